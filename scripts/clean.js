@@ -1,0 +1,3 @@
+import { rmSync } from 'node:fs';
+
+for (const made of ['dist', 'oclif.manifest.json']) rmSync(made, { recursive: true, force: true });

@@ -1,0 +1,59 @@
+import { formatError } from './errors.ts';
+
+const hexDigits = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
+
+/** Lower-case hex of some bytes. */
+export function toHex(bytes: Uint8Array): string {
+  let text = '';
+  for (const byte of bytes) text += hexDigits[byte];
+  return text;
+}
+
+/** The bytes of a hex string of either case. Throws E_FORMAT when it is no hex. */
+export function fromHex(text: string): Uint8Array {
+  if (text.length % 2 !== 0 || !/^[0-9a-fA-F]*$/.test(text)) {
+    throw formatError('E_FORMAT', 'hex string', `not hexadecimal: ${JSON.stringify(text.slice(0, 40))}`);
+  }
+  const bytes = new Uint8Array(text.length / 2);
+  for (let i = 0; i < bytes.length; i++) bytes[i] = Number.parseInt(text.substring(i * 2, i * 2 + 2), 16);
+  return bytes;
+}
+
+/** True when both hold the same bytes. */
+export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && compareBytes(a, b) === 0;
+}
+
+/** Order as `memcmp`, the shorter first when one is the start of the other. */
+export function compareBytes(a: Uint8Array, b: Uint8Array): number {
+  const shared = Math.min(a.length, b.length);
+  for (let i = 0; i < shared; i++) {
+    const difference = a[i]! - b[i]!;
+    if (difference !== 0) return difference;
+  }
+  return a.length - b.length;
+}
+
+/** One array out of many, in order. */
+export function concatBytes(parts: readonly Uint8Array[]): Uint8Array {
+  let size = 0;
+  for (const part of parts) size += part.length;
+  const whole = new Uint8Array(size);
+  let offset = 0;
+  for (const part of parts) {
+    whole.set(part, offset);
+    offset += part.length;
+  }
+  return whole;
+}
+
+/** True when every byte is zero (also for no bytes). */
+export function isAllZero(bytes: Uint8Array): boolean {
+  for (const byte of bytes) if (byte !== 0) return false;
+  return true;
+}
+
+/** True for 32 hex digits: the text form of a ckey, an ekey or the name of a CDN object. */
+export function isKeyHex(text: string): boolean {
+  return /^[0-9a-fA-F]{32}$/.test(text);
+}

@@ -1,0 +1,98 @@
+/** Every code that an error of pakrat can carry. Scripts rely on them; they are never renamed. */
+export type ErrorCode =
+  | 'E_USAGE'
+  | 'E_NOT_FOUND'
+  | 'E_FORMAT'
+  | 'E_FORMAT_MAGIC'
+  | 'E_FORMAT_VERSION'
+  | 'E_FORMAT_TRUNCATED'
+  | 'E_FORMAT_RANGE'
+  | 'E_FORMAT_CHECKSUM'
+  | 'E_UNSUPPORTED'
+  | 'E_KEY_MISSING'
+  | 'E_INTEGRITY'
+  | 'E_NETWORK'
+  | 'E_NETWORK_STATUS'
+  | 'E_NETWORK_TIMEOUT'
+  | 'E_NETWORK_RANGE'
+  | 'E_NETWORK_EXHAUSTED'
+  | 'E_OFFLINE'
+  | 'E_STORE'
+  | 'E_STORE_LOCKED'
+  | 'E_STORE_SCHEMA'
+  | 'E_STORE_FULL'
+  | 'E_STORE_DAMAGED'
+  | 'E_UNSAFE_PATH'
+  | 'E_INCOMPLETE'
+  | 'E_ABORTED';
+
+/** Plain JSON, as carried in an error's `data`. */
+export type ErrorData = Record<string, string | number | boolean | null | undefined | readonly string[]>;
+
+/** What may be said beside the code and the message. */
+export interface ErrorOptions {
+  /** What the reader can do next, one sentence. */
+  hint?: string | undefined;
+  /** Facts for scripts: keys, offsets, sizes, urls (already redacted). */
+  data?: ErrorData | undefined;
+  cause?: unknown;
+}
+
+/**
+ * The one error class. `code` is stable, the message is for people, `hint` says what to do next.
+ * Tell it apart with {@link isPakratError}, never with `instanceof`: errors cross realms and threads.
+ */
+export class PakratError extends Error {
+  override readonly name = 'PakratError';
+  readonly code: ErrorCode;
+  readonly hint: string | undefined;
+  readonly data: ErrorData;
+
+  constructor(code: ErrorCode, message: string, options: ErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.code = code;
+    this.hint = options.hint;
+    this.data = options.data ?? {};
+  }
+}
+
+/** True for an error of this class, whichever realm or copy of the library made it. */
+export function isPakratError(error: unknown): error is PakratError {
+  return typeof error === 'object' && error !== null && (error as { name?: unknown }).name === 'PakratError';
+}
+
+/** What a format error knows: the byte offset in the object and what stood there. */
+export interface FormatFacts {
+  offset?: number;
+  expected?: string | number;
+  found?: string | number;
+}
+
+/**
+ * An error about bytes that are not what they claim to be.
+ * @param what the format or part, as it should open the sentence ("archive index footer")
+ */
+export function formatError(
+  code: Extract<ErrorCode, `E_FORMAT${string}`>,
+  what: string,
+  problem: string,
+  facts: FormatFacts = {},
+): PakratError {
+  const at = facts.offset === undefined ? '' : ` at offset ${facts.offset}`;
+  const seen =
+    facts.expected === undefined
+      ? ''
+      : ` (expected ${facts.expected}${facts.found === undefined ? '' : `, found ${facts.found}`})`;
+  return new PakratError(code, `${what}: ${problem}${at}${seen}`, { data: { format: what, ...facts } });
+}
+
+/** The text of anything that was thrown. */
+export function messageOf(error: unknown): string {
+  return error !== null && typeof error === 'object' && 'message' in error ? String(error.message) : String(error);
+}
+
+/** The `code` of anything that was thrown (ours, or a system error such as ENOSPC), or undefined. */
+export function codeOf(error: unknown): string | undefined {
+  const code = error !== null && typeof error === 'object' ? (error as { code?: unknown }).code : undefined;
+  return typeof code === 'string' ? code : undefined;
+}

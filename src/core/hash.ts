@@ -1,0 +1,34 @@
+import * as crypto from 'node:crypto';
+import { toHex } from './bytes.ts';
+
+/** MD5 of some bytes: 16 bytes. */
+export function md5(bytes: Uint8Array): Uint8Array {
+  return crypto.createHash('md5').update(bytes).digest();
+}
+
+/** MD5 of some bytes as lower-case hex: how ckeys, ekeys and object names are written. */
+export function md5Hex(bytes: Uint8Array): string {
+  return toHex(md5(bytes));
+}
+
+/** SHA-1 of some bytes: 20 bytes. */
+export function sha1(bytes: Uint8Array): Uint8Array {
+  return crypto.createHash('sha1').update(bytes).digest();
+}
+
+/** SHA-256 of some bytes: 32 bytes. */
+export function sha256(bytes: Uint8Array): Uint8Array {
+  return crypto.createHash('sha256').update(bytes).digest();
+}
+
+/** A hash that is fed piece by piece. */
+export interface Hasher {
+  update(bytes: Uint8Array): unknown;
+  /** The digest; the hasher is spent. */
+  digest(): Uint8Array;
+}
+
+/** MD5 over pieces that arrive one after the other. */
+export function md5Hasher(): Hasher {
+  return crypto.createHash('md5');
+}

@@ -1,0 +1,118 @@
+import { fromHex } from './bytes.ts';
+
+const utf8Encoder = new TextEncoder();
+
+/** Grows a byte array by appending, the mirror of ByteReader. Numbers are big-endian unless the method says `le`. */
+export class ByteWriter {
+  #bytes: Uint8Array;
+  #view: DataView;
+  #size = 0;
+
+  /** @param capacity bytes to have room for at the start */
+  constructor(capacity = 1024) {
+    this.#bytes = new Uint8Array(Math.max(capacity, 16));
+    this.#view = new DataView(this.#bytes.buffer);
+  }
+
+  /** Bytes written so far. */
+  get size(): number {
+    return this.#size;
+  }
+
+  #room(size: number): number {
+    const at = this.#size;
+    if (at + size > this.#bytes.length) {
+      const grown = new Uint8Array(Math.max(this.#bytes.length * 2, at + size));
+      grown.set(this.#bytes.subarray(0, at));
+      this.#bytes = grown;
+      this.#view = new DataView(grown.buffer);
+    }
+    this.#size = at + size;
+    return at;
+  }
+
+  u8(value: number): this {
+    const at = this.#room(1);
+    this.#bytes[at] = value;
+    return this;
+  }
+  i8(value: number): this {
+    return this.u8(value & 0xff);
+  }
+  u16(value: number): this {
+    const at = this.#room(2);
+    this.#view.setUint16(at, value);
+    return this;
+  }
+  u16le(value: number): this {
+    const at = this.#room(2);
+    this.#view.setUint16(at, value, true);
+    return this;
+  }
+  u24(value: number): this {
+    return this.uint(value, 3);
+  }
+  u32(value: number): this {
+    const at = this.#room(4);
+    this.#view.setUint32(at, value);
+    return this;
+  }
+  u32le(value: number): this {
+    const at = this.#room(4);
+    this.#view.setUint32(at, value, true);
+    return this;
+  }
+  i32le(value: number): this {
+    const at = this.#room(4);
+    this.#view.setInt32(at, value, true);
+    return this;
+  }
+  u40(value: number): this {
+    return this.uint(value, 5);
+  }
+  u64(value: number | bigint): this {
+    const at = this.#room(8);
+    this.#view.setBigUint64(at, BigInt(value));
+    return this;
+  }
+  u64le(value: number | bigint): this {
+    const at = this.#room(8);
+    this.#view.setBigUint64(at, BigInt(value), true);
+    return this;
+  }
+  /** An unsigned big-endian number of 1 to 6 bytes. */
+  uint(value: number, size: number): this {
+    const at = this.#room(size);
+    let rest = value;
+    for (let i = size - 1; i >= 0; i--) {
+      this.#bytes[at + i] = rest % 0x100;
+      rest = Math.floor(rest / 0x100);
+    }
+    return this;
+  }
+
+  raw(bytes: Uint8Array): this {
+    const at = this.#room(bytes.length);
+    this.#bytes.set(bytes, at);
+    return this;
+  }
+  /** A key given as hex. */
+  key(hex: string): this {
+    return this.raw(fromHex(hex));
+  }
+  text(text: string): this {
+    return this.raw(utf8Encoder.encode(text));
+  }
+  cstring(text: string): this {
+    return this.text(text).u8(0);
+  }
+  zeros(count: number): this {
+    this.#room(count);
+    return this;
+  }
+
+  /** What was written; a copy of its own. */
+  bytes(): Uint8Array {
+    return this.#bytes.slice(0, this.#size);
+  }
+}

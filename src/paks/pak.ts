@@ -1,0 +1,68 @@
+import type { ByteSource } from '../core/byte-source.ts';
+
+/** What a family may be told when a PAK is opened. */
+export interface PakOptions {
+  /** Keys the user gave (raw bytes), each tried before it is used; a family ignores what cannot be its own. */
+  keys?: readonly Uint8Array[];
+  /** Text encoding of names, where the format leaves it open. Default UTF-8, then Latin-1. */
+  encoding?: string;
+  /** Read although the magic is wrong. */
+  ignoreMagic?: boolean;
+  /** Read as this version, whatever the file says. */
+  forceVersion?: number;
+}
+
+/** One row of a PAK's directory, in directory order. Duplicate names are separate rows. */
+export interface PakEntry {
+  /** Position in the directory, from 0: the address of the entry. */
+  readonly index: number;
+  /** As stored, with `/` between the parts. Not safe as an output path: see sources/output-path. */
+  readonly name: string;
+  /** Bytes after decoding. */
+  readonly size: number;
+  /** Bytes it takes in the file. */
+  readonly storedSize: number;
+  /** How it is stored: `none`, `zlib`, `zstd`, `oodle` … */
+  readonly method: string;
+  readonly encrypted: boolean;
+  /** Time of the file, where the format has one. */
+  readonly mtime?: Date;
+  /** Hash over the stored bytes, hex, where the format has one. */
+  readonly sha1?: string;
+  /** What a reader should know (shadowed by an earlier duplicate, unreadable and why …). */
+  readonly note?: string;
+}
+
+/** Result of checking one entry: undefined when right, else what is wrong. */
+export type PakProblem = { code: string; message: string };
+
+/** An open PAK. Every read is a range read; opening reads the directory only. */
+export interface Pak {
+  readonly family: string;
+  readonly version: string;
+  readonly entries: readonly PakEntry[];
+  /** Oddities of the file that are no errors. */
+  readonly notes: readonly string[];
+  /** What `info` shows beside counts: mount point, key kinds, compression methods, author … Plain JSON. */
+  readonly facts: Record<string, unknown>;
+  /** The entry the engine would take for this name (case rules of the engine), or undefined. */
+  find(name: string): PakEntry | undefined;
+  /** The decoded bytes of an entry, in pieces of bounded size. Throws E_UNSUPPORTED, E_KEY_MISSING, E_INTEGRITY, E_FORMAT…. */
+  read(entry: PakEntry): AsyncIterable<Uint8Array>;
+  /** Checks one entry as far as the format allows, without keys where hashes are over stored bytes. */
+  verify(entry: PakEntry): Promise<PakProblem | undefined>;
+  /** Checks what belongs to no entry (index hash, header hash). */
+  verifyDirectory(): Promise<PakProblem | undefined>;
+  close(): Promise<void>;
+}
+
+/** One family of PAK files. Adding one is a file (or folder) beside this and a line in index.ts. */
+export interface PakFamily {
+  readonly name: string;
+  /**
+   * Decides by bytes alone.
+   * @param head up to 4 KiB from the start, @param tail up to 4 KiB from the end, @param size of the whole file
+   */
+  probe(head: Uint8Array, tail: Uint8Array, size: number): boolean;
+  open(source: ByteSource, options?: PakOptions): Promise<Pak>;
+}
