@@ -1,0 +1,31 @@
+import * as Args from '@oclif/core/args';
+import { PakratCommand } from '../../src/cli/base-command.ts';
+import type { KeyImport } from '../../src/cli/import-keys.ts';
+
+export default class KeysImport extends PakratCommand {
+  static override summary = 'Take decryption keys into the store.';
+  static override description =
+    'Reads key lists as TACTKeys has them ("NAME KEY" a line) and key ring configs ("key-NAME = KEY"). Keys are needed to read encrypted files, never to sync or verify.';
+  static override args = {
+    file: Args.string({ description: 'Key list or key ring config.', required: true, multiple: true, ignoreStdin: true }),
+  };
+  static override examples = [
+    '<%= config.bin %> keys import WoW.txt',
+    '<%= config.bin %> keys import WoW.txt my-keys.txt --store games --json',
+  ];
+
+  async run(): Promise<KeyImport> {
+    const { args, flags } = await this.parse(KeysImport);
+    const options = this.globals(flags);
+    const { openStore } = await import('../../src/store/store.ts');
+    const { importKeys } = await import('../../src/cli/import-keys.ts');
+    const store = openStore(options.store, { create: true });
+    try {
+      const result = importKeys(store.ledger, args.file);
+      this.log(`${result.read} keys read: ${result.added} new, ${result.changed} changed.`);
+      return result;
+    } finally {
+      store.close();
+    }
+  }
+}

@@ -1,0 +1,97 @@
+import * as fs from 'node:fs';
+import { fromHex } from '../core/bytes.ts';
+import type { RecordTable } from '../core/record-table.ts';
+import {
+  type CkeyEntry,
+  decodeEncodingHeader,
+  decodeEspecs,
+  type EkeyEntry,
+  type EncodingLayout,
+  ekeyEntries,
+  encodingHeaderSize,
+  findCkeyInPage,
+  findEkeyInPage,
+  pageTable,
+  verifyPage,
+} from '../formats/encoding.ts';
+import { readAt } from './positional.ts';
+
+const what = 'encoding';
+
+/** A page that was read last: neighbours ask for the same one again. */
+interface CachedPage {
+  number: number;
+  bytes: Uint8Array;
+}
+
+/**
+ * A decoded encoding file on disk, of which only the two page tables are in memory. A look-up reads and checks one page.
+ * Needs `close`.
+ */
+export class EncodingFile {
+  readonly layout: EncodingLayout;
+  readonly #fd: number;
+  readonly #tables: Record<'ckey' | 'ekey', RecordTable>;
+  readonly #cached: { ckey?: CachedPage; ekey?: CachedPage } = {};
+  #especs: string[] | undefined;
+
+  /** @throws E_FORMAT… when the header is wrong; ENOENT as it comes */
+  constructor(path: string) {
+    this.#fd = fs.openSync(path, 'r');
+    this.layout = decodeEncodingHeader(readAt(this.#fd, 0, encodingHeaderSize, what));
+    const { ckeyTableOffset, ckeyPageCount, ekeyTableOffset, ekeyPageCount } = this.layout;
+    this.#tables = {
+      ckey: pageTable(readAt(this.#fd, ckeyTableOffset, ckeyPageCount * 32, what), this.layout, 'ckey'),
+      ekey: pageTable(readAt(this.#fd, ekeyTableOffset, ekeyPageCount * 32, what), this.layout, 'ekey'),
+    };
+  }
+
+  close(): void {
+    fs.closeSync(this.#fd);
+  }
+
+  /** Size and ekeys of a content, or undefined. */
+  findCkey(ckey: string): CkeyEntry | undefined {
+    const key = fromHex(ckey);
+    const page = this.#pageFor('ckey', key);
+    return page === undefined ? undefined : findCkeyInPage(page, key, this.layout);
+  }
+
+  /** Encoded size and espec of an ekey, or undefined. */
+  findEkey(ekey: string): EkeyEntry | undefined {
+    const key = fromHex(ekey);
+    const page = this.#pageFor('ekey', key);
+    return page === undefined ? undefined : findEkeyInPage(page, key, this.layout);
+  }
+
+  /** Every ekey in order. */
+  *ekeys(): Generator<EkeyEntry> {
+    for (let page = 0; page < this.layout.ekeyPageCount; page++) yield* ekeyEntries(this.#page('ekey', page), this.layout);
+  }
+
+  /** The espec of a number from {@link findEkey}. */
+  espec(index: number): string | undefined {
+    this.#especs ??= decodeEspecs(readAt(this.#fd, this.layout.especOffset, this.layout.especSize, what));
+    return this.#especs[index];
+  }
+
+  #pageFor(kind: 'ckey' | 'ekey', key: Uint8Array): Uint8Array | undefined {
+    const table = this.#tables[kind];
+    const after = table.lowerBound(key);
+    const exact = after < table.count && Buffer.compare(table.at(after).subarray(0, key.length), key) === 0;
+    const page = exact ? after : after - 1;
+    return page < 0 ? undefined : this.#page(kind, page);
+  }
+
+  #page(kind: 'ckey' | 'ekey', number: number): Uint8Array {
+    const cached = this.#cached[kind];
+    if (cached?.number === number) return cached.bytes;
+    const { layout } = this;
+    const size = kind === 'ckey' ? layout.ckeyPageSize : layout.ekeyPageSize;
+    const offset = (kind === 'ckey' ? layout.ckeyPagesOffset : layout.ekeyPagesOffset) + number * size;
+    const bytes = readAt(this.#fd, offset, size, what);
+    verifyPage(bytes, this.#tables[kind].at(number));
+    this.#cached[kind] = { number, bytes };
+    return bytes;
+  }
+}

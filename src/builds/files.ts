@@ -1,0 +1,194 @@
+import { isKeyHex, toHex } from '../core/bytes.ts';
+import { codeOf, PakratError } from '../core/errors.ts';
+import { md5Hasher } from '../core/hash.ts';
+import { normalizeName } from '../core/jenkins.ts';
+import { localeNames } from '../formats/locale.ts';
+import { hasTag } from '../formats/tags.ts';
+import type { Build } from './build.ts';
+import type { EntryPlace } from './objects.ts';
+import type { FilePart, FileVariant, Root } from './roots/root.ts';
+import { getVariant, pickVariant } from './roots/variant.ts';
+
+/** A file of a build, in the variant that was chosen. */
+export interface BuildFile {
+  /** Its name with `/`, or `fdid:N` / `ckey:HEX` / `ekey:HEX` where none is known. */
+  name: string;
+  fileDataId?: number | undefined;
+  /** Locales of the variant; absent where files have no locales. */
+  locales?: string[] | undefined;
+  parts: FilePart[];
+}
+
+/** A part of a file with what the encoding file knows of it. */
+export interface ResolvedPart {
+  ckey: string | undefined;
+  /** Every encoding of the content, in the order in which to try them. */
+  ekeys: string[];
+  /** Decoded size of the content; undefined when nothing tells. */
+  contentSize: number | undefined;
+  /** Bytes of the part. */
+  size: number | undefined;
+}
+
+/**
+ * Finds a file by what a person types: a name, `fdid:N`, `ckey:HEX` or `ekey:HEX`.
+ * Names come from the root, from the imported listfile and from the install manifest; case and the direction of slashes do not matter.
+ * @throws E_NOT_FOUND with what to try, E_USAGE for a malformed id or key
+ */
+export async function findFile(build: Build, query: string, options: { locale: string }): Promise<BuildFile> {
+  const [, kind, value] = /^(fdid|ckey|ekey):(.*)$/i.exec(query) ?? [];
+  if (kind === undefined || value === undefined) return findByName(build, query, options.locale);
+  if (kind.toLowerCase() === 'fdid') return findById(build, value, options.locale);
+  if (!isKeyHex(value)) {
+    throw new PakratError('E_USAGE', `${query}: a key has 32 hex digits`, { data: { name: query } });
+  }
+  const key = value.toLowerCase();
+  const part: FilePart = kind.toLowerCase() === 'ckey' ? { ckey: key, size: undefined } : { ekey: key, size: undefined };
+  const known = part.ckey === undefined ? build.locate(key) : build.encoding.findCkey(key);
+  if (known === undefined) {
+    throw new PakratError('E_NOT_FOUND', `the build has no ${kind} ${key}`, { data: { name: query } });
+  }
+  return { name: `${kind.toLowerCase()}:${key}`, parts: [part] };
+}
+
+async function findById(build: Build, text: string, locale: string): Promise<BuildFile> {
+  const id = Number(text);
+  if (!/^\d{1,10}$/.test(text)) throw new PakratError('E_USAGE', `fdid:${text}: a file data id is a number`);
+  const variants = (await build.root())?.findId(id) ?? [];
+  if (variants.length === 0) throw new PakratError('E_NOT_FOUND', `the build has no file with id ${id}`, { data: { fileDataId: id } });
+  return fileOf(getVariant(variants, locale, `fdid:${id}`));
+}
+
+async function findByName(build: Build, name: string, locale: string): Promise<BuildFile> {
+  const variants = (await build.root())?.find(name) ?? [];
+  if (variants.length > 0) return { ...fileOf(getVariant(variants, locale, name)), name: name.replaceAll('\\', '/') };
+  const wanted = normalizeName(name);
+  const installed = (await installFiles(build, locale)).find((file) => normalizeName(file.name) === wanted);
+  if (installed !== undefined) return installed;
+  const listed = build.listfile() !== undefined;
+  throw new PakratError('E_NOT_FOUND', `the build has no file named ${name}`, {
+    hint: listed
+      ? 'Try `pakrat ls` with a glob, or fdid:N.'
+      : 'Many files are known by id only until a list of names is there: `pakrat listfile import FILE`. Or try fdid:N.',
+    data: { name },
+  });
+}
+
+/** The files of the install manifest, those of the locale where a path has several. */
+async function installFiles(build: Build, locale: string): Promise<BuildFile[]> {
+  const install = await build.install();
+  if (install === undefined) return [];
+  const ofLocale = install.tags.find((tag) => tag.name.toLowerCase() === locale.toLowerCase());
+  const files = new Map<string, BuildFile>();
+  install.entries.forEach((entry, i) => {
+    const key = normalizeName(entry.path);
+    if (files.has(key) && !(ofLocale !== undefined && hasTag(ofLocale.mask, i))) return;
+    files.set(key, { name: entry.path.replaceAll('\\', '/'), parts: [{ ckey: entry.ckey, size: entry.size }] });
+  });
+  return [...files.values()];
+}
+
+function fileOf(variant: FileVariant): BuildFile {
+  const { fileDataId, parts, localeFlags } = variant;
+  const locales = localeFlags === 0xffffffff ? undefined : localeNames(localeFlags);
+  return { name: variant.name ?? `fdid:${fileDataId}`, fileDataId, locales, parts };
+}
+
+/** Every file of a build in the variant for a locale: those of the root, then those of the install manifest that the root does not name. */
+export async function* listFiles(build: Build, options: { locale: string }): AsyncGenerator<BuildFile> {
+  const root = await build.root();
+  if (root !== undefined) yield* rootFiles(root, options.locale);
+  for (const file of await installFiles(build, options.locale)) {
+    if (root === undefined || root.find(file.name).length === 0) yield file;
+  }
+}
+
+function* rootFiles(root: Root, locale: string): Generator<BuildFile> {
+  let variants: FileVariant[] = [];
+  const flush = function* (): Generator<BuildFile> {
+    const picked = pickVariant(variants, locale);
+    if (picked !== undefined) yield fileOf(picked);
+  };
+  for (const variant of root.list()) {
+    const same = variants[0]?.fileDataId === undefined ? variants[0]?.name === variant.name : variants[0].fileDataId === variant.fileDataId;
+    if (variants.length > 0 && !same) {
+      yield* flush();
+      variants = [];
+    }
+    variants.push(variant);
+  }
+  yield* flush();
+}
+
+/** What the encoding file knows of each part of a file. */
+export function resolveParts(build: Build, file: BuildFile): ResolvedPart[] {
+  return file.parts.map((part) => {
+    const known = part.ckey === undefined ? undefined : build.encoding.findCkey(part.ckey);
+    const ekeys = known?.ekeys ?? (part.ekey === undefined ? [] : [part.ekey]);
+    return { ckey: part.ckey, ekeys, contentSize: known?.size, size: part.size ?? known?.size };
+  });
+}
+
+/** Decoded size of a file; undefined when the encoding file does not know it. */
+export function sizeOf(parts: readonly ResolvedPart[]): number | undefined {
+  let size: number | undefined = 0;
+  for (const part of parts) size = size === undefined || part.size === undefined ? undefined : size + part.size;
+  return size;
+}
+
+/** Where the encodings of a part lie, in the order in which to try them. @throws E_NOT_FOUND when none has a place */
+export function placesOf(build: Build, file: BuildFile, part: ResolvedPart): EntryPlace[] {
+  const places = part.ekeys.flatMap((ekey) => build.locate(ekey) ?? []);
+  if (places.length > 0) return places;
+  const key = part.ckey ?? part.ekeys[0] ?? '';
+  throw new PakratError('E_NOT_FOUND', `${file.name}: no index says where its content ${key} is`, { data: { name: file.name, key } });
+}
+
+/**
+ * The decoded bytes of a file, in pieces. What is not held is fetched first, where the build has a way to.
+ * The whole is checked against the ckey: an error after the last piece means that none of them may be kept.
+ * @throws E_NOT_FOUND, E_OFFLINE, E_KEY_MISSING, E_INTEGRITY, E_FORMAT…
+ */
+export async function* readFile(build: Build, file: BuildFile): AsyncGenerator<Uint8Array> {
+  for (const part of resolveParts(build, file)) {
+    let left = part.size ?? Number.POSITIVE_INFINITY;
+    for await (const piece of readContent(build, file, part)) {
+      const wanted = piece.subarray(0, Math.min(piece.length, left));
+      left -= wanted.length;
+      if (wanted.length > 0) yield wanted;
+    }
+    if (left > 0 && left !== Number.POSITIVE_INFINITY) {
+      throw new PakratError('E_INTEGRITY', `${file.name}: its content is ${left} bytes short`, { data: { name: file.name } });
+    }
+  }
+}
+
+/** One content, from the first of its encodings that can be had and opened. */
+async function* readContent(build: Build, file: BuildFile, part: ResolvedPart): AsyncGenerator<Uint8Array> {
+  const places = placesOf(build, file, part);
+  for (const [i, place] of places.entries()) {
+    let begun = false;
+    try {
+      await build.objects.entries([place]);
+      const hash = md5Hasher();
+      for await (const piece of build.readEncoded(place, part.contentSize)) {
+        hash.update(piece);
+        begun = true;
+        yield piece;
+      }
+      checkContent(file, part, toHex(hash.digest()));
+      return;
+    } catch (error) {
+      const another = i + 1 < places.length && !begun && ['E_KEY_MISSING', 'E_NOT_FOUND', 'E_NETWORK_EXHAUSTED', 'E_OFFLINE'].includes(codeOf(error) ?? '');
+      if (!another) throw error;
+    }
+  }
+}
+
+function checkContent(file: BuildFile, part: ResolvedPart, found: string): void {
+  if (part.ckey === undefined || part.ckey === found) return;
+  throw new PakratError('E_INTEGRITY', `${file.name} decodes to content ${found}, expected ${part.ckey}`, {
+    hint: 'Run `pakrat verify` on the store.',
+    data: { name: file.name, expected: part.ckey, found },
+  });
+}

@@ -1,0 +1,33 @@
+/** A piece of a file: the content that `ckey` or `ekey` names, or its first `size` bytes. */
+export interface FilePart {
+  ckey?: string | undefined;
+  /** Hex; TVFS knows the first 9 bytes only. */
+  ekey?: string | undefined;
+  /** Undefined: the whole content. */
+  size: number | undefined;
+}
+
+/** One row of a root: a file in one of its variants. */
+export interface FileVariant {
+  /** With `/` between the parts; undefined when only a hash or an id is known. */
+  name?: string | undefined;
+  fileDataId?: number | undefined;
+  /** Locales it is for, as bits; 0xffffffff for all. */
+  localeFlags: number;
+  contentFlags: number;
+  /** One part, the whole content, for all but TVFS files in several spans. */
+  parts: FilePart[];
+}
+
+/** The names of a build, of whichever kind. An open handle; needs `close`. */
+export interface Root {
+  /** `wow`, `tvfs`, … */
+  readonly kind: string;
+  /** Every variant of a name; case and the direction of slashes do not matter. */
+  find(name: string): FileVariant[];
+  /** Every variant of an id; none where files have no ids. */
+  findId(fileDataId: number): FileVariant[];
+  /** All rows; neighbours with the same id or name are variants of one file. */
+  list(): Iterable<FileVariant>;
+  close(): void;
+}

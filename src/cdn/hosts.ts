@@ -1,0 +1,117 @@
+import { codeOf } from '../core/errors.ts';
+
+/** What health is kept for: hosts differ by kind of object (some have data but no configs). */
+export type HealthKind = 'config' | 'index' | 'data' | 'patch';
+
+/** A CDN host: where objects are, and how it did so far. */
+export interface Host {
+  /** `http://host[:port]`, no slash at the end. */
+  readonly base: string;
+  /** Only asked when the others failed. */
+  readonly fallback: boolean;
+}
+
+interface Health {
+  /** Failures in a row. */
+  failures: number;
+  /** Not to be asked before this time (monotonic milliseconds). */
+  restUntil: number;
+}
+
+/** How often in a row a host may fail at one kind of object before it goes behind the others. */
+const restAfter = 2;
+
+/**
+ * The hosts of a CDN in the order in which to ask them. Health is kept for each host and kind of object;
+ * a host that fails goes behind the others for a while, and is never dropped for good.
+ */
+export class Hosts {
+  readonly all: readonly Host[];
+  readonly #health = new Map<string, Health>();
+  readonly #noRange = new Set<string>();
+  #turn = 0;
+
+  constructor(hosts: readonly Host[]) {
+    this.all = hosts;
+  }
+
+  #of(host: Host, kind: HealthKind): Health {
+    const key = `${kind} ${host.base}`;
+    let health = this.#health.get(key);
+    if (health === undefined) {
+      health = { failures: 0, restUntil: 0 };
+      this.#health.set(key, health);
+    }
+    return health;
+  }
+
+  /** The hosts for a kind of object, best first; those in `tried` last. Equals take turns. */
+  ranked(kind: HealthKind, tried: ReadonlySet<string> = new Set()): Host[] {
+    const now = performance.now();
+    this.#turn += 1;
+    const start = this.#turn % Math.max(1, this.all.length);
+    const turned = [...this.all.slice(start), ...this.all.slice(0, start)];
+    const rank = (host: Host): number => {
+      const health = this.#of(host, kind);
+      return (
+        (tried.has(host.base) ? 1000 : 0) +
+        (host.fallback ? 200 : 0) +
+        (health.restUntil > now ? 100 : 0) +
+        Math.min(health.failures, 50)
+      );
+    };
+    return turned.sort((a, b) => rank(a) - rank(b));
+  }
+
+  /** Milliseconds that a host asked to be left alone for, or that it rests after failures. */
+  waitMs(host: Host, kind: HealthKind): number {
+    return Math.max(0, this.#of(host, kind).restUntil - performance.now());
+  }
+
+  /** Says that the host served a right object of this kind. */
+  succeeded(host: Host, kind: HealthKind): void {
+    const health = this.#of(host, kind);
+    health.failures = 0;
+    health.restUntil = 0;
+  }
+
+  /** Says that the host failed: it rests as long as it asked to (Retry-After), else twice as long each time, at most 10 s. */
+  failed(host: Host, kind: HealthKind, error: unknown): void {
+    const code = codeOf(error);
+    if (code === 'E_ABORTED') return;
+    if (code === 'E_NETWORK_RANGE') this.#noRange.add(host.base);
+    const health = this.#of(host, kind);
+    health.failures += 1;
+    const asked = (error as { data?: { retryAfter?: number } }).data?.retryAfter;
+    const backOff = health.failures < restAfter ? 0 : Math.min(100 * 2 ** (health.failures - restAfter), 10_000);
+    health.restUntil = performance.now() + (asked ?? backOff);
+  }
+
+  /** True when every host ignored a range that it was asked for. */
+  get noneKnowsRanges(): boolean {
+    return this.all.length > 0 && this.all.every((host) => this.#noRange.has(host.base));
+  }
+}
+
+/**
+ * The hosts of a `cdns` row: the URLs of `Servers` when it has some, else `Hosts`. `?fallback=1` puts one behind the others.
+ * @param servers space-separated URLs with query strings, @param names space-separated host[:port]
+ */
+export function hostsOfRow(servers: string | undefined, names: string | undefined): Host[] {
+  const listed = (servers ?? '').split(/\s+/).flatMap((text) => {
+    if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return [];
+    const url = new URL(text);
+    return [{ base: url.origin, fallback: url.searchParams.get('fallback') === '1' }];
+  });
+  return listed.length > 0 ? unique(listed) : (names ?? '').split(/\s+/).filter(Boolean).map(hostOf);
+}
+
+/** A host from what a person types or `Hosts` lists: `host`, `host:port` or a whole URL base. */
+export function hostOf(text: string): Host {
+  const base = /^https?:\/\//i.test(text) ? text : `http://${text}`;
+  return { base: base.replace(/\/+$/, ''), fallback: false };
+}
+
+function unique(hosts: readonly Host[]): Host[] {
+  return [...new Map(hosts.map((host) => [host.base, host])).values()];
+}

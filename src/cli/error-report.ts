@@ -1,0 +1,93 @@
+import { codeOf, type ErrorData, isPakratError, messageOf, PakratError } from '../core/errors.ts';
+import { exitCodeOf, exitCodes } from './exit-codes.ts';
+import { printableBlock } from './render/text.ts';
+
+/** An error as a person or a script is told of it. */
+export interface ErrorReport {
+  code: string;
+  message: string;
+  hint?: string | undefined;
+  data: ErrorData;
+  /** What the process exits with. */
+  exit: number;
+  /** Messages of what led to it, where they say more. */
+  because: string[];
+  /** Only for our own bugs. */
+  stack?: string | undefined;
+}
+
+const codeOfBugs = 'E_BUG';
+
+/**
+ * Makes a report of anything that was thrown. Errors of ours, of the command line's grammar and of the file system are the user's
+ * to act on; anything else is a bug of ours and comes with its stack.
+ * @param command the command as typed, for the hint of a usage error
+ */
+export function errorReport(error: unknown, command: string): ErrorReport {
+  const known = isPakratError(error) ? error : (usageError(error, command) ?? systemError(error));
+  if (known === undefined) {
+    return {
+      code: codeOfBugs,
+      message: messageOf(error),
+      hint: 'This is a bug in pakrat. Please report it, with the command and the lines above.',
+      data: {},
+      exit: exitCodes.bug,
+      because: [],
+      stack: (error as { stack?: string } | null)?.stack,
+    };
+  }
+  const { code, message, hint, data } = known;
+  return { code, message, hint, data, exit: exitCodeOf(code), because: causesOf(known) };
+}
+
+/** The report as lines for stderr, ending in a line break. */
+export function errorText(report: ErrorReport): string {
+  const because = report.because.map((message) => `Because: ${message}`);
+  const stack = report.stack === undefined ? [] : [report.stack];
+  const hint = report.hint === undefined ? [] : [`Try this: ${report.hint}`];
+  const lines = [`Error: ${report.message}`, ...because, ...stack, `Code: ${report.code}`, ...hint];
+  return printableBlock(`${lines.join('\n')}\n`);
+}
+
+/** The report as `--json` prints it. */
+export function errorJson({ code, message, hint, data, stack }: ErrorReport): { error: Record<string, unknown> } {
+  return { error: { code, message, hint: hint ?? null, data: stack === undefined ? data : { ...data, stack } } };
+}
+
+/** What oclif throws about arguments and flags carries the exit code that it wants. */
+function usageError(error: unknown, command: string): PakratError | undefined {
+  if ((error as { oclif?: { exit?: unknown } } | null)?.oclif?.exit !== exitCodes.usage) return undefined;
+  // Its note about flags with several values is not true of ours: they take one value each time.
+  const message = messageOf(error)
+    .replace(/\s*See more help with --help\s*$/, '')
+    .replace(/\n\nNote: --[^]*$/, '');
+  return new PakratError('E_USAGE', message, { hint: `pakrat ${command} --help shows how it is written.` });
+}
+
+/** Errors of the file system that no one turned into ours are about a path that the user named. */
+function systemError(error: unknown): PakratError | undefined {
+  const { syscall, path } = (error ?? {}) as { syscall?: unknown; path?: unknown };
+  const code = codeOf(error);
+  // The one that comes without its path: reading a folder as if it were a file.
+  if (code === 'EISDIR') return new PakratError('E_USAGE', `${path ?? 'what was named'} is a folder, a file is needed`, { cause: error });
+  if (typeof syscall !== 'string' || typeof path !== 'string' || code === undefined) return undefined;
+  const options = { cause: error, data: { path, reason: code } };
+  if (code === 'ENOENT') return new PakratError('E_NOT_FOUND', `there is no ${path}`, options);
+  if (code === 'ENOSPC' || code === 'EDQUOT') {
+    return new PakratError('E_STORE_FULL', `the disk is full: ${path}`, { ...options, hint: 'Free some space and run the same command again.' });
+  }
+  if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS') {
+    return new PakratError('E_STORE', `no permission for ${path}`, options);
+  }
+  if (code === 'ENOTDIR') return new PakratError('E_USAGE', `${path} is no folder`, options);
+  return new PakratError('E_STORE', messageOf(error), options);
+}
+
+function causesOf(error: PakratError): string[] {
+  const causes: string[] = [];
+  // A chain that closes on itself would never end.
+  for (let cause = error.cause; isPakratError(cause) && causes.length < 4; cause = cause.cause) {
+    if (!error.message.includes(cause.message)) causes.push(cause.message);
+  }
+  return causes;
+}

@@ -1,0 +1,132 @@
+import { formatBytes, formatCount, formatDuration } from './bytes.ts';
+import { printable, printableBlock, textWidth, truncateText } from './text.ts';
+
+/** How far some long work is. */
+export interface ProgressState {
+  /** One word for what is being done: `indices`, `data`. A new one starts the rate again. */
+  phase: string;
+  /** Bytes done, and bytes in all; 0 in all when that is not known yet. */
+  done: number;
+  total: number;
+  files?: { done: number; total: number } | undefined;
+  /** Hosts that are being asked now. */
+  hosts?: readonly string[] | undefined;
+}
+
+/** Progress on a terminal or in a log. */
+export interface Progress {
+  /** Tells the newest state. Cheap: call it for every piece of data. */
+  update(state: ProgressState): void;
+  /** Prints a line for good, above the bar. */
+  note(text: string): void;
+  /** Takes the bar away. The line is free again; nothing is drawn after this. */
+  end(): void;
+}
+
+/** Where and how progress is shown. */
+export interface ProgressOptions {
+  stream: { write(text: string): unknown; columns?: number | undefined };
+  /** A bar that is drawn in place, else a line now and then. */
+  isTty: boolean;
+  /** Shows nothing at all. */
+  quiet: boolean;
+  /** Milliseconds of a monotonic clock; for tests. */
+  now?: () => number;
+}
+
+const barEveryMs = 100;
+const lineEveryMs = 10_000;
+/** The rate is that of the last ten seconds. */
+const rateWindowMs = 10_000;
+const clearLine = '\r\x1b[K';
+
+/** Shows progress: a bar redrawn at most ten times a second on a terminal, a line every ten seconds elsewhere. */
+export function createProgress(options: ProgressOptions): Progress {
+  if (options.quiet) return { update() {}, note() {}, end() {} };
+  const { stream, isTty, now = () => performance.now() } = options;
+  const meter = rateMeter();
+  let state: ProgressState | undefined;
+  let drawnAt = isTty ? Number.NEGATIVE_INFINITY : now();
+  let barShown = false;
+  const draw = (): void => {
+    if (state === undefined) return;
+    drawnAt = now();
+    const line = progressLine(state, meter.rate(drawnAt), isTty ? (stream.columns ?? 80) - 1 : Number.POSITIVE_INFINITY);
+    // One write, and the rest of the line erased after it rather than before: nothing flickers.
+    stream.write(isTty ? `\r${line}\x1b[K` : `${line}\n`);
+    barShown = isTty;
+  };
+  const drawWhenDue = (): void => {
+    if (now() - drawnAt >= (isTty ? barEveryMs : lineEveryMs)) draw();
+  };
+  // Without this a stalled transfer would show the rate of its last good moment for ever.
+  const timer = setInterval(drawWhenDue, 1000).unref();
+  return {
+    update(next) {
+      meter.add(next, now());
+      state = next;
+      drawWhenDue();
+    },
+    note(text) {
+      stream.write(`${barShown ? clearLine : ''}${printableBlock(text)}\n`);
+      if (barShown) draw();
+    },
+    end() {
+      clearInterval(timer);
+      if (barShown) stream.write(clearLine);
+      barShown = false;
+      state = undefined;
+    },
+  };
+}
+
+/** Bytes a second over the last moments, of the bytes done since the phase began. */
+function rateMeter(): { add(state: ProgressState, at: number): void; rate(at: number): number } {
+  let samples: { at: number; done: number }[] = [];
+  let phase = '';
+  return {
+    add({ phase: current, done }, at) {
+      const last = samples.at(-1);
+      if (current !== phase || last === undefined || done < last.done) {
+        phase = current;
+        samples = [{ at, done }];
+        return;
+      }
+      // The first sample of a slot stays, so that every update counts and few are kept.
+      if (samples.length > 1 && at - samples.at(-2)!.at < rateWindowMs / 40) samples.pop();
+      samples.push({ at, done });
+      while (samples.length > 2 && samples[1]!.at <= at - rateWindowMs) samples.shift();
+    },
+    rate(at) {
+      const first = samples[0];
+      const last = samples.at(-1);
+      if (first === undefined || last === undefined || at - first.at < 100) return 0;
+      return ((last.done - first.done) * 1000) / (at - first.at);
+    },
+  };
+}
+
+/** One line about a state; parts that do not fit the width are left out, hosts first. */
+function progressLine(state: ProgressState, rate: number, width: number): string {
+  const { phase, done, total, files, hosts = [] } = state;
+  const share = total > 0 ? Math.min(1, done / total) : 0;
+  const parts = [
+    printable(phase),
+    ...(total > 0 ? [`${Math.floor(share * 100)} %`.padStart(5), `${formatBytes(done)} of ${formatBytes(total)}`] : [formatBytes(done)]),
+    `${formatBytes(rate)}/s`,
+    ...(rate > 0 && total > done ? [`${formatDuration((total - done) / rate)} left`] : []),
+    ...(files === undefined ? [] : [`${formatCount(files.done)} of ${formatCount(files.total)} files`]),
+    ...(hosts.length === 0 ? [] : [hosts.map(printable).join(' ')]),
+  ];
+  while (parts.length > 3 && textWidth(parts.join('  ')) > width) parts.pop();
+  if (total > 0 && Number.isFinite(width)) {
+    const room = Math.min(30, width - textWidth(parts.join('  ')) - 4);
+    if (room >= 8) parts.splice(1, 0, bar(share, room));
+  }
+  return truncateText(parts.join('  '), width);
+}
+
+function bar(share: number, width: number): string {
+  const filled = Math.floor(share * width);
+  return `[${'='.repeat(filled)}${share < 1 ? '>' : ''}${' '.repeat(Math.max(0, width - filled - (share < 1 ? 1 : 0)))}]`;
+}

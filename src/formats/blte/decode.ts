@@ -1,0 +1,36 @@
+/* Whole BLTE objects in memory, and the way in to the other ways of reading one. */
+import { md5Hex } from '../../core/hash.ts';
+import { decodeChunks } from './chunk.ts';
+import { expectKey } from './expect-key.ts';
+import { ekeyOfBlte } from './header.ts';
+import type { KeyRing } from './keys.ts';
+
+export { type ChunkOptions, decodeChunk, defaultMaxSize, verifyChunk } from './chunk.ts';
+export { chunkKeyName } from './cipher.ts';
+export { type ReadBlteOptions, type ReadRange, readBlte, readBlteHeader } from './read.ts';
+
+/** What is known about an object before it is decoded. */
+export interface DecodeBlteOptions {
+  /** Default: no keys. */
+  keys?: KeyRing | undefined;
+  /** Hex; checked when given. Without it an object that has no table is checked by nothing but its zlib stream. */
+  ekey?: string | undefined;
+  /** Hex; checked when given. */
+  ckey?: string | undefined;
+  /** Decoded size; checked when given. */
+  decodedSize?: number | undefined;
+  /** Most bytes that may come out. Default 1 GiB. */
+  maxSize?: number | undefined;
+}
+
+/**
+ * Decodes a whole object; the MD5 of every chunk is checked. May give back a view of `bytes`.
+ * @throws E_INTEGRITY when a chunk, the ekey, the ckey or the size differs, E_FORMAT_… for damage, E_KEY_MISSING with the `keyName`
+ */
+export function decodeBlte(bytes: Uint8Array, options: DecodeBlteOptions = {}): Uint8Array {
+  const { keys, decodedSize, maxSize } = options;
+  if (options.ekey !== undefined) expectKey('ekey', options.ekey, ekeyOfBlte(bytes));
+  const decoded = decodeChunks(bytes, { keys, decodedSize, maxSize });
+  if (options.ckey !== undefined) expectKey('ckey', options.ckey, md5Hex(decoded));
+  return decoded;
+}

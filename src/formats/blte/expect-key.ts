@@ -1,0 +1,15 @@
+import { PakratError } from '../../core/errors.ts';
+
+/** Throws E_INTEGRITY when an object does not have the key that it goes by. Both are hex. */
+export function expectKey(kind: 'ekey' | 'ckey', expected: string, found: string): void {
+  if (expected.toLowerCase() === found) return;
+  const part = kind === 'ekey' ? 'encoded' : 'decoded';
+  throw new PakratError(
+    'E_INTEGRITY',
+    `BLTE object: its ${part} bytes hash to ${found}, not to its ${kind} ${expected}`,
+    {
+      hint: 'The object is damaged; fetch it again.',
+      data: { key: expected, expected, found },
+    },
+  );
+}

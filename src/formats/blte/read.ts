@@ -1,0 +1,200 @@
+/*
+ * A BLTE object read piece by piece. Chunks up to 8 MiB are read whole, verified, and only then decoded. Larger ones
+ * (a chunk may have 4 GiB) flow through in pieces of 1 MiB while they are hashed; their last piece is decoded only
+ * when the hash is right, but what came before it was given out unverified. So a consumer keeps nothing that it was
+ * given until the end came without an error.
+ */
+import { inflatePieces } from '../../codecs/inflate.ts';
+import { fromHex, toHex } from '../../core/bytes.ts';
+import { codeOf, formatError } from '../../core/errors.ts';
+import { md5Hasher, md5Hex } from '../../core/hash.ts';
+import { type ChunkOptions, chunkName, decodeChunk, expectDigest, expectSize, maxDepth, unknownMode } from './chunk.ts';
+import { decodeCipherHead, openCipher } from './cipher.ts';
+import { expectKey } from './expect-key.ts';
+import { type BlteChunk, type BlteHeader, bltePrefixSize, decodeBlteHeader, decodeBltePrefix } from './header.ts';
+import { emptyKeyRing, type KeyRing } from './keys.ts';
+import { chunkModes } from './modes.ts';
+import { collect, mapPieces, type Pieces, peekFirst, skipBytes, slices } from './pieces.ts';
+
+/** Gives exactly `size` bytes from `offset` of an object; they must not change afterwards. */
+export type ReadRange = (offset: number, size: number) => Promise<Uint8Array>;
+
+/** What is known about an object before it is read. */
+export interface ReadBlteOptions {
+  /** Default: no keys. */
+  keys?: KeyRing | undefined;
+  /** Decoded size of the object; checked when given. Without it an object without a table may grow as large as it likes. */
+  decodedSize?: number | undefined;
+  /** Hex; checked when given. Without it an object that has no table is checked by nothing but its zlib stream. */
+  ekey?: string | undefined;
+  /** Hex; checked when given, at the end. */
+  ckey?: string | undefined;
+}
+
+/** Chunks up to this size, encoded and decoded, are held whole: 8 MiB. */
+const wholeChunkSize = 0x80_0000;
+/** What is read at once otherwise: 1 MiB. */
+const pieceSize = 0x10_0000;
+/** Most bytes for a chunk in a mode that cannot be decoded in pieces: 64 MiB. */
+const heldSize = 0x400_0000;
+
+/**
+ * Reads the header of an object. The range asked for is 64 KiB or what the table needs.
+ * @throws E_FORMAT_… as decodeBlteHeader
+ */
+export async function readBlteHeader(read: ReadRange, objectSize: number): Promise<BlteHeader> {
+  return decodeBlteHeader(
+    await readHeaderBytes(readAhead(read, { objectSize, aheadSize: 0x1_0000 }), objectSize),
+    objectSize,
+  );
+}
+
+/**
+ * Decodes an object into pieces of at most 4 MiB, in order. Memory follows the pieces, not the object or its chunks.
+ * Bytes are right only when the last one came without an error: see the top of this file.
+ * @throws E_INTEGRITY when a chunk, a key or the size differs, E_FORMAT_… for damage, E_KEY_MISSING with the `keyName`
+ */
+export async function* readBlte(
+  read: ReadRange,
+  objectSize: number,
+  options: ReadBlteOptions = {},
+): AsyncGenerator<Uint8Array> {
+  const ahead = readAhead(read, { objectSize, aheadSize: pieceSize });
+  const headerBytes = await readHeaderBytes(ahead, objectSize);
+  const header = decodeBlteHeader(headerBytes, objectSize);
+  const { ekey, ckey, keys = emptyKeyRing } = options;
+  if (ekey !== undefined && header.headerSize > 0) expectKey('ekey', ekey, md5Hex(headerBytes));
+  const decodedSize = expectSize(header, options.decodedSize);
+  const whole = ckey === undefined ? undefined : md5Hasher();
+  for (let i = 0; i < header.count; i++) {
+    const chunk = header.chunk(i);
+    const pledge = header.headerSize > 0 ? chunk : { ...chunk, decodedSize, ...(ekey && wholeMd5(ekey, headerBytes)) };
+    for await (const piece of readChunk(ahead, pledge, keys)) {
+      whole?.update(piece);
+      yield piece;
+    }
+  }
+  if (ckey !== undefined && whole !== undefined) expectKey('ckey', ckey, toHex(whole.digest()));
+}
+
+/** A chunk, and bytes that its MD5 covers before it: without a table the ekey is the MD5 of the whole object. */
+interface Pledge extends BlteChunk {
+  before?: Uint8Array;
+}
+
+function wholeMd5(ekey: string, prefix: Uint8Array): { md5: Uint8Array; before: Uint8Array } {
+  return { md5: fromHex(ekey), before: prefix };
+}
+
+async function readHeaderBytes(read: ReadRange, objectSize: number): Promise<Uint8Array> {
+  const size = decodeBltePrefix(await read(0, Math.min(bltePrefixSize, objectSize)));
+  if (size > objectSize) {
+    const facts = { offset: 4, expected: size, found: objectSize };
+    throw formatError('E_FORMAT_TRUNCATED', 'BLTE header', 'the object ends before its header does', facts);
+  }
+  return read(0, size);
+}
+
+/** Reads further than asked, so that thousands of small chunks do not cost a read each. */
+function readAhead(read: ReadRange, { objectSize, aheadSize }: { objectSize: number; aheadSize: number }): ReadRange {
+  let held: Uint8Array = new Uint8Array(0);
+  let heldOffset = 0;
+  return async (offset, size) => {
+    if (offset < heldOffset || offset + size > heldOffset + held.length) {
+      const wanted = Math.min(Math.max(size, aheadSize), objectSize - offset);
+      held = await read(offset, wanted);
+      heldOffset = offset;
+      if (held.length !== wanted) {
+        const facts = { offset, expected: wanted, found: held.length };
+        throw formatError('E_FORMAT_TRUNCATED', 'BLTE object', 'wrong number of bytes read', facts);
+      }
+    }
+    return held.subarray(offset - heldOffset, offset - heldOffset + size);
+  };
+}
+
+async function* readChunk(read: ReadRange, pledge: Pledge, keys: KeyRing): AsyncGenerator<Uint8Array> {
+  const { encodedSize, decodedSize } = pledge;
+  const pieces = encodedPieces(read, pledge);
+  if (encodedSize <= wholeChunkSize && decodedSize !== undefined && decodedSize <= wholeChunkSize) {
+    for await (const encoded of pieces) yield* slices(decodeChunk(encoded, { ...pledge, keys }));
+    return;
+  }
+  try {
+    yield* checkedOutput(decodePieces(pieces, { ...pledge, keys, depth: 0, what: chunkName(pledge.index) }), pledge);
+  } catch (error) {
+    // A damaged chunk mostly fails to decode before its hash is known. The hash says whether the bytes are to blame.
+    if (codeOf(error)?.startsWith('E_FORMAT')) await drain(encodedPieces(read, pledge));
+    throw error;
+  }
+}
+
+/** The encoded bytes of a chunk; the last piece (or the only one) comes when the hash over all of them is right. */
+async function* encodedPieces(read: ReadRange, pledge: Pledge): AsyncGenerator<Uint8Array> {
+  const { offset, encodedSize, md5, before, index } = pledge;
+  const step = encodedSize <= wholeChunkSize ? encodedSize : pieceSize;
+  const hasher = md5 && md5Hasher();
+  if (before !== undefined) hasher?.update(before);
+  for (let at = 0; at < encodedSize; at += step) {
+    const piece = await read(offset + at, Math.min(step, encodedSize - at));
+    hasher?.update(piece);
+    if (md5 !== undefined && hasher !== undefined && at + step >= encodedSize)
+      expectDigest(hasher.digest(), md5, index);
+    yield piece;
+  }
+}
+
+async function drain(pieces: Pieces): Promise<void> {
+  for await (const _piece of pieces);
+}
+
+interface PieceContext extends ChunkOptions {
+  keys: KeyRing;
+  depth: number;
+  what: string;
+}
+
+/** Decodes a chunk that comes in pieces. The first piece must hold the heads of all encryptions. */
+async function* decodePieces(pieces: Pieces, context: PieceContext): AsyncGenerator<Uint8Array> {
+  const { decodedSize, what } = context;
+  const { first, all } = await peekFirst(pieces);
+  switch (first[0]) {
+    case chunkModes.plain:
+      return yield* skipBytes(all, 1);
+    case chunkModes.zlib:
+      return yield* inflatePieces(skipBytes(all, 1), { size: decodedSize, maxSize: Number.POSITIVE_INFINITY, what });
+    case chunkModes.encrypted:
+      return yield* decryptPieces(first, all, context);
+    case chunkModes.nested:
+    case chunkModes.lz4:
+      return yield* slices(decodeChunk(await collect(all, heldSize, what), { ...context, maxSize: heldSize }));
+    default:
+      throw unknownMode(first[0], what);
+  }
+}
+
+async function* decryptPieces(first: Uint8Array, all: Pieces, context: PieceContext): AsyncGenerator<Uint8Array> {
+  const { index, keys, depth, what } = context;
+  if (depth >= maxDepth) throw formatError('E_FORMAT_RANGE', what, `more than ${maxDepth} chunks in one another`);
+  const head = decodeCipherHead(first, what);
+  const body = mapPieces(skipBytes(all, head.size), openCipher(head, index, keys));
+  yield* decodePieces(body, { ...context, depth: depth + 1, what: `${what}, decrypted with key ${head.keyName}` });
+}
+
+/** Passes pieces on while they stay within the promised size; at the end size and MD5 must be as promised. */
+async function* checkedOutput(pieces: Pieces, pledge: Pledge): AsyncGenerator<Uint8Array> {
+  const { index, decodedSize, decodedMd5 } = pledge;
+  const hasher = decodedMd5 && md5Hasher();
+  let size = 0;
+  for await (const piece of pieces) {
+    size += piece.length;
+    if (decodedSize !== undefined && size > decodedSize) break;
+    hasher?.update(piece);
+    yield piece;
+  }
+  if (decodedSize !== undefined && size !== decodedSize) {
+    const facts = { expected: decodedSize, found: size };
+    throw formatError('E_FORMAT', chunkName(index), 'wrong decoded size', facts);
+  }
+  if (decodedMd5 !== undefined && hasher !== undefined) expectDigest(hasher.digest(), decodedMd5, index);
+}

@@ -1,0 +1,230 @@
+import { formatError } from '../../../core/errors.ts';
+import { ByteReader } from '../../../core/reader.ts';
+import {
+  ckeySize,
+  deletedCount,
+  maxSpans,
+  offsetWidth,
+  type TvfsFile,
+  TvfsFlags,
+  type TvfsHeader,
+  type TvfsPatch,
+  type TvfsSpan,
+  type TvfsTable,
+  tvfsWhat,
+} from './layout.ts';
+import { type PathNode, pathNodes } from './paths.ts';
+
+/** A decoded manifest. The tables stay bytes; entries are made while iterating, which does not fail any more. */
+export interface Tvfs {
+  header: TvfsHeader;
+  /** The strings of the espec table, in order. */
+  especs: string[];
+  /** Entries with content. */
+  fileCount: number;
+  /** Entries that {@link files} leaves out: deleted ones and such of unknown meaning. */
+  skippedCount: number;
+  /** The files, in the order of the path table; one object at a time. */
+  files(): Generator<TvfsFile>;
+  /** As {@link files}, with the entries that it leaves out. */
+  entries(): Generator<TvfsFile>;
+}
+
+interface Tables {
+  header: TvfsHeader;
+  path: Uint8Array;
+  vfs: Uint8Array;
+  container: Uint8Array;
+  espec: Uint8Array;
+  especAt(offset: number): string | undefined;
+}
+
+function readTable(reader: ByteReader, name: string): TvfsTable {
+  const at = reader.pos;
+  const table = { offset: reader.u32(), size: reader.u32() };
+  if (table.offset + table.size > reader.bytes.length) {
+    throw formatError('E_FORMAT_TRUNCATED', tvfsWhat, `${name} table is outside the ${reader.bytes.length} bytes`, {
+      offset: at,
+    });
+  }
+  return table;
+}
+
+function readHeader(bytes: Uint8Array): TvfsHeader {
+  const reader = new ByteReader(bytes, tvfsWhat);
+  reader.magic('TVFS');
+  const version = reader.u8();
+  if (version !== 1) {
+    throw formatError('E_FORMAT_VERSION', tvfsWhat, 'unknown version', { offset: 4, expected: 1, found: version });
+  }
+  const fixed = { version, headerSize: reader.u8(), ekeySize: reader.u8(), patchKeySize: reader.u8() };
+  const flags = reader.u32();
+  const pathTable = readTable(reader, 'path');
+  const vfsTable = readTable(reader, 'VFS');
+  const containerTable = readTable(reader, 'container');
+  const header: TvfsHeader = { ...fixed, flags, pathTable, vfsTable, containerTable, maxDepth: reader.u16() };
+  if ((flags & TvfsFlags.especs) !== 0) header.especTable = readTable(reader, 'espec');
+  checkSize('header size', fixed.headerSize, reader.pos, 255);
+  checkSize('ekey size', fixed.ekeySize, 1, 16);
+  checkSize('patch key size', fixed.patchKeySize, 0, 16);
+  return header;
+}
+
+function checkSize(name: string, size: number, min: number, max: number): void {
+  if (size >= min && size <= max) return;
+  throw formatError('E_FORMAT_RANGE', tvfsWhat, name, { expected: `${min} to ${max}`, found: size });
+}
+
+const especDecoder = new TextDecoder();
+
+/** The string at an offset of the espec table; an empty table has none. */
+function especReader(table: Uint8Array): (offset: number) => string | undefined {
+  const known = new Map<number, string>();
+  return (offset) => {
+    if (table.length === 0) return undefined;
+    let espec = known.get(offset);
+    if (espec === undefined) {
+      const end = table.indexOf(0, offset);
+      espec = especDecoder.decode(table.subarray(offset, end < 0 ? table.length : end));
+      known.set(offset, espec);
+    }
+    return espec;
+  };
+}
+
+function readEspecs(table: Uint8Array): string[] {
+  const especs = especDecoder.decode(table).split('\0');
+  // The last string has its NUL too, so a split leaves nothing behind it.
+  if (especs.at(-1) === '') especs.pop();
+  if (especs.includes('')) throw formatError('E_FORMAT', tvfsWhat, 'empty string in the espec table');
+  return especs;
+}
+
+function sliceTable(bytes: Uint8Array, table: TvfsTable | undefined): Uint8Array {
+  return table === undefined ? new Uint8Array(0) : bytes.subarray(table.offset, table.offset + table.size);
+}
+
+function readPatches(reader: ByteReader, header: TvfsHeader): TvfsPatch[] | undefined {
+  const count = reader.count(reader.u8(), header.ekeySize + header.patchKeySize + 9);
+  if (count === 0) return undefined;
+  return Array.from({ length: count }, () => ({
+    sourceEkey: reader.take(header.ekeySize),
+    sourceSize: reader.u32(),
+    patchKey: reader.take(header.patchKeySize),
+    patchSize: reader.u32(),
+    order: reader.u8(),
+  }));
+}
+
+function readSpan(reader: ByteReader, tables: Tables): TvfsSpan {
+  const { header } = tables;
+  const place = { offset: reader.u32(), size: reader.u32() };
+  const container = new ByteReader(tables.container, tvfsWhat);
+  container.seek(reader.uint(offsetWidth(tables.container.length)));
+  const ekey = container.take(header.ekeySize);
+  const encodedSize = container.u32();
+  const espec =
+    (header.flags & TvfsFlags.especs) === 0
+      ? undefined
+      : tables.especAt(container.uint(offsetWidth(tables.espec.length)));
+  const span: TvfsSpan = { ...place, ekey, encodedSize, contentSize: container.u32() };
+  if (espec !== undefined) span.espec = espec;
+  if ((header.flags & TvfsFlags.ckeys) !== 0) span.ckey = container.take(ckeySize);
+  const patches = (header.flags & TvfsFlags.patches) === 0 ? undefined : readPatches(container, header);
+  if (patches !== undefined) span.patches = patches;
+  return span;
+}
+
+function kindOf(count: number): TvfsFile['kind'] {
+  if (count === deletedCount) return 'deleted';
+  return count === 0 || count > maxSpans ? 'other' : 'file';
+}
+
+function readFile(node: PathNode, tables: Tables): TvfsFile {
+  const reader = vfsReader(node, tables);
+  const count = reader.u8();
+  const kind = kindOf(count);
+  const spans = kind === 'file' ? Array.from({ length: count }, () => readSpan(reader, tables)) : [];
+  return { path: node.path(), kind, count, spans };
+}
+
+function vfsReader(node: PathNode, tables: Tables): ByteReader {
+  const reader = new ByteReader(tables.vfs, tvfsWhat);
+  reader.seek(node.vfsOffset);
+  return reader;
+}
+
+/** Smallest size of a container entry of these flags; with patches, the entry says how much more it is. */
+function containerSize({ header, espec }: Tables): number {
+  const has = (flag: number): boolean => (header.flags & flag) !== 0;
+  const especWidth = has(TvfsFlags.especs) ? offsetWidth(espec.length) : 0;
+  return header.ekeySize + 8 + especWidth + (has(TvfsFlags.ckeys) ? ckeySize : 0) + (has(TvfsFlags.patches) ? 1 : 0);
+}
+
+/** Checks a span without making anything of it. */
+function checkSpan(reader: ByteReader, tables: Tables, entrySize: number): void {
+  const { header, container, espec } = tables;
+  reader.skip(8);
+  const entry = new ByteReader(container, tvfsWhat);
+  entry.seek(reader.uint(offsetWidth(container.length)));
+  const start = entry.pos;
+  entry.skip(entrySize);
+  if ((header.flags & TvfsFlags.patches) !== 0) {
+    entry.count(container[entry.pos - 1]!, header.ekeySize + header.patchKeySize + 9);
+  }
+  if (espec.length === 0) return;
+  entry.seek(start + header.ekeySize + 4);
+  const especOffset = entry.uint(offsetWidth(espec.length));
+  if (especOffset >= espec.length || (especOffset > 0 && espec[especOffset - 1] !== 0)) {
+    throw formatError('E_FORMAT_RANGE', tvfsWhat, `espec offset ${especOffset} is not the start of a string`);
+  }
+}
+
+/** Walks the whole manifest once, so that iterating cannot fail half-way. Gives the number of entries of either sort. */
+function checkEntries(tables: Tables, maxTotal: number): { fileCount: number; skippedCount: number } {
+  const entrySize = containerSize(tables);
+  const counts = { fileCount: 0, skippedCount: 0 };
+  let total = 0;
+  for (const node of pathNodes(tables.path)) {
+    const reader = vfsReader(node, tables);
+    const count = reader.u8();
+    if (kindOf(count) !== 'file') {
+      counts.skippedCount++;
+      continue;
+    }
+    counts.fileCount++;
+    total += reader.count(count, 8 + offsetWidth(tables.container.length));
+    // Each span takes bytes of its own in a sane manifest. Many paths to one entry of 224 spans would multiply the work.
+    if (total > maxTotal) throw formatError('E_FORMAT_RANGE', tvfsWhat, 'more spans than the manifest has bytes');
+    for (let i = 0; i < count; i++) checkSpan(reader, tables, entrySize);
+  }
+  return counts;
+}
+
+/**
+ * Decodes a TVFS manifest: reads the header, checks every entry, makes none. Manifests that it nests are not opened:
+ * a file whose ekey is one of the build config's `vfs-N` is such a manifest.
+ * @throws E_FORMAT_MAGIC, E_FORMAT_VERSION; E_FORMAT_TRUNCATED and E_FORMAT_RANGE for tables and entries that point
+ *   outside; E_FORMAT for a path table that does not hold together
+ */
+export function decodeTvfs(bytes: Uint8Array): Tvfs {
+  const header = readHeader(bytes);
+  const espec = sliceTable(bytes, header.especTable);
+  const tables: Tables = {
+    header,
+    path: sliceTable(bytes, header.pathTable),
+    vfs: sliceTable(bytes, header.vfsTable),
+    container: sliceTable(bytes, header.containerTable),
+    espec,
+    especAt: especReader(espec),
+  };
+  const especs = readEspecs(espec);
+  const counts = checkEntries(tables, bytes.length);
+  function* entries(): Generator<TvfsFile> {
+    for (const node of pathNodes(tables.path)) yield readFile(node, tables);
+  }
+  function* files(): Generator<TvfsFile> {
+    for (const file of entries()) if (file.kind === 'file') yield file;
+  }
+  return { header, especs, ...counts, files, entries };
+}

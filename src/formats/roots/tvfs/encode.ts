@@ -1,0 +1,202 @@
+import { compareBytes, toHex } from '../../../core/bytes.ts';
+import { formatError } from '../../../core/errors.ts';
+import { ByteWriter } from '../../../core/writer.ts';
+import {
+  ckeySize,
+  maxNameSize,
+  maxPathSize,
+  maxSpans,
+  offsetWidth,
+  type TvfsFile,
+  TvfsFlags,
+  type TvfsSpan,
+  tvfsWhat,
+} from './layout.ts';
+import { type PlacedPath, writeFolders, writePrefixes } from './path-tree.ts';
+
+/** An entry to encode; `kind` and `count` are needed only for one that is no file. */
+export type TvfsFileContent = Pick<TvfsFile, 'path' | 'spans'> & Partial<Pick<TvfsFile, 'kind' | 'count'>>;
+
+/** A manifest to encode. */
+export interface TvfsContent {
+  /** In any order; no path twice, no empty parts. */
+  files: Iterable<TvfsFileContent>;
+  /** {@link TvfsFlags}; what they leave out is not written. Default: ckeys, especs and patches. */
+  flags?: number | undefined;
+  /** The espec table. Especs of spans that are not in it are put behind. */
+  especs?: readonly string[] | undefined;
+  /** Sizes of keys in bytes. Default 9. */
+  ekeySize?: number | undefined;
+  patchKeySize?: number | undefined;
+  /**
+   * `folders` (default): a folder of the path table for each folder, container entries as they come.
+   * `prefixes`: cut at every shared prefix, container entries sorted by ekey, as official manifests are.
+   */
+  form?: 'folders' | 'prefixes' | undefined;
+}
+
+interface Options {
+  flags: number;
+  ekeySize: number;
+  patchKeySize: number;
+  form: 'folders' | 'prefixes';
+  especs: EspecTable;
+}
+
+interface EspecTable {
+  bytes: Uint8Array;
+  offsets: Map<string, number>;
+}
+
+interface PathedFile {
+  file: TvfsFileContent;
+  bytes: Uint8Array;
+}
+
+const pathEncoder = new TextEncoder();
+
+function refuse(problem: string): never {
+  throw formatError('E_FORMAT_RANGE', tvfsWhat, problem);
+}
+
+function pathBytes(path: string): Uint8Array {
+  const bytes = pathEncoder.encode(path);
+  if (bytes.length > maxPathSize) refuse(`path longer than ${maxPathSize} bytes: ${path.slice(0, 80)}`);
+  for (const part of path.split('/')) {
+    const size = pathEncoder.encode(part).length;
+    if (size === 0) refuse(`path with an empty part: ${JSON.stringify(path)}`);
+    if (size > maxNameSize) refuse(`part of a path longer than ${maxNameSize} bytes: ${path.slice(0, 80)}`);
+  }
+  return bytes;
+}
+
+function sortFiles(files: Iterable<TvfsFileContent>): PathedFile[] {
+  const sorted = Array.from(files, (file) => ({ file, bytes: pathBytes(file.path) }));
+  sorted.sort((a, b) => compareBytes(a.bytes, b.bytes));
+  for (let i = 1; i < sorted.length; i++) {
+    if (compareBytes(sorted[i]!.bytes, sorted[i - 1]!.bytes) === 0) refuse(`path twice: ${sorted[i]!.file.path}`);
+  }
+  return sorted;
+}
+
+function writeEspecs(content: TvfsContent, files: readonly PathedFile[], flags: number): EspecTable {
+  const offsets = new Map<string, number>();
+  const writer = new ByteWriter();
+  const add = (espec: string): void => {
+    if (espec === '' || espec.includes('\0')) refuse(`no espec: ${JSON.stringify(espec)}`);
+    offsets.set(espec, writer.size);
+    writer.cstring(espec);
+  };
+  if ((flags & TvfsFlags.especs) !== 0) {
+    for (const espec of content.especs ?? []) add(espec);
+    for (const { file } of files) {
+      for (const { espec } of file.spans) if (espec !== undefined && !offsets.has(espec)) add(espec);
+    }
+  }
+  return { bytes: writer.bytes(), offsets };
+}
+
+function fixed(bytes: Uint8Array | undefined, size: number, name: string): Uint8Array {
+  if (bytes?.length === size) return bytes;
+  return refuse(`${name} of ${bytes?.length ?? 'no'} bytes instead of ${size}`);
+}
+
+function containerEntry(span: TvfsSpan, options: Options): Uint8Array {
+  const { flags, ekeySize, patchKeySize, especs } = options;
+  const writer = new ByteWriter(64).raw(fixed(span.ekey, ekeySize, 'ekey')).u32(span.encodedSize);
+  if ((flags & TvfsFlags.especs) !== 0) {
+    // Without an espec of its own an entry points to the first.
+    writer.uint(span.espec === undefined ? 0 : especs.offsets.get(span.espec)!, offsetWidth(especs.bytes.length));
+  }
+  writer.u32(span.contentSize);
+  if ((flags & TvfsFlags.ckeys) !== 0) writer.raw(fixed(span.ckey, ckeySize, 'ckey'));
+  if ((flags & TvfsFlags.patches) !== 0) {
+    const patches = span.patches ?? [];
+    if (patches.length > 255) refuse('more than 255 patches of one entry');
+    writer.u8(patches.length);
+    for (const patch of patches) {
+      writer.raw(fixed(patch.sourceEkey, ekeySize, 'source ekey')).u32(patch.sourceSize);
+      writer
+        .raw(fixed(patch.patchKey, patchKeySize, 'patch key'))
+        .u32(patch.patchSize)
+        .u8(patch.order);
+    }
+  }
+  return writer.bytes();
+}
+
+/** The container table; an entry that several spans share stands there once. `offsetOf` knows every span's entry. */
+function writeContainers(files: readonly PathedFile[], options: Options) {
+  const entries = new Map<string, Uint8Array>();
+  const names = new Map<TvfsSpan, string>();
+  for (const { file } of files) {
+    for (const span of file.spans) {
+      const entry = containerEntry(span, options);
+      const name = toHex(entry);
+      names.set(span, name);
+      entries.set(name, entry);
+    }
+  }
+  const ordered = [...entries];
+  if (options.form === 'prefixes') ordered.sort(([, a], [, b]) => compareBytes(a, b));
+  const writer = new ByteWriter(64 * 1024);
+  const offsets = new Map<string, number>();
+  for (const [name, entry] of ordered) {
+    offsets.set(name, writer.size);
+    writer.raw(entry);
+  }
+  return { bytes: writer.bytes(), offsetOf: (span: TvfsSpan): number => offsets.get(names.get(span)!)! };
+}
+
+/** The count byte of an entry. */
+function countOf({ path, spans, kind = 'file', count }: TvfsFileContent): number {
+  if (kind === 'file') {
+    return spans.length > 0 && spans.length <= maxSpans ? spans.length : refuse(`${spans.length} spans: ${path}`);
+  }
+  if (kind === 'deleted') return 255;
+  if (count === 0 || (count !== undefined && count > maxSpans && count < 255)) return count;
+  return refuse(`count ${count} of an entry that is no file: ${path}`);
+}
+
+function writeVfs(files: readonly PathedFile[], containers: ReturnType<typeof writeContainers>) {
+  const width = offsetWidth(containers.bytes.length);
+  const writer = new ByteWriter(64 * 1024);
+  const paths: PlacedPath[] = [];
+  for (const { file, bytes } of files) {
+    paths.push({ path: file.path, bytes, vfsOffset: writer.size });
+    writer.u8(countOf(file));
+    const spans = (file.kind ?? 'file') === 'file' ? file.spans : [];
+    for (const span of spans) writer.u32(span.offset).u32(span.size).uint(containers.offsetOf(span), width);
+  }
+  return { bytes: writer.bytes(), paths };
+}
+
+/**
+ * Writes a TVFS manifest, the mirror of `decodeTvfs`.
+ * @throws E_FORMAT_RANGE for paths that are empty, doubled or too long, for keys of a wrong size, for more than 224 spans
+ */
+export function encodeTvfs(content: TvfsContent): Uint8Array {
+  const flags = content.flags ?? TvfsFlags.ckeys | TvfsFlags.especs | TvfsFlags.patches;
+  const { form = 'folders', ekeySize = 9, patchKeySize = 9 } = content;
+  const files = sortFiles(content.files);
+  const especs = writeEspecs(content, files, flags);
+  const containers = writeContainers(files, { flags, ekeySize, patchKeySize, form, especs });
+  const vfs = writeVfs(files, containers);
+  const paths = form === 'folders' ? writeFolders(vfs.paths) : writePrefixes(vfs.paths);
+
+  const hasEspecs = (flags & TvfsFlags.especs) !== 0;
+  const headerSize = hasEspecs ? 46 : 38;
+  const [first, second] = form === 'folders' ? [containers, especs] : [especs, containers];
+  const offsets = new Map<object, number>([[paths, headerSize]]);
+  offsets.set(first, headerSize + paths.bytes.length);
+  offsets.set(second, offsets.get(first)! + first.bytes.length);
+  offsets.set(vfs, offsets.get(second)! + second.bytes.length);
+
+  const writer = new ByteWriter(offsets.get(vfs)! + vfs.bytes.length);
+  writer.text('TVFS').u8(1).u8(headerSize).u8(ekeySize).u8(patchKeySize).u32(flags);
+  for (const table of [paths, vfs, containers]) writer.u32(offsets.get(table)!).u32(table.bytes.length);
+  writer.u16(paths.maxDepth);
+  if (hasEspecs) writer.u32(offsets.get(especs)!).u32(especs.bytes.length);
+  for (const table of [paths, first, second, vfs]) writer.raw(table.bytes);
+  return writer.bytes();
+}

@@ -1,0 +1,117 @@
+import { formatError } from '../../../core/errors.ts';
+import { ByteReader } from '../../../core/reader.ts';
+import { folderBit, maxPathSize, tvfsWhat } from './layout.ts';
+
+const slash = 0x2f;
+/** Folders within folders; real manifests have less than ten, and every level costs memory here. */
+const maxDepth = 1024;
+const pathDecoder = new TextDecoder('utf-8', { ignoreBOM: true });
+
+/** The path of the entry at hand: bytes that grow by names and shrink at the end of a folder. */
+class PathBuffer {
+  readonly #bytes = new Uint8Array(maxPathSize);
+  size = 0;
+
+  append(name: Uint8Array): void {
+    if (this.size + name.length > maxPathSize) {
+      throw formatError('E_FORMAT_RANGE', tvfsWhat, `path longer than ${maxPathSize} bytes`);
+    }
+    this.#bytes.set(name, this.size);
+    this.size += name.length;
+  }
+
+  /** Separators only separate: none at the start, never two in a row. */
+  separate(): void {
+    if (this.size > 0 && this.#bytes[this.size - 1] !== slash) this.append(Uint8Array.of(slash));
+  }
+
+  /** Size without a separator at the end. */
+  get #trimmed(): number {
+    return this.#bytes[this.size - 1] === slash ? this.size - 1 : this.size;
+  }
+
+  get isEmpty(): boolean {
+    return this.#trimmed <= 0;
+  }
+
+  text(): string {
+    return pathDecoder.decode(this.#bytes.subarray(0, this.#trimmed));
+  }
+}
+
+/** A file node: `path()` spells it out, and is good only until the next node is asked for. */
+export interface PathNode {
+  vfsOffset: number;
+  path(): string;
+}
+
+/** Takes one entry up to its node; gives the node value, or undefined for a mere prefix. */
+function readEntry(reader: ByteReader, path: PathBuffer): number | undefined {
+  const { bytes } = reader;
+  if (bytes[reader.pos] === 0) {
+    reader.skip(1);
+    path.separate();
+  }
+  if (reader.remaining > 0 && bytes[reader.pos] !== 0xff) path.append(reader.take(reader.u8()));
+  if (bytes[reader.pos] === 0) {
+    reader.skip(1);
+    path.separate();
+  }
+  if (bytes[reader.pos] !== 0xff) {
+    path.separate();
+    return undefined;
+  }
+  reader.skip(1);
+  return reader.u32();
+}
+
+/**
+ * The file nodes of a path table, in order. Memory is one path and a pair of numbers a level; the cursor only moves on,
+ * so there are no loops.
+ */
+export function* pathNodes(table: Uint8Array): Generator<PathNode> {
+  const path = new PathBuffer();
+  const reader = new ByteReader(table, tvfsWhat);
+  const node: PathNode = { vfsOffset: 0, path: () => path.text() };
+  const folders: { end: number; pathSize: number }[] = [];
+  let folder = { end: table.length, pathSize: 0 };
+  let dangling = false;
+  for (;;) {
+    if (reader.pos >= folder.end) {
+      checkFolderEnd(reader, folder.end, dangling);
+      const parent = folders.pop();
+      if (parent === undefined) return;
+      folder = parent;
+      path.size = folder.pathSize;
+      continue;
+    }
+    const value = readEntry(reader, path);
+    dangling = value === undefined;
+    if (value === undefined) continue;
+    if (value >= folderBit) {
+      folders.push(folder);
+      folder = { end: folderEnd(reader, value - folderBit, folder.end), pathSize: path.size };
+      if (folders.length > maxDepth) throw formatError('E_FORMAT_RANGE', tvfsWhat, `over ${maxDepth} nested folders`);
+      continue;
+    }
+    if (path.isEmpty) throw formatError('E_FORMAT', tvfsWhat, 'file without a name in the path table');
+    node.vfsOffset = value;
+    yield node;
+    path.size = folder.pathSize;
+  }
+}
+
+function checkFolderEnd(reader: ByteReader, end: number, dangling: boolean): void {
+  if (reader.pos === end && !dangling) return;
+  const problem = dangling ? 'name without a node' : 'entry that runs over the end of its folder';
+  throw formatError('E_FORMAT', tvfsWhat, `${problem}, in the path table`, { offset: end });
+}
+
+/** Where a folder ends whose node value was just read; its size counts those four bytes. */
+function folderEnd(reader: ByteReader, size: number, parentEnd: number): number {
+  const end = reader.pos - 4 + size;
+  if (size >= 4 && end <= parentEnd) return end;
+  throw formatError('E_FORMAT_RANGE', tvfsWhat, `folder of ${size} bytes does not fit into its parent`, {
+    offset: reader.pos - 4,
+  });
+}

@@ -1,0 +1,54 @@
+import { join } from 'node:path';
+
+/**
+ * The kinds of object that a CDN path holds. An index lies beside its archive, under the same kind.
+ * A product config (`product`) has a CDN path of its own and no folder for its kind.
+ */
+export type ObjectKind = 'config' | 'data' | 'patch' | 'product';
+
+/** An object as the CDN names it. */
+export interface ObjectName {
+  /** Path of the product on the CDN, e.g. `tpr/wow` (product configs have one of their own). */
+  cdnPath: string;
+  kind: ObjectKind;
+  /** 32 lower-case hex digits. */
+  hash: string;
+  /** `.index` for an index, else empty. */
+  suffix?: '' | '.index';
+}
+
+/** The path of an object below a CDN host and below the store alike: `tpr/wow/data/aa/bb/<hash>[.index]`. */
+export function objectPath(name: ObjectName): string {
+  const { cdnPath, kind, hash, suffix = '' } = name;
+  const folder = kind === 'product' ? cdnPath : `${cdnPath}/${kind}`;
+  return `${folder}/${hash.slice(0, 2)}/${hash.slice(2, 4)}/${hash}${suffix}`;
+}
+
+/** True for a CDN path that is safe to use below a folder: words of letters, digits, `.`, `_` and `-`, no dots alone. */
+export function isSafeCdnPath(path: string): boolean {
+  return /^[\w.-]+(\/[\w.-]+)*$/.test(path) && !path.split('/').some((part) => /^\.+$/.test(part));
+}
+
+/** Where things are in a store folder. */
+export interface StoreLayout {
+  root: string;
+  ledger: string;
+  lock: string;
+  groups: string;
+  manifests: string;
+  names: string;
+  temporary: string;
+}
+
+/** The layout of a store at `root`. */
+export function storeLayout(root: string): StoreLayout {
+  return {
+    root,
+    ledger: join(root, 'ledger.db'),
+    lock: join(root, 'lock.db'),
+    groups: join(root, 'groups'),
+    manifests: join(root, 'manifests'),
+    names: join(root, 'names'),
+    temporary: join(root, 'tmp'),
+  };
+}

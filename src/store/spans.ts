@@ -1,0 +1,47 @@
+/** A byte interval [start, end) of an object. */
+export interface Span {
+  start: number;
+  end: number;
+}
+
+/** Spans in order, with those that touch or overlap made one. */
+export function mergeSpans(spans: readonly Span[]): Span[] {
+  const sorted = [...spans].filter((span) => span.end > span.start).sort((a, b) => a.start - b.start);
+  const merged: Span[] = [];
+  for (const span of sorted) {
+    const last = merged[merged.length - 1];
+    if (last !== undefined && span.start <= last.end) last.end = Math.max(last.end, span.end);
+    else merged.push({ start: span.start, end: span.end });
+  }
+  return merged;
+}
+
+/** True when [start, end) lies in one of the merged, sorted spans. */
+export function covers(spans: readonly Span[], start: number, end: number): boolean {
+  if (end <= start) return true;
+  const span = spans[spanBefore(spans, start)];
+  return span !== undefined && span.end >= end;
+}
+
+/** How far from `start` the merged, sorted spans reach without a hole: `start` itself when it is not held. */
+export function heldUntil(spans: readonly Span[], start: number): number {
+  const span = spans[spanBefore(spans, start)];
+  return span !== undefined && span.end > start ? span.end : start;
+}
+
+/** Index of the last span that starts at or before `offset`, or -1. */
+function spanBefore(spans: readonly Span[], offset: number): number {
+  let low = 0;
+  let high = spans.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (spans[middle]!.start <= offset) low = middle + 1;
+    else high = middle;
+  }
+  return low - 1;
+}
+
+/** Bytes in merged spans. */
+export function spanBytes(spans: readonly Span[]): number {
+  return spans.reduce((sum, span) => sum + span.end - span.start, 0);
+}

@@ -1,0 +1,74 @@
+import * as fs from 'node:fs';
+import { join } from 'node:path';
+import { codeOf, PakratError } from '../core/errors.ts';
+import { makeFolderDurable, storeError, writeFileDurable } from './durable.ts';
+import { Ledger } from './ledger.ts';
+import { type ObjectName, objectPath, type StoreLayout, storeLayout } from './layout.ts';
+
+/** An open store: the folder, its ledger, and where objects lie in it. Needs `close`. */
+export interface Store {
+  readonly layout: StoreLayout;
+  readonly ledger: Ledger;
+  /** The file of an object, whether it is there or not. */
+  file(path: string): string;
+  /** The bytes of a small object that is held whole; undefined when it is not. */
+  readObject(name: ObjectName): Uint8Array | undefined;
+  /** Puts a small object, whose bytes the caller has checked, into the store and the ledger. */
+  addObject(name: ObjectName, bytes: Uint8Array): void;
+  close(): void;
+}
+
+/**
+ * Opens the store at a folder. With `create` the folder is made; else a missing one is E_NOT_FOUND.
+ * A store that cannot be written is opened for reading.
+ */
+export function openStore(root: string, options: { create: boolean }): Store {
+  const layout = storeLayout(root);
+  if (!fs.existsSync(layout.ledger)) {
+    if (!options.create) {
+      throw new PakratError('E_NOT_FOUND', `there is no store at ${root}`, {
+        hint: 'Make one with `pakrat sync PRODUCT --store DIR`, or name the right --store.',
+        data: { path: root },
+      });
+    }
+    try {
+      makeFolderDurable(root);
+    } catch (error) {
+      throw storeError(error, root);
+    }
+  }
+  const ledger = new Ledger(layout.ledger, { readOnly: !canWrite(layout) });
+  return {
+    layout,
+    ledger,
+    file: (path) => join(root, path),
+    readObject: (name) => readObject({ root, ledger }, name),
+    addObject(name, bytes) {
+      const path = objectPath(name);
+      writeFileDurable(join(root, path), bytes, layout.temporary);
+      ledger.addComplete(path, bytes.length);
+    },
+    close: () => ledger.close(),
+  };
+}
+
+function canWrite(layout: StoreLayout): boolean {
+  try {
+    fs.accessSync(fs.existsSync(layout.ledger) ? layout.ledger : layout.root, fs.constants.W_OK);
+    fs.accessSync(layout.root, fs.constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function readObject(store: { root: string; ledger: Ledger }, name: ObjectName): Uint8Array | undefined {
+  const path = objectPath(name);
+  if (store.ledger.completeSize(path) === undefined) return undefined;
+  try {
+    return new Uint8Array(fs.readFileSync(join(store.root, path)));
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return undefined;
+    throw storeError(error, path);
+  }
+}

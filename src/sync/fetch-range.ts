@@ -1,0 +1,242 @@
+import { codeOf, type ErrorData, messageOf, PakratError } from '../core/errors.ts';
+import { checkRangeHead, type HttpClient } from '../cdn/http.ts';
+import type { RateLimit } from '../cdn/rate-limit.ts';
+import type { Span } from '../store/spans.ts';
+import { EntryVerifier } from './entry-verifier.ts';
+import { SpanWriter } from './span-writer.ts';
+
+/** An entry that is to be fetched as part of a range. */
+export interface RangeTarget {
+  /** Hex. */
+  ekey: string;
+  /** Where it starts in the object. */
+  offset: number;
+  /** Encoded size. */
+  size: number;
+  /** Bytes from its start that the store holds already, verified. */
+  held: number;
+  /** A patch: no BLTE, its key is the MD5 of its bytes. */
+  raw?: boolean;
+}
+
+/** A stretch of one object that is fetched in one go, with the entries in it that are wanted. */
+export interface RangeJob {
+  /** Path of the object below a host, and in the ledger. */
+  path: string;
+  /** File of the store that its bytes go to, at the same offsets. */
+  file: string;
+  start: number;
+  end: number;
+  /** In the order of their offsets, none overlapping another. */
+  targets: RangeTarget[];
+  /** Take an answer that is the whole object, for hosts that know no ranges. */
+  allowWhole?: boolean;
+}
+
+/** What came of a job. */
+export interface RangeResult {
+  /** For each target the bytes from its start that are verified now. */
+  verified: number[];
+  /** The first thing that was wrong with the host's answer, or that went wrong here. */
+  error?: { code: string; message: string; data: ErrorData } | undefined;
+}
+
+/** What a job needs around it. */
+export interface RangeTools {
+  http: HttpClient;
+  rate: RateLimit;
+  /** Folder for temporary files. */
+  temporary: string;
+  /** Largest single range to ask for. */
+  maxRangeBytes: number;
+  /** Slowest transfer that is waited for, in bytes a second; 0 for no such bound. */
+  slowestBytesPerSecond: number;
+  onSpans: (path: string, spans: Span[]) => void;
+  onReceived: (bytes: number) => void;
+  onRequest: () => void;
+}
+
+/** After so many wrong entries in a row the rest of an answer is not worth its bytes. */
+const wrongInARow = 3;
+const slowWindowMs = 15_000;
+
+/**
+ * Fetches one range from one host: each entry in it is checked as it arrives, right bytes are written and flushed,
+ * a wrong entry is passed over. Never throws for what the host did: the result says how far each entry came.
+ */
+export async function fetchRange(job: RangeJob, base: string, tools: RangeTools & { signal?: AbortSignal | undefined }): Promise<RangeResult> {
+  const writer = new SpanWriter({
+    file: job.file,
+    temporary: tools.temporary,
+    report: (spans) => tools.onSpans(job.path, spans),
+  });
+  const reception = new Reception(job, writer);
+  const errors: unknown[] = [];
+  try {
+    await download(job, `${base}/${job.path}`, { ...tools, reception });
+  } catch (error) {
+    errors.push(error);
+  }
+  if (reception.problem !== undefined) errors.unshift(reception.problem);
+  reception.close();
+  await writer.finish().catch((error) => errors.unshift(error));
+  const local = errors.find((error) => codeOf(error)?.startsWith('E_STORE'));
+  return { verified: reception.verified(), error: plainError(local ?? errors[0]) };
+}
+
+async function download(
+  job: RangeJob,
+  url: string,
+  tools: RangeTools & { reception: Reception; signal?: AbortSignal | undefined },
+): Promise<void> {
+  const { reception } = tools;
+  for (let at = reception.start; at < job.end; ) {
+    const range = { start: at, end: Math.min(at + tools.maxRangeBytes, job.end) };
+    const slow = new SlownessGuard(tools.slowestBytesPerSecond, url);
+    const controller = new AbortController();
+    const signal = tools.signal === undefined ? controller.signal : AbortSignal.any([tools.signal, controller.signal]);
+    const timer = setInterval(() => slow.check((error) => controller.abort(error)), slowWindowMs / 3);
+    let position = at;
+    let bodyEnd = range.end;
+    tools.onRequest();
+    try {
+      await tools.http.get({
+        url,
+        range,
+        signal,
+        onHead: (head) => {
+          position = checkRangeHead(head, range, { url, allowWhole: job.allowWhole === true });
+          if (head.status === 200) bodyEnd = Number(head.headers['content-length'] ?? Number.POSITIVE_INFINITY);
+        },
+        onData: (piece) => {
+          slow.count(piece.length);
+          tools.onReceived(piece.length);
+          reception.push(position, piece);
+          position += piece.length;
+          if (reception.finished && position < bodyEnd) throw finishedEarly;
+          if (position > bodyEnd) throw new PakratError('E_NETWORK_RANGE', `${url}: more bytes than asked`);
+          return tools.rate.take(piece.length);
+        },
+      });
+    } catch (error) {
+      if (error === finishedEarly) return;
+      throw controller.signal.aborted ? controller.signal.reason : error;
+    } finally {
+      clearInterval(timer);
+    }
+    if (position < range.end) throw new PakratError('E_NETWORK', `${url}: the answer ended ${range.end - position} bytes early`);
+    at = position;
+  }
+}
+
+/** Thrown to leave an answer that goes on behind the last entry wanted. Carries a code of ours so that it passes untouched. */
+const finishedEarly = new PakratError('E_ABORTED', 'all entries of the range are here');
+
+/** Notices a transfer that crawls: fewer bytes than allowed over a whole window. */
+class SlownessGuard {
+  #bytes = 0;
+  #since = performance.now();
+  readonly #slowest: number;
+  readonly #url: string;
+
+  constructor(slowest: number, url: string) {
+    this.#slowest = slowest;
+    this.#url = url;
+  }
+  count(bytes: number): void {
+    this.#bytes += bytes;
+  }
+  check(giveUp: (error: PakratError) => void): void {
+    const ms = performance.now() - this.#since;
+    if (ms < slowWindowMs) return;
+    const rate = this.#bytes / (ms / 1000);
+    if (rate < this.#slowest) {
+      giveUp(new PakratError('E_NETWORK_TIMEOUT', `${this.#url}: only ${Math.round(rate)} bytes a second came`));
+    }
+    this.#bytes = 0;
+    this.#since = performance.now();
+  }
+}
+
+/** Leads the bytes of an answer to the entries that they belong to. Bytes between entries are dropped, never written. */
+class Reception {
+  /** The first offset that is needed. */
+  readonly start: number;
+  problem: unknown;
+  readonly #job: RangeJob;
+  readonly #verifiers: (EntryVerifier | undefined)[];
+  readonly #from: number[];
+  /** What was verified of the entries that were given up. */
+  readonly #done: number[] = [];
+  #current = 0;
+  #wrong = 0;
+
+  constructor(job: RangeJob, writer: SpanWriter) {
+    this.#job = job;
+    this.#from = [];
+    this.#verifiers = job.targets.map((target, index) => this.#open(target, index, writer));
+    this.start = Math.min(job.end, this.#from.reduce((least, from) => Math.min(least, from), Number.POSITIVE_INFINITY));
+  }
+
+  #open(target: RangeTarget, index: number, writer: SpanWriter): EntryVerifier | undefined {
+    const verifier = new EntryVerifier(target, {
+      write: (offset, pieces) => writer.write(target.offset + offset, pieces),
+      spool: () => writer.spool(),
+    });
+    const goOn = target.held > 0 ? verifier.resume(target.held, (size) => writer.read(target.offset, size)) : 0;
+    this.#from[index] = target.offset + goOn;
+    return verifier;
+  }
+
+  /** True when nothing behind this point is wanted. */
+  get finished(): boolean {
+    return this.#current >= this.#job.targets.length;
+  }
+
+  /** Takes bytes that stand at `position` of the object. @throws E_STORE…, or the host's fault when too much is wrong */
+  push(position: number, piece: Uint8Array): void {
+    let at = position;
+    const end = position + piece.length;
+    while (this.#current < this.#job.targets.length && at < end) {
+      const target = this.#job.targets[this.#current]!;
+      const targetEnd = target.offset + target.size;
+      at = Math.max(at, this.#from[this.#current]!);
+      const until = Math.min(end, targetEnd);
+      if (until > at) this.#give(this.#current, piece.subarray(at - position, until - position));
+      if (until < targetEnd) return;
+      this.#current += 1;
+      at = Math.max(at, until);
+    }
+  }
+
+  #give(index: number, bytes: Uint8Array): void {
+    const verifier = this.#verifiers[index];
+    if (verifier === undefined) return;
+    try {
+      verifier.push(bytes);
+      if (verifier.done) this.#wrong = 0;
+    } catch (error) {
+      if (codeOf(error)?.startsWith('E_STORE')) throw error;
+      verifier.close();
+      this.#verifiers[index] = undefined;
+      this.#done[index] = verifier.verified;
+      this.problem ??= error;
+      this.#wrong += 1;
+      if (this.#wrong >= wrongInARow) throw error;
+    }
+  }
+
+  verified(): number[] {
+    return this.#job.targets.map((_, index) => this.#verifiers[index]?.verified ?? this.#done[index] ?? 0);
+  }
+
+  close(): void {
+    for (const verifier of this.#verifiers) verifier?.close();
+  }
+}
+
+function plainError(error: unknown): RangeResult['error'] {
+  if (error === undefined) return undefined;
+  const data = (error as { data?: ErrorData }).data ?? {};
+  return { code: codeOf(error) ?? 'E_BUG', message: messageOf(error), data };
+}

@@ -1,0 +1,165 @@
+import picomatch from 'picomatch';
+import { fromHex } from '../core/bytes.ts';
+import { PakratError } from '../core/errors.ts';
+import { RecordTable } from '../core/record-table.ts';
+import type { Build } from '../builds/build.ts';
+import type { ManifestKeys } from '../formats/build-config.ts';
+import type { Download } from '../formats/download.ts';
+import { hasTag, selectByTags, type Tag } from '../formats/tags.ts';
+import type { Amount } from '../store/ledger.ts';
+import { WantedList, wantedRow, wantedStride } from './wanted.ts';
+
+/** What a person asks of a build. All empty: the whole build. */
+export interface Selection {
+  /** Tags of the download and install manifests: OR inside a type of tag, AND across types. */
+  tags: readonly string[];
+  /** Globs on names. */
+  include: readonly string[];
+  /** Every object that the CDN has for the build, as it has it. */
+  all: boolean;
+}
+
+/** The priority of manifests: before any file. */
+const manifestPriority = -128;
+
+/**
+ * The entries that a selection chooses, sorted by ekey. Manifests of the build are always among them, so that what is synced can be read later.
+ * @throws E_USAGE for a tag that the build does not have, E_NOT_FOUND for a glob that no name matches
+ */
+export async function selectEntries(build: Build, selection: Selection): Promise<RecordTable> {
+  const list = new WantedList();
+  const download = await build.download();
+  const byName = selection.include.length > 0 ? await namedEkeys(build, selection.include) : undefined;
+  if (selection.all) addEverything(build, list);
+  else if (selection.tags.length > 0) await addTagged(build, { list, download, tags: selection.tags, byName });
+  else if (byName !== undefined) for (const ekey of byName) addEkey(build, list, ekey);
+  else addBuild(build, list, download);
+  addManifests(build, list);
+  return withPriorities(list.sorted(), download);
+}
+
+/** Every entry of the build: what encoding and download list. */
+function addBuild(build: Build, list: WantedList, download: Download | undefined): void {
+  for (const { ekey, size } of build.encoding.ekeys()) list.add(fromHex(ekey), size);
+  for (let i = 0; i < (download?.count ?? 0); i++) {
+    const { ekey, size } = download!.entry(i);
+    list.add(ekey, size);
+  }
+}
+
+/** Every entry of every archive and every loose object, whether this build uses it or not. */
+function addEverything(build: Build, list: WantedList): void {
+  for (const { ekey, size } of build.encoding.ekeys()) list.add(fromHex(ekey), size);
+  for (const page of build.group?.pages() ?? []) for (const { ekey, size } of page) list.add(ekey, size);
+  for (let i = 0; i < (build.fileIndex?.count ?? 0); i++) {
+    const { ekey, size } = build.fileIndex!.entry(i);
+    list.add(ekey, size);
+  }
+}
+
+async function addTagged(
+  build: Build,
+  choice: { list: WantedList; download: Download | undefined; tags: readonly string[]; byName: ReadonlySet<string> | undefined },
+): Promise<void> {
+  const { list, download, tags, byName } = choice;
+  const install = await build.install();
+  if (download === undefined && install === undefined) {
+    throw new PakratError('E_UNSUPPORTED', 'the build has neither a download nor an install manifest, so tags choose nothing', {
+      hint: 'Leave --tags away.',
+    });
+  }
+  if (download !== undefined) {
+    const mask = selectByTags(download.tags, tags, download.count);
+    for (let i = 0; i < download.count; i++) {
+      if (!hasTag(mask, i)) continue;
+      const { ekey, size } = download.entry(i);
+      if (byName === undefined || byName.has(Buffer.from(ekey).toString('hex'))) list.add(ekey, size);
+    }
+  }
+  if (install !== undefined) {
+    const mask = selectByTags(install.tags, tags, install.entries.length);
+    install.entries.forEach((entry, i) => {
+      if (!hasTag(mask, i)) return;
+      for (const ekey of build.encoding.findCkey(entry.ckey)?.ekeys ?? []) {
+        if (byName === undefined || byName.has(ekey)) addEkey(build, list, ekey);
+      }
+    });
+  }
+}
+
+function addEkey(build: Build, list: WantedList, ekey: string): void {
+  const size = build.encoding.findEkey(ekey)?.size ?? build.locate(ekey)?.size;
+  if (size !== undefined) list.add(fromHex(ekey), size);
+}
+
+/** Encodings of every file, in all its variants, whose name matches one of the globs. */
+async function namedEkeys(build: Build, globs: readonly string[]): Promise<Set<string>> {
+  const matches = nameMatcher(globs);
+  const ekeys = new Set<string>();
+  const add = (ckey: string | undefined, ekey: string | undefined): void => {
+    const known = ckey === undefined ? undefined : build.encoding.findCkey(ckey)?.ekeys;
+    for (const key of known ?? (ekey === undefined ? [] : [build.locate(ekey)?.ekey])) if (key !== undefined) ekeys.add(key);
+  };
+  for (const { name, parts } of (await build.root())?.list() ?? []) {
+    if (name !== undefined && matches(name)) for (const part of parts) add(part.ckey, part.ekey);
+  }
+  for (const entry of (await build.install())?.entries ?? []) {
+    if (matches(entry.path.replaceAll('\\', '/'))) add(entry.ckey, undefined);
+  }
+  if (ekeys.size === 0) {
+    throw new PakratError('E_NOT_FOUND', `no name of the build matches ${globs.join(' or ')}`, {
+      hint: 'Most files of World of Warcraft have no names until a list is there: `pakrat listfile import FILE`.',
+    });
+  }
+  return ekeys;
+}
+
+/** A test of names against globs: case does not matter, and a glob without `/` matches the last part of a name. */
+export function nameMatcher(globs: readonly string[]): (name: string) => boolean {
+  const tests = globs.map((glob) => {
+    const pattern = glob.replaceAll('\\', '/');
+    const test = picomatch(pattern, { nocase: true, dot: true });
+    return pattern.includes('/') ? test : (name: string) => test(name.slice(name.lastIndexOf('/') + 1));
+  });
+  return (name) => tests.some((test) => test(name));
+}
+
+/** The manifests that the build config names, so that the build can be opened without a network. */
+function addManifests(build: Build, list: WantedList): void {
+  const { encoding, root, install, download, size, vfsRoot, vfs, patchIndex } = build.config;
+  const manifests = [encoding, root, install, download, size, vfsRoot, patchIndex, ...vfs];
+  for (const manifest of manifests) if (manifest !== undefined) addManifest(build, list, manifest);
+}
+
+function addManifest(build: Build, list: WantedList, { ckey, ekey, encodedSize }: ManifestKeys): void {
+  const ekeys = ekey === undefined ? (build.encoding.findCkey(ckey)?.ekeys ?? []) : [ekey];
+  for (const key of ekeys) {
+    const place = build.locate(key, encodedSize);
+    if (place !== undefined) list.add(fromHex(key), place.size, manifestPriority);
+  }
+}
+
+/** Gives each row the priority that the download manifest has for it. */
+function withPriorities(rows: RecordTable, download: Download | undefined): RecordTable {
+  for (let i = 0; i < (download?.count ?? 0); i++) {
+    const { ekey, priority } = download!.entry(i);
+    const row = rows.find(ekey);
+    if (row !== undefined && wantedRow(row).priority > manifestPriority) row[wantedStride - 1] = Math.max(1, Math.min(255, priority + 128));
+  }
+  return rows;
+}
+
+/** Wanted entries and bytes of each tag of the download manifest. */
+export function amountsByTag(wanted: RecordTable, download: Download): { tag: Tag; amount: Amount }[] {
+  const amounts = download.tags.map((tag) => ({ tag, amount: { entries: 0, bytes: 0 } }));
+  for (let i = 0; i < download.count; i++) {
+    const { ekey, size } = download.entry(i);
+    if (wanted.find(ekey) === undefined) continue;
+    for (const { tag, amount } of amounts) {
+      if (!hasTag(tag.mask, i)) continue;
+      amount.entries += 1;
+      amount.bytes += size;
+    }
+  }
+  return amounts;
+}

@@ -1,0 +1,153 @@
+import * as fs from 'node:fs';
+import { dirname } from 'node:path';
+import { codeOf } from '../core/errors.ts';
+import { makeFolderDurable, storeError, syncFolder, temporaryName, writeAll } from '../store/durable.ts';
+import { mergeSpans, type Span } from '../store/spans.ts';
+import type { Spool } from './entry-verifier.ts';
+
+/** Bytes gathered before they are written in one call. */
+const batchBytes = 1024 * 1024;
+/** Written bytes that ask for a flush to disk. What a kill can cost is about this much for each file being written. */
+const flushBytes = 2 * 1024 * 1024;
+const replayBytes = 1024 * 1024;
+
+/**
+ * Writes verified bytes into one file of the store, in any order, and reports spans once they are on disk.
+ * Flushing runs beside the writing: what was written before a flush began is reported when it ends. Needs `finish`.
+ */
+export class SpanWriter {
+  readonly #file: string;
+  readonly #temporary: string;
+  readonly #report: (spans: Span[]) => void;
+  #fd: number | undefined;
+  #batch: Uint8Array[] = [];
+  #batchStart = 0;
+  #batchSize = 0;
+  #unflushed: Span[] = [];
+  #unflushedBytes = 0;
+  #flushing: Promise<void> | undefined;
+  #failure: unknown;
+
+  /** @param report told of spans whose bytes are on disk, with the names of new folders and files */
+  constructor(options: { file: string; temporary: string; report: (spans: Span[]) => void }) {
+    this.#file = options.file;
+    this.#temporary = options.temporary;
+    this.#report = options.report;
+  }
+
+  /** Takes verified bytes for `position` in the file. @throws E_STORE_FULL, E_STORE */
+  write(position: number, pieces: readonly Uint8Array[]): void {
+    if (this.#failure !== undefined) throw this.#failure;
+    if (position !== this.#batchStart + this.#batchSize) this.#writeBatch();
+    if (this.#batchSize === 0) this.#batchStart = position;
+    for (const piece of pieces) {
+      this.#batch.push(piece);
+      this.#batchSize += piece.length;
+    }
+    if (this.#batchSize >= batchBytes) this.#writeBatch();
+    if (this.#unflushedBytes >= flushBytes) this.#flush();
+  }
+
+  /** Writes and flushes what is left, reports it, and closes the file; also after an error elsewhere. @throws E_STORE… */
+  async finish(): Promise<void> {
+    try {
+      this.#writeBatch();
+      await this.#flushing;
+      if (this.#unflushed.length > 0) await this.#flush();
+    } finally {
+      if (this.#fd !== undefined) fs.closeSync(this.#fd);
+      this.#fd = undefined;
+    }
+    if (this.#failure !== undefined) throw this.#failure;
+  }
+
+  /** Bytes of the file as they are now; for what the store already holds of it. */
+  read(position: number, size: number): Uint8Array {
+    const bytes = Buffer.alloc(size);
+    const done = fs.readSync(this.#open(), bytes, 0, size, position);
+    return bytes.subarray(0, done);
+  }
+
+  /** A place on disk for bytes that are not verified yet. */
+  spool(): Spool {
+    makeFolderDurable(this.#temporary);
+    const name = temporaryName(this.#temporary);
+    const fd = fs.openSync(name, 'wx+');
+    fs.unlinkSync(name);
+    let size = 0;
+    return {
+      append(piece) {
+        writeAll(fd, piece, size);
+        size += piece.length;
+      },
+      replay(take) {
+        for (let at = 0; at < size; ) {
+          const piece = Buffer.allocUnsafe(Math.min(replayBytes, size - at));
+          const done = fs.readSync(fd, piece, 0, piece.length, at);
+          take(piece.subarray(0, done));
+          at += done;
+        }
+      },
+      close: () => fs.closeSync(fd),
+    };
+  }
+
+  #open(): number {
+    if (this.#fd !== undefined) return this.#fd;
+    try {
+      this.#fd = fs.openSync(this.#file, 'r+');
+    } catch (error) {
+      if (codeOf(error) !== 'ENOENT') throw storeError(error, this.#file);
+      this.#fd = createDurable(this.#file);
+    }
+    return this.#fd;
+  }
+
+  #writeBatch(): void {
+    if (this.#batchSize === 0) return;
+    try {
+      const fd = this.#open();
+      const written = fs.writevSync(fd, this.#batch, this.#batchStart);
+      if (written < this.#batchSize) writeAll(fd, Buffer.concat(this.#batch).subarray(written), this.#batchStart + written);
+    } catch (error) {
+      this.#failure = storeError(error, this.#file);
+      this.#batch = [];
+      this.#batchSize = 0;
+      throw this.#failure;
+    }
+    this.#unflushed.push({ start: this.#batchStart, end: this.#batchStart + this.#batchSize });
+    this.#unflushedBytes += this.#batchSize;
+    this.#batch = [];
+    this.#batchSize = 0;
+  }
+
+  /** Starts a flush unless one runs; a failed flush is final for this file, for a second one may succeed with the bytes lost. */
+  #flush(): Promise<void> {
+    if (this.#flushing !== undefined) return this.#flushing;
+    const spans = mergeSpans(this.#unflushed);
+    this.#unflushed = [];
+    this.#unflushedBytes = 0;
+    this.#flushing = new Promise<void>((resolve) => {
+      fs.fdatasync(this.#open(), (error) => {
+        this.#flushing = undefined;
+        if (error === null || error === undefined) this.#report(spans);
+        else this.#failure = storeError(error, this.#file);
+        resolve();
+      });
+    });
+    return this.#flushing;
+  }
+}
+
+function createDurable(file: string): number {
+  const folder = dirname(file);
+  try {
+    makeFolderDurable(folder);
+    const fd = fs.openSync(file, fs.constants.O_RDWR | fs.constants.O_CREAT, 0o666);
+    fs.fsyncSync(fd);
+    syncFolder(folder);
+    return fd;
+  } catch (error) {
+    throw storeError(error, file);
+  }
+}

@@ -1,0 +1,194 @@
+import * as fs from 'node:fs';
+import PQueue from 'p-queue';
+import type { EntryPlace, Objects } from '../builds/objects.ts';
+import { type Cdn, getObject } from '../cdn/get-object.ts';
+import { md5Hex } from '../core/hash.ts';
+import { codeOf, type ErrorCode, messageOf, PakratError } from '../core/errors.ts';
+import { decodeArchiveIndex } from '../formats/archive-index.ts';
+import { moveDurable } from '../store/durable.ts';
+import { type ObjectName, objectPath } from '../store/layout.ts';
+import { covers, heldUntil, type Span, spanBytes } from '../store/spans.ts';
+
+import type { Store } from '../store/store.ts';
+import type { Engine } from './engine.ts';
+import type { RangeJob, RangeTarget } from './fetch-range.ts';
+import { transfer } from './transfer.ts';
+
+/** The largest config and index that are believed. */
+const maxConfigSize = 32 * 1024 * 1024;
+const maxIndexSize = 256 * 1024 * 1024;
+/** Spans wait so long for others to be committed with. */
+const commitMs = 50;
+
+/** What objects are fetched with; undefined cdn: only what the store holds. */
+export interface FetchTools {
+  store: Store;
+  cdn: Cdn | undefined;
+  /** Runs range jobs; made when first needed. */
+  engine: () => Engine;
+  /** Commits the spans that the engine has reported. */
+  flush: () => void;
+  jobs: number;
+  smallJobs: number;
+}
+
+/**
+ * The objects of a build from the store, and from the CDN where the store lacks them: fetched, checked, on disk, in the ledger, then used.
+ */
+export function storeObjects(tools: FetchTools): Objects {
+  const { store } = tools;
+  return {
+    config: (name) =>
+      smallObject(tools, name, (bytes) => {
+        const found = md5Hex(bytes);
+        if (found !== name.hash) throw new PakratError('E_INTEGRITY', `config ${name.hash} has MD5 ${found}`);
+      }),
+    async indices(names) {
+      const queue = new PQueue({ concurrency: tools.smallJobs });
+      const files = await queue.addAll(names.map((name) => () => indexFile(tools, name)));
+      return files;
+    },
+    async entries(places) {
+      const missing = places.filter((place) => !isHeld(store, place));
+      if (missing.length > 0) await fetchEntries(tools, missing);
+    },
+    open(place) {
+      if (!isHeld(store, place)) throw notHeld(place);
+      return { file: store.file(objectPath(place.object)), offset: place.offset };
+    },
+  };
+}
+
+function notHeld(place: EntryPlace): PakratError {
+  return new PakratError('E_OFFLINE', `entry ${place.ekey} is not held and may not be fetched`, {
+    hint: 'Leave --offline away, or sync it first.',
+    data: { ekey: place.ekey, object: objectPath(place.object) },
+  });
+}
+
+/** True when every byte of an entry is verified and on disk. */
+export function isHeld(store: Store, place: EntryPlace): boolean {
+  const path = objectPath(place.object);
+  return place.loose ? store.ledger.completeSize(path) !== undefined : covers(store.ledger.spans(path), place.offset, place.offset + place.size);
+}
+
+/**
+ * A small object, from the store or fetched; `check` throws when the bytes are not what the name says.
+ * @throws E_OFFLINE without a CDN, else as getObject
+ */
+export async function smallObject(
+  tools: Pick<FetchTools, 'store' | 'cdn'>,
+  name: ObjectName,
+  check: (bytes: Uint8Array) => void,
+): Promise<Uint8Array> {
+  const held = tools.store.readObject(name);
+  if (held !== undefined) {
+    try {
+      check(held);
+      return held;
+    } catch {
+      // Damaged on disk since it was checked: it is fetched again.
+      tools.store.ledger.removeObject(objectPath(name));
+    }
+  }
+  const path = objectPath(name);
+  if (tools.cdn === undefined) {
+    throw new PakratError('E_OFFLINE', `${path} is not held and may not be fetched`, { hint: 'Leave --offline away, or sync the build first.' });
+  }
+  const kind = name.suffix === '.index' ? 'index' : name.kind === 'product' ? 'config' : name.kind;
+  const maxSize = kind === 'config' ? maxConfigSize : maxIndexSize;
+  const bytes = await getObject(tools.cdn, { path, kind, maxSize, check });
+  tools.store.addObject(name, bytes);
+  return bytes;
+}
+
+async function indexFile(tools: FetchTools, name: ObjectName): Promise<string> {
+  const path = objectPath(name);
+  // An index that is held was checked when it came; it is checked again when it is decoded.
+  const file = tools.store.file(path);
+  if (tools.store.ledger.completeSize(path) !== undefined && fs.existsSync(file)) return file;
+  await smallObject(tools, name, (bytes) => void decodeArchiveIndex(bytes, name.hash));
+  return file;
+}
+
+/** Fetches single entries, each as one range: for manifests, and for files that are asked for by name. */
+async function fetchEntries(tools: FetchTools, places: readonly EntryPlace[]): Promise<void> {
+  const { cdn, store } = tools;
+  if (cdn === undefined) throw notHeld(places[0]!);
+  const failures = await transfer(places.map((place) => entryJob(store, place)), {
+    ...{ hosts: cdn.hosts, engine: tools.engine(), jobs: tools.jobs, attemptsPerHost: cdn.attemptsPerHost },
+    ...{ kind: 'data' as const, signal: cdn.signal },
+    onDone: (job, target) => completeLoose(store, job, target),
+  });
+  tools.flush();
+  const failure = failures[0];
+  if (failure !== undefined) {
+    throw new PakratError(failure.code as ErrorCode, failure.message, { data: { object: failure.path, ekeys: failure.ekeys } });
+  }
+}
+
+/** The job that brings one entry. */
+export function entryJob(store: Store, place: EntryPlace): RangeJob {
+  const path = objectPath(place.object);
+  const held = heldUntil(store.ledger.spans(path), place.offset) - place.offset;
+  const target: RangeTarget = { ekey: place.ekey, offset: place.offset, size: place.size, held: Math.min(held, place.size) };
+  const file = place.loose ? partialFile(store, place.object.hash) : store.file(path);
+  return { path, file, start: place.offset + target.held, end: place.offset + place.size, targets: [target] };
+}
+
+/** Where a loose object grows until it is whole. */
+export function partialFile(store: Store, hash: string): string {
+  return `${store.layout.temporary}/${hash}.partial`;
+}
+
+/** Gives a loose object that is whole its final name. */
+export function completeLoose(store: Store, job: RangeJob, target: RangeTarget): void {
+  const final = store.file(job.path);
+  if (job.file === final) return;
+  try {
+    moveDurable(job.file, final);
+  } catch (error) {
+    // Another process that fetched the same object was first: the name holds the same bytes.
+    if (codeOf(error) !== 'ENOENT' || !fs.existsSync(final)) throw new PakratError('E_STORE', messageOf(error), { cause: error });
+  }
+  store.ledger.transaction(() => store.ledger.addComplete(job.path, target.size));
+}
+
+/** Gathers spans that engines report, and commits them together a few times a second. */
+export interface SpanCommitter {
+  add(path: string, spans: Span[]): void;
+  /** Commits what waits; to be called at the end. */
+  flush(): void;
+  /** Runs inside each commit, with the bytes that it adds. */
+  onCommit: ((bytes: number) => void) | undefined;
+}
+
+/** A committer for a store's ledger. */
+export function spanCommitter(store: Store): SpanCommitter {
+  const waiting = new Map<string, Span[]>();
+  let timer: NodeJS.Timeout | undefined;
+  const committer: SpanCommitter = {
+    onCommit: undefined,
+    add(path, spans) {
+      const list = waiting.get(path);
+      if (list === undefined) waiting.set(path, [...spans]);
+      else list.push(...spans);
+      timer ??= setTimeout(committer.flush, commitMs);
+    },
+    flush() {
+      clearTimeout(timer);
+      timer = undefined;
+      if (waiting.size === 0) return;
+      store.ledger.transaction(() => {
+        let bytes = 0;
+        for (const [path, spans] of waiting) {
+          store.ledger.addSpans(path, spans);
+          bytes += spanBytes(spans);
+        }
+        committer.onCommit?.(bytes);
+      });
+      waiting.clear();
+    },
+  };
+  return committer;
+}

@@ -1,0 +1,134 @@
+import { describe, expect, test } from '@jest/globals';
+import { createProgress, type ProgressState } from '../../../src/cli/render/progress.ts';
+
+const MiB = 1024 * 1024;
+
+/** Progress with a clock in our hands, and what it wrote. */
+function watched(options: { isTty?: boolean; quiet?: boolean; columns?: number } = {}) {
+  const written: string[] = [];
+  const clock = { ms: 1000 };
+  const progress = createProgress({
+    stream: { write: (text: string) => written.push(text), columns: options.columns ?? 120 },
+    isTty: options.isTty ?? true,
+    quiet: options.quiet ?? false,
+    now: () => clock.ms,
+  });
+  return { written, clock, progress };
+}
+
+const state = (done: number, more: Partial<ProgressState> = {}): ProgressState => ({
+  phase: 'data',
+  done: done * MiB,
+  total: 100 * MiB,
+  files: { done, total: 1000 },
+  hosts: ['us.cdn.test', 'level3.test'],
+  ...more,
+});
+
+/** What a terminal shows after all that was written. */
+function screen(written: string[]): string[] {
+  const lines = [''];
+  for (const text of written.join('').replaceAll('\x1b[K', '\x0b')) {
+    if (text === '\n') lines.push('');
+    else if (text === '\r') lines[lines.length - 1] = `\r${lines.at(-1)}`;
+    else if (text === '\x0b') lines[lines.length - 1] = /^\r/.test(lines.at(-1)!) ? '' : lines.at(-1)!;
+    else lines[lines.length - 1] = lines.at(-1)!.replace(/^\r.*/, '') + text;
+  }
+  return lines;
+}
+
+describe('on a terminal', () => {
+  test('a bar with share, bytes, rate, time left, files and hosts', () => {
+    const { written, clock, progress } = watched({ columns: 160 });
+    progress.update(state(0));
+    clock.ms += 5000;
+    progress.update(state(40));
+    progress.end();
+    expect(written.at(-2)).toContain('data  [===========');
+    expect(written.at(-2)).toContain('   40 %  40 MiB of 100 MiB  8.0 MiB/s  7.5 s left  40 of 1,000 files  us.cdn.test level3.test');
+  });
+
+  test('the rate is that of the last ten seconds, and falls when nothing comes', () => {
+    const { written, clock, progress } = watched();
+    for (let second = 0; second <= 30; second++) {
+      progress.update(state(second < 20 ? 0 : (second - 20) * 2));
+      clock.ms += 1000;
+    }
+    clock.ms += 9000;
+    progress.update(state(20));
+    progress.end();
+    const rates = written.map((text) => /([\d.]+) [KM]?i?B\/s/.exec(text)?.[0]);
+    expect(rates).toContain('2.0 MiB/s');
+    expect(rates.at(-2)).not.toBe('2.0 MiB/s');
+  });
+
+  test('is drawn at most ten times a second, each time in place and in one write', () => {
+    const { written, clock, progress } = watched();
+    for (let i = 0; i < 1000; i++) {
+      progress.update(state(i / 20));
+      clock.ms += 1;
+    }
+    progress.end();
+    expect(written.length).toBeGreaterThan(8);
+    expect(written.length).toBeLessThanOrEqual(12);
+    for (const text of written) expect(text).toMatch(/^\r[^\n\r]*\x1b\[K$/);
+  });
+
+  test.each([20, 40, 60, 80, 100])('never wraps at %i columns, and keeps the figures before the hosts', (columns) => {
+    const { written, clock, progress } = watched({ columns });
+    progress.update(state(0));
+    clock.ms += 1000;
+    progress.update(state(50));
+    progress.end();
+    for (const text of written) expect(text.replace(/\r|\x1b\[K/g, '').length).toBeLessThan(columns);
+    expect(written[1]).toContain('50 %');
+  });
+
+  test('a note stands above the bar, and the end leaves a free line', () => {
+    const { written, progress } = watched();
+    progress.update(state(10));
+    progress.note('host \x1b[2Ja is slow');
+    expect(screen(written)[0]).toBe('host \\x1b[2Ja is slow');
+    expect(screen(written)[1]).toContain('10 %');
+    progress.end();
+    expect(screen(written)).toEqual(['host \\x1b[2Ja is slow', '']);
+  });
+
+  test('a total that is not known yet shows no share', () => {
+    const { written, progress } = watched();
+    progress.update(state(3, { total: 0, phase: 'indices' }));
+    progress.end();
+    expect(written[0]).toContain('indices  3.0 MiB  ');
+    expect(written[0]).not.toContain('%');
+  });
+});
+
+describe('elsewhere', () => {
+  test('a line every ten seconds', () => {
+    const { written, clock, progress } = watched({ isTty: false });
+    for (let second = 0; second < 35; second++) {
+      progress.update(state(second));
+      clock.ms += 1000;
+    }
+    progress.end();
+    expect(written).toHaveLength(3);
+    expect(written[1]).toBe('data   20 %  20 MiB of 100 MiB  1.0 MiB/s  1 min 20 s left  20 of 1,000 files  us.cdn.test level3.test\n');
+  });
+
+  test('notes are lines', () => {
+    const { written, progress } = watched({ isTty: false });
+    progress.note('one');
+    progress.end();
+    expect(written).toEqual(['one\n']);
+  });
+});
+
+test('quiet is quiet', () => {
+  const { written, clock, progress } = watched({ quiet: true });
+  progress.update(state(1));
+  clock.ms += 60_000;
+  progress.update(state(2));
+  progress.note('x');
+  progress.end();
+  expect(written).toEqual([]);
+});
