@@ -2,8 +2,9 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { fromHex, toHex } from '../core/bytes.ts';
 import { codeOf, isPakratError, PakratError } from '../core/errors.ts';
-import { type ArchiveIndex, decodeArchiveIndex } from '../formats/archive-index.ts';
+import { md5Hasher } from '../core/hash.ts';
 import { encodeArchiveGroup } from '../formats/archive-group.ts';
+import { type ArchiveIndex, decodeArchiveIndex } from '../formats/archive-index.ts';
 import { readBlte } from '../formats/blte/decode.ts';
 import type { KeyRing } from '../formats/blte/keys.ts';
 import { type BuildConfig, decodeBuildConfig, type ManifestKeys } from '../formats/build-config.ts';
@@ -11,8 +12,14 @@ import { type CdnConfig, decodeCdnConfig } from '../formats/cdn-config.ts';
 import { type Download, decodeDownload } from '../formats/download.ts';
 import { decodeInstall, type Install } from '../formats/install.ts';
 import { isWowRoot } from '../formats/roots/wow.ts';
-import { md5Hasher } from '../core/hash.ts';
-import { makeFolderDurable, moveDurable, storeError, temporaryName, writeAll, writeFileDurable } from '../store/durable.ts';
+import {
+  makeFolderDurable,
+  moveDurable,
+  storeError,
+  temporaryName,
+  writeAll,
+  writeFileDurable,
+} from '../store/durable.ts';
 import type { ObjectName } from '../store/layout.ts';
 import type { BuildRow } from '../store/ledger.ts';
 import type { Store } from '../store/store.ts';
@@ -50,7 +57,14 @@ export async function openBuild(place: BuildPlace): Promise<Build> {
   const cdnConfig = decodeCdnConfig(await objects.config({ cdnPath, kind: 'config', hash: identity.cdnConfig }));
   const keys = await buildKeyRing(place.store.ledger, identity, objects);
   const group = await openGroup(place, cdnConfig);
-  const build = new Build({ ...place, config, cdnConfig, keys, group, fileIndex: await openFileIndex(place, cdnConfig) });
+  const build = new Build({
+    ...place,
+    config,
+    cdnConfig,
+    keys,
+    group,
+    fileIndex: await openFileIndex(place, cdnConfig),
+  });
   try {
     await build.openEncoding();
     return build;
@@ -72,7 +86,9 @@ async function openGroup(place: BuildPlace, cdnConfig: CdnConfig): Promise<Paged
   }
   place.onStep?.(`${cdnConfig.archives.length} archive indices`);
   const files = await objects.indices(cdnConfig.archives.map((hash) => indexName(identity.cdnPath, 'data', hash)));
-  const indices: ArchiveIndex[] = files.map((path, i) => decodeArchiveIndex(new Uint8Array(fs.readFileSync(path)), cdnConfig.archives[i]));
+  const indices: ArchiveIndex[] = files.map((path, i) =>
+    decodeArchiveIndex(new Uint8Array(fs.readFileSync(path)), cdnConfig.archives[i]),
+  );
   const { bytes } = encodeArchiveGroup(indices);
   writeFileDurable(file, bytes, store.layout.temporary);
   return new PagedIndex(file);
@@ -156,7 +172,13 @@ export class Build {
     if (entry !== undefined) {
       const hash = this.cdnConfig.archives[entry.archive];
       if (hash === undefined) return undefined;
-      return { ekey: toHex(entry.ekey), object: this.#data(hash), loose: false, offset: entry.offset, size: entry.size };
+      return {
+        ekey: toHex(entry.ekey),
+        object: this.#data(hash),
+        loose: false,
+        offset: entry.offset,
+        size: entry.size,
+      };
     }
     const listed = this.fileIndex?.find(key);
     const full = listed === undefined ? ekey : toHex(listed.ekey);
@@ -179,7 +201,9 @@ export class Build {
     const ekeys = keys.ekey === undefined ? (this.encoding.findCkey(keys.ckey)?.ekeys ?? []) : [keys.ekey];
     const place = ekeys.map((ekey) => this.locate(ekey, keys.encodedSize)).find((found) => found !== undefined);
     if (place === undefined) {
-      throw new PakratError('E_NOT_FOUND', `no index and no encoding file says where manifest ${keys.ckey} is`, { data: { ckey: keys.ckey } });
+      throw new PakratError('E_NOT_FOUND', `no index and no encoding file says where manifest ${keys.ckey} is`, {
+        data: { ckey: keys.ckey },
+      });
     }
     await this.objects.entries([place]);
     await this.#decodeTo(file, place, keys);
@@ -201,7 +225,9 @@ export class Build {
       }
       const found = toHex(hash.digest());
       if (found !== keys.ckey) {
-        throw new PakratError('E_INTEGRITY', `manifest ${keys.ckey} decodes to ${found}`, { data: { ckey: keys.ckey, found } });
+        throw new PakratError('E_INTEGRITY', `manifest ${keys.ckey} decodes to ${found}`, {
+          data: { ckey: keys.ckey, found },
+        });
       }
       fs.fsyncSync(fd);
       moveDurable(name, file);
@@ -218,7 +244,8 @@ export class Build {
     const { file, offset } = this.objects.open(place);
     const fd = fs.openSync(file, 'r');
     try {
-      const read = async (at: number, size: number): Promise<Uint8Array> => readAt(fd, offset + at, size, `entry ${place.ekey}`);
+      const read = async (at: number, size: number): Promise<Uint8Array> =>
+        readAt(fd, offset + at, size, `entry ${place.ekey}`);
       yield* readBlte(read, place.size, { keys: this.keys, ...(decodedSize === undefined ? {} : { decodedSize }) });
     } finally {
       fs.closeSync(fd);
@@ -265,7 +292,9 @@ export class Build {
         return openWowRoot({ layout, file, ckey: root.ckey, listfile: this.listfile() });
       }
     }
-    return vfsRoot === undefined ? undefined : openTvfs({ layout, root: vfsRoot, nested: vfs, load: (keys) => this.#load(keys) });
+    return vfsRoot === undefined
+      ? undefined
+      : openTvfs({ layout, root: vfsRoot, nested: vfs, load: (keys) => this.#load(keys) });
   }
 }
 

@@ -66,7 +66,8 @@ export class EncodingFile {
 
   /** Every ekey in order. */
   *ekeys(): Generator<EkeyEntry> {
-    for (let page = 0; page < this.layout.ekeyPageCount; page++) yield* ekeyEntries(this.#page('ekey', page), this.layout);
+    for (let page = 0; page < this.layout.ekeyPageCount; page++)
+      yield* ekeyEntries(this.#page('ekey', page), this.layout);
   }
 
   /** The espec of a number from {@link findEkey}. */

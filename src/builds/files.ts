@@ -43,7 +43,8 @@ export async function findFile(build: Build, query: string, options: { locale: s
     throw new PakratError('E_USAGE', `${query}: a key has 32 hex digits`, { data: { name: query } });
   }
   const key = value.toLowerCase();
-  const part: FilePart = kind.toLowerCase() === 'ckey' ? { ckey: key, size: undefined } : { ekey: key, size: undefined };
+  const part: FilePart =
+    kind.toLowerCase() === 'ckey' ? { ckey: key, size: undefined } : { ekey: key, size: undefined };
   const known = part.ckey === undefined ? build.locate(key) : build.encoding.findCkey(key);
   if (known === undefined) {
     throw new PakratError('E_NOT_FOUND', `the build has no ${kind} ${key}`, { data: { name: query } });
@@ -55,7 +56,8 @@ async function findById(build: Build, text: string, locale: string): Promise<Bui
   const id = Number(text);
   if (!/^\d{1,10}$/.test(text)) throw new PakratError('E_USAGE', `fdid:${text}: a file data id is a number`);
   const variants = (await build.root())?.findId(id) ?? [];
-  if (variants.length === 0) throw new PakratError('E_NOT_FOUND', `the build has no file with id ${id}`, { data: { fileDataId: id } });
+  if (variants.length === 0)
+    throw new PakratError('E_NOT_FOUND', `the build has no file with id ${id}`, { data: { fileDataId: id } });
   return fileOf(getVariant(variants, locale, `fdid:${id}`));
 }
 
@@ -110,7 +112,10 @@ function* rootFiles(root: Root, locale: string): Generator<BuildFile> {
     if (picked !== undefined) yield fileOf(picked);
   };
   for (const variant of root.list()) {
-    const same = variants[0]?.fileDataId === undefined ? variants[0]?.name === variant.name : variants[0].fileDataId === variant.fileDataId;
+    const same =
+      variants[0]?.fileDataId === undefined
+        ? variants[0]?.name === variant.name
+        : variants[0].fileDataId === variant.fileDataId;
     if (variants.length > 0 && !same) {
       yield* flush();
       variants = [];
@@ -141,7 +146,9 @@ export function placesOf(build: Build, file: BuildFile, part: ResolvedPart): Ent
   const places = part.ekeys.flatMap((ekey) => build.locate(ekey) ?? []);
   if (places.length > 0) return places;
   const key = part.ckey ?? part.ekeys[0] ?? '';
-  throw new PakratError('E_NOT_FOUND', `${file.name}: no index says where its content ${key} is`, { data: { name: file.name, key } });
+  throw new PakratError('E_NOT_FOUND', `${file.name}: no index says where its content ${key} is`, {
+    data: { name: file.name, key },
+  });
 }
 
 /**
@@ -158,7 +165,9 @@ export async function* readFile(build: Build, file: BuildFile): AsyncGenerator<U
       if (wanted.length > 0) yield wanted;
     }
     if (left > 0 && left !== Number.POSITIVE_INFINITY) {
-      throw new PakratError('E_INTEGRITY', `${file.name}: its content is ${left} bytes short`, { data: { name: file.name } });
+      throw new PakratError('E_INTEGRITY', `${file.name}: its content is ${left} bytes short`, {
+        data: { name: file.name },
+      });
     }
   }
 }
@@ -179,7 +188,10 @@ async function* readContent(build: Build, file: BuildFile, part: ResolvedPart): 
       checkContent(file, part, toHex(hash.digest()));
       return;
     } catch (error) {
-      const another = i + 1 < places.length && !begun && ['E_KEY_MISSING', 'E_NOT_FOUND', 'E_NETWORK_EXHAUSTED', 'E_OFFLINE'].includes(codeOf(error) ?? '');
+      const another =
+        i + 1 < places.length &&
+        !begun &&
+        ['E_KEY_MISSING', 'E_NOT_FOUND', 'E_NETWORK_EXHAUSTED', 'E_OFFLINE'].includes(codeOf(error) ?? '');
       if (!another) throw error;
     }
   }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { nameHash } from '../core/jenkins.ts';
 import { RecordTable } from '../core/record-table.ts';
 import { sortRecords } from '../core/sort-records.ts';
-import { readListfile } from '../formats/listfile.ts';
+import { type ListfileRow, ListfileScanner } from '../formats/listfile.ts';
 import { makeFolderDurable, moveDurable, temporaryName } from '../store/durable.ts';
 import type { StoreLayout } from '../store/layout.ts';
 import { LookupFile, writeLookupFile } from '../store/lookup-file.ts';
@@ -134,11 +134,11 @@ export async function importListfile(
   const name = temporaryName(layout.temporary);
   const writer = new ListfileWriter(fs.openSync(name, 'wx'));
   try {
-    for await (const row of readListfile(chunks)) writer.add(row.fileDataId, row.name);
+    for await (const rows of readListfile(chunks)) for (const row of rows) writer.add(row.fileDataId, row.name);
     const { rows } = writer;
     if (fs.existsSync(paths.text)) {
-      for await (const row of readListfile(fs.createReadStream(paths.text))) {
-        if (row.fileDataId === undefined || !writer.ids.has(row.fileDataId)) writer.add(row.fileDataId, row.name);
+      for await (const older of readListfile(fs.createReadStream(paths.text))) {
+        for (const row of older) if (row.fileDataId === undefined || !writer.ids.has(row.fileDataId)) writer.add(row.fileDataId, row.name);
       }
     }
     const { ids, hashes } = writer.finish();
@@ -169,6 +169,12 @@ class IdSet {
     const page = this.#pages.get(id >>> 16);
     return page !== undefined && (page[(id & 0xffff) >>> 3]! & (1 << (id & 7))) !== 0;
   }
+}
+
+async function* readListfile(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<ListfileRow[]> {
+  const scanner = new ListfileScanner();
+  for await (const chunk of chunks) yield scanner.push(chunk);
+  yield scanner.end();
 }
 
 class ListfileWriter {

@@ -6,7 +6,8 @@ export function readAt(fd: number, offset: number, size: number, what: string): 
   const bytes = Buffer.allocUnsafe(size);
   for (let done = 0; done < size; ) {
     const more = fs.readSync(fd, bytes, done, size - done, offset + done);
-    if (more === 0) throw formatError('E_FORMAT_TRUNCATED', what, `the file ends ${size - done} bytes early`, { offset });
+    if (more === 0)
+      throw formatError('E_FORMAT_TRUNCATED', what, `the file ends ${size - done} bytes early`, { offset });
     done += more;
   }
   return bytes;

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { codeOf, messageOf, PakratError } from '../core/errors.ts';
-import { abortError } from './http.ts';
 import type { HealthKind, Host, Hosts } from './hosts.ts';
+import { abortError } from './http-head.ts';
 
 /** How a question to the hosts is to be put. */
 export interface AskOptions {
@@ -19,7 +19,11 @@ export interface AskOptions {
  * A host that says it has not got the object (404, 403, 410) is not asked for it again.
  * @throws E_NOT_FOUND when every host said so, E_NETWORK_EXHAUSTED when all tries failed, E_ABORTED, or an error that is no host's fault
  */
-export async function askHosts<Answer>(hosts: Hosts, options: AskOptions, ask: (host: Host) => Promise<Answer>): Promise<Answer> {
+export async function askHosts<Answer>(
+  hosts: Hosts,
+  options: AskOptions,
+  ask: (host: Host) => Promise<Answer>,
+): Promise<Answer> {
   const tries = new Map<string, number>();
   const without = new Set<string>();
   const failures: string[] = [];
@@ -71,7 +75,11 @@ function exhausted(
   options: AskOptions,
   tally: { without: ReadonlySet<string>; failures: readonly string[] },
 ): PakratError {
-  const data = { object: options.what, attempts: tally.failures.length, failures: [...new Set(tally.failures)].slice(0, 8) };
+  const data = {
+    object: options.what,
+    attempts: tally.failures.length,
+    failures: [...new Set(tally.failures)].slice(0, 8),
+  };
   if (hosts.all.length === 0) {
     return new PakratError('E_NETWORK_EXHAUSTED', `${options.what}: no host is known`, {
       hint: 'Name one with --cdn-host.',

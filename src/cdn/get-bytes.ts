@@ -1,6 +1,7 @@
 import { concatBytes } from '../core/bytes.ts';
 import { codeOf, PakratError } from '../core/errors.ts';
-import { abortError, type HttpClient, redactUrl, statusError } from './http.ts';
+import type { HttpClient } from './http.ts';
+import { abortError, redactUrl, statusError } from './http-head.ts';
 
 /** Limits of a download into memory. */
 export interface GetBytesOptions {

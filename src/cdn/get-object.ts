@@ -1,8 +1,9 @@
 import { concatBytes } from '../core/bytes.ts';
 import { PakratError } from '../core/errors.ts';
 import { askHosts } from './ask-hosts.ts';
-import { type HttpClient, statusError } from './http.ts';
 import type { HealthKind, Host, Hosts } from './hosts.ts';
+import type { HttpClient } from './http.ts';
+import { statusError } from './http-head.ts';
 import type { RateLimit } from './rate-limit.ts';
 
 /** What a CDN client is made of. */
@@ -35,11 +36,15 @@ export interface ObjectRequest {
  */
 export function getObject(cdn: Cdn, request: ObjectRequest): Promise<Uint8Array> {
   const { kind, path } = request;
-  return askHosts(cdn.hosts, { kind, what: path, attemptsPerHost: cdn.attemptsPerHost, signal: cdn.signal }, async (host) => {
-    const bytes = await getWhole(cdn, host, request);
-    request.check(bytes);
-    return bytes;
-  });
+  return askHosts(
+    cdn.hosts,
+    { kind, what: path, attemptsPerHost: cdn.attemptsPerHost, signal: cdn.signal },
+    async (host) => {
+      const bytes = await getWhole(cdn, host, request);
+      request.check(bytes);
+      return bytes;
+    },
+  );
 }
 
 async function getWhole(cdn: Cdn, host: Host, request: ObjectRequest): Promise<Uint8Array> {

@@ -2,7 +2,7 @@ import { connect, type Socket } from 'node:net';
 import { concatBytes } from '../core/bytes.ts';
 import { codeOf, messageOf, PakratError } from '../core/errors.ts';
 import { decodeRibbit } from '../formats/ribbit-mime.ts';
-import { abortError } from './http.ts';
+import { abortError } from './http-head.ts';
 
 /*
  * Ribbit v1, the version service over plain TCP (wowdev.wiki Ribbit):
@@ -74,7 +74,9 @@ function converse(question: RibbitQuestion, line: string): Promise<Uint8Array> {
       else pieces.push(piece);
     });
     socket.on('end', () => settle(() => resolve(concatBytes(pieces))));
-    socket.on('error', (error) => fail(networkError(question, messageOf(error) || (codeOf(error) ?? 'no answer'), error)));
+    socket.on('error', (error) =>
+      fail(networkError(question, messageOf(error) || (codeOf(error) ?? 'no answer'), error)),
+    );
   });
 }
 

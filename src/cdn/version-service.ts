@@ -1,7 +1,8 @@
 import { codeOf, messageOf, PakratError } from '../core/errors.ts';
 import { type Bpsv, decodeBpsv } from '../formats/bpsv.ts';
 import { getBytes } from './get-bytes.ts';
-import { type HttpClient, redactUrl } from './http.ts';
+import type { HttpClient } from './http.ts';
+import { redactUrl } from './http-head.ts';
 import { queryRibbit, ribbitPort } from './ribbit.ts';
 
 /** A version service as the settings name it. */
@@ -104,7 +105,10 @@ export async function askVersionService(question: VersionQuestion): Promise<Vers
   throw noAnswer(question, failures);
 }
 
-async function askOne(service: string, question: VersionQuestion): Promise<Pick<VersionAnswer, 'bpsv' | 'bytes' | 'seqn'>> {
+async function askOne(
+  service: string,
+  question: VersionQuestion,
+): Promise<Pick<VersionAnswer, 'bpsv' | 'bytes' | 'seqn'>> {
   const bytes = isRibbit(service) ? await askRibbit(service, question) : await askHttp(service, question);
   if (bytes.length === 0) throw unknownProduct(service, 'empty answer');
   const bpsv = decodeBpsv(bytes);

@@ -8,7 +8,7 @@
 //
 // Known from wowdev.wiki (TACT) and checked on real manifests of 2024 and 2025.
 
-import { PakratError } from '../core/errors.ts';
+import { formatError, PakratError } from '../core/errors.ts';
 import type { ByteReader } from '../core/reader.ts';
 import type { ByteWriter } from '../core/writer.ts';
 
@@ -31,15 +31,19 @@ export function hasTag(mask: Uint8Array, i: number): boolean {
   return ((mask[i >>> 3] ?? 0) & (0x80 >>> (i & 7))) !== 0;
 }
 
-/** Reads `tagCount` tags over `entryCount` entries; the masks are views. Throws E_FORMAT_TRUNCATED. */
+/**
+ * Reads `tagCount` tags over `entryCount` entries; the masks are views.
+ * @throws E_FORMAT_TRUNCATED when they are not all there, E_FORMAT for a tag without a name
+ */
 export function decodeTags(reader: ByteReader, tagCount: number, entryCount: number): Tag[] {
   const size = maskSize(entryCount);
   reader.count(tagCount, 3 + size);
-  return Array.from({ length: tagCount }, () => ({
-    name: reader.cstring(),
-    type: reader.u16(),
-    mask: reader.take(size),
-  }));
+  return Array.from({ length: tagCount }, () => {
+    const offset = reader.pos;
+    const name = reader.cstring();
+    if (name === '') throw formatError('E_FORMAT', reader.what, 'a tag without a name', { offset });
+    return { name, type: reader.u16(), mask: reader.take(size) };
+  });
 }
 
 /** Writes tags. */

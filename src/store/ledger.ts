@@ -136,7 +136,15 @@ export class Ledger {
        ON CONFLICT (product, build_config) DO UPDATE SET name = excluded.name, build_id = excluded.build_id, cdn_config = excluded.cdn_config,
          product_config = excluded.product_config, key_ring = excluded.key_ring, region = excluded.region, cdn_path = excluded.cdn_path,
          config_path = excluded.config_path, hosts = excluded.hosts, time = excluded.time`,
-      ...[build.product, build.name, build.buildId, build.buildConfig, build.cdnConfig, build.productConfig, build.keyRing],
+      ...[
+        build.product,
+        build.name,
+        build.buildId,
+        build.buildConfig,
+        build.cdnConfig,
+        build.productConfig,
+        build.keyRing,
+      ],
       ...[build.region, build.cdnPath, build.configPath, JSON.stringify(build.hosts), Date.now()],
     );
   }
@@ -160,7 +168,11 @@ export class Ledger {
     }));
   }
   /** Sets what is wanted of a build and how much of it is held. */
-  setProgress(product: string, buildConfig: string, progress: { selection: string; wanted: Amount; held: Amount }): void {
+  setProgress(
+    product: string,
+    buildConfig: string,
+    progress: { selection: string; wanted: Amount; held: Amount },
+  ): void {
     const { selection, wanted, held } = progress;
     this.#run(
       `UPDATE builds SET selection = ?, wanted_entries = ?, wanted_bytes = ?, held_entries = ?, held_bytes = ? WHERE product = ? AND build_config = ?`,
@@ -200,7 +212,10 @@ export class Ledger {
   /** Adds verified spans of an object. Their bytes must be on disk already. Call it inside {@link transaction} when there are several. */
   addSpans(path: string, spans: readonly Span[]): void {
     this.#run('INSERT OR IGNORE INTO objects (path, time) VALUES (?, ?)', path, Date.now());
-    const { id, complete } = this.#get<{ id: number; complete: number }>('SELECT id, complete FROM objects WHERE path = ?', path)!;
+    const { id, complete } = this.#get<{ id: number; complete: number }>(
+      'SELECT id, complete FROM objects WHERE path = ?',
+      path,
+    )!;
     if (complete === 1) return;
     for (const span of mergeSpans(spans)) {
       const touching = this.#all<Span>(

@@ -45,9 +45,13 @@ const migrations = [versionOne];
 export function migrate(db: Database.Database): void {
   const found = db.pragma('user_version', { simple: true }) as number;
   if (found > migrations.length) {
-    throw new PakratError('E_STORE_SCHEMA', `the ledger has schema ${found}, this pakrat knows up to ${migrations.length}`, {
-      hint: 'Use the newer pakrat that wrote this store.',
-    });
+    throw new PakratError(
+      'E_STORE_SCHEMA',
+      `the ledger has schema ${found}, this pakrat knows up to ${migrations.length}`,
+      {
+        hint: 'Use the newer pakrat that wrote this store.',
+      },
+    );
   }
   if (found === migrations.length) return;
   db.transaction(() => {

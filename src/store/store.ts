@@ -2,8 +2,8 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { codeOf, PakratError } from '../core/errors.ts';
 import { makeFolderDurable, storeError, writeFileDurable } from './durable.ts';
-import { Ledger } from './ledger.ts';
 import { type ObjectName, objectPath, type StoreLayout, storeLayout } from './layout.ts';
+import { Ledger } from './ledger.ts';
 
 /** An open store: the folder, its ledger, and where objects lie in it. Needs `close`. */
 export interface Store {

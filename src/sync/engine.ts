@@ -1,5 +1,7 @@
+import { setMaxListeners } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import { abortError, HttpClient, type HttpLimits } from '../cdn/http.ts';
+import { HttpClient, type HttpLimits } from '../cdn/http.ts';
+import { abortError } from '../cdn/http-head.ts';
 import { rateLimit, unlimited } from '../cdn/rate-limit.ts';
 import { messageOf, PakratError } from '../core/errors.ts';
 import type { Span } from '../store/spans.ts';
@@ -36,6 +38,8 @@ export function localEngine(options: EngineOptions, events: EngineEvents): Engin
   const http = new HttpClient(options.limits);
   const rate = options.bytesPerSecond === undefined ? unlimited : rateLimit(options.bytesPerSecond);
   const controller = new AbortController();
+  // Every transfer listens to it, and there may be many.
+  setMaxListeners(0, controller.signal);
   const { temporary, maxRangeBytes, slowestBytesPerSecond } = options;
   return {
     run: (job, base) =>
@@ -62,7 +66,9 @@ export type FromWorker =
  */
 export function threadEngine(threads: number, options: EngineOptions, events: EngineEvents): Engine {
   const connections = Math.ceil(options.limits.connections / threads);
-  const workers = Array.from({ length: threads }, () => startWorker({ ...options, limits: { ...options.limits, connections } }, events));
+  const workers = Array.from({ length: threads }, () =>
+    startWorker({ ...options, limits: { ...options.limits, connections } }, events),
+  );
   return {
     async run(job, base) {
       const idlest = workers.reduce((best, worker) => (worker.waiting.size < best.waiting.size ? worker : best));

@@ -120,9 +120,12 @@ export class EntryVerifier {
     }
   }
 
-  /** Ends the unit that is complete; the prefix only grows into the header or the whole entry. */
+  /** Ends the unit that is complete. */
   #closeUnit(): void {
-    if (!this.#raw && this.#header === undefined && this.#unit.end === bltePrefixSize) return this.#growPrefix();
+    if (!this.#raw && this.#header === undefined && this.#unit.end === bltePrefixSize) {
+      this.#growPrefix();
+      return;
+    }
     const digest = this.#hash.digest();
     if (this.#header === undefined) {
       if (!equalBytes(digest, this.#ekey)) throw this.#wrong(`hashes to ${toHex(digest)}`);

@@ -1,6 +1,7 @@
-import { codeOf, type ErrorData, messageOf, PakratError } from '../core/errors.ts';
-import { checkRangeHead, type HttpClient } from '../cdn/http.ts';
+import type { HttpClient } from '../cdn/http.ts';
+import { checkRangeHead } from '../cdn/http-head.ts';
 import type { RateLimit } from '../cdn/rate-limit.ts';
+import { codeOf, type ErrorData, messageOf, PakratError } from '../core/errors.ts';
 import type { Span } from '../store/spans.ts';
 import { EntryVerifier } from './entry-verifier.ts';
 import { SpanWriter } from './span-writer.ts';
@@ -64,7 +65,11 @@ const slowWindowMs = 15_000;
  * Fetches one range from one host: each entry in it is checked as it arrives, right bytes are written and flushed,
  * a wrong entry is passed over. Never throws for what the host did: the result says how far each entry came.
  */
-export async function fetchRange(job: RangeJob, base: string, tools: RangeTools & { signal?: AbortSignal | undefined }): Promise<RangeResult> {
+export async function fetchRange(
+  job: RangeJob,
+  base: string,
+  tools: RangeTools & { signal?: AbortSignal | undefined },
+): Promise<RangeResult> {
   const writer = new SpanWriter({
     file: job.file,
     temporary: tools.temporary,
@@ -124,7 +129,8 @@ async function download(
     } finally {
       clearInterval(timer);
     }
-    if (position < range.end) throw new PakratError('E_NETWORK', `${url}: the answer ended ${range.end - position} bytes early`);
+    if (position < range.end)
+      throw new PakratError('E_NETWORK', `${url}: the answer ended ${range.end - position} bytes early`);
     at = position;
   }
 }
@@ -175,7 +181,10 @@ class Reception {
     this.#job = job;
     this.#from = [];
     this.#verifiers = job.targets.map((target, index) => this.#open(target, index, writer));
-    this.start = Math.min(job.end, this.#from.reduce((least, from) => Math.min(least, from), Number.POSITIVE_INFINITY));
+    this.start = Math.min(
+      job.end,
+      this.#from.reduce((least, from) => Math.min(least, from), Number.POSITIVE_INFINITY),
+    );
   }
 
   #open(target: RangeTarget, index: number, writer: SpanWriter): EntryVerifier | undefined {

@@ -9,7 +9,7 @@ import { covers } from '../store/spans.ts';
 import type { RangeJob, RangeTarget } from './fetch-range.ts';
 import { completeLoose, partialFile, smallObject } from './store-objects.ts';
 import type { SyncTools } from './sync-build.ts';
-import { transfer, type TransferFailure } from './transfer.ts';
+import { type TransferFailure, transfer } from './transfer.ts';
 
 /**
  * Brings what a mirror has beside the data: the product config, the patch config and manifest, and every patch, in archives and loose.
@@ -17,7 +17,8 @@ import { transfer, type TransferFailure } from './transfer.ts';
  * @returns what no host gave right
  */
 export async function syncPatches(tools: SyncTools): Promise<TransferFailure[]> {
-  const { build, store, cdn } = tools;
+  const { build, store } = tools;
+  const cdn = await tools.cdn();
   const { patchArchives, patchFileIndex } = build.cdnConfig;
   const failures = await syncPatchConfigs(tools);
   const jobs: RangeJob[] = [];
@@ -32,7 +33,7 @@ export async function syncPatches(tools: SyncTools): Promise<TransferFailure[]> 
     });
   }
   const { hosts, signal, attemptsPerHost } = cdn;
-  const options = { hosts, engine: tools.engine(), jobs: tools.jobs, attemptsPerHost, kind: 'patch' as const, signal };
+  const options = { hosts, engine: await tools.engine(), jobs: tools.jobs, attemptsPerHost, kind: 'patch' as const, signal };
   failures.push(...(await transfer(jobs, { ...options, onDone: (job, target) => completeLoose(store, job, target) })));
   tools.committer.flush();
   return failures;
@@ -86,7 +87,9 @@ function archiveJobs(tools: SyncTools, hash: string, entries: IndexEntry[]): Ran
     .sort((a, b) => a.offset - b.offset)
     .filter(({ offset, size }) => !covers(held, offset, offset + size));
   if (missing.length === 0) return [];
-  const targets = missing.map(({ ekey, offset, size }): RangeTarget => ({ ekey: toHex(ekey), offset, size, held: 0, raw: true }));
+  const targets = missing.map(
+    ({ ekey, offset, size }): RangeTarget => ({ ekey: toHex(ekey), offset, size, held: 0, raw: true }),
+  );
   const end = targets.reduce((most, { offset, size }) => Math.max(most, offset + size), 0);
   return [{ path, file: tools.store.file(path), start: targets[0]!.offset, end, targets }];
 }

@@ -74,7 +74,9 @@ export function planRanges(input: PlanInput, options: PlanOptions): Plan {
   };
   const missing = joinMissing(input, plan);
   plan.ranges.push(...coalesce(missing, options));
-  plan.ranges.sort((a, b) => a.priority - b.priority || (a.archive ?? 0x10000) - (b.archive ?? 0x10000) || a.start - b.start);
+  plan.ranges.sort(
+    (a, b) => a.priority - b.priority || (a.archive ?? 0x10000) - (b.archive ?? 0x10000) || a.start - b.start,
+  );
   for (const range of plan.ranges) plan.rangeBytes += range.end - range.start;
   return plan;
 }
@@ -139,7 +141,10 @@ function planLoose(input: PlanInput, plan: Plan, row: number): void {
   const { ekey, size: listedSize, priority } = wantedRow(input.wanted.at(row));
   const { size = listedSize, held } = input.loose(ekey);
   addTo(plan.wanted, size);
-  if (covers(held, 0, size)) return addTo(plan.held, size);
+  if (covers(held, 0, size)) {
+    addTo(plan.held, size);
+    return;
+  }
   const heldBytes = heldUntil(held, 0);
   plan.held.bytes += heldBytes;
   noteMissing(plan, size - heldBytes, priority);
@@ -173,7 +178,10 @@ class MissingRows {
   }
 
   sorted(): RecordTable {
-    return new RecordTable(sortRecords(this.#bytes.subarray(0, this.#count * missingStride), missingStride, 6), missingStride);
+    return new RecordTable(
+      sortRecords(this.#bytes.subarray(0, this.#count * missingStride), missingStride, 6),
+      missingStride,
+    );
   }
 }
 

@@ -1,8 +1,8 @@
-import picomatch from 'picomatch';
+import type { Build } from '../builds/build.ts';
 import { fromHex } from '../core/bytes.ts';
 import { PakratError } from '../core/errors.ts';
-import { RecordTable } from '../core/record-table.ts';
-import type { Build } from '../builds/build.ts';
+import { nameMatcher } from '../core/glob.ts';
+import type { RecordTable } from '../core/record-table.ts';
 import type { ManifestKeys } from '../formats/build-config.ts';
 import type { Download } from '../formats/download.ts';
 import { hasTag, selectByTags, type Tag } from '../formats/tags.ts';
@@ -59,14 +59,23 @@ function addEverything(build: Build, list: WantedList): void {
 
 async function addTagged(
   build: Build,
-  choice: { list: WantedList; download: Download | undefined; tags: readonly string[]; byName: ReadonlySet<string> | undefined },
+  choice: {
+    list: WantedList;
+    download: Download | undefined;
+    tags: readonly string[];
+    byName: ReadonlySet<string> | undefined;
+  },
 ): Promise<void> {
   const { list, download, tags, byName } = choice;
   const install = await build.install();
   if (download === undefined && install === undefined) {
-    throw new PakratError('E_UNSUPPORTED', 'the build has neither a download nor an install manifest, so tags choose nothing', {
-      hint: 'Leave --tags away.',
-    });
+    throw new PakratError(
+      'E_UNSUPPORTED',
+      'the build has neither a download nor an install manifest, so tags choose nothing',
+      {
+        hint: 'Leave --tags away.',
+      },
+    );
   }
   if (download !== undefined) {
     const mask = selectByTags(download.tags, tags, download.count);
@@ -98,7 +107,8 @@ async function namedEkeys(build: Build, globs: readonly string[]): Promise<Set<s
   const ekeys = new Set<string>();
   const add = (ckey: string | undefined, ekey: string | undefined): void => {
     const known = ckey === undefined ? undefined : build.encoding.findCkey(ckey)?.ekeys;
-    for (const key of known ?? (ekey === undefined ? [] : [build.locate(ekey)?.ekey])) if (key !== undefined) ekeys.add(key);
+    for (const key of known ?? (ekey === undefined ? [] : [build.locate(ekey)?.ekey]))
+      if (key !== undefined) ekeys.add(key);
   };
   for (const { name, parts } of (await build.root())?.list() ?? []) {
     if (name !== undefined && matches(name)) for (const part of parts) add(part.ckey, part.ekey);
@@ -112,16 +122,6 @@ async function namedEkeys(build: Build, globs: readonly string[]): Promise<Set<s
     });
   }
   return ekeys;
-}
-
-/** A test of names against globs: case does not matter, and a glob without `/` matches the last part of a name. */
-export function nameMatcher(globs: readonly string[]): (name: string) => boolean {
-  const tests = globs.map((glob) => {
-    const pattern = glob.replaceAll('\\', '/');
-    const test = picomatch(pattern, { nocase: true, dot: true });
-    return pattern.includes('/') ? test : (name: string) => test(name.slice(name.lastIndexOf('/') + 1));
-  });
-  return (name) => tests.some((test) => test(name));
 }
 
 /** The manifests that the build config names, so that the build can be opened without a network. */
@@ -144,7 +144,8 @@ function withPriorities(rows: RecordTable, download: Download | undefined): Reco
   for (let i = 0; i < (download?.count ?? 0); i++) {
     const { ekey, priority } = download!.entry(i);
     const row = rows.find(ekey);
-    if (row !== undefined && wantedRow(row).priority > manifestPriority) row[wantedStride - 1] = Math.max(1, Math.min(255, priority + 128));
+    if (row !== undefined && wantedRow(row).priority > manifestPriority)
+      row[wantedStride - 1] = Math.max(1, Math.min(255, priority + 128));
   }
   return rows;
 }

@@ -108,7 +108,8 @@ export class SpanWriter {
     try {
       const fd = this.#open();
       const written = fs.writevSync(fd, this.#batch, this.#batchStart);
-      if (written < this.#batchSize) writeAll(fd, Buffer.concat(this.#batch).subarray(written), this.#batchStart + written);
+      if (written < this.#batchSize)
+        writeAll(fd, Buffer.concat(this.#batch).subarray(written), this.#batchStart + written);
     } catch (error) {
       this.#failure = storeError(error, this.#file);
       this.#batch = [];

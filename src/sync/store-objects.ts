@@ -2,8 +2,8 @@ import * as fs from 'node:fs';
 import PQueue from 'p-queue';
 import type { EntryPlace, Objects } from '../builds/objects.ts';
 import { type Cdn, getObject } from '../cdn/get-object.ts';
-import { md5Hex } from '../core/hash.ts';
 import { codeOf, type ErrorCode, messageOf, PakratError } from '../core/errors.ts';
+import { md5Hex } from '../core/hash.ts';
 import { decodeArchiveIndex } from '../formats/archive-index.ts';
 import { moveDurable } from '../store/durable.ts';
 import { type ObjectName, objectPath } from '../store/layout.ts';
@@ -12,6 +12,7 @@ import { covers, heldUntil, type Span, spanBytes } from '../store/spans.ts';
 import type { Store } from '../store/store.ts';
 import type { Engine } from './engine.ts';
 import type { RangeJob, RangeTarget } from './fetch-range.ts';
+import type { PlanOptions } from './plan.ts';
 import { transfer } from './transfer.ts';
 
 /** The largest config and index that are believed. */
@@ -20,16 +21,18 @@ const maxIndexSize = 256 * 1024 * 1024;
 /** Spans wait so long for others to be committed with. */
 const commitMs = 50;
 
-/** What objects are fetched with; undefined cdn: only what the store holds. */
+/** What objects are fetched with. */
 export interface FetchTools {
   store: Store;
-  cdn: Cdn | undefined;
+  /** The CDN, made when first needed; undefined: only what the store holds. */
+  cdn: (() => Promise<Cdn>) | undefined;
   /** Runs range jobs; made when first needed. */
-  engine: () => Engine;
+  engine: () => Promise<Engine>;
   /** Commits the spans that the engine has reported. */
   flush: () => void;
   jobs: number;
   smallJobs: number;
+  planOptions: PlanOptions;
 }
 
 /**
@@ -69,7 +72,9 @@ function notHeld(place: EntryPlace): PakratError {
 /** True when every byte of an entry is verified and on disk. */
 export function isHeld(store: Store, place: EntryPlace): boolean {
   const path = objectPath(place.object);
-  return place.loose ? store.ledger.completeSize(path) !== undefined : covers(store.ledger.spans(path), place.offset, place.offset + place.size);
+  return place.loose
+    ? store.ledger.completeSize(path) !== undefined
+    : covers(store.ledger.spans(path), place.offset, place.offset + place.size);
 }
 
 /**
@@ -93,11 +98,13 @@ export async function smallObject(
   }
   const path = objectPath(name);
   if (tools.cdn === undefined) {
-    throw new PakratError('E_OFFLINE', `${path} is not held and may not be fetched`, { hint: 'Leave --offline away, or sync the build first.' });
+    throw new PakratError('E_OFFLINE', `${path} is not held and may not be fetched`, {
+      hint: 'Leave --offline away, or sync the build first.',
+    });
   }
   const kind = name.suffix === '.index' ? 'index' : name.kind === 'product' ? 'config' : name.kind;
   const maxSize = kind === 'config' ? maxConfigSize : maxIndexSize;
-  const bytes = await getObject(tools.cdn, { path, kind, maxSize, check });
+  const bytes = await getObject(await tools.cdn(), { path, kind, maxSize, check });
   tools.store.addObject(name, bytes);
   return bytes;
 }
@@ -111,29 +118,46 @@ async function indexFile(tools: FetchTools, name: ObjectName): Promise<string> {
   return file;
 }
 
-/** Fetches single entries, each as one range: for manifests, and for files that are asked for by name. */
+/** Fetches entries outside of a sync: manifests, and files that are asked for by name. */
 async function fetchEntries(tools: FetchTools, places: readonly EntryPlace[]): Promise<void> {
-  const { cdn, store } = tools;
-  if (cdn === undefined) throw notHeld(places[0]!);
-  const failures = await transfer(places.map((place) => entryJob(store, place)), {
-    ...{ hosts: cdn.hosts, engine: tools.engine(), jobs: tools.jobs, attemptsPerHost: cdn.attemptsPerHost },
+  const { store } = tools;
+  if (tools.cdn === undefined) throw notHeld(places[0]!);
+  const cdn = await tools.cdn();
+  const failures = await transfer(entryJobs(store, places, tools.planOptions), {
+    ...{ hosts: cdn.hosts, engine: await tools.engine(), jobs: tools.jobs, attemptsPerHost: cdn.attemptsPerHost },
     ...{ kind: 'data' as const, signal: cdn.signal },
     onDone: (job, target) => completeLoose(store, job, target),
   });
   tools.flush();
   const failure = failures[0];
   if (failure !== undefined) {
-    throw new PakratError(failure.code as ErrorCode, failure.message, { data: { object: failure.path, ekeys: failure.ekeys } });
+    throw new PakratError(failure.code as ErrorCode, failure.message, {
+      data: { object: failure.path, ekeys: failure.ekeys },
+    });
   }
 }
 
-/** The job that brings one entry. */
-export function entryJob(store: Store, place: EntryPlace): RangeJob {
-  const path = objectPath(place.object);
-  const held = heldUntil(store.ledger.spans(path), place.offset) - place.offset;
-  const target: RangeTarget = { ekey: place.ekey, offset: place.offset, size: place.size, held: Math.min(held, place.size) };
-  const file = place.loose ? partialFile(store, place.object.hash) : store.file(path);
-  return { path, file, start: place.offset + target.held, end: place.offset + place.size, targets: [target] };
+/** The jobs that bring some entries: those that lie close in one archive come in one range. */
+export function entryJobs(store: Store, places: readonly EntryPlace[], options: PlanOptions): RangeJob[] {
+  const sorted = [...places].sort((a, b) => (a.object.hash < b.object.hash ? -1 : a.object.hash > b.object.hash ? 1 : a.offset - b.offset));
+  const jobs: RangeJob[] = [];
+  for (const [i, place] of sorted.entries()) {
+    if (i > 0 && sorted[i - 1]!.ekey === place.ekey) continue;
+    const path = objectPath(place.object);
+    const held = Math.min(heldUntil(store.ledger.spans(path), place.offset) - place.offset, place.size);
+    const target: RangeTarget = { ekey: place.ekey, offset: place.offset, size: place.size, held };
+    const start = place.offset + held;
+    const end = place.offset + place.size;
+    const last = jobs.at(-1);
+    const joins = last !== undefined && last.path === path && place.offset >= last.end && start - last.end <= options.gapBytes;
+    if (joins && end - last.start <= options.maxRangeBytes) {
+      last.targets.push(target);
+      last.end = end;
+    } else {
+      jobs.push({ path, file: place.loose ? partialFile(store, place.object.hash) : store.file(path), start, end, targets: [target] });
+    }
+  }
+  return jobs;
 }
 
 /** Where a loose object grows until it is whole. */
@@ -149,7 +173,8 @@ export function completeLoose(store: Store, job: RangeJob, target: RangeTarget):
     moveDurable(job.file, final);
   } catch (error) {
     // Another process that fetched the same object was first: the name holds the same bytes.
-    if (codeOf(error) !== 'ENOENT' || !fs.existsSync(final)) throw new PakratError('E_STORE', messageOf(error), { cause: error });
+    if (codeOf(error) !== 'ENOENT' || !fs.existsSync(final))
+      throw new PakratError('E_STORE', messageOf(error), { cause: error });
   }
   store.ledger.transaction(() => store.ledger.addComplete(job.path, target.size));
 }

@@ -9,17 +9,17 @@ import type { Store } from '../store/store.ts';
 import type { Engine } from './engine.ts';
 import type { RangeJob } from './fetch-range.ts';
 import { syncPatches } from './patch-objects.ts';
-import { type Plan, type PlannedRange, planRanges, type PlanOptions } from './plan.ts';
+import { type Plan, type PlannedRange, type PlanOptions, planRanges } from './plan.ts';
 import { type Selection, selectEntries } from './selection.ts';
 import { completeLoose, partialFile, type SpanCommitter } from './store-objects.ts';
-import { transfer, type TransferFailure } from './transfer.ts';
+import { type TransferFailure, transfer } from './transfer.ts';
 
 /** What a sync is made of. */
 export interface SyncTools {
   store: Store;
   build: Build;
-  cdn: Cdn;
-  engine: () => Engine;
+  cdn: () => Promise<Cdn>;
+  engine: () => Promise<Engine>;
   /** Commits what the engine reports. */
   committer: SpanCommitter;
   jobs: number;
@@ -50,7 +50,8 @@ export async function planSync(
     {
       wanted,
       entries: build.group?.pages() ?? [],
-      heldSpans: (archive) => (archives[archive] === undefined ? [] : store.ledger.spans(dataPath(build, archives[archive]))),
+      heldSpans: (archive) =>
+        archives[archive] === undefined ? [] : store.ledger.spans(dataPath(build, archives[archive])),
       loose: (ekey) => ({ size: build.fileIndex?.find(ekey)?.size, held: looseHeld(store, build, toHex(ekey)) }),
     },
     tools.planOptions,
@@ -94,7 +95,7 @@ export async function syncBuild(tools: SyncTools, selection: Selection): Promise
   };
   try {
     let failures = await runRanges(tools, plan.ranges, { onEntry });
-    if (failures.length > 0 && tools.cdn.hosts.noneKnowsRanges) {
+    if (failures.length > 0 && (await tools.cdn()).hosts.noneKnowsRanges) {
       const whole = { gapBytes: Number.MAX_SAFE_INTEGER, maxRangeBytes: Number.MAX_SAFE_INTEGER };
       const again = await planSync({ ...tools, planOptions: whole }, selection);
       failures = await runRanges(tools, again.plan.ranges, { onEntry, allowWhole: true });
@@ -114,9 +115,10 @@ async function runRanges(
   ranges: readonly PlannedRange[],
   options: { onEntry: (size: number) => void; allowWhole?: boolean },
 ): Promise<TransferFailure[]> {
-  const { cdn, store } = tools;
+  const { store } = tools;
+  const cdn = await tools.cdn();
   const failures = await transfer(rangeJobs(tools, ranges, options.allowWhole === true), {
-    ...{ hosts: cdn.hosts, engine: tools.engine(), jobs: tools.jobs, attemptsPerHost: cdn.attemptsPerHost },
+    ...{ hosts: cdn.hosts, engine: await tools.engine(), jobs: tools.jobs, attemptsPerHost: cdn.attemptsPerHost },
     ...{ kind: 'data' as const, signal: cdn.signal },
     onDone: (job, target) => {
       completeLoose(store, job, target);

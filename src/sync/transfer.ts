@@ -1,7 +1,7 @@
 import PQueue from 'p-queue';
 import { askHosts } from '../cdn/ask-hosts.ts';
-import { abortError } from '../cdn/http.ts';
 import type { HealthKind, Hosts } from '../cdn/hosts.ts';
+import { abortError } from '../cdn/http-head.ts';
 import { codeOf, type ErrorCode, PakratError } from '../core/errors.ts';
 import type { Engine } from './engine.ts';
 import type { RangeJob, RangeTarget } from './fetch-range.ts';
@@ -92,7 +92,12 @@ async function runJob(job: RangeJob, options: TransferOptions): Promise<Transfer
       }
       remaining = next;
       if (remaining.length > 0) {
-        throw error ?? new PakratError('E_NETWORK', `${host.base}/${job.path}: the answer was not complete`, { data: { progressed } });
+        throw (
+          error ??
+          new PakratError('E_NETWORK', `${host.base}/${job.path}: the answer was not complete`, {
+            data: { progressed },
+          })
+        );
       }
     });
     return undefined;

@@ -30,7 +30,10 @@ export class WantedList {
 
   /** Sorted by ekey, each ekey once, with the soonest of its priorities. */
   sorted(): RecordTable {
-    const rows = new RecordTable(sortRecords(this.#bytes.subarray(0, this.#count * wantedStride), wantedStride, wantedStride), wantedStride);
+    const rows = new RecordTable(
+      sortRecords(this.#bytes.subarray(0, this.#count * wantedStride), wantedStride, wantedStride),
+      wantedStride,
+    );
     let kept = 0;
     for (let row = 0; row < rows.count; row++) {
       const bytes = rows.at(row);

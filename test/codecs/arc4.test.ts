@@ -16,7 +16,7 @@ test.each([
 test('the keystream of RFC 6229 for a 16-byte key', () => {
   const stream = arc4(fromHex('0102030405060708090a0b0c0d0e0f10'), new Uint8Array(272));
   expect(toHex(stream.subarray(0, 16))).toBe('9ac7cc9a609d1ef7b2932899cde41b97');
-  expect(toHex(stream.subarray(256))).toBe('bda6c1e0ad5f0b5f6b1ae3c7a1e6b5c2');
+  expect(toHex(stream.subarray(256))).toBe('d39d566bc6bce3010768151549f3873f');
 });
 
 test('pieces give what the whole gives', () => {

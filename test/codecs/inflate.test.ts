@@ -2,6 +2,7 @@ import * as zlib from 'node:zlib';
 import { describe, expect, test } from '@jest/globals';
 import { deflateExact } from '../../src/codecs/deflate-exact.ts';
 import { deflate, inflate, inflatePieces } from '../../src/codecs/inflate.ts';
+import { isAllZero } from '../../src/core/bytes.ts';
 import { md5Hex } from '../../src/core/hash.ts';
 import { expectHostileSafe } from '../support/hostile.ts';
 import { words } from './words.ts';
@@ -86,7 +87,7 @@ describe('inflate', () => {
     const zeros = new Uint8Array(4_000_000);
     const densest = deflate(zeros, { level: 9 });
     expect(zeros.length / densest.length).toBeGreaterThan(1000);
-    expect(inflate(densest, { size: zeros.length, maxSize: zeros.length, what })).toEqual(zeros);
+    expect(isAllZero(inflate(densest, { size: zeros.length, maxSize: zeros.length, what }))).toBe(true);
   });
 
   test('the result copies on slice, as arrays do', () => {
@@ -132,7 +133,10 @@ describe('inflatePieces', () => {
 });
 
 describe('deflate', () => {
-  test.each([deflate, deflateExact])('%p makes what another inflater reads', (squeeze) => {
+  test.each([
+    ['deflate', deflate],
+    ['deflateExact', deflateExact],
+  ] as const)('%s makes what another inflater reads', (_name, squeeze) => {
     for (const windowBits of [8, 9, 15]) {
       const made = squeeze(content, { level: 9, windowBits });
       expect(new Uint8Array(zlib.inflateSync(made))).toEqual(content);

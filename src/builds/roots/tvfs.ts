@@ -8,8 +8,8 @@ import { sortRecords } from '../../core/sort-records.ts';
 import type { ManifestKeys } from '../../formats/build-config.ts';
 import { decodeTvfs, type TvfsSpan } from '../../formats/roots/tvfs.ts';
 import { makeFolderDurable, moveDurable, temporaryName } from '../../store/durable.ts';
-import { LookupFile, writeLookupFile } from '../../store/lookup-file.ts';
 import type { StoreLayout } from '../../store/layout.ts';
+import { LookupFile, writeLookupFile } from '../../store/lookup-file.ts';
 import { readAt } from '../positional.ts';
 import type { FilePart, FileVariant, Root } from './root.ts';
 
@@ -79,7 +79,9 @@ async function writeLookups(place: TvfsPlace, base: string): Promise<void> {
 
 /** Every file of the tree with its spans; a file that is a nested manifest gives way to the files in it, joined with `/`. */
 async function* walk(place: TvfsPlace): AsyncGenerator<[path: string, spans: TvfsSpan[]]> {
-  const nested = new Map(place.nested.flatMap((manifest) => (manifest.ekey === undefined ? [] : [[manifest.ekey.slice(0, 18), manifest]])));
+  const nested = new Map(
+    place.nested.flatMap((manifest) => (manifest.ekey === undefined ? [] : [[manifest.ekey.slice(0, 18), manifest]])),
+  );
   async function* files(manifest: ManifestKeys, prefix: string, depth: number): AsyncGenerator<[string, TvfsSpan[]]> {
     if (depth > maxDepth) throw formatError('E_FORMAT_RANGE', 'TVFS', `manifests nest deeper than ${maxDepth}`);
     for (const { path, spans } of decodeTvfs(await place.load(manifest)).files()) {

@@ -4,10 +4,16 @@ import { toHex } from '../../core/bytes.ts';
 import { nameHash } from '../../core/jenkins.ts';
 import { RecordTable } from '../../core/record-table.ts';
 import { sortRecords } from '../../core/sort-records.ts';
-import { decodeWowRoot, fillFileDataIds, rowNameHash, type WowRoot, type WowRootBlock } from '../../formats/roots/wow.ts';
+import {
+  decodeWowRoot,
+  fillFileDataIds,
+  rowNameHash,
+  type WowRoot,
+  type WowRootBlock,
+} from '../../formats/roots/wow.ts';
 import { writeFileDurable } from '../../store/durable.ts';
-import { LookupFile, writeLookupFile } from '../../store/lookup-file.ts';
 import type { StoreLayout } from '../../store/layout.ts';
+import { LookupFile, writeLookupFile } from '../../store/lookup-file.ts';
 import type { ListfileIndex } from '../listfile-index.ts';
 import { readAt } from '../positional.ts';
 import type { FileVariant, Root } from './root.ts';
@@ -43,8 +49,16 @@ export function openWowRoot(place: WowRootPlace): Root {
 function writeLookups(place: WowRootPlace, base: string): void {
   const root = decodeWowRoot(new Uint8Array(fs.readFileSync(place.file)));
   const { temporary } = place.layout;
-  writeLookupFile(`${base}.ids`, new RecordTable(sortRecords(idRecords(root), idStride, idStride), idStride), temporary);
-  writeLookupFile(`${base}.hashes`, new RecordTable(sortRecords(hashRecords(root), hashStride, hashStride), hashStride), temporary);
+  writeLookupFile(
+    `${base}.ids`,
+    new RecordTable(sortRecords(idRecords(root), idStride, idStride), idStride),
+    temporary,
+  );
+  writeLookupFile(
+    `${base}.hashes`,
+    new RecordTable(sortRecords(hashRecords(root), hashStride, hashStride), hashStride),
+    temporary,
+  );
   // Written last: where the blocks are, the others are whole.
   writeFileDurable(`${base}.blocks`, Buffer.from(JSON.stringify(root.blocks)), temporary);
 }
@@ -174,6 +188,8 @@ function asPath(name: string): string {
 }
 
 function unique(variants: readonly FileVariant[]): FileVariant[] {
-  const seen = new Map(variants.map((variant) => [`${variant.parts[0]!.ckey} ${variant.localeFlags} ${variant.contentFlags}`, variant]));
+  const seen = new Map(
+    variants.map((variant) => [`${variant.parts[0]!.ckey} ${variant.localeFlags} ${variant.contentFlags}`, variant]),
+  );
   return [...seen.values()];
 }

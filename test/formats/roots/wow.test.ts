@@ -93,6 +93,12 @@ describeConformance('real WoW roots', () => {
     expect(isWowRoot(new TextEncoder().encode('units/human.mdx|0123456789abcdef0123456789abcdef\n'))).toBe(false);
   });
 
+  test('a header that is cut is not taken for an older, shorter one', () => {
+    for (let size = 4; size < 24; size++) {
+      expect(codeOf(() => decodeWowRoot(retail().subarray(0, size)))).toBe('E_FORMAT_TRUNCATED');
+    }
+  });
+
   test('hostile forms of them', () => {
     const everything = (bytes: Uint8Array) => fillFileDataIds(decodeWowRoot(bytes));
     // A cut behind a whole block is allowed, hence no prefix rule here.
@@ -167,6 +173,13 @@ describe.each(['headerless', 'tsfm0', 'tsfm1', 'tsfm2'] as const)('%s round trip
     expect(rowNameHash(root, 1)).toEqual(nameHash('file1'));
     expect(rowNameHash(root, 3)).toEqual(format === 'headerless' ? new Uint8Array(8) : undefined);
     expect(md5Hex(encodeWowRoot(contentOf(root)))).toBe(md5Hex(bytes));
+  });
+
+  test('asking changes nothing, not even in a Buffer, whose slices share its memory', () => {
+    const buffer = Buffer.from(bytes);
+    const hash = rowNameHash(decodeWowRoot(buffer), 1);
+    expect(rowNameHash(decodeWowRoot(buffer), 1)).toEqual(hash);
+    expect(buffer.equals(bytes)).toBe(true);
   });
 
   test('a row that is not there', () => {

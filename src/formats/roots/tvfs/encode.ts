@@ -1,8 +1,9 @@
-import { compareBytes, toHex } from '../../../core/bytes.ts';
+import { compareBytes, equalBytes, toHex } from '../../../core/bytes.ts';
 import { formatError } from '../../../core/errors.ts';
 import { ByteWriter } from '../../../core/writer.ts';
 import {
   ckeySize,
+  deletedCount,
   maxNameSize,
   maxPathSize,
   maxSpans,
@@ -53,6 +54,7 @@ interface PathedFile {
   bytes: Uint8Array;
 }
 
+const slash = 0x2f;
 const pathEncoder = new TextEncoder();
 
 function refuse(problem: string): never {
@@ -62,10 +64,12 @@ function refuse(problem: string): never {
 function pathBytes(path: string): Uint8Array {
   const bytes = pathEncoder.encode(path);
   if (bytes.length > maxPathSize) refuse(`path longer than ${maxPathSize} bytes: ${path.slice(0, 80)}`);
-  for (const part of path.split('/')) {
-    const size = pathEncoder.encode(part).length;
-    if (size === 0) refuse(`path with an empty part: ${JSON.stringify(path)}`);
-    if (size > maxNameSize) refuse(`part of a path longer than ${maxNameSize} bytes: ${path.slice(0, 80)}`);
+  for (let start = 0; start <= bytes.length; ) {
+    const separator = bytes.indexOf(slash, start);
+    const end = separator < 0 ? bytes.length : separator;
+    if (end === start) refuse(`path with an empty part: ${JSON.stringify(path)}`);
+    if (end - start > maxNameSize) refuse(`part of a path longer than ${maxNameSize} bytes: ${path.slice(0, 80)}`);
+    start = end + 1;
   }
   return bytes;
 }
@@ -125,27 +129,39 @@ function containerEntry(span: TvfsSpan, options: Options): Uint8Array {
   return writer.bytes();
 }
 
-/** The container table; an entry that several spans share stands there once. `offsetOf` knows every span's entry. */
-function writeContainers(files: readonly PathedFile[], options: Options) {
-  const entries = new Map<string, Uint8Array>();
-  const names = new Map<TvfsSpan, string>();
+/** The container table, and for each span, in the order of files and spans, which of its entries it is and where. */
+interface ContainerTable {
+  bytes: Uint8Array;
+  entryOf: number[];
+  offsets: number[];
+}
+
+/** Spans that share an encoded object share its entry. */
+function writeContainers(files: readonly PathedFile[], options: Options): ContainerTable {
+  const entries: Uint8Array[] = [];
+  const entryOf: number[] = [];
+  const known = new Map<string, number>();
   for (const { file } of files) {
     for (const span of file.spans) {
       const entry = containerEntry(span, options);
-      const name = toHex(entry);
-      names.set(span, name);
-      entries.set(name, entry);
+      const key = toHex(span.ekey);
+      let number = known.get(key);
+      if (number === undefined || !equalBytes(entries[number]!, entry)) {
+        number = entries.push(entry) - 1;
+        known.set(key, number);
+      }
+      entryOf.push(number);
     }
   }
-  const ordered = [...entries];
-  if (options.form === 'prefixes') ordered.sort(([, a], [, b]) => compareBytes(a, b));
+  const order = entries.map((_, number) => number);
+  if (options.form === 'prefixes') order.sort((a, b) => compareBytes(entries[a]!, entries[b]!));
   const writer = new ByteWriter(64 * 1024);
-  const offsets = new Map<string, number>();
-  for (const [name, entry] of ordered) {
-    offsets.set(name, writer.size);
-    writer.raw(entry);
+  const offsets: number[] = new Array(entries.length);
+  for (const number of order) {
+    offsets[number] = writer.size;
+    writer.raw(entries[number]!);
   }
-  return { bytes: writer.bytes(), offsetOf: (span: TvfsSpan): number => offsets.get(names.get(span)!)! };
+  return { bytes: writer.bytes(), entryOf, offsets };
 }
 
 /** The count byte of an entry. */
@@ -153,20 +169,24 @@ function countOf({ path, spans, kind = 'file', count }: TvfsFileContent): number
   if (kind === 'file') {
     return spans.length > 0 && spans.length <= maxSpans ? spans.length : refuse(`${spans.length} spans: ${path}`);
   }
-  if (kind === 'deleted') return 255;
-  if (count === 0 || (count !== undefined && count > maxSpans && count < 255)) return count;
+  if (spans.length > 0) refuse(`spans of an entry that is no file: ${path}`);
+  if (kind === 'deleted') return deletedCount;
+  if (count === 0 || (count !== undefined && count > maxSpans && count < deletedCount)) return count;
   return refuse(`count ${count} of an entry that is no file: ${path}`);
 }
 
-function writeVfs(files: readonly PathedFile[], containers: ReturnType<typeof writeContainers>) {
+function writeVfs(files: readonly PathedFile[], containers: ContainerTable) {
+  let spanNumber = 0;
   const width = offsetWidth(containers.bytes.length);
   const writer = new ByteWriter(64 * 1024);
   const paths: PlacedPath[] = [];
   for (const { file, bytes } of files) {
     paths.push({ path: file.path, bytes, vfsOffset: writer.size });
     writer.u8(countOf(file));
-    const spans = (file.kind ?? 'file') === 'file' ? file.spans : [];
-    for (const span of spans) writer.u32(span.offset).u32(span.size).uint(containers.offsetOf(span), width);
+    for (const span of file.spans) {
+      const entry = containers.entryOf[spanNumber++]!;
+      writer.u32(span.offset).u32(span.size).uint(containers.offsets[entry]!, width);
+    }
   }
   return { bytes: writer.bytes(), paths };
 }

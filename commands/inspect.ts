@@ -1,0 +1,42 @@
+import * as Args from '@oclif/core/args';
+import * as Flags from '@oclif/core/flags';
+import { PakratCommand } from '../src/cli/base-command.ts';
+import { exitCodeOf } from '../src/cli/exit-codes.ts';
+import type { Inspection } from '../src/cli/inspect.ts';
+
+export default class Inspect extends PakratCommand {
+  static override summary = 'Show what one object is: its format is guessed from its bytes.';
+  static override description =
+    'Knows BLTE, archive indices, encoding, install, download and size manifests, WoW roots, TVFS, configs, tables of version services, key lists and the heads of patches. What is wrapped is unwrapped and shown as well; keys come from the store.';
+  static override args = {
+    object: Args.string({
+      description: 'A file, or the name of an object in the store (32 hex digits).',
+      required: true,
+      ignoreStdin: true,
+    }),
+  };
+  static override flags = {
+    rows: Flags.string({ summary: 'Rows of the table to show, counted from 0. Default 0-9.', helpValue: 'A-B' }),
+    encoded: Flags.boolean({ summary: 'Show the wrapping (the chunks of a BLTE object), not what is inside.' }),
+  };
+  static override examples = [
+    '<%= config.bin %> inspect 0017a402f556fbece46c38dc431a2c9b.index --rows 100-119',
+    '<%= config.bin %> inspect encoding.blte --encoded',
+    '<%= config.bin %> inspect 903cc3552ca1075d5bdc264eab8e2480 --store games --json',
+  ];
+
+  async run(): Promise<Inspection> {
+    const { args, flags } = await this.parse(Inspect);
+    const options = this.globals(flags);
+    const { inspectBytes, parseRows, problemOf } = await import('../src/cli/inspect.ts');
+    const { readInspected } = await import('../src/cli/inspected-object.ts');
+    const { renderInspection } = await import('../src/cli/render/inspection.ts');
+    const rows = flags.rows === undefined ? undefined : parseRows(flags.rows);
+    const { bytes, keys } = readInspected(args.object, options.store);
+    const inspection = inspectBytes(bytes, { keys, rows, encoded: flags.encoded });
+    this.log(renderInspection(inspection, this.width));
+    const problem = problemOf(inspection);
+    if (problem !== undefined) process.exitCode = exitCodeOf(problem.code);
+    return inspection;
+  }
+}

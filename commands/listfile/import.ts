@@ -1,0 +1,30 @@
+import * as Args from '@oclif/core/args';
+import { PakratCommand } from '../../src/cli/base-command.ts';
+
+export default class ListfileImport extends PakratCommand {
+  static override summary = 'Import a list of file names.';
+  static override description =
+    'Takes `id;name` lines, as the community listfile of World of Warcraft has them, and plain lists of names. A new name of an id takes the place of the old; other names stay.';
+  static override args = {
+    file: Args.string({ description: 'The list, or - for stdin.', required: true, ignoreStdin: true }),
+  };
+  static override examples = ['<%= config.bin %> listfile import community-listfile.csv', 'zcat names.txt.gz | <%= config.bin %> listfile import -'];
+
+  async run(): Promise<{ rows: number; ids: number }> {
+    const { args, flags } = await this.parse(ListfileImport);
+    const options = this.globals(flags);
+    const { createReadStream } = await import('node:fs');
+    const { importListfile } = await import('../../src/builds/listfile-index.ts');
+    const { openStore } = await import('../../src/store/store.ts');
+    const { formatCount } = await import('../../src/cli/render/bytes.ts');
+    const store = openStore(options.store, { create: true });
+    try {
+      const chunks = args.file === '-' ? process.stdin : createReadStream(args.file, { highWaterMark: 1 << 20 });
+      const result = await importListfile(store.layout, chunks);
+      this.log(`${formatCount(result.rows)} names imported, ${formatCount(result.ids)} ids have a name now`);
+      return result;
+    } finally {
+      store.close();
+    }
+  }
+}

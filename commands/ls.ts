@@ -1,0 +1,39 @@
+import * as Args from '@oclif/core/args';
+import { PakratCommand } from '../src/cli/base-command.ts';
+
+export default class Ls extends PakratCommand {
+  static override summary = 'List the files of a source.';
+  static override description =
+    'Names come from the root of a build, the imported list of names and the install manifest. A file without a known name is listed as fdid:N. A glob without a slash matches the last part of a name; case does not matter.';
+  static override strict = false;
+  static override args = {
+    source: Args.string({ description: 'PRODUCT, PRODUCT@BUILD or a path.', required: true, ignoreStdin: true }),
+    glob: Args.string({ description: 'Only names that match. Several may follow.', ignoreStdin: true }),
+  };
+  static override examples = [
+    "<%= config.bin %> ls wow_classic_era 'interface/icons/*.blp'",
+    '<%= config.bin %> ls wow_classic_era@1.15.7.61582 --locale deDE --json',
+    '<%= config.bin %> ls wow_classic_era --offline',
+  ];
+
+  async run(): Promise<void> {
+    const { argv, flags } = await this.parse(Ls);
+    const options = this.globals(flags);
+    const [source, ...globs] = argv as string[];
+    const { withSource } = await import('../src/cli/sources.ts');
+    const { nameMatcher } = await import('../src/core/glob.ts');
+    const { listRow, writeList } = await import('../src/cli/render/list.ts');
+    const { writeJsonList } = await import('../src/cli/render/json.ts');
+    const hooks = { note: (text: string) => this.note(text), signal: this.signal };
+    await withSource(options, source!, { hooks }, async (opened) => {
+      const entries = opened.list(globs.length === 0 ? () => true : nameMatcher(globs));
+      if (this.jsonEnabled()) await writeJsonList(process.stdout, listRow(entries));
+      else await writeList(process.stdout, entries);
+    });
+  }
+
+  /** The list is written row by row, for it may have millions: nothing is left to print at the end. */
+  override logJson(json: unknown): void {
+    if (json !== undefined) super.logJson(json);
+  }
+}

@@ -1,0 +1,56 @@
+import * as Args from '@oclif/core/args';
+import * as Flags from '@oclif/core/flags';
+import { PakratCommand } from '../src/cli/base-command.ts';
+import type { SyncReport } from '../src/cli/sync.ts';
+
+export default class Sync extends PakratCommand {
+  static override summary = 'Bring a build, or the part of it that is chosen, into the store.';
+  static override description = `Fetches what is wanted and not yet held, checks every entry as it arrives, and keeps it. Run it again to go on where it stopped.
+
+Without --tags, --include and --all the whole build is wanted. Tags choose as the official client does: OR among tags of one type (platform, architecture, locale …), AND across types; files without tags are always chosen.`;
+  static override args = {
+    build: Args.string({ description: 'PRODUCT or PRODUCT@BUILD (version name, build id or build config).', required: true, ignoreStdin: true }),
+  };
+  static override flags = {
+    tags: Flags.string({ summary: 'Tags to choose files by, separated by commas.', helpValue: 'Windows,x86_64,enUS' }),
+    include: Flags.string({
+      summary: 'Only files whose names match this glob. Repeatable.',
+      helpValue: 'GLOB',
+      multiple: true,
+      multipleNonGreedy: true,
+    }),
+    all: Flags.boolean({ summary: 'Keep every object of the build as the CDN has it: whole archives, patches, indices and configs.' }),
+    'dry-run': Flags.boolean({ summary: 'Show what would be fetched, and fetch no data.' }),
+    jobs: Flags.integer({ summary: 'Ranges to fetch at a time.', helpValue: 'N', min: 1, max: 256 }),
+    'limit-rate': Flags.string({ summary: 'Bytes a second at most, such as 500K or 20M.', helpValue: 'RATE' }),
+  };
+  static override examples = [
+    '<%= config.bin %> sync wow_classic_era --tags Windows,x86_64,enUS',
+    '<%= config.bin %> sync wow_classic_era@1.15.7.61582 --all --store /srv/builds',
+    "<%= config.bin %> sync wow --include 'interface/icons/*.blp'",
+    '<%= config.bin %> sync wow --dry-run --json',
+  ];
+
+  async run(): Promise<SyncReport> {
+    const { args, flags } = await this.parse(Sync);
+    const options = this.globals(flags);
+    const { parseRate, renderSync, runSync } = await import('../src/cli/sync.ts');
+    const report = await runSync(
+      options,
+      {
+        build: args.build,
+        selection: { tags: splitList(flags.tags), include: flags.include ?? [], all: flags.all },
+        dryRun: flags['dry-run'],
+        jobs: flags.jobs,
+        bytesPerSecond: parseRate(flags['limit-rate']),
+      },
+      { note: (text) => this.note(text), signal: this.signal, progress: this.progress() },
+    );
+    this.log(renderSync(report));
+    return report;
+  }
+}
+
+function splitList(text: string | undefined): string[] {
+  return (text ?? '').split(',').map((part) => part.trim()).filter(Boolean);
+}

@@ -1,0 +1,96 @@
+import { toHex } from '../../core/bytes.ts';
+import { decodeDownload } from '../../formats/download.ts';
+import { decodeEncoding } from '../../formats/encoding.ts';
+import { decodeInstall } from '../../formats/install.ts';
+import { decodeSize } from '../../formats/size.ts';
+import { hasTag, type Tag } from '../../formats/tags.ts';
+import { type Description, indexedTable, listedTable } from './description.ts';
+
+/** An encoding file: contents and the objects they are encoded as. */
+export function describeEncoding(bytes: Uint8Array): Description {
+  const encoding = decodeEncoding(bytes);
+  const ckeys = countOf(encoding.ckeys());
+  return {
+    facts: {
+      ckeys,
+      ekeys: countOf(encoding.ekeys()),
+      ckeyPages: encoding.layout.ckeyPageCount,
+      ekeyPages: encoding.layout.ekeyPageCount,
+      especs: encoding.especs.length,
+      ownEspec: encoding.ownEspec,
+    },
+    table: listedTable('contents', ['ckey', 'size', 'ekeys', 'encodedSize', 'espec'], ckeys, function* () {
+      for (const { ckey, size, ekeys } of encoding.ckeys()) {
+        const object = encoding.findEkey(ekeys[0] ?? '');
+        yield [ckey, size, ekeys.join(' '), object?.size, object && encoding.especs[object.especIndex]];
+      }
+    }),
+  };
+}
+
+/** An install manifest: the files beside the data. */
+export function describeInstall(bytes: Uint8Array): Description {
+  const { version, entries, tags } = decodeInstall(bytes);
+  return {
+    facts: {
+      version,
+      entries: entries.length,
+      bytes: entries.reduce((sum, { size }) => sum + size, 0),
+      tags: tagLines(tags, entries.length),
+    },
+    table: indexedTable('entries', ['path', 'size', 'ckey', 'tags'], entries.length, (i) => {
+      const { path, size, ckey } = entries[i]!;
+      return [path, size, ckey, tagsOf(tags, i)];
+    }),
+  };
+}
+
+/** A download manifest: every encoded object of a build, with its priority. */
+export function describeDownload(bytes: Uint8Array): Description {
+  const manifest = decodeDownload(bytes);
+  const { version, count, tags, hasChecksum, flagSize, basePriority } = manifest;
+  let total = 0;
+  for (let i = 0; i < count; i++) total += manifest.entry(i).size;
+  return {
+    facts: { version, entries: count, bytes: total, hasChecksum, flagSize, basePriority, tags: tagLines(tags, count) },
+    table: indexedTable('entries', ['ekey', 'size', 'priority', 'tags'], count, (i) => {
+      const { ekey, size, priority } = manifest.entry(i);
+      return [toHex(ekey), size, priority, tagsOf(tags, i)];
+    }),
+  };
+}
+
+/** A size manifest: how large each object of a build is to be. */
+export function describeSize(bytes: Uint8Array): Description {
+  const manifest = decodeSize(bytes);
+  const { version, count, tags, total, ekeyBytes } = manifest;
+  return {
+    facts: { version, entries: count, bytes: total, ekeyBytes, tags: tagLines(tags, count) },
+    table: indexedTable('entries', ['ekey', 'size', 'tags'], count, (i) => {
+      const { ekey, size } = manifest.entry(i);
+      return [toHex(ekey), size, tagsOf(tags, i)];
+    }),
+  };
+}
+
+/** A line per tag: name, type, and how many entries carry it. */
+function tagLines(tags: readonly Tag[], count: number): string[] {
+  return tags.map(({ name, type, mask }) => {
+    let entries = 0;
+    for (let i = 0; i < count; i++) if (hasTag(mask, i)) entries += 1;
+    return `${name} (type ${type}): ${entries}`;
+  });
+}
+
+function tagsOf(tags: readonly Tag[], i: number): string {
+  return tags
+    .filter(({ mask }) => hasTag(mask, i))
+    .map(({ name }) => name)
+    .join(' ');
+}
+
+function countOf(items: Iterable<unknown>): number {
+  let count = 0;
+  for (const _ of items) count += 1;
+  return count;
+}

@@ -1,0 +1,51 @@
+import { toHex } from '../../core/bytes.ts';
+import { localeNames } from '../../formats/locale.ts';
+import { decodeTvfs, TvfsFlags } from '../../formats/roots/tvfs.ts';
+import { decodeWowRoot, fillFileDataIds, rowBlock, rowCkey, rowNameHash } from '../../formats/roots/wow.ts';
+import { type Description, indexedTable, listedTable } from './description.ts';
+
+/** A WoW root: file data ids and name hashes. */
+export function describeWowRoot(bytes: Uint8Array): Description {
+  const root = decodeWowRoot(bytes);
+  const ids = fillFileDataIds(root);
+  return {
+    facts: {
+      version: root.format,
+      blocks: root.blocks.length,
+      rows: root.rowCount,
+      headerTotal: root.total,
+      headerNamed: root.named,
+    },
+    table: indexedTable('files', ['fileDataId', 'ckey', 'nameHash', 'locales', 'contentFlags'], root.rowCount, (row) => {
+      const { localeFlags, contentFlags } = rowBlock(root, row);
+      const hash = rowNameHash(root, row);
+      const locales = localeNames(localeFlags).join(' ') || `0x${localeFlags.toString(16)}`;
+      return [ids[row], toHex(rowCkey(root, row)), hash && toHex(hash), locales, `0x${contentFlags.toString(16)}`];
+    }),
+  };
+}
+
+/** A TVFS manifest: paths and the encoded pieces behind them. */
+export function describeTvfs(bytes: Uint8Array): Description {
+  const tvfs = decodeTvfs(bytes);
+  const { header, fileCount, skippedCount, especs } = tvfs;
+  const flagNames = Object.entries(TvfsFlags).filter(([, bit]) => (header.flags & bit) !== 0);
+  return {
+    facts: {
+      version: header.version,
+      flags: flagNames.map(([name]) => name),
+      ekeyBytes: header.ekeySize,
+      maxDepth: header.maxDepth,
+      files: fileCount,
+      skipped: skippedCount,
+      especs,
+    },
+    table: listedTable('files', ['path', 'size', 'spans', 'ekey', 'ckey'], fileCount, function* () {
+      for (const { path, spans } of tvfs.files()) {
+        const size = spans.reduce((sum, span) => sum + span.size, 0);
+        const first = spans[0];
+        yield [path, size, spans.length, first && toHex(first.ekey), first?.ckey && toHex(first.ckey)];
+      }
+    }),
+  };
+}

@@ -1,0 +1,109 @@
+import { decodeBpsv } from '../../formats/bpsv.ts';
+import { decodeBuildConfig } from '../../formats/build-config.ts';
+import { decodeCdnConfig } from '../../formats/cdn-config.ts';
+import { type ConfigEntry, decodeConfig } from '../../formats/config-file.ts';
+import { decodeKeyList, decodeKeyRing, type TactKey } from '../../formats/key-list.ts';
+import { decodePatchConfig } from '../../formats/patch-config.ts';
+import { decodeProductConfig } from '../../formats/product-config.ts';
+import { decodeRibbit } from '../../formats/ribbit-mime.ts';
+import { type Description, indexedTable, type RowTable } from './description.ts';
+
+const latin1Decoder = new TextDecoder('latin1');
+
+/** The start of some bytes as text; empty when it is none. */
+export function textStart(bytes: Uint8Array): string {
+  const start = bytes.subarray(0, 4096);
+  return start.includes(0) ? '' : latin1Decoder.decode(start).replace(/^\xef\xbb\xbf/, '');
+}
+
+/** The first lines that say something, without comments. */
+function firstLine(bytes: Uint8Array): string {
+  return textStart(bytes).split(/\r?\n/).find((line) => line.trim() !== '' && !line.startsWith('#')) ?? '';
+}
+
+export const isBpsv = (bytes: Uint8Array): boolean => /^[^|!=]+![A-Za-z]+:\d+(\||$)/.test(firstLine(bytes));
+export const isRibbit = (bytes: Uint8Array): boolean => /^MIME-Version:/i.test(textStart(bytes));
+export const isJsonObject = (bytes: Uint8Array): boolean => /^\s*\{\s*["}]/.test(textStart(bytes));
+export const isKeyRing = (bytes: Uint8Array): boolean => /^key-[0-9a-f]{16}\s*=/i.test(firstLine(bytes));
+export const isKeyList = (bytes: Uint8Array): boolean => /^\s*[0-9a-f]{16}\s+[0-9a-f]{32}(\s|$)/i.test(firstLine(bytes));
+
+/** True for a config that has all of these keys. */
+export function isConfigWith(...keys: readonly string[]): (bytes: Uint8Array) => boolean {
+  return (bytes) => {
+    if (!/^[\w.:-]+\s*=/.test(firstLine(bytes))) return false;
+    const config = readOrNone(bytes);
+    return config !== undefined && keys.every((key) => config.get(key) !== undefined);
+  };
+}
+
+function readOrNone(bytes: Uint8Array): ReturnType<typeof decodeConfig> | undefined {
+  try {
+    return decodeConfig(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+/** A table of a version service, or an install's .build.info. */
+export function describeBpsv(bytes: Uint8Array): Description {
+  const { columns, seqn, rows } = decodeBpsv(bytes);
+  const names = columns.map(({ name }) => name);
+  return {
+    facts: { seqn, columns: columns.map(({ name, type, size }) => `${name}!${type}:${size}`), rows: rows.length },
+    table: indexedTable('rows', names, rows.length, (i) => names.map((name) => rows[i]?.[name])),
+  };
+}
+
+/** An answer of Ribbit v1. */
+export function describeRibbit(bytes: Uint8Array): Description {
+  const { data, disposition } = decodeRibbit(bytes);
+  return { facts: { disposition }, inside: () => data };
+}
+
+export function describeBuildConfig(bytes: Uint8Array): Description {
+  const { name, uid, product, vfs, config } = decodeBuildConfig(bytes);
+  return { facts: { name, uid, product, lines: config.entries.length, vfs: vfs.length }, table: configTable(config.entries) };
+}
+
+export function describeCdnConfig(bytes: Uint8Array): Description {
+  const { archives, patchArchives, archiveGroup, fileIndex, builds } = decodeCdnConfig(bytes);
+  return {
+    facts: { archives: archives.length, patchArchives: patchArchives.length, archiveGroup, fileIndex, builds: builds.length },
+    table: configTable(decodeConfig(bytes).entries),
+  };
+}
+
+export function describePatchConfig(bytes: Uint8Array): Description {
+  const { patch, patchSize, entries } = decodePatchConfig(bytes);
+  const rows = entries.flatMap(({ type, ckey, patches }) => patches.map((step) => ({ type, ckey, ...step })));
+  return {
+    facts: { patch, patchSize, entries: entries.length },
+    table: indexedTable('patches', ['type', 'ckey', 'sourceEkey', 'patchEkey', 'patchSize'], rows.length, (i) => {
+      const { type, ckey, sourceEkey, patchEkey, patchSize: size } = rows[i]!;
+      return [type, ckey, sourceEkey, patchEkey, size];
+    }),
+  };
+}
+
+/** A config of a kind that has no name here. */
+export function describeConfig(bytes: Uint8Array): Description {
+  const { entries } = decodeConfig(bytes);
+  return { facts: { lines: entries.length }, table: configTable(entries) };
+}
+
+export function describeProductConfig(bytes: Uint8Array): Description {
+  const { product, dataDir, decryptionKeyName, supportedLocales, tags } = decodeProductConfig(bytes);
+  return { facts: { product, dataDir, decryptionKeyName, supportedLocales: supportedLocales.join(' '), tags: tags.join(' ') } };
+}
+
+export const describeKeyRing = (bytes: Uint8Array): Description => describeKeys(decodeKeyRing(bytes));
+export const describeKeyList = (bytes: Uint8Array): Description => describeKeys(decodeKeyList(bytes));
+
+/** Names only: keys are not for the screen. */
+function describeKeys(keys: readonly TactKey[]): Description {
+  return { facts: { keys: keys.length }, table: indexedTable('keys', ['keyName'], keys.length, (i) => [keys[i]!.name]) };
+}
+
+function configTable(entries: readonly ConfigEntry[]): RowTable {
+  return indexedTable('lines', ['key', 'value'], entries.length, (i) => [entries[i]!.key, entries[i]!.values.join(' ')]);
+}

@@ -1,0 +1,154 @@
+import { formatError, PakratError } from '../../../core/errors.ts';
+import { ByteReader } from '../../../core/reader.ts';
+import {
+  ckeySize,
+  hasHashes,
+  hashSize,
+  joinContentFlags,
+  type WowRoot,
+  type WowRootBlock,
+  type WowRootFormat,
+  type WowRootHeader,
+  wowRootWhat,
+} from './layout.ts';
+
+/** Real roots have a few hundred blocks; without a bound, a file of empty blocks would cost memory many times its size. */
+const maxBlocks = 65_536;
+
+function hasMagic(bytes: Uint8Array): boolean {
+  return bytes[0] === 0x54 && bytes[1] === 0x53 && bytes[2] === 0x46 && bytes[3] === 0x4d;
+}
+
+function readHeader(reader: ByteReader): WowRootHeader {
+  if (!hasMagic(reader.bytes)) return { format: 'headerless' };
+  reader.magic('TSFM');
+  const first = reader.u32le();
+  const second = reader.u32le();
+  // A tsfm0 root of just 24 rows starts with a 24 too; but there the zero would be the locales of its first block.
+  const sized = first === 24 && (reader.remaining < 12 || new ByteReader(reader.bytes, wowRootWhat, 20).u32le() === 0);
+  if (!sized) return { format: 'tsfm0', total: first, named: second };
+  if (second !== 1 && second !== 2) {
+    throw formatError('E_FORMAT_VERSION', wowRootWhat, 'unknown version', {
+      offset: 8,
+      expected: '1 or 2',
+      found: second,
+    });
+  }
+  const total = reader.u32le();
+  const named = reader.u32le();
+  reader.skip(4);
+  return { format: second === 1 ? 'tsfm1' : 'tsfm2', total, named };
+}
+
+function readBlockHeader(reader: ByteReader, format: WowRootFormat) {
+  const count = reader.u32le();
+  if (format !== 'tsfm2') return { count, contentFlags: reader.u32le(), localeFlags: reader.u32le() };
+  const localeFlags = reader.u32le();
+  const contentParts = [reader.u32le(), reader.u32le(), reader.u8()] as const;
+  return { count, contentFlags: joinContentFlags(contentParts), localeFlags, contentParts };
+}
+
+function readBlock(reader: ByteReader, header: WowRootHeader, firstRow: number): WowRootBlock {
+  const start = readBlockHeader(reader, header.format);
+  const hashed = hasHashes(header, start.contentFlags);
+  const count = reader.count(start.count, 4 + ckeySize + (hashed ? hashSize : 0));
+  const deltaOffset = reader.pos;
+  const ckeyOffset = deltaOffset + count * 4;
+  const interleaved = header.format === 'headerless';
+  const hashOffset = ckeyOffset + (interleaved ? ckeySize : count * ckeySize);
+  reader.skip(count * (4 + ckeySize + (hashed ? hashSize : 0)));
+  return {
+    ...start,
+    firstRow,
+    deltaOffset,
+    ckeyOffset,
+    ckeyStride: interleaved ? ckeySize + hashSize : ckeySize,
+    hashOffset: hashed ? hashOffset : -1,
+    hashStride: interleaved ? ckeySize + hashSize : hashSize,
+  };
+}
+
+/**
+ * Finds the blocks of a WoW root of any form; rows are not looked at.
+ * @throws E_FORMAT_TRUNCATED when the blocks do not end at the end of the bytes, E_FORMAT_VERSION for an unknown version,
+ *   E_FORMAT_RANGE for more than 65,536 blocks
+ */
+export function decodeWowRoot(bytes: Uint8Array): WowRoot {
+  const reader = new ByteReader(bytes, wowRootWhat);
+  const header = readHeader(reader);
+  const blocks: WowRootBlock[] = [];
+  let rowCount = 0;
+  // Without a header, no block means no root at all.
+  while (reader.remaining > 0 || (blocks.length === 0 && header.format === 'headerless')) {
+    if (blocks.length === maxBlocks) {
+      throw formatError('E_FORMAT_RANGE', wowRootWhat, `more than ${maxBlocks} blocks`, { offset: reader.pos });
+    }
+    const block = readBlock(reader, header, rowCount);
+    rowCount += block.count;
+    blocks.push(block);
+  }
+  return { ...header, rowCount, blocks, bytes };
+}
+
+/** True when the bytes are a WoW root: by the magic, or, for the form without one, when its blocks end where the bytes end. */
+export function isWowRoot(bytes: Uint8Array): boolean {
+  if (hasMagic(bytes)) return true;
+  try {
+    const root = decodeWowRoot(bytes);
+    return root.rowCount > 0 && root.blocks.every((block) => block.count === 0 || block.localeFlags !== 0);
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * The file data id of every row, in row order.
+ * @throws E_FORMAT_RANGE when an id passes 2^32 − 1
+ */
+export function fillFileDataIds(root: WowRoot): Uint32Array {
+  const ids = new Uint32Array(root.rowCount);
+  const view = new DataView(root.bytes.buffer, root.bytes.byteOffset, root.bytes.byteLength);
+  for (const block of root.blocks) {
+    let id = -1;
+    for (let i = 0; i < block.count; i++) {
+      const offset = block.deltaOffset + i * 4;
+      id += view.getUint32(offset, true) + 1;
+      if (id > 0xffffffff) throw formatError('E_FORMAT_RANGE', wowRootWhat, 'file data id beyond 32 bits', { offset });
+      ids[block.firstRow + i] = id;
+    }
+  }
+  return ids;
+}
+
+/**
+ * The block that holds a row.
+ * @throws E_NOT_FOUND when the root has no such row
+ */
+export function rowBlock(root: WowRoot, row: number): WowRootBlock {
+  if (!(row >= 0 && row < root.rowCount)) {
+    throw new PakratError('E_NOT_FOUND', `${wowRootWhat} has no row ${row}`, { data: { row, rows: root.rowCount } });
+  }
+  let low = 0;
+  let high = root.blocks.length;
+  while (high - low > 1) {
+    const middle = (low + high) >>> 1;
+    if (root.blocks[middle]!.firstRow <= row) low = middle;
+    else high = middle;
+  }
+  return root.blocks[low]!;
+}
+
+/** The ckey of a row: a view of 16 bytes. Throws as {@link rowBlock}. */
+export function rowCkey(root: WowRoot, row: number): Uint8Array {
+  const block = rowBlock(root, row);
+  const offset = block.ckeyOffset + (row - block.firstRow) * block.ckeyStride;
+  return root.bytes.subarray(offset, offset + ckeySize);
+}
+
+/** The name hash of a row, 8 bytes big-endian as core's `nameHash` gives it, or undefined. Throws as {@link rowBlock}. */
+export function rowNameHash(root: WowRoot, row: number): Uint8Array | undefined {
+  const block = rowBlock(root, row);
+  if (block.hashOffset < 0) return undefined;
+  const offset = block.hashOffset + (row - block.firstRow) * block.hashStride;
+  return root.bytes.subarray(offset, offset + hashSize).toReversed();
+}

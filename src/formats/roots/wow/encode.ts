@@ -1,0 +1,121 @@
+import { formatError } from '../../../core/errors.ts';
+import { ByteWriter } from '../../../core/writer.ts';
+import { ContentFlags } from '../../locale.ts';
+import { ckeySize, hasHashes, hashSize, joinContentFlags, type WowRootFormat, wowRootWhat } from './layout.ts';
+
+/** The split that real roots have: c3 holds bits 17 to 24, c2 those above, c1 those below. */
+function splitContentFlags(flags: number): [number, number, number] {
+  return [flags & 0x1ffff, (flags & 0xfe000000) >>> 0, (flags >>> 17) & 0xff];
+}
+
+/** One file of a block to encode. */
+export interface WowRootRow {
+  fileDataId: number;
+  /** 16 bytes. */
+  ckey: Uint8Array;
+  /** 8 bytes big-endian. */
+  nameHash?: Uint8Array | undefined;
+}
+
+/** A block to encode; rows in ascending order of their ids. */
+export interface WowRootBlockContent {
+  contentFlags: number;
+  localeFlags: number;
+  /** How tsfm2 shall split the content flags; as real roots do when absent. */
+  contentParts?: readonly [number, number, number] | undefined;
+  rows: readonly WowRootRow[];
+}
+
+/** A root to encode. `total` and `named` are counted when absent. */
+export interface WowRootContent {
+  format: WowRootFormat;
+  total?: number | undefined;
+  named?: number | undefined;
+  blocks: readonly WowRootBlockContent[];
+}
+
+function countRows(content: WowRootContent): { total: number; named: number } {
+  let total = 0;
+  let named = 0;
+  for (const { rows, contentFlags } of content.blocks) {
+    total += rows.length;
+    if ((contentFlags & ContentFlags.noNameHash) === 0) named += rows.length;
+  }
+  return { total: content.total ?? total, named: content.named ?? named };
+}
+
+function writeHeader(writer: ByteWriter, format: WowRootFormat, total: number, named: number): void {
+  if (format === 'headerless') return;
+  writer.text('TSFM');
+  if (format !== 'tsfm0') writer.u32le(24).u32le(format === 'tsfm1' ? 1 : 2);
+  writer.u32le(total).u32le(named);
+  if (format !== 'tsfm0') writer.u32le(0);
+}
+
+function writeBlockHeader(writer: ByteWriter, format: WowRootFormat, block: WowRootBlockContent): void {
+  const { contentFlags, localeFlags, rows } = block;
+  writer.u32le(rows.length);
+  if (format !== 'tsfm2') {
+    writer.u32le(contentFlags).u32le(localeFlags);
+    return;
+  }
+  const parts = block.contentParts ?? splitContentFlags(contentFlags);
+  if (joinContentFlags(parts) !== contentFlags) {
+    throw formatError('E_FORMAT_RANGE', wowRootWhat, `content parts ${parts} do not make the flags ${contentFlags}`);
+  }
+  writer.u32le(localeFlags).u32le(parts[0]).u32le(parts[1]).u8(parts[2]);
+}
+
+function writeDeltas(writer: ByteWriter, rows: readonly WowRootRow[]): void {
+  let before = -1;
+  for (const { fileDataId } of rows) {
+    if (!(Number.isInteger(fileDataId) && fileDataId > before && fileDataId <= 0xffffffff)) {
+      throw formatError('E_FORMAT_RANGE', wowRootWhat, `file data id ${fileDataId} after ${before}: ids must ascend`);
+    }
+    writer.u32le(fileDataId - before - 1);
+    before = fileDataId;
+  }
+}
+
+function fixedBytes(bytes: Uint8Array, size: number, name: string): Uint8Array {
+  if (bytes.length === size) return bytes;
+  throw formatError('E_FORMAT_RANGE', wowRootWhat, `${name} of a wrong size`, { expected: size, found: bytes.length });
+}
+
+const noHash = new Uint8Array(hashSize);
+
+/** A row without a hash gets zeros, where the form leaves no way to say "none". */
+function hashBytes(row: WowRootRow, needed: boolean): Uint8Array {
+  if (row.nameHash !== undefined) return fixedBytes(row.nameHash, hashSize, 'name hash').toReversed();
+  if (!needed) return noHash;
+  throw formatError(
+    'E_FORMAT_RANGE',
+    wowRootWhat,
+    `file data id ${row.fileDataId} has no name hash, but its block is named`,
+  );
+}
+
+/**
+ * Writes a WoW root, the mirror of {@link decodeWowRoot}.
+ * @throws E_FORMAT_RANGE for ids that do not ascend, keys or hashes of a wrong size, a row without a hash in a named tsfm block
+ */
+export function encodeWowRoot(content: WowRootContent): Uint8Array {
+  const { format } = content;
+  const { total, named } = countRows(content);
+  const writer = new ByteWriter(64 * 1024);
+  writeHeader(writer, format, total, named);
+  for (const block of content.blocks) {
+    writeBlockHeader(writer, format, block);
+    writeDeltas(writer, block.rows);
+    const flagged = (block.contentFlags & ContentFlags.noNameHash) !== 0;
+    const needed = format !== 'headerless' && !flagged;
+    for (const row of block.rows) {
+      writer.raw(fixedBytes(row.ckey, ckeySize, 'ckey'));
+      if (format === 'headerless') writer.raw(hashBytes(row, needed));
+    }
+    if (format !== 'headerless' && hasHashes({ format, total, named }, block.contentFlags)) {
+      for (const row of block.rows) writer.raw(hashBytes(row, needed));
+    }
+  }
+  return writer.bytes();
+}

@@ -1,0 +1,132 @@
+/*
+ * What a node's class contributes to the feedback of a pack (see cipher-stream.ts): when the body of a node starts, the id of
+ * the *parent* of its class is mixed, as the four bytes of a little-endian u32, in the form in which the engine writes ids.
+ *
+ *   file id  --wrap-->  engine id  --parent-->  engine id  --unwrap-->  id to mix;  0x07031000 becomes 0x07001000
+ *
+ * Rules that no table yields: a few classes mix a fixed id, and classes whose bodies are plain structures mix nothing.
+ * (Mania Tech Wiki; the fixed ids and plain classes of version 18 as a study of that game's executable tells them.)
+ */
+import { planetParents, planetUnwraps, planetWraps, unitedParents, unitedWraps } from './class-table.ts';
+
+const rootClass = 0x01001000;
+const controlText = 0x07031000;
+const controlBase = 0x07001000;
+const gameEngineInFiles = 0x24;
+
+/** Two ids in files for one class: the game writes the first. */
+const challengeGroup = { engine: 0x03078000, file: 0x24061000 };
+
+/** ManiaPlanet and later: class to mixed id, where it is not that of the parent. */
+const fixedMixes = new Map<number, number>([
+  [0x0a003000, 0x0a001000],
+  [0x090bf000, 0x0804b000],
+  [0x0917e000, 0x05010000],
+  [0x09184000, 0x05010000],
+  [0x09185000, 0x05002000],
+]);
+/** What another reader mixes for the curve node of ManiaPlanet, where version 18 has a fixed id. */
+const planetCurveNode = { classId: 0x09185000, mixed: rootClass };
+
+/** ManiaPlanet and later: classes that mix nothing, beside all plain structures (0x2F...). */
+const plainClasses = new Set([0x09144000, 0x09145000, 0x09159000]);
+const structureEngine = 0x2f;
+
+interface ClassTables {
+  parents: Map<number, number>;
+  wraps: Map<number, number>;
+  unwraps: Map<number, number>;
+}
+
+/** What the classes of one generation of games mix. */
+export interface NodeClasses {
+  /** The engine's id of a class id that stands in a file. */
+  wrap(classId: number): number;
+  /** Whether a class of this (engine's) id is known. */
+  isKnown(classId: number): boolean;
+  /**
+   * The ids that a node of this class may mix, likeliest first; undefined stands for none at all. A class that is not
+   * known gives the likeliest of all classes, then none.
+   */
+  mixesOf(classId: number): (number | undefined)[];
+  /** Every id that any class mixes. */
+  readonly allMixes: readonly number[];
+}
+
+/** The classes that packs of a version were made with. Works the tables out, so keep it. */
+export function nodeClasses(packVersion: number): NodeClasses {
+  const isPlanet = packVersion >= 6;
+  const [own, other] = isPlanet ? [planetTables(), unitedTables()] : [unitedTables(), planetTables()];
+  const wrap = (classId: number) => own.wraps.get(classId) ?? classId;
+  const isKnown = (classId: number) => own.parents.has(classId) || other.parents.has(classId) || plainClasses.has(classId);
+  return {
+    wrap,
+    isKnown,
+    mixesOf(classId) {
+      const mixes: (number | undefined)[] = [];
+      const add = (mix: number | undefined) => {
+        if (!mixes.includes(mix)) mixes.push(mix);
+      };
+      if (isPlanet) addPlanetRules(classId, packVersion, add);
+      for (const table of [own, other]) {
+        const parent = table.parents.get(classId);
+        if (parent !== undefined) add(writtenId(table, parent));
+      }
+      if (mixes.length === 0) add(rootClass);
+      add(undefined);
+      return mixes;
+    },
+    get allMixes() {
+      const mixes = [...own.parents.values()].map((parent) => writtenId(own, parent));
+      return [...new Set([rootClass, ...mixes])];
+    },
+  };
+}
+
+function addPlanetRules(classId: number, packVersion: number, add: (mix: number | undefined) => void): void {
+  if (plainClasses.has(classId) || classId >>> 24 === structureEngine) add(undefined);
+  if (classId === planetCurveNode.classId && packVersion < 18) add(planetCurveNode.mixed);
+  const fixed = fixedMixes.get(classId);
+  if (fixed !== undefined) add(fixed);
+}
+
+function writtenId({ unwraps }: ClassTables, classId: number): number {
+  const written = unwraps.get(classId) ?? classId;
+  return written === controlText ? controlBase : written;
+}
+
+function unitedTables(): ClassTables {
+  const wraps = idPairs(unitedWraps);
+  const unwraps = new Map<number, number>();
+  for (const [inFile, engine] of wraps) if (inFile >>> 24 === gameEngineInFiles) unwraps.set(engine, inFile);
+  unwraps.set(challengeGroup.engine, challengeGroup.file);
+  return { parents: parentMap(unitedParents), wraps, unwraps };
+}
+
+function planetTables(): ClassTables {
+  return { parents: parentMap(planetParents), wraps: idPairs(planetWraps), unwraps: idPairs(planetUnwraps) };
+}
+
+/** Rows of "parent: child child ..." as child to parent; a row that starts with a blank goes on with the one above. */
+function parentMap(text: string): Map<number, number> {
+  const parents = new Map<number, number>();
+  let parent = 0;
+  for (const word of text.trim().split(/\s+/)) {
+    if (word.endsWith(':')) parent = classIdOf(word);
+    else parents.set(classIdOf(word), parent);
+  }
+  return parents;
+}
+
+function idPairs(text: string): Map<number, number> {
+  return new Map(
+    text
+      .trim()
+      .split(/\s+/)
+      .map((pair) => [classIdOf(pair.slice(0, 5)), classIdOf(pair.slice(6))]),
+  );
+}
+
+function classIdOf(digits: string): number {
+  return Number.parseInt(digits, 16) * 0x1000;
+}

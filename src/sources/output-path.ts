@@ -1,0 +1,116 @@
+import * as fs from 'node:fs';
+import { dirname, join } from 'node:path';
+import { PakratError } from '../core/errors.ts';
+
+/*
+ * Names come from outside and become paths here, and nowhere else. The rules are those of the strictest system, everywhere,
+ * so that what is unpacked on one machine can be moved to another.
+ */
+
+const reserved = /^(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$)(\..*)?$/i;
+const maxPartBytes = 255;
+const maxPathBytes = 1024;
+
+/**
+ * The relative path, with `/`, at which a file of this name may be written.
+ * @throws E_UNSAFE_PATH for a name that could leave the output folder, or that some system takes for something else than a file
+ */
+export function outputPath(name: string): string {
+  const normal = name.normalize('NFC');
+  const refuse = (problem: string): PakratError =>
+    new PakratError('E_UNSAFE_PATH', `${JSON.stringify(name)} is not written: ${problem}`, { data: { name } });
+  if (Buffer.byteLength(normal) > maxPathBytes) throw refuse(`it is longer than ${maxPathBytes} bytes`);
+  const parts = normal.split(/[/\\]/);
+  for (const part of parts) {
+    if (part === '') throw refuse('it has an empty part or is absolute');
+    if (part === '.' || part === '..') throw refuse('it steps out of its folder');
+    if (part.includes(':')) throw refuse('it has a colon (a drive or a stream)');
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is refused
+    if (/[\u0000-\u001f\u007f<>"|?*]/.test(part)) throw refuse('it has a character that file names cannot have');
+    if (/[. ]$/.test(part)) throw refuse('a part ends in a dot or a space');
+    if (reserved.test(part)) throw refuse('it is the name of a device');
+    if (Buffer.byteLength(part) > maxPartBytes) throw refuse(`a part is longer than ${maxPartBytes} bytes`);
+  }
+  return parts.join('/');
+}
+
+/** A folder that files are written into, and only into. */
+export class OutputFolder {
+  readonly root: string;
+  readonly #taken = new Map<string, string>();
+
+  /** Makes the folder when it is not there. */
+  constructor(root: string) {
+    fs.mkdirSync(root, { recursive: true });
+    this.root = fs.realpathSync(root);
+  }
+
+  /**
+   * The file for a name, its folders made. Folders on the way are looked at anew each time: a link there is refused, for it may lead out.
+   * @throws E_UNSAFE_PATH for an unsafe name, a link on the way, or a name that differs from an earlier one by case only
+   */
+  place(name: string): string {
+    const path = outputPath(name);
+    const key = path.toLowerCase();
+    const other = this.#taken.get(key);
+    if (other !== undefined && other !== name) {
+      throw new PakratError('E_UNSAFE_PATH', `${JSON.stringify(name)} and ${JSON.stringify(other)} would be the same file on some systems`, {
+        data: { name, other },
+      });
+    }
+    this.#taken.set(key, name);
+    const parts = path.split('/');
+    let folder = this.root;
+    for (const part of parts.slice(0, -1)) {
+      folder = join(folder, part);
+      this.#folder(folder, name);
+    }
+    const file = join(folder, parts.at(-1)!);
+    const there = fs.lstatSync(file, { throwIfNoEntry: false });
+    if (there !== undefined && !there.isFile()) {
+      throw new PakratError('E_UNSAFE_PATH', `${file} is there and is no plain file`, { data: { name, path: file } });
+    }
+    return file;
+  }
+
+  #folder(folder: string, name: string): void {
+    const there = fs.lstatSync(folder, { throwIfNoEntry: false });
+    if (there === undefined) fs.mkdirSync(folder);
+    else if (!there.isDirectory()) {
+      throw new PakratError('E_UNSAFE_PATH', `${folder} is on the way of ${JSON.stringify(name)} and is no folder`, {
+        data: { name, path: folder },
+      });
+    }
+  }
+}
+
+let serial = 0;
+
+/**
+ * Writes a file so that its final name only ever has the whole of it.
+ * @param pieces the content; an error among them leaves nothing behind
+ * @returns bytes written
+ */
+export async function writeOutput(file: string, pieces: AsyncIterable<Uint8Array>, mtime?: Date): Promise<number> {
+  serial += 1;
+  const name = join(dirname(file), `.pakrat-${process.pid}-${serial}.tmp`);
+  const { O_CREAT, O_EXCL, O_WRONLY, O_NOFOLLOW = 0 } = fs.constants;
+  const fd = fs.openSync(name, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW, 0o666);
+  let size = 0;
+  let open = true;
+  try {
+    for await (const piece of pieces) {
+      for (let done = 0; done < piece.length; ) done += fs.writeSync(fd, piece, done);
+      size += piece.length;
+    }
+    if (mtime !== undefined) fs.futimesSync(fd, mtime, mtime);
+    fs.closeSync(fd);
+    open = false;
+    fs.renameSync(name, file);
+    return size;
+  } catch (error) {
+    if (open) fs.closeSync(fd);
+    fs.rmSync(name, { force: true });
+    throw error;
+  }
+}

@@ -1,0 +1,104 @@
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { inspectBytes } from '../../src/cli/inspect.ts';
+import { openStore } from '../../src/store/store.ts';
+import { runPakrat } from '../support/run-pakrat.ts';
+import { scratchFolder } from '../support/scratch.ts';
+import { describeSynthetic, type SyntheticCdn, syntheticCdn } from '../support/synthetic-cdn.ts';
+
+const scratch = scratchFolder();
+
+/** Salsa20/20 under a 16-byte key of zeros and a nonce of zeros: its first 32 bytes. */
+const salsaZeroStream = '6513adaecfeb124c1cbe6bdaef690b4ffb00b0fcace33ce806792bb414801998';
+
+describeSynthetic('inspect, on the objects of a CDN', () => {
+  let cdn: SyntheticCdn;
+  let configs: { build: { b: string }; cdn: { b: string }; keyring: string; product_config: string };
+  beforeAll(async () => {
+    cdn = await syntheticCdn({ make: ['--files', '120', '--total-bytes', '400K', '--download-version', '2,3', '--seed', '5'] });
+    configs = cdn.summary.configs as typeof configs;
+  });
+  afterAll(() => cdn.close());
+
+  const object = (kind: string, hash: string): string =>
+    join(cdn.root, 'www', 'tpr', 'wow', kind, hash.slice(0, 2), hash.slice(2, 4), hash);
+
+  test('every object is told for what it is', () => {
+    const found = new Map<string, number>();
+    const files = readdirSync(join(cdn.root, 'www', 'tpr'), { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+    const archives = new Set(files.filter(({ name }) => name.endsWith('.index')).map(({ name }) => name.slice(0, -6)));
+    for (const { name, parentPath } of files) {
+      // Archives hold many objects one after the other, and are none.
+      if (archives.has(name)) continue;
+      const inspection = inspectBytes(new Uint8Array(readFileSync(join(parentPath, name))));
+      const format = inspection.inside?.format ?? inspection.format;
+      found.set(format, (found.get(format) ?? 0) + 1);
+    }
+    for (const format of ['build config', 'CDN config', 'key ring config', 'product config', 'archive index', 'encoding file']) {
+      expect(found.get(format)).toBeGreaterThan(0);
+    }
+    for (const format of ['install manifest', 'download manifest', 'size manifest', 'WoW root']) expect(found.get(format)).toBe(2);
+  });
+
+  test('as text and as JSON', () => {
+    const path = object('config', configs.build.b);
+    const text = runPakrat(['inspect', path, '--rows', '0-2']);
+    expect(text.status).toBe(0);
+    expect(text.stdout).toMatch(new RegExp(`^build config, .* MD5 ${configs.build.b}\n`));
+    expect(text.stdout).toMatch(/^ {2}name +WOW-60100patch11\.2\.0_Retail$/m);
+    const { stdout } = runPakrat(['inspect', path, '--rows', '0-2', '--json']);
+    expect(JSON.parse(stdout)).toMatchObject({ format: 'build config', md5: configs.build.b, table: { first: 0, rows: [{}, {}, {}] } });
+  });
+
+  test('an object of the store by its name; of an archive its index', () => {
+    const folder = scratch('store');
+    const store = openStore(folder, { create: true });
+    const name = readdirSync(join(cdn.root, 'www', 'tpr', 'wow', 'data'), { recursive: true, encoding: 'utf8' }).find((path) => path.endsWith('.index'))!;
+    const hash = name.slice(-38, -6);
+    for (const [kind, object_, suffix] of [['config', configs.build.b, ''], ['data', hash, '.index'], ['data', hash, '']] as const) {
+      store.addObject({ cdnPath: 'tpr/wow', kind, hash: object_, suffix }, new Uint8Array(readFileSync(object(kind, object_ + suffix))));
+    }
+    store.close();
+    const inspect = (what: string): { format: string } =>
+      JSON.parse(runPakrat(['inspect', what, '--store', folder, '--json']).stdout) as { format: string };
+    expect(inspect(configs.build.b.toUpperCase())).toMatchObject({ format: 'build config', md5: configs.build.b });
+    expect(inspect(hash)).toMatchObject({ format: 'archive index', facts: { name: hash } });
+    expect(inspect(`${hash}.index`)).toMatchObject({ format: 'archive index' });
+    expect(inspect('0'.repeat(32))).toMatchObject({ error: { code: 'E_NOT_FOUND' } });
+  });
+});
+
+describe('inspect', () => {
+  test('what is not there, a folder, bad rows: each with its exit code', () => {
+    expect(runPakrat(['inspect', scratch('none')]).status).toBe(4);
+    expect(runPakrat(['inspect', scratch()]).status).toBe(2);
+    writeFileSync(scratch('a.txt'), 'one = 1\n');
+    expect(runPakrat(['inspect', scratch('a.txt'), '--rows', 'x']).status).toBe(2);
+    expect(runPakrat(['inspect', scratch('a.txt')]).status).toBe(0);
+  });
+
+  test('an encrypted object whose key is missing is shown, its key named, and the exit code says so; with the key it opens', () => {
+    // Made by hand: one chunk, Salsa20 with the key of zeros that the store is given below.
+    const text = 'Region!STRING:0\nus\n';
+    const keyStream = Buffer.from(salsaZeroStream, 'hex');
+    const inner = Buffer.from(`N${text}`).map((byte, i) => byte ^ keyStream[i]!);
+    const chunk = Buffer.concat([Buffer.from('E\x08', 'latin1'), Buffer.from('0123456789abcdef', 'hex'), Buffer.from([4, 0, 0, 0, 0]), Buffer.from('S'), inner]);
+    const head = Buffer.alloc(36);
+    head.write('BLTE');
+    head.writeUInt32BE(36, 4);
+    head.writeUInt32BE(0x0f000001, 8);
+    head.writeUInt32BE(chunk.length, 12);
+    head.writeUInt32BE(text.length, 16);
+    createHash('md5').update(chunk).digest().copy(head, 20);
+    writeFileSync(scratch('locked'), Buffer.concat([head, chunk]));
+    const locked = runPakrat(['inspect', scratch('locked'), '--store', scratch('keys'), '--json']);
+    expect(locked.status).toBe(7);
+    expect(JSON.parse(locked.stdout)).toMatchObject({ facts: { keyNames: ['efcdab8967452301'] }, problem: { code: 'E_KEY_MISSING' } });
+    writeFileSync(scratch('key.txt'), `EFCDAB8967452301 ${'00'.repeat(16)}\n`);
+    runPakrat(['keys', 'import', scratch('key.txt'), '--store', scratch('keys')]);
+    const opened = runPakrat(['inspect', scratch('locked'), '--store', scratch('keys')]);
+    expect(opened).toMatchObject({ status: 0, stdout: expect.stringContaining('inside: BPSV table') });
+  });
+});

@@ -1,0 +1,70 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+
+const bin = resolve('bin/run.js');
+
+/** What a run of the built program left behind. */
+export interface Run {
+  status: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+/** How to run it. */
+export interface RunOptions {
+  /** Added to the environment; the tests' own PAKRAT_ variables are not passed on. */
+  env?: Record<string, string>;
+  input?: string;
+  cwd?: string;
+  timeoutMs?: number;
+}
+
+function environment(added: Record<string, string> = {}): NodeJS.ProcessEnv {
+  if (!existsSync(resolve('dist/commands'))) throw new Error('the program is not built: npm run build');
+  const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('PAKRAT_'));
+  return { ...Object.fromEntries(inherited), NODE_ENV: 'production', ...added };
+}
+
+/** Runs `pakrat ARGS` as a person would, and waits for its end. */
+export function runPakrat(args: readonly string[], options: RunOptions = {}): Run {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [bin, ...args], {
+    env: environment(options.env),
+    input: options.input ?? '',
+    cwd: options.cwd,
+    timeout: options.timeoutMs ?? 60_000,
+    encoding: 'utf8',
+    maxBuffer: 1 << 30,
+  });
+  return { status, stdout, stderr };
+}
+
+/** Starts `pakrat ARGS` and gives back the process, with a promise of how it ended. */
+export function startPakrat(args: readonly string[], options: RunOptions = {}): { child: ChildProcess; ended: Promise<Run> } {
+  const child = spawn(process.execPath, [bin, ...args], {
+    env: environment(options.env),
+    cwd: options.cwd,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let stdout = '';
+  let stderr = '';
+  child.stdout.on('data', (piece) => {
+    stdout += String(piece);
+  });
+  child.stderr.on('data', (piece) => {
+    stderr += String(piece);
+  });
+  const ended = new Promise<Run>((done) => child.on('close', (status) => done({ status, stdout, stderr })));
+  return { child, ended };
+}
+
+/** Runs a line of shell in which `pakrat` is the built program. */
+export function runShell(line: string, options: RunOptions = {}): Run {
+  const { status, stdout, stderr } = spawnSync('sh', ['-c', `pakrat() { "${process.execPath}" "${bin}" "$@"; }\n${line}`], {
+    env: environment(options.env),
+    cwd: options.cwd,
+    timeout: options.timeoutMs ?? 60_000,
+    encoding: 'utf8',
+  });
+  return { status, stdout, stderr };
+}

@@ -1,0 +1,11 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll } from '@jest/globals';
+
+/** A fresh folder for the tests of one file, gone after them. Gives back a function that joins paths to it. */
+export function scratchFolder(): (...parts: string[]) => string {
+  const folder = mkdtempSync(join(tmpdir(), 'pakrat-test-'));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  return (...parts) => join(folder, ...parts);
+}
