@@ -7,7 +7,12 @@ export default class KeysImport extends PakratCommand {
   static override description =
     'Reads key lists as TACTKeys has them ("NAME KEY" a line) and key ring configs ("key-NAME = KEY"). Keys are needed to read encrypted files, never to sync or verify.';
   static override args = {
-    file: Args.string({ description: 'Key list or key ring config.', required: true, multiple: true, ignoreStdin: true }),
+    file: Args.string({
+      description: 'Key list or key ring config.',
+      required: true,
+      multiple: true,
+      ignoreStdin: true,
+    }),
   };
   static override examples = [
     '<%= config.bin %> keys import WoW.txt',

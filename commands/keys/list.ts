@@ -10,7 +10,8 @@ interface ListedKey {
 
 export default class KeysList extends PakratCommand {
   static override summary = 'List the decryption keys that the store has.';
-  static override description = 'Names as key lists print them. The keys themselves are cut short unless --show asks for them.';
+  static override description =
+    'Names as key lists print them. The keys themselves are cut short unless --show asks for them.';
   static override flags = {
     show: Flags.boolean({ summary: 'Print the keys in full.' }),
   };
@@ -23,7 +24,9 @@ export default class KeysList extends PakratCommand {
     const { renderTable } = await import('../../src/cli/render/table.ts');
     const store = openStore(options.store, { create: false });
     try {
-      const keys = store.ledger.keys().map(({ name, key, source }) => ({ name, key: flags.show ? key : `${key.slice(0, 4)}…`, source }));
+      const keys = store.ledger
+        .keys()
+        .map(({ name, key, source }) => ({ name, key: flags.show ? key : `${key.slice(0, 4)}…`, source }));
       const rows = keys.map(({ name, key, source }) => [name, key, source]);
       this.log(renderTable([{ title: 'NAME' }, { title: 'KEY' }, { title: 'FROM' }], rows, this.width));
       return keys;

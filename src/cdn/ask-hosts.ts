@@ -26,14 +26,18 @@ export async function askHosts<Answer>(
 ): Promise<Answer> {
   const tries = new Map<string, number>();
   const without = new Set<string>();
+  const absent = new Set<string>();
   const failures: string[] = [];
   let tried = new Set<string>();
   for (;;) {
     const left = hosts
       .ranked(options.kind, tried)
-      .filter((host) => !without.has(host.base) && (tries.get(host.base) ?? 0) < options.attemptsPerHost);
+      .filter((host) => {
+        const limit = hosts.isDead(host, options.kind) ? 1 : options.attemptsPerHost;
+        return !without.has(host.base) && (tries.get(host.base) ?? 0) < limit;
+      });
     const host = left[0];
-    if (host === undefined) throw exhausted(hosts, options, { without, failures });
+    if (host === undefined) throw exhausted(hosts, options, { absent, failures });
     if (left.every((other) => tried.has(other.base))) tried = new Set();
     await pause(hosts.waitMs(host, options.kind), options.signal);
     try {
@@ -47,7 +51,8 @@ export async function askHosts<Answer>(
       tried.add(host.base);
       // A transfer that broke off after some right bytes is no try lost: the next one starts further on.
       if ((error as PakratError).data?.progressed !== true) tries.set(host.base, (tries.get(host.base) ?? 0) + 1);
-      if (isAbsent(error)) without.add(host.base);
+      if (isHopeless(error)) without.add(host.base);
+      if (isAbsent(error)) absent.add(host.base);
     }
   }
 }
@@ -55,7 +60,13 @@ export async function askHosts<Answer>(
 /** True for an error that says something about the host, not about us. */
 export function isHostFault(error: unknown): boolean {
   const code = codeOf(error) ?? '';
+  if (code === 'E_NETWORK_EXHAUSTED') return false;
   return code.startsWith('E_NETWORK') || code.startsWith('E_FORMAT') || code === 'E_INTEGRITY';
+}
+
+/** True when asking the same host again for the same thing cannot help: it has not got it, or it knows no ranges. */
+function isHopeless(error: unknown): boolean {
+  return isAbsent(error) || (error as PakratError).data?.ignoredRange === true;
 }
 
 function isAbsent(error: unknown): boolean {
@@ -73,7 +84,7 @@ async function pause(ms: number, signal: AbortSignal | undefined): Promise<void>
 function exhausted(
   hosts: Hosts,
   options: AskOptions,
-  tally: { without: ReadonlySet<string>; failures: readonly string[] },
+  tally: { absent: ReadonlySet<string>; failures: readonly string[] },
 ): PakratError {
   const data = {
     object: options.what,
@@ -86,7 +97,7 @@ function exhausted(
       data,
     });
   }
-  if (tally.without.size === hosts.all.length) {
+  if (tally.absent.size === hosts.all.length) {
     return new PakratError('E_NOT_FOUND', `no host has ${options.what}`, {
       hint: 'The CDN forgets builds after some weeks; --cdn-host can name a mirror that kept it.',
       data,

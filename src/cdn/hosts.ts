@@ -12,14 +12,19 @@ export interface Host {
 }
 
 interface Health {
-  /** Failures in a row. */
+  /** Failures in a row; several at the same moment are one. */
   failures: number;
+  /** Whether it ever gave a right object. */
+  proven: boolean;
   /** Not to be asked before this time (monotonic milliseconds). */
   restUntil: number;
 }
 
-/** How often in a row a host may fail at one kind of object before it goes behind the others. */
+/** How often in a row a host may fail at one kind of object before it rests. */
 const restAfter = 2;
+/** A host that failed so often and was never right is dead: it comes last of all. */
+const deadAfter = 3;
+const longestRestMs = 2000;
 
 /**
  * The hosts of a CDN in the order in which to ask them. Health is kept for each host and kind of object;
@@ -28,7 +33,8 @@ const restAfter = 2;
 export class Hosts {
   readonly all: readonly Host[];
   readonly #health = new Map<string, Health>();
-  readonly #noRange = new Set<string>();
+  readonly #noRanges = new Set<string>();
+  #rangesProven = false;
   #turn = 0;
 
   constructor(hosts: readonly Host[]) {
@@ -39,7 +45,7 @@ export class Hosts {
     const key = `${kind} ${host.base}`;
     let health = this.#health.get(key);
     if (health === undefined) {
-      health = { failures: 0, restUntil: 0 };
+      health = { failures: 0, proven: false, restUntil: 0 };
       this.#health.set(key, health);
     }
     return health;
@@ -54,6 +60,8 @@ export class Hosts {
     const rank = (host: Host): number => {
       const health = this.#of(host, kind);
       return (
+        (this.isDead(host, kind) ? 4000 : 0) +
+        (this.#noRanges.has(host.base) ? 2000 : 0) +
         (tried.has(host.base) ? 1000 : 0) +
         (host.fallback ? 200 : 0) +
         (health.restUntil > now ? 100 : 0) +
@@ -68,28 +76,42 @@ export class Hosts {
     return Math.max(0, this.#of(host, kind).restUntil - performance.now());
   }
 
+  /** True for a host that failed at this kind of object each time it was asked, and that was more than twice. */
+  isDead(host: Host, kind: HealthKind): boolean {
+    const { failures, proven } = this.#of(host, kind);
+    return !proven && failures >= deadAfter;
+  }
+
   /** Says that the host served a right object of this kind. */
   succeeded(host: Host, kind: HealthKind): void {
     const health = this.#of(host, kind);
     health.failures = 0;
+    health.proven = true;
     health.restUntil = 0;
   }
 
-  /** Says that the host failed: it rests as long as it asked to (Retry-After), else twice as long each time, at most 10 s. */
-  failed(host: Host, kind: HealthKind, error: unknown): void {
-    const code = codeOf(error);
-    if (code === 'E_ABORTED') return;
-    if (code === 'E_NETWORK_RANGE') this.#noRange.add(host.base);
-    const health = this.#of(host, kind);
-    health.failures += 1;
-    const asked = (error as { data?: { retryAfter?: number } }).data?.retryAfter;
-    const backOff = health.failures < restAfter ? 0 : Math.min(100 * 2 ** (health.failures - restAfter), 10_000);
-    health.restUntil = performance.now() + (asked ?? backOff);
+  /** Says that the host answered a range as it was asked. */
+  servedRange(host: Host): void {
+    this.#rangesProven = true;
+    this.#noRanges.delete(host.base);
   }
 
-  /** True when every host ignored a range that it was asked for. */
+  /** Says that the host failed: it rests as long as it asked to (Retry-After), else longer each time, at most 2 s. */
+  failed(host: Host, kind: HealthKind, error: unknown): void {
+    if (codeOf(error) === 'E_ABORTED') return;
+    const { retryAfter, ignoredRange } = (error as { data?: { retryAfter?: number; ignoredRange?: boolean } }).data ?? {};
+    if (ignoredRange === true) this.#noRanges.add(host.base);
+    const health = this.#of(host, kind);
+    const now = performance.now();
+    if (health.restUntil > now && retryAfter === undefined) return;
+    health.failures += 1;
+    const rest = health.failures < restAfter ? 0 : Math.min(100 * 2 ** (health.failures - restAfter), longestRestMs);
+    health.restUntil = now + (retryAfter ?? rest);
+  }
+
+  /** True when a host ignored a range, and none was ever seen to know ranges. */
   get noneKnowsRanges(): boolean {
-    return this.all.length > 0 && this.all.every((host) => this.#noRange.has(host.base));
+    return this.#noRanges.size > 0 && !this.#rangesProven;
   }
 }
 

@@ -47,7 +47,9 @@ export function checkRangeHead(
   if (head.status === 200) {
     const whole = range.start === 0 && length === String(range.end);
     if (whole || options.allowWhole) return 0;
-    throw refuse('E_NETWORK_RANGE', url, 'answered the whole object where a range was asked');
+    throw new PakratError('E_NETWORK_RANGE', `${redactUrl(url)}: answered the whole object where a range was asked`, {
+      data: { url: redactUrl(url), ignoredRange: true },
+    });
   }
   if (head.status !== 206) throw statusError(head, url);
   const sent = parseContentRange(head.headers['content-range']);

@@ -51,27 +51,33 @@ export class HttpClient {
     return new Promise((resolve, reject) => {
       const { signal } = request;
       const url = new URL(request.url);
-      let onAbort: (() => void) | undefined;
+      let controller: Dispatcher.DispatchController | undefined;
       const settle = (error?: unknown): void => {
-        if (onAbort !== undefined) signal?.removeEventListener('abort', onAbort);
+        signal?.removeEventListener('abort', onAbort);
         if (error === undefined) resolve();
         else reject(networkError(error, request.url));
       };
+      // A request that still waits for a connection has no controller: it is let go of here, and refused when its turn comes.
+      const onAbort = (): void => {
+        if (controller === undefined) settle(abortError());
+        else controller.abort(abortError());
+      };
       if (signal?.aborted) return settle(abortError());
+      signal?.addEventListener('abort', onAbort, { once: true });
       const handler: Dispatcher.DispatchHandler = {
-        onRequestStart(controller) {
-          onAbort = () => controller.abort(abortError());
-          signal?.addEventListener('abort', onAbort, { once: true });
+        onRequestStart(started) {
+          controller = started;
+          if (signal?.aborted) started.abort(abortError());
         },
-        onResponseStart(controller, status, headers) {
+        onResponseStart(started, status, headers) {
           if (status < 200) return;
-          attempt(controller, () => request.onHead({ status, headers: flatHeaders(headers) }));
+          attempt(started, () => request.onHead({ status, headers: flatHeaders(headers) }));
         },
-        onResponseData(controller, piece) {
-          const wait = attempt(controller, () => request.onData(piece));
+        onResponseData(started, piece) {
+          const wait = attempt(started, () => request.onData(piece));
           if (wait !== undefined && wait > 0) {
-            controller.pause();
-            setTimeout(() => controller.resume(), wait);
+            started.pause();
+            setTimeout(() => started.resume(), wait);
           }
         },
         onResponseEnd: () => settle(),
@@ -115,6 +121,9 @@ function networkError(error: unknown, url: string): unknown {
   const options = { cause: error, data: { url: shown, reason: code } };
   if (/TIMEOUT|ETIMEDOUT/.test(code))
     return new PakratError('E_NETWORK_TIMEOUT', `${shown}: no answer in time`, options);
+  if (code === 'EPROTO' || code.startsWith('ERR_SSL') || code.startsWith('ERR_TLS') || code.includes('CERT')) {
+    return new PakratError('E_NETWORK', `${shown}: no secure connection (${code})`, options);
+  }
   if (code.startsWith('E') || code.startsWith('UND_') || code.startsWith('HPE_')) {
     return new PakratError('E_NETWORK', `${shown}: ${messageOf(error) || code}`, options);
   }

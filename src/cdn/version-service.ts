@@ -1,17 +1,13 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { codeOf, messageOf, PakratError } from '../core/errors.ts';
 import { type Bpsv, decodeBpsv } from '../formats/bpsv.ts';
 import { getBytes } from './get-bytes.ts';
 import type { HttpClient } from './http.ts';
 import { redactUrl } from './http-head.ts';
 import { queryRibbit, ribbitPort } from './ribbit.ts';
+import { isRibbit } from './service-urls.ts';
 
-/** A version service as the settings name it. */
-export interface ServiceTemplate {
-  /** `http(s)://…` with `{region}`, `{product}` and `{endpoint}`, or `ribbit://host[:port]` with `{region}`. */
-  url: string;
-  /** URLs that take its place in single regions. */
-  regionUrls?: Record<string, string>;
-}
+export { type ServiceTemplate, serviceUrls } from './service-urls.ts';
 
 /** A question to the version services. */
 export interface VersionQuestion {
@@ -52,32 +48,9 @@ export interface VersionAnswer {
 }
 
 const maxAnswerSize = 4 * 1024 * 1024;
-
-/**
- * The services of a region, in the order in which to ask them. `patchUrls`, when there are any, replace them all:
- * a base `URL` is asked for `URL/PRODUCT/ENDPOINT`, `ribbit://HOST[:PORT]` over TCP. The texts keep `{product}` and `{endpoint}`.
- * @throws E_USAGE for a patch URL that is none
- */
-export function serviceUrls(
-  templates: readonly ServiceTemplate[],
-  region: string,
-  patchUrls: readonly string[] = [],
-): string[] {
-  if (patchUrls.length > 0) return patchUrls.map(patchService);
-  return templates.map(({ url, regionUrls = {} }) =>
-    Object.hasOwn(regionUrls, region) ? regionUrls[region]! : url.replaceAll('{region}', region),
-  );
-}
-
-function patchService(text: string): string {
-  const base = text.trim().replace(/\/+$/, '');
-  if (!/^(https?|ribbit):\/\/[^/]/i.test(base) || !URL.canParse(base)) {
-    throw new PakratError('E_USAGE', `${JSON.stringify(text)} is not the URL of a version service`, {
-      hint: 'Write it as http://HOST[:PORT]/PATH, https://… or ribbit://HOST[:PORT].',
-    });
-  }
-  return isRibbit(base) ? base : `${base}/{product}/{endpoint}`;
-}
+/** How often all services are asked, when what failed may pass. */
+const rounds = 4;
+const pauseMs = 200;
 
 /**
  * Asks one service after the other until one gives a right answer that is not stale. A stale one is kept, and taken when nothing newer answers.
@@ -88,21 +61,33 @@ export async function askVersionService(question: VersionQuestion): Promise<Vers
   checkProduct(question.product);
   const { services, firstService, lowestSeqn = Number.NEGATIVE_INFINITY } = question;
   const ordered = [...services].sort((a, b) => Number(b === firstService) - Number(a === firstService));
-  const failures: ServiceFailure[] = [];
-  let stale: VersionAnswer | undefined;
-  for (const service of ordered) {
-    try {
-      const answer = { ...(await askOne(service, question)), service, stale: false, failures };
-      if (answer.seqn === undefined || answer.seqn >= lowestSeqn) return answer;
-      if (stale === undefined || answer.seqn > stale.seqn!) stale = { ...answer, stale: true };
-    } catch (error) {
-      const code = codeOf(error);
-      if (code === undefined || !/^E_(NETWORK|FORMAT|NOT_FOUND|INTEGRITY)/.test(code)) throw error;
-      failures.push({ service: nameOf(service), code, message: messageOf(error) });
+  for (let round = 1; ; round++) {
+    const failures: (ServiceFailure & { passing: boolean })[] = [];
+    let stale: VersionAnswer | undefined;
+    for (const service of ordered) {
+      try {
+        const answer = { ...(await askOne(service, question)), service, stale: false, failures };
+        if (answer.seqn === undefined || answer.seqn >= lowestSeqn) return answer;
+        if (stale === undefined || answer.seqn > stale.seqn!) stale = { ...answer, stale: true };
+      } catch (error) {
+        failures.push(failureOf(service, error));
+      }
     }
+    if (stale !== undefined) return stale;
+    if (round === rounds || !failures.some((failure) => failure.passing)) throw noAnswer(question, failures);
+    await sleep(pauseMs * round, undefined, { signal: question.signal });
   }
-  if (stale !== undefined) return stale;
-  throw noAnswer(question, failures);
+}
+
+/** The failure of a service; what says nothing about the service is thrown on. */
+function failureOf(service: string, error: unknown): ServiceFailure & { passing: boolean } {
+  const code = codeOf(error);
+  if (code === undefined || !/^E_(NETWORK|FORMAT|NOT_FOUND|INTEGRITY)/.test(code)) throw error;
+  // A busy service or a cut connection may be well a moment later; one that is silent or not there has had its time.
+  const status = Number(statusOf(error));
+  const reason = (error as PakratError).data?.reason;
+  const passing = code === 'E_NETWORK' ? reason !== 'ECONNREFUSED' && reason !== 'ENOTFOUND' : status >= 500 || status === 429;
+  return { service: nameOf(service), code, message: messageOf(error), passing };
 }
 
 async function askOne(
@@ -138,10 +123,6 @@ async function askHttp(service: string, question: VersionQuestion): Promise<Uint
 
 function statusOf(error: unknown): unknown {
   return (error as { data?: { status?: unknown } }).data?.status;
-}
-
-function isRibbit(service: string): boolean {
-  return /^ribbit:/i.test(service);
 }
 
 /** A service as it may be shown: without name and password, and without what stands for the question. */

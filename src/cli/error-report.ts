@@ -60,7 +60,7 @@ function usageError(error: unknown, command: string): PakratError | undefined {
   // Its note about flags with several values is not true of ours: they take one value each time.
   const message = messageOf(error)
     .replace(/\s*See more help with --help\s*$/, '')
-    .replace(/\n\nNote: --[^]*$/, '');
+    .replace(/\n\nNote: --.*$/s, '');
   return new PakratError('E_USAGE', message, { hint: `pakrat ${command} --help shows how it is written.` });
 }
 
@@ -69,12 +69,16 @@ function systemError(error: unknown): PakratError | undefined {
   const { syscall, path } = (error ?? {}) as { syscall?: unknown; path?: unknown };
   const code = codeOf(error);
   // The one that comes without its path: reading a folder as if it were a file.
-  if (code === 'EISDIR') return new PakratError('E_USAGE', `${path ?? 'what was named'} is a folder, a file is needed`, { cause: error });
+  if (code === 'EISDIR')
+    return new PakratError('E_USAGE', `${path ?? 'what was named'} is a folder, a file is needed`, { cause: error });
   if (typeof syscall !== 'string' || typeof path !== 'string' || code === undefined) return undefined;
   const options = { cause: error, data: { path, reason: code } };
   if (code === 'ENOENT') return new PakratError('E_NOT_FOUND', `there is no ${path}`, options);
   if (code === 'ENOSPC' || code === 'EDQUOT') {
-    return new PakratError('E_STORE_FULL', `the disk is full: ${path}`, { ...options, hint: 'Free some space and run the same command again.' });
+    return new PakratError('E_STORE_FULL', `the disk is full: ${path}`, {
+      ...options,
+      hint: 'Free some space and run the same command again.',
+    });
   }
   if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS') {
     return new PakratError('E_STORE', `no permission for ${path}`, options);

@@ -8,12 +8,17 @@ import { loadSettings, type Settings } from './settings.ts';
 export const globalFlags = {
   store: Flags.string({
     summary: 'Folder of the store.',
-    description: 'Default: PAKRAT_STORE, else pakrat/store in the data folder of the user (XDG_DATA_HOME, ~/.local/share).',
+    description:
+      'Default: PAKRAT_STORE, else pakrat/store in the data folder of the user (XDG_DATA_HOME, ~/.local/share).',
     helpGroup: 'GLOBAL',
     helpValue: 'DIR',
     env: 'PAKRAT_STORE',
   }),
-  region: Flags.string({ summary: 'Region whose rows are taken: us, eu, kr, tw, sg or cn.', helpGroup: 'GLOBAL', helpValue: 'us' }),
+  region: Flags.string({
+    summary: 'Region whose rows are taken: us, eu, kr, tw, sg or cn.',
+    helpGroup: 'GLOBAL',
+    helpValue: 'us',
+  }),
   locale: Flags.string({
     summary: 'Locale of files that come in several, such as enUS or deDE.',
     helpGroup: 'GLOBAL',
@@ -21,7 +26,8 @@ export const globalFlags = {
   }),
   'patch-url': Flags.string({
     // oclif would take a variable for one value, not for a list: globalOptions reads it.
-    summary: '[env: PAKRAT_PATCH_URL] Version service to ask in place of the official ones: URL/PRODUCT/versions, or ribbit://HOST:PORT. Repeatable.',
+    summary:
+      '[env: PAKRAT_PATCH_URL] Version service to ask in place of the official ones: URL/PRODUCT/versions, or ribbit://HOST:PORT. Repeatable.',
     helpGroup: 'GLOBAL',
     helpValue: 'URL',
     multiple: true,

@@ -36,6 +36,7 @@ const formats: readonly KnownFormat[] = [
   ['patch config', texts.isConfigWith('patch-entry'), texts.describePatchConfig],
   ['config', texts.isConfigWith(), texts.describeConfig],
   ['key list', texts.isKeyList, texts.describeKeyList],
+  ['listfile', texts.isListfile, texts.describeListfile],
   ['product config', texts.isJsonObject, texts.describeProductConfig],
   ['archive index', isArchiveIndex, describeArchiveIndex],
   ['WoW root', isWowRoot, describeWowRoot],
@@ -80,7 +81,8 @@ const maxDepth = 4;
  * @throws E_FORMAT…, E_INTEGRITY when they are of a known format and damaged
  */
 export function inspectBytes(bytes: Uint8Array, options: InspectOptions = {}, depth = 0): Inspection {
-  const [name, , describe] = formats.find(([, probe]) => probe(bytes)) ?? (['unknown', undefined, describeUnknown] as const);
+  const [name, , describe] =
+    formats.find(([, probe]) => probe(bytes)) ?? (['unknown', undefined, describeUnknown] as const);
   const { facts, table, inside } = describe(bytes, options.keys ?? emptyKeyRing);
   const result: Inspection = { format: name, size: bytes.length, md5: md5Hex(bytes), facts };
   const opened = inside !== undefined && options.encoded !== true && depth < maxDepth ? open(inside) : {};
@@ -104,7 +106,9 @@ export function parseRows(text: string): RowRange {
   const first = Number(match?.[1]);
   const last = match?.[2] === undefined ? first : match[3] === '' ? Number.MAX_SAFE_INTEGER : Number(match[3]);
   if (match === null || last < first) {
-    throw new PakratError('E_USAGE', `${JSON.stringify(text)} are no rows`, { hint: 'Write them as 7, 10-19 or 1000-, counted from 0.' });
+    throw new PakratError('E_USAGE', `${JSON.stringify(text)} are no rows`, {
+      hint: 'Write them as 7, 10-19 or 1000-, counted from 0.',
+    });
   }
   return { first, last };
 }

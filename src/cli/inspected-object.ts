@@ -26,9 +26,16 @@ export function readInspected(name: string, storeFolder: string): InspectedObjec
     const path = existsSync(name) ? name : objectFile(name, storeFolder, store);
     const { size } = statSync(path);
     if (size > maxSize) {
-      throw new PakratError('E_UNSUPPORTED', `${path} has ${size} bytes, and no object that can be shown has more than ${maxSize}`);
+      throw new PakratError(
+        'E_UNSUPPORTED',
+        `${path} has ${size} bytes, and no object that can be shown has more than ${maxSize}`,
+      );
     }
-    return { path, bytes: new Uint8Array(readFileSync(path)), keys: store === undefined ? emptyKeyRing : keysOf(store) };
+    return {
+      path,
+      bytes: new Uint8Array(readFileSync(path)),
+      keys: store === undefined ? emptyKeyRing : keysOf(store),
+    };
   } finally {
     store?.close();
   }
@@ -44,7 +51,8 @@ function openIfThere(folder: string): Store | undefined {
 }
 
 function objectFile(name: string, storeFolder: string, store: Store | undefined): string {
-  if (!/^[0-9a-f]{32}(\.index)?$/i.test(name)) throw new PakratError('E_NOT_FOUND', `there is no file ${name}`, { data: { path: name } });
+  if (!/^[0-9a-f]{32}(\.index)?$/i.test(name))
+    throw new PakratError('E_NOT_FOUND', `there is no file ${name}`, { data: { path: name } });
   const wanted = name.toLowerCase();
   const held = new Set<string>();
   for (const { path, complete } of store?.ledger.objects() ?? []) {

@@ -1,5 +1,5 @@
-import { HttpClient } from '../cdn/http.ts';
-import { askVersionService, serviceUrls } from '../cdn/version-service.ts';
+import type { HttpClient } from '../cdn/http.ts';
+import { serviceUrls } from '../cdn/service-urls.ts';
 import { codeOf, PakratError } from '../core/errors.ts';
 import { type Bpsv, decodeBpsv } from '../formats/bpsv.ts';
 import type { Ledger } from '../store/ledger.ts';
@@ -9,7 +9,8 @@ import type { GlobalOptions } from './global-options.ts';
 /** What it takes to get an answer about a product. */
 export interface AnswerContext {
   ledger: Pick<Ledger, 'answers' | 'addAnswer' | 'setting' | 'setSetting'>;
-  http: HttpClient;
+  /** Not looked at when offline. */
+  http: HttpClient | undefined;
   options: Pick<GlobalOptions, 'region' | 'patchUrls' | 'offline' | 'settings'>;
   /** Told, in a line, what a person should know. */
   note: (text: string) => void;
@@ -35,8 +36,10 @@ export interface ProductAnswer {
  */
 export async function productAnswer(context: AnswerContext, product: string, endpoint: string): Promise<ProductAnswer> {
   const { ledger, http, options, note, signal } = context;
+  if (options.offline || http === undefined) return offlineAnswer(context, product, endpoint);
   const known = ledger.answers(product, endpoint)[0];
-  if (options.offline) return offlineAnswer(context, product, endpoint);
+  // What talks to the network is loaded when it is needed, and so not by those that read what is held.
+  const { askVersionService } = await import('../cdn/version-service.ts');
   const setting = `service:${options.region}`;
   const answer = await askVersionService({
     product,
@@ -49,7 +52,9 @@ export async function productAnswer(context: AnswerContext, product: string, end
     signal,
   });
   if (answer.stale) {
-    note(`Note: ${endpoint} of ${product} has seqn ${answer.seqn}, older than ${known?.seqn} seen before; no service had a newer one.`);
+    note(
+      `Note: ${endpoint} of ${product} has seqn ${answer.seqn}, older than ${known?.seqn} seen before; no service had a newer one.`,
+    );
   }
   const { bpsv, bytes, seqn, service } = answer;
   remember(() => {
@@ -89,13 +94,19 @@ export async function withAnswers<Result>(
   hooks: Pick<AnswerContext, 'note' | 'signal'>,
   body: (context: AnswerContext) => Promise<Result>,
 ): Promise<Result> {
-  const { connectMs, idleMs } = options.settings.network;
   const store = openStore(options.store, { create: !options.offline });
-  const http = new HttpClient({ connectMs, idleMs, connections: 2 });
+  let http: HttpClient | undefined;
   try {
+    if (!options.offline) http = await openHttp(options);
     return await body({ ledger: store.ledger, http, options, ...hooks });
   } finally {
-    await http.close();
+    await http?.close();
     store.close();
   }
+}
+
+async function openHttp({ settings }: GlobalOptions): Promise<HttpClient> {
+  const { HttpClient } = await import('../cdn/http.ts');
+  const { connectMs, idleMs } = settings.network;
+  return new HttpClient({ connectMs, idleMs, connections: 2 });
 }

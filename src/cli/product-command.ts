@@ -4,7 +4,11 @@ import type { GlobalFlags } from './global-options.ts';
 
 /** The argument of the commands that show what a version service says. */
 export const productArgs = {
-  product: Args.string({ description: 'Product code, such as wow or wow_classic_era.', required: true, ignoreStdin: true }),
+  product: Args.string({
+    description: 'Product code, such as wow or wow_classic_era.',
+    required: true,
+    ignoreStdin: true,
+  }),
 };
 
 /** What `versions --json` and `cdns --json` print. */
@@ -26,7 +30,9 @@ export abstract class ProductCommand extends PakratCommand {
     const answer = await withAnswers(options, hooks, (context) => productAnswer(context, product, endpoint));
     const { bpsv, seqn, service, time } = answer;
     const when = time === undefined ? '' : `, as it was at ${new Date(time).toISOString()}`;
-    this.log(`${endpoint} of ${product}, seqn ${seqn ?? 'none'}, from ${service.replace('/{product}/{endpoint}', '')}${when}\n`);
+    this.log(
+      `${endpoint} of ${product}, seqn ${seqn ?? 'none'}, from ${service.replace('/{product}/{endpoint}', '')}${when}\n`,
+    );
     this.log(renderAnswer(bpsv));
     return { product, seqn: seqn ?? null, rows: [...bpsv.rows] };
   }

@@ -1,7 +1,7 @@
 import type { BuildIdentity } from '../builds/build.ts';
 import { hostOf, hostsOfRow } from '../cdn/hosts.ts';
 import { rowOfRegion } from '../cdn/product-rows.ts';
-import { serviceUrls } from '../cdn/version-service.ts';
+import { serviceUrls } from '../cdn/service-urls.ts';
 import { isKeyHex } from '../core/bytes.ts';
 import { isPakratError, PakratError } from '../core/errors.ts';
 import { type Bpsv, type BpsvRow, cell, decodeBpsv } from '../formats/bpsv.ts';

@@ -164,7 +164,7 @@ async function dryRun(session: Session, tools: SyncTools, request: SyncRequest):
 
 function incomplete(report: SyncReport, failures: readonly { path: string; message: string }[]): PakratError {
   const { missing } = report;
-  const shown = failures.slice(0, 3).map((failure) => failure.message);
+  const shown = [...new Map(failures.map(({ path, message }) => [path, message])).values()].slice(0, 2);
   const what = missing.entries > 0 ? `${formatCount(missing.entries)} entries (${formatBytes(missing.bytes)}) are still missing` : `${failures.length} objects are missing`;
   return new PakratError('E_INCOMPLETE', `${what}: ${shown.join('; ')}`, {
     hint: 'Run the same command again to go on; what was fetched stays.',

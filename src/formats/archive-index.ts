@@ -67,6 +67,7 @@ export class ArchiveIndex {
   get name(): string {
     return this.layout.name;
   }
+  /** Number of records. */
   get count(): number {
     return this.layout.count;
   }

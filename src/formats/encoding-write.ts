@@ -14,6 +14,8 @@ export interface EncodingContent {
 }
 
 const pageSize = 4096;
+/** As many as a page has room for. */
+const maxKeyCount = 254;
 /** Key of zeros, espec index of ones: stands behind the last entry of the last ekey page, if there is room. */
 const ekeyEnd = new Uint8Array(25).fill(0xff, 16, 20);
 
@@ -62,9 +64,9 @@ function encodeEspecs(especs: readonly string[]): Uint8Array {
 }
 
 function encodeCkey({ ckey, size, ekeys }: CkeyEntry): Uint8Array {
-  if (ekeys.length === 0 || ekeys.length > 255) {
+  if (ekeys.length === 0 || ekeys.length > maxKeyCount) {
     throw formatError('E_FORMAT_RANGE', 'encoding file', `content ${ckey} has ${ekeys.length} encoding keys`, {
-      expected: '1 to 255',
+      expected: `1 to ${maxKeyCount}`,
     });
   }
   const writer = new ByteWriter(22 + ekeys.length * 16).u8(ekeys.length).u40(checkSize(size, ckey)).key(ckey);

@@ -3,7 +3,7 @@ import { PakratError } from '../core/errors.ts';
 /*
  * Locale and content flags of a WoW root, as two 32-bit words: which languages a block is for, and what its files are.
  * TVFS names of WoW carry the same two words in hex. Source: wowdev.wiki TACT; 0x1F3F6 (all thirteen shipped locales) and
- * the flags 0x80, 0x8000000 and 0x10000000 checked on real roots.
+ * the flags 0x80 and 0x10000000 checked on real roots.
  */
 
 const localeBits: ReadonlyMap<string, number> = new Map([

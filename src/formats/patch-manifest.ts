@@ -161,7 +161,10 @@ function readBlocks(reader: ByteReader, count: number, sizes: PatchKeySizes) {
     const hash = table.take(keySize);
     const offset = table.u32();
     if (offset < reader.pos) {
-      throw formatError('E_FORMAT_RANGE', what, `block ${i} overlaps what is before it`, { offset, expected: reader.pos });
+      throw formatError('E_FORMAT_RANGE', what, `block ${i} overlaps what is before it`, {
+        offset,
+        expected: reader.pos,
+      });
     }
     reader.seek(offset);
     const { bytes, files } = skipBlock(reader, sizes);
@@ -235,7 +238,8 @@ function writeBlocks(files: Iterable<PatchedFile>, sizes: PatchKeySizes, blockBi
   for (const [i, file] of sorted.entries()) {
     writer.raw(writeFile(file, sizes));
     const next = sorted[i + 1];
-    const nextSize = next === undefined ? 0 : 6 + sizes.target + next.patches.length * (sizes.source + sizes.patch + 10);
+    const nextSize =
+      next === undefined ? 0 : 6 + sizes.target + next.patches.length * (sizes.source + sizes.patch + 10);
     if (next !== undefined && writer.size + nextSize + 1 <= 2 ** blockBits) continue;
     blocks.push({ lastCkey: file.targetCkey, bytes: writer.u8(0).bytes() });
     writer = new ByteWriter();

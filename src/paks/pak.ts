@@ -10,7 +10,15 @@ export interface PakOptions {
   ignoreMagic?: boolean;
   /** Read as this version, whatever the file says. */
   forceVersion?: number;
+  /** Read although a hash of the directory or of an entry does not match; the mismatch becomes a note. */
+  ignoreHashes?: boolean;
 }
+
+/**
+ * Why a row is not what its name gives: `shadowed` by another row of the same name, `deleted` by a delete record of a
+ * patch, or a `delete-record` itself.
+ */
+export type HiddenKind = 'shadowed' | 'deleted' | 'delete-record';
 
 /** One row of a PAK's directory, in directory order. Duplicate names are separate rows. */
 export interface PakEntry {
@@ -26,11 +34,13 @@ export interface PakEntry {
   readonly method: string;
   readonly encrypted: boolean;
   /** Time of the file, where the format has one. */
-  readonly mtime?: Date;
+  readonly mtime?: Date | undefined;
   /** Hash over the stored bytes, hex, where the format has one. */
-  readonly sha1?: string;
+  readonly sha1?: string | undefined;
+  /** Set when the engine would not give this row for its name; the note says more. Left out when everything is extracted. */
+  readonly hidden?: HiddenKind | undefined;
   /** What a reader should know (shadowed by an earlier duplicate, unreadable and why …). */
-  readonly note?: string;
+  readonly note?: string | undefined;
 }
 
 /** Result of checking one entry: undefined when right, else what is wrong. */
@@ -40,15 +50,21 @@ export type PakProblem = { code: string; message: string };
 export interface Pak {
   readonly family: string;
   readonly version: string;
+  /** Reading this throws E_KEY_MISSING when the directory is locked; the rest of a locked PAK can still be asked. */
   readonly entries: readonly PakEntry[];
   /** Oddities of the file that are no errors. */
   readonly notes: readonly string[];
   /** What `info` shows beside counts: mount point, key kinds, compression methods, author … Plain JSON. */
   readonly facts: Record<string, unknown>;
-  /** The entry the engine would take for this name (case rules of the engine), or undefined. */
+  /** The entry the engine would take for this name (case rules of the engine), or undefined. Throws as `entries`. */
   find(name: string): PakEntry | undefined;
   /** The decoded bytes of an entry, in pieces of bounded size. Throws E_UNSUPPORTED, E_KEY_MISSING, E_INTEGRITY, E_FORMAT…. */
   read(entry: PakEntry): AsyncIterable<Uint8Array>;
+  /**
+   * Part of the decoded bytes, reading little more than what holds it. Where it is absent an entry can only be read
+   * from its start. Throws as `read`, and E_FORMAT_RANGE when the entry does not have that part.
+   */
+  readRange?(entry: PakEntry, offset: number, size: number): AsyncIterable<Uint8Array>;
   /** Checks one entry as far as the format allows, without keys where hashes are over stored bytes. */
   verify(entry: PakEntry): Promise<PakProblem | undefined>;
   /** Checks what belongs to no entry (index hash, header hash). */

@@ -38,6 +38,8 @@ export interface RangeJob {
 export interface RangeResult {
   /** For each target the bytes from its start that are verified now. */
   verified: number[];
+  /** Whether the host answered a range as it was asked. */
+  rangeServed: boolean;
   /** The first thing that was wrong with the host's answer, or that went wrong here. */
   error?: { code: string; message: string; data: ErrorData } | undefined;
 }
@@ -86,7 +88,7 @@ export async function fetchRange(
   reception.close();
   await writer.finish().catch((error) => errors.unshift(error));
   const local = errors.find((error) => codeOf(error)?.startsWith('E_STORE'));
-  return { verified: reception.verified(), error: plainError(local ?? errors[0]) };
+  return { verified: reception.verified(), rangeServed: reception.rangeServed, error: plainError(local ?? errors[0]) };
 }
 
 async function download(
@@ -111,6 +113,7 @@ async function download(
         signal,
         onHead: (head) => {
           position = checkRangeHead(head, range, { url, allowWhole: job.allowWhole === true });
+          if (head.status === 206) reception.rangeServed = true;
           if (head.status === 200) bodyEnd = Number(head.headers['content-length'] ?? Number.POSITIVE_INFINITY);
         },
         onData: (piece) => {
@@ -169,6 +172,7 @@ class Reception {
   /** The first offset that is needed. */
   readonly start: number;
   problem: unknown;
+  rangeServed = false;
   readonly #job: RangeJob;
   readonly #verifiers: (EntryVerifier | undefined)[];
   readonly #from: number[];

@@ -75,6 +75,7 @@ async function runJob(job: RangeJob, options: TransferOptions): Promise<Transfer
   const ask = { kind: options.kind, what: job.path, attemptsPerHost: options.attemptsPerHost, signal: options.signal };
   try {
     await askHosts(options.hosts, ask, async (host) => {
+      if (options.hosts.noneKnowsRanges && job.allowWhole !== true) throw noRanges(job.path);
       const next: RangeJob[] = [];
       let error: PakratError | undefined;
       let progressed = false;
@@ -85,6 +86,7 @@ async function runJob(job: RangeJob, options: TransferOptions): Promise<Transfer
           if (result.verified[i] === target.size) options.onDone?.(part, target);
         });
         next.push(...leftOver(part, result.verified));
+        if (result.rangeServed) options.hosts.servedRange(host);
         if (result.error !== undefined) {
           const { code, message, data } = result.error;
           error ??= new PakratError(code as ErrorCode, message, { data: { ...data, progressed } });
@@ -107,6 +109,11 @@ async function runJob(job: RangeJob, options: TransferOptions): Promise<Transfer
     const ekeys = remaining.flatMap((part) => part.targets.map((target) => target.ekey));
     return { path: job.path, ekeys, code, message: (error as Error).message };
   }
+}
+
+/** Ends a job at once: the same objects will be read whole instead. */
+function noRanges(path: string): PakratError {
+  return new PakratError('E_NETWORK_EXHAUSTED', `${path}: no host knows ranges`);
 }
 
 /** What of a job is still to fetch, as jobs: the unverified entries, neighbours together as before. */

@@ -4,7 +4,11 @@ import { decodeBpsv } from '../../src/formats/bpsv.ts';
 import { conformanceBytes, describeConformance } from '../support/conformance.ts';
 
 const table = (column: string, regions: string[]) =>
-  decodeBpsv(new TextEncoder().encode(`Path!STRING:0|${column}!STRING:0\n${regions.map((name) => `p-${name}|${name}\n`).join('')}`));
+  decodeBpsv(
+    new TextEncoder().encode(
+      `Path!STRING:0|${column}!STRING:0\n${regions.map((name) => `p-${name}|${name}\n`).join('')}`,
+    ),
+  );
 
 test('the row of the region that was asked for, wherever its column stands', () => {
   expect(rowOfRegion(table('Region', ['us', 'eu']), ['Region'], 'eu')).toMatchObject({
@@ -12,7 +16,10 @@ test('the row of the region that was asked for, wherever its column stands', () 
     region: 'eu',
     fellBack: false,
   });
-  expect(rowOfRegion(table('Name', ['US', 'KR']), ['Region', 'Name'], 'kr')).toMatchObject({ region: 'KR', fellBack: false });
+  expect(rowOfRegion(table('Name', ['US', 'KR']), ['Region', 'Name'], 'kr')).toMatchObject({
+    region: 'KR',
+    fellBack: false,
+  });
 });
 
 test('a region without a row falls back to us, eu, xx, then the first, and says so', () => {

@@ -80,7 +80,12 @@ describe('askVersionService', () => {
     const a = await saying('a', versions(35202));
     const answer = await ask([`${a}/v2/products`]);
     expect(asked).toEqual(['a /v2/products/wow/versions']);
-    expect(answer).toMatchObject({ seqn: 35202, stale: false, failures: [], service: `${a}/v2/products/{product}/{endpoint}` });
+    expect(answer).toMatchObject({
+      seqn: 35202,
+      stale: false,
+      failures: [],
+      service: `${a}/v2/products/{product}/{endpoint}`,
+    });
     expect(answer.bpsv.rows).toEqual([{ Region: 'us', BuildId: '60100' }]);
     expect(new TextDecoder().decode(answer.bytes)).toBe(versions(35202));
   });
@@ -223,7 +228,9 @@ describe('askVersionService', () => {
   test('an interruption ends it at once', async () => {
     const silent = await service('silent', () => {});
     const started = performance.now();
-    await expect(ask([silent, silent], { signal: AbortSignal.timeout(50) })).rejects.toMatchObject({ code: 'E_ABORTED' });
+    await expect(ask([silent, silent], { signal: AbortSignal.timeout(50) })).rejects.toMatchObject({
+      code: 'E_ABORTED',
+    });
     expect(performance.now() - started).toBeLessThan(1000);
   });
 });

@@ -18,7 +18,10 @@ test('without flags: the settings, and the data folder of the user', () => {
 });
 
 test('flags win, and are brought to one spelling', () => {
-  const options = globalOptions({ store: 'here', region: 'EU', locale: 'dede', 'cdn-host': ['a', 'b'], offline: true }, '/d');
+  const options = globalOptions(
+    { store: 'here', region: 'EU', locale: 'dede', 'cdn-host': ['a', 'b'], offline: true },
+    '/d',
+  );
   expect(options).toMatchObject({ region: 'eu', locale: 'deDE', cdnHosts: ['a', 'b'], offline: true });
   expect(options.store).toBe(`${process.cwd()}/here`);
 });

@@ -27,12 +27,18 @@ const name = '0123456789ABCDEF';
 const key = (digit: string): string => digit.repeat(32);
 
 test('a list: new, known and changed keys are counted; case and further fields do not matter', () => {
-  expect(importKeys(ledger, [file('a.txt', `${name} ${key('A')}\n\n# comment\nFEDCBA9876543210 ${key('b')} 2019 reserved\n`)])).toEqual({
+  expect(
+    importKeys(ledger, [
+      file('a.txt', `${name} ${key('A')}\n\n# comment\nFEDCBA9876543210 ${key('b')} 2019 reserved\n`),
+    ]),
+  ).toEqual({
     read: 2,
     added: 2,
     changed: 0,
   });
-  expect(importKeys(ledger, [file('b.txt', `${name.toLowerCase()} ${key('a')}\nFEDCBA9876543210 ${key('c')}\n`)])).toEqual({
+  expect(
+    importKeys(ledger, [file('b.txt', `${name.toLowerCase()} ${key('a')}\nFEDCBA9876543210 ${key('c')}\n`)]),
+  ).toEqual({
     read: 2,
     added: 0,
     changed: 1,

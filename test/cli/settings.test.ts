@@ -71,7 +71,9 @@ describe('loadSettings', () => {
     ['{"region": ', 'cannot be read as settings'],
   ])('%j is refused, and the message says where', (content, message) => {
     const path = userFile(content);
-    expect(() => loadSettings({}, path)).toThrow(expect.objectContaining({ code: 'E_USAGE', message: expect.stringContaining(message) }));
+    expect(() => loadSettings({}, path)).toThrow(
+      expect.objectContaining({ code: 'E_USAGE', message: expect.stringContaining(message) }),
+    );
     expect(() => loadSettings({}, path)).toThrow(path);
   });
 

@@ -21,7 +21,15 @@ describeSynthetic('cdns, against a CDN', () => {
   });
 
   test('--json, over Ribbit as well', () => {
-    const { status, stdout } = runPakrat(['cdns', 'wow', '--patch-url', cdn.ribbitUrl, '--store', scratch('s'), '--json']);
+    const { status, stdout } = runPakrat([
+      'cdns',
+      'wow',
+      '--patch-url',
+      cdn.ribbitUrl,
+      '--store',
+      scratch('s'),
+      '--json',
+    ]);
     expect(status).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({
       product: 'wow',

@@ -17,7 +17,9 @@ describeSynthetic('inspect, on the objects of a CDN', () => {
   let cdn: SyntheticCdn;
   let configs: { build: { b: string }; cdn: { b: string }; keyring: string; product_config: string };
   beforeAll(async () => {
-    cdn = await syntheticCdn({ make: ['--files', '120', '--total-bytes', '400K', '--download-version', '2,3', '--seed', '5'] });
+    cdn = await syntheticCdn({
+      make: ['--files', '120', '--total-bytes', '400K', '--download-version', '2,3', '--seed', '5'],
+    });
     configs = cdn.summary.configs as typeof configs;
   });
   afterAll(() => cdn.close());
@@ -27,7 +29,9 @@ describeSynthetic('inspect, on the objects of a CDN', () => {
 
   test('every object is told for what it is', () => {
     const found = new Map<string, number>();
-    const files = readdirSync(join(cdn.root, 'www', 'tpr'), { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+    const files = readdirSync(join(cdn.root, 'www', 'tpr'), { recursive: true, withFileTypes: true }).filter((entry) =>
+      entry.isFile(),
+    );
     const archives = new Set(files.filter(({ name }) => name.endsWith('.index')).map(({ name }) => name.slice(0, -6)));
     for (const { name, parentPath } of files) {
       // Archives hold many objects one after the other, and are none.
@@ -36,10 +40,18 @@ describeSynthetic('inspect, on the objects of a CDN', () => {
       const format = inspection.inside?.format ?? inspection.format;
       found.set(format, (found.get(format) ?? 0) + 1);
     }
-    for (const format of ['build config', 'CDN config', 'key ring config', 'product config', 'archive index', 'encoding file']) {
+    for (const format of [
+      'build config',
+      'CDN config',
+      'key ring config',
+      'product config',
+      'archive index',
+      'encoding file',
+    ]) {
       expect(found.get(format)).toBeGreaterThan(0);
     }
-    for (const format of ['install manifest', 'download manifest', 'size manifest', 'WoW root']) expect(found.get(format)).toBe(2);
+    for (const format of ['install manifest', 'download manifest', 'size manifest', 'WoW root'])
+      expect(found.get(format)).toBe(2);
   });
 
   test('as text and as JSON', () => {
@@ -49,17 +61,26 @@ describeSynthetic('inspect, on the objects of a CDN', () => {
     expect(text.stdout).toMatch(new RegExp(`^build config, .* MD5 ${configs.build.b}\n`));
     expect(text.stdout).toMatch(/^ {2}name +WOW-60100patch11\.2\.0_Retail$/m);
     const { stdout } = runPakrat(['inspect', path, '--rows', '0-2', '--json']);
-    expect(JSON.parse(stdout)).toMatchObject({ format: 'build config', md5: configs.build.b, table: { first: 0, rows: [{}, {}, {}] } });
+    expect(JSON.parse(stdout)).toMatchObject({
+      format: 'build config',
+      md5: configs.build.b,
+      table: { first: 0, rows: [{}, {}, {}] },
+    });
   });
 
   test('an object of the store by its name; of an archive its index', () => {
     const folder = scratch('store');
     const store = openStore(folder, { create: true });
-    const name = readdirSync(join(cdn.root, 'www', 'tpr', 'wow', 'data'), { recursive: true, encoding: 'utf8' }).find((path) => path.endsWith('.index'))!;
-    const hash = name.slice(-38, -6);
-    for (const [kind, object_, suffix] of [['config', configs.build.b, ''], ['data', hash, '.index'], ['data', hash, '']] as const) {
-      store.addObject({ cdnPath: 'tpr/wow', kind, hash: object_, suffix }, new Uint8Array(readFileSync(object(kind, object_ + suffix))));
-    }
+    const names = readdirSync(join(cdn.root, 'www', 'tpr', 'wow', 'data'), { recursive: true, encoding: 'utf8' });
+    const hash = names.find((path) => names.includes(`${path}.index`))!.slice(-32);
+    const add = (kind: 'config' | 'data', name: string, suffix: '' | '.index'): void =>
+      store.addObject(
+        { cdnPath: 'tpr/wow', kind, hash: name, suffix },
+        new Uint8Array(readFileSync(object(kind, name + suffix))),
+      );
+    add('config', configs.build.b, '');
+    add('data', hash, '.index');
+    add('data', hash, '');
     store.close();
     const inspect = (what: string): { format: string } =>
       JSON.parse(runPakrat(['inspect', what, '--store', folder, '--json']).stdout) as { format: string };
@@ -84,7 +105,13 @@ describe('inspect', () => {
     const text = 'Region!STRING:0\nus\n';
     const keyStream = Buffer.from(salsaZeroStream, 'hex');
     const inner = Buffer.from(`N${text}`).map((byte, i) => byte ^ keyStream[i]!);
-    const chunk = Buffer.concat([Buffer.from('E\x08', 'latin1'), Buffer.from('0123456789abcdef', 'hex'), Buffer.from([4, 0, 0, 0, 0]), Buffer.from('S'), inner]);
+    const chunk = Buffer.concat([
+      Buffer.from('E\x08', 'latin1'),
+      Buffer.from('0123456789abcdef', 'hex'),
+      Buffer.from([4, 0, 0, 0, 0]),
+      Buffer.from('S'),
+      inner,
+    ]);
     const head = Buffer.alloc(36);
     head.write('BLTE');
     head.writeUInt32BE(36, 4);
@@ -95,7 +122,10 @@ describe('inspect', () => {
     writeFileSync(scratch('locked'), Buffer.concat([head, chunk]));
     const locked = runPakrat(['inspect', scratch('locked'), '--store', scratch('keys'), '--json']);
     expect(locked.status).toBe(7);
-    expect(JSON.parse(locked.stdout)).toMatchObject({ facts: { keyNames: ['efcdab8967452301'] }, problem: { code: 'E_KEY_MISSING' } });
+    expect(JSON.parse(locked.stdout)).toMatchObject({
+      facts: { keyNames: ['efcdab8967452301'] },
+      problem: { code: 'E_KEY_MISSING' },
+    });
     writeFileSync(scratch('key.txt'), `EFCDAB8967452301 ${'00'.repeat(16)}\n`);
     runPakrat(['keys', 'import', scratch('key.txt'), '--store', scratch('keys')]);
     const opened = runPakrat(['inspect', scratch('locked'), '--store', scratch('keys')]);

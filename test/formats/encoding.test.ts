@@ -26,7 +26,7 @@ const byText = (a: string, b: string): number => (a < b ? -1 : 1);
 /** Contents with one, two or many objects, sizes of 0 and above 4 GiB among them. */
 function someContent(count: number): { ckeys: CkeyEntry[]; ekeys: EkeyEntry[]; especs: string[] } {
   const ckeys = Array.from({ length: count }, (_, i) => {
-    const keyCount = i === 5 ? 200 : i % 7 === 0 ? 2 : 1;
+    const keyCount = i === 5 ? 254 : i % 7 === 0 ? 2 : 1;
     const size = i % 50 === 0 ? 0 : i % 51 === 0 ? 0xff_ffff_fffe : i;
     return { ckey: key(i, i >> 8), size, ekeys: Array.from({ length: keyCount }, (_, k) => key(i, i >> 8, k)) };
   });
@@ -116,6 +116,7 @@ describe('an encoding file', () => {
     const ekey = key(2);
     for (const bad of [
       { ckeys: [{ ckey: key(1), size: 1, ekeys: [] }], ekeys: [], especs: [] },
+      { ckeys: [{ ckey: key(1), size: 1, ekeys: Array(255).fill(ekey) }], ekeys: [], especs: [] },
       { ckeys: [{ ckey: key(1), size: 2 ** 40, ekeys: [ekey] }], ekeys: [], especs: [] },
       { ckeys: [], ekeys: [{ ekey, especIndex: 1, size: 1 }], especs: ['z'] },
     ]) {

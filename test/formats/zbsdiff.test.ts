@@ -152,6 +152,12 @@ describe('control numbers', () => {
     expect([...applyZbsdiff(old, patch, { maxSize })]).toEqual([11]);
   });
 
+  test('a new file of just the size allowed, and of one byte more', () => {
+    const patch = makeZbsdiff(old, Uint8Array.of(10, 20, 30, 40, 50));
+    expect(applyZbsdiff(old, patch, { maxSize: 5 }).length).toBe(5);
+    expect(codeOf(() => applyZbsdiff(old, patch, { maxSize: 4 }))).toBe('E_FORMAT_RANGE');
+  });
+
   test.each<[string, () => Uint8Array, string]>([
     ['a count below zero', () => apply([[-1n, 2n, 0n]], [], [1, 2], 1), 'E_FORMAT_RANGE'],
     ['too few bytes', () => apply([[2n, 0n, 0n]], [0, 0], [], 3), 'E_FORMAT_RANGE'],

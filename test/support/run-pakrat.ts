@@ -40,7 +40,10 @@ export function runPakrat(args: readonly string[], options: RunOptions = {}): Ru
 }
 
 /** Starts `pakrat ARGS` and gives back the process, with a promise of how it ended. */
-export function startPakrat(args: readonly string[], options: RunOptions = {}): { child: ChildProcess; ended: Promise<Run> } {
+export function startPakrat(
+  args: readonly string[],
+  options: RunOptions = {},
+): { child: ChildProcess; ended: Promise<Run> } {
   const child = spawn(process.execPath, [bin, ...args], {
     env: environment(options.env),
     cwd: options.cwd,
@@ -60,11 +63,15 @@ export function startPakrat(args: readonly string[], options: RunOptions = {}): 
 
 /** Runs a line of shell in which `pakrat` is the built program. */
 export function runShell(line: string, options: RunOptions = {}): Run {
-  const { status, stdout, stderr } = spawnSync('sh', ['-c', `pakrat() { "${process.execPath}" "${bin}" "$@"; }\n${line}`], {
-    env: environment(options.env),
-    cwd: options.cwd,
-    timeout: options.timeoutMs ?? 60_000,
-    encoding: 'utf8',
-  });
+  const { status, stdout, stderr } = spawnSync(
+    'sh',
+    ['-c', `pakrat() { "${process.execPath}" "${bin}" "$@"; }\n${line}`],
+    {
+      env: environment(options.env),
+      cwd: options.cwd,
+      timeout: options.timeoutMs ?? 60_000,
+      encoding: 'utf8',
+    },
+  );
   return { status, stdout, stderr };
 }

@@ -26,12 +26,17 @@ export function describeBlte(bytes: Uint8Array, keys: KeyRing): Description {
       decodedSize: header.decodedSize,
       keyNames: keyNames.size === 0 ? undefined : [...keyNames],
     },
-    table: indexedTable('chunks', ['chunk', 'offset', 'encodedSize', 'decodedSize', 'mode', 'md5', 'keyName'], header.count, (i) => {
-      const chunk = header.chunk(i);
-      const { mode, keyName } = chunkHead(bytes, chunk.offset);
-      const md5 = chunk.md5 === undefined ? undefined : toHex(chunk.md5);
-      return [i, chunk.offset, chunk.encodedSize, chunk.decodedSize, mode, md5, keyName];
-    }),
+    table: indexedTable(
+      'chunks',
+      ['chunk', 'offset', 'encodedSize', 'decodedSize', 'mode', 'md5', 'keyName'],
+      header.count,
+      (i) => {
+        const chunk = header.chunk(i);
+        const { mode, keyName } = chunkHead(bytes, chunk.offset);
+        const md5 = chunk.md5 === undefined ? undefined : toHex(chunk.md5);
+        return [i, chunk.offset, chunk.encodedSize, chunk.decodedSize, mode, md5, keyName];
+      },
+    ),
     inside: () => decodeBlte(bytes, { keys }),
   };
 }

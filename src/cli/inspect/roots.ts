@@ -16,12 +16,17 @@ export function describeWowRoot(bytes: Uint8Array): Description {
       headerTotal: root.total,
       headerNamed: root.named,
     },
-    table: indexedTable('files', ['fileDataId', 'ckey', 'nameHash', 'locales', 'contentFlags'], root.rowCount, (row) => {
-      const { localeFlags, contentFlags } = rowBlock(root, row);
-      const hash = rowNameHash(root, row);
-      const locales = localeNames(localeFlags).join(' ') || `0x${localeFlags.toString(16)}`;
-      return [ids[row], toHex(rowCkey(root, row)), hash && toHex(hash), locales, `0x${contentFlags.toString(16)}`];
-    }),
+    table: indexedTable(
+      'files',
+      ['fileDataId', 'ckey', 'nameHash', 'locales', 'contentFlags'],
+      root.rowCount,
+      (row) => {
+        const { localeFlags, contentFlags } = rowBlock(root, row);
+        const hash = rowNameHash(root, row);
+        const locales = localeNames(localeFlags).join(' ') || `0x${localeFlags.toString(16)}`;
+        return [ids[row], toHex(rowCkey(root, row)), hash && toHex(hash), locales, `0x${contentFlags.toString(16)}`];
+      },
+    ),
   };
 }
 

@@ -3,10 +3,11 @@ import { decodeBuildConfig } from '../../formats/build-config.ts';
 import { decodeCdnConfig } from '../../formats/cdn-config.ts';
 import { type ConfigEntry, decodeConfig } from '../../formats/config-file.ts';
 import { decodeKeyList, decodeKeyRing, type TactKey } from '../../formats/key-list.ts';
+import { listfileRows } from '../../formats/listfile.ts';
 import { decodePatchConfig } from '../../formats/patch-config.ts';
 import { decodeProductConfig } from '../../formats/product-config.ts';
 import { decodeRibbit } from '../../formats/ribbit-mime.ts';
-import { type Description, indexedTable, type RowTable } from './description.ts';
+import { type Description, indexedTable, listedTable, type RowTable } from './description.ts';
 
 const latin1Decoder = new TextDecoder('latin1');
 
@@ -18,14 +19,20 @@ export function textStart(bytes: Uint8Array): string {
 
 /** The first lines that say something, without comments. */
 function firstLine(bytes: Uint8Array): string {
-  return textStart(bytes).split(/\r?\n/).find((line) => line.trim() !== '' && !line.startsWith('#')) ?? '';
+  return (
+    textStart(bytes)
+      .split(/\r?\n/)
+      .find((line) => line.trim() !== '' && !line.startsWith('#')) ?? ''
+  );
 }
 
 export const isBpsv = (bytes: Uint8Array): boolean => /^[^|!=]+![A-Za-z]+:\d+(\||$)/.test(firstLine(bytes));
 export const isRibbit = (bytes: Uint8Array): boolean => /^MIME-Version:/i.test(textStart(bytes));
 export const isJsonObject = (bytes: Uint8Array): boolean => /^\s*\{\s*["}]/.test(textStart(bytes));
 export const isKeyRing = (bytes: Uint8Array): boolean => /^key-[0-9a-f]{16}\s*=/i.test(firstLine(bytes));
-export const isKeyList = (bytes: Uint8Array): boolean => /^\s*[0-9a-f]{16}\s+[0-9a-f]{32}(\s|$)/i.test(firstLine(bytes));
+export const isKeyList = (bytes: Uint8Array): boolean =>
+  /^\s*[0-9a-f]{16}\s+[0-9a-f]{32}(\s|$)/i.test(firstLine(bytes));
+export const isListfile = (bytes: Uint8Array): boolean => /^\d{1,10};\S/.test(firstLine(bytes));
 
 /** True for a config that has all of these keys. */
 export function isConfigWith(...keys: readonly string[]): (bytes: Uint8Array) => boolean {
@@ -62,13 +69,22 @@ export function describeRibbit(bytes: Uint8Array): Description {
 
 export function describeBuildConfig(bytes: Uint8Array): Description {
   const { name, uid, product, vfs, config } = decodeBuildConfig(bytes);
-  return { facts: { name, uid, product, lines: config.entries.length, vfs: vfs.length }, table: configTable(config.entries) };
+  return {
+    facts: { name, uid, product, lines: config.entries.length, vfs: vfs.length },
+    table: configTable(config.entries),
+  };
 }
 
 export function describeCdnConfig(bytes: Uint8Array): Description {
   const { archives, patchArchives, archiveGroup, fileIndex, builds } = decodeCdnConfig(bytes);
   return {
-    facts: { archives: archives.length, patchArchives: patchArchives.length, archiveGroup, fileIndex, builds: builds.length },
+    facts: {
+      archives: archives.length,
+      patchArchives: patchArchives.length,
+      archiveGroup,
+      fileIndex,
+      builds: builds.length,
+    },
     table: configTable(decodeConfig(bytes).entries),
   };
 }
@@ -93,7 +109,9 @@ export function describeConfig(bytes: Uint8Array): Description {
 
 export function describeProductConfig(bytes: Uint8Array): Description {
   const { product, dataDir, decryptionKeyName, supportedLocales, tags } = decodeProductConfig(bytes);
-  return { facts: { product, dataDir, decryptionKeyName, supportedLocales: supportedLocales.join(' '), tags: tags.join(' ') } };
+  return {
+    facts: { product, dataDir, decryptionKeyName, supportedLocales: supportedLocales.join(' '), tags: tags.join(' ') },
+  };
 }
 
 export const describeKeyRing = (bytes: Uint8Array): Description => describeKeys(decodeKeyRing(bytes));
@@ -101,9 +119,27 @@ export const describeKeyList = (bytes: Uint8Array): Description => describeKeys(
 
 /** Names only: keys are not for the screen. */
 function describeKeys(keys: readonly TactKey[]): Description {
-  return { facts: { keys: keys.length }, table: indexedTable('keys', ['keyName'], keys.length, (i) => [keys[i]!.name]) };
+  return {
+    facts: { keys: keys.length },
+    table: indexedTable('keys', ['keyName'], keys.length, (i) => [keys[i]!.name]),
+  };
+}
+
+/** A list of file names with their ids; one without ids looks like any text and is not told. */
+export function describeListfile(bytes: Uint8Array): Description {
+  let names = 0;
+  for (const _ of listfileRows(bytes)) names += 1;
+  return {
+    facts: { names },
+    table: listedTable('names', ['fileDataId', 'name'], names, function* () {
+      for (const { fileDataId, name } of listfileRows(bytes)) yield [fileDataId, name];
+    }),
+  };
 }
 
 function configTable(entries: readonly ConfigEntry[]): RowTable {
-  return indexedTable('lines', ['key', 'value'], entries.length, (i) => [entries[i]!.key, entries[i]!.values.join(' ')]);
+  return indexedTable('lines', ['key', 'value'], entries.length, (i) => [
+    entries[i]!.key,
+    entries[i]!.values.join(' '),
+  ]);
 }

@@ -26,7 +26,10 @@ export function formatBytes(bytes: number): string {
  */
 export function parseSize(text: string): number {
   const match = /^(\d{1,15}(?:\.\d{1,6})?)\s*([kmgtp]?)(?:i?b)?(?:\/s)?$/i.exec(text.trim());
-  const bytes = match === null ? Number.NaN : Math.round(Number(match[1]) * 1024 ** ' KMGTP'.indexOf((match[2] || ' ').toUpperCase()));
+  const bytes =
+    match === null
+      ? Number.NaN
+      : Math.round(Number(match[1]) * 1024 ** ' KMGTP'.indexOf((match[2] || ' ').toUpperCase()));
   if (!Number.isSafeInteger(bytes)) {
     throw new PakratError('E_USAGE', `${JSON.stringify(text)} is not a size`, {
       hint: 'Write it as 500, 64K, 20M or 1.5G (K is 1024 bytes).',

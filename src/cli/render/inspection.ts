@@ -11,7 +11,10 @@ export function renderInspection(inspection: Inspection, width: number): string 
     return [[name, typeof fact === 'object' ? fact : String(fact)]];
   });
   const exact = `${formatCount(size)} bytes`;
-  const parts = [`${format}, ${size < 1024 ? exact : `${formatBytes(size)} (${exact})`}, MD5 ${md5}`, renderFields(fields, '  ')];
+  const parts = [
+    `${format}, ${size < 1024 ? exact : `${formatBytes(size)} (${exact})`}, MD5 ${md5}`,
+    renderFields(fields, '  '),
+  ];
   if (table !== undefined) parts.push('', renderRows(table, width));
   if (problem !== undefined) parts.push('', `What is inside cannot be shown: ${problem.message}`);
   if (inside !== undefined) parts.push('', `inside: ${renderInspection(inside, width)}`);
@@ -19,8 +22,12 @@ export function renderInspection(inspection: Inspection, width: number): string 
 }
 
 function renderRows({ what, count, first, columns, rows }: NonNullable<Inspection['table']>, width: number): string {
-  if (rows.length === 0) return count === 0 ? `no ${what}` : `${formatCount(count)} ${what}, none from number ${first} on`;
-  const titles = columns.map((title) => ({ title, align: typeof rows[0]?.[title] === 'number' ? ('right' as const) : ('left' as const) }));
+  if (rows.length === 0)
+    return count === 0 ? `no ${what}` : `${formatCount(count)} ${what}, none from number ${first} on`;
+  const titles = columns.map((title) => ({
+    title,
+    align: typeof rows[0]?.[title] === 'number' ? ('right' as const) : ('left' as const),
+  }));
   const cells = rows.map((row) => columns.map((name) => String(row[name] ?? '')));
   const last = first + rows.length - 1;
   const more = rows.length < count ? `; --rows A-B shows others` : '';

@@ -24,7 +24,10 @@ export function toJson(value: unknown, indent?: number): string {
 }
 
 /** Writes rows as one JSON list, a row per line, without holding them all: for lists of millions. */
-export async function writeJsonList(stream: NodeJS.WritableStream, rows: Iterable<unknown> | AsyncIterable<unknown>): Promise<void> {
+export async function writeJsonList(
+  stream: NodeJS.WritableStream,
+  rows: Iterable<unknown> | AsyncIterable<unknown>,
+): Promise<void> {
   let text = '[';
   let first = true;
   for await (const row of rows) {

@@ -38,6 +38,8 @@ const barEveryMs = 100;
 const lineEveryMs = 10_000;
 /** The rate is that of the last ten seconds. */
 const rateWindowMs = 10_000;
+/** Columns of the shortest bar; for it hosts and files are left out of the line. */
+const leastBar = 10;
 const clearLine = '\r\x1b[K';
 
 /** Shows progress: a bar redrawn at most ten times a second on a terminal, a line every ten seconds elsewhere. */
@@ -51,7 +53,11 @@ export function createProgress(options: ProgressOptions): Progress {
   const draw = (): void => {
     if (state === undefined) return;
     drawnAt = now();
-    const line = progressLine(state, meter.rate(drawnAt), isTty ? (stream.columns ?? 80) - 1 : Number.POSITIVE_INFINITY);
+    const line = progressLine(
+      state,
+      meter.rate(drawnAt),
+      isTty ? (stream.columns ?? 80) - 1 : Number.POSITIVE_INFINITY,
+    );
     // One write, and the rest of the line erased after it rather than before: nothing flickers.
     stream.write(isTty ? `\r${line}\x1b[K` : `${line}\n`);
     barShown = isTty;
@@ -112,17 +118,17 @@ function progressLine(state: ProgressState, rate: number, width: number): string
   const share = total > 0 ? Math.min(1, done / total) : 0;
   const parts = [
     printable(phase),
-    ...(total > 0 ? [`${Math.floor(share * 100)} %`.padStart(5), `${formatBytes(done)} of ${formatBytes(total)}`] : [formatBytes(done)]),
+    ...(total > 0
+      ? [`${Math.floor(share * 100)} %`.padStart(5), `${formatBytes(done)} of ${formatBytes(total)}`]
+      : [formatBytes(done)]),
     `${formatBytes(rate)}/s`,
     ...(rate > 0 && total > done ? [`${formatDuration((total - done) / rate)} left`] : []),
     ...(files === undefined ? [] : [`${formatCount(files.done)} of ${formatCount(files.total)} files`]),
     ...(hosts.length === 0 ? [] : [hosts.map(printable).join(' ')]),
   ];
-  while (parts.length > 3 && textWidth(parts.join('  ')) > width) parts.pop();
-  if (total > 0 && Number.isFinite(width)) {
-    const room = Math.min(30, width - textWidth(parts.join('  ')) - 4);
-    if (room >= 8) parts.splice(1, 0, bar(share, room));
-  }
+  const room = (): number => width - textWidth(parts.join('  ')) - 4;
+  while (parts.length > 3 && room() < leastBar) parts.pop();
+  if (total > 0 && Number.isFinite(width) && room() >= leastBar) parts.splice(1, 0, bar(share, Math.min(30, room())));
   return truncateText(parts.join('  '), width);
 }
 

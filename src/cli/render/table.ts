@@ -15,8 +15,14 @@ const gap = '  ';
  * Rows under their titles, in columns, one line per row and no line break at the end. Cells are made printable.
  * @param width columns of the terminal: the widest table columns are cut until a line fits; Infinity cuts nothing
  */
-export function renderTable(columns: readonly Column[], rows: readonly (readonly string[])[], width = Number.POSITIVE_INFINITY): string {
-  const lines = [columns.map(({ title }) => title), ...rows].map((row) => columns.map((_, i) => printable(row[i] ?? '')));
+export function renderTable(
+  columns: readonly Column[],
+  rows: readonly (readonly string[])[],
+  width = Number.POSITIVE_INFINITY,
+): string {
+  const lines = [columns.map(({ title }) => title), ...rows].map((row) =>
+    columns.map((_, i) => printable(row[i] ?? '')),
+  );
   const widths = columns.map((_, i) => lines.reduce((most, line) => Math.max(most, textWidth(line[i]!)), 0));
   shrink(widths, width - gap.length * (columns.length - 1));
   return lines

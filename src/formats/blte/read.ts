@@ -1,6 +1,6 @@
 /*
  * A BLTE object read piece by piece. Chunks up to 8 MiB are read whole, verified, and only then decoded. Larger ones
- * (a chunk may have 4 GiB) flow through in pieces of 1 MiB while they are hashed; their last piece is decoded only
+ * (a chunk may have 4 GiB) flow through in pieces of 256 KiB while they are hashed; their last piece is decoded only
  * when the hash is right, but what came before it was given out unverified. So a consumer keeps nothing that it was
  * given until the end came without an error.
  */
@@ -33,8 +33,10 @@ export interface ReadBlteOptions {
 
 /** Chunks up to this size, encoded and decoded, are held whole: 8 MiB. */
 const wholeChunkSize = 0x80_0000;
-/** What is read at once otherwise: 1 MiB. */
-const pieceSize = 0x10_0000;
+/** Larger chunks are read in pieces of 256 KiB. */
+const pieceSize = 0x4_0000;
+/** What is read at least where less than a piece is wanted: 1 MiB. */
+const aheadSize = 0x10_0000;
 /** Most bytes for a chunk in a mode that cannot be decoded in pieces: 64 MiB. */
 const heldSize = 0x400_0000;
 
@@ -43,10 +45,7 @@ const heldSize = 0x400_0000;
  * @throws E_FORMAT_… as decodeBlteHeader
  */
 export async function readBlteHeader(read: ReadRange, objectSize: number): Promise<BlteHeader> {
-  return decodeBlteHeader(
-    await readHeaderBytes(readAhead(read, { objectSize, aheadSize: 0x1_0000 }), objectSize),
-    objectSize,
-  );
+  return decodeBlteHeader(await readHeaderBytes(readAhead(read, objectSize, 0x1_0000), objectSize), objectSize);
 }
 
 /**
@@ -59,7 +58,7 @@ export async function* readBlte(
   objectSize: number,
   options: ReadBlteOptions = {},
 ): AsyncGenerator<Uint8Array> {
-  const ahead = readAhead(read, { objectSize, aheadSize: pieceSize });
+  const ahead = readAhead(read, objectSize);
   const headerBytes = await readHeaderBytes(ahead, objectSize);
   const header = decodeBlteHeader(headerBytes, objectSize);
   const { ekey, ckey, keys = emptyKeyRing } = options;
@@ -96,12 +95,12 @@ async function readHeaderBytes(read: ReadRange, objectSize: number): Promise<Uin
 }
 
 /** Reads further than asked, so that thousands of small chunks do not cost a read each. */
-function readAhead(read: ReadRange, { objectSize, aheadSize }: { objectSize: number; aheadSize: number }): ReadRange {
+function readAhead(read: ReadRange, objectSize: number, leastSize = aheadSize): ReadRange {
   let held: Uint8Array = new Uint8Array(0);
   let heldOffset = 0;
   return async (offset, size) => {
     if (offset < heldOffset || offset + size > heldOffset + held.length) {
-      const wanted = Math.min(Math.max(size, aheadSize), objectSize - offset);
+      const wanted = Math.min(size < pieceSize ? Math.max(size, leastSize) : size, objectSize - offset);
       held = await read(offset, wanted);
       heldOffset = offset;
       if (held.length !== wanted) {

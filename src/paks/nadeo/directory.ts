@@ -73,10 +73,18 @@ export interface DirectoryOptions {
   /** Size of the whole header: counts that cannot fit are refused at once, whatever part of it is there. */
   headerSize: number;
   decodeText?: TextDecode | undefined;
+  /** Called between folders and files, with the offset behind the folders: where the header mixes its feedback. */
+  afterFolders?: ((folders: readonly FolderRecord[], offset: number) => void) | undefined;
 }
 
-/** Decodes folders, which come first. Throws E_FORMAT_RANGE or E_FORMAT_TRUNCATED. */
-export function decodeFolders(reader: ByteReader, { headerSize, decodeText }: DirectoryOptions): FolderRecord[] {
+/** Decodes folders and files. Throws E_FORMAT_RANGE or E_FORMAT_TRUNCATED. */
+export function decodeDirectory(reader: ByteReader, options: DirectoryOptions): DirectoryRecords {
+  const folders = decodeFolders(reader, options);
+  options.afterFolders?.(folders, reader.pos);
+  return { folders, files: decodeFiles(reader, folders.length, options) };
+}
+
+function decodeFolders(reader: ByteReader, { headerSize, decodeText }: DirectoryOptions): FolderRecord[] {
   const count = plausibleCount(reader, 'folders', Math.floor(headerSize / minFolderBytes));
   reader.count(count, minFolderBytes);
   const folders: FolderRecord[] = [];
@@ -87,8 +95,7 @@ export function decodeFolders(reader: ByteReader, { headerSize, decodeText }: Di
   return folders;
 }
 
-/** Decodes the files that follow the folders. Throws as {@link decodeFolders}. */
-export function decodeFiles(reader: ByteReader, folderCount: number, options: DirectoryOptions): FileRecord[] {
+function decodeFiles(reader: ByteReader, folderCount: number, options: DirectoryOptions): FileRecord[] {
   const { version, headerSize, decodeText } = options;
   const minBytes = 36 + (version >= 17 ? 4 : 0) + (version >= 14 ? 16 : 0);
   const count = plausibleCount(reader, 'files', Math.floor(headerSize / minBytes));
@@ -111,7 +118,7 @@ export function decodeFiles(reader: ByteReader, folderCount: number, options: Di
   return files;
 }
 
-/** The mirror of {@link decodeFolders} and {@link decodeFiles}. */
+/** The mirror of {@link decodeDirectory}. */
 export function encodeDirectory(writer: ByteWriter, { folders, files }: DirectoryRecords, version: number): void {
   writer.u32le(folders.length);
   for (const { parent, name } of folders) writeString(writer.i32le(parent), name);

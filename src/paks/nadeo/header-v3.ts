@@ -19,7 +19,7 @@ import { equalBytes } from '../../core/bytes.ts';
 import { md5 } from '../../core/hash.ts';
 import { ByteReader } from '../../core/reader.ts';
 import { ByteWriter } from '../../core/writer.ts';
-import { decodeFiles, decodeFolders, type DirectoryOptions, type DirectoryRecords, encodeDirectory } from './directory.ts';
+import { decodeDirectory, type DirectoryOptions, type DirectoryRecords, encodeDirectory } from './directory.ts';
 
 /** Offset of the encrypted header's IV. */
 export const headerV3IvOffset = 12;
@@ -58,9 +58,8 @@ export function decodeHeaderV3(bytes: Uint8Array, options: DirectoryOptions): Pr
     unused: version >= 3 ? reader.take(16).slice() : new Uint8Array(16),
     flags: reader.u32le(),
   };
-  const folders = decodeFolders(reader, options);
-  const files = decodeFiles(reader, folders.length, options);
-  return { ...head, folders, files, plainSize: reader.pos };
+  const directory = decodeDirectory(reader, options);
+  return { ...head, ...directory, plainSize: reader.pos };
 }
 
 /** The mirror of {@link decodeHeaderV3}; `md5` is worked out, what the header says of it is ignored. */

@@ -30,7 +30,7 @@
 import { formatError } from '../../core/errors.ts';
 import { ByteReader } from '../../core/reader.ts';
 import { ByteWriter } from '../../core/writer.ts';
-import { decodeFiles, decodeFolders, type DirectoryOptions, encodeDirectory } from './directory.ts';
+import { decodeDirectory, type DirectoryOptions, encodeDirectory } from './directory.ts';
 import { headerMd5, type PrivateHeader } from './header-v3.ts';
 import { headerFlag } from './keys.ts';
 import { readString, type TextDecode, writeString } from './strings.ts';
@@ -220,9 +220,8 @@ export function decodePrivateHeaderV6(
     author: version === 6 ? readAuthor(reader, () => readString(reader, maxTextBytes, decodeText)) : undefined,
     flags: reader.u32le(),
   };
-  const folders = decodeFolders(reader, options);
-  const files = decodeFiles(reader, folders.length, options);
-  return { ...head, folders, files, plainSize: reader.pos };
+  const directory = decodeDirectory(reader, options);
+  return { ...head, ...directory, plainSize: reader.pos };
 }
 
 /**

@@ -3,8 +3,23 @@ import { expect, test } from '@jest/globals';
 import { toJson, writeJsonList } from '../../../src/cli/render/json.ts';
 
 test('bytes become hex, big integers numbers or text, maps objects', () => {
-  const value = { key: Uint8Array.of(0, 255), buffer: Buffer.from('a'), n: 7n, huge: 2n ** 60n, map: new Map([['a', 1n]]), set: new Set([1]), gone: undefined };
-  expect(JSON.parse(toJson(value))).toEqual({ key: '00ff', buffer: '61', n: 7, huge: String(2n ** 60n), map: { a: 1 }, set: [1] });
+  const value = {
+    key: Uint8Array.of(0, 255),
+    buffer: Buffer.from('a'),
+    n: 7n,
+    huge: 2n ** 60n,
+    map: new Map([['a', 1n]]),
+    set: new Set([1]),
+    gone: undefined,
+  };
+  expect(JSON.parse(toJson(value))).toEqual({
+    key: '00ff',
+    buffer: '61',
+    n: 7,
+    huge: String(2n ** 60n),
+    map: { a: 1 },
+    set: [1],
+  });
   expect(toJson(new Date(0))).toBe('"1970-01-01T00:00:00.000Z"');
 });
 

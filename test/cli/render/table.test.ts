@@ -8,14 +8,20 @@ import { decodeBpsv } from '../../../src/formats/bpsv.ts';
 const columns = [{ title: 'NAME' }, { title: 'SIZE', align: 'right' as const }];
 
 test('columns line up, numbers on the right, no blanks at the ends', () => {
-  expect(renderTable(columns, [['a.blp', '7'], ['interface/icon.blp', '1234']])).toBe(
-    ['NAME                SIZE', 'a.blp                  7', 'interface/icon.blp  1234'].join('\n'),
-  );
+  expect(
+    renderTable(columns, [
+      ['a.blp', '7'],
+      ['interface/icon.blp', '1234'],
+    ]),
+  ).toBe(['NAME                SIZE', 'a.blp                  7', 'interface/icon.blp  1234'].join('\n'));
   expect(renderTable(columns, [])).toBe('NAME  SIZE');
 });
 
 test('on a terminal no line is longer than it; elsewhere nothing is cut', () => {
-  const rows = [['x'.repeat(100), '1'], ['魔'.repeat(60), '22']];
+  const rows = [
+    ['x'.repeat(100), '1'],
+    ['魔'.repeat(60), '22'],
+  ];
   for (const line of renderTable(columns, rows, 40).split('\n')) expect(textWidth(line)).toBeLessThanOrEqual(40);
   expect(renderTable(columns, rows, 40)).toContain('…');
   expect(renderTable(columns, rows, 40)).toContain('  22');
@@ -32,16 +38,27 @@ test('a name cannot break out of its cell', () => {
 });
 
 test('fields: lists take a line each, nothing is a dash', () => {
-  expect(renderFields([['Hosts', ['a', 'b']], ['KeyRing', ''], ['None', []]], ' ')).toBe(
-    [' Hosts    a', '          b', ' KeyRing  -', ' None     -'].join('\n'),
-  );
+  expect(
+    renderFields(
+      [
+        ['Hosts', ['a', 'b']],
+        ['KeyRing', ''],
+        ['None', []],
+      ],
+      ' ',
+    ),
+  ).toBe([' Hosts    a', '          b', ' KeyRing  -', ' None     -'].join('\n'));
 });
 
 test('regions that share a row stand together', () => {
   const text = renderAnswer(
-    decodeBpsv(new TextEncoder().encode('Region!STRING:0|BuildId!DEC:4|Hosts!STRING:0\nus|1|h1 h2\neu|1|h1 h2\ncn|2|h3\n')),
+    decodeBpsv(
+      new TextEncoder().encode('Region!STRING:0|BuildId!DEC:4|Hosts!STRING:0\nus|1|h1 h2\neu|1|h1 h2\ncn|2|h3\n'),
+    ),
   );
   expect(text).toBe(
-    ['Region   us eu', 'BuildId  1', 'Hosts    h1', '         h2', '', 'Region   cn', 'BuildId  2', 'Hosts    h3'].join('\n'),
+    ['Region   us eu', 'BuildId  1', 'Hosts    h1', '         h2', '', 'Region   cn', 'BuildId  2', 'Hosts    h3'].join(
+      '\n',
+    ),
   );
 });

@@ -13,7 +13,9 @@ describe('keys', () => {
     const imported = runPakrat(['keys', 'import', scratch('mine.txt'), '--store', store, '--json']);
     expect(imported.status).toBe(0);
     expect(JSON.parse(imported.stdout)).toEqual({ read: 1, added: 1, changed: 0 });
-    expect(runPakrat(['keys', 'import', scratch('mine.txt'), '--store', store]).stdout).toBe('1 keys read: 0 new, 0 changed.\n');
+    expect(runPakrat(['keys', 'import', scratch('mine.txt'), '--store', store]).stdout).toBe(
+      '1 keys read: 0 new, 0 changed.\n',
+    );
 
     const list = (...args: string[]): string => runPakrat(['keys', 'list', '--store', store, ...args]).stdout;
     expect(list()).toMatch(/^fa505078126acb3e +bdc5… +mine\.txt$/m);
@@ -47,7 +49,9 @@ describe('keys', () => {
     const store = scratch('many');
     expect(runPakrat(['keys', 'import', scratch('many.txt'), '--store', store]).status).toBe(0);
     for (const json of ['', '--json']) {
-      const { stdout, stderr } = runShell(`{ pakrat keys list --store ${store} ${json}; echo "exit $?" >&2; } | head -n 1`);
+      const { stdout, stderr } = runShell(
+        `{ pakrat keys list --store ${store} ${json}; echo "exit $?" >&2; } | head -n 1`,
+      );
       expect(stdout).toMatch(json === '' ? /^NAME/ : /^\[/);
       expect(stderr).toBe('exit 0\n');
     }

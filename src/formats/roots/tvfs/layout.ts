@@ -35,7 +35,7 @@
  *     source ekey, u32 source size, patch key, u32 patch size, u8 order
  *
  * Espec table: strings, each with a NUL behind it.
- * Sources: wowdev.wiki TVFS and TACT; everything but the separators checked on real manifests of WoW Classic Era.
+ * Sources: wowdev.wiki TVFS and CascLib; with flags 7, and without separators, checked on a real manifest of WoW Classic Era.
  */
 
 /** Bits of the header's flags. */

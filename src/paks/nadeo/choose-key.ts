@@ -1,0 +1,64 @@
+import { isPakratError } from '../../core/errors.ts';
+import { packCipherKey } from './cipher-stream.ts';
+import { fileFlag } from './directory.ts';
+import { contentSize, type EntryContext, isEncrypted, methodOf, startPieces } from './entry-reader.ts';
+import { looksLikeGbx } from './gbx-header.ts';
+import type { PrivateHeader } from './header-v3.ts';
+import type { KeyCandidate } from './keys.ts';
+import { readMetadata } from './metadata.ts';
+
+const maxSamples = 8;
+
+/**
+ * The pack key among some candidates, for a pack whose header is not encrypted with it: tried on the metadata, then on files
+ * that show by their first bytes whether they were decrypted right. Where nothing shows it, the first candidate.
+ */
+export async function choosePackKey(
+  context: EntryContext,
+  header: PrivateHeader,
+  candidates: readonly KeyCandidate[],
+): Promise<KeyCandidate | undefined> {
+  const samples = header.files
+    .filter((file) => isEncrypted(file) && (file.flags & fileFlag.isSeekable) === 0n)
+    .filter((file) => contentSize(file, context.version) >= 8)
+    .filter((file) => methodOf(file, context.version) !== 'none' || /\.gbx$/i.test(file.name))
+    .slice(0, maxSamples);
+  let untested: KeyCandidate | undefined;
+  for (const candidate of candidates) {
+    const tried = { ...context, key: packCipherKey(candidate.key, context.version) };
+    if (await opensMetadata(tried, header)) return candidate;
+    let right = 0;
+    for (const file of samples) if (await startsRight(tried, file)) right++;
+    if (right * 2 > samples.length) return candidate;
+    if (samples.length === 0) untested ??= candidate;
+  }
+  return untested;
+}
+
+async function opensMetadata(context: EntryContext, header: PrivateHeader): Promise<boolean> {
+  if (header.metadataStoredSize === 0) return false;
+  return refused(async () => {
+    await readMetadata(context, header, undefined);
+    return true;
+  });
+}
+
+function startsRight(context: EntryContext, file: PrivateHeader['files'][number]): Promise<boolean> {
+  return refused(async () => {
+    for await (const piece of startPieces(context, file)) {
+      // What inflates is taken for right; only plain files have to show what they are.
+      return methodOf(file, context.version) !== 'none' || looksLikeGbx(piece);
+    }
+    return false;
+  });
+}
+
+/** False when the bytes are refused; a missing dictionary says nothing against a key. */
+async function refused(test: () => Promise<boolean>): Promise<boolean> {
+  try {
+    return await test();
+  } catch (error) {
+    if (!isPakratError(error)) throw error;
+    return error.code === 'E_UNSUPPORTED';
+  }
+}

@@ -1,0 +1,48 @@
+/*
+ * NadeoPak: the packs of TrackMania (.pak, version 3) and of ManiaPlanet and later games (.Pack.Gbx and .pak, versions 6 to 18).
+ */
+import type { ByteSource } from '../../core/byte-source.ts';
+import { formatError } from '../../core/errors.ts';
+import { ByteReader } from '../../core/reader.ts';
+import type { PakFamily } from '../pak.ts';
+import { newestVersion } from './header-v6.ts';
+import { type NadeoOptions, type NadeoPak, openPack } from './pack.ts';
+
+export type { KnownMix } from './entry-reader.ts';
+export type { EntryStatus } from './gbx-entry.ts';
+export { knownDictionarySha256 } from './lz4-blocks.ts';
+export { decodeKeyFile, type NamedKey, packlistKeys } from './keys.ts';
+export type { MetadataEntry } from './metadata.ts';
+export { decodeNameList } from './names.ts';
+export type { NadeoEntry, NadeoOptions, NadeoPak } from './pack.ts';
+export { decodePacklist, encodePacklist, type Packlist, type PacklistEntry, productCrc } from './packlist.ts';
+
+const magic = 'NadeoPak';
+const startSize = 12;
+
+/** A family whose packs can do more than every PAK. */
+export interface NadeoFamily extends PakFamily {
+  open(source: ByteSource, options?: NadeoOptions): Promise<NadeoPak>;
+}
+
+/** The family of NadeoPak files. */
+export const nadeo: NadeoFamily = {
+  name: 'nadeo',
+  probe(head) {
+    return head.length >= magic.length && [...magic].every((letter, i) => head[i] === letter.charCodeAt(0));
+  },
+  async open(source, options = {}) {
+    const reader = new ByteReader(await source.read(0, Math.min(startSize, source.size)), magic);
+    if (options.ignoreMagic) reader.skip(magic.length);
+    else reader.magic(magic);
+    const version = options.forceVersion ?? reader.u32le();
+    if (version < 1 || version > newestVersion) {
+      throw formatError('E_FORMAT_VERSION', magic, 'unknown version', {
+        offset: magic.length,
+        expected: `1 to ${newestVersion}`,
+        found: version,
+      });
+    }
+    return openPack(source, version, options);
+  },
+};

@@ -1,0 +1,44 @@
+import { PakratError } from '../core/errors.ts';
+
+const strictUtf8 = new TextDecoder('utf-8', { fatal: true });
+
+/** Turns the bytes of a stored name into text. */
+export type NameDecoder = (bytes: Uint8Array) => string;
+
+/**
+ * How names are read: UTF-8, or Latin-1 when the bytes are no UTF-8; or as the encoding that is asked for.
+ * @throws E_USAGE for an encoding that does not exist
+ */
+export function nameDecoder(encoding?: string): NameDecoder {
+  if (encoding === undefined) return decodeUtf8OrLatin1;
+  try {
+    const decoder = new TextDecoder(encoding);
+    return (bytes) => decoder.decode(bytes);
+  } catch (cause) {
+    throw new PakratError('E_USAGE', `${JSON.stringify(encoding)} is no text encoding`, {
+      hint: 'Use a name such as utf-8, windows-1252 or shift_jis.',
+      cause,
+    });
+  }
+}
+
+function decodeUtf8OrLatin1(bytes: Uint8Array): string {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+  const text = buffer.toString('utf8');
+  // A replacement character is rare enough to look twice: it may also stand in the name itself.
+  return text.includes('\ufffd') && !isUtf8(bytes) ? buffer.toString('latin1') : text;
+}
+
+function isUtf8(bytes: Uint8Array): boolean {
+  try {
+    strictUtf8.decode(bytes);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Names as engines that ignore case compare them. */
+export function foldName(name: string): string {
+  return name.replaceAll('\\', '/').toLowerCase();
+}

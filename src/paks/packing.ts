@@ -1,0 +1,90 @@
+import { PakratError } from '../core/errors.ts';
+
+/** A file that goes into a PAK. */
+export interface PackFile {
+  /** Relative, with `/` between the parts. */
+  readonly name: string;
+  readonly size: number;
+  readonly mtime?: Date | undefined;
+  /** The content from its start. May be asked for more than once: some formats need a hash before the bytes. */
+  open(): AsyncIterable<Uint8Array>;
+}
+
+/** Where a PAK is written to, from its first byte to its last. */
+export interface PackSink {
+  write(bytes: Uint8Array): Promise<void>;
+}
+
+/** What was written. */
+export interface PackResult {
+  files: number;
+  /** Size of the PAK. */
+  bytes: number;
+  /** What a reader should know, and is no error. */
+  notes: string[];
+}
+
+/** A sink that knows how far it is. */
+export class PositionedSink {
+  readonly #sink: PackSink;
+  position = 0;
+
+  constructor(sink: PackSink) {
+    this.#sink = sink;
+  }
+
+  async write(bytes: Uint8Array): Promise<void> {
+    await this.#sink.write(bytes);
+    this.position += bytes.length;
+  }
+}
+
+/** The content of a file, checked against the size that was promised. Throws E_INTEGRITY when it differs. */
+export async function* contentOf(file: PackFile): AsyncGenerator<Uint8Array> {
+  let size = 0;
+  for await (const piece of file.open()) {
+    size += piece.length;
+    if (size > file.size) break;
+    yield piece;
+  }
+  if (size !== file.size) throw changedWhilePacking(file);
+}
+
+/** The error for a file that is not the same when it is read again. */
+export function changedWhilePacking(file: PackFile): PakratError {
+  return new PakratError('E_INTEGRITY', `${file.name} changed while it was packed`, {
+    hint: 'Pack again when nothing writes to it.',
+    data: { name: file.name },
+  });
+}
+
+/**
+ * The files in the order of their names' bytes, so that the same files always give the same PAK.
+ * @param key two names with the same key cannot both be in the PAK
+ * @throws E_USAGE for names that are empty, absolute, step out of the folder or are there twice
+ */
+export function sortForPacking(files: Iterable<PackFile>, key: (name: string) => string): PackFile[] {
+  const taken = new Map<string, string>();
+  const sorted = [...files].map((file) => ({ file, bytes: Buffer.from(file.name) }));
+  for (const { file } of sorted) {
+    checkPackName(file.name);
+    const other = taken.get(key(file.name));
+    if (other !== undefined) {
+      throw new PakratError('E_USAGE', `${file.name} and ${other} would be the same name in the PAK`, {
+        data: { name: file.name, other },
+      });
+    }
+    taken.set(key(file.name), file.name);
+  }
+  return sorted.sort((a, b) => Buffer.compare(a.bytes, b.bytes)).map(({ file }) => file);
+}
+
+function checkPackName(name: string): void {
+  const parts = name.split('/');
+  const isBad = parts.some((part) => part === '' || part === '.' || part === '..') || /[\0\\]/.test(name);
+  if (isBad) {
+    throw new PakratError('E_USAGE', `${JSON.stringify(name)} is no relative name with / between its parts`, {
+      data: { name },
+    });
+  }
+}

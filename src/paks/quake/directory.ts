@@ -1,0 +1,147 @@
+/*
+ * The PAK of Quake and of the games built on it. Numbers are little-endian and signed, so nothing lies past 2 GiB.
+ *
+ *   magic             4    "PACK", or "SPAK" in SiN
+ *   directory offset  i32  anywhere in the file, mostly at its end
+ *   directory size    i32  in bytes
+ *
+ * The directory is a row of records:
+ *
+ *                     PACK  SPAK  Daikatana
+ *   name              56    120   56         up to the first NUL; what follows it is garbage in real files; a name that
+ *                                            fills the field has no NUL
+ *   offset            i32   i32   i32
+ *   size              i32   i32   i32        after decoding
+ *   stored size                   i32        meaningful for a compressed entry
+ *   is compressed                 i32        0 or 1
+ *
+ * Daikatana has the magic of Quake; only the size and the sense of the directory tell them apart. Entries may overlap,
+ * and have no order. (id Software's WinQuake; checked on real files of Quake, by description for the others.)
+ */
+import { formatError } from '../../core/errors.ts';
+import { ByteReader } from '../../core/reader.ts';
+import type { NameDecoder } from '../names.ts';
+
+/** Bytes of the header. */
+export const quakeHeaderSize = 12;
+
+/** One of the three shapes of the directory. */
+export interface QuakeLayout {
+  readonly variant: 'PACK' | 'SPAK' | 'Daikatana';
+  readonly game: string;
+  readonly nameSize: number;
+  readonly recordSize: number;
+}
+
+/** Quake, Quake II, Half-Life, Hexen II and most others. */
+export const packLayout: QuakeLayout = {
+  variant: 'PACK',
+  game: 'Quake and its kin',
+  nameSize: 56,
+  recordSize: 64,
+};
+/** SiN. */
+export const spakLayout: QuakeLayout = { variant: 'SPAK', game: 'SiN', nameSize: 120, recordSize: 128 };
+/** Daikatana, whose entries may be compressed. */
+export const daikatanaLayout: QuakeLayout = {
+  variant: 'Daikatana',
+  game: 'Daikatana',
+  nameSize: 56,
+  recordSize: 72,
+};
+
+export interface QuakeHeader {
+  magic: string;
+  directoryOffset: number;
+  directorySize: number;
+}
+
+/** One record, its numbers as stored: signed and not yet checked. */
+export interface QuakeRecord {
+  name: string;
+  offset: number;
+  size: number;
+  storedSize: number;
+  isCompressed: boolean;
+}
+
+/** Decodes the 12 bytes of the header, whatever its magic. Throws E_FORMAT_TRUNCATED. */
+export function decodeQuakeHeader(bytes: Uint8Array): QuakeHeader {
+  const reader = new ByteReader(bytes, 'Quake PAK header');
+  return { magic: reader.latin1(4), directoryOffset: reader.i32le(), directorySize: reader.i32le() };
+}
+
+/** Decodes the records of a directory; bytes behind the last whole one are left alone, as the engines do. */
+export function decodeQuakeDirectory(bytes: Uint8Array, layout: QuakeLayout, decodeName: NameDecoder): QuakeRecord[] {
+  const reader = new ByteReader(bytes, 'Quake PAK directory');
+  const records: QuakeRecord[] = [];
+  while (reader.remaining >= layout.recordSize) {
+    const name = decodeName(untilNul(reader.take(layout.nameSize))).replaceAll('\\', '/');
+    const offset = reader.i32le();
+    const size = reader.i32le();
+    const storedSize = layout === daikatanaLayout ? reader.i32le() : size;
+    const isCompressed = layout === daikatanaLayout && reader.i32le() !== 0;
+    records.push({ name, offset, size, storedSize: isCompressed ? storedSize : size, isCompressed });
+  }
+  return records;
+}
+
+function untilNul(field: Uint8Array): Uint8Array {
+  const end = field.indexOf(0);
+  return end < 0 ? field : field.subarray(0, end);
+}
+
+/**
+ * What is wrong with a record in a file of this size, or undefined.
+ * An offset or size past 2 GiB was written as an unsigned number and reads as a negative one.
+ */
+export function recordProblem(record: QuakeRecord, fileSize: number): string | undefined {
+  const { offset, size, storedSize } = record;
+  if (offset < 0) return `its offset ${offset >>> 0} is past 2 GiB`;
+  if (size < 0 || storedSize < 0) return `its size ${(size < 0 ? size : storedSize) >>> 0} is past 2 GiB`;
+  if (offset + storedSize > fileSize) return `its ${storedSize} bytes at offset ${offset} end past the end of the file`;
+  return undefined;
+}
+
+/** Which layout a directory behind the magic "PACK" has: the one in which it makes sense, Quake's when both do. */
+export function choosePackLayout(bytes: Uint8Array, fileSize: number): QuakeLayout {
+  if (bytes.length % packLayout.recordSize === 0 && isSensible(bytes, packLayout, fileSize)) return packLayout;
+  if (bytes.length % daikatanaLayout.recordSize === 0 && isSensible(bytes, daikatanaLayout, fileSize)) {
+    return daikatanaLayout;
+  }
+  return packLayout;
+}
+
+/** True when every record has a name that could be one, and lies inside the file. */
+function isSensible(bytes: Uint8Array, layout: QuakeLayout, fileSize: number): boolean {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  for (let at = 0; at < bytes.length; at += layout.recordSize) {
+    const numbers = at + layout.nameSize;
+    const offset = view.getInt32(numbers, true);
+    const size = view.getInt32(numbers + 4, true);
+    const compressed = layout === daikatanaLayout ? view.getInt32(numbers + 12, true) : 0;
+    const stored = compressed === 1 ? view.getInt32(numbers + 8, true) : size;
+    if (bytes[at]! <= 0x20 || compressed < 0 || compressed > 1) return false;
+    if (offset < 0 || size < 0 || stored < 0 || offset + stored > fileSize) return false;
+  }
+  return true;
+}
+
+/** Throws E_FORMAT_RANGE or E_FORMAT_TRUNCATED for a directory that a file of this size cannot have. */
+export function checkDirectoryRange(header: QuakeHeader, fileSize: number): void {
+  const { directoryOffset, directorySize } = header;
+  const what = 'Quake PAK header';
+  if (directoryOffset < 0 || directorySize < 0) {
+    throw formatError('E_FORMAT_RANGE', what, `directory of ${directorySize} bytes at ${directoryOffset}`, {
+      offset: 4,
+    });
+  }
+  if (directoryOffset + directorySize > fileSize) {
+    throw formatError(
+      'E_FORMAT_TRUNCATED',
+      what,
+      `the directory ends at ${directoryOffset + directorySize}, the file at ${fileSize}`,
+      { offset: 4 },
+    );
+  }
+}
