@@ -4,7 +4,8 @@ import { PakratCommand } from '../src/cli/base-command.ts';
 export default class Cat extends PakratCommand {
   static override enableJsonFlag = false;
   static override summary = 'Write one file of a source to stdout.';
-  static override description = 'What the store does not hold is fetched first, only the range of this file, and is then held.';
+  static override description =
+    'What the store does not hold is fetched first, only the range of this file, and is then held.';
   static override args = {
     source: Args.string({ description: 'PRODUCT, PRODUCT@BUILD or a path.', required: true, ignoreStdin: true }),
     name: Args.string({ description: 'A name, fdid:N, ckey:HEX or ekey:HEX.', required: true, ignoreStdin: true }),

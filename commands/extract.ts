@@ -5,7 +5,8 @@ import type { ExtractResult } from '../src/sources/extract.ts';
 
 export default class Extract extends PakratCommand {
   static override summary = 'Extract files of a source by name.';
-  static override description = `Names may be globs, fdid:N, ckey:HEX or ekey:HEX; without any, everything is extracted. What the store does not hold is fetched first and is then held.
+  static override description =
+    `Names may be globs, fdid:N, ckey:HEX or ekey:HEX; without any, everything is extracted. What the store does not hold is fetched first and is then held.
 
 A file that cannot be had (its key is missing, no host has it) is named with the reason, and the others are extracted. Nothing is ever written outside of the folder that --to names.`;
   static override strict = false;

@@ -6,7 +6,10 @@ export default class Info extends PakratCommand {
   static override args = {
     source: Args.string({ description: 'PRODUCT, PRODUCT@BUILD or a path.', required: true, ignoreStdin: true }),
   };
-  static override examples = ['<%= config.bin %> info wow_classic_era', '<%= config.bin %> info wow_classic_era@1.15.7.61582 --json'];
+  static override examples = [
+    '<%= config.bin %> info wow_classic_era',
+    '<%= config.bin %> info wow_classic_era@1.15.7.61582 --json',
+  ];
 
   async run(): Promise<Record<string, unknown>> {
     const { args, flags } = await this.parse(Info);
@@ -15,7 +18,11 @@ export default class Info extends PakratCommand {
     const { renderFields } = await import('../src/cli/render/fields.ts');
     const hooks = { note: (text: string) => this.note(text), signal: this.signal };
     const info = await withSource(options, args.source, { hooks }, (source) => source.info());
-    this.log(renderFields(Object.entries(info).map(([name, value]) => [name, Array.isArray(value) ? value.map(String) : String(value)])));
+    this.log(
+      renderFields(
+        Object.entries(info).map(([name, value]) => [name, Array.isArray(value) ? value.map(String) : String(value)]),
+      ),
+    );
     return info;
   }
 }

@@ -7,7 +7,10 @@ export default class Status extends PakratCommand {
   static override args = {
     product: Args.string({ description: 'Only builds of this product.', ignoreStdin: true }),
   };
-  static override examples = ['<%= config.bin %> status', '<%= config.bin %> status wow_classic_era --store /srv/builds --json'];
+  static override examples = [
+    '<%= config.bin %> status',
+    '<%= config.bin %> status wow_classic_era --store /srv/builds --json',
+  ];
 
   async run(): Promise<StatusReport> {
     const { args, flags } = await this.parse(Status);

@@ -5,11 +5,16 @@ import type { SyncReport } from '../src/cli/sync.ts';
 
 export default class Sync extends PakratCommand {
   static override summary = 'Bring a build, or the part of it that is chosen, into the store.';
-  static override description = `Fetches what is wanted and not yet held, checks every entry as it arrives, and keeps it. Run it again to go on where it stopped.
+  static override description =
+    `Fetches what is wanted and not yet held, checks every entry as it arrives, and keeps it. Run it again to go on where it stopped.
 
 Without --tags, --include and --all the whole build is wanted. Tags choose as the official client does: OR among tags of one type (platform, architecture, locale …), AND across types; files without tags are always chosen.`;
   static override args = {
-    build: Args.string({ description: 'PRODUCT or PRODUCT@BUILD (version name, build id or build config).', required: true, ignoreStdin: true }),
+    build: Args.string({
+      description: 'PRODUCT or PRODUCT@BUILD (version name, build id or build config).',
+      required: true,
+      ignoreStdin: true,
+    }),
   };
   static override flags = {
     tags: Flags.string({ summary: 'Tags to choose files by, separated by commas.', helpValue: 'Windows,x86_64,enUS' }),
@@ -19,7 +24,9 @@ Without --tags, --include and --all the whole build is wanted. Tags choose as th
       multiple: true,
       multipleNonGreedy: true,
     }),
-    all: Flags.boolean({ summary: 'Keep every object of the build as the CDN has it: whole archives, patches, indices and configs.' }),
+    all: Flags.boolean({
+      summary: 'Keep every object of the build as the CDN has it: whole archives, patches, indices and configs.',
+    }),
     'dry-run': Flags.boolean({ summary: 'Show what would be fetched, and fetch no data.' }),
     jobs: Flags.integer({ summary: 'Ranges to fetch at a time.', helpValue: 'N', min: 1, max: 256 }),
     'limit-rate': Flags.string({ summary: 'Bytes a second at most, such as 500K or 20M.', helpValue: 'RATE' }),
@@ -52,5 +59,8 @@ Without --tags, --include and --all the whole build is wanted. Tags choose as th
 }
 
 function splitList(text: string | undefined): string[] {
-  return (text ?? '').split(',').map((part) => part.trim()).filter(Boolean);
+  return (text ?? '')
+    .split(',')
+    .map((part) => part.trim())
+    .filter(Boolean);
 }

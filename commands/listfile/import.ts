@@ -8,7 +8,10 @@ export default class ListfileImport extends PakratCommand {
   static override args = {
     file: Args.string({ description: 'The list, or - for stdin.', required: true, ignoreStdin: true }),
   };
-  static override examples = ['<%= config.bin %> listfile import community-listfile.csv', 'zcat names.txt.gz | <%= config.bin %> listfile import -'];
+  static override examples = [
+    '<%= config.bin %> listfile import community-listfile.csv',
+    'zcat names.txt.gz | <%= config.bin %> listfile import -',
+  ];
 
   async run(): Promise<{ rows: number; ids: number }> {
     const { args, flags } = await this.parse(ListfileImport);

@@ -82,7 +82,8 @@ async function openGroup(place: BuildPlace, cdnConfig: CdnConfig): Promise<Paged
   try {
     return new PagedIndex(file);
   } catch (error) {
-    if (codeOf(error) !== 'ENOENT' && !codeOf(error)?.startsWith('E_FORMAT')) throw error;
+    // A damaged group is made again from the indices.
+    if (codeOf(error) !== 'ENOENT' && !isDamage(error)) throw error;
   }
   place.onStep?.(`${cdnConfig.archives.length} archive indices`);
   const files = await objects.indices(cdnConfig.archives.map((hash) => indexName(identity.cdnPath, 'data', hash)));
@@ -92,6 +93,10 @@ async function openGroup(place: BuildPlace, cdnConfig: CdnConfig): Promise<Paged
   const { bytes } = encodeArchiveGroup(indices);
   writeFileDurable(file, bytes, store.layout.temporary);
   return new PagedIndex(file);
+}
+
+function isDamage(error: unknown): boolean {
+  return codeOf(error)?.startsWith('E_FORMAT') === true || codeOf(error) === 'E_INTEGRITY';
 }
 
 async function openFileIndex(place: BuildPlace, cdnConfig: CdnConfig): Promise<ArchiveIndex | undefined> {

@@ -138,7 +138,8 @@ export async function importListfile(
     const { rows } = writer;
     if (fs.existsSync(paths.text)) {
       for await (const older of readListfile(fs.createReadStream(paths.text))) {
-        for (const row of older) if (row.fileDataId === undefined || !writer.ids.has(row.fileDataId)) writer.add(row.fileDataId, row.name);
+        for (const row of older)
+          if (row.fileDataId === undefined || !writer.ids.has(row.fileDataId)) writer.add(row.fileDataId, row.name);
       }
     }
     const { ids, hashes } = writer.finish();

@@ -30,12 +30,10 @@ export async function askHosts<Answer>(
   const failures: string[] = [];
   let tried = new Set<string>();
   for (;;) {
-    const left = hosts
-      .ranked(options.kind, tried)
-      .filter((host) => {
-        const limit = hosts.isDead(host, options.kind) ? 1 : options.attemptsPerHost;
-        return !without.has(host.base) && (tries.get(host.base) ?? 0) < limit;
-      });
+    const left = hosts.ranked(options.kind, tried).filter((host) => {
+      const limit = hosts.isDead(host, options.kind) ? 1 : options.attemptsPerHost;
+      return !without.has(host.base) && (tries.get(host.base) ?? 0) < limit;
+    });
     const host = left[0];
     if (host === undefined) throw exhausted(hosts, options, { absent, failures });
     if (left.every((other) => tried.has(other.base))) tried = new Set();

@@ -99,7 +99,8 @@ export class Hosts {
   /** Says that the host failed: it rests as long as it asked to (Retry-After), else longer each time, at most 2 s. */
   failed(host: Host, kind: HealthKind, error: unknown): void {
     if (codeOf(error) === 'E_ABORTED') return;
-    const { retryAfter, ignoredRange } = (error as { data?: { retryAfter?: number; ignoredRange?: boolean } }).data ?? {};
+    const { retryAfter, ignoredRange } =
+      (error as { data?: { retryAfter?: number; ignoredRange?: boolean } }).data ?? {};
     if (ignoredRange === true) this.#noRanges.add(host.base);
     const health = this.#of(host, kind);
     const now = performance.now();

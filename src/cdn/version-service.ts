@@ -86,7 +86,8 @@ function failureOf(service: string, error: unknown): ServiceFailure & { passing:
   // A busy service or a cut connection may be well a moment later; one that is silent or not there has had its time.
   const status = Number(statusOf(error));
   const reason = (error as PakratError).data?.reason;
-  const passing = code === 'E_NETWORK' ? reason !== 'ECONNREFUSED' && reason !== 'ENOTFOUND' : status >= 500 || status === 429;
+  const passing =
+    code === 'E_NETWORK' ? reason !== 'ECONNREFUSED' && reason !== 'ENOTFOUND' : status >= 500 || status === 429;
   return { service: nameOf(service), code, message: messageOf(error), passing };
 }
 

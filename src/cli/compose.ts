@@ -2,12 +2,12 @@ import { setMaxListeners } from 'node:events';
 import { availableParallelism } from 'node:os';
 import { type Build, type BuildIdentity, openBuild } from '../builds/build.ts';
 import type { Cdn } from '../cdn/get-object.ts';
-import type { HttpClient } from '../cdn/http.ts';
 import { Hosts } from '../cdn/hosts.ts';
+import type { HttpClient } from '../cdn/http.ts';
 import { rateLimit, unlimited } from '../cdn/rate-limit.ts';
+import { openStore, type Store } from '../store/store.ts';
 import type { Engine, EngineOptions } from '../sync/engine.ts';
 import { type FetchTools, type SpanCommitter, spanCommitter, storeObjects } from '../sync/store-objects.ts';
-import { openStore, type Store } from '../store/store.ts';
 import type { GlobalOptions } from './global-options.ts';
 import { parseBuildSpec, resolveBuild } from './resolve-build.ts';
 
@@ -96,7 +96,12 @@ export class Session {
       identity.hosts.map((text) => ({ base: text.replace(/\?.*$/, ''), fallback: text.endsWith('?fallback=1') })),
     );
     if (!this.#options.offline) this.store.ledger.addBuild(identity);
-    return openBuild({ store: this.store, identity, objects: storeObjects(this.fetchTools()), onStep: this.#hooks.onStep });
+    return openBuild({
+      store: this.store,
+      identity,
+      objects: storeObjects(this.fetchTools()),
+      onStep: this.#hooks.onStep,
+    });
   }
 
   /** What objects are fetched with. */
@@ -167,7 +172,10 @@ export class Session {
         this.traffic.requests += 1;
       },
     };
-    this.#engine = bytesPerSecond !== undefined || threads < 1 ? localEngine(options, events) : threadEngine(threads, options, events);
+    this.#engine =
+      bytesPerSecond !== undefined || threads < 1
+        ? localEngine(options, events)
+        : threadEngine(threads, options, events);
     return this.#engine;
   }
 }

@@ -6,9 +6,9 @@ import { isKeyHex } from '../core/bytes.ts';
 import { isPakratError, PakratError } from '../core/errors.ts';
 import { type Bpsv, type BpsvRow, cell, decodeBpsv } from '../formats/bpsv.ts';
 import { isSafeCdnPath } from '../store/layout.ts';
+import type { BuildRow, Ledger } from '../store/ledger.ts';
 import type { GlobalOptions } from './global-options.ts';
 import { type AnswerContext, productAnswer } from './product-answer.ts';
-import type { BuildRow, Ledger } from '../store/ledger.ts';
 
 /** A build as a person names it: `PRODUCT` or `PRODUCT@BUILD`. */
 export interface BuildSpec {
@@ -38,7 +38,11 @@ type ResolveContext = Omit<AnswerContext, 'options'> & { ledger: Ledger; options
  * @param options.fresh ask the service even when its last answer is recent; else a recent or, when nobody answers, an old answer will do
  * @throws E_NOT_FOUND with the builds that are known, E_OFFLINE, or as productAnswer
  */
-export async function resolveBuild(context: ResolveContext, spec: BuildSpec, options: { fresh: boolean }): Promise<BuildIdentity> {
+export async function resolveBuild(
+  context: ResolveContext,
+  spec: BuildSpec,
+  options: { fresh: boolean },
+): Promise<BuildIdentity> {
   const known = context.ledger.builds(spec.product);
   if (spec.build !== undefined && !options.fresh) {
     const row = known.find((build) => namesBuild(spec.build!, build.name, build.buildId, build.buildConfig));
@@ -61,15 +65,20 @@ function resolveOffline(context: ResolveContext, spec: BuildSpec, known: readonl
     if (row !== undefined) return row;
   }
   const answer = context.ledger.answers(spec.product, 'versions')[0];
-  const live = answer === undefined ? undefined : rowOfRegion(decodeBpsv(answer.body), ['Region'], context.options.region)?.row;
+  const live =
+    answer === undefined ? undefined : rowOfRegion(decodeBpsv(answer.body), ['Region'], context.options.region)?.row;
   const config = live === undefined ? undefined : cell(live, 'BuildConfig')?.toLowerCase();
   const row = wanted === undefined ? (known.find((build) => build.buildConfig === config) ?? known[0]) : undefined;
   if (row !== undefined) return row;
   if (known.length > 0) throw unknownBuild(spec, known, undefined);
-  throw new PakratError('E_OFFLINE', `the store has no build of ${spec.product}, and --offline forbids to ask for one`, {
-    hint: `Run \`pakrat sync ${spec.product}\` once, or leave --offline away.`,
-    data: { product: spec.product },
-  });
+  throw new PakratError(
+    'E_OFFLINE',
+    `the store has no build of ${spec.product}, and --offline forbids to ask for one`,
+    {
+      hint: `Run \`pakrat sync ${spec.product}\` once, or leave --offline away.`,
+      data: { product: spec.product },
+    },
+  );
 }
 
 /** The newest table of an endpoint: asked for, or remembered when that is recent or when nobody answers. */
@@ -97,12 +106,18 @@ function versionRow(context: ResolveContext, spec: BuildSpec, live: Bpsv): BpsvR
   const { region } = context.options;
   if (spec.build === undefined) {
     const found = rowOfRegion(live, ['Region'], region);
-    if (found?.fellBack) context.note(`Note: ${spec.product} has no build for region ${region}; taking the one of ${found.region}.`);
+    if (found?.fellBack)
+      context.note(`Note: ${spec.product} has no build for region ${region}; taking the one of ${found.region}.`);
     return found?.row;
   }
   const tables = [live, ...context.ledger.answers(spec.product, 'versions').map((answer) => decodeBpsv(answer.body))];
   const fits = (row: BpsvRow): boolean =>
-    namesBuild(spec.build!, cell(row, 'VersionsName', 'VersionName') ?? '', cell(row, 'BuildId'), cell(row, 'BuildConfig') ?? '');
+    namesBuild(
+      spec.build!,
+      cell(row, 'VersionsName', 'VersionName') ?? '',
+      cell(row, 'BuildId'),
+      cell(row, 'BuildConfig') ?? '',
+    );
   for (const { columns, seqn, rows } of tables) {
     const fitting = { columns, seqn, rows: rows.filter(fits) };
     const found = rowOfRegion(fitting, ['Region'], region);
@@ -117,7 +132,11 @@ function rowByConfig(context: ResolveContext, spec: BuildSpec, live: Bpsv): Bpsv
   const row = rowOfRegion(live, ['Region'], context.options.region)?.row;
   if (row === undefined) return undefined;
   context.note('Note: no version table names this build config; using the CDN config of the live build.');
-  return { CDNConfig: cell(row, 'CDNConfig') ?? '', BuildConfig: spec.build.toLowerCase(), VersionsName: spec.build.toLowerCase() };
+  return {
+    CDNConfig: cell(row, 'CDNConfig') ?? '',
+    BuildConfig: spec.build.toLowerCase(),
+    VersionsName: spec.build.toLowerCase(),
+  };
 }
 
 function identityOf(context: ResolveContext, product: string, row: BpsvRow, cdns: Bpsv): BuildIdentity {
@@ -125,25 +144,39 @@ function identityOf(context: ResolveContext, product: string, row: BpsvRow, cdns
   const found = rowOfRegion(cdns, ['Name'], region);
   const cdnPath = (found === undefined ? undefined : cell(found.row, 'Path'))?.replace(/^\/+|\/+$/g, '');
   if (found === undefined || cdnPath === undefined || !isSafeCdnPath(cdnPath)) {
-    throw new PakratError('E_FORMAT', `cdns of ${product} names no usable path for region ${region}`, { data: { product, region } });
+    throw new PakratError('E_FORMAT', `cdns of ${product} names no usable path for region ${region}`, {
+      data: { product, region },
+    });
   }
-  if (found.fellBack) context.note(`Note: cdns of ${product} has no row for region ${region}; taking the one of ${found.region}.`);
+  if (found.fellBack)
+    context.note(`Note: cdns of ${product} has no row for region ${region}; taking the one of ${found.region}.`);
   const listed = hostsOfRow(cell(found.row, 'Servers'), cell(found.row, 'Hosts'));
   const configPath = (cell(found.row, 'ConfigPath') ?? 'tpr/configs/data').replace(/^\/+|\/+$/g, '');
   const key = (name: string): string | undefined => keyCell(row, name);
   const buildConfig = key('BuildConfig');
   const cdnConfig = key('CDNConfig');
   if (buildConfig === undefined || cdnConfig === undefined) {
-    throw new PakratError('E_FORMAT', `the version table of ${product} names no build config or no CDN config`, { data: { product } });
+    throw new PakratError('E_FORMAT', `the version table of ${product} names no build config or no CDN config`, {
+      data: { product },
+    });
   }
   return {
-    ...{ product, buildConfig, cdnConfig, cdnPath, configPath: isSafeCdnPath(configPath) ? configPath : 'tpr/configs/data' },
+    ...{
+      product,
+      buildConfig,
+      cdnConfig,
+      cdnPath,
+      configPath: isSafeCdnPath(configPath) ? configPath : 'tpr/configs/data',
+    },
     name: cell(row, 'VersionsName', 'VersionName') ?? buildConfig,
     buildId: cell(row, 'BuildId') ?? null,
     productConfig: key('ProductConfig') ?? null,
     keyRing: key('KeyRing') ?? null,
     region: cell(row, 'Region') ?? region,
-    hosts: cdnHosts.length > 0 ? cdnHosts.map((host) => hostOf(host).base) : listed.map((host) => (host.fallback ? `${host.base}?fallback=1` : host.base)),
+    hosts:
+      cdnHosts.length > 0
+        ? cdnHosts.map((host) => hostOf(host).base)
+        : listed.map((host) => (host.fallback ? `${host.base}?fallback=1` : host.base)),
   };
 }
 

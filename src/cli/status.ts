@@ -18,7 +18,13 @@ export function readStatus(folder: string, product: string | undefined): StatusR
     const builds = store.ledger.builds(product).filter((build) => build.selection !== null);
     return {
       store: folder,
-      builds: builds.map(({ product, name, buildConfig, wanted, held }) => ({ product, name, buildConfig, wanted, held })),
+      builds: builds.map(({ product, name, buildConfig, wanted, held }) => ({
+        product,
+        name,
+        buildConfig,
+        wanted,
+        held,
+      })),
       bytes: store.ledger.heldBytes(),
     };
   } finally {
@@ -30,10 +36,18 @@ export function readStatus(folder: string, product: string | undefined): StatusR
 export function renderStatus(report: StatusReport, width: number): string {
   const head = `${report.store}: ${formatBytes(report.bytes)} held`;
   if (report.builds.length === 0) return `${head}, no build was synced`;
-  const columns = [{ title: 'product' }, { title: 'build' }, { title: 'wanted', align: 'right' as const }, { title: 'held', align: 'right' as const }, { title: 'state' }];
+  const columns = [
+    { title: 'product' },
+    { title: 'build' },
+    { title: 'wanted', align: 'right' as const },
+    { title: 'held', align: 'right' as const },
+    { title: 'state' },
+  ];
   const rows = report.builds.map(({ product, name, wanted, held }) => [
     ...[product, name, formatBytes(wanted.bytes), formatBytes(Math.min(held.bytes, wanted.bytes))],
-    held.entries >= wanted.entries ? 'complete' : `unfinished, ${formatCount(wanted.entries - held.entries)} entries to go`,
+    held.entries >= wanted.entries
+      ? 'complete'
+      : `unfinished, ${formatCount(wanted.entries - held.entries)} entries to go`,
   ]);
   return `${head}\n\n${renderTable(columns, rows, width)}`;
 }

@@ -1,8 +1,8 @@
 import { PakratError } from '../core/errors.ts';
+import type { Amount } from '../store/ledger.ts';
 import { requestCount } from '../sync/plan.ts';
 import { amountsByTag, type Selection } from '../sync/selection.ts';
 import { planSync, type SyncTools, syncBuild } from '../sync/sync-build.ts';
-import type { Amount } from '../store/ledger.ts';
 import { type Session, type SessionHooks, withSession } from './compose.ts';
 import type { GlobalOptions } from './global-options.ts';
 import { formatBytes, formatCount, formatDuration, parseSize } from './render/bytes.ts';
@@ -56,9 +56,17 @@ export async function runSync(options: GlobalOptions, request: SyncRequest, hook
   const { progress } = hooks;
   const started = performance.now();
   const onStep = (phase: string): void => progress.update({ phase, done: 0, total: 0 });
-  const session = { create: true, fresh: true, jobs: request.jobs, bytesPerSecond: request.bytesPerSecond, threads: request.threads };
+  const session = {
+    create: true,
+    fresh: true,
+    jobs: request.jobs,
+    bytesPerSecond: request.bytesPerSecond,
+    threads: request.threads,
+  };
   try {
-    return await withSession(options, { ...session, hooks: { ...hooks, onStep } }, (opened) => sync(opened, request, { options, hooks, started }));
+    return await withSession(options, { ...session, hooks: { ...hooks, onStep } }, (opened) =>
+      sync(opened, request, { options, hooks, started }),
+    );
   } finally {
     progress.end();
   }
@@ -78,9 +86,14 @@ async function sync(
       const { product, name, buildConfig, cdnConfig } = identity;
       const report = { product, build: { name, buildConfig, cdnConfig } };
       const tools = syncTools(session, build, context);
-      if (request.dryRun) return { ...report, ...(await dryRun(session, tools, request)), seconds: secondsSince(context.started) };
+      if (request.dryRun)
+        return { ...report, ...(await dryRun(session, tools, request)), seconds: secondsSince(context.started) };
       const result = await trackSync(session, tools, request, context.hooks);
-      const fetched = { entries: result.fetchedEntries, bytes: session.traffic.bytes, requests: session.traffic.requests };
+      const fetched = {
+        entries: result.fetchedEntries,
+        bytes: session.traffic.bytes,
+        requests: session.traffic.requests,
+      };
       const { wanted, held, missing } = result;
       const full: SyncReport = { ...report, wanted, held, fetched, missing, seconds: secondsSince(context.started) };
       if (missing.entries > 0 || result.failures.length > 0) throw incomplete(full, result.failures);
@@ -119,7 +132,14 @@ async function trackSync(session: Session, tools: SyncTools, request: SyncReques
   const overhead = session.traffic.bytes;
   const hosts = session.hosts.all.filter((host) => !host.fallback).map((host) => host.base.replace(/^https?:\/\//, ''));
   const show = (): void => {
-    if (total > 0) hooks.progress.update({ phase: 'data', done: Math.min(session.traffic.bytes - overhead, total), total, files, hosts });
+    if (total > 0)
+      hooks.progress.update({
+        phase: 'data',
+        done: Math.min(session.traffic.bytes - overhead, total),
+        total,
+        files,
+        hosts,
+      });
   };
   const timer = setInterval(show, 100);
   let fetchedEntries = 0;
@@ -146,7 +166,11 @@ async function trackSync(session: Session, tools: SyncTools, request: SyncReques
   }
 }
 
-async function dryRun(session: Session, tools: SyncTools, request: SyncRequest): Promise<Omit<SyncReport, 'product' | 'build' | 'seconds'>> {
+async function dryRun(
+  session: Session,
+  tools: SyncTools,
+  request: SyncRequest,
+): Promise<Omit<SyncReport, 'product' | 'build' | 'seconds'>> {
   const { plan, wanted } = await planSync(tools, request.selection);
   const download = await tools.build.download();
   const tags = download === undefined ? [] : amountsByTag(wanted, download);
@@ -165,10 +189,17 @@ async function dryRun(session: Session, tools: SyncTools, request: SyncRequest):
 function incomplete(report: SyncReport, failures: readonly { path: string; message: string }[]): PakratError {
   const { missing } = report;
   const shown = [...new Map(failures.map(({ path, message }) => [path, message])).values()].slice(0, 2);
-  const what = missing.entries > 0 ? `${formatCount(missing.entries)} entries (${formatBytes(missing.bytes)}) are still missing` : `${failures.length} objects are missing`;
+  const what =
+    missing.entries > 0
+      ? `${formatCount(missing.entries)} entries (${formatBytes(missing.bytes)}) are still missing`
+      : `${failures.length} objects are missing`;
   return new PakratError('E_INCOMPLETE', `${what}: ${shown.join('; ')}`, {
     hint: 'Run the same command again to go on; what was fetched stays.',
-    data: { missingEntries: missing.entries, missingBytes: missing.bytes, failures: failures.slice(0, 20).map((failure) => failure.message) },
+    data: {
+      missingEntries: missing.entries,
+      missingBytes: missing.bytes,
+      failures: failures.slice(0, 20).map((failure) => failure.message),
+    },
   });
 }
 
@@ -179,11 +210,17 @@ export function renderSync(report: SyncReport): string {
   const amount = ({ entries, bytes }: Amount): string => `${formatCount(entries)} entries, ${formatBytes(bytes)}`;
   lines.push(`  wanted   ${amount(wanted)}`, `  held     ${amount(held)}`);
   if (plan === undefined) {
-    lines.push(`  fetched  ${amount(fetched)} in ${formatCount(fetched.requests)} requests, ${formatDuration(seconds)}`);
+    lines.push(
+      `  fetched  ${amount(fetched)} in ${formatCount(fetched.requests)} requests, ${formatDuration(seconds)}`,
+    );
   } else {
-    lines.push(`  missing  ${amount(missing)}`, `  plan     ${formatBytes(plan.bytes)} in ${formatCount(plan.requests)} requests`);
+    lines.push(
+      `  missing  ${amount(missing)}`,
+      `  plan     ${formatBytes(plan.bytes)} in ${formatCount(plan.requests)} requests`,
+    );
     if (plan.priorities.length > 0) lines.push('', '  missing by priority (lower is sooner)');
-    for (const { priority, ...rest } of plan.priorities) lines.push(`    ${String(priority).padStart(4)}  ${amount(rest)}`);
+    for (const { priority, ...rest } of plan.priorities)
+      lines.push(`    ${String(priority).padStart(4)}  ${amount(rest)}`);
     if (plan.tags.length > 0) lines.push('', '  wanted by tag');
     for (const { tag, ...rest } of plan.tags) lines.push(`    ${tag.padEnd(12)}  ${amount(rest)}`);
   }

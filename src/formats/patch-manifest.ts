@@ -45,7 +45,7 @@ export interface FilePatch {
   /** Key of the patch object. */
   patchEkey: Uint8Array;
   patchSize: number;
-  /** Place of the source among the older files, 0 the newest. */
+  /** Age of the source among the older files of the target, counted from 0. */
   order: number;
 }
 

@@ -21,7 +21,7 @@ export async function fileSource(path: string): Promise<ByteSource> {
     name: path,
     size,
     async read(offset, length) {
-      checkRange(this, offset, length);
+      checkRange({ name: path, size }, offset, length);
       return attempt(path, () => readFully(fd, offset, length));
     },
     async close() {

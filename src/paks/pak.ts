@@ -39,6 +39,8 @@ export interface PakEntry {
   readonly sha1?: string | undefined;
   /** Set when the engine would not give this row for its name; the note says more. Left out when everything is extracted. */
   readonly hidden?: HiddenKind | undefined;
+  /** Which PAK or folder of a search path it comes from. */
+  readonly origin?: string | undefined;
   /** What a reader should know (shadowed by an earlier duplicate, unreadable and why …). */
   readonly note?: string | undefined;
 }

@@ -26,7 +26,8 @@ export function buildSource(build: Build, options: { locale: string }): Source<B
         await build.objects.entries(places);
       } catch (error) {
         // One that cannot be had must not keep the others back: each says so itself when it is read.
-        if (!isPakratError(error) || !['E_NOT_FOUND', 'E_NETWORK_EXHAUSTED', 'E_OFFLINE'].includes(error.code)) throw error;
+        if (!isPakratError(error) || !['E_NOT_FOUND', 'E_NETWORK_EXHAUSTED', 'E_OFFLINE'].includes(error.code))
+          throw error;
       }
     },
     read: ({ file }) => readFile(build, file),
@@ -65,7 +66,18 @@ async function buildInfo(build: Build): Promise<Record<string, unknown>> {
   const install = await build.install();
   const download = await build.download();
   return {
-    ...{ kind: 'build', product, name, buildName: build.config.name, buildId, region, buildConfig, cdnConfig, cdnPath, hosts },
+    ...{
+      kind: 'build',
+      product,
+      name,
+      buildName: build.config.name,
+      buildId,
+      region,
+      buildConfig,
+      cdnConfig,
+      cdnPath,
+      hosts,
+    },
     archives: build.cdnConfig.archives.length,
     archiveEntries: build.group?.layout.count ?? 0,
     looseFiles: build.fileIndex?.count ?? 0,

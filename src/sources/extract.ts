@@ -1,8 +1,8 @@
 import * as fs from 'node:fs';
+import { toHex } from '../core/bytes.ts';
 import { codeOf, isPakratError, messageOf, PakratError } from '../core/errors.ts';
 import { hasGlob, nameMatcher } from '../core/glob.ts';
 import { md5Hasher } from '../core/hash.ts';
-import { toHex } from '../core/bytes.ts';
 import { storeError } from '../store/durable.ts';
 import { OutputFolder, writeOutput } from './output-path.ts';
 import type { Source, SourceEntry } from './source.ts';
@@ -63,7 +63,9 @@ async function* selectFiles(source: Source, names: readonly string[]): AsyncGene
   yield* source.list(matches);
   const empty = matchers.find((matcher) => !matcher.found);
   if (empty !== undefined) {
-    throw new PakratError('E_NOT_FOUND', `no file of ${source.label} matches ${empty.glob}`, { data: { glob: empty.glob } });
+    throw new PakratError('E_NOT_FOUND', `no file of ${source.label} matches ${empty.glob}`, {
+      data: { glob: empty.glob },
+    });
   }
 }
 

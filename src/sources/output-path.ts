@@ -54,9 +54,13 @@ export class OutputFolder {
     const key = path.toLowerCase();
     const other = this.#taken.get(key);
     if (other !== undefined && other !== name) {
-      throw new PakratError('E_UNSAFE_PATH', `${JSON.stringify(name)} and ${JSON.stringify(other)} would be the same file on some systems`, {
-        data: { name, other },
-      });
+      throw new PakratError(
+        'E_UNSAFE_PATH',
+        `${JSON.stringify(name)} and ${JSON.stringify(other)} would be the same file on some systems`,
+        {
+          data: { name, other },
+        },
+      );
     }
     this.#taken.set(key, name);
     const parts = path.split('/');

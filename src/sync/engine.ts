@@ -91,7 +91,11 @@ interface RunningWorker {
 }
 
 function startWorker(options: EngineOptions, events: EngineEvents): RunningWorker {
-  const thread = new Worker(new URL('./worker.js', import.meta.url), { workerData: options });
+  const thread = new Worker(new URL('./worker.js', import.meta.url), {
+    workerData: options,
+    // Pieces of bodies die young: a small young generation gives their memory back soon.
+    resourceLimits: { maxYoungGenerationSizeMb: 4 },
+  });
   const waiting: RunningWorker['waiting'] = new Map();
   let nextId = 0;
   const fail = (error: unknown): void => {

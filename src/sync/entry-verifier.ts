@@ -40,7 +40,8 @@ export class EntryVerifier {
   /** Bytes from the entry's start that are verified and were given to the sink. */
   verified = 0;
   readonly #ekey: Uint8Array;
-  readonly #size: number;
+  /** Encoded size of the entry. */
+  readonly size: number;
   readonly #sink: VerifiedSink;
   readonly #raw: boolean;
   #pos = 0;
@@ -55,7 +56,7 @@ export class EntryVerifier {
   constructor(entry: { ekey: string; size: number; raw?: boolean | undefined }, sink: VerifiedSink) {
     this.#raw = entry.raw === true;
     this.#ekey = fromHex(entry.ekey);
-    this.#size = entry.size;
+    this.size = entry.size;
     this.#sink = sink;
     this.#unit = { start: 0, end: this.#raw ? entry.size : bltePrefixSize, md5: undefined };
     if (!this.#raw && entry.size < bltePrefixSize + 1) throw this.#wrong('is too small for a BLTE object');
@@ -63,7 +64,7 @@ export class EntryVerifier {
 
   /** True when the whole entry is verified. */
   get done(): boolean {
-    return this.verified === this.#size;
+    return this.verified === this.size;
   }
 
   /**
@@ -129,7 +130,7 @@ export class EntryVerifier {
     const digest = this.#hash.digest();
     if (this.#header === undefined) {
       if (!equalBytes(digest, this.#ekey)) throw this.#wrong(`hashes to ${toHex(digest)}`);
-      if (this.#unit.end !== this.#size) this.#openHeader(join(this.#pieces));
+      if (this.#unit.end !== this.size) this.#openHeader(join(this.#pieces));
     } else if (this.#unit.md5 !== undefined && !equalBytes(digest, this.#unit.md5)) {
       throw this.#wrong(`has a wrong chunk ${this.#chunk} at offset ${this.#unit.start}`);
     }
@@ -140,13 +141,13 @@ export class EntryVerifier {
   /** The first 8 bytes tell how long the header is, or that the whole entry is one chunk without a table. */
   #growPrefix(): void {
     const headerSize = decodeBltePrefix(join(this.#pieces));
-    if (headerSize > Math.min(this.#size, headerLimit)) throw this.#wrong(`claims a header of ${headerSize} bytes`);
-    const end = headerSize === bltePrefixSize ? this.#size : headerSize;
+    if (headerSize > Math.min(this.size, headerLimit)) throw this.#wrong(`claims a header of ${headerSize} bytes`);
+    const end = headerSize === bltePrefixSize ? this.size : headerSize;
     this.#unit = { start: 0, end, md5: this.#ekey };
   }
 
   #openHeader(bytes: Uint8Array): void {
-    this.#header = decodeBlteHeader(bytes, this.#size);
+    this.#header = decodeBlteHeader(bytes, this.size);
   }
 
   #release(): void {
@@ -171,13 +172,13 @@ export class EntryVerifier {
     const chunk = this.#chunk < count ? this.#header!.chunk(this.#chunk) : undefined;
     this.#unit =
       chunk === undefined
-        ? { start: this.#size, end: this.#size, md5: undefined }
+        ? { start: this.size, end: this.size, md5: undefined }
         : { start: chunk.offset, end: chunk.offset + chunk.encodedSize, md5: chunk.md5 };
   }
 
   #wrong(problem: string): PakratError {
     const ekey = toHex(this.#ekey);
-    return new PakratError('E_INTEGRITY', `entry ${ekey} ${problem}`, { data: { ekey, size: this.#size } });
+    return new PakratError('E_INTEGRITY', `entry ${ekey} ${problem}`, { data: { ekey, size: this.size } });
   }
 }
 

@@ -3,7 +3,7 @@ import { checkRangeHead } from '../cdn/http-head.ts';
 import type { RateLimit } from '../cdn/rate-limit.ts';
 import { codeOf, type ErrorData, messageOf, PakratError } from '../core/errors.ts';
 import type { Span } from '../store/spans.ts';
-import { EntryVerifier } from './entry-verifier.ts';
+import { EntryVerifier, type VerifiedSink } from './entry-verifier.ts';
 import { SpanWriter } from './span-writer.ts';
 
 /** An entry that is to be fetched as part of a range. */
@@ -167,6 +167,36 @@ class SlownessGuard {
   }
 }
 
+const adoptBytes = 1024 * 1024;
+
+/**
+ * True when the file seems to have bytes of the entry that the ledger does not know of: a run that was killed wrote them, or the ledger is new.
+ * They only count once they are hashed and flushed, but they need not be fetched.
+ */
+function isOnDisk(writer: SpanWriter, target: RangeTarget, at: number): boolean {
+  if (at >= target.size || target.offset + at >= writer.size) return false;
+  const first = writer.read(target.offset + at, 1)[0];
+  return first !== undefined && (at > 0 || target.raw ? first !== 0 : first === 0x42);
+}
+
+/** Feeds a verifier with what is on disk, until that ends or is wrong. */
+function adoptFromDisk(
+  verifier: EntryVerifier,
+  from: number,
+  read: (offset: number, size: number) => Uint8Array,
+): void {
+  try {
+    for (let at = from; !verifier.done; ) {
+      const piece = read(at, Math.min(adoptBytes, verifier.size - at));
+      if (piece.length === 0) return;
+      verifier.push(piece);
+      at += piece.length;
+    }
+  } catch (error) {
+    if (codeOf(error)?.startsWith('E_STORE')) throw error;
+  }
+}
+
 /** Leads the bytes of an answer to the entries that they belong to. Bytes between entries are dropped, never written. */
 class Reception {
   /** The first offset that is needed. */
@@ -185,19 +215,35 @@ class Reception {
     this.#job = job;
     this.#from = [];
     this.#verifiers = job.targets.map((target, index) => this.#open(target, index, writer));
-    this.start = Math.min(
+    this.start = this.#from.reduce(
+      (least, from, i) => (this.#verifiers[i]?.done ? least : Math.min(least, from)),
       job.end,
-      this.#from.reduce((least, from) => Math.min(least, from), Number.POSITIVE_INFINITY),
     );
   }
 
-  #open(target: RangeTarget, index: number, writer: SpanWriter): EntryVerifier | undefined {
-    const verifier = new EntryVerifier(target, {
-      write: (offset, pieces) => writer.write(target.offset + offset, pieces),
+  #open(target: RangeTarget, index: number, writer: SpanWriter): EntryVerifier {
+    let adopting = true;
+    const sink: VerifiedSink = {
+      write: (offset, pieces) => {
+        if (adopting) writer.adopt(target.offset + offset, pieces);
+        else writer.write(target.offset + offset, pieces);
+      },
       spool: () => writer.spool(),
-    });
-    const goOn = target.held > 0 ? verifier.resume(target.held, (size) => writer.read(target.offset, size)) : 0;
-    this.#from[index] = target.offset + goOn;
+    };
+    const held = (size: number): Uint8Array => writer.read(target.offset, size);
+    let verifier = new EntryVerifier(target, sink);
+    let at = target.held > 0 ? verifier.resume(target.held, held) : 0;
+    if (isOnDisk(writer, target, at)) {
+      adoptFromDisk(verifier, at, (offset, size) => writer.read(target.offset + offset, size));
+      at = verifier.verified;
+      if (!verifier.done) {
+        verifier.close();
+        verifier = new EntryVerifier(target, sink);
+        at = at > 0 ? verifier.resume(at, held) : 0;
+      }
+    }
+    adopting = false;
+    this.#from[index] = target.offset + at;
     return verifier;
   }
 

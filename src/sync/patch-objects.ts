@@ -33,7 +33,14 @@ export async function syncPatches(tools: SyncTools): Promise<TransferFailure[]> 
     });
   }
   const { hosts, signal, attemptsPerHost } = cdn;
-  const options = { hosts, engine: await tools.engine(), jobs: tools.jobs, attemptsPerHost, kind: 'patch' as const, signal };
+  const options = {
+    hosts,
+    engine: await tools.engine(),
+    jobs: tools.jobs,
+    attemptsPerHost,
+    kind: 'patch' as const,
+    signal,
+  };
   failures.push(...(await transfer(jobs, { ...options, onDone: (job, target) => completeLoose(store, job, target) })));
   tools.committer.flush();
   return failures;

@@ -7,8 +7,8 @@ import type { Spool } from './entry-verifier.ts';
 
 /** Bytes gathered before they are written in one call. */
 const batchBytes = 1024 * 1024;
-/** Written bytes that ask for a flush to disk. What a kill can cost is about this much for each file being written. */
-const flushBytes = 2 * 1024 * 1024;
+/** Written bytes that ask for a flush to disk: what a power cut can cost for each file being written. A kill costs less, see adopt. */
+const flushBytes = 16 * 1024 * 1024;
 const replayBytes = 1024 * 1024;
 
 /**
@@ -20,6 +20,7 @@ export class SpanWriter {
   readonly #temporary: string;
   readonly #report: (spans: Span[]) => void;
   #fd: number | undefined;
+  #size: number | undefined;
   #batch: Uint8Array[] = [];
   #batchStart = 0;
   #batchSize = 0;
@@ -46,6 +47,18 @@ export class SpanWriter {
     }
     if (this.#batchSize >= batchBytes) this.#writeBatch();
     if (this.#unflushedBytes >= flushBytes) this.#flush();
+  }
+
+  /** Takes bytes that were read from this file and turned out right: they are flushed and reported as if they had been written. */
+  adopt(position: number, pieces: readonly Uint8Array[]): void {
+    const size = pieces.reduce((sum, piece) => sum + piece.length, 0);
+    this.#unflushed.push({ start: position, end: position + size });
+  }
+
+  /** Size of the file, 0 when it is not there. */
+  get size(): number {
+    this.#size ??= fs.statSync(this.#file, { throwIfNoEntry: false })?.size ?? 0;
+    return this.#size;
   }
 
   /** Writes and flushes what is left, reports it, and closes the file; also after an error elsewhere. @throws E_STORE… */

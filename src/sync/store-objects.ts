@@ -19,7 +19,7 @@ import { transfer } from './transfer.ts';
 const maxConfigSize = 32 * 1024 * 1024;
 const maxIndexSize = 256 * 1024 * 1024;
 /** Spans wait so long for others to be committed with. */
-const commitMs = 50;
+const commitMs = 200;
 
 /** What objects are fetched with. */
 export interface FetchTools {
@@ -139,7 +139,9 @@ async function fetchEntries(tools: FetchTools, places: readonly EntryPlace[]): P
 
 /** The jobs that bring some entries: those that lie close in one archive come in one range. */
 export function entryJobs(store: Store, places: readonly EntryPlace[], options: PlanOptions): RangeJob[] {
-  const sorted = [...places].sort((a, b) => (a.object.hash < b.object.hash ? -1 : a.object.hash > b.object.hash ? 1 : a.offset - b.offset));
+  const sorted = [...places].sort((a, b) =>
+    a.object.hash < b.object.hash ? -1 : a.object.hash > b.object.hash ? 1 : a.offset - b.offset,
+  );
   const jobs: RangeJob[] = [];
   for (const [i, place] of sorted.entries()) {
     if (i > 0 && sorted[i - 1]!.ekey === place.ekey) continue;
@@ -149,12 +151,19 @@ export function entryJobs(store: Store, places: readonly EntryPlace[], options: 
     const start = place.offset + held;
     const end = place.offset + place.size;
     const last = jobs.at(-1);
-    const joins = last !== undefined && last.path === path && place.offset >= last.end && start - last.end <= options.gapBytes;
+    const joins =
+      last !== undefined && last.path === path && place.offset >= last.end && start - last.end <= options.gapBytes;
     if (joins && end - last.start <= options.maxRangeBytes) {
       last.targets.push(target);
       last.end = end;
     } else {
-      jobs.push({ path, file: place.loose ? partialFile(store, place.object.hash) : store.file(path), start, end, targets: [target] });
+      jobs.push({
+        path,
+        file: place.loose ? partialFile(store, place.object.hash) : store.file(path),
+        start,
+        end,
+        targets: [target],
+      });
     }
   }
   return jobs;

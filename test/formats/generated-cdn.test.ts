@@ -42,7 +42,7 @@ describeConformance('a CDN made by the independent generator', () => {
     });
     builds = { a: open('a'), b: open('b') };
   }, 60_000);
-  afterAll(() => tree.remove());
+  afterAll(() => tree?.remove());
 
   function openIndex(kind: 'data' | 'patch', name: string): ArchiveIndex {
     return decodeArchiveIndex(tree.object(kind, `${name}.index`), name);

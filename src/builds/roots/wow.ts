@@ -142,7 +142,7 @@ class WowRootFile implements Root {
     const block = this.#blockOf(row);
     if (this.#listfile === undefined || block.hashOffset < 0) return undefined;
     const at = block.hashOffset + (row - block.firstRow) * block.hashStride;
-    return this.#listfile.namesOfHash(bytes.slice(at, at + 8).reverse())[0]?.name;
+    return this.#listfile.namesOfHash(Uint8Array.from(bytes.subarray(at, at + 8)).reverse())[0]?.name;
   }
 
   #variant(record: Uint8Array, rowAt: number, known: { name?: string | undefined; fileDataId?: number }): FileVariant {
@@ -163,7 +163,7 @@ class WowRootFile implements Root {
     const block = this.#blockOf(row);
     const deltas = asBuffer(readAt(this.#fd, block.deltaOffset, (row - block.firstRow + 1) * 4, 'root'));
     let id = -1;
-    for (let at = 0; at < deltas.length; at += 4) id += deltas.readInt32LE(at) + 1;
+    for (let at = 0; at < deltas.length; at += 4) id += deltas.readUInt32LE(at) + 1;
     return id;
   }
 

@@ -1,6 +1,6 @@
 import { isPakratError } from '../../core/errors.ts';
 import { packCipherKey } from './cipher-stream.ts';
-import { fileFlag } from './directory.ts';
+import { type FileRecord, fileFlag } from './directory.ts';
 import { contentSize, type EntryContext, isEncrypted, methodOf, startPieces } from './entry-reader.ts';
 import { looksLikeGbx } from './gbx-header.ts';
 import type { PrivateHeader } from './header-v3.ts';
@@ -27,24 +27,26 @@ export async function choosePackKey(
   for (const candidate of candidates) {
     const tried = { ...context, key: packCipherKey(candidate.key, context.version) };
     if (await opensMetadata(tried, header)) return candidate;
-    let right = 0;
-    for (const file of samples) if (await startsRight(tried, file)) right++;
-    if (right * 2 > samples.length) return candidate;
-    if (samples.length === 0) untested ??= candidate;
+    const verdicts = await Promise.all(samples.map((file) => startsRight(tried, file)));
+    const telling = verdicts.filter((verdict) => verdict !== undefined);
+    if (telling.length === 0) untested ??= candidate;
+    else if (telling.filter((isRight) => isRight).length * 2 > telling.length) return candidate;
   }
   return untested;
 }
 
 async function opensMetadata(context: EntryContext, header: PrivateHeader): Promise<boolean> {
   if (header.metadataStoredSize === 0) return false;
-  return refused(async () => {
+  const opens = await verdict(async () => {
     await readMetadata(context, header, undefined);
     return true;
   });
+  return opens === true;
 }
 
-function startsRight(context: EntryContext, file: PrivateHeader['files'][number]): Promise<boolean> {
-  return refused(async () => {
+/** Whether a file starts as it should; undefined when that cannot be told. */
+function startsRight(context: EntryContext, file: FileRecord): Promise<boolean | undefined> {
+  return verdict(async () => {
     for await (const piece of startPieces(context, file)) {
       // What inflates is taken for right; only plain files have to show what they are.
       return methodOf(file, context.version) !== 'none' || looksLikeGbx(piece);
@@ -53,12 +55,12 @@ function startsRight(context: EntryContext, file: PrivateHeader['files'][number]
   });
 }
 
-/** False when the bytes are refused; a missing dictionary says nothing against a key. */
-async function refused(test: () => Promise<boolean>): Promise<boolean> {
+/** False when the bytes are refused; undefined when only the LZ4 dictionary is missing, which says nothing against a key. */
+async function verdict(test: () => Promise<boolean>): Promise<boolean | undefined> {
   try {
     return await test();
   } catch (error) {
     if (!isPakratError(error)) throw error;
-    return error.code === 'E_UNSUPPORTED';
+    return error.code === 'E_UNSUPPORTED' ? undefined : false;
   }
 }

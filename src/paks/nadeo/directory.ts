@@ -14,7 +14,8 @@
 import { formatError } from '../../core/errors.ts';
 import type { ByteReader } from '../../core/reader.ts';
 import type { ByteWriter } from '../../core/writer.ts';
-import { readString, type TextDecode, writeString } from './strings.ts';
+import type { NameDecoder } from '../names.ts';
+import { readString, writeString } from './strings.ts';
 
 /** Nesting and path sizes beyond these are taken for damage. */
 const maxDepth = 64;
@@ -72,7 +73,7 @@ export interface DirectoryOptions {
   version: number;
   /** Size of the whole header: counts that cannot fit are refused at once, whatever part of it is there. */
   headerSize: number;
-  decodeText?: TextDecode | undefined;
+  decodeText?: NameDecoder | undefined;
   /** Called between folders and files, with the offset behind the folders: where the header mixes its feedback. */
   afterFolders?: ((folders: readonly FolderRecord[], offset: number) => void) | undefined;
 }
@@ -151,13 +152,18 @@ export function folderPaths(folders: readonly FolderRecord[]): string[] {
     const chain: number[] = [];
     for (let at = index; !paths.has(at); at = folders[at]!.parent) {
       chain.push(at);
-      if (chain.length > maxDepth) throw formatError('E_FORMAT', 'NadeoPak folders', `folder ${index} never reaches the root`);
+      if (chain.length > maxDepth)
+        throw formatError('E_FORMAT', 'NadeoPak folders', `folder ${index} never reaches the root`);
     }
     for (const at of chain.reverse()) {
       const { parent, name } = folders[at]!;
       const path = paths.get(parent)! + (name === '' || name.endsWith('\\') ? name : `${name}\\`);
       if (path.length > maxPathLength) {
-        throw formatError('E_FORMAT_RANGE', 'NadeoPak folders', `the path of folder ${at} has ${path.length} characters`);
+        throw formatError(
+          'E_FORMAT_RANGE',
+          'NadeoPak folders',
+          `the path of folder ${at} has ${path.length} characters`,
+        );
       }
       paths.set(at, path);
     }

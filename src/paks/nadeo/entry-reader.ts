@@ -1,9 +1,8 @@
 import type { BlowfishKey } from '../../codecs/blowfish.ts';
 import { inflatePieces } from '../../codecs/inflate.ts';
-import { equalBytes, isAllZero } from '../../core/bytes.ts';
 import type { ByteSource } from '../../core/byte-source.ts';
-import { formatError, isPakratError, PakratError } from '../../core/errors.ts';
-import { md5Hasher } from '../../core/hash.ts';
+import { isAllZero } from '../../core/bytes.ts';
+import { formatError, PakratError } from '../../core/errors.ts';
 import { firstVersionOfEightRounds, ivSize, paddedSize } from './cipher-stream.ts';
 import { type FileRecord, fileFlag } from './directory.ts';
 import {
@@ -31,6 +30,8 @@ export interface EntryContext {
   key: BlowfishKey | undefined;
   dictionary: Uint8Array | undefined;
   classes: NodeClasses;
+  /** Read although a checksum is wrong. */
+  ignoreHashes: boolean;
 }
 
 /** Something mixed into the feedback at a known place: when `offset` bytes of the file have been read. */
@@ -76,7 +77,11 @@ export function readRaw({ source, version, dataOffset }: EntryContext, file: Fil
   return new PlainRegion(source, { offset: dataOffset + file.offset, size: storedSize(file, version) }).pieces();
 }
 
-/** A file read without feedback, in pieces of at most 256 KiB. Throws E_KEY_MISSING, E_FORMAT..., E_UNSUPPORTED. */
+/**
+ * A file read without feedback, in pieces of at most 256 KiB.
+ * @param isCounted whether it is in counter mode
+ * @throws E_KEY_MISSING, E_FORMAT..., E_UNSUPPORTED when the LZ4 dictionary is needed
+ */
 export async function* readStraight(
   context: EntryContext,
   file: FileRecord,
@@ -114,10 +119,9 @@ export async function readFollowed(
     dictionary,
     packVersion: version,
     checksum: usedChecksum(file),
+    ignoreHashes: context.ignoreHashes,
     finder: () =>
-      mixes === undefined
-        ? new GbxScanner({ classes, packVersion: version, size: file.size })
-        : knownPlaces(mixes),
+      mixes === undefined ? new GbxScanner({ classes, packVersion: version, size: file.size }) : knownPlaces(mixes),
   };
   return followEntry(entry);
 }
@@ -126,9 +130,13 @@ export async function readFollowed(
  * The start of a file in the small steps in which a GBX is read, without feedback: right up to the body of a GBX.
  * Throws as {@link readStraight}, but does not check the end.
  */
-export async function* startPieces(context: EntryContext, file: FileRecord): AsyncGenerator<Uint8Array> {
+export async function* startPieces(
+  context: EntryContext,
+  file: FileRecord,
+  isCounted = false,
+): AsyncGenerator<Uint8Array> {
   if (file.size === 0) return;
-  const region = new PlainRegion(context.source, regionOf(context, file, await isCountedFile(context, file)));
+  const region = new PlainRegion(context.source, regionOf(context, file, isCounted));
   const method = methodOf(file, context.version);
   yield* steppedPieces(region, { method, size: file.size, dictionary: context.dictionary });
 }
@@ -144,27 +152,9 @@ export function usedChecksum({ checksum }: FileRecord): Uint8Array | undefined {
   return checksum === undefined || isAllZero(checksum) ? undefined : checksum;
 }
 
-/**
- * Whether a seekable file is in counter mode: in the game's own packs of version 18 it is. A checksum over its content in the
- * usual mode says otherwise.
- */
-export async function isCountedFile(context: EntryContext, file: FileRecord): Promise<boolean> {
-  if (context.version < firstVersionOfEightRounds || !isEncrypted(file)) return false;
-  if ((file.flags & fileFlag.isSeekable) === 0n) return false;
-  const checksum = usedChecksum(file);
-  return checksum === undefined || !(await contentHashIs(checksum, readStraight(context, file)));
-}
-
-/** Whether the MD5 of some pieces is the one given; damage is a no. */
-export async function contentHashIs(expected: Uint8Array, pieces: AsyncIterable<Uint8Array>): Promise<boolean> {
-  const hasher = md5Hasher();
-  try {
-    for await (const piece of pieces) hasher.update(piece);
-  } catch (error) {
-    if (isPakratError(error) && error.code.startsWith('E_FORMAT')) return false;
-    throw error;
-  }
-  return equalBytes(hasher.digest(), expected);
+/** Whether a file may be in counter mode: the seekable ones in the game's own packs of version 18 are. */
+export function mayBeCounted({ version }: EntryContext, file: FileRecord): boolean {
+  return version >= firstVersionOfEightRounds && isEncrypted(file) && (file.flags & fileFlag.isSeekable) !== 0n;
 }
 
 /** The pieces of bytes that are in memory. */
@@ -172,7 +162,11 @@ export function* piecesOf(bytes: Uint8Array): Generator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += pieceSize) yield bytes.subarray(at, at + pieceSize);
 }
 
-function regionOf({ source, version, dataOffset, key }: EntryContext, file: FileRecord, isCounted: boolean): RegionPlace {
+function regionOf(
+  { source, version, dataOffset, key }: EntryContext,
+  file: FileRecord,
+  isCounted: boolean,
+): RegionPlace {
   const place = { offset: dataOffset + file.offset, size: contentSize(file, version) };
   const end = place.offset + storedSize(file, version);
   if (end > source.size) {

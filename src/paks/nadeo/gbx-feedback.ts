@@ -21,6 +21,7 @@ import { isPakratError } from '../../core/errors.ts';
 import { decodeGbxHeader, type GbxHeader, looksLikeGbx } from './gbx-header.ts';
 import type { NodeClasses } from './node-classes.ts';
 
+const magicSize = 6;
 const pairSize = 8;
 const skippableMark = 0x534b4950;
 const noNode = 0xffffffff;
@@ -33,6 +34,8 @@ const idIsText = 0xc0000000;
 const maxNameBytes = 256;
 const maxInlineBytes = 0x1000;
 const maxWaiting = 16;
+/** No file has as many nodes; a hostile one must not fill the memory with them. */
+const maxPlaces = 0x8000;
 
 /** What may be mixed at a place; undefined for nothing. */
 export type FeedbackChoice = Uint8Array | undefined;
@@ -60,6 +63,7 @@ export function mixOfId(id: number): Uint8Array {
 export class GbxScanner {
   readonly #options: ScannerOptions;
   #state: 'header' | 'body' | 'quiet' = 'header';
+  #headerNeeds = magicSize;
   #scanned = 0;
   #nextIndex = 1;
   #nodeCount = 0;
@@ -84,9 +88,12 @@ export class GbxScanner {
   }
 
   #readHeader(bytes: Uint8Array, places: FeedbackPlace[]): void {
-    if (bytes.length < 6) return;
+    if (bytes.length < this.#headerNeeds) return;
     const header = looksLikeGbx(bytes) ? headerIfWhole(bytes) : 'none';
-    if (header === 'more') return;
+    if (typeof header === 'number') {
+      this.#headerNeeds = header;
+      return;
+    }
     // A compressed body is read from memory, where mixing has no effect.
     if (header === 'none' || header.format[0] !== 'B' || header.format[2] === 'C') {
       this.#state = 'quiet';
@@ -140,7 +147,7 @@ export class GbxScanner {
     do this.#nextIndex++;
     while (this.#externals.has(this.#nextIndex));
     // Past the last node nothing may be taken for one.
-    if (this.#nextIndex > this.#nodeCount) this.#nextIndex = Number.NaN;
+    if (this.#nextIndex > Math.min(this.#nodeCount, maxPlaces)) this.#nextIndex = Number.NaN;
   }
 
   /** Whether to go on waiting for the chunk. */
@@ -228,12 +235,13 @@ function choiceOf(id: number | undefined): FeedbackChoice {
   return id === undefined ? undefined : mixOfId(id);
 }
 
-/** The header, or whether more bytes are needed for it or none will help. */
-function headerIfWhole(bytes: Uint8Array): GbxHeader | 'more' | 'none' {
+/** The header, or the least number of bytes that may hold it, or that none will. */
+function headerIfWhole(bytes: Uint8Array): GbxHeader | number | 'none' {
   try {
     return decodeGbxHeader(bytes);
   } catch (error) {
     if (!isPakratError(error)) throw error;
-    return error.code === 'E_FORMAT_TRUNCATED' ? 'more' : 'none';
+    if (error.code !== 'E_FORMAT_TRUNCATED') return 'none';
+    return typeof error.data.expected === 'number' ? error.data.expected : bytes.length + 1;
   }
 }

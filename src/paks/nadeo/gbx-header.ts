@@ -23,7 +23,9 @@ import { readString } from './strings.ts';
 
 const maxNameBytes = 0x1000;
 const maxFolderDepth = 32;
-const maxExternals = 0x10000;
+const maxCount = 0x4000;
+const minFolderBytes = 8;
+const minExternalBytes = 12;
 const isResource = 4;
 
 export interface GbxExternal {
@@ -47,7 +49,13 @@ export interface GbxHeader {
 
 /** Whether some bytes start as a GBX does. */
 export function looksLikeGbx(bytes: Uint8Array): boolean {
-  return bytes.length >= 6 && bytes[0] === 0x47 && bytes[1] === 0x42 && bytes[2] === 0x58 && isKnownVersion(bytes[3]!, bytes[4]!);
+  return (
+    bytes.length >= 6 &&
+    bytes[0] === 0x47 &&
+    bytes[1] === 0x42 &&
+    bytes[2] === 0x58 &&
+    isKnownVersion(bytes[3]!, bytes[4]!)
+  );
 }
 
 function isKnownVersion(low: number, high: number): boolean {
@@ -61,18 +69,22 @@ export function datalessGbxSize(bytes: Uint8Array): number {
 
 /**
  * Decodes the start of a GBX up to its body.
- * @throws E_FORMAT_MAGIC, E_FORMAT_VERSION, E_FORMAT_RANGE; E_FORMAT_TRUNCATED also means: ask again with more bytes
+ * @throws E_FORMAT_MAGIC, E_FORMAT_VERSION, E_FORMAT_RANGE; E_FORMAT_TRUNCATED when there are not enough bytes yet, with the
+ *   least number that may do as `data.expected` where that is known
  */
 export function decodeGbxHeader(bytes: Uint8Array): GbxHeader {
   const reader = new ByteReader(bytes, 'GBX');
   const start = readStart(reader);
-  const externalCount = limited(reader, maxExternals);
+  const externalCount = limited(reader, maxCount);
   const header: GbxHeader = { ...start, ancestorLevel: 0, externals: [], bodyOffset: 0 };
   if (externalCount > 0) {
     header.ancestorLevel = limited(reader, maxFolderDepth);
     const folders = [''];
     readFolders(reader, folders, { path: '', depth: 0 });
-    for (let i = 0; i < externalCount; i++) header.externals.push(readExternal(reader, header.version, folders));
+    for (let left = externalCount; left > 0; left--) {
+      demand(reader, left * minExternalBytes);
+      header.externals.push(readExternal(reader, header.version, folders));
+    }
   }
   header.bodyOffset = reader.pos;
   return header;
@@ -88,17 +100,23 @@ function readStart(reader: ByteReader): GbxStart {
   }
   const format = reader.latin1(version >= 4 ? 4 : 3);
   const classId = reader.u32le();
-  if (version >= 6) reader.skip(reader.u32le());
+  if (version >= 6) {
+    const userDataSize = reader.u32le();
+    demand(reader, userDataSize);
+    reader.skip(userDataSize);
+  }
   const nodeCount = reader.u32le();
   return { version, format, classId, nodeCount, datalessSize: reader.pos };
 }
 
 function readFolders(reader: ByteReader, folders: string[], at: { path: string; depth: number }): void {
-  if (at.depth > maxFolderDepth) throw formatError('E_FORMAT_RANGE', 'GBX', 'folders nest too deep', { offset: reader.pos });
-  const count = limited(reader, maxExternals);
-  for (let i = 0; i < count; i++) {
+  if (at.depth > maxFolderDepth)
+    throw formatError('E_FORMAT_RANGE', 'GBX', 'folders nest too deep', { offset: reader.pos });
+  const count = limited(reader, maxCount);
+  for (let left = count; left > 0; left--) {
+    demand(reader, left * minFolderBytes);
     const path = `${at.path}${readString(reader, maxNameBytes)}\\`;
-    if (folders.push(path) > maxExternals) {
+    if (folders.push(path) > maxCount) {
       throw formatError('E_FORMAT_RANGE', 'GBX', 'too many folders', { offset: reader.pos });
     }
     readFolders(reader, folders, { path, depth: at.depth + 1 });
@@ -115,9 +133,20 @@ function readExternal(reader: ByteReader, version: number, folders: readonly str
   return { path: name === undefined || folder === undefined ? undefined : folder + name, nodeIndex };
 }
 
+/** Tells how much is missing before it is found out piece by piece. */
+function demand(reader: ByteReader, size: number): void {
+  if (reader.remaining >= size) return;
+  throw formatError('E_FORMAT_TRUNCATED', 'GBX', 'ends inside its header', {
+    offset: reader.pos,
+    expected: reader.pos + size,
+    found: reader.bytes.length,
+  });
+}
+
 function limited(reader: ByteReader, limit: number): number {
   const offset = reader.pos;
   const value = reader.u32le();
-  if (value > limit) throw formatError('E_FORMAT_RANGE', 'GBX', `a count of ${value}`, { offset, expected: `at most ${limit}` });
+  if (value > limit)
+    throw formatError('E_FORMAT_RANGE', 'GBX', `a count of ${value}`, { offset, expected: `at most ${limit}` });
   return value;
 }

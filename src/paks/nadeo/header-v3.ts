@@ -19,7 +19,7 @@ import { equalBytes } from '../../core/bytes.ts';
 import { md5 } from '../../core/hash.ts';
 import { ByteReader } from '../../core/reader.ts';
 import { ByteWriter } from '../../core/writer.ts';
-import { decodeDirectory, type DirectoryOptions, type DirectoryRecords, encodeDirectory } from './directory.ts';
+import { type DirectoryOptions, type DirectoryRecords, decodeDirectory, encodeDirectory } from './directory.ts';
 
 /** Offset of the encrypted header's IV. */
 export const headerV3IvOffset = 12;
@@ -78,7 +78,7 @@ export function encodeHeaderV3(header: Omit<PrivateHeader, 'md5' | 'plainSize'>,
  * MD5 of a plain header (without padding), its own MD5 field taken as zeros.
  * @param before bytes that are hashed in front of it
  */
-export function headerMd5(plain: Uint8Array, before = new Uint8Array(0)): Uint8Array {
+export function headerMd5(plain: Uint8Array, before: Uint8Array = new Uint8Array(0)): Uint8Array {
   const image = new Uint8Array(before.length + plain.length);
   image.set(before);
   image.set(plain.subarray(md5Size), before.length + md5Size);

@@ -30,10 +30,11 @@
 import { formatError } from '../../core/errors.ts';
 import { ByteReader } from '../../core/reader.ts';
 import { ByteWriter } from '../../core/writer.ts';
-import { decodeDirectory, type DirectoryOptions, encodeDirectory } from './directory.ts';
+import type { NameDecoder } from '../names.ts';
+import { type DirectoryOptions, decodeDirectory, encodeDirectory } from './directory.ts';
 import { headerMd5, type PrivateHeader } from './header-v3.ts';
 import { headerFlag } from './keys.ts';
-import { readString, type TextDecode, writeString } from './strings.ts';
+import { readString, writeString } from './strings.ts';
 
 /** The newest version of the format. */
 export const newestVersion = 18;
@@ -97,7 +98,7 @@ export interface PrivateHeaderV6 extends PrivateHeader {
 export function decodePublicHeader(
   bytes: Uint8Array,
   version: number,
-  decodeText?: TextDecode,
+  decodeText?: NameDecoder,
 ): { header: PublicHeader; end: number } {
   const reader = new ByteReader(bytes, `NadeoPak ${version} public header`);
   reader.seek(Math.min(12, bytes.length));
@@ -154,7 +155,11 @@ function readAuthor(reader: ByteReader, text: () => string): PackAuthor {
 /** The mirror of {@link decodePublicHeader}. */
 export function encodePublicHeader(header: PublicHeader): Uint8Array {
   const { version } = header;
-  const writer = new ByteWriter().text('NadeoPak').u32le(version).raw(header.contentsChecksum).u32le(header.headerFlags);
+  const writer = new ByteWriter()
+    .text('NadeoPak')
+    .u32le(version)
+    .raw(header.contentsChecksum)
+    .u32le(header.headerFlags);
   const texts = (...list: string[]) => {
     for (const text of list) writeString(writer, text);
   };
@@ -260,7 +265,11 @@ export function noAuthor(): PackAuthor {
 /** A public header without anything in it. Throws E_FORMAT_VERSION for a version that has none. */
 export function emptyPublicHeader(version: number): PublicHeader {
   if (version < 6 || version > newestVersion) {
-    throw formatError('E_FORMAT_VERSION', 'NadeoPak', 'unknown version', { offset: 8, expected: '1 to 18', found: version });
+    throw formatError('E_FORMAT_VERSION', 'NadeoPak', 'unknown version', {
+      offset: 8,
+      expected: '1 to 18',
+      found: version,
+    });
   }
   return {
     version,

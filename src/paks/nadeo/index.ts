@@ -8,14 +8,17 @@ import type { PakFamily } from '../pak.ts';
 import { newestVersion } from './header-v6.ts';
 import { type NadeoOptions, type NadeoPak, openPack } from './pack.ts';
 
+export type { NadeoEntry } from './entry-list.ts';
 export type { KnownMix } from './entry-reader.ts';
 export type { EntryStatus } from './gbx-entry.ts';
-export { knownDictionarySha256 } from './lz4-blocks.ts';
 export { decodeKeyFile, type NamedKey, packlistKeys } from './keys.ts';
+export { knownDictionarySha256 } from './lz4-blocks.ts';
 export type { MetadataEntry } from './metadata.ts';
 export { decodeNameList } from './names.ts';
-export type { NadeoEntry, NadeoOptions, NadeoPak } from './pack.ts';
+export type { NadeoOptions, NadeoPak } from './pack.ts';
 export { decodePacklist, encodePacklist, type Packlist, type PacklistEntry, productCrc } from './packlist.ts';
+export { type NadeoWriteOptions, type PackInfo, writeNadeoPak } from './write.ts';
+export type { NadeoPackFile } from './write-files.ts';
 
 const magic = 'NadeoPak';
 const startSize = 12;

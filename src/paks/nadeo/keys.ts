@@ -58,7 +58,8 @@ export function headerKey(headerFlags: number, packKey: Uint8Array | undefined):
   const isPrivate = (headerFlags & headerFlag.isHeaderPrivate) !== 0;
   const usesDefault = (headerFlags & headerFlag.useDefaultHeaderKey) !== 0;
   if (!isPrivate && !usesDefault) return undefined;
-  if (isPrivate && packKey === undefined) throw new PakratError('E_KEY_MISSING', 'the header is encrypted with the pack key');
+  if (isPrivate && packKey === undefined)
+    throw new PakratError('E_KEY_MISSING', 'the header is encrypted with the pack key');
   const key = isPrivate ? packKey!.slice() : new Uint8Array(keySize);
   if (usesDefault) for (let i = 0; i < keySize; i++) key[i]! ^= defaultHeaderKey[i]!;
   return key;

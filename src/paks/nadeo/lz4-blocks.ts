@@ -50,10 +50,15 @@ export class Lz4Blocks {
     const size = head.length < 2 ? 0 : head[0]! | (head[1]! << 8);
     if (size < 1 || size > maxBlockSize) throw formatError('E_FORMAT_RANGE', what, `a block of ${size} bytes`);
     const block = await take(size);
-    if (block.length < size) throw formatError('E_FORMAT_TRUNCATED', what, `a block of ${block.length} bytes instead of ${size}`);
+    if (block.length < size)
+      throw formatError('E_FORMAT_TRUNCATED', what, `a block of ${block.length} bytes instead of ${size}`);
     const { outputSize, reach } = measureBlock(block);
     if (outputSize === 0 || outputSize > Math.min(maxBlockOutput, this.#remaining)) {
-      throw formatError('E_FORMAT_RANGE', what, `a block that gives ${outputSize} bytes, of ${this.#remaining} missing ones`);
+      throw formatError(
+        'E_FORMAT_RANGE',
+        what,
+        `a block that gives ${outputSize} bytes, of ${this.#remaining} missing ones`,
+      );
     }
     this.#makeRoom();
     if (reach > this.#end && !this.#hasDictionary) {

@@ -66,7 +66,9 @@ export async function readMetadata(
 ): Promise<MetadataEntry[]> {
   if (header.metadataStoredSize === 0) return [];
   if (header.metadataSize > maxMetadataBytes) {
-    throw formatError('E_FORMAT_RANGE', what, `${header.metadataSize} bytes`, { expected: `at most ${maxMetadataBytes}` });
+    throw formatError('E_FORMAT_RANGE', what, `${header.metadataSize} bytes`, {
+      expected: `at most ${maxMetadataBytes}`,
+    });
   }
   let first: unknown;
   for (const attempt of metadataForms(context, headerKey)) {

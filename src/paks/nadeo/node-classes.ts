@@ -58,7 +58,8 @@ export function nodeClasses(packVersion: number): NodeClasses {
   const isPlanet = packVersion >= 6;
   const [own, other] = isPlanet ? [planetTables(), unitedTables()] : [unitedTables(), planetTables()];
   const wrap = (classId: number) => own.wraps.get(classId) ?? classId;
-  const isKnown = (classId: number) => own.parents.has(classId) || other.parents.has(classId) || plainClasses.has(classId);
+  const isKnown = (classId: number) =>
+    own.parents.has(classId) || other.parents.has(classId) || plainClasses.has(classId);
   return {
     wrap,
     isKnown,

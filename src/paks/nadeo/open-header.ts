@@ -1,5 +1,6 @@
 import type { ByteSource } from '../../core/byte-source.ts';
 import { formatError, isPakratError, PakratError } from '../../core/errors.ts';
+import type { NameDecoder } from '../names.ts';
 import { CipherStream, ivSize, packCipherKey, pageSize } from './cipher-stream.ts';
 import { type DirectoryOptions, directoryFeedback } from './directory.ts';
 import { decodeHeaderV3, headerMd5Matches, headerV3IvOffset, type PrivateHeader } from './header-v3.ts';
@@ -12,7 +13,6 @@ import {
   publicFieldsOffset,
 } from './header-v6.ts';
 import { headerFlag, headerKey, type KeyCandidate } from './keys.ts';
-import type { TextDecode } from './strings.ts';
 
 /** The largest header that the format foresees; larger ones are taken for damage. */
 const maxHeaderBytes = 0x1000000;
@@ -37,14 +37,17 @@ export interface OpenedHeader {
 
 export interface OpenHeaderOptions {
   version: number;
-  decodeText: TextDecode;
+  decodeText: NameDecoder;
   /** Keys to try, once the contents checksum is known (from version 6 on). */
   candidates: (contentsChecksum: Uint8Array | undefined) => readonly KeyCandidate[];
+  /** Open although the MD5 is wrong. */
+  ignoreHashes?: boolean | undefined;
 }
 
 /**
  * Reads the header of a pack, with the first key that opens it.
- * @throws E_FORMAT... for damage; below version 6 E_FORMAT_CHECKSUM when a key opens it but the MD5 is wrong
+ * @throws E_FORMAT... for damage; below version 6 E_FORMAT_CHECKSUM when a key opens it but the MD5 is wrong (what that MD5
+ *   is over is not sure of every later version, so there a wrong one is told and no error)
  */
 export async function openHeader(source: ByteSource, options: OpenHeaderOptions): Promise<OpenedHeader> {
   return options.version < 6 ? openOldHeader(source, options) : openNewHeader(source, options);
@@ -54,7 +57,7 @@ async function openOldHeader(source: ByteSource, options: OpenHeaderOptions): Pr
   const { version, decodeText } = options;
   const place: PrivatePlace = { offset: headerV3IvOffset, version, decodeText, decode: decodeHeaderV3 };
   const opened = await tryKeys(source, place, options.candidates(undefined), (key) => key);
-  if (opened !== undefined && !opened.isMd5Right) {
+  if (opened !== undefined && !opened.isMd5Right && !options.ignoreHashes) {
     throw formatError('E_FORMAT_CHECKSUM', `NadeoPak ${version} header`, 'the MD5 does not match: it is damaged');
   }
   return { version, publicPart: undefined, ...(opened ?? closed) };
@@ -89,7 +92,7 @@ interface PrivatePlace {
   /** Of its IV when it is encrypted. */
   offset: number;
   version: number;
-  decodeText: TextDecode;
+  decodeText: NameDecoder;
   /** What the MD5 of version 18 is over, in front of the private part. */
   publicFields?: Uint8Array;
   /** Where the data starts, when that is known beforehand. */
@@ -130,7 +133,7 @@ async function unlessFormatError<T>(promise: Promise<T>): Promise<T | undefined>
   }
 }
 
-async function readPublic(source: ByteSource, version: number, decodeText: TextDecode) {
+async function readPublic(source: ByteSource, version: number, decodeText: NameDecoder) {
   return growing(source, { offset: 0, size: Math.min(source.size, maxHeaderBytes) }, (bytes) => {
     const { header, end } = decodePublicHeader(bytes, version, decodeText);
     return { header, end, fields: bytes.slice(publicFieldsOffset(version), end) };
@@ -180,14 +183,16 @@ function headerRoom(
   { offset, sourceSize }: { offset: number; sourceSize: number },
 ): number {
   const what = `NadeoPak ${place.version} header`;
-  if (start.length < dataOffsetAt + 4) throw formatError('E_FORMAT_TRUNCATED', what, 'the pack ends inside it', { offset });
+  if (start.length < dataOffsetAt + 4)
+    throw formatError('E_FORMAT_TRUNCATED', what, 'the pack ends inside it', { offset });
   const view = new DataView(start.buffer, start.byteOffset, start.length);
   const dataOffset = place.dataOffset ?? view.getUint32(dataOffsetAt, true);
   const room = dataOffset - offset;
   if (room < dataOffsetAt || room > maxHeaderBytes) {
     throw formatError('E_FORMAT_RANGE', what, `data at ${dataOffset}`, { offset: offset + dataOffsetAt });
   }
-  if (dataOffset > sourceSize) throw formatError('E_FORMAT_TRUNCATED', what, `the pack ends in front of its data at ${dataOffset}`);
+  if (dataOffset > sourceSize)
+    throw formatError('E_FORMAT_TRUNCATED', what, `the pack ends in front of its data at ${dataOffset}`);
   return room;
 }
 
@@ -214,7 +219,8 @@ function roundedDown(size: number): number {
 
 /** The error for a pack whose directory cannot be read without a key. */
 export function closedError(source: ByteSource, keyCount: number): PakratError {
-  const problem = keyCount === 0 ? 'and no key is given' : `and none of the ${keyCount} keys tried opens it (or it is damaged)`;
+  const problem =
+    keyCount === 0 ? 'and no key is given' : `and none of the ${keyCount} keys tried opens it (or it is damaged)`;
   return new PakratError('E_KEY_MISSING', `${source.name}: the directory is encrypted, ${problem}`, {
     hint: 'Import the packlist.dat of the game, or give the key of the pack.',
     data: { keyName: source.name },

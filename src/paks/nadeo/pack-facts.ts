@@ -1,9 +1,9 @@
 import { toHex } from '../../core/bytes.ts';
 import type { PakratError } from '../../core/errors.ts';
-import type { OpenedHeader } from './open-header.ts';
-import { packTime, type PackAuthor, type PrivateHeaderV6, type PublicHeader } from './header-v6.ts';
+import type { NadeoEntry } from './entry-list.ts';
+import { type PackAuthor, type PrivateHeaderV6, type PublicHeader, packTime } from './header-v6.ts';
 import { headerFlag, type KeyCandidate } from './keys.ts';
-import type { NadeoEntry } from './pack.ts';
+import type { OpenedHeader } from './open-header.ts';
 
 /** What `info` shows of a pack, as plain JSON; fields that are not set are left out. */
 export function packFacts(
@@ -30,7 +30,8 @@ export function packFacts(
     encryptedFiles: entries.filter(({ encrypted }) => encrypted).length,
     methods: [...new Set(entries.map(({ method }) => method))],
     hashedNames: hashed.length || undefined,
-    resolvedNames: hashed.filter(({ name, storedPath }) => name !== storedPath.replaceAll('\\', '/')).length || undefined,
+    resolvedNames:
+      hashed.filter(({ name, storedPath }) => name !== storedPath.replaceAll('\\', '/')).length || undefined,
     dataOffset: privatePart.dataOffset,
     metadataOffset: privatePart.metadataOffset,
     metadataSize: privatePart.metadataSize,

@@ -1,40 +1,39 @@
-import { equalBytes, isAllZero, toHex } from '../../core/bytes.ts';
 import type { ByteSource } from '../../core/byte-source.ts';
+import { equalBytes, isAllZero } from '../../core/bytes.ts';
 import { isPakratError, PakratError } from '../../core/errors.ts';
 import type { Hasher } from '../../core/hash.ts';
 import { md5Hasher } from '../../core/hash.ts';
+import { nameDecoder } from '../names.ts';
 import type { Pak, PakEntry, PakOptions, PakProblem } from '../pak.ts';
+import { type ChecksumKind, checksumKind, isCounted, slotMatches } from './checksums.ts';
 import { choosePackKey } from './choose-key.ts';
 import { packCipherKey } from './cipher-stream.ts';
-import { type FileRecord, fileFlag, folderPaths } from './directory.ts';
+import type { FileRecord } from './directory.ts';
+import { EntryList, type NadeoEntry } from './entry-list.ts';
 import {
-  contentHashIs,
   type EntryContext,
-  isCountedFile,
   isEncrypted,
   type KnownMix,
   mayHaveFeedback,
-  methodOf,
   piecesOf,
   readFollowed,
   readRaw,
   readStraight,
   startsAsGbx,
-  storedSize,
   usedChecksum,
 } from './entry-reader.ts';
 import type { EntryStatus } from './gbx-entry.ts';
 import type { PrivateHeader } from './header-v3.ts';
-import { contentsOffset, type PrivateHeaderV6 } from './header-v6.ts';
+import { contentsOffset, newestVersion, type PrivateHeaderV6 } from './header-v6.ts';
 import { type KeyCandidate, keyCandidates, type NamedKey } from './keys.ts';
 import { type MetadataEntry, readMetadata } from './metadata.ts';
-import { hashedName, isHashedName, NameBook, storedPath } from './names.ts';
+import { NameBook } from './names.ts';
 import { nodeClasses } from './node-classes.ts';
-import { closedError, openHeader, type OpenedHeader } from './open-header.ts';
+import { closedError, type OpenedHeader, openHeader } from './open-header.ts';
 import { packFacts } from './pack-facts.ts';
 import { PlainRegion } from './plain-region.ts';
+import { scanNames } from './scan-names.ts';
 import { sha256Hasher } from './sha256.ts';
-import { textDecoder } from './strings.ts';
 
 /** What a NadeoPak may be told beside what every PAK is. */
 export interface NadeoOptions extends PakOptions {
@@ -46,20 +45,6 @@ export interface NadeoOptions extends PakOptions {
   lz4Dictionary?: Uint8Array;
   /** Real names of hashed files: paths, from any folder on. */
   hashedNames?: Iterable<string>;
-}
-
-/** A row of a NadeoPak. */
-export interface NadeoEntry extends PakEntry {
-  /** Folder and name as stored, with backslashes; the name may be a hash. */
-  readonly storedPath: string;
-  /** Whether the stored name is a hash of the real one. */
-  readonly isHashed: boolean;
-  /** Class of the file in the game's engine: 0x09041000 is text. */
-  readonly classId: number;
-  /** The flags as stored, in hex. */
-  readonly flags: string;
-  /** Whether the content may count for the decryption of what follows; then only reading tells its status. */
-  readonly mayHaveFeedback: boolean;
 }
 
 /** An open NadeoPak. Where `locked` is set, everything that needs the directory throws it, `entries` too. */
@@ -84,14 +69,17 @@ export interface NadeoPak extends Pak {
 /** Opens a pack whose version is known. Throws E_FORMAT..., E_USAGE for an unknown encoding. */
 export async function openPack(source: ByteSource, version: number, options: NadeoOptions): Promise<NadeoPak> {
   const packName = options.packName ?? source.name;
-  const candidatesFor = (contentsChecksum: Uint8Array | undefined) => keyCandidates(options, packName, contentsChecksum);
+  const candidatesFor = (contentsChecksum: Uint8Array | undefined) =>
+    keyCandidates(options, packName, contentsChecksum);
   const header = await openHeader(source, {
     version,
-    decodeText: textDecoder(options.encoding),
+    decodeText: nameDecoder(options.encoding),
     candidates: candidatesFor,
+    ignoreHashes: options.ignoreHashes,
   });
   const candidates = candidatesFor(header.publicPart?.contentsChecksum);
-  if (header.privatePart === undefined) return new OpenPack(source, { header, locked: closedError(source, candidates.length) });
+  if (header.privatePart === undefined)
+    return new OpenPack(source, { header, locked: closedError(source, candidates.length) });
   const bare: EntryContext = {
     source,
     version,
@@ -99,12 +87,19 @@ export async function openPack(source: ByteSource, version: number, options: Nad
     key: undefined,
     dictionary: options.lz4Dictionary,
     classes: nodeClasses(version),
+    ignoreHashes: options.ignoreHashes ?? false,
   };
   const chosen = header.packKey ?? (await choosePackKey(bare, header.privatePart, candidates));
   const book = new NameBook();
   for (const name of options.hashedNames ?? []) book.add(name);
   const key = chosen === undefined ? undefined : packCipherKey(chosen.key, version);
-  return new OpenPack(source, { header, opened: { ...bare, key }, packKey: chosen, candidateCount: candidates.length, book });
+  return new OpenPack(source, {
+    header,
+    opened: { ...bare, key },
+    packKey: chosen,
+    candidateCount: candidates.length,
+    book,
+  });
 }
 
 interface OpenPackParts {
@@ -125,9 +120,8 @@ class OpenPack implements NadeoPak {
   readonly #source: ByteSource;
   readonly #parts: OpenPackParts;
   readonly #book: NameBook;
-  readonly #folders: readonly string[];
-  #entries: readonly NadeoEntry[];
-  #byPath: Map<string, NadeoEntry> | undefined;
+  readonly #list: EntryList;
+  #kind: Promise<ChecksumKind> | undefined;
 
   constructor(source: ByteSource, parts: OpenPackParts) {
     this.version = String(parts.header.version);
@@ -136,18 +130,17 @@ class OpenPack implements NadeoPak {
     this.#source = source;
     this.#parts = parts;
     this.#book = parts.book ?? new NameBook();
-    this.#folders = folderPaths(parts.header.privatePart?.folders ?? []);
-    this.#entries = this.#list();
+    this.#list = new EntryList(parts.header.privatePart, parts.header.version, this.#book);
     this.#addNotes();
   }
 
   get entries(): readonly NadeoEntry[] {
     if (this.locked !== undefined) throw this.locked;
-    return this.#entries;
+    return this.#list.rows;
   }
 
   get facts(): Record<string, unknown> {
-    return packFacts(this.header, { packKey: this.#parts.packKey, entries: this.#entries, locked: this.locked });
+    return packFacts(this.header, { packKey: this.#parts.packKey, entries: this.#list.rows, locked: this.locked });
   }
 
   /** The directory of an open pack, and what reading takes. Throws the error of a locked one. */
@@ -157,27 +150,22 @@ class OpenPack implements NadeoPak {
   }
 
   find(name: string): NadeoEntry | undefined {
-    this.#byPath ??= pathMap(this.entries);
-    const path = storedPath(name);
-    return this.#byPath.get(path) ?? this.#byPath.get(path.toLowerCase()) ?? this.#findHashed(path);
-  }
-
-  /** A file stored under the hash of what `path` says below one of its folders. */
-  #findHashed(path: string): NadeoEntry | undefined {
-    for (let at = 0; ; ) {
-      const stored = path.slice(0, at) + hashedName(path.slice(at));
-      const found = this.#byPath!.get(stored.toLowerCase());
-      if (found !== undefined) return found;
-      const next = path.indexOf('\\', at);
-      if (next < 0) return undefined;
-      at = next + 1;
-    }
+    if (this.locked !== undefined) throw this.locked;
+    return this.#list.find(name);
   }
 
   async *read(entry: PakEntry): AsyncGenerator<Uint8Array> {
     const { context, file } = this.#file(entry);
-    if (await this.#isFollowed(entry)) yield* piecesOf((await readFollowed(context, file)).bytes);
-    else yield* readStraight(context, file, await isCountedFile(context, file));
+    const hasher = md5Hasher();
+    const isFollowed = await this.#isFollowed(file);
+    const pieces = isFollowed
+      ? piecesOf((await readFollowed(context, file)).bytes)
+      : readStraight(context, file, await isCounted(context, file));
+    for await (const piece of pieces) {
+      hasher.update(piece);
+      yield piece;
+    }
+    await this.#checkContent(file, hasher);
   }
 
   async *readWithMixes(entry: PakEntry, mixes: readonly KnownMix[]): AsyncGenerator<Uint8Array> {
@@ -192,24 +180,24 @@ class OpenPack implements NadeoPak {
 
   async status(entry: PakEntry): Promise<EntryStatus> {
     const { context, file } = this.#file(entry);
-    if (await this.#isFollowed(entry)) return (await readFollowed(context, file)).status;
-    const hasher = md5Hasher();
-    for await (const piece of this.read(entry)) hasher.update(piece);
-    const isSure = !isEncrypted(file) || methodOf(file, context.version) === 'zlib';
-    const isWrong = async () => (await this.#checksumProblem(file, hasher)) !== undefined;
-    return !isSure && (await isWrong()) ? 'feedback unverified' : 'exact';
+    if (await this.#isFollowed(file)) return (await readFollowed(context, file)).status;
+    for await (const _ of this.read(entry));
+    return 'exact';
   }
 
   async verify(entry: PakEntry): Promise<PakProblem | undefined> {
     const { context, file } = this.#file(entry);
     try {
-      const hasher = md5Hasher();
-      for await (const piece of this.read(entry)) hasher.update(piece);
-      return await this.#checksumProblem(file, hasher);
+      if (usedChecksum(file) !== undefined && (await this.#checksumKind()) === 'slot') {
+        if (!(await slotMatches(context, file))) {
+          return { code: 'E_INTEGRITY', message: 'the checksum of the stored bytes does not match' };
+        }
+        if (context.key === undefined && isEncrypted(file)) return undefined;
+      }
+      for await (const _ of this.read(entry));
+      return undefined;
     } catch (error) {
       if (!isPakratError(error)) throw error;
-      // Without a key the stored bytes can still be checked, where the pack has their hash.
-      if (error.code === 'E_KEY_MISSING' && (await this.#slotIsRight(context, file))) return undefined;
       return { code: error.code, message: error.message };
     }
   }
@@ -217,13 +205,18 @@ class OpenPack implements NadeoPak {
   async verifyDirectory(): Promise<PakProblem | undefined> {
     const { publicPart, isMd5Right } = this.header;
     if (publicPart !== undefined) {
-      const rest = { offset: contentsOffset, size: this.#source.size - contentsOffset };
-      if (!(await digestIs(sha256Hasher(), new PlainRegion(this.#source, rest), publicPart.contentsChecksum))) {
+      if (!(await this.#digestFrom(contentsOffset, sha256Hasher(), publicPart.contentsChecksum))) {
         return { code: 'E_INTEGRITY', message: 'the SHA-256 of the contents does not match' };
       }
     }
     const { directory, context } = this.#open;
     if (!isMd5Right) return { code: 'E_INTEGRITY', message: 'the MD5 of the header does not match' };
+    const metadataMd5 = (directory as Partial<PrivateHeaderV6>).metadataMd5;
+    if (this.header.version >= newestVersion && metadataMd5 !== undefined && !isAllZero(metadataMd5)) {
+      if (!(await this.#digestFrom(directory.metadataOffset, md5Hasher(), metadataMd5))) {
+        return { code: 'E_INTEGRITY', message: 'the MD5 of the metadata does not match' };
+      }
+    }
     if (directory.metadataStoredSize === 0 || context.key === undefined) return undefined;
     try {
       await this.metadata();
@@ -241,14 +234,10 @@ class OpenPack implements NadeoPak {
 
   async resolveNames(): Promise<number> {
     const { directory, context } = this.#open;
-    const before = this.#resolvedCount();
-    if (before === this.#entries.filter(({ isHashed }) => isHashed).length) return 0;
-    const { scanNames } = await import('./scan-names.ts');
-    const files = directory.files.map((file) => ({ file, path: () => this.#realPath(file) }));
+    if (this.#list.rows.every(({ isHashed }) => !isHashed)) return 0;
+    const files = directory.files.map((file) => ({ file, path: () => this.#list.realPath(file) }));
     await scanNames(context, files, this.#book);
-    this.#entries = this.#list();
-    this.#byPath = undefined;
-    return this.#resolvedCount() - before;
+    return this.#list.refresh();
   }
 
   async close(): Promise<void> {
@@ -262,64 +251,35 @@ class OpenPack implements NadeoPak {
     return { context, file };
   }
 
-  async #isFollowed(entry: PakEntry): Promise<boolean> {
-    const { context, file } = this.#file(entry);
-    if (!this.#entries[entry.index]!.mayHaveFeedback || file.size === 0) return false;
-    if (await isCountedFile(context, file)) return false;
+  async #isFollowed(file: FileRecord): Promise<boolean> {
+    const { context } = this.#open;
+    if (file.size === 0 || !mayHaveFeedback(file, this.#list.knownName(file)) || (await isCounted(context, file)))
+      return false;
     return startsAsGbx(context, file);
   }
 
-  /** What is wrong by the file's own checksum, which may be over its slot or its content. */
-  async #checksumProblem(file: FileRecord, content: Hasher): Promise<PakProblem | undefined> {
+  /** Whether everything from an offset to the end of the pack has this hash. */
+  async #digestFrom(offset: number, hasher: Hasher, expected: Uint8Array): Promise<boolean> {
+    const rest = new PlainRegion(this.#source, { offset, size: Math.max(0, this.#source.size - offset) });
+    for await (const piece of rest.pieces()) hasher.update(piece);
+    return equalBytes(hasher.digest(), expected);
+  }
+
+  #checksumKind(): Promise<ChecksumKind> {
+    const { context, directory } = this.#open;
+    this.#kind ??= checksumKind(context, directory.files);
+    return this.#kind;
+  }
+
+  /** Throws E_INTEGRITY when the pack has hashes of contents and this file's is another. */
+  async #checkContent(file: FileRecord, content: Hasher): Promise<void> {
     const checksum = usedChecksum(file);
-    if (checksum === undefined || equalBytes(content.digest(), checksum)) return undefined;
-    if (await this.#slotIsRight(this.#open.context, file)) return undefined;
-    return { code: 'E_INTEGRITY', message: 'the checksum matches neither the stored nor the decoded bytes' };
-  }
-
-  async #slotIsRight(context: EntryContext, file: FileRecord): Promise<boolean> {
-    const checksum = usedChecksum(file);
-    if (checksum === undefined) return false;
-    const offset = context.dataOffset + file.offset;
-    const size = file.slotSize || storedSize(file, context.version);
-    return contentHashIs(checksum, new PlainRegion(context.source, { offset, size }).pieces());
-  }
-
-  #realPath(file: FileRecord): string {
-    const folder = file.folder < 0 ? '' : this.#folders[file.folder]!;
-    const isHashed = (file.flags & fileFlag.isHashed) !== 0n || isHashedName(file.name);
-    return folder + ((isHashed ? this.#book.find(file.name) : undefined) ?? file.name);
-  }
-
-  #resolvedCount(): number {
-    return this.#entries.filter(({ isHashed, storedPath, name }) => isHashed && name !== slashed(storedPath)).length;
-  }
-
-  #list(): NadeoEntry[] {
-    const { version, privatePart } = this.header;
-    const firsts = new Map<string, number>();
-    return (privatePart?.files ?? []).map((file, index) => {
-      const path = (file.folder < 0 ? '' : this.#folders[file.folder]!) + file.name;
-      const real = this.#realPath(file);
-      const isHashed = (file.flags & fileFlag.isHashed) !== 0n || isHashedName(file.name);
-      const first = firsts.get(path);
-      if (first === undefined) firsts.set(path, index);
-      const note = noteOf({ first, isHashed, isResolved: real !== path });
-      return {
-        index,
-        name: slashed(real),
-        size: file.size,
-        storedSize: storedSize(file, version),
-        method: methodOf(file, version),
-        encrypted: isEncrypted(file),
-        ...(note === undefined ? {} : { note }),
-        storedPath: path,
-        isHashed,
-        classId: file.classId,
-        flags: `0x${file.flags.toString(16)}`,
-        mayHaveFeedback: mayHaveFeedback(file, isHashed ? undefined : file.name),
-      };
-    });
+    if (checksum === undefined || this.#open.context.ignoreHashes || (await this.#checksumKind()) !== 'content') return;
+    if (!equalBytes(content.digest(), checksum)) {
+      throw new PakratError('E_INTEGRITY', `${file.name}: the MD5 of the content does not match`, {
+        hint: 'Its stored bytes can be taken out raw.',
+      });
+    }
   }
 
   #addNotes(): void {
@@ -327,41 +287,11 @@ class OpenPack implements NadeoPak {
     if (privatePart === undefined) return;
     if (!isMd5Right) this.notes.push('the MD5 of the header does not match');
     const { packKey, candidateCount } = this.#parts;
-    if (packKey === undefined && this.#entries.some(({ encrypted }) => encrypted)) {
+    if (packKey === undefined && this.#list.rows.some(({ encrypted }) => encrypted)) {
       const tried = candidateCount ? `none of the ${candidateCount} keys tried fits` : 'no key is given';
       this.notes.push(`files are encrypted, and ${tried}`);
     }
-    const duplicates = this.#entries.filter(({ note }) => note?.startsWith('same path')).length;
+    const duplicates = this.#list.rows.filter(({ hidden }) => hidden !== undefined).length;
     if (duplicates > 0) this.notes.push(`${duplicates} files have the path of an earlier one`);
-    const metadataMd5 = (privatePart as Partial<PrivateHeaderV6>).metadataMd5;
-    if (metadataMd5 !== undefined && !isAllZero(metadataMd5)) this.notes.push(`metadata MD5 ${toHex(metadataMd5)}`);
   }
-}
-
-function noteOf(facts: { first: number | undefined; isHashed: boolean; isResolved: boolean }): string | undefined {
-  if (facts.first !== undefined) return `same path as file ${facts.first}, which is found by name`;
-  if (!facts.isHashed) return undefined;
-  return facts.isResolved ? 'stored under a hash' : 'name is a hash';
-}
-
-function slashed(path: string): string {
-  return path.replaceAll('\\', '/');
-}
-
-/** Entries by stored and real path, as they are and in lower case; the first one with a path has it. */
-function pathMap(entries: readonly NadeoEntry[]): Map<string, NadeoEntry> {
-  const map = new Map<string, NadeoEntry>();
-  const add = (path: string, entry: NadeoEntry) => {
-    if (!map.has(path)) map.set(path, entry);
-  };
-  for (const entry of entries) for (const path of [entry.storedPath, storedPath(entry.name)]) add(path, entry);
-  for (const entry of entries) {
-    for (const path of [entry.storedPath, storedPath(entry.name)]) add(path.toLowerCase(), entry);
-  }
-  return map;
-}
-
-async function digestIs(hasher: Hasher, region: PlainRegion, expected: Uint8Array): Promise<boolean> {
-  for await (const piece of region.pieces()) hasher.update(piece);
-  return equalBytes(hasher.digest(), expected);
 }

@@ -88,7 +88,8 @@ export function decodePacklist(bytes: Uint8Array, product?: string): Packlist {
   const productCrc = reader.u32le();
   const salt = reader.u32le();
   const entriesSize = reader.remaining - signatureSize;
-  if (entriesSize < 0) throw formatError('E_FORMAT_TRUNCATED', what, 'no room for the signature', { offset: reader.pos });
+  if (entriesSize < 0)
+    throw formatError('E_FORMAT_TRUNCATED', what, 'no room for the signature', { offset: reader.pos });
   if (product !== undefined && productCrc !== 0 && crc32(product.toLowerCase()) !== productCrc) {
     throw new PakratError('E_USAGE', `${what} is bound to another product than ${JSON.stringify(product)}`);
   }
@@ -96,7 +97,9 @@ export function decodePacklist(bytes: Uint8Array, product?: string): Packlist {
   const game = isSigned(bytes, secretsOf.trackmania.signature!, salt) ? 'trackmania' : 'skipper';
   const entries = decodeRows(rows, { game, salt, product });
   if (game === 'skipper' && !entries?.some(({ keyString }) => keyString !== undefined)) {
-    throw formatError('E_FORMAT_CHECKSUM', what, 'the signature does not match', { offset: bytes.length - signatureSize });
+    throw formatError('E_FORMAT_CHECKSUM', what, 'the signature does not match', {
+      offset: bytes.length - signatureSize,
+    });
   }
   if (entries === undefined) {
     throw formatError('E_FORMAT', what, 'its entries do not decrypt to names and keys', { offset: headerSize });
@@ -111,11 +114,17 @@ export function encodePacklist(list: Packlist, product?: string): Uint8Array {
   for (const { name, flags, keyString } of list.entries) {
     const nameBytes = latin1Bytes(name);
     if (nameBytes.length < 1 || nameBytes.length > maxNameSize || !isKeyString(keyString)) {
-      throw new PakratError('E_USAGE', `${JSON.stringify(name)} needs a name of 1 to 31 characters and a key of 32 hex digits`);
+      throw new PakratError(
+        'E_USAGE',
+        `${JSON.stringify(name)} needs a name of 1 to 31 characters and a key of 32 hex digits`,
+      );
     }
     const pad = keyPad(secrets, { name, flags, salt: list.salt, product });
     if (pad === undefined) throw new PakratError('E_USAGE', `${name} is bound to a product, and none is given`);
-    writer.u8(flags).u8(nameBytes.length).raw(xored(nameBytes, namePad(secrets, list.salt)));
+    writer
+      .u8(flags)
+      .u8(nameBytes.length)
+      .raw(xored(nameBytes, namePad(secrets, list.salt)));
     writer.raw(xored(latin1Bytes(keyString), pad));
   }
   const body = writer.bytes();

@@ -3,8 +3,9 @@
  */
 import { concatBytes } from '../../core/bytes.ts';
 import { isPakratError } from '../../core/errors.ts';
+import { isCounted } from './checksums.ts';
 import type { FileRecord } from './directory.ts';
-import { contentSize, type EntryContext, isEncrypted, methodOf, startPieces } from './entry-reader.ts';
+import { contentSize, type EntryContext, isEncrypted, startPieces } from './entry-reader.ts';
 import { decodeGbxHeader, looksLikeGbx } from './gbx-header.ts';
 import { type NameBook, scriptReferences } from './names.ts';
 
@@ -95,7 +96,7 @@ async function startOf<T>(
   const parts: Uint8Array[] = [];
   let size = 0;
   let lookedAt = 0;
-  for await (const piece of startPieces(context, file)) {
+  for await (const piece of startPieces(context, file, await isCounted(context, file))) {
     parts.push(piece);
     size += piece.length;
     const isWhole = size >= file.size;

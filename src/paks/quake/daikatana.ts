@@ -30,9 +30,10 @@ export async function* decodeDaikatana(pieces: AsyncIterable<Uint8Array>, size: 
   const decoder = new DaikatanaDecoder(size);
   for await (const piece of pieces) {
     decoder.feed(piece);
-    for (let made = decoder.decode(); made !== undefined; made = decoder.decode()) yield made;
+    for (let made = decoder.decode(maxCodeSize); made !== undefined; made = decoder.decode(maxCodeSize)) yield made;
   }
-  decoder.finish();
+  for (let made = decoder.decode(1); made !== undefined; made = decoder.decode(1)) yield made;
+  decoder.checkEnd();
   yield decoder.flush();
 }
 
@@ -65,19 +66,20 @@ class DaikatanaDecoder {
     this.#at = 0;
   }
 
-  /** Decodes what is certain to be whole; gives a piece when the buffer is full, undefined when input is short. */
-  decode(): Uint8Array | undefined {
+  /**
+   * Decodes while at least `inputNeeded` bytes are left: enough for any code, or 1 when no more input comes.
+   * Gives a piece when the buffer is full, undefined when input is short or the end was reached.
+   */
+  decode(inputNeeded: number): Uint8Array | undefined {
     while (!this.#ended) {
       if (this.#end + maxCodeSize > this.#output.length) return this.flush();
-      if (this.#input.length - this.#at < maxCodeSize + 1) return undefined;
+      if (this.#input.length - this.#at < inputNeeded) return undefined;
       this.#step();
     }
     return undefined;
   }
 
-  /** Decodes the last codes, when no more input comes. */
-  finish(): void {
-    while (!this.#ended && this.#at < this.#input.length && this.#end + maxCodeSize <= this.#output.length) this.#step();
+  checkEnd(): void {
     if (!this.#ended || this.#made !== this.#size) {
       throw formatError('E_FORMAT_TRUNCATED', what, 'ends early', { expected: this.#size, found: this.#made });
     }

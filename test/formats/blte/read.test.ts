@@ -112,10 +112,30 @@ describe('readBlte', () => {
       const { read, asked } = reader(bytes);
       for await (const _piece of readBlte(read, bytes.length));
       const total = asked.reduce((sum, { size }) => sum + size, 0);
-      expect(asked.length).toBeLessThan(30);
+      expect(asked.length).toBeLessThan(50);
       expect(Math.max(...asked.map(({ size }) => size))).toBeLessThanOrEqual(8 * MiB);
       expect(total / bytes.length).toBeLessThan(1.15);
     }
+  });
+
+  test('a chunk of 3 GiB begins to come out at once', async () => {
+    const encodedSize = 3 * 1024 * MiB;
+    const row = { encodedSize, decodedSize: encodedSize - 1, md5: new Uint8Array(16), decodedMd5: new Uint8Array(16) };
+    const header = encodeBlteHeader({ format: 0x0f, rows: [row] });
+    let asked = 0;
+    const read: ReadRange = async (offset, size) => {
+      asked += size;
+      const bytes = new Uint8Array(size).fill(0x4e);
+      if (offset === 0) bytes.set(header);
+      return bytes;
+    };
+    let given = 0;
+    for await (const piece of readBlte(read, header.length + encodedSize)) {
+      given += piece.length;
+      if (given > 2 * MiB) break;
+    }
+    expect(given).toBeGreaterThan(2 * MiB);
+    expect(asked).toBeLessThan(5 * MiB);
   });
 
   test('a small object is one read', async () => {

@@ -1,0 +1,28 @@
+import type { ByteSource } from '../core/byte-source.ts';
+
+/** Bytes of a read: large enough for speed, small enough to stay in a processor's cache between reading and hashing. */
+export const pieceSize = 0x40000;
+
+/** Some bytes of a source, in pieces. Throws E_FORMAT_TRUNCATED when they are not there. */
+export async function* readPieces(source: ByteSource, offset: number, size: number): AsyncGenerator<Uint8Array> {
+  for (let done = 0; done < size; done += pieceSize) {
+    yield await source.read(offset + done, Math.min(pieceSize, size - done));
+  }
+}
+
+/** The bytes from `offset` on, `size` of them, of what comes in pieces; stops asking when it has them. */
+export async function* slicePieces(
+  pieces: AsyncIterable<Uint8Array>,
+  offset: number,
+  size: number,
+): AsyncGenerator<Uint8Array> {
+  let at = 0;
+  if (size === 0) return;
+  for await (const piece of pieces) {
+    const from = Math.max(offset - at, 0);
+    const to = Math.min(offset + size - at, piece.length);
+    if (from < to) yield piece.subarray(from, to);
+    at += piece.length;
+    if (at >= offset + size) return;
+  }
+}

@@ -1,0 +1,217 @@
+import type { ByteSource } from '../../core/byte-source.ts';
+import { formatError, isPakratError, PakratError } from '../../core/errors.ts';
+import { foldName, nameDecoder } from '../names.ts';
+import type { Pak, PakEntry, PakFamily, PakOptions, PakProblem } from '../pak.ts';
+import { readPieces, slicePieces } from '../pieces.ts';
+import { decodeDaikatana, isDaikatanaRatio } from './daikatana.ts';
+import {
+  checkDirectoryRange,
+  choosePackLayout,
+  decodeQuakeDirectory,
+  decodeQuakeHeader,
+  type QuakeHeader,
+  type QuakeLayout,
+  type QuakeRecord,
+  quakeHeaderSize,
+  recordProblem,
+  spakLayout,
+} from './directory.ts';
+import { quakeCrc16, quakeRelease, registeredProof } from './releases.ts';
+
+/** Directories beyond this are taken for damage: no game comes near it. */
+const maxDirectoryBytes = 16 << 20;
+const quakeMaxEntries = 2048;
+const quake2MaxEntries = 4096;
+const zipEndSize = 22;
+
+/** PAKs of Quake and its kin, of SiN and of Daikatana. */
+export const quake: PakFamily = {
+  name: 'quake',
+  probe: (head) => magics.some((magic) => magic.every((byte, i) => head[i] === byte)),
+  open: openQuakePak,
+};
+
+const magics = ['PACK', 'SPAK'].map((magic) => [...magic].map((character) => character.charCodeAt(0)));
+
+async function openQuakePak(source: ByteSource, options: PakOptions = {}): Promise<Pak> {
+  const header = decodeQuakeHeader(await source.read(0, quakeHeaderSize));
+  if (header.magic !== 'PACK' && header.magic !== 'SPAK' && options.ignoreMagic !== true) {
+    throw formatError('E_FORMAT_MAGIC', 'Quake PAK header', 'wrong magic', {
+      offset: 0,
+      expected: 'PACK or SPAK',
+      found: JSON.stringify(header.magic),
+    });
+  }
+  checkDirectoryRange(header, source.size);
+  if (header.directorySize > maxDirectoryBytes) {
+    throw formatError('E_FORMAT_RANGE', 'Quake PAK header', `a directory of ${header.directorySize} bytes`, {
+      offset: 8,
+      expected: `at most ${maxDirectoryBytes}`,
+    });
+  }
+  const bytes = await source.read(header.directoryOffset, header.directorySize);
+  const layout = header.magic === 'SPAK' ? spakLayout : choosePackLayout(bytes, source.size);
+  const records = decodeQuakeDirectory(bytes, layout, nameDecoder(options.encoding));
+  const isZip = await endsAsZip(source);
+  return new QuakePak({ source, header, layout, records, directory: bytes, isZip });
+}
+
+/** A ZIP without a comment has its end record as the last 22 bytes. */
+async function endsAsZip(source: ByteSource): Promise<boolean> {
+  if (source.size < quakeHeaderSize + zipEndSize) return false;
+  const end = await source.read(source.size - zipEndSize, zipEndSize);
+  return end[0] === 0x50 && end[1] === 0x4b && end[2] === 5 && end[3] === 6;
+}
+
+interface OpenedQuakePak {
+  source: ByteSource;
+  header: QuakeHeader;
+  layout: QuakeLayout;
+  records: readonly QuakeRecord[];
+  directory: Uint8Array;
+  isZip: boolean;
+}
+
+/** An open PAK: its records, and look-up as the engine does it. */
+class QuakePak implements Pak {
+  readonly family = 'quake';
+  readonly version: string;
+  readonly entries: readonly PakEntry[];
+  readonly notes: readonly string[];
+  readonly facts: Record<string, unknown>;
+  readonly #source: ByteSource;
+  readonly #records: readonly QuakeRecord[];
+  readonly #exact = new Map<string, PakEntry>();
+  readonly #folded = new Map<string, PakEntry>();
+
+  constructor(opened: OpenedQuakePak) {
+    this.#source = opened.source;
+    this.#records = opened.records;
+    this.version = opened.layout.variant;
+    this.entries = opened.records.map((record, index) => this.#register(record, index));
+    this.notes = quakeNotes(opened);
+    this.facts = quakeFacts(opened, this.#exact);
+  }
+
+  /** The first row of a name is the one that the engine finds. */
+  #register(record: QuakeRecord, index: number): PakEntry {
+    const first = this.#exact.get(record.name);
+    const problem = recordProblem(record, this.#source.size);
+    const entry: PakEntry = {
+      index,
+      name: record.name,
+      size: Math.max(record.size, 0),
+      storedSize: Math.max(record.storedSize, 0),
+      method: record.isCompressed ? 'daikatana' : 'none',
+      encrypted: false,
+      hidden: first === undefined ? undefined : 'shadowed',
+      note:
+        problem !== undefined
+          ? `cannot be read: ${problem}`
+          : first && `shadowed: entry ${first.index} has the same name and comes first`,
+    };
+    if (first === undefined) this.#exact.set(record.name, entry);
+    const folded = foldName(record.name);
+    if (!this.#folded.has(folded)) this.#folded.set(folded, entry);
+    return entry;
+  }
+
+  find(name: string): PakEntry | undefined {
+    const exact = this.#exact.get(name.replaceAll('\\', '/'));
+    if (exact !== undefined) return exact;
+    const other = this.#folded.get(foldName(name));
+    return other && { ...other, note: `found by ignoring case: it is stored as ${other.name}` };
+  }
+
+  read(entry: PakEntry): AsyncIterable<Uint8Array> {
+    const record = this.#recordOf(entry);
+    const { offset, size, storedSize } = record;
+    const stored = readPieces(this.#source, offset, storedSize);
+    return record.isCompressed ? decodeDaikatana(stored, size) : stored;
+  }
+
+  async *readRange(entry: PakEntry, offset: number, size: number): AsyncGenerator<Uint8Array> {
+    const record = this.#recordOf(entry);
+    if (offset < 0 || size < 0 || offset + size > record.size) {
+      throw formatError('E_FORMAT_RANGE', entry.name, `has ${record.size} bytes, not ${size} from ${offset}`);
+    }
+    if (!record.isCompressed) yield* readPieces(this.#source, record.offset + offset, size);
+    else yield* slicePieces(this.read(entry), offset, size);
+  }
+
+  /** The format has no hashes: what can be checked is that the bytes are there, and decode. */
+  async verify(entry: PakEntry): Promise<PakProblem | undefined> {
+    try {
+      if (this.#recordOf(entry).isCompressed) for await (const _ of this.read(entry));
+      return undefined;
+    } catch (error) {
+      if (!isPakratError(error)) throw error;
+      return { code: error.code, message: error.message };
+    }
+  }
+
+  async verifyDirectory(): Promise<PakProblem | undefined> {
+    return undefined;
+  }
+
+  close(): Promise<void> {
+    return this.#source.close();
+  }
+
+  #recordOf(entry: PakEntry): QuakeRecord {
+    const record = this.#records[entry.index];
+    if (record === undefined) throw new PakratError('E_NOT_FOUND', `there is no entry ${entry.index}`);
+    const problem = recordProblem(record, this.#source.size);
+    if (problem !== undefined) {
+      throw formatError('E_FORMAT_RANGE', record.name, problem, { offset: record.offset >>> 0 });
+    }
+    if (record.isCompressed && !isDaikatanaRatio(record.storedSize, record.size)) {
+      throw formatError(
+        'E_FORMAT_RANGE',
+        record.name,
+        `${record.storedSize} bytes cannot hold the promised ${record.size}`,
+      );
+    }
+    return record;
+  }
+}
+
+/** Oddities that engines and people trip over. */
+function quakeNotes({ header, layout, records, directory, isZip, source }: OpenedQuakePak): string[] {
+  const notes: string[] = [];
+  if (header.magic !== 'PACK' && header.magic !== 'SPAK')
+    notes.push(`the magic is wrong (${JSON.stringify(header.magic)})`);
+  const rest = directory.length % layout.recordSize;
+  if (rest !== 0) notes.push(`the directory ends in ${rest} bytes that are no whole record; engines ignore them`);
+  if (records.length === 0) {
+    notes.push('it is empty: Quake loads it and calls the game modified, QuakeSpasm ignores it, Quake II stops');
+  } else if (records.length > quake2MaxEntries) {
+    notes.push(
+      `it has ${records.length} entries: Quake loads at most ${quakeMaxEntries}, Quake II at most ${quake2MaxEntries}`,
+    );
+  } else if (records.length > quakeMaxEntries) {
+    notes.push(`it has ${records.length} entries: Quake loads at most ${quakeMaxEntries}`);
+  }
+  const unreadable = records.filter((record) => recordProblem(record, source.size) !== undefined).length;
+  if (unreadable > 0)
+    notes.push(`${unreadable} entries lie past the end of the file or past 2 GiB, and cannot be read`);
+  if (isZip) notes.push('it is a ZIP archive too, which may hold other files');
+  return notes;
+}
+
+function quakeFacts(
+  { header, layout, records, directory }: OpenedQuakePak,
+  byName: ReadonlyMap<string, PakEntry>,
+): Record<string, unknown> {
+  const crc = quakeCrc16(directory);
+  const isCompressed = records.some((record) => record.isCompressed);
+  return {
+    game: layout.game,
+    encryption: 'none',
+    methods: isCompressed ? ['none', 'daikatana'] : ['none'],
+    directoryOffset: header.directoryOffset,
+    directoryCrc16: crc,
+    release: quakeRelease(records.length, crc) ?? null,
+    registered: byName.get(registeredProof.name)?.size === registeredProof.size,
+  };
+}

@@ -1,0 +1,57 @@
+/*
+ * Strings of Unreal's archives.
+ *
+ *   length   i32    above 0: so many bytes, the last a NUL · below 0: so many UTF-16LE units, the last a NUL · 0: empty
+ *
+ * File names in the directory index of version 12 and above are UTF-8 without a NUL; the names of directories kept it.
+ * (Checked on real files.)
+ */
+import { formatError } from '../../core/errors.ts';
+import type { ByteReader } from '../../core/reader.ts';
+import type { ByteWriter } from '../../core/writer.ts';
+import type { NameDecoder } from '../names.ts';
+
+/** Longer strings are taken for damage. */
+const maxLength = 0x10000;
+
+/** Reads a string that ends in a NUL. Throws E_FORMAT_RANGE for an absurd length, E_FORMAT when the NUL is missing. */
+export function readFString(reader: ByteReader, decode: NameDecoder): string {
+  const offset = reader.pos;
+  const length = readLength(reader);
+  if (length === 0) return '';
+  const bytes = reader.take(length > 0 ? length : length * -2);
+  const isClosed = bytes.at(-1) === 0 && (length > 0 || bytes.at(-2) === 0);
+  if (!isClosed) throw formatError('E_FORMAT', reader.what, 'a string without its closing NUL', { offset });
+  return length > 0 ? decode(bytes.subarray(0, -1)) : decodeUtf16(bytes.subarray(0, -2));
+}
+
+/** Reads a name that may end in a NUL or not. Throws as {@link readFString}, but for the NUL. */
+export function readOpenString(reader: ByteReader, decode: NameDecoder): string {
+  const length = readLength(reader);
+  const bytes = reader.take(length >= 0 ? length : length * -2);
+  if (length < 0) return decodeUtf16(bytes).replace(/\0$/, '');
+  return decode(bytes.at(-1) === 0 ? bytes.subarray(0, -1) : bytes);
+}
+
+function readLength(reader: ByteReader): number {
+  const offset = reader.pos;
+  const length = reader.i32le();
+  if (Math.abs(length) > maxLength) {
+    throw formatError('E_FORMAT_RANGE', reader.what, `a string of length ${length}`, { offset });
+  }
+  return length;
+}
+
+function decodeUtf16(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf16le');
+}
+
+/** Writes a string as the engine does: ASCII as bytes, anything else as UTF-16. */
+export function writeFString(writer: ByteWriter, text: string): void {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: this is the whole of ASCII
+  if (/^[\x00-\x7f]*$/.test(text)) {
+    writer.i32le(text.length + 1).cstring(text);
+  } else {
+    writer.i32le(-text.length - 1).raw(Buffer.from(`${text}\0`, 'utf16le'));
+  }
+}

@@ -1,0 +1,84 @@
+/*
+ * How blocks are compressed. Below version 8 the record has bits, from then on the number of a name in the footer.
+ * Every block is whole in itself: a zlib stream with its header, a gzip file, a zstd frame, a raw LZ4 block, or raw
+ * Oodle data. (zlib and Oodle checked on real files.)
+ */
+import * as zlib from 'node:zlib';
+import { gunzip } from '../../codecs/gzip.ts';
+import { inflate } from '../../codecs/inflate.ts';
+import { lz4Block } from '../../codecs/lz4.ts';
+import { loadOodle } from '../../codecs/oodle.ts';
+import { zstdDecompress } from '../../codecs/zstd.ts';
+import { formatError, isPakratError, messageOf, PakratError } from '../../core/errors.ts';
+import type { Footer } from './footer.ts';
+
+const bitZlib = 1;
+const bitGzip = 2;
+const bitCustom = 4;
+const nameBasedVersion = 8;
+
+/** Decodes a block into exactly `size` bytes. `what` names it in errors. */
+export type BlockDecoder = (bytes: Uint8Array, size: number, what: string) => Uint8Array;
+
+/** Name of a method, in lower case: `none`, `zlib`, `oodle` …; `custom` where only the game knew. */
+export function methodName(method: number, { version, methodNames }: Pick<Footer, 'version' | 'methodNames'>): string {
+  if (method === 0) return 'none';
+  if (version >= nameBasedVersion) return methodNames[method - 1]?.toLowerCase() || `unknown-${method}`;
+  if ((method & bitZlib) !== 0) return 'zlib';
+  if ((method & bitGzip) !== 0) return 'gzip';
+  return (method & bitCustom) !== 0 ? 'custom' : `unknown-${method}`;
+}
+
+/** True when damage of a block shows while it is decoded, because it carries a checksum of its own. */
+export function hasOwnChecksum(method: string): boolean {
+  return method === 'zlib' || method === 'gzip';
+}
+
+/**
+ * The decoder of a method.
+ * @throws E_UNSUPPORTED for a method that cannot be decoded, with what is missing
+ */
+export async function blockDecoder(method: string): Promise<BlockDecoder> {
+  const known = decoders[method];
+  if (known !== undefined) return known;
+  if (method === 'oodle') return loadOodle();
+  if (method === 'custom') return decodeCustom(await loadOodle().catch((error: unknown) => error));
+  throw new PakratError('E_UNSUPPORTED', `compression method ${method} cannot be decoded`, {
+    hint: 'The stored bytes can still be verified.',
+    data: { method },
+  });
+}
+
+const decoders: Readonly<Record<string, BlockDecoder>> = {
+  zlib: (bytes, size, what) => inflate(bytes, { size, maxSize: size, what }),
+  gzip: gunzip,
+  zstd: zstdDecompress,
+  lz4: lz4Block,
+  brotli: decodeBrotli,
+};
+
+/** Before methods had names, games put Oodle or LZ4 there. LZ4 shows by fitting to the byte. */
+function decodeCustom(oodle: unknown): BlockDecoder {
+  return (bytes, size, what) => {
+    try {
+      return lz4Block(bytes, size);
+    } catch (error) {
+      if (!isPakratError(error)) throw error;
+    }
+    if (typeof oodle !== 'function') throw oodle;
+    return (oodle as BlockDecoder)(bytes, size, what);
+  };
+}
+
+function decodeBrotli(bytes: Uint8Array, size: number, what: string): Uint8Array {
+  let output: Buffer;
+  try {
+    output = zlib.brotliDecompressSync(bytes, { maxOutputLength: Math.max(size, 1) });
+  } catch (error) {
+    throw formatError('E_FORMAT', what, `damaged Brotli stream (${messageOf(error)})`);
+  }
+  if (output.length !== size) {
+    throw formatError('E_FORMAT_TRUNCATED', what, 'another size', { expected: size, found: output.length });
+  }
+  return new Uint8Array(output.buffer, output.byteOffset, output.length);
+}
