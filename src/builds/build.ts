@@ -251,7 +251,11 @@ export class Build {
     try {
       const read = async (at: number, size: number): Promise<Uint8Array> =>
         readAt(fd, offset + at, size, `entry ${place.ekey}`);
-      yield* readBlte(read, place.size, { keys: this.keys, ...(decodedSize === undefined ? {} : { decodedSize }) });
+      yield* readBlte(read, place.size, {
+        keys: this.keys,
+        ekey: place.ekey,
+        ...(decodedSize === undefined ? {} : { decodedSize }),
+      });
     } finally {
       fs.closeSync(fd);
     }

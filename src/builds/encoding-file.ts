@@ -33,12 +33,18 @@ export class EncodingFile {
   readonly #fd: number;
   readonly #tables: Record<'ckey' | 'ekey', RecordTable>;
   readonly #cached: { ckey?: CachedPage; ekey?: CachedPage } = {};
+  /** Pages whose hash was right once. */
+  readonly #checked: Record<'ckey' | 'ekey', Uint8Array>;
   #especs: string[] | undefined;
 
   /** @throws E_FORMAT… when the header is wrong; ENOENT as it comes */
   constructor(path: string) {
     this.#fd = fs.openSync(path, 'r');
     this.layout = decodeEncodingHeader(readAt(this.#fd, 0, encodingHeaderSize, what));
+    this.#checked = {
+      ckey: new Uint8Array(this.layout.ckeyPageCount),
+      ekey: new Uint8Array(this.layout.ekeyPageCount),
+    };
     const { ckeyTableOffset, ckeyPageCount, ekeyTableOffset, ekeyPageCount } = this.layout;
     this.#tables = {
       ckey: pageTable(readAt(this.#fd, ckeyTableOffset, ckeyPageCount * 32, what), this.layout, 'ckey'),
@@ -91,7 +97,9 @@ export class EncodingFile {
     const size = kind === 'ckey' ? layout.ckeyPageSize : layout.ekeyPageSize;
     const offset = (kind === 'ckey' ? layout.ckeyPagesOffset : layout.ekeyPagesOffset) + number * size;
     const bytes = readAt(this.#fd, offset, size, what);
-    verifyPage(bytes, this.#tables[kind].at(number));
+    const checked = this.#checked[kind];
+    if (checked[number] === 0) verifyPage(bytes, this.#tables[kind].at(number));
+    checked[number] = 1;
     this.#cached[kind] = { number, bytes };
     return bytes;
   }

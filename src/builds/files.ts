@@ -2,7 +2,6 @@ import { isKeyHex, toHex } from '../core/bytes.ts';
 import { codeOf, PakratError } from '../core/errors.ts';
 import { md5Hasher } from '../core/hash.ts';
 import { normalizeName } from '../core/jenkins.ts';
-import { localeNames } from '../formats/locale.ts';
 import { hasTag } from '../formats/tags.ts';
 import type { Build } from './build.ts';
 import type { EntryPlace } from './objects.ts';
@@ -14,8 +13,8 @@ export interface BuildFile {
   /** Its name with `/`, or `fdid:N` / `ckey:HEX` / `ekey:HEX` where none is known. */
   name: string;
   fileDataId?: number | undefined;
-  /** Locales of the variant; absent where files have no locales. */
-  locales?: string[] | undefined;
+  /** Locales of the variant, as bits; 0xffffffff where files have no locales. */
+  localeFlags?: number | undefined;
   parts: FilePart[];
 }
 
@@ -92,26 +91,34 @@ async function installFiles(build: Build, locale: string): Promise<BuildFile[]> 
 
 function fileOf(variant: FileVariant): BuildFile {
   const { fileDataId, parts, localeFlags } = variant;
-  const locales = localeFlags === 0xffffffff ? undefined : localeNames(localeFlags);
-  return { name: variant.name ?? `fdid:${fileDataId}`, fileDataId, locales, parts };
+  return { name: variant.name ?? `fdid:${fileDataId}`, fileDataId, localeFlags, parts };
 }
 
-/** Every file of a build in the variant for a locale: those of the root, then those of the install manifest that the root does not name. */
-export async function* listFiles(build: Build, options: { locale: string }): AsyncGenerator<BuildFile> {
+/**
+ * Every file of a build whose name `matches`, in the variant for a locale: those of the root, then those of the install manifest
+ * that the root does not name.
+ */
+export async function* listFiles(
+  build: Build,
+  options: { locale: string; matches: (name: string) => boolean },
+): AsyncGenerator<BuildFile> {
   const root = await build.root();
-  if (root !== undefined) yield* rootFiles(root, options.locale);
+  if (root !== undefined) yield* rootFiles(root, options);
   for (const file of await installFiles(build, options.locale)) {
-    if (root === undefined || root.find(file.name).length === 0) yield file;
+    if (options.matches(file.name) && (root === undefined || root.find(file.name).length === 0)) yield file;
   }
 }
 
-function* rootFiles(root: Root, locale: string): Generator<BuildFile> {
+function* rootFiles(
+  root: Root,
+  { locale, matches }: { locale: string; matches: (name: string) => boolean },
+): Generator<BuildFile> {
   let variants: FileVariant[] = [];
   const flush = function* (): Generator<BuildFile> {
     const picked = pickVariant(variants, locale);
     if (picked !== undefined) yield fileOf(picked);
   };
-  for (const variant of root.list()) {
+  for (const variant of root.list(matches)) {
     const same =
       variants[0]?.fileDataId === undefined
         ? variants[0]?.name === variant.name

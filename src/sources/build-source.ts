@@ -2,7 +2,12 @@ import type { Build } from '../builds/build.ts';
 import { type BuildFile, findFile, listFiles, placesOf, readFile, resolveParts, sizeOf } from '../builds/files.ts';
 import type { EntryPlace } from '../builds/objects.ts';
 import { isPakratError } from '../core/errors.ts';
+import { localeNames } from '../formats/locale.ts';
 import type { Source, SourceEntry } from './source.ts';
+
+const allLocales = 0xffffffff;
+/** So many files are looked up together. */
+const batchSize = 16_384;
 
 /** A file of a build, as listed. */
 export interface BuildEntry extends SourceEntry {
@@ -17,7 +22,14 @@ export function buildSource(build: Build, options: { locale: string }): Source<B
     kind: 'build',
     label: `${identity.product} ${identity.name}`,
     async *list(matches) {
-      for await (const file of listFiles(build, options)) if (matches(file.name)) yield toEntry(file);
+      let batch: BuildFile[] = [];
+      for await (const file of listFiles(build, { ...options, matches })) {
+        batch.push(file);
+        if (batch.length < batchSize) continue;
+        yield* entriesOf(build, batch);
+        batch = [];
+      }
+      yield* entriesOf(build, batch);
     },
     get: async (name) => toEntry(await findFile(build, name, options)),
     async prepare(entries) {
@@ -36,11 +48,21 @@ export function buildSource(build: Build, options: { locale: string }): Source<B
   };
 }
 
+/** Entries of many files. Looked up in the order of their ckeys, so that each page of the encoding file is read once for all of them. */
+function entriesOf(build: Build, files: readonly BuildFile[]): BuildEntry[] {
+  const ckeyOf = (i: number): string => files[i]!.parts[0]?.ckey ?? '';
+  const order = files.map((_, i) => i).sort((a, b) => (ckeyOf(a) < ckeyOf(b) ? -1 : 1));
+  const entries = new Array<BuildEntry>(files.length);
+  for (const i of order) entries[i] = entryOf(build, files[i]!);
+  return entries;
+}
+
 function entryOf(build: Build, file: BuildFile): BuildEntry {
   const parts = resolveParts(build, file);
   const only = parts.length === 1 ? parts[0] : undefined;
   const ckey = only?.ckey;
-  const locale = file.locales?.join(' ');
+  const { localeFlags = allLocales } = file;
+  const locale = localeFlags === allLocales ? undefined : localeNames(localeFlags).join(' ');
   return {
     name: file.name,
     size: sizeOf(parts),

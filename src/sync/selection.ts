@@ -110,9 +110,8 @@ async function namedEkeys(build: Build, globs: readonly string[]): Promise<Set<s
     for (const key of known ?? (ekey === undefined ? [] : [build.locate(ekey)?.ekey]))
       if (key !== undefined) ekeys.add(key);
   };
-  for (const { name, parts } of (await build.root())?.list() ?? []) {
-    if (name !== undefined && matches(name)) for (const part of parts) add(part.ckey, part.ekey);
-  }
+  for (const { parts } of (await build.root())?.list(matches) ?? [])
+    for (const part of parts) add(part.ckey, part.ekey);
   for (const entry of (await build.install())?.entries ?? []) {
     if (matches(entry.path.replaceAll('\\', '/'))) add(entry.ckey, undefined);
   }

@@ -70,9 +70,10 @@ describe.each(Object.entries(ways))('inflate %s', (_name, run) => {
     await expect(run(bytes, options)).rejects.toMatchObject({ name: 'PakratError', code });
   });
 
-  test('a bomb ends at the bound', async () => {
+  test('a bomb ends at the bound, not at its end', async () => {
     const bomb = new Uint8Array(zlib.deflateSync(new Uint8Array(50_000_000)));
-    expect(bomb.length).toBeLessThan(50_000);
+    // Whoever inflates it to its end finds this instead.
+    bomb[bomb.length - 1]! ^= 1;
     await expect(run(bomb, { maxSize: 1_000_000 })).rejects.toMatchObject({ code: 'E_FORMAT_RANGE' });
     await expect(run(bomb, { size: 1_000_000, maxSize: 1e9 })).rejects.toMatchObject({ code: 'E_FORMAT_RANGE' });
   });

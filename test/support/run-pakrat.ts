@@ -1,8 +1,10 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 
-const bin = resolve('bin/run.js');
+/** The program under test: PAKRAT_BIN, else the one of this folder. Built, as a person has it. */
+const bin = resolve(process.env.PAKRAT_BIN ?? 'bin/run.js');
+const commands = join(dirname(bin), '../dist/commands');
 
 /** What a run of the built program left behind. */
 export interface Run {
@@ -21,7 +23,7 @@ export interface RunOptions {
 }
 
 function environment(added: Record<string, string> = {}): NodeJS.ProcessEnv {
-  if (!existsSync(resolve('dist/commands'))) throw new Error('the program is not built: npm run build');
+  if (!existsSync(commands)) throw new Error('the program is not built: npm run build');
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('PAKRAT_'));
   return { ...Object.fromEntries(inherited), NODE_ENV: 'production', ...added };
 }
@@ -74,4 +76,17 @@ export function runShell(line: string, options: RunOptions = {}): Run {
     },
   );
   return { status, stdout, stderr };
+}
+
+/** Runs `pakrat ARGS --json` beside other work and gives back what it printed and how it ended. */
+export async function pakratJson<Value>(
+  args: readonly string[],
+  options: RunOptions = {},
+): Promise<{ status: number | null; value: Value }> {
+  const { status, stdout, stderr } = await startPakrat([...args, '--json', '--quiet'], options).ended;
+  try {
+    return { status, value: JSON.parse(stdout) as Value };
+  } catch {
+    throw new Error(`pakrat ${args.join(' ')}: exit ${status}, no JSON but ${stdout.slice(0, 500)}\n${stderr}`);
+  }
 }

@@ -13,16 +13,33 @@ import { freePort } from './loopback.ts';
  * in a process of its own, so that a test may wait for the program without stopping the server.
  */
 
-/** A served tree. */
-export interface SyntheticCdn {
-  /** Folder with www/, ribbit/, truth/. */
-  root: string;
+/** A tree that is served. */
+export interface ServedTree {
   /** For --patch-url. */
   url: string;
   ribbitUrl: string;
+  /** What was asked of the server so far. */
+  requests(): ServedRequest[];
+  /** Bytes of bodies that the server meant to send so far. */
+  bytesSent(): number;
+  close(): Promise<void>;
+}
+
+/** A line of the server's log. */
+export interface ServedRequest {
+  status: number;
+  /** With the slash in front. */
+  path: string;
+  range: string | undefined;
+  bytes: number;
+}
+
+/** A served tree, made for the occasion. */
+export interface SyntheticCdn extends ServedTree {
+  /** Folder with www/, ribbit/, truth/. */
+  root: string;
   /** The keys of both builds and more: truth/summary.json. */
   summary: Record<string, unknown>;
-  close(): Promise<void>;
 }
 
 /** How to make and serve a tree. */
@@ -45,51 +62,63 @@ export function describeSynthetic(name: string, body: () => void): void {
   }
 }
 
-/** Makes a tree, product `wow`, and serves it over HTTP and Ribbit on free ports. */
-export async function syntheticCdn(options: SyntheticOptions = {}): Promise<SyntheticCdn> {
-  const root = mkdtempSync(join(tmpdir(), 'pakrat-cdn-'));
-  const [port, ribbit] = [await freePort(), await freePort()];
-  const make = options.make ?? ['--files', '200', '--total-bytes', '1M'];
-  const made = spawnSync('python3', [
-    conformanceTool('gencdn.py'),
-    'make',
-    '--out',
-    root,
-    '--host',
-    `127.0.0.1:${port}`,
-    ...make,
-  ]);
+/** Makes a tree, product `wow`, in a folder that need not be there. `port` is what its `cdns` names. */
+export function makeTree(root: string, port: number, make: readonly string[] = ['--files', '200', '--total-bytes', '1M']): void {
+  const tool = conformanceTool('gencdn.py');
+  const made = spawnSync('python3', [tool, 'make', '--out', root, '--host', `127.0.0.1:${port}`, ...make]);
   if (made.status !== 0) throw new Error(`gencdn.py: ${made.stderr}`);
-  const server = spawn(
-    'python3',
-    [
-      conformanceTool('serve.py'),
-      '--root',
-      root,
-      '--port',
-      String(port),
-      '--ribbit',
-      String(ribbit),
-      ...(options.serve ?? []),
-    ],
-    { stdio: 'ignore' },
-  );
+}
+
+/** Serves a tree over HTTP and Ribbit on free ports, as well or badly as `args` for `serve.py` say. */
+export async function serveTree(root: string, args: readonly string[] = [], port?: number): Promise<ServedTree> {
+  const [http, ribbit] = [port ?? (await freePort()), await freePort()];
+  const log = join(root, `requests-${http}.log`);
+  const ports = ['--port', String(http), '--ribbit', String(ribbit)];
+  const server = spawn('python3', [conformanceTool('serve.py'), '--root', root, ...ports, '--log', log, ...args], {
+    stdio: 'ignore',
+  });
   const ended = new Promise((resolve) => server.on('close', resolve));
-  await Promise.all([listening(port), listening(ribbit)]);
+  await Promise.all([listening(http), listening(ribbit)]);
+  const requests = (): ServedRequest[] => readFileSync(log, 'utf8').split('\n').flatMap(parseRequest);
   return {
-    root,
-    url: `http://127.0.0.1:${port}`,
+    url: `http://127.0.0.1:${http}`,
     ribbitUrl: `ribbit://127.0.0.1:${ribbit}`,
-    summary: JSON.parse(readFileSync(join(root, 'truth', 'summary.json'), 'utf8')) as Record<string, unknown>,
+    requests,
+    bytesSent: () => requests().reduce((sum, { bytes }) => sum + bytes, 0),
     async close() {
       server.kill('SIGKILL');
       await ended;
+    },
+  };
+}
+
+/** Makes a tree and serves it. */
+export async function syntheticCdn(options: SyntheticOptions = {}): Promise<SyntheticCdn> {
+  const root = mkdtempSync(join(tmpdir(), 'pakrat-cdn-'));
+  const port = await freePort();
+  makeTree(root, port, options.make);
+  const served = await serveTree(root, options.serve, port);
+  return {
+    ...served,
+    root,
+    summary: JSON.parse(readFileSync(join(root, 'truth', 'summary.json'), 'utf8')) as Record<string, unknown>,
+    async close() {
+      await served.close();
       rmSync(root, { recursive: true });
     },
   };
 }
 
-async function listening(port: number): Promise<void> {
+/** `206 GET /tpr/wow/data/… bytes=0-99 100 host=…` */
+function parseRequest(line: string): ServedRequest[] {
+  const match = /^(\d+) [A-Z]+ (\S+) (\S+) (\d+) host=/.exec(line);
+  if (match === null) return [];
+  const [status, path, range, bytes] = match.slice(1) as [string, string, string, string];
+  return [{ status: Number(status), path, range: range === '-' ? undefined : range, bytes: Number(bytes) }];
+}
+
+/** Waits until somebody listens on a port of 127.0.0.1. */
+export async function listening(port: number): Promise<void> {
   for (let tries = 0; tries < 500; tries++) {
     const open = await new Promise<boolean>((resolve) => {
       const socket = connect(port, '127.0.0.1');

@@ -27,7 +27,9 @@ export interface Root {
   find(name: string): FileVariant[];
   /** Every variant of an id; none where files have no ids. */
   findId(fileDataId: number): FileVariant[];
-  /** All rows; neighbours with the same id or name are variants of one file. */
-  list(): Iterable<FileVariant>;
+  /**
+   * All rows whose name `matches`; a row without a name goes by `fdid:N`. Neighbours with the same id or name are variants of one file.
+   */
+  list(matches: (name: string) => boolean): Iterable<FileVariant>;
   close(): void;
 }

@@ -131,7 +131,7 @@ class TvfsFileTable implements Root {
     return [];
   }
 
-  *list(): Generator<FileVariant> {
+  *list(matches: (name: string) => boolean): Generator<FileVariant> {
     const step = 1 << 20;
     let rest = '';
     const { size } = fs.fstatSync(this.#fd);
@@ -140,7 +140,9 @@ class TvfsFileTable implements Root {
       rest += Buffer.from(readAt(this.#fd, offset, Math.min(step, size - offset), 'names')).toString('latin1');
       const end = rest.lastIndexOf('\n') + 1;
       for (const line of rest.slice(0, end).split('\n')) {
-        if (line !== '') yield parseLine(Buffer.from(line, 'latin1').toString('utf8'));
+        if (line === '') continue;
+        const variant = parseLine(Buffer.from(line, 'latin1').toString('utf8'));
+        if (matches(variant.name!)) yield variant;
       }
       rest = rest.slice(end);
     }

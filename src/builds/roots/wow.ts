@@ -124,7 +124,7 @@ class WowRootFile implements Root {
     return [...this.#ids.find(key)].map((record) => this.#variant(record, 4, { fileDataId, name }));
   }
 
-  *list(): Generator<FileVariant> {
+  *list(matches: (name: string) => boolean): Generator<FileVariant> {
     const bytes = new Uint8Array(readAt(this.#fd, 0, fs.fstatSync(this.#fd).size, 'root'));
     const names = this.#listfile?.names();
     let listed = names?.next().value;
@@ -134,7 +134,7 @@ class WowRootFile implements Root {
       while (listed && listed.fileDataId < fileDataId) listed = names?.next().value;
       const row = view.readUInt32BE(4);
       const name = listed && listed.fileDataId === fileDataId ? listed.name : this.#nameByHash(bytes, row);
-      yield this.#variantOfRow(row, { fileDataId, name }, bytes);
+      if (matches(name ?? `fdid:${fileDataId}`)) yield this.#variantOfRow(row, { fileDataId, name }, bytes);
     }
   }
 

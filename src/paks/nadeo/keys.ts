@@ -60,7 +60,8 @@ export function headerKey(headerFlags: number, packKey: Uint8Array | undefined):
   if (!isPrivate && !usesDefault) return undefined;
   if (isPrivate && packKey === undefined)
     throw new PakratError('E_KEY_MISSING', 'the header is encrypted with the pack key');
-  const key = isPrivate ? packKey!.slice() : new Uint8Array(keySize);
+  // A copy, whatever kind of array it is: the slice of a Buffer would be its own memory.
+  const key = new Uint8Array(isPrivate ? packKey! : keySize);
   if (usesDefault) for (let i = 0; i < keySize; i++) key[i]! ^= defaultHeaderKey[i]!;
   return key;
 }

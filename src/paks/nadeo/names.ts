@@ -12,6 +12,8 @@ import { formatError } from '../../core/errors.ts';
 import { md5 } from '../../core/hash.ts';
 
 const utf8Encoder = new TextEncoder();
+/** No path of a game is nested deeper; one from outside must not cost a hash for each of its letters. */
+const maxTails = 24;
 const hashPattern = /^[0-9A-F]{34}$/;
 
 /** Whether a stored name has the form of a hash. */
@@ -32,11 +34,13 @@ export function storedPath(path: string): string {
   return path.replaceAll('/', '\\').replace(/^\\+/, '');
 }
 
-/** The path itself and what is left of it below each of its folders: all that a hash of it may stand for. */
+/** The path itself and what is left of it below each of its first folders: all that a hash of it may stand for. */
 export function pathTails(path: string): string[] {
   const whole = storedPath(path);
   const tails = [whole];
-  for (let at = whole.indexOf('\\'); at >= 0; at = whole.indexOf('\\', at + 1)) tails.push(whole.slice(at + 1));
+  for (let at = whole.indexOf('\\'); at >= 0 && tails.length < maxTails; at = whole.indexOf('\\', at + 1)) {
+    tails.push(whole.slice(at + 1));
+  }
   return tails.filter((tail) => tail !== '');
 }
 
@@ -49,12 +53,14 @@ export class NameBook {
     return this.#names.size;
   }
 
-  /** Adds a path and its tails. The first name for a hash stays. */
-  add(path: string): void {
-    for (const tail of pathTails(path)) {
+  /** Adds a path and its tails. The first name for a hash stays. @returns how many hashes that took */
+  add(path: string): number {
+    const tails = pathTails(path);
+    for (const tail of tails) {
       const hash = hashedName(tail);
       if (!this.#names.has(hash)) this.#names.set(hash, tail);
     }
+    return tails.length;
   }
 
   /** The path behind a hash, relative to the folder of the entry, or undefined. */

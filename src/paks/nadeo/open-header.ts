@@ -17,6 +17,8 @@ import { headerFlag, headerKey, type KeyCandidate } from './keys.ts';
 /** The largest header that the format foresees; larger ones are taken for damage. */
 const maxHeaderBytes = 0x1000000;
 const firstWindowBytes = 0x10000;
+/** MD5, two offsets, flags and two counts, filled up. */
+const minPrivateBytes = 40;
 /** Where the private part of versions below 15 says how far it may reach. */
 const dataOffsetAt = 20;
 
@@ -105,6 +107,17 @@ interface PrivateRead {
   isMd5Right: boolean;
 }
 
+/** Throws E_FORMAT_TRUNCATED for a pack that ends before its directory could: no key would help. */
+function checkRoom(source: ByteSource, { offset, version }: PrivatePlace): void {
+  const needed = offset + ivSize + minPrivateBytes;
+  if (source.size >= needed) return;
+  throw formatError('E_FORMAT_TRUNCATED', `NadeoPak ${version} header`, 'the pack ends inside it', {
+    offset,
+    expected: needed,
+    found: source.size,
+  });
+}
+
 /** The private part as the first fitting key gives it: best one with a right MD5, else one that decodes at all. */
 async function tryKeys(
   source: ByteSource,
@@ -112,6 +125,7 @@ async function tryKeys(
   candidates: readonly KeyCandidate[],
   toHeaderKey: (packKey: Uint8Array) => Uint8Array,
 ): Promise<(PrivateRead & { packKey: KeyCandidate; headerKey: Uint8Array }) | undefined> {
+  checkRoom(source, place);
   let doubtful: (PrivateRead & { packKey: KeyCandidate; headerKey: Uint8Array }) | undefined;
   for (const packKey of candidates) {
     const key = toHeaderKey(packKey.key);
@@ -142,38 +156,44 @@ async function readPublic(source: ByteSource, version: number, decodeText: NameD
 
 async function readPrivate(source: ByteSource, place: PrivatePlace, key: Uint8Array | undefined): Promise<PrivateRead> {
   const { version } = place;
-  const iv = key === undefined ? undefined : (await source.read(place.offset, ivSize)).slice();
+  const iv = key === undefined ? undefined : new Uint8Array(await source.read(place.offset, ivSize));
+  const cipher = iv === undefined ? undefined : () => new CipherStream(packCipherKey(key!, version), iv, version);
   const offset = place.offset + (iv?.length ?? 0);
-  const cipher = () => new CipherStream(packCipherKey(key!, version), iv!, version);
-  const start = (await source.read(offset, Math.min(pageSize, roundedDown(source.size - offset)))).slice();
-  if (iv !== undefined) cipher().decrypt(start);
+  const start = new Uint8Array(await source.read(offset, Math.min(pageSize, roundedDown(source.size - offset))));
+  cipher?.().decrypt(start);
   const headerSize = headerRoom(start, place, { offset, sourceSize: source.size });
   const size = Math.min(headerSize, source.size - offset);
-  return growing(source, { offset, size }, (stored) => {
-    const bytes = iv === undefined ? stored : stored.slice(0, roundedDown(stored.length));
-    const plain = bytes.slice();
-    if (iv !== undefined) cipher().decrypt(plain);
-    const privatePart = place.decode(plain, {
-      version,
-      headerSize,
-      decodeText: place.decodeText,
-      // The files behind the folders are encrypted with feedback from the folders, from the next page on.
-      afterFolders: (folders, end) => {
-        const mix = iv === undefined ? undefined : directoryFeedback(folders);
-        if (mix === undefined) return;
-        const page = Math.min(Math.ceil(end / pageSize) * pageSize, bytes.length);
-        const again = bytes.slice();
-        const stream = cipher();
-        stream.decrypt(again.subarray(0, page));
-        stream.mix(mix);
-        stream.decrypt(again.subarray(page));
-        plain.set(again.subarray(page), page);
-      },
-    });
-    const image = plain.subarray(0, privatePart.plainSize);
-    const isMd5Right = headerMd5Matches(image) || headerMd5Matches(image, place.publicFields);
-    return { privatePart, isMd5Right };
+  return growing(source, { offset, size }, (stored) => decodePrivate(stored, { place, headerSize, cipher }));
+}
+
+/** Decodes what is there of the private part. @param cipher makes its cipher, from its start; absent when it is plain */
+function decodePrivate(
+  stored: Uint8Array,
+  options: { place: PrivatePlace; headerSize: number; cipher: (() => CipherStream) | undefined },
+): PrivateRead {
+  const { place, headerSize, cipher } = options;
+  const bytes = cipher === undefined ? stored : stored.subarray(0, roundedDown(stored.length));
+  const plain = bytes.slice();
+  cipher?.().decrypt(plain);
+  const privatePart = place.decode(plain, {
+    version: place.version,
+    headerSize,
+    decodeText: place.decodeText,
+    // The files behind the folders are encrypted with feedback from the folders, from the next page on.
+    afterFolders: (folders, end) => {
+      const mix = cipher === undefined ? undefined : directoryFeedback(folders);
+      if (mix === undefined) return;
+      const page = Math.min(Math.ceil(end / pageSize) * pageSize, bytes.length);
+      const again = bytes.slice();
+      const stream = cipher!();
+      stream.decrypt(again.subarray(0, page));
+      stream.mix(mix);
+      stream.decrypt(again.subarray(page));
+      plain.set(again.subarray(page), page);
+    },
   });
+  const image = plain.subarray(0, privatePart.plainSize);
+  return { privatePart, isMd5Right: headerMd5Matches(image) || headerMd5Matches(image, place.publicFields) };
 }
 
 /** How many bytes the private part may take: up to the data. Throws E_FORMAT_RANGE for offsets that cannot be. */
@@ -203,7 +223,8 @@ async function growing<T>(
   decode: (bytes: Uint8Array) => T,
 ): Promise<T> {
   for (let window = firstWindowBytes; ; window *= 4) {
-    const bytes = await source.read(offset, Math.min(window, size));
+    // A copy in a plain array: a source may give its own memory, and the slice of a Buffer would be that too.
+    const bytes = new Uint8Array(await source.read(offset, Math.min(window, size)));
     try {
       return decode(bytes);
     } catch (error) {

@@ -84,11 +84,11 @@ export class PlainRegion {
 
   async #nextPage(cipher: RegionCipher): Promise<void> {
     const position = this.#pageCount * pageSize;
-    this.#iv ??= (await this.#source.read(this.#place.offset, ivSize)).slice();
+    this.#iv ??= new Uint8Array(await this.#source.read(this.#place.offset, ivSize));
     if (this.#chunkUsed === this.#chunk.length) {
       const size = Math.min(chunkSize, paddedSize(this.#place.size) - position);
       // A copy: what a source gives may be its own memory, and is decrypted in place.
-      this.#chunk = (await this.#source.read(this.#place.offset + ivSize + position, size)).slice();
+      this.#chunk = new Uint8Array(await this.#source.read(this.#place.offset + ivSize + position, size));
       this.#chunkUsed = 0;
     }
     this.#page = this.#chunk.subarray(this.#chunkUsed, this.#chunkUsed + pageSize);

@@ -11,7 +11,9 @@ import { type NameBook, scriptReferences } from './names.ts';
 
 const maxHeaderBytes = 4 << 20;
 const maxScriptBytes = 1 << 20;
-const maxReferences = 500_000;
+/** A hostile pack must not keep the scan busy for ever. */
+const maxReferences = 200_000;
+const maxHashes = 2_000_000;
 const maxRounds = 8;
 const scriptClass = 0x09054000;
 
@@ -27,6 +29,8 @@ interface References {
   /** How many folders above the file's own the paths may start. */
   ancestorLevel: number;
   paths: string[];
+  /** Where the file stood when its references were added. */
+  addedAt?: string;
 }
 
 /**
@@ -45,9 +49,15 @@ export async function scanNames(context: EntryContext, files: readonly ScannedFi
     found.push(references);
   }
   // A name that was found may tell in which folder a file really stands, and so where its references start.
+  let hashes = 0;
   for (let round = 0, before = -1; round < maxRounds && book.size !== before; round++) {
     before = book.size;
-    for (const references of found) addReferences(references, book);
+    for (const references of found) {
+      const path = references.path();
+      if (path === references.addedAt) continue;
+      references.addedAt = path;
+      hashes += addReferences(references, path, { book, limit: maxHashes - hashes });
+    }
   }
   return found.length;
 }
@@ -110,13 +120,22 @@ async function startOf<T>(
   return undefined;
 }
 
-/** Every place that a reference may mean: from the file's own folder up to as many folders above as it says. */
-function addReferences({ path, ancestorLevel, paths }: References, book: NameBook): void {
-  const folders = path().split('\\').slice(0, -1);
+/**
+ * Adds every place that a reference may mean: from the file's own folder up to as many folders above as it says.
+ * @returns the number of hashes made
+ */
+function addReferences(
+  { ancestorLevel, paths }: References,
+  path: string,
+  { book, limit }: { book: NameBook; limit: number },
+): number {
+  const folders = path.split('\\').slice(0, -1);
+  let hashes = 0;
   for (const reference of paths) {
-    for (let up = 0; up <= Math.min(ancestorLevel, folders.length); up++) {
-      book.add([...folders.slice(0, folders.length - up), reference].join('\\'));
+    for (let up = 0; up <= Math.min(ancestorLevel, folders.length) && hashes < limit; up++) {
+      hashes += book.add([...folders.slice(0, folders.length - up), reference].join('\\'));
     }
-    if (ancestorLevel > folders.length) book.add(reference);
+    if (ancestorLevel > folders.length && hashes < limit) hashes += book.add(reference);
   }
+  return hashes;
 }

@@ -23,6 +23,7 @@
  */
 import { formatError, type PakratError } from '../../core/errors.ts';
 import { ByteReader } from '../../core/reader.ts';
+import { ByteWriter } from '../../core/writer.ts';
 
 const magic = 0x5a6f12e1;
 /** No footer is longer. */
@@ -96,15 +97,13 @@ export function hasFooterMagic(tail: Uint8Array): boolean {
   return layouts.some((layout) => readMagic(tail, layout)?.magic === magic);
 }
 
-/** The form that a version is written in, by its label. Throws E_USAGE for a version that is not written. */
-export function layoutOf(label: string): FooterLayout & { version: number; label: string } {
+/** The form of a version's footer, by its label; undefined for a version that does not exist. Version 8 alone is 8B. */
+export function footerLayout(label: string): FooterLayout | undefined {
   const version = Number.parseInt(label, 10);
   const names = label === '8A' ? 4 : undefined;
-  const layout = layouts.find(
-    (one) => version >= one.versions[0] && version <= one.versions[1] && one.names === (names ?? one.names),
+  return layouts.find(
+    ({ versions, names: count }) => version >= versions[0] && version <= versions[1] && count === (names ?? count),
   );
-  if (layout === undefined) throw formatError('E_FORMAT_VERSION', 'Unreal PAK', `there is no version ${label}`);
-  return { ...layout, version, label };
 }
 
 /**
@@ -197,4 +196,18 @@ function readFooter(reader: ByteReader, layout: FooterLayout, forceVersion: numb
 function methodName(field: Uint8Array): string {
   const end = field.indexOf(0);
   return String.fromCharCode(...(end < 0 ? field : field.subarray(0, end)));
+}
+
+/** The mirror of {@link decodeFooter}, up to version 13. The index it names is taken as it is. */
+export function encodeFooter(footer: Footer, { lead, names }: FooterLayout): Uint8Array {
+  const writer = new ByteWriter(maxFooterSize);
+  if (lead > guidSize) writer.key(footer.keyGuid);
+  if (lead > 0) writer.u8(footer.encryptedIndex ? 1 : 0);
+  writer.u32le(magic).u32le(footer.version).u64le(footer.indexOffset).u64le(footer.indexSize).raw(footer.indexHash);
+  if (footer.version === 9) writer.u8(footer.isFrozen ? 1 : 0);
+  for (let i = 0; i < names; i++) {
+    const name = footer.methodNames[i] ?? '';
+    writer.text(name).zeros(nameSize - name.length);
+  }
+  return writer.bytes();
 }

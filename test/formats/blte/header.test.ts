@@ -88,7 +88,7 @@ describe('decodeBlteHeader', () => {
     ['a count of none', patched(two, 11, 0), 'E_FORMAT'],
     ['a size of no table', patched(two, 7, 13), 'E_FORMAT_RANGE'],
     ['a size beyond every table', patched(two, 4, 0x7f), 'E_FORMAT_RANGE'],
-    ['a chunk of no bytes', patched(two, 15, 0), 'E_FORMAT'],
+    ['a chunk of no bytes', encodeBlteHeader({ format: 0x0f, rows: [row(6, 5), row(0, 0)] }), 'E_FORMAT'],
     ['a header cut short', two.subarray(0, -1), 'E_FORMAT_TRUNCATED'],
     ['a prefix cut short', two.subarray(0, 7), 'E_FORMAT_TRUNCATED'],
   ])('refuses %s', (_case, bytes, name) => {

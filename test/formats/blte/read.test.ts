@@ -185,7 +185,11 @@ describe('readBlte', () => {
       const trailing = objectOf([{ encoded: concatBytes([packed, words(10)]), decodedSize: large.length }]);
       await expect(summary(trailing.bytes)).rejects.toMatchObject({ code: 'E_FORMAT' });
       const plain = objectOf([{ encoded: concatBytes([Uint8Array.of(0x4e), large]), decodedSize: large.length - 1 }]);
-      await expect(summary(plain.bytes)).rejects.toMatchObject({ code: 'E_FORMAT' });
+      let given = 0;
+      await expect(async () => {
+        for await (const piece of readBlte(reader(plain.bytes).read, plain.bytes.length)) given += piece.length;
+      }).rejects.toMatchObject({ code: 'E_FORMAT' });
+      expect(given).toBeLessThan(large.length);
       const unknown = objectOf([{ encoded: concatBytes([Uint8Array.of(0x58), large]), decodedSize: large.length }]);
       await expect(summary(unknown.bytes)).rejects.toMatchObject({ code: 'E_FORMAT' });
     });
@@ -236,6 +240,18 @@ describe('readBlte', () => {
     await expect(async () => {
       for await (const _piece of readBlte(short, bytes.length));
     }).rejects.toMatchObject({ code: 'E_FORMAT_TRUNCATED' });
+  });
+
+  test('encryption around encryption ends somewhere', async () => {
+    for (const [layers, code] of [
+      [4, undefined],
+      [5, 'E_FORMAT_RANGE'],
+    ] as const) {
+      const spec = [`${secret},`.repeat(layers), 'n', '}'.repeat(layers)].join('');
+      const { bytes } = encodeBlte(words(100), spec, fast);
+      const run = summary(bytes, { keys });
+      await (code ? expect(run).rejects.toMatchObject({ code }) : expect(run).resolves.toMatchObject({ size: 100 }));
+    }
   });
 
   test('a nested object that is too large to hold is not supported', async () => {

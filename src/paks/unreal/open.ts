@@ -1,0 +1,80 @@
+import type { ByteSource } from '../../core/byte-source.ts';
+import { codeOf, isPakratError, PakratError } from '../../core/errors.ts';
+import { nameDecoder } from '../names.ts';
+import type { PakOptions, PakProblem } from '../pak.ts';
+import type { EncodedFormat } from './encoded-entry.ts';
+import { unrealFacts, unrealNotes } from './describe.ts';
+import { decodeFooter, type Footer, maxFooterSize } from './footer.ts';
+import { decodeFrozenIndex } from './frozen-index.ts';
+import type { DecodedIndex } from './index-rows.ts';
+import { aesKeys } from './keys.ts';
+import { decodeLegacyIndex } from './legacy-index.ts';
+import { IndexOpener } from './open-index.ts';
+import { decodeDirectoryPart, decodePathHashPart, decodePrimaryIndex } from './primary-index.ts';
+import { UnrealPak } from './unreal-pak.ts';
+
+const pathHashVersion = 10;
+
+/** What of the version matters for records, short or long. */
+export type PakFormat = EncodedFormat;
+
+/** An index that could be read. */
+export interface OpenedIndex extends DecodedIndex {
+  seed: bigint;
+  /** Number of the row whose path has this hash; only where paths are not listed. */
+  findRow: ((hash: bigint) => number | undefined) | undefined;
+  /** The key that opened it, when it is encrypted. */
+  key: Uint8Array | undefined;
+  /** Hashes that did not match. */
+  problems: readonly PakProblem[];
+  /** Reads the parts that opening did not need, to check their hashes. Throws as opening does. */
+  readRest: () => Promise<void>;
+}
+
+/**
+ * Opens an Unreal PAK: reads the footer and the index, and nothing else. An encrypted index that no key opens gives a
+ * PAK whose entries cannot be asked, but whose facts can.
+ * @throws E_FORMAT… for damage, E_INTEGRITY for an index with another SHA-1, E_UNSUPPORTED
+ */
+export async function openUnrealPak(source: ByteSource, options: PakOptions = {}): Promise<UnrealPak> {
+  const size = Math.min(source.size, maxFooterSize);
+  const footer = decodeFooter(await source.read(source.size - size, size), source.size, options);
+  const format: PakFormat = {
+    version: footer.version,
+    hasByteMethod: footer.label === '8A',
+    hasIvs: footer.encryption === 'AES-256-CTR',
+  };
+  const index = await readIndex({ source, footer, format, options }).catch(whenLocked);
+  const facts = unrealFacts(footer, index);
+  return new UnrealPak({ source, footer, format, index, options, notes: unrealNotes(footer, index), facts });
+}
+
+function whenLocked(error: unknown): PakratError {
+  if (codeOf(error) === 'E_KEY_MISSING' && isPakratError(error)) return error;
+  throw error;
+}
+
+interface IndexWork {
+  source: ByteSource;
+  footer: Footer;
+  format: PakFormat;
+  options: PakOptions;
+}
+
+async function readIndex({ source, footer, format, options }: IndexWork): Promise<OpenedIndex> {
+  const keys = aesKeys(options.keys);
+  const opener = new IndexOpener({ source, footer, keys, ignoreHashes: options.ignoreHashes === true });
+  const decodeName = nameDecoder(options.encoding);
+  const { indexOffset, indexSize, indexHash } = footer;
+  const bytes = await opener.read({ offset: indexOffset, size: indexSize, hash: indexHash }, 0);
+  const opened = { seed: 0n, findRow: undefined, problems: opener.problems, key: opener.key, readRest: async () => {} };
+  if (footer.isFrozen) return { ...opened, ...decodeFrozenIndex(bytes, format) };
+  if (footer.version < pathHashVersion) return { ...opened, ...decodeLegacyIndex(bytes, format, decodeName) };
+  const index = decodePrimaryIndex(bytes, format, decodeName);
+  const parts = { index, format, decodeName };
+  const { directory, pathHashes, seed } = index;
+  const readPathHashes = async () => opener.read(pathHashes!, 1);
+  if (directory === undefined) return { ...opened, seed, ...decodePathHashPart(await readPathHashes(), parts) };
+  const rest = pathHashes === undefined ? {} : { readRest: async () => void (await readPathHashes()) };
+  return { ...opened, seed, ...rest, ...decodeDirectoryPart(await opener.read(directory, 2), parts) };
+}

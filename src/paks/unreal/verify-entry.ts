@@ -1,0 +1,69 @@
+import { createHash } from 'node:crypto';
+import { equalBytes, isAllZero, toHex } from '../../core/bytes.ts';
+import type { ByteSource } from '../../core/byte-source.ts';
+import { PakratError } from '../../core/errors.ts';
+import { ByteReader } from '../../core/reader.ts';
+import { pieceSize } from '../pieces.ts';
+import { blockRanges, type EntryRecord, type RecordFormat, readEntryRecord } from './entry-record.ts';
+
+/** An entry that is to be checked. */
+export interface CheckedEntry {
+  source: ByteSource;
+  format: RecordFormat;
+  record: EntryRecord;
+  name: string;
+}
+
+/**
+ * Checks the record in front of an entry's data against the index, and the stored bytes against their SHA-1. No key is
+ * needed: the hash is over the bytes as they lie in the file.
+ * @throws E_INTEGRITY with what differs, E_FORMAT… when the record cannot be read
+ */
+export async function verifyEntry({ source, format, record, name }: CheckedEntry): Promise<void> {
+  const { offset, headerSize, storedSize } = record;
+  const total = headerSize + storedSize;
+  // The record and a small entry come with one read.
+  const first = await source.read(offset, Math.min(total, Math.max(pieceSize, headerSize)));
+  const header = readEntryRecord(new ByteReader(first, `record in front of ${name}`), format);
+  checkSame(header, { record, format, name });
+  const expected = record.sha1 ?? header.sha1!;
+  const hash = createHash('sha1').update(first.subarray(headerSize));
+  for (let at = first.length; at < total; at += pieceSize) {
+    hash.update(await source.read(offset + at, Math.min(pieceSize, total - at)));
+  }
+  const found = hash.digest();
+  if (isAllZero(expected) || equalBytes(found, expected)) return;
+  throw new PakratError('E_INTEGRITY', `${name}: the stored bytes do not have the SHA-1 that they should`, {
+    data: { name, expected: toHex(expected), found: toHex(found) },
+  });
+}
+
+function checkSame(header: EntryRecord, { record, format, name }: Omit<CheckedEntry, 'source'>): void {
+  for (const field of ['storedSize', 'size', 'method', 'encrypted', 'headerSize'] as const) {
+    if (header[field] !== record[field]) throw differs(name, field, `${header[field]} instead of ${record[field]}`);
+  }
+  if (record.sha1 !== undefined && !equalBytes(header.sha1!, record.sha1)) throw differs(name, 'sha1', 'other bytes');
+  if ((record.blocks?.count ?? 0) > 1 && header.blockSize !== record.blockSize) {
+    throw differs(name, 'blockSize', `${header.blockSize} instead of ${record.blockSize}`);
+  }
+  if (record.method === 0) return;
+  // Blocks of the header may be counted from the entry's offset, which the header itself does not know.
+  const own = blockRanges({ ...header, offset: record.offset }, format);
+  for (const { start, end } of blockRanges(record, format)) {
+    const block = own.next().value;
+    if (block?.start !== start || block.end !== end) throw differs(name, 'blocks', `one is not at ${start}`);
+  }
+}
+
+function differs(name: string, field: string, problem: string): PakratError {
+  return new PakratError('E_INTEGRITY', `${name}: the record in front of its data differs from the index`, {
+    hint: `${field}: ${problem}`,
+    data: { name, field },
+  });
+}
+
+/** The SHA-1 in the record in front of an entry's data. Throws E_FORMAT…. */
+export async function storedHash({ source, format, record, name }: CheckedEntry): Promise<Uint8Array> {
+  const header = await source.read(record.offset, record.headerSize);
+  return readEntryRecord(new ByteReader(header, `record in front of ${name}`), format).sha1!;
+}

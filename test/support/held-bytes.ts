@@ -1,0 +1,43 @@
+import * as fs from 'node:fs';
+import { join } from 'node:path';
+import { openStore } from '../../src/store/store.ts';
+
+/** What a store claims to hold, compared with the tree that it came from. */
+export interface HeldCheck {
+  bytes: number;
+  /** Intervals whose bytes are not those of the tree; none in a sound store. */
+  wrong: string[];
+}
+
+/** Compares every byte that the ledger calls held with the served tree. `www` is the folder that the server serves. */
+export function checkHeldBytes(store: string, www: string): HeldCheck {
+  const { ledger, file, layout, close } = openStore(store, { create: false });
+  try {
+    const check: HeldCheck = { bytes: 0, wrong: [] };
+    for (const { path, complete } of [...ledger.objects()]) {
+      const partial = join(layout.temporary, `${path.split('/').at(-1)}.partial`);
+      const held = complete || fs.existsSync(file(path)) ? file(path) : partial;
+      const origin = fs.readFileSync(join(www, path));
+      if (complete && fs.statSync(held).size !== origin.length) check.wrong.push(`${path}: not ${origin.length} bytes`);
+      for (const { start, end } of ledger.spans(path)) {
+        check.bytes += end - start;
+        if (!readRange(held, start, end).equals(origin.subarray(start, end))) check.wrong.push(`${path} ${start}-${end}`);
+      }
+    }
+    return check;
+  } finally {
+    close();
+  }
+}
+
+/** The bytes of a file, fewer when it ends early, none when it is not there. */
+function readRange(path: string, start: number, end: number): Buffer {
+  if (!fs.existsSync(path)) return Buffer.alloc(0);
+  const fd = fs.openSync(path, 'r');
+  try {
+    const bytes = Buffer.alloc(end - start);
+    return bytes.subarray(0, fs.readSync(fd, bytes, 0, bytes.length, start));
+  } finally {
+    fs.closeSync(fd);
+  }
+}
