@@ -1,6 +1,6 @@
 import { concatBytes } from '../core/bytes.ts';
 import { codeOf, PakratError } from '../core/errors.ts';
-import type { HttpClient } from './http.ts';
+import type { HttpGetter } from './http.ts';
 import { abortError, redactUrl, statusError } from './http-head.ts';
 
 /** Limits of a download into memory. */
@@ -16,7 +16,7 @@ export interface GetBytesOptions {
  * The body of a URL, whole and in memory. Only status 200 is an answer.
  * @throws E_NETWORK_STATUS, E_NETWORK_TIMEOUT, E_NETWORK_RANGE for a body that is too large or not of the length promised, E_NETWORK, E_ABORTED
  */
-export async function getBytes(http: HttpClient, url: string, options: GetBytesOptions): Promise<Uint8Array> {
+export async function getBytes(http: HttpGetter, url: string, options: GetBytesOptions): Promise<Uint8Array> {
   const { signal, timeoutMs } = options;
   if (signal?.aborted) throw abortError();
   const timeout = new AbortController();
@@ -36,7 +36,7 @@ export async function getBytes(http: HttpClient, url: string, options: GetBytesO
 }
 
 async function receive(
-  http: HttpClient,
+  http: HttpGetter,
   url: string,
   options: { maxSize: number; signal: AbortSignal },
 ): Promise<Uint8Array> {

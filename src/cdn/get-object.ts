@@ -2,13 +2,13 @@ import { concatBytes } from '../core/bytes.ts';
 import { PakratError } from '../core/errors.ts';
 import { askHosts } from './ask-hosts.ts';
 import type { HealthKind, Host, Hosts } from './hosts.ts';
-import type { HttpClient } from './http.ts';
+import type { HttpGetter } from './http.ts';
 import { statusError } from './http-head.ts';
 import type { RateLimit } from './rate-limit.ts';
 
 /** What a CDN client is made of. */
 export interface Cdn {
-  http: HttpClient;
+  http: HttpGetter;
   hosts: Hosts;
   rate: RateLimit;
   attemptsPerHost: number;

@@ -95,6 +95,9 @@ export class HttpClient {
   }
 }
 
+/** What runs GETs: the client, or something that makes one when it is first needed. */
+export type HttpGetter = Pick<HttpClient, 'get'>;
+
 function attempt<Value>(controller: Dispatcher.DispatchController, body: () => Value): Value | undefined {
   if (controller.aborted) return undefined;
   try {

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { codeOf, messageOf, PakratError } from '../core/errors.ts';
 import { type Bpsv, decodeBpsv } from '../formats/bpsv.ts';
 import { getBytes } from './get-bytes.ts';
-import type { HttpClient } from './http.ts';
+import type { HttpGetter } from './http.ts';
 import { redactUrl } from './http-head.ts';
 import { queryRibbit, ribbitPort } from './ribbit.ts';
 import { isRibbit } from './service-urls.ts';
@@ -16,7 +16,7 @@ export interface VersionQuestion {
   endpoint: string;
   /** Services in order, as {@link serviceUrls} gives them. */
   services: readonly string[];
-  http: HttpClient;
+  http: HttpGetter;
   /** Milliseconds that one service has for its answer. */
   timeoutMs: number;
   /** The service to ask first: the one that answered last. Ignored when it is none of `services`. */

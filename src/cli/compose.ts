@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os';
 import { type Build, type BuildIdentity, openBuild } from '../builds/build.ts';
 import type { Cdn } from '../cdn/get-object.ts';
 import { Hosts } from '../cdn/hosts.ts';
-import type { HttpClient } from '../cdn/http.ts';
+import type { HttpClient, HttpGetter } from '../cdn/http.ts';
 import { rateLimit, unlimited } from '../cdn/rate-limit.ts';
 import { openStore, type Store } from '../store/store.ts';
 import type { Engine, EngineOptions } from '../sync/engine.ts';
@@ -79,14 +79,9 @@ export class Session {
   async resolve(text: string): Promise<BuildIdentity> {
     const spec = parseBuildSpec(text);
     const { note, signal } = this.#hooks;
-    const session = this;
-    const context = {
-      ...{ ledger: this.store.ledger, options: this.#options, note, signal },
-      get http(): HttpClient {
-        return session.#http!;
-      },
-    };
-    if (!this.#options.offline) await this.#openHttp();
+    // A client is made when a service is asked, not before: most look-ups find a recent answer in the ledger.
+    const http: HttpGetter = { get: async (request) => (await this.#openHttp()).get(request) };
+    const context = { ledger: this.store.ledger, options: this.#options, note, signal, http };
     return resolveBuild(context, spec, { fresh: this.#session.fresh === true });
   }
 

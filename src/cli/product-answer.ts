@@ -1,4 +1,4 @@
-import type { HttpClient } from '../cdn/http.ts';
+import type { HttpClient, HttpGetter } from '../cdn/http.ts';
 import { serviceUrls } from '../cdn/service-urls.ts';
 import { codeOf, PakratError } from '../core/errors.ts';
 import { type Bpsv, decodeBpsv } from '../formats/bpsv.ts';
@@ -10,7 +10,7 @@ import type { GlobalOptions } from './global-options.ts';
 export interface AnswerContext {
   ledger: Pick<Ledger, 'answers' | 'addAnswer' | 'setting' | 'setSetting'>;
   /** Not looked at when offline. */
-  http: HttpClient | undefined;
+  http: HttpGetter | undefined;
   options: Pick<GlobalOptions, 'region' | 'patchUrls' | 'offline' | 'settings'>;
   /** Told, in a line, what a person should know. */
   note: (text: string) => void;

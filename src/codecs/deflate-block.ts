@@ -8,6 +8,7 @@ const deflateOnThread = promisify<Uint8Array, zlib.ZlibOptions, Buffer>(zlib.def
  * @param level 0 to 9
  */
 export async function deflateBlock(bytes: Uint8Array, level: number): Promise<Uint8Array> {
+  if (process.env.EXACT) return (await import('./deflate-exact.ts')).deflateExact(bytes, {level});
   const buffer = await deflateOnThread(bytes, { level });
   return new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.length);
 }

@@ -10,13 +10,7 @@ import { codeOf, messageOf, PakratError } from '../core/errors.ts';
 /** Turns a system error of a write into one of ours: a full disk has its own code, for it needs the user. */
 export function storeError(error: unknown, path: string): unknown {
   const code = codeOf(error);
-  if (code === 'ENOSPC' || code === 'EDQUOT') {
-    return new PakratError('E_STORE_FULL', `the disk is full: ${path}`, {
-      cause: error,
-      hint: 'Free some space and run the same command again: what was fetched stays.',
-      data: { path },
-    });
-  }
+  if (code === 'ENOSPC' || code === 'EDQUOT') return fullError(path, error);
   if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS') {
     return new PakratError('E_STORE', `no permission to write ${path}`, { cause: error, data: { path } });
   }
@@ -24,6 +18,15 @@ export function storeError(error: unknown, path: string): unknown {
     return new PakratError('E_STORE', `${path}: ${messageOf(error)}`, { cause: error, data: { path } });
   }
   return error;
+}
+
+/** The error of a full disk. */
+export function fullError(path: string, cause: unknown): PakratError {
+  return new PakratError('E_STORE_FULL', `the disk is full: ${path}`, {
+    cause,
+    hint: 'Free some space and run the same command again: what was fetched stays.',
+    data: { path },
+  });
 }
 
 /** Flushes a folder's names to disk. A no-op where folders cannot be opened (Windows). */

@@ -1,4 +1,4 @@
-import type { HttpClient } from '../cdn/http.ts';
+import type { HttpGetter } from '../cdn/http.ts';
 import { checkRangeHead } from '../cdn/http-head.ts';
 import type { RateLimit } from '../cdn/rate-limit.ts';
 import { codeOf, type ErrorData, messageOf, PakratError } from '../core/errors.ts';
@@ -46,7 +46,7 @@ export interface RangeResult {
 
 /** What a job needs around it. */
 export interface RangeTools {
-  http: HttpClient;
+  http: HttpGetter;
   rate: RateLimit;
   /** Folder for temporary files. */
   temporary: string;

@@ -1,6 +1,6 @@
 /*
  * Reads GBX files, whose bytes decide how the bytes behind them are decrypted. Where the scanner's first guess does not give a
- * file that holds together, its alternatives are tried, one change at a time, as long as that leads further into the file.
+ * file that holds together, its alternatives are tried, one or two changes at a time, as long as that leads further into the file.
  */
 
 import type { ByteSource } from '../../core/byte-source.ts';
@@ -110,28 +110,43 @@ async function search(entry: FollowedEntry): Promise<Attempt> {
   return best;
 }
 
-/** The first attempt that gets further than `base` with one place decided otherwise; the last places are the likeliest. */
+/** The first attempt that gets further than `base` with one place decided otherwise, or with two. */
 async function improve(
   entry: FollowedEntry,
   base: Attempt,
   { spent, budget }: { spent: { bytes: number; attempts: number }; budget: number },
 ): Promise<Attempt | undefined> {
-  for (const place of base.places.toReversed()) {
-    const current = base.taken.get(place.offset) ?? 0;
-    for (let choice = 0; choice < place.choices.length; choice++) {
-      if (choice === current) continue;
-      if (spent.bytes > budget || spent.attempts >= maxAttempts) return undefined;
-      const next = await attempt(entry, new Map(base.taken).set(place.offset, choice));
-      spent.bytes += next.bytes.length + pageSize;
-      spent.attempts++;
-      if (isBetter(next, base)) return next;
-    }
+  for (const taken of changesOf(base)) {
+    if (spent.bytes > budget || spent.attempts >= maxAttempts) return undefined;
+    const next = await attempt(entry, taken);
+    spent.bytes += next.bytes.length + pageSize;
+    spent.attempts++;
+    if (isBetter(next, base)) return next;
   }
   return undefined;
 }
 
+/** Every other decision at one place, the last places first because they are the likeliest; then at two. */
+function* changesOf({ places, taken }: Attempt): Generator<ReadonlyMap<number, number>> {
+  const changes = places
+    .toReversed()
+    .flatMap(({ offset, choices }) =>
+      [...choices.keys()].filter((choice) => choice !== (taken.get(offset) ?? 0)).map((choice) => ({ offset, choice })),
+    );
+  for (const { offset, choice } of changes) yield new Map(taken).set(offset, choice);
+  for (const [i, first] of changes.entries()) {
+    for (const second of changes.slice(0, i)) {
+      if (second.offset === first.offset) continue;
+      yield new Map(taken).set(first.offset, first.choice).set(second.offset, second.choice);
+    }
+  }
+}
+
+/** Further is better; of two that came as far, the one in which more nodes were found, for there are none in garbage. */
 function isBetter(a: Attempt, b: Attempt): boolean {
-  return a.grade > b.grade || (a.grade === 0 && b.grade === 0 && a.bytes.length > b.bytes.length);
+  if (a.grade !== b.grade) return a.grade > b.grade;
+  if (a.bytes.length !== b.bytes.length) return a.bytes.length > b.bytes.length;
+  return a.places.length > b.places.length;
 }
 
 async function attempt(entry: FollowedEntry, taken: ReadonlyMap<number, number>): Promise<Attempt> {

@@ -61,7 +61,7 @@ export function headerKey(headerFlags: number, packKey: Uint8Array | undefined):
   if (isPrivate && packKey === undefined)
     throw new PakratError('E_KEY_MISSING', 'the header is encrypted with the pack key');
   // A copy, whatever kind of array it is: the slice of a Buffer would be its own memory.
-  const key = new Uint8Array(isPrivate ? packKey! : keySize);
+  const key = isPrivate ? new Uint8Array(packKey!) : new Uint8Array(keySize);
   if (usesDefault) for (let i = 0; i < keySize; i++) key[i]! ^= defaultHeaderKey[i]!;
   return key;
 }

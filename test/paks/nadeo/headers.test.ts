@@ -88,12 +88,18 @@ function privateFields(version: number) {
 }
 
 describe('headers', () => {
-  test.each(versions.filter((version) => version >= 6))('version %i: the public part comes back, field by field', (version) => {
-    const header = publicHeader(version);
-    const bytes = encodePublicHeader(header);
-    expect(decodePublicHeader(concatBytes([bytes, new Uint8Array(5)]), version)).toEqual({ header, end: bytes.length });
-    expectHostileSafe((input) => decodePublicHeader(input, version), bytes, { samples: 150 });
-  });
+  test.each(versions.filter((version) => version >= 6))(
+    'version %i: the public part comes back, field by field',
+    (version) => {
+      const header = publicHeader(version);
+      const bytes = encodePublicHeader(header);
+      expect(decodePublicHeader(concatBytes([bytes, new Uint8Array(5)]), version)).toEqual({
+        header,
+        end: bytes.length,
+      });
+      expectHostileSafe((input) => decodePublicHeader(input, version), bytes, { samples: 150 });
+    },
+  );
 
   test.each(versions)('version %i: the private part comes back, field by field', (version) => {
     const fields = privateFields(version);
@@ -155,7 +161,11 @@ describe('folders', () => {
 });
 
 /** The same pack with its header encrypted, as the flags say; feedback of the folders included. */
-function withEncryptedHeader(pack: Uint8Array, version: number, options: { flags: number; packKey: Uint8Array }): Uint8Array {
+function withEncryptedHeader(
+  pack: Uint8Array,
+  version: number,
+  options: { flags: number; packKey: Uint8Array },
+): Uint8Array {
   const { header, end } = decodePublicHeader(pack, version);
   const headerSize = 1 << 20;
   const isFixed = version >= 15;
@@ -190,7 +200,9 @@ function withEncryptedHeader(pack: Uint8Array, version: number, options: { flags
 }
 
 describe('encrypted headers of version 6 and above', () => {
-  const files = Array.from({ length: 40 }, (_, i) => packFile(`Media/Synthetic/Deep${i % 3}/File number ${i}.txt`, `content ${i}`));
+  const files = Array.from({ length: 40 }, (_, i) =>
+    packFile(`Media/Synthetic/Deep${i % 3}/File number ${i}.txt`, `content ${i}`),
+  );
   const cases = [6, 8, 11, 12, 15, 17, 18].flatMap((version) => [1, 2, 3].map((flags) => [version, flags] as const));
 
   test.each(cases)('version %i, header flags %i', async (version, flags) => {

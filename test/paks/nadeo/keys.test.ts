@@ -33,7 +33,9 @@ describe('pack keys', () => {
 
 describe('key files', () => {
   test('a name and 32 digits a line', () => {
-    const keys = decodeKeyFile(`\uFEFF# games\r\nStadium 21DA8E75B00B33FD68EFA7182FD2163F\n\nSome Pack.pak\t${'0'.repeat(32)}\n`);
+    const keys = decodeKeyFile(
+      `\uFEFF# games\r\nStadium 21DA8E75B00B33FD68EFA7182FD2163F\n\nSome Pack.pak\t${'0'.repeat(32)}\n`,
+    );
     expect(keys.map(({ name, key }) => [name, toHex(key)])).toEqual([
       ['Stadium', '21da8e75b00b33fd68efa7182fd2163f'],
       ['Some Pack', '0'.repeat(32)],
@@ -51,7 +53,10 @@ describe('the keys to try', () => {
   const named = (name: string, digit: string) => ({ name, key: fromHex(digit.repeat(32)) });
 
   test('those named like the pack first, all of them, then keys without a name, then the rest', () => {
-    const ring = { namedKeys: [named('Other', '1'), named('stadium', '2'), named('Stadium.pak', '3')], keys: [fromHex('4'.repeat(32))] };
+    const ring = {
+      namedKeys: [named('Other', '1'), named('stadium', '2'), named('Stadium.pak', '3')],
+      keys: [fromHex('4'.repeat(32))],
+    };
     const candidates = keyCandidates(ring, '/games/tm/STADIUM.PAK');
     expect(candidates.map(({ kind, packName }) => `${kind} ${packName ?? ''}`)).toEqual([
       'base key stadium',

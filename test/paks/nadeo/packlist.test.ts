@@ -1,6 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import { fromHex, toHex } from '../../../src/core/bytes.ts';
-import { decodePacklist, encodePacklist, type Packlist, packlistKeys, productCrc } from '../../../src/paks/nadeo/index.ts';
+import {
+  decodePacklist,
+  encodePacklist,
+  type Packlist,
+  packlistKeys,
+  productCrc,
+} from '../../../src/paks/nadeo/index.ts';
 import { keyFromBase } from '../../../src/paks/nadeo/keys.ts';
 import { conformanceBytes, describeConformance } from '../../support/conformance.ts';
 import { expectHostileSafe } from '../../support/hostile.ts';
@@ -48,7 +54,9 @@ describeConformance('packlist.dat', () => {
     for (let at = 6; at < bytes().length; at++) {
       const changed = bytes();
       changed[at]! ^= 1;
-      expect(() => decodePacklist(changed)).toThrow(expect.objectContaining({ code: expect.stringMatching(/^E_FORMAT/) }));
+      expect(() => decodePacklist(changed)).toThrow(
+        expect.objectContaining({ code: expect.stringMatching(/^E_FORMAT/) }),
+      );
     }
     const last = bytes();
     last[last.length - 1]! ^= 1;
@@ -101,7 +109,13 @@ test('what cannot be stored is refused', () => {
     entries: [{ name, flags, keyString }],
   });
   const key = toHex(fromHex('00112233445566778899aabbccddeeff'));
-  for (const bad of [list('', key), list('x'.repeat(32), key), list('x', 'short'), list('x', undefined), list('x', key, 1)]) {
+  for (const bad of [
+    list('', key),
+    list('x'.repeat(32), key),
+    list('x', 'short'),
+    list('x', undefined),
+    list('x', key, 1),
+  ]) {
     expect(() => encodePacklist(bad)).toThrow(expect.objectContaining({ code: 'E_USAGE' }));
   }
 });

@@ -1,21 +1,13 @@
-import { lz4Literals } from '../../../src/codecs/lz4.ts';
 import { deflateExact } from '../../../src/codecs/deflate-exact.ts';
+import { lz4Literals } from '../../../src/codecs/lz4.ts';
 import { type ByteSource, bytesSource } from '../../../src/core/byte-source.ts';
 import { concatBytes, fromHex } from '../../../src/core/bytes.ts';
 import { ByteWriter } from '../../../src/core/writer.ts';
 import { packCipherKey } from '../../../src/paks/nadeo/cipher-stream.ts';
 import type { KnownMix } from '../../../src/paks/nadeo/entry-reader.ts';
 import { type EntryMethod, steppedPieces } from '../../../src/paks/nadeo/gbx-entry.ts';
-import {
-  emptyPublicHeader,
-  encodePrivateHeaderV6,
-  encodePublicHeader,
-} from '../../../src/paks/nadeo/header-v6.ts';
-import {
-  type NadeoPackFile,
-  type NadeoWriteOptions,
-  writeNadeoPak,
-} from '../../../src/paks/nadeo/index.ts';
+import { emptyPublicHeader, encodePrivateHeaderV6, encodePublicHeader } from '../../../src/paks/nadeo/header-v6.ts';
+import { type NadeoPackFile, type NadeoWriteOptions, writeNadeoPak } from '../../../src/paks/nadeo/index.ts';
 import { keyFromBase } from '../../../src/paks/nadeo/keys.ts';
 import { SealedRegion } from '../../../src/paks/nadeo/sealed-region.ts';
 
@@ -52,23 +44,49 @@ export interface GbxParts {
 
 /** A GBX file of version 6 with inline nodes, each followed by some bytes and the end mark. */
 export function gbxFile(parts: GbxParts): Uint8Array {
-  const { classId, filler = 600, inline = [], userData = new Uint8Array(0), externals = [], chunk, format = 'BUUR' } = parts;
+  const {
+    classId,
+    filler = 600,
+    inline = [],
+    userData = new Uint8Array(0),
+    externals = [],
+    chunk,
+    format = 'BUUR',
+  } = parts;
   const writer = new ByteWriter().text('GBX').u16le(6).text(format).u32le(classId);
-  writer.u32le(userData.length).raw(userData).u32le(1 + inline.length + externals.length).u32le(externals.length);
+  writer
+    .u32le(userData.length)
+    .raw(userData)
+    .u32le(1 + inline.length + externals.length)
+    .u32le(externals.length);
   if (externals.length > 0) writer.u32le(1).u32le(0);
   for (const [i, name] of externals.entries()) {
-    writer.u32le(1).u32le(name.length).text(name).u32le(inline.length + 1 + i).u32le(0).u32le(0);
+    writer
+      .u32le(1)
+      .u32le(name.length)
+      .text(name)
+      .u32le(inline.length + 1 + i)
+      .u32le(0)
+      .u32le(0);
   }
   writer.raw(noise(filler));
   if (chunk !== undefined) writer.raw(chunk);
   for (const [i, inlineClass] of inline.entries()) {
-    writer.u32le(i + 1).u32le(inlineClass).raw(noise(filler, i + 11)).u32le(0xfacade01);
+    writer
+      .u32le(i + 1)
+      .u32le(inlineClass)
+      .raw(noise(filler, i + 11))
+      .u32le(0xfacade01);
   }
   return writer.u32le(0xfacade01).bytes();
 }
 
 /** A file for the packer. */
-export function packFile(name: string, content: Uint8Array | string, extra: Partial<NadeoPackFile> = {}): NadeoPackFile {
+export function packFile(
+  name: string,
+  content: Uint8Array | string,
+  extra: Partial<NadeoPackFile> = {},
+): NadeoPackFile {
   const bytes = typeof content === 'string' ? new TextEncoder().encode(content) : content;
   return {
     name,
@@ -112,7 +130,11 @@ export interface MixedPack {
 /** A pack with a plain header and one encrypted file, into which was mixed just what is said: what the game would have mixed. */
 export async function packWithMixes(parts: MixedPack): Promise<Uint8Array> {
   const { version, content, method, mixes, name = 'Some.Thing.Gbx', flags = 0n, checksum = new Uint8Array(16) } = parts;
-  const stored = { none: () => content, zlib: () => deflateExact(content, { level: 9 }), lz4: () => lz4Stream(content) }[method]();
+  const stored = {
+    none: () => content,
+    zlib: () => deflateExact(content, { level: 9 }),
+    lz4: () => lz4Stream(content),
+  }[method]();
   const key = packCipherKey(keyFromBase(baseKey), version);
   const region = new SealedRegion(stored, { key, iv: fromHex('0102030405060708'), version });
   let size = 0;

@@ -1,0 +1,4 @@
+@echo off
+rem Starts Lantern Deep where it lies.
+cd /d "%~dp0.."
+lantern.exe --scripts scripts\main.lua %*

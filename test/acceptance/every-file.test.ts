@@ -1,0 +1,96 @@
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { hasNginx, startNginx } from '../support/nginx.ts';
+import { freePort } from '../support/loopback.ts';
+import { pakratJson, runPakrat } from '../support/run-pakrat.ts';
+import { scratchFolder } from '../support/scratch.ts';
+import { describeSynthetic, makeTree, serveTree } from '../support/synthetic-cdn.ts';
+import { type Asking, expectedFiles, type Failed, readTruth, type Truth, wrongFiles } from '../support/truth.ts';
+
+/*
+ * Trees of every layout, both builds: after a sync each file of the truth table comes out right without a network,
+ * by name, by id, by content key and by encoding key. Every tree has BLTE objects without a chunk table, with one, mixed and encrypted ones.
+ */
+
+const scratch = scratchFolder();
+
+const layouts: { title: string; make: string[] }[] = [
+  { title: 'a WoW root without header', make: ['--root-format', 'headerless', '--download-version', '1,2'] },
+  { title: 'a TSFM root without version', make: ['--root-format', 'tsfm0', '--download-version', '3,3'] },
+  { title: 'a TSFM root of version 1', make: ['--root-format', 'tsfm1'] },
+  { title: 'a TSFM root of version 2', make: ['--root-format', 'tsfm2', '--archives', '1', '--raw-z'] },
+  { title: 'manifests in archives', make: ['--loose-meta', '0', '--download-version', '2,1'] },
+  { title: 'TVFS with files in pieces', make: ['--layout', 'tvfs'] },
+  { title: 'TVFS with manifests in archives', make: ['--layout', 'tvfs', '--loose-meta', '0', '--spans', '5'] },
+];
+
+interface Extracted {
+  files: number;
+  bytes: number;
+  skipped: number;
+  failed: Failed[];
+}
+
+/** Extracts everything that is asked for in one way, and gives back what is wrong with it. */
+async function extractAndCompare(
+  truth: Truth,
+  product: string,
+  store: string,
+  ask: { asking: Asking; locale: string },
+): Promise<string[]> {
+  const expected = expectedFiles(truth, ask.asking, ask.locale);
+  if (expected.length === 0) return [`nothing to ask for by ${ask.asking} in ${ask.locale}`];
+  const to = join(store, `out-${product}-${ask.asking}-${ask.locale}`);
+  const queries = expected.map(({ query }) => query);
+  const args = ['extract', product, ...queries, '--to', to, '--locale', ask.locale, '--offline', '--store', store];
+  const { status, value } = await pakratJson<Extracted>(args);
+  const locked = expected.filter(({ lockedBy }) => lockedBy !== undefined).length;
+  const wrong = wrongFiles(expected, to, value.failed ?? []);
+  if (value.files !== expected.length - locked) wrong.push(`${value.files} files are counted of ${expected.length - locked}`);
+  if (value.failed?.length !== locked) wrong.push(`${value.failed?.length} failures are listed, ${locked} are right`);
+  if (status !== (locked > 0 ? 7 : 0)) wrong.push(`exit ${status} with ${locked} locked files: ${JSON.stringify(value).slice(0, 300)}`);
+  return wrong.map((line) => `${product} by ${ask.asking} in ${ask.locale}: ${line}`);
+}
+
+async function wrongOfBuild(truth: Truth, product: string, store: string): Promise<string[]> {
+  const ids = truth.layout === 'wow' ? (['fdid'] as const) : [];
+  const asks = [
+    ...(['ckey', 'ekey'] as const).map((asking) => ({ asking, locale: 'enUS' })),
+    ...['enUS', 'deDE', 'frFR'].flatMap((locale) => (['name', ...ids] as const).map((asking) => ({ asking, locale }))),
+  ];
+  const wrong: string[] = [];
+  // Two at a time: the machines that run this have two cores.
+  for (let i = 0; i < asks.length; i += 2) {
+    const pair = asks.slice(i, i + 2).map((ask) => extractAndCompare(truth, product, store, ask));
+    wrong.push(...(await Promise.all(pair)).flat());
+  }
+  return wrong;
+}
+
+describeSynthetic('every file of a build', () => {
+  test.each(layouts.map((layout, i) => ({ ...layout, seed: `every-file-${i}`, nginx: hasNginx && i % 2 === 0 })))(
+    'comes out right: $title (nginx: $nginx)',
+    async ({ title, make, seed, nginx }) => {
+      const root = scratch(seed);
+      const port = await freePort();
+      makeTree(root, port, ['--files', '250', '--total-bytes', '3M', '--seed', seed, ...make]);
+      const server = nginx ? await startNginx({ folder: join(root, 'www') }) : await serveTree(root, [], port);
+      try {
+        const store = scratch(`${seed}-store`);
+        const service = ['--store', store, '--patch-url', server.url];
+        const hosts = 'host' in server ? ['--cdn-host', server.host] : [];
+        for (const [command, file] of [['keys', 'truth/keys.txt'], ['listfile', 'listfile.csv']] as const)
+          expect(runPakrat([command, 'import', join(root, file), '--store', store])).toMatchObject({ status: 0 });
+        for (const product of ['wow_old', 'wow']) {
+          const { status, value } = await pakratJson(['sync', product, ...service, ...hosts]);
+          expect({ title, status, value }).toMatchObject({ status: 0, value: { missing: { entries: 0, bytes: 0 } } });
+          const truth = readTruth(root, product === 'wow' ? 'b' : 'a');
+          expect(await wrongOfBuild(truth, product, store)).toEqual([]);
+        }
+      } finally {
+        await server.close();
+      }
+    },
+    60_000,
+  );
+});
