@@ -34,7 +34,6 @@ export class Hosts {
   readonly all: readonly Host[];
   readonly #health = new Map<string, Health>();
   readonly #noRanges = new Set<string>();
-  #rangesProven = false;
   #turn = 0;
 
   constructor(hosts: readonly Host[]) {
@@ -92,7 +91,6 @@ export class Hosts {
 
   /** Says that the host answered a range as it was asked. */
   servedRange(host: Host): void {
-    this.#rangesProven = true;
     this.#noRanges.delete(host.base);
   }
 
@@ -110,9 +108,11 @@ export class Hosts {
     health.restUntil = now + (retryAfter ?? rest);
   }
 
-  /** True when a host ignored a range, and none was ever seen to know ranges. */
-  get noneKnowsRanges(): boolean {
-    return this.#noRanges.size > 0 && !this.#rangesProven;
+  /** True when no host is left to hope for that knows ranges: each ignored one, or is dead to this kind of object. */
+  noneKnowsRanges(kind: HealthKind): boolean {
+    return (
+      this.#noRanges.size > 0 && this.all.every((host) => this.#noRanges.has(host.base) || this.isDead(host, kind))
+    );
   }
 }
 

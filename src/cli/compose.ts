@@ -4,7 +4,7 @@ import { type Build, type BuildIdentity, openBuild } from '../builds/build.ts';
 import type { Cdn } from '../cdn/get-object.ts';
 import { Hosts } from '../cdn/hosts.ts';
 import type { HttpClient, HttpGetter } from '../cdn/http.ts';
-import { rateLimit, unlimited } from '../cdn/rate-limit.ts';
+import { type RateLimit, rateLimit, unlimited } from '../cdn/rate-limit.ts';
 import { openStore, type Store } from '../store/store.ts';
 import type { Engine, EngineOptions } from '../sync/engine.ts';
 import { type FetchTools, type SpanCommitter, spanCommitter, storeObjects } from '../sync/store-objects.ts';
@@ -49,6 +49,7 @@ export class Session {
   readonly #session: SessionOptions;
   readonly #hooks: SessionHooks;
   #http: HttpClient | undefined;
+  #rate: RateLimit | undefined;
   #engine: Engine | undefined;
   #hosts = new Hosts([]);
 
@@ -66,8 +67,11 @@ export class Session {
   async close(): Promise<void> {
     await this.#engine?.close();
     await this.#http?.close();
-    this.committer.flush();
-    this.store.close();
+    try {
+      this.committer.flush();
+    } finally {
+      this.store.close();
+    }
   }
 
   /** Hosts of the build that is open. */
@@ -121,10 +125,12 @@ export class Session {
 
   async cdn(): Promise<Cdn> {
     const { bytesPerSecond } = this.#session;
+    // One for all requests, for they share it.
+    this.#rate ??= bytesPerSecond === undefined ? unlimited : rateLimit(bytesPerSecond);
     return {
       http: await this.#openHttp(),
       hosts: this.#hosts,
-      rate: bytesPerSecond === undefined ? unlimited : rateLimit(bytesPerSecond),
+      rate: this.#rate,
       attemptsPerHost: this.#options.settings.network.attemptsPerHost,
       signal: this.#hooks.signal,
       onReceived: (bytes) => {

@@ -4,11 +4,10 @@ import * as zlib from 'node:zlib';
 const deflateOnThread = promisify<Uint8Array, zlib.ZlibOptions, Buffer>(zlib.deflate);
 
 /**
- * Makes a zlib stream on another thread; the bytes are those that `deflate` makes, and must not change meanwhile.
+ * Makes a zlib stream on another thread; the bytes are those that `deflate` makes. What is given must not change meanwhile.
  * @param level 0 to 9
  */
 export async function deflateBlock(bytes: Uint8Array, level: number): Promise<Uint8Array> {
-  if (process.env.EXACT) return (await import('./deflate-exact.ts')).deflateExact(bytes, {level});
   const buffer = await deflateOnThread(bytes, { level });
   return new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.length);
 }

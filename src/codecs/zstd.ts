@@ -8,8 +8,6 @@ import { formatError, isPakratError, messageOf } from '../core/errors.ts';
 import { ByteReader } from '../core/reader.ts';
 
 const magic = 0xfd2fb528;
-const maxSkippable = 0x184d2a5f;
-const minSkippable = 0x184d2a50;
 /** Larger windows than this are for archives; the format asks decoders for 8 MiB. */
 const maxWindow = 32 << 20;
 
@@ -36,7 +34,6 @@ export function zstdDecompress(bytes: Uint8Array, size: number, what: string): U
 function checkFrame(bytes: Uint8Array, size: number, what: string): void {
   const reader = new ByteReader(bytes, what);
   const found = reader.u32le();
-  if (found >= minSkippable && found <= maxSkippable) return;
   if (found !== magic) {
     throw formatError('E_FORMAT_MAGIC', what, 'no zstd frame', { offset: 0, expected: magic, found });
   }
@@ -48,21 +45,20 @@ function checkFrame(bytes: Uint8Array, size: number, what: string): void {
     window = 2 ** (10 + (code >>> 3)) * (1 + (code & 7) / 8);
   }
   reader.skip([0, 1, 2, 4][descriptor & 3]!);
-  const sizeCode = descriptor >>> 6;
-  if (sizeCode === 0 && !isSingleSegment) return checkWindow(window, what);
-  const promised = [() => reader.u8(), () => reader.u16le() + 256, () => reader.u32le(), () => reader.u64le()][
-    sizeCode
-  ]!();
-  if (promised !== size) {
+  const promised = frameSize(reader, descriptor >>> 6, isSingleSegment);
+  if (promised !== undefined && promised !== size) {
     throw formatError('E_FORMAT_RANGE', what, 'a zstd frame of another size', { expected: size, found: promised });
   }
-  checkWindow(window, what);
-}
-
-function checkWindow(window: number, what: string): void {
   if (window > maxWindow) {
     throw formatError('E_FORMAT_RANGE', what, `a zstd frame asks for a window of ${window} bytes`);
   }
+}
+
+/** The size that a frame says it has, which it need not. */
+function frameSize(reader: ByteReader, code: number, isSingleSegment: boolean): number | undefined {
+  if (code === 0) return isSingleSegment ? reader.u8() : undefined;
+  if (code === 1) return reader.u16le() + 256;
+  return code === 2 ? reader.u32le() : reader.u64le();
 }
 
 function decodeNative(decode: ZstdSync, bytes: Uint8Array, { size, what }: { size: number; what: string }): Uint8Array {

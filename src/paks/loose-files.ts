@@ -10,19 +10,26 @@ import { readPieces } from './pieces.ts';
 const maxDepth = 32;
 
 /**
- * The plain files of a folder and of the folders in it, as a PAK of its own: the last step of most search paths.
- * Links to files are followed, links to folders are not.
+ * The plain files of a folder, as {@link walkFiles} gives them, as a PAK of its own: the last step of most search paths.
  * @param isWanted tells by the relative name, with `/`
- * @throws E_STORE when a folder cannot be read
+ * @throws as `walkFiles`
  */
 export function openLooseFiles(root: string, isWanted: (name: string) => boolean): Pak {
   const entries: PakEntry[] = [];
-  for (const { name, stat } of walk(root, '', 0)) {
+  for (const { name, stat } of walkFiles(root)) {
     if (!isWanted(name)) continue;
     const { size, mtime } = stat;
     entries.push({ index: entries.length, name, size, storedSize: size, method: 'none', encrypted: false, mtime });
   }
   return new LooseFiles(root, entries);
+}
+
+/**
+ * The plain files of a folder and of the folders in it, by name. Links to files are followed, links to folders are not.
+ * @throws E_NOT_FOUND, E_STORE
+ */
+export function walkFiles(root: string): Generator<{ name: string; stat: fs.Stats }> {
+  return walk(root, '', 0);
 }
 
 function* walk(root: string, prefix: string, depth: number): Generator<{ name: string; stat: fs.Stats }> {

@@ -1,7 +1,8 @@
+import * as fs from 'node:fs';
 import Database from 'better-sqlite3';
-import { codeOf, messageOf, PakratError } from '../core/errors.ts';
-import { migrate } from './schema.ts';
+import { demandSchema, migrate } from './schema.ts';
 import { mergeSpans, type Span } from './spans.ts';
+import { sqliteError } from './sqlite-error.ts';
 
 /** A build as the ledger knows it. Entry counts and bytes are those of the last selection that was synced. */
 export interface BuildRow {
@@ -47,6 +48,9 @@ export interface KeyRow {
   source: string;
 }
 
+/** Milliseconds to wait for another writer. */
+const timeout = 10_000;
+
 const buildColumns = `product, name, build_id AS buildId, build_config AS buildConfig, cdn_config AS cdnConfig,
   product_config AS productConfig, key_ring AS keyRing, region, cdn_path AS cdnPath, config_path AS configPath, hosts, selection,
   wanted_entries AS wantedEntries, wanted_bytes AS wantedBytes, held_entries AS heldEntries, held_bytes AS heldBytes`;
@@ -54,41 +58,57 @@ const buildColumns = `product, name, build_id AS buildId, build_config AS buildC
 /**
  * The store's database: what is known and what is held. An open handle; needs `close`.
  * A commit is on disk when the call returns (synchronous = FULL), so a span is never lost after it was reported.
+ * Whatever goes wrong with the database comes as E_STORE_FULL, E_STORE_LOCKED (after 10 s of another writer), E_STORE_DAMAGED or E_STORE.
  */
 export class Ledger {
+  readonly #path: string;
   readonly #db: Database.Database;
   readonly #statements = new Map<string, Database.Statement>();
 
   /**
-   * Opens or creates the ledger at `path`; the folder must exist.
-   * @throws E_STORE_DAMAGED when it is no database, E_STORE_SCHEMA when a newer pakrat wrote it, E_STORE_LOCKED after 10 s of another writer
+   * Opens or creates the ledger at `path`; the folder must exist. With `readOnly` nothing is made or changed, not even beside it.
+   * @throws E_STORE_DAMAGED when it is no database, E_STORE_SCHEMA when another pakrat must write to it first
    */
   constructor(path: string, options: { readOnly?: boolean } = {}) {
+    this.#path = path;
+    const opened = this.#guard(() => (options.readOnly === true ? openAsItIs(path) : new Database(path, { timeout })));
     try {
-      this.#db = new Database(path, { timeout: 10_000, readonly: options.readOnly === true });
-      if (options.readOnly !== true) {
-        this.#db.pragma('journal_mode = WAL');
-        this.#db.pragma('synchronous = FULL');
-        this.#db.pragma('foreign_keys = ON');
-        migrate(this.#db);
-      }
+      this.#guard(() => {
+        if (options.readOnly === true) {
+          demandSchema(opened);
+        } else {
+          opened.pragma('journal_mode = WAL');
+          opened.pragma('synchronous = FULL');
+          opened.pragma('foreign_keys = ON');
+          migrate(opened);
+        }
+      });
     } catch (error) {
-      throw ledgerError(error, path);
+      opened.close();
+      throw error;
     }
+    this.#db = opened;
   }
 
   close(): void {
     this.#db.close();
   }
 
+  #guard<Result>(body: () => Result): Result {
+    try {
+      return body();
+    } catch (error) {
+      throw sqliteError(error, this.#path);
+    }
+  }
   #run(sql: string, ...values: unknown[]): Database.RunResult {
-    return this.#statement(sql).run(...values);
+    return this.#guard(() => this.#statement(sql).run(...values));
   }
   #get<Row>(sql: string, ...values: unknown[]): Row | undefined {
-    return this.#statement(sql).get(...values) as Row | undefined;
+    return this.#guard(() => this.#statement(sql).get(...values) as Row | undefined);
   }
   #all<Row>(sql: string, ...values: unknown[]): Row[] {
-    return this.#statement(sql).all(...values) as Row[];
+    return this.#guard(() => this.#statement(sql).all(...values) as Row[]);
   }
   #statement(sql: string): Database.Statement {
     let statement = this.#statements.get(sql);
@@ -101,7 +121,7 @@ export class Ledger {
 
   /** Runs `body` in one transaction: all of it is kept, or nothing. `body` must not wait for anything. */
   transaction<Result>(body: () => Result): Result {
-    return this.#db.transaction(body).immediate();
+    return this.#guard(() => this.#db.transaction(body).immediate());
   }
 
   setting(name: string): string | undefined {
@@ -279,20 +299,14 @@ export class Ledger {
   }
 }
 
-function ledgerError(error: unknown, path: string): unknown {
-  const code = codeOf(error);
-  if (code === 'SQLITE_NOTADB' || code?.startsWith('SQLITE_CORRUPT')) {
-    return new PakratError('E_STORE_DAMAGED', `${path} is damaged or not a ledger: ${messageOf(error)}`, {
-      cause: error,
-      hint: 'Move ledger.db away and sync again; objects that are on disk are checked and taken over.',
-      data: { path },
-    });
-  }
-  if (code?.startsWith('SQLITE_BUSY')) {
-    return new PakratError('E_STORE_LOCKED', `another process is writing to ${path}`, { cause: error, data: { path } });
-  }
-  if (code?.startsWith('SQLITE_')) {
-    return new PakratError('E_STORE', `${path}: ${messageOf(error)}`, { cause: error, data: { path, sqlite: code } });
-  }
-  return error;
+/**
+ * Opens a database that may not be written, nor its folder. SQLite would want to make files beside it for a log that is not there,
+ * so one without a log is read from memory.
+ */
+function openAsItIs(path: string): Database.Database {
+  if (fs.existsSync(`${path}-wal`)) return new Database(path, { timeout, readonly: true });
+  const bytes = fs.readFileSync(path);
+  // The format's read and write version: 2 asks for a log, which a database in memory cannot have.
+  if (bytes.length > 19) bytes.fill(1, 18, 20);
+  return new Database(bytes, { readonly: true });
 }

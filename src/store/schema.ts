@@ -43,21 +43,32 @@ const migrations = [versionOne];
  * @throws E_STORE_SCHEMA when a newer pakrat wrote it
  */
 export function migrate(db: Database.Database): void {
-  const found = db.pragma('user_version', { simple: true }) as number;
-  if (found > migrations.length) {
-    throw new PakratError(
-      'E_STORE_SCHEMA',
-      `the ledger has schema ${found}, this pakrat knows up to ${migrations.length}`,
-      {
-        hint: 'Use the newer pakrat that wrote this store.',
-      },
-    );
-  }
+  const found = schemaOf(db);
   if (found === migrations.length) return;
   db.transaction(() => {
     // Another process may have been first, between the look above and this lock.
-    const current = db.pragma('user_version', { simple: true }) as number;
+    const current = schemaOf(db);
     for (const step of migrations.slice(current)) db.exec(step);
     db.pragma(`user_version = ${migrations.length}`);
   }).immediate();
+}
+
+/** Demands that a ledger which may not be written has the newest schema. @throws E_STORE_SCHEMA */
+export function demandSchema(db: Database.Database): void {
+  const found = schemaOf(db);
+  if (found === migrations.length) return;
+  throw new PakratError('E_STORE_SCHEMA', `the ledger has schema ${found}, this pakrat needs ${migrations.length}`, {
+    hint: 'Open the store once where it may be written.',
+  });
+}
+
+/** The schema that a ledger has, 0 for a new one. @throws E_STORE_SCHEMA when a newer pakrat wrote it */
+function schemaOf(db: Database.Database): number {
+  const found = db.pragma('user_version', { simple: true }) as number;
+  if (found <= migrations.length) return found;
+  throw new PakratError(
+    'E_STORE_SCHEMA',
+    `the ledger has schema ${found}, this pakrat knows up to ${migrations.length}`,
+    { hint: 'Use the newer pakrat that wrote this store.' },
+  );
 }

@@ -21,8 +21,8 @@ export interface Spool {
 
 /** Up to this many bytes wait in memory until their hash is known; more wait in a spool. */
 const memoryLimit = 8 * 1024 * 1024;
-/** A header of 700,000 chunks. Entries of real builds are far below. */
-const headerLimit = 16 * 1024 * 1024;
+/** A header of 350,000 chunks. Entries of real builds are far below. */
+const headerLimit = memoryLimit;
 
 /** The stretch of an entry that one hash covers: the header, a chunk, or a whole entry without a chunk table. */
 interface Unit {

@@ -2,6 +2,7 @@ import type { HttpGetter } from '../cdn/http.ts';
 import { checkRangeHead } from '../cdn/http-head.ts';
 import type { RateLimit } from '../cdn/rate-limit.ts';
 import { codeOf, type ErrorData, messageOf, PakratError } from '../core/errors.ts';
+import { storeError } from '../store/durable.ts';
 import type { Span } from '../store/spans.ts';
 import { EntryVerifier, type VerifiedSink } from './entry-verifier.ts';
 import { SpanWriter } from './span-writer.ts';
@@ -77,18 +78,26 @@ export async function fetchRange(
     temporary: tools.temporary,
     report: (spans) => tools.onSpans(job.path, spans),
   });
-  const reception = new Reception(job, writer);
-  const errors: unknown[] = [];
+  let reception: Reception | undefined;
+  let errors: unknown[] = [];
   try {
+    reception = new Reception(job, writer);
     await download(job, `${base}/${job.path}`, { ...tools, reception });
   } catch (error) {
     errors.push(error);
   }
-  if (reception.problem !== undefined) errors.unshift(reception.problem);
-  reception.close();
+  if (reception?.problem !== undefined) errors.unshift(reception.problem);
+  reception?.close();
   await writer.finish().catch((error) => errors.unshift(error));
+  errors = errors.map((error) => storeError(error, job.file));
   const local = errors.find((error) => codeOf(error)?.startsWith('E_STORE'));
-  return { verified: reception.verified(), rangeServed: reception.rangeServed, error: plainError(local ?? errors[0]) };
+  return {
+    // What is not on disk is not verified, however right it was.
+    verified:
+      local === undefined && reception !== undefined ? reception.verified() : job.targets.map(({ held }) => held),
+    rangeServed: reception?.rangeServed === true,
+    error: plainError(local ?? errors[0]),
+  };
 }
 
 async function download(
@@ -214,11 +223,23 @@ class Reception {
   constructor(job: RangeJob, writer: SpanWriter) {
     this.#job = job;
     this.#from = [];
-    this.#verifiers = job.targets.map((target, index) => this.#open(target, index, writer));
+    this.#verifiers = job.targets.map((target, index) => this.#tryOpen(target, index, writer));
     this.start = this.#from.reduce(
-      (least, from, i) => (this.#verifiers[i]?.done ? least : Math.min(least, from)),
+      (least, from, i) => (this.#verifiers[i]?.done === false ? Math.min(least, from) : least),
       job.end,
     );
+  }
+
+  /** A verifier for an entry; undefined for one that no bytes can be right for, as a bad index may list. */
+  #tryOpen(target: RangeTarget, index: number, writer: SpanWriter): EntryVerifier | undefined {
+    this.#from[index] = target.offset + target.size;
+    try {
+      return this.#open(target, index, writer);
+    } catch (error) {
+      if (codeOf(error)?.startsWith('E_STORE')) throw error;
+      this.problem ??= error;
+      return undefined;
+    }
   }
 
   #open(target: RangeTarget, index: number, writer: SpanWriter): EntryVerifier {

@@ -23,8 +23,11 @@ export interface PlanInput {
   entries: Iterable<Iterable<IndexEntry>>;
   /** Verified spans of an archive, by its number. */
   heldSpans: (archive: number) => readonly Span[];
-  /** For an entry that is in no archive: its size as a loose object (undefined when only the manifest knows it), and the spans held. */
-  loose: (ekey: Uint8Array) => { size: number | undefined; held: readonly Span[] };
+  /**
+   * For an entry that is in no archive: its size as a loose object (undefined when only the manifest knows it), whether it has its
+   * final name, and the spans held. One that is verified to its end but was not named yet is missing, with no bytes to fetch.
+   */
+  loose: (ekey: Uint8Array) => { size: number | undefined; complete: boolean; held: readonly Span[] };
 }
 
 /** One object's range in a plan. */
@@ -139,13 +142,13 @@ function noteMissing(plan: Plan, bytes: number, priority: number): void {
 
 function planLoose(input: PlanInput, plan: Plan, row: number): void {
   const { ekey, size: listedSize, priority } = wantedRow(input.wanted.at(row));
-  const { size = listedSize, held } = input.loose(ekey);
+  const { size = listedSize, complete, held } = input.loose(ekey);
   addTo(plan.wanted, size);
-  if (covers(held, 0, size)) {
+  if (complete || size === 0) {
     addTo(plan.held, size);
     return;
   }
-  const heldBytes = heldUntil(held, 0);
+  const heldBytes = Math.min(heldUntil(held, 0), size);
   plan.held.bytes += heldBytes;
   noteMissing(plan, size - heldBytes, priority);
   const target = { ekey: toHex(ekey), offset: 0, size, held: heldBytes };
@@ -237,7 +240,7 @@ function targetsOf(rows: RecordTable, first: number, end: number): RangeTarget[]
   });
 }
 
-/** How many requests the ranges will take: one each, more for an entry larger than the largest range. */
+/** How many requests the ranges will take: one each, more for an entry larger than the largest range, none for one that is all there. */
 export function requestCount(plan: Plan, maxRangeBytes: number): number {
-  return plan.ranges.reduce((sum, range) => sum + Math.max(1, Math.ceil((range.end - range.start) / maxRangeBytes)), 0);
+  return plan.ranges.reduce((sum, range) => sum + Math.ceil((range.end - range.start) / maxRangeBytes), 0);
 }

@@ -65,6 +65,10 @@ export class SpanWriter {
   async finish(): Promise<void> {
     try {
       this.#writeBatch();
+    } catch {
+      // What was written before it is flushed and reported all the same.
+    }
+    try {
       await this.#flushing;
       if (this.#unflushed.length > 0) await this.#flush();
     } finally {
@@ -81,16 +85,19 @@ export class SpanWriter {
     return bytes.subarray(0, done);
   }
 
-  /** A place on disk for bytes that are not verified yet. */
+  /** A place on disk for bytes that are not verified yet. @throws E_STORE…, as its `append` does */
   spool(): Spool {
-    makeFolderDurable(this.#temporary);
     const name = temporaryName(this.#temporary);
-    const fd = fs.openSync(name, 'wx+');
-    fs.unlinkSync(name);
+    const fd = inStore(name, () => {
+      makeFolderDurable(this.#temporary);
+      const opened = fs.openSync(name, 'wx+');
+      fs.unlinkSync(name);
+      return opened;
+    });
     let size = 0;
     return {
       append(piece) {
-        writeAll(fd, piece, size);
+        inStore(name, () => writeAll(fd, piece, size));
         size += piece.length;
       },
       replay(take) {
@@ -144,8 +151,12 @@ export class SpanWriter {
     this.#flushing = new Promise<void>((resolve) => {
       fs.fdatasync(this.#open(), (error) => {
         this.#flushing = undefined;
-        if (error === null || error === undefined) this.#report(spans);
-        else this.#failure = storeError(error, this.#file);
+        if (error === null || error === undefined) {
+          this.#report(spans);
+        } else {
+          this.#failure = storeError(error, this.#file);
+          this.#unflushed = [];
+        }
         resolve();
       });
     });
@@ -155,13 +166,19 @@ export class SpanWriter {
 
 function createDurable(file: string): number {
   const folder = dirname(file);
-  try {
+  return inStore(file, () => {
     makeFolderDurable(folder);
     const fd = fs.openSync(file, fs.constants.O_RDWR | fs.constants.O_CREAT, 0o666);
     fs.fsyncSync(fd);
     syncFolder(folder);
     return fd;
+  });
+}
+
+function inStore<Result>(path: string, body: () => Result): Result {
+  try {
+    return body();
   } catch (error) {
-    throw storeError(error, file);
+    throw storeError(error, path);
   }
 }

@@ -2,10 +2,10 @@ import * as fs from 'node:fs';
 import PQueue from 'p-queue';
 import type { EntryPlace, Objects } from '../builds/objects.ts';
 import { type Cdn, getObject } from '../cdn/get-object.ts';
-import { codeOf, type ErrorCode, messageOf, PakratError } from '../core/errors.ts';
+import { codeOf, type ErrorCode, PakratError } from '../core/errors.ts';
 import { md5Hex } from '../core/hash.ts';
 import { decodeArchiveIndex } from '../formats/archive-index.ts';
-import { moveDurable } from '../store/durable.ts';
+import { moveDurable, storeError } from '../store/durable.ts';
 import { type ObjectName, objectPath } from '../store/layout.ts';
 import { covers, heldUntil, type Span, spanBytes } from '../store/spans.ts';
 
@@ -182,8 +182,7 @@ export function completeLoose(store: Store, job: RangeJob, target: RangeTarget):
     moveDurable(job.file, final);
   } catch (error) {
     // Another process that fetched the same object was first: the name holds the same bytes.
-    if (codeOf(error) !== 'ENOENT' || !fs.existsSync(final))
-      throw new PakratError('E_STORE', messageOf(error), { cause: error });
+    if (codeOf(error) !== 'ENOENT' || !fs.existsSync(final)) throw storeError(error, final);
   }
   store.ledger.transaction(() => store.ledger.addComplete(job.path, target.size));
 }
@@ -201,13 +200,20 @@ export interface SpanCommitter {
 export function spanCommitter(store: Store): SpanCommitter {
   const waiting = new Map<string, Span[]>();
   let timer: NodeJS.Timeout | undefined;
+  const tryFlush = (): void => {
+    try {
+      committer.flush();
+    } catch {
+      // What could not be committed still waits: the flush at the end commits it, or says why not.
+    }
+  };
   const committer: SpanCommitter = {
     onCommit: undefined,
     add(path, spans) {
       const list = waiting.get(path);
       if (list === undefined) waiting.set(path, [...spans]);
       else list.push(...spans);
-      timer ??= setTimeout(committer.flush, commitMs);
+      timer ??= setTimeout(tryFlush, commitMs);
     },
     flush() {
       clearTimeout(timer);

@@ -52,15 +52,16 @@ export async function planSync(
       entries: build.group?.pages() ?? [],
       heldSpans: (archive) =>
         archives[archive] === undefined ? [] : store.ledger.spans(dataPath(build, archives[archive])),
-      loose: (ekey) => ({ size: build.fileIndex?.find(ekey)?.size, held: looseHeld(store, build, toHex(ekey)) }),
+      loose: (ekey) => ({ size: build.fileIndex?.find(ekey)?.size, ...looseHeld(store, build, toHex(ekey)) }),
     },
     tools.planOptions,
   );
   return { plan, wanted };
 }
 
-function looseHeld(store: Store, build: Build, ekey: string): readonly Span[] {
-  return store.ledger.spans(dataPath(build, ekey));
+function looseHeld(store: Store, build: Build, ekey: string): { complete: boolean; held: readonly Span[] } {
+  const path = dataPath(build, ekey);
+  return { complete: store.ledger.completeSize(path) !== undefined, held: store.ledger.spans(path) };
 }
 
 function dataPath(build: Build, hash: string): string {
@@ -95,7 +96,7 @@ export async function syncBuild(tools: SyncTools, selection: Selection): Promise
   };
   try {
     let failures = await runRanges(tools, plan.ranges, { onEntry });
-    if (failures.length > 0 && (await tools.cdn()).hosts.noneKnowsRanges) {
+    if (failures.length > 0 && (await tools.cdn()).hosts.noneKnowsRanges('data')) {
       const whole = { gapBytes: Number.MAX_SAFE_INTEGER, maxRangeBytes: Number.MAX_SAFE_INTEGER };
       const again = await planSync({ ...tools, planOptions: whole }, selection);
       failures = await runRanges(tools, again.plan.ranges, { onEntry, allowWhole: true });

@@ -75,7 +75,7 @@ async function runJob(job: RangeJob, options: TransferOptions): Promise<Transfer
   const ask = { kind: options.kind, what: job.path, attemptsPerHost: options.attemptsPerHost, signal: options.signal };
   try {
     await askHosts(options.hosts, ask, async (host) => {
-      if (options.hosts.noneKnowsRanges && job.allowWhole !== true) throw noRanges(job.path);
+      if (options.hosts.noneKnowsRanges(options.kind) && job.allowWhole !== true) throw noRanges(job.path);
       const next: RangeJob[] = [];
       let error: PakratError | undefined;
       let progressed = false;

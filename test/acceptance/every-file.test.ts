@@ -85,7 +85,7 @@ describeSynthetic('every file of a build', () => {
           const { status, value } = await pakratJson(['sync', product, ...service, ...hosts]);
           expect({ title, status, value }).toMatchObject({ status: 0, value: { missing: { entries: 0, bytes: 0 } } });
           const truth = readTruth(root, product === 'wow' ? 'b' : 'a');
-          expect(await wrongOfBuild(truth, product, store)).toEqual([]);
+          expect((await wrongOfBuild(truth, product, store)).slice(0, 20)).toEqual([]);
         }
       } finally {
         await server.close();

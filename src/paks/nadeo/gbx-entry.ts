@@ -220,15 +220,11 @@ export async function* steppedPieces(
   }
 }
 
-function gradeOf(
-  { method, packVersion, checksum }: FollowedEntry,
-  { bytes, hasFeedback }: Attempt,
-  isChecked: boolean,
-): Grade {
+function gradeOf({ packVersion, checksum }: FollowedEntry, { bytes, hasFeedback }: Attempt, isChecked: boolean): Grade {
   if (isChecked || (checksum !== undefined && equalBytes(md5(bytes), checksum))) return 3;
   // From version 12 on a wrong feedback spoils all that follows, so the end mark of the main node speaks for the rest.
   const endsWell = equalBytes(bytes.subarray(-endOfNode.length), endOfNode);
-  const isSuspect = method === 'none' && packVersion >= firstVersionOfLastingDamage && hasFeedback && !endsWell;
+  const isSuspect = packVersion >= firstVersionOfLastingDamage && hasFeedback && !endsWell;
   return isSuspect ? 1 : 2;
 }
 

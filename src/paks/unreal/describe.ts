@@ -37,7 +37,8 @@ export function unrealFacts(footer: Footer, index: OpenedIndex | PakratError): R
 }
 
 function encryptionOf(footer: Footer, index: OpenedIndex | PakratError): string {
-  const isEncrypted = footer.encryptedIndex || (!isPakratError(index) && index.rows.some(({ record }) => record.encrypted));
+  const isEncrypted =
+    footer.encryptedIndex || (!isPakratError(index) && index.rows.some(({ record }) => record.encrypted));
   return isEncrypted ? footer.encryption : 'none';
 }
 
@@ -46,14 +47,17 @@ function namedMethods({ methodNames }: Footer): string[] {
 }
 
 function indexFacts(footer: Footer, { rows, mountPoint, seed, findRow }: OpenedIndex): Record<string, unknown> {
-  const counted = (matches: (record: EntryRecord) => boolean): number => rows.filter(({ record }) => matches(record)).length;
+  const counted = (matches: (record: EntryRecord) => boolean): number =>
+    rows.filter(({ record }) => matches(record)).length;
   const methods = new Set(rows.map(({ record }) => record.method));
   return {
     mountPoint,
     methods: [...methods].sort((a, b) => a - b).map((method) => methodName(method, footer)),
     encryptedEntries: counted(({ encrypted }) => encrypted),
     deleteRecords: counted(({ deleted }) => deleted),
-    ...(footer.version < 10 ? {} : { pathHashSeed: seed.toString(), names: findRow === undefined ? 'listed' : 'hashed' }),
+    ...(footer.version < 10
+      ? {}
+      : { pathHashSeed: seed.toString(), names: findRow === undefined ? 'listed' : 'hashed' }),
   };
 }
 
@@ -66,6 +70,7 @@ export function unrealNotes(footer: Footer, index: OpenedIndex | PakratError): s
   }
   if (isPakratError(index)) return notes;
   for (const { message } of index.problems) notes.push(message);
-  if (index.findRow !== undefined) notes.push('paths are not listed, only their hashes: files can be asked for by path');
+  if (index.findRow !== undefined)
+    notes.push('paths are not listed, only their hashes: files can be asked for by path');
   return notes;
 }

@@ -50,8 +50,11 @@ export interface DirectoryFormat {
 export function decodeDirectoryIndex(reader: ByteReader, format: DirectoryFormat, onFile: OnFile): void {
   const start = reader.pos;
   const isFlat = format.version >= flatVersion && reader.remaining >= 4 && reader.u32le() === flatMagic;
-  if (isFlat) return decodeFlat(reader, format, onFile);
-  reader.seek(start);
+  if (!isFlat) reader.seek(start);
+  (isFlat ? decodeFlat : decodeNested)(reader, format, onFile);
+}
+
+function decodeNested(reader: ByteReader, format: DirectoryFormat, onFile: OnFile): void {
   const directories = reader.count(reader.u32le(), 8);
   for (let i = 0; i < directories; i++) {
     const directory = withoutRoot(readFString(reader, format.decodeName));

@@ -40,7 +40,11 @@ export async function findEntryKey(
 }
 
 /** True when the key is right, false when it is wrong, undefined when nothing tells. */
-async function tryKey(key: Uint8Array, trials: readonly EntryAccess[], makeCipher: CipherMaker): Promise<boolean | undefined> {
+async function tryKey(
+  key: Uint8Array,
+  trials: readonly EntryAccess[],
+  makeCipher: CipherMaker,
+): Promise<boolean | undefined> {
   for (const trial of trials) {
     const access = { ...trial, cipher: makeCipher(trial, key) };
     const verdict = hasOwnChecksum(trial.method) ? await decodes(access) : await looksRight(access);

@@ -1,9 +1,9 @@
 import type { ByteSource } from '../../core/byte-source.ts';
-import { codeOf, isPakratError, PakratError } from '../../core/errors.ts';
+import { codeOf, isPakratError, type PakratError } from '../../core/errors.ts';
 import { nameDecoder } from '../names.ts';
 import type { PakOptions, PakProblem } from '../pak.ts';
-import type { EncodedFormat } from './encoded-entry.ts';
 import { unrealFacts, unrealNotes } from './describe.ts';
+import type { EncodedFormat } from './encoded-entry.ts';
 import { decodeFooter, type Footer, maxFooterSize } from './footer.ts';
 import { decodeFrozenIndex } from './frozen-index.ts';
 import type { DecodedIndex } from './index-rows.ts';

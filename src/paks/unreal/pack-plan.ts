@@ -9,6 +9,11 @@ export interface UnrealPackOptions {
   version?: number | string | undefined;
   /** Default none. Entries that do not become smaller are stored as they are. */
   compress?: 'none' | 'zlib' | undefined;
+  /**
+   * Compress as the original zlib does, byte for byte and on every machine, at a quarter of the speed. Default false: the
+   * bytes then depend on the zlib of Node and on the processor.
+   */
+  exact?: boolean | undefined;
   /** Decoded size of a compressed block. Default 64 KiB. */
   blockSize?: number | undefined;
   /** Where names start in the game. Default `../../../`. */
@@ -30,6 +35,7 @@ export interface PackPlan {
   layout: FooterLayout;
   format: RecordFormat;
   compress: boolean;
+  exact: boolean;
   blockSize: number;
   mountPoint: string;
   dataKey: Uint8Array | undefined;
@@ -50,17 +56,31 @@ export function planPack(options: UnrealPackOptions): PackPlan {
   const version = Number.parseInt(label, 10);
   const { compress = 'none', blockSize = 0x10000, key, encryptIndex = false } = options;
   const encryptData = options.encryptData ?? key !== undefined;
-  if (compress === 'zlib') demand(version >= compressionVersion, `version ${version} cannot be compressed`, 'Use version 3 or above.');
-  if (key !== undefined) demand(version >= compressionVersion, `version ${version} cannot be encrypted`, 'Use version 3 or above.');
+  if (compress === 'zlib')
+    demand(version >= compressionVersion, `version ${version} cannot be compressed`, 'Use version 3 or above.');
+  if (key !== undefined)
+    demand(version >= compressionVersion, `version ${version} cannot be encrypted`, 'Use version 3 or above.');
   if (encryptIndex) {
-    demand(version >= indexEncryptionVersion, `the index of version ${version} cannot be encrypted`, 'Use version 4 or above.');
+    demand(
+      version >= indexEncryptionVersion,
+      `the index of version ${version} cannot be encrypted`,
+      'Use version 4 or above.',
+    );
   }
-  demand(key !== undefined || !(encryptIndex || encryptData), 'there is no key to encrypt with', 'Give one with --key.');
-  demand(key === undefined || key.length === aesKeySize, `a key of ${key?.length} bytes`, 'An AES-256 key has 32 bytes.');
+  demand(
+    key !== undefined || !(encryptIndex || encryptData),
+    'there is no key to encrypt with',
+    'Give one with --key.',
+  );
+  demand(
+    key === undefined || key.length === aesKeySize,
+    `a key of ${key?.length} bytes`,
+    'An AES-256 key has 32 bytes.',
+  );
   const isSize = Number.isInteger(blockSize) && blockSize >= minBlockSize && blockSize <= maxBlockSize;
   demand(isSize, `a block size of ${blockSize}`, `Use ${minBlockSize} to ${maxBlockSize} bytes.`);
   return {
-    ...{ label, blockSize, compress: compress === 'zlib' },
+    ...{ label, blockSize, compress: compress === 'zlib', exact: options.exact === true },
     layout: footerLayout(label)!,
     format: { version, hasByteMethod: label === '8A' },
     mountPoint: withSlash(options.mountPoint ?? '../../../'),
@@ -74,7 +94,11 @@ export function planPack(options: UnrealPackOptions): PackPlan {
 function versionLabel(asked: string): string {
   const label = asked === '8' ? '8B' : asked;
   const number = /^([1-9][0-9]?|8[AB])$/.test(label) ? Number.parseInt(label, 10) : 0;
-  demand(number >= 1 && number <= newestWritten, `version ${asked} cannot be written`, `Use 1 to ${newestWritten}, or 8A.`);
+  demand(
+    number >= 1 && number <= newestWritten,
+    `version ${asked} cannot be written`,
+    `Use 1 to ${newestWritten}, or 8A.`,
+  );
   return label;
 }
 

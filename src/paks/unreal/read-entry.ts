@@ -3,8 +3,16 @@ import { inflatePieces } from '../../codecs/inflate.ts';
 import type { ByteSource } from '../../core/byte-source.ts';
 import { formatError } from '../../core/errors.ts';
 import { pieceSize, readPieces, slicePieces } from '../pieces.ts';
-import { EntryHash } from './entry-hash.ts';
-import { type BlockRange, blockCount, blockRanges, dataOffset, dataSize, type EntryRecord, type RecordFormat } from './entry-record.ts';
+import type { EntryHash } from './entry-hash.ts';
+import {
+  type BlockRange,
+  blockCount,
+  blockRanges,
+  dataOffset,
+  dataSize,
+  type EntryRecord,
+  type RecordFormat,
+} from './entry-record.ts';
 import { type BlockDecoder, blockDecoder } from './methods.ts';
 
 /** Decoded blocks larger than this are not held in memory: zlib is then decoded as a stream, others are refused. */
@@ -37,12 +45,22 @@ export interface DecodedRange {
  * @param hash told every stored byte in order, when the whole entry is read
  * @throws E_UNSUPPORTED for a method that cannot be decoded, E_FORMAT… for damage
  */
-export async function* readEntry(access: EntryAccess, range: DecodedRange, hash?: EntryHash): AsyncGenerator<Uint8Array> {
+export async function* readEntry(
+  access: EntryAccess,
+  range: DecodedRange,
+  hash?: EntryHash,
+): AsyncGenerator<Uint8Array> {
   const { record, format } = access;
   if (range.size === 0) return;
   if (record.method === 0) yield* readPlain(access, range, hash);
   else if (blockCount(record) === 1 && record.size > maxBlockSize) yield* readLargeBlock(access, range, hash);
-  else yield* readBlocks(access, { ...range, decode: await blockDecoder(access.method), hash, ranges: blockRanges(record, format) });
+  else
+    yield* readBlocks(access, {
+      ...range,
+      decode: await blockDecoder(access.method),
+      hash,
+      ranges: blockRanges(record, format),
+    });
 }
 
 async function* readPlain(
@@ -62,13 +80,23 @@ async function* readPlain(
 }
 
 /** A block that is too large to hold; only zlib is met so, in versions before blocks. */
-async function* readLargeBlock(access: EntryAccess, range: DecodedRange, hash: EntryHash | undefined): AsyncGenerator<Uint8Array> {
+async function* readLargeBlock(
+  access: EntryAccess,
+  range: DecodedRange,
+  hash: EntryHash | undefined,
+): AsyncGenerator<Uint8Array> {
   const { record, format, name, method } = access;
   if (method !== 'zlib') {
-    throw formatError('E_FORMAT_RANGE', name, `a block of ${record.size} bytes`, { expected: `at most ${maxBlockSize}` });
+    throw formatError('E_FORMAT_RANGE', name, `a block of ${record.size} bytes`, {
+      expected: `at most ${maxBlockSize}`,
+    });
   }
   const [block] = blockRanges(record, format);
-  const pieces = inflatePieces(readBlockPieces(access, block!, hash), { size: record.size, maxSize: record.size, what: name });
+  const pieces = inflatePieces(readBlockPieces(access, block!, hash), {
+    size: record.size,
+    maxSize: record.size,
+    what: name,
+  });
   yield* slicePieces(pieces, range.offset, range.size);
 }
 
@@ -137,7 +165,10 @@ function* groupBlocks(access: EntryAccess, work: BlockWork): Generator<PlacedBlo
 }
 
 /** Checks each block against what can be, and says where its bytes belong. */
-function* placeBlocks({ source, record, cipher, name }: EntryAccess, ranges: Iterable<BlockRange>): Generator<PlacedBlock> {
+function* placeBlocks(
+  { source, record, cipher, name }: EntryAccess,
+  ranges: Iterable<BlockRange>,
+): Generator<PlacedBlock> {
   const count = blockCount(record);
   let at = 0;
   for (const { start, end } of ranges) {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { aesBlockSize, aesEcbEncrypt, alignToBlock } from '../../codecs/aes.ts';
 import { deflateBlock } from '../../codecs/deflate-block.ts';
+import { deflateExact } from '../../codecs/deflate-exact.ts';
 import { equalBytes } from '../../core/bytes.ts';
 import { mapAhead } from '../ahead.ts';
 import { changedWhilePacking, contentOf, type PackFile } from '../packing.ts';
@@ -81,8 +82,10 @@ async function* madeAgain(
   if (!equalBytes(hash.digest(), sha1)) throw changedWhilePacking(file);
 }
 
-async function* compressedChunks(file: PackFile, { blockSize, dataKey }: PackPlan): AsyncGenerator<Chunk> {
-  const blocks = mapAhead(inBlocks(contentOf(file), blockSize), (block) => deflateBlock(block, zlibLevel), blocksAhead);
+async function* compressedChunks(file: PackFile, { blockSize, dataKey, exact }: PackPlan): AsyncGenerator<Chunk> {
+  const compress = async (block: Uint8Array): Promise<Uint8Array> =>
+    exact ? deflateExact(block, { level: zlibLevel }) : deflateBlock(block, zlibLevel);
+  const blocks = mapAhead(inBlocks(contentOf(file), blockSize), compress, blocksAhead);
   for await (const block of blocks) {
     const bytes = dataKey === undefined ? block : aesEcbEncrypt(padded(block, block), dataKey);
     yield { bytes, size: block.length };

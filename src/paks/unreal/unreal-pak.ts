@@ -3,8 +3,8 @@ import { isAllZero, toHex } from '../../core/bytes.ts';
 import { formatError, isPakratError, PakratError } from '../../core/errors.ts';
 import { foldName } from '../names.ts';
 import type { HiddenKind, Pak, PakEntry, PakOptions, PakProblem } from '../pak.ts';
-import { findEntryKey } from './entry-key.ts';
 import { EntryHash } from './entry-hash.ts';
+import { findEntryKey } from './entry-key.ts';
 import type { EntryRecord } from './entry-record.ts';
 import type { Footer } from './footer.ts';
 import type { IndexRow } from './index-rows.ts';
@@ -175,7 +175,10 @@ export class UnrealPak implements Pak {
       return undefined;
     } catch (error) {
       if (!isPakratError(error)) throw error;
-      return { code: error.code, message: error.hint === undefined ? error.message : `${error.message} (${error.hint})` };
+      return {
+        code: error.code,
+        message: error.hint === undefined ? error.message : `${error.message} (${error.hint})`,
+      };
     }
   }
 

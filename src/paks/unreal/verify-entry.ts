@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { equalBytes, isAllZero, toHex } from '../../core/bytes.ts';
 import type { ByteSource } from '../../core/byte-source.ts';
+import { equalBytes, isAllZero, toHex } from '../../core/bytes.ts';
 import { PakratError } from '../../core/errors.ts';
 import { ByteReader } from '../../core/reader.ts';
 import { pieceSize } from '../pieces.ts';

@@ -104,7 +104,12 @@ async function writeIndex(out: PositionedSink, rows: IndexRow[], plan: PackPlan)
   const footer = encodeFooter(
     {
       ...{ version: format.version, label, size: layout.size, keyGuid, isFrozen: false, hasMagic: true, ivs: [] },
-      ...{ encryptedIndex: indexKey !== undefined, indexOffset: offset, indexSize: first!.stored.length, indexHash: first!.hash },
+      ...{
+        encryptedIndex: indexKey !== undefined,
+        indexOffset: offset,
+        indexSize: first!.stored.length,
+        indexHash: first!.hash,
+      },
       methodNames: rows.some(({ record }) => record.method !== 0) ? ['Zlib'] : [],
       pakchunkIndex: undefined,
       encryption: 'AES-256-ECB',

@@ -1,0 +1,126 @@
+import { fromHex } from '../core/bytes.ts';
+import { nameHash } from '../core/jenkins.ts';
+import { encodeDownload } from '../formats/download.ts';
+import { encodeEncoding } from '../formats/encoding.ts';
+import { encodingHeaderSize } from '../formats/encoding-pages.ts';
+import { encodeInstall } from '../formats/install.ts';
+import { ContentFlags } from '../formats/locale.ts';
+import { encodeWowRoot, type WowRootBlockContent, type WowRootRow } from '../formats/roots/wow.ts';
+import { encodeSize } from '../formats/size.ts';
+import { maskSize, type Tag } from '../formats/tags.ts';
+import type { EncodedContent } from './encode-content.ts';
+import { localeFlagsOf, type PublishFile, type PublishTag, tagsOf } from './publish-file.ts';
+
+/** A file that is encoded. */
+export interface EncodedFile extends Omit<PublishFile, 'read' | 'fileDataId'> {
+  content: EncodedContent;
+  /** Undefined for files of the install manifest. */
+  fileDataId: number | undefined;
+}
+
+/** Writes the root: a block for each pair of flags, those of single locales first, so that a variant goes before a file for all. */
+export function makeRoot(files: readonly EncodedFile[]): Uint8Array {
+  const blocks = new Map<string, WowRootBlockContent & { rows: WowRootRow[] }>();
+  for (const file of files) {
+    if (file.fileDataId === undefined) continue;
+    const localeFlags = localeFlagsOf(file);
+    const contentFlags = file.key === undefined ? 0 : ContentFlags.encrypted;
+    const key = `${localeFlags} ${contentFlags}`;
+    const block = blocks.get(key) ?? { localeFlags, contentFlags, rows: [] };
+    block.rows.push({
+      fileDataId: file.fileDataId,
+      ckey: fromHex(file.content.ckey),
+      nameHash: nameHash(file.name),
+    });
+    blocks.set(key, block);
+  }
+  for (const { rows } of blocks.values()) rows.sort((a, b) => a.fileDataId - b.fileDataId);
+  const sorted = [...blocks.values()].sort((a, b) => a.localeFlags - b.localeFlags || a.contentFlags - b.contentFlags);
+  return encodeWowRoot({ format: 'tsfm2', blocks: sorted });
+}
+
+/** Writes the install manifest: paths with back-slashes, as real ones have them. */
+export function makeInstall(files: readonly EncodedFile[]): Uint8Array {
+  const installed = files.filter((file) => file.install === true);
+  const entries = installed.map(({ name, content }) => ({
+    path: name.replaceAll('/', '\\'),
+    ckey: content.ckey,
+    size: content.size,
+  }));
+  return encodeInstall({ version: 1, tags: makeTags(installed.map(tagsOf)), entries });
+}
+
+/** An encoded object as the download and size manifests list it. */
+interface Listed {
+  ekey: Uint8Array;
+  size: number;
+  priority: number;
+  tags: PublishTag[];
+}
+
+/** Writes the download and the size manifest: every object once, manifests before files, files in the order of their priorities. */
+export function makeDownloadAndSize(
+  files: readonly EncodedFile[],
+  manifests: readonly EncodedContent[],
+): { download: Uint8Array; size: Uint8Array } {
+  const byEkey = new Map<string, EncodedFile[]>();
+  for (const file of files) byEkey.set(file.content.ekey, [...(byEkey.get(file.content.ekey) ?? []), file]);
+  const listed = [...manifests.map((content) => listedManifest(content)), ...[...byEkey.values()].map(listedFiles)];
+  listed.sort((a, b) => a.priority - b.priority);
+  const tags = makeTags(listed.map((entry) => entry.tags));
+  const content = { entries: listed, count: listed.length, tags };
+  return { download: encodeDownload(content), size: encodeSize(content) };
+}
+
+function listedManifest({ ekey, encodedSize }: EncodedContent): Listed {
+  return { ekey: fromHex(ekey), size: encodedSize, priority: -128, tags: [] };
+}
+
+/** Files that share their bytes are one object, which is needed by whoever needs one of them. */
+function listedFiles(files: readonly EncodedFile[]): Listed {
+  const { ekey, encodedSize } = files[0]!.content;
+  const tags = files.map(tagsOf);
+  const types = new Set(tags.flat().map((tag) => tag.type));
+  const forEveryone = (type: number): boolean => tags.some((own) => own.every((tag) => tag.type !== type));
+  return {
+    ekey: fromHex(ekey),
+    size: encodedSize,
+    priority: Math.min(...files.map((file) => file.priority ?? 0)),
+    tags: [...types].filter((type) => !forEveryone(type)).flatMap((type) => tags.flat().filter((t) => t.type === type)),
+  };
+}
+
+/** The tag table for entries that carry these tags, in the order of types and names. */
+function makeTags(tagsByEntry: readonly (readonly PublishTag[])[]): Tag[] {
+  const table = new Map<string, { name: string; type: number; mask: Uint8Array }>();
+  tagsByEntry.forEach((tags, i) => {
+    for (const { name, type } of tags) {
+      const key = `${type} ${name}`;
+      const tag = table.get(key) ?? { name, type, mask: new Uint8Array(maskSize(tagsByEntry.length)) };
+      tag.mask[i >>> 3]! |= 0x80 >>> (i & 7);
+      table.set(key, tag);
+    }
+  });
+  return [...table.values()].sort((a, b) => a.type - b.type || (a.name < b.name ? -1 : 1));
+}
+
+/** Readers are known that lose entries when the first page of an encoding file starts before this offset; real ones start far behind it. */
+const leastPageOffset = 4096;
+const filler = `b:{${'64K=n,'.repeat(300)}*=z}`;
+
+/** Writes the encoding file of all these encodings; equal ones may come again. */
+export function makeEncoding(contents: readonly EncodedContent[]): Uint8Array {
+  const ckeys = new Map<string, { ckey: string; size: number; ekeys: string[] }>();
+  const ekeys = new Map<string, { ekey: string; size: number; especIndex: number }>();
+  const especs = [...new Set(contents.map((content) => content.espec))].sort();
+  for (const { ckey, ekey, size, encodedSize, espec } of contents) {
+    if (ekeys.has(ekey)) continue;
+    ekeys.set(ekey, { ekey, size: encodedSize, especIndex: especs.indexOf(espec) });
+    const known = ckeys.get(ckey) ?? { ckey, size, ekeys: [] };
+    known.ekeys.push(ekey);
+    ckeys.set(ckey, known);
+  }
+  let offset = encodingHeaderSize + especs.reduce((sum, espec) => sum + espec.length + 1, 0);
+  for (; offset < leastPageOffset; offset += filler.length + 1) especs.push(filler);
+  return encodeEncoding({ ckeys: [...ckeys.values()], ekeys: [...ekeys.values()], especs });
+}
