@@ -54,6 +54,11 @@ type SyncHooks = SessionHooks & { progress: Progress };
  */
 export async function runSync(options: GlobalOptions, request: SyncRequest, hooks: SyncHooks): Promise<SyncReport> {
   const { progress } = hooks;
+  if (options.offline && !request.dryRun) {
+    throw new PakratError('E_USAGE', 'sync fetches, and --offline forbids that', {
+      hint: 'Leave --offline away, or add --dry-run.',
+    });
+  }
   const started = performance.now();
   const onStep = (phase: string): void => progress.update({ phase, done: 0, total: 0 });
   const session = {
