@@ -297,7 +297,7 @@ export class Build {
     const { layout } = this.#store;
     if (root !== undefined) {
       const file = await optional(() => this.manifest(root));
-      if (file !== undefined && isWowRoot(readHead(file))) {
+      if (file !== undefined && isWowRootFile(file)) {
         return openWowRoot({ layout, file, ckey: root.ckey, listfile: this.listfile() });
       }
     }
@@ -307,11 +307,15 @@ export class Build {
   }
 }
 
+/** A root with a magic shows it at once; the form without one is known by its blocks alone, and they take the whole file. */
+function isWowRootFile(file: string): boolean {
+  return isWowRoot(readHead(file)) || isWowRoot(new Uint8Array(fs.readFileSync(file)));
+}
+
 function readHead(file: string): Uint8Array {
   const fd = fs.openSync(file, 'r');
   try {
-    const bytes = Buffer.alloc(4096);
-    return bytes.subarray(0, fs.readSync(fd, bytes, 0, bytes.length, 0));
+    return readAt(fd, 0, Math.min(4096, fs.fstatSync(fd).size), 'root');
   } finally {
     fs.closeSync(fd);
   }

@@ -1,8 +1,9 @@
 /*
- * Blowfish as Nadeo's games use it: key bytes and data words are little-endian (every published library is big-endian),
- * with 16 rounds, or with 8 since pack version 18. The constants of the key schedule are the binary digits of pi, so they are
- * worked out once instead of being listed: 18 words of the P-array, then four S-boxes of 256 words.
- * (Schneier, "Description of a New Variable-Length Key, 64-Bit Block Cipher"; word order and rounds checked against test vectors.)
+ * Blowfish as Nadeo's games use it: key bytes and data words are little-endian (every published library is
+ * big-endian), with 16 rounds, or with 8 since pack version 18. The constants of the key schedule are the binary
+ * digits of pi, so they are worked out once instead of being listed: 18 words of the P-array, then four S-boxes of
+ * 256 words. (Schneier, "Description of a New Variable-Length Key, 64-Bit Block Cipher"; word order and rounds
+ * checked against test vectors.)
  */
 import { PakratError } from '../core/errors.ts';
 
@@ -81,7 +82,10 @@ function fillFromCipher(words: Uint32Array, key: BlowfishKey, block: BlowfishBlo
   }
 }
 
-/** The first bits behind the binary point of pi as 32-bit words, by Machin's formula: pi = 16 arctan(1/5) - 4 arctan(1/239). */
+/**
+ * The first bits behind the binary point of pi as 32-bit words, by Machin's formula: pi = 16 arctan(1/5) - 4
+ * arctan(1/239).
+ */
 function fractionOfPi(wordCount: number): Uint32Array {
   const guardBits = 64n;
   const one = 1n << (BigInt(wordCount * 32) + guardBits);

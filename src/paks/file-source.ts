@@ -1,13 +1,14 @@
 import * as fs from 'node:fs';
-import { type ByteSource, checkRange } from '../core/byte-source.ts';
+import { checkRange } from '../core/byte-source.ts';
 import { codeOf, messageOf, PakratError } from '../core/errors.ts';
+import type { FillingSource } from './scratch.ts';
 
 /**
  * A file as a source. Reads are positional and synchronous underneath: from a warm cache a small read takes about ten
  * microseconds, where the asynchronous call takes several times that, and PAKs are read in thousands of small pieces.
  * @throws E_NOT_FOUND when there is no such file, E_STORE when it cannot be opened or is no plain file
  */
-export async function fileSource(path: string): Promise<ByteSource> {
+export async function fileSource(path: string): Promise<FillingSource> {
   const fd = attempt(path, () => fs.openSync(path, 'r'));
   let size: number;
   try {
@@ -22,7 +23,15 @@ export async function fileSource(path: string): Promise<ByteSource> {
     size,
     async read(offset, length) {
       checkRange({ name: path, size }, offset, length);
-      return attempt(path, () => readFully(fd, offset, length));
+      // A plain array, not a Buffer, whose `slice` would not copy.
+      const { buffer, byteOffset } = Buffer.allocUnsafe(length);
+      const bytes = new Uint8Array(buffer, byteOffset, length);
+      attempt(path, () => fillFrom(fd, offset, bytes));
+      return bytes;
+    },
+    async readInto(target, offset) {
+      checkRange({ name: path, size }, offset, target.length);
+      attempt(path, () => fillFrom(fd, offset, target));
     },
     async close() {
       if (isOpen) fs.closeSync(fd);
@@ -37,17 +46,17 @@ function plainFileSize(fd: number, path: string): number {
   return stat.size;
 }
 
-/** A plain array, not a Buffer, whose `slice` would not copy. */
-function readFully(fd: number, offset: number, length: number): Uint8Array {
-  const buffer = Buffer.allocUnsafe(length);
-  for (let done = 0; done < length; ) {
-    const more = fs.readSync(fd, buffer, done, length - done, offset + done);
+function fillFrom(fd: number, offset: number, target: Uint8Array): void {
+  for (let done = 0; done < target.length; ) {
+    const more = fs.readSync(fd, target, done, target.length - done, offset + done);
     if (more === 0) {
-      throw new PakratError('E_FORMAT_TRUNCATED', `the file became ${length - done} bytes shorter while it was read`);
+      throw new PakratError(
+        'E_FORMAT_TRUNCATED',
+        `the file became ${target.length - done} bytes shorter while it was read`,
+      );
     }
     done += more;
   }
-  return new Uint8Array(buffer.buffer, buffer.byteOffset, length);
 }
 
 function attempt<T>(path: string, work: () => T): T {

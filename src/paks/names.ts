@@ -2,18 +2,18 @@ import { PakratError } from '../core/errors.ts';
 
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** Turns the bytes of a stored name into text. */
-export type NameDecoder = (bytes: Uint8Array) => string;
+/** Turns the bytes from `start` to `end` of a directory into text. */
+export type NameDecoder = (bytes: Uint8Array, start: number, end: number) => string;
 
 /**
  * How names are read: UTF-8, or Latin-1 when the bytes are no UTF-8; or as the encoding that is asked for.
  * @throws E_USAGE for an encoding that does not exist
  */
 export function nameDecoder(encoding?: string): NameDecoder {
-  if (encoding === undefined) return decodeUtf8OrLatin1;
+  if (encoding === undefined) return utf8OrLatin1Decoder();
   try {
     const decoder = new TextDecoder(encoding);
-    return (bytes) => decoder.decode(bytes);
+    return (bytes, start, end) => decoder.decode(bytes.subarray(start, end));
   } catch (cause) {
     throw new PakratError('E_USAGE', `${JSON.stringify(encoding)} is no text encoding`, {
       hint: 'Use a name such as utf-8, windows-1252 or shift_jis.',
@@ -22,11 +22,19 @@ export function nameDecoder(encoding?: string): NameDecoder {
   }
 }
 
-function decodeUtf8OrLatin1(bytes: Uint8Array): string {
-  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
-  const text = buffer.toString('utf8');
-  // A replacement character is rare enough to look twice: it may also stand in the name itself.
-  return text.includes('\ufffd') && !isUtf8(bytes) ? buffer.toString('latin1') : text;
+function utf8OrLatin1Decoder(): NameDecoder {
+  // One view of a whole directory, not one for each of its thousands of names.
+  let known: Uint8Array | undefined;
+  let buffer: Buffer = Buffer.alloc(0);
+  return (bytes, start, end) => {
+    if (bytes !== known) buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+    known = bytes;
+    const text = buffer.toString('utf8', start, end);
+    // A replacement character is rare enough to look twice: it may also stand in the name itself.
+    return text.includes('\ufffd') && !isUtf8(bytes.subarray(start, end))
+      ? buffer.toString('latin1', start, end)
+      : text;
+  };
 }
 
 function isUtf8(bytes: Uint8Array): boolean {

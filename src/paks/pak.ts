@@ -1,4 +1,5 @@
 import type { ByteSource } from '../core/byte-source.ts';
+import type { PakratError } from '../core/errors.ts';
 
 /** What a family may be told when a PAK is opened. */
 export interface PakOptions {
@@ -52,7 +53,9 @@ export type PakProblem = { code: string; message: string };
 export interface Pak {
   readonly family: string;
   readonly version: string;
-  /** Reading this throws E_KEY_MISSING when the directory is locked; the rest of a locked PAK can still be asked. */
+  /** Set when the directory is encrypted and no key opens it: what needs the directory throws it, the rest can still be asked. */
+  readonly locked?: PakratError | undefined;
+  /** Throws `locked` when that is set. */
   readonly entries: readonly PakEntry[];
   /** Oddities of the file that are no errors. */
   readonly notes: readonly string[];

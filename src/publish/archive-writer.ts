@@ -55,7 +55,11 @@ export class ArchiveWriter {
 
   /** Takes an object. */
   add(ekey: string, bytes: Uint8Array): void {
-    if (bytes.length > this.#archiveBytes) return this.addLoose(ekey, bytes);
+    if (bytes.length > this.#archiveBytes) this.addLoose(ekey, bytes);
+    else this.#append(ekey, bytes);
+  }
+
+  #append(ekey: string, bytes: Uint8Array): void {
     if (this.#size + bytes.length > this.#archiveBytes) this.#closeArchive();
     this.#fd ??= this.#openArchive();
     writeAll(this.#fd, bytes, this.#size);

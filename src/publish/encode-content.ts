@@ -22,23 +22,17 @@ export interface EncodedBytes extends EncodedContent {
 /** Every object gets a chunk table, for there are readers that know none without; a chunk is what a broken transfer can cost. */
 const chunkSize = '256K';
 
-/** Encodes a content in chunks of 256 KiB, deflated where that makes it smaller, encrypted when there is a key. */
+/** Encodes a content in chunks of 256 KiB, deflated when that makes it smaller, encrypted when there is a key. */
 export function encodeContent(content: Uint8Array, key?: TactKey): EncodedBytes {
-  const ckey = md5Hex(content);
-  const deflated = encodeAs(content, ckey, { inner: 'z', key });
-  return deflated.encodedSize <= content.length ? deflated : encodeAs(content, ckey, { inner: 'n', key });
-}
-
-function encodeAs(content: Uint8Array, ckey: string, how: { inner: string; key: TactKey | undefined }): EncodedBytes {
-  const { inner, key } = how;
-  const espec =
-    key === undefined ? `b:${chunkSize}*=${inner}` : `b:{${chunkSize}*=${encryptedEspec(key, ckey, inner)}}`;
-  return encodeWith(content, espec, key);
+  const [plain, deflated] = ['n', 'z'].map((inner) => encodeWith(content, contentEspec(content, inner, key), key));
+  return deflated!.encodedSize < plain!.encodedSize ? deflated! : plain!;
 }
 
 /** The IV is taken from the content: a key stream that served two contents would give both away. */
-function encryptedEspec({ name }: TactKey, ckey: string, inner: string): string {
-  return `e:{${reverseName(name).toUpperCase()},${ckey.slice(0, 8).toUpperCase()},${inner}}`;
+function contentEspec(content: Uint8Array, inner: string, key: TactKey | undefined): string {
+  if (key === undefined) return `b:${chunkSize}*=${inner}`;
+  const iv = md5Hex(content).slice(0, 8).toUpperCase();
+  return `b:{${chunkSize}*=e:{${reverseName(key.name).toUpperCase()},${iv},${inner}}}`;
 }
 
 /** Encodes a content as a spec says. @throws as encodeBlte */

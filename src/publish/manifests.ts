@@ -9,14 +9,8 @@ import { encodeWowRoot, type WowRootBlockContent, type WowRootRow } from '../for
 import { encodeSize } from '../formats/size.ts';
 import { maskSize, type Tag } from '../formats/tags.ts';
 import type { EncodedContent } from './encode-content.ts';
-import { localeFlagsOf, type PublishFile, type PublishTag, tagsOf } from './publish-file.ts';
-
-/** A file that is encoded. */
-export interface EncodedFile extends Omit<PublishFile, 'read' | 'fileDataId'> {
-  content: EncodedContent;
-  /** Undefined for files of the install manifest. */
-  fileDataId: number | undefined;
-}
+import type { EncodedFile } from './encode-files.ts';
+import { localeFlagsOf, type PublishTag, tagsOf } from './publish-file.ts';
 
 /** Writes the root: a block for each pair of flags, those of single locales first, so that a variant goes before a file for all. */
 export function makeRoot(files: readonly EncodedFile[]): Uint8Array {

@@ -17,7 +17,10 @@ export function sqliteError(error: unknown, path: string): unknown {
     return new PakratError('E_STORE_LOCKED', `another process is writing to ${path}`, options);
   }
   if (code.startsWith('SQLITE_READONLY')) {
-    return new PakratError('E_STORE', `no permission to write ${path}`, options);
+    return new PakratError('E_STORE', `no permission to write ${path}`, {
+      ...options,
+      hint: 'A store that may not be written can be read with --offline.',
+    });
   }
   return new PakratError('E_STORE', `${path}: ${messageOf(error)}`, options);
 }

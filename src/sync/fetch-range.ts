@@ -42,7 +42,7 @@ export interface RangeResult {
   /** Whether the host answered a range as it was asked. */
   rangeServed: boolean;
   /** The first thing that was wrong with the host's answer, or that went wrong here. */
-  error?: { code: string; message: string; data: ErrorData } | undefined;
+  error?: { code: string; message: string; hint: string | undefined; data: ErrorData } | undefined;
 }
 
 /** What a job needs around it. */
@@ -317,6 +317,6 @@ class Reception {
 
 function plainError(error: unknown): RangeResult['error'] {
   if (error === undefined) return undefined;
-  const data = (error as { data?: ErrorData }).data ?? {};
-  return { code: codeOf(error) ?? 'E_BUG', message: messageOf(error), data };
+  const { data = {}, hint } = error as { data?: ErrorData; hint?: string };
+  return { code: codeOf(error) ?? 'E_BUG', message: messageOf(error), hint, data };
 }

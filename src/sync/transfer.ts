@@ -88,8 +88,8 @@ async function runJob(job: RangeJob, options: TransferOptions): Promise<Transfer
         next.push(...leftOver(part, result.verified));
         if (result.rangeServed) options.hosts.servedRange(host);
         if (result.error !== undefined) {
-          const { code, message, data } = result.error;
-          error ??= new PakratError(code as ErrorCode, message, { data: { ...data, progressed } });
+          const { code, message, hint, data } = result.error;
+          error ??= new PakratError(code as ErrorCode, message, { hint, data: { ...data, progressed } });
         }
       }
       remaining = next;

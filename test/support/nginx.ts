@@ -16,6 +16,8 @@ import { listening, type ServedRequest } from './synthetic-cdn.ts';
 export interface NginxOptions {
   /** Folder served as /. */
   folder: string;
+  /** Default: a free one. */
+  port?: number;
   /** Bytes a second for each answer. Default: no limit. */
   bytesPerSecond?: number;
   /** More lines of its `server` block, to be a bad host on purpose. */
@@ -55,7 +57,7 @@ export function describeNginx(name: string, body: () => void): void {
 /** Starts nginx over a folder. */
 export async function startNginx(options: NginxOptions): Promise<Nginx> {
   const home = mkdtempSync(join(tmpdir(), 'pakrat-nginx-'));
-  const port = await freePort();
+  const port = options.port ?? (await freePort());
   mkdirSync(join(home, 'logs'));
   writeFileSync(join(home, 'nginx.conf'), configuration(port, options));
   const args = ['-p', home, '-e', join(home, 'logs/error.log'), '-c', join(home, 'nginx.conf')];

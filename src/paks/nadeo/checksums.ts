@@ -1,6 +1,7 @@
 /*
- * The checksum that each file has since version 14. In the game's own packs of version 18 it is the MD5 of the file's slot: IV,
- * content and padding as stored. Other packs have been seen with the MD5 of the content. Which it is, a pack's own files tell.
+ * The checksum that each file has since version 14. In the game's own packs of version 18 it is the MD5 of the file's
+ * slot: IV, content and padding as stored. Other packs have been seen with the MD5 of the content. Which it is, a
+ * pack's own files tell.
  */
 import { equalBytes } from '../../core/bytes.ts';
 import { isPakratError } from '../../core/errors.ts';

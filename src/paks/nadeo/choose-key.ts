@@ -10,8 +10,9 @@ import { readMetadata } from './metadata.ts';
 const maxSamples = 8;
 
 /**
- * The pack key among some candidates, for a pack whose header is not encrypted with it: tried on the metadata, then on files
- * that show by their first bytes whether they were decrypted right. Where nothing shows it, the first candidate.
+ * The pack key among some candidates, for a pack whose header is not encrypted with it: tried on the metadata, then
+ * on files that show by their first bytes whether they were decrypted right. Where nothing shows it, the first
+ * candidate.
  */
 export async function choosePackKey(
   context: EntryContext,
@@ -55,7 +56,10 @@ function startsRight(context: EntryContext, file: FileRecord): Promise<boolean |
   });
 }
 
-/** False when the bytes are refused; undefined when only the LZ4 dictionary is missing, which says nothing against a key. */
+/**
+ * False when the bytes are refused; undefined when only the LZ4 dictionary is missing, which says nothing against a
+ * key.
+ */
 async function verdict(test: () => Promise<boolean>): Promise<boolean | undefined> {
   try {
     return await test();

@@ -1,11 +1,11 @@
 /*
- * The classes of Nadeo's engine, as data: which class is the parent of which, and the ids that files use for classes that were
- * renumbered. Every id ends in 000, so only the five digits in front are written. A row of a parent table is
- * "parent: child child ...", a pair of an id table "from>to".
+ * The classes of Nadeo's engine, as data: which class is the parent of which, and the ids that files use for classes
+ * that were renumbered. Every id ends in 000, so only the five digits in front are written. A row of a parent table
+ * is "parent: child child ...", a pair of an id table "from>to".
  *
- * (Wrap and unwrap tables: GBX.NET's resources, which are in the public domain. Parents of TrackMania United Forever: facts of
- * the game itself, as an independent study of it found them; parents of ManiaPlanet: the hierarchy that GBX.NET declares, which
- * is not the game's in every case.)
+ * (Wrap and unwrap tables: GBX.NET's resources, which are in the public domain. Parents of TrackMania United Forever:
+ * facts of the game itself, as an independent study of it found them; parents of ManiaPlanet: the hierarchy that
+ * GBX.NET declares, which is not the game's in every case.)
  */
 
 /** Parents in TrackMania United Forever (packs of versions 1 to 5). */

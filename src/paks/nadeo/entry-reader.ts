@@ -63,8 +63,8 @@ export function storedSize(file: FileRecord, version: number): number {
 }
 
 /**
- * Whether the content of a file may have a part in how the rest of it is decrypted: it is a GBX (or, under a hashed name, may be
- * one), it is encrypted, and it is not marked as read without feedback.
+ * Whether the content of a file may have a part in how the rest of it is decrypted: it is a GBX (or, under a hashed
+ * name, may be one), it is encrypted, and it is not marked as read without feedback.
  * @param name the file's real name, where it is known
  */
 export function mayHaveFeedback(file: FileRecord, name: string | undefined): boolean {

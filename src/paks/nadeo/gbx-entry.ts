@@ -1,6 +1,7 @@
 /*
- * Reads GBX files, whose bytes decide how the bytes behind them are decrypted. Where the scanner's first guess does not give a
- * file that holds together, its alternatives are tried, one or two changes at a time, as long as that leads further into the file.
+ * Reads GBX files, whose bytes decide how the bytes behind them are decrypted. Where the scanner's first guess does
+ * not give a file that holds together, its alternatives are tried, one or two changes at a time, as long as that
+ * leads further into the file.
  */
 
 import type { ByteSource } from '../../core/byte-source.ts';
@@ -17,8 +18,9 @@ import { SteppedInflate } from './stepped-inflate.ts';
 export type EntryMethod = 'none' | 'zlib' | 'lz4';
 
 /**
- * How sure the bytes of a file are: `exact` when no feedback has a part in them (or none that was missed could), `exact by checksum`
- * when it has and a checksum in the pack says that it was followed right, `feedback unverified` when nothing says so.
+ * How sure the bytes of a file are: `exact` when no feedback has a part in them (or none that was missed could),
+ * `exact by checksum` when it has and a checksum in the pack says that it was followed right, `feedback unverified`
+ * when nothing says so.
  */
 export type EntryStatus = 'exact' | 'exact by checksum' | 'feedback unverified';
 
@@ -142,7 +144,9 @@ function* changesOf({ places, taken }: Attempt): Generator<ReadonlyMap<number, n
   }
 }
 
-/** Further is better; of two that came as far, the one in which more nodes were found, for there are none in garbage. */
+/**
+ * Further is better; of two that came as far, the one in which more nodes were found, for there are none in garbage.
+ */
 function isBetter(a: Attempt, b: Attempt): boolean {
   if (a.grade !== b.grade) return a.grade > b.grade;
   if (a.bytes.length !== b.bytes.length) return a.bytes.length > b.bytes.length;

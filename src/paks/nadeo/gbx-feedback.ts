@@ -1,21 +1,22 @@
 /*
  * Finds in a GBX file what it mixes into the feedback of the pack that it is read from (see cipher-stream.ts).
  *
- * The game mixes whenever the body of a node starts: the main node where the header ends, every other one where it is first
- * referred to, as
+ * The game mixes whenever the body of a node starts: the main node where the header ends, every other one where it is
+ * first referred to, as
  *
  *   node index   u32   the next number that no external has
  *   class id     u32   and behind it, the body
  *
- * The game knows these places because it can read every class. This scanner knows none: it takes every such pair of the
- * expected index and a known class for a node. That can be wrong in both directions, so each place has alternatives, and
- * the reader tries them against the checksum of the file (see gbx-entry.ts). Two chunks mix something of their own:
+ * The game knows these places because it can read every class. This scanner knows none: it takes every such pair of
+ * the expected index and a known class for a node. That can be wrong in both directions, so each place has
+ * alternatives, and the reader tries them against the checksum of the file (see gbx-entry.ts). Two chunks mix
+ * something of their own:
  *
  *   0x0900F004   id · box: centre and half size, 3 f32 each   mixes f32(centre.x - half.x)
- *   0x090EB000   id (name) · node reference · f32             mixes the first 4 letters of the name; ManiaPlanet and later
+ *   0x090EB000   id (name) · node reference · f32             mixes the first 4 letters of the name, from version 6 on
  *
- * (Mania Tech Wiki for the nodes; the chunks as two readers and one reader have them. That nodes inside skippable chunks mix
- * nothing is told of version 18 only.)
+ * (Mania Tech Wiki for the nodes; the chunks as two readers and one reader have them. That nodes inside skippable
+ * chunks mix nothing is told of version 18 only.)
  */
 import { isPakratError } from '../../core/errors.ts';
 import { decodeGbxHeader, type GbxHeader, looksLikeGbx } from './gbx-header.ts';
@@ -40,7 +41,10 @@ const maxPlaces = 0x8000;
 /** What may be mixed at a place; undefined for nothing. */
 export type FeedbackChoice = Uint8Array | undefined;
 
-/** A place where something may be mixed: when all bytes in front of `offset` have been read, and before the next one is. */
+/**
+ * A place where something may be mixed: when all bytes in front of `offset` have been read, and before the next one
+ * is.
+ */
 export interface FeedbackPlace {
   offset: number;
   /** Likeliest first. */

@@ -1,9 +1,11 @@
 /*
- * The start of a GBX file, as far as packs need it: where the body begins, and what other files are referred to. Little-endian.
+ * The start of a GBX file, as far as packs need it: where the body begins, and what other files are referred to.
+ * Little-endian.
  *
  *   magic             3    "GBX"
  *   version           u16  3 to 6
- *   format            3, from version 4 on 4 letters: B(inary) or T(ext) · reference table, body: U or C(ompressed) · R or E
+ *   format            3 letters, from version 4 on 4: B(inary) or T(ext) · reference table: U or C(ompressed) ·
+ *                     body: U or C · R or E
  *   class id          u32
  *   [6+] user data    u32 size, bytes
  *   node count        u32
@@ -69,8 +71,8 @@ export function datalessGbxSize(bytes: Uint8Array): number {
 
 /**
  * Decodes the start of a GBX up to its body.
- * @throws E_FORMAT_MAGIC, E_FORMAT_VERSION, E_FORMAT_RANGE; E_FORMAT_TRUNCATED when there are not enough bytes yet, with the
- *   least number that may do as `data.expected` where that is known
+ * @throws E_FORMAT_MAGIC, E_FORMAT_VERSION, E_FORMAT_RANGE; E_FORMAT_TRUNCATED when there are not enough bytes yet,
+ *   with the least number that may do as `data.expected` where that is known
  */
 export function decodeGbxHeader(bytes: Uint8Array): GbxHeader {
   const reader = new ByteReader(bytes, 'GBX');

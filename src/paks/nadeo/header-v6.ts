@@ -94,7 +94,10 @@ export interface PrivateHeaderV6 extends PrivateHeader {
   author: PackAuthor | undefined;
 }
 
-/** Decodes the public part. @returns it, and the offset behind it. Throws E_FORMAT_MAGIC, E_FORMAT_TRUNCATED, E_FORMAT_RANGE. */
+/**
+ * Decodes the public part.
+ * @returns it, and the offset behind it. Throws E_FORMAT_MAGIC, E_FORMAT_TRUNCATED, E_FORMAT_RANGE.
+ */
 export function decodePublicHeader(
   bytes: Uint8Array,
   version: number,
@@ -204,7 +207,7 @@ export function isHeaderEncrypted(headerFlags: number): boolean {
 
 /**
  * Decodes the plain private part; padding may follow.
- * @param headerSize of the public header, for version 15 and above
+ * @param options `dataOffset`: the header size that the public part tells, for version 15 and above
  * @throws E_FORMAT_TRUNCATED, E_FORMAT_RANGE
  */
 export function decodePrivateHeaderV6(

@@ -1,5 +1,6 @@
 /*
- * NadeoPak: the packs of TrackMania (.pak, version 3) and of ManiaPlanet and later games (.Pack.Gbx and .pak, versions 6 to 18).
+ * NadeoPak: the packs of TrackMania (.pak, version 3) and of ManiaPlanet and later games (.Pack.Gbx and .pak,
+ * versions 6 to 18).
  */
 import type { ByteSource } from '../../core/byte-source.ts';
 import { formatError } from '../../core/errors.ts';
@@ -35,7 +36,8 @@ export const nadeo: NadeoFamily = {
     return head.length >= magic.length && [...magic].every((letter, i) => head[i] === letter.charCodeAt(0));
   },
   async open(source, options = {}) {
-    const reader = new ByteReader(await source.read(0, Math.min(startSize, source.size)), magic);
+    const start = await source.read(0, Math.min(startSize, source.size));
+    const reader = new ByteReader(start, magic);
     if (options.ignoreMagic) reader.skip(magic.length);
     else reader.magic(magic);
     const version = options.forceVersion ?? reader.u32le();
@@ -46,6 +48,9 @@ export const nadeo: NadeoFamily = {
         found: version,
       });
     }
-    return openPack(source, version, options);
+    const pak = await openPack(source, version, options);
+    // A directory that cannot be read is taken for one only where the magic says that it is there.
+    if (pak.locked !== undefined && !nadeo.probe(start, start, source.size)) throw pak.locked;
+    return pak;
   },
 };

@@ -2,7 +2,8 @@
  * From what people have to what the cipher takes.
  *
  *   base key (packlist.dat, key lists)   MD5 of its 32 hex digits in upper case + "NadeoPak"
- *   master-server key, 6 and above       two halves, each reversed, xored with bytes 0-7 and 16-23 of the contents' SHA-256
+ *   master-server key, 6 and above       two halves, swapped and reversed, xored with bytes 0-7 and 16-23
+ *                                        of the contents' SHA-256
  *   header key, 6 and above              zeros, or the pack key when the header is private; xored with a constant
  *                                        when the default header key is used. With neither, the header is plain.
  *
@@ -43,7 +44,10 @@ export function keyFromBase(baseKey: Uint8Array): Uint8Array {
   return md5(new TextEncoder().encode(`${toHex(baseKey).toUpperCase()}NadeoPak`));
 }
 
-/** The pack key that belongs to a key of the master server. @param contentsChecksum the 32 bytes in the pack's header */
+/**
+ * The pack key that belongs to a key of the master server.
+ * @param contentsChecksum the 32 bytes in the pack's header
+ */
 export function keyFromMasterServer(masterKey: Uint8Array, contentsChecksum: Uint8Array): Uint8Array {
   const key = new Uint8Array(keySize);
   for (let i = 0; i < 8; i++) {
@@ -53,7 +57,10 @@ export function keyFromMasterServer(masterKey: Uint8Array, contentsChecksum: Uin
   return key;
 }
 
-/** The key of the header of version 6 and above; undefined when the header is plain. The pack key is used only if it is private. */
+/**
+ * The key of the header of version 6 and above; undefined when the header is plain. The pack key is used only if it
+ * is private.
+ */
 export function headerKey(headerFlags: number, packKey: Uint8Array | undefined): Uint8Array | undefined {
   const isPrivate = (headerFlags & headerFlag.isHeaderPrivate) !== 0;
   const usesDefault = (headerFlags & headerFlag.useDefaultHeaderKey) !== 0;
@@ -74,7 +81,8 @@ export function packlistKeys(list: Packlist): NamedKey[] {
 }
 
 /**
- * Decodes a key file: lines of a pack's name and 32 hex digits; empty lines and lines that start with # or // are comments.
+ * Decodes a key file: lines of a pack's name and 32 hex digits; empty lines and lines that start with # or // are
+ * comments.
  * @throws E_FORMAT for any other line
  */
 export function decodeKeyFile(text: string): NamedKey[] {
@@ -103,8 +111,8 @@ export interface KeyRing {
 }
 
 /**
- * Every pack key that may fit, in the order to try: named keys for this pack, keys without a name, then the other named ones.
- * Keys that cannot be Nadeo's (by length) are left out.
+ * Every pack key that may fit, in the order to try: named keys for this pack, keys without a name, then the other
+ * named ones. Keys that cannot be Nadeo's (by length) are left out.
  * @param contentsChecksum SHA-256 of the header, for master-server keys; absent below version 6
  */
 export function keyCandidates(ring: KeyRing, packName: string, contentsChecksum?: Uint8Array): KeyCandidate[] {

@@ -4,8 +4,8 @@
  *   size    u16   at most 4128
  *   block         gives 4096 bytes, the last one what is left
  *
- * Matches reach back over blocks, up to 64 KiB, and before the first block into a dictionary of 1,006 bytes that belongs to the
- * game. (As one reader of that version has it, and another confirms.)
+ * Matches reach back over blocks, up to 64 KiB, and before the first block into a dictionary of 1,006 bytes that
+ * belongs to the game. (As one reader of that version has it, and another confirms.)
  */
 import { lz4BlockInto } from '../../codecs/lz4.ts';
 import { formatError, PakratError } from '../../core/errors.ts';
@@ -26,7 +26,10 @@ export class Lz4Blocks {
   #end: number;
   #remaining: number;
 
-  /** @param size of the whole output, @param dictionary what matches before the start refer to; only its last 64 KiB count */
+  /**
+   * @param size of the whole output,
+   * @param dictionary what matches before the start refer to; only its last 64 KiB count
+   */
   constructor(size: number, dictionary: Uint8Array = new Uint8Array(0)) {
     const history = dictionary.subarray(Math.max(0, dictionary.length - historySize));
     this.#window.set(history);
@@ -80,7 +83,10 @@ export class Lz4Blocks {
   }
 }
 
-/** Walks over a block's sequences: how much they give, and how far before the block's output its matches start at most. */
+/**
+ * Walks over a block's sequences: how much they give, and how far before the block's output its matches start at
+ * most.
+ */
 function measureBlock(block: Uint8Array): { outputSize: number; reach: number } {
   let at = 0;
   let outputSize = 0;

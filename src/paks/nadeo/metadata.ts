@@ -2,11 +2,11 @@
  * The metadata section at the end of a NadeoPak: the headers of GBX files, so that they need not be opened.
  *
  *   compressed, then encrypted; zlib below version 18, LZ4 blocks in the game's own packs of version 18:
- *     entries   file index u32 (into the files of the header) · dataless GBX: the start of a GBX file, up to its node count
+ *     entries   file index u32 (into the files of the header) · dataless GBX: the start of a GBX, up to its node count
  *     end       i32 -1
  *
- * The compressed bytes are filled up with zeros to a multiple of 256 before they are encrypted, or the game does not read the rest;
- * the header has their number without that. (Mania Tech Wiki, PAK)
+ * The compressed bytes are filled up with zeros to a multiple of 256 before they are encrypted, or the game does not
+ * read the rest; the header has their number without that. (Mania Tech Wiki, PAK)
  */
 import { inflate } from '../../codecs/inflate.ts';
 import { concatBytes } from '../../core/bytes.ts';

@@ -1,6 +1,6 @@
 /*
- * Hashed file names. A pack may store, instead of a file's path below one of its folders, 34 hex digits of 17 bytes, each byte with
- * its low digit first and in upper case:
+ * Hashed file names. A pack may store, instead of a file's path below one of its folders, 34 hex digits of 17 bytes,
+ * each byte with its low digit first and in upper case:
  *
  *   byte 0        length of the path in bytes, modulo 256
  *   bytes 1-16    MD5 of the path

@@ -1,6 +1,7 @@
 /*
- * What a node's class contributes to the feedback of a pack (see cipher-stream.ts): when the body of a node starts, the id of
- * the *parent* of its class is mixed, as the four bytes of a little-endian u32, in the form in which the engine writes ids.
+ * What a node's class contributes to the feedback of a pack (see cipher-stream.ts): when the body of a node starts,
+ * the id of the *parent* of its class is mixed, as the four bytes of a little-endian u32, in the form in which the
+ * engine writes ids.
  *
  *   file id  --wrap-->  engine id  --parent-->  engine id  --unwrap-->  id to mix;  0x07031000 becomes 0x07001000
  *

@@ -48,8 +48,8 @@ export interface OpenHeaderOptions {
 
 /**
  * Reads the header of a pack, with the first key that opens it.
- * @throws E_FORMAT... for damage; below version 6 E_FORMAT_CHECKSUM when a key opens it but the MD5 is wrong (what that MD5
- *   is over is not sure of every later version, so there a wrong one is told and no error)
+ * @throws E_FORMAT... for damage; below version 6 E_FORMAT_CHECKSUM when a key opens it but the MD5 is wrong (what
+ *   that MD5 is over is not sure of every later version, so there a wrong one is told and no error)
  */
 export async function openHeader(source: ByteSource, options: OpenHeaderOptions): Promise<OpenedHeader> {
   return options.version < 6 ? openOldHeader(source, options) : openNewHeader(source, options);
@@ -166,7 +166,10 @@ async function readPrivate(source: ByteSource, place: PrivatePlace, key: Uint8Ar
   return growing(source, { offset, size }, (stored) => decodePrivate(stored, { place, headerSize, cipher }));
 }
 
-/** Decodes what is there of the private part. @param cipher makes its cipher, from its start; absent when it is plain */
+/**
+ * Decodes what is there of the private part.
+ * @param cipher makes its cipher, from its start; absent when it is plain
+ */
 function decodePrivate(
   stored: Uint8Array,
   options: { place: PrivatePlace; headerSize: number; cipher: (() => CipherStream) | undefined },
@@ -216,7 +219,10 @@ function headerRoom(
   return room;
 }
 
-/** Decodes a region by more and more of its start, so that little is read of a small header and nothing is read twice over. */
+/**
+ * Decodes a region by more and more of its start, so that little is read of a small header and nothing is read twice
+ * over.
+ */
 async function growing<T>(
   source: ByteSource,
   { offset, size }: { offset: number; size: number },

@@ -37,7 +37,10 @@ import { sha256Hasher } from './sha256.ts';
 
 /** What a NadeoPak may be told beside what every PAK is. */
 export interface NadeoOptions extends PakOptions {
-  /** Base keys with the names of their packs, from packlist.dat or a key file: those for this pack are tried first, then all. */
+  /**
+   * Base keys with the names of their packs, from packlist.dat or a key file: those for this pack are tried first,
+   * then all.
+   */
   namedKeys?: readonly NamedKey[];
   /** Name of the pack in such lists; the file's name by default. */
   packName?: string;
@@ -62,7 +65,10 @@ export interface NadeoPak extends Pak {
   status(entry: PakEntry): Promise<EntryStatus>;
   /** The dataless GBX headers at the end of the pack. Throws E_KEY_MISSING, E_FORMAT... */
   metadata(): Promise<MetadataEntry[]>;
-  /** Looks for real names of hashed files in the pack's own GBX files and scripts; `entries` have them afterwards. @returns how many are new */
+  /**
+   * Looks for real names of hashed files in the pack's own GBX files and scripts; `entries` have them afterwards.
+   * @returns how many are new
+   */
   resolveNames(): Promise<number>;
 }
 

@@ -107,7 +107,10 @@ export function decodePacklist(bytes: Uint8Array, product?: string): Packlist {
   return { version, game, productCrc, salt, signed: game === 'trackmania', entries };
 }
 
-/** Encodes a list; an entry bound to a product needs `product`. Throws E_USAGE for keys or names that cannot be stored. */
+/**
+ * Encodes a list; an entry bound to a product needs `product`. Throws E_USAGE for keys or names that cannot be
+ * stored.
+ */
 export function encodePacklist(list: Packlist, product?: string): Uint8Array {
   const secrets = secretsOf[list.game];
   const writer = new ByteWriter().u8(list.version).u8(list.entries.length).u32le(list.productCrc).u32le(list.salt);

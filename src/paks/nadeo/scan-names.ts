@@ -1,5 +1,6 @@
 /*
- * Finds the names behind hashes in a pack itself: the reference tables of its GBX files, and its scripts, name other files.
+ * Finds the names behind hashes in a pack itself: the reference tables of its GBX files, and its scripts, name other
+ * files.
  */
 import { concatBytes } from '../../core/bytes.ts';
 import { isPakratError } from '../../core/errors.ts';
@@ -34,7 +35,8 @@ interface References {
 }
 
 /**
- * Reads the start of every GBX and the scripts, and adds what they name to the book. Files that cannot be read are passed over.
+ * Reads the start of every GBX and the scripts, and adds what they name to the book. Files that cannot be read are
+ * passed over.
  * @returns the number of files that named others
  */
 export async function scanNames(context: EntryContext, files: readonly ScannedFile[], book: NameBook): Promise<number> {

@@ -3,8 +3,9 @@ import { concatBytes } from '../../core/bytes.ts';
 import { CipherStream, paddedSize, pageSize } from './cipher-stream.ts';
 
 /**
- * The opposite of PlainRegion: a page is encrypted when its first byte is taken, with the feedback that was mixed by then.
- * Whoever takes the plain bytes as the game would, mixing what it would mix, leaves behind what the game can read.
+ * The opposite of PlainRegion: a page is encrypted when its first byte is taken, with the feedback that was mixed by
+ * then. Whoever takes the plain bytes as the game would, mixing what it would mix, leaves behind what the game can
+ * read.
  */
 export class SealedRegion {
   readonly #plain: Uint8Array;

@@ -10,9 +10,9 @@ export const fetchedStepSize = 0x100;
 export type TakeBytes = (size: number) => Promise<Uint8Array> | Uint8Array;
 
 /**
- * Inflates in the steps of the game: a buffer of 1 KiB is filled whenever it has been used up, and while it is being filled
- * the compressed stream is fetched by 256 bytes. Which page is decrypted when, and so what feedback it takes, depends on how
- * zlib swallows its input; pako does so as the original zlib does (checked on 960 streams).
+ * Inflates in the steps of the game: a buffer of 1 KiB is filled whenever it has been used up, and while it is being
+ * filled the compressed stream is fetched by 256 bytes. Which page is decrypted when, and so what feedback it takes,
+ * depends on how zlib swallows its input; pako does so as the original zlib does (checked on 960 streams).
  */
 export class SteppedInflate {
   readonly #stream = new pako.ZStream();

@@ -18,7 +18,9 @@ export function readString(reader: ByteReader, maxSize: number, decode: NameDeco
       expected: `at most ${maxSize}`,
     });
   }
-  return decode(reader.take(size));
+  const start = reader.pos;
+  reader.skip(size);
+  return decode(reader.bytes, start, reader.pos);
 }
 
 /** The mirror of {@link readString}, in UTF-8. */

@@ -1,7 +1,8 @@
 /*
- * Writes NadeoPak files: versions 1 to 5 with an encrypted header, 6 to 18 with a plain one. The layout is that of the game's
- * own packs: header, files, metadata. Because the header comes first and tells sizes (and, from version 6 on, a hash over all
- * that follows), files are read and compressed once for each of that, except as far as they fit into a bounded memory.
+ * Writes NadeoPak files: versions 1 to 5 with an encrypted header, 6 to 18 with a plain one. The layout is that of
+ * the game's own packs: header, files, metadata. Because the header comes first and tells sizes (and, from version 6
+ * on, a hash over all that follows), files are read and compressed once for each of that, except as far as they fit
+ * into a bounded memory.
  */
 import type { BlowfishKey } from '../../codecs/blowfish.ts';
 import { deflateExact } from '../../codecs/deflate-exact.ts';
@@ -63,7 +64,8 @@ export interface NadeoWriteOptions {
 
 /**
  * Writes a NadeoPak. The same files always give the same bytes. One file at a time is held in memory.
- * @throws E_USAGE for names, keys and versions that cannot be, E_UNSUPPORTED past 4 GiB, E_INTEGRITY for files that change
+ * @throws E_USAGE for names, keys and versions that cannot be, E_UNSUPPORTED past 4 GiB, E_INTEGRITY for files that
+ *   change
  */
 export async function writeNadeoPak(
   files: Iterable<NadeoPackFile>,
@@ -137,7 +139,8 @@ async function planPack(
     const gbx = files[index]!.metadata ?? ownMetadata(content);
     if (gbx !== undefined) metadata.push({ fileIndex: index, gbx });
   }
-  const section = key === undefined ? noMetadata : sealMetadata(metadata, { key, version });
+  // Version 1 has no place for the sizes of the section.
+  const section = key === undefined || version < 2 ? noMetadata : sealMetadata(metadata, { key, version });
   const bodySize = offset + section.metadata.length;
   const bare = { ...directory, ...section, version, info, slotSizes, bodySize, metadataOffset: offset, dataOffset: 0 };
   return placed({ ...bare, unused: new Uint8Array(16), flags: 0 });

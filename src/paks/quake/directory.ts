@@ -76,7 +76,9 @@ export function decodeQuakeDirectory(bytes: Uint8Array, layout: QuakeLayout, dec
   const reader = new ByteReader(bytes, 'Quake PAK directory');
   const records: QuakeRecord[] = [];
   while (reader.remaining >= layout.recordSize) {
-    const name = decodeName(untilNul(reader.take(layout.nameSize))).replaceAll('\\', '/');
+    const start = reader.pos;
+    const length = reader.take(layout.nameSize).indexOf(0);
+    const name = decodeName(bytes, start, length < 0 ? reader.pos : start + length).replaceAll('\\', '/');
     const offset = reader.i32le();
     const size = reader.i32le();
     const storedSize = layout === daikatanaLayout ? reader.i32le() : size;
@@ -84,11 +86,6 @@ export function decodeQuakeDirectory(bytes: Uint8Array, layout: QuakeLayout, dec
     records.push({ name, offset, size, storedSize: isCompressed ? storedSize : size, isCompressed });
   }
   return records;
-}
-
-function untilNul(field: Uint8Array): Uint8Array {
-  const end = field.indexOf(0);
-  return end < 0 ? field : field.subarray(0, end);
 }
 
 /**

@@ -34,7 +34,7 @@ export const quake: PakFamily = {
 const magics = ['PACK', 'SPAK'].map((magic) => [...magic].map((character) => character.charCodeAt(0)));
 
 async function openQuakePak(source: ByteSource, options: PakOptions = {}): Promise<Pak> {
-  const header = decodeQuakeHeader(await source.read(0, quakeHeaderSize));
+  const header = decodeQuakeHeader(await source.read(0, Math.min(quakeHeaderSize, source.size)));
   if (header.magic !== 'PACK' && header.magic !== 'SPAK' && options.ignoreMagic !== true) {
     throw formatError('E_FORMAT_MAGIC', 'Quake PAK header', 'wrong magic', {
       offset: 0,

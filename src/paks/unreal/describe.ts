@@ -1,5 +1,4 @@
 import { isPakratError, type PakratError } from '../../core/errors.ts';
-import type { EntryRecord } from './entry-record.ts';
 import { type Footer, newestVersion } from './footer.ts';
 import { methodName } from './methods.ts';
 import type { OpenedIndex } from './open.ts';
@@ -22,43 +21,47 @@ const engines: Readonly<Record<string, string>> = {
 
 /** What `info` tells of a PAK. Without its index that is what the footer says. */
 export function unrealFacts(footer: Footer, index: OpenedIndex | PakratError): Record<string, unknown> {
+  const isLocked = isPakratError(index);
+  const counts = isLocked ? undefined : countRows(index);
+  const isEncrypted = footer.encryptedIndex || (counts?.encryptedEntries ?? 0) > 0;
   return {
     game: 'Unreal Engine',
     engine: engines[footer.label] ?? null,
-    encryption: encryptionOf(footer, index),
+    mountPoint: isLocked ? null : index.mountPoint,
+    encryption: isEncrypted ? footer.encryption : 'none',
     encryptedIndex: footer.encryptedIndex,
     keyGuid: footer.keyGuid,
-    locked: isPakratError(index),
+    locked: isLocked,
+    methods: counts === undefined ? namedMethods(footer) : methodsOf(counts.methods, footer),
+    encryptedEntries: counts?.encryptedEntries ?? null,
+    deleteRecords: counts?.deleteRecords ?? null,
     indexOffset: footer.indexOffset,
     indexSize: footer.indexSize,
     ...(footer.pakchunkIndex === undefined ? {} : { pakchunkIndex: footer.pakchunkIndex }),
-    ...(isPakratError(index) ? { methods: namedMethods(footer) } : indexFacts(footer, index)),
+    ...(isLocked || footer.version < 10 ? {} : pathHashFacts(index)),
   };
 }
 
-function encryptionOf(footer: Footer, index: OpenedIndex | PakratError): string {
-  const isEncrypted =
-    footer.encryptedIndex || (!isPakratError(index) && index.rows.some(({ record }) => record.encrypted));
-  return isEncrypted ? footer.encryption : 'none';
+function countRows({ rows }: OpenedIndex): { methods: Set<number>; encryptedEntries: number; deleteRecords: number } {
+  const counts = { methods: new Set<number>(), encryptedEntries: 0, deleteRecords: 0 };
+  for (const { record } of rows) {
+    counts.methods.add(record.method);
+    if (record.encrypted) counts.encryptedEntries += 1;
+    if (record.deleted) counts.deleteRecords += 1;
+  }
+  return counts;
 }
 
 function namedMethods({ methodNames }: Footer): string[] {
   return methodNames.filter((name) => name !== '').map((name) => name.toLowerCase());
 }
 
-function indexFacts(footer: Footer, { rows, mountPoint, seed, findRow }: OpenedIndex): Record<string, unknown> {
-  const counted = (matches: (record: EntryRecord) => boolean): number =>
-    rows.filter(({ record }) => matches(record)).length;
-  const methods = new Set(rows.map(({ record }) => record.method));
-  return {
-    mountPoint,
-    methods: [...methods].sort((a, b) => a - b).map((method) => methodName(method, footer)),
-    encryptedEntries: counted(({ encrypted }) => encrypted),
-    deleteRecords: counted(({ deleted }) => deleted),
-    ...(footer.version < 10
-      ? {}
-      : { pathHashSeed: seed.toString(), names: findRow === undefined ? 'listed' : 'hashed' }),
-  };
+function methodsOf(methods: ReadonlySet<number>, footer: Footer): string[] {
+  return [...methods].sort((a, b) => a - b).map((method) => methodName(method, footer));
+}
+
+function pathHashFacts({ seed, findRow }: OpenedIndex): Record<string, unknown> {
+  return { pathHashSeed: seed.toString(), names: findRow === undefined ? 'listed' : 'hashed' };
 }
 
 /** Oddities of a PAK that are no errors. */

@@ -98,7 +98,7 @@ function decodeFlat(reader: ByteReader, { decodeName }: DirectoryFormat, onFile:
       const from = nameOffsets(file);
       const to = nameOffsets(file + 1);
       if (from < 0 || to < from || to > blob.length) throw badFlat(reader, `file ${file}`);
-      onFile(name + decodeName(blob.subarray(from, to)), locations(file));
+      onFile(name + decodeName(blob, from, to), locations(file));
     }
   }
 }
@@ -119,7 +119,7 @@ function* directoryNames(reader: ByteReader, count: number, decodeName: NameDeco
     next.set(name.subarray(0, shared));
     next.set(own, shared);
     name = next;
-    yield withoutRoot(decodeName(name));
+    yield withoutRoot(decodeName(name, 0, name.length));
   }
 }
 

@@ -14,11 +14,11 @@
  * A single block often has a block size of 0: it then holds the whole entry. (Checked on real files.)
  */
 import { ByteReader } from '../../core/reader.ts';
-import { RecordTable } from '../../core/record-table.ts';
 import type { ByteWriter } from '../../core/writer.ts';
-import { type EntryRecord, type RecordFormat, recordSize } from './entry-record.ts';
+import { blockRanges, type EntryRecord, type RecordFormat, readSize, recordSize } from './entry-record.ts';
 
 const ivSize = 12;
+const blockRowSize = 4;
 const blockSizeEscape = 0x3f;
 const maxBlockCount = 0xffff;
 const maxMethod = 0x3f;
@@ -41,48 +41,56 @@ export function decodeEncodedEntry(bytes: Uint8Array, position: number, format: 
   const blockSize = sizeCode === blockSizeEscape ? reader.u32le() : sizeCode << 11;
   const offset = readNumber(reader, bits, 31);
   const size = readNumber(reader, bits, 30);
-  const iv = encrypted && format.hasIvs ? reader.take(ivSize) : undefined;
+  const ivOffset = encrypted && format.hasIvs ? reader.pos : -1;
+  if (ivOffset >= 0) reader.skip(ivSize);
   const storedSize = method === 0 ? size : readNumber(reader, bits, 29);
   const hasSizes = method !== 0 && (count !== 1 || encrypted);
-  const blocks = hasSizes ? new RecordTable(reader.take(reader.count(count, 4) * 4), 4, count) : undefined;
-  const headerSize = recordSize(format, method === 0 ? undefined : count);
+  reader.count(hasSizes ? count : 0, blockRowSize);
   return {
-    ...{ offset, size, storedSize, method, encrypted, blockSize, blocks, iv, headerSize },
-    ...{ time: undefined, sha1: undefined, deleted: false },
+    offset,
+    storedSize,
+    size,
+    method,
+    time: undefined,
+    encrypted,
+    deleted: false,
+    blockSize,
+    blockCount: method === 0 ? 0 : count,
+    headerSize: recordSize(format, method === 0 ? undefined : count),
+    bytes,
+    sha1Offset: -1,
+    blocksOffset: hasSizes ? reader.pos : -1,
+    blockStride: blockRowSize,
+    ivOffset,
   };
 }
 
 function readNumber(reader: ByteReader, bits: number, bit: number): number {
-  return (bits >>> bit) & 1 ? reader.u32le() : reader.u64le();
+  return (bits >>> bit) & 1 ? reader.u32le() : readSize(reader);
 }
 
 /** True when a record can be written in the short form. */
 export function isEncodable(record: EntryRecord): boolean {
-  return (record.blocks?.count ?? 0) <= maxBlockCount && record.method <= maxMethod && !record.deleted;
+  return record.blockCount <= maxBlockCount && record.method <= maxMethod && !record.deleted;
 }
 
 /**
  * Writes a record in the short form.
  * @param record with whole blocks (start and end), as it stands in front of the data
  */
-export function writeEncodedEntry(writer: ByteWriter, record: EntryRecord): void {
-  const { offset, size, storedSize, method, encrypted, blockSize, blocks } = record;
-  const count = blocks?.count ?? 0;
+export function writeEncodedEntry(writer: ByteWriter, record: EntryRecord, format: RecordFormat): void {
+  const { offset, size, storedSize, method, encrypted, blockSize, blockCount } = record;
   const sizeCode = blockSize % 2048 === 0 && blockSize >>> 11 < blockSizeEscape ? blockSize >>> 11 : blockSizeEscape;
   const small = (value: number, bit: number): number => (value <= max32 ? 2 ** bit : 0);
   const flags = (encrypted ? 0x400000 : 0) + small(storedSize, 29) + small(size, 30) + small(offset, 31);
-  writer.u32le(sizeCode + count * 64 + method * 0x800000 + flags);
+  writer.u32le(sizeCode + blockCount * 64 + method * 0x800000 + flags);
   if (sizeCode === blockSizeEscape) writer.u32le(blockSize);
   writeNumber(writer, offset);
   writeNumber(writer, size);
   if (method === 0) return;
   writeNumber(writer, storedSize);
-  if (count === 1 && !encrypted) return;
-  for (const block of blocks ?? []) {
-    const reader = new ByteReader(block, 'block');
-    const start = reader.u64le();
-    writer.u32le(reader.u64le() - start);
-  }
+  if (blockCount === 1 && !encrypted) return;
+  for (const { start, end } of blockRanges(record, format)) writer.u32le(end - start);
 }
 
 function writeNumber(writer: ByteWriter, value: number): void {

@@ -18,8 +18,8 @@
  *   version   1-3  4-6  7   8A   8B   9    10-13  14   15
  *   size      44   45   61  189  221  222  221    225  262
  *
- * (Sizes 44, 45, 61, 189, 221 and 222 and versions up to 12 checked on real files, 14 and 15 by description. Games
- * with fewer than four names are described by one source.)
+ * (Sizes 44, 45, 61, 189, 221 and 222 and versions up to 12 checked on real files, 14 and 15 by description. Version 8
+ * with fewer than four names is said to exist; it cannot be told from a file that lost its end, and is not read.)
  */
 import { formatError, type PakratError } from '../../core/errors.ts';
 import { ByteReader } from '../../core/reader.ts';
@@ -50,9 +50,6 @@ const layouts: readonly FooterLayout[] = [
   { versions: [7, 7], size: 61, lead: 17, names: 0 },
   { versions: [8, 8], size: 221, lead: 17, names: 5 },
   { versions: [8, 8], size: 189, lead: 17, names: 4 },
-  { versions: [8, 8], size: 157, lead: 17, names: 3 },
-  { versions: [8, 8], size: 125, lead: 17, names: 2 },
-  { versions: [8, 8], size: 93, lead: 17, names: 1 },
   { versions: [9, 9], size: 222, lead: 17, names: 5 },
   { versions: [10, 13], size: 221, lead: 17, names: 5 },
   { versions: [14, 14], size: 225, lead: 17, names: 5 },

@@ -16,15 +16,14 @@
  */
 import { formatError } from '../../core/errors.ts';
 import { ByteReader } from '../../core/reader.ts';
-import { RecordTable } from '../../core/record-table.ts';
-import { type EntryRecord, type RecordFormat, recordSize } from './entry-record.ts';
+import { type EntryRecord, emptyRecord, type RecordFormat, readSize, recordSize } from './entry-record.ts';
 import { type DecodedIndex, NameBudget, RowList } from './index-rows.ts';
 
 const what = 'frozen index of an Unreal PAK';
 const entrySize = 80;
 const directoryElementSize = 80;
 const fileElementSize = 32;
-const blockSize = 16;
+const blockRowSize = 16;
 const maxNameLength = 4096;
 
 /** Decodes a frozen index. Throws E_FORMAT…. */
@@ -49,20 +48,21 @@ export function decodeFrozenIndex(bytes: Uint8Array, format: RecordFormat): Deco
 }
 
 function readEntry(reader: ByteReader, at: number, format: RecordFormat): EntryRecord {
+  const blocks = readArray(reader, at + 48, blockRowSize);
   reader.seek(at);
-  const [offset, storedSize, size] = [reader.u64le(), reader.u64le(), reader.u64le()];
-  const sha1 = reader.take(20);
-  const list = readArray(reader, at + 48, blockSize);
+  const [offset, storedSize, size] = [readSize(reader), readSize(reader), readSize(reader)];
   reader.seek(at + 64);
-  const decodedBlockSize = reader.u32le();
+  const blockSize = reader.u32le();
   const method = reader.u32le();
   const flags = reader.u8();
-  reader.seek(list.start);
-  const blocks = method === 0 ? undefined : new RecordTable(reader.take(list.count * blockSize), blockSize, list.count);
   return {
-    ...{ offset, storedSize, size, method, sha1, blocks, blockSize: decodedBlockSize },
-    ...{ time: undefined, iv: undefined, encrypted: (flags & 1) !== 0, deleted: (flags & 2) !== 0 },
-    headerSize: recordSize(format, blocks?.count),
+    ...emptyRecord,
+    ...{ offset, storedSize, size, method, blockSize, bytes: reader.bytes, sha1Offset: at + 24 },
+    encrypted: (flags & 1) !== 0,
+    deleted: (flags & 2) !== 0,
+    blockCount: method === 0 ? 0 : blocks.count,
+    blocksOffset: method === 0 ? -1 : blocks.start,
+    headerSize: recordSize(format, method === 0 ? undefined : blocks.count),
   };
 }
 

@@ -19,18 +19,23 @@ export function readFString(reader: ByteReader, decode: NameDecoder): string {
   const offset = reader.pos;
   const length = readLength(reader);
   if (length === 0) return '';
-  const bytes = reader.take(length > 0 ? length : length * -2);
-  const isClosed = bytes.at(-1) === 0 && (length > 0 || bytes.at(-2) === 0);
-  if (!isClosed) throw formatError('E_FORMAT', reader.what, 'a string without its closing NUL', { offset });
-  return length > 0 ? decode(bytes.subarray(0, -1)) : decodeUtf16(bytes.subarray(0, -2));
+  const start = reader.pos;
+  reader.skip(length > 0 ? length : length * -2);
+  const end = reader.pos - (length > 0 ? 1 : 2);
+  if (reader.bytes[end] !== 0 || reader.bytes[reader.pos - 1] !== 0) {
+    throw formatError('E_FORMAT', reader.what, 'a string without its closing NUL', { offset });
+  }
+  return length > 0 ? decode(reader.bytes, start, end) : decodeUtf16(reader.bytes.subarray(start, end));
 }
 
 /** Reads a name that may end in a NUL or not. Throws as {@link readFString}, but for the NUL. */
 export function readOpenString(reader: ByteReader, decode: NameDecoder): string {
   const length = readLength(reader);
-  const bytes = reader.take(length >= 0 ? length : length * -2);
-  if (length < 0) return decodeUtf16(bytes).replace(/\0$/, '');
-  return decode(bytes.at(-1) === 0 ? bytes.subarray(0, -1) : bytes);
+  const start = reader.pos;
+  reader.skip(length >= 0 ? length : length * -2);
+  if (length < 0) return decodeUtf16(reader.bytes.subarray(start, reader.pos)).replace(/\0$/, '');
+  const isClosed = length > 0 && reader.bytes[reader.pos - 1] === 0;
+  return decode(reader.bytes, start, isClosed ? reader.pos - 1 : reader.pos);
 }
 
 function readLength(reader: ByteReader): number {

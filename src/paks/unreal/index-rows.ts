@@ -45,11 +45,3 @@ export class RowList {
     this.rows.push({ name: name.includes('\\') ? name.replaceAll('\\', '/') : name, record });
   }
 }
-
-/** The record of a name that takes a file of another PAK away. */
-export function deleteRecord(): EntryRecord {
-  return {
-    ...{ offset: 0, storedSize: 0, size: 0, method: 0, time: undefined, sha1: undefined, iv: undefined },
-    ...{ encrypted: false, deleted: true, blockSize: 0, blocks: undefined, headerSize: 0 },
-  };
-}

@@ -18,9 +18,9 @@ import { ByteReader } from '../../core/reader.ts';
 import type { NameDecoder } from '../names.ts';
 import { decodeDirectoryIndex } from './directory-index.ts';
 import { decodeEncodedEntry, type EncodedFormat } from './encoded-entry.ts';
-import { type EntryRecord, minRecordSize, readEntryRecord } from './entry-record.ts';
+import { type EntryRecord, emptyRecord, minRecordSize, readEntryRecord, readSize } from './entry-record.ts';
 import { readFString } from './fstring.ts';
-import { type DecodedIndex, deleteRecord, NameBudget, RowList } from './index-rows.ts';
+import { type DecodedIndex, NameBudget, RowList } from './index-rows.ts';
 import { type PathHashRows, readPathHashRows } from './path-hash.ts';
 
 const deletedLocation = -0x80000000;
@@ -58,18 +58,24 @@ export function decodePrimaryIndex(bytes: Uint8Array, format: EncodedFormat, dec
   const encoded = reader.take(reader.u32le());
   const plainCount = reader.count(reader.u32le(), minRecordSize(format));
   const plain = Array.from({ length: plainCount }, () => readEntryRecord(reader, format));
-  if (format.hasIvs) for (const record of plain) record.iv = reader.take(ivSize);
+  if (format.hasIvs) for (const record of plain) readIv(reader, record);
   return { mountPoint, count, seed, pathHashes, directory, encoded, plain };
+}
+
+/** The IV of a plain entry does not stand in its record, but lies in the same bytes. */
+function readIv(reader: ByteReader, record: EntryRecord): void {
+  record.ivOffset = reader.pos;
+  reader.skip(ivSize);
 }
 
 function readPartRange(reader: ByteReader): PartRange | undefined {
   if (reader.u32le() === 0) return undefined;
-  return { offset: reader.u64le(), size: reader.u64le(), hash: reader.take(20) };
+  return { offset: readSize(reader), size: readSize(reader), hash: reader.take(20) };
 }
 
 /** The record at a location. Throws E_FORMAT_RANGE for a location that does not exist. */
 export function recordAt(location: number, index: PrimaryIndex, format: EncodedFormat): EntryRecord {
-  if (location === deletedLocation) return deleteRecord();
+  if (location === deletedLocation) return { ...emptyRecord, deleted: true };
   if (location >= 0) return decodeEncodedEntry(index.encoded, location, format);
   const record = index.plain[-location - 1];
   if (record !== undefined) return record;

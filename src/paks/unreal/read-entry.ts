@@ -1,12 +1,11 @@
 import { aesBlockSize, alignToBlock } from '../../codecs/aes.ts';
 import { inflatePieces } from '../../codecs/inflate.ts';
-import type { ByteSource } from '../../core/byte-source.ts';
 import { formatError } from '../../core/errors.ts';
 import { pieceSize, readPieces, slicePieces } from '../pieces.ts';
+import type { FillingSource, ScratchPool } from '../scratch.ts';
 import type { EntryHash } from './entry-hash.ts';
 import {
   type BlockRange,
-  blockCount,
   blockRanges,
   dataOffset,
   dataSize,
@@ -23,7 +22,7 @@ export type EntryCipher = (bytes: Uint8Array, position: number) => Uint8Array;
 
 /** An entry that is to be read. */
 export interface EntryAccess {
-  source: ByteSource;
+  source: FillingSource;
   format: RecordFormat;
   record: EntryRecord;
   /** Name, for errors. */
@@ -32,6 +31,7 @@ export interface EntryAccess {
   method: string;
   /** Undefined for an entry that is not encrypted. */
   cipher: EntryCipher | undefined;
+  scratches: ScratchPool;
 }
 
 /** Part of the decoded bytes. */
@@ -53,7 +53,7 @@ export async function* readEntry(
   const { record, format } = access;
   if (range.size === 0) return;
   if (record.method === 0) yield* readPlain(access, range, hash);
-  else if (blockCount(record) === 1 && record.size > maxBlockSize) yield* readLargeBlock(access, range, hash);
+  else if (record.blockCount === 1 && record.size > maxBlockSize) yield* readLargeBlock(access, range, hash);
   else
     yield* readBlocks(access, {
       ...range,
@@ -124,19 +124,23 @@ interface BlockWork extends DecodedRange {
 
 /** Decodes the blocks that hold a range. Neighbours are read together, up to the size of a piece. */
 async function* readBlocks(access: EntryAccess, work: BlockWork): AsyncGenerator<Uint8Array> {
-  const { source, record, cipher, name } = access;
+  const { source, record, cipher, name, scratches } = access;
   const { offset, size } = work;
-  for (const group of groupBlocks(access, work)) {
-    const start = group[0]!.start;
-    const end = group.at(-1)!.storedEnd;
-    const stored = await source.read(start, end - start);
-    work.hash?.update(stored, start - dataOffset(record));
-    for (const block of group) {
-      const bytes = stored.subarray(block.start - start, block.storedEnd - start);
-      const plain = cipher === undefined ? bytes : cipher(bytes, block.start - dataOffset(record));
-      const decoded = work.decode(plain.subarray(0, block.end - block.start), block.size, name);
-      yield decoded.subarray(Math.max(offset - block.at, 0), Math.min(offset + size - block.at, decoded.length));
+  const scratch = scratches.take();
+  try {
+    for (const group of groupBlocks(access, work)) {
+      const start = group[0]!.start;
+      const stored = await scratch.read(source, start, group.at(-1)!.storedEnd - start);
+      work.hash?.update(stored, start - dataOffset(record));
+      for (const block of group) {
+        const bytes = stored.subarray(block.start - start, block.storedEnd - start);
+        const plain = cipher === undefined ? bytes : cipher(bytes, block.start - dataOffset(record));
+        const decoded = work.decode(plain.subarray(0, block.end - block.start), block.size, name);
+        yield decoded.subarray(Math.max(offset - block.at, 0), Math.min(offset + size - block.at, decoded.length));
+      }
     }
+  } finally {
+    scratches.give(scratch);
   }
 }
 
@@ -169,10 +173,9 @@ function* placeBlocks(
   { source, record, cipher, name }: EntryAccess,
   ranges: Iterable<BlockRange>,
 ): Generator<PlacedBlock> {
-  const count = blockCount(record);
   let at = 0;
   for (const { start, end } of ranges) {
-    const size = count === 1 ? record.size : Math.min(record.blockSize, record.size - at);
+    const size = record.blockCount === 1 ? record.size : Math.min(record.blockSize, record.size - at);
     const storedEnd = cipher === undefined ? end : start + alignToBlock(end - start);
     const isSane = end >= start && storedEnd <= source.size && size > 0 && size <= maxBlockSize;
     if (!isSane || end - start > maxStored(size)) {

@@ -3,9 +3,10 @@ import { isAllZero, toHex } from '../../core/bytes.ts';
 import { formatError, isPakratError, PakratError } from '../../core/errors.ts';
 import { foldName } from '../names.ts';
 import type { HiddenKind, Pak, PakEntry, PakOptions, PakProblem } from '../pak.ts';
+import { ScratchPool } from '../scratch.ts';
 import { EntryHash } from './entry-hash.ts';
 import { findEntryKey } from './entry-key.ts';
-import type { EntryRecord } from './entry-record.ts';
+import { type EntryRecord, ivOf, sha1Of } from './entry-record.ts';
 import type { Footer } from './footer.ts';
 import type { IndexRow } from './index-rows.ts';
 import { aesKeys, decryptUnit, missingKey } from './keys.ts';
@@ -46,7 +47,7 @@ export class UnrealEntry implements PakEntry {
     return this.record.encrypted;
   }
   get sha1(): string | undefined {
-    const { sha1 } = this.record;
+    const sha1 = sha1Of(this.record);
     return sha1 === undefined || isAllZero(sha1) ? undefined : toHex(sha1);
   }
   get mtime(): Date | undefined {
@@ -79,6 +80,7 @@ export class UnrealPak implements Pak {
   readonly #parts: UnrealParts;
   readonly #entries: readonly UnrealEntry[];
   readonly #byName = new Map<string, UnrealEntry>();
+  readonly #scratches = new ScratchPool();
   #key: Promise<Uint8Array | undefined> | undefined;
 
   constructor(parts: UnrealParts) {
@@ -104,8 +106,13 @@ export class UnrealPak implements Pak {
     if (problem !== undefined) entry.note = `cannot be read: ${problem}`;
   }
 
+  get locked(): PakratError | undefined {
+    const { index } = this.#parts;
+    return isPakratError(index) ? index : undefined;
+  }
+
   get entries(): readonly UnrealEntry[] {
-    if (isPakratError(this.#parts.index)) throw this.#parts.index;
+    if (this.locked !== undefined) throw this.locked;
     return this.#entries;
   }
 
@@ -156,7 +163,7 @@ export class UnrealPak implements Pak {
     const isHashed = !hasOwnChecksum(method) && this.#parts.options.ignoreHashes !== true;
     const hash = isHashed ? new EntryHash(record.storedSize) : undefined;
     yield* readEntry(access, { offset: 0, size: record.size }, hash);
-    hash?.check(record.sha1 ?? (await storedHash(access)), name);
+    hash?.check(sha1Of(record) ?? (await storedHash(access)), name);
   }
 
   async *readRange(entry: PakEntry, offset: number, size: number): AsyncGenerator<Uint8Array> {
@@ -171,7 +178,7 @@ export class UnrealPak implements Pak {
   async verify(entry: PakEntry): Promise<PakProblem | undefined> {
     try {
       const row = this.#rowOf(entry);
-      if (!row.record.deleted) await verifyEntry(this.#located(row));
+      if (!row.record.deleted) await this.#verifyStored(this.#located(row));
       return undefined;
     } catch (error) {
       if (!isPakratError(error)) throw error;
@@ -179,6 +186,15 @@ export class UnrealPak implements Pak {
         code: error.code,
         message: error.hint === undefined ? error.message : `${error.message} (${error.hint})`,
       };
+    }
+  }
+
+  async #verifyStored(access: EntryAccess): Promise<void> {
+    const scratch = this.#scratches.take();
+    try {
+      await verifyEntry(access, scratch);
+    } finally {
+      this.#scratches.give(scratch);
     }
   }
 
@@ -210,7 +226,7 @@ export class UnrealPak implements Pak {
     if (record.deleted) throw new PakratError('E_NOT_FOUND', `${name} is a delete record and has no content`);
     const problem = placementProblem(record, source.size);
     if (problem !== undefined) throw formatError('E_FORMAT_RANGE', name, problem, { offset: record.offset });
-    return { source, format, record, name, method, cipher: undefined };
+    return { source, format, record, name, method, cipher: undefined, scratches: this.#scratches };
   }
 
   async #accessTo(row: UnrealEntry): Promise<EntryAccess> {
@@ -229,13 +245,15 @@ export class UnrealPak implements Pak {
     const keys = aesKeys(this.#parts.options.keys);
     const { source, format } = this.#parts;
     const encrypted = this.#entries.flatMap(({ record, name, method, encrypted: isEncrypted }): EntryAccess[] => {
-      return isEncrypted && !record.deleted ? [{ source, format, record, name, method, cipher: undefined }] : [];
+      return isEncrypted && !record.deleted
+        ? [{ source, format, record, name, method, cipher: undefined, scratches: this.#scratches }]
+        : [];
     });
     return findEntryKey(keys, encrypted, (access, key) => this.#cipher(access, key));
   }
 
   #cipher({ record }: EntryAccess, key: Uint8Array): EntryCipher {
-    const unit = { encryption: this.#parts.footer.encryption, iv: record.iv };
+    const unit = { encryption: this.#parts.footer.encryption, iv: ivOf(record) };
     return (bytes, position) => decryptUnit(bytes, key, { unit, position });
   }
 }

@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
-import type { ByteSource } from '../../core/byte-source.ts';
 import { equalBytes, isAllZero, toHex } from '../../core/bytes.ts';
 import { PakratError } from '../../core/errors.ts';
 import { ByteReader } from '../../core/reader.ts';
 import { pieceSize } from '../pieces.ts';
-import { blockRanges, type EntryRecord, type RecordFormat, readEntryRecord } from './entry-record.ts';
+import type { FillingSource, Scratch } from '../scratch.ts';
+import { blockRanges, type EntryRecord, type RecordFormat, readEntryRecord, sha1Of } from './entry-record.ts';
 
 /** An entry that is to be checked. */
 export interface CheckedEntry {
-  source: ByteSource;
+  source: FillingSource;
   format: RecordFormat;
   record: EntryRecord;
   name: string;
@@ -19,17 +19,18 @@ export interface CheckedEntry {
  * needed: the hash is over the bytes as they lie in the file.
  * @throws E_INTEGRITY with what differs, E_FORMAT… when the record cannot be read
  */
-export async function verifyEntry({ source, format, record, name }: CheckedEntry): Promise<void> {
+export async function verifyEntry(entry: CheckedEntry, scratch: Scratch): Promise<void> {
+  const { source, format, record, name } = entry;
   const { offset, headerSize, storedSize } = record;
   const total = headerSize + storedSize;
   // The record and a small entry come with one read.
-  const first = await source.read(offset, Math.min(total, Math.max(pieceSize, headerSize)));
+  const first = await scratch.read(source, offset, Math.min(total, Math.max(pieceSize, headerSize)));
   const header = readEntryRecord(new ByteReader(first, `record in front of ${name}`), format);
-  checkSame(header, { record, format, name });
-  const expected = record.sha1 ?? header.sha1!;
+  checkSame(header, entry);
+  const expected = sha1Of(record) ?? sha1Of(header)!.slice();
   const hash = createHash('sha1').update(first.subarray(headerSize));
   for (let at = first.length; at < total; at += pieceSize) {
-    hash.update(await source.read(offset + at, Math.min(pieceSize, total - at)));
+    hash.update(await scratch.read(source, offset + at, Math.min(pieceSize, total - at)));
   }
   const found = hash.digest();
   if (isAllZero(expected) || equalBytes(found, expected)) return;
@@ -38,12 +39,13 @@ export async function verifyEntry({ source, format, record, name }: CheckedEntry
   });
 }
 
-function checkSame(header: EntryRecord, { record, format, name }: Omit<CheckedEntry, 'source'>): void {
+function checkSame(header: EntryRecord, { record, format, name }: CheckedEntry): void {
   for (const field of ['storedSize', 'size', 'method', 'encrypted', 'headerSize'] as const) {
     if (header[field] !== record[field]) throw differs(name, field, `${header[field]} instead of ${record[field]}`);
   }
-  if (record.sha1 !== undefined && !equalBytes(header.sha1!, record.sha1)) throw differs(name, 'sha1', 'other bytes');
-  if ((record.blocks?.count ?? 0) > 1 && header.blockSize !== record.blockSize) {
+  const known = sha1Of(record);
+  if (known !== undefined && !equalBytes(sha1Of(header)!, known)) throw differs(name, 'sha1', 'other bytes');
+  if (record.blockCount > 1 && header.blockSize !== record.blockSize) {
     throw differs(name, 'blockSize', `${header.blockSize} instead of ${record.blockSize}`);
   }
   if (record.method === 0) return;
@@ -65,5 +67,5 @@ function differs(name: string, field: string, problem: string): PakratError {
 /** The SHA-1 in the record in front of an entry's data. Throws E_FORMAT…. */
 export async function storedHash({ source, format, record, name }: CheckedEntry): Promise<Uint8Array> {
   const header = await source.read(record.offset, record.headerSize);
-  return readEntryRecord(new ByteReader(header, `record in front of ${name}`), format).sha1!;
+  return sha1Of(readEntryRecord(new ByteReader(header, `record in front of ${name}`), format))!;
 }

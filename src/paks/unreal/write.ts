@@ -1,13 +1,13 @@
-import { aesEcbEncrypt } from '../../codecs/aes.ts';
+import { aesEcbEncrypt, alignToBlock } from '../../codecs/aes.ts';
+import { concatBytes } from '../../core/bytes.ts';
 import { sha1 } from '../../core/hash.ts';
-import { RecordTable } from '../../core/record-table.ts';
 import { ByteWriter } from '../../core/writer.ts';
 import { mapAhead } from '../ahead.ts';
 import { foldName } from '../names.ts';
 import { type PackFile, type PackResult, type PackSink, PositionedSink, sortForPacking } from '../packing.ts';
 import { writeDirectoryIndex } from './directory-index.ts';
 import { isEncodable, writeEncodedEntry } from './encoded-entry.ts';
-import { type EntryRecord, recordSize, writeEntryRecord } from './entry-record.ts';
+import { type EntryRecord, emptyRecord, type RecordFormat, recordSize, writeEntryRecord } from './entry-record.ts';
 import { encodeFooter } from './footer.ts';
 import { writeFString } from './fstring.ts';
 import type { IndexRow } from './index-rows.ts';
@@ -69,12 +69,15 @@ function recordOf(offset: number, { file, form, plan }: EntryWork): EntryRecord 
   const start = headerSize + (version < relativeBlocksVersion ? offset : 0);
   const isSingle = version >= relativeBlocksVersion && blockSizes.length === 1;
   return {
-    ...{ offset, storedSize, size: file.size, headerSize, sha1: form.sha1, iv: undefined, deleted: false },
+    ...emptyRecord,
+    ...{ offset, storedSize, size: file.size, headerSize, blockCount: blockSizes.length },
     method: isCompressed ? 1 : 0,
     time: version === 1 ? ticksOf(file.mtime) : undefined,
     encrypted: plan.dataKey !== undefined,
     blockSize: isCompressed ? (isSingle ? file.size : plan.blockSize) : 0,
-    blocks: isCompressed ? blockTable(blockSizes, start, plan.dataKey !== undefined) : undefined,
+    bytes: concatBytes([form.sha1, blockRows(blockSizes, start, plan.dataKey !== undefined)]),
+    sha1Offset: 0,
+    blocksOffset: isCompressed ? form.sha1.length : -1,
   };
 }
 
@@ -82,14 +85,14 @@ function ticksOf(time: Date | undefined): bigint {
   return time === undefined ? 0n : ticksTo1970 + BigInt(time.getTime()) * 10000n;
 }
 
-function blockTable(sizes: readonly number[], start: number, isPadded: boolean): RecordTable {
+function blockRows(sizes: readonly number[], start: number, isPadded: boolean): Uint8Array {
   const writer = new ByteWriter(sizes.length * blockRecordSize);
   let at = start;
   for (const size of sizes) {
     writer.u64le(at).u64le(at + size);
-    at += isPadded ? Math.ceil(size / 16) * 16 : size;
+    at += isPadded ? alignToBlock(size) : size;
   }
-  return new RecordTable(writer.bytes(), blockRecordSize, sizes.length);
+  return writer.bytes();
 }
 
 /** Writes index and footer. */
@@ -137,7 +140,7 @@ function pathHashParts(rows: readonly IndexRow[], plan: PackPlan, offset: number
   const { indexKey, pathHashSeed, format } = plan;
   const entries = new ByteWriter(rows.length * 32);
   const plain: EntryRecord[] = [];
-  const files = rows.map(({ name, record }) => ({ name, location: placeEntry(record, entries, plain) }));
+  const files = rows.map(({ name, record }) => ({ name, location: placeEntry(record, { entries, plain, format }) }));
   const hashes = new ByteWriter(rows.length * 12 + 8);
   writePathHashIndex(hashes, files, { seed: pathHashSeed, version: format.version });
   const directory = new ByteWriter(rows.length * 48);
@@ -149,10 +152,16 @@ function pathHashParts(rows: readonly IndexRow[], plan: PackPlan, offset: number
   return [primary(offset + primary(0).stored.length), ...parts];
 }
 
-function placeEntry(record: EntryRecord, entries: ByteWriter, plain: EntryRecord[]): number {
+interface Placement {
+  entries: ByteWriter;
+  plain: EntryRecord[];
+  format: RecordFormat;
+}
+
+function placeEntry(record: EntryRecord, { entries, plain, format }: Placement): number {
   if (!isEncodable(record)) return -plain.push(record);
   const location = entries.size;
-  writeEncodedEntry(entries, record);
+  writeEncodedEntry(entries, record, format);
   return location;
 }
 

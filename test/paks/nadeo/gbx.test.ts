@@ -12,7 +12,7 @@ import { nadeo } from '../../../src/paks/nadeo/index.ts';
 import { nodeClasses } from '../../../src/paks/nadeo/node-classes.ts';
 import { conformanceBytes, describeConformance } from '../../support/conformance.ts';
 import { expectHostileSafe } from '../../support/hostile.ts';
-import { baseKey, collect, gbxFile, type MixedPack, noise, packWithMixes } from './synthetic.ts';
+import { baseKey, collect, digestOf, gbxFile, type MixedPack, noise, packWithMixes } from './synthetic.ts';
 
 const root = 0x01001000;
 const challenge = 0x03043000;
@@ -173,7 +173,7 @@ describe('following a GBX', () => {
   test.each(cases)('version %i, stored as %s: inline nodes', async (version, method, status) => {
     const pak = await openMixed({ version, content, method, mixes: mixesAt(offsets, ids) });
     const entry = pak.entries[0]!;
-    expect(await collect(pak.read(entry))).toEqual(content);
+    expect(digestOf(await collect(pak.read(entry)))).toBe(digestOf(content));
     expect(await pak.status(entry)).toBe(status);
   });
 
@@ -207,7 +207,7 @@ describe('following a GBX', () => {
       [18, 'lz4'],
     ] as const) {
       const pak = await openMixed({ version, content, method, mixes: mixesAt(offsets, actual) });
-      expect(await collect(pak.read(pak.entries[0]!))).toEqual(content);
+      expect(digestOf(await collect(pak.read(pak.entries[0]!)))).toBe(digestOf(content));
     }
   });
 
@@ -219,7 +219,7 @@ describe('following a GBX', () => {
       method: 'zlib',
       mixes: mixesAt([bodyOffset], [0x0a00c000]),
     });
-    expect(await collect(pak.read(pak.entries[0]!))).toEqual(unknown);
+    expect(digestOf(await collect(pak.read(pak.entries[0]!)))).toBe(digestOf(unknown));
     expect(await pak.status(pak.entries[0]!)).toBe('exact by checksum');
   });
 
@@ -233,13 +233,13 @@ describe('following a GBX', () => {
     });
     expect((await pak.verify(entry))?.code).toBe('E_INTEGRITY');
     expect((await collect(pak.readRaw(entry))).length).toBe(entry.storedSize);
-    expect(await collect(pak.readWithMixes(entry, mixes))).toEqual(content);
+    expect(digestOf(await collect(pak.readWithMixes(entry, mixes)))).toBe(digestOf(content));
   });
 
   test('a file marked as read without feedback, or too short for it, is exact', async () => {
     const marked = await openMixed({ version: 12, content, method: 'none', mixes: [], flags: 1n << 32n });
     expect(await marked.status(marked.entries[0]!)).toBe('exact');
-    expect(await collect(marked.read(marked.entries[0]!))).toEqual(content);
+    expect(digestOf(await collect(marked.read(marked.entries[0]!)))).toBe(digestOf(content));
     const short = gbxFile({ classId: challenge, filler: 100 });
     const pak = await openMixed({ version: 12, content: short, method: 'none', mixes: mixesAt([bodyOffset], [root]) });
     expect(await pak.status(pak.entries[0]!)).toBe('exact');
@@ -251,7 +251,7 @@ describe('following a GBX', () => {
     expect(await pak.status(pak.entries[0]!)).toBe('exact by checksum');
     const other = await openMixed({ version: 8, content: noise(9000), method: 'zlib', mixes: [], name });
     expect(await other.status(other.entries[0]!)).toBe('exact');
-    expect(await collect(other.read(other.entries[0]!))).toEqual(noise(9000));
+    expect(digestOf(await collect(other.read(other.entries[0]!)))).toBe(digestOf(noise(9000)));
   });
 
   test('a file that only looks as if it had thousands of nodes takes no time', async () => {
@@ -275,7 +275,7 @@ test('a seekable file of version 18 is in counter mode, unless its checksum says
   const seekable = 0x40n;
   const usual = { version: 18, content, method: 'none', mixes: [], name: 'a.xml', flags: seekable } as const;
   const chained = await openMixed({ ...usual, checksum: md5(content) });
-  expect(await collect(chained.read(chained.entries[0]!))).toEqual(content);
+  expect(digestOf(await collect(chained.read(chained.entries[0]!)))).toBe(digestOf(content));
   const pack = await packWithMixes(usual);
   // Decrypting in counter mode is encrypting: the keystream over a file of zeros is what has to be put there.
   const pak = await nadeo.open(bytesSource(pack), { keys: [baseKey] });
@@ -285,7 +285,7 @@ test('a seekable file of version 18 is in counter mode, unless its checksum says
   const again = pack.slice();
   again.set(counted, 0x1000 + 8);
   const reopened = await nadeo.open(bytesSource(again), { keys: [baseKey] });
-  expect(await collect(reopened.read(reopened.entries[0]!))).toEqual(content);
+  expect(digestOf(await collect(reopened.read(reopened.entries[0]!)))).toBe(digestOf(content));
 });
 
 describe('GBX headers', () => {

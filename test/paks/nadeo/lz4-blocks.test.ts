@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { concatBytes, fromHex } from '../../../src/core/bytes.ts';
 import { Lz4Blocks } from '../../../src/paks/nadeo/lz4-blocks.ts';
-import { lz4Stream, noise } from './synthetic.ts';
+import { digestOf, lz4Stream, noise } from './synthetic.ts';
 
 function takerOf(bytes: Uint8Array) {
   let at = 0;
@@ -24,7 +24,7 @@ const text = (value: string) => new TextEncoder().encode(value);
 describe('the LZ4 of version 18', () => {
   test('blocks in a row, more than the history holds', async () => {
     const content = noise(300_000);
-    expect(await decode(lz4Stream(content), content.length)).toEqual(content);
+    expect(digestOf(await decode(lz4Stream(content), content.length))).toBe(digestOf(content));
   });
 
   test('a match into the dictionary, 4 bytes before its end', async () => {

@@ -10,7 +10,7 @@ import {
   packlistKeys,
 } from '../../../src/paks/nadeo/index.ts';
 import { conformanceBytes, describeConformance } from '../../support/conformance.ts';
-import { collect, countingSource } from './synthetic.ts';
+import { baseKey, collect, countingSource, packBytes, packFile } from './synthetic.ts';
 
 interface ExpectedFile {
   size: number;
@@ -252,6 +252,15 @@ describeConformance('packs', () => {
 });
 
 describe('what is no NadeoPak', () => {
+  test('with a wrong magic, only what can be read is a pack', async () => {
+    const pack = await packBytes([packFile('a.txt', 'hello')], { version: 3, key: baseKey });
+    pack[0] = 0x58;
+    const open = (options: NadeoOptions) => nadeo.open(bytesSource(pack), options);
+    await expect(open({ keys: [baseKey] })).rejects.toMatchObject({ code: 'E_FORMAT_MAGIC' });
+    expect((await open({ keys: [baseKey], ignoreMagic: true })).entries).toHaveLength(1);
+    await expect(open({ ignoreMagic: true })).rejects.toMatchObject({ code: 'E_KEY_MISSING' });
+  });
+
   test('is told by its first bytes', () => {
     const head = new TextEncoder().encode('NadeoPak\u0003\0\0\0');
     expect(nadeo.probe(head, head, 12)).toBe(true);

@@ -2,6 +2,7 @@ import { deflateExact } from '../../../src/codecs/deflate-exact.ts';
 import { lz4Literals } from '../../../src/codecs/lz4.ts';
 import { type ByteSource, bytesSource } from '../../../src/core/byte-source.ts';
 import { concatBytes, fromHex } from '../../../src/core/bytes.ts';
+import { md5Hex } from '../../../src/core/hash.ts';
 import { ByteWriter } from '../../../src/core/writer.ts';
 import { packCipherKey } from '../../../src/paks/nadeo/cipher-stream.ts';
 import type { KnownMix } from '../../../src/paks/nadeo/entry-reader.ts';
@@ -19,6 +20,11 @@ export async function collect(pieces: AsyncIterable<Uint8Array>): Promise<Uint8A
   const parts: Uint8Array[] = [];
   for await (const piece of pieces) parts.push(piece);
   return concatBytes(parts);
+}
+
+/** A short text that is the same for the same bytes: comparing it is much faster than comparing arrays in a matcher. */
+export function digestOf(bytes: Uint8Array): string {
+  return `${bytes.length} bytes, ${md5Hex(bytes)}`;
 }
 
 /** Bytes that zlib can make smaller, but not by much; no accidental node in them. */
@@ -127,7 +133,10 @@ export interface MixedPack {
   checksum?: Uint8Array;
 }
 
-/** A pack with a plain header and one encrypted file, into which was mixed just what is said: what the game would have mixed. */
+/**
+ * A pack with a plain header and one encrypted file, into which was mixed just what is said: what the game would have
+ * mixed.
+ */
 export async function packWithMixes(parts: MixedPack): Promise<Uint8Array> {
   const { version, content, method, mixes, name = 'Some.Thing.Gbx', flags = 0n, checksum = new Uint8Array(16) } = parts;
   const stored = {

@@ -1,0 +1,32 @@
+import * as Flags from '@oclif/core/flags';
+import { PakratCommand } from '../src/cli/base-command.ts';
+import type { DemoReport } from '../src/cli/demo.ts';
+
+export default class Demo extends PakratCommand {
+  static override summary = 'Show everything at once on a small sample game.';
+  static override description =
+    `Publishes a game that lies in this package as a build, serves it on this machine, syncs it, stops half-way on purpose, goes on, and extracts and compares every file. It takes some seconds and no network.
+
+The store and the extracted files stay in the folder that --to names, and nothing else does. A folder that the demo made before is replaced; one with anything else in it is refused. It has a store and a server of its own, so --store, --region, --locale, --patch-url, --cdn-host and --offline make no difference.`;
+  static override flags = {
+    to: Flags.string({ summary: 'Folder to work in.', helpValue: 'DIR', default: 'pakrat-demo' }),
+  };
+  static override examples = [
+    '<%= config.bin %> demo',
+    '<%= config.bin %> demo --to /tmp/pakrat-demo',
+    '<%= config.bin %> demo --json --quiet',
+  ];
+
+  async run(): Promise<DemoReport> {
+    const { flags } = await this.parse(Demo);
+    const options = this.globals(flags);
+    const { programName, runDemo } = await import('../src/cli/demo.ts');
+    const request = { to: flags.to, program: programName(process.argv[1], this.config.bin) };
+    return runDemo(options, request, {
+      log: (text) => this.log(text),
+      note: (text) => this.note(text),
+      progress: () => this.progress(),
+      signal: this.signal,
+    });
+  }
+}

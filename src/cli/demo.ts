@@ -1,0 +1,312 @@
+import * as fs from 'node:fs';
+import { join } from 'node:path';
+import { importListfile } from '../builds/listfile-index.ts';
+import { abortError } from '../cdn/http-head.ts';
+import { codeOf, PakratError } from '../core/errors.ts';
+import { nameMatcher } from '../core/glob.ts';
+import { encodeKeyList } from '../formats/key-list.ts';
+import { encodeListfile } from '../formats/listfile.ts';
+import type { FolderFile } from '../publish/folder-files.ts';
+import { type PublishedBuild, publishBuild } from '../publish/publish-build.ts';
+import { type ServeStats, type StaticServer, serveFolder } from '../serve/static-server.ts';
+import type { ExtractFailure, ExtractResult } from '../sources/extract.ts';
+import type { Amount } from '../store/ledger.ts';
+import { openStore } from '../store/store.ts';
+import type { SessionHooks } from './compose.ts';
+import { type Comparison, compareWithGame } from './demo/compare.ts';
+import { claimDemoFolder, type DemoFolder, shownPath } from './demo/folder.ts';
+import { demoBuild, demoKey, demoLocales, sampleGame } from './demo/game.ts';
+import { runExtract } from './extract.ts';
+import type { GlobalOptions } from './global-options.ts';
+import { importKeys, type KeyImport } from './import-keys.ts';
+import { formatBytes, formatDuration } from './render/bytes.ts';
+import type { Progress } from './render/progress.ts';
+import { withSource } from './sources.ts';
+import { readStatus } from './status.ts';
+import { runSync, type SyncReport } from './sync.ts';
+
+/** What `demo` is asked for. */
+export interface DemoRequest {
+  /** Folder to work in. */
+  to: string;
+  /** How this program is called, for the commands that are shown: `pakrat`, `node bin/run.js`. */
+  program: string;
+}
+
+/** What a demo needs of a command. */
+export interface DemoHooks extends SessionHooks {
+  /** A line on stdout. */
+  log: (text: string) => void;
+  /** Progress for one piece of long work. */
+  progress: () => Progress;
+}
+
+/** What `demo --json` prints. */
+export interface DemoReport {
+  folder: string;
+  published: Omit<PublishedBuild, 'names'>;
+  /** The sync that was stopped: what the store held then, and what the server had sent until then. */
+  interrupted: { code: string; wanted: Amount; held: Amount; served: ServeStats };
+  /** The same sync again. */
+  resumed: Pick<SyncReport, 'wanted' | 'held' | 'missing' | 'fetched'> & { served: ServeStats };
+  /** Files that could not be extracted before the key was there. */
+  locked: ExtractFailure[];
+  keys: KeyImport;
+  extracted: { files: number; bytes: number };
+  compared: Comparison;
+  seconds: number;
+}
+
+/**
+ * How to call this program: whoever has not installed it can still copy the commands that are shown.
+ * @param script what node was started with, @param bin the name when it is installed
+ */
+export function programName(script: string | undefined, bin: string): string {
+  return script?.endsWith('run.js') ? `node ${shownPath(script)}` : bin;
+}
+
+/** The whole game takes the server so many seconds: long enough to see a bar, and to stop it. */
+const servingSeconds = 4;
+/** The part of the data after which the sync is stopped. What is in flight is still taken. */
+const stopAfter = 0.45;
+/** So small that a small game has some. */
+const archiveBytes = 48 * 1024;
+const jobs = 2;
+
+/**
+ * Publishes the sample game, serves it, syncs it with an interruption, extracts it and compares it with the original, and tells of each step.
+ * Nothing is left but the folder that was named; no network is used but the loopback.
+ * @throws E_USAGE for a folder that is not the demo's, E_INTEGRITY when a file came out wrong, E_ABORTED
+ */
+export async function runDemo(options: GlobalOptions, request: DemoRequest, hooks: DemoHooks): Promise<DemoReport> {
+  const started = performance.now();
+  const folder = claimDemoFolder(request.to);
+  const game = sampleGame();
+  const own = { ...options, store: folder.store, region: 'us', cdnHosts: [], offline: false };
+  const demo: Demo = { game, folder, hooks, options: own };
+  hooks.log(
+    'Lantern Deep, a small game made up for this, goes from a folder to a CDN, into a store, and back to files.',
+  );
+  hooks.log(`All of it happens in ${shownPath(folder.root)} and on this machine.`);
+  try {
+    const synced = await publishAndSync(demo);
+    // No service, no host: what is synced can be read without a network.
+    const offline: Demo = { ...demo, options: { ...own, offline: true } };
+    const read = await extractAll(offline);
+    await showFiles(offline);
+    showMore(demo, request.program);
+    return { folder: folder.root, ...synced, ...read, seconds: Math.round(performance.now() - started) / 1000 };
+  } finally {
+    fs.rmSync(folder.temporary, { recursive: true, force: true });
+  }
+}
+
+interface Demo {
+  game: readonly FolderFile[];
+  folder: DemoFolder;
+  options: GlobalOptions;
+  hooks: DemoHooks;
+}
+
+async function publishAndSync(demo: Demo): Promise<Pick<DemoReport, 'published' | 'interrupted' | 'resumed'>> {
+  const { folder, hooks, options } = demo;
+  const bytes = demo.game.reduce((sum, { path }) => sum + fs.statSync(path).size, 0);
+  // Encoded it is a good half of that.
+  const server = await serveFolder(folder.cdn, { bytesPerSecond: Math.ceil(bytes / 2 / servingSeconds) });
+  try {
+    const { names, ...published } = await publish(demo, server);
+    fs.writeFileSync(folder.listfile, encodeListfile(names));
+    const online: Demo = { ...demo, options: { ...options, patchUrls: [server.url] } };
+    const interrupted = await syncHalf(online, server);
+    const resumed = await syncRest(online, server, interrupted.held);
+    step(hooks, 5, 'Stop the server: from here on the store is enough');
+    return { published, interrupted, resumed };
+  } finally {
+    await server.close();
+  }
+}
+
+async function publish({ game, folder, hooks }: Demo, server: StaticServer): Promise<PublishedBuild> {
+  step(hooks, 1, 'Publish: make a build of the folder, as a CDN has it');
+  const built = await publishBuild({
+    ...{ ...demoBuild, files: game, out: folder.cdn, cdnPath: `tpr/${demoBuild.product}`, archiveBytes },
+    ...{ hosts: [new URL(server.url).host], signal: hooks.signal },
+  });
+  const { files, bytes, archives, looseObjects, objects, objectBytes } = built;
+  const encrypted = game.filter((file) => file.key !== undefined).length;
+  hooks.log(`   ${files} files, ${formatBytes(bytes)}, ${encrypted} of them encrypted, ${demoLocales.join(' and ')}`);
+  hooks.log(`   → ${objects} objects, ${formatBytes(objectBytes)}, in ${archives} archives and ${looseObjects} loose`);
+  hooks.log(`   → build config ${built.buildConfig}, CDN config ${built.cdnConfig}`);
+  return built;
+}
+
+/** The real thing: the signal that Ctrl-C sets, set when so much of the data has come. */
+async function syncHalf(demo: Demo, server: StaticServer): Promise<DemoReport['interrupted']> {
+  const { hooks, folder } = demo;
+  step(hooks, 2, `Serve it at ${server.url}, and slowly`);
+  step(hooks, 3, 'Sync it into an empty store, and press Ctrl-C half-way');
+  const served = countServed(server);
+  const stop = new AbortController();
+  const signals = hooks.signal === undefined ? [stop.signal] : [hooks.signal, stop.signal];
+  const progress = watchProgress(hooks.progress(), stopAfter, () => stop.abort(abortError()));
+  let code = 'none';
+  try {
+    await sync(demo, { ...hooks, progress, signal: AbortSignal.any(signals) });
+  } catch (error) {
+    if (hooks.signal?.aborted || codeOf(error) !== 'E_ABORTED') throw error;
+    code = 'E_ABORTED';
+  }
+  const { wanted, held } = readStatus(folder.store, demoBuild.product).builds[0]!;
+  hooks.log(`   stopped with ${code}; \`pakrat status\` says: ${heldOf(held, wanted)}`);
+  hooks.log(`   the server has sent ${servedText(served())}`);
+  return { code, wanted, held, served: served() };
+}
+
+async function syncRest(demo: Demo, server: StaticServer, before: Amount): Promise<DemoReport['resumed']> {
+  const { hooks } = demo;
+  step(hooks, 4, 'Sync again: the same command goes on where it stopped');
+  const served = countServed(server);
+  const { wanted, held, missing, fetched, seconds } = await sync(demo, { ...hooks, progress: hooks.progress() });
+  hooks.log(`   ${heldOf(held, wanted)}, after ${formatDuration(seconds)}`);
+  hooks.log(`   ${formatBytes(wanted.bytes - before.bytes)} were missing; the server has sent ${servedText(served())}`);
+  return { wanted, held, missing, fetched, served: served() };
+}
+
+function sync({ options }: Demo, hooks: SessionHooks & { progress: Progress }): Promise<SyncReport> {
+  const selection = { tags: [], include: [], all: false };
+  return runSync(options, { build: demoBuild.product, selection, dryRun: false, jobs }, hooks);
+}
+
+/** Passes everything on, and calls `reached` once when that share of the bytes is done. */
+function watchProgress(progress: Progress, share: number, reached: () => void): Progress {
+  let told = false;
+  return {
+    ...progress,
+    update(state) {
+      progress.update(state);
+      if (told || state.total === 0 || state.done < state.total * share) return;
+      told = true;
+      reached();
+    },
+  };
+}
+
+/** Counts what the server sends from now on. */
+function countServed({ stats }: StaticServer): () => ServeStats {
+  const before = { ...stats };
+  return () => ({ requests: stats.requests - before.requests, bytes: stats.bytes - before.bytes });
+}
+
+async function extractAll(demo: Demo): Promise<Pick<DemoReport, 'locked' | 'keys' | 'extracted' | 'compared'>> {
+  const { folder, hooks } = demo;
+  step(hooks, 6, 'Import the names of files, for a build knows only their hashes, and extract everything');
+  const { ids } = await importNames(folder);
+  hooks.log(`   ${ids} names`);
+  const [first, second] = demoLocales;
+  const before = await extract(demo, first);
+  const locked = before.failed;
+  for (const { name, message } of locked) hooks.log(`   not ${name}: ${message}`);
+  step(hooks, 7, 'Import the key that is missing, and extract in both languages');
+  const keys = importDemoKey(folder);
+  hooks.log(`   ${demoKey.name.toUpperCase()} ${demoKey.key.toUpperCase()}: ${keys.added} new key`);
+  const results = [before, await extract(demo, first), await extract(demo, second)];
+  const extracted = {
+    files: results.reduce((sum, { files }) => sum + files, 0),
+    bytes: results.reduce((sum, { bytes }) => sum + bytes, 0),
+  };
+  return { locked, keys, extracted, compared: compareAll(demo) };
+}
+
+async function importNames({ store: root, listfile }: DemoFolder): Promise<{ ids: number }> {
+  const store = openStore(root, { create: false });
+  try {
+    return await importListfile(store.layout, fs.createReadStream(listfile));
+  } finally {
+    store.close();
+  }
+}
+
+function importDemoKey({ store: root, keys }: DemoFolder): KeyImport {
+  fs.writeFileSync(keys, encodeKeyList([demoKey]));
+  const store = openStore(root, { create: false });
+  try {
+    return importKeys(store.ledger, [keys]);
+  } finally {
+    store.close();
+  }
+}
+
+async function extract({ options, folder, hooks }: Demo, locale: string): Promise<ExtractResult> {
+  const to = join(folder.extracted, locale);
+  const request = { source: demoBuild.product, names: [], to };
+  const result = await runExtract({ ...options, locale }, request, { ...hooks, progress: hooks.progress() });
+  const { files, bytes, skipped } = result;
+  const already = skipped > 0 ? `, ${skipped} were there already` : '';
+  hooks.log(`   ${files} ${files === 1 ? 'file' : 'files'} (${formatBytes(bytes)}) to ${shownPath(to)}${already}`);
+  return result;
+}
+
+function compareAll({ game, folder, hooks }: Demo): Comparison {
+  step(hooks, 8, 'Compare every file with the original');
+  const all: Comparison = { files: 0, bytes: 0, different: [] };
+  for (const locale of demoLocales) {
+    const { files, bytes, different } = compareWithGame(game, join(folder.extracted, locale), locale);
+    all.files += files;
+    all.bytes += bytes;
+    all.different.push(...different);
+  }
+  if (all.different.length > 0) {
+    throw new PakratError('E_INTEGRITY', `${all.different.length} files are not what was published`, {
+      hint: 'This is a bug in pakrat. Please report it.',
+      data: { different: all.different },
+    });
+  }
+  hooks.log(`   ${all.files} files, ${formatBytes(all.bytes)}: the same, byte for byte`);
+  return all;
+}
+
+async function showFiles({ options, hooks }: Demo): Promise<void> {
+  const { product } = demoBuild;
+  step(hooks, 9, `Look at it: ls ${product} 'scripts/*'`);
+  await withSource(options, product, { hooks }, async (source) => {
+    for await (const { name, size } of source.list(nameMatcher(['scripts/*'])))
+      hooks.log(`${String(size).padStart(10)}  ${name}`);
+  });
+  const name = 'texts/story.txt';
+  step(hooks, 10, `Read one: cat ${product} ${name} --locale deDE`);
+  await withSource({ ...options, locale: 'deDE' }, product, { hooks }, async (source) => {
+    const pieces: Uint8Array[] = [];
+    for await (const piece of source.read(await source.get(name))) pieces.push(piece);
+    for (const line of Buffer.concat(pieces).toString().trimEnd().split('\n')) hooks.log(`   ${line}`.trimEnd());
+  });
+}
+
+function showMore({ folder, hooks }: Demo, program: string): void {
+  const store = `--store ${shownPath(folder.store)}`;
+  hooks.log(`
+Done. ${shownPath(folder.root)} keeps the store and what was extracted. Without any network, try:
+
+  ${program} ls ${demoBuild.product} --offline ${store}
+  ${program} cat ${demoBuild.product} secrets/ending.txt --offline ${store}
+
+With a real product:
+
+  ${program} sync wow_classic_era --tags Windows,x86_64,enUS      (Ctrl-C, and the same again)
+  ${program} status
+  ${program} keys import WoW.txt
+  ${program} listfile import community-listfile.csv
+  ${program} ls wow_classic_era 'interface/icons/*'
+  ${program} extract wow_classic_era 'interface/icons/*.blp' --to icons`);
+}
+
+function step(hooks: DemoHooks, number: number, title: string): void {
+  hooks.log(`\n${String(number).padStart(2)} ${title}`);
+}
+
+function heldOf(held: Amount, wanted: Amount): string {
+  return `${held.entries} of ${wanted.entries} objects are held, ${formatBytes(held.bytes)} of ${formatBytes(wanted.bytes)}`;
+}
+
+function servedText({ requests, bytes }: ServeStats): string {
+  return `${formatBytes(bytes)} in ${requests} answers`;
+}

@@ -1,0 +1,111 @@
+import { md5Hex } from '../core/hash.ts';
+import { encodeBpsv } from '../formats/bpsv.ts';
+import { type ConfigEntry, encodeConfig } from '../formats/config-file.ts';
+import type { DataObjects } from './archive-writer.ts';
+import type { EncodedContent } from './encode-content.ts';
+
+/** What a build is called. */
+export interface BuildName {
+  /** Product code, such as `wow_classic_era`. */
+  product: string;
+  /** Version name, such as `1.15.7.61582`. */
+  version: string;
+  buildId: number;
+}
+
+/** A config and its name: the MD5 of its bytes, lower-case hex. */
+export interface NamedConfig {
+  name: string;
+  bytes: Uint8Array;
+}
+
+/** The manifests of a build. */
+export type Manifests = Record<'root' | 'install' | 'download' | 'size' | 'encoding', EncodedContent>;
+
+/** Writes the build config. The root goes by its ckey alone, as in real ones. */
+export function makeBuildConfig({ product, version, buildId }: BuildName, manifests: Manifests): NamedConfig {
+  const { root, ...others } = manifests;
+  const entries = [line('root', root.ckey)];
+  for (const [key, { ckey, ekey, size, encodedSize }] of Object.entries(others)) {
+    entries.push(line(key, ckey, ekey), line(`${key}-size`, size, encodedSize));
+  }
+  // Some readers take the number of the build out of its name.
+  entries.push(line('build-name', `${product.toUpperCase()}-${buildId}patch${version}`));
+  entries.push(line('build-uid', product), line('build-product', product));
+  return named(encodeConfig(entries, 'Build Configuration'));
+}
+
+/** Writes the CDN config. */
+export function makeCdnConfig({ archives, archiveGroup, fileIndex }: DataObjects): NamedConfig {
+  const entries = [
+    line('archives', ...archives.map(({ name }) => name)),
+    line('archives-index-size', ...archives.map(({ indexSize }) => indexSize)),
+    ...(archiveGroup === undefined ? [] : [line('archive-group', archiveGroup)]),
+    line('file-index', fileIndex.name),
+    line('file-index-size', fileIndex.size),
+  ];
+  return named(encodeConfig(entries, 'CDN Configuration'));
+}
+
+/** Writes the product config: the little that readers look for. */
+export function makeProductConfig(product: string, locales: readonly string[]): NamedConfig {
+  const config = { product, data_dir: 'Data/', supported_locales: locales, tags: [] };
+  return named(new TextEncoder().encode(JSON.stringify({ all: { config }, platform: {} })));
+}
+
+/** What the `versions` and `cdns` of a product say, the same for every region. */
+export interface ServiceAnswer extends BuildName {
+  buildConfig: string;
+  cdnConfig: string;
+  productConfig: string;
+  regions: readonly string[];
+  /** Must rise with each answer, or clients take it for a stale one. */
+  seqn: number;
+  cdnPath: string;
+  configPath: string;
+  /** `host` or `host:port`. */
+  hosts: readonly string[];
+}
+
+/** Writes the `versions` table. */
+export function makeVersions(answer: ServiceAnswer): Uint8Array {
+  const row = {
+    BuildConfig: answer.buildConfig,
+    CDNConfig: answer.cdnConfig,
+    KeyRing: '',
+    BuildId: String(answer.buildId),
+    VersionsName: answer.version,
+    ProductConfig: answer.productConfig,
+  };
+  const columns = columnsOf(
+    'Region!STRING:0|BuildConfig!HEX:16|CDNConfig!HEX:16|KeyRing!HEX:16|BuildId!DEC:4|VersionsName!String:0|ProductConfig!HEX:16',
+  );
+  return encodeBpsv({ columns, seqn: answer.seqn, rows: answer.regions.map((Region) => ({ Region, ...row })) });
+}
+
+/** Writes the `cdns` table. */
+export function makeCdns({ hosts, regions, seqn, cdnPath, configPath }: ServiceAnswer): Uint8Array {
+  const row = {
+    Path: cdnPath,
+    Hosts: hosts.join(' '),
+    Servers: hosts.map((host) => `http://${host}/?maxhosts=4`).join(' '),
+    ConfigPath: configPath,
+  };
+  const columns = columnsOf('Name!STRING:0|Path!STRING:0|Hosts!STRING:0|Servers!STRING:0|ConfigPath!STRING:0');
+  return encodeBpsv({ columns, seqn, rows: regions.map((Name) => ({ Name, ...row })) });
+}
+
+function columnsOf(header: string): { name: string; type: string; size: number }[] {
+  return header.split('|').map((text) => {
+    const [name = '', type = '', size = ''] = text.split(/[!:]/);
+    return { name, type, size: Number(size) };
+  });
+}
+
+function line(key: string, ...values: (string | number)[]): ConfigEntry {
+  return { key, values: values.map(String) };
+}
+
+function named(bytes: Uint8Array): NamedConfig {
+  return { name: md5Hex(bytes), bytes };
+}

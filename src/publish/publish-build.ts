@@ -1,0 +1,162 @@
+import * as fs from 'node:fs';
+import { join } from 'node:path';
+import { PakratError } from '../core/errors.ts';
+import { decodeEncoding } from '../formats/encoding.ts';
+import { isSafeCdnPath } from '../store/layout.ts';
+import { ArchiveWriter, putObject } from './archive-writer.ts';
+import {
+  type BuildName,
+  type Manifests,
+  makeBuildConfig,
+  makeCdnConfig,
+  makeCdns,
+  makeProductConfig,
+  makeVersions,
+  type ServiceAnswer,
+} from './configs.ts';
+import { encodeContent, encodeWith } from './encode-content.ts';
+import { ContentWriter, type EncodedFile, encodeFiles } from './encode-files.ts';
+import { makeDownloadAndSize, makeEncoding, makeInstall, makeRoot } from './manifests.ts';
+import type { PublishFile } from './publish-file.ts';
+
+export type { PublishFile, PublishTag } from './publish-file.ts';
+
+/** Where the objects of a product are below a host. */
+interface CdnPaths {
+  /** Default `tpr/PRODUCT`. */
+  cdnPath?: string | undefined;
+  /** Of product configs. Default `tpr/configs/data`. */
+  configPath?: string | undefined;
+}
+
+/** What to publish, and where. */
+export interface PublishOptions extends BuildName, CdnPaths {
+  /** One file at a time is in memory, with its encodings; of the others a row of keys and names is. */
+  files: Iterable<PublishFile>;
+  /** Folder for a web server; made when it is not there. Other products and builds in it stay. */
+  out: string;
+  /** `host` or `host:port`, as `cdns` is to name them. */
+  hosts: readonly string[];
+  /** Default us, eu, kr, tw, sg and cn. */
+  regions?: readonly string[] | undefined;
+  /** Sequence number of `versions` and `cdns`; must rise from build to build. Default: the build id. */
+  seqn?: number | undefined;
+  /** Size that no archive exceeds; default (and most) 256 MiB less one: offsets above are not read by all. */
+  archiveBytes?: number | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+/** What was published. */
+export interface PublishedBuild extends BuildName {
+  buildConfig: string;
+  cdnConfig: string;
+  productConfig: string;
+  files: number;
+  /** Of all files, decoded. */
+  bytes: number;
+  /** Encoded objects, each once, manifests too, and their bytes. */
+  objects: number;
+  objectBytes: number;
+  archives: number;
+  looseObjects: number;
+  /** The names of the root, which itself knows only their hashes: what a listfile holds. */
+  names: { fileDataId: number; name: string }[];
+}
+
+const maxArchiveBytes = 2 ** 28 - 1;
+const defaultRegions = ['us', 'eu', 'kr', 'tw', 'sg', 'cn'];
+
+/**
+ * Makes a build of some files: archives with their indices, loose objects and their index, root (as World of Warcraft has it since 11.1),
+ * install, download, size and encoding manifest, configs, and last of all `versions` and `cdns`, which bring it to life.
+ * The same files in the same order give the same bytes, everywhere.
+ * @throws E_USAGE for a name that comes twice, a product or path that cannot be; E_ABORTED; errors of the file system as they come
+ */
+export async function publishBuild(options: PublishOptions): Promise<PublishedBuild> {
+  const { out, product, version, buildId, cdnPath = `tpr/${product}`, configPath = 'tpr/configs/data' } = options;
+  checkNames({ product, version, buildId, cdnPath, configPath });
+  const data = new ContentWriter(new ArchiveWriter({ out, cdnPath }, archiveBytesOf(options)));
+  try {
+    const files = await encodeFiles(options.files, data, options.signal);
+    if (files.length === 0) throw new PakratError('E_USAGE', 'there are no files to publish');
+    const manifests = putManifests(files, data);
+    const objects = data.archives.finish();
+    const buildConfig = makeBuildConfig(options, manifests);
+    const cdnConfig = makeCdnConfig(objects);
+    const productConfig = makeProductConfig(product, localesOf(files));
+    for (const { name, bytes } of [buildConfig, cdnConfig])
+      putObject(out, { cdnPath, kind: 'config', hash: name }, bytes);
+    putObject(out, { cdnPath: configPath, kind: 'product', hash: productConfig.name }, productConfig.bytes);
+    const configs = { buildConfig: buildConfig.name, cdnConfig: cdnConfig.name, productConfig: productConfig.name };
+    const { regions = defaultRegions, seqn = buildId, hosts } = options;
+    putAnswers(out, { product, version, buildId, ...configs, cdnPath, configPath, hosts, regions, seqn });
+    return {
+      ...{ product, version, buildId, ...configs },
+      ...{ files: files.length, bytes: files.reduce((sum, file) => sum + file.content.size, 0) },
+      ...{ objects: data.contents.size, objectBytes: data.bytes },
+      ...{ archives: objects.archives.length, looseObjects: objects.looseCount, names: namesOf(files) },
+    };
+  } finally {
+    data.archives.close();
+  }
+}
+
+/** What becomes a file name, a cell of a table or a word of a config must be one word. */
+function checkNames({
+  product,
+  version,
+  buildId,
+  cdnPath,
+  configPath,
+}: BuildName & { [Path in keyof CdnPaths]-?: string }): void {
+  for (const word of [product, version, cdnPath, configPath]) {
+    const single = word === product || word === version;
+    if (!isSafeCdnPath(word) || word.length > 64 || (single && word.includes('/'))) {
+      throw new PakratError('E_USAGE', `${JSON.stringify(word)} cannot be a product, a version or a path of one`, {
+        hint: 'Letters, digits, dots, dashes and underscores are possible.',
+      });
+    }
+  }
+  if (!(Number.isInteger(buildId) && buildId >= 0 && buildId < 2 ** 32))
+    throw new PakratError('E_USAGE', `${buildId} cannot be a build id`);
+}
+
+function archiveBytesOf({ archiveBytes = maxArchiveBytes }: PublishOptions): number {
+  if (archiveBytes >= 1 && archiveBytes <= maxArchiveBytes) return archiveBytes;
+  throw new PakratError('E_USAGE', `archives of ${archiveBytes} bytes: 1 to ${maxArchiveBytes} are possible`);
+}
+
+/** Manifests lie loose, so that a reader has them with one request each. The encoding file lists all but itself. */
+function putManifests(files: readonly EncodedFile[], data: ContentWriter): Manifests {
+  const root = data.put(encodeContent(makeRoot(files)), true);
+  const install = data.put(encodeContent(makeInstall(files)), true);
+  const lists = makeDownloadAndSize(files, [root, install]);
+  const download = data.put(encodeContent(lists.download), true);
+  const size = data.put(encodeContent(lists.size), true);
+  const bytes = makeEncoding([...data.contents.values()]);
+  const encoding = data.put(encodeWith(bytes, decodeEncoding(bytes).ownEspec), true);
+  return { root, install, download, size, encoding };
+}
+
+function localesOf(files: readonly EncodedFile[]): string[] {
+  return [...new Set(files.flatMap(({ locale }) => locale ?? []))].sort();
+}
+
+function namesOf(files: readonly EncodedFile[]): { fileDataId: number; name: string }[] {
+  const names = new Map(
+    files.flatMap(({ fileDataId, name }) => (fileDataId === undefined ? [] : [[fileDataId, name] as const])),
+  );
+  return [...names].sort(([a], [b]) => a - b).map(([fileDataId, name]) => ({ fileDataId, name }));
+}
+
+/** Writes `versions` and `cdns` under both URLs that clients ask. Each is replaced in one go: a reader sees the old or the new. */
+function putAnswers(out: string, answer: ServiceAnswer): void {
+  const tables = { cdns: makeCdns(answer), versions: makeVersions(answer) };
+  for (const folder of [join(out, answer.product), join(out, 'v2', 'products', answer.product)]) {
+    fs.mkdirSync(folder, { recursive: true });
+    for (const [name, bytes] of Object.entries(tables)) {
+      fs.writeFileSync(join(folder, `${name}.tmp`), bytes);
+      fs.renameSync(join(folder, `${name}.tmp`), join(folder, name));
+    }
+  }
+}

@@ -1,0 +1,185 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { SyncReport } from '../../src/cli/sync.ts';
+import type { ExtractResult } from '../../src/sources/extract.ts';
+import { freePort } from '../support/loopback.ts';
+import { pakratJson, runPakrat } from '../support/run-pakrat.ts';
+import { scratchFolder } from '../support/scratch.ts';
+import { type GoodServer, serveWell } from '../support/serve-well.ts';
+import { describeSynthetic, makeTree, type ServedRequest } from '../support/synthetic-cdn.ts';
+import { readTruth, type Truth, type TruthRow } from '../support/truth.ts';
+
+const scratch = scratchFolder();
+const hex = expect.stringMatching(/^[0-9a-f]{32}$/);
+const amount = { entries: expect.any(Number), bytes: expect.any(Number) };
+
+describeSynthetic('reading a build', () => {
+  const root = scratch('tree');
+  let server: GoodServer;
+  let truth: Truth;
+  let deadHost: string;
+
+  beforeAll(async () => {
+    const port = await freePort();
+    deadHost = `127.0.0.1:${await freePort()}`;
+    makeTree(root, port, ['--files', '250', '--total-bytes', '3M', '--seed', 'reading', '--archives', '3']);
+    truth = readTruth(root, 'b');
+    server = await serveWell(root, port);
+    expect(runPakrat(['sync', 'wow', ...service('whole'), '--quiet'])).toMatchObject({ status: 0 });
+  });
+  afterAll(() => server?.close());
+
+  function service(store: string): string[] {
+    return ['--store', scratch(store), '--patch-url', server.url];
+  }
+  /** A file that can be read, lies in an archive and comes in one variant. */
+  function plainFile(skip = 0): TruthRow {
+    const plain = truth.rows.filter(
+      (row) => row.locale === '-' && row.lockedBy === undefined && row.archive !== 'loose' && row.content().length > 2000,
+    );
+    return plain[skip]!;
+  }
+
+  test('every command prints JSON of the promised shape', async () => {
+    const json = async (...args: string[]): Promise<unknown> => (await pakratJson(args)).value;
+    const offline = ['--store', scratch('whole'), '--offline'];
+    const row = { BuildConfig: hex, CDNConfig: hex, VersionsName: '11.2.0.60100', Region: 'us' };
+    expect(await json('versions', 'wow', ...service('whole'))).toEqual({
+      ...{ product: 'wow', seqn: 61100 },
+      rows: expect.arrayContaining([expect.objectContaining(row)]),
+    });
+    expect(await json('cdns', 'wow', ...service('whole'))).toEqual({
+      ...{ product: 'wow', seqn: 1001 },
+      rows: expect.arrayContaining([expect.objectContaining({ Name: 'us', Path: 'tpr/wow' })]),
+    });
+    expect(await json('sync', 'wow', ...service('whole'))).toEqual({
+      product: 'wow',
+      build: { name: '11.2.0.60100', buildConfig: hex, cdnConfig: hex },
+      ...{ wanted: amount, held: amount, missing: { entries: 0, bytes: 0 } },
+      ...{ fetched: { entries: 0, bytes: 0, requests: 0 }, seconds: expect.any(Number) },
+    });
+    expect(await json('ls', 'wow', ...offline, 'fdid:101')).toEqual([
+      { name: 'fdid:101', size: expect.any(Number), fileDataId: 101, ckey: hex, ekey: hex, locale: expect.any(String) },
+    ]);
+    expect(await json('extract', 'wow', 'fdid:102', ...offline, '--to', scratch('shape'))).toEqual({
+      ...{ files: 1, bytes: expect.any(Number), skipped: 0, failed: [] },
+    });
+    expect(await json('info', 'wow', ...offline)).toMatchObject({ product: 'wow', name: '11.2.0.60100', buildConfig: hex });
+    expect(await json('cat', 'nothing', 'x', ...offline).catch(String)).toContain('no JSON');
+    expect(await json('info', 'nothing', ...offline)).toEqual({
+      error: { code: 'E_OFFLINE', message: expect.any(String), hint: expect.any(String), data: expect.any(Object) },
+    });
+  });
+
+  test('status says what is held and what is unfinished', async () => {
+    await pakratJson(['sync', 'wow_old', ...service('part'), '--tags', 'OSX']);
+    await pakratJson(['sync', 'wow', ...service('part'), '--dry-run']);
+    const { value } = await pakratJson<Record<string, unknown>>(['status', '--store', scratch('part')]);
+    const build = { product: 'wow_old', name: '11.2.0.60000', buildConfig: hex, wanted: amount, held: amount };
+    expect(value).toEqual({ store: scratch('part'), builds: [build], bytes: expect.any(Number) });
+    const whole = runPakrat(['status', 'wow', '--store', scratch('whole')]);
+    expect(whole.stdout).toMatch(/wow\s+11\.2\.0\.60100 .*complete/);
+    const nowhere = await pakratJson(['status', '--store', scratch('nowhere')]);
+    expect(nowhere).toMatchObject({ status: 4, value: { error: { code: 'E_NOT_FOUND' } } });
+    expect(existsSync(scratch('nowhere'))).toBe(false);
+  });
+
+  test('a file that is not held is fetched, only its range, and then held', async () => {
+    const row = plainFile();
+    await pakratJson(['ls', 'wow', ...service('demand'), 'fdid:1']);
+    const before = (await server.requests()).length;
+    const first = runPakrat(['cat', 'wow', `fdid:${row.fileDataId}`, ...service('demand')]);
+    expect(first).toMatchObject({ status: 0, stderr: '' });
+    const asked = (await server.requests()).slice(before);
+    expect(asked.filter(ofArchives)).toHaveLength(1);
+    expect(asked.filter(ofArchives)[0]).toMatchObject({ status: 206, bytes: row.encodedSize });
+    expect(asked.reduce((sum, { bytes }) => sum + bytes, 0)).toBe(row.encodedSize);
+
+    const to = scratch('demand-out');
+    const again = await pakratJson<ExtractResult>(
+      ['extract', 'wow', `fdid:${row.fileDataId}`, '--to', to, '--offline', '--store', scratch('demand')],
+    );
+    expect(again).toMatchObject({ status: 0, value: { files: 1 } });
+    expect(readFileSync(join(to, readdirSync(to)[0]!)).equals(row.content())).toBe(true);
+    const synced = await pakratJson<SyncReport>(['sync', 'wow', ...service('demand')]);
+    expect(synced.value.missing.entries).toBe(0);
+    const ranges = (await server.requests()).slice(before).filter(ofArchives);
+    expect(overlapping(ranges)).toEqual([]);
+  });
+
+  const ofArchives = ({ path, range }: ServedRequest): boolean => path.includes('/data/') && range !== undefined;
+
+  test('--offline refuses what is not held, by name, and says what to do', async () => {
+    const [held, other] = [plainFile(), plainFile(1)];
+    await pakratJson(['extract', 'wow', held.name, ...service('refused'), '--to', scratch('refused-out')]);
+    const offline = ['--store', scratch('refused'), '--offline'];
+    const cat = runPakrat(['cat', 'wow', other.name, ...offline]);
+    expect(cat).toMatchObject({ status: 1, stdout: '' });
+    expect(cat.stderr).toContain('E_OFFLINE');
+    expect(cat.stderr).toContain(other.name);
+    expect(cat.stderr).toContain('Try this: ');
+    const both = await pakratJson<ExtractResult>(
+      ['extract', 'wow', held.name, other.name, ...offline, '--to', scratch('refused-both')],
+    );
+    const failed = [{ name: other.name, code: 'E_OFFLINE', message: expect.stringContaining(other.name) }];
+    expect(both).toMatchObject({ status: 1, value: { files: 1, failed } });
+    expect(existsSync(join(scratch('refused-both'), other.name))).toBe(false);
+    const unknown = await pakratJson(['info', 'wow_old', ...offline]);
+    expect(unknown).toMatchObject({ status: 1, value: { error: { code: 'E_OFFLINE' } } });
+  });
+
+  test('names are found whatever their case and slashes', async () => {
+    const row = plainFile(3);
+    const { status, stdout } = runPakrat(['cat', 'wow', row.name.toUpperCase().replaceAll('/', '\\'), '--offline', '--store', scratch('whole')]);
+    expect({ status, size: Buffer.byteLength(stdout) > 0 }).toEqual({ status: 0, size: true });
+    const upper = scratch('upper');
+    await pakratJson(['extract', 'wow', row.name.toUpperCase(), '--to', upper, '--offline', '--store', scratch('whole')]);
+    const [file] = readdirSync(upper, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+    const md5 = createHash('md5').update(readFileSync(join(file!.parentPath, file!.name))).digest('hex');
+    expect(md5).toBe(row.ckey);
+  });
+
+  test('what is not there is not found: a file, an id, keys, a build, a product', async () => {
+    const none = 'f'.repeat(32);
+    for (const name of ['no/such.file', 'fdid:99999999', `ckey:${none}`, `ekey:${none}`]) {
+      const run = await pakratJson(['extract', 'wow', name, '--to', scratch('none'), '--store', scratch('whole'), '--offline']);
+      expect({ name, ...run }).toMatchObject({ status: 4, value: { error: { code: 'E_NOT_FOUND' } } });
+    }
+    for (const build of ['wow@1.2.3.4', 'nosuchproduct']) {
+      const run = await pakratJson(['sync', build, ...service('none')]);
+      expect({ build, ...run }).toMatchObject({ status: 4, value: { error: { code: 'E_NOT_FOUND', hint: expect.any(String) } } });
+    }
+  });
+
+  test('a build is named by version, build id and build config; an older one by what the store remembers', async () => {
+    const { value } = await pakratJson<{ build_a: unknown; configs: { build: Record<'a' | 'b', string> } }>(['status', '--store', scratch('whole')]);
+    expect(value).toBeDefined();
+    const configs = JSON.parse(readFileSync(join(root, 'truth/summary.json'), 'utf8')).configs.build as Record<'b', string>;
+    for (const build of ['11.2.0.60100', '60100', configs.b]) {
+      const info = await pakratJson(['info', `wow@${build}`, '--store', scratch('whole'), '--offline']);
+      expect(info).toMatchObject({ status: 0, value: { buildConfig: configs.b } });
+    }
+  });
+
+  test('a dead version service and a dead host end the run soon, with what to do', async () => {
+    const service = await pakratJson(['sync', 'wow', '--store', scratch('dead'), '--patch-url', `http://${deadHost}`]);
+    expect(service).toMatchObject({ status: 1, value: { error: { code: 'E_NETWORK_EXHAUSTED', hint: expect.any(String) } } });
+    const started = performance.now();
+    const host = await pakratJson(['sync', 'wow', '--store', scratch('dead'), '--patch-url', server.url, '--cdn-host', deadHost]);
+    expect(host).toMatchObject({ status: 1, value: { error: { code: 'E_NETWORK_EXHAUSTED' } } });
+    expect(performance.now() - started).toBeLessThan(10_000);
+  });
+});
+
+/** Ranges of one object that were asked more than once in part. */
+function overlapping(requests: readonly ServedRequest[]): string[] {
+  const seen: { path: string; start: number; end: number }[] = [];
+  return requests.flatMap(({ path, range }) => {
+    const [start, last] = range!.replace('bytes=', '').split('-').map(Number) as [number, number];
+    const twice = seen.some((other) => other.path === path && other.start <= last && start < other.end);
+    seen.push({ path, start, end: last + 1 });
+    return twice ? [`${path} ${range}`] : [];
+  });
+}

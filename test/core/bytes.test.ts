@@ -1,0 +1,62 @@
+import { expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { compareBytes, concatBytes, equalBytes, fromHex, isAllZero, isKeyHex, toHex } from '../../src/core/bytes.ts';
+
+const bytes = () => fc.uint8Array({ maxLength: 40 });
+
+test('hex is what Node writes, and comes back', () => {
+  fc.assert(
+    fc.property(bytes(), (value) => {
+      const text = Buffer.from(value).toString('hex');
+      expect(toHex(value)).toBe(text);
+      expect(fromHex(text)).toEqual(value);
+      expect(fromHex(text.toUpperCase())).toEqual(value);
+    }),
+  );
+});
+
+test.each(['0', 'abc', 'zz', '0x12', ' 12', '12 ', '1g', 'é0'])('%j is no hex', (text) => {
+  expect(() => fromHex(text)).toThrow(expect.objectContaining({ code: 'E_FORMAT' }));
+});
+
+test('the order of bytes is that of memcmp', () => {
+  fc.assert(
+    fc.property(bytes(), bytes(), (a, b) => {
+      expect(Math.sign(compareBytes(a, b))).toBe(Buffer.compare(a, b));
+      expect(equalBytes(a, b)).toBe(Buffer.compare(a, b) === 0);
+      expect(equalBytes(a, a.slice())).toBe(true);
+    }),
+  );
+});
+
+test('a difference in any one byte is seen', () => {
+  const key = Uint8Array.from({ length: 16 }, (_, i) => i);
+  for (let i = 0; i < 16; i++) {
+    const other = key.slice();
+    other[i]! ^= 0x80;
+    expect(equalBytes(key, other)).toBe(false);
+    expect(compareBytes(key, other)).toBeLessThan(0);
+  }
+  expect(equalBytes(key, key.subarray(0, 15))).toBe(false);
+});
+
+test('parts are joined in order', () => {
+  fc.assert(
+    fc.property(fc.array(bytes(), { maxLength: 6 }), (parts) => {
+      expect(concatBytes(parts)).toEqual(new Uint8Array(Buffer.concat(parts)));
+    }),
+  );
+});
+
+test('zeros are told from anything else', () => {
+  expect(isAllZero(new Uint8Array(100))).toBe(true);
+  expect(isAllZero(new Uint8Array())).toBe(true);
+  expect(isAllZero(Uint8Array.of(0, 0, 1))).toBe(false);
+});
+
+test('a key is 32 hex digits', () => {
+  expect(isKeyHex('0123456789abcdefABCDEF0123456789')).toBe(true);
+  for (const text of ['', 'a'.repeat(31), 'a'.repeat(33), `${'a'.repeat(31)}g`, `${'a'.repeat(32)}\n`]) {
+    expect(isKeyHex(text)).toBe(false);
+  }
+});
