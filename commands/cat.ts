@@ -1,5 +1,7 @@
 import * as Args from '@oclif/core/args';
+import * as Flags from '@oclif/core/flags';
 import { PakratCommand } from '../src/cli/base-command.ts';
+import { pakFlags } from '../src/cli/pak-options.ts';
 
 export default class Cat extends PakratCommand {
   static override enableJsonFlag = false;
@@ -7,24 +9,35 @@ export default class Cat extends PakratCommand {
   static override description =
     'What the store does not hold is fetched first, only the range of this file, and is then held.';
   static override args = {
-    source: Args.string({ description: 'PRODUCT, PRODUCT@BUILD or a path.', required: true, ignoreStdin: true }),
-    name: Args.string({ description: 'A name, fdid:N, ckey:HEX or ekey:HEX.', required: true, ignoreStdin: true }),
+    source: Args.string({ description: 'PRODUCT, PRODUCT@BUILD, or the path of a PAK or of a game directory.', required: true, ignoreStdin: true }),
+    name: Args.string({
+      description: 'A name; fdid:N, ckey:HEX or ekey:HEX in a build, index:N in a PAK.',
+      required: true,
+      ignoreStdin: true,
+    }),
+  };
+  static override flags = {
+    raw: Flags.boolean({ summary: 'The bytes as they are stored, where the source can give them.' }),
+    ...pakFlags,
   };
   static override examples = [
     '<%= config.bin %> cat wow_classic_era interface/icons/inv_misc_bag_08.blp > bag.blp',
     '<%= config.bin %> cat wow_classic_era fdid:1349477 | xxd | head',
     '<%= config.bin %> cat wow_classic_era@1.15.7.61582 ckey:0bf3e9f23de17cf6a1d3ba8dbc5f6ac0 --offline',
+    '<%= config.bin %> cat id1/pak0.pak gfx/palette.lmp > palette.lmp',
   ];
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(Cat);
     const options = this.globals(flags);
     const { withSource } = await import('../src/cli/sources.ts');
+    const { noRaw } = await import('../src/sources/extract.ts');
     const { default: events } = await import('node:events');
     const hooks = { note: (text: string) => this.note(text), signal: this.signal };
-    await withSource(options, args.source, { hooks }, async (source) => {
+    await withSource(options, args.source, { hooks, pak: flags }, async (source) => {
       const entry = await source.get(args.name);
-      for await (const piece of source.read(entry)) {
+      if (flags.raw && source.readRaw === undefined) throw noRaw(source);
+      for await (const piece of flags.raw ? source.readRaw!(entry) : source.read(entry)) {
         this.signal.throwIfAborted();
         if (!process.stdout.write(piece)) await events.once(process.stdout, 'drain');
       }

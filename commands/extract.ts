@@ -1,37 +1,68 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { PakratCommand } from '../src/cli/base-command.ts';
+import { pakFlags } from '../src/cli/pak-options.ts';
+import { PakratError } from '../src/core/errors.ts';
 import type { ExtractResult } from '../src/sources/extract.ts';
+
+const several = { multiple: true, multipleNonGreedy: true } as const;
 
 export default class Extract extends PakratCommand {
   static override summary = 'Extract files of a source by name.';
   static override description =
-    `Names may be globs, fdid:N, ckey:HEX or ekey:HEX; without any, everything is extracted. What the store does not hold is fetched first and is then held.
+    `Names may be globs; fdid:N, ckey:HEX or ekey:HEX in a build, index:N in a PAK. Without any, everything is extracted, but for what the engine does not give for its name. What the store does not hold of a build is fetched first and is then held.
 
 A file that cannot be had (its key is missing, no host has it) is named with the reason, and the others are extracted. Nothing is ever written outside of the folder that --to names.`;
   static override strict = false;
   static override args = {
-    source: Args.string({ description: 'PRODUCT, PRODUCT@BUILD or a path.', required: true, ignoreStdin: true }),
+    source: Args.string({
+      description: 'PRODUCT, PRODUCT@BUILD, or the path of a PAK or of a game directory.',
+      required: true,
+      ignoreStdin: true,
+    }),
     name: Args.string({ description: 'A name or glob. Several may follow.', ignoreStdin: true }),
   };
   static override flags = {
-    to: Flags.string({ summary: 'Folder to write into; made when it is not there.', helpValue: 'DIR', required: true }),
+    to: Flags.string({
+      summary: 'Folder to write into; made when it is not there. "-" writes a tar to stdout.',
+      helpValue: 'DIR',
+      required: true,
+    }),
+    include: Flags.string({ summary: 'Only names that match. Repeatable.', helpValue: 'GLOB', ...several }),
+    exclude: Flags.string({ summary: 'No names that match. Repeatable.', helpValue: 'GLOB', ...several }),
+    strip: Flags.integer({ summary: 'Take so many folders off the front of names.', helpValue: 'N', min: 0 }),
+    flat: Flags.boolean({ summary: 'Write all files into one folder.', exclusive: ['strip'] }),
+    raw: Flags.boolean({ summary: 'The bytes as they are stored, where the source can give them.' }),
+    jobs: Flags.integer({ summary: 'Threads for a PAK. Default: one for each core.', helpValue: 'N', min: 1, max: 64 }),
+    ...pakFlags,
   };
   static override examples = [
     "<%= config.bin %> extract wow_classic_era 'interface/icons/*.blp' --to icons",
     '<%= config.bin %> extract wow_classic_era fdid:1349477 world/maps/azeroth/azeroth.wdt --to out',
     '<%= config.bin %> extract wow_classic_era@1.15.7.61582 --to everything --offline',
+    "<%= config.bin %> extract Game-WindowsNoEditor.pak --exclude '*.umap' --strip 1 --to out --key @game.key",
+    '<%= config.bin %> extract id1/pak0.pak --to - | tar t',
   ];
 
-  async run(): Promise<ExtractResult> {
+  async run(): Promise<ExtractResult | undefined> {
     const { argv, flags } = await this.parse(Extract);
     const options = this.globals(flags);
     const [source, ...names] = argv as string[];
+    const isTar = flags.to === '-';
+    if (isTar && this.jsonEnabled()) {
+      throw new PakratError('E_USAGE', '--json and a tar cannot both go to stdout', { hint: 'Leave --json away.' });
+    }
     const { runExtract, renderExtract, extractExitCode } = await import('../src/cli/extract.ts');
     const hooks = { note: (text: string) => this.note(text), signal: this.signal, progress: this.progress() };
-    const result = await runExtract(options, { source: source!, names, to: flags.to }, hooks);
-    this.log(renderExtract(result, flags.to));
+    const { to, include, exclude, strip, flat, raw, jobs } = flags;
+    const choice = { names, include, exclude, strip, flat, raw, to, threads: jobs };
+    const tar = isTar ? process.stdout : undefined;
+    const result = await runExtract(options, { source: source!, ...choice, pak: flags, tar }, hooks);
+    const text = renderExtract(result, isTar ? 'a tar' : to);
+    if (!isTar) this.log(text);
+    else if (result.failed.length > 0) process.stderr.write(`${text}\n`);
+    else this.note(text);
     process.exitCode = extractExitCode(result);
-    return result;
+    return isTar ? undefined : result;
   }
 }

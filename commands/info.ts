@@ -1,28 +1,27 @@
 import * as Args from '@oclif/core/args';
 import { PakratCommand } from '../src/cli/base-command.ts';
+import { pakFlags } from '../src/cli/pak-options.ts';
 
 export default class Info extends PakratCommand {
   static override summary = 'Show what a source is, in a screenful.';
   static override args = {
-    source: Args.string({ description: 'PRODUCT, PRODUCT@BUILD or a path.', required: true, ignoreStdin: true }),
+    source: Args.string({ description: 'PRODUCT, PRODUCT@BUILD, or the path of a PAK or of a game directory.', required: true, ignoreStdin: true }),
   };
+  static override flags = { ...pakFlags };
   static override examples = [
     '<%= config.bin %> info wow_classic_era',
     '<%= config.bin %> info wow_classic_era@1.15.7.61582 --json',
+    '<%= config.bin %> info id1/pak0.pak',
   ];
 
   async run(): Promise<Record<string, unknown>> {
     const { args, flags } = await this.parse(Info);
     const options = this.globals(flags);
     const { withSource } = await import('../src/cli/sources.ts');
-    const { renderFields } = await import('../src/cli/render/fields.ts');
+    const { renderInfo } = await import('../src/cli/render/info.ts');
     const hooks = { note: (text: string) => this.note(text), signal: this.signal };
-    const info = await withSource(options, args.source, { hooks }, (source) => source.info());
-    this.log(
-      renderFields(
-        Object.entries(info).map(([name, value]) => [name, Array.isArray(value) ? value.map(String) : String(value)]),
-      ),
-    );
+    const info = await withSource(options, args.source, { hooks, pak: flags }, (source) => source.info());
+    this.log(renderInfo(info));
     return info;
   }
 }

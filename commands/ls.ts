@@ -1,19 +1,26 @@
 import * as Args from '@oclif/core/args';
+import * as Flags from '@oclif/core/flags';
 import { PakratCommand } from '../src/cli/base-command.ts';
+import { pakFlags } from '../src/cli/pak-options.ts';
 
 export default class Ls extends PakratCommand {
   static override summary = 'List the files of a source.';
   static override description =
-    'Names come from the root of a build, the imported list of names and the install manifest. A file without a known name is listed as fdid:N. A glob without a slash matches the last part of a name; case does not matter.';
+    'Names come from the root of a build, the imported list of names and the install manifest. A file without a known name is listed as fdid:N. A glob without a slash matches the last part of a name; case does not matter.\n\nOf a PAK every entry is listed in its order. One that the engine does not give for its name is there too, with the reason; index:N is its name for cat and extract.';
   static override strict = false;
   static override args = {
-    source: Args.string({ description: 'PRODUCT, PRODUCT@BUILD or a path.', required: true, ignoreStdin: true }),
+    source: Args.string({ description: 'PRODUCT, PRODUCT@BUILD, or the path of a PAK or of a game directory.', required: true, ignoreStdin: true }),
     glob: Args.string({ description: 'Only names that match. Several may follow.', ignoreStdin: true }),
+  };
+  static override flags = {
+    long: Flags.boolean({ summary: 'Show stored size, method, time and origin, too (PAKs).' }),
+    ...pakFlags,
   };
   static override examples = [
     "<%= config.bin %> ls wow_classic_era 'interface/icons/*.blp'",
     '<%= config.bin %> ls wow_classic_era@1.15.7.61582 --locale deDE --json',
     '<%= config.bin %> ls wow_classic_era --offline',
+    '<%= config.bin %> ls quake/id1 --game rogue --long',
   ];
 
   async run(): Promise<void> {
@@ -22,13 +29,13 @@ export default class Ls extends PakratCommand {
     const [source, ...globs] = argv as string[];
     const { withSource } = await import('../src/cli/sources.ts');
     const { nameMatcher } = await import('../src/core/glob.ts');
-    const { listRow, writeList } = await import('../src/cli/render/list.ts');
+    const { listRow, writeList, writeLongList } = await import('../src/cli/render/list.ts');
     const { writeJsonList } = await import('../src/cli/render/json.ts');
     const hooks = { note: (text: string) => this.note(text), signal: this.signal };
-    await withSource(options, source!, { hooks }, async (opened) => {
+    await withSource(options, source!, { hooks, pak: flags }, async (opened) => {
       const entries = opened.list(globs.length === 0 ? () => true : nameMatcher(globs));
       if (this.jsonEnabled()) await writeJsonList(process.stdout, listRow(entries));
-      else await writeList(process.stdout, entries);
+      else await (flags.long ? writeLongList : writeList)(process.stdout, entries);
     });
   }
 

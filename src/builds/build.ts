@@ -11,7 +11,6 @@ import { type BuildConfig, decodeBuildConfig, type ManifestKeys } from '../forma
 import { type CdnConfig, decodeCdnConfig } from '../formats/cdn-config.ts';
 import { type Download, decodeDownload } from '../formats/download.ts';
 import { decodeInstall, type Install } from '../formats/install.ts';
-import { isWowRoot } from '../formats/roots/wow.ts';
 import {
   makeFolderDurable,
   moveDurable,
@@ -29,9 +28,8 @@ import { ListfileIndex } from './listfile-index.ts';
 import type { EntryPlace, Objects } from './objects.ts';
 import { PagedIndex } from './paged-index.ts';
 import { readAt } from './positional.ts';
+import { openRoot } from './roots/index.ts';
 import type { Root } from './roots/root.ts';
-import { openTvfs } from './roots/tvfs.ts';
-import { openWowRoot } from './roots/wow.ts';
 
 /** What identifies a build and says where it is. */
 export type BuildIdentity = Omit<BuildRow, 'selection' | 'wanted' | 'held'>;
@@ -132,7 +130,7 @@ export class Build {
   readonly #store: Store;
   readonly #onStep: ((step: string) => void) | undefined;
   #encoding: EncodingFile | undefined;
-  #root: Root | undefined | 'unopened' = 'unopened';
+  #root: Root | undefined;
   #listfile: ListfileIndex | undefined;
 
   constructor(parts: BuildParts) {
@@ -150,7 +148,7 @@ export class Build {
   close(): void {
     this.group?.close();
     this.#encoding?.close();
-    if (this.#root !== 'unopened') this.#root?.close();
+    this.#root?.close();
     this.#listfile?.close();
   }
 
@@ -283,41 +281,26 @@ export class Build {
     return this.#listfile;
   }
 
-  /** The root of the build: its names. Undefined when it has none that is understood. */
-  async root(): Promise<Root | undefined> {
-    if (this.#root === 'unopened') {
+  /** The root of the build: its names. Where it has none that is understood, what stands in for it, with a note. */
+  async root(): Promise<Root> {
+    if (this.#root === undefined) {
       this.#onStep?.('root');
       this.#root = await this.#openRoot();
     }
     return this.#root;
   }
 
-  async #openRoot(): Promise<Root | undefined> {
-    const { root, vfsRoot, vfs } = this.config;
-    const { layout } = this.#store;
-    if (root !== undefined) {
-      const file = await optional(() => this.manifest(root));
-      if (file !== undefined && isWowRootFile(file)) {
-        return openWowRoot({ layout, file, ckey: root.ckey, listfile: this.listfile() });
-      }
-    }
-    return vfsRoot === undefined
-      ? undefined
-      : openTvfs({ layout, root: vfsRoot, nested: vfs, load: (keys) => this.#load(keys) });
-  }
-}
-
-/** A root with a magic shows it at once; the form without one is known by its blocks alone, and they take the whole file. */
-function isWowRootFile(file: string): boolean {
-  return isWowRoot(readHead(file)) || isWowRoot(new Uint8Array(fs.readFileSync(file)));
-}
-
-function readHead(file: string): Uint8Array {
-  const fd = fs.openSync(file, 'r');
-  try {
-    return readAt(fd, 0, Math.min(4096, fs.fstatSync(fd).size), 'root');
-  } finally {
-    fs.closeSync(fd);
+  async #openRoot(): Promise<Root> {
+    const { root, encoding } = this.config;
+    return openRoot({
+      layout: this.#store.layout,
+      config: this.config,
+      file: root && (await optional(() => this.manifest(root))),
+      encodingFile: await this.manifest(encoding),
+      listfile: this.listfile(),
+      load: (keys) => this.#load(keys),
+      install: () => this.install(),
+    });
   }
 }
 

@@ -1,5 +1,5 @@
 import { isKeyHex, toHex } from '../core/bytes.ts';
-import { codeOf, PakratError } from '../core/errors.ts';
+import { codeOf, isPakratError, PakratError } from '../core/errors.ts';
 import { md5Hasher } from '../core/hash.ts';
 import { normalizeName } from '../core/jenkins.ts';
 import { hasTag } from '../formats/tags.ts';
@@ -199,9 +199,19 @@ async function* readContent(build: Build, file: BuildFile, part: ResolvedPart): 
         i + 1 < places.length &&
         !begun &&
         ['E_KEY_MISSING', 'E_NOT_FOUND', 'E_NETWORK_EXHAUSTED', 'E_OFFLINE'].includes(codeOf(error) ?? '');
-      if (!another) throw error;
+      if (!another) throw refused(file, error);
     }
   }
+}
+
+/** A refusal knows the entry only; whoever asked knows the file. */
+function refused(file: BuildFile, error: unknown): unknown {
+  if (!isPakratError(error) || error.code !== 'E_OFFLINE') return error;
+  const { hint, data } = error;
+  return new PakratError('E_OFFLINE', `${file.name} is not held and may not be fetched`, {
+    hint,
+    data: { name: file.name, ...data },
+  });
 }
 
 function checkContent(file: BuildFile, part: ResolvedPart, found: string): void {

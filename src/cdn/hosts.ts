@@ -63,7 +63,8 @@ export class Hosts {
         (this.#noRanges.has(host.base) ? 2000 : 0) +
         (tried.has(host.base) ? 1000 : 0) +
         (host.fallback ? 200 : 0) +
-        (health.restUntil > now ? 100 : 0) +
+        // A short rest is waited for, for a long one (Retry-After) others are asked again.
+        (health.restUntil > now ? 100 + (health.restUntil - now) / 10 : 0) +
         Math.min(health.failures, 50)
       );
     };
@@ -106,6 +107,11 @@ export class Hosts {
     health.failures += 1;
     const rest = health.failures < restAfter ? 0 : Math.min(100 * 2 ** (health.failures - restAfter), longestRestMs);
     health.restUntil = now + (retryAfter ?? rest);
+  }
+
+  /** True when some host gave a right object, of whatever kind: the CDN is there, if badly. */
+  get anyProven(): boolean {
+    return [...this.#health.values()].some(({ proven }) => proven);
   }
 
   /** True when no host is left to hope for that knows ranges: each ignored one, or is dead to this kind of object. */

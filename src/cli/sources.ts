@@ -1,23 +1,88 @@
 import { existsSync } from 'node:fs';
 import { PakratError } from '../core/errors.ts';
-import { buildSource } from '../sources/build-source.ts';
+import { findLocal, isOfFamily, type LocalOptions, openLocal } from '../sources/open-local.ts';
+import { pakSource } from '../sources/pak-source.ts';
 import type { Source } from '../sources/source.ts';
-import { Session, type SessionHooks } from './compose.ts';
+import type { SessionHooks } from './compose.ts';
 import type { GlobalOptions } from './global-options.ts';
+import { localOptions, type PakFlags } from './pak-options.ts';
 
-/** Opens what a person names: an existing path is local, anything else is a product; `tact:`, `pak:`, `casc:`, `cdn:` in front force the reading. */
+/** How a person names a source. */
+export interface SourceName {
+  scheme: 'tact' | 'pak' | 'casc' | 'cdn';
+  /** What stands behind the scheme. */
+  rest: string;
+}
+
+/** An existing path is local, anything else is a product; `tact:`, `pak:`, `casc:`, `cdn:` in front force the reading. */
+export function parseSourceName(text: string): SourceName {
+  const [, scheme, rest] = /^(tact|pak|casc|cdn):(.*)$/.exec(text) ?? [];
+  if (scheme !== undefined) return { scheme: scheme as SourceName['scheme'], rest: rest! };
+  return { scheme: existsSync(text) || looksLikePath(text) ? 'pak' : 'tact', rest: text };
+}
+
+/** A product has no slash in its name, and no ending. */
+function looksLikePath(text: string): boolean {
+  return /[/\\]|\.(pak|pack\.gbx)$/i.test(text);
+}
+
+/** What a source is opened with. */
+export interface SourceContext {
+  hooks: SessionHooks;
+  /** How a PAK is read. */
+  pak?: PakFlags | undefined;
+  threads?: number;
+}
+
+/** Opens what a person names, runs `body` with it, and closes it. */
 export async function withSource<Result>(
   options: GlobalOptions,
   text: string,
-  context: { hooks: SessionHooks; threads?: number },
+  context: SourceContext,
   body: (source: Source) => Promise<Result>,
 ): Promise<Result> {
-  const [, scheme, rest] = /^(tact|pak|casc|cdn):(.*)$/.exec(text) ?? [undefined, undefined, text];
-  if (scheme !== undefined && scheme !== 'tact') throw unsupported(text);
-  if (scheme === undefined && existsSync(text)) throw unsupported(text);
-  const session = new Session(options, { create: true, threads: context.threads ?? 0 }, context.hooks);
+  const { scheme, rest } = parseSourceName(text);
+  if (scheme === 'pak') return withPak(options, rest, context, body);
+  if (scheme === 'tact') return withBuild(options, rest, context, body);
+  throw new PakratError('E_UNSUPPORTED', `${text}: sources of this kind cannot be read yet`, {
+    hint: 'Name a product, such as wow_classic_era, or a PAK.',
+  });
+}
+
+async function withPak<Result>(
+  options: GlobalOptions,
+  path: string,
+  { hooks, pak: flags = {} }: SourceContext,
+  body: (source: Source) => Promise<Result>,
+): Promise<Result> {
+  const place = await findLocal(path, await withStoredKeys(options, path, await localOptions(flags, path)));
+  const pak = await openLocal(place);
   try {
-    const build = await session.openBuild(await session.resolve(rest!));
+    for (const note of pak.notes) hooks.note(`Note: ${note}.`);
+    return await body(pakSource(pak, path, place));
+  } finally {
+    await pak.close();
+  }
+}
+
+/** Adds the keys of packs that were imported. Only these packs have such keys: others are opened without looking for a store. */
+async function withStoredKeys(options: GlobalOptions, path: string, local: LocalOptions): Promise<LocalOptions> {
+  if (!existsSync(path) || !(await isOfFamily(path, 'nadeo'))) return local;
+  const { storedPackKeys } = await import('./pack-keys.ts');
+  return { ...local, namedKeys: [...(local.namedKeys ?? []), ...storedPackKeys(options.store)] };
+}
+
+async function withBuild<Result>(
+  options: GlobalOptions,
+  spec: string,
+  { hooks, threads = 0 }: SourceContext,
+  body: (source: Source) => Promise<Result>,
+): Promise<Result> {
+  const { Session } = await import('./compose.ts');
+  const { buildSource } = await import('../sources/build-source.ts');
+  const session = new Session(options, { create: true, threads }, hooks);
+  try {
+    const build = await session.openBuild(await session.resolve(spec));
     const source = buildSource(build, { locale: options.locale });
     try {
       return await body(source);
@@ -27,10 +92,4 @@ export async function withSource<Result>(
   } finally {
     await session.close();
   }
-}
-
-function unsupported(text: string): PakratError {
-  return new PakratError('E_UNSUPPORTED', `${text}: sources of this kind cannot be read yet`, {
-    hint: 'Name a product, such as wow_classic_era.',
-  });
 }

@@ -1,4 +1,4 @@
-import { PakratError } from '../core/errors.ts';
+import { isPakratError, PakratError } from '../core/errors.ts';
 import type { Amount } from '../store/ledger.ts';
 import { requestCount } from '../sync/plan.ts';
 import { amountsByTag, type Selection } from '../sync/selection.ts';
@@ -50,7 +50,7 @@ type SyncHooks = SessionHooks & { progress: Progress };
 
 /**
  * Runs a sync from a command line's request to its report.
- * @throws E_INCOMPLETE when some entries were given right by no host, else as syncBuild
+ * @throws E_INCOMPLETE when some entries or manifests were given right by no host, else as syncBuild
  */
 export async function runSync(options: GlobalOptions, request: SyncRequest, hooks: SyncHooks): Promise<SyncReport> {
   const { progress } = hooks;
@@ -106,9 +106,17 @@ async function sync(
     } finally {
       build.close();
     }
+  } catch (error) {
+    throw session.hosts.anyProven ? resumable(error) : error;
   } finally {
     unlock?.();
   }
+}
+
+/** That hosts which work gave some object wrong each time may be over when the command is run again, as for any entry that is left. */
+function resumable(error: unknown): unknown {
+  if (!isPakratError(error) || error.code !== 'E_NETWORK_EXHAUSTED') return error;
+  return new PakratError('E_INCOMPLETE', error.message, { hint: runAgain, data: error.data });
 }
 
 function syncTools(session: Session, build: SyncTools['build'], context: { options: GlobalOptions }): SyncTools {
@@ -191,6 +199,8 @@ async function dryRun(
   };
 }
 
+const runAgain = 'Run the same command again to go on; what was fetched stays.';
+
 function incomplete(report: SyncReport, failures: readonly { path: string; message: string }[]): PakratError {
   const { missing } = report;
   const shown = [...new Map(failures.map(({ path, message }) => [path, message])).values()].slice(0, 2);
@@ -199,7 +209,7 @@ function incomplete(report: SyncReport, failures: readonly { path: string; messa
       ? `${formatCount(missing.entries)} entries (${formatBytes(missing.bytes)}) are still missing`
       : `${failures.length} objects are missing`;
   return new PakratError('E_INCOMPLETE', `${what}: ${shown.join('; ')}`, {
-    hint: 'Run the same command again to go on; what was fetched stays.',
+    hint: runAgain,
     data: {
       missingEntries: missing.entries,
       missingBytes: missing.bytes,

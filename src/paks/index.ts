@@ -8,8 +8,15 @@ import { unreal } from './unreal/index.ts';
 
 const probeSize = 4096;
 
+/** Its cipher and tables are many files, which nobody loads for the PAK of another family. */
+const nadeo: PakFamily = {
+  name: 'nadeo',
+  probe: (head) => [...'NadeoPak'].every((letter, i) => head[i] === letter.charCodeAt(0)),
+  open: async (source, options) => (await import('./nadeo/index.ts')).nadeo.open(source, options),
+};
+
 /** Every family, in the order in which they are asked: the one whose mark is hardest to have by chance comes first. */
-export const pakFamilies: readonly PakFamily[] = [unreal, quake];
+export const pakFamilies: readonly PakFamily[] = [nadeo, unreal, quake];
 
 /** The family that claims a file by its bytes, or undefined. Reads at most 4 KiB from both ends. */
 export async function findPakFamily(source: ByteSource): Promise<PakFamily | undefined> {

@@ -41,7 +41,7 @@ export function makeInstall(files: readonly EncodedFile[]): Uint8Array {
     ckey: content.ckey,
     size: content.size,
   }));
-  return encodeInstall({ version: 1, tags: makeTags(installed.map(tagsOf)), entries });
+  return encodeInstall({ version: 1, tags: makeTags(installed.map(tagsOf), files), entries });
 }
 
 /** An encoded object as the download and size manifests list it. */
@@ -61,8 +61,8 @@ export function makeDownloadAndSize(
   for (const file of files) byEkey.set(file.content.ekey, [...(byEkey.get(file.content.ekey) ?? []), file]);
   const listed = [...manifests.map((content) => listedManifest(content)), ...[...byEkey.values()].map(listedFiles)];
   listed.sort((a, b) => a.priority - b.priority);
-  const tags = makeTags(listed.map((entry) => entry.tags));
-  const content = { entries: listed, count: listed.length, tags };
+  const ownTags = listed.map((entry) => entry.tags);
+  const content = { entries: listed, count: listed.length, tags: makeTags(ownTags, files) };
   return { download: encodeDownload(content), size: encodeSize(content) };
 }
 
@@ -84,16 +84,17 @@ function listedFiles(files: readonly EncodedFile[]): Listed {
   };
 }
 
-/** The tag table for entries that carry these tags, in the order of types and names. */
-function makeTags(tagsByEntry: readonly (readonly PublishTag[])[]): Tag[] {
-  const table = new Map<string, { name: string; type: number; mask: Uint8Array }>();
+/**
+ * The tag table for entries that carry these tags, in the order of types and names. It has every tag of the build, as real tables do:
+ * a reader that is asked for a tag looks for it in each of them.
+ */
+function makeTags(tagsByEntry: readonly (readonly PublishTag[])[], files: readonly EncodedFile[]): Tag[] {
+  const table = new Map<string, Tag>();
+  const keyOf = ({ name, type }: PublishTag): string => `${type} ${name}`;
+  for (const { name, type } of files.flatMap(tagsOf))
+    table.set(keyOf({ name, type }), { name, type, mask: new Uint8Array(maskSize(tagsByEntry.length)) });
   tagsByEntry.forEach((tags, i) => {
-    for (const { name, type } of tags) {
-      const key = `${type} ${name}`;
-      const tag = table.get(key) ?? { name, type, mask: new Uint8Array(maskSize(tagsByEntry.length)) };
-      tag.mask[i >>> 3]! |= 0x80 >>> (i & 7);
-      table.set(key, tag);
-    }
+    for (const tag of tags) table.get(keyOf(tag))!.mask[i >>> 3]! |= 0x80 >>> (i & 7);
   });
   return [...table.values()].sort((a, b) => a.type - b.type || (a.name < b.name ? -1 : 1));
 }
@@ -102,13 +103,12 @@ function makeTags(tagsByEntry: readonly (readonly PublishTag[])[]): Tag[] {
 const leastPageOffset = 4096;
 const filler = `b:{${'64K=n,'.repeat(300)}*=z}`;
 
-/** Writes the encoding file of all these encodings; equal ones may come again. */
+/** Writes the encoding file of these encodings, each of which comes once. */
 export function makeEncoding(contents: readonly EncodedContent[]): Uint8Array {
   const ckeys = new Map<string, { ckey: string; size: number; ekeys: string[] }>();
   const ekeys = new Map<string, { ekey: string; size: number; especIndex: number }>();
   const especs = [...new Set(contents.map((content) => content.espec))].sort();
   for (const { ckey, ekey, size, encodedSize, espec } of contents) {
-    if (ekeys.has(ekey)) continue;
     ekeys.set(ekey, { ekey, size: encodedSize, especIndex: especs.indexOf(espec) });
     const known = ckeys.get(ckey) ?? { ckey, size, ekeys: [] };
     known.ekeys.push(ekey);

@@ -1,6 +1,7 @@
 import * as fs from 'node:fs';
 import { dirname, join } from 'node:path';
-import { PakratError } from '../core/errors.ts';
+import { threadId } from 'node:worker_threads';
+import { codeOf, PakratError } from '../core/errors.ts';
 
 /*
  * Names come from outside and become paths here, and nowhere else. The rules are those of the strictest system, everywhere,
@@ -46,14 +47,15 @@ export class OutputFolder {
   }
 
   /**
-   * The file for a name, its folders made. Folders on the way are looked at anew each time: a link there is refused, for it may lead out.
-   * @throws E_UNSAFE_PATH for an unsafe name, a link on the way, or a name that differs from an earlier one by case only
+   * The path for a name below the folder, kept for it from now on: no other name gets it.
+   * @param identity what the name stands for, where two files may have one name
+   * @throws E_UNSAFE_PATH for an unsafe name, or one that differs from an earlier one by case only
    */
-  place(name: string): string {
+  claim(name: string, identity = name): string {
     const path = outputPath(name);
     const key = path.toLowerCase();
     const other = this.#taken.get(key);
-    if (other !== undefined && other !== name) {
+    if (other !== undefined && other !== identity) {
       throw new PakratError(
         'E_UNSAFE_PATH',
         `${JSON.stringify(name)} and ${JSON.stringify(other)} would be the same file on some systems`,
@@ -62,29 +64,46 @@ export class OutputFolder {
         },
       );
     }
-    this.#taken.set(key, name);
+    this.#taken.set(key, identity);
+    return path;
+  }
+
+  /**
+   * The file for a claimed path, its folders made. Folders on the way are looked at anew each time: a link there is refused, for it may lead out.
+   * @throws E_UNSAFE_PATH for a link on the way, or what is no plain file in the place
+   */
+  makeWay(path: string): string {
     const parts = path.split('/');
     let folder = this.root;
     for (const part of parts.slice(0, -1)) {
       folder = join(folder, part);
-      this.#folder(folder, name);
+      this.#folder(folder, path);
     }
     const file = join(folder, parts.at(-1)!);
     const there = fs.lstatSync(file, { throwIfNoEntry: false });
     if (there !== undefined && !there.isFile()) {
-      throw new PakratError('E_UNSAFE_PATH', `${file} is there and is no plain file`, { data: { name, path: file } });
+      throw new PakratError('E_UNSAFE_PATH', `${file} is there and is no plain file`, { data: { path: file } });
     }
     return file;
   }
 
   #folder(folder: string, name: string): void {
     const there = fs.lstatSync(folder, { throwIfNoEntry: false });
-    if (there === undefined) fs.mkdirSync(folder);
+    if (there === undefined) makeFolder(folder);
     else if (!there.isDirectory()) {
       throw new PakratError('E_UNSAFE_PATH', `${folder} is on the way of ${JSON.stringify(name)} and is no folder`, {
         data: { name, path: folder },
       });
     }
+  }
+}
+
+/** Another thread may make the same folder at the same moment; what it made is looked at when the next file comes. */
+function makeFolder(folder: string): void {
+  try {
+    fs.mkdirSync(folder);
+  } catch (error) {
+    if (codeOf(error) !== 'EEXIST' || !fs.lstatSync(folder).isDirectory()) throw error;
   }
 }
 
@@ -97,7 +116,7 @@ let serial = 0;
  */
 export async function writeOutput(file: string, pieces: AsyncIterable<Uint8Array>, mtime?: Date): Promise<number> {
   serial += 1;
-  const name = join(dirname(file), `.pakrat-${process.pid}-${serial}.tmp`);
+  const name = join(dirname(file), `.pakrat-${process.pid}-${threadId}-${serial}.tmp`);
   const { O_CREAT, O_EXCL, O_WRONLY, O_NOFOLLOW = 0 } = fs.constants;
   const fd = fs.openSync(name, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW, 0o666);
   let size = 0;

@@ -8,6 +8,14 @@ export interface SourceEntry {
   readonly md5?: string | undefined;
   /** Time of the file, where the source has one. */
   readonly mtime?: Date | undefined;
+  /** Its number in the source, where a name can be there twice. */
+  readonly index?: number | undefined;
+  /** Set when the source does not give this row for its name, with why. Such rows are listed, and left out of what takes everything. */
+  readonly hidden?: string | undefined;
+  /** Which part of the source it comes from, where there are several. */
+  readonly origin?: string | undefined;
+  /** What a reader should know. */
+  readonly note?: string | undefined;
   /** What `ls --json` shows beside name and size. Plain JSON. */
   readonly facts: Readonly<Record<string, unknown>>;
 }
@@ -29,6 +37,10 @@ export interface Source<Entry extends SourceEntry = SourceEntry> {
   prepare(entries: readonly Entry[]): Promise<void>;
   /** The decoded bytes of a file, in pieces. An error after the last piece means that none may be kept. */
   read(entry: Entry): AsyncIterable<Uint8Array>;
+  /** Part of a file, from little more than the bytes that hold it. Absent where files can only be read from their start. */
+  readRange?(entry: Entry, offset: number, size: number): AsyncIterable<Uint8Array>;
+  /** The bytes of a file as they are stored, encrypted and compressed. Absent where the source cannot give them. */
+  readRaw?(entry: Entry): AsyncIterable<Uint8Array>;
   /** What it is, as plain JSON. */
   info(): Promise<Record<string, unknown>>;
   close(): Promise<void>;

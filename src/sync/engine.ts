@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import { setFlagsFromString } from 'node:v8';
 import { Worker } from 'node:worker_threads';
 import { HttpClient, type HttpLimits } from '../cdn/http.ts';
 import { abortError } from '../cdn/http-head.ts';
@@ -52,6 +53,9 @@ export function localEngine(options: EngineOptions, events: EngineEvents): Engin
   };
 }
 
+const oldSpaceMb = 32;
+const youngSpaceMb = 2;
+
 /** What travels to a worker. */
 export type ToWorker = { type: 'run'; id: number; job: RangeJob; base: string } | { type: 'abort' } | { type: 'close' };
 /** What a worker sends back. */
@@ -65,6 +69,8 @@ export type FromWorker =
  * and no bytes pass between threads.
  */
 export function threadEngine(threads: number, options: EngineOptions, events: EngineEvents): Engine {
+  // Buffers of bodies count as old space, and V8 would mark the whole heap after every 20 MB of them. Threads that start now get more room.
+  setFlagsFromString(`--initial-old-space-size=${oldSpaceMb}`);
   const connections = Math.ceil(options.limits.connections / threads);
   const workers = Array.from({ length: threads }, () =>
     startWorker({ ...options, limits: { ...options.limits, connections } }, events),
@@ -94,7 +100,7 @@ function startWorker(options: EngineOptions, events: EngineEvents): RunningWorke
   const thread = new Worker(new URL('./worker.js', import.meta.url), {
     workerData: options,
     // Pieces of bodies die young: a small young generation gives their memory back soon.
-    resourceLimits: { maxYoungGenerationSizeMb: 4 },
+    resourceLimits: { maxYoungGenerationSizeMb: youngSpaceMb },
   });
   const waiting: RunningWorker['waiting'] = new Map();
   let nextId = 0;

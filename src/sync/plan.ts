@@ -13,7 +13,14 @@ export interface PlanOptions {
   gapBytes: number;
   /** No single range is larger, unless one entry is. */
   maxRangeBytes: number;
+  /** One range for each archive, whatever lies between: for hosts that know no ranges. */
+  whole?: boolean;
 }
+
+/** A plan of few large ranges is cut into about so many, so that transfers that run side by side end together. */
+const leastRanges = 32;
+/** Ranges are not cut smaller than this. */
+const leastRangeBytes = 16 * 1024 * 1024;
 
 /** What the planner asks of the world. Nothing here does anything: planning decides, others fetch. */
 export interface PlanInput {
@@ -76,12 +83,18 @@ export function planRanges(input: PlanInput, options: PlanOptions): Plan {
     ...{ rangeBytes: 0, ranges: [], byPriority: new Map<number, Amount>() },
   };
   const missing = joinMissing(input, plan);
-  plan.ranges.push(...coalesce(missing, options));
+  plan.ranges.push(...coalesce(missing, cuts(options, plan.missing.bytes)));
   plan.ranges.sort(
     (a, b) => a.priority - b.priority || (a.archive ?? 0x10000) - (b.archive ?? 0x10000) || a.start - b.start,
   );
   for (const range of plan.ranges) plan.rangeBytes += range.end - range.start;
   return plan;
+}
+
+function cuts({ gapBytes, maxRangeBytes, whole }: PlanOptions, missingBytes: number): PlanOptions {
+  if (whole === true) return { gapBytes: Number.POSITIVE_INFINITY, maxRangeBytes: Number.POSITIVE_INFINITY };
+  const share = Math.max(leastRangeBytes, Math.ceil(missingBytes / leastRanges));
+  return { gapBytes, maxRangeBytes: Math.min(maxRangeBytes, share) };
 }
 
 const nothing = (): Amount => ({ entries: 0, bytes: 0 });

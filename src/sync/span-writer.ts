@@ -21,7 +21,8 @@ export class SpanWriter {
   readonly #report: (spans: Span[]) => void;
   #fd: number | undefined;
   #size: number | undefined;
-  #batch: Uint8Array[] = [];
+  /** Verified bytes that wait to be written. They are copied here, so that the pieces of an answer die young and cost the collector nothing. */
+  #batch: Buffer | undefined;
   #batchStart = 0;
   #batchSize = 0;
   #unflushed: Span[] = [];
@@ -41,11 +42,7 @@ export class SpanWriter {
     if (this.#failure !== undefined) throw this.#failure;
     if (position !== this.#batchStart + this.#batchSize) this.#writeBatch();
     if (this.#batchSize === 0) this.#batchStart = position;
-    for (const piece of pieces) {
-      this.#batch.push(piece);
-      this.#batchSize += piece.length;
-    }
-    if (this.#batchSize >= batchBytes) this.#writeBatch();
+    for (const piece of pieces) this.#gather(piece);
     if (this.#unflushedBytes >= flushBytes) this.#flush();
   }
 
@@ -123,22 +120,29 @@ export class SpanWriter {
     return this.#fd;
   }
 
+  #gather(piece: Uint8Array): void {
+    this.#batch ??= Buffer.allocUnsafeSlow(batchBytes);
+    for (let from = 0; from < piece.length; ) {
+      const part = piece.subarray(from, from + batchBytes - this.#batchSize);
+      this.#batch.set(part, this.#batchSize);
+      this.#batchSize += part.length;
+      from += part.length;
+      if (this.#batchSize === batchBytes) this.#writeBatch();
+    }
+  }
+
   #writeBatch(): void {
     if (this.#batchSize === 0) return;
     try {
-      const fd = this.#open();
-      const written = fs.writevSync(fd, this.#batch, this.#batchStart);
-      if (written < this.#batchSize)
-        writeAll(fd, Buffer.concat(this.#batch).subarray(written), this.#batchStart + written);
+      writeAll(this.#open(), this.#batch!.subarray(0, this.#batchSize), this.#batchStart);
     } catch (error) {
       this.#failure = storeError(error, this.#file);
-      this.#batch = [];
       this.#batchSize = 0;
       throw this.#failure;
     }
     this.#unflushed.push({ start: this.#batchStart, end: this.#batchStart + this.#batchSize });
     this.#unflushedBytes += this.#batchSize;
-    this.#batch = [];
+    this.#batchStart += this.#batchSize;
     this.#batchSize = 0;
   }
 

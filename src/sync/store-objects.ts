@@ -13,7 +13,7 @@ import type { Store } from '../store/store.ts';
 import type { Engine } from './engine.ts';
 import type { RangeJob, RangeTarget } from './fetch-range.ts';
 import type { PlanOptions } from './plan.ts';
-import { transfer } from './transfer.ts';
+import { type TransferFailure, transfer } from './transfer.ts';
 
 /** The largest config and index that are believed. */
 const maxConfigSize = 32 * 1024 * 1024;
@@ -123,12 +123,21 @@ async function fetchEntries(tools: FetchTools, places: readonly EntryPlace[]): P
   const { store } = tools;
   if (tools.cdn === undefined) throw notHeld(places[0]!);
   const cdn = await tools.cdn();
-  const failures = await transfer(entryJobs(store, places, tools.planOptions), {
-    ...{ hosts: cdn.hosts, engine: await tools.engine(), jobs: tools.jobs, attemptsPerHost: cdn.attemptsPerHost },
-    ...{ kind: 'data' as const, signal: cdn.signal },
-    onDone: (job, target) => completeLoose(store, job, target),
-  });
-  tools.flush();
+  const engine = await tools.engine();
+  const run = async (jobs: readonly RangeJob[]): Promise<TransferFailure[]> => {
+    const failures = await transfer(jobs, {
+      ...{ hosts: cdn.hosts, engine, jobs: tools.jobs, attemptsPerHost: cdn.attemptsPerHost },
+      ...{ kind: 'data' as const, signal: cdn.signal },
+      onDone: (job, target) => completeLoose(store, job, target),
+    });
+    tools.flush();
+    return failures;
+  };
+  let failures = await run(entryJobs(store, places, tools.planOptions));
+  if (failures.length > 0 && cdn.hosts.noneKnowsRanges('data')) {
+    const left = places.filter((place) => !isHeld(store, place));
+    failures = await run(entryJobs(store, left, wholeObjects).map((job) => ({ ...job, allowWhole: true })));
+  }
   const failure = failures[0];
   if (failure !== undefined) {
     throw new PakratError(failure.code as ErrorCode, failure.message, {
@@ -136,6 +145,9 @@ async function fetchEntries(tools: FetchTools, places: readonly EntryPlace[]): P
     });
   }
 }
+
+/** For hosts that know no ranges: whatever is wanted of an object comes in one answer. */
+const wholeObjects: PlanOptions = { gapBytes: Number.POSITIVE_INFINITY, maxRangeBytes: Number.POSITIVE_INFINITY };
 
 /** The jobs that bring some entries: those that lie close in one archive come in one range. */
 export function entryJobs(store: Store, places: readonly EntryPlace[], options: PlanOptions): RangeJob[] {

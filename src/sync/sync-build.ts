@@ -97,8 +97,7 @@ export async function syncBuild(tools: SyncTools, selection: Selection): Promise
   try {
     let failures = await runRanges(tools, plan.ranges, { onEntry });
     if (failures.length > 0 && (await tools.cdn()).hosts.noneKnowsRanges('data')) {
-      const whole = { gapBytes: Number.MAX_SAFE_INTEGER, maxRangeBytes: Number.MAX_SAFE_INTEGER };
-      const again = await planSync({ ...tools, planOptions: whole }, selection);
+      const again = await planSync({ ...tools, planOptions: { ...tools.planOptions, whole: true } }, selection);
       failures = await runRanges(tools, again.plan.ranges, { onEntry, allowWhole: true });
     }
     if (selection.all) failures.push(...(await syncPatches(tools)));

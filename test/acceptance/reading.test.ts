@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
@@ -60,10 +59,12 @@ describeSynthetic('reading a build', () => {
       ...{ wanted: amount, held: amount, missing: { entries: 0, bytes: 0 } },
       ...{ fetched: { entries: 0, bytes: 0, requests: 0 }, seconds: expect.any(Number) },
     });
-    expect(await json('ls', 'wow', ...offline, 'fdid:101')).toEqual([
-      { name: 'fdid:101', size: expect.any(Number), fileDataId: 101, ckey: hex, ekey: hex, locale: expect.any(String) },
+    const { fileDataId, ckey, ekeys } = plainFile();
+    const name = `fdid:${fileDataId}`;
+    expect(await json('ls', 'wow', ...offline, name)).toEqual([
+      { name, size: plainFile().content().length, fileDataId, ckey, ekey: ekeys[0], locale: expect.any(String) },
     ]);
-    expect(await json('extract', 'wow', 'fdid:102', ...offline, '--to', scratch('shape'))).toEqual({
+    expect(await json('extract', 'wow', name, ...offline, '--to', scratch('shape'))).toEqual({
       ...{ files: 1, bytes: expect.any(Number), skipped: 0, failed: [] },
     });
     expect(await json('info', 'wow', ...offline)).toMatchObject({ product: 'wow', name: '11.2.0.60100', buildConfig: hex });
@@ -132,13 +133,11 @@ describeSynthetic('reading a build', () => {
 
   test('names are found whatever their case and slashes', async () => {
     const row = plainFile(3);
-    const { status, stdout } = runPakrat(['cat', 'wow', row.name.toUpperCase().replaceAll('/', '\\'), '--offline', '--store', scratch('whole')]);
-    expect({ status, size: Buffer.byteLength(stdout) > 0 }).toEqual({ status: 0, size: true });
-    const upper = scratch('upper');
-    await pakratJson(['extract', 'wow', row.name.toUpperCase(), '--to', upper, '--offline', '--store', scratch('whole')]);
-    const [file] = readdirSync(upper, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
-    const md5 = createHash('md5').update(readFileSync(join(file!.parentPath, file!.name))).digest('hex');
-    expect(md5).toBe(row.ckey);
+    const to = scratch('upper');
+    const name = row.name.toUpperCase().replaceAll('/', '\\');
+    await pakratJson(['extract', 'wow', name, '--to', to, '--offline', '--store', scratch('whole')]);
+    const [file] = readdirSync(to, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+    expect(readFileSync(join(file!.parentPath, file!.name)).equals(row.content())).toBe(true);
   });
 
   test('what is not there is not found: a file, an id, keys, a build, a product', async () => {
@@ -153,9 +152,7 @@ describeSynthetic('reading a build', () => {
     }
   });
 
-  test('a build is named by version, build id and build config; an older one by what the store remembers', async () => {
-    const { value } = await pakratJson<{ build_a: unknown; configs: { build: Record<'a' | 'b', string> } }>(['status', '--store', scratch('whole')]);
-    expect(value).toBeDefined();
+  test('a build is named by version, build id and build config', async () => {
     const configs = JSON.parse(readFileSync(join(root, 'truth/summary.json'), 'utf8')).configs.build as Record<'b', string>;
     for (const build of ['11.2.0.60100', '60100', configs.b]) {
       const info = await pakratJson(['info', `wow@${build}`, '--store', scratch('whole'), '--offline']);

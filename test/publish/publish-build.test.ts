@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { fromHex, toHex } from '../../src/core/bytes.ts';
 import { md5Hex } from '../../src/core/hash.ts';
+import { encodeArchiveGroup } from '../../src/formats/archive-group.ts';
 import { decodeArchiveIndex } from '../../src/formats/archive-index.ts';
 import { decodeBlteHeader } from '../../src/formats/blte/header.ts';
 import { decodeProductConfig } from '../../src/formats/product-config.ts';
@@ -52,7 +53,7 @@ const files = (): PublishFile[] => [
   file('data/large.bin', contents.large),
   ...Array.from({ length: 300 }, (_, i) => file(`many/${i}.txt`, text(`file ${i}`))),
 ];
-const archiveBytes = 700 * 1024;
+const archiveBytes = 602 * 1024;
 const publish = (out: string, more: Partial<Parameters<typeof publishBuild>[0]> = {}): Promise<PublishedBuild> =>
   publishBuild({
     ...{ files: files(), product: 'sample', version: '1.2.3.44', buildId: 44, out, hosts: ['127.0.0.1:8080', 'b'] },
@@ -117,7 +118,7 @@ describe('a published build, read from `versions` on', () => {
     expect(cdn.root).toMatchObject({ format: 'tsfm2', total: 309, named: 309, rowCount: 309 });
     const [story, other] = cdn.rowsOf('texts/story.txt');
     expect(story!.fileDataId).toBe(other!.fileDataId);
-    expect(made.names).toHaveLength(307);
+    expect(made.names.map(({ fileDataId }) => fileDataId)).toEqual(Array.from({ length: 307 }, (_, i) => i + 1));
     for (const { fileDataId, name } of made.names) expect(cdn.rowsOf(name)[0]!.fileDataId).toBe(fileDataId);
     expect(cdn.rowsOf('bin/game')).toEqual([]);
   });
@@ -158,11 +159,13 @@ describe('a published build, read from `versions` on', () => {
       total += size;
     }
     for (const entry of cdn.fileIndex) total += entry.size;
+    const entries = cdn.indices.reduce((sum, index) => sum + index.count, cdn.fileIndex.count);
+    expect(entries).toBe(made.objects);
     expect(made).toMatchObject({ archives: 2, looseObjects: 6, objectBytes: total });
     expect(cdn.cdn.archiveIndexSizes).toEqual(cdn.indices.map((index) => index.bytes.length));
     expect(cdn.cdn.fileIndexSize).toBe(cdn.fileIndex.bytes.length);
     expect(cdn.encoded(cdn.byCkey(md5Hex(contents.large)).ekeys[0]!).archive).toBeUndefined();
-    expect(cdn.cdn.archives).toEqual([...cdn.cdn.archives].sort());
+    expect(cdn.cdn.archiveGroup).toBe(encodeArchiveGroup(cdn.indices).name);
   });
 
   test('the encoding file lists every object once, and its first page starts where all readers look', () => {
@@ -217,6 +220,11 @@ describe('a published build, read from `versions` on', () => {
       expect(find(contents.shared).tags).toEqual(['deDE', 'enUS']);
       expect(find(contents.program).tags).toEqual(['OSX', 'Windows']);
       expect(find(contents.words).tags).toEqual([]);
+    });
+
+    test('every manifest has every tag', () => {
+      const names = ['OSX', 'Windows', 'deDE', 'enUS'];
+      for (const { tags } of [cdn.install, cdn.size]) expect(tags.map((tag) => tag.name)).toEqual(names);
     });
 
     test('the size manifest lists the same objects', () => {
@@ -277,6 +285,15 @@ describe('publishing', () => {
         .rowsOf('a')
         .map((row) => row.localeFlags),
     ).toEqual([0x20, 0xffffffff]);
+  });
+
+  test('many archives are listed by name, and the group is made in that order', async () => {
+    const out = scratch('many');
+    const { archives } = await publish(out, { archiveBytes: 500 });
+    const { cdn, indices } = readPublished(out, 'sample');
+    expect(archives).toBeGreaterThan(20);
+    expect(cdn.archives).toEqual([...cdn.archives].sort());
+    expect(cdn.archiveGroup).toBe(encodeArchiveGroup(indices).name);
   });
 
   test('one content with and without a key has two encodings', async () => {

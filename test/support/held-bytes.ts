@@ -21,7 +21,8 @@ export function checkHeldBytes(store: string, www: string): HeldCheck {
       if (complete && fs.statSync(held).size !== origin.length) check.wrong.push(`${path}: not ${origin.length} bytes`);
       for (const { start, end } of ledger.spans(path)) {
         check.bytes += end - start;
-        if (!readRange(held, start, end).equals(origin.subarray(start, end))) check.wrong.push(`${path} ${start}-${end}`);
+        if (!readRange(held, start, end).equals(origin.subarray(start, end)))
+          check.wrong.push(`${path} ${start}-${end}`);
       }
     }
     return check;

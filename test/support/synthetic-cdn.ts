@@ -63,7 +63,11 @@ export function describeSynthetic(name: string, body: () => void): void {
 }
 
 /** Makes a tree, product `wow`, in a folder that need not be there. `port` is what its `cdns` names. */
-export function makeTree(root: string, port: number, make: readonly string[] = ['--files', '200', '--total-bytes', '1M']): void {
+export function makeTree(
+  root: string,
+  port: number,
+  make: readonly string[] = ['--files', '200', '--total-bytes', '1M'],
+): void {
   const tool = conformanceTool('gencdn.py');
   const made = spawnSync('python3', [tool, 'make', '--out', root, '--host', `127.0.0.1:${port}`, ...make]);
   if (made.status !== 0) throw new Error(`gencdn.py: ${made.stderr}`);

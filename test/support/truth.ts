@@ -74,7 +74,14 @@ export function readTruth(root: string, which: 'a' | 'b'): Truth {
     content: () =>
       Buffer.concat(
         [0, 1, 2].map((piece) =>
-          fileContent({ seed, name: `span${file}.${piece}`, revision: 1, size: 20000 + 777 * piece, kind: 'r', locale: '' }),
+          fileContent({
+            seed,
+            name: `span${file}.${piece}`,
+            revision: 1,
+            size: 20000 + 777 * piece,
+            kind: 'r',
+            locale: '',
+          }),
         ),
       ),
   }));
@@ -99,7 +106,11 @@ function truthRow(row: Record<string, string>, seed: string, withheld: ReadonlyS
     lockedBy: key !== undefined && withheld.has(key) ? key : undefined,
     content: () =>
       fileContent({
-        ...{ seed, name: twin ? `${row.name}#lowviolence` : row.name!, locale: twin || row.locale === '-' ? '' : row.locale! },
+        ...{
+          seed,
+          name: twin ? `${row.name}#lowviolence` : row.name!,
+          locale: twin || row.locale === '-' ? '' : row.locale!,
+        },
         ...{ revision: Number(row.rev), size: Number(row.size1), kind: row.kind! },
       }),
   };
@@ -162,7 +173,11 @@ export interface Expected {
 /** Everything that a build should give in one locale, asked for in one way. Rows of all locales are left to `enUS`. */
 export function expectedFiles(truth: Truth, asking: Asking, locale = 'enUS'): Expected[] {
   const byQuery = new Map<string, Expected>();
-  const add = (query: string, paths: string[], row: Pick<Expected, 'content'> & { lockedBy?: string | undefined }): void => {
+  const add = (
+    query: string,
+    paths: string[],
+    row: Pick<Expected, 'content'> & { lockedBy?: string | undefined },
+  ): void => {
     byQuery.set(query, { query, paths, lockedBy: row.lockedBy, content: row.content });
   };
   for (const row of truth.rows) {

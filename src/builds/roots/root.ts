@@ -17,12 +17,16 @@ export interface FileVariant {
   contentFlags: number;
   /** One part, the whole content, for all but TVFS files in several spans. */
   parts: FilePart[];
+  /** The name that was asked for stands for several files, and only these names tell them apart. */
+  oneOf?: readonly string[];
 }
 
 /** The names of a build, of whichever kind. An open handle; needs `close`. */
 export interface Root {
-  /** `wow`, `tvfs`, … */
-  readonly kind: string;
+  /** `wow`, `tvfs`, …; null for a root of no known kind. */
+  readonly kind: string | null;
+  /** What a reader should know of the names: that the install manifest stands in for a root, say. */
+  readonly notes?: readonly string[];
   /** Every variant of a name; case and the direction of slashes do not matter. */
   find(name: string): FileVariant[];
   /** Every variant of an id; none where files have no ids. */

@@ -19,9 +19,15 @@ function isAlternate(variant: FileVariant): boolean {
   return (variant.contentFlags & (ContentFlags.lowViolence | ContentFlags.dontLoad)) !== 0;
 }
 
-/** As {@link pickVariant}. @throws E_NOT_FOUND that names the locales there are */
+/** As {@link pickVariant}. @throws E_NOT_FOUND that names the locales there are, E_USAGE where a name stands for several files */
 export function getVariant(variants: readonly FileVariant[], locale: string, name: string): FileVariant {
   const found = pickVariant(variants, locale);
+  if (found?.oneOf !== undefined) {
+    throw new PakratError('E_USAGE', `${name} is there for several systems or regions`, {
+      hint: `Ask for ${found.oneOf.join(' or ')}.`,
+      data: { name, names: found.oneOf },
+    });
+  }
   if (found !== undefined) return found;
   const locales = localeNames(variants.reduce((flags, variant) => flags | variant.localeFlags, 0));
   throw new PakratError('E_NOT_FOUND', `${name} has no variant for locale ${locale}`, {

@@ -1,19 +1,55 @@
 import { once } from 'node:events';
 import type { SourceEntry } from '../../sources/source.ts';
-import { printable } from './text.ts';
+import { padText, printable } from './text.ts';
 
 const sizeWidth = 12;
+const methodWidth = 9;
+const timeWidth = 16;
 
 /** Rows of `ls --json`: name, size, and what the source knows beside. */
 export async function* listRow(entries: AsyncIterable<SourceEntry>): AsyncGenerator<Record<string, unknown>> {
   for await (const { name, size, facts } of entries) yield { name, size: size ?? null, ...facts };
 }
 
-/** Writes a line for each file: its size and its name. Lists of millions are written as they come. */
-export async function writeList(stream: NodeJS.WritableStream, entries: AsyncIterable<SourceEntry>): Promise<void> {
+/** Writes a line for each file: its size, its name, and what a reader should know of it. Lists of millions are written as they come. */
+export function writeList(stream: NodeJS.WritableStream, entries: AsyncIterable<SourceEntry>): Promise<void> {
+  return writeLines(stream, entries, ({ name, size, note }) => `${sizeText(size)}  ${printable(name)}${noteText(note)}`);
+}
+
+/** As {@link writeList}, with number, stored size, method, time and origin. */
+export function writeLongList(stream: NodeJS.WritableStream, entries: AsyncIterable<SourceEntry>): Promise<void> {
+  return writeLines(stream, entries, ({ index, name, size, mtime, origin, note, facts }) => {
+    const method = `${String(facts.method ?? '')}${facts.encrypted === true ? ' enc' : ''}`;
+    const time = mtime?.toISOString().slice(0, 16).replace('T', ' ') ?? '';
+    const columns = [
+      String(index ?? '').padStart(7),
+      sizeText(size),
+      sizeText(facts.storedSize as number | undefined),
+      padText(method, methodWidth),
+      padText(time, timeWidth),
+      printable(name),
+    ];
+    const from = origin === undefined ? '' : `  [${printable(origin)}]`;
+    return `${columns.join('  ')}${from}${noteText(note)}`;
+  });
+}
+
+function sizeText(size: number | undefined): string {
+  return String(size ?? '?').padStart(sizeWidth);
+}
+
+function noteText(note: string | undefined): string {
+  return note === undefined ? '' : `  (${printable(note)})`;
+}
+
+async function writeLines(
+  stream: NodeJS.WritableStream,
+  entries: AsyncIterable<SourceEntry>,
+  lineOf: (entry: SourceEntry) => string,
+): Promise<void> {
   let text = '';
-  for await (const { name, size } of entries) {
-    text += `${String(size ?? '?').padStart(sizeWidth)}  ${printable(name)}\n`;
+  for await (const entry of entries) {
+    text += `${lineOf(entry)}\n`;
     if (text.length < 65_536) continue;
     if (!stream.write(text)) await once(stream, 'drain');
     text = '';

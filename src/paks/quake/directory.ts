@@ -109,10 +109,10 @@ export function choosePackLayout(bytes: Uint8Array, fileSize: number): QuakeLayo
   return packLayout;
 }
 
-/** True when every record has a name that could be one, and lies inside the file. */
-function isSensible(bytes: Uint8Array, layout: QuakeLayout, fileSize: number): boolean {
+/** True when every whole record has a name that could be one, and lies inside the file. */
+export function isSensible(bytes: Uint8Array, layout: QuakeLayout, fileSize: number): boolean {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
-  for (let at = 0; at < bytes.length; at += layout.recordSize) {
+  for (let at = 0; at + layout.recordSize <= bytes.length; at += layout.recordSize) {
     const numbers = at + layout.nameSize;
     const offset = view.getInt32(numbers, true);
     const size = view.getInt32(numbers + 4, true);

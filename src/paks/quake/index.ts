@@ -9,6 +9,7 @@ import {
   choosePackLayout,
   decodeQuakeDirectory,
   decodeQuakeHeader,
+  isSensible,
   type QuakeHeader,
   type QuakeLayout,
   type QuakeRecord,
@@ -35,13 +36,8 @@ const magics = ['PACK', 'SPAK'].map((magic) => [...magic].map((character) => cha
 
 async function openQuakePak(source: ByteSource, options: PakOptions = {}): Promise<Pak> {
   const header = decodeQuakeHeader(await source.read(0, Math.min(quakeHeaderSize, source.size)));
-  if (header.magic !== 'PACK' && header.magic !== 'SPAK' && options.ignoreMagic !== true) {
-    throw formatError('E_FORMAT_MAGIC', 'Quake PAK header', 'wrong magic', {
-      offset: 0,
-      expected: 'PACK or SPAK',
-      found: JSON.stringify(header.magic),
-    });
-  }
+  const hasMagic = isMagic(header.magic);
+  if (!hasMagic && options.ignoreMagic !== true) throw wrongMagic(header);
   checkDirectoryRange(header, source.size);
   if (header.directorySize > maxDirectoryBytes) {
     throw formatError('E_FORMAT_RANGE', 'Quake PAK header', `a directory of ${header.directorySize} bytes`, {
@@ -52,8 +48,21 @@ async function openQuakePak(source: ByteSource, options: PakOptions = {}): Promi
   const bytes = await source.read(header.directoryOffset, header.directorySize);
   const layout = header.magic === 'SPAK' ? spakLayout : choosePackLayout(bytes, source.size);
   const records = decodeQuakeDirectory(bytes, layout, nameDecoder(options.encoding));
+  if (!hasMagic && (records.length === 0 || !isSensible(bytes, layout, source.size))) throw wrongMagic(header);
   const isZip = await endsAsZip(source);
   return new QuakePak({ source, header, layout, records, directory: bytes, isZip });
+}
+
+function isMagic(magic: string): boolean {
+  return magic === 'PACK' || magic === 'SPAK';
+}
+
+function wrongMagic({ magic }: QuakeHeader): PakratError {
+  return formatError('E_FORMAT_MAGIC', 'Quake PAK header', 'wrong magic', {
+    offset: 0,
+    expected: 'PACK or SPAK',
+    found: JSON.stringify(magic),
+  });
 }
 
 /** A ZIP without a comment has its end record as the last 22 bytes. */
@@ -123,11 +132,11 @@ class QuakePak implements Pak {
     return other && { ...other, note: `found by ignoring case: it is stored as ${other.name}` };
   }
 
-  read(entry: PakEntry): AsyncIterable<Uint8Array> {
+  async *read(entry: PakEntry): AsyncGenerator<Uint8Array> {
     const record = this.#recordOf(entry);
     const { offset, size, storedSize } = record;
     const stored = readPieces(this.#source, offset, storedSize);
-    return record.isCompressed ? decodeDaikatana(stored, size) : stored;
+    yield* record.isCompressed ? decodeDaikatana(stored, size) : stored;
   }
 
   async *readRange(entry: PakEntry, offset: number, size: number): AsyncGenerator<Uint8Array> {
@@ -179,8 +188,7 @@ class QuakePak implements Pak {
 /** Oddities that engines and people trip over. */
 function quakeNotes({ header, layout, records, directory, isZip, source }: OpenedQuakePak): string[] {
   const notes: string[] = [];
-  if (header.magic !== 'PACK' && header.magic !== 'SPAK')
-    notes.push(`the magic is wrong (${JSON.stringify(header.magic)})`);
+  if (!isMagic(header.magic)) notes.push(`the magic is wrong (${JSON.stringify(header.magic)})`);
   const rest = directory.length % layout.recordSize;
   if (rest !== 0) notes.push(`the directory ends in ${rest} bytes that are no whole record; engines ignore them`);
   if (records.length === 0) {

@@ -8,7 +8,7 @@ import { type EntryAccess, type EntryCipher, placementProblem, readEntry } from 
 const maxTrials = 64;
 /** Larger entries are not read for a test. */
 const maxTrialBytes = 1 << 20;
-/** So many bytes that repeat the start are no accident. */
+/** So many bytes that repeat the start, or are zeros as other tools write them, are no accident. */
 const minPadding = 4;
 const assetMagic = [0xc1, 0x83, 0x2a, 0x9e];
 
@@ -17,8 +17,8 @@ export type CipherMaker = (access: EntryAccess, key: Uint8Array) => EntryCipher;
 
 /**
  * The key that decrypts the entries of a PAK whose index is not encrypted. Each key is tried on entries whose
- * content shows whether it came out right: compressed ones by their checksum, others by the padding, which repeats the
- * start, or by the magic of an asset.
+ * content shows whether it came out right: compressed ones by their checksum, others by the padding or by the magic of
+ * an asset.
  * @param entries the encrypted ones
  * @returns undefined when no key fits, or several do as far as can be seen
  */
@@ -74,5 +74,6 @@ async function looksRight(access: EntryAccess): Promise<true | undefined> {
   const plain = cipher!(await source.read(start, padded), start - dataOffset(record));
   if (record.method === 0 && assetMagic.every((byte, i) => plain[i] === byte)) return true;
   const padding = plain.subarray(size);
-  return padding.length >= minPadding && padding.every((byte, i) => byte === plain[i % size]) ? true : undefined;
+  const isPadding = padding.every((byte, i) => byte === plain[i % size]) || padding.every((byte) => byte === 0);
+  return padding.length >= minPadding && isPadding ? true : undefined;
 }

@@ -111,7 +111,7 @@ export function footerLayout(label: string): FooterLayout | undefined {
  *   E_FORMAT_TRUNCATED when the index is not in the file
  */
 export function decodeFooter(tail: Uint8Array, fileSize: number, options: FooterOptions = {}): Footer {
-  const layout = chooseLayout(tail, options);
+  const layout = chooseLayout(tail, fileSize, options);
   const reader = new ByteReader(tail, 'Unreal PAK footer', tail.length - layout.size);
   const footer = readFooter(reader, layout, options.forceVersion);
   const limit = fileSize - layout.size;
@@ -125,22 +125,52 @@ export function decodeFooter(tail: Uint8Array, fileSize: number, options: Footer
   return footer;
 }
 
-function chooseLayout(tail: Uint8Array, { ignoreMagic, forceVersion }: FooterOptions): FooterLayout {
+function chooseLayout(tail: Uint8Array, fileSize: number, { ignoreMagic, forceVersion }: FooterOptions): FooterLayout {
   let seen: number | undefined;
   for (const layout of layouts) {
     const found = readMagic(tail, layout);
-    if (found === undefined || (found.magic !== magic && ignoreMagic !== true)) continue;
-    const version = forceVersion ?? found.version;
-    if (version >= layout.versions[0] && version <= layout.versions[1]) return layout;
-    if (found.magic === magic) seen = found.version;
+    if (found?.magic !== magic) continue;
+    if (hasVersion(layout, forceVersion ?? found.version)) return layout;
+    seen = found.version;
   }
+  const likely =
+    ignoreMagic === true ? layouts.find((layout) => isLikely(tail, layout, { fileSize, forceVersion })) : undefined;
+  if (likely !== undefined) return likely;
   throw seen === undefined ? noFooter(tail) : wrongVersion(seen, forceVersion);
 }
 
-function readMagic(tail: Uint8Array, layout: FooterLayout): { magic: number; version: number } | undefined {
+function hasVersion({ versions }: FooterLayout, version: number): boolean {
+  return version >= versions[0] && version <= versions[1];
+}
+
+/** Without the magic, version and index must make sense together. */
+function isLikely(
+  tail: Uint8Array,
+  layout: FooterLayout,
+  { fileSize, forceVersion }: { fileSize: number; forceVersion: number | undefined },
+): boolean {
+  const found = readMagic(tail, layout);
+  if (found === undefined || !hasVersion(layout, forceVersion ?? found.version)) return false;
+  const end = found.indexOffset + found.indexSize;
+  return found.indexSize > 0 && end <= BigInt(fileSize - layout.size);
+}
+
+interface FoundMagic {
+  magic: number;
+  version: number;
+  indexOffset: bigint;
+  indexSize: bigint;
+}
+
+function readMagic(tail: Uint8Array, layout: FooterLayout): FoundMagic | undefined {
   if (tail.length < layout.size) return undefined;
   const reader = new ByteReader(tail, 'Unreal PAK footer', tail.length - layout.size + layout.lead);
-  return { magic: reader.u32le(), version: reader.u32le() };
+  return {
+    magic: reader.u32le(),
+    version: reader.u32le(),
+    indexOffset: reader.u64leBig(),
+    indexSize: reader.u64leBig(),
+  };
 }
 
 function noFooter(tail: Uint8Array): PakratError {

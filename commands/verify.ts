@@ -1,0 +1,39 @@
+import * as Args from '@oclif/core/args';
+import * as Flags from '@oclif/core/flags';
+import { PakratCommand } from '../src/cli/base-command.ts';
+import { pakFlags } from '../src/cli/pak-options.ts';
+import type { VerifyResult } from '../src/sources/verify.ts';
+
+export default class Verify extends PakratCommand {
+  static override summary = 'Check every byte of a source, or of the whole store, against its hashes.';
+  static override description =
+    `Of a build, what the store holds of it is read and hashed again: configs, indices, archives entry by entry, loose objects. What is damaged is no longer counted as held; --repair fetches it again. No key is needed.
+
+Of a PAK, the hash of its directory and of every entry is checked, as far as its format has hashes. The exit code is 3 when something is damaged and was not repaired.`;
+  static override args = {
+    source: Args.string({
+      description: 'PRODUCT, PRODUCT@BUILD, or the path of a PAK or of a game directory. Default: the whole store.',
+      ignoreStdin: true,
+    }),
+  };
+  static override flags = {
+    repair: Flags.boolean({ summary: 'Fetch again what is damaged.' }),
+    ...pakFlags,
+  };
+  static override examples = [
+    '<%= config.bin %> verify',
+    '<%= config.bin %> verify wow_classic_era@1.15.7.61582 --repair',
+    '<%= config.bin %> verify Game-WindowsNoEditor.pak --json',
+  ];
+
+  async run(): Promise<VerifyResult> {
+    const { args, flags } = await this.parse(Verify);
+    const options = this.globals(flags);
+    const { runVerify, renderVerify, verifyExitCode } = await import('../src/cli/verify.ts');
+    const hooks = { note: (text: string) => this.note(text), signal: this.signal, progress: this.progress() };
+    const result = await runVerify(options, { source: args.source, repair: flags.repair, pak: flags }, hooks);
+    this.log(renderVerify(result));
+    process.exitCode = verifyExitCode(result);
+    return result;
+  }
+}

@@ -1,0 +1,188 @@
+import * as fs from 'node:fs';
+import { join } from 'node:path';
+import { nameHash, normalizeName } from '../../core/jenkins.ts';
+import { RecordTable } from '../../core/record-table.ts';
+import { sortRecords } from '../../core/sort-records.ts';
+import { ByteWriter } from '../../core/writer.ts';
+import { makeFolderDurable, moveDurable, temporaryName, writeAll } from '../../store/durable.ts';
+import type { StoreLayout } from '../../store/layout.ts';
+import { LookupFile, writeLookupFile } from '../../store/lookup-file.ts';
+import { readAt } from '../positional.ts';
+import type { FilePart, FileVariant, Root } from './root.ts';
+
+/*
+ * The names of a root, flattened once, under names/<key of the root>:
+ *
+ *   .files   a line of JSON for each row, in the order of the root: [name, [[ekey or 0, ckey or 0, size or null], …], locale flags]
+ *            the flags are left out where a row is for all locales
+ *   .paths   u64 name hash, u40 offset of the line, u32 its bytes    sorted by hash
+ */
+const pathStride = 17;
+/** Lines are written, and read for a listing, in pieces of about this many bytes. */
+const pieceSize = 1 << 20;
+
+/** The flags of a row that is for every locale. */
+export const allLocales = 0xffffffff;
+
+type RowLine = [name: string, parts: [ekey: string | 0, ckey: string | 0, size: number | null][], localeFlags?: number];
+
+/** A row of a root that has names. Rows of one name are neighbours. */
+export interface NameRow {
+  /** With `/` between the parts. */
+  name: string;
+  parts: FilePart[];
+  /** Default all locales. */
+  localeFlags?: number | undefined;
+}
+
+/** What a name table is opened with. */
+export interface NameTablePlace {
+  layout: StoreLayout;
+  /** `tvfs`, `text`, … */
+  kind: string;
+  /** The ckey of the root; the files of the table are called after it. */
+  ckey: string;
+  /** The rows, one at a time; asked for when the table is not there. */
+  rows: () => AsyncIterable<NameRow> | Iterable<NameRow>;
+}
+
+/** Opens a root that is a list of names; its look-up files are made when they are not there. Needs `close`. */
+export async function openNameTable(place: NameTablePlace): Promise<Root> {
+  const base = join(place.layout.names, place.ckey);
+  // Written last: where it is, the lines are whole.
+  if (!fs.existsSync(`${base}.paths`)) await writeTable(place, base);
+  return new NameTable(place.kind, base);
+}
+
+async function writeTable({ layout, rows }: NameTablePlace, base: string): Promise<void> {
+  makeFolderDurable(layout.temporary);
+  const temporary = temporaryName(layout.temporary);
+  const fd = fs.openSync(temporary, 'wx');
+  const records = new ByteWriter();
+  try {
+    const writer = new LineWriter(fd);
+    for await (const row of rows()) {
+      const { offset, size } = writer.add(lineOf(row));
+      records
+        .raw(nameHash(comparable(row.name)))
+        .u40(offset)
+        .u32(size);
+    }
+    writer.flush();
+    fs.fsyncSync(fd);
+    moveDurable(temporary, `${base}.files`);
+  } finally {
+    fs.closeSync(fd);
+    fs.rmSync(temporary, { force: true });
+  }
+  const sorted = sortRecords(records.bytes(), pathStride, 13);
+  writeLookupFile(`${base}.paths`, new RecordTable(sorted, pathStride), layout.temporary);
+}
+
+/** Appends lines to a file, a piece at a time. */
+class LineWriter {
+  readonly #fd: number;
+  #lines: Buffer[] = [];
+  #waiting = 0;
+  #offset = 0;
+
+  constructor(fd: number) {
+    this.#fd = fd;
+  }
+
+  add(line: string): { offset: number; size: number } {
+    const bytes = Buffer.from(line);
+    const place = { offset: this.#offset + this.#waiting, size: bytes.length };
+    this.#lines.push(bytes);
+    this.#waiting += bytes.length;
+    if (this.#waiting > pieceSize) this.flush();
+    return place;
+  }
+
+  flush(): void {
+    writeAll(this.#fd, Buffer.concat(this.#lines), this.#offset);
+    this.#offset += this.#waiting;
+    this.#waiting = 0;
+    this.#lines = [];
+  }
+}
+
+/** Other readers write `:` where one archive or manifest nests in another; both forms find the file. */
+function comparable(name: string): string {
+  return normalizeName(name.replaceAll(':', '/'));
+}
+
+function lineOf({ name, parts, localeFlags = allLocales }: NameRow): string {
+  const cells = parts.map(({ ekey, ckey, size }): RowLine[1][number] => [ekey ?? 0, ckey ?? 0, size ?? null]);
+  const line: RowLine = localeFlags === allLocales ? [name, cells] : [name, cells, localeFlags];
+  return `${JSON.stringify(line)}\n`;
+}
+
+function variantOf(line: string): FileVariant & { name: string } {
+  const [name, cells, localeFlags = allLocales] = JSON.parse(line) as RowLine;
+  const parts = cells.map(
+    ([ekey, ckey, size]): FilePart => ({
+      ekey: ekey === 0 ? undefined : ekey,
+      ckey: ckey === 0 ? undefined : ckey,
+      size: size ?? undefined,
+    }),
+  );
+  return { name, localeFlags, contentFlags: 0, parts };
+}
+
+class NameTable implements Root {
+  readonly kind: string;
+  readonly #fd: number;
+  readonly #paths: LookupFile;
+
+  constructor(kind: string, base: string) {
+    this.kind = kind;
+    this.#paths = new LookupFile(`${base}.paths`);
+    this.#fd = fs.openSync(`${base}.files`, 'r');
+  }
+
+  close(): void {
+    fs.closeSync(this.#fd);
+    this.#paths.close();
+  }
+
+  /** Where names differ by their case only, the one that is spelt as asked. */
+  find(name: string): FileVariant[] {
+    const wanted = comparable(name);
+    const found = [...this.#paths.find(nameHash(wanted))]
+      .map((record) => this.#variant(record))
+      .filter((variant) => comparable(variant.name) === wanted);
+    const exact = found.filter((variant) => variant.name === name.replaceAll('\\', '/'));
+    return exact.length > 0 ? exact : found;
+  }
+
+  #variant(record: Uint8Array): FileVariant & { name: string } {
+    const view = Buffer.from(record.buffer, record.byteOffset, record.byteLength);
+    return variantOf(asText(readAt(this.#fd, view.readUIntBE(8, 5), view.readUInt32BE(13), 'names')));
+  }
+
+  findId(): FileVariant[] {
+    return [];
+  }
+
+  *list(matches: (name: string) => boolean): Generator<FileVariant> {
+    let rest = '';
+    const { size } = fs.fstatSync(this.#fd);
+    for (let offset = 0; offset < size; offset += pieceSize) {
+      // A line is cut by bytes: keep the cut part as latin1 so that no character is split, and read whole lines as UTF-8.
+      const piece = readAt(this.#fd, offset, Math.min(pieceSize, size - offset), 'names');
+      rest += Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength).toString('latin1');
+      const end = rest.lastIndexOf('\n') + 1;
+      for (const line of rest.slice(0, end).split('\n')) {
+        if (line === '') continue;
+        const variant = variantOf(Buffer.from(line, 'latin1').toString('utf8'));
+        if (matches(variant.name)) yield variant;
+      }
+      rest = rest.slice(end);
+    }
+  }
+}
+
+function asText(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
+}

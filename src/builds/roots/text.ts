@@ -1,0 +1,35 @@
+import { normalizeName } from '../../core/jenkins.ts';
+import { knownLocaleFlag } from '../../formats/roots/known-locale.ts';
+import { decodeTextRoot, type TextRootRow } from '../../formats/roots/text.ts';
+import { allLocales, type NameRow } from './name-table.ts';
+
+/**
+ * The files of a text root, those of one name together and the one for all locales last.
+ * Archives nest with `/`, as in TVFS; where two paths would become one that way, both keep their `:`.
+ * @throws E_FORMAT… as {@link decodeTextRoot}
+ */
+export function textRows(bytes: Uint8Array): NameRow[] {
+  const groups = new Map<string, TextRootRow[]>();
+  for (const row of decodeTextRoot(bytes)) {
+    const key = normalizeName(row.path.replaceAll(':', '/'));
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [row]);
+    else group.push(row);
+  }
+  return [...groups.values()].flatMap(groupRows);
+}
+
+function groupRows(group: readonly TextRootRow[]): NameRow[] {
+  const distinct = new Set(group.map(({ path }) => normalizeName(path))).size > 1;
+  const rows = group.map(({ path, ckey, locale }) => ({
+    name: (distinct ? path : path.replaceAll(':', '/')).replaceAll('\\', '/'),
+    localeFlags: (locale === undefined ? undefined : knownLocaleFlag(locale)) ?? allLocales,
+    parts: [{ ckey, size: undefined }],
+  }));
+  return rows.sort((a, b) => compare(a.name, b.name) || a.localeFlags - b.localeFlags);
+}
+
+function compare(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}

@@ -1,0 +1,20 @@
+import { type Field, renderFields } from './fields.ts';
+
+/** What `info` gives, for people: a line for each fact, a line more for each further value of a list. */
+export function renderInfo(info: Readonly<Record<string, unknown>>): string {
+  return renderFields(
+    Object.entries(info).flatMap(([name, value]): Field[] => {
+      if (value === undefined) return [];
+      return [[name, Array.isArray(value) ? value.map(textOf) : textOf(value)]];
+    }),
+  );
+}
+
+function textOf(value: unknown): string {
+  if (value === null || value === '') return '';
+  if (typeof value !== 'object') return String(value);
+  return Object.entries(value)
+    .filter(([, part]) => part !== undefined && part !== null)
+    .map(([name, part]) => `${name} ${textOf(part)}`)
+    .join(', ');
+}

@@ -1,0 +1,80 @@
+import { isPakSource } from '../sources/pak-source.ts';
+import { type VerifyResult, verifyPak } from '../sources/verify.ts';
+import type { SessionHooks } from './compose.ts';
+import { exitCodeOf, exitCodes } from './exit-codes.ts';
+import { unsureLines } from './extract.ts';
+import type { GlobalOptions } from './global-options.ts';
+import type { PakFlags } from './pak-options.ts';
+import { formatBytes, formatCount } from './render/bytes.ts';
+import type { Progress } from './render/progress.ts';
+import { parseSourceName, withSource } from './sources.ts';
+
+/** What `verify` was asked for. */
+export interface VerifyRequest {
+  /** Undefined: everything that the store holds. */
+  source: string | undefined;
+  repair: boolean;
+  pak: PakFlags;
+}
+
+type VerifyHooks = SessionHooks & { progress: Progress };
+
+/** Checks a PAK, what the store holds of a build, or the whole store. */
+export async function runVerify(
+  options: GlobalOptions,
+  request: VerifyRequest,
+  hooks: VerifyHooks,
+): Promise<VerifyResult> {
+  try {
+    const local = request.source !== undefined && parseSourceName(request.source).scheme !== 'tact';
+    if (local) return await verifyLocal(options, request, hooks);
+    const { verifyStore } = await import('./verify-store.ts');
+    const spec = request.source === undefined ? undefined : parseSourceName(request.source).rest;
+    return await verifyStore(options, { spec, repair: request.repair }, hooks);
+  } finally {
+    hooks.progress.end();
+  }
+}
+
+async function verifyLocal(
+  options: GlobalOptions,
+  { source: text, repair, pak }: VerifyRequest,
+  hooks: VerifyHooks,
+): Promise<VerifyResult> {
+  if (repair) hooks.note('Note: nothing can be fetched for a PAK; it is only checked.');
+  const { signal, progress } = hooks;
+  const state = { phase: 'verify', done: 0, total: 0, files: { done: 0, total: 0 } };
+  const show = (): void => progress.update({ ...state, files: { ...state.files } });
+  return withSource(options, text!, { hooks, pak }, async (source) => {
+    if (!isPakSource(source)) throw new Error('a local source that is no PAK');
+    return verifyPak(source, {
+      signal,
+      onPlan(files, bytes) {
+        state.total = bytes;
+        state.files.total = files;
+        show();
+      },
+      onEntry(bytes) {
+        state.done += bytes;
+        state.files.done += 1;
+        show();
+      },
+    });
+  });
+}
+
+/** 0 when nothing is bad or all was repaired, 3 when something is damaged, else what the first thing that could not be checked says. */
+export function verifyExitCode({ bad, repaired }: VerifyResult): number {
+  if (bad.length === repaired) return exitCodes.done;
+  const isUnchecked = (code: string): boolean => code === 'E_KEY_MISSING' || code === 'E_UNSUPPORTED';
+  return bad.every(({ code }) => isUnchecked(code)) ? exitCodeOf(bad[0]!.code) : exitCodes.integrity;
+}
+
+/** The result in words. */
+export function renderVerify({ checked, bad, repaired, unsure = [] }: VerifyResult): string {
+  const lines = [`${formatCount(checked.entries)} entries (${formatBytes(checked.bytes)}) checked`];
+  if (unsure.length > 0) lines.push(...unsureLines(unsure));
+  lines.push(bad.length === 0 ? 'all right' : `${formatCount(bad.length)} bad, ${formatCount(repaired)} repaired`);
+  for (const { name, message } of bad) lines.push(`  ${name === '' ? 'directory' : name}: ${message}`);
+  return lines.join('\n');
+}

@@ -1,0 +1,173 @@
+import { compareBytes } from '../../../core/bytes.ts';
+import { formatError } from '../../../core/errors.ts';
+import { ByteWriter } from '../../../core/writer.ts';
+import { decodeMar } from './trie.ts';
+
+/*
+ * Writes the plainest tries there are: a node a byte, one level, no links. The layouts are in level.ts and decode.ts.
+ * Ranks and places of bits are written too: other readers take them as they are.
+ */
+
+const headerSize = 48;
+const marInfoSize = 20;
+const entrySize = 24;
+const lastOfGroup = 0x80000000;
+/** Text tail, children in the order of their bytes, one level: what the library says of such a trie. */
+const config = 0x11001;
+
+/** A file of a root to encode. */
+export interface MndxFileContent {
+  package: string;
+  /** Inside the package. */
+  name: string;
+  /** Hex. */
+  ckey: string;
+  /** Decoded size in bytes. */
+  size: number;
+}
+
+/** Writes a root. @throws E_FORMAT_RANGE when a package has a name twice, upper and lower case being the same */
+export function encodeMndx(files: readonly MndxFileContent[]): Uint8Array {
+  const packages = encodeMar(files.map((file) => file.package));
+  const names = encodeMar(files.map((file) => lowerCase(file.name)));
+  const fullNames = encodeMar(files.map((file) => `${file.package}/${file.name}`));
+  const mars = [packages, names, fullNames];
+  const marEnd = mars.reduce((sum, mar) => sum + mar.length, headerSize + mars.length * marInfoSize);
+  const writer = new ByteWriter().text('MNDX').u32le(2).u32le(2).u32le(0).u32le(0).u32le(headerSize).u32le(mars.length);
+  writer.u32le(marInfoSize).u32le(marEnd).u32le(files.length).u32le(decodeMar(names).count).u32le(entrySize);
+  let offset = headerSize + mars.length * marInfoSize;
+  for (const [i, mar] of mars.entries()) {
+    writer.u32le(i).u64le(mar.length).u64le(offset);
+    offset += mar.length;
+  }
+  for (const mar of mars) writer.raw(mar);
+  writeEntries(writer, files, { packages, names });
+  return writer.bytes();
+}
+
+function writeEntries(
+  writer: ByteWriter,
+  files: readonly MndxFileContent[],
+  mars: { packages: Uint8Array; names: Uint8Array },
+): void {
+  const [packages, names] = [decodeMar(mars.packages), decodeMar(mars.names)];
+  const entries = files
+    .map((file) => ({
+      ...file,
+      owner: packages.find(utf8(file.package))!,
+      group: names.find(utf8(lowerCase(file.name)))!,
+    }))
+    .sort((a, b) => a.group - b.group || a.owner - b.owner);
+  entries.forEach(({ owner, group, name, ckey, size }, i) => {
+    const next = entries[i + 1];
+    if (next?.group === group && next.owner === owner) {
+      throw formatError('E_FORMAT_RANGE', 'MNDX root', `${name} is twice in its package`);
+    }
+    writer
+      .u32le(owner + (next?.group === group ? 0 : lastOfGroup))
+      .key(ckey)
+      .u32le(size);
+  });
+}
+
+/** Writes a trie of names; its ids are those that {@link decodeMar} finds. Names may come in any order, and twice. */
+export function encodeMar(names: Iterable<string>): Uint8Array {
+  const { louds, terminals, bases, level1Count } = buildTree(names);
+  const writer = new ByteWriter().text('MAR\0');
+  writeBits(writer, louds, { zeros: true, ones: true });
+  writeBits(writer, terminals, { zeros: false, ones: true });
+  writeBits(writer, new Array<boolean>(bases.length).fill(false), { zeros: false, ones: false });
+  writeArray(writer, Uint8Array.from(bases));
+  // No extras (24 bytes), no tail (8) and no ends in it (40).
+  writer.zeros(24 + 8 + 40);
+  writeArray(writer, new ByteWriter().u32le(0xffffffff).u32le(0xffffffff).u32le(0x800000).bytes());
+  return writer.u32le(level1Count).u32le(config).bytes();
+}
+
+interface Tree {
+  louds: boolean[];
+  terminals: boolean[];
+  bases: number[];
+  level1Count: number;
+}
+
+/** Nodes breadth-first: each stands for the sorted names [first, end) that share their first `depth` bytes. */
+function buildTree(names: Iterable<string>): Tree {
+  const sorted = [...new Set(names)].map(utf8).sort(compareBytes);
+  const tree: Tree = { louds: [true, false], terminals: [], bases: [0], level1Count: 0 };
+  const queue = [{ first: 0, end: sorted.length, depth: 0 }];
+  for (const { first, end, depth } of queue) {
+    const ends = first < end && sorted[first]!.length === depth;
+    tree.terminals.push(ends);
+    for (let at = ends ? first + 1 : first; at < end; ) {
+      const byte = sorted[at]![depth]!;
+      const start = at;
+      while (at < end && sorted[at]![depth] === byte) at++;
+      tree.louds.push(true);
+      tree.bases.push(byte);
+      queue.push({ first: start, end: at, depth: depth + 1 });
+      if (depth === 0) tree.level1Count++;
+    }
+    tree.louds.push(false);
+  }
+  tree.louds.push(false);
+  tree.terminals.push(false);
+  return tree;
+}
+
+function writeArray(writer: ByteWriter, bytes: Uint8Array): void {
+  writer
+    .u64le(bytes.length)
+    .raw(bytes)
+    .zeros((8 - (bytes.length % 8)) % 8);
+}
+
+function writeBits(writer: ByteWriter, bits: readonly boolean[], index: { zeros: boolean; ones: boolean }): void {
+  const bytes = new Uint8Array(Math.ceil(bits.length / 64) * 8);
+  bits.forEach((bit, i) => {
+    if (bit) bytes[i >>> 3]! |= 1 << (i & 7);
+  });
+  writeArray(writer, bytes);
+  writer.u32le(bits.length).u32le(bits.filter(Boolean).length);
+  writeArray(writer, ranksOf(bits));
+  writeArray(writer, index.zeros ? placesOf(bits, false) : new Uint8Array(0));
+  writeArray(writer, index.ones ? placesOf(bits, true) : new Uint8Array(0));
+}
+
+/** For each 512 bits: u32 ones before, then ones in the first 64, 128, … 448 of them, in 7, 8, 8, 9 and 9, 9, 9 bits. One more at the end. */
+function ranksOf(bits: readonly boolean[]): Uint8Array {
+  const writer = new ByteWriter();
+  let ones = 0;
+  for (let block = 0; block < bits.length; block += 512) {
+    writer.u32le(ones);
+    const before = ones;
+    const inFirst: number[] = [];
+    for (let i = block; i < block + 512; i++) {
+      if (i > block && i % 64 === 0) inFirst.push(ones - before);
+      if (bits[i] === true) ones++;
+    }
+    const [a, b, c, d, e, f, g] = inFirst as [number, number, number, number, number, number, number];
+    writer.u32le((a | (b << 7) | (c << 15) | (d << 23)) >>> 0).u32le((e | (f << 9) | (g << 18)) >>> 0);
+  }
+  return writer.u32le(ones).zeros(8).bytes();
+}
+
+/** The place of each 512th bit of a value, and the number of bits. */
+function placesOf(bits: readonly boolean[], value: boolean): Uint8Array {
+  const writer = new ByteWriter();
+  let count = 0;
+  bits.forEach((bit, i) => {
+    if (bit === value && count++ % 512 === 0) writer.u32le(i);
+  });
+  return writer.u32le(bits.length).bytes();
+}
+
+const encoder = new TextEncoder();
+
+function utf8(text: string): Uint8Array {
+  return encoder.encode(text);
+}
+
+function lowerCase(text: string): string {
+  return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
+}

@@ -1,0 +1,78 @@
+import { isPakratError, PakratError } from '../core/errors.ts';
+import { hasGlob, nameMatcher } from '../core/glob.ts';
+import type { Source, SourceEntry } from './source.ts';
+
+/** Which files of a source are meant. */
+export interface FileChoice {
+  /** Names or globs; empty for everything. */
+  names: readonly string[];
+  /** Globs of which a name must match one, when there are any. */
+  include?: readonly string[] | undefined;
+  /** Globs of which a name must match none. */
+  exclude?: readonly string[] | undefined;
+}
+
+/**
+ * The entries that names and globs choose, those left out that the source does not give for their names. An argument that is a
+ * file's exact name is that file, even if it looks like a glob.
+ * @throws E_NOT_FOUND when an argument chooses nothing
+ */
+export async function* selectFiles<Entry extends SourceEntry>(
+  source: Source<Entry>,
+  choice: FileChoice,
+): AsyncGenerator<Entry> {
+  const isWanted = filterOf(choice);
+  const globs: string[] = [];
+  for (const name of choice.names) {
+    const entry = await findEntry(source, name);
+    if (entry === undefined) globs.push(name);
+    else if (isWanted(entry.name)) yield entry;
+  }
+  if (choice.names.length > 0 && globs.length === 0) return;
+  const chosen = globChoice(globs);
+  for await (const entry of source.list((name) => chosen.matches(name) && isWanted(name))) {
+    if (entry.hidden === undefined) yield entry;
+  }
+  const unmatched = chosen.unmatched();
+  if (unmatched !== undefined) {
+    throw new PakratError('E_NOT_FOUND', `no file of ${source.label} matches ${unmatched}`, {
+      data: { glob: unmatched },
+    });
+  }
+}
+
+/** One entry by its name; undefined for what is no name but a glob. */
+async function findEntry<Entry extends SourceEntry>(source: Source<Entry>, name: string): Promise<Entry | undefined> {
+  try {
+    return await source.get(name);
+  } catch (error) {
+    if (!isPakratError(error) || error.code !== 'E_NOT_FOUND' || !hasGlob(name)) throw error;
+    return undefined;
+  }
+}
+
+/** What several globs choose together; no glob chooses everything. Remembers which of them chose something. */
+function globChoice(globs: readonly string[]): {
+  matches: (name: string) => boolean;
+  unmatched: () => string | undefined;
+} {
+  const matchers = globs.map((glob) => ({ glob, matches: nameMatcher([glob]), found: false }));
+  return {
+    matches(name) {
+      let any = matchers.length === 0;
+      for (const matcher of matchers) {
+        if (!matcher.matches(name)) continue;
+        matcher.found = true;
+        any = true;
+      }
+      return any;
+    },
+    unmatched: () => matchers.find((matcher) => !matcher.found)?.glob,
+  };
+}
+
+function filterOf({ include = [], exclude = [] }: FileChoice): (name: string) => boolean {
+  const isIncluded = include.length === 0 ? () => true : nameMatcher(include);
+  const isExcluded = exclude.length === 0 ? () => false : nameMatcher(exclude);
+  return (name) => isIncluded(name) && !isExcluded(name);
+}

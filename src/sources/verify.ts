@@ -1,0 +1,61 @@
+import { runPakTasks } from './pak-pool.ts';
+import type { PakSource } from './pak-source.ts';
+
+/** Something that is not as it should be. */
+export interface VerifyProblem {
+  /** Name of a file, or path of an object; empty for the directory of a PAK. */
+  name: string;
+  code: string;
+  message: string;
+  /** Number of the entry in its PAK. */
+  index?: number;
+}
+
+/** What a check found. */
+export interface VerifyResult {
+  checked: { entries: number; bytes: number };
+  bad: VerifyProblem[];
+  /** How many of the bad ones were brought anew. */
+  repaired: number;
+  /** Files whose content may be wrong without anything that tells; left out when there are none. */
+  unsure?: string[];
+}
+
+/** How a PAK is checked. */
+export interface VerifyOptions {
+  threads?: number | undefined;
+  signal?: AbortSignal | undefined;
+  onPlan?: ((files: number, bytes: number) => void) | undefined;
+  onEntry?: ((bytes: number) => void) | undefined;
+}
+
+/**
+ * Checks the directory of a PAK and every entry in it, hidden ones too, as far as the format allows.
+ * @throws E_KEY_MISSING when the directory is locked, E_ABORTED
+ */
+export async function verifyPak(source: PakSource, options: VerifyOptions = {}): Promise<VerifyResult> {
+  const { pak } = source;
+  const result: VerifyResult = { checked: { entries: 0, bytes: 0 }, bad: [], repaired: 0 };
+  const directory = await pak.verifyDirectory();
+  if (directory !== undefined) result.bad.push({ name: '', ...directory });
+  const tasks = pak.entries.map(({ index, storedSize }) => ({ index, size: storedSize, path: '' }));
+  options.onPlan?.(
+    tasks.length,
+    tasks.reduce((sum, { size }) => sum + size, 0),
+  );
+  const found: (VerifyProblem & { index: number })[] = [];
+  await runPakTasks(source, { kind: 'verify' }, tasks, {
+    ...{ threads: options.threads, signal: options.signal },
+    onResult({ index, bytes, problem, unsure }) {
+      const { name } = pak.entries[index]!;
+      result.checked.entries += 1;
+      result.checked.bytes += bytes;
+      if (problem !== undefined) found.push({ name, index, ...problem });
+      if (unsure === true) result.unsure = [...(result.unsure ?? []), name];
+      options.onEntry?.(bytes);
+    },
+  });
+  // Threads end in any order; reports should not.
+  result.bad.push(...found.sort((a, b) => a.index - b.index));
+  return result;
+}

@@ -1,0 +1,144 @@
+import { readFileSync, statSync } from 'node:fs';
+import type { IncomingMessage, RequestListener } from 'node:http';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { SyncReport } from '../../src/cli/sync.ts';
+import type { ExtractResult } from '../../src/sources/extract.ts';
+import { checkHeldBytes } from '../support/held-bytes.ts';
+import { freePort, httpServer } from '../support/loopback.ts';
+import { pakratJson } from '../support/run-pakrat.ts';
+import { scratchFolder } from '../support/scratch.ts';
+import { describeSynthetic, makeTree, type ServedTree, serveTree } from '../support/synthetic-cdn.ts';
+import { expectedFiles, readTruth, wrongFiles } from '../support/truth.ts';
+
+const scratch = scratchFolder();
+const most = 6;
+
+describeSynthetic('a bad network', () => {
+  const root = scratch('tree');
+  const www = join(root, 'www');
+  let good: ServedTree;
+
+  beforeAll(async () => {
+    const port = await freePort();
+    makeTree(root, port, ['--files', '300', '--total-bytes', '8M', '--seed', 'bad-network']);
+    good = await serveTree(root, [], port);
+  });
+  afterAll(() => good?.close());
+
+  /** Every file by encoding key, from the store alone. */
+  async function wrongOf(store: string): Promise<string[]> {
+    const expected = expectedFiles(readTruth(root, 'b'), 'ekey').filter(({ lockedBy }) => lockedBy === undefined);
+    const to = join(store, 'out');
+    const names = expected.map(({ query }) => query);
+    const args = ['extract', 'wow', ...names, '--to', to, '--store', store, '--offline'];
+    const keys = await pakratJson(['keys', 'import', join(root, 'truth/keys.txt'), '--store', store]);
+    expect(keys.status).toBe(0);
+    const { value } = await pakratJson<ExtractResult>(args);
+    return wrongFiles(expected, to, value.failed).slice(0, 10);
+  }
+
+  /** Runs a sync again and again while it exits 9; after each run everything that is called held must be right. */
+  async function syncToTheEnd(store: string, args: readonly string[]): Promise<{ runs: number; last: SyncReport }> {
+    for (let runs = 1; ; runs++) {
+      const { status, value } = await pakratJson<SyncReport>(['sync', 'wow', '--store', store, ...args]);
+      expect(checkHeldBytes(store, www).wrong).toEqual([]);
+      if (status === 0) return { runs, last: value };
+      expect({ status, value }).toMatchObject({ status: 9, value: { error: { code: 'E_INCOMPLETE' } } });
+      expect(runs).toBeLessThan(most);
+    }
+  }
+
+  const badly = [
+    ['answers 503, cuts and changes bytes, first way', ['--fail', '0.1', '--cut', '0.1', '--flip', '0.05', '--seed', '1'], []],
+    ['answers 503, cuts and changes bytes, second way', ['--fail', '0.1', '--cut', '0.1', '--flip', '0.05', '--seed', '2'], ['--all']],
+    ['answers 503, cuts and changes bytes, third way', ['--fail', '0.1', '--cut', '0.1', '--flip', '0.05', '--seed', '3'], ['--tags', 'Windows']],
+    ['knows no ranges', ['--no-range'], []],
+    ['knows no ranges and cuts', ['--no-range', '--cut', '0.1', '--flip', '0.05', '--seed', '2'], []],
+  ] as const;
+  test.each(badly)('of one host that %s: the sync ends right, never a wrong byte held', async (title, serve, more) => {
+    const server = await serveTree(root, serve);
+    try {
+      const store = scratch(title.replaceAll(/\W/g, '-'));
+      const { last } = await syncToTheEnd(store, ['--patch-url', server.url, '--cdn-host', new URL(server.url).host, ...more]);
+      expect(last.missing).toEqual({ entries: 0, bytes: 0 });
+      if (!title.includes('third')) expect(await wrongOf(store)).toEqual([]);
+    } finally {
+      await server.close();
+    }
+  }, 60_000);
+
+  const html: RequestListener = (_request, response) => {
+    response.writeHead(200, { 'content-type': 'text/html' }).end('<html><body>Please log in to the Wi-Fi</body></html>');
+  };
+  const withoutConfigs: RequestListener = (request, response) => {
+    if (/\/configs?\//.test(request.url!)) response.writeHead(404).end('no such thing');
+    else serveFile(www, request, response);
+  };
+
+  test.each([
+    ['answers HTML with status 200', html],
+    ['answers 404 to configs', withoutConfigs],
+    ['is dead', undefined],
+  ])('of two hosts of which one %s: the other carries it', async (title, handler) => {
+    const bad = handler === undefined ? undefined : await httpServer(handler);
+    try {
+      const badHost = bad?.host ?? `127.0.0.1:${await freePort()}`;
+      const store = scratch(title.replaceAll(/\W/g, '-'));
+      const hosts = ['--cdn-host', badHost, '--cdn-host', new URL(good.url).host];
+      const { runs, last } = await syncToTheEnd(store, ['--patch-url', good.url, ...hosts, '--all']);
+      expect({ runs, missing: last.missing }).toEqual({ runs: 1, missing: { entries: 0, bytes: 0 } });
+      expect(last.seconds).toBeLessThan(15);
+      expect(await wrongOf(store)).toEqual([]);
+    } finally {
+      await bad?.close();
+    }
+  }, 60_000);
+
+  test('a host without configs still serves data', async () => {
+    let served = 0;
+    const counting: RequestListener = (request, response) => {
+      if (request.url!.includes('/data/')) served += 1;
+      withoutConfigs(request, response);
+    };
+    const bad = await httpServer(counting);
+    try {
+      const hosts = ['--cdn-host', bad.host, '--cdn-host', new URL(good.url).host];
+      const { last } = await syncToTheEnd(scratch('health'), ['--patch-url', good.url, ...hosts, '--jobs', '2']);
+      expect(served).toBeGreaterThan(last.fetched.requests / 4);
+    } finally {
+      await bad.close();
+    }
+  }, 60_000);
+
+  test('when every host lies nothing is held, and the exit is not that of success', async () => {
+    const bad = await httpServer(html);
+    try {
+      const store = scratch('all-lie');
+      const run = await pakratJson(['sync', 'wow', '--store', store, '--patch-url', good.url, '--cdn-host', bad.host]);
+      expect(run).toMatchObject({ status: 1, value: { error: { code: 'E_NETWORK_EXHAUSTED' } } });
+      expect(checkHeldBytes(store, www)).toEqual({ bytes: 0, wrong: [] });
+    } finally {
+      await bad.close();
+    }
+  });
+});
+
+/** A static server with single ranges, in a few lines. */
+function serveFile(www: string, request: IncomingMessage, response: Parameters<RequestListener>[1]): void {
+  const file = join(www, request.url!);
+  const size = statSync(file, { throwIfNoEntry: false })?.size;
+  if (size === undefined) {
+    response.writeHead(404).end();
+    return;
+  }
+  const bytes = readFileSync(file);
+  const range = /^bytes=(\d+)-(\d+)$/.exec(request.headers.range ?? '');
+  if (range === null) {
+    response.writeHead(200, { 'content-length': size }).end(bytes);
+    return;
+  }
+  const [start, end] = [Number(range[1]), Math.min(size, Number(range[2]) + 1)];
+  const headers = { 'content-length': end - start, 'content-range': `bytes ${start}-${end - 1}/${size}` };
+  response.writeHead(206, headers).end(bytes.subarray(start, end));
+}

@@ -1,0 +1,145 @@
+import { describe, expect, test } from '@jest/globals';
+import { getVariant } from '../../../src/builds/roots/variant.ts';
+import { md5Hex } from '../../../src/core/hash.ts';
+import { nameHash } from '../../../src/core/jenkins.ts';
+import type { Install } from '../../../src/formats/install.ts';
+import { encodeTextRoot } from '../../../src/formats/roots/text.ts';
+import { encodeTvfs } from '../../../src/formats/roots/tvfs.ts';
+import { encodeWowRoot } from '../../../src/formats/roots/wow.ts';
+import { codeThrownBy } from '../../formats/text.ts';
+import { scratchFolder } from '../../support/scratch.ts';
+import { openSmallRoot } from './small-build.ts';
+
+const scratch = scratchFolder();
+const bytes = (text: string) => new TextEncoder().encode(text);
+const key = (digit: string) => digit.repeat(32);
+
+/** Tags by name with the entries that carry them. */
+function installOf(entries: [path: string, ckey: string][], tags: Record<string, number[]>): Install {
+  const masks = Object.entries(tags).map(([name, members], i) => {
+    const mask = new Uint8Array(Math.ceil(entries.length / 8));
+    for (const entry of members) mask[entry >> 3]! |= 0x80 >> (entry & 7);
+    return { name, type: i < 2 ? 1 : 3, mask };
+  });
+  return { version: 1, tags: masks, entries: entries.map(([path, ckey]) => ({ path, ckey, size: 5 })) };
+}
+
+const installed = installOf(
+  [
+    ['Game.exe', key('1')],
+    ['Game.exe', key('2')],
+    ['data\\strings.txt', key('3')],
+    ['data\\strings.txt', key('4')],
+    ['shared.dat', key('5')],
+    ['shared.dat', key('5')],
+  ],
+  { Windows: [0, 2, 3, 4], OSX: [1, 2, 3, 5], enUS: [2], deDE: [3] },
+);
+const names = (root: { list(matches: () => boolean): Iterable<{ name?: string | undefined }> }) =>
+  Array.from(
+    root.list(() => true),
+    ({ name }) => name,
+  );
+
+describe('which root a build gets', () => {
+  const tvfs = encodeTvfs({
+    files: [
+      {
+        path: 'from/vfs',
+        spans: [
+          {
+            offset: 0,
+            size: 3,
+            ekey: new Uint8Array(9),
+            encodedSize: 9,
+            contentSize: 3,
+            ckey: new Uint8Array(16),
+            espec: 'n',
+          },
+        ],
+      },
+    ],
+  });
+  const wow = (format: 'tsfm2' | 'headerless') =>
+    encodeWowRoot({
+      format,
+      blocks: [
+        {
+          contentFlags: 0,
+          localeFlags: 2,
+          rows: [{ fileDataId: 7, ckey: new Uint8Array(16).fill(0xaa), nameHash: nameHash('a') }],
+        },
+      ],
+    });
+
+  test('vfs-root goes before a text root', async () => {
+    const root = await openSmallRoot(scratch, { root: encodeTextRoot([{ path: 'a', ckey: key('1') }]), vfsRoot: tvfs });
+    expect([root.kind, ...names(root)]).toEqual(['tvfs', 'from/vfs']);
+    root.close();
+  });
+
+  test('a TVFS manifest may itself be the root', async () => {
+    const root = await openSmallRoot(scratch, { root: tvfs });
+    expect([root.kind, ...names(root)]).toEqual(['tvfs', 'from/vfs']);
+    root.close();
+  });
+
+  test.each(['tsfm2', 'headerless'] as const)('a WoW root (%s) goes before vfs-root', async (format) => {
+    const root = await openSmallRoot(scratch, { root: wow(format), vfsRoot: tvfs });
+    expect(root.kind).toBe('wow');
+    expect(root.findId(7).map(({ parts }) => parts[0]!.ckey)).toEqual([key('a')]);
+    root.close();
+  });
+});
+
+describe('a build without a root', () => {
+  test.each([
+    ['none at all', undefined],
+    ['a stub', bytes('0123456789abcdef0123456789abcdef')],
+    ['a program', bytes(`MZ${'\0'.repeat(100)}`)],
+  ])('%s: the install manifest stands in, and says so', async (_, object) => {
+    const root = await openSmallRoot(scratch, { ...(object && { root: object }), install: installed });
+    expect(root.kind).toBe('install');
+    expect(root.notes?.join()).toMatch(/no root.*install manifest/);
+    expect(names(root)).toEqual([
+      'Windows/Game.exe',
+      'OSX/Game.exe',
+      'data/strings.txt',
+      'data/strings.txt',
+      'shared.dat',
+    ]);
+  });
+
+  test('locales are variants; what differs for platforms is never picked in silence', async () => {
+    const root = await openSmallRoot(scratch, { install: installed });
+    const get = (name: string, locale: string) => getVariant(root.find(name), locale, name).parts[0]!.ckey;
+    expect([get('DATA\\strings.txt', 'enUS'), get('data/strings.txt', 'deDE')]).toEqual([key('3'), key('4')]);
+    expect([get('windows/game.exe', 'enUS'), get('OSX/Game.exe', 'enUS')]).toEqual([key('1'), key('2')]);
+    expect(codeThrownBy(() => get('Game.exe', 'enUS'))).toBe('E_USAGE');
+    expect(root.find('nothing')).toEqual([]);
+  });
+});
+
+describe('a root that nobody knows', () => {
+  const contents = ['one', 'two', 'three'].map(bytes);
+  const keys = contents.map((content) => `ckey:${md5Hex(content)}`).sort();
+
+  test('leaves install names and content keys, and says what it starts with', async () => {
+    const install = installOf([['a.txt', md5Hex(contents[1]!)]], {});
+    const root = await openSmallRoot(scratch, {
+      root: bytes('What is this? Nobody knows what it is.'),
+      install,
+      contents,
+    });
+    expect(root.kind).toBeNull();
+    expect(root.notes?.join()).toMatch(/E_UNSUPPORTED.*5768617420697320/);
+    expect(names(root)).toEqual(['a.txt', ...keys.filter((key) => key !== `ckey:${md5Hex(contents[1]!)}`)]);
+    expect(root.find('A.TXT').length).toBe(1);
+  });
+
+  test('and content keys alone where there is no install manifest', async () => {
+    const root = await openSmallRoot(scratch, { contents });
+    expect([root.kind, names(root)]).toEqual([null, keys]);
+    expect(root.notes?.join()).toMatch(/no install manifest/);
+  });
+});

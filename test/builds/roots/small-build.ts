@@ -1,0 +1,63 @@
+import { writeFileSync } from 'node:fs';
+import { openRoot, type RootPlace } from '../../../src/builds/roots/index.ts';
+import type { Root } from '../../../src/builds/roots/root.ts';
+import { toHex } from '../../../src/core/bytes.ts';
+import { md5, md5Hex } from '../../../src/core/hash.ts';
+import { decodeBuildConfig } from '../../../src/formats/build-config.ts';
+import { encodeEncoding } from '../../../src/formats/encoding.ts';
+import type { Install } from '../../../src/formats/install.ts';
+import { storeLayout } from '../../../src/store/layout.ts';
+
+/** What a build of no CDN has: its objects by ckey. */
+export interface SmallBuild {
+  root?: Uint8Array;
+  vfsRoot?: Uint8Array;
+  install?: Install;
+  /** Objects that the root leads to. */
+  objects?: Uint8Array[];
+  /** Contents of the encoding file. */
+  contents?: Uint8Array[];
+}
+
+/** Opens the root of a build that lies in memory; the store is in `folder`. */
+export async function openSmallRoot(folder: (...parts: string[]) => string, build: SmallBuild): Promise<Root> {
+  return openRoot(smallPlace(folder, build));
+}
+
+/** What {@link openSmallRoot} opens a root with. */
+export function smallPlace(folder: (...parts: string[]) => string, build: SmallBuild): RootPlace {
+  const { root, vfsRoot, install, objects = [], contents = [] } = build;
+  const byKey = new Map(
+    [root, vfsRoot, ...objects].flatMap((bytes) => (bytes === undefined ? [] : [[md5Hex(bytes), bytes]])),
+  );
+  const lines = [
+    `encoding = ${'e'.repeat(32)}`,
+    ...(root === undefined ? [] : [`root = ${md5Hex(root)}`]),
+    ...(vfsRoot === undefined ? [] : [`vfs-root = ${md5Hex(vfsRoot)} ${md5Hex(vfsRoot)}`]),
+  ];
+  const file = root === undefined ? undefined : folder(md5Hex(root));
+  if (file !== undefined) writeFileSync(file, root!);
+  const entries = contents.map((bytes) => ({
+    ckey: md5Hex(bytes),
+    size: bytes.length,
+    ekeys: [toHex(md5(md5(bytes)))],
+  }));
+  const encodingFile = folder('encoding');
+  writeFileSync(
+    encodingFile,
+    encodeEncoding({
+      ckeys: entries,
+      ekeys: entries.map(({ ekeys, size }) => ({ ekey: ekeys[0]!, especIndex: 0, size: size + 9 })),
+      especs: ['n'],
+    }),
+  );
+  return {
+    layout: storeLayout(folder('store')),
+    config: decodeBuildConfig(new TextEncoder().encode(`# Build Configuration\n\n${lines.join('\n')}\n`)),
+    file,
+    encodingFile,
+    listfile: undefined,
+    load: async ({ ckey }) => byKey.get(ckey)!,
+    install: async () => install,
+  };
+}

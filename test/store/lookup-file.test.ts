@@ -1,0 +1,97 @@
+import * as fs from 'node:fs';
+import { expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { RecordTable } from '../../src/core/record-table.ts';
+import { sortRecords } from '../../src/core/sort-records.ts';
+import { LookupFile, writeLookupFile } from '../../src/store/lookup-file.ts';
+import { randomSource } from '../support/hostile.ts';
+import { scratchFolder } from '../support/scratch.ts';
+
+const scratch = scratchFolder();
+const file = scratch('names');
+
+function write(rows: readonly (readonly number[])[], stride: number): void {
+  const bytes = Uint8Array.from(rows.flat());
+  writeLookupFile(file, new RecordTable(sortRecords(bytes, stride, stride), stride), scratch('tmp'));
+}
+
+function withFile<Result>(body: (lookup: LookupFile) => Result): Result {
+  const lookup = new LookupFile(file);
+  try {
+    return body(lookup);
+  } finally {
+    lookup.close();
+  }
+}
+
+test('every row that starts with a key is found, in order, and no other', () => {
+  const rows = fc.array(fc.tuple(fc.nat(5), fc.nat(5), fc.nat(255), fc.nat(255), fc.nat(255)), { maxLength: 200 });
+  fc.assert(
+    fc.property(rows, fc.array(fc.nat(6), { minLength: 1, maxLength: 3 }), (values, key) => {
+      write(values, 5);
+      const sorted = values.map((row) => Buffer.from(row)).sort(Buffer.compare);
+      withFile((lookup) => {
+        expect([lookup.count, lookup.stride]).toEqual([values.length, 5]);
+        const found = [...lookup.find(Uint8Array.from(key))].map((row) => Buffer.from(row));
+        expect(found).toEqual(sorted.filter((row) => row.subarray(0, key.length).equals(Buffer.from(key))));
+        expect([...lookup].map((row) => Buffer.from(row))).toEqual(sorted);
+      });
+    }),
+    { numRuns: 40 },
+  );
+});
+
+test('many pages: every key is found where it is, and a run of equal starts across pages is whole', () => {
+  const random = randomSource(5);
+  const rows = Array.from({ length: 5000 }, (_, i) => [
+    i % 7 === 0 ? 42 : Math.floor(random() * 256),
+    ...[i >> 8, i & 255, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
+  ]);
+  write(rows, 16);
+  const sorted = rows.map((row) => Buffer.from(row)).sort(Buffer.compare);
+  withFile((lookup) => {
+    for (let i = 0; i < sorted.length; i += 7) {
+      expect(lookup.lowerBound(sorted[i]!)).toBe(i);
+      expect([...lookup.find(sorted[i]!)]).toHaveLength(1);
+    }
+    expect([...lookup.find(Uint8Array.of(42))]).toHaveLength(sorted.filter((row) => row[0] === 42).length);
+    expect(lookup.lowerBound(Uint8Array.of(255, 255, 255))).toBe(5000);
+    expect([...lookup.rows(4990, 100)]).toHaveLength(10);
+  });
+});
+
+test('a look-up reads a few pages, not the file', () => {
+  const rows = Array.from({ length: 100_000 }, (_, i) => [i >> 16, (i >> 8) & 255, i & 255, 0]);
+  write(rows, 4);
+  withFile((lookup) => {
+    let read = 0;
+    const rowsOf = lookup.rows.bind(lookup);
+    lookup.rows = (first, count) => {
+      read += count * lookup.stride;
+      return rowsOf(first, count);
+    };
+    expect([...lookup.find(Uint8Array.of(0, 200, 7, 0))]).toHaveLength(1);
+    expect(read).toBeLessThanOrEqual(10 * 4096);
+  });
+});
+
+test('a file that is not as said is told, so that it is made again', () => {
+  write([[1, 2, 3, 4]], 4);
+  const whole = fs.readFileSync(file);
+  const damaged: Buffer[] = [
+    Buffer.alloc(0),
+    whole.subarray(0, 10),
+    whole.subarray(0, whole.length - 1),
+    Buffer.concat([whole, Buffer.of(0)]),
+    Buffer.concat([Buffer.from('XXXX'), whole.subarray(4)]),
+    Buffer.concat([whole.subarray(0, 4), Buffer.of(9), whole.subarray(5)]),
+    Buffer.concat([whole.subarray(0, 5), Buffer.of(0), whole.subarray(6)]),
+    Buffer.concat([whole.subarray(0, 8), Buffer.from([255, 255, 255, 255]), whole.subarray(12)]),
+  ];
+  for (const bytes of damaged) {
+    fs.writeFileSync(file, bytes);
+    expect(() => new LookupFile(file)).toThrow(expect.objectContaining({ code: 'E_FORMAT' }));
+  }
+  fs.rmSync(file);
+  expect(() => new LookupFile(file)).toThrow(expect.objectContaining({ code: 'ENOENT' }));
+});
