@@ -47,7 +47,8 @@ function writeFiles(folder) {
     const file = join(folder, `d${i % 97}`, `e${i % 13}`, `file${i}.bin`);
     fs.mkdirSync(dirname(file), { recursive: true });
     const fd = fs.openSync(file, 'w');
-    for (let done = 0; done < size; done += 65_536) fs.writeSync(fd, halfNoise(bytes, next(), Math.min(65_536, size - done)));
+    for (let done = 0; done < size; done += 65_536)
+      fs.writeSync(fd, halfNoise(bytes, next(), Math.min(65_536, size - done)));
     fs.closeSync(fd);
   });
 }

@@ -9,7 +9,11 @@ export default class Cat extends PakratCommand {
   static override description =
     'What the store does not hold is fetched first, only the range of this file, and is then held.';
   static override args = {
-    source: Args.string({ description: 'PRODUCT, PRODUCT@BUILD, or the path of a PAK or of a game directory.', required: true, ignoreStdin: true }),
+    source: Args.string({
+      description: 'PRODUCT, PRODUCT@BUILD, or the path of a PAK or of a game directory.',
+      required: true,
+      ignoreStdin: true,
+    }),
     name: Args.string({
       description: 'A name; fdid:N, ckey:HEX or ekey:HEX in a build, index:N in a PAK.',
       required: true,

@@ -5,7 +5,11 @@ import { pakFlags } from '../src/cli/pak-options.ts';
 export default class Info extends PakratCommand {
   static override summary = 'Show what a source is, in a screenful.';
   static override args = {
-    source: Args.string({ description: 'PRODUCT, PRODUCT@BUILD, or the path of a PAK or of a game directory.', required: true, ignoreStdin: true }),
+    source: Args.string({
+      description: 'PRODUCT, PRODUCT@BUILD, or the path of a PAK or of a game directory.',
+      required: true,
+      ignoreStdin: true,
+    }),
   };
   static override flags = { ...pakFlags };
   static override examples = [
@@ -20,7 +24,9 @@ export default class Info extends PakratCommand {
     const { withSource } = await import('../src/cli/sources.ts');
     const { renderInfo } = await import('../src/cli/render/info.ts');
     const hooks = { note: (text: string) => this.note(text), signal: this.signal };
-    const info = await withSource(options, args.source, { hooks, pak: flags }, (source) => source.info());
+    const info = await withSource(options, args.source, { hooks, pak: flags, tellNotes: false }, (source) =>
+      source.info(),
+    );
     this.log(renderInfo(info));
     return info;
   }

@@ -9,7 +9,11 @@ export default class Ls extends PakratCommand {
     'Names come from the root of a build, the imported list of names and the install manifest. A file without a known name is listed as fdid:N. A glob without a slash matches the last part of a name; case does not matter.\n\nOf a PAK every entry is listed in its order. One that the engine does not give for its name is there too, with the reason; index:N is its name for cat and extract.';
   static override strict = false;
   static override args = {
-    source: Args.string({ description: 'PRODUCT, PRODUCT@BUILD, or the path of a PAK or of a game directory.', required: true, ignoreStdin: true }),
+    source: Args.string({
+      description: 'PRODUCT, PRODUCT@BUILD, or the path of a PAK or of a game directory.',
+      required: true,
+      ignoreStdin: true,
+    }),
     glob: Args.string({ description: 'Only names that match. Several may follow.', ignoreStdin: true }),
   };
   static override flags = {

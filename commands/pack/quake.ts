@@ -7,7 +7,10 @@ export default class PackQuake extends PackCommand {
     'The same files always give the same bytes. Names may have 56 bytes, the whole 2 GiB; Quake itself loads at most 2,048 entries.';
   static override args = packArgs;
   static override flags = packFlags;
-  static override examples = ['<%= config.bin %> pack quake mod/pak0.pak files', '<%= config.bin %> pack quake mod/pak0.pak files --force --json'];
+  static override examples = [
+    '<%= config.bin %> pack quake mod/pak0.pak files',
+    '<%= config.bin %> pack quake mod/pak0.pak files --force --json',
+  ];
 
   async run(): Promise<PackReport> {
     const { args, flags } = await this.parse(PackQuake);

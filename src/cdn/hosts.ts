@@ -98,11 +98,16 @@ export class Hosts {
   /** Says that the host failed: it rests as long as it asked to (Retry-After), else longer each time, at most 2 s. */
   failed(host: Host, kind: HealthKind, error: unknown): void {
     if (codeOf(error) === 'E_ABORTED') return;
-    const { retryAfter, ignoredRange } =
-      (error as { data?: { retryAfter?: number; ignoredRange?: boolean } }).data ?? {};
+    const { retryAfter, ignoredRange, progressed } =
+      (error as { data?: { retryAfter?: number; ignoredRange?: boolean; progressed?: boolean } }).data ?? {};
     if (ignoredRange === true) this.#noRanges.add(host.base);
     const health = this.#of(host, kind);
     const now = performance.now();
+    if (progressed === true) {
+      // It broke off, but what it sent before was right: that is its first failure.
+      health.failures = 0;
+      health.proven = true;
+    }
     if (health.restUntil > now && retryAfter === undefined) return;
     health.failures += 1;
     const rest = health.failures < restAfter ? 0 : Math.min(100 * 2 ** (health.failures - restAfter), longestRestMs);

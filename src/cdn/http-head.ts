@@ -47,6 +47,9 @@ export function checkRangeHead(
   if (head.status === 200) {
     const whole = range.start === 0 && length === String(range.end);
     if (whole || options.allowWhole) return 0;
+    // A page about an error or a block is no host that knows no ranges: the object is at least as long as the range reaches.
+    const isObject = !(Number(length) < range.end) && !/^text\/html\b/i.test(head.headers['content-type'] ?? '');
+    if (!isObject) throw refuse('E_NETWORK_RANGE', url, 'answered something else with status 200');
     throw new PakratError('E_NETWORK_RANGE', `${redactUrl(url)}: answered the whole object where a range was asked`, {
       data: { url: redactUrl(url), ignoredRange: true },
     });

@@ -110,12 +110,12 @@ interface Demo {
 
 async function publishAndSync(demo: Demo): Promise<Pick<DemoReport, 'published' | 'interrupted' | 'resumed'>> {
   const { folder, hooks, options } = demo;
-  const bytes = demo.game.reduce((sum, { path }) => sum + fs.statSync(path).size, 0);
-  // Encoded it is a good half of that.
-  const server = await serveFolder(folder.cdn, { bytesPerSecond: Math.ceil(bytes / 2 / servingSeconds) });
+  const bytesPerSecond = servingRate(demo.game);
+  const server = await serveFolder(folder.cdn, { bytesPerSecond });
   try {
     const { names, ...published } = await publish(demo, server);
     fs.writeFileSync(folder.listfile, encodeListfile(names));
+    step(hooks, 2, `Serve it at ${server.url}, no faster than ${formatBytes(bytesPerSecond)} a second`);
     const online: Demo = { ...demo, options: { ...options, patchUrls: [server.url] } };
     const interrupted = await syncHalf(online, server);
     const resumed = await syncRest(online, server, interrupted.held);
@@ -124,6 +124,12 @@ async function publishAndSync(demo: Demo): Promise<Pick<DemoReport, 'published' 
   } finally {
     await server.close();
   }
+}
+
+/** Encoded, the game is about half as large. */
+function servingRate(game: readonly FolderFile[]): number {
+  const bytes = game.reduce((sum, { path }) => sum + fs.statSync(path).size, 0);
+  return Math.ceil(bytes / 2 / servingSeconds);
 }
 
 async function publish({ game, folder, hooks }: Demo, server: StaticServer): Promise<PublishedBuild> {
@@ -143,7 +149,6 @@ async function publish({ game, folder, hooks }: Demo, server: StaticServer): Pro
 /** The real thing: the signal that Ctrl-C sets, set when so much of the data has come. */
 async function syncHalf(demo: Demo, server: StaticServer): Promise<DemoReport['interrupted']> {
   const { hooks, folder } = demo;
-  step(hooks, 2, `Serve it at ${server.url}, and slowly`);
   step(hooks, 3, 'Sync it into an empty store, and press Ctrl-C half-way');
   const served = countServed(server);
   const stop = new AbortController();
@@ -255,8 +260,10 @@ function compareAll({ game, folder, hooks }: Demo): Comparison {
     all.bytes += bytes;
     all.different.push(...different);
   }
-  if (all.different.length > 0) {
-    throw new PakratError('E_INTEGRITY', `${all.different.length} files are not what was published`, {
+  const [one, ...others] = all.different;
+  if (one !== undefined) {
+    const what = others.length === 0 ? '1 file is' : `${all.different.length} files are`;
+    throw new PakratError('E_INTEGRITY', `${what} not as published: ${one}${others.length === 0 ? '' : ', …'}`, {
       hint: 'This is a bug in pakrat. Please report it.',
       data: { different: all.different },
     });

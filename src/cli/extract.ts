@@ -41,8 +41,9 @@ export async function runExtract(
       show();
     },
   };
+  const readsAll = tar === undefined && choice.names.length === 0 && choice.threads === undefined;
   try {
-    return await withSource(options, text, { hooks: { ...hooks, onStep }, pak }, async (source) => {
+    return await withSource(options, text, { hooks: { ...hooks, onStep }, pak, readsAll }, async (source) => {
       if (tar === undefined) return extractFiles(source, work);
       const { tarFiles } = await import('../sources/extract-tar.ts');
       const result: ExtractResult = { files: 0, bytes: 0, skipped: 0, failed: [] };

@@ -2,7 +2,10 @@ import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { PakratError } from '../core/errors.ts';
 import { decodeKeyList, decodeKeyRing, type TactKey } from '../formats/key-list.ts';
-import type { Ledger } from '../store/ledger.ts';
+import { packlistKeys } from '../paks/nadeo/keys.ts';
+import { decodePacklist } from '../paks/nadeo/packlist.ts';
+import type { KeyRow, Ledger } from '../store/ledger.ts';
+import { packKeyRow } from './pack-keys.ts';
 
 /** What an import of keys did. */
 export interface KeyImport {
@@ -15,39 +18,41 @@ export interface KeyImport {
 }
 
 /**
- * Takes the keys of key lists and key ring configs into the ledger; of a name that comes again the last counts.
+ * Takes the keys of key lists, key ring configs and packlist.dat into the ledger; of a name that comes again the last counts.
  * Nothing is taken when one of the files is bad.
  * @throws E_FORMAT that names file and line, E_NOT_FOUND
  */
 export function importKeys(ledger: Pick<Ledger, 'key' | 'addKeys'>, paths: readonly string[]): KeyImport {
-  const byName = new Map(paths.flatMap((path) => readKeys(path).map((key) => [key.name, { ...key, path }] as const)));
+  const byName = new Map(paths.flatMap((path) => readRows(path).map((row) => [row.name, row] as const)));
   const result: KeyImport = { read: byName.size, added: 0, changed: 0 };
   for (const { name, key } of byName.values()) {
     const known = ledger.key(name);
     if (known === undefined) result.added += 1;
     else if (known !== key) result.changed += 1;
   }
-  const rows = [...byName.values()].map(({ name, key, extra = [], path }) => ({
-    name,
-    key,
-    extra: extra.join(' '),
-    source: basename(path),
-  }));
-  ledger.addKeys(rows);
+  ledger.addKeys([...byName.values()]);
   return result;
 }
 
-function readKeys(path: string): TactKey[] {
+function readRows(path: string): KeyRow[] {
   const bytes = new Uint8Array(readFileSync(path));
+  const source = basename(path);
   try {
-    return isKeyRing(bytes) ? decodeKeyRing(bytes) : decodeKeyList(bytes);
+    if (isPacklist(bytes)) return packlistKeys(decodePacklist(bytes)).map((key) => packKeyRow(key, source));
+    const keys: TactKey[] = isKeyRing(bytes) ? decodeKeyRing(bytes) : decodeKeyList(bytes);
+    return keys.map(({ name, key, extra = [] }) => ({ name, key, extra: extra.join(' '), source }));
   } catch (error) {
     throw new PakratError('E_FORMAT', `${path} holds no keys that can be read`, {
       cause: error,
-      hint: 'Keys are read from lists ("NAME KEY" a line, as TACTKeys has them) and from key ring configs ("key-NAME = KEY").',
+      hint: 'Keys are read from lists ("NAME KEY" a line, as TACTKeys has them), from key ring configs ("key-NAME = KEY"), and from packlist.dat.',
       data: { path },
     });
   }
+}
+
+/** Its version, which no text starts with. */
+function isPacklist(bytes: Uint8Array): boolean {
+  return bytes[0] === 1;
 }
 
 function isKeyRing(bytes: Uint8Array): boolean {

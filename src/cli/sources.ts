@@ -1,6 +1,7 @@
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { PakratError } from '../core/errors.ts';
-import { findLocal, isOfFamily, type LocalOptions, openLocal } from '../sources/open-local.ts';
+import { findLocal, isOfFamily, type LocalOptions, type LocalPlace, openLocal } from '../sources/open-local.ts';
+import { PakPool, usefulThreads } from '../sources/pak-pool.ts';
 import { pakSource } from '../sources/pak-source.ts';
 import type { Source } from '../sources/source.ts';
 import type { SessionHooks } from './compose.ts';
@@ -32,6 +33,10 @@ export interface SourceContext {
   /** How a PAK is read. */
   pak?: PakFlags | undefined;
   threads?: number;
+  /** All of the source will be read: what that takes is started while it is opened. */
+  readsAll?: boolean;
+  /** Whether its oddities are told as notes. Default true. */
+  tellNotes?: boolean;
 }
 
 /** Opens what a person names, runs `body` with it, and closes it. */
@@ -49,20 +54,32 @@ export async function withSource<Result>(
   });
 }
 
+/** PAKs from this size on are worth threads. */
+const largeBytes = 64 << 20;
+
 async function withPak<Result>(
   options: GlobalOptions,
   path: string,
-  { hooks, pak: flags = {} }: SourceContext,
+  { hooks, pak: flags = {}, readsAll = false, tellNotes = true }: SourceContext,
   body: (source: Source) => Promise<Result>,
 ): Promise<Result> {
   const place = await findLocal(path, await withStoredKeys(options, path, await localOptions(flags, path)));
-  const pak = await openLocal(place);
+  const pool = readsAll && usefulThreads() > 1 && isLarge(place) ? new PakPool(place, usefulThreads()) : undefined;
   try {
-    for (const note of pak.notes) hooks.note(`Note: ${note}.`);
-    return await body(pakSource(pak, path, place));
+    const pak = await openLocal(place);
+    try {
+      if (tellNotes) for (const note of pak.notes) hooks.note(`Note: ${note}.`);
+      return await body(pakSource(pak, path, { place, pool }));
+    } finally {
+      await pak.close();
+    }
   } finally {
-    await pak.close();
+    await pool?.end();
   }
+}
+
+function isLarge({ path, kind }: LocalPlace): boolean {
+  return kind === 'file' && statSync(path).size >= largeBytes;
 }
 
 /** Adds the keys of packs that were imported. Only these packs have such keys: others are opened without looking for a store. */

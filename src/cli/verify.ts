@@ -45,7 +45,7 @@ async function verifyLocal(
   const { signal, progress } = hooks;
   const state = { phase: 'verify', done: 0, total: 0, files: { done: 0, total: 0 } };
   const show = (): void => progress.update({ ...state, files: { ...state.files } });
-  return withSource(options, text!, { hooks, pak }, async (source) => {
+  return withSource(options, text!, { hooks, pak, readsAll: true }, async (source) => {
     if (!isPakSource(source)) throw new Error('a local source that is no PAK');
     return verifyPak(source, {
       signal,

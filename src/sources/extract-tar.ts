@@ -1,5 +1,5 @@
-import { codeOf, isPakratError, PakratError } from '../core/errors.ts';
 import { concatBytes } from '../core/bytes.ts';
+import { codeOf, isPakratError, PakratError } from '../core/errors.ts';
 import { type ExtractOptions, type ExtractResult, noRaw } from './extract.ts';
 import { outputName } from './output-name.ts';
 import { outputPath } from './output-path.ts';

@@ -5,9 +5,9 @@ import { md5Hasher } from '../core/hash.ts';
 import { storeError } from '../store/durable.ts';
 import { type OutputNaming, outputName } from './output-name.ts';
 import { OutputFolder, writeOutput } from './output-path.ts';
-import { runPakTasks } from './pak-pool.ts';
 import { isPakSource, type PakSource, type PakSourceEntry } from './pak-source.ts';
 import type { PakTask } from './pak-tasks.ts';
+import { runPakTasks } from './run-pak-tasks.ts';
 import { type FileChoice, selectFiles } from './select.ts';
 import type { Source, SourceEntry } from './source.ts';
 

@@ -1,7 +1,7 @@
 import { PakratError } from '../core/errors.ts';
 import type { Pak, PakEntry } from '../paks/pak.ts';
-import { slicePieces } from '../paks/pieces.ts';
 import type { LocalPlace } from './open-local.ts';
+import type { PakPool } from './pak-pool.ts';
 import type { Source, SourceEntry } from './source.ts';
 
 /** A row of a PAK, as listed. */
@@ -17,6 +17,14 @@ export interface PakSource extends Source<PakSourceEntry> {
   readonly pak: Pak;
   /** How a thread opens it again; undefined when it cannot. */
   readonly place: LocalPlace | undefined;
+  /** Threads that were started before, for a job with most of it. */
+  readonly pool: PakPool | undefined;
+}
+
+/** How a PAK can be opened again, and by whom it is opened already. */
+export interface PakSourceOptions {
+  place?: LocalPlace | undefined;
+  pool?: PakPool | undefined;
 }
 
 /** A PAK that can also give bytes as they are stored. */
@@ -30,9 +38,9 @@ export function canReadRaw(pak: Pak): pak is RawPak {
 }
 
 /** Makes a source of an open PAK. */
-export function pakSource(pak: Pak, label: string, place?: LocalPlace): PakSource {
+export function pakSource(pak: Pak, label: string, { place, pool }: PakSourceOptions = {}): PakSource {
   const source: PakSource = {
-    ...{ kind: 'pak', label, pak, place },
+    ...{ kind: 'pak', label, pak, place, pool },
     async *list(matches) {
       for (const row of pak.entries) if (matches(row.name)) yield new Row(row);
     },
@@ -46,11 +54,11 @@ export function pakSource(pak: Pak, label: string, place?: LocalPlace): PakSourc
     },
     async prepare() {},
     read: ({ row }) => pak.read(row),
-    readRange: ({ row }, offset, size) =>
-      pak.readRange?.(row, offset, size) ?? slicePieces(pak.read(row), offset, size),
     info: async () => pakInfo(pak, label),
     close: () => pak.close(),
   };
+  // Without it a part would cost all that lies in front of it, each time: callers then go along the file themselves.
+  if (pak.readRange !== undefined) source.readRange = ({ row }, offset, size) => pak.readRange!(row, offset, size);
   if (canReadRaw(pak)) source.readRaw = ({ row }) => pak.readRaw(row);
   return source;
 }

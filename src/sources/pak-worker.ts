@@ -2,11 +2,11 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { isPakratError, messageOf, PakratError } from '../core/errors.ts';
 import { openLocal } from './open-local.ts';
-import type { PakWorkerAnswer, PakWorkerData } from './pak-pool.ts';
-import { type PakTask, type PakTaskResult, pakTaskRunner } from './pak-tasks.ts';
+import type { PakWorkerAnswer, PakWorkerData, PakWorkerOrder } from './pak-pool.ts';
+import { type PakTaskResult, type PakTaskRunner, pakTaskRunner } from './pak-tasks.ts';
 
 const port = parentPort!;
-const { place, job, stop } = workerData as PakWorkerData;
+const { place, stop } = workerData as PakWorkerData;
 
 function checkpoint(): void {
   if (Atomics.load(stop, 0) !== 0) throw new PakratError('E_ABORTED', 'interrupted');
@@ -16,7 +16,25 @@ function answer(message: PakWorkerAnswer): void {
   port.postMessage(message);
 }
 
-/** Tells what ends the whole job, and ends this thread when what it had in hand is done. */
+let run: PakTaskRunner | undefined;
+const opened = openLocal(place);
+// The thread that started this one opened the same PAK and tells of what is wrong with it; here it matters when there is a job.
+opened.catch(() => {});
+
+async function obey(order: PakWorkerOrder): Promise<void> {
+  if ('end' in order) {
+    port.close();
+    await opened.then((pak) => pak.close()).catch(() => {});
+  } else if ('job' in order) {
+    run = pakTaskRunner(await opened, order.job, checkpoint);
+  } else {
+    const results: PakTaskResult[] = [];
+    for (const task of order.tasks) results.push(await run!(task));
+    answer({ results });
+  }
+}
+
+/** Tells what ends the whole job, and ends this thread. */
 function fail(error: unknown): void {
   answer(
     isPakratError(error)
@@ -24,26 +42,11 @@ function fail(error: unknown): void {
       : { error: { code: undefined, message: (error as Error).stack ?? messageOf(error), hint: undefined, data: {} } },
   );
   port.close();
+  hasFailed = true;
 }
 
-// Messages wait until somebody listens: a batch that comes while the PAK is opened is not lost.
-const opened = openLocal(place).then((pak) => ({ pak, run: pakTaskRunner(pak, job, checkpoint) }));
-let last: Promise<void> = opened.then(() => {}, fail);
-
-port.on('message', (tasks: PakTask[] | undefined) => {
-  last = last.then(async () => {
-    try {
-      const { pak, run } = await opened;
-      if (tasks === undefined) {
-        await pak.close();
-        port.close();
-        return;
-      }
-      const results: PakTaskResult[] = [];
-      for (const task of tasks) results.push(await run(task));
-      answer({ results });
-    } catch (error) {
-      fail(error);
-    }
-  });
+let hasFailed = false;
+let last = Promise.resolve();
+port.on('message', (order: PakWorkerOrder) => {
+  last = last.then(() => (hasFailed ? undefined : obey(order).catch(fail)));
 });

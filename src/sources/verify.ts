@@ -1,5 +1,5 @@
-import { runPakTasks } from './pak-pool.ts';
 import type { PakSource } from './pak-source.ts';
+import { runPakTasks } from './run-pak-tasks.ts';
 
 /** Something that is not as it should be. */
 export interface VerifyProblem {

@@ -77,8 +77,10 @@ async function addTagged(
       },
     );
   }
+  // A tag of neither manifest is a mistake; one that only the other has says nothing about the entries of this one.
+  selectByTags([...(download?.tags ?? []), ...(install?.tags ?? [])], tags, 0);
   if (download !== undefined) {
-    const mask = selectByTags(download.tags, tags, download.count);
+    const mask = selectByTags(download.tags, known(tags, download.tags), download.count);
     for (let i = 0; i < download.count; i++) {
       if (!hasTag(mask, i)) continue;
       const { ekey, size } = download.entry(i);
@@ -86,7 +88,7 @@ async function addTagged(
     }
   }
   if (install !== undefined) {
-    const mask = selectByTags(install.tags, tags, install.entries.length);
+    const mask = selectByTags(install.tags, known(tags, install.tags), install.entries.length);
     install.entries.forEach((entry, i) => {
       if (!hasTag(mask, i)) return;
       for (const ekey of build.encoding.findCkey(entry.ckey)?.ekeys ?? []) {
@@ -94,6 +96,10 @@ async function addTagged(
       }
     });
   }
+}
+
+function known(names: readonly string[], tags: readonly Tag[]): string[] {
+  return names.filter((name) => tags.some((tag) => tag.name.toLowerCase() === name.toLowerCase()));
 }
 
 function addEkey(build: Build, list: WantedList, ekey: string): void {

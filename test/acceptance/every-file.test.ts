@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { expect, test } from '@jest/globals';
-import { hasNginx, startNginx } from '../support/nginx.ts';
+import { expect, jest, test } from '@jest/globals';
 import { freePort } from '../support/loopback.ts';
+import { hasNginx, startNginx } from '../support/nginx.ts';
 import { pakratJson, runPakrat } from '../support/run-pakrat.ts';
 import { scratchFolder } from '../support/scratch.ts';
 import { describeSynthetic, makeTree, serveTree } from '../support/synthetic-cdn.ts';
@@ -12,6 +12,8 @@ import { type Asking, expectedFiles, type Failed, readTruth, type Truth, wrongFi
  * by name, by id, by content key and by encoding key. Every tree has BLTE objects without a chunk table, with one, mixed and encrypted ones.
  */
 
+// Whole processes and whole syncs; the machine may be busy.
+jest.setTimeout(120_000);
 const scratch = scratchFolder();
 
 const layouts: { title: string; make: string[] }[] = [
@@ -46,9 +48,11 @@ async function extractAndCompare(
   const { status, value } = await pakratJson<Extracted>(args);
   const locked = expected.filter(({ lockedBy }) => lockedBy !== undefined).length;
   const wrong = wrongFiles(expected, to, value.failed ?? []);
-  if (value.files !== expected.length - locked) wrong.push(`${value.files} files are counted of ${expected.length - locked}`);
+  if (value.files !== expected.length - locked)
+    wrong.push(`${value.files} files are counted of ${expected.length - locked}`);
   if (value.failed?.length !== locked) wrong.push(`${value.failed?.length} failures are listed, ${locked} are right`);
-  if (status !== (locked > 0 ? 7 : 0)) wrong.push(`exit ${status} with ${locked} locked files: ${JSON.stringify(value).slice(0, 300)}`);
+  if (status !== (locked > 0 ? 7 : 0))
+    wrong.push(`exit ${status} with ${locked} locked files: ${JSON.stringify(value).slice(0, 300)}`);
   return wrong.map((line) => `${product} by ${ask.asking} in ${ask.locale}: ${line}`);
 }
 
@@ -79,7 +83,10 @@ describeSynthetic('every file of a build', () => {
         const store = scratch(`${seed}-store`);
         const service = ['--store', store, '--patch-url', server.url];
         const hosts = 'host' in server ? ['--cdn-host', server.host] : [];
-        for (const [command, file] of [['keys', 'truth/keys.txt'], ['listfile', 'listfile.csv']] as const)
+        for (const [command, file] of [
+          ['keys', 'truth/keys.txt'],
+          ['listfile', 'listfile.csv'],
+        ] as const)
           expect(runPakrat([command, 'import', join(root, file), '--store', store])).toMatchObject({ status: 0 });
         for (const product of ['wow_old', 'wow']) {
           const { status, value } = await pakratJson(['sync', product, ...service, ...hosts]);
@@ -91,6 +98,5 @@ describeSynthetic('every file of a build', () => {
         await server.close();
       }
     },
-    60_000,
   );
 });

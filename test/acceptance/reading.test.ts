@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import type { SyncReport } from '../../src/cli/sync.ts';
 import type { ExtractResult } from '../../src/sources/extract.ts';
 import { freePort } from '../support/loopback.ts';
@@ -10,6 +10,8 @@ import { type GoodServer, serveWell } from '../support/serve-well.ts';
 import { describeSynthetic, makeTree, type ServedRequest } from '../support/synthetic-cdn.ts';
 import { readTruth, type Truth, type TruthRow } from '../support/truth.ts';
 
+// Whole processes and whole syncs; the machine may be busy.
+jest.setTimeout(120_000);
 const scratch = scratchFolder();
 const hex = expect.stringMatching(/^[0-9a-f]{32}$/);
 const amount = { entries: expect.any(Number), bytes: expect.any(Number) };
@@ -36,7 +38,8 @@ describeSynthetic('reading a build', () => {
   /** A file that can be read, lies in an archive and comes in one variant. */
   function plainFile(skip = 0): TruthRow {
     const plain = truth.rows.filter(
-      (row) => row.locale === '-' && row.lockedBy === undefined && row.archive !== 'loose' && row.content().length > 2000,
+      (row) =>
+        row.locale === '-' && row.lockedBy === undefined && row.archive !== 'loose' && row.content().length > 2000,
     );
     return plain[skip]!;
   }
@@ -67,7 +70,11 @@ describeSynthetic('reading a build', () => {
     expect(await json('extract', 'wow', name, ...offline, '--to', scratch('shape'))).toEqual({
       ...{ files: 1, bytes: expect.any(Number), skipped: 0, failed: [] },
     });
-    expect(await json('info', 'wow', ...offline)).toMatchObject({ product: 'wow', name: '11.2.0.60100', buildConfig: hex });
+    expect(await json('info', 'wow', ...offline)).toMatchObject({
+      product: 'wow',
+      name: '11.2.0.60100',
+      buildConfig: hex,
+    });
     expect(await json('cat', 'nothing', 'x', ...offline).catch(String)).toContain('no JSON');
     expect(await json('info', 'nothing', ...offline)).toEqual({
       error: { code: 'E_OFFLINE', message: expect.any(String), hint: expect.any(String), data: expect.any(Object) },
@@ -99,9 +106,16 @@ describeSynthetic('reading a build', () => {
     expect(asked.reduce((sum, { bytes }) => sum + bytes, 0)).toBe(row.encodedSize);
 
     const to = scratch('demand-out');
-    const again = await pakratJson<ExtractResult>(
-      ['extract', 'wow', `fdid:${row.fileDataId}`, '--to', to, '--offline', '--store', scratch('demand')],
-    );
+    const again = await pakratJson<ExtractResult>([
+      'extract',
+      'wow',
+      `fdid:${row.fileDataId}`,
+      '--to',
+      to,
+      '--offline',
+      '--store',
+      scratch('demand'),
+    ]);
     expect(again).toMatchObject({ status: 0, value: { files: 1 } });
     expect(readFileSync(join(to, readdirSync(to)[0]!)).equals(row.content())).toBe(true);
     const synced = await pakratJson<SyncReport>(['sync', 'wow', ...service('demand')]);
@@ -121,9 +135,15 @@ describeSynthetic('reading a build', () => {
     expect(cat.stderr).toContain('E_OFFLINE');
     expect(cat.stderr).toContain(other.name);
     expect(cat.stderr).toContain('Try this: ');
-    const both = await pakratJson<ExtractResult>(
-      ['extract', 'wow', held.name, other.name, ...offline, '--to', scratch('refused-both')],
-    );
+    const both = await pakratJson<ExtractResult>([
+      'extract',
+      'wow',
+      held.name,
+      other.name,
+      ...offline,
+      '--to',
+      scratch('refused-both'),
+    ]);
     const failed = [{ name: other.name, code: 'E_OFFLINE', message: expect.stringContaining(other.name) }];
     expect(both).toMatchObject({ status: 1, value: { files: 1, failed } });
     expect(existsSync(join(scratch('refused-both'), other.name))).toBe(false);
@@ -143,17 +163,32 @@ describeSynthetic('reading a build', () => {
   test('what is not there is not found: a file, an id, keys, a build, a product', async () => {
     const none = 'f'.repeat(32);
     for (const name of ['no/such.file', 'fdid:99999999', `ckey:${none}`, `ekey:${none}`]) {
-      const run = await pakratJson(['extract', 'wow', name, '--to', scratch('none'), '--store', scratch('whole'), '--offline']);
+      const run = await pakratJson([
+        'extract',
+        'wow',
+        name,
+        '--to',
+        scratch('none'),
+        '--store',
+        scratch('whole'),
+        '--offline',
+      ]);
       expect({ name, ...run }).toMatchObject({ status: 4, value: { error: { code: 'E_NOT_FOUND' } } });
     }
     for (const build of ['wow@1.2.3.4', 'nosuchproduct']) {
       const run = await pakratJson(['sync', build, ...service('none')]);
-      expect({ build, ...run }).toMatchObject({ status: 4, value: { error: { code: 'E_NOT_FOUND', hint: expect.any(String) } } });
+      expect({ build, ...run }).toMatchObject({
+        status: 4,
+        value: { error: { code: 'E_NOT_FOUND', hint: expect.any(String) } },
+      });
     }
   });
 
   test('a build is named by version, build id and build config', async () => {
-    const configs = JSON.parse(readFileSync(join(root, 'truth/summary.json'), 'utf8')).configs.build as Record<'b', string>;
+    const configs = JSON.parse(readFileSync(join(root, 'truth/summary.json'), 'utf8')).configs.build as Record<
+      'b',
+      string
+    >;
     for (const build of ['11.2.0.60100', '60100', configs.b]) {
       const info = await pakratJson(['info', `wow@${build}`, '--store', scratch('whole'), '--offline']);
       expect(info).toMatchObject({ status: 0, value: { buildConfig: configs.b } });
@@ -162,9 +197,21 @@ describeSynthetic('reading a build', () => {
 
   test('a dead version service and a dead host end the run soon, with what to do', async () => {
     const service = await pakratJson(['sync', 'wow', '--store', scratch('dead'), '--patch-url', `http://${deadHost}`]);
-    expect(service).toMatchObject({ status: 1, value: { error: { code: 'E_NETWORK_EXHAUSTED', hint: expect.any(String) } } });
+    expect(service).toMatchObject({
+      status: 1,
+      value: { error: { code: 'E_NETWORK_EXHAUSTED', hint: expect.any(String) } },
+    });
     const started = performance.now();
-    const host = await pakratJson(['sync', 'wow', '--store', scratch('dead'), '--patch-url', server.url, '--cdn-host', deadHost]);
+    const host = await pakratJson([
+      'sync',
+      'wow',
+      '--store',
+      scratch('dead'),
+      '--patch-url',
+      server.url,
+      '--cdn-host',
+      deadHost,
+    ]);
     expect(host).toMatchObject({ status: 1, value: { error: { code: 'E_NETWORK_EXHAUSTED' } } });
     expect(performance.now() - started).toBeLessThan(10_000);
   });

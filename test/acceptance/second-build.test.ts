@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from '@jest/globals';
+import { expect, jest, test } from '@jest/globals';
 import type { SyncReport } from '../../src/cli/sync.ts';
 import { freePort } from '../support/loopback.ts';
 import { pakratJson } from '../support/run-pakrat.ts';
@@ -9,6 +9,8 @@ import { serveWell } from '../support/serve-well.ts';
 import { describeSynthetic, makeTree } from '../support/synthetic-cdn.ts';
 import { readTruth, type Truth } from '../support/truth.ts';
 
+// Whole processes and whole syncs; the machine may be busy.
+jest.setTimeout(120_000);
 const scratch = scratchFolder();
 
 interface Summary {
@@ -47,7 +49,10 @@ function differenceInBytes(root: string): number {
       sizes.set(ekey, sizeOf(root, 'data', ekey));
     }
     // The root is loose too, under a key that only encoding knows: the summary says it.
-    const summary = JSON.parse(readFileSync(join(root, 'truth/summary.json'), 'utf8')) as Record<string, { root: string[] }>;
+    const summary = JSON.parse(readFileSync(join(root, 'truth/summary.json'), 'utf8')) as Record<
+      string,
+      { root: string[] }
+    >;
     const rootEkey = summary[`build_${which}`]!.root[1]!;
     sizes.set(rootEkey, sizeOf(root, 'data', rootEkey));
     return sizes;
@@ -84,5 +89,5 @@ describeSynthetic('the second build after the first', () => {
     } finally {
       await server.close();
     }
-  }, 60_000);
+  });
 });

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import type { SyncReport } from '../../src/cli/sync.ts';
 import type { ExtractResult } from '../../src/sources/extract.ts';
 import { freePort } from '../support/loopback.ts';
@@ -11,6 +11,8 @@ import { describeSynthetic, makeTree } from '../support/synthetic-cdn.ts';
 import { readTagTruth } from '../support/tag-truth.ts';
 import { readTruth, type Truth } from '../support/truth.ts';
 
+// Whole processes and whole syncs; the machine may be busy.
+jest.setTimeout(120_000);
 const scratch = scratchFolder();
 
 describeSynthetic('a sync of what was chosen', () => {
@@ -46,7 +48,9 @@ describeSynthetic('a sync of what was chosen', () => {
     expect(value.files + value.failed.length).toBe(names.length);
     return new Set(names.filter((name) => !refused.includes(name)));
   }
-  const everyEkey = (): string[] => [...new Set(truth.rows.flatMap(({ ekeys }) => ekeys.map((ekey) => `ekey:${ekey}`)))];
+  const everyEkey = (): string[] => [
+    ...new Set(truth.rows.flatMap(({ ekeys }) => ekeys.map((ekey) => `ekey:${ekey}`))),
+  ];
   const importNames = (store: string): void => {
     const run = runPakrat(['listfile', 'import', join(root, 'listfile.csv'), '--store', scratch(store)]);
     expect(run).toMatchObject({ status: 0 });
@@ -79,7 +83,9 @@ describeSynthetic('a sync of what was chosen', () => {
     const ofMaps = (row: Truth['rows'][number]): boolean => /^world\/maps\/zone00\d\/[^/]*\.(adt|blp)$/.test(row.name);
     const named = truth.rows.filter(ofMaps);
     const globs = ['--include', 'world/maps/zone00?/*.adt', '--include', 'WORLD\\maps\\zone00?\\*.blp'];
-    const tagged = new Set(named.filter(({ locale }) => locale !== 'deDE' && locale !== 'frFR').flatMap(({ ekeys }) => ekeys));
+    const tagged = new Set(
+      named.filter(({ locale }) => locale !== 'deDE' && locale !== 'frFR').flatMap(({ ekeys }) => ekeys),
+    );
     const { byEkey } = readTagTruth(root, 'b');
     const both = [...tagged].filter((ekey) => byEkey.get(ekey)!.includes('Windows'));
     await sync('include', ...globs, '--tags', 'Windows,enUS');
@@ -106,17 +112,24 @@ describeSynthetic('a sync of what was chosen', () => {
     const different = expected.filter((path) => {
       if (ofOther.has(path.split('/').at(-1)!)) return false;
       const ours = join(scratch('all'), 'tpr', path);
-      return statSync(ours, { throwIfNoEntry: false }) === undefined || !readFileSync(ours).equals(readFileSync(join(root, 'www/tpr', path)));
+      return (
+        statSync(ours, { throwIfNoEntry: false }) === undefined ||
+        !readFileSync(ours).equals(readFileSync(join(root, 'www/tpr', path)))
+      );
     });
     expect(different).toEqual([]);
-    for (const kind of ['config', 'data', 'patch']) expect(expected.some((path) => path.startsWith(`wow/${kind}/`))).toBe(true);
+    for (const kind of ['config', 'data', 'patch'])
+      expect(expected.some((path) => path.startsWith(`wow/${kind}/`))).toBe(true);
   });
 
   /** Names of configs, and of the archive groups: a mirror makes those itself. */
   function knownObjects(): { configs: Record<'build' | 'cdn', Record<'a' | 'b', string>>; groups: Set<string> } {
     const summary = JSON.parse(readFileSync(join(root, 'truth/summary.json'), 'utf8'));
-    const configFile = (hash: string): string => join(root, 'www/tpr/wow/config', hash.slice(0, 2), hash.slice(2, 4), hash);
-    const cdnConfigs = [summary.configs.cdn.a, summary.configs.cdn.b].map((hash) => readFileSync(configFile(hash), 'utf8'));
+    const configFile = (hash: string): string =>
+      join(root, 'www/tpr/wow/config', hash.slice(0, 2), hash.slice(2, 4), hash);
+    const cdnConfigs = [summary.configs.cdn.a, summary.configs.cdn.b].map((hash) =>
+      readFileSync(configFile(hash), 'utf8'),
+    );
     const found = cdnConfigs.flatMap((text) => [...text.matchAll(/^(?:patch-)?archive-group = (\w+)$/gm)]);
     return { configs: summary.configs, groups: new Set(found.map(([, hash]) => `${hash}.index`)) };
   }
@@ -126,11 +139,15 @@ describeSynthetic('a sync of what was chosen', () => {
     const planned = await sync('dry', '--dry-run');
     const manifests = new Set(manifestEkeys());
     const asked = (await server.requests()).slice(before);
-    const data = asked.filter(({ path }) => path.includes('/data/') && !path.endsWith('.index') && !path.startsWith('/tpr/configs'));
+    const data = asked.filter(
+      ({ path }) => path.includes('/data/') && !path.endsWith('.index') && !path.startsWith('/tpr/configs'),
+    );
     expect(data.map(({ path }) => path.split('/').at(-1)!).filter((name) => !manifests.has(name))).toEqual([]);
     expect(planned.fetched.entries).toBe(0);
     expect(planned.plan!.priorities.reduce((sum, { entries }) => sum + entries, 0)).toBe(planned.missing.entries);
-    expect(planned.plan!.tags.map(({ tag }) => tag)).toEqual(expect.arrayContaining(['Windows', 'x86_64', 'enUS', 'speech']));
+    expect(planned.plan!.tags.map(({ tag }) => tag)).toEqual(
+      expect.arrayContaining(['Windows', 'x86_64', 'enUS', 'speech']),
+    );
 
     const between = (await server.requests()).length;
     const done = await sync('dry');

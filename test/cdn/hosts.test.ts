@@ -95,6 +95,15 @@ describe('health', () => {
     expect(proven.waitMs(a, 'data')).toBeLessThanOrEqual(2000);
   });
 
+  test('a host that breaks off behind right bytes is alive: it comes behind the others, but need not rest', () => {
+    const hosts = new Hosts([a, b]);
+    const brokeOff = new PakratError('E_NETWORK', 'broke off', { data: { progressed: true } });
+    for (let i = 0; i < 10; i++) hosts.failed(a, 'data', brokeOff);
+    expect(hosts.waitMs(a, 'data')).toBe(0);
+    expect(hosts.isDead(a, 'data')).toBe(false);
+    for (let i = 0; i < 2; i++) expect(bases(hosts.ranked('data'))).toEqual(['b', 'a']);
+  });
+
   test('several failures of the same moment are one', () => {
     const hosts = new Hosts([a]);
     for (let i = 0; i < 30; i++) hosts.failed(a, 'data', broken);

@@ -62,6 +62,16 @@ describe('checkRangeHead', () => {
     expect(check(200, { 'content-length': '1000' }, true)).toBe(0);
   });
 
+  test.each([
+    ['too short to be the object', { 'content-length': '199' }],
+    ['a page', { 'content-type': 'text/html; charset=utf-8' }],
+    ['a long page', { 'content-type': 'Text/HTML', 'content-length': '100000' }],
+  ])('200 with %s is an error of its own: the host may know ranges', (_, headers) => {
+    expect(() => check(200, headers)).toThrow(
+      expect.objectContaining({ code: 'E_NETWORK_RANGE', data: { url: 'http://host/a' } }),
+    );
+  });
+
   test('200 for a range that is the whole object is that object', () => {
     const whole = { start: 0, end: 1000 };
     expect(checkRangeHead({ status: 200, headers: { 'content-length': '1000' } }, whole, { url })).toBe(0);

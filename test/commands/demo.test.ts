@@ -1,9 +1,11 @@
+import type { ChildProcess } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, describe, expect, test } from '@jest/globals';
+import { compareWithGame } from '../../src/cli/demo/compare.ts';
 import type { DemoReport } from '../../src/cli/demo.ts';
-import { listFolderFiles } from '../../src/publish/folder-files.ts';
+import { type FolderFile, listFolderFiles } from '../../src/publish/folder-files.ts';
 import { type Run, runPakrat, startPakrat } from '../support/run-pakrat.ts';
 import { scratchFolder } from '../support/scratch.ts';
 
@@ -83,22 +85,28 @@ describe('pakrat demo', () => {
   });
 });
 
-/** Starts a demo and stops it while it syncs. */
-async function stopDemo(folder: string, signal: NodeJS.Signals): Promise<Run> {
+/** Starts a demo, and does something to it while it syncs. */
+async function disturbDemo(folder: string, disturb: (child: ChildProcess) => void): Promise<Run> {
   const { child, ended } = startPakrat(['demo', '--to', folder]);
-  while (!['tmp/cdn', 'store/tpr'].every((path) => existsSync(join(folder, path)))) await sleep(20);
-  child.kill(signal);
+  const syncing = (): boolean => ['tmp/cdn', 'store/tpr'].every((path) => existsSync(join(folder, path)));
+  while (!syncing() && child.exitCode === null) await sleep(20);
+  disturb(child);
   return ended;
+}
+
+/** Puts a file below a folder. */
+function plant(folder: string, path: string, content: string): void {
+  mkdirSync(dirname(join(folder, path)), { recursive: true });
+  writeFileSync(join(folder, path), content);
 }
 
 describe('pakrat demo --json, where an earlier one was killed', () => {
   const folder = scratch('json');
   let report: DemoReport;
   beforeAll(async () => {
-    await stopDemo(folder, 'SIGKILL');
+    await disturbDemo(folder, (child) => child.kill('SIGKILL'));
     expect(readdirSync(folder)).toContain('tmp');
-    mkdirSync(join(folder, 'extracted', 'enUS'), { recursive: true });
-    writeFileSync(join(folder, 'extracted', 'enUS', 'left-over'), 'x');
+    plant(folder, 'extracted/enUS/left-over', 'x');
     const args = ['demo', '--json', '--to', folder, '--offline', '--locale', 'koKR', '--region', 'cn'];
     // Its own store and services: what is set for other work does not lead it astray.
     const env = { PAKRAT_STORE: scratch('not-this'), PAKRAT_PATCH_URL: 'http://127.0.0.1:9' };
@@ -152,6 +160,43 @@ describe('pakrat demo --json, where an earlier one was killed', () => {
   });
 });
 
+test('a file that is not as it was published: exit 3, and which it is', async () => {
+  const folder = scratch('spoiled');
+  const run = await disturbDemo(folder, () => plant(folder, 'extracted/deDE/maps/one-too-many.map', 'x'));
+  expect(run.status).toBe(3);
+  expect(run.stderr).toMatch(/^Error: 1 file is not .*one-too-many\.map\n(.*\n)?Code: E_INTEGRITY\n/);
+}, 30_000);
+
+describe('compareWithGame', () => {
+  const original = (name: string, content: string, locale?: string): FolderFile => {
+    const path = `${locale ?? ''}/${name}`;
+    plant(scratch('originals'), path, content);
+    return { name, locale, path: scratch('originals', path), read: () => new Uint8Array() };
+  };
+  const compare = (extracted: Record<string, string>) => {
+    const folder = scratch('compared', String(Math.random()));
+    mkdirSync(folder, { recursive: true });
+    for (const [path, content] of Object.entries(extracted)) plant(folder, path, content);
+    const originals = [original('a', 'all'), original('t/b', 'english', 'enUS'), original('t/b', 'deutsch', 'deDE')];
+    const { files, bytes, different } = compareWithGame(originals, folder, 'deDE');
+    return { files, bytes, different: different.map((path) => relative(folder, path)) };
+  };
+
+  test('counts what is the same, in one language', () => {
+    expect(compare({ a: 'all', 't/b': 'deutsch' })).toEqual({ files: 2, bytes: 10, different: [] });
+  });
+
+  test.each([
+    ['changed', { a: 'aLl', 't/b': 'deutsch' }, ['a']],
+    ['shorter', { a: 'al', 't/b': 'deutsch' }, ['a']],
+    ['in the other language', { a: 'all', 't/b': 'english' }, ['t/b']],
+    ['missing', { 't/b': 'deutsch' }, ['a']],
+    ['one too many', { a: 'all', 't/b': 'deutsch', 't/c': '' }, ['t/c']],
+  ])('a file that is %s is named', (_, extracted, different) => {
+    expect(compare(extracted as Record<string, string>).different).toEqual(different);
+  });
+});
+
 describe('the folder', () => {
   test.each([
     ['with files of somebody else', ['mine.txt']],
@@ -159,10 +204,7 @@ describe('the folder', () => {
     ['with a note of its own under the name of ours', ['pakrat-demo.txt', 'mine.txt']],
   ])('%s is refused and left alone', (_, paths) => {
     const folder = scratch(paths.join('-').replaceAll('/', '_'));
-    for (const path of paths) {
-      mkdirSync(join(folder, path, '..'), { recursive: true });
-      writeFileSync(join(folder, path), 'mine');
-    }
+    for (const path of paths) plant(folder, path, 'mine');
     const before = readdirSync(folder, { recursive: true });
     const { status, stdout, stderr } = runPakrat(['demo', '--to', folder]);
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
@@ -179,10 +221,8 @@ describe('the folder', () => {
 
   test('of a demo that was interrupted has no CDN tree', async () => {
     const folder = scratch('interrupted');
-    expect(await stopDemo(folder, 'SIGINT')).toMatchObject({
-      status: 130,
-      stderr: expect.stringContaining('E_ABORTED'),
-    });
+    const run = await disturbDemo(folder, (child) => child.kill('SIGINT'));
+    expect(run).toMatchObject({ status: 130, stderr: expect.stringContaining('E_ABORTED') });
     expect(readdirSync(folder).sort()).toEqual(['pakrat-demo.txt', 'store']);
   }, 30_000);
 });

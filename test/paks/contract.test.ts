@@ -147,3 +147,8 @@ test('a family is found by bytes, whatever the name', async () => {
   expect((await openPak(bytesSource(bytes, 'image.png'))).entries).toEqual([]);
   expect(await findPakFamily(bytesSource(new Uint8Array(100), 'pak0.pak'))).toBeUndefined();
 });
+
+test('a path that is no plain file is an error with a code', async () => {
+  await expect(openPakFile('/nowhere/at/all.pak')).rejects.toMatchObject({ code: 'E_NOT_FOUND' });
+  await expect(openPakFile(process.cwd())).rejects.toMatchObject({ code: expect.stringMatching(/^E_STORE/) });
+});

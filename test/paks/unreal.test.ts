@@ -3,9 +3,10 @@ import { describe, expect, test } from '@jest/globals';
 import { bytesSource } from '../../src/core/byte-source.ts';
 import { openPak } from '../../src/paks/index.ts';
 import type { Pak, PakOptions } from '../../src/paks/pak.ts';
+import { decodeFooter } from '../../src/paks/unreal/footer.ts';
 import { pathHash } from '../../src/paks/unreal/path-hash.ts';
 import { exercisePak, flips, prefixSizes, silentDamage } from '../support/pak-hostile.ts';
-import { gather } from '../support/pak-sources.ts';
+import { countingSource, gather } from '../support/pak-sources.ts';
 import { frozenPak, type UnrealRow, type UnrealShape, unrealPak } from '../support/pak-unreal.ts';
 
 const key = new Uint8Array(32).map((_, i) => i * 7 + 1);
@@ -91,6 +92,16 @@ describe.each(shapes)('%s', (_label, shape) => {
         expect(Buffer.from(part).equals(content.subarray(offset, end))).toBe(true);
       }
     }
+  });
+
+  test('a part in the middle reads the blocks that hold it', async () => {
+    const source = countingSource(bytes);
+    const pak = await openPak(source, { keys: [key] });
+    const entry = pak.find('Maps/Deep/long.umap')!;
+    await gather(pak.readRange!(entry, 0, 1));
+    source.reset();
+    expect(await gather(pak.readRange!(entry, 9000, 100))).toHaveLength(100);
+    expect(source.bytes).toBeLessThan(entry.storedSize / 3);
   });
 
   test('as plain entries, and with delete records', async () => {
@@ -245,10 +256,13 @@ describe('keys', () => {
   });
 
   test('an encrypted index that is damaged is not taken for one of another key', async () => {
-    const changed = locked.slice();
-    // The last 16 bytes of the directory index lie before the footer.
-    changed[changed.length - 221 - 5]! ^= 1;
-    await expect(open(changed, { keys: [key] })).rejects.toMatchObject({ code: 'E_INTEGRITY' });
+    const { indexOffset, indexSize } = decodeFooter(locked.subarray(-262), locked.length);
+    // The end of the primary index, and that of the directory index, which lies before the footer.
+    for (const at of [indexOffset + indexSize - 5, locked.length - 221 - 5]) {
+      const changed = locked.slice();
+      changed[at]! ^= 1;
+      await expect(open(changed, { keys: [otherKey, key] })).rejects.toMatchObject({ code: 'E_INTEGRITY' });
+    }
   });
 });
 

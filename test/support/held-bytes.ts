@@ -1,5 +1,7 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
+import { Ledger } from '../../src/store/ledger.ts';
+import { covers, type Span } from '../../src/store/spans.ts';
 import { openStore } from '../../src/store/store.ts';
 
 /** What a store claims to hold, compared with the tree that it came from. */
@@ -41,4 +43,27 @@ function readRange(path: string, start: number, end: number): Buffer {
   } finally {
     fs.closeSync(fd);
   }
+}
+
+/** What a ledger calls held, by object. */
+export type Claims = ReadonlyMap<string, readonly Span[]>;
+
+/** What the ledger of a store calls held now, also while another process writes to it; nothing when there is none yet. */
+export function readClaims(store: string): Claims {
+  const path = join(store, 'ledger.db');
+  if (!fs.existsSync(path) || fs.statSync(path).size === 0) return new Map();
+  const ledger = new Ledger(path, { readOnly: true });
+  try {
+    return new Map([...ledger.objects()].map((object) => [object.path, ledger.spans(object.path)]));
+  } finally {
+    ledger.close();
+  }
+}
+
+/** What was held and is no more. */
+export function lostClaims(before: Claims, after: Claims): string[] {
+  return [...before].flatMap(([path, spans]) => {
+    const lost = spans.filter(({ start, end }) => !covers(after.get(path) ?? [], start, end));
+    return lost.map(({ start, end }) => `${path} ${start}-${end} was held and is lost`);
+  });
 }

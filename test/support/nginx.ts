@@ -63,7 +63,11 @@ export async function startNginx(options: NginxOptions): Promise<Nginx> {
   const args = ['-p', home, '-e', join(home, 'logs/error.log'), '-c', join(home, 'nginx.conf')];
   const server = spawn('nginx', args, { stdio: 'ignore' });
   const ended = new Promise((resolve) => server.on('close', resolve));
-  await listening(port);
+  const early = ended.then(() => {
+    throw new Error(`nginx did not start: ${readFileSync(join(home, 'logs/error.log'), 'utf8')}`);
+  });
+  await Promise.race([listening(port), early]);
+  early.catch(() => {});
   const url = `http://127.0.0.1:${port}`;
   const requests = async (): Promise<ServedRequest[]> => {
     await idle(url);
@@ -84,7 +88,7 @@ export async function startNginx(options: NginxOptions): Promise<Nginx> {
 
 /** One process without a master: it runs as whoever runs the tests, and there is one id to end. */
 function configuration(port: number, { folder, bytesPerSecond, rules = '' }: NginxOptions): string {
-  const rate = bytesPerSecond === undefined ? '' : `limit_rate ${bytesPerSecond};`;
+  const rate = bytesPerSecond === undefined ? '' : `limit_rate ${Math.round(bytesPerSecond)};`;
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((part) => `${part}_temp_path logs;`);
   return `
 daemon off; master_process off; pid logs/nginx.pid;

@@ -223,7 +223,7 @@ function directory(listed: Listed, { version }: UnrealShape): Buffer {
 function flatDirectory(listed: Listed, seed: bigint, version: number): Buffer {
   const folders = [...byFolder(listed)].sort(([a], [b]) => (a < b ? -1 : 1));
   const files = folders.flatMap(([, inside]) => inside);
-  const interval = 2;
+  const interval = 3;
   const names = files.map(({ name }) => Buffer.from(name));
   const dirParts: Buffer[] = [];
   const anchors: number[] = [];

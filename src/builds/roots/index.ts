@@ -2,15 +2,19 @@ import * as fs from 'node:fs';
 import { toHex } from '../../core/bytes.ts';
 import type { BuildConfig, ManifestKeys } from '../../formats/build-config.ts';
 import type { Install } from '../../formats/install.ts';
+import { isDiablo3Root } from '../../formats/roots/diablo3.ts';
 import { isMndxRoot } from '../../formats/roots/mndx.ts';
+import { isOverwatchRoot } from '../../formats/roots/overwatch.ts';
 import { isTextRoot } from '../../formats/roots/text.ts';
 import { isWowRoot } from '../../formats/roots/wow.ts';
 import type { StoreLayout } from '../../store/layout.ts';
 import type { ListfileIndex } from '../listfile-index.ts';
 import { readAt } from '../positional.ts';
+import { diablo3Rows } from './diablo3.ts';
 import { openInstallRoot } from './install.ts';
 import { mndxRows } from './mndx.ts';
 import { type NameRow, openNameTable } from './name-table.ts';
+import { overwatchRows } from './overwatch.ts';
 import type { Root } from './root.ts';
 import { textRows } from './text.ts';
 import { openTvfs } from './tvfs.ts';
@@ -51,6 +55,16 @@ const rootKinds: readonly RootKind[] = [
   ['wow', ({ head }) => isWowRoot(head), openWow],
   ['tvfs', magic('TVFS'), (place, { ckey }) => openTvfsAt(place, { ckey })],
   ['mndx', ({ head }) => isMndxRoot(head), named('mndx', (_, { file }) => mndxRows(readWhole(file)))],
+  [
+    'diablo3',
+    ({ head }) => isDiablo3Root(head),
+    named('diablo3', ({ load }, { file }) => diablo3Rows(readWhole(file), load)),
+  ],
+  [
+    'overwatch',
+    ({ head }) => isOverwatchRoot(head),
+    named('overwatch', (_, { file }) => overwatchRows(readWhole(file))),
+  ],
   ['text', ({ head }) => isTextRoot(head), named('text', (_, { file }) => textRows(readWhole(file)))],
   // Without a header it is known by its blocks alone, and they take the whole file.
   ['wow', ({ file }) => isWowRoot(readWhole(file)), openWow],
@@ -93,19 +107,12 @@ function isNoRoot(root: RootObject): boolean {
 async function openWithoutRoot(place: RootPlace, root: RootObject | undefined): Promise<Root> {
   const install = await place.install();
   const none = root === undefined || isNoRoot(root);
-  const why = none
-    ? 'the build has no root'
-    : `E_UNSUPPORTED: root ${root.ckey} is of no known kind, it starts with ${start(root)}`;
-  if (none && install !== undefined) {
-    return openInstallRoot(install, [
-      `${why}: the names are those of the install manifest; other contents go by ckey:HEX or ekey:HEX`,
-    ]);
+  const names = install === undefined ? 'there are no names' : 'the names are those of the install manifest';
+  const notes = [`${whyNoRoot(place, root)}: ${names}; contents go by ckey:HEX or ekey:HEX`];
+  if (place.config.config.get('build-file-db') !== undefined) {
+    notes.push('E_UNSUPPORTED: its names are in a build-file-db, whose layout is not known');
   }
-  const names =
-    install === undefined
-      ? 'and no install manifest, so there are no names'
-      : 'the only names are those of the install manifest';
-  const notes = [`${why}, ${names}; contents go by ckey:HEX or ekey:HEX`];
+  if (none && install !== undefined) return openInstallRoot(install, notes);
   return openUnknownRoot({
     encodingFile: place.encodingFile,
     installed: install && openInstallRoot(install, []),
@@ -113,8 +120,10 @@ async function openWithoutRoot(place: RootPlace, root: RootObject | undefined): 
   });
 }
 
-function start({ head }: RootObject): string {
-  return toHex(head.subarray(0, 8));
+function whyNoRoot({ config }: RootPlace, root: RootObject | undefined): string {
+  if (root === undefined && config.root !== undefined) return `E_NOT_FOUND: no host has root ${config.root.ckey}`;
+  if (root === undefined || isNoRoot(root)) return 'the build has no root';
+  return `E_UNSUPPORTED: root ${root.ckey} is of no known kind, it starts with ${toHex(root.head.subarray(0, 8))}`;
 }
 
 function magic(text: string): (root: RootObject) => boolean {

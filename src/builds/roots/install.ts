@@ -6,7 +6,7 @@ import { allLocales } from './name-table.ts';
 import type { FileVariant, Root } from './root.ts';
 
 /*
- * The install manifest in place of a root. A path may be there several times, told apart by tags only: locales become variants
+ * The install manifest in place of a root: Hearthstone, the launcher, older games (products hs…, bna, agent, dst2, rtro, war1, w2bn …). A path may be there several times, told apart by tags only: locales become variants
  * of one file; what differs for a platform or a region is listed as `TAGS/path`, and the bare path then finds nothing but the question which.
  */
 
@@ -75,7 +75,9 @@ function groupByPath(install: Install): Map<string, InstallFile[]> {
 function nameGroup(group: readonly InstallFile[]): (FileVariant & { name: string })[] {
   const clash = group.some((a, i) => group.some((b, j) => i < j && (a.localeFlags & b.localeFlags) !== 0));
   const names = group.map((file) => (clash ? qualified(file, group) : file.path));
-  return group.map(({ entry, localeFlags }, i) => {
+  return group.map(({ entry, localeFlags: tagged }, i) => {
+    // A path with one content is that file whatever the locale.
+    const localeFlags = group.length === 1 ? allLocales : tagged;
     const taken = clash && names.filter((name) => name === names[i]).length > 1;
     const name = taken ? `${entry.ckey}/${names[i]}` : names[i]!;
     return { name, localeFlags, contentFlags: 0, parts: [{ ckey: entry.ckey, size: entry.size }] };

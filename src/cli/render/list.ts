@@ -13,7 +13,11 @@ export async function* listRow(entries: AsyncIterable<SourceEntry>): AsyncGenera
 
 /** Writes a line for each file: its size, its name, and what a reader should know of it. Lists of millions are written as they come. */
 export function writeList(stream: NodeJS.WritableStream, entries: AsyncIterable<SourceEntry>): Promise<void> {
-  return writeLines(stream, entries, ({ name, size, note }) => `${sizeText(size)}  ${printable(name)}${noteText(note)}`);
+  return writeLines(
+    stream,
+    entries,
+    ({ name, size, note }) => `${sizeText(size)}  ${printable(name)}${noteText(note)}`,
+  );
 }
 
 /** As {@link writeList}, with number, stored size, method, time and origin. */

@@ -1,4 +1,4 @@
-// A root that is a text: a line a file. StarCraft Remastered, Warcraft III 1.30, and whatever else has a list of this shape.
+// A root that is a text: a line a file. StarCraft Remastered (products s1…), Warcraft III 1.30 (w3…), whatever else has a list of this shape.
 //
 //   path|ckey                                   StarCraft Remastered: HD2/…, locales/enUS/Assets/…
 //   path:locale|ckey                            an older form of it

@@ -39,7 +39,7 @@ export function looksLikeIndex(bytes: Uint8Array): boolean {
   if (bytes.length < aesBlockSize) return false;
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   const length = view.getInt32(0, true);
-  if (length === 0 || Math.abs(length) > maxMountPointLength) return false;
+  if (Math.abs(length) > maxMountPointLength) return false;
   const step = length > 0 ? 1 : 2;
   for (let i = 0; i < Math.abs(length); i++) {
     const at = 4 + i * step;

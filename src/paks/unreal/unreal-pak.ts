@@ -153,12 +153,8 @@ export class UnrealPak implements Pak {
     return undefined;
   }
 
-  read(entry: PakEntry): AsyncIterable<Uint8Array> {
-    return this.#readWhole(this.#rowOf(entry));
-  }
-
-  async *#readWhole(row: UnrealEntry): AsyncGenerator<Uint8Array> {
-    const access = await this.#accessTo(row);
+  async *read(entry: PakEntry): AsyncGenerator<Uint8Array> {
+    const access = await this.#accessTo(this.#rowOf(entry));
     const { record, method, name } = access;
     const isHashed = !hasOwnChecksum(method) && this.#parts.options.ignoreHashes !== true;
     const hash = isHashed ? new EntryHash(record.storedSize) : undefined;

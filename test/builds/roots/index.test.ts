@@ -1,14 +1,23 @@
 import { describe, expect, test } from '@jest/globals';
+import { openRoot } from '../../../src/builds/roots/index.ts';
+import type { Root } from '../../../src/builds/roots/root.ts';
 import { getVariant } from '../../../src/builds/roots/variant.ts';
 import { md5Hex } from '../../../src/core/hash.ts';
 import { nameHash } from '../../../src/core/jenkins.ts';
 import type { Install } from '../../../src/formats/install.ts';
+import {
+  encodeCoreToc,
+  encodeDiablo3Folder,
+  encodeDiablo3Root,
+  encodePackages,
+} from '../../../src/formats/roots/diablo3.ts';
+import { encodeMndx } from '../../../src/formats/roots/mndx.ts';
 import { encodeTextRoot } from '../../../src/formats/roots/text.ts';
 import { encodeTvfs } from '../../../src/formats/roots/tvfs.ts';
 import { encodeWowRoot } from '../../../src/formats/roots/wow.ts';
 import { codeThrownBy } from '../../formats/text.ts';
 import { scratchFolder } from '../../support/scratch.ts';
-import { openSmallRoot } from './small-build.ts';
+import { openSmallRoot, smallPlace } from './small-build.ts';
 
 const scratch = scratchFolder();
 const bytes = (text: string) => new TextEncoder().encode(text);
@@ -32,8 +41,9 @@ const installed = installOf(
     ['data\\strings.txt', key('4')],
     ['shared.dat', key('5')],
     ['shared.dat', key('5')],
+    ['german.txt', key('6')],
   ],
-  { Windows: [0, 2, 3, 4], OSX: [1, 2, 3, 5], enUS: [2], deDE: [3] },
+  { Windows: [0, 2, 3, 4], OSX: [1, 2, 3, 5], enUS: [2], deDE: [3, 6] },
 );
 const names = (root: { list(matches: () => boolean): Iterable<{ name?: string | undefined }> }) =>
   Array.from(
@@ -92,6 +102,78 @@ describe('which root a build gets', () => {
   });
 });
 
+describe('roots with magics and tables', () => {
+  const keysByName = (root: Root) =>
+    Array.from(
+      root.list(() => true),
+      ({ name, parts }) => `${name} ${parts[0]!.ckey}`,
+    );
+
+  test('Heroes of the Storm: a name in any case', async () => {
+    const files = [
+      { package: 'mods/Core.StormMod/Base.StormAssets', name: 'Assets/Rock.dds', ckey: key('1'), size: 9 },
+      { package: 'mods/Core.StormMod/enUS.StormData', name: 'Assets/Rock.dds', ckey: key('2'), size: 8 },
+    ];
+    const root = await openSmallRoot(scratch, { root: encodeMndx(files) });
+    expect(root.kind).toBe('mndx');
+    expect(root.find('MODS\\core.stormmod\\enus.stormdata\\assets\\rock.dds').map(({ parts }) => parts)).toEqual([
+      [{ ckey: key('2'), size: 8 }],
+    ]);
+    expect(keysByName(root).sort()).toEqual(files.map((file) => `${file.package}/${file.name} ${file.ckey}`));
+    root.close();
+  });
+
+  test('Diablo III: names by CoreTOC and Packages.dat; a folder that no host has is left out', async () => {
+    const toc = encodeCoreToc(new Map([[5, { group: 41, name: 'Wind' }]]));
+    const packages = encodePackages(['SoundBank\\Wind\\0000.smp']);
+    const base = encodeDiablo3Folder({
+      assets: [
+        { snoId: 5, ckey: key('1') },
+        { snoId: 5, part: 0, ckey: key('2') },
+        { snoId: 6, ckey: key('3') },
+      ],
+      named: [
+        { name: 'CoreTOC.dat', ckey: md5Hex(toc) },
+        { name: 'Data_D3\\PC\\MISC\\Packages.dat', ckey: md5Hex(packages) },
+      ],
+    });
+    const german = encodeDiablo3Folder({ assets: [{ snoId: 5, ckey: key('4') }], named: [] });
+    const folders = [
+      { name: 'deDE', ckey: md5Hex(german) },
+      { name: 'Base', ckey: md5Hex(base) },
+      { name: 'koKR', ckey: key('9') },
+    ];
+    const root = await openSmallRoot(scratch, {
+      root: encodeDiablo3Root(folders),
+      objects: [toc, packages, base, german],
+    });
+    expect([root.kind, ...keysByName(root)]).toEqual([
+      'diablo3',
+      `deDE/SoundBank/Wind.sbk ${key('4')}`,
+      `Base/SoundBank/Wind.sbk ${key('1')}`,
+      `Base/SNO/6 ${key('3')}`,
+      `Base/SoundBank/Wind/0000.smp ${key('2')}`,
+      `Base/CoreTOC.dat ${md5Hex(toc)}`,
+      `Base/Data_D3/PC/MISC/Packages.dat ${md5Hex(packages)}`,
+    ]);
+    root.close();
+  });
+
+  test('Overwatch: the manifests', async () => {
+    const table = bytes(`#MD5|CHUNK_ID|FILENAME|INSTALLPATH\n${key('1')}|0|TactManifest/Win_LenUS.apm|\n`);
+    const root = await openSmallRoot(scratch, { root: table });
+    expect([root.kind, ...keysByName(root)]).toEqual(['overwatch', `TactManifest/Win_LenUS.apm ${key('1')}`]);
+    root.close();
+  });
+
+  test('a root of a known kind that is damaged is an error, not a build without names', async () => {
+    for (const damaged of [encodeMndx([]).slice(0, -5), bytes(`a|${key('1')}\nb|c\n`)]) {
+      const place = smallPlace(scratch, { root: damaged, install: installed });
+      await expect(openRoot(place)).rejects.toMatchObject({ code: expect.stringMatching(/^E_FORMAT/) });
+    }
+  });
+});
+
 describe('a build without a root', () => {
   test.each([
     ['none at all', undefined],
@@ -107,6 +189,7 @@ describe('a build without a root', () => {
       'data/strings.txt',
       'data/strings.txt',
       'shared.dat',
+      'german.txt',
     ]);
   });
 
@@ -115,6 +198,7 @@ describe('a build without a root', () => {
     const get = (name: string, locale: string) => getVariant(root.find(name), locale, name).parts[0]!.ckey;
     expect([get('DATA\\strings.txt', 'enUS'), get('data/strings.txt', 'deDE')]).toEqual([key('3'), key('4')]);
     expect([get('windows/game.exe', 'enUS'), get('OSX/Game.exe', 'enUS')]).toEqual([key('1'), key('2')]);
+    expect(get('german.txt', 'enUS')).toBe(key('6'));
     expect(codeThrownBy(() => get('Game.exe', 'enUS'))).toBe('E_USAGE');
     expect(root.find('nothing')).toEqual([]);
   });
@@ -140,6 +224,14 @@ describe('a root that nobody knows', () => {
   test('and content keys alone where there is no install manifest', async () => {
     const root = await openSmallRoot(scratch, { contents });
     expect([root.kind, names(root)]).toEqual([null, keys]);
-    expect(root.notes?.join()).toMatch(/no install manifest/);
+    expect(root.notes?.join()).toMatch(/there are no names/);
   });
+});
+
+test('a build without containers says that its names cannot be read', async () => {
+  const root = await openSmallRoot(scratch, {
+    install: installed,
+    config: [`build-file-db = ${key('1')} ${key('2')}`],
+  });
+  expect(root.notes?.[1]).toMatch(/^E_UNSUPPORTED.*build-file-db/);
 });

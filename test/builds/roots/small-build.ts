@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { openRoot, type RootPlace } from '../../../src/builds/roots/index.ts';
 import type { Root } from '../../../src/builds/roots/root.ts';
 import { toHex } from '../../../src/core/bytes.ts';
+import { PakratError } from '../../../src/core/errors.ts';
 import { md5, md5Hex } from '../../../src/core/hash.ts';
 import { decodeBuildConfig } from '../../../src/formats/build-config.ts';
 import { encodeEncoding } from '../../../src/formats/encoding.ts';
@@ -17,6 +18,8 @@ export interface SmallBuild {
   objects?: Uint8Array[];
   /** Contents of the encoding file. */
   contents?: Uint8Array[];
+  /** More lines of the build config. */
+  config?: string[];
 }
 
 /** Opens the root of a build that lies in memory; the store is in `folder`. */
@@ -26,7 +29,7 @@ export async function openSmallRoot(folder: (...parts: string[]) => string, buil
 
 /** What {@link openSmallRoot} opens a root with. */
 export function smallPlace(folder: (...parts: string[]) => string, build: SmallBuild): RootPlace {
-  const { root, vfsRoot, install, objects = [], contents = [] } = build;
+  const { root, vfsRoot, install, objects = [], contents = [], config = [] } = build;
   const byKey = new Map(
     [root, vfsRoot, ...objects].flatMap((bytes) => (bytes === undefined ? [] : [[md5Hex(bytes), bytes]])),
   );
@@ -34,6 +37,7 @@ export function smallPlace(folder: (...parts: string[]) => string, build: SmallB
     `encoding = ${'e'.repeat(32)}`,
     ...(root === undefined ? [] : [`root = ${md5Hex(root)}`]),
     ...(vfsRoot === undefined ? [] : [`vfs-root = ${md5Hex(vfsRoot)} ${md5Hex(vfsRoot)}`]),
+    ...config,
   ];
   const file = root === undefined ? undefined : folder(md5Hex(root));
   if (file !== undefined) writeFileSync(file, root!);
@@ -57,7 +61,11 @@ export function smallPlace(folder: (...parts: string[]) => string, build: SmallB
     file,
     encodingFile,
     listfile: undefined,
-    load: async ({ ckey }) => byKey.get(ckey)!,
+    load: async ({ ckey }) => {
+      const bytes = byKey.get(ckey);
+      if (bytes === undefined) throw new PakratError('E_NOT_FOUND', `no ${ckey}`);
+      return bytes;
+    },
     install: async () => install,
   };
 }

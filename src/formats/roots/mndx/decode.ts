@@ -1,4 +1,4 @@
-// The root of Heroes of the Storm and StarCraft II. Little-endian.
+// The root of Heroes of the Storm (products hero…) and StarCraft II (s2…). Little-endian.
 //
 //   "MNDX"
 //   headerVersion   u32

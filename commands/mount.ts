@@ -1,0 +1,36 @@
+import * as Args from '@oclif/core/args';
+import { PakratCommand } from '../src/cli/base-command.ts';
+import type { MountReport } from '../src/cli/mount.ts';
+import { pakFlags } from '../src/cli/pak-options.ts';
+
+export default class Mount extends PakratCommand {
+  static override summary = 'Show a source as a read-only file system, until Ctrl-C.';
+  static override description =
+    'Works with FUSE, on Linux and macOS, when the library fuse-native is installed. Only what is asked for is read. The first Ctrl-C (or SIGTERM, or fusermount -u) unmounts and ends it.';
+  static override args = {
+    source: Args.string({
+      description: 'PRODUCT, PRODUCT@BUILD, or the path of a PAK or of a game directory.',
+      required: true,
+      ignoreStdin: true,
+    }),
+    dir: Args.string({ description: 'Where to; made when it is not there.', required: true, ignoreStdin: true }),
+  };
+  static override flags = { ...pakFlags };
+  static override examples = [
+    '<%= config.bin %> mount id1/pak0.pak /tmp/pak0',
+    '<%= config.bin %> mount Game/Content/Paks /tmp/game --key @game.key',
+    '<%= config.bin %> mount wow_classic_era@1.15.7.61582 /tmp/wow --offline',
+  ];
+
+  async run(): Promise<MountReport> {
+    const { args, flags } = await this.parse(Mount);
+    const options = this.globals(flags);
+    const { runMount } = await import('../src/cli/mount.ts');
+    const hooks = {
+      note: (text: string) => this.note(text),
+      signal: this.signal,
+      onMounted: ({ folder, files }: MountReport) => this.note(`${files} files at ${folder}. Ctrl-C unmounts.`),
+    };
+    return runMount(options, { source: args.source, folder: args.dir, pak: flags }, hooks);
+  }
+}

@@ -1,0 +1,95 @@
+import { isPakratError } from '../core/errors.ts';
+import { decodeBuildConfig } from '../formats/build-config.ts';
+import { decodeCdnConfig } from '../formats/cdn-config.ts';
+import type { ObjectKind, ObjectName } from '../store/layout.ts';
+import type { BuildRow } from '../store/ledger.ts';
+import type { Store } from '../store/store.ts';
+
+/** An object that the ledger knows. */
+export interface KnownObject {
+  path: string;
+  name: ObjectName;
+  /** What is checked of it: the whole at once, entry by entry by its index, as one entry, or as a patch. */
+  form: 'small' | 'archive' | 'loose' | 'patch';
+  complete: boolean;
+  /** Size of a complete one. */
+  size: number;
+}
+
+/** Every object that the ledger knows, small ones first, for those say what the others are. */
+export function knownObjects(store: Store): KnownObject[] {
+  const rows = [...store.ledger.objects()];
+  const builds = store.ledger.builds();
+  const paths = new Set(rows.map(({ path }) => path));
+  const archives = new Set(builds.flatMap((build) => archivesOf(store, build)));
+  const configPaths = new Set(builds.map(({ configPath }) => configPath));
+  const objects = rows.flatMap(({ path, complete, bytes }): KnownObject[] => {
+    const name = parseObjectPath(path, configPaths);
+    if (name === undefined) return [];
+    const isArchive = archives.has(name.hash) || paths.has(`${path}.index`);
+    return [{ path, name, form: formOf(name, isArchive), complete, size: complete ? bytes : 0 }];
+  });
+  const isSmall = ({ form }: KnownObject): number => (form === 'small' ? 0 : 1);
+  return objects.sort((a, b) => isSmall(a) - isSmall(b));
+}
+
+function formOf({ kind, suffix }: ObjectName, isArchive: boolean): KnownObject['form'] {
+  if (suffix === '.index' || kind === 'config' || kind === 'product') return 'small';
+  if (isArchive) return 'archive';
+  return kind === 'patch' ? 'patch' : 'loose';
+}
+
+/** The name behind an object's path; a product config has a folder of its own, without a kind. */
+function parseObjectPath(path: string, configPaths: ReadonlySet<string>): ObjectName | undefined {
+  const [, folder, hash, suffix] = /^(.+)\/[0-9a-f]{2}\/[0-9a-f]{2}\/([0-9a-f]{32})(\.index)?$/.exec(path) ?? [];
+  if (folder === undefined || hash === undefined) return undefined;
+  if (configPaths.has(folder)) return { cdnPath: folder, kind: 'product', hash };
+  const [, cdnPath, kind] = /^(.+)\/(config|data|patch)$/.exec(folder) ?? [];
+  if (cdnPath === undefined) return undefined;
+  return { cdnPath, kind: kind as ObjectKind, hash, suffix: suffix === undefined ? '' : '.index' };
+}
+
+/** Archives of a build; none while its CDN config is not there or not right. */
+function archivesOf(store: Store, { cdnPath, cdnConfig }: BuildRow): string[] {
+  return decodeIf(store, { cdnPath, kind: 'config', hash: cdnConfig }, (bytes) => {
+    const { archives, patchArchives } = decodeCdnConfig(bytes);
+    return [...archives, ...patchArchives];
+  });
+}
+
+/** Tells of an object whether a build has a part in it: its configs, what its CDN config names, and loose objects of its CDN path. */
+export function belongsTo(store: Store, build: BuildRow): (object: KnownObject) => boolean {
+  const { cdnPath, buildConfig, cdnConfig, productConfig, keyRing } = build;
+  const config = (hash: string): ObjectName => ({ cdnPath, kind: 'config', hash });
+  const named = new Set([
+    buildConfig,
+    cdnConfig,
+    ...(productConfig ? [productConfig] : []),
+    ...(keyRing ? [keyRing] : []),
+  ]);
+  for (const hash of decodeIf(store, config(buildConfig), (bytes) => {
+    const { patch, patchConfig } = decodeBuildConfig(bytes);
+    return [patch?.ckey, patchConfig].filter((key) => key !== undefined);
+  })) {
+    named.add(hash);
+  }
+  for (const hash of decodeIf(store, config(cdnConfig), (bytes) => {
+    const { archives, patchArchives, fileIndex, patchFileIndex } = decodeCdnConfig(bytes);
+    return [...archives, ...patchArchives, fileIndex, patchFileIndex].filter((key) => key !== undefined);
+  })) {
+    named.add(hash);
+  }
+  return ({ name, form }) =>
+    named.has(name.hash) || (name.cdnPath === cdnPath && (form === 'loose' || form === 'patch'));
+}
+
+function decodeIf(store: Store, name: ObjectName, decode: (bytes: Uint8Array) => string[]): string[] {
+  const bytes = store.readObject(name);
+  if (bytes === undefined) return [];
+  try {
+    return decode(bytes);
+  } catch (error) {
+    if (!isPakratError(error)) throw error;
+    return [];
+  }
+}

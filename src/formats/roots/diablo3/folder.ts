@@ -1,0 +1,133 @@
+// The root of Diablo III (products d3…), and the folders that it names. Little-endian, packed.
+//
+//   root     c4 d0 07 80; u32 count; count times: ckey [16], name NUL-terminated
+//            The names are folders: Base, a locale, a platform; the ckey is that of a folder object.
+//   folder   87 fe f1 ea
+//            u32 count; assets, each ckey [16], u32 SNO id
+//            u32 count; parts of assets, each ckey [16], u32 SNO id, u32 number of the part
+//            u32 count; files with a name, each ckey [16], path NUL-terminated with back-slashes (CoreTOC.dat)
+//
+// An SNO id has its name in CoreTOC.dat. Known from what other readers take; no real root was at hand.
+
+import { toHex } from '../../../core/bytes.ts';
+import { formatError } from '../../../core/errors.ts';
+import { ByteReader } from '../../../core/reader.ts';
+import { RecordTable } from '../../../core/record-table.ts';
+import { ByteWriter } from '../../../core/writer.ts';
+
+const rootFormat = 'Diablo III root';
+const folderFormat = 'Diablo III folder';
+const rootMagic = 0x8007d0c4;
+const folderMagic = 0xeaf1fe87;
+/** Readers have room for 32 folders; some twenty are known. */
+const maxFolders = 256;
+const maxPath = 1024;
+
+/** Something with a name: a folder in the root, a file in a folder. */
+export interface Diablo3Named {
+  /** As written. */
+  name: string;
+  /** Lower-case hex. */
+  ckey: string;
+}
+
+/** A file that is known by its SNO id. */
+export interface Diablo3Asset {
+  snoId: number;
+  /** Number of the part; undefined for the asset itself. */
+  part?: number;
+  /** Lower-case hex. */
+  ckey: string;
+}
+
+/** A decoded folder. Assets stay bytes, and are made while iterating. */
+export interface Diablo3Folder {
+  assetCount: number;
+  /** The assets, then the parts of assets. */
+  assets(): Generator<Diablo3Asset>;
+  named: Diablo3Named[];
+}
+
+/** True for bytes that start as such a root. */
+export function isDiablo3Root(head: Uint8Array): boolean {
+  return head.length >= 8 && new ByteReader(head, rootFormat).u32le() === rootMagic;
+}
+
+/** Reads the root: the folders. @throws E_FORMAT… */
+export function decodeDiablo3Root(bytes: Uint8Array): Diablo3Named[] {
+  const reader = new ByteReader(bytes, rootFormat);
+  readMagic(reader, rootMagic);
+  const folders = readNamed(reader);
+  reader.end();
+  if (folders.length > maxFolders) {
+    throw formatError('E_FORMAT_RANGE', rootFormat, `more than ${maxFolders} folders`, { found: folders.length });
+  }
+  return folders;
+}
+
+/** Writes a root. */
+export function encodeDiablo3Root(folders: readonly Diablo3Named[]): Uint8Array {
+  return writeNamed(new ByteWriter().u32le(rootMagic), folders).bytes();
+}
+
+/** Reads a folder. @throws E_FORMAT… */
+export function decodeDiablo3Folder(bytes: Uint8Array): Diablo3Folder {
+  const reader = new ByteReader(bytes, folderFormat);
+  readMagic(reader, folderMagic);
+  const whole = readTable(reader, 20);
+  const parts = readTable(reader, 24);
+  const named = readNamed(reader);
+  reader.end();
+  function* assets(): Generator<Diablo3Asset> {
+    for (const row of whole) {
+      yield { snoId: new ByteReader(row, folderFormat, 16).u32le(), ckey: toHex(row.subarray(0, 16)) };
+    }
+    for (const row of parts) {
+      const numbers = new ByteReader(row, folderFormat, 16);
+      yield { snoId: numbers.u32le(), part: numbers.u32le(), ckey: toHex(row.subarray(0, 16)) };
+    }
+  }
+  return { assetCount: whole.count + parts.count, assets, named };
+}
+
+/** Writes a folder. */
+export function encodeDiablo3Folder(folder: {
+  assets: readonly Diablo3Asset[];
+  named: readonly Diablo3Named[];
+}): Uint8Array {
+  const whole = folder.assets.filter(({ part }) => part === undefined);
+  const parts = folder.assets.filter(({ part }) => part !== undefined);
+  const writer = new ByteWriter().u32le(folderMagic).u32le(whole.length);
+  for (const { ckey, snoId } of whole) writer.key(ckey).u32le(snoId);
+  writer.u32le(parts.length);
+  for (const { ckey, snoId, part } of parts) writer.key(ckey).u32le(snoId).u32le(part!);
+  return writeNamed(writer, folder.named).bytes();
+}
+
+function readMagic(reader: ByteReader, expected: number): void {
+  const found = reader.u32le();
+  if (found !== expected) {
+    const hex = (value: number): string => `0x${value.toString(16)}`;
+    throw formatError('E_FORMAT_MAGIC', reader.what, 'wrong magic', {
+      offset: 0,
+      expected: hex(expected),
+      found: hex(found),
+    });
+  }
+}
+
+function readTable(reader: ByteReader, stride: number): RecordTable {
+  const count = reader.count(reader.u32le(), stride);
+  return new RecordTable(reader.take(count * stride), stride);
+}
+
+function readNamed(reader: ByteReader): Diablo3Named[] {
+  const count = reader.count(reader.u32le(), 17);
+  return Array.from({ length: count }, () => ({ ckey: reader.key(), name: reader.cstring(maxPath) }));
+}
+
+function writeNamed(writer: ByteWriter, named: readonly Diablo3Named[]): ByteWriter {
+  writer.u32le(named.length);
+  for (const { ckey, name } of named) writer.key(ckey).cstring(name);
+  return writer;
+}

@@ -1,0 +1,29 @@
+import type { CoreToc } from './core-toc.ts';
+import type { Diablo3Asset } from './folder.ts';
+import { assetGroup } from './groups.ts';
+
+/**
+ * Makes names of assets, with `/` and without the folder: `SoundBank/3D Ambience/0000.smp`. What Packages.dat lists has its extension, other
+ * files that of their group. An SNO id that CoreTOC does not have makes `SNO/123456`.
+ */
+export function diablo3Namer(toc: CoreToc, packages: readonly string[]): (asset: Diablo3Asset) => string {
+  const extensions = new Map<string, string>();
+  for (const name of packages) {
+    const dot = name.lastIndexOf('.');
+    const key = comparable(name.slice(0, dot));
+    if (dot > 0 && !extensions.has(key)) extensions.set(key, name.slice(dot + 1));
+  }
+  return ({ snoId, part }) => {
+    const behind = part === undefined ? '' : `/${String(part).padStart(4, '0')}`;
+    const entry = toc.get(snoId);
+    if (entry === undefined) return `SNO/${snoId}${behind}`;
+    const { folder, extension } = assetGroup(entry.group);
+    const base = `${folder}/${entry.name.replaceAll('\\', '/')}`;
+    const listed = extensions.get(comparable(base + behind)) ?? (behind && extensions.get(comparable(`${base}/0000`)));
+    return `${base}${behind}.${listed || extension}`;
+  };
+}
+
+function comparable(name: string): string {
+  return name.replaceAll('\\', '/').toLowerCase();
+}

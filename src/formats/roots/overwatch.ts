@@ -1,0 +1,103 @@
+// A root that is a table with named columns. Overwatch (products pro…); other products have had it too.
+//
+//   #FILEID|MD5|CHUNK_ID|PRIORITY|MPRIORITY|FILENAME|INSTALLPATH       the first line; older ones have fewer columns
+//   1|0123…|0|1|1|RetailClient/Overwatch.exe|Overwatch.exe             a line a file, with a value for each column
+//
+// Columns are found by their names: FILENAME and MD5 (the ckey, in hex) must be there. Lines end with LF or CR LF, nothing is quoted.
+// It lists the programs and the manifests (TactManifest/Win_SPWin_RDEV_LenUS_EExt.apm); the assets behind those have no names at all.
+// Known from what other readers take; no real one was at hand.
+
+import { isKeyHex } from '../../core/bytes.ts';
+import { formatError } from '../../core/errors.ts';
+import { ByteWriter } from '../../core/writer.ts';
+import { quoteLine, textLines } from '../text-lines.ts';
+
+const format = 'Overwatch root';
+/** Longest line in characters. */
+const maxLine = 4096;
+const maxColumns = 31;
+
+/** A line of the table. */
+export interface OverwatchFile {
+  /** FILENAME, as written. */
+  readonly name: string;
+  /** Lower-case hex. */
+  readonly ckey: string;
+  /** What the line has, a value for each column. */
+  readonly values: readonly string[];
+}
+
+/** A decoded table. */
+export interface OverwatchRoot {
+  readonly columns: readonly string[];
+  readonly files: readonly OverwatchFile[];
+}
+
+/** True when the first line names the columns of such a table. @param head the first bytes of the root; some thousand are enough */
+export function isOverwatchRoot(head: Uint8Array): boolean {
+  const end = head.findIndex((byte) => byte === 0x0a || byte === 0x0d);
+  const columns = readColumns(
+    new TextDecoder().decode(head.subarray(0, Math.min(end < 0 ? head.length : end, maxLine))),
+  );
+  return columns.includes('FILENAME') && columns.includes('MD5');
+}
+
+function readColumns(line: string): string[] {
+  return line.replace(/^#/, '').split('|');
+}
+
+/**
+ * Reads a table.
+ * @throws E_FORMAT, with the number of the line, for one that has not a value for each column, or no name or key; E_FORMAT_RANGE for too much
+ */
+export function decodeOverwatchRoot(bytes: Uint8Array): OverwatchRoot {
+  const [first = '', ...lines] = textLines(bytes, format);
+  const columns = readColumns(first);
+  const nameAt = columns.indexOf('FILENAME');
+  const keyAt = columns.indexOf('MD5');
+  if (nameAt < 0 || keyAt < 0) {
+    throw formatError('E_FORMAT', format, 'columns are missing', {
+      expected: 'FILENAME and MD5',
+      found: quoteLine(first),
+    });
+  }
+  if (columns.length > maxColumns) {
+    throw formatError('E_FORMAT_RANGE', format, `more than ${maxColumns} columns`, { found: columns.length });
+  }
+  const files = lines.flatMap((line, i): OverwatchFile[] => {
+    if (line === '') return [];
+    const values = line.length > maxLine ? [] : line.split('|');
+    const [name, ckey] = [values[nameAt] ?? '', values[keyAt] ?? ''];
+    if (values.length !== columns.length || name === '' || !isKeyHex(ckey)) {
+      throw formatError('E_FORMAT', format, `line ${i + 2} is no file`, {
+        expected: columns.join('|'),
+        found: quoteLine(line),
+      });
+    }
+    return [{ name, ckey: ckey.toLowerCase(), values }];
+  });
+  return { columns, files };
+}
+
+/**
+ * Writes a table, of the columns and values.
+ * @throws E_FORMAT_RANGE for values that do not fit into a line, or of another number than columns
+ */
+export function encodeOverwatchRoot(root: {
+  columns: readonly string[];
+  files: readonly Pick<OverwatchFile, 'values'>[];
+}): Uint8Array {
+  const writer = new ByteWriter(64 * 1024);
+  for (const [i, values] of [root.columns, ...root.files.map((file) => file.values)].entries()) {
+    const line = values.join('|');
+    if (
+      values.length !== root.columns.length ||
+      values.some((value) => /[|\r\n\0]/.test(value)) ||
+      line.length >= maxLine
+    ) {
+      throw formatError('E_FORMAT_RANGE', format, `line ${i + 1} cannot be written`, { found: quoteLine(line) });
+    }
+    writer.text(`${i === 0 ? '#' : ''}${line}\n`);
+  }
+  return writer.bytes();
+}

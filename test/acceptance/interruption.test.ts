@@ -1,0 +1,103 @@
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import type { SyncReport } from '../../src/cli/sync.ts';
+import type { ExtractResult } from '../../src/sources/extract.ts';
+import { checkHeldBytes } from '../support/held-bytes.ts';
+import { killAgainAndAgain } from '../support/interrupt.ts';
+import { freePort } from '../support/loopback.ts';
+import { describeNginx, type Nginx, startNginx } from '../support/nginx.ts';
+import { cutPowerAgainAndAgain, describePowerCut } from '../support/power-cut.ts';
+import { pakratJson, startPakrat } from '../support/run-pakrat.ts';
+import { scratchFolder } from '../support/scratch.ts';
+import { describeSynthetic, makeTree } from '../support/synthetic-cdn.ts';
+import { expectedFiles, readTruth, wrongFiles } from '../support/truth.ts';
+
+// Whole processes and whole syncs; the machine may be busy.
+jest.setTimeout(120_000);
+const scratch = scratchFolder();
+const mebibyte = 1024 * 1024;
+/** What one interruption may cost. */
+const costBytes = 16 * mebibyte;
+
+describeNginx('an interrupted sync', () => {
+  describeSynthetic('of a tree', () => {
+    const root = scratch('tree');
+    const www = join(root, 'www');
+    let server: Nginx;
+
+    beforeAll(async () => {
+      const port = await freePort();
+      makeTree(root, port, ['--files', '300', '--total-bytes', '28M', '--seed', 'interruption', '--archives', '6']);
+      // Eight transfers at a time: a whole sync takes some seconds.
+      server = await startNginx({ folder: www, port, bytesPerSecond: 0.75 * mebibyte });
+    });
+    afterAll(() => server?.close());
+
+    function syncArgs(store: string): string[] {
+      return ['sync', 'wow', '--store', store, '--patch-url', server.url];
+    }
+
+    /** Goes on to the end; then everything must be held, and right. */
+    async function finish(store: string): Promise<SyncReport> {
+      const { status, value } = await pakratJson<SyncReport>(syncArgs(store));
+      expect({ status, value }).toMatchObject({ status: 0, value: { missing: { entries: 0, bytes: 0 } } });
+      const { bytes, wrong } = checkHeldBytes(store, www);
+      expect(wrong).toEqual([]);
+      expect(bytes).toBeGreaterThanOrEqual(value.wanted.bytes);
+      const expected = expectedFiles(readTruth(root, 'b'), 'ekey').filter(({ lockedBy }) => lockedBy === undefined);
+      await pakratJson(['keys', 'import', join(root, 'truth/keys.txt'), '--store', store]);
+      const to = join(store, 'out');
+      const names = expected.map(({ query }) => query);
+      const args = ['extract', 'wow', ...names, '--to', to, '--store', store, '--offline'];
+      const extracted = await pakratJson<ExtractResult>(args);
+      expect(wrongFiles(expected, to, extracted.value.failed).slice(0, 10)).toEqual([]);
+      return value;
+    }
+
+    test('by kill -9, six times: nothing held is wrong, and little is fetched twice', async () => {
+      const store = scratch('killed');
+      const before = await server.bytesSent();
+      const plan = { args: syncArgs(store), store, www, kills: 6, betweenMs: [450, 1000], seed: 7 } as const;
+      const { interrupted, wrong } = await killAgainAndAgain(plan);
+      expect(wrong).toEqual([]);
+      expect(interrupted).toBe(6);
+      const { wanted } = await finish(store);
+      const served = (await server.bytesSent()) - before;
+      console.log({ wanted: wanted.bytes, served, perKill: (served - wanted.bytes) / 6 });
+      expect(served).toBeLessThan(wanted.bytes * 1.05 + 6 * costBytes);
+    });
+
+    test('by Ctrl-C: exit 130 within two seconds, and the next run goes on', async () => {
+      const store = scratch('interrupted');
+      const { child, ended } = startPakrat(syncArgs(store));
+      await sleep(1500);
+      const started = performance.now();
+      child.kill('SIGINT');
+      const { status, stderr } = await ended;
+      expect({ status, stderr }).toMatchObject({ status: 130, stderr: expect.stringContaining('again') });
+      expect(performance.now() - started).toBeLessThan(2000);
+      const { bytes, wrong } = checkHeldBytes(store, www);
+      expect(wrong).toEqual([]);
+      expect(bytes).toBeGreaterThan(mebibyte);
+      const { wanted, fetched } = await finish(store);
+      expect(fetched.bytes).toBeLessThan(wanted.bytes * 1.05 - bytes / 2);
+    });
+
+    describePowerCut('by a power cut', () => {
+      test('three times: nothing that was called held is wrong or lost', async () => {
+        const before = await server.bytesSent();
+        const cuts = 3;
+        let wanted = 0;
+        const plan = { args: syncArgs, www, cuts, betweenMs: [500, 2000], seed: 11, diskMegabytes: 160 } as const;
+        const { interrupted, wrong, lost, heldBytes } = await cutPowerAgainAndAgain(plan, async (store) => {
+          wanted = (await finish(store)).wanted.bytes;
+        });
+        const served = (await server.bytesSent()) - before;
+        console.log({ wanted, served, heldBytes, perCut: (served - wanted) / cuts });
+        expect({ wrong, lost, interrupted }).toEqual({ wrong: [], lost: [], interrupted: cuts });
+        expect(served).toBeLessThan(wanted * 1.05 + cuts * costBytes);
+      });
+    });
+  });
+});

@@ -1,0 +1,129 @@
+import { describe, expect, test } from '@jest/globals';
+import {
+  decodeCoreToc,
+  decodeDiablo3Folder,
+  decodeDiablo3Root,
+  decodePackages,
+  diablo3Namer,
+  encodeCoreToc,
+  encodeDiablo3Folder,
+  encodeDiablo3Root,
+  encodePackages,
+  isDiablo3Root,
+} from '../../../src/formats/roots/diablo3.ts';
+import { expectHostileSafe } from '../../support/hostile.ts';
+import { codeThrownBy } from '../text.ts';
+
+const key = (digit: string) => digit.repeat(32);
+const hex = (text: string) => Uint8Array.from(Buffer.from(text.replaceAll(' ', ''), 'hex'));
+
+describe('the layout, byte for byte as it is described', () => {
+  test('root', () => {
+    const bytes = hex(`c4d00780 02000000 ${key('1')} 4261736500 ${key('a')} 656e555300`);
+    expect(isDiablo3Root(bytes)).toBe(true);
+    expect(decodeDiablo3Root(bytes)).toEqual([
+      { name: 'Base', ckey: key('1') },
+      { name: 'enUS', ckey: key('a') },
+    ]);
+    expect(encodeDiablo3Root(decodeDiablo3Root(bytes))).toEqual(bytes);
+    expect(codeThrownBy(() => decodeDiablo3Root(Uint8Array.of(...bytes, 0)))).toBe('E_FORMAT');
+  });
+
+  test('folder', () => {
+    const bytes = hex(
+      `87fef1ea 01000000 ${key('1')} 05010000 01000000 ${key('2')} 06000000 07000000 01000000 ${key('3')} 785c7900`,
+    );
+    const folder = decodeDiablo3Folder(bytes);
+    const assets = [...folder.assets()];
+    expect(assets).toEqual([
+      { snoId: 0x105, ckey: key('1') },
+      { snoId: 6, part: 7, ckey: key('2') },
+    ]);
+    expect([folder.assetCount, folder.named]).toEqual([2, [{ name: 'x\\y', ckey: key('3') }]]);
+    expect(encodeDiablo3Folder({ assets, named: folder.named })).toEqual(bytes);
+    expect(codeThrownBy(() => decodeDiablo3Folder(hex(`c4d00780 ${'0'.repeat(24)}`)))).toBe('E_FORMAT_MAGIC');
+  });
+
+  test('CoreTOC: the group of the entry counts, the first of two entries of one id, names behind each group', () => {
+    const bytes = new Uint8Array(844 + 3 * 12 + 6);
+    const view = new DataView(bytes.buffer);
+    const put = (at: number, ...values: number[]) => {
+      for (const [i, value] of values.entries()) view.setUint32(at + 4 * i, value, true);
+    };
+    put(4, 1);
+    put(44 * 4, 2);
+    put((70 + 1) * 4, 0);
+    put((70 + 44) * 4, 14);
+    put(844, 1, 77, 0);
+    bytes.set(Buffer.from('A\0'), 856);
+    put(858, 44, 78, 0, 46, 77, 2);
+    bytes.set(Buffer.from('b\0c\0'), 882);
+    expect([...decodeCoreToc(bytes)]).toEqual([
+      [77, { group: 1, name: 'A' }],
+      [78, { group: 44, name: 'b' }],
+    ]);
+  });
+
+  test('Packages.dat', () => {
+    const bytes = hex('0200bbaa 02000000 612e6200 635c642e756900');
+    expect(decodePackages(bytes)).toEqual(['a.b', 'c\\d.ui']);
+    expect(encodePackages(decodePackages(bytes))).toEqual(bytes);
+  });
+});
+
+describe('names', () => {
+  const toc = new Map([
+    [1, { group: 44, name: 'Rock' }],
+    [2, { group: 41, name: '3D Ambience' }],
+    [3, { group: 46, name: 'Menu' }],
+    [4, { group: 16, name: 'Odd' }],
+    [5, { group: 35, name: 'Run' }],
+    [6, { group: 41, name: 'Plain' }],
+    [7, { group: 46, name: 'Menu.v2' }],
+  ]);
+  const nameOf = diablo3Namer(toc, [
+    'SoundBank\\3D Ambience\\0000.smp',
+    'soundbank\\3d ambience\\0001.fsb',
+    'UI\\Menu.ui',
+    'UI\\Menu.v2.xml',
+    'none',
+  ]);
+
+  test.each([
+    [{ snoId: 1 }, 'Textures/Rock.tex'],
+    [{ snoId: 2 }, 'SoundBank/3D Ambience.sbk'],
+    [{ snoId: 2, part: 0 }, 'SoundBank/3D Ambience/0000.smp'],
+    [{ snoId: 2, part: 1 }, 'SoundBank/3D Ambience/0001.fsb'],
+    [{ snoId: 2, part: 12345 }, 'SoundBank/3D Ambience/12345.smp'],
+    [{ snoId: 6, part: 3 }, 'SoundBank/Plain/0003.sbk'],
+    [{ snoId: 3 }, 'UI/Menu.ui'],
+    [{ snoId: 7 }, 'UI/Menu.v2.xml'],
+    [{ snoId: 4 }, 'Asset16/Odd.a16'],
+    [{ snoId: 5 }, 'Script/Run.a35'],
+    [{ snoId: 9 }, 'SNO/9'],
+    [{ snoId: 9, part: 2 }, 'SNO/9/0002'],
+  ])('%j is %s', (asset, name) => {
+    expect(nameOf({ ...asset, ckey: key('0') })).toBe(name);
+  });
+
+  test('CoreTOC comes back as it was', () => {
+    expect(decodeCoreToc(encodeCoreToc(toc))).toEqual(new Map([...toc].sort(([, a], [, b]) => a.group - b.group)));
+    expect(codeThrownBy(() => encodeCoreToc(new Map([[1, { group: 70, name: 'x' }]])))).toBe('E_FORMAT_RANGE');
+  });
+});
+
+test('hostile bytes', () => {
+  const named = [
+    { name: 'a', ckey: key('1') },
+    { name: 'b\\c', ckey: key('2') },
+  ];
+  const assets = [
+    { snoId: 1, ckey: key('3') },
+    { snoId: 1, part: 2, ckey: key('4') },
+  ];
+  expectHostileSafe(decodeDiablo3Root, encodeDiablo3Root(named));
+  expectHostileSafe((bytes) => [...decodeDiablo3Folder(bytes).assets()], encodeDiablo3Folder({ assets, named }));
+  expectHostileSafe(decodePackages, encodePackages(['a.b', 'c']));
+  // Groups that are cut off are told; unused space behind the last name is not there.
+  expectHostileSafe(decodeCoreToc, encodeCoreToc(new Map([[1, { group: 44, name: 'Rock' }]])));
+});

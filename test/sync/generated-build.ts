@@ -1,0 +1,182 @@
+import { execFileSync } from 'node:child_process';
+import * as fs from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Build, type BuildIdentity, openBuild } from '../../src/builds/build.ts';
+import type { Cdn } from '../../src/cdn/get-object.ts';
+import { Hosts } from '../../src/cdn/hosts.ts';
+import { HttpClient } from '../../src/cdn/http.ts';
+import { unlimited } from '../../src/cdn/rate-limit.ts';
+import { openStore, type Store } from '../../src/store/store.ts';
+import { localEngine } from '../../src/sync/engine.ts';
+import { type FetchTools, spanCommitter, storeObjects } from '../../src/sync/store-objects.ts';
+import type { SyncTools } from '../../src/sync/sync-build.ts';
+import { conformanceTool } from '../support/conformance.ts';
+import { type LyingServer, lyingServer } from '../support/lying-server.ts';
+
+/*
+ * A build that none of our code made (the generator beside the conformance files made it), served by hosts of this process that can
+ * lie, and opened with everything that a sync needs. One thread, so that a test sees all of it.
+ */
+
+/** A row of the generator's table of truth. */
+export type TruthRow = Record<string, string>;
+
+/** A generated CDN in memory. */
+export interface GeneratedCdn {
+  /** Every object, by its path below a host. */
+  objects: Map<string, Uint8Array>;
+  identity(build: 'a' | 'b'): BuildIdentity;
+  truth(build: 'a' | 'b'): TruthRow[];
+}
+
+/** Makes a CDN of two builds. About a second. */
+export function generateCdn(...options: string[]): GeneratedCdn {
+  const root = fs.mkdtempSync(join(tmpdir(), 'pakrat-generated-'));
+  try {
+    const size = ['--files', '150', '--total-bytes', '3M', '--loose', '0.05'];
+    const make = ['make', '--out', root, ...size, ...options];
+    execFileSync('python3', [conformanceTool('gencdn.py'), ...make], { stdio: 'pipe' });
+    const text = (...path: string[]): string => fs.readFileSync(join(root, ...path), 'utf8');
+    const { configs } = JSON.parse(text('truth/summary.json')) as { configs: Configs };
+    const truth = { a: rowsOf(text('truth/build-a.tsv')), b: rowsOf(text('truth/build-b.tsv')) };
+    return {
+      objects: filesBelow(join(root, 'www'), 'tpr'),
+      identity: (build) => ({
+        ...{ product: 'wow', name: `build ${build}`, buildId: null, region: 'us', hosts: [] },
+        ...{ buildConfig: configs.build[build], cdnConfig: configs.cdn[build] },
+        ...{ productConfig: configs.product_config, keyRing: configs.keyring },
+        ...{ cdnPath: 'tpr/wow', configPath: 'tpr/configs/data' },
+      }),
+      truth: (build) => truth[build],
+    };
+  } finally {
+    fs.rmSync(root, { recursive: true });
+  }
+}
+
+interface Configs {
+  build: { a: string; b: string };
+  cdn: { a: string; b: string };
+  product_config: string;
+  keyring: string;
+}
+
+function filesBelow(root: string, folder: string): Map<string, Uint8Array> {
+  const paths = fs.readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' });
+  return new Map(
+    paths
+      .map((path) => `${folder}/${path}`)
+      .filter((path) => fs.statSync(join(root, path)).isFile())
+      .map((path) => [path, new Uint8Array(fs.readFileSync(join(root, path)))]),
+  );
+}
+
+function rowsOf(text: string): TruthRow[] {
+  const [header, ...rows] = text.trimEnd().split('\n');
+  const names = header!.split('\t');
+  return rows.map((row) => Object.fromEntries(row.split('\t').map((value, i) => [names[i]!, value])));
+}
+
+/** An open store and build. Needs `close`. */
+export interface OpenedBuild {
+  store: Store;
+  build: Build;
+  tools: SyncTools;
+  fetchTools: FetchTools;
+  /** Of everything that was asked of the hosts. */
+  traffic: { bytes: number; requests: number };
+  close(): Promise<void>;
+}
+
+/** How a build is opened. */
+export interface OpenOptions {
+  root: string;
+  cdn: GeneratedCdn;
+  build: 'a' | 'b';
+  /** None: offline. */
+  servers: readonly LyingServer[];
+  signal?: AbortSignal;
+  jobs?: number;
+  gapBytes?: number;
+}
+
+/** Opens a store and a build in it. */
+export async function openGenerated(options: OpenOptions): Promise<OpenedBuild> {
+  const { servers, signal, jobs = 4, gapBytes = 65536 } = options;
+  const store = openStore(options.root, { create: true });
+  const http = new HttpClient({ connectMs: 1000, idleMs: 500, connections: 8 });
+  const hosts = new Hosts(servers.map(({ base }) => ({ base, fallback: false })));
+  const traffic = { bytes: 0, requests: 0 };
+  const count = {
+    onReceived: (bytes: number): void => {
+      traffic.bytes += bytes;
+    },
+    onRequest: (): void => {
+      traffic.requests += 1;
+    },
+  };
+  const cdn: Cdn = { http, hosts, rate: unlimited, attemptsPerHost: 3, signal, ...count };
+  const committer = spanCommitter(store);
+  const engine = localEngine(
+    {
+      ...{ limits: { connectMs: 1000, idleMs: 500, connections: jobs }, temporary: store.layout.temporary },
+      ...{ maxRangeBytes: 1 << 28, slowestBytesPerSecond: 0 },
+    },
+    { onSpans: committer.add, ...count },
+  );
+  const planOptions = { gapBytes, maxRangeBytes: 1 << 28 };
+  const fetchTools: FetchTools = {
+    ...{ store, cdn: servers.length === 0 ? undefined : async () => cdn, engine: async () => engine },
+    ...{ flush: () => committer.flush(), jobs, smallJobs: 8, planOptions },
+  };
+  const closeTools = async (): Promise<void> => {
+    await engine.close();
+    await http.close();
+    committer.flush();
+    store.close();
+  };
+  try {
+    const identity = options.cdn.identity(options.build);
+    store.ledger.addBuild(identity);
+    const build = await openBuild({ store, identity, objects: storeObjects(fetchTools) });
+    return {
+      ...{ store, build, fetchTools, traffic },
+      tools: { store, build, cdn: async () => cdn, engine: async () => engine, committer, jobs, planOptions },
+      async close() {
+        build.close();
+        await closeTools();
+      },
+    };
+  } catch (error) {
+    await closeTools();
+    throw error;
+  }
+}
+
+/** Starts a host with all objects of a CDN. */
+export function hostOf(cdn: GeneratedCdn, lie?: LyingServer['lie']): Promise<LyingServer> {
+  return lyingServer(cdn.objects).then((server) => Object.assign(server, lie === undefined ? {} : { lie }));
+}
+
+/** Demands that every byte that the ledger calls held is on disk as the CDN has it. Gives back how many those are. */
+export function expectRightStore(store: Store, cdn: GeneratedCdn): number {
+  let held = 0;
+  for (const { path, complete } of [...store.ledger.objects()]) {
+    const truth = cdn.objects.get(path);
+    if (truth === undefined) throw new Error(`${path} is held, but no object of the CDN`);
+    const spans = store.ledger.spans(path);
+    if (complete && spans[0]?.end !== truth.length) throw new Error(`${path} is called whole with a wrong size`);
+    const inPlace = fs.existsSync(store.file(path));
+    const file = inPlace ? store.file(path) : `${store.layout.temporary}/${path.slice(-32)}.partial`;
+    if (spans.length === 0) continue;
+    const bytes = fs.readFileSync(file);
+    for (const { start, end } of spans) {
+      if (Buffer.compare(bytes.subarray(start, end), truth.subarray(start, end)) !== 0) {
+        throw new Error(`${path}: ${start}-${end} is held, but wrong`);
+      }
+      held += end - start;
+    }
+  }
+  return held;
+}
