@@ -32,12 +32,11 @@ export default class Ls extends PakratCommand {
     const options = this.globals(flags);
     const [source, ...globs] = argv as string[];
     const { withSource } = await import('../src/cli/sources.ts');
-    const { nameMatcher } = await import('../src/core/glob.ts');
     const { listRow, writeList, writeLongList } = await import('../src/cli/render/list.ts');
     const { writeJsonList } = await import('../src/cli/render/json.ts');
     const hooks = { note: (text: string) => this.note(text), signal: this.signal };
     await withSource(options, source!, { hooks, pak: flags }, async (opened) => {
-      const entries = opened.list(globs.length === 0 ? () => true : nameMatcher(globs));
+      const entries = opened.list(globs.length === 0 ? () => true : await matcherOf(globs));
       if (this.jsonEnabled()) await writeJsonList(process.stdout, listRow(entries));
       else await (flags.long ? writeLongList : writeList)(process.stdout, entries);
     });
@@ -47,4 +46,10 @@ export default class Ls extends PakratCommand {
   override logJson(json: unknown): void {
     if (json !== undefined) super.logJson(json);
   }
+}
+
+/** The library for globs is loaded only where there are any. */
+async function matcherOf(globs: readonly string[]): Promise<(name: string) => boolean> {
+  const { nameMatcher } = await import('../src/core/glob.ts');
+  return nameMatcher(globs);
 }

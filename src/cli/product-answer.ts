@@ -81,7 +81,8 @@ function remember(write: () => void): void {
   try {
     write();
   } catch (error) {
-    if (!codeOf(error)?.startsWith('SQLITE_READONLY')) throw error;
+    const { cause } = error as { cause?: unknown };
+    if (!codeOf(cause)?.startsWith('SQLITE_READONLY')) throw error;
   }
 }
 

@@ -106,11 +106,12 @@ async function extractPak(source: PakSource, work: Extraction): Promise<void> {
     bytes += entry.size;
   }
   options.onPlan?.(tasks.size, bytes);
+  const failed: { index: number; failure: ExtractFailure }[] = [];
   await runPakTasks(source, { kind: 'extract', to, raw }, [...tasks.values()], {
     ...{ threads, signal },
     onResult({ index, bytes, problem, unsure }) {
       const name = names.get(index)!;
-      if (problem !== undefined) result.failed.push({ name, ...problem });
+      if (problem !== undefined) failed.push({ index, failure: { name, ...problem } });
       else {
         result.files += 1;
         result.bytes += bytes;
@@ -119,6 +120,9 @@ async function extractPak(source: PakSource, work: Extraction): Promise<void> {
       options.onFile?.(bytes);
     },
   });
+  // Threads end in any order; reports should not.
+  failed.sort((a, b) => a.index - b.index);
+  result.failed.push(...failed.map(({ failure }) => failure));
 }
 
 async function extractInBatches(source: Source, work: Extraction): Promise<void> {

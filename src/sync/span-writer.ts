@@ -9,6 +9,8 @@ import type { Spool } from './entry-verifier.ts';
 const batchBytes = 1024 * 1024;
 /** Written bytes that ask for a flush to disk: what a power cut can cost for each file being written. A kill costs less, see adopt. */
 const flushBytes = 16 * 1024 * 1024;
+/** After this time what came is written and flushed, however little it is: on a slow line this is what an interruption costs. */
+const flushMs = 500;
 const replayBytes = 1024 * 1024;
 
 /**
@@ -27,6 +29,7 @@ export class SpanWriter {
   #batchSize = 0;
   #unflushed: Span[] = [];
   #unflushedBytes = 0;
+  #flushedAt = performance.now();
   #flushing: Promise<void> | undefined;
   #failure: unknown;
 
@@ -43,7 +46,9 @@ export class SpanWriter {
     if (position !== this.#batchStart + this.#batchSize) this.#writeBatch();
     if (this.#batchSize === 0) this.#batchStart = position;
     for (const piece of pieces) this.#gather(piece);
-    if (this.#unflushedBytes >= flushBytes) this.#flush();
+    const late = this.#flushing === undefined && performance.now() - this.#flushedAt >= flushMs;
+    if (late) this.#writeBatch();
+    if (late || this.#unflushedBytes >= flushBytes) this.#flush();
   }
 
   /** Takes bytes that were read from this file and turned out right: they are flushed and reported as if they had been written. */
@@ -149,6 +154,7 @@ export class SpanWriter {
   /** Starts a flush unless one runs; a failed flush is final for this file, for a second one may succeed with the bytes lost. */
   #flush(): Promise<void> {
     if (this.#flushing !== undefined) return this.#flushing;
+    this.#flushedAt = performance.now();
     const spans = mergeSpans(this.#unflushed);
     this.#unflushed = [];
     this.#unflushedBytes = 0;

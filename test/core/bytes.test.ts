@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { compareBytes, concatBytes, equalBytes, fromHex, isAllZero, isKeyHex, toHex } from '../../src/core/bytes.ts';
 
-const bytes = () => fc.uint8Array({ maxLength: 40 });
+const bytes = () => fc.uint8Array({ maxLength: 40, size: 'max' });
 
 test('hex is what Node writes, and comes back', () => {
   fc.assert(

@@ -32,7 +32,7 @@ function reopened<Result>(body: (other: Ledger) => Result): Result {
 describe('spans', () => {
   const spans = fc.array(
     fc.tuple(fc.nat(100), fc.integer({ min: 1, max: 30 })).map(([start, size]) => ({ start, end: start + size })),
-    { maxLength: 6 },
+    { maxLength: 6, size: 'max' },
   );
 
   test('are merged over all the times that they are added', () => {

@@ -1,7 +1,38 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { checkHeldBytes } from './held-bytes.ts';
+import { checkHeldBytes, readClaims } from './held-bytes.ts';
 import { randomSource } from './hostile.ts';
 import { startPakrat } from './run-pakrat.ts';
+
+/** A run of the program that is to be interrupted. */
+export interface Victim {
+  store: string;
+  ended: Promise<unknown>;
+}
+
+/**
+ * Waits for a random moment of a run: every other time counted from its start, so that start-up is hit as well,
+ * else from the first bytes that it adds to what is held. Ends when the run does.
+ */
+export async function randomMoment(
+  { store, ended }: Victim,
+  when: { betweenMs: readonly [number, number]; random: () => number; turn: number },
+): Promise<void> {
+  const [soonest, latest] = when.betweenMs;
+  let running = true;
+  void ended.then(() => {
+    running = false;
+  });
+  if (when.turn % 2 === 0) {
+    const before = claimedBytes(store);
+    while (running && claimedBytes(store) === before) await sleep(20);
+  }
+  const from = when.turn % 2 === 0 ? 0 : soonest;
+  await Promise.race([ended, sleep(from + when.random() * (latest - soonest))]);
+}
+
+function claimedBytes(store: string): number {
+  return [...readClaims(store).values()].flat().reduce((sum, { start, end }) => sum + end - start, 0);
+}
 
 /** What is to be killed, and how often. */
 export interface KillPlan {
@@ -11,7 +42,7 @@ export interface KillPlan {
   /** The folder that the server serves, for comparison. */
   www: string;
   kills: number;
-  /** A kill comes between these times after the start, at random. */
+  /** See {@link randomMoment}. */
   betweenMs: readonly [number, number];
   seed: number;
 }
@@ -27,14 +58,14 @@ export interface KillOutcome {
 /** Runs the program and kills it (-9) at random moments, again and again; after each the whole of what the ledger calls held is compared. */
 export async function killAgainAndAgain(plan: KillPlan): Promise<KillOutcome> {
   const random = randomSource(plan.seed);
-  const [soonest, latest] = plan.betweenMs;
+  const { store, betweenMs } = plan;
   const outcome: KillOutcome = { interrupted: 0, wrong: [] };
   for (let kill = 1; kill <= plan.kills; kill++) {
     const { child, ended } = startPakrat(plan.args);
-    await Promise.race([ended, sleep(soonest + random() * (latest - soonest))]);
+    await randomMoment({ store, ended }, { betweenMs, random, turn: kill });
     if (child.exitCode === null && child.kill('SIGKILL')) outcome.interrupted += 1;
     await ended;
-    outcome.wrong.push(...checkHeldBytes(plan.store, plan.www).wrong.map((line) => `after kill ${kill}: ${line}`));
+    outcome.wrong.push(...checkHeldBytes(store, plan.www).wrong.map((line) => `after kill ${kill}: ${line}`));
   }
   return outcome;
 }

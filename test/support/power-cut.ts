@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe } from '@jest/globals';
 import { checkHeldBytes, lostClaims, readClaims } from './held-bytes.ts';
 import { randomSource } from './hostile.ts';
+import { randomMoment } from './interrupt.ts';
 import { startPakrat } from './run-pakrat.ts';
 
 /*
@@ -21,7 +22,7 @@ export interface CutPlan {
   /** The folder that the server serves, for comparison. */
   www: string;
   cuts: number;
-  /** A cut comes between these times after the start, at random. */
+  /** See {@link randomMoment}. */
   betweenMs: readonly [number, number];
   seed: number;
   diskMegabytes: number;
@@ -121,24 +122,24 @@ export async function cutPowerAgainAndAgain(
   atTheEnd: (store: string) => Promise<void> = async () => {},
 ): Promise<CutOutcome> {
   const random = randomSource(plan.seed);
-  const [soonest, latest] = plan.betweenMs;
   const outcome: CutOutcome = { interrupted: 0, wrong: [], lost: [], heldBytes: [] };
   const home = mkdtempSync(join(tmpdir(), 'pakrat-disk-'));
   let disk = new Disk(home, makeImage(home, plan.diskMegabytes));
   try {
     for (let cut = 1; cut <= plan.cuts; cut++) {
-      const { child, ended } = startPakrat(plan.args(join(disk.folder, 'store')), plan.env ? { env: plan.env } : {});
-      await Promise.race([ended, sleep(soonest + random() * (latest - soonest))]);
+      const store = join(disk.folder, 'store');
+      const { child, ended } = startPakrat(plan.args(store), plan.env ? { env: plan.env } : {});
+      await randomMoment({ store, ended }, { betweenMs: plan.betweenMs, random, turn: cut });
       if (child.exitCode === null) outcome.interrupted += 1;
       // Whoever reads a WAL ledger sees only commits that were flushed.
-      const before = readClaims(join(disk.folder, 'store'));
+      const before = readClaims(store);
       disk = await disk.cutPower(child, ended);
-      const store = join(disk.folder, 'store');
-      const after = readClaims(store);
+      const left = join(disk.folder, 'store');
+      const after = readClaims(left);
       const said = (line: string): string => `after cut ${cut}: ${line}`;
       outcome.lost.push(...lostClaims(before, after).map(said));
       if (after.size === 0) continue;
-      const { bytes, wrong } = checkHeldBytes(store, plan.www);
+      const { bytes, wrong } = checkHeldBytes(left, plan.www);
       outcome.wrong.push(...wrong.map(said));
       outcome.heldBytes.push(bytes);
     }

@@ -359,12 +359,13 @@ describe('a host with wrong bytes', () => {
 
   test('nothing of an answer from another place is taken, and it is not read to its end', async () => {
     const many = archiveOf(Array.from({ length: 200 }, (_, i) => wholeEntry(20_000, i)));
-    server.objects.set(path, many.bytes);
+    server.objects.set(path, new Uint8Array([...many.bytes, 0]));
     server.lie = always({ kind: 'shift', by: 1 });
     const work = jobFor(many, { path, file: job.file });
     const result = await run(work);
     expect(result.verified.every((bytes) => bytes === 0)).toBe(true);
     expect([spans, fs.existsSync(job.file)]).toEqual([[], false]);
+    expect(received).toBeGreaterThan(3 * 20_000);
     expect(received).toBeLessThan(1_000_000);
   });
 

@@ -62,14 +62,14 @@ const anyWorld: fc.Arbitrary<World> = fc
           ...{ gap: fc.nat(60), size: fc.integer({ min: 1, max: 50 }), wanted: fc.boolean() },
           priority: fc.integer({ min: -1, max: 2 }),
         }),
-        { maxLength: 25 },
+        { maxLength: 25, size: 'max' },
       ),
       { maxLength: 4 },
     ),
     loose: fc.array(fc.record({ size: fc.integer({ min: 1, max: 50 }), held: fc.nat(60), complete: fc.boolean() }), {
       maxLength: 4,
     }),
-    held: fc.array(fc.tuple(fc.nat(3), fc.nat(1500), fc.nat(80)), { maxLength: 10 }),
+    held: fc.array(fc.tuple(fc.nat(3), fc.nat(1500), fc.nat(80)), { maxLength: 20, size: 'max' }),
   })
   .map(({ archives, loose, held }) => {
     const world: World = { entries: [], held: new Map(), complete: new Set() };
@@ -200,7 +200,7 @@ describe('a hostile index', () => {
   test('entries that overlap never share a range, whatever the order', () => {
     const entry = fc.record({ offset: fc.nat(200), size: fc.integer({ min: 1, max: 100 }) });
     fc.assert(
-      fc.property(fc.array(entry, { maxLength: 20 }), (list) => {
+      fc.property(fc.array(entry, { maxLength: 20, size: 'max' }), (list) => {
         const entries = list.map((place, i) => ({ ...place, ekey: keyOf(i), archive: 0, priority: 0, wanted: true }));
         const { ranges } = planOf({ entries, held: new Map(), complete: new Set() });
         for (const range of ranges) {

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { importListfile } from '../../src/builds/listfile-index.ts';
 import { toHex } from '../../src/core/bytes.ts';
@@ -29,7 +30,7 @@ describeSynthetic('selectEntries', () => {
     cdn = generateCdn('--localized', '0.3', '--foreign', '40');
     server = await hostOf(cdn);
     const names = cdn.truth('a').map(({ fdid, name }) => `${fdid};${name}\n`);
-    await importListfile(storeLayout(scratch('store')), [new TextEncoder().encode(names.join(''))]);
+    await importListfile(storeLayout(scratch('store')), Readable.from([Buffer.from(names.join(''))]));
     at = await openGenerated({ root: scratch('store'), cdn, build: 'a', servers: [server] });
     const { encoding, root, install, download, size } = at.build.config;
     manifests = [encoding, root, install, download, size].flatMap((each) => {

@@ -1,0 +1,97 @@
+import { spawnSync } from 'node:child_process';
+import { accessSync, constants, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, test } from '@jest/globals';
+import { quakePak } from '../support/quake-pak.ts';
+import { runPakrat, startPakrat } from '../support/run-pakrat.ts';
+import { scratchFolder } from '../support/scratch.ts';
+import { describeSynthetic, syntheticCdn } from '../support/synthetic-cdn.ts';
+
+const scratch = scratchFolder();
+
+function canMount(): boolean {
+  try {
+    accessSync('/dev/fuse', constants.R_OK | constants.W_OK);
+    return existsSync('/proc/self/mounts') && existsSync('node_modules/fuse-native');
+  } catch {
+    return false;
+  }
+}
+
+function describeFuse(name: string, body: () => void): void {
+  if (!canMount()) console.warn(`SKIPPED, no FUSE here: ${name}`);
+  (canMount() ? describe : describe.skip)(name, body);
+}
+
+const large = Buffer.alloc(3_000_000, 'some text, ');
+
+function makePak(): string {
+  writeFileSync(
+    scratch('m.pak'),
+    quakePak([
+      { name: 'maps/a.bsp', content: 'A' },
+      { name: 'large.bin', content: large },
+      { name: 'large.bin', content: 'hidden' },
+      { name: '../evil', content: 'E' },
+    ]),
+  );
+  return scratch('m.pak');
+}
+
+function isMounted(folder: string): boolean {
+  return readFileSync('/proc/self/mounts', 'utf8').includes(folder);
+}
+
+async function mounted(folder: string, source = [makePak()]): Promise<ReturnType<typeof startPakrat>> {
+  mkdirSync(folder, { recursive: true });
+  const started = startPakrat(['mount', source[0]!, folder, ...source.slice(1)]);
+  for (let tries = 0; tries < 200 && !isMounted(folder); tries++) await sleep(50);
+  return started;
+}
+
+describeFuse('mount', () => {
+  test.each(['SIGINT', 'SIGTERM'] as const)('shows a PAK until %s', async (signal) => {
+    const folder = scratch(signal);
+    const { child, ended } = await mounted(folder);
+    try {
+      expect((await readdir(folder)).sort()).toEqual(['large.bin', 'maps']);
+      expect((await readFile(`${folder}/maps/a.bsp`)).toString()).toBe('A');
+      expect((await readFile(`${folder}/large.bin`)).equals(large)).toBe(true);
+      expect((await stat(`${folder}/large.bin`)).size).toBe(large.length);
+      expect(spawnSync('sh', ['-c', `echo x > ${folder}/new`]).status).not.toBe(0);
+    } finally {
+      child.kill(signal);
+    }
+    expect(await ended).toMatchObject({ status: 0 });
+    expect(isMounted(folder)).toBe(false);
+  });
+});
+
+describeSynthetic('mount, on a build', () => {
+  const [what, cannot] = canMount() ? [test, ''] : [test.skip, ' (no FUSE here)'];
+  what(`files of a build are fetched when they are read${cannot}`, async () => {
+    const cdn = await syntheticCdn();
+    const [store, folder] = [scratch('store'), scratch('build')];
+    const options = ['--store', store, '--patch-url', cdn.url];
+    const [first] = JSON.parse(runPakrat(['ls', 'wow', ...options, '--json']).stdout) as {
+      name: string;
+      size: number;
+    }[];
+    const { child, ended } = await mounted(folder, ['wow', ...options]);
+    try {
+      const bytes = await readFile(`${folder}/${first!.name}`);
+      expect(bytes.length).toBe(first!.size);
+      expect(runPakrat(['cat', 'wow', first!.name, ...options, '--offline']).status).toBe(0);
+    } finally {
+      child.kill('SIGTERM');
+    }
+    expect((await ended).status).toBe(0);
+    await cdn.close();
+  });
+});
+
+test('what cannot be mounted is an error, and mounts nothing', () => {
+  expect(runPakrat(['mount', scratch('none.pak'), scratch('m')]).status).not.toBe(0);
+  expect(runPakrat(['mount', makePak(), scratch('a"b')]).status).toBe(2);
+});
