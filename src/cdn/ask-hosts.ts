@@ -102,5 +102,8 @@ function exhausted(
     });
   }
   const last = tally.failures.at(-1) ?? 'no answer';
-  return new PakratError('E_NETWORK_EXHAUSTED', `${options.what}: every host failed, the last with: ${last}`, { data });
+  return new PakratError('E_NETWORK_EXHAUSTED', `${options.what}: every host failed, the last with: ${last}`, {
+    hint: 'Check the network and run the same command again; --cdn-host asks other hosts.',
+    data,
+  });
 }

@@ -59,7 +59,8 @@ function whyNot(): string | undefined {
   if (spawnSync('mkfs.ext4', ['-V']).status !== 0) return 'mkfs.ext4 is not installed';
   const home = mkdtempSync(join(tmpdir(), 'pakrat-disk-'));
   try {
-    new Disk(home, makeImage(home, 16)).remove();
+    const disk = new Disk(home, makeImage(home, 16));
+    execFileSync('umount', [disk.folder], { stdio: 'pipe' });
     return undefined;
   } catch (error) {
     return `no disk can be mounted (${(error as Error).message.split('\n')[0]})`;
@@ -102,12 +103,16 @@ class Disk {
     execFileSync('cp', ['--sparse=always', this.#image, copy]);
     child.kill('SIGKILL');
     await ended;
-    this.remove();
+    await this.remove();
     return new Disk(this.#home, copy);
   }
 
-  remove(): void {
-    execFileSync('umount', [this.folder], { stdio: 'pipe' });
+  async remove(): Promise<void> {
+    // The system may take a moment to let go of the files of a process that was killed.
+    for (let tries = 0; spawnSync('umount', [this.folder]).status !== 0; tries++) {
+      if (tries === 100) throw new Error(`${this.folder} cannot be unmounted`);
+      await sleep(50);
+    }
     rmSync(this.folder, { recursive: true });
     rmSync(this.#image);
   }
@@ -128,11 +133,13 @@ export async function cutPowerAgainAndAgain(
   try {
     for (let cut = 1; cut <= plan.cuts; cut++) {
       const store = join(disk.folder, 'store');
+      const t0 = performance.now();
       const { child, ended } = startPakrat(plan.args(store), plan.env ? { env: plan.env } : {});
       await randomMoment({ store, ended }, { betweenMs: plan.betweenMs, random, turn: cut });
       if (child.exitCode === null) outcome.interrupted += 1;
       // Whoever reads a WAL ledger sees only commits that were flushed.
       const before = readClaims(store);
+      console.log('cut', cut, 'after', performance.now() - t0, [...before.values()].flat().reduce((s, x) => s + x.end - x.start, 0));
       disk = await disk.cutPower(child, ended);
       const left = join(disk.folder, 'store');
       const after = readClaims(left);
@@ -146,7 +153,7 @@ export async function cutPowerAgainAndAgain(
     await atTheEnd(join(disk.folder, 'store'));
     return outcome;
   } finally {
-    disk.remove();
+    await disk.remove();
     rmSync(home, { recursive: true });
   }
 }

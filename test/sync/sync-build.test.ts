@@ -1,8 +1,8 @@
 import * as fs from 'node:fs';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { objectPath } from '../../src/store/layout.ts';
 import type { Selection } from '../../src/sync/selection.ts';
-import { planSync, type SyncEvent, type SyncResult, syncBuild } from '../../src/sync/sync-build.ts';
+import { planSync, type SyncEvent, syncBuild } from '../../src/sync/sync-build.ts';
 import { always, type LyingServer } from '../support/lying-server.ts';
 import { scratchFolder } from '../support/scratch.ts';
 import { describeSynthetic } from '../support/synthetic-cdn.ts';
@@ -21,6 +21,7 @@ const everything: Selection = { tags: [], include: [], all: false };
 const nothing = { entries: 0, bytes: 0 };
 
 describeSynthetic('syncBuild', () => {
+  let common: GeneratedCdn;
   let cdn: GeneratedCdn;
   let server: LyingServer;
   let others: LyingServer[];
@@ -29,7 +30,8 @@ describeSynthetic('syncBuild', () => {
   let root: string;
 
   beforeAll(() => {
-    cdn = generateCdn();
+    common = generateCdn();
+    cdn = common;
   });
   beforeEach(async () => {
     server = await hostOf(cdn);
@@ -42,7 +44,6 @@ describeSynthetic('syncBuild', () => {
     await closeAll();
     await Promise.all([server, ...others].map((host) => host.close()));
   });
-  afterAll(() => cdn.objects.clear());
 
   async function closeAll(): Promise<void> {
     for (const each of opened.splice(0)) await each.close();
@@ -126,6 +127,11 @@ describeSynthetic('syncBuild', () => {
     const kept = expectRightStore(first.store, cdn);
     expect(kept).toBeGreaterThanOrEqual(wanted.bytes / 3);
 
+    // Names before data: an aborted run keeps the map.
+    const offline = await open({ servers: [] });
+    expect((await offline.build.root())?.kind).toBe('wow');
+    expect((await offline.build.install())?.entries.length).toBeGreaterThan(0);
+
     server.lie = () => undefined;
     const second = await open();
     const before = (await planSync(second.tools, everything)).plan;
@@ -206,13 +212,25 @@ describeSynthetic('syncBuild', () => {
     expectAllRows(second, 'a');
   });
 
-  test('hosts that know no ranges serve it all the same', async () => {
-    server.lie = always({ kind: 'whole' });
-    const at = await open();
-    const result: SyncResult = await syncBuild(at.tools, everything);
-    expect(result).toMatchObject({ missing: nothing, failures: [] });
-    expectAllRows(at, 'a');
-    expectRightStore(at.store, cdn);
+  test('hosts that know no ranges serve it all the same, also the manifests that lie in archives', async () => {
+    cdn = generateCdn('--loose-meta', '0', '--seed', 'whole');
+    try {
+      server.objects = new Map(cdn.objects);
+      server.lie = always({ kind: 'whole' });
+      const at = await open();
+      expect(at.build.locate(at.build.config.encoding.ekey!)!.loose).toBe(false);
+      // A part of the build, so that no range begins where its archive begins.
+      const part = { ...everything, include: ['*.exe'] };
+      const { plan } = await planSync(at.tools, part);
+      expect(plan.ranges.some(({ start }) => start > 0)).toBe(true);
+      expect(await syncBuild(at.tools, part)).toMatchObject({ missing: nothing, failures: [] });
+      expectRightStore(at.store, cdn);
+      expect(await syncBuild(at.tools, everything)).toMatchObject({ missing: nothing, failures: [] });
+      expectAllRows(at, 'a');
+      expectRightStore(at.store, cdn);
+    } finally {
+      cdn = common;
+    }
   });
 
   test('one host that knows no ranges does not make the others send whole objects', async () => {
