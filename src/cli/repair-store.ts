@@ -5,12 +5,12 @@ import { isPakratError } from '../core/errors.ts';
 import { objectPath } from '../store/layout.ts';
 import type { BuildRow } from '../store/ledger.ts';
 import type { RangeJob } from '../sync/fetch-range.ts';
+import type { KnownObject } from '../sync/known-objects.ts';
+import { checkPatch, checkSmallObject, type DamagedEntry } from '../sync/store-checks.ts';
 import { completeLoose, entryJobs, isHeld, smallObject } from '../sync/store-objects.ts';
 import { transfer } from '../sync/transfer.ts';
 import { Session, type SessionHooks } from './compose.ts';
 import type { GlobalOptions } from './global-options.ts';
-import { checkPatch, checkSmallObject, type DamagedEntry } from './store-checks.ts';
-import type { KnownObject } from './store-objects-list.ts';
 
 /** Something that was found damaged: a whole object, an entry of an archive, or a file that is made again by itself. */
 export type Damage =

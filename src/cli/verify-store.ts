@@ -5,12 +5,7 @@ import type { VerifyProblem, VerifyResult } from '../sources/verify.ts';
 import type { BuildRow } from '../store/ledger.ts';
 import { lockStore } from '../store/lock.ts';
 import { openStore, type Store } from '../store/store.ts';
-import { partialFile } from '../sync/store-objects.ts';
-import type { SessionHooks } from './compose.ts';
-import type { GlobalOptions } from './global-options.ts';
-import type { Progress } from './render/progress.ts';
-import { type Damage, repairDamage } from './repair-store.ts';
-import { parseBuildSpec, resolveBuild } from './resolve-build.ts';
+import { belongsTo, type KnownObject, knownObjects } from '../sync/known-objects.ts';
 import {
   archiveEntries,
   type CheckedEntry,
@@ -19,8 +14,13 @@ import {
   checkPatch,
   checkSmallObject,
   type DamagedEntry,
-} from './store-checks.ts';
-import { belongsTo, type KnownObject, knownObjects } from './store-objects-list.ts';
+} from '../sync/store-checks.ts';
+import { partialFile } from '../sync/store-objects.ts';
+import type { SessionHooks } from './compose.ts';
+import type { GlobalOptions } from './global-options.ts';
+import type { Progress } from './render/progress.ts';
+import { type Damage, repairDamage } from './repair-store.ts';
+import { parseBuildSpec, resolveBuild } from './resolve-build.ts';
 
 type VerifyHooks = SessionHooks & { progress: Progress };
 

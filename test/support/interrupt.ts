@@ -57,7 +57,7 @@ export interface KillOutcome {
 
 /** Runs the program and kills it (-9) at random moments, again and again; after each the whole of what the ledger calls held is compared. */
 export async function killAgainAndAgain(plan: KillPlan): Promise<KillOutcome> {
-  const random = randomSource(plan.seed);
+  const random = randomSource(Math.imul(plan.seed, 0x9e3779b1));
   const { store, betweenMs } = plan;
   const outcome: KillOutcome = { interrupted: 0, wrong: [] };
   for (let kill = 1; kill <= plan.kills; kill++) {

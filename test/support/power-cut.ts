@@ -126,20 +126,18 @@ export async function cutPowerAgainAndAgain(
   plan: CutPlan,
   atTheEnd: (store: string) => Promise<void> = async () => {},
 ): Promise<CutOutcome> {
-  const random = randomSource(plan.seed);
+  const random = randomSource(Math.imul(plan.seed, 0x9e3779b1));
   const outcome: CutOutcome = { interrupted: 0, wrong: [], lost: [], heldBytes: [] };
   const home = mkdtempSync(join(tmpdir(), 'pakrat-disk-'));
   let disk = new Disk(home, makeImage(home, plan.diskMegabytes));
   try {
     for (let cut = 1; cut <= plan.cuts; cut++) {
       const store = join(disk.folder, 'store');
-      const t0 = performance.now();
       const { child, ended } = startPakrat(plan.args(store), plan.env ? { env: plan.env } : {});
       await randomMoment({ store, ended }, { betweenMs: plan.betweenMs, random, turn: cut });
       if (child.exitCode === null) outcome.interrupted += 1;
       // Whoever reads a WAL ledger sees only commits that were flushed.
       const before = readClaims(store);
-      console.log('cut', cut, 'after', performance.now() - t0, [...before.values()].flat().reduce((s, x) => s + x.end - x.start, 0));
       disk = await disk.cutPower(child, ended);
       const left = join(disk.folder, 'store');
       const after = readClaims(left);

@@ -218,7 +218,7 @@ describeSynthetic('syncBuild', () => {
       server.objects = new Map(cdn.objects);
       server.lie = always({ kind: 'whole' });
       const at = await open();
-      expect(at.build.locate(at.build.config.encoding.ekey!)!.loose).toBe(false);
+      expect(at.build.locate(at.build.config.install!.ekey!)!.loose).toBe(false);
       // A part of the build, so that no range begins where its archive begins.
       const part = { ...everything, include: ['*.exe'] };
       const { plan } = await planSync(at.tools, part);

@@ -8,7 +8,7 @@ import { decodeArchiveIndex } from '../formats/archive-index.ts';
 import { patchManifestKey } from '../formats/patch-manifest.ts';
 import type { ObjectName } from '../store/layout.ts';
 import { heldUntil, type Span } from '../store/spans.ts';
-import { EntryVerifier, type VerifiedSink } from '../sync/entry-verifier.ts';
+import { EntryVerifier, type VerifiedSink } from './entry-verifier.ts';
 
 /** An entry of an object that is to be checked, as far as it is held. */
 export interface CheckedEntry {
