@@ -110,12 +110,8 @@ export async function smallObject(
 }
 
 async function indexFile(tools: FetchTools, name: ObjectName): Promise<string> {
-  const path = objectPath(name);
-  // An index that is held was checked when it came; it is checked again when it is decoded.
-  const file = tools.store.file(path);
-  if (tools.store.ledger.completeSize(path) !== undefined && fs.existsSync(file)) return file;
   await smallObject(tools, name, (bytes) => void decodeArchiveIndex(bytes, name.hash));
-  return file;
+  return tools.store.file(objectPath(name));
 }
 
 /** Fetches entries outside of a sync: manifests, and files that are asked for by name. */

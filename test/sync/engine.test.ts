@@ -32,7 +32,7 @@ const kinds: [string, (options: EngineOptions, events: EngineEvents) => Promise<
   ['in two threads', async (options, events) => (await builtEngine()).threadEngine(2, options, events)],
 ];
 
-describe.each(kinds)('an engine %s', (_, make) => {
+describe.each(kinds)('an engine %s', (kind, make) => {
   let server: LyingServer;
   let engine: Engine;
   let spans: Map<string, Span[]>;
@@ -66,7 +66,7 @@ describe.each(kinds)('an engine %s', (_, make) => {
     await engine.close();
     await server.close();
   });
-  const fileOf = (path: string): string => scratch(`${_}${number}`, path);
+  const fileOf = (path: string): string => scratch(`${kind}${number}`, path);
   const jobs = (): RangeJob[] => [...archives].map(([path, archive]) => jobFor(archive, { path, file: fileOf(path) }));
 
   test('runs jobs side by side; spans come before the result, and the counts are right', async () => {

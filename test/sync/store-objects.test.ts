@@ -124,6 +124,18 @@ describeSynthetic('the objects of a build', () => {
     expect(fs.readFileSync(file!).equals(cdn.objects.get(objectPath(first!))!)).toBe(true);
   });
 
+  test('an index that was damaged on disk is fetched again, so that the build opens', async () => {
+    const { archives, fileIndex } = at.build.cdnConfig;
+    const paths = [archives[0]!, fileIndex!].map((hash) =>
+      objectPath({ cdnPath: 'tpr/wow', kind: 'data', hash, suffix: '.index' }),
+    );
+    for (const path of paths) fs.writeFileSync(at.store.file(path), 'damaged');
+    fs.rmSync(at.store.layout.groups, { recursive: true });
+    await reopen({});
+    expect(asked().toSorted()).toEqual(paths.toSorted());
+    expectRightStore(at.store, cdn);
+  });
+
   describe('entries', () => {
     test('are fetched by their range alone, and are then held', async () => {
       const place = archived()[3]!;

@@ -15,7 +15,7 @@ import { describeTmpfs, withTmpfs } from '../support/tmpfs.ts';
 import { archiveOf, chunkedEntry, expectRight, jobFor, type TestArchive, wholeEntry } from './archive.ts';
 
 const scratch = scratchFolder();
-const limits = { connectMs: 1000, idleMs: 500, connections: 8 };
+const limits = { connectMs: 1000, idleMs: 300, connections: 8 };
 /** Six objects of four entries each. */
 const objects = new Map<string, TestArchive>(
   Array.from({ length: 6 }, (_, i) => [
@@ -278,7 +278,7 @@ describe('no host is right', () => {
 
 describe('an interruption', () => {
   test('ends within two seconds, with E_ABORTED, and what was right stays', async () => {
-    const hosts = await startHosts(always({ kind: 'drip', bytes: 9000, everyMs: 400 }));
+    const hosts = await startHosts(always({ kind: 'drip', bytes: 5000, everyMs: 250 }));
     const controller = new AbortController();
     const started = performance.now();
     setTimeout(() => controller.abort(), 600);

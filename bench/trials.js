@@ -1,0 +1,192 @@
+// The trials of syncing and reading builds. Each makes what it needs below `work`, and prints lines of figures.
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import * as fs from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { archivesOf, bin, killedPakrat, makeTree, measure, median, pakrat, startNginx, summaryOf } from './parts.js';
+
+const mebibyte = 1024 * 1024;
+
+/** Name, what it shows, how long it takes, and how to run it. `scale` makes trees smaller, to try a trial out. */
+export const trials = [
+  {
+    name: 'sync',
+    shows:
+      '2 GB in 8 archives from nginx on loopback into a fresh store, beside curl and aria2c with checksums; memory',
+    run: syncBesideCurl,
+  },
+  {
+    name: 'big-build',
+    shows: 'one file by name out of 2,000,000 in 1000 archives, the first and the second time',
+    run: bigBuild,
+  },
+  { name: 'resume', shows: 'bytes served for 200 MB when the sync is killed four times', run: resumeAfterKills },
+  { name: 'paks', shows: 'PAK archives beside bare loops that do the same', run: paks },
+];
+
+function twoGigabytes(work, scale) {
+  const bytes = Math.round((2400 * mebibyte) / scale);
+  const archives = ['--archives', '8', '--archive-max', '400M'];
+  const still = ['--changed', '0', '--added', '0', '--removed', '0', '--patches', '0', '--zlevel', '1'];
+  return makeTree(join(work, `two-gigabytes-${scale}`), [
+    '--files',
+    '2000',
+    '--total-bytes',
+    String(bytes),
+    ...archives,
+    ...still,
+  ]);
+}
+
+/**
+ * The same archives by each way in turn, each into fresh folders. Variants alternate, for memory that the machine gave back costs the
+ * next one that touches it; what they wrote is removed at the very end, for a file system is slow just after a large removal.
+ */
+async function syncBesideCurl({ work, reps, scale }) {
+  const tree = twoGigabytes(work, scale);
+  const archives = archivesOf(tree, 'a');
+  const bytes = archives.reduce((sum, { size }) => sum + size, 0);
+  const runs = fs.mkdtempSync(join(work, 'sync-runs-'));
+  const server = await startNginx(tree, runs);
+  const variants = [
+    { name: 'pakrat sync', run: (to) => pakrat(['sync', 'wow_old', '--store', to, ...server.flags]) },
+    { name: 'curl -Z, md5sum', run: (to) => curlThenMd5({ to, url: server.url, archives }) },
+    { name: 'aria2c with checksums', run: (to) => aria2({ to, url: server.url, archives, tree }) },
+  ];
+  const figures = new Map(variants.map(({ name }) => [name, []]));
+  try {
+    for (let rep = 0; rep < reps; rep++) {
+      for (let turn = 0; turn < variants.length; turn++) {
+        const { name, run } = variants[(rep + turn) % variants.length];
+        const to = join(runs, `${rep}-${turn}`);
+        fs.mkdirSync(to);
+        spawnSync('sync');
+        figures.get(name).push(run(to));
+      }
+    }
+  } finally {
+    await server.close();
+    fs.rmSync(runs, { recursive: true });
+  }
+  printVariants(figures, { bytes, archives: archives.length, reps });
+}
+
+function printVariants(figures, { bytes, archives, reps }) {
+  console.log(`${(bytes / 1e9).toFixed(2)} GB in ${archives} archives, medians of ${reps}\n`);
+  console.log(
+    '| | wall s (least to most) | processor s | peak MiB | wall of pakrat / this |\n| --- | --- | --- | --- | --- |',
+  );
+  const walls = (runs) => runs.map(({ seconds }) => seconds);
+  const ours = median(walls(figures.get('pakrat sync')));
+  for (const [name, runs] of figures) {
+    const [least, most] = [Math.min(...walls(runs)), Math.max(...walls(runs))].map((value) => value.toFixed(2));
+    const wall = median(walls(runs));
+    const cpu = median(runs.map((run) => run.cpu)).toFixed(2);
+    const peak = Math.max(...runs.map(({ mib }) => mib)).toFixed(0);
+    console.log(
+      `| ${name} | ${wall.toFixed(2)} (${least} to ${most}) | ${cpu} | ${peak} | ${(ours / wall).toFixed(2)} |`,
+    );
+  }
+  console.log('\nAsked: at most 1.00 of curl and md5sum, at most 0.40 of aria2c, and under 300 MB.');
+}
+
+function curlThenMd5({ to, url, archives }) {
+  const config = archives.map(({ hash, path }) => `url = "${url}/${path}"\noutput = "${join(to, hash)}"\n`).join('');
+  const file = join(to, 'curl.conf');
+  fs.writeFileSync(file, config);
+  const line = `curl -s -S --fail -Z --parallel-max 8 -K '${file}' && printf '%s\\n' ${archives.map(({ hash }) => hash).join(' ')} | xargs -P ${availableParallelism()} -n 1 md5sum`;
+  return measure('sh', ['-c', line], { cwd: to });
+}
+
+function aria2({ to, url, archives, tree }) {
+  const list = archives.map(
+    ({ hash, path }) => `${url}/${path}\n  out=${hash}\n  checksum=md5=${md5Of(join(tree, 'www', path))}\n`,
+  );
+  const file = join(to, 'aria2.txt');
+  fs.writeFileSync(file, list.join(''));
+  const options = ['-j8', '-x1', '--file-allocation=none', '--console-log-level=error', '--summary-interval=0'];
+  return measure('aria2c', ['-i', file, '-d', to, ...options]);
+}
+
+const md5s = new Map();
+function md5Of(file) {
+  if (!md5s.has(file)) md5s.set(file, createHash('md5').update(fs.readFileSync(file)).digest('hex'));
+  return md5s.get(file);
+}
+
+async function bigBuild({ work, scale }) {
+  const count = (value) => String(Math.round(value / scale));
+  const smaller = ['--files', count(2e6), '--per-archive', '3000', '--foreign', count(1e6), '--archives', count(1000)];
+  const tree = makeTree(join(work, `big-build-${scale}`), ['--preset', 'wow', ...(scale === 1 ? [] : smaller)]);
+  const name = aNamedFile(tree);
+  const runs = fs.mkdtempSync(join(work, 'big-build-runs-'));
+  const server = await startNginx(tree, runs);
+  try {
+    const { build_b, archives } = summaryOf(tree);
+    console.log(`${build_b.root_rows} files in ${archives} archives; extract ${name}\n`);
+    console.log('| | wall s | processor s | peak MiB | asked |\n| --- | --- | --- | --- | --- |');
+    const extract = (to, more) =>
+      pakrat(['extract', 'wow', name, '--to', join(runs, to), '--store', join(runs, 'store'), ...more]);
+    const times = [
+      ['the first time', extract('first', server.flags), 'under 60 s'],
+      ['the second time', extract('second', server.flags), 'under 1 s and 250 MB'],
+      ['the third time, --offline', extract('third', ['--offline']), ''],
+    ];
+    for (const [when, { seconds, cpu, mib }, asked] of times)
+      console.log(`| ${when} | ${seconds.toFixed(2)} | ${cpu.toFixed(2)} | ${mib.toFixed(0)} | ${asked} |`);
+  } finally {
+    await server.close();
+    fs.rmSync(runs, { recursive: true });
+  }
+}
+
+/** A file in the middle of the truth table whose name the root knows. */
+function aNamedFile(tree) {
+  const file = join(tree, 'truth/build-b.tsv');
+  const bytes = Buffer.alloc(mebibyte);
+  const fd = fs.openSync(file, 'r');
+  const size = fs.readSync(fd, bytes, 0, bytes.length, Math.floor(fs.fstatSync(fd).size / 2));
+  fs.closeSync(fd);
+  const rows = bytes
+    .toString('utf8', 0, size)
+    .split('\n')
+    .slice(1, -1)
+    .map((line) => line.split('\t'));
+  return rows.find((row) => row.at(-1) !== '-')[1];
+}
+
+async function resumeAfterKills({ work, scale }) {
+  const bytes = String(Math.round((260 * mebibyte) / scale));
+  const tree = makeTree(join(work, `resume-${scale}`), ['--files', '1500', '--total-bytes', bytes, '--archives', '8']);
+  const runs = fs.mkdtempSync(join(work, 'resume-runs-'));
+  // A whole sync takes about eight seconds, whatever the scale.
+  const server = await startNginx(tree, runs, Math.round((4 * mebibyte) / scale));
+  try {
+    const served = {};
+    for (const kills of [0, 4]) {
+      const before = await server.bytesSent();
+      const args = ['sync', 'wow', '--store', join(runs, `killed-${kills}`), ...server.flags];
+      for (let kill = 0; kill < kills; kill++) await killedPakrat(args, 1100 + 300 * kill);
+      pakrat(args);
+      served[kills] = (await server.bytesSent()) - before;
+    }
+    const megabytes = (value) => (value / 1e6).toFixed(1);
+    console.log(
+      `${megabytes(served[0])} MB served without a kill, ${megabytes(served[4])} MB with four: ratio ${(served[4] / served[0]).toFixed(3)}`,
+    );
+  } finally {
+    await server.close();
+    fs.rmSync(runs, { recursive: true });
+  }
+}
+
+function paks({ work }) {
+  const script = join(dirname(fileURLToPath(import.meta.url)), 'pak-trials.js');
+  const { status } = spawnSync(process.execPath, [script, join(work, 'paks')], {
+    stdio: 'inherit',
+    env: { ...process.env, PAKRAT_BIN: bin },
+  });
+  if (status !== 0) throw new Error(`pak-trials.js: exit ${status}`);
+}
