@@ -28,7 +28,7 @@ export const trials = [
 
 function twoGigabytes(work, scale) {
   const bytes = Math.round((2400 * mebibyte) / scale);
-  const archives = ['--archives', '8', '--archive-max', '400M'];
+  const archives = ['--per-archive', '262', '--archive-max', '400M', '--localized', '0', '--lowviolence', '0'];
   const still = ['--changed', '0', '--added', '0', '--removed', '0', '--patches', '0', '--zlevel', '1'];
   return makeTree(join(work, `two-gigabytes-${scale}`), [
     '--files',

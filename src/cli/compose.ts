@@ -94,7 +94,7 @@ export class Session {
     this.#hosts = new Hosts(
       identity.hosts.map((text) => ({ base: text.replace(/\?.*$/, ''), fallback: text.endsWith('?fallback=1') })),
     );
-    if (!this.#options.offline) this.store.ledger.addBuild(identity);
+    if (!this.#options.offline && this.store.writable) this.store.ledger.addBuild(identity);
     return openBuild({
       store: this.store,
       identity,

@@ -85,6 +85,8 @@ async function sync(
   const { lockStore } = await import('../store/lock.ts');
   const unlock = request.dryRun || context.options.offline ? undefined : lockStore(session.store.layout.lock);
   try {
+    // Its threads start while the version service and the configs are asked for.
+    if (!request.dryRun) await session.engine();
     const identity = await session.resolve(request.build);
     const build = await session.openBuild(identity);
     try {

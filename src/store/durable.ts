@@ -1,5 +1,6 @@
 import * as fs from 'node:fs';
 import { dirname } from 'node:path';
+import { threadId } from 'node:worker_threads';
 import { codeOf, messageOf, PakratError } from '../core/errors.ts';
 
 /*
@@ -62,10 +63,10 @@ export function moveDurable(from: string, to: string): void {
 
 let serial = 0;
 
-/** A name in `folder` that no other process or call uses. */
+/** A name in `folder` that no other process, thread or call uses. */
 export function temporaryName(folder: string): string {
   serial += 1;
-  return `${folder}/${process.pid}-${Date.now().toString(36)}-${serial}.tmp`;
+  return `${folder}/${process.pid}-${threadId}-${Date.now().toString(36)}-${serial}.tmp`;
 }
 
 /**

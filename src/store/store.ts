@@ -9,6 +9,8 @@ import { Ledger } from './ledger.ts';
 export interface Store {
   readonly layout: StoreLayout;
   readonly ledger: Ledger;
+  /** False for a store that can only be read: nothing new is remembered then. */
+  readonly writable: boolean;
   /** The file of an object, whether it is there or not. */
   file(path: string): string;
   /** The bytes of a small object that is held whole; undefined when it is not. */
@@ -37,10 +39,12 @@ export function openStore(root: string, options: { create: boolean }): Store {
       throw storeError(error, root);
     }
   }
-  const ledger = new Ledger(layout.ledger, { readOnly: !canWrite(layout) });
+  const writable = canWrite(layout);
+  const ledger = new Ledger(layout.ledger, { readOnly: !writable });
   return {
     layout,
     ledger,
+    writable,
     file: (path) => join(root, path),
     readObject: (name) => readObject({ root, ledger }, name),
     addObject(name, bytes) {

@@ -1,0 +1,18 @@
+import { once } from 'node:events';
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { Worker } from 'node:worker_threads';
+import { expect, test } from '@jest/globals';
+
+const module = pathToFileURL(resolve('dist/src/store/durable.js')).href;
+const code = `
+  import { parentPort } from 'node:worker_threads';
+  const { temporaryName } = await import(${JSON.stringify(module)});
+  parentPort.postMessage(Array.from({ length: 2000 }, () => temporaryName('folder')));
+`;
+
+test('threads of one process never share a temporary name, though they count and look at the clock alike', async () => {
+  const workers = [1, 2, 3].map(() => new Worker(new URL(`data:text/javascript,${encodeURIComponent(code)}`)));
+  const lists = await Promise.all(workers.map(async (worker) => (await once(worker, 'message'))[0] as string[]));
+  expect(new Set(lists.flat()).size).toBe(6000);
+});
