@@ -7,6 +7,7 @@ import { expect, test } from '@jest/globals';
 const module = pathToFileURL(resolve('dist/src/store/durable.js')).href;
 const code = `
   import { parentPort } from 'node:worker_threads';
+  Date.now = () => 1;
   const { temporaryName } = await import(${JSON.stringify(module)});
   parentPort.postMessage(Array.from({ length: 2000 }, () => temporaryName('folder')));
 `;
