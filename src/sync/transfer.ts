@@ -28,7 +28,7 @@ export interface TransferFailure {
 }
 
 /** How long what is in flight may take to end after an interruption. */
-const graceMs = 1200;
+const graceMs = 900;
 
 /**
  * Runs range jobs, so many at a time, each on the host that does best; what a host got wrong is asked from the next one, and only that.

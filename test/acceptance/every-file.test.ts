@@ -78,18 +78,17 @@ describeSynthetic('every file of a build', () => {
       const root = scratch(seed);
       const port = await freePort();
       makeTree(root, port, ['--files', '250', '--total-bytes', '3M', '--seed', seed, ...make]);
-      const server = nginx ? await startNginx({ folder: join(root, 'www') }) : await serveTree(root, [], port);
+      const server = nginx ? await startNginx({ folder: join(root, 'www'), port }) : await serveTree(root, [], port);
       try {
         const store = scratch(`${seed}-store`);
-        const service = ['--store', store, '--patch-url', server.url];
-        const hosts = 'host' in server ? ['--cdn-host', server.host] : [];
+        const service = ['--store', store, '--patch-url', 'ribbitUrl' in server ? server.ribbitUrl : server.url];
         for (const [command, file] of [
           ['keys', 'truth/keys.txt'],
           ['listfile', 'listfile.csv'],
         ] as const)
           expect(runPakrat([command, 'import', join(root, file), '--store', store])).toMatchObject({ status: 0 });
         for (const product of ['wow_old', 'wow']) {
-          const { status, value } = await pakratJson(['sync', product, ...service, ...hosts]);
+          const { status, value } = await pakratJson(['sync', product, ...service]);
           expect({ title, status, value }).toMatchObject({ status: 0, value: { missing: { entries: 0, bytes: 0 } } });
           const truth = readTruth(root, product === 'wow' ? 'b' : 'a');
           expect((await wrongOfBuild(truth, product, store)).slice(0, 20)).toEqual([]);

@@ -203,7 +203,7 @@ describe('hosts that lie', () => {
     const hosts = new Hosts([{ base: `http://127.0.0.1:${await freePort()}`, fallback: false }, ...alive.all]);
     const started = performance.now();
     expect(await run(hosts)).toEqual([]);
-    expect(performance.now() - started).toBeLessThan(3000);
+    expect(performance.now() - started).toBeLessThan(4000);
     expectHeld(wanted);
     expect(requests()).toBe(objects.size);
   });
@@ -307,7 +307,7 @@ describe('an interruption', () => {
     const hosts = await startHosts(always({ kind: 'status', status: 503, retryAfter: '60' }));
     const started = performance.now();
     await expect(run(hosts, { signal: AbortSignal.timeout(200) })).rejects.toMatchObject({ code: 'E_ABORTED' });
-    expect(performance.now() - started).toBeLessThan(2000);
+    expect(performance.now() - started).toBeLessThan(4000);
   });
 
   test('before it began does nothing', async () => {
