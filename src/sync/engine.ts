@@ -53,7 +53,7 @@ export function localEngine(options: EngineOptions, events: EngineEvents): Engin
   };
 }
 
-const oldSpaceMb = 24;
+const oldSpaceMb = 8;
 const youngSpaceMb = 2;
 
 /** What travels to a worker. */

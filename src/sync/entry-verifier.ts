@@ -20,7 +20,7 @@ export interface Spool {
 }
 
 /** Up to this many bytes wait in memory until their hash is known; more wait in a spool. */
-const memoryLimit = 3 * 1024 * 1024;
+const memoryLimit = 2 * 1024 * 1024;
 /** A header of 350,000 chunks. Entries of real builds are far below. */
 const headerLimit = memoryLimit;
 
