@@ -1,5 +1,6 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
+import { asBuffer } from '../core/bytes.ts';
 import { nameHash } from '../core/jenkins.ts';
 import { RecordTable } from '../core/record-table.ts';
 import { sortRecords } from '../core/sort-records.ts';
@@ -56,7 +57,7 @@ export class ListfileIndex {
   }
 
   #name(row: Uint8Array, at: number): string {
-    const view = Buffer.from(row.buffer, row.byteOffset, row.byteLength);
+    const view = asBuffer(row);
     const bytes = Buffer.alloc(view.readUInt16BE(at + 5));
     fs.readSync(this.#fd, bytes, 0, bytes.length, view.readUIntBE(at, 5));
     return bytes.toString('utf8');
@@ -71,7 +72,7 @@ export class ListfileIndex {
   /** The names with this 8-byte hash, as {@link nameHash} gives it. */
   namesOfHash(hash: Uint8Array): ListedName[] {
     return [...this.#hashes.find(hash)].map((row) => {
-      const id = Buffer.from(row.buffer, row.byteOffset, row.byteLength).readUInt32BE(15);
+      const id = asBuffer(row).readUInt32BE(15);
       return { name: this.#name(row, 8), fileDataId: id === noId ? undefined : id };
     });
   }
@@ -85,7 +86,7 @@ export class ListfileIndex {
   *names(): Generator<{ fileDataId: number; name: string }> {
     const text = new TextWindow(this.#fd);
     for (const row of this.ids) {
-      const view = Buffer.from(row.buffer, row.byteOffset, row.byteLength);
+      const view = asBuffer(row);
       yield { fileDataId: view.readUInt32BE(0), name: text.read(view.readUIntBE(4, 5), view.readUInt16BE(9)) };
     }
   }

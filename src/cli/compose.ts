@@ -52,6 +52,15 @@ export class Session {
   #rate: RateLimit | undefined;
   #engine: Engine | undefined;
   #hosts = new Hosts([]);
+  /** What counts the traffic, of small objects and of ranges alike. */
+  readonly #counters = {
+    onReceived: (bytes: number): void => {
+      this.traffic.bytes += bytes;
+    },
+    onRequest: (): void => {
+      this.traffic.requests += 1;
+    },
+  };
 
   constructor(options: GlobalOptions, session: SessionOptions, hooks: SessionHooks) {
     this.#options = options;
@@ -133,12 +142,7 @@ export class Session {
       rate: this.#rate,
       attemptsPerHost: this.#options.settings.network.attemptsPerHost,
       signal: this.#hooks.signal,
-      onReceived: (bytes) => {
-        this.traffic.bytes += bytes;
-      },
-      onRequest: () => {
-        this.traffic.requests += 1;
-      },
+      ...this.#counters,
     };
   }
 
@@ -166,12 +170,7 @@ export class Session {
     };
     const events = {
       onSpans: this.committer.add,
-      onReceived: (bytes: number) => {
-        this.traffic.bytes += bytes;
-      },
-      onRequest: () => {
-        this.traffic.requests += 1;
-      },
+      ...this.#counters,
     };
     this.#engine =
       bytesPerSecond !== undefined || threads < 1

@@ -1,8 +1,13 @@
 import { formatError } from './errors.ts';
 
+/** The same bytes as a Buffer: for its readers of numbers and text. No copy. */
+export function asBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
 /** Lower-case hex of some bytes. */
 export function toHex(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex');
+  return asBuffer(bytes).toString('hex');
 }
 
 /** The bytes of a hex string of either case. Throws E_FORMAT when it is no hex. */

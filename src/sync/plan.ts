@@ -1,4 +1,4 @@
-import { toHex } from '../core/bytes.ts';
+import { asBuffer, toHex } from '../core/bytes.ts';
 import { RecordTable } from '../core/record-table.ts';
 import { sortRecords } from '../core/sort-records.ts';
 import type { IndexEntry } from '../formats/archive-index.ts';
@@ -203,7 +203,7 @@ class MissingRows {
 
 function missingRow(table: RecordTable, row: number): MissingRow {
   const bytes = table.at(row);
-  const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const view = asBuffer(bytes);
   return {
     archive: view.readUInt16BE(0),
     offset: view.readUInt32BE(2),

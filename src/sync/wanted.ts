@@ -1,3 +1,4 @@
+import { asBuffer } from '../core/bytes.ts';
 import { RecordTable } from '../core/record-table.ts';
 import { sortRecords } from '../core/sort-records.ts';
 
@@ -47,6 +48,6 @@ export class WantedList {
 
 /** The fields of a row. */
 export function wantedRow(row: Uint8Array): { ekey: Uint8Array; size: number; priority: number } {
-  const view = Buffer.from(row.buffer, row.byteOffset, row.byteLength);
+  const view = asBuffer(row);
   return { ekey: row.subarray(0, 16), size: view.readUIntBE(16, 5), priority: row[21]! - priorityBias };
 }

@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
 import { toHex } from '../../src/core/bytes.ts';
-import { isPakratError } from '../../src/core/errors.ts';
 import { md5Hex } from '../../src/core/hash.ts';
 import {
   decodePatchIndex,
@@ -11,19 +10,11 @@ import {
 } from '../../src/formats/patch-index.ts';
 import { conformanceBytes, describeConformance } from '../support/conformance.ts';
 import { expectHostileSafe } from '../support/hostile.ts';
+import { codeOf } from '../support/thrown-code.ts';
 
 const entriesOf = (index: PatchIndex): PatchIndexEntry[] =>
   Array.from({ length: index.entries.count }, (_, row) => patchIndexEntry(index, row));
 const everything = (bytes: Uint8Array) => entriesOf(decodePatchIndex(bytes));
-
-function codeOf(run: () => unknown): string {
-  try {
-    run();
-  } catch (error) {
-    return isPakratError(error) ? error.code : `stray ${error}`;
-  }
-  return 'none';
-}
 
 describeConformance('the index of WoW Classic Era 1.15.8.65989', () => {
   const real = () => conformanceBytes('tact/cascette-rs/patch_index/wow_classic_era_patch_index.bin');

@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
 import { fromHex, toHex } from '../../src/core/bytes.ts';
-import { isPakratError } from '../../src/core/errors.ts';
 import { md5, md5Hex } from '../../src/core/hash.ts';
 import {
   decodePatchManifest,
@@ -10,18 +9,10 @@ import {
 } from '../../src/formats/patch-manifest.ts';
 import { conformanceBytes, describeConformance } from '../support/conformance.ts';
 import { expectHostileSafe } from '../support/hostile.ts';
+import { codeOf } from '../support/thrown-code.ts';
 import { makeSyntheticCdn } from './roots/synthetic-cdn.ts';
 
 const everything = (bytes: Uint8Array) => [...decodePatchManifest(bytes).files()];
-
-function codeOf(run: () => unknown): string {
-  try {
-    run();
-  } catch (error) {
-    return isPakratError(error) ? error.code : `stray ${error}`;
-  }
-  return 'none';
-}
 
 describeConformance('the manifest of StarCraft II 5.0.15.95841', () => {
   const name = '071290388e1f3b898157c372f03bc435';

@@ -2,23 +2,14 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { deflateSync } from 'node:zlib';
 import { describe, expect, test } from '@jest/globals';
-import { isPakratError } from '../../src/core/errors.ts';
 import { md5Hex } from '../../src/core/hash.ts';
 import { applyZbsdiff, makeZbsdiff } from '../../src/formats/zbsdiff.ts';
 import { conformanceBytes, conformancePath, conformanceTool, describeConformance } from '../support/conformance.ts';
 import { expectHostileSafe, randomSource } from '../support/hostile.ts';
+import { codeOf } from '../support/thrown-code.ts';
 import { makeSyntheticCdn } from './roots/synthetic-cdn.ts';
 
 const maxSize = 1 << 20;
-
-function codeOf(run: () => unknown): string {
-  try {
-    run();
-  } catch (error) {
-    return isPakratError(error) ? error.code : `stray ${error}`;
-  }
-  return 'none';
-}
 
 describeConformance('real patches', () => {
   const folder = 'tact/cascette-rs/zbsdiff';

@@ -1,5 +1,6 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
+import { asBuffer } from '../../core/bytes.ts';
 import { nameHash, normalizeName } from '../../core/jenkins.ts';
 import { RecordTable } from '../../core/record-table.ts';
 import { sortRecords } from '../../core/sort-records.ts';
@@ -157,7 +158,7 @@ class NameTable implements Root {
   }
 
   #variant(record: Uint8Array): FileVariant & { name: string } {
-    const view = Buffer.from(record.buffer, record.byteOffset, record.byteLength);
+    const view = asBuffer(record);
     return variantOf(asText(readAt(this.#fd, view.readUIntBE(8, 5), view.readUInt32BE(13), 'names')));
   }
 
@@ -171,7 +172,7 @@ class NameTable implements Root {
     for (let offset = 0; offset < size; offset += pieceSize) {
       // A line is cut by bytes: keep the cut part as latin1 so that no character is split, and read whole lines as UTF-8.
       const piece = readAt(this.#fd, offset, Math.min(pieceSize, size - offset), 'names');
-      rest += Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength).toString('latin1');
+      rest += asBuffer(piece).toString('latin1');
       const end = rest.lastIndexOf('\n') + 1;
       for (const line of rest.slice(0, end).split('\n')) {
         if (line === '') continue;
@@ -184,5 +185,5 @@ class NameTable implements Root {
 }
 
 function asText(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
+  return asBuffer(bytes).toString('utf8');
 }

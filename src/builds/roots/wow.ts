@@ -1,6 +1,6 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
-import { toHex } from '../../core/bytes.ts';
+import { asBuffer, toHex } from '../../core/bytes.ts';
 import { nameHash } from '../../core/jenkins.ts';
 import { RecordTable } from '../../core/record-table.ts';
 import { sortRecords } from '../../core/sort-records.ts';
@@ -177,10 +177,6 @@ class WowRootFile implements Root {
     }
     return this.#blocks[low]!;
   }
-}
-
-function asBuffer(bytes: Uint8Array): Buffer {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
 function asPath(name: string): string {

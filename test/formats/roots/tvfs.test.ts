@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { toHex } from '../../../src/core/bytes.ts';
-import { isPakratError } from '../../../src/core/errors.ts';
 import { md5Hex } from '../../../src/core/hash.ts';
 import {
   decodeTvfs,
@@ -12,16 +11,8 @@ import {
 } from '../../../src/formats/roots/tvfs.ts';
 import { conformanceBytes, describeConformance } from '../../support/conformance.ts';
 import { expectHostileSafe } from '../../support/hostile.ts';
+import { codeOf } from '../../support/thrown-code.ts';
 import { makeSyntheticCdn, type SyntheticCdn, unpackBlte } from './synthetic-cdn.ts';
-
-function codeOf(run: () => unknown): string {
-  try {
-    run();
-  } catch (error) {
-    return isPakratError(error) ? error.code : `stray ${error}`;
-  }
-  return 'none';
-}
 
 describeConformance('a real manifest, WoW Classic Era 1.15.8.65989', () => {
   const real = () => conformanceBytes('tact/cascette-rs/tvfs/wow_classic_era_04ca19154f0c48b1.bin');

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { toHex } from '../../../src/core/bytes.ts';
-import { isPakratError } from '../../../src/core/errors.ts';
 import { md5Hex } from '../../../src/core/hash.ts';
 import { nameHash } from '../../../src/core/jenkins.ts';
 import { ContentFlags, localeFlag } from '../../../src/formats/locale.ts';
@@ -18,6 +17,7 @@ import {
 } from '../../../src/formats/roots/wow.ts';
 import { conformanceBytes, describeConformance } from '../../support/conformance.ts';
 import { expectHostileSafe, randomSource } from '../../support/hostile.ts';
+import { codeOf } from '../../support/thrown-code.ts';
 import { makeSyntheticCdn, type SyntheticCdn } from './synthetic-cdn.ts';
 
 /** What a decoded root says, as the encoder wants it. */
@@ -31,15 +31,6 @@ function contentOf(root: WowRoot): WowRootContent {
     }),
   }));
   return { format: root.format, total: root.total, named: root.named, blocks };
-}
-
-function codeOf(run: () => unknown): string {
-  try {
-    run();
-  } catch (error) {
-    return isPakratError(error) ? error.code : `stray ${error}`;
-  }
-  return 'none';
 }
 
 describeConformance('real WoW roots', () => {
