@@ -1,5 +1,7 @@
 export default {
   testEnvironment: 'node',
+  // Only a hang should reach it, however busy the machine is.
+  testTimeout: 120_000,
   roots: ['<rootDir>/test'],
   extensionsToTreatAsEsm: ['.ts'],
   transform: {

@@ -79,7 +79,7 @@ describeNginx('an interrupted sync', () => {
       child.kill('SIGINT');
       const { status, stderr } = await ended;
       expect({ status, stderr }).toMatchObject({ status: 130, stderr: expect.stringContaining('again') });
-      expect(performance.now() - started).toBeLessThan(4000);
+      expect(performance.now() - started).toBeLessThan(15_000);
       expect(checkHeldBytes(store, www).bytes).toBeGreaterThan(0);
       await finish(store);
     });

@@ -148,7 +148,7 @@ describe('waiting', () => {
     const started = performance.now();
     const { asked } = await ask(hosts, { a: [busy], b: [error('E_NETWORK'), 'yes'] });
     expect(asked).toEqual(['b', 'b']);
-    expect(performance.now() - started).toBeLessThan(5000);
+    expect(performance.now() - started).toBeLessThan(15_000);
   });
 
   test('an interruption ends it, also while it waits', async () => {
@@ -158,7 +158,7 @@ describe('waiting', () => {
       thrown: PakratError;
     };
     expect(thrown).toMatchObject({ code: 'E_ABORTED' });
-    expect(performance.now() - started).toBeLessThan(4000);
+    expect(performance.now() - started).toBeLessThan(15_000);
     const { asked } = await ask(hostsNamed('a'), { a: ['yes'] }, { signal });
     expect(asked).toEqual([]);
   });

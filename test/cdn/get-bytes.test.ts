@@ -71,7 +71,7 @@ test('a drip that never ends is over when its time is', async () => {
     { timeoutMs: 200 },
   );
   await expect(drip).rejects.toMatchObject({ code: 'E_NETWORK_TIMEOUT' });
-  expect(performance.now() - started).toBeLessThan(4000);
+  expect(performance.now() - started).toBeLessThan(15_000);
 });
 
 test('a question that waits for a connection keeps to its time as well', async () => {

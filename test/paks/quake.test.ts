@@ -275,7 +275,7 @@ test('a directory without any NUL does not take for ever', async () => {
   bytes.set(rows, 12);
   const started = performance.now();
   expect((await openPak(bytesSource(bytes))).entries).toHaveLength(rows.length / 64);
-  expect(performance.now() - started).toBeLessThan(4000);
+  expect(performance.now() - started).toBeLessThan(15_000);
 });
 
 test('reading an entry reads that entry', async () => {

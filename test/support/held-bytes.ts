@@ -11,8 +11,9 @@ export interface HeldCheck {
   wrong: string[];
 }
 
-/** Compares every byte that the ledger calls held with the served tree. `www` is the folder that the server serves. */
+/** Compares every byte that the ledger calls held with the served tree. `www` is the folder that the server serves. No store yet holds nothing. */
 export function checkHeldBytes(store: string, www: string): HeldCheck {
+  if (!fs.existsSync(join(store, 'ledger.db'))) return { bytes: 0, wrong: [] };
   const { ledger, file, layout, close } = openStore(store, { create: false });
   try {
     const check: HeldCheck = { bytes: 0, wrong: [] };

@@ -110,7 +110,7 @@ describe.each(kinds)('an engine %s', (kind, make) => {
       expect(result.error?.code).toBe('E_ABORTED');
       expect(result.verified[0]).toBeGreaterThan(50_000);
     }
-    expect(performance.now() - started).toBeLessThan(4000);
+    expect(performance.now() - started).toBeLessThan(15_000);
     for (const [path, found] of spans) expectRight(fileOf(path), found, archives.get(path)!.bytes);
     expect(spanBytes([...spans.values()].flat())).toBeGreaterThan(50_000 * archives.size);
     // Nothing is begun any more.

@@ -430,7 +430,7 @@ test('an interruption ends it; what was right is flushed and reported', async ()
   server.lie = always({ kind: 'stall', after: 500 + 95_000 });
   const started = performance.now();
   const result = await run(job, { signal: AbortSignal.timeout(150) });
-  expect(performance.now() - started).toBeLessThan(4000);
+  expect(performance.now() - started).toBeLessThan(15_000);
   expect(result.error?.code).toBe('E_ABORTED');
   expect(result.verified.slice(0, 2)).toEqual([a.size, b.size]);
   expectHonest(result);

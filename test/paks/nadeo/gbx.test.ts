@@ -266,7 +266,7 @@ describe('following a GBX', () => {
     });
     const started = performance.now();
     await expect(collect(pak.read(pak.entries[0]!))).rejects.toMatchObject({ code: 'E_INTEGRITY' });
-    expect(performance.now() - started).toBeLessThan(5000);
+    expect(performance.now() - started).toBeLessThan(15_000);
   });
 });
 

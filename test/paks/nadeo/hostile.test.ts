@@ -67,7 +67,7 @@ describe.each([1, 3, 6, 8, 12, 15, 18])('version %i, made hostile', (version) =>
       changed[offset]! ^= 1 + Math.floor(random() * 255);
       const started = performance.now();
       await useAll(changed);
-      expect(performance.now() - started).toBeLessThan(4000);
+      expect(performance.now() - started).toBeLessThan(15_000);
     }
   });
 
