@@ -23,7 +23,7 @@ interface Health {
 /** How often in a row a host may fail at one kind of object before it rests. */
 const restAfter = 2;
 /** A host that failed so often and was never right is dead: it comes last of all. */
-const deadAfter = 3;
+const deadAfter = 5;
 const longestRestMs = 2000;
 
 /**
@@ -76,7 +76,7 @@ export class Hosts {
     return Math.max(0, this.#of(host, kind).restUntil - performance.now());
   }
 
-  /** True for a host that failed at this kind of object each time it was asked, and that was more than twice. */
+  /** True for a host that failed at this kind of object each time it was asked, and that was often enough. */
   isDead(host: Host, kind: HealthKind): boolean {
     const { failures, proven } = this.#of(host, kind);
     return !proven && failures >= deadAfter;

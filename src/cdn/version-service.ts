@@ -49,7 +49,7 @@ export interface VersionAnswer {
 
 const maxAnswerSize = 4 * 1024 * 1024;
 /** How often all services are asked, when what failed may pass. */
-const rounds = 4;
+const rounds = 6;
 const pauseMs = 200;
 
 /**

@@ -7,6 +7,7 @@ import { rateLimit, unlimited } from '../cdn/rate-limit.ts';
 import { messageOf, PakratError } from '../core/errors.ts';
 import type { Span } from '../store/spans.ts';
 import { fetchRange, type RangeJob, type RangeResult } from './fetch-range.ts';
+import { StageRoom } from './stage.ts';
 
 /** Settings of an engine; plain data, for they travel to threads. */
 export interface EngineOptions {
@@ -38,6 +39,7 @@ export interface Engine {
 export function localEngine(options: EngineOptions, events: EngineEvents): Engine {
   const http = new HttpClient(options.limits);
   const rate = options.bytesPerSecond === undefined ? unlimited : rateLimit(options.bytesPerSecond);
+  const room = new StageRoom();
   const controller = new AbortController();
   // Every transfer listens to it, and there may be many.
   setMaxListeners(0, controller.signal);
@@ -45,7 +47,7 @@ export function localEngine(options: EngineOptions, events: EngineEvents): Engin
   return {
     run: (job, base) =>
       fetchRange(job, base, {
-        ...{ http, rate, temporary, maxRangeBytes, slowestBytesPerSecond, signal: controller.signal },
+        ...{ http, rate, room, temporary, maxRangeBytes, slowestBytesPerSecond, signal: controller.signal },
         ...events,
       }),
     abort: () => controller.abort(abortError()),

@@ -3,9 +3,11 @@ import { checkRangeHead } from '../cdn/http-head.ts';
 import type { RateLimit } from '../cdn/rate-limit.ts';
 import { codeOf, type ErrorData, messageOf, PakratError } from '../core/errors.ts';
 import { storeError } from '../store/durable.ts';
+import { objectHash } from '../store/layout.ts';
 import type { Span } from '../store/spans.ts';
-import { EntryVerifier, type VerifiedSink } from './entry-verifier.ts';
+import { EntryVerifier } from './entry-verifier.ts';
 import { SpanWriter } from './span-writer.ts';
+import type { Stage, StageRoom } from './stage.ts';
 
 /** An entry that is to be fetched as part of a range. */
 export interface RangeTarget {
@@ -33,6 +35,8 @@ export interface RangeJob {
   targets: RangeTarget[];
   /** Take an answer that is the whole object, for hosts that know no ranges. */
   allowWhole?: boolean;
+  /** The key that the object is encrypted with as a whole. */
+  objectKey?: Uint8Array | undefined;
 }
 
 /** What came of a job. */
@@ -49,6 +53,8 @@ export interface RangeResult {
 export interface RangeTools {
   http: HttpGetter;
   rate: RateLimit;
+  /** Where bytes wait for their hash. */
+  room: StageRoom;
   /** Folder for temporary files. */
   temporary: string;
   /** Largest single range to ask for. */
@@ -81,13 +87,17 @@ export async function fetchRange(
   let reception: Reception | undefined;
   let errors: unknown[] = [];
   try {
-    reception = new Reception(job, writer);
+    reception = new Reception(job, writer, { room: tools.room, crypt: await cryptOf(job) });
     await download(job, `${base}/${job.path}`, { ...tools, reception });
   } catch (error) {
     errors.push(error);
   }
+  try {
+    reception?.close();
+  } catch (error) {
+    errors.unshift(error);
+  }
   if (reception?.problem !== undefined) errors.unshift(reception.problem);
-  reception?.close();
   await writer.finish().catch((error) => errors.unshift(error));
   errors = errors.map((error) => storeError(error, job.file));
   const local = errors.find((error) => codeOf(error)?.startsWith('E_STORE'));
@@ -182,10 +192,22 @@ const adoptBytes = 1024 * 1024;
  * True when the file seems to have bytes of the entry that the ledger does not know of: a run that was killed wrote them, or the ledger is new.
  * They only count once they are hashed and flushed, but they need not be fetched.
  */
-function isOnDisk(writer: SpanWriter, target: RangeTarget, at: number): boolean {
-  if (at >= target.size || target.offset + at >= writer.size) return false;
-  const first = writer.read(target.offset + at, 1)[0];
+function isOnDisk(writer: SpanWriter, target: RangeTarget, { at, crypt }: { at: number; crypt: Crypt }): boolean {
+  const position = target.offset + at;
+  if (at >= target.size || position >= writer.size) return false;
+  const [first] = crypt(writer.read(position, 1), position);
   return first !== undefined && (at > 0 || target.raw ? first !== 0 : first === 0x42);
+}
+
+/** Encrypts or decrypts bytes that stand at a position of the object; gives them back as they are when it is not encrypted. */
+type Crypt = (bytes: Uint8Array, position: number) => Uint8Array;
+
+async function cryptOf({ path, objectKey }: RangeJob): Promise<Crypt> {
+  if (objectKey === undefined) return (bytes) => bytes;
+  // Few objects are encrypted: the cipher is loaded for those only.
+  const { armadillo } = await import('../formats/armadillo.ts');
+  const object = { key: objectKey, hash: objectHash(path) };
+  return (bytes, offset) => armadillo(bytes, { ...object, offset });
 }
 
 /** Feeds a verifier with what is on disk, until that ends or is wrong. */
@@ -195,12 +217,13 @@ function adoptFromDisk(
   read: (offset: number, size: number) => Uint8Array,
 ): void {
   try {
-    for (let at = from; !verifier.done; ) {
+    for (let at = from; at < verifier.size; ) {
       const piece = read(at, Math.min(adoptBytes, verifier.size - at));
-      if (piece.length === 0) return;
+      if (piece.length === 0) break;
       verifier.push(piece);
       at += piece.length;
     }
+    verifier.settle();
   } catch (error) {
     if (codeOf(error)?.startsWith('E_STORE')) throw error;
   }
@@ -213,17 +236,36 @@ class Reception {
   problem: unknown;
   rangeServed = false;
   readonly #job: RangeJob;
+  readonly #writer: SpanWriter;
+  /** Hashes are over what is decrypted, the store has what came. */
+  readonly #crypt: Crypt;
+  readonly #stage: Stage;
   readonly #verifiers: (EntryVerifier | undefined)[];
-  readonly #from: number[];
-  /** What was verified of the entries that were given up. */
-  readonly #done: number[] = [];
+  readonly #from: number[] = [];
+  #adopting = true;
   #current = 0;
+  /** Entries before this one are known to be right or wrong. */
+  #judged = 0;
   #wrong = 0;
 
-  constructor(job: RangeJob, writer: SpanWriter) {
+  constructor(job: RangeJob, writer: SpanWriter, { room, crypt }: { room: StageRoom; crypt: Crypt }) {
     this.#job = job;
-    this.#from = [];
-    this.#verifiers = job.targets.map((target, index) => this.#tryOpen(target, index, writer));
+    this.#writer = writer;
+    this.#crypt = crypt;
+    this.#stage = room.open({
+      write: (position, bytes) => {
+        if (this.#adopting) writer.adopt(position, bytes.length);
+        else writer.write(position, this.#crypt(bytes, position));
+      },
+      spool: () => writer.spool(),
+    });
+    try {
+      this.#verifiers = job.targets.map((target, index) => this.#tryOpen(target, index));
+    } catch (error) {
+      this.#stage.close();
+      throw error;
+    }
+    this.#adopting = false;
     this.start = this.#from.reduce(
       (least, from, i) => (this.#verifiers[i]?.done === false ? Math.min(least, from) : least),
       job.end,
@@ -231,10 +273,10 @@ class Reception {
   }
 
   /** A verifier for an entry; undefined for one that no bytes can be right for, as a bad index may list. */
-  #tryOpen(target: RangeTarget, index: number, writer: SpanWriter): EntryVerifier | undefined {
+  #tryOpen(target: RangeTarget, index: number): EntryVerifier | undefined {
     this.#from[index] = target.offset + target.size;
     try {
-      return this.#open(target, index, writer);
+      return this.#open(target, index);
     } catch (error) {
       if (codeOf(error)?.startsWith('E_STORE')) throw error;
       this.problem ??= error;
@@ -242,28 +284,23 @@ class Reception {
     }
   }
 
-  #open(target: RangeTarget, index: number, writer: SpanWriter): EntryVerifier {
-    let adopting = true;
-    const sink: VerifiedSink = {
-      write: (offset, pieces) => {
-        if (adopting) writer.adopt(target.offset + offset, pieces);
-        else writer.write(target.offset + offset, pieces);
-      },
-      spool: () => writer.spool(),
-    };
-    const held = (size: number): Uint8Array => writer.read(target.offset, size);
-    let verifier = new EntryVerifier(target, sink);
+  #open(target: RangeTarget, index: number): EntryVerifier {
+    const writer = this.#writer;
+    const crypt = this.#crypt;
+    const read = (offset: number, size: number): Uint8Array =>
+      crypt(writer.read(target.offset + offset, size), target.offset + offset);
+    const held = (size: number): Uint8Array => read(0, size);
+    let verifier = new EntryVerifier(target, this.#stage);
     let at = target.held > 0 ? verifier.resume(target.held, held) : 0;
-    if (isOnDisk(writer, target, at)) {
-      adoptFromDisk(verifier, at, (offset, size) => writer.read(target.offset + offset, size));
+    if (isOnDisk(writer, target, { at, crypt })) {
+      adoptFromDisk(verifier, at, read);
       at = verifier.verified;
       if (!verifier.done) {
         verifier.close();
-        verifier = new EntryVerifier(target, sink);
+        verifier = new EntryVerifier(target, this.#stage);
         at = at > 0 ? verifier.resume(at, held) : 0;
       }
     }
-    adopting = false;
     this.#from[index] = target.offset + at;
     return verifier;
   }
@@ -282,36 +319,55 @@ class Reception {
       const targetEnd = target.offset + target.size;
       at = Math.max(at, this.#from[this.#current]!);
       const until = Math.min(end, targetEnd);
-      if (until > at) this.#give(this.#current, piece.subarray(at - position, until - position));
-      if (until < targetEnd) return;
+      if (until > at) this.#give(this.#current, this.#crypt(piece.subarray(at - position, until - position), at));
+      if (until < targetEnd) break;
       this.#current += 1;
       at = Math.max(at, until);
     }
+    if (this.#stage.hasComplete && this.#writer.isDue) this.#stage.settle();
+    this.#judge();
+    if (this.#wrong >= wrongInARow) throw this.problem;
   }
 
   #give(index: number, bytes: Uint8Array): void {
     const verifier = this.#verifiers[index];
-    if (verifier === undefined) return;
+    if (verifier === undefined || verifier.failure !== undefined) return;
     try {
       verifier.push(bytes);
-      if (verifier.done) this.#wrong = 0;
     } catch (error) {
       if (codeOf(error)?.startsWith('E_STORE')) throw error;
-      verifier.close();
-      this.#verifiers[index] = undefined;
-      this.#done[index] = verifier.verified;
-      this.problem ??= error;
-      this.#wrong += 1;
-      if (this.#wrong >= wrongInARow) throw error;
+    }
+  }
+
+  /** Looks which entries turned out right or wrong, in their order. */
+  #judge(): void {
+    for (; this.#judged < this.#verifiers.length; this.#judged++) {
+      const verifier = this.#verifiers[this.#judged];
+      if (verifier?.failure !== undefined) {
+        if (this.#judged === this.#current) verifier.close();
+        this.problem ??= verifier.failure;
+        this.#wrong += 1;
+      } else if (verifier?.done === true) {
+        this.#wrong = 0;
+      } else if (verifier !== undefined) {
+        return;
+      }
     }
   }
 
   verified(): number[] {
-    return this.#job.targets.map((_, index) => this.#verifiers[index]?.verified ?? this.#done[index] ?? 0);
+    return this.#verifiers.map((verifier) => verifier?.verified ?? 0);
   }
 
+  /** Settles what is complete, and gives the memory back. @throws E_STORE… */
   close(): void {
-    for (const verifier of this.#verifiers) verifier?.close();
+    try {
+      for (const verifier of this.#verifiers) verifier?.close();
+      this.#stage.settle();
+      this.#judge();
+    } finally {
+      this.#stage.close();
+    }
   }
 }
 

@@ -3,10 +3,8 @@ import { dirname } from 'node:path';
 import { codeOf } from '../core/errors.ts';
 import { makeFolderDurable, storeError, syncFolder, temporaryName, writeAll } from '../store/durable.ts';
 import { mergeSpans, type Span } from '../store/spans.ts';
-import type { Spool } from './entry-verifier.ts';
+import type { Spool } from './stage.ts';
 
-/** Bytes gathered before they are written in one call. */
-const batchBytes = 1024 * 1024;
 /** Written bytes that ask for a flush to disk: what a power cut can cost for each file being written. A kill costs less, see adopt. */
 const flushBytes = 16 * 1024 * 1024;
 /** After this time what came is written and flushed, however little it is: on a slow line this is what an interruption costs. */
@@ -23,10 +21,6 @@ export class SpanWriter {
   readonly #report: (spans: Span[]) => void;
   #fd: number | undefined;
   #size: number | undefined;
-  /** Verified bytes that wait to be written. They are copied here, so that the pieces of an answer die young and cost the collector nothing. */
-  #batch: Buffer | undefined;
-  #batchStart = 0;
-  #batchSize = 0;
   #unflushed: Span[] = [];
   #unflushedBytes = 0;
   #flushedAt = performance.now();
@@ -40,21 +34,28 @@ export class SpanWriter {
     this.#report = options.report;
   }
 
-  /** Takes verified bytes for `position` in the file. @throws E_STORE_FULL, E_STORE */
-  write(position: number, pieces: readonly Uint8Array[]): void {
+  /** Writes verified bytes at `position` of the file. @throws E_STORE_FULL, E_STORE */
+  write(position: number, bytes: Uint8Array): void {
     if (this.#failure !== undefined) throw this.#failure;
-    if (position !== this.#batchStart + this.#batchSize) this.#writeBatch();
-    if (this.#batchSize === 0) this.#batchStart = position;
-    for (const piece of pieces) this.#gather(piece);
-    const late = this.#flushing === undefined && performance.now() - this.#flushedAt >= flushMs;
-    if (late) this.#writeBatch();
-    if (late || this.#unflushedBytes >= flushBytes) this.#flush();
+    try {
+      writeAll(this.#open(), bytes, position);
+    } catch (error) {
+      this.#failure = storeError(error, this.#file);
+      throw this.#failure;
+    }
+    this.#unflushed.push({ start: position, end: position + bytes.length });
+    this.#unflushedBytes += bytes.length;
+    if (this.isDue || this.#unflushedBytes >= flushBytes) this.#flush();
   }
 
   /** Takes bytes that were read from this file and turned out right: they are flushed and reported as if they had been written. */
-  adopt(position: number, pieces: readonly Uint8Array[]): void {
-    const size = pieces.reduce((sum, piece) => sum + piece.length, 0);
+  adopt(position: number, size: number): void {
     this.#unflushed.push({ start: position, end: position + size });
+  }
+
+  /** True when what waits for its hash should be checked and written, however little it is. */
+  get isDue(): boolean {
+    return this.#flushing === undefined && performance.now() - this.#flushedAt >= flushMs;
   }
 
   /** Size of the file, 0 when it is not there. */
@@ -63,13 +64,8 @@ export class SpanWriter {
     return this.#size;
   }
 
-  /** Writes and flushes what is left, reports it, and closes the file; also after an error elsewhere. @throws E_STORE… */
+  /** Flushes what is left, reports it, and closes the file; also after an error, for what was written before it. @throws E_STORE… */
   async finish(): Promise<void> {
-    try {
-      this.#writeBatch();
-    } catch {
-      // What was written before it is flushed and reported all the same.
-    }
     try {
       await this.#flushing;
       if (this.#unflushed.length > 0) await this.#flush();
@@ -123,32 +119,6 @@ export class SpanWriter {
       this.#fd = createDurable(this.#file);
     }
     return this.#fd;
-  }
-
-  #gather(piece: Uint8Array): void {
-    this.#batch ??= Buffer.allocUnsafeSlow(batchBytes);
-    for (let from = 0; from < piece.length; ) {
-      const part = piece.subarray(from, from + batchBytes - this.#batchSize);
-      this.#batch.set(part, this.#batchSize);
-      this.#batchSize += part.length;
-      from += part.length;
-      if (this.#batchSize === batchBytes) this.#writeBatch();
-    }
-  }
-
-  #writeBatch(): void {
-    if (this.#batchSize === 0) return;
-    try {
-      writeAll(this.#open(), this.#batch!.subarray(0, this.#batchSize), this.#batchStart);
-    } catch (error) {
-      this.#failure = storeError(error, this.#file);
-      this.#batchSize = 0;
-      throw this.#failure;
-    }
-    this.#unflushed.push({ start: this.#batchStart, end: this.#batchStart + this.#batchSize });
-    this.#unflushedBytes += this.#batchSize;
-    this.#batchStart += this.#batchSize;
-    this.#batchSize = 0;
   }
 
   /** Starts a flush unless one runs; a failed flush is final for this file, for a second one may succeed with the bytes lost. */

@@ -8,7 +8,8 @@ import { decodeArchiveIndex } from '../formats/archive-index.ts';
 import { patchManifestKey } from '../formats/patch-manifest.ts';
 import type { ObjectName } from '../store/layout.ts';
 import { heldUntil, type Span } from '../store/spans.ts';
-import { EntryVerifier, type VerifiedSink } from './entry-verifier.ts';
+import { EntryVerifier } from './entry-verifier.ts';
+import { type Stage, StageRoom, type VerifiedSink } from './stage.ts';
 
 /** An entry of an object that is to be checked, as far as it is held. */
 export interface CheckedEntry {
@@ -56,43 +57,60 @@ export function archiveEntries(indexBytes: Uint8Array, name: ObjectName): Checke
   return entries.sort((a, b) => a.offset - b.offset);
 }
 
+/** How the entries of an object are checked. */
+export interface EntryCheck {
+  /** What the ledger holds of it, merged and in order. */
+  spans: readonly Span[];
+  /** Told of every entry that is checked, with the bytes that are held of it. */
+  onEntry: (bytes: number) => void;
+  /** For bytes of an object that may be encrypted as a whole, and their offset in it. */
+  decrypt?: ((bytes: Uint8Array, offset: number) => Uint8Array) | undefined;
+}
+
 /**
  * Checks those entries of an object of which something is held.
- * @param spans what the ledger holds of it, merged and in order
- * @param onEntry told of every entry that is checked, with the bytes that are held of it
  * @returns what is wrong
  */
 export function checkEntries(
   file: string,
   entries: readonly CheckedEntry[],
-  { spans, onEntry }: { spans: readonly Span[]; onEntry: (bytes: number) => void },
+  { spans, onEntry, decrypt }: EntryCheck,
 ): DamagedEntry[] {
   const damaged: DamagedEntry[] = [];
   const fd = openIfThere(file);
+  const stage = new StageRoom().open(nowhere);
   try {
     for (const entry of entries) {
       const held = Math.min(heldUntil(spans, entry.offset) - entry.offset, entry.size);
       if (held <= 0) continue;
-      const problem = checkEntry(fd, entry, held);
+      const problem = checkEntry({ fd, stage, decrypt }, entry, held);
       if (problem !== undefined) damaged.push(problem);
       onEntry(held);
     }
   } finally {
+    stage.close();
     if (fd !== undefined) fs.closeSync(fd);
   }
   return damaged;
 }
 
 /** Checks the first `held` bytes of an entry, chunk by chunk. A chunk that is held in part cannot be right. */
-function checkEntry(fd: number | undefined, entry: CheckedEntry, held: number): DamagedEntry | undefined {
+function checkEntry(
+  { fd, stage, decrypt }: Pick<EntryCheck, 'decrypt'> & { fd: number | undefined; stage: Stage },
+  entry: CheckedEntry,
+  held: number,
+): DamagedEntry | undefined {
   let verifier: EntryVerifier | undefined;
   try {
     if (fd === undefined) throw new PakratError('E_INTEGRITY', `entry ${entry.ekey}: its file is gone`);
-    verifier = new EntryVerifier(entry, nowhere);
+    verifier = new EntryVerifier(entry, stage);
     for (let done = 0; done < held; done += pieceSize) {
       const size = Math.min(pieceSize, held - done);
-      verifier.push(readAt(fd, entry.offset + done, size, `entry ${entry.ekey}`));
+      const at = entry.offset + done;
+      const bytes = readAt(fd, at, size, `entry ${entry.ekey}`);
+      verifier.push(decrypt?.(bytes, at) ?? bytes);
     }
+    verifier.settle();
     if (verifier.verified === held) return undefined;
     throw new PakratError('E_INTEGRITY', `entry ${entry.ekey}: ${held - verifier.verified} bytes have no hash yet`);
   } catch (error) {
@@ -100,6 +118,8 @@ function checkEntry(fd: number | undefined, entry: CheckedEntry, held: number): 
     const { offset } = entry;
     const right = verifier?.verified ?? 0;
     return { ...entry, start: offset + right, end: offset + held, code: error.code, message: error.message };
+  } finally {
+    verifier?.close();
   }
 }
 

@@ -90,7 +90,7 @@ describe('no right answer', () => {
 
   test('a host that is dead to this kind of object is asked once more, not five times', async () => {
     const hosts = hostsNamed('a');
-    for (let i = 0; i < 3; i++) hosts.failed(hosts.all[0]!, 'data', error('E_NETWORK', { retryAfter: 0 }));
+    for (let i = 0; i < 5; i++) hosts.failed(hosts.all[0]!, 'data', error('E_NETWORK', { retryAfter: 0 }));
     const { asked } = await ask(hosts, { a: [error('E_NETWORK')] }, { attemptsPerHost: 5 });
     expect(asked).toHaveLength(1);
   });

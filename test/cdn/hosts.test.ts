@@ -33,7 +33,7 @@ describe('the order', () => {
     const spare = host('spare', true);
     const hosts = new Hosts([spare, a, b]);
     for (let i = 0; i < 3; i++) expect(hosts.ranked('data').at(-1)).toBe(spare);
-    fail(hosts, a, 'data', 3);
+    fail(hosts, a, 'data', 5);
     for (let i = 0; i < 3; i++) expect(bases(hosts.ranked('data'))).toEqual(['b', 'spare', 'a']);
   });
 
@@ -68,9 +68,9 @@ describe('health', () => {
     expect(bases(hosts.ranked('config'))).toEqual(['b', 'a']);
   });
 
-  test('a host is dead after three failures at first, and never once it was right', () => {
+  test('a host is dead after five failures at first, and never once it was right', () => {
     const hosts = new Hosts([a, b]);
-    fail(hosts, a, 'data', 2);
+    fail(hosts, a, 'data', 4);
     expect(hosts.isDead(a, 'data')).toBe(false);
     fail(hosts, a, 'data', 1);
     expect(hosts.isDead(a, 'data')).toBe(true);
@@ -140,7 +140,7 @@ describe('noneKnowsRanges', () => {
   test('is said when the others are dead', () => {
     const hosts = new Hosts([a, b]);
     hosts.failed(a, 'data', ignored);
-    fail(hosts, b, 'data', 3);
+    fail(hosts, b, 'data', 5);
     expect(hosts.noneKnowsRanges('data')).toBe(true);
   });
 
@@ -153,7 +153,7 @@ describe('noneKnowsRanges', () => {
 
   test('dead hosts alone do not make it so', () => {
     const hosts = new Hosts([a]);
-    fail(hosts, a, 'data', 3);
+    fail(hosts, a, 'data', 5);
     expect(hosts.noneKnowsRanges('data')).toBe(false);
   });
 });

@@ -6,7 +6,8 @@ import { isPakratError } from '../../src/core/errors.ts';
 import { md5, md5Hex } from '../../src/core/hash.ts';
 import { encodeBlte } from '../../src/formats/blte/encode.ts';
 import { type BlteRow, decodeBlteHeader, decodeBltePrefix, encodeBlteHeader } from '../../src/formats/blte/header.ts';
-import { EntryVerifier, type Spool, type VerifiedSink } from '../../src/sync/entry-verifier.ts';
+import { EntryVerifier } from '../../src/sync/entry-verifier.ts';
+import { type Spool, type Stage, StageRoom, type VerifiedSink } from '../../src/sync/stage.ts';
 import { conformanceBytes, describeConformance } from '../support/conformance.ts';
 import { chunkedEntry, randomBytes, rawEntry, type TestEntry, wholeEntry } from './archive.ts';
 
@@ -21,13 +22,9 @@ class Kept implements VerifiedSink {
   constructor(size: number) {
     this.bytes = new Uint8Array(size);
   }
-  write(offset: number, pieces: readonly Uint8Array[]): void {
-    let at = offset;
-    for (const piece of pieces) {
-      this.bytes.set(piece, at);
-      at += piece.length;
-    }
-    this.writes.push({ start: offset, end: at });
+  write(offset: number, bytes: Uint8Array): void {
+    this.bytes.set(bytes, offset);
+    this.writes.push({ start: offset, end: offset + bytes.length });
   }
   spool(): Spool {
     const pieces: Uint8Array[] = [];
@@ -65,12 +62,27 @@ function boundaries({ bytes }: TestEntry, raw = false): number[] {
   return [0, header.dataOffset, ...ends];
 }
 
+/** Gives a verifier bytes, and has what is complete judged at once. */
+function give(verifier: EntryVerifier, bytes: Uint8Array): void {
+  verifier.push(bytes);
+  verifier.settle();
+}
+
 function pushAll(verifier: EntryVerifier, bytes: Uint8Array, step: number): void {
-  for (let at = 0; at < bytes.length; at += step) verifier.push(bytes.subarray(at, at + step));
+  for (let at = 0; at < bytes.length; at += step) give(verifier, bytes.subarray(at, at + step));
+}
+
+const room = new StageRoom();
+let stage: Stage | undefined;
+/** A stage of its own; the one before is done with. */
+function stageOf(sink: VerifiedSink): Stage {
+  stage?.close();
+  stage = room.open(sink);
+  return stage;
 }
 
 const verifierOf = (entry: TestEntry, sink: VerifiedSink, raw = false): EntryVerifier =>
-  new EntryVerifier({ ekey: entry.ekey, size: entry.bytes.length, raw }, sink);
+  new EntryVerifier({ ekey: entry.ekey, size: entry.bytes.length, raw }, stageOf(sink));
 
 const refused = expect.objectContaining({ code: expect.stringMatching(/^E_(INTEGRITY|FORMAT)/) });
 
@@ -125,7 +137,7 @@ describe('arriving in pieces', () => {
         for (let at = 0, turn = 0; at < entry.bytes.length; turn++) {
           expect(verifier.done).toBe(false);
           const next = Math.min(at + steps[turn % steps.length]!, entry.bytes.length);
-          verifier.push(entry.bytes.subarray(at, next));
+          give(verifier, entry.bytes.subarray(at, next));
           at = next;
           expect(verifier.verified).toBe(ends.findLast((end) => end <= at));
           expect(sink.end()).toBe(verifier.verified);
@@ -140,7 +152,8 @@ describe('arriving in pieces', () => {
     for (const entry of [chunkedEntry(100, 40, 1), wholeEntry(100, 2)]) {
       const sink = new Kept(entry.bytes.length);
       const verifier = verifierOf(entry, sink);
-      expect(() => verifier.push(concatBytes([entry.bytes, Uint8Array.of(0)]))).toThrow(refused);
+      expect(() => give(verifier, concatBytes([entry.bytes, Uint8Array.of(0)]))).toThrow(refused);
+      stage!.settle();
       expect(verifier.done).toBe(true);
       expect(sink.bytes).toEqual(entry.bytes);
     }
@@ -149,10 +162,10 @@ describe('arriving in pieces', () => {
   test('an empty piece changes nothing', () => {
     const entry = chunkedEntry(100, 40, 1);
     const verifier = verifierOf(entry, new Kept(entry.bytes.length));
-    verifier.push(new Uint8Array());
+    give(verifier, new Uint8Array());
     expect(verifier.verified).toBe(0);
-    verifier.push(entry.bytes);
-    verifier.push(new Uint8Array());
+    give(verifier, entry.bytes);
+    give(verifier, new Uint8Array());
     expect(verifier.done).toBe(true);
   });
 
@@ -226,7 +239,7 @@ describe('resuming', () => {
       const sink = new Kept(entry.bytes.length);
       const verifier = verifierOf(entry, sink);
       expect(verifier.resume(500, (size) => damaged.subarray(0, size))).toBe(0);
-      verifier.push(entry.bytes);
+      give(verifier, entry.bytes);
       expect(sink.bytes).toEqual(entry.bytes);
     }
   });
@@ -240,7 +253,7 @@ describe('resuming', () => {
         throw new Error('EIO');
       }),
     ).toBe(0);
-    verifier.push(entry.bytes);
+    give(verifier, entry.bytes);
     expect(verifier.done).toBe(true);
   });
 });
@@ -274,7 +287,7 @@ describe('wrong bytes', () => {
     const entry = chunkedEntry(300, 100, 1);
     const other = chunkedEntry(300, 100, 2);
     const sink = new Kept(entry.bytes.length);
-    expect(() => verifierOf(entry, sink).push(other.bytes)).toThrow(
+    expect(() => give(verifierOf(entry, sink), other.bytes)).toThrow(
       expect.objectContaining({ code: 'E_INTEGRITY', data: expect.objectContaining({ ekey: entry.ekey }) }),
     );
     expect(sink.writes).toEqual([]);
@@ -283,7 +296,7 @@ describe('wrong bytes', () => {
   test.each([-1, 1, 20])('an entry that is listed with a size %d bytes off is never whole', (off) => {
     for (const entry of [chunkedEntry(300, 100, 1), wholeEntry(300, 2)]) {
       const sink = new Kept(entry.bytes.length + 20);
-      const verifier = new EntryVerifier({ ekey: entry.ekey, size: entry.bytes.length + off }, sink);
+      const verifier = new EntryVerifier({ ekey: entry.ekey, size: entry.bytes.length + off }, stageOf(sink));
       const bytes = concatBytes([entry.bytes, new Uint8Array(20)]).subarray(0, entry.bytes.length + off);
       expect(() => pushAll(verifier, bytes, 50)).toThrow(refused);
       expect(verifier.done).toBe(false);
@@ -293,7 +306,7 @@ describe('wrong bytes', () => {
 
   test('a size that no entry has is refused at once', () => {
     for (let size = 0; size < 9; size++) {
-      expect(() => new EntryVerifier({ ekey: '0'.repeat(32), size }, new Kept(0))).toThrow(refused);
+      expect(() => new EntryVerifier({ ekey: '0'.repeat(32), size }, stageOf(new Kept(0)))).toThrow(refused);
     }
   });
 
@@ -310,7 +323,7 @@ describe('wrong bytes', () => {
       const header = encodeBlteHeader({ format: 0x0f, rows });
       const bytes = concatBytes([header, new Uint8Array(rows.filter((each) => each === one).length).fill(0x4e)]);
       const verifier = verifierOf({ ekey: md5Hex(header), bytes }, new Kept(bytes.length));
-      expect(() => verifier.push(bytes)).toThrow(refused);
+      expect(() => give(verifier, bytes)).toThrow(refused);
       expect(verifier.verified).toBe(0);
     }
   });
@@ -318,15 +331,18 @@ describe('wrong bytes', () => {
   test('a header that claims to be huge is refused before it is waited for', () => {
     const size = 400 * mebibyte;
     const prefix = concatBytes([new TextEncoder().encode('BLTE'), Uint8Array.of(0x10, 0, 0, 0x0c)]);
-    const verifier = new EntryVerifier({ ekey: '0'.repeat(32), size }, new Kept(0));
-    expect(() => verifier.push(prefix)).toThrow(refused);
+    const verifier = new EntryVerifier({ ekey: '0'.repeat(32), size }, stageOf(new Kept(0)));
+    expect(() => give(verifier, prefix)).toThrow(refused);
   });
 
   test('random bytes give an error of ours, never another', () => {
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 9, maxLength: 200 }), fc.boolean(), (bytes, magic) => {
         if (magic) bytes.set(new TextEncoder().encode('BLTE'));
-        const verifier = new EntryVerifier({ ekey: '0'.repeat(32), size: bytes.length }, new Kept(bytes.length));
+        const verifier = new EntryVerifier(
+          { ekey: '0'.repeat(32), size: bytes.length },
+          stageOf(new Kept(bytes.length)),
+        );
         try {
           pushAll(verifier, bytes, 7);
           throw new Error('taken for right');
@@ -343,19 +359,18 @@ describe('large chunks', () => {
   test.each([
     ['a chunk', (size: number) => encodeBlte(randomBytes(size, 1), `b:{${size}=n}`)],
     ['an entry without a table', (size: number) => wholeEntry(size, 2)],
-  ])('%s of more than 8 MiB waits on disk, a smaller one in memory', (_, make) => {
+  ])('%s of more than 12 MiB waits on disk, a smaller one in memory', (_, make) => {
     for (const { size, spooled } of [
-      { size: 8 * mebibyte - 100, spooled: false },
-      { size: 8 * mebibyte + 100, spooled: true },
+      { size: 12 * mebibyte - 100, spooled: false },
+      { size: 12 * mebibyte + 100_000, spooled: true },
     ]) {
       const entry = make(size);
       const sink = new Kept(entry.bytes.length);
       const verifier = verifierOf(entry, sink);
       pushAll(verifier, entry.bytes.subarray(0, -1), 300_000);
       expect(verifier.verified).toBeLessThan(100);
-      const waiting = sink.spools[0]?.size ?? 0;
-      expect(waiting > 8 * mebibyte).toBe(spooled);
-      verifier.push(entry.bytes.subarray(-1));
+      expect(sink.spools.map((spool) => spool.size > 12 * mebibyte)).toEqual(spooled ? [true] : []);
+      give(verifier, entry.bytes.subarray(-1));
       expect(verifier.done).toBe(true);
       expect(Buffer.compare(sink.bytes, entry.bytes)).toBe(0);
       expect(sink.spools.every(({ closed }) => closed)).toBe(true);
@@ -363,7 +378,7 @@ describe('large chunks', () => {
   });
 
   test('a wrong one is dropped, and its spool with it', () => {
-    const entry = wholeEntry(9 * mebibyte, 3);
+    const entry = wholeEntry(13 * mebibyte, 3);
     const sink = new Kept(entry.bytes.length);
     const verifier = verifierOf(entry, sink);
     const wrong = entry.bytes.slice();
@@ -390,8 +405,8 @@ describe('large chunks', () => {
     let spooled = 0;
     let written = 0;
     const sink: VerifiedSink = {
-      write: (_, pieces) => {
-        for (const bytes of pieces) written += bytes.length;
+      write: (_, bytes) => {
+        written += bytes.length;
       },
       spool: () => ({
         append: (bytes) => {
@@ -403,12 +418,12 @@ describe('large chunks', () => {
         close: () => {},
       }),
     };
-    const verifier = new EntryVerifier({ ekey: md5Hex(header), size: header.length + size }, sink);
-    verifier.push(header);
+    const verifier = new EntryVerifier({ ekey: md5Hex(header), size: header.length + size }, stageOf(sink));
+    give(verifier, header);
     const before = process.memoryUsage().arrayBuffers;
     let most = 0;
     for (const bytes of content()) {
-      verifier.push(bytes);
+      give(verifier, bytes);
       most = Math.max(most, process.memoryUsage().arrayBuffers - before);
     }
     expect(verifier.done).toBe(true);

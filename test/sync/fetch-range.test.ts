@@ -4,6 +4,7 @@ import { HttpClient } from '../../src/cdn/http.ts';
 import { rateLimit, unlimited } from '../../src/cdn/rate-limit.ts';
 import { mergeSpans, type Span, spanBytes } from '../../src/store/spans.ts';
 import { fetchRange, type RangeJob, type RangeResult, type RangeTools } from '../../src/sync/fetch-range.ts';
+import { StageRoom } from '../../src/sync/stage.ts';
 import { freePort } from '../support/loopback.ts';
 import { always, type Lie, type LyingServer, lyingServer } from '../support/lying-server.ts';
 import { scratchFolder } from '../support/scratch.ts';
@@ -29,6 +30,7 @@ const archive = archiveOf(
 const [a, b, c, d] = archive.places as [Place, Place, Place, Place];
 type Place = TestArchive['places'][number];
 
+const room = new StageRoom();
 let server: LyingServer;
 let http: HttpClient;
 let number = 0;
@@ -57,7 +59,7 @@ function run(
 ): Promise<RangeResult> {
   const { base = server.base, ...tools } = more;
   return fetchRange(work, base, {
-    ...{ http, rate: unlimited, temporary: scratch('tmp'), maxRangeBytes: 1 << 28, slowestBytesPerSecond: 0 },
+    ...{ http, rate: unlimited, room, temporary: scratch('tmp'), maxRangeBytes: 1 << 28, slowestBytesPerSecond: 0 },
     onSpans: (named, found) => {
       expect(named).toBe(work.path);
       spans.push(...found);
@@ -145,8 +147,8 @@ describe('an honest host', () => {
     expectHonest(result, patches.bytes, work);
   });
 
-  test('an entry with a chunk of more than 8 MiB goes over a spool', async () => {
-    const large = archiveOf([wholeEntry(9_000_000, 1), chunkedEntry(1000, 500, 2)]);
+  test('an entry with a chunk of more than 12 MiB goes over a spool', async () => {
+    const large = archiveOf([wholeEntry(13_000_000, 1), chunkedEntry(1000, 500, 2)]);
     server.objects.set(path, large.bytes);
     const work = jobFor(large, { path, file: job.file });
     const result = await run(work);
@@ -441,7 +443,7 @@ describeTmpfs('a disk that is full', () => {
   test.each([
     ['in the last bytes', [chunkedEntry(30_000, 10_000, 1)], '16k'],
     ['in the middle', Array.from({ length: 8 }, (_, i) => chunkedEntry(600_000, 100_000, i)), '2m'],
-    ['in the spool', [wholeEntry(9_000_000, 1)], '2m'],
+    ['in the spool', [wholeEntry(13_000_000, 1)], '2m'],
   ])('%s: E_STORE_FULL, and what could not be written does not count', async (_, entries, size) => {
     await withTmpfs(size, async (folder) => {
       const full = archiveOf(entries);

@@ -60,7 +60,7 @@ function expectHonest(): void {
 describe('reporting', () => {
   test('nothing before the flush; new names are flushed before anything is written', async () => {
     const spans = writer();
-    spans.write(100, [part(100, 200), part(200, 300)]);
+    spans.write(100, part(100, 300));
     expect(reported).toEqual([]);
     await spans.finish();
     expect(watched.log.filter((line) => !/^(open|close)/.test(line))).toEqual([
@@ -83,9 +83,9 @@ describe('reporting', () => {
     };
     const spans = writer();
     // The sixteenth mebibyte starts a flush.
-    for (let i = 0; i < 17; i++) spans.write(i * mebibyte, [part(i * mebibyte, (i + 1) * mebibyte)]);
+    for (let i = 0; i < 17; i++) spans.write(i * mebibyte, part(i * mebibyte, (i + 1) * mebibyte));
     expect(flushes).toBe(1);
-    spans.write(18 * mebibyte, [part(18 * mebibyte, 19 * mebibyte)]);
+    spans.write(18 * mebibyte, part(18 * mebibyte, 19 * mebibyte));
     expect(reported).toEqual([]);
     const finished = spans.finish();
     release();
@@ -111,7 +111,7 @@ describe('reporting', () => {
           reported = [];
           watched.log = [];
           const spans = writer();
-          for (const [start, size] of pieces) spans.write(start, [part(start, start + size)]);
+          for (const [start, size] of pieces) spans.write(start, part(start, start + size));
           await spans.finish();
           expect(mergeSpans(reported)).toEqual(
             mergeSpans(pieces.map(([start, size]) => ({ start, end: start + size }))),
@@ -132,7 +132,7 @@ describe('reporting', () => {
   test('short writes go on where they stopped', async () => {
     watched.mostPerWrite = 7;
     const spans = writer();
-    spans.write(10, [part(10, 50), part(50, 100)]);
+    spans.write(10, part(10, 100));
     await spans.finish();
     expect(reported).toEqual([{ start: 10, end: 100 }]);
     expectHonest();
@@ -145,7 +145,7 @@ describe('reporting', () => {
     expect(spans.size).toBe(1000);
     expect(Buffer.from(spans.read(500, 10)).equals(Buffer.from(part(500, 510)))).toBe(true);
     expect(spans.read(995, 10)).toHaveLength(5);
-    spans.write(1200, [part(1200, 1300)]);
+    spans.write(1200, part(1200, 1300));
     await spans.finish();
     expect(
       fs
@@ -162,7 +162,7 @@ describe('adoption', () => {
     fs.mkdirSync(scratch(`d${number}`));
     fs.writeFileSync(file, truth.subarray(0, 1000));
     const spans = writer();
-    spans.adopt(100, [part(100, 200), part(200, 250)]);
+    spans.adopt(100, 150);
     expect(reported).toEqual([]);
     await spans.finish();
     expect(watched.log.filter((line) => !/^(open|close)/.test(line))).toEqual([`fdatasync ${name}`, 'report 100-250']);
@@ -176,21 +176,21 @@ describe('failure', () => {
     ['EFBIG', 'E_STORE'],
   ])('a write that fails with %s is %s, and its bytes are not reported', async (code, expected) => {
     const spans = writer();
-    spans.write(0, [part(0, 100)]);
     watched.fail = (call) => (call === 'write' ? systemError(code) : undefined);
+    expect(() => spans.write(0, part(0, 100))).toThrow(expect.objectContaining({ code: expected }));
     await expect(spans.finish()).rejects.toMatchObject({ code: expected });
     expect(reported).toEqual([]);
   });
 
   test('what was written before the disk was full is flushed and reported all the same', async () => {
     const spans = writer();
-    spans.write(0, [part(0, 2 * mebibyte)]);
+    spans.write(0, part(0, 2 * mebibyte));
     watched.fail = (call) => (call === 'write' ? systemError('ENOSPC') : undefined);
-    expect(() => spans.write(3 * mebibyte, [part(3 * mebibyte, 5 * mebibyte)])).toThrow(
+    expect(() => spans.write(3 * mebibyte, part(3 * mebibyte, 5 * mebibyte))).toThrow(
       expect.objectContaining({ code: 'E_STORE_FULL' }),
     );
     watched.fail = () => undefined;
-    expect(() => spans.write(6 * mebibyte, [part(0, 1)])).toThrow(expect.objectContaining({ code: 'E_STORE_FULL' }));
+    expect(() => spans.write(6 * mebibyte, part(0, 1))).toThrow(expect.objectContaining({ code: 'E_STORE_FULL' }));
     await expect(spans.finish()).rejects.toMatchObject({ code: 'E_STORE_FULL' });
     expect(reported).toEqual([{ start: 0, end: 2 * mebibyte }]);
     expectHonest();
@@ -203,9 +203,9 @@ describe('failure', () => {
         release = resolve;
       });
     const spans = writer();
-    for (let i = 0; i < 16; i++) spans.write(i * mebibyte, [part(i * mebibyte, (i + 1) * mebibyte)]);
-    spans.write(17 * mebibyte, [part(17 * mebibyte, 18 * mebibyte - 1)]);
+    for (let i = 0; i < 16; i++) spans.write(i * mebibyte, part(i * mebibyte, (i + 1) * mebibyte));
     watched.fail = (call) => (call === 'write' ? systemError('ENOSPC') : undefined);
+    expect(() => spans.write(17 * mebibyte, part(17 * mebibyte, 18 * mebibyte - 1))).toThrow();
     const finished = spans.finish().then(
       () => 'done',
       (error: { code: string }) => error.code,
@@ -230,13 +230,13 @@ describe('failure', () => {
       return flushes === 1 ? systemError('EIO') : undefined;
     };
     const spans = writer();
-    for (let i = 0; i < 17; i++) spans.write(i * mebibyte, [part(i * mebibyte, (i + 1) * mebibyte)]);
+    for (let i = 0; i < 17; i++) spans.write(i * mebibyte, part(i * mebibyte, (i + 1) * mebibyte));
     const finished = spans.finish();
     release();
     await expect(finished).rejects.toMatchObject({ code: 'E_STORE' });
     expect(flushes).toBe(1);
     expect(reported).toEqual([]);
-    expect(() => spans.write(0, [part(0, 1)])).toThrow(expect.objectContaining({ code: 'E_STORE' }));
+    expect(() => spans.write(0, part(0, 1))).toThrow(expect.objectContaining({ code: 'E_STORE' }));
   });
 
   test.each(['open', 'mkdir', 'fsync'] as const)(
@@ -244,7 +244,7 @@ describe('failure', () => {
     async (failing) => {
       watched.fail = (call) => (call === failing ? systemError('EACCES') : undefined);
       const spans = writer();
-      spans.write(0, [part(0, 100)]);
+      expect(() => spans.write(0, part(0, 100))).toThrow(expect.objectContaining({ code: 'E_STORE' }));
       await expect(spans.finish()).rejects.toMatchObject({ code: 'E_STORE' });
       expect(reported).toEqual([]);
     },
@@ -279,7 +279,7 @@ describeTmpfs('a disk that is full', () => {
       const first = writer();
       for (let at = 0; at < 4 * mebibyte; at += 100_000) {
         try {
-          first.write(at, [part(at, at + 100_000)]);
+          first.write(at, part(at, at + 100_000));
         } catch (error) {
           expect(error).toMatchObject({ code: 'E_STORE_FULL' });
           break;
@@ -291,7 +291,7 @@ describeTmpfs('a disk that is full', () => {
       expectRight();
       resize('16m');
       const second = writer();
-      second.write(2 * mebibyte, [part(2 * mebibyte, 4 * mebibyte)]);
+      second.write(2 * mebibyte, part(2 * mebibyte, 4 * mebibyte));
       await second.finish();
       expectRight();
     });

@@ -237,7 +237,7 @@ describe('hosts that lie', () => {
 
   test('a host that broke off and is right in between comes to its end, chunk by chunk', async () => {
     const hosts = await startHosts(always({ kind: 'cut', after: 12_000 }));
-    expect(await run(hosts, { attemptsPerHost: 2 })).toEqual([]);
+    expect(await run(hosts, { attemptsPerHost: 5 })).toEqual([]);
     expectHeld(wanted);
   });
 });

@@ -1,0 +1,198 @@
+import { Md5Lanes } from '../codecs/md5-lanes/index.ts';
+import { equalBytes } from '../core/bytes.ts';
+
+/** Where bytes go whose hash was right. */
+export interface VerifiedSink {
+  /** Takes right bytes of the object at `position`; they are only there during the call. */
+  write(position: number, bytes: Uint8Array): void;
+  /** Room on disk for bytes that are too many to wait in memory for their hash. */
+  spool(): Spool;
+}
+
+/** Bytes that wait on disk for their hash. */
+export interface Spool {
+  append(piece: Uint8Array): void;
+  /** Hands the bytes to `take`, in pieces. */
+  replay(take: (piece: Uint8Array) => void): void;
+  close(): void;
+}
+
+/** Bytes that one hash covers. */
+interface Unit {
+  /** Where they are in the memory. */
+  at: number;
+  size: number;
+}
+
+/** A unit that is all there, waiting for its hash. */
+interface CompleteUnit extends Unit {
+  /** Where its bytes belong in the object. */
+  position: number;
+  /** Undefined for bytes that were checked already. */
+  md5: Uint8Array | undefined;
+  /** Told whether the hash was right; says whether the bytes shall go to the sink. */
+  settled: (isRight: boolean) => boolean;
+}
+
+const pageBytes = 64 * 1024;
+/** What may wait for its hash, in all transfers of a thread together: some dozen chunks of a usual size, or a few large entries. */
+const roomBytes = 12 * 1024 * 1024;
+
+/**
+ * Memory in which encoded bytes wait until many units can be hashed at once, which is three times as fast as one by one.
+ * There is one for each thread, for all of its transfers; when it is full, all that is complete is hashed and goes where it belongs.
+ */
+export class StageRoom {
+  readonly #memory = new WebAssembly.Memory({ initial: Math.ceil((Md5Lanes.reservedBytes + roomBytes) / pageBytes) });
+  readonly #lanes = new Md5Lanes(this.#memory);
+  readonly #stages = new Set<Stage>();
+  #end = Md5Lanes.reservedBytes;
+
+  /** A stage for one object; its `sink` gets what turns out right. Needs `close`. */
+  open(sink: VerifiedSink): Stage {
+    const stage = new Stage(sink, this);
+    this.#stages.add(stage);
+    return stage;
+  }
+
+  /** Forgets what a stage has. */
+  remove(stage: Stage): void {
+    this.#stages.delete(stage);
+  }
+
+  /** Bytes of the memory, good until the room is settled. */
+  bytes({ at, size }: Unit): Uint8Array {
+    return new Uint8Array(this.#memory.buffer, at, size);
+  }
+
+  /** Finds memory for a unit, settling the room if need be; undefined for one that is too large for what is left then. */
+  allocate(size: number): Unit | undefined {
+    if (this.#end + size > this.#memory.buffer.byteLength) this.settle();
+    if (this.#end + size > this.#memory.buffer.byteLength) return undefined;
+    const unit = { at: this.#end, size };
+    this.#end += size;
+    return unit;
+  }
+
+  /** Hashes all that is complete and hands it over. What a sink throws is thrown by its own stage, the next time it is used. */
+  settle(): void {
+    const waiting = [...this.#stages].map((stage) => ({ stage, units: stage.takeComplete() }));
+    const hashed = waiting.flatMap(({ units }) => units.filter(({ md5 }) => md5 !== undefined));
+    const digests = this.#lanes.digest(hashed.map(({ at, size }) => ({ offset: at, size })));
+    const wrong = new Set(hashed.filter(({ md5 }, i) => !equalBytes(digests[i]!, md5!)));
+    for (const { stage, units } of waiting) stage.handOver(units, wrong);
+    this.#compact();
+  }
+
+  /** Moves the units that still grow to the start, each with room for the whole of it. */
+  #compact(): void {
+    const memory = new Uint8Array(this.#memory.buffer);
+    this.#end = Md5Lanes.reservedBytes;
+    const growing = [...this.#stages].flatMap(({ open }) => open ?? []).sort((a, b) => a.at - b.at);
+    for (const unit of growing) {
+      memory.copyWithin(this.#end, unit.at, unit.at + unit.filled);
+      unit.at = this.#end;
+      this.#end += unit.size;
+    }
+  }
+}
+
+/**
+ * The bytes of one transfer that wait for their hash: units that are complete, in the order in which they came, and one that grows.
+ * Made by {@link StageRoom.open}.
+ */
+export class Stage {
+  readonly sink: VerifiedSink;
+  /** The unit that grows, for the room. */
+  open: (Unit & { filled: number }) | undefined;
+  readonly #room: StageRoom;
+  #complete: CompleteUnit[] = [];
+  #failure: unknown;
+
+  constructor(sink: VerifiedSink, room: StageRoom) {
+    this.sink = sink;
+    this.#room = room;
+  }
+
+  /**
+   * Opens a unit, or makes the open one as large as this.
+   * @returns false when there is no room for it even though all that is complete was settled: nothing changed then
+   * @throws what the sink threw
+   */
+  begin(size: number): boolean {
+    const unit = this.#room.allocate(size);
+    this.#throwFailure();
+    if (unit === undefined) return false;
+    const begun = this.openBytes;
+    this.#room.bytes(unit).set(begun);
+    this.open = { ...unit, filled: begun.length };
+    return true;
+  }
+
+  /** Adds bytes to the open unit, not more than it has room for. */
+  append(bytes: Uint8Array): void {
+    const { at, filled } = this.open!;
+    this.#room.bytes({ at: at + filled, size: bytes.length }).set(bytes);
+    this.open!.filled += bytes.length;
+  }
+
+  /** The bytes of the open unit, where they are: good until something else is begun. */
+  get openBytes(): Uint8Array {
+    return this.open === undefined ? new Uint8Array() : this.#room.bytes({ at: this.open.at, size: this.open.filled });
+  }
+
+  /** Forgets the open unit. */
+  dropOpen(): void {
+    this.open = undefined;
+  }
+
+  /** Ends the open unit, which is full. It is settled with the room, after those that came before it. */
+  submit(unit: Pick<CompleteUnit, 'position' | 'md5' | 'settled'>): void {
+    const { at, size } = this.open!;
+    this.#complete.push({ ...unit, at, size });
+    this.open = undefined;
+  }
+
+  /** True when units wait to be settled. */
+  get hasComplete(): boolean {
+    return this.#complete.length > 0;
+  }
+
+  /** Hashes what is complete, here and in the rest of the room; what is right goes to its sink. @throws what the sink threw */
+  settle(): void {
+    this.#room.settle();
+    this.#throwFailure();
+  }
+
+  /** Drops what is not settled, and gives the memory back. */
+  close(): void {
+    this.#complete = [];
+    this.open = undefined;
+    this.#room.remove(this);
+  }
+
+  /** For the room: the complete units, which are its own from now on. */
+  takeComplete(): CompleteUnit[] {
+    return this.#complete.splice(0);
+  }
+
+  /** For the room: gives what is right to the sink, in order, neighbours of the object together where they are neighbours in memory. */
+  handOver(units: readonly CompleteUnit[], wrong: ReadonlySet<CompleteUnit>): void {
+    const right = units.filter((unit) => unit.settled(!wrong.has(unit)));
+    try {
+      for (let i = 0; i < right.length; ) {
+        const { at, position, size } = right[i++]!;
+        const run = { at, size };
+        for (; right[i]?.at === at + run.size && right[i]?.position === position + run.size; i++)
+          run.size += right[i]!.size;
+        this.sink.write(position, this.#room.bytes(run));
+      }
+    } catch (error) {
+      this.#failure ??= error;
+    }
+  }
+
+  #throwFailure(): void {
+    if (this.#failure !== undefined) throw this.#failure;
+  }
+}
