@@ -55,7 +55,7 @@ export function localEngine(options: EngineOptions, events: EngineEvents): Engin
   };
 }
 
-const oldSpaceMb = 8;
+const oldSpaceMb = 32;
 const youngSpaceMb = 2;
 
 /** What travels to a worker. */

@@ -36,7 +36,7 @@ interface CompleteUnit extends Unit {
 
 const pageBytes = 64 * 1024;
 /** What may wait for its hash, in all transfers of a thread together: some dozen chunks of a usual size, or a few large entries. */
-const roomBytes = 12 * 1024 * 1024;
+const roomBytes = 20 * 1024 * 1024;
 
 /**
  * Memory in which encoded bytes wait until many units can be hashed at once, which is three times as fast as one by one.

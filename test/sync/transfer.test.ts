@@ -270,7 +270,7 @@ describe('no host is right', () => {
     const failures = await run(hosts);
     expect(failures).toHaveLength(objects.size);
     expect(hosts.noneKnowsRanges('data')).toBe(true);
-    expect(requests()).toBeLessThanOrEqual(2 * objects.size);
+    expect(requests()).toBeLessThanOrEqual(4 * objects.size);
     expect(await run(hosts, { work: jobs({ allowWhole: true }) })).toEqual([]);
     expectHeld(wanted);
   });
