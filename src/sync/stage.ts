@@ -35,18 +35,21 @@ interface CompleteUnit extends Unit {
 }
 
 const pageBytes = 64 * 1024;
-/** What may wait for its hash, in all transfers of a thread together: some dozen chunks of a usual size, or a few large entries. */
+/** What may be under way to a hash, in all transfers of a thread together: a few large entries that grow, beside complete chunks. */
 const roomBytes = 20 * 1024 * 1024;
+/** So much that is complete is hashed at once: enough to hash many at a time, little to lose when the process is killed. */
+const settleBytes = 4 * 1024 * 1024;
 
 /**
  * Memory in which encoded bytes wait until many units can be hashed at once, which is three times as fast as one by one.
- * There is one for each thread, for all of its transfers; when it is full, all that is complete is hashed and goes where it belongs.
+ * There is one for each thread, for all of its transfers; now and then all that is complete is hashed and goes where it belongs.
  */
 export class StageRoom {
   readonly #memory = new WebAssembly.Memory({ initial: Math.ceil((Md5Lanes.reservedBytes + roomBytes) / pageBytes) });
   readonly #lanes = new Md5Lanes(this.#memory);
   readonly #stages = new Set<Stage>();
   #end = Md5Lanes.reservedBytes;
+  #completeBytes = 0;
 
   /** A stage for one object; its `sink` gets what turns out right. Needs `close`. */
   open(sink: VerifiedSink): Stage {
@@ -65,9 +68,14 @@ export class StageRoom {
     return new Uint8Array(this.#memory.buffer, at, size);
   }
 
-  /** Finds memory for a unit, settling the room if need be; undefined for one that is too large for what is left then. */
+  /** Says that a unit is complete. */
+  completed(size: number): void {
+    this.#completeBytes += size;
+  }
+
+  /** Finds memory for a unit, settling the room when it is time; undefined for one that is too large for what is left then. */
   allocate(size: number): Unit | undefined {
-    if (this.#end + size > this.#memory.buffer.byteLength) this.settle();
+    if (this.#completeBytes >= settleBytes || this.#end + size > this.#memory.buffer.byteLength) this.settle();
     if (this.#end + size > this.#memory.buffer.byteLength) return undefined;
     const unit = { at: this.#end, size };
     this.#end += size;
@@ -81,6 +89,7 @@ export class StageRoom {
     const digests = this.#lanes.digest(hashed.map(({ at, size }) => ({ offset: at, size })));
     const wrong = new Set(hashed.filter(({ md5 }, i) => !equalBytes(digests[i]!, md5!)));
     for (const { stage, units } of waiting) stage.handOver(units, wrong);
+    this.#completeBytes = 0;
     this.#compact();
   }
 
@@ -150,6 +159,7 @@ export class Stage {
   submit(unit: Pick<CompleteUnit, 'position' | 'md5' | 'settled'>): void {
     const { at, size } = this.open!;
     this.#complete.push({ ...unit, at, size });
+    this.#room.completed(size);
     this.open = undefined;
   }
 
