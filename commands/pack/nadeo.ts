@@ -1,6 +1,7 @@
 import * as Flags from '@oclif/core/flags';
 import type { PackReport } from '../../src/cli/pack.ts';
 import { PackCommand, packArgs, packFlags } from '../../src/cli/pack-command.ts';
+import { packInfo, packInfoFlags } from '../../src/cli/pack-info.ts';
 import { keyFlag } from '../../src/cli/pak-options.ts';
 
 export default class PackNadeo extends PackCommand {
@@ -16,10 +17,12 @@ export default class PackNadeo extends PackCommand {
       options: ['none', 'zlib'],
     }),
     key: keyFlag,
+    ...packInfoFlags,
   };
   static override examples = [
     '<%= config.bin %> pack nadeo Stadium.pak files --key @packlist.dat',
     '<%= config.bin %> pack nadeo Title.Pack.Gbx files --version 8',
+    "<%= config.bin %> pack nadeo My.Title.Pack.Gbx files --version 12 --title 'My@me' --author me --xml title.xml --include Stadium.pak",
   ];
 
   async run(): Promise<PackReport> {
@@ -27,8 +30,10 @@ export default class PackNadeo extends PackCommand {
     this.globals(flags);
     const { writeNadeoPak } = await import('../../src/paks/nadeo/index.ts');
     const { packKey } = await import('../../src/cli/pack.ts');
+    const version = flags.version ?? 3;
     const options = {
-      version: flags.version ?? 3,
+      version,
+      info: await packInfo(flags, version),
       compress: flags.compress !== 'none',
       key: await packKey(flags.key, args.out),
     };

@@ -7,7 +7,7 @@ import type { PackFile, PackResult, PackSink } from '../paks/packing.ts';
 import { readPieces } from '../paks/pieces.ts';
 import { storeError } from '../store/durable.ts';
 import { parseKeys } from './pak-options.ts';
-import { formatBytes, formatCount } from './render/bytes.ts';
+import { formatBytes, plural } from './render/bytes.ts';
 
 /** What `pack` was asked for. */
 export interface PackRequest {
@@ -133,6 +133,6 @@ export async function packKey(texts: readonly string[] | undefined, out: string)
 
 /** The report in words. */
 export function renderPack({ path, files, bytes, notes }: PackReport): string {
-  const lines = [`${path}: ${formatCount(files)} files, ${formatBytes(bytes)}`];
+  const lines = [`${path}: ${plural(files, 'file', 'files')}, ${formatBytes(bytes)}`];
   return [...lines, ...notes.map((note) => `Note: ${note}.`)].join('\n');
 }

@@ -54,6 +54,12 @@ export const pakFlags = {
     helpGroup,
     helpValue: 'FILE',
   }),
+  oodle: Flags.string({
+    summary: 'Module that decodes Oodle in place of the package ooz-wasm: it exports decompress(bytes, size).',
+    helpGroup,
+    helpValue: 'FILE',
+    env: 'PAKRAT_OODLE',
+  }),
   'ignore-magic': Flags.boolean({ summary: 'Read a PAK although its magic is wrong.', helpGroup }),
   'force-version': Flags.integer({
     summary: 'Read a PAK as this version, whatever it says.',
@@ -74,6 +80,7 @@ export interface PakFlags {
   names?: string[] | undefined;
   'resolve-names'?: boolean;
   'lz4-dictionary'?: string | undefined;
+  oodle?: string | undefined;
   'ignore-magic'?: boolean;
   'force-version'?: number | undefined;
   'ignore-hashes'?: boolean;
@@ -102,6 +109,7 @@ export async function localOptions(flags: PakFlags, path: string): Promise<Local
     ...(names.length > 0 && { hashedNames: (await Promise.all(names.map(readNames))).flat() }),
     ...(dictionary !== undefined && { lz4Dictionary: readBytes(dictionary) }),
     ...(flags.encoding !== undefined && { encoding: flags.encoding }),
+    ...(flags.oodle !== undefined && { oodle: flags.oodle }),
     ...(flags.engine !== undefined && { engine: flags.engine as QuakeEngine }),
     ...(flags['force-version'] !== undefined && { forceVersion: flags['force-version'] }),
     ignoreMagic: flags['ignore-magic'] === true,

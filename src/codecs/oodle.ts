@@ -1,3 +1,5 @@
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { formatError, messageOf, PakratError } from '../core/errors.ts';
 
 /** Decodes raw Oodle data that gives exactly `size` bytes. */
@@ -7,11 +9,13 @@ export type OodleDecoder = (bytes: Uint8Array, size: number) => Uint8Array;
 const packageName = 'ooz-wasm';
 
 /**
- * The Oodle decoder, when its package is installed.
- * @throws E_UNSUPPORTED when it is not, with how to get it
+ * The Oodle decoder: that of the optional package, when it is installed, or of a module of the user's own, such as one that calls
+ * the original library.
+ * @param module path of an ES module that exports `decompress(bytes, size)`
+ * @throws E_UNSUPPORTED when there is none, with how to get it, E_USAGE for a module that exports no such function
  */
-export async function loadOodle(): Promise<OodleDecoder> {
-  const decompress = await importDecoder();
+export async function loadOodle(module?: string): Promise<OodleDecoder> {
+  const decompress = module === undefined ? await importPackage() : await importModule(module);
   return (bytes, size) => {
     let output: Uint8Array;
     try {
@@ -24,15 +28,29 @@ export async function loadOodle(): Promise<OodleDecoder> {
   };
 }
 
-async function importDecoder(): Promise<OodleDecoder> {
+async function importPackage(): Promise<OodleDecoder> {
   try {
     const library = (await import(packageName)) as { decompress: OodleDecoder };
     return library.decompress;
   } catch (cause) {
     throw new PakratError('E_UNSUPPORTED', 'Oodle compression needs a decoder that is not installed', {
-      hint: `Install the optional package ${packageName} (GPL-3.0-or-later) beside pakrat: npm install ${packageName}`,
+      hint: `Install the optional package ${packageName} (GPL-3.0-or-later) beside pakrat: npm install ${packageName}. Or name a decoder of your own with --oodle.`,
       data: { method: 'oodle', package: packageName },
       cause,
     });
   }
+}
+
+async function importModule(path: string): Promise<OodleDecoder> {
+  let library: { decompress?: unknown };
+  try {
+    library = (await import(pathToFileURL(resolve(path)).href)) as { decompress?: unknown };
+  } catch (cause) {
+    throw new PakratError('E_UNSUPPORTED', `the Oodle decoder ${path} cannot be loaded: ${messageOf(cause)}`, {
+      data: { method: 'oodle', path },
+      cause,
+    });
+  }
+  if (typeof library.decompress === 'function') return library.decompress as OodleDecoder;
+  throw new PakratError('E_USAGE', `${path} exports no function decompress(bytes, size)`, { data: { path } });
 }

@@ -1,22 +1,36 @@
 import type { ByteSource } from '../core/byte-source.ts';
 import { codeOf, PakratError } from '../core/errors.ts';
 import { fileSource } from './file-source.ts';
-import { identify } from './identify.ts';
 import type { Pak, PakFamily, PakOptions } from './pak.ts';
-import { quake } from './quake/index.ts';
-import { unreal } from './unreal/index.ts';
+import { hasFooterMagic } from './unreal/footer.ts';
 
 const probeSize = 4096;
 
-/** Its cipher and tables are many files, which nobody loads for the PAK of another family. */
-const nadeo: PakFamily = {
-  name: 'nadeo',
-  probe: (head) => [...'NadeoPak'].every((letter, i) => head[i] === letter.charCodeAt(0)),
-  open: async (source, options) => (await import('./nadeo/index.ts')).nadeo.open(source, options),
-};
+/**
+ * Every family, in the order in which they are asked: the one whose mark is hardest to have by chance comes first. The rest of
+ * its code is loaded for a file that is its own.
+ */
+export const pakFamilies: readonly PakFamily[] = [
+  {
+    name: 'nadeo',
+    probe: startsWith('NadeoPak'),
+    open: async (...given) => (await import('./nadeo/index.ts')).nadeo.open(...given),
+  },
+  {
+    name: 'unreal',
+    probe: (_head, tail) => hasFooterMagic(tail),
+    open: async (...given) => (await import('./unreal/open.ts')).openUnrealPak(...given),
+  },
+  {
+    name: 'quake',
+    probe: startsWith('PACK', 'SPAK'),
+    open: async (...given) => (await import('./quake/index.ts')).openQuakePak(...given),
+  },
+];
 
-/** Every family, in the order in which they are asked: the one whose mark is hardest to have by chance comes first. */
-export const pakFamilies: readonly PakFamily[] = [nadeo, unreal, quake];
+function startsWith(...magics: string[]): (head: Uint8Array) => boolean {
+  return (head) => magics.some((magic) => [...magic].every((letter, i) => head[i] === letter.charCodeAt(0)));
+}
 
 /** The family that claims a file by its bytes, or undefined. Reads at most 4 KiB from both ends. */
 export async function findPakFamily(source: ByteSource): Promise<PakFamily | undefined> {
@@ -34,6 +48,7 @@ export async function openPak(source: ByteSource, options: PakOptions = {}): Pro
   if (family !== undefined) return family.open(source, options);
   const forced = options.ignoreMagic === true ? await openAnyway(source, options) : undefined;
   if (forced !== undefined) return forced;
+  const { identify } = await import('./identify.ts');
   const looks = identify(head, tail, source.size);
   throw new PakratError('E_FORMAT_MAGIC', `${source.name} is no PAK of a known family: it looks like ${looks}`, {
     hint: `Known families: ${pakFamilies.map(({ name }) => name).join(', ')}.`,

@@ -1,6 +1,6 @@
 import { PakratError } from '../core/errors.ts';
 import { foldName } from './names.ts';
-import type { HiddenKind, Pak, PakEntry, PakProblem } from './pak.ts';
+import type { HiddenKind, LockedPart, Pak, PakEntry, PakProblem } from './pak.ts';
 import { slicePieces } from './pieces.ts';
 
 /** One PAK or folder of a search path. */
@@ -18,6 +18,8 @@ export interface LayerOptions {
   version: string;
   facts: Record<string, unknown>;
   notes: readonly string[];
+  /** PAKs that are no layers because no key opens them. */
+  lockedParts?: readonly LockedPart[];
   /** Names with the same key are the same file to the engine. */
   keyOf: (name: string) => string;
 }
@@ -43,6 +45,7 @@ class LayeredPak implements Pak {
   readonly entries: readonly LayerRow[];
   readonly notes: readonly string[];
   readonly facts: Record<string, unknown>;
+  readonly lockedParts: readonly LockedPart[] | undefined;
   readonly #layers: readonly Layer[];
   readonly #keyOf: (name: string) => string;
   readonly #winners = new Map<string, LayerRow>();
@@ -52,6 +55,7 @@ class LayeredPak implements Pak {
     this.family = options.family;
     this.version = options.version;
     this.facts = options.facts;
+    this.lockedParts = options.lockedParts;
     this.notes = options.notes;
     this.#layers = layers;
     this.#keyOf = options.keyOf;
@@ -98,6 +102,11 @@ class LayeredPak implements Pak {
   readRange(entry: PakEntry, offset: number, size: number): AsyncIterable<Uint8Array> {
     const { layer, inner } = this.#rowOf(entry);
     return layer.pak.readRange?.(inner, offset, size) ?? slicePieces(layer.pak.read(inner), offset, size);
+  }
+
+  partSize(entry: PakEntry): number | undefined {
+    const { layer, inner } = this.#rowOf(entry);
+    return layer.pak.partSize?.(inner);
   }
 
   verify(entry: PakEntry): Promise<PakProblem | undefined> {

@@ -7,6 +7,8 @@ export interface PakOptions {
   keys?: readonly Uint8Array[];
   /** Text encoding of names, where the format leaves it open. Default UTF-8, then Latin-1. */
   encoding?: string;
+  /** Path of a module that decodes Oodle, in place of the optional package. */
+  oodle?: string;
   /** Read although the magic is wrong. */
   ignoreMagic?: boolean;
   /** Read as this version, whatever the file says. */
@@ -49,12 +51,20 @@ export interface PakEntry {
 /** Result of checking one entry: undefined when right, else what is wrong. */
 export type PakProblem = { code: string; message: string };
 
+/** A PAK of a folder whose directory no key opens. */
+export interface LockedPart {
+  origin: string;
+  error: PakratError;
+}
+
 /** An open PAK. Every read is a range read; opening reads the directory only. */
 export interface Pak {
   readonly family: string;
   readonly version: string;
   /** Set when the directory is encrypted and no key opens it: what needs the directory throws it, the rest can still be asked. */
   readonly locked?: PakratError | undefined;
+  /** Of a folder: the PAKs that no key opens. They are left out, but for a note. */
+  readonly lockedParts?: readonly LockedPart[] | undefined;
   /** Throws `locked` when that is set. */
   readonly entries: readonly PakEntry[];
   /** Oddities of the file that are no errors. */
@@ -70,6 +80,11 @@ export interface Pak {
    * from its start. Throws as `read`, and E_FORMAT_RANGE when the entry does not have that part.
    */
   readRange?(entry: PakEntry, offset: number, size: number): AsyncIterable<Uint8Array>;
+  /**
+   * Size of the parts in which an entry can be read side by side, each part carrying a proof of its own that it is right.
+   * Undefined (or absent) where only the whole proves itself.
+   */
+  partSize?(entry: PakEntry): number | undefined;
   /** Checks one entry as far as the format allows, without keys where hashes are over stored bytes. */
   verify(entry: PakEntry): Promise<PakProblem | undefined>;
   /** Checks what belongs to no entry (index hash, header hash). */

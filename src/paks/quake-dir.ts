@@ -20,7 +20,7 @@ import { type Layer, stackLayers } from './layers.ts';
 import { openLooseFiles, sortedEntries } from './loose-files.ts';
 import { foldName } from './names.ts';
 import type { Pak, PakEntry, PakOptions } from './pak.ts';
-import { quake } from './quake/index.ts';
+import { openQuakePak } from './quake/index.ts';
 import { registeredProof } from './quake/releases.ts';
 
 /** Whose rules apply. */
@@ -189,7 +189,7 @@ async function openStep({ kind, path, label }: SearchStep, options: PakOptions):
   if (kind === 'loose') return { label, pak: openLooseFiles(path, (name) => !isTopLevelPak(name)) };
   const source = await fileSource(path);
   try {
-    return { label, pak: await quake.open(source, options) };
+    return { label, pak: await openQuakePak(source, options) };
   } catch (error) {
     await source.close();
     if (!isPakratError(error)) throw error;

@@ -11,21 +11,27 @@ export interface PakWorkerData {
 }
 /** What a thread is told: what to do, with which entries, and that there are no more. */
 export type PakWorkerOrder = { job: PakJob } | { tasks: PakTask[] } | { end: true };
+/** What came of a batch, in the order of its tasks: thousands of tasks end well, and bytes are all that there is to say of them. */
+export interface BatchDone {
+  bytes: number[];
+  /** Position in the batch, with what is more to say. */
+  odd: [position: number, result: PakTaskResult][];
+}
 /** What a thread answers to a batch of tasks. */
 export type PakWorkerAnswer =
-  | { results: PakTaskResult[] }
+  | { done: BatchDone }
   | { error: { code: string | undefined; message: string; hint: string | undefined; data: ErrorData } };
 
 /** What hears of results and of interruptions. */
 export interface PoolHooks {
   signal?: AbortSignal | undefined;
-  onResult?: ((result: PakTaskResult) => void) | undefined;
+  onResult?: ((task: PakTask, result: PakTaskResult) => void) | undefined;
 }
 
 const maxThreads = 8;
 /** Tasks travel together up to these limits. */
 const batchBytes = 4 << 20;
-const batchTasks = 64;
+const batchTasks = 256;
 /** A thread has its next batch before it has done the one before. */
 const batchesAhead = 2;
 
@@ -106,13 +112,14 @@ function startThread(workerData: PakWorkerData): PoolThread {
     resourceLimits: { maxYoungGenerationSizeMb: 2 },
   });
   let failure: unknown;
-  let waiting = 0;
-  let onAnswer: (results: PakTaskResult[]) => void = () => {};
+  /** Batches that it was given and did not answer yet: it answers in their order. */
+  const waiting: PakTask[][] = [];
+  let onAnswer: (tasks: PakTask[], done: BatchDone) => void = () => {};
   thread.on('error', (error) => {
     failure ??= new Error(`a thread died: ${messageOf(error)}`, { cause: error });
   });
   thread.on('message', (answer: PakWorkerAnswer) => {
-    if ('results' in answer) onAnswer(answer.results);
+    if ('done' in answer) onAnswer(waiting.shift()!, answer.done);
     else failure ??= errorOf(answer.error);
   });
   const exited = new Promise<void>((resolve) => thread.on('exit', () => resolve()));
@@ -122,14 +129,16 @@ function startThread(workerData: PakWorkerData): PoolThread {
       const next = (): void => {
         const { value, done } = batches.next();
         if (done !== true) {
-          waiting += 1;
-          order({ tasks: value as PakTask[] });
-        } else if (waiting === 0) order({ end: true });
+          waiting.push(value);
+          order({ tasks: value });
+        } else if (waiting.length === 0) order({ end: true });
       };
-      onAnswer = (results) => {
-        waiting -= 1;
-        for (const result of results) onResult?.(result);
+      onAnswer = (tasks, done) => {
         next();
+        const odd = new Map(done.odd);
+        tasks.forEach((task, i) => {
+          onResult?.(task, odd.get(i) ?? { bytes: done.bytes[i]! });
+        });
       };
       order({ job });
       for (let i = 0; i < batchesAhead; i++) next();

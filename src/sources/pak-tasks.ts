@@ -1,13 +1,13 @@
 import { codeOf, isPakratError, PakratError } from '../core/errors.ts';
 import type { Pak, PakEntry } from '../paks/pak.ts';
 import { storeError } from '../store/durable.ts';
-import { OutputFolder, writeOutput } from './output-path.ts';
+import { OutputFolder, writeOutput, writePart } from './output-path.ts';
 import { canReadRaw } from './pak-source.ts';
 
 /** What is done with many entries of a PAK. Plain data, for it travels to threads. */
 export type PakJob = { kind: 'extract'; to: string; raw: boolean } | { kind: 'verify' };
 
-/** One entry that it is done with. */
+/** One entry that it is done with, or part of a large one. */
 export interface PakTask {
   /** Number of the entry. */
   index: number;
@@ -15,11 +15,12 @@ export interface PakTask {
   size: number;
   /** Output path, checked and relative; for an extraction. */
   path: string;
+  /** The part that is meant, of decoded bytes; it is written at its place in a file that is there. */
+  part?: { offset: number; file: string };
 }
 
 /** What came of a task. */
 export interface PakTaskResult {
-  index: number;
   /** Bytes written, or bytes checked. */
   bytes: number;
   problem?: { code: string; message: string } | undefined;
@@ -43,7 +44,7 @@ export function pakTaskRunner(pak: Pak, job: PakJob, checkpoint: () => void): Pa
       const error = job.kind === 'extract' ? storeError(thrown, job.to) : thrown;
       const code = codeOf(error);
       if (!isPakratError(error) || code === 'E_STORE_FULL' || code === 'E_ABORTED') throw error;
-      return { index: task.index, bytes: 0, problem: { code: error.code, message: error.message } };
+      return { bytes: 0, problem: { code: error.code, message: error.message } };
     }
   };
 }
@@ -53,17 +54,20 @@ type EntryWork = (entry: PakEntry, task: PakTask) => Promise<PakTaskResult>;
 function verifier(pak: Pak): EntryWork {
   return async (entry) => {
     const problem = await pak.verify(entry);
-    const { index, storedSize } = entry;
-    return problem === undefined ? { index, bytes: storedSize } : { index, bytes: storedSize, problem };
+    const { storedSize } = entry;
+    return problem === undefined ? { bytes: storedSize } : { bytes: storedSize, problem };
   };
 }
 
 function extractor(pak: Pak, { to, raw }: { to: string; raw: boolean }, checkpoint: () => void): EntryWork {
   const folder = new OutputFolder(to);
-  return async (entry, { path }) => {
+  return async (entry, { path, size, part }) => {
+    if (part !== undefined) {
+      const pieces = pak.readRange!(entry, part.offset, size);
+      return { bytes: await writePart(part.file, part.offset, watched(pieces, checkpoint)) };
+    }
     const pieces = raw ? readRaw(pak, entry) : pak.read(entry);
-    const bytes = await writeOutput(folder.makeWay(path), watched(pieces, checkpoint), entry.mtime);
-    return { index: entry.index, bytes };
+    return { bytes: await writeOutput(folder.makeWay(path), watched(pieces, checkpoint), entry.mtime) };
   };
 }
 

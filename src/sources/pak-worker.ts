@@ -2,8 +2,8 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { isPakratError, messageOf, PakratError } from '../core/errors.ts';
 import { openLocal } from './open-local.ts';
-import type { PakWorkerAnswer, PakWorkerData, PakWorkerOrder } from './pak-pool.ts';
-import { type PakTaskResult, type PakTaskRunner, pakTaskRunner } from './pak-tasks.ts';
+import type { BatchDone, PakWorkerAnswer, PakWorkerData, PakWorkerOrder } from './pak-pool.ts';
+import { type PakTaskRunner, pakTaskRunner } from './pak-tasks.ts';
 
 const port = parentPort!;
 const { place, stop } = workerData as PakWorkerData;
@@ -28,9 +28,13 @@ async function obey(order: PakWorkerOrder): Promise<void> {
   } else if ('job' in order) {
     run = pakTaskRunner(await opened, order.job, checkpoint);
   } else {
-    const results: PakTaskResult[] = [];
-    for (const task of order.tasks) results.push(await run!(task));
-    answer({ results });
+    const done: BatchDone = { bytes: [], odd: [] };
+    for (const task of order.tasks) {
+      const result = await run!(task);
+      if (result.problem !== undefined || result.unsure === true) done.odd.push([done.bytes.length, result]);
+      done.bytes.push(result.bytes);
+    }
+    answer({ done });
   }
 }
 

@@ -9,7 +9,7 @@ export interface PakTaskOptions extends PoolHooks {
 }
 
 /** To start threads takes as long as this many bytes or files take. */
-const smallBytes = 24 << 20;
+const smallBytes = 48 << 20;
 const smallFiles = 600;
 
 /**
@@ -54,7 +54,7 @@ async function runHere(
   const run = pakTaskRunner(source.pak, job, () => signal?.throwIfAborted());
   for (const task of tasks) {
     const result = await run(task);
-    onResult?.(result);
+    onResult?.(task, result);
     // A signal is heard only when this thread waits for something.
     if (signal !== undefined) await new Promise(setImmediate);
   }

@@ -61,6 +61,49 @@ describe('pack', () => {
   });
 });
 
+describe('what the header of a NadeoPak tells', () => {
+  const pack = (name: string, ...flags: string[]) =>
+    runPakrat(['pack', 'nadeo', scratch(name), scratch('files'), '--force', ...flags]);
+  const info = (name: string): Record<string, unknown> =>
+    JSON.parse(runPakrat(['info', scratch(name), '--json']).stdout) as Record<string, unknown>;
+
+  test('author, texts, time and included packs are read back as they were given', () => {
+    writeFileSync(scratch('title.xml'), '<title>Größe</title>');
+    expect(pack('inner.pak', '--version', '8', '--author', 'inner', '--author-url', 'http://a').status).toBe(0);
+    const flags = [
+      ...['--version', '13', '--author', 'me', '--author-nick', '$fff', '--author-zone', 'World|Europe'],
+      ...['--title', 'My@me', '--xml', scratch('title.xml'), '--comment', 'a comment', '--manialink', 'link'],
+      ...['--download-url', 'http://d', '--usage-folder', 'Titles', '--build-info', 'built', '--created', '2020-02-03'],
+      ...['--include', scratch('inner.pak')],
+    ];
+    expect(pack('outer.pak', ...flags).status).toBe(0);
+    const inner = info('inner.pak');
+    expect(inner).toMatchObject({ version: '8', author: { login: 'inner' }, authorUrl: 'http://a' });
+    expect(info('outer.pak')).toMatchObject({
+      ...{ version: '13', headerEncryption: 'none', headerMd5Right: true, files: 3 },
+      author: { login: 'me', nick: '$fff', zone: 'World|Europe' },
+      ...{ title: 'My@me', xml: '<title>Größe</title>', comment: 'a comment', manialink: 'link' },
+      ...{ downloadUrl: 'http://d', usageFolder: 'Titles', buildInfo: 'built', created: '2020-02-03T00:00:00.000Z' },
+      includedPacks: [{ name: 'inner.pak', contentsChecksum: inner.contentsChecksum, author: { login: 'inner' } }],
+    });
+    const bytes = readFileSync(scratch('outer.pak'));
+    expect(pack('outer.pak', ...flags).status).toBe(0);
+    expect(readFileSync(scratch('outer.pak')).equals(bytes)).toBe(true);
+    expect(runPakrat(['verify', scratch('outer.pak')]).status).toBe(0);
+  });
+
+  test.each([
+    ['no title below version 12', ['--version', '11', '--title', 'x'], 2],
+    ['no author in version 3', ['--author', 'x', '--key', key.slice(0, 32)], 2],
+    ['the URL of an author in version 8 only', ['--version', '9', '--author-url', 'x'], 2],
+    ['a date that is none', ['--version', '9', '--created', 'yesterday'], 2],
+    ['XML that is not there', ['--version', '12', '--xml', scratch('no.xml')], 4],
+  ])('%s', (_, flags, status) => {
+    expect(pack('refused.pak', ...flags)).toMatchObject({ status });
+    expect(readdirSync(scratch())).not.toContain('refused.pak');
+  });
+});
+
 describeConformance('pack nadeo', () => {
   test('takes the key for the name of the pack from a packlist.dat', () => {
     const list = `@${conformancePath('pak', 'nadeo', 'packlist.dat')}`;

@@ -87,6 +87,33 @@ describe('a PAK by its path', () => {
   });
 });
 
+test('control characters of names do not reach a terminal, and a name found by ignoring case is told', () => {
+  const path = scratch('red.pak');
+  writeFileSync(
+    path,
+    quakePak([
+      { name: 'a/\x1b[31mred', content: 'x' },
+      { name: 'b.txt', content: 'B' },
+    ]),
+  );
+  for (const args of [
+    ['ls', path],
+    ['extract', path, '--to', scratch('red')],
+    ['verify', path],
+  ]) {
+    const { stdout, stderr } = runPakrat(args);
+    expect(stdout + stderr).not.toContain('\x1b');
+  }
+  expect(runPakrat(['extract', path, '--to', scratch('red')]).stdout).toContain('\\x1b[31mred');
+  for (const args of [
+    ['cat', path, 'B.TXT'],
+    ['extract', path, 'B.TXT', '--to', scratch('red')],
+  ]) {
+    expect(runPakrat(args)).toMatchObject({ status: 0, stderr: expect.stringContaining('ignoring case') });
+  }
+  expect(runPakrat(['cat', path, 'b.txt'])).toMatchObject({ stdout: 'B', stderr: '' });
+});
+
 test('a game directory is a source: files in the order of the engine', () => {
   mkdirSync(scratch('quake', 'ID1'), { recursive: true });
   mkdirSync(scratch('quake', 'mod'));
@@ -132,6 +159,22 @@ describeConformance('real PAKs', () => {
     // Without the optional library those entries are refused; with it nothing fails.
     expect(new Set(value.failed.map(({ code }) => code)).size).toBeLessThanOrEqual(1);
     expect(status).toBe(value.failed.length > 0 ? 6 : 0);
+  });
+
+  test('Oodle is decoded by a module of one’s own, when one is named', () => {
+    const path = unreal('cue4parse', 'CUE4ParseFixtures-Legacy-Tagged-Oodle.pak');
+    const oodle = json<{ name: string; size: number; method: string }[]>(['ls', path]).value.find(
+      ({ method }) => method === 'oodle',
+    )!;
+    writeFileSync(
+      scratch('decoder.mjs'),
+      'export const decompress = (bytes, size) => new Uint8Array(size).fill(0x41);',
+    );
+    writeFileSync(scratch('none.mjs'), 'export const other = 1;');
+    const cat = (module: string) => runPakrat(['cat', path, oodle.name, '--oodle', scratch(module)]);
+    expect(cat('decoder.mjs')).toMatchObject({ status: 0, stdout: 'A'.repeat(oodle.size) });
+    expect(cat('none.mjs')).toMatchObject({ status: 2, stderr: expect.stringContaining('decompress') });
+    expect(cat('nowhere.mjs')).toMatchObject({ status: 6, stderr: expect.stringContaining('nowhere.mjs') });
   });
 
   test('threads write what one thread writes', () => {

@@ -77,6 +77,17 @@ describe('numbers of a large file that nobody should believe', () => {
   });
 });
 
+test.each(['offset', 'stored size', 'size'])('an entry whose %s is below 0 or past 2^53', async (field) => {
+  const at = ['offset', 'stored size', 'size'].indexOf(field) * 8;
+  for (const value of [-1n, -(2n ** 63n), 2n ** 53n, 2n ** 62n]) {
+    const entry = Buffer.concat([i64(0), i64(8), i64(8), i32(0), Buffer.alloc(20), Buffer.of(0), i32(0)]);
+    entry.writeBigInt64LE(value, at);
+    const index = Buffer.concat([fstring(''), i32(1), fstring('a'), entry]);
+    const { bytes } = ending(222 + index.length, index);
+    await expect(openPak(bytesSource(bytes))).rejects.toMatchObject({ code: 'E_FORMAT_RANGE' });
+  }
+});
+
 describe('names', () => {
   test('that are too long, or too many together', () => {
     expect(() => new RowList().add('x'.repeat(4097), emptyRecord)).toThrow(

@@ -5,6 +5,8 @@ import { openPak } from '../../src/paks/index.ts';
 import type { Pak, PakOptions } from '../../src/paks/pak.ts';
 import { decodeFooter } from '../../src/paks/unreal/footer.ts';
 import { pathHash } from '../../src/paks/unreal/path-hash.ts';
+import type { UnrealEntry } from '../../src/paks/unreal/unreal-entry.ts';
+import { conformanceBytes, describeConformance } from '../support/conformance.ts';
 import { exercisePak, flips, prefixSizes, silentDamage } from '../support/pak-hostile.ts';
 import { countingSource, gather } from '../support/pak-sources.ts';
 import { frozenPak, type UnrealRow, type UnrealShape, unrealPak } from '../support/pak-unreal.ts';
@@ -317,4 +319,31 @@ describe('hashes', () => {
       message: expect.stringContaining('path-hash'),
     });
   });
+});
+
+describeConformance('records of real PAKs', () => {
+  test.each(['u4pak/u4pak_v1.pak', 'u4pak/u4pak_v3_zlib.pak', 'repak/pack_v8a.pak', 'repak/pack_v8b_compress.pak'])(
+    '%s: every byte of the record in front of the data counts, but for its offset',
+    async (file) => {
+      const bytes = conformanceBytes('pak', 'unreal', ...file.split('/'));
+      const { entries } = await openPak(bytesSource(bytes));
+      for (const { index, record } of entries as readonly UnrealEntry[]) {
+        // The time of version 1, and a block size where there is at most one block, say nothing about the data.
+        const isSilent = (at: number): boolean =>
+          (record.time !== undefined && at >= 28 && at < 36) ||
+          (record.time === undefined && record.blockCount < 2 && record.headerSize - at <= 4);
+        for (let at = 8; at < record.headerSize; at++) {
+          if (isSilent(at)) continue;
+          const changed = bytes.slice();
+          changed[record.offset + at]! ^= 1;
+          const pak = await openPak(bytesSource(changed));
+          expect([index, at, await pak.verify(pak.entries[index]!)]).toEqual([
+            index,
+            at,
+            expect.objectContaining({ code: expect.stringMatching(/^E_(INTEGRITY|FORMAT)/) }),
+          ]);
+        }
+      }
+    },
+  );
 });

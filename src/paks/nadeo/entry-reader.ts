@@ -68,8 +68,12 @@ export function storedSize(file: FileRecord, version: number): number {
  * @param name the file's real name, where it is known
  */
 export function mayHaveFeedback(file: FileRecord, name: string | undefined): boolean {
-  if (!isEncrypted(file) || (file.flags & fileFlag.dontUseDummyWrite) !== 0n) return false;
-  return name === undefined || /\.gbx$/i.test(name);
+  return mayMix(file) && (name === undefined || /\.gbx$/i.test(name));
+}
+
+/** Whether reading a file may mix something into its decryption, whatever the file is. */
+export function mayMix(file: FileRecord): boolean {
+  return isEncrypted(file) && (file.flags & fileFlag.dontUseDummyWrite) === 0n;
 }
 
 /** The stored bytes of a file, IV and padding included. */

@@ -15,6 +15,7 @@ import {
   isEncrypted,
   type KnownMix,
   mayHaveFeedback,
+  mayMix,
   piecesOf,
   readFollowed,
   readRaw,
@@ -166,12 +167,12 @@ class OpenPack implements NadeoPak {
     const isFollowed = await this.#isFollowed(file);
     const pieces = isFollowed
       ? piecesOf((await readFollowed(context, file)).bytes)
-      : readStraight(context, file, await isCounted(context, file));
+      : unfollowed(entry.name, file, readStraight(context, file, await isCounted(context, file)));
     for await (const piece of pieces) {
       hasher.update(piece);
       yield piece;
     }
-    await this.#checkContent(file, hasher);
+    await this.#checkContent(entry.name, file, hasher);
   }
 
   async *readWithMixes(entry: PakEntry, mixes: readonly KnownMix[]): AsyncGenerator<Uint8Array> {
@@ -278,11 +279,11 @@ class OpenPack implements NadeoPak {
   }
 
   /** Throws E_INTEGRITY when the pack has hashes of contents and this file's is another. */
-  async #checkContent(file: FileRecord, content: Hasher): Promise<void> {
+  async #checkContent(name: string, file: FileRecord, content: Hasher): Promise<void> {
     const checksum = usedChecksum(file);
     if (checksum === undefined || this.#open.context.ignoreHashes || (await this.#checksumKind()) !== 'content') return;
     if (!equalBytes(content.digest(), checksum)) {
-      throw new PakratError('E_INTEGRITY', `${file.name}: the MD5 of the content does not match`, {
+      throw new PakratError('E_INTEGRITY', `${name}: the MD5 of the content does not match`, {
         hint: 'Its stored bytes can be taken out raw.',
       });
     }
@@ -299,5 +300,24 @@ class OpenPack implements NadeoPak {
     }
     const duplicates = this.#list.rows.filter(({ hidden }) => hidden !== undefined).length;
     if (duplicates > 0) this.notes.push(`${duplicates} files have the path of an earlier one`);
+  }
+}
+
+/** Only of GBX files is it known what they mix: in another one a mix looks like damage, and none can be told from the other. */
+async function* unfollowed(
+  name: string,
+  file: FileRecord,
+  pieces: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  try {
+    yield* pieces;
+  } catch (error) {
+    const isDamage = isPakratError(error) && error.code.startsWith('E_FORMAT');
+    if (!isDamage || !mayMix(file)) throw error;
+    throw new PakratError(
+      'E_INTEGRITY',
+      `${name}: the file is damaged, or something is mixed into its encryption that only the game knows`,
+      { hint: 'Its stored bytes can be taken out raw.', cause: error },
+    );
   }
 }

@@ -1,7 +1,7 @@
 import type { ByteSource } from '../../core/byte-source.ts';
 import { formatError, isPakratError, PakratError } from '../../core/errors.ts';
 import { foldName, nameDecoder } from '../names.ts';
-import type { Pak, PakEntry, PakFamily, PakOptions, PakProblem } from '../pak.ts';
+import type { Pak, PakEntry, PakOptions, PakProblem } from '../pak.ts';
 import { readPieces, slicePieces } from '../pieces.ts';
 import { decodeDaikatana, isDaikatanaRatio } from './daikatana.ts';
 import {
@@ -25,16 +25,11 @@ const quakeMaxEntries = 2048;
 const quake2MaxEntries = 4096;
 const zipEndSize = 22;
 
-/** PAKs of Quake and its kin, of SiN and of Daikatana. */
-export const quake: PakFamily = {
-  name: 'quake',
-  probe: (head) => magics.some((magic) => magic.every((byte, i) => head[i] === byte)),
-  open: openQuakePak,
-};
-
-const magics = ['PACK', 'SPAK'].map((magic) => [...magic].map((character) => character.charCodeAt(0)));
-
-async function openQuakePak(source: ByteSource, options: PakOptions = {}): Promise<Pak> {
+/**
+ * Opens a PAK of Quake and its kin, of SiN or of Daikatana: reads the header and the directory, and nothing else.
+ * @throws E_FORMAT… for damage
+ */
+export async function openQuakePak(source: ByteSource, options: PakOptions = {}): Promise<Pak> {
   const header = decodeQuakeHeader(await source.read(0, Math.min(quakeHeaderSize, source.size)));
   const hasMagic = isMagic(header.magic);
   if (!hasMagic && options.ignoreMagic !== true) throw wrongMagic(header);
@@ -172,7 +167,7 @@ class QuakePak implements Pak {
     if (record === undefined) throw new PakratError('E_NOT_FOUND', `there is no entry ${entry.index}`);
     const problem = recordProblem(record, this.#source.size);
     if (problem !== undefined) {
-      throw formatError('E_FORMAT_RANGE', record.name, problem, { offset: record.offset >>> 0 });
+      throw formatError('E_FORMAT_RANGE', record.name, problem);
     }
     if (record.isCompressed && !isDaikatanaRatio(record.storedSize, record.size)) {
       throw formatError(
@@ -202,7 +197,7 @@ function quakeNotes({ header, layout, records, directory, isZip, source }: Opene
   }
   const unreadable = records.filter((record) => recordProblem(record, source.size) !== undefined).length;
   if (unreadable > 0)
-    notes.push(`${unreadable} entries lie past the end of the file or past 2 GiB, and cannot be read`);
+    notes.push(`entries that lie past the end of the file or past 2 GiB and cannot be read: ${unreadable}`);
   if (isZip) notes.push('it is a ZIP archive too, which may hold other files');
   return notes;
 }

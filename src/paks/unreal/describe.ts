@@ -1,6 +1,6 @@
 import { isPakratError, type PakratError } from '../../core/errors.ts';
 import { type Footer, newestVersion } from './footer.ts';
-import { methodName } from './methods.ts';
+import { methodName } from './method-names.ts';
 import type { OpenedIndex } from './open.ts';
 
 /** Versions of the engine that wrote a version of the format. */
@@ -44,7 +44,8 @@ export function unrealFacts(footer: Footer, index: OpenedIndex | PakratError): R
 
 function countRows({ rows }: OpenedIndex): { methods: Set<number>; encryptedEntries: number; deleteRecords: number } {
   const counts = { methods: new Set<number>(), encryptedEntries: 0, deleteRecords: 0 };
-  for (const { record } of rows) {
+  for (let row = 0; row < rows.count; row++) {
+    const record = rows.recordAt(row);
     counts.methods.add(record.method);
     if (record.encrypted) counts.encryptedEntries += 1;
     if (record.deleted) counts.deleteRecords += 1;

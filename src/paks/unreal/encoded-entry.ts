@@ -15,7 +15,8 @@
  */
 import { ByteReader } from '../../core/reader.ts';
 import type { ByteWriter } from '../../core/writer.ts';
-import { blockRanges, type EntryRecord, type RecordFormat, readSize, recordSize } from './entry-record.ts';
+import { blockRanges } from './entry-blocks.ts';
+import { type EntryRecord, type RecordFormat, readSize, recordSize } from './entry-record.ts';
 
 const ivSize = 12;
 const blockRowSize = 4;
@@ -58,6 +59,7 @@ export function decodeEncodedEntry(bytes: Uint8Array, position: number, format: 
     blockCount: method === 0 ? 0 : count,
     headerSize: recordSize(format, method === 0 ? undefined : count),
     bytes,
+    recordOffset: -1,
     sha1Offset: -1,
     blocksOffset: hasSizes ? reader.pos : -1,
     blockStride: blockRowSize,

@@ -1,8 +1,11 @@
 import { aesBlockSize } from '../../codecs/aes.ts';
 import { isPakratError } from '../../core/errors.ts';
-import { blockRanges, dataOffset, dataSize } from './entry-record.ts';
-import { blockDecoder, hasOwnChecksum } from './methods.ts';
-import { type EntryAccess, type EntryCipher, placementProblem, readEntry } from './read-entry.ts';
+import { blockRanges } from './entry-blocks.ts';
+import { dataOffset, dataSize } from './entry-record.ts';
+import { hasOwnChecksum } from './method-names.ts';
+import { blockDecoder } from './methods.ts';
+import { placementProblem } from './placement.ts';
+import { type EntryAccess, type EntryCipher, readEntry } from './read-entry.ts';
 
 /** So many entries are tried at most before a key counts as untestable. */
 const maxTrials = 64;
@@ -55,7 +58,7 @@ async function tryKey(
 
 async function decodes(access: EntryAccess): Promise<boolean> {
   try {
-    await blockDecoder(access.method);
+    await blockDecoder(access.method, access.oodle);
     for await (const _ of readEntry(access, { offset: 0, size: access.record.size }));
     return true;
   } catch (error) {

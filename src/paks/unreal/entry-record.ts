@@ -19,13 +19,17 @@
  * (u4pak's README for versions up to 4 and 7; checked on real files from version 5 to 12.)
  */
 import { alignToBlock } from '../../codecs/aes.ts';
-import { formatError } from '../../core/errors.ts';
-import { ByteReader } from '../../core/reader.ts';
+import { formatError, type PakratError } from '../../core/errors.ts';
+import type { ByteReader } from '../../core/reader.ts';
 import type { ByteWriter } from '../../core/writer.ts';
 
-const blockRecordSize = 16;
+/** Bytes of a block's start and end in a record. */
+export const blockRecordSize = 16;
+const offsetSize = 8;
 const flagEncrypted = 1;
 const flagDeleted = 2;
+/** Upper half of the largest number that JavaScript has exactly. */
+const maxHigh = 0x1fffff;
 
 /** What of the version matters for a record. */
 export interface RecordFormat {
@@ -52,6 +56,8 @@ export interface EntryRecord {
   headerSize: number;
   /** Where the rest is; each offset is -1 for what is not there. */
   bytes: Uint8Array;
+  /** The record itself, as it also stands in front of the data but for its offset; not there where the index has a short form. */
+  recordOffset: number;
   /** 20 bytes; not there in the index of version 10 and above. */
   sha1Offset: number;
   /** A row for each block; not there when a single block has the whole data. */
@@ -75,6 +81,7 @@ export const emptyRecord: EntryRecord = {
   blockCount: 0,
   headerSize: 0,
   bytes: new Uint8Array(0),
+  recordOffset: -1,
   sha1Offset: -1,
   blocksOffset: -1,
   blockStride: blockRecordSize,
@@ -91,13 +98,6 @@ export function ivOf({ bytes, ivOffset }: EntryRecord): Uint8Array | undefined {
   return ivOffset < 0 ? undefined : bytes.subarray(ivOffset, ivOffset + 12);
 }
 
-/** Bytes of the stored form of one block, in the file. */
-export interface BlockRange {
-  start: number;
-  /** Without padding. */
-  end: number;
-}
-
 /** The least that a record takes. */
 export function minRecordSize({ version, hasByteMethod }: RecordFormat): number {
   const base = version === 1 ? 56 : version === 2 ? 48 : 53;
@@ -111,47 +111,99 @@ export function recordSize(format: RecordFormat, blockCount: number | undefined)
 }
 
 /** Reads a record. Throws E_FORMAT_RANGE for numbers below 0 or past 2^53, E_FORMAT_TRUNCATED. */
-export function readEntryRecord(reader: ByteReader, { version, hasByteMethod }: RecordFormat): EntryRecord {
+export function readEntryRecord(reader: ByteReader, format: RecordFormat): EntryRecord {
+  const decoder = new RecordDecoder(reader.bytes, format, reader.what);
   const start = reader.pos;
-  const offset = readSize(reader);
-  const storedSize = readSize(reader);
-  const size = readSize(reader);
-  const method = hasByteMethod ? reader.u8() : reader.u32le();
-  const time = version === 1 ? reader.u64leBig() : undefined;
-  const sha1Offset = reader.pos;
-  reader.skip(20);
-  const isLong = version >= 3;
-  const hasBlocks = isLong && method !== 0;
-  const blockCount = hasBlocks ? reader.count(reader.u32le(), blockRecordSize) : method === 0 ? 0 : 1;
-  const blocksOffset = hasBlocks ? reader.pos : -1;
-  if (hasBlocks) reader.skip(blockCount * blockRecordSize);
-  const flags = isLong ? reader.u8() : 0;
-  const blockSize = isLong ? reader.u32le() : 0;
-  return {
-    offset,
-    storedSize,
-    size,
-    method,
-    time,
-    encrypted: (flags & flagEncrypted) !== 0,
-    deleted: (flags & flagDeleted) !== 0,
-    blockSize,
-    blockCount,
-    headerSize: reader.pos - start,
-    bytes: reader.bytes,
-    sha1Offset,
-    blocksOffset,
-    blockStride: blockRecordSize,
-    ivOffset: -1,
-  };
+  reader.seek(decoder.endOf(start));
+  return decoder.at(start);
+}
+
+/** Decodes records anywhere in some bytes. An index has many thousands, so it goes through them with as few calls as it can. */
+export class RecordDecoder {
+  readonly #bytes: Uint8Array;
+  readonly #view: DataView;
+  readonly #format: RecordFormat;
+  readonly #what: string;
+  readonly #minSize: number;
+
+  /** @param what names the bytes in errors */
+  constructor(bytes: Uint8Array, format: RecordFormat, what: string) {
+    this.#bytes = bytes;
+    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+    this.#format = format;
+    this.#what = what;
+    this.#minSize = minRecordSize(format);
+  }
+
+  /** Where the record ends that starts at `start`. Throws E_FORMAT_RANGE for numbers below 0 or past 2^53, E_FORMAT_TRUNCATED. */
+  endOf(start: number): number {
+    const view = this.#view;
+    const minEnd = start + this.#minSize;
+    if (minEnd > view.byteLength) throw this.#truncated(start, this.#minSize);
+    for (let at = start; at < start + 24; at += 8) {
+      if (view.getUint32(at + 4, true) > maxHigh) throw tooLarge(this.#what, at);
+    }
+    if (this.#format.version < 3 || this.#methodAt(start) === 0) return minEnd;
+    const size = this.#minSize + 4 + view.getUint32(minEnd - 5, true) * blockRecordSize;
+    if (start + size > view.byteLength) throw this.#truncated(start, size);
+    return start + size;
+  }
+
+  /** The record that starts at `start`, where {@link endOf} found one. */
+  at(start: number): EntryRecord {
+    const view = this.#view;
+    const { version, hasByteMethod } = this.#format;
+    const method = this.#methodAt(start);
+    const timeAt = start + (hasByteMethod ? 25 : 28);
+    const sha1Offset = version === 1 ? timeAt + 8 : timeAt;
+    const hasBlocks = version >= 3 && method !== 0;
+    const blockCount = hasBlocks ? view.getUint32(sha1Offset + 20, true) : method === 0 ? 0 : 1;
+    const flagsAt = sha1Offset + (hasBlocks ? 24 + blockCount * blockRecordSize : 20);
+    const flags = version >= 3 ? view.getUint8(flagsAt) : 0;
+    return {
+      offset: sizeAt(view, start),
+      storedSize: sizeAt(view, start + 8),
+      size: sizeAt(view, start + 16),
+      method,
+      time: version === 1 ? view.getBigUint64(timeAt, true) : undefined,
+      encrypted: (flags & flagEncrypted) !== 0,
+      deleted: (flags & flagDeleted) !== 0,
+      blockSize: version >= 3 ? view.getUint32(flagsAt + 1, true) : 0,
+      blockCount,
+      headerSize: flagsAt + (version >= 3 ? 5 : 0) - start,
+      bytes: this.#bytes,
+      recordOffset: start,
+      sha1Offset,
+      blocksOffset: hasBlocks ? sha1Offset + 24 : -1,
+      blockStride: blockRecordSize,
+      ivOffset: -1,
+    };
+  }
+
+  #methodAt(start: number): number {
+    return this.#format.hasByteMethod ? this.#view.getUint8(start + 24) : this.#view.getUint32(start + 24, true);
+  }
+
+  #truncated(offset: number, size: number): PakratError {
+    const left = this.#bytes.length - offset;
+    return formatError('E_FORMAT_TRUNCATED', this.#what, `a record of ${size} bytes, ${left} left`, { offset });
+  }
+}
+
+function sizeAt(view: DataView, at: number): number {
+  return view.getUint32(at + 4, true) * 0x1_0000_0000 + view.getUint32(at, true);
 }
 
 /** A number of 64 bits; two halves are several times as fast as a bigint. Throws E_FORMAT_RANGE past 2^53. */
 export function readSize(reader: ByteReader): number {
   const low = reader.u32le();
   const high = reader.u32le();
-  if (high <= 0x1fffff) return high * 0x1_0000_0000 + low;
-  throw formatError('E_FORMAT_RANGE', reader.what, 'a number below 0 or past 2^53', { offset: reader.pos - 8 });
+  if (high <= maxHigh) return high * 0x1_0000_0000 + low;
+  throw tooLarge(reader.what, reader.pos - 8);
+}
+
+function tooLarge(what: string, offset: number): PakratError {
+  return formatError('E_FORMAT_RANGE', what, 'a number below 0 or past 2^53', { offset });
 }
 
 /** The mirror of {@link readEntryRecord}, for records that have a SHA-1 and whole blocks. */
@@ -179,21 +231,10 @@ export function dataSize({ encrypted, storedSize }: EntryRecord): number {
   return encrypted ? alignToBlock(storedSize) : storedSize;
 }
 
-/** Where the blocks of a compressed entry lie. Throws E_FORMAT_RANGE for numbers that no file can have. */
-export function* blockRanges(record: EntryRecord, { version }: RecordFormat): Generator<BlockRange> {
-  const { blocksOffset, blockCount, blockStride, offset, encrypted } = record;
-  let next = dataOffset(record);
-  if (blocksOffset < 0) {
-    if (blockCount > 0) yield { start: next, end: next + record.storedSize };
-    return;
-  }
-  const reader = new ByteReader(record.bytes, 'blocks of an Unreal PAK entry', blocksOffset);
-  const base = version >= 5 ? offset : 0;
-  for (let i = 0; i < blockCount; i++) {
-    const isPair = blockStride === blockRecordSize;
-    const start = isPair ? base + readSize(reader) : next;
-    const end = isPair ? base + readSize(reader) : next + reader.u32le();
-    yield { start, end };
-    next = encrypted ? start + alignToBlock(end - start) : end;
-  }
+/** True when a record is the same as that of the index, byte for byte, but for the offset in front. */
+export function isRecordAt(bytes: Uint8Array, record: EntryRecord): boolean {
+  const { recordOffset, headerSize } = record;
+  if (recordOffset < 0 || bytes.length < headerSize) return false;
+  for (let i = offsetSize; i < headerSize; i++) if (bytes[i] !== record.bytes[recordOffset + i]) return false;
+  return true;
 }

@@ -15,7 +15,7 @@ import { fileSource } from '../file-source.ts';
 import { type Layer, stackLayers } from '../layers.ts';
 import { walkFiles } from '../loose-files.ts';
 import { foldName } from '../names.ts';
-import type { Pak, PakOptions } from '../pak.ts';
+import type { LockedPart, Pak, PakOptions } from '../pak.ts';
 import { hasFooterMagic, maxFooterSize } from './footer.ts';
 import { mountedName } from './mount-point.ts';
 import { openUnrealPak } from './open.ts';
@@ -84,10 +84,12 @@ export async function openUnrealFolder(path: string, options: PakOptions = {}): 
   const notes: string[] = [];
   const containers = names.filter((name) => /\.utoc$/i.test(name)).length;
   if (containers > 0) notes.push(`${containers} IoStore containers (.utoc, .ucas) beside the PAKs are not read`);
-  const layers = await openLayers(paks, { root, options, notes });
+  const lockedParts: LockedPart[] = [];
+  const layers = await openLayers(paks, { root, options, notes, lockedParts });
   return stackLayers(layers, {
     family: 'unreal-folder',
     version: [...new Set(layers.map(({ pak }) => pak.version))].join(', '),
+    lockedParts,
     notes: [...notes, ...layers.flatMap(({ label, pak }) => pak.notes.map((note) => `${label}: ${note}`))],
     facts: {
       game: 'Unreal Engine',
@@ -102,23 +104,27 @@ interface FolderWork {
   root: string;
   options: PakOptions;
   notes: string[];
+  lockedParts: LockedPart[];
 }
 
-async function openLayers(paths: readonly string[], { root, options, notes }: FolderWork): Promise<Layer[]> {
+async function openLayers(
+  paths: readonly string[],
+  { root, options, notes, lockedParts }: FolderWork,
+): Promise<Layer[]> {
   const layers: Layer[] = [];
-  let locked: unknown;
   try {
     for (const path of paths) {
       const label = path.slice(root.length + 1).replaceAll('\\', '/');
       try {
         layers.push(await openLayer(path, label, options));
       } catch (error) {
-        if (codeOf(error) === 'E_KEY_MISSING') locked ??= error;
+        if (isPakratError(error) && error.code === 'E_KEY_MISSING') lockedParts.push({ origin: label, error });
         else if (codeOf(error) !== 'E_FORMAT_MAGIC') throw error;
         notes.push(`${label} is left out: ${(error as PakratError).message}`);
       }
     }
-    if (layers.length === 0) throw locked ?? new PakratError('E_NOT_FOUND', `${root} has no Unreal PAK in it`);
+    if (layers.length === 0)
+      throw lockedParts[0]?.error ?? new PakratError('E_NOT_FOUND', `${root} has no Unreal PAK in it`);
   } catch (error) {
     for (const { pak } of layers) await pak.close();
     throw error;

@@ -35,7 +35,7 @@ export function decodeFrozenIndex(bytes: Uint8Array, format: RecordFormat): Deco
   const budget = new NameBudget();
   for (const directory of readMap(reader, 32, directoryElementSize)) {
     const folder = readString(reader, directory).replace(/^\//, '');
-    budget.spend(folder);
+    budget.spend(folder.length);
     for (const file of readMap(reader, directory + 16, fileElementSize)) {
       const name = readString(reader, file);
       reader.seek(file + 16);
@@ -44,7 +44,7 @@ export function decodeFrozenIndex(bytes: Uint8Array, format: RecordFormat): Deco
       list.add(folder + name, readEntry(reader, entries.start + number * entrySize, format));
     }
   }
-  return { mountPoint, rows: list.rows };
+  return { mountPoint, rows: list };
 }
 
 function readEntry(reader: ByteReader, at: number, format: RecordFormat): EntryRecord {

@@ -13,19 +13,29 @@ import type { NameDecoder } from '../names.ts';
 
 /** Longer strings are taken for damage. */
 const maxLength = 0x10000;
+const lengthSize = 4;
 
 /** Reads a string that ends in a NUL. Throws E_FORMAT_RANGE for an absurd length, E_FORMAT when the NUL is missing. */
 export function readFString(reader: ByteReader, decode: NameDecoder): string {
+  const start = reader.pos + lengthSize;
+  const units = skipFString(reader);
+  if (units === 0) return '';
+  const isWide = reader.pos - start > units + 1;
+  const end = reader.pos - (isWide ? 2 : 1);
+  return isWide ? decodeUtf16(reader.bytes.subarray(start, end)) : decode(reader.bytes, start, end);
+}
+
+/** Moves behind a string. Returns its length in bytes or UTF-16 units, without the NUL. Throws as {@link readFString}. */
+export function skipFString(reader: ByteReader): number {
   const offset = reader.pos;
   const length = readLength(reader);
-  if (length === 0) return '';
-  const start = reader.pos;
+  if (length === 0) return 0;
   reader.skip(length > 0 ? length : length * -2);
   const end = reader.pos - (length > 0 ? 1 : 2);
   if (reader.bytes[end] !== 0 || reader.bytes[reader.pos - 1] !== 0) {
     throw formatError('E_FORMAT', reader.what, 'a string without its closing NUL', { offset });
   }
-  return length > 0 ? decode(reader.bytes, start, end) : decodeUtf16(reader.bytes.subarray(start, end));
+  return Math.abs(length) - 1;
 }
 
 /** Reads a name that may end in a NUL or not. Throws as {@link readFString}, but for the NUL. */

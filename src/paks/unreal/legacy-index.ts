@@ -11,25 +11,23 @@
 import { ByteReader } from '../../core/reader.ts';
 import { ByteWriter } from '../../core/writer.ts';
 import type { NameDecoder } from '../names.ts';
-import { minRecordSize, type RecordFormat, readEntryRecord, writeEntryRecord } from './entry-record.ts';
+import { minRecordSize, type RecordFormat, writeEntryRecord } from './entry-record.ts';
 import { readFString, writeFString } from './fstring.ts';
-import { type DecodedIndex, RowList } from './index-rows.ts';
+import { type DecodedIndex, type IndexRow, StoredRows } from './index-rows.ts';
 
-/** Decodes an index that is not encrypted any more. Throws E_FORMAT…. */
+/** Decodes an index that is not encrypted any more; its rows stay bytes until they are asked for. Throws E_FORMAT…. */
 export function decodeLegacyIndex(bytes: Uint8Array, format: RecordFormat, decodeName: NameDecoder): DecodedIndex {
   const reader = new ByteReader(bytes, 'Unreal PAK index');
   const mountPoint = readFString(reader, decodeName);
   const count = reader.count(reader.u32le(), 4 + minRecordSize(format));
-  const list = new RowList();
-  for (let i = 0; i < count; i++) {
-    const name = readFString(reader, decodeName);
-    list.add(name, readEntryRecord(reader, format));
-  }
-  return { mountPoint, rows: list.rows };
+  return { mountPoint, rows: new StoredRows(reader, count, { record: format, decodeName }) };
 }
 
 /** The mirror of {@link decodeLegacyIndex}. */
-export function encodeLegacyIndex({ mountPoint, rows }: DecodedIndex, format: RecordFormat): Uint8Array {
+export function encodeLegacyIndex(
+  { mountPoint, rows }: { mountPoint: string; rows: readonly IndexRow[] },
+  format: RecordFormat,
+): Uint8Array {
   const writer = new ByteWriter(rows.length * 128);
   writeFString(writer, mountPoint);
   writer.u32le(rows.length);

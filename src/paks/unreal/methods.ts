@@ -1,48 +1,29 @@
 /*
- * How blocks are compressed. Below version 8 the record has bits, from then on the number of a name in the footer.
- * Every block is whole in itself: a zlib stream with its header, a gzip file, a zstd frame, a raw LZ4 block, or raw
- * Oodle data. (zlib and Oodle checked on real files.)
+ * Every compressed block is whole in itself: a zlib stream with its header, a gzip file, a zstd frame, a raw LZ4 block, or
+ * raw Oodle data. (zlib and Oodle checked on real files.)
  */
 import * as zlib from 'node:zlib';
 import { gunzip } from '../../codecs/gzip.ts';
 import { inflate } from '../../codecs/inflate.ts';
 import { lz4Block } from '../../codecs/lz4.ts';
 import { loadOodle } from '../../codecs/oodle.ts';
-import { zstdDecompress } from '../../codecs/zstd.ts';
 import { formatError, isPakratError, messageOf, PakratError } from '../../core/errors.ts';
-import type { Footer } from './footer.ts';
-
-const bitZlib = 1;
-const bitGzip = 2;
-const bitCustom = 4;
-const nameBasedVersion = 8;
 
 /** Decodes a block into exactly `size` bytes. `what` names it in errors. */
 export type BlockDecoder = (bytes: Uint8Array, size: number, what: string) => Uint8Array;
 
-/** Name of a method, in lower case: `none`, `zlib`, `oodle` …; `custom` where only the game knew. */
-export function methodName(method: number, { version, methodNames }: Pick<Footer, 'version' | 'methodNames'>): string {
-  if (method === 0) return 'none';
-  if (version >= nameBasedVersion) return methodNames[method - 1]?.toLowerCase() || `unknown-${method}`;
-  if ((method & bitZlib) !== 0) return 'zlib';
-  if ((method & bitGzip) !== 0) return 'gzip';
-  return (method & bitCustom) !== 0 ? 'custom' : `unknown-${method}`;
-}
-
-/** True when damage of a block shows while it is decoded, because it carries a checksum of its own. */
-export function hasOwnChecksum(method: string): boolean {
-  return method === 'zlib' || method === 'gzip';
-}
-
 /**
  * The decoder of a method.
+ * @param oodle path of a module that decodes Oodle in place of the optional package
  * @throws E_UNSUPPORTED for a method that cannot be decoded, with what is missing
  */
-export async function blockDecoder(method: string): Promise<BlockDecoder> {
+export async function blockDecoder(method: string, oodle?: string): Promise<BlockDecoder> {
   const known = decoders[method];
   if (known !== undefined) return known;
-  if (method === 'oodle') return loadOodle();
-  if (method === 'custom') return decodeCustom(await loadOodle().catch((error: unknown) => error));
+  // Its library is loaded for those who have such a PAK.
+  if (method === 'zstd') return (await import('../../codecs/zstd.ts')).zstdDecompress;
+  if (method === 'oodle') return loadOodle(oodle);
+  if (method === 'custom') return decodeCustom(await loadOodle(oodle).catch((error: unknown) => error));
   throw new PakratError('E_UNSUPPORTED', `compression method ${method} cannot be decoded`, {
     hint: 'The stored bytes can still be verified.',
     data: { method },
@@ -52,7 +33,6 @@ export async function blockDecoder(method: string): Promise<BlockDecoder> {
 const decoders: Readonly<Record<string, BlockDecoder>> = {
   zlib: (bytes, size, what) => inflate(bytes, { size, maxSize: size, what }),
   gzip: gunzip,
-  zstd: zstdDecompress,
   lz4: lz4Block,
   brotli: decodeBrotli,
 };

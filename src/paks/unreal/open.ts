@@ -2,15 +2,11 @@ import type { ByteSource } from '../../core/byte-source.ts';
 import { codeOf, isPakratError, type PakratError } from '../../core/errors.ts';
 import { nameDecoder } from '../names.ts';
 import type { PakOptions, PakProblem } from '../pak.ts';
-import { unrealFacts, unrealNotes } from './describe.ts';
 import type { EncodedFormat } from './encoded-entry.ts';
 import { decodeFooter, type Footer, maxFooterSize } from './footer.ts';
-import { decodeFrozenIndex } from './frozen-index.ts';
 import type { DecodedIndex } from './index-rows.ts';
 import { aesKeys } from './keys.ts';
-import { decodeLegacyIndex } from './legacy-index.ts';
 import { IndexOpener } from './open-index.ts';
-import { decodeDirectoryPart, decodePathHashPart, decodePrimaryIndex } from './primary-index.ts';
 import { UnrealPak } from './unreal-pak.ts';
 
 const pathHashVersion = 10;
@@ -21,8 +17,8 @@ export type PakFormat = EncodedFormat;
 /** An index that could be read. */
 export interface OpenedIndex extends DecodedIndex {
   seed: bigint;
-  /** Number of the row whose path has this hash; only where paths are not listed. */
-  findRow: ((hash: bigint) => number | undefined) | undefined;
+  /** Number of the row with this path below the mount point; only where paths are not listed. */
+  findRow: ((path: string) => number | undefined) | undefined;
   /** The key that opened it, when it is encrypted. */
   key: Uint8Array | undefined;
   /** Hashes that did not match. */
@@ -45,8 +41,7 @@ export async function openUnrealPak(source: ByteSource, options: PakOptions = {}
     hasIvs: footer.encryption === 'AES-256-CTR',
   };
   const index = await readIndex({ source, footer, format, options }).catch(whenLocked);
-  const facts = unrealFacts(footer, index);
-  return new UnrealPak({ source, footer, format, index, options, notes: unrealNotes(footer, index), facts });
+  return new UnrealPak({ source, footer, format, index, options });
 }
 
 function whenLocked(error: unknown): PakratError {
@@ -68,8 +63,16 @@ async function readIndex({ source, footer, format, options }: IndexWork): Promis
   const { indexOffset, indexSize, indexHash } = footer;
   const bytes = await opener.read({ offset: indexOffset, size: indexSize, hash: indexHash }, 0);
   const opened = { seed: 0n, findRow: undefined, problems: opener.problems, key: opener.key, readRest: async () => {} };
-  if (footer.isFrozen) return { ...opened, ...decodeFrozenIndex(bytes, format) };
-  if (footer.version < pathHashVersion) return { ...opened, ...decodeLegacyIndex(bytes, format, decodeName) };
+  // Each form is loaded for the PAKs that have it: a PAK has one.
+  if (footer.isFrozen) {
+    const { decodeFrozenIndex } = await import('./frozen-index.ts');
+    return { ...opened, ...decodeFrozenIndex(bytes, format) };
+  }
+  if (footer.version < pathHashVersion) {
+    const { decodeLegacyIndex } = await import('./legacy-index.ts');
+    return { ...opened, ...decodeLegacyIndex(bytes, format, decodeName) };
+  }
+  const { decodePrimaryIndex, decodePathHashPart, decodeDirectoryPart } = await import('./primary-index.ts');
   const index = decodePrimaryIndex(bytes, format, decodeName);
   const parts = { index, format, decodeName };
   const { directory, pathHashes, seed } = index;

@@ -21,7 +21,7 @@ import { decodeEncodedEntry, type EncodedFormat } from './encoded-entry.ts';
 import { type EntryRecord, emptyRecord, minRecordSize, readEntryRecord, readSize } from './entry-record.ts';
 import { readFString } from './fstring.ts';
 import { type DecodedIndex, NameBudget, RowList } from './index-rows.ts';
-import { type PathHashRows, readPathHashRows } from './path-hash.ts';
+import { type PathHashRows, pathHash, readPathHashRows } from './path-hash.ts';
 
 const deletedLocation = -0x80000000;
 const ivSize = 12;
@@ -96,13 +96,13 @@ export function decodeDirectoryPart(bytes: Uint8Array, { index, format, decodeNa
   decodeDirectoryIndex(reader, { version: format.version, decodeName }, (name, location) =>
     list.add(name, recordAt(location, index, format)),
   );
-  return { mountPoint: index.mountPoint, rows: list.rows };
+  return { mountPoint: index.mountPoint, rows: list };
 }
 
 /** Rows of a PAK without a full directory, with what finds an entry by the hash of its path. */
 export interface HashedIndex extends DecodedIndex {
-  /** Number of the row whose path has this hash, or undefined. */
-  findRow: (hash: bigint) => number | undefined;
+  /** Number of the row with this path below the mount point, or undefined. */
+  findRow: (path: string) => number | undefined;
 }
 
 /** Name of a row whose path is not known. */
@@ -118,7 +118,7 @@ export function decodePathHashPart(bytes: Uint8Array, { index, format, decodeNam
   const budget = new NameBudget();
   if (reader.remaining >= 4) {
     decodeDirectoryIndex(reader, { version: format.version, decodeName }, (name, location) => {
-      budget.spend(name);
+      budget.spend(name.length);
       names.set(location, name);
     });
   }
@@ -126,13 +126,17 @@ export function decodePathHashPart(bytes: Uint8Array, { index, format, decodeNam
   for (const [hash, location] of table) {
     list.add(names.get(location) ?? hashName(hash), recordAt(location, index, format));
   }
-  return { mountPoint: index.mountPoint, rows: list.rows, findRow: rowFinder(table) };
+  return { mountPoint: index.mountPoint, rows: list, findRow: rowFinder(table, index.seed, format) };
 }
 
-function rowFinder(table: PathHashRows): (hash: bigint) => number | undefined {
+function rowFinder(
+  table: PathHashRows,
+  seed: bigint,
+  { version }: EncodedFormat,
+): (path: string) => number | undefined {
   let rows: Map<bigint, number> | undefined;
-  return (hash) => {
+  return (path) => {
     rows ??= new Map([...table].map(([found], row) => [found, row]));
-    return rows.get(hash);
+    return rows.get(pathHash(path, seed, version));
   };
 }

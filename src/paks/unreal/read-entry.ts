@@ -3,15 +3,9 @@ import { inflatePieces } from '../../codecs/inflate.ts';
 import { formatError } from '../../core/errors.ts';
 import { pieceSize, readPieces, slicePieces } from '../pieces.ts';
 import type { FillingSource, ScratchPool } from '../scratch.ts';
+import { type BlockRange, blockRanges } from './entry-blocks.ts';
 import type { EntryHash } from './entry-hash.ts';
-import {
-  type BlockRange,
-  blockRanges,
-  dataOffset,
-  dataSize,
-  type EntryRecord,
-  type RecordFormat,
-} from './entry-record.ts';
+import { dataOffset, type EntryRecord, type RecordFormat } from './entry-record.ts';
 import { type BlockDecoder, blockDecoder } from './methods.ts';
 
 /** Decoded blocks larger than this are not held in memory: zlib is then decoded as a stream, others are refused. */
@@ -31,6 +25,8 @@ export interface EntryAccess {
   method: string;
   /** Undefined for an entry that is not encrypted. */
   cipher: EntryCipher | undefined;
+  /** Path of a module that decodes Oodle. */
+  oodle: string | undefined;
   scratches: ScratchPool;
 }
 
@@ -50,17 +46,11 @@ export async function* readEntry(
   range: DecodedRange,
   hash?: EntryHash,
 ): AsyncGenerator<Uint8Array> {
-  const { record, format } = access;
+  const { record } = access;
   if (range.size === 0) return;
   if (record.method === 0) yield* readPlain(access, range, hash);
   else if (record.blockCount === 1 && record.size > maxBlockSize) yield* readLargeBlock(access, range, hash);
-  else
-    yield* readBlocks(access, {
-      ...range,
-      decode: await blockDecoder(access.method),
-      hash,
-      ranges: blockRanges(record, format),
-    });
+  else yield* readBlocks(access, { ...range, decode: await blockDecoder(access.method, access.oodle), hash });
 }
 
 async function* readPlain(
@@ -119,7 +109,6 @@ async function* readBlockPieces(
 interface BlockWork extends DecodedRange {
   decode: BlockDecoder;
   hash: EntryHash | undefined;
-  ranges: Iterable<BlockRange>;
 }
 
 /** Decodes the blocks that hold a range. Neighbours are read together, up to the size of a piece. */
@@ -155,8 +144,7 @@ interface PlacedBlock extends BlockRange {
 
 function* groupBlocks(access: EntryAccess, work: BlockWork): Generator<PlacedBlock[]> {
   let group: PlacedBlock[] = [];
-  for (const block of placeBlocks(access, work.ranges)) {
-    if (block.at + block.size <= work.offset) continue;
+  for (const block of placeBlocks(access, work.offset)) {
     if (block.at >= work.offset + work.size) break;
     const first = group[0];
     if (first !== undefined && (block.start !== group.at(-1)!.storedEnd || block.storedEnd - first.start > pieceSize)) {
@@ -168,38 +156,34 @@ function* groupBlocks(access: EntryAccess, work: BlockWork): Generator<PlacedBlo
   if (group.length > 0) yield group;
 }
 
-/** Checks each block against what can be, and says where its bytes belong. */
-function* placeBlocks(
-  { source, record, cipher, name }: EntryAccess,
-  ranges: Iterable<BlockRange>,
-): Generator<PlacedBlock> {
-  let at = 0;
-  for (const { start, end } of ranges) {
+/** The blocks from the one on that holds an offset of decoded bytes: checks each against what can be, and says where its bytes belong. */
+function* placeBlocks(access: EntryAccess, offset: number): Generator<PlacedBlock> {
+  const { source, record, format, cipher } = access;
+  const first = record.blockCount > 1 && record.blockSize > 0 ? Math.floor(offset / record.blockSize) : 0;
+  let at = first * record.blockSize;
+  for (const { start, end } of blockRanges(record, format, first)) {
     const size = record.blockCount === 1 ? record.size : Math.min(record.blockSize, record.size - at);
     const storedEnd = cipher === undefined ? end : start + alignToBlock(end - start);
     const isSane = end >= start && storedEnd <= source.size && size > 0 && size <= maxBlockSize;
     if (!isSane || end - start > maxStored(size)) {
-      throw formatError('E_FORMAT_RANGE', name, `a block of ${end - start} bytes at ${start} for ${size} decoded ones`);
+      throw formatError(
+        'E_FORMAT_RANGE',
+        access.name,
+        `a block of ${end - start} bytes at ${start} for ${size} decoded ones`,
+      );
     }
     yield { start, end, storedEnd, at, size };
     at += size;
   }
   if (at !== record.size) {
-    throw formatError('E_FORMAT_TRUNCATED', name, 'its blocks are too few', { expected: record.size, found: at });
+    throw formatError('E_FORMAT_TRUNCATED', access.name, 'its blocks are too few', {
+      expected: record.size,
+      found: at,
+    });
   }
 }
 
 /** No method makes more than this of bytes that do not compress. */
 function maxStored(size: number): number {
   return size * 2 + 0x1000;
-}
-
-/** What is wrong with where an entry lies in a file of this size, or undefined. */
-export function placementProblem(record: EntryRecord, fileSize: number): string | undefined {
-  const end = dataOffset(record) + dataSize(record);
-  if (end > fileSize) return `its data ends at ${end}, past the end of the file`;
-  if (record.method === 0 && record.storedSize !== record.size) {
-    return `it is not compressed, but has ${record.storedSize} bytes for ${record.size}`;
-  }
-  return undefined;
 }

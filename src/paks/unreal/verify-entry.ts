@@ -4,7 +4,8 @@ import { PakratError } from '../../core/errors.ts';
 import { ByteReader } from '../../core/reader.ts';
 import { pieceSize } from '../pieces.ts';
 import type { FillingSource, Scratch } from '../scratch.ts';
-import { blockRanges, type EntryRecord, type RecordFormat, readEntryRecord, sha1Of } from './entry-record.ts';
+import { blockRanges } from './entry-blocks.ts';
+import { type EntryRecord, isRecordAt, type RecordFormat, readEntryRecord, sha1Of } from './entry-record.ts';
 
 /** An entry that is to be checked. */
 export interface CheckedEntry {
@@ -20,20 +21,22 @@ export interface CheckedEntry {
  * @throws E_INTEGRITY with what differs, E_FORMAT… when the record cannot be read
  */
 export async function verifyEntry(entry: CheckedEntry, scratch: Scratch): Promise<void> {
-  const { source, format, record, name } = entry;
+  const { source, format, record } = entry;
   const { offset, headerSize, storedSize } = record;
   const total = headerSize + storedSize;
   // The record and a small entry come with one read.
   const first = await scratch.read(source, offset, Math.min(total, Math.max(pieceSize, headerSize)));
-  const header = readEntryRecord(new ByteReader(first, `record in front of ${name}`), format);
-  checkSame(header, entry);
+  const isSame = isRecordAt(first, record);
+  const header = isSame ? record : readEntryRecord(new ByteReader(first, `record in front of ${entry.name}`), format);
+  if (!isSame) checkSame(header, entry);
   const expected = sha1Of(record) ?? sha1Of(header)!.slice();
   const hash = createHash('sha1').update(first.subarray(headerSize));
   for (let at = first.length; at < total; at += pieceSize) {
     hash.update(await scratch.read(source, offset + at, Math.min(pieceSize, total - at)));
   }
   const found = hash.digest();
-  if (isAllZero(expected) || equalBytes(found, expected)) return;
+  if (equalBytes(found, expected) || isAllZero(expected)) return;
+  const { name } = entry;
   throw new PakratError('E_INTEGRITY', `${name}: the stored bytes do not have the SHA-1 that they should`, {
     data: { name, expected: toHex(expected), found: toHex(found) },
   });

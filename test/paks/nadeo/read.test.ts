@@ -104,6 +104,22 @@ describeConformance('packs', () => {
       expect(followed).toBe(3);
     });
 
+    test('a stream with mixes that is no GBX is refused, and given raw', async () => {
+      const expected = expectedOf(name);
+      const pak = await openFixture(name, { keys: keys() });
+      const paths = filesOf(expected).filter(([path]) => path.endsWith(rawStream));
+      expect(paths).toHaveLength(1);
+      for (const [path] of paths) {
+        const entry = pak.find(path)!;
+        const message = entry.method === 'none' ? 'MD5 of the content' : 'only the game knows';
+        const refused = { code: 'E_INTEGRITY', message: expect.stringContaining(message) };
+        await expect(collect(pak.read(entry))).rejects.toMatchObject(refused);
+        await expect(pak.status(entry)).rejects.toMatchObject(refused);
+        expect(await pak.verify(entry)).toMatchObject(refused);
+        expect(await collect(pak.readRaw(entry))).toHaveLength(entry.storedSize);
+      }
+    });
+
     test('files whose mixes are given, a stream that is no GBX included', async () => {
       const expected = expectedOf(name);
       const pak = await openFixture(name, { keys: keys() });
