@@ -4,12 +4,14 @@
 //   encoding = CKEY EKEY                          the one that must be there
 //   encoding-size = DECODED ENCODED               the second size is missing where the ekey is
 //   vfs-root, vfs-1 … vfs-N                       TVFS manifests, each with its -size
+//   build-partial-priority = CKEY:BLOCK …         contents that an install fetches before all else, in this order, in blocks of so many bytes
+//   partial-priority = CKEY                       builds of 2016: a download manifest of such contents; its size is given as 0
 //   build-name, build-uid, build-product          WOW-65989patch1.15.8_ClassicRetail, wow_classic_era, WoW
 //
-// Known from wowdev.wiki (TACT) and checked on real configs of 2017 to 2026.
+// Known from wowdev.wiki (TACT) and checked on real configs of 2017 to 2026; the priorities on public copies of configs of 2016 and 2017.
 
 import { formatError } from '../core/errors.ts';
-import { type ConfigFile, configKey, configSize, decodeConfig } from './config-file.ts';
+import { type ConfigEntry, type ConfigFile, configKey, configSize, decodeConfig } from './config-file.ts';
 
 /** The keys of a manifest, lower-case hex, and its sizes in bytes. */
 export interface ManifestKeys {
@@ -18,6 +20,14 @@ export interface ManifestKeys {
   readonly ekey?: string | undefined;
   readonly size?: number | undefined;
   readonly encodedSize?: number | undefined;
+}
+
+/** A content that an install fetches before all else. */
+export interface PartialPriority {
+  /** Lower-case hex. */
+  readonly ckey: string;
+  /** Bytes to fetch at a time. */
+  readonly blockSize: number;
 }
 
 /** A decoded build config. Manifests that are absent, or whose key is all zeros, are undefined. */
@@ -78,6 +88,34 @@ function manifestKeys(config: ConfigFile, name: string): ManifestKeys | undefine
   if (ckey === zeroKey) return undefined;
   const [size, encodedSize] = (config.get(`${name}-size`) ?? []).map((value) => configSize(value, `${name}-size`));
   return { ckey, ekey: ekeyText === undefined ? undefined : configKey(ekeyText, name), size, encodedSize };
+}
+
+/** What an install of a build fetches before all else. */
+export interface PartialPriorities {
+  /** `build-partial-priority`, most urgent first. */
+  readonly contents: readonly PartialPriority[];
+  /** `partial-priority`: a manifest in place of the list. */
+  readonly manifest?: ManifestKeys | undefined;
+}
+
+/**
+ * Reads what an install fetches first. It is apart from {@link decodeBuildConfig}: a build is read without it, whatever these lines are.
+ * @throws E_FORMAT for a value that is no key with a size behind it
+ */
+export function decodePartialPriorities(config: ConfigFile): PartialPriorities {
+  const line = 'build-partial-priority';
+  const contents = (config.get(line) ?? []).flatMap((value) =>
+    value.split(',').map((pair): PartialPriority => {
+      const [ckey = '', blockSize = '', ...more] = pair.split(':');
+      return { ckey: configKey(ckey, line), blockSize: configSize(more.length > 0 ? '' : blockSize, line) };
+    }),
+  );
+  return { contents, manifest: manifestKeys(config, 'partial-priority') };
+}
+
+/** The line of a config that lists what to fetch first. */
+export function encodePartialPriority(contents: readonly PartialPriority[]): ConfigEntry {
+  return { key: 'build-partial-priority', values: contents.map(({ ckey, blockSize }) => `${ckey}:${blockSize}`) };
 }
 
 function numberedVfs(config: ConfigFile): ManifestKeys[] {

@@ -25,7 +25,7 @@
 //
 // Retail has 150 MB of this, so pages can be read from disk one by one, and only entries asked for become objects.
 
-import { compareBytes, fromHex, isAllZero, toHex } from '../core/bytes.ts';
+import { asBuffer, compareBytes, fromHex, isAllZero, toHex } from '../core/bytes.ts';
 import { formatError, PakratError } from '../core/errors.ts';
 import { ByteReader } from '../core/reader.ts';
 import { RecordTable } from '../core/record-table.ts';
@@ -202,11 +202,23 @@ export function findCkeyInPage(page: Uint8Array, ckey: KeyLike, layout: Encoding
   });
 }
 
-/** The entries of a ckey page, in key order. Throws E_FORMAT_TRUNCATED when the page is not whole or malformed. */
-export function ckeyEntries(page: Uint8Array, layout: EncodingLayout): CkeyEntry[] {
+/**
+ * The entries of a ckey page, in key order; with `wants` those only whose first ekey it takes.
+ * @throws E_FORMAT_TRUNCATED when the page is not whole or malformed
+ */
+export function ckeyEntries(
+  page: Uint8Array,
+  layout: EncodingLayout,
+  wants?: (firstEkey: Uint8Array) => boolean,
+): CkeyEntry[] {
   checkWhole(page, layout.ckeyPageSize);
   const entries: CkeyEntry[] = [];
-  scanCkeys(page, (at) => void entries.push(decodeCkeyEntry(page, at)));
+  scanCkeys(page, (at) => {
+    const ekey = at + ckeyFixedSize;
+    if (wants === undefined || wants(page.subarray(ekey, ekey + encodingKeyBytes)))
+      entries.push(decodeCkeyEntry(page, at));
+    return undefined;
+  });
   return entries;
 }
 
@@ -246,7 +258,22 @@ export function findEkeyInPage(page: Uint8Array, ekey: KeyLike, layout: Encoding
   return row === undefined ? undefined : decodeEkeyEntry(row);
 }
 
-/** The entries of an ekey page, in key order. Throws E_FORMAT_TRUNCATED when the page is not whole. */
-export function ekeyEntries(page: Uint8Array, layout: EncodingLayout): EkeyEntry[] {
-  return Array.from(ekeyRecords(page, layout), decodeEkeyEntry);
+/**
+ * The entries of an ekey page, in key order; with `wants` those only whose espec it takes.
+ * @throws E_FORMAT_TRUNCATED when the page is not whole
+ */
+export function ekeyEntries(
+  page: Uint8Array,
+  layout: EncodingLayout,
+  wants?: (especIndex: number) => boolean,
+): EkeyEntry[] {
+  const entries: EkeyEntry[] = [];
+  for (const row of ekeyRecords(page, layout)) {
+    if (wants === undefined || wants(especIndexOf(row))) entries.push(decodeEkeyEntry(row));
+  }
+  return entries;
+}
+
+function especIndexOf(row: Uint8Array): number {
+  return asBuffer(row).readUInt32BE(encodingKeyBytes);
 }

@@ -2,6 +2,8 @@
 //
 //   { "all": { "config": { "product": "WoW", "data_dir": "Data/", "decryption_key_name": "fenrisdev",
 //                          "supported_locales": ["enUS", …], "tags": ["OSX", …], … } }, "platform": { … } }
+//
+// On the CDN it is written without spaces and line ends; the members keep their order.
 
 import { formatError, messageOf } from '../core/errors.ts';
 
@@ -37,6 +39,14 @@ export function decodeProductConfig(bytes: Uint8Array): ProductConfig {
     tags: stringsOf(config.tags),
     json,
   };
+}
+
+/**
+ * Writes a product config, as compact JSON: what came in that form goes out byte for byte.
+ * @param json all of it, as {@link ProductConfig} has it
+ */
+export function encodeProductConfig(json: Readonly<Record<string, unknown>>): Uint8Array {
+  return new TextEncoder().encode(JSON.stringify(json));
 }
 
 function parse(text: string): unknown {

@@ -93,8 +93,8 @@ function decodeEntry(row: Uint8Array, ekeyBytes: number): SizeEntry {
   return { ekey: reader.take(ekeyBytes), size: reader.uint(row.length - ekeyBytes) };
 }
 
-/** What a size manifest is made of. */
-export interface SizeContent {
+/** What a size manifest is made of; what is left out is as real builds have it: version 2, 9 bytes of each key. */
+export interface SizeContent extends Partial<Omit<SizeShape, 'total'>> {
   /** Keys may be longer than is kept of them. */
   readonly entries: Iterable<SizeEntry>;
   /** How many entries there are. */
@@ -102,30 +102,39 @@ export interface SizeContent {
   readonly tags: readonly Tag[];
 }
 
-const writtenEkeyBytes = 9;
-
 /**
- * Writes a size manifest: version 2, 9 bytes of each key, as real builds have it.
- * @throws E_FORMAT_RANGE when a size does not fit or the count is wrong
+ * Writes a size manifest of either version, with either header of version 1.
+ * @throws E_FORMAT_RANGE when a size does not fit, the count is wrong, or the header has no place for what is asked
  */
-export function encodeSize({ entries, count, tags }: SizeContent): Uint8Array {
-  const rows = new ByteWriter(count * (writtenEkeyBytes + 4));
+export function encodeSize(content: SizeContent): Uint8Array {
+  const { entries, count, tags, version = 2, longHeader = false, ekeyBytes = 9, sizeBytes = 4 } = content;
+  if ((longHeader && version === 2) || (!longHeader && sizeBytes !== 4)) {
+    throw formatError('E_FORMAT_RANGE', format, `version ${version} has no such header, or no place for a width`);
+  }
+  const rows = new ByteWriter(count * (ekeyBytes + sizeBytes));
   let total = 0;
   let written = 0;
   for (const { ekey, size } of entries) {
-    if (!(size >= 0 && size < 2 ** 32))
-      throw formatError('E_FORMAT_RANGE', format, `size ${size} does not fit into 32 bits`);
-    rows.raw(ekey.subarray(0, writtenEkeyBytes)).u32(size);
+    if (!(size >= 0 && size < 2 ** (8 * sizeBytes)) || ekey.length < ekeyBytes) {
+      throw formatError(
+        'E_FORMAT_RANGE',
+        format,
+        `size ${size} does not fit into ${sizeBytes} bytes, or a key is short`,
+      );
+    }
+    rows.raw(ekey.subarray(0, ekeyBytes)).uint(size, sizeBytes);
     total += size;
     written++;
   }
-  if (written !== count || total >= 2 ** 40) {
+  if (written !== count || total >= (longHeader ? Number.MAX_SAFE_INTEGER : 2 ** 40)) {
     throw formatError('E_FORMAT_RANGE', format, 'wrong count of entries, or too large', {
       expected: count,
       found: written,
     });
   }
-  const writer = new ByteWriter().text('DS').u8(2).u8(writtenEkeyBytes).u32(count).u16(tags.length).u40(total);
+  const writer = new ByteWriter().text('DS').u8(version).u8(ekeyBytes).u32(count).u16(tags.length);
+  if (longHeader) writer.u64(total).u8(sizeBytes);
+  else writer.u40(total);
   encodeTags(writer, tags);
   return writer.raw(rows.bytes()).bytes();
 }

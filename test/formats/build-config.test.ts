@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { decodeBuildConfig } from '../../src/formats/build-config.ts';
+import { decodeBuildConfig, decodePartialPriorities, encodePartialPriority } from '../../src/formats/build-config.ts';
+import { decodeConfig, encodeConfig } from '../../src/formats/config-file.ts';
 import { expectHostileSafe } from '../support/hostile.ts';
 import { codeThrownBy, htmlPage, text } from './text.ts';
 
@@ -65,6 +66,34 @@ describe('a build config', () => {
     }
     expect(codeThrownBy(() => decodeBuildConfig(htmlPage))).toBe('E_FORMAT');
     expect(codeThrownBy(() => decodeBuildConfig(new Uint8Array(0)))).toBe('E_FORMAT');
+  });
+
+  test('lists what an install fetches first, and the line comes back byte for byte', () => {
+    // Of WOW-24974patch7.3.0_Retail.
+    const values = 'e1e6b5f0ad34f2b41e31a54d17e12af8:262144 650277c63d68542d65b71495728dee1f:1048576';
+    const config = decodeConfig(text('# Build Configuration', '', `build-partial-priority = ${values}`, ''));
+    const { contents, manifest } = decodePartialPriorities(config);
+    expect(contents).toEqual([
+      { ckey: 'e1e6b5f0ad34f2b41e31a54d17e12af8', blockSize: 262144 },
+      { ckey: '650277c63d68542d65b71495728dee1f', blockSize: 1048576 },
+    ]);
+    expect(manifest).toBeUndefined();
+    const line = encodeConfig([encodePartialPriority(contents)], 'Build Configuration');
+    expect(new TextDecoder().decode(line)).toBe(`# Build Configuration\n\nbuild-partial-priority = ${values}\n`);
+  });
+
+  test('of 2016 names a manifest of what to fetch first', () => {
+    const config = decodeConfig(text(`partial-priority = ${key('5')}`, 'partial-priority-size = 0'));
+    expect(decodePartialPriorities(config)).toMatchObject({ contents: [], manifest: { ckey: key('5'), size: 0 } });
+  });
+
+  test('is read whatever those lines are; they are refused by themselves', () => {
+    for (const bad of ['speech:0', key('1'), `${key('1')}:x`, `${key('1')}:1:2`]) {
+      const bytes = text(encoding, `build-partial-priority = ${bad}`);
+      const { config } = decodeBuildConfig(bytes);
+      expect([bad, codeThrownBy(() => decodePartialPriorities(config))]).toEqual([bad, 'E_FORMAT']);
+    }
+    expect(decodePartialPriorities(decodeConfig(text('build-partial-priority ='))).contents).toEqual([]);
   });
 
   test('survives anything', () => {

@@ -17,7 +17,7 @@ import { decodeEncoding, encodeEncoding } from '../../src/formats/encoding.ts';
 import { decodeInstall, encodeInstall } from '../../src/formats/install.ts';
 import { decodeKeyList, decodeKeyRing, encodeKeyList } from '../../src/formats/key-list.ts';
 import { decodePatchConfig } from '../../src/formats/patch-config.ts';
-import { decodeProductConfig } from '../../src/formats/product-config.ts';
+import { decodeProductConfig, encodeProductConfig } from '../../src/formats/product-config.ts';
 import { decodeRibbit } from '../../src/formats/ribbit-mime.ts';
 import { decodeSize, encodeSize } from '../../src/formats/size.ts';
 import { hasTag, selectByTags } from '../../src/formats/tags.ts';
@@ -192,9 +192,9 @@ describeConformance('a CDN made by the independent generator', () => {
     const { ckey, size, ekey, encodedSize } = patch.entries[0]!;
     expect({ ckey, size, ekey, encodedSize }).toEqual(builds.b.config.encoding);
     const product = tree.summary.configs.product_config;
-    const config = decodeProductConfig(
-      tree.read('www/tpr/configs/data', product.slice(0, 2), product.slice(2, 4), product),
-    );
+    const productBytes = tree.read('www/tpr/configs/data', product.slice(0, 2), product.slice(2, 4), product);
+    const config = decodeProductConfig(productBytes);
+    expectSame(encodeProductConfig(config.json), productBytes);
     expect(config).toMatchObject({ product: 'WoW', dataDir: 'Data/', supportedLocales: ['enUS', 'deDE', 'frFR'] });
     expect(config.decryptionKeyName).toBeUndefined();
     const keys = tree.read('truth/keys.txt');

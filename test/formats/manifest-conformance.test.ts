@@ -1,5 +1,5 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { basename } from 'node:path';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { basename, join, relative } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { toHex } from '../../src/core/bytes.ts';
 import { md5Hex } from '../../src/core/hash.ts';
@@ -14,21 +14,16 @@ import { decodeKeyList, decodeKeyRing, encodeKeyList, reverseName } from '../../
 import { hasTag, type Tag } from '../../src/formats/tags.ts';
 import { conformanceBytes, conformancePath, describeConformance } from '../support/conformance.ts';
 import { expectHostileSafe } from '../support/hostile.ts';
+import { type Found, moreDecoders, moreDescribers, sha256Hex } from './real-files.ts';
 
 interface Described {
   format: string;
+  size: number;
+  sha256: string;
   /** Facts that were measured on the file; each must come out of our decoder. */
   checked?: Record<string, unknown>;
   /** What the tests of other tools expect. */
   peer_expects?: Record<string, unknown>;
-}
-
-type Facts = Record<string, unknown>;
-
-/** What is known of a file, under the names that the manifest uses; `peer` holds what only other tools' tests name. */
-interface Found {
-  checked: Facts;
-  peer?: Facts;
 }
 
 function describeIndex(bytes: Uint8Array, path: string): Found {
@@ -209,40 +204,17 @@ const describers: Record<string, (bytes: Uint8Array, path: string) => Found> = {
   encoding: describeEncoding,
   install: describeInstall,
   download: describeDownload,
+  ...moreDescribers,
 };
 
-const textFormats = ['config', 'bpsv', 'tact-keys'];
+/** A part of these may be whole: texts, and what is read by its start alone. */
+const partsFit = ['config', 'bpsv', 'tact-keys', 'data.NNN (local archive)', 'shmem', 'wow-root', 'zbsdiff'];
 
 const manifestPath = conformancePath('tact', 'MANIFEST.json');
 const manifest: Record<string, Described> = existsSync(manifestPath)
   ? JSON.parse(readFileSync(manifestPath, 'utf8'))
   : {};
-const files = Object.entries(manifest).filter(([, { format }]) => format in describers);
-
-describeConformance('real files', () => {
-  test('there are some of every format', () => {
-    expect([...new Set(files.map(([, { format }]) => format))].sort()).toEqual(Object.keys(describers).sort());
-  });
-
-  for (const [path, { format, checked = {}, peer_expects: peer = {} }] of files) {
-    test(`${path} decodes to what was measured on it`, () => {
-      const found = describers[format]!(conformanceBytes('tact', path), path);
-      expect(found.checked).toMatchObject(checked);
-      // has_tags names some of the tags; everything else must be equal, as far as it is a value and not a remark.
-      const { has_tags: tagNames, ...values } = peer;
-      if (tagNames !== undefined) expect(found.peer?.has_tags).toEqual(expect.arrayContaining(tagNames as string[]));
-      for (const [key, value] of Object.entries(values)) {
-        if (found.peer !== undefined && key in found.peer) expect([key, found.peer[key]]).toEqual([key, value]);
-      }
-    });
-
-    test(`${path}, cut or changed, is refused or read in time`, () => {
-      const bytes = conformanceBytes('tact', path);
-      const decode = (input: Uint8Array): unknown => describersWithoutAsserts[format]!(input);
-      expectHostileSafe(decode, bytes, { samples: 60, prefixesFail: !textFormats.includes(format) });
-    });
-  }
-});
+const files = Object.entries(manifest);
 
 const describersWithoutAsserts: Record<string, (bytes: Uint8Array) => unknown> = {
   'archive-index': (bytes) => Array.from(decodeArchiveIndex(bytes)),
@@ -258,4 +230,46 @@ const describersWithoutAsserts: Record<string, (bytes: Uint8Array) => unknown> =
     const download = decodeDownload(bytes);
     return Array.from({ length: download.count }, (_, i) => download.entry(i));
   },
+  ...moreDecoders,
 };
+
+/** Every file of the folder, the manifest aside. */
+function filesOnDisk(): string[] {
+  const root = conformancePath('tact');
+  return readdirSync(root, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && entry.name !== 'MANIFEST.json')
+    .map((entry) => relative(root, join(entry.parentPath, entry.name)).replaceAll('\\', '/'));
+}
+
+describeConformance('real files', () => {
+  test('there are some of every format', () => {
+    expect([...new Set(files.map(([, { format }]) => format))].sort()).toEqual(Object.keys(describers).sort());
+  });
+
+  test('none of the folder is left out: each is in the manifest, and read below', () => {
+    expect(filesOnDisk().sort()).toEqual(files.map(([path]) => path).sort());
+    expect(files.filter(([, { format }]) => !(format in describers)).map(([path]) => path)).toEqual([]);
+  });
+
+  for (const [path, { format, checked = {}, peer_expects: peer = {}, size, sha256 }] of files) {
+    test(`${path} decodes to what was measured on it`, () => {
+      const bytes = conformanceBytes('tact', path);
+      expect([bytes.length, sha256Hex(bytes)]).toEqual([size, sha256]);
+      const found = describers[format]!(bytes, path);
+      expect(found.checked).toMatchObject(checked);
+      // has_tags names some of the tags; everything else must be equal, as far as it is a value and not a remark.
+      const { has_tags: tagNames, ...values } = peer;
+      if (tagNames !== undefined) expect(found.peer?.has_tags).toEqual(expect.arrayContaining(tagNames as string[]));
+      for (const [key, value] of Object.entries(values)) {
+        if (found.peer !== undefined && key in found.peer) expect([key, found.peer[key]]).toEqual([key, value]);
+      }
+    });
+
+    if (!(format in describersWithoutAsserts)) continue;
+    test(`${path}, cut or changed, is refused or read in time`, () => {
+      const bytes = conformanceBytes('tact', path);
+      const decode = (input: Uint8Array): unknown => describersWithoutAsserts[format]!(input);
+      expectHostileSafe(decode, bytes, { samples: 60, prefixesFail: !partsFit.includes(format) });
+    });
+  }
+});

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { decodeProductConfig } from '../../src/formats/product-config.ts';
+import { decodeProductConfig, encodeProductConfig } from '../../src/formats/product-config.ts';
 import { expectHostileSafe } from '../support/hostile.ts';
 import { codeThrownBy, htmlPage, text } from './text.ts';
 
@@ -17,6 +17,14 @@ describe('a product config', () => {
       tags: ['OSX'],
       json: { platform: {} },
     });
+  });
+
+  test('comes back byte for byte when it is compact, else with the same members', () => {
+    expect(encodeProductConfig(decodeProductConfig(json).json)).toEqual(json);
+    const spaced = text('{ "all": {\n "config": { "product": "Größe", "tags": [] } },', ' "b": 1, "a": null }');
+    expect(new TextDecoder().decode(encodeProductConfig(decodeProductConfig(spaced).json))).toBe(
+      '{"all":{"config":{"product":"Größe","tags":[]}},"b":1,"a":null}',
+    );
   });
 
   test('may lack all of it, or have it of other types', () => {

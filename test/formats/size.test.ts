@@ -44,6 +44,9 @@ describe('a size manifest', () => {
       const manifest = decodeSize(firstVersion(longHeader, width));
       expect(manifest).toMatchObject({ version: 1, longHeader, sizeBytes: width, total: 6000, tags });
       expect(rows(manifest)).toEqual(expected);
+      const { version, ekeyBytes, sizeBytes } = manifest;
+      const again = encodeSize({ entries, count: 3, tags, version, longHeader, ekeyBytes, sizeBytes });
+      expect(toHex(again)).toBe(toHex(firstVersion(longHeader, width)));
     }
   });
 
@@ -64,6 +67,9 @@ describe('a size manifest', () => {
 
   test('cannot be written when something does not fit', () => {
     expect(codeThrownBy(() => encodeSize({ entries, count: 2, tags: [] }))).toBe('E_FORMAT_RANGE');
+    for (const shape of [{ longHeader: true }, { version: 1, sizeBytes: 5 }, { ekeyBytes: 17 }] as const) {
+      expect(codeThrownBy(() => encodeSize({ entries, count: 3, tags, ...shape }))).toBe('E_FORMAT_RANGE');
+    }
     expect(
       codeThrownBy(() => encodeSize({ entries: [{ ekey: entries[0]!.ekey, size: 2 ** 32 }], count: 1, tags: [] })),
     ).toBe('E_FORMAT_RANGE');

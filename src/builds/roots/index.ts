@@ -1,5 +1,7 @@
 import * as fs from 'node:fs';
 import { toHex } from '../../core/bytes.ts';
+import { codeOf } from '../../core/errors.ts';
+import { emptyKeyRing, type KeyRing } from '../../formats/blte/keys.ts';
 import type { BuildConfig, ManifestKeys } from '../../formats/build-config.ts';
 import type { Install } from '../../formats/install.ts';
 import { isDiablo3Root } from '../../formats/roots/diablo3.ts';
@@ -11,9 +13,11 @@ import type { StoreLayout } from '../../store/layout.ts';
 import type { ListfileIndex } from '../listfile-index.ts';
 import { readAt } from '../positional.ts';
 import { diablo3Rows } from './diablo3.ts';
+import type { LoadPart } from './diablo4.ts';
+import { fileDbKeys, fileDbRows } from './file-db.ts';
 import { openInstallRoot } from './install.ts';
 import { mndxRows } from './mndx.ts';
-import { type NameRow, openNameTable } from './name-table.ts';
+import { type NameRow, type Note, openNameTable } from './name-table.ts';
 import { overwatchRows } from './overwatch.ts';
 import type { Root } from './root.ts';
 import { textRows } from './text.ts';
@@ -32,7 +36,11 @@ export interface RootPlace {
   listfile: ListfileIndex | undefined;
   /** The decoded bytes of a manifest. */
   load: (manifest: ManifestKeys) => Promise<Uint8Array>;
+  /** The decoded bytes of a part of a file, by its ckey or the start of its ekey. */
+  loadPart: LoadPart;
   install: () => Promise<Install | undefined>;
+  /** For a root that is encrypted. Default: no keys. */
+  keys?: KeyRing | undefined;
 }
 
 /** The object that the build config calls the root. */
@@ -63,7 +71,7 @@ const rootKinds: readonly RootKind[] = [
   [
     'overwatch',
     ({ head }) => isOverwatchRoot(head),
-    named('overwatch', (_, { file }) => overwatchRows(readWhole(file))),
+    named('overwatch', ({ loadPart }, { file }, note) => overwatchRows(readWhole(file), { load: loadPart, note })),
   ],
   ['text', ({ head }) => isTextRoot(head), named('text', (_, { file }) => textRows(readWhole(file)))],
   // Without a header it is known by its blocks alone, and they take the whole file.
@@ -88,15 +96,18 @@ function openWow({ layout, listfile }: RootPlace, { file, ckey }: RootObject): R
   return openWowRoot({ layout, file, ckey, listfile });
 }
 
-async function openTvfsAt({ layout, config, load }: RootPlace, root: ManifestKeys): Promise<Root> {
-  return openTvfs({ layout, root, nested: config.vfs, load });
+async function openTvfsAt(place: RootPlace, root: ManifestKeys): Promise<Root> {
+  const { layout, config, listfile, load, loadPart } = place;
+  const numbered = [config.uid, config.product].some((name) => /^fenris/i.test(name ?? ''));
+  return openTvfs({ layout, root, nested: config.vfs, numbered, listfile, load, loadPart });
 }
 
-type Rows = (place: RootPlace, root: RootObject) => AsyncIterable<NameRow> | Iterable<NameRow>;
+type Rows = (place: RootPlace, root: RootObject, note: Note) => AsyncIterable<NameRow> | Iterable<NameRow>;
 
 /** Opens a root that is a list of names. */
 function named(kind: string, rows: Rows): RootKind[2] {
-  return (place, root) => openNameTable({ layout: place.layout, kind, ckey: root.ckey, rows: () => rows(place, root) });
+  return (place, root) =>
+    openNameTable({ layout: place.layout, kind, ckey: root.ckey, rows: (note) => rows(place, root, note) });
 }
 
 /** Objects of up to 32 bytes are stubs; a program is the root of products that have no names to keep. */
@@ -109,15 +120,29 @@ async function openWithoutRoot(place: RootPlace, root: RootObject | undefined): 
   const none = root === undefined || isNoRoot(root);
   const names = install === undefined ? 'there are no names' : 'the names are those of the install manifest';
   const notes = [`${whyNoRoot(place, root)}: ${names}; contents go by ckey:HEX or ekey:HEX`];
-  if (place.config.config.get('build-file-db') !== undefined) {
-    notes.push('E_UNSUPPORTED: its names are in a build-file-db, whose layout is not known');
-  }
+  const database = await openFileDb(place);
+  if (database !== undefined) return database;
+  if (fileDbKeys(place.config) !== undefined)
+    notes.push('E_NOT_FOUND: no host has its build-file-db, which has its names');
   if (none && install !== undefined) return openInstallRoot(install, notes);
   return openUnknownRoot({
     encodingFile: place.encodingFile,
     installed: install && openInstallRoot(install, []),
     notes,
   });
+}
+
+/** The file database in place of a root; undefined when there is none, or no host has it. */
+async function openFileDb({ config, layout, load, keys = emptyKeyRing }: RootPlace): Promise<Root | undefined> {
+  const manifest = fileDbKeys(config);
+  if (manifest === undefined) return undefined;
+  try {
+    const bytes = await load(manifest);
+    return await openNameTable({ layout, kind: 'file-db', ckey: manifest.ckey, rows: () => fileDbRows(bytes, keys) });
+  } catch (error) {
+    if (codeOf(error) !== 'E_NOT_FOUND') throw error;
+    return undefined;
+  }
 }
 
 function whyNoRoot({ config }: RootPlace, root: RootObject | undefined): string {

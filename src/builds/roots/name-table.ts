@@ -5,7 +5,7 @@ import { nameHash, normalizeName } from '../../core/jenkins.ts';
 import { RecordTable } from '../../core/record-table.ts';
 import { sortRecords } from '../../core/sort-records.ts';
 import { ByteWriter } from '../../core/writer.ts';
-import { makeFolderDurable, moveDurable, temporaryName, writeAll } from '../../store/durable.ts';
+import { makeFolderDurable, moveDurable, temporaryName, writeAll, writeFileDurable } from '../../store/durable.ts';
 import type { StoreLayout } from '../../store/layout.ts';
 import { LookupFile, writeLookupFile } from '../../store/lookup-file.ts';
 import { readAt } from '../positional.ts';
@@ -14,8 +14,10 @@ import type { FilePart, FileVariant, Root } from './root.ts';
 /*
  * The names of a root, flattened once, under names/<key of the root>:
  *
- *   .files   a line of JSON for each row, in the order of the root: [name, [[ekey or 0, ckey or 0, size or null], …], locale flags]
- *            the flags are left out where a row is for all locales
+ *   .files   a line of JSON for each row, in the order of the root: [name, [[ekey or 0, ckey or 0, size or null, encoded size], …], locale flags, other name]
+ *            the encoded size is there where the root tells it
+ *            the flags and the other name are left out where a row is for all locales and has none
+ *   .notes   what a reader should know of the names, JSON; only where there is something
  *   .paths   u64 name hash, u40 offset of the line, u32 its bytes    sorted by hash
  */
 const pathStride = 17;
@@ -25,7 +27,9 @@ const pieceSize = 1 << 20;
 /** The flags of a row that is for every locale. */
 export const allLocales = 0xffffffff;
 
-type RowLine = [name: string, parts: [ekey: string | 0, ckey: string | 0, size: number | null][], localeFlags?: number];
+type PartCells = [ekey: string | 0, ckey: string | 0, size: number | null, encodedSize?: number];
+
+type RowLine = [name: string, parts: PartCells[], localeFlags?: number, otherName?: string];
 
 /** A row of a root that has names. Rows of one name are neighbours. */
 export interface NameRow {
@@ -34,7 +38,12 @@ export interface NameRow {
   parts: FilePart[];
   /** Default all locales. */
   localeFlags?: number | undefined;
+  /** Finds the row as well, and is not listed. */
+  otherName?: string | undefined;
 }
+
+/** Keeps what a reader should know of the names. `forNow`: another time they may be better, so the table is not to be kept. */
+export type Note = (text: string, forNow?: 'forNow') => void;
 
 /** What a name table is opened with. */
 export interface NameTablePlace {
@@ -44,30 +53,39 @@ export interface NameTablePlace {
   /** The ckey of the root; the files of the table are called after it. */
   ckey: string;
   /** The rows, one at a time; asked for when the table is not there. */
-  rows: () => AsyncIterable<NameRow> | Iterable<NameRow>;
+  rows: (note: Note) => AsyncIterable<NameRow> | Iterable<NameRow>;
 }
 
 /** Opens a root that is a list of names; its look-up files are made when they are not there. Needs `close`. */
 export async function openNameTable(place: NameTablePlace): Promise<Root> {
   const base = join(place.layout.names, place.ckey);
   // Written last: where it is, the lines are whole.
-  if (!fs.existsSync(`${base}.paths`)) await writeTable(place, base);
-  return new NameTable(place.kind, base);
+  const kept = fs.existsSync(`${base}.paths`) || (await writeTable(place, base));
+  return new NameTable(place.kind, base, kept);
 }
 
-async function writeTable({ layout, rows }: NameTablePlace, base: string): Promise<void> {
+/** @returns whether the table may be kept */
+async function writeTable({ layout, rows }: NameTablePlace, base: string): Promise<boolean> {
   makeFolderDurable(layout.temporary);
   const temporary = temporaryName(layout.temporary);
   const fd = fs.openSync(temporary, 'wx');
   const records = new ByteWriter();
+  const notes: string[] = [];
+  let kept = true;
+  const note: Note = (text, forNow) => {
+    notes.push(text);
+    kept &&= forNow === undefined;
+  };
   try {
     const writer = new LineWriter(fd);
-    for await (const row of rows()) {
+    for await (const row of rows(note)) {
       const { offset, size } = writer.add(lineOf(row));
-      records
-        .raw(nameHash(comparable(row.name)))
-        .u40(offset)
-        .u32(size);
+      for (const name of row.otherName === undefined ? [row.name] : [row.name, row.otherName]) {
+        records
+          .raw(nameHash(comparable(name)))
+          .u40(offset)
+          .u32(size);
+      }
     }
     writer.flush();
     fs.fsyncSync(fd);
@@ -76,8 +94,11 @@ async function writeTable({ layout, rows }: NameTablePlace, base: string): Promi
     fs.closeSync(fd);
     fs.rmSync(temporary, { force: true });
   }
+  fs.rmSync(`${base}.notes`, { force: true });
+  if (notes.length > 0) writeFileDurable(`${base}.notes`, Buffer.from(JSON.stringify(notes)), layout.temporary);
   const sorted = sortRecords(records.bytes(), pathStride, 13);
   writeLookupFile(`${base}.paths`, new RecordTable(sorted, pathStride), layout.temporary);
+  return kept;
 }
 
 /** Appends lines to a file, a piece at a time. */
@@ -113,38 +134,56 @@ function comparable(name: string): string {
   return normalizeName(name.replaceAll(':', '/'));
 }
 
-function lineOf({ name, parts, localeFlags = allLocales }: NameRow): string {
-  const cells = parts.map(({ ekey, ckey, size }): RowLine[1][number] => [ekey ?? 0, ckey ?? 0, size ?? null]);
-  const line: RowLine = localeFlags === allLocales ? [name, cells] : [name, cells, localeFlags];
+function lineOf({ name, parts, localeFlags = allLocales, otherName }: NameRow): string {
+  const cells = parts.map(({ ekey, ckey, size, encodedSize }): PartCells => {
+    const [e, c, s] = [ekey ?? (0 as const), ckey ?? (0 as const), size ?? null];
+    return encodedSize === undefined ? [e, c, s] : [e, c, s, encodedSize];
+  });
+  const line: RowLine = [name, cells];
+  if (localeFlags !== allLocales || otherName !== undefined) line.push(localeFlags);
+  if (otherName !== undefined) line.push(otherName);
   return `${JSON.stringify(line)}\n`;
 }
 
-function variantOf(line: string): FileVariant & { name: string } {
-  const [name, cells, localeFlags = allLocales] = JSON.parse(line) as RowLine;
+function variantOf(line: string): NamedVariant {
+  const [name, cells, localeFlags = allLocales, otherName] = JSON.parse(line) as RowLine;
   const parts = cells.map(
-    ([ekey, ckey, size]): FilePart => ({
+    ([ekey, ckey, size, encodedSize]): FilePart => ({
       ekey: ekey === 0 ? undefined : ekey,
       ckey: ckey === 0 ? undefined : ckey,
       size: size ?? undefined,
+      ...(encodedSize !== undefined && { encodedSize }),
     }),
   );
-  return { name, localeFlags, contentFlags: 0, parts };
+  return { name, localeFlags, contentFlags: 0, parts, ...(otherName !== undefined && { otherName }) };
+}
+
+type NamedVariant = FileVariant & { name: string; otherName?: string };
+
+function readNotes(file: string): string[] {
+  return fs.existsSync(file) ? (JSON.parse(fs.readFileSync(file, 'utf8')) as string[]) : [];
 }
 
 class NameTable implements Root {
   readonly kind: string;
+  readonly notes: readonly string[];
   readonly #fd: number;
   readonly #paths: LookupFile;
+  /** To be removed when it is closed. */
+  readonly #passing: string | undefined;
 
-  constructor(kind: string, base: string) {
+  constructor(kind: string, base: string, kept: boolean) {
     this.kind = kind;
+    this.notes = readNotes(`${base}.notes`);
     this.#paths = new LookupFile(`${base}.paths`);
     this.#fd = fs.openSync(`${base}.files`, 'r');
+    this.#passing = kept ? undefined : `${base}.paths`;
   }
 
   close(): void {
     fs.closeSync(this.#fd);
     this.#paths.close();
+    if (this.#passing !== undefined) fs.rmSync(this.#passing, { force: true });
   }
 
   /** Where names differ by their case only, the one that is spelt as asked. */
@@ -152,12 +191,12 @@ class NameTable implements Root {
     const wanted = comparable(name);
     const found = [...this.#paths.find(nameHash(wanted))]
       .map((record) => this.#variant(record))
-      .filter((variant) => comparable(variant.name) === wanted);
-    const exact = found.filter((variant) => variant.name === name.replaceAll('\\', '/'));
+      .filter((variant) => namesOf(variant).some((known) => comparable(known) === wanted));
+    const exact = found.filter((variant) => namesOf(variant).includes(name.replaceAll('\\', '/')));
     return exact.length > 0 ? exact : found;
   }
 
-  #variant(record: Uint8Array): FileVariant & { name: string } {
+  #variant(record: Uint8Array): NamedVariant {
     const view = asBuffer(record);
     return variantOf(asText(readAt(this.#fd, view.readUIntBE(8, 5), view.readUInt32BE(13), 'names')));
   }
@@ -182,6 +221,10 @@ class NameTable implements Root {
       rest = rest.slice(end);
     }
   }
+}
+
+function namesOf({ name, otherName }: NamedVariant): string[] {
+  return otherName === undefined ? [name] : [name, otherName];
 }
 
 function asText(bytes: Uint8Array): string {

@@ -5,6 +5,8 @@ export interface FilePart {
   ekey?: string | undefined;
   /** Undefined: the whole content. */
   size: number | undefined;
+  /** Of the encoded object, where the root tells it and the encoding file may not. */
+  encodedSize?: number | undefined;
 }
 
 /** One row of a root: a file in one of its variants. */

@@ -1,10 +1,16 @@
+import * as fs from 'node:fs';
+import { join } from 'node:path';
 import { toHex } from '../../core/bytes.ts';
 import { formatError } from '../../core/errors.ts';
 import type { ManifestKeys } from '../../formats/build-config.ts';
-import { decodeTvfs, type TvfsSpan } from '../../formats/roots/tvfs.ts';
+import { decodeTvfs, parseWowTvfsName, type TvfsSpan } from '../../formats/roots/tvfs.ts';
 import type { StoreLayout } from '../../store/layout.ts';
-import { type NameRow, openNameTable } from './name-table.ts';
+import { writeLookupFile } from '../../store/lookup-file.ts';
+import type { ListfileIndex } from '../listfile-index.ts';
+import { diablo4Naming, type LoadPart } from './diablo4.ts';
+import { type NameRow, type Note, openNameTable } from './name-table.ts';
 import type { Root } from './root.ts';
+import { openWowTvfs, WowTvfsRecords } from './wow-tvfs.ts';
 
 /** Manifests nest two deep in real builds. */
 const maxDepth = 8;
@@ -15,33 +21,67 @@ export interface TvfsPlace {
   root: ManifestKeys;
   /** The nested manifests that the build config names: vfs-1, vfs-2 … */
   nested: readonly ManifestKeys[];
+  /** Whether its files are numbered as in Diablo IV. */
+  numbered: boolean;
+  listfile: ListfileIndex | undefined;
   /** The decoded bytes of a manifest. */
   load: (manifest: ManifestKeys) => Promise<Uint8Array>;
+  loadPart: LoadPart;
 }
 
 /** Opens the TVFS of a build; nested manifests are joined to it. Needs `close`. */
 export async function openTvfs(place: TvfsPlace): Promise<Root> {
-  return openNameTable({ layout: place.layout, kind: 'tvfs', ckey: place.root.ckey, rows: () => walk(place) });
+  const { layout, root, listfile } = place;
+  const base = join(layout.names, root.ckey);
+  const idsFile = `${base}.vfsids`;
+  // It is written before the paths are; without it they are those of an older form.
+  if (!fs.existsSync(idsFile)) fs.rmSync(`${base}.paths`, { force: true });
+  const paths = await openNameTable({ layout, kind: 'tvfs', ckey: root.ckey, rows: (note) => rowsOf(place, note) });
+  const hasIds = fs.statSync(idsFile).size > emptyLookupSize;
+  return hasIds ? openWowTvfs(idsFile, paths, listfile) : paths;
+}
+
+const emptyLookupSize = 16;
+
+/** The rows of all paths that are names; files that WoW calls by numbers go into a file of their own. */
+async function* rowsOf(place: TvfsPlace, note: Note): AsyncGenerator<NameRow> {
+  const records = new WowTvfsRecords();
+  const naming = place.numbered ? await diablo4Naming(walk(place), place.loadPart, note) : undefined;
+  for await (const row of walk(place, records)) {
+    if (naming === undefined) yield row;
+    else yield* naming(row);
+  }
+  const { layout, root } = place;
+  writeLookupFile(`${join(layout.names, root.ckey)}.vfsids`, records.sorted(), layout.temporary);
 }
 
 /** Every file of the tree; a file that is a nested manifest gives way to the files in it, joined with `/`. */
-async function* walk(place: TvfsPlace): AsyncGenerator<NameRow> {
+async function* walk(place: TvfsPlace, records?: WowTvfsRecords): AsyncGenerator<NameRow> {
   const nested = new Map(
     place.nested.flatMap((manifest) => (manifest.ekey === undefined ? [] : [[manifest.ekey.slice(0, 18), manifest]])),
   );
-  async function* files(manifest: ManifestKeys, prefix: string, depth: number): AsyncGenerator<NameRow> {
+  async function* files(manifest: ManifestKeys, outer: string, depth: number): AsyncGenerator<NameRow> {
     if (depth > maxDepth) throw formatError('E_FORMAT_RANGE', 'TVFS', `manifests nest deeper than ${maxDepth}`);
+    const prefix = outer === '' ? '' : `${outer}/`;
     for (const { path, spans } of decodeTvfs(await place.load(manifest)).files()) {
       const only = spans.length === 1 ? spans[0] : undefined;
       const inner = only === undefined ? undefined : nested.get(toHex(only.ekey.subarray(0, 9)));
-      if (inner === undefined) yield rowOf(prefix + path, spans);
-      else yield* files(inner, `${prefix}${path}/`, depth + 1);
+      if (inner !== undefined) {
+        yield* files(inner, prefix + path, depth + 1);
+        continue;
+      }
+      const numbers = records && depth > 0 ? parseWowTvfsName(`${outer}:${path}`) : undefined;
+      if (numbers === undefined || records?.add(numbers, spans) !== true) yield rowOf(prefix + path, spans);
     }
   }
   yield* files(place.root, '', 0);
 }
 
 function rowOf(name: string, spans: readonly TvfsSpan[]): NameRow {
-  const parts = spans.map(({ ekey, ckey, size }) => ({ ekey: toHex(ekey), ckey: ckey && toHex(ckey), size }));
+  const parts = spans.map(({ ekey, ckey, size, encodedSize }) => ({
+    ...{ ekey: toHex(ekey), ckey: ckey && toHex(ckey), size },
+    // Builds with whole keys in here may have no encoding file to ask.
+    ...(ekey.length === 16 && { encodedSize }),
+  }));
   return { name, parts };
 }

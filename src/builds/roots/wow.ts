@@ -16,19 +16,20 @@ import type { StoreLayout } from '../../store/layout.ts';
 import { LookupFile, writeLookupFile } from '../../store/lookup-file.ts';
 import type { ListfileIndex } from '../listfile-index.ts';
 import { readAt } from '../positional.ts';
+import { listedNames } from './listed-names.ts';
 import type { FileVariant, Root } from './root.ts';
 
 /*
  * A decoded WoW root stays a file; beside it lie, under names/<ckey of the root>:
  *
- *   .ids      u32 id, u32 row          sorted by id
- *   .hashes   u64 name hash, u32 row   sorted by hash; only rows that have one
+ *   .ids      u32 id, u32 row                   sorted by id
+ *   .named    u64 name hash, u32 row, u32 id    sorted by hash; only rows that have one
  *   .blocks   the block table, JSON
  *
  * so that one file is found with a few page reads, whatever the size of the root.
  */
 const idStride = 8;
-const hashStride = 12;
+const hashStride = 16;
 
 /** What a WoW root is opened with. */
 export interface WowRootPlace {
@@ -42,29 +43,25 @@ export interface WowRootPlace {
 /** Opens a WoW root; its look-up files are made when they are not there. Needs `close`. */
 export function openWowRoot(place: WowRootPlace): Root {
   const base = join(place.layout.names, place.ckey);
-  if (!fs.existsSync(`${base}.blocks`)) writeLookups(place, base);
+  if (![`${base}.named`, `${base}.blocks`].every((file) => fs.existsSync(file))) writeLookups(place, base);
   return new WowRootFile(place, base);
 }
 
 function writeLookups(place: WowRootPlace, base: string): void {
   const root = decodeWowRoot(new Uint8Array(fs.readFileSync(place.file)));
+  const ids = fillFileDataIds(root);
   const { temporary } = place.layout;
-  writeLookupFile(
-    `${base}.ids`,
-    new RecordTable(sortRecords(idRecords(root), idStride, idStride), idStride),
-    temporary,
-  );
-  writeLookupFile(
-    `${base}.hashes`,
-    new RecordTable(sortRecords(hashRecords(root), hashStride, hashStride), hashStride),
-    temporary,
-  );
+  writeLookupFile(`${base}.ids`, sortedTable(idRecords(ids), idStride), temporary);
+  writeLookupFile(`${base}.named`, sortedTable(hashRecords(root, ids), hashStride), temporary);
   // Written last: where the blocks are, the others are whole.
   writeFileDurable(`${base}.blocks`, Buffer.from(JSON.stringify(root.blocks)), temporary);
 }
 
-function idRecords(root: WowRoot): Uint8Array {
-  const ids = fillFileDataIds(root);
+function sortedTable(records: Uint8Array, stride: number): RecordTable {
+  return new RecordTable(sortRecords(records, stride, stride), stride);
+}
+
+function idRecords(ids: Uint32Array): Uint8Array {
   const bytes = Buffer.alloc(ids.length * idStride);
   for (let row = 0; row < ids.length; row++) {
     bytes.writeUInt32BE(ids[row]!, row * idStride);
@@ -73,7 +70,7 @@ function idRecords(root: WowRoot): Uint8Array {
   return bytes;
 }
 
-function hashRecords(root: WowRoot): Uint8Array {
+function hashRecords(root: WowRoot, ids: Uint32Array): Uint8Array {
   const named = root.blocks.filter((block) => block.hashOffset >= 0);
   const bytes = Buffer.alloc(named.reduce((sum, block) => sum + block.count, 0) * hashStride);
   let at = 0;
@@ -81,6 +78,7 @@ function hashRecords(root: WowRoot): Uint8Array {
     for (let row = block.firstRow; row < block.firstRow + block.count; row++) {
       bytes.set(rowNameHash(root, row)!, at);
       bytes.writeUInt32BE(row, at + 8);
+      bytes.writeUInt32BE(ids[row]!, at + 12);
       at += hashStride;
     }
   }
@@ -98,7 +96,7 @@ class WowRootFile implements Root {
   constructor(place: WowRootPlace, base: string) {
     this.#fd = fs.openSync(place.file, 'r');
     this.#ids = new LookupFile(`${base}.ids`);
-    this.#hashes = new LookupFile(`${base}.hashes`);
+    this.#hashes = new LookupFile(`${base}.named`);
     this.#blocks = JSON.parse(fs.readFileSync(`${base}.blocks`, 'utf8')) as WowRootBlock[];
     this.#listfile = place.listfile;
   }
@@ -111,7 +109,10 @@ class WowRootFile implements Root {
 
   find(name: string): FileVariant[] {
     const hash = nameHash(name);
-    const found = [...this.#hashes.find(hash)].map((record) => this.#variant(record, 8, { name: asPath(name) }));
+    const found = Array.from(this.#hashes.find(hash), (record) => {
+      const fileDataId = asBuffer(record).readUInt32BE(12);
+      return this.#variant(record, 8, { fileDataId, name: asPath(name) });
+    });
     const id = this.#listfile?.idOf(name);
     const listed = id === undefined ? [] : this.findId(id);
     return unique([...found, ...listed]);
@@ -125,16 +126,16 @@ class WowRootFile implements Root {
   }
 
   *list(matches: (name: string) => boolean): Generator<FileVariant> {
-    const bytes = new Uint8Array(readAt(this.#fd, 0, fs.fstatSync(this.#fd).size, 'root'));
-    const names = this.#listfile?.names();
-    let listed = names?.next().value;
-    for (const record of this.#ids) {
-      const view = asBuffer(record);
-      const fileDataId = view.readUInt32BE(0);
-      while (listed && listed.fileDataId < fileDataId) listed = names?.next().value;
-      const row = view.readUInt32BE(4);
-      const name = listed && listed.fileDataId === fileDataId ? listed.name : this.#nameByHash(bytes, row);
-      if (matches(name ?? `fdid:${fileDataId}`)) yield this.#variantOfRow(row, { fileDataId, name }, bytes);
+    const bytes = asBuffer(readAt(this.#fd, 0, fs.fstatSync(this.#fd).size, 'root'));
+    const listedName = listedNames(this.#listfile);
+    for (const records of this.#ids.tables()) {
+      const view = asBuffer(records.bytes);
+      for (let at = 0; at < view.length; at += idStride) {
+        const fileDataId = view.readUInt32BE(at);
+        const row = view.readUInt32BE(at + 4);
+        const name = listedName(fileDataId) ?? this.#nameByHash(bytes, row);
+        if (matches(name ?? `fdid:${fileDataId}`)) yield this.#variantOfRow(row, { fileDataId, name }, bytes);
+      }
     }
   }
 
@@ -145,26 +146,17 @@ class WowRootFile implements Root {
     return this.#listfile.namesOfHash(Uint8Array.from(bytes.subarray(at, at + 8)).reverse())[0]?.name;
   }
 
-  #variant(record: Uint8Array, rowAt: number, known: { name?: string | undefined; fileDataId?: number }): FileVariant {
-    const row = asBuffer(record).readUInt32BE(rowAt);
-    return this.#variantOfRow(row, { fileDataId: known.fileDataId ?? this.#idOf(row), name: known.name });
+  #variant(record: Uint8Array, rowAt: number, known: { name: string | undefined; fileDataId: number }): FileVariant {
+    return this.#variantOfRow(asBuffer(record).readUInt32BE(rowAt), known);
   }
 
-  #variantOfRow(row: number, known: { name: string | undefined; fileDataId: number }, bytes?: Uint8Array): FileVariant {
+  #variantOfRow(row: number, known: { name: string | undefined; fileDataId: number }, bytes?: Buffer): FileVariant {
     const block = this.#blockOf(row);
     const at = block.ckeyOffset + (row - block.firstRow) * block.ckeyStride;
-    const ckey = toHex(bytes?.subarray(at, at + 16) ?? readAt(this.#fd, at, 16, 'root'));
+    const ckey = bytes?.toString('hex', at, at + 16) ?? toHex(readAt(this.#fd, at, 16, 'root'));
+    const { name, fileDataId } = known;
     const { localeFlags, contentFlags } = block;
-    return { ...known, localeFlags, contentFlags, parts: [{ ckey, size: undefined }] };
-  }
-
-  /** The id of a row: the sum of its block's deltas up to it. Blocks are read whole; this is for single files. */
-  #idOf(row: number): number {
-    const block = this.#blockOf(row);
-    const deltas = asBuffer(readAt(this.#fd, block.deltaOffset, (row - block.firstRow + 1) * 4, 'root'));
-    let id = -1;
-    for (let at = 0; at < deltas.length; at += 4) id += deltas.readUInt32LE(at) + 1;
-    return id;
+    return { name, fileDataId, localeFlags, contentFlags, parts: [{ ckey, size: undefined }] };
   }
 
   #blockOf(row: number): WowRootBlock {

@@ -17,4 +17,5 @@ export {
   encodeDiablo3Root,
   isDiablo3Root,
 } from './diablo3/folder.ts';
+export { type AssetGroup, assetGroup } from './diablo3/groups.ts';
 export { diablo3Namer } from './diablo3/names.ts';

@@ -228,10 +228,10 @@ describe('a root that nobody knows', () => {
   });
 });
 
-test('a build without containers says that its names cannot be read', async () => {
+test('a build without containers says that nobody has its names', async () => {
   const root = await openSmallRoot(scratch, {
     install: installed,
     config: [`build-file-db = ${key('1')} ${key('2')}`],
   });
-  expect(root.notes?.[1]).toMatch(/^E_UNSUPPORTED.*build-file-db/);
+  expect(root.notes?.[1]).toMatch(/^E_NOT_FOUND.*build-file-db/);
 });

@@ -1,4 +1,5 @@
 import { writeFileSync } from 'node:fs';
+import { ListfileIndex } from '../../../src/builds/listfile-index.ts';
 import { openRoot, type RootPlace } from '../../../src/builds/roots/index.ts';
 import type { Root } from '../../../src/builds/roots/root.ts';
 import { toHex } from '../../../src/core/bytes.ts';
@@ -33,6 +34,11 @@ export function smallPlace(folder: (...parts: string[]) => string, build: SmallB
   const byKey = new Map(
     [root, vfsRoot, ...objects].flatMap((bytes) => (bytes === undefined ? [] : [[md5Hex(bytes), bytes]])),
   );
+  const get = (ckey: string): Uint8Array => {
+    const bytes = byKey.get(ckey);
+    if (bytes === undefined) throw new PakratError('E_NOT_FOUND', `no ${ckey}`);
+    return bytes;
+  };
   const lines = [
     `encoding = ${'e'.repeat(32)}`,
     ...(root === undefined ? [] : [`root = ${md5Hex(root)}`]),
@@ -60,12 +66,9 @@ export function smallPlace(folder: (...parts: string[]) => string, build: SmallB
     config: decodeBuildConfig(new TextEncoder().encode(`# Build Configuration\n\n${lines.join('\n')}\n`)),
     file,
     encodingFile,
-    listfile: undefined,
-    load: async ({ ckey }) => {
-      const bytes = byKey.get(ckey);
-      if (bytes === undefined) throw new PakratError('E_NOT_FOUND', `no ${ckey}`);
-      return bytes;
-    },
+    listfile: ListfileIndex.open(storeLayout(folder('store'))),
+    load: async ({ ckey }) => get(ckey),
+    loadPart: async ({ ckey }) => get(ckey ?? ''),
     install: async () => install,
   };
 }

@@ -1,0 +1,181 @@
+// The content manifest of Overwatch (TactManifest/….cmf): contents by 64-bit ids, which are all that these files have for a name. Little-endian.
+//
+//   header, three forms, all u32:
+//     oldest (to build 47161), 36 bytes     build, 4 unknown, assets, 1 unknown, entries, magic
+//     1.22, 40 bytes                        build, 5 unknown, assets, 1 unknown, entries, magic
+//     1.48 (from build 68309 on), 48 bytes  build, 6 unknown, patch records of assets, assets, patch records of entries, entries, magic
+//   magic    63 6d 66 vv   plain, of version vv
+//            vv 66 6d 63   everything behind the header is encrypted, by a procedure that each build has for itself
+//   entries  each u32 number, u64 hash, u64 hash; in the oldest u32, u64
+//   assets   sorted by id; each u64 id, u32 size, [from build 57230 on: u8 unknown], ckey [16]
+//
+// The form is told by where the magic stands, which settles build 68309, on which readers differ. A manifest ends with its last asset.
+// Known from what other readers take; no real one was at hand.
+
+import { fromHex, toHex } from '../../core/bytes.ts';
+import { formatError } from '../../core/errors.ts';
+import { ByteReader } from '../../core/reader.ts';
+import { RecordTable } from '../../core/record-table.ts';
+import { ByteWriter } from '../../core/writer.ts';
+
+const format = 'content manifest';
+const plainMagic = 0x666d63;
+const encryptedMagic = 0x636d66;
+/** From this build on an asset has a byte more. */
+const wideAssets = 57230;
+
+interface HeaderForm {
+  form: ContentManifestForm;
+  /** u32s before the magic. */
+  words: number;
+  assetsAt: number;
+  entriesAt: number;
+  /** The last build that may have it. */
+  lastBuild: number;
+}
+
+const forms: readonly HeaderForm[] = [
+  { form: 'oldest', words: 8, assetsAt: 5, entriesAt: 7, lastBuild: 47161 },
+  { form: '1.22', words: 9, assetsAt: 6, entriesAt: 8, lastBuild: 68309 },
+  { form: '1.48', words: 11, assetsAt: 8, entriesAt: 10, lastBuild: 0xffffffff },
+];
+
+/** Which of the headers a manifest has. */
+export type ContentManifestForm = 'oldest' | '1.22' | '1.48';
+
+/** What the header says; of an encrypted manifest this is all. */
+export interface ContentManifestHeader {
+  form: ContentManifestForm;
+  build: number;
+  version: number;
+  encrypted: boolean;
+  assetCount: number;
+  entryCount: number;
+  /** Every u32 before the magic, build and counts among them. */
+  words: readonly number[];
+}
+
+/** A content. */
+export interface ContentAsset {
+  /** 16 lower-case hex digits, highest first. */
+  guid: string;
+  /** Decoded size in bytes. */
+  size: number;
+  /** Lower-case hex. */
+  ckey: string;
+  /** The byte that newer builds have. */
+  unknown?: number;
+}
+
+/** A decoded manifest. Assets stay bytes, and are made while iterating. */
+export interface ContentManifest extends ContentManifestHeader {
+  /** Everything behind the header. */
+  body: Uint8Array;
+  /** The entries as they are; undefined when they are encrypted. */
+  entries?: RecordTable;
+  /** The assets; none of an encrypted manifest. */
+  assets(): Generator<ContentAsset>;
+}
+
+/** True for bytes that start with the header of a content manifest. */
+export function isContentManifest(bytes: Uint8Array): boolean {
+  return findForm(bytes) !== undefined;
+}
+
+function findForm(bytes: Uint8Array): HeaderForm | undefined {
+  if (bytes.length < 36) return undefined;
+  const build = new ByteReader(bytes, format).u32le();
+  const fitting = forms.filter(({ words }) => {
+    if (bytes.length < words * 4 + 4) return false;
+    const magic = new ByteReader(bytes, format, words * 4).u32le();
+    return (magic & 0xffffff) === plainMagic || magic >>> 8 === encryptedMagic;
+  });
+  return fitting.find(({ lastBuild }) => build <= lastBuild) ?? fitting[0];
+}
+
+/**
+ * Reads a manifest; of an encrypted one the header.
+ * @throws E_FORMAT_MAGIC for other bytes, E_FORMAT… when the tables do not end where the bytes end
+ */
+export function decodeContentManifest(bytes: Uint8Array): ContentManifest {
+  const form = findForm(bytes);
+  if (form === undefined) {
+    throw formatError('E_FORMAT_MAGIC', format, 'no header of any known form', { offset: 0, expected: '"cmf"' });
+  }
+  const reader = new ByteReader(bytes, format);
+  const words = Array.from({ length: form.words }, () => reader.u32le());
+  const magic = reader.u32le();
+  const encrypted = magic >>> 8 === encryptedMagic;
+  const header: ContentManifestHeader = {
+    form: form.form,
+    build: words[0]!,
+    version: encrypted ? magic & 0xff : magic >>> 24,
+    encrypted,
+    assetCount: words[form.assetsAt]!,
+    entryCount: words[form.entriesAt]!,
+    words,
+  };
+  const body = reader.bytes.subarray(reader.pos);
+  if (encrypted) return { ...header, body, *assets() {} };
+  return { ...header, body, ...readTables(reader, header) };
+}
+
+function readTables(reader: ByteReader, header: ContentManifestHeader): Pick<ContentManifest, 'entries' | 'assets'> {
+  const { entryCount, assetCount, build, form } = header;
+  const assetStride = build >= wideAssets ? 29 : 28;
+  const short = form === 'oldest' && entryCount * 12 + assetCount * assetStride === reader.remaining;
+  const entryStride = short ? 12 : 20;
+  const entries = new RecordTable(reader.take(reader.count(entryCount, entryStride) * entryStride), entryStride);
+  const table = new RecordTable(reader.take(reader.count(assetCount, assetStride) * assetStride), assetStride);
+  reader.end();
+  function* assets(): Generator<ContentAsset> {
+    for (const row of table) yield readAsset(new ByteReader(row, format));
+  }
+  return { entries, assets };
+}
+
+function readAsset(reader: ByteReader): ContentAsset {
+  const guid = toHex(reader.take(8).toReversed());
+  const size = reader.u32le();
+  const unknown = reader.remaining > 16 ? reader.u8() : undefined;
+  return { guid, size, ckey: reader.key(), ...(unknown !== undefined && { unknown }) };
+}
+
+/** What a manifest is made of. Counts are written as the tables have them; other words as given, zero where none are. */
+export interface ContentManifestContent {
+  form: ContentManifestForm;
+  build: number;
+  version: number;
+  words?: readonly number[];
+  /** The rows of entries, all of one size. */
+  entries?: Iterable<Uint8Array>;
+  assets: readonly ContentAsset[];
+}
+
+/** Writes a plain manifest. @throws E_FORMAT_RANGE for an id that is none, or entries of a wrong size */
+export function encodeContentManifest(content: ContentManifestContent): Uint8Array {
+  const form = forms.find(({ form }) => form === content.form)!;
+  const entries = [...(content.entries ?? [])];
+  const words = Array.from({ length: form.words }, (_, i) => content.words?.[i] ?? 0);
+  words[0] = content.build;
+  words[form.assetsAt] = content.assets.length;
+  words[form.entriesAt] = entries.length;
+  const writer = new ByteWriter(1024 + content.assets.length * 29);
+  for (const word of words) writer.u32le(word);
+  writer.u32le((plainMagic | (content.version << 24)) >>> 0);
+  for (const entry of entries) {
+    if (entry.length !== 20 && !(entry.length === 12 && content.form === 'oldest')) {
+      throw formatError('E_FORMAT_RANGE', format, 'entry of a wrong size', { expected: 20, found: entry.length });
+    }
+    writer.raw(entry);
+  }
+  for (const asset of content.assets) writeAsset(writer, asset, content.build);
+  return writer.bytes();
+}
+
+function writeAsset(writer: ByteWriter, { guid, size, ckey, unknown = 0 }: ContentAsset, build: number): void {
+  if (!/^[0-9a-f]{16}$/.test(guid)) throw formatError('E_FORMAT_RANGE', format, `no id: ${guid.slice(0, 40)}`);
+  writer.raw(fromHex(guid).reverse()).u32le(size);
+  if (build >= wideAssets) writer.u8(unknown);
+  writer.key(ckey);
+}

@@ -1,0 +1,209 @@
+// The package manifest of Overwatch (TactManifest/….apm): which packages the assets come in. Never encrypted. Little-endian.
+//
+//   24919   u64 unknown, u32 build, u32 packages, u32 entries, u32 magic (66 6d 63 vv or 63 6d 66 vv)                    24 bytes
+//   47161   u64 build, 3 u32 zero, u32 packages, u32 zero, u32 entries, u32 magic or checksum                           36 bytes
+//   52320   u64 build, 4 u32, u32 packages, u32, u32 entries, u32 magic or checksum                                     40 bytes
+//   entries, each u32 number, u64 hash, u64 hash; in 24919 u32, u64
+//   packages, of a size that goes with the header: 72 with 24, 72 or 32 with 36, 24 with 40
+//     72   u64 entry point, u64 id, u64 second id, u64 key, u64 id of the package, u32, u32 size, u64, ckey [16]
+//     32   u64 id of the package, u64, 4 u32
+//     24   u64 id of the package, u64 key, 2 u32
+//
+// Readers do not agree which builds have which packages, and no real manifest was at hand: the one form is taken whose tables end exactly
+// where the bytes end.
+
+import { fromHex, toHex } from '../../core/bytes.ts';
+import { formatError } from '../../core/errors.ts';
+import { ByteReader } from '../../core/reader.ts';
+import { RecordTable } from '../../core/record-table.ts';
+import { ByteWriter } from '../../core/writer.ts';
+
+const format = 'package manifest';
+/** No build has a higher number; a higher one is other bytes. */
+const maxBuild = 0xffffff;
+
+interface Header {
+  headerSize: 24 | 36 | 40;
+  entrySize: 12 | 20;
+  packageSizes: readonly PackageManifestForm['packageSize'][];
+  /** The first build that may have it. */
+  firstBuild: number;
+  buildAt: number;
+  packagesAt: number;
+  entriesAt: number;
+  /** u32s that are zero. */
+  zeros: readonly number[];
+}
+
+const headers: readonly Header[] = [
+  {
+    headerSize: 24,
+    entrySize: 12,
+    packageSizes: [72],
+    firstBuild: 1,
+    buildAt: 8,
+    packagesAt: 12,
+    entriesAt: 16,
+    zeros: [],
+  },
+  {
+    headerSize: 36,
+    entrySize: 20,
+    packageSizes: [72, 32],
+    firstBuild: 24920,
+    buildAt: 0,
+    packagesAt: 20,
+    entriesAt: 28,
+    zeros: [4, 8, 12, 16, 24],
+  },
+  {
+    headerSize: 40,
+    entrySize: 20,
+    packageSizes: [24],
+    firstBuild: 47162,
+    buildAt: 0,
+    packagesAt: 24,
+    entriesAt: 32,
+    zeros: [4],
+  },
+];
+
+/** Where a manifest has what. */
+export interface PackageManifestForm {
+  headerSize: 24 | 36 | 40;
+  packageSize: 72 | 32 | 24;
+}
+
+/** A package. */
+export interface AssetPackage {
+  /** 16 lower-case hex digits, highest first. */
+  guid: string;
+  /** Name of its key, as it is written; all zeros for none. Undefined where packages have no word of it. */
+  keyName?: string;
+  /** The content and its size, of packages of 72 bytes. */
+  content?: { ckey: string; size: number };
+}
+
+/** A decoded manifest. Tables stay bytes; packages are made while iterating. */
+export interface PackageManifest extends PackageManifestForm {
+  build: number;
+  /** The header as it is, counts among it. */
+  header: Uint8Array;
+  entries: RecordTable;
+  packageRows: RecordTable;
+  packages(): Generator<AssetPackage>;
+}
+
+interface Layout extends PackageManifestForm, Pick<Header, 'entrySize'> {
+  build: number;
+  entryCount: number;
+  packageCount: number;
+}
+
+function findLayout(bytes: Uint8Array): Layout | undefined {
+  for (const header of headers) {
+    if (bytes.length < header.headerSize) continue;
+    const word = (at: number): number => new ByteReader(bytes, format, at).u32le();
+    const [build, packageCount, entryCount] = [header.buildAt, header.packagesAt, header.entriesAt].map(word);
+    const plausible =
+      build! >= header.firstBuild &&
+      build! <= maxBuild &&
+      packageCount! > 0 &&
+      header.zeros.every((at) => word(at) === 0);
+    if (!plausible) continue;
+    const left = bytes.length - header.headerSize - entryCount! * header.entrySize;
+    const packageSize = header.packageSizes.find((size) => packageCount! * size === left);
+    if (packageSize === undefined) continue;
+    const { headerSize, entrySize } = header;
+    return { headerSize, entrySize, packageSize, build: build!, entryCount: entryCount!, packageCount: packageCount! };
+  }
+  return undefined;
+}
+
+/** True when the bytes are a package manifest: when some header's counts make up their size. */
+export function isPackageManifest(bytes: Uint8Array): boolean {
+  return findLayout(bytes) !== undefined;
+}
+
+/** Reads a manifest. @throws E_FORMAT when the bytes fit no form */
+export function decodePackageManifest(bytes: Uint8Array): PackageManifest {
+  const layout = findLayout(bytes);
+  if (layout === undefined) throw formatError('E_FORMAT', format, 'of no known form, or cut off');
+  const { headerSize, entrySize, packageSize, build, entryCount, packageCount } = layout;
+  const reader = new ByteReader(bytes, format);
+  const header = reader.take(headerSize);
+  const entries = new RecordTable(reader.take(entryCount * entrySize), entrySize, entryCount);
+  const packageRows = new RecordTable(reader.take(packageCount * packageSize), packageSize, packageCount);
+  reader.end();
+  function* packages(): Generator<AssetPackage> {
+    for (const row of packageRows) yield readPackage(row);
+  }
+  return { headerSize, packageSize, build, header, entries, packageRows, packages };
+}
+
+function readPackage(row: Uint8Array): AssetPackage {
+  const reader = new ByteReader(row, format);
+  const id = (): string => toHex(reader.take(8).toReversed());
+  if (row.length === 32) return { guid: id() };
+  if (row.length === 24) return { guid: id(), keyName: id() };
+  reader.skip(24);
+  const keyName = id();
+  const guid = id();
+  reader.skip(4);
+  const size = reader.u32le();
+  reader.skip(8);
+  return { guid, keyName, content: { size, ckey: reader.key() } };
+}
+
+/** What a manifest is made of. */
+export interface PackageManifestContent extends PackageManifestForm {
+  build: number;
+  /** The words that are not build and counts; zeros when absent. */
+  header?: Uint8Array;
+  /** Rows of entries: 12 bytes with the header of 24, else 20. */
+  entries?: Iterable<Uint8Array>;
+  packages: readonly AssetPackage[];
+}
+
+/** Writes a manifest; fields of packages that have no name here are zero. @throws E_FORMAT_RANGE for what does not fit the form */
+export function encodePackageManifest(content: PackageManifestContent): Uint8Array {
+  const form = headers.find(({ headerSize }) => headerSize === content.headerSize)!;
+  const entries = [...(content.entries ?? [])];
+  const wrong = entries.find(({ length }) => length !== form.entrySize);
+  const fits = form.packageSizes.includes(content.packageSize);
+  if (wrong !== undefined || !fits || (content.header?.length ?? form.headerSize) !== form.headerSize) {
+    throw formatError('E_FORMAT_RANGE', format, 'header, entry or package of a wrong size');
+  }
+  const header = new Uint8Array(form.headerSize);
+  if (content.header !== undefined) header.set(content.header);
+  const view = new DataView(header.buffer);
+  view.setUint32(form.buildAt, content.build, true);
+  view.setUint32(form.packagesAt, content.packages.length, true);
+  view.setUint32(form.entriesAt, entries.length, true);
+  const writer = new ByteWriter().raw(header);
+  for (const entry of entries) writer.raw(entry);
+  for (const each of content.packages) writePackage(writer, each, content.packageSize);
+  return writer.bytes();
+}
+
+function writePackage(
+  writer: ByteWriter,
+  { guid, keyName = '0'.repeat(16), content }: AssetPackage,
+  size: number,
+): void {
+  const id = (text: string): void => {
+    if (!/^[0-9a-f]{16}$/.test(text)) throw formatError('E_FORMAT_RANGE', format, `no id: ${text.slice(0, 40)}`);
+    writer.raw(fromHex(text).reverse());
+  };
+  if (size === 72) {
+    if (content === undefined) throw formatError('E_FORMAT_RANGE', format, `package ${guid} has no content`);
+    writer.zeros(24);
+    id(keyName);
+    id(guid);
+    writer.zeros(4).u32le(content.size).zeros(8).key(content.ckey);
+    return;
+  }
+  id(guid);
+  if (size === 24) id(keyName);
+  writer.zeros(size === 24 ? 8 : 24);
+}
