@@ -1,4 +1,5 @@
 import * as Args from '@oclif/core/args';
+import type { ListfileChange } from '../../src/builds/listfile-import.ts';
 import { PakratCommand } from '../../src/cli/base-command.ts';
 
 export default class ListfileImport extends PakratCommand {
@@ -13,18 +14,20 @@ export default class ListfileImport extends PakratCommand {
     'zcat names.txt.gz | <%= config.bin %> listfile import -',
   ];
 
-  async run(): Promise<{ rows: number; ids: number }> {
+  async run(): Promise<ListfileChange> {
     const { args, flags } = await this.parse(ListfileImport);
     const options = this.globals(flags);
     const { createReadStream } = await import('node:fs');
-    const { importListfile } = await import('../../src/builds/listfile-index.ts');
+    const { importListfile } = await import('../../src/builds/listfile-import.ts');
     const { openStore } = await import('../../src/store/store.ts');
     const { formatCount } = await import('../../src/cli/render/bytes.ts');
     const store = openStore(options.store, { create: true });
     try {
       const chunks = args.file === '-' ? process.stdin : createReadStream(args.file, { highWaterMark: 1 << 20 });
       const result = await importListfile(store.layout, chunks);
-      this.log(`${formatCount(result.rows)} names imported, ${formatCount(result.ids)} ids have a name now`);
+      const { rows, ids, added, changed } = result;
+      const news = `${formatCount(added)} new, ${formatCount(changed)} changed`;
+      this.log(`${formatCount(rows)} names imported (${news}), ${formatCount(ids)} ids have a name now`);
       return result;
     } finally {
       store.close();

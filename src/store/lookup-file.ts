@@ -1,7 +1,7 @@
 import * as fs from 'node:fs';
 import { formatError } from '../core/errors.ts';
 import { RecordTable } from '../core/record-table.ts';
-import { writeFileDurable } from './durable.ts';
+import { makeFolderDurable, moveDurable, storeError, temporaryName, writeAll, writeFileDurable } from './durable.ts';
 
 /*
  * A derived look-up file: sorted records of one size, found by their leading bytes with a few page reads; nothing is loaded.
@@ -20,16 +20,61 @@ const magic = 'PRLF';
 const version = 1;
 const headerSize = 16;
 const pageBytes = 4096;
+/** Rows that are written at a time where they come one after the other. */
+const pieceRows = 1 << 15;
 
 /** Writes a look-up file of sorted records. */
 export function writeLookupFile(path: string, records: RecordTable, temporary: string): void {
   const bytes = Buffer.alloc(headerSize + records.count * records.stride);
-  bytes.write(magic, 0, 'latin1');
-  bytes[4] = version;
-  bytes[5] = records.stride;
-  bytes.writeUInt32BE(records.count, 8);
+  bytes.set(headOf(records.stride, records.count));
   bytes.set(records.bytes.subarray(0, records.count * records.stride), headerSize);
   writeFileDurable(path, bytes, temporary);
+}
+
+/**
+ * Writes a look-up file of sorted rows that come one after the other.
+ * @returns how many they were
+ */
+export function writeLookupRows(
+  path: string,
+  { stride, rows }: { stride: number; rows: Iterable<Uint8Array> },
+  temporary: string,
+): number {
+  const name = temporaryName(temporary);
+  makeFolderDurable(temporary);
+  const fd = fs.openSync(name, 'wx');
+  try {
+    const piece = Buffer.allocUnsafe(stride * pieceRows);
+    let count = 0;
+    const flush = (): void => {
+      const used = count % pieceRows || pieceRows;
+      writeAll(fd, piece.subarray(0, used * stride), headerSize + (count - used) * stride);
+    };
+    for (const row of rows) {
+      piece.set(row, (count % pieceRows) * stride);
+      count += 1;
+      if (count % pieceRows === 0) flush();
+    }
+    if (count % pieceRows > 0) flush();
+    writeAll(fd, headOf(stride, count), 0);
+    fs.fsyncSync(fd);
+    moveDurable(name, path);
+    return count;
+  } catch (error) {
+    throw storeError(error, path);
+  } finally {
+    fs.closeSync(fd);
+    fs.rmSync(name, { force: true });
+  }
+}
+
+function headOf(stride: number, count: number): Buffer {
+  const head = Buffer.alloc(headerSize);
+  head.write(magic, 0, 'latin1');
+  head[4] = version;
+  head[5] = stride;
+  head.writeUInt32BE(count, 8);
+  return head;
 }
 
 /** An open look-up file. Needs `close`. */
@@ -105,7 +150,12 @@ export class LookupFile {
 
   /** All rows, read in large pieces. */
   *[Symbol.iterator](): Generator<Uint8Array> {
+    for (const rows of this.tables()) yield* rows;
+  }
+
+  /** All rows in large pieces, for those who go through millions and want no view of each. */
+  *tables(): Generator<RecordTable> {
     const step = this.#perPage * 64;
-    for (let first = 0; first < this.count; first += step) yield* this.rows(first, step);
+    for (let first = 0; first < this.count; first += step) yield this.rows(first, step);
   }
 }

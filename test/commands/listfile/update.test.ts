@@ -1,0 +1,161 @@
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import type { IncomingMessage, RequestListener } from 'node:http';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { ListfileIndex } from '../../../src/builds/listfile-index.ts';
+import { storeLayout } from '../../../src/store/layout.ts';
+import type { ListfileUpdate } from '../../../src/sync/update-listfile.ts';
+import { httpServer, type Loopback } from '../../support/loopback.ts';
+import { pakratJson, runPakrat, startPakrat } from '../../support/run-pakrat.ts';
+import { scratchFolder } from '../../support/scratch.ts';
+
+jest.setTimeout(60_000);
+const scratch = scratchFolder();
+let number = 0;
+let store: string;
+let server: Loopback;
+let asked: IncomingMessage[];
+/** How the next requests are answered: the list, what its version is called, and after how many bytes the connection is cut. */
+let list: { text: string; tag: string; cut: number; type: string };
+let url: string;
+
+const serve: RequestListener = (request, response) => {
+  asked.push(request);
+  const { text, tag, cut, type } = list;
+  if (request.headers['if-none-match'] === tag) return void response.writeHead(304).end();
+  const bytes = Buffer.from(text);
+  const from = request.headers['if-range'] === tag ? Number(/\d+/.exec(request.headers.range ?? '0')![0]) : 0;
+  const head = { etag: tag, 'content-type': type, 'content-length': bytes.length - from };
+  const range = { 'content-range': `bytes ${from}-${bytes.length - 1}/${bytes.length}` };
+  response.writeHead(from > 0 ? 206 : 200, from > 0 ? { ...head, ...range } : head);
+  if (bytes.length - from <= cut) response.end(bytes.subarray(from));
+  else if (cut > 0) response.write(bytes.subarray(from, from + cut), () => setTimeout(() => response.destroy(), 50));
+  else setTimeout(() => response.destroy(), 50);
+};
+
+beforeEach(async () => {
+  number += 1;
+  store = scratch(`store${number}`);
+  asked = [];
+  list = { text: '', tag: '"1"', cut: Number.POSITIVE_INFINITY, type: 'text/csv' };
+  server = await httpServer(serve);
+  url = `http://${server.host}/names.csv`;
+});
+afterEach(() => server.close());
+
+type Answer = { status: number | null; value: ListfileUpdate & { error?: { code: string; hint?: string } } };
+const update = (...more: string[]): Promise<Answer> =>
+  pakratJson(['listfile', 'update', '--url', url, '--store', store, ...more]);
+const set = (text: string, tag: string): void => {
+  list = { ...list, text, tag };
+};
+const names = (): Record<number, string> => {
+  const index = ListfileIndex.open(storeLayout(store));
+  const all = Object.fromEntries([...(index?.names() ?? [])].map(({ fileDataId, name }) => [fileDataId, name]));
+  index?.close();
+  return all;
+};
+const many = (count: number): string =>
+  Array.from({ length: count }, (_, i) => `${i};world/maps/zone/tile_${i}.adt\n`).join('');
+
+/** Gives up sooner than usual. */
+function hasty(): { env: Record<string, string> } {
+  writeFileSync(scratch('hasty.json'), JSON.stringify({ network: { attemptsPerHost: 2 } }));
+  return { env: { PAKRAT_CONFIG: scratch('hasty.json') } };
+}
+
+describe('listfile update', () => {
+  test('added, changed and removed names are counted; a list that did not change is not sent again', async () => {
+    set('1;a.blp\n2;b.blp\n3;c.blp\n', '"1"');
+    const same = { url, ids: 3 };
+    expect(await update()).toEqual({
+      status: 0,
+      value: { ...same, modified: true, bytes: 24, rows: 3, added: 3, changed: 0, removed: 0 },
+    });
+    expect((await update()).value).toEqual({
+      ...same,
+      modified: false,
+      bytes: 0,
+      rows: 3,
+      added: 0,
+      changed: 0,
+      removed: 0,
+    });
+    set('2;bb.blp\n3;c.blp\n4;d.blp\n5;e.blp\n', '"2"');
+    expect((await update()).value).toMatchObject({ modified: true, rows: 4, ids: 4, added: 2, changed: 1, removed: 1 });
+    expect(names()).toEqual({ 2: 'bb.blp', 3: 'c.blp', 4: 'd.blp', 5: 'e.blp' });
+    set('2;bb.blp\n', '"3"');
+    const text = runPakratLater('--url', url);
+    expect(await text).toContain('0 new, 0 changed, 3 removed');
+  });
+
+  const runPakratLater = async (...args: string[]): Promise<string> =>
+    (await startPakrat(['listfile', 'update', ...args, '--store', store, '--quiet']).ended).stdout;
+
+  test('a download that is cut leaves the names as they are, and is gone on with the next time', async () => {
+    set('1;a.blp\n', '"1"');
+    await update();
+    set(many(20_000), '"2"');
+    list.cut = 300_000;
+    const first = startPakrat(['listfile', 'update', '--url', url, '--store', store, '--json'], hasty());
+    while (asked.length < 2) await new Promise((resolve) => setTimeout(resolve, 10));
+    list.cut = 0;
+    expect((await first.ended).status).toBe(1);
+    expect(names()).toEqual({ 1: 'a.blp' });
+
+    const before = asked.length;
+    list.cut = Number.POSITIVE_INFINITY;
+    const { status, value } = await update();
+    expect(status).toBe(0);
+    expect(asked.slice(before).map(({ headers }) => headers.range)).toEqual(['bytes=300000-']);
+    expect(value).toMatchObject({ rows: 20_000, ids: 20_000, bytes: Buffer.byteLength(list.text) - 300_000 });
+    expect(Object.keys(names())).toHaveLength(20_000);
+    expect(readdirSync(storeLayout(store).temporary)).toEqual([]);
+  });
+
+  test('a list that changed while it was cut is fetched anew', async () => {
+    set(many(20_000), '"1"');
+    list.cut = 300_000;
+    const first = startPakrat(['listfile', 'update', '--url', url, '--store', store, '--json'], hasty());
+    while (asked.length < 1) await new Promise((resolve) => setTimeout(resolve, 10));
+    list.cut = 0;
+    expect((await first.ended).status).toBe(1);
+    list.cut = Number.POSITIVE_INFINITY;
+    set('7;seven.blp\n', '"2"');
+    expect((await update()).value).toMatchObject({ rows: 1, ids: 1 });
+    expect(names()).toEqual({ 7: 'seven.blp' });
+  });
+
+  test.each([
+    ['a web page', '<html>\nnot here\n</html>\n', 'text/plain'],
+    ['a web page that says so', '1;a.blp\n', 'text/html; charset=utf-8'],
+    ['an empty body', '', 'text/csv'],
+    ['a line in the middle that is none', '1;x.blp\nnone;b\n2;y.blp\n', 'text/csv'],
+    ['bytes', '1;x.blp\n\u0000\u0000', 'text/csv'],
+  ])('%s instead of a list changes nothing, and is asked for again', async (_, text, type) => {
+    set('1;a.blp\n', '"1"');
+    await update();
+    set(text, '"2"');
+    list.type = type;
+    expect(await update()).toMatchObject({ status: 5, value: { error: { code: 'E_FORMAT' } } });
+    expect(names()).toEqual({ 1: 'a.blp' });
+    set('1;b.blp\n', '"2"');
+    list.type = 'text/csv';
+    expect((await update()).value).toMatchObject({ modified: true, changed: 1 });
+  });
+
+  test('the list of the settings is taken; without one, and offline, it is a mistake', async () => {
+    const none = await pakratJson<Answer['value']>(['listfile', 'update', '--store', store]);
+    expect(none).toMatchObject({
+      status: 2,
+      value: { error: { code: 'E_USAGE', hint: expect.stringContaining('--url') } },
+    });
+    expect((await update('--offline')).status).toBe(2);
+    expect(runPakrat(['listfile', 'update', '--url', 'file:///x', '--store', store]).status).toBe(2);
+    expect(existsSync(store)).toBe(false);
+    set('1;a.blp\n', '"1"');
+    writeFileSync(scratch('mine.json'), JSON.stringify({ listfile: { url } }));
+    const env = { PAKRAT_CONFIG: scratch('mine.json') };
+    const taken = await pakratJson<ListfileUpdate>(['listfile', 'update', '--store', store], { env });
+    expect(taken).toMatchObject({ status: 0, value: { rows: 1 } });
+  });
+});
