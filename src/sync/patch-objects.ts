@@ -1,8 +1,7 @@
-import * as fs from 'node:fs';
-import { indexName } from '../builds/build.ts';
+import { indexName, readIndices } from '../builds/indices.ts';
 import { toHex } from '../core/bytes.ts';
 import { isPakratError, PakratError } from '../core/errors.ts';
-import { decodeArchiveIndex, type IndexEntry } from '../formats/archive-index.ts';
+import type { IndexEntry } from '../formats/archive-index.ts';
 import { patchManifestKey } from '../formats/patch-manifest.ts';
 import { type ObjectName, objectPath } from '../store/layout.ts';
 import { covers } from '../store/spans.ts';
@@ -77,9 +76,8 @@ async function noting(failures: TransferFailure[], name: ObjectName, bring: () =
 }
 
 async function indexEntries(tools: SyncTools, hash: string): Promise<IndexEntry[]> {
-  const [file] = await tools.build.objects.indices([indexName(tools.build.identity.cdnPath, 'patch', hash)]);
-  const index = decodeArchiveIndex(new Uint8Array(fs.readFileSync(file!)), hash);
-  return Array.from({ length: index.count }, (_, i) => index.entry(i));
+  const [index] = await readIndices(tools.build.objects, [indexName(tools.build.identity.cdnPath, 'patch', hash)]);
+  return Array.from({ length: index!.count }, (_, i) => index!.entry(i));
 }
 
 function patchPath(tools: SyncTools, hash: string): string {

@@ -1,0 +1,115 @@
+import { cpSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import type { SyncReport } from '../../src/cli/sync.ts';
+import type { ExtractResult } from '../../src/sources/extract.ts';
+import { checkHeldBytes } from '../support/held-bytes.ts';
+import { killAgainAndAgain } from '../support/interrupt.ts';
+import { freePort } from '../support/loopback.ts';
+import { pakratJson, runPakrat } from '../support/run-pakrat.ts';
+import { scratchFolder } from '../support/scratch.ts';
+import { type GoodServer, serveWell } from '../support/serve-well.ts';
+import { describeSynthetic, makeTree } from '../support/synthetic-cdn.ts';
+import { expectedFiles, readTruth, wrongFiles } from '../support/truth.ts';
+
+// Whole processes and whole syncs; the machine may be busy.
+jest.setTimeout(120_000);
+const scratch = scratchFolder();
+
+describeSynthetic('a sync of the second build with patches', () => {
+  const root = scratch('tree');
+  const www = join(root, 'www');
+  let server: GoodServer;
+
+  beforeAll(async () => {
+    const port = await freePort();
+    const much = ['--files', '300', '--total-bytes', '12M', '--changed', '.4', '--patches', '200'];
+    makeTree(root, port, [...much, '--seed', 'patched-sync', '--zlevel', '9']);
+    server = await serveWell(root, port);
+    await pakratJson(['sync', 'wow_old', ...where(scratch('a'))]);
+  });
+  afterAll(() => server?.close());
+
+  const where = (store: string): string[] => ['--store', store, '--patch-url', server.url];
+
+  /** A store with the first build alone. */
+  function copyOfA(name: string): string {
+    cpSync(scratch('a'), scratch(name), { recursive: true });
+    return scratch(name);
+  }
+
+  /** Every file of the truth table must come out right without a network, and every held byte must be the CDN's. */
+  async function expectRight(store: string): Promise<void> {
+    expect(checkHeldBytes(store, www).wrong).toEqual([]);
+    const verified = await pakratJson<{ bad: unknown[] }>(['verify', '--store', store, '--offline']);
+    expect(verified).toMatchObject({ status: 0, value: { bad: [] } });
+    const expected = expectedFiles(readTruth(root, 'b'), 'ekey').filter(({ lockedBy }) => lockedBy === undefined);
+    await pakratJson(['keys', 'import', join(root, 'truth/keys.txt'), '--store', store]);
+    const to = join(store, 'out');
+    const names = expected.map(({ query }) => query);
+    const args = ['extract', 'wow', ...names, '--to', to, '--store', store, '--offline'];
+    const extracted = await pakratJson<ExtractResult>(args);
+    expect(wrongFiles(expected, to, extracted.value.failed).slice(0, 10)).toEqual([]);
+  }
+
+  test('fetches less, says how much, also beforehand, and gives the same build', async () => {
+    const plain = await pakratJson<SyncReport>(['sync', 'wow', ...where(copyOfA('plain'))]);
+    expect(plain).toMatchObject({ status: 0, value: { missing: { entries: 0 } } });
+    expect(plain.value).not.toHaveProperty('patched');
+
+    const dry = await pakratJson<SyncReport>(['sync', 'wow', '--patch', '--dry-run', ...where(copyOfA('dry'))]);
+    const store = copyOfA('patched');
+    const before = await server.bytesSent();
+    const { status, value } = await pakratJson<SyncReport>(['sync', 'wow', '--patch', ...where(store)]);
+    const served = (await server.bytesSent()) - before;
+    expect({ status, value }).toMatchObject({ status: 0, value: { missing: { entries: 0 }, patched: { failed: 0 } } });
+    const patched = value.patched!;
+    expect(patched.entries).toBeGreaterThan(40);
+    expect(value.fetched.bytes).toBeLessThan(plain.value.fetched.bytes / 2);
+    // What is said to be saved is saved; gaps between entries make no more of a difference than this.
+    const saved = plain.value.fetched.bytes - value.fetched.bytes;
+    expect(Math.abs(saved - patched.bytesSaved)).toBeLessThan(0.05 * saved);
+    // The server also sent the tables of the version service, which are not counted as fetched.
+    expect(served - value.fetched.bytes).toBeLessThan(8192);
+    expect(value.fetched.entries).toBe(plain.value.fetched.entries);
+    expect({ wanted: value.wanted, held: value.held }).toEqual({ wanted: plain.value.wanted, held: plain.value.held });
+    expect(dry.value.patched).toEqual(patched);
+    expect(dry.value.plan!.bytes).toBeLessThan(dry.value.missing.bytes / 2);
+    await expectRight(store);
+  });
+
+  test('says it in words', () => {
+    const args = ['sync', 'wow', '--patch', '--quiet', ...where(copyOfA('words'))];
+    expect(runPakrat([...args, '--dry-run']).stdout).toMatch(
+      /patched +\d+ entries would be made from [\d.]+ KiB of patches, [\d.]+ MiB saved/,
+    );
+    expect(runPakrat(args).stdout).toMatch(/patched +\d+ entries made from [\d.]+ KiB of patches, [\d.]+ MiB saved/);
+    const again = runPakrat(args.filter((word) => word !== '--quiet'));
+    expect(again.stdout).toMatch(/patched +0 entries made/);
+    expect(again.stderr).toMatch(/--patch: nothing is missing/);
+  });
+
+  test('killed (-9) again and again: nothing held is wrong, and the next run goes on', async () => {
+    const store = copyOfA('killed');
+    const args = ['sync', 'wow', '--patch', ...where(store)];
+    const plan = { args, store, www, kills: 6, betweenMs: [350, 900], seed: 11 } as const;
+    const { interrupted, wrong } = await killAgainAndAgain(plan);
+    expect(wrong).toEqual([]);
+    // On a busy machine a run may end before it is killed.
+    expect(interrupted).toBeGreaterThan(0);
+    const { status, value } = await pakratJson<SyncReport>(args);
+    expect({ status, value }).toMatchObject({ status: 0, value: { missing: { entries: 0 } } });
+    await expectRight(store);
+  });
+
+  test('offline, a dry run counts on the lists that are held', async () => {
+    const store = copyOfA('offline');
+    // The build is known and its manifests are held; the lists of patches are not.
+    await pakratJson(['sync', 'wow', '--dry-run', ...where(store)]);
+    const without = await pakratJson<SyncReport>(['sync', 'wow', '--patch', '--dry-run', '--offline', ...where(store)]);
+    expect(without).toMatchObject({ status: 0, value: { patched: { entries: 0, patchBytes: 0 } } });
+    await pakratJson(['sync', 'wow', '--patch', '--dry-run', ...where(store)]);
+    const held = await pakratJson<SyncReport>(['sync', 'wow', '--patch', '--dry-run', '--offline', ...where(store)]);
+    expect(held.value.patched!.entries).toBeGreaterThan(40);
+  });
+});
