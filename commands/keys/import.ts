@@ -5,10 +5,10 @@ import type { KeyImport } from '../../src/cli/import-keys.ts';
 export default class KeysImport extends PakratCommand {
   static override summary = 'Take decryption keys into the store.';
   static override description =
-    'Reads key lists as TACTKeys has them ("NAME KEY" a line), key ring configs ("key-NAME = KEY"), and the packlist.dat of TrackMania, whose keys open its packs. Keys are needed to read encrypted files, never to sync or verify.';
+    'Reads key lists as TACTKeys has them ("NAME KEY" a line), key ring configs ("key-NAME = KEY"), the packlist.dat of TrackMania, whose keys open its packs, and NAME.ak, the key of a product that is not public. Keys are needed to read encrypted files, not to sync or verify; only of a product with a NAME.ak nothing works without it.';
   static override args = {
     file: Args.string({
-      description: 'Key list, key ring config or packlist.dat.',
+      description: 'Key list, key ring config, NAME.ak or packlist.dat.',
       required: true,
       multiple: true,
       ignoreStdin: true,
@@ -17,6 +17,7 @@ export default class KeysImport extends PakratCommand {
   static override examples = [
     '<%= config.bin %> keys import WoW.txt',
     '<%= config.bin %> keys import Packs/packlist.dat',
+    '<%= config.bin %> keys import fenrisdev.ak',
     '<%= config.bin %> keys import WoW.txt my-keys.txt --store games --json',
   ];
 

@@ -5,6 +5,8 @@ import { PakratCommand } from '../../src/cli/base-command.ts';
 interface ListedKey {
   name: string;
   key: string;
+  /** Further fields of the key's line, where there were any. */
+  extra?: string;
   source: string;
 }
 
@@ -24,9 +26,10 @@ export default class KeysList extends PakratCommand {
     const { renderTable } = await import('../../src/cli/render/table.ts');
     const store = openStore(options.store, { create: false });
     try {
-      const keys = store.ledger
-        .keys()
-        .map(({ name, key, source }) => ({ name, key: flags.show ? key : `${key.slice(0, 4)}…`, source }));
+      const keys = store.ledger.keys().map(({ name, key, extra, source }): ListedKey => {
+        const shown = flags.show ? key : `${key.slice(0, 4)}…`;
+        return { name, key: shown, source, ...(extra === '' ? {} : { extra }) };
+      });
       const rows = keys.map(({ name, key, source }) => [name, key, source]);
       this.log(renderTable([{ title: 'NAME' }, { title: 'KEY' }, { title: 'FROM' }], rows, this.width));
       return keys;

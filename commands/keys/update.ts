@@ -1,0 +1,29 @@
+import * as Flags from '@oclif/core/flags';
+import { PakratCommand } from '../../src/cli/base-command.ts';
+import type { KeyUpdate } from '../../src/cli/update-keys.ts';
+
+export default class KeysUpdate extends PakratCommand {
+  static override summary = 'Take the new keys of a list on the web into the store.';
+  static override description =
+    'The list has "NAME KEY" a line, as TACTKeys has it; fields behind these are kept. It is fetched again only when the server says that it changed. Where the store has a key with another value it keeps its own, and the key is reported.\n\nNo list is set at first: give one with --url, or set keys.url in the file that PAKRAT_CONFIG names.';
+  static override flags = {
+    url: Flags.string({ summary: 'Where the list is. Default: the setting keys.url.', helpValue: 'URL' }),
+    replace: Flags.boolean({ summary: 'Take the value of the list where the store has another.' }),
+  };
+  static override examples = [
+    '<%= config.bin %> keys update --url https://keys.example/WoW.txt',
+    '<%= config.bin %> keys update --json',
+    '<%= config.bin %> keys update --url https://keys.example/WoW.txt --replace',
+  ];
+
+  async run(): Promise<KeyUpdate> {
+    const { flags } = await this.parse(KeysUpdate);
+    const options = this.globals(flags);
+    const { updateKeys } = await import('../../src/cli/update-keys.ts');
+    const { renderKeyUpdate } = await import('../../src/cli/render/key-update.ts');
+    const { url, replace } = flags;
+    const result = await updateKeys(options, { url, replace, signal: this.signal });
+    this.log(renderKeyUpdate(result));
+    return result;
+  }
+}

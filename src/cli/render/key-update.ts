@@ -1,0 +1,15 @@
+import type { KeyUpdate } from '../update-keys.ts';
+import { printable } from './text.ts';
+
+/** What an update did, for people: the counts, and a line for each key that was not taken. */
+export function renderKeyUpdate({ modified, read, added, changed, unchanged, conflicts }: KeyUpdate): string {
+  if (!modified) return `The list is what it was: ${read} keys.`;
+  const counts = `${read} keys read: ${added} new, ${changed} changed, ${unchanged} as they were.`;
+  if (conflicts.length === 0) return counts;
+  const lines = conflicts.map(
+    ({ name, held, offered, source }) =>
+      `  ${name}: the store has ${held} from ${printable(source)}, the list ${offered}`,
+  );
+  const kept = `${conflicts.length} contradict what is known, and were not taken; --replace takes those of the list:`;
+  return [counts, kept, ...lines].join('\n');
+}

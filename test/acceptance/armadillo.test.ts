@@ -1,0 +1,185 @@
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import Database from 'better-sqlite3';
+import type { SyncReport } from '../../src/cli/sync.ts';
+import type { ExtractResult } from '../../src/sources/extract.ts';
+import { makeEncryptedTree, writeTreeKey } from '../support/armadillo-tree.ts';
+import { checkHeldBytes } from '../support/held-bytes.ts';
+import { freePort } from '../support/loopback.ts';
+import { pakratJson, runPakrat, startPakrat } from '../support/run-pakrat.ts';
+import { scratchFolder } from '../support/scratch.ts';
+import { describeSynthetic, type ServedTree, serveTree } from '../support/synthetic-cdn.ts';
+import { expectedFiles, readTruth, wrongFiles } from '../support/truth.ts';
+
+// Whole processes and whole syncs; the machine may be busy.
+jest.setTimeout(120_000);
+const scratch = scratchFolder();
+
+interface Verified {
+  bad: { name: string; code: string; message: string }[];
+  repaired: number;
+}
+
+describeSynthetic('a product whose objects are encrypted one by one', () => {
+  const root = scratch('tree');
+  const www = join(root, 'www');
+  const keyFile = scratch('TestKey.ak');
+  let server: ServedTree;
+
+  beforeAll(async () => {
+    const port = await freePort();
+    const make = [
+      '--files',
+      '80',
+      '--total-bytes',
+      '600K',
+      '--archives',
+      '2',
+      '--patches',
+      '5',
+      '--install-files',
+      '6',
+    ];
+    makeEncryptedTree(root, port, make);
+    writeTreeKey(keyFile);
+    server = await serveTree(root, [], port);
+  });
+  afterAll(() => server?.close());
+
+  const at = (store: string): string[] => ['--store', scratch(store), '--patch-url', server.url];
+  function importKeys(store: string): void {
+    const keys = [keyFile, join(root, 'truth/keys.txt'), join(root, 'truth/keys-withheld.txt')];
+    expect(runPakrat(['keys', 'import', ...keys, '--store', scratch(store)]).status).toBe(0);
+  }
+
+  test('without the key it says which file is missing, and asks for nothing that it could not check', async () => {
+    const before = server.requests().length;
+    const { status, value } = await pakratJson(['sync', 'wow', ...at('none')]);
+    expect(status).toBe(7);
+    expect(value).toMatchObject({
+      error: {
+        code: 'E_KEY_MISSING',
+        message: expect.stringContaining('TestKey.ak'),
+        hint: expect.stringContaining('pakrat keys import TestKey.ak'),
+      },
+    });
+    const asked = server.requests().slice(before);
+    expect(asked.filter(({ path }) => path.startsWith('/tpr/wow/'))).toEqual([]);
+  });
+
+  test('with a wrong key nothing is taken, and the key is suspected', async () => {
+    const wrong = Buffer.alloc(16, 7);
+    const checksum = createHash('md5').update(wrong).digest().subarray(0, 4);
+    mkdirSync(scratch('wrong'));
+    writeFileSync(scratch('wrong', 'TESTKEY.AK'), Buffer.concat([wrong, checksum]));
+    expect(runPakrat(['keys', 'import', scratch('wrong', 'TESTKEY.AK'), '--store', scratch('mistaken')]).status).toBe(
+      0,
+    );
+    const { status, value } = await pakratJson(['sync', 'wow', ...at('mistaken')]);
+    expect(status).toBe(9);
+    expect(JSON.stringify(value)).toContain('the key may be a wrong one');
+    expect(existsSync(join(scratch('mistaken'), 'tpr/wow'))).toBe(false);
+  });
+
+  test('with it: sync, verify, ls, extract; the store has the bytes of the CDN', async () => {
+    importKeys('all');
+    const synced = await pakratJson<SyncReport>(['sync', 'wow', '--all', ...at('all')]);
+    expect(synced).toMatchObject({ status: 0, value: { missing: { entries: 0 } } });
+    const held = checkHeldBytes(scratch('all'), www);
+    expect(held.wrong).toEqual([]);
+    const data = join(scratch('all'), 'tpr/wow/data');
+    expect(readdirSync(data, { recursive: true, encoding: 'utf8' }).length).toBeGreaterThan(4);
+    const config = join(scratch('all'), configPath(synced.value.build.buildConfig));
+    expect(readFileSync(config).includes('encoding')).toBe(false);
+
+    const offline = ['--store', scratch('all'), '--offline'];
+    const verified = await pakratJson<Verified>(['verify', ...at('all')]);
+    expect(verified).toMatchObject({ status: 0, value: { bad: [] } });
+    const to = scratch('all-out');
+    const extracted = await pakratJson<ExtractResult>(['extract', 'wow', '--to', to, ...offline]);
+    expect(extracted.value.failed).toEqual([]);
+    const expected = expectedFiles(readTruth(root, 'b'), 'fdid').map((file) => ({ ...file, lockedBy: undefined }));
+    expect(wrongFiles(expected, to, [])).toEqual([]);
+    const shown = await pakratJson(['inspect', synced.value.build.buildConfig, '--store', scratch('all')]);
+    expect(shown).toMatchObject({ status: 0, value: { format: 'build config' } });
+  });
+
+  const configPath = (hash: string): string => `tpr/wow/config/${hash.slice(0, 2)}/${hash.slice(2, 4)}/${hash}`;
+
+  test('one file from an empty store: its range and no more, decrypted', async () => {
+    importKeys('one');
+    const file = readTruth(root, 'b').rows.find((row) => row.locale === '-' && row.archive !== 'loose')!;
+    const args = ['extract', 'wow', `fdid:${file.fileDataId}`, '--to', scratch('one-out'), ...at('one')];
+    expect(await pakratJson(args)).toMatchObject({ status: 0, value: { files: 1, failed: [] } });
+    const [name] = readdirSync(scratch('one-out'));
+    expect(readFileSync(join(scratch('one-out'), name!)).equals(file.content())).toBe(true);
+    expect(checkHeldBytes(scratch('one'), www).wrong).toEqual([]);
+  });
+
+  test('a sync that was killed goes on; without its ledger it takes over what is on disk', async () => {
+    importKeys('cut');
+    const slow = startPakrat(['sync', 'wow', '--limit-rate', '400K', ...at('cut')]);
+    await new Promise((done) => setTimeout(done, 2500));
+    slow.child.kill('SIGKILL');
+    await slow.ended;
+    expect(checkHeldBytes(scratch('cut'), www).wrong).toEqual([]);
+    const whole = await pakratJson<SyncReport>(['sync', 'wow', ...at('cut')]);
+    expect(whole).toMatchObject({ status: 0, value: { missing: { entries: 0 } } });
+    expect(checkHeldBytes(scratch('cut'), www).wrong).toEqual([]);
+
+    for (const name of ['ledger.db', 'ledger.db-wal', 'ledger.db-shm'])
+      rmSync(join(scratch('cut'), name), { force: true });
+    importKeys('cut');
+    const before = server.requests().length;
+    const again = await pakratJson<SyncReport>(['sync', 'wow', ...at('cut')]);
+    expect(again).toMatchObject({ status: 0, value: { missing: { entries: 0 } } });
+    const ranges = server
+      .requests()
+      .slice(before)
+      .filter(({ status }) => status === 206);
+    const fetched = ranges.reduce((sum, { bytes }) => sum + bytes, 0);
+    expect(fetched).toBeLessThan(whole.value.wanted.bytes / 10);
+    expect(checkHeldBytes(scratch('cut'), www).wrong).toEqual([]);
+  });
+
+  test('verify finds what is damaged, and repairs it; without the key it forgets nothing', async () => {
+    importKeys('bad');
+    expect(runPakrat(['sync', 'wow', ...at('bad'), '--quiet']).status).toBe(0);
+    const data = join(scratch('bad'), 'tpr/wow/data');
+    const paths = readdirSync(data, { recursive: true, encoding: 'utf8' }).map((name) => join(data, name));
+    const archive = paths.find((path) => existsSync(`${path}.index`))!;
+    const loose = paths.find((path) => /[0-9a-f]{32}$/.test(path) && !existsSync(`${path}.index`))!;
+    for (const paths of [[archive, loose], [`${archive}.index`]]) {
+      for (const path of paths) damage(path);
+      const found = await pakratJson<Verified>(['verify', '--repair', ...at('bad')]);
+      expect(found).toMatchObject({ status: 0, value: { repaired: paths.length } });
+      expect(found.value.bad).toHaveLength(paths.length);
+    }
+    expect((await pakratJson<Verified>(['verify', ...at('bad')])).value.bad).toEqual([]);
+    expect(checkHeldBytes(scratch('bad'), www).wrong).toEqual([]);
+
+    forgetKey(join(scratch('bad'), 'ledger.db'));
+    const locked = await pakratJson<Verified>(['verify', ...at('bad')]);
+    expect(locked.status).toBe(7);
+    expect(locked.value.bad).toEqual([
+      { name: 'tpr/wow', code: 'E_KEY_MISSING', message: expect.stringContaining('TestKey.ak') },
+    ]);
+    importKeys('bad');
+    const synced = await pakratJson<SyncReport>(['sync', 'wow', ...at('bad')]);
+    expect(synced.value.fetched.entries).toBe(0);
+  });
+});
+
+function damage(path: string): void {
+  const bytes = readFileSync(path);
+  bytes[bytes.length >> 1]! ^= 0x20;
+  writeFileSync(path, bytes);
+}
+
+function forgetKey(ledger: string): void {
+  const db = new Database(ledger);
+  expect(db.prepare("DELETE FROM keys WHERE name = 'testkey.ak'").run().changes).toBe(1);
+  db.close();
+}
