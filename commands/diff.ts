@@ -1,0 +1,69 @@
+import * as Args from '@oclif/core/args';
+import * as Flags from '@oclif/core/flags';
+import { PakratCommand } from '../src/cli/base-command.ts';
+import { pakFlags } from '../src/cli/pak-options.ts';
+
+export default class Diff extends PakratCommand {
+  static override summary = 'Compare the files of two sources.';
+  static override description =
+    `A line for each file that differs: A added, D removed, M changed, R renamed, with its size and by how much it grew; then the sums. Of two builds, also what a sync of the second would fetch beyond the first, and beyond what the store holds.
+
+Where both sources have ids, the same file is the one with the same id; else the one with the same name. Of a build, files are compared by the MD5 that it has of them, and none is fetched. Where a source knows no MD5, sizes tell, and contents are read where sizes are equal.
+
+The exit code is 0 whether files differ or not. With --exit-code it is 1 when they do, as it is for trouble with network or store: with --json the two are told apart by "error".`;
+  static override strict = false;
+  static override args = {
+    before: Args.string({
+      description: 'PRODUCT, PRODUCT@BUILD, or the path of a PAK, of a game directory or of a folder of plain files.',
+      required: true,
+      ignoreStdin: true,
+    }),
+    after: Args.string({
+      description: 'What it is compared with. folder: in front takes any folder as one of plain files.',
+      required: true,
+      ignoreStdin: true,
+    }),
+    glob: Args.string({ description: 'Only names that match. Several may follow.', ignoreStdin: true }),
+  };
+  static override flags = {
+    summary: Flags.boolean({ summary: 'Show only sums, by folder.', exclusive: ['name-only'] }),
+    'name-only': Flags.boolean({ summary: 'Show only the names of files that differ.' }),
+    'exit-code': Flags.boolean({ summary: 'Exit with 1 when files differ.' }),
+    ...pakFlags,
+  };
+  static override examples = [
+    '<%= config.bin %> diff wow_classic_era@1.15.6.58912 wow_classic_era@1.15.7.61582',
+    "<%= config.bin %> diff wow_classic_era@1.15.7.61582 wow_classic_era 'interface/*' --summary",
+    '<%= config.bin %> diff id1/pak0.pak unpacked --exit-code',
+    '<%= config.bin %> diff Game-1.0.pak Game-1.1.pak --json',
+  ];
+
+  async run(): Promise<unknown> {
+    const { argv, flags } = await this.parse(Diff);
+    const options = this.globals(flags);
+    const [before, after, ...globs] = argv as [string, string, ...string[]];
+    const { diffExitCode, runDiff } = await import('../src/cli/diff.ts');
+    const { renderDiff, renderDiffSummary, writeDiff, writeDiffJson, writeDiffNames } = await import(
+      '../src/cli/render/diff.ts'
+    );
+    const hooks = { note: (text: string) => this.note(text), signal: this.signal, progress: this.progress() };
+    const report = await runDiff(options, { before, after, globs, pak: flags }, hooks);
+    process.exitCode = diffExitCode(report, flags['exit-code']);
+    if (flags.summary) {
+      this.log(renderDiffSummary(report, this.width));
+      return { failed: report.difference.failed, summary: report.summary };
+    }
+    if (this.jsonEnabled()) await writeDiffJson(process.stdout, report);
+    else if (flags['name-only']) await writeDiffNames(process.stdout, report);
+    else {
+      await writeDiff(process.stdout, report);
+      this.log(renderDiff(report));
+    }
+    return undefined;
+  }
+
+  /** The lists are written row by row, for they may have millions: nothing is left to print at the end. */
+  override logJson(json: unknown): void {
+    if (json !== undefined) super.logJson(json);
+  }
+}

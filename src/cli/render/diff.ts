@@ -1,0 +1,129 @@
+import { once } from 'node:events';
+import type { Difference, DiffItem } from '../../sources/diff.ts';
+import { type DiffRow, nameOf } from '../../sources/diff-table.ts';
+import type { DiffReport } from '../diff.ts';
+import { type DiffSummary, itemName, sizesOf } from '../diff-summary.ts';
+import { formatBytes, formatCount, plural } from './bytes.ts';
+import { toJson, writeJsonList } from './json.ts';
+import { type Column, renderTable } from './table.ts';
+import { printable } from './text.ts';
+
+const letters = { added: 'A', removed: 'D', changed: 'M', renamed: 'R' } as const;
+/** More folders than this are left to --json. */
+const mostFolders = 40;
+
+/** Writes a line for each file that differs, as `git diff --name-status` has them, with size and growth. */
+export function writeDiff(stream: NodeJS.WritableStream, { difference }: DiffReport): Promise<void> {
+  return writeLines(stream, difference, lineOf);
+}
+
+/** Writes the names of all files that differ. */
+export function writeDiffNames(stream: NodeJS.WritableStream, { difference }: DiffReport): Promise<void> {
+  return writeLines(stream, difference, (item) => printable(itemName(item)));
+}
+
+async function writeLines(
+  stream: NodeJS.WritableStream,
+  difference: Difference,
+  toLine: (item: DiffItem) => string,
+): Promise<void> {
+  let text = '';
+  for (const item of difference.items()) {
+    text += `${toLine(item)}\n`;
+    if (text.length < 65_536) continue;
+    if (!stream.write(text)) await once(stream, 'drain');
+    text = '';
+  }
+  if (text !== '' && !stream.write(text)) await once(stream, 'drain');
+}
+
+function lineOf(item: DiffItem): string {
+  const [before, after] = sizesOf(item);
+  const name = printable(itemName(item));
+  const size = String((item.kind === 'removed' ? before : after) ?? '?');
+  const from = item.kind === 'renamed' ? `${printable(nameOf(item.before))} => ` : '';
+  const both = item.kind === 'changed' && before !== undefined && after !== undefined;
+  return `${letters[item.kind]}  ${from}${name}  ${size}${both ? ` (${signed(after - before, String)})` : ''}`;
+}
+
+function signed(value: number, format: (value: number) => string): string {
+  return `${value < 0 ? '-' : '+'}${format(Math.abs(value))}`;
+}
+
+/** The sums in words: a line of counts, a line of what a sync would fetch, the files that could not be compared. */
+export function renderDiff({ difference, summary }: DiffReport): string {
+  const { added, removed, changed, renamed, unchanged } = summary;
+  const growth = changed.files > 0 ? `, ${signed(changed.bytes - changed.before, formatBytes)}` : '';
+  const lines = [
+    [
+      `${formatCount(added.files)} added (${formatBytes(added.bytes)})`,
+      `${formatCount(removed.files)} removed (${formatBytes(removed.bytes)})`,
+      `${formatCount(changed.files)} changed (${formatBytes(changed.bytes)}${growth})`,
+      ...(renamed.files > 0 ? [`${formatCount(renamed.files)} renamed`] : []),
+      `${formatCount(unchanged.files)} unchanged`,
+    ].join(', '),
+    ...fetchLines(summary),
+  ];
+  if (difference.failed.length > 0) lines.push(`${formatCount(difference.failed.length)} not compared:`);
+  for (const { name, message } of difference.failed) lines.push(`  ${name}: ${message}`);
+  return lines.map(printable).join('\n');
+}
+
+function fetchLines({ fetch, missing }: DiffSummary): string[] {
+  if (fetch === null || missing === null) return [];
+  const amount = ({ entries, bytes }: { entries: number; bytes: number }): string =>
+    `${plural(entries, 'entry', 'entries')} (${formatBytes(bytes)})`;
+  return [`to fetch: ${amount(fetch)} beyond the first build, ${amount(missing)} beyond what the store holds`];
+}
+
+/** The sums by folder at the top, then as {@link renderDiff}. */
+export function renderDiffSummary(report: DiffReport, width: number): string {
+  const { folders } = report.summary;
+  if (folders.length === 0) return renderDiff(report);
+  const columns: Column[] = [{ title: 'folder' }];
+  for (const title of ['added', 'removed', 'changed', 'renamed', 'growth']) columns.push({ title, align: 'right' });
+  const rows = folders
+    .slice(0, mostFolders)
+    .map(({ folder, added, removed, changed, renamed, growth }) => [
+      folder === '' ? '(no folder)' : folder,
+      ...[added, removed, changed, renamed].map(formatCount),
+      signed(growth, formatBytes),
+    ]);
+  if (folders.length > mostFolders) rows.push([`… and ${formatCount(folders.length - mostFolders)} more`]);
+  return `${renderTable(columns, rows, width)}\n\n${renderDiff(report)}`;
+}
+
+/** Writes the JSON of a comparison, its lists row by row. */
+export async function writeDiffJson(stream: NodeJS.WritableStream, { difference, summary }: DiffReport): Promise<void> {
+  let head = '{';
+  for (const kind of ['added', 'removed', 'changed', 'renamed'] as const) {
+    stream.write(`${head}"${kind}":`);
+    await writeJsonList(stream, rowsOf(difference, kind));
+    head = ',';
+  }
+  // By folder it is asked for with --summary; every name is here already.
+  const { folders: _, ...sums } = summary;
+  stream.write(`,"failed":${toJson(difference.failed)},\n"summary":${toJson(sums, 2)}}\n`);
+}
+
+function* rowsOf(difference: Difference, kind: DiffItem['kind']): Generator<unknown> {
+  for (const item of difference.items()) if (item.kind === kind) yield jsonOf(item);
+}
+
+function jsonOf(item: DiffItem): Record<string, unknown> {
+  if (item.kind === 'added') return { name: itemName(item), ...idOf(item.after), ...factsOf(item.after) };
+  if (item.kind === 'removed') return { name: itemName(item), ...idOf(item.before), ...factsOf(item.before) };
+  const { before, after, by } = item;
+  const head = { name: itemName(item), ...idOf(after), by };
+  if (item.kind === 'renamed') return { ...head, from: nameOf(before), ...factsOf(after) };
+  const old = before.name !== undefined && before.name !== itemName(item) ? { name: before.name } : {};
+  return { ...head, before: { ...old, ...factsOf(before) }, after: factsOf(after) };
+}
+
+function idOf({ fileDataId, index }: DiffRow): Record<string, unknown> {
+  return { fileDataId, index };
+}
+
+function factsOf({ size, mark }: DiffRow): Record<string, unknown> {
+  return { size: size ?? null, ckey: mark?.by === 'md5' ? mark.key : undefined };
+}

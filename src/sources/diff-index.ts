@@ -1,0 +1,87 @@
+import { type DiffRow, type DiffTable, nameOf } from './diff-table.ts';
+
+const { imul } = Math;
+
+/** How files of two sides are told to be the same file. */
+export interface Identity {
+  /** Files that have an id are told apart by it, whatever they are called. Else, and for those without, by name. */
+  byId: boolean;
+  /** A random number of 32 bits, so that nobody can make names that all have one hash. */
+  seed: number;
+}
+
+/** A hash of what a row is told apart by, 32 bits. */
+export function identityHash({ byId, seed }: Identity, row: DiffRow): number {
+  if (byId && row.fileDataId !== undefined) return (imul(row.fileDataId + 1, 0x9e3779b1) ^ seed) >>> 0;
+  return hashText(comparable(nameOf(row)), seed);
+}
+
+function isSame({ byId }: Identity, a: DiffRow, b: DiffRow): boolean {
+  if (byId && (a.fileDataId ?? b.fileDataId) !== undefined) return a.fileDataId === b.fileDataId;
+  return comparable(nameOf(a)) === comparable(nameOf(b));
+}
+
+/** A name as extracting would write it, so that a source can be compared with what came out of it. */
+function comparable(name: string): string {
+  const [, kind] = /^(fdid|ckey|ekey):/.exec(name) ?? [];
+  const path = kind === undefined ? name : `${kind}-${name.slice(5)}`;
+  return path.normalize('NFC');
+}
+
+/** Mixes the UTF-16 units of a text as MurmurHash3 mixes words, with a factor nobody knows before. */
+function hashText(text: string, seed: number): number {
+  const factor = (seed ^ 0xcc9e2d51) | 1;
+  let hash = seed;
+  for (let i = 0; i < text.length; i++) {
+    const unit = imul(text.charCodeAt(i) + 1, factor);
+    hash ^= imul((unit << 15) | (unit >>> 17), 0x1b873593);
+    hash = (imul((hash << 13) | (hash >>> 19), 5) + 0xe6546b64) | 0;
+  }
+  hash = imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  hash = imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  return (hash ^ (hash >>> 16)) >>> 0;
+}
+
+/** Finds rows of a table by what they are told apart by: 4 to 8 bytes for each. */
+export class DiffIndex {
+  /** Rows that are the same file as one before them: they are marked as done, and never found. */
+  readonly repeated: number;
+  readonly #table: DiffTable;
+  readonly #identity: Identity;
+  /** Row number + 1, or 0; a row lies at its hash or behind, before the next 0. */
+  readonly #slots: Uint32Array;
+
+  constructor(table: DiffTable, identity: Identity) {
+    this.#table = table;
+    this.#identity = identity;
+    this.#slots = new Uint32Array(2 ** Math.ceil(Math.log2(table.count * 1.5 + 2)));
+    let repeated = 0;
+    for (let row = 0; row < table.count; row++) {
+      const slot = this.#slotFor(table.hash(row), () => table.at(row));
+      if (this.#slots[slot] === 0) this.#slots[slot] = row + 1;
+      else {
+        table.setDone(row);
+        repeated += 1;
+      }
+    }
+    this.repeated = repeated;
+  }
+
+  /** The number of the row that is the same file, or undefined. */
+  find(row: DiffRow, hash: number): number | undefined {
+    const found = this.#slots[this.#slotFor(hash, () => row)]!;
+    return found === 0 ? undefined : found - 1;
+  }
+
+  #slotFor(hash: number, row: () => DiffRow): number {
+    const mask = this.#slots.length - 1;
+    let wanted: DiffRow | undefined;
+    for (let slot = hash & mask; ; slot = (slot + 1) & mask) {
+      const there = this.#slots[slot]!;
+      if (there === 0) return slot;
+      if (this.#table.hash(there - 1) !== hash) continue;
+      wanted ??= row();
+      if (isSame(this.#identity, this.#table.at(there - 1), wanted)) return slot;
+    }
+  }
+}

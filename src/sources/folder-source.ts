@@ -1,0 +1,128 @@
+import * as fs from 'node:fs';
+import { join, sep } from 'node:path';
+import { codeOf, formatError, messageOf, PakratError } from '../core/errors.ts';
+import { fileSource } from '../paks/file-source.ts';
+import { sortedEntries } from '../paks/loose-files.ts';
+import { readPieces } from '../paks/pieces.ts';
+import type { Source, SourceEntry } from './source.ts';
+
+/** A plain file of a folder. */
+export interface FolderEntry extends SourceEntry {
+  readonly size: number;
+  readonly mtime: Date;
+}
+
+/**
+ * The plain files below a folder as a source, each under its path with `/`, folder by folder and sorted by name.
+ * A link is a file where it leads to one inside the folder; links to folders, and links that lead out, are passed over.
+ * @throws E_NOT_FOUND when there is no such folder
+ */
+export function folderSource(path: string): Source<FolderEntry> {
+  const root = realPath(path);
+  if (root === undefined || statOf(root)?.isDirectory() !== true) {
+    throw new PakratError('E_NOT_FOUND', `there is no folder ${path}`, { data: { path } });
+  }
+  return {
+    kind: 'folder',
+    label: path,
+    async *list(matches) {
+      yield* listFolder(root, matches);
+    },
+    async get(name) {
+      const entry = entryAt(root, name);
+      if (entry !== undefined) return entry;
+      throw new PakratError('E_NOT_FOUND', `${path} has no file ${name}`, { data: { name } });
+    },
+    async prepare() {},
+    read: ({ name }) => readWhole(root, name),
+    readRange: ({ name }, offset, size) => readPart(root, name, { offset, size }),
+    info: async () => folderInfo(root, path),
+    async close() {},
+  };
+}
+
+function* listFolder(root: string, matches: (name: string) => boolean): Generator<FolderEntry> {
+  const folders = [''];
+  for (let prefix = folders.pop(); prefix !== undefined; prefix = folders.pop()) {
+    const inner: string[] = [];
+    for (const found of sortedEntries(join(root, prefix))) {
+      const name = prefix + found.name;
+      if (found.isDirectory()) inner.push(`${name}/`);
+      else if (matches(name)) {
+        const entry = entryAt(root, name);
+        if (entry !== undefined) yield entry;
+      }
+    }
+    folders.push(...inner.reverse());
+  }
+}
+
+/** The file of a name, wherever its links lead inside the folder; undefined for what is no such file. */
+function fileAt(root: string, name: string): string | undefined {
+  const isOdd = name.includes('\0') || name.split('/').some((part) => part === '' || part === '.' || part === '..');
+  const path = isOdd ? undefined : realPath(join(root, name));
+  return path?.startsWith(root.endsWith(sep) ? root : root + sep) === true ? path : undefined;
+}
+
+function entryAt(root: string, name: string): FolderEntry | undefined {
+  const path = fileAt(root, name);
+  const stat = path === undefined ? undefined : statOf(path);
+  if (stat?.isFile() !== true) return undefined;
+  const { size, mtime } = stat;
+  return { name, size, mtime, facts: { mtime: mtime.toISOString() } };
+}
+
+/** Where a path leads, all links followed; undefined where that is nowhere. */
+function realPath(path: string): string | undefined {
+  try {
+    return fs.realpathSync.native(path);
+  } catch (error) {
+    if (['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG'].includes(codeOf(error) ?? '')) return undefined;
+    throw new PakratError('E_STORE', `${path}: ${messageOf(error)}`, { data: { path }, cause: error });
+  }
+}
+
+function statOf(path: string): fs.Stats | undefined {
+  return fs.statSync(path, { throwIfNoEntry: false });
+}
+
+async function* readWhole(root: string, name: string): AsyncGenerator<Uint8Array> {
+  const source = await openAt(root, name);
+  try {
+    yield* readPieces(source, 0, source.size);
+  } finally {
+    await source.close();
+  }
+}
+
+async function* readPart(
+  root: string,
+  name: string,
+  { offset, size }: { offset: number; size: number },
+): AsyncGenerator<Uint8Array> {
+  const source = await openAt(root, name);
+  try {
+    if (!(offset >= 0 && size >= 0 && offset + size <= source.size)) {
+      throw formatError('E_FORMAT_RANGE', name, `has ${source.size} bytes, not ${size} from ${offset}`);
+    }
+    yield* readPieces(source, offset, size);
+  } finally {
+    await source.close();
+  }
+}
+
+/** Looked at anew, for a link may have come in its place since it was listed. */
+function openAt(root: string, name: string): ReturnType<typeof fileSource> {
+  const path = fileAt(root, name);
+  if (path === undefined) throw new PakratError('E_NOT_FOUND', `${name} is no longer there`, { data: { name } });
+  return fileSource(path);
+}
+
+function folderInfo(root: string, path: string): Record<string, unknown> {
+  const sums = { files: 0, bytes: 0 };
+  for (const { size } of listFolder(root, () => true)) {
+    sums.files += 1;
+    sums.bytes += size;
+  }
+  return { kind: 'folder', path, ...sums };
+}

@@ -1,0 +1,349 @@
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { type TruthFile, truthDiff, truthFetch, truthFiles } from '../support/diff-truth.ts';
+import { pakratJson, runPakrat } from '../support/run-pakrat.ts';
+import { scratchFolder } from '../support/scratch.ts';
+import { describeSynthetic, type SyntheticCdn, syntheticCdn } from '../support/synthetic-cdn.ts';
+
+// Whole processes; the machine may be busy.
+jest.setTimeout(120_000);
+const scratch = scratchFolder();
+
+interface Amount {
+  entries: number;
+  bytes: number;
+}
+
+interface Report extends Record<'added' | 'removed' | 'changed' | 'renamed', { name: string; by?: string }[]> {
+  failed: { name: string; code: string }[];
+  summary: Record<'added' | 'removed' | 'changed' | 'renamed' | 'unchanged', { files: number; bytes: number }> & {
+    by: Record<string, number>;
+    fetch: Amount | null;
+    missing: Amount | null;
+  };
+}
+
+function lists({ added, removed, changed, renamed }: Report): unknown {
+  return { added, removed, changed, renamed };
+}
+
+function sum(files: readonly { size: number }[]): number {
+  return files.reduce((bytes, { size }) => bytes + size, 0);
+}
+
+describeSynthetic('diff, of two builds', () => {
+  let cdn: SyntheticCdn;
+  let options: string[];
+  let truth: (build: 'a' | 'b') => TruthFile[];
+  const diff = async (...args: string[]): Promise<Report> =>
+    (await pakratJson<Report>(['diff', 'wow_old', 'wow', ...args, ...options])).value;
+
+  beforeAll(async () => {
+    cdn = await syntheticCdn({
+      make: ['--files', '500', '--total-bytes', '3M', '--loose', '0.05', '--multi-ekey', '0.1', '--seed', 'difference'],
+    });
+    options = ['--store', scratch('store'), '--patch-url', cdn.url];
+    truth = (build) => truthFiles(cdn.root, build);
+  });
+  afterAll(() => cdn.close());
+
+  test('without a list of names: by id, exactly what the tables of the generator say', async () => {
+    const [before, after] = (['a', 'b'] as const).map((build) => truthFiles(cdn.root, build, { named: false }));
+    const expected = truthDiff(before!, after!);
+    const report = await diff();
+    expect(lists(report)).toEqual(expected);
+    expect(expected.added!.length * expected.removed!.length * expected.changed!.length).toBeGreaterThan(0);
+    const { added, removed, unchanged, fetch } = report.summary;
+    expect(added).toEqual({ files: expected.added!.length, bytes: sum(expected.added as TruthFile[]) });
+    expect(removed).toEqual({ files: expected.removed!.length, bytes: sum(expected.removed as TruthFile[]) });
+    expect(unchanged.files).toBe(after!.length - expected.added!.length - expected.changed!.length);
+    expect(fetch).toEqual(truthFetch(cdn.root));
+  });
+
+  test('with a list of names: by name, ids beside; another locale has other contents', async () => {
+    runPakrat(['listfile', 'import', join(cdn.root, 'listfile.csv'), '--store', scratch('store')]);
+    expect(lists(await diff())).toEqual(truthDiff(truth('a'), truth('b')));
+    const [before, after] = (['a', 'b'] as const).map((build) => truthFiles(cdn.root, build, { locale: 'deDE' }));
+    expect(truthDiff(before!, after!)).not.toEqual(truthDiff(truth('a'), truth('b')));
+    expect(lists(await diff('--locale', 'deDE'))).toEqual(truthDiff(before!, after!));
+  });
+
+  test('globs choose names on both sides; one that nothing has leaves nothing', async () => {
+    const isWorld = ({ name }: TruthFile): boolean => /^world\/.*\.(adt|blp)$/.test(name);
+    const expected = truthDiff(truth('a').filter(isWorld), truth('b').filter(isWorld));
+    const report = await diff('world/**/*.adt', 'world/**/*.blp');
+    expect(lists(report)).toEqual(expected);
+    const { fetch } = report.summary;
+    expect(fetch!.entries).toBeGreaterThan(0);
+    expect(fetch!.entries).toBeLessThan(truthFetch(cdn.root).entries);
+    const none = await diff('*.none');
+    expect(none.summary).toMatchObject({ unchanged: { files: 0 }, fetch: { entries: 0, bytes: 0 } });
+  });
+
+  test('the other way round, added is removed', async () => {
+    const { value } = await pakratJson<Report>(['diff', 'wow', 'wow_old', ...options]);
+    expect(lists(value)).toEqual(truthDiff(truth('b'), truth('a')));
+  });
+
+  test('a build and itself: nothing, and nothing to fetch', async () => {
+    const { status, value } = await pakratJson<Report>(['diff', 'wow', 'wow', '--exit-code', ...options]);
+    expect(status).toBe(0);
+    expect(value.summary).toMatchObject({ changed: { files: 0 }, unchanged: { files: truth('b').length } });
+    expect(value.summary.fetch).toEqual({ entries: 0, bytes: 0 });
+  });
+
+  test('no file is fetched; what is missing is what sync would fetch, before and after the first build is there', async () => {
+    const dryRun = async (): Promise<Amount> =>
+      (await pakratJson<{ missing: Amount }>(['sync', 'wow', '--dry-run', ...options])).value.missing;
+    const first = await diff();
+    expect(first.summary.missing).toEqual(await dryRun());
+    const before = cdn.requests().length;
+    await diff();
+    expect(cdn.requests().length - before).toBe(0);
+
+    expect((await pakratJson(['sync', 'wow_old', ...options])).status).toBe(0);
+    const held = await diff();
+    expect(held.summary.fetch).toEqual(first.summary.fetch);
+    expect(held.summary.missing).toEqual(await dryRun());
+    // Diff itself brought the names of the second build.
+    expect(held.summary.missing!.entries).toBeLessThan(held.summary.fetch!.entries);
+    expect(held.summary.missing!.entries).toBeGreaterThan(held.summary.fetch!.entries - 6);
+  });
+
+  test('for people: a line for each file, then sums; only names; only sums by folder', () => {
+    const run = (...args: string[]): string[] =>
+      runPakrat(['diff', 'wow_old', 'wow', ...options, '--quiet', ...args])
+        .stdout.trimEnd()
+        .split('\n');
+    const { added, removed, changed } = truthDiff(truth('a'), truth('b')) as {
+      added: TruthFile[];
+      removed: TruthFile[];
+      changed: { name: string; before: TruthFile; after: TruthFile }[];
+    };
+    const lines = [
+      ...added.map(({ name, size }) => ({ name, line: `A  ${name}  ${size}` })),
+      ...removed.map(({ name, size }) => ({ name, line: `D  ${name}  ${size}` })),
+      ...changed.map(({ name, before, after }) => {
+        const growth = after.size - before.size;
+        return { name, line: `M  ${name}  ${after.size} (${growth < 0 ? '' : '+'}${growth})` };
+      }),
+    ].sort((a, b) => (a.name < b.name ? -1 : 1));
+    const shown = run();
+    expect(shown.slice(0, -2)).toEqual(lines.map(({ line }) => line));
+    expect(shown.at(-2)).toMatch(
+      new RegExp(`^${added.length} added \\(.*\\), ${removed.length} removed .*, ${changed.length} changed`),
+    );
+    expect(shown.at(-1)).toMatch(/^to fetch: \d+ entries \(.*\) beyond the first build, /);
+    expect(run('--name-only')).toEqual(lines.map(({ name }) => name));
+    const summary = run('--summary');
+    const world = (files: { name: string }[]): number => files.filter(({ name }) => name.startsWith('world/')).length;
+    expect(summary[1]!.split(/\s+/).slice(0, 4)).toEqual([
+      'world/',
+      ...[added, removed, changed].map((files) => String(world(files))),
+    ]);
+    expect(summary).not.toContain(lines[0]!.line);
+    const { stdout } = runPakrat(['diff', 'wow_old', 'wow', ...options, '--summary', '--json']);
+    expect(JSON.parse(stdout)).toMatchObject({
+      failed: [],
+      summary: {
+        added: { files: added.length },
+        folders: expect.arrayContaining([expect.objectContaining({ folder: 'world/', added: world(added) })]),
+      },
+    });
+  });
+
+  test('--exit-code tells by 1, and only with it; bad arguments are 2', () => {
+    const status = (...args: string[]): number | null => runPakrat(['diff', ...args, ...options]).status;
+    expect(status('wow_old', 'wow')).toBe(0);
+    expect(status('wow_old', 'wow', '--exit-code')).toBe(1);
+    expect(status('wow_old', 'wow', 'nothing.*', '--exit-code')).toBe(0);
+    expect(status('wow')).toBe(2);
+    expect(status('wow', 'wow', '--summary', '--name-only')).toBe(2);
+    expect(status('wow', scratch('nowhere/at/all'))).toBe(4);
+  });
+
+  test('offline it works with what is held', async () => {
+    const { status, value } = await pakratJson<Report>(['diff', 'wow_old', 'wow', ...options, '--offline']);
+    expect(status).toBe(0);
+    expect(lists(value)).toEqual(truthDiff(truth('a'), truth('b')));
+  });
+
+  test('offline without the manifests of a sync: the files as ever, and nothing said about fetching', async () => {
+    const store = ['--store', scratch('names-only'), '--patch-url', cdn.url];
+    for (const product of ['wow_old', 'wow']) expect(runPakrat(['ls', product, '*.none', ...store]).status).toBe(0);
+    const { status, value } = await pakratJson<Report>(['diff', 'wow_old', 'wow', ...store, '--offline']);
+    expect(status).toBe(0);
+    expect(value.changed).toHaveLength(truthDiff(truth('a'), truth('b')).changed!.length);
+    expect(value.summary).toMatchObject({ fetch: null, missing: null });
+  });
+
+  test('a build and what was extracted of it: only what is locked or damaged differs', async () => {
+    const to = scratch('extracted');
+    const { value: made } = await pakratJson<{ failed: { name: string }[] }>([
+      'extract',
+      'wow',
+      '--to',
+      to,
+      ...options,
+    ]);
+    const locked = made.failed.map(({ name }) => name).sort();
+    expect(locked.length).toBeGreaterThan(0);
+    // More than one file may have the content that is now there under the first name.
+    const files = truth('b').filter(({ name, size }) => !locked.includes(name) && size > 10);
+    const [damaged, longer, gone] = files as [TruthFile, TruthFile, TruthFile];
+    const bytes = readFileSync(join(to, damaged.name));
+    bytes[3]! ^= 1;
+    writeFileSync(join(to, damaged.name), bytes);
+    writeFileSync(join(to, longer.name), 'x', { flag: 'a' });
+    rmSync(join(to, gone.name));
+    writeFileSync(join(to, 'new.txt'), 'new');
+    const { status, value } = await pakratJson<Report>(['diff', 'wow', to, ...options, '--offline']);
+    expect(status).toBe(0);
+    expect(value.added.map(({ name }) => name)).toEqual(['new.txt']);
+    expect(value.removed.map(({ name }) => name)).toEqual([...locked, gone.name].sort());
+    expect(value.changed.map(({ name, by }) => `${name} ${by}`).sort()).toEqual(
+      [`${damaged.name} content`, `${longer.name} size`].sort(),
+    );
+    expect(value.summary).toMatchObject({ fetch: null, missing: null });
+  });
+});
+
+describeSynthetic('diff, of builds with roots of other kinds', () => {
+  test.each(['tvfs', 'text'])('%s', async (layout) => {
+    const cdn = await syntheticCdn({ make: ['--files', '200', '--total-bytes', '1M', '--layout', layout] });
+    try {
+      const options = ['--store', scratch(layout), '--patch-url', cdn.url];
+      const { value } = await pakratJson<Report>(['diff', 'wow_old', 'wow', ...options]);
+      const [before, after] = (['a', 'b'] as const).map((build) => truthFiles(cdn.root, build));
+      expect(lists(value)).toEqual(truthDiff(before!, after!));
+      expect(value.changed.length).toBeGreaterThan(0);
+      // Of the files of a TVFS that are in several pieces, which are the same in both builds, the pieces were compared.
+      expect(value.summary.by.keys).toBe(layout === 'tvfs' ? 2 : undefined);
+    } finally {
+      await cdn.close();
+    }
+  });
+});
+
+/** Names and bytes of the files of a folder, by node:fs alone. */
+function filesOf(folder: string): Map<string, Buffer> {
+  return new Map(
+    readdirSync(folder, { recursive: true, withFileTypes: true }).flatMap((found) => {
+      const path = join(found.parentPath, found.name);
+      return found.isFile() ? [[path.slice(folder.length + 1), readFileSync(path)] as const] : [];
+    }),
+  );
+}
+
+describe('diff, of PAKs and folders', () => {
+  const key = '0123456789abcdef'.repeat(4);
+  const folders = (): [Map<string, Buffer>, Map<string, Buffer>] => [filesOf(scratch('old')), filesOf(scratch('new'))];
+
+  beforeAll(() => {
+    const write = (name: string, text: string): void => {
+      mkdirSync(join(scratch(name), '..'), { recursive: true });
+      writeFileSync(scratch(name), text);
+    };
+    write('old/maps/a.bsp', 'a map '.repeat(20_000));
+    write('old/maps/deep/same', 'the same');
+    write('old/empty', '');
+    write('old/gone.txt', 'gone');
+    for (let i = 0; i < 40; i++) write(`old/many/${i}.txt`, `file ${i} `.repeat(i));
+    cpSync(scratch('old'), scratch('new'), { recursive: true });
+    // Of equal size, of another size, from nothing, new and gone.
+    write('new/maps/a.bsp', `b${'a map '.repeat(20_000).slice(1)}`);
+    write('new/many/7.txt', 'short');
+    write('new/many/0.txt', 'no longer empty');
+    write('new/z/new.txt', 'new');
+    rmSync(scratch('new/gone.txt'));
+    for (const [name, flags] of [
+      ['quake', []],
+      ['unreal', ['--compress', 'zlib']],
+      ['hashed', ['--compress', 'zlib', '--version', '8A']],
+      ['encrypted', ['--compress', 'zlib', '--key', key]],
+    ] as const) {
+      const family = name === 'quake' ? 'quake' : 'unreal';
+      for (const side of ['old', 'new'])
+        expect(runPakrat(['pack', family, scratch(`${side}-${name}.pak`), scratch(side), ...flags]).status).toBe(0);
+    }
+  });
+
+  function expected(): Record<'added' | 'removed' | 'changed', string[]> & { unchanged: number } {
+    const [before, after] = folders();
+    const both = [...after.keys()].filter((name) => before.has(name));
+    const changed = both.filter((name) => !before.get(name)!.equals(after.get(name)!)).sort();
+    return {
+      added: [...after.keys()].filter((name) => !before.has(name)).sort(),
+      removed: [...before.keys()].filter((name) => !after.has(name)).sort(),
+      changed,
+      unchanged: both.length - changed.length,
+    };
+  }
+
+  function found(...args: string[]): ReturnType<typeof expected> & { report: Report } {
+    const { status, stdout } = runPakrat(['diff', ...args, '--json', '--quiet']);
+    expect(status).toBe(0);
+    const report = JSON.parse(stdout) as Report;
+    const names = (list: { name: string }[]): string[] => list.map(({ name }) => name);
+    const { added, removed, changed, failed, summary } = report;
+    expect(failed).toEqual([]);
+    const counts = { added: names(added), removed: names(removed), changed: names(changed) };
+    return { ...counts, unchanged: summary.unchanged.files, report };
+  }
+
+  const paths = (): [string, string][] => [
+    [scratch('old'), scratch('new')],
+    [scratch('old-quake.pak'), scratch('new-quake.pak')],
+    [scratch('old-unreal.pak'), scratch('new-unreal.pak')],
+    [scratch('old-encrypted.pak'), scratch('new-unreal.pak')],
+    [scratch('old-hashed.pak'), scratch('new-hashed.pak')],
+    [scratch('old-quake.pak'), scratch('new')],
+    [scratch('old'), scratch('new-unreal.pak')],
+    [`folder:${scratch('old')}`, scratch('new-quake.pak')],
+  ];
+
+  test('what node:fs finds by reading both, whichever way they are stored', () => {
+    const truth = expected();
+    expect(truth).toMatchObject({ added: ['z/new.txt'], removed: ['gone.txt'] });
+    for (const [before, after] of paths()) {
+      const { report, ...names } = found(before, after, '--key', key);
+      expect({ before, after, ...names }).toEqual({ before, after, ...truth });
+      const by = report.changed.map(({ name, by }) => `${name} ${by}`);
+      expect(by).toEqual(['many/0.txt size', 'many/7.txt size', 'maps/a.bsp content'].sort());
+    }
+    // Equal stored bytes are told by their hash, without reading.
+    const { by } = found(scratch('old-hashed.pak'), scratch('new-hashed.pak')).report.summary;
+    expect(by).toEqual({ content: 1, sha1: truth.unchanged - 1, size: 3 });
+  });
+
+  test('entries that are locked are named as not compared, and the exit code says so', () => {
+    const args = ['diff', scratch('old-encrypted.pak'), scratch('new'), '--json'];
+    const { status, stdout } = runPakrat(args);
+    const { failed, changed } = JSON.parse(stdout) as Report;
+    expect(status).toBe(7);
+    expect(failed.length).toBeGreaterThan(30);
+    expect(new Set(failed.map(({ code }) => code))).toEqual(new Set(['E_KEY_MISSING']));
+    // What sizes tell needs no key.
+    expect(changed.map(({ name }) => name)).toEqual(['many/0.txt', 'many/7.txt']);
+    expect(runPakrat(args.slice(0, -1)).stdout).toMatch(/not compared:\n {2}/);
+  });
+
+  test('folders that are a game are read as one, unless they are asked for as folders', () => {
+    mkdirSync(scratch('game/id1'), { recursive: true });
+    cpSync(scratch('old-quake.pak'), scratch('game/id1/pak0.pak'));
+    expect(found(scratch('game'), scratch('old'))).toMatchObject({ added: [], removed: [], changed: [] });
+    expect(found(`folder:${scratch('game')}`, scratch('old'))).toMatchObject({ removed: ['id1/pak0.pak'] });
+    expect(runPakrat(['diff', `pak:${scratch('old')}`, scratch('old')]).status).toBe(5);
+    expect(runPakrat(['diff', `folder:${scratch('none')}`, scratch('old')]).status).toBe(4);
+  });
+
+  test('names from outside reach a terminal as text only', () => {
+    mkdirSync(scratch('odd'));
+    writeFileSync(scratch('odd', 'a\u001b[31m\nb'), '');
+    symlinkSync('/etc/passwd', scratch('odd', 'link'));
+    const { stdout } = runPakrat(['diff', scratch('old'), scratch('odd'), '--quiet']);
+    expect(stdout).toContain('A  a\\x1b[31m\\x0ab  0\n');
+    expect(stdout).not.toContain('link');
+  });
+});
