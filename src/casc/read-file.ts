@@ -1,0 +1,99 @@
+import * as fs from 'node:fs';
+import { join } from 'node:path';
+import { readAt } from '../builds/positional.ts';
+import { checkRange } from '../core/byte-source.ts';
+import { codeOf, PakratError } from '../core/errors.ts';
+import { md5Hex } from '../core/hash.ts';
+
+/** The largest config that is believed. */
+const maxConfigSize = 32 << 20;
+
+/** Files of a folder that are opened once and read anywhere. Needs `close`. */
+export class OpenFiles {
+  readonly #fds = new Map<string, { fd: number; size: number } | undefined>();
+
+  /** The size of a file; undefined when it is not there. */
+  size(file: string): number | undefined {
+    return this.#open(file)?.size;
+  }
+
+  /** Bytes of a file. @throws E_FORMAT_TRUNCATED when they are not all there */
+  read(file: string, offset: number, size: number): Uint8Array {
+    const opened = this.#open(file);
+    if (opened === undefined) throw new PakratError('E_NOT_FOUND', `${file} is not there`, { data: { path: file } });
+    // Before anything is allocated: sizes come from the files, too.
+    checkRange({ name: file, size: opened.size }, offset, size);
+    return readAt(opened.fd, offset, size, file);
+  }
+
+  #open(file: string): { fd: number; size: number } | undefined {
+    if (!this.#fds.has(file)) this.#fds.set(file, openIfThere(file));
+    return this.#fds.get(file);
+  }
+
+  close(): void {
+    for (const opened of this.#fds.values()) if (opened !== undefined) fs.closeSync(opened.fd);
+    this.#fds.clear();
+  }
+}
+
+function openIfThere(file: string): { fd: number; size: number } | undefined {
+  try {
+    const fd = fs.openSync(file, 'r');
+    return { fd, size: fs.fstatSync(fd).size };
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/** Names in a folder, sorted; none when it is not there. */
+export function namesIn(folder: string): string[] {
+  try {
+    return fs.readdirSync(folder).sort();
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return [];
+    throw error;
+  }
+}
+
+/** A child of a folder whatever the case of its name, as the systems have it for which games are made; undefined when it is not there. */
+export function childOf(folder: string, name: string): string | undefined {
+  const names = namesIn(folder);
+  const found = names.includes(name) ? name : names.find((other) => other.toLowerCase() === name.toLowerCase());
+  return found === undefined ? undefined : join(folder, found);
+}
+
+/** The path of an object below a folder of its kind: `aa/bb/hash`. */
+export function hashPath(hash: string): string {
+  return join(hash.slice(0, 2), hash.slice(2, 4), hash);
+}
+
+/** The objects in `folder/aa/bb/`, by their file names: hashes, with or without `.index`. */
+export function* hashFiles(folder: string): Generator<{ name: string; file: string }> {
+  for (const first of namesIn(folder)) {
+    if (!/^[0-9a-f]{2}$/.test(first)) continue;
+    for (const second of namesIn(join(folder, first))) {
+      for (const name of namesIn(join(folder, first, second))) {
+        if (/^[0-9a-f]{32}(\.index)?$/.test(name)) yield { name, file: join(folder, first, second, name) };
+      }
+    }
+  }
+}
+
+/**
+ * A config from `folder/aa/bb/hash`, checked against its name.
+ * @throws E_NOT_FOUND when it is not there, E_INTEGRITY when it is not what its name says
+ */
+export function readConfig(folder: string, hash: string): Uint8Array {
+  const file = join(folder, hashPath(hash));
+  const size = fs.statSync(file, { throwIfNoEntry: false })?.size;
+  if (size === undefined) {
+    throw new PakratError('E_NOT_FOUND', `config ${hash} is not in ${folder}`, { data: { path: file } });
+  }
+  if (size > maxConfigSize) throw new PakratError('E_FORMAT_RANGE', `config ${hash} has ${size} bytes`);
+  const bytes = new Uint8Array(fs.readFileSync(file));
+  const found = md5Hex(bytes);
+  if (found === hash) return bytes;
+  throw new PakratError('E_INTEGRITY', `config ${hash} has MD5 ${found}`, { data: { path: file, found } });
+}
