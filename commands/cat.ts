@@ -1,6 +1,6 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
-import { PakratCommand } from '../src/cli/base-command.ts';
+import { PakratCommand, sourceHelp } from '../src/cli/base-command.ts';
 import { pakFlags } from '../src/cli/pak-options.ts';
 
 export default class Cat extends PakratCommand {
@@ -10,7 +10,7 @@ export default class Cat extends PakratCommand {
     'What the store does not hold is fetched first, only the range of this file, and is then held.';
   static override args = {
     source: Args.string({
-      description: 'PRODUCT, PRODUCT@BUILD, or the path of a PAK or of a game directory.',
+      description: sourceHelp,
       required: true,
       ignoreStdin: true,
     }),
@@ -40,6 +40,7 @@ export default class Cat extends PakratCommand {
     const hooks = { note: (text: string) => this.note(text), signal: this.signal };
     await withSource(options, args.source, { hooks, pak: flags }, async (source) => {
       const entry = await source.get(args.name);
+      if (entry.note !== undefined) this.note(`Note: ${args.name}: ${entry.note}.`);
       if (flags.raw && source.readRaw === undefined) throw noRaw(source);
       for await (const piece of flags.raw ? source.readRaw!(entry) : source.read(entry)) {
         this.signal.throwIfAborted();

@@ -1,6 +1,6 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
-import { PakratCommand } from '../src/cli/base-command.ts';
+import { PakratCommand, sourceHelp } from '../src/cli/base-command.ts';
 import { pakFlags } from '../src/cli/pak-options.ts';
 import { PakratError } from '../src/core/errors.ts';
 import type { ExtractResult } from '../src/sources/extract.ts';
@@ -16,7 +16,7 @@ A file that cannot be had (its key is missing, no host has it) is named with the
   static override strict = false;
   static override args = {
     source: Args.string({
-      description: 'PRODUCT, PRODUCT@BUILD, or the path of a PAK or of a game directory.',
+      description: sourceHelp,
       required: true,
       ignoreStdin: true,
     }),
@@ -28,8 +28,19 @@ A file that cannot be had (its key is missing, no host has it) is named with the
       helpValue: 'DIR',
       required: true,
     }),
+    list: Flags.string({
+      summary: 'File with a list of what to extract, a file a line, or - for stdin.',
+      description:
+        'NAME, N or fdid:N, ckey:HEX, ekey:HEX; behind a semicolon the name to write it under, where it is to have another. The lists of TACTTool are read, too.',
+      helpValue: 'FILE',
+    }),
     include: Flags.string({ summary: 'Only names that match. Repeatable.', helpValue: 'GLOB', ...several }),
     exclude: Flags.string({ summary: 'No names that match. Repeatable.', helpValue: 'GLOB', ...several }),
+    regex: Flags.string({
+      summary: 'Only names in which it is found, whatever their case. Repeatable: one of them must be found.',
+      helpValue: 'RE',
+      ...several,
+    }),
     strip: Flags.integer({ summary: 'Take so many folders off the front of names.', helpValue: 'N', min: 0 }),
     flat: Flags.boolean({ summary: 'Write all files into one folder.', exclusive: ['strip'] }),
     raw: Flags.boolean({ summary: 'The bytes as they are stored, where the source can give them.' }),
@@ -41,6 +52,7 @@ A file that cannot be had (its key is missing, no host has it) is named with the
     '<%= config.bin %> extract wow_classic_era fdid:1349477 world/maps/azeroth/azeroth.wdt --to out',
     '<%= config.bin %> extract wow_classic_era@1.15.7.61582 --to everything --offline',
     "<%= config.bin %> extract Game-WindowsNoEditor.pak --exclude '*.umap' --strip 1 --to out --key @game.key",
+    '<%= config.bin %> extract wow_classic_era --list files.txt --to out',
     '<%= config.bin %> extract id1/pak0.pak --to - | tar t',
   ];
 
@@ -54,8 +66,8 @@ A file that cannot be had (its key is missing, no host has it) is named with the
     }
     const { runExtract, renderExtract, extractExitCode } = await import('../src/cli/extract.ts');
     const hooks = { note: (text: string) => this.note(text), signal: this.signal, progress: this.progress() };
-    const { to, include, exclude, strip, flat, raw, jobs } = flags;
-    const choice = { names, include, exclude, strip, flat, raw, to, threads: jobs };
+    const { to, list, include, exclude, regex, strip, flat, raw, jobs } = flags;
+    const choice = { names, list, include, exclude, regex, strip, flat, raw, to, threads: jobs };
     const tar = isTar ? process.stdout : undefined;
     const result = await runExtract(options, { source: source!, ...choice, pak: flags, tar }, hooks);
     const text = renderExtract(result, isTar ? 'a tar' : to);

@@ -1,12 +1,12 @@
 import * as Args from '@oclif/core/args';
-import { PakratCommand } from '../src/cli/base-command.ts';
+import { PakratCommand, sourceHelp } from '../src/cli/base-command.ts';
 import { pakFlags } from '../src/cli/pak-options.ts';
 
 export default class Info extends PakratCommand {
   static override summary = 'Show what a source is, in a screenful.';
   static override args = {
     source: Args.string({
-      description: 'PRODUCT, PRODUCT@BUILD, or the path of a PAK or of a game directory.',
+      description: sourceHelp,
       required: true,
       ignoreStdin: true,
     }),

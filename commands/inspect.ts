@@ -7,10 +7,10 @@ import type { Inspection } from '../src/cli/inspect.ts';
 export default class Inspect extends PakratCommand {
   static override summary = 'Show what one object is: its format is guessed from its bytes.';
   static override description =
-    'Knows BLTE, archive indices, encoding, install, download and size manifests, WoW roots, TVFS, configs, tables of version services, key lists and the heads of patches. What is wrapped is unwrapped and shown as well; keys come from the store.';
+    'Knows BLTE, archives and their indices, every manifest and config, every root with its tables of names, patches, tables of version services, key lists, encoding specs, and the files of installations. What is wrapped is unwrapped and shown as well; keys come from the store. An object that is called by a hash is checked against its name.';
   static override args = {
     object: Args.string({
-      description: 'A file, or the name of an object in the store (32 hex digits).',
+      description: 'A file, or an object, manifest or entry of the store by its key (32 hex digits).',
       required: true,
       ignoreStdin: true,
     }),
@@ -32,8 +32,8 @@ export default class Inspect extends PakratCommand {
     const { readInspected } = await import('../src/cli/inspected-object.ts');
     const { renderInspection } = await import('../src/cli/render/inspection.ts');
     const rows = flags.rows === undefined ? undefined : parseRows(flags.rows);
-    const { bytes, keys } = readInspected(args.object, options.store);
-    const inspection = inspectBytes(bytes, { keys, rows, encoded: flags.encoded });
+    const { bytes, keys, name } = await readInspected(args.object, options);
+    const inspection = inspectBytes(bytes, { keys, name, rows, encoded: flags.encoded });
     this.log(renderInspection(inspection, this.width));
     const problem = problemOf(inspection);
     if (problem !== undefined) process.exitCode = exitCodeOf(problem.code);

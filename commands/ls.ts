@@ -1,7 +1,9 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
-import { PakratCommand } from '../src/cli/base-command.ts';
+import { PakratCommand, sourceHelp } from '../src/cli/base-command.ts';
+import type { Session } from '../src/cli/compose.ts';
 import { pakFlags } from '../src/cli/pak-options.ts';
+import type { Source } from '../src/sources/source.ts';
 
 export default class Ls extends PakratCommand {
   static override summary = 'List the files of a source.';
@@ -10,18 +12,25 @@ export default class Ls extends PakratCommand {
   static override strict = false;
   static override args = {
     source: Args.string({
-      description: 'PRODUCT, PRODUCT@BUILD, or the path of a PAK or of a game directory.',
+      description: sourceHelp,
       required: true,
       ignoreStdin: true,
     }),
     glob: Args.string({ description: 'Only names that match. Several may follow.', ignoreStdin: true }),
   };
   static override flags = {
+    regex: Flags.string({
+      summary: 'Only names in which it is found, whatever their case. Repeatable: one of them must be found.',
+      helpValue: 'RE',
+      multiple: true,
+      multipleNonGreedy: true,
+    }),
     long: Flags.boolean({ summary: 'Show stored size, method, time and origin, too (PAKs).' }),
     ...pakFlags,
   };
   static override examples = [
     "<%= config.bin %> ls wow_classic_era 'interface/icons/*.blp'",
+    "<%= config.bin %> ls wow_classic_era --regex '_[0-9]{2}\\.blp$'",
     '<%= config.bin %> ls wow_classic_era@1.15.7.61582 --locale deDE --json',
     '<%= config.bin %> ls wow_classic_era --offline',
     '<%= config.bin %> ls quake/id1 --game rogue --long',
@@ -34,11 +43,18 @@ export default class Ls extends PakratCommand {
     const { withSource } = await import('../src/cli/sources.ts');
     const { listRow, writeList, writeLongList } = await import('../src/cli/render/list.ts');
     const { writeJsonList } = await import('../src/cli/render/json.ts');
+    const matches = await matcherOf(globs, flags.regex ?? []);
     const hooks = { note: (text: string) => this.note(text), signal: this.signal };
-    await withSource(options, source!, { hooks, pak: flags }, async (opened) => {
-      const entries = opened.list(globs.length === 0 ? () => true : await matcherOf(globs));
-      if (this.jsonEnabled()) await writeJsonList(process.stdout, listRow(entries));
+    await withSource(options, source!, { hooks, pak: flags }, async (opened, session) => {
+      let any = false;
+      const entries = opened.list((name) => {
+        const isWanted = matches(name);
+        any ||= isWanted;
+        return isWanted;
+      });
+      if (this.jsonEnabled()) await writeJsonList(process.stdout, entries, listRow);
       else await (flags.long ? writeLongList : writeList)(process.stdout, entries);
+      if (!any) this.note(await emptyNote([...globs, ...(flags.regex ?? [])], opened, session));
     });
   }
 
@@ -48,8 +64,17 @@ export default class Ls extends PakratCommand {
   }
 }
 
-/** The library for globs is loaded only where there are any. */
-async function matcherOf(globs: readonly string[]): Promise<(name: string) => boolean> {
-  const { nameMatcher } = await import('../src/core/glob.ts');
-  return nameMatcher(globs);
+/** A list that is empty says why: to see nothing is no answer. */
+async function emptyNote(patterns: readonly string[], source: Source, session: Session | undefined): Promise<string> {
+  const { namesHint } = await import('../src/cli/names-hint.ts');
+  const what = patterns.length === 0 ? 'there are no files' : `no name matches ${patterns.join(' or ')}`;
+  const hint = namesHint(source, session);
+  return `Note: ${what}.${hint === undefined ? '' : ` ${hint}`}`;
+}
+
+/** What matches globs is loaded only where there are any. */
+async function matcherOf(globs: readonly string[], regex: readonly string[]): Promise<(name: string) => boolean> {
+  if (globs.length + regex.length === 0) return () => true;
+  const { nameFilter } = await import('../src/sources/select.ts');
+  return nameFilter({ globs, regex });
 }

@@ -1,5 +1,5 @@
 import * as Args from '@oclif/core/args';
-import { PakratCommand } from '../src/cli/base-command.ts';
+import { PakratCommand, sourceHelp } from '../src/cli/base-command.ts';
 import type { MountReport } from '../src/cli/mount.ts';
 import { pakFlags } from '../src/cli/pak-options.ts';
 
@@ -9,7 +9,7 @@ export default class Mount extends PakratCommand {
     'Works with FUSE, on Linux and macOS, when the library fuse-native is installed. Only what is asked for is read. The first Ctrl-C (or SIGTERM, or fusermount -u) unmounts and ends it.';
   static override args = {
     source: Args.string({
-      description: 'PRODUCT, PRODUCT@BUILD, or the path of a PAK or of a game directory.',
+      description: sourceHelp,
       required: true,
       ignoreStdin: true,
     }),

@@ -17,7 +17,7 @@ export default class Status extends PakratCommand {
     const options = this.globals(flags);
     const { readStatus, renderStatus } = await import('../src/cli/status.ts');
     const report = readStatus(options.store, args.product);
-    this.log(renderStatus(report, this.width));
+    this.log(renderStatus(report, { width: this.width, product: args.product }));
     return report;
   }
 }

@@ -27,6 +27,9 @@ Without --tags, --include and --all the whole build is wanted. Tags choose as th
     all: Flags.boolean({
       summary: 'Keep every object of the build as the CDN has it: whole archives, patches, indices and configs.',
     }),
+    patch: Flags.boolean({
+      summary: 'Patch files of older builds that are held, where that fetches less than the new files.',
+    }),
     'dry-run': Flags.boolean({ summary: 'Show what would be fetched, and fetch no data.' }),
     jobs: Flags.integer({ summary: 'Ranges to fetch at a time.', helpValue: 'N', min: 1, max: 256 }),
     'limit-rate': Flags.string({ summary: 'Bytes a second at most, such as 500K or 20M.', helpValue: 'RATE' }),
@@ -35,19 +38,22 @@ Without --tags, --include and --all the whole build is wanted. Tags choose as th
     '<%= config.bin %> sync wow_classic_era --tags Windows,x86_64,enUS',
     '<%= config.bin %> sync wow_classic_era@1.15.7.61582 --all --store /srv/builds',
     "<%= config.bin %> sync wow --include 'interface/icons/*.blp'",
+    '<%= config.bin %> sync wow_classic_era --patch',
     '<%= config.bin %> sync wow --dry-run --json',
   ];
 
   async run(): Promise<SyncReport> {
     const { args, flags } = await this.parse(Sync);
     const options = this.globals(flags);
-    const { parseRate, renderSync, runSync } = await import('../src/cli/sync.ts');
+    const { parseRate, parseTags, runSync } = await import('../src/cli/sync.ts');
+    const { renderSync } = await import('../src/cli/render/sync.ts');
     const report = await runSync(
       options,
       {
         build: args.build,
-        selection: { tags: splitList(flags.tags), include: flags.include ?? [], all: flags.all },
+        selection: { tags: parseTags(flags.tags), include: flags.include ?? [], all: flags.all },
         dryRun: flags['dry-run'],
+        patch: flags.patch,
         jobs: flags.jobs,
         bytesPerSecond: parseRate(flags['limit-rate']),
       },
@@ -56,11 +62,4 @@ Without --tags, --include and --all the whole build is wanted. Tags choose as th
     this.log(renderSync(report));
     return report;
   }
-}
-
-function splitList(text: string | undefined): string[] {
-  return (text ?? '')
-    .split(',')
-    .map((part) => part.trim())
-    .filter(Boolean);
 }

@@ -1,6 +1,6 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
-import { PakratCommand } from '../src/cli/base-command.ts';
+import { PakratCommand, sourceHelp } from '../src/cli/base-command.ts';
 import { pakFlags } from '../src/cli/pak-options.ts';
 import type { VerifyResult } from '../src/sources/verify.ts';
 
@@ -12,7 +12,7 @@ export default class Verify extends PakratCommand {
 Of a PAK, the hash of its directory and of every entry is checked, as far as its format has hashes. The exit code is 3 when something is damaged and was not repaired.`;
   static override args = {
     source: Args.string({
-      description: 'PRODUCT, PRODUCT@BUILD, or the path of a PAK or of a game directory. Default: the whole store.',
+      description: `${sourceHelp} Default: the whole store.`,
       ignoreStdin: true,
     }),
   };

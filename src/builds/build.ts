@@ -1,35 +1,29 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
-import { fromHex, toHex } from '../core/bytes.ts';
-import { codeOf, isPakratError, PakratError } from '../core/errors.ts';
+import { concatBytes, fromHex, toHex } from '../core/bytes.ts';
+import { isPakratError, PakratError } from '../core/errors.ts';
 import { md5Hasher } from '../core/hash.ts';
-import { encodeArchiveGroup } from '../formats/archive-group.ts';
-import { type ArchiveIndex, decodeArchiveIndex } from '../formats/archive-index.ts';
-import { readBlte } from '../formats/blte/decode.ts';
+import type { ArchiveIndex } from '../formats/archive-index.ts';
+import { type ReadRange, readBlte } from '../formats/blte/decode.ts';
 import type { KeyRing } from '../formats/blte/keys.ts';
 import { type BuildConfig, decodeBuildConfig, type ManifestKeys } from '../formats/build-config.ts';
 import { type CdnConfig, decodeCdnConfig } from '../formats/cdn-config.ts';
 import { type Download, decodeDownload } from '../formats/download.ts';
 import { decodeInstall, type Install } from '../formats/install.ts';
-import {
-  makeFolderDurable,
-  moveDurable,
-  storeError,
-  temporaryName,
-  writeAll,
-  writeFileDurable,
-} from '../store/durable.ts';
+import { makeFolderDurable, moveDurable, storeError, temporaryName, writeAll } from '../store/durable.ts';
 import type { ObjectName } from '../store/layout.ts';
 import type { BuildRow } from '../store/ledger.ts';
 import type { Store } from '../store/store.ts';
 import { EncodingFile } from './encoding-file.ts';
+import { openFileIndex, openGroup } from './indices.ts';
 import { buildKeyRing } from './key-ring.ts';
 import { ListfileIndex } from './listfile-index.ts';
+import { learnObjectKey } from './object-key.ts';
 import type { EntryPlace, Objects } from './objects.ts';
-import { PagedIndex } from './paged-index.ts';
+import type { PagedIndex } from './paged-index.ts';
 import { readAt } from './positional.ts';
 import { openRoot } from './roots/index.ts';
-import type { Root } from './roots/root.ts';
+import type { FilePart, Root } from './roots/root.ts';
 
 /** What identifies a build and says where it is. */
 export type BuildIdentity = Omit<BuildRow, 'selection' | 'wanted' | 'held'>;
@@ -39,6 +33,8 @@ export interface BuildPlace {
   store: Store;
   identity: BuildIdentity;
   objects: Objects;
+  /** Used in place of the CDN config that the identity names: what of a CDN a folder has. */
+  cdnConfig?: CdnConfig | undefined;
   /** Told of what happens, in words: `1000 indices`, `encoding`. */
   onStep?: ((step: string) => void) | undefined;
 }
@@ -51,8 +47,10 @@ export interface BuildPlace {
 export async function openBuild(place: BuildPlace): Promise<Build> {
   const { identity, objects } = place;
   const { cdnPath } = identity;
+  await learnObjectKey(place);
   const config = decodeBuildConfig(await objects.config({ cdnPath, kind: 'config', hash: identity.buildConfig }));
-  const cdnConfig = decodeCdnConfig(await objects.config({ cdnPath, kind: 'config', hash: identity.cdnConfig }));
+  const cdnConfig =
+    place.cdnConfig ?? decodeCdnConfig(await objects.config({ cdnPath, kind: 'config', hash: identity.cdnConfig }));
   const keys = await buildKeyRing(place.store.ledger, identity, objects);
   const group = await openGroup(place, cdnConfig);
   const build = new Build({
@@ -70,43 +68,6 @@ export async function openBuild(place: BuildPlace): Promise<Build> {
     build.close();
     throw error;
   }
-}
-
-/** The sorted index of all archives of a CDN config; made from their indices when it is not there or not whole. */
-async function openGroup(place: BuildPlace, cdnConfig: CdnConfig): Promise<PagedIndex | undefined> {
-  const { store, identity, objects } = place;
-  if (cdnConfig.archives.length === 0) return undefined;
-  const file = join(store.layout.groups, `${identity.cdnConfig}.index`);
-  try {
-    return new PagedIndex(file);
-  } catch (error) {
-    // A damaged group is made again from the indices.
-    if (codeOf(error) !== 'ENOENT' && !isDamage(error)) throw error;
-  }
-  place.onStep?.(`${cdnConfig.archives.length} archive indices`);
-  const files = await objects.indices(cdnConfig.archives.map((hash) => indexName(identity.cdnPath, 'data', hash)));
-  const indices: ArchiveIndex[] = files.map((path, i) =>
-    decodeArchiveIndex(new Uint8Array(fs.readFileSync(path)), cdnConfig.archives[i]),
-  );
-  const { bytes } = encodeArchiveGroup(indices);
-  writeFileDurable(file, bytes, store.layout.temporary);
-  return new PagedIndex(file);
-}
-
-function isDamage(error: unknown): boolean {
-  return codeOf(error)?.startsWith('E_FORMAT') === true || codeOf(error) === 'E_INTEGRITY';
-}
-
-async function openFileIndex(place: BuildPlace, cdnConfig: CdnConfig): Promise<ArchiveIndex | undefined> {
-  const { fileIndex } = cdnConfig;
-  if (fileIndex === undefined) return undefined;
-  const [path] = await place.objects.indices([indexName(place.identity.cdnPath, 'data', fileIndex)]);
-  return decodeArchiveIndex(new Uint8Array(fs.readFileSync(path!)), fileIndex);
-}
-
-/** The name of an index object. */
-export function indexName(cdnPath: string, kind: 'data' | 'patch', hash: string): ObjectName {
-  return { cdnPath, kind, hash, suffix: '.index' };
 }
 
 interface BuildParts extends BuildPlace {
@@ -170,6 +131,8 @@ export class Build {
    * @param size encoded size, for a loose object that no index lists
    */
   locate(ekey: string, size?: number): EntryPlace | undefined {
+    const own = this.#locateItself(ekey, size);
+    if (own !== undefined) return own;
     const key = fromHex(ekey);
     const entry = this.group?.find(key);
     if (entry !== undefined) {
@@ -188,6 +151,12 @@ export class Build {
     const looseSize = listed?.size ?? size ?? this.#encoding?.findEkey(full)?.size;
     if (looseSize === undefined || full.length !== 32) return undefined;
     return { ekey: full, object: this.#data(full), loose: true, offset: 0, size: looseSize };
+  }
+
+  #locateItself(ekey: string, size: number | undefined): EntryPlace | undefined {
+    if (this.objects.locate === undefined) return undefined;
+    const known = this.#encoding?.findEkey(ekey);
+    return this.objects.locate(known?.ekey ?? ekey, known?.size ?? size);
   }
 
   #data(hash: string): ObjectName {
@@ -244,23 +213,44 @@ export class Build {
 
   /** The decoded bytes of a held entry, in pieces. @throws E_KEY_MISSING, E_INTEGRITY, E_FORMAT… */
   async *readEncoded(place: EntryPlace, decodedSize?: number): AsyncGenerator<Uint8Array> {
-    const { file, offset } = this.objects.open(place);
-    const fd = fs.openSync(file, 'r');
+    const { read, close } = this.openEncoded(place);
     try {
-      const read = async (at: number, size: number): Promise<Uint8Array> =>
-        readAt(fd, offset + at, size, `entry ${place.ekey}`);
       yield* readBlte(read, place.size, {
         keys: this.keys,
         ekey: place.ekey,
         ...(decodedSize === undefined ? {} : { decodedSize }),
       });
     } finally {
-      fs.closeSync(fd);
+      close();
     }
+  }
+
+  /** Reads ranges of a held entry, encoded. Needs `close`. @throws E_OFFLINE or E_NOT_FOUND when it is not held */
+  openEncoded(place: EntryPlace): { read: ReadRange; close: () => void } {
+    const { file, offset } = this.objects.open(place);
+    const fd = fs.openSync(file, 'r');
+    return {
+      read: async (at, size) => {
+        const bytes = readAt(fd, offset + at, size, `entry ${place.ekey}`);
+        return this.objects.decrypt?.(place.object, bytes, offset + at) ?? bytes;
+      },
+      close: () => fs.closeSync(fd),
+    };
   }
 
   async #load(keys: ManifestKeys): Promise<Uint8Array> {
     return new Uint8Array(fs.readFileSync(await this.manifest(keys)));
+  }
+
+  /** A part of a file that a root leads to; small ones only, for they are held in memory. */
+  async #loadPart({ ckey, ekey = '' }: FilePart): Promise<Uint8Array> {
+    if (ckey !== undefined) return this.#load({ ckey });
+    const place = this.locate(ekey);
+    if (place === undefined) throw new PakratError('E_NOT_FOUND', `no index says where ${ekey} is`, { data: { ekey } });
+    await this.objects.entries([place]);
+    const pieces: Uint8Array[] = [];
+    for await (const piece of this.readEncoded(place)) pieces.push(piece);
+    return concatBytes(pieces);
   }
 
   /** The install manifest, or undefined when the build has none. */
@@ -299,7 +289,9 @@ export class Build {
       encodingFile: await this.manifest(encoding),
       listfile: this.listfile(),
       load: (keys) => this.#load(keys),
+      loadPart: (part) => this.#loadPart(part),
       install: () => this.install(),
+      keys: this.keys,
     });
   }
 }

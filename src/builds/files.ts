@@ -2,6 +2,7 @@ import { isKeyHex, toHex } from '../core/bytes.ts';
 import { codeOf, isPakratError, PakratError } from '../core/errors.ts';
 import { md5Hasher } from '../core/hash.ts';
 import { normalizeName } from '../core/jenkins.ts';
+import type { CkeyEntry } from '../formats/encoding.ts';
 import { hasTag } from '../formats/tags.ts';
 import type { Build } from './build.ts';
 import type { EntryPlace } from './objects.ts';
@@ -27,6 +28,8 @@ export interface ResolvedPart {
   contentSize: number | undefined;
   /** Bytes of the part. */
   size: number | undefined;
+  /** Of its one encoding, where the root tells it. */
+  encodedSize?: number | undefined;
 }
 
 /**
@@ -94,55 +97,88 @@ function fileOf(variant: FileVariant): BuildFile {
   return { name: variant.name ?? `fdid:${fileDataId}`, fileDataId, localeFlags, parts };
 }
 
+/** Which files of a build are meant: names that `matches`, in the variant for a locale. */
+export interface FileListing {
+  locale: string;
+  matches: (name: string) => boolean;
+}
+
 /**
  * Every file of a build whose name `matches`, in the variant for a locale: those of the root, then those of the install manifest
  * that the root does not name.
  */
-export async function* listFiles(
-  build: Build,
-  options: { locale: string; matches: (name: string) => boolean },
-): AsyncGenerator<BuildFile> {
+export async function* listFiles(build: Build, listing: FileListing): AsyncGenerator<BuildFile> {
+  yield* await filesOf(build, listing);
+}
+
+/** As {@link listFiles}, with no wait between files: for lists of millions. */
+export async function filesOf(build: Build, listing: FileListing): Promise<Iterable<BuildFile>> {
   const root = await build.root();
-  if (root !== undefined) yield* rootFiles(root, options);
-  for (const file of await installFiles(build, options.locale)) {
-    if (options.matches(file.name) && (root === undefined || root.find(file.name).length === 0)) yield file;
+  const installed = await installFiles(build, listing.locale);
+  return joinFiles(root, installed, listing);
+}
+
+function* joinFiles(
+  root: Root | undefined,
+  installed: readonly BuildFile[],
+  listing: FileListing,
+): Generator<BuildFile> {
+  if (root !== undefined) yield* rootFiles(root, listing);
+  for (const file of installed) {
+    if (listing.matches(file.name) && (root === undefined || root.find(file.name).length === 0)) yield file;
   }
 }
 
-function* rootFiles(
-  root: Root,
-  { locale, matches }: { locale: string; matches: (name: string) => boolean },
-): Generator<BuildFile> {
+function* rootFiles(root: Root, { locale, matches }: FileListing): Generator<BuildFile> {
   let variants: FileVariant[] = [];
-  const flush = function* (): Generator<BuildFile> {
-    const picked = pickVariant(variants, locale);
-    if (picked !== undefined) yield fileOf(picked);
-  };
   for (const variant of root.list(matches)) {
-    const same =
-      variants[0]?.fileDataId === undefined
-        ? variants[0]?.name === variant.name
-        : variants[0].fileDataId === variant.fileDataId;
-    if (variants.length > 0 && !same) {
-      yield* flush();
+    const [first] = variants;
+    if (first !== undefined && !isSameFile(first, variant)) {
+      const picked = pickVariant(variants, locale);
       variants = [];
+      if (picked !== undefined) yield fileOf(picked);
     }
     variants.push(variant);
   }
-  yield* flush();
+  const last = pickVariant(variants, locale);
+  if (last !== undefined) yield fileOf(last);
 }
 
-/** What the encoding file knows of each part of a file. */
-export function resolveParts(build: Build, file: BuildFile): ResolvedPart[] {
-  return file.parts.map((part) => {
-    const known = part.ckey === undefined ? undefined : build.encoding.findCkey(part.ckey);
-    const ekeys = known?.ekeys ?? (part.ekey === undefined ? [] : [part.ekey]);
-    return { ckey: part.ckey, ekeys, contentSize: known?.size, size: part.size ?? known?.size };
+function isSameFile(a: FileVariant, b: FileVariant): boolean {
+  return a.fileDataId === undefined ? a.name === b.name : a.fileDataId === b.fileDataId;
+}
+
+/** The contents of a file's parts, where the encoding file knows them. */
+export type KnownParts = readonly (CkeyEntry | undefined)[];
+
+/** What the encoding file knows of each part of a file; `known` when that was looked up before. */
+export function resolveParts(build: Build, { parts }: BuildFile, known?: KnownParts): ResolvedPart[] {
+  return parts.map((part, i) => {
+    const content = known === undefined ? contentOf(build, part) : known[i];
+    const ekeys = content?.ekeys ?? (part.ekey === undefined ? [] : [part.ekey]);
+    const { encodedSize } = part;
+    return { ckey: part.ckey, ekeys, contentSize: content?.size, size: part.size ?? content?.size, encodedSize };
   });
 }
 
+function contentOf(build: Build, { ckey }: FilePart): CkeyEntry | undefined {
+  return ckey === undefined ? undefined : build.encoding.findCkey(ckey);
+}
+
+/** The contents of many files, looked up together. @returns what gives those of the file at a place in `files` */
+export function findContentsOf(build: Build, files: readonly BuildFile[]): (place: number) => KnownParts {
+  const ckeys: (string | undefined)[] = [];
+  const starts = new Uint32Array(files.length);
+  files.forEach(({ parts }, i) => {
+    starts[i] = ckeys.length;
+    for (const { ckey } of parts) ckeys.push(ckey);
+  });
+  const find = build.encoding.findCkeys(ckeys);
+  return (place) => files[place]!.parts.map((_, part) => find(starts[place]! + part));
+}
+
 /** Decoded size of a file; undefined when the encoding file does not know it. */
-export function sizeOf(parts: readonly ResolvedPart[]): number | undefined {
+export function sizeOf(parts: readonly Pick<ResolvedPart, 'size'>[]): number | undefined {
   let size: number | undefined = 0;
   for (const part of parts) size = size === undefined || part.size === undefined ? undefined : size + part.size;
   return size;
@@ -150,7 +186,7 @@ export function sizeOf(parts: readonly ResolvedPart[]): number | undefined {
 
 /** Where the encodings of a part lie, in the order in which to try them. @throws E_NOT_FOUND when none has a place */
 export function placesOf(build: Build, file: BuildFile, part: ResolvedPart): EntryPlace[] {
-  const places = part.ekeys.flatMap((ekey) => build.locate(ekey) ?? []);
+  const places = part.ekeys.flatMap((ekey) => build.locate(ekey, part.encodedSize) ?? []);
   if (places.length > 0) return places;
   const key = part.ckey ?? part.ekeys[0] ?? '';
   throw new PakratError('E_NOT_FOUND', `${file.name}: no index says where its content ${key} is`, {
@@ -206,12 +242,12 @@ async function* readContent(build: Build, file: BuildFile, part: ResolvedPart): 
 
 /** A refusal knows the entry only; whoever asked knows the file. */
 function refused(file: BuildFile, error: unknown): unknown {
-  if (!isPakratError(error) || error.code !== 'E_OFFLINE') return error;
-  const { hint, data } = error;
-  return new PakratError('E_OFFLINE', `${file.name} is not held and may not be fetched`, {
-    hint,
-    data: { name: file.name, ...data },
-  });
+  if (!isPakratError(error)) return error;
+  const { code, hint, data } = error;
+  const name = { name: file.name, ...data };
+  if (code === 'E_NOT_FOUND') return new PakratError(code, `${file.name}: ${error.message}`, { hint, data: name });
+  if (code !== 'E_OFFLINE') return error;
+  return new PakratError(code, `${file.name} is not held and may not be fetched`, { hint, data: name });
 }
 
 function checkContent(file: BuildFile, part: ResolvedPart, found: string): void {

@@ -19,10 +19,21 @@ export interface EntryPlace {
 export interface Objects {
   /** A small object whose name is the MD5 of its bytes (configs). */
   config(name: ObjectName): Promise<Uint8Array>;
-  /** Sees to it that these indices lie in the store, checked. @returns their files */
+  /** Sees to it that these indices lie in the store, checked. @returns their files, to be read as `decrypt` says */
   indices(names: readonly ObjectName[]): Promise<string[]>;
   /** Sees to it that every byte of these entries is held. */
   entries(places: readonly EntryPlace[]): Promise<void>;
   /** The file and offset where a held entry lies. @throws E_OFFLINE or E_NOT_FOUND when it is not held */
   open(place: EntryPlace): { file: string; offset: number };
+  /**
+   * What is read from the file of an object is decrypted with this. Absent where no object is encrypted as a whole.
+   * @param offset where the bytes lie in the object
+   */
+  decrypt?(name: ObjectName, bytes: Uint8Array, offset: number): Uint8Array;
+  /**
+   * Where an entry lies, for objects that know it themselves, as an installation does: asked before the archive group.
+   * @param ekey hex; 32 digits, or the first 18 of them
+   * @param size encoded size, where it is known
+   */
+  locate?(ekey: string, size: number | undefined): EntryPlace | undefined;
 }

@@ -4,11 +4,16 @@ import { formatError } from '../core/errors.ts';
 /** Exactly `size` bytes at `offset` of an open file. Throws E_FORMAT_TRUNCATED when they are not there. */
 export function readAt(fd: number, offset: number, size: number, what: string): Uint8Array {
   const bytes = Buffer.allocUnsafe(size);
-  for (let done = 0; done < size; ) {
-    const more = fs.readSync(fd, bytes, done, size - done, offset + done);
+  readInto(fd, bytes, { offset, what });
+  return bytes;
+}
+
+/** As {@link readAt}, into bytes that are there: as many as they are. */
+export function readInto(fd: number, bytes: Uint8Array, { offset, what }: { offset: number; what: string }): void {
+  for (let done = 0; done < bytes.length; ) {
+    const more = fs.readSync(fd, bytes, done, bytes.length - done, offset + done);
     if (more === 0)
-      throw formatError('E_FORMAT_TRUNCATED', what, `the file ends ${size - done} bytes early`, { offset });
+      throw formatError('E_FORMAT_TRUNCATED', what, `the file ends ${bytes.length - done} bytes early`, { offset });
     done += more;
   }
-  return bytes;
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { codeOf, messageOf, PakratError } from '../core/errors.ts';
 import type { HealthKind, Host, Hosts } from './hosts.ts';
-import { abortError } from './http-head.ts';
+import { abortError, redactUrl } from './http-head.ts';
 
 /** How a question to the hosts is to be put. */
 export interface AskOptions {
@@ -27,7 +27,7 @@ export async function askHosts<Answer>(
   const tries = new Map<string, number>();
   const without = new Set<string>();
   const absent = new Set<string>();
-  const failures: string[] = [];
+  const failures: HostFailure[] = [];
   let tried = new Set<string>();
   for (;;) {
     const left = hosts.ranked(options.kind, tried).filter((host) => {
@@ -45,7 +45,7 @@ export async function askHosts<Answer>(
     } catch (error) {
       if (!isHostFault(error)) throw error;
       hosts.failed(host, options.kind, error);
-      failures.push(messageOf(error));
+      failures.push({ host: redactUrl(host.base), message: messageOf(error) });
       tried.add(host.base);
       // A transfer that broke off after some right bytes is no try lost: the next one starts further on.
       if ((error as PakratError).data?.progressed !== true) tries.set(host.base, (tries.get(host.base) ?? 0) + 1);
@@ -79,15 +79,22 @@ async function pause(ms: number, signal: AbortSignal | undefined): Promise<void>
   });
 }
 
+interface HostFailure {
+  host: string;
+  message: string;
+}
+
 function exhausted(
   hosts: Hosts,
   options: AskOptions,
-  tally: { absent: ReadonlySet<string>; failures: readonly string[] },
+  tally: { absent: ReadonlySet<string>; failures: readonly HostFailure[] },
 ): PakratError {
+  const lines = tally.failures.map((failure) => failureLine(failure, options.what));
   const data = {
     object: options.what,
+    hosts: hosts.all.length,
     attempts: tally.failures.length,
-    failures: [...new Set(tally.failures)].slice(0, 8),
+    failures: [...new Set(lines)].slice(0, 8),
   };
   if (hosts.all.length === 0) {
     return new PakratError('E_NETWORK_EXHAUSTED', `${options.what}: no host is known`, {
@@ -101,9 +108,17 @@ function exhausted(
       data,
     });
   }
-  const last = tally.failures.at(-1) ?? 'no answer';
-  return new PakratError('E_NETWORK_EXHAUSTED', `${options.what}: every host failed, the last with: ${last}`, {
+  // The first to be asked is the best one: what comes last is a fallback that may never have been meant to answer.
+  const count = hosts.all.length;
+  const which = count === 1 ? 'the only host failed' : `none of ${count} hosts gave it`;
+  return new PakratError('E_NETWORK_EXHAUSTED', `${options.what}: ${which}: ${lines[0] ?? 'no answer'}`, {
     hint: 'Check the network and run the same command again; --cdn-host asks other hosts.',
     data,
   });
+}
+
+/** A failure with its host in front, and without the object, which is named already. */
+function failureLine({ host, message }: HostFailure, what: string): string {
+  const start = `${host}/${what}: `;
+  return `${host}: ${message.startsWith(start) ? message.slice(start.length) : message}`;
 }

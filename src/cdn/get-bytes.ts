@@ -1,7 +1,7 @@
 import { concatBytes } from '../core/bytes.ts';
 import { codeOf, PakratError } from '../core/errors.ts';
 import type { HttpGetter } from './http.ts';
-import { abortError, redactUrl, statusError } from './http-head.ts';
+import { abortError, type HttpHead, redactUrl, statusError } from './http-head.ts';
 
 /** Limits of a download into memory. */
 export interface GetBytesOptions {
@@ -9,6 +9,10 @@ export interface GetBytesOptions {
   maxSize: number;
   /** Milliseconds for the whole of it, from the first look-up of the name to the last byte. */
   timeoutMs: number;
+  /** Sent along; lower-case names. */
+  headers?: Readonly<Record<string, string>> | undefined;
+  /** Shown the head of the answer, before it is judged. */
+  onHead?: ((head: HttpHead) => void) | undefined;
   signal?: AbortSignal | undefined;
 }
 
@@ -23,7 +27,7 @@ export async function getBytes(http: HttpGetter, url: string, options: GetBytesO
   const timer = setTimeout(() => timeout.abort(), timeoutMs);
   const either = signal === undefined ? timeout.signal : AbortSignal.any([signal, timeout.signal]);
   try {
-    const transfer = receive(http, url, { maxSize: options.maxSize, signal: either });
+    const transfer = receive(http, url, { ...options, signal: either });
     // The client looks at the signal once a connection stands; a host that never answers must not hold us longer than asked.
     return await Promise.race([transfer, rejectOnAbort(either)]);
   } catch (error) {
@@ -38,16 +42,18 @@ export async function getBytes(http: HttpGetter, url: string, options: GetBytesO
 async function receive(
   http: HttpGetter,
   url: string,
-  options: { maxSize: number; signal: AbortSignal },
+  options: Omit<GetBytesOptions, 'timeoutMs'> & { signal: AbortSignal },
 ): Promise<Uint8Array> {
-  const { maxSize, signal } = options;
+  const { maxSize, signal, headers } = options;
   const pieces: Uint8Array[] = [];
   let size = 0;
   let promised: number | undefined;
   await http.get({
     url,
+    headers,
     signal,
     onHead(head) {
+      options.onHead?.(head);
       if (head.status !== 200) throw statusError(head, url);
       const length = head.headers['content-length'];
       promised = length === undefined ? undefined : Number(length);

@@ -1,9 +1,9 @@
-import { concatBytes } from '../core/bytes.ts';
+import { asBuffer, concatBytes } from '../core/bytes.ts';
 import { PakratError } from '../core/errors.ts';
 import { askHosts } from './ask-hosts.ts';
 import type { HealthKind, Host, Hosts } from './hosts.ts';
 import type { HttpGetter } from './http.ts';
-import { statusError } from './http-head.ts';
+import { redactUrl, statusError } from './http-head.ts';
 import type { RateLimit } from './rate-limit.ts';
 
 /** What a CDN client is made of. */
@@ -41,7 +41,11 @@ export function getObject(cdn: Cdn, request: ObjectRequest): Promise<Uint8Array>
     { kind, what: path, attemptsPerHost: cdn.attemptsPerHost, signal: cdn.signal },
     async (host) => {
       const bytes = await getWhole(cdn, host, request);
-      request.check(bytes);
+      try {
+        request.check(bytes);
+      } catch (error) {
+        throw isPage(bytes) ? answeredPage(`${host.base}/${path}`) : error;
+      }
       return bytes;
     },
   );
@@ -74,6 +78,15 @@ async function getWhole(cdn: Cdn, host: Host, request: ObjectRequest): Promise<U
     throw new PakratError('E_NETWORK', `${url}: ${size} bytes came of ${promised}`);
   }
   return concatBytes(pieces);
+}
+
+/** Pages about a block or a login come with status 200, too. */
+function isPage(bytes: Uint8Array): boolean {
+  return /^\s*<(!doctype|html|head)\b/i.test(asBuffer(bytes).toString('latin1', 0, 64));
+}
+
+function answeredPage(url: string): PakratError {
+  return new PakratError('E_NETWORK_RANGE', `${redactUrl(url)}: answered a page of HTML with status 200`);
 }
 
 function tooLarge(url: string, size: number, maxSize: number): PakratError {

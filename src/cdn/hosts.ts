@@ -1,4 +1,4 @@
-import { codeOf } from '../core/errors.ts';
+import { codeOf, PakratError } from '../core/errors.ts';
 
 /** What health is kept for: hosts differ by kind of object (some have data but no configs). */
 export type HealthKind = 'config' | 'index' | 'data' | 'patch';
@@ -137,13 +137,29 @@ export function hostsOfRow(servers: string | undefined, names: string | undefine
     const url = new URL(text);
     return [{ base: url.origin, fallback: url.searchParams.get('fallback') === '1' }];
   });
-  return listed.length > 0 ? unique(listed) : (names ?? '').split(/\s+/).filter(Boolean).map(hostOf);
+  if (listed.length > 0) return unique(listed);
+  return (names ?? '')
+    .split(/\s+/)
+    .filter((text) => baseOf(text) !== undefined)
+    .map(hostOf);
 }
 
-/** A host from what a person types or `Hosts` lists: `host`, `host:port` or a whole URL base. */
+/** A host from what a person types or `Hosts` lists: `host`, `host:port` or a whole URL base. @throws E_USAGE when it is none */
 export function hostOf(text: string): Host {
-  const base = /^https?:\/\//i.test(text) ? text : `http://${text}`;
-  return { base: base.replace(/\/+$/, ''), fallback: false };
+  const base = baseOf(text);
+  if (base === undefined) {
+    throw new PakratError('E_USAGE', `${JSON.stringify(text)} is no host`, {
+      hint: 'Write it as HOST, HOST:PORT, or a URL that starts with http:// or https://.',
+    });
+  }
+  return { base, fallback: false };
+}
+
+function baseOf(text: string): string | undefined {
+  const base = (/^https?:\/\//i.test(text) ? text : `http://${text}`).replace(/\/+$/, '');
+  const [, name] = /^https?:\/\/([^/?#\s]+)(?:\/[^?#\s]*)?$/i.exec(base) ?? [];
+  // What ends in a colon is another scheme: `ftp://host`.
+  return name === undefined || name.endsWith(':') || !URL.canParse(base) ? undefined : base;
 }
 
 function unique(hosts: readonly Host[]): Host[] {

@@ -19,6 +19,8 @@ export interface HttpRequest {
   url: string;
   /** Asks for bytes [start, end) of the object. */
   range?: { start: number; end: number } | undefined;
+  /** Sent beside the client's own; lower-case names. */
+  headers?: Readonly<Record<string, string>> | undefined;
   signal?: AbortSignal | undefined;
   /** Looks at the head before any of the body is taken; throws to refuse the answer. */
   onHead: (head: HttpHead) => void;
@@ -87,7 +89,11 @@ export class HttpClient {
         onResponseEnd: () => settle(),
         onResponseError: (_controller, error) => settle(error),
       };
-      const headers: Record<string, string> = { 'accept-encoding': 'identity', 'user-agent': 'pakrat' };
+      const headers: Record<string, string> = {
+        'accept-encoding': 'identity',
+        'user-agent': 'pakrat',
+        ...request.headers,
+      };
       if (request.range !== undefined) headers.range = `bytes=${request.range.start}-${request.range.end - 1}`;
       this.#agent.dispatch({ origin: url.origin, path: url.pathname + url.search, method: 'GET', headers }, handler);
     });

@@ -86,7 +86,7 @@ function nameOf(question: RibbitQuestion): string {
 
 function networkError(question: RibbitQuestion, problem: string, cause?: unknown): PakratError {
   const url = nameOf(question);
-  return new PakratError('E_NETWORK', `${url}: ${problem}`, { data: { url }, cause });
+  return new PakratError('E_NETWORK', `${url}: ${problem}`, { data: { url, reason: codeOf(cause) }, cause });
 }
 
 function timeoutError(question: RibbitQuestion): PakratError {

@@ -8,6 +8,10 @@ import { toJson } from './render/json.ts';
 import { createProgress, type Progress } from './render/progress.ts';
 import { printableBlock } from './render/text.ts';
 
+/** How a source is named, for the help of each command that takes one. */
+export const sourceHelp =
+  'PRODUCT or PRODUCT@BUILD, or the path of a PAK, a game directory, an installed game or a CDN folder (PATH@BUILD).';
+
 /**
  * What every command of pakrat is. It has the global flags and --json, prints errors for people or for scripts with one exit code
  * both ways, hears Ctrl-C when it asks for `signal`, and ends quietly when nobody reads its output any more.
@@ -64,7 +68,8 @@ export abstract class PakratCommand extends Command {
 
   override async init(): Promise<void> {
     await super.init();
-    process.stdout.on('error', endQuietly);
+    // Before oclif's own, which would throw. It stays: --json is printed when all else is over.
+    if (!process.stdout.listeners('error').includes(endOutput)) process.stdout.prependListener('error', endOutput);
     process.stderr.on('error', ignoreBrokenPipe);
     process.once('uncaughtException', reportBug);
   }
@@ -72,7 +77,6 @@ export abstract class PakratCommand extends Command {
   override async finally(error: Error | undefined): Promise<void> {
     process.off('SIGINT', this.#interrupt);
     process.off('SIGTERM', this.#interrupt);
-    process.stdout.off('error', endQuietly);
     process.stderr.off('error', ignoreBrokenPipe);
     process.off('uncaughtException', reportBug);
     await super.finally(error);
@@ -102,10 +106,15 @@ function write(stream: NodeJS.WriteStream, text: string): Promise<void> {
   });
 }
 
-/** Nobody reads any more (`pakrat ls … | head`): there is nothing left to do, and nothing to complain about. */
-function endQuietly(error: unknown): void {
+/**
+ * Nobody reads any more (`pakrat ls … | head`): there is nothing left to do, and nothing to complain about.
+ * A full disk under the file that it goes to is told.
+ */
+function endOutput(error: unknown): void {
   if (codeOf(error) === 'EPIPE') process.exit(process.exitCode ?? exitCodes.done);
-  throw error;
+  const report = errorReport(error, '');
+  process.stderr.write(errorText(report));
+  process.exit(report.exit);
 }
 
 function ignoreBrokenPipe(error: unknown): void {

@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { availableParallelism } from 'node:os';
 import { type Build, type BuildIdentity, openBuild } from '../builds/build.ts';
 import type { Cdn } from '../cdn/get-object.ts';
-import { Hosts } from '../cdn/hosts.ts';
+import { type Host, Hosts, hostOf } from '../cdn/hosts.ts';
 import type { HttpClient, HttpGetter } from '../cdn/http.ts';
 import { type RateLimit, rateLimit, unlimited } from '../cdn/rate-limit.ts';
 import { openStore, type Store } from '../store/store.ts';
@@ -35,6 +35,8 @@ export interface SessionOptions {
 export interface Traffic {
   bytes: number;
   requests: number;
+  /** Entries that were fetched outside of a sync's plan: manifests, and files that were asked for. */
+  entries: number;
 }
 
 /**
@@ -43,7 +45,7 @@ export interface Traffic {
  */
 export class Session {
   readonly store: Store;
-  readonly traffic: Traffic = { bytes: 0, requests: 0 };
+  readonly traffic: Traffic = { bytes: 0, requests: 0, entries: 0 };
   readonly committer: SpanCommitter;
   readonly #options: GlobalOptions;
   readonly #session: SessionOptions;
@@ -52,6 +54,7 @@ export class Session {
   #rate: RateLimit | undefined;
   #engine: Engine | undefined;
   #hosts = new Hosts([]);
+  readonly #ownHosts: Host[] | undefined;
   /** What counts the traffic, of small objects and of ranges alike. */
   readonly #counters = {
     onReceived: (bytes: number): void => {
@@ -68,6 +71,8 @@ export class Session {
     this.#hooks = hooks;
     // Every request listens to it, and there may be many.
     if (hooks.signal !== undefined) setMaxListeners(0, hooks.signal);
+    // Of this run alone: the ledger remembers the hosts of the CDN.
+    this.#ownHosts = options.cdnHosts.length > 0 ? options.cdnHosts.map(hostOf) : undefined;
     this.store = openStore(options.store, { create: session.create && !options.offline });
     this.committer = spanCommitter(this.store);
   }
@@ -100,9 +105,7 @@ export class Session {
 
   /** Opens a build; what it lacks is fetched unless the session is offline. */
   async openBuild(identity: BuildIdentity): Promise<Build> {
-    this.#hosts = new Hosts(
-      identity.hosts.map((text) => ({ base: text.replace(/\?.*$/, ''), fallback: text.endsWith('?fallback=1') })),
-    );
+    this.#hosts = new Hosts(this.#ownHosts ?? identity.hosts.map(listedHost));
     if (!this.#options.offline && this.store.writable) this.store.ledger.addBuild(identity);
     return openBuild({
       store: this.store,
@@ -124,6 +127,9 @@ export class Session {
       jobs: this.jobs,
       smallJobs,
       planOptions: { gapBytes, maxRangeBytes },
+      onEntry: () => {
+        this.traffic.entries += 1;
+      },
     };
   }
 
@@ -172,12 +178,22 @@ export class Session {
       onSpans: this.committer.add,
       ...this.#counters,
     };
-    this.#engine =
+    const engine =
       bytesPerSecond !== undefined || threads < 1
         ? localEngine(options, events)
         : threadEngine(threads, options, events);
+    const { objectKeys } = this.store;
+    this.#engine = {
+      ...engine,
+      run: (job, base) => engine.run({ ...job, objectKey: objectKeys.keyOf(job.path) }, base),
+    };
     return this.#engine;
   }
+}
+
+/** A host as the ledger writes it. */
+function listedHost(text: string): Host {
+  return { base: text.replace(/\?.*$/, ''), fallback: text.endsWith('?fallback=1') };
 }
 
 /** Opens a session, runs `body`, and closes it, whatever happens. */

@@ -1,6 +1,6 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
-import { importListfile } from '../builds/listfile-index.ts';
+import { importListfile } from '../builds/listfile-import.ts';
 import { abortError } from '../cdn/http-head.ts';
 import { codeOf, PakratError } from '../core/errors.ts';
 import { nameMatcher } from '../core/glob.ts';

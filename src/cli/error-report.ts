@@ -1,4 +1,5 @@
 import { codeOf, type ErrorData, isPakratError, messageOf, PakratError } from '../core/errors.ts';
+import { sqliteError } from '../store/sqlite-error.ts';
 import { exitCodeOf, exitCodes } from './exit-codes.ts';
 import { printableBlock } from './render/text.ts';
 
@@ -24,7 +25,9 @@ const codeOfBugs = 'E_BUG';
  * @param command the command as typed, for the hint of a usage error
  */
 export function errorReport(error: unknown, command: string): ErrorReport {
-  const known = isPakratError(error) ? error : (usageError(error, command) ?? systemError(error));
+  const known = isPakratError(error)
+    ? error
+    : (usageError(error, command) ?? databaseError(error) ?? systemError(error));
   if (known === undefined) {
     return {
       code: codeOfBugs,
@@ -64,6 +67,12 @@ function usageError(error: unknown, command: string): PakratError | undefined {
   return new PakratError('E_USAGE', message, { hint: `pakrat ${command} --help shows how it is written.` });
 }
 
+/** Errors of SQLite that no one turned into ours come from the ledger: it can be damaged in any place. */
+function databaseError(error: unknown): PakratError | undefined {
+  const known = sqliteError(error, 'ledger.db');
+  return isPakratError(known) ? known : undefined;
+}
+
 /** Errors of the file system that no one turned into ours are about a path that the user named. */
 function systemError(error: unknown): PakratError | undefined {
   const { syscall, path } = (error ?? {}) as { syscall?: unknown; path?: unknown };
@@ -71,6 +80,14 @@ function systemError(error: unknown): PakratError | undefined {
   // The one that comes without its path: reading a folder as if it were a file.
   if (code === 'EISDIR')
     return new PakratError('E_USAGE', `${path ?? 'what was named'} is a folder, a file is needed`, { cause: error });
+  // What has no path was written to a stream that was open already: standard output into a file.
+  if (syscall === 'write' && path === undefined && (code === 'ENOSPC' || code === 'EDQUOT')) {
+    return new PakratError('E_STORE_FULL', 'the disk is full: the output could not be written', {
+      cause: error,
+      data: { reason: code },
+      hint: 'Free some space and run the same command again.',
+    });
+  }
   if (typeof syscall !== 'string' || typeof path !== 'string' || code === undefined) return undefined;
   const options = { cause: error, data: { path, reason: code } };
   if (code === 'ENOENT') return new PakratError('E_NOT_FOUND', `there is no ${path}`, options);
@@ -82,6 +99,9 @@ function systemError(error: unknown): PakratError | undefined {
   }
   if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS') {
     return new PakratError('E_STORE', `no permission for ${path}`, options);
+  }
+  if (code === 'EEXIST' && syscall === 'mkdir') {
+    return new PakratError('E_USAGE', `${path} is a file, a folder is needed`, options);
   }
   if (code === 'ENOTDIR') return new PakratError('E_USAGE', `${path} is no folder`, options);
   return new PakratError('E_STORE', messageOf(error), options);

@@ -86,6 +86,8 @@ export function globalOptions(flags: GlobalFlags, dataFolder: string): GlobalOpt
       data: { region, known: settings.regions },
     });
   }
+  // It would be the folder that the program happens to run in: a script's variable is unset.
+  if (flags.store === '') throw new PakratError('E_USAGE', '--store names no folder');
   const locale = flags.locale ?? settings.locale;
   return {
     store: resolve(flags.store ?? join(dataFolder, 'store')),

@@ -1,10 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
+import { toHex } from '../core/bytes.ts';
 import { PakratError } from '../core/errors.ts';
+import { decodeArmadilloKey } from '../formats/armadillo.ts';
 import { decodeKeyList, decodeKeyRing, type TactKey } from '../formats/key-list.ts';
 import { packlistKeys } from '../paks/nadeo/keys.ts';
 import { decodePacklist } from '../paks/nadeo/packlist.ts';
 import type { KeyRow, Ledger } from '../store/ledger.ts';
+import { objectKeyRow } from '../store/object-keys.ts';
 import { packKeyRow } from './pack-keys.ts';
 
 /** What an import of keys did. */
@@ -18,7 +21,7 @@ export interface KeyImport {
 }
 
 /**
- * Takes the keys of key lists, key ring configs and packlist.dat into the ledger; of a name that comes again the last counts.
+ * Takes the keys of key lists, key ring configs, key files (NAME.ak) and packlist.dat into the ledger; of a name that comes again the last counts.
  * Nothing is taken when one of the files is bad.
  * @throws E_FORMAT that names file and line, E_NOT_FOUND
  */
@@ -39,15 +42,21 @@ function readRows(path: string): KeyRow[] {
   const source = basename(path);
   try {
     if (isPacklist(bytes)) return packlistKeys(decodePacklist(bytes)).map((key) => packKeyRow(key, source));
+    if (isArmadilloKey(source)) return [objectKeyRow(source.slice(0, -3), toHex(decodeArmadilloKey(bytes)), source)];
     const keys: TactKey[] = isKeyRing(bytes) ? decodeKeyRing(bytes) : decodeKeyList(bytes);
     return keys.map(({ name, key, extra = [] }) => ({ name, key, extra: extra.join(' '), source }));
   } catch (error) {
     throw new PakratError('E_FORMAT', `${path} holds no keys that can be read`, {
       cause: error,
-      hint: 'Keys are read from lists ("NAME KEY" a line, as TACTKeys has them), from key ring configs ("key-NAME = KEY"), and from packlist.dat.',
+      hint: 'Keys are read from lists ("NAME KEY" a line, as TACTKeys has them), from key ring configs ("key-NAME = KEY"), NAME.ak files, and from packlist.dat.',
       data: { path },
     });
   }
+}
+
+/** By its name, for that is the name of the key. */
+function isArmadilloKey(name: string): boolean {
+  return /^.+\.ak$/i.test(name);
 }
 
 /** Its version, which no text starts with. */

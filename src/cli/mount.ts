@@ -140,6 +140,7 @@ function makeFolder(folder: string): void {
   try {
     fs.mkdirSync(folder, { recursive: true });
   } catch (error) {
+    if (codeOf(error) === 'EEXIST') throw new PakratError('E_USAGE', `${folder} is a file, a folder is needed`);
     throw notMounted(folder, error);
   }
 }

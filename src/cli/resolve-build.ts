@@ -1,5 +1,5 @@
 import type { BuildIdentity } from '../builds/build.ts';
-import { hostOf, hostsOfRow } from '../cdn/hosts.ts';
+import { hostsOfRow } from '../cdn/hosts.ts';
 import { rowOfRegion } from '../cdn/product-rows.ts';
 import { serviceUrls } from '../cdn/service-urls.ts';
 import { isKeyHex } from '../core/bytes.ts';
@@ -46,7 +46,7 @@ export async function resolveBuild(
   const known = context.ledger.builds(spec.product);
   if (spec.build !== undefined && !options.fresh) {
     const row = known.find((build) => namesBuild(spec.build!, build.name, build.buildId, build.buildConfig));
-    if (row !== undefined) return withHosts(context, row);
+    if (row !== undefined) return row;
   }
   if (context.options.offline) return resolveOffline(context, spec, known);
   const versions = await table(context, spec.product, 'versions', options.fresh);
@@ -54,7 +54,7 @@ export async function resolveBuild(
   const row = versionRow(context, spec, versions) ?? rowByConfig(context, spec, versions);
   if (row !== undefined) return identityOf(context, spec.product, row, cdns);
   const remembered = known.find((build) => namesBuild(spec.build ?? '', build.name, build.buildId, build.buildConfig));
-  if (remembered !== undefined) return withHosts(context, remembered);
+  if (remembered !== undefined) return remembered;
   throw unknownBuild(spec, known, versions);
 }
 
@@ -87,7 +87,7 @@ async function table(context: ResolveContext, product: string, endpoint: string,
   const last = ledger.answers(product, endpoint)[0];
   const services = serviceUrls(options.settings.versionServices, options.region, options.patchUrls);
   const usable = last !== undefined && services.includes(last.service) ? last : undefined;
-  if (!fresh && usable !== undefined && Date.now() - usable.time < freshMs) return decodeBpsv(usable.body);
+  if (!fresh && usable !== undefined && isRecent(usable.time)) return decodeBpsv(usable.body);
   try {
     return (await productAnswer(context, product, endpoint)).bpsv;
   } catch (error) {
@@ -95,6 +95,12 @@ async function table(context: ResolveContext, product: string, endpoint: string,
     note(`Note: no version service answers; using what was said at ${new Date(last.time).toISOString()}.`);
     return decodeBpsv(last.body);
   }
+}
+
+/** A time to come is none: the clock was put back since. */
+function isRecent(time: number): boolean {
+  const age = Date.now() - time;
+  return age >= 0 && age < freshMs;
 }
 
 function namesBuild(wanted: string, name: string, buildId: string | null | undefined, buildConfig: string): boolean {
@@ -140,7 +146,7 @@ function rowByConfig(context: ResolveContext, spec: BuildSpec, live: Bpsv): Bpsv
 }
 
 function identityOf(context: ResolveContext, product: string, row: BpsvRow, cdns: Bpsv): BuildIdentity {
-  const { region, cdnHosts } = context.options;
+  const { region } = context.options;
   const found = rowOfRegion(cdns, ['Name'], region);
   const cdnPath = (found === undefined ? undefined : cell(found.row, 'Path'))?.replace(/^\/+|\/+$/g, '');
   if (found === undefined || cdnPath === undefined || !isSafeCdnPath(cdnPath)) {
@@ -173,21 +179,13 @@ function identityOf(context: ResolveContext, product: string, row: BpsvRow, cdns
     productConfig: key('ProductConfig') ?? null,
     keyRing: key('KeyRing') ?? null,
     region: cell(row, 'Region') ?? region,
-    hosts:
-      cdnHosts.length > 0
-        ? cdnHosts.map((host) => hostOf(host).base)
-        : listed.map((host) => (host.fallback ? `${host.base}?fallback=1` : host.base)),
+    hosts: listed.map((host) => (host.fallback ? `${host.base}?fallback=1` : host.base)),
   };
 }
 
 function keyCell(row: BpsvRow, name: string): string | undefined {
   const value = cell(row, name)?.toLowerCase();
   return value !== undefined && isKeyHex(value) ? value : undefined;
-}
-
-function withHosts(context: ResolveContext, row: BuildRow): BuildIdentity {
-  const { cdnHosts } = context.options;
-  return cdnHosts.length === 0 ? row : { ...row, hosts: cdnHosts.map((host) => hostOf(host).base) };
 }
 
 function unknownBuild(spec: BuildSpec, known: readonly BuildRow[], live: Bpsv | undefined): PakratError {

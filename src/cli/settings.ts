@@ -22,6 +22,14 @@ export interface Settings {
     smallJobs: number;
     gapBytes: number;
     maxRangeBytes: number;
+    patchGapBytes: number;
+    patchMaxBytes: number;
+  };
+  keys: {
+    url: string;
+  };
+  listfile: {
+    url: string;
   };
 }
 

@@ -1,10 +1,11 @@
 import { existsSync, statSync } from 'node:fs';
-import { PakratError } from '../core/errors.ts';
+import { isCdnFolder } from '../casc/find-cdn.ts';
+import { isInstall } from '../casc/find-install.ts';
 import { findLocal, isOfFamily, type LocalOptions, type LocalPlace, openLocal } from '../sources/open-local.ts';
-import { PakPool, usefulThreads } from '../sources/pak-pool.ts';
+import type { PakPool } from '../sources/pak-pool.ts';
 import { pakSource } from '../sources/pak-source.ts';
 import type { Source } from '../sources/source.ts';
-import type { SessionHooks } from './compose.ts';
+import type { Session, SessionHooks } from './compose.ts';
 import type { GlobalOptions } from './global-options.ts';
 import { localOptions, type PakFlags } from './pak-options.ts';
 
@@ -19,7 +20,14 @@ export interface SourceName {
 export function parseSourceName(text: string): SourceName {
   const [, scheme, rest] = /^(tact|pak|casc|cdn):(.*)$/.exec(text) ?? [];
   if (scheme !== undefined) return { scheme: scheme as SourceName['scheme'], rest: rest! };
-  return { scheme: existsSync(text) || looksLikePath(text) ? 'pak' : 'tact', rest: text };
+  return { scheme: existsSync(text) || looksLikePath(text) ? localScheme(text) : 'tact', rest: text };
+}
+
+/** What a path is; the build that is meant may stand behind it: `PATH@BUILD`. */
+function localScheme(text: string): 'pak' | 'casc' | 'cdn' {
+  const path = existsSync(text) ? text : text.replace(/@[^@]*$/, '');
+  if (isCdnFolder(path)) return 'cdn';
+  return isInstall(path) ? 'casc' : 'pak';
 }
 
 /** A product has no slash in its name, and no ending. */
@@ -39,19 +47,18 @@ export interface SourceContext {
   tellNotes?: boolean;
 }
 
-/** Opens what a person names, runs `body` with it, and closes it. */
+/** Opens what a person names, runs `body` with it (and, for a build of the store, with its session), and closes it. */
 export async function withSource<Result>(
   options: GlobalOptions,
   text: string,
   context: SourceContext,
-  body: (source: Source) => Promise<Result>,
+  body: (source: Source, session?: Session) => Promise<Result>,
 ): Promise<Result> {
   const { scheme, rest } = parseSourceName(text);
   if (scheme === 'pak') return withPak(options, rest, context, body);
   if (scheme === 'tact') return withBuild(options, rest, context, body);
-  throw new PakratError('E_UNSUPPORTED', `${text}: sources of this kind cannot be read yet`, {
-    hint: 'Name a product, such as wow_classic_era, or a PAK.',
-  });
+  const { withLocalBuild } = await import('./local-source.ts');
+  return withLocalBuild(options, { scheme, rest }, context, (source) => body(source));
 }
 
 /** PAKs from this size on are worth threads. */
@@ -64,7 +71,7 @@ async function withPak<Result>(
   body: (source: Source) => Promise<Result>,
 ): Promise<Result> {
   const place = await findLocal(path, await withStoredKeys(options, path, await localOptions(flags, path)));
-  const pool = readsAll && usefulThreads() > 1 && isLarge(place) ? new PakPool(place, usefulThreads()) : undefined;
+  const pool = readsAll && isLarge(place) ? await startPool(place) : undefined;
   try {
     const pak = await openLocal(place);
     try {
@@ -76,6 +83,12 @@ async function withPak<Result>(
   } finally {
     await pool?.end();
   }
+}
+
+async function startPool(place: LocalPlace): Promise<PakPool | undefined> {
+  const { PakPool, usefulThreads } = await import('../sources/pak-pool.ts');
+  const threads = usefulThreads();
+  return threads > 1 ? new PakPool(place, threads) : undefined;
 }
 
 function isLarge({ path, kind }: LocalPlace): boolean {
@@ -93,7 +106,7 @@ async function withBuild<Result>(
   options: GlobalOptions,
   spec: string,
   { hooks, threads = 0 }: SourceContext,
-  body: (source: Source) => Promise<Result>,
+  body: (source: Source, session: Session) => Promise<Result>,
 ): Promise<Result> {
   const { Session } = await import('./compose.ts');
   const { buildSource } = await import('../sources/build-source.ts');
@@ -102,7 +115,7 @@ async function withBuild<Result>(
     const build = await session.openBuild(await session.resolve(spec));
     const source = buildSource(build, { locale: options.locale });
     try {
-      return await body(source);
+      return await body(source, session);
     } finally {
       await source.close();
     }

@@ -1,6 +1,6 @@
 import type { Amount } from '../store/ledger.ts';
 import { openStore } from '../store/store.ts';
-import { formatBytes, formatCount } from './render/bytes.ts';
+import { formatBytes, plural } from './render/bytes.ts';
 import { renderTable } from './render/table.ts';
 
 /** What `status --json` prints. */
@@ -32,10 +32,11 @@ export function readStatus(folder: string, product: string | undefined): StatusR
   }
 }
 
-/** The report in words. */
-export function renderStatus(report: StatusReport, width: number): string {
+/** The report in words. @param shown.product the one that was asked for */
+export function renderStatus(report: StatusReport, shown: { width: number; product?: string | undefined }): string {
+  const { width, product } = shown;
   const head = `${report.store}: ${formatBytes(report.bytes)} held`;
-  if (report.builds.length === 0) return `${head}, no build was synced`;
+  if (report.builds.length === 0) return `${head}, no build${product === undefined ? '' : ` of ${product}`} was synced`;
   const columns = [
     { title: 'product' },
     { title: 'build' },
@@ -47,7 +48,7 @@ export function renderStatus(report: StatusReport, width: number): string {
     ...[product, name, formatBytes(wanted.bytes), formatBytes(Math.min(held.bytes, wanted.bytes))],
     held.entries >= wanted.entries
       ? 'complete'
-      : `unfinished, ${formatCount(wanted.entries - held.entries)} entries to go`,
+      : `unfinished, ${plural(wanted.entries - held.entries, 'entry', 'entries')} to go`,
   ]);
   return `${head}\n\n${renderTable(columns, rows, width)}`;
 }

@@ -1,18 +1,23 @@
-import { isPakratError, PakratError } from '../core/errors.ts';
+import { PakratError } from '../core/errors.ts';
 import type { Amount } from '../store/ledger.ts';
+import type { PatchedAmount } from '../sync/patch-plan.ts';
 import { requestCount } from '../sync/plan.ts';
 import { amountsByTag, type Selection } from '../sync/selection.ts';
-import { planSync, type SyncTools, syncBuild } from '../sync/sync-build.ts';
+import { planPatchedSync, type SyncTools, syncBuild } from '../sync/sync-build.ts';
 import { type Session, type SessionHooks, withSession } from './compose.ts';
 import type { GlobalOptions } from './global-options.ts';
-import { formatBytes, formatCount, formatDuration, parseSize } from './render/bytes.ts';
+import { parseSize } from './render/bytes.ts';
 import type { Progress } from './render/progress.ts';
+import { type StepProgress, stepProgress } from './step-progress.ts';
+import { incomplete, interrupted, resumable } from './sync-errors.ts';
 
 /** What `sync` was asked for. */
 export interface SyncRequest {
   build: string;
   selection: Selection;
   dryRun: boolean;
+  /** Patch what is held of older builds where that fetches less. */
+  patch?: boolean | undefined;
   jobs?: number | undefined;
   bytesPerSecond?: number | undefined;
   threads?: number | undefined;
@@ -24,9 +29,11 @@ export interface SyncReport {
   build: { name: string; buildConfig: string; cdnConfig: string };
   wanted: Amount;
   held: Amount;
-  /** Entries that this run brought, bytes and requests of all kinds that it took. */
+  /** Entries that this run brought, manifests included; bytes and requests of all kinds that it took. */
   fetched: Amount & { requests: number };
   missing: Amount;
+  /** With --patch: what was made out of older entries (they are among `fetched.entries`); with --dry-run what would be. */
+  patched?: PatchedAmount;
   seconds: number;
   /** With --dry-run: what would be fetched. */
   plan?: {
@@ -46,6 +53,18 @@ export function parseRate(text: string | undefined): number | undefined {
   return rate;
 }
 
+/** `--tags` as a list. @throws E_USAGE when it names none: that would be the whole build */
+export function parseTags(text: string | undefined): string[] {
+  const tags = (text ?? '')
+    .split(',')
+    .map((part) => part.trim())
+    .filter(Boolean);
+  if (text !== undefined && tags.length === 0) {
+    throw new PakratError('E_USAGE', '--tags names no tag', { hint: 'Leave it away for the whole build.' });
+  }
+  return tags;
+}
+
 type SyncHooks = SessionHooks & { progress: Progress };
 
 /**
@@ -60,7 +79,7 @@ export async function runSync(options: GlobalOptions, request: SyncRequest, hook
     });
   }
   const started = performance.now();
-  const onStep = (phase: string): void => progress.update({ phase, done: 0, total: 0 });
+  const steps = stepProgress(progress);
   const session = {
     create: true,
     fresh: true,
@@ -69,10 +88,12 @@ export async function runSync(options: GlobalOptions, request: SyncRequest, hook
     threads: request.threads,
   };
   try {
-    return await withSession(options, { ...session, hooks: { ...hooks, onStep } }, (opened) =>
-      sync(opened, request, { options, hooks, started }),
-    );
+    return await withSession(options, { ...session, hooks: { ...hooks, onStep: steps.onStep } }, (opened) => {
+      steps.watch(() => opened.traffic.bytes);
+      return sync(opened, request, { options, hooks, started, steps });
+    });
   } finally {
+    steps.end();
     progress.end();
   }
 }
@@ -80,29 +101,41 @@ export async function runSync(options: GlobalOptions, request: SyncRequest, hook
 async function sync(
   session: Session,
   request: SyncRequest,
-  context: { options: GlobalOptions; hooks: SyncHooks; started: number },
+  context: { options: GlobalOptions; hooks: SyncHooks; started: number; steps: StepProgress },
 ): Promise<SyncReport> {
+  const { steps } = context;
   const { lockStore } = await import('../store/lock.ts');
   const unlock = request.dryRun || context.options.offline ? undefined : lockStore(session.store.layout.lock);
   try {
     // Its threads start while the version service and the configs are asked for.
     if (!request.dryRun) await session.engine();
+    steps.onStep('version service');
     const identity = await session.resolve(request.build);
+    steps.onStep('configs');
     const build = await session.openBuild(identity);
     try {
       const { product, name, buildConfig, cdnConfig } = identity;
       const report = { product, build: { name, buildConfig, cdnConfig } };
-      const tools = syncTools(session, build, context);
+      const tools = syncTools(session, build, { ...context, request });
       if (request.dryRun)
-        return { ...report, ...(await dryRun(session, tools, request)), seconds: secondsSince(context.started) };
-      const result = await trackSync(session, tools, request, context.hooks);
+        return {
+          ...report,
+          ...(await dryRun(session, tools, { request, hooks: context.hooks })),
+          seconds: secondsSince(context.started),
+        };
+      const result = await trackSync(session, tools, request, context);
+      noteWhyNotPatched(context.hooks, result.patchReason);
       const fetched = {
-        entries: result.fetchedEntries,
+        entries: session.traffic.entries + result.fetchedEntries,
         bytes: session.traffic.bytes,
         requests: session.traffic.requests,
       };
-      const { wanted, held, missing } = result;
-      const full: SyncReport = { ...report, wanted, held, fetched, missing, seconds: secondsSince(context.started) };
+      const { wanted, held, missing, patched } = result;
+      const full: SyncReport = {
+        ...{ ...report, wanted, held, fetched, missing },
+        ...(patched && { patched }),
+        seconds: secondsSince(context.started),
+      };
       if (missing.entries > 0 || result.failures.length > 0) throw incomplete(full, result.failures);
       return full;
     } finally {
@@ -115,23 +148,30 @@ async function sync(
   }
 }
 
-/** That hosts which work gave some object wrong each time may be over when the command is run again, as for any entry that is left. */
-function resumable(error: unknown): unknown {
-  if (!isPakratError(error) || error.code !== 'E_NETWORK_EXHAUSTED') return error;
-  return new PakratError('E_INCOMPLETE', error.message, { hint: runAgain, data: error.data });
-}
-
-function syncTools(session: Session, build: SyncTools['build'], context: { options: GlobalOptions }): SyncTools {
-  const { gapBytes, maxRangeBytes } = context.options.settings.sync;
+function syncTools(
+  session: Session,
+  build: SyncTools['build'],
+  { options, request }: { options: GlobalOptions; request: SyncRequest },
+): SyncTools {
+  const { gapBytes, maxRangeBytes, patchGapBytes, patchMaxBytes } = options.settings.sync;
   return {
     store: session.store,
     build,
-    cdn: () => session.cdn(),
+    cdn: async () => {
+      // A dry run may be offline; the lists of patches are then those that are held.
+      if (options.offline) throw new PakratError('E_OFFLINE', 'nothing may be fetched: --offline is given');
+      return session.cdn();
+    },
     engine: () => session.engine(),
     committer: session.committer,
     jobs: session.jobs,
     planOptions: { gapBytes, maxRangeBytes },
+    patches: request.patch === true ? { gapBytes: patchGapBytes, maxBytes: patchMaxBytes } : undefined,
   };
+}
+
+function noteWhyNotPatched({ note }: SyncHooks, reason: string | undefined): void {
+  if (reason !== undefined) note(`--patch: ${reason}`);
 }
 
 function secondsSince(started: number): number {
@@ -141,10 +181,15 @@ function secondsSince(started: number): number {
 type Tracked = Awaited<ReturnType<typeof syncBuild>> & { fetchedEntries: number };
 
 /** Runs the sync with its progress shown. */
-async function trackSync(session: Session, tools: SyncTools, request: SyncRequest, hooks: SyncHooks): Promise<Tracked> {
+async function trackSync(
+  session: Session,
+  tools: SyncTools,
+  request: SyncRequest,
+  { hooks, steps }: { hooks: SyncHooks; steps: StepProgress },
+): Promise<Tracked> {
   let total = 0;
   let files = { done: 0, total: 0 };
-  const overhead = session.traffic.bytes;
+  let overhead = 0;
   const hosts = session.hosts.all.filter((host) => !host.fallback).map((host) => host.base.replace(/^https?:\/\//, ''));
   const show = (): void => {
     if (total > 0)
@@ -164,6 +209,8 @@ async function trackSync(session: Session, tools: SyncTools, request: SyncReques
         ...tools,
         onEvent(event) {
           if (event.type === 'planned') {
+            steps.end();
+            overhead = session.traffic.bytes;
             total = event.plan.rangeBytes;
             files = { done: 0, total: event.plan.missing.entries };
           } else {
@@ -176,6 +223,8 @@ async function trackSync(session: Session, tools: SyncTools, request: SyncReques
       request.selection,
     );
     return { ...result, fetchedEntries };
+  } catch (error) {
+    throw total > 0 ? interrupted(error, session.store.ledger, tools.build.identity) : error;
   } finally {
     clearInterval(timer);
   }
@@ -184,62 +233,21 @@ async function trackSync(session: Session, tools: SyncTools, request: SyncReques
 async function dryRun(
   session: Session,
   tools: SyncTools,
-  request: SyncRequest,
+  { request, hooks }: { request: SyncRequest; hooks: SyncHooks },
 ): Promise<Omit<SyncReport, 'product' | 'build' | 'seconds'>> {
-  const { plan, wanted } = await planSync(tools, request.selection);
+  const { plan, wanted, patches } = await planPatchedSync(tools, request.selection);
+  noteWhyNotPatched(hooks, patches?.reason);
   const download = await tools.build.download();
   const tags = download === undefined ? [] : amountsByTag(wanted, download);
   return {
     ...{ wanted: plan.wanted, held: plan.held, missing: plan.missing },
-    fetched: { entries: 0, bytes: session.traffic.bytes, requests: session.traffic.requests },
+    fetched: { entries: session.traffic.entries, bytes: session.traffic.bytes, requests: session.traffic.requests },
+    ...(patches && { patched: patches.expected }),
     plan: {
-      bytes: plan.rangeBytes,
-      requests: requestCount(plan, tools.planOptions.maxRangeBytes),
+      bytes: plan.rangeBytes + (patches?.jobBytes ?? 0),
+      requests: requestCount(plan, tools.planOptions.maxRangeBytes) + (patches?.jobs.length ?? 0),
       priorities: [...plan.byPriority].sort(([a], [b]) => a - b).map(([priority, amount]) => ({ priority, ...amount })),
       tags: tags.map(({ tag, amount }) => ({ tag: tag.name, type: tag.type, ...amount })),
     },
   };
-}
-
-const runAgain = 'Run the same command again to go on; what was fetched stays.';
-
-function incomplete(report: SyncReport, failures: readonly { path: string; message: string }[]): PakratError {
-  const { missing } = report;
-  const shown = [...new Map(failures.map(({ path, message }) => [path, message])).values()].slice(0, 2);
-  const what =
-    missing.entries > 0
-      ? `${formatCount(missing.entries)} entries (${formatBytes(missing.bytes)}) are still missing`
-      : `${failures.length} objects are missing`;
-  return new PakratError('E_INCOMPLETE', `${what}: ${shown.join('; ')}`, {
-    hint: runAgain,
-    data: {
-      missingEntries: missing.entries,
-      missingBytes: missing.bytes,
-      failures: failures.slice(0, 20).map((failure) => failure.message),
-    },
-  });
-}
-
-/** The report in words. */
-export function renderSync(report: SyncReport): string {
-  const { build, product, wanted, held, fetched, missing, seconds, plan } = report;
-  const lines = [`${product} ${build.name} (build config ${build.buildConfig})`];
-  const amount = ({ entries, bytes }: Amount): string => `${formatCount(entries)} entries, ${formatBytes(bytes)}`;
-  lines.push(`  wanted   ${amount(wanted)}`, `  held     ${amount(held)}`);
-  if (plan === undefined) {
-    lines.push(
-      `  fetched  ${amount(fetched)} in ${formatCount(fetched.requests)} requests, ${formatDuration(seconds)}`,
-    );
-  } else {
-    lines.push(
-      `  missing  ${amount(missing)}`,
-      `  plan     ${formatBytes(plan.bytes)} in ${formatCount(plan.requests)} requests`,
-    );
-    if (plan.priorities.length > 0) lines.push('', '  missing by priority (lower is sooner)');
-    for (const { priority, ...rest } of plan.priorities)
-      lines.push(`    ${String(priority).padStart(4)}  ${amount(rest)}`);
-    if (plan.tags.length > 0) lines.push('', '  wanted by tag');
-    for (const { tag, ...rest } of plan.tags) lines.push(`    ${tag.padEnd(12)}  ${amount(rest)}`);
-  }
-  return lines.join('\n');
 }

@@ -18,9 +18,10 @@ import {
 import { partialFile } from '../sync/store-objects.ts';
 import type { SessionHooks } from './compose.ts';
 import type { GlobalOptions } from './global-options.ts';
+import { knownBuild } from './known-build.ts';
+import { recountBuilds } from './recount-builds.ts';
 import type { Progress } from './render/progress.ts';
 import { type Damage, repairDamage } from './repair-store.ts';
-import { parseBuildSpec, resolveBuild } from './resolve-build.ts';
 
 type VerifyHooks = SessionHooks & { progress: Progress };
 
@@ -52,6 +53,10 @@ export async function verifyStore(
       // An archive whose index had to be fetched first could not be checked before.
       if (check.unread.length > 0) check.readAgain();
     }
+    if (canWrite && check.damages.length > 0) await recountBuilds(options, check.damages, hooks);
+    if (canWrite && check.damages.length > check.result.repaired) {
+      hooks.note('Note: what is damaged is not held any more; sync again to fetch it.');
+    }
     return check.result;
   } finally {
     unlock?.();
@@ -69,21 +74,6 @@ function isWritable({ layout }: Store): boolean {
   }
 }
 
-/** A build as the ledger remembers it: what the services say now is of no interest. */
-async function knownBuild(options: GlobalOptions, store: Store, text: string): Promise<BuildRow> {
-  const spec = parseBuildSpec(text);
-  const http = { get: (): Promise<never> => Promise.reject(new Error('asked while offline')) };
-  const context = {
-    ledger: store.ledger,
-    options: { ...options, offline: true },
-    note: () => {},
-    signal: undefined,
-    http,
-  };
-  const { product, buildConfig } = await resolveBuild(context, spec, { fresh: false });
-  return store.ledger.builds(product).find((row) => row.buildConfig === buildConfig)!;
-}
-
 /** One run over a store: what was checked, what is bad, and what of it can be brought again. */
 class StoreCheck {
   readonly result: VerifyResult = { checked: { entries: 0, bytes: 0 }, bad: [], repaired: 0 };
@@ -93,6 +83,8 @@ class StoreCheck {
   readonly #store: Store;
   readonly #canWrite: boolean;
   readonly #hooks: VerifyHooks;
+  /** CDN paths whose objects are encrypted, and whose key is missing. */
+  readonly #locked = new Set<string>();
   #total = 0;
 
   constructor(store: Store, { canWrite, hooks }: { canWrite: boolean; hooks: VerifyHooks }) {
@@ -131,9 +123,24 @@ class StoreCheck {
   }
 
   #check(object: KnownObject): void {
+    if (this.#isLocked(object)) return;
     if (object.form === 'archive') this.#checkArchive(object);
     else if (object.form === 'loose') this.#checkLoose(object);
     else if (object.complete) this.#checkWhole(object);
+  }
+
+  /** Without the key of its objects nothing of a CDN path can be checked, and nothing is known to be damaged. */
+  #isLocked({ path, name }: KnownObject): boolean {
+    try {
+      this.#store.objectKeys.keyOf(path);
+      return false;
+    } catch (error) {
+      if (!isPakratError(error) || error.code !== 'E_KEY_MISSING') throw error;
+      const { code, message } = error;
+      if (!this.#locked.has(name.cdnPath)) this.result.bad.push({ name: name.cdnPath, code, message });
+      this.#locked.add(name.cdnPath);
+      return true;
+    }
   }
 
   #checkWhole(object: KnownObject): void {
@@ -141,7 +148,7 @@ class StoreCheck {
     const file = this.#store.file(path);
     this.#guard(object, () => {
       const check = form === 'patch' ? checkPatch : checkSmallObject;
-      check(name, new Uint8Array(fs.readFileSync(file)));
+      check(name, this.#store.objectKeys.decrypt(path, new Uint8Array(fs.readFileSync(file))));
     });
     this.#count(size);
   }
@@ -183,9 +190,13 @@ class StoreCheck {
     this.#guard(object, () => {
       const file = this.#store.file(path);
       if (fs.statSync(file).size !== size) throw new PakratError('E_INTEGRITY', `it has not ${size} bytes any more`);
-      const [damage] = checkEntries(file, [entry], { spans, onEntry });
+      const [damage] = checkEntries(file, [entry], { spans, onEntry, decrypt: this.#decrypt(path) });
       if (damage !== undefined) throw new PakratError('E_INTEGRITY', damage.message);
     });
+  }
+
+  #decrypt(path: string): (bytes: Uint8Array, offset: number) => Uint8Array {
+    return (bytes, offset) => this.#store.objectKeys.decrypt(path, bytes, offset);
   }
 
   #checkPartial({ path, name }: KnownObject): void {
@@ -202,13 +213,16 @@ class StoreCheck {
     }
     const spans = this.#store.ledger.spans(path);
     const onEntry = (size: number): void => this.#count(size);
-    const damaged = checkEntries(this.#store.file(path), archiveEntries(bytes, name), { spans, onEntry });
+    const decrypt = this.#decrypt(path);
+    const damaged = checkEntries(this.#store.file(path), archiveEntries(bytes, name), { spans, onEntry, decrypt });
     this.#forgetEntries(object, damaged);
   }
 
   #forgetEntries(object: KnownObject, damaged: readonly DamagedEntry[]): void {
     for (const entry of damaged) {
-      const { ekey, code, message } = entry;
+      const { ekey, code } = entry;
+      // It is named in front already.
+      const message = entry.message.replace(new RegExp(`^entry ${ekey}:? `), '');
       this.#report({ name: `${object.path} ${ekey}`, code, message }, { kind: 'entry', object, entry });
     }
     if (!this.#canWrite || damaged.length === 0) return;

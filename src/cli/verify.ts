@@ -1,11 +1,11 @@
 import { isPakSource } from '../sources/pak-source.ts';
-import { type VerifyResult, verifyPak } from '../sources/verify.ts';
+import { type VerifyProblem, type VerifyResult, verifyPak } from '../sources/verify.ts';
 import type { SessionHooks } from './compose.ts';
 import { exitCodeOf, exitCodes } from './exit-codes.ts';
-import { unsureLines } from './extract.ts';
+import { problemLine, unsureLines } from './extract.ts';
 import type { GlobalOptions } from './global-options.ts';
 import type { PakFlags } from './pak-options.ts';
-import { formatBytes, formatCount } from './render/bytes.ts';
+import { formatBytes, formatCount, plural } from './render/bytes.ts';
 import type { Progress } from './render/progress.ts';
 import { parseSourceName, withSource } from './sources.ts';
 
@@ -26,11 +26,15 @@ export async function runVerify(
   hooks: VerifyHooks,
 ): Promise<VerifyResult> {
   try {
-    const local = request.source !== undefined && parseSourceName(request.source).scheme !== 'tact';
-    if (local) return await verifyLocal(options, request, hooks);
+    const named = request.source === undefined ? undefined : parseSourceName(request.source);
+    if (named?.scheme === 'pak') return await verifyLocal(options, request, hooks);
+    if (named?.scheme === 'casc' || named?.scheme === 'cdn') {
+      if (request.repair) hooks.note('Note: nothing can be repaired in this folder; it is only checked.');
+      const { verifyLocalBuild } = await import('./local-source.ts');
+      return await verifyLocalBuild(options, { scheme: named.scheme, rest: named.rest }, hooks);
+    }
     const { verifyStore } = await import('./verify-store.ts');
-    const spec = request.source === undefined ? undefined : parseSourceName(request.source).rest;
-    return await verifyStore(options, { spec, repair: request.repair }, hooks);
+    return await verifyStore(options, { spec: named?.rest, repair: request.repair }, hooks);
   } finally {
     hooks.progress.end();
   }
@@ -44,7 +48,7 @@ async function verifyLocal(
   if (repair) hooks.note('Note: nothing can be fetched for a PAK; it is only checked.');
   const { signal, progress } = hooks;
   const state = { phase: 'verify', done: 0, total: 0, files: { done: 0, total: 0 } };
-  const show = (): void => progress.update({ ...state, files: { ...state.files } });
+  const show = (): void => progress.update(state);
   return withSource(options, text!, { hooks, pak, readsAll: true }, async (source) => {
     if (!isPakSource(source)) throw new Error('a local source that is no PAK');
     return verifyPak(source, {
@@ -72,9 +76,24 @@ export function verifyExitCode({ bad, repaired }: VerifyResult): number {
 
 /** The result in words. */
 export function renderVerify({ checked, bad, repaired, unsure = [] }: VerifyResult): string {
-  const lines = [`${formatCount(checked.entries)} entries (${formatBytes(checked.bytes)}) checked`];
+  const lines = [`${plural(checked.entries, 'entry', 'entries')} (${formatBytes(checked.bytes)}) checked`];
   if (unsure.length > 0) lines.push(...unsureLines(unsure));
   lines.push(bad.length === 0 ? 'all right' : `${formatCount(bad.length)} bad, ${formatCount(repaired)} repaired`);
-  for (const { name, message } of bad) lines.push(`  ${name === '' ? 'directory' : name}: ${message}`);
+  for (const { name, message } of grouped(bad)) lines.push(problemLine(name === '' ? 'directory' : name, message));
   return lines.join('\n');
+}
+
+/** Entries of one archive that have the same trouble take one line together: there are thousands when its file is gone. */
+function grouped(bad: readonly VerifyProblem[]): { name: string; message: string }[] {
+  const groups = new Map<string, { name: string; message: string; archive: string; count: number }>();
+  for (const { name, message } of bad) {
+    const [, archive] = /^(\S+) [0-9a-f]{32}$/.exec(name) ?? [];
+    const key = archive === undefined ? `${groups.size}` : `${archive} ${message}`;
+    const known = groups.get(key);
+    if (known === undefined) groups.set(key, { name, message, archive: archive ?? name, count: 1 });
+    else known.count += 1;
+  }
+  return [...groups.values()].map(({ name, message, archive, count }) =>
+    count === 1 ? { name, message } : { name: archive, message: `${plural(count, 'entry', 'entries')}: ${message}` },
+  );
 }

@@ -1,6 +1,9 @@
 import { salsa20 as xorKeystream } from '@noble/ciphers/salsa.js';
+import { formatError } from '../core/errors.ts';
 
 const blockSize = 64;
+/** The library counts blocks in 32 bits. */
+const maxPosition = 0xffff_ffff * blockSize;
 
 /**
  * Encrypts or decrypts with Salsa20/20.
@@ -16,12 +19,20 @@ export function salsa20(key: Uint8Array, nonce: Uint8Array, data: Uint8Array, co
 export function salsa20Stream(key: Uint8Array, nonce: Uint8Array, counter = 0): (piece: Uint8Array) => Uint8Array {
   let position = counter * blockSize;
   return (piece) => {
-    const skip = position % blockSize;
-    // A copy that starts at a block: the cipher is fast only on whole, aligned words, and works in place then.
-    const blocks = new Uint8Array(skip + piece.length);
-    blocks.set(piece, skip);
-    xorKeystream(key, nonce, blocks, blocks, Math.floor(position / blockSize));
+    const out = salsa20At(key, nonce, piece, position);
     position += piece.length;
-    return blocks.subarray(skip);
+    return out;
   };
+}
+
+/** As {@link salsa20} for data that lies at any `position` of the whole, in bytes. */
+export function salsa20At(key: Uint8Array, nonce: Uint8Array, data: Uint8Array, position: number): Uint8Array {
+  if (position + data.length > maxPosition)
+    throw formatError('E_FORMAT_RANGE', 'Salsa20', 'data beyond its key stream');
+  const skip = position % blockSize;
+  // A copy that starts at a block: the cipher is fast only on whole, aligned words, and works in place then.
+  const blocks = new Uint8Array(skip + data.length);
+  blocks.set(data, skip);
+  xorKeystream(key, nonce, blocks, blocks, Math.floor(position / blockSize));
+  return blocks.subarray(skip);
 }

@@ -1,12 +1,24 @@
 import type { Build } from '../builds/build.ts';
-import { type BuildFile, findFile, listFiles, placesOf, readFile, resolveParts, sizeOf } from '../builds/files.ts';
+import {
+  type BuildFile,
+  filesOf,
+  findContentsOf,
+  findFile,
+  type KnownParts,
+  placesOf,
+  type ResolvedPart,
+  readFile,
+  resolveParts,
+  sizeOf,
+} from '../builds/files.ts';
+import { missingKeys } from '../builds/missing-keys.ts';
 import type { EntryPlace } from '../builds/objects.ts';
 import { isPakratError } from '../core/errors.ts';
 import { localeNames } from '../formats/locale.ts';
 import type { Source, SourceEntry } from './source.ts';
 
 const allLocales = 0xffffffff;
-/** So many files are looked up together. */
+/** So many files are looked up together: more would be a little faster, and take more memory. */
 const batchSize = 16_384;
 
 /** A file of a build, as listed. */
@@ -14,22 +26,43 @@ export interface BuildEntry extends SourceEntry {
   readonly file: BuildFile;
 }
 
+/** A build as a source. */
+export interface BuildSource extends Source<BuildEntry> {
+  readonly build: Build;
+  /** Whose variants it gives. */
+  readonly locale: string;
+}
+
+/** True for a source that is a build. */
+export function isBuildSource(source: Source): source is BuildSource {
+  return 'build' in source;
+}
+
+/** Which variants of its files a build gives, and what is to be said of them. */
+export interface BuildSourceOptions {
+  locale: string;
+  /** What a reader should know of a content that has these encodings. */
+  noteOf?: ((ekeys: readonly string[]) => string | undefined) | undefined;
+}
+
 /** A build as a source: its files in the variants for one locale. Closing it closes the build. */
-export function buildSource(build: Build, options: { locale: string }): Source<BuildEntry> {
+export function buildSource(build: Build, options: BuildSourceOptions): BuildSource {
   const { identity } = build;
-  const toEntry = (file: BuildFile): BuildEntry => entryOf(build, file);
+  const toEntry = (file: BuildFile): BuildEntry =>
+    new Row(build, file, { options, known: () => findContentsOf(build, [file])(0) });
   return {
+    ...{ build, locale: options.locale },
     kind: 'build',
     label: `${identity.product} ${identity.name}`,
     async *list(matches) {
       let batch: BuildFile[] = [];
-      for await (const file of listFiles(build, { ...options, matches })) {
+      for (const file of await filesOf(build, { ...options, matches })) {
         batch.push(file);
         if (batch.length < batchSize) continue;
-        yield* entriesOf(build, batch);
+        yield* entriesOf(build, batch, options);
         batch = [];
       }
-      yield* entriesOf(build, batch);
+      yield* entriesOf(build, batch, options);
     },
     get: async (name) => toEntry(await findFile(build, name, options)),
     async prepare(entries) {
@@ -43,33 +76,56 @@ export function buildSource(build: Build, options: { locale: string }): Source<B
       }
     },
     read: ({ file }) => readFile(build, file),
+    missingKeys: () => missingKeys(build, options),
     info: () => buildInfo(build),
     close: async () => build.close(),
   };
 }
 
-/** Entries of many files. Looked up in the order of their ckeys, so that each page of the encoding file is read once for all of them. */
-function entriesOf(build: Build, files: readonly BuildFile[]): BuildEntry[] {
-  const ckeyOf = (i: number): string => files[i]!.parts[0]?.ckey ?? '';
-  const order = files.map((_, i) => i).sort((a, b) => (ckeyOf(a) < ckeyOf(b) ? -1 : 1));
-  const entries = new Array<BuildEntry>(files.length);
-  for (const i of order) entries[i] = entryOf(build, files[i]!);
-  return entries;
+/** Entries of many files, looked up together. */
+function* entriesOf(build: Build, files: readonly BuildFile[], options: BuildSourceOptions): Generator<BuildEntry> {
+  const find = findContentsOf(build, files);
+  for (let i = 0; i < files.length; i++) yield new Row(build, files[i]!, { options, known: () => find(i) });
 }
 
-function entryOf(build: Build, file: BuildFile): BuildEntry {
-  const parts = resolveParts(build, file);
-  const only = parts.length === 1 ? parts[0] : undefined;
-  const ckey = only?.ckey;
-  const { localeFlags = allLocales } = file;
-  const locale = localeFlags === allLocales ? undefined : localeNames(localeFlags).join(' ');
-  return {
-    name: file.name,
-    size: sizeOf(parts),
-    md5: only !== undefined && only.size === only.contentSize ? ckey : undefined,
-    file,
-    facts: { fileDataId: file.fileDataId, ckey, ekey: only?.ekeys[0], locale },
-  };
+/** How a row comes to what the encoding file knows of its file. */
+interface RowOptions {
+  options: BuildSourceOptions;
+  known: () => KnownParts | undefined;
+}
+
+/** What only some ask for is made when it is asked for: a list may have millions of rows. */
+class Row implements BuildEntry {
+  readonly file: BuildFile;
+  readonly size: number | undefined;
+  readonly note: string | undefined;
+  readonly #parts: () => ResolvedPart[];
+
+  constructor(build: Build, file: BuildFile, { options: { noteOf }, known }: RowOptions) {
+    this.file = file;
+    this.#parts = () => resolveParts(build, file, known());
+    const contents = known();
+    this.size = sizeOf(file.parts.map(({ size }, i) => ({ size: size ?? contents?.[i]?.size })));
+    this.note =
+      noteOf &&
+      this.#parts()
+        .map(({ ekeys }) => noteOf(ekeys))
+        .find((text) => text !== undefined);
+  }
+  get name(): string {
+    return this.file.name;
+  }
+  get md5(): string | undefined {
+    const [only, another] = this.#parts();
+    return another === undefined && only?.size === only?.contentSize ? only?.ckey : undefined;
+  }
+  get facts(): Readonly<Record<string, unknown>> {
+    const { fileDataId, localeFlags = allLocales } = this.file;
+    const [only, another] = this.#parts();
+    const { ckey, ekeys } = (another === undefined ? only : undefined) ?? { ckey: undefined, ekeys: [] };
+    const locale = localeFlags === allLocales ? undefined : localeNames(localeFlags).join(' ');
+    return { fileDataId, ckey, ekey: ekeys[0], locale, note: this.note };
+  }
 }
 
 function firstPlaces(build: Build, file: BuildFile): EntryPlace[] {

@@ -1,10 +1,9 @@
 import { concatBytes } from '../core/bytes.ts';
 import { codeOf, isPakratError, PakratError } from '../core/errors.ts';
+import { type ChosenFile, chosenFiles } from './chosen-files.ts';
 import { type ExtractOptions, type ExtractResult, noRaw } from './extract.ts';
-import { outputName } from './output-name.ts';
 import { outputPath } from './output-path.ts';
-import { selectFiles } from './select.ts';
-import type { Source, SourceEntry } from './source.ts';
+import type { Source } from './source.ts';
 import { tarEnd, tarHeader, tarPadding } from './tar.ts';
 
 /** Content up to this size is held until it is whole; more is decoded twice, first to see that it is right. */
@@ -22,9 +21,10 @@ export async function* tarFiles(
   result: ExtractResult,
 ): AsyncGenerator<Uint8Array> {
   if (options.raw === true && source.readRaw === undefined) throw noRaw(source);
-  let batch: SourceEntry[] = [];
-  for await (const entry of selectFiles(source, options)) {
-    batch.push(entry);
+  const onMissing = (name: string, error: unknown): void => addFailure(result, name, error);
+  let batch: ChosenFile[] = [];
+  for await (const chosen of chosenFiles(source, options, onMissing)) {
+    batch.push(chosen);
     if (batch.length < batchSize) continue;
     yield* tarBatch(source, batch, { options, result });
     batch = [];
@@ -40,17 +40,15 @@ interface TarWork {
 
 async function* tarBatch(
   source: Source,
-  batch: readonly SourceEntry[],
+  batch: readonly ChosenFile[],
   { options, result }: TarWork,
 ): AsyncGenerator<Uint8Array> {
-  await source.prepare(batch);
-  for (const entry of batch) {
+  await source.prepare(batch.map(({ entry }) => entry));
+  for (const { entry, output } of batch) {
     options.signal?.throwIfAborted();
     const read = (): AsyncIterable<Uint8Array> => (options.raw === true ? source.readRaw!(entry) : source.read(entry));
     try {
-      const name = outputName(entry.name, options);
-      if (name === undefined) continue;
-      const path = outputPath(name);
+      const path = outputPath(output);
       const { size, whole } = await measure(read());
       yield tarHeader({ name: path, size, mtime: entry.mtime });
       yield* whole === undefined ? again(read(), entry.name, size) : [whole];
@@ -59,11 +57,15 @@ async function* tarBatch(
       result.bytes += size;
       options.onFile?.(size);
     } catch (error) {
-      if (!isPakratError(error) || codeOf(error) === 'E_ABORTED' || error.data.isBroken === true) throw error;
-      result.failed.push({ name: entry.name, code: error.code, message: error.message });
+      addFailure(result, entry.name, error);
       options.onFile?.(0);
     }
   }
+}
+
+function addFailure(result: ExtractResult, name: string, error: unknown): void {
+  if (!isPakratError(error) || codeOf(error) === 'E_ABORTED' || error.data.isBroken === true) throw error;
+  result.failed.push({ name, code: error.code, message: error.message });
 }
 
 /** Decodes all of a file: its size, and its content when that is small. */

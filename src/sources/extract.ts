@@ -3,12 +3,14 @@ import { toHex } from '../core/bytes.ts';
 import { codeOf, isPakratError, PakratError } from '../core/errors.ts';
 import { md5Hasher } from '../core/hash.ts';
 import { storeError } from '../store/durable.ts';
-import { type OutputNaming, outputName } from './output-name.ts';
+import { type ChosenFile, chosenFiles, type OutputChoice } from './chosen-files.ts';
+import { outputName } from './output-name.ts';
 import { OutputFolder, writeOutput } from './output-path.ts';
 import { isPakSource, type PakSource, type PakSourceEntry } from './pak-source.ts';
 import type { PakTask } from './pak-tasks.ts';
+import { PartedFiles } from './parted-files.ts';
 import { runPakTasks } from './run-pak-tasks.ts';
-import { type FileChoice, selectFiles } from './select.ts';
+import { selectFiles } from './select.ts';
 import type { Source, SourceEntry } from './source.ts';
 
 /** A file that was not extracted, and why. */
@@ -30,7 +32,7 @@ export interface ExtractResult {
 }
 
 /** What to extract and where to. */
-export interface ExtractOptions extends FileChoice, OutputNaming {
+export interface ExtractOptions extends OutputChoice {
   to: string;
   /** Take the stored bytes. */
   raw?: boolean | undefined;
@@ -54,7 +56,8 @@ export async function extractFiles(source: Source, options: ExtractOptions): Pro
   const folder = new OutputFolder(options.to);
   const result: ExtractResult = { files: 0, bytes: 0, skipped: 0, failed: [] };
   const work: Extraction = { folder, result, options };
-  if (isPakSource(source)) await extractPak(source, work);
+  // The threads know a file by its number; in a list it may be there twice, under two names.
+  if (isPakSource(source) && options.list === undefined) await extractPak(source, work);
   else await extractInBatches(source, work);
   return result;
 }
@@ -73,8 +76,12 @@ interface Extraction {
 }
 
 /** The path that an entry gets, once; undefined when it is left out, is there already in this run, or may have none. */
-function claimPath({ folder, result, options }: Extraction, entry: SourceEntry): string | undefined {
-  const name = outputName(entry.name, options);
+function claimPath(
+  { folder, result, options }: Extraction,
+  entry: Pick<SourceEntry, 'name' | 'index'>,
+  output?: string,
+): string | undefined {
+  const name = output ?? outputName(entry.name, options);
   if (name === undefined) return undefined;
   try {
     return folder.claim(name, entry.index === undefined ? entry.name : `${entry.name} (entry ${entry.index})`);
@@ -94,50 +101,76 @@ function addFailure(result: ExtractResult, name: string, error: unknown): void {
 async function extractPak(source: PakSource, work: Extraction): Promise<void> {
   const { result, options } = work;
   const { to, raw = false, threads, signal } = options;
-  const tasks = new Map<number, PakTask>();
-  const names = new Map<number, string>();
-  let bytes = 0;
-  for await (const entry of selectFiles<PakSourceEntry>(source, options)) {
-    if (tasks.has(entry.index)) continue;
-    const path = claimPath(work, entry);
-    if (path === undefined) continue;
-    names.set(entry.index, entry.name);
-    tasks.set(entry.index, { index: entry.index, size: entry.size, path });
-    bytes += entry.size;
-  }
-  options.onPlan?.(tasks.size, bytes);
+  const parted = new PartedFiles(work.folder);
   const failed: { index: number; failure: ExtractFailure }[] = [];
-  await runPakTasks(source, { kind: 'extract', to, raw }, [...tasks.values()], {
-    ...{ threads, signal },
-    onResult({ index, bytes, problem, unsure }) {
-      const name = names.get(index)!;
-      if (problem !== undefined) failed.push({ index, failure: { name, ...problem } });
-      else {
-        result.files += 1;
-        result.bytes += bytes;
-        if (unsure === true) result.unsure = [...(result.unsure ?? []), name];
-      }
-      options.onFile?.(bytes);
-    },
-  });
+  try {
+    const { tasks, names } = await planPak(source, work, raw ? undefined : parted);
+    await runPakTasks(source, { kind: 'extract', to, raw }, tasks, {
+      ...{ threads, signal },
+      onResult(task, done) {
+        const whole = task.part === undefined ? done : parted.add(task, done);
+        if (whole === undefined) return;
+        const { bytes, problem, unsure } = whole;
+        const name = names.get(task.index)!;
+        if (problem !== undefined) failed.push({ index: task.index, failure: { name, ...problem } });
+        else {
+          result.files += 1;
+          result.bytes += bytes;
+          if (unsure === true) result.unsure = [...(result.unsure ?? []), name];
+        }
+        options.onFile?.(bytes);
+      },
+    });
+  } finally {
+    parted.discard();
+  }
   // Threads end in any order; reports should not.
   failed.sort((a, b) => a.index - b.index);
   result.failed.push(...failed.map(({ failure }) => failure));
 }
 
+/** The tasks of an extraction, and the names of their entries by number. */
+async function planPak(
+  source: PakSource,
+  work: Extraction,
+  parted: PartedFiles | undefined,
+): Promise<{ tasks: PakTask[]; names: Map<number, string> }> {
+  const { options, result } = work;
+  const tasks: PakTask[] = [];
+  const names = new Map<number, string>();
+  let bytes = 0;
+  for await (const { index, name, size, row } of selectFiles<PakSourceEntry>(source, options)) {
+    if (names.has(index)) continue;
+    const path = claimPath(work, { name, index });
+    if (path === undefined) continue;
+    try {
+      const task = { index, size, path };
+      tasks.push(...(parted?.split(source.pak, row, task) ?? [task]));
+    } catch (thrown) {
+      addFailure(result, name, storeError(thrown, work.folder.root));
+      continue;
+    }
+    names.set(index, name);
+    bytes += size;
+  }
+  options.onPlan?.(names.size, bytes);
+  return { tasks, names };
+}
+
 async function extractInBatches(source: Source, work: Extraction): Promise<void> {
   const { options } = work;
-  const run = async (batch: readonly SourceEntry[]): Promise<void> => {
+  const run = async (batch: readonly ChosenFile[]): Promise<void> => {
     options.signal?.throwIfAborted();
-    await source.prepare(batch);
-    for (const entry of batch) {
+    await source.prepare(batch.map(({ entry }) => entry));
+    for (const chosen of batch) {
       options.signal?.throwIfAborted();
-      await extractOne(source, work, entry);
+      await extractOne(source, work, chosen);
     }
   };
-  let batch: SourceEntry[] = [];
-  for await (const entry of selectFiles(source, options)) {
-    batch.push(entry);
+  const onMissing = (name: string, error: unknown): void => addFailure(work.result, name, error);
+  let batch: ChosenFile[] = [];
+  for await (const chosen of chosenFiles(source, options, onMissing)) {
+    batch.push(chosen);
     if (batch.length < batchSize) continue;
     await run(batch);
     batch = [];
@@ -145,18 +178,19 @@ async function extractInBatches(source: Source, work: Extraction): Promise<void>
   await run(batch);
 }
 
-async function extractOne(source: Source, work: Extraction, entry: SourceEntry): Promise<void> {
+async function extractOne(source: Source, work: Extraction, { entry, output }: ChosenFile): Promise<void> {
   const { folder, result, options } = work;
-  const path = claimPath(work, entry);
+  const path = claimPath(work, entry, output);
   if (path === undefined) return;
   try {
     const file = folder.makeWay(path);
-    if (await hasContent(file, entry)) {
+    const raw = options.raw === true;
+    if (!raw && (await hasContent(file, entry))) {
       result.skipped += 1;
       options.onFile?.(entry.size ?? 0);
       return;
     }
-    const bytes = await writeOutput(file, source.read(entry), entry.mtime);
+    const bytes = await writeOutput(file, raw ? source.readRaw!(entry) : source.read(entry), entry.mtime);
     result.files += 1;
     result.bytes += bytes;
     options.onFile?.(bytes);

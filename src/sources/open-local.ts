@@ -1,5 +1,4 @@
 import * as fs from 'node:fs';
-import { join } from 'node:path';
 import type { ByteSource } from '../core/byte-source.ts';
 import { isPakratError, PakratError } from '../core/errors.ts';
 import { fileSource } from '../paks/file-source.ts';
@@ -33,7 +32,7 @@ export interface LocalPlace {
 
 /**
  * What a local path is: by content, never by name.
- * @throws E_NOT_FOUND, E_UNSUPPORTED for a folder that is something else, E_FORMAT_MAGIC for one that holds no PAK
+ * @throws E_NOT_FOUND, E_FORMAT_MAGIC for a folder that holds no PAK
  */
 export async function findLocal(path: string, options: LocalOptions): Promise<LocalPlace> {
   const stat = fs.statSync(path, { throwIfNoEntry: false });
@@ -48,17 +47,8 @@ export async function findLocal(path: string, options: LocalOptions): Promise<Lo
 }
 
 function notAPakFolder(path: string): PakratError {
-  const has = (...names: string[]): boolean => names.every((name) => fs.existsSync(join(path, name)));
-  if (has('.build.info')) return unsupported(path, 'an installed game (CASC)');
-  if (has('config', 'data')) return unsupported(path, 'a folder in the layout of a CDN');
   return new PakratError('E_FORMAT_MAGIC', `${path} is a folder without a PAK of a known family in it`, {
-    hint: 'Name a PAK file, a game directory of Quake (with pak0.pak, or id1 or baseq2 in it) or a Paks folder of an Unreal game.',
-    data: { path },
-  });
-}
-
-function unsupported(path: string, what: string): PakratError {
-  return new PakratError('E_UNSUPPORTED', `${path} is ${what}: sources of this kind cannot be read yet`, {
+    hint: 'Name a PAK file, a game directory of Quake (with pak0.pak, or id1 or baseq2 in it), a Paks folder of an Unreal game, an installed game (with .build.info) or a folder that is laid out as a CDN.',
     data: { path },
   });
 }

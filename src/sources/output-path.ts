@@ -115,17 +115,10 @@ let serial = 0;
  * @returns bytes written
  */
 export async function writeOutput(file: string, pieces: AsyncIterable<Uint8Array>, mtime?: Date): Promise<number> {
-  serial += 1;
-  const name = join(dirname(file), `.pakrat-${process.pid}-${threadId}-${serial}.tmp`);
-  const { O_CREAT, O_EXCL, O_WRONLY, O_NOFOLLOW = 0 } = fs.constants;
-  const fd = fs.openSync(name, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW, 0o666);
-  let size = 0;
+  const { name, fd } = openTemporary(file);
   let open = true;
   try {
-    for await (const piece of pieces) {
-      for (let done = 0; done < piece.length; ) done += fs.writeSync(fd, piece, done);
-      size += piece.length;
-    }
+    const size = await writePieces(fd, 0, pieces);
     if (mtime !== undefined) fs.futimesSync(fd, mtime, mtime);
     fs.closeSync(fd);
     open = false;
@@ -135,5 +128,64 @@ export async function writeOutput(file: string, pieces: AsyncIterable<Uint8Array
     if (open) fs.closeSync(fd);
     fs.rmSync(name, { force: true });
     throw error;
+  }
+}
+
+const { O_CREAT, O_EXCL, O_WRONLY, O_NOFOLLOW = 0 } = fs.constants;
+
+function openTemporary(file: string): { name: string; fd: number } {
+  serial += 1;
+  const name = join(dirname(file), `.pakrat-${process.pid}-${threadId}-${serial}.tmp`);
+  return { name, fd: fs.openSync(name, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW, 0o666) };
+}
+
+async function writePieces(fd: number, offset: number, pieces: AsyncIterable<Uint8Array>): Promise<number> {
+  let size = 0;
+  for await (const piece of pieces) {
+    for (let done = 0; done < piece.length; ) {
+      done += fs.writeSync(fd, piece, done, piece.length - done, offset + size + done);
+    }
+    size += piece.length;
+  }
+  return size;
+}
+
+/** A file that is written in parts, by several threads. It has its final name when all of them are there, or never. */
+export interface PartedOutput {
+  /** What it is called meanwhile: for {@link writePart}. */
+  readonly temporary: string;
+  /** Gives it its name. */
+  finish(mtime: Date | undefined): void;
+  /** Takes away what was written. */
+  discard(): void;
+}
+
+/** Makes room for a file that is written in parts. */
+export function openParted(file: string): PartedOutput {
+  const { name, fd } = openTemporary(file);
+  fs.closeSync(fd);
+  return {
+    temporary: name,
+    finish(mtime) {
+      if (mtime !== undefined) fs.lutimesSync(name, mtime, mtime);
+      fs.renameSync(name, file);
+    },
+    discard() {
+      fs.rmSync(name, { force: true });
+    },
+  };
+}
+
+/**
+ * Writes a part of a file at its place.
+ * @param temporary what {@link openParted} made
+ * @returns bytes written
+ */
+export async function writePart(temporary: string, offset: number, pieces: AsyncIterable<Uint8Array>): Promise<number> {
+  const fd = fs.openSync(temporary, O_WRONLY | O_NOFOLLOW);
+  try {
+    return await writePieces(fd, offset, pieces);
+  } finally {
+    fs.closeSync(fd);
   }
 }

@@ -1,5 +1,5 @@
 import { isPakratError, PakratError } from '../core/errors.ts';
-import { hasGlob, nameMatcher } from '../core/glob.ts';
+import { hasGlob, nameMatcher, patternMatcher } from '../core/glob.ts';
 import type { Source, SourceEntry } from './source.ts';
 
 /** Which files of a source are meant. */
@@ -10,31 +10,43 @@ export interface FileChoice {
   include?: readonly string[] | undefined;
   /** Globs of which a name must match none. */
   exclude?: readonly string[] | undefined;
+  /** Regular expressions of which one must be found in a name, when there are any. */
+  regex?: readonly string[] | undefined;
+  /** Told what a reader should know of a file that was named, such as that it was found only by ignoring case. */
+  onNote?: ((text: string) => void) | undefined;
 }
 
 /**
  * The entries that names and globs choose, those left out that the source does not give for their names. An argument that is a
  * file's exact name is that file, even if it looks like a glob.
- * @throws E_NOT_FOUND when an argument chooses nothing
+ * @throws E_NOT_FOUND when an argument chooses nothing, or no name has any of the regular expressions
  */
 export async function* selectFiles<Entry extends SourceEntry>(
   source: Source<Entry>,
   choice: FileChoice,
 ): AsyncGenerator<Entry> {
-  const isWanted = filterOf(choice);
+  const isWanted = nameTest(choice);
   const globs: string[] = [];
+  let any = false;
   for (const name of choice.names) {
     const entry = await findEntry(source, name);
     if (entry === undefined) globs.push(name);
-    else if (isWanted(entry.name)) yield entry;
+    else if (isWanted(entry.name)) {
+      any = true;
+      if (entry.note !== undefined) choice.onNote?.(`${name}: ${entry.note}`);
+      yield entry;
+    }
   }
-  if (choice.names.length > 0 && globs.length === 0) return;
   const chosen = globChoice(globs);
-  for await (const entry of source.list((name) => chosen.matches(name) && isWanted(name))) {
-    if (entry.hidden === undefined) yield entry;
+  if (choice.names.length === 0 || globs.length > 0) {
+    for await (const entry of source.list((name) => chosen.matches(name) && isWanted(name))) {
+      if (entry.hidden !== undefined) continue;
+      any = true;
+      yield entry;
+    }
   }
-  const unmatched = chosen.unmatched();
-  if (unmatched !== undefined) {
+  const unmatched = chosen.unmatched() ?? (any ? undefined : choice.regex?.join(' or '));
+  if (unmatched) {
     throw new PakratError('E_NOT_FOUND', `no file of ${source.label} matches ${unmatched}`, {
       data: { glob: unmatched },
     });
@@ -71,8 +83,19 @@ function globChoice(globs: readonly string[]): {
   };
 }
 
-function filterOf({ include = [], exclude = [] }: FileChoice): (name: string) => boolean {
+/** What `include`, `exclude` and `regex` leave of the names. @throws E_USAGE for a pattern that cannot be used */
+export function nameTest({
+  include = [],
+  exclude = [],
+  regex = [],
+}: Omit<FileChoice, 'names'>): (name: string) => boolean {
   const isIncluded = include.length === 0 ? () => true : nameMatcher(include);
   const isExcluded = exclude.length === 0 ? () => false : nameMatcher(exclude);
-  return (name) => isIncluded(name) && !isExcluded(name);
+  const isFound = regex.length === 0 ? () => true : patternMatcher(regex);
+  return (name) => isIncluded(name) && isFound(name) && !isExcluded(name);
+}
+
+/** A test of names against globs and regular expressions: a name must match one of each kind that there is. @throws E_USAGE */
+export function nameFilter(choice: { globs: readonly string[]; regex: readonly string[] }): (name: string) => boolean {
+  return nameTest({ include: choice.globs, regex: choice.regex });
 }

@@ -1,3 +1,5 @@
+import type { MissingKey } from '../builds/missing-key.ts';
+
 /** A file of a source, as listed. */
 export interface SourceEntry {
   /** With `/` between the parts; not safe as an output path before output-path has seen it. */
@@ -20,6 +22,9 @@ export interface SourceEntry {
   readonly facts: Readonly<Record<string, unknown>>;
 }
 
+/** Rows that have to be waited for, or that are there: then going through them without waiting costs a third. */
+export type Listing<Row> = AsyncIterable<Row> | Iterable<Row>;
+
 /**
  * Anything with named files in it. Every reading command is written against this, once.
  * `Entry` is the source's own row; only the source that listed it may be given it. Needs `close`.
@@ -30,7 +35,7 @@ export interface Source<Entry extends SourceEntry = SourceEntry> {
   /** How a person would name it. */
   readonly label: string;
   /** Every file whose name `matches`, in the source's own order. */
-  list(matches: (name: string) => boolean): AsyncIterable<Entry>;
+  list(matches: (name: string) => boolean): Listing<Entry>;
   /** One file by name. @throws E_NOT_FOUND with what to try */
   get(name: string): Promise<Entry>;
   /** Brings whatever these files need, together rather than one by one. What cannot be had is reported when it is read. */
@@ -41,6 +46,8 @@ export interface Source<Entry extends SourceEntry = SourceEntry> {
   readRange?(entry: Entry, offset: number, size: number): AsyncIterable<Uint8Array>;
   /** The bytes of a file as they are stored, encrypted and compressed. Absent where the source cannot give them. */
   readRaw?(entry: Entry): AsyncIterable<Uint8Array>;
+  /** The keys that are missing to read it, and what they lock. Absent where that cannot be told. */
+  missingKeys?(): Promise<MissingKey[]>;
   /** What it is, as plain JSON. */
   info(): Promise<Record<string, unknown>>;
   close(): Promise<void>;

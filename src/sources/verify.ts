@@ -43,15 +43,15 @@ export async function verifyPak(source: PakSource, options: VerifyOptions = {}):
     tasks.length,
     tasks.reduce((sum, { size }) => sum + size, 0),
   );
+  const nameOf = (index: number): string => pak.entries[index]!.name;
   const found: (VerifyProblem & { index: number })[] = [];
   await runPakTasks(source, { kind: 'verify' }, tasks, {
     ...{ threads: options.threads, signal: options.signal },
-    onResult({ index, bytes, problem, unsure }) {
-      const { name } = pak.entries[index]!;
+    onResult({ index }, { bytes, problem, unsure }) {
       result.checked.entries += 1;
       result.checked.bytes += bytes;
-      if (problem !== undefined) found.push({ name, index, ...problem });
-      if (unsure === true) result.unsure = [...(result.unsure ?? []), name];
+      if (problem !== undefined) found.push({ name: nameOf(index), index, ...problem });
+      if (unsure === true) result.unsure = [...(result.unsure ?? []), nameOf(index)];
       options.onEntry?.(bytes);
     },
   });

@@ -24,6 +24,11 @@ export function objectPath(name: ObjectName): string {
   return `${folder}/${hash.slice(0, 2)}/${hash.slice(2, 4)}/${hash}${suffix}`;
 }
 
+/** The hash that an object is named by, out of its path. */
+export function objectHash(path: string): string {
+  return /([0-9a-f]{32})(?:\.index)?$/.exec(path)?.[1] ?? '';
+}
+
 /** True for a CDN path that is safe to use below a folder: words of letters, digits, `.`, `_` and `-`, no dots alone. */
 export function isSafeCdnPath(path: string): boolean {
   return /^[\w.-]+(\/[\w.-]+)*$/.test(path) && !path.split('/').some((part) => /^\.+$/.test(part));

@@ -4,6 +4,7 @@ import { codeOf, PakratError } from '../core/errors.ts';
 import { makeFolderDurable, storeError, writeFileDurable } from './durable.ts';
 import { type ObjectName, objectPath, type StoreLayout, storeLayout } from './layout.ts';
 import { Ledger } from './ledger.ts';
+import { type ObjectKeys, objectKeys } from './object-keys.ts';
 
 /** An open store: the folder, its ledger, and where objects lie in it. Needs `close`. */
 export interface Store {
@@ -13,9 +14,11 @@ export interface Store {
   readonly writable: boolean;
   /** The file of an object, whether it is there or not. */
   file(path: string): string;
-  /** The bytes of a small object that is held whole; undefined when it is not. */
+  /** Keys of objects that are encrypted one by one. Files have the bytes of the CDN: whoever reads one decrypts what it read. */
+  readonly objectKeys: ObjectKeys;
+  /** The bytes of a small object that is held whole, decrypted; undefined when it is not. @throws E_KEY_MISSING */
   readObject(name: ObjectName): Uint8Array | undefined;
-  /** Puts a small object, whose bytes the caller has checked, into the store and the ledger. */
+  /** Puts a small object, as it came and checked by the caller, into the store and the ledger. */
   addObject(name: ObjectName, bytes: Uint8Array): void;
   close(): void;
 }
@@ -41,12 +44,17 @@ export function openStore(root: string, options: { create: boolean }): Store {
   }
   const writable = canWrite(layout);
   const ledger = new Ledger(layout.ledger, { readOnly: !writable });
+  const keys = objectKeys(ledger, writable);
   return {
     layout,
     ledger,
     writable,
+    objectKeys: keys,
     file: (path) => join(root, path),
-    readObject: (name) => readObject({ root, ledger }, name),
+    readObject(name) {
+      const bytes = readObject({ root, ledger }, name);
+      return bytes && keys.decrypt(objectPath(name), bytes);
+    },
     addObject(name, bytes) {
       const path = objectPath(name);
       writeFileDurable(join(root, path), bytes, layout.temporary);

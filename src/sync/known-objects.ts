@@ -84,10 +84,9 @@ export function belongsTo(store: Store, build: BuildRow): (object: KnownObject) 
 }
 
 function decodeIf(store: Store, name: ObjectName, decode: (bytes: Uint8Array) => string[]): string[] {
-  const bytes = store.readObject(name);
-  if (bytes === undefined) return [];
   try {
-    return decode(bytes);
+    const bytes = store.readObject(name);
+    return bytes === undefined ? [] : decode(bytes);
   } catch (error) {
     if (!isPakratError(error)) throw error;
     return [];

@@ -123,7 +123,10 @@ async function namedEkeys(build: Build, globs: readonly string[]): Promise<Set<s
   }
   if (ekeys.size === 0) {
     throw new PakratError('E_NOT_FOUND', `no name of the build matches ${globs.join(' or ')}`, {
-      hint: 'Most files of World of Warcraft have no names until a list is there: `pakrat listfile import FILE`.',
+      hint:
+        build.listfile() === undefined
+          ? 'Many files are known by id only until a list of names is there: `pakrat listfile import FILE`.'
+          : 'A glob without a slash matches the last part of a name; `pakrat ls` shows names.',
     });
   }
   return ekeys;

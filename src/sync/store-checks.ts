@@ -79,14 +79,20 @@ export function checkEntries(
   const damaged: DamagedEntry[] = [];
   const fd = openIfThere(file);
   const stage = new StageRoom().open(nowhere);
+  const waiting: Fed[] = [];
+  const judge = (): void => {
+    stage.settle();
+    damaged.push(...waiting.splice(0).flatMap((fed) => damageOf(fed) ?? []));
+  };
   try {
     for (const entry of entries) {
       const held = Math.min(heldUntil(spans, entry.offset) - entry.offset, entry.size);
       if (held <= 0) continue;
-      const problem = checkEntry({ fd, stage, decrypt }, entry, held);
-      if (problem !== undefined) damaged.push(problem);
+      waiting.push(feed(entry, held, { fd, stage, decrypt }));
+      if (waiting.length === mostWaiting) judge();
       onEntry(held);
     }
+    judge();
   } finally {
     stage.close();
     if (fd !== undefined) fs.closeSync(fd);
@@ -94,33 +100,50 @@ export function checkEntries(
   return damaged;
 }
 
-/** Checks the first `held` bytes of an entry, chunk by chunk. A chunk that is held in part cannot be right. */
-function checkEntry(
-  { fd, stage, decrypt }: Pick<EntryCheck, 'decrypt'> & { fd: number | undefined; stage: Stage },
+/** Entries that are judged together: their chunks are hashed many at a time. */
+const mostWaiting = 256;
+
+/** An entry whose bytes were given to its verifier, and what was wrong already. */
+interface Fed {
+  entry: CheckedEntry;
+  held: number;
+  verifier: EntryVerifier | undefined;
+  error: PakratError | undefined;
+}
+
+/** Gives the first `held` bytes of an entry to a verifier of its own. */
+function feed(
   entry: CheckedEntry,
   held: number,
-): DamagedEntry | undefined {
-  let verifier: EntryVerifier | undefined;
+  { fd, stage, decrypt }: Pick<EntryCheck, 'decrypt'> & { fd: number | undefined; stage: Stage },
+): Fed {
+  const fed: Fed = { entry, held, verifier: undefined, error: undefined };
   try {
     if (fd === undefined) throw new PakratError('E_INTEGRITY', `entry ${entry.ekey}: its file is gone`);
-    verifier = new EntryVerifier(entry, stage);
+    fed.verifier = new EntryVerifier(entry, stage);
     for (let done = 0; done < held; done += pieceSize) {
       const size = Math.min(pieceSize, held - done);
       const at = entry.offset + done;
       const bytes = readAt(fd, at, size, `entry ${entry.ekey}`);
-      verifier.push(decrypt?.(bytes, at) ?? bytes);
+      fed.verifier.push(decrypt?.(bytes, at) ?? bytes);
     }
-    verifier.settle();
-    if (verifier.verified === held) return undefined;
-    throw new PakratError('E_INTEGRITY', `entry ${entry.ekey}: ${held - verifier.verified} bytes have no hash yet`);
   } catch (error) {
     if (!isPakratError(error)) throw error;
-    const { offset } = entry;
-    const right = verifier?.verified ?? 0;
-    return { ...entry, start: offset + right, end: offset + held, code: error.code, message: error.message };
+    fed.error = error;
   } finally {
-    verifier?.close();
+    fed.verifier?.close();
   }
+  return fed;
+}
+
+/** What is wrong with an entry that was settled. A chunk that is held in part cannot be right. */
+function damageOf({ entry, held, verifier, error }: Fed): DamagedEntry | undefined {
+  const right = verifier?.verified ?? 0;
+  const found = error ?? verifier?.failure;
+  if (found === undefined && right === held) return undefined;
+  const code = found?.code ?? 'E_INTEGRITY';
+  const message = found?.message ?? `entry ${entry.ekey}: ${held - right} bytes have no hash yet`;
+  return { ...entry, start: entry.offset + right, end: entry.offset + held, code, message };
 }
 
 /** Throws E_INTEGRITY for a patch of its own whose bytes have another MD5, and which is not the patch manifest of that name either. */

@@ -33,6 +33,8 @@ export interface FetchTools {
   jobs: number;
   smallJobs: number;
   planOptions: PlanOptions;
+  /** Told of every entry that was fetched. */
+  onEntry?: (() => void) | undefined;
 }
 
 /**
@@ -44,7 +46,10 @@ export function storeObjects(tools: FetchTools): Objects {
     config: (name) =>
       smallObject(tools, name, (bytes) => {
         const found = md5Hex(bytes);
-        if (found !== name.hash) throw new PakratError('E_INTEGRITY', `config ${name.hash} has MD5 ${found}`);
+        if (found === name.hash) return;
+        const isEncrypted = store.objectKeys.keyOf(objectPath(name)) !== undefined;
+        const why = isEncrypted ? ' when it is decrypted: the key may be a wrong one' : '';
+        throw new PakratError('E_INTEGRITY', `config ${name.hash} has MD5 ${found}${why}`);
       }),
     async indices(names) {
       const queue = new PQueue({ concurrency: tools.smallJobs });
@@ -59,6 +64,7 @@ export function storeObjects(tools: FetchTools): Objects {
       if (!isHeld(store, place)) throw notHeld(place);
       return { file: store.file(objectPath(place.object)), offset: place.offset };
     },
+    decrypt: (name, bytes, offset) => store.objectKeys.decrypt(objectPath(name), bytes, offset),
   };
 }
 
@@ -78,7 +84,7 @@ export function isHeld(store: Store, place: EntryPlace): boolean {
 }
 
 /**
- * A small object, from the store or fetched; `check` throws when the bytes are not what the name says.
+ * A small object, decrypted, from the store or fetched; `check` throws when the bytes are not what the name says.
  * @throws E_OFFLINE without a CDN, else as getObject
  */
 export async function smallObject(
@@ -97,6 +103,8 @@ export async function smallObject(
     }
   }
   const path = objectPath(name);
+  // What cannot be checked is not asked for.
+  tools.store.objectKeys.keyOf(path);
   if (tools.cdn === undefined) {
     throw new PakratError('E_OFFLINE', `${path} is not held and may not be fetched`, {
       hint: 'Leave --offline away, or sync the build first.',
@@ -104,9 +112,11 @@ export async function smallObject(
   }
   const kind = name.suffix === '.index' ? 'index' : name.kind === 'product' ? 'config' : name.kind;
   const maxSize = kind === 'config' ? maxConfigSize : maxIndexSize;
-  const bytes = await getObject(await tools.cdn(), { path, kind, maxSize, check });
+  const decrypt = (bytes: Uint8Array): Uint8Array => tools.store.objectKeys.decrypt(path, bytes);
+  const request = { path, kind, maxSize, check: (bytes: Uint8Array) => check(decrypt(bytes)) } as const;
+  const bytes = await getObject(await tools.cdn(), request);
   tools.store.addObject(name, bytes);
-  return bytes;
+  return decrypt(bytes);
 }
 
 async function indexFile(tools: FetchTools, name: ObjectName): Promise<string> {
@@ -124,7 +134,10 @@ async function fetchEntries(tools: FetchTools, places: readonly EntryPlace[]): P
     const failures = await transfer(jobs, {
       ...{ hosts: cdn.hosts, engine, jobs: tools.jobs, attemptsPerHost: cdn.attemptsPerHost },
       ...{ kind: 'data' as const, signal: cdn.signal },
-      onDone: (job, target) => completeLoose(store, job, target),
+      onDone: (job, target) => {
+        completeLoose(store, job, target);
+        tools.onEntry?.();
+      },
     });
     tools.flush();
     return failures;
@@ -137,6 +150,7 @@ async function fetchEntries(tools: FetchTools, places: readonly EntryPlace[]): P
   const failure = failures[0];
   if (failure !== undefined) {
     throw new PakratError(failure.code as ErrorCode, failure.message, {
+      hint: failure.hint,
       data: { object: failure.path, ekeys: failure.ekeys },
     });
   }

@@ -4,11 +4,12 @@ import { toHex } from '../core/bytes.ts';
 import type { RecordTable } from '../core/record-table.ts';
 import { objectPath } from '../store/layout.ts';
 import type { Amount } from '../store/ledger.ts';
-import type { Span } from '../store/spans.ts';
+import { mergeSpans, type Span } from '../store/spans.ts';
 import type { Store } from '../store/store.ts';
 import type { Engine } from './engine.ts';
 import type { RangeJob } from './fetch-range.ts';
 import { syncPatches } from './patch-objects.ts';
+import type { PatchedAmount, PatchOptions, PatchPlan } from './patch-plan.ts';
 import { type Plan, type PlannedRange, type PlanOptions, planRanges } from './plan.ts';
 import { type Selection, selectEntries } from './selection.ts';
 import { completeLoose, partialFile, type SpanCommitter } from './store-objects.ts';
@@ -24,6 +25,8 @@ export interface SyncTools {
   committer: SpanCommitter;
   jobs: number;
   planOptions: PlanOptions;
+  /** Make entries out of older ones where that fetches less; absent: fetch all. */
+  patches?: PatchOptions | undefined;
   onEvent?: (event: SyncEvent) => void;
 }
 
@@ -36,6 +39,9 @@ export interface SyncResult {
   held: Amount;
   missing: Amount;
   failures: TransferFailure[];
+  /** What patches did, where they were asked for, and why not more. */
+  patched?: PatchedAmount;
+  patchReason?: string | undefined;
 }
 
 /** Decides what to fetch for a selection; does nothing. */
@@ -43,25 +49,73 @@ export async function planSync(
   tools: Pick<SyncTools, 'store' | 'build' | 'planOptions'>,
   selection: Selection,
 ): Promise<{ plan: Plan; wanted: RecordTable }> {
-  const { store, build } = tools;
-  const wanted = await selectEntries(build, selection);
+  const wanted = await selectEntries(tools.build, selection);
+  return { plan: planWanted(tools, wanted), wanted };
+}
+
+/** The plan for entries that are chosen already. `made` are taken for held. */
+function planWanted(
+  { store, build, planOptions }: Pick<SyncTools, 'store' | 'build' | 'planOptions'>,
+  wanted: RecordTable,
+  made: PatchPlan['choices'] = [],
+): Plan {
   const { archives } = build.cdnConfig;
-  const plan = planRanges(
+  const madeSpans = new Map<string, Span[]>();
+  for (const { object, offset, size } of made.map(({ place }) => place)) {
+    const spans = madeSpans.get(object.hash) ?? [];
+    madeSpans.set(object.hash, spans);
+    spans.push({ start: offset, end: offset + size });
+  }
+  const heldSpans = (hash: string): readonly Span[] => {
+    const held = store.ledger.spans(dataPath(build, hash));
+    const more = madeSpans.get(hash);
+    return more === undefined ? held : mergeSpans([...held, ...more]);
+  };
+  const loose = (hash: string): { complete: boolean; held: readonly Span[] } => ({
+    complete: madeSpans.has(hash) || store.ledger.completeSize(dataPath(build, hash)) !== undefined,
+    held: heldSpans(hash),
+  });
+  return planRanges(
     {
       wanted,
       entries: build.group?.pages() ?? [],
-      heldSpans: (archive) =>
-        archives[archive] === undefined ? [] : store.ledger.spans(dataPath(build, archives[archive])),
-      loose: (ekey) => ({ size: build.fileIndex?.find(ekey)?.size, ...looseHeld(store, build, toHex(ekey)) }),
+      heldSpans: (archive) => (archives[archive] === undefined ? [] : heldSpans(archives[archive])),
+      loose: (ekey) => ({ size: build.fileIndex?.find(ekey)?.size, ...loose(toHex(ekey)) }),
     },
-    tools.planOptions,
+    planOptions,
   );
-  return { plan, wanted };
 }
 
-function looseHeld(store: Store, build: Build, ekey: string): { complete: boolean; held: readonly Span[] } {
-  const path = dataPath(build, ekey);
-  return { complete: store.ledger.completeSize(path) !== undefined, held: store.ledger.spans(path) };
+/**
+ * Decides what to fetch where older entries may be patched: fetches the lists of patches, nothing else. Without `tools.patches`,
+ * or when nothing is missing, it is {@link planSync}.
+ * @returns a plan whose ranges leave out what patches bring
+ * @throws E_ABORTED, E_STORE…
+ */
+export async function planPatchedSync(
+  tools: SyncTools,
+  selection: Selection,
+): Promise<{ plan: Plan; wanted: RecordTable; patches?: PatchPlan }> {
+  const { plan, wanted } = await planSync(tools, selection);
+  if (tools.patches === undefined) return { plan, wanted };
+  // Loaded when asked for: it brings encoders along.
+  const { noPatches, planPatches } = await import('./patch-plan.ts');
+  const { objectKeys } = tools.store;
+  const patches =
+    plan.missing.entries === 0
+      ? noPatches('nothing is missing')
+      : objectKeys.keyOf(dataPath(tools.build, tools.build.identity.buildConfig)) !== undefined
+        ? noPatches('the objects of the product are encrypted')
+        : await planPatches({ ...tools, patches: tools.patches }, wanted);
+  const { ranges, rangeBytes } = planWanted(besidePatches(tools, patches.choices.length), wanted, patches.choices);
+  return { plan: { ...plan, ranges, rangeBytes }, wanted, patches };
+}
+
+/** Ranges beside patches bridge no gap that a patched entry can leave, or it would be fetched after all. */
+function besidePatches<Tools extends Pick<SyncTools, 'planOptions' | 'patches'>>(tools: Tools, entries: number): Tools {
+  const { planOptions, patches } = tools;
+  if (entries === 0 || patches === undefined) return tools;
+  return { ...tools, planOptions: { ...planOptions, gapBytes: Math.min(planOptions.gapBytes, patches.gapBytes) } };
 }
 
 function dataPath(build: Build, hash: string): string {
@@ -79,11 +133,12 @@ export async function syncBuild(tools: SyncTools, selection: Selection): Promise
   // Names before data: an aborted run keeps the map.
   await build.root();
   await build.install();
-  const { plan, wanted } = await planSync(tools, selection);
+  const { plan, wanted, patches } = await planPatchedSync(tools, selection);
   const record = ({ wanted, held }: { wanted: Amount; held: Amount }): void =>
     store.ledger.setProgress(product, buildConfig, { selection: JSON.stringify(selection), wanted, held });
   record(plan);
-  tools.onEvent?.({ type: 'planned', plan, wanted });
+  const rangeBytes = plan.rangeBytes + (patches?.jobBytes ?? 0);
+  tools.onEvent?.({ type: 'planned', plan: { ...plan, rangeBytes }, wanted });
 
   let entries = 0;
   const onEntry = (size: number): void => {
@@ -95,7 +150,11 @@ export async function syncBuild(tools: SyncTools, selection: Selection): Promise
     entries = 0;
   };
   try {
-    let failures = await runRanges(tools, plan.ranges, { onEntry });
+    let { ranges } = plan;
+    const outcome = patches && (await (await import('./apply-patches.ts')).applyPatches(tools, patches, onEntry));
+    // What could not be made is missing still, and fetched like the rest.
+    if (outcome !== undefined) ranges = planWanted(besidePatches(tools, outcome.patched.entries), wanted).ranges;
+    let failures = await runRanges(tools, ranges, { onEntry });
     if (failures.length > 0 && (await tools.cdn()).hosts.noneKnowsRanges('data')) {
       const again = await planSync({ ...tools, planOptions: { ...tools.planOptions, whole: true } }, selection);
       failures = await runRanges(tools, again.plan.ranges, { onEntry, allowWhole: true });
@@ -103,7 +162,10 @@ export async function syncBuild(tools: SyncTools, selection: Selection): Promise
     if (selection.all) failures.push(...(await syncPatches(tools)));
     const after = (await planSync(tools, selection)).plan;
     record(after);
-    return { wanted: after.wanted, held: after.held, missing: after.missing, failures };
+    return {
+      ...{ wanted: after.wanted, held: after.held, missing: after.missing, failures },
+      ...(outcome && { patched: outcome.patched, patchReason: outcome.reason }),
+    };
   } finally {
     committer.flush();
     committer.onCommit = undefined;

@@ -25,6 +25,7 @@ export interface TransferFailure {
   ekeys: string[];
   code: string;
   message: string;
+  hint?: string | undefined;
 }
 
 /** How long what is in flight may take to end after an interruption. */
@@ -107,7 +108,8 @@ async function runJob(job: RangeJob, options: TransferOptions): Promise<Transfer
     const code = codeOf(error);
     if (code !== 'E_NETWORK_EXHAUSTED' && code !== 'E_NOT_FOUND') throw error;
     const ekeys = remaining.flatMap((part) => part.targets.map((target) => target.ekey));
-    return { path: job.path, ekeys, code, message: (error as Error).message };
+    const { message, hint } = error as PakratError;
+    return { path: job.path, ekeys, code, message, hint };
   }
 }
 

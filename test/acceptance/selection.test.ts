@@ -143,7 +143,8 @@ describeSynthetic('a sync of what was chosen', () => {
       ({ path }) => path.includes('/data/') && !path.endsWith('.index') && !path.startsWith('/tpr/configs'),
     );
     expect(data.map(({ path }) => path.split('/').at(-1)!).filter((name) => !manifests.has(name))).toEqual([]);
-    expect(planned.fetched.entries).toBe(0);
+    // What planning itself reads is fetched: manifests that lie in archives.
+    expect(planned.fetched.entries).toBeLessThanOrEqual(manifests.size);
     expect(planned.plan!.priorities.reduce((sum, { entries }) => sum + entries, 0)).toBe(planned.missing.entries);
     expect(planned.plan!.tags.map(({ tag }) => tag)).toEqual(
       expect.arrayContaining(['Windows', 'x86_64', 'enUS', 'speech']),

@@ -68,6 +68,25 @@ describe('no right answer', () => {
     expect(asked.toSorted()).toEqual(['a', 'a', 'b', 'b']);
   });
 
+  test('what the host said that was asked first is shown, not what a fallback said last; and how many were asked', async () => {
+    const hosts = new Hosts([
+      { base: 'http://fallback', fallback: true },
+      { base: 'http://named', fallback: false },
+    ]);
+    const refused = new PakratError('E_NETWORK', 'http://named/tpr/x: connect ECONNREFUSED');
+    const script = { 'http://named': [refused], 'http://fallback': [error('E_NETWORK')] };
+    const { thrown } = (await ask(hosts, script)) as { thrown: PakratError };
+    expect(thrown.message).toBe('tpr/x: none of 2 hosts gave it: http://named: connect ECONNREFUSED');
+    expect(thrown.data).toMatchObject({
+      hosts: 2,
+      failures: ['http://named: connect ECONNREFUSED', 'http://fallback: E_NETWORK it is'],
+    });
+    const alone = (await ask(hostsNamed('http://name:word@a'), { 'http://name:word@a': [refused] })) as {
+      thrown: PakratError;
+    };
+    expect(alone.thrown.message).toMatch(/^tpr\/x: the only host failed: http:\/\/a: /);
+  });
+
   test('a host that has not got it is asked once; when none has it, it is not found', async () => {
     const script = { a: [status(404)], b: [status(403)], c: [status(410)] };
     const { asked, ...outcome } = await ask(hostsNamed('a', 'b', 'c'), script, { attemptsPerHost: 5 });

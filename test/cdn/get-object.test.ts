@@ -125,3 +125,10 @@ test('an interruption ends it', async () => {
   const from = await cdn([always({ kind: 'stall', after: 10 })], { signal: AbortSignal.timeout(100) });
   await expect(bring(from)).rejects.toMatchObject({ code: 'E_ABORTED' });
 });
+
+test('a page in place of the object is called that', async () => {
+  await expect(bring(await cdn([always({ kind: 'html' })]))).rejects.toMatchObject({
+    code: 'E_NETWORK_EXHAUSTED',
+    message: expect.stringContaining('answered a page of HTML with status 200'),
+  });
+});

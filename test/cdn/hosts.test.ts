@@ -180,7 +180,16 @@ describe('hostsOfRow', () => {
   });
 });
 
+test.each(['', 'not a host', 'http://', 'https:', 'ftp://mirror', 'mirror?x', 'http://[bad', 'mirror:port'])(
+  '%j is no host: refused when typed, left out when listed',
+  (text) => {
+    expect(() => hostOf(text)).toThrow(expect.objectContaining({ code: 'E_USAGE', hint: expect.any(String) }));
+    expect(hostsOfRow(undefined, `one.example ${text.replaceAll(' ', '?')}`)).toEqual([host('one.example')]);
+  },
+);
+
 test('hostOf takes a name, a port, a URL', () => {
+  expect(hostOf('[::1]:8080').base).toBe('http://[::1]:8080');
   expect(hostOf('mirror:8080').base).toBe('http://mirror:8080');
   expect(hostOf('https://mirror/sub/').base).toBe('https://mirror/sub');
 });

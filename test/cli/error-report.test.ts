@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import { errorJson, errorReport, errorText } from '../../src/cli/error-report.ts';
 import { PakratError } from '../../src/core/errors.ts';
@@ -39,6 +39,31 @@ describe('errorReport', () => {
     expect(errorReport(thrown('/no/such/file'), '')).toMatchObject({ code: 'E_NOT_FOUND', exit: 4 });
     expect(errorReport(thrown('/'), '')).toMatchObject({ code: 'E_USAGE', exit: 2 });
     expect(errorReport(thrown('package.json/x'), '')).toMatchObject({ code: 'E_USAGE', exit: 2 });
+  });
+
+  test('a file where a folder is needed, and a full disk under the output', () => {
+    const thrown = (): unknown => {
+      try {
+        return mkdirSync('package.json', { recursive: true });
+      } catch (error) {
+        return error;
+      }
+    };
+    expect(errorReport(thrown(), '')).toMatchObject({
+      code: 'E_USAGE',
+      exit: 2,
+      message: expect.stringContaining('package.json is a file'),
+    });
+    const full = Object.assign(new Error('ENOSPC: no space left on device, write'), {
+      code: 'ENOSPC',
+      syscall: 'write',
+    });
+    expect(errorReport(full, '')).toMatchObject({ code: 'E_STORE_FULL', exit: 1 });
+  });
+
+  test('a ledger that turns out damaged in the middle is no bug', () => {
+    const damaged = Object.assign(new Error('database disk image is malformed'), { code: 'SQLITE_CORRUPT' });
+    expect(errorReport(damaged, '')).toMatchObject({ code: 'E_STORE_DAMAGED', exit: 1, hint: expect.any(String) });
   });
 
   test('nothing that comes from outside reaches the terminal as a command', () => {

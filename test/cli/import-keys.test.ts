@@ -68,6 +68,19 @@ test('a bad line is named with its file, and nothing is taken', () => {
   expect(ledger.keys()).toEqual([]);
 });
 
+test('a key file is named by its key; a damaged one is refused', () => {
+  const ak = Buffer.from('000102030405060708090a0b0c0d0e0f1ac1ef01', 'hex');
+  const path = join(folder, 'SomeDev.ak');
+  writeFileSync(path, ak);
+  expect(importKeys(ledger, [path])).toEqual({ read: 1, added: 1, changed: 0 });
+  expect(ledger.keys()).toEqual([
+    { name: 'somedev.ak', key: '000102030405060708090a0b0c0d0e0f', extra: '', source: 'SomeDev.ak' },
+  ]);
+  expect(importKeys(ledger, [path])).toEqual({ read: 1, added: 0, changed: 0 });
+  writeFileSync(path, ak.fill(0, 0, 1).fill(9, 3, 4));
+  expect(() => importKeys(ledger, [path])).toThrow(expect.objectContaining({ code: 'E_FORMAT' }));
+});
+
 describeConformance('importKeys on real files', () => {
   test('the public list, and a ring whose key is in it', () => {
     const list = conformancePath('tact', 'TACTKeys', 'WoW-first-100.txt');

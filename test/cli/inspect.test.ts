@@ -26,6 +26,11 @@ describeConformance('inspectBytes on real files', () => {
   >;
   /** What the manifest calls a format, and what `inspect` calls it. */
   const names: Record<string, RegExp> = {
+    'patch-index': /^patch index$/,
+    'peer-manifest': /^product config$/,
+    shmem: /^shmem$/,
+    'data.NNN (local archive)': /^local data$/,
+    other: /^(encoding specs|unknown)$/,
     'tact-keys': /^key list$/,
     'archive-index': /^archive index$/,
     config: /^(key ring|build) config$/,
@@ -98,7 +103,51 @@ describeConformance('inspectBytes on real files', () => {
     expect(wrapped.inside?.table?.rows[0]?.path).toBe('.root');
   });
 
+  test('every file of the manifest is tried', () => {
+    expect(known.length).toBe(Object.keys(manifest).length);
+  });
+
+  test('names are compared with the hashes that they may be', () => {
+    const named = (path: string, name: string) => inspectBytes(conformanceBytes('tact', ...path.split('/')), { name });
+    const index = 'cascette-rs/archive/0017a402f556fbece46c38dc431a2c9b.index';
+    expect(named(index, '0017A402f556fbece46c38dc431a2c9b.index').nameIs).toBe('MD5 of the footer');
+    const patch = 'cascette-rs/patch_archive/071290388e1f3b898157c372f03bc435.bin';
+    expect(named(patch, '071290388e1f3b898157c372f03bc435').nameIs).toBe('MD5 of the header');
+    const diff = 'cascette-rs/zbsdiff/35dc55e39ec07e21e9f9dd83c41ec208.zbsdiff';
+    expect(named(diff, '35dc55e39ec07e21e9f9dd83c41ec208').nameIs).toBe('MD5');
+    const blte = 'cascette-rs/tvfs/wow_classic_era_04ca19154f0c48b1.blte';
+    expect(named(blte, '2a6f1a538227094c04a4c364b1dda995').nameIs).toBe('ekey');
+    expect(named(blte, '04ca19154f0c48b1a0ed06dc342fa6b1').nameIs).toBe('MD5 of what is inside');
+    expect(problemOf(named(blte, '0'.repeat(32)))).toMatchObject({ code: 'E_INTEGRITY' });
+    expect(problemOf(named(blte, 'wow.blte'))).toBeUndefined();
+  });
+
+  test('an MNDX root, a trie of names, a shmem, a piece of data.000', () => {
+    expect(inspectBytes(conformanceBytes('mndx', 'mini.mndx'))).toMatchObject({
+      format: 'MNDX root',
+      facts: { packages: ['p0', 'p1'], files: 4 },
+    });
+    expect(inspectBytes(conformanceBytes('mndx', 'mini.mar'))).toMatchObject({
+      format: 'name trie',
+      table: { rows: expect.arrayContaining([{ id: 1, name: 'a/x' }]) },
+    });
+    expect(look('heksesang-CascLib/shmem').facts).toMatchObject({
+      version: 4,
+      dataFolder: 'Global\\I:/World of Warcraft Beta/Data/data',
+    });
+    const data = look('heksesang-CascLib/data');
+    expect(data.table?.rows).toMatchObject([
+      { ekey: 'ef25268fe3b67ecb2e5fc79052174a9d', offset: 0, size: 3656, headerIsIntact: 'yes' },
+      { offset: 3656, size: 16726 },
+    ]);
+    const entry = inspectBytes(conformanceBytes('tact', 'heksesang-CascLib', 'data').subarray(0, 3656));
+    expect(entry.inside).toMatchObject({ format: 'BLTE', inside: { md5: '47610bed5ce729d94abd01fc3b2d1c8d' } });
+  });
+
   test('keys are not shown, only their names', () => {
+    const list = inspectBytes(conformanceBytes('pak', 'nadeo', 'packlist.dat'));
+    expect(list).toMatchObject({ format: 'packlist.dat', facts: { game: 'trackmania' } });
+    expect(JSON.stringify(list)).not.toMatch(/[0-9a-f]{32}.*[0-9a-f]{32}/i);
     const ring = look('cascette-rs/config/overwatch_keyring_config.txt');
     expect(ring.table?.rows[0]).toEqual({ keyName: '7758b2cf1e4e3e1b' });
     expect(JSON.stringify(ring)).not.toContain('3de60d37c664723595f27c5cdbf08bfa');

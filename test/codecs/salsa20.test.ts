@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { salsa20, salsa20Stream } from '../../src/codecs/salsa20.ts';
+import { salsa20, salsa20At, salsa20Stream } from '../../src/codecs/salsa20.ts';
 import { concatBytes, fromHex, toHex } from '../../src/core/bytes.ts';
 
 const key = fromHex('80000000000000000000000000000000');
@@ -34,4 +34,9 @@ test.each([1, 63, 64, 65, 200])('pieces of %i bytes give what the whole gives', 
   const parts: Uint8Array[] = [];
   for (let at = 0; at < data.length; at += size) parts.push(decrypt(data.subarray(at, at + size)));
   expect(concatBytes(parts)).toEqual(salsa20(key, nonce, data));
+});
+
+test.each([0, 5, 64, 191, 192])('begins at any byte: %i', (position) => {
+  const stream = salsa20(key, nonce, new Uint8Array(512));
+  expect(salsa20At(key, nonce, new Uint8Array(100), position)).toEqual(stream.subarray(position, position + 100));
 });

@@ -4,9 +4,10 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { inspectBytes } from '../../src/cli/inspect.ts';
 import { openStore } from '../../src/store/store.ts';
-import { runPakrat } from '../support/run-pakrat.ts';
+import { pakratJson, runPakrat } from '../support/run-pakrat.ts';
 import { scratchFolder } from '../support/scratch.ts';
 import { describeSynthetic, type SyntheticCdn, syntheticCdn } from '../support/synthetic-cdn.ts';
+import { readTruth } from '../support/truth.ts';
 
 const scratch = scratchFolder();
 
@@ -88,6 +89,45 @@ describeSynthetic('inspect, on the objects of a CDN', () => {
     expect(inspect(hash)).toMatchObject({ format: 'archive index', facts: { name: hash } });
     expect(inspect(`${hash}.index`)).toMatchObject({ format: 'archive index' });
     expect(inspect('0'.repeat(32))).toMatchObject({ error: { code: 'E_NOT_FOUND' } });
+  });
+});
+
+describeSynthetic('inspect, by the keys of a build that was synced', () => {
+  test('an entry of an archive by its ekey and by its ckey, a manifest; nothing is fetched', async () => {
+    const cdn = await syntheticCdn({ make: ['--files', '120', '--total-bytes', '400K', '--seed', '6'] });
+    const folder = scratch('synced');
+    const inspect = (what: string): Record<string, never> & { format: string } =>
+      JSON.parse(runPakrat(['inspect', what, '--store', folder, '--json']).stdout) as never;
+    let rows: ReturnType<typeof readTruth>['rows'];
+    try {
+      expect((await pakratJson(['sync', 'wow', '--store', folder, '--patch-url', cdn.url])).status).toBe(0);
+      rows = readTruth(cdn.root, 'b').rows;
+    } finally {
+      await cdn.close();
+    }
+    const inArchive = rows.find(
+      (row) => row.lockedBy === undefined && row.archive !== 'loose' && row.encodedSize > 100,
+    )!;
+    const [ekey = ''] = inArchive.ekeys;
+    expect(inspect(ekey)).toMatchObject({ format: 'BLTE', nameIs: 'ekey', facts: { ekey } });
+    expect(inspect(inArchive.ckey)).toMatchObject({
+      format: 'BLTE',
+      nameIs: 'MD5 of what is inside',
+      inside: { md5: inArchive.ckey },
+    });
+    const manifests = readdirSync(join(folder, 'manifests'));
+    const formats = manifests.map((hash) => inspect(hash));
+    expect(formats.map(({ format }) => format)).toContain('encoding file');
+    expect(formats.every((found) => (found as { nameIs?: string }).nameIs === 'MD5')).toBe(true);
+    expect(inspect('1'.repeat(32))).toMatchObject({ error: { code: 'E_NOT_FOUND' } });
+  }, 30_000);
+
+  test('a file that is called by a hash of another is told, and the exit code says so', () => {
+    const file = scratch('d41d8cd98f00b204e9800998ecf8427e');
+    writeFileSync(file, 'one = 1\n');
+    const { status, stdout } = runPakrat(['inspect', file]);
+    expect(status).toBe(3);
+    expect(stdout).toMatch(/Wrong: it is called d41d8cd98f00b204e9800998ecf8427e/);
   });
 });
 

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import Database from 'better-sqlite3';
 import { conformanceBytes, describeConformance } from '../support/conformance.ts';
 import { pakratJson, runPakrat } from '../support/run-pakrat.ts';
 import { scratchFolder } from '../support/scratch.ts';
@@ -93,6 +94,35 @@ describeSynthetic('verify, on a store', () => {
     expect(await verify()).toMatchObject({ status: 0, value: { bad: [] } });
   });
 
+  test('what was found damaged is missing in status, until it is repaired', async () => {
+    const status = async (): Promise<{ wanted: { entries: number }; held: { entries: number } }> =>
+      (await pakratJson<{ builds: never[] }>(['status', '--store', store()])).value.builds[0]!;
+    const before = await status();
+    expect(before.held).toEqual(before.wanted);
+    damage(objects().archives[0]!, 40);
+    const found = runPakrat(['verify', ...options()]);
+    expect(found).toMatchObject({ status: 3, stderr: expect.stringContaining('sync again to fetch it') });
+    const after = await status();
+    expect(after.wanted).toEqual(before.wanted);
+    expect(after.held.entries).toBe(before.held.entries - 1);
+    expect(await pakratJson(['sync', 'wow', '--all', ...options()])).toMatchObject({
+      status: 0,
+      value: { fetched: { entries: 1 } },
+    });
+    damage(objects().archives[0]!, 40);
+    expect((await verify('--repair')).status).toBe(0);
+    expect(await status()).toEqual(before);
+  });
+
+  test('a thousand entries of one archive that is gone are one line', () => {
+    const archive = objects().archives[0]!;
+    rmSync(join(store(), archive));
+    const { status, stdout } = runPakrat(['verify', '--repair', ...options()]);
+    expect(status).toBe(0);
+    expect(stdout).toMatch(new RegExp(`^  ${archive}: \\d+ entries: its file is gone$`, 'm'));
+    expect(stdout.trim().split('\n')).toHaveLength(3);
+  });
+
   test('an archive that is gone is bad entry by entry, and comes back', async () => {
     rmSync(join(store(), objects().archives[0]!));
     const { status, value } = await verify('wow', '--repair');
@@ -103,10 +133,46 @@ describeSynthetic('verify, on a store', () => {
 
   test('a build that the store does not have, a store that is not there, --repair --offline', async () => {
     expect((await verify('wow@9.9.9')).status).toBe(4);
+    // It was not asked to be offline, and nothing needs to be asked to know.
+    expect(runPakrat(['verify', 'fenris', ...options()])).toMatchObject({
+      status: 4,
+      stderr: expect.not.stringContaining('--offline'),
+    });
     expect(runPakrat(['verify', '--store', scratch('none')]).status).toBe(4);
     expect((await verify('--repair', '--offline')).status).toBe(2);
   });
 });
+
+describeSynthetic('verify, with a damaged ledger', () => {
+  test.each([
+    ['what the store holds', ['objects', 'spans']],
+    ['what is encrypted', ['keys', 'settings']],
+  ])('in the tables of %s: says that, finds no object bad for it, and is no bug', async (_, tables) => {
+    const cdn = await syntheticCdn();
+    try {
+      const store = scratch(tables[0]!);
+      expect(runPakrat(['sync', 'wow', '--store', store, '--patch-url', cdn.url]).status).toBe(0);
+      ruinTables(join(store, 'ledger.db'), tables);
+      expect(await pakratJson(['verify', '--store', store])).toMatchObject({
+        status: 1,
+        value: { error: { code: 'E_STORE_DAMAGED', hint: expect.any(String) } },
+      });
+    } finally {
+      await cdn.close();
+    }
+  });
+});
+
+/** Writes over the first page of tables, which is no page of SQLite any more then. */
+function ruinTables(path: string, tables: readonly string[]): void {
+  const db = new Database(path);
+  const pageSize = db.pragma('page_size', { simple: true }) as number;
+  const pages = tables.map((name) => db.prepare('SELECT rootpage FROM sqlite_master WHERE name = ?').pluck().get(name));
+  db.close();
+  const bytes = readFileSync(path);
+  for (const page of pages as number[]) bytes.fill(0xaa, (page - 1) * pageSize, page * pageSize);
+  writeFileSync(path, bytes);
+}
 
 describeConformance('verify, on PAKs', () => {
   const damaged = (at: number): string => {

@@ -15,6 +15,8 @@ export interface RowTable {
 export interface Description {
   facts: Record<string, Fact>;
   table?: RowTable;
+  /** What such an object may be called on a CDN, beside the MD5 of its bytes: names in hex, by what they are. */
+  names?: Record<string, string>;
   /** Bytes that are wrapped in this object. Throws when they cannot be unwrapped. */
   inside?: () => Uint8Array;
 }

@@ -12,6 +12,7 @@ export function describeEncoding(bytes: Uint8Array): Description {
   const ckeys = countOf(encoding.ckeys());
   return {
     facts: {
+      checked: 'page MD5s',
       ckeys,
       ekeys: countOf(encoding.ekeys()),
       ckeyPages: encoding.layout.ckeyPageCount,

@@ -37,6 +37,7 @@ export function describeBlte(bytes: Uint8Array, keys: KeyRing): Description {
         return [i, chunk.offset, chunk.encodedSize, chunk.decodedSize, mode, md5, keyName];
       },
     ),
+    names: { ekey: ekeyOfBlte(bytes) },
     inside: () => decodeBlte(bytes, { keys }),
   };
 }
@@ -67,6 +68,7 @@ export function describeArchiveIndex(bytes: Uint8Array): Description {
   return {
     facts: {
       name: index.name,
+      checked: 'MD5s of pages, of the table of contents and of the footer',
       kind: layout.offsetBytes === 0 ? 'file index' : grouped ? 'archive group' : 'archive index',
       entries: count,
       bytes: total,
@@ -81,5 +83,6 @@ export function describeArchiveIndex(bytes: Uint8Array): Description {
       const { ekey, size, archive, offset } = index.entry(i);
       return [toHex(ekey), size, ...(grouped ? [archive] : []), offset];
     }),
+    names: { 'MD5 of the footer': index.name },
   };
 }

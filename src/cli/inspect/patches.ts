@@ -1,7 +1,8 @@
 import { toHex } from '../../core/bytes.ts';
 import { ByteReader } from '../../core/reader.ts';
+import { decodePatchIndex, patchIndexEntry } from '../../formats/patch-index.ts';
 import { decodePatchManifest } from '../../formats/patch-manifest.ts';
-import { type Description, type Fact, listedTable } from './description.ts';
+import { type Description, type Fact, indexedTable, listedTable } from './description.ts';
 
 /** A patch manifest: which patches make a file out of which older ones. */
 export function describePatchManifest(bytes: Uint8Array): Description {
@@ -18,7 +19,7 @@ export function describePatchManifest(bytes: Uint8Array): Description {
           encodingEspec: encoding.espec,
         };
   return {
-    facts: { name: key, version, flags, files: fileCount, ...ofEncoding },
+    facts: { name: key, checked: 'block MD5s', version, flags, files: fileCount, ...ofEncoding },
     table: listedTable(
       'files',
       ['targetCkey', 'targetSize', 'patches', 'patchEkey', 'patchSize'],
@@ -30,6 +31,7 @@ export function describePatchManifest(bytes: Uint8Array): Description {
         }
       },
     ),
+    names: { 'MD5 of the header': key },
   };
 }
 
@@ -38,4 +40,29 @@ export function describeZbsdiff(bytes: Uint8Array): Description {
   const reader = new ByteReader(bytes, 'ZBSDIFF1 patch');
   reader.magic('ZBSDIFF1');
   return { facts: { controlSize: reader.u64le(), diffSize: reader.u64le(), resultSize: reader.u64le() } };
+}
+
+/** True for a patch index: it has no magic, but says its size. */
+export function isPatchIndex(bytes: Uint8Array): boolean {
+  if (bytes.length < 20) return false;
+  const reader = new ByteReader(bytes, 'patch index', 4);
+  return reader.u32le() === 1 && reader.u32le() === bytes.length;
+}
+
+/** A patch index: the patches between encoded objects. */
+export function describePatchIndex(bytes: Uint8Array): Description {
+  const index = decodePatchIndex(bytes);
+  const { keySize, blocks, entries } = index;
+  return {
+    facts: { keySize, blocks: blocks.map(({ type, size }) => `type ${type}: ${size} bytes`), entries: entries.count },
+    table: indexedTable(
+      'patches',
+      ['sourceEkey', 'sourceSize', 'patchEkey', 'patchSize', 'targetEkey'],
+      entries.count,
+      (i) => {
+        const { sourceEkey, sourceSize, patchEkey, patchSize, targetEkey } = patchIndexEntry(index, i);
+        return [toHex(sourceEkey), sourceSize, toHex(patchEkey), patchSize, toHex(targetEkey)];
+      },
+    ),
+  };
 }

@@ -1,5 +1,8 @@
 import { toHex } from '../../core/bytes.ts';
 import { localeNames } from '../../formats/locale.ts';
+import { decodeMar, decodeMndx } from '../../formats/roots/mndx.ts';
+import { decodeOverwatchRoot } from '../../formats/roots/overwatch.ts';
+import { decodeTextRoot } from '../../formats/roots/text.ts';
 import { decodeTvfs, TvfsFlags } from '../../formats/roots/tvfs.ts';
 import { decodeWowRoot, fillFileDataIds, rowBlock, rowCkey, rowNameHash } from '../../formats/roots/wow.ts';
 import { type Description, indexedTable, listedTable } from './description.ts';
@@ -51,6 +54,50 @@ export function describeTvfs(bytes: Uint8Array): Description {
         const first = spans[0];
         yield [path, size, spans.length, first && toHex(first.ekey), first?.ckey && toHex(first.ckey)];
       }
+    }),
+  };
+}
+
+/** An MNDX root: packages and the files in them. */
+export function describeMndx(bytes: Uint8Array): Description {
+  const { packages, fileCount, files } = decodeMndx(bytes);
+  return {
+    facts: { packages, files: fileCount },
+    table: listedTable('files', ['name', 'size', 'ckey'], fileCount, function* () {
+      for (const { name, size, ckey } of files()) yield [name, size, ckey];
+    }),
+  };
+}
+
+/** A trie of names, as an MNDX root has three of. */
+export function describeMar(bytes: Uint8Array): Description {
+  const keys = [...decodeMar(bytes).keys()];
+  return {
+    facts: { names: keys.length },
+    table: indexedTable('names', ['id', 'name'], keys.length, (i) => [
+      keys[i]!.id,
+      new TextDecoder().decode(keys[i]!.name),
+    ]),
+  };
+}
+
+/** A root that is a table with named columns. */
+export function describeOverwatch(bytes: Uint8Array): Description {
+  const { columns, files } = decodeOverwatchRoot(bytes);
+  return {
+    facts: { columns, files: files.length },
+    table: indexedTable('files', columns, files.length, (i) => files[i]!.values),
+  };
+}
+
+/** A root that is a list of lines. */
+export function describeTextRoot(bytes: Uint8Array): Description {
+  const rows = decodeTextRoot(bytes);
+  return {
+    facts: { files: rows.length },
+    table: indexedTable('files', ['path', 'ckey', 'locale', 'flags'], rows.length, (i) => {
+      const { path, ckey, locale, flags } = rows[i]!;
+      return [path, ckey, locale, flags];
     }),
   };
 }

@@ -1,7 +1,8 @@
 import { decodeBpsv } from '../../formats/bpsv.ts';
-import { decodeBuildConfig } from '../../formats/build-config.ts';
+import { decodeBuildConfig, decodePartialPriorities } from '../../formats/build-config.ts';
 import { decodeCdnConfig } from '../../formats/cdn-config.ts';
 import { type ConfigEntry, decodeConfig } from '../../formats/config-file.ts';
+import { parseEspec, printEspec } from '../../formats/espec.ts';
 import { decodeKeyList, decodeKeyRing, type TactKey } from '../../formats/key-list.ts';
 import { listfileRows } from '../../formats/listfile.ts';
 import { decodePatchConfig } from '../../formats/patch-config.ts';
@@ -70,7 +71,7 @@ export function describeRibbit(bytes: Uint8Array): Description {
 export function describeBuildConfig(bytes: Uint8Array): Description {
   const { name, uid, product, vfs, config } = decodeBuildConfig(bytes);
   return {
-    facts: { name, uid, product, lines: config.entries.length, vfs: vfs.length },
+    facts: { name, uid, product, lines: config.entries.length, vfs: vfs.length, fetchedFirst: firstFetched(config) },
     table: configTable(config.entries),
   };
 }
@@ -99,6 +100,12 @@ export function describePatchConfig(bytes: Uint8Array): Description {
       return [type, ckey, sourceEkey, patchEkey, size];
     }),
   };
+}
+
+/** What an install fetches first, where a config says so. */
+function firstFetched(config: ReturnType<typeof decodeConfig>): number | undefined {
+  const values = config.get('build-partial-priority');
+  return values === undefined ? undefined : decodePartialPriorities(config).contents.length;
 }
 
 /** A config of a kind that has no name here. */
@@ -142,4 +149,37 @@ function configTable(entries: readonly ConfigEntry[]): RowTable {
     entries[i]!.key,
     entries[i]!.values.join(' '),
   ]);
+}
+
+const maxEspecs = 0x10000;
+
+/** True for a text that is nothing but encoding specs, a line each. */
+export function isEspecs(bytes: Uint8Array): boolean {
+  // Single letters are specs too, and any text.
+  if (!/^[nzebcg]:[^\s]+$/.test(firstLine(bytes))) return false;
+  try {
+    return especLines(bytes).every((line) => printEspec(parseEspec(line)) !== '');
+  } catch {
+    return false;
+  }
+}
+
+function especLines(bytes: Uint8Array): string[] {
+  return latin1Decoder
+    .decode(bytes)
+    .split(/\r?\n/, maxEspecs)
+    .filter((line) => line !== '');
+}
+
+/** Encoding specs, with what they do in words. */
+export function describeEspecs(bytes: Uint8Array): Description {
+  const lines = especLines(bytes);
+  return {
+    facts: { specs: lines.length },
+    table: indexedTable('specs', ['espec', 'blocks', 'encryptedWith'], lines.length, (i) => {
+      const spec = parseEspec(lines[i]!);
+      const keys = [...lines[i]!.matchAll(/e:\{([0-9a-fA-F]{16})/g)].map(([, key]) => key);
+      return [lines[i]!, spec.type === 'b' ? spec.blocks.length : 1, keys.join(' ')];
+    }),
+  };
 }

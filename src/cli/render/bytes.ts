@@ -55,6 +55,11 @@ function twoUnits(value: number, [size, large]: [number, string], [, small]: [nu
   return `${Math.floor(value / size)} ${large}${rest === 0 ? '' : ` ${rest} ${small}`}`;
 }
 
+/** A count with what is counted: `1 file`, `2 files`, `1,000 files`. */
+export function plural(count: number, one: string, many: string): string {
+  return `${formatCount(count)} ${Math.round(count) === 1 ? one : many}`;
+}
+
 /** A whole number with a comma every three digits. */
 export function formatCount(count: number): string {
   return String(Math.round(count)).replace(/\B(?=(\d{3})+$)/g, ',');

@@ -5,7 +5,7 @@ import { renderTable } from './table.ts';
 
 /** An inspection for people: what it is, its facts, some of its rows; then what is inside. */
 export function renderInspection(inspection: Inspection, width: number): string {
-  const { format, size, md5, facts, table, inside, problem } = inspection;
+  const { format, size, md5, facts, table, inside, problem, nameIs, mismatch } = inspection;
   const fields = Object.entries(facts).flatMap(([name, fact]): Field[] => {
     if (fact === undefined) return [];
     return [[name, typeof fact === 'object' ? fact : String(fact)]];
@@ -13,9 +13,11 @@ export function renderInspection(inspection: Inspection, width: number): string 
   const exact = `${formatCount(size)} bytes`;
   const parts = [
     `${format}, ${size < 1024 ? exact : `${formatBytes(size)} (${exact})`}, MD5 ${md5}`,
+    ...(nameIs ? [`  its name is the ${nameIs}`] : []),
     renderFields(fields, '  '),
   ];
   if (table !== undefined) parts.push('', renderRows(table, width));
+  if (mismatch !== undefined) parts.push('', `Wrong: ${mismatch.message}`);
   if (problem !== undefined) parts.push('', `What is inside cannot be shown: ${problem.message}`);
   if (inside !== undefined) parts.push('', `inside: ${renderInspection(inside, width)}`);
   return parts.filter((part, i) => part !== '' || i > 1).join('\n');

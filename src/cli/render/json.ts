@@ -1,5 +1,6 @@
-import { once } from 'node:events';
 import { toHex } from '../../core/bytes.ts';
+import type { Listing } from '../../sources/source.ts';
+import { writeEach } from './stream.ts';
 
 /**
  * A value as JSON text that any reader takes: bytes as hex, big integers as numbers where they fit and as text where not,
@@ -24,18 +25,16 @@ export function toJson(value: unknown, indent?: number): string {
 }
 
 /** Writes rows as one JSON list, a row per line, without holding them all: for lists of millions. */
-export async function writeJsonList(
+export async function writeJsonList<Row>(
   stream: NodeJS.WritableStream,
-  rows: Iterable<unknown> | AsyncIterable<unknown>,
+  rows: Listing<Row>,
+  rowOf: (row: Row) => unknown = (row) => row,
 ): Promise<void> {
-  let text = '[';
-  let first = true;
-  for await (const row of rows) {
-    text += `${first ? '' : ','}\n${toJson(row)}`;
-    first = false;
-    if (text.length < 65_536) continue;
-    if (!stream.write(text)) await once(stream, 'drain');
-    text = '';
-  }
-  stream.write(`${text}${first ? '' : '\n'}]\n`);
+  let before = '[\n';
+  await writeEach(stream, rows, (row) => {
+    const text = before + toJson(rowOf(row));
+    before = ',\n';
+    return text;
+  });
+  stream.write(before === '[\n' ? '[]\n' : '\n]\n');
 }

@@ -1,18 +1,18 @@
-import { once } from 'node:events';
-import type { SourceEntry } from '../../sources/source.ts';
+import type { Listing, SourceEntry } from '../../sources/source.ts';
+import { writeEach } from './stream.ts';
 import { padText, printable } from './text.ts';
 
 const sizeWidth = 12;
 const methodWidth = 9;
 const timeWidth = 16;
 
-/** Rows of `ls --json`: name, size, and what the source knows beside. */
-export async function* listRow(entries: AsyncIterable<SourceEntry>): AsyncGenerator<Record<string, unknown>> {
-  for await (const { name, size, facts } of entries) yield { name, size: size ?? null, ...facts };
+/** A row of `ls --json`: name, size, and what the source knows beside. */
+export function listRow({ name, size, facts }: SourceEntry): Record<string, unknown> {
+  return { name, size: size ?? null, ...facts };
 }
 
 /** Writes a line for each file: its size, its name, and what a reader should know of it. Lists of millions are written as they come. */
-export function writeList(stream: NodeJS.WritableStream, entries: AsyncIterable<SourceEntry>): Promise<void> {
+export function writeList(stream: NodeJS.WritableStream, entries: Listing<SourceEntry>): Promise<void> {
   return writeLines(
     stream,
     entries,
@@ -21,7 +21,7 @@ export function writeList(stream: NodeJS.WritableStream, entries: AsyncIterable<
 }
 
 /** As {@link writeList}, with number, stored size, method, time and origin. */
-export function writeLongList(stream: NodeJS.WritableStream, entries: AsyncIterable<SourceEntry>): Promise<void> {
+export function writeLongList(stream: NodeJS.WritableStream, entries: Listing<SourceEntry>): Promise<void> {
   return writeLines(stream, entries, ({ index, name, size, mtime, origin, note, facts }) => {
     const method = `${String(facts.method ?? '')}${facts.encrypted === true ? ' enc' : ''}`;
     const time = mtime?.toISOString().slice(0, 16).replace('T', ' ') ?? '';
@@ -48,15 +48,8 @@ function noteText(note: string | undefined): string {
 
 async function writeLines(
   stream: NodeJS.WritableStream,
-  entries: AsyncIterable<SourceEntry>,
+  entries: Listing<SourceEntry>,
   lineOf: (entry: SourceEntry) => string,
 ): Promise<void> {
-  let text = '';
-  for await (const entry of entries) {
-    text += `${lineOf(entry)}\n`;
-    if (text.length < 65_536) continue;
-    if (!stream.write(text)) await once(stream, 'drain');
-    text = '';
-  }
-  if (text !== '' && !stream.write(text)) await once(stream, 'drain');
+  await writeEach(stream, entries, (entry) => `${lineOf(entry)}\n`);
 }

@@ -112,24 +112,32 @@ function rateMeter(): { add(state: ProgressState, at: number): void; rate(at: nu
   };
 }
 
-/** One line about a state; parts that do not fit the width are left out, hosts first. */
+/** One line about a state. With a bar, parts that do not fit the width are left out, hosts first; without room for one, the amounts are. */
 function progressLine(state: ProgressState, rate: number, width: number): string {
   const { phase, done, total, files, hosts = [] } = state;
+  const isMoving = total > 0 || done > 0;
   const share = total > 0 ? Math.min(1, done / total) : 0;
-  const parts = [
-    printable(phase),
-    ...(total > 0
-      ? [`${Math.floor(share * 100)} %`.padStart(5), `${formatBytes(done)} of ${formatBytes(total)}`]
-      : [formatBytes(done)]),
+  const head = [printable(phase), ...(total > 0 ? [`${Math.floor(share * 100)} %`.padStart(5)] : [])];
+  const amounts = total > 0 ? `${formatBytes(done)} of ${formatBytes(total)}` : formatBytes(done);
+  const speed = [
     `${formatBytes(rate)}/s`,
     ...(rate > 0 && total > done ? [`${formatDuration((total - done) / rate)} left`] : []),
+  ];
+  const parts = [
+    ...head,
+    ...(isMoving ? [amounts, ...speed] : []),
     ...(files === undefined ? [] : [`${formatCount(files.done)} of ${formatCount(files.total)} files`]),
     ...(hosts.length === 0 ? [] : [hosts.map(printable).join(' ')]),
   ];
   const room = (): number => width - textWidth(parts.join('  ')) - 4;
   while (parts.length > 3 && room() < leastBar) parts.pop();
-  if (total > 0 && Number.isFinite(width) && room() >= leastBar) parts.splice(1, 0, bar(share, Math.min(30, room())));
-  return truncateText(parts.join('  '), width);
+  if (total === 0 || !Number.isFinite(width)) return truncateText(parts.join('  '), width);
+  if (room() < leastBar) {
+    while (textWidth([...head, ...speed].join('  ')) > width && speed.length > 0) speed.pop();
+    return truncateText([...head, ...speed].join('  '), width);
+  }
+  parts.splice(1, 0, bar(share, Math.min(30, room())));
+  return parts.join('  ');
 }
 
 function bar(share: number, width: number): string {

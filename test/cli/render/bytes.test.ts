@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { formatBytes, formatCount, formatDuration, parseSize } from '../../../src/cli/render/bytes.ts';
+import { formatBytes, formatCount, formatDuration, parseSize, plural } from '../../../src/cli/render/bytes.ts';
 
 test.each([
   [0, '0 B'],
@@ -13,6 +13,11 @@ test.each([
   [200 * 1024 ** 4, '200 TiB'],
 ])('%d bytes are %s', (bytes, text) => {
   expect(formatBytes(bytes)).toBe(text);
+});
+
+test('a count has its noun with it', () => {
+  const files = [0, 1, 2, 1234].map((count) => plural(count, 'file', 'files'));
+  expect(files).toEqual(['0 files', '1 file', '2 files', '1,234 files']);
 });
 
 describe('parseSize', () => {

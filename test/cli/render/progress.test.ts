@@ -99,6 +99,30 @@ describe('on a terminal', () => {
     expect(screen(written)).toEqual(['host \\x1b[2Ja is slow', '']);
   });
 
+  test('a step of which no byte came yet is its name alone: 0 B/s would look like a stall', () => {
+    const { written, clock, progress } = watched();
+    const step = { phase: '7 archive indices', done: 0, total: 0 };
+    progress.update(step);
+    clock.ms += 500;
+    progress.update({ ...step, done: 3 * MiB });
+    progress.end();
+    expect(written[0]).toBe(`\r7 archive indices${erase}`);
+    expect(written[1]).toBe(`\r7 archive indices  3.0 MiB  6.0 MiB/s${erase}`);
+  });
+
+  test.each([
+    [40, 'data   50 %  10 MiB/s  5.0 s left'],
+    [28, 'data   50 %  10 MiB/s'],
+    [16, 'data   50 %'],
+  ])('at %i columns rate and time left stand in place of the bar, as far as there is room', (columns, line) => {
+    const { written, clock, progress } = watched({ columns });
+    progress.update(state(0));
+    clock.ms += 5000;
+    progress.update(state(50));
+    progress.end();
+    expect(written[1]).toBe(`\r${line}${erase}`);
+  });
+
   test('a total that is not known yet shows no share', () => {
     const { written, progress } = watched();
     progress.update(state(3, { total: 0, phase: 'indices' }));

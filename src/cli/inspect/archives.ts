@@ -1,0 +1,106 @@
+import { equalBytes } from '../../core/bytes.ts';
+import { ByteReader } from '../../core/reader.ts';
+import { RecordTable } from '../../core/record-table.ts';
+import { decodeBltePrefix, ekeyOfBlte } from '../../formats/blte/header.ts';
+import { pakFamilies } from '../../paks/index.ts';
+import { decodePacklist } from '../../paks/nadeo/packlist.ts';
+import { type Description, indexedTable } from './description.ts';
+
+const blteMagic = Uint8Array.of(0x42, 0x4c, 0x54, 0x45);
+
+/** An entry of an archive, found without its index. */
+interface ArchiveEntry {
+  offset: number;
+  size: number;
+  ekey: string;
+}
+
+/** True for several BLTE objects one after the other. */
+export function isArchive(bytes: Uint8Array): boolean {
+  const [first] = archiveEntries(bytes);
+  return first !== undefined && startsAt(bytes, first.size);
+}
+
+/** An archive of a CDN. Where an entry ends its chunk table says; one without a table ends what can be told without the index. */
+export function describeArchive(bytes: Uint8Array): Description {
+  const entries = [...archiveEntries(bytes)];
+  const last = entries.at(-1);
+  const covered = last === undefined ? 0 : last.offset + last.size;
+  return {
+    facts: { entries: entries.length, bytesWithoutTable: bytes.length - covered },
+    table: indexedTable('entries', ['ekey', 'offset', 'size'], entries.length, (i) => {
+      const { ekey, offset, size } = entries[i]!;
+      return [ekey, offset, size];
+    }),
+  };
+}
+
+function startsAt(bytes: Uint8Array, offset: number): boolean {
+  return equalBytes(bytes.subarray(offset, offset + 4), blteMagic);
+}
+
+function* archiveEntries(bytes: Uint8Array): Generator<ArchiveEntry> {
+  for (let offset = 0; startsAt(bytes, offset); ) {
+    const size = entrySize(bytes.subarray(offset));
+    if (size === undefined) return;
+    yield { offset, size, ekey: ekeyOfBlte(bytes.subarray(offset, offset + size)) };
+    offset += size;
+  }
+}
+
+/** Bytes of the object that starts here, as its table says; undefined without a table, or when it does not end in the archive. */
+function entrySize(bytes: Uint8Array): number | undefined {
+  try {
+    const headerSize = decodeBltePrefix(bytes.subarray(0, 8));
+    const table = new ByteReader(bytes, 'BLTE', 8);
+    if (headerSize === 8) return undefined;
+    const stride = table.u8() === 0x10 ? 40 : 24;
+    const count = table.u24();
+    const rows = new RecordTable(table.take(headerSize - table.pos), stride, count);
+    let size = headerSize;
+    for (const row of rows) size += new ByteReader(row, 'BLTE').u32();
+    return size <= bytes.length ? size : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const probeSize = 4096;
+
+/** True for a PAK archive of a family that is known. */
+export function isPak(bytes: Uint8Array): boolean {
+  return pakFamilyOf(bytes) !== undefined;
+}
+
+/** A PAK archive: other commands read those. */
+export function describePak(bytes: Uint8Array): Description {
+  return { facts: { family: pakFamilyOf(bytes), see: '`pakrat info FILE` and `pakrat ls FILE` read PAK archives' } };
+}
+
+function pakFamilyOf(bytes: Uint8Array): string | undefined {
+  const [head, tail] = [bytes.subarray(0, probeSize), bytes.subarray(-probeSize)];
+  return pakFamilies.find((family) => family.probe(head, tail, bytes.length))?.name;
+}
+
+/** True for a packlist.dat: its signature tells. */
+export function isPacklist(bytes: Uint8Array): boolean {
+  if (bytes[0] !== 1 || bytes.length > 0x4000) return false;
+  try {
+    decodePacklist(bytes);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** A packlist.dat: names only, for keys are not for the screen. */
+export function describePacklist(bytes: Uint8Array): Description {
+  const { game, entries } = decodePacklist(bytes);
+  return {
+    facts: { game, packs: entries.length, see: '`pakrat keys import FILE` takes its keys into the store' },
+    table: indexedTable('packs', ['name', 'key'], entries.length, (i) => {
+      const { name, keyString } = entries[i]!;
+      return [name, keyString === undefined ? 'bound to a product' : 'there'];
+    }),
+  };
+}

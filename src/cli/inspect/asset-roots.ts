@@ -1,0 +1,156 @@
+import { ByteReader } from '../../core/reader.ts';
+import { decodeContentManifest } from '../../formats/roots/content-manifest.ts';
+import {
+  assetGroup,
+  decodeCoreToc,
+  decodeDiablo3Folder,
+  decodeDiablo3Root,
+  decodePackages,
+} from '../../formats/roots/diablo3.ts';
+import {
+  decodeDiablo4Toc,
+  decodeEncryptedNames,
+  decodeEncryptedSnos,
+  decodeSharedPayloads,
+  diablo4Group,
+} from '../../formats/roots/diablo4.ts';
+import { decodePackageManifest } from '../../formats/roots/package-manifest.ts';
+import { type Description, indexedTable, listedTable } from './description.ts';
+
+/** True for bytes that start with a little-endian number. */
+export function startsWithU32(value: number): (bytes: Uint8Array) => boolean {
+  return (bytes) => bytes.length >= 8 && new ByteReader(bytes, 'start').u32le() === value;
+}
+
+/** The root of Diablo III: the folders that it names. */
+export function describeDiablo3Root(bytes: Uint8Array): Description {
+  const folders = decodeDiablo3Root(bytes);
+  return {
+    facts: { folders: folders.length },
+    table: indexedTable('folders', ['name', 'ckey'], folders.length, (i) => [folders[i]!.name, folders[i]!.ckey]),
+  };
+}
+
+/** A folder of Diablo III: assets by their ids, then files with names. */
+export function describeDiablo3Folder(bytes: Uint8Array): Description {
+  const { assetCount, assets, named } = decodeDiablo3Folder(bytes);
+  return {
+    facts: { assets: assetCount, named: named.length },
+    table: listedTable('files', ['snoId', 'part', 'name', 'ckey'], assetCount + named.length, function* () {
+      for (const { snoId, part, ckey } of assets()) yield [snoId, part, undefined, ckey];
+      for (const { name, ckey } of named) yield [undefined, undefined, name, ckey];
+    }),
+  };
+}
+
+/** True for CoreTOC.dat of Diablo III, which has no magic: when its tables hold together and name something. */
+export function isDiablo3Toc(bytes: Uint8Array): boolean {
+  try {
+    return decodeCoreToc(bytes).size > 0;
+  } catch {
+    return false;
+  }
+}
+
+export function describeDiablo3Toc(bytes: Uint8Array): Description {
+  const entries = [...decodeCoreToc(bytes)];
+  return {
+    facts: { names: entries.length },
+    table: indexedTable('names', ['snoId', 'group', 'name'], entries.length, (i) => {
+      const [snoId, { group, name }] = entries[i]!;
+      return [snoId, assetGroup(group).folder, name];
+    }),
+  };
+}
+
+/** Packages.dat of Diablo III: the names of files with their real endings. */
+export function describePackages(bytes: Uint8Array): Description {
+  const names = decodePackages(bytes);
+  return {
+    facts: { names: names.length },
+    table: indexedTable('names', ['name'], names.length, (i) => [names[i]]),
+  };
+}
+
+/** True for CoreTOC.dat of Diablo IV in its older form, which has no magic. */
+export function isOlderDiablo4Toc(bytes: Uint8Array): boolean {
+  try {
+    const { groups } = decodeDiablo4Toc(bytes);
+    return groups.some(({ entries }) => entries.length > 0);
+  } catch {
+    return false;
+  }
+}
+
+/** CoreTOC.dat of Diablo IV. */
+export function describeDiablo4Toc(bytes: Uint8Array): Description {
+  const { newer, groups } = decodeDiablo4Toc(bytes);
+  const entries = groups.flatMap((group) => group.entries);
+  return {
+    facts: { form: newer ? 'with format hashes' : 'older', groups: groups.length, names: entries.length },
+    table: indexedTable('names', ['snoId', 'group', 'name'], entries.length, (i) => {
+      const { snoId, group, name } = entries[i]!;
+      return [snoId, diablo4Group(group).folder, name];
+    }),
+  };
+}
+
+/** EncryptedSNOs.dat of Diablo IV. */
+export function describeEncryptedSnos(bytes: Uint8Array): Description {
+  const snos = decodeEncryptedSnos(bytes);
+  return {
+    facts: { locked: snos.length, keys: new Set(snos.map(({ keyName }) => keyName)).size },
+    table: indexedTable('assets', ['snoId', 'group', 'keyName'], snos.length, (i) => {
+      const { snoId, group, keyName } = snos[i]!;
+      return [snoId, diablo4Group(group).folder, keyName.toString(16).padStart(16, '0')];
+    }),
+  };
+}
+
+/** EncryptedNameDict-….dat of Diablo IV. */
+export function describeEncryptedNames(bytes: Uint8Array): Description {
+  const names = decodeEncryptedNames(bytes);
+  return {
+    facts: { names: names.length },
+    table: indexedTable('names', ['snoId', 'group', 'name'], names.length, (i) => {
+      const { snoId, group, name } = names[i]!;
+      return [snoId, diablo4Group(group).folder, name];
+    }),
+  };
+}
+
+/** CoreTOCSharedPayloadsMapping.dat of Diablo IV. */
+export function describeSharedPayloads(bytes: Uint8Array): Description {
+  const { payloads, children } = decodeSharedPayloads(bytes);
+  return {
+    facts: { payloads: payloads.length, children: children?.length },
+    table: indexedTable('payloads', ['snoId', 'payloadOf'], payloads.length, (i) => [
+      payloads[i]!.snoId,
+      payloads[i]!.payloadOf,
+    ]),
+  };
+}
+
+/** A content manifest of Overwatch; of an encrypted one what its header says. */
+export function describeContentManifest(bytes: Uint8Array): Description {
+  const { form, build, version, encrypted, assetCount, entryCount, assets } = decodeContentManifest(bytes);
+  const facts = { form, build, version, encrypted, assets: assetCount, entries: entryCount };
+  if (encrypted) return { facts };
+  return {
+    facts,
+    table: listedTable('assets', ['guid', 'size', 'ckey'], assetCount, function* () {
+      for (const { guid, size, ckey } of assets()) yield [guid, size, ckey];
+    }),
+  };
+}
+
+/** A package manifest of Overwatch. */
+export function describePackageManifest(bytes: Uint8Array): Description {
+  const { build, headerSize, packageSize, entries, packageRows, packages } = decodePackageManifest(bytes);
+  return {
+    facts: { build, headerSize, packageSize, entries: entries.count, packages: packageRows.count },
+    table: listedTable('packages', ['guid', 'keyName', 'size', 'ckey'], packageRows.count, function* () {
+      for (const { guid, keyName, content } of packages()) yield [guid, keyName, content?.size, content?.ckey];
+    }),
+  };
+}

@@ -1,0 +1,110 @@
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import type { ExtractResult } from '../../src/sources/extract.ts';
+import { freePort } from '../support/loopback.ts';
+import { pakratJson, runPakrat } from '../support/run-pakrat.ts';
+import { scratchFolder } from '../support/scratch.ts';
+import { type GoodServer, serveWell } from '../support/serve-well.ts';
+import { describeSynthetic, makeTree } from '../support/synthetic-cdn.ts';
+import { readTruth, type TruthRow } from '../support/truth.ts';
+
+// Whole processes and whole syncs; the machine may be busy.
+jest.setTimeout(120_000);
+const scratch = scratchFolder();
+
+describeSynthetic('choosing files of a build', () => {
+  const root = scratch('tree');
+  const offline = ['--store', scratch('store'), '--offline'];
+  let server: GoodServer;
+  let rows: TruthRow[];
+
+  beforeAll(async () => {
+    const port = await freePort();
+    makeTree(root, port, ['--files', '300', '--total-bytes', '2M', '--seed', 'names', '--archives', '2']);
+    rows = readTruth(root, 'b').rows.filter(({ locale, lockedBy }) => locale === '-' && lockedBy === undefined);
+    server = await serveWell(root, port);
+    expect(runPakrat(['sync', 'wow', '--store', scratch('store'), '--patch-url', server.url, '--quiet']).status).toBe(
+      0,
+    );
+    expect(runPakrat(['listfile', 'import', join(root, 'listfile.csv'), '--store', scratch('store')]).status).toBe(0);
+  });
+  afterAll(() => server?.close());
+
+  const list = async (...args: string[]): Promise<{ name: string; size: number; ckey: string; ekey: string }[]> =>
+    (await pakratJson<{ name: string; size: number; ckey: string; ekey: string }[]>(['ls', 'wow', ...offline, ...args]))
+      .value;
+
+  test('every row has the size and the keys that the truth table has', async () => {
+    const listed = new Map((await list()).map((row) => [row.name.toLowerCase(), row]));
+    for (const { name, ckey, ekeys, content } of rows) {
+      expect(listed.get(name.toLowerCase())).toMatchObject({ ckey, ekey: ekeys[0], size: content().length });
+    }
+    expect(rows.length).toBeGreaterThan(150);
+  });
+
+  test('ls --regex lists what has it, whatever the case; with globs both must fit', async () => {
+    const all = (await list()).map(({ name }) => name);
+    for (const [args, expected] of [
+      [['--regex', '[0-4]\\.(BLP|m2)$'], (name: string) => /[0-4]\.(blp|m2)$/i.test(name)],
+      [['--regex', '^inter', '--regex', '7\\.'], (name: string) => /^inter|7\./i.test(name)],
+      [['*.blp', '--regex', '[13579]\\.'], (name: string) => /[13579]\.blp$/i.test(name)],
+    ] as const) {
+      const chosen = (await list(...args)).map(({ name }) => name);
+      expect(chosen).toEqual(all.filter(expected));
+      expect(chosen.length).toBeGreaterThan(2);
+      expect(chosen.length).toBeLessThan(all.length);
+    }
+    expect(runPakrat(['ls', 'wow', ...offline, '--regex', '(?=x)'])).toMatchObject({ status: 2, stdout: '' });
+  });
+
+  test('extract --list takes names, ids and keys, and reports what is not there', async () => {
+    const [a, b, c, d] = rows.filter(({ content }) => content().length > 100) as [
+      TruthRow,
+      TruthRow,
+      TruthRow,
+      TruthRow,
+    ];
+    const lines = [
+      a.name,
+      `${b.fileDataId};b/by-id.bin`,
+      `ckey:${c.ckey};by-ckey.bin`,
+      `ekey;${d.ekeys[0]};by-ekey.bin`,
+    ];
+    writeFileSync(scratch('list.txt'), `# some files\n${lines.join('\n')}\nno/such.file\n${a.name};../../out.bin\n`);
+    mkdirSync(scratch('listed'));
+    const to = scratch('listed', 'deep');
+    const run = await pakratJson<ExtractResult>([
+      'extract',
+      'wow',
+      ...offline,
+      '--list',
+      scratch('list.txt'),
+      '--to',
+      to,
+    ]);
+    expect(run).toMatchObject({
+      status: 4,
+      value: { files: 4, failed: [{ name: 'no/such.file', code: 'E_NOT_FOUND' }, { code: 'E_UNSAFE_PATH' }] },
+    });
+    const read = (name: string): Buffer => readFileSync(join(to, name));
+    expect(read('b/by-id.bin').equals(b.content())).toBe(true);
+    expect(read('by-ckey.bin').equals(c.content())).toBe(true);
+    expect(read('by-ekey.bin').equals(d.content())).toBe(true);
+    const files = readdirSync(scratch('listed'), { recursive: true, withFileTypes: true }).filter((entry) =>
+      entry.isFile(),
+    );
+    expect(files).toHaveLength(4);
+
+    const piped = runPakrat(['extract', 'wow', ...offline, '--list', '-', '--to', scratch('piped'), '--json'], {
+      input: `${a.name};one.bin\nckey:12\n`,
+    });
+    expect(piped.status).toBe(5);
+    expect(JSON.parse(piped.stdout).error.message).toContain('line 2');
+    const right = runPakrat(['extract', 'wow', ...offline, '--list', '-', '--to', scratch('piped'), '--quiet'], {
+      input: `${a.name};one.bin\n`,
+    });
+    expect(right.status).toBe(0);
+    expect(readFileSync(scratch('piped', 'one.bin')).equals(a.content())).toBe(true);
+  });
+});
