@@ -38,7 +38,7 @@ const pageBytes = 64 * 1024;
 /** What may be under way to a hash, in all transfers of a thread together: a few large entries that grow, beside complete chunks. */
 const roomBytes = 20 * 1024 * 1024;
 /** So much that is complete is hashed at once: enough to hash many at a time, little to lose when the process is killed. */
-const settleBytes = 4 * 1024 * 1024;
+const settleBytes = 6 * 1024 * 1024;
 
 /**
  * Memory in which encoded bytes wait until many units can be hashed at once, which is three times as fast as one by one.
