@@ -15,8 +15,8 @@ import { type IndexGeometry, indexGeometry } from './index-layout.ts';
 const what = 'archive group';
 const recordSize = 26;
 const maxArchives = 0x1_0000;
-/** Leading bits that deal the records: about five records of five million share them. */
-const dealBits = 20;
+/** Leading bits that deal the records, at most: about five records of five million share them. */
+const mostDealBits = 20;
 /** Above this many records with the same leading bits, which hashes never have, sorting by insertion would crawl. */
 const crowd = 64;
 
@@ -26,10 +26,11 @@ const crowd = 64;
  */
 export function encodeArchiveGroup(indices: readonly ArchiveIndex[]): NamedIndex {
   checkIndices(indices);
-  const ends = countByLeadingBits(indices);
+  const dealBits = dealBitsFor(indices.reduce((sum, { layout }) => sum + layout.count, 0));
+  const ends = countByLeadingBits(indices, dealBits);
   const geometry = indexGeometry(ends.at(-1)!, { offsetBytes: 6 });
   const slots = new Slots(geometry);
-  const starts = dealRecords(indices, ends, slots);
+  const starts = dealRecords(indices, { ends, dealBits, slots });
   for (let i = 0; i < ends.length; i++) {
     const size = ends[i]! - starts[i]!;
     if (size > crowd) sortCrowd(slots, starts[i]!, ends[i]!);
@@ -55,14 +56,19 @@ function checkIndices(indices: readonly ArchiveIndex[]): void {
     throw formatError('E_FORMAT_RANGE', what, `${count} records are more than 32 bits can count`);
 }
 
-function leadingBits(bytes: Uint8Array, at: number): number {
+/** As many leading bits as let a few records share them: a small group is not to pay for a large table. */
+function dealBitsFor(count: number): number {
+  return Math.min(mostDealBits, Math.max(1, 31 - Math.clz32(count >>> 2)));
+}
+
+function leadingBits(bytes: Uint8Array, at: number, dealBits: number): number {
   return ((bytes[at]! << 16) | (bytes[at + 1]! << 8) | bytes[at + 2]!) >>> (24 - dealBits);
 }
 
 /** For each value of the leading bits, the number of records with it or a lower one: where its slots end. */
-function countByLeadingBits(indices: readonly ArchiveIndex[]): Uint32Array {
+function countByLeadingBits(indices: readonly ArchiveIndex[], dealBits: number): Uint32Array {
   const ends = new Uint32Array(1 << dealBits);
-  for (const index of indices) forEachRecord(index, (at) => ends[leadingBits(index.bytes, at)]!++);
+  for (const index of indices) forEachRecord(index, (at) => ends[leadingBits(index.bytes, at, dealBits)]!++);
   for (let i = 1; i < ends.length; i++) ends[i]! += ends[i - 1]!;
   return ends;
 }
@@ -76,7 +82,10 @@ function forEachRecord({ layout }: ArchiveIndex, visit: (at: number) => void): v
 }
 
 /** Copies every record to the next free slot of its leading bits. Gives back where the slots of each value start. */
-function dealRecords(indices: readonly ArchiveIndex[], ends: Uint32Array, slots: Slots): Uint32Array {
+function dealRecords(
+  indices: readonly ArchiveIndex[],
+  { ends, dealBits, slots }: { ends: Uint32Array; dealBits: number; slots: Slots },
+): Uint32Array {
   const starts = new Uint32Array(ends.length);
   starts.set(ends.subarray(0, -1), 1);
   const next = starts.slice();
@@ -84,7 +93,7 @@ function dealRecords(indices: readonly ArchiveIndex[], ends: Uint32Array, slots:
     const from = viewOf(index.bytes);
     const to = slots.view;
     forEachRecord(index, (at) => {
-      const place = slots.offsetOf(next[leadingBits(index.bytes, at)]!++);
+      const place = slots.offsetOf(next[leadingBits(index.bytes, at, dealBits)]!++);
       for (let i = 0; i < 20; i += 4) to.setUint32(place + i, from.getUint32(at + i));
       to.setUint16(place + 20, archive);
       to.setUint32(place + 22, from.getUint32(at + 20));

@@ -5,14 +5,17 @@
  *
  * The module imports its memory as `env.memory`, of which it uses
  *   0     state: for each set the words A, B, C, D of its four lanes, 16 bytes a word
- *   128   the 64 constants, each four times, 16 bytes a constant
- * and exports `compress(at0, …, at7, blocks)`: takes `blocks` 64-byte blocks from each of the eight addresses into the state.
+ *   128   addresses: where each of the eight messages goes on, 4 bytes each
+ *   160   the 64 constants, each four times, 16 bytes a constant
+ * and exports `compress(blocks)`: takes so many 64-byte blocks, one or more, from each of the eight addresses into the state.
  */
 
 /** Where the state is: set s, word w, lane l at `64 × s + 16 × w + 4 × l`. */
 export const stateOffset = 0;
+/** Where the addresses of the messages are. */
+export const addressesOffset = 128;
 /** Where the constants are. */
-export const constantsOffset = 128;
+export const constantsOffset = 160;
 /** Bytes of the memory that belong to the module. */
 export const reservedBytes = constantsOffset + 64 * 16;
 /** Messages at a time. */
@@ -56,6 +59,7 @@ const number = (value: number): Code => [0x41, ...leb(value)];
 const alignment = 4;
 const load = (offset: number): Code => [...simd(0x00), alignment, ...unsignedLeb(offset)];
 const store = (offset: number): Code => [...simd(0x0b), alignment, ...unsignedLeb(offset)];
+const loadNumber = (offset: number): Code => [0x28, 2, ...unsignedLeb(offset)];
 /** Takes four of the eight 32-bit words of two vectors. */
 const pick = (...words: number[]): Code => [
   ...simd(0x0d),
@@ -67,10 +71,13 @@ const [addNumber, end, loop, branchIf] = [[0x6a], [0x0b], [0x03, 0x40], [0x0d]] 
 const vectorType = 0x7b;
 const numberType = 0x7f;
 
-/** Locals of a set, behind the parameters: the state, what it was before the block, the 16 words of the block, four for moves. */
+/** Locals: the blocks that are left, the address of each message, then for each set the state, what it was before the block, the 16 words of
+ * the block, and four for moves. */
+const blocks = 0;
+const firstPointer = 1;
 function localsOf(index: number) {
-  const first = laneCount + 1 + index * 28;
-  return { pointers: 4 * index, state: first, before: first + 4, words: first + 8, spare: first + 24 };
+  const first = firstPointer + laneCount + index * 28;
+  return { pointers: firstPointer + 4 * index, state: first, before: first + 4, words: first + 8, spare: first + 24 };
 }
 
 type Locals = ReturnType<typeof localsOf>;
@@ -111,11 +118,16 @@ function step(i: number, { state, words, spare }: Locals): Code {
 
 function compressBody(): Code {
   const locals = sets.map(localsOf);
-  const blocks = laneCount;
   const words = [0, 1, 2, 3];
+  const pointers = Array.from({ length: laneCount }, (_, lane) => lane);
   const stateWords = (each: (local: Locals, word: number, offset: number) => Code[]): Code =>
     locals.flatMap((local, i) => words.flatMap((word) => each(local, word, stateOffset + 64 * i + 16 * word))).flat();
   return [
+    ...pointers.flatMap((lane) => [
+      ...number(0),
+      ...loadNumber(addressesOffset + 4 * lane),
+      ...set(firstPointer + lane),
+    ]),
     ...stateWords(({ state }, word, offset) => [number(0), load(offset), set(state + word)]),
     ...loop,
     ...locals.flatMap(loadBlock),
@@ -123,7 +135,7 @@ function compressBody(): Code {
     // The sets take turns step by step, so that the processor has the one to do while it waits for the other.
     ...Array.from({ length: 64 }, (_, i) => locals.flatMap((local) => step(i, local))).flat(),
     ...stateWords(({ state, before }, word) => [get(state + word), get(before + word), add, set(state + word)]),
-    ...Array.from({ length: laneCount }, (_, lane) => [get(lane), number(64), addNumber, set(lane)].flat()).flat(),
+    ...pointers.flatMap((lane) => [get(firstPointer + lane), number(64), addNumber, set(firstPointer + lane)].flat()),
     ...[get(blocks), number(-1), addNumber, tee(blocks), branchIf, [0], end].flat(),
     ...stateWords(({ state }, word, offset) => [number(0), get(state + word), store(offset)]),
     ...end,
@@ -136,11 +148,10 @@ const text = (content: string): Code => sized([...content].map((letter) => lette
 
 /** The module, ready to be compiled. */
 export function md5LanesModule(): Uint8Array<ArrayBuffer> {
-  const parameters = new Array<number>(laneCount + 1).fill(numberType);
-  const locals = [1, ...unsignedLeb(28 * sets.length), vectorType];
+  const locals = [2, laneCount, numberType, ...unsignedLeb(28 * sets.length), vectorType];
   return Uint8Array.from([
     ...[0x00, 0x61, 0x73, 0x6d, 1, 0, 0, 0],
-    ...section(1, [1, 0x60, ...sized(parameters), 0]),
+    ...section(1, [1, 0x60, 1, numberType, 0]),
     ...section(2, [1, ...text('env'), ...text('memory'), 0x02, 0x00, 1]),
     ...section(3, [1, 0]),
     ...section(7, [1, ...text('compress'), 0x00, 0]),
