@@ -34,12 +34,13 @@ export default class Cat extends PakratCommand {
   async run(): Promise<void> {
     const { args, flags } = await this.parse(Cat);
     const options = this.globals(flags);
+    const { getNamed } = await import('../src/cli/names-hint.ts');
     const { withSource } = await import('../src/cli/sources.ts');
     const { noRaw } = await import('../src/sources/extract.ts');
     const { default: events } = await import('node:events');
     const hooks = { note: (text: string) => this.note(text), signal: this.signal };
-    await withSource(options, args.source, { hooks, pak: flags }, async (source) => {
-      const entry = await source.get(args.name);
+    await withSource(options, args.source, { hooks, pak: flags }, async (source, session) => {
+      const entry = await getNamed(source, args.name, session);
       if (entry.note !== undefined) this.note(`Note: ${args.name}: ${entry.note}.`);
       if (flags.raw && source.readRaw === undefined) throw noRaw(source);
       for await (const piece of flags.raw ? source.readRaw!(entry) : source.read(entry)) {

@@ -68,7 +68,7 @@ export default class Ls extends PakratCommand {
 async function emptyNote(patterns: readonly string[], source: Source, session: Session | undefined): Promise<string> {
   const { namesHint } = await import('../src/cli/names-hint.ts');
   const what = patterns.length === 0 ? 'there are no files' : `no name matches ${patterns.join(' or ')}`;
-  const hint = namesHint(source, session);
+  const hint = await namesHint(source, session);
   return `Note: ${what}.${hint === undefined ? '' : ` ${hint}`}`;
 }
 

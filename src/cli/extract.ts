@@ -59,7 +59,7 @@ export async function runExtract(
       try {
         return await (tar === undefined ? extractFiles(source, work) : extractTar(source, work, tar));
       } catch (error) {
-        throw withNamesHint(error, source, session);
+        throw await withNamesHint(error, source, session);
       }
     });
   } finally {

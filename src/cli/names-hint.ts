@@ -1,11 +1,13 @@
-import { ListfileIndex } from '../builds/listfile-index.ts';
 import { isPakratError, PakratError } from '../core/errors.ts';
-import type { Source } from '../sources/source.ts';
+import { normalizeName } from '../core/jenkins.ts';
+import type { Source, SourceEntry } from '../sources/source.ts';
 import type { Session } from './compose.ts';
 
 /** What to do when no name matches: many builds have no names without a list. Undefined where a list is there, or none would help. */
-export function namesHint(source: Source, session: Session | undefined): string | undefined {
+export async function namesHint(source: Source, session: Session | undefined): Promise<string | undefined> {
   if (source.kind !== 'build' || session === undefined) return undefined;
+  // Loaded when something is missing: most reading commands never need it.
+  const { ListfileIndex } = await import('../builds/listfile-index.ts');
   const list = ListfileIndex.open(session.store.layout);
   list?.close();
   return list === undefined
@@ -13,9 +15,43 @@ export function namesHint(source: Source, session: Session | undefined): string 
     : undefined;
 }
 
-/** Adds the hint to an error about a glob that no name matches; any other error is given back. */
-export function withNamesHint(error: unknown, source: Source, session: Session | undefined): unknown {
-  if (!isPakratError(error) || error.code !== 'E_NOT_FOUND' || error.data.glob === undefined) return error;
-  const hint = error.hint ?? namesHint(source, session);
+/** Gives a better hint to an error about a name that is not there, or a glob that none matches; any other error is given back. */
+export async function withNamesHint(error: unknown, source: Source, session: Session | undefined): Promise<unknown> {
+  if (!isPakratError(error) || error.code !== 'E_NOT_FOUND') return error;
+  const { name, glob } = error.data;
+  let hint = error.hint;
+  if (glob !== undefined) hint ??= await namesHint(source, session);
+  else if (typeof name === 'string') {
+    const alike = await namesAlike(source, name);
+    if (alike.length > 0) hint = `Did you mean ${alike.join(' or ')}?`;
+  }
   return new PakratError(error.code, error.message, { hint, data: error.data, cause: error.cause });
+}
+
+/** One file of a source. @throws E_NOT_FOUND that says which names are alike, else as the source's `get` */
+export async function getNamed<Entry extends SourceEntry>(
+  source: Source<Entry>,
+  name: string,
+  session: Session | undefined,
+): Promise<Entry> {
+  try {
+    return await source.get(name);
+  } catch (error) {
+    throw await withNamesHint(error, source, session);
+  }
+}
+
+const mostAlike = 3;
+
+/** Names that end in the same part: the folder was left out, or is another one. */
+async function namesAlike(source: Source, name: string): Promise<string[]> {
+  const lastPart = (text: string): string => normalizeName(text).replace(/^.*[/\\]/, '');
+  const wanted = lastPart(name);
+  const names: string[] = [];
+  if (wanted === '') return names;
+  for await (const entry of source.list((other) => lastPart(other) === wanted)) {
+    if (!names.includes(entry.name)) names.push(entry.name);
+    if (names.length === mostAlike) break;
+  }
+  return names;
 }

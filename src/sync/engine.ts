@@ -15,6 +15,8 @@ export interface EngineOptions {
   temporary: string;
   maxRangeBytes: number;
   slowestBytesPerSecond: number;
+  /** Threads that work beside each other, each with an engine like this. */
+  threads?: number;
   /** Bytes a second for all transfers together; undefined for no limit. */
   bytesPerSecond?: number | undefined;
 }
@@ -39,7 +41,7 @@ export interface Engine {
 export function localEngine(options: EngineOptions, events: EngineEvents): Engine {
   const http = new HttpClient(options.limits);
   const rate = options.bytesPerSecond === undefined ? unlimited : rateLimit(options.bytesPerSecond);
-  const room = new StageRoom();
+  const room = new StageRoom(options.threads);
   const controller = new AbortController();
   // Every transfer listens to it, and there may be many.
   setMaxListeners(0, controller.signal);
@@ -75,7 +77,7 @@ export function threadEngine(threads: number, options: EngineOptions, events: En
   setFlagsFromString(`--initial-old-space-size=${oldSpaceMb}`);
   const connections = Math.ceil(options.limits.connections / threads);
   const workers = Array.from({ length: threads }, () =>
-    startWorker({ ...options, limits: { ...options.limits, connections } }, events),
+    startWorker({ ...options, threads, limits: { ...options.limits, connections } }, events),
   );
   return {
     async run(job, base) {

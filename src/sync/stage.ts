@@ -35,21 +35,33 @@ interface CompleteUnit extends Unit {
 }
 
 const pageBytes = 64 * 1024;
-/** What may be under way to a hash, in all transfers of a thread together: a few large entries that grow, beside complete chunks. */
-const roomBytes = 20 * 1024 * 1024;
-/** So much that is complete is hashed at once: enough to hash many at a time, little to lose when the process is killed. */
-const settleBytes = 6 * 1024 * 1024;
+/**
+ * So much that is complete is hashed at once, in all threads together. Many at a time is fast; what is not hashed yet is lost when the
+ * process is killed, half of this on average.
+ */
+const settleBytes = 24 * 1024 * 1024;
+/** As much again is for units that grow. */
+const roomFor = (complete: number): number => 2 * complete;
 
 /**
  * Memory in which encoded bytes wait until many units can be hashed at once, which is three times as fast as one by one.
  * There is one for each thread, for all of its transfers; now and then all that is complete is hashed and goes where it belongs.
  */
 export class StageRoom {
-  readonly #memory = new WebAssembly.Memory({ initial: Math.ceil((Md5Lanes.reservedBytes + roomBytes) / pageBytes) });
-  readonly #lanes = new Md5Lanes(this.#memory);
+  readonly #memory: WebAssembly.Memory;
+  readonly #lanes: Md5Lanes;
+  readonly #settleBytes: number;
   readonly #stages = new Set<Stage>();
   #end = Md5Lanes.reservedBytes;
   #completeBytes = 0;
+
+  /** @param threads threads that have a room each */
+  constructor(threads = 4) {
+    this.#settleBytes = settleBytes / threads;
+    const bytes = Md5Lanes.reservedBytes + roomFor(this.#settleBytes);
+    this.#memory = new WebAssembly.Memory({ initial: Math.ceil(bytes / pageBytes) });
+    this.#lanes = new Md5Lanes(this.#memory);
+  }
 
   /** A stage for one object; its `sink` gets what turns out right. Needs `close`. */
   open(sink: VerifiedSink): Stage {
@@ -75,7 +87,7 @@ export class StageRoom {
 
   /** Finds memory for a unit, settling the room when it is time; undefined for one that is too large for what is left then. */
   allocate(size: number): Unit | undefined {
-    if (this.#completeBytes >= settleBytes || this.#end + size > this.#memory.buffer.byteLength) this.settle();
+    if (this.#completeBytes >= this.#settleBytes || this.#end + size > this.#memory.buffer.byteLength) this.settle();
     if (this.#end + size > this.#memory.buffer.byteLength) return undefined;
     const unit = { at: this.#end, size };
     this.#end += size;

@@ -67,6 +67,11 @@ describe('queryRibbit', () => {
     await expect(ask()).rejects.toMatchObject({ code: 'E_INTEGRITY' });
   });
 
+  test('a port where nobody listens is told by its reason: whoever asks need not try again and again', async () => {
+    const port = await freePort();
+    await expect(ask({ port })).rejects.toMatchObject({ code: 'E_NETWORK', data: { reason: 'ECONNREFUSED' } });
+  });
+
   test('an answer that is cut off is refused', async () => {
     await serve((socket) => socket.end(answer.subarray(0, answer.length - 30)));
     await expect(ask()).rejects.toMatchObject({ code: expect.stringMatching(/^E_FORMAT/) });

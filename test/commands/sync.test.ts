@@ -135,8 +135,12 @@ describeSynthetic('sync', () => {
     const extract = await pakratJson(['extract', 'wow', '*.m2', '--to', scratch('x'), ...at('names')]);
     const hint = expect.stringContaining('listfile import');
     expect(extract).toMatchObject({ status: 4, value: { error: { code: 'E_NOT_FOUND', hint } } });
-    writeFileSync(scratch('list.csv'), '146;some/name.m2\n');
+    writeFileSync(scratch('list.csv'), '146;some/Name.m2\n');
     expect(runPakrat(['listfile', 'import', scratch('list.csv'), '--store', scratch('names')]).status).toBe(0);
+    const cat = runPakrat(['cat', 'wow', 'NAME.M2', ...at('names')]);
+    expect(cat).toMatchObject({ status: 4, stderr: expect.stringContaining('Did you mean some/Name.m2?') });
+    const wrong = await pakratJson(['extract', 'wow', 'other\\name.m2', '--to', scratch('x'), ...at('names')]);
+    expect(wrong).toMatchObject({ status: 4, value: { error: { hint: 'Did you mean some/Name.m2?' } } });
     const other = runPakrat(['ls', 'wow', '*.none', ...at('names')]);
     expect(other).toMatchObject({ status: 0, stderr: 'Note: no name matches *.none.\n' });
   });
