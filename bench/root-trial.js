@@ -93,7 +93,7 @@ async function open(folder, file) {
 }
 
 async function importNames(folder, file) {
-  const { importListfile } = await load('builds/listfile-index.js');
+  const { importListfile } = await load('builds/listfile-import.js');
   const { storeLayout } = await load('store/layout.js');
   await importListfile(storeLayout(folder), fs.createReadStream(file));
 }

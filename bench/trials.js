@@ -4,10 +4,12 @@ import { createHash } from 'node:crypto';
 import * as fs from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { archivesOf, bin, killedPakrat, makeTree, measure, median, pakrat, startNginx, summaryOf } from './parts.js';
 
 const mebibyte = 1024 * 1024;
+const settleMs = 2000;
 
 /** Name, what it shows, how long it takes, and how to run it. `scale` makes trees smaller, to try a trial out. */
 export const trials = [
@@ -42,8 +44,9 @@ function twoGigabytes(work, scale) {
 }
 
 /**
- * The same archives by each way in turn, each into fresh folders. Variants alternate, for memory that the machine gave back costs the
- * next one that touches it; what they wrote is removed at the very end, for a file system is slow just after a large removal.
+ * The same archives by each way in turn, each into fresh folders. What one wrote is removed before the next begins, which waits until the
+ * disk is idle: so each finds pages for its disk cache that the machine has in use. Pages that are new to a virtual machine cost
+ * seconds, and whom that hits is luck. Variants alternate all the same.
  */
 async function syncBesideCurl({ work, reps, scale }) {
   const tree = twoGigabytes(work, scale);
@@ -64,7 +67,9 @@ async function syncBesideCurl({ work, reps, scale }) {
         const to = join(runs, `${rep}-${turn}`);
         fs.mkdirSync(to);
         spawnSync('sync');
+        await sleep(settleMs);
         figures.get(name).push(run(to));
+        fs.rmSync(to, { recursive: true });
       }
     }
   } finally {
