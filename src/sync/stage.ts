@@ -40,8 +40,6 @@ const pageBytes = 64 * 1024;
  * process is killed, half of this on average.
  */
 const settleBytes = 24 * 1024 * 1024;
-/** As much again is for units that grow. */
-const roomFor = (complete: number): number => 2 * complete;
 
 /**
  * Memory in which encoded bytes wait until many units can be hashed at once, which is three times as fast as one by one.
@@ -58,7 +56,8 @@ export class StageRoom {
   /** @param threads threads that have a room each */
   constructor(threads = 4) {
     this.#settleBytes = settleBytes / threads;
-    const bytes = Md5Lanes.reservedBytes + roomFor(this.#settleBytes);
+    // As much again is for units that grow.
+    const bytes = Md5Lanes.reservedBytes + 2 * this.#settleBytes;
     this.#memory = new WebAssembly.Memory({ initial: Math.ceil(bytes / pageBytes) });
     this.#lanes = new Md5Lanes(this.#memory);
   }
@@ -152,7 +151,9 @@ export class Stage {
 
   /** Adds bytes to the open unit, not more than it has room for. */
   append(bytes: Uint8Array): void {
-    const { at, filled } = this.open!;
+    const { at, filled, size } = this.open!;
+    // What is next in the memory is another transfer's.
+    if (filled + bytes.length > size) throw new Error(`a unit of ${size} bytes is given ${filled + bytes.length}`);
     this.#room.bytes({ at: at + filled, size: bytes.length }).set(bytes);
     this.open!.filled += bytes.length;
   }

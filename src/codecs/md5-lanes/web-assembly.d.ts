@@ -2,10 +2,7 @@
 declare namespace WebAssembly {
   class Memory {
     constructor(limits: { initial: number });
-    /** Replaced when the memory grows. */
     readonly buffer: ArrayBuffer;
-    /** Adds pages of 64 KiB. */
-    grow(pages: number): number;
   }
   class Module {
     constructor(bytes: Uint8Array<ArrayBuffer>);
