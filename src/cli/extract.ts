@@ -7,6 +7,7 @@ import type { ListEntry } from '../sources/extract-list.ts';
 import type { Source } from '../sources/source.ts';
 import type { SessionHooks } from './compose.ts';
 import { exitCodeOf } from './exit-codes.ts';
+import { fileProgress } from './file-progress.ts';
 import type { GlobalOptions } from './global-options.ts';
 import { withNamesHint } from './names-hint.ts';
 import type { PakFlags } from './pak-options.ts';
@@ -35,22 +36,11 @@ export async function runExtract(
   const { progress, signal } = hooks;
   const { source: text, pak, tar, list, ...choice } = request;
   if (choice.to === '') throw new PakratError('E_USAGE', '--to names no folder', { hint: 'Write . for this one.' });
-  const state = { phase: 'extract', done: 0, total: 0, files: { done: 0, total: 0 } };
-  const show = (): void => progress.update(state);
   const onStep = (phase: string): void => progress.update({ phase, done: 0, total: 0 });
   const work: ExtractOptions = {
     ...{ ...choice, signal, list: list === undefined ? undefined : await readList(list) },
     onNote: (text) => hooks.note(`Note: ${text}.`),
-    onPlan(files, bytes) {
-      state.total = bytes;
-      state.files.total = files;
-      show();
-    },
-    onFile(bytes) {
-      state.done += bytes;
-      state.files.done += 1;
-      show();
-    },
+    ...fileProgress(progress, 'extract'),
   };
   const takesAll = choice.names.length === 0 && list === undefined;
   const readsAll = tar === undefined && takesAll && choice.threads === undefined;

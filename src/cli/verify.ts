@@ -3,6 +3,7 @@ import { type VerifyProblem, type VerifyResult, verifyPak } from '../sources/ver
 import type { SessionHooks } from './compose.ts';
 import { exitCodeOf, exitCodes } from './exit-codes.ts';
 import { problemLine, unsureLines } from './extract.ts';
+import { fileProgress } from './file-progress.ts';
 import type { GlobalOptions } from './global-options.ts';
 import type { PakFlags } from './pak-options.ts';
 import { formatBytes, formatCount, plural } from './render/bytes.ts';
@@ -47,23 +48,10 @@ async function verifyLocal(
 ): Promise<VerifyResult> {
   if (repair) hooks.note('Note: nothing can be fetched for a PAK; it is only checked.');
   const { signal, progress } = hooks;
-  const state = { phase: 'verify', done: 0, total: 0, files: { done: 0, total: 0 } };
-  const show = (): void => progress.update(state);
+  const { onPlan, onFile } = fileProgress(progress, 'verify');
   return withSource(options, text!, { hooks, pak, readsAll: true }, async (source) => {
     if (!isPakSource(source)) throw new Error('a local source that is no PAK');
-    return verifyPak(source, {
-      signal,
-      onPlan(files, bytes) {
-        state.total = bytes;
-        state.files.total = files;
-        show();
-      },
-      onEntry(bytes) {
-        state.done += bytes;
-        state.files.done += 1;
-        show();
-      },
-    });
+    return verifyPak(source, { signal, onPlan, onEntry: onFile });
   });
 }
 
