@@ -1,6 +1,6 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
-import { PakratCommand } from '../src/cli/base-command.ts';
+import { PakratCommand, sourceHelp } from '../src/cli/base-command.ts';
 import { pakFlags } from '../src/cli/pak-options.ts';
 
 export default class Diff extends PakratCommand {
@@ -14,7 +14,7 @@ The exit code is 0 whether files differ or not. With --exit-code it is 1 when th
   static override strict = false;
   static override args = {
     before: Args.string({
-      description: 'PRODUCT, PRODUCT@BUILD, or the path of a PAK, of a game directory or of a folder of plain files.',
+      description: `${sourceHelp} A folder of plain files too.`,
       required: true,
       ignoreStdin: true,
     }),
