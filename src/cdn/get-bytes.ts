@@ -62,7 +62,7 @@ async function receive(
     onData(piece) {
       size += piece.length;
       if (size > maxSize) throw wrongSize(url, `more than ${maxSize} bytes`);
-      pieces.push(piece);
+      pieces.push(Buffer.from(piece));
       return undefined;
     },
   });

@@ -70,7 +70,7 @@ async function getWhole(cdn: Cdn, host: Host, request: ObjectRequest): Promise<U
       size += piece.length;
       if (size > maxSize) throw tooLarge(url, size, maxSize);
       cdn.onReceived?.(piece.length, host);
-      pieces.push(piece);
+      pieces.push(Buffer.from(piece));
       return cdn.rate.take(piece.length);
     },
   });

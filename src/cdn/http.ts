@@ -3,6 +3,7 @@ import type { Dispatcher } from 'undici';
 import Agent from 'undici/lib/dispatcher/agent.js';
 import { codeOf, messageOf, PakratError } from '../core/errors.ts';
 import { abortError, type HttpHead, redactUrl } from './http-head.ts';
+import { bufferedConnector } from './read-buffer.ts';
 
 /** Limits of a transfer, in milliseconds. */
 export interface HttpLimits {
@@ -24,7 +25,10 @@ export interface HttpRequest {
   signal?: AbortSignal | undefined;
   /** Looks at the head before any of the body is taken; throws to refuse the answer. */
   onHead: (head: HttpHead) => void;
-  /** Takes a piece of the body, at once. May throw to end the transfer; may give back milliseconds to wait before the next piece. */
+  /**
+   * Takes a piece of the body, at once: its bytes are there during the call only. May throw to end the transfer; may give back milliseconds
+   * to wait before the next piece.
+   */
   onData: (piece: Buffer) => number | undefined;
 }
 
@@ -37,7 +41,7 @@ export class HttpClient {
 
   constructor(limits: HttpLimits) {
     this.#agent = new Agent({
-      connect: { timeout: limits.connectMs, maxCachedSessions: 100 },
+      connect: bufferedConnector({ timeout: limits.connectMs }),
       headersTimeout: limits.idleMs,
       bodyTimeout: limits.idleMs,
       connections: limits.connections,

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { HttpClient, type HttpRequest } from '../../src/cdn/http.ts';
 import type { HttpHead } from '../../src/cdn/http-head.ts';
@@ -155,6 +156,56 @@ describe('an answer', () => {
       },
     });
     expect(performance.now() - started).toBeGreaterThan(150);
+  });
+
+  test('comes whole beside another, in pieces that wait now and then', async () => {
+    const bodies = [randomBytes(3_000_000), randomBytes(3_000_000)];
+    server = await httpServer((request, response) => {
+      const body = bodies[Number(request.url?.slice(1))]!;
+      // Several chunks come with one read: the taker may ask to wait in the middle of it.
+      for (let at = 0; at < body.length; at += 9_999) response.write(body.subarray(at, at + 9_999));
+      response.end();
+    });
+    const come = bodies.map(() => [] as Buffer[]);
+    const transfers = come.map((pieces, i) =>
+      get({
+        path: `/${i}`,
+        onData: (piece) => {
+          pieces.push(Buffer.from(piece));
+          return pieces.length % 7 === 0 ? 5 : 0;
+        },
+      }),
+    );
+    await Promise.all(transfers);
+    come.forEach((pieces, i) => {
+      expect(Buffer.concat(pieces).equals(bodies[i]!)).toBe(true);
+    });
+  });
+
+  test('that waits in the middle of what was read is not touched by what another brings', async () => {
+    const bodyOf = (letters: string): string => letters.replace(/./g, (letter) => letter.repeat(1000));
+    const letters = ['0123456789', 'abcdefghij'];
+    server = await tcpServer((socket) => {
+      socket.on('data', (request) => {
+        const chunks = letters[Number(request.toString()[5])]!.replace(
+          /./g,
+          (letter) => `3e8\r\n${bodyOf(letter)}\r\n`,
+        );
+        socket.write(`HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${chunks}0\r\n\r\n`);
+      });
+    });
+    let body = '';
+    let other: Promise<Got> | undefined;
+    await get({
+      path: '/0',
+      onData: (piece) => {
+        body += piece.toString('latin1');
+        if (other !== undefined) return 0;
+        other = get({ path: '/1' });
+        return 100;
+      },
+    });
+    expect([body, (await other)?.body]).toEqual(letters.map(bodyOf));
   });
 
   test('has one value of a repeated header: the first', async () => {

@@ -1,0 +1,55 @@
+import type { Socket } from 'node:net';
+import type { buildConnector } from 'undici';
+// The part alone, as the agent in http.ts.
+import makeConnector from 'undici/lib/core/connect.js';
+
+/** Bytes of a read. Twice and four times as many are no faster: they leave the processor's cache on their way. */
+const readBytes = 64 * 1024;
+
+/**
+ * Makes connections that read into one buffer, each piece after the one before was taken. Else node makes a new buffer for every piece:
+ * to make and to collect them is a tenth of the work of a fast transfer.
+ * @param options as undici's own connector takes them
+ */
+export function bufferedConnector(options: buildConnector.BuildOptions): buildConnector.connector {
+  const buffer = Buffer.allocUnsafeSlow(readBytes);
+  return (target, callback) => {
+    let deliver: (piece: Buffer) => boolean;
+    // The net module's way to read into memory that it is given. What the callback gives back says whether to go on reading.
+    const onread = { buffer, callback: (size: number): boolean => deliver(buffer.subarray(0, size)) };
+    const connect = makeConnector({ ...options, onread });
+    connect(target, (...[error, socket]) => {
+      if (error !== null) return callback(error, null);
+      deliver = deliveryTo(socket);
+      callback(null, socket);
+    });
+  };
+}
+
+/**
+ * How a piece comes to undici's parser, which takes what `read` gives it whenever the socket says that it is readable. What it leaves when
+ * it is paused waits in the socket, as a copy.
+ */
+function deliveryTo(socket: Socket): (piece: Buffer) => boolean {
+  const read = socket.read.bind(socket);
+  const unshift = socket.unshift.bind(socket);
+  let piece: Buffer | undefined;
+  let isDelivering = false;
+  socket.read = (size) => {
+    const taken = piece;
+    piece = undefined;
+    return taken ?? (isDelivering ? null : read(size));
+  };
+  socket.unshift = (rest: Buffer) => unshift(Buffer.from(rest));
+  return (arrived) => {
+    piece = arrived;
+    if (socket.readableLength === 0) {
+      isDelivering = true;
+      socket.emit('readable');
+      isDelivering = false;
+    }
+    if (piece !== undefined) socket.push(Buffer.from(piece));
+    piece = undefined;
+    return socket.readableLength === 0;
+  };
+}

@@ -1,0 +1,53 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, jest, test } from '@jest/globals';
+import type { SyncReport } from '../../src/cli/sync.ts';
+import { freePort } from '../support/loopback.ts';
+import { describeNginx, startNginx } from '../support/nginx.ts';
+import { pakratJson, runPakrat } from '../support/run-pakrat.ts';
+import { scratchFolder } from '../support/scratch.ts';
+import { describeSynthetic, makeTree } from '../support/synthetic-cdn.ts';
+
+// Whole processes and whole syncs; the machine may be busy.
+jest.setTimeout(120_000);
+const scratch = scratchFolder();
+
+/** A certificate for 127.0.0.1 that nobody has signed but itself. */
+function certify(folder: string): { certificate: string; key: string } {
+  mkdirSync(folder);
+  const [certificate, key] = [join(folder, 'certificate.pem'), join(folder, 'key.pem')];
+  const made = spawnSync('openssl', [
+    ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'],
+    ...['-subj', '/CN=pakrat test', '-addext', 'subjectAltName=IP:127.0.0.1', '-out', certificate, '-keyout', key],
+  ]);
+  if (made.status !== 0) throw new Error(`openssl: ${made.error?.message ?? made.stderr}`);
+  return { certificate, key };
+}
+
+describeNginx('over TLS', () => {
+  describeSynthetic('a build', () => {
+    test('comes whole from a host whose certificate is trusted, and not from one whose is not', async () => {
+      const [root, store, port] = [scratch('tree'), scratch('store'), await freePort()];
+      makeTree(root, port, ['--files', '300', '--total-bytes', '20M']);
+      const { certificate, key } = certify(scratch('certificate'));
+      const tls = `listen 127.0.0.1:${port} ssl; ssl_certificate ${certificate}; ssl_certificate_key ${key};`;
+      const server = await startNginx({ folder: join(root, 'www'), rules: tls });
+      try {
+        const url = `https://127.0.0.1:${port}`;
+        const args = ['sync', 'wow', '--store', store, '--patch-url', url, '--cdn-host', url];
+        const untrusted = runPakrat(args);
+        expect(untrusted.status).toBe(1);
+        expect(untrusted.stderr).toMatch(/no secure connection/);
+
+        const env = { NODE_EXTRA_CA_CERTS: certificate };
+        const { value: report } = await pakratJson<SyncReport>(args, { env });
+        expect(report.missing.entries).toBe(0);
+        expect(report.fetched.bytes).toBeGreaterThan(10_000_000);
+        expect(runPakrat(['verify', '--store', store]).status).toBe(0);
+      } finally {
+        await server.close();
+      }
+    });
+  });
+});
