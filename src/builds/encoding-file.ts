@@ -9,6 +9,7 @@ import {
   type EkeyEntry,
   type EncodingLayout,
   ekeyEntries,
+  ekeyRecords,
   encodingHeaderSize,
   findCkeyInPage,
   findEkeyInPage,
@@ -105,6 +106,12 @@ export class EncodingFile {
   *ekeys(): Generator<EkeyEntry> {
     for (let page = 0; page < this.layout.ekeyPageCount; page++)
       yield* ekeyEntries(this.#page('ekey', page), this.layout);
+  }
+
+  /** The rows of every page of ekeys, as `ekeyRecords` has them: for those who want all, without an object for each. */
+  *ekeyPages(): Generator<RecordTable> {
+    for (let page = 0; page < this.layout.ekeyPageCount; page++)
+      yield ekeyRecords(this.#page('ekey', page), this.layout);
   }
 
   /** Every ekey, in order, whose espec `wants` takes; objects are made of these only. */

@@ -35,6 +35,13 @@ export function compareBytes(a: Uint8Array, b: Uint8Array): number {
   return a.length - b.length;
 }
 
+/** A big-endian number of up to 6 bytes, which must be there. */
+export function uintAt(bytes: Uint8Array, at: number, size: number): number {
+  let value = 0;
+  for (let i = at; i < at + size; i++) value = value * 0x100 + bytes[i]!;
+  return value;
+}
+
 /** One array out of many, in order. */
 export function concatBytes(parts: readonly Uint8Array[]): Uint8Array {
   let size = 0;

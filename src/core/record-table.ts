@@ -1,5 +1,7 @@
-import { compareBytes } from './bytes.ts';
 import { formatError } from './errors.ts';
+
+/** Tables of so many rows are looked up by way of the first two bytes of a key; smaller ones are halved at once. */
+const manyRows = 0x10000;
 
 /**
  * Records of one size that stay bytes: a row is a view, made when asked for.
@@ -9,6 +11,8 @@ export class RecordTable {
   readonly bytes: Uint8Array;
   readonly stride: number;
   readonly count: number;
+  /** The first row of each value of the first two bytes, for tables of many rows; made when it is first needed. */
+  #starts: Uint32Array | undefined;
 
   /**
    * @param bytes the records, one after the other; anything behind the last whole one is not seen
@@ -37,21 +41,46 @@ export class RecordTable {
   lowerBound(key: Uint8Array): number {
     let low = 0;
     let high = this.count;
+    if (high >= manyRows && key.length >= 2 && this.stride >= 2) {
+      this.#starts ??= this.#startsByPrefix();
+      const prefix = (key[0]! << 8) | key[1]!;
+      low = this.#starts[prefix]!;
+      high = this.#starts[prefix + 1]!;
+    }
     while (low < high) {
       const middle = (low + high) >>> 1;
-      const start = middle * this.stride;
-      if (compareBytes(this.bytes.subarray(start, start + key.length), key) < 0) low = middle + 1;
+      if (this.compare(middle, key) < 0) low = middle + 1;
       else high = middle;
     }
     return low;
   }
 
+  /** Order of the leading bytes of a row and of a key, as `memcmp`; a row that starts with the key is equal. */
+  compare(row: number, key: Uint8Array): number {
+    const start = row * this.stride;
+    const shared = Math.min(key.length, this.stride);
+    for (let i = 0; i < shared; i++) {
+      const difference = this.bytes[start + i]! - key[i]!;
+      if (difference !== 0) return difference;
+    }
+    return shared - key.length;
+  }
+
+  /** Rows of a prefix end where those of the next begin, so one more tells the end of the last. */
+  #startsByPrefix(): Uint32Array {
+    const starts = new Uint32Array(0x10001);
+    for (let row = 0; row < this.count; row++) {
+      const at = row * this.stride;
+      starts[((this.bytes[at]! << 8) | this.bytes[at + 1]!) + 1]!++;
+    }
+    for (let prefix = 0; prefix < 0x10000; prefix++) starts[prefix + 1]! += starts[prefix]!;
+    return starts;
+  }
+
   /** The first row that starts with `key`, or undefined. Rows must be sorted. */
   find(key: Uint8Array): Uint8Array | undefined {
     const row = this.lowerBound(key);
-    if (row === this.count) return undefined;
-    const found = this.at(row);
-    return compareBytes(found.subarray(0, key.length), key) === 0 ? found : undefined;
+    return row < this.count && this.compare(row, key) === 0 ? this.at(row) : undefined;
   }
 
   *[Symbol.iterator](): Generator<Uint8Array> {

@@ -9,7 +9,7 @@
 // The file is named by the MD5 of its footer, so footer, table and pages are chained to the name. The archive itself has
 // the same name and no hash of its own. Known from wowdev.wiki (TACT) and checked on a real index of 7,060 records.
 
-import { compareBytes, toHex } from '../core/bytes.ts';
+import { compareBytes, toHex, uintAt } from '../core/bytes.ts';
 import { formatError, PakratError } from '../core/errors.ts';
 import { md5 } from '../core/hash.ts';
 import { RecordTable } from '../core/record-table.ts';
@@ -172,12 +172,6 @@ function decodeEntry(bytes: Uint8Array, at: number, layout: IndexShape): IndexEn
     offset: uintAt(bytes, offsetAt + archiveBytes, layout.offsetBytes - archiveBytes),
     archive: uintAt(bytes, offsetAt, archiveBytes),
   };
-}
-
-function uintAt(bytes: Uint8Array, at: number, size: number): number {
-  let value = 0;
-  for (let i = at; i < at + size; i++) value = value * 0x100 + bytes[i]!;
-  return value;
 }
 
 /** An index as bytes, and the name that its footer gives it. */

@@ -25,7 +25,7 @@
 //
 // Retail has 150 MB of this, so pages can be read from disk one by one, and only entries asked for become objects.
 
-import { asBuffer, compareBytes, fromHex, isAllZero, toHex } from '../core/bytes.ts';
+import { asBuffer, compareBytes, fromHex, isAllZero, toHex, uintAt } from '../core/bytes.ts';
 import { formatError, PakratError } from '../core/errors.ts';
 import { ByteReader } from '../core/reader.ts';
 import { RecordTable } from '../core/record-table.ts';
@@ -250,6 +250,11 @@ function isUnused(row: Uint8Array): boolean {
 function decodeEkeyEntry(row: Uint8Array): EkeyEntry {
   const reader = new ByteReader(row, 'encoding ekey page');
   return { ekey: reader.key(), especIndex: reader.u32(), size: reader.u40() };
+}
+
+/** The encoded size in a row of {@link ekeyRecords}. */
+export function ekeySize(row: Uint8Array): number {
+  return uintAt(row, encodingKeyBytes + 4, 5);
 }
 
 /** The entry of an encoded object, or undefined. Throws E_FORMAT_TRUNCATED when the page is not whole. */

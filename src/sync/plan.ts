@@ -5,7 +5,7 @@ import type { IndexEntry } from '../formats/archive-index.ts';
 import type { Amount } from '../store/ledger.ts';
 import { covers, heldUntil, type Span } from '../store/spans.ts';
 import type { RangeTarget } from './fetch-range.ts';
-import { wantedRow } from './wanted.ts';
+import { wantedPriority, wantedRow } from './wanted.ts';
 
 /** How ranges are cut. */
 export interface PlanOptions {
@@ -121,12 +121,12 @@ function joinMissing(input: PlanInput, plan: Plan): RecordTable {
     for (const entry of page) {
       let order = 1;
       for (; row < input.wanted.count; row++) {
-        order = Buffer.compare(input.wanted.at(row).subarray(0, 16), entry.ekey);
+        order = input.wanted.compare(row, entry.ekey);
         if (order >= 0) break;
         planLoose(input, plan, row);
       }
       if (order !== 0 || row === input.wanted.count) continue;
-      const { priority } = wantedRow(input.wanted.at(row));
+      const priority = wantedPriority(input.wanted.at(row));
       const { archive, offset, size } = entry;
       addTo(plan.wanted, size);
       const held = spansOf(archive);

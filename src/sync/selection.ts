@@ -5,9 +5,10 @@ import { nameMatcher } from '../core/glob.ts';
 import type { RecordTable } from '../core/record-table.ts';
 import type { ManifestKeys } from '../formats/build-config.ts';
 import type { Download } from '../formats/download.ts';
+import { ekeySize } from '../formats/encoding.ts';
 import { hasTag, selectByTags, type Tag } from '../formats/tags.ts';
 import type { Amount } from '../store/ledger.ts';
-import { WantedList, wantedRow, wantedStride } from './wanted.ts';
+import { setWantedPriority, WantedList, wantedPriority } from './wanted.ts';
 
 /** What a person asks of a build. All empty: the whole build. */
 export interface Selection {
@@ -40,7 +41,7 @@ export async function selectEntries(build: Build, selection: Selection): Promise
 
 /** Every entry of the build: what encoding and download list. */
 function addBuild(build: Build, list: WantedList, download: Download | undefined): void {
-  for (const { ekey, size } of build.encoding.ekeys()) list.add(fromHex(ekey), size);
+  addEncoding(build, list);
   for (let i = 0; i < (download?.count ?? 0); i++) {
     const { ekey, size } = download!.entry(i);
     list.add(ekey, size);
@@ -49,12 +50,16 @@ function addBuild(build: Build, list: WantedList, download: Download | undefined
 
 /** Every entry of every archive and every loose object, whether this build uses it or not. */
 function addEverything(build: Build, list: WantedList): void {
-  for (const { ekey, size } of build.encoding.ekeys()) list.add(fromHex(ekey), size);
+  addEncoding(build, list);
   for (const page of build.group?.pages() ?? []) for (const { ekey, size } of page) list.add(ekey, size);
   for (let i = 0; i < (build.fileIndex?.count ?? 0); i++) {
     const { ekey, size } = build.fileIndex!.entry(i);
     list.add(ekey, size);
   }
+}
+
+function addEncoding(build: Build, list: WantedList): void {
+  for (const page of build.encoding.ekeyPages()) for (const row of page) list.add(row, ekeySize(row));
 }
 
 async function addTagged(
@@ -152,23 +157,30 @@ function withPriorities(rows: RecordTable, download: Download | undefined): Reco
   for (let i = 0; i < (download?.count ?? 0); i++) {
     const { ekey, priority } = download!.entry(i);
     const row = rows.find(ekey);
-    if (row !== undefined && wantedRow(row).priority > manifestPriority)
-      row[wantedStride - 1] = Math.max(1, Math.min(255, priority + 128));
+    if (row !== undefined && wantedPriority(row) > manifestPriority) setWantedPriority(row, priority);
   }
   return rows;
 }
 
 /** Wanted entries and bytes of each tag of the download manifest. */
 export function amountsByTag(wanted: RecordTable, download: Download): { tag: Tag; amount: Amount }[] {
-  const amounts = download.tags.map((tag) => ({ tag, amount: { entries: 0, bytes: 0 } }));
+  const sizes = new Float64Array(download.count).fill(notWanted);
   for (let i = 0; i < download.count; i++) {
     const { ekey, size } = download.entry(i);
-    if (wanted.find(ekey) === undefined) continue;
-    for (const { tag, amount } of amounts) {
-      if (!hasTag(tag.mask, i)) continue;
-      amount.entries += 1;
-      amount.bytes += size;
-    }
+    if (wanted.find(ekey) !== undefined) sizes[i] = size;
   }
-  return amounts;
+  return download.tags.map((tag) => ({ tag, amount: amountOf(tag, sizes) }));
+}
+
+const notWanted = -1;
+
+function amountOf({ mask }: Tag, sizes: Float64Array): Amount {
+  const amount = { entries: 0, bytes: 0 };
+  for (let i = 0; i < sizes.length; i++) {
+    const size = sizes[i]!;
+    if (size === notWanted || !hasTag(mask, i)) continue;
+    amount.entries += 1;
+    amount.bytes += size;
+  }
+  return amount;
 }

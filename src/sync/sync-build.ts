@@ -160,7 +160,7 @@ export async function syncBuild(tools: SyncTools, selection: Selection): Promise
       failures = await runRanges(tools, again.plan.ranges, { onEntry, allowWhole: true });
     }
     if (selection.all) failures.push(...(await syncPatches(tools)));
-    const after = (await planSync(tools, selection)).plan;
+    const after = planWanted(tools, wanted);
     record(after);
     return {
       ...{ wanted: after.wanted, held: after.held, missing: after.missing, failures },

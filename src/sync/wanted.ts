@@ -23,9 +23,11 @@ export class WantedList {
   add(ekey: Uint8Array, size: number, priority = defaultPriority): void {
     const at = this.#count * wantedStride;
     if (at + wantedStride > this.#bytes.length) this.#bytes = Buffer.concat([this.#bytes], this.#bytes.length * 2);
-    this.#bytes.set(ekey.subarray(0, 16), at);
-    this.#bytes.writeUIntBE(size, at + 16, 5);
-    this.#bytes[at + 21] = Math.max(0, Math.min(255, priority + priorityBias));
+    const bytes = this.#bytes;
+    for (let i = 0; i < 16; i++) bytes[at + i] = ekey[i]!;
+    bytes[at + 16] = size / 0x1_0000_0000;
+    bytes.writeUInt32BE(size >>> 0, at + 17);
+    bytes[at + 21] = biased(priority);
     this.#count += 1;
   }
 
@@ -37,8 +39,7 @@ export class WantedList {
     );
     let kept = 0;
     for (let row = 0; row < rows.count; row++) {
-      const bytes = rows.at(row);
-      if (kept > 0 && Buffer.compare(rows.at(kept - 1).subarray(0, 16), bytes.subarray(0, 16)) === 0) continue;
+      if (kept > 0 && rows.compare(kept - 1, rows.at(row).subarray(0, 16)) === 0) continue;
       if (kept !== row) rows.bytes.copyWithin(kept * wantedStride, row * wantedStride, (row + 1) * wantedStride);
       kept += 1;
     }
@@ -49,5 +50,19 @@ export class WantedList {
 /** The fields of a row. */
 export function wantedRow(row: Uint8Array): { ekey: Uint8Array; size: number; priority: number } {
   const view = asBuffer(row);
-  return { ekey: row.subarray(0, 16), size: view.readUIntBE(16, 5), priority: row[21]! - priorityBias };
+  return { ekey: row.subarray(0, 16), size: view.readUIntBE(16, 5), priority: wantedPriority(row) };
+}
+
+/** The priority of a row. */
+export function wantedPriority(row: Uint8Array): number {
+  return row[21]! - priorityBias;
+}
+
+/** Gives a row another priority; -128 is for those that come before all others. */
+export function setWantedPriority(row: Uint8Array, priority: number): void {
+  row[21] = Math.max(1, biased(priority));
+}
+
+function biased(priority: number): number {
+  return Math.max(0, Math.min(255, priority + priorityBias));
 }

@@ -27,6 +27,32 @@ test('any records come out in the order of memcmp, equal keys as they came', () 
   );
 });
 
+test('thousands that share long starts, or are equal, keep that order too', () => {
+  const shape = fc.constantFrom([2, 2], [5, 3], [8, 6], [9, 7], [22, 16]);
+  fc.assert(
+    fc.property(shape, fc.integer(), ([stride = 0, keySize = 0], seed) => {
+      const bytes = new Uint8Array(6000 * stride);
+      for (let i = 0, state = seed; i < bytes.length; i++) {
+        state = (Math.imul(state, 1664525) + 1013904223) | 0;
+        // The end of a row is its own, so that it shows which of equal keys came first.
+        bytes[i] = i % stride < keySize ? [0, 1, 255][(state >>> 8) % 3]! : state >>> 24;
+      }
+      const sorted = sortRecords(bytes, stride, keySize);
+      expect(Buffer.concat(expected(bytes, stride, keySize)).equals(sorted)).toBe(true);
+    }),
+    { numRuns: 15 },
+  );
+});
+
+test('millions of the same start are sorted too', () => {
+  const bytes = new Uint8Array(3 * (2 ** 21 + 2));
+  bytes.set([0, 0, 9], 0);
+  bytes.set([0, 0, 7], 3);
+  const sorted = sortRecords(bytes, 3, 3);
+  expect([...sorted.subarray(-6)]).toEqual([0, 0, 7, 0, 0, 9]);
+  expect(sorted.subarray(0, -6).every((byte) => byte === 0)).toBe(true);
+});
+
 test('records of a view are read from where it starts', () => {
   const bytes = Uint8Array.of(0xee, 0xee, 0xee, 2, 2, 2, 2, 2, 2, 1, 1, 1, 1, 1, 1);
   expect([...sortRecords(bytes.subarray(3), 6, 6)]).toEqual([1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2]);
