@@ -10,17 +10,9 @@ const below = (folder, ending) =>
     .map((name) => join(folder, name));
 const started = ['src/cli/run.js', ...below('commands', '.js')];
 
-const { metafile } = await build({
-  entryPoints: [
-    ...started.map((name) => ({ in: join('dist', name), out: name.replace(/\.js$/, '') })),
-    // Threads lie beside the chunk that starts them.
-    ...below('src', 'worker.js').map((name) => ({ in: join('dist', name), out: `chunks/${basename(name, '.js')}` })),
-  ],
-  outdir: 'dist',
+const options = {
   allowOverwrite: true,
   bundle: true,
-  splitting: true,
-  chunkNames: 'chunks/[name]-[hash]',
   format: 'esm',
   platform: 'node',
   target: 'node20',
@@ -33,8 +25,25 @@ const { metafile } = await build({
   legalComments: 'none',
   logLevel: 'warning',
   metafile: true,
+};
+
+const program = await build({
+  ...options,
+  entryPoints: started.map((name) => ({ in: join('dist', name), out: name.replace(/\.js$/, '') })),
+  outdir: 'dist',
+  splitting: true,
+  chunkNames: 'chunks/[name]-[hash]',
 });
-writeFileSync('dist/THIRD-PARTY.txt', notices(Object.keys(metafile.inputs)));
+// A thread is one file, beside the chunk that starts it: several start at once, and each reads all of it again.
+const threads = await build({
+  ...options,
+  entryPoints: below('src', 'worker.js').map((name) => ({ in: join('dist', name), out: basename(name, '.js') })),
+  outdir: 'dist/chunks',
+});
+writeFileSync(
+  'dist/THIRD-PARTY.txt',
+  notices([program, threads].flatMap(({ metafile }) => Object.keys(metafile.inputs))),
+);
 
 /** The licences of the packages that are in the bundle. */
 function notices(inputs) {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { concatBytes, fromHex, toHex } from '../core/bytes.ts';
 import { isPakratError, PakratError } from '../core/errors.ts';
 import { md5Hasher } from '../core/hash.ts';
+import { together } from '../core/together.ts';
 import type { ArchiveIndex } from '../formats/archive-index.ts';
 import { type ReadRange, readBlte } from '../formats/blte/decode.ts';
 import type { KeyRing } from '../formats/blte/keys.ts';
@@ -46,21 +47,16 @@ export interface BuildPlace {
  */
 export async function openBuild(place: BuildPlace): Promise<Build> {
   const { identity, objects } = place;
-  const { cdnPath } = identity;
   await learnObjectKey(place);
-  const config = decodeBuildConfig(await objects.config({ cdnPath, kind: 'config', hash: identity.buildConfig }));
-  const cdnConfig =
-    place.cdnConfig ?? decodeCdnConfig(await objects.config({ cdnPath, kind: 'config', hash: identity.cdnConfig }));
-  const keys = await buildKeyRing(place.store.ledger, identity, objects);
-  const group = await openGroup(place, cdnConfig);
-  const build = new Build({
-    ...place,
-    config,
-    cdnConfig,
-    keys,
-    group,
-    fileIndex: await openFileIndex(place, cdnConfig),
-  });
+  const read = (hash: string): Promise<Uint8Array> =>
+    objects.config({ cdnPath: identity.cdnPath, kind: 'config', hash });
+  const [config, cdnConfig, keys] = await together(
+    read(identity.buildConfig).then(decodeBuildConfig),
+    place.cdnConfig === undefined ? read(identity.cdnConfig).then(decodeCdnConfig) : Promise.resolve(place.cdnConfig),
+    buildKeyRing(place.store.ledger, identity, objects),
+  );
+  const [fileIndex, group] = await together(openFileIndex(place, cdnConfig), openGroup(place, cdnConfig));
+  const build = new Build({ ...place, config, cdnConfig, keys, group, fileIndex });
   try {
     await build.openEncoding();
     return build;
@@ -90,6 +86,8 @@ export class Build {
   readonly objects: Objects;
   readonly #store: Store;
   readonly #onStep: ((step: string) => void) | undefined;
+  /** Manifests that are being fetched and decoded: whoever wants one as well waits for it. */
+  readonly #underWay = new Map<string, Promise<string>>();
   #encoding: EncodingFile | undefined;
   #root: Root | undefined;
   #listfile: ListfileIndex | undefined;
@@ -167,7 +165,17 @@ export class Build {
    * The decoded bytes of a manifest as a file of the store, checked against its ckey; fetched and decoded when it is not there.
    * @throws E_NOT_FOUND when nothing says where it is, E_INTEGRITY when it decodes to something else
    */
-  async manifest(keys: ManifestKeys): Promise<string> {
+  manifest(keys: ManifestKeys): Promise<string> {
+    const { ckey } = keys;
+    let manifest = this.#underWay.get(ckey);
+    if (manifest === undefined) {
+      manifest = this.#makeManifest(keys).finally(() => this.#underWay.delete(ckey));
+      this.#underWay.set(ckey, manifest);
+    }
+    return manifest;
+  }
+
+  async #makeManifest(keys: ManifestKeys): Promise<string> {
     const file = join(this.#store.layout.manifests, keys.ckey);
     if (fs.existsSync(file)) return file;
     const ekeys = keys.ekey === undefined ? (this.encoding.findCkey(keys.ckey)?.ekeys ?? []) : [keys.ekey];

@@ -4,6 +4,7 @@ import { rowOfRegion } from '../cdn/product-rows.ts';
 import { serviceUrls } from '../cdn/service-urls.ts';
 import { isKeyHex } from '../core/bytes.ts';
 import { isPakratError, PakratError } from '../core/errors.ts';
+import { together } from '../core/together.ts';
 import { type Bpsv, type BpsvRow, cell, decodeBpsv } from '../formats/bpsv.ts';
 import { isSafeCdnPath } from '../store/layout.ts';
 import type { BuildRow, Ledger } from '../store/ledger.ts';
@@ -49,8 +50,10 @@ export async function resolveBuild(
     if (row !== undefined) return row;
   }
   if (context.options.offline) return resolveOffline(context, spec, known);
-  const versions = await table(context, spec.product, 'versions', options.fresh);
-  const cdns = await table(context, spec.product, 'cdns', options.fresh);
+  const [versions, cdns] = await together(
+    table(context, spec.product, 'versions', options.fresh),
+    table(context, spec.product, 'cdns', options.fresh),
+  );
   const row = versionRow(context, spec, versions) ?? rowByConfig(context, spec, versions);
   if (row !== undefined) return identityOf(context, spec.product, row, cdns);
   const remembered = known.find((build) => namesBuild(spec.build ?? '', build.name, build.buildId, build.buildConfig));

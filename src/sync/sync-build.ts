@@ -2,6 +2,7 @@ import type { Build } from '../builds/build.ts';
 import type { Cdn } from '../cdn/get-object.ts';
 import { toHex } from '../core/bytes.ts';
 import type { RecordTable } from '../core/record-table.ts';
+import { together } from '../core/together.ts';
 import { objectPath } from '../store/layout.ts';
 import type { Amount } from '../store/ledger.ts';
 import { mergeSpans, type Span } from '../store/spans.ts';
@@ -131,8 +132,7 @@ export async function syncBuild(tools: SyncTools, selection: Selection): Promise
   const { store, build, committer } = tools;
   const { product, buildConfig } = build.identity;
   // Names before data: an aborted run keeps the map.
-  await build.root();
-  await build.install();
+  await together(build.root(), build.install(), build.download());
   const { plan, wanted, patches } = await planPatchedSync(tools, selection);
   const record = ({ wanted, held }: { wanted: Amount; held: Amount }): void =>
     store.ledger.setProgress(product, buildConfig, { selection: JSON.stringify(selection), wanted, held });
