@@ -39,14 +39,15 @@ const pageBytes = 64 * 1024;
  * So much that is complete is hashed at once, in all threads together. Many at a time is fast; what is not hashed yet is lost when the
  * process is killed, half of this on average.
  */
-const settleBytes = 24 * 1024 * 1024;
+const settleBytes = 32 * 1024 * 1024;
 
 /**
  * Memory in which encoded bytes wait until many units can be hashed at once, which is three times as fast as one by one.
  * There is one for each thread, for all of its transfers; now and then all that is complete is hashed and goes where it belongs.
  */
 export class StageRoom {
-  readonly #memory: WebAssembly.Memory;
+  /** All of the memory. */
+  readonly #memory: Uint8Array;
   readonly #lanes: Md5Lanes;
   readonly #settleBytes: number;
   readonly #stages = new Set<Stage>();
@@ -58,8 +59,9 @@ export class StageRoom {
     this.#settleBytes = settleBytes / threads;
     // As much again is for units that grow.
     const bytes = Md5Lanes.reservedBytes + 2 * this.#settleBytes;
-    this.#memory = new WebAssembly.Memory({ initial: Math.ceil(bytes / pageBytes) });
-    this.#lanes = new Md5Lanes(this.#memory);
+    const memory = new WebAssembly.Memory({ initial: Math.ceil(bytes / pageBytes) });
+    this.#memory = new Uint8Array(memory.buffer);
+    this.#lanes = new Md5Lanes(memory);
   }
 
   /** A stage for one object; its `sink` gets what turns out right. Needs `close`. */
@@ -76,7 +78,12 @@ export class StageRoom {
 
   /** Bytes of the memory, good until the room is settled. */
   bytes({ at, size }: Unit): Uint8Array {
-    return new Uint8Array(this.#memory.buffer, at, size);
+    return this.#memory.subarray(at, at + size);
+  }
+
+  /** Puts bytes into the memory. */
+  set(bytes: Uint8Array, at: number): void {
+    this.#memory.set(bytes, at);
   }
 
   /** Says that a unit is complete. */
@@ -86,8 +93,8 @@ export class StageRoom {
 
   /** Finds memory for a unit, settling the room when it is time; undefined for one that is too large for what is left then. */
   allocate(size: number): Unit | undefined {
-    if (this.#completeBytes >= this.#settleBytes || this.#end + size > this.#memory.buffer.byteLength) this.settle();
-    if (this.#end + size > this.#memory.buffer.byteLength) return undefined;
+    if (this.#completeBytes >= this.#settleBytes || this.#end + size > this.#memory.length) this.settle();
+    if (this.#end + size > this.#memory.length) return undefined;
     const unit = { at: this.#end, size };
     this.#end += size;
     return unit;
@@ -106,11 +113,10 @@ export class StageRoom {
 
   /** Moves the units that still grow to the start, each with room for the whole of it. */
   #compact(): void {
-    const memory = new Uint8Array(this.#memory.buffer);
     this.#end = Md5Lanes.reservedBytes;
     const growing = [...this.#stages].flatMap(({ open }) => open ?? []).sort((a, b) => a.at - b.at);
     for (const unit of growing) {
-      memory.copyWithin(this.#end, unit.at, unit.at + unit.filled);
+      this.#memory.copyWithin(this.#end, unit.at, unit.at + unit.filled);
       unit.at = this.#end;
       this.#end += unit.size;
     }
@@ -144,8 +150,8 @@ export class Stage {
     this.#throwFailure();
     if (unit === undefined) return false;
     const begun = this.openBytes;
-    this.#room.bytes(unit).set(begun);
-    this.open = { ...unit, filled: begun.length };
+    this.#room.set(begun, unit.at);
+    this.open = { at: unit.at, size: unit.size, filled: begun.length };
     return true;
   }
 
@@ -154,13 +160,13 @@ export class Stage {
     const { at, filled, size } = this.open!;
     // What is next in the memory is another transfer's.
     if (filled + bytes.length > size) throw new Error(`a unit of ${size} bytes is given ${filled + bytes.length}`);
-    this.#room.bytes({ at: at + filled, size: bytes.length }).set(bytes);
+    this.#room.set(bytes, at + filled);
     this.open!.filled += bytes.length;
   }
 
   /** The bytes of the open unit, where they are: good until something else is begun. */
   get openBytes(): Uint8Array {
-    return this.open === undefined ? new Uint8Array() : this.#room.bytes({ at: this.open.at, size: this.open.filled });
+    return this.#room.bytes({ at: this.open?.at ?? 0, size: this.open?.filled ?? 0 });
   }
 
   /** Forgets the open unit. */
@@ -169,9 +175,9 @@ export class Stage {
   }
 
   /** Ends the open unit, which is full. It is settled with the room, after those that came before it. */
-  submit(unit: Pick<CompleteUnit, 'position' | 'md5' | 'settled'>): void {
+  submit({ position, md5, settled }: Pick<CompleteUnit, 'position' | 'md5' | 'settled'>): void {
     const { at, size } = this.open!;
-    this.#complete.push({ ...unit, at, size });
+    this.#complete.push({ at, size, position, md5, settled });
     this.#room.completed(size);
     this.open = undefined;
   }
