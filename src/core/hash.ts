@@ -1,9 +1,11 @@
 import * as crypto from 'node:crypto';
 import { toHex } from './bytes.ts';
 
+// Hashes of what is all there are made at once: an object for each would have to be collected.
+
 /** MD5 of some bytes: 16 bytes. */
 export function md5(bytes: Uint8Array): Uint8Array {
-  return crypto.createHash('md5').update(bytes).digest();
+  return crypto.hash('md5', bytes, 'buffer');
 }
 
 /** MD5 of some bytes as lower-case hex: how ckeys, ekeys and object names are written. */
@@ -13,12 +15,12 @@ export function md5Hex(bytes: Uint8Array): string {
 
 /** SHA-1 of some bytes: 20 bytes. */
 export function sha1(bytes: Uint8Array): Uint8Array {
-  return crypto.createHash('sha1').update(bytes).digest();
+  return crypto.hash('sha1', bytes, 'buffer');
 }
 
 /** SHA-256 of some bytes: 32 bytes. */
 export function sha256(bytes: Uint8Array): Uint8Array {
-  return crypto.createHash('sha256').update(bytes).digest();
+  return crypto.hash('sha256', bytes, 'buffer');
 }
 
 /** A hash that is fed piece by piece. */

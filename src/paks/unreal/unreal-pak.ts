@@ -39,7 +39,9 @@ export class UnrealPak implements Pak {
     this.notes = unrealNotes(footer, index);
     this.#names = new RowNames(rows);
     const context = { rows, footer, fileSize: source.size, names: this.#names };
-    this.#entries = Array.from({ length: rows.count }, (_, row) => new UnrealEntry(row, context));
+    const entries = new Array<UnrealEntry>(rows.count);
+    for (let row = 0; row < rows.count; row++) entries[row] = new UnrealEntry(row, context);
+    this.#entries = entries;
   }
 
   get facts(): Record<string, unknown> {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { equalBytes, isAllZero, toHex } from '../../core/bytes.ts';
 import { PakratError } from '../../core/errors.ts';
+import { sha1 } from '../../core/hash.ts';
 import { ByteReader } from '../../core/reader.ts';
 import { pieceSize } from '../pieces.ts';
 import type { FillingSource, Scratch } from '../scratch.ts';
@@ -30,16 +31,26 @@ export async function verifyEntry(entry: CheckedEntry, scratch: Scratch): Promis
   const header = isSame ? record : readEntryRecord(new ByteReader(first, `record in front of ${entry.name}`), format);
   if (!isSame) checkSame(header, entry);
   const expected = sha1Of(record) ?? sha1Of(header)!.slice();
-  const hash = createHash('sha1').update(first.subarray(headerSize));
-  for (let at = first.length; at < total; at += pieceSize) {
-    hash.update(await scratch.read(source, offset + at, Math.min(pieceSize, total - at)));
-  }
-  const found = hash.digest();
+  const found = first.length === total ? sha1(first.subarray(headerSize)) : await hashOfMany(entry, first, scratch);
   if (equalBytes(found, expected) || isAllZero(expected)) return;
   const { name } = entry;
   throw new PakratError('E_INTEGRITY', `${name}: the stored bytes do not have the SHA-1 that they should`, {
     data: { name, expected: toHex(expected), found: toHex(found) },
   });
+}
+
+/** SHA-1 of the stored bytes of a large entry, the first of which are read already. */
+async function hashOfMany(
+  { source, record: { offset, headerSize, storedSize } }: CheckedEntry,
+  first: Uint8Array,
+  scratch: Scratch,
+): Promise<Uint8Array> {
+  const hash = createHash('sha1').update(first.subarray(headerSize));
+  const total = headerSize + storedSize;
+  for (let at = first.length; at < total; at += pieceSize) {
+    hash.update(await scratch.read(source, offset + at, Math.min(pieceSize, total - at)));
+  }
+  return hash.digest();
 }
 
 function checkSame(header: EntryRecord, { record, format, name }: CheckedEntry): void {
