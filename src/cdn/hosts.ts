@@ -1,7 +1,8 @@
 import { codeOf, PakratError } from '../core/errors.ts';
 
 /** What health is kept for: hosts differ by kind of object (some have data but no configs). */
-export type HealthKind = 'config' | 'index' | 'data' | 'patch';
+export type HealthKind = (typeof kinds)[number];
+const kinds = ['config', 'index', 'data', 'patch'] as const;
 
 /** A CDN host: where objects are, and how it did so far. */
 export interface Host {
@@ -25,6 +26,8 @@ const restAfter = 2;
 /** A host that failed so often and was never right is dead: it comes last of all. */
 const deadAfter = 5;
 const longestRestMs = 2000;
+/** So many failures is a host that gave no answer in time: to find that out again takes long. */
+const silenceWeight = 3;
 
 /**
  * The hosts of a CDN in the order in which to ask them. Health is kept for each host and kind of object;
@@ -95,21 +98,30 @@ export class Hosts {
     this.#noRanges.delete(host.base);
   }
 
-  /** Says that the host failed: it rests as long as it asked to (Retry-After), else longer each time, at most 2 s. */
+  /**
+   * Says that the host failed: it rests as long as it asked to (Retry-After), else longer each time, at most 2 s. One that is silent is so
+   * for every kind of object.
+   */
   failed(host: Host, kind: HealthKind, error: unknown): void {
     if (codeOf(error) === 'E_ABORTED') return;
     const { retryAfter, ignoredRange, progressed } =
       (error as { data?: { retryAfter?: number; ignoredRange?: boolean; progressed?: boolean } }).data ?? {};
     if (ignoredRange === true) this.#noRanges.add(host.base);
-    const health = this.#of(host, kind);
-    const now = performance.now();
     if (progressed === true) {
       // It broke off, but what it sent before was right: that is its first failure.
+      const health = this.#of(host, kind);
       health.failures = 0;
       health.proven = true;
     }
+    const isSilent = codeOf(error) === 'E_NETWORK_TIMEOUT' && progressed !== true;
+    if (!isSilent) this.#rest(this.#of(host, kind), 1, retryAfter);
+    else for (const each of kinds) this.#rest(this.#of(host, each), silenceWeight);
+  }
+
+  #rest(health: Health, failures: number, retryAfter?: number): void {
+    const now = performance.now();
     if (health.restUntil > now && retryAfter === undefined) return;
-    health.failures += 1;
+    health.failures += failures;
     const rest = health.failures < restAfter ? 0 : Math.min(100 * 2 ** (health.failures - restAfter), longestRestMs);
     health.restUntil = now + (retryAfter ?? rest);
   }

@@ -37,6 +37,25 @@ describe('the order', () => {
     for (let i = 0; i < 3; i++) expect(bases(hosts.ranked('data'))).toEqual(['b', 'spare', 'a']);
   });
 
+  test('one that gave no answer in time comes behind for every kind of object, and is dead when it did so again', () => {
+    const hosts = new Hosts([a, b]);
+    const silence = new PakratError('E_NETWORK_TIMEOUT', 'no answer in time');
+    hosts.failed(a, 'config', silence);
+    for (let i = 0; i < 2; i++) expect(hosts.ranked('data')[0]).toBe(b);
+    expect(hosts.isDead(a, 'config')).toBe(false);
+    hosts.failed(a, 'config', busy(0));
+    hosts.failed(a, 'config', silence);
+    expect(hosts.isDead(a, 'config')).toBe(true);
+  });
+
+  test('one that fell silent after right bytes is silent for that kind of object alone', () => {
+    const hosts = new Hosts([a, b]);
+    hosts.failed(a, 'data', new PakratError('E_NETWORK_TIMEOUT', 'no answer', { data: { progressed: true } }));
+    expect(hosts.ranked('data')[0]).toBe(b);
+    const first = new Set([hosts.ranked('index')[0], hosts.ranked('index')[0]]);
+    expect(first.size).toBe(2);
+  });
+
   test('one that was tried already comes behind', () => {
     const hosts = new Hosts([a, b, c]);
     for (let i = 0; i < 3; i++) {
