@@ -1,7 +1,8 @@
 import * as fs from 'node:fs';
-import Database from 'better-sqlite3';
+import type Database from 'better-sqlite3';
 import { demandSchema, migrate } from './schema.ts';
 import { mergeSpans, type Span } from './spans.ts';
+import { iterate, openDatabase, prepare } from './sqlite.ts';
 import { sqliteError } from './sqlite-error.ts';
 
 /** A build as the ledger knows it. Entry counts and bytes are those of the last selection that was synced. */
@@ -71,15 +72,13 @@ export class Ledger {
    */
   constructor(path: string, options: { readOnly?: boolean } = {}) {
     this.#path = path;
-    const opened = this.#guard(() => (options.readOnly === true ? openAsItIs(path) : new Database(path, { timeout })));
+    const opened = this.#guard(() => (options.readOnly === true ? openAsItIs(path) : openDatabase(path, { timeout })));
     try {
       this.#guard(() => {
         if (options.readOnly === true) {
           demandSchema(opened);
         } else {
-          opened.pragma('journal_mode = WAL');
-          opened.pragma('synchronous = FULL');
-          opened.pragma('foreign_keys = ON');
+          opened.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON');
           migrate(opened);
         }
       });
@@ -113,7 +112,7 @@ export class Ledger {
   #statement(sql: string): Database.Statement {
     let statement = this.#statements.get(sql);
     if (statement === undefined) {
-      statement = this.#db.prepare(sql);
+      statement = prepare(this.#db, sql);
       this.#statements.set(sql, statement);
     }
     return statement;
@@ -265,13 +264,14 @@ export class Ledger {
   }
   /** Every object below a path prefix: its size when whole, else the verified bytes of it. */
   *objects(): Generator<{ path: string; complete: boolean; bytes: number }> {
-    const rows = this.#db
-      .prepare<[], { path: string; complete: number; bytes: number }>(
-        `SELECT path, complete, CASE WHEN complete THEN size
-           ELSE (SELECT coalesce(sum(end - start), 0) FROM spans WHERE object = id) END AS bytes FROM objects ORDER BY path`,
-      )
-      .iterate();
-    for (const row of rows) yield { path: row.path, complete: row.complete === 1, bytes: row.bytes };
+    // A statement of its own: one that is being gone through can do nothing else.
+    const rows = prepare(
+      this.#db,
+      `SELECT path, complete, CASE WHEN complete THEN size
+         ELSE (SELECT coalesce(sum(end - start), 0) FROM spans WHERE object = id) END AS bytes FROM objects ORDER BY path`,
+    );
+    for (const row of iterate(rows) as Iterable<{ path: string; complete: number; bytes: number }>)
+      yield { path: row.path, complete: row.complete === 1, bytes: row.bytes };
   }
   /** Bytes of all verified objects and spans. */
   heldBytes(): number {
@@ -304,9 +304,9 @@ export class Ledger {
  * so one without a log is read from memory.
  */
 function openAsItIs(path: string): Database.Database {
-  if (fs.existsSync(`${path}-wal`)) return new Database(path, { timeout, readonly: true });
+  if (fs.existsSync(`${path}-wal`)) return openDatabase(path, { timeout, readonly: true });
   const bytes = fs.readFileSync(path);
   // The format's read and write version: 2 asks for a log, which a database in memory cannot have.
   if (bytes.length > 19) bytes.fill(1, 18, 20);
-  return new Database(bytes, { readonly: true });
+  return openDatabase(bytes, { readonly: true });
 }

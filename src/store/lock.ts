@@ -1,5 +1,6 @@
-import Database from 'better-sqlite3';
+import type Database from 'better-sqlite3';
 import { codeOf, PakratError } from '../core/errors.ts';
+import { openDatabase } from './sqlite.ts';
 import { sqliteError } from './sqlite-error.ts';
 
 /**
@@ -10,7 +11,7 @@ import { sqliteError } from './sqlite-error.ts';
 export function lockStore(path: string): () => void {
   let db: Database.Database | undefined;
   try {
-    db = new Database(path, { timeout: 0 });
+    db = openDatabase(path, { timeout: 0 });
     db.exec('BEGIN EXCLUSIVE');
   } catch (error) {
     db?.close();

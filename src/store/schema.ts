@@ -1,5 +1,6 @@
 import type Database from 'better-sqlite3';
 import { PakratError } from '../core/errors.ts';
+import { prepare } from './sqlite.ts';
 
 /*
  * The ledger's tables. SQLite keeps what we know; entries of archives are not rows but sorted files beside it.
@@ -49,7 +50,7 @@ export function migrate(db: Database.Database): void {
     // Another process may have been first, between the look above and this lock.
     const current = schemaOf(db);
     for (const step of migrations.slice(current)) db.exec(step);
-    db.pragma(`user_version = ${migrations.length}`);
+    db.exec(`PRAGMA user_version = ${migrations.length}`);
   }).immediate();
 }
 
@@ -64,7 +65,7 @@ export function demandSchema(db: Database.Database): void {
 
 /** The schema that a ledger has, 0 for a new one. @throws E_STORE_SCHEMA when a newer pakrat wrote it */
 function schemaOf(db: Database.Database): number {
-  const found = db.pragma('user_version', { simple: true }) as number;
+  const found = prepare(db, 'PRAGMA user_version').pluck().get() as number;
   if (found <= migrations.length) return found;
   throw new PakratError(
     'E_STORE_SCHEMA',

@@ -29,6 +29,12 @@ export interface Store {
  */
 export function openStore(root: string, options: { create: boolean }): Store {
   const layout = storeLayout(root);
+  if (fs.existsSync(root) && !fs.statSync(root).isDirectory()) {
+    throw new PakratError('E_STORE', `${root} is no folder`, {
+      hint: 'A store is a folder: name another one with --store.',
+      data: { path: root },
+    });
+  }
   if (!fs.existsSync(layout.ledger)) {
     if (!options.create) {
       throw new PakratError('E_NOT_FOUND', `there is no store at ${root}`, {

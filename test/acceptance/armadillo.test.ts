@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
-import Database from 'better-sqlite3';
 import type { SyncReport } from '../../src/cli/sync.ts';
 import type { ExtractResult } from '../../src/sources/extract.ts';
+import { openDatabase, prepare } from '../../src/store/sqlite.ts';
 import { makeEncryptedTree, writeTreeKey } from '../support/armadillo-tree.ts';
 import { checkHeldBytes } from '../support/held-bytes.ts';
 import { freePort } from '../support/loopback.ts';
@@ -179,7 +179,7 @@ function damage(path: string): void {
 }
 
 function forgetKey(ledger: string): void {
-  const db = new Database(ledger);
-  expect(db.prepare("DELETE FROM keys WHERE name = 'testkey.ak'").run().changes).toBe(1);
+  const db = openDatabase(ledger);
+  expect(prepare(db, "DELETE FROM keys WHERE name = 'testkey.ak'").run().changes).toBe(1);
   db.close();
 }

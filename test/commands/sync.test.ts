@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
-import Database from 'better-sqlite3';
 import type { SyncReport } from '../../src/cli/sync.ts';
 import type { ExtractResult } from '../../src/sources/extract.ts';
+import { openDatabase, prepare } from '../../src/store/sqlite.ts';
 import { freePort } from '../support/loopback.ts';
 import { type LyingServer, lyingServer } from '../support/lying-server.ts';
 import { pakratJson, runPakrat, runShell, startPakrat } from '../support/run-pakrat.ts';
@@ -119,8 +119,8 @@ describeSynthetic('sync', () => {
     const before = asked();
     ls();
     expect(asked()).toBe(before);
-    const ledger = new Database(scratch('clock', 'ledger.db'));
-    ledger.prepare('UPDATE answers SET last_time = ?').run(Date.now() + 400 * 86_400_000);
+    const ledger = openDatabase(scratch('clock', 'ledger.db'));
+    prepare(ledger, 'UPDATE answers SET last_time = ?').run(Date.now() + 400 * 86_400_000);
     ledger.close();
     ls();
     expect(asked()).toBe(before + 1);

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import Database from 'better-sqlite3';
+import { openDatabase, prepare } from '../../src/store/sqlite.ts';
 import { conformanceBytes, describeConformance } from '../support/conformance.ts';
 import { pakratJson, runPakrat } from '../support/run-pakrat.ts';
 import { scratchFolder } from '../support/scratch.ts';
@@ -165,9 +165,10 @@ describeSynthetic('verify, with a damaged ledger', () => {
 
 /** Writes over the first page of tables, which is no page of SQLite any more then. */
 function ruinTables(path: string, tables: readonly string[]): void {
-  const db = new Database(path);
-  const pageSize = db.pragma('page_size', { simple: true }) as number;
-  const pages = tables.map((name) => db.prepare('SELECT rootpage FROM sqlite_master WHERE name = ?').pluck().get(name));
+  const db = openDatabase(path);
+  const pageSize = prepare(db, 'PRAGMA page_size').pluck().get() as number;
+  const rootPage = prepare(db, 'SELECT rootpage FROM sqlite_master WHERE name = ?').pluck();
+  const pages = tables.map((name) => rootPage.get(name));
   db.close();
   const bytes = readFileSync(path);
   for (const page of pages as number[]) bytes.fill(0xaa, (page - 1) * pageSize, page * pageSize);

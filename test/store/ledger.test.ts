@@ -4,6 +4,7 @@ import Database from 'better-sqlite3';
 import fc from 'fast-check';
 import { type BuildRow, Ledger } from '../../src/store/ledger.ts';
 import { mergeSpans, type Span } from '../../src/store/spans.ts';
+import { openDatabase, prepare } from '../../src/store/sqlite.ts';
 import { runInChild } from '../support/child.ts';
 import { scratchFolder } from '../support/scratch.ts';
 
@@ -123,7 +124,7 @@ describe('transactions', () => {
     const child = runInChild(`
       import Database from 'better-sqlite3';
       const db = new Database(${JSON.stringify(path)});
-      db.pragma('synchronous = FULL');
+      db.exec('PRAGMA synchronous = FULL');
       db.exec("INSERT INTO objects (path, time) VALUES ('kept', 0); INSERT INTO spans VALUES (1, 0, 10)");
       db.exec("BEGIN IMMEDIATE; INSERT INTO spans VALUES (1, 10, 20); INSERT INTO objects (path, time) VALUES ('lost', 0)");
       console.log('half-way');
@@ -162,7 +163,8 @@ describe('transactions', () => {
       import Database from 'better-sqlite3';
       const db = new Database(${JSON.stringify(path)}, { timeout: 10000 });
       console.log('ready');
-      for (let i = 0; i < 200; i++) db.prepare('INSERT OR IGNORE INTO settings VALUES (?, ?)').run('n' + i, 'x');
+      const insert = db.prepare('INSERT OR IGNORE INTO settings VALUES (?, ?)');
+      for (let i = 0; i < 200; i++) insert.run('n' + i, 'x');
       console.log('done');
       setInterval(() => {}, 1000);
     `);
@@ -177,35 +179,35 @@ describe('transactions', () => {
 
 describe('the file', () => {
   test('a commit is on disk when it returns, whatever happens to the power', () => {
-    const raw = new Database(path, { readonly: true });
-    expect(raw.pragma('journal_mode', { simple: true })).toBe('wal');
+    const raw = openDatabase(path, { readonly: true });
+    expect(prepare(raw, 'PRAGMA journal_mode').pluck().get()).toBe('wal');
     raw.close();
     // FULL is 2. It belongs to a connection, so it is looked at where it is set.
-    const pragmas: string[] = [];
-    const pragma = Database.prototype.pragma;
-    Database.prototype.pragma = function (this: Database.Database, source: string, options?: Database.PragmaOptions) {
-      pragmas.push(source);
-      return pragma.call(this, source, options);
+    const executed: string[] = [];
+    const exec = Database.prototype.exec;
+    Database.prototype.exec = function (this: Database.Database, source: string) {
+      executed.push(source);
+      return exec.call(this, source);
     };
     try {
       reopened(() => {});
     } finally {
-      Database.prototype.pragma = pragma;
+      Database.prototype.exec = exec;
     }
-    expect(pragmas).toContain('synchronous = FULL');
+    expect(executed.join(';')).toMatch(/PRAGMA synchronous = FULL\b/);
   });
 
   test('one that a newer pakrat wrote is refused, and not changed', () => {
-    const raw = new Database(path);
-    raw.pragma('user_version = 999');
+    const raw = openDatabase(path);
+    raw.exec('PRAGMA user_version = 999');
     raw.close();
     for (const readOnly of [false, true]) {
       expect(() => new Ledger(path, { readOnly })).toThrow(
         expect.objectContaining({ code: 'E_STORE_SCHEMA', hint: expect.any(String) }),
       );
     }
-    const after = new Database(path, { readonly: true });
-    expect(after.pragma('user_version', { simple: true })).toBe(999);
+    const after = openDatabase(path, { readonly: true });
+    expect(prepare(after, 'PRAGMA user_version').pluck().get()).toBe(999);
     after.close();
   });
 

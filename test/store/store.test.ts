@@ -55,6 +55,9 @@ test('a file that the ledger does not know is not held; one that is gone is not 
 
 test('a folder that is a file is trouble with the store', () => {
   fs.writeFileSync(scratch('file'), '');
+  expect(() => openStore(scratch('file'), { create: true })).toThrow(
+    expect.objectContaining({ code: 'E_STORE', message: expect.stringMatching(/no folder/), hint: expect.any(String) }),
+  );
   try {
     openStore(scratch('file', 'store'), { create: true });
     throw new Error('it opened');

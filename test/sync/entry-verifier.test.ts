@@ -359,17 +359,17 @@ describe('large chunks', () => {
   test.each([
     ['a chunk', (size: number) => encodeBlte(randomBytes(size, 1), `b:{${size}=n}`)],
     ['an entry without a table', (size: number) => wholeEntry(size, 2)],
-  ])('%s of more than 12 MiB waits on disk, a smaller one in memory', (_, make) => {
+  ])('%s of more than 16 MiB waits on disk, a smaller one in memory', (_, make) => {
     for (const { size, spooled } of [
-      { size: 12 * mebibyte - 100, spooled: false },
-      { size: 12 * mebibyte + 100_000, spooled: true },
+      { size: 16 * mebibyte - 100, spooled: false },
+      { size: 16 * mebibyte + 100_000, spooled: true },
     ]) {
       const entry = make(size);
       const sink = new Kept(entry.bytes.length);
       const verifier = verifierOf(entry, sink);
       pushAll(verifier, entry.bytes.subarray(0, -1), 300_000);
       expect(verifier.verified).toBeLessThan(100);
-      expect(sink.spools.map((spool) => spool.size > 12 * mebibyte)).toEqual(spooled ? [true] : []);
+      expect(sink.spools.map((spool) => spool.size > 16 * mebibyte)).toEqual(spooled ? [true] : []);
       give(verifier, entry.bytes.subarray(-1));
       expect(verifier.done).toBe(true);
       expect(Buffer.compare(sink.bytes, entry.bytes)).toBe(0);
@@ -378,7 +378,7 @@ describe('large chunks', () => {
   });
 
   test('a wrong one is dropped, and its spool with it', () => {
-    const entry = wholeEntry(13 * mebibyte, 3);
+    const entry = wholeEntry(17 * mebibyte, 3);
     const sink = new Kept(entry.bytes.length);
     const verifier = verifierOf(entry, sink);
     const wrong = entry.bytes.slice();

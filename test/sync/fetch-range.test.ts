@@ -147,8 +147,8 @@ describe('an honest host', () => {
     expectHonest(result, patches.bytes, work);
   });
 
-  test('an entry with a chunk of more than 12 MiB goes over a spool', async () => {
-    const large = archiveOf([wholeEntry(13_000_000, 1), chunkedEntry(1000, 500, 2)]);
+  test('an entry with a chunk of more than 16 MiB goes over a spool', async () => {
+    const large = archiveOf([wholeEntry(18_000_000, 1), chunkedEntry(1000, 500, 2)]);
     server.objects.set(path, large.bytes);
     const work = jobFor(large, { path, file: job.file });
     const result = await run(work);
@@ -443,7 +443,7 @@ describeTmpfs('a disk that is full', () => {
   test.each([
     ['in the last bytes', [chunkedEntry(30_000, 10_000, 1)], '16k'],
     ['in the middle', Array.from({ length: 8 }, (_, i) => chunkedEntry(600_000, 100_000, i)), '2m'],
-    ['in the spool', [wholeEntry(13_000_000, 1)], '2m'],
+    ['in the spool', [wholeEntry(18_000_000, 1)], '2m'],
   ])('%s: E_STORE_FULL, and what could not be written does not count', async (_, entries, size) => {
     await withTmpfs(size, async (folder) => {
       const full = archiveOf(entries);

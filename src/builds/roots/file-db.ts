@@ -1,10 +1,11 @@
-import Database from 'better-sqlite3';
+import type Database from 'better-sqlite3';
 import { toHex } from '../../core/bytes.ts';
 import { codeOf, formatError, isPakratError, messageOf, PakratError } from '../../core/errors.ts';
 import { decodeChunk } from '../../formats/blte/chunk.ts';
 import type { KeyRing } from '../../formats/blte/keys.ts';
 import type { BuildConfig, ManifestKeys } from '../../formats/build-config.ts';
 import { configKey, configSize } from '../../formats/config-file.ts';
+import { iterate, openDatabase, prepare } from '../../store/sqlite.ts';
 import type { NameRow } from './name-table.ts';
 
 /*
@@ -46,10 +47,10 @@ export function* fileDbRows(bytes: Uint8Array, keys: KeyRing): Generator<NameRow
   copy.fill(1, 18, 20);
   let db: Database.Database | undefined;
   try {
-    db = new Database(copy, { readonly: true });
+    db = openDatabase(copy, { readonly: true });
     demandFiles(db);
     let left = Math.floor(plain.length / leastRow);
-    for (const row of db.prepare(`SELECT ${columns.join(', ')} FROM files ORDER BY rowid`).iterate()) {
+    for (const row of iterate(prepare(db, `SELECT ${columns.join(', ')} FROM files ORDER BY rowid`))) {
       // Pages that are pointed to from many others would make rows without end.
       if (left-- === 0) throw formatError('E_FORMAT', what, `it has more files than ${plain.length} bytes can hold`);
       yield nameRow(row as Record<string, unknown>);
@@ -86,13 +87,13 @@ function decrypt(bytes: Uint8Array, keys: KeyRing): Uint8Array {
 
 /** A plain table with plain columns: views and computed columns could be anything, and run for ever. */
 function demandFiles(db: Database.Database): void {
-  const table = db.prepare("SELECT sql FROM sqlite_master WHERE type = 'table' AND name = 'files'").get() as
+  const table = prepare(db, "SELECT sql FROM sqlite_master WHERE type = 'table' AND name = 'files'").get() as
     | { sql: string }
     | undefined;
   if (table === undefined || /^\s*create\s+virtual/i.test(table.sql)) {
     throw formatError('E_FORMAT', what, 'it has no table of files');
   }
-  const names = (db.prepare('PRAGMA table_info(files)').all() as { name: string }[]).map(({ name }) => name);
+  const names = (prepare(db, 'PRAGMA table_info(files)').all() as { name: string }[]).map(({ name }) => name);
   const missing = columns.filter((name) => !names.includes(name));
   if (missing.length > 0) throw formatError('E_FORMAT', what, `its files have no ${missing.join(', ')}`);
 }

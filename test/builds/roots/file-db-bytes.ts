@@ -1,5 +1,5 @@
-import Database from 'better-sqlite3';
 import { fromHex } from '../../../src/core/bytes.ts';
+import { openDatabase, prepare } from '../../../src/store/sqlite.ts';
 
 /** A file of a file database. Keys are hex. */
 export interface DbFile {
@@ -12,13 +12,13 @@ export interface DbFile {
 
 /** A file database as cascette-py writes it. @param schema of the table of files, in place of the usual one */
 export function fileDb(files: readonly DbFile[], schema = usual): Uint8Array {
-  const db = new Database(':memory:');
+  const db = openDatabase(':memory:');
   db.exec(
     'CREATE TABLE meta (id INTEGER PRIMARY KEY, entry_count INTEGER); CREATE TABLE tags (id INTEGER PRIMARY KEY, data BLOB)',
   );
   db.exec(schema);
-  db.prepare('INSERT INTO meta VALUES (1, ?)').run(files.length);
-  const insert = schema === usual ? db.prepare('INSERT INTO files VALUES (?, ?, ?, ?, ?, 0, ?)') : undefined;
+  prepare(db, 'INSERT INTO meta VALUES (1, ?)').run(files.length);
+  const insert = schema === usual ? prepare(db, 'INSERT INTO files VALUES (?, ?, ?, ?, ?, 0, ?)') : undefined;
   for (const [i, { path, ekey, ckey, size, encodedSize }] of files.entries()) {
     insert?.run(i, fromHex(ekey), fromHex(ckey), encodedSize, size, path);
   }
