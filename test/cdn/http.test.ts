@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { HttpClient, type HttpRequest } from '../../src/cdn/http.ts';
 import type { HttpHead } from '../../src/cdn/http-head.ts';
@@ -206,6 +207,19 @@ describe('an answer', () => {
       },
     });
     expect([body, (await other)?.body]).toEqual(letters.map(bodyOf));
+  });
+
+  test('that nobody asked for is not taken for the next one', async () => {
+    const answer = (body: string): string => `HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+    server = await tcpServer((socket) => {
+      socket.on('data', () => {
+        socket.write(answer('asked'));
+        setTimeout(() => socket.write(answer('slipped in')), 20);
+      });
+    });
+    expect((await get()).body).toBe('asked');
+    await sleep(60);
+    expect((await get()).body).toBe('asked');
   });
 
   test('has one value of a repeated header: the first', async () => {
