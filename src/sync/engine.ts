@@ -1,5 +1,4 @@
 import { setMaxListeners } from 'node:events';
-import { setFlagsFromString } from 'node:v8';
 import { Worker } from 'node:worker_threads';
 import { HttpClient, type HttpLimits } from '../cdn/http.ts';
 import { abortError } from '../cdn/http-head.ts';
@@ -57,7 +56,6 @@ export function localEngine(options: EngineOptions, events: EngineEvents): Engin
   };
 }
 
-const oldSpaceMb = 32;
 const youngSpaceMb = 2;
 
 /** What travels to a worker. */
@@ -73,8 +71,6 @@ export type FromWorker =
  * and no bytes pass between threads.
  */
 export function threadEngine(threads: number, options: EngineOptions, events: EngineEvents): Engine {
-  // Buffers of bodies count as old space, and V8 would mark the whole heap after every 20 MB of them. Threads that start now get more room.
-  setFlagsFromString(`--initial-old-space-size=${oldSpaceMb}`);
   const connections = Math.ceil(options.limits.connections / threads);
   const workers = Array.from({ length: threads }, () =>
     startWorker({ ...options, threads, limits: { ...options.limits, connections } }, events),
