@@ -10,24 +10,30 @@ export interface Victim {
 }
 
 /**
- * Waits for a random moment of a run: every other time counted from its start, so that start-up is hit as well,
- * else from the first bytes that it adds to what is held. Ends when the run does.
+ * Waits for random moments of runs: every other time counted from the start, so that start-up is hit as well, else from the first bytes that
+ * a run adds to what is held. Ends when the run does; the next is given half the time then, for it came too late.
  */
-export async function randomMoment(
-  { store, ended }: Victim,
-  when: { betweenMs: readonly [number, number]; random: () => number; turn: number },
-): Promise<void> {
-  const [soonest, latest] = when.betweenMs;
-  let running = true;
-  void ended.then(() => {
-    running = false;
-  });
-  if (when.turn % 2 === 0) {
-    const before = claimedBytes(store);
-    while (running && claimedBytes(store) === before) await sleep(20);
-  }
-  const from = when.turn % 2 === 0 ? 0 : soonest;
-  await Promise.race([ended, sleep(from + when.random() * (latest - soonest))]);
+export function randomMoments(
+  [soonest, latest]: readonly [number, number],
+  seed: number,
+): (victim: Victim) => Promise<void> {
+  const random = randomSource(Math.imul(seed, 0x9e3779b1));
+  let turn = 0;
+  let scale = 1;
+  return async ({ store, ended }) => {
+    turn += 1;
+    let running = true;
+    void ended.then(() => {
+      running = false;
+    });
+    if (turn % 2 === 0) {
+      const before = claimedBytes(store);
+      while (running && claimedBytes(store) === before) await sleep(20);
+    }
+    const from = turn % 2 === 0 ? 0 : soonest;
+    await Promise.race([ended, sleep(scale * (from + random() * (latest - soonest)))]);
+    if (!running) scale /= 2;
+  };
 }
 
 function claimedBytes(store: string): number {
@@ -42,7 +48,7 @@ export interface KillPlan {
   /** The folder that the server serves, for comparison. */
   www: string;
   kills: number;
-  /** See {@link randomMoment}. */
+  /** See {@link randomMoments}. */
   betweenMs: readonly [number, number];
   seed: number;
 }
@@ -57,12 +63,12 @@ export interface KillOutcome {
 
 /** Runs the program and kills it (-9) at random moments, again and again; after each the whole of what the ledger calls held is compared. */
 export async function killAgainAndAgain(plan: KillPlan): Promise<KillOutcome> {
-  const random = randomSource(Math.imul(plan.seed, 0x9e3779b1));
-  const { store, betweenMs } = plan;
+  const { store } = plan;
+  const moment = randomMoments(plan.betweenMs, plan.seed);
   const outcome: KillOutcome = { interrupted: 0, wrong: [] };
   for (let kill = 1; kill <= plan.kills; kill++) {
     const { child, ended } = startPakrat(plan.args);
-    await randomMoment({ store, ended }, { betweenMs, random, turn: kill });
+    await moment({ store, ended });
     if (child.exitCode === null && child.kill('SIGKILL')) outcome.interrupted += 1;
     await ended;
     outcome.wrong.push(...checkHeldBytes(store, plan.www).wrong.map((line) => `after kill ${kill}: ${line}`));

@@ -5,8 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe } from '@jest/globals';
 import { checkHeldBytes, lostClaims, readClaims } from './held-bytes.ts';
-import { randomSource } from './hostile.ts';
-import { randomMoment } from './interrupt.ts';
+import { randomMoments } from './interrupt.ts';
 import { startPakrat } from './run-pakrat.ts';
 
 /*
@@ -22,7 +21,7 @@ export interface CutPlan {
   /** The folder that the server serves, for comparison. */
   www: string;
   cuts: number;
-  /** See {@link randomMoment}. */
+  /** See {@link randomMoments}. */
   betweenMs: readonly [number, number];
   seed: number;
   diskMegabytes: number;
@@ -126,7 +125,7 @@ export async function cutPowerAgainAndAgain(
   plan: CutPlan,
   atTheEnd: (store: string) => Promise<void> = async () => {},
 ): Promise<CutOutcome> {
-  const random = randomSource(Math.imul(plan.seed, 0x9e3779b1));
+  const moment = randomMoments(plan.betweenMs, plan.seed);
   const outcome: CutOutcome = { interrupted: 0, wrong: [], lost: [], heldBytes: [] };
   const home = mkdtempSync(join(tmpdir(), 'pakrat-disk-'));
   let disk = new Disk(home, makeImage(home, plan.diskMegabytes));
@@ -134,7 +133,7 @@ export async function cutPowerAgainAndAgain(
     for (let cut = 1; cut <= plan.cuts; cut++) {
       const store = join(disk.folder, 'store');
       const { child, ended } = startPakrat(plan.args(store), plan.env ? { env: plan.env } : {});
-      await randomMoment({ store, ended }, { betweenMs: plan.betweenMs, random, turn: cut });
+      await moment({ store, ended });
       if (child.exitCode === null) outcome.interrupted += 1;
       // Whoever reads a WAL ledger sees only commits that were flushed.
       const before = readClaims(store);
