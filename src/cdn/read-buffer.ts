@@ -13,14 +13,19 @@ const readBytes = 64 * 1024;
  */
 export function bufferedConnector(options: buildConnector.BuildOptions): buildConnector.connector {
   const buffer = Buffer.allocUnsafeSlow(readBytes);
+  // A connector remembers TLS sessions, but each connection needs one of its own, for its callback.
+  const sessions = new Map<string, Buffer>();
   return (target, callback) => {
-    let deliver: (piece: Buffer) => boolean;
+    const origin = `${target.hostname}:${target.port}`;
+    // Until the connection stands nothing is taken: what a host sends before it was asked is not worth a crash.
+    let deliver = (_piece: Buffer): boolean => false;
     // The net module's way to read into memory that it is given. What the callback gives back says whether to go on reading.
     const onread = { buffer, callback: (size: number): boolean => deliver(buffer.subarray(0, size)) };
-    const connect = makeConnector({ ...options, onread });
+    const connect = makeConnector({ ...options, onread, session: sessions.get(origin) });
     connect(target, (...[error, socket]) => {
       if (error !== null) return callback(error, null);
       deliver = deliveryTo(socket);
+      socket.on('session', (session: Buffer) => void sessions.set(origin, session));
       callback(null, socket);
     });
   };
