@@ -273,6 +273,12 @@ export class Build {
     return keys === undefined ? undefined : optional(async () => decodeDownload(await this.#load(keys)));
   }
 
+  /** Fetches the download manifest without opening it: it is large, and opened by those who need it. */
+  async fetchDownload(): Promise<void> {
+    const keys = this.config.download;
+    if (keys !== undefined) await optional(() => this.manifest(keys));
+  }
+
   /** The names that were imported, or undefined. */
   listfile(): ListfileIndex | undefined {
     this.#listfile ??= ListfileIndex.open(this.#store.layout);

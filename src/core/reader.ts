@@ -1,4 +1,4 @@
-import { toHex } from './bytes.ts';
+import { toHex, uintAt } from './bytes.ts';
 import { formatError } from './errors.ts';
 
 const utf8Decoder = new TextDecoder('utf-8');
@@ -93,10 +93,7 @@ export class ByteReader {
 
   /** An unsigned big-endian number of 1 to 6 bytes. */
   uint(size: number): number {
-    const at = this.#need(size);
-    let value = 0;
-    for (let i = 0; i < size; i++) value = value * 0x100 + this.bytes[at + i]!;
-    return value;
+    return uintAt(this.bytes, this.#need(size), size);
   }
 
   /** A view of the next `size` bytes; no copy. */

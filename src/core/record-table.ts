@@ -1,4 +1,5 @@
 import { formatError } from './errors.ts';
+import { prefixAt, prefixStarts } from './prefix-starts.ts';
 
 /** Tables of so many rows are looked up by way of the first two bytes of a key; smaller ones are halved at once. */
 const manyRows = 0x10000;
@@ -11,7 +12,7 @@ export class RecordTable {
   readonly bytes: Uint8Array;
   readonly stride: number;
   readonly count: number;
-  /** The first row of each value of the first two bytes, for tables of many rows; made when it is first needed. */
+  /** For tables of many rows; made when it is first needed. */
   #starts: Uint32Array | undefined;
 
   /**
@@ -42,8 +43,8 @@ export class RecordTable {
     let low = 0;
     let high = this.count;
     if (high >= manyRows && key.length >= 2 && this.stride >= 2) {
-      this.#starts ??= this.#startsByPrefix();
-      const prefix = (key[0]! << 8) | key[1]!;
+      this.#starts ??= prefixStarts(this.bytes, this.stride, this.count);
+      const prefix = prefixAt(key, 0);
       low = this.#starts[prefix]!;
       high = this.#starts[prefix + 1]!;
     }
@@ -64,17 +65,6 @@ export class RecordTable {
       if (difference !== 0) return difference;
     }
     return shared - key.length;
-  }
-
-  /** Rows of a prefix end where those of the next begin, so one more tells the end of the last. */
-  #startsByPrefix(): Uint32Array {
-    const starts = new Uint32Array(0x10001);
-    for (let row = 0; row < this.count; row++) {
-      const at = row * this.stride;
-      starts[((this.bytes[at]! << 8) | this.bytes[at + 1]!) + 1]!++;
-    }
-    for (let prefix = 0; prefix < 0x10000; prefix++) starts[prefix + 1]! += starts[prefix]!;
-    return starts;
   }
 
   /** The first row that starts with `key`, or undefined. Rows must be sorted. */

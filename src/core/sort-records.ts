@@ -1,3 +1,6 @@
+import { uintAt } from './bytes.ts';
+import { prefixAt, prefixStarts } from './prefix-starts.ts';
+
 /** Fewer records than this are not dealt: to look at every bucket would take longer than to sort them. */
 const fewRecords = 0x1000;
 /** So many records can be sorted as numbers: 53 bits have room for 32 of a key and 21 for where a record is. */
@@ -13,7 +16,7 @@ const wordBytes = 4;
  */
 export function sortRecords(bytes: Uint8Array, stride: number, keySize: number): Uint8Array {
   const count = Math.floor(bytes.length / stride);
-  const { order, starts, dealtBy } = count < fewRecords ? together(count) : deal(bytes, stride, count);
+  const { order, starts, dealtBy } = count < fewRecords ? undealt(count) : deal(bytes, stride, count);
   const bucket = new Bucket(bytes, { stride, keySize, dealtBy });
   for (let i = 1; i < starts.length; i++) {
     if (starts[i]! - starts[i - 1]! > 1) bucket.sort(order.subarray(starts[i - 1], starts[i]));
@@ -34,18 +37,15 @@ interface Dealt {
   dealtBy: number;
 }
 
-function together(count: number): Dealt {
+function undealt(count: number): Dealt {
   return { order: Uint32Array.from({ length: count }, (_, row) => row), starts: Uint32Array.of(0, count), dealtBy: 0 };
 }
 
 function deal(bytes: Uint8Array, stride: number, count: number): Dealt {
-  const starts = new Uint32Array(0x10001);
-  const bucketOf = (row: number): number => (bytes[row * stride]! << 8) | bytes[row * stride + 1]!;
-  for (let row = 0; row < count; row++) starts[bucketOf(row) + 1]!++;
-  for (let bucket = 0; bucket < 0x10000; bucket++) starts[bucket + 1]! += starts[bucket]!;
+  const starts = prefixStarts(bytes, stride, count);
   const order = new Uint32Array(count);
   const next = starts.slice();
-  for (let row = 0; row < count; row++) order[next[bucketOf(row)]!++] = row;
+  for (let row = 0; row < count; row++) order[next[prefixAt(bytes, row * stride)]!++] = row;
   return { order, starts, dealtBy: 2 };
 }
 
@@ -99,10 +99,7 @@ class Bucket {
   }
 
   #word(row: number): number {
-    const at = row * this.#stride + this.#wordAt;
-    let word = 0;
-    for (let i = at; i < at + this.#wordSize; i++) word = word * 0x100 + this.#bytes[i]!;
-    return word;
+    return uintAt(this.#bytes, row * this.#stride + this.#wordAt, this.#wordSize);
   }
 
   #compare(a: number, b: number): number {

@@ -132,7 +132,7 @@ export async function syncBuild(tools: SyncTools, selection: Selection): Promise
   const { store, build, committer } = tools;
   const { product, buildConfig } = build.identity;
   // Names before data: an aborted run keeps the map.
-  await together(build.root(), build.install(), build.download());
+  await together(build.root(), build.install(), build.fetchDownload());
   const { plan, wanted, patches } = await planPatchedSync(tools, selection);
   const record = ({ wanted, held }: { wanted: Amount; held: Amount }): void =>
     store.ledger.setProgress(product, buildConfig, { selection: JSON.stringify(selection), wanted, held });
@@ -156,8 +156,8 @@ export async function syncBuild(tools: SyncTools, selection: Selection): Promise
     if (outcome !== undefined) ranges = planWanted(besidePatches(tools, outcome.patched.entries), wanted).ranges;
     let failures = await runRanges(tools, ranges, { onEntry });
     if (failures.length > 0 && (await tools.cdn()).hosts.noneKnowsRanges('data')) {
-      const again = await planSync({ ...tools, planOptions: { ...tools.planOptions, whole: true } }, selection);
-      failures = await runRanges(tools, again.plan.ranges, { onEntry, allowWhole: true });
+      const again = planWanted({ ...tools, planOptions: { ...tools.planOptions, whole: true } }, wanted);
+      failures = await runRanges(tools, again.ranges, { onEntry, allowWhole: true });
     }
     if (selection.all) failures.push(...(await syncPatches(tools)));
     const after = planWanted(tools, wanted);

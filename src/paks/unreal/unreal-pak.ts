@@ -39,9 +39,7 @@ export class UnrealPak implements Pak {
     this.notes = unrealNotes(footer, index);
     this.#names = new RowNames(rows);
     const context = { rows, footer, fileSize: source.size, names: this.#names };
-    const entries = new Array<UnrealEntry>(rows.count);
-    for (let row = 0; row < rows.count; row++) entries[row] = new UnrealEntry(row, context);
-    this.#entries = entries;
+    this.#entries = Array.from({ length: rows.count }, (_, row) => new UnrealEntry(row, context));
   }
 
   get facts(): Record<string, unknown> {
