@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:https';
 import { join } from 'node:path';
 import { expect, jest, test } from '@jest/globals';
 import type { SyncReport } from '../../src/cli/sync.ts';
@@ -47,6 +48,36 @@ describeNginx('over TLS', () => {
         expect(runPakrat(['verify', '--store', store]).status).toBe(0);
       } finally {
         await server.close();
+      }
+    });
+
+    test('is asked for in resumed sessions where a host ends its connections', async () => {
+      const [root, store, port] = [scratch('closing-tree'), scratch('closing-store'), await freePort()];
+      makeTree(root, port, ['--files', '60', '--total-bytes', '1M']);
+      const { certificate, key } = certify(scratch('closing-certificate'));
+      let connections = 0;
+      let resumed = 0;
+      const pair = { cert: readFileSync(certificate), key: readFileSync(key) };
+      const server = createServer(pair, ({ url = '' }, response) => {
+        const file = join(root, 'www', new URL(url, 'https://host').pathname);
+        response.setHeader('connection', 'close');
+        if (existsSync(file)) response.end(readFileSync(file));
+        else response.writeHead(404).end();
+      });
+      server.on('secureConnection', (socket) => {
+        connections += 1;
+        if (socket.isSessionReused()) resumed += 1;
+      });
+      await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+      try {
+        const url = `https://127.0.0.1:${port}`;
+        const args = ['ls', 'wow', '--store', store, '--patch-url', url, '--cdn-host', url];
+        expect((await pakratJson(args, { env: { NODE_EXTRA_CA_CERTS: certificate } })).status).toBe(0);
+        expect(connections).toBeGreaterThan(5);
+        expect(resumed).toBeGreaterThan(0);
+      } finally {
+        server.close();
+        server.closeAllConnections();
       }
     });
   });
