@@ -4,6 +4,8 @@ import { concatBytes, fromHex, toHex } from '../core/bytes.ts';
 import { isPakratError, PakratError } from '../core/errors.ts';
 import { md5Hasher } from '../core/hash.ts';
 import { together } from '../core/together.ts';
+import { makeFolderDurable, moveDurable, storeError, temporaryName, writeAll } from '../files/durable.ts';
+import { readAt } from '../files/read-at.ts';
 import type { ArchiveIndex } from '../formats/archive-index.ts';
 import { type ReadRange, readBlte } from '../formats/blte/decode.ts';
 import type { KeyRing } from '../formats/blte/keys.ts';
@@ -11,7 +13,6 @@ import { type BuildConfig, decodeBuildConfig, type ManifestKeys } from '../forma
 import { type CdnConfig, decodeCdnConfig } from '../formats/cdn-config.ts';
 import { type Download, decodeDownload } from '../formats/download.ts';
 import { decodeInstall, type Install } from '../formats/install.ts';
-import { makeFolderDurable, moveDurable, storeError, temporaryName, writeAll } from '../store/durable.ts';
 import type { ObjectName } from '../store/layout.ts';
 import type { BuildRow } from '../store/ledger.ts';
 import type { Store } from '../store/store.ts';
@@ -22,7 +23,6 @@ import { ListfileIndex } from './listfile-index.ts';
 import { learnObjectKey } from './object-key.ts';
 import type { EntryPlace, Objects } from './objects.ts';
 import type { PagedIndex } from './paged-index.ts';
-import { readAt } from './positional.ts';
 import { openRoot } from './roots/index.ts';
 import type { FilePart, Root } from './roots/root.ts';
 

@@ -1,6 +1,7 @@
 import * as fs from 'node:fs';
 import { fromHex } from '../core/bytes.ts';
 import type { RecordTable } from '../core/record-table.ts';
+import { readAt, readInto } from '../files/read-at.ts';
 import {
   type CkeyEntry,
   ckeyEntries,
@@ -17,7 +18,6 @@ import {
   verifyPage,
 } from '../formats/encoding.ts';
 import { findContents } from './content-batch.ts';
-import { readAt, readInto } from './positional.ts';
 
 const what = 'encoding';
 

@@ -1,10 +1,10 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { codeOf } from '../core/errors.ts';
+import { writeFileDurable } from '../files/durable.ts';
 import { encodeArchiveGroup } from '../formats/archive-group.ts';
 import { type ArchiveIndex, decodeArchiveIndex } from '../formats/archive-index.ts';
 import type { CdnConfig } from '../formats/cdn-config.ts';
-import { writeFileDurable } from '../store/durable.ts';
 import type { ObjectName } from '../store/layout.ts';
 import type { BuildPlace } from './build.ts';
 import type { Objects } from './objects.ts';

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { asBuffer } from '../core/bytes.ts';
 import { codeOf } from '../core/errors.ts';
 import { nameHash } from '../core/jenkins.ts';
+import { TextWindows } from '../files/text-windows.ts';
 import type { StoreLayout } from '../store/layout.ts';
 import { LookupFile } from '../store/lookup-file.ts';
-import { TextWindows } from './text-windows.ts';
 
 /*
  * The list of names, as files under names/. All of one version share a BASE:

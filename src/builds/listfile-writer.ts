@@ -1,10 +1,10 @@
 import * as fs from 'node:fs';
 import { IdSet } from '../core/id-set.ts';
 import { nameHash } from '../core/jenkins.ts';
-import { makeFolderDurable, moveDurable, temporaryName, writeAll } from '../store/durable.ts';
+import { makeFolderDurable, moveDurable, temporaryName, writeAll } from '../files/durable.ts';
+import { SortedRuns } from '../files/sorted-runs.ts';
 import type { StoreLayout } from '../store/layout.ts';
 import { writeLookupRows } from '../store/lookup-file.ts';
-import { SortedRuns } from '../store/sorted-runs.ts';
 import { listfilePaths, listfileRows } from './listfile-index.ts';
 
 const { idStride, hashStride, noId } = listfileRows;

@@ -3,6 +3,7 @@ import { equalBytes } from '../core/bytes.ts';
 import { formatError } from '../core/errors.ts';
 import { md5 } from '../core/hash.ts';
 import type { RecordTable } from '../core/record-table.ts';
+import { readAt } from '../files/read-at.ts';
 import {
   decodeIndexFooter,
   decodeIndexToc,
@@ -12,7 +13,6 @@ import {
   maxFooterSize,
   pageEntries,
 } from '../formats/archive-index.ts';
-import { readAt } from './positional.ts';
 
 const what = 'archive group';
 

@@ -1,10 +1,10 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
-import { readAt } from '../builds/positional.ts';
 import { checkRange } from '../core/byte-source.ts';
 import { toHex } from '../core/bytes.ts';
 import { codeOf, PakratError } from '../core/errors.ts';
 import { md5Hex } from '../core/hash.ts';
+import { readAt } from '../files/read-at.ts';
 import { type ArchiveIndex, decodeArchiveIndex } from '../formats/archive-index.ts';
 import { patchManifestKey } from '../formats/patch-manifest.ts';
 import { type CheckedObject, checkEntry, checked } from './check-entry.ts';

@@ -1,9 +1,9 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
-import { readAt } from '../builds/positional.ts';
 import { checkRange } from '../core/byte-source.ts';
 import { codeOf, PakratError } from '../core/errors.ts';
 import { md5Hex } from '../core/hash.ts';
+import { readAt } from '../files/read-at.ts';
 
 /** The largest config that is believed. */
 const maxConfigSize = 32 << 20;

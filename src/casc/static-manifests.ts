@@ -3,10 +3,10 @@ import { inflate } from '../codecs/inflate.ts';
 import { concatBytes } from '../core/bytes.ts';
 import { PakratError } from '../core/errors.ts';
 import { md5Hex } from '../core/hash.ts';
+import { writeFileDurable } from '../files/durable.ts';
 import { type BuildConfig, decodeBuildConfig, type ManifestKeys } from '../formats/build-config.ts';
 import type { ConfigFile } from '../formats/config-file.ts';
 import { encodeEncoding } from '../formats/encoding.ts';
-import { writeFileDurable } from '../store/durable.ts';
 import type { StoreLayout } from '../store/layout.ts';
 import type { StaticContainer } from './static-container.ts';
 

@@ -80,7 +80,7 @@ function parseDate(given: string): Date {
 
 async function includedPacks(paths: readonly string[]) {
   const { describeIncluded } = await import('../paks/nadeo/pack-info.ts');
-  const { fileSource } = await import('../paks/file-source.ts');
+  const { fileSource } = await import('../files/file-source.ts');
   const packs: Awaited<ReturnType<typeof describeIncluded>>[] = [];
   for (const path of paths) {
     const source = await fileSource(path);

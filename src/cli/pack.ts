@@ -1,11 +1,11 @@
 import * as fs from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { isPakratError, PakratError } from '../core/errors.ts';
-import { fileSource } from '../paks/file-source.ts';
+import { storeError } from '../files/durable.ts';
+import { fileSource } from '../files/file-source.ts';
+import { readPieces } from '../files/pieces.ts';
 import { walkFiles } from '../paks/loose-files.ts';
 import type { PackFile, PackResult, PackSink } from '../paks/packing.ts';
-import { readPieces } from '../paks/pieces.ts';
-import { storeError } from '../store/durable.ts';
 import { parseKeys } from './pak-options.ts';
 import { formatBytes, plural } from './render/bytes.ts';
 

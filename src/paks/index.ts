@@ -1,6 +1,6 @@
 import type { ByteSource } from '../core/byte-source.ts';
 import { codeOf, PakratError } from '../core/errors.ts';
-import { fileSource } from './file-source.ts';
+import { fileSource } from '../files/file-source.ts';
 import type { Pak, PakFamily, PakOptions } from './pak.ts';
 import { hasFooterMagic } from './unreal/footer.ts';
 

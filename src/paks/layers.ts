@@ -1,7 +1,7 @@
 import { PakratError } from '../core/errors.ts';
+import { slicePieces } from '../files/pieces.ts';
 import { foldName } from './names.ts';
 import type { HiddenKind, LockedPart, Pak, PakEntry, PakProblem } from './pak.ts';
-import { slicePieces } from './pieces.ts';
 
 /** One PAK or folder of a search path. */
 export interface Layer {

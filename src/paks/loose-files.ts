@@ -1,10 +1,10 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { codeOf, formatError, messageOf, PakratError } from '../core/errors.ts';
-import { fileSource } from './file-source.ts';
+import { fileSource } from '../files/file-source.ts';
+import { readPieces } from '../files/pieces.ts';
 import { foldName } from './names.ts';
 import type { Pak, PakEntry, PakProblem } from './pak.ts';
-import { readPieces } from './pieces.ts';
 
 /** Folders nested deeper than this are not looked into. */
 const maxDepth = 32;

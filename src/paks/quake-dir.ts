@@ -15,7 +15,7 @@
  */
 import { basename, dirname, join, resolve } from 'node:path';
 import { isPakratError, PakratError } from '../core/errors.ts';
-import { fileSource } from './file-source.ts';
+import { fileSource } from '../files/file-source.ts';
 import { type Layer, stackLayers } from './layers.ts';
 import { openLooseFiles, sortedEntries } from './loose-files.ts';
 import { foldName } from './names.ts';

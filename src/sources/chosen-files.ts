@@ -1,6 +1,6 @@
 import { isPakratError } from '../core/errors.ts';
+import { type OutputNaming, outputName } from './extract/output-name.ts';
 import type { ListEntry } from './extract-list.ts';
-import { type OutputNaming, outputName } from './output-name.ts';
 import { type FileChoice, nameTest, selectFiles } from './select.ts';
 import type { Source, SourceEntry } from './source.ts';
 

@@ -1,8 +1,8 @@
 import { concatBytes } from '../core/bytes.ts';
 import { codeOf, isPakratError, PakratError } from '../core/errors.ts';
+import { outputPath } from '../files/output/output-folder.ts';
 import { type ChosenFile, chosenFiles } from './chosen-files.ts';
 import { type ExtractOptions, type ExtractResult, noRaw } from './extract.ts';
-import { outputPath } from './output-path.ts';
 import type { Source } from './source.ts';
 import { tarEnd, tarHeader, tarPadding } from './tar.ts';
 

@@ -1,9 +1,9 @@
 import * as fs from 'node:fs';
 import { join, sep } from 'node:path';
 import { codeOf, formatError, messageOf, PakratError } from '../core/errors.ts';
-import { fileSource } from '../paks/file-source.ts';
+import { fileSource } from '../files/file-source.ts';
+import { readPieces } from '../files/pieces.ts';
 import { sortedEntries } from '../paks/loose-files.ts';
-import { readPieces } from '../paks/pieces.ts';
 import type { Source, SourceEntry } from './source.ts';
 
 /** A plain file of a folder. */

@@ -1,7 +1,7 @@
 import * as fs from 'node:fs';
 import type { ByteSource } from '../core/byte-source.ts';
 import { isPakratError, PakratError } from '../core/errors.ts';
-import { fileSource } from '../paks/file-source.ts';
+import { fileSource } from '../files/file-source.ts';
 import { findPakFamily, openPak } from '../paks/index.ts';
 import type { NamedKey } from '../paks/nadeo/index.ts';
 import type { Pak, PakOptions } from '../paks/pak.ts';

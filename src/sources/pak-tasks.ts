@@ -1,7 +1,7 @@
 import { codeOf, isPakratError, PakratError } from '../core/errors.ts';
+import { storeError } from '../files/durable.ts';
+import { OutputFolder, writeOutput, writePart } from '../files/output/output-folder.ts';
 import type { Pak, PakEntry } from '../paks/pak.ts';
-import { storeError } from '../store/durable.ts';
-import { OutputFolder, writeOutput, writePart } from './output-path.ts';
 import { canReadRaw } from './pak-source.ts';
 
 /** What is done with many entries of a PAK. Plain data, for it travels to threads. */

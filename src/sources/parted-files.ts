@@ -1,7 +1,7 @@
 import { codeOf, messageOf } from '../core/errors.ts';
+import { storeError } from '../files/durable.ts';
+import { type OutputFolder, openParted, type PartedOutput } from '../files/output/output-folder.ts';
 import type { Pak, PakEntry } from '../paks/pak.ts';
-import { storeError } from '../store/durable.ts';
-import { type OutputFolder, openParted, type PartedOutput } from './output-path.ts';
 import type { PakTask, PakTaskResult } from './pak-tasks.ts';
 
 /** Smaller files are no work for more than one thread. */

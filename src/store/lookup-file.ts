@@ -1,7 +1,14 @@
 import * as fs from 'node:fs';
 import { formatError } from '../core/errors.ts';
 import { RecordTable } from '../core/record-table.ts';
-import { makeFolderDurable, moveDurable, storeError, temporaryName, writeAll, writeFileDurable } from './durable.ts';
+import {
+  makeFolderDurable,
+  moveDurable,
+  storeError,
+  temporaryName,
+  writeAll,
+  writeFileDurable,
+} from '../files/durable.ts';
 
 /*
  * A derived look-up file: sorted records of one size, found by their leading bytes with a few page reads; nothing is loaded.

@@ -1,5 +1,5 @@
 import { codeOf, messageOf, PakratError } from '../core/errors.ts';
-import { fullError } from './durable.ts';
+import { fullError } from '../files/durable.ts';
 
 /** Turns an error of SQLite into one of ours; any other comes back as it is. */
 export function sqliteError(error: unknown, path: string): unknown {

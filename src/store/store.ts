@@ -1,7 +1,7 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { codeOf, PakratError } from '../core/errors.ts';
-import { makeFolderDurable, storeError, writeFileDurable } from './durable.ts';
+import { makeFolderDurable, storeError, writeFileDurable } from '../files/durable.ts';
 import { type ObjectName, objectPath, type StoreLayout, storeLayout } from './layout.ts';
 import { Ledger } from './ledger.ts';
 import { type ObjectKeys, objectKeys } from './object-keys.ts';

@@ -1,10 +1,10 @@
 import * as fs from 'node:fs';
 import type { Build } from '../builds/build.ts';
-import { readAt } from '../builds/positional.ts';
 import { abortError } from '../cdn/http-head.ts';
 import { codeOf, messageOf, PakratError } from '../core/errors.ts';
 import { md5Hex } from '../core/hash.ts';
 import { ByteReader } from '../core/reader.ts';
+import { readAt } from '../files/read-at.ts';
 import { applyZbsdiff } from '../formats/zbsdiff.ts';
 import { objectPath } from '../store/layout.ts';
 import { type Span, spanBytes } from '../store/spans.ts';

@@ -2,7 +2,7 @@ import type { HttpGetter } from '../cdn/http.ts';
 import { checkRangeHead } from '../cdn/http-head.ts';
 import type { RateLimit } from '../cdn/rate-limit.ts';
 import { codeOf, type ErrorData, messageOf, PakratError } from '../core/errors.ts';
-import { storeError } from '../store/durable.ts';
+import { storeError } from '../files/durable.ts';
 import type { Span } from '../store/spans.ts';
 import { cryptOf, Reception } from './reception.ts';
 import { SpanWriter } from './span-writer.ts';

@@ -1,7 +1,7 @@
 import * as fs from 'node:fs';
 import { dirname } from 'node:path';
 import { codeOf } from '../core/errors.ts';
-import { makeFolderDurable, storeError, syncFolder, temporaryName, writeAll } from '../store/durable.ts';
+import { makeFolderDurable, storeError, syncFolder, temporaryName, writeAll } from '../files/durable.ts';
 import { mergeSpans, type Span } from '../store/spans.ts';
 import type { Spool } from './stage.ts';
 

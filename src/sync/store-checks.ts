@@ -1,9 +1,9 @@
 import * as fs from 'node:fs';
 import { basename } from 'node:path';
-import { readAt } from '../builds/positional.ts';
 import { toHex } from '../core/bytes.ts';
 import { codeOf, isPakratError, messageOf, PakratError } from '../core/errors.ts';
 import { md5Hasher, md5Hex } from '../core/hash.ts';
+import { readAt } from '../files/read-at.ts';
 import { decodeArchiveIndex } from '../formats/archive-index.ts';
 import { patchManifestKey } from '../formats/patch-manifest.ts';
 import type { ObjectName } from '../store/layout.ts';

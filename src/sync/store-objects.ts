@@ -4,8 +4,8 @@ import type { EntryPlace, Objects } from '../builds/objects.ts';
 import { type Cdn, getObject } from '../cdn/get-object.ts';
 import { codeOf, type ErrorCode, PakratError } from '../core/errors.ts';
 import { md5Hex } from '../core/hash.ts';
+import { moveDurable, storeError } from '../files/durable.ts';
 import { decodeArchiveIndex } from '../formats/archive-index.ts';
-import { moveDurable, storeError } from '../store/durable.ts';
 import { type ObjectName, objectPath } from '../store/layout.ts';
 import { covers, heldUntil, type Span, spanBytes } from '../store/spans.ts';
 

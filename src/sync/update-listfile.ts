@@ -7,7 +7,7 @@ import type { Validators } from '../cdn/get-if-changed.ts';
 import type { HttpGetter } from '../cdn/http.ts';
 import { type HttpHead, redactUrl } from '../cdn/http-head.ts';
 import { codeOf, formatError } from '../core/errors.ts';
-import { makeFolderDurable, storeError, writeAll } from '../store/durable.ts';
+import { makeFolderDurable, storeError, writeAll } from '../files/durable.ts';
 import type { StoreLayout } from '../store/layout.ts';
 import type { Ledger } from '../store/ledger.ts';
 import type { Store } from '../store/store.ts';

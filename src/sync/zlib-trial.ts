@@ -1,9 +1,9 @@
 import * as fs from 'node:fs';
 import type { Build } from '../builds/build.ts';
 import type { EntryPlace } from '../builds/objects.ts';
-import { readAt } from '../builds/positional.ts';
 import { equalBytes } from '../core/bytes.ts';
 import { codeOf } from '../core/errors.ts';
+import { readAt } from '../files/read-at.ts';
 import { decodeChunk, type ReadRange, readBlteHeader } from '../formats/blte/decode.ts';
 import { encodeChunk } from '../formats/blte/encode.ts';
 import { chunkModes } from '../formats/blte/modes.ts';

@@ -1,6 +1,7 @@
 import * as fs from 'node:fs';
 import { toHex } from '../../core/bytes.ts';
 import { codeOf } from '../../core/errors.ts';
+import { readAt } from '../../files/read-at.ts';
 import { emptyKeyRing, type KeyRing } from '../../formats/blte/keys.ts';
 import type { BuildConfig, ManifestKeys } from '../../formats/build-config.ts';
 import type { Install } from '../../formats/install.ts';
@@ -11,7 +12,6 @@ import { isTextRoot } from '../../formats/roots/text.ts';
 import { isWowRoot } from '../../formats/roots/wow.ts';
 import type { StoreLayout } from '../../store/layout.ts';
 import type { ListfileIndex } from '../listfile-index.ts';
-import { readAt } from '../positional.ts';
 import { diablo3Rows } from './diablo3.ts';
 import type { LoadPart } from './diablo4.ts';
 import { fileDbKeys, fileDbRows } from './file-db.ts';

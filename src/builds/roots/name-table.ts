@@ -5,10 +5,10 @@ import { nameHash, normalizeName } from '../../core/jenkins.ts';
 import { RecordTable } from '../../core/record-table.ts';
 import { sortRecords } from '../../core/sort-records.ts';
 import { ByteWriter } from '../../core/writer.ts';
-import { makeFolderDurable, moveDurable, temporaryName, writeAll, writeFileDurable } from '../../store/durable.ts';
+import { makeFolderDurable, moveDurable, temporaryName, writeAll, writeFileDurable } from '../../files/durable.ts';
+import { readAt } from '../../files/read-at.ts';
 import type { StoreLayout } from '../../store/layout.ts';
 import { LookupFile, writeLookupFile } from '../../store/lookup-file.ts';
-import { readAt } from '../positional.ts';
 import type { FilePart, FileVariant, Root } from './root.ts';
 
 /*

@@ -1,4 +1,5 @@
 import * as fs from 'node:fs';
+import { readAt } from '../../files/read-at.ts';
 import {
   ckeyEntries,
   decodeEncodingHeader,
@@ -6,7 +7,6 @@ import {
   pageTable,
   verifyPage,
 } from '../../formats/encoding.ts';
-import { readAt } from '../positional.ts';
 import { allLocales } from './name-table.ts';
 import type { FileVariant, Root } from './root.ts';
 

@@ -4,6 +4,8 @@ import { asBuffer, toHex } from '../../core/bytes.ts';
 import { nameHash } from '../../core/jenkins.ts';
 import { RecordTable } from '../../core/record-table.ts';
 import { sortRecords } from '../../core/sort-records.ts';
+import { writeFileDurable } from '../../files/durable.ts';
+import { readAt } from '../../files/read-at.ts';
 import {
   decodeWowRoot,
   fillFileDataIds,
@@ -11,11 +13,9 @@ import {
   type WowRoot,
   type WowRootBlock,
 } from '../../formats/roots/wow.ts';
-import { writeFileDurable } from '../../store/durable.ts';
 import type { StoreLayout } from '../../store/layout.ts';
 import { LookupFile, writeLookupFile } from '../../store/lookup-file.ts';
 import type { ListfileIndex } from '../listfile-index.ts';
-import { readAt } from '../positional.ts';
 import { listedNames } from './listed-names.ts';
 import type { FileVariant, Root } from './root.ts';
 

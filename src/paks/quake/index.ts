@@ -1,8 +1,8 @@
 import type { ByteSource } from '../../core/byte-source.ts';
 import { formatError, isPakratError, PakratError } from '../../core/errors.ts';
+import { readPieces, slicePieces } from '../../files/pieces.ts';
 import { foldName, nameDecoder } from '../names.ts';
 import type { Pak, PakEntry, PakOptions, PakProblem } from '../pak.ts';
-import { readPieces, slicePieces } from '../pieces.ts';
 import { decodeDaikatana, isDaikatanaRatio } from './daikatana.ts';
 import {
   checkDirectoryRange,

@@ -1,6 +1,6 @@
 import { formatError, isPakratError, PakratError } from '../../core/errors.ts';
+import { ScratchPool } from '../../files/scratch.ts';
 import type { PakEntry, PakProblem } from '../pak.ts';
-import { ScratchPool } from '../scratch.ts';
 import { EntryHash } from './entry-hash.ts';
 import { findEntryKey } from './entry-key.ts';
 import { ivOf, sha1Of } from './entry-record.ts';

@@ -11,7 +11,7 @@
  */
 import { basename, join, resolve } from 'node:path';
 import { codeOf, isPakratError, PakratError } from '../../core/errors.ts';
-import { fileSource } from '../file-source.ts';
+import { fileSource } from '../../files/file-source.ts';
 import { type Layer, stackLayers } from '../layers.ts';
 import { walkFiles } from '../loose-files.ts';
 import { foldName } from '../names.ts';

@@ -1,8 +1,8 @@
 import { aesBlockSize, alignToBlock } from '../../codecs/aes.ts';
 import { inflatePieces } from '../../codecs/inflate.ts';
 import { formatError } from '../../core/errors.ts';
-import { pieceSize, readPieces, slicePieces } from '../pieces.ts';
-import type { FillingSource, ScratchPool } from '../scratch.ts';
+import { pieceSize, readPieces, slicePieces } from '../../files/pieces.ts';
+import type { FillingSource, ScratchPool } from '../../files/scratch.ts';
 import { type BlockRange, blockRanges } from './entry-blocks.ts';
 import type { EntryHash } from './entry-hash.ts';
 import { dataOffset, type EntryRecord, type RecordFormat } from './entry-record.ts';

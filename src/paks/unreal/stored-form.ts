@@ -3,9 +3,9 @@ import { aesBlockSize, aesEcbEncrypt, alignToBlock } from '../../codecs/aes.ts';
 import { deflateBlock } from '../../codecs/deflate-block.ts';
 import { deflateExact } from '../../codecs/deflate-exact.ts';
 import { equalBytes } from '../../core/bytes.ts';
+import { pieceSize } from '../../files/pieces.ts';
 import { mapAhead } from '../ahead.ts';
 import { changedWhilePacking, contentOf, type PackFile } from '../packing.ts';
-import { pieceSize } from '../pieces.ts';
 import type { PackPlan } from './pack-plan.ts';
 
 /** Stored bytes are kept up to this size; larger files are made a second time when they are written. */

@@ -3,8 +3,8 @@ import { equalBytes, isAllZero, toHex } from '../../core/bytes.ts';
 import { PakratError } from '../../core/errors.ts';
 import { sha1 } from '../../core/hash.ts';
 import { ByteReader } from '../../core/reader.ts';
-import { pieceSize } from '../pieces.ts';
-import type { FillingSource, Scratch } from '../scratch.ts';
+import { pieceSize } from '../../files/pieces.ts';
+import type { FillingSource, Scratch } from '../../files/scratch.ts';
 import { blockRanges } from './entry-blocks.ts';
 import { type EntryRecord, isRecordAt, type RecordFormat, readEntryRecord, sha1Of } from './entry-record.ts';
 

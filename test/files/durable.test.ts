@@ -7,7 +7,7 @@ const scratch = scratchFolder();
 const root = scratch();
 const watched = watchFs(root);
 const { makeFolderDurable, moveDurable, storeError, syncFolder, temporaryName, writeAll, writeFileDurable } =
-  await import('../../src/store/durable.ts');
+  await import('../../src/files/durable.ts');
 
 const bytes = new TextEncoder().encode('what must not be lost');
 let number = 0;

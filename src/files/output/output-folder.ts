@@ -1,7 +1,7 @@
 import * as fs from 'node:fs';
 import { dirname, join } from 'node:path';
 import { threadId } from 'node:worker_threads';
-import { codeOf, PakratError } from '../core/errors.ts';
+import { codeOf, PakratError } from '../../core/errors.ts';
 
 /*
  * Names come from outside and become paths here, and nowhere else. The rules are those of the strictest system, everywhere,
