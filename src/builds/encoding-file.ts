@@ -1,6 +1,6 @@
 import * as fs from 'node:fs';
 import { fromHex } from '../core/bytes.ts';
-import type { RecordTable } from '../core/record-table.ts';
+import type { RecordTable } from '../core/tables/record-table.ts';
 import { readAt, readInto } from '../files/read-at.ts';
 import {
   type CkeyEntry,
@@ -16,7 +16,7 @@ import {
   findEkeyInPage,
   pageTable,
   verifyPage,
-} from '../formats/encoding.ts';
+} from '../formats/manifests/encoding.ts';
 import { findContents } from './content-batch.ts';
 
 const what = 'encoding';

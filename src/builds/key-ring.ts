@@ -1,7 +1,7 @@
 import { fromHex } from '../core/bytes.ts';
 import { isPakratError } from '../core/errors.ts';
 import type { KeyRing } from '../formats/blte/keys.ts';
-import { decodeKeyRing, reverseName } from '../formats/key-list.ts';
+import { decodeKeyRing, reverseName } from '../formats/configs/key-list.ts';
 import type { Ledger } from '../store/ledger.ts';
 import type { Objects } from './objects.ts';
 

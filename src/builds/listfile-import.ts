@@ -1,9 +1,9 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { codeOf, formatError, PakratError } from '../core/errors.ts';
-import { IdSet } from '../core/id-set.ts';
+import { IdSet } from '../core/tables/id-set.ts';
 import { makeFolderDurable, writeFileDurable } from '../files/durable.ts';
-import { type ListfileRow, ListfileScanner } from '../formats/listfile.ts';
+import { type ListfileRow, ListfileScanner } from '../formats/roots/listfile.ts';
 import type { StoreLayout } from '../store/layout.ts';
 import { lockStore } from '../store/lock.ts';
 import { compareNames, keepUnnamed } from './listfile-compare.ts';

@@ -1,6 +1,6 @@
 import * as fs from 'node:fs';
-import { IdSet } from '../core/id-set.ts';
 import { nameHash } from '../core/jenkins.ts';
+import { IdSet } from '../core/tables/id-set.ts';
 import { makeFolderDurable, moveDurable, temporaryName, writeAll } from '../files/durable.ts';
 import { SortedRuns } from '../files/sorted-runs.ts';
 import type { StoreLayout } from '../store/layout.ts';

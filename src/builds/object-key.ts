@@ -1,5 +1,5 @@
 import { isPakratError } from '../core/errors.ts';
-import { decodeProductConfig } from '../formats/product-config.ts';
+import { decodeProductConfig } from '../formats/configs/product-config.ts';
 import type { Store } from '../store/store.ts';
 import type { Objects } from './objects.ts';
 

@@ -2,7 +2,7 @@ import * as fs from 'node:fs';
 import { equalBytes } from '../core/bytes.ts';
 import { formatError } from '../core/errors.ts';
 import { md5 } from '../core/hash.ts';
-import type { RecordTable } from '../core/record-table.ts';
+import type { RecordTable } from '../core/tables/record-table.ts';
 import { readAt } from '../files/read-at.ts';
 import {
   decodeIndexFooter,
@@ -12,7 +12,7 @@ import {
   type IndexLayout,
   maxFooterSize,
   pageEntries,
-} from '../formats/archive-index.ts';
+} from '../formats/indices/archive-index.ts';
 
 const what = 'archive group';
 

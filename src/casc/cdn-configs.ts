@@ -1,9 +1,9 @@
 import * as fs from 'node:fs';
 import { isPakratError } from '../core/errors.ts';
 import { md5Hex } from '../core/hash.ts';
-import { type BuildConfig, decodeBuildConfig } from '../formats/build-config.ts';
-import { type CdnConfig, decodeCdnConfig } from '../formats/cdn-config.ts';
-import { decodeConfig } from '../formats/config-file.ts';
+import { type BuildConfig, decodeBuildConfig } from '../formats/configs/build-config.ts';
+import { type CdnConfig, decodeCdnConfig } from '../formats/configs/cdn-config.ts';
+import { decodeConfig } from '../formats/configs/config-file.ts';
 import { hashFiles } from './read-file.ts';
 
 /** A build of which the config lies in a folder. */

@@ -5,7 +5,7 @@ import type { Objects } from '../builds/objects.ts';
 import { isAllZero } from '../core/bytes.ts';
 import { PakratError } from '../core/errors.ts';
 import { md5Hex } from '../core/hash.ts';
-import type { CdnConfig } from '../formats/cdn-config.ts';
+import type { CdnConfig } from '../formats/configs/cdn-config.ts';
 import type { ObjectName } from '../store/layout.ts';
 import { type FolderBuild, type FolderConfigs, folderConfigs } from './cdn-configs.ts';
 import { type LocalBuild, noArchives } from './local-build.ts';

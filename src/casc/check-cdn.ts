@@ -5,8 +5,8 @@ import { toHex } from '../core/bytes.ts';
 import { codeOf, PakratError } from '../core/errors.ts';
 import { md5Hex } from '../core/hash.ts';
 import { readAt } from '../files/read-at.ts';
-import { type ArchiveIndex, decodeArchiveIndex } from '../formats/archive-index.ts';
-import { patchManifestKey } from '../formats/patch-manifest.ts';
+import { type ArchiveIndex, decodeArchiveIndex } from '../formats/indices/archive-index.ts';
+import { patchManifestKey } from '../formats/patches/patch-manifest.ts';
 import { type CheckedObject, checkEntry, checked } from './check-entry.ts';
 import { hashFiles } from './read-file.ts';
 

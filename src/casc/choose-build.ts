@@ -1,5 +1,5 @@
 import { PakratError } from '../core/errors.ts';
-import type { InstalledBuild } from '../formats/build-info.ts';
+import type { InstalledBuild } from '../formats/local/build-info.ts';
 
 /**
  * The build of an installation that is meant: the one that `choice` names by product, branch, version or build config, else the active one.

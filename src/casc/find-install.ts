@@ -1,7 +1,7 @@
 import * as fs from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { PakratError } from '../core/errors.ts';
-import { cell, decodeBpsv } from '../formats/bpsv.ts';
+import { cell, decodeBpsv } from '../formats/services/bpsv.ts';
 import { childOf, namesIn } from './read-file.ts';
 
 /** An installed game, found by its files. */

@@ -5,7 +5,7 @@ import type { EntryPlace, Objects } from '../builds/objects.ts';
 import { fromHex, toHex } from '../core/bytes.ts';
 import { PakratError } from '../core/errors.ts';
 import { md5Hex } from '../core/hash.ts';
-import { decodeBuildInfo, type InstalledBuild } from '../formats/build-info.ts';
+import { decodeBuildInfo, type InstalledBuild } from '../formats/local/build-info.ts';
 import { type CheckedObject, checkEntry, checked, keyOfEntry } from './check-entry.ts';
 import { chooseBuild } from './choose-build.ts';
 import { findContainer, folderName, type Install, indexFolder } from './find-install.ts';

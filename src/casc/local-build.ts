@@ -1,7 +1,7 @@
 import type { Build, BuildIdentity } from '../builds/build.ts';
 import type { Objects } from '../builds/objects.ts';
 import { PakratError } from '../core/errors.ts';
-import type { CdnConfig } from '../formats/cdn-config.ts';
+import type { CdnConfig } from '../formats/configs/cdn-config.ts';
 import type { StoreLayout } from '../store/layout.ts';
 import type { CheckedObject } from './check-entry.ts';
 

@@ -2,10 +2,10 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { isAllZero, toHex } from '../core/bytes.ts';
 import { isPakratError, messageOf, PakratError } from '../core/errors.ts';
-import { RecordTable } from '../core/record-table.ts';
-import { sortRecords } from '../core/sort-records.ts';
+import { RecordTable } from '../core/tables/record-table.ts';
+import { sortRecords } from '../core/tables/sort-records.ts';
 import { ByteWriter } from '../core/writer.ts';
-import { decodeLocalHeader, localHeaderSize } from '../formats/local-header.ts';
+import { decodeLocalHeader, localHeaderSize } from '../formats/local/local-header.ts';
 import {
   bucketCount,
   bucketOf,
@@ -13,7 +13,7 @@ import {
   type LocalEntry,
   type LocalIndex,
   localKeySize,
-} from '../formats/local-index.ts';
+} from '../formats/local/local-index.ts';
 import { namesIn, OpenFiles } from './read-file.ts';
 
 /** Where the encoded bytes of an entry are; or why they are not there. */

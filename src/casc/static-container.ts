@@ -1,6 +1,6 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
-import { type KeyLayouts, placeOfKey } from '../formats/key-layout.ts';
+import { type KeyLayouts, placeOfKey } from '../formats/local/key-layout.ts';
 import { OpenFiles } from './read-file.ts';
 
 /** How the games name their data files. */

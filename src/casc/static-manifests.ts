@@ -1,12 +1,12 @@
 import { join } from 'node:path';
-import { inflate } from '../codecs/inflate.ts';
+import { inflate } from '../codecs/compression/inflate.ts';
 import { concatBytes } from '../core/bytes.ts';
 import { PakratError } from '../core/errors.ts';
 import { md5Hex } from '../core/hash.ts';
 import { writeFileDurable } from '../files/durable.ts';
-import { type BuildConfig, decodeBuildConfig, type ManifestKeys } from '../formats/build-config.ts';
-import type { ConfigFile } from '../formats/config-file.ts';
-import { encodeEncoding } from '../formats/encoding.ts';
+import { type BuildConfig, decodeBuildConfig, type ManifestKeys } from '../formats/configs/build-config.ts';
+import type { ConfigFile } from '../formats/configs/config-file.ts';
+import { encodeEncoding } from '../formats/manifests/encoding.ts';
 import type { StoreLayout } from '../store/layout.ts';
 import type { StaticContainer } from './static-container.ts';
 

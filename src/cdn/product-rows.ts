@@ -1,4 +1,4 @@
-import { type Bpsv, type BpsvRow, cell } from '../formats/bpsv.ts';
+import { type Bpsv, type BpsvRow, cell } from '../formats/services/bpsv.ts';
 
 /** The row of a region. */
 export interface RegionRow {

@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { concatBytes } from '../core/bytes.ts';
 import { codeOf, messageOf, PakratError } from '../core/errors.ts';
-import { decodeRibbit } from '../formats/ribbit-mime.ts';
+import { decodeRibbit } from '../formats/services/ribbit-mime.ts';
 import { abortError } from './http-head.ts';
 
 /*

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { codeOf, messageOf, PakratError } from '../core/errors.ts';
-import { type Bpsv, decodeBpsv } from '../formats/bpsv.ts';
+import { type Bpsv, decodeBpsv } from '../formats/services/bpsv.ts';
 import { getBytes } from './get-bytes.ts';
 import type { HttpGetter } from './http.ts';
 import { redactUrl } from './http-head.ts';

@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path';
 import * as Flags from '@oclif/core/flags';
 import { PakratError } from '../core/errors.ts';
-import { localeFlag, localeNames } from '../formats/locale.ts';
+import { localeFlag, localeNames } from '../formats/roots/locale.ts';
 import { loadSettings, type Settings } from './settings.ts';
 
 /** The flags that every command has, beside --json. */

@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import { toHex } from '../core/bytes.ts';
 import { PakratError } from '../core/errors.ts';
 import { decodeArmadilloKey } from '../formats/armadillo.ts';
-import { decodeKeyList, decodeKeyRing, type TactKey } from '../formats/key-list.ts';
+import { decodeKeyList, decodeKeyRing, type TactKey } from '../formats/configs/key-list.ts';
 import { packlistKeys } from '../paks/nadeo/keys.ts';
 import { decodePacklist } from '../paks/nadeo/packlist.ts';
 import type { KeyRow, Ledger } from '../store/ledger.ts';

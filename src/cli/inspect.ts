@@ -2,7 +2,7 @@ import { toHex } from '../core/bytes.ts';
 import { codeOf, isPakratError, messageOf, PakratError } from '../core/errors.ts';
 import { md5Hex } from '../core/hash.ts';
 import { emptyKeyRing, type KeyRing } from '../formats/blte/keys.ts';
-import { isShmem } from '../formats/local-shmem.ts';
+import { isShmem } from '../formats/local/local-shmem.ts';
 import { isContentManifest } from '../formats/roots/content-manifest.ts';
 import { isDiablo3Root } from '../formats/roots/diablo3.ts';
 import { isDiablo4Toc } from '../formats/roots/diablo4.ts';

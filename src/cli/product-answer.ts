@@ -1,7 +1,7 @@
 import type { HttpClient, HttpGetter } from '../cdn/http.ts';
 import { serviceUrls } from '../cdn/service-urls.ts';
 import { codeOf, PakratError } from '../core/errors.ts';
-import { type Bpsv, decodeBpsv } from '../formats/bpsv.ts';
+import { type Bpsv, decodeBpsv } from '../formats/services/bpsv.ts';
 import type { Ledger } from '../store/ledger.ts';
 import { openStore } from '../store/store.ts';
 import type { GlobalOptions } from './global-options.ts';

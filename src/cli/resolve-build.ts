@@ -5,7 +5,7 @@ import { serviceUrls } from '../cdn/service-urls.ts';
 import { isKeyHex } from '../core/bytes.ts';
 import { isPakratError, PakratError } from '../core/errors.ts';
 import { together } from '../core/together.ts';
-import { type Bpsv, type BpsvRow, cell, decodeBpsv } from '../formats/bpsv.ts';
+import { type Bpsv, type BpsvRow, cell, decodeBpsv } from '../formats/services/bpsv.ts';
 import { isSafeCdnPath } from '../store/layout.ts';
 import type { BuildRow, Ledger } from '../store/ledger.ts';
 import type { GlobalOptions } from './global-options.ts';

@@ -2,7 +2,7 @@ import { getIfChanged, type Validators } from '../cdn/get-if-changed.ts';
 import type { HttpGetter } from '../cdn/http.ts';
 import { redactUrl } from '../cdn/http-head.ts';
 import { PakratError } from '../core/errors.ts';
-import { decodeKeyList, type TactKey } from '../formats/key-list.ts';
+import { decodeKeyList, type TactKey } from '../formats/configs/key-list.ts';
 import type { KeyRow, Ledger } from '../store/ledger.ts';
 import { openStore } from '../store/store.ts';
 import type { GlobalOptions } from './global-options.ts';

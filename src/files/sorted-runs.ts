@@ -1,5 +1,5 @@
 import * as fs from 'node:fs';
-import { sortRecords } from '../core/sort-records.ts';
+import { sortRecords } from '../core/tables/sort-records.ts';
 import { makeFolderDurable, temporaryName, writeAll } from './durable.ts';
 
 /** Rows that are sorted in memory before they go to disk, and bytes that are read of each such run at a time. */

@@ -1,6 +1,6 @@
 import { md5Hex } from '../core/hash.ts';
-import { encodeBpsv } from '../formats/bpsv.ts';
-import { type ConfigEntry, encodeConfig } from '../formats/config-file.ts';
+import { type ConfigEntry, encodeConfig } from '../formats/configs/config-file.ts';
+import { encodeBpsv } from '../formats/services/bpsv.ts';
 import type { DataObjects } from './archive-writer.ts';
 import type { EncodedContent } from './encode-content.ts';
 

@@ -1,6 +1,6 @@
 import * as fs from 'node:fs';
 import { join, relative, sep } from 'node:path';
-import { localeFlag } from '../formats/locale.ts';
+import { localeFlag } from '../formats/roots/locale.ts';
 import type { PublishFile } from './publish-file.ts';
 
 /** A file of a folder that is to be published. */

@@ -14,7 +14,7 @@ import {
 import { missingKeys } from '../builds/missing-keys.ts';
 import type { EntryPlace } from '../builds/objects.ts';
 import { isPakratError } from '../core/errors.ts';
-import { localeNames } from '../formats/locale.ts';
+import { localeNames } from '../formats/roots/locale.ts';
 import type { Source, SourceEntry } from './source.ts';
 
 const allLocales = 0xffffffff;

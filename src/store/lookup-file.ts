@@ -1,6 +1,6 @@
 import * as fs from 'node:fs';
 import { formatError } from '../core/errors.ts';
-import { RecordTable } from '../core/record-table.ts';
+import { RecordTable } from '../core/tables/record-table.ts';
 import {
   makeFolderDurable,
   moveDurable,

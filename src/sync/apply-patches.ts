@@ -5,7 +5,7 @@ import { codeOf, messageOf, PakratError } from '../core/errors.ts';
 import { md5Hex } from '../core/hash.ts';
 import { ByteReader } from '../core/reader.ts';
 import { readAt } from '../files/read-at.ts';
-import { applyZbsdiff } from '../formats/zbsdiff.ts';
+import { applyZbsdiff } from '../formats/patches/zbsdiff.ts';
 import { objectPath } from '../store/layout.ts';
 import { type Span, spanBytes } from '../store/spans.ts';
 import { EntryWriter } from './entry-writer.ts';

@@ -4,7 +4,7 @@ import { indexName } from '../builds/indices.ts';
 import type { EntryPlace } from '../builds/objects.ts';
 import { fromHex } from '../core/bytes.ts';
 import { codeOf } from '../core/errors.ts';
-import { decodeArchiveIndex } from '../formats/archive-index.ts';
+import { decodeArchiveIndex } from '../formats/indices/archive-index.ts';
 import { type ObjectName, objectPath } from '../store/layout.ts';
 import type { SyncTools } from './sync-build.ts';
 

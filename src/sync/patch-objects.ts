@@ -1,8 +1,8 @@
 import { indexName, readIndices } from '../builds/indices.ts';
 import { toHex } from '../core/bytes.ts';
 import { isPakratError, PakratError } from '../core/errors.ts';
-import type { IndexEntry } from '../formats/archive-index.ts';
-import { patchManifestKey } from '../formats/patch-manifest.ts';
+import type { IndexEntry } from '../formats/indices/archive-index.ts';
+import { patchManifestKey } from '../formats/patches/patch-manifest.ts';
 import { type ObjectName, objectPath } from '../store/layout.ts';
 import { covers } from '../store/spans.ts';
 import type { RangeJob, RangeTarget } from './fetch-range.ts';

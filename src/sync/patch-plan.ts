@@ -1,14 +1,14 @@
 import type { EntryPlace } from '../builds/objects.ts';
 import { fromHex, toHex } from '../core/bytes.ts';
 import { codeOf, PakratError } from '../core/errors.ts';
-import type { RecordTable } from '../core/record-table.ts';
-import { type Espec, parseEspec } from '../formats/espec.ts';
+import type { RecordTable } from '../core/tables/record-table.ts';
+import { type Espec, parseEspec } from '../formats/blte/espec.ts';
 import {
   decodePatchManifest,
   type FilePatch,
   type PatchedFile,
   type PatchManifest,
-} from '../formats/patch-manifest.ts';
+} from '../formats/patches/patch-manifest.ts';
 import { type ObjectName, objectPath } from '../store/layout.ts';
 import { heldUntil, type Span } from '../store/spans.ts';
 import type { RangeJob } from './fetch-range.ts';

@@ -4,7 +4,7 @@ import type { EntryPlace } from '../builds/objects.ts';
 import { PagedIndex } from '../builds/paged-index.ts';
 import { toHex } from '../core/bytes.ts';
 import { codeOf, isPakratError } from '../core/errors.ts';
-import { decodeCdnConfig } from '../formats/cdn-config.ts';
+import { decodeCdnConfig } from '../formats/configs/cdn-config.ts';
 import { type ObjectName, objectPath } from '../store/layout.ts';
 import type { Store } from '../store/store.ts';
 import { isHeld } from './store-objects.ts';

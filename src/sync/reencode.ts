@@ -3,10 +3,10 @@ import { abortError } from '../cdn/http-head.ts';
 import { concatBytes } from '../core/bytes.ts';
 import { md5 } from '../core/hash.ts';
 import { type EncodedBlte, encodeChunk } from '../formats/blte/encode.ts';
+import { type Espec, planChunks } from '../formats/blte/espec.ts';
 import { type BlteRow, ekeyOfBlte, encodeBlteHeader } from '../formats/blte/header.ts';
 import type { KeyRing } from '../formats/blte/keys.ts';
-import { type Espec, planChunks } from '../formats/espec.ts';
-import { reverseName } from '../formats/key-list.ts';
+import { reverseName } from '../formats/configs/key-list.ts';
 
 /*
  * A content becomes the entry that a CDN has of it: the same spec and the same zlib give the same bytes, and so the same ekey.

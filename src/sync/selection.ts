@@ -2,11 +2,11 @@ import type { Build } from '../builds/build.ts';
 import { fromHex } from '../core/bytes.ts';
 import { PakratError } from '../core/errors.ts';
 import { nameMatcher } from '../core/glob.ts';
-import type { RecordTable } from '../core/record-table.ts';
-import type { ManifestKeys } from '../formats/build-config.ts';
-import type { Download } from '../formats/download.ts';
-import { ekeySize } from '../formats/encoding.ts';
-import { hasTag, selectByTags, type Tag } from '../formats/tags.ts';
+import type { RecordTable } from '../core/tables/record-table.ts';
+import type { ManifestKeys } from '../formats/configs/build-config.ts';
+import type { Download } from '../formats/manifests/download.ts';
+import { ekeySize } from '../formats/manifests/encoding.ts';
+import { hasTag, selectByTags, type Tag } from '../formats/manifests/tags.ts';
 import type { Amount } from '../store/ledger.ts';
 import { setWantedPriority, WantedList, wantedPriority } from './wanted.ts';
 

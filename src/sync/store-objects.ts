@@ -5,7 +5,7 @@ import { type Cdn, getObject } from '../cdn/get-object.ts';
 import { codeOf, type ErrorCode, PakratError } from '../core/errors.ts';
 import { md5Hex } from '../core/hash.ts';
 import { moveDurable, storeError } from '../files/durable.ts';
-import { decodeArchiveIndex } from '../formats/archive-index.ts';
+import { decodeArchiveIndex } from '../formats/indices/archive-index.ts';
 import { type ObjectName, objectPath } from '../store/layout.ts';
 import { covers, heldUntil, type Span, spanBytes } from '../store/spans.ts';
 

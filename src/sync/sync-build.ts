@@ -1,7 +1,7 @@
 import type { Build } from '../builds/build.ts';
 import type { Cdn } from '../cdn/get-object.ts';
 import { toHex } from '../core/bytes.ts';
-import type { RecordTable } from '../core/record-table.ts';
+import type { RecordTable } from '../core/tables/record-table.ts';
 import { together } from '../core/together.ts';
 import { objectPath } from '../store/layout.ts';
 import type { Amount } from '../store/ledger.ts';

@@ -1,6 +1,6 @@
 import { asBuffer } from '../core/bytes.ts';
-import { RecordTable } from '../core/record-table.ts';
-import { sortRecords } from '../core/sort-records.ts';
+import { RecordTable } from '../core/tables/record-table.ts';
+import { sortRecords } from '../core/tables/sort-records.ts';
 
 /*
  * Entries that are wanted, as bytes: three million of them are 66 MB, not a gigabyte of objects.

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import { EncodingFile } from '../../src/builds/encoding-file.ts';
 import { md5Hex } from '../../src/core/hash.ts';
-import { type CkeyEntry, decodeEncoding, encodeEncoding } from '../../src/formats/encoding.ts';
+import { type CkeyEntry, decodeEncoding, encodeEncoding } from '../../src/formats/manifests/encoding.ts';
 import { conformanceBytes, conformancePath, describeConformance } from '../support/conformance.ts';
 import { scratchFolder } from '../support/scratch.ts';
 import { codeOf } from '../support/thrown-code.ts';

@@ -1,13 +1,13 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Build } from '../../src/builds/build.ts';
-import { deflate } from '../../src/codecs/inflate.ts';
+import { deflate } from '../../src/codecs/compression/inflate.ts';
 import { fromHex, toHex } from '../../src/core/bytes.ts';
 import { md5Hex } from '../../src/core/hash.ts';
 import { encodeBlte } from '../../src/formats/blte/encode.ts';
-import { decodeConfig, encodeConfig } from '../../src/formats/config-file.ts';
-import { decodeEncoding, encodeEncoding } from '../../src/formats/encoding.ts';
-import { decodeKeyLayouts, keyOfPlace } from '../../src/formats/key-layout.ts';
+import { decodeConfig, encodeConfig } from '../../src/formats/configs/config-file.ts';
+import { decodeKeyLayouts, keyOfPlace } from '../../src/formats/local/key-layout.ts';
+import { decodeEncoding, encodeEncoding } from '../../src/formats/manifests/encoding.ts';
 import { decodeTvfs, encodeTvfs } from '../../src/formats/roots/tvfs.ts';
 
 /*

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { rowOfRegion } from '../../src/cdn/product-rows.ts';
-import { decodeBpsv } from '../../src/formats/bpsv.ts';
+import { decodeBpsv } from '../../src/formats/services/bpsv.ts';
 import { conformanceBytes, describeConformance } from '../support/conformance.ts';
 
 const table = (column: string, regions: string[]) =>

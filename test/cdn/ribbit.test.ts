@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { queryRibbit, type RibbitQuestion } from '../../src/cdn/ribbit.ts';
-import { encodeRibbit } from '../../src/formats/ribbit-mime.ts';
+import { encodeRibbit } from '../../src/formats/services/ribbit-mime.ts';
 import { freePort, type Loopback, tcpServer } from '../support/loopback.ts';
 
 const table = new TextEncoder().encode('Region!STRING:0|BuildId!DEC:4\n## seqn = 7\nus|60100\n');

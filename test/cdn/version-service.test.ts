@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { HttpClient } from '../../src/cdn/http.ts';
 import { askVersionService, serviceUrls, type VersionQuestion } from '../../src/cdn/version-service.ts';
 import { loadSettings } from '../../src/cli/settings.ts';
-import { encodeRibbit } from '../../src/formats/ribbit-mime.ts';
+import { encodeRibbit } from '../../src/formats/services/ribbit-mime.ts';
 import { freePort, httpServer, type Loopback, tcpServer } from '../support/loopback.ts';
 
 const encode = (text: string): Uint8Array => new TextEncoder().encode(text);

@@ -3,7 +3,8 @@ import { type Inspection, inspectBytes, problemOf } from '../../src/cli/inspect.
 import { concatBytes, fromHex } from '../../src/core/bytes.ts';
 import { md5Hex } from '../../src/core/hash.ts';
 import { encodeBlte } from '../../src/formats/blte/encode.ts';
-import { encodeLocalIndex } from '../../src/formats/local-index.ts';
+import { encodeLocalIndex } from '../../src/formats/local/local-index.ts';
+import { encodeSize } from '../../src/formats/manifests/size.ts';
 import { encodeContentManifest } from '../../src/formats/roots/content-manifest.ts';
 import {
   encodeCoreToc,
@@ -21,7 +22,6 @@ import { encodeMar, encodeMndx } from '../../src/formats/roots/mndx.ts';
 import { encodePackageManifest } from '../../src/formats/roots/package-manifest.ts';
 import { encodeTextRoot } from '../../src/formats/roots/text.ts';
 import { encodeWowRoot } from '../../src/formats/roots/wow.ts';
-import { encodeSize } from '../../src/formats/size.ts';
 import { expectHostileSafe } from '../support/hostile.ts';
 
 const text = (...lines: string[]): Uint8Array => new TextEncoder().encode(`${lines.join('\n')}\n`);

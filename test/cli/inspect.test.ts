@@ -4,7 +4,7 @@ import { type Inspection, inspectBytes, parseRows, problemOf } from '../../src/c
 import { renderInspection } from '../../src/cli/render/inspection.ts';
 import { fromHex } from '../../src/core/bytes.ts';
 import { encodeBlte } from '../../src/formats/blte/encode.ts';
-import { encodeRibbit } from '../../src/formats/ribbit-mime.ts';
+import { encodeRibbit } from '../../src/formats/services/ribbit-mime.ts';
 import { conformanceBytes, conformancePath, describeConformance } from '../support/conformance.ts';
 import { expectHostileSafe } from '../support/hostile.ts';
 

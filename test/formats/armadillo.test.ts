@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { salsa20 } from '../../src/codecs/salsa20.ts';
+import { salsa20 } from '../../src/codecs/ciphers/salsa20.ts';
 import { fromHex } from '../../src/core/bytes.ts';
 import { armadillo, decodeArmadilloKey, encodeArmadilloKey } from '../../src/formats/armadillo.ts';
 import { expectHostileSafe } from '../support/hostile.ts';

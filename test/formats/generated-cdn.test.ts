@@ -1,26 +1,26 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { fromHex, toHex } from '../../src/core/bytes.ts';
 import { md5Hex } from '../../src/core/hash.ts';
-import { encodeArchiveGroup } from '../../src/formats/archive-group.ts';
+import { type BuildConfig, decodeBuildConfig } from '../../src/formats/configs/build-config.ts';
+import { type CdnConfig, decodeCdnConfig } from '../../src/formats/configs/cdn-config.ts';
+import { decodeConfig, encodeConfig } from '../../src/formats/configs/config-file.ts';
+import { decodeKeyList, decodeKeyRing, encodeKeyList } from '../../src/formats/configs/key-list.ts';
+import { decodePatchConfig } from '../../src/formats/configs/patch-config.ts';
+import { decodeProductConfig, encodeProductConfig } from '../../src/formats/configs/product-config.ts';
+import { encodeArchiveGroup } from '../../src/formats/indices/archive-group.ts';
 import {
   type ArchiveIndex,
   decodeArchiveIndex,
   encodeArchiveIndex,
   type IndexOptions,
-} from '../../src/formats/archive-index.ts';
-import { cell, decodeBpsv, encodeBpsv } from '../../src/formats/bpsv.ts';
-import { type BuildConfig, decodeBuildConfig } from '../../src/formats/build-config.ts';
-import { type CdnConfig, decodeCdnConfig } from '../../src/formats/cdn-config.ts';
-import { decodeConfig, encodeConfig } from '../../src/formats/config-file.ts';
-import { decodeDownload, encodeDownload } from '../../src/formats/download.ts';
-import { decodeEncoding, encodeEncoding } from '../../src/formats/encoding.ts';
-import { decodeInstall, encodeInstall } from '../../src/formats/install.ts';
-import { decodeKeyList, decodeKeyRing, encodeKeyList } from '../../src/formats/key-list.ts';
-import { decodePatchConfig } from '../../src/formats/patch-config.ts';
-import { decodeProductConfig, encodeProductConfig } from '../../src/formats/product-config.ts';
-import { decodeRibbit } from '../../src/formats/ribbit-mime.ts';
-import { decodeSize, encodeSize } from '../../src/formats/size.ts';
-import { hasTag, selectByTags } from '../../src/formats/tags.ts';
+} from '../../src/formats/indices/archive-index.ts';
+import { decodeDownload, encodeDownload } from '../../src/formats/manifests/download.ts';
+import { decodeEncoding, encodeEncoding } from '../../src/formats/manifests/encoding.ts';
+import { decodeInstall, encodeInstall } from '../../src/formats/manifests/install.ts';
+import { decodeSize, encodeSize } from '../../src/formats/manifests/size.ts';
+import { hasTag, selectByTags } from '../../src/formats/manifests/tags.ts';
+import { cell, decodeBpsv, encodeBpsv } from '../../src/formats/services/bpsv.ts';
+import { decodeRibbit } from '../../src/formats/services/ribbit-mime.ts';
 import { describeConformance } from '../support/conformance.ts';
 import { type GeneratedTree, generateTree } from './generated-tree.ts';
 

@@ -5,15 +5,15 @@ import { equalBytes, toHex } from '../../src/core/bytes.ts';
 import { md5Hex } from '../../src/core/hash.ts';
 import { hashLittle } from '../../src/core/jenkins.ts';
 import { decodeBlte } from '../../src/formats/blte/decode.ts';
+import { parseEspec, printEspec } from '../../src/formats/blte/espec.ts';
 import { decodeBlteHeader, decodeBltePrefix, ekeyOfBlte } from '../../src/formats/blte/header.ts';
-import { parseEspec, printEspec } from '../../src/formats/espec.ts';
-import { decodeLocalHeader, encodeLocalHeader, localHeaderSize } from '../../src/formats/local-header.ts';
-import { decodeShmem } from '../../src/formats/local-shmem.ts';
-import { decodePatchIndex, encodePatchIndex, patchIndexEntry } from '../../src/formats/patch-index.ts';
-import { decodePatchManifest, encodePatchManifest } from '../../src/formats/patch-manifest.ts';
+import { decodeLocalHeader, encodeLocalHeader, localHeaderSize } from '../../src/formats/local/local-header.ts';
+import { decodeShmem } from '../../src/formats/local/local-shmem.ts';
+import { decodePatchIndex, encodePatchIndex, patchIndexEntry } from '../../src/formats/patches/patch-index.ts';
+import { decodePatchManifest, encodePatchManifest } from '../../src/formats/patches/patch-manifest.ts';
+import { applyZbsdiff, makeZbsdiff } from '../../src/formats/patches/zbsdiff.ts';
 import { decodeTvfs, encodeTvfs } from '../../src/formats/roots/tvfs.ts';
 import { decodeWowRoot, fillFileDataIds, rowCkey, rowNameHash } from '../../src/formats/roots/wow.ts';
-import { applyZbsdiff, makeZbsdiff } from '../../src/formats/zbsdiff.ts';
 import { conformanceBytes } from '../support/conformance.ts';
 
 /** Facts about a file, by the names that the manifest of the real files uses. */

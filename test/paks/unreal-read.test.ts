@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, test } from '@jest/globals';
-import { lz4Literals } from '../../src/codecs/lz4.ts';
+import { lz4Literals } from '../../src/codecs/compression/lz4.ts';
 import { bytesSource } from '../../src/core/byte-source.ts';
 import { fromHex } from '../../src/core/bytes.ts';
 import { codeOf } from '../../src/core/errors.ts';

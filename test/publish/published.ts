@@ -3,17 +3,17 @@ import { join, relative } from 'node:path';
 import { fromHex, toHex } from '../../src/core/bytes.ts';
 import { md5Hex } from '../../src/core/hash.ts';
 import { nameHash } from '../../src/core/jenkins.ts';
-import { type ArchiveIndex, decodeArchiveIndex } from '../../src/formats/archive-index.ts';
 import { decodeBlte } from '../../src/formats/blte/decode.ts';
 import type { KeyRing } from '../../src/formats/blte/keys.ts';
-import { decodeBpsv } from '../../src/formats/bpsv.ts';
-import { decodeBuildConfig, type ManifestKeys } from '../../src/formats/build-config.ts';
-import { decodeCdnConfig } from '../../src/formats/cdn-config.ts';
-import { decodeDownload } from '../../src/formats/download.ts';
-import { decodeEncoding } from '../../src/formats/encoding.ts';
-import { decodeInstall } from '../../src/formats/install.ts';
+import { decodeBuildConfig, type ManifestKeys } from '../../src/formats/configs/build-config.ts';
+import { decodeCdnConfig } from '../../src/formats/configs/cdn-config.ts';
+import { type ArchiveIndex, decodeArchiveIndex } from '../../src/formats/indices/archive-index.ts';
+import { decodeDownload } from '../../src/formats/manifests/download.ts';
+import { decodeEncoding } from '../../src/formats/manifests/encoding.ts';
+import { decodeInstall } from '../../src/formats/manifests/install.ts';
+import { decodeSize } from '../../src/formats/manifests/size.ts';
 import { decodeWowRoot, fillFileDataIds, rowBlock, rowCkey, rowNameHash } from '../../src/formats/roots/wow.ts';
-import { decodeSize } from '../../src/formats/size.ts';
+import { decodeBpsv } from '../../src/formats/services/bpsv.ts';
 
 /** Every file below a folder by its path there, with its MD5. */
 export function treeOf(folder: string): Record<string, string> {

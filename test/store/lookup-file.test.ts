@@ -1,8 +1,8 @@
 import * as fs from 'node:fs';
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { RecordTable } from '../../src/core/record-table.ts';
-import { sortRecords } from '../../src/core/sort-records.ts';
+import { RecordTable } from '../../src/core/tables/record-table.ts';
+import { sortRecords } from '../../src/core/tables/sort-records.ts';
 import { LookupFile, writeLookupFile } from '../../src/store/lookup-file.ts';
 import { randomSource } from '../support/hostile.ts';
 import { scratchFolder } from '../support/scratch.ts';

@@ -1,7 +1,7 @@
 import { afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { toHex } from '../../src/core/bytes.ts';
 import { md5Hex } from '../../src/core/hash.ts';
-import { decodeArchiveIndex } from '../../src/formats/archive-index.ts';
+import { decodeArchiveIndex } from '../../src/formats/indices/archive-index.ts';
 import { syncPatches } from '../../src/sync/patch-objects.ts';
 import { syncBuild } from '../../src/sync/sync-build.ts';
 import type { LyingServer } from '../support/lying-server.ts';

@@ -5,14 +5,14 @@ import type { EntryPlace } from '../../src/builds/objects.ts';
 import { fromHex, toHex } from '../../src/core/bytes.ts';
 import { md5Hex } from '../../src/core/hash.ts';
 import { decodeBlte } from '../../src/formats/blte/decode.ts';
-import { parseEspec, printEspec } from '../../src/formats/espec.ts';
+import { parseEspec, printEspec } from '../../src/formats/blte/espec.ts';
 import {
   decodePatchManifest,
   encodePatchManifest,
   type PatchedFile,
   patchManifestKey,
-} from '../../src/formats/patch-manifest.ts';
-import { makeZbsdiff } from '../../src/formats/zbsdiff.ts';
+} from '../../src/formats/patches/patch-manifest.ts';
+import { makeZbsdiff } from '../../src/formats/patches/zbsdiff.ts';
 import { objectPath } from '../../src/store/layout.ts';
 import { applyPatches } from '../../src/sync/apply-patches.ts';
 import type { PatchOptions } from '../../src/sync/patch-plan.ts';

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { fromHex, toHex } from '../../src/core/bytes.ts';
 import { md5 } from '../../src/core/hash.ts';
-import type { IndexEntry } from '../../src/formats/archive-index.ts';
+import type { IndexEntry } from '../../src/formats/indices/archive-index.ts';
 import { covers, heldUntil, mergeSpans, type Span, spanBytes } from '../../src/store/spans.ts';
 import { type Plan, type PlanInput, type PlanOptions, planRanges, requestCount } from '../../src/sync/plan.ts';
 import { WantedList } from '../../src/sync/wanted.ts';

@@ -1,15 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
-import { deflateExact } from '../../src/codecs/deflate-exact.ts';
+import { deflateExact } from '../../src/codecs/compression/deflate-exact.ts';
 import { fromHex } from '../../src/core/bytes.ts';
 import { decodeBlte } from '../../src/formats/blte/decode.ts';
 import { encodeBlte } from '../../src/formats/blte/encode.ts';
+import { parseEspec } from '../../src/formats/blte/espec.ts';
 import { emptyKeyRing, type KeyRing } from '../../src/formats/blte/keys.ts';
-import { parseEspec } from '../../src/formats/espec.ts';
-import { applyZbsdiff } from '../../src/formats/zbsdiff.ts';
+import { applyZbsdiff } from '../../src/formats/patches/zbsdiff.ts';
 import { canEncode, encodeAgain } from '../../src/sync/reencode.ts';
 import { sameZlib, zlibPart } from '../../src/sync/zlib-trial.ts';
-import { words } from '../codecs/words.ts';
+import { words } from '../codecs/ciphers/words.ts';
 import { conformanceBytes, conformancePath, describeConformance } from '../support/conformance.ts';
 
 const plain = { keys: emptyKeyRing };

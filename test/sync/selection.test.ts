@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { importListfile } from '../../src/builds/listfile-import.ts';
 import { toHex } from '../../src/core/bytes.ts';
-import type { Download } from '../../src/formats/download.ts';
+import type { Download } from '../../src/formats/manifests/download.ts';
 import { storeLayout } from '../../src/store/layout.ts';
 import { amountsByTag, type Selection, selectEntries } from '../../src/sync/selection.ts';
 import { wantedRow } from '../../src/sync/wanted.ts';

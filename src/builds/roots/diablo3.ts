@@ -1,6 +1,6 @@
 import { codeOf } from '../../core/errors.ts';
 import { normalizeName } from '../../core/jenkins.ts';
-import type { ManifestKeys } from '../../formats/build-config.ts';
+import type { ManifestKeys } from '../../formats/configs/build-config.ts';
 import {
   type Diablo3Folder,
   type Diablo3Named,

@@ -3,8 +3,8 @@ import { toHex } from '../../core/bytes.ts';
 import { codeOf, formatError, isPakratError, messageOf, PakratError } from '../../core/errors.ts';
 import { decodeChunk } from '../../formats/blte/chunk.ts';
 import type { KeyRing } from '../../formats/blte/keys.ts';
-import type { BuildConfig, ManifestKeys } from '../../formats/build-config.ts';
-import { configKey, configSize } from '../../formats/config-file.ts';
+import type { BuildConfig, ManifestKeys } from '../../formats/configs/build-config.ts';
+import { configKey, configSize } from '../../formats/configs/config-file.ts';
 import { iterate, openDatabase, prepare } from '../../store/sqlite.ts';
 import type { NameRow } from './name-table.ts';
 

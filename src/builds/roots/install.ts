@@ -1,7 +1,7 @@
 import { normalizeName } from '../../core/jenkins.ts';
-import type { Install, InstallEntry } from '../../formats/install.ts';
+import type { Install, InstallEntry } from '../../formats/manifests/install.ts';
+import { hasTag } from '../../formats/manifests/tags.ts';
 import { knownLocaleFlag } from '../../formats/roots/known-locale.ts';
-import { hasTag } from '../../formats/tags.ts';
 import { allLocales } from './name-table.ts';
 import type { FileVariant, Root } from './root.ts';
 

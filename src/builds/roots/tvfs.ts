@@ -2,7 +2,7 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { toHex } from '../../core/bytes.ts';
 import { formatError } from '../../core/errors.ts';
-import type { ManifestKeys } from '../../formats/build-config.ts';
+import type { ManifestKeys } from '../../formats/configs/build-config.ts';
 import { decodeTvfs, parseWowTvfsName, type TvfsSpan } from '../../formats/roots/tvfs.ts';
 import type { StoreLayout } from '../../store/layout.ts';
 import { writeLookupFile } from '../../store/lookup-file.ts';

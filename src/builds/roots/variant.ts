@@ -1,5 +1,5 @@
 import { PakratError } from '../../core/errors.ts';
-import { ContentFlags, localeFallback, localeFlag, localeNames } from '../../formats/locale.ts';
+import { ContentFlags, localeFallback, localeFlag, localeNames } from '../../formats/roots/locale.ts';
 import type { FileVariant } from './root.ts';
 
 /**

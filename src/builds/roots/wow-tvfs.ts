@@ -1,6 +1,6 @@
 import { asBuffer, fromHex, toHex } from '../../core/bytes.ts';
-import { RecordTable } from '../../core/record-table.ts';
-import { sortRecords } from '../../core/sort-records.ts';
+import { RecordTable } from '../../core/tables/record-table.ts';
+import { sortRecords } from '../../core/tables/sort-records.ts';
 import { ByteWriter } from '../../core/writer.ts';
 import type { TvfsSpan, WowTvfsName } from '../../formats/roots/tvfs.ts';
 import { LookupFile } from '../../store/lookup-file.ts';

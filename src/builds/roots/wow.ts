@@ -2,8 +2,8 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { asBuffer, toHex } from '../../core/bytes.ts';
 import { nameHash } from '../../core/jenkins.ts';
-import { RecordTable } from '../../core/record-table.ts';
-import { sortRecords } from '../../core/sort-records.ts';
+import { RecordTable } from '../../core/tables/record-table.ts';
+import { sortRecords } from '../../core/tables/sort-records.ts';
 import { writeFileDurable } from '../../files/durable.ts';
 import { readAt } from '../../files/read-at.ts';
 import {

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { TactKey } from '../../formats/key-list.ts';
+import type { TactKey } from '../../formats/configs/key-list.ts';
 import { type FolderFile, listFolderFiles } from '../../publish/folder-files.ts';
 import type { PublishFile } from '../../publish/publish-file.ts';
 import { packageRoot } from '../package-root.ts';

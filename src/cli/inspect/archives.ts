@@ -1,6 +1,6 @@
 import { equalBytes } from '../../core/bytes.ts';
 import { ByteReader } from '../../core/reader.ts';
-import { RecordTable } from '../../core/record-table.ts';
+import { RecordTable } from '../../core/tables/record-table.ts';
 import { decodeBltePrefix, ekeyOfBlte } from '../../formats/blte/header.ts';
 import { pakFamilies } from '../../paks/index.ts';
 import { decodePacklist } from '../../paks/nadeo/packlist.ts';

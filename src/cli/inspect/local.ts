@@ -1,8 +1,8 @@
 import { toHex } from '../../core/bytes.ts';
 import { ByteReader } from '../../core/reader.ts';
-import { decodeLocalHeader, localHeaderSize } from '../../formats/local-header.ts';
-import { decodeLocalIndex } from '../../formats/local-index.ts';
-import { decodeShmem } from '../../formats/local-shmem.ts';
+import { decodeLocalHeader, localHeaderSize } from '../../formats/local/local-header.ts';
+import { decodeLocalIndex } from '../../formats/local/local-index.ts';
+import { decodeShmem } from '../../formats/local/local-shmem.ts';
 import { type Description, listedTable } from './description.ts';
 
 /** True for an .idx file of version 7: a header of 16 bytes, then the version. */

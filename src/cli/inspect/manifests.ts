@@ -1,9 +1,9 @@
 import { toHex } from '../../core/bytes.ts';
-import { decodeDownload } from '../../formats/download.ts';
-import { decodeEncoding } from '../../formats/encoding.ts';
-import { decodeInstall } from '../../formats/install.ts';
-import { decodeSize } from '../../formats/size.ts';
-import { hasTag, type Tag } from '../../formats/tags.ts';
+import { decodeDownload } from '../../formats/manifests/download.ts';
+import { decodeEncoding } from '../../formats/manifests/encoding.ts';
+import { decodeInstall } from '../../formats/manifests/install.ts';
+import { decodeSize } from '../../formats/manifests/size.ts';
+import { hasTag, type Tag } from '../../formats/manifests/tags.ts';
 import { type Description, indexedTable, listedTable } from './description.ts';
 
 /** An encoding file: contents and the objects they are encoded as. */

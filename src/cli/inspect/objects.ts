@@ -1,9 +1,9 @@
 import { toHex } from '../../core/bytes.ts';
-import { decodeArchiveIndex } from '../../formats/archive-index.ts';
 import { chunkKeyName, decodeBlte } from '../../formats/blte/decode.ts';
 import { decodeBlteHeader, ekeyOfBlte } from '../../formats/blte/header.ts';
 import type { KeyRing } from '../../formats/blte/keys.ts';
-import { decodeIndexFooter } from '../../formats/index-layout.ts';
+import { decodeArchiveIndex } from '../../formats/indices/archive-index.ts';
+import { decodeIndexFooter } from '../../formats/indices/index-layout.ts';
 import { type Cell, type Description, indexedTable } from './description.ts';
 
 /** A BLTE object: its chunks, the keys it needs, and what it holds. */

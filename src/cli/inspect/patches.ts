@@ -1,7 +1,7 @@
 import { toHex } from '../../core/bytes.ts';
 import { ByteReader } from '../../core/reader.ts';
-import { decodePatchIndex, patchIndexEntry } from '../../formats/patch-index.ts';
-import { decodePatchManifest } from '../../formats/patch-manifest.ts';
+import { decodePatchIndex, patchIndexEntry } from '../../formats/patches/patch-index.ts';
+import { decodePatchManifest } from '../../formats/patches/patch-manifest.ts';
 import { type Description, type Fact, indexedTable, listedTable } from './description.ts';
 
 /** A patch manifest: which patches make a file out of which older ones. */

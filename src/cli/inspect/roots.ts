@@ -1,5 +1,5 @@
 import { toHex } from '../../core/bytes.ts';
-import { localeNames } from '../../formats/locale.ts';
+import { localeNames } from '../../formats/roots/locale.ts';
 import { decodeMar, decodeMndx } from '../../formats/roots/mndx.ts';
 import { decodeOverwatchRoot } from '../../formats/roots/overwatch.ts';
 import { decodeTextRoot } from '../../formats/roots/text.ts';

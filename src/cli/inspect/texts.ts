@@ -1,13 +1,13 @@
-import { decodeBpsv } from '../../formats/bpsv.ts';
-import { decodeBuildConfig, decodePartialPriorities } from '../../formats/build-config.ts';
-import { decodeCdnConfig } from '../../formats/cdn-config.ts';
-import { type ConfigEntry, decodeConfig } from '../../formats/config-file.ts';
-import { parseEspec, printEspec } from '../../formats/espec.ts';
-import { decodeKeyList, decodeKeyRing, type TactKey } from '../../formats/key-list.ts';
-import { listfileRows } from '../../formats/listfile.ts';
-import { decodePatchConfig } from '../../formats/patch-config.ts';
-import { decodeProductConfig } from '../../formats/product-config.ts';
-import { decodeRibbit } from '../../formats/ribbit-mime.ts';
+import { parseEspec, printEspec } from '../../formats/blte/espec.ts';
+import { decodeBuildConfig, decodePartialPriorities } from '../../formats/configs/build-config.ts';
+import { decodeCdnConfig } from '../../formats/configs/cdn-config.ts';
+import { type ConfigEntry, decodeConfig } from '../../formats/configs/config-file.ts';
+import { decodeKeyList, decodeKeyRing, type TactKey } from '../../formats/configs/key-list.ts';
+import { decodePatchConfig } from '../../formats/configs/patch-config.ts';
+import { decodeProductConfig } from '../../formats/configs/product-config.ts';
+import { listfileRows } from '../../formats/roots/listfile.ts';
+import { decodeBpsv } from '../../formats/services/bpsv.ts';
+import { decodeRibbit } from '../../formats/services/ribbit-mime.ts';
 import { type Description, indexedTable, listedTable, type RowTable } from './description.ts';
 
 const latin1Decoder = new TextDecoder('latin1');

@@ -1,4 +1,4 @@
-import type { Bpsv } from '../../formats/bpsv.ts';
+import type { Bpsv } from '../../formats/services/bpsv.ts';
 import { type Field, renderFields } from './fields.ts';
 
 /**

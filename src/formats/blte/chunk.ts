@@ -6,7 +6,7 @@
  *
  * 'F' and '4' are known from the format only. (wowdev.wiki BLTE; N, Z and E checked on real files and especs)
  */
-import { inflate } from '../../codecs/inflate.ts';
+import { inflate } from '../../codecs/compression/inflate.ts';
 import { equalBytes, toHex } from '../../core/bytes.ts';
 import { formatError, PakratError } from '../../core/errors.ts';
 import { md5 } from '../../core/hash.ts';

@@ -11,8 +11,8 @@
  * The Salsa20 nonce is the IV padded with zeros to 8 bytes, its first four XORed with the little-endian number of the
  * chunk in the table. (wowdev.wiki BLTE; sizes and byte orders checked on real especs, nonces on another encoder's output)
  */
-import { arc4Stream } from '../../codecs/arc4.ts';
-import { salsa20Stream } from '../../codecs/salsa20.ts';
+import { arc4Stream } from '../../codecs/ciphers/arc4.ts';
+import { salsa20Stream } from '../../codecs/ciphers/salsa20.ts';
 import { toHex } from '../../core/bytes.ts';
 import { formatError, PakratError } from '../../core/errors.ts';
 import { ByteReader } from '../../core/reader.ts';

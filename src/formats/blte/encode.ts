@@ -2,13 +2,13 @@
  * Files become BLTE objects, as a spec says: a `b` makes a table with a row for each chunk, anything else one chunk
  * without a table. What stands for one chunk is the mirror of chunk.ts: n N, z Z, e E; a `b` inside is a nested object.
  */
-import { deflateExact } from '../../codecs/deflate-exact.ts';
-import { deflate } from '../../codecs/inflate.ts';
+import { deflateExact } from '../../codecs/compression/deflate-exact.ts';
+import { deflate } from '../../codecs/compression/inflate.ts';
 import { concatBytes, fromHex } from '../../core/bytes.ts';
 import { PakratError } from '../../core/errors.ts';
 import { md5 } from '../../core/hash.ts';
-import { defaultLevel, type Espec, type EspecBits, parseEspec, planChunks } from '../espec.ts';
 import { decodeCipherHead, encodeCipherHead, openCipher } from './cipher.ts';
+import { defaultLevel, type Espec, type EspecBits, parseEspec, planChunks } from './espec.ts';
 import { type BlteRow, ekeyOfBlte, encodeBlteHeader } from './header.ts';
 import { emptyKeyRing, type KeyRing } from './keys.ts';
 import { chunkModes } from './modes.ts';

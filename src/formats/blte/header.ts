@@ -18,7 +18,7 @@
 import { formatError } from '../../core/errors.ts';
 import { md5Hex } from '../../core/hash.ts';
 import { ByteReader } from '../../core/reader.ts';
-import { RecordTable } from '../../core/record-table.ts';
+import { RecordTable } from '../../core/tables/record-table.ts';
 import { ByteWriter } from '../../core/writer.ts';
 
 /** Bytes that tell how long the header is. */

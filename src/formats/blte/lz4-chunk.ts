@@ -5,7 +5,7 @@
  *                      bytes but the last
  *   cascette-rs:       decoded size u64 LE · one LZ4 block
  */
-import { checkLz4Promise, lz4Block, lz4BlockInto } from '../../codecs/lz4.ts';
+import { checkLz4Promise, lz4Block, lz4BlockInto } from '../../codecs/compression/lz4.ts';
 import { formatError } from '../../core/errors.ts';
 import { ByteReader } from '../../core/reader.ts';
 

@@ -4,7 +4,7 @@
  * when the hash is right, but what came before it was given out unverified. So a consumer keeps nothing that it was
  * given until the end came without an error.
  */
-import { inflatePieces } from '../../codecs/inflate.ts';
+import { inflatePieces } from '../../codecs/compression/inflate.ts';
 import { fromHex, toHex } from '../../core/bytes.ts';
 import { codeOf, formatError } from '../../core/errors.ts';
 import { md5Hasher, md5Hex } from '../../core/hash.ts';

@@ -15,7 +15,7 @@
 import { fromHex, toHex } from '../../core/bytes.ts';
 import { formatError } from '../../core/errors.ts';
 import { ByteReader } from '../../core/reader.ts';
-import { RecordTable } from '../../core/record-table.ts';
+import { RecordTable } from '../../core/tables/record-table.ts';
 import { ByteWriter } from '../../core/writer.ts';
 
 const format = 'content manifest';

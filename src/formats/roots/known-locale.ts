@@ -1,4 +1,4 @@
-import { localeFlag, localeNames } from '../locale.ts';
+import { localeFlag, localeNames } from './locale.ts';
 
 const flags: ReadonlyMap<string, number> = new Map(
   localeNames(0xffffffff).map((name) => [name.toLowerCase(), localeFlag(name)]),

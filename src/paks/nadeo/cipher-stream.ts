@@ -14,7 +14,7 @@
  *
  * (Mania Tech Wiki, PAK; the chaining of version 12 and the counter mode are told by one source each.)
  */
-import { type BlowfishKey, blowfishDecrypt, blowfishEncrypt, blowfishKey } from '../../codecs/blowfish.ts';
+import { type BlowfishKey, blowfishDecrypt, blowfishEncrypt, blowfishKey } from '../../codecs/ciphers/blowfish.ts';
 
 /** Plain bytes between two points at which feedback takes effect. */
 export const pageSize = 0x100;

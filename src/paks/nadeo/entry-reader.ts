@@ -1,5 +1,5 @@
-import type { BlowfishKey } from '../../codecs/blowfish.ts';
-import { inflatePieces } from '../../codecs/inflate.ts';
+import type { BlowfishKey } from '../../codecs/ciphers/blowfish.ts';
+import { inflatePieces } from '../../codecs/compression/inflate.ts';
 import type { ByteSource } from '../../core/byte-source.ts';
 import { isAllZero } from '../../core/bytes.ts';
 import { formatError, PakratError } from '../../core/errors.ts';

@@ -7,7 +7,7 @@
  * Matches reach back over blocks, up to 64 KiB, and before the first block into a dictionary of 1,006 bytes that
  * belongs to the game. (As one reader of that version has it, and another confirms.)
  */
-import { lz4BlockInto } from '../../codecs/lz4.ts';
+import { lz4BlockInto } from '../../codecs/compression/lz4.ts';
 import { formatError, PakratError } from '../../core/errors.ts';
 import type { TakeBytes } from './stepped-inflate.ts';
 

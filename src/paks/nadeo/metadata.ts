@@ -8,7 +8,7 @@
  * The compressed bytes are filled up with zeros to a multiple of 256 before they are encrypted, or the game does not
  * read the rest; the header has their number without that. (Mania Tech Wiki, PAK)
  */
-import { inflate } from '../../codecs/inflate.ts';
+import { inflate } from '../../codecs/compression/inflate.ts';
 import { concatBytes } from '../../core/bytes.ts';
 import { formatError, isPakratError } from '../../core/errors.ts';
 import { ByteReader } from '../../core/reader.ts';

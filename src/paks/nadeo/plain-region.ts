@@ -1,4 +1,4 @@
-import type { BlowfishKey } from '../../codecs/blowfish.ts';
+import type { BlowfishKey } from '../../codecs/ciphers/blowfish.ts';
 import type { ByteSource } from '../../core/byte-source.ts';
 import { CipherStream, decryptCounted, ivSize, paddedSize, pageSize } from './cipher-stream.ts';
 

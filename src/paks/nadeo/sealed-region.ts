@@ -1,4 +1,4 @@
-import type { BlowfishKey } from '../../codecs/blowfish.ts';
+import type { BlowfishKey } from '../../codecs/ciphers/blowfish.ts';
 import { concatBytes } from '../../core/bytes.ts';
 import { CipherStream, paddedSize, pageSize } from './cipher-stream.ts';
 

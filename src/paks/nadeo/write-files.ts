@@ -1,5 +1,5 @@
-import type { BlowfishKey } from '../../codecs/blowfish.ts';
-import { deflateExact } from '../../codecs/deflate-exact.ts';
+import type { BlowfishKey } from '../../codecs/ciphers/blowfish.ts';
+import { deflateExact } from '../../codecs/compression/deflate-exact.ts';
 import { concatBytes } from '../../core/bytes.ts';
 import { PakratError } from '../../core/errors.ts';
 import { md5 } from '../../core/hash.ts';

@@ -4,8 +4,8 @@
  * on, a hash over all that follows), files are read and compressed once for each of that, except as far as they fit
  * into a bounded memory.
  */
-import type { BlowfishKey } from '../../codecs/blowfish.ts';
-import { deflateExact } from '../../codecs/deflate-exact.ts';
+import type { BlowfishKey } from '../../codecs/ciphers/blowfish.ts';
+import { deflateExact } from '../../codecs/compression/deflate-exact.ts';
 import { concatBytes, equalBytes } from '../../core/bytes.ts';
 import { PakratError } from '../../core/errors.ts';
 import { md5 } from '../../core/hash.ts';

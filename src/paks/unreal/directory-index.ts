@@ -27,7 +27,7 @@
  */
 import { formatError } from '../../core/errors.ts';
 import type { ByteReader } from '../../core/reader.ts';
-import { RecordTable } from '../../core/record-table.ts';
+import { RecordTable } from '../../core/tables/record-table.ts';
 import type { ByteWriter } from '../../core/writer.ts';
 import type { NameDecoder } from '../names.ts';
 import { readFString, readOpenString, writeFString } from './fstring.ts';

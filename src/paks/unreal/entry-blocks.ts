@@ -1,4 +1,4 @@
-import { alignToBlock } from '../../codecs/aes.ts';
+import { alignToBlock } from '../../codecs/ciphers/aes.ts';
 import { ByteReader } from '../../core/reader.ts';
 import { blockRecordSize, dataOffset, type EntryRecord, type RecordFormat, readSize } from './entry-record.ts';
 

@@ -1,4 +1,4 @@
-import { aesBlockSize } from '../../codecs/aes.ts';
+import { aesBlockSize } from '../../codecs/ciphers/aes.ts';
 import { isPakratError } from '../../core/errors.ts';
 import { blockRanges } from './entry-blocks.ts';
 import { dataOffset, dataSize } from './entry-record.ts';

@@ -18,7 +18,7 @@
  * Each block is compressed for itself. In an encrypted entry each block is padded to 16; its end is without the padding.
  * (u4pak's README for versions up to 4 and 7; checked on real files from version 5 to 12.)
  */
-import { alignToBlock } from '../../codecs/aes.ts';
+import { alignToBlock } from '../../codecs/ciphers/aes.ts';
 import { formatError, type PakratError } from '../../core/errors.ts';
 import type { ByteReader } from '../../core/reader.ts';
 import type { ByteWriter } from '../../core/writer.ts';

@@ -1,4 +1,4 @@
-import { aesBlockSize, aesCtr, aesEcbDecrypt, aesKeySize } from '../../codecs/aes.ts';
+import { aesBlockSize, aesCtr, aesEcbDecrypt, aesKeySize } from '../../codecs/ciphers/aes.ts';
 import { formatError, PakratError } from '../../core/errors.ts';
 import type { EncryptionMethod, Footer } from './footer.ts';
 

@@ -3,10 +3,10 @@
  * raw Oodle data. (zlib and Oodle checked on real files.)
  */
 import * as zlib from 'node:zlib';
-import { gunzip } from '../../codecs/gzip.ts';
-import { inflate } from '../../codecs/inflate.ts';
-import { lz4Block } from '../../codecs/lz4.ts';
-import { loadOodle } from '../../codecs/oodle.ts';
+import { gunzip } from '../../codecs/compression/gzip.ts';
+import { inflate } from '../../codecs/compression/inflate.ts';
+import { lz4Block } from '../../codecs/compression/lz4.ts';
+import { loadOodle } from '../../codecs/compression/oodle.ts';
 import { formatError, isPakratError, messageOf, PakratError } from '../../core/errors.ts';
 
 /** Decodes a block into exactly `size` bytes. `what` names it in errors. */
@@ -21,7 +21,7 @@ export async function blockDecoder(method: string, oodle?: string): Promise<Bloc
   const known = decoders[method];
   if (known !== undefined) return known;
   // Its library is loaded for those who have such a PAK.
-  if (method === 'zstd') return (await import('../../codecs/zstd.ts')).zstdDecompress;
+  if (method === 'zstd') return (await import('../../codecs/compression/zstd.ts')).zstdDecompress;
   if (method === 'oodle') return loadOodle(oodle);
   if (method === 'custom') return decodeCustom(await loadOodle(oodle).catch((error: unknown) => error));
   throw new PakratError('E_UNSUPPORTED', `compression method ${method} cannot be decoded`, {

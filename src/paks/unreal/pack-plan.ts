@@ -1,4 +1,4 @@
-import { aesKeySize } from '../../codecs/aes.ts';
+import { aesKeySize } from '../../codecs/ciphers/aes.ts';
 import { PakratError } from '../../core/errors.ts';
 import type { RecordFormat } from './entry-record.ts';
 import { type FooterLayout, footerLayout } from './footer.ts';

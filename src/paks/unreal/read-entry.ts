@@ -1,5 +1,5 @@
-import { aesBlockSize, alignToBlock } from '../../codecs/aes.ts';
-import { inflatePieces } from '../../codecs/inflate.ts';
+import { aesBlockSize, alignToBlock } from '../../codecs/ciphers/aes.ts';
+import { inflatePieces } from '../../codecs/compression/inflate.ts';
 import { formatError } from '../../core/errors.ts';
 import { pieceSize, readPieces, slicePieces } from '../../files/pieces.ts';
 import type { FillingSource, ScratchPool } from '../../files/scratch.ts';

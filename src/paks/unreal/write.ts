@@ -1,4 +1,4 @@
-import { aesEcbEncrypt, alignToBlock } from '../../codecs/aes.ts';
+import { aesEcbEncrypt, alignToBlock } from '../../codecs/ciphers/aes.ts';
 import { concatBytes } from '../../core/bytes.ts';
 import { sha1 } from '../../core/hash.ts';
 import { ByteWriter } from '../../core/writer.ts';

@@ -4,7 +4,7 @@ import type { Root } from '../../../src/builds/roots/root.ts';
 import { getVariant } from '../../../src/builds/roots/variant.ts';
 import { md5Hex } from '../../../src/core/hash.ts';
 import { nameHash } from '../../../src/core/jenkins.ts';
-import type { Install } from '../../../src/formats/install.ts';
+import type { Install } from '../../../src/formats/manifests/install.ts';
 import {
   encodeCoreToc,
   encodeDiablo3Folder,

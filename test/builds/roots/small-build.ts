@@ -5,9 +5,9 @@ import type { Root } from '../../../src/builds/roots/root.ts';
 import { toHex } from '../../../src/core/bytes.ts';
 import { PakratError } from '../../../src/core/errors.ts';
 import { md5, md5Hex } from '../../../src/core/hash.ts';
-import { decodeBuildConfig } from '../../../src/formats/build-config.ts';
-import { encodeEncoding } from '../../../src/formats/encoding.ts';
-import type { Install } from '../../../src/formats/install.ts';
+import { decodeBuildConfig } from '../../../src/formats/configs/build-config.ts';
+import { encodeEncoding } from '../../../src/formats/manifests/encoding.ts';
+import type { Install } from '../../../src/formats/manifests/install.ts';
 import { storeLayout } from '../../../src/store/layout.ts';
 
 /** What a build of no CDN has: its objects by ckey. */

@@ -3,7 +3,7 @@ import { renderAnswer } from '../../../src/cli/render/answer.ts';
 import { renderFields } from '../../../src/cli/render/fields.ts';
 import { renderTable } from '../../../src/cli/render/table.ts';
 import { textWidth } from '../../../src/cli/render/text.ts';
-import { decodeBpsv } from '../../../src/formats/bpsv.ts';
+import { decodeBpsv } from '../../../src/formats/services/bpsv.ts';
 
 const columns = [{ title: 'NAME' }, { title: 'SIZE', align: 'right' as const }];
 

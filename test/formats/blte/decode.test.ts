@@ -1,13 +1,13 @@
 import * as zlib from 'node:zlib';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { arc4 } from '../../../src/codecs/arc4.ts';
-import { lz4Literals } from '../../../src/codecs/lz4.ts';
+import { arc4 } from '../../../src/codecs/ciphers/arc4.ts';
+import { lz4Literals } from '../../../src/codecs/compression/lz4.ts';
 import { concatBytes, fromHex } from '../../../src/core/bytes.ts';
 import { md5, md5Hex } from '../../../src/core/hash.ts';
 import { chunkKeyName, decodeBlte, decodeChunk, verifyChunk } from '../../../src/formats/blte/decode.ts';
 import { encodeBlte } from '../../../src/formats/blte/encode.ts';
 import { decodeBlteHeader, ekeyOfBlte } from '../../../src/formats/blte/header.ts';
-import { words } from '../../codecs/words.ts';
+import { words } from '../../codecs/ciphers/words.ts';
 import { conformanceBytes, describeConformance } from '../../support/conformance.ts';
 import { expectHostileSafe } from '../../support/hostile.ts';
 import { type ForeignBlte, foreignBltes, foreignKey, foreignKeys as keys } from './gencdn.ts';

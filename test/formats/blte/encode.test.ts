@@ -3,9 +3,9 @@ import { toHex } from '../../../src/core/bytes.ts';
 import { md5Hex } from '../../../src/core/hash.ts';
 import { decodeBlte } from '../../../src/formats/blte/decode.ts';
 import { encodeBlte } from '../../../src/formats/blte/encode.ts';
+import { parseEspec } from '../../../src/formats/blte/espec.ts';
 import { decodeBlteHeader } from '../../../src/formats/blte/header.ts';
-import { parseEspec } from '../../../src/formats/espec.ts';
-import { words } from '../../codecs/words.ts';
+import { words } from '../../codecs/ciphers/words.ts';
 import { conformanceBytes, describeConformance } from '../../support/conformance.ts';
 import { foreignBltes, foreignKey, foreignKeys as keys } from './gencdn.ts';
 

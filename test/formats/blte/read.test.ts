@@ -1,6 +1,6 @@
 import * as crypto from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
-import { deflate } from '../../../src/codecs/inflate.ts';
+import { deflate } from '../../../src/codecs/compression/inflate.ts';
 import { concatBytes, fromHex } from '../../../src/core/bytes.ts';
 import { isPakratError } from '../../../src/core/errors.ts';
 import { md5, md5Hex } from '../../../src/core/hash.ts';
@@ -13,7 +13,7 @@ import {
 } from '../../../src/formats/blte/decode.ts';
 import { encodeBlte } from '../../../src/formats/blte/encode.ts';
 import { decodeBlteHeader, encodeBlteHeader } from '../../../src/formats/blte/header.ts';
-import { words } from '../../codecs/words.ts';
+import { words } from '../../codecs/ciphers/words.ts';
 import { conformanceBytes, describeConformance } from '../../support/conformance.ts';
 import { expectHostileSafe } from '../../support/hostile.ts';
 import { foreignBltes, foreignKey, foreignKeys as keys } from './gencdn.ts';

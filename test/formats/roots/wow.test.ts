@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { toHex } from '../../../src/core/bytes.ts';
 import { md5Hex } from '../../../src/core/hash.ts';
 import { nameHash } from '../../../src/core/jenkins.ts';
-import { ContentFlags, localeFlag } from '../../../src/formats/locale.ts';
+import { ContentFlags, localeFlag } from '../../../src/formats/roots/locale.ts';
 import {
   decodeWowRoot,
   encodeWowRoot,

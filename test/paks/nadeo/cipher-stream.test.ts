@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { blowfishEncrypt } from '../../../src/codecs/blowfish.ts';
+import { blowfishEncrypt } from '../../../src/codecs/ciphers/blowfish.ts';
 import { concatBytes, fromHex, toHex } from '../../../src/core/bytes.ts';
 import { sha1 } from '../../../src/core/hash.ts';
 import { CipherStream, decryptCounted, packCipherKey } from '../../../src/paks/nadeo/cipher-stream.ts';

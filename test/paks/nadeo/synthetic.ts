@@ -1,5 +1,5 @@
-import { deflateExact } from '../../../src/codecs/deflate-exact.ts';
-import { lz4Literals } from '../../../src/codecs/lz4.ts';
+import { deflateExact } from '../../../src/codecs/compression/deflate-exact.ts';
+import { lz4Literals } from '../../../src/codecs/compression/lz4.ts';
 import { type ByteSource, bytesSource } from '../../../src/core/byte-source.ts';
 import { concatBytes, fromHex } from '../../../src/core/bytes.ts';
 import { md5Hex } from '../../../src/core/hash.ts';

@@ -12,7 +12,7 @@
 import { toHex } from '../../../core/bytes.ts';
 import { formatError } from '../../../core/errors.ts';
 import { ByteReader } from '../../../core/reader.ts';
-import { RecordTable } from '../../../core/record-table.ts';
+import { RecordTable } from '../../../core/tables/record-table.ts';
 import { ByteWriter } from '../../../core/writer.ts';
 
 const rootFormat = 'Diablo III root';

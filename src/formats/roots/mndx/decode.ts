@@ -23,7 +23,7 @@
 import { toHex } from '../../../core/bytes.ts';
 import { formatError } from '../../../core/errors.ts';
 import { ByteReader } from '../../../core/reader.ts';
-import { RecordTable } from '../../../core/record-table.ts';
+import { RecordTable } from '../../../core/tables/record-table.ts';
 import { decodeMar, type NameTrie } from './trie.ts';
 
 const format = 'MNDX root';

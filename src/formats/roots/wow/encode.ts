@@ -1,6 +1,6 @@
 import { formatError } from '../../../core/errors.ts';
 import { ByteWriter } from '../../../core/writer.ts';
-import { ContentFlags } from '../../locale.ts';
+import { ContentFlags } from '../locale.ts';
 import { ckeySize, hasHashes, hashSize, joinContentFlags, type WowRootFormat, wowRootWhat } from './layout.ts';
 
 /** The split that real roots have: c3 holds bits 17 to 24, c2 those above, c1 those below. */

@@ -1,4 +1,4 @@
-import { ContentFlags } from '../../locale.ts';
+import { ContentFlags } from '../locale.ts';
 
 /*
  * The root manifest of World of Warcraft: file data id, locale and content flags → ckey. Everything is little-endian.

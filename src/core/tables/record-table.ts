@@ -1,0 +1,79 @@
+import { formatError } from '../errors.ts';
+import { prefixAt, prefixStarts } from './prefix-starts.ts';
+
+/** Tables of so many rows are looked up by way of the first two bytes of a key; smaller ones are halved at once. */
+const manyRows = 0x10000;
+
+/**
+ * Records of one size that stay bytes: a row is a view, made when asked for.
+ * Two million rows cost what their bytes cost; as objects they cost ten times that.
+ */
+export class RecordTable {
+  readonly bytes: Uint8Array;
+  readonly stride: number;
+  readonly count: number;
+  /** For tables of many rows; made when it is first needed. */
+  #starts: Uint32Array | undefined;
+
+  /**
+   * @param bytes the records, one after the other; anything behind the last whole one is not seen
+   * @param stride bytes of one record
+   * @throws E_FORMAT_TRUNCATED when `count` records do not fit
+   */
+  constructor(bytes: Uint8Array, stride: number, count = Math.floor(bytes.length / stride)) {
+    if (count * stride > bytes.length) {
+      throw formatError(
+        'E_FORMAT_TRUNCATED',
+        'record table',
+        `${count} records of ${stride} bytes do not fit into ${bytes.length}`,
+      );
+    }
+    this.bytes = bytes;
+    this.stride = stride;
+    this.count = count;
+  }
+
+  /** Row `index` as a view of its bytes. */
+  at(index: number): Uint8Array {
+    return this.bytes.subarray(index * this.stride, (index + 1) * this.stride);
+  }
+
+  /** Number of the first row whose leading bytes are not below `key`; `count` when all are. Rows must be sorted. */
+  lowerBound(key: Uint8Array): number {
+    let low = 0;
+    let high = this.count;
+    if (high >= manyRows && key.length >= 2 && this.stride >= 2) {
+      this.#starts ??= prefixStarts(this.bytes, this.stride, this.count);
+      const prefix = prefixAt(key, 0);
+      low = this.#starts[prefix]!;
+      high = this.#starts[prefix + 1]!;
+    }
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.compare(middle, key) < 0) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  /** Order of the leading bytes of a row and of a key, as `memcmp`; a row that starts with the key is equal. */
+  compare(row: number, key: Uint8Array): number {
+    const start = row * this.stride;
+    const shared = Math.min(key.length, this.stride);
+    for (let i = 0; i < shared; i++) {
+      const difference = this.bytes[start + i]! - key[i]!;
+      if (difference !== 0) return difference;
+    }
+    return shared - key.length;
+  }
+
+  /** The first row that starts with `key`, or undefined. Rows must be sorted. */
+  find(key: Uint8Array): Uint8Array | undefined {
+    const row = this.lowerBound(key);
+    return row < this.count && this.compare(row, key) === 0 ? this.at(row) : undefined;
+  }
+
+  *[Symbol.iterator](): Generator<Uint8Array> {
+    for (let i = 0; i < this.count; i++) yield this.at(i);
+  }
+}

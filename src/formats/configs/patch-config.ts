@@ -1,0 +1,101 @@
+// The patch config: how the manifests of a build are patched from those of earlier builds. Not the patch manifest.
+//
+//   patch = KEY                           the patch manifest; patch-size
+//   patch-entry = TYPE CKEY SIZE EKEY ENCODEDSIZE ESPEC (OLDEKEY OLDSIZE PATCHEKEY PATCHSIZE)…
+//                                         once for encoding, install, download, size, …
+//
+// Known from wowdev.wiki (TACT) and public copies of real configs.
+
+import { formatError } from '../../core/errors.ts';
+import { configKey, configSize, decodeConfig } from './config-file.ts';
+
+/** One way from an earlier object to the new one. */
+export interface ConfigPatch {
+  /** Encoding key of the earlier object. */
+  readonly sourceEkey: string;
+  /** Its decoded size. */
+  readonly sourceSize: number;
+  readonly patchEkey: string;
+  readonly patchSize: number;
+}
+
+/** A manifest of the build, and the patches that lead to it. */
+export interface PatchConfigEntry {
+  /** encoding, install, download, size, … */
+  readonly type: string;
+  readonly ckey: string;
+  readonly size: number;
+  readonly ekey: string;
+  readonly encodedSize: number;
+  /** How the object is encoded; empty when the line does not say. */
+  readonly espec: string;
+  readonly patches: readonly ConfigPatch[];
+}
+
+/** A decoded patch config. */
+export interface PatchConfig {
+  /** Name of the patch manifest. */
+  readonly patch?: string | undefined;
+  readonly patchSize?: number | undefined;
+  readonly entries: readonly PatchConfigEntry[];
+}
+
+/**
+ * Reads a patch config.
+ * @throws E_FORMAT when it is no config, or an entry is not as above
+ */
+export function decodePatchConfig(bytes: Uint8Array): PatchConfig {
+  const config = decodeConfig(bytes);
+  const patch = config.get('patch')?.[0];
+  const patchSize = config.get('patch-size')?.[0];
+  return {
+    patch: patch === undefined ? undefined : configKey(patch, 'patch'),
+    patchSize: patchSize === undefined ? undefined : configSize(patchSize, 'patch-size'),
+    entries: config.all('patch-entry').map(decodeEntry),
+  };
+}
+
+function decodeEntry(values: readonly string[]): PatchConfigEntry {
+  const [type, ckey, size, ekey, encodedSize, espec = '', ...rest] = values;
+  if (
+    type === undefined ||
+    ckey === undefined ||
+    size === undefined ||
+    ekey === undefined ||
+    encodedSize === undefined
+  ) {
+    throw formatError('E_FORMAT', 'patch config', 'patch-entry is cut short', {
+      expected: '5 values',
+      found: values.length,
+    });
+  }
+  const line = `patch-entry ${type}`;
+  return {
+    type,
+    ckey: configKey(ckey, line),
+    size: configSize(size, line),
+    ekey: configKey(ekey, line),
+    encodedSize: configSize(encodedSize, line),
+    espec,
+    patches: decodePatches(rest, line),
+  };
+}
+
+function decodePatches(values: readonly string[], line: string): ConfigPatch[] {
+  if (values.length % 4 !== 0) {
+    throw formatError('E_FORMAT', 'patch config', `"${line}" is cut short`, {
+      expected: 'patches of 4 values',
+      found: values.length,
+    });
+  }
+  const patches: ConfigPatch[] = [];
+  for (let i = 0; i < values.length; i += 4) {
+    patches.push({
+      sourceEkey: configKey(values[i]!, line),
+      sourceSize: configSize(values[i + 1]!, line),
+      patchEkey: configKey(values[i + 2]!, line),
+      patchSize: configSize(values[i + 3]!, line),
+    });
+  }
+  return patches;
+}

@@ -1,0 +1,70 @@
+// The product config: what the launcher knows of a product. JSON; what we use lies under all.config.
+//
+//   { "all": { "config": { "product": "WoW", "data_dir": "Data/", "decryption_key_name": "fenrisdev",
+//                          "supported_locales": ["enUS", …], "tags": ["OSX", …], … } }, "platform": { … } }
+//
+// On the CDN it is written without spaces and line ends; the members keep their order.
+
+import { formatError, messageOf } from '../../core/errors.ts';
+
+/** A decoded product config: the few facts that matter for reading a build, and the JSON for the rest. */
+export interface ProductConfig {
+  readonly product?: string | undefined;
+  /** Folder of an install that holds the data ("Data/"). */
+  readonly dataDir?: string | undefined;
+  /** Name of the key that the objects on the CDN are encrypted with; undefined when they are not. */
+  readonly decryptionKeyName?: string | undefined;
+  readonly supportedLocales: readonly string[];
+  readonly tags: readonly string[];
+  /** All of it. */
+  readonly json: Readonly<Record<string, unknown>>;
+}
+
+const format = 'product config';
+
+/**
+ * Reads a product config. Members of another type than expected count as absent.
+ * @throws E_FORMAT when it is no JSON object
+ */
+export function decodeProductConfig(bytes: Uint8Array): ProductConfig {
+  const json = parse(new TextDecoder().decode(bytes));
+  if (!isObject(json)) throw formatError('E_FORMAT', format, 'not a JSON object');
+  const all = isObject(json.all) ? json.all : {};
+  const config = isObject(all.config) ? all.config : {};
+  return {
+    product: stringOf(config.product),
+    dataDir: stringOf(config.data_dir),
+    decryptionKeyName: stringOf(config.decryption_key_name),
+    supportedLocales: stringsOf(config.supported_locales),
+    tags: stringsOf(config.tags),
+    json,
+  };
+}
+
+/**
+ * Writes a product config, as compact JSON: what came in that form goes out byte for byte.
+ * @param json all of it, as {@link ProductConfig} has it
+ */
+export function encodeProductConfig(json: Readonly<Record<string, unknown>>): Uint8Array {
+  return new TextEncoder().encode(JSON.stringify(json));
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw formatError('E_FORMAT', format, `not JSON: ${messageOf(error)}`);
+  }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function stringOf(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+function stringsOf(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
+}

@@ -1,0 +1,140 @@
+// The last bytes of an archive index, from which all the rest is found.
+//
+//   tocHash      hashBytes   first bytes of the MD5 of the table before the footer
+//   version      u8 = 1
+//   flags        u8, u8 = 0
+//   pageKb       u8 = 4
+//   offsetBytes  u8          0, 4, 5 or 6
+//   sizeBytes    u8 = 4
+//   keyBytes     u8 = 16
+//   hashBytes    u8 = 8      up to 16 is possible
+//   count        u32         little-endian; big-endian in builds before about 18200
+//   footerHash   hashBytes   first bytes of the MD5 of version … count and as many zeros as this field is long
+//
+// The real index checked:
+//   7afb73cf00cfa416 | 01 00 00 04 04 04 10 08 | 94 1b 00 00 | c2e814eb60ab8cf8   4 KiB pages, offset 4, size 4, key 16, hash 8; 7,060 records
+// Known from wowdev.wiki (TACT) and checked on a real index. As the hash width is stored behind a field of that width, it
+// is found by trying.
+
+import { concatBytes, equalBytes, toHex } from '../../core/bytes.ts';
+import { formatError } from '../../core/errors.ts';
+import { md5 } from '../../core/hash.ts';
+
+/** Field widths, in bytes, and the page size that an index is written with. */
+export interface IndexShape {
+  readonly version: number;
+  readonly pageSize: number;
+  readonly offsetBytes: number;
+  readonly sizeBytes: number;
+  readonly keyBytes: number;
+  readonly hashBytes: number;
+}
+
+/** A shape, a count, and the places that follow from them; all in bytes from the start of the file. */
+export interface IndexGeometry extends IndexShape {
+  readonly count: number;
+  readonly entrySize: number;
+  readonly entriesPerPage: number;
+  readonly pageCount: number;
+  readonly tocOffset: number;
+  readonly tocSize: number;
+  readonly footerSize: number;
+  readonly fileSize: number;
+}
+
+/** What a footer says. */
+export interface IndexLayout extends IndexGeometry {
+  readonly tocHash: Uint8Array;
+  /** MD5 of the footer, lower-case hex: the name of the index and of its archive. */
+  readonly name: string;
+}
+
+const format = 'archive index footer';
+const minHashBytes = 8;
+const maxHashBytes = 16;
+/** version … count */
+const fixedSize = 12;
+
+/** Bytes of a footer with hashes of this width: 28 for the usual 8. */
+export function indexFooterSize(hashBytes = minHashBytes): number {
+  return fixedSize + 2 * hashBytes;
+}
+
+/** Bytes from the end of an index file that hold its footer whatever its hash width. */
+export const maxFooterSize = indexFooterSize(maxHashBytes);
+
+const usualShape: IndexShape = { version: 1, pageSize: 4096, offsetBytes: 4, sizeBytes: 4, keyBytes: 16, hashBytes: 8 };
+
+/** The places of everything in an index of `count` records; widths that are not given are the usual ones. */
+export function indexGeometry(count: number, widths: Partial<IndexShape> = {}): IndexGeometry {
+  const shape = { ...usualShape, ...widths };
+  const entrySize = shape.keyBytes + shape.sizeBytes + shape.offsetBytes;
+  const entriesPerPage = Math.floor(shape.pageSize / entrySize);
+  const pageCount = Math.ceil(count / entriesPerPage);
+  const tocOffset = pageCount * shape.pageSize;
+  const tocSize = pageCount * (shape.keyBytes + shape.hashBytes);
+  const footerSize = indexFooterSize(shape.hashBytes);
+  const fileSize = tocOffset + tocSize + footerSize;
+  return { ...shape, count, entrySize, entriesPerPage, pageCount, tocOffset, tocSize, footerSize, fileSize };
+}
+
+/**
+ * Reads the footer of an index.
+ * @param tail the last bytes of the file: 28 mostly do, {@link maxFooterSize} always
+ * @param fileSize size of the whole file; the count must agree with it
+ * @throws E_FORMAT… when there is no footer, or one of another file
+ */
+export function decodeIndexFooter(tail: Uint8Array, fileSize: number): IndexLayout {
+  for (let hashBytes = maxHashBytes; hashBytes >= minHashBytes; hashBytes--) {
+    const footerSize = indexFooterSize(hashBytes);
+    if (footerSize > tail.length) continue;
+    const footer = tail.subarray(tail.length - footerSize);
+    if (equalBytes(footerHash(footer, hashBytes), footer.subarray(footerSize - hashBytes))) {
+      return decodeFields(footer, hashBytes, fileSize);
+    }
+  }
+  throw formatError('E_FORMAT_CHECKSUM', format, `the last ${tail.length} bytes are no footer`, {
+    offset: fileSize - tail.length,
+  });
+}
+
+function footerHash(footer: Uint8Array, hashBytes: number): Uint8Array {
+  const fixed = footer.subarray(hashBytes, hashBytes + fixedSize);
+  return md5(concatBytes([fixed, new Uint8Array(hashBytes)])).subarray(0, hashBytes);
+}
+
+function decodeFields(footer: Uint8Array, hashBytes: number, fileSize: number): IndexLayout {
+  const [version = 0, , , pageKb = 0, offsetBytes = 0, sizeBytes = 0, keyBytes = 0, width = 0] =
+    footer.subarray(hashBytes);
+  if (version !== 1) throw formatError('E_FORMAT_VERSION', format, 'unknown version', { expected: 1, found: version });
+  const widthsFit = pageKb > 0 && offsetBytes <= 6 && sizeBytes > 0 && sizeBytes <= 6 && keyBytes > 0 && keyBytes <= 16;
+  if (!widthsFit || width !== hashBytes) {
+    throw formatError('E_FORMAT_RANGE', format, 'impossible field widths', {
+      found: toHex(footer.subarray(hashBytes, -hashBytes)),
+    });
+  }
+  const shape = { version, pageSize: pageKb * 1024, offsetBytes, sizeBytes, keyBytes, hashBytes };
+  const count = new DataView(footer.buffer, footer.byteOffset + hashBytes + 8, 4);
+  // Only one reading of the count can account for the size of the file.
+  const geometry = [count.getUint32(0, true), count.getUint32(0)]
+    .map((value) => indexGeometry(value, shape))
+    .find((candidate) => candidate.fileSize === fileSize);
+  if (geometry === undefined) {
+    throw formatError('E_FORMAT_TRUNCATED', format, `its record count does not fit a file of ${fileSize} bytes`, {
+      found: toHex(footer.subarray(hashBytes + 8, hashBytes + fixedSize)),
+    });
+  }
+  return { ...geometry, tocHash: footer.slice(0, hashBytes), name: toHex(md5(footer)) };
+}
+
+/** Writes a footer. @param tocMd5 MD5 of the table before it */
+export function encodeIndexFooter(geometry: IndexGeometry, tocMd5: Uint8Array): Uint8Array {
+  const { hashBytes, footerSize } = geometry;
+  const footer = new Uint8Array(footerSize);
+  footer.set(tocMd5.subarray(0, hashBytes));
+  const { version, pageSize, offsetBytes, sizeBytes, keyBytes } = geometry;
+  footer.set([version, 0, 0, pageSize / 1024, offsetBytes, sizeBytes, keyBytes, hashBytes], hashBytes);
+  new DataView(footer.buffer).setUint32(hashBytes + 8, geometry.count, true);
+  footer.set(footerHash(footer, hashBytes), footerSize - hashBytes);
+  return footer;
+}

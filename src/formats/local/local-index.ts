@@ -1,0 +1,193 @@
+/*
+ * The .idx files of an installation, version 7: where each entry lies in the data.NNN files. Sixteen of them, one for each value of
+ * {@link bucketOf}; all numbers but the place are little-endian.
+ *
+ *   0x00  header size   u32    16
+ *   0x04  header hash   u32    hashlittle of those 16 bytes
+ *   0x08  version       u16    7
+ *   0x0A  bucket        u8
+ *   0x0B  extra bytes   u8     0
+ *   0x0C  size bytes    u8     4
+ *   0x0D  place bytes   u8     5
+ *   0x0E  key bytes     u8     9: the leading bytes of the ekey
+ *   0x0F  offset bits   u8     30 of the place are the offset, those above it the number of the data file
+ *   0x10  largest place u64
+ *   0x18  padding       8
+ *   0x20  entries size  u32    in bytes
+ *   0x24  entries hash  u32    hashlittle2 of each row, seeded with the result for the row before (some writers: hashlittle of all)
+ *   0x28  entries              sorted by key: key 9, place 5 (big-endian), size u32 with the 30 bytes of the local header
+ *   …     updates              from the next multiple of 0x10000 (from 0x1000 on when there are no entries): see local-updates.ts
+ *
+ * (wowdev.wiki CASC, CascLib, TACTLib; no real .idx file was at hand)
+ */
+import { formatError } from '../../core/errors.ts';
+import { hashLittle, hashLittle2 } from '../../core/jenkins.ts';
+import { ByteReader } from '../../core/reader.ts';
+import { RecordTable } from '../../core/tables/record-table.ts';
+import { ByteWriter } from '../../core/writer.ts';
+import { decodeUpdates, nameOf } from './local-updates.ts';
+
+/** Leading bytes of an ekey that an installation knows it by. */
+export const localKeySize = 9;
+/** How many .idx files an installation has. */
+export const bucketCount = 16;
+
+const what = 'local index';
+const headerSize = 16;
+const entriesOffset = 0x28;
+const rowSize = 18;
+const offsetBits = 30;
+const offsetSpan = 2 ** offsetBits;
+const sectionSize = 0x1_0000;
+const updateSize = 0x7800;
+/** 256 data files of 1 GiB. */
+const largestPlace = 0x40_0000_0000;
+
+/** Where an entry lies. */
+export interface LocalEntry {
+  /** The first 9 bytes of the ekey; a view. */
+  readonly key: Uint8Array;
+  /** Number of the data file. */
+  readonly archive: number;
+  /** Of the local header. */
+  readonly offset: number;
+  /** Bytes with the local header. */
+  readonly size: number;
+}
+
+/** The bucket of an ekey: which of the sixteen files knows it. */
+export function bucketOf(ekey: Uint8Array): number {
+  let sum = 0;
+  for (let i = 0; i < localKeySize; i++) sum ^= ekey[i]!;
+  return (sum & 0x0f) ^ (sum >> 4);
+}
+
+/** An index in memory: its rows stay bytes. */
+export class LocalIndex {
+  readonly bucket: number;
+  readonly #rows: RecordTable;
+  /** What came after the rows were sorted, by key; undefined for what is gone. */
+  readonly #updates: ReadonlyMap<string, Uint8Array | undefined>;
+
+  constructor(bucket: number, rows: RecordTable, updates: ReadonlyMap<string, Uint8Array | undefined>) {
+    this.bucket = bucket;
+    this.#rows = rows;
+    this.#updates = updates;
+  }
+
+  /** Bytes that it takes in memory, about. */
+  get bytes(): number {
+    return this.#rows.count * rowSize;
+  }
+
+  /** The entry of an ekey (9 bytes or more), or undefined. */
+  find(ekey: Uint8Array): LocalEntry | undefined {
+    const key = ekey.subarray(0, localKeySize);
+    const name = nameOf(key);
+    const row = this.#updates.has(name) ? this.#updates.get(name) : this.#rows.find(key);
+    return row && entryOf(row);
+  }
+
+  /** Every entry, those of the updates last. */
+  *[Symbol.iterator](): Generator<LocalEntry> {
+    const changed = this.#updates.size > 0;
+    for (const row of this.#rows) {
+      if (!changed || !this.#updates.has(nameOf(row.subarray(0, localKeySize)))) yield entryOf(row);
+    }
+    for (const row of this.#updates.values()) if (row !== undefined) yield entryOf(row);
+  }
+}
+
+function entryOf(row: Uint8Array): LocalEntry {
+  const view = new DataView(row.buffer, row.byteOffset, rowSize);
+  const low = view.getUint32(10);
+  return {
+    key: row.subarray(0, localKeySize),
+    archive: row[9]! * 4 + (low >>> offsetBits),
+    offset: low % offsetSpan,
+    size: view.getUint32(14, true),
+  };
+}
+
+/**
+ * Reads an index and checks its hashes.
+ * @throws E_FORMAT… when it is no index of version 7, is cut short, or a hash differs
+ */
+export function decodeLocalIndex(bytes: Uint8Array): LocalIndex {
+  const reader = new ByteReader(bytes, what);
+  const bucket = decodeHeader(reader);
+  reader.seek(entriesOffset - 8);
+  const size = reader.u32le();
+  const hash = reader.u32le();
+  if (size % rowSize !== 0) {
+    throw formatError('E_FORMAT', what, 'its rows do not fill their space', { offset: 0x20, found: size });
+  }
+  const rows = reader.take(size);
+  if (hash !== chainedHash(rows) && hash !== hashLittle(rows)) {
+    throw formatError('E_FORMAT_CHECKSUM', what, 'its rows have another hash', { offset: entriesOffset });
+  }
+  const starts = size === 0 ? [0x1000, sectionSize] : [upTo(reader.pos, sectionSize)];
+  return new LocalIndex(bucket, new RecordTable(rows, rowSize), decodeUpdates(bytes, starts));
+}
+
+function decodeHeader(reader: ByteReader): number {
+  if (reader.u32le() !== headerSize) throw formatError('E_FORMAT_MAGIC', what, 'no header of 16 bytes');
+  const hash = reader.u32le();
+  const bytes = reader.take(headerSize);
+  if (hashLittle(bytes) !== hash) {
+    throw formatError('E_FORMAT_CHECKSUM', what, 'its header has another hash', { offset: 8 });
+  }
+  const header = new ByteReader(bytes, what);
+  const version = header.u16le();
+  if (version !== 7) throw formatError('E_FORMAT_VERSION', what, 'unknown version', { expected: 7, found: version });
+  const bucket = header.u8();
+  const [extra, ...widths] = [header.u8(), header.u8(), header.u8(), header.u8(), header.u8()];
+  if (bucket >= bucketCount || extra !== 0 || widths.join(' ') !== `4 5 ${localKeySize} ${offsetBits}`) {
+    const found = [bucket, extra, ...widths].join(' ');
+    throw formatError('E_FORMAT_VERSION', what, 'unknown widths', { offset: 10, expected: '0-15 0 4 5 9 30', found });
+  }
+  return bucket;
+}
+
+function upTo(offset: number, unit: number): number {
+  return Math.ceil(offset / unit) * unit;
+}
+
+function chainedHash(rows: Uint8Array): number {
+  let state = { c: 0, b: 0 };
+  for (let at = 0; at < rows.length; at += rowSize) {
+    state = hashLittle2(rows.subarray(at, at + rowSize), state.c, state.b);
+  }
+  return state.c;
+}
+
+/**
+ * Writes an index with all rows sorted and no updates, as large as the client makes it.
+ * @throws E_FORMAT_RANGE for a place, size or key that does not fit, or belongs to another bucket
+ */
+export function encodeLocalIndex(bucket: number, entries: Iterable<LocalEntry>): Uint8Array {
+  const sorted = [...entries].sort((a, b) => Buffer.compare(a.key, b.key));
+  const rows = new ByteWriter(sorted.length * rowSize);
+  for (const entry of sorted) encodeEntry(rows, entry, bucket);
+  const body = rows.bytes();
+  const widths = Uint8Array.of(bucket, 0, 4, 5, localKeySize, offsetBits);
+  const head = new ByteWriter(headerSize).u16le(7).raw(widths).u64le(largestPlace).bytes();
+  const writer = new ByteWriter(upTo(entriesOffset + body.length, sectionSize) + updateSize);
+  writer.u32le(headerSize).u32le(hashLittle(head)).raw(head).zeros(8);
+  writer.u32le(body.length).u32le(chainedHash(body)).raw(body);
+  return writer.zeros(upTo(writer.size, sectionSize) - writer.size + updateSize).bytes();
+}
+
+/** Writes one row: key, place, size. */
+export function encodeEntry(writer: ByteWriter, { key, archive, offset, size }: LocalEntry, bucket: number): void {
+  if (key.length !== localKeySize || bucketOf(key) !== bucket) {
+    throw formatError('E_FORMAT_RANGE', what, `a key that is none of bucket ${bucket}`);
+  }
+  if (!(archive >= 0 && archive < 1024 && offset >= 0 && offset < offsetSpan && size >= 0 && size <= 0xffff_ffff)) {
+    throw formatError('E_FORMAT_RANGE', what, `${size} bytes at ${offset} in data file ${archive} do not fit a row`);
+  }
+  writer
+    .raw(key)
+    .uint(archive * offsetSpan + offset, 5)
+    .u32le(size);
+}

@@ -1,0 +1,122 @@
+// Writes encoding files; the layout is in encoding-pages.ts.
+
+import { concatBytes } from '../../core/bytes.ts';
+import { formatError } from '../../core/errors.ts';
+import { md5 } from '../../core/hash.ts';
+import { ByteWriter } from '../../core/writer.ts';
+import { type CkeyEntry, type EkeyEntry, encodingHeaderSize } from './encoding-pages.ts';
+
+/** What an encoding file is made of. Entries may come in any order. */
+export interface EncodingContent {
+  readonly ckeys: readonly CkeyEntry[];
+  readonly ekeys: readonly EkeyEntry[];
+  readonly especs: readonly string[];
+}
+
+const pageSize = 4096;
+/** As many as a page has room for. */
+const maxKeyCount = 254;
+/** Key of zeros, espec index of ones: stands behind the last entry of the last ekey page, if there is room. */
+const ekeyEnd = new Uint8Array(25).fill(0xff, 16, 20);
+
+/**
+ * Writes an encoding file with pages of 4 KiB. Its own espec, at the end, gives the sections in which it is to be encoded:
+ * header, especs (deflated), tables and pages, and the espec itself (deflated).
+ * @throws E_FORMAT_RANGE when an entry has no key or too many, or names an espec that is not there
+ */
+export function encodeEncoding({ ckeys, ekeys, especs }: EncodingContent): Uint8Array {
+  const especBlock = encodeEspecs(especs);
+  const ckeyPages = paginate(
+    [...ckeys]
+      .sort((a, b) => compareText(a.ckey, b.ckey))
+      .map((entry) => ({ key: entry.ckey, record: encodeCkey(entry) })),
+  );
+  const ekeyPages = paginate(
+    [...ekeys]
+      .sort((a, b) => compareText(a.ekey, b.ekey))
+      .map((entry) => ({ key: entry.ekey, record: encodeEkey(entry, especs.length) })),
+    ekeyEnd,
+  );
+  const header = new ByteWriter(encodingHeaderSize)
+    .text('EN')
+    .u8(1)
+    .u8(16)
+    .u8(16)
+    .u16(pageSize / 1024)
+    .u16(pageSize / 1024);
+  header.u32(ckeyPages.count).u32(ekeyPages.count).u8(0).u32(especBlock.length);
+  const parts = [header.bytes(), especBlock, ckeyPages.table, ckeyPages.pages, ekeyPages.table, ekeyPages.pages];
+  return concatBytes([...parts, new TextEncoder().encode(ownEspec(parts.map((part) => part.length)))]);
+}
+
+function ownEspec(sizes: readonly number[]): string {
+  return `b:{${sizes.map((size, i) => `${size}=${i === 1 ? 'z' : 'n'}`).join(',')},*=z}`;
+}
+
+function compareText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+function encodeEspecs(especs: readonly string[]): Uint8Array {
+  const writer = new ByteWriter();
+  for (const espec of especs) writer.cstring(espec);
+  return writer.bytes();
+}
+
+function encodeCkey({ ckey, size, ekeys }: CkeyEntry): Uint8Array {
+  if (ekeys.length === 0 || ekeys.length > maxKeyCount) {
+    throw formatError('E_FORMAT_RANGE', 'encoding file', `content ${ckey} has ${ekeys.length} encoding keys`, {
+      expected: `1 to ${maxKeyCount}`,
+    });
+  }
+  const writer = new ByteWriter(22 + ekeys.length * 16).u8(ekeys.length).u40(checkSize(size, ckey)).key(ckey);
+  for (const ekey of ekeys) writer.key(ekey);
+  return writer.bytes();
+}
+
+function encodeEkey({ ekey, especIndex, size }: EkeyEntry, especCount: number): Uint8Array {
+  if (!(especIndex >= 0 && especIndex < especCount)) {
+    throw formatError('E_FORMAT_RANGE', 'encoding file', `object ${ekey} has an espec that is not there`, {
+      found: especIndex,
+    });
+  }
+  return new ByteWriter(25).key(ekey).u32(especIndex).u40(checkSize(size, ekey)).bytes();
+}
+
+function checkSize(size: number, key: string): number {
+  if (size >= 0 && size < 2 ** 40) return size;
+  throw formatError('E_FORMAT_RANGE', 'encoding file', `the size of ${key} does not fit into 40 bits`, { found: size });
+}
+
+interface KeyedRecord {
+  readonly key: string;
+  readonly record: Uint8Array;
+}
+
+/** Packs records into pages, an unbroken one after the other, and makes the table of first keys and hashes. */
+function paginate(
+  records: readonly KeyedRecord[],
+  end?: Uint8Array,
+): { table: Uint8Array; pages: Uint8Array; count: number } {
+  const table = new ByteWriter();
+  const pages = new ByteWriter(records.length * 38);
+  let page = new Uint8Array(pageSize);
+  let used = 0;
+  let firstKey = '';
+  const close = (): void => {
+    if (used === 0) return;
+    table.key(firstKey).raw(md5(page));
+    pages.raw(page);
+    page = new Uint8Array(pageSize);
+    used = 0;
+  };
+  for (const { key, record } of records) {
+    if (used + record.length > pageSize) close();
+    if (used === 0) firstKey = key;
+    page.set(record, used);
+    used += record.length;
+  }
+  if (end !== undefined && used > 0 && used + end.length <= pageSize) page.set(end, used);
+  close();
+  return { table: table.bytes(), pages: pages.bytes(), count: pages.size / pageSize };
+}

@@ -1,0 +1,104 @@
+// Pipe-separated tables: versions, cdns, bgdl, summary, .build.info.
+//
+//   Region!STRING:0|BuildConfig!HEX:16|BuildId!DEC:4      one header line: name, type, size in bytes
+//   ## seqn = 35202                                       sequence number, on any line, or missing (before 2018)
+//   us|4eb3986466ec004f…||27291                           a row; a cell may be empty
+//
+// Columns come, go, move and change their spelling (VersionsName/VersionName, KeyRing/Keyring): ask by name, never by place.
+// Known from wowdev.wiki (TACT, Ribbit) and checked on real files of 2014 to 2026.
+
+import { formatError } from '../../core/errors.ts';
+import { quoteLine, textLines } from '../text-lines.ts';
+
+/** A column as its header cell declares it. `type` keeps its spelling (`String` and `STRING` both occur). */
+export interface BpsvColumn {
+  readonly name: string;
+  readonly type: string;
+  /** Bytes of a HEX or DEC value, 0 for strings. */
+  readonly size: number;
+}
+
+/** A row, keyed by column name as written. */
+export type BpsvRow = Record<string, string>;
+
+/** A decoded table. */
+export interface Bpsv {
+  readonly columns: readonly BpsvColumn[];
+  /** Sequence number: a later answer never has a lower one. */
+  readonly seqn: number | undefined;
+  readonly rows: readonly BpsvRow[];
+}
+
+const format = 'BPSV table';
+
+/**
+ * Reads a table. An empty body, which the service sends for what it does not have, is a table without columns.
+ * @throws E_FORMAT when there is no header line (an error page, say) or a row has another number of cells
+ */
+export function decodeBpsv(bytes: Uint8Array): Bpsv {
+  let columns: BpsvColumn[] = [];
+  let seqn: number | undefined;
+  const rows: BpsvRow[] = [];
+  for (const line of textLines(bytes, format)) {
+    if (line.trim() === '') continue;
+    if (line.startsWith('#')) seqn = decodeSeqn(line) ?? seqn;
+    else if (columns.length === 0) columns = decodeHeader(line);
+    else rows.push(decodeRow(line, columns));
+  }
+  return { columns, seqn, rows };
+}
+
+function decodeSeqn(comment: string): number | undefined {
+  const digits = /^##\s*seqn\s*=\s*(\d{1,15})\s*$/i.exec(comment)?.[1];
+  return digits === undefined ? undefined : Number(digits);
+}
+
+function decodeHeader(line: string): BpsvColumn[] {
+  return line.split('|').map((cellText) => {
+    const [, name, type, size] = /^([^!]+)!([A-Za-z]+):(\d{1,9})$/.exec(cellText.trim()) ?? [];
+    if (name === undefined || type === undefined) {
+      throw formatError('E_FORMAT', format, 'no header line', { expected: 'Name!TYPE:size', found: quoteLine(line) });
+    }
+    return { name, type, size: Number(size) };
+  });
+}
+
+function decodeRow(line: string, columns: readonly BpsvColumn[]): BpsvRow {
+  const cells = line.split('|');
+  if (cells.length !== columns.length) {
+    throw formatError('E_FORMAT', format, `a row of ${cells.length} cells under ${columns.length} columns`, {
+      found: quoteLine(line),
+    });
+  }
+  return Object.fromEntries(columns.map((column, i) => [column.name, cells[i]!.trim()]));
+}
+
+/**
+ * Writes a table: header, sequence number if there is one, rows, LF after each line.
+ * @throws E_FORMAT when a cell holds a bar or a line break
+ */
+export function encodeBpsv(table: Bpsv): Uint8Array {
+  const header = table.columns.map(({ name, type, size }) => `${name}!${type}:${size}`).join('|');
+  const seqn = table.seqn === undefined ? [] : [`## seqn = ${table.seqn}`];
+  const rows = table.rows.map((row) => table.columns.map(({ name }) => encodeCell(row[name] ?? '')).join('|'));
+  return new TextEncoder().encode([header, ...seqn, ...rows].map((line) => `${line}\n`).join(''));
+}
+
+function encodeCell(text: string): string {
+  if (/[|\r\n]/.test(text)) {
+    throw formatError('E_FORMAT', format, 'a cell cannot hold a bar or a line break', { found: quoteLine(text) });
+  }
+  return text;
+}
+
+/**
+ * The value of the first of these columns that the row has, whatever the case of its name; undefined when there is
+ * none or it is empty.
+ */
+export function cell(row: Readonly<BpsvRow>, ...names: string[]): string | undefined {
+  for (const name of names) {
+    const column = Object.keys(row).find((key) => key.toLowerCase() === name.toLowerCase());
+    if (column !== undefined) return row[column] === '' ? undefined : row[column];
+  }
+  return undefined;
+}
