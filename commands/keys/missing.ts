@@ -1,6 +1,6 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
-import type { MissingKey } from '../../src/builds/missing-key.ts';
+import type { MissingKey } from '../../src/builds/keys/missing-key.ts';
 import { PakratCommand, sourceHelp } from '../../src/cli/base-command.ts';
 import { pakFlags } from '../../src/cli/pak-options.ts';
 

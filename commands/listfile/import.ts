@@ -1,5 +1,5 @@
 import * as Args from '@oclif/core/args';
-import type { ListfileChange } from '../../src/builds/listfile-import.ts';
+import type { ListfileChange } from '../../src/builds/listfile/listfile-import.ts';
 import { PakratCommand } from '../../src/cli/base-command.ts';
 
 export default class ListfileImport extends PakratCommand {
@@ -18,7 +18,7 @@ export default class ListfileImport extends PakratCommand {
     const { args, flags } = await this.parse(ListfileImport);
     const options = this.globals(flags);
     const { createReadStream } = await import('node:fs');
-    const { importListfile } = await import('../../src/builds/listfile-import.ts');
+    const { importListfile } = await import('../../src/builds/listfile/listfile-import.ts');
     const { openStore } = await import('../../src/store/store.ts');
     const { formatCount } = await import('../../src/cli/render/bytes.ts');
     const store = openStore(options.store, { create: true });

@@ -34,7 +34,7 @@ export default class PackUnreal extends PackCommand {
   async run(): Promise<PackReport> {
     const { args, flags } = await this.parse(PackUnreal);
     this.globals(flags);
-    const { writeUnrealPak } = await import('../../src/paks/unreal/write.ts');
+    const { writeUnrealPak } = await import('../../src/paks/unreal/write/write.ts');
     const { packKey } = await import('../../src/cli/pack.ts');
     const { parseSize } = await import('../../src/cli/render/bytes.ts');
     const blockSize = flags['block-size'] === undefined ? undefined : parseSize(flags['block-size']);

@@ -1,10 +1,10 @@
 import { setMaxListeners } from 'node:events';
 import { availableParallelism } from 'node:os';
 import { type Build, type BuildIdentity, openBuild } from '../builds/build.ts';
-import type { Cdn } from '../cdn/get-object.ts';
-import { type Host, Hosts, hostOf } from '../cdn/hosts.ts';
-import type { HttpClient, HttpGetter } from '../cdn/http.ts';
-import { type RateLimit, rateLimit, unlimited } from '../cdn/rate-limit.ts';
+import type { Cdn } from '../cdn/transport/get-object.ts';
+import { type Host, Hosts, hostOf } from '../cdn/transport/hosts.ts';
+import type { HttpClient, HttpGetter } from '../cdn/transport/http.ts';
+import { type RateLimit, rateLimit, unlimited } from '../cdn/transport/rate-limit.ts';
 import { openStore, type Store } from '../store/store.ts';
 import type { Engine, EngineOptions } from '../sync/engine.ts';
 import { type FetchTools, type SpanCommitter, spanCommitter, storeObjects } from '../sync/store-objects.ts';
@@ -154,7 +154,7 @@ export class Session {
 
   async #openHttp(): Promise<HttpClient> {
     if (this.#http === undefined) {
-      const { HttpClient } = await import('../cdn/http.ts');
+      const { HttpClient } = await import('../cdn/transport/http.ts');
       const { connectMs, idleMs } = this.#options.settings.network;
       this.#http = new HttpClient({ connectMs, idleMs, connections: this.#options.settings.sync.smallJobs });
     }

@@ -1,7 +1,7 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
-import { importListfile } from '../builds/listfile-import.ts';
-import { abortError } from '../cdn/http-head.ts';
+import { importListfile } from '../builds/listfile/listfile-import.ts';
+import { abortError } from '../cdn/transport/http-head.ts';
 import { codeOf, PakratError } from '../core/errors.ts';
 import { nameMatcher } from '../core/glob.ts';
 import { encodeKeyList } from '../formats/configs/key-list.ts';
@@ -10,7 +10,7 @@ import type { FolderFile } from '../publish/folder-files.ts';
 import { type PublishedBuild, publishBuild } from '../publish/publish-build.ts';
 import { type ServeStats, type StaticServer, serveFolder } from '../serve/static-server.ts';
 import type { ExtractFailure, ExtractResult } from '../sources/extract.ts';
-import type { Amount } from '../store/ledger.ts';
+import type { Amount } from '../store/ledger/ledger.ts';
 import { openStore } from '../store/store.ts';
 import type { SessionHooks } from './compose.ts';
 import { type Comparison, compareWithGame } from './demo/compare.ts';

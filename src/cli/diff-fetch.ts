@@ -1,7 +1,7 @@
 import type { Build } from '../builds/build.ts';
 import { compareBytes } from '../core/bytes.ts';
 import type { RecordTable } from '../core/tables/record-table.ts';
-import type { Amount } from '../store/ledger.ts';
+import type { Amount } from '../store/ledger/ledger.ts';
 import { selectEntries } from '../sync/selection.ts';
 import { planSync } from '../sync/sync-build.ts';
 import { wantedRow } from '../sync/wanted.ts';

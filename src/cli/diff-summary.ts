@@ -1,7 +1,7 @@
 import type { Difference, DiffItem } from '../sources/diff.ts';
 import { nameOf } from '../sources/diff-table.ts';
 import type { DecidedBy } from '../sources/diff-verdict.ts';
-import type { Amount } from '../store/ledger.ts';
+import type { Amount } from '../store/ledger/ledger.ts';
 import type { FetchNeed } from './diff-fetch.ts';
 
 /** Files and their decoded bytes, as far as sizes are known. */

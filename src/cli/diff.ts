@@ -5,7 +5,7 @@ import { isBuildSource } from '../sources/build-source.ts';
 import { type Difference, diffSources } from '../sources/diff.ts';
 import { folderSource } from '../sources/folder-source.ts';
 import type { Source } from '../sources/source.ts';
-import type { Amount } from '../store/ledger.ts';
+import type { Amount } from '../store/ledger/ledger.ts';
 import type { Session, SessionHooks } from './compose.ts';
 import { type FetchNeed, fetchNeed } from './diff-fetch.ts';
 import { type DiffSummary, summarize } from './diff-summary.ts';

@@ -1,5 +1,5 @@
 import { codeOf, type ErrorData, isPakratError, messageOf, PakratError } from '../core/errors.ts';
-import { sqliteError } from '../store/sqlite-error.ts';
+import { sqliteError } from '../store/ledger/sqlite-error.ts';
 import { exitCodeOf, exitCodes } from './exit-codes.ts';
 import { printableBlock } from './render/text.ts';
 

@@ -4,9 +4,9 @@ import { toHex } from '../core/bytes.ts';
 import { PakratError } from '../core/errors.ts';
 import { decodeArmadilloKey } from '../formats/armadillo.ts';
 import { decodeKeyList, decodeKeyRing, type TactKey } from '../formats/configs/key-list.ts';
-import { packlistKeys } from '../paks/nadeo/keys.ts';
-import { decodePacklist } from '../paks/nadeo/packlist.ts';
-import type { KeyRow, Ledger } from '../store/ledger.ts';
+import { packlistKeys } from '../paks/nadeo/keys/keys.ts';
+import { decodePacklist } from '../paks/nadeo/keys/packlist.ts';
+import type { KeyRow, Ledger } from '../store/ledger/ledger.ts';
 import { objectKeyRow } from '../store/object-keys.ts';
 import { packKeyRow } from './pack-keys.ts';
 

@@ -1,5 +1,5 @@
 import { PakratError } from '../core/errors.ts';
-import type { BuildRow } from '../store/ledger.ts';
+import type { BuildRow } from '../store/ledger/ledger.ts';
 import type { Store } from '../store/store.ts';
 import type { GlobalOptions } from './global-options.ts';
 import { parseBuildSpec, resolveBuild } from './resolve-build.ts';

@@ -1,4 +1,4 @@
-import type { MissingKey } from '../builds/missing-key.ts';
+import type { MissingKey } from '../builds/keys/missing-key.ts';
 import { PakratError } from '../core/errors.ts';
 import type { GlobalOptions } from './global-options.ts';
 import { type SourceContext, withSource } from './sources.ts';

@@ -7,7 +7,7 @@ import type { Session } from './compose.ts';
 export async function namesHint(source: Source, session: Session | undefined): Promise<string | undefined> {
   if (source.kind !== 'build' || session === undefined) return undefined;
   // Loaded when something is missing: most reading commands never need it.
-  const { ListfileIndex } = await import('../builds/listfile-index.ts');
+  const { ListfileIndex } = await import('../builds/listfile/listfile-index.ts');
   const list = ListfileIndex.open(session.store.layout);
   list?.close();
   return list === undefined

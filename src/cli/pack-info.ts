@@ -44,7 +44,7 @@ export type PackInfoFlags = {
  * @throws E_USAGE for what this version has no place for, and for a date that is none; as opening an included pack does
  */
 export async function packInfo(flags: PackInfoFlags, version: number): Promise<PackInfo> {
-  const { checkPackInfo, fileTime } = await import('../paks/nadeo/pack-info.ts');
+  const { checkPackInfo, fileTime } = await import('../paks/nadeo/header/pack-info.ts');
   const { author, 'author-nick': nick, 'author-zone': zone, 'author-extra': extra, created } = flags;
   const hasAuthor = [author, nick, zone, extra].some((part) => part !== undefined);
   const info: PackInfo = {
@@ -79,7 +79,7 @@ function parseDate(given: string): Date {
 }
 
 async function includedPacks(paths: readonly string[]) {
-  const { describeIncluded } = await import('../paks/nadeo/pack-info.ts');
+  const { describeIncluded } = await import('../paks/nadeo/header/pack-info.ts');
   const { fileSource } = await import('../files/file-source.ts');
   const packs: Awaited<ReturnType<typeof describeIncluded>>[] = [];
   for (const path of paths) {

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { fromHex, toHex } from '../core/bytes.ts';
 import type { NamedKey } from '../paks/nadeo/index.ts';
 import { storeLayout } from '../store/layout.ts';
-import { type KeyRow, Ledger } from '../store/ledger.ts';
+import { type KeyRow, Ledger } from '../store/ledger/ledger.ts';
 
 /*
  * Keys of NadeoPaks lie in the ledger beside the keys of builds, under a name that those cannot have: `nadeo:NAME:DIGITS`.

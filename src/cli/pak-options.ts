@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import * as Flags from '@oclif/core/flags';
 import { fromHex } from '../core/bytes.ts';
 import { isPakratError, messageOf, PakratError } from '../core/errors.ts';
-import type { QuakeEngine } from '../paks/quake-dir.ts';
+import type { QuakeEngine } from '../paks/quake/folder.ts';
 import type { LocalOptions } from '../sources/open-local.ts';
 
 const helpGroup = 'PAK';

@@ -1,8 +1,8 @@
-import type { HttpClient, HttpGetter } from '../cdn/http.ts';
-import { serviceUrls } from '../cdn/service-urls.ts';
+import type { HttpClient, HttpGetter } from '../cdn/transport/http.ts';
+import { serviceUrls } from '../cdn/versions/service-urls.ts';
 import { codeOf, PakratError } from '../core/errors.ts';
 import { type Bpsv, decodeBpsv } from '../formats/services/bpsv.ts';
-import type { Ledger } from '../store/ledger.ts';
+import type { Ledger } from '../store/ledger/ledger.ts';
 import { openStore } from '../store/store.ts';
 import type { GlobalOptions } from './global-options.ts';
 
@@ -39,7 +39,7 @@ export async function productAnswer(context: AnswerContext, product: string, end
   if (options.offline || http === undefined) return offlineAnswer(context, product, endpoint);
   const known = ledger.answers(product, endpoint)[0];
   // What talks to the network is loaded when it is needed, and so not by those that read what is held.
-  const { askVersionService } = await import('../cdn/version-service.ts');
+  const { askVersionService } = await import('../cdn/versions/version-service.ts');
   const setting = `service:${options.region}`;
   const answer = await askVersionService({
     product,
@@ -107,7 +107,7 @@ export async function withAnswers<Result>(
 }
 
 async function openHttp({ settings }: GlobalOptions): Promise<HttpClient> {
-  const { HttpClient } = await import('../cdn/http.ts');
+  const { HttpClient } = await import('../cdn/transport/http.ts');
   const { connectMs, idleMs } = settings.network;
   return new HttpClient({ connectMs, idleMs, connections: 2 });
 }

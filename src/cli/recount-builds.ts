@@ -1,5 +1,5 @@
 import { isPakratError } from '../core/errors.ts';
-import type { BuildRow, Ledger } from '../store/ledger.ts';
+import type { BuildRow, Ledger } from '../store/ledger/ledger.ts';
 import type { Selection } from '../sync/selection.ts';
 import { planSync } from '../sync/sync-build.ts';
 import { Session, type SessionHooks } from './compose.ts';

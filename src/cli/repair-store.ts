@@ -1,9 +1,9 @@
 import type { EntryPlace } from '../builds/objects.ts';
-import type { Cdn } from '../cdn/get-object.ts';
-import type { HealthKind } from '../cdn/hosts.ts';
+import type { Cdn } from '../cdn/transport/get-object.ts';
+import type { HealthKind } from '../cdn/transport/hosts.ts';
 import { isPakratError } from '../core/errors.ts';
 import { objectPath } from '../store/layout.ts';
-import type { BuildRow } from '../store/ledger.ts';
+import type { BuildRow } from '../store/ledger/ledger.ts';
 import type { RangeJob } from '../sync/fetch-range.ts';
 import type { KnownObject } from '../sync/known-objects.ts';
 import { checkPatch, checkSmallObject, type DamagedEntry } from '../sync/store-checks.ts';

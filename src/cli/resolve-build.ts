@@ -1,13 +1,13 @@
 import type { BuildIdentity } from '../builds/build.ts';
-import { hostsOfRow } from '../cdn/hosts.ts';
-import { rowOfRegion } from '../cdn/product-rows.ts';
-import { serviceUrls } from '../cdn/service-urls.ts';
+import { hostsOfRow } from '../cdn/transport/hosts.ts';
+import { rowOfRegion } from '../cdn/versions/region-rows.ts';
+import { serviceUrls } from '../cdn/versions/service-urls.ts';
 import { isKeyHex } from '../core/bytes.ts';
 import { isPakratError, PakratError } from '../core/errors.ts';
 import { together } from '../core/together.ts';
 import { type Bpsv, type BpsvRow, cell, decodeBpsv } from '../formats/services/bpsv.ts';
 import { isSafeCdnPath } from '../store/layout.ts';
-import type { BuildRow, Ledger } from '../store/ledger.ts';
+import type { BuildRow, Ledger } from '../store/ledger/ledger.ts';
 import type { GlobalOptions } from './global-options.ts';
 import { type AnswerContext, productAnswer } from './product-answer.ts';
 

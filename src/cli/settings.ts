@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ServiceTemplate } from '../cdn/service-urls.ts';
+import type { ServiceTemplate } from '../cdn/versions/service-urls.ts';
 import { messageOf, PakratError } from '../core/errors.ts';
 import { checkJson, type JsonSchema } from './json-schema.ts';
 import { packageRoot } from './package-root.ts';

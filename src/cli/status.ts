@@ -1,4 +1,4 @@
-import type { Amount } from '../store/ledger.ts';
+import type { Amount } from '../store/ledger/ledger.ts';
 import { openStore } from '../store/store.ts';
 import { formatBytes, plural } from './render/bytes.ts';
 import { renderTable } from './render/table.ts';

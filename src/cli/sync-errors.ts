@@ -1,6 +1,6 @@
 import type { BuildIdentity } from '../builds/build.ts';
 import { isPakratError, PakratError } from '../core/errors.ts';
-import type { Amount, Ledger } from '../store/ledger.ts';
+import type { Amount, Ledger } from '../store/ledger/ledger.ts';
 import type { TransferFailure } from '../sync/transfer.ts';
 import { formatBytes, plural } from './render/bytes.ts';
 

@@ -1,5 +1,5 @@
 import { PakratError } from '../core/errors.ts';
-import type { Amount } from '../store/ledger.ts';
+import type { Amount } from '../store/ledger/ledger.ts';
 import type { PatchedAmount } from '../sync/patch-plan.ts';
 import { requestCount } from '../sync/plan.ts';
 import { amountsByTag, type Selection } from '../sync/selection.ts';
@@ -104,7 +104,7 @@ async function sync(
   context: { options: GlobalOptions; hooks: SyncHooks; started: number; steps: StepProgress },
 ): Promise<SyncReport> {
   const { steps } = context;
-  const { lockStore } = await import('../store/lock.ts');
+  const { lockStore } = await import('../store/ledger/lock.ts');
   const unlock = request.dryRun || context.options.offline ? undefined : lockStore(session.store.layout.lock);
   try {
     // Its threads start while the version service and the configs are asked for.

@@ -1,9 +1,9 @@
-import { getIfChanged, type Validators } from '../cdn/get-if-changed.ts';
-import type { HttpGetter } from '../cdn/http.ts';
-import { redactUrl } from '../cdn/http-head.ts';
+import { getIfChanged, type Validators } from '../cdn/transport/get-if-changed.ts';
+import type { HttpGetter } from '../cdn/transport/http.ts';
+import { redactUrl } from '../cdn/transport/http-head.ts';
 import { PakratError } from '../core/errors.ts';
 import { decodeKeyList, type TactKey } from '../formats/configs/key-list.ts';
-import type { KeyRow, Ledger } from '../store/ledger.ts';
+import type { KeyRow, Ledger } from '../store/ledger/ledger.ts';
 import { openStore } from '../store/store.ts';
 import type { GlobalOptions } from './global-options.ts';
 
@@ -61,7 +61,7 @@ export async function updateKeys(options: GlobalOptions, request: KeyUpdateReque
   }
   const store = openStore(options.store, { create: true });
   try {
-    const { HttpClient } = await import('../cdn/http.ts');
+    const { HttpClient } = await import('../cdn/transport/http.ts');
     const { connectMs, idleMs } = options.settings.network;
     const http = new HttpClient({ connectMs, idleMs, connections: 1 });
     try {

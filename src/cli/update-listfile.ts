@@ -30,7 +30,7 @@ export async function runListfileUpdate(
   const { connectMs, idleMs, attemptsPerHost: attempts } = options.settings.network;
   const store = openStore(options.store, { create: true });
   try {
-    const { HttpClient } = await import('../cdn/http.ts');
+    const { HttpClient } = await import('../cdn/transport/http.ts');
     const http = new HttpClient({ connectMs, idleMs, connections: 1 });
     const onProgress = (done: number, total: number): void => progress.update({ phase: 'names', done, total });
     try {

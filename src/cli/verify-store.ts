@@ -2,8 +2,8 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { codeOf, isPakratError, PakratError } from '../core/errors.ts';
 import type { VerifyProblem, VerifyResult } from '../sources/verify.ts';
-import type { BuildRow } from '../store/ledger.ts';
-import { lockStore } from '../store/lock.ts';
+import type { BuildRow } from '../store/ledger/ledger.ts';
+import { lockStore } from '../store/ledger/lock.ts';
 import { openStore, type Store } from '../store/store.ts';
 import { belongsTo, type KnownObject, knownObjects } from '../sync/known-objects.ts';
 import {

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { join, sep } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type RateLimit, rateLimit, unlimited } from '../cdn/rate-limit.ts';
+import { type RateLimit, rateLimit, unlimited } from '../cdn/transport/rate-limit.ts';
 import { codeOf } from '../core/errors.ts';
 import { isSafeCdnPath } from '../store/layout.ts';
 import { type ByteRange, parseRange } from './byte-range.ts';

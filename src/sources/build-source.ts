@@ -11,7 +11,7 @@ import {
   resolveParts,
   sizeOf,
 } from '../builds/files.ts';
-import { missingKeys } from '../builds/missing-keys.ts';
+import { missingKeys } from '../builds/keys/missing-keys.ts';
 import type { EntryPlace } from '../builds/objects.ts';
 import { isPakratError } from '../core/errors.ts';
 import { localeNames } from '../formats/roots/locale.ts';

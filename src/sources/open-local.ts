@@ -5,7 +5,7 @@ import { fileSource } from '../files/file-source.ts';
 import { findPakFamily, openPak } from '../paks/index.ts';
 import type { NamedKey } from '../paks/nadeo/index.ts';
 import type { Pak, PakOptions } from '../paks/pak.ts';
-import type { QuakeEngine } from '../paks/quake-dir.ts';
+import type { QuakeEngine } from '../paks/quake/folder.ts';
 
 /** What may be told about a local source, for all families together; each takes what is its own. Plain data, for it travels to threads. */
 export interface LocalOptions extends PakOptions {
@@ -38,7 +38,7 @@ export async function findLocal(path: string, options: LocalOptions): Promise<Lo
   const stat = fs.statSync(path, { throwIfNoEntry: false });
   if (stat === undefined) throw new PakratError('E_NOT_FOUND', `there is no ${path}`, { data: { path } });
   if (!stat.isDirectory()) return { path, kind: 'file', options };
-  const { isQuakeFolder } = await import('../paks/quake-dir.ts');
+  const { isQuakeFolder } = await import('../paks/quake/folder.ts');
   const { isUnrealFolder } = await import('../paks/unreal/folder.ts');
   const isAskedFor = options.engine !== undefined || (options.games?.length ?? 0) > 0;
   if (isAskedFor || isQuakeFolder(path)) return { path, kind: 'quake-folder', options };
@@ -55,7 +55,7 @@ function notAPakFolder(path: string): PakratError {
 
 /** Opens a local source. Needs `close`. Throws as the families do, and E_NOT_FOUND or E_STORE when a file cannot be opened. */
 export async function openLocal({ path, kind, options }: LocalPlace): Promise<Pak> {
-  if (kind === 'quake-folder') return (await import('../paks/quake-dir.ts')).openQuakeFolder(path, options);
+  if (kind === 'quake-folder') return (await import('../paks/quake/folder.ts')).openQuakeFolder(path, options);
   if (kind === 'unreal-folder') return (await import('../paks/unreal/folder.ts')).openUnrealFolder(path, options);
   return openLocalSource(await fileSource(path), options);
 }

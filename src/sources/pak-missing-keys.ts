@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import { addFile, type MissingKey } from '../builds/missing-key.ts';
+import { addFile, type MissingKey } from '../builds/keys/missing-key.ts';
 import { isPakratError, type PakratError } from '../core/errors.ts';
 import type { Pak, PakEntry } from '../paks/pak.ts';
 

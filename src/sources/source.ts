@@ -1,4 +1,4 @@
-import type { MissingKey } from '../builds/missing-key.ts';
+import type { MissingKey } from '../builds/keys/missing-key.ts';
 
 /** A file of a source, as listed. */
 export interface SourceEntry {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { codeOf, PakratError } from '../core/errors.ts';
 import { makeFolderDurable, storeError, writeFileDurable } from '../files/durable.ts';
 import { type ObjectName, objectPath, type StoreLayout, storeLayout } from './layout.ts';
-import { Ledger } from './ledger.ts';
+import { Ledger } from './ledger/ledger.ts';
 import { type ObjectKeys, objectKeys } from './object-keys.ts';
 
 /** An open store: the folder, its ledger, and where objects lie in it. Needs `close`. */

@@ -1,6 +1,6 @@
 import * as fs from 'node:fs';
 import type { Build } from '../builds/build.ts';
-import { abortError } from '../cdn/http-head.ts';
+import { abortError } from '../cdn/transport/http-head.ts';
 import { codeOf, messageOf, PakratError } from '../core/errors.ts';
 import { md5Hex } from '../core/hash.ts';
 import { ByteReader } from '../core/reader.ts';

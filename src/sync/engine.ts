@@ -1,8 +1,8 @@
 import { setMaxListeners } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import { HttpClient, type HttpLimits } from '../cdn/http.ts';
-import { abortError } from '../cdn/http-head.ts';
-import { rateLimit, unlimited } from '../cdn/rate-limit.ts';
+import { HttpClient, type HttpLimits } from '../cdn/transport/http.ts';
+import { abortError } from '../cdn/transport/http-head.ts';
+import { rateLimit, unlimited } from '../cdn/transport/rate-limit.ts';
 import { messageOf, PakratError } from '../core/errors.ts';
 import type { Span } from '../store/spans.ts';
 import { fetchRange, type RangeJob, type RangeResult } from './fetch-range.ts';

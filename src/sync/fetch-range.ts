@@ -1,6 +1,6 @@
-import type { HttpGetter } from '../cdn/http.ts';
-import { checkRangeHead } from '../cdn/http-head.ts';
-import type { RateLimit } from '../cdn/rate-limit.ts';
+import type { HttpGetter } from '../cdn/transport/http.ts';
+import { checkRangeHead } from '../cdn/transport/http-head.ts';
+import type { RateLimit } from '../cdn/transport/rate-limit.ts';
 import { codeOf, type ErrorData, messageOf, PakratError } from '../core/errors.ts';
 import { storeError } from '../files/durable.ts';
 import type { Span } from '../store/spans.ts';

@@ -1,6 +1,6 @@
 import * as fs from 'node:fs';
 import PQueue from 'p-queue';
-import { indexName } from '../builds/indices.ts';
+import { indexName } from '../builds/indices/indices.ts';
 import type { EntryPlace } from '../builds/objects.ts';
 import { fromHex } from '../core/bytes.ts';
 import { codeOf } from '../core/errors.ts';

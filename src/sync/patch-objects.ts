@@ -1,4 +1,4 @@
-import { indexName, readIndices } from '../builds/indices.ts';
+import { indexName, readIndices } from '../builds/indices/indices.ts';
 import { toHex } from '../core/bytes.ts';
 import { isPakratError, PakratError } from '../core/errors.ts';
 import type { IndexEntry } from '../formats/indices/archive-index.ts';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Build } from '../builds/build.ts';
+import { PagedIndex } from '../builds/indices/paged-index.ts';
 import type { EntryPlace } from '../builds/objects.ts';
-import { PagedIndex } from '../builds/paged-index.ts';
 import { toHex } from '../core/bytes.ts';
 import { codeOf, isPakratError } from '../core/errors.ts';
 import { decodeCdnConfig } from '../formats/configs/cdn-config.ts';

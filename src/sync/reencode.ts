@@ -1,5 +1,5 @@
 import { setImmediate as giveWay } from 'node:timers/promises';
-import { abortError } from '../cdn/http-head.ts';
+import { abortError } from '../cdn/transport/http-head.ts';
 import { concatBytes } from '../core/bytes.ts';
 import { md5 } from '../core/hash.ts';
 import { type EncodedBlte, encodeChunk } from '../formats/blte/encode.ts';

@@ -1,7 +1,7 @@
 import * as fs from 'node:fs';
 import PQueue from 'p-queue';
 import type { EntryPlace, Objects } from '../builds/objects.ts';
-import { type Cdn, getObject } from '../cdn/get-object.ts';
+import { type Cdn, getObject } from '../cdn/transport/get-object.ts';
 import { codeOf, type ErrorCode, PakratError } from '../core/errors.ts';
 import { md5Hex } from '../core/hash.ts';
 import { moveDurable, storeError } from '../files/durable.ts';

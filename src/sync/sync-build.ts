@@ -1,10 +1,10 @@
 import type { Build } from '../builds/build.ts';
-import type { Cdn } from '../cdn/get-object.ts';
+import type { Cdn } from '../cdn/transport/get-object.ts';
 import { toHex } from '../core/bytes.ts';
 import type { RecordTable } from '../core/tables/record-table.ts';
 import { together } from '../core/together.ts';
 import { objectPath } from '../store/layout.ts';
-import type { Amount } from '../store/ledger.ts';
+import type { Amount } from '../store/ledger/ledger.ts';
 import { mergeSpans, type Span } from '../store/spans.ts';
 import type { Store } from '../store/store.ts';
 import type { Engine } from './engine.ts';

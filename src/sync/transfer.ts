@@ -1,7 +1,7 @@
 import PQueue from 'p-queue';
-import { askHosts } from '../cdn/ask-hosts.ts';
-import type { HealthKind, Hosts } from '../cdn/hosts.ts';
-import { abortError } from '../cdn/http-head.ts';
+import { askHosts } from '../cdn/transport/ask-hosts.ts';
+import type { HealthKind, Hosts } from '../cdn/transport/hosts.ts';
+import { abortError } from '../cdn/transport/http-head.ts';
 import { codeOf, type ErrorCode, PakratError } from '../core/errors.ts';
 import type { Engine } from './engine.ts';
 import type { RangeJob, RangeTarget } from './fetch-range.ts';

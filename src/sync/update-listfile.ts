@@ -1,15 +1,15 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
-import { type ListfileChange, lockListfile, replaceListfile } from '../builds/listfile-import.ts';
-import { listfileVersion } from '../builds/listfile-index.ts';
-import { type DownloadOptions, type DownloadTarget, download } from '../cdn/download.ts';
-import type { Validators } from '../cdn/get-if-changed.ts';
-import type { HttpGetter } from '../cdn/http.ts';
-import { type HttpHead, redactUrl } from '../cdn/http-head.ts';
+import { type ListfileChange, lockListfile, replaceListfile } from '../builds/listfile/listfile-import.ts';
+import { listfileVersion } from '../builds/listfile/listfile-index.ts';
+import { type DownloadOptions, type DownloadTarget, download } from '../cdn/transport/download.ts';
+import type { Validators } from '../cdn/transport/get-if-changed.ts';
+import type { HttpGetter } from '../cdn/transport/http.ts';
+import { type HttpHead, redactUrl } from '../cdn/transport/http-head.ts';
 import { codeOf, formatError } from '../core/errors.ts';
 import { makeFolderDurable, storeError, writeAll } from '../files/durable.ts';
 import type { StoreLayout } from '../store/layout.ts';
-import type { Ledger } from '../store/ledger.ts';
+import type { Ledger } from '../store/ledger/ledger.ts';
 import type { Store } from '../store/store.ts';
 
 /** The largest list that is believed. */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import type { SyncReport } from '../../src/cli/sync.ts';
 import type { ExtractResult } from '../../src/sources/extract.ts';
-import { openDatabase, prepare } from '../../src/store/sqlite.ts';
+import { openDatabase, prepare } from '../../src/store/ledger/sqlite.ts';
 import { makeEncryptedTree, writeTreeKey } from '../support/armadillo-tree.ts';
 import { checkHeldBytes } from '../support/held-bytes.ts';
 import { freePort } from '../support/loopback.ts';

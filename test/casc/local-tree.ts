@@ -1,6 +1,6 @@
 import { createReadStream, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { importListfile } from '../../src/builds/listfile-import.ts';
+import { importListfile } from '../../src/builds/listfile/listfile-import.ts';
 import { globalOptions } from '../../src/cli/global-options.ts';
 import { importKeys } from '../../src/cli/import-keys.ts';
 import { withSource } from '../../src/cli/sources.ts';

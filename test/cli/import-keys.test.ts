@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { importKeys } from '../../src/cli/import-keys.ts';
-import { Ledger } from '../../src/store/ledger.ts';
+import { Ledger } from '../../src/store/ledger/ledger.ts';
 import { conformancePath, describeConformance } from '../support/conformance.ts';
 
 let folder: string;

@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { HttpClient } from '../../src/cdn/http.ts';
+import { HttpClient } from '../../src/cdn/transport/http.ts';
 import { type AnswerContext, productAnswer } from '../../src/cli/product-answer.ts';
 import { loadSettings } from '../../src/cli/settings.ts';
-import { Ledger } from '../../src/store/ledger.ts';
+import { Ledger } from '../../src/store/ledger/ledger.ts';
 import { httpServer, type Loopback } from '../support/loopback.ts';
 
 let folder: string;

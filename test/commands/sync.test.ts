@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import type { SyncReport } from '../../src/cli/sync.ts';
 import type { ExtractResult } from '../../src/sources/extract.ts';
-import { openDatabase, prepare } from '../../src/store/sqlite.ts';
+import { openDatabase, prepare } from '../../src/store/ledger/sqlite.ts';
 import { freePort } from '../support/loopback.ts';
 import { type LyingServer, lyingServer } from '../support/lying-server.ts';
 import { pakratJson, runPakrat, runShell, startPakrat } from '../support/run-pakrat.ts';

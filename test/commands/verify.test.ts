@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { openDatabase, prepare } from '../../src/store/sqlite.ts';
+import { openDatabase, prepare } from '../../src/store/ledger/sqlite.ts';
 import { conformanceBytes, describeConformance } from '../support/conformance.ts';
 import { pakratJson, runPakrat } from '../support/run-pakrat.ts';
 import { scratchFolder } from '../support/scratch.ts';

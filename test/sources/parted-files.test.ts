@@ -4,7 +4,7 @@ import { expect, test } from '@jest/globals';
 import { bytesSource } from '../../src/core/byte-source.ts';
 import { PakratError } from '../../src/core/errors.ts';
 import type { Pak } from '../../src/paks/pak.ts';
-import { writeUnrealPak } from '../../src/paks/unreal/write.ts';
+import { writeUnrealPak } from '../../src/paks/unreal/write/write.ts';
 import { type ExtractResult, extractFiles } from '../../src/sources/extract.ts';
 import { openLocalSource } from '../../src/sources/open-local.ts';
 import { pakSource } from '../../src/sources/pak-source.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { armadillo } from '../../src/formats/armadillo.ts';
-import { Ledger } from '../../src/store/ledger.ts';
+import { Ledger } from '../../src/store/ledger/ledger.ts';
 import { objectKeyRow, objectKeys } from '../../src/store/object-keys.ts';
 import { codeOf } from '../support/thrown-code.ts';
 

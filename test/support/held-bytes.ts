@@ -1,6 +1,6 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
-import { Ledger } from '../../src/store/ledger.ts';
+import { Ledger } from '../../src/store/ledger/ledger.ts';
 import { covers, type Span } from '../../src/store/spans.ts';
 import { openStore } from '../../src/store/store.ts';
 

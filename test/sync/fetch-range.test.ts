@@ -1,7 +1,7 @@
 import * as fs from 'node:fs';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { HttpClient } from '../../src/cdn/http.ts';
-import { rateLimit, unlimited } from '../../src/cdn/rate-limit.ts';
+import { HttpClient } from '../../src/cdn/transport/http.ts';
+import { rateLimit, unlimited } from '../../src/cdn/transport/rate-limit.ts';
 import { mergeSpans, type Span, spanBytes } from '../../src/store/spans.ts';
 import { fetchRange, type RangeJob, type RangeResult, type RangeTools } from '../../src/sync/fetch-range.ts';
 import { StageRoom } from '../../src/sync/stage.ts';

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { importListfile } from '../../src/builds/listfile-import.ts';
+import { importListfile } from '../../src/builds/listfile/listfile-import.ts';
 import { toHex } from '../../src/core/bytes.ts';
 import type { Download } from '../../src/formats/manifests/download.ts';
 import { storeLayout } from '../../src/store/layout.ts';

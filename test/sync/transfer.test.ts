@@ -1,9 +1,9 @@
 import * as fs from 'node:fs';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { type Cdn, getObject } from '../../src/cdn/get-object.ts';
-import { Hosts } from '../../src/cdn/hosts.ts';
-import { HttpClient } from '../../src/cdn/http.ts';
-import { unlimited } from '../../src/cdn/rate-limit.ts';
+import { type Cdn, getObject } from '../../src/cdn/transport/get-object.ts';
+import { Hosts } from '../../src/cdn/transport/hosts.ts';
+import { HttpClient } from '../../src/cdn/transport/http.ts';
+import { unlimited } from '../../src/cdn/transport/rate-limit.ts';
 import { mergeSpans, type Span, spanBytes } from '../../src/store/spans.ts';
 import { type Engine, localEngine } from '../../src/sync/engine.ts';
 import type { RangeJob, RangeResult, RangeTarget } from '../../src/sync/fetch-range.ts';

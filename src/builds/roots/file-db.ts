@@ -5,7 +5,7 @@ import { decodeChunk } from '../../formats/blte/chunk.ts';
 import type { KeyRing } from '../../formats/blte/keys.ts';
 import type { BuildConfig, ManifestKeys } from '../../formats/configs/build-config.ts';
 import { configKey, configSize } from '../../formats/configs/config-file.ts';
-import { iterate, openDatabase, prepare } from '../../store/sqlite.ts';
+import { iterate, openDatabase, prepare } from '../../store/ledger/sqlite.ts';
 import type { NameRow } from './name-table.ts';
 
 /*

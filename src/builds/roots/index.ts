@@ -11,7 +11,7 @@ import { isOverwatchRoot } from '../../formats/roots/overwatch.ts';
 import { isTextRoot } from '../../formats/roots/text.ts';
 import { isWowRoot } from '../../formats/roots/wow.ts';
 import type { StoreLayout } from '../../store/layout.ts';
-import type { ListfileIndex } from '../listfile-index.ts';
+import type { ListfileIndex } from '../listfile/listfile-index.ts';
 import { diablo3Rows } from './diablo3.ts';
 import type { LoadPart } from './diablo4.ts';
 import { fileDbKeys, fileDbRows } from './file-db.ts';

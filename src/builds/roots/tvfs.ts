@@ -6,7 +6,7 @@ import type { ManifestKeys } from '../../formats/configs/build-config.ts';
 import { decodeTvfs, parseWowTvfsName, type TvfsSpan } from '../../formats/roots/tvfs.ts';
 import type { StoreLayout } from '../../store/layout.ts';
 import { writeLookupFile } from '../../store/lookup-file.ts';
-import type { ListfileIndex } from '../listfile-index.ts';
+import type { ListfileIndex } from '../listfile/listfile-index.ts';
 import { diablo4Naming, type LoadPart } from './diablo4.ts';
 import { type NameRow, type Note, openNameTable } from './name-table.ts';
 import type { Root } from './root.ts';

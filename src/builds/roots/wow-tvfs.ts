@@ -4,7 +4,7 @@ import { sortRecords } from '../../core/tables/sort-records.ts';
 import { ByteWriter } from '../../core/writer.ts';
 import type { TvfsSpan, WowTvfsName } from '../../formats/roots/tvfs.ts';
 import { LookupFile } from '../../store/lookup-file.ts';
-import type { ListfileIndex } from '../listfile-index.ts';
+import type { ListfileIndex } from '../listfile/listfile-index.ts';
 import { listedNames } from './listed-names.ts';
 import type { FileVariant, Root } from './root.ts';
 

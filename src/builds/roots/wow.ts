@@ -15,7 +15,7 @@ import {
 } from '../../formats/roots/wow.ts';
 import type { StoreLayout } from '../../store/layout.ts';
 import { LookupFile, writeLookupFile } from '../../store/lookup-file.ts';
-import type { ListfileIndex } from '../listfile-index.ts';
+import type { ListfileIndex } from '../listfile/listfile-index.ts';
 import { listedNames } from './listed-names.ts';
 import type { FileVariant, Root } from './root.ts';
 

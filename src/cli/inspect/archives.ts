@@ -3,7 +3,7 @@ import { ByteReader } from '../../core/reader.ts';
 import { RecordTable } from '../../core/tables/record-table.ts';
 import { decodeBltePrefix, ekeyOfBlte } from '../../formats/blte/header.ts';
 import { pakFamilies } from '../../paks/index.ts';
-import { decodePacklist } from '../../paks/nadeo/packlist.ts';
+import { decodePacklist } from '../../paks/nadeo/keys/packlist.ts';
 import { type Description, indexedTable } from './description.ts';
 
 const blteMagic = Uint8Array.of(0x42, 0x4c, 0x54, 0x45);

@@ -1,4 +1,4 @@
-import type { MissingKey } from '../../builds/missing-key.ts';
+import type { MissingKey } from '../../builds/keys/missing-key.ts';
 import { formatBytes, formatCount } from './bytes.ts';
 import { type Column, renderTable } from './table.ts';
 import { printable } from './text.ts';

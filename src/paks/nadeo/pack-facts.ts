@@ -1,9 +1,9 @@
 import { toHex } from '../../core/bytes.ts';
 import type { PakratError } from '../../core/errors.ts';
-import type { NadeoEntry } from './entry-list.ts';
-import { type PackAuthor, type PrivateHeaderV6, type PublicHeader, packTime } from './header-v6.ts';
-import { headerFlag, type KeyCandidate } from './keys.ts';
-import type { OpenedHeader } from './open-header.ts';
+import type { NadeoEntry } from './directory/entry-list.ts';
+import { type PackAuthor, type PrivateHeaderV6, type PublicHeader, packTime } from './header/header-v6.ts';
+import type { OpenedHeader } from './header/open-header.ts';
+import { headerFlag, type KeyCandidate } from './keys/keys.ts';
 
 /** What `info` shows of a pack, as plain JSON; fields that are not set are left out. */
 export function packFacts(

@@ -1,6 +1,6 @@
 import { isPakratError, type PakratError } from '../../core/errors.ts';
+import { methodName } from './entries/method-names.ts';
 import { type Footer, newestVersion } from './footer.ts';
-import { methodName } from './method-names.ts';
 import type { OpenedIndex } from './open.ts';
 
 /** Versions of the engine that wrote a version of the format. */

@@ -12,12 +12,12 @@
 import { basename, join, resolve } from 'node:path';
 import { codeOf, isPakratError, PakratError } from '../../core/errors.ts';
 import { fileSource } from '../../files/file-source.ts';
-import { type Layer, stackLayers } from '../layers.ts';
 import { walkFiles } from '../loose-files.ts';
 import { foldName } from '../names.ts';
 import type { LockedPart, Pak, PakOptions } from '../pak.ts';
+import { type Layer, stackLayers } from '../search-path.ts';
 import { hasFooterMagic, maxFooterSize } from './footer.ts';
-import { mountedName } from './mount-point.ts';
+import { mountedName } from './index/mount-point.ts';
 import { openUnrealPak } from './open.ts';
 
 const patchOrder = 100;

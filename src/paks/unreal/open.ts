@@ -2,11 +2,11 @@ import type { ByteSource } from '../../core/byte-source.ts';
 import { codeOf, isPakratError, type PakratError } from '../../core/errors.ts';
 import { nameDecoder } from '../names.ts';
 import type { PakOptions, PakProblem } from '../pak.ts';
-import type { EncodedFormat } from './encoded-entry.ts';
 import { decodeFooter, type Footer, maxFooterSize } from './footer.ts';
-import type { DecodedIndex } from './index-rows.ts';
+import type { EncodedFormat } from './index/encoded-entry.ts';
+import type { DecodedIndex } from './index/index-rows.ts';
+import { IndexOpener } from './index/open-index.ts';
 import { aesKeys } from './keys.ts';
-import { IndexOpener } from './open-index.ts';
 import { UnrealPak } from './unreal-pak.ts';
 
 const pathHashVersion = 10;
@@ -65,14 +65,14 @@ async function readIndex({ source, footer, format, options }: IndexWork): Promis
   const opened = { seed: 0n, findRow: undefined, problems: opener.problems, key: opener.key, readRest: async () => {} };
   // Each form is loaded for the PAKs that have it: a PAK has one.
   if (footer.isFrozen) {
-    const { decodeFrozenIndex } = await import('./frozen-index.ts');
+    const { decodeFrozenIndex } = await import('./index/frozen-index.ts');
     return { ...opened, ...decodeFrozenIndex(bytes, format) };
   }
   if (footer.version < pathHashVersion) {
-    const { decodeLegacyIndex } = await import('./legacy-index.ts');
+    const { decodeLegacyIndex } = await import('./index/legacy-index.ts');
     return { ...opened, ...decodeLegacyIndex(bytes, format, decodeName) };
   }
-  const { decodePrimaryIndex, decodePathHashPart, decodeDirectoryPart } = await import('./primary-index.ts');
+  const { decodePrimaryIndex, decodePathHashPart, decodeDirectoryPart } = await import('./index/primary-index.ts');
   const index = decodePrimaryIndex(bytes, format, decodeName);
   const parts = { index, format, decodeName };
   const { directory, pathHashes, seed } = index;

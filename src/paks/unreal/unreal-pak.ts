@@ -1,15 +1,15 @@
 import type { ByteSource } from '../../core/byte-source.ts';
 import { isPakratError, type PakratError } from '../../core/errors.ts';
 import type { Pak, PakEntry, PakOptions, PakProblem } from '../pak.ts';
-import type { UnrealContent } from './content.ts';
 import { unrealFacts, unrealNotes } from './describe.ts';
+import type { UnrealContent } from './entries/content.ts';
+import { hasOwnChecksum } from './entries/method-names.ts';
+import { UnrealEntry } from './entries/unreal-entry.ts';
 import type { Footer } from './footer.ts';
-import { RowList } from './index-rows.ts';
-import { hasOwnChecksum } from './method-names.ts';
-import { relativeNames } from './mount-point.ts';
+import { RowList } from './index/index-rows.ts';
+import { relativeNames } from './index/mount-point.ts';
+import { RowNames } from './index/row-names.ts';
 import type { OpenedIndex, PakFormat } from './open.ts';
-import { RowNames } from './row-names.ts';
-import { UnrealEntry } from './unreal-entry.ts';
 
 /** What a PAK is made of. */
 export interface UnrealParts {
@@ -116,7 +116,7 @@ export class UnrealPak implements Pak {
   }
 
   #open(): Promise<UnrealContent> {
-    this.#content ??= import('./content.ts').then(
+    this.#content ??= import('./entries/content.ts').then(
       ({ UnrealContent }) => new UnrealContent(this.#parts, this.#index, this.#entries),
     );
     return this.#content;

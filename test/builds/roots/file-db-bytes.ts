@@ -1,5 +1,5 @@
 import { fromHex } from '../../../src/core/bytes.ts';
-import { openDatabase, prepare } from '../../../src/store/sqlite.ts';
+import { openDatabase, prepare } from '../../../src/store/ledger/sqlite.ts';
 
 /** A file of a file database. Keys are hex. */
 export interface DbFile {

@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import { ListfileIndex } from '../../../src/builds/listfile-index.ts';
+import { ListfileIndex } from '../../../src/builds/listfile/listfile-index.ts';
 import { openRoot, type RootPlace } from '../../../src/builds/roots/index.ts';
 import type { Root } from '../../../src/builds/roots/root.ts';
 import { toHex } from '../../../src/core/bytes.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { importListfile } from '../../../src/builds/listfile-import.ts';
+import { importListfile } from '../../../src/builds/listfile/listfile-import.ts';
 import { getVariant } from '../../../src/builds/roots/variant.ts';
 import { fromHex, toHex } from '../../../src/core/bytes.ts';
 import { md5Hex } from '../../../src/core/hash.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { importListfile } from '../../../src/builds/listfile-import.ts';
+import { importListfile } from '../../../src/builds/listfile/listfile-import.ts';
 import type { Root } from '../../../src/builds/roots/root.ts';
 import { fromHex, toHex } from '../../../src/core/bytes.ts';
 import { nameHash } from '../../../src/core/jenkins.ts';

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import type { IncomingMessage, RequestListener } from 'node:http';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { ListfileIndex } from '../../../src/builds/listfile-index.ts';
+import { ListfileIndex } from '../../../src/builds/listfile/listfile-index.ts';
 import { storeLayout } from '../../../src/store/layout.ts';
 import type { ListfileUpdate } from '../../../src/sync/update-listfile.ts';
 import { httpServer, type Loopback } from '../../support/loopback.ts';

@@ -4,13 +4,17 @@ import { type ByteSource, bytesSource } from '../../../src/core/byte-source.ts';
 import { concatBytes, fromHex } from '../../../src/core/bytes.ts';
 import { md5Hex } from '../../../src/core/hash.ts';
 import { ByteWriter } from '../../../src/core/writer.ts';
-import { packCipherKey } from '../../../src/paks/nadeo/cipher-stream.ts';
-import type { KnownMix } from '../../../src/paks/nadeo/entry-reader.ts';
-import { type EntryMethod, steppedPieces } from '../../../src/paks/nadeo/gbx-entry.ts';
-import { emptyPublicHeader, encodePrivateHeaderV6, encodePublicHeader } from '../../../src/paks/nadeo/header-v6.ts';
+import { packCipherKey } from '../../../src/paks/nadeo/entries/cipher-stream.ts';
+import type { KnownMix } from '../../../src/paks/nadeo/entries/entry-reader.ts';
+import { SealedRegion } from '../../../src/paks/nadeo/entries/sealed-region.ts';
+import { type EntryMethod, steppedPieces } from '../../../src/paks/nadeo/gbx/gbx-entry.ts';
+import {
+  emptyPublicHeader,
+  encodePrivateHeaderV6,
+  encodePublicHeader,
+} from '../../../src/paks/nadeo/header/header-v6.ts';
 import { type NadeoPackFile, type NadeoWriteOptions, writeNadeoPak } from '../../../src/paks/nadeo/index.ts';
-import { keyFromBase } from '../../../src/paks/nadeo/keys.ts';
-import { SealedRegion } from '../../../src/paks/nadeo/sealed-region.ts';
+import { keyFromBase } from '../../../src/paks/nadeo/keys/keys.ts';
 
 /** The base key that all packs of these tests have. */
 export const baseKey = fromHex('00112233445566778899aabbccddeeff');

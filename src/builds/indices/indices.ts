@@ -1,0 +1,57 @@
+import * as fs from 'node:fs';
+import { join } from 'node:path';
+import { codeOf } from '../../core/errors.ts';
+import { writeFileDurable } from '../../files/durable.ts';
+import type { CdnConfig } from '../../formats/configs/cdn-config.ts';
+import { encodeArchiveGroup } from '../../formats/indices/archive-group.ts';
+import { type ArchiveIndex, decodeArchiveIndex } from '../../formats/indices/archive-index.ts';
+import type { ObjectName } from '../../store/layout.ts';
+import type { BuildPlace } from '../build.ts';
+import type { Objects } from '../objects.ts';
+import { PagedIndex } from './paged-index.ts';
+
+/** The sorted index of all archives of a CDN config; made from their indices when it is not there or not whole. */
+export async function openGroup(place: BuildPlace, cdnConfig: CdnConfig): Promise<PagedIndex | undefined> {
+  const { store, identity, objects } = place;
+  if (cdnConfig.archives.length === 0) return undefined;
+  const file = join(store.layout.groups, `${identity.cdnConfig}.index`);
+  try {
+    return new PagedIndex(file);
+  } catch (error) {
+    // A damaged group is made again from the indices.
+    if (codeOf(error) !== 'ENOENT' && !isDamage(error)) throw error;
+  }
+  place.onStep?.(`${cdnConfig.archives.length} archive indices`);
+  const indices = await readIndices(
+    objects,
+    cdnConfig.archives.map((hash) => indexName(identity.cdnPath, 'data', hash)),
+  );
+  const { bytes } = encodeArchiveGroup(indices);
+  writeFileDurable(file, bytes, store.layout.temporary);
+  return new PagedIndex(file);
+}
+
+function isDamage(error: unknown): boolean {
+  return codeOf(error)?.startsWith('E_FORMAT') === true || codeOf(error) === 'E_INTEGRITY';
+}
+
+/** The index of the loose objects; undefined when the CDN config names none. */
+export async function openFileIndex(place: BuildPlace, cdnConfig: CdnConfig): Promise<ArchiveIndex | undefined> {
+  const { fileIndex } = cdnConfig;
+  if (fileIndex === undefined) return undefined;
+  return (await readIndices(place.objects, [indexName(place.identity.cdnPath, 'data', fileIndex)]))[0];
+}
+
+/** Some indices, in the order of their names; fetched where they are not there. */
+export async function readIndices(objects: Objects, names: readonly ObjectName[]): Promise<ArchiveIndex[]> {
+  const files = await objects.indices(names);
+  return names.map((name, i) => {
+    const bytes = new Uint8Array(fs.readFileSync(files[i]!));
+    return decodeArchiveIndex(objects.decrypt?.(name, bytes, 0) ?? bytes, name.hash);
+  });
+}
+
+/** The name of an index object. */
+export function indexName(cdnPath: string, kind: 'data' | 'patch', hash: string): ObjectName {
+  return { cdnPath, kind, hash, suffix: '.index' };
+}

@@ -1,0 +1,31 @@
+import { fromHex } from '../../core/bytes.ts';
+import { isPakratError } from '../../core/errors.ts';
+import type { KeyRing } from '../../formats/blte/keys.ts';
+import { decodeKeyRing, reverseName } from '../../formats/configs/key-list.ts';
+import type { Ledger } from '../../store/ledger/ledger.ts';
+import type { Objects } from '../objects.ts';
+
+/** The keys of a build: those that the user imported, then those of the build's own key ring. */
+export async function buildKeyRing(
+  ledger: Ledger,
+  identity: { cdnPath: string; keyRing: string | null },
+  objects: Objects,
+): Promise<KeyRing> {
+  const own = new Map<string, string>();
+  if (identity.keyRing) {
+    try {
+      const bytes = await objects.config({ cdnPath: identity.cdnPath, kind: 'config', hash: identity.keyRing });
+      for (const { name, key } of decodeKeyRing(bytes)) own.set(name, key);
+    } catch (error) {
+      // Keys are needed to decode only; a ring that no host has locks files, not the build.
+      if (!isPakratError(error)) throw error;
+    }
+  }
+  return {
+    find(name) {
+      // Rings name a key by its wire bytes; some writers print the name instead. A key under a wrong name opens nothing.
+      const key = ledger.key(name) ?? own.get(name) ?? own.get(reverseName(name));
+      return key === undefined ? undefined : fromHex(key);
+    },
+  };
+}

@@ -1,0 +1,185 @@
+import * as fs from 'node:fs';
+import { join } from 'node:path';
+import { codeOf, formatError, PakratError } from '../../core/errors.ts';
+import { IdSet } from '../../core/tables/id-set.ts';
+import { makeFolderDurable, writeFileDurable } from '../../files/durable.ts';
+import { type ListfileRow, ListfileScanner } from '../../formats/roots/listfile.ts';
+import type { StoreLayout } from '../../store/layout.ts';
+import { lockStore } from '../../store/ledger/lock.ts';
+import { compareNames, keepUnnamed } from './listfile-compare.ts';
+import {
+  ListfileIndex,
+  type ListfileVersion,
+  listfilePaths,
+  listfilePointer,
+  listfileVersion,
+} from './listfile-index.ts';
+import { ListfileWriter } from './listfile-writer.ts';
+
+/** Smaller lists may shrink as they like. */
+const fewNames = 1000;
+
+/** What became of the names. */
+export interface ListfileChange {
+  /** Rows that were read. */
+  rows: number;
+  /** Different ids that have a name now. */
+  ids: number;
+  /** Ids, and names without an id, that were not known. */
+  added: number;
+  /** Ids that have another name now. */
+  changed: number;
+  /** Ids whose names came with the last update from the same URL, and are in the list no more. */
+  removed: number;
+}
+
+/**
+ * Adds the names of a list to those imported before; a newer name of an id stands in for the older. Memory does not grow with the list.
+ * @throws E_FORMAT for a line that is neither `id;name` nor a name, E_STORE_LOCKED while another process does the same
+ */
+export async function importListfile(layout: StoreLayout, chunks: AsyncIterable<Uint8Array>): Promise<ListfileChange> {
+  const release = lockListfile(layout);
+  try {
+    return await replaceListfile(layout, chunks, {});
+  } finally {
+    release();
+  }
+}
+
+/** Keeps other processes from changing the names. Gives back the release. @throws E_STORE_LOCKED */
+export function lockListfile(layout: StoreLayout): () => void {
+  makeFolderDurable(layout.names);
+  try {
+    return lockStore(join(layout.names, 'listfile.lock'));
+  } catch (error) {
+    if (codeOf(error) !== 'E_STORE_LOCKED') throw error;
+    throw new PakratError('E_STORE_LOCKED', 'another pakrat is changing the names of this store', {
+      hint: 'Wait for it to end.',
+    });
+  }
+}
+
+/**
+ * As {@link importListfile}, by the holder of the lock. With a `url` the list is the new version of what came from there: names that the
+ * last version had, and this one has not, go. Nothing changes unless all of the list is good.
+ * @throws E_FORMAT when it is empty or no list, E_INTEGRITY when more than half of the names of the last version are gone
+ */
+export async function replaceListfile(
+  layout: StoreLayout,
+  chunks: AsyncIterable<Uint8Array>,
+  { url }: { url?: string | undefined },
+): Promise<ListfileChange> {
+  const old = openOld(layout);
+  const writer = new ListfileWriter(layout);
+  try {
+    for await (const rows of readListfile(chunks)) {
+      if (writer.rows === 0 && url !== undefined) checkFirst(rows[0]);
+      for (const row of rows) writer.add(row.fileDataId, row.name);
+    }
+    const { rows } = writer;
+    if (rows === 0) throw formatError('E_FORMAT', 'listfile', 'there are no names in it');
+    const listed = IdSet.from(writer.ids.bytes());
+    const isNext = url !== undefined && url === old.version.url;
+    const added = keepOlder(writer, old, { isNext });
+    const updated = url === undefined ? without(old.updated, listed) : listed;
+    const version = { base: `listfile-${Date.now().toString(36)}-${process.pid}`, url: url ?? old.version.url };
+    const change = finish(layout, writer, { old, version, updated });
+    if (isNext && change.removed > fewNames && change.removed * 2 > old.updated.size)
+      throw shrunk(layout, version, change);
+    useVersion(layout, version);
+    return { rows, ...change, added: change.added + added };
+  } finally {
+    writer.close();
+    old.index?.close();
+  }
+}
+
+/** The version in use, as a new one is made. */
+interface OldVersion {
+  version: ListfileVersion;
+  index: ListfileIndex | undefined;
+  /** Ids whose names came with the last update. */
+  updated: IdSet;
+}
+
+function openOld(layout: StoreLayout): OldVersion {
+  const version = listfileVersion(layout);
+  const { updated } = listfilePaths(layout, version.base);
+  return {
+    version,
+    index: ListfileIndex.open(layout),
+    updated: fs.existsSync(updated) ? IdSet.from(new Uint8Array(fs.readFileSync(updated))) : new IdSet(),
+  };
+}
+
+async function* readListfile(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<ListfileRow[]> {
+  const scanner = new ListfileScanner();
+  for await (const chunk of chunks) yield scanner.push(chunk);
+  yield scanner.end();
+}
+
+/** Any line is a name; a page that says what went wrong is told by the characters that no name of a file has. */
+function checkFirst(row: ListfileRow | undefined): void {
+  if (row === undefined || row.fileDataId !== undefined || !/[<>"|?*{}]/.test(row.name)) return;
+  throw formatError(
+    'E_FORMAT',
+    'listfile',
+    `it starts with ${JSON.stringify(row.name.slice(0, 40))}, which is no name`,
+  );
+}
+
+/** Adds what only the old version has. @returns how many names without an id only the new one has */
+function keepOlder(writer: ListfileWriter, { index, updated }: OldVersion, { isNext }: { isNext: boolean }): number {
+  const added = keepUnnamed(writer, index);
+  for (const { fileDataId, name } of index?.names() ?? []) {
+    if (writer.ids.has(fileDataId) || (isNext && updated.has(fileDataId))) continue;
+    writer.add(fileDataId, name);
+  }
+  return added;
+}
+
+/** The ids of a set that are not in another. */
+function without(set: IdSet, other: IdSet): IdSet {
+  const rest = new IdSet();
+  for (const id of set) if (!other.has(id)) rest.add(id);
+  return rest;
+}
+
+/** Writes the files of a new version, and compares it with the old. */
+function finish(
+  layout: StoreLayout,
+  writer: ListfileWriter,
+  { old, version, updated }: { old: OldVersion; version: ListfileVersion; updated: IdSet },
+): Omit<ListfileChange, 'rows'> {
+  writer.finish(version.base);
+  if (updated.size > 0) {
+    writeFileDurable(listfilePaths(layout, version.base).updated, updated.bytes(), layout.temporary);
+  }
+  const index = ListfileIndex.openVersion(layout, version.base);
+  try {
+    return { ids: index.ids.count, ...compareNames(old.index, index) };
+  } finally {
+    index.close();
+  }
+}
+
+function shrunk(
+  layout: StoreLayout,
+  { base, url = '' }: ListfileVersion,
+  { removed }: { removed: number },
+): PakratError {
+  for (const path of Object.values(listfilePaths(layout, base))) fs.rmSync(path, { force: true });
+  return new PakratError('E_INTEGRITY', `the list at ${url} has lost ${removed} of its names, more than half`, {
+    hint: 'The names stay as they are. If the list is right, take it with `pakrat listfile import FILE`.',
+    data: { url, removed },
+  });
+}
+
+/** Brings a version into use, and removes those before it. */
+function useVersion(layout: StoreLayout, version: ListfileVersion): void {
+  writeFileDurable(listfilePointer(layout), Buffer.from(`${JSON.stringify(version)}\n`), layout.temporary);
+  for (const name of fs.readdirSync(layout.names)) {
+    const [, base] = /^(listfile(?:-[\w-]+)?)\.(?:txt|ids|hashes|updated)$/.exec(name) ?? [];
+    if (base !== undefined && base !== version.base) fs.rmSync(join(layout.names, name), { force: true });
+  }
+}

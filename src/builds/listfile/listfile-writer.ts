@@ -1,0 +1,103 @@
+import * as fs from 'node:fs';
+import { nameHash } from '../../core/jenkins.ts';
+import { IdSet } from '../../core/tables/id-set.ts';
+import { makeFolderDurable, moveDurable, temporaryName, writeAll } from '../../files/durable.ts';
+import { SortedRuns } from '../../files/sorted-runs.ts';
+import type { StoreLayout } from '../../store/layout.ts';
+import { writeLookupRows } from '../../store/lookup-file.ts';
+import { listfilePaths, listfileRows } from './listfile-index.ts';
+
+const { idStride, hashStride, noId } = listfileRows;
+const pieceBytes = 1 << 20;
+
+/** Writes a version of the list of names, in little memory. Needs `close`. */
+export class ListfileWriter {
+  /** Rows that were added. */
+  rows = 0;
+  /** Ids that were added. */
+  readonly ids = new IdSet();
+  readonly #layout: StoreLayout;
+  readonly #name: string;
+  readonly #fd: number;
+  readonly #idRuns: SortedRuns;
+  readonly #hashRuns: SortedRuns;
+  readonly #piece = Buffer.allocUnsafe(pieceBytes);
+  #used = 0;
+  #offset = 0;
+
+  constructor(layout: StoreLayout) {
+    this.#layout = layout;
+    makeFolderDurable(layout.temporary);
+    this.#name = temporaryName(layout.temporary);
+    this.#fd = fs.openSync(this.#name, 'wx');
+    // The offset stands right behind the key, so of rows with one key the last that was added comes last.
+    this.#idRuns = new SortedRuns(layout.temporary, { stride: idStride, keySize: 9 });
+    this.#hashRuns = new SortedRuns(layout.temporary, { stride: hashStride, keySize: 13 });
+  }
+
+  /** Removes what is not finished. */
+  close(): void {
+    fs.closeSync(this.#fd);
+    fs.rmSync(this.#name, { force: true });
+    this.#idRuns.close();
+    this.#hashRuns.close();
+  }
+
+  add(id: number | undefined, name: string): void {
+    const head = id === undefined ? ';' : `${id};`;
+    if (this.#used + head.length + name.length * 3 + 1 > pieceBytes) this.#flush();
+    const start = this.#used + this.#piece.write(head, this.#used, 'latin1');
+    const size = this.#piece.write(name, start, 'utf8');
+    this.#used = start + size + 1;
+    this.#piece[this.#used - 1] = 0x0a;
+    const at = this.#offset + start;
+    const hashRow = this.#hashRuns.add();
+    hashRow.set(nameHash(name), 0);
+    writePlace(hashRow, 8, { at, size });
+    hashRow.writeUInt32BE(id ?? noId, 15);
+    this.rows += 1;
+    if (id === undefined) return;
+    const idRow = this.#idRuns.add();
+    idRow.writeUInt32BE(id, 0);
+    writePlace(idRow, 4, { at, size });
+    this.ids.add(id);
+  }
+
+  /** The rows of the hashes so far, in order; as {@link SortedRuns.rows}. */
+  hashRows(): Generator<Uint8Array> {
+    return this.#hashRuns.rows();
+  }
+
+  #flush(): void {
+    writeAll(this.#fd, this.#piece.subarray(0, this.#used), this.#offset);
+    this.#offset += this.#used;
+    this.#used = 0;
+  }
+
+  /** Puts the version in its place, under a base of its own. */
+  finish(base: string): void {
+    this.#flush();
+    fs.fsyncSync(this.#fd);
+    const paths = listfilePaths(this.#layout, base);
+    moveDurable(this.#name, paths.text);
+    const ids = lastOfEach(this.#idRuns.rows(), 4);
+    writeLookupRows(paths.ids, { stride: idStride, rows: ids }, this.#layout.temporary);
+    writeLookupRows(paths.hashes, { stride: hashStride, rows: this.#hashRuns.rows() }, this.#layout.temporary);
+  }
+}
+
+/** An offset u40 and a size u16. */
+function writePlace(row: Buffer, to: number, { at, size }: { at: number; size: number }): void {
+  row.writeUIntBE(at, to, 5);
+  row.writeUInt16BE(size, to + 5);
+}
+
+/** Of sorted rows that share their first `keySize` bytes only the last stays. */
+function* lastOfEach(rows: Iterable<Uint8Array>, keySize: number): Generator<Uint8Array> {
+  let held: Uint8Array | undefined;
+  for (const row of rows) {
+    if (held !== undefined && Buffer.compare(held.subarray(0, keySize), row.subarray(0, keySize)) !== 0) yield held;
+    held = row;
+  }
+  if (held !== undefined) yield held;
+}

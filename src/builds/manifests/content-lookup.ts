@@ -1,0 +1,169 @@
+import { asBuffer } from '../../core/bytes.ts';
+import { formatError } from '../../core/errors.ts';
+import type { RecordTable } from '../../core/tables/record-table.ts';
+import { sortRecords } from '../../core/tables/sort-records.ts';
+import type { CkeyEntry } from '../../formats/manifests/encoding.ts';
+
+/*
+ * Many contents looked up together: their ckeys are sorted, and the pages of the encoding file are walked once, beside them.
+ * What was found stays bytes; keys become text when they are asked for.
+ */
+
+/** The ckey pages of an encoding file. */
+export interface CkeyPages {
+  /** First key and MD5 of each page. */
+  table: RecordTable;
+  /** A page that was checked; asked for in ascending order, several times for the same one at most in a row. */
+  page: (number: number) => Uint8Array;
+}
+
+const keyBytes = 16;
+/** A ckey, and its place in what was asked. */
+const stride = keyBytes + 4;
+/** Of an entry: number of ekeys u8, size u40, ckey. */
+const ckeyAt = 6;
+const ekeysAt = ckeyAt + keyBytes;
+
+/**
+ * Finds many contents.
+ * @param ckeys hex; undefined finds nothing
+ * @returns what gives the entry for each place in `ckeys`, undefined where there is none
+ * @throws E_FORMAT_TRUNCATED for a malformed page, E_INTEGRITY for a damaged one
+ */
+export function findContents(
+  ckeys: readonly (string | undefined)[],
+  pages: CkeyPages,
+): (place: number) => CkeyEntry | undefined {
+  const found = new FoundContents(ckeys.length);
+  const cursor = new PageCursor(pages);
+  const wanted = sortedKeys(ckeys);
+  const view = asBuffer(wanted);
+  for (let row = 0; row < wanted.length; row += stride) {
+    const at = cursor.find(wanted, row);
+    if (at !== undefined) found.add(view.readUInt32BE(row + keyBytes), asBuffer(cursor.page), at);
+  }
+  return (place) => found.entry(ckeys[place], place);
+}
+
+function sortedKeys(ckeys: readonly (string | undefined)[]): Uint8Array {
+  const rows = Buffer.alloc(ckeys.length * stride);
+  let size = 0;
+  for (let place = 0; place < ckeys.length; place++) {
+    const ckey = ckeys[place];
+    if (ckey === undefined || rows.write(ckey, size, keyBytes, 'hex') < keyBytes) continue;
+    rows.writeUInt32BE(place, size + keyBytes);
+    size += stride;
+  }
+  return sortRecords(rows.subarray(0, size), stride, keyBytes);
+}
+
+/** Goes along the pages, never back. */
+class PageCursor {
+  readonly #pages: CkeyPages;
+  page: Uint8Array = new Uint8Array(0);
+  #number = -1;
+  #at = 0;
+
+  constructor(pages: CkeyPages) {
+    this.#pages = pages;
+  }
+
+  /** Where the entry of a key lies in `page`; keys come in ascending order. */
+  find(keys: Uint8Array, key: number): number | undefined {
+    const { table } = this.#pages;
+    const before = this.#number;
+    while (
+      this.#number + 1 < table.count &&
+      compareKeys(table.bytes, (this.#number + 1) * table.stride, keys, key) <= 0
+    ) {
+      this.#number += 1;
+    }
+    if (this.#number < 0) return undefined;
+    if (this.#number !== before) {
+      this.page = this.#pages.page(this.#number);
+      this.#at = 0;
+    }
+    const { page } = this;
+    for (let at = this.#at; page[at]; ) {
+      const end = at + ekeysAt + page[at]! * keyBytes;
+      if (end > page.length) {
+        throw formatError('E_FORMAT_TRUNCATED', 'encoding ckey page', 'an entry runs over its end', { offset: at });
+      }
+      const order = compareKeys(page, at + ckeyAt, keys, key);
+      this.#at = at;
+      if (order >= 0) return order === 0 ? at : undefined;
+      at = end;
+    }
+    return undefined;
+  }
+}
+
+function compareKeys(a: Uint8Array, aAt: number, b: Uint8Array, bAt: number): number {
+  for (let i = 0; i < keyBytes; i++) {
+    const difference = a[aAt + i]! - b[bAt + i]!;
+    if (difference !== 0) return difference;
+  }
+  return 0;
+}
+
+/** What was found, by the place of the question. */
+class FoundContents {
+  readonly #sizes: Float64Array;
+  /** Number of ekeys, 0 for what was not found; and where they begin among all of them. */
+  readonly #counts: Uint8Array;
+  readonly #starts: Uint32Array;
+  #ekeys: Buffer;
+  #used = 0;
+
+  constructor(count: number) {
+    this.#sizes = new Float64Array(count);
+    this.#counts = new Uint8Array(count);
+    this.#starts = new Uint32Array(count);
+    this.#ekeys = Buffer.allocUnsafe(count * keyBytes);
+  }
+
+  add(place: number, page: Buffer, at: number): void {
+    const count = page[at]!;
+    const bytes = count * keyBytes;
+    if (this.#used + bytes > this.#ekeys.length) this.#ekeys = Buffer.concat([this.#ekeys], this.#used * 2 + bytes);
+    page.copy(this.#ekeys, this.#used, at + ekeysAt, at + ekeysAt + bytes);
+    this.#sizes[place] = page.readUIntBE(at + 1, 5);
+    this.#counts[place] = count;
+    this.#starts[place] = this.#used;
+    this.#used += bytes;
+  }
+
+  entry(ckey: string | undefined, place: number): CkeyEntry | undefined {
+    if (ckey === undefined || this.#counts[place] === 0) return undefined;
+    return new FoundContent(this, ckey, place);
+  }
+
+  size(place: number): number {
+    return this.#sizes[place]!;
+  }
+
+  ekeys(place: number): string[] {
+    const start = this.#starts[place]!;
+    return Array.from({ length: this.#counts[place]! }, (_, i) =>
+      this.#ekeys.toString('hex', start + i * keyBytes, start + (i + 1) * keyBytes),
+    );
+  }
+}
+
+class FoundContent implements CkeyEntry {
+  readonly ckey: string;
+  readonly #all: FoundContents;
+  readonly #place: number;
+
+  constructor(all: FoundContents, ckey: string, place: number) {
+    this.ckey = ckey;
+    this.#all = all;
+    this.#place = place;
+  }
+  get size(): number {
+    return this.#all.size(this.#place);
+  }
+  get ekeys(): string[] {
+    return this.#all.ekeys(this.#place);
+  }
+}

@@ -1,0 +1,165 @@
+import * as fs from 'node:fs';
+import { fromHex } from '../../core/bytes.ts';
+import type { RecordTable } from '../../core/tables/record-table.ts';
+import { readAt, readInto } from '../../files/read-at.ts';
+import {
+  type CkeyEntry,
+  ckeyEntries,
+  decodeEncodingHeader,
+  decodeEspecs,
+  type EkeyEntry,
+  type EncodingLayout,
+  ekeyEntries,
+  ekeyRecords,
+  encodingHeaderSize,
+  findCkeyInPage,
+  findEkeyInPage,
+  pageTable,
+  verifyPage,
+} from '../../formats/manifests/encoding.ts';
+import { findContents } from './content-lookup.ts';
+
+const what = 'encoding';
+
+/** So many pages are read at once where most of them will be asked for. */
+const pagesAhead = 64;
+
+/** A page that was read last: neighbours ask for the same one again. */
+interface CachedPage {
+  number: number;
+  bytes: Uint8Array;
+}
+
+/**
+ * A decoded encoding file on disk, of which only the two page tables are in memory. A look-up reads and checks one page.
+ * Needs `close`.
+ */
+export class EncodingFile {
+  readonly layout: EncodingLayout;
+  readonly #fd: number;
+  readonly #tables: Record<'ckey' | 'ekey', RecordTable>;
+  readonly #cached: { ckey?: CachedPage; ekey?: CachedPage } = {};
+  /** Pages whose hash was right once. */
+  readonly #checked: Record<'ckey' | 'ekey', Uint8Array>;
+  #especs: string[] | undefined;
+
+  /** @throws E_FORMAT… when the header is wrong; ENOENT as it comes */
+  constructor(path: string) {
+    this.#fd = fs.openSync(path, 'r');
+    this.layout = decodeEncodingHeader(readAt(this.#fd, 0, encodingHeaderSize, what));
+    this.#checked = {
+      ckey: new Uint8Array(this.layout.ckeyPageCount),
+      ekey: new Uint8Array(this.layout.ekeyPageCount),
+    };
+    const { ckeyTableOffset, ckeyPageCount, ekeyTableOffset, ekeyPageCount } = this.layout;
+    this.#tables = {
+      ckey: pageTable(readAt(this.#fd, ckeyTableOffset, ckeyPageCount * 32, what), this.layout, 'ckey'),
+      ekey: pageTable(readAt(this.#fd, ekeyTableOffset, ekeyPageCount * 32, what), this.layout, 'ekey'),
+    };
+  }
+
+  close(): void {
+    fs.closeSync(this.#fd);
+  }
+
+  /** Size and ekeys of a content, or undefined. */
+  findCkey(ckey: string): CkeyEntry | undefined {
+    const key = fromHex(ckey);
+    const page = this.#pageFor('ckey', key);
+    return page === undefined ? undefined : findCkeyInPage(page, key, this.layout);
+  }
+
+  /**
+   * Size and ekeys of many contents, found together: much faster than one by one.
+   * @returns what gives the entry for each place in `ckeys`, undefined where there is none
+   */
+  findCkeys(ckeys: readonly (string | undefined)[]): (place: number) => CkeyEntry | undefined {
+    const isDense = ckeys.length > this.layout.ckeyPageCount / 8;
+    const page = isDense ? this.#ckeyPagesAhead() : (number: number) => this.#page('ckey', number);
+    return findContents(ckeys, { table: this.#tables.ckey, page });
+  }
+
+  /** Gives ckey pages that are asked for in order, reading many at once into the same memory. */
+  #ckeyPagesAhead(): (number: number) => Uint8Array {
+    const { ckeyPagesOffset, ckeyPageSize, ckeyPageCount } = this.layout;
+    const buffer = Buffer.allocUnsafe(Math.min(pagesAhead, ckeyPageCount) * ckeyPageSize);
+    let first = Number.NEGATIVE_INFINITY;
+    return (number) => {
+      if (number >= first + pagesAhead) {
+        first = number;
+        const bytes = buffer.subarray(0, Math.min(pagesAhead, ckeyPageCount - first) * ckeyPageSize);
+        readInto(this.#fd, bytes, { offset: ckeyPagesOffset + first * ckeyPageSize, what });
+      }
+      const at = (number - first) * ckeyPageSize;
+      return this.#verified('ckey', number, buffer.subarray(at, at + ckeyPageSize));
+    };
+  }
+
+  /** Encoded size and espec of an ekey, or undefined. */
+  findEkey(ekey: string): EkeyEntry | undefined {
+    const key = fromHex(ekey);
+    const page = this.#pageFor('ekey', key);
+    return page === undefined ? undefined : findEkeyInPage(page, key, this.layout);
+  }
+
+  /** Every ekey in order. */
+  *ekeys(): Generator<EkeyEntry> {
+    for (let page = 0; page < this.layout.ekeyPageCount; page++)
+      yield* ekeyEntries(this.#page('ekey', page), this.layout);
+  }
+
+  /** The rows of every page of ekeys, as `ekeyRecords` has them: for those who want all, without an object for each. */
+  *ekeyPages(): Generator<RecordTable> {
+    for (let page = 0; page < this.layout.ekeyPageCount; page++)
+      yield ekeyRecords(this.#page('ekey', page), this.layout);
+  }
+
+  /** Every ekey, in order, whose espec `wants` takes; objects are made of these only. */
+  *ekeysWith(wants: (especIndex: number) => boolean): Generator<EkeyEntry> {
+    for (let page = 0; page < this.layout.ekeyPageCount; page++)
+      yield* ekeyEntries(this.#page('ekey', page), this.layout, wants);
+  }
+
+  /** Every content in order; with `wants` those only whose first ekey it takes. */
+  *ckeys(wants?: (firstEkey: Uint8Array) => boolean): Generator<CkeyEntry> {
+    for (let page = 0; page < this.layout.ckeyPageCount; page++)
+      yield* ckeyEntries(this.#page('ckey', page), this.layout, wants);
+  }
+
+  /** The espec of a number from {@link findEkey}. */
+  espec(index: number): string | undefined {
+    return this.especs()[index];
+  }
+
+  /** Every espec, by its number. */
+  especs(): readonly string[] {
+    this.#especs ??= decodeEspecs(readAt(this.#fd, this.layout.especOffset, this.layout.especSize, what));
+    return this.#especs;
+  }
+
+  #pageFor(kind: 'ckey' | 'ekey', key: Uint8Array): Uint8Array | undefined {
+    const table = this.#tables[kind];
+    const after = table.lowerBound(key);
+    const exact = after < table.count && Buffer.compare(table.at(after).subarray(0, key.length), key) === 0;
+    const page = exact ? after : after - 1;
+    return page < 0 ? undefined : this.#page(kind, page);
+  }
+
+  #page(kind: 'ckey' | 'ekey', number: number): Uint8Array {
+    const cached = this.#cached[kind];
+    if (cached?.number === number) return cached.bytes;
+    const { layout } = this;
+    const size = kind === 'ckey' ? layout.ckeyPageSize : layout.ekeyPageSize;
+    const offset = (kind === 'ckey' ? layout.ckeyPagesOffset : layout.ekeyPagesOffset) + number * size;
+    const bytes = this.#verified(kind, number, readAt(this.#fd, offset, size, what));
+    this.#cached[kind] = { number, bytes };
+    return bytes;
+  }
+
+  #verified(kind: 'ckey' | 'ekey', number: number, bytes: Uint8Array): Uint8Array {
+    const checked = this.#checked[kind];
+    if (checked[number] === 0) verifyPage(bytes, this.#tables[kind].at(number));
+    checked[number] = 1;
+    return bytes;
+  }
+}

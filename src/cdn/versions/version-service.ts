@@ -1,0 +1,170 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { codeOf, messageOf, PakratError } from '../../core/errors.ts';
+import { type Bpsv, decodeBpsv } from '../../formats/services/bpsv.ts';
+import { getBytes } from '../transport/get-bytes.ts';
+import type { HttpGetter } from '../transport/http.ts';
+import { redactUrl } from '../transport/http-head.ts';
+import { queryRibbit, ribbitPort } from './ribbit.ts';
+import { isRibbit } from './service-urls.ts';
+
+export { type ServiceTemplate, serviceUrls } from './service-urls.ts';
+
+/** A question to the version services. */
+export interface VersionQuestion {
+  product: string;
+  /** `versions`, `cdns` or `bgdl`. */
+  endpoint: string;
+  /** Services in order, as {@link serviceUrls} gives them. */
+  services: readonly string[];
+  http: HttpGetter;
+  /** Milliseconds that one service has for its answer. */
+  timeoutMs: number;
+  /** The service to ask first: the one that answered last. Ignored when it is none of `services`. */
+  firstService?: string | undefined;
+  /** The highest sequence number seen so far: an answer below it comes from a stale edge. */
+  lowestSeqn?: number | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+/** Why one service gave no answer that could be taken. */
+export interface ServiceFailure {
+  service: string;
+  code: string;
+  message: string;
+}
+
+/** What a version service said. */
+export interface VersionAnswer {
+  bpsv: Bpsv;
+  /** The table as it came. */
+  bytes: Uint8Array;
+  /** The service that gave it, one of those asked. */
+  service: string;
+  seqn: number | undefined;
+  /** True when its seqn is below the one seen before; nothing newer answered. */
+  stale: boolean;
+  /** The services that were asked before and failed. */
+  failures: ServiceFailure[];
+}
+
+const maxAnswerSize = 4 * 1024 * 1024;
+/** How often all services are asked, when what failed may pass. */
+const rounds = 6;
+const pauseMs = 200;
+
+/**
+ * Asks one service after the other until one gives a right answer that is not stale. A stale one is kept, and taken when nothing newer answers.
+ * @throws E_NOT_FOUND when all that answered do not know the product, E_NETWORK_EXHAUSTED when none can be believed,
+ *   E_USAGE for an impossible product name, E_ABORTED
+ */
+export async function askVersionService(question: VersionQuestion): Promise<VersionAnswer> {
+  checkProduct(question.product);
+  const { services, firstService, lowestSeqn = Number.NEGATIVE_INFINITY } = question;
+  const ordered = [...services].sort((a, b) => Number(b === firstService) - Number(a === firstService));
+  for (let round = 1; ; round++) {
+    const failures: (ServiceFailure & { passing: boolean })[] = [];
+    let stale: VersionAnswer | undefined;
+    for (const service of ordered) {
+      try {
+        const answer = { ...(await askOne(service, question)), service, stale: false, failures };
+        if (answer.seqn === undefined || answer.seqn >= lowestSeqn) return answer;
+        if (stale === undefined || answer.seqn > stale.seqn!) stale = { ...answer, stale: true };
+      } catch (error) {
+        failures.push(failureOf(service, error));
+      }
+    }
+    if (stale !== undefined) return stale;
+    if (round === rounds || !failures.some((failure) => failure.passing)) throw noAnswer(question, failures);
+    await sleep(pauseMs * round, undefined, { signal: question.signal });
+  }
+}
+
+/** The failure of a service; what says nothing about the service is thrown on. */
+function failureOf(service: string, error: unknown): ServiceFailure & { passing: boolean } {
+  const code = codeOf(error);
+  if (code === undefined || !/^E_(NETWORK|FORMAT|NOT_FOUND|INTEGRITY)/.test(code)) throw error;
+  // A busy service or a cut connection may be well a moment later; one that is silent or not there has had its time.
+  const status = Number(statusOf(error));
+  const reason = (error as PakratError).data?.reason;
+  const passing =
+    code === 'E_NETWORK' ? reason !== 'ECONNREFUSED' && reason !== 'ENOTFOUND' : status >= 500 || status === 429;
+  return { service: nameOf(service), code, message: messageOf(error), passing };
+}
+
+async function askOne(
+  service: string,
+  question: VersionQuestion,
+): Promise<Pick<VersionAnswer, 'bpsv' | 'bytes' | 'seqn'>> {
+  const bytes = isRibbit(service) ? await askRibbit(service, question) : await askHttp(service, question);
+  if (bytes.length === 0) throw unknownProduct(service, 'empty answer');
+  const bpsv = decodeBpsv(bytes);
+  // A product that is gone keeps its header. `bgdl` alone is empty most of the time.
+  if (bpsv.rows.length === 0 && question.endpoint !== 'bgdl') throw unknownProduct(service, 'a table without rows');
+  return { bpsv, bytes, seqn: bpsv.seqn };
+}
+
+function askRibbit(service: string, question: VersionQuestion): Promise<Uint8Array> {
+  const url = new URL(service);
+  const { product, endpoint, timeoutMs, signal } = question;
+  // IPv6 addresses carry brackets in a URL, and none where a socket is opened.
+  const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
+  return queryRibbit({ host, port: Number(url.port || ribbitPort), product, endpoint, timeoutMs, signal });
+}
+
+async function askHttp(service: string, question: VersionQuestion): Promise<Uint8Array> {
+  const { product, endpoint, http, timeoutMs, signal } = question;
+  const url = service.replaceAll('{product}', product).replaceAll('{endpoint}', endpoint);
+  try {
+    return await getBytes(http, url, { maxSize: maxAnswerSize, timeoutMs, signal });
+  } catch (error) {
+    if (statusOf(error) === 404) throw unknownProduct(service, 'HTTP status 404');
+    throw error;
+  }
+}
+
+function statusOf(error: unknown): unknown {
+  return (error as { data?: { status?: unknown } }).data?.status;
+}
+
+/** A service as it may be shown: without name and password, and without what stands for the question. */
+function nameOf(service: string): string {
+  return redactUrl(service).replace('/{product}/{endpoint}', '');
+}
+
+function checkProduct(product: string): void {
+  if (!/^[\w.-]{1,64}$/.test(product) || /^\.+$/.test(product)) {
+    throw new PakratError('E_USAGE', `${JSON.stringify(product)} cannot be the name of a product`, {
+      hint: 'Products are written as in wow, wow_classic_era or fenris.',
+    });
+  }
+}
+
+function unknownProduct(service: string, saying: string): PakratError {
+  return new PakratError('E_NOT_FOUND', `${nameOf(service)}: ${saying}`);
+}
+
+function noAnswer(question: VersionQuestion, failures: readonly ServiceFailure[]): PakratError {
+  const { product, endpoint } = question;
+  const answered = failures.filter(({ code }) => !code.startsWith('E_NETWORK') || code === 'E_NETWORK_STATUS');
+  const unknown = answered.length > 0 && answered.every(({ code }) => code === 'E_NOT_FOUND');
+  const lines = failures.map((failure) => `\n  ${failure.service}: ${shortMessage(failure)}`).join('');
+  const data = { product, endpoint, services: failures.map(({ service, code }) => `${service} ${code}`) };
+  if (unknown) {
+    return new PakratError('E_NOT_FOUND', `no version service knows ${endpoint} of ${product}:${lines}`, {
+      hint: 'Check the spelling of the product, and --region; --patch-url asks a service of your own.',
+      data,
+    });
+  }
+  const message = failures.length === 0 ? 'no version service is known' : `no version service answered for ${product}:`;
+  return new PakratError('E_NETWORK_EXHAUSTED', `${message}${lines}`, {
+    hint: 'Check the network, --region and --patch-url; --offline works with what the store holds.',
+    data,
+  });
+}
+
+/** A failure in one short line, without the URL that its message opens with. */
+function shortMessage({ service, message }: ServiceFailure): string {
+  const line = message.split('\n')[0]!;
+  const rest = line.startsWith(service) ? line.slice(service.length).replace(/^\S*:\s+/, '') : line;
+  return (rest || line).slice(0, 160);
+}

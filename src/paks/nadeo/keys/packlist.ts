@@ -1,0 +1,238 @@
+/*
+ * packlist.dat: the keys of the packs of TrackMania United, Nations and Virtual Skipper 5. Little-endian.
+ *
+ *   version       u8     1
+ *   count         u8     number of packs
+ *   product CRC   u32    CRC-32 of the product's name in lower case, 0 when no entry is bound to a product
+ *   salt          u32    used as its decimal text
+ *   entries       flags u8 (bit 0: bound to the product) · name size u8 (1 to 31) · name · key, 32 hex digits;
+ *                 name and key are xored with hashes of salt and secret, the key's hash also of the name
+ *   signature     16     HMAC-MD5 over everything in front of it
+ *
+ * (Mania Tech Wiki and wiki.xaseco.org; product binding and the secrets of Virtual Skipper from one source each.
+ * The signature secret of Virtual Skipper is not known: its lists are told by what they decrypt to.)
+ */
+import { concatBytes, equalBytes } from '../../../core/bytes.ts';
+import { formatError, PakratError } from '../../../core/errors.ts';
+import { md5 } from '../../../core/hash.ts';
+import { ByteReader } from '../../../core/reader.ts';
+import { ByteWriter } from '../../../core/writer.ts';
+
+const what = 'packlist.dat';
+const headerSize = 10;
+const signatureSize = 16;
+const keyDigits = 32;
+const maxNameSize = 31;
+const boundToProduct = 1;
+
+/** The games whose lists are known; they differ in their secrets. */
+export type PacklistGame = 'trackmania' | 'skipper';
+
+interface Secrets {
+  name: string;
+  key: string;
+  productKey: string;
+  signature: string | undefined;
+}
+
+const productKeySecret = '1FCF6EFCF41CAAAD0B810C656DF2DE33';
+const secretsOf: Record<PacklistGame, Secrets> = {
+  trackmania: {
+    name: '6611992868945B0B59536FC3226F3FD0',
+    key: 'B97C1205648A66E04F86A1B5D5AF9862',
+    productKey: productKeySecret,
+    signature: 'E3554B5828AF14F11AA42A5EAF0AEFC8',
+  },
+  skipper: {
+    name: '33751203003810C43D169A5B608FC820',
+    key: '5A8BFF30451E627EAB838DADFB120FB6',
+    productKey: productKeySecret,
+    signature: undefined,
+  },
+};
+
+/** One pack of the list. */
+export interface PacklistEntry {
+  /** Name of the pack without ".pak", as stored. */
+  name: string;
+  /** As stored; bit 0: the key can be read only with the name of the product. */
+  flags: number;
+  /** The base key as 32 hex digits, or undefined when the product's name is needed and was not given. */
+  keyString: string | undefined;
+}
+
+export interface Packlist {
+  version: number;
+  game: PacklistGame;
+  /** CRC-32 of the product's name in lower case; 0 when no entry is bound. */
+  productCrc: number;
+  salt: number;
+  /** Whether the signature was checked; Virtual Skipper's cannot be. */
+  signed: boolean;
+  entries: PacklistEntry[];
+}
+
+/**
+ * Decodes a packlist.dat.
+ * @param product name of the game's product, for entries that are bound to it
+ * @throws E_FORMAT_VERSION, E_FORMAT_TRUNCATED, E_FORMAT_RANGE, E_FORMAT, E_FORMAT_CHECKSUM for a wrong signature,
+ *   E_USAGE when `product` is not the product that the list is bound to
+ */
+export function decodePacklist(bytes: Uint8Array, product?: string): Packlist {
+  const reader = new ByteReader(bytes, what);
+  const version = reader.u8();
+  if (version !== 1) {
+    throw formatError('E_FORMAT_VERSION', what, 'unknown version', { offset: 0, expected: 1, found: version });
+  }
+  const count = reader.u8();
+  const productCrc = reader.u32le();
+  const salt = reader.u32le();
+  const entriesSize = reader.remaining - signatureSize;
+  if (entriesSize < 0)
+    throw formatError('E_FORMAT_TRUNCATED', what, 'no room for the signature', { offset: reader.pos });
+  if (product !== undefined && productCrc !== 0 && crc32(product.toLowerCase()) !== productCrc) {
+    throw new PakratError('E_USAGE', `${what} is bound to another product than ${JSON.stringify(product)}`);
+  }
+  const rows = splitRows(reader.sub(entriesSize), count);
+  const game = isSigned(bytes, secretsOf.trackmania.signature!, salt) ? 'trackmania' : 'skipper';
+  const entries = decodeRows(rows, { game, salt, product });
+  if (game === 'skipper' && !entries?.some(({ keyString }) => keyString !== undefined)) {
+    throw formatError('E_FORMAT_CHECKSUM', what, 'the signature does not match', {
+      offset: bytes.length - signatureSize,
+    });
+  }
+  if (entries === undefined) {
+    throw formatError('E_FORMAT', what, 'its entries do not decrypt to names and keys', { offset: headerSize });
+  }
+  return { version, game, productCrc, salt, signed: game === 'trackmania', entries };
+}
+
+/**
+ * Encodes a list; an entry bound to a product needs `product`. Throws E_USAGE for keys or names that cannot be
+ * stored.
+ */
+export function encodePacklist(list: Packlist, product?: string): Uint8Array {
+  const secrets = secretsOf[list.game];
+  const writer = new ByteWriter().u8(list.version).u8(list.entries.length).u32le(list.productCrc).u32le(list.salt);
+  for (const { name, flags, keyString } of list.entries) {
+    const nameBytes = latin1Bytes(name);
+    if (nameBytes.length < 1 || nameBytes.length > maxNameSize || !isKeyString(keyString)) {
+      throw new PakratError(
+        'E_USAGE',
+        `${JSON.stringify(name)} needs a name of 1 to 31 characters and a key of 32 hex digits`,
+      );
+    }
+    const pad = keyPad(secrets, { name, flags, salt: list.salt, product });
+    if (pad === undefined) throw new PakratError('E_USAGE', `${name} is bound to a product, and none is given`);
+    writer
+      .u8(flags)
+      .u8(nameBytes.length)
+      .raw(xored(nameBytes, namePad(secrets, list.salt)));
+    writer.raw(xored(latin1Bytes(keyString), pad));
+  }
+  const body = writer.bytes();
+  // Virtual Skipper's secret is unknown; its lists get a signature of zeros.
+  const signature =
+    secrets.signature === undefined ? new Uint8Array(signatureSize) : sign(body, secrets.signature, list.salt);
+  return concatBytes([body, signature]);
+}
+
+interface Row {
+  flags: number;
+  name: Uint8Array;
+  key: Uint8Array;
+}
+
+function splitRows(reader: ByteReader, count: number): Row[] {
+  const rows: Row[] = [];
+  for (let i = 0; i < count; i++) {
+    const flags = reader.u8();
+    const nameSize = reader.u8();
+    if (nameSize < 1 || nameSize > maxNameSize) {
+      throw formatError('E_FORMAT_RANGE', what, `entry ${i} has a name of ${nameSize} bytes`, {
+        offset: headerSize + reader.pos - 1,
+      });
+    }
+    rows.push({ flags, name: reader.take(nameSize), key: reader.take(keyDigits) });
+  }
+  reader.end();
+  return rows;
+}
+
+/** The entries in plain, or undefined when they are not names and keys with this game's secrets. */
+function decodeRows(
+  rows: readonly Row[],
+  { game, salt, product }: { game: PacklistGame; salt: number; product: string | undefined },
+): PacklistEntry[] | undefined {
+  const secrets = secretsOf[game];
+  const entries: PacklistEntry[] = [];
+  for (const row of rows) {
+    const name = latin1Text(xored(row.name, namePad(secrets, salt)));
+    if (!/^[!-~]+$/.test(name)) return undefined;
+    const pad = keyPad(secrets, { name, flags: row.flags, salt, product });
+    const keyString = pad === undefined ? undefined : latin1Text(xored(row.key, pad));
+    if (keyString !== undefined && !isKeyString(keyString)) return undefined;
+    entries.push({ name, flags: row.flags, keyString });
+  }
+  return entries;
+}
+
+function namePad(secrets: Secrets, salt: number): Uint8Array {
+  return md5(latin1Bytes(secrets.name + salt));
+}
+
+function keyPad(
+  secrets: Secrets,
+  { name, flags, salt, product }: { name: string; flags: number; salt: number; product: string | undefined },
+): Uint8Array | undefined {
+  if ((flags & boundToProduct) === 0) return md5(latin1Bytes(name + salt + secrets.key));
+  if (product === undefined) return undefined;
+  return md5(latin1Bytes(name + salt + secrets.productKey + product.toLowerCase()));
+}
+
+function isSigned(bytes: Uint8Array, secret: string, salt: number): boolean {
+  const end = bytes.length - signatureSize;
+  return equalBytes(sign(bytes.subarray(0, end), secret, salt), bytes.subarray(end));
+}
+
+function sign(body: Uint8Array, secret: string, salt: number): Uint8Array {
+  const key = md5(latin1Bytes(secret + salt));
+  const inner = new Uint8Array(64).fill(0x36);
+  const outer = new Uint8Array(64).fill(0x5c);
+  for (let i = 0; i < key.length; i++) {
+    inner[i]! ^= key[i]!;
+    outer[i]! ^= key[i]!;
+  }
+  return md5(concatBytes([outer, md5(concatBytes([inner, body]))]));
+}
+
+function isKeyString(text: string | undefined): text is string {
+  return text !== undefined && /^[0-9A-Fa-f]{32}$/.test(text);
+}
+
+function xored(bytes: Uint8Array, pad: Uint8Array): Uint8Array {
+  return bytes.map((byte, i) => byte ^ pad[i % pad.length]!);
+}
+
+function latin1Bytes(text: string): Uint8Array {
+  return Uint8Array.from(text, (letter) => letter.charCodeAt(0) & 0xff);
+}
+
+function latin1Text(bytes: Uint8Array): string {
+  return String.fromCharCode(...bytes);
+}
+
+/** CRC-32 as in zip and PNG. */
+function crc32(text: string): number {
+  let crc = 0xffffffff;
+  for (const byte of latin1Bytes(text)) {
+    crc ^= byte;
+    for (let bit = 0; bit < 8; bit++) crc = (crc >>> 1) ^ (crc & 1 ? 0xedb88320 : 0);
+  }
+  return (crc ^ 0xffffffff) >>> 0;
+}
+
+/** CRC-32 of a product's name as a list stores it. */
+export function productCrc(product: string): number {
+  return crc32(product.toLowerCase());
+}

@@ -1,0 +1,98 @@
+import type { BlowfishKey } from '../../../codecs/ciphers/blowfish.ts';
+import { deflateExact } from '../../../codecs/compression/deflate-exact.ts';
+import { concatBytes } from '../../../core/bytes.ts';
+import { PakratError } from '../../../core/errors.ts';
+import { md5 } from '../../../core/hash.ts';
+import { contentOf, type PackFile } from '../../packing.ts';
+import { fileFlag } from '../directory/directory.ts';
+import { firstVersionOfEightRounds, ivSize } from '../entries/cipher-stream.ts';
+import { SealedRegion } from '../entries/sealed-region.ts';
+import { type EntryMethod, steppedPieces } from '../gbx/gbx-entry.ts';
+import { GbxScanner } from '../gbx/gbx-feedback.ts';
+import { looksLikeGbx } from '../gbx/gbx-header.ts';
+import type { NodeClasses } from '../gbx/node-classes.ts';
+
+const zlibLevel = 9;
+/** zlib in the directory's four bits of compression. */
+const zlibFlag = 4n;
+const maxFileBytes = 0x7fffffff;
+
+/** A file for a NadeoPak. All but name and content can be left to the packer. */
+export interface NadeoPackFile extends PackFile {
+  /** Class in the game's engine; told by ending or GBX header when absent. */
+  readonly classId?: number | undefined;
+  /** Store it without encryption. */
+  readonly isPublic?: boolean | undefined;
+  /** Store what its name says below this folder as a hash. */
+  readonly hashedBelow?: string | undefined;
+  /** A dataless GBX for the metadata section; that of a GBX with user data when absent. */
+  readonly metadata?: Uint8Array | undefined;
+}
+
+/** How the files of a pack are stored. */
+export interface FileStorage {
+  version: number;
+  /** Absent: nothing is encrypted. */
+  key: BlowfishKey | undefined;
+  compress: boolean;
+  classes: NodeClasses;
+}
+
+/** A file as it goes into a pack. */
+export interface StoredFile {
+  /** IV, content and padding. */
+  bytes: Uint8Array;
+  content: Uint8Array;
+  compressedSize: number;
+  flags: bigint;
+}
+
+/**
+ * Reads a file and makes what is stored of it: the same bytes each time.
+ * @throws E_INTEGRITY when it changes meanwhile, E_UNSUPPORTED for 2 GiB and more
+ */
+export async function storeFile(file: NadeoPackFile, storage: FileStorage): Promise<StoredFile> {
+  const { version, key, classes } = storage;
+  if (file.size > maxFileBytes)
+    throw new PakratError('E_UNSUPPORTED', `${file.name}: files of 2 GiB and more cannot be packed`);
+  const pieces: Uint8Array[] = [];
+  for await (const piece of contentOf(file)) pieces.push(piece);
+  const content = concatBytes(pieces);
+  const deflated =
+    storage.compress && version < firstVersionOfEightRounds ? deflateExact(content, { level: zlibLevel }) : content;
+  const isSmaller = deflated.length < content.length;
+  const stored = isSmaller ? deflated : content;
+  const method: EntryMethod = isSmaller ? 'zlib' : 'none';
+  const flags = isSmaller ? zlibFlag : 0n;
+  const plain = { content, compressedSize: stored.length };
+  if (key === undefined) return { ...plain, bytes: stored, flags: flags | fileFlag.forceNoCrypt };
+  if (file.isPublic) return { ...plain, bytes: stored, flags: flags | fileFlag.publicFile };
+  if (content.length === 0) return { ...plain, bytes: stored, flags };
+  const region = new SealedRegion(stored, { key, iv: ivFor(file.name, content), version });
+  if (/\.gbx$/i.test(file.name) && looksLikeGbx(content)) {
+    const scanner = new GbxScanner({ classes, packVersion: version, size: content.length });
+    await takeAsReader(region, { method, size: content.length }, scanner);
+  }
+  return { ...plain, bytes: region.bytes(), flags };
+}
+
+/** Reads the plain bytes in the steps of the game, and mixes into what is encrypted what the game would. */
+async function takeAsReader(
+  region: SealedRegion,
+  { method, size }: { method: EntryMethod; size: number },
+  scanner: GbxScanner,
+): Promise<void> {
+  const output = new Uint8Array(size);
+  let filled = 0;
+  for await (const piece of steppedPieces(region, { method, size, dictionary: undefined })) {
+    output.set(piece, filled);
+    filled += piece.length;
+    for (const { choices } of scanner.next(output.subarray(0, filled)))
+      if (choices[0] !== undefined) region.mix(choices[0]);
+  }
+}
+
+/** An IV that is the same for the same file, and another for every other. */
+export function ivFor(name: string, content: Uint8Array): Uint8Array {
+  return md5(concatBytes([new TextEncoder().encode(`${name}\0`), md5(content)])).slice(0, ivSize);
+}

@@ -1,0 +1,294 @@
+/*
+ * Writes NadeoPak files: versions 1 to 5 with an encrypted header, 6 to 18 with a plain one. The layout is that of
+ * the game's own packs: header, files, metadata. Because the header comes first and tells sizes (and, from version 6
+ * on, a hash over all that follows), files are read and compressed once for each of that, except as far as they fit
+ * into a bounded memory.
+ */
+import type { BlowfishKey } from '../../../codecs/ciphers/blowfish.ts';
+import { deflateExact } from '../../../codecs/compression/deflate-exact.ts';
+import { concatBytes, equalBytes } from '../../../core/bytes.ts';
+import { PakratError } from '../../../core/errors.ts';
+import { md5 } from '../../../core/hash.ts';
+import { foldName } from '../../names.ts';
+import { changedWhilePacking, type PackResult, type PackSink, PositionedSink, sortForPacking } from '../../packing.ts';
+import { directoryFeedback } from '../directory/directory.ts';
+import { encodeMetadata, type MetadataEntry, metadataStep } from '../directory/metadata.ts';
+import {
+  CipherStream,
+  firstVersionOfEightRounds,
+  ivSize,
+  packCipherKey,
+  paddedSize,
+  pageSize,
+} from '../entries/cipher-stream.ts';
+import { SealedRegion } from '../entries/sealed-region.ts';
+import { sha256Hasher } from '../entries/sha256.ts';
+import { fileClassId } from '../gbx/file-classes.ts';
+import { datalessGbxSize, looksLikeGbx } from '../gbx/gbx-header.ts';
+import { nodeClasses } from '../gbx/node-classes.ts';
+import { decodeHeaderV3, encodeHeaderV3, headerV3IvOffset, type PrivateHeader } from '../header/header-v3.ts';
+import {
+  contentsOffset,
+  emptyPublicHeader,
+  encodePrivateHeaderV6,
+  encodePublicHeader,
+  newestVersion,
+  type PublicHeader,
+  publicFieldsOffset,
+} from '../header/header-v6.ts';
+import { keyFromBase, keySize } from '../keys/keys.ts';
+import { planDirectory } from './write-directory.ts';
+import { type FileStorage, ivFor, type NadeoPackFile, storeFile } from './write-files.ts';
+
+/** Sizes that the header of version 15 and above may have, with room for more. */
+const headerRooms = [0x4000, 0x100000, 0x1000000] as const;
+const slotStep = 64;
+const maxOffset = 0xffffffff;
+/** Stored files that are kept for the passes that follow. */
+const keptBytes = 64 << 20;
+
+/** What the public part of the header (version 6 and above) may tell. */
+export type PackInfo = Partial<
+  Omit<PublicHeader, 'version' | 'contentsChecksum' | 'headerFlags' | 'headerSize' | 'unused'>
+>;
+
+export interface NadeoWriteOptions {
+  /** 1 to 18; 3 is TrackMania's. */
+  version: number;
+  /** Base key, 16 bytes. Needed below version 6; without it nothing is encrypted, and there is no metadata section. */
+  key?: Uint8Array | undefined;
+  /** Whether files that get smaller by it are compressed. Default true; version 18 is written without. */
+  compress?: boolean | undefined;
+  info?: PackInfo | undefined;
+}
+
+/**
+ * Writes a NadeoPak. The same files always give the same bytes. One file at a time is held in memory.
+ * @throws E_USAGE for names, keys and versions that cannot be, E_UNSUPPORTED past 4 GiB, E_INTEGRITY for files that
+ *   change
+ */
+export async function writeNadeoPak(
+  files: Iterable<NadeoPackFile>,
+  sink: PackSink,
+  options: NadeoWriteOptions,
+): Promise<PackResult> {
+  const storage = storageOf(options);
+  const sorted = sortForPacking(files, foldName) as NadeoPackFile[];
+  const stored = new StoredFiles(sorted, storage);
+  const plan = await planPack(sorted, stored, options, storage);
+  const out = new PositionedSink(sink);
+  const header = plan.version < 6 ? sealedHeader(plan, storage.key!) : await plainHeader(plan, stored);
+  await out.write(header);
+  for await (const slot of slots(plan, stored)) await out.write(slot);
+  await out.write(plan.metadata);
+  return { files: sorted.length, bytes: out.position, notes: packNotes(options) };
+}
+
+interface PackPlan extends Omit<PrivateHeader, 'md5' | 'plainSize'> {
+  version: number;
+  info: PackInfo;
+  /** Bytes of each file with what fills it up. */
+  slotSizes: number[];
+  /** As stored: IV, ciphertext. Empty without a key. */
+  metadata: Uint8Array;
+  /** From the first byte of the data to the last one of the metadata. */
+  bodySize: number;
+}
+
+function storageOf({ version, key, compress = true }: NadeoWriteOptions): FileStorage {
+  if (!Number.isInteger(version) || version < 1 || version > newestVersion) {
+    throw new PakratError('E_USAGE', `NadeoPak has versions 1 to ${newestVersion}, not ${version}`);
+  }
+  if (key === undefined && version < 6) {
+    throw new PakratError('E_USAGE', `a NadeoPak of version ${version} is encrypted: it needs a key`);
+  }
+  if (key !== undefined && key.length !== keySize) {
+    throw new PakratError('E_USAGE', `a base key has ${keySize} bytes, not ${key.length}`);
+  }
+  return {
+    version,
+    key: key === undefined ? undefined : packCipherKey(keyFromBase(key), version),
+    compress,
+    classes: nodeClasses(version),
+  };
+}
+
+/** Reads every file once: sizes, places, classes, checksums and metadata. */
+async function planPack(
+  files: readonly NadeoPackFile[],
+  stored: StoredFiles,
+  { version, info = {} }: NadeoWriteOptions,
+  { key }: FileStorage,
+): Promise<PackPlan> {
+  const directory = planDirectory(files);
+  const metadata: MetadataEntry[] = [];
+  const slotSizes: number[] = [];
+  let offset = 0;
+  for (const [index, record] of directory.files.entries()) {
+    const { bytes, content, compressedSize, flags } = await stored.read(index);
+    const slotSize =
+      version >= firstVersionOfEightRounds ? Math.ceil(bytes.length / slotStep) * slotStep : bytes.length;
+    record.offset = offset;
+    record.compressedSize = compressedSize;
+    record.flags |= flags;
+    record.classId ||= fileClassId(files[index]!.name, content, version);
+    if (version >= 17) record.slotSize = slotSize;
+    if (version >= 14) record.checksum = md5(filled(bytes, slotSize));
+    slotSizes.push(slotSize);
+    offset += slotSize;
+    const gbx = files[index]!.metadata ?? ownMetadata(content);
+    if (gbx !== undefined) metadata.push({ fileIndex: index, gbx });
+  }
+  // Version 1 has no place for the sizes of the section.
+  const section = key === undefined || version < 2 ? noMetadata : sealMetadata(metadata, { key, version });
+  const bodySize = offset + section.metadata.length;
+  const bare = { ...directory, ...section, version, info, slotSizes, bodySize, metadataOffset: offset, dataOffset: 0 };
+  return placed({ ...bare, unused: new Uint8Array(16), flags: 0 });
+}
+
+const noMetadata = { metadata: new Uint8Array(0), metadataSize: 0, metadataStoredSize: 0 };
+
+/** The plan with its data where the header ends. */
+function placed(plan: PackPlan): PackPlan {
+  const headerSize = plan.version < 6 ? sealedHeaderSize(plan) : plainHeaderSize(plan);
+  if (headerSize + plan.bodySize > maxOffset) {
+    throw new PakratError('E_UNSUPPORTED', 'a NadeoPak cannot be larger than 4 GiB', { hint: 'Pack into several.' });
+  }
+  return { ...plan, dataOffset: headerSize, metadataOffset: headerSize + plan.metadataOffset };
+}
+
+function ownMetadata(content: Uint8Array): Uint8Array | undefined {
+  const userDataSizeAt = 13;
+  if (!looksLikeGbx(content) || content[3] !== 6 || content.length < userDataSizeAt + 4) return undefined;
+  const userDataSize = new DataView(content.buffer, content.byteOffset).getUint32(userDataSizeAt, true);
+  return userDataSize > 0 && userDataSize + userDataSizeAt + 8 <= content.length
+    ? content.slice(0, datalessGbxSize(content))
+    : undefined;
+}
+
+function sealMetadata(entries: readonly MetadataEntry[], { key, version }: { key: BlowfishKey; version: number }) {
+  const plain = encodeMetadata(entries);
+  const compressed = deflateExact(plain, { level: 9 });
+  const padded = filled(compressed, Math.ceil(compressed.length / metadataStep) * metadataStep);
+  const region = new SealedRegion(padded, { key, iv: ivFor('', plain), version });
+  return { metadata: region.bytes(), metadataSize: plain.length, metadataStoredSize: compressed.length };
+}
+
+function sealedHeaderSize(plan: PackPlan): number {
+  return headerV3IvOffset + ivSize + paddedSize(encodeHeaderV3(plan, plan.version).length);
+}
+
+/** The whole header of versions 1 to 5: magic, version, IV, ciphertext. */
+function sealedHeader(plan: PackPlan, key: BlowfishKey): Uint8Array {
+  const { version, dataOffset } = plan;
+  const plain = encodeHeaderV3(plan, version);
+  let foldersEnd = 0;
+  decodeHeaderV3(plain, {
+    version,
+    headerSize: plain.length,
+    afterFolders: (_, offset) => {
+      foldersEnd = offset;
+    },
+  });
+  const iv = md5(plain).slice(0, ivSize);
+  const sealed = filled(plain, dataOffset - headerV3IvOffset - ivSize);
+  const stream = new CipherStream(key, iv, version);
+  const page = Math.min(Math.ceil(foldersEnd / pageSize) * pageSize, sealed.length);
+  stream.encrypt(sealed.subarray(0, page));
+  stream.mix(directoryFeedback(plan.folders) ?? new Uint8Array(0));
+  stream.encrypt(sealed.subarray(page));
+  const start = new Uint8Array(headerV3IvOffset);
+  start.set(new TextEncoder().encode('NadeoPak'));
+  new DataView(start.buffer).setUint32(8, version, true);
+  return concatBytes([start, iv, sealed]);
+}
+
+function plainHeaderSize(plan: PackPlan): number {
+  const size = publicPart(plan).length + encodePrivateHeaderV6(privateFields(plan), plan.version, noBytes).length;
+  if (plan.version < 15) return size;
+  const room = headerRooms.find((bytes) => bytes >= size);
+  if (room === undefined) {
+    throw new PakratError('E_UNSUPPORTED', `a header of ${size} bytes is larger than the format foresees`);
+  }
+  return room;
+}
+
+const noBytes = new Uint8Array(0);
+
+/** The whole header of version 6 and above, with what fills it up; hashes all that follows. */
+async function plainHeader(plan: PackPlan, stored: StoredFiles): Promise<Uint8Array> {
+  const { version, dataOffset, metadata } = plan;
+  const start = publicPart(plan);
+  const fields = start.subarray(publicFieldsOffset(version));
+  const header = filled(concatBytes([start, encodePrivateHeaderV6(privateFields(plan), version, fields)]), dataOffset);
+  const hasher = sha256Hasher();
+  hasher.update(header.subarray(contentsOffset));
+  for await (const slot of slots(plan, stored)) hasher.update(slot);
+  hasher.update(metadata);
+  header.set(hasher.digest(), contentsOffset - 32);
+  return header;
+}
+
+function publicPart({ version, info, dataOffset }: PackPlan): Uint8Array {
+  return encodePublicHeader({ ...emptyPublicHeader(version), ...info, headerSize: dataOffset });
+}
+
+function privateFields(plan: PackPlan) {
+  return {
+    ...plan,
+    metadataMd5: plan.version >= newestVersion ? md5(plan.metadata) : undefined,
+    fileSize: plan.dataOffset + plan.bodySize,
+    author: plan.info.author,
+  };
+}
+
+/** The files as they stand in the pack. */
+async function* slots({ slotSizes }: Pick<PackPlan, 'slotSizes'>, stored: StoredFiles): AsyncGenerator<Uint8Array> {
+  for (const [index, slotSize] of slotSizes.entries()) yield filled((await stored.read(index)).bytes, slotSize);
+}
+
+/** Gives what is stored of each file, as often as asked; what is small is made once. */
+class StoredFiles {
+  readonly #files: readonly NadeoPackFile[];
+  readonly #storage: FileStorage;
+  readonly #kept = new Map<number, Awaited<ReturnType<typeof storeFile>>>();
+  readonly #hashes: Uint8Array[] = [];
+  #room = keptBytes;
+
+  constructor(files: readonly NadeoPackFile[], storage: FileStorage) {
+    this.#files = files;
+    this.#storage = storage;
+  }
+
+  async read(index: number): ReturnType<typeof storeFile> {
+    const kept = this.#kept.get(index);
+    if (kept !== undefined) return kept;
+    const stored = await storeFile(this.#files[index]!, this.#storage);
+    const hash = md5(stored.bytes);
+    const earlier = this.#hashes[index];
+    if (earlier !== undefined && !equalBytes(hash, earlier)) throw changedWhilePacking(this.#files[index]!);
+    this.#hashes[index] = hash;
+    // The content itself is needed in the first pass only.
+    if (stored.bytes.length <= this.#room) {
+      this.#room -= stored.bytes.length;
+      this.#kept.set(index, { ...stored, content: noBytes });
+    }
+    return stored;
+  }
+}
+
+function filled(bytes: Uint8Array, size: number): Uint8Array {
+  if (bytes.length === size) return bytes;
+  const whole = new Uint8Array(size);
+  whole.set(bytes);
+  return whole;
+}
+
+function packNotes({ version, key, compress = true }: NadeoWriteOptions): string[] {
+  const notes: string[] = [];
+  if (key === undefined) notes.push('no key is given: files are not encrypted, and there is no metadata section');
+  if (compress && version >= firstVersionOfEightRounds) {
+    notes.push('version 18 compresses with LZ4, which is not written: files are stored as they are');
+  }
+  return notes;
+}

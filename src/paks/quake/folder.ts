@@ -1,0 +1,238 @@
+/*
+ * How the engines of the Quake family find a file among the PAKs and loose files of game directories.
+ *
+ * Quake and QuakeSpasm: each game directory adds itself, then pak0.pak, pak1.pak … in front, up to the first number that
+ * is missing. So within a directory the highest PAK wins, and loose files come last; a later directory beats an earlier
+ * one whole. Directories come in the order id1, rogue, hipnotic, quoth, then the game that was asked for. QuakeSpasm puts
+ * its own quakespasm.pak, from the folder around id1, between pak0 and pak1 of id1. Names are compared exactly. Without
+ * the registered gfx/pop.lmp, loose files in sub-folders are never opened.
+ *
+ * Quake II (as Yamagi's engine does it): pak0 … pak99 with gaps allowed, then every other PAK of the directory in front
+ * of those. Names are compared without case.
+ *
+ * File names are matched without case everywhere: CDs and Steam have PAK0.PAK.
+ * (id Software's WinQuake, QuakeSpasm, Yamagi Quake II.)
+ */
+import { basename, dirname, join, resolve } from 'node:path';
+import { isPakratError, PakratError } from '../../core/errors.ts';
+import { fileSource } from '../../files/file-source.ts';
+import { openLooseFiles, sortedEntries } from '../loose-files.ts';
+import { foldName } from '../names.ts';
+import type { Pak, PakEntry, PakOptions } from '../pak.ts';
+import { type Layer, stackLayers } from '../search-path.ts';
+import { openQuakePak } from './index.ts';
+import { registeredProof } from './releases.ts';
+
+/** Whose rules apply. */
+export type QuakeEngine = 'quake' | 'quakespasm' | 'quake2';
+
+/** Every engine that `openQuakeFolder` knows. */
+export const quakeEngines: readonly QuakeEngine[] = ['quake', 'quakespasm', 'quake2'];
+
+export interface QuakeFolderOptions extends PakOptions {
+  /** Default: Quake II for a folder that is, or has, baseq2; Quake otherwise. */
+  engine?: QuakeEngine | undefined;
+  /** Further game directories beside the first: rogue, hipnotic, quoth, or a mod. */
+  games?: readonly string[] | undefined;
+}
+
+/** A step of the search path. */
+export interface SearchStep {
+  kind: 'pak' | 'loose';
+  /** Path of the PAK, or of the game directory. */
+  path: string;
+  /** `id1/pak0.pak`, or `id1` for loose files. */
+  label: string;
+}
+
+/** A search path, its first step the one that is asked first. */
+export interface QuakeSearchPath {
+  engine: QuakeEngine;
+  steps: SearchStep[];
+  /** What the engine would not do as people may think. */
+  notes: string[];
+}
+
+const baseGames = ['id1', 'baseq2'];
+const missionPacks = ['rogue', 'hipnotic', 'quoth'];
+const numbered = /^pak(0|[1-9][0-9]*)\.pak$/i;
+const quake2LastNumber = 99;
+
+/** True for a folder that has numbered PAKs or a base game in it. */
+export function isQuakeFolder(path: string): boolean {
+  const names = sortedEntries(path).map(({ name }) => name);
+  return names.some((name) => numbered.test(name) || baseGames.includes(name.toLowerCase()));
+}
+
+/**
+ * The order in which an engine looks through a game directory, or through the base game in the folder given.
+ * @throws E_NOT_FOUND for a folder or game that is not there, E_USAGE for a game that is no plain folder name
+ */
+export function planQuakeSearch(path: string, options: QuakeFolderOptions = {}): QuakeSearchPath {
+  const first = firstGameDirectory(path);
+  const engine = options.engine ?? (basename(first).toLowerCase() === 'baseq2' ? 'quake2' : 'quake');
+  const games = [first, ...orderGames(options.games ?? []).map((game) => gameDirectory(dirname(first), game))];
+  const notes: string[] = [];
+  const steps = games.flatMap((game) => gameSteps(game, { engine, notes })).reverse();
+  return { engine, steps, notes };
+}
+
+/**
+ * The files of a game directory as the engine sees them.
+ * @throws as {@link planQuakeSearch}, and as a PAK does that cannot be opened
+ */
+export async function openQuakeFolder(path: string, options: QuakeFolderOptions = {}): Promise<Pak> {
+  const { engine, steps, notes } = planQuakeSearch(path, options);
+  const layers: Layer[] = [];
+  try {
+    for (const step of steps) layers.push(await openStep(step, options));
+  } catch (error) {
+    for (const { pak } of layers) await pak.close();
+    throw error;
+  }
+  const state = engine === 'quake2' ? undefined : quakeState(layers);
+  if (state?.registered === false) hideLooseSubfolders(layers, notes);
+  if (state?.modified === true && !state.registered) {
+    notes.push('the engine does not start: the game is modified, and the registered version is not there');
+  }
+  return stackLayers(layers, {
+    family: 'quake-folder',
+    version: engine,
+    notes: [...notes, ...layers.flatMap(({ label, pak }) => pak.notes.map((note) => `${label}: ${note}`))],
+    facts: { engine, searchPath: layers.map(({ label }) => label), ...state },
+    keyOf: engine === 'quake2' ? foldName : (name) => name,
+  });
+}
+
+function firstGameDirectory(path: string): string {
+  const folder = resolve(path);
+  const base = sortedEntries(folder).find(({ name }) => baseGames.includes(name.toLowerCase()));
+  return base === undefined ? folder : join(folder, base.name);
+}
+
+/** Mission packs come in the engine's order, whatever the order in which they were asked for. */
+function orderGames(games: readonly string[]): string[] {
+  const asked = games.map((game) => game.toLowerCase());
+  return [
+    ...missionPacks.filter((pack) => asked.includes(pack)),
+    ...games.filter((game) => !missionPacks.includes(game.toLowerCase())),
+  ];
+}
+
+function gameDirectory(base: string, game: string): string {
+  if (game === '' || /[/\\:]|\.\./.test(game)) {
+    throw new PakratError('E_USAGE', `${JSON.stringify(game)} is no name of a game directory`);
+  }
+  const found = sortedEntries(base).find(({ name }) => name.toLowerCase() === game.toLowerCase());
+  if (found === undefined) throw new PakratError('E_NOT_FOUND', `${base} has no game directory ${game}`);
+  return join(base, found.name);
+}
+
+/** The steps that a directory adds, in the order in which the engine adds them: the weakest first. */
+function gameSteps(directory: string, { engine, notes }: { engine: QuakeEngine; notes: string[] }): SearchStep[] {
+  const game = basename(directory);
+  const names = sortedEntries(directory).flatMap((entry) => (entry.isDirectory() ? [] : [entry.name]));
+  const ordered = engine === 'quake2' ? quake2Paks(names) : quakePaks(names, { game, notes });
+  const paks = ordered.map(
+    (name): SearchStep => ({ kind: 'pak', path: join(directory, name), label: `${game}/${name}` }),
+  );
+  if (engine === 'quakespasm' && game.toLowerCase() === 'id1' && paks.length > 0) {
+    paks.splice(1, 0, ...enginePak(dirname(directory)));
+  }
+  const zips = names.filter((name) => /\.(pk3|pkz)$/i.test(name)).length;
+  if (zips > 0 && engine !== 'quake') notes.push(`${game} has ${zips} pk3 files, which are not read`);
+  return [{ kind: 'loose', path: directory, label: game }, ...paks];
+}
+
+function enginePak(base: string): SearchStep[] {
+  const found = sortedEntries(base).find(({ name }) => name.toLowerCase() === 'quakespasm.pak');
+  return found === undefined ? [] : [{ kind: 'pak', path: join(base, found.name), label: found.name }];
+}
+
+/** Numbers of PAKs with their file names. Of names that differ by case only, the lower-case one counts. */
+function numberedPaks(names: readonly string[]): Map<number, string> {
+  const found = new Map<number, string>();
+  for (const name of names) {
+    const number = Number(numbered.exec(name)?.[1] ?? -1);
+    if (number >= 0 && (!found.has(number) || name === name.toLowerCase())) found.set(number, name);
+  }
+  return found;
+}
+
+function quakePaks(names: readonly string[], { game, notes }: { game: string; notes: string[] }): string[] {
+  const found = numberedPaks(names);
+  const ordered: string[] = [];
+  for (let number = 0; found.has(number); number++) ordered.push(found.get(number)!);
+  const left = names.filter((name) => /\.pak$/i.test(name) && !ordered.includes(name));
+  for (const name of left)
+    notes.push(`the engine does not load ${game}/${name}: ${whyLeft(name, found, ordered.length)}`);
+  return ordered;
+}
+
+function whyLeft(name: string, found: ReadonlyMap<number, string>, firstMissing: number): string {
+  const number = Number(numbered.exec(name)?.[1] ?? -1);
+  if (number < 0) return 'it is not named pak0.pak, pak1.pak …';
+  return number < firstMissing ? `${found.get(number)} takes its place` : `pak${firstMissing}.pak is missing`;
+}
+
+function quake2Paks(names: readonly string[]): string[] {
+  const found = numberedPaks(names);
+  const ordered: string[] = [];
+  for (let number = 0; number <= quake2LastNumber; number++) {
+    const name = found.get(number);
+    if (name !== undefined) ordered.push(name);
+  }
+  return [...ordered, ...names.filter((name) => /\.pak$/i.test(name) && !ordered.includes(name))];
+}
+
+async function openStep({ kind, path, label }: SearchStep, options: PakOptions): Promise<Layer> {
+  if (kind === 'loose') return { label, pak: openLooseFiles(path, (name) => !isTopLevelPak(name)) };
+  const source = await fileSource(path);
+  try {
+    return { label, pak: await openQuakePak(source, options) };
+  } catch (error) {
+    await source.close();
+    if (!isPakratError(error)) throw error;
+    throw new PakratError(error.code, `${label}: ${error.message}`, {
+      hint: error.hint,
+      data: error.data,
+      cause: error,
+    });
+  }
+}
+
+function isTopLevelPak(name: string): boolean {
+  return !name.includes('/') && /\.(pak|pk3|pkz)$/i.test(name);
+}
+
+interface QuakeState extends Record<string, unknown> {
+  registered: boolean;
+  /** What the engine calls modified: any PAK but an original pak0.pak. */
+  modified: boolean;
+  releases: string[];
+}
+
+function quakeState(layers: readonly Layer[]): QuakeState {
+  const paks = layers.filter(({ pak }) => pak.family === 'quake');
+  const releases = paks.flatMap(({ pak }) => (typeof pak.facts.release === 'string' ? [pak.facts.release] : []));
+  const proofs = layers.flatMap(({ pak }) => pak.entries.find(isProof) ?? []);
+  return { registered: proofs.length > 0, modified: releases.length < paks.length, releases };
+}
+
+function isProof({ name, size }: PakEntry): boolean {
+  return name === registeredProof.name && size === registeredProof.size;
+}
+
+function hideLooseSubfolders(layers: Layer[], notes: string[]): void {
+  let hidden = 0;
+  for (const layer of layers) {
+    if (layer.pak.family !== 'folder') continue;
+    hidden += layer.pak.entries.filter(({ name }) => name.includes('/')).length;
+    layer.nameOf = ({ name }) => (name.includes('/') ? undefined : name);
+  }
+  if (hidden > 0) {
+    notes.push(
+      `${hidden} loose files in sub-folders are left out: without ${registeredProof.name} the engine never opens them`,
+    );
+  }
+}

@@ -1,0 +1,189 @@
+import { aesBlockSize, alignToBlock } from '../../../codecs/ciphers/aes.ts';
+import { inflatePieces } from '../../../codecs/compression/inflate.ts';
+import { formatError } from '../../../core/errors.ts';
+import { pieceSize, readPieces, slicePieces } from '../../../files/pieces.ts';
+import type { FillingSource, ScratchPool } from '../../../files/scratch.ts';
+import { type BlockRange, blockRanges } from './entry-blocks.ts';
+import type { EntryHash } from './entry-hash.ts';
+import { dataOffset, type EntryRecord, type RecordFormat } from './entry-record.ts';
+import { type BlockDecoder, blockDecoder } from './methods.ts';
+
+/** Decoded blocks larger than this are not held in memory: zlib is then decoded as a stream, others are refused. */
+const maxBlockSize = 16 << 20;
+
+/** Decrypts bytes of an entry's data; `position` is their offset in the data. */
+export type EntryCipher = (bytes: Uint8Array, position: number) => Uint8Array;
+
+/** An entry that is to be read. */
+export interface EntryAccess {
+  source: FillingSource;
+  format: RecordFormat;
+  record: EntryRecord;
+  /** Name, for errors. */
+  name: string;
+  /** Name of the compression method. */
+  method: string;
+  /** Undefined for an entry that is not encrypted. */
+  cipher: EntryCipher | undefined;
+  /** Path of a module that decodes Oodle. */
+  oodle: string | undefined;
+  scratches: ScratchPool;
+}
+
+/** Part of the decoded bytes. */
+export interface DecodedRange {
+  offset: number;
+  size: number;
+}
+
+/**
+ * The decoded bytes of an entry, or part of them, in pieces of bounded size.
+ * @param hash told every stored byte in order, when the whole entry is read
+ * @throws E_UNSUPPORTED for a method that cannot be decoded, E_FORMAT… for damage
+ */
+export async function* readEntry(
+  access: EntryAccess,
+  range: DecodedRange,
+  hash?: EntryHash,
+): AsyncGenerator<Uint8Array> {
+  const { record } = access;
+  if (range.size === 0) return;
+  if (record.method === 0) yield* readPlain(access, range, hash);
+  else if (record.blockCount === 1 && record.size > maxBlockSize) yield* readLargeBlock(access, range, hash);
+  else yield* readBlocks(access, { ...range, decode: await blockDecoder(access.method, access.oodle), hash });
+}
+
+async function* readPlain(
+  { source, record, cipher }: EntryAccess,
+  { offset, size }: DecodedRange,
+  hash: EntryHash | undefined,
+): AsyncGenerator<Uint8Array> {
+  const start = cipher === undefined ? offset : offset - (offset % aesBlockSize);
+  const end = cipher === undefined ? offset + size : alignToBlock(offset + size);
+  let at = start;
+  for await (const stored of readPieces(source, dataOffset(record) + start, end - start)) {
+    hash?.update(stored, at);
+    const plain = cipher === undefined ? stored : cipher(stored, at);
+    yield plain.subarray(Math.max(offset - at, 0), Math.min(offset + size - at, plain.length));
+    at += stored.length;
+  }
+}
+
+/** A block that is too large to hold; only zlib is met so, in versions before blocks. */
+async function* readLargeBlock(
+  access: EntryAccess,
+  range: DecodedRange,
+  hash: EntryHash | undefined,
+): AsyncGenerator<Uint8Array> {
+  const { record, format, name, method } = access;
+  if (method !== 'zlib') {
+    throw formatError('E_FORMAT_RANGE', name, `a block of ${record.size} bytes`, {
+      expected: `at most ${maxBlockSize}`,
+    });
+  }
+  const [block] = blockRanges(record, format);
+  const pieces = inflatePieces(readBlockPieces(access, block!, hash), {
+    size: record.size,
+    maxSize: record.size,
+    what: name,
+  });
+  yield* slicePieces(pieces, range.offset, range.size);
+}
+
+async function* readBlockPieces(
+  { source, record, cipher }: EntryAccess,
+  { start, end }: BlockRange,
+  hash: EntryHash | undefined,
+): AsyncGenerator<Uint8Array> {
+  let at = start;
+  const storedEnd = cipher === undefined ? end : start + alignToBlock(end - start);
+  for await (const stored of readPieces(source, start, storedEnd - start)) {
+    const position = at - dataOffset(record);
+    hash?.update(stored, position);
+    const plain = cipher === undefined ? stored : cipher(stored, position);
+    yield plain.subarray(0, Math.min(end - at, plain.length));
+    at += stored.length;
+  }
+}
+
+interface BlockWork extends DecodedRange {
+  decode: BlockDecoder;
+  hash: EntryHash | undefined;
+}
+
+/** Decodes the blocks that hold a range. Neighbours are read together, up to the size of a piece. */
+async function* readBlocks(access: EntryAccess, work: BlockWork): AsyncGenerator<Uint8Array> {
+  const { source, record, cipher, name, scratches } = access;
+  const { offset, size } = work;
+  const scratch = scratches.take();
+  try {
+    for (const group of groupBlocks(access, work)) {
+      const start = group[0]!.start;
+      const stored = await scratch.read(source, start, group.at(-1)!.storedEnd - start);
+      work.hash?.update(stored, start - dataOffset(record));
+      for (const block of group) {
+        const bytes = stored.subarray(block.start - start, block.storedEnd - start);
+        const plain = cipher === undefined ? bytes : cipher(bytes, block.start - dataOffset(record));
+        const decoded = work.decode(plain.subarray(0, block.end - block.start), block.size, name);
+        yield decoded.subarray(Math.max(offset - block.at, 0), Math.min(offset + size - block.at, decoded.length));
+      }
+    }
+  } finally {
+    scratches.give(scratch);
+  }
+}
+
+/** A block with what it decodes to. */
+interface PlacedBlock extends BlockRange {
+  /** With padding. */
+  storedEnd: number;
+  /** Offset of its decoded bytes in the entry, and how many there are. */
+  at: number;
+  size: number;
+}
+
+function* groupBlocks(access: EntryAccess, work: BlockWork): Generator<PlacedBlock[]> {
+  let group: PlacedBlock[] = [];
+  for (const block of placeBlocks(access, work.offset)) {
+    if (block.at >= work.offset + work.size) break;
+    const first = group[0];
+    if (first !== undefined && (block.start !== group.at(-1)!.storedEnd || block.storedEnd - first.start > pieceSize)) {
+      yield group;
+      group = [];
+    }
+    group.push(block);
+  }
+  if (group.length > 0) yield group;
+}
+
+/** The blocks from the one on that holds an offset of decoded bytes: checks each against what can be, and says where its bytes belong. */
+function* placeBlocks(access: EntryAccess, offset: number): Generator<PlacedBlock> {
+  const { source, record, format, cipher } = access;
+  const first = record.blockCount > 1 && record.blockSize > 0 ? Math.floor(offset / record.blockSize) : 0;
+  let at = first * record.blockSize;
+  for (const { start, end } of blockRanges(record, format, first)) {
+    const size = record.blockCount === 1 ? record.size : Math.min(record.blockSize, record.size - at);
+    const storedEnd = cipher === undefined ? end : start + alignToBlock(end - start);
+    const isSane = end >= start && storedEnd <= source.size && size > 0 && size <= maxBlockSize;
+    if (!isSane || end - start > maxStored(size)) {
+      throw formatError(
+        'E_FORMAT_RANGE',
+        access.name,
+        `a block of ${end - start} bytes at ${start} for ${size} decoded ones`,
+      );
+    }
+    yield { start, end, storedEnd, at, size };
+    at += size;
+  }
+  if (at !== record.size) {
+    throw formatError('E_FORMAT_TRUNCATED', access.name, 'its blocks are too few', {
+      expected: record.size,
+      found: at,
+    });
+  }
+}
+
+/** No method makes more than this of bytes that do not compress. */
+function maxStored(size: number): number {
+  return size * 2 + 0x1000;
+}

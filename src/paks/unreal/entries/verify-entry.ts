@@ -1,0 +1,85 @@
+import { createHash } from 'node:crypto';
+import { equalBytes, isAllZero, toHex } from '../../../core/bytes.ts';
+import { PakratError } from '../../../core/errors.ts';
+import { sha1 } from '../../../core/hash.ts';
+import { ByteReader } from '../../../core/reader.ts';
+import { pieceSize } from '../../../files/pieces.ts';
+import type { FillingSource, Scratch } from '../../../files/scratch.ts';
+import { blockRanges } from './entry-blocks.ts';
+import { type EntryRecord, isRecordAt, type RecordFormat, readEntryRecord, sha1Of } from './entry-record.ts';
+
+/** An entry that is to be checked. */
+export interface CheckedEntry {
+  source: FillingSource;
+  format: RecordFormat;
+  record: EntryRecord;
+  name: string;
+}
+
+/**
+ * Checks the record in front of an entry's data against the index, and the stored bytes against their SHA-1. No key is
+ * needed: the hash is over the bytes as they lie in the file.
+ * @throws E_INTEGRITY with what differs, E_FORMAT… when the record cannot be read
+ */
+export async function verifyEntry(entry: CheckedEntry, scratch: Scratch): Promise<void> {
+  const { source, format, record } = entry;
+  const { offset, headerSize, storedSize } = record;
+  const total = headerSize + storedSize;
+  // The record and a small entry come with one read.
+  const first = await scratch.read(source, offset, Math.min(total, Math.max(pieceSize, headerSize)));
+  const isSame = isRecordAt(first, record);
+  const header = isSame ? record : readEntryRecord(new ByteReader(first, `record in front of ${entry.name}`), format);
+  if (!isSame) checkSame(header, entry);
+  const expected = sha1Of(record) ?? sha1Of(header)!.slice();
+  const found = first.length === total ? sha1(first.subarray(headerSize)) : await hashOfMany(entry, first, scratch);
+  if (equalBytes(found, expected) || isAllZero(expected)) return;
+  const { name } = entry;
+  throw new PakratError('E_INTEGRITY', `${name}: the stored bytes do not have the SHA-1 that they should`, {
+    data: { name, expected: toHex(expected), found: toHex(found) },
+  });
+}
+
+/** SHA-1 of the stored bytes of a large entry, the first of which are read already. */
+async function hashOfMany(
+  { source, record: { offset, headerSize, storedSize } }: CheckedEntry,
+  first: Uint8Array,
+  scratch: Scratch,
+): Promise<Uint8Array> {
+  const hash = createHash('sha1').update(first.subarray(headerSize));
+  const total = headerSize + storedSize;
+  for (let at = first.length; at < total; at += pieceSize) {
+    hash.update(await scratch.read(source, offset + at, Math.min(pieceSize, total - at)));
+  }
+  return hash.digest();
+}
+
+function checkSame(header: EntryRecord, { record, format, name }: CheckedEntry): void {
+  for (const field of ['storedSize', 'size', 'method', 'encrypted', 'headerSize'] as const) {
+    if (header[field] !== record[field]) throw differs(name, field, `${header[field]} instead of ${record[field]}`);
+  }
+  const known = sha1Of(record);
+  if (known !== undefined && !equalBytes(sha1Of(header)!, known)) throw differs(name, 'sha1', 'other bytes');
+  if (record.blockCount > 1 && header.blockSize !== record.blockSize) {
+    throw differs(name, 'blockSize', `${header.blockSize} instead of ${record.blockSize}`);
+  }
+  if (record.method === 0) return;
+  // Blocks of the header may be counted from the entry's offset, which the header itself does not know.
+  const own = blockRanges({ ...header, offset: record.offset }, format);
+  for (const { start, end } of blockRanges(record, format)) {
+    const block = own.next().value;
+    if (block?.start !== start || block.end !== end) throw differs(name, 'blocks', `one is not at ${start}`);
+  }
+}
+
+function differs(name: string, field: string, problem: string): PakratError {
+  return new PakratError('E_INTEGRITY', `${name}: the record in front of its data differs from the index`, {
+    hint: `${field}: ${problem}`,
+    data: { name, field },
+  });
+}
+
+/** The SHA-1 in the record in front of an entry's data. Throws E_FORMAT…. */
+export async function storedHash({ source, format, record, name }: CheckedEntry): Promise<Uint8Array> {
+  const header = await source.read(record.offset, record.headerSize);
+  return sha1Of(readEntryRecord(new ByteReader(header, `record in front of ${name}`), format))!;
+}

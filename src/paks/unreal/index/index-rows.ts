@@ -1,0 +1,140 @@
+import { formatError } from '../../../core/errors.ts';
+import type { ByteReader } from '../../../core/reader.ts';
+import type { NameDecoder } from '../../names.ts';
+import { type EntryRecord, emptyRecord, RecordDecoder, type RecordFormat } from '../entries/entry-record.ts';
+import { readFString, skipFString } from './fstring.ts';
+
+/** The rows of an index, by number: names with what is stored under them. */
+export interface IndexRows {
+  readonly count: number;
+  /** Name of a row, with `/` between its parts. */
+  nameAt(row: number): string;
+  recordAt(row: number): EntryRecord;
+}
+
+/** One row by itself. */
+export interface IndexRow {
+  readonly name: string;
+  readonly record: EntryRecord;
+}
+
+/** What every form of index comes to. */
+export interface DecodedIndex {
+  /** As stored. */
+  mountPoint: string;
+  rows: IndexRows;
+}
+
+/** More rows, or more characters in all names together, are taken for damage: no game comes near it. */
+const maxRows = 1 << 22;
+const maxNameChars = 128 << 20;
+const maxNameLength = 4096;
+
+/** Counts names as they are met, so that a hostile index does not fill the memory. */
+export class NameBudget {
+  #names = 0;
+  #chars = 0;
+
+  /**
+   * @param length of a name in characters
+   * @throws E_FORMAT_RANGE for a name that is too long, or when they become too many
+   */
+  spend(length: number): void {
+    this.#names += 1;
+    this.#chars += length;
+    if (length > maxNameLength || this.#chars > maxNameChars || this.#names > maxRows) {
+      throw formatError('E_FORMAT_RANGE', 'Unreal PAK index', `name ${this.#names} makes it larger than any index`);
+    }
+  }
+}
+
+/** Rows that are decoded one after the other. */
+export class RowList implements IndexRows {
+  readonly #names: string[] = [];
+  readonly #records: EntryRecord[] = [];
+  readonly #budget = new NameBudget();
+
+  /** Throws E_FORMAT_RANGE for a name that is too long, or when they become too many. */
+  add(name: string, record: EntryRecord): void {
+    this.#budget.spend(name.length);
+    this.#names.push(withSlashes(name));
+    this.#records.push(record);
+  }
+
+  get count(): number {
+    return this.#names.length;
+  }
+  nameAt(row: number): string {
+    return this.#names[row]!;
+  }
+  recordAt(row: number): EntryRecord {
+    return this.#records[row]!;
+  }
+}
+
+/** How rows that stay bytes are read. */
+export interface RowFormat {
+  record: RecordFormat;
+  decodeName: NameDecoder;
+}
+
+/**
+ * Rows of a name and a record each, which stay bytes until they are asked for: threads that check a PAK need no names, and
+ * never most of its records.
+ */
+export class StoredRows implements IndexRows {
+  readonly count: number;
+  readonly #reader: ByteReader;
+  readonly #decodeName: NameDecoder;
+  readonly #decoder: RecordDecoder;
+  /** Where the name and the record of a row start. */
+  readonly #places: Uint32Array;
+  readonly #names: (string | undefined)[];
+  /** Whoever asks for something of a row asks for more of it next; all of them would be a burden. */
+  #lastRow = -1;
+  #lastRecord = emptyRecord;
+
+  /**
+   * Finds the rows, and looks at all that can be wrong with them: then each can be decoded.
+   * @param reader stands where they start, and may be used for nothing else afterwards
+   * @throws E_FORMAT… for damage
+   */
+  constructor(reader: ByteReader, count: number, format: RowFormat) {
+    const budget = new NameBudget();
+    const decoder = new RecordDecoder(reader.bytes, format.record, reader.what);
+    const places = new Uint32Array(count * 2);
+    for (let row = 0; row < count; row++) {
+      places[row * 2] = reader.pos;
+      budget.spend(skipFString(reader));
+      places[row * 2 + 1] = reader.pos;
+      reader.seek(decoder.endOf(reader.pos));
+    }
+    this.count = count;
+    this.#reader = reader;
+    this.#decodeName = format.decodeName;
+    this.#decoder = decoder;
+    this.#places = places;
+    this.#names = new Array(count);
+  }
+
+  nameAt(row: number): string {
+    const known = this.#names[row];
+    if (known !== undefined) return known;
+    this.#reader.seek(this.#places[row * 2]!);
+    const name = withSlashes(readFString(this.#reader, this.#decodeName));
+    this.#names[row] = name;
+    return name;
+  }
+
+  recordAt(row: number): EntryRecord {
+    if (row !== this.#lastRow) {
+      this.#lastRecord = this.#decoder.at(this.#places[row * 2 + 1]!);
+      this.#lastRow = row;
+    }
+    return this.#lastRecord;
+  }
+}
+
+function withSlashes(name: string): string {
+  return name.includes('\\') ? name.replaceAll('\\', '/') : name;
+}

@@ -1,0 +1,39 @@
+/*
+ * The index of versions 1 to 9. Little-endian.
+ *
+ *   mount point  string
+ *   count        i32
+ *   entries      each: name string, relative to the mount point · record (entry-record.ts)
+ *
+ * From version 6 on an entry may be a delete record. An encrypted index ends in padding.
+ * (u4pak's README; checked on real files.)
+ */
+import { ByteReader } from '../../../core/reader.ts';
+import { ByteWriter } from '../../../core/writer.ts';
+import type { NameDecoder } from '../../names.ts';
+import { minRecordSize, type RecordFormat, writeEntryRecord } from '../entries/entry-record.ts';
+import { readFString, writeFString } from './fstring.ts';
+import { type DecodedIndex, type IndexRow, StoredRows } from './index-rows.ts';
+
+/** Decodes an index that is not encrypted any more; its rows stay bytes until they are asked for. Throws E_FORMAT…. */
+export function decodeLegacyIndex(bytes: Uint8Array, format: RecordFormat, decodeName: NameDecoder): DecodedIndex {
+  const reader = new ByteReader(bytes, 'Unreal PAK index');
+  const mountPoint = readFString(reader, decodeName);
+  const count = reader.count(reader.u32le(), 4 + minRecordSize(format));
+  return { mountPoint, rows: new StoredRows(reader, count, { record: format, decodeName }) };
+}
+
+/** The mirror of {@link decodeLegacyIndex}. */
+export function encodeLegacyIndex(
+  { mountPoint, rows }: { mountPoint: string; rows: readonly IndexRow[] },
+  format: RecordFormat,
+): Uint8Array {
+  const writer = new ByteWriter(rows.length * 128);
+  writeFString(writer, mountPoint);
+  writer.u32le(rows.length);
+  for (const { name, record } of rows) {
+    writeFString(writer, name);
+    writeEntryRecord(writer, record, format);
+  }
+  return writer.bytes();
+}

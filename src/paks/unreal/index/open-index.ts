@@ -1,0 +1,85 @@
+import type { ByteSource } from '../../../core/byte-source.ts';
+import { equalBytes, isAllZero, toHex } from '../../../core/bytes.ts';
+import { formatError, PakratError } from '../../../core/errors.ts';
+import { sha1 } from '../../../core/hash.ts';
+import type { PakProblem } from '../../pak.ts';
+import type { Footer } from '../footer.ts';
+import { decryptUnit, looksLikeIndex, missingKey } from '../keys.ts';
+import type { PartRange } from './primary-index.ts';
+
+/** Larger indices are taken for damage: those of the largest games have a fifth of it. */
+const maxIndexBytes = 256 << 20;
+
+/** Names of the parts of an index, in the order of their IVs. */
+export const indexParts = ['index', 'path-hash index', 'directory index'] as const;
+
+/** What an index is opened with. */
+export interface IndexAccess {
+  source: ByteSource;
+  footer: Footer;
+  keys: readonly Uint8Array[];
+  /** Go on when a hash does not match, and say so in `problems`. */
+  ignoreHashes: boolean;
+}
+
+/** Reads the parts of an index: decrypts them, checks their hashes, and finds the key that fits. */
+export class IndexOpener {
+  readonly #access: IndexAccess;
+  /** Hashes that did not match. */
+  readonly problems: PakProblem[] = [];
+  /** The key that opened the index, once it did. */
+  key: Uint8Array | undefined;
+
+  constructor(access: IndexAccess) {
+    this.#access = access;
+  }
+
+  /**
+   * Reads a part.
+   * @param part its number in {@link indexParts}
+   * @throws E_KEY_MISSING when no key fits, E_INTEGRITY when its hash does not match, E_FORMAT_RANGE, E_FORMAT_TRUNCATED
+   */
+  async read(range: PartRange, part: 0 | 1 | 2): Promise<Uint8Array> {
+    const { source, footer } = this.#access;
+    const what = `${source.name}: the ${indexParts[part]}`;
+    if (range.size > maxIndexBytes) throw formatError('E_FORMAT_RANGE', what, `has ${range.size} bytes`);
+    const stored = await source.read(range.offset, range.size);
+    const bytes = footer.encryptedIndex ? this.#decrypt(stored, { range, part, what }) : stored;
+    this.#checkHash(bytes, range, what);
+    return bytes;
+  }
+
+  #decrypt(stored: Uint8Array, { range, part, what }: { range: PartRange; part: 0 | 1 | 2; what: string }): Uint8Array {
+    const { footer, keys } = this.#access;
+    const unit = { encryption: footer.encryption, iv: footer.ivs[part] };
+    if (this.key !== undefined) return decryptUnit(stored, this.key, { unit });
+    let damaged: { key: Uint8Array; bytes: Uint8Array } | undefined;
+    for (const key of keys) {
+      if (!looksLikeIndex(decryptUnit(stored.subarray(0, 64), key, { unit }))) continue;
+      const bytes = decryptUnit(stored, key, { unit });
+      if (isHash(bytes, range.hash)) {
+        this.key = key;
+        return bytes;
+      }
+      damaged ??= { key, bytes };
+    }
+    if (damaged === undefined) throw missingKey(what, keys.length, footer);
+    this.key = damaged.key;
+    return damaged.bytes;
+  }
+
+  #checkHash(bytes: Uint8Array, { hash }: PartRange, what: string): void {
+    if (isHash(bytes, hash)) return;
+    const error = new PakratError('E_INTEGRITY', `${what} does not have the SHA-1 that it should`, {
+      hint: 'The PAK is damaged, or was changed by hand; the directory can be read all the same when hashes are ignored.',
+      data: { expected: toHex(hash), found: toHex(sha1(bytes)) },
+    });
+    if (!this.#access.ignoreHashes) throw error;
+    this.problems.push({ code: error.code, message: error.message });
+  }
+}
+
+/** True when the hash is that of the bytes, or was left empty. */
+function isHash(bytes: Uint8Array, hash: Uint8Array): boolean {
+  return isAllZero(hash) || equalBytes(sha1(bytes), hash);
+}

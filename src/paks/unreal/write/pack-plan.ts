@@ -1,0 +1,119 @@
+import { aesKeySize } from '../../../codecs/ciphers/aes.ts';
+import { PakratError } from '../../../core/errors.ts';
+import type { RecordFormat } from '../entries/entry-record.ts';
+import { type FooterLayout, footerLayout } from '../footer.ts';
+
+/** How an Unreal PAK is written. */
+export interface UnrealPackOptions {
+  /** 1 to 11, or `8A` or `8B`; 8 is 8B. Default 11. */
+  version?: number | string | undefined;
+  /** Default none. Entries that do not become smaller are stored as they are. */
+  compress?: 'none' | 'zlib' | undefined;
+  /**
+   * Compress as the original zlib does, byte for byte and on every machine, at a quarter of the speed. Default false: the
+   * bytes then depend on the zlib of Node and on the processor.
+   */
+  exact?: boolean | undefined;
+  /** Decoded size of a compressed block. Default 64 KiB. */
+  blockSize?: number | undefined;
+  /** Where names start in the game. Default `../../../`. */
+  mountPoint?: string | undefined;
+  /** 32 bytes; encrypts the data of every entry unless `encryptData` says otherwise. */
+  key?: Uint8Array | undefined;
+  encryptData?: boolean | undefined;
+  /** Needs a key. Default false. */
+  encryptIndex?: boolean | undefined;
+  /** GUID of the key, 32 hex digits; version 7 and above. Default zeros: the game's main key. */
+  keyGuid?: string | undefined;
+  /** Seed of the path hashes, version 10 and above. Default 0. */
+  pathHashSeed?: bigint | undefined;
+}
+
+/** Options that were checked, with what follows from them. */
+export interface PackPlan {
+  label: string;
+  layout: FooterLayout;
+  format: RecordFormat;
+  compress: boolean;
+  exact: boolean;
+  blockSize: number;
+  mountPoint: string;
+  dataKey: Uint8Array | undefined;
+  indexKey: Uint8Array | undefined;
+  keyGuid: string;
+  pathHashSeed: bigint;
+}
+
+const newestWritten = 11;
+const minBlockSize = 1 << 10;
+const maxBlockSize = 16 << 20;
+const compressionVersion = 3;
+const indexEncryptionVersion = 4;
+
+/** Checks how a PAK is to be written. Throws E_USAGE for what does not go together. */
+export function planPack(options: UnrealPackOptions): PackPlan {
+  const label = versionLabel(String(options.version ?? newestWritten).toUpperCase());
+  const version = Number.parseInt(label, 10);
+  const { compress = 'none', blockSize = 0x10000, key, encryptIndex = false } = options;
+  const encryptData = options.encryptData ?? key !== undefined;
+  if (compress === 'zlib')
+    demand(version >= compressionVersion, `version ${version} cannot be compressed`, 'Use version 3 or above.');
+  if (key !== undefined)
+    demand(version >= compressionVersion, `version ${version} cannot be encrypted`, 'Use version 3 or above.');
+  if (encryptIndex) {
+    demand(
+      version >= indexEncryptionVersion,
+      `the index of version ${version} cannot be encrypted`,
+      'Use version 4 or above.',
+    );
+  }
+  demand(
+    key !== undefined || !(encryptIndex || encryptData),
+    'there is no key to encrypt with',
+    'Give one with --key.',
+  );
+  demand(
+    key === undefined || key.length === aesKeySize,
+    `a key of ${key?.length} bytes`,
+    'An AES-256 key has 32 bytes.',
+  );
+  const isSize = Number.isInteger(blockSize) && blockSize >= minBlockSize && blockSize <= maxBlockSize;
+  demand(isSize, `a block size of ${blockSize}`, `Use ${minBlockSize} to ${maxBlockSize} bytes.`);
+  return {
+    ...{ label, blockSize, compress: compress === 'zlib', exact: options.exact === true },
+    layout: footerLayout(label)!,
+    format: { version, hasByteMethod: label === '8A' },
+    mountPoint: withSlash(options.mountPoint ?? '../../../'),
+    dataKey: encryptData ? key : undefined,
+    indexKey: encryptIndex ? key : undefined,
+    keyGuid: keyGuid(options.keyGuid),
+    pathHashSeed: options.pathHashSeed ?? 0n,
+  };
+}
+
+function versionLabel(asked: string): string {
+  const label = asked === '8' ? '8B' : asked;
+  const number = /^([1-9][0-9]?|8[AB])$/.test(label) ? Number.parseInt(label, 10) : 0;
+  demand(
+    number >= 1 && number <= newestWritten,
+    `version ${asked} cannot be written`,
+    `Use 1 to ${newestWritten}, or 8A.`,
+  );
+  return label;
+}
+
+/** Names are put behind the mount point without anything between. */
+function withSlash(mountPoint: string): string {
+  const plain = mountPoint.replaceAll('\\', '/');
+  return plain === '' || plain.endsWith('/') ? plain : `${plain}/`;
+}
+
+function keyGuid(guid = '0'.repeat(32)): string {
+  const hex = guid.replaceAll(/[-{}]/g, '').toLowerCase();
+  demand(/^[0-9a-f]{32}$/.test(hex), `${JSON.stringify(guid)} is no GUID`, 'Give 32 hex digits.');
+  return hex;
+}
+
+function demand(isRight: boolean, problem: string, hint: string): void {
+  if (!isRight) throw new PakratError('E_USAGE', `Unreal PAK: ${problem}`, { hint });
+}

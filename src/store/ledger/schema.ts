@@ -1,0 +1,75 @@
+import type Database from 'better-sqlite3';
+import { PakratError } from '../../core/errors.ts';
+import { prepare } from './sqlite.ts';
+
+/*
+ * The ledger's tables. SQLite keeps what we know; entries of archives are not rows but sorted files beside it.
+ *
+ *   answers   each different answer of a version service, with its seqn and time: the history of a product
+ *   builds    builds that were asked for, what was wanted of them and how much of that is held
+ *   objects   every object of the CDN that the store holds whole (complete = 1) or in part
+ *   spans     verified byte intervals of objects held in part, merged; none for a complete object
+ *   keys      TACT keys that the user imported
+ *   settings  what the store remembers about itself (which service answered last)
+ */
+const versionOne = `
+CREATE TABLE answers (
+  product TEXT NOT NULL, endpoint TEXT NOT NULL, seqn INTEGER, service TEXT NOT NULL,
+  first_time INTEGER NOT NULL, last_time INTEGER NOT NULL, body BLOB NOT NULL,
+  UNIQUE (product, endpoint, body)
+);
+CREATE TABLE builds (
+  id INTEGER PRIMARY KEY, product TEXT NOT NULL, name TEXT NOT NULL, build_id TEXT,
+  build_config TEXT NOT NULL, cdn_config TEXT NOT NULL, product_config TEXT, key_ring TEXT,
+  region TEXT NOT NULL, cdn_path TEXT NOT NULL, config_path TEXT NOT NULL, hosts TEXT NOT NULL,
+  selection TEXT, wanted_entries INTEGER NOT NULL DEFAULT 0, wanted_bytes INTEGER NOT NULL DEFAULT 0,
+  held_entries INTEGER NOT NULL DEFAULT 0, held_bytes INTEGER NOT NULL DEFAULT 0, time INTEGER NOT NULL,
+  UNIQUE (product, build_config)
+);
+CREATE TABLE objects (
+  id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, size INTEGER, complete INTEGER NOT NULL DEFAULT 0, time INTEGER NOT NULL
+);
+CREATE TABLE spans (
+  object INTEGER NOT NULL REFERENCES objects(id) ON DELETE CASCADE, start INTEGER NOT NULL, end INTEGER NOT NULL,
+  PRIMARY KEY (object, start)
+) WITHOUT ROWID;
+CREATE TABLE keys (name TEXT PRIMARY KEY, key TEXT NOT NULL, extra TEXT NOT NULL DEFAULT '', source TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+`;
+
+const migrations = [versionOne];
+
+/**
+ * Brings a ledger to the newest schema, each step in one transaction.
+ * @throws E_STORE_SCHEMA when a newer pakrat wrote it
+ */
+export function migrate(db: Database.Database): void {
+  const found = schemaOf(db);
+  if (found === migrations.length) return;
+  db.transaction(() => {
+    // Another process may have been first, between the look above and this lock.
+    const current = schemaOf(db);
+    for (const step of migrations.slice(current)) db.exec(step);
+    db.exec(`PRAGMA user_version = ${migrations.length}`);
+  }).immediate();
+}
+
+/** Demands that a ledger which may not be written has the newest schema. @throws E_STORE_SCHEMA */
+export function demandSchema(db: Database.Database): void {
+  const found = schemaOf(db);
+  if (found === migrations.length) return;
+  throw new PakratError('E_STORE_SCHEMA', `the ledger has schema ${found}, this pakrat needs ${migrations.length}`, {
+    hint: 'Open the store once where it may be written.',
+  });
+}
+
+/** The schema that a ledger has, 0 for a new one. @throws E_STORE_SCHEMA when a newer pakrat wrote it */
+function schemaOf(db: Database.Database): number {
+  const found = prepare(db, 'PRAGMA user_version').pluck().get() as number;
+  if (found <= migrations.length) return found;
+  throw new PakratError(
+    'E_STORE_SCHEMA',
+    `the ledger has schema ${found}, this pakrat knows up to ${migrations.length}`,
+    { hint: 'Use the newer pakrat that wrote this store.' },
+  );
+}

@@ -1,0 +1,156 @@
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { Readable } from 'node:stream';
+import { describe, expect, test } from '@jest/globals';
+import {
+  importListfile,
+  type ListfileChange,
+  lockListfile,
+  replaceListfile,
+} from '../../../src/builds/listfile/listfile-import.ts';
+import { ListfileIndex } from '../../../src/builds/listfile/listfile-index.ts';
+import { nameHash, normalizeName } from '../../../src/core/jenkins.ts';
+import { type StoreLayout, storeLayout } from '../../../src/store/layout.ts';
+import { scratchFolder } from '../../support/scratch.ts';
+
+const scratch = scratchFolder();
+let number = 0;
+const store = (): StoreLayout => storeLayout(scratch(`s${number++}`));
+const text = (list: string): AsyncIterable<Uint8Array> => Readable.from([Buffer.from(list)]);
+const add = (layout: StoreLayout, list: string): Promise<ListfileChange> => importListfile(layout, text(list));
+const url = 'http://names.test/list';
+const update = (layout: StoreLayout, list: string, from = url): Promise<ListfileChange> =>
+  replaceListfile(layout, text(list), { url: from });
+
+/** All names by id, and which of `plain` are known without one. */
+function known(layout: StoreLayout, plain: readonly string[] = []): Record<string, string | boolean> {
+  const index = ListfileIndex.open(layout)!;
+  const ids: Record<string, string | boolean> = Object.fromEntries(
+    [...index.names()].map(({ fileDataId, name }) => [fileDataId, name]),
+  );
+  for (const name of plain) ids[name] = index.namesOfHash(nameHash(name)).length > 0;
+  for (const [id, name] of Object.entries(ids)) {
+    if (typeof name === 'string')
+      expect([index.nameOf(Number(id)), index.idOf(normalizeName(name))]).toEqual([name, Number(id)]);
+  }
+  index.close();
+  return ids;
+}
+
+describe('imported names', () => {
+  test('newer names stand in for older, others stay, and the counts say so', async () => {
+    const layout = store();
+    expect(await add(layout, '5;e\n2;b\n')).toEqual({ rows: 2, ids: 2, added: 2, changed: 0, removed: 0 });
+    expect(await add(layout, '2;B2\n9;ü/n\n5;e\n')).toEqual({ rows: 3, ids: 3, added: 1, changed: 1, removed: 0 });
+    expect(known(layout)).toEqual({ 2: 'B2', 5: 'e', 9: 'ü/n' });
+  });
+
+  test('names without an id are kept, once each', async () => {
+    const layout = store();
+    expect(await add(layout, 'x/a\nx/b\n')).toMatchObject({ rows: 2, ids: 0, added: 2 });
+    expect(await add(layout, 'X\\B\nx/c\n4;d\nx/c\n')).toMatchObject({ ids: 1, added: 2 });
+    expect(await add(layout, 'x/a\nx/b\nx/c\n')).toMatchObject({ added: 0 });
+    expect(known(layout, ['x/a', 'x/b', 'x/c', 'x/d'])).toEqual({
+      4: 'd',
+      'x/a': true,
+      'x/b': true,
+      'x/c': true,
+      'x/d': false,
+    });
+    const index = ListfileIndex.open(layout)!;
+    expect(index.hashes.count).toBe(4);
+    index.close();
+  });
+
+  test('of an id that is twice in a list the last counts', async () => {
+    const layout = store();
+    await add(layout, '7;one\n3;three\n7;two\n');
+    expect(known(layout)).toEqual({ 3: 'three', 7: 'two' });
+  });
+
+  test('a list that is bad in its last line changes nothing and leaves nothing behind', async () => {
+    const layout = store();
+    await add(layout, '1;a\n');
+    const before = readdirSync(layout.names);
+    await expect(add(layout, '1;b\n2;c\nx;y\n')).rejects.toMatchObject({ code: 'E_FORMAT' });
+    await expect(add(layout, '\n\n')).rejects.toMatchObject({ code: 'E_FORMAT' });
+    expect(known(layout)).toEqual({ 1: 'a' });
+    expect(readdirSync(layout.names)).toEqual(before);
+    expect(readdirSync(layout.temporary)).toEqual([]);
+  });
+
+  test('names of a store from before versions are read and taken over', async () => {
+    const [old, layout] = [store(), store()];
+    await add(old, '1;a\n2;b\nplain\n');
+    await add(layout, '1;x\n');
+    for (const name of readdirSync(layout.names)) writeFileSync(`${layout.names}/${name}`, '');
+    for (const name of readdirSync(old.names)) {
+      const [, ending] = /^listfile-.*(\.\w+)$/.exec(name) ?? [];
+      if (ending !== undefined)
+        writeFileSync(`${layout.names}/listfile${ending}`, readFileSync(`${old.names}/${name}`));
+    }
+    expect(known(layout)).toEqual({ 1: 'a', 2: 'b' });
+    await add(layout, '3;c\n');
+    expect(known(layout, ['plain'])).toEqual({ 1: 'a', 2: 'b', 3: 'c', plain: true });
+    expect(existsSync(`${layout.names}/listfile.txt`)).toBe(false);
+  });
+
+  test('a list in any order of ids is read back whole', async () => {
+    const layout = store();
+    const ids = Array.from({ length: 20_000 }, (_, i) => (i * 7919) % 20_011);
+    await add(layout, ids.map((id) => `${id};name/of/${id}.blp\n`).join(''));
+    const index = ListfileIndex.open(layout)!;
+    let last = -1;
+    for (const { fileDataId, name } of index.names()) {
+      expect(fileDataId).toBeGreaterThan(last);
+      if (name !== `name/of/${fileDataId}.blp`) throw new Error(`${fileDataId} ${name}`);
+      last = fileDataId;
+    }
+    expect(index.ids.count).toBe(20_000);
+    index.close();
+  });
+
+  test('two processes do not change the names at once', async () => {
+    const layout = store();
+    const release = lockListfile(layout);
+    await expect(add(layout, '1;a\n')).rejects.toMatchObject({ code: 'E_STORE_LOCKED' });
+    release();
+    await add(layout, '1;a\n');
+  });
+});
+
+describe('names of a list that is updated', () => {
+  test('what its next version lacks goes; what was imported by hand stays', async () => {
+    const layout = store();
+    await add(layout, '1;hand\n2;hand2\nplain\n');
+    expect(await update(layout, '2;b\n3;c\n4;d\n')).toEqual({ rows: 3, ids: 4, added: 2, changed: 1, removed: 0 });
+    await add(layout, '4;mine\n');
+    expect(await update(layout, '3;c3\n5;e\n')).toEqual({ rows: 2, ids: 4, added: 1, changed: 1, removed: 1 });
+    expect(known(layout, ['plain'])).toEqual({ 1: 'hand', 3: 'c3', 4: 'mine', 5: 'e', plain: true });
+  });
+
+  test('a list from elsewhere removes nothing', async () => {
+    const layout = store();
+    await update(layout, '1;a\n2;b\n');
+    expect(await update(layout, '1;a\n', 'http://other.test/')).toMatchObject({ ids: 2, removed: 0 });
+  });
+
+  test('one that lost more than half of its names is not believed', async () => {
+    const layout = store();
+    const list = Array.from({ length: 5000 }, (_, i) => `${i};n${i}\n`);
+    await update(layout, list.join(''));
+    await expect(update(layout, list.slice(0, 2000).join(''))).rejects.toMatchObject({ code: 'E_INTEGRITY' });
+    expect(Object.keys(known(layout))).toHaveLength(5000);
+    expect(readdirSync(layout.names).filter((name) => name.endsWith('.txt'))).toHaveLength(1);
+    expect(await update(layout, list.slice(0, 3000).join(''))).toMatchObject({ ids: 3000, removed: 2000 });
+  });
+
+  test.each(['<html>\nno\n</html>\n', '{"error": "gone"}\n', '', '\n'])(
+    'what is no list is refused: %j',
+    async (page) => {
+      const layout = store();
+      await add(layout, '1;a\n');
+      await expect(update(layout, page)).rejects.toMatchObject({ code: 'E_FORMAT' });
+      expect(known(layout)).toEqual({ 1: 'a' });
+    },
+  );
+});

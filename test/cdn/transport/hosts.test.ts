@@ -1,0 +1,214 @@
+import { describe, expect, test } from '@jest/globals';
+import { type Host, Hosts, hostOf, hostsOfRow } from '../../../src/cdn/transport/hosts.ts';
+import { PakratError } from '../../../src/core/errors.ts';
+
+const host = (name: string, fallback = false): Host => ({ base: `http://${name}`, fallback });
+const [a, b, c] = [host('a'), host('b'), host('c')];
+const bases = (hosts: readonly Host[]): string[] => hosts.map(({ base }) => base.slice('http://'.length));
+const broken = new PakratError('E_NETWORK', 'broken');
+const ignored = new PakratError('E_NETWORK_RANGE', 'whole', { data: { ignoredRange: true } });
+const busy = (retryAfter: number): PakratError => new PakratError('E_NETWORK_STATUS', '503', { data: { retryAfter } });
+
+/** Failures at different moments: those of the same moment count as one. */
+function fail(hosts: Hosts, which: Host, kind: 'config' | 'data', times: number): void {
+  for (let i = 0; i < times; i++) hosts.failed(which, kind, busy(0));
+}
+
+describe('the order', () => {
+  test('equals take turns, so that each is asked', () => {
+    const hosts = new Hosts([a, b, c]);
+    const first = new Set(Array.from({ length: 3 }, () => hosts.ranked('data')[0]!.base));
+    expect(first.size).toBe(3);
+  });
+
+  test('one that failed comes behind those that did not, one that is right again does not', () => {
+    const hosts = new Hosts([a, b, c]);
+    fail(hosts, a, 'data', 1);
+    for (let i = 0; i < 3; i++) expect(hosts.ranked('data').at(-1)).toBe(a);
+    hosts.succeeded(a, 'data');
+    expect(Array.from({ length: 3 }, () => hosts.ranked('data').at(-1))).toContain(b);
+  });
+
+  test('a fallback is asked behind all others that work, and before what rests or is dead', () => {
+    const spare = host('spare', true);
+    const hosts = new Hosts([spare, a, b]);
+    for (let i = 0; i < 3; i++) expect(hosts.ranked('data').at(-1)).toBe(spare);
+    fail(hosts, a, 'data', 5);
+    for (let i = 0; i < 3; i++) expect(bases(hosts.ranked('data'))).toEqual(['b', 'spare', 'a']);
+  });
+
+  test('one that gave no answer in time comes behind for every kind of object, and is dead when it did so again', () => {
+    const hosts = new Hosts([a, b]);
+    const silence = new PakratError('E_NETWORK_TIMEOUT', 'no answer in time');
+    hosts.failed(a, 'config', silence);
+    for (let i = 0; i < 2; i++) expect(hosts.ranked('data')[0]).toBe(b);
+    expect(hosts.isDead(a, 'config')).toBe(false);
+    hosts.failed(a, 'config', busy(0));
+    hosts.failed(a, 'config', silence);
+    expect(hosts.isDead(a, 'config')).toBe(true);
+  });
+
+  test('one that fell silent after right bytes is silent for that kind of object alone', () => {
+    const hosts = new Hosts([a, b]);
+    hosts.failed(a, 'data', new PakratError('E_NETWORK_TIMEOUT', 'no answer', { data: { progressed: true } }));
+    expect(hosts.ranked('data')[0]).toBe(b);
+    const first = new Set([hosts.ranked('index')[0], hosts.ranked('index')[0]]);
+    expect(first.size).toBe(2);
+  });
+
+  test('one that was tried already comes behind', () => {
+    const hosts = new Hosts([a, b, c]);
+    for (let i = 0; i < 3; i++) {
+      expect(hosts.ranked('data', new Set([a.base])).at(-1)).toBe(a);
+      expect(hosts.ranked('data', new Set([a.base, c.base]))[0]).toBe(b);
+    }
+  });
+
+  test('one that ignores ranges comes behind those that do not', () => {
+    const hosts = new Hosts([a, b]);
+    hosts.failed(a, 'data', ignored);
+    hosts.succeeded(a, 'data');
+    for (let i = 0; i < 2; i++) expect(bases(hosts.ranked('data'))).toEqual(['b', 'a']);
+  });
+
+  test('no host is no error', () => {
+    expect(new Hosts([]).ranked('data')).toEqual([]);
+  });
+});
+
+describe('health', () => {
+  test('is kept for each kind of object: a host without configs still serves data', () => {
+    const hosts = new Hosts([a, b]);
+    fail(hosts, a, 'config', 5);
+    expect(hosts.isDead(a, 'config')).toBe(true);
+    expect(hosts.isDead(a, 'data')).toBe(false);
+    expect(hosts.waitMs(a, 'data')).toBe(0);
+    expect(new Set([0, 1].map(() => hosts.ranked('data')[0]!.base)).size).toBe(2);
+    expect(bases(hosts.ranked('config'))).toEqual(['b', 'a']);
+  });
+
+  test('a host is dead after five failures at first, and never once it was right', () => {
+    const hosts = new Hosts([a, b]);
+    fail(hosts, a, 'data', 4);
+    expect(hosts.isDead(a, 'data')).toBe(false);
+    fail(hosts, a, 'data', 1);
+    expect(hosts.isDead(a, 'data')).toBe(true);
+    hosts.succeeded(a, 'data');
+    fail(hosts, a, 'data', 10);
+    expect(hosts.isDead(a, 'data')).toBe(false);
+  });
+
+  test('a first failure costs no rest, later ones rest longer, at most two seconds', () => {
+    const hosts = new Hosts([a]);
+    hosts.failed(a, 'data', broken);
+    expect(hosts.waitMs(a, 'data')).toBe(0);
+    hosts.failed(a, 'data', broken);
+    expect(hosts.waitMs(a, 'data')).toBeGreaterThan(50);
+    expect(hosts.waitMs(a, 'data')).toBeLessThanOrEqual(100);
+    const proven = new Hosts([a]);
+    for (let i = 0; i < 40; i++) {
+      proven.failed(a, 'data', busy(0));
+      proven.failed(a, 'data', broken);
+    }
+    expect(proven.waitMs(a, 'data')).toBeGreaterThan(1900);
+    expect(proven.waitMs(a, 'data')).toBeLessThanOrEqual(2000);
+  });
+
+  test('a host that breaks off behind right bytes is alive: it comes behind the others, but need not rest', () => {
+    const hosts = new Hosts([a, b]);
+    const brokeOff = new PakratError('E_NETWORK', 'broke off', { data: { progressed: true } });
+    for (let i = 0; i < 10; i++) hosts.failed(a, 'data', brokeOff);
+    expect(hosts.waitMs(a, 'data')).toBe(0);
+    expect(hosts.isDead(a, 'data')).toBe(false);
+    for (let i = 0; i < 2; i++) expect(bases(hosts.ranked('data'))).toEqual(['b', 'a']);
+  });
+
+  test('several failures of the same moment are one', () => {
+    const hosts = new Hosts([a]);
+    for (let i = 0; i < 30; i++) hosts.failed(a, 'data', broken);
+    expect(hosts.waitMs(a, 'data')).toBeLessThanOrEqual(100);
+  });
+
+  test('a host that asks to be left alone is left alone for so long, and comes behind', () => {
+    const hosts = new Hosts([a, b]);
+    hosts.failed(a, 'data', busy(30_000));
+    expect(hosts.waitMs(a, 'data')).toBeGreaterThan(29_000);
+    for (let i = 0; i < 2; i++) expect(bases(hosts.ranked('data'))).toEqual(['b', 'a']);
+    // Rather a host that was just wrong, or a fallback, than half a minute of waiting.
+    expect(hosts.ranked('data', new Set([b.base]))[0]).toBe(b);
+  });
+
+  test('an interruption is no one’s failure', () => {
+    const hosts = new Hosts([a, b]);
+    for (let i = 0; i < 5; i++) hosts.failed(a, 'data', new PakratError('E_ABORTED', 'interrupted'));
+    expect(hosts.isDead(a, 'data')).toBe(false);
+    expect(new Set([0, 1].map(() => hosts.ranked('data')[0]!.base)).size).toBe(2);
+  });
+});
+
+describe('noneKnowsRanges', () => {
+  test('is not said while a host is left that may know them', () => {
+    const hosts = new Hosts([a, b]);
+    expect(hosts.noneKnowsRanges('data')).toBe(false);
+    hosts.failed(a, 'data', ignored);
+    expect(hosts.noneKnowsRanges('data')).toBe(false);
+    hosts.failed(b, 'data', ignored);
+    expect(hosts.noneKnowsRanges('data')).toBe(true);
+  });
+
+  test('is said when the others are dead', () => {
+    const hosts = new Hosts([a, b]);
+    hosts.failed(a, 'data', ignored);
+    fail(hosts, b, 'data', 5);
+    expect(hosts.noneKnowsRanges('data')).toBe(true);
+  });
+
+  test('is taken back when one answers a range after all', () => {
+    const hosts = new Hosts([a]);
+    hosts.failed(a, 'data', ignored);
+    hosts.servedRange(a);
+    expect(hosts.noneKnowsRanges('data')).toBe(false);
+  });
+
+  test('dead hosts alone do not make it so', () => {
+    const hosts = new Hosts([a]);
+    fail(hosts, a, 'data', 5);
+    expect(hosts.noneKnowsRanges('data')).toBe(false);
+  });
+});
+
+describe('hostsOfRow', () => {
+  test('takes the URLs of Servers, and knows a fallback', () => {
+    const servers = 'http://level3.example/?maxhosts=4 https://cdn.example/?fallback=1&maxhosts=4';
+    expect(hostsOfRow(servers, 'ignored.example')).toEqual([
+      { base: 'http://level3.example', fallback: false },
+      { base: 'https://cdn.example', fallback: true },
+    ]);
+  });
+
+  test('takes Hosts where there are no servers, or none that can be read', () => {
+    const expected = [host('one.example'), host('two.example:8080')];
+    for (const servers of [undefined, '', '  ', 'ftp://x/ http:// http://[bad/']) {
+      expect(hostsOfRow(servers, ' one.example  two.example:8080 ')).toEqual(expected);
+    }
+    expect(hostsOfRow(undefined, undefined)).toEqual([]);
+  });
+
+  test('names the same host once', () => {
+    expect(hostsOfRow('http://a/?x=1 http://a/?x=2', undefined)).toEqual([host('a')]);
+  });
+});
+
+test.each(['', 'not a host', 'http://', 'https:', 'ftp://mirror', 'mirror?x', 'http://[bad', 'mirror:port'])(
+  '%j is no host: refused when typed, left out when listed',
+  (text) => {
+    expect(() => hostOf(text)).toThrow(expect.objectContaining({ code: 'E_USAGE', hint: expect.any(String) }));
+    expect(hostsOfRow(undefined, `one.example ${text.replaceAll(' ', '?')}`)).toEqual([host('one.example')]);
+  },
+);
+
+test('hostOf takes a name, a port, a URL', () => {
+  expect(hostOf('[::1]:8080').base).toBe('http://[::1]:8080');
+  expect(hostOf('mirror:8080').base).toBe('http://mirror:8080');
+  expect(hostOf('https://mirror/sub/').base).toBe('https://mirror/sub');
+});
