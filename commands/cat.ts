@@ -36,7 +36,7 @@ export default class Cat extends PakratCommand {
     const options = this.globals(flags);
     const { getNamed } = await import('../src/cli/names-hint.ts');
     const { withSource } = await import('../src/cli/sources.ts');
-    const { noRaw } = await import('../src/sources/extract.ts');
+    const { noRaw } = await import('../src/sources/extract/extract.ts');
     const { default: events } = await import('node:events');
     const hooks = { note: (text: string) => this.note(text), signal: this.signal };
     await withSource(options, args.source, { hooks, pak: flags }, async (source, session) => {

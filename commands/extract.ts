@@ -3,7 +3,7 @@ import * as Flags from '@oclif/core/flags';
 import { PakratCommand, sourceHelp } from '../src/cli/base-command.ts';
 import { pakFlags } from '../src/cli/pak-options.ts';
 import { PakratError } from '../src/core/errors.ts';
-import type { ExtractResult } from '../src/sources/extract.ts';
+import type { ExtractResult } from '../src/sources/extract/extract.ts';
 
 const several = { multiple: true, multipleNonGreedy: true } as const;
 

@@ -2,7 +2,7 @@ import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { PakratCommand, sourceHelp } from '../src/cli/base-command.ts';
 import { pakFlags } from '../src/cli/pak-options.ts';
-import type { VerifyResult } from '../src/sources/verify.ts';
+import type { VerifyResult } from '../src/sources/paks/verify-pak.ts';
 
 export default class Verify extends PakratCommand {
   static override summary = 'Check every byte of a source, or of the whole store, against its hashes.';

@@ -1,6 +1,6 @@
 import * as Flags from '@oclif/core/flags';
 import { PakratCommand } from '../../src/cli/base-command.ts';
-import type { ListfileUpdate } from '../../src/sync/update-listfile.ts';
+import type { ListfileUpdate } from '../../src/fetch/lists/update-listfile.ts';
 
 export default class ListfileUpdateCommand extends PakratCommand {
   static override summary = 'Fetch a list of file names from the web.';

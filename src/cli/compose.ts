@@ -5,9 +5,9 @@ import type { Cdn } from '../cdn/transport/get-object.ts';
 import { type Host, Hosts, hostOf } from '../cdn/transport/hosts.ts';
 import type { HttpClient, HttpGetter } from '../cdn/transport/http.ts';
 import { type RateLimit, rateLimit, unlimited } from '../cdn/transport/rate-limit.ts';
+import { type FetchTools, type SpanCommitter, spanCommitter, storeObjects } from '../fetch/store-objects.ts';
+import type { Engine, EngineOptions } from '../fetch/transfer/engine.ts';
 import { openStore, type Store } from '../store/store.ts';
-import type { Engine, EngineOptions } from '../sync/engine.ts';
-import { type FetchTools, type SpanCommitter, spanCommitter, storeObjects } from '../sync/store-objects.ts';
 import type { GlobalOptions } from './global-options.ts';
 import { parseBuildSpec, resolveBuild } from './resolve-build.ts';
 
@@ -164,7 +164,7 @@ export class Session {
   /** The engine for ranges: in threads for a sync, in this thread for single files and for a limited rate. */
   async engine(): Promise<Engine> {
     if (this.#engine !== undefined) return this.#engine;
-    const { threadEngine, localEngine } = await import('../sync/engine.ts');
+    const { threadEngine, localEngine } = await import('../fetch/transfer/engine.ts');
     const { settings } = this.#options;
     const { bytesPerSecond, threads = Math.min(availableParallelism(), 4) } = this.#session;
     const options: EngineOptions = {

@@ -9,7 +9,7 @@ import { encodeListfile } from '../formats/roots/listfile.ts';
 import type { FolderFile } from '../publish/folder-files.ts';
 import { type PublishedBuild, publishBuild } from '../publish/publish-build.ts';
 import { type ServeStats, type StaticServer, serveFolder } from '../serve/static-server.ts';
-import type { ExtractFailure, ExtractResult } from '../sources/extract.ts';
+import type { ExtractFailure, ExtractResult } from '../sources/extract/extract.ts';
 import type { Amount } from '../store/ledger/ledger.ts';
 import { openStore } from '../store/store.ts';
 import type { SessionHooks } from './compose.ts';

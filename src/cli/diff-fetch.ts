@@ -1,10 +1,10 @@
 import type { Build } from '../builds/build.ts';
 import { compareBytes } from '../core/bytes.ts';
 import type { RecordTable } from '../core/tables/record-table.ts';
+import { selectEntries } from '../fetch/plan/selection.ts';
+import { wantedRow } from '../fetch/plan/wanted.ts';
 import type { Amount } from '../store/ledger/ledger.ts';
-import { selectEntries } from '../sync/selection.ts';
 import { planSync } from '../sync/sync-build.ts';
-import { wantedRow } from '../sync/wanted.ts';
 import type { Session } from './compose.ts';
 
 /** What a sync of the second build would bring. */

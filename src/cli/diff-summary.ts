@@ -1,6 +1,6 @@
-import type { Difference, DiffItem } from '../sources/diff.ts';
-import { nameOf } from '../sources/diff-table.ts';
-import type { DecidedBy } from '../sources/diff-verdict.ts';
+import type { Difference, DiffItem } from '../sources/diff/diff.ts';
+import { nameOf } from '../sources/diff/diff-table.ts';
+import type { DecidedBy } from '../sources/diff/diff-verdict.ts';
 import type { Amount } from '../store/ledger/ledger.ts';
 import type { FetchNeed } from './diff-fetch.ts';
 

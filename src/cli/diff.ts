@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { codeOf } from '../core/errors.ts';
 import { nameMatcher } from '../core/glob.ts';
 import { isBuildSource } from '../sources/build-source.ts';
-import { type Difference, diffSources } from '../sources/diff.ts';
+import { type Difference, diffSources } from '../sources/diff/diff.ts';
 import { folderSource } from '../sources/folder-source.ts';
 import type { Source } from '../sources/source.ts';
 import type { Amount } from '../store/ledger/ledger.ts';
@@ -76,7 +76,7 @@ async function plainFolder(text: string, pak: PakFlags): Promise<string | undefi
   if (!isLocal || statSync(text, { throwIfNoEntry: false })?.isDirectory() !== true) {
     return undefined;
   }
-  const { findLocal } = await import('../sources/open-local.ts');
+  const { findLocal } = await import('../sources/paks/open-local.ts');
   try {
     await findLocal(text, await localOptions(pak, text));
     return undefined;

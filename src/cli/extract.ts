@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
 import { concatBytes } from '../core/bytes.ts';
 import { PakratError } from '../core/errors.ts';
-import { type ExtractOptions, type ExtractResult, extractFiles } from '../sources/extract.ts';
-import type { ListEntry } from '../sources/extract-list.ts';
+import { type ExtractOptions, type ExtractResult, extractFiles } from '../sources/extract/extract.ts';
+import type { ListEntry } from '../sources/extract/extract-list.ts';
 import type { Source } from '../sources/source.ts';
 import type { SessionHooks } from './compose.ts';
 import { exitCodeOf } from './exit-codes.ts';
@@ -59,7 +59,7 @@ export async function runExtract(
 
 /** Reads a list of files to extract. @throws E_FORMAT, E_NOT_FOUND */
 async function readList(path: string): Promise<ListEntry[]> {
-  const { decodeExtractList, maxListBytes } = await import('../sources/extract-list.ts');
+  const { decodeExtractList, maxListBytes } = await import('../sources/extract/extract-list.ts');
   const pieces: Uint8Array[] = [];
   let size = 0;
   for await (const piece of path === '-' ? process.stdin : createReadStream(path)) {
@@ -71,7 +71,7 @@ async function readList(path: string): Promise<ListEntry[]> {
 }
 
 async function extractTar(source: Source, work: ExtractOptions, tar: NodeJS.WritableStream): Promise<ExtractResult> {
-  const { tarFiles } = await import('../sources/extract-tar.ts');
+  const { tarFiles } = await import('../sources/extract/extract-tar.ts');
   const result: ExtractResult = { files: 0, bytes: 0, skipped: 0, failed: [] };
   for await (const piece of tarFiles(source, work, result)) {
     if (!tar.write(piece)) await once(tar, 'drain');

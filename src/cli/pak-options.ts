@@ -4,7 +4,7 @@ import * as Flags from '@oclif/core/flags';
 import { fromHex } from '../core/bytes.ts';
 import { isPakratError, messageOf, PakratError } from '../core/errors.ts';
 import type { QuakeEngine } from '../paks/quake/folder.ts';
-import type { LocalOptions } from '../sources/open-local.ts';
+import type { LocalOptions } from '../sources/paks/open-local.ts';
 
 const helpGroup = 'PAK';
 const engines: QuakeEngine[] = ['quake', 'quakespasm', 'quake2'];

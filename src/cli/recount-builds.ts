@@ -1,6 +1,6 @@
 import { isPakratError } from '../core/errors.ts';
+import type { Selection } from '../fetch/plan/selection.ts';
 import type { BuildRow, Ledger } from '../store/ledger/ledger.ts';
-import type { Selection } from '../sync/selection.ts';
 import { planSync } from '../sync/sync-build.ts';
 import { Session, type SessionHooks } from './compose.ts';
 import type { GlobalOptions } from './global-options.ts';

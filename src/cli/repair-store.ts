@@ -2,13 +2,13 @@ import type { EntryPlace } from '../builds/objects.ts';
 import type { Cdn } from '../cdn/transport/get-object.ts';
 import type { HealthKind } from '../cdn/transport/hosts.ts';
 import { isPakratError } from '../core/errors.ts';
+import { completeLoose, entryJobs, isHeld, smallObject } from '../fetch/store-objects.ts';
+import type { RangeJob } from '../fetch/transfer/fetch-range.ts';
+import { transfer } from '../fetch/transfer/transfer.ts';
+import type { KnownObject } from '../keep/known-objects.ts';
+import { checkPatch, checkSmallObject, type DamagedEntry } from '../keep/store-checks.ts';
 import { objectPath } from '../store/layout.ts';
 import type { BuildRow } from '../store/ledger/ledger.ts';
-import type { RangeJob } from '../sync/fetch-range.ts';
-import type { KnownObject } from '../sync/known-objects.ts';
-import { checkPatch, checkSmallObject, type DamagedEntry } from '../sync/store-checks.ts';
-import { completeLoose, entryJobs, isHeld, smallObject } from '../sync/store-objects.ts';
-import { transfer } from '../sync/transfer.ts';
 import { Session, type SessionHooks } from './compose.ts';
 import type { GlobalOptions } from './global-options.ts';
 

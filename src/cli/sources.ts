@@ -1,9 +1,9 @@
 import { existsSync, statSync } from 'node:fs';
-import { isCdnFolder } from '../casc/find-cdn.ts';
-import { isInstall } from '../casc/find-install.ts';
-import { findLocal, isOfFamily, type LocalOptions, type LocalPlace, openLocal } from '../sources/open-local.ts';
-import type { PakPool } from '../sources/pak-pool.ts';
-import { pakSource } from '../sources/pak-source.ts';
+import { isInstall } from '../installs/casc/find-install.ts';
+import { isCdnFolder } from '../installs/cdn-folder/find-cdn.ts';
+import { findLocal, isOfFamily, type LocalOptions, type LocalPlace, openLocal } from '../sources/paks/open-local.ts';
+import type { PakPool } from '../sources/paks/pak-pool.ts';
+import { pakSource } from '../sources/paks/pak-source.ts';
 import type { Source } from '../sources/source.ts';
 import type { Session, SessionHooks } from './compose.ts';
 import type { GlobalOptions } from './global-options.ts';
@@ -86,7 +86,7 @@ async function withPak<Result>(
 }
 
 async function startPool(place: LocalPlace): Promise<PakPool | undefined> {
-  const { PakPool, usefulThreads } = await import('../sources/pak-pool.ts');
+  const { PakPool, usefulThreads } = await import('../sources/paks/pak-pool.ts');
   const threads = usefulThreads();
   return threads > 1 ? new PakPool(place, threads) : undefined;
 }

@@ -1,7 +1,7 @@
 import type { BuildIdentity } from '../builds/build.ts';
 import { isPakratError, PakratError } from '../core/errors.ts';
+import type { TransferFailure } from '../fetch/transfer/transfer.ts';
 import type { Amount, Ledger } from '../store/ledger/ledger.ts';
-import type { TransferFailure } from '../sync/transfer.ts';
 import { formatBytes, plural } from './render/bytes.ts';
 
 const runAgain = 'Run the same command again to go on; what was fetched stays.';

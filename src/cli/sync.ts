@@ -1,8 +1,8 @@
 import { PakratError } from '../core/errors.ts';
+import { requestCount } from '../fetch/plan/plan.ts';
+import { amountsByTag, type Selection } from '../fetch/plan/selection.ts';
 import type { Amount } from '../store/ledger/ledger.ts';
-import type { PatchedAmount } from '../sync/patch-plan.ts';
-import { requestCount } from '../sync/plan.ts';
-import { amountsByTag, type Selection } from '../sync/selection.ts';
+import type { PatchedAmount } from '../sync/patches/patch-plan.ts';
 import { planPatchedSync, type SyncTools, syncBuild } from '../sync/sync-build.ts';
 import { type Session, type SessionHooks, withSession } from './compose.ts';
 import type { GlobalOptions } from './global-options.ts';

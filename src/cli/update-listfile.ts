@@ -1,6 +1,6 @@
 import { PakratError } from '../core/errors.ts';
+import { type ListfileUpdate, updateListfile } from '../fetch/lists/update-listfile.ts';
 import { openStore } from '../store/store.ts';
-import { type ListfileUpdate, updateListfile } from '../sync/update-listfile.ts';
 import type { GlobalOptions } from './global-options.ts';
 import { formatBytes, formatCount } from './render/bytes.ts';
 import type { Progress } from './render/progress.ts';

@@ -1,11 +1,8 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { codeOf, isPakratError, PakratError } from '../core/errors.ts';
-import type { VerifyProblem, VerifyResult } from '../sources/verify.ts';
-import type { BuildRow } from '../store/ledger/ledger.ts';
-import { lockStore } from '../store/ledger/lock.ts';
-import { openStore, type Store } from '../store/store.ts';
-import { belongsTo, type KnownObject, knownObjects } from '../sync/known-objects.ts';
+import { partialFile } from '../fetch/store-objects.ts';
+import { belongsTo, type KnownObject, knownObjects } from '../keep/known-objects.ts';
 import {
   archiveEntries,
   type CheckedEntry,
@@ -14,8 +11,11 @@ import {
   checkPatch,
   checkSmallObject,
   type DamagedEntry,
-} from '../sync/store-checks.ts';
-import { partialFile } from '../sync/store-objects.ts';
+} from '../keep/store-checks.ts';
+import type { VerifyProblem, VerifyResult } from '../sources/paks/verify-pak.ts';
+import type { BuildRow } from '../store/ledger/ledger.ts';
+import { lockStore } from '../store/ledger/lock.ts';
+import { openStore, type Store } from '../store/store.ts';
 import type { SessionHooks } from './compose.ts';
 import type { GlobalOptions } from './global-options.ts';
 import { knownBuild } from './known-build.ts';

@@ -1,5 +1,5 @@
-import { isPakSource } from '../sources/pak-source.ts';
-import { type VerifyProblem, type VerifyResult, verifyPak } from '../sources/verify.ts';
+import { isPakSource } from '../sources/paks/pak-source.ts';
+import { type VerifyProblem, type VerifyResult, verifyPak } from '../sources/paks/verify-pak.ts';
 import type { SessionHooks } from './compose.ts';
 import { exitCodeOf, exitCodes } from './exit-codes.ts';
 import { problemLine, unsureLines } from './extract.ts';

@@ -3,18 +3,18 @@ import type { Cdn } from '../cdn/transport/get-object.ts';
 import { toHex } from '../core/bytes.ts';
 import type { RecordTable } from '../core/tables/record-table.ts';
 import { together } from '../core/together.ts';
+import { type Plan, type PlannedRange, type PlanOptions, planRanges } from '../fetch/plan/plan.ts';
+import { type Selection, selectEntries } from '../fetch/plan/selection.ts';
+import { completeLoose, partialFile, type SpanCommitter } from '../fetch/store-objects.ts';
+import type { Engine } from '../fetch/transfer/engine.ts';
+import type { RangeJob } from '../fetch/transfer/fetch-range.ts';
+import { type TransferFailure, transfer } from '../fetch/transfer/transfer.ts';
 import { objectPath } from '../store/layout.ts';
 import type { Amount } from '../store/ledger/ledger.ts';
 import { mergeSpans, type Span } from '../store/spans.ts';
 import type { Store } from '../store/store.ts';
-import type { Engine } from './engine.ts';
-import type { RangeJob } from './fetch-range.ts';
-import { syncPatches } from './patch-objects.ts';
-import type { PatchedAmount, PatchOptions, PatchPlan } from './patch-plan.ts';
-import { type Plan, type PlannedRange, type PlanOptions, planRanges } from './plan.ts';
-import { type Selection, selectEntries } from './selection.ts';
-import { completeLoose, partialFile, type SpanCommitter } from './store-objects.ts';
-import { type TransferFailure, transfer } from './transfer.ts';
+import { syncPatches } from './patches/patch-objects.ts';
+import type { PatchedAmount, PatchOptions, PatchPlan } from './patches/patch-plan.ts';
 
 /** What a sync is made of. */
 export interface SyncTools {
@@ -100,7 +100,7 @@ export async function planPatchedSync(
   const { plan, wanted } = await planSync(tools, selection);
   if (tools.patches === undefined) return { plan, wanted };
   // Loaded when asked for: it brings encoders along.
-  const { noPatches, planPatches } = await import('./patch-plan.ts');
+  const { noPatches, planPatches } = await import('./patches/patch-plan.ts');
   const { objectKeys } = tools.store;
   const patches =
     plan.missing.entries === 0
@@ -151,7 +151,8 @@ export async function syncBuild(tools: SyncTools, selection: Selection): Promise
   };
   try {
     let { ranges } = plan;
-    const outcome = patches && (await (await import('./apply-patches.ts')).applyPatches(tools, patches, onEntry));
+    const outcome =
+      patches && (await (await import('./patches/apply-patches.ts')).applyPatches(tools, patches, onEntry));
     // What could not be made is missing still, and fetched like the rest.
     if (outcome !== undefined) ranges = planWanted(besidePatches(tools, outcome.patched.entries), wanted).ranges;
     let failures = await runRanges(tools, ranges, { onEntry });

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import type { SyncReport } from '../../src/cli/sync.ts';
-import type { ExtractResult } from '../../src/sources/extract.ts';
+import type { ExtractResult } from '../../src/sources/extract/extract.ts';
 import { openDatabase, prepare } from '../../src/store/ledger/sqlite.ts';
 import { makeEncryptedTree, writeTreeKey } from '../support/armadillo-tree.ts';
 import { checkHeldBytes } from '../support/held-bytes.ts';

@@ -3,7 +3,7 @@ import type { IncomingMessage, RequestListener } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import type { SyncReport } from '../../src/cli/sync.ts';
-import type { ExtractResult } from '../../src/sources/extract.ts';
+import type { ExtractResult } from '../../src/sources/extract/extract.ts';
 import { checkHeldBytes } from '../support/held-bytes.ts';
 import { freePort, httpServer } from '../support/loopback.ts';
 import { pakratJson } from '../support/run-pakrat.ts';

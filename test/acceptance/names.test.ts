@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
-import type { ExtractResult } from '../../src/sources/extract.ts';
+import type { ExtractResult } from '../../src/sources/extract/extract.ts';
 import { freePort } from '../support/loopback.ts';
 import { pakratJson, runPakrat } from '../support/run-pakrat.ts';
 import { scratchFolder } from '../support/scratch.ts';

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import type { SyncReport } from '../../src/cli/sync.ts';
-import type { ExtractResult } from '../../src/sources/extract.ts';
+import type { ExtractResult } from '../../src/sources/extract/extract.ts';
 import { openDatabase, prepare } from '../../src/store/ledger/sqlite.ts';
 import { freePort } from '../support/loopback.ts';
 import { type LyingServer, lyingServer } from '../support/lying-server.ts';

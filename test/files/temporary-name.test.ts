@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { expect, test } from '@jest/globals';
 
-const module = pathToFileURL(resolve('dist/src/store/durable.js')).href;
+const module = pathToFileURL(resolve('dist/src/files/durable.js')).href;
 const code = `
   import { parentPort } from 'node:worker_threads';
   Date.now = () => 1;

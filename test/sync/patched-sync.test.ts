@@ -4,6 +4,8 @@ import type { Build } from '../../src/builds/build.ts';
 import type { EntryPlace } from '../../src/builds/objects.ts';
 import { fromHex, toHex } from '../../src/core/bytes.ts';
 import { md5Hex } from '../../src/core/hash.ts';
+import type { Selection } from '../../src/fetch/plan/selection.ts';
+import { isHeld } from '../../src/fetch/store-objects.ts';
 import { decodeBlte } from '../../src/formats/blte/decode.ts';
 import { parseEspec, printEspec } from '../../src/formats/blte/espec.ts';
 import {
@@ -14,11 +16,9 @@ import {
 } from '../../src/formats/patches/patch-manifest.ts';
 import { makeZbsdiff } from '../../src/formats/patches/zbsdiff.ts';
 import { objectPath } from '../../src/store/layout.ts';
-import { applyPatches } from '../../src/sync/apply-patches.ts';
-import type { PatchOptions } from '../../src/sync/patch-plan.ts';
-import { openHeldEntries } from '../../src/sync/patch-sources.ts';
-import type { Selection } from '../../src/sync/selection.ts';
-import { isHeld } from '../../src/sync/store-objects.ts';
+import { applyPatches } from '../../src/sync/patches/apply-patches.ts';
+import { openHeldEntries } from '../../src/sync/patches/held-entries.ts';
+import type { PatchOptions } from '../../src/sync/patches/patch-plan.ts';
 import { planPatchedSync, type SyncResult, syncBuild } from '../../src/sync/sync-build.ts';
 import type { LyingServer } from '../support/lying-server.ts';
 import { scratchFolder } from '../support/scratch.ts';

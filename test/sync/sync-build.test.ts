@@ -1,7 +1,7 @@
 import * as fs from 'node:fs';
 import { afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import type { Selection } from '../../src/fetch/plan/selection.ts';
 import { objectPath } from '../../src/store/layout.ts';
-import type { Selection } from '../../src/sync/selection.ts';
 import { planSync, type SyncEvent, syncBuild } from '../../src/sync/sync-build.ts';
 import { always, type LyingServer } from '../support/lying-server.ts';
 import { scratchFolder } from '../support/scratch.ts';

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
-import type { Difference, DiffItem } from '../../sources/diff.ts';
-import { type DiffRow, nameOf } from '../../sources/diff-table.ts';
+import type { Difference, DiffItem } from '../../sources/diff/diff.ts';
+import { type DiffRow, nameOf } from '../../sources/diff/diff-table.ts';
 import type { DiffReport } from '../diff.ts';
 import { type DiffSummary, itemName, sizesOf } from '../diff-summary.ts';
 import { formatBytes, formatCount, plural } from './bytes.ts';

@@ -1,5 +1,5 @@
 import type { Amount } from '../../store/ledger/ledger.ts';
-import type { PatchedAmount } from '../../sync/patch-plan.ts';
+import type { PatchedAmount } from '../../sync/patches/patch-plan.ts';
 import type { SyncReport } from '../sync.ts';
 import { formatBytes, formatCount, formatDuration, plural } from './bytes.ts';
 

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, jest, test } from '@jest/globals';
 import type { MissingKey } from '../../../src/builds/keys/missing-key.ts';
-import type { ExtractResult } from '../../../src/sources/extract.ts';
+import type { ExtractResult } from '../../../src/sources/extract/extract.ts';
 import { conformancePath, describeConformance } from '../../support/conformance.ts';
 import { pakratJson, runPakrat } from '../../support/run-pakrat.ts';
 import { scratchFolder } from '../../support/scratch.ts';

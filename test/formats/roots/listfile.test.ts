@@ -194,7 +194,7 @@ describeConformance('lists of a generator that is not ours', () => {
 
 test('a list as long as the real one: two million lines, read in a process that could not hold them', () => {
   const script = `
-    import { ListfileScanner } from ${JSON.stringify(pathToFileURL(resolve('dist/src/formats/listfile.js')).href)};
+    import { ListfileScanner } from ${JSON.stringify(pathToFileURL(resolve('dist/src/formats/roots/listfile.js')).href)};
     const line = (_, i) => (1_000_000 + i) + ';world/maps/zone_' + (i % 97) + '/textures/tile_' + i + '_lod.blp\\n';
     const chunk = new TextEncoder().encode(Array.from({ length: 1000 }, line).join(''));
     const scanner = new ListfileScanner();

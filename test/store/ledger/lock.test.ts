@@ -9,7 +9,7 @@ const scratch = scratchFolder();
 
 /** Another process that takes the lock with the built program and keeps it. */
 function holder(path: string): ReturnType<typeof runInChild> {
-  const built = 'dist/src/store/lock.js';
+  const built = 'dist/src/store/ledger/lock.js';
   if (!existsSync(built)) throw new Error('the program is not built: npm run build');
   return runInChild(`
     import { lockStore } from '${pathToFileURL(built)}';

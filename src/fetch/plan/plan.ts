@@ -1,0 +1,259 @@
+import { asBuffer, toHex } from '../../core/bytes.ts';
+import { RecordTable } from '../../core/tables/record-table.ts';
+import { sortRecords } from '../../core/tables/sort-records.ts';
+import type { IndexEntry } from '../../formats/indices/archive-index.ts';
+import type { Amount } from '../../store/ledger/ledger.ts';
+import { covers, heldUntil, type Span } from '../../store/spans.ts';
+import type { RangeTarget } from '../transfer/fetch-range.ts';
+import { wantedPriority, wantedRow } from './wanted.ts';
+
+/** How ranges are cut. */
+export interface PlanOptions {
+  /** Ranges that lie at most so many bytes apart become one. */
+  gapBytes: number;
+  /** No single range is larger, unless one entry is. */
+  maxRangeBytes: number;
+  /** One range for each archive, whatever lies between: for hosts that know no ranges. */
+  whole?: boolean;
+}
+
+/** A plan of few large ranges is cut into about so many, so that transfers that run side by side end together. */
+const leastRanges = 32;
+/** Ranges are not cut smaller than this. */
+const leastRangeBytes = 16 * 1024 * 1024;
+
+/** What the planner asks of the world. Nothing here does anything: planning decides, others fetch. */
+export interface PlanInput {
+  /** Rows of a WantedList, sorted by ekey. */
+  wanted: RecordTable;
+  /** All entries of the build's archives, sorted by ekey. */
+  entries: Iterable<Iterable<IndexEntry>>;
+  /** Verified spans of an archive, by its number. */
+  heldSpans: (archive: number) => readonly Span[];
+  /**
+   * For an entry that is in no archive: its size as a loose object (undefined when only the manifest knows it), whether it has its
+   * final name, and the spans held. One that is verified to its end but was not named yet is missing, with no bytes to fetch.
+   */
+  loose: (ekey: Uint8Array) => { size: number | undefined; complete: boolean; held: readonly Span[] };
+}
+
+/** One object's range in a plan. */
+export interface PlannedRange {
+  /** Archive number, or undefined for a loose object. */
+  archive: number | undefined;
+  start: number;
+  end: number;
+  /** The soonest priority of its entries. */
+  priority: number;
+  /** The entries; made when asked for. */
+  targets: () => RangeTarget[];
+}
+
+/** Everything that is missing, as ranges. */
+export interface Plan {
+  wanted: Amount;
+  /** Entries held whole; the bytes count the held starts of others too. */
+  held: Amount;
+  /** Entries not held whole, and the bytes that lack. */
+  missing: Amount;
+  /** Bytes that the ranges ask for: what is missing, and the gaps between. */
+  rangeBytes: number;
+  /** In the order in which to fetch them: by priority, then by archive and offset. */
+  ranges: PlannedRange[];
+  /** Missing entries and bytes by priority. */
+  byPriority: Map<number, Amount>;
+}
+
+/*
+ * Missing entries of archives while they are planned, as bytes:
+ *
+ *   0   u16  archive
+ *   2   u32  offset
+ *   6   u32  size
+ *   10  u32  bytes held from its start
+ *   14  u8   priority + 128
+ *   15  key  ekey
+ */
+const missingStride = 31;
+
+/** Decides what to fetch: wanted entries less spans held, sorted by archive and offset, those that lie close made one range. */
+export function planRanges(input: PlanInput, options: PlanOptions): Plan {
+  const plan: Plan = {
+    ...{ wanted: nothing(), held: nothing(), missing: nothing() },
+    ...{ rangeBytes: 0, ranges: [], byPriority: new Map<number, Amount>() },
+  };
+  const missing = joinMissing(input, plan);
+  plan.ranges.push(...coalesce(missing, cuts(options, plan.missing.bytes)));
+  plan.ranges.sort(
+    (a, b) => a.priority - b.priority || (a.archive ?? 0x10000) - (b.archive ?? 0x10000) || a.start - b.start,
+  );
+  for (const range of plan.ranges) plan.rangeBytes += range.end - range.start;
+  return plan;
+}
+
+function cuts({ gapBytes, maxRangeBytes, whole }: PlanOptions, missingBytes: number): PlanOptions {
+  if (whole === true) return { gapBytes: Number.POSITIVE_INFINITY, maxRangeBytes: Number.POSITIVE_INFINITY };
+  const share = Math.max(leastRangeBytes, Math.ceil(missingBytes / leastRanges));
+  return { gapBytes, maxRangeBytes: Math.min(maxRangeBytes, share) };
+}
+
+const nothing = (): Amount => ({ entries: 0, bytes: 0 });
+
+function addTo(amount: Amount, bytes: number): void {
+  amount.entries += 1;
+  amount.bytes += bytes;
+}
+
+/** Walks the wanted rows and the archives' entries side by side, both sorted by ekey. Gives back the missing rows of archives, sorted by place. */
+function joinMissing(input: PlanInput, plan: Plan): RecordTable {
+  const spans = new Map<number, readonly Span[]>();
+  const spansOf = (archive: number): readonly Span[] => {
+    let held = spans.get(archive);
+    if (held === undefined) {
+      held = input.heldSpans(archive);
+      spans.set(archive, held);
+    }
+    return held;
+  };
+  const rows = new MissingRows();
+  let row = 0;
+  for (const page of input.entries) {
+    for (const entry of page) {
+      let order = 1;
+      for (; row < input.wanted.count; row++) {
+        order = input.wanted.compare(row, entry.ekey);
+        if (order >= 0) break;
+        planLoose(input, plan, row);
+      }
+      if (order !== 0 || row === input.wanted.count) continue;
+      const priority = wantedPriority(input.wanted.at(row));
+      const { archive, offset, size } = entry;
+      addTo(plan.wanted, size);
+      const held = spansOf(archive);
+      if (covers(held, offset, offset + size)) {
+        addTo(plan.held, size);
+      } else {
+        const heldBytes = heldUntil(held, offset) - offset;
+        plan.held.bytes += heldBytes;
+        noteMissing(plan, size - heldBytes, priority);
+        rows.add({ archive, offset, size, held: heldBytes, priority, ekey: entry.ekey });
+      }
+      row += 1;
+    }
+    if (row === input.wanted.count) break;
+  }
+  for (; row < input.wanted.count; row++) planLoose(input, plan, row);
+  return rows.sorted();
+}
+
+function noteMissing(plan: Plan, bytes: number, priority: number): void {
+  addTo(plan.missing, bytes);
+  const amount = plan.byPriority.get(priority) ?? nothing();
+  addTo(amount, bytes);
+  plan.byPriority.set(priority, amount);
+}
+
+function planLoose(input: PlanInput, plan: Plan, row: number): void {
+  const { ekey, size: listedSize, priority } = wantedRow(input.wanted.at(row));
+  const { size = listedSize, complete, held } = input.loose(ekey);
+  addTo(plan.wanted, size);
+  if (complete || size === 0) {
+    addTo(plan.held, size);
+    return;
+  }
+  const heldBytes = Math.min(heldUntil(held, 0), size);
+  plan.held.bytes += heldBytes;
+  noteMissing(plan, size - heldBytes, priority);
+  const target = { ekey: toHex(ekey), offset: 0, size, held: heldBytes };
+  plan.ranges.push({ archive: undefined, start: heldBytes, end: size, priority, targets: () => [target] });
+}
+
+interface MissingRow {
+  archive: number;
+  offset: number;
+  size: number;
+  held: number;
+  priority: number;
+  ekey: Uint8Array;
+}
+
+class MissingRows {
+  #bytes = Buffer.alloc(missingStride * 1024);
+  #count = 0;
+
+  add(row: MissingRow): void {
+    const at = this.#count * missingStride;
+    if (at + missingStride > this.#bytes.length) this.#bytes = Buffer.concat([this.#bytes], this.#bytes.length * 2);
+    this.#bytes.writeUInt16BE(row.archive, at);
+    this.#bytes.writeUInt32BE(row.offset, at + 2);
+    this.#bytes.writeUInt32BE(row.size, at + 6);
+    this.#bytes.writeUInt32BE(row.held, at + 10);
+    this.#bytes[at + 14] = row.priority + 128;
+    this.#bytes.set(row.ekey, at + 15);
+    this.#count += 1;
+  }
+
+  sorted(): RecordTable {
+    return new RecordTable(
+      sortRecords(this.#bytes.subarray(0, this.#count * missingStride), missingStride, 6),
+      missingStride,
+    );
+  }
+}
+
+function missingRow(table: RecordTable, row: number): MissingRow {
+  const bytes = table.at(row);
+  const view = asBuffer(bytes);
+  return {
+    archive: view.readUInt16BE(0),
+    offset: view.readUInt32BE(2),
+    size: view.readUInt32BE(6),
+    held: view.readUInt32BE(10),
+    priority: view[14]! - 128,
+    ekey: view.subarray(15),
+  };
+}
+
+/** Makes ranges of rows that are sorted by archive and offset. Rows that overlap (a hostile index) never share a range. */
+function* coalesce(rows: RecordTable, options: PlanOptions): Generator<PlannedRange> {
+  let first = 0;
+  let range: Omit<PlannedRange, 'targets'> | undefined;
+  let reach = 0;
+  const close = (end: number): PlannedRange => {
+    const from = first;
+    return { ...range!, targets: () => targetsOf(rows, from, end) };
+  };
+  for (let row = 0; row < rows.count; row++) {
+    const { archive, offset, size, held, priority } = missingRow(rows, row);
+    const start = offset + held;
+    const end = offset + size;
+    const joins =
+      range !== undefined &&
+      range.archive === archive &&
+      offset >= reach &&
+      start - range.end <= options.gapBytes &&
+      end - range.start <= options.maxRangeBytes;
+    if (joins && range !== undefined) {
+      range.end = end;
+      range.priority = Math.min(range.priority, priority);
+    } else {
+      if (range !== undefined) yield close(row);
+      range = { archive, start, end, priority };
+      first = row;
+    }
+    reach = end;
+  }
+  if (range !== undefined) yield close(rows.count);
+}
+
+function targetsOf(rows: RecordTable, first: number, end: number): RangeTarget[] {
+  return Array.from({ length: end - first }, (_, i) => {
+    const { ekey, offset, size, held } = missingRow(rows, first + i);
+    return { ekey: toHex(ekey), offset, size, held };
+  });
+}
+
+/** How many requests the ranges will take: one each, more for an entry larger than the largest range, none for one that is all there. */
+export function requestCount(plan: Plan, maxRangeBytes: number): number {
+  return plan.ranges.reduce((sum, range) => sum + Math.ceil((range.end - range.start) / maxRangeBytes), 0);
+}

@@ -1,0 +1,186 @@
+import type { Build } from '../../builds/build.ts';
+import { fromHex } from '../../core/bytes.ts';
+import { PakratError } from '../../core/errors.ts';
+import { nameMatcher } from '../../core/glob.ts';
+import type { RecordTable } from '../../core/tables/record-table.ts';
+import type { ManifestKeys } from '../../formats/configs/build-config.ts';
+import type { Download } from '../../formats/manifests/download.ts';
+import { ekeySize } from '../../formats/manifests/encoding.ts';
+import { hasTag, selectByTags, type Tag } from '../../formats/manifests/tags.ts';
+import type { Amount } from '../../store/ledger/ledger.ts';
+import { setWantedPriority, WantedList, wantedPriority } from './wanted.ts';
+
+/** What a person asks of a build. All empty: the whole build. */
+export interface Selection {
+  /** Tags of the download and install manifests: OR inside a type of tag, AND across types. */
+  tags: readonly string[];
+  /** Globs on names. */
+  include: readonly string[];
+  /** Every object that the CDN has for the build, as it has it. */
+  all: boolean;
+}
+
+/** The priority of manifests: before any file. */
+const manifestPriority = -128;
+
+/**
+ * The entries that a selection chooses, sorted by ekey. Manifests of the build are always among them, so that what is synced can be read later.
+ * @throws E_USAGE for a tag that the build does not have, E_NOT_FOUND for a glob that no name matches
+ */
+export async function selectEntries(build: Build, selection: Selection): Promise<RecordTable> {
+  const list = new WantedList();
+  const download = await build.download();
+  const byName = selection.include.length > 0 ? await namedEkeys(build, selection.include) : undefined;
+  if (selection.all) addEverything(build, list);
+  else if (selection.tags.length > 0) await addTagged(build, { list, download, tags: selection.tags, byName });
+  else if (byName !== undefined) for (const ekey of byName) addEkey(build, list, ekey);
+  else addBuild(build, list, download);
+  addManifests(build, list);
+  return withPriorities(list.sorted(), download);
+}
+
+/** Every entry of the build: what encoding and download list. */
+function addBuild(build: Build, list: WantedList, download: Download | undefined): void {
+  addEncoding(build, list);
+  for (let i = 0; i < (download?.count ?? 0); i++) {
+    const { ekey, size } = download!.entry(i);
+    list.add(ekey, size);
+  }
+}
+
+/** Every entry of every archive and every loose object, whether this build uses it or not. */
+function addEverything(build: Build, list: WantedList): void {
+  addEncoding(build, list);
+  for (const page of build.group?.pages() ?? []) for (const { ekey, size } of page) list.add(ekey, size);
+  for (let i = 0; i < (build.fileIndex?.count ?? 0); i++) {
+    const { ekey, size } = build.fileIndex!.entry(i);
+    list.add(ekey, size);
+  }
+}
+
+function addEncoding(build: Build, list: WantedList): void {
+  for (const page of build.encoding.ekeyPages()) for (const row of page) list.add(row, ekeySize(row));
+}
+
+async function addTagged(
+  build: Build,
+  choice: {
+    list: WantedList;
+    download: Download | undefined;
+    tags: readonly string[];
+    byName: ReadonlySet<string> | undefined;
+  },
+): Promise<void> {
+  const { list, download, tags, byName } = choice;
+  const install = await build.install();
+  if (download === undefined && install === undefined) {
+    throw new PakratError(
+      'E_UNSUPPORTED',
+      'the build has neither a download nor an install manifest, so tags choose nothing',
+      {
+        hint: 'Leave --tags away.',
+      },
+    );
+  }
+  // A tag of neither manifest is a mistake; one that only the other has says nothing about the entries of this one.
+  selectByTags([...(download?.tags ?? []), ...(install?.tags ?? [])], tags, 0);
+  if (download !== undefined) {
+    const mask = selectByTags(download.tags, known(tags, download.tags), download.count);
+    for (let i = 0; i < download.count; i++) {
+      if (!hasTag(mask, i)) continue;
+      const { ekey, size } = download.entry(i);
+      if (byName === undefined || byName.has(Buffer.from(ekey).toString('hex'))) list.add(ekey, size);
+    }
+  }
+  if (install !== undefined) {
+    const mask = selectByTags(install.tags, known(tags, install.tags), install.entries.length);
+    install.entries.forEach((entry, i) => {
+      if (!hasTag(mask, i)) return;
+      for (const ekey of build.encoding.findCkey(entry.ckey)?.ekeys ?? []) {
+        if (byName === undefined || byName.has(ekey)) addEkey(build, list, ekey);
+      }
+    });
+  }
+}
+
+function known(names: readonly string[], tags: readonly Tag[]): string[] {
+  return names.filter((name) => tags.some((tag) => tag.name.toLowerCase() === name.toLowerCase()));
+}
+
+function addEkey(build: Build, list: WantedList, ekey: string): void {
+  const size = build.encoding.findEkey(ekey)?.size ?? build.locate(ekey)?.size;
+  if (size !== undefined) list.add(fromHex(ekey), size);
+}
+
+/** Encodings of every file, in all its variants, whose name matches one of the globs. */
+async function namedEkeys(build: Build, globs: readonly string[]): Promise<Set<string>> {
+  const matches = nameMatcher(globs);
+  const ekeys = new Set<string>();
+  const add = (ckey: string | undefined, ekey: string | undefined): void => {
+    const known = ckey === undefined ? undefined : build.encoding.findCkey(ckey)?.ekeys;
+    for (const key of known ?? (ekey === undefined ? [] : [build.locate(ekey)?.ekey]))
+      if (key !== undefined) ekeys.add(key);
+  };
+  for (const { parts } of (await build.root())?.list(matches) ?? [])
+    for (const part of parts) add(part.ckey, part.ekey);
+  for (const entry of (await build.install())?.entries ?? []) {
+    if (matches(entry.path.replaceAll('\\', '/'))) add(entry.ckey, undefined);
+  }
+  if (ekeys.size === 0) {
+    throw new PakratError('E_NOT_FOUND', `no name of the build matches ${globs.join(' or ')}`, {
+      hint:
+        build.listfile() === undefined
+          ? 'Many files are known by id only until a list of names is there: `pakrat listfile import FILE`.'
+          : 'A glob without a slash matches the last part of a name; `pakrat ls` shows names.',
+    });
+  }
+  return ekeys;
+}
+
+/** The manifests that the build config names, so that the build can be opened without a network. */
+function addManifests(build: Build, list: WantedList): void {
+  const { encoding, root, install, download, size, vfsRoot, vfs, patchIndex } = build.config;
+  const manifests = [encoding, root, install, download, size, vfsRoot, patchIndex, ...vfs];
+  for (const manifest of manifests) if (manifest !== undefined) addManifest(build, list, manifest);
+}
+
+function addManifest(build: Build, list: WantedList, { ckey, ekey, encodedSize }: ManifestKeys): void {
+  const ekeys = ekey === undefined ? (build.encoding.findCkey(ckey)?.ekeys ?? []) : [ekey];
+  for (const key of ekeys) {
+    const place = build.locate(key, encodedSize);
+    if (place !== undefined) list.add(fromHex(key), place.size, manifestPriority);
+  }
+}
+
+/** Gives each row the priority that the download manifest has for it. */
+function withPriorities(rows: RecordTable, download: Download | undefined): RecordTable {
+  for (let i = 0; i < (download?.count ?? 0); i++) {
+    const { ekey, priority } = download!.entry(i);
+    const row = rows.find(ekey);
+    if (row !== undefined && wantedPriority(row) > manifestPriority) setWantedPriority(row, priority);
+  }
+  return rows;
+}
+
+/** Wanted entries and bytes of each tag of the download manifest. */
+export function amountsByTag(wanted: RecordTable, download: Download): { tag: Tag; amount: Amount }[] {
+  const sizes = new Float64Array(download.count).fill(notWanted);
+  for (let i = 0; i < download.count; i++) {
+    const { ekey, size } = download.entry(i);
+    if (wanted.find(ekey) !== undefined) sizes[i] = size;
+  }
+  return download.tags.map((tag) => ({ tag, amount: amountOf(tag, sizes) }));
+}
+
+const notWanted = -1;
+
+function amountOf({ mask }: Tag, sizes: Float64Array): Amount {
+  const amount = { entries: 0, bytes: 0 };
+  for (let i = 0; i < sizes.length; i++) {
+    const size = sizes[i]!;
+    if (size === notWanted || !hasTag(mask, i)) continue;
+    amount.entries += 1;
+    amount.bytes += size;
+  }
+  return amount;
+}

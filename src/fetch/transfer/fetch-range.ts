@@ -1,0 +1,190 @@
+import type { HttpGetter } from '../../cdn/transport/http.ts';
+import { checkRangeHead } from '../../cdn/transport/http-head.ts';
+import type { RateLimit } from '../../cdn/transport/rate-limit.ts';
+import { codeOf, type ErrorData, messageOf, PakratError } from '../../core/errors.ts';
+import { storeError } from '../../files/durable.ts';
+import type { Span } from '../../store/spans.ts';
+import type { StageRoom } from '../../verify/hash-buffer.ts';
+import { cryptOf, Reception } from './range-receiver.ts';
+import { SpanWriter } from './span-writer.ts';
+
+/** An entry that is to be fetched as part of a range. */
+export interface RangeTarget {
+  /** Hex. */
+  ekey: string;
+  /** Where it starts in the object. */
+  offset: number;
+  /** Encoded size. */
+  size: number;
+  /** Bytes from its start that the store holds already, verified. */
+  held: number;
+  /** A patch: no BLTE, its key is the MD5 of its bytes. */
+  raw?: boolean;
+}
+
+/** A stretch of one object that is fetched in one go, with the entries in it that are wanted. */
+export interface RangeJob {
+  /** Path of the object below a host, and in the ledger. */
+  path: string;
+  /** File of the store that its bytes go to, at the same offsets. */
+  file: string;
+  start: number;
+  end: number;
+  /** In the order of their offsets, none overlapping another. */
+  targets: RangeTarget[];
+  /** Take an answer that is the whole object, for hosts that know no ranges. */
+  allowWhole?: boolean;
+  /** The key that the object is encrypted with as a whole. */
+  objectKey?: Uint8Array | undefined;
+}
+
+/** What came of a job. */
+export interface RangeResult {
+  /** For each target the bytes from its start that are verified now. */
+  verified: number[];
+  /** Whether the host answered a range as it was asked. */
+  rangeServed: boolean;
+  /** The first thing that was wrong with the host's answer, or that went wrong here. */
+  error?: { code: string; message: string; hint: string | undefined; data: ErrorData } | undefined;
+}
+
+/** What a job needs around it. */
+export interface RangeTools {
+  http: HttpGetter;
+  rate: RateLimit;
+  /** Where bytes wait for their hash. */
+  room: StageRoom;
+  /** Folder for temporary files. */
+  temporary: string;
+  /** Largest single range to ask for. */
+  maxRangeBytes: number;
+  /** Slowest transfer that is waited for, in bytes a second; 0 for no such bound. */
+  slowestBytesPerSecond: number;
+  onSpans: (path: string, spans: Span[]) => void;
+  onReceived: (bytes: number) => void;
+  onRequest: () => void;
+}
+
+const slowWindowMs = 15_000;
+
+/**
+ * Fetches one range from one host: each entry in it is checked as it arrives, right bytes are written and flushed,
+ * a wrong entry is passed over. Never throws for what the host did: the result says how far each entry came.
+ */
+export async function fetchRange(
+  job: RangeJob,
+  base: string,
+  tools: RangeTools & { signal?: AbortSignal | undefined },
+): Promise<RangeResult> {
+  const writer = new SpanWriter({
+    file: job.file,
+    temporary: tools.temporary,
+    report: (spans) => tools.onSpans(job.path, spans),
+  });
+  let reception: Reception | undefined;
+  let errors: unknown[] = [];
+  try {
+    reception = new Reception(job, writer, { room: tools.room, crypt: await cryptOf(job) });
+    await download(job, `${base}/${job.path}`, { ...tools, reception });
+  } catch (error) {
+    errors.push(error);
+  }
+  try {
+    reception?.close();
+  } catch (error) {
+    errors.unshift(error);
+  }
+  if (reception?.problem !== undefined) errors.unshift(reception.problem);
+  await writer.finish().catch((error) => errors.unshift(error));
+  errors = errors.map((error) => storeError(error, job.file));
+  const local = errors.find((error) => codeOf(error)?.startsWith('E_STORE'));
+  return {
+    // What is not on disk is not verified, however right it was.
+    verified:
+      local === undefined && reception !== undefined ? reception.verified() : job.targets.map(({ held }) => held),
+    rangeServed: reception?.rangeServed === true,
+    error: plainError(local ?? errors[0]),
+  };
+}
+
+async function download(
+  job: RangeJob,
+  url: string,
+  tools: RangeTools & { reception: Reception; signal?: AbortSignal | undefined },
+): Promise<void> {
+  const { reception } = tools;
+  for (let at = reception.start; at < job.end; ) {
+    const range = { start: at, end: Math.min(at + tools.maxRangeBytes, job.end) };
+    const slow = new SlownessGuard(tools.slowestBytesPerSecond, url);
+    const controller = new AbortController();
+    const signal = tools.signal === undefined ? controller.signal : AbortSignal.any([tools.signal, controller.signal]);
+    const timer = setInterval(() => slow.check((error) => controller.abort(error)), slowWindowMs / 3);
+    let position = at;
+    let bodyEnd = range.end;
+    tools.onRequest();
+    try {
+      await tools.http.get({
+        url,
+        range,
+        signal,
+        onHead: (head) => {
+          position = checkRangeHead(head, range, { url, allowWhole: job.allowWhole === true });
+          if (head.status === 206) reception.rangeServed = true;
+          if (head.status === 200) bodyEnd = Number(head.headers['content-length'] ?? Number.POSITIVE_INFINITY);
+        },
+        onData: (piece) => {
+          slow.count(piece.length);
+          tools.onReceived(piece.length);
+          reception.push(position, piece);
+          position += piece.length;
+          if (reception.finished && position < bodyEnd) throw finishedEarly;
+          if (position > bodyEnd) throw new PakratError('E_NETWORK_RANGE', `${url}: more bytes than asked`);
+          return tools.rate.take(piece.length);
+        },
+      });
+    } catch (error) {
+      if (error === finishedEarly) return;
+      throw controller.signal.aborted ? controller.signal.reason : error;
+    } finally {
+      clearInterval(timer);
+    }
+    if (position < range.end)
+      throw new PakratError('E_NETWORK', `${url}: the answer ended ${range.end - position} bytes early`);
+    at = position;
+  }
+}
+
+/** Thrown to leave an answer that goes on behind the last entry wanted. Carries a code of ours so that it passes untouched. */
+const finishedEarly = new PakratError('E_ABORTED', 'all entries of the range are here');
+
+/** Notices a transfer that crawls: fewer bytes than allowed over a whole window. */
+class SlownessGuard {
+  #bytes = 0;
+  #since = performance.now();
+  readonly #slowest: number;
+  readonly #url: string;
+
+  constructor(slowest: number, url: string) {
+    this.#slowest = slowest;
+    this.#url = url;
+  }
+  count(bytes: number): void {
+    this.#bytes += bytes;
+  }
+  check(giveUp: (error: PakratError) => void): void {
+    const ms = performance.now() - this.#since;
+    if (ms < slowWindowMs) return;
+    const rate = this.#bytes / (ms / 1000);
+    if (rate < this.#slowest) {
+      giveUp(new PakratError('E_NETWORK_TIMEOUT', `${this.#url}: only ${Math.round(rate)} bytes a second came`));
+    }
+    this.#bytes = 0;
+    this.#since = performance.now();
+  }
+}
+
+function plainError(error: unknown): RangeResult['error'] {
+  if (error === undefined) return undefined;
+  const { data = {}, hint } = error as { data?: ErrorData; hint?: string };
+  return { code: codeOf(error) ?? 'E_BUG', message: messageOf(error), hint, data };
+}

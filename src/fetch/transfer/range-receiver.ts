@@ -1,0 +1,202 @@
+import { codeOf } from '../../core/errors.ts';
+import { objectHash } from '../../store/layout.ts';
+import { EntryVerifier } from '../../verify/entry-verifier.ts';
+import type { Stage, StageRoom } from '../../verify/hash-buffer.ts';
+import type { RangeJob, RangeTarget } from './fetch-range.ts';
+import type { SpanWriter } from './span-writer.ts';
+
+/** After so many wrong entries in a row the rest of an answer is not worth its bytes. */
+const wrongInARow = 3;
+const adoptBytes = 1024 * 1024;
+
+/**
+ * True when the file seems to have bytes of the entry that the ledger does not know of: a run that was killed wrote them, or the ledger is new.
+ * They only count once they are hashed and flushed, but they need not be fetched.
+ */
+function isOnDisk(writer: SpanWriter, target: RangeTarget, { at, crypt }: { at: number; crypt: Crypt }): boolean {
+  const position = target.offset + at;
+  if (at >= target.size || position >= writer.size) return false;
+  const [first] = crypt(writer.read(position, 1), position);
+  return first !== undefined && (at > 0 || target.raw ? first !== 0 : first === 0x42);
+}
+
+/** Encrypts or decrypts bytes that stand at a position of the object; gives them back as they are when it is not encrypted. */
+export type Crypt = (bytes: Uint8Array, position: number) => Uint8Array;
+
+/** How the bytes of a job's object are encrypted and decrypted. */
+export async function cryptOf({ path, objectKey }: RangeJob): Promise<Crypt> {
+  if (objectKey === undefined) return (bytes) => bytes;
+  // Few objects are encrypted: the cipher is loaded for those only.
+  const { armadillo } = await import('../../formats/armadillo.ts');
+  const object = { key: objectKey, hash: objectHash(path) };
+  return (bytes, offset) => armadillo(bytes, { ...object, offset });
+}
+
+/** Feeds a verifier with what is on disk, until that ends or is wrong. */
+function adoptFromDisk(
+  verifier: EntryVerifier,
+  from: number,
+  read: (offset: number, size: number) => Uint8Array,
+): void {
+  try {
+    for (let at = from; at < verifier.size; ) {
+      const piece = read(at, Math.min(adoptBytes, verifier.size - at));
+      if (piece.length === 0) break;
+      verifier.push(piece);
+      at += piece.length;
+    }
+    verifier.settle();
+  } catch (error) {
+    if (codeOf(error)?.startsWith('E_STORE')) throw error;
+  }
+}
+
+/** Leads the bytes of an answer to the entries that they belong to. Bytes between entries are dropped, never written. Needs `close`. */
+export class Reception {
+  /** The first offset that is needed. */
+  readonly start: number;
+  /** The first thing that was wrong with an entry. */
+  problem: unknown;
+  /** Whether the host answered a range as it was asked; for whoever reads its answer. */
+  rangeServed = false;
+  readonly #job: RangeJob;
+  readonly #writer: SpanWriter;
+  /** Hashes are over what is decrypted, the store has what came. */
+  readonly #crypt: Crypt;
+  readonly #stage: Stage;
+  readonly #verifiers: (EntryVerifier | undefined)[];
+  readonly #from: number[] = [];
+  #adopting = true;
+  #current = 0;
+  /** Entries before this one are known to be right or wrong. */
+  #judged = 0;
+  #wrong = 0;
+
+  /** @throws E_STORE… */
+  constructor(job: RangeJob, writer: SpanWriter, { room, crypt }: { room: StageRoom; crypt: Crypt }) {
+    this.#job = job;
+    this.#writer = writer;
+    this.#crypt = crypt;
+    this.#stage = room.open({
+      write: (position, bytes) => {
+        if (this.#adopting) writer.adopt(position, bytes.length);
+        else writer.write(position, this.#crypt(bytes, position));
+      },
+      spool: () => writer.spool(),
+    });
+    try {
+      this.#verifiers = job.targets.map((target, index) => this.#tryOpen(target, index));
+    } catch (error) {
+      this.#stage.close();
+      throw error;
+    }
+    this.#adopting = false;
+    this.start = this.#from.reduce(
+      (least, from, i) => (this.#verifiers[i]?.done === false ? Math.min(least, from) : least),
+      job.end,
+    );
+  }
+
+  /** A verifier for an entry; undefined for one that no bytes can be right for, as a bad index may list. */
+  #tryOpen(target: RangeTarget, index: number): EntryVerifier | undefined {
+    this.#from[index] = target.offset + target.size;
+    try {
+      return this.#open(target, index);
+    } catch (error) {
+      if (codeOf(error)?.startsWith('E_STORE')) throw error;
+      this.problem ??= error;
+      return undefined;
+    }
+  }
+
+  #open(target: RangeTarget, index: number): EntryVerifier {
+    const writer = this.#writer;
+    const crypt = this.#crypt;
+    const read = (offset: number, size: number): Uint8Array =>
+      crypt(writer.read(target.offset + offset, size), target.offset + offset);
+    const held = (size: number): Uint8Array => read(0, size);
+    let verifier = new EntryVerifier(target, this.#stage);
+    let at = target.held > 0 ? verifier.resume(target.held, held) : 0;
+    if (isOnDisk(writer, target, { at, crypt })) {
+      adoptFromDisk(verifier, at, read);
+      at = verifier.verified;
+      if (!verifier.done) {
+        verifier.close();
+        verifier = new EntryVerifier(target, this.#stage);
+        at = at > 0 ? verifier.resume(at, held) : 0;
+      }
+    }
+    this.#from[index] = target.offset + at;
+    return verifier;
+  }
+
+  /** True when nothing behind this point is wanted. */
+  get finished(): boolean {
+    return this.#current >= this.#job.targets.length;
+  }
+
+  /** Takes bytes that stand at `position` of the object. @throws E_STORE…, or the host's fault when too much is wrong */
+  push(position: number, piece: Uint8Array): void {
+    let at = position;
+    const end = position + piece.length;
+    while (this.#current < this.#job.targets.length && at < end) {
+      const target = this.#job.targets[this.#current]!;
+      const targetEnd = target.offset + target.size;
+      at = Math.max(at, this.#from[this.#current]!);
+      const until = Math.min(end, targetEnd);
+      if (until > at) this.#give(this.#current, this.#crypt(piece.subarray(at - position, until - position), at));
+      if (until < targetEnd) break;
+      this.#current += 1;
+      at = Math.max(at, until);
+    }
+    if (this.#stage.hasComplete && this.#writer.isDue) this.#stage.settle();
+    this.#judge();
+    if (this.#wrong >= wrongInARow) throw this.problem;
+  }
+
+  #give(index: number, bytes: Uint8Array): void {
+    const verifier = this.#verifiers[index];
+    if (verifier === undefined) return;
+    if (verifier.failure !== undefined) {
+      // What it has on the stage must be gone before the next entry comes there.
+      verifier.close();
+      return;
+    }
+    try {
+      verifier.push(bytes);
+    } catch (error) {
+      if (codeOf(error)?.startsWith('E_STORE')) throw error;
+    }
+  }
+
+  /** Looks which entries turned out right or wrong, in their order. */
+  #judge(): void {
+    for (; this.#judged < this.#verifiers.length; this.#judged++) {
+      const verifier = this.#verifiers[this.#judged];
+      if (verifier?.failure !== undefined) {
+        this.problem ??= verifier.failure;
+        this.#wrong += 1;
+      } else if (verifier?.done === true) {
+        this.#wrong = 0;
+      } else if (verifier !== undefined) {
+        return;
+      }
+    }
+  }
+
+  /** For each entry the bytes from its start that are verified. */
+  verified(): number[] {
+    return this.#verifiers.map((verifier) => verifier?.verified ?? 0);
+  }
+
+  /** Settles what is complete, and gives the memory back. @throws E_STORE… */
+  close(): void {
+    try {
+      for (const verifier of this.#verifiers) verifier?.close();
+      this.#stage.settle();
+      this.#judge();
+    } finally {
+      this.#stage.close();
+    }
+  }
+}

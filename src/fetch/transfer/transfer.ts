@@ -1,0 +1,139 @@
+import PQueue from 'p-queue';
+import { askHosts } from '../../cdn/transport/ask-hosts.ts';
+import type { HealthKind, Hosts } from '../../cdn/transport/hosts.ts';
+import { abortError } from '../../cdn/transport/http-head.ts';
+import { codeOf, type ErrorCode, PakratError } from '../../core/errors.ts';
+import type { Engine } from './engine.ts';
+import type { RangeJob, RangeTarget } from './fetch-range.ts';
+
+/** What a transfer is made of. */
+export interface TransferOptions {
+  hosts: Hosts;
+  engine: Engine;
+  /** Ranges in flight at a time. */
+  jobs: number;
+  attemptsPerHost: number;
+  kind: HealthKind;
+  signal?: AbortSignal | undefined;
+  /** Told when a target is verified to its end. */
+  onDone?: (job: RangeJob, target: RangeTarget) => void;
+}
+
+/** Entries that no host gave right, with the last reason. */
+export interface TransferFailure {
+  path: string;
+  ekeys: string[];
+  code: string;
+  message: string;
+  hint?: string | undefined;
+}
+
+/** How long what is in flight may take to end after an interruption. */
+const graceMs = 900;
+
+/**
+ * Runs range jobs, so many at a time, each on the host that does best; what a host got wrong is asked from the next one, and only that.
+ * Ends when all are done or given up.
+ * @returns what no host gave right
+ * @throws E_ABORTED after an interruption, E_STORE… when this machine is the trouble; running jobs are ended first
+ */
+export async function transfer(jobs: Iterable<RangeJob>, options: TransferOptions): Promise<TransferFailure[]> {
+  const queue = new PQueue({ concurrency: options.jobs });
+  const failures: TransferFailure[] = [];
+  let fatal: unknown;
+  const stopped = (): boolean => fatal !== undefined || options.signal?.aborted === true;
+  const stop = (): void => {
+    queue.clear();
+    setTimeout(() => options.engine.abort(), graceMs).unref();
+  };
+  options.signal?.addEventListener('abort', stop, { once: true });
+  try {
+    for (const job of jobs) {
+      await queue.onSizeLessThan(options.jobs);
+      if (stopped()) break;
+      void queue.add(async () => {
+        try {
+          const failure = await runJob(job, options);
+          if (failure !== undefined) failures.push(failure);
+        } catch (error) {
+          fatal ??= error;
+          options.engine.abort();
+          queue.clear();
+        }
+      });
+    }
+    await queue.onIdle();
+  } finally {
+    options.signal?.removeEventListener('abort', stop);
+  }
+  if (fatal !== undefined && codeOf(fatal) !== 'E_ABORTED') throw fatal;
+  if (stopped()) throw abortError();
+  return failures;
+}
+
+async function runJob(job: RangeJob, options: TransferOptions): Promise<TransferFailure | undefined> {
+  let remaining = [job];
+  const ask = { kind: options.kind, what: job.path, attemptsPerHost: options.attemptsPerHost, signal: options.signal };
+  try {
+    await askHosts(options.hosts, ask, async (host) => {
+      if (options.hosts.noneKnowsRanges(options.kind) && job.allowWhole !== true) throw noRanges(job.path);
+      const next: RangeJob[] = [];
+      let error: PakratError | undefined;
+      let progressed = false;
+      for (const part of remaining) {
+        const result = await options.engine.run(part, host.base);
+        part.targets.forEach((target, i) => {
+          if (result.verified[i]! > target.held) progressed = true;
+          if (result.verified[i] === target.size) options.onDone?.(part, target);
+        });
+        next.push(...leftOver(part, result.verified));
+        if (result.rangeServed) options.hosts.servedRange(host);
+        if (result.error !== undefined) {
+          const { code, message, hint, data } = result.error;
+          error ??= new PakratError(code as ErrorCode, message, { hint, data: { ...data, progressed } });
+        }
+      }
+      remaining = next;
+      if (remaining.length > 0) {
+        throw (
+          error ??
+          new PakratError('E_NETWORK', `${host.base}/${job.path}: the answer was not complete`, {
+            data: { progressed },
+          })
+        );
+      }
+    });
+    return undefined;
+  } catch (error) {
+    const code = codeOf(error);
+    if (code !== 'E_NETWORK_EXHAUSTED' && code !== 'E_NOT_FOUND') throw error;
+    const ekeys = remaining.flatMap((part) => part.targets.map((target) => target.ekey));
+    const { message, hint } = error as PakratError;
+    return { path: job.path, ekeys, code, message, hint };
+  }
+}
+
+/** Ends a job at once: the same objects will be read whole instead. */
+function noRanges(path: string): PakratError {
+  return new PakratError('E_NETWORK_EXHAUSTED', `${path}: no host knows ranges`);
+}
+
+/** What of a job is still to fetch, as jobs: the unverified entries, neighbours together as before. */
+function leftOver(job: RangeJob, verified: readonly number[]): RangeJob[] {
+  const left: RangeJob[] = [];
+  let previous = -2;
+  job.targets.forEach((target, index) => {
+    const held = Math.max(target.held, verified[index]!);
+    if (held >= target.size) return;
+    const more: RangeTarget = { ...target, held };
+    const last = left.at(-1);
+    if (last !== undefined && index === previous + 1) {
+      last.targets.push(more);
+      last.end = target.offset + target.size;
+    } else {
+      left.push({ ...job, targets: [more], start: target.offset + held, end: target.offset + target.size });
+    }
+    previous = index;
+  });
+  return left;
+}

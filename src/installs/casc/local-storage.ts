@@ -1,0 +1,216 @@
+import * as fs from 'node:fs';
+import { join } from 'node:path';
+import { isAllZero, toHex } from '../../core/bytes.ts';
+import { isPakratError, messageOf, PakratError } from '../../core/errors.ts';
+import { RecordTable } from '../../core/tables/record-table.ts';
+import { sortRecords } from '../../core/tables/sort-records.ts';
+import { ByteWriter } from '../../core/writer.ts';
+import { decodeLocalHeader, localHeaderSize } from '../../formats/local/local-header.ts';
+import {
+  bucketCount,
+  bucketOf,
+  decodeLocalIndex,
+  type LocalEntry,
+  type LocalIndex,
+  localKeySize,
+} from '../../formats/local/local-index.ts';
+import { namesIn, OpenFiles } from '../read-file.ts';
+
+/** Where the encoded bytes of an entry are; or why they are not there. */
+export type LocalPlace =
+  | { file: string; offset: number; size: number; problem?: undefined }
+  | { problem: { code: 'E_NOT_FOUND' | 'E_INTEGRITY'; message: string } };
+
+/** A file that is an index, and which of its kind it is. */
+interface IndexFile {
+  path: string;
+  bucket: number;
+  generation: number;
+}
+
+/** The client makes them far smaller. */
+const maxIndexSize = 256 << 20;
+const magic = 'BLTE';
+
+/**
+ * The folder of an installation with the `.idx` and `data.NNN` files. An index is read when the first entry of its bucket is asked for.
+ * Only reads, and needs `close`.
+ */
+export class LocalStorage {
+  readonly folder: string;
+  /** What a reader should know, as it comes up. */
+  readonly notes: string[] = [];
+  readonly #files: IndexFile[];
+  readonly #indices = new Map<number, LocalIndex | undefined>();
+  /** Why there is no index of a bucket, though it has files. */
+  readonly #failures = new Map<number, unknown>();
+  readonly #open = new OpenFiles();
+
+  /** @throws E_NOT_FOUND when there is no index in the folder */
+  constructor(folder: string) {
+    this.folder = folder;
+    this.#files = indexFiles(folder);
+    if (this.#files.length > 0) return;
+    throw new PakratError('E_NOT_FOUND', `${folder} holds no .idx file`, { data: { path: folder } });
+  }
+
+  close(): void {
+    this.#open.close();
+  }
+
+  /**
+   * The entry of an ekey (9 bytes or more), or undefined when it is not installed.
+   * @throws E_FORMAT… when none of the index files that may know it can be read
+   */
+  find(ekey: Uint8Array): LocalEntry | undefined {
+    return this.#index(bucketOf(ekey))?.find(ekey);
+  }
+
+  /** The newest index of a bucket that can be read: another one may have been cut off while it was written. */
+  #index(bucket: number): LocalIndex | undefined {
+    if (this.#failures.has(bucket)) throw this.#failures.get(bucket);
+    if (!this.#indices.has(bucket)) this.#indices.set(bucket, this.#load(bucket));
+    return this.#indices.get(bucket);
+  }
+
+  #load(bucket: number): LocalIndex | undefined {
+    let first: unknown;
+    for (const file of this.#files.filter((each) => each.bucket === bucket)) {
+      try {
+        return loadIndex(file);
+      } catch (error) {
+        if (!isPakratError(error)) throw error;
+        first ??= error;
+        this.notes.push(`${file.path} cannot be read, and an older one is taken where there is one: ${error.message}`);
+      }
+    }
+    if (first === undefined) return undefined;
+    this.#failures.set(bucket, first);
+    throw first;
+  }
+
+  /** Every entry, in the order in which they lie on disk: place (5 bytes), key (9), size (u32). */
+  places(): RecordTable {
+    const rows = new ByteWriter();
+    for (const { key, archive, offset, size } of this.#entries()) {
+      rows.uint(archive * 2 ** 30 + offset, 5);
+      rows.raw(key).u32(size);
+    }
+    return new RecordTable(sortRecords(rows.bytes(), placeStride, 5), placeStride);
+  }
+
+  /** How much there is. */
+  amount(): { entries: number; bytes: number } {
+    const sum = { entries: 0, bytes: 0 };
+    for (const { size } of this.#entries()) {
+      sum.entries += 1;
+      sum.bytes += size;
+    }
+    return sum;
+  }
+
+  /** The entries of all buckets that can be read; those that cannot are among the notes. */
+  *#entries(): Generator<LocalEntry> {
+    for (let bucket = 0; bucket < bucketCount; bucket++) {
+      let index: LocalIndex | undefined;
+      try {
+        index = this.#index(bucket);
+      } catch (error) {
+        if (!isPakratError(error)) throw error;
+      }
+      if (index !== undefined) yield* index;
+    }
+  }
+
+  /** The newest index file of each bucket, to be checked. */
+  newest(): { path: string; size: number; check: () => void }[] {
+    return Array.from({ length: bucketCount }, (_, bucket) =>
+      this.#files.find((file) => file.bucket === bucket),
+    ).flatMap((file) =>
+      file === undefined ? [] : [{ ...file, size: fs.statSync(file.path).size, check: () => void loadIndex(file) }],
+    );
+  }
+
+  /** Where the encoded bytes of an entry are. The header in front of them may be missing, and they may never have been downloaded. */
+  place({ archive, offset, size }: LocalEntry): LocalPlace {
+    const file = this.dataFile(archive);
+    const held = this.#open.size(file);
+    if (held === undefined) return notHere(`${file} is not there`);
+    if (offset + size > held) return damaged(`${file} ends before byte ${offset + size}`);
+    const head = this.#open.read(file, offset, Math.min(size, localHeaderSize + magic.length));
+    if (textAt(head, localHeaderSize) === magic) {
+      return { file, offset: offset + localHeaderSize, size: size - localHeaderSize };
+    }
+    if (textAt(head, 0) === magic) return { file, offset, size };
+    return isAllZero(head) ? notHere('its bytes were never downloaded') : damaged('there is no BLTE object');
+  }
+
+  /**
+   * What is wrong with the local header of an entry, or undefined. Clients leave anything in its place, so it is held against the entry only
+   * when it is about this entry with another size, or an intact one about another entry.
+   */
+  headerProblem({ key, archive, offset, size }: LocalEntry): string | undefined {
+    const header = decodeLocalHeader(this.#open.read(this.dataFile(archive), offset, localHeaderSize));
+    if (!header.ekey.startsWith(toHex(key))) {
+      return header.isIntact ? `its local header is that of ${header.ekey}` : undefined;
+    }
+    return header.size === size ? undefined : `its local header says ${header.size} bytes, its index ${size}`;
+  }
+
+  /** The path of a data file. */
+  dataFile(archive: number): string {
+    return join(this.folder, `data.${String(archive).padStart(3, '0')}`);
+  }
+
+  /** Reads bytes of a data file. */
+  read(file: string, offset: number, size: number): Uint8Array {
+    return this.#open.read(file, offset, size);
+  }
+}
+
+const placeStride = 5 + localKeySize + 4;
+
+/** A row of {@link LocalStorage.places}. */
+export function entryOfPlace(row: Uint8Array): LocalEntry {
+  const view = new DataView(row.buffer, row.byteOffset, placeStride);
+  const place = row[0]! * 2 ** 32 + view.getUint32(1);
+  const key = row.subarray(5, 5 + localKeySize);
+  return { key, archive: Math.floor(place / 2 ** 30), offset: place % 2 ** 30, size: view.getUint32(14) };
+}
+
+function textAt(bytes: Uint8Array, at: number): string {
+  return String.fromCharCode(...bytes.subarray(at, at + magic.length));
+}
+
+function notHere(message: string): LocalPlace {
+  return { problem: { code: 'E_NOT_FOUND', message } };
+}
+
+function damaged(message: string): LocalPlace {
+  return { problem: { code: 'E_INTEGRITY', message } };
+}
+
+/** Index files, the newest of each bucket first: two hex digits of bucket, eight of generation. */
+function indexFiles(folder: string): IndexFile[] {
+  return namesIn(folder)
+    .flatMap((name): IndexFile[] => {
+      const [, bucket, generation] = /^(0[0-9a-f])([0-9a-f]{8})\.idx$/i.exec(name) ?? [];
+      if (bucket === undefined || generation === undefined) return [];
+      const path = join(folder, name);
+      return [{ path, bucket: Number.parseInt(bucket, 16), generation: Number.parseInt(generation, 16) }];
+    })
+    .sort((a, b) => b.generation - a.generation);
+}
+
+function loadIndex({ path, bucket }: IndexFile): LocalIndex {
+  const { size } = fs.statSync(path);
+  if (size > maxIndexSize) throw new PakratError('E_FORMAT_RANGE', `${path}: ${size} bytes are too many for an index`);
+  try {
+    const index = decodeLocalIndex(new Uint8Array(fs.readFileSync(path)));
+    if (index.bucket === bucket) return index;
+    throw new PakratError('E_FORMAT', `it is the index of bucket ${index.bucket}`);
+  } catch (error) {
+    if (!isPakratError(error)) throw error;
+    throw new PakratError(error.code, `${path}: ${messageOf(error)}`, { data: { ...error.data, path }, cause: error });
+  }
+}

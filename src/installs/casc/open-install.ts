@@ -1,0 +1,147 @@
+import * as fs from 'node:fs';
+import { join } from 'node:path';
+import type { Build, BuildIdentity } from '../../builds/build.ts';
+import type { EntryPlace, Objects } from '../../builds/objects.ts';
+import { fromHex, toHex } from '../../core/bytes.ts';
+import { PakratError } from '../../core/errors.ts';
+import { md5Hex } from '../../core/hash.ts';
+import { decodeBuildInfo, type InstalledBuild } from '../../formats/local/build-info.ts';
+import { type CheckedObject, checkEntry, checked, keyOfEntry } from '../../verify/check-entry.ts';
+import { countHere, type LocalBuild, noArchives, notInstalled } from '../folder-build.ts';
+import { childOf, hashFiles, readConfig } from '../read-file.ts';
+import { chooseBuild } from './choose-build.ts';
+import { findContainer, folderName, type Install, indexFolder } from './find-install.ts';
+import { entryOfPlace, LocalStorage } from './local-storage.ts';
+
+/**
+ * Opens a build of an installed game: its configs, and the indices when they are asked. Nothing is written. Needs `close`.
+ * @param choice product, branch, version or build config; undefined for the active one
+ * @throws E_NOT_FOUND, E_USAGE as chooseBuild; E_FORMAT… for a damaged table
+ */
+export function openInstall(install: Install, path: string, choice: string | undefined): LocalBuild {
+  const builds = decodeBuildInfo(new Uint8Array(fs.readFileSync(install.buildInfo!)));
+  const row = chooseBuild(builds, choice ?? install.flavor, path);
+  const container = findContainer(install.root);
+  const storage = new LocalStorage(indexFolder(container)!);
+  const configs = childOf(container, 'config') ?? join(container, 'config');
+  const { notes } = storage;
+  return {
+    ...{ kind: 'casc', path, identity: identityOf(row, install), cdnConfig: noArchives, notes },
+    objects: installObjects(storage, configs),
+    isHere: (ekeys) => ekeys.some((ekey) => storage.find(fromHex(ekey)) !== undefined),
+    info: (build) => installInfo(build, { storage, row, builds, root: install.root }),
+    check: () => checkInstall(storage, configs),
+    checkBytes: () => storage.amount().bytes,
+    close: () => storage.close(),
+  };
+}
+
+function identityOf(row: InstalledBuild, { root }: Install): BuildIdentity {
+  return {
+    product: row.product ?? row.cdnPath?.split('/').at(-1) ?? folderName(root),
+    name: row.version ?? row.buildKey,
+    buildId: null,
+    buildConfig: row.buildKey,
+    cdnConfig: row.cdnKey ?? '',
+    productConfig: null,
+    keyRing: row.keyRing ?? null,
+    region: row.branch ?? '',
+    cdnPath: row.cdnPath ?? '',
+    configPath: '',
+    hosts: [...row.hosts],
+  };
+}
+
+/** The objects of an installation: entries go by their ekeys alone, in the data files. */
+function installObjects(storage: LocalStorage, configs: string): Objects {
+  return {
+    config: async ({ hash }) => readConfig(configs, hash),
+    indices: async () => [],
+    entries: async () => {},
+    locate: (ekey) => locate(storage, ekey),
+    open({ ekey }) {
+      const entry = storage.find(fromHex(ekey));
+      if (entry === undefined) throw notInstalled(ekey);
+      const place = storage.place(entry);
+      if (place.problem === undefined) return place;
+      const { code, message } = place.problem;
+      if (code === 'E_NOT_FOUND') throw notInstalled(ekey, message);
+      throw new PakratError(code, `entry ${ekey}: ${message}`, {
+        hint: 'Let the launcher of the game repair it.',
+        data: { ekey },
+      });
+    },
+  };
+}
+
+/** Where an entry lies. Of a key that is known in part the rest is told by the entry itself. */
+function locate(storage: LocalStorage, ekey: string): EntryPlace | undefined {
+  const entry = storage.find(fromHex(ekey));
+  if (entry === undefined) return undefined;
+  const place = storage.place(entry);
+  const at = (hash: string, size: number): EntryPlace => ({
+    ...{ ekey: hash, object: { cdnPath: '', kind: 'data', hash }, loose: true, offset: 0, size },
+  });
+  if (place.problem !== undefined) return at(ekey, entry.size);
+  const { file, offset, size } = place;
+  if (ekey.length === 32) return at(ekey, size);
+  return at(
+    keyOfEntry((from, length) => storage.read(file, offset + from, length), size),
+    size,
+  );
+}
+
+interface InstallFacts {
+  storage: LocalStorage;
+  row: InstalledBuild;
+  builds: readonly InstalledBuild[];
+  root: string;
+}
+
+async function installInfo(
+  build: Build,
+  { storage, row, builds, root }: InstallFacts,
+): Promise<Record<string, unknown>> {
+  const here = await countHere(build, (ekey) => storage.find(ekey) !== undefined);
+  return {
+    path: root,
+    container: storage.folder,
+    branch: row.branch,
+    installedTags: row.tags,
+    alsoInstalled: builds
+      .filter((other) => other.buildKey !== row.buildKey)
+      .map(({ product, branch, version, buildKey }) =>
+        [product, branch, version ?? buildKey].filter(Boolean).join(' '),
+      ),
+    installed: storage.amount(),
+    ...here,
+    notes: storage.notes,
+  };
+}
+
+/** Checks configs, index files, and every entry that is there: its local header, its ekey, its chunks. */
+function* checkInstall(storage: LocalStorage, configs: string): Generator<CheckedObject> {
+  for (const { name, file } of hashFiles(configs)) {
+    const bytes = new Uint8Array(fs.readFileSync(file));
+    yield checked(`config/${name}`, 0, () => {
+      const found = md5Hex(bytes);
+      if (found !== name) throw new PakratError('E_INTEGRITY', `config ${name} has MD5 ${found}`);
+    });
+  }
+  for (const { path, check } of storage.newest()) yield checked(path, 0, check);
+  for (const row of storage.places()) yield checkPlace(storage, row);
+}
+
+function checkPlace(storage: LocalStorage, row: Uint8Array): CheckedObject {
+  const entry = entryOfPlace(row);
+  const ekey = toHex(entry.key);
+  const name = `data.${String(entry.archive).padStart(3, '0')} ${ekey}`;
+  return checked(name, entry.size, () => {
+    const place = storage.place(entry);
+    if (place.problem !== undefined) throw new PakratError(place.problem.code, place.problem.message);
+    const { file, offset, size } = place;
+    checkEntry((from, length) => storage.read(file, offset + from, length), size, ekey);
+    const header = offset > entry.offset ? storage.headerProblem(entry) : undefined;
+    if (header !== undefined) throw new PakratError('E_INTEGRITY', header);
+  });
+}

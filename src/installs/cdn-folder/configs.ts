@@ -1,0 +1,56 @@
+import * as fs from 'node:fs';
+import { isPakratError } from '../../core/errors.ts';
+import { md5Hex } from '../../core/hash.ts';
+import { type BuildConfig, decodeBuildConfig } from '../../formats/configs/build-config.ts';
+import { type CdnConfig, decodeCdnConfig } from '../../formats/configs/cdn-config.ts';
+import { decodeConfig } from '../../formats/configs/config-file.ts';
+import { hashFiles } from '../read-file.ts';
+
+/** A build of which the config lies in a folder. */
+export interface FolderBuild {
+  key: string;
+  /** `build-name`; empty when it has none. */
+  name: string;
+  config: BuildConfig;
+}
+
+/** The configs of a folder, by what they are. */
+export interface FolderConfigs {
+  builds: FolderBuild[];
+  cdns: { key: string; config: CdnConfig }[];
+  keyRings: string[];
+  notes: string[];
+}
+
+/** Configs are text of at most some MB; what is larger is none. */
+const maxSize = 32 << 20;
+
+/** Reads the configs below a `config` folder. Those that are damaged or of another kind are left out; damage is noted. */
+export function folderConfigs(folder: string): FolderConfigs {
+  const configs: FolderConfigs = { builds: [], cdns: [], keyRings: [], notes: [] };
+  for (const { name, file } of hashFiles(folder)) {
+    if (!/^[0-9a-f]{32}$/.test(name) || fs.statSync(file).size > maxSize) continue;
+    const bytes = new Uint8Array(fs.readFileSync(file));
+    if (md5Hex(bytes) === name) sortIn(configs, name, bytes);
+    else configs.notes.push(`config ${name} is damaged`);
+  }
+  return configs;
+}
+
+function sortIn(configs: FolderConfigs, key: string, bytes: Uint8Array): void {
+  try {
+    const { entries, get } = decodeConfig(bytes);
+    const [first] = entries;
+    if (get('archives') !== undefined || get('archive-group') !== undefined) {
+      configs.cdns.push({ key, config: decodeCdnConfig(bytes) });
+    } else if (first?.key.startsWith('key-') === true && get('encoding') === undefined) {
+      configs.keyRings.push(key);
+    } else if (get('encoding') !== undefined) {
+      const config = decodeBuildConfig(bytes);
+      configs.builds.push({ key, name: config.name, config });
+    }
+  } catch (error) {
+    // Its hash is right: it is of a kind that is not known here.
+    if (!isPakratError(error)) throw error;
+  }
+}

@@ -1,0 +1,123 @@
+import * as fs from 'node:fs';
+import { join } from 'node:path';
+import type { Build, BuildIdentity } from '../../builds/build.ts';
+import type { Objects } from '../../builds/objects.ts';
+import { isAllZero } from '../../core/bytes.ts';
+import { PakratError } from '../../core/errors.ts';
+import { md5Hex } from '../../core/hash.ts';
+import type { CdnConfig } from '../../formats/configs/cdn-config.ts';
+import type { ObjectName } from '../../store/layout.ts';
+import { type LocalBuild, noArchives } from '../folder-build.ts';
+import { hashPath, OpenFiles, readConfig } from '../read-file.ts';
+import { type FolderBuild, type FolderConfigs, folderConfigs } from './configs.ts';
+
+/**
+ * Opens a build of a folder in the layout of a CDN. Objects are read where they lie, nothing is written. Needs `close`.
+ * @param choice build config, its first digits, or its build-name; undefined when the folder has one build
+ * @throws E_NOT_FOUND when there is none of that name, E_USAGE when there are several; both say which
+ */
+export function openCdnFolder(path: string, choice: string | undefined): LocalBuild {
+  const configs = folderConfigs(join(path, 'config'));
+  const build = chooseBuild(configs.builds, choice, path);
+  const files = new OpenFiles();
+  const { cdnConfig, name, missing } = archivesHere(path, configs);
+  return {
+    ...{ kind: 'cdn', path, identity: identityOf(build, name, configs), cdnConfig, notes: configs.notes },
+    objects: folderObjects(path, files),
+    info: async (opened) => folderInfo(opened, { path, configs, missing }),
+    close: () => files.close(),
+  };
+}
+
+function chooseBuild(builds: readonly FolderBuild[], choice: string | undefined, path: string): FolderBuild {
+  const wanted = choice?.toLowerCase();
+  const isMeant = ({ key, name }: FolderBuild): boolean =>
+    wanted === undefined || name.toLowerCase() === wanted || (wanted.length >= 4 && key.startsWith(wanted));
+  const meant = builds.filter(isMeant);
+  if (meant.length === 1) return meant[0]!;
+  const known = builds.map(({ key, name }) => (name === '' ? key : `${key} (${name})`));
+  const data = { path, choice, known };
+  if (meant.length === 0) {
+    const hint =
+      known.length === 0 ? 'Name the folder that holds config and data.' : `It has ${known.slice(0, 8).join(', ')}.`;
+    throw new PakratError('E_NOT_FOUND', `${path} holds no build ${choice ?? ''}`.trimEnd(), { hint, data });
+  }
+  throw new PakratError('E_USAGE', `${path} holds several builds: ${known.slice(0, 8).join(', ')}`, {
+    hint: `Say which, by its build config: ${path}@${meant[0]!.key}.`,
+    data,
+  });
+}
+
+function identityOf({ key, name, config }: FolderBuild, cdnConfig: string, configs: FolderConfigs): BuildIdentity {
+  return {
+    ...{ product: config.uid ?? 'unknown', name: name === '' ? key : name, buildId: null },
+    ...{ buildConfig: key, cdnConfig, productConfig: null },
+    keyRing: configs.keyRings.length === 1 ? configs.keyRings[0]! : null,
+    ...{ region: '', cdnPath: '', configPath: '', hosts: [] },
+  };
+}
+
+/** The archives of which the folder has the index, over all its CDN configs: each may hold what a build needs. */
+function archivesHere(path: string, { cdns }: FolderConfigs): { cdnConfig: CdnConfig; name: string; missing: number } {
+  const all = [...new Set(cdns.flatMap(({ config }) => config.archives))];
+  const archives = all.filter((hash) => fs.existsSync(objectFile(path, indexOf(hash))));
+  const missing = all.length - archives.length;
+  const only = cdns.length === 1 && missing === 0 ? cdns[0] : undefined;
+  const fileIndex = cdns
+    .map(({ config }) => config.fileIndex)
+    .find((hash) => hash !== undefined && fs.existsSync(objectFile(path, indexOf(hash))));
+  const cdnConfig = { ...noArchives, archives, fileIndex };
+  return { cdnConfig, name: only?.key ?? md5Hex(new TextEncoder().encode(archives.join(' '))), missing };
+}
+
+function indexOf(hash: string): Pick<ObjectName, 'kind' | 'hash' | 'suffix'> {
+  return { kind: 'data', hash, suffix: '.index' };
+}
+
+function objectFile(path: string, { kind, hash, suffix = '' }: Pick<ObjectName, 'kind' | 'hash' | 'suffix'>): string {
+  return join(path, kind, `${hashPath(hash)}${suffix}`);
+}
+
+function folderObjects(path: string, files: OpenFiles): Objects {
+  return {
+    config: async ({ hash }) => readConfig(join(path, 'config'), hash),
+    async indices(names) {
+      return names.map((name) => objectFile(path, name));
+    },
+    entries: async () => {},
+    open({ ekey, object, offset, size }) {
+      const file = objectFile(path, object);
+      const held = files.size(file);
+      if (held === undefined) throw notHere(ekey, `${object.kind} object ${object.hash} is not there`);
+      if (offset + size > held) throw notHere(ekey, `${file} has ${held} bytes only`);
+      // A folder that another program still fills may have holes.
+      if (isAllZero(files.read(file, offset, Math.min(size, 8)))) throw notHere(ekey, `${file} has a hole there`);
+      return { file, offset };
+    },
+  };
+}
+
+function notHere(ekey: string, why: string): PakratError {
+  return new PakratError('E_NOT_FOUND', `the folder does not hold entry ${ekey}: ${why}`, {
+    hint: 'The folder holds only a part of the build.',
+    data: { ekey },
+  });
+}
+
+function folderInfo(
+  build: Build,
+  { path, configs, missing }: { path: string; configs: FolderConfigs; missing: number },
+): Record<string, unknown> {
+  const { archives } = build.cdnConfig;
+  const sizes = archives.map(
+    (hash) => fs.statSync(objectFile(path, { kind: 'data', hash }), { throwIfNoEntry: false })?.size,
+  );
+  const here = sizes.filter((size) => size !== undefined);
+  return {
+    path,
+    builds: configs.builds.map(({ key, name }) => (name === '' ? key : `${key} ${name}`)),
+    archives: archives.length + missing,
+    present: { archives: here.length, bytes: here.reduce((sum, size) => sum + size, 0) },
+    notes: configs.notes,
+  };
+}

@@ -1,0 +1,68 @@
+import type { Build, BuildIdentity } from '../builds/build.ts';
+import type { Objects } from '../builds/objects.ts';
+import { PakratError } from '../core/errors.ts';
+import type { CdnConfig } from '../formats/configs/cdn-config.ts';
+import type { StoreLayout } from '../store/layout.ts';
+import type { CheckedObject } from '../verify/check-entry.ts';
+
+/** A build that lies in a folder as it is: what it is opened with, and what the folder itself can say. Needs `close`. */
+export interface LocalBuild {
+  kind: 'casc' | 'cdn';
+  path: string;
+  identity: BuildIdentity;
+  objects: Objects;
+  /** What of a CDN is here, where that is not what the identity names. */
+  cdnConfig: CdnConfig | undefined;
+  /** Puts manifests that lie in a form of their own where the build looks for decoded ones. */
+  prepare?(layout: StoreLayout): void;
+  /** False when none of these encodings is in the folder; absent where that takes long to say. */
+  isHere?(ekeys: readonly string[]): boolean;
+  /** What is in the folder, as plain JSON. */
+  info(build: Build): Promise<Record<string, unknown>>;
+  /** Everything in the folder that can be checked, as it is checked. Absent where it takes the build to say what there is. */
+  check?(): Iterable<CheckedObject>;
+  /** The same with an open build. */
+  checkWith?(build: Build): AsyncIterable<CheckedObject>;
+  /** Bytes that will be looked at, as far as that is known before. */
+  checkBytes?(): number;
+  /** What a reader should know. */
+  notes: readonly string[];
+  close(): void;
+}
+
+/** For a folder that has no archives as a CDN has them. */
+export const noArchives: CdnConfig = {
+  archives: [],
+  archiveIndexSizes: [],
+  patchArchives: [],
+  patchArchiveIndexSizes: [],
+  builds: [],
+};
+
+/** The error for an entry that the build has and the folder has not. */
+export function notInstalled(ekey: string, why?: string): PakratError {
+  const because = why === undefined ? '' : `: ${why}`;
+  return new PakratError('E_NOT_FOUND', `entry ${ekey} is not installed${because}`, {
+    hint: 'Only a part of the build is installed. `pakrat sync PRODUCT` brings the rest of it from a CDN.',
+    data: { ekey },
+  });
+}
+
+/** Counts how much of what a build is to have is here. */
+export async function countHere(
+  build: Build,
+  isHere: (ekey: Uint8Array) => boolean,
+): Promise<Record<string, { entries: number; bytes: number }>> {
+  const wanted = { entries: 0, bytes: 0 };
+  const present = { entries: 0, bytes: 0 };
+  const download = await build.download();
+  for (let i = 0; i < (download?.count ?? 0); i++) {
+    const { ekey, size } = download!.entry(i);
+    wanted.entries += 1;
+    wanted.bytes += size;
+    if (!isHere(ekey)) continue;
+    present.entries += 1;
+    present.bytes += size;
+  }
+  return { wanted, present };
+}

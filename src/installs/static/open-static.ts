@@ -1,0 +1,116 @@
+import * as fs from 'node:fs';
+import { dirname } from 'node:path';
+import type { Build } from '../../builds/build.ts';
+import type { EntryPlace, Objects } from '../../builds/objects.ts';
+import { toHex } from '../../core/bytes.ts';
+import { PakratError } from '../../core/errors.ts';
+import { md5Hex } from '../../core/hash.ts';
+import { type ConfigFile, decodeConfig } from '../../formats/configs/config-file.ts';
+import { decodeKeyLayouts, staticHashSize } from '../../formats/local/key-layout.ts';
+import { type CheckedObject, checkEntry, checked, keyOfEntry, sizeByHeader } from '../../verify/check-entry.ts';
+import { folderName, type Install } from '../casc/find-install.ts';
+import { countHere, type LocalBuild, noArchives, notInstalled } from '../folder-build.ts';
+import { StaticContainer } from './static-container.ts';
+import { bareManifests, withEncoding } from './static-manifests.ts';
+
+/**
+ * Opens a static container: a game without indices, whose ekeys say where entries lie. Nothing is written. Needs `close`.
+ * @throws E_FORMAT… for a damaged build config, E_UNSUPPORTED for one without layouts
+ */
+export function openStatic(install: Install, path: string): LocalBuild {
+  const file = install.staticConfig!;
+  const bytes = new Uint8Array(fs.readFileSync(file));
+  const config = decodeConfig(bytes);
+  const layouts = decodeKeyLayouts(config);
+  if (layouts === undefined) {
+    throw new PakratError('E_UNSUPPORTED', `${file} has no key-layout lines`, { data: { path: file } });
+  }
+  const container = new StaticContainer(dirname(file), layouts);
+  const text = withEncoding(config, bytes);
+  return {
+    ...{ kind: 'casc', path, cdnConfig: noArchives, notes: [] },
+    identity: identityOf(config, md5Hex(text), install),
+    objects: staticObjects(container, text),
+    prepare: (layout) => bareManifests(container, config, layout),
+    isHere: (ekeys) => ekeys.some((ekey) => container.find(ekey) !== undefined),
+    async info(build) {
+      const here = await countHere(build, (ekey) => container.find(toHex(ekey)) !== undefined);
+      return { path: install.root, container: container.folder, layouts: layouts.layouts.size, ...here };
+    },
+    checkWith: (build) => checkStatic(container, build),
+    checkBytes: () => container.bytes(),
+    close: () => container.close(),
+  };
+}
+
+function identityOf(config: ConfigFile, buildConfig: string, { root }: Install): LocalBuild['identity'] {
+  const value = (key: string): string | undefined => config.get(key)?.join(' ');
+  return {
+    product: value('build-uid') ?? folderName(root),
+    name: value('client-version') ?? value('build-name') ?? buildConfig,
+    ...{ buildId: null, buildConfig, cdnConfig: '', productConfig: null, keyRing: null },
+    ...{ region: '', cdnPath: '', configPath: '', hosts: [] },
+  };
+}
+
+function staticObjects(container: StaticContainer, text: Uint8Array): Objects {
+  return {
+    config: async () => text,
+    indices: async () => [],
+    entries: async () => {},
+    locate: (ekey, size) => locate(container, ekey, size),
+    open({ object }) {
+      const found = container.find(object.hash);
+      if (found === undefined) throw notInstalled(object.hash);
+      return found;
+    },
+  };
+}
+
+/** Where an entry lies. Only the first bytes of its key are a hash: the whole of it, which is checked when it is read, is told by the entry. */
+function locate(container: StaticContainer, ekey: string, known: number | undefined): EntryPlace | undefined {
+  const found = container.find(ekey);
+  if (found === undefined) return undefined;
+  const { file, offset, left } = found;
+  const read = (from: number, length: number): Uint8Array => container.read(file, offset + from, length);
+  const size = known ?? sizeByHeader(read) ?? left;
+  if (size > left) throw new PakratError('E_INTEGRITY', `${file} ends before entry ${ekey} does`, { data: { ekey } });
+  const key = keyOfEntry(read, size);
+  if (!key.startsWith(ekey.slice(0, staticHashSize * 2))) {
+    throw new PakratError('E_INTEGRITY', `entry ${ekey} hashes to ${key}`, {
+      hint: 'Let the launcher of the game repair it.',
+      data: { ekey, found: key },
+    });
+  }
+  return { ekey: key, object: { cdnPath: '', kind: 'data', hash: ekey }, loose: true, offset: 0, size };
+}
+
+/** Checks every entry that the encoding file knows, or else the names, as far as its data file is there. */
+async function* checkStatic(container: StaticContainer, build: Build): AsyncGenerator<CheckedObject> {
+  for await (const { ekey, size } of knownEntries(build)) {
+    const found = container.find(ekey);
+    if (found === undefined) continue;
+    const { file, offset, left } = found;
+    const read = (from: number, length: number): Uint8Array => container.read(file, offset + from, length);
+    yield checked(`${file} ${ekey}`, size ?? 0, () => {
+      checkEntry(read, size ?? sizeByHeader(read) ?? left, ekey.slice(0, staticHashSize * 2));
+    });
+  }
+}
+
+async function* knownEntries(build: Build): AsyncGenerator<{ ekey: string; size: number | undefined }> {
+  const { ekey, encodedSize } = build.config.encoding;
+  if (ekey !== undefined) yield { ekey, size: encodedSize };
+  if (build.encoding.layout.ekeyPageCount > 0) {
+    for (const entry of build.encoding.ekeys()) yield { ekey: entry.ekey, size: entry.size };
+    return;
+  }
+  const seen = new Set<string>();
+  for (const { parts } of (await build.root()).list(() => true)) {
+    for (const part of parts) {
+      if (part.ekey === undefined || seen.has(part.ekey)) continue;
+      seen.add(part.ekey);
+      yield { ekey: part.ekey, size: part.encodedSize };
+    }
+  }
+}

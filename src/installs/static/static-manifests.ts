@@ -1,0 +1,69 @@
+import { join } from 'node:path';
+import { inflate } from '../../codecs/compression/inflate.ts';
+import { concatBytes } from '../../core/bytes.ts';
+import { PakratError } from '../../core/errors.ts';
+import { md5Hex } from '../../core/hash.ts';
+import { writeFileDurable } from '../../files/durable.ts';
+import { type BuildConfig, decodeBuildConfig, type ManifestKeys } from '../../formats/configs/build-config.ts';
+import type { ConfigFile } from '../../formats/configs/config-file.ts';
+import { encodeEncoding } from '../../formats/manifests/encoding.ts';
+import type { StoreLayout } from '../../store/layout.ts';
+import type { StaticContainer } from './static-container.ts';
+
+/*
+ * Newer static containers (Diablo II: Resurrected 3.2) have no encoding file, for their names lead to ekeys at once, and keep the
+ * manifests as bare zlib streams, not as BLTE objects (`vfs-root-espec = z`). Here they become what a build expects: an encoding file with
+ * nothing in it, and manifests that are decoded already.
+ */
+
+/** An encoding file that knows nothing. */
+const emptyEncoding = encodeEncoding({ ckeys: [], ekeys: [], especs: [] });
+const emptyKey = md5Hex(emptyEncoding);
+
+/** The text of a build config, with the empty encoding file named in it where it names none. */
+export function withEncoding(config: ConfigFile, bytes: Uint8Array): Uint8Array {
+  if (config.get('encoding') !== undefined) return bytes;
+  return concatBytes([bytes, new TextEncoder().encode(`\nencoding = ${emptyKey}\n`)]);
+}
+
+/**
+ * Puts the manifests that are no BLTE objects, decoded, where a build looks for them.
+ * @throws E_INTEGRITY when one is not what the build config says, E_FORMAT… when it does not decode
+ */
+export function bareManifests(container: StaticContainer, config: ConfigFile, layout: StoreLayout): void {
+  if (config.get('encoding') === undefined) keep(layout, emptyKey, emptyEncoding);
+  for (const keys of manifestsOf(config)) {
+    const bytes = decodeBare(container, keys);
+    if (bytes !== undefined) keep(layout, keys.ckey, bytes);
+  }
+}
+
+function manifestsOf(config: ConfigFile): ManifestKeys[] {
+  const build: BuildConfig = decodeBuildConfig(withEncoding(config, bytesOf(config)));
+  const { root, install, download, vfsRoot, vfs } = build;
+  return [root, install, download, vfsRoot, ...vfs].filter((keys) => keys?.ekey !== undefined) as ManifestKeys[];
+}
+
+function bytesOf({ entries }: ConfigFile): Uint8Array {
+  return new TextEncoder().encode(entries.map(({ key, values }) => `${key} = ${values.join(' ')}\n`).join(''));
+}
+
+/** The bytes of a manifest that is a bare zlib stream, or undefined when it is something else. */
+function decodeBare(
+  container: StaticContainer,
+  { ekey, ckey, size, encodedSize }: ManifestKeys,
+): Uint8Array | undefined {
+  const found = container.find(ekey!);
+  if (found === undefined || size === undefined || encodedSize === undefined || encodedSize > found.left)
+    return undefined;
+  const bytes = container.read(found.file, found.offset, encodedSize);
+  if (bytes[0] !== 0x78) return undefined;
+  const decoded = inflate(bytes, { size, maxSize: size, what: `manifest ${ckey}` });
+  const hash = md5Hex(decoded);
+  if (hash === ckey) return decoded;
+  throw new PakratError('E_INTEGRITY', `manifest ${ckey} decodes to ${hash}`, { data: { ckey, found: hash } });
+}
+
+function keep({ manifests, temporary }: StoreLayout, ckey: string, bytes: Uint8Array): void {
+  writeFileDurable(join(manifests, ckey), bytes, temporary);
+}

@@ -1,0 +1,74 @@
+import { type BuildFile, listFiles } from '../../builds/files.ts';
+import { md5Hex } from '../../core/hash.ts';
+import { isBuildSource } from '../build-source.ts';
+import type { Source, SourceEntry } from '../source.ts';
+import type { DiffRow, DiffSide, Mark } from './diff-table.ts';
+
+/**
+ * The files of a source that it gives for their names, as rows.
+ * @param keysOnly of a build only what its names tell, which spares a look-up for each file; sizes are for {@link fillSizes}
+ */
+export async function* diffRows(
+  source: Source,
+  matches: (name: string) => boolean,
+  keysOnly: boolean,
+): AsyncGenerator<DiffRow> {
+  if (keysOnly && isBuildSource(source)) {
+    const { build, locale } = source;
+    for await (const file of listFiles(build, { locale, matches })) yield rowOfFile(file);
+    return;
+  }
+  for await (const entry of source.list(matches)) if (entry.hidden === undefined) yield rowOfEntry(entry);
+}
+
+/** True where files have ids, and may change their names. */
+export async function hasIds(source: Source): Promise<boolean> {
+  return isBuildSource(source) && (await source.build.root()).kind === 'wow';
+}
+
+function nameUnlessId(name: string, fileDataId: number | undefined): string | undefined {
+  return fileDataId !== undefined && name === `fdid:${fileDataId}` ? undefined : name;
+}
+
+function rowOfFile({ name, fileDataId, parts }: BuildFile): DiffRow {
+  const [first] = parts;
+  const size = parts.reduce<number | undefined>((sum, part) => add(sum, part.size), 0);
+  const isWhole = parts.length === 1 && first?.ckey !== undefined;
+  const mark: Mark = isWhole ? { by: 'md5', key: first.ckey! } : { by: 'keys', key: md5Hex(partKeys(parts)) };
+  return { name: nameUnlessId(name, fileDataId), fileDataId, index: undefined, size, mark };
+}
+
+function add(sum: number | undefined, size: number | undefined): number | undefined {
+  return sum === undefined || size === undefined ? undefined : sum + size;
+}
+
+function partKeys(parts: BuildFile['parts']): Uint8Array {
+  return Buffer.from(parts.map(({ ckey, ekey, size }) => `${ckey ?? ekey} ${size ?? ''}`).join('\n'));
+}
+
+function rowOfEntry({ name, size, md5, index, facts }: SourceEntry): DiffRow {
+  const fileDataId = typeof facts.fileDataId === 'number' ? facts.fileDataId : undefined;
+  const mark: Mark | undefined = md5 === undefined ? storedMark(facts) : { by: 'md5', key: md5 };
+  return { name: nameUnlessId(name, fileDataId), fileDataId, index, size, mark };
+}
+
+/** The hash of stored bytes says that contents are equal where it is, not that they differ; of encrypted ones it says nothing. */
+function storedMark({ sha1, method, encrypted }: SourceEntry['facts']): Mark | undefined {
+  // Packers that hash nothing write zeros.
+  if (typeof sha1 !== 'string' || /^0*$/.test(sha1) || encrypted !== false) return undefined;
+  return { by: 'sha1', key: md5Hex(Buffer.from(`${sha1} ${method}`)) };
+}
+
+/** Looks up the sizes that rows of a build lack, in the order of their keys, so that each page of the encoding file is read once. */
+export function fillSizes({ source, table }: DiffSide, rows: readonly number[]): void {
+  if (!isBuildSource(source)) return;
+  const lacking = rows.flatMap((row) => {
+    const { size, mark } = row < 0 ? { size: 0, mark: undefined } : table.at(row);
+    return size === undefined && mark?.by === 'md5' ? [{ row, key: mark.key }] : [];
+  });
+  lacking.sort((a, b) => (a.key < b.key ? -1 : 1));
+  for (const { row, key } of lacking) {
+    const size = source.build.encoding.findCkey(key)?.size;
+    if (size !== undefined) table.setSize(row, size);
+  }
+}

@@ -1,0 +1,217 @@
+import { randomInt } from 'node:crypto';
+import { isBuildSource } from '../build-source.ts';
+import type { Source } from '../source.ts';
+import { type ContentPair, compareContents } from './diff-content.ts';
+import { DiffIndex, type Identity, identityHash } from './diff-index.ts';
+import { diffRows, fillSizes, hasIds } from './diff-rows.ts';
+import { type DiffRow, type DiffSide, DiffTable, nameOf } from './diff-table.ts';
+import { compareRows, type DecidedBy, isRenamed, type Verdict } from './diff-verdict.ts';
+
+/** A file that one side has and the other has not, or has otherwise. */
+export type DiffItem =
+  | { kind: 'added'; after: DiffRow }
+  | { kind: 'removed'; before: DiffRow }
+  | { kind: 'changed' | 'renamed'; before: DiffRow; after: DiffRow; by: DecidedBy };
+
+/** A file whose contents could not be compared. */
+export interface DiffFailure {
+  name: string;
+  code: string;
+  message: string;
+}
+
+/** What a comparison found. */
+export interface Difference {
+  /** Every file that differs, by name; those without a name last, by id. Made one at a time, as often as asked for. */
+  items(): Iterable<DiffItem>;
+  /** How many items there are. */
+  count: number;
+  unchanged: number;
+  /** Files that are on both sides, by what decided about them. */
+  decided: Partial<Record<DecidedBy, number>>;
+  failed: DiffFailure[];
+  /** Files of each side. */
+  files: { before: number; after: number };
+  /** Files that are left out, for one of the same name came before them. */
+  repeated: number;
+}
+
+/** How two sources are compared. */
+export interface DiffOptions {
+  matches: (name: string) => boolean;
+  signal?: AbortSignal | undefined;
+  /** Told what is done, in a word, with the bytes that were read and, where it is known, that will be. */
+  onProgress?: ((phase: string, bytes: number, total: number) => void) | undefined;
+}
+
+/**
+ * Compares the files of two sources. The same file is the one of the same id, where both sides have ids, else of the same name.
+ * Contents are equal when both sides know the MD5 of it and it is the same; where one does not, different sizes tell, then the hashes of
+ * stored bytes, and at last the contents are read. Nothing is read of two builds.
+ * @throws as the sources do when they are listed, E_ABORTED
+ */
+export async function diffSources(before: Source, after: Source, options: DiffOptions): Promise<Difference> {
+  const byId = (await hasIds(before)) && (await hasIds(after));
+  const comparison = new Comparison({ byId, seed: randomInt(2 ** 32) }, { before, after }, options);
+  await comparison.listBefore();
+  await comparison.listAfter();
+  await comparison.compareContents();
+  return comparison.finish();
+}
+
+/** Numbers of rows of both sides; -1 for the side that has no such file. */
+interface Items {
+  before: number[];
+  after: number[];
+  by: (DecidedBy | undefined)[];
+}
+
+class Comparison {
+  readonly #identity: Identity;
+  readonly #options: DiffOptions;
+  readonly #before: DiffSide;
+  /** Holds only what is not known to be equal. */
+  readonly #after: DiffSide;
+  readonly #keysOnly: boolean;
+  readonly #items: Items = { before: [], after: [], by: [] };
+  readonly #unread: ContentPair[] = [];
+  readonly #failed: DiffFailure[] = [];
+  readonly #decided: Difference['decided'] = {};
+  readonly #files = { before: 0, after: 0 };
+  #unchanged = 0;
+  #repeated = 0;
+  #index: DiffIndex | undefined;
+
+  constructor(identity: Identity, sources: { before: Source; after: Source }, options: DiffOptions) {
+    this.#identity = identity;
+    this.#options = options;
+    this.#before = { source: sources.before, table: new DiffTable() };
+    this.#after = { source: sources.after, table: new DiffTable() };
+    this.#keysOnly = isBuildSource(sources.before) && isBuildSource(sources.after);
+  }
+
+  #rows({ source }: DiffSide): AsyncIterable<DiffRow> {
+    this.#options.onProgress?.(`list ${source.label}`, 0, 0);
+    return diffRows(source, this.#options.matches, this.#keysOnly);
+  }
+
+  async listBefore(): Promise<void> {
+    const { table } = this.#before;
+    for await (const row of this.#rows(this.#before)) {
+      this.#options.signal?.throwIfAborted();
+      table.add(row, identityHash(this.#identity, row));
+    }
+    this.#index = new DiffIndex(table, this.#identity);
+    this.#repeated = this.#index.repeated;
+    this.#files.before = table.count - this.#repeated;
+  }
+
+  async listAfter(): Promise<void> {
+    for await (const row of this.#rows(this.#after)) {
+      this.#options.signal?.throwIfAborted();
+      const hash = identityHash(this.#identity, row);
+      const number = this.#index!.find(row, hash);
+      if (number !== undefined && this.#before.table.isDone(number)) this.#repeated += 1;
+      else this.#take(row, hash, number);
+    }
+    this.#index = undefined;
+  }
+
+  #take(row: DiffRow, hash: number, before: number | undefined): void {
+    this.#files.after += 1;
+    if (before === undefined) {
+      this.#add(-1, this.#after.table.add(row, hash));
+      return;
+    }
+    this.#before.table.setDone(before);
+    const old = this.#before.table.at(before);
+    const verdict = compareRows(old, row);
+    if (verdict === undefined) this.#unread.push({ before, after: this.#after.table.add(row, hash) });
+    else if (this.#isUnchanged(old, row, verdict)) this.#unchanged += 1;
+    else this.#add(before, this.#after.table.add(row, hash), verdict.by);
+  }
+
+  #isUnchanged(before: DiffRow, after: DiffRow, { same, by }: Verdict): boolean {
+    this.#decided[by] = (this.#decided[by] ?? 0) + 1;
+    return same && !(this.#identity.byId && isRenamed(before, after));
+  }
+
+  #add(before: number, after: number, by?: DecidedBy): void {
+    this.#items.before.push(before);
+    this.#items.after.push(after);
+    this.#items.by.push(by);
+  }
+
+  async compareContents(): Promise<void> {
+    const { table } = this.#after;
+    const { signal, onProgress } = this.#options;
+    const total = this.#unread.reduce(
+      (sum, pair) => sum + toRead(this.#before, pair.before) + toRead(this.#after, pair.after),
+      0,
+    );
+    let done = 0;
+    const onBytes = (bytes: number): void => {
+      done += bytes;
+      onProgress?.('compare', done, total);
+    };
+    const sides = { before: this.#before, after: this.#after };
+    for await (const result of compareContents(sides, this.#unread, { signal, onBytes })) {
+      const { before, after } = result.pair;
+      const row = table.at(after);
+      if ('error' in result) {
+        const { code, message } = result.error;
+        this.#failed.push({ name: nameOf(row), code, message });
+      } else if (this.#isUnchanged(this.#before.table.at(before), row, { same: result.same, by: 'content' })) {
+        this.#unchanged += 1;
+      } else this.#add(before, after, 'content');
+    }
+  }
+
+  finish(): Difference {
+    const { before, after, by } = this.#items;
+    const [left, right] = [this.#before.table, this.#after.table];
+    for (let row = 0; row < left.count; row++) if (!left.isDone(row)) this.#add(row, -1);
+    if (this.#keysOnly) {
+      fillSizes(this.#before, before);
+      fillSizes(this.#after, after);
+    }
+    const order = this.#order();
+    return {
+      *items() {
+        for (const item of order) {
+          const old = before[item]! < 0 ? undefined : left.at(before[item]!);
+          const now = after[item]! < 0 ? undefined : right.at(after[item]!);
+          yield itemOf(old, now, by[item]);
+        }
+      },
+      ...{ count: before.length, unchanged: this.#unchanged, decided: this.#decided },
+      ...{ failed: this.#failed, files: this.#files, repeated: this.#repeated },
+    };
+  }
+
+  /** Numbers of the items, by name. */
+  #order(): Uint32Array {
+    const { before, after } = this.#items;
+    const [left, right] = [this.#before.table, this.#after.table];
+    const place = (item: number): { table: DiffTable; row: number } =>
+      after[item]! < 0 ? { table: left, row: before[item]! } : { table: right, row: after[item]! };
+    return Uint32Array.from(before.keys()).sort((a, b) => {
+      const [first, second] = [place(a), place(b)];
+      // Of one name under two ids the old comes before the new.
+      return first.table.compare(first.row, second.table, second.row) || after[a]! - after[b]!;
+    });
+  }
+}
+
+function itemOf(before: DiffRow | undefined, after: DiffRow | undefined, by: DecidedBy | undefined): DiffItem {
+  if (before === undefined) return { kind: 'added', after: after! };
+  if (after === undefined) return { kind: 'removed', before };
+  const isEqual = compareRows(before, after)?.same === true;
+  return { kind: isEqual ? 'renamed' : 'changed', before, after, by: by! };
+}
+
+/** Bytes of a file that must be read to compare it. */
+function toRead({ table }: DiffSide, row: number): number {
+  const { size = 0, mark } = table.at(row);
+  return mark?.by === 'md5' ? 0 : size;
+}

@@ -1,0 +1,57 @@
+import { isPakratError } from '../../core/errors.ts';
+import { type FileChoice, nameTest, selectFiles } from '../select.ts';
+import type { Source, SourceEntry } from '../source.ts';
+import type { ListEntry } from './extract-list.ts';
+import { type OutputNaming, outputName } from './output-name.ts';
+
+/** Which files are to be written, and under which names. */
+export interface OutputChoice extends FileChoice, OutputNaming {
+  /** Files with names of their own to write them under. Without `names` these are all. */
+  list?: readonly ListEntry[] | undefined;
+}
+
+/** A file that was chosen. */
+export interface ChosenFile {
+  entry: SourceEntry;
+  /** The name to write it under, not yet safe. */
+  output: string;
+}
+
+/**
+ * The files that names and globs choose, then those of the list.
+ * @param onMissing told of entries of the list that are not there
+ * @throws as selectFiles
+ */
+export async function* chosenFiles(
+  source: Source,
+  choice: OutputChoice,
+  onMissing: (name: string, error: unknown) => void,
+): AsyncGenerator<ChosenFile> {
+  const { list, names } = choice;
+  if (list === undefined || names.length > 0) {
+    for await (const entry of selectFiles(source, choice)) {
+      const output = outputName(entry.name, choice);
+      if (output !== undefined) yield { entry, output };
+    }
+  }
+  const isWanted = nameTest(choice);
+  for (const { name, output } of list ?? []) {
+    const entry = await findListed(source, name, onMissing);
+    const written = entry && isWanted(entry.name) ? (output ?? outputName(entry.name, choice)) : undefined;
+    if (written !== undefined) yield { entry: entry!, output: written };
+  }
+}
+
+async function findListed(
+  source: Source,
+  name: string,
+  onMissing: (name: string, error: unknown) => void,
+): Promise<SourceEntry | undefined> {
+  try {
+    return await source.get(name);
+  } catch (error) {
+    if (!isPakratError(error) || (error.code !== 'E_NOT_FOUND' && error.code !== 'E_USAGE')) throw error;
+    onMissing(name, error);
+    return undefined;
+  }
+}

@@ -1,0 +1,100 @@
+import { concatBytes } from '../../core/bytes.ts';
+import { codeOf, isPakratError, PakratError } from '../../core/errors.ts';
+import { outputPath } from '../../files/output/output-folder.ts';
+import type { Source } from '../source.ts';
+import { type ChosenFile, chosenFiles } from './chosen-files.ts';
+import { type ExtractOptions, type ExtractResult, noRaw } from './extract.ts';
+import { tarEnd, tarHeader, tarPadding } from './tar.ts';
+
+/** Content up to this size is held until it is whole; more is decoded twice, first to see that it is right. */
+const heldSize = 32 << 20;
+const batchSize = 2000;
+
+/**
+ * Gives out files of a source as a tar. Nothing of a file is given out before all of it was decoded: one that fails is left out.
+ * @param result told what was done, while it is done
+ * @throws E_NOT_FOUND when a name or glob chooses nothing, E_ABORTED, E_INTEGRITY for a file that changes meanwhile
+ */
+export async function* tarFiles(
+  source: Source,
+  options: Omit<ExtractOptions, 'to'>,
+  result: ExtractResult,
+): AsyncGenerator<Uint8Array> {
+  if (options.raw === true && source.readRaw === undefined) throw noRaw(source);
+  const onMissing = (name: string, error: unknown): void => addFailure(result, name, error);
+  let batch: ChosenFile[] = [];
+  for await (const chosen of chosenFiles(source, options, onMissing)) {
+    batch.push(chosen);
+    if (batch.length < batchSize) continue;
+    yield* tarBatch(source, batch, { options, result });
+    batch = [];
+  }
+  yield* tarBatch(source, batch, { options, result });
+  yield tarEnd();
+}
+
+interface TarWork {
+  options: Omit<ExtractOptions, 'to'>;
+  result: ExtractResult;
+}
+
+async function* tarBatch(
+  source: Source,
+  batch: readonly ChosenFile[],
+  { options, result }: TarWork,
+): AsyncGenerator<Uint8Array> {
+  await source.prepare(batch.map(({ entry }) => entry));
+  for (const { entry, output } of batch) {
+    options.signal?.throwIfAborted();
+    const read = (): AsyncIterable<Uint8Array> => (options.raw === true ? source.readRaw!(entry) : source.read(entry));
+    try {
+      const path = outputPath(output);
+      const { size, whole } = await measure(read());
+      yield tarHeader({ name: path, size, mtime: entry.mtime });
+      yield* whole === undefined ? again(read(), entry.name, size) : [whole];
+      yield tarPadding(size);
+      result.files += 1;
+      result.bytes += size;
+      options.onFile?.(size);
+    } catch (error) {
+      addFailure(result, entry.name, error);
+      options.onFile?.(0);
+    }
+  }
+}
+
+function addFailure(result: ExtractResult, name: string, error: unknown): void {
+  if (!isPakratError(error) || codeOf(error) === 'E_ABORTED' || error.data.isBroken === true) throw error;
+  result.failed.push({ name, code: error.code, message: error.message });
+}
+
+/** Decodes all of a file: its size, and its content when that is small. */
+async function measure(pieces: AsyncIterable<Uint8Array>): Promise<{ size: number; whole: Uint8Array | undefined }> {
+  let held: Uint8Array[] | undefined = [];
+  let size = 0;
+  for await (const piece of pieces) {
+    size += piece.length;
+    if (size > heldSize) held = undefined;
+    held?.push(piece.slice());
+  }
+  return { size, whole: held && concatBytes(held) };
+}
+
+/** The second pass. The header is out by then, so that a failure breaks the whole tar. */
+async function* again(pieces: AsyncIterable<Uint8Array>, name: string, size: number): AsyncGenerator<Uint8Array> {
+  const broken = (cause?: unknown): PakratError =>
+    new PakratError('E_INTEGRITY', `${name} changed while it was read: the tar is broken off`, {
+      ...(cause === undefined ? {} : { cause }),
+      data: { name, isBroken: true },
+    });
+  let done = 0;
+  try {
+    for await (const piece of pieces) {
+      done += piece.length;
+      yield piece;
+    }
+  } catch (cause) {
+    throw isPakratError(cause) && cause.code === 'E_ABORTED' ? cause : broken(cause);
+  }
+  if (done !== size) throw broken();
+}

@@ -1,0 +1,209 @@
+import * as fs from 'node:fs';
+import { toHex } from '../../core/bytes.ts';
+import { codeOf, isPakratError, PakratError } from '../../core/errors.ts';
+import { md5Hasher } from '../../core/hash.ts';
+import { storeError } from '../../files/durable.ts';
+import { OutputFolder, writeOutput } from '../../files/output/output-folder.ts';
+import { isPakSource, type PakSource, type PakSourceEntry } from '../paks/pak-source.ts';
+import type { PakTask } from '../paks/pak-tasks.ts';
+import { PartedFiles } from '../paks/parted-files.ts';
+import { runPakTasks } from '../paks/run-pak-tasks.ts';
+import { selectFiles } from '../select.ts';
+import type { Source, SourceEntry } from '../source.ts';
+import { type ChosenFile, chosenFiles, type OutputChoice } from './chosen-files.ts';
+import { outputName } from './output-name.ts';
+
+/** A file that was not extracted, and why. */
+export interface ExtractFailure {
+  name: string;
+  code: string;
+  message: string;
+}
+
+/** What an extraction did. */
+export interface ExtractResult {
+  files: number;
+  bytes: number;
+  /** Files that were there already with the right content. */
+  skipped: number;
+  failed: ExtractFailure[];
+  /** Files whose content may be wrong without anything that tells; left out when there are none. */
+  unsure?: string[];
+}
+
+/** What to extract and where to. */
+export interface ExtractOptions extends OutputChoice {
+  to: string;
+  /** Take the stored bytes. */
+  raw?: boolean | undefined;
+  /** Threads for a PAK; default as many as are worth it. */
+  threads?: number | undefined;
+  signal?: AbortSignal | undefined;
+  /** Told the number of bytes that there will be, where that is known before. */
+  onPlan?: ((files: number, bytes: number) => void) | undefined;
+  onFile?: (bytes: number) => void;
+}
+
+/** So many files of a build are prepared together: enough for long ranges, few enough to start writing soon. */
+const batchSize = 2000;
+
+/**
+ * Writes files of a source below a folder. A file that fails leaves nothing under its name and does not keep the others back.
+ * @throws E_NOT_FOUND when a name or glob chooses nothing, E_STORE_FULL on a full disk, E_ABORTED
+ */
+export async function extractFiles(source: Source, options: ExtractOptions): Promise<ExtractResult> {
+  if (options.raw === true && source.readRaw === undefined) throw noRaw(source);
+  const folder = new OutputFolder(options.to);
+  const result: ExtractResult = { files: 0, bytes: 0, skipped: 0, failed: [] };
+  const work: Extraction = { folder, result, options };
+  // The threads know a file by its number; in a list it may be there twice, under two names.
+  if (isPakSource(source) && options.list === undefined) await extractPak(source, work);
+  else await extractInBatches(source, work);
+  return result;
+}
+
+/** The error for a source whose stored bytes cannot be had. */
+export function noRaw({ label }: Source): PakratError {
+  return new PakratError('E_UNSUPPORTED', `${label}: files of this source cannot be taken out raw`, {
+    hint: 'Leave --raw away.',
+  });
+}
+
+interface Extraction {
+  folder: OutputFolder;
+  result: ExtractResult;
+  options: ExtractOptions;
+}
+
+/** The path that an entry gets, once; undefined when it is left out, is there already in this run, or may have none. */
+function claimPath(
+  { folder, result, options }: Extraction,
+  entry: Pick<SourceEntry, 'name' | 'index'>,
+  output?: string,
+): string | undefined {
+  const name = output ?? outputName(entry.name, options);
+  if (name === undefined) return undefined;
+  try {
+    return folder.claim(name, entry.index === undefined ? entry.name : `${entry.name} (entry ${entry.index})`);
+  } catch (error) {
+    addFailure(result, entry.name, error);
+    options.onFile?.(0);
+    return undefined;
+  }
+}
+
+function addFailure(result: ExtractResult, name: string, error: unknown): void {
+  const code = codeOf(error);
+  if (!isPakratError(error) || code === 'E_STORE_FULL' || code === 'E_ABORTED') throw error;
+  result.failed.push({ name, code: error.code, message: error.message });
+}
+
+async function extractPak(source: PakSource, work: Extraction): Promise<void> {
+  const { result, options } = work;
+  const { to, raw = false, threads, signal } = options;
+  const parted = new PartedFiles(work.folder);
+  const failed: { index: number; failure: ExtractFailure }[] = [];
+  try {
+    const { tasks, names } = await planPak(source, work, raw ? undefined : parted);
+    await runPakTasks(source, { kind: 'extract', to, raw }, tasks, {
+      ...{ threads, signal },
+      onResult(task, done) {
+        const whole = task.part === undefined ? done : parted.add(task, done);
+        if (whole === undefined) return;
+        const { bytes, problem, unsure } = whole;
+        const name = names.get(task.index)!;
+        if (problem !== undefined) failed.push({ index: task.index, failure: { name, ...problem } });
+        else {
+          result.files += 1;
+          result.bytes += bytes;
+          if (unsure === true) result.unsure = [...(result.unsure ?? []), name];
+        }
+        options.onFile?.(bytes);
+      },
+    });
+  } finally {
+    parted.discard();
+  }
+  // Threads end in any order; reports should not.
+  failed.sort((a, b) => a.index - b.index);
+  result.failed.push(...failed.map(({ failure }) => failure));
+}
+
+/** The tasks of an extraction, and the names of their entries by number. */
+async function planPak(
+  source: PakSource,
+  work: Extraction,
+  parted: PartedFiles | undefined,
+): Promise<{ tasks: PakTask[]; names: Map<number, string> }> {
+  const { options, result } = work;
+  const tasks: PakTask[] = [];
+  const names = new Map<number, string>();
+  let bytes = 0;
+  for await (const { index, name, size, row } of selectFiles<PakSourceEntry>(source, options)) {
+    if (names.has(index)) continue;
+    const path = claimPath(work, { name, index });
+    if (path === undefined) continue;
+    try {
+      const task = { index, size, path };
+      tasks.push(...(parted?.split(source.pak, row, task) ?? [task]));
+    } catch (thrown) {
+      addFailure(result, name, storeError(thrown, work.folder.root));
+      continue;
+    }
+    names.set(index, name);
+    bytes += size;
+  }
+  options.onPlan?.(names.size, bytes);
+  return { tasks, names };
+}
+
+async function extractInBatches(source: Source, work: Extraction): Promise<void> {
+  const { options } = work;
+  const run = async (batch: readonly ChosenFile[]): Promise<void> => {
+    options.signal?.throwIfAborted();
+    await source.prepare(batch.map(({ entry }) => entry));
+    for (const chosen of batch) {
+      options.signal?.throwIfAborted();
+      await extractOne(source, work, chosen);
+    }
+  };
+  const onMissing = (name: string, error: unknown): void => addFailure(work.result, name, error);
+  let batch: ChosenFile[] = [];
+  for await (const chosen of chosenFiles(source, options, onMissing)) {
+    batch.push(chosen);
+    if (batch.length < batchSize) continue;
+    await run(batch);
+    batch = [];
+  }
+  await run(batch);
+}
+
+async function extractOne(source: Source, work: Extraction, { entry, output }: ChosenFile): Promise<void> {
+  const { folder, result, options } = work;
+  const path = claimPath(work, entry, output);
+  if (path === undefined) return;
+  try {
+    const file = folder.makeWay(path);
+    const raw = options.raw === true;
+    if (!raw && (await hasContent(file, entry))) {
+      result.skipped += 1;
+      options.onFile?.(entry.size ?? 0);
+      return;
+    }
+    const bytes = await writeOutput(file, raw ? source.readRaw!(entry) : source.read(entry), entry.mtime);
+    result.files += 1;
+    result.bytes += bytes;
+    options.onFile?.(bytes);
+  } catch (thrown) {
+    addFailure(result, entry.name, storeError(thrown, folder.root));
+    options.onFile?.(0);
+  }
+}
+
+/** True when the file is there with the content that the source promises. */
+async function hasContent(file: string, entry: SourceEntry): Promise<boolean> {
+  if (entry.md5 === undefined || fs.statSync(file, { throwIfNoEntry: false })?.size !== entry.size) return false;
+  const hash = md5Hasher();
+  for await (const piece of fs.createReadStream(file, { highWaterMark: 1 << 20 })) hash.update(piece as Buffer);
+  return toHex(hash.digest()) === entry.md5;
+}

@@ -1,0 +1,85 @@
+/*
+ * The tar format as POSIX has it (ustar, and pax records where ustar has no room). A file is a header of 512 bytes, its
+ * content, and zeros up to a multiple of 512; two blocks of zeros end it.
+ *
+ *   0    name 100      100  mode 8       108  uid 8        116  gid 8
+ *   124  size 12       136  mtime 12     148  checksum 8   156  type: '0' file, 'x' pax records for the next file
+ *   157  link 100      257  "ustar\0"    263  "00"         265  user name 32, group name 32
+ *   329  device 8, 8   345  prefix 155
+ *
+ * Numbers are octal digits with a NUL behind. The checksum is the sum of the header's bytes, its own field taken as blanks.
+ * A pax record is "LENGTH KEY=VALUE\n", where LENGTH counts itself. (IEEE Std 1003.1, pax.)
+ */
+import { concatBytes } from '../../core/bytes.ts';
+
+const blockSize = 512;
+const maxName = 100;
+/** Eleven octal digits. */
+const maxOctal = 0o77777777777;
+const encoder = new TextEncoder();
+
+/** A plain file of a tar. */
+export interface TarFile {
+  /** Relative, with `/`. */
+  name: string;
+  size: number;
+  /** Default: 1970. */
+  mtime?: Date | undefined;
+}
+
+/** What stands in front of a file's content. */
+export function tarHeader({ name, size, mtime }: TarFile): Uint8Array {
+  const records: string[] = [];
+  if (encoder.encode(name).length > maxName || /[^ -~]/.test(name)) records.push(paxRecord('path', name));
+  if (size > maxOctal) records.push(paxRecord('size', String(size)));
+  const time = Math.max(0, Math.floor((mtime?.getTime() ?? 0) / 1000));
+  const own = header({ name, size: size > maxOctal ? 0 : size, time: Math.min(time, maxOctal), type: '0' });
+  if (records.length === 0) return own;
+  const body = encoder.encode(records.join(''));
+  const pax = header({ name: 'pax-header', size: body.length, time: 0, type: 'x' });
+  return concatBytes([pax, body, tarPadding(body.length), own]);
+}
+
+/** Zeros behind a content of this size. */
+export function tarPadding(size: number): Uint8Array {
+  return new Uint8Array((blockSize - (size % blockSize)) % blockSize);
+}
+
+/** What ends a tar. */
+export function tarEnd(): Uint8Array {
+  return new Uint8Array(2 * blockSize);
+}
+
+function header({ name, size, time, type }: { name: string; size: number; time: number; type: string }): Uint8Array {
+  const block = new Uint8Array(blockSize);
+  const put = (offset: number, text: string): void => block.set(encoder.encode(text), offset);
+  block.set(encoder.encode(name).subarray(0, maxName), 0);
+  put(100, octal(0o644, 8));
+  put(108, octal(0, 8));
+  put(116, octal(0, 8));
+  put(124, octal(size, 12));
+  put(136, octal(time, 12));
+  put(148, ' '.repeat(8));
+  put(156, type);
+  put(257, 'ustar\x0000');
+  put(
+    148,
+    `${octal(
+      block.reduce((sum, byte) => sum + byte, 0),
+      7,
+    )} `,
+  );
+  return block;
+}
+
+function octal(value: number, width: number): string {
+  return `${value.toString(8).padStart(width - 1, '0')}\0`;
+}
+
+function paxRecord(key: string, value: string): string {
+  const rest = encoder.encode(` ${key}=${value}\n`).length;
+  let length = rest;
+  // The number of digits counts, and may grow by counting.
+  while (String(length).length + rest !== length) length = String(length).length + rest;
+  return `${length} ${key}=${value}\n`;
+}

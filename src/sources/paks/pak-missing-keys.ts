@@ -1,0 +1,60 @@
+import { basename } from 'node:path';
+import { addFile, type MissingKey } from '../../builds/keys/missing-key.ts';
+import { isPakratError, type PakratError } from '../../core/errors.ts';
+import type { Pak, PakEntry } from '../../paks/pak.ts';
+
+/** Entries that cannot be read for another reason say nothing of the key: so many are tried, at most, in each PAK. */
+const trials = 16;
+
+/**
+ * The keys that are missing to read a PAK or a folder of them. A PAK has one key: whether it is at hand shows at the first file that
+ * can be read or not.
+ * @param label path of the PAK
+ */
+export async function pakMissingKeys(pak: Pak, label: string): Promise<MissingKey[]> {
+  const { locked } = pak;
+  if (locked !== undefined) return [{ key: keyNameOf(locked, label), files: null, bytes: null, names: [] }];
+  const rows = (pak.lockedParts ?? []).map(({ origin, error }): MissingKey => {
+    return { key: keyNameOf(error, origin), files: null, bytes: null, names: [], origin };
+  });
+  for (const [origin, entries] of encryptedByOrigin(pak)) {
+    const error = await missingKeyError(pak, entries);
+    if (error === undefined) continue;
+    const key = keyNameOf(error, origin ?? label);
+    const row: MissingKey = { key, files: 0, bytes: 0, names: [], ...(origin === undefined ? {} : { origin }) };
+    for (const { name, size } of entries) addFile(row, name, size);
+    rows.push(row);
+  }
+  return rows.sort((a, b) => (b.bytes ?? Number.MAX_VALUE) - (a.bytes ?? Number.MAX_VALUE));
+}
+
+/** The encrypted files of each PAK, those that the game sees; an empty one needs no key. */
+function encryptedByOrigin(pak: Pak): Map<string | undefined, PakEntry[]> {
+  const groups = new Map<string | undefined, PakEntry[]>();
+  for (const entry of pak.entries) {
+    if (!entry.encrypted || entry.hidden !== undefined || entry.size === 0) continue;
+    const group = groups.get(entry.origin);
+    if (group === undefined) groups.set(entry.origin, [entry]);
+    else group.push(entry);
+  }
+  return groups;
+}
+
+/** The error for the key of these entries; undefined when it is at hand, or when none of them can be read anyway. */
+async function missingKeyError(pak: Pak, entries: readonly PakEntry[]): Promise<PakratError | undefined> {
+  for (const entry of entries.toSorted((a, b) => a.storedSize - b.storedSize).slice(0, trials)) {
+    try {
+      for await (const _ of pak.read(entry)) break;
+      return undefined;
+    } catch (error) {
+      if (!isPakratError(error)) throw error;
+      if (error.code === 'E_KEY_MISSING') return error;
+    }
+  }
+  return undefined;
+}
+
+/** What a key is known by: the GUID of an Unreal key (zeros for the main key of a game), else the name of the pack that it opens. */
+function keyNameOf({ data }: PakratError, path: string): string {
+  return typeof data.keyGuid === 'string' ? data.keyGuid : basename(path);
+}

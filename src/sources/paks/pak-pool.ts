@@ -1,0 +1,158 @@
+import { availableParallelism } from 'node:os';
+import { Worker } from 'node:worker_threads';
+import { codeOf, type ErrorCode, type ErrorData, messageOf, PakratError } from '../../core/errors.ts';
+import type { LocalPlace } from './open-local.ts';
+import type { PakJob, PakTask, PakTaskResult } from './pak-tasks.ts';
+
+/** What a thread is started with. `stop` is a number that is no longer 0 when all must end. */
+export interface PakWorkerData {
+  place: LocalPlace;
+  stop: Int32Array;
+}
+/** What a thread is told: what to do, with which entries, and that there are no more. */
+export type PakWorkerOrder = { job: PakJob } | { tasks: PakTask[] } | { end: true };
+/** What came of a batch, in the order of its tasks: thousands of tasks end well, and bytes are all that there is to say of them. */
+export interface BatchDone {
+  bytes: number[];
+  /** Position in the batch, with what is more to say. */
+  odd: [position: number, result: PakTaskResult][];
+}
+/** What a thread answers to a batch of tasks. */
+export type PakWorkerAnswer =
+  | { done: BatchDone }
+  | { error: { code: string | undefined; message: string; hint: string | undefined; data: ErrorData } };
+
+/** What hears of results and of interruptions. */
+export interface PoolHooks {
+  signal?: AbortSignal | undefined;
+  onResult?: ((task: PakTask, result: PakTaskResult) => void) | undefined;
+}
+
+const maxThreads = 8;
+/** Tasks travel together up to these limits. */
+const batchBytes = 4 << 20;
+const batchTasks = 256;
+/** A thread has its next batch before it has done the one before. */
+const batchesAhead = 2;
+
+/** Threads that are worth it on this machine. */
+export function usefulThreads(): number {
+  return Math.min(availableParallelism(), maxThreads);
+}
+
+/** Threads that each have the same PAK open for themselves. Good for one job; needs `end`. */
+export class PakPool {
+  readonly #stop = new Int32Array(new SharedArrayBuffer(4));
+  readonly #threads: PoolThread[];
+
+  /** Starts the threads; they open the PAK at once, while the caller does something else. */
+  constructor(place: LocalPlace, threads: number) {
+    this.#threads = Array.from({ length: threads }, () => startThread({ place, stop: this.#stop }));
+  }
+
+  /**
+   * Does a job with some entries.
+   * @throws E_ABORTED, what ends a job (E_STORE_FULL), and what is a bug
+   */
+  async run(job: PakJob, tasks: readonly PakTask[], { signal, onResult }: PoolHooks): Promise<void> {
+    const halt = (): void => void Atomics.store(this.#stop, 0, 1);
+    signal?.addEventListener('abort', halt, { once: true });
+    try {
+      const batches = batchesOf(tasks);
+      const runs = this.#threads.map((thread) => {
+        // One thread that cannot go on ends them all.
+        return thread.run(job, batches, onResult).catch((error: unknown) => {
+          halt();
+          return { error };
+        });
+      });
+      const failures = (await Promise.all(runs)).flatMap((end) => end ?? []);
+      signal?.throwIfAborted();
+      // The others were interrupted because of the first.
+      const failure = failures.find(({ error }) => codeOf(error) !== 'E_ABORTED') ?? failures[0];
+      if (failure !== undefined) throw failure.error;
+    } finally {
+      signal?.removeEventListener('abort', halt);
+    }
+  }
+
+  async end(): Promise<void> {
+    await Promise.all(this.#threads.map((thread) => thread.end()));
+  }
+}
+
+/** The largest entries first, so that none is still under way when all else is done; the others as they lie in the file. */
+function* batchesOf(tasks: readonly PakTask[]): Generator<PakTask[]> {
+  const large = tasks.filter(({ size }) => size >= batchBytes).sort((a, b) => b.size - a.size);
+  for (const task of large) yield [task];
+  let waiting: PakTask[] = [];
+  let bytes = 0;
+  for (const task of tasks) {
+    if (task.size >= batchBytes) continue;
+    if (bytes + task.size > batchBytes || waiting.length === batchTasks) {
+      yield waiting;
+      waiting = [];
+      bytes = 0;
+    }
+    waiting.push(task);
+    bytes += task.size;
+  }
+  if (waiting.length > 0) yield waiting;
+}
+
+interface PoolThread {
+  run(job: PakJob, batches: Iterator<PakTask[]>, onResult: PoolHooks['onResult']): Promise<void>;
+  end(): Promise<void>;
+}
+
+function startThread(workerData: PakWorkerData): PoolThread {
+  const thread = new Worker(new URL('./pak-worker.js', import.meta.url), {
+    workerData,
+    // Pieces of files die young: a small young generation gives their memory back soon.
+    resourceLimits: { maxYoungGenerationSizeMb: 2 },
+  });
+  let failure: unknown;
+  /** Batches that it was given and did not answer yet: it answers in their order. */
+  const waiting: PakTask[][] = [];
+  let onAnswer: (tasks: PakTask[], done: BatchDone) => void = () => {};
+  thread.on('error', (error) => {
+    failure ??= new Error(`a thread died: ${messageOf(error)}`, { cause: error });
+  });
+  thread.on('message', (answer: PakWorkerAnswer) => {
+    if ('done' in answer) onAnswer(waiting.shift()!, answer.done);
+    else failure ??= errorOf(answer.error);
+  });
+  const exited = new Promise<void>((resolve) => thread.on('exit', () => resolve()));
+  const order = (message: PakWorkerOrder): void => thread.postMessage(message);
+  return {
+    run(job, batches, onResult) {
+      const next = (): void => {
+        const { value, done } = batches.next();
+        if (done !== true) {
+          waiting.push(value);
+          order({ tasks: value });
+        } else if (waiting.length === 0) order({ end: true });
+      };
+      onAnswer = (tasks, done) => {
+        next();
+        const odd = new Map(done.odd);
+        tasks.forEach((task, i) => {
+          onResult?.(task, odd.get(i) ?? { bytes: done.bytes[i]! });
+        });
+      };
+      order({ job });
+      for (let i = 0; i < batchesAhead; i++) next();
+      return exited.then(() => {
+        if (failure !== undefined) throw failure;
+      });
+    },
+    async end() {
+      order({ end: true });
+      await exited;
+    },
+  };
+}
+
+function errorOf({ code, message, hint, data }: Extract<PakWorkerAnswer, { error: unknown }>['error']): unknown {
+  return code === undefined ? new Error(message) : new PakratError(code as ErrorCode, message, { hint, data });
+}

@@ -1,0 +1,134 @@
+import { PakratError } from '../../core/errors.ts';
+import type { Pak, PakEntry } from '../../paks/pak.ts';
+import type { Source, SourceEntry } from '../source.ts';
+import type { LocalPlace } from './open-local.ts';
+import { pakMissingKeys } from './pak-missing-keys.ts';
+import type { PakPool } from './pak-pool.ts';
+
+/** A row of a PAK, as listed. */
+export interface PakSourceEntry extends SourceEntry {
+  readonly index: number;
+  readonly size: number;
+  readonly row: PakEntry;
+}
+
+/** A PAK as a source. Closing it closes the PAK. */
+export interface PakSource extends Source<PakSourceEntry> {
+  readonly kind: 'pak';
+  readonly pak: Pak;
+  /** How a thread opens it again; undefined when it cannot. */
+  readonly place: LocalPlace | undefined;
+  /** Threads that were started before, for a job with most of it. */
+  readonly pool: PakPool | undefined;
+}
+
+/** How a PAK can be opened again, and by whom it is opened already. */
+export interface PakSourceOptions {
+  place?: LocalPlace | undefined;
+  pool?: PakPool | undefined;
+}
+
+/** A PAK that can also give bytes as they are stored. */
+interface RawPak extends Pak {
+  readRaw(entry: PakEntry): AsyncIterable<Uint8Array>;
+}
+
+/** True for a PAK whose stored bytes can be had. */
+export function canReadRaw(pak: Pak): pak is RawPak {
+  return 'readRaw' in pak;
+}
+
+/** Makes a source of an open PAK. */
+export function pakSource(pak: Pak, label: string, { place, pool }: PakSourceOptions = {}): PakSource {
+  const source: PakSource = {
+    ...{ kind: 'pak', label, pak, place, pool },
+    *list(matches) {
+      for (const row of pak.entries) if (matches(row.name)) yield new Row(row);
+    },
+    async get(name) {
+      const row = pak.find(name) ?? rowByIndex(pak, name);
+      if (row !== undefined) return new Row(row);
+      throw new PakratError('E_NOT_FOUND', `${label} has no file ${name}`, {
+        hint: '`pakrat ls` lists its files; index:N names one by its number, hidden ones too.',
+        data: { name },
+      });
+    },
+    async prepare() {},
+    read: ({ row }) => pak.read(row),
+    missingKeys: () => pakMissingKeys(pak, label),
+    info: async () => pakInfo(pak, label),
+    close: () => pak.close(),
+  };
+  // Without it a part would cost all that lies in front of it, each time: callers then go along the file themselves.
+  if (pak.readRange !== undefined) source.readRange = ({ row }, offset, size) => pak.readRange!(row, offset, size);
+  if (canReadRaw(pak)) source.readRaw = ({ row }) => pak.readRaw(row);
+  return source;
+}
+
+/** True for a source that is a PAK. */
+export function isPakSource(source: Source): source is PakSource {
+  return source.kind === 'pak';
+}
+
+function rowByIndex(pak: Pak, name: string): PakEntry | undefined {
+  const number = /^index:(\d{1,10})$/.exec(name)?.[1];
+  return number === undefined ? undefined : pak.entries[Number(number)];
+}
+
+/** What only `ls --json` asks for is made when it is asked for. */
+class Row implements PakSourceEntry {
+  // Declared only: thousands are made, and fields cost less so.
+  declare readonly row: PakEntry;
+
+  constructor(row: PakEntry) {
+    this.row = row;
+  }
+  get name(): string {
+    return this.row.name;
+  }
+  get index(): number {
+    return this.row.index;
+  }
+  get size(): number {
+    return this.row.size;
+  }
+  get mtime(): Date | undefined {
+    return this.row.mtime;
+  }
+  get hidden(): string | undefined {
+    return this.row.hidden;
+  }
+  get origin(): string | undefined {
+    return this.row.origin;
+  }
+  get note(): string | undefined {
+    return this.row.note;
+  }
+  get facts(): Readonly<Record<string, unknown>> {
+    const { index, storedSize, method, encrypted, mtime, sha1, hidden, origin, note } = this.row;
+    return { index, storedSize, method, encrypted, mtime: mtime?.toISOString(), sha1, hidden, origin, note };
+  }
+}
+
+/** Sums over the rows; undefined when the directory is locked. */
+function pakAmounts(pak: Pak): Record<string, number> | undefined {
+  let rows: readonly PakEntry[];
+  try {
+    rows = pak.entries;
+  } catch {
+    return undefined;
+  }
+  const sums = { entries: rows.length, hidden: 0, encrypted: 0, bytes: 0, storedBytes: 0 };
+  for (const { size, storedSize, hidden, encrypted } of rows) {
+    sums.bytes += size;
+    sums.storedBytes += storedSize;
+    if (hidden !== undefined) sums.hidden += 1;
+    if (encrypted) sums.encrypted += 1;
+  }
+  return sums;
+}
+
+function pakInfo(pak: Pak, label: string): Record<string, unknown> {
+  const { family, version, facts, notes } = pak;
+  return { kind: 'pak', path: label, family, version, ...pakAmounts(pak), ...facts, notes };
+}

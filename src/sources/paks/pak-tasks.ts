@@ -1,0 +1,90 @@
+import { codeOf, isPakratError, PakratError } from '../../core/errors.ts';
+import { storeError } from '../../files/durable.ts';
+import { OutputFolder, writeOutput, writePart } from '../../files/output/output-folder.ts';
+import type { Pak, PakEntry } from '../../paks/pak.ts';
+import { canReadRaw } from './pak-source.ts';
+
+/** What is done with many entries of a PAK. Plain data, for it travels to threads. */
+export type PakJob = { kind: 'extract'; to: string; raw: boolean } | { kind: 'verify' };
+
+/** One entry that it is done with, or part of a large one. */
+export interface PakTask {
+  /** Number of the entry. */
+  index: number;
+  /** Bytes that have to be read or written: what the work is shared out by. */
+  size: number;
+  /** Output path, checked and relative; for an extraction. */
+  path: string;
+  /** The part that is meant, of decoded bytes; it is written at its place in a file that is there. */
+  part?: { offset: number; file: string };
+}
+
+/** What came of a task. */
+export interface PakTaskResult {
+  /** Bytes written, or bytes checked. */
+  bytes: number;
+  problem?: { code: string; message: string } | undefined;
+  /** The content may be wrong, and nothing in the PAK tells. */
+  unsure?: boolean;
+}
+
+/** Does a task. Throws only what must end the whole job: E_STORE_FULL, E_ABORTED, and bugs. */
+export type PakTaskRunner = (task: PakTask) => Promise<PakTaskResult>;
+
+/** The runner for a job. `checkpoint` is called between pieces of files; what it throws ends the job. */
+export function pakTaskRunner(pak: Pak, job: PakJob, checkpoint: () => void): PakTaskRunner {
+  const work = job.kind === 'verify' ? verifier(pak) : extractor(pak, job, checkpoint);
+  return async (task) => {
+    checkpoint();
+    const entry = pak.entries[task.index]!;
+    try {
+      const done = await work(entry, task);
+      return 'problem' in done || !(await isUnsure(pak, entry)) ? done : { ...done, unsure: true };
+    } catch (thrown) {
+      const error = job.kind === 'extract' ? storeError(thrown, job.to) : thrown;
+      const code = codeOf(error);
+      if (!isPakratError(error) || code === 'E_STORE_FULL' || code === 'E_ABORTED') throw error;
+      return { bytes: 0, problem: { code: error.code, message: error.message } };
+    }
+  };
+}
+
+type EntryWork = (entry: PakEntry, task: PakTask) => Promise<PakTaskResult>;
+
+function verifier(pak: Pak): EntryWork {
+  return async (entry) => {
+    const problem = await pak.verify(entry);
+    const { storedSize } = entry;
+    return problem === undefined ? { bytes: storedSize } : { bytes: storedSize, problem };
+  };
+}
+
+function extractor(pak: Pak, { to, raw }: { to: string; raw: boolean }, checkpoint: () => void): EntryWork {
+  const folder = new OutputFolder(to);
+  return async (entry, { path, size, part }) => {
+    if (part !== undefined) {
+      const pieces = pak.readRange!(entry, part.offset, size);
+      return { bytes: await writePart(part.file, part.offset, watched(pieces, checkpoint)) };
+    }
+    const pieces = raw ? readRaw(pak, entry) : pak.read(entry);
+    return { bytes: await writeOutput(folder.makeWay(path), watched(pieces, checkpoint), entry.mtime) };
+  };
+}
+
+function readRaw(pak: Pak, entry: PakEntry): AsyncIterable<Uint8Array> {
+  if (canReadRaw(pak)) return pak.readRaw(entry);
+  throw new PakratError('E_UNSUPPORTED', `entries of ${pak.family} PAKs cannot be taken out raw`);
+}
+
+async function* watched(pieces: AsyncIterable<Uint8Array>, checkpoint: () => void): AsyncGenerator<Uint8Array> {
+  for await (const piece of pieces) {
+    checkpoint();
+    yield piece;
+  }
+}
+
+/** Where decryption depends on what was decrypted, only some files carry a proof that it went right. */
+async function isUnsure(pak: Pak, entry: PakEntry): Promise<boolean> {
+  if (!('mayHaveFeedback' in entry) || entry.mayHaveFeedback !== true || !('status' in pak)) return false;
+  return (await (pak as { status(entry: PakEntry): Promise<string> }).status(entry)) === 'feedback unverified';
+}

@@ -1,0 +1,158 @@
+import * as fs from 'node:fs';
+import type { Build } from '../../builds/build.ts';
+import { abortError } from '../../cdn/transport/http-head.ts';
+import { codeOf, messageOf, PakratError } from '../../core/errors.ts';
+import { md5Hex } from '../../core/hash.ts';
+import { ByteReader } from '../../core/reader.ts';
+import { completeLoose, isHeld } from '../../fetch/store-objects.ts';
+import type { RangeJob, RangeTarget } from '../../fetch/transfer/fetch-range.ts';
+import { transfer } from '../../fetch/transfer/transfer.ts';
+import { readAt } from '../../files/read-at.ts';
+import { applyZbsdiff } from '../../formats/patches/zbsdiff.ts';
+import { objectPath } from '../../store/layout.ts';
+import { type Span, spanBytes } from '../../store/spans.ts';
+import type { SyncTools } from '../sync-build.ts';
+import { EntryWriter } from './entry-writer.ts';
+import type { PatchedAmount, PatchPlan } from './patch-plan.ts';
+import { encodeAgain } from './reencode.ts';
+
+type Choice = PatchPlan['choices'][number];
+
+/**
+ * Fetches the patches of a plan and makes the entries that they lead to. Each is what the CDN has, byte for byte: it decodes to the ckey
+ * and has the ekey, and lies where the CDN has it. What cannot be made so is left missing, for the ranges that follow.
+ * @param onEntry told of each entry that is held now
+ * @returns what was done, and the first reason of a failure
+ * @throws E_ABORTED, E_STORE…
+ */
+export async function applyPatches(
+  tools: SyncTools,
+  plan: PatchPlan,
+  onEntry: (size: number) => void,
+): Promise<{ patched: PatchedAmount; reason: string | undefined }> {
+  const fetchedBytes = plan.listBytes + (await fetchPatches(tools, plan));
+  const patched = { entries: 0, bytesSaved: 0 - fetchedBytes, patchBytes: fetchedBytes, failed: 0 };
+  const outcome = { patched, reason: plan.reason };
+  const { signal } = await tools.cdn();
+  const writer = new EntryWriter(tools, onEntry);
+  try {
+    for (const choice of plan.choices) {
+      if (signal?.aborted === true) throw abortError();
+      const problem = await tryEntry(tools, choice, { writer, signal });
+      if (problem === undefined) {
+        patched.entries += 1;
+        patched.bytesSaved += choice.missingBytes;
+      } else {
+        patched.failed += 1;
+        outcome.reason ??= problem;
+      }
+    }
+  } finally {
+    await writer.finish();
+  }
+  return outcome;
+}
+
+/** Brings patches into the store, where they may stay: they are objects of the CDN. @returns the bytes that it took */
+async function fetchPatches(tools: SyncTools, { jobs }: PatchPlan): Promise<number> {
+  if (jobs.length === 0) return 0;
+  const { hosts, signal } = await tools.cdn();
+  // There is another way to the entries, so no host is asked twice, and none any more when most of a batch did not come.
+  const options = {
+    hosts,
+    engine: await tools.engine(),
+    jobs: tools.jobs,
+    attemptsPerHost: 1,
+    kind: 'patch' as const,
+    signal,
+  };
+  const { committer, store } = tools;
+  const { onCommit } = committer;
+  // From the first patch that came to the last: what lies between came too.
+  const fetched = new Map<RangeJob, Span>();
+  const onDone = (job: RangeJob, target: RangeTarget): void => {
+    completeLoose(store, job, target);
+    const { start, end } = fetched.get(job) ?? { start: target.offset, end: 0 };
+    fetched.set(job, { start: Math.min(start, target.offset), end: Math.max(end, target.offset + target.size) });
+  };
+  // Patches are not part of what is wanted of the build.
+  committer.onCommit = undefined;
+  try {
+    for (const batch of batches(jobs, tools.jobs * 2)) {
+      const failures = await transfer(batch, { ...options, onDone });
+      if (failures.length > batch.length / 2) break;
+    }
+  } finally {
+    committer.flush();
+    committer.onCommit = onCommit;
+  }
+  return spanBytes([...fetched.values()]);
+}
+
+function* batches<Item>(items: readonly Item[], size: number): Generator<Item[]> {
+  for (let at = 0; at < items.length; at += size) yield items.slice(at, at + size);
+}
+
+/** Makes and writes an entry. Gives back why it could not be made. @throws E_ABORTED, E_STORE…, and what is a fault of ours */
+async function tryEntry(
+  tools: SyncTools,
+  choice: Choice,
+  { writer, signal }: { writer: EntryWriter; signal: AbortSignal | undefined },
+): Promise<string | undefined> {
+  if (!isHeld(tools.store, choice.patch)) return `patch ${choice.patchEkey} cannot be had`;
+  try {
+    await writer.add(choice.place, await makeEntry(tools.build, choice, signal));
+    return undefined;
+  } catch (error) {
+    const code = codeOf(error);
+    if (code === undefined || code === 'E_ABORTED' || code.startsWith('E_STORE')) throw error;
+    return messageOf(error);
+  }
+}
+
+/** @throws E_INTEGRITY for a wrong result, E_FORMAT… for a damaged patch, E_KEY_MISSING; system errors of reading as they come */
+async function makeEntry(build: Build, choice: Choice, signal?: AbortSignal): Promise<Uint8Array> {
+  const { place, ckey, size, spec } = choice;
+  const patch = readPatch(build, choice);
+  const content = applyZbsdiff(await decodeSource(build, choice), patch, { maxSize: size });
+  if (content.length !== size || md5Hex(content) !== ckey) throw wrong(choice, `does not make content ${ckey}`);
+  const { bytes, ekey } = await encodeAgain(content, spec, { keys: build.keys, signal });
+  if (bytes.length === place.size && ekey === place.ekey) return bytes;
+  throw wrong(choice, `makes content ${ckey}, which is encoded to ${ekey} here and not to ${place.ekey}`);
+}
+
+async function decodeSource(build: Build, { source, sourceSize }: Choice): Promise<Uint8Array> {
+  const content = new Uint8Array(sourceSize);
+  let size = 0;
+  for await (const piece of build.readEncoded(source, sourceSize)) {
+    if (size + piece.length > sourceSize) break;
+    content.set(piece, size);
+    size += piece.length;
+  }
+  if (size === sourceSize) return content;
+  throw new PakratError('E_INTEGRITY', `entry ${source.ekey} does not decode to ${sourceSize} bytes`);
+}
+
+/** Deflate gives at most so many bytes for one. */
+const maxRatio = 1032;
+/** Small files may take this much all the same. */
+const leastStepsBytes = 64 * 1024 * 1024;
+
+/** The bytes of a patch whose steps take no more memory, once inflated, than the contents that they lead between. */
+function readPatch(build: Build, choice: Choice): Uint8Array {
+  const { patch, size, sourceSize } = choice;
+  const { file, offset } = build.objects.open(patch);
+  const fd = fs.openSync(file, 'r');
+  try {
+    const bytes = readAt(fd, offset, patch.size, objectPath(patch.object));
+    const stepsSize = new ByteReader(bytes, 'ZBSDIFF1 patch', 8).u64le();
+    if (stepsSize * maxRatio <= Math.max(leastStepsBytes, size + sourceSize)) return bytes;
+    throw wrong(choice, `has ${stepsSize} bytes of steps`);
+  } finally {
+    fs.closeSync(fd);
+  }
+}
+
+function wrong({ patchEkey, place }: Choice, problem: string): PakratError {
+  return new PakratError('E_INTEGRITY', `patch ${patchEkey} ${problem}`, { data: { patchEkey, ekey: place.ekey } });
+}

@@ -1,0 +1,231 @@
+import type { EntryPlace } from '../../builds/objects.ts';
+import { fromHex, toHex } from '../../core/bytes.ts';
+import { codeOf, PakratError } from '../../core/errors.ts';
+import type { RecordTable } from '../../core/tables/record-table.ts';
+import { entryJobs, isHeld, smallObject } from '../../fetch/store-objects.ts';
+import type { RangeJob } from '../../fetch/transfer/fetch-range.ts';
+import { type Espec, parseEspec } from '../../formats/blte/espec.ts';
+import {
+  decodePatchManifest,
+  type FilePatch,
+  type PatchedFile,
+  type PatchManifest,
+} from '../../formats/patches/patch-manifest.ts';
+import { type ObjectName, objectPath } from '../../store/layout.ts';
+import { heldUntil, type Span } from '../../store/spans.ts';
+import type { SyncTools } from '../sync-build.ts';
+import { type HeldEntries, openHeldEntries } from './held-entries.ts';
+import { type FoundPatches, findPatches, isNoList } from './patch-lists.ts';
+import { canEncode } from './reencode.ts';
+import { withoutForeignZlib } from './zlib-trial.ts';
+
+/** How patches are chosen. */
+export interface PatchOptions {
+  /** Bytes that one more request is worth. A patch must save more than that, and ranges bridge no wider gaps. */
+  gapBytes: number;
+  /** Old and new content together may have so many bytes: both are in memory while a patch is applied. */
+  maxBytes: number;
+}
+
+/** An entry that is to be made out of an older one. */
+export interface PatchChoice {
+  /** The entry, and the bytes of it that are not held. */
+  place: EntryPlace;
+  missingBytes: number;
+  /** What it decodes to: ckey and size, and how it is encoded. */
+  ckey: string;
+  size: number;
+  spec: Espec;
+  /** The held entry of the older file, and what it decodes to. */
+  source: EntryPlace;
+  sourceSize: number;
+  /** The patch as the manifest has it, then where it lies. */
+  patchEkey: string;
+  patchSize: number;
+  patch?: EntryPlace;
+}
+
+/** What patches did. */
+export interface PatchedAmount {
+  /** Entries that were made out of older ones. */
+  entries: number;
+  /** What those lacked, less what was fetched for patching; below zero when that was for nothing. */
+  bytesSaved: number;
+  /** Bytes fetched for patching: patches, their manifest and indices. */
+  patchBytes: number;
+  /** Entries that could not be made right. */
+  failed: number;
+}
+
+/** What patches can bring. Deciding fetches the manifest and the indices of patches, nothing else. */
+export interface PatchPlan {
+  /** In the order of their places. */
+  choices: (PatchChoice & { patch: EntryPlace })[];
+  /** The ranges that bring those patches that are not held, and their bytes. */
+  jobs: RangeJob[];
+  jobBytes: number;
+  /** Bytes of the manifest and the indices that were fetched to decide. */
+  listBytes: number;
+  /** What will have been done when all goes well. */
+  expected: PatchedAmount;
+  /** Why there are no choices, for a person. */
+  reason?: string | undefined;
+}
+
+type Tools = SyncTools & { patches: PatchOptions };
+
+/**
+ * Chooses the missing entries that cost less as a patch.
+ *
+ * The rule: an entry is patched when that saves more than `gapBytes`, which is what one more request is worth. For leaving it out splits
+ * the range that it lay in. The ranges of such a sync bridge no wider gaps than that either, so what is left out really is not fetched.
+ * @param wanted sorted rows of a WantedList
+ * @throws E_ABORTED, E_STORE…
+ */
+export async function planPatches(tools: Tools, wanted: RecordTable): Promise<PatchPlan> {
+  const list = await readManifest(tools);
+  if (typeof list === 'string') return noPatches(list);
+  const { manifest, fetchedBytes } = list;
+  const held = openHeldEntries(tools.store, tools.build);
+  try {
+    const all = [...findHopes(tools, { manifest, wanted, held })];
+    const hopes = await withoutForeignZlib(tools.build, all);
+    if (hopes.length === 0) return noPatches(all.length === 0 ? noWay : foreignZlib, fetchedBytes);
+    const saving = hopes.reduce((sum, { missingBytes, patchSize }) => sum + missingBytes - patchSize, 0);
+    const found = await findPatches(tools, { patches: hopes, mostBytes: saving });
+    if (typeof found === 'string') return noPatches(found, fetchedBytes);
+    return makePlan(tools, choose(hopes, found), fetchedBytes + found.fetchedBytes);
+  } finally {
+    held.close();
+  }
+}
+
+const noWay = 'no patch that saves enough leads from what is held to what is missing';
+const foreignZlib = 'entries cannot be made here as the CDN has them: its zlib gives other bytes';
+
+/** The plan without patches. */
+export function noPatches(reason: string, listBytes = 0): PatchPlan {
+  const expected = { entries: 0, bytesSaved: 0 - listBytes, patchBytes: listBytes, failed: 0 };
+  return { choices: [], jobs: [], jobBytes: 0, listBytes, expected, reason };
+}
+
+async function readManifest(tools: Tools): Promise<{ manifest: PatchManifest; fetchedBytes: number } | string> {
+  const { build, store } = tools;
+  const { patch } = build.config;
+  if (patch === undefined) return 'the build has no patches';
+  const name: ObjectName = { cdnPath: build.identity.cdnPath, kind: 'patch', hash: patch.ckey };
+  const wasHeld = store.ledger.completeSize(objectPath(name)) !== undefined;
+  let manifest: PatchManifest | undefined;
+  const check = (bytes: Uint8Array): void => {
+    manifest = decodePatchManifest(bytes);
+    if (manifest.key === patch.ckey) return;
+    throw new PakratError('E_INTEGRITY', `patch manifest ${patch.ckey} has key ${manifest.key}`);
+  };
+  try {
+    const bytes = await smallObject(tools, name, check);
+    if (Object.values(manifest!.keySizes).some((size) => size !== 16)) return 'the patch manifest has short keys';
+    return { manifest: manifest!, fetchedBytes: wasHeld ? 0 : bytes.length };
+  } catch (error) {
+    if (!isNoList(error)) throw error;
+    return 'the patch manifest cannot be had';
+  }
+}
+
+/** Missing entries that a patch from a held file leads to, as the manifest says. */
+function* findHopes(
+  tools: Tools,
+  lists: { manifest: PatchManifest; wanted: RecordTable; held: HeldEntries },
+): Generator<PatchChoice> {
+  const { build } = tools;
+  const missingBytes = missingCounter(tools);
+  const specOf = specReader(tools);
+  for (const file of lists.manifest.files()) {
+    const ckey = toHex(file.targetCkey);
+    const known = build.encoding.findCkey(ckey);
+    if (known?.size !== file.targetSize) continue;
+    for (const ekey of known.ekeys) {
+      const place = lists.wanted.find(fromHex(ekey)) && build.locate(ekey);
+      const missing = place === undefined ? 0 : missingBytes(place);
+      const best = missing === 0 ? undefined : bestPatch(file, { ...tools.patches, held: lists.held, missing });
+      const spec = best && specOf(ekey);
+      if (place === undefined || best === undefined || spec === undefined) continue;
+      yield { ...best, place, missingBytes: missing, ckey, size: file.targetSize, spec };
+    }
+  }
+}
+
+type Best = Pick<PatchChoice, 'source' | 'sourceSize' | 'patchEkey' | 'patchSize'>;
+
+/** The smallest patch that saves enough and whose old file is held. */
+function bestPatch(file: PatchedFile, limits: PatchOptions & { held: HeldEntries; missing: number }): Best | undefined {
+  const fits = ({ patchSize, sourceSize }: FilePatch): boolean =>
+    limits.missing - patchSize > limits.gapBytes && sourceSize + file.targetSize <= limits.maxBytes;
+  for (const patch of file.patches.filter(fits).sort((a, b) => a.patchSize - b.patchSize)) {
+    const source = limits.held.find(patch.sourceEkey);
+    if (source === undefined) continue;
+    const { sourceSize, patchSize } = patch;
+    return { source, sourceSize, patchEkey: toHex(patch.patchEkey), patchSize };
+  }
+  return undefined;
+}
+
+/** Counts what an entry lacks. Spans are read once for each object. */
+function missingCounter({ store }: Tools): (place: EntryPlace) => number {
+  const spans = new Map<string, readonly Span[]>();
+  return ({ object, offset, size }) => {
+    const path = objectPath(object);
+    const held = spans.get(path) ?? store.ledger.spans(path);
+    spans.set(path, held);
+    return Math.max(0, offset + size - heldUntil(held, offset));
+  };
+}
+
+/** Finds the spec of an entry; undefined for one that cannot be encoded here. */
+function specReader({ build }: Tools): (ekey: string) => Espec | undefined {
+  const specs = new Map<number, Espec | undefined>();
+  const parse = (index: number): Espec | undefined => {
+    try {
+      const spec = parseEspec(build.encoding.espec(index) ?? '');
+      return canEncode(spec, build.keys) ? spec : undefined;
+    } catch (error) {
+      if (codeOf(error)?.startsWith('E_FORMAT') !== true) throw error;
+      return undefined;
+    }
+  };
+  return (ekey) => {
+    const index = build.encoding.findEkey(ekey)?.especIndex;
+    if (index === undefined) return undefined;
+    if (!specs.has(index)) specs.set(index, parse(index));
+    return specs.get(index);
+  };
+}
+
+/** Those whose patch has a place, with it, in the order in which they are written. */
+function choose(hopes: readonly PatchChoice[], found: FoundPatches): PatchPlan['choices'] {
+  const choices = hopes.flatMap((hope) => {
+    const patch = found.places.get(hope.patchEkey);
+    return patch?.size === hope.patchSize ? [{ ...hope, patch }] : [];
+  });
+  const order = (path: string, other: string): number => (path < other ? -1 : path > other ? 1 : 0);
+  return choices.sort(({ place: a }, { place: b }) => order(a.object.hash, b.object.hash) || a.offset - b.offset);
+}
+
+function makePlan(tools: Tools, choices: PatchPlan['choices'], listBytes: number): PatchPlan {
+  const jobs = patchJobs(tools, choices);
+  const jobBytes = jobs.reduce((sum, { start, end }) => sum + end - start, 0);
+  const patchBytes = jobBytes + listBytes;
+  const entryBytes = choices.reduce((sum, { missingBytes }) => sum + missingBytes, 0);
+  const expected = { entries: choices.length, bytesSaved: entryBytes - patchBytes, patchBytes, failed: 0 };
+  return { choices, jobs, jobBytes, listBytes, expected };
+}
+
+function patchJobs({ store, planOptions, patches }: Tools, choices: PatchPlan['choices']): RangeJob[] {
+  const places = choices.map(({ patch }) => patch).filter((patch) => !isHeld(store, patch));
+  const jobs = entryJobs(store, places, { ...planOptions, gapBytes: Math.min(planOptions.gapBytes, patches.gapBytes) });
+  // Patches are no BLTE objects: nothing of one is held before all of it is.
+  return jobs.map((job) => ({
+    ...job,
+    start: job.targets[0]!.offset,
+    targets: job.targets.map((target) => ({ ...target, held: 0, raw: true })),
+  }));
+}

@@ -1,0 +1,244 @@
+import { equalBytes, fromHex, toHex } from '../core/bytes.ts';
+import { isPakratError, PakratError } from '../core/errors.ts';
+import { type Hasher, md5, md5Hasher } from '../core/hash.ts';
+import { type BlteHeader, bltePrefixSize, decodeBlteHeader, decodeBltePrefix } from '../formats/blte/header.ts';
+import type { Spool, Stage } from './hash-buffer.ts';
+
+/** A header of 350,000 chunks. Entries of real builds are far below. */
+const headerLimit = 2 * 1024 * 1024;
+
+/** The stretch of an entry that one hash covers: the header, a chunk, or a whole entry without a chunk table. */
+interface Unit {
+  start: number;
+  end: number;
+  md5: Uint8Array | undefined;
+}
+
+/** What is to be verified. */
+export interface VerifiedEntry {
+  /** Hex. */
+  ekey: string;
+  /** Encoded size. */
+  size: number;
+  /** Where it starts in the object; 0 unless given. */
+  offset?: number;
+  /** A patch, which is no BLTE: its key is the MD5 of its bytes. */
+  raw?: boolean | undefined;
+}
+
+/**
+ * Checks an encoded entry while it arrives: the header's MD5 is the ekey, the header has the MD5 of each chunk. So an entry can be
+ * verified, kept and resumed chunk by chunk. Without a chunk table the ekey is the MD5 of the whole, and nothing is right before the end.
+ * No key is needed: hashes are over the encoded bytes. Bytes wait on a stage for their hash, several entries one after the other on the same;
+ * what is wrong may be found a little later than it came, when the stage is settled.
+ */
+export class EntryVerifier {
+  /** Bytes from the entry's start that are verified and were given to the sink. */
+  verified = 0;
+  /** What was wrong with the entry: nothing of it is taken any more. */
+  failure: PakratError | undefined;
+  readonly #entry: VerifiedEntry;
+  readonly #ekey: Uint8Array;
+  readonly #stage: Stage;
+  #pos = 0;
+  #header: BlteHeader | undefined;
+  #unit: Unit;
+  #chunk = -1;
+  /** For a unit that is too large for the stage: it is hashed as it comes, and waits on disk. */
+  #large: { hash: Hasher; spool: Spool } | undefined;
+
+  /** @throws E_INTEGRITY for a size that no entry has */
+  constructor(entry: VerifiedEntry, stage: Stage) {
+    this.#entry = entry;
+    this.#ekey = fromHex(entry.ekey);
+    this.#stage = stage;
+    this.#unit = { start: 0, end: this.#raw ? entry.size : bltePrefixSize, md5: this.#raw ? this.#ekey : undefined };
+    if (!this.#raw && entry.size < bltePrefixSize + 1) throw this.#wrong('is too small for a BLTE object');
+  }
+
+  get #raw(): boolean {
+    return this.#entry.raw === true;
+  }
+
+  /** Encoded size of the entry. */
+  get size(): number {
+    return this.#entry.size;
+  }
+
+  /** True when the whole entry is verified. */
+  get done(): boolean {
+    return this.verified === this.size;
+  }
+
+  /**
+   * Goes on behind the `held` bytes that the store has. `header` reads the first bytes of the entry from there.
+   * @returns where to go on: the last chunk boundary in what is held, 0 when what is held is no longer what it was
+   */
+  resume(held: number, header: (size: number) => Uint8Array): number {
+    const bytes = this.#raw ? undefined : heldHeader(held, header);
+    if (bytes === undefined || !equalBytes(md5(bytes), this.#ekey)) return 0;
+    this.#openHeader(bytes);
+    let boundary = bytes.length;
+    for (let i = 0; i < this.#header!.count; i++) {
+      const chunk = this.#header!.chunk(i);
+      if (chunk.offset + chunk.encodedSize > held) break;
+      boundary = chunk.offset + chunk.encodedSize;
+      this.#chunk = i;
+    }
+    this.verified = boundary;
+    this.#pos = boundary;
+    this.#nextUnit();
+    return boundary;
+  }
+
+  /**
+   * Takes the next bytes of the entry. What is complete is settled with the stage.
+   * @throws E_INTEGRITY or E_FORMAT… when they, or bytes before them, are wrong; what was verified before stays so. E_STORE… from the sink
+   */
+  push(bytes: Uint8Array): void {
+    try {
+      if (this.failure !== undefined) throw this.failure;
+      for (let from = 0; from < bytes.length; ) {
+        const part = bytes.subarray(from, from + this.#unit.end - this.#pos);
+        if (part.length === 0) throw this.#wrong('has bytes behind its end');
+        this.#keep(part);
+        this.#pos += part.length;
+        from += part.length;
+        if (this.#pos === this.#unit.end) this.#closeUnit();
+      }
+    } catch (error) {
+      this.close();
+      if (isPakratError(error) && !error.code.startsWith('E_STORE')) this.failure ??= error;
+      throw error;
+    }
+  }
+
+  /** Settles what waits, and throws what was wrong: for an entry that is checked by itself. @throws as {@link push} */
+  settle(): void {
+    this.#stage.settle();
+    if (this.failure !== undefined) throw this.failure;
+  }
+
+  /** Lets go of bytes of an incomplete unit: before another entry comes to the stage. */
+  close(): void {
+    if (this.#large === undefined) this.#stage.dropOpen();
+    this.#large?.spool.close();
+    this.#large = undefined;
+  }
+
+  #keep(part: Uint8Array): void {
+    if (this.#large === undefined && this.#stage.open === undefined) this.#begin();
+    if (this.#large === undefined) {
+      this.#stage.append(part);
+    } else {
+      this.#large.hash.update(part);
+      this.#large.spool.append(part);
+    }
+  }
+
+  /** Makes room for the whole unit: on the stage, or on disk where it is too large for that. */
+  #begin(): void {
+    const hasRoom = this.#stage.begin(this.#unit.end - this.#unit.start);
+    if (!hasRoom) this.#large = this.#openLarge();
+    // What waited may have been settled, and some of it may have been wrong.
+    if (this.failure !== undefined) throw this.failure;
+  }
+
+  /** What is verified is so from the start on: what waits in front of a large unit is settled first. */
+  #openLarge(): { hash: Hasher; spool: Spool } {
+    const begun = this.#stage.openBytes.slice();
+    this.#stage.dropOpen();
+    this.settle();
+    const large = { hash: md5Hasher(), spool: this.#stage.sink.spool() };
+    large.hash.update(begun);
+    large.spool.append(begun);
+    return large;
+  }
+
+  /** Ends the unit that is complete. */
+  #closeUnit(): void {
+    if (this.#large !== undefined) {
+      this.#closeLarge(this.#large);
+    } else if (this.#header === undefined && this.#unit.end === bltePrefixSize && !this.#raw) {
+      this.#growPrefix();
+      return;
+    } else if (this.#header === undefined && this.#unit.end !== this.size) {
+      // What comes next is cut by the header: it is checked at once.
+      const bytes = this.#stage.openBytes;
+      const digest = md5(bytes);
+      if (!equalBytes(digest, this.#ekey)) throw this.#wrong(`hashes to ${toHex(digest)}`);
+      this.#openHeader(bytes.slice());
+      this.#submit(undefined);
+    } else {
+      this.#submit(this.#unit.md5);
+    }
+    this.#nextUnit();
+  }
+
+  #submit(expected: Uint8Array | undefined): void {
+    const { start, end } = this.#unit;
+    const position = (this.#entry.offset ?? 0) + start;
+    const what =
+      this.#header === undefined ? 'hashes to another key' : `has a wrong chunk ${this.#chunk} at offset ${start}`;
+    const settled = (isRight: boolean): boolean => {
+      // Behind a wrong unit nothing is taken: what is verified is so from the start on.
+      if (this.verified !== start) return false;
+      if (isRight) this.verified = end;
+      else this.failure ??= this.#wrong(what);
+      return isRight;
+    };
+    this.#stage.submit({ position, md5: expected, settled });
+  }
+
+  #closeLarge({ hash, spool }: { hash: Hasher; spool: Spool }): void {
+    const digest = hash.digest();
+    const { start, end, md5: expected } = this.#unit;
+    if (!equalBytes(digest, expected!)) throw this.#wrong(`has wrong bytes from offset ${start} on`);
+    let position = (this.#entry.offset ?? 0) + start;
+    spool.replay((piece) => {
+      this.#stage.sink.write(position, piece);
+      position += piece.length;
+    });
+    this.close();
+    this.verified = end;
+  }
+
+  /** The first 8 bytes tell how long the header is, or that the whole entry is one chunk without a table. */
+  #growPrefix(): void {
+    const headerSize = decodeBltePrefix(this.#stage.openBytes);
+    if (headerSize > Math.min(this.size, headerLimit)) throw this.#wrong(`claims a header of ${headerSize} bytes`);
+    const end = headerSize === bltePrefixSize ? this.size : headerSize;
+    this.#unit = { start: 0, end, md5: this.#ekey };
+    this.#begin();
+  }
+
+  #openHeader(bytes: Uint8Array): void {
+    this.#header = decodeBlteHeader(bytes, this.size);
+  }
+
+  #nextUnit(): void {
+    const count = this.#header?.count ?? 0;
+    do this.#chunk += 1;
+    while (this.#chunk < count && this.#header!.chunk(this.#chunk).encodedSize === 0);
+    const chunk = this.#chunk < count ? this.#header!.chunk(this.#chunk) : undefined;
+    this.#unit =
+      chunk === undefined
+        ? { start: this.size, end: this.size, md5: undefined }
+        : { start: chunk.offset, end: chunk.offset + chunk.encodedSize, md5: chunk.md5 };
+  }
+
+  #wrong(problem: string): PakratError {
+    const ekey = toHex(this.#ekey);
+    return new PakratError('E_INTEGRITY', `entry ${ekey} ${problem}`, { data: { ekey, size: this.size } });
+  }
+}
+
+/** The header of an entry whose first `held` bytes are on disk; undefined when it is not all there or no header. */
+function heldHeader(held: number, header: (size: number) => Uint8Array): Uint8Array | undefined {
+  try {
+    const size = held < bltePrefixSize ? bltePrefixSize : decodeBltePrefix(header(bltePrefixSize));
+    return size > held || size === bltePrefixSize ? undefined : header(size);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,145 @@
+import { existsSync } from 'node:fs';
+import { pathToFileURL } from 'node:url';
+import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import type { Engine, EngineEvents, EngineOptions } from '../../../src/fetch/transfer/engine.ts';
+import * as source from '../../../src/fetch/transfer/engine.ts';
+import type { RangeJob } from '../../../src/fetch/transfer/fetch-range.ts';
+import { mergeSpans, type Span, spanBytes } from '../../../src/store/spans.ts';
+import { always, type LyingServer, lyingServer } from '../../support/lying-server.ts';
+import { scratchFolder } from '../../support/scratch.ts';
+import { archiveOf, chunkedEntry, expectRight, jobFor, type TestArchive, wholeEntry } from '../archive.ts';
+
+const scratch = scratchFolder();
+const archives = new Map<string, TestArchive>(
+  Array.from({ length: 8 }, (_, i) => [
+    `data/a${i}`,
+    archiveOf([chunkedEntry(200_000, 50_000, i), wholeEntry(30_000, 50 + i)], [10, 20]),
+  ]),
+);
+const total = [...archives.values()].reduce(
+  (sum, { places }) => sum + places.reduce((all, { size }) => all + size, 0),
+  0,
+);
+
+/** Threads run the program as it is built: a thread of Node knows no TypeScript. */
+async function builtEngine(): Promise<typeof source> {
+  if (!existsSync('dist/src/fetch/transfer/engine.js')) throw new Error('the program is not built: npm run build');
+  return import(pathToFileURL('dist/src/fetch/transfer/engine.js').href);
+}
+
+const kinds: [string, (options: EngineOptions, events: EngineEvents) => Promise<Engine>][] = [
+  ['in this thread', async (options, events) => source.localEngine(options, events)],
+  ['in two threads', async (options, events) => (await builtEngine()).threadEngine(2, options, events)],
+];
+
+describe.each(kinds)('an engine %s', (kind, make) => {
+  let server: LyingServer;
+  let engine: Engine;
+  let spans: Map<string, Span[]>;
+  let received: number;
+  let requests: number;
+  let number = 0;
+
+  beforeEach(async () => {
+    number += 1;
+    server = await lyingServer([...archives].map(([path, { bytes }]) => [path, bytes]));
+    spans = new Map();
+    received = 0;
+    requests = 0;
+    engine = await make(
+      {
+        ...{ limits: { connectMs: 1000, idleMs: 2000, connections: 8 }, temporary: scratch('tmp') },
+        ...{ maxRangeBytes: 1 << 28, slowestBytesPerSecond: 0 },
+      },
+      {
+        onSpans: (path, found) => spans.set(path, [...(spans.get(path) ?? []), ...found]),
+        onReceived: (bytes) => {
+          received += bytes;
+        },
+        onRequest: () => {
+          requests += 1;
+        },
+      },
+    );
+  });
+  afterEach(async () => {
+    await engine.close();
+    await server.close();
+  });
+  const fileOf = (path: string): string => scratch(`${kind}${number}`, path);
+  const jobs = (): RangeJob[] => [...archives].map(([path, archive]) => jobFor(archive, { path, file: fileOf(path) }));
+
+  test('runs jobs side by side; spans come before the result, and the counts are right', async () => {
+    await Promise.all(
+      jobs().map(async (job) => {
+        const result = await engine.run(job, server.base);
+        expect(result).toEqual({ verified: job.targets.map(({ size }) => size), rangeServed: true, error: undefined });
+        const found = mergeSpans(spans.get(job.path)!);
+        expect(spanBytes(found)).toBe(job.targets.reduce((sum, { size }) => sum + size, 0));
+        expectRight(job.file, found, archives.get(job.path)!.bytes);
+      }),
+    );
+    expect([requests, received]).toEqual([archives.size, total + 20 * archives.size]);
+  });
+
+  test('says what a host did wrong, with the facts', async () => {
+    server.lie = always({ kind: 'status', status: 503, retryAfter: '9' });
+    expect(await engine.run(jobs()[0]!, server.base)).toMatchObject({
+      ...{ verified: [0, 0], rangeServed: false },
+      error: { code: 'E_NETWORK_STATUS', data: { status: 503, retryAfter: 9000 } },
+    });
+  });
+
+  test('says what is wrong here, and goes on with other jobs', async () => {
+    const [first, second] = jobs();
+    const impossible = { ...first!, file: `${first!.file}\0` };
+    expect((await engine.run(impossible, server.base)).error).toBeDefined();
+    const hostile = { ...first!, targets: [{ ekey: 'a'.repeat(32), offset: 0, size: 1, held: 0 }], start: 0, end: 1 };
+    expect((await engine.run(hostile, server.base)).error).toMatchObject({ code: 'E_INTEGRITY' });
+    expect(await engine.run(second!, server.base)).toMatchObject({ error: undefined });
+  });
+
+  test('an abort ends all that runs, and what was right is reported', async () => {
+    server.lie = always({ kind: 'stall', after: 150_000 });
+    const running = jobs().map((job) => engine.run(job, server.base));
+    while (server.asked.length < archives.size) await new Promise((resolve) => setTimeout(resolve, 20));
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    const started = performance.now();
+    engine.abort();
+    for (const result of await Promise.all(running)) {
+      expect(result.error?.code).toBe('E_ABORTED');
+      expect(result.verified[0]).toBeGreaterThan(50_000);
+    }
+    expect(performance.now() - started).toBeLessThan(15_000);
+    for (const [path, found] of spans) expectRight(fileOf(path), found, archives.get(path)!.bytes);
+    expect(spanBytes([...spans.values()].flat())).toBeGreaterThan(50_000 * archives.size);
+    // Nothing is begun any more.
+    expect((await engine.run(jobs()[0]!, server.base)).error?.code).toBe('E_ABORTED');
+  });
+});
+
+test('a limited rate is kept by all jobs together', async () => {
+  const server = await lyingServer([...archives].map(([path, { bytes }]) => [path, bytes]));
+  const engine = source.localEngine(
+    {
+      ...{ limits: { connectMs: 1000, idleMs: 5000, connections: 8 }, temporary: scratch('tmp') },
+      ...{ maxRangeBytes: 1 << 28, slowestBytesPerSecond: 0, bytesPerSecond: 1_500_000 },
+    },
+    { onSpans: () => {}, onReceived: () => {}, onRequest: () => {} },
+  );
+  try {
+    const started = performance.now();
+    await Promise.all(
+      [...archives].map(([path, archive]) =>
+        engine.run(jobFor(archive, { path, file: scratch('rate', path) }), server.base),
+      ),
+    );
+    // 1.84 MB, of which a quarter of a second may be ahead and the last pieces are not waited for.
+    expect(performance.now() - started).toBeGreaterThan(400);
+  } finally {
+    await engine.close();
+    await server.close();
+  }
+});
+
+afterAll(() => archives.clear());

@@ -1,0 +1,427 @@
+import * as fs from 'node:fs';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { type Cdn, getObject } from '../../../src/cdn/transport/get-object.ts';
+import { Hosts } from '../../../src/cdn/transport/hosts.ts';
+import { HttpClient } from '../../../src/cdn/transport/http.ts';
+import { unlimited } from '../../../src/cdn/transport/rate-limit.ts';
+import { type Engine, localEngine } from '../../../src/fetch/transfer/engine.ts';
+import type { RangeJob, RangeResult, RangeTarget } from '../../../src/fetch/transfer/fetch-range.ts';
+import { type TransferOptions, transfer } from '../../../src/fetch/transfer/transfer.ts';
+import { mergeSpans, type Span, spanBytes } from '../../../src/store/spans.ts';
+import { freePort } from '../../support/loopback.ts';
+import { always, atFirst, type Lie, type LyingServer, lyingServer } from '../../support/lying-server.ts';
+import { scratchFolder } from '../../support/scratch.ts';
+import { describeTmpfs, withTmpfs } from '../../support/tmpfs.ts';
+import { archiveOf, chunkedEntry, expectRight, jobFor, type TestArchive, wholeEntry } from '../archive.ts';
+
+const scratch = scratchFolder();
+const limits = { connectMs: 1000, idleMs: 300, connections: 8 };
+/** Six objects of four entries each. */
+const objects = new Map<string, TestArchive>(
+  Array.from({ length: 6 }, (_, i) => [
+    `tpr/x/data/archive${i}`,
+    archiveOf(
+      [
+        chunkedEntry(30_000, 8000, i * 4),
+        wholeEntry(9000, i * 4 + 1),
+        chunkedEntry(12_000, 4000, i * 4 + 2),
+        wholeEntry(7000, i * 4 + 3),
+      ],
+      [50, 100, 0, 2000],
+    ),
+  ]),
+);
+
+let servers: LyingServer[] = [];
+let engines: Engine[] = [];
+let number = 0;
+let spans: Map<string, Span[]>;
+let done: string[];
+
+beforeEach(() => {
+  number += 1;
+  spans = new Map();
+  done = [];
+});
+afterEach(async () => {
+  await Promise.all(engines.map((engine) => engine.close()));
+  await Promise.all(servers.map((server) => server.close()));
+  engines = [];
+  servers = [];
+});
+
+/** Starts one host for each lie; all have the same objects. */
+async function startHosts(...lies: (LyingServer['lie'] | undefined)[]): Promise<Hosts> {
+  for (const lie of lies) {
+    const server = await lyingServer([...objects].map(([path, { bytes }]) => [path, bytes]));
+    if (lie !== undefined) server.lie = lie;
+    servers.push(server);
+  }
+  return new Hosts(servers.map(({ base }) => ({ base, fallback: false })));
+}
+
+function engine(): Engine {
+  const started = localEngine(
+    { limits, temporary: scratch('tmp'), maxRangeBytes: 1 << 28, slowestBytesPerSecond: 0 },
+    {
+      onSpans: (path, found) => spans.set(path, [...(spans.get(path) ?? []), ...found]),
+      onReceived: () => {},
+      onRequest: () => {},
+    },
+  );
+  engines.push(started);
+  return started;
+}
+
+const fileOf = (path: string): string => scratch(`run${number}`, path);
+const jobs = (more: Partial<RangeJob> = {}): RangeJob[] =>
+  [...objects].map(([path, archive]) => jobFor(archive, { path, file: fileOf(path), ...more }));
+
+function run(
+  hosts: Hosts,
+  more: Partial<TransferOptions> & { work?: Iterable<RangeJob> } = {},
+): ReturnType<typeof transfer> {
+  const { work = jobs(), ...options } = more;
+  return transfer(work, {
+    ...{ hosts, engine: options.engine ?? engine(), jobs: 4, attemptsPerHost: 3, kind: 'data' },
+    onDone: (_, target) => done.push(target.ekey),
+    ...options,
+  });
+}
+
+const requests = (): number => servers.reduce((sum, { asked }) => sum + asked.length, 0);
+const entries = [...objects.values()].flatMap(({ places }) => places);
+const wanted = entries.reduce((sum, { size }) => sum + size, 0);
+
+/** Everything that was reported is right, and so much of it there is. */
+function expectHeld(bytes: number): void {
+  let held = 0;
+  for (const [path, found] of spans) {
+    expectRight(fileOf(path), found, objects.get(path)!.bytes);
+    held += spanBytes(mergeSpans(found));
+  }
+  expect(held).toBe(bytes);
+}
+
+describe('honest hosts', () => {
+  test('all carry, and every entry is told once when it is on disk', async () => {
+    const hosts = await startHosts(undefined, undefined, undefined);
+    const failures = await run(hosts, {
+      onDone(job, target) {
+        const bytes = fs.readFileSync(job.file).subarray(target.offset, target.offset + target.size);
+        expect(
+          bytes.equals(Buffer.from(objects.get(job.path)!.bytes.subarray(target.offset, target.offset + target.size))),
+        ).toBe(true);
+        done.push(target.ekey);
+      },
+    });
+    expect(failures).toEqual([]);
+    expectHeld(wanted);
+    expect(done.toSorted()).toEqual(entries.map(({ ekey }) => ekey).toSorted());
+    expect(requests()).toBe(objects.size);
+    for (const { asked } of servers) expect(asked.length).toBeGreaterThan(0);
+  });
+
+  test('nothing to do asks nobody', async () => {
+    expect(await run(await startHosts(undefined), { work: [] })).toEqual([]);
+    expect(requests()).toBe(0);
+  });
+});
+
+describe('hosts that lie', () => {
+  const lies: [string, Lie][] = [
+    ['hangs up', { kind: 'hang up' }],
+    ['has nothing', { kind: 'status', status: 404 }],
+    ['is broken', { kind: 'status', status: 500 }],
+    ['answers a page of HTML with 200', { kind: 'html' }],
+    ['knows no ranges', { kind: 'whole' }],
+    ['leaves Content-Range away', { kind: 'content-range', value: undefined }],
+    ['promises more', { kind: 'length', off: 5 }],
+    ['cuts at once', { kind: 'cut', after: 0 }],
+    ['stalls', { kind: 'stall', after: 10_000 }],
+    ['changes a byte', { kind: 'flip', offset: 20_000 }],
+    ['sends another place', { kind: 'shift', by: -8 }],
+    ['packs', { kind: 'gzip' }],
+    ['never ends', { kind: 'endless' }],
+  ];
+
+  test.each(lies)('one of three that %s: the others carry it', async (_, lie) => {
+    const hosts = await startHosts(always(lie), undefined, undefined);
+    expect(await run(hosts)).toEqual([]);
+    expectHeld(wanted);
+    expect(done).toHaveLength(entries.length);
+    // No job is asked of the liar twice.
+    expect(servers[0]!.asked.length).toBeLessThanOrEqual(objects.size);
+    expect(requests()).toBeLessThanOrEqual(objects.size + servers[0]!.asked.length);
+  });
+
+  test.each(lies)('two of three that %s: the third one carries it', async (_, lie) => {
+    const hosts = await startHosts(always(lie), undefined, always(lie));
+    expect(await run(hosts)).toEqual([]);
+    expectHeld(wanted);
+    expect(requests()).toBeLessThanOrEqual(3 * objects.size);
+  });
+
+  test.each(lies.filter(([name]) => name !== 'never ends' && name !== 'knows no ranges'))(
+    'a host that %s for a moment is asked again',
+    async (_, lie) => {
+      const hosts = await startHosts(atFirst(lie));
+      // One that says it has not got it is believed: only a second run asks it again.
+      const failures = await run(hosts);
+      if (failures.length > 0) {
+        expect(lie.kind).toBe('status');
+        expect(await run(hosts, { work: jobs() })).toEqual([]);
+      }
+      expectHeld(wanted);
+    },
+  );
+
+  test('only what was damaged is asked again, from another host', async () => {
+    const [path, archive] = [...objects][0]!;
+    const damaged = archive.places[2]!;
+    const hosts = await startHosts(
+      always({ kind: 'flip', offset: damaged.offset + 9000 }),
+      always({ kind: 'flip', offset: damaged.offset + 9000 }),
+      undefined,
+    );
+    expect(await run(hosts, { work: [jobFor(archive, { path, file: fileOf(path) })] })).toEqual([]);
+    expectHeld(archive.places.reduce((sum, { size }) => sum + size, 0));
+    expect(done.toSorted()).toEqual(archive.places.map(({ ekey }) => ekey).toSorted());
+    const asked = servers.flatMap((server) => server.asked).sort((x, y) => x.at - y.at);
+    for (const { range } of asked.slice(1)) {
+      // The chunks before the damage are kept, so not even the whole entry is asked again.
+      expect(range!.start).toBeGreaterThan(damaged.offset + 4000);
+      expect(range!.end).toBe(damaged.offset + damaged.size);
+    }
+    expect(new Set(asked.map(({ range }) => range!.start)).size).toBeLessThanOrEqual(2);
+    // Each of the two liars at most once.
+    expect(asked.length).toBeLessThanOrEqual(3);
+  });
+
+  test('a dead host costs a moment', async () => {
+    const alive = await startHosts(undefined, undefined);
+    const hosts = new Hosts([{ base: `http://127.0.0.1:${await freePort()}`, fallback: false }, ...alive.all]);
+    const started = performance.now();
+    expect(await run(hosts)).toEqual([]);
+    expect(performance.now() - started).toBeLessThan(15_000);
+    expectHeld(wanted);
+    expect(requests()).toBe(objects.size);
+  });
+
+  test('a host without configs still serves data, and one without data still serves configs', async () => {
+    const hosts = await startHosts(undefined, undefined);
+    const config = new TextEncoder().encode('a config');
+    servers[1]!.objects.set('tpr/x/config/c', config);
+    const http = new HttpClient(limits);
+    const cdn: Cdn = { http, hosts, rate: unlimited, attemptsPerHost: 3 };
+    for (let i = 0; i < 6; i++) {
+      await getObject(cdn, { path: 'tpr/x/config/c', kind: 'config', maxSize: 100, check: () => {} });
+    }
+    const without = servers[0]!;
+    expect(without.asked.length).toBeLessThanOrEqual(3);
+    without.asked.length = 0;
+    expect(await run(hosts)).toEqual([]);
+    expect(without.asked.length).toBeGreaterThan(0);
+    await http.close();
+  });
+
+  test('Retry-After is waited for', async () => {
+    const hosts = await startHosts((_, count) =>
+      count === 1 ? { kind: 'status', status: 503, retryAfter: '1' } : undefined,
+    );
+    expect(await run(hosts, { work: jobs().slice(0, 1) })).toEqual([]);
+    const [first, second] = servers[0]!.asked;
+    expect(second!.at - first!.at).toBeGreaterThan(950);
+    expect(requests()).toBe(2);
+  });
+
+  test('a host that broke off and is right in between comes to its end, chunk by chunk', async () => {
+    const hosts = await startHosts(always({ kind: 'cut', after: 12_000 }));
+    expect(await run(hosts, { attemptsPerHost: 5 })).toEqual([]);
+    expectHeld(wanted);
+  });
+});
+
+describe('no host is right', () => {
+  test('what is missing is named, the rest is held, and nobody is asked for ever', async () => {
+    const lie = always({ kind: 'flip', offset: 20_000 });
+    const failures = await run(await startHosts(lie, lie), { attemptsPerHost: 2 });
+    expect(failures).toHaveLength(objects.size);
+    for (const failure of failures) {
+      const { places } = objects.get(failure.path)!;
+      expect(failure).toMatchObject({ code: 'E_NETWORK_EXHAUSTED', ekeys: [places[0]!.ekey] });
+    }
+    expect(done).toHaveLength(entries.length - objects.size);
+    for (const [path, found] of spans) expectRight(fileOf(path), found, objects.get(path)!.bytes);
+    // Two hosts, two tries each, and one more for the part of the first entry that was right.
+    expect(requests()).toBeLessThanOrEqual(objects.size * (2 * 2 + 1));
+  });
+
+  test('what nobody has is not found, after one question to each', async () => {
+    const lie = always({ kind: 'status', status: 404 });
+    const failures = await run(await startHosts(lie, lie, lie));
+    expect(failures.map(({ code }) => code)).toEqual(new Array(objects.size).fill('E_NOT_FOUND'));
+    expect(requests()).toBe(3 * objects.size);
+    expect(spans.size).toBe(0);
+  });
+
+  test('when none knows ranges that is found out soon, and whole objects are taken when allowed', async () => {
+    const hosts = await startHosts(always({ kind: 'whole' }), always({ kind: 'html' }));
+    const failures = await run(hosts);
+    expect(failures).toHaveLength(objects.size);
+    expect(hosts.noneKnowsRanges('data')).toBe(true);
+    expect(requests()).toBeLessThanOrEqual(4 * objects.size);
+    expect(await run(hosts, { work: jobs({ allowWhole: true }) })).toEqual([]);
+    expectHeld(wanted);
+  });
+});
+
+describe('an interruption', () => {
+  test('ends soon, with E_ABORTED, and what was right stays', async () => {
+    const hosts = await startHosts(always({ kind: 'drip', bytes: 5000, everyMs: 250 }));
+    const controller = new AbortController();
+    const started = performance.now();
+    setTimeout(() => controller.abort(), 600);
+    await expect(run(hosts, { signal: controller.signal })).rejects.toMatchObject({ code: 'E_ABORTED' });
+    expect(performance.now() - started).toBeLessThan(15_000);
+    let held = 0;
+    for (const [path, found] of spans) {
+      expectRight(fileOf(path), found, objects.get(path)!.bytes);
+      held += spanBytes(mergeSpans(found));
+    }
+    expect(held).toBeGreaterThan(8000);
+    expect(held).toBeLessThan(wanted);
+    // No job that had not begun was begun.
+    expect(requests()).toBeLessThanOrEqual(4);
+  });
+
+  test('lets what is nearly there come to its end', async () => {
+    const hosts = await startHosts(always({ kind: 'drip', bytes: 20_000, everyMs: 60 }));
+    const signal = AbortSignal.timeout(70);
+    await expect(run(hosts, { signal, jobs: 1 })).rejects.toMatchObject({ code: 'E_ABORTED' });
+    expect(done).toHaveLength(4);
+    expect(requests()).toBe(1);
+  });
+
+  test('ends at once while a host asked to be left alone', async () => {
+    const hosts = await startHosts(always({ kind: 'status', status: 503, retryAfter: '60' }));
+    const started = performance.now();
+    await expect(run(hosts, { signal: AbortSignal.timeout(200) })).rejects.toMatchObject({ code: 'E_ABORTED' });
+    expect(performance.now() - started).toBeLessThan(15_000);
+  });
+
+  test('before it began does nothing', async () => {
+    await expect(run(await startHosts(undefined), { signal: AbortSignal.abort() })).rejects.toMatchObject({
+      code: 'E_ABORTED',
+    });
+    expect(requests()).toBe(0);
+  });
+});
+
+describeTmpfs('a full disk', () => {
+  test('ends it all with E_STORE_FULL; no entry is called done that is not on disk', async () => {
+    const hosts = await startHosts(undefined, undefined);
+    await withTmpfs('64k', async (folder) => {
+      const work = jobs().map((job) => ({ ...job, file: `${folder}/${job.path}` }));
+      const onDone = (job: RangeJob, target: RangeTarget): void => {
+        const bytes = fs.readFileSync(job.file).subarray(target.offset, target.offset + target.size);
+        const right = objects.get(job.path)!.bytes.subarray(target.offset, target.offset + target.size);
+        if (!bytes.equals(Buffer.from(right))) throw new Error('called done, but not on disk');
+      };
+      await expect(run(hosts, { work, onDone, jobs: 2 })).rejects.toMatchObject({ code: 'E_STORE_FULL' });
+      expect(requests()).toBeLessThanOrEqual(4);
+    });
+  });
+});
+
+describe('the order of work', () => {
+  /** An engine that does nothing, but as asked. */
+  function fakeEngine(
+    answer: (job: RangeJob, base: string) => Partial<RangeResult> | Promise<Partial<RangeResult>>,
+  ): Engine & { aborts: number } {
+    return {
+      aborts: 0,
+      async run(job, base) {
+        const given = await answer(job, base);
+        return { verified: job.targets.map(({ size }) => size), rangeServed: true, error: undefined, ...given };
+      },
+      abort() {
+        this.aborts += 1;
+      },
+      close: async () => {},
+    };
+  }
+  const hosts = (): Hosts =>
+    new Hosts([
+      { base: 'http://a', fallback: false },
+      { base: 'http://b', fallback: false },
+    ]);
+  const job = (i: number, targets: RangeTarget[]): RangeJob => ({
+    ...{ path: `p${i}`, file: `f${i}`, targets, start: targets[0]!.offset },
+    end: Math.max(...targets.map(({ offset, size }) => offset + size)),
+  });
+  const target = (i: number, held = 0): RangeTarget => ({ ekey: `e${i}`, offset: i * 100, size: 100, held });
+
+  test('so many at a time and no more, in the order given, each made when its turn comes', async () => {
+    let made = 0;
+    let running = 0;
+    let most = 0;
+    const order: string[] = [];
+    function* make(): Generator<RangeJob> {
+      for (let i = 0; i < 50; i++) {
+        made += 1;
+        expect(made - order.length).toBeLessThanOrEqual(8);
+        yield job(i, [target(0)]);
+      }
+    }
+    const busy = fakeEngine(async ({ path }) => {
+      order.push(path);
+      running += 1;
+      most = Math.max(most, running);
+      await new Promise((resolve) => setTimeout(resolve, 2));
+      running -= 1;
+      return {};
+    });
+    expect(await run(hosts(), { work: make(), engine: busy, jobs: 3 })).toEqual([]);
+    expect(most).toBe(3);
+    expect(order).toEqual(Array.from({ length: 50 }, (_, i) => `p${i}`));
+  });
+
+  test('neighbours that are left are asked in one range, others apart, and starts that are verified not again', async () => {
+    const asked: RangeJob[] = [];
+    const wrong = { code: 'E_INTEGRITY', message: 'wrong', hint: undefined, data: {} };
+    const picky = fakeEngine((given) => {
+      asked.push(given);
+      if (asked.length > 1) return {};
+      return { verified: [100, 30, 0, 100, 60], error: wrong };
+    });
+    const targets = [0, 1, 2, 3, 4].map((i) => target(i));
+    expect(await run(hosts(), { work: [job(0, targets)], engine: picky })).toEqual([]);
+    expect(asked.slice(1)).toEqual([
+      { path: 'p0', file: 'f0', start: 130, end: 300, targets: [target(1, 30), target(2)] },
+      { path: 'p0', file: 'f0', start: 460, end: 500, targets: [target(4, 60)] },
+    ]);
+    expect(done).toEqual(['e0', 'e3', 'e1', 'e2', 'e4']);
+  });
+
+  test('trouble of this machine ends the others, and no new one begins', async () => {
+    let runs = 0;
+    const full = fakeEngine(() => {
+      runs += 1;
+      return { verified: [0], error: { code: 'E_STORE_FULL', message: 'full', hint: 'Free some.', data: {} } };
+    });
+    const work = Array.from({ length: 40 }, (_, i) => job(i, [target(0)]));
+    await expect(run(hosts(), { work, engine: full, jobs: 4 })).rejects.toMatchObject({
+      code: 'E_STORE_FULL',
+      hint: 'Free some.',
+    });
+    expect(full.aborts).toBeGreaterThan(0);
+    expect(runs).toBeLessThanOrEqual(8);
+  });
+
+  test('a bug comes out as it is', async () => {
+    const bug = new TypeError('a bug');
+    const broken = fakeEngine(() => Promise.reject(bug));
+    await expect(run(hosts(), { work: [job(0, [target(0)])], engine: broken })).rejects.toBe(bug);
+  });
+});
