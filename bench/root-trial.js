@@ -6,12 +6,28 @@
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import * as fs from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
 import { bin } from './parts.js';
 
-const load = (path) => import(join(bin, '../../dist/src', path));
+/** A module of the source beside the program, built for this process. */
+async function load(path) {
+  const root = join(dirname(bin), '..');
+  const outfile = join(fs.mkdtempSync(join(root, 'node_modules', '.bench-')), 'module.mjs');
+  await build({
+    entryPoints: [join(root, 'src', path)],
+    outfile,
+    bundle: true,
+    format: 'esm',
+    platform: 'node',
+    external: ['better-sqlite3'],
+    banner: { js: "import { createRequire as of } from 'node:module'; const require = of(import.meta.url);" },
+  });
+  return import(outfile);
+}
+
 /** Of wow 11.2.7.65299. */
 const gameRows = 2_974_106;
 const named = 237_592;
@@ -39,8 +55,8 @@ async function measured(body) {
 
 /** Writes a root a block at a time: as one content its rows would be objects of a gigabyte. The first blocks have names. */
 async function makeRoot(file, rows) {
-  const { encodeWowRoot } = await load('formats/roots/wow.js');
-  const { nameHash } = await load('core/jenkins.js');
+  const { encodeWowRoot } = await load('formats/roots/wow.ts');
+  const { nameHash } = await load('core/jenkins.ts');
   const fd = fs.openSync(`${file}.part`, 'w');
   const list = fs.openSync(`${file}.csv`, 'w');
   const namedRows = Math.round((named / gameRows) * rows);
@@ -63,7 +79,7 @@ async function makeRoot(file, rows) {
 }
 
 async function decode(file) {
-  const { decodeWowRoot, fillFileDataIds, rowCkey } = await load('formats/roots/wow.js');
+  const { decodeWowRoot, fillFileDataIds, rowCkey } = await load('formats/roots/wow.ts');
   const { value, figures } = await measured(async () => {
     const root = decodeWowRoot(fs.readFileSync(file));
     const ids = fillFileDataIds(root);
@@ -73,9 +89,9 @@ async function decode(file) {
 }
 
 async function open(folder, file) {
-  const { openWowRoot } = await load('builds/roots/wow.js');
-  const { ListfileIndex } = await load('builds/listfile-index.js');
-  const { storeLayout } = await load('store/layout.js');
+  const { openWowRoot } = await load('builds/roots/wow.ts');
+  const { ListfileIndex } = await load('builds/listfile/listfile-index.ts');
+  const { storeLayout } = await load('store/layout.ts');
   const layout = storeLayout(folder);
   const place = { layout, file, ckey: 'f'.repeat(32), listfile: ListfileIndex.open(layout) };
   const { value: root, figures: opened } = await measured(async () => openWowRoot(place));
@@ -93,8 +109,8 @@ async function open(folder, file) {
 }
 
 async function importNames(folder, file) {
-  const { importListfile } = await load('builds/listfile-import.js');
-  const { storeLayout } = await load('store/layout.js');
+  const { importListfile } = await load('builds/listfile/listfile-import.ts');
+  const { storeLayout } = await load('store/layout.ts');
   await importListfile(storeLayout(folder), fs.createReadStream(file));
 }
 

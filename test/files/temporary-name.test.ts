@@ -1,10 +1,9 @@
 import { once } from 'node:events';
-import { resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { expect, test } from '@jest/globals';
+import { builtModule } from '../support/built-module.ts';
 
-const module = pathToFileURL(resolve('dist/src/files/durable.js')).href;
+const module = builtModule('src/files/durable.ts');
 const code = `
   import { parentPort } from 'node:worker_threads';
   Date.now = () => 1;

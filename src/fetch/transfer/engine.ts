@@ -16,6 +16,8 @@ export interface EngineOptions {
   slowestBytesPerSecond: number;
   /** Threads that work beside each other, each with an engine like this. */
   threads?: number;
+  /** The file that a thread runs; absent: the one that lies beside this program. */
+  workerUrl?: URL | undefined;
   /** Bytes a second for all transfers together; undefined for no limit. */
   bytesPerSecond?: number | undefined;
 }
@@ -72,8 +74,9 @@ export type FromWorker =
  */
 export function threadEngine(threads: number, options: EngineOptions, events: EngineEvents): Engine {
   const connections = Math.ceil(options.limits.connections / threads);
+  const { workerUrl = new URL('./transfer-worker.js', import.meta.url), ...shared } = options;
   const workers = Array.from({ length: threads }, () =>
-    startWorker({ ...options, threads, limits: { ...options.limits, connections } }, events),
+    startWorker(workerUrl, { ...shared, threads, limits: { ...options.limits, connections } }, events),
   );
   return {
     async run(job, base) {
@@ -96,8 +99,8 @@ interface RunningWorker {
   close(): Promise<void>;
 }
 
-function startWorker(options: EngineOptions, events: EngineEvents): RunningWorker {
-  const thread = new Worker(new URL('./transfer-worker.js', import.meta.url), {
+function startWorker(url: URL, options: EngineOptions, events: EngineEvents): RunningWorker {
+  const thread = new Worker(url, {
     workerData: options,
     // Pieces of bodies die young: a small young generation gives their memory back soon.
     resourceLimits: { maxYoungGenerationSizeMb: youngSpaceMb },

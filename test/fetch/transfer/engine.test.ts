@@ -1,10 +1,9 @@
-import { existsSync } from 'node:fs';
-import { pathToFileURL } from 'node:url';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Engine, EngineEvents, EngineOptions } from '../../../src/fetch/transfer/engine.ts';
 import * as source from '../../../src/fetch/transfer/engine.ts';
 import type { RangeJob } from '../../../src/fetch/transfer/fetch-range.ts';
 import { mergeSpans, type Span, spanBytes } from '../../../src/store/spans.ts';
+import { builtModule } from '../../support/built-module.ts';
 import { always, type LyingServer, lyingServer } from '../../support/lying-server.ts';
 import { scratchFolder } from '../../support/scratch.ts';
 import { archiveOf, chunkedEntry, expectRight, jobFor, type TestArchive, wholeEntry } from '../archive.ts';
@@ -21,15 +20,11 @@ const total = [...archives.values()].reduce(
   0,
 );
 
-/** Threads run the program as it is built: a thread of Node knows no TypeScript. */
-async function builtEngine(): Promise<typeof source> {
-  if (!existsSync('dist/src/fetch/transfer/engine.js')) throw new Error('the program is not built: npm run build');
-  return import(pathToFileURL('dist/src/fetch/transfer/engine.js').href);
-}
+const workerUrl = new URL(builtModule('src/fetch/transfer/transfer-worker.ts'));
 
 const kinds: [string, (options: EngineOptions, events: EngineEvents) => Promise<Engine>][] = [
   ['in this thread', async (options, events) => source.localEngine(options, events)],
-  ['in two threads', async (options, events) => (await builtEngine()).threadEngine(2, options, events)],
+  ['in two threads', async (options, events) => source.threadEngine(2, { ...options, workerUrl }, events)],
 ];
 
 describe.each(kinds)('an engine %s', (kind, make) => {

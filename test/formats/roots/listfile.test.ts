@@ -1,6 +1,4 @@
 import { spawnSync } from 'node:child_process';
-import { resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { describe, expect, test } from '@jest/globals';
 import { isPakratError } from '../../../src/core/errors.ts';
 import { md5Hex } from '../../../src/core/hash.ts';
@@ -11,6 +9,7 @@ import {
   listfileRows,
   readListfile,
 } from '../../../src/formats/roots/listfile.ts';
+import { builtModule } from '../../support/built-module.ts';
 import { describeConformance } from '../../support/conformance.ts';
 import { expectHostileSafe, randomSource } from '../../support/hostile.ts';
 import { makeSyntheticCdn } from './synthetic-cdn.ts';
@@ -192,9 +191,11 @@ describeConformance('lists of a generator that is not ours', () => {
   });
 });
 
+const listfileModule = builtModule('src/formats/roots/listfile.ts');
+
 test('a list as long as the real one: two million lines, read in a process that could not hold them', () => {
   const script = `
-    import { ListfileScanner } from ${JSON.stringify(pathToFileURL(resolve('dist/src/formats/roots/listfile.js')).href)};
+    import { ListfileScanner } from ${JSON.stringify(listfileModule)};
     const line = (_, i) => (1_000_000 + i) + ';world/maps/zone_' + (i % 97) + '/textures/tile_' + i + '_lod.blp\\n';
     const chunk = new TextEncoder().encode(Array.from({ length: 1000 }, line).join(''));
     const scanner = new ListfileScanner();

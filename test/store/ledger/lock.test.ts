@@ -1,18 +1,16 @@
-import { existsSync } from 'node:fs';
-import { pathToFileURL } from 'node:url';
 import { expect, test } from '@jest/globals';
 import { lockStore } from '../../../src/store/ledger/lock.ts';
+import { builtModule } from '../../support/built-module.ts';
 import { runInChild } from '../../support/child.ts';
 import { scratchFolder } from '../../support/scratch.ts';
 
 const scratch = scratchFolder();
+const lockModule = builtModule('src/store/ledger/lock.ts');
 
 /** Another process that takes the lock with the built program and keeps it. */
 function holder(path: string): ReturnType<typeof runInChild> {
-  const built = 'dist/src/store/ledger/lock.js';
-  if (!existsSync(built)) throw new Error('the program is not built: npm run build');
   return runInChild(`
-    import { lockStore } from '${pathToFileURL(built)}';
+    import { lockStore } from '${lockModule}';
     const release = lockStore(${JSON.stringify(path)});
     console.log('locked');
     setInterval(() => release.length, 1000);
