@@ -1,5 +1,5 @@
 import { isKeyHex, toHex } from '../core/bytes.ts';
-import { codeOf, isPakratError, PakratError } from '../core/errors.ts';
+import { codeOf, isPakratError, isUnavailable, PakratError } from '../core/errors.ts';
 import { md5Hasher } from '../core/hash.ts';
 import { normalizeName } from '../core/jenkins.ts';
 import type { CkeyEntry } from '../formats/manifests/encoding.ts';
@@ -231,10 +231,7 @@ async function* readContent(build: Build, file: BuildFile, part: ResolvedPart): 
       checkContent(file, part, toHex(hash.digest()));
       return;
     } catch (error) {
-      const another =
-        i + 1 < places.length &&
-        !begun &&
-        ['E_KEY_MISSING', 'E_NOT_FOUND', 'E_NETWORK_EXHAUSTED', 'E_OFFLINE'].includes(codeOf(error) ?? '');
+      const another = i + 1 < places.length && !begun && (isUnavailable(error) || codeOf(error) === 'E_KEY_MISSING');
       if (!another) throw refused(file, error);
     }
   }

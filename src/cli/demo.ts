@@ -1,8 +1,7 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { importListfile } from '../builds/listfile/listfile-import.ts';
-import { abortError } from '../cdn/transport/http-head.ts';
-import { codeOf, PakratError } from '../core/errors.ts';
+import { abortError, codeOf, PakratError } from '../core/errors.ts';
 import { nameMatcher } from '../core/glob.ts';
 import { encodeKeyList } from '../formats/configs/key-list.ts';
 import { encodeListfile } from '../formats/roots/listfile.ts';

@@ -1,4 +1,4 @@
-import { isPakratError } from '../core/errors.ts';
+import { isOurTrouble } from '../core/errors.ts';
 import type { Selection } from '../fetch/plan/selection.ts';
 import type { BuildRow, Ledger } from '../store/ledger/ledger.ts';
 import { planSync } from '../sync/sync-build.ts';
@@ -39,7 +39,7 @@ async function recount(session: Session, row: BuildRow, damages: readonly Damage
       build.close();
     }
   } catch (error) {
-    if (!isPakratError(error) || error.code === 'E_ABORTED' || error.code.startsWith('E_STORE')) throw error;
+    if (isOurTrouble(error)) throw error;
     countOff(store.ledger, row, damages);
   }
 }

@@ -1,7 +1,7 @@
 import type { EntryPlace } from '../builds/objects.ts';
 import type { Cdn } from '../cdn/transport/get-object.ts';
 import type { HealthKind } from '../cdn/transport/hosts.ts';
-import { isPakratError } from '../core/errors.ts';
+import { isOurTrouble, isUnavailable } from '../core/errors.ts';
 import { completeLoose, entryJobs, isHeld, smallObject } from '../fetch/store-objects.ts';
 import type { RangeJob } from '../fetch/transfer/fetch-range.ts';
 import { transfer } from '../fetch/transfer/transfer.ts';
@@ -68,7 +68,7 @@ async function repairGroup(session: Session, identity: BuildRow, damages: readon
     await bringEntries(session, cdn, { kind: 'data', jobs: dataJobs(session, damages) });
     await bringEntries(session, cdn, { kind: 'patch', jobs: patchJobs(session, damages) });
   } catch (error) {
-    if (!isPakratError(error) || error.code === 'E_ABORTED' || error.code.startsWith('E_STORE')) throw error;
+    if (isOurTrouble(error)) throw error;
   }
   session.committer.flush();
   return damages.filter((damage) => isHeldAgain(session, damage)).length;
@@ -96,7 +96,7 @@ async function bringObjects(session: Session, damages: readonly BroughtDamage[])
     try {
       await smallObject(session.fetchTools(), name, (bytes) => check(name, bytes));
     } catch (error) {
-      if (!isPakratError(error) || (error.code !== 'E_NOT_FOUND' && error.code !== 'E_NETWORK_EXHAUSTED')) throw error;
+      if (!isUnavailable(error)) throw error;
     }
   }
 }

@@ -96,3 +96,29 @@ export function codeOf(error: unknown): string | undefined {
   const code = error !== null && typeof error === 'object' ? (error as { code?: unknown }).code : undefined;
   return typeof code === 'string' ? code : undefined;
 }
+
+/** True for bytes that are not what they claim to be: malformed, or with another hash. */
+export function isDamage(error: unknown): error is PakratError {
+  const code = codeOf(error);
+  return code?.startsWith('E_FORMAT') === true || code === 'E_INTEGRITY';
+}
+
+/** True for something that nobody has, nobody gave, or nobody may be asked for: what does not need it can go on. */
+export function isUnavailable(error: unknown): error is PakratError {
+  return ['E_NOT_FOUND', 'E_NETWORK_EXHAUSTED', 'E_OFFLINE'].includes(codeOf(error) ?? '');
+}
+
+/** True for trouble with the store: a full disk, no permission, a damaged ledger. */
+export function isStoreTrouble(error: unknown): error is PakratError {
+  return codeOf(error)?.startsWith('E_STORE') === true;
+}
+
+/** True for what no host, file or key is to blame for: the store's trouble, an interruption, a bug. Work as a whole ends with it. */
+export function isOurTrouble(error: unknown): boolean {
+  return !isPakratError(error) || error.code === 'E_ABORTED' || isStoreTrouble(error);
+}
+
+/** The error of work that was interrupted. */
+export function abortError(): PakratError {
+  return new PakratError('E_ABORTED', 'interrupted', { hint: 'Run the same command again to go on.' });
+}

@@ -13,7 +13,7 @@ import {
 } from '../builds/files.ts';
 import { missingKeys } from '../builds/keys/missing-keys.ts';
 import type { EntryPlace } from '../builds/objects.ts';
-import { isPakratError } from '../core/errors.ts';
+import { isUnavailable } from '../core/errors.ts';
 import { localeNames } from '../formats/roots/locale.ts';
 import type { Source, SourceEntry } from './source.ts';
 
@@ -71,8 +71,7 @@ export function buildSource(build: Build, options: BuildSourceOptions): BuildSou
         await build.objects.entries(places);
       } catch (error) {
         // One that cannot be had must not keep the others back: each says so itself when it is read.
-        if (!isPakratError(error) || !['E_NOT_FOUND', 'E_NETWORK_EXHAUSTED', 'E_OFFLINE'].includes(error.code))
-          throw error;
+        if (!isUnavailable(error)) throw error;
       }
     },
     read: ({ file }) => readFile(build, file),

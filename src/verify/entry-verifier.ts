@@ -1,5 +1,5 @@
 import { equalBytes, fromHex, toHex } from '../core/bytes.ts';
-import { isPakratError, PakratError } from '../core/errors.ts';
+import { isPakratError, isStoreTrouble, PakratError } from '../core/errors.ts';
 import { type Hasher, md5, md5Hasher } from '../core/hash.ts';
 import { type BlteHeader, bltePrefixSize, decodeBlteHeader, decodeBltePrefix } from '../formats/blte/header.ts';
 import type { Spool, Stage } from './hash-buffer.ts';
@@ -108,7 +108,7 @@ export class EntryVerifier {
       }
     } catch (error) {
       this.close();
-      if (isPakratError(error) && !error.code.startsWith('E_STORE')) this.failure ??= error;
+      if (isPakratError(error) && !isStoreTrouble(error)) this.failure ??= error;
       throw error;
     }
   }

@@ -1,6 +1,6 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
-import { codeOf } from '../../core/errors.ts';
+import { codeOf, isDamage } from '../../core/errors.ts';
 import { writeFileDurable } from '../../files/durable.ts';
 import type { CdnConfig } from '../../formats/configs/cdn-config.ts';
 import { encodeArchiveGroup } from '../../formats/indices/archive-group.ts';
@@ -29,10 +29,6 @@ export async function openGroup(place: BuildPlace, cdnConfig: CdnConfig): Promis
   const { bytes } = encodeArchiveGroup(indices);
   writeFileDurable(file, bytes, store.layout.temporary);
   return new PagedIndex(file);
-}
-
-function isDamage(error: unknown): boolean {
-  return codeOf(error)?.startsWith('E_FORMAT') === true || codeOf(error) === 'E_INTEGRITY';
 }
 
 /** The index of the loose objects; undefined when the CDN config names none. */

@@ -1,4 +1,4 @@
-import { isPakratError } from '../../core/errors.ts';
+import { isOurTrouble } from '../../core/errors.ts';
 import { decodeProductConfig } from '../../formats/configs/product-config.ts';
 import type { Store } from '../../store/store.ts';
 import type { Objects } from '../objects.ts';
@@ -19,6 +19,6 @@ export async function learnObjectKey(place: {
     const { decryptionKeyName } = decodeProductConfig(bytes);
     if (decryptionKeyName !== undefined) place.store.objectKeys.learn(cdnPath, decryptionKeyName);
   } catch (error) {
-    if (!isPakratError(error) || error.code === 'E_ABORTED' || error.code.startsWith('E_STORE')) throw error;
+    if (isOurTrouble(error)) throw error;
   }
 }

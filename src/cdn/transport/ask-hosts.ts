@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { codeOf, messageOf, PakratError } from '../../core/errors.ts';
+import { abortError, codeOf, messageOf, PakratError } from '../../core/errors.ts';
 import type { HealthKind, Host, Hosts } from './hosts.ts';
-import { abortError, redactUrl } from './http-head.ts';
+import { redactUrl } from './http-head.ts';
 
 /** How a question to the hosts is to be put. */
 export interface AskOptions {

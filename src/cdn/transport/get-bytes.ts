@@ -1,7 +1,7 @@
 import { concatBytes } from '../../core/bytes.ts';
-import { codeOf, PakratError } from '../../core/errors.ts';
+import { abortError, codeOf, PakratError } from '../../core/errors.ts';
 import type { HttpGetter } from './http.ts';
-import { abortError, type HttpHead, redactUrl, statusError } from './http-head.ts';
+import { type HttpHead, redactUrl, statusError } from './http-head.ts';
 
 /** Limits of a download into memory. */
 export interface GetBytesOptions {

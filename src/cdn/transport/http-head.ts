@@ -9,11 +9,6 @@ export interface HttpHead {
   headers: Record<string, string>;
 }
 
-/** The error of an interrupted transfer. */
-export function abortError(): PakratError {
-  return new PakratError('E_ABORTED', 'interrupted', { hint: 'Run the same command again to go on.' });
-}
-
 /** A URL as it may be shown: without name and password. */
 export function redactUrl(url: string): string {
   return url.replace(/\/\/[^/@]*@/, '//');

@@ -1,8 +1,8 @@
 import type { Dispatcher } from 'undici';
 // The agent alone: the whole of undici takes twice as long to load, in every thread, and four times the heap to collect.
 import Agent from 'undici/lib/dispatcher/agent.js';
-import { codeOf, messageOf, PakratError } from '../../core/errors.ts';
-import { abortError, type HttpHead, redactUrl } from './http-head.ts';
+import { abortError, codeOf, messageOf, PakratError } from '../../core/errors.ts';
+import { type HttpHead, redactUrl } from './http-head.ts';
 import { bufferedConnector } from './read-buffer.ts';
 
 /** Limits of a transfer, in milliseconds. */

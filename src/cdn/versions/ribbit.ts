@@ -1,8 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { concatBytes } from '../../core/bytes.ts';
-import { codeOf, messageOf, PakratError } from '../../core/errors.ts';
+import { abortError, codeOf, messageOf, PakratError } from '../../core/errors.ts';
 import { decodeRibbit } from '../../formats/services/ribbit-mime.ts';
-import { abortError } from '../transport/http-head.ts';
 
 /*
  * Ribbit v1, the version service over plain TCP (wowdev.wiki Ribbit):

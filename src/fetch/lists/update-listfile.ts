@@ -6,7 +6,7 @@ import { type DownloadOptions, type DownloadTarget, download } from '../../cdn/t
 import type { Validators } from '../../cdn/transport/get-if-changed.ts';
 import type { HttpGetter } from '../../cdn/transport/http.ts';
 import { type HttpHead, redactUrl } from '../../cdn/transport/http-head.ts';
-import { codeOf, formatError } from '../../core/errors.ts';
+import { formatError, isDamage } from '../../core/errors.ts';
 import { makeFolderDurable, storeError, writeAll } from '../../files/durable.ts';
 import type { StoreLayout } from '../../store/layout.ts';
 import type { Ledger } from '../../store/ledger/ledger.ts';
@@ -88,7 +88,7 @@ async function takeList(layout: StoreLayout, part: Part, url: string): Promise<L
   try {
     return await replaceListfile(layout, part.read(), { url });
   } catch (error) {
-    if (codeOf(error)?.startsWith('E_FORMAT') || codeOf(error) === 'E_INTEGRITY') part.remove();
+    if (isDamage(error)) part.remove();
     throw error;
   }
 }

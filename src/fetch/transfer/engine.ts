@@ -1,9 +1,8 @@
 import { setMaxListeners } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { HttpClient, type HttpLimits } from '../../cdn/transport/http.ts';
-import { abortError } from '../../cdn/transport/http-head.ts';
 import { rateLimit, unlimited } from '../../cdn/transport/rate-limit.ts';
-import { messageOf, PakratError } from '../../core/errors.ts';
+import { abortError, messageOf, PakratError } from '../../core/errors.ts';
 import type { Span } from '../../store/spans.ts';
 import { StageRoom } from '../../verify/hash-buffer.ts';
 import { fetchRange, type RangeJob, type RangeResult } from './fetch-range.ts';

@@ -1,7 +1,7 @@
 import type { HttpGetter } from '../../cdn/transport/http.ts';
 import { checkRangeHead } from '../../cdn/transport/http-head.ts';
 import type { RateLimit } from '../../cdn/transport/rate-limit.ts';
-import { codeOf, type ErrorData, messageOf, PakratError } from '../../core/errors.ts';
+import { codeOf, type ErrorData, isStoreTrouble, messageOf, PakratError } from '../../core/errors.ts';
 import { storeError } from '../../files/durable.ts';
 import type { Span } from '../../store/spans.ts';
 import type { StageRoom } from '../../verify/hash-buffer.ts';
@@ -97,7 +97,7 @@ export async function fetchRange(
   if (reception?.problem !== undefined) errors.unshift(reception.problem);
   await writer.finish().catch((error) => errors.unshift(error));
   errors = errors.map((error) => storeError(error, job.file));
-  const local = errors.find((error) => codeOf(error)?.startsWith('E_STORE'));
+  const local = errors.find(isStoreTrouble);
   return {
     // What is not on disk is not verified, however right it was.
     verified:

@@ -1,4 +1,4 @@
-import { codeOf } from '../../core/errors.ts';
+import { isStoreTrouble } from '../../core/errors.ts';
 import { objectHash } from '../../store/layout.ts';
 import { EntryVerifier } from '../../verify/entry-verifier.ts';
 import type { Stage, StageRoom } from '../../verify/hash-buffer.ts';
@@ -47,7 +47,7 @@ function adoptFromDisk(
     }
     verifier.settle();
   } catch (error) {
-    if (codeOf(error)?.startsWith('E_STORE')) throw error;
+    if (isStoreTrouble(error)) throw error;
   }
 }
 
@@ -103,7 +103,7 @@ export class Reception {
     try {
       return this.#open(target, index);
     } catch (error) {
-      if (codeOf(error)?.startsWith('E_STORE')) throw error;
+      if (isStoreTrouble(error)) throw error;
       this.problem ??= error;
       return undefined;
     }
@@ -165,7 +165,7 @@ export class Reception {
     try {
       verifier.push(bytes);
     } catch (error) {
-      if (codeOf(error)?.startsWith('E_STORE')) throw error;
+      if (isStoreTrouble(error)) throw error;
     }
   }
 

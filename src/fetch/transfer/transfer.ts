@@ -1,8 +1,7 @@
 import PQueue from 'p-queue';
 import { askHosts } from '../../cdn/transport/ask-hosts.ts';
 import type { HealthKind, Hosts } from '../../cdn/transport/hosts.ts';
-import { abortError } from '../../cdn/transport/http-head.ts';
-import { codeOf, type ErrorCode, PakratError } from '../../core/errors.ts';
+import { abortError, codeOf, type ErrorCode, isUnavailable, PakratError } from '../../core/errors.ts';
 import type { Engine } from './engine.ts';
 import type { RangeJob, RangeTarget } from './fetch-range.ts';
 
@@ -105,10 +104,9 @@ async function runJob(job: RangeJob, options: TransferOptions): Promise<Transfer
     });
     return undefined;
   } catch (error) {
-    const code = codeOf(error);
-    if (code !== 'E_NETWORK_EXHAUSTED' && code !== 'E_NOT_FOUND') throw error;
+    if (!isUnavailable(error)) throw error;
     const ekeys = remaining.flatMap((part) => part.targets.map((target) => target.ekey));
-    const { message, hint } = error as PakratError;
+    const { code, message, hint } = error as PakratError;
     return { path: job.path, ekeys, code, message, hint };
   }
 }

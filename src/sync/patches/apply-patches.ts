@@ -1,7 +1,6 @@
 import * as fs from 'node:fs';
 import type { Build } from '../../builds/build.ts';
-import { abortError } from '../../cdn/transport/http-head.ts';
-import { codeOf, messageOf, PakratError } from '../../core/errors.ts';
+import { abortError, codeOf, isOurTrouble, isPakratError, messageOf, PakratError } from '../../core/errors.ts';
 import { md5Hex } from '../../core/hash.ts';
 import { ByteReader } from '../../core/reader.ts';
 import { completeLoose, isHeld } from '../../fetch/store-objects.ts';
@@ -104,8 +103,7 @@ async function tryEntry(
     await writer.add(choice.place, await makeEntry(tools.build, choice, signal));
     return undefined;
   } catch (error) {
-    const code = codeOf(error);
-    if (code === undefined || code === 'E_ABORTED' || code.startsWith('E_STORE')) throw error;
+    if (codeOf(error) === undefined || (isPakratError(error) && isOurTrouble(error))) throw error;
     return messageOf(error);
   }
 }

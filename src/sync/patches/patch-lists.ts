@@ -3,7 +3,7 @@ import PQueue from 'p-queue';
 import { indexName } from '../../builds/indices/indices.ts';
 import type { EntryPlace } from '../../builds/objects.ts';
 import { fromHex } from '../../core/bytes.ts';
-import { codeOf } from '../../core/errors.ts';
+import { isDamage, isUnavailable } from '../../core/errors.ts';
 import { decodeArchiveIndex } from '../../formats/indices/archive-index.ts';
 import { type ObjectName, objectPath } from '../../store/layout.ts';
 import type { SyncTools } from '../sync-build.ts';
@@ -16,10 +16,7 @@ export interface FoundPatches {
 
 /** Codes of a list that cannot be had or is not what it should be: then there are no patches from it, and no harm is done. */
 export function isNoList(error: unknown): boolean {
-  const code = codeOf(error) ?? '';
-  return (
-    code.startsWith('E_FORMAT') || ['E_NOT_FOUND', 'E_NETWORK_EXHAUSTED', 'E_OFFLINE', 'E_INTEGRITY'].includes(code)
-  );
+  return isDamage(error) || isUnavailable(error);
 }
 
 /**

@@ -1,6 +1,6 @@
 import { indexName, readIndices } from '../../builds/indices/indices.ts';
 import { toHex } from '../../core/bytes.ts';
-import { isPakratError, PakratError } from '../../core/errors.ts';
+import { isUnavailable, PakratError } from '../../core/errors.ts';
 import { completeLoose, partialFile, smallObject } from '../../fetch/store-objects.ts';
 import type { RangeJob, RangeTarget } from '../../fetch/transfer/fetch-range.ts';
 import { type TransferFailure, transfer } from '../../fetch/transfer/transfer.ts';
@@ -70,7 +70,7 @@ async function noting(failures: TransferFailure[], name: ObjectName, bring: () =
   try {
     await bring();
   } catch (error) {
-    if (!isPakratError(error) || !['E_NOT_FOUND', 'E_NETWORK_EXHAUSTED'].includes(error.code)) throw error;
+    if (!isUnavailable(error)) throw error;
     failures.push({ path: objectPath(name), ekeys: [], code: error.code, message: error.message });
   }
 }

@@ -1,6 +1,6 @@
 import { setImmediate as giveWay } from 'node:timers/promises';
-import { abortError } from '../../cdn/transport/http-head.ts';
 import { concatBytes } from '../../core/bytes.ts';
+import { abortError } from '../../core/errors.ts';
 import { md5 } from '../../core/hash.ts';
 import { type EncodedBlte, encodeChunk } from '../../formats/blte/encode.ts';
 import { type Espec, planChunks } from '../../formats/blte/espec.ts';
