@@ -6,9 +6,10 @@ import { completeLoose, entryJobs, isHeld, smallObject } from '../fetch/store-ob
 import type { RangeJob } from '../fetch/transfer/fetch-range.ts';
 import { transfer } from '../fetch/transfer/transfer.ts';
 import type { KnownObject } from '../keep/known-objects.ts';
-import { checkPatch, checkSmallObject, type DamagedEntry } from '../keep/store-checks.ts';
+import type { DamagedEntry } from '../keep/store-checks.ts';
 import { objectPath } from '../store/layout.ts';
 import type { BuildRow } from '../store/ledger/ledger.ts';
+import { checkObject } from '../verify/check-object.ts';
 import { Session, type SessionHooks } from './compose.ts';
 import type { GlobalOptions } from './global-options.ts';
 
@@ -92,9 +93,8 @@ async function bringObjects(session: Session, damages: readonly BroughtDamage[])
   for (const { kind, object } of damages) {
     const { name, form } = object;
     if (kind !== 'object' || (form !== 'small' && form !== 'patch')) continue;
-    const check = form === 'small' ? checkSmallObject : checkPatch;
     try {
-      await smallObject(session.fetchTools(), name, (bytes) => check(name, bytes));
+      await smallObject(session.fetchTools(), name, (bytes) => checkObject(name, bytes));
     } catch (error) {
       if (!isUnavailable(error)) throw error;
     }

@@ -4,18 +4,17 @@ import { codeOf, isPakratError, PakratError } from '../core/errors.ts';
 import { partialFile } from '../fetch/store-objects.ts';
 import { belongsTo, type KnownObject, knownObjects } from '../keep/known-objects.ts';
 import {
+  type ArchiveEntry,
   archiveEntries,
-  type CheckedEntry,
-  checkEntries,
+  checkHeldEntries,
   checkNamedFile,
-  checkPatch,
-  checkSmallObject,
   type DamagedEntry,
 } from '../keep/store-checks.ts';
 import type { VerifyProblem, VerifyResult } from '../sources/paks/verify-pak.ts';
 import type { BuildRow } from '../store/ledger/ledger.ts';
 import { lockStore } from '../store/ledger/lock.ts';
 import { openStore, type Store } from '../store/store.ts';
+import { checkObject } from '../verify/check-object.ts';
 import type { SessionHooks } from './compose.ts';
 import type { GlobalOptions } from './global-options.ts';
 import { knownBuild } from './known-build.ts';
@@ -144,11 +143,10 @@ class StoreCheck {
   }
 
   #checkWhole(object: KnownObject): void {
-    const { path, name, form, size } = object;
+    const { path, name, size } = object;
     const file = this.#store.file(path);
     this.#guard(object, () => {
-      const check = form === 'patch' ? checkPatch : checkSmallObject;
-      check(name, this.#store.objectKeys.decrypt(path, new Uint8Array(fs.readFileSync(file))));
+      checkObject(name, this.#store.objectKeys.decrypt(path, new Uint8Array(fs.readFileSync(file))));
     });
     this.#count(size);
   }
@@ -184,13 +182,13 @@ class StoreCheck {
       this.#checkPartial(object);
       return;
     }
-    const entry: CheckedEntry = { ekey: name.hash, offset: 0, size, raw: false };
+    const entry: ArchiveEntry = { ekey: name.hash, offset: 0, size, raw: false };
     const spans = [{ start: 0, end: size }];
     const onEntry = (bytes: number): void => this.#count(bytes);
     this.#guard(object, () => {
       const file = this.#store.file(path);
       if (fs.statSync(file).size !== size) throw new PakratError('E_INTEGRITY', `it has not ${size} bytes any more`);
-      const [damage] = checkEntries(file, [entry], { spans, onEntry, decrypt: this.#decrypt(path) });
+      const [damage] = checkHeldEntries(file, [entry], { spans, onEntry, decrypt: this.#decrypt(path) });
       if (damage !== undefined) throw new PakratError('E_INTEGRITY', damage.message);
     });
   }
@@ -214,7 +212,7 @@ class StoreCheck {
     const spans = this.#store.ledger.spans(path);
     const onEntry = (size: number): void => this.#count(size);
     const decrypt = this.#decrypt(path);
-    const damaged = checkEntries(this.#store.file(path), archiveEntries(bytes, name), { spans, onEntry, decrypt });
+    const damaged = checkHeldEntries(this.#store.file(path), archiveEntries(bytes, name), { spans, onEntry, decrypt });
     this.#forgetEntries(object, damaged);
   }
 

@@ -3,7 +3,7 @@ import type { Objects } from '../builds/objects.ts';
 import { PakratError } from '../core/errors.ts';
 import type { CdnConfig } from '../formats/configs/cdn-config.ts';
 import type { StoreLayout } from '../store/layout.ts';
-import type { CheckedObject } from '../verify/check-entry.ts';
+import type { CheckedObject } from './check-folder.ts';
 
 /** A build that lies in a folder as it is: what it is opened with, and what the folder itself can say. Needs `close`. */
 export interface LocalBuild {

@@ -2,8 +2,8 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { checkRange } from '../core/byte-source.ts';
 import { codeOf, PakratError } from '../core/errors.ts';
-import { md5Hex } from '../core/hash.ts';
 import { readAt } from '../files/read-at.ts';
+import { checkObject } from '../verify/check-object.ts';
 
 /** The largest config that is believed. */
 const maxConfigSize = 32 << 20;
@@ -93,7 +93,6 @@ export function readConfig(folder: string, hash: string): Uint8Array {
   }
   if (size > maxConfigSize) throw new PakratError('E_FORMAT_RANGE', `config ${hash} has ${size} bytes`);
   const bytes = new Uint8Array(fs.readFileSync(file));
-  const found = md5Hex(bytes);
-  if (found === hash) return bytes;
-  throw new PakratError('E_INTEGRITY', `config ${hash} has MD5 ${found}`, { data: { path: file, found } });
+  checkObject({ kind: 'config', hash }, bytes);
+  return bytes;
 }

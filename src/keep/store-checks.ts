@@ -1,18 +1,16 @@
 import * as fs from 'node:fs';
 import { basename } from 'node:path';
 import { toHex } from '../core/bytes.ts';
-import { codeOf, isPakratError, messageOf, PakratError } from '../core/errors.ts';
-import { md5Hasher, md5Hex } from '../core/hash.ts';
+import { codeOf, messageOf, PakratError } from '../core/errors.ts';
+import { md5Hasher } from '../core/hash.ts';
 import { readAt } from '../files/read-at.ts';
 import { decodeArchiveIndex } from '../formats/indices/archive-index.ts';
-import { patchManifestKey } from '../formats/patches/patch-manifest.ts';
 import type { ObjectName } from '../store/layout.ts';
 import { heldUntil, type Span } from '../store/spans.ts';
-import { EntryVerifier } from '../verify/entry-verifier.ts';
-import { type Stage, StageRoom, type VerifiedSink } from '../verify/hash-buffer.ts';
+import { checkEntries } from '../verify/check-entries.ts';
 
-/** An entry of an object that is to be checked, as far as it is held. */
-export interface CheckedEntry {
+/** An entry of an object, as its index lists it. */
+export interface ArchiveEntry {
   /** Hex. */
   ekey: string;
   offset: number;
@@ -22,7 +20,7 @@ export interface CheckedEntry {
 }
 
 /** What is wrong with an entry: its bytes from `start` to `end` in the object are not what they should be. */
-export interface DamagedEntry extends CheckedEntry {
+export interface DamagedEntry extends ArchiveEntry {
   start: number;
   end: number;
   code: string;
@@ -31,26 +29,11 @@ export interface DamagedEntry extends CheckedEntry {
 
 const pieceSize = 1 << 20;
 
-/** Nothing is kept: only the hashes matter. */
-const nowhere: VerifiedSink = { write() {}, spool: () => ({ append() {}, replay() {}, close() {} }) };
-
-/** Throws E_INTEGRITY or E_FORMAT… when a small object (config, index) is not what its name says. */
-export function checkSmallObject(name: ObjectName, bytes: Uint8Array): void {
-  if (name.suffix === '.index') {
-    decodeArchiveIndex(bytes, name.hash);
-    return;
-  }
-  const found = md5Hex(bytes);
-  if (found !== name.hash) {
-    throw new PakratError('E_INTEGRITY', `${name.kind} ${name.hash} has MD5 ${found}`, { data: { found } });
-  }
-}
-
 /** The entries of an archive, by its index, in the order in which they lie in it. Throws E_FORMAT…, E_INTEGRITY. */
-export function archiveEntries(indexBytes: Uint8Array, name: ObjectName): CheckedEntry[] {
+export function archiveEntries(indexBytes: Uint8Array, name: ObjectName): ArchiveEntry[] {
   const index = decodeArchiveIndex(indexBytes, name.hash);
   const raw = name.kind === 'patch';
-  const entries = Array.from({ length: index.count }, (_, i): CheckedEntry => {
+  const entries = Array.from({ length: index.count }, (_, i): ArchiveEntry => {
     const { ekey, offset, size } = index.entry(i);
     return { ekey: toHex(ekey), offset, size, raw };
   });
@@ -59,9 +42,9 @@ export function archiveEntries(indexBytes: Uint8Array, name: ObjectName): Checke
 
 /** How the entries of an object are checked. */
 export interface EntryCheck {
-  /** What the ledger holds of it, merged and in order. */
+  /** The spans that the ledger holds of it, merged and in order. */
   spans: readonly Span[];
-  /** Told of every entry that is checked, with the bytes that are held of it. */
+  /** Called for every entry that is checked, with the bytes that are held of it. */
   onEntry: (bytes: number) => void;
   /** For bytes of an object that may be encrypted as a whole, and their offset in it. */
   decrypt?: ((bytes: Uint8Array, offset: number) => Uint8Array) | undefined;
@@ -69,95 +52,40 @@ export interface EntryCheck {
 
 /**
  * Checks those entries of an object of which something is held.
- * @returns what is wrong
+ * @returns the damaged ones
  */
-export function checkEntries(
+export function checkHeldEntries(
   file: string,
-  entries: readonly CheckedEntry[],
+  entries: readonly ArchiveEntry[],
   { spans, onEntry, decrypt }: EntryCheck,
 ): DamagedEntry[] {
-  const damaged: DamagedEntry[] = [];
   const fd = openIfThere(file);
-  const stage = new StageRoom().open(nowhere);
-  const waiting: Fed[] = [];
-  const judge = (): void => {
-    stage.settle();
-    damaged.push(...waiting.splice(0).flatMap((fed) => damageOf(fed) ?? []));
+  const read = ({ ekey, offset }: ArchiveEntry, from: number, size: number): Uint8Array => {
+    if (fd === undefined) throw new PakratError('E_INTEGRITY', `entry ${ekey}: its file is gone`);
+    const bytes = readAt(fd, offset + from, size, `entry ${ekey}`);
+    return decrypt?.(bytes, offset + from) ?? bytes;
   };
+  const damaged: DamagedEntry[] = [];
   try {
-    for (const entry of entries) {
-      const held = Math.min(heldUntil(spans, entry.offset) - entry.offset, entry.size);
-      if (held <= 0) continue;
-      waiting.push(feed(entry, held, { fd, stage, decrypt }));
-      if (waiting.length === mostWaiting) judge();
-      onEntry(held);
+    for (const { entry, right, problem } of checkEntries(heldEntries(entries, spans), read)) {
+      onEntry(entry.held);
+      if (problem === undefined) continue;
+      const { held, offset, ...rest } = entry;
+      damaged.push({ ...rest, offset, start: offset + right, end: offset + held, ...problem });
     }
-    judge();
   } finally {
-    stage.close();
     if (fd !== undefined) fs.closeSync(fd);
   }
   return damaged;
 }
 
-/** Entries that are judged together: their chunks are hashed many at a time. */
-const mostWaiting = 256;
-
-/** An entry whose bytes were given to its verifier, and what was wrong already. */
-interface Fed {
-  entry: CheckedEntry;
-  held: number;
-  verifier: EntryVerifier | undefined;
-  error: PakratError | undefined;
-}
-
-/** Gives the first `held` bytes of an entry to a verifier of its own. */
-function feed(
-  entry: CheckedEntry,
-  held: number,
-  { fd, stage, decrypt }: Pick<EntryCheck, 'decrypt'> & { fd: number | undefined; stage: Stage },
-): Fed {
-  const fed: Fed = { entry, held, verifier: undefined, error: undefined };
-  try {
-    if (fd === undefined) throw new PakratError('E_INTEGRITY', `entry ${entry.ekey}: its file is gone`);
-    fed.verifier = new EntryVerifier(entry, stage);
-    for (let done = 0; done < held; done += pieceSize) {
-      const size = Math.min(pieceSize, held - done);
-      const at = entry.offset + done;
-      const bytes = readAt(fd, at, size, `entry ${entry.ekey}`);
-      fed.verifier.push(decrypt?.(bytes, at) ?? bytes);
-    }
-  } catch (error) {
-    if (!isPakratError(error)) throw error;
-    fed.error = error;
-  } finally {
-    fed.verifier?.close();
-  }
-  return fed;
-}
-
-/** What is wrong with an entry that was settled. A chunk that is held in part cannot be right. */
-function damageOf({ entry, held, verifier, error }: Fed): DamagedEntry | undefined {
-  const right = verifier?.verified ?? 0;
-  const found = error ?? verifier?.failure;
-  if (found === undefined && right === held) return undefined;
-  const code = found?.code ?? 'E_INTEGRITY';
-  const message = found?.message ?? `entry ${entry.ekey}: ${held - right} bytes have no hash yet`;
-  return { ...entry, start: entry.offset + right, end: entry.offset + held, code, message };
-}
-
-/** Throws E_INTEGRITY for a patch of its own whose bytes have another MD5, and which is not the patch manifest of that name either. */
-export function checkPatch({ hash }: ObjectName, bytes: Uint8Array): void {
-  if (md5Hex(bytes) === hash || isManifest(bytes, hash)) return;
-  throw new PakratError('E_INTEGRITY', `patch ${hash} has another MD5`);
-}
-
-function isManifest(bytes: Uint8Array, hash: string): boolean {
-  try {
-    return patchManifestKey(bytes) === hash;
-  } catch (error) {
-    if (!isPakratError(error)) throw error;
-    return false;
+function* heldEntries(
+  entries: readonly ArchiveEntry[],
+  spans: readonly Span[],
+): Generator<ArchiveEntry & { held: number }> {
+  for (const entry of entries) {
+    const held = Math.min(heldUntil(spans, entry.offset) - entry.offset, entry.size);
+    if (held > 0) yield { ...entry, held };
   }
 }
 

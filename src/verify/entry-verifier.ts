@@ -2,7 +2,7 @@ import { equalBytes, fromHex, toHex } from '../core/bytes.ts';
 import { isPakratError, isStoreTrouble, PakratError } from '../core/errors.ts';
 import { type Hasher, md5, md5Hasher } from '../core/hash.ts';
 import { type BlteHeader, bltePrefixSize, decodeBlteHeader, decodeBltePrefix } from '../formats/blte/header.ts';
-import type { Spool, Stage } from './hash-buffer.ts';
+import type { HashStream, Spool } from './hash-buffer.ts';
 
 /** A header of 350,000 chunks. Entries of real builds are far below. */
 const headerLimit = 2 * 1024 * 1024;
@@ -16,7 +16,7 @@ interface Unit {
 
 /** What is to be verified. */
 export interface VerifiedEntry {
-  /** Hex. */
+  /** Hex; its first digits only where no more is known, as in an installation. */
   ekey: string;
   /** Encoded size. */
   size: number;
@@ -29,8 +29,8 @@ export interface VerifiedEntry {
 /**
  * Checks an encoded entry while it arrives: the header's MD5 is the ekey, the header has the MD5 of each chunk. So an entry can be
  * verified, kept and resumed chunk by chunk. Without a chunk table the ekey is the MD5 of the whole, and nothing is right before the end.
- * No key is needed: hashes are over the encoded bytes. Bytes wait on a stage for their hash, several entries one after the other on the same;
- * what is wrong may be found a little later than it came, when the stage is settled.
+ * No key is needed: hashes are over the encoded bytes. Bytes wait in a buffer for their hash, several entries one after the other in one stream;
+ * what is wrong may be found a little later than it came, when the buffer is flushed.
  */
 export class EntryVerifier {
   /** Bytes from the entry's start that are verified and were given to the sink. */
@@ -39,19 +39,19 @@ export class EntryVerifier {
   failure: PakratError | undefined;
   readonly #entry: VerifiedEntry;
   readonly #ekey: Uint8Array;
-  readonly #stage: Stage;
+  readonly #stream: HashStream;
   #pos = 0;
   #header: BlteHeader | undefined;
   #unit: Unit;
   #chunk = -1;
-  /** For a unit that is too large for the stage: it is hashed as it comes, and waits on disk. */
+  /** For a unit that is too large for the buffer: it is hashed as it comes, and waits on disk. */
   #large: { hash: Hasher; spool: Spool } | undefined;
 
   /** @throws E_INTEGRITY for a size that no entry has */
-  constructor(entry: VerifiedEntry, stage: Stage) {
+  constructor(entry: VerifiedEntry, stream: HashStream) {
     this.#entry = entry;
     this.#ekey = fromHex(entry.ekey);
-    this.#stage = stage;
+    this.#stream = stream;
     this.#unit = { start: 0, end: this.#raw ? entry.size : bltePrefixSize, md5: this.#raw ? this.#ekey : undefined };
     if (!this.#raw && entry.size < bltePrefixSize + 1) throw this.#wrong('is too small for a BLTE object');
   }
@@ -76,7 +76,7 @@ export class EntryVerifier {
    */
   resume(held: number, header: (size: number) => Uint8Array): number {
     const bytes = this.#raw ? undefined : heldHeader(held, header);
-    if (bytes === undefined || !equalBytes(md5(bytes), this.#ekey)) return 0;
+    if (bytes === undefined || !this.#hasKey(md5(bytes))) return 0;
     this.#openHeader(bytes);
     let boundary = bytes.length;
     for (let i = 0; i < this.#header!.count; i++) {
@@ -92,7 +92,7 @@ export class EntryVerifier {
   }
 
   /**
-   * Takes the next bytes of the entry. What is complete is settled with the stage.
+   * Takes the next bytes of the entry. Complete units are hashed with the buffer.
    * @throws E_INTEGRITY or E_FORMAT… when they, or bytes before them, are wrong; what was verified before stays so. E_STORE… from the sink
    */
   push(bytes: Uint8Array): void {
@@ -113,43 +113,43 @@ export class EntryVerifier {
     }
   }
 
-  /** Settles what waits, and throws what was wrong: for an entry that is checked by itself. @throws as {@link push} */
-  settle(): void {
-    this.#stage.settle();
+  /** Hashes what waits, and throws what was wrong: for an entry that is checked by itself. @throws as {@link push} */
+  flush(): void {
+    this.#stream.flush();
     if (this.failure !== undefined) throw this.failure;
   }
 
-  /** Lets go of bytes of an incomplete unit: before another entry comes to the stage. */
+  /** Lets go of bytes of an incomplete unit: before another entry comes into the stream. */
   close(): void {
-    if (this.#large === undefined) this.#stage.dropOpen();
+    if (this.#large === undefined) this.#stream.dropOpen();
     this.#large?.spool.close();
     this.#large = undefined;
   }
 
   #keep(part: Uint8Array): void {
-    if (this.#large === undefined && this.#stage.open === undefined) this.#begin();
+    if (this.#large === undefined && this.#stream.open === undefined) this.#begin();
     if (this.#large === undefined) {
-      this.#stage.append(part);
+      this.#stream.append(part);
     } else {
       this.#large.hash.update(part);
       this.#large.spool.append(part);
     }
   }
 
-  /** Makes room for the whole unit: on the stage, or on disk where it is too large for that. */
+  /** Makes room for the whole unit: in the buffer, or on disk where it is too large for that. */
   #begin(): void {
-    const hasRoom = this.#stage.begin(this.#unit.end - this.#unit.start);
+    const hasRoom = this.#stream.begin(this.#unit.end - this.#unit.start);
     if (!hasRoom) this.#large = this.#openLarge();
-    // What waited may have been settled, and some of it may have been wrong.
+    // What waited may have been hashed, and some of it may have been wrong.
     if (this.failure !== undefined) throw this.failure;
   }
 
-  /** What is verified is so from the start on: what waits in front of a large unit is settled first. */
+  /** What is verified is so from the start on: what waits in front of a large unit is hashed first. */
   #openLarge(): { hash: Hasher; spool: Spool } {
-    const begun = this.#stage.openBytes.slice();
-    this.#stage.dropOpen();
-    this.settle();
-    const large = { hash: md5Hasher(), spool: this.#stage.sink.spool() };
+    const begun = this.#stream.openBytes.slice();
+    this.#stream.dropOpen();
+    this.flush();
+    const large = { hash: md5Hasher(), spool: this.#stream.sink.spool() };
     large.hash.update(begun);
     large.spool.append(begun);
     return large;
@@ -164,9 +164,9 @@ export class EntryVerifier {
       return;
     } else if (this.#header === undefined && this.#unit.end !== this.size) {
       // What comes next is cut by the header: it is checked at once.
-      const bytes = this.#stage.openBytes;
+      const bytes = this.#stream.openBytes;
       const digest = md5(bytes);
-      if (!equalBytes(digest, this.#ekey)) throw this.#wrong(`hashes to ${toHex(digest)}`);
+      if (!this.#hasKey(digest)) throw this.#wrong(`hashes to ${toHex(digest)}`);
       this.#openHeader(bytes.slice());
       this.#submit(undefined);
     } else {
@@ -180,23 +180,24 @@ export class EntryVerifier {
     const position = (this.#entry.offset ?? 0) + start;
     const what =
       this.#header === undefined ? 'hashes to another key' : `has a wrong chunk ${this.#chunk} at offset ${start}`;
-    const settled = (isRight: boolean): boolean => {
+    const onHashed = (isRight: boolean): boolean => {
       // Behind a wrong unit nothing is taken: what is verified is so from the start on.
       if (this.verified !== start) return false;
       if (isRight) this.verified = end;
       else this.failure ??= this.#wrong(what);
       return isRight;
     };
-    this.#stage.submit({ position, md5: expected, settled });
+    this.#stream.submit({ position, md5: expected, onHashed });
   }
 
   #closeLarge({ hash, spool }: { hash: Hasher; spool: Spool }): void {
     const digest = hash.digest();
     const { start, end, md5: expected } = this.#unit;
-    if (!equalBytes(digest, expected!)) throw this.#wrong(`has wrong bytes from offset ${start} on`);
+    if (!equalBytes(digest.subarray(0, expected!.length), expected!))
+      throw this.#wrong(`has wrong bytes from offset ${start} on`);
     let position = (this.#entry.offset ?? 0) + start;
     spool.replay((piece) => {
-      this.#stage.sink.write(position, piece);
+      this.#stream.sink.write(position, piece);
       position += piece.length;
     });
     this.close();
@@ -205,7 +206,7 @@ export class EntryVerifier {
 
   /** The first 8 bytes tell how long the header is, or that the whole entry is one chunk without a table. */
   #growPrefix(): void {
-    const headerSize = decodeBltePrefix(this.#stage.openBytes);
+    const headerSize = decodeBltePrefix(this.#stream.openBytes);
     if (headerSize > Math.min(this.size, headerLimit)) throw this.#wrong(`claims a header of ${headerSize} bytes`);
     const end = headerSize === bltePrefixSize ? this.size : headerSize;
     this.#unit = { start: 0, end, md5: this.#ekey };
@@ -218,13 +219,16 @@ export class EntryVerifier {
 
   #nextUnit(): void {
     const count = this.#header?.count ?? 0;
-    do this.#chunk += 1;
-    while (this.#chunk < count && this.#header!.chunk(this.#chunk).encodedSize === 0);
+    this.#chunk += 1;
     const chunk = this.#chunk < count ? this.#header!.chunk(this.#chunk) : undefined;
     this.#unit =
       chunk === undefined
         ? { start: this.size, end: this.size, md5: undefined }
         : { start: chunk.offset, end: chunk.offset + chunk.encodedSize, md5: chunk.md5 };
+  }
+
+  #hasKey(digest: Uint8Array): boolean {
+    return equalBytes(digest.subarray(0, this.#ekey.length), this.#ekey);
   }
 
   #wrong(problem: string): PakratError {

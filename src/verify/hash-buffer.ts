@@ -19,64 +19,64 @@ export interface Spool {
 
 /** Bytes that one hash covers. */
 interface Unit {
-  /** Where they are in the memory. */
+  /** Their offset in the memory. */
   at: number;
   size: number;
 }
 
 /** A unit that is all there, waiting for its hash. */
 interface CompleteUnit extends Unit {
-  /** Where its bytes belong in the object. */
+  /** Offset of its bytes in the object. */
   position: number;
   /** Undefined for bytes that were checked already. */
   md5: Uint8Array | undefined;
-  /** Told whether the hash was right; says whether the bytes shall go to the sink. */
-  settled: (isRight: boolean) => boolean;
+  /** Called with whether the hash was right; says whether the bytes shall go to the sink. */
+  onHashed: (isRight: boolean) => boolean;
 }
 
 const pageBytes = 64 * 1024;
 /**
- * So much that is complete is hashed at once, in all threads together. Many at a time is fast; what is not hashed yet is lost when the
+ * Bytes that wait before they are hashed at once, in all threads together. Many at a time is fast; what is not hashed yet is lost when the
  * process is killed, half of this on average.
  */
-const settleBytes = 32 * 1024 * 1024;
+const flushBytes = 32 * 1024 * 1024;
 
 /**
  * Memory in which encoded bytes wait until many units can be hashed at once, which is three times as fast as one by one.
- * There is one for each thread, for all of its transfers; now and then all that is complete is hashed and goes where it belongs.
+ * There is one for each thread, for all of its transfers; now and then all that is complete is hashed and goes to its sink.
  */
-export class StageRoom {
+export class HashBuffer {
   /** All of the memory. */
   readonly #memory: Uint8Array;
   readonly #lanes: Md5Lanes;
-  readonly #settleBytes: number;
-  readonly #stages = new Set<Stage>();
+  readonly #flushBytes: number;
+  readonly #streams = new Set<HashStream>();
   #end = Md5Lanes.reservedBytes;
   #completeBytes = 0;
 
   /** @param threads threads that have a room each */
   constructor(threads = 4) {
-    this.#settleBytes = settleBytes / threads;
+    this.#flushBytes = flushBytes / threads;
     // As much again is for units that grow.
-    const bytes = Md5Lanes.reservedBytes + 2 * this.#settleBytes;
+    const bytes = Md5Lanes.reservedBytes + 2 * this.#flushBytes;
     const memory = new WebAssembly.Memory({ initial: Math.ceil(bytes / pageBytes) });
     this.#memory = new Uint8Array(memory.buffer);
     this.#lanes = new Md5Lanes(memory);
   }
 
-  /** A stage for one object; its `sink` gets what turns out right. Needs `close`. */
-  open(sink: VerifiedSink): Stage {
-    const stage = new Stage(sink, this);
-    this.#stages.add(stage);
-    return stage;
+  /** A stream for one object; its `sink` gets the bytes that turn out right. Needs `close`. */
+  open(sink: VerifiedSink): HashStream {
+    const stream = new HashStream(sink, this);
+    this.#streams.add(stream);
+    return stream;
   }
 
-  /** Forgets what a stage has. */
-  remove(stage: Stage): void {
-    this.#stages.delete(stage);
+  /** Forgets the bytes of a stream. */
+  remove(stream: HashStream): void {
+    this.#streams.delete(stream);
   }
 
-  /** Bytes of the memory, good until the room is settled. */
+  /** Bytes of the memory, good until the buffer is flushed. */
   bytes({ at, size }: Unit): Uint8Array {
     return this.#memory.subarray(at, at + size);
   }
@@ -91,22 +91,22 @@ export class StageRoom {
     this.#completeBytes += size;
   }
 
-  /** Finds memory for a unit, settling the room when it is time; undefined for one that is too large for what is left then. */
+  /** Finds memory for a unit, flushing first when it is time; undefined for one that is too large for what is left then. */
   allocate(size: number): Unit | undefined {
-    if (this.#completeBytes >= this.#settleBytes || this.#end + size > this.#memory.length) this.settle();
+    if (this.#completeBytes >= this.#flushBytes || this.#end + size > this.#memory.length) this.flush();
     if (this.#end + size > this.#memory.length) return undefined;
     const unit = { at: this.#end, size };
     this.#end += size;
     return unit;
   }
 
-  /** Hashes all that is complete and hands it over. What a sink throws is thrown by its own stage, the next time it is used. */
-  settle(): void {
-    const waiting = [...this.#stages].map((stage) => ({ stage, units: stage.takeComplete() }));
+  /** Hashes all that is complete and hands it over. An error of a sink is thrown by its own stream, the next time it is used. */
+  flush(): void {
+    const waiting = [...this.#streams].map((stream) => ({ stream, units: stream.takeComplete() }));
     const hashed = waiting.flatMap(({ units }) => units.filter(({ md5 }) => md5 !== undefined));
     const digests = this.#lanes.digest(hashed.map(({ at, size }) => ({ offset: at, size })));
-    const wrong = new Set(hashed.filter(({ md5 }, i) => !equalBytes(digests[i]!, md5!)));
-    for (const { stage, units } of waiting) stage.handOver(units, wrong);
+    const wrong = new Set(hashed.filter(({ md5 }, i) => !hasPrefix(digests[i]!, md5!)));
+    for (const { stream, units } of waiting) stream.handOver(units, wrong);
     this.#completeBytes = 0;
     this.#compact();
   }
@@ -114,7 +114,7 @@ export class StageRoom {
   /** Moves the units that still grow to the start, each with room for the whole of it. */
   #compact(): void {
     this.#end = Md5Lanes.reservedBytes;
-    const growing = [...this.#stages].flatMap(({ open }) => open ?? []).sort((a, b) => a.at - b.at);
+    const growing = [...this.#streams].flatMap(({ open }) => open ?? []).sort((a, b) => a.at - b.at);
     for (const unit of growing) {
       this.#memory.copyWithin(this.#end, unit.at, unit.at + unit.filled);
       unit.at = this.#end;
@@ -125,32 +125,32 @@ export class StageRoom {
 
 /**
  * The bytes of one transfer that wait for their hash: units that are complete, in the order in which they came, and one that grows.
- * Made by {@link StageRoom.open}.
+ * Made by {@link HashBuffer.open}.
  */
-export class Stage {
+export class HashStream {
   readonly sink: VerifiedSink;
-  /** The unit that grows, for the room. */
+  /** The unit that grows, for the buffer. */
   open: (Unit & { filled: number }) | undefined;
-  readonly #room: StageRoom;
+  readonly #buffer: HashBuffer;
   #complete: CompleteUnit[] = [];
   #failure: unknown;
 
-  constructor(sink: VerifiedSink, room: StageRoom) {
+  constructor(sink: VerifiedSink, buffer: HashBuffer) {
     this.sink = sink;
-    this.#room = room;
+    this.#buffer = buffer;
   }
 
   /**
    * Opens a unit, or makes the open one as large as this.
-   * @returns false when there is no room for it even though all that is complete was settled: nothing changed then
-   * @throws what the sink threw
+   * @returns false when there is no room for it even though all that is complete was flushed: nothing changed then
+   * @throws as the sink did
    */
   begin(size: number): boolean {
-    const unit = this.#room.allocate(size);
+    const unit = this.#buffer.allocate(size);
     this.#throwFailure();
     if (unit === undefined) return false;
     const begun = this.openBytes;
-    this.#room.set(begun, unit.at);
+    this.#buffer.set(begun, unit.at);
     this.open = { at: unit.at, size: unit.size, filled: begun.length };
     return true;
   }
@@ -160,13 +160,13 @@ export class Stage {
     const { at, filled, size } = this.open!;
     // What is next in the memory is another transfer's.
     if (filled + bytes.length > size) throw new Error(`a unit of ${size} bytes is given ${filled + bytes.length}`);
-    this.#room.set(bytes, at + filled);
+    this.#buffer.set(bytes, at + filled);
     this.open!.filled += bytes.length;
   }
 
   /** The bytes of the open unit, where they are: good until something else is begun. */
   get openBytes(): Uint8Array {
-    return this.#room.bytes({ at: this.open?.at ?? 0, size: this.open?.filled ?? 0 });
+    return this.#buffer.bytes({ at: this.open?.at ?? 0, size: this.open?.filled ?? 0 });
   }
 
   /** Forgets the open unit. */
@@ -174,47 +174,47 @@ export class Stage {
     this.open = undefined;
   }
 
-  /** Ends the open unit, which is full. It is settled with the room, after those that came before it. */
-  submit({ position, md5, settled }: Pick<CompleteUnit, 'position' | 'md5' | 'settled'>): void {
+  /** Ends the open unit, which is full. It is hashed with the buffer, after those that came before it. */
+  submit({ position, md5, onHashed }: Pick<CompleteUnit, 'position' | 'md5' | 'onHashed'>): void {
     const { at, size } = this.open!;
-    this.#complete.push({ at, size, position, md5, settled });
-    this.#room.completed(size);
+    this.#complete.push({ at, size, position, md5, onHashed });
+    this.#buffer.completed(size);
     this.open = undefined;
   }
 
-  /** True when units wait to be settled. */
+  /** True when units wait to be hashed. */
   get hasComplete(): boolean {
     return this.#complete.length > 0;
   }
 
-  /** Hashes what is complete, here and in the rest of the room; what is right goes to its sink. @throws what the sink threw */
-  settle(): void {
-    this.#room.settle();
+  /** Hashes all that is complete, in this stream and in all others of the buffer; what is right goes to its sink. @throws as the sink did */
+  flush(): void {
+    this.#buffer.flush();
     this.#throwFailure();
   }
 
-  /** Drops what is not settled, and gives the memory back. */
+  /** Drops what is not hashed, and gives the memory back. */
   close(): void {
     this.#complete = [];
     this.open = undefined;
-    this.#room.remove(this);
+    this.#buffer.remove(this);
   }
 
-  /** For the room: the complete units, which are its own from now on. */
+  /** For the buffer: the complete units, which are its own from now on. */
   takeComplete(): CompleteUnit[] {
     return this.#complete.splice(0);
   }
 
-  /** For the room: gives what is right to the sink, in order, neighbours of the object together where they are neighbours in memory. */
+  /** For the buffer: gives what is right to the sink, in order, neighbours of the object together where they are neighbours in memory. */
   handOver(units: readonly CompleteUnit[], wrong: ReadonlySet<CompleteUnit>): void {
-    const right = units.filter((unit) => unit.settled(!wrong.has(unit)));
+    const right = units.filter((unit) => unit.onHashed(!wrong.has(unit)));
     try {
       for (let i = 0; i < right.length; ) {
         const { at, position, size } = right[i++]!;
         const run = { at, size };
         for (; right[i]?.at === at + run.size && right[i]?.position === position + run.size; i++)
           run.size += right[i]!.size;
-        this.sink.write(position, this.#room.bytes(run));
+        this.sink.write(position, this.#buffer.bytes(run));
       }
     } catch (error) {
       this.#failure ??= error;
@@ -224,4 +224,9 @@ export class Stage {
   #throwFailure(): void {
     if (this.#failure !== undefined) throw this.#failure;
   }
+}
+
+/** True when the digest begins with these bytes: an installation knows only the first of a key. */
+function hasPrefix(digest: Uint8Array, expected: Uint8Array): boolean {
+  return equalBytes(digest.subarray(0, expected.length), expected);
 }

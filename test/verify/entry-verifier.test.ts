@@ -7,7 +7,7 @@ import { md5, md5Hex } from '../../src/core/hash.ts';
 import { encodeBlte } from '../../src/formats/blte/encode.ts';
 import { type BlteRow, decodeBlteHeader, decodeBltePrefix, encodeBlteHeader } from '../../src/formats/blte/header.ts';
 import { EntryVerifier } from '../../src/verify/entry-verifier.ts';
-import { type Spool, type Stage, StageRoom, type VerifiedSink } from '../../src/verify/hash-buffer.ts';
+import { HashBuffer, type HashStream, type Spool, type VerifiedSink } from '../../src/verify/hash-buffer.ts';
 import { chunkedEntry, randomBytes, rawEntry, type TestEntry, wholeEntry } from '../fetch/archive.ts';
 import { conformanceBytes, describeConformance } from '../support/conformance.ts';
 
@@ -65,17 +65,17 @@ function boundaries({ bytes }: TestEntry, raw = false): number[] {
 /** Gives a verifier bytes, and has what is complete judged at once. */
 function give(verifier: EntryVerifier, bytes: Uint8Array): void {
   verifier.push(bytes);
-  verifier.settle();
+  verifier.flush();
 }
 
 function pushAll(verifier: EntryVerifier, bytes: Uint8Array, step: number): void {
   for (let at = 0; at < bytes.length; at += step) give(verifier, bytes.subarray(at, at + step));
 }
 
-const room = new StageRoom();
-let stage: Stage | undefined;
+const room = new HashBuffer();
+let stage: HashStream | undefined;
 /** A stage of its own; the one before is done with. */
-function stageOf(sink: VerifiedSink): Stage {
+function stageOf(sink: VerifiedSink): HashStream {
   stage?.close();
   stage = room.open(sink);
   return stage;
@@ -153,7 +153,7 @@ describe('arriving in pieces', () => {
       const sink = new Kept(entry.bytes.length);
       const verifier = verifierOf(entry, sink);
       expect(() => give(verifier, concatBytes([entry.bytes, Uint8Array.of(0)]))).toThrow(refused);
-      stage!.settle();
+      stage!.flush();
       expect(verifier.done).toBe(true);
       expect(sink.bytes).toEqual(entry.bytes);
     }

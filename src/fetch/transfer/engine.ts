@@ -4,7 +4,7 @@ import { HttpClient, type HttpLimits } from '../../cdn/transport/http.ts';
 import { rateLimit, unlimited } from '../../cdn/transport/rate-limit.ts';
 import { abortError, messageOf, PakratError } from '../../core/errors.ts';
 import type { Span } from '../../store/spans.ts';
-import { StageRoom } from '../../verify/hash-buffer.ts';
+import { HashBuffer } from '../../verify/hash-buffer.ts';
 import { fetchRange, type RangeJob, type RangeResult } from './fetch-range.ts';
 
 /** Settings of an engine; plain data, for they travel to threads. */
@@ -41,7 +41,7 @@ export interface Engine {
 export function localEngine(options: EngineOptions, events: EngineEvents): Engine {
   const http = new HttpClient(options.limits);
   const rate = options.bytesPerSecond === undefined ? unlimited : rateLimit(options.bytesPerSecond);
-  const room = new StageRoom(options.threads);
+  const room = new HashBuffer(options.threads);
   const controller = new AbortController();
   // Every transfer listens to it, and there may be many.
   setMaxListeners(0, controller.signal);

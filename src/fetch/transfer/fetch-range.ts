@@ -4,7 +4,7 @@ import type { RateLimit } from '../../cdn/transport/rate-limit.ts';
 import { codeOf, type ErrorData, isStoreTrouble, messageOf, PakratError } from '../../core/errors.ts';
 import { storeError } from '../../files/durable.ts';
 import type { Span } from '../../store/spans.ts';
-import type { StageRoom } from '../../verify/hash-buffer.ts';
+import type { HashBuffer } from '../../verify/hash-buffer.ts';
 import { cryptOf, Reception } from './range-receiver.ts';
 import { SpanWriter } from './span-writer.ts';
 
@@ -53,7 +53,7 @@ export interface RangeTools {
   http: HttpGetter;
   rate: RateLimit;
   /** Where bytes wait for their hash. */
-  room: StageRoom;
+  room: HashBuffer;
   /** Folder for temporary files. */
   temporary: string;
   /** Largest single range to ask for. */

@@ -1,7 +1,7 @@
 import { isStoreTrouble } from '../../core/errors.ts';
 import { objectHash } from '../../store/layout.ts';
 import { EntryVerifier } from '../../verify/entry-verifier.ts';
-import type { Stage, StageRoom } from '../../verify/hash-buffer.ts';
+import type { HashBuffer, HashStream } from '../../verify/hash-buffer.ts';
 import type { RangeJob, RangeTarget } from './fetch-range.ts';
 import type { SpanWriter } from './span-writer.ts';
 
@@ -45,7 +45,7 @@ function adoptFromDisk(
       verifier.push(piece);
       at += piece.length;
     }
-    verifier.settle();
+    verifier.flush();
   } catch (error) {
     if (isStoreTrouble(error)) throw error;
   }
@@ -63,7 +63,7 @@ export class Reception {
   readonly #writer: SpanWriter;
   /** Hashes are over what is decrypted, the store has what came. */
   readonly #crypt: Crypt;
-  readonly #stage: Stage;
+  readonly #stream: HashStream;
   readonly #verifiers: (EntryVerifier | undefined)[];
   readonly #from: number[] = [];
   #adopting = true;
@@ -73,11 +73,11 @@ export class Reception {
   #wrong = 0;
 
   /** @throws E_STORE… */
-  constructor(job: RangeJob, writer: SpanWriter, { room, crypt }: { room: StageRoom; crypt: Crypt }) {
+  constructor(job: RangeJob, writer: SpanWriter, { room, crypt }: { room: HashBuffer; crypt: Crypt }) {
     this.#job = job;
     this.#writer = writer;
     this.#crypt = crypt;
-    this.#stage = room.open({
+    this.#stream = room.open({
       write: (position, bytes) => {
         if (this.#adopting) writer.adopt(position, bytes.length);
         else writer.write(position, this.#crypt(bytes, position));
@@ -87,7 +87,7 @@ export class Reception {
     try {
       this.#verifiers = job.targets.map((target, index) => this.#tryOpen(target, index));
     } catch (error) {
-      this.#stage.close();
+      this.#stream.close();
       throw error;
     }
     this.#adopting = false;
@@ -115,14 +115,14 @@ export class Reception {
     const read = (offset: number, size: number): Uint8Array =>
       crypt(writer.read(target.offset + offset, size), target.offset + offset);
     const held = (size: number): Uint8Array => read(0, size);
-    let verifier = new EntryVerifier(target, this.#stage);
+    let verifier = new EntryVerifier(target, this.#stream);
     let at = target.held > 0 ? verifier.resume(target.held, held) : 0;
     if (isOnDisk(writer, target, { at, crypt })) {
       adoptFromDisk(verifier, at, read);
       at = verifier.verified;
       if (!verifier.done) {
         verifier.close();
-        verifier = new EntryVerifier(target, this.#stage);
+        verifier = new EntryVerifier(target, this.#stream);
         at = at > 0 ? verifier.resume(at, held) : 0;
       }
     }
@@ -149,7 +149,7 @@ export class Reception {
       this.#current += 1;
       at = Math.max(at, until);
     }
-    if (this.#stage.hasComplete && this.#writer.isDue) this.#stage.settle();
+    if (this.#stream.hasComplete && this.#writer.isDue) this.#stream.flush();
     this.#judge();
     if (this.#wrong >= wrongInARow) throw this.problem;
   }
@@ -158,7 +158,7 @@ export class Reception {
     const verifier = this.#verifiers[index];
     if (verifier === undefined) return;
     if (verifier.failure !== undefined) {
-      // What it has on the stage must be gone before the next entry comes there.
+      // Its bytes must leave the buffer before those of the next entry come.
       verifier.close();
       return;
     }
@@ -189,14 +189,14 @@ export class Reception {
     return this.#verifiers.map((verifier) => verifier?.verified ?? 0);
   }
 
-  /** Settles what is complete, and gives the memory back. @throws E_STORE… */
+  /** Hashes all that is complete, and gives the memory back. @throws E_STORE… */
   close(): void {
     try {
       for (const verifier of this.#verifiers) verifier?.close();
-      this.#stage.settle();
+      this.#stream.flush();
       this.#judge();
     } finally {
-      this.#stage.close();
+      this.#stream.close();
     }
   }
 }

@@ -84,13 +84,13 @@ export function decodeBltePrefix(first8: Uint8Array): number {
 /**
  * Reads the header of an object.
  * @param headerBytes the header; what follows it is not looked at
- * @param objectSize size of the whole object, which the chunks must fill exactly
+ * @param objectSize size of the whole object, which the chunks must fill exactly; undefined where only a table tells it
  * @throws E_FORMAT_… as {@link decodeBltePrefix}, E_FORMAT_VERSION for an unknown table, E_FORMAT_TRUNCATED or E_FORMAT
  *   when the chunks take more or less than the object
  */
-export function decodeBlteHeader(headerBytes: Uint8Array, objectSize: number): BlteHeader {
+export function decodeBlteHeader(headerBytes: Uint8Array, objectSize?: number): BlteHeader {
   const headerSize = decodeBltePrefix(headerBytes);
-  return headerSize === bltePrefixSize ? oneChunk(objectSize) : withTable(headerBytes, headerSize, objectSize);
+  return headerSize === bltePrefixSize ? oneChunk(objectSize ?? 0) : withTable(headerBytes, headerSize, objectSize);
 }
 
 /** The table of an object to write, a row for each chunk. The `decodedMd5` is written in format 0x10 only. */
@@ -153,7 +153,7 @@ function oneChunk(objectSize: number): BlteHeader {
   };
 }
 
-function withTable(headerBytes: Uint8Array, headerSize: number, objectSize: number): BlteHeader {
+function withTable(headerBytes: Uint8Array, headerSize: number, knownSize: number | undefined): BlteHeader {
   const reader = new ByteReader(headerBytes, what, bltePrefixSize);
   const format = reader.u8();
   if (format !== 0x0f && format !== 0x10) {
@@ -166,7 +166,7 @@ function withTable(headerBytes: Uint8Array, headerSize: number, objectSize: numb
     throw formatError('E_FORMAT', what, 'chunk count and header size differ', facts);
   }
   const rows = new RecordTable(reader.take(tableSize), rowSizes[format]);
-  const { offsets, decodedSize } = sumUp(rows, headerSize, objectSize);
+  const { offsets, decodedSize, objectSize } = sumUp(rows, headerSize, knownSize);
   return {
     headerSize,
     dataOffset: headerSize,
@@ -182,7 +182,7 @@ function withTable(headerBytes: Uint8Array, headerSize: number, objectSize: numb
 }
 
 /** Where every chunk starts, and after the last one the end of the object, which must be its size. */
-function sumUp(rows: RecordTable, headerSize: number, objectSize: number) {
+function sumUp(rows: RecordTable, headerSize: number, knownSize: number | undefined) {
   const offsets = new Float64Array(rows.count + 1);
   const reader = new ByteReader(rows.bytes, what);
   let end = headerSize;
@@ -198,6 +198,7 @@ function sumUp(rows: RecordTable, headerSize: number, objectSize: number) {
     decodedSize += reader.u32();
   }
   offsets[rows.count] = end;
+  const objectSize = knownSize ?? end;
   if (end !== objectSize) {
     const [code, problem] =
       end > objectSize
@@ -205,7 +206,7 @@ function sumUp(rows: RecordTable, headerSize: number, objectSize: number) {
         : (['E_FORMAT', 'bytes behind the last chunk'] as const);
     throw formatError(code, what, problem, { offset: Math.min(end, objectSize), expected: end, found: objectSize });
   }
-  return { offsets, decodedSize };
+  return { offsets, decodedSize, objectSize };
 }
 
 function chunkOf(row: Uint8Array, index: number, offsets: Float64Array): BlteChunk {

@@ -4,11 +4,11 @@ import type { Build, BuildIdentity } from '../../builds/build.ts';
 import type { EntryPlace, Objects } from '../../builds/objects.ts';
 import { fromHex, toHex } from '../../core/bytes.ts';
 import { PakratError } from '../../core/errors.ts';
-import { md5Hex } from '../../core/hash.ts';
 import { decodeBuildInfo, type InstalledBuild } from '../../formats/local/build-info.ts';
-import { type CheckedObject, checkEntry, checked, keyOfEntry } from '../../verify/check-entry.ts';
+import { keyOfEntry } from '../../verify/entry-key.ts';
+import { type CheckedObject, checkConfigs, checkedBy, checkFolderEntries, type FolderEntry } from '../check-folder.ts';
 import { countHere, type LocalBuild, noArchives, notInstalled } from '../folder-build.ts';
-import { childOf, hashFiles, readConfig } from '../read-file.ts';
+import { childOf, readConfig } from '../read-file.ts';
 import { chooseBuild } from './choose-build.ts';
 import { findContainer, folderName, type Install, indexFolder } from './find-install.ts';
 import { entryOfPlace, LocalStorage } from './local-storage.ts';
@@ -121,27 +121,29 @@ async function installInfo(
 
 /** Checks configs, index files, and every entry that is there: its local header, its ekey, its chunks. */
 function* checkInstall(storage: LocalStorage, configs: string): Generator<CheckedObject> {
-  for (const { name, file } of hashFiles(configs)) {
-    const bytes = new Uint8Array(fs.readFileSync(file));
-    yield checked(`config/${name}`, 0, () => {
-      const found = md5Hex(bytes);
-      if (found !== name) throw new PakratError('E_INTEGRITY', `config ${name} has MD5 ${found}`);
-    });
-  }
-  for (const { path, check } of storage.newest()) yield checked(path, 0, check);
-  for (const row of storage.places()) yield checkPlace(storage, row);
+  yield* checkConfigs(configs);
+  for (const { path, check } of storage.newest()) yield checkedBy(path, 0, check);
+  yield* checkFolderEntries(installedEntries(storage), ({ header }) => header?.());
 }
 
-function checkPlace(storage: LocalStorage, row: Uint8Array): CheckedObject {
-  const entry = entryOfPlace(row);
-  const ekey = toHex(entry.key);
-  const name = `data.${String(entry.archive).padStart(3, '0')} ${ekey}`;
-  return checked(name, entry.size, () => {
+/** The entries of an installation, each with what checks its local header where it has one. */
+function* installedEntries(storage: LocalStorage): Generator<FolderEntry & { header?: () => string | undefined }> {
+  for (const row of storage.places()) {
+    const entry = entryOfPlace(row);
+    const ekey = toHex(entry.key);
+    const name = `data.${String(entry.archive).padStart(3, '0')} ${ekey}`;
     const place = storage.place(entry);
-    if (place.problem !== undefined) throw new PakratError(place.problem.code, place.problem.message);
+    if (place.problem !== undefined) {
+      const { code, message } = place.problem;
+      const read = (): never => {
+        throw new PakratError(code, message);
+      };
+      yield { name, ekey, size: entry.size, read };
+      continue;
+    }
     const { file, offset, size } = place;
-    checkEntry((from, length) => storage.read(file, offset + from, length), size, ekey);
-    const header = offset > entry.offset ? storage.headerProblem(entry) : undefined;
-    if (header !== undefined) throw new PakratError('E_INTEGRITY', header);
-  });
+    const read = (from: number, length: number): Uint8Array => storage.read(file, offset + from, length);
+    const header = offset > entry.offset ? () => storage.headerProblem(entry) : undefined;
+    yield { name, ekey, size, read, ...(header && { header }) };
+  }
 }

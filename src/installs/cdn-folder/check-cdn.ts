@@ -2,16 +2,11 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { checkRange } from '../../core/byte-source.ts';
 import { toHex } from '../../core/bytes.ts';
-import { codeOf, PakratError } from '../../core/errors.ts';
-import { md5Hex } from '../../core/hash.ts';
+import { codeOf, isPakratError } from '../../core/errors.ts';
 import { readAt } from '../../files/read-at.ts';
 import { type ArchiveIndex, decodeArchiveIndex } from '../../formats/indices/archive-index.ts';
-import { patchManifestKey } from '../../formats/patches/patch-manifest.ts';
-import { type CheckedObject, checkEntry, checked } from '../../verify/check-entry.ts';
+import { type CheckedObject, checkConfigs, checkFolderEntries, checkWhole, type FolderEntry } from '../check-folder.ts';
 import { hashFiles } from '../read-file.ts';
-
-/** The largest index that is believed, and the largest patch that is no archive. */
-const maxWhole = 256 << 20;
 
 /** Bytes of all objects below a folder in the layout of a CDN. */
 export function cdnBytes(path: string): number {
@@ -24,15 +19,11 @@ export function cdnBytes(path: string): number {
 
 /** Checks all objects of a folder in the layout of a CDN: configs, indices, archives entry by entry, and objects of their own. */
 export function* checkCdn(path: string): Generator<CheckedObject> {
-  for (const { name, file } of hashFiles(join(path, 'config'))) {
-    yield checkWhole(`config/${name}`, file, (bytes) => expectHash(md5Hex(bytes), name));
-  }
+  yield* checkConfigs(join(path, 'config'));
   for (const kind of ['data', 'patch'] as const) {
     for (const { name, file } of hashFiles(join(path, kind))) {
-      if (name.endsWith('.index')) {
-        const key = name.slice(0, -'.index'.length);
-        yield checkWhole(`${kind}/${name}`, file, (bytes) => void decodeArchiveIndex(bytes, key));
-      } else yield* checkData({ kind, name, file });
+      if (name.endsWith('.index')) yield checkWhole(`${kind}/${name}`, { kind, name, file });
+      else yield* checkData({ kind, name, file });
     }
   }
 }
@@ -43,22 +34,13 @@ interface CdnObject {
   file: string;
 }
 
-function checkWhole(name: string, file: string, check: (bytes: Uint8Array) => void): CheckedObject {
-  const { size } = fs.statSync(file);
-  return checked(name, size, () => {
-    if (size > maxWhole) throw new PakratError('E_FORMAT_RANGE', `${size} bytes are too many for it`);
-    check(new Uint8Array(fs.readFileSync(file)));
-  });
-}
-
 function* checkData(object: CdnObject): Generator<CheckedObject> {
   const { kind, name, file } = object;
   const index = indexBeside(file, name);
   // One whose index is damaged cannot be taken apart; the index itself is reported.
   if (index === 'damaged') return;
-  if (index !== undefined) yield* checkArchive(object, index);
-  else if (kind === 'patch') yield checkWhole(`patch/${name}`, file, (bytes) => checkPatch(bytes, name));
-  else yield* withFile(file, (read, size) => [checked(`data/${name}`, size, () => checkEntry(read, size, name))]);
+  if (index === undefined && kind === 'patch') yield checkWhole(`patch/${name}`, object);
+  else yield* withFile(file, (read, size) => checkFolderEntries(entriesOf(object, { index, read, size })));
 }
 
 function indexBeside(file: string, name: string): ArchiveIndex | 'damaged' | undefined {
@@ -66,7 +48,7 @@ function indexBeside(file: string, name: string): ArchiveIndex | 'damaged' | und
     return decodeArchiveIndex(new Uint8Array(fs.readFileSync(`${file}.index`)), name);
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return undefined;
-    if (codeOf(error)?.startsWith('E_') === true) return 'damaged';
+    if (isPakratError(error)) return 'damaged';
     throw error;
   }
 }
@@ -90,24 +72,18 @@ function* withFile(
   }
 }
 
-function* checkArchive({ kind, name, file }: CdnObject, index: ArchiveIndex): Generator<CheckedObject> {
-  yield* withFile(file, function* (read) {
-    for (const { ekey, offset, size } of index) {
-      const key = toHex(ekey);
-      const part: Read = (from, length) => read(offset + from, length);
-      yield checked(`${kind}/${name} ${key}`, size, () =>
-        kind === 'patch' ? checkPatch(part(0, size), key) : checkEntry(part, size, key),
-      );
-    }
-  });
-}
-
-/** A patch has the MD5 of its bytes for a name, a patch manifest that of its first part. */
-function checkPatch(bytes: Uint8Array, name: string): void {
-  const hash = md5Hex(bytes);
-  if (hash !== name && patchManifestKey(bytes) !== name) expectHash(hash, name);
-}
-
-function expectHash(found: string, name: string): void {
-  if (found !== name) throw new PakratError('E_INTEGRITY', `its MD5 is ${found}`, { data: { found } });
+/** The entries of an archive by its index, or the one that a loose object is. */
+function* entriesOf(
+  { kind, name }: CdnObject,
+  { index, read, size }: { index: ArchiveIndex | undefined; read: Read; size: number },
+): Generator<FolderEntry> {
+  if (index === undefined) {
+    yield { name: `${kind}/${name}`, ekey: name, size, read };
+    return;
+  }
+  for (const entry of index) {
+    const ekey = toHex(entry.ekey);
+    const readPart: Read = (offset, length) => read(entry.offset + offset, length);
+    yield { name: `${kind}/${name} ${ekey}`, ekey, size: entry.size, raw: kind === 'patch', read: readPart };
+  }
 }

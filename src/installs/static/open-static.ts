@@ -7,8 +7,9 @@ import { PakratError } from '../../core/errors.ts';
 import { md5Hex } from '../../core/hash.ts';
 import { type ConfigFile, decodeConfig } from '../../formats/configs/config-file.ts';
 import { decodeKeyLayouts, staticHashSize } from '../../formats/local/key-layout.ts';
-import { type CheckedObject, checkEntry, checked, keyOfEntry, sizeByHeader } from '../../verify/check-entry.ts';
+import { keyOfEntry, sizeByTable } from '../../verify/entry-key.ts';
 import { folderName, type Install } from '../casc/find-install.ts';
+import { type CheckedObject, checkFolderEntries, type FolderEntry } from '../check-folder.ts';
 import { countHere, type LocalBuild, noArchives, notInstalled } from '../folder-build.ts';
 import { StaticContainer } from './static-container.ts';
 import { bareManifests, withEncoding } from './static-manifests.ts';
@@ -73,7 +74,7 @@ function locate(container: StaticContainer, ekey: string, known: number | undefi
   if (found === undefined) return undefined;
   const { file, offset, left } = found;
   const read = (from: number, length: number): Uint8Array => container.read(file, offset + from, length);
-  const size = known ?? sizeByHeader(read) ?? left;
+  const size = known ?? sizeByTable(read) ?? left;
   if (size > left) throw new PakratError('E_INTEGRITY', `${file} ends before entry ${ekey} does`, { data: { ekey } });
   const key = keyOfEntry(read, size);
   if (!key.startsWith(ekey.slice(0, staticHashSize * 2))) {
@@ -85,16 +86,38 @@ function locate(container: StaticContainer, ekey: string, known: number | undefi
   return { ekey: key, object: { cdnPath: '', kind: 'data', hash: ekey }, loose: true, offset: 0, size };
 }
 
+/** Entries that are checked together. */
+const batchSize = 256;
+
 /** Checks every entry that the encoding file knows, or else the names, as far as its data file is there. */
 async function* checkStatic(container: StaticContainer, build: Build): AsyncGenerator<CheckedObject> {
-  for await (const { ekey, size } of knownEntries(build)) {
-    const found = container.find(ekey);
-    if (found === undefined) continue;
-    const { file, offset, left } = found;
-    const read = (from: number, length: number): Uint8Array => container.read(file, offset + from, length);
-    yield checked(`${file} ${ekey}`, size ?? 0, () => {
-      checkEntry(read, size ?? sizeByHeader(read) ?? left, ekey.slice(0, staticHashSize * 2));
-    });
+  let batch: FolderEntry[] = [];
+  for await (const known of knownEntries(build)) {
+    const found = container.find(known.ekey);
+    if (found !== undefined) batch.push(entryAt(container, found, known));
+    if (batch.length < batchSize) continue;
+    yield* checkFolderEntries(batch);
+    batch = [];
+  }
+  yield* checkFolderEntries(batch);
+}
+
+/** An entry to be checked. Of its key only the first bytes are a hash. */
+function entryAt(
+  container: StaticContainer,
+  { file, offset, left }: { file: string; offset: number; left: number },
+  { ekey, size }: { ekey: string; size: number | undefined },
+): FolderEntry {
+  const name = `${file} ${ekey}`;
+  const hash = ekey.slice(0, staticHashSize * 2);
+  const read = (from: number, length: number): Uint8Array => container.read(file, offset + from, length);
+  try {
+    return { name, ekey: hash, size: size ?? sizeByTable(read) ?? left, read };
+  } catch (error) {
+    const fail = (): never => {
+      throw error;
+    };
+    return { name, ekey: hash, size: left, read: fail };
   }
 }
 

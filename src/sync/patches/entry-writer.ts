@@ -4,7 +4,7 @@ import { completeLoose, partialFile, type SpanCommitter } from '../../fetch/stor
 import { SpanWriter } from '../../fetch/transfer/span-writer.ts';
 import { objectPath } from '../../store/layout.ts';
 import { EntryVerifier } from '../../verify/entry-verifier.ts';
-import { StageRoom } from '../../verify/hash-buffer.ts';
+import { HashBuffer } from '../../verify/hash-buffer.ts';
 import type { SyncTools } from '../sync-build.ts';
 
 /** So many entries are flushed to disk together at most: what a kill can cost. */
@@ -17,7 +17,7 @@ const mostWaiting = 64;
 export class EntryWriter {
   readonly #tools: { store: SyncTools['store']; committer: SpanCommitter };
   readonly #onEntry: (size: number) => void;
-  readonly #room = new StageRoom();
+  readonly #buffer = new HashBuffer();
   #path = '';
   #writer: SpanWriter | undefined;
   #waiting: number[] = [];
@@ -35,15 +35,15 @@ export class EntryWriter {
     this.#path = path;
     const file = this.#fileOf(place, path);
     const writer = this.#open(file, path);
-    const stage = this.#room.open(writer);
-    const verifier = new EntryVerifier(place, stage);
+    const stream = this.#buffer.open(writer);
+    const verifier = new EntryVerifier(place, stream);
     try {
       verifier.push(bytes);
-      verifier.settle();
+      verifier.flush();
       if (!verifier.done) throw new PakratError('E_INTEGRITY', `entry ${place.ekey} is not whole`);
     } finally {
       verifier.close();
-      stage.close();
+      stream.close();
     }
     this.#waiting.push(place.size);
     if (!place.loose) return;

@@ -1,13 +1,13 @@
 import { indexName, readIndices } from '../../builds/indices/indices.ts';
 import { toHex } from '../../core/bytes.ts';
-import { isUnavailable, PakratError } from '../../core/errors.ts';
+import { isUnavailable } from '../../core/errors.ts';
 import { completeLoose, partialFile, smallObject } from '../../fetch/store-objects.ts';
 import type { RangeJob, RangeTarget } from '../../fetch/transfer/fetch-range.ts';
 import { type TransferFailure, transfer } from '../../fetch/transfer/transfer.ts';
 import type { IndexEntry } from '../../formats/indices/archive-index.ts';
-import { patchManifestKey } from '../../formats/patches/patch-manifest.ts';
 import { type ObjectName, objectPath } from '../../store/layout.ts';
 import { covers } from '../../store/spans.ts';
+import { checkObject } from '../../verify/check-object.ts';
 import type { SyncTools } from '../sync-build.ts';
 
 /**
@@ -55,12 +55,7 @@ async function syncPatchConfigs(tools: SyncTools): Promise<TransferFailure[]> {
   if (patchConfig !== undefined) await config({ cdnPath, kind: 'config', hash: patchConfig });
   if (patch !== undefined) {
     const name: ObjectName = { cdnPath, kind: 'patch', hash: patch.ckey };
-    await noting(failures, name, () =>
-      smallObject(tools, name, (bytes) => {
-        const found = patchManifestKey(bytes);
-        if (found !== patch.ckey) throw new PakratError('E_INTEGRITY', `patch manifest ${patch.ckey} has key ${found}`);
-      }),
-    );
+    await noting(failures, name, () => smallObject(tools, name, (bytes) => checkObject(name, bytes)));
   }
   return failures;
 }

@@ -9,7 +9,7 @@ import {
   type RangeTools,
 } from '../../../src/fetch/transfer/fetch-range.ts';
 import { mergeSpans, type Span, spanBytes } from '../../../src/store/spans.ts';
-import { StageRoom } from '../../../src/verify/hash-buffer.ts';
+import { HashBuffer } from '../../../src/verify/hash-buffer.ts';
 import { freePort } from '../../support/loopback.ts';
 import { always, type Lie, type LyingServer, lyingServer } from '../../support/lying-server.ts';
 import { scratchFolder } from '../../support/scratch.ts';
@@ -35,7 +35,7 @@ const archive = archiveOf(
 const [a, b, c, d] = archive.places as [Place, Place, Place, Place];
 type Place = TestArchive['places'][number];
 
-const room = new StageRoom();
+const room = new HashBuffer();
 let server: LyingServer;
 let http: HttpClient;
 let number = 0;

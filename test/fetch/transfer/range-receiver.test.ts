@@ -1,12 +1,12 @@
 import { afterEach, expect, test } from '@jest/globals';
 import { Reception } from '../../../src/fetch/transfer/range-receiver.ts';
 import { SpanWriter } from '../../../src/fetch/transfer/span-writer.ts';
-import { StageRoom } from '../../../src/verify/hash-buffer.ts';
+import { HashBuffer } from '../../../src/verify/hash-buffer.ts';
 import { scratchFolder } from '../../support/scratch.ts';
 import { archiveOf, chunkedEntry, jobFor } from '../archive.ts';
 
 const scratch = scratchFolder();
-const room = new StageRoom();
+const room = new HashBuffer();
 let open: { reception: Reception; writer: SpanWriter }[] = [];
 
 afterEach(async () => {
@@ -29,7 +29,7 @@ test('an entry that is found wrong while another transfer settles leaves nothing
   bytes[first.offset + 5000]! ^= 1;
   const half = first.offset + 15_000;
   reception.push(0, bytes.subarray(0, half));
-  room.settle();
+  room.flush();
   // The rest of the first entry and the whole of the second come in one piece.
   reception.push(half, bytes.subarray(half));
   reception.close();

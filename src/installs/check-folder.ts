@@ -1,0 +1,69 @@
+import * as fs from 'node:fs';
+import { isPakratError, PakratError } from '../core/errors.ts';
+import { type CheckedEntry, checkEntries, type EntryToCheck } from '../verify/check-entries.ts';
+import { checkObject } from '../verify/check-object.ts';
+import { hashFiles } from './read-file.ts';
+
+/** A checked part of a folder, and the first thing that is wrong with it. */
+export interface CheckedObject {
+  name: string;
+  bytes: number;
+  problem?: { code: string; message: string } | undefined;
+}
+
+/** An entry of a folder, with how its bytes are read: offsets count from its start. Errors of ours from `read` are its problem. */
+export interface FolderEntry extends EntryToCheck {
+  name: string;
+  read: (offset: number, size: number) => Uint8Array;
+}
+
+/** The largest index, config or patch of its own that is believed. */
+const maxWhole = 256 << 20;
+
+/** Checks entries of a folder, many at a time. @param also a check of its own for entries whose bytes are right */
+export function* checkFolderEntries<Entry extends FolderEntry>(
+  entries: Iterable<Entry>,
+  also?: (entry: Entry) => string | undefined,
+): Generator<CheckedObject> {
+  for (const checked of checkEntries(entries, (entry, offset, size) => entry.read(offset, size))) {
+    yield { name: checked.entry.name, bytes: checked.entry.size, problem: problemOf(checked, also) };
+  }
+}
+
+function problemOf<Entry extends FolderEntry>(
+  { entry, problem }: CheckedEntry<Entry>,
+  also: ((entry: Entry) => string | undefined) | undefined,
+): CheckedObject['problem'] {
+  const message = problem === undefined ? also?.(entry) : undefined;
+  return message === undefined ? problem : { code: 'E_INTEGRITY', message };
+}
+
+/** Checks the configs below a folder: each has the MD5 that is its name. */
+export function* checkConfigs(folder: string): Generator<CheckedObject> {
+  for (const { name, file } of hashFiles(folder)) yield checkWhole(`config/${name}`, { kind: 'config', name, file });
+}
+
+/** Checks a small object by reading all of it. @param object `name` is the name of its file: a hash, `.index` behind that of an index */
+export function checkWhole(
+  name: string,
+  object: { kind: 'config' | 'data' | 'patch'; name: string; file: string },
+): CheckedObject {
+  const size = fs.statSync(object.file).size;
+  return checkedBy(name, size, () => {
+    if (size > maxWhole) throw new PakratError('E_FORMAT_RANGE', `${size} bytes are too many for it`);
+    const [hash = '', suffix] = object.name.split('.');
+    const { kind, file } = object;
+    checkObject({ kind, hash, suffix: suffix === undefined ? '' : '.index' }, new Uint8Array(fs.readFileSync(file)));
+  });
+}
+
+/** Runs a check; an error of ours is the problem, any other goes on. */
+export function checkedBy(name: string, bytes: number, check: () => void): CheckedObject {
+  try {
+    check();
+    return { name, bytes };
+  } catch (error) {
+    if (!isPakratError(error)) throw error;
+    return { name, bytes, problem: { code: error.code, message: error.message } };
+  }
+}

@@ -1,0 +1,94 @@
+import { isPakratError, type PakratError } from '../core/errors.ts';
+import { EntryVerifier, type VerifiedEntry } from './entry-verifier.ts';
+import { HashBuffer, type HashStream, type VerifiedSink } from './hash-buffer.ts';
+
+/** Reads bytes of an encoded entry, decrypted where its object is encrypted as a whole; offsets count from the start of the entry. */
+export type ReadEntry<Entry> = (entry: Entry, offset: number, size: number) => Uint8Array;
+
+/** An encoded entry of which all, or the first `held` bytes, are to be checked. */
+export interface EntryToCheck extends VerifiedEntry {
+  /** Bytes from its start that are there; absent: all of it. */
+  held?: number | undefined;
+}
+
+/** The outcome of a check: how many bytes from the entry's start are right, and the first thing that is wrong. */
+export interface CheckedEntry<Entry> {
+  entry: Entry;
+  right: number;
+  problem: { code: string; message: string } | undefined;
+}
+
+const pieceSize = 1 << 20;
+/** Entries that are judged together: their chunks are hashed many at a time. */
+const batchSize = 256;
+
+/** Keeps nothing: only the hashes matter here. */
+const noSink: VerifiedSink = { write() {}, spool: () => ({ append() {}, replay() {}, close() {} }) };
+
+/**
+ * Checks encoded entries against their keys: the header's MD5 is the ekey, each chunk has the MD5 that the header says. No key is needed to
+ * do so. Entries are read one after the other and judged in batches, in their order.
+ * @param read errors of ours that it throws are the entry's problem; others end the check
+ * @param buffer for whoever checks many objects one after the other: to make one takes a while
+ */
+export function* checkEntries<Entry extends EntryToCheck>(
+  entries: Iterable<Entry>,
+  read: ReadEntry<Entry>,
+  buffer: HashBuffer = new HashBuffer(),
+): Generator<CheckedEntry<Entry>> {
+  const stream = buffer.open(noSink);
+  let batch: ReadingEntry<Entry>[] = [];
+  function* judged(): Generator<CheckedEntry<Entry>> {
+    stream.flush();
+    for (const reading of batch) yield outcomeOf(reading);
+    batch = [];
+  }
+  try {
+    for (const entry of entries) {
+      batch.push(readEntry(entry, stream, read));
+      if (batch.length === batchSize) yield* judged();
+    }
+    yield* judged();
+  } finally {
+    stream.close();
+  }
+}
+
+interface ReadingEntry<Entry> {
+  entry: Entry;
+  verifier: EntryVerifier | undefined;
+  error: PakratError | undefined;
+}
+
+/** Gives the bytes of an entry to a verifier of its own. */
+function readEntry<Entry extends EntryToCheck>(
+  entry: Entry,
+  stream: HashStream,
+  read: ReadEntry<Entry>,
+): ReadingEntry<Entry> {
+  const reading: ReadingEntry<Entry> = { entry, verifier: undefined, error: undefined };
+  const { held = entry.size } = entry;
+  try {
+    reading.verifier = new EntryVerifier(entry, stream);
+    for (let done = 0; done < held; done += pieceSize) {
+      reading.verifier.push(read(entry, done, Math.min(pieceSize, held - done)));
+    }
+  } catch (error) {
+    if (!isPakratError(error)) throw error;
+    reading.error = error;
+  } finally {
+    reading.verifier?.close();
+  }
+  return reading;
+}
+
+/** A chunk that is held in part cannot be right. */
+function outcomeOf<Entry extends EntryToCheck>({ entry, verifier, error }: ReadingEntry<Entry>): CheckedEntry<Entry> {
+  const { held = entry.size, ekey } = entry;
+  const right = verifier?.verified ?? 0;
+  const found = error ?? verifier?.failure;
+  if (found === undefined && right === held) return { entry, right, problem: undefined };
+  const code = found?.code ?? 'E_INTEGRITY';
+  const message = found?.message ?? `entry ${ekey}: ${held - right} bytes have no hash yet`;
+  return { entry, right, problem: { code, message } };
+}
