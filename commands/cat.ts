@@ -1,7 +1,7 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { PakratCommand, sourceHelp } from '../src/cli/base-command.ts';
-import { pakFlags } from '../src/cli/pak-options.ts';
+import { pakFlags, pakOptions } from '../src/cli/pak-flags.ts';
 
 export default class Cat extends PakratCommand {
   static override enableJsonFlag = false;
@@ -33,20 +33,13 @@ export default class Cat extends PakratCommand {
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(Cat);
-    const options = this.globals(flags);
-    const { getNamed } = await import('../src/cli/names-hint.ts');
-    const { withSource } = await import('../src/cli/sources.ts');
-    const { noRaw } = await import('../src/sources/extract/extract.ts');
+    const { readFile } = await import('../src/app/read.ts');
     const { default: events } = await import('node:events');
-    const hooks = { note: (text: string) => this.note(text), signal: this.signal };
-    await withSource(options, args.source, { hooks, pak: flags }, async (source, session) => {
-      const entry = await getNamed(source, args.name, session);
-      if (entry.note !== undefined) this.note(`Note: ${args.name}: ${entry.note}.`);
-      if (flags.raw && source.readRaw === undefined) throw noRaw(source);
-      for await (const piece of flags.raw ? source.readRaw!(entry) : source.read(entry)) {
-        this.signal.throwIfAborted();
+    const options = { ...this.notes(), raw: flags.raw, pak: pakOptions(flags) };
+    await this.withSession(flags, (session) =>
+      readFile(session, args.source, args.name, options, async (piece) => {
         if (!process.stdout.write(piece)) await events.once(process.stdout, 'drain');
-      }
-    });
+      }),
+    );
   }
 }

@@ -1,4 +1,5 @@
-import { ProductCommand, type ProductTable, productArgs } from '../src/cli/product-command.ts';
+import type { ProductTable } from '../src/app/versions.ts';
+import { ProductCommand, productArgs } from '../src/cli/product-command.ts';
 
 export default class Cdns extends ProductCommand {
   static override summary = 'Show the hosts and paths that carry a product, by region.';

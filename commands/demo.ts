@@ -1,6 +1,7 @@
 import * as Flags from '@oclif/core/flags';
 import { PakratCommand } from '../src/cli/base-command.ts';
-import type { DemoReport } from '../src/cli/demo.ts';
+import { userSettings } from '../src/cli/user-settings.ts';
+import type { DemoReport } from '../src/demo/demo.ts';
 
 export default class Demo extends PakratCommand {
   static override summary = 'Show everything at once on a small sample game.';
@@ -19,14 +20,13 @@ The store and the extracted files stay in the folder that --to names, and nothin
 
   async run(): Promise<DemoReport> {
     const { flags } = await this.parse(Demo);
-    const options = this.globals(flags);
-    const { programName, runDemo } = await import('../src/cli/demo.ts');
-    const request = { to: flags.to, program: programName(process.argv[1], this.config.bin) };
-    return runDemo(options, request, {
-      log: (text) => this.log(text),
-      note: (text) => this.note(text),
-      progress: () => this.progress(),
-      signal: this.signal,
-    });
+    const { programName, runDemo } = await import('../src/demo/demo.ts');
+    const program = programName(process.argv[1], this.config.bin);
+    const log = (text: string): void => {
+      this.endProgress();
+      this.log(text);
+    };
+    const request = { to: flags.to, program, settings: userSettings() };
+    return this.withProgress(flags, (work) => runDemo(request, { ...work, log }));
   }
 }

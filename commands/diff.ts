@@ -1,7 +1,7 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { PakratCommand, sourceHelp } from '../src/cli/base-command.ts';
-import { pakFlags } from '../src/cli/pak-options.ts';
+import { pakFlags, pakOptions } from '../src/cli/pak-flags.ts';
 
 export default class Diff extends PakratCommand {
   static override summary = 'Compare the files of two sources.';
@@ -40,14 +40,14 @@ The exit code is 0 whether files differ or not. With --exit-code it is 1 when th
 
   async run(): Promise<unknown> {
     const { argv, flags } = await this.parse(Diff);
-    const options = this.globals(flags);
-    const [before, after, ...globs] = argv as [string, string, ...string[]];
-    const { diffExitCode, runDiff } = await import('../src/cli/diff.ts');
-    const { renderDiff, renderDiffSummary, writeDiff, writeDiffJson, writeDiffNames } = await import(
+    const [before = '', after = '', ...globs] = argv as string[];
+    const { diff } = await import('../src/app/diff.ts');
+    const { diffExitCode, renderDiff, renderDiffSummary, writeDiff, writeDiffJson, writeDiffNames } = await import(
       '../src/cli/render/diff.ts'
     );
-    const hooks = { note: (text: string) => this.note(text), signal: this.signal, progress: this.progress() };
-    const report = await runDiff(options, { before, after, globs, pak: flags }, hooks);
+    const report = await this.withSession(flags, (session) =>
+      diff(session, before, after, { ...this.work(), globs, pak: pakOptions(flags) }),
+    );
     process.exitCode = diffExitCode(report, flags['exit-code']);
     if (flags.summary) {
       this.log(renderDiffSummary(report, this.width));

@@ -1,9 +1,10 @@
+import { once } from 'node:events';
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
+import type { ExtractResult } from '../src/app/extract.ts';
 import { PakratCommand, sourceHelp } from '../src/cli/base-command.ts';
-import { pakFlags } from '../src/cli/pak-options.ts';
+import { pakFlags, pakOptions } from '../src/cli/pak-flags.ts';
 import { PakratError } from '../src/core/errors.ts';
-import type { ExtractResult } from '../src/sources/extract/extract.ts';
 
 const several = { multiple: true, multipleNonGreedy: true } as const;
 
@@ -58,18 +59,20 @@ A file that cannot be had (its key is missing, no host has it) is named with the
 
   async run(): Promise<ExtractResult | undefined> {
     const { argv, flags } = await this.parse(Extract);
-    const options = this.globals(flags);
-    const [source, ...names] = argv as string[];
+    const [source = '', ...names] = argv as string[];
     const isTar = flags.to === '-';
     if (isTar && this.jsonEnabled()) {
       throw new PakratError('E_USAGE', '--json and a tar cannot both go to stdout', { hint: 'Leave --json away.' });
     }
-    const { runExtract, renderExtract, extractExitCode } = await import('../src/cli/extract.ts');
-    const hooks = { note: (text: string) => this.note(text), signal: this.signal, progress: this.progress() };
-    const { to, list, include, exclude, regex, strip, flat, raw, jobs } = flags;
-    const choice = { names, list, include, exclude, regex, strip, flat, raw, to, threads: jobs };
-    const tar = isTar ? process.stdout : undefined;
-    const result = await runExtract(options, { source: source!, ...choice, pak: flags, tar }, hooks);
+    const { extract } = await import('../src/app/extract.ts');
+    const { renderExtract, extractExitCode } = await import('../src/cli/render/extract.ts');
+    const { to, include, exclude, regex, strip, flat, raw, jobs } = flags;
+    const list = flags.list === '-' ? process.stdin : flags.list;
+    const choice = { names, list, include, exclude, regex, strip, flat, raw, jobs, pak: pakOptions(flags) };
+    const where = isTar ? { tar: writeToStdout } : { to };
+    const result = await this.withSession(flags, (session) =>
+      extract(session, source, { ...this.work(), ...choice, ...where }),
+    );
     const text = renderExtract(result, isTar ? 'a tar' : to);
     if (!isTar) this.log(text);
     else if (result.failed.length > 0) process.stderr.write(`${text}\n`);
@@ -77,4 +80,8 @@ A file that cannot be had (its key is missing, no host has it) is named with the
     process.exitCode = extractExitCode(result);
     return isTar ? undefined : result;
   }
+}
+
+async function writeToStdout(piece: Uint8Array): Promise<void> {
+  if (!process.stdout.write(piece)) await once(process.stdout, 'drain');
 }

@@ -1,6 +1,6 @@
 import * as Args from '@oclif/core/args';
 import { PakratCommand, sourceHelp } from '../src/cli/base-command.ts';
-import { pakFlags } from '../src/cli/pak-options.ts';
+import { pakFlags, pakOptions } from '../src/cli/pak-flags.ts';
 
 export default class Info extends PakratCommand {
   static override summary = 'Show what a source is, in a screenful.';
@@ -20,13 +20,10 @@ export default class Info extends PakratCommand {
 
   async run(): Promise<Record<string, unknown>> {
     const { args, flags } = await this.parse(Info);
-    const options = this.globals(flags);
-    const { withSource } = await import('../src/cli/sources.ts');
+    const { readInfo } = await import('../src/app/info.ts');
     const { renderInfo } = await import('../src/cli/render/info.ts');
-    const hooks = { note: (text: string) => this.note(text), signal: this.signal };
-    const info = await withSource(options, args.source, { hooks, pak: flags, tellNotes: false }, (source) =>
-      source.info(),
-    );
+    const options = { ...this.notes(), pak: pakOptions(flags) };
+    const info = await this.withSession(flags, (session) => readInfo(session, args.source, options));
     this.log(renderInfo(info));
     return info;
   }

@@ -1,8 +1,8 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
+import type { Inspection } from '../src/app/inspect.ts';
 import { PakratCommand } from '../src/cli/base-command.ts';
 import { exitCodeOf } from '../src/cli/exit-codes.ts';
-import type { Inspection } from '../src/cli/inspect.ts';
 
 export default class Inspect extends PakratCommand {
   static override summary = 'Show what one object is: its format is guessed from its bytes.';
@@ -27,13 +27,12 @@ export default class Inspect extends PakratCommand {
 
   async run(): Promise<Inspection> {
     const { args, flags } = await this.parse(Inspect);
-    const options = this.globals(flags);
-    const { inspectBytes, parseRows, problemOf } = await import('../src/cli/inspect.ts');
-    const { readInspected } = await import('../src/cli/inspected-object.ts');
+    const { inspect, problemOf } = await import('../src/app/inspect.ts');
+    const { parseRows } = await import('../src/cli/parse-rows.ts');
     const { renderInspection } = await import('../src/cli/render/inspection.ts');
     const rows = flags.rows === undefined ? undefined : parseRows(flags.rows);
-    const { bytes, keys, name } = await readInspected(args.object, options);
-    const inspection = inspectBytes(bytes, { keys, name, rows, encoded: flags.encoded });
+    const { encoded } = flags;
+    const inspection = await this.withSession(flags, (session) => inspect(session, args.object, { rows, encoded }));
     this.log(renderInspection(inspection, this.width));
     const problem = problemOf(inspection);
     if (problem !== undefined) process.exitCode = exitCodeOf(problem.code);

@@ -1,9 +1,7 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { PakratCommand, sourceHelp } from '../src/cli/base-command.ts';
-import type { Session } from '../src/cli/compose.ts';
-import { pakFlags } from '../src/cli/pak-options.ts';
-import type { Source } from '../src/sources/source.ts';
+import { pakFlags, pakOptions } from '../src/cli/pak-flags.ts';
 
 export default class Ls extends PakratCommand {
   static override summary = 'List the files of a source.';
@@ -38,43 +36,21 @@ export default class Ls extends PakratCommand {
 
   async run(): Promise<void> {
     const { argv, flags } = await this.parse(Ls);
-    const options = this.globals(flags);
-    const [source, ...globs] = argv as string[];
-    const { withSource } = await import('../src/cli/sources.ts');
+    const [source = '', ...globs] = argv as string[];
+    const { listFiles } = await import('../src/app/list.ts');
     const { listRow, writeList, writeLongList } = await import('../src/cli/render/list.ts');
     const { writeJsonList } = await import('../src/cli/render/json.ts');
-    const matches = await matcherOf(globs, flags.regex ?? []);
-    const hooks = { note: (text: string) => this.note(text), signal: this.signal };
-    await withSource(options, source!, { hooks, pak: flags }, async (opened, session) => {
-      let any = false;
-      const entries = opened.list((name) => {
-        const isWanted = matches(name);
-        any ||= isWanted;
-        return isWanted;
-      });
-      if (this.jsonEnabled()) await writeJsonList(process.stdout, entries, listRow);
-      else await (flags.long ? writeLongList : writeList)(process.stdout, entries);
-      if (!any) this.note(await emptyNote([...globs, ...(flags.regex ?? [])], opened, session));
-    });
+    const options = { ...this.notes(), globs, regex: flags.regex ?? [], pak: pakOptions(flags) };
+    await this.withSession(flags, (session) =>
+      listFiles(session, source, options, async (entries) => {
+        if (this.jsonEnabled()) await writeJsonList(process.stdout, entries, listRow);
+        else await (flags.long ? writeLongList : writeList)(process.stdout, entries);
+      }),
+    );
   }
 
   /** The list is written row by row, for it may have millions: nothing is left to print at the end. */
   override logJson(json: unknown): void {
     if (json !== undefined) super.logJson(json);
   }
-}
-
-/** A list that is empty says why: to see nothing is no answer. */
-async function emptyNote(patterns: readonly string[], source: Source, session: Session | undefined): Promise<string> {
-  const { namesHint } = await import('../src/cli/names-hint.ts');
-  const what = patterns.length === 0 ? 'there are no files' : `no name matches ${patterns.join(' or ')}`;
-  const hint = await namesHint(source, session);
-  return `Note: ${what}.${hint === undefined ? '' : ` ${hint}`}`;
-}
-
-/** What matches globs is loaded only where there are any. */
-async function matcherOf(globs: readonly string[], regex: readonly string[]): Promise<(name: string) => boolean> {
-  if (globs.length + regex.length === 0) return () => true;
-  const { nameFilter } = await import('../src/sources/select.ts');
-  return nameFilter({ globs, regex });
 }

@@ -1,7 +1,10 @@
 import * as Args from '@oclif/core/args';
+import type { MountReport } from '../src/app/mount.ts';
 import { PakratCommand, sourceHelp } from '../src/cli/base-command.ts';
-import type { MountReport } from '../src/cli/mount.ts';
-import { pakFlags } from '../src/cli/pak-options.ts';
+import { pakFlags, pakOptions } from '../src/cli/pak-flags.ts';
+
+/** The FUSE library may wait for ever; output has this long to be written. */
+const exitAfterMs = 200;
 
 export default class Mount extends PakratCommand {
   static override summary = 'Show a source as a read-only file system, until Ctrl-C.';
@@ -24,13 +27,13 @@ export default class Mount extends PakratCommand {
 
   async run(): Promise<MountReport> {
     const { args, flags } = await this.parse(Mount);
-    const options = this.globals(flags);
-    const { runMount } = await import('../src/cli/mount.ts');
-    const hooks = {
-      note: (text: string) => this.note(text),
-      signal: this.signal,
-      onMounted: ({ folder, files }: MountReport) => this.note(`${files} files at ${folder}. Ctrl-C unmounts.`),
-    };
-    return runMount(options, { source: args.source, folder: args.dir, pak: flags }, hooks);
+    const { mount } = await import('../src/app/mount.ts');
+    const onMounted = ({ folder, files }: MountReport): void =>
+      this.note(`${files} files at ${folder}. Ctrl-C unmounts.`);
+    const { stuck, ...report } = await this.withSession(flags, (session) =>
+      mount(session, args.source, args.dir, { ...this.notes(), pak: pakOptions(flags), onMounted }),
+    );
+    if (stuck) setTimeout(() => process.exit(), exitAfterMs).unref();
+    return report;
   }
 }

@@ -1,6 +1,6 @@
 import * as Args from '@oclif/core/args';
+import type { StatusReport } from '../src/app/status.ts';
 import { PakratCommand } from '../src/cli/base-command.ts';
-import type { StatusReport } from '../src/cli/status.ts';
 
 export default class Status extends PakratCommand {
   static override summary = 'Show what the store holds and what is unfinished.';
@@ -14,9 +14,9 @@ export default class Status extends PakratCommand {
 
   async run(): Promise<StatusReport> {
     const { args, flags } = await this.parse(Status);
-    const options = this.globals(flags);
-    const { readStatus, renderStatus } = await import('../src/cli/status.ts');
-    const report = readStatus(options.store, args.product);
+    const { readStatus } = await import('../src/app/status.ts');
+    const { renderStatus } = await import('../src/cli/render/status.ts');
+    const report = await this.withSession(flags, (session) => readStatus(session, args.product));
     this.log(renderStatus(report, { width: this.width, product: args.product }));
     return report;
   }

@@ -1,7 +1,7 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
+import type { SyncReport } from '../src/app/sync.ts';
 import { PakratCommand } from '../src/cli/base-command.ts';
-import type { SyncReport } from '../src/cli/sync.ts';
 
 export default class Sync extends PakratCommand {
   static override summary = 'Bring a build, or the part of it that is chosen, into the store.';
@@ -44,21 +44,14 @@ Without --tags, --include and --all the whole build is wanted. Tags choose as th
 
   async run(): Promise<SyncReport> {
     const { args, flags } = await this.parse(Sync);
-    const options = this.globals(flags);
-    const { parseRate, parseTags, runSync } = await import('../src/cli/sync.ts');
+    const { sync } = await import('../src/app/sync.ts');
+    const { parseRate, parseTags } = await import('../src/cli/parse-sync-flags.ts');
     const { renderSync } = await import('../src/cli/render/sync.ts');
-    const report = await runSync(
-      options,
-      {
-        build: args.build,
-        selection: { tags: parseTags(flags.tags), include: flags.include ?? [], all: flags.all },
-        dryRun: flags['dry-run'],
-        patch: flags.patch,
-        jobs: flags.jobs,
-        bytesPerSecond: parseRate(flags['limit-rate']),
-      },
-      { note: (text) => this.note(text), signal: this.signal, progress: this.progress() },
-    );
+    const { include, all, patch, jobs } = flags;
+    const tags = parseTags(flags.tags);
+    const limitRate = parseRate(flags['limit-rate']);
+    const choice = { tags, include, all, patch, jobs, limitRate, dryRun: flags['dry-run'] };
+    const report = await this.withSession(flags, (session) => sync(session, args.build, { ...this.work(), ...choice }));
     this.log(renderSync(report));
     return report;
   }

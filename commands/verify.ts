@@ -1,8 +1,8 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
+import type { VerifyResult } from '../src/app/verify.ts';
 import { PakratCommand, sourceHelp } from '../src/cli/base-command.ts';
-import { pakFlags } from '../src/cli/pak-options.ts';
-import type { VerifyResult } from '../src/sources/paks/verify-pak.ts';
+import { pakFlags, pakOptions } from '../src/cli/pak-flags.ts';
 
 export default class Verify extends PakratCommand {
   static override summary = 'Check every byte of a source, or of the whole store, against its hashes.';
@@ -28,10 +28,11 @@ Of a PAK, the hash of its directory and of every entry is checked, as far as its
 
   async run(): Promise<VerifyResult> {
     const { args, flags } = await this.parse(Verify);
-    const options = this.globals(flags);
-    const { runVerify, renderVerify, verifyExitCode } = await import('../src/cli/verify.ts');
-    const hooks = { note: (text: string) => this.note(text), signal: this.signal, progress: this.progress() };
-    const result = await runVerify(options, { source: args.source, repair: flags.repair, pak: flags }, hooks);
+    const { verify } = await import('../src/app/verify.ts');
+    const { renderVerify, verifyExitCode } = await import('../src/cli/render/verify.ts');
+    const result = await this.withSession(flags, (session) =>
+      verify(session, args.source, { ...this.work(), repair: flags.repair, pak: pakOptions(flags) }),
+    );
     this.log(renderVerify(result));
     process.exitCode = verifyExitCode(result);
     return result;

@@ -1,4 +1,5 @@
-import { ProductCommand, type ProductTable, productArgs } from '../src/cli/product-command.ts';
+import type { ProductTable } from '../src/app/versions.ts';
+import { ProductCommand, productArgs } from '../src/cli/product-command.ts';
 
 export default class Versions extends ProductCommand {
   static override summary = 'Show the live builds of a product, by region.';

@@ -1,44 +1,27 @@
 /**
- * The public API of pakrat. Formats are pure functions from bytes to values and back; stores, builds and sources are handles with `close`.
+ * pakrat as a library. {@link openPakrat} opens a session: a store with its settings, or none. Formats are `pakrat/formats`, PAK archives for
+ * themselves `pakrat/paks`.
  */
 
-export { Build, type BuildIdentity, openBuild } from './builds/build.ts';
-export { type BuildFile, findFile, listFiles, readFile } from './builds/files.ts';
-export type { EntryPlace, Objects } from './builds/objects.ts';
-export { type ByteSource, bytesSource } from './core/byte-source.ts';
-export { type ErrorCode, isPakratError, PakratError } from './core/errors.ts';
-export { nameHash } from './core/jenkins.ts';
-export { planRanges } from './fetch/plan/plan.ts';
-export { decodeBlte, readBlte } from './formats/blte/decode.ts';
-export { encodeBlte } from './formats/blte/encode.ts';
-export { parseEspec, printEspec } from './formats/blte/espec.ts';
-export { emptyKeyRing, type KeyRing } from './formats/blte/keys.ts';
-export { decodeBuildConfig } from './formats/configs/build-config.ts';
-export { decodeCdnConfig } from './formats/configs/cdn-config.ts';
-export { decodeConfig, encodeConfig } from './formats/configs/config-file.ts';
-export { decodeKeyList, decodeKeyRing, encodeKeyList } from './formats/configs/key-list.ts';
-export { encodeArchiveGroup } from './formats/indices/archive-group.ts';
-export { decodeArchiveIndex, encodeArchiveIndex } from './formats/indices/archive-index.ts';
-export { decodeBuildInfo, encodeBuildInfo } from './formats/local/build-info.ts';
-export { decodeLocalIndex, encodeLocalIndex } from './formats/local/local-index.ts';
-export { decodeDownload, encodeDownload } from './formats/manifests/download.ts';
-export { decodeEncoding, encodeEncoding } from './formats/manifests/encoding.ts';
-export { decodeInstall, encodeInstall } from './formats/manifests/install.ts';
-export { decodeSize, encodeSize } from './formats/manifests/size.ts';
-export { decodePatchIndex, encodePatchIndex } from './formats/patches/patch-index.ts';
-export { decodePatchManifest, encodePatchManifest } from './formats/patches/patch-manifest.ts';
-export { applyZbsdiff, makeZbsdiff } from './formats/patches/zbsdiff.ts';
-export { encodeListfile, listfileRows } from './formats/roots/listfile.ts';
-export { decodeTvfs, encodeTvfs } from './formats/roots/tvfs.ts';
-export { decodeWowRoot, encodeWowRoot } from './formats/roots/wow.ts';
-export { decodeBpsv, encodeBpsv } from './formats/services/bpsv.ts';
-export { findInstall } from './installs/casc/find-install.ts';
-export { openInstall } from './installs/casc/open-install.ts';
-export { openCdnFolder } from './installs/cdn-folder/open-cdn-folder.ts';
-export type { LocalBuild } from './installs/folder-build.ts';
-export { openStatic } from './installs/static/open-static.ts';
-export { buildSource } from './sources/build-source.ts';
-export { extractFiles } from './sources/extract/extract.ts';
-export type { Source, SourceEntry } from './sources/source.ts';
-export { openStore, type Store } from './store/store.ts';
-export { syncBuild } from './sync/sync-build.ts';
+export type { DiffOptions, DiffReport } from './app/diff.ts';
+export type { ExtractOptions, ExtractResult } from './app/extract.ts';
+export type { KeyImport } from './app/import-keys.ts';
+export type { ListfileChange } from './app/import-listfile.ts';
+export type { Inspection, InspectOptions } from './app/inspect.ts';
+export type { ListedKey } from './app/list-keys.ts';
+export type { MissingKey } from './app/missing-keys.ts';
+export type { MountOptions, MountReport } from './app/mount.ts';
+export type { PackNadeoOptions, PackReport, PackUnrealOptions } from './app/pack.ts';
+export type { PakOpenOptions } from './app/session/pak-options.ts';
+export type { SessionOptions } from './app/session/session-options.ts';
+export type { PartialSettings, Settings } from './app/session/settings.ts';
+export type { StatusReport } from './app/status.ts';
+export type { SyncOptions, SyncReport } from './app/sync.ts';
+export type { KeyUpdate, UpdateKeysOptions } from './app/update-keys.ts';
+export type { ListfileUpdate, UpdateListfileOptions } from './app/update-listfile.ts';
+export type { VerifyOptions, VerifyProblem, VerifyResult } from './app/verify.ts';
+export type { ProductTable } from './app/versions.ts';
+export { type ErrorCode, type ErrorData, isPakratError, PakratError } from './core/errors.ts';
+export type { OnProgress, Progress, WorkOptions } from './core/progress.ts';
+export { openPakrat, type Pakrat } from './pakrat.ts';
+export type { OpenSourceOptions, PakratSource, SourceFile, StreamOptions } from './pakrat-source.ts';

@@ -1,6 +1,6 @@
 import * as Args from '@oclif/core/args';
+import type { KeyImport } from '../../src/app/import-keys.ts';
 import { PakratCommand } from '../../src/cli/base-command.ts';
-import type { KeyImport } from '../../src/cli/import-keys.ts';
 
 export default class KeysImport extends PakratCommand {
   static override summary = 'Take decryption keys into the store.';
@@ -23,16 +23,9 @@ export default class KeysImport extends PakratCommand {
 
   async run(): Promise<KeyImport> {
     const { args, flags } = await this.parse(KeysImport);
-    const options = this.globals(flags);
-    const { openStore } = await import('../../src/store/store.ts');
-    const { importKeys } = await import('../../src/cli/import-keys.ts');
-    const store = openStore(options.store, { create: true });
-    try {
-      const result = importKeys(store.ledger, args.file);
-      this.log(`${result.read} keys read: ${result.added} new, ${result.changed} changed.`);
-      return result;
-    } finally {
-      store.close();
-    }
+    const { importKeys } = await import('../../src/app/import-keys.ts');
+    const result = await this.withSession(flags, (session) => importKeys(session, args.file));
+    this.log(`${result.read} keys read: ${result.added} new, ${result.changed} changed.`);
+    return result;
   }
 }

@@ -1,14 +1,6 @@
 import * as Flags from '@oclif/core/flags';
+import type { ListedKey } from '../../src/app/list-keys.ts';
 import { PakratCommand } from '../../src/cli/base-command.ts';
-
-/** A key as it is listed: in full only where that was asked for. */
-interface ListedKey {
-  name: string;
-  key: string;
-  /** Further fields of the key's line, where there were any. */
-  extra?: string;
-  source: string;
-}
 
 export default class KeysList extends PakratCommand {
   static override summary = 'List the decryption keys that the store has.';
@@ -21,20 +13,11 @@ export default class KeysList extends PakratCommand {
 
   async run(): Promise<ListedKey[]> {
     const { flags } = await this.parse(KeysList);
-    const options = this.globals(flags);
-    const { openStore } = await import('../../src/store/store.ts');
+    const { listKeys } = await import('../../src/app/list-keys.ts');
     const { renderTable } = await import('../../src/cli/render/table.ts');
-    const store = openStore(options.store, { create: false });
-    try {
-      const keys = store.ledger.keys().map(({ name, key, extra, source }): ListedKey => {
-        const shown = flags.show ? key : `${key.slice(0, 4)}…`;
-        return { name, key: shown, source, ...(extra === '' ? {} : { extra }) };
-      });
-      const rows = keys.map(({ name, key, source }) => [name, key, source]);
-      this.log(renderTable([{ title: 'NAME' }, { title: 'KEY' }, { title: 'FROM' }], rows, this.width));
-      return keys;
-    } finally {
-      store.close();
-    }
+    const keys = await this.withSession(flags, (session) => listKeys(session, { show: flags.show }));
+    const rows = keys.map(({ name, key, source }) => [name, key, source]);
+    this.log(renderTable([{ title: 'NAME' }, { title: 'KEY' }, { title: 'FROM' }], rows, this.width));
+    return keys;
   }
 }

@@ -1,8 +1,8 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
-import type { MissingKey } from '../../src/builds/keys/missing-key.ts';
+import type { MissingKey } from '../../src/app/missing-keys.ts';
 import { PakratCommand, sourceHelp } from '../../src/cli/base-command.ts';
-import { pakFlags } from '../../src/cli/pak-options.ts';
+import { pakFlags, pakOptions } from '../../src/cli/pak-flags.ts';
 
 export default class KeysMissing extends PakratCommand {
   static override summary = 'List the keys that a source needs and the store does not have.';
@@ -27,11 +27,10 @@ export default class KeysMissing extends PakratCommand {
 
   async run(): Promise<MissingKey[]> {
     const { args, flags } = await this.parse(KeysMissing);
-    const options = this.globals(flags);
-    const { listMissingKeys } = await import('../../src/cli/missing-keys.ts');
+    const { missingKeys } = await import('../../src/app/missing-keys.ts');
     const { renderMissingKeys } = await import('../../src/cli/render/missing-keys.ts');
-    const hooks = { note: (text: string) => this.note(text), signal: this.signal };
-    const keys = await listMissingKeys(options, args.source, { hooks, pak: flags });
+    const options = { ...this.notes(), pak: pakOptions(flags) };
+    const keys = await this.withSession(flags, (session) => missingKeys(session, args.source, options));
     this.log(renderMissingKeys(keys, { width: this.width, verbose: flags.verbose }));
     return keys;
   }

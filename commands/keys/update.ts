@@ -1,6 +1,6 @@
 import * as Flags from '@oclif/core/flags';
+import type { KeyUpdate } from '../../src/app/update-keys.ts';
 import { PakratCommand } from '../../src/cli/base-command.ts';
-import type { KeyUpdate } from '../../src/cli/update-keys.ts';
 
 export default class KeysUpdate extends PakratCommand {
   static override summary = 'Take the new keys of a list on the web into the store.';
@@ -18,11 +18,10 @@ export default class KeysUpdate extends PakratCommand {
 
   async run(): Promise<KeyUpdate> {
     const { flags } = await this.parse(KeysUpdate);
-    const options = this.globals(flags);
-    const { updateKeys } = await import('../../src/cli/update-keys.ts');
+    const { updateKeys } = await import('../../src/app/update-keys.ts');
     const { renderKeyUpdate } = await import('../../src/cli/render/key-update.ts');
     const { url, replace } = flags;
-    const result = await updateKeys(options, { url, replace, signal: this.signal });
+    const result = await this.withSession(flags, (session) => updateKeys(session, { ...this.work(), url, replace }));
     this.log(renderKeyUpdate(result));
     return result;
   }

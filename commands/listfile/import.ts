@@ -1,5 +1,5 @@
 import * as Args from '@oclif/core/args';
-import type { ListfileChange } from '../../src/builds/listfile/listfile-import.ts';
+import type { ListfileChange } from '../../src/app/import-listfile.ts';
 import { PakratCommand } from '../../src/cli/base-command.ts';
 
 export default class ListfileImport extends PakratCommand {
@@ -16,21 +16,13 @@ export default class ListfileImport extends PakratCommand {
 
   async run(): Promise<ListfileChange> {
     const { args, flags } = await this.parse(ListfileImport);
-    const options = this.globals(flags);
-    const { createReadStream } = await import('node:fs');
-    const { importListfile } = await import('../../src/builds/listfile/listfile-import.ts');
-    const { openStore } = await import('../../src/store/store.ts');
-    const { formatCount } = await import('../../src/cli/render/bytes.ts');
-    const store = openStore(options.store, { create: true });
-    try {
-      const chunks = args.file === '-' ? process.stdin : createReadStream(args.file, { highWaterMark: 1 << 20 });
-      const result = await importListfile(store.layout, chunks);
-      const { rows, ids, added, changed } = result;
-      const news = `${formatCount(added)} new, ${formatCount(changed)} changed`;
-      this.log(`${formatCount(rows)} names imported (${news}), ${formatCount(ids)} ids have a name now`);
-      return result;
-    } finally {
-      store.close();
-    }
+    const { importListfile } = await import('../../src/app/import-listfile.ts');
+    const { formatCount } = await import('../../src/core/quantities.ts');
+    const list = args.file === '-' ? process.stdin : args.file;
+    const result = await this.withSession(flags, (session) => importListfile(session, list));
+    const { rows, ids, added, changed } = result;
+    const news = `${formatCount(added)} new, ${formatCount(changed)} changed`;
+    this.log(`${formatCount(rows)} names imported (${news}), ${formatCount(ids)} ids have a name now`);
+    return result;
   }
 }

@@ -1,6 +1,6 @@
 import * as Flags from '@oclif/core/flags';
+import type { ListfileUpdate } from '../../src/app/update-listfile.ts';
 import { PakratCommand } from '../../src/cli/base-command.ts';
-import type { ListfileUpdate } from '../../src/fetch/lists/update-listfile.ts';
 
 export default class ListfileUpdateCommand extends PakratCommand {
   static override summary = 'Fetch a list of file names from the web.';
@@ -16,10 +16,10 @@ export default class ListfileUpdateCommand extends PakratCommand {
 
   async run(): Promise<ListfileUpdate> {
     const { flags } = await this.parse(ListfileUpdateCommand);
-    const options = this.globals(flags);
-    const { runListfileUpdate, renderListfileUpdate } = await import('../../src/cli/update-listfile.ts');
-    const request = { url: flags.url, progress: this.progress(), signal: this.signal };
-    const result = await runListfileUpdate(options, request);
+    const { updateListfile } = await import('../../src/app/update-listfile.ts');
+    const { renderListfileUpdate } = await import('../../src/cli/render/listfile-update.ts');
+    const { url } = flags;
+    const result = await this.withSession(flags, (session) => updateListfile(session, { ...this.work(), url }));
     this.log(renderListfileUpdate(result));
     return result;
   }

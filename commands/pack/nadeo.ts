@@ -1,8 +1,8 @@
 import * as Flags from '@oclif/core/flags';
-import type { PackReport } from '../../src/cli/pack.ts';
+import type { PackReport } from '../../src/app/pack.ts';
+import { headerFlags, headerOptions } from '../../src/cli/nadeo-pack-flags.ts';
 import { PackCommand, packArgs, packFlags } from '../../src/cli/pack-command.ts';
-import { packInfo, packInfoFlags } from '../../src/cli/pack-info.ts';
-import { keyFlag } from '../../src/cli/pak-options.ts';
+import { keyFlag } from '../../src/cli/pak-flags.ts';
 
 export default class PackNadeo extends PackCommand {
   static override summary = 'Make a NadeoPak of a folder.';
@@ -17,7 +17,7 @@ export default class PackNadeo extends PackCommand {
       options: ['none', 'zlib'],
     }),
     key: keyFlag,
-    ...packInfoFlags,
+    ...headerFlags,
   };
   static override examples = [
     '<%= config.bin %> pack nadeo Stadium.pak files --key @packlist.dat',
@@ -27,16 +27,10 @@ export default class PackNadeo extends PackCommand {
 
   async run(): Promise<PackReport> {
     const { args, flags } = await this.parse(PackNadeo);
-    this.globals(flags);
-    const { writeNadeoPak } = await import('../../src/paks/nadeo/index.ts');
-    const { packKey } = await import('../../src/cli/pack.ts');
-    const version = flags.version ?? 3;
-    const options = {
-      version,
-      info: await packInfo(flags, version),
-      compress: flags.compress !== 'none',
-      key: await packKey(flags.key, args.out),
-    };
-    return this.pack(args, flags.force, (files, sink) => writeNadeoPak(files, sink, options));
+    const { packNadeo } = await import('../../src/app/pack.ts');
+    const { force, version, key } = flags;
+    const compress = flags.compress as 'none' | 'zlib' | undefined;
+    const options = { force, signal: this.signal, version, compress, key, ...headerOptions(flags) };
+    return this.tell(await packNadeo(args.out, args.dir, options));
   }
 }

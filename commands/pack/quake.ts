@@ -1,4 +1,4 @@
-import type { PackReport } from '../../src/cli/pack.ts';
+import type { PackReport } from '../../src/app/pack.ts';
 import { PackCommand, packArgs, packFlags } from '../../src/cli/pack-command.ts';
 
 export default class PackQuake extends PackCommand {
@@ -14,8 +14,7 @@ export default class PackQuake extends PackCommand {
 
   async run(): Promise<PackReport> {
     const { args, flags } = await this.parse(PackQuake);
-    this.globals(flags);
-    const { writeQuakePak } = await import('../../src/paks/quake/write.ts');
-    return this.pack(args, flags.force, writeQuakePak);
+    const { packQuake } = await import('../../src/app/pack.ts');
+    return this.tell(await packQuake(args.out, args.dir, { force: flags.force, signal: this.signal }));
   }
 }

@@ -1,7 +1,7 @@
 import * as Flags from '@oclif/core/flags';
-import type { PackReport } from '../../src/cli/pack.ts';
+import type { PackReport } from '../../src/app/pack.ts';
 import { PackCommand, packArgs, packFlags } from '../../src/cli/pack-command.ts';
-import { keyFlag } from '../../src/cli/pak-options.ts';
+import { keyFlag } from '../../src/cli/pak-flags.ts';
 
 export default class PackUnreal extends PackCommand {
   static override summary = 'Make an Unreal PAK of a folder.';
@@ -33,16 +33,21 @@ export default class PackUnreal extends PackCommand {
 
   async run(): Promise<PackReport> {
     const { args, flags } = await this.parse(PackUnreal);
-    this.globals(flags);
-    const { writeUnrealPak } = await import('../../src/paks/unreal/write/write.ts');
-    const { packKey } = await import('../../src/cli/pack.ts');
-    const { parseSize } = await import('../../src/cli/render/bytes.ts');
-    const blockSize = flags['block-size'] === undefined ? undefined : parseSize(flags['block-size']);
+    const { packUnreal } = await import('../../src/app/pack.ts');
+    const { parseSize } = await import('../../src/core/quantities.ts');
+    const { force, version, key, exact } = flags;
     const options = {
-      ...{ version: flags.version, compress: flags.compress as 'none' | 'zlib' | undefined, exact: flags.exact },
-      ...{ blockSize, mountPoint: flags['mount-point'], keyGuid: flags['key-guid'] },
-      ...{ key: await packKey(flags.key, args.out), encryptIndex: flags['encrypt-index'] },
+      force,
+      signal: this.signal,
+      version,
+      compress: flags.compress as 'none' | 'zlib' | undefined,
+      blockSize: flags['block-size'] === undefined ? undefined : parseSize(flags['block-size']),
+      mountPoint: flags['mount-point'],
+      key,
+      encryptIndex: flags['encrypt-index'],
+      keyGuid: flags['key-guid'],
+      exact,
     };
-    return this.pack(args, flags.force, (files, sink) => writeUnrealPak(files, sink, options));
+    return this.tell(await packUnreal(args.out, args.dir, options));
   }
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { concatBytes, fromHex, toHex } from '../core/bytes.ts';
 import { isPakratError, PakratError } from '../core/errors.ts';
 import { md5Hasher } from '../core/hash.ts';
-import { together } from '../core/together.ts';
+import { waitForAll } from '../core/wait-for-all.ts';
 import { makeFolderDurable, moveDurable, storeError, temporaryName, writeAll } from '../files/durable.ts';
 import { readAt } from '../files/read-at.ts';
 import { type ReadRange, readBlte } from '../formats/blte/decode.ts';
@@ -13,9 +13,8 @@ import { type CdnConfig, decodeCdnConfig } from '../formats/configs/cdn-config.t
 import type { ArchiveIndex } from '../formats/indices/archive-index.ts';
 import { type Download, decodeDownload } from '../formats/manifests/download.ts';
 import { decodeInstall, type Install } from '../formats/manifests/install.ts';
-import type { ObjectName } from '../store/layout.ts';
-import type { BuildRow } from '../store/ledger/ledger.ts';
-import type { Store } from '../store/store.ts';
+import type { LookupFolders, ObjectName } from '../store/layout.ts';
+import type { BuildIdentity, BuildPlace } from './build-place.ts';
 import { openFileIndex, openGroup } from './indices/indices.ts';
 import type { PagedIndex } from './indices/paged-index.ts';
 import { buildKeyRing } from './keys/key-ring.ts';
@@ -25,20 +24,6 @@ import { EncodingFile } from './manifests/encoding-file.ts';
 import type { EntryPlace, Objects } from './objects.ts';
 import { openRoot } from './roots/index.ts';
 import type { FilePart, Root } from './roots/root.ts';
-
-/** What identifies a build and says where it is. */
-export type BuildIdentity = Omit<BuildRow, 'selection' | 'wanted' | 'held'>;
-
-/** What a build is opened with. */
-export interface BuildPlace {
-  store: Store;
-  identity: BuildIdentity;
-  objects: Objects;
-  /** Used in place of the CDN config that the identity names: what of a CDN a folder has. */
-  cdnConfig?: CdnConfig | undefined;
-  /** Told of what happens, in words: `1000 indices`, `encoding`. */
-  onStep?: ((step: string) => void) | undefined;
-}
 
 /**
  * Opens a build: its configs, the archive group (made from the indices the first time) and its encoding file.
@@ -50,12 +35,12 @@ export async function openBuild(place: BuildPlace): Promise<Build> {
   await learnObjectKey(place);
   const read = (hash: string): Promise<Uint8Array> =>
     objects.config({ cdnPath: identity.cdnPath, kind: 'config', hash });
-  const [config, cdnConfig, keys] = await together(
+  const [config, cdnConfig, keys] = await waitForAll(
     read(identity.buildConfig).then(decodeBuildConfig),
     place.cdnConfig === undefined ? read(identity.cdnConfig).then(decodeCdnConfig) : Promise.resolve(place.cdnConfig),
-    buildKeyRing(place.store.ledger, identity, objects),
+    buildKeyRing(place.keys, identity, objects),
   );
-  const [fileIndex, group] = await together(openFileIndex(place, cdnConfig), openGroup(place, cdnConfig));
+  const [fileIndex, group] = await waitForAll(openFileIndex(place, cdnConfig), openGroup(place, cdnConfig));
   const build = new Build({ ...place, config, cdnConfig, keys, group, fileIndex });
   try {
     await build.openEncoding();
@@ -84,7 +69,7 @@ export class Build {
   readonly group: PagedIndex | undefined;
   readonly fileIndex: ArchiveIndex | undefined;
   readonly objects: Objects;
-  readonly #store: Store;
+  readonly #folders: LookupFolders;
   readonly #onStep: ((step: string) => void) | undefined;
   /** Manifests that are being fetched and decoded: whoever wants one as well waits for it. */
   readonly #underWay = new Map<string, Promise<string>>();
@@ -100,7 +85,7 @@ export class Build {
     this.group = parts.group;
     this.fileIndex = parts.fileIndex;
     this.objects = parts.objects;
-    this.#store = parts.store;
+    this.#folders = parts.folders;
     this.#onStep = parts.onStep;
   }
 
@@ -176,7 +161,7 @@ export class Build {
   }
 
   async #makeManifest(keys: ManifestKeys): Promise<string> {
-    const file = join(this.#store.layout.manifests, keys.ckey);
+    const file = join(this.#folders.manifests, keys.ckey);
     if (fs.existsSync(file)) return file;
     const ekeys = keys.ekey === undefined ? (this.encoding.findCkey(keys.ckey)?.ekeys ?? []) : [keys.ekey];
     const place = ekeys.map((ekey) => this.locate(ekey, keys.encodedSize)).find((found) => found !== undefined);
@@ -191,9 +176,9 @@ export class Build {
   }
 
   async #decodeTo(file: string, place: EntryPlace, keys: ManifestKeys): Promise<void> {
-    const { layout } = this.#store;
-    makeFolderDurable(layout.temporary);
-    const name = temporaryName(layout.temporary);
+    const { temporary } = this.#folders;
+    makeFolderDurable(temporary);
+    const name = temporaryName(temporary);
     const fd = fs.openSync(name, 'wx');
     try {
       const hash = md5Hasher();
@@ -281,7 +266,7 @@ export class Build {
 
   /** The names that were imported, or undefined. */
   listfile(): ListfileIndex | undefined {
-    this.#listfile ??= ListfileIndex.open(this.#store.layout);
+    this.#listfile ??= ListfileIndex.open(this.#folders);
     return this.#listfile;
   }
 
@@ -297,7 +282,7 @@ export class Build {
   async #openRoot(): Promise<Root> {
     const { root, encoding } = this.config;
     return openRoot({
-      layout: this.#store.layout,
+      folders: this.#folders,
       config: this.config,
       file: root && (await optional(() => this.manifest(root))),
       encodingFile: await this.manifest(encoding),

@@ -30,6 +30,8 @@ export interface Objects {
    * @param offset where the bytes lie in the object
    */
   decrypt?(name: ObjectName, bytes: Uint8Array, offset: number): Uint8Array;
+  /** Learns that the objects of a CDN path are encrypted as a whole, with a key of this name. Absent where none can be. */
+  learnObjectKey?(cdnPath: string, keyName: string): void;
   /**
    * Where an entry lies, for objects that know it themselves, as an installation does: asked before the archive group.
    * @param ekey hex; 32 digits, or the first 18 of them

@@ -1,19 +1,21 @@
 import { Command } from '@oclif/core/command';
 import { ExitError } from '@oclif/core/errors';
+import type { Session } from '../app/session/session.ts';
 import { codeOf, PakratError } from '../core/errors.ts';
+import type { OnProgress, WorkOptions } from '../core/progress.ts';
 import { type ErrorReport, errorJson, errorReport, errorText } from './error-report.ts';
 import { exitCodes } from './exit-codes.ts';
-import { type GlobalFlags, type GlobalOptions, globalFlags, globalOptions } from './global-options.ts';
+import { type GlobalFlags, globalFlags, sessionOptions } from './global-flags.ts';
 import { toJson } from './render/json.ts';
-import { createProgress, type Progress } from './render/progress.ts';
+import { createProgress, noteLine, showProgress } from './render/progress.ts';
 import { printableBlock } from './render/text.ts';
 
-/** How a source is named, for the help of each command that takes one. */
+/** The help for a source, for each command that takes one. */
 export const sourceHelp =
   'PRODUCT or PRODUCT@BUILD, or the path of a PAK, a game directory, an installed game or a CDN folder (PATH@BUILD).';
 
 /**
- * What every command of pakrat is. It has the global flags and --json, prints errors for people or for scripts with one exit code
+ * A command of pakrat. It has the global flags and --json, prints errors for people or for scripts with one exit code
  * both ways, hears Ctrl-C when it asks for `signal`, and ends quietly when nobody reads its output any more.
  * A command gives back what --json prints; it writes its text with `log` (silent under --json) and its notes with `note`.
  */
@@ -23,12 +25,66 @@ export abstract class PakratCommand extends Command {
 
   #abort: AbortController | undefined;
   #quiet = false;
+  #progress: { show: OnProgress; end: () => void } | undefined;
 
-  /** The global options from the flags that `parse` gave. Call it before `note` and `progress`: it says whether they are quiet. */
-  protected globals(flags: GlobalFlags): GlobalOptions {
-    const options = globalOptions(flags, this.config.dataDir);
-    this.#quiet = options.quiet;
-    return options;
+  /**
+   * Opens a session from the flags that `parse` gave, runs `body`, and closes it, whatever happens. Call it before `note` and `work`: it
+   * says whether they are quiet.
+   */
+  protected async withSession<Result>(
+    flags: GlobalFlags,
+    body: (session: Session) => Promise<Result>,
+  ): Promise<Result> {
+    this.#quiet = flags.quiet ?? false;
+    const { Session } = await import('../app/session/session.ts');
+    const session = new Session(sessionOptions(flags, this.config.dataDir));
+    try {
+      return await body(session);
+    } finally {
+      this.endProgress();
+      await session.close();
+    }
+  }
+
+  /** Runs work that opens sessions of its own. */
+  protected async withProgress<Result>(
+    flags: GlobalFlags,
+    body: (work: Required<WorkOptions>) => Promise<Result>,
+  ): Promise<Result> {
+    this.#quiet = flags.quiet ?? false;
+    try {
+      return await body(this.work());
+    } finally {
+      this.endProgress();
+    }
+  }
+
+  /** For work that lasts: the signal, and a bar on stderr where that is a terminal, a line now and then elsewhere, nothing with --quiet. */
+  protected work(): Required<WorkOptions> & { signal: AbortSignal } {
+    return { signal: this.signal, onProgress: (event) => this.#show(event) };
+  }
+
+  #show(event: Parameters<OnProgress>[0]): void {
+    if (this.#progress === undefined) {
+      const isTty = process.stderr.isTTY === true;
+      const bar = createProgress({ stream: process.stderr, isTty, quiet: this.#quiet });
+      this.#progress = { show: showProgress(bar), end: () => bar.end() };
+    }
+    this.#progress.show(event);
+  }
+
+  /** Takes the bar away: the line is free for other text. */
+  protected endProgress(): void {
+    this.#progress?.end();
+    this.#progress = undefined;
+  }
+
+  /** For work whose output is what a person waits for: the signal, and notes alone. */
+  protected notes(): Required<WorkOptions> & { signal: AbortSignal } {
+    const onProgress: OnProgress = (event) => {
+      if (event.type === 'note') this.note(noteLine(event.text));
+    };
+    return { signal: this.signal, onProgress };
   }
 
   /**
@@ -54,11 +110,6 @@ export abstract class PakratCommand extends Command {
   /** A line on stderr, unless --quiet. */
   protected note(text: string): void {
     if (!this.#quiet) process.stderr.write(`${printableBlock(text)}\n`);
-  }
-
-  /** Progress on stderr: a bar on a terminal, a line now and then elsewhere, nothing with --quiet. */
-  protected progress(): Progress {
-    return createProgress({ stream: process.stderr, isTty: process.stderr.isTTY === true, quiet: this.#quiet });
   }
 
   /** Columns that a table on stdout may take: those of the terminal, any number when it is none. */

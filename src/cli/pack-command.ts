@@ -1,8 +1,8 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
-import type { PackFile, PackResult, PackSink } from '../paks/packing.ts';
+import type { PackReport } from '../app/pack.ts';
+import { formatBytes, plural } from '../core/quantities.ts';
 import { PakratCommand } from './base-command.ts';
-import type { PackReport } from './pack.ts';
 
 /** The arguments of every command that makes a PAK. */
 export const packArgs = {
@@ -15,17 +15,14 @@ export const packFlags = {
   force: Flags.boolean({ summary: 'Write over a file that is there.' }),
 };
 
-/** What the commands that make a PAK have in common. */
+/** A command that makes a PAK. */
 export abstract class PackCommand extends PakratCommand {
-  /** Makes the PAK and tells what was made. */
-  protected async pack(
-    { out, dir }: { out: string; dir: string },
-    force: boolean,
-    write: (files: PackFile[], sink: PackSink) => Promise<PackResult>,
-  ): Promise<PackReport> {
-    const { runPack, renderPack } = await import('./pack.ts');
-    const report = await runPack({ out, folder: dir, force, signal: this.signal, write });
-    this.log(renderPack(report));
+  /** Tells what was made. */
+  protected tell(report: PackReport): PackReport {
+    const { path, files, bytes, notes } = report;
+    const lines = [`${path}: ${plural(files, 'file', 'files')}, ${formatBytes(bytes)}`];
+    for (const note of notes) lines.push(`Note: ${note}.`);
+    this.log(lines.join('\n'));
     return report;
   }
 }

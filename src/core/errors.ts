@@ -118,6 +118,11 @@ export function isOurTrouble(error: unknown): boolean {
   return !isPakratError(error) || error.code === 'E_ABORTED' || isStoreTrouble(error);
 }
 
+/** Ends work whose signal is aborted. @throws the signal's reason where that is an error of ours, else E_ABORTED */
+export function throwIfAborted(signal: AbortSignal | undefined): void {
+  if (signal?.aborted === true) throw isPakratError(signal.reason) ? signal.reason : abortError();
+}
+
 /** The error of work that was interrupted. */
 export function abortError(): PakratError {
   return new PakratError('E_ABORTED', 'interrupted', { hint: 'Run the same command again to go on.' });

@@ -1,12 +1,13 @@
-import type { Build, BuildIdentity } from '../builds/build.ts';
+import type { Build } from '../builds/build.ts';
+import type { BuildIdentity } from '../builds/build-place.ts';
 import type { Objects } from '../builds/objects.ts';
 import { PakratError } from '../core/errors.ts';
 import type { CdnConfig } from '../formats/configs/cdn-config.ts';
-import type { StoreLayout } from '../store/layout.ts';
+import type { LookupFolders } from '../store/layout.ts';
 import type { CheckedObject } from './check-folder.ts';
 
 /** A build that lies in a folder as it is: what it is opened with, and what the folder itself can say. Needs `close`. */
-export interface LocalBuild {
+export interface FolderBuild {
   kind: 'casc' | 'cdn';
   path: string;
   identity: BuildIdentity;
@@ -14,7 +15,7 @@ export interface LocalBuild {
   /** What of a CDN is here, where that is not what the identity names. */
   cdnConfig: CdnConfig | undefined;
   /** Puts manifests that lie in a form of their own where the build looks for decoded ones. */
-  prepare?(layout: StoreLayout): void;
+  prepare?(folders: LookupFolders): void;
   /** False when none of these encodings is in the folder; absent where that takes long to say. */
   isHere?(ekeys: readonly string[]): boolean;
   /** What is in the folder, as plain JSON. */

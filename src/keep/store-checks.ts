@@ -8,6 +8,7 @@ import { decodeArchiveIndex } from '../formats/indices/archive-index.ts';
 import type { ObjectName } from '../store/layout.ts';
 import { heldUntil, type Span } from '../store/spans.ts';
 import { checkEntries } from '../verify/check-entries.ts';
+import type { HashBuffer } from '../verify/hash-buffer.ts';
 
 /** An entry of an object, as its index lists it. */
 export interface ArchiveEntry {
@@ -44,39 +45,32 @@ export function archiveEntries(indexBytes: Uint8Array, name: ObjectName): Archiv
 export interface EntryCheck {
   /** The spans that the ledger holds of it, merged and in order. */
   spans: readonly Span[];
-  /** Called for every entry that is checked, with the bytes that are held of it. */
-  onEntry: (bytes: number) => void;
   /** For bytes of an object that may be encrypted as a whole, and their offset in it. */
-  decrypt?: ((bytes: Uint8Array, offset: number) => Uint8Array) | undefined;
+  decrypt: (bytes: Uint8Array, offset: number) => Uint8Array;
+  buffer?: HashBuffer;
 }
 
-/**
- * Checks those entries of an object of which something is held.
- * @returns the damaged ones
- */
-export function checkHeldEntries(
+/** Checks those entries of an object of which something is held: gives the held bytes of each, and what is wrong with it. */
+export function* checkHeldEntries(
   file: string,
   entries: readonly ArchiveEntry[],
-  { spans, onEntry, decrypt }: EntryCheck,
-): DamagedEntry[] {
+  { spans, decrypt, buffer }: EntryCheck,
+): Generator<{ bytes: number; damage: DamagedEntry | undefined }> {
   const fd = openIfThere(file);
   const read = ({ ekey, offset }: ArchiveEntry, from: number, size: number): Uint8Array => {
     if (fd === undefined) throw new PakratError('E_INTEGRITY', `entry ${ekey}: its file is gone`);
-    const bytes = readAt(fd, offset + from, size, `entry ${ekey}`);
-    return decrypt?.(bytes, offset + from) ?? bytes;
+    return decrypt(readAt(fd, offset + from, size, `entry ${ekey}`), offset + from);
   };
-  const damaged: DamagedEntry[] = [];
   try {
-    for (const { entry, right, problem } of checkEntries(heldEntries(entries, spans), read)) {
-      onEntry(entry.held);
-      if (problem === undefined) continue;
-      const { held, offset, ...rest } = entry;
-      damaged.push({ ...rest, offset, start: offset + right, end: offset + held, ...problem });
+    for (const { entry, right, problem } of checkEntries(heldEntries(entries, spans), read, buffer)) {
+      const { held, ...rest } = entry;
+      const start = entry.offset + right;
+      const end = entry.offset + held;
+      yield { bytes: held, damage: problem === undefined ? undefined : { ...rest, start, end, ...problem } };
     }
   } finally {
     if (fd !== undefined) fs.closeSync(fd);
   }
-  return damaged;
 }
 
 function* heldEntries(

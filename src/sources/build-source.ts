@@ -153,7 +153,7 @@ async function buildInfo(build: Build): Promise<Record<string, unknown>> {
       buildConfig,
       cdnConfig,
       cdnPath,
-      hosts,
+      hosts: hosts.map(({ base }) => base),
     },
     archives: build.cdnConfig.archives.length,
     archiveEntries: build.group?.layout.count ?? 0,

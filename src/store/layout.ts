@@ -34,7 +34,7 @@ export function isSafeCdnPath(path: string): boolean {
   return /^[\w.-]+(\/[\w.-]+)*$/.test(path) && !path.split('/').some((part) => /^\.+$/.test(part));
 }
 
-/** Where things are in a store folder. */
+/** The files and folders of a store. */
 export interface StoreLayout {
   root: string;
   ledger: string;
@@ -44,6 +44,9 @@ export interface StoreLayout {
   names: string;
   temporary: string;
 }
+
+/** Folders for what is derived of a build and can be made again: of a store, or of a session without one. */
+export type LookupFolders = Pick<StoreLayout, 'groups' | 'manifests' | 'names' | 'temporary'>;
 
 /** The layout of a store at `root`. */
 export function storeLayout(root: string): StoreLayout {

@@ -3,8 +3,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { dirname, join, relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { compareWithGame } from '../../src/cli/demo/compare.ts';
-import type { DemoReport } from '../../src/cli/demo.ts';
+import { compareWithGame } from '../../src/demo/compare.ts';
+import type { DemoReport } from '../../src/demo/demo.ts';
 import { type FolderFile, listFolderFiles } from '../../src/publish/folder-files.ts';
 import { type Run, runPakrat, startPakrat } from '../support/run-pakrat.ts';
 import { scratchFolder } from '../support/scratch.ts';

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
-import type { SyncReport } from '../../src/cli/sync.ts';
+import type { SyncReport } from '../../src/app/sync.ts';
 import type { ExtractResult } from '../../src/sources/extract/extract.ts';
 import { openDatabase, prepare } from '../../src/store/ledger/sqlite.ts';
 import { freePort } from '../support/loopback.ts';

@@ -131,6 +131,23 @@ describeSynthetic('verify, on a store', () => {
     expect(await verify('wow')).toMatchObject({ status: 0, value: { bad: [] } });
   });
 
+  test('--repair when no host answers: what is damaged is told, and missing from then on', async () => {
+    const { archives, configs } = objects();
+    damage(archives[0]!, 40);
+    for (const config of configs) damage(config, 3);
+    const bad = [...configs, expect.stringMatching(`^${archives[0]} `)].map((name) =>
+      expect.objectContaining({ name }),
+    );
+    const found = await verify('--repair', '--cdn-host', '127.0.0.1:9');
+    expect(found).toMatchObject({ status: 3, value: { repaired: 0 } });
+    expect(found.value.bad).toHaveLength(bad.length);
+    expect(found.value.bad).toEqual(expect.arrayContaining(bad));
+    const { value } = await pakratJson<{ builds: { wanted: object; held: object }[] }>(['status', '--store', store()]);
+    expect(value.builds[0]!.held).not.toEqual(value.builds[0]!.wanted);
+    expect((await pakratJson(['sync', 'wow', '--all', ...options()])).status).toBe(0);
+    expect(await verify()).toMatchObject({ status: 0, value: { bad: [] } });
+  });
+
   test('a build that the store does not have, a store that is not there, --repair --offline', async () => {
     expect((await verify('wow@9.9.9')).status).toBe(4);
     // It was not asked to be offline, and nothing needs to be asked to know.

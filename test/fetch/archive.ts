@@ -1,7 +1,7 @@
 import { createCipheriv } from 'node:crypto';
 import * as fs from 'node:fs';
 import { md5Hex } from '../../src/core/hash.ts';
-import type { RangeJob, RangeTarget } from '../../src/fetch/transfer/fetch-range.ts';
+import type { RangeJob, RangeTarget } from '../../src/fetch/transfer/range-job.ts';
 import { encodeBlte } from '../../src/formats/blte/encode.ts';
 import { mergeSpans, type Span } from '../../src/store/spans.ts';
 

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
-import type { SyncReport } from '../../src/cli/sync.ts';
+import type { SyncReport } from '../../src/app/sync.ts';
 import { checkHeldBytes } from '../support/held-bytes.ts';
 import { killAgainAndAgain } from '../support/interrupt.ts';
 import { freePort } from '../support/loopback.ts';

@@ -2,15 +2,13 @@ import { execFileSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Build, type BuildIdentity, openBuild } from '../../src/builds/build.ts';
-import type { Cdn } from '../../src/cdn/transport/get-object.ts';
+import { type Build, openBuild } from '../../src/builds/build.ts';
+import type { BuildIdentity } from '../../src/builds/build-place.ts';
 import { Hosts } from '../../src/cdn/transport/hosts.ts';
 import { HttpClient } from '../../src/cdn/transport/http.ts';
-import { unlimited } from '../../src/cdn/transport/rate-limit.ts';
-import { type FetchTools, spanCommitter, storeObjects } from '../../src/fetch/store-objects.ts';
-import { localEngine } from '../../src/fetch/transfer/engine.ts';
+import { Fetcher } from '../../src/fetch/fetcher.ts';
+import { openNetwork, type Traffic } from '../../src/fetch/network.ts';
 import { openStore, type Store } from '../../src/store/store.ts';
-import type { SyncTools } from '../../src/sync/sync-build.ts';
 import { conformanceTool } from '../support/conformance.ts';
 import { type LyingServer, lyingServer } from '../support/lying-server.ts';
 
@@ -82,10 +80,10 @@ function rowsOf(text: string): TruthRow[] {
 export interface OpenedBuild {
   store: Store;
   build: Build;
-  tools: SyncTools;
-  fetchTools: FetchTools;
+  /** Brings what the store lacks; without a network when there are no servers. */
+  fetcher: Fetcher;
   /** Of everything that was asked of the hosts. */
-  traffic: { bytes: number; requests: number };
+  traffic: Readonly<Traffic>;
   close(): Promise<void>;
 }
 
@@ -105,51 +103,51 @@ export interface OpenOptions {
 export async function openGenerated(options: OpenOptions): Promise<OpenedBuild> {
   const { servers, signal, jobs = 4, gapBytes = 65536 } = options;
   const store = openStore(options.root, { create: true });
-  const http = new HttpClient({ connectMs: 1000, idleMs: 500, connections: 8 });
+  const limits = { connectMs: 1000, idleMs: 500 };
+  const http = new HttpClient({ ...limits, connections: 8 });
+  const maxRangeBytes = 1 << 28;
   const hosts = new Hosts(servers.map(({ base }) => ({ base, fallback: false })));
-  const traffic = { bytes: 0, requests: 0 };
-  const count = {
-    onReceived: (bytes: number): void => {
-      traffic.bytes += bytes;
-    },
-    onRequest: (): void => {
-      traffic.requests += 1;
-    },
-  };
-  const cdn: Cdn = { http, hosts, rate: unlimited, attemptsPerHost: 3, signal, ...count };
-  const committer = spanCommitter(store);
-  const engine = localEngine(
-    {
-      ...{ limits: { connectMs: 1000, idleMs: 500, connections: jobs }, temporary: store.layout.temporary },
-      ...{ maxRangeBytes: 1 << 28, slowestBytesPerSecond: 0 },
-    },
-    { onSpans: committer.add, ...count },
-  );
-  const planOptions = { gapBytes, maxRangeBytes: 1 << 28 };
-  const fetchTools: FetchTools = {
-    ...{ store, cdn: servers.length === 0 ? undefined : async () => cdn, engine: async () => engine },
-    ...{ flush: () => committer.flush(), jobs, smallJobs: 8, planOptions },
-  };
-  const closeTools = async (): Promise<void> => {
-    await engine.close();
+  const network = openNetwork(hosts, async () => http, {
+    ...limits,
+    attemptsPerHost: 3,
+    jobs,
+    maxRangeBytes,
+    threads: 0,
+    temporary: store.layout.temporary,
+    signal,
+  });
+  const fetcher = new Fetcher(store, servers.length === 0 ? undefined : network, {
+    jobs,
+    smallJobs: 8,
+    planOptions: { gapBytes, maxRangeBytes },
+  });
+  const closeAll = async (): Promise<void> => {
+    await network.close();
     await http.close();
-    committer.flush();
+    fetcher.flush();
     store.close();
   };
   try {
     const identity = options.cdn.identity(options.build);
     store.ledger.addBuild(identity);
-    const build = await openBuild({ store, identity, objects: storeObjects(fetchTools) });
+    const build = await openBuild({
+      identity,
+      objects: fetcher.objects(),
+      folders: store.layout,
+      keys: { find: () => undefined },
+    });
     return {
-      ...{ store, build, fetchTools, traffic },
-      tools: { store, build, cdn: async () => cdn, engine: async () => engine, committer, jobs, planOptions },
+      store,
+      build,
+      fetcher,
+      traffic: network.traffic,
       async close() {
         build.close();
-        await closeTools();
+        await closeAll();
       },
     };
   } catch (error) {
-    await closeTools();
+    await closeAll();
     throw error;
   }
 }

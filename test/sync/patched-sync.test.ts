@@ -4,8 +4,8 @@ import type { Build } from '../../src/builds/build.ts';
 import type { EntryPlace } from '../../src/builds/objects.ts';
 import { fromHex, toHex } from '../../src/core/bytes.ts';
 import { md5Hex } from '../../src/core/hash.ts';
+import { isHeld } from '../../src/fetch/held-spans.ts';
 import type { Selection } from '../../src/fetch/plan/selection.ts';
-import { isHeld } from '../../src/fetch/store-objects.ts';
 import { decodeBlte } from '../../src/formats/blte/decode.ts';
 import { parseEspec, printEspec } from '../../src/formats/blte/espec.ts';
 import {
@@ -19,7 +19,7 @@ import { objectPath } from '../../src/store/layout.ts';
 import { applyPatches } from '../../src/sync/patches/apply-patches.ts';
 import { openHeldEntries } from '../../src/sync/patches/held-entries.ts';
 import type { PatchOptions } from '../../src/sync/patches/patch-plan.ts';
-import { planPatchedSync, type SyncResult, syncBuild } from '../../src/sync/sync-build.ts';
+import { planPatchedSync, type SyncOptions, type SyncResult, syncBuild } from '../../src/sync/sync-build.ts';
 import type { LyingServer } from '../support/lying-server.ts';
 import { scratchFolder } from '../support/scratch.ts';
 import { describeSynthetic } from '../support/synthetic-cdn.ts';
@@ -43,7 +43,7 @@ const size = ['--files', '120', '--total-bytes', '4M', '--changed', '.4', '--pat
 async function storeWithA(cdn: GeneratedCdn, root: string): Promise<void> {
   const server = await hostOf(cdn);
   const at = await openGenerated({ root, cdn, build: 'a', servers: [server] });
-  await syncBuild(at.tools, everything);
+  await syncBuild(at.fetcher, at.build, everything);
   await at.close();
   await server.close();
 }
@@ -87,13 +87,19 @@ describeSynthetic('a sync with patches', () => {
     return one;
   }
   /** Syncs build B over A, and demands that it is whole and right, whatever the patches did. */
-  async function syncB(options: PatchOptions | undefined, at?: OpenedBuild): Promise<SyncResult & { bytes: number }> {
+  async function syncB(
+    options: PatchOptions | undefined,
+    at?: OpenedBuild,
+    onEntry?: SyncOptions['onEntry'],
+  ): Promise<SyncResult & { bytes: number }> {
     const b = at ?? (await open());
-    const result = await syncBuild({ ...b.tools, patches: options }, everything);
+    const result = await syncBuild(b.fetcher, b.build, everything, { patches: options, onEntry });
     expect(result).toMatchObject({ missing: nothing, failures: [] });
     expectAllRows(b);
     return { ...result, bytes: b.traffic.bytes };
   }
+  const planB = ({ fetcher, build }: OpenedBuild, options = patches) =>
+    planPatchedSync(fetcher, build, everything, options);
   function expectAllRows({ build, store }: OpenedBuild): void {
     for (const row of cdn.truth('b')) {
       for (const ekey of row.ekeys!.split(',')) {
@@ -124,9 +130,8 @@ describeSynthetic('a sync with patches', () => {
     expect(plain).not.toHaveProperty('patched');
     root = copyOfA();
     const b = await open({ gapBytes: 0 });
-    const events: string[] = [];
-    const tools = { ...b.tools, onEvent: ({ type }: { type: string }) => events.push(type) };
-    const { patched, bytes, wanted, held } = await syncB(patches, { ...b, tools });
+    const told: number[] = [];
+    const { patched, bytes, wanted, held } = await syncB(patches, b, (size) => told.push(size));
     expect(patched).toMatchObject({ failed: 0 });
     expect(patched!.entries).toBeGreaterThan(15);
     expect(patched!.patchBytes).toBeGreaterThan(0);
@@ -135,7 +140,7 @@ describeSynthetic('a sync with patches', () => {
     expect({ wanted, held }).toEqual({ wanted: plain.wanted, held: plain.held });
     expect(dataObjects(b)).toEqual(objects);
     // Each entry is told once, however it came.
-    expect(events.filter((type) => type === 'entry').length).toBeGreaterThan(patched!.entries);
+    expect(told.length).toBeGreaterThan(patched!.entries);
     expect(b.store.ledger.builds('wow')[0]).toMatchObject({ wanted, held });
 
     const again = await syncB(patches, await open());
@@ -144,7 +149,7 @@ describeSynthetic('a sync with patches', () => {
 
   test('with the usual gaps too, nothing that was patched is fetched', async () => {
     const at = await open();
-    const { patches: plan } = await planPatchedSync({ ...at.tools, patches }, everything);
+    const { patches: plan } = await planB(at);
     server.asked.length = 0;
     const { patched } = await syncB(patches, at);
     expect(patched!.entries).toBe(plan!.choices.length);
@@ -160,7 +165,7 @@ describeSynthetic('a sync with patches', () => {
   test('the plan says beforehand what it will do, and fetches only the lists of patches', async () => {
     const planning = await open();
     server.asked.length = 0;
-    const { patches: planned } = await planPatchedSync({ ...planning.tools, patches }, everything);
+    const { patches: planned } = await planB(planning);
     const { patch } = planning.build.config;
     // The indices of patches, their manifest, and manifests of the build that a plan needs.
     const manifests = new Set([planning.build.config.download!.ekey, planning.build.config.install!.ekey]);
@@ -210,7 +215,7 @@ describeSynthetic('a sync with patches', () => {
 
   test('a patch to another content of the right size: nothing wrong is held', async () => {
     const at = await open();
-    const { patches: plan } = await planPatchedSync({ ...at.tools, patches }, everything);
+    const { patches: plan } = await planB(at);
     const { ckey, place, source } = plan!.choices[0]!;
     const wrong = contentOf(place).slice();
     wrong[wrong.length >> 1]! ^= 1;
@@ -251,16 +256,17 @@ describeSynthetic('a sync with patches', () => {
 
   test('an entry that is encoded to another ekey here is not held, and the others are', async () => {
     const at = await open();
-    const tools = { ...at.tools, patches };
-    const { patches: plan } = await planPatchedSync(tools, everything);
+    const { patches: plan } = await planB(at);
     const [first, second] = plan!.choices.filter(({ spec }) => spec.type === 'b');
     first!.spec = parseEspec('b:{3K*=z}');
     second!.spec = parseEspec('z:1');
     const told: number[] = [];
-    const { patched, reason } = await applyPatches(tools, plan!, (bytes) => told.push(bytes));
+    const { patched, patchReason } = await applyPatches(at.fetcher, at.build, plan!, {
+      onEntry: (bytes) => told.push(bytes),
+    });
     expect(patched).toMatchObject({ failed: 2, entries: plan!.choices.length - 2 });
     expect(told).toHaveLength(plan!.choices.length - 2);
-    expect(reason).toMatch(/encoded to [0-9a-f]{32} here/);
+    expect(patchReason).toMatch(/encoded to [0-9a-f]{32} here/);
     for (const choice of plan!.choices) {
       expect(isHeld(at.store, choice.place)).toBe(choice !== first && choice !== second);
     }
@@ -273,11 +279,11 @@ describeSynthetic('a sync with patches', () => {
     root = copyOfA('a6');
     await serve(other);
     const at = await open();
-    const { patches: plan } = await planPatchedSync({ ...at.tools, patches }, everything);
+    const { patches: plan } = await planB(at);
     const specs = new Set(plan!.choices.map(({ spec }) => printEspec(spec)));
     expect(specs.size).toBeGreaterThan(0);
     for (const spec of specs) expect(spec).not.toContain('z');
-    const result = await syncBuild({ ...at.tools, patches }, everything);
+    const result = await syncBuild(at.fetcher, at.build, everything, { patches });
     expect(result).toMatchObject({ missing: nothing, failures: [], patched: { failed: 0 } });
     expectRightStore(at.store, other);
   });
@@ -285,7 +291,7 @@ describeSynthetic('a sync with patches', () => {
   test('contents above the bound are fetched, not patched', async () => {
     const at = await open();
     const sizes = async (maxBytes: number): Promise<number[]> => {
-      const { patches: plan } = await planPatchedSync({ ...at.tools, patches: { ...patches, maxBytes } }, everything);
+      const { patches: plan } = await planB(at, { ...patches, maxBytes });
       return plan!.choices.map(({ size: made, sourceSize }) => made + sourceSize);
     };
     const all = (await sizes(1 << 28)).sort((a, b) => a - b);
@@ -304,7 +310,7 @@ describeSynthetic('a sync with patches', () => {
 
   test('an old entry that is no longer held, or rotted on disk, leads to nothing wrong', async () => {
     const at = await open();
-    const { patches: plan } = await planPatchedSync({ ...at.tools, patches }, everything);
+    const { patches: plan } = await planB(at);
     const inArchive = plan!.choices.filter(({ source }) => !source.loose);
     const [gone, rotten] = [inArchive[0]!, inArchive[1]!];
     at.store.ledger.removeSpan(
@@ -318,7 +324,7 @@ describeSynthetic('a sync with patches', () => {
     const byte = Buffer.alloc(1);
     fs.readSync(fd, byte, 0, 1, last);
     fs.writeSync(fd, Buffer.of(byte[0]! ^ 1), 0, 1, last);
-    const result = await syncBuild({ ...at.tools, patches }, everything);
+    const result = await syncBuild(at.fetcher, at.build, everything, { patches });
     fs.writeSync(fd, byte, 0, 1, last);
     fs.closeSync(fd);
     expect(result.patched).toMatchObject({ entries: plan!.choices.length - 2, failed: 1 });
@@ -330,18 +336,17 @@ describeSynthetic('a sync with patches', () => {
     const controller = new AbortController();
     const first = await open({ signal: controller.signal });
     let entries = 0;
-    const onEvent = ({ type }: { type: string }): void => {
-      if (type !== 'entry') return;
+    const onEntry = (): void => {
       entries += 1;
       if (entries === 5) controller.abort();
     };
-    await expect(syncBuild({ ...first.tools, patches, onEvent }, everything)).rejects.toMatchObject({
+    await expect(syncBuild(first.fetcher, first.build, everything, { patches, onEntry })).rejects.toMatchObject({
       code: 'E_ABORTED',
     });
     expect(entries).toBeGreaterThanOrEqual(5);
     expectRightStore(first.store, cdn);
     const second = await open();
-    const { patches: left } = await planPatchedSync({ ...second.tools, patches }, everything);
+    const { patches: left } = await planB(second);
     const { patched } = await syncB(patches, second);
     expect(left!.jobs).toEqual([]);
     expect(patched).toMatchObject({ entries: left!.choices.length, patchBytes: 0, failed: 0 });

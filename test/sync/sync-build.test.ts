@@ -1,8 +1,10 @@
 import * as fs from 'node:fs';
 import { afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import type { Plan } from '../../src/fetch/plan/plan.ts';
 import type { Selection } from '../../src/fetch/plan/selection.ts';
 import { objectPath } from '../../src/store/layout.ts';
-import { planSync, type SyncEvent, syncBuild } from '../../src/sync/sync-build.ts';
+import { type PlannedSync, planSync } from '../../src/sync/plan-sync.ts';
+import { type SyncResult, syncBuild } from '../../src/sync/sync-build.ts';
 import { always, type LyingServer } from '../support/lying-server.ts';
 import { scratchFolder } from '../support/scratch.ts';
 import { describeSynthetic } from '../support/synthetic-cdn.ts';
@@ -56,6 +58,10 @@ describeSynthetic('syncBuild', () => {
   }
   const isData = (path: string): boolean =>
     path.includes('/data/') && !path.endsWith('.index') && !path.startsWith('tpr/configs');
+  const sync = ({ fetcher, build }: OpenedBuild, selection = everything): Promise<SyncResult> =>
+    syncBuild(fetcher, build, selection);
+  const planOf = ({ fetcher, build }: OpenedBuild, selection = everything): Promise<PlannedSync> =>
+    planSync(fetcher, build, selection);
   const dataRequests = (): number => server.asked.filter(({ path }) => isData(path)).length;
 
   /** Every row of the table of truth must be held. */
@@ -71,15 +77,19 @@ describeSynthetic('syncBuild', () => {
 
   test('brings a whole build; all of it is right; the second time nothing is fetched', async () => {
     const first = await open();
-    const events: SyncEvent[] = [];
-    const result = await syncBuild({ ...first.tools, onEvent: (event) => events.push(event) }, everything);
+    const events: (Plan | number)[] = [];
+    const result = await syncBuild(first.fetcher, first.build, everything, {
+      onPlan: (plan) => events.push(plan),
+      onEntry: (bytes) => events.push(bytes),
+    });
     expect(result).toMatchObject({ missing: nothing, failures: [] });
     expect(result.held).toEqual(result.wanted);
     expectAllRows(first, 'a');
     expect(expectRightStore(first.store, cdn)).toBeGreaterThanOrEqual(result.wanted.bytes);
-    expect(events[0]).toMatchObject({ type: 'planned' });
-    const planned = events[0]!.type === 'planned' ? events[0]!.plan : undefined;
-    expect(events.filter(({ type }) => type === 'entry')).toHaveLength(planned!.missing.entries);
+    const [planned, ...entries] = events as [Plan, ...number[]];
+    expect(planned).toMatchObject({ wanted: result.wanted });
+    expect(entries).toHaveLength(planned.missing.entries);
+    expect(entries.reduce((sum, bytes) => sum + bytes, 0)).toBe(planned.missing.bytes);
     expect(first.store.ledger.builds('wow')[0]).toMatchObject({
       ...{ wanted: result.wanted, held: result.wanted, selection: JSON.stringify(everything) },
     });
@@ -87,7 +97,7 @@ describeSynthetic('syncBuild', () => {
     expect(fs.readdirSync(first.store.layout.temporary)).toEqual([]);
 
     const second = await open();
-    expect(await syncBuild(second.tools, everything)).toEqual(result);
+    expect(await sync(second)).toEqual(result);
     expect(second.traffic).toEqual({ bytes: 0, requests: 0 });
     const offline = await open({ servers: [] });
     expectAllRows(offline, 'a');
@@ -95,12 +105,12 @@ describeSynthetic('syncBuild', () => {
 
   test('the second build after the first brings only what differs', async () => {
     const first = await open();
-    await syncBuild(first.tools, everything);
+    await sync(first);
     const old = new Set([...first.build.encoding.ekeys()].map(({ ekey }) => ekey));
     const oldEncoding = first.build.config.encoding.ekey;
     server.asked.length = 0;
     const second = await open({ build: 'b', gapBytes: 0 });
-    expect(await syncBuild(second.tools, everything)).toMatchObject({ missing: nothing, failures: [] });
+    expect(await sync(second)).toMatchObject({ missing: nothing, failures: [] });
     expectAllRows(second, 'b');
     expectRightStore(second.store, cdn);
     const { ekey, encodedSize } = second.build.config.encoding;
@@ -113,11 +123,11 @@ describeSynthetic('syncBuild', () => {
 
   test('an interrupted one goes on where it was; nothing that was held is fetched again', async () => {
     const controller = new AbortController();
-    const first = await open({ signal: controller.signal });
+    const first = await open({ signal: controller.signal, jobs: 2 });
     server.lie = ({ path }) => (isData(path) ? { kind: 'drip', bytes: 20_000, everyMs: 5 } : undefined);
-    const { wanted } = (await planSync(first.tools, everything)).plan;
+    const { wanted } = (await planOf(first)).plan;
     let held = 0;
-    const running = syncBuild({ ...first.tools, jobs: 2 }, everything);
+    const running = sync(first);
     const timer = setInterval(() => {
       held = first.store.ledger.heldBytes();
       if (held > wanted.bytes / 3) controller.abort();
@@ -134,9 +144,9 @@ describeSynthetic('syncBuild', () => {
 
     server.lie = () => undefined;
     const second = await open();
-    const before = (await planSync(second.tools, everything)).plan;
+    const before = (await planOf(second)).plan;
     expect(before.held.bytes).toBeGreaterThan(wanted.bytes / 4);
-    const result = await syncBuild(second.tools, everything);
+    const result = await sync(second);
     expect(result).toMatchObject({ missing: nothing, failures: [] });
     // A chunk that had come in part comes again, and the gaps between entries; no more.
     expect(second.traffic.bytes).toBeLessThanOrEqual(before.rangeBytes + 4 * 256 * 1024);
@@ -146,7 +156,7 @@ describeSynthetic('syncBuild', () => {
 
   test('a run that was killed between the bytes and the ledger, or between the ledger and a name, is taken up', async () => {
     const first = await open();
-    await syncBuild(first.tools, everything);
+    await sync(first);
     const loose = [...first.store.ledger.objects()].filter(({ path, complete }) => complete && isData(path));
     expect(loose.length).toBeGreaterThan(2);
     const [renamed, forgotten] = [loose[0]!.path, loose[1]!.path];
@@ -162,7 +172,7 @@ describeSynthetic('syncBuild', () => {
 
     const second = await open();
     const before = server.sentBytes;
-    expect(await syncBuild(second.tools, everything)).toMatchObject({ missing: nothing, failures: [] });
+    expect(await sync(second)).toMatchObject({ missing: nothing, failures: [] });
     expect(server.sentBytes - before).toBe(0);
     for (const path of [renamed, forgotten]) {
       expect(second.store.ledger.completeSize(path)).toBe(cdn.objects.get(path)!.length);
@@ -173,7 +183,7 @@ describeSynthetic('syncBuild', () => {
   });
 
   test('a ledger that is lost costs no data: what is on disk is checked and taken over', async () => {
-    await syncBuild((await open()).tools, everything);
+    await sync(await open());
     await closeAll();
     for (const name of fs.readdirSync(root)) if (name.startsWith('ledger.db')) fs.rmSync(`${root}/${name}`);
     const archives = fs
@@ -184,8 +194,8 @@ describeSynthetic('syncBuild', () => {
     bytes[50_000]! ^= 1;
     fs.writeFileSync(damaged, bytes);
     const again = await open();
-    const { plan } = await planSync(again.tools, everything);
-    const result = await syncBuild(again.tools, everything);
+    const { plan } = await planOf(again);
+    const result = await sync(again);
     expect(result).toMatchObject({ missing: nothing, failures: [] });
     expect(again.traffic.bytes).toBeLessThan(plan.wanted.bytes / 2);
     expectRightStore(again.store, cdn);
@@ -193,12 +203,12 @@ describeSynthetic('syncBuild', () => {
 
   test('what no host has is told, the rest is held, and a later run brings it', async () => {
     const first = await open();
-    const { plan } = await planSync(first.tools, everything);
+    const { plan } = await planOf(first);
     const gone = plan.ranges.find(({ archive }) => archive !== undefined)!;
     const hash = first.build.cdnConfig.archives[gone.archive!]!;
     const path = objectPath({ cdnPath: 'tpr/wow', kind: 'data', hash });
     server.lie = ({ path: asked }) => (asked === path ? { kind: 'status', status: 404 } : undefined);
-    const result = await syncBuild(first.tools, everything);
+    const result = await sync(first);
     const lost = plan.ranges.filter(({ archive }) => archive === gone.archive).flatMap((range) => range.targets());
     expect(result.missing.entries).toBe(lost.length);
     expect(result.failures.flatMap(({ ekeys }) => ekeys).toSorted()).toEqual(lost.map(({ ekey }) => ekey).toSorted());
@@ -208,7 +218,7 @@ describeSynthetic('syncBuild', () => {
 
     server.lie = () => undefined;
     const second = await open();
-    expect(await syncBuild(second.tools, everything)).toMatchObject({ missing: nothing, failures: [] });
+    expect(await sync(second)).toMatchObject({ missing: nothing, failures: [] });
     expectAllRows(second, 'a');
   });
 
@@ -221,11 +231,11 @@ describeSynthetic('syncBuild', () => {
       expect(at.build.locate(at.build.config.install!.ekey!)!.loose).toBe(false);
       // A part of the build, so that no range begins where its archive begins.
       const part = { ...everything, include: ['*.exe'] };
-      const { plan } = await planSync(at.tools, part);
+      const { plan } = await planOf(at, part);
       expect(plan.ranges.some(({ start }) => start > 0)).toBe(true);
-      expect(await syncBuild(at.tools, part)).toMatchObject({ missing: nothing, failures: [] });
+      expect(await sync(at, part)).toMatchObject({ missing: nothing, failures: [] });
       expectRightStore(at.store, cdn);
-      expect(await syncBuild(at.tools, everything)).toMatchObject({ missing: nothing, failures: [] });
+      expect(await sync(at)).toMatchObject({ missing: nothing, failures: [] });
       expectAllRows(at, 'a');
       expectRightStore(at.store, cdn);
     } finally {
@@ -237,9 +247,9 @@ describeSynthetic('syncBuild', () => {
     others = [await hostOf(cdn), await hostOf(cdn)];
     others[0]!.lie = always({ kind: 'whole' });
     const at = await open();
-    const { plan } = await planSync(at.tools, { ...everything, include: ['*.exe'] });
+    const { plan } = await planOf(at, { ...everything, include: ['*.exe'] });
     const opening = at.traffic.bytes;
-    await syncBuild(at.tools, { ...everything, include: ['*.exe'] });
+    await sync(at, { ...everything, include: ['*.exe'] });
     expect(at.traffic.bytes - opening).toBeLessThanOrEqual(plan.rangeBytes + 300_000);
   });
 
@@ -251,18 +261,18 @@ describeSynthetic('syncBuild', () => {
       isData(path) && count % 3 === 1 ? { kind: 'flip', offset: (range?.start ?? 0) + 60 } : undefined;
     others[1]!.lie = ({ path }, count) => (isData(path) && count % 2 === 1 ? { kind: 'html' } : undefined);
     const at = await open();
-    expect(await syncBuild(at.tools, everything)).toMatchObject({ missing: nothing, failures: [] });
+    expect(await sync(at)).toMatchObject({ missing: nothing, failures: [] });
     expectAllRows(at, 'a');
     expectRightStore(at.store, cdn);
   });
 
   test('the plan says what it will ask for, and it asks for no more', async () => {
     const at = await open();
-    const { plan } = await planSync(at.tools, everything);
+    const { plan } = await planOf(at);
     const asked = dataRequests();
     const bytes = at.traffic.bytes;
     // Root and install are fetched before the data is planned, so they are not asked again.
-    await syncBuild(at.tools, everything);
+    await sync(at);
     expect(dataRequests() - asked).toBeLessThanOrEqual(plan.ranges.length + 2);
     expect(at.traffic.bytes - bytes).toBeLessThanOrEqual(plan.rangeBytes);
   });

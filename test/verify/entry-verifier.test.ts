@@ -72,17 +72,17 @@ function pushAll(verifier: EntryVerifier, bytes: Uint8Array, step: number): void
   for (let at = 0; at < bytes.length; at += step) give(verifier, bytes.subarray(at, at + step));
 }
 
-const room = new HashBuffer();
-let stage: HashStream | undefined;
-/** A stage of its own; the one before is done with. */
-function stageOf(sink: VerifiedSink): HashStream {
-  stage?.close();
-  stage = room.open(sink);
-  return stage;
+const buffer = new HashBuffer();
+let stream: HashStream | undefined;
+/** A stream of its own; the one before is closed. */
+function streamOf(sink: VerifiedSink): HashStream {
+  stream?.close();
+  stream = buffer.open(sink);
+  return stream;
 }
 
 const verifierOf = (entry: TestEntry, sink: VerifiedSink, raw = false): EntryVerifier =>
-  new EntryVerifier({ ekey: entry.ekey, size: entry.bytes.length, raw }, stageOf(sink));
+  new EntryVerifier({ ekey: entry.ekey, size: entry.bytes.length, raw }, streamOf(sink));
 
 const refused = expect.objectContaining({ code: expect.stringMatching(/^E_(INTEGRITY|FORMAT)/) });
 
@@ -153,7 +153,7 @@ describe('arriving in pieces', () => {
       const sink = new Kept(entry.bytes.length);
       const verifier = verifierOf(entry, sink);
       expect(() => give(verifier, concatBytes([entry.bytes, Uint8Array.of(0)]))).toThrow(refused);
-      stage!.flush();
+      stream!.flush();
       expect(verifier.done).toBe(true);
       expect(sink.bytes).toEqual(entry.bytes);
     }
@@ -296,7 +296,7 @@ describe('wrong bytes', () => {
   test.each([-1, 1, 20])('an entry that is listed with a size %d bytes off is never whole', (off) => {
     for (const entry of [chunkedEntry(300, 100, 1), wholeEntry(300, 2)]) {
       const sink = new Kept(entry.bytes.length + 20);
-      const verifier = new EntryVerifier({ ekey: entry.ekey, size: entry.bytes.length + off }, stageOf(sink));
+      const verifier = new EntryVerifier({ ekey: entry.ekey, size: entry.bytes.length + off }, streamOf(sink));
       const bytes = concatBytes([entry.bytes, new Uint8Array(20)]).subarray(0, entry.bytes.length + off);
       expect(() => pushAll(verifier, bytes, 50)).toThrow(refused);
       expect(verifier.done).toBe(false);
@@ -306,7 +306,7 @@ describe('wrong bytes', () => {
 
   test('a size that no entry has is refused at once', () => {
     for (let size = 0; size < 9; size++) {
-      expect(() => new EntryVerifier({ ekey: '0'.repeat(32), size }, stageOf(new Kept(0)))).toThrow(refused);
+      expect(() => new EntryVerifier({ ekey: '0'.repeat(32), size }, streamOf(new Kept(0)))).toThrow(refused);
     }
   });
 
@@ -331,7 +331,7 @@ describe('wrong bytes', () => {
   test('a header that claims to be huge is refused before it is waited for', () => {
     const size = 400 * mebibyte;
     const prefix = concatBytes([new TextEncoder().encode('BLTE'), Uint8Array.of(0x10, 0, 0, 0x0c)]);
-    const verifier = new EntryVerifier({ ekey: '0'.repeat(32), size }, stageOf(new Kept(0)));
+    const verifier = new EntryVerifier({ ekey: '0'.repeat(32), size }, streamOf(new Kept(0)));
     expect(() => give(verifier, prefix)).toThrow(refused);
   });
 
@@ -341,7 +341,7 @@ describe('wrong bytes', () => {
         if (magic) bytes.set(new TextEncoder().encode('BLTE'));
         const verifier = new EntryVerifier(
           { ekey: '0'.repeat(32), size: bytes.length },
-          stageOf(new Kept(bytes.length)),
+          streamOf(new Kept(bytes.length)),
         );
         try {
           pushAll(verifier, bytes, 7);
@@ -418,7 +418,7 @@ describe('large chunks', () => {
         close: () => {},
       }),
     };
-    const verifier = new EntryVerifier({ ekey: md5Hex(header), size: header.length + size }, stageOf(sink));
+    const verifier = new EntryVerifier({ ekey: md5Hex(header), size: header.length + size }, streamOf(sink));
     give(verifier, header);
     const before = process.memoryUsage().arrayBuffers;
     let most = 0;

@@ -6,15 +6,15 @@ import type { CdnConfig } from '../../formats/configs/cdn-config.ts';
 import { encodeArchiveGroup } from '../../formats/indices/archive-group.ts';
 import { type ArchiveIndex, decodeArchiveIndex } from '../../formats/indices/archive-index.ts';
 import type { ObjectName } from '../../store/layout.ts';
-import type { BuildPlace } from '../build.ts';
+import type { BuildPlace } from '../build-place.ts';
 import type { Objects } from '../objects.ts';
 import { PagedIndex } from './paged-index.ts';
 
 /** The sorted index of all archives of a CDN config; made from their indices when it is not there or not whole. */
 export async function openGroup(place: BuildPlace, cdnConfig: CdnConfig): Promise<PagedIndex | undefined> {
-  const { store, identity, objects } = place;
+  const { folders, identity, objects } = place;
   if (cdnConfig.archives.length === 0) return undefined;
-  const file = join(store.layout.groups, `${identity.cdnConfig}.index`);
+  const file = join(folders.groups, `${identity.cdnConfig}.index`);
   try {
     return new PagedIndex(file);
   } catch (error) {
@@ -27,7 +27,7 @@ export async function openGroup(place: BuildPlace, cdnConfig: CdnConfig): Promis
     cdnConfig.archives.map((hash) => indexName(identity.cdnPath, 'data', hash)),
   );
   const { bytes } = encodeArchiveGroup(indices);
-  writeFileDurable(file, bytes, store.layout.temporary);
+  writeFileDurable(file, bytes, folders.temporary);
   return new PagedIndex(file);
 }
 

@@ -2,12 +2,11 @@ import { fromHex } from '../../core/bytes.ts';
 import { isPakratError } from '../../core/errors.ts';
 import type { KeyRing } from '../../formats/blte/keys.ts';
 import { decodeKeyRing, reverseName } from '../../formats/configs/key-list.ts';
-import type { Ledger } from '../../store/ledger/ledger.ts';
 import type { Objects } from '../objects.ts';
 
 /** The keys of a build: those that the user imported, then those of the build's own key ring. */
 export async function buildKeyRing(
-  ledger: Ledger,
+  imported: KeyRing,
   identity: { cdnPath: string; keyRing: string | null },
   objects: Objects,
 ): Promise<KeyRing> {
@@ -24,7 +23,9 @@ export async function buildKeyRing(
   return {
     find(name) {
       // Rings name a key by its wire bytes; some writers print the name instead. A key under a wrong name opens nothing.
-      const key = ledger.key(name) ?? own.get(name) ?? own.get(reverseName(name));
+      const known = imported.find(name);
+      if (known !== undefined) return known;
+      const key = own.get(name) ?? own.get(reverseName(name));
       return key === undefined ? undefined : fromHex(key);
     },
   };

@@ -1,6 +1,5 @@
 import { isOurTrouble } from '../../core/errors.ts';
 import { decodeProductConfig } from '../../formats/configs/product-config.ts';
-import type { Store } from '../../store/store.ts';
 import type { Objects } from '../objects.ts';
 
 /**
@@ -8,7 +7,6 @@ import type { Objects } from '../objects.ts';
  * cannot be had says nothing: nearly all products are not encrypted, and the builds of some have lost theirs.
  */
 export async function learnObjectKey(place: {
-  store: Store;
   identity: { cdnPath: string; configPath: string; productConfig: string | null };
   objects: Objects;
 }): Promise<void> {
@@ -17,7 +15,7 @@ export async function learnObjectKey(place: {
   try {
     const bytes = await place.objects.config({ cdnPath: configPath, kind: 'product', hash: productConfig });
     const { decryptionKeyName } = decodeProductConfig(bytes);
-    if (decryptionKeyName !== undefined) place.store.objectKeys.learn(cdnPath, decryptionKeyName);
+    if (decryptionKeyName !== undefined) place.objects.learnObjectKey?.(cdnPath, decryptionKeyName);
   } catch (error) {
     if (isOurTrouble(error)) throw error;
   }

@@ -4,7 +4,7 @@ import { codeOf, formatError, PakratError } from '../../core/errors.ts';
 import { IdSet } from '../../core/tables/id-set.ts';
 import { makeFolderDurable, writeFileDurable } from '../../files/durable.ts';
 import { type ListfileRow, ListfileScanner } from '../../formats/roots/listfile.ts';
-import type { StoreLayout } from '../../store/layout.ts';
+import type { LookupFolders } from '../../store/layout.ts';
 import { lockStore } from '../../store/ledger/lock.ts';
 import { compareNames, keepUnnamed } from './listfile-compare.ts';
 import {
@@ -37,20 +37,23 @@ export interface ListfileChange {
  * Adds the names of a list to those imported before; a newer name of an id stands in for the older. Memory does not grow with the list.
  * @throws E_FORMAT for a line that is neither `id;name` nor a name, E_STORE_LOCKED while another process does the same
  */
-export async function importListfile(layout: StoreLayout, chunks: AsyncIterable<Uint8Array>): Promise<ListfileChange> {
-  const release = lockListfile(layout);
+export async function importListfile(
+  folders: LookupFolders,
+  chunks: AsyncIterable<Uint8Array>,
+): Promise<ListfileChange> {
+  const release = lockListfile(folders);
   try {
-    return await replaceListfile(layout, chunks, {});
+    return await replaceListfile(folders, chunks, {});
   } finally {
     release();
   }
 }
 
 /** Keeps other processes from changing the names. Gives back the release. @throws E_STORE_LOCKED */
-export function lockListfile(layout: StoreLayout): () => void {
-  makeFolderDurable(layout.names);
+export function lockListfile(folders: LookupFolders): () => void {
+  makeFolderDurable(folders.names);
   try {
-    return lockStore(join(layout.names, 'listfile.lock'));
+    return lockStore(join(folders.names, 'listfile.lock'));
   } catch (error) {
     if (codeOf(error) !== 'E_STORE_LOCKED') throw error;
     throw new PakratError('E_STORE_LOCKED', 'another pakrat is changing the names of this store', {
@@ -65,12 +68,12 @@ export function lockListfile(layout: StoreLayout): () => void {
  * @throws E_FORMAT when it is empty or no list, E_INTEGRITY when more than half of the names of the last version are gone
  */
 export async function replaceListfile(
-  layout: StoreLayout,
+  folders: LookupFolders,
   chunks: AsyncIterable<Uint8Array>,
   { url }: { url?: string | undefined },
 ): Promise<ListfileChange> {
-  const old = openOld(layout);
-  const writer = new ListfileWriter(layout);
+  const old = openOld(folders);
+  const writer = new ListfileWriter(folders);
   try {
     for await (const rows of readListfile(chunks)) {
       if (writer.rows === 0 && url !== undefined) checkFirst(rows[0]);
@@ -83,10 +86,10 @@ export async function replaceListfile(
     const added = keepOlder(writer, old, { isNext });
     const updated = url === undefined ? without(old.updated, listed) : listed;
     const version = { base: `listfile-${Date.now().toString(36)}-${process.pid}`, url: url ?? old.version.url };
-    const change = finish(layout, writer, { old, version, updated });
+    const change = finish(folders, writer, { old, version, updated });
     if (isNext && change.removed > fewNames && change.removed * 2 > old.updated.size)
-      throw shrunk(layout, version, change);
-    useVersion(layout, version);
+      throw shrunk(folders, version, change);
+    useVersion(folders, version);
     return { rows, ...change, added: change.added + added };
   } finally {
     writer.close();
@@ -102,12 +105,12 @@ interface OldVersion {
   updated: IdSet;
 }
 
-function openOld(layout: StoreLayout): OldVersion {
-  const version = listfileVersion(layout);
-  const { updated } = listfilePaths(layout, version.base);
+function openOld(folders: LookupFolders): OldVersion {
+  const version = listfileVersion(folders);
+  const { updated } = listfilePaths(folders, version.base);
   return {
     version,
-    index: ListfileIndex.open(layout),
+    index: ListfileIndex.open(folders),
     updated: fs.existsSync(updated) ? IdSet.from(new Uint8Array(fs.readFileSync(updated))) : new IdSet(),
   };
 }
@@ -147,15 +150,15 @@ function without(set: IdSet, other: IdSet): IdSet {
 
 /** Writes the files of a new version, and compares it with the old. */
 function finish(
-  layout: StoreLayout,
+  folders: LookupFolders,
   writer: ListfileWriter,
   { old, version, updated }: { old: OldVersion; version: ListfileVersion; updated: IdSet },
 ): Omit<ListfileChange, 'rows'> {
   writer.finish(version.base);
   if (updated.size > 0) {
-    writeFileDurable(listfilePaths(layout, version.base).updated, updated.bytes(), layout.temporary);
+    writeFileDurable(listfilePaths(folders, version.base).updated, updated.bytes(), folders.temporary);
   }
-  const index = ListfileIndex.openVersion(layout, version.base);
+  const index = ListfileIndex.openVersion(folders, version.base);
   try {
     return { ids: index.ids.count, ...compareNames(old.index, index) };
   } finally {
@@ -164,11 +167,11 @@ function finish(
 }
 
 function shrunk(
-  layout: StoreLayout,
+  folders: LookupFolders,
   { base, url = '' }: ListfileVersion,
   { removed }: { removed: number },
 ): PakratError {
-  for (const path of Object.values(listfilePaths(layout, base))) fs.rmSync(path, { force: true });
+  for (const path of Object.values(listfilePaths(folders, base))) fs.rmSync(path, { force: true });
   return new PakratError('E_INTEGRITY', `the list at ${url} has lost ${removed} of its names, more than half`, {
     hint: 'The names stay as they are. If the list is right, take it with `pakrat listfile import FILE`.',
     data: { url, removed },
@@ -176,10 +179,10 @@ function shrunk(
 }
 
 /** Brings a version into use, and removes those before it. */
-function useVersion(layout: StoreLayout, version: ListfileVersion): void {
-  writeFileDurable(listfilePointer(layout), Buffer.from(`${JSON.stringify(version)}\n`), layout.temporary);
-  for (const name of fs.readdirSync(layout.names)) {
+function useVersion(folders: LookupFolders, version: ListfileVersion): void {
+  writeFileDurable(listfilePointer(folders), Buffer.from(`${JSON.stringify(version)}\n`), folders.temporary);
+  for (const name of fs.readdirSync(folders.names)) {
     const [, base] = /^(listfile(?:-[\w-]+)?)\.(?:txt|ids|hashes|updated)$/.exec(name) ?? [];
-    if (base !== undefined && base !== version.base) fs.rmSync(join(layout.names, name), { force: true });
+    if (base !== undefined && base !== version.base) fs.rmSync(join(folders.names, name), { force: true });
   }
 }

@@ -4,7 +4,7 @@ import { asBuffer } from '../../core/bytes.ts';
 import { codeOf } from '../../core/errors.ts';
 import { nameHash } from '../../core/jenkins.ts';
 import { TextWindows } from '../../files/text-windows.ts';
-import type { StoreLayout } from '../../store/layout.ts';
+import type { LookupFolders } from '../../store/layout.ts';
 import { LookupFile } from '../../store/lookup-file.ts';
 
 /*
@@ -37,22 +37,22 @@ export interface ListfileVersion {
 
 /** The files of a version. */
 export function listfilePaths(
-  layout: StoreLayout,
+  folders: LookupFolders,
   base: string,
 ): Record<'text' | 'ids' | 'hashes' | 'updated', string> {
-  const path = join(layout.names, base);
+  const path = join(folders.names, base);
   return { text: `${path}.txt`, ids: `${path}.ids`, hashes: `${path}.hashes`, updated: `${path}.updated` };
 }
 
 /** The file that names the version in use. */
-export function listfilePointer(layout: StoreLayout): string {
-  return join(layout.names, 'listfile.json');
+export function listfilePointer(folders: LookupFolders): string {
+  return join(folders.names, 'listfile.json');
 }
 
 /** The version in use. */
-export function listfileVersion(layout: StoreLayout): ListfileVersion {
+export function listfileVersion(folders: LookupFolders): ListfileVersion {
   try {
-    const { base, url } = JSON.parse(fs.readFileSync(listfilePointer(layout), 'utf8')) as Partial<ListfileVersion>;
+    const { base, url } = JSON.parse(fs.readFileSync(listfilePointer(folders), 'utf8')) as Partial<ListfileVersion>;
     if (typeof base === 'string' && /^listfile[\w-]*$/.test(base)) return { base, url };
   } catch (error) {
     if (codeOf(error) !== 'ENOENT' && (error as Error).name !== 'SyntaxError') throw error;
@@ -74,14 +74,14 @@ export class ListfileIndex {
   }
 
   /** Opens the imported names, or undefined when none were imported. */
-  static open(layout: StoreLayout): ListfileIndex | undefined {
+  static open(folders: LookupFolders): ListfileIndex | undefined {
     for (;;) {
-      const { base } = listfileVersion(layout);
+      const { base } = listfileVersion(folders);
       try {
-        return ListfileIndex.openVersion(layout, base);
+        return ListfileIndex.openVersion(folders, base);
       } catch (error) {
         // While it was being opened another one came into use.
-        if (codeOf(error) === 'ENOENT' && listfileVersion(layout).base !== base) continue;
+        if (codeOf(error) === 'ENOENT' && listfileVersion(folders).base !== base) continue;
         if (codeOf(error) === 'ENOENT') return undefined;
         throw error;
       }
@@ -89,8 +89,8 @@ export class ListfileIndex {
   }
 
   /** Opens one version. @throws ENOENT as it comes */
-  static openVersion(layout: StoreLayout, base: string): ListfileIndex {
-    const paths = listfilePaths(layout, base);
+  static openVersion(folders: LookupFolders, base: string): ListfileIndex {
+    const paths = listfilePaths(folders, base);
     const fd = fs.openSync(paths.text, 'r');
     const opened: LookupFile[] = [];
     try {

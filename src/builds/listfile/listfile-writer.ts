@@ -3,7 +3,7 @@ import { nameHash } from '../../core/jenkins.ts';
 import { IdSet } from '../../core/tables/id-set.ts';
 import { makeFolderDurable, moveDurable, temporaryName, writeAll } from '../../files/durable.ts';
 import { SortedRuns } from '../../files/sorted-runs.ts';
-import type { StoreLayout } from '../../store/layout.ts';
+import type { LookupFolders } from '../../store/layout.ts';
 import { writeLookupRows } from '../../store/lookup-file.ts';
 import { listfilePaths, listfileRows } from './listfile-index.ts';
 
@@ -16,7 +16,7 @@ export class ListfileWriter {
   rows = 0;
   /** Ids that were added. */
   readonly ids = new IdSet();
-  readonly #layout: StoreLayout;
+  readonly #folders: LookupFolders;
   readonly #name: string;
   readonly #fd: number;
   readonly #idRuns: SortedRuns;
@@ -25,14 +25,14 @@ export class ListfileWriter {
   #used = 0;
   #offset = 0;
 
-  constructor(layout: StoreLayout) {
-    this.#layout = layout;
-    makeFolderDurable(layout.temporary);
-    this.#name = temporaryName(layout.temporary);
+  constructor(folders: LookupFolders) {
+    this.#folders = folders;
+    makeFolderDurable(folders.temporary);
+    this.#name = temporaryName(folders.temporary);
     this.#fd = fs.openSync(this.#name, 'wx');
     // The offset stands right behind the key, so of rows with one key the last that was added comes last.
-    this.#idRuns = new SortedRuns(layout.temporary, { stride: idStride, keySize: 9 });
-    this.#hashRuns = new SortedRuns(layout.temporary, { stride: hashStride, keySize: 13 });
+    this.#idRuns = new SortedRuns(folders.temporary, { stride: idStride, keySize: 9 });
+    this.#hashRuns = new SortedRuns(folders.temporary, { stride: hashStride, keySize: 13 });
   }
 
   /** Removes what is not finished. */
@@ -78,11 +78,11 @@ export class ListfileWriter {
   finish(base: string): void {
     this.#flush();
     fs.fsyncSync(this.#fd);
-    const paths = listfilePaths(this.#layout, base);
+    const paths = listfilePaths(this.#folders, base);
     moveDurable(this.#name, paths.text);
     const ids = lastOfEach(this.#idRuns.rows(), 4);
-    writeLookupRows(paths.ids, { stride: idStride, rows: ids }, this.#layout.temporary);
-    writeLookupRows(paths.hashes, { stride: hashStride, rows: this.#hashRuns.rows() }, this.#layout.temporary);
+    writeLookupRows(paths.ids, { stride: idStride, rows: ids }, this.#folders.temporary);
+    writeLookupRows(paths.hashes, { stride: hashStride, rows: this.#hashRuns.rows() }, this.#folders.temporary);
   }
 }
 

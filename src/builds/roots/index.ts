@@ -10,7 +10,7 @@ import { isMndxRoot } from '../../formats/roots/mndx.ts';
 import { isOverwatchRoot } from '../../formats/roots/overwatch.ts';
 import { isTextRoot } from '../../formats/roots/text.ts';
 import { isWowRoot } from '../../formats/roots/wow.ts';
-import type { StoreLayout } from '../../store/layout.ts';
+import type { LookupFolders } from '../../store/layout.ts';
 import type { ListfileIndex } from '../listfile/listfile-index.ts';
 import { diablo3Rows } from './diablo3.ts';
 import type { LoadPart } from './diablo4.ts';
@@ -27,7 +27,7 @@ import { openWowRoot } from './wow.ts';
 
 /** What the root of a build is opened with. */
 export interface RootPlace {
-  layout: StoreLayout;
+  folders: LookupFolders;
   config: BuildConfig;
   /** The decoded root as a file; undefined when the build names none, or no host has it. */
   file: string | undefined;
@@ -92,14 +92,14 @@ export async function openRoot(place: RootPlace): Promise<Root> {
   return openWithoutRoot(place, root);
 }
 
-function openWow({ layout, listfile }: RootPlace, { file, ckey }: RootObject): Root {
-  return openWowRoot({ layout, file, ckey, listfile });
+function openWow({ folders, listfile }: RootPlace, { file, ckey }: RootObject): Root {
+  return openWowRoot({ folders, file, ckey, listfile });
 }
 
 async function openTvfsAt(place: RootPlace, root: ManifestKeys): Promise<Root> {
-  const { layout, config, listfile, load, loadPart } = place;
+  const { folders, config, listfile, load, loadPart } = place;
   const numbered = [config.uid, config.product].some((name) => /^fenris/i.test(name ?? ''));
-  return openTvfs({ layout, root, nested: config.vfs, numbered, listfile, load, loadPart });
+  return openTvfs({ folders, root, nested: config.vfs, numbered, listfile, load, loadPart });
 }
 
 type Rows = (place: RootPlace, root: RootObject, note: Note) => AsyncIterable<NameRow> | Iterable<NameRow>;
@@ -107,7 +107,7 @@ type Rows = (place: RootPlace, root: RootObject, note: Note) => AsyncIterable<Na
 /** Opens a root that is a list of names. */
 function named(kind: string, rows: Rows): RootKind[2] {
   return (place, root) =>
-    openNameTable({ layout: place.layout, kind, ckey: root.ckey, rows: (note) => rows(place, root, note) });
+    openNameTable({ folders: place.folders, kind, ckey: root.ckey, rows: (note) => rows(place, root, note) });
 }
 
 /** Objects of up to 32 bytes are stubs; a program is the root of products that have no names to keep. */
@@ -133,12 +133,12 @@ async function openWithoutRoot(place: RootPlace, root: RootObject | undefined): 
 }
 
 /** The file database in place of a root; undefined when there is none, or no host has it. */
-async function openFileDb({ config, layout, load, keys = emptyKeyRing }: RootPlace): Promise<Root | undefined> {
+async function openFileDb({ config, folders, load, keys = emptyKeyRing }: RootPlace): Promise<Root | undefined> {
   const manifest = fileDbKeys(config);
   if (manifest === undefined) return undefined;
   try {
     const bytes = await load(manifest);
-    return await openNameTable({ layout, kind: 'file-db', ckey: manifest.ckey, rows: () => fileDbRows(bytes, keys) });
+    return await openNameTable({ folders, kind: 'file-db', ckey: manifest.ckey, rows: () => fileDbRows(bytes, keys) });
   } catch (error) {
     if (codeOf(error) !== 'E_NOT_FOUND') throw error;
     return undefined;

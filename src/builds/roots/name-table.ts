@@ -7,7 +7,7 @@ import { sortRecords } from '../../core/tables/sort-records.ts';
 import { ByteWriter } from '../../core/writer.ts';
 import { makeFolderDurable, moveDurable, temporaryName, writeAll, writeFileDurable } from '../../files/durable.ts';
 import { readAt } from '../../files/read-at.ts';
-import type { StoreLayout } from '../../store/layout.ts';
+import type { LookupFolders } from '../../store/layout.ts';
 import { LookupFile, writeLookupFile } from '../../store/lookup-file.ts';
 import type { FilePart, FileVariant, Root } from './root.ts';
 
@@ -47,7 +47,7 @@ export type Note = (text: string, forNow?: 'forNow') => void;
 
 /** What a name table is opened with. */
 export interface NameTablePlace {
-  layout: StoreLayout;
+  folders: LookupFolders;
   /** `tvfs`, `text`, … */
   kind: string;
   /** The ckey of the root; the files of the table are called after it. */
@@ -58,16 +58,16 @@ export interface NameTablePlace {
 
 /** Opens a root that is a list of names; its look-up files are made when they are not there. Needs `close`. */
 export async function openNameTable(place: NameTablePlace): Promise<Root> {
-  const base = join(place.layout.names, place.ckey);
+  const base = join(place.folders.names, place.ckey);
   // Written last: where it is, the lines are whole.
   const kept = fs.existsSync(`${base}.paths`) || (await writeTable(place, base));
   return new NameTable(place.kind, base, kept);
 }
 
 /** @returns whether the table may be kept */
-async function writeTable({ layout, rows }: NameTablePlace, base: string): Promise<boolean> {
-  makeFolderDurable(layout.temporary);
-  const temporary = temporaryName(layout.temporary);
+async function writeTable({ folders, rows }: NameTablePlace, base: string): Promise<boolean> {
+  makeFolderDurable(folders.temporary);
+  const temporary = temporaryName(folders.temporary);
   const fd = fs.openSync(temporary, 'wx');
   const records = new ByteWriter();
   const notes: string[] = [];
@@ -95,9 +95,9 @@ async function writeTable({ layout, rows }: NameTablePlace, base: string): Promi
     fs.rmSync(temporary, { force: true });
   }
   fs.rmSync(`${base}.notes`, { force: true });
-  if (notes.length > 0) writeFileDurable(`${base}.notes`, Buffer.from(JSON.stringify(notes)), layout.temporary);
+  if (notes.length > 0) writeFileDurable(`${base}.notes`, Buffer.from(JSON.stringify(notes)), folders.temporary);
   const sorted = sortRecords(records.bytes(), pathStride, 13);
-  writeLookupFile(`${base}.paths`, new RecordTable(sorted, pathStride), layout.temporary);
+  writeLookupFile(`${base}.paths`, new RecordTable(sorted, pathStride), folders.temporary);
   return kept;
 }
 

@@ -4,7 +4,7 @@ import { toHex } from '../../core/bytes.ts';
 import { formatError } from '../../core/errors.ts';
 import type { ManifestKeys } from '../../formats/configs/build-config.ts';
 import { decodeTvfs, parseWowTvfsName, type TvfsSpan } from '../../formats/roots/tvfs.ts';
-import type { StoreLayout } from '../../store/layout.ts';
+import type { LookupFolders } from '../../store/layout.ts';
 import { writeLookupFile } from '../../store/lookup-file.ts';
 import type { ListfileIndex } from '../listfile/listfile-index.ts';
 import { diablo4Naming, type LoadPart } from './diablo4.ts';
@@ -17,7 +17,7 @@ const maxDepth = 8;
 
 /** What a TVFS is opened with. */
 export interface TvfsPlace {
-  layout: StoreLayout;
+  folders: LookupFolders;
   root: ManifestKeys;
   /** The nested manifests that the build config names: vfs-1, vfs-2 … */
   nested: readonly ManifestKeys[];
@@ -31,12 +31,12 @@ export interface TvfsPlace {
 
 /** Opens the TVFS of a build; nested manifests are joined to it. Needs `close`. */
 export async function openTvfs(place: TvfsPlace): Promise<Root> {
-  const { layout, root, listfile } = place;
-  const base = join(layout.names, root.ckey);
+  const { folders, root, listfile } = place;
+  const base = join(folders.names, root.ckey);
   const idsFile = `${base}.vfsids`;
   // It is written before the paths are; without it they are those of an older form.
   if (!fs.existsSync(idsFile)) fs.rmSync(`${base}.paths`, { force: true });
-  const paths = await openNameTable({ layout, kind: 'tvfs', ckey: root.ckey, rows: (note) => rowsOf(place, note) });
+  const paths = await openNameTable({ folders, kind: 'tvfs', ckey: root.ckey, rows: (note) => rowsOf(place, note) });
   const hasIds = fs.statSync(idsFile).size > emptyLookupSize;
   return hasIds ? openWowTvfs(idsFile, paths, listfile) : paths;
 }
@@ -51,8 +51,8 @@ async function* rowsOf(place: TvfsPlace, note: Note): AsyncGenerator<NameRow> {
     if (naming === undefined) yield row;
     else yield* naming(row);
   }
-  const { layout, root } = place;
-  writeLookupFile(`${join(layout.names, root.ckey)}.vfsids`, records.sorted(), layout.temporary);
+  const { folders, root } = place;
+  writeLookupFile(`${join(folders.names, root.ckey)}.vfsids`, records.sorted(), folders.temporary);
 }
 
 /** Every file of the tree; a file that is a nested manifest gives way to the files in it, joined with `/`. */

@@ -13,7 +13,7 @@ import {
   type WowRoot,
   type WowRootBlock,
 } from '../../formats/roots/wow.ts';
-import type { StoreLayout } from '../../store/layout.ts';
+import type { LookupFolders } from '../../store/layout.ts';
 import { LookupFile, writeLookupFile } from '../../store/lookup-file.ts';
 import type { ListfileIndex } from '../listfile/listfile-index.ts';
 import { listedNames } from './listed-names.ts';
@@ -33,7 +33,7 @@ const hashStride = 16;
 
 /** What a WoW root is opened with. */
 export interface WowRootPlace {
-  layout: StoreLayout;
+  folders: LookupFolders;
   /** The decoded root. */
   file: string;
   ckey: string;
@@ -42,7 +42,7 @@ export interface WowRootPlace {
 
 /** Opens a WoW root; its look-up files are made when they are not there. Needs `close`. */
 export function openWowRoot(place: WowRootPlace): Root {
-  const base = join(place.layout.names, place.ckey);
+  const base = join(place.folders.names, place.ckey);
   if (![`${base}.named`, `${base}.blocks`].every((file) => fs.existsSync(file))) writeLookups(place, base);
   return new WowRootFile(place, base);
 }
@@ -50,7 +50,7 @@ export function openWowRoot(place: WowRootPlace): Root {
 function writeLookups(place: WowRootPlace, base: string): void {
   const root = decodeWowRoot(new Uint8Array(fs.readFileSync(place.file)));
   const ids = fillFileDataIds(root);
-  const { temporary } = place.layout;
+  const { temporary } = place.folders;
   writeLookupFile(`${base}.ids`, sortedTable(idRecords(ids), idStride), temporary);
   writeLookupFile(`${base}.named`, sortedTable(hashRecords(root, ids), hashStride), temporary);
   // Written last: where the blocks are, the others are whole.

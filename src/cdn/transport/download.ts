@@ -1,8 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isPakratError, PakratError } from '../../core/errors.ts';
-import type { Validators } from './get-if-changed.ts';
 import type { HttpGetter } from './http.ts';
 import { type HttpHead, parseContentRange, redactUrl, statusError } from './http-head.ts';
+
+/** Facts of a server by which it knows a version of a document. */
+export interface Validators {
+  etag?: string | undefined;
+  lastModified?: string | undefined;
+}
 
 /** Where a download grows. What is there already is gone on with, where the server allows it. */
 export interface DownloadTarget {
@@ -80,7 +85,10 @@ async function downloadOnce(
   let url = start;
   for (let redirects = 0; redirects <= maxRedirects; redirects++) {
     const answer = await ask(http, url, target, options);
-    if (answer.status === 304) return false;
+    if (answer.status === 304) {
+      if (!isKnown(options.known)) throw statusError(answer, url);
+      return false;
+    }
     if (answer.status < 300 || answer.status === 416) return true;
     url = redirectTarget(url, answer);
   }
@@ -155,6 +163,11 @@ function bodyEnd(head: HttpHead, target: DownloadTarget, url: string): number {
     throw refuse(`wrong Content-Range ${headers['content-range']}, asked ${target.size}-`);
   }
   return range.total;
+}
+
+/** True when the server could be asked whether there is another version. */
+function isKnown({ etag, lastModified }: Validators): boolean {
+  return etag !== undefined || lastModified !== undefined;
 }
 
 function isRedirect({ status, headers }: HttpHead): boolean {

@@ -1,11 +1,11 @@
-import type { Bpsv } from '../../formats/services/bpsv.ts';
+import type { ProductReport } from '../../app/versions.ts';
 import { type Field, renderFields } from './fields.ts';
 
 /**
  * A `versions` or `cdns` table for people: a record for each different row, the regions that share it together.
  * The first column names the region. Lists of hosts take a line for each.
  */
-export function renderAnswer({ columns, rows }: Bpsv): string {
+export function renderAnswer({ columns, rows }: Pick<ProductReport, 'columns' | 'rows'>): string {
   const [region, ...others] = columns.map(({ name }) => name);
   if (region === undefined || rows.length === 0) return '(no rows)';
   const regionsOf = new Map<string, string[]>();
@@ -16,7 +16,7 @@ export function renderAnswer({ columns, rows }: Bpsv): string {
   return [...regionsOf]
     .map(([cells, regions]) => {
       const values = JSON.parse(cells) as string[];
-      const fields = others.map((name, i): Field => [name, values[i]!.split(/\s+/)]);
+      const fields = others.map((name, i): Field => [name, (values[i] ?? '').split(/\s+/)]);
       return renderFields([[region, regions.join(' ')], ...fields]);
     })
     .join('\n\n');

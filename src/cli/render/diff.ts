@@ -1,9 +1,16 @@
 import { once } from 'node:events';
-import type { Difference, DiffItem } from '../../sources/diff/diff.ts';
-import { type DiffRow, nameOf } from '../../sources/diff/diff-table.ts';
-import type { DiffReport } from '../diff.ts';
-import { type DiffSummary, itemName, sizesOf } from '../diff-summary.ts';
-import { formatBytes, formatCount, plural } from './bytes.ts';
+import {
+  type Difference,
+  type DiffItem,
+  type DiffReport,
+  type DiffRow,
+  type DiffSummary,
+  itemName,
+  nameOf,
+  sizesOf,
+} from '../../app/diff.ts';
+import { formatBytes, formatCount, plural } from '../../core/quantities.ts';
+import { exitCodeOf } from '../exit-codes.ts';
 import { toJson, writeJsonList } from './json.ts';
 import { type Column, renderTable } from './table.ts';
 import { printable } from './text.ts';
@@ -126,4 +133,11 @@ function idOf({ fileDataId, index }: DiffRow): Record<string, unknown> {
 
 function factsOf({ size, mark }: DiffRow): Record<string, unknown> {
   return { size: size ?? null, ckey: mark?.by === 'md5' ? mark.key : undefined };
+}
+
+/** 0 when everything could be compared, whatever differs; with `tells` 1 when something differs. Else what the first failure says. */
+export function diffExitCode({ difference }: DiffReport, tells: boolean): number {
+  const [failed] = difference.failed;
+  if (failed !== undefined) return exitCodeOf(failed.code);
+  return tells && difference.count > 0 ? 1 : 0;
 }

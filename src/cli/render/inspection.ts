@@ -1,5 +1,5 @@
-import type { Inspection } from '../inspect.ts';
-import { formatBytes, formatCount } from './bytes.ts';
+import type { Inspection } from '../../app/inspect.ts';
+import { formatBytes, formatCount } from '../../core/quantities.ts';
 import { type Field, renderFields } from './fields.ts';
 import { renderTable } from './table.ts';
 

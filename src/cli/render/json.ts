@@ -1,5 +1,5 @@
+import type { Listing } from '../../app/list.ts';
 import { toHex } from '../../core/bytes.ts';
-import type { Listing } from '../../sources/source.ts';
 import { writeEach } from './stream.ts';
 
 /**

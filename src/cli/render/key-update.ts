@@ -1,4 +1,4 @@
-import type { KeyUpdate } from '../update-keys.ts';
+import type { KeyUpdate } from '../../app/update-keys.ts';
 import { printable } from './text.ts';
 
 /** What an update did, for people: the counts, and a line for each key that was not taken. */

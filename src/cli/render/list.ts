@@ -1,4 +1,4 @@
-import type { Listing, SourceEntry } from '../../sources/source.ts';
+import type { Listing, SourceEntry } from '../../app/list.ts';
 import { writeEach } from './stream.ts';
 import { padText, printable } from './text.ts';
 

@@ -1,5 +1,5 @@
-import type { MissingKey } from '../../builds/keys/missing-key.ts';
-import { formatBytes, formatCount } from './bytes.ts';
+import type { MissingKey } from '../../app/missing-keys.ts';
+import { formatBytes, formatCount } from '../../core/quantities.ts';
 import { type Column, renderTable } from './table.ts';
 import { printable } from './text.ts';
 

@@ -1,4 +1,5 @@
-import { formatBytes, formatCount, formatDuration } from './bytes.ts';
+import type { OnProgress } from '../../core/progress.ts';
+import { formatBytes, formatCount, formatDuration } from '../../core/quantities.ts';
 import { printable, printableBlock, textWidth, truncateText } from './text.ts';
 
 /** How far some long work is. */
@@ -21,6 +22,23 @@ export interface Progress {
   note(text: string): void;
   /** Takes the bar away. The line is free again; nothing is drawn after this. */
   end(): void;
+}
+
+/** Shows the events of lasting work. */
+export function showProgress(progress: Progress): OnProgress {
+  let hosts: readonly string[] = [];
+  return (event) => {
+    if (event.type === 'note') progress.note(noteLine(event.text));
+    else if (event.type === 'step') progress.update({ phase: event.step, done: event.bytes, total: 0 });
+    else if (event.type === 'host') hosts = event.hosts;
+    else if (event.type === 'bytes') progress.update({ ...event, hosts: event.phase === 'data' ? hosts : [] });
+    else progress.update({ phase: event.phase, done: 0, total: 0, files: { done: event.done, total: event.total } });
+  };
+}
+
+/** A remark as it stands on a line of its own. */
+export function noteLine(text: string): string {
+  return `Note: ${text}${/[.!?]$/.test(text) ? '' : '.'}`;
 }
 
 /** Where and how progress is shown. */

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import type { Listing } from '../../sources/source.ts';
+import type { Listing } from '../../app/list.ts';
 
 /** So much text is written at once. */
 const pieceLength = 65_536;

@@ -1,13 +1,11 @@
-import type { Amount } from '../../store/ledger/ledger.ts';
-import type { PatchedAmount } from '../../sync/patches/patch-plan.ts';
-import type { SyncReport } from '../sync.ts';
-import { formatBytes, formatCount, formatDuration, plural } from './bytes.ts';
+import type { SyncReport } from '../../app/sync.ts';
+import { formatBytes, formatCount, formatDuration, plural } from '../../core/quantities.ts';
 
 /** The report in words. */
 export function renderSync(report: SyncReport): string {
   const { build, product, wanted, held, fetched, missing, seconds, plan } = report;
   const lines = [`${product} ${build.name} (build config ${build.buildConfig})`];
-  const amount = ({ entries, bytes }: Amount): string =>
+  const amount = ({ entries, bytes }: SyncReport['wanted']): string =>
     `${plural(entries, 'entry', 'entries')}, ${formatBytes(bytes)}`;
   lines.push(`  wanted   ${amount(wanted)}`, `  held     ${amount(held)}`);
   if (report.patched !== undefined) lines.push(`  patched  ${patchedText(report.patched, plan !== undefined)}`);
@@ -29,7 +27,10 @@ export function renderSync(report: SyncReport): string {
   return lines.join('\n');
 }
 
-function patchedText({ entries, bytesSaved, patchBytes, failed }: PatchedAmount, planned: boolean): string {
+function patchedText(
+  { entries, bytesSaved, patchBytes, failed }: NonNullable<SyncReport['patched']>,
+  planned: boolean,
+): string {
   const made = `${plural(entries, 'entry', 'entries')} ${planned ? 'would be made' : 'made'} from ${formatBytes(patchBytes)} of patches`;
   const saved = bytesSaved < 0 ? `${formatBytes(-bytesSaved)} lost` : `${formatBytes(bytesSaved)} saved`;
   return `${made}, ${saved}${failed === 0 ? '' : `; ${formatCount(failed)} failed and were fetched`}`;

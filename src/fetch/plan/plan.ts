@@ -4,7 +4,7 @@ import { sortRecords } from '../../core/tables/sort-records.ts';
 import type { IndexEntry } from '../../formats/indices/archive-index.ts';
 import type { Amount } from '../../store/ledger/ledger.ts';
 import { covers, heldUntil, type Span } from '../../store/spans.ts';
-import type { RangeTarget } from '../transfer/fetch-range.ts';
+import type { RangeTarget } from '../transfer/range-job.ts';
 import { wantedPriority, wantedRow } from './wanted.ts';
 
 /** How ranges are cut. */

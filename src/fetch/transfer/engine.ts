@@ -1,11 +1,12 @@
 import { setMaxListeners } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { HttpClient, type HttpLimits } from '../../cdn/transport/http.ts';
-import { rateLimit, unlimited } from '../../cdn/transport/rate-limit.ts';
+import { type RateLimit, unlimited } from '../../cdn/transport/rate-limit.ts';
 import { abortError, messageOf, PakratError } from '../../core/errors.ts';
 import type { Span } from '../../store/spans.ts';
 import { HashBuffer } from '../../verify/hash-buffer.ts';
-import { fetchRange, type RangeJob, type RangeResult } from './fetch-range.ts';
+import { fetchRange } from './fetch-range.ts';
+import type { RangeJob, RangeResult } from './range-job.ts';
 
 /** Settings of an engine; plain data, for they travel to threads. */
 export interface EngineOptions {
@@ -17,41 +18,40 @@ export interface EngineOptions {
   threads?: number;
   /** The file that a thread runs; absent: the one that lies beside this program. */
   workerUrl?: URL | undefined;
-  /** Bytes a second for all transfers together; undefined for no limit. */
-  bytesPerSecond?: number | undefined;
 }
 
-/** What an engine tells while it works. */
+/** Called while an engine works: with the bytes of each piece that came, and for each request. */
 export interface EngineEvents {
-  /** These spans of an object are verified and on disk. */
-  onSpans: (path: string, spans: Span[]) => void;
   onReceived: (bytes: number) => void;
   onRequest: () => void;
 }
 
-/** Runs range jobs: fetch, check, write, flush. Where it does so (here, in threads) is its own affair. */
+/** Called with spans of a job's object that are verified and on disk. */
+export type OnSpans = (spans: Span[]) => void;
+
+/** Runs range jobs, in this thread or in others: fetch, check, write, flush. */
 export interface Engine {
-  run(job: RangeJob, base: string): Promise<RangeResult>;
+  run(job: RangeJob, base: string, onSpans: OnSpans): Promise<RangeResult>;
   /** Ends running transfers; what they verified is still flushed and reported. */
   abort(): void;
   close(): Promise<void>;
 }
 
-/** An engine in this thread: right for small work and for a limited rate. */
-export function localEngine(options: EngineOptions, events: EngineEvents): Engine {
+/**
+ * An engine in this thread: right for small work and for a limited rate.
+ * @param rate shared with whoever else fetches
+ */
+export function localEngine(options: EngineOptions, events: EngineEvents, rate: RateLimit = unlimited): Engine {
   const http = new HttpClient(options.limits);
-  const rate = options.bytesPerSecond === undefined ? unlimited : rateLimit(options.bytesPerSecond);
-  const room = new HashBuffer(options.threads);
+  const buffer = new HashBuffer(options.threads);
   const controller = new AbortController();
   // Every transfer listens to it, and there may be many.
   setMaxListeners(0, controller.signal);
   const { temporary, maxRangeBytes, slowestBytesPerSecond } = options;
+  const { signal } = controller;
+  const tools = { http, rate, buffer, temporary, maxRangeBytes, slowestBytesPerSecond, signal, ...events };
   return {
-    run: (job, base) =>
-      fetchRange(job, base, {
-        ...{ http, rate, room, temporary, maxRangeBytes, slowestBytesPerSecond, signal: controller.signal },
-        ...events,
-      }),
+    run: (job, base, onSpans) => fetchRange(job, base, { ...tools, onSpans }),
     abort: () => controller.abort(abortError()),
     close: () => http.close(),
   };
@@ -59,11 +59,11 @@ export function localEngine(options: EngineOptions, events: EngineEvents): Engin
 
 const youngSpaceMb = 2;
 
-/** What travels to a worker. */
+/** Messages to a worker. */
 export type ToWorker = { type: 'run'; id: number; job: RangeJob; base: string } | { type: 'abort' } | { type: 'close' };
-/** What a worker sends back. */
+/** Messages of a worker. */
 export type FromWorker =
-  | { type: 'spans'; path: string; spans: Span[] }
+  | { type: 'spans'; id: number; spans: Span[] }
   | { type: 'received'; bytes: number; requests: number }
   | { type: 'result'; id: number; result: RangeResult };
 
@@ -78,9 +78,9 @@ export function threadEngine(threads: number, options: EngineOptions, events: En
     startWorker(workerUrl, { ...shared, threads, limits: { ...options.limits, connections } }, events),
   );
   return {
-    async run(job, base) {
+    async run(job, base, onSpans) {
       const idlest = workers.reduce((best, worker) => (worker.waiting.size < best.waiting.size ? worker : best));
-      return idlest.run(job, base);
+      return idlest.run(job, base, onSpans);
     },
     abort: () => {
       for (const worker of workers) worker.post({ type: 'abort' });
@@ -91,10 +91,16 @@ export function threadEngine(threads: number, options: EngineOptions, events: En
   };
 }
 
+interface WaitingJob {
+  resolve: (result: RangeResult) => void;
+  reject: (error: unknown) => void;
+  onSpans: OnSpans;
+}
+
 interface RunningWorker {
-  waiting: Map<number, { resolve: (result: RangeResult) => void; reject: (error: unknown) => void }>;
+  waiting: Map<number, WaitingJob>;
   post(message: ToWorker): void;
-  run(job: RangeJob, base: string): Promise<RangeResult>;
+  run(job: RangeJob, base: string, onSpans: OnSpans): Promise<RangeResult>;
   close(): Promise<void>;
 }
 
@@ -106,12 +112,14 @@ function startWorker(url: URL, options: EngineOptions, events: EngineEvents): Ru
   });
   const waiting: RunningWorker['waiting'] = new Map();
   let nextId = 0;
+  let failure: unknown;
   const fail = (error: unknown): void => {
+    failure ??= error;
     for (const { reject } of waiting.values()) reject(error);
     waiting.clear();
   };
   thread.on('message', (message: FromWorker) => {
-    if (message.type === 'spans') events.onSpans(message.path, message.spans);
+    if (message.type === 'spans') waiting.get(message.id)?.onSpans(message.spans);
     else if (message.type === 'received') {
       events.onReceived(message.bytes);
       for (let i = 0; i < message.requests; i++) events.onRequest();
@@ -122,22 +130,24 @@ function startWorker(url: URL, options: EngineOptions, events: EngineEvents): Ru
   });
   thread.on('error', (error) => fail(new Error(`a transfer thread died: ${messageOf(error)}`, { cause: error })));
   thread.on('exit', () => fail(new PakratError('E_ABORTED', 'a transfer thread ended')));
+  const exited = new Promise<void>((resolve) => thread.once('exit', () => resolve()));
   const post = (message: ToWorker): void => thread.postMessage(message);
   return {
     waiting,
     post,
-    run(job, base) {
+    run(job, base, onSpans) {
       nextId += 1;
       const id = nextId;
       return new Promise((resolve, reject) => {
-        waiting.set(id, { resolve, reject });
+        // One that ended, or never began, answers nothing.
+        if (failure !== undefined) return reject(failure);
+        waiting.set(id, { resolve, reject, onSpans });
         post({ type: 'run', id, job, base });
       });
     },
     async close() {
-      const ended = new Promise<void>((resolve) => thread.once('exit', () => resolve()));
       post({ type: 'close' });
-      await ended;
+      await exited;
     },
   };
 }

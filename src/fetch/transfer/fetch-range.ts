@@ -5,62 +5,24 @@ import { codeOf, type ErrorData, isStoreTrouble, messageOf, PakratError } from '
 import { storeError } from '../../files/durable.ts';
 import type { Span } from '../../store/spans.ts';
 import type { HashBuffer } from '../../verify/hash-buffer.ts';
-import { cryptOf, Reception } from './range-receiver.ts';
+import type { RangeJob, RangeResult } from './range-job.ts';
+import { cryptOf, RangeReceiver } from './range-receiver.ts';
 import { SpanWriter } from './span-writer.ts';
 
-/** An entry that is to be fetched as part of a range. */
-export interface RangeTarget {
-  /** Hex. */
-  ekey: string;
-  /** Where it starts in the object. */
-  offset: number;
-  /** Encoded size. */
-  size: number;
-  /** Bytes from its start that the store holds already, verified. */
-  held: number;
-  /** A patch: no BLTE, its key is the MD5 of its bytes. */
-  raw?: boolean;
-}
-
-/** A stretch of one object that is fetched in one go, with the entries in it that are wanted. */
-export interface RangeJob {
-  /** Path of the object below a host, and in the ledger. */
-  path: string;
-  /** File of the store that its bytes go to, at the same offsets. */
-  file: string;
-  start: number;
-  end: number;
-  /** In the order of their offsets, none overlapping another. */
-  targets: RangeTarget[];
-  /** Take an answer that is the whole object, for hosts that know no ranges. */
-  allowWhole?: boolean;
-  /** The key that the object is encrypted with as a whole. */
-  objectKey?: Uint8Array | undefined;
-}
-
-/** What came of a job. */
-export interface RangeResult {
-  /** For each target the bytes from its start that are verified now. */
-  verified: number[];
-  /** Whether the host answered a range as it was asked. */
-  rangeServed: boolean;
-  /** The first thing that was wrong with the host's answer, or that went wrong here. */
-  error?: { code: string; message: string; hint: string | undefined; data: ErrorData } | undefined;
-}
-
-/** What a job needs around it. */
+/** The client, memory and limits that a range is fetched with, and callbacks for what comes of it. */
 export interface RangeTools {
   http: HttpGetter;
   rate: RateLimit;
-  /** Where bytes wait for their hash. */
-  room: HashBuffer;
+  /** Memory in which bytes wait for their hash. */
+  buffer: HashBuffer;
   /** Folder for temporary files. */
   temporary: string;
   /** Largest single range to ask for. */
   maxRangeBytes: number;
   /** Slowest transfer that is waited for, in bytes a second; 0 for no such bound. */
   slowestBytesPerSecond: number;
-  onSpans: (path: string, spans: Span[]) => void;
+  /** Called with spans of the object that are verified and on disk. */
+  onSpans: (spans: Span[]) => void;
   onReceived: (bytes: number) => void;
   onRequest: () => void;
 }
@@ -79,30 +41,29 @@ export async function fetchRange(
   const writer = new SpanWriter({
     file: job.file,
     temporary: tools.temporary,
-    report: (spans) => tools.onSpans(job.path, spans),
+    report: tools.onSpans,
   });
-  let reception: Reception | undefined;
+  let receiver: RangeReceiver | undefined;
   let errors: unknown[] = [];
   try {
-    reception = new Reception(job, writer, { room: tools.room, crypt: await cryptOf(job) });
-    await download(job, `${base}/${job.path}`, { ...tools, reception });
+    receiver = new RangeReceiver(job, writer, { buffer: tools.buffer, crypt: await cryptOf(job) });
+    await download(job, `${base}/${job.path}`, { ...tools, receiver });
   } catch (error) {
     errors.push(error);
   }
   try {
-    reception?.close();
+    receiver?.close();
   } catch (error) {
     errors.unshift(error);
   }
-  if (reception?.problem !== undefined) errors.unshift(reception.problem);
+  if (receiver?.problem !== undefined) errors.unshift(receiver.problem);
   await writer.finish().catch((error) => errors.unshift(error));
   errors = errors.map((error) => storeError(error, job.file));
   const local = errors.find(isStoreTrouble);
   return {
     // What is not on disk is not verified, however right it was.
-    verified:
-      local === undefined && reception !== undefined ? reception.verified() : job.targets.map(({ held }) => held),
-    rangeServed: reception?.rangeServed === true,
+    verified: local === undefined && receiver !== undefined ? receiver.verified() : job.targets.map(({ held }) => held),
+    rangeServed: receiver?.rangeServed === true,
     error: plainError(local ?? errors[0]),
   };
 }
@@ -110,10 +71,10 @@ export async function fetchRange(
 async function download(
   job: RangeJob,
   url: string,
-  tools: RangeTools & { reception: Reception; signal?: AbortSignal | undefined },
+  tools: RangeTools & { receiver: RangeReceiver; signal?: AbortSignal | undefined },
 ): Promise<void> {
-  const { reception } = tools;
-  for (let at = reception.start; at < job.end; ) {
+  const { receiver } = tools;
+  for (let at = receiver.start; at < job.end; ) {
     const range = { start: at, end: Math.min(at + tools.maxRangeBytes, job.end) };
     const slow = new SlownessGuard(tools.slowestBytesPerSecond, url);
     const controller = new AbortController();
@@ -129,15 +90,15 @@ async function download(
         signal,
         onHead: (head) => {
           position = checkRangeHead(head, range, { url, allowWhole: job.allowWhole === true });
-          if (head.status === 206) reception.rangeServed = true;
+          if (head.status === 206) receiver.rangeServed = true;
           if (head.status === 200) bodyEnd = Number(head.headers['content-length'] ?? Number.POSITIVE_INFINITY);
         },
         onData: (piece) => {
           slow.count(piece.length);
           tools.onReceived(piece.length);
-          reception.push(position, piece);
+          receiver.push(position, piece);
           position += piece.length;
-          if (reception.finished && position < bodyEnd) throw finishedEarly;
+          if (receiver.finished && position < bodyEnd) throw finishedEarly;
           if (position > bodyEnd) throw new PakratError('E_NETWORK_RANGE', `${url}: more bytes than asked`);
           return tools.rate.take(piece.length);
         },

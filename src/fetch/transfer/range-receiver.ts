@@ -2,10 +2,10 @@ import { isStoreTrouble } from '../../core/errors.ts';
 import { objectHash } from '../../store/layout.ts';
 import { EntryVerifier } from '../../verify/entry-verifier.ts';
 import type { HashBuffer, HashStream } from '../../verify/hash-buffer.ts';
-import type { RangeJob, RangeTarget } from './fetch-range.ts';
+import type { RangeJob, RangeTarget } from './range-job.ts';
 import type { SpanWriter } from './span-writer.ts';
 
-/** After so many wrong entries in a row the rest of an answer is not worth its bytes. */
+/** Wrong entries in a row after which the rest of an answer is not worth its bytes. */
 const wrongInARow = 3;
 const adoptBytes = 1024 * 1024;
 
@@ -52,7 +52,7 @@ function adoptFromDisk(
 }
 
 /** Leads the bytes of an answer to the entries that they belong to. Bytes between entries are dropped, never written. Needs `close`. */
-export class Reception {
+export class RangeReceiver {
   /** The first offset that is needed. */
   readonly start: number;
   /** The first thing that was wrong with an entry. */
@@ -73,11 +73,11 @@ export class Reception {
   #wrong = 0;
 
   /** @throws E_STORE… */
-  constructor(job: RangeJob, writer: SpanWriter, { room, crypt }: { room: HashBuffer; crypt: Crypt }) {
+  constructor(job: RangeJob, writer: SpanWriter, { buffer, crypt }: { buffer: HashBuffer; crypt: Crypt }) {
     this.#job = job;
     this.#writer = writer;
     this.#crypt = crypt;
-    this.#stream = room.open({
+    this.#stream = buffer.open({
       write: (position, bytes) => {
         if (this.#adopting) writer.adopt(position, bytes.length);
         else writer.write(position, this.#crypt(bytes, position));

@@ -15,7 +15,6 @@ function sendCounts(): void {
 }
 
 const engine = localEngine(workerData as EngineOptions, {
-  onSpans: (path, spans) => send({ type: 'spans', path, spans }),
   onReceived: (count) => {
     bytes += count;
   },
@@ -27,9 +26,10 @@ const timer = setInterval(sendCounts, 100);
 
 port.on('message', async (message: ToWorker) => {
   if (message.type === 'run') {
-    const result = await engine.run(message.job, message.base);
+    const { id, job, base } = message;
+    const result = await engine.run(job, base, (spans) => send({ type: 'spans', id, spans }));
     sendCounts();
-    send({ type: 'result', id: message.id, result });
+    send({ type: 'result', id, result });
   } else if (message.type === 'abort') {
     engine.abort();
   } else {

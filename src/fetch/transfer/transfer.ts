@@ -2,10 +2,11 @@ import PQueue from 'p-queue';
 import { askHosts } from '../../cdn/transport/ask-hosts.ts';
 import type { HealthKind, Hosts } from '../../cdn/transport/hosts.ts';
 import { abortError, codeOf, type ErrorCode, isUnavailable, PakratError } from '../../core/errors.ts';
+import type { Span } from '../../store/spans.ts';
 import type { Engine } from './engine.ts';
-import type { RangeJob, RangeTarget } from './fetch-range.ts';
+import type { RangeJob, RangeTarget } from './range-job.ts';
 
-/** What a transfer is made of. */
+/** The hosts and the engine that a transfer uses, and callbacks for what comes of it. */
 export interface TransferOptions {
   hosts: Hosts;
   engine: Engine;
@@ -14,7 +15,9 @@ export interface TransferOptions {
   attemptsPerHost: number;
   kind: HealthKind;
   signal?: AbortSignal | undefined;
-  /** Told when a target is verified to its end. */
+  /** Called with spans of an object that are verified and on disk. */
+  onSpans: (path: string, spans: Span[]) => void;
+  /** Called when a target is verified to its end. */
   onDone?: (job: RangeJob, target: RangeTarget) => void;
 }
 
@@ -27,7 +30,7 @@ export interface TransferFailure {
   hint?: string | undefined;
 }
 
-/** How long what is in flight may take to end after an interruption. */
+/** Milliseconds that transfers in flight may take to end after an interruption. */
 const graceMs = 900;
 
 /**
@@ -80,7 +83,7 @@ async function runJob(job: RangeJob, options: TransferOptions): Promise<Transfer
       let error: PakratError | undefined;
       let progressed = false;
       for (const part of remaining) {
-        const result = await options.engine.run(part, host.base);
+        const result = await options.engine.run(part, host.base, (spans) => options.onSpans(part.path, spans));
         part.targets.forEach((target, i) => {
           if (result.verified[i]! > target.held) progressed = true;
           if (result.verified[i] === target.size) options.onDone?.(part, target);

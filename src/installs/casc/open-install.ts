@@ -1,13 +1,14 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
-import type { Build, BuildIdentity } from '../../builds/build.ts';
+import type { Build } from '../../builds/build.ts';
+import type { BuildIdentity } from '../../builds/build-place.ts';
 import type { EntryPlace, Objects } from '../../builds/objects.ts';
 import { fromHex, toHex } from '../../core/bytes.ts';
 import { PakratError } from '../../core/errors.ts';
 import { decodeBuildInfo, type InstalledBuild } from '../../formats/local/build-info.ts';
 import { keyOfEntry } from '../../verify/entry-key.ts';
 import { type CheckedObject, checkConfigs, checkedBy, checkFolderEntries, type FolderEntry } from '../check-folder.ts';
-import { countHere, type LocalBuild, noArchives, notInstalled } from '../folder-build.ts';
+import { countHere, type FolderBuild, noArchives, notInstalled } from '../folder-build.ts';
 import { childOf, readConfig } from '../read-file.ts';
 import { chooseBuild } from './choose-build.ts';
 import { findContainer, folderName, type Install, indexFolder } from './find-install.ts';
@@ -18,7 +19,7 @@ import { entryOfPlace, LocalStorage } from './local-storage.ts';
  * @param choice product, branch, version or build config; undefined for the active one
  * @throws E_NOT_FOUND, E_USAGE as chooseBuild; E_FORMAT… for a damaged table
  */
-export function openInstall(install: Install, path: string, choice: string | undefined): LocalBuild {
+export function openInstall(install: Install, path: string, choice: string | undefined): FolderBuild {
   const builds = decodeBuildInfo(new Uint8Array(fs.readFileSync(install.buildInfo!)));
   const row = chooseBuild(builds, choice ?? install.flavor, path);
   const container = findContainer(install.root);
@@ -48,7 +49,7 @@ function identityOf(row: InstalledBuild, { root }: Install): BuildIdentity {
     region: row.branch ?? '',
     cdnPath: row.cdnPath ?? '',
     configPath: '',
-    hosts: [...row.hosts],
+    hosts: row.hosts.map((base) => ({ base, fallback: false })),
   };
 }
 

@@ -7,7 +7,7 @@ import { decodeConfig } from '../../formats/configs/config-file.ts';
 import { hashFiles } from '../read-file.ts';
 
 /** A build of which the config lies in a folder. */
-export interface FolderBuild {
+export interface ListedBuild {
   key: string;
   /** `build-name`; empty when it has none. */
   name: string;
@@ -16,7 +16,7 @@ export interface FolderBuild {
 
 /** The configs of a folder, by what they are. */
 export interface FolderConfigs {
-  builds: FolderBuild[];
+  builds: ListedBuild[];
   cdns: { key: string; config: CdnConfig }[];
   keyRings: string[];
   notes: string[];

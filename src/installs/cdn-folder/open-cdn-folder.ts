@@ -1,22 +1,23 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
-import type { Build, BuildIdentity } from '../../builds/build.ts';
+import type { Build } from '../../builds/build.ts';
+import type { BuildIdentity } from '../../builds/build-place.ts';
 import type { Objects } from '../../builds/objects.ts';
 import { isAllZero } from '../../core/bytes.ts';
 import { PakratError } from '../../core/errors.ts';
 import { md5Hex } from '../../core/hash.ts';
 import type { CdnConfig } from '../../formats/configs/cdn-config.ts';
 import type { ObjectName } from '../../store/layout.ts';
-import { type LocalBuild, noArchives } from '../folder-build.ts';
+import { type FolderBuild, noArchives } from '../folder-build.ts';
 import { hashPath, OpenFiles, readConfig } from '../read-file.ts';
-import { type FolderBuild, type FolderConfigs, folderConfigs } from './configs.ts';
+import { type FolderConfigs, folderConfigs, type ListedBuild } from './configs.ts';
 
 /**
  * Opens a build of a folder in the layout of a CDN. Objects are read where they lie, nothing is written. Needs `close`.
  * @param choice build config, its first digits, or its build-name; undefined when the folder has one build
  * @throws E_NOT_FOUND when there is none of that name, E_USAGE when there are several; both say which
  */
-export function openCdnFolder(path: string, choice: string | undefined): LocalBuild {
+export function openCdnFolder(path: string, choice: string | undefined): FolderBuild {
   const configs = folderConfigs(join(path, 'config'));
   const build = chooseBuild(configs.builds, choice, path);
   const files = new OpenFiles();
@@ -29,9 +30,9 @@ export function openCdnFolder(path: string, choice: string | undefined): LocalBu
   };
 }
 
-function chooseBuild(builds: readonly FolderBuild[], choice: string | undefined, path: string): FolderBuild {
+function chooseBuild(builds: readonly ListedBuild[], choice: string | undefined, path: string): ListedBuild {
   const wanted = choice?.toLowerCase();
-  const isMeant = ({ key, name }: FolderBuild): boolean =>
+  const isMeant = ({ key, name }: ListedBuild): boolean =>
     wanted === undefined || name.toLowerCase() === wanted || (wanted.length >= 4 && key.startsWith(wanted));
   const meant = builds.filter(isMeant);
   if (meant.length === 1) return meant[0]!;
@@ -48,7 +49,7 @@ function chooseBuild(builds: readonly FolderBuild[], choice: string | undefined,
   });
 }
 
-function identityOf({ key, name, config }: FolderBuild, cdnConfig: string, configs: FolderConfigs): BuildIdentity {
+function identityOf({ key, name, config }: ListedBuild, cdnConfig: string, configs: FolderConfigs): BuildIdentity {
   return {
     ...{ product: config.uid ?? 'unknown', name: name === '' ? key : name, buildId: null },
     ...{ buildConfig: key, cdnConfig, productConfig: null },

@@ -10,7 +10,7 @@ import { decodeKeyLayouts, staticHashSize } from '../../formats/local/key-layout
 import { keyOfEntry, sizeByTable } from '../../verify/entry-key.ts';
 import { folderName, type Install } from '../casc/find-install.ts';
 import { type CheckedObject, checkFolderEntries, type FolderEntry } from '../check-folder.ts';
-import { countHere, type LocalBuild, noArchives, notInstalled } from '../folder-build.ts';
+import { countHere, type FolderBuild, noArchives, notInstalled } from '../folder-build.ts';
 import { StaticContainer } from './static-container.ts';
 import { bareManifests, withEncoding } from './static-manifests.ts';
 
@@ -18,7 +18,7 @@ import { bareManifests, withEncoding } from './static-manifests.ts';
  * Opens a static container: a game without indices, whose ekeys say where entries lie. Nothing is written. Needs `close`.
  * @throws E_FORMAT… for a damaged build config, E_UNSUPPORTED for one without layouts
  */
-export function openStatic(install: Install, path: string): LocalBuild {
+export function openStatic(install: Install, path: string): FolderBuild {
   const file = install.staticConfig!;
   const bytes = new Uint8Array(fs.readFileSync(file));
   const config = decodeConfig(bytes);
@@ -32,7 +32,7 @@ export function openStatic(install: Install, path: string): LocalBuild {
     ...{ kind: 'casc', path, cdnConfig: noArchives, notes: [] },
     identity: identityOf(config, md5Hex(text), install),
     objects: staticObjects(container, text),
-    prepare: (layout) => bareManifests(container, config, layout),
+    prepare: (folders) => bareManifests(container, config, folders),
     isHere: (ekeys) => ekeys.some((ekey) => container.find(ekey) !== undefined),
     async info(build) {
       const here = await countHere(build, (ekey) => container.find(toHex(ekey)) !== undefined);
@@ -44,7 +44,7 @@ export function openStatic(install: Install, path: string): LocalBuild {
   };
 }
 
-function identityOf(config: ConfigFile, buildConfig: string, { root }: Install): LocalBuild['identity'] {
+function identityOf(config: ConfigFile, buildConfig: string, { root }: Install): FolderBuild['identity'] {
   const value = (key: string): string | undefined => config.get(key)?.join(' ');
   return {
     product: value('build-uid') ?? folderName(root),

@@ -7,7 +7,7 @@ import { writeFileDurable } from '../../files/durable.ts';
 import { type BuildConfig, decodeBuildConfig, type ManifestKeys } from '../../formats/configs/build-config.ts';
 import type { ConfigFile } from '../../formats/configs/config-file.ts';
 import { encodeEncoding } from '../../formats/manifests/encoding.ts';
-import type { StoreLayout } from '../../store/layout.ts';
+import type { LookupFolders } from '../../store/layout.ts';
 import type { StaticContainer } from './static-container.ts';
 
 /*
@@ -30,11 +30,11 @@ export function withEncoding(config: ConfigFile, bytes: Uint8Array): Uint8Array 
  * Puts the manifests that are no BLTE objects, decoded, where a build looks for them.
  * @throws E_INTEGRITY when one is not what the build config says, E_FORMAT… when it does not decode
  */
-export function bareManifests(container: StaticContainer, config: ConfigFile, layout: StoreLayout): void {
-  if (config.get('encoding') === undefined) keep(layout, emptyKey, emptyEncoding);
+export function bareManifests(container: StaticContainer, config: ConfigFile, folders: LookupFolders): void {
+  if (config.get('encoding') === undefined) keep(folders, emptyKey, emptyEncoding);
   for (const keys of manifestsOf(config)) {
     const bytes = decodeBare(container, keys);
-    if (bytes !== undefined) keep(layout, keys.ckey, bytes);
+    if (bytes !== undefined) keep(folders, keys.ckey, bytes);
   }
 }
 
@@ -64,6 +64,6 @@ function decodeBare(
   throw new PakratError('E_INTEGRITY', `manifest ${ckey} decodes to ${hash}`, { data: { ckey, found: hash } });
 }
 
-function keep({ manifests, temporary }: StoreLayout, ckey: string, bytes: Uint8Array): void {
+function keep({ manifests, temporary }: LookupFolders, ckey: string, bytes: Uint8Array): void {
   writeFileDurable(join(manifests, ckey), bytes, temporary);
 }

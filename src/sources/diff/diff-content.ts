@@ -1,5 +1,5 @@
 import { toHex } from '../../core/bytes.ts';
-import { isPakratError, type PakratError } from '../../core/errors.ts';
+import { isPakratError, type PakratError, throwIfAborted } from '../../core/errors.ts';
 import { md5Hasher } from '../../core/hash.ts';
 import type { Source, SourceEntry } from '../source.ts';
 import { type DiffRow, type DiffSide, nameOf } from './diff-table.ts';
@@ -64,7 +64,7 @@ async function contents(
   if (found.length > 0) await source.prepare(found as SourceEntry[]);
   const keys: (string | PakratError)[] = [];
   for (const [i, entry] of entries.entries()) {
-    options.signal?.throwIfAborted();
+    throwIfAborted(options.signal);
     if (entry === undefined) keys.push(rows[i]!.mark!.key);
     else keys.push(isPakratError(entry) ? entry : await orError(contentMd5(source, entry, options)));
     const key = keys.at(-1)!;
@@ -89,7 +89,7 @@ async function orError<Value>(value: Promise<Value>): Promise<Value | PakratErro
 async function contentMd5(source: Source, entry: SourceEntry, { signal, onBytes }: ContentOptions): Promise<string> {
   const hash = md5Hasher();
   for await (const piece of source.read(entry)) {
-    signal?.throwIfAborted();
+    throwIfAborted(signal);
     hash.update(piece);
     onBytes?.(piece.length);
   }

@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto';
+import { throwIfAborted } from '../../core/errors.ts';
 import { isBuildSource } from '../build-source.ts';
 import type { Source } from '../source.ts';
 import { type ContentPair, compareContents } from './diff-content.ts';
@@ -98,7 +99,7 @@ class Comparison {
   async listBefore(): Promise<void> {
     const { table } = this.#before;
     for await (const row of this.#rows(this.#before)) {
-      this.#options.signal?.throwIfAborted();
+      throwIfAborted(this.#options.signal);
       table.add(row, identityHash(this.#identity, row));
     }
     this.#index = new DiffIndex(table, this.#identity);
@@ -108,7 +109,7 @@ class Comparison {
 
   async listAfter(): Promise<void> {
     for await (const row of this.#rows(this.#after)) {
-      this.#options.signal?.throwIfAborted();
+      throwIfAborted(this.#options.signal);
       const hash = identityHash(this.#identity, row);
       const number = this.#index!.find(row, hash);
       if (number !== undefined && this.#before.table.isDone(number)) this.#repeated += 1;

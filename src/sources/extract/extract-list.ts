@@ -1,5 +1,6 @@
-import { isKeyHex } from '../../core/bytes.ts';
-import { formatError, type PakratError } from '../../core/errors.ts';
+import { createReadStream } from 'node:fs';
+import { concatBytes, isKeyHex } from '../../core/bytes.ts';
+import { formatError, PakratError } from '../../core/errors.ts';
 
 /*
  * A list of files to extract: UTF-8 text, a file a line, with the name to write it under behind a semicolon where it is to have another.
@@ -14,7 +15,7 @@ import { formatError, type PakratError } from '../../core/errors.ts';
  */
 
 /** The largest list that is read. */
-export const maxListBytes = 256 * 1024 * 1024;
+const maxListBytes = 256 * 1024 * 1024;
 
 /** A line of a list. */
 export interface ListEntry {
@@ -73,4 +74,16 @@ function problemOf(name: string, output: string | undefined): string | undefined
 
 function lineError(number: number, problem: string, line: string): PakratError {
   return formatError('E_FORMAT', 'list', `line ${number}: ${problem}: ${JSON.stringify(line.slice(0, 80))}`);
+}
+
+/** Reads a list from a file, or from pieces of one. @throws E_USAGE for one that is too large, E_FORMAT, E_NOT_FOUND */
+export async function readExtractList(list: string | AsyncIterable<Uint8Array>): Promise<ListEntry[]> {
+  const pieces: Uint8Array[] = [];
+  let size = 0;
+  for await (const piece of typeof list === 'string' ? createReadStream(list) : list) {
+    pieces.push(piece as Uint8Array);
+    size += (piece as Uint8Array).length;
+    if (size > maxListBytes) throw new PakratError('E_USAGE', `a list of more than ${maxListBytes} bytes is not read`);
+  }
+  return decodeExtractList(concatBytes(pieces));
 }

@@ -1,5 +1,5 @@
 import { concatBytes } from '../../core/bytes.ts';
-import { codeOf, isPakratError, PakratError } from '../../core/errors.ts';
+import { codeOf, isPakratError, PakratError, throwIfAborted } from '../../core/errors.ts';
 import { outputPath } from '../../files/output/output-folder.ts';
 import type { Source } from '../source.ts';
 import { type ChosenFile, chosenFiles } from './chosen-files.ts';
@@ -45,7 +45,7 @@ async function* tarBatch(
 ): AsyncGenerator<Uint8Array> {
   await source.prepare(batch.map(({ entry }) => entry));
   for (const { entry, output } of batch) {
-    options.signal?.throwIfAborted();
+    throwIfAborted(options.signal);
     const read = (): AsyncIterable<Uint8Array> => (options.raw === true ? source.readRaw!(entry) : source.read(entry));
     try {
       const path = outputPath(output);

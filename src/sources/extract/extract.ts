@@ -1,6 +1,6 @@
 import * as fs from 'node:fs';
 import { toHex } from '../../core/bytes.ts';
-import { codeOf, isPakratError, PakratError } from '../../core/errors.ts';
+import { codeOf, isPakratError, PakratError, throwIfAborted } from '../../core/errors.ts';
 import { md5Hasher } from '../../core/hash.ts';
 import { storeError } from '../../files/durable.ts';
 import { OutputFolder, writeOutput } from '../../files/output/output-folder.ts';
@@ -160,10 +160,10 @@ async function planPak(
 async function extractInBatches(source: Source, work: Extraction): Promise<void> {
   const { options } = work;
   const run = async (batch: readonly ChosenFile[]): Promise<void> => {
-    options.signal?.throwIfAborted();
+    throwIfAborted(options.signal);
     await source.prepare(batch.map(({ entry }) => entry));
     for (const chosen of batch) {
-      options.signal?.throwIfAborted();
+      throwIfAborted(options.signal);
       await extractOne(source, work, chosen);
     }
   };

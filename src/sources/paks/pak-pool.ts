@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
-import { codeOf, type ErrorCode, type ErrorData, messageOf, PakratError } from '../../core/errors.ts';
+import { codeOf, type ErrorCode, type ErrorData, messageOf, PakratError, throwIfAborted } from '../../core/errors.ts';
 import type { LocalPlace } from './open-local.ts';
 import type { PakJob, PakTask, PakTaskResult } from './pak-tasks.ts';
 
@@ -67,7 +67,7 @@ export class PakPool {
         });
       });
       const failures = (await Promise.all(runs)).flatMap((end) => end ?? []);
-      signal?.throwIfAborted();
+      throwIfAborted(signal);
       // The others were interrupted because of the first.
       const failure = failures.find(({ error }) => codeOf(error) !== 'E_ABORTED') ?? failures[0];
       if (failure !== undefined) throw failure.error;

@@ -1,3 +1,4 @@
+import { throwIfAborted } from '../../core/errors.ts';
 import { PakPool, type PoolHooks, usefulThreads } from './pak-pool.ts';
 import type { PakSource } from './pak-source.ts';
 import { type PakJob, type PakTask, pakTaskRunner } from './pak-tasks.ts';
@@ -23,7 +24,7 @@ export async function runPakTasks(
   tasks: readonly PakTask[],
   options: PakTaskOptions = {},
 ): Promise<void> {
-  options.signal?.throwIfAborted();
+  throwIfAborted(options.signal);
   const pool = poolFor(source, tasks, options.threads);
   if (pool === undefined) return runHere(source, job, tasks, options);
   try {
@@ -51,7 +52,7 @@ async function runHere(
   tasks: readonly PakTask[],
   { signal, onResult }: PakTaskOptions,
 ): Promise<void> {
-  const run = pakTaskRunner(source.pak, job, () => signal?.throwIfAborted());
+  const run = pakTaskRunner(source.pak, job, () => throwIfAborted(signal));
   for (const task of tasks) {
     const result = await run(task);
     onResult?.(task, result);

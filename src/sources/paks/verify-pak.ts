@@ -1,25 +1,6 @@
+import type { VerifyProblem, VerifyResult } from '../../verify/verify-result.ts';
 import type { PakSource } from './pak-source.ts';
 import { runPakTasks } from './run-pak-tasks.ts';
-
-/** Something that is not as it should be. */
-export interface VerifyProblem {
-  /** Name of a file, or path of an object; empty for the directory of a PAK. */
-  name: string;
-  code: string;
-  message: string;
-  /** Number of the entry in its PAK. */
-  index?: number;
-}
-
-/** What a check found. */
-export interface VerifyResult {
-  checked: { entries: number; bytes: number };
-  bad: VerifyProblem[];
-  /** How many of the bad ones were brought anew. */
-  repaired: number;
-  /** Files whose content may be wrong without anything that tells; left out when there are none. */
-  unsure?: string[];
-}
 
 /** How a PAK is checked. */
 export interface VerifyOptions {

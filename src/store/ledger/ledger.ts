@@ -18,12 +18,20 @@ export interface BuildRow {
   region: string;
   cdnPath: string;
   configPath: string;
-  /** Base URLs of the hosts that `cdns` named. */
-  hosts: string[];
+  /** The hosts that `cdns` named. */
+  hosts: HostRow[];
   /** What the last sync was asked for, as JSON; null when only read. */
   selection: string | null;
   wanted: Amount;
   held: Amount;
+}
+
+/** A host as `cdns` named it. */
+export interface HostRow {
+  /** `http://host[:port]`, no slash at the end. */
+  base: string;
+  /** Only asked when the others failed. */
+  fallback: boolean;
 }
 
 /** A number of entries and their encoded bytes. */
@@ -164,7 +172,7 @@ export class Ledger {
         build.productConfig,
         build.keyRing,
       ],
-      ...[build.region, build.cdnPath, build.configPath, JSON.stringify(build.hosts), Date.now()],
+      ...[build.region, build.cdnPath, build.configPath, JSON.stringify(build.hosts.map(hostText)), Date.now()],
     );
   }
   /** Builds of a product (or all), the last added first. */
@@ -181,7 +189,7 @@ export class Ledger {
     const rows = this.#all<Flat>(`SELECT ${buildColumns} FROM builds ${where} ORDER BY time DESC, id DESC`, ...values);
     return rows.map(({ wantedEntries, wantedBytes, heldEntries, heldBytes, hosts, ...row }) => ({
       ...row,
-      hosts: JSON.parse(hosts) as string[],
+      hosts: (JSON.parse(hosts) as string[]).map(hostOfText),
       wanted: { entries: wantedEntries, bytes: wantedBytes },
       held: { entries: heldEntries, bytes: heldBytes },
     }));
@@ -297,6 +305,17 @@ export class Ledger {
   keys(): KeyRow[] {
     return this.#all<KeyRow>('SELECT name, key, extra, source FROM keys ORDER BY name');
   }
+}
+
+/** Hosts are kept as `cdns` writes them: a fallback says so in its query. */
+const fallbackQuery = '?fallback=1';
+
+function hostText({ base, fallback }: HostRow): string {
+  return fallback ? `${base}${fallbackQuery}` : base;
+}
+
+function hostOfText(text: string): HostRow {
+  return { base: text.replace(/\?.*$/, ''), fallback: text.endsWith(fallbackQuery) };
 }
 
 /**

@@ -3,15 +3,14 @@ import type { Build } from '../../builds/build.ts';
 import { abortError, codeOf, isOurTrouble, isPakratError, messageOf, PakratError } from '../../core/errors.ts';
 import { md5Hex } from '../../core/hash.ts';
 import { ByteReader } from '../../core/reader.ts';
-import { completeLoose, isHeld } from '../../fetch/store-objects.ts';
-import type { RangeJob, RangeTarget } from '../../fetch/transfer/fetch-range.ts';
-import { transfer } from '../../fetch/transfer/transfer.ts';
+import type { Fetcher } from '../../fetch/fetcher.ts';
+import { isHeld } from '../../fetch/held-spans.ts';
+import type { RangeJob, RangeTarget } from '../../fetch/transfer/range-job.ts';
 import { readAt } from '../../files/read-at.ts';
 import { applyZbsdiff } from '../../formats/patches/zbsdiff.ts';
 import { objectPath } from '../../store/layout.ts';
 import { type Span, spanBytes } from '../../store/spans.ts';
-import type { SyncTools } from '../sync-build.ts';
-import { EntryWriter } from './entry-writer.ts';
+import { type EntryEvents, EntryWriter } from './entry-writer.ts';
 import type { PatchedAmount, PatchPlan } from './patch-plan.ts';
 import { encodeAgain } from './reencode.ts';
 
@@ -20,70 +19,56 @@ type Choice = PatchPlan['choices'][number];
 /**
  * Fetches the patches of a plan and makes the entries that they lead to. Each is what the CDN has, byte for byte: it decodes to the ckey
  * and has the ekey, and lies where the CDN has it. What cannot be made so is left missing, for the ranges that follow.
- * @param onEntry told of each entry that is held now
- * @returns what was done, and the first reason of a failure
+ * @returns the amounts, and the first reason of a failure
  * @throws E_ABORTED, E_STORE…
  */
 export async function applyPatches(
-  tools: SyncTools,
+  fetcher: Fetcher,
+  build: Build,
   plan: PatchPlan,
-  onEntry: (size: number) => void,
-): Promise<{ patched: PatchedAmount; reason: string | undefined }> {
-  const fetchedBytes = plan.listBytes + (await fetchPatches(tools, plan));
+  events: EntryEvents,
+): Promise<{ patched: PatchedAmount; patchReason: string | undefined }> {
+  const fetchedBytes = plan.listBytes + (await fetchPatches(fetcher, plan));
   const patched = { entries: 0, bytesSaved: 0 - fetchedBytes, patchBytes: fetchedBytes, failed: 0 };
-  const outcome = { patched, reason: plan.reason };
-  const { signal } = await tools.cdn();
-  const writer = new EntryWriter(tools, onEntry);
+  let patchReason = plan.reason;
+  const signal = fetcher.network?.signal;
+  const writer = new EntryWriter(fetcher, events);
   try {
     for (const choice of plan.choices) {
       if (signal?.aborted === true) throw abortError();
-      const problem = await tryEntry(tools, choice, { writer, signal });
+      const problem = isHeld(fetcher.store, choice.patch)
+        ? await tryEntry(build, choice, writer, signal)
+        : `patch ${choice.patchEkey} cannot be had`;
       if (problem === undefined) {
         patched.entries += 1;
         patched.bytesSaved += choice.missingBytes;
       } else {
         patched.failed += 1;
-        outcome.reason ??= problem;
+        patchReason ??= problem;
       }
     }
   } finally {
     await writer.finish();
   }
-  return outcome;
+  return { patched, patchReason };
 }
 
-/** Brings patches into the store, where they may stay: they are objects of the CDN. @returns the bytes that it took */
-async function fetchPatches(tools: SyncTools, { jobs }: PatchPlan): Promise<number> {
-  if (jobs.length === 0) return 0;
-  const { hosts, signal } = await tools.cdn();
-  // There is another way to the entries, so no host is asked twice, and none any more when most of a batch did not come.
-  const options = {
-    hosts,
-    engine: await tools.engine(),
-    jobs: tools.jobs,
-    attemptsPerHost: 1,
-    kind: 'patch' as const,
-    signal,
-  };
-  const { committer, store } = tools;
-  const { onCommit } = committer;
+/**
+ * Brings patches into the store, where they may stay: they are objects of the CDN. There is another way to the entries, so no host is asked
+ * twice, and none any more when most of a batch did not come.
+ * @returns the bytes that it took
+ */
+async function fetchPatches(fetcher: Fetcher, { jobs }: PatchPlan): Promise<number> {
   // From the first patch that came to the last: what lies between came too.
-  const fetched = new Map<RangeJob, Span>();
-  const onDone = (job: RangeJob, target: RangeTarget): void => {
-    completeLoose(store, job, target);
-    const { start, end } = fetched.get(job) ?? { start: target.offset, end: 0 };
-    fetched.set(job, { start: Math.min(start, target.offset), end: Math.max(end, target.offset + target.size) });
+  const fetched = new Map<string, Span>();
+  const onEntry = (target: RangeTarget, { path, start: first }: RangeJob): void => {
+    const key = `${path} ${first}`;
+    const { start, end } = fetched.get(key) ?? { start: target.offset, end: 0 };
+    fetched.set(key, { start: Math.min(start, target.offset), end: Math.max(end, target.offset + target.size) });
   };
-  // Patches are not part of what is wanted of the build.
-  committer.onCommit = undefined;
-  try {
-    for (const batch of batches(jobs, tools.jobs * 2)) {
-      const failures = await transfer(batch, { ...options, onDone });
-      if (failures.length > batch.length / 2) break;
-    }
-  } finally {
-    committer.flush();
-    committer.onCommit = onCommit;
+  for (const batch of batches(jobs, fetcher.settings.jobs * 2)) {
+    const failures = await fetcher.fetchRanges({ kind: 'patch', attemptsPerHost: 1, onEntry }, batch);
+    if (failures.length > batch.length / 2) break;
   }
   return spanBytes([...fetched.values()]);
 }
@@ -94,13 +79,13 @@ function* batches<Item>(items: readonly Item[], size: number): Generator<Item[]>
 
 /** Makes and writes an entry. Gives back why it could not be made. @throws E_ABORTED, E_STORE…, and what is a fault of ours */
 async function tryEntry(
-  tools: SyncTools,
+  build: Build,
   choice: Choice,
-  { writer, signal }: { writer: EntryWriter; signal: AbortSignal | undefined },
+  writer: EntryWriter,
+  signal: AbortSignal | undefined,
 ): Promise<string | undefined> {
-  if (!isHeld(tools.store, choice.patch)) return `patch ${choice.patchEkey} cannot be had`;
   try {
-    await writer.add(choice.place, await makeEntry(tools.build, choice, signal));
+    await writer.add(choice.place, await makeEntry(build, choice, signal));
     return undefined;
   } catch (error) {
     if (codeOf(error) === undefined || (isPakratError(error) && isOurTrouble(error))) throw error;

@@ -4,7 +4,7 @@ import { PagedIndex } from '../../builds/indices/paged-index.ts';
 import type { EntryPlace } from '../../builds/objects.ts';
 import { toHex } from '../../core/bytes.ts';
 import { codeOf, isPakratError } from '../../core/errors.ts';
-import { isHeld } from '../../fetch/store-objects.ts';
+import { HeldSpans } from '../../fetch/held-spans.ts';
 import { decodeCdnConfig } from '../../formats/configs/cdn-config.ts';
 import { type ObjectName, objectPath } from '../../store/layout.ts';
 import type { Store } from '../../store/store.ts';
@@ -24,11 +24,12 @@ interface OtherGroup {
 /** Opens the look-up: the build's own archives and loose objects first, then the archives of other builds of the same CDN path. */
 export function openHeldEntries(store: Store, build: Build): HeldEntries {
   const { cdnPath, cdnConfig } = build.identity;
+  const spans = new HeldSpans(store);
   const others: OtherGroup[] = [];
   const configs = new Set(store.ledger.builds().flatMap((row) => (row.cdnPath === cdnPath ? row.cdnConfig : [])));
   configs.delete(cdnConfig);
   for (const hash of configs) {
-    const group = openGroup(store, { cdnPath, kind: 'config', hash });
+    const group = openOtherGroup(store, { cdnPath, kind: 'config', hash });
     if (group !== undefined) others.push(group);
   }
   const data = (hash: string): ObjectName => ({ cdnPath, kind: 'data', hash });
@@ -48,7 +49,7 @@ export function openHeldEntries(store: Store, build: Build): HeldEntries {
   }
   return {
     find(ekey) {
-      for (const place of places(ekey)) if (isHeld(store, place)) return place;
+      for (const place of places(ekey)) if (spans.hasEntry(place)) return place;
       return undefined;
     },
     close() {
@@ -58,7 +59,7 @@ export function openHeldEntries(store: Store, build: Build): HeldEntries {
 }
 
 /** The group of a CDN config; undefined when one of both is not in the store, or damaged. */
-function openGroup(store: Store, config: ObjectName): OtherGroup | undefined {
+function openOtherGroup(store: Store, config: ObjectName): OtherGroup | undefined {
   return unlessDamaged(() => {
     const bytes = store.readObject(config);
     if (bytes === undefined) return undefined;

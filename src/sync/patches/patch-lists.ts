@@ -1,14 +1,14 @@
-import * as fs from 'node:fs';
 import PQueue from 'p-queue';
-import { indexName } from '../../builds/indices/indices.ts';
+import type { Build } from '../../builds/build.ts';
+import { indexName, readIndices } from '../../builds/indices/indices.ts';
 import type { EntryPlace } from '../../builds/objects.ts';
 import { fromHex } from '../../core/bytes.ts';
 import { isDamage, isUnavailable } from '../../core/errors.ts';
-import { decodeArchiveIndex } from '../../formats/indices/archive-index.ts';
+import type { Fetcher } from '../../fetch/fetcher.ts';
+import type { ArchiveIndex } from '../../formats/indices/archive-index.ts';
 import { type ObjectName, objectPath } from '../../store/layout.ts';
-import type { SyncTools } from '../sync-build.ts';
 
-/** Where patches lie, by their ekeys in hex, and what it took to know. */
+/** The places of patches, by their ekeys in hex, and the bytes that were fetched to know them. */
 export interface FoundPatches {
   places: Map<string, EntryPlace>;
   fetchedBytes: number;
@@ -26,36 +26,34 @@ export function isNoList(error: unknown): boolean {
  * @throws E_ABORTED, E_STORE…
  */
 export async function findPatches(
-  tools: SyncTools,
+  { store, settings }: Fetcher,
+  build: Build,
   search: { patches: readonly { patchEkey: string; patchSize: number }[]; mostBytes: number },
 ): Promise<FoundPatches | string> {
-  const { build, store } = tools;
   const { cdnPath } = build.identity;
-  const { patchArchives, patchArchiveIndexSizes, patchFileIndex, patchFileIndexSize = 0 } = build.cdnConfig;
-  const lists = patchArchives.map((hash, i) => ({ hash, size: patchArchiveIndexSizes[i] ?? 0 }));
-  if (patchFileIndex !== undefined) lists.push({ hash: patchFileIndex, size: patchFileIndexSize });
-  const isAbsent = (hash: string): boolean =>
-    store.ledger.completeSize(objectPath(indexName(cdnPath, 'patch', hash))) === undefined;
-  const cost = lists.reduce((sum, { hash, size }) => sum + (isAbsent(hash) ? size : 0), 0);
+  const lists = patchLists(build);
+  const heldSize = (hash: string): number | undefined =>
+    store.ledger.completeSize(objectPath(indexName(cdnPath, 'patch', hash)));
+  const absent = new Set(lists.filter(({ hash }) => heldSize(hash) === undefined));
+  const cost = [...absent].reduce((sum, { size }) => sum + size, 0);
   if (cost >= search.mostBytes) return 'the indices of its patches are larger than what the patches save';
 
   const found: FoundPatches = { places: new Map(), fetchedBytes: 0 };
   const patch = (hash: string): ObjectName => ({ cdnPath, kind: 'patch', hash });
   // Older CDN configs have no index of loose patches: whatever no archive has must be one.
-  if (patchFileIndex === undefined) {
+  if (!lists.some(({ loose }) => loose)) {
     for (const { patchEkey: ekey, patchSize: size } of search.patches)
       found.places.set(ekey, { ekey, object: patch(ekey), loose: true, offset: 0, size });
   }
-  const queue = new PQueue({ concurrency: tools.jobs });
+  const queue = new PQueue({ concurrency: settings.jobs });
   await queue.addAll(
-    lists.map(({ hash }) => async () => {
-      const absent = isAbsent(hash);
-      const index = await readIndex(tools, hash);
-      if (absent && index !== undefined) found.fetchedBytes += index.size;
+    lists.map((list) => async () => {
+      const { hash, loose } = list;
+      const index = await readIndex(build, hash);
+      if (absent.has(list)) found.fetchedBytes += heldSize(hash) ?? 0;
       for (const { patchEkey: ekey } of search.patches) {
         const entry = index?.find(fromHex(ekey));
         if (entry === undefined) continue;
-        const loose = hash === patchFileIndex;
         const { offset, size } = entry;
         found.places.set(ekey, { ekey, object: patch(loose ? ekey : hash), loose, offset: loose ? 0 : offset, size });
       }
@@ -64,12 +62,23 @@ export async function findPatches(
   return found;
 }
 
-async function readIndex(tools: SyncTools, hash: string) {
+/** An index of patches: of an archive, or of all that lie loose. */
+interface PatchList {
+  hash: string;
+  size: number;
+  loose: boolean;
+}
+
+function patchLists({ cdnConfig }: Build): PatchList[] {
+  const { patchArchives, patchArchiveIndexSizes, patchFileIndex, patchFileIndexSize = 0 } = cdnConfig;
+  const lists = patchArchives.map((hash, i) => ({ hash, size: patchArchiveIndexSizes[i] ?? 0, loose: false }));
+  if (patchFileIndex !== undefined) lists.push({ hash: patchFileIndex, size: patchFileIndexSize, loose: true });
+  return lists;
+}
+
+async function readIndex(build: Build, hash: string): Promise<ArchiveIndex | undefined> {
   try {
-    const [file] = await tools.build.objects.indices([indexName(tools.build.identity.cdnPath, 'patch', hash)]);
-    const bytes = new Uint8Array(fs.readFileSync(file!));
-    const index = decodeArchiveIndex(bytes, hash);
-    return { size: bytes.length, find: (ekey: Uint8Array) => index.find(ekey) };
+    return (await readIndices(build.objects, [indexName(build.identity.cdnPath, 'patch', hash)]))[0];
   } catch (error) {
     if (!isNoList(error)) throw error;
     return undefined;

@@ -1,9 +1,12 @@
+import type { Build } from '../../builds/build.ts';
 import type { EntryPlace } from '../../builds/objects.ts';
 import { fromHex, toHex } from '../../core/bytes.ts';
-import { codeOf, PakratError } from '../../core/errors.ts';
+import { codeOf } from '../../core/errors.ts';
 import type { RecordTable } from '../../core/tables/record-table.ts';
-import { entryJobs, isHeld, smallObject } from '../../fetch/store-objects.ts';
-import type { RangeJob } from '../../fetch/transfer/fetch-range.ts';
+import type { Fetcher } from '../../fetch/fetcher.ts';
+import { HeldSpans } from '../../fetch/held-spans.ts';
+import { entryJobs } from '../../fetch/plan/entry-jobs.ts';
+import type { RangeJob } from '../../fetch/transfer/range-job.ts';
 import { type Espec, parseEspec } from '../../formats/blte/espec.ts';
 import {
   decodePatchManifest,
@@ -12,8 +15,7 @@ import {
   type PatchManifest,
 } from '../../formats/patches/patch-manifest.ts';
 import { type ObjectName, objectPath } from '../../store/layout.ts';
-import { heldUntil, type Span } from '../../store/spans.ts';
-import type { SyncTools } from '../sync-build.ts';
+import type { Store } from '../../store/store.ts';
 import { type HeldEntries, openHeldEntries } from './held-entries.ts';
 import { type FoundPatches, findPatches, isNoList } from './patch-lists.ts';
 import { canEncode } from './reencode.ts';
@@ -72,8 +74,6 @@ export interface PatchPlan {
   reason?: string | undefined;
 }
 
-type Tools = SyncTools & { patches: PatchOptions };
-
 /**
  * Chooses the missing entries that cost less as a patch.
  *
@@ -82,19 +82,24 @@ type Tools = SyncTools & { patches: PatchOptions };
  * @param wanted sorted rows of a WantedList
  * @throws E_ABORTED, E_STORE…
  */
-export async function planPatches(tools: Tools, wanted: RecordTable): Promise<PatchPlan> {
-  const list = await readManifest(tools);
+export async function planPatches(
+  fetcher: Fetcher,
+  build: Build,
+  wanted: RecordTable,
+  options: PatchOptions,
+): Promise<PatchPlan> {
+  const list = await readManifest(fetcher, build);
   if (typeof list === 'string') return noPatches(list);
   const { manifest, fetchedBytes } = list;
-  const held = openHeldEntries(tools.store, tools.build);
+  const held = openHeldEntries(fetcher.store, build);
   try {
-    const all = [...findHopes(tools, { manifest, wanted, held })];
-    const hopes = await withoutForeignZlib(tools.build, all);
-    if (hopes.length === 0) return noPatches(all.length === 0 ? noWay : foreignZlib, fetchedBytes);
-    const saving = hopes.reduce((sum, { missingBytes, patchSize }) => sum + missingBytes - patchSize, 0);
-    const found = await findPatches(tools, { patches: hopes, mostBytes: saving });
+    const all = [...candidates({ store: fetcher.store, build, options }, { manifest, wanted, held })];
+    const chosen = await withoutForeignZlib(build, all);
+    if (chosen.length === 0) return noPatches(all.length === 0 ? noWay : foreignZlib, fetchedBytes);
+    const saving = chosen.reduce((sum, { missingBytes, patchSize }) => sum + missingBytes - patchSize, 0);
+    const found = await findPatches(fetcher, build, { patches: chosen, mostBytes: saving });
     if (typeof found === 'string') return noPatches(found, fetchedBytes);
-    return makePlan(tools, choose(hopes, found), fetchedBytes + found.fetchedBytes);
+    return makePlan(fetcher, options, withPlaces(chosen, found), fetchedBytes + found.fetchedBytes);
   } finally {
     held.close();
   }
@@ -109,44 +114,46 @@ export function noPatches(reason: string, listBytes = 0): PatchPlan {
   return { choices: [], jobs: [], jobBytes: 0, listBytes, expected, reason };
 }
 
-async function readManifest(tools: Tools): Promise<{ manifest: PatchManifest; fetchedBytes: number } | string> {
-  const { build, store } = tools;
+async function readManifest(
+  fetcher: Fetcher,
+  build: Build,
+): Promise<{ manifest: PatchManifest; fetchedBytes: number } | string> {
   const { patch } = build.config;
   if (patch === undefined) return 'the build has no patches';
   const name: ObjectName = { cdnPath: build.identity.cdnPath, kind: 'patch', hash: patch.ckey };
-  const wasHeld = store.ledger.completeSize(objectPath(name)) !== undefined;
-  let manifest: PatchManifest | undefined;
-  const check = (bytes: Uint8Array): void => {
-    manifest = decodePatchManifest(bytes);
-    if (manifest.key === patch.ckey) return;
-    throw new PakratError('E_INTEGRITY', `patch manifest ${patch.ckey} has key ${manifest.key}`);
-  };
+  const wasHeld = fetcher.store.ledger.completeSize(objectPath(name)) !== undefined;
   try {
-    const bytes = await smallObject(tools, name, check);
-    if (Object.values(manifest!.keySizes).some((size) => size !== 16)) return 'the patch manifest has short keys';
-    return { manifest: manifest!, fetchedBytes: wasHeld ? 0 : bytes.length };
+    const bytes = await fetcher.object(name);
+    const manifest = decodePatchManifest(bytes);
+    if (Object.values(manifest.keySizes).some((size) => size !== 16)) return 'the patch manifest has short keys';
+    return { manifest, fetchedBytes: wasHeld ? 0 : bytes.length };
   } catch (error) {
     if (!isNoList(error)) throw error;
     return 'the patch manifest cannot be had';
   }
 }
 
+interface Planning {
+  store: Store;
+  build: Build;
+  options: PatchOptions;
+}
+
 /** Missing entries that a patch from a held file leads to, as the manifest says. */
-function* findHopes(
-  tools: Tools,
+function* candidates(
+  { store, build, options }: Planning,
   lists: { manifest: PatchManifest; wanted: RecordTable; held: HeldEntries },
 ): Generator<PatchChoice> {
-  const { build } = tools;
-  const missingBytes = missingCounter(tools);
-  const specOf = specReader(tools);
+  const spans = new HeldSpans(store);
+  const specOf = specReader(build);
   for (const file of lists.manifest.files()) {
     const ckey = toHex(file.targetCkey);
     const known = build.encoding.findCkey(ckey);
     if (known?.size !== file.targetSize) continue;
     for (const ekey of known.ekeys) {
       const place = lists.wanted.find(fromHex(ekey)) && build.locate(ekey);
-      const missing = place === undefined ? 0 : missingBytes(place);
-      const best = missing === 0 ? undefined : bestPatch(file, { ...tools.patches, held: lists.held, missing });
+      const missing = place === undefined ? 0 : place.size - spans.startOf(place);
+      const best = missing === 0 ? undefined : bestPatch(file, { ...options, held: lists.held, missing });
       const spec = best && specOf(ekey);
       if (place === undefined || best === undefined || spec === undefined) continue;
       yield { ...best, place, missingBytes: missing, ckey, size: file.targetSize, spec };
@@ -169,19 +176,8 @@ function bestPatch(file: PatchedFile, limits: PatchOptions & { held: HeldEntries
   return undefined;
 }
 
-/** Counts what an entry lacks. Spans are read once for each object. */
-function missingCounter({ store }: Tools): (place: EntryPlace) => number {
-  const spans = new Map<string, readonly Span[]>();
-  return ({ object, offset, size }) => {
-    const path = objectPath(object);
-    const held = spans.get(path) ?? store.ledger.spans(path);
-    spans.set(path, held);
-    return Math.max(0, offset + size - heldUntil(held, offset));
-  };
-}
-
 /** Finds the spec of an entry; undefined for one that cannot be encoded here. */
-function specReader({ build }: Tools): (ekey: string) => Espec | undefined {
+function specReader(build: Build): (ekey: string) => Espec | undefined {
   const specs = new Map<number, Espec | undefined>();
   const parse = (index: number): Espec | undefined => {
     try {
@@ -201,17 +197,22 @@ function specReader({ build }: Tools): (ekey: string) => Espec | undefined {
 }
 
 /** Those whose patch has a place, with it, in the order in which they are written. */
-function choose(hopes: readonly PatchChoice[], found: FoundPatches): PatchPlan['choices'] {
-  const choices = hopes.flatMap((hope) => {
-    const patch = found.places.get(hope.patchEkey);
-    return patch?.size === hope.patchSize ? [{ ...hope, patch }] : [];
+function withPlaces(candidates: readonly PatchChoice[], found: FoundPatches): PatchPlan['choices'] {
+  const choices = candidates.flatMap((candidate) => {
+    const patch = found.places.get(candidate.patchEkey);
+    return patch?.size === candidate.patchSize ? [{ ...candidate, patch }] : [];
   });
   const order = (path: string, other: string): number => (path < other ? -1 : path > other ? 1 : 0);
   return choices.sort(({ place: a }, { place: b }) => order(a.object.hash, b.object.hash) || a.offset - b.offset);
 }
 
-function makePlan(tools: Tools, choices: PatchPlan['choices'], listBytes: number): PatchPlan {
-  const jobs = patchJobs(tools, choices);
+function makePlan(
+  fetcher: Fetcher,
+  options: PatchOptions,
+  choices: PatchPlan['choices'],
+  listBytes: number,
+): PatchPlan {
+  const jobs = patchJobs(fetcher, options, choices);
   const jobBytes = jobs.reduce((sum, { start, end }) => sum + end - start, 0);
   const patchBytes = jobBytes + listBytes;
   const entryBytes = choices.reduce((sum, { missingBytes }) => sum + missingBytes, 0);
@@ -219,9 +220,14 @@ function makePlan(tools: Tools, choices: PatchPlan['choices'], listBytes: number
   return { choices, jobs, jobBytes, listBytes, expected };
 }
 
-function patchJobs({ store, planOptions, patches }: Tools, choices: PatchPlan['choices']): RangeJob[] {
-  const places = choices.map(({ patch }) => patch).filter((patch) => !isHeld(store, patch));
-  const jobs = entryJobs(store, places, { ...planOptions, gapBytes: Math.min(planOptions.gapBytes, patches.gapBytes) });
+function patchJobs(
+  { store, settings: { planOptions } }: Fetcher,
+  options: PatchOptions,
+  choices: PatchPlan['choices'],
+): RangeJob[] {
+  const held = new HeldSpans(store);
+  const places = choices.map(({ patch }) => patch).filter((patch) => !held.hasEntry(patch));
+  const jobs = entryJobs(store, places, { ...planOptions, gapBytes: Math.min(planOptions.gapBytes, options.gapBytes) });
   // Patches are no BLTE objects: nothing of one is held before all of it is.
   return jobs.map((job) => ({
     ...job,

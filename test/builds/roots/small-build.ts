@@ -62,7 +62,7 @@ export function smallPlace(folder: (...parts: string[]) => string, build: SmallB
     }),
   );
   return {
-    layout: storeLayout(folder('store')),
+    folders: storeLayout(folder('store')),
     config: decodeBuildConfig(new TextEncoder().encode(`# Build Configuration\n\n${lines.join('\n')}\n`)),
     file,
     encodingFile,

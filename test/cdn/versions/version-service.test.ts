@@ -1,8 +1,8 @@
 import type { RequestListener } from 'node:http';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { mergeSettings } from '../../../src/app/session/settings.ts';
 import { HttpClient } from '../../../src/cdn/transport/http.ts';
 import { askVersionService, serviceUrls, type VersionQuestion } from '../../../src/cdn/versions/version-service.ts';
-import { loadSettings } from '../../../src/cli/settings.ts';
 import { encodeRibbit } from '../../../src/formats/services/ribbit-mime.ts';
 import { freePort, httpServer, type Loopback, tcpServer } from '../../support/loopback.ts';
 
@@ -43,7 +43,7 @@ function ask(urls: string[], options: Partial<VersionQuestion> = {}): ReturnType
 }
 
 describe('serviceUrls', () => {
-  const { versionServices, regions } = loadSettings({}, '');
+  const { versionServices, regions } = mergeSettings();
 
   test('the official services of a region, in the order in which they are asked', () => {
     expect(serviceUrls(versionServices, 'eu')).toEqual([

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { createProgress, type ProgressState } from '../../../src/cli/render/progress.ts';
+import { createProgress, noteLine, type ProgressState, showProgress } from '../../../src/cli/render/progress.ts';
 
 const MiB = 1024 * 1024;
 /** Erases the rest of a line on a terminal. */
@@ -162,4 +162,35 @@ test('quiet is quiet', () => {
   progress.note('x');
   progress.end();
   expect(written).toEqual([]);
+});
+
+test('events become what is shown: hosts stand beside the data, a step has bytes and no end, entries have no bytes', () => {
+  const { written, clock, progress } = watched({ columns: 160 });
+  const show = showProgress(progress);
+  show({ type: 'step', step: 'configs', bytes: 2048 });
+  show({ type: 'host', hosts: ['us.cdn.test'] });
+  for (const done of [0, MiB]) {
+    clock.ms += 1000;
+    show({ type: 'bytes', phase: 'data', done, total: 4 * MiB, files: { done: 3, total: 9 } });
+  }
+  clock.ms += 1000;
+  show({ type: 'bytes', phase: 'verify', done: MiB, total: 2 * MiB });
+  clock.ms += 1000;
+  show({ type: 'entry', phase: 'compare', done: 5, total: 1000 });
+  const shown = written.map((text) => text.replace(/^\r/, '').replace(erase, ''));
+  progress.end();
+  expect(shown[0]).toMatch(/^configs {2}2\.0 KiB {2}/);
+  expect(shown[2]).toMatch(
+    /^data .* 1\.0 MiB of 4\.0 MiB {2}1\.0 MiB\/s {2}3\.0 s left {2}3 of 9 files {2}us\.cdn\.test$/,
+  );
+  expect(shown[3]).toMatch(/^verify .* 1\.0 MiB of 2\.0 MiB {2}0 B\/s$/);
+  expect(shown[4]).toBe('compare  5 of 1,000 files');
+});
+
+test('a note is a line of its own, and a sentence', () => {
+  expect(noteLine('no name matches *.x')).toBe('Note: no name matches *.x.');
+  expect(noteLine('no name matches *.x. Did you mean y?')).toBe('Note: no name matches *.x. Did you mean y?');
+  const { written, progress } = watched();
+  showProgress(progress)({ type: 'note', text: 'a name came twice' });
+  expect(written).toEqual(['Note: a name came twice.\n']);
 });

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { IncomingMessage, RequestListener } from 'node:http';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import type { KeyUpdate } from '../../../src/cli/update-keys.ts';
+import type { KeyUpdate } from '../../../src/app/update-keys.ts';
 import { conformancePath, describeConformance } from '../../support/conformance.ts';
 import { freePort, httpServer, type Loopback } from '../../support/loopback.ts';
 import { pakratJson, startPakrat } from '../../support/run-pakrat.ts';
@@ -117,7 +117,7 @@ describe('keys update', () => {
     expect((await keyList(scratch('b')))[0]).toMatchObject({ key: 'f'.repeat(32), source: list.url });
   });
 
-  test('what is no list takes nothing: a page, an empty answer, an error, a redirect', async () => {
+  test('what is no list takes nothing: a page, an empty answer, an error, redirects in a circle', async () => {
     const store = ['--store', scratch('c')];
     let answer: RequestListener = (_, response) => response.end('<!DOCTYPE html><p>sign in</p>');
     server = await httpServer((request, response) => answer(request, response));
@@ -132,9 +132,35 @@ describe('keys update', () => {
     answer = (_, response) => response.writeHead(302, { location: '/elsewhere' }).end();
     const { status, value } = await update('--url', url, ...store);
     expect(status).toBe(1);
-    expect(JSON.stringify(value)).toContain(`http://${server.host}/elsewhere`);
+    expect(JSON.stringify(value)).toContain(`http://${server.host}/list: more than 5 redirects`);
     expect(JSON.stringify(value)).not.toContain('secret');
     expect(await keyList(scratch('c'))).toEqual([]);
+  });
+
+  test('a redirect is followed, and an answer that is cut is gone on with', async () => {
+    const list = Buffer.from(line(0, 'A') + line(1, 'B') + line(2, 'C'));
+    const half = list.length >> 1;
+    const asked: string[] = [];
+    server = await httpServer(({ url, headers: { range } }, response) => {
+      asked.push(`${url} ${range}`);
+      const etag = '"1"';
+      if (url === '/list') response.writeHead(302, { location: '/elsewhere' }).end();
+      else if (range === undefined) {
+        response.writeHead(200, { etag, 'content-length': list.length });
+        response.write(list.subarray(0, half), () => response.destroy());
+      } else {
+        const rest = list.subarray(half);
+        response.writeHead(206, { etag, 'content-range': `bytes ${half}-${list.length - 1}/${list.length}` }).end(rest);
+      }
+    });
+    const url = `http://${server.host}/list`;
+    const { status, value } = await update('--url', url, '--store', scratch('moved'));
+    expect({ status, value }).toMatchObject({ status: 0, value: { url, modified: true, read: 3, added: 3 } });
+    expect(await keyList(scratch('moved'))).toMatchObject([{ source: url }, { source: url }, { source: url }]);
+    expect(asked.filter((each) => each.startsWith('/elsewhere'))).toEqual([
+      '/elsewhere undefined',
+      `/elsewhere bytes=${half}-`,
+    ]);
   });
 
   test('without a URL it says where one is set; a setting is one', async () => {

@@ -1,7 +1,8 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { rateLimit } from '../../../src/cdn/transport/rate-limit.ts';
 import type { Engine, EngineEvents, EngineOptions } from '../../../src/fetch/transfer/engine.ts';
 import * as source from '../../../src/fetch/transfer/engine.ts';
-import type { RangeJob } from '../../../src/fetch/transfer/fetch-range.ts';
+import type { RangeJob, RangeResult } from '../../../src/fetch/transfer/range-job.ts';
 import { mergeSpans, type Span, spanBytes } from '../../../src/store/spans.ts';
 import { builtModule } from '../../support/built-module.ts';
 import { always, type LyingServer, lyingServer } from '../../support/lying-server.ts';
@@ -43,11 +44,12 @@ describe.each(kinds)('an engine %s', (kind, make) => {
     requests = 0;
     engine = await make(
       {
-        ...{ limits: { connectMs: 1000, idleMs: 2000, connections: 8 }, temporary: scratch('tmp') },
-        ...{ maxRangeBytes: 1 << 28, slowestBytesPerSecond: 0 },
+        limits: { connectMs: 1000, idleMs: 2000, connections: 8 },
+        temporary: scratch('tmp'),
+        maxRangeBytes: 1 << 28,
+        slowestBytesPerSecond: 0,
       },
       {
-        onSpans: (path, found) => spans.set(path, [...(spans.get(path) ?? []), ...found]),
         onReceived: (bytes) => {
           received += bytes;
         },
@@ -61,13 +63,15 @@ describe.each(kinds)('an engine %s', (kind, make) => {
     await engine.close();
     await server.close();
   });
+  const run = (job: RangeJob): Promise<RangeResult> =>
+    engine.run(job, server.base, (found) => spans.set(job.path, [...(spans.get(job.path) ?? []), ...found]));
   const fileOf = (path: string): string => scratch(`${kind}${number}`, path);
   const jobs = (): RangeJob[] => [...archives].map(([path, archive]) => jobFor(archive, { path, file: fileOf(path) }));
 
   test('runs jobs side by side; spans come before the result, and the counts are right', async () => {
     await Promise.all(
       jobs().map(async (job) => {
-        const result = await engine.run(job, server.base);
+        const result = await run(job);
         expect(result).toEqual({ verified: job.targets.map(({ size }) => size), rangeServed: true, error: undefined });
         const found = mergeSpans(spans.get(job.path)!);
         expect(spanBytes(found)).toBe(job.targets.reduce((sum, { size }) => sum + size, 0));
@@ -79,7 +83,7 @@ describe.each(kinds)('an engine %s', (kind, make) => {
 
   test('says what a host did wrong, with the facts', async () => {
     server.lie = always({ kind: 'status', status: 503, retryAfter: '9' });
-    expect(await engine.run(jobs()[0]!, server.base)).toMatchObject({
+    expect(await run(jobs()[0]!)).toMatchObject({
       ...{ verified: [0, 0], rangeServed: false },
       error: { code: 'E_NETWORK_STATUS', data: { status: 503, retryAfter: 9000 } },
     });
@@ -88,15 +92,15 @@ describe.each(kinds)('an engine %s', (kind, make) => {
   test('says what is wrong here, and goes on with other jobs', async () => {
     const [first, second] = jobs();
     const impossible = { ...first!, file: `${first!.file}\0` };
-    expect((await engine.run(impossible, server.base)).error).toBeDefined();
+    expect((await run(impossible)).error).toBeDefined();
     const hostile = { ...first!, targets: [{ ekey: 'a'.repeat(32), offset: 0, size: 1, held: 0 }], start: 0, end: 1 };
-    expect((await engine.run(hostile, server.base)).error).toMatchObject({ code: 'E_INTEGRITY' });
-    expect(await engine.run(second!, server.base)).toMatchObject({ error: undefined });
+    expect((await run(hostile)).error).toMatchObject({ code: 'E_INTEGRITY' });
+    expect(await run(second!)).toMatchObject({ error: undefined });
   });
 
   test('an abort ends all that runs, and what was right is reported', async () => {
     server.lie = always({ kind: 'stall', after: 150_000 });
-    const running = jobs().map((job) => engine.run(job, server.base));
+    const running = jobs().map((job) => run(job));
     while (server.asked.length < archives.size) await new Promise((resolve) => setTimeout(resolve, 20));
     await new Promise((resolve) => setTimeout(resolve, 200));
     const started = performance.now();
@@ -109,24 +113,48 @@ describe.each(kinds)('an engine %s', (kind, make) => {
     for (const [path, found] of spans) expectRight(fileOf(path), found, archives.get(path)!.bytes);
     expect(spanBytes([...spans.values()].flat())).toBeGreaterThan(50_000 * archives.size);
     // Nothing is begun any more.
-    expect((await engine.run(jobs()[0]!, server.base)).error?.code).toBe('E_ABORTED');
+    expect((await run(jobs()[0]!)).error?.code).toBe('E_ABORTED');
   });
+});
+
+test('threads that cannot start fail what they are given, at once and whenever it comes, and can be closed', async () => {
+  const engine = source.threadEngine(
+    2,
+    {
+      limits: { connectMs: 1000, idleMs: 1000, connections: 2 },
+      temporary: scratch('tmp'),
+      maxRangeBytes: 1 << 28,
+      slowestBytesPerSecond: 0,
+      workerUrl: new URL('file:///nowhere/transfer-worker.js'),
+    },
+    { onReceived: () => {}, onRequest: () => {} },
+  );
+  const [[path, archive]] = [...archives] as [[string, TestArchive]];
+  const run = (): Promise<unknown> =>
+    engine.run(jobFor(archive, { path, file: scratch('none') }), 'http://127.0.0.1:9', () => {});
+  await expect(run()).rejects.toThrow('a transfer thread died');
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  await expect(run()).rejects.toThrow('a transfer thread died');
+  await engine.close();
 });
 
 test('a limited rate is kept by all jobs together', async () => {
   const server = await lyingServer([...archives].map(([path, { bytes }]) => [path, bytes]));
   const engine = source.localEngine(
     {
-      ...{ limits: { connectMs: 1000, idleMs: 5000, connections: 8 }, temporary: scratch('tmp') },
-      ...{ maxRangeBytes: 1 << 28, slowestBytesPerSecond: 0, bytesPerSecond: 1_500_000 },
+      limits: { connectMs: 1000, idleMs: 5000, connections: 8 },
+      temporary: scratch('tmp'),
+      maxRangeBytes: 1 << 28,
+      slowestBytesPerSecond: 0,
     },
-    { onSpans: () => {}, onReceived: () => {}, onRequest: () => {} },
+    { onReceived: () => {}, onRequest: () => {} },
+    rateLimit(1_500_000),
   );
   try {
     const started = performance.now();
     await Promise.all(
       [...archives].map(([path, archive]) =>
-        engine.run(jobFor(archive, { path, file: scratch('rate', path) }), server.base),
+        engine.run(jobFor(archive, { path, file: scratch('rate', path) }), server.base, () => {}),
       ),
     );
     // 1.84 MB, of which a quarter of a second may be ahead and the last pieces are not waited for.

@@ -5,7 +5,7 @@ import { Hosts } from '../../../src/cdn/transport/hosts.ts';
 import { HttpClient } from '../../../src/cdn/transport/http.ts';
 import { unlimited } from '../../../src/cdn/transport/rate-limit.ts';
 import { type Engine, localEngine } from '../../../src/fetch/transfer/engine.ts';
-import type { RangeJob, RangeResult, RangeTarget } from '../../../src/fetch/transfer/fetch-range.ts';
+import type { RangeJob, RangeResult, RangeTarget } from '../../../src/fetch/transfer/range-job.ts';
 import { type TransferOptions, transfer } from '../../../src/fetch/transfer/transfer.ts';
 import { mergeSpans, type Span, spanBytes } from '../../../src/store/spans.ts';
 import { freePort } from '../../support/loopback.ts';
@@ -63,11 +63,7 @@ async function startHosts(...lies: (LyingServer['lie'] | undefined)[]): Promise<
 function engine(): Engine {
   const started = localEngine(
     { limits, temporary: scratch('tmp'), maxRangeBytes: 1 << 28, slowestBytesPerSecond: 0 },
-    {
-      onSpans: (path, found) => spans.set(path, [...(spans.get(path) ?? []), ...found]),
-      onReceived: () => {},
-      onRequest: () => {},
-    },
+    { onReceived: () => {}, onRequest: () => {} },
   );
   engines.push(started);
   return started;
@@ -83,7 +79,12 @@ function run(
 ): ReturnType<typeof transfer> {
   const { work = jobs(), ...options } = more;
   return transfer(work, {
-    ...{ hosts, engine: options.engine ?? engine(), jobs: 4, attemptsPerHost: 3, kind: 'data' },
+    hosts,
+    engine: options.engine ?? engine(),
+    jobs: 4,
+    attemptsPerHost: 3,
+    kind: 'data',
+    onSpans: (path, found) => spans.set(path, [...(spans.get(path) ?? []), ...found]),
     onDone: (_, target) => done.push(target.ekey),
     ...options,
   });

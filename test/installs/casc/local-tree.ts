@@ -1,9 +1,11 @@
 import { createReadStream, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { withSource } from '../../../src/app/session/open-source.ts';
+import { Session } from '../../../src/app/session/session.ts';
+import { type VerifyResult, verify } from '../../../src/app/verify.ts';
 import { importListfile } from '../../../src/builds/listfile/listfile-import.ts';
-import { globalOptions } from '../../../src/cli/global-options.ts';
-import { importKeys } from '../../../src/cli/import-keys.ts';
-import { withSource } from '../../../src/cli/sources.ts';
+import type { Progress } from '../../../src/core/progress.ts';
+import { importKeyFiles } from '../../../src/fetch/lists/import-keys.ts';
 import { type ExtractResult, extractFiles } from '../../../src/sources/extract/extract.ts';
 import type { Source, SourceEntry } from '../../../src/sources/source.ts';
 import { openStore } from '../../../src/store/store.ts';
@@ -27,21 +29,38 @@ export function buildKeys(root: string): Record<'a' | 'b', string> {
 }
 
 /** Runs `body` with a source. @param told takes the notes */
-export function withOpened<Result>(
+export async function withOpened<Result>(
   store: string,
   name: string,
   body: (source: Source) => Promise<Result>,
   { locale = 'enUS', told = [] as string[] } = {},
 ): Promise<Result> {
-  const options = globalOptions({ store, locale, quiet: true }, store);
-  return withSource(options, name, { hooks: { note: (text) => void told.push(text) } }, (source) => body(source));
+  const session = new Session({ store, locale });
+  const onProgress = (event: Progress): void => {
+    if (event.type === 'note') told.push(event.text);
+  };
+  try {
+    return await withSource(session, name, { onProgress }, ({ source }) => body(source));
+  } finally {
+    await session.close();
+  }
+}
+
+/** Checks all of a folder. */
+export async function verifyFolder(store: string, name: string): Promise<VerifyResult> {
+  const session = new Session({ store });
+  try {
+    return await verify(session, name);
+  } finally {
+    await session.close();
+  }
 }
 
 /** Imports the keys and names of a tree into a store. */
 export async function importTree(root: string, path: string): Promise<void> {
   const store = openStore(path, { create: true });
   try {
-    importKeys(store.ledger, [join(root, 'truth/keys.txt')]);
+    importKeyFiles(store.ledger, [join(root, 'truth/keys.txt')]);
     await importListfile(store.layout, createReadStream(join(root, 'listfile.csv')));
   } finally {
     store.close();

@@ -1,9 +1,6 @@
 import { cpSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, jest, test } from '@jest/globals';
-import { globalOptions } from '../../../src/cli/global-options.ts';
-import { verifyLocalBuild } from '../../../src/cli/local-source.ts';
-import { createProgress } from '../../../src/cli/render/progress.ts';
 import { fromHex, toHex } from '../../../src/core/bytes.ts';
 import { decodeBuildInfo, encodeBuildInfo, type InstalledBuild } from '../../../src/formats/local/build-info.ts';
 import {
@@ -13,12 +10,12 @@ import {
   type LocalEntry,
 } from '../../../src/formats/local/local-index.ts';
 import { extractFiles } from '../../../src/sources/extract/extract.ts';
-import type { VerifyResult } from '../../../src/sources/paks/verify-pak.ts';
+import type { VerifyResult } from '../../../src/verify/verify-result.ts';
 import { randomSource } from '../../support/hostile.ts';
 import { scratchFolder } from '../../support/scratch.ts';
 import { describeSynthetic } from '../../support/synthetic-cdn.ts';
 import { readTruth, type TruthRow } from '../../support/truth.ts';
-import { buildKeys, importTree, listAll, makeClient, withOpened } from './local-tree.ts';
+import { buildKeys, importTree, listAll, makeClient, verifyFolder, withOpened } from './local-tree.ts';
 
 jest.setTimeout(120_000);
 const scratch = scratchFolder();
@@ -42,11 +39,7 @@ describeSynthetic('an installed game', () => {
     return scratch(name);
   }
   const dataOf = (game: string): string => join(game, 'Data/data');
-  function verify(game: string): Promise<VerifyResult> {
-    const progress = createProgress({ stream: process.stderr, isTty: false, quiet: true });
-    const hooks = { note: () => {}, progress };
-    return verifyLocalBuild(globalOptions({ store, quiet: true }, store), { scheme: 'casc', rest: game }, hooks);
-  }
+  const verify = (game: string): Promise<VerifyResult> => verifyFolder(store, `casc:${game}`);
   async function contentOf(game: string, name: string, told: string[] = []): Promise<Uint8Array> {
     return withOpened(
       store,

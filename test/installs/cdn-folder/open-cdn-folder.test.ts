@@ -1,18 +1,15 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeAll, expect, jest, test } from '@jest/globals';
-import { globalOptions } from '../../../src/cli/global-options.ts';
-import { verifyLocalBuild } from '../../../src/cli/local-source.ts';
-import { createProgress } from '../../../src/cli/render/progress.ts';
-import { parseSourceName } from '../../../src/cli/sources.ts';
+import { parseSourceName } from '../../../src/app/session/source-name.ts';
 import { md5Hex } from '../../../src/core/hash.ts';
 import { encodeBlte } from '../../../src/formats/blte/encode.ts';
-import type { VerifyResult } from '../../../src/sources/paks/verify-pak.ts';
+import type { VerifyResult } from '../../../src/verify/verify-result.ts';
 import { type DbFile, fileDb } from '../../builds/roots/file-db-bytes.ts';
 import { scratchFolder } from '../../support/scratch.ts';
 import { describeSynthetic } from '../../support/synthetic-cdn.ts';
 import { readTruth, type TruthRow } from '../../support/truth.ts';
-import { buildKeys, importTree, listAll, makeClient, withOpened } from '../casc/local-tree.ts';
+import { buildKeys, importTree, listAll, makeClient, verifyFolder, withOpened } from '../casc/local-tree.ts';
 
 jest.setTimeout(120_000);
 const scratch = scratchFolder();
@@ -38,14 +35,7 @@ describeSynthetic('a folder in the layout of a CDN', () => {
   const objectFile = (folder: string, kind: string, hash: string): string =>
     join(folder, kind, hash.slice(0, 2), hash.slice(2, 4), hash);
   const info = (name: string) => withOpened(store, name, (source) => source.info());
-  function verify(folder: string): Promise<VerifyResult> {
-    const progress = createProgress({ stream: process.stderr, isTty: false, quiet: true });
-    return verifyLocalBuild(
-      globalOptions({ store, quiet: true }, store),
-      { scheme: 'cdn', rest: folder },
-      { note: () => {}, progress },
-    );
-  }
+  const verify = (folder: string): Promise<VerifyResult> => verifyFolder(store, `cdn:${folder}`);
   const contentOf = (name: string, file: string, from = store): Promise<Buffer> =>
     withOpened(from, name, async (source) => {
       const pieces: Uint8Array[] = [];

@@ -1,30 +1,18 @@
 import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, jest, test } from '@jest/globals';
-import { globalOptions } from '../../../src/cli/global-options.ts';
-import { verifyLocalBuild } from '../../../src/cli/local-source.ts';
-import { createProgress } from '../../../src/cli/render/progress.ts';
 import { isBuildSource } from '../../../src/sources/build-source.ts';
 import { extractFiles } from '../../../src/sources/extract/extract.ts';
 import { scratchFolder } from '../../support/scratch.ts';
 import { describeSynthetic } from '../../support/synthetic-cdn.ts';
 import { expectedFiles, readTruth } from '../../support/truth.ts';
-import { importTree, listAll, makeClient, withOpened, wrongOf } from '../casc/local-tree.ts';
+import { importTree, listAll, makeClient, verifyFolder, withOpened, wrongOf } from '../casc/local-tree.ts';
 import { makeStaticWithEncoding, makeStaticWithoutEncoding } from './static-tree.ts';
 
 jest.setTimeout(120_000);
 const scratch = scratchFolder();
 
 describeSynthetic('a static container', () => {
-  function verify(store: string, game: string) {
-    const progress = createProgress({ stream: process.stderr, isTty: false, quiet: true });
-    return verifyLocalBuild(
-      globalOptions({ store, quiet: true }, store),
-      { scheme: 'casc', rest: game },
-      { note: () => {}, progress },
-    );
-  }
-
   test('with an encoding file: every file comes out right by each of its names', async () => {
     const [root, store, game] = [scratch('tree'), scratch('store'), scratch('Overwatch')];
     makeClient(root, 'static', ['--keys', '2']);
@@ -49,7 +37,7 @@ describeSynthetic('a static container', () => {
       product: 'pro',
       name: '3.13.4',
     });
-    const { bad, checked } = await verify(store, game);
+    const { bad, checked } = await verifyFolder(store, `casc:${game}`);
     expect(bad).toEqual([]);
     expect(checked.entries).toBe(keys.size + 1);
 
@@ -60,7 +48,7 @@ describeSynthetic('a static container', () => {
     const bytes = readFileSync(spoilt);
     bytes[bytes.length - 1]! ^= 1;
     writeFileSync(spoilt, bytes);
-    expect((await verify(store, game)).bad).toMatchObject([
+    expect((await verifyFolder(store, `casc:${game}`)).bad).toMatchObject([
       { name: expect.stringContaining(files[0]!), code: expect.stringMatching(/^E_(INTEGRITY|FORMAT)/) },
     ]);
 
@@ -88,7 +76,7 @@ describeSynthetic('a static container', () => {
       expect(expected.length).toBeGreaterThan(10);
       expect(await wrongOf(store, game, expected, { to: scratch(`tvfs-${locale}`), locale })).toEqual([]);
     }
-    const { bad, checked } = await verify(store, game);
+    const { bad, checked } = await verifyFolder(store, `casc:${game}`);
     expect(bad).toEqual([]);
     expect(checked.entries).toBeGreaterThan(100);
     await withOpened(store, game, async (source) => {

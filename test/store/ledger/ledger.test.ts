@@ -315,7 +315,10 @@ describe('builds', () => {
       cdnConfig: 'b'.repeat(32),
     },
     ...{ productConfig: null, keyRing: null, region: 'us', cdnPath: 'tpr/wow', configPath: 'tpr/configs/data' },
-    hosts: ['http://a', 'http://b/?fallback=1'],
+    hosts: [
+      { base: 'http://a', fallback: false },
+      { base: 'http://b', fallback: true },
+    ],
   };
   const nothing = { entries: 0, bytes: 0 };
 
@@ -332,10 +335,10 @@ describe('builds', () => {
     const progress = { selection: '{}', wanted: { entries: 10, bytes: 1000 }, held: { entries: 4, bytes: 300 } };
     ledger.setProgress('wow', build.buildConfig, progress);
     ledger.addHeld('wow', build.buildConfig, { entries: 2, bytes: 2 ** 40 });
-    ledger.addBuild({ ...build, name: 'renamed', hosts: ['http://c'] });
+    ledger.addBuild({ ...build, name: 'renamed', hosts: [{ base: 'http://c', fallback: false }] });
     expect(ledger.builds('wow')).toEqual([
       {
-        ...{ ...build, name: 'renamed', hosts: ['http://c'] },
+        ...{ ...build, name: 'renamed', hosts: [{ base: 'http://c', fallback: false }] },
         ...{ ...progress, held: { entries: 6, bytes: 300 + 2 ** 40 } },
       },
     ]);

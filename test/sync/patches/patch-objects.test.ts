@@ -45,7 +45,7 @@ describeSynthetic('the patches of a build', () => {
   const loose = (): string[] => [...indexOf(at.build.cdnConfig.patchFileIndex!)].map(({ ekey }) => toHex(ekey));
 
   test('come all, in archives and loose, with what describes them; a second time nothing is fetched', async () => {
-    expect(await syncPatches(at.tools)).toEqual([]);
+    expect(await syncPatches(at.fetcher, at.build)).toEqual([]);
     const { ledger } = at.store;
     expect(indexOf(archive()).count).toBeGreaterThan(0);
     for (const { offset, size } of indexOf(archive())) {
@@ -66,14 +66,14 @@ describeSynthetic('the patches of a build', () => {
     }
     expectRightStore(at.store, cdn);
     const asked = at.traffic.requests;
-    expect(await syncPatches(at.tools)).toEqual([]);
+    expect(await syncPatches(at.fetcher, at.build)).toEqual([]);
     expect(at.traffic.requests).toBe(asked);
   });
 
   test('a patch with a wrong byte is asked of another host, and never held wrong', async () => {
     servers[0]!.lie = ({ path: asked }) =>
       asked.includes('/patch/') && !asked.endsWith('.index') ? { kind: 'flip', offset: 5 } : undefined;
-    expect(await syncPatches(at.tools)).toEqual([]);
+    expect(await syncPatches(at.fetcher, at.build)).toEqual([]);
     expectRightStore(at.store, cdn);
   });
 
@@ -83,7 +83,7 @@ describeSynthetic('the patches of a build', () => {
       server.lie = ({ path: asked }) =>
         asked === path(gone) || asked === path(archive(), '.index') ? { kind: 'status', status: 404 } : undefined;
     }
-    const failures = await syncPatches(at.tools);
+    const failures = await syncPatches(at.fetcher, at.build);
     expect(failures.map((failure) => failure.path).toSorted()).toEqual(
       [path(gone), path(archive(), '.index')].toSorted(),
     );
@@ -95,13 +95,13 @@ describeSynthetic('the patches of a build', () => {
   test('a patch manifest that is another is not taken', async () => {
     const { ckey } = at.build.config.patch!;
     for (const server of servers) server.objects.set(path(ckey), new Uint8Array(3000).fill(0x50));
-    const failures = await syncPatches(at.tools);
+    const failures = await syncPatches(at.fetcher, at.build);
     expect(failures.map((failure) => failure.path)).toEqual([path(ckey)]);
     expect(at.store.ledger.completeSize(path(ckey))).toBeUndefined();
   });
 
   test('a sync of everything leaves a mirror: every object of the build as the CDN has it', async () => {
-    const result = await syncBuild(at.tools, { tags: [], include: [], all: true });
+    const result = await syncBuild(at.fetcher, at.build, { tags: [], include: [], all: true });
     expect(result).toMatchObject({ missing: { entries: 0, bytes: 0 }, failures: [] });
     expectRightStore(at.store, cdn);
     const { archives, patchArchives, fileIndex, patchFileIndex } = at.build.cdnConfig;

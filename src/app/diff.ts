@@ -1,0 +1,118 @@
+import { statSync } from 'node:fs';
+import { codeOf } from '../core/errors.ts';
+import { nameMatcher } from '../core/glob.ts';
+import { type OnProgress, throttled, type WorkOptions } from '../core/progress.ts';
+import type { Difference } from '../sources/diff/diff.ts';
+import type { DiffSummary } from '../sources/diff/diff-summary.ts';
+import type { FetchNeed } from '../sync/diff-need.ts';
+import { type OpenedSource, openSource } from './session/open-source.ts';
+import type { PakOpenOptions } from './session/pak-options.ts';
+import type { Session } from './session/session.ts';
+import { parseSourceName } from './session/source-name.ts';
+
+export type { Difference, DiffItem } from '../sources/diff/diff.ts';
+export { type DiffSummary, itemName, sizesOf } from '../sources/diff/diff-summary.ts';
+export { type DiffRow, nameOf } from '../sources/diff/diff-table.ts';
+
+/** How two sources are compared. */
+export interface DiffOptions extends WorkOptions {
+  /** Only names that match one; none for all. */
+  globs?: readonly string[] | undefined;
+  /** How PAKs are read. */
+  pak?: PakOpenOptions | undefined;
+}
+
+/** The files that differ, one at a time, and what they come to. */
+export interface DiffReport {
+  difference: Difference;
+  summary: DiffSummary;
+}
+
+/**
+ * Compares the files of two sources; a folder of plain files may be one, with `folder:` in front where it looks like something else. Of two
+ * builds, says what a sync of the second would fetch.
+ * @throws as opening the sources does, E_ABORTED
+ */
+export async function diff(
+  session: Session,
+  before: string,
+  after: string,
+  options: DiffOptions = {},
+): Promise<DiffReport> {
+  const { diffSources } = await import('../sources/diff/diff.ts');
+  const { summarize } = await import('../sources/diff/diff-summary.ts');
+  const { globs = [], signal, pak } = options;
+  const onProgress = throttled(options.onProgress);
+  const first = await openSide(session, before, { pak, signal, onProgress });
+  try {
+    const second = await openSide(session, after, { pak, signal, onProgress });
+    try {
+      const difference = await diffSources(first.source, second.source, {
+        matches: globs.length === 0 ? () => true : nameMatcher(globs),
+        signal,
+        onProgress: (phase, done, total) => onProgress({ type: 'bytes', phase, done, total }),
+      });
+      if (difference.repeated > 0) {
+        const text = `${difference.repeated} files have the name of one before them and are left out`;
+        onProgress({ type: 'note', text });
+      }
+      return { difference, summary: summarize(difference, await needOf(first, second, globs, onProgress)) };
+    } finally {
+      await second.close();
+    }
+  } finally {
+    await first.close();
+  }
+}
+
+async function openSide(
+  session: Session,
+  name: string,
+  options: WorkOptions & { pak?: PakOpenOptions | undefined },
+): Promise<OpenedSource> {
+  const folder = await plainFolder(name, options.pak);
+  if (folder === undefined) return openSource(session, name, options);
+  const { folderSource } = await import('../sources/folder-source.ts');
+  const source = folderSource(folder);
+  return { source, close: () => source.close() };
+}
+
+/** The path of a folder that is asked for as such with `folder:`, or that is none of any game. */
+async function plainFolder(name: string, pak: PakOpenOptions = {}): Promise<string | undefined> {
+  if (name.startsWith('folder:')) return name.slice('folder:'.length);
+  const isLocal = parseSourceName(name).scheme === 'pak';
+  if (!isLocal || statSync(name, { throwIfNoEntry: false })?.isDirectory() !== true) return undefined;
+  const { readPakOptions } = await import('./session/pak-options.ts');
+  const { findLocal } = await import('../sources/paks/open-local.ts');
+  try {
+    await findLocal(name, await readPakOptions(pak, name));
+    return undefined;
+  } catch (error) {
+    // Other refusals come again, with their reasons, when it is opened.
+    return codeOf(error) === 'E_FORMAT_MAGIC' ? name : undefined;
+  }
+}
+
+/** What a sync would fetch; undefined where not both are builds, or nothing says. */
+async function needOf(
+  before: OpenedSource,
+  after: OpenedSource,
+  globs: readonly string[],
+  onProgress: OnProgress,
+): Promise<FetchNeed | undefined> {
+  const { isBuildSource } = await import('../sources/build-source.ts');
+  const { fetchNeed } = await import('../sync/diff-need.ts');
+  const { fetcher, source } = after;
+  if (fetcher === undefined || !isBuildSource(source) || !isBuildSource(before.source)) return undefined;
+  onProgress({ type: 'step', step: 'plan', bytes: 0 });
+  try {
+    return await fetchNeed(before.source.build, { build: source.build, fetcher }, globs);
+  } catch (error) {
+    const nothing = { entries: 0, bytes: 0 };
+    // A sync refuses globs that choose nothing; here there is just nothing to fetch.
+    if (codeOf(error) === 'E_NOT_FOUND' && globs.length > 0) return { fetch: nothing, missing: nothing };
+    if (codeOf(error) !== 'E_OFFLINE') throw error;
+    onProgress({ type: 'note', text: 'what a sync would fetch is not known, for a manifest of a build is not held' });
+    return undefined;
+  }
+}

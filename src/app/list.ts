@@ -1,0 +1,58 @@
+import { throttled, type WorkOptions } from '../core/progress.ts';
+import type { Listing, SourceEntry } from '../sources/source.ts';
+import { withSource } from './session/open-source.ts';
+import type { PakOpenOptions } from './session/pak-options.ts';
+import type { Session } from './session/session.ts';
+
+export type { Listing, SourceEntry } from '../sources/source.ts';
+
+/** The files of a source that are listed. */
+export interface ListOptions extends WorkOptions {
+  /** Only names that match one of these globs; none for all. */
+  globs?: readonly string[] | undefined;
+  /** Only names in which one of these regular expressions is found. */
+  regex?: readonly string[] | undefined;
+  /** Whose variants of files a build gives. */
+  locale?: string | undefined;
+  /** How a PAK is read. */
+  pak?: PakOpenOptions | undefined;
+}
+
+/**
+ * Lists files of a source. When there are none, a note says so, and what may help.
+ * @param show takes the entries as they come: there may be millions
+ * @throws E_USAGE for a pattern that cannot be used, else as opening the source does
+ */
+export async function listFiles(
+  session: Session,
+  name: string,
+  options: ListOptions,
+  show: (entries: Listing<SourceEntry>) => Promise<void>,
+): Promise<void> {
+  const { globs = [], regex = [] } = options;
+  const onProgress = throttled(options.onProgress);
+  const matches = await matcherOf(globs, regex);
+  await withSource(session, name, { ...options, onProgress }, async ({ source }) => {
+    let any = false;
+    await show(
+      source.list((entry) => {
+        const isWanted = matches(entry);
+        any ||= isWanted;
+        return isWanted;
+      }),
+    );
+    if (any) return;
+    const { namesHint } = await import('../sources/names-hint.ts');
+    const patterns = [...globs, ...regex];
+    const what = patterns.length === 0 ? 'there are no files' : `no name matches ${patterns.join(' or ')}`;
+    const hint = namesHint(source);
+    onProgress({ type: 'note', text: hint === undefined ? what : `${what}. ${hint}` });
+  });
+}
+
+/** What matches globs is loaded only where there are any. */
+async function matcherOf(globs: readonly string[], regex: readonly string[]): Promise<(name: string) => boolean> {
+  if (globs.length + regex.length === 0) return () => true;
+  const { nameFilter } = await import('../sources/select.ts');
+  return nameFilter({ globs, regex });
+}

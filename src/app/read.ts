@@ -1,0 +1,43 @@
+import { throwIfAborted } from '../core/errors.ts';
+import { throttled, type WorkOptions } from '../core/progress.ts';
+import { withSource } from './session/open-source.ts';
+import type { PakOpenOptions } from './session/pak-options.ts';
+import type { Session } from './session/session.ts';
+
+/** How a file is read. */
+export interface ReadOptions extends WorkOptions {
+  /** The bytes as they are stored, where the source can give them. */
+  raw?: boolean | undefined;
+  /** Whose variant of the file a build gives. */
+  locale?: string | undefined;
+  /** How a PAK is read. */
+  pak?: PakOpenOptions | undefined;
+}
+
+/**
+ * Reads one file of a source.
+ * @param name a name; `fdid:N`, `ckey:HEX` or `ekey:HEX` in a build, `index:N` in a PAK
+ * @param write takes its bytes, piece by piece; an error after the last means that none of them may be kept
+ * @throws E_NOT_FOUND with names that are alike, E_UNSUPPORTED where there are no stored bytes to be had, else as its source does
+ */
+export async function readFile(
+  session: Session,
+  source: string,
+  name: string,
+  options: ReadOptions,
+  write: (piece: Uint8Array) => Promise<void> | void,
+): Promise<void> {
+  const { raw = false, signal } = options;
+  const onProgress = throttled(options.onProgress);
+  const { getNamed } = await import('../sources/names-hint.ts');
+  await withSource(session, source, { ...options, onProgress }, async ({ source: opened }) => {
+    const entry = await getNamed(opened, name);
+    if (entry.note !== undefined) onProgress({ type: 'note', text: `${name}: ${entry.note}` });
+    const { noRaw } = await import('../sources/extract/extract.ts');
+    if (raw && opened.readRaw === undefined) throw noRaw(opened);
+    for await (const piece of raw && opened.readRaw !== undefined ? opened.readRaw(entry) : opened.read(entry)) {
+      throwIfAborted(signal);
+      await write(piece);
+    }
+  });
+}

@@ -1,0 +1,148 @@
+import { existsSync, statSync } from 'node:fs';
+import type { OnProgress, WorkOptions } from '../../core/progress.ts';
+import type { Fetcher } from '../../fetch/fetcher.ts';
+import type { LocalOptions, LocalPlace } from '../../sources/paks/open-local.ts';
+import type { PakPool } from '../../sources/paks/pak-pool.ts';
+import type { Source } from '../../sources/source.ts';
+import type { PakOpenOptions } from './pak-options.ts';
+import type { Session } from './session.ts';
+import { parseSourceName, splitChoice } from './source-name.ts';
+
+/** How a source is opened. */
+export interface OpenOptions extends WorkOptions {
+  /** How a PAK is read. */
+  pak?: PakOpenOptions | undefined;
+  /** All of the source will be read: threads that pay for that are started while it is opened. */
+  readsAll?: boolean | undefined;
+  /** Whose variants of files a build gives. Default: the locale of the session. */
+  locale?: string | undefined;
+  /** Tell its oddities as notes. Default true. */
+  tellNotes?: boolean | undefined;
+}
+
+/** An open source. Needs `close`. */
+export interface OpenedSource {
+  source: Source;
+  /** Of a build of the store: what fetches the parts of it that lack. */
+  fetcher?: Fetcher | undefined;
+  close(): Promise<void>;
+}
+
+/** PAKs from this size on are worth threads. */
+const largeBytes = 64 << 20;
+
+/**
+ * Opens a source by the name that a person gives it: `PRODUCT[@BUILD]`, a PAK, a game folder, an installed game, a CDN folder.
+ * @throws E_USAGE, E_NOT_FOUND, and as its kind does
+ */
+export async function openSource(session: Session, name: string, options: OpenOptions = {}): Promise<OpenedSource> {
+  const { scheme, rest } = parseSourceName(name);
+  if (scheme === 'pak') return openPak(session, rest, options);
+  if (scheme === 'tact') return openProduct(session, rest, options);
+  return openFolderBuild(session, scheme, rest, options);
+}
+
+/** Opens a source, runs `body` with it, and closes it, whatever happens. */
+export async function withSource<Result>(
+  session: Session,
+  name: string,
+  options: OpenOptions,
+  body: (opened: OpenedSource) => Promise<Result>,
+): Promise<Result> {
+  const opened = await openSource(session, name, options);
+  try {
+    return await body(opened);
+  } finally {
+    await opened.close();
+  }
+}
+
+function tell(onProgress: OnProgress | undefined, notes: readonly string[]): void {
+  for (const text of notes) onProgress?.({ type: 'note', text });
+}
+
+async function openPak(session: Session, path: string, options: OpenOptions): Promise<OpenedSource> {
+  const { findLocal, openLocal } = await import('../../sources/paks/open-local.ts');
+  const { pakSource } = await import('../../sources/paks/pak-source.ts');
+  const { readPakOptions } = await import('./pak-options.ts');
+  const given = await readPakOptions(options.pak ?? {}, path);
+  const place = await findLocal(path, await withStoredKeys(session, path, given));
+  const pool = options.readsAll === true && isLarge(place) ? await startPool(place) : undefined;
+  try {
+    const pak = await openLocal(place);
+    if (options.tellNotes !== false) tell(options.onProgress, pak.notes);
+    const source = pakSource(pak, path, { place, pool });
+    const close = async (): Promise<void> => {
+      await source.close();
+      await pool?.end();
+    };
+    return { source, close };
+  } catch (error) {
+    await pool?.end();
+    throw error;
+  }
+}
+
+async function startPool(place: LocalPlace): Promise<PakPool | undefined> {
+  const { PakPool, usefulThreads } = await import('../../sources/paks/pak-pool.ts');
+  const threads = usefulThreads();
+  return threads > 1 ? new PakPool(place, threads) : undefined;
+}
+
+function isLarge({ path, kind }: LocalPlace): boolean {
+  return kind === 'file' && statSync(path).size >= largeBytes;
+}
+
+/** Adds the keys of packs that were imported. Only these packs have such keys: others are opened without looking for a store. */
+async function withStoredKeys(session: Session, path: string, local: LocalOptions): Promise<LocalOptions> {
+  const { store } = session.options;
+  const { isOfFamily } = await import('../../sources/paks/open-local.ts');
+  if (store === undefined || !existsSync(path) || !(await isOfFamily(path, 'nadeo'))) return local;
+  const { storedPackKeys } = await import('../../store/pack-keys.ts');
+  return { ...local, namedKeys: [...(local.namedKeys ?? []), ...storedPackKeys(store)] };
+}
+
+async function openProduct(session: Session, name: string, options: OpenOptions): Promise<OpenedSource> {
+  const { buildSource } = await import('../../sources/build-source.ts');
+  const { onProgress, signal, locale = session.options.locale } = options;
+  const identity = await session.resolve(name, { onProgress, signal, fresh: false });
+  const { build, fetcher, close } = await session.openFetched(identity, { onProgress, signal });
+  return { source: buildSource(build, { locale }), fetcher, close };
+}
+
+/** The folder is only read: what is derived of it (decoded manifests, sorted names) goes to the session's folders. */
+async function openFolderBuild(
+  session: Session,
+  kind: 'casc' | 'cdn',
+  text: string,
+  options: OpenOptions,
+): Promise<OpenedSource> {
+  const { openFolder } = await import('../../installs/open-folder.ts');
+  const { openBuild } = await import('../../builds/build.ts');
+  const { folderBuildSource } = await import('../../sources/folder-build-source.ts');
+  const { path, choice } = splitChoice(text);
+  const folder = openFolder(kind, path, choice);
+  try {
+    const folders = await session.folders();
+    folder.prepare?.(folders);
+    const { identity, objects, cdnConfig } = folder;
+    const build = await openBuild({
+      identity,
+      objects,
+      cdnConfig,
+      folders,
+      keys: await session.keyRing(),
+      onStep: (step) => options.onProgress?.({ type: 'step', step, bytes: 0 }),
+    });
+    const source = folderBuildSource(build, folder, { locale: options.locale ?? session.options.locale });
+    const close = async (): Promise<void> => {
+      await source.close();
+      // They come up while it is read.
+      if (options.tellNotes !== false) tell(options.onProgress, folder.notes);
+    };
+    return { source, close };
+  } catch (error) {
+    folder.close();
+    throw error;
+  }
+}

@@ -1,0 +1,79 @@
+import * as fs from 'node:fs';
+import { isPakratError, messageOf, PakratError } from '../../core/errors.ts';
+import type { QuakeEngine } from '../../paks/quake/folder.ts';
+import { type GivenKey, keysBeside, parseKeys } from '../../sources/paks/given-keys.ts';
+import type { LocalOptions } from '../../sources/paks/open-local.ts';
+
+/** How a PAK is read; the names are those of the flags in camel case. Builds take no notice of them. */
+export interface PakOpenOptions {
+  /** Keys for encrypted PAKs: hex, base64, or `@FILE` with keys. */
+  key?: string | readonly string[] | undefined;
+  /** Text encoding of names. */
+  encoding?: string | undefined;
+  /** Whose search path a game directory has. */
+  engine?: QuakeEngine | undefined;
+  /** Game directories beside the first. */
+  game?: string | readonly string[] | undefined;
+  /** Files with real names, for NadeoPaks that store hashes of them. */
+  names?: string | readonly string[] | undefined;
+  /** Look for real names of hashed files in the NadeoPak itself. */
+  resolveNames?: boolean | undefined;
+  /** File with the LZ4 dictionary of the game, for NadeoPak 18. */
+  lz4Dictionary?: string | undefined;
+  /** Module that decodes Oodle: it exports `decompress(bytes, size)`. */
+  oodle?: string | undefined;
+  /** Read a PAK although its magic is wrong. */
+  ignoreMagic?: boolean | undefined;
+  /** Read a PAK as this version, whatever it says. */
+  forceVersion?: number | undefined;
+  /** Read a PAK although a hash in it does not match. */
+  ignoreHashes?: boolean | undefined;
+}
+
+/**
+ * Reads the files that the options of a PAK name.
+ * @param path of the source: a packlist.dat beside it is taken, too
+ * @throws E_USAGE for a key that is none, E_NOT_FOUND for a file that is not there, E_FORMAT for a damaged list
+ */
+export async function readPakOptions(options: PakOpenOptions, path: string): Promise<LocalOptions> {
+  const { encoding, oodle, engine, forceVersion, lz4Dictionary } = options;
+  const given = await parseKeys(listOf(options.key));
+  const named = [...given, ...(await keysBeside(path))].filter(isNamed);
+  const names = await Promise.all(listOf(options.names).map(readNames));
+  return {
+    keys: given.flatMap(({ name, key }) => (name === undefined ? [key] : [])),
+    namedKeys: named,
+    games: listOf(options.game),
+    ...(names.length > 0 && { hashedNames: names.flat() }),
+    ...(lz4Dictionary !== undefined && { lz4Dictionary: readBytes(lz4Dictionary) }),
+    ...(encoding !== undefined && { encoding }),
+    ...(oodle !== undefined && { oodle }),
+    ...(engine !== undefined && { engine }),
+    ...(forceVersion !== undefined && { forceVersion }),
+    ignoreMagic: options.ignoreMagic === true,
+    ignoreHashes: options.ignoreHashes === true,
+    resolveNames: options.resolveNames === true,
+  };
+}
+
+function listOf(value: string | readonly string[] | undefined): readonly string[] {
+  return typeof value === 'string' ? [value] : (value ?? []);
+}
+
+function isNamed(key: GivenKey): key is GivenKey & { name: string } {
+  return key.name !== undefined;
+}
+
+async function readNames(path: string): Promise<string[]> {
+  const { decodeNameList } = await import('../../paks/nadeo/index.ts');
+  try {
+    return [...decodeNameList(new TextDecoder().decode(readBytes(path)))];
+  } catch (error) {
+    if (!isPakratError(error)) throw error;
+    throw new PakratError(error.code, `${path}: ${messageOf(error)}`, { data: { ...error.data, path }, cause: error });
+  }
+}
+
+function readBytes(path: string): Uint8Array {
+  return new Uint8Array(fs.readFileSync(path));
+}

@@ -1,0 +1,222 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { BuildIdentity } from '../../builds/build-place.ts';
+import type { ResolveContext } from '../../builds/resolve/resolve-build.ts';
+import type { HttpClient, HttpGetter } from '../../cdn/transport/http.ts';
+import { fromHex } from '../../core/bytes.ts';
+import { codeOf, PakratError } from '../../core/errors.ts';
+import type { OnProgress, WorkOptions } from '../../core/progress.ts';
+import type { Network } from '../../fetch/network.ts';
+import type { KeyRing } from '../../formats/blte/keys.ts';
+import type { OpenedBuild } from '../../keep/build-opener.ts';
+import { type LookupFolders, storeLayout } from '../../store/layout.ts';
+import type { Store } from '../../store/store.ts';
+import { type ReadOptions, readOptions, type SessionOptions } from './session-options.ts';
+
+/** How a piece of work uses the network. */
+export interface NetworkUse {
+  signal?: AbortSignal | undefined;
+  /** Ranges in flight at a time. Default: the setting `sync.jobs`. */
+  jobs?: number | undefined;
+  /** Limit of all transfers together; undefined for none. */
+  bytesPerSecond?: number | undefined;
+  /** Threads for ranges; default 0: everything in this thread. */
+  threads?: number | undefined;
+}
+
+/**
+ * A store with its settings, and connections that are made when first needed: reading what is held loads no network code, and a session
+ * without a store loads no SQLite. Needs `close`.
+ */
+export class Session {
+  readonly options: ReadOptions;
+  #store: Store | undefined;
+  #http: HttpClient | undefined;
+  #scratch: string | undefined;
+
+  /** @throws E_USAGE for options that are none */
+  constructor(options: SessionOptions) {
+    this.options = readOptions(options);
+  }
+
+  /** Closes the store and every connection, and removes what a session without a store has derived. */
+  async close(): Promise<void> {
+    try {
+      await this.#http?.close();
+    } finally {
+      this.#store?.close();
+      if (this.#scratch !== undefined) rmSync(this.#scratch, { recursive: true, force: true });
+    }
+  }
+
+  /** Folder of the store. @throws E_USAGE for a session without one */
+  get storeFolder(): string {
+    const { store } = this.options;
+    if (store !== undefined) return store;
+    throw new PakratError('E_USAGE', 'this needs a store, and the session has none', {
+      hint: "Open the session with one: openPakrat({ store: './store' }).",
+    });
+  }
+
+  /**
+   * The store.
+   * @param options.create make it when it is not there
+   * @throws E_NOT_FOUND when it is not there, E_USAGE for a session without one, E_STORE…
+   */
+  async store(options: { create: boolean }): Promise<Store> {
+    const { storeFolder } = this;
+    const { openStore } = await import('../../store/store.ts');
+    this.#store ??= openStore(storeFolder, options);
+    return this.#store;
+  }
+
+  /** The store; undefined for a session without one, and when it is not there. @throws E_STORE… */
+  async storeIfThere(): Promise<Store | undefined> {
+    if (this.options.store === undefined) return undefined;
+    try {
+      return await this.store({ create: false });
+    } catch (error) {
+      if (codeOf(error) !== 'E_NOT_FOUND') throw error;
+      return undefined;
+    }
+  }
+
+  /** Folders for what is derived of builds: of the store, or temporary ones for a session without a store. */
+  async folders(): Promise<LookupFolders> {
+    if (this.options.store !== undefined) return (await this.store({ create: true })).layout;
+    this.#scratch ??= mkdtempSync(join(tmpdir(), 'pakrat-'));
+    return storeLayout(this.#scratch);
+  }
+
+  /** The keys of the session's options, then those of the store. */
+  async keyRing(): Promise<KeyRing> {
+    const { keys, store: folder } = this.options;
+    if (folder === undefined) return keys;
+    const { ledger } = await this.store({ create: true });
+    return {
+      find(name) {
+        const key = keys.find(name);
+        if (key !== undefined) return key;
+        const hex = ledger.key(name);
+        return hex === undefined ? undefined : fromHex(hex);
+      },
+    };
+  }
+
+  /** The HTTP client of the session, for everything but ranges in threads. @throws E_OFFLINE */
+  async http(): Promise<HttpClient> {
+    const { HttpClient } = await import('../../cdn/transport/http.ts');
+    const { network, sync } = this.options.settings;
+    this.#http ??= new HttpClient({
+      connectMs: network.connectMs,
+      idleMs: network.idleMs,
+      connections: sync.smallJobs,
+    });
+    return this.#http;
+  }
+
+  /** The version services, and the ledger that remembers what they say. */
+  async resolveContext(options: WorkOptions & { create: boolean }): Promise<ResolveContext> {
+    const { services, region, offline, settings } = this.options;
+    // A client is made when a service is asked, not before: most look-ups find a recent answer in the ledger.
+    const http: HttpGetter = { get: async (request) => (await this.http()).get(request) };
+    const { ledger } = await this.store({ create: options.create && !offline });
+    return {
+      ledger,
+      http: offline ? undefined : http,
+      services,
+      region,
+      timeoutMs: settings.network.versionServiceMs,
+      note: (text) => options.onProgress?.({ type: 'note', text }),
+      signal: options.signal,
+    };
+  }
+
+  /** The build that `PRODUCT[@BUILD]` means. @throws as parseBuildSpec and resolveBuild */
+  async resolve(name: string, options: WorkOptions & { fresh: boolean }): Promise<BuildIdentity> {
+    const { parseBuildSpec } = await import('../../builds/resolve/build-spec.ts');
+    const { resolveBuild } = await import('../../builds/resolve/resolve-build.ts');
+    const spec = parseBuildSpec(name);
+    return resolveBuild(await this.resolveContext({ ...options, create: true }), spec, { fresh: options.fresh });
+  }
+
+  /** The hosts of a build as a network: undefined when the session is offline. Needs `close`. */
+  async openNetwork(identity: BuildIdentity, use: NetworkUse = {}): Promise<Network | undefined> {
+    const { settings, ownHosts, workerUrl, offline } = this.options;
+    if (offline) return undefined;
+    const { Hosts } = await import('../../cdn/transport/hosts.ts');
+    const { openNetwork } = await import('../../fetch/network.ts');
+    const { signal, jobs = settings.sync.jobs, bytesPerSecond, threads = 0 } = use;
+    const { connectMs, idleMs, attemptsPerHost } = settings.network;
+    const { layout } = await this.store({ create: true });
+    const network = openNetwork(new Hosts(ownHosts ?? identity.hosts), () => this.http(), {
+      connectMs,
+      idleMs,
+      attemptsPerHost,
+      jobs,
+      maxRangeBytes: settings.sync.maxRangeBytes,
+      bytesPerSecond,
+      threads,
+      workerUrl,
+      temporary: layout.temporary,
+      signal,
+    });
+    // Threads start while configs and indices are asked for; a failure shows when they are needed.
+    if (threads > 0) network.engine().catch(() => {});
+    return network;
+  }
+
+  /**
+   * Opens a build of the store; the parts of it that lack are fetched where there is a network. Closing it leaves the network open.
+   * @throws as openBuild of builds/
+   */
+  async openBuild(
+    identity: BuildIdentity,
+    network: Network | undefined,
+    options: { jobs?: number | undefined; onStep?: ((step: string) => void) | undefined } = {},
+  ): Promise<OpenedBuild> {
+    const { Fetcher } = await import('../../fetch/fetcher.ts');
+    const { openBuild } = await import('../../builds/build.ts');
+    const store = await this.store({ create: network !== undefined });
+    if (network !== undefined && store.writable) store.ledger.addBuild(identity);
+    const { jobs, smallJobs, gapBytes, maxRangeBytes } = this.options.settings.sync;
+    const planOptions = { gapBytes, maxRangeBytes };
+    const fetcher = new Fetcher(store, network, { jobs: options.jobs ?? jobs, smallJobs, planOptions });
+    try {
+      const objects = fetcher.objects();
+      const keys = await this.keyRing();
+      const build = await openBuild({ identity, objects, folders: store.layout, keys, onStep: options.onStep });
+      const close = async (): Promise<void> => {
+        build.close();
+        fetcher.flush();
+      };
+      return { build, fetcher, close };
+    } catch (error) {
+      fetcher.flush();
+      throw error;
+    }
+  }
+
+  /** Opens a build with a network of its own, or without any. Needs `close`. @throws as openBuild of builds/ */
+  async openFetched(
+    identity: BuildIdentity,
+    options: { offline?: boolean; signal?: AbortSignal | undefined; onProgress?: OnProgress | undefined },
+  ): Promise<OpenedBuild> {
+    const { offline = false, signal, onProgress } = options;
+    const network = offline ? undefined : await this.openNetwork(identity, { signal });
+    try {
+      const onStep = (step: string): void => onProgress?.({ type: 'step', step, bytes: network?.traffic.bytes ?? 0 });
+      const { build, fetcher, close } = await this.openBuild(identity, network, { onStep });
+      const closeAll = async (): Promise<void> => {
+        // Transfers end before what they brought is committed.
+        await network?.close();
+        await close();
+      };
+      return { build, fetcher, close: closeAll };
+    } catch (error) {
+      await network?.close();
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,83 @@
+import { availableParallelism } from 'node:os';
+import { PakratError } from '../core/errors.ts';
+import { throttled, type WorkOptions } from '../core/progress.ts';
+import type { OpenedBuild } from '../keep/build-opener.ts';
+import type { SyncReport } from '../sync/sync-report.ts';
+import type { Session } from './session/session.ts';
+
+export type { SyncReport } from '../sync/sync-report.ts';
+
+/** What to sync of a build, and how. */
+export interface SyncOptions extends WorkOptions {
+  /** Tags of the download and install manifests: OR inside a type of tag, AND across types. */
+  tags?: readonly string[] | undefined;
+  /** Globs on names. */
+  include?: readonly string[] | undefined;
+  /** Every object that the CDN has for the build, as it has it. */
+  all?: boolean | undefined;
+  /** Make changed files out of older ones that are held, with the CDN's patches, where that fetches less. */
+  patch?: boolean | undefined;
+  /** Only plan: no data is fetched. */
+  dryRun?: boolean | undefined;
+  /** Ranges in flight at a time. Default: the setting `sync.jobs`. */
+  jobs?: number | undefined;
+  /** Bytes a second at most. */
+  limitRate?: number | undefined;
+}
+
+const mostThreads = 4;
+
+/**
+ * Brings a build, or the part of it that is chosen, into the store. Safe to end at any moment: the next run goes on.
+ * @param name `PRODUCT` or `PRODUCT@BUILD`
+ * @throws E_INCOMPLETE when some entries or manifests were given right by no host, E_USAGE offline, E_NOT_FOUND, E_ABORTED, E_STORE…
+ */
+export async function sync(session: Session, name: string, options: SyncOptions = {}): Promise<SyncReport> {
+  const { dryRun = false } = options;
+  if (session.options.offline && !dryRun) {
+    throw new PakratError('E_USAGE', 'sync fetches, and --offline forbids that', {
+      hint: 'Leave --offline away, or add --dry-run.',
+    });
+  }
+  const { lockStore } = await import('../store/ledger/lock.ts');
+  const started = performance.now();
+  const store = await session.store({ create: !session.options.offline });
+  const unlock = dryRun ? undefined : lockStore(store.layout.lock);
+  try {
+    const report = await syncLocked(session, name, options);
+    return { ...report, seconds: Math.round(performance.now() - started) / 1000 };
+  } finally {
+    unlock?.();
+  }
+}
+
+async function syncLocked(session: Session, name: string, options: SyncOptions): Promise<Omit<SyncReport, 'seconds'>> {
+  const { SyncProgress } = await import('../sync/sync-progress.ts');
+  const { resumable } = await import('../sync/sync-errors.ts');
+  const { runSync } = await import('../sync/run-sync.ts');
+  const { signal, jobs, dryRun = false, limitRate: bytesPerSecond } = options;
+  const { threads = Math.min(availableParallelism(), mostThreads) } = session.options;
+  const onProgress = throttled(options.onProgress);
+  onProgress({ type: 'step', step: 'version service', bytes: 0 });
+  const identity = await session.resolve(name, { signal, onProgress, fresh: true });
+  const network = await session.openNetwork(identity, { signal, jobs, bytesPerSecond, threads: dryRun ? 0 : threads });
+  const progress = new SyncProgress(network, onProgress);
+  let opened: OpenedBuild | undefined;
+  try {
+    progress.onStep('configs');
+    opened = await session.openBuild(identity, network, { jobs, onStep: progress.onStep });
+    const { patchGapBytes: gapBytes, patchMaxBytes: maxBytes } = session.options.settings.sync;
+    const patches = options.patch === true ? { gapBytes, maxBytes } : undefined;
+    const { tags = [], include = [], all = false } = options;
+    const outcome = await runSync(opened, { selection: { tags, include, all }, patches, dryRun }, progress);
+    const { product, name: build, buildConfig, cdnConfig } = identity;
+    return { product, build: { name: build, buildConfig, cdnConfig }, ...outcome };
+  } catch (error) {
+    throw network?.hosts.anyProven === true ? resumable(error) : error;
+  } finally {
+    progress.end();
+    // Transfers end before what they brought is committed.
+    await network?.close();
+    await opened?.close();
+  }
+}

@@ -1,0 +1,112 @@
+import { PakratError } from '../core/errors.ts';
+import type { WorkOptions } from '../core/progress.ts';
+import { throttled } from '../core/progress.ts';
+import type { VerifyResult } from '../verify/verify-result.ts';
+import { withSource } from './session/open-source.ts';
+import type { PakOpenOptions } from './session/pak-options.ts';
+import type { Session } from './session/session.ts';
+import { parseSourceName, splitChoice } from './session/source-name.ts';
+
+export type { VerifyProblem, VerifyResult } from '../verify/verify-result.ts';
+
+/** What to check, and what to do about damage. */
+export interface VerifyOptions extends WorkOptions {
+  /** Fetch again what is damaged, where it can be fetched. */
+  repair?: boolean | undefined;
+  /** How a PAK is read. */
+  pak?: PakOpenOptions | undefined;
+}
+
+/**
+ * Checks every byte of a source against its hashes: a PAK, a folder with a build, what the store holds of a build, or the whole store.
+ * Damage in the store is no longer counted as held.
+ * @param name undefined for the whole store
+ * @throws E_NOT_FOUND when there is no such source, E_STORE_LOCKED during a sync, E_USAGE, E_ABORTED
+ */
+export async function verify(
+  session: Session,
+  name: string | undefined,
+  options: VerifyOptions = {},
+): Promise<VerifyResult> {
+  const named = name === undefined ? undefined : parseSourceName(name);
+  const work = { ...options, onProgress: throttled(options.onProgress) };
+  if (name === undefined || named === undefined || named.scheme === 'tact') {
+    return verifyHeld(session, named?.rest, work);
+  }
+  if (options.repair === true) {
+    work.onProgress({ type: 'note', text: 'nothing can be fetched for this source; it is only checked' });
+  }
+  if (named.scheme === 'pak') return verifyPakSource(session, name, work);
+  return verifyFolder(session, name, { ...named, scheme: named.scheme }, work);
+}
+
+async function verifyPakSource(session: Session, name: string, work: VerifyOptions): Promise<VerifyResult> {
+  const { isPakSource } = await import('../sources/paks/pak-source.ts');
+  const { verifyPak } = await import('../sources/paks/verify-pak.ts');
+  const { countedFiles } = await import('../sources/counted-files.ts');
+  const { signal, onProgress, pak } = work;
+  return withSource(session, name, { signal, onProgress, pak, readsAll: true }, async ({ source }) => {
+    if (!isPakSource(source)) throw new Error('a PAK that is no PAK');
+    const { onPlan, onFile } = countedFiles('verify', onProgress);
+    return verifyPak(source, { signal, onPlan, onEntry: onFile });
+  });
+}
+
+/** All of a folder is checked, not only what belongs to one build. One in the layout of a CDN needs no build for that. */
+async function verifyFolder(
+  session: Session,
+  name: string,
+  { scheme, rest }: { scheme: 'casc' | 'cdn'; rest: string },
+  work: VerifyOptions,
+): Promise<VerifyResult> {
+  const { collectChecks } = await import('../installs/collect-checks.ts');
+  const { path, choice } = splitChoice(rest);
+  if (scheme === 'cdn') {
+    const { demandFolder } = await import('../installs/open-folder.ts');
+    const { cdnBytes, checkCdn } = await import('../installs/cdn-folder/check-cdn.ts');
+    demandFolder(path);
+    return collectChecks(checkCdn(path), cdnBytes(path), work);
+  }
+  const { openFolder } = await import('../installs/open-folder.ts');
+  const { isBuildSource } = await import('../sources/build-source.ts');
+  const folder = openFolder('casc', path, choice);
+  try {
+    const total = folder.checkBytes?.() ?? 0;
+    if (folder.check !== undefined) return await collectChecks(folder.check(), total, work);
+    const { checkWith } = folder;
+    return await withSource(session, name, work, ({ source }) => {
+      if (!isBuildSource(source)) throw new Error('a folder without a build');
+      return collectChecks(checkWith?.(source.build) ?? [], total, work);
+    });
+  } finally {
+    folder.close();
+  }
+}
+
+async function verifyHeld(session: Session, name: string | undefined, work: VerifyOptions): Promise<VerifyResult> {
+  const { repair = false, signal, onProgress } = work;
+  const { offline, region } = session.options;
+  if (repair && offline) {
+    throw new PakratError('E_USAGE', '--repair fetches, and --offline forbids that', {
+      hint: 'Leave one of them away.',
+    });
+  }
+  const { verifyStore } = await import('../keep/verify-store.ts');
+  const { knownBuild } = await import('../builds/resolve/known-build.ts');
+  const { lockStore } = await import('../store/ledger/lock.ts');
+  const store = await session.store({ create: false });
+  const unlock = store.writable ? lockStore(store.layout.lock) : undefined;
+  try {
+    const build = name === undefined ? undefined : await knownBuild({ ledger: store.ledger, region }, name);
+    return await verifyStore(store, {
+      build,
+      repair,
+      signal,
+      open: (identity, { offline }) => session.openFetched(identity, { offline, signal }),
+      onProgress: (phase, done, total) => onProgress?.({ type: 'bytes', phase, done, total }),
+      onNote: (text) => onProgress?.({ type: 'note', text }),
+    });
+  } finally {
+    unlock?.();
+  }
+}

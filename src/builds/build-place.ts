@@ -1,0 +1,22 @@
+import type { KeyRing } from '../formats/blte/keys.ts';
+import type { CdnConfig } from '../formats/configs/cdn-config.ts';
+import type { LookupFolders } from '../store/layout.ts';
+import type { BuildRow } from '../store/ledger/ledger.ts';
+import type { Objects } from './objects.ts';
+
+/** The keys of a build's configs, and the CDN paths and hosts that have its objects. */
+export type BuildIdentity = Omit<BuildRow, 'selection' | 'wanted' | 'held'>;
+
+/** A build to be opened: which one, where its objects come from, and where derived files go. */
+export interface BuildPlace {
+  identity: BuildIdentity;
+  objects: Objects;
+  /** Decoded manifests, the archive group and sorted names are looked for here, and made where they lack. */
+  folders: LookupFolders;
+  /** Keys of the user; those of the build's own key ring come behind them. */
+  keys: KeyRing;
+  /** Used in place of the CDN config that the identity names: the archives that a folder has. */
+  cdnConfig?: CdnConfig | undefined;
+  /** Called with what happens, in words: `1000 archive indices`, `encoding`. */
+  onStep?: ((step: string) => void) | undefined;
+}

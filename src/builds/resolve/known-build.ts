@@ -1,0 +1,23 @@
+import { PakratError } from '../../core/errors.ts';
+import type { BuildRow } from '../../store/ledger/ledger.ts';
+import { parseBuildSpec } from './build-spec.ts';
+import { type ResolveContext, resolveBuild } from './resolve-build.ts';
+
+/** A build as the ledger remembers it: what the services say now is of no interest. @throws E_NOT_FOUND */
+export async function knownBuild(
+  { ledger, region }: Pick<ResolveContext, 'ledger' | 'region'>,
+  text: string,
+): Promise<BuildRow> {
+  const spec = parseBuildSpec(text);
+  const builds = ledger.builds(spec.product);
+  if (builds.length > 0) {
+    const context: ResolveContext = { ledger, region, http: undefined, services: [], timeoutMs: 0, note: () => {} };
+    const { buildConfig } = await resolveBuild(context, spec, { fresh: false });
+    const row = builds.find((build) => build.buildConfig === buildConfig);
+    if (row !== undefined) return row;
+  }
+  throw new PakratError('E_NOT_FOUND', `the store has no build of ${spec.product}`, {
+    hint: '`pakrat status` shows what it has.',
+    data: { product: spec.product },
+  });
+}

@@ -1,0 +1,27 @@
+import type { StatusReport } from '../../app/status.ts';
+import { formatBytes, plural } from '../../core/quantities.ts';
+import { renderTable } from './table.ts';
+
+/** The report in words. @param shown.product the one that was asked for */
+export function renderStatus(report: StatusReport, shown: { width: number; product?: string | undefined }): string {
+  const { width, product } = shown;
+  const head = `${report.store}: ${formatBytes(report.bytes)} held`;
+  if (report.builds.length === 0) return `${head}, no build${product === undefined ? '' : ` of ${product}`} was synced`;
+  const columns = [
+    { title: 'product' },
+    { title: 'build' },
+    { title: 'wanted', align: 'right' as const },
+    { title: 'held', align: 'right' as const },
+    { title: 'state' },
+  ];
+  const rows = report.builds.map(({ product, name, wanted, held }) => [
+    product,
+    name,
+    formatBytes(wanted.bytes),
+    formatBytes(Math.min(held.bytes, wanted.bytes)),
+    held.entries >= wanted.entries
+      ? 'complete'
+      : `unfinished, ${plural(wanted.entries - held.entries, 'entry', 'entries')} to go`,
+  ]);
+  return `${head}\n\n${renderTable(columns, rows, width)}`;
+}

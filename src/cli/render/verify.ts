@@ -1,0 +1,35 @@
+import type { VerifyProblem, VerifyResult } from '../../app/verify.ts';
+import { formatBytes, formatCount, plural } from '../../core/quantities.ts';
+import { exitCodeOf, exitCodes } from '../exit-codes.ts';
+import { problemLine, unsureLines } from './extract.ts';
+
+/** 0 when nothing is bad or all was repaired, 3 when something is damaged, else what the first thing that could not be checked says. */
+export function verifyExitCode({ bad, repaired }: VerifyResult): number {
+  if (bad.length === repaired) return exitCodes.done;
+  const isUnchecked = (code: string): boolean => code === 'E_KEY_MISSING' || code === 'E_UNSUPPORTED';
+  return bad.every(({ code }) => isUnchecked(code)) ? exitCodeOf(bad[0]!.code) : exitCodes.integrity;
+}
+
+/** The result in words. */
+export function renderVerify({ checked, bad, repaired, unsure = [] }: VerifyResult): string {
+  const lines = [`${plural(checked.entries, 'entry', 'entries')} (${formatBytes(checked.bytes)}) checked`];
+  if (unsure.length > 0) lines.push(...unsureLines(unsure));
+  lines.push(bad.length === 0 ? 'all right' : `${formatCount(bad.length)} bad, ${formatCount(repaired)} repaired`);
+  for (const { name, message } of grouped(bad)) lines.push(problemLine(name === '' ? 'directory' : name, message));
+  return lines.join('\n');
+}
+
+/** Entries of one archive that have the same trouble take one line together: there are thousands when its file is gone. */
+function grouped(bad: readonly VerifyProblem[]): { name: string; message: string }[] {
+  const groups = new Map<string, { name: string; message: string; archive: string; count: number }>();
+  for (const { name, message } of bad) {
+    const [, archive] = /^(\S+) [0-9a-f]{32}$/.exec(name) ?? [];
+    const key = archive === undefined ? `${groups.size}` : `${archive} ${message}`;
+    const known = groups.get(key);
+    if (known === undefined) groups.set(key, { name, message, archive: archive ?? name, count: 1 });
+    else known.count += 1;
+  }
+  return [...groups.values()].map(({ name, message, archive, count }) =>
+    count === 1 ? { name, message } : { name: archive, message: `${plural(count, 'entry', 'entries')}: ${message}` },
+  );
+}

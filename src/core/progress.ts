@@ -1,0 +1,57 @@
+/** An event of lasting work. */
+export type Progress =
+  /** A step begins of which nobody knows how long it is, with the bytes that came for it so far. */
+  | { type: 'step'; step: string; bytes: number }
+  /** Bytes done of a phase, of how many (0: not known); and files or entries, where they are counted. */
+  | { type: 'bytes'; phase: string; done: number; total: number; files?: FileCount | undefined }
+  /** Files or entries that are done, of work whose bytes nobody knows. */
+  | { type: 'entry'; phase: string; done: number; total: number }
+  /** The hosts that are asked, or trouble with one of them. */
+  | { type: 'host'; hosts: readonly string[]; problem?: string | undefined }
+  /** A remark for a person: without it something would be surprising. */
+  | { type: 'note'; text: string };
+
+/** Files or entries done, of how many. */
+export interface FileCount {
+  done: number;
+  total: number;
+}
+
+/** Called with events of lasting work. Must not throw. */
+export type OnProgress = (event: Progress) => void;
+
+/** What everything that lasts can be given. */
+export interface WorkOptions {
+  /** Ends the work with E_ABORTED, or with the signal's reason where that is an error of pakrat. */
+  signal?: AbortSignal | undefined;
+  /** Called at most ten times a second; notes come at once, each of them. */
+  onProgress?: OnProgress | undefined;
+}
+
+const everyMs = 100;
+
+/**
+ * Passes events on, at most ten a second: of those of one type that come sooner the newest is passed on with the next. Notes come at once.
+ * @param now a monotonic clock in milliseconds
+ */
+export function throttled(onProgress: OnProgress | undefined, now: () => number = () => performance.now()): OnProgress {
+  if (onProgress === undefined) return () => {};
+  const waiting = new Map<Progress['type'], Progress>();
+  let passedAt = Number.NEGATIVE_INFINITY;
+  return (event) => {
+    if (event.type === 'note') {
+      onProgress(event);
+      return;
+    }
+    // The newest goes behind those of other types that still wait.
+    waiting.delete(event.type);
+    waiting.set(event.type, event);
+    const at = now();
+    if (at - passedAt < everyMs) return;
+    passedAt = at;
+    const [[type, next] = []] = waiting;
+    if (type === undefined || next === undefined) return;
+    waiting.delete(type);
+    onProgress(next);
+  };
+}

@@ -1,0 +1,219 @@
+import PQueue from 'p-queue';
+import type { EntryPlace, Objects } from '../builds/objects.ts';
+import { getObject } from '../cdn/transport/get-object.ts';
+import type { HealthKind } from '../cdn/transport/hosts.ts';
+import { codeOf, type ErrorCode, PakratError } from '../core/errors.ts';
+import { type ObjectName, objectPath } from '../store/layout.ts';
+import type { Span } from '../store/spans.ts';
+import type { Store } from '../store/store.ts';
+import { checkObject } from '../verify/check-object.ts';
+import { HeldSpans, isHeld } from './held-spans.ts';
+import { completeLoose } from './loose-objects.ts';
+import type { Network } from './network.ts';
+import { entryJobs } from './plan/entry-jobs.ts';
+import type { PlanOptions } from './plan/plan.ts';
+import { type OnHeld, SpanCommitter } from './span-committer.ts';
+import type { RangeJob, RangeTarget } from './transfer/range-job.ts';
+import { type TransferFailure, transfer } from './transfer/transfer.ts';
+
+/** The largest config, and the largest index or patch manifest, that is believed. */
+const maxConfigSize = 32 * 1024 * 1024;
+const maxIndexSize = 256 * 1024 * 1024;
+
+/** How much is fetched side by side, and how ranges are cut. */
+export interface FetchSettings {
+  /** Ranges in flight at a time. */
+  jobs: number;
+  /** Small objects in flight at a time. */
+  smallJobs: number;
+  planOptions: PlanOptions;
+}
+
+/** Ranges that are to be fetched. */
+export interface RangeFetch {
+  kind: Extract<HealthKind, 'data' | 'patch'>;
+  /** How often one host is asked for the same thing; absent: as the settings say. */
+  attemptsPerHost?: number;
+  /** Called for each entry that is held to its end now. */
+  onEntry?: ((target: RangeTarget, job: RangeJob) => void) | undefined;
+  /** Called inside each commit with the bytes that it adds. */
+  onHeld?: OnHeld | undefined;
+}
+
+/**
+ * Brings bytes of a CDN into a store: fetched, checked, on disk, in the ledger, then used. All that is ever fetched of a build comes
+ * through here. Without a network there is only what the store holds: anything else is E_OFFLINE. Needs `flush` at the end.
+ */
+export class Fetcher {
+  readonly store: Store;
+  readonly settings: FetchSettings;
+  /** Undefined when nothing may be fetched. */
+  readonly network: Network | undefined;
+  /** Entries that were brought whole, manifests among them; patches are no entries. */
+  fetchedEntries = 0;
+  readonly #committer: SpanCommitter;
+
+  constructor(store: Store, network: Network | undefined, settings: FetchSettings) {
+    this.store = store;
+    this.network = network;
+    this.settings = settings;
+    this.#committer = new SpanCommitter(store);
+  }
+
+  /** Commits what is verified and on disk. @throws E_STORE… */
+  flush(): void {
+    this.#committer.flush();
+  }
+
+  /** Takes spans that were written here rather than fetched. Their bytes must be on disk. */
+  addSpans(path: string, spans: readonly Span[], onHeld?: OnHeld): void {
+    this.#committer.add(path, spans, onHeld);
+  }
+
+  /**
+   * A small object (config, index, patch manifest), decrypted and checked against its name; from the store, else from a host.
+   * @throws E_OFFLINE, E_NOT_FOUND, E_NETWORK_EXHAUSTED, E_KEY_MISSING, E_ABORTED
+   */
+  async object(name: ObjectName): Promise<Uint8Array> {
+    const held = this.#heldObject(name);
+    if (held !== undefined) return held;
+    const path = objectPath(name);
+    const { objectKeys } = this.store;
+    // What cannot be checked is not asked for.
+    const isEncrypted = objectKeys.keyOf(path) !== undefined;
+    const network = this.#demandNetwork(path, { object: path });
+    const kind = name.suffix === '.index' ? 'index' : name.kind === 'product' ? 'config' : name.kind;
+    const check = (bytes: Uint8Array): void => {
+      try {
+        checkObject(name, objectKeys.decrypt(path, bytes));
+      } catch (error) {
+        throw isEncrypted ? maybeWrongKey(error) : error;
+      }
+    };
+    const maxSize = kind === 'config' ? maxConfigSize : maxIndexSize;
+    const bytes = await getObject(await network.cdn(), { path, kind, maxSize, check });
+    this.store.addObject(name, bytes);
+    return objectKeys.decrypt(path, bytes);
+  }
+
+  /** A small object that the store holds. One that was damaged on disk since it was checked is not held any more. */
+  #heldObject(name: ObjectName): Uint8Array | undefined {
+    const held = this.store.readObject(name);
+    if (held === undefined) return undefined;
+    try {
+      checkObject(name, held);
+      return held;
+    } catch {
+      this.store.ledger.removeObject(objectPath(name));
+      return undefined;
+    }
+  }
+
+  /**
+   * Sees to it that entries are held: manifests, and files that are asked for by name.
+   * @throws E_OFFLINE, the error of the first that no host gave, E_ABORTED, E_STORE…
+   */
+  async entries(places: readonly EntryPlace[]): Promise<void> {
+    const held = new HeldSpans(this.store);
+    const missing = places.filter((place) => !held.hasEntry(place));
+    const [first] = missing;
+    if (first === undefined) return;
+    this.#demandNetwork(`entry ${first.ekey}`, { ekey: first.ekey, object: objectPath(first.object) });
+    const [failure] = await this.fetchPlanned({ kind: 'data' }, (whole) => {
+      const left = whole ? missing.filter((place) => !isHeld(this.store, place)) : missing;
+      return entryJobs(this.store, left, { ...this.settings.planOptions, whole });
+    });
+    if (failure === undefined) return;
+    throw new PakratError(failure.code as ErrorCode, failure.message, {
+      hint: failure.hint,
+      data: { object: failure.path, ekeys: failure.ekeys },
+    });
+  }
+
+  /**
+   * Fetches the ranges of a plan. When it turns out that no host knows ranges, it is planned again for answers that are whole objects.
+   * @param plan the jobs for what is missing now
+   * @returns the entries that no host gave right
+   * @throws E_ABORTED, E_STORE…
+   */
+  async fetchPlanned(fetch: RangeFetch, plan: (whole: boolean) => Iterable<RangeJob>): Promise<TransferFailure[]> {
+    const failures = await this.fetchRanges(fetch, plan(false));
+    if (failures.length === 0 || this.network?.hosts.noneKnowsRanges(fetch.kind) !== true) return failures;
+    return this.fetchRanges(fetch, wholeJobs(plan(true)));
+  }
+
+  /** Fetches ranges, each from the host that does best. @returns and @throws as {@link fetchPlanned} */
+  async fetchRanges(fetch: RangeFetch, jobs: Iterable<RangeJob>): Promise<TransferFailure[]> {
+    const network = this.#demandNetwork('data', {});
+    const { kind, onEntry, onHeld } = fetch;
+    const { hosts, attemptsPerHost, signal } = await network.cdn();
+    const failures = await transfer(this.#withKeys(jobs), {
+      hosts,
+      engine: await network.engine(),
+      jobs: this.settings.jobs,
+      attemptsPerHost: fetch.attemptsPerHost ?? attemptsPerHost,
+      kind,
+      signal,
+      onSpans: (path, spans) => this.#committer.add(path, spans, onHeld),
+      onDone: (job, target) => {
+        completeLoose(this.store, job, target);
+        if (kind === 'data') this.fetchedEntries += 1;
+        onEntry?.(target, job);
+      },
+    });
+    this.flush();
+    return failures;
+  }
+
+  /** Hashes are over decrypted bytes: whoever checks those of an encrypted object needs its key. */
+  *#withKeys(jobs: Iterable<RangeJob>): Generator<RangeJob> {
+    for (const job of jobs) yield { ...job, objectKey: this.store.objectKeys.keyOf(job.path) };
+  }
+
+  #demandNetwork(what: string, data: PakratError['data']): Network {
+    if (this.network !== undefined) return this.network;
+    throw new PakratError('E_OFFLINE', `${what} is not held and may not be fetched`, {
+      hint: 'Leave --offline away, or sync it first.',
+      data,
+    });
+  }
+
+  /** The objects of a build, as whoever opens and reads it asks for them. */
+  objects(): Objects {
+    const { store } = this;
+    return {
+      config: (name) => this.object(name),
+      indices: (names) => this.#indices(names),
+      entries: (places) => this.entries(places),
+      open: (place) => {
+        if (!isHeld(store, place)) {
+          this.#demandNetwork(`entry ${place.ekey}`, { ekey: place.ekey, object: objectPath(place.object) });
+          throw new PakratError('E_NOT_FOUND', `entry ${place.ekey} is not held`, { data: { ekey: place.ekey } });
+        }
+        return { file: store.file(objectPath(place.object)), offset: place.offset };
+      },
+      decrypt: (name, bytes, offset) => store.objectKeys.decrypt(objectPath(name), bytes, offset),
+      learnObjectKey: (cdnPath, keyName) => store.objectKeys.learn(cdnPath, keyName),
+    };
+  }
+
+  async #indices(names: readonly ObjectName[]): Promise<string[]> {
+    const queue = new PQueue({ concurrency: this.settings.smallJobs });
+    return queue.addAll(
+      names.map((name) => async () => {
+        await this.object(name);
+        return this.store.file(objectPath(name));
+      }),
+    );
+  }
+}
+
+function* wholeJobs(jobs: Iterable<RangeJob>): Generator<RangeJob> {
+  for (const job of jobs) yield { ...job, allowWhole: true };
+}
+
+function maybeWrongKey(error: unknown): unknown {
+  if (codeOf(error) !== 'E_INTEGRITY') return error;
+  const { message, data } = error as PakratError;
+  return new PakratError('E_INTEGRITY', `${message} when it is decrypted: the key may be a wrong one`, { data });
+}

@@ -1,0 +1,140 @@
+import * as fs from 'node:fs';
+import { join } from 'node:path';
+import { type DownloadOptions, type DownloadTarget, download, type Validators } from '../../cdn/transport/download.ts';
+import type { HttpGetter } from '../../cdn/transport/http.ts';
+import { type HttpHead, redactUrl } from '../../cdn/transport/http-head.ts';
+import { formatError, isDamage } from '../../core/errors.ts';
+import { makeFolderDurable, storeError, writeAll } from '../../files/durable.ts';
+import type { Ledger } from '../../store/ledger/ledger.ts';
+import type { Store } from '../../store/store.ts';
+
+/** A list on the web. */
+export interface WebList {
+  url: string;
+  /** Name of the list, for its file under tmp/ and its row in the ledger. */
+  name: 'keys' | 'listfile';
+  /** Bytes of the largest list that is believed. */
+  maxSize: number;
+  /** The version that need not be sent again. */
+  known: Validators;
+}
+
+/** How often, for how long, and who hears of it. */
+export type ListOptions = Pick<DownloadOptions, 'attempts' | 'signal' | 'onProgress'>;
+
+/** The outcome of fetching a list. */
+export interface FetchedList<Taken> {
+  /** The URL as it may be shown. */
+  url: string;
+  /** Bytes that were fetched. */
+  bytes: number;
+  /** Undefined when the server said that the list is still the known version. */
+  taken: Taken | undefined;
+  /** What this version is known by. */
+  validators: Validators;
+}
+
+const pieceBytes = 1 << 20;
+
+/**
+ * Fetches a list, unless it is still the known version, and hands it over when all of it is there. A download that was cut is gone on
+ * with, now or the next time. The caller sees to it that nobody else fetches the same list.
+ * @param take reads the list; E_FORMAT… or E_INTEGRITY from it say that it is none, and it is fetched anew the next time
+ * @throws E_NETWORK…, E_ABORTED, E_FORMAT for a web page, and as `take`
+ */
+export async function fetchList<Taken>(
+  store: Store,
+  http: HttpGetter,
+  { url, name, maxSize, known }: WebList,
+  options: ListOptions,
+  take: (list: AsyncIterable<Uint8Array>) => Promise<Taken>,
+): Promise<FetchedList<Taken>> {
+  const part = new ListPart(store, name, url);
+  try {
+    const modified = await download(http, url, part, { ...options, known, maxSize, onHead: refusePage });
+    const taken = modified ? await takePart(part, take) : undefined;
+    return { url: redactUrl(url), bytes: part.bytes, taken, validators: part.validators };
+  } finally {
+    part.close();
+  }
+}
+
+async function takePart<Taken>(
+  part: ListPart,
+  take: (list: AsyncIterable<Uint8Array>) => Promise<Taken>,
+): Promise<Taken> {
+  try {
+    const taken = await take(part.read());
+    part.remove();
+    return taken;
+  } catch (error) {
+    if (isDamage(error)) part.remove();
+    throw error;
+  }
+}
+
+function refusePage({ status, headers }: HttpHead): void {
+  if (status >= 300 || !/^text\/html\b/i.test(headers['content-type'] ?? '')) return;
+  throw formatError('E_FORMAT', 'list', 'the answer is a web page, no list');
+}
+
+/** A list on its way: a file under tmp/, and in the ledger what its version is known by. */
+class ListPart implements DownloadTarget {
+  size: number;
+  validators: Validators;
+  /** Bytes that came in this run. */
+  bytes = 0;
+  readonly #path: string;
+  readonly #setting: string;
+  readonly #url: string;
+  readonly #ledger: Ledger;
+  readonly #fd: number;
+
+  constructor({ layout, ledger }: Store, name: string, url: string) {
+    const { O_CREAT, O_RDWR } = fs.constants;
+    makeFolderDurable(layout.temporary);
+    this.#path = join(layout.temporary, `${name}.part`);
+    this.#setting = `${name}-part`;
+    this.#url = redactUrl(url);
+    this.#ledger = ledger;
+    this.#fd = fs.openSync(this.#path, O_CREAT | O_RDWR, 0o666);
+    const known = JSON.parse(ledger.setting(this.#setting) ?? 'null') as (Validators & { url: string }) | null;
+    const isSame = known?.url === this.#url;
+    this.size = isSame ? fs.fstatSync(this.#fd).size : 0;
+    this.validators = isSame ? { etag: known.etag, lastModified: known.lastModified } : {};
+  }
+
+  close(): void {
+    fs.closeSync(this.#fd);
+    if (this.size === 0) fs.rmSync(this.#path, { force: true });
+  }
+
+  begin({ etag, lastModified }: Validators): void {
+    fs.ftruncateSync(this.#fd, 0);
+    this.size = 0;
+    this.validators = { etag, lastModified };
+    this.#ledger.setSetting(this.#setting, JSON.stringify({ url: this.#url, etag, lastModified }));
+  }
+
+  write(piece: Uint8Array): void {
+    try {
+      writeAll(this.#fd, piece, this.size);
+    } catch (error) {
+      throw storeError(error, this.#path);
+    }
+    this.size += piece.length;
+    this.bytes += piece.length;
+  }
+
+  /** Forgets what came. */
+  remove(): void {
+    fs.ftruncateSync(this.#fd, 0);
+    this.size = 0;
+    this.#ledger.setSetting(this.#setting, 'null');
+  }
+
+  /** All of it, from its start. */
+  read(): AsyncIterable<Uint8Array> {
+    return fs.createReadStream(this.#path, { highWaterMark: pieceBytes });
+  }
+}

@@ -1,0 +1,89 @@
+import { setMaxListeners } from 'node:events';
+import type { Cdn } from '../cdn/transport/get-object.ts';
+import type { Hosts } from '../cdn/transport/hosts.ts';
+import type { HttpClient } from '../cdn/transport/http.ts';
+import { type RateLimit, rateLimit, unlimited } from '../cdn/transport/rate-limit.ts';
+import type { Engine } from './transfer/engine.ts';
+
+/** Counts of what came from a network. */
+export interface Traffic {
+  bytes: number;
+  requests: number;
+}
+
+/** The hosts of a build, and the means to ask them: a client for small objects, an engine for ranges, each made when first needed. */
+export interface Network {
+  readonly hosts: Hosts;
+  readonly traffic: Readonly<Traffic>;
+  readonly signal: AbortSignal | undefined;
+  cdn(): Promise<Cdn>;
+  engine(): Promise<Engine>;
+  /** Ends transfers and gives threads back. */
+  close(): Promise<void>;
+}
+
+/** Settings of a network. Times in milliseconds. */
+export interface NetworkOptions {
+  connectMs: number;
+  idleMs: number;
+  attemptsPerHost: number;
+  /** Ranges in flight at a time. */
+  jobs: number;
+  /** Bytes of the largest single range. */
+  maxRangeBytes: number;
+  /** Limit of all transfers together; undefined for none. */
+  bytesPerSecond?: number | undefined;
+  /** Threads for ranges; 0 for none, as under a limited rate. */
+  threads: number;
+  workerUrl?: URL | undefined;
+  /** Folder for bytes that are not verified yet. */
+  temporary: string;
+  signal?: AbortSignal | undefined;
+}
+
+/** Slowest transfer that is waited for, in bytes a second, where no limit makes all of them slow. */
+const slowestBytesPerSecond = 1024;
+
+/** A network over some hosts. Nothing is asked, started or loaded before it is needed. Needs `close`. */
+export function openNetwork(hosts: Hosts, http: () => Promise<HttpClient>, options: NetworkOptions): Network {
+  const { bytesPerSecond, attemptsPerHost } = options;
+  // Every request listens to it, and there may be many; the caller's own signal has one listener.
+  const signal = options.signal && AbortSignal.any([options.signal]);
+  if (signal !== undefined) setMaxListeners(0, signal);
+  const traffic: Traffic = { bytes: 0, requests: 0 };
+  const counters = {
+    onReceived: (bytes: number): void => {
+      traffic.bytes += bytes;
+    },
+    onRequest: (): void => {
+      traffic.requests += 1;
+    },
+  };
+  // One for all requests, for they share it.
+  const rate: RateLimit = bytesPerSecond === undefined ? unlimited : rateLimit(bytesPerSecond);
+  let engine: Promise<Engine> | undefined;
+  const startEngine = async (): Promise<Engine> => {
+    const { localEngine, threadEngine } = await import('./transfer/engine.ts');
+    const { connectMs, idleMs, jobs, maxRangeBytes, temporary, threads, workerUrl } = options;
+    const engineOptions = {
+      limits: { connectMs, idleMs, connections: jobs },
+      temporary,
+      maxRangeBytes,
+      slowestBytesPerSecond: bytesPerSecond === undefined ? slowestBytesPerSecond : 0,
+    };
+    return bytesPerSecond !== undefined || threads < 1
+      ? localEngine(engineOptions, counters, rate)
+      : threadEngine(threads, { ...engineOptions, workerUrl }, counters);
+  };
+  return {
+    hosts,
+    traffic,
+    signal,
+    cdn: async () => ({ http: await http(), hosts, rate, attemptsPerHost, signal, ...counters }),
+    engine() {
+      engine ??= startEngine();
+      return engine;
+    },
+    close: async () => (await engine)?.close(),
+  };
+}

@@ -1,0 +1,197 @@
+import { toHex } from '../core/bytes.ts';
+import { codeOf, isPakratError, messageOf } from '../core/errors.ts';
+import { md5Hex } from '../core/hash.ts';
+import { emptyKeyRing, type KeyRing } from '../formats/blte/keys.ts';
+import { isShmem } from '../formats/local/local-shmem.ts';
+import { isContentManifest } from '../formats/roots/content-manifest.ts';
+import { isDiablo3Root } from '../formats/roots/diablo3.ts';
+import { isDiablo4Toc } from '../formats/roots/diablo4.ts';
+import { isMndxRoot } from '../formats/roots/mndx.ts';
+import { isOverwatchRoot } from '../formats/roots/overwatch.ts';
+import { isPackageManifest } from '../formats/roots/package-manifest.ts';
+import { isTextRoot } from '../formats/roots/text.ts';
+import { isWowRoot } from '../formats/roots/wow.ts';
+import * as archives from './describe/archives.ts';
+import * as assets from './describe/asset-roots.ts';
+import type { Cell, Description, Fact } from './describe/description.ts';
+import * as local from './describe/local.ts';
+import { describeDownload, describeEncoding, describeInstall, describeSize } from './describe/manifests.ts';
+import { describeArchiveIndex, describeBlte, isArchiveIndex } from './describe/objects.ts';
+import { describePatchIndex, describePatchManifest, describeZbsdiff, isPatchIndex } from './describe/patches.ts';
+import * as roots from './describe/roots.ts';
+import * as texts from './describe/texts.ts';
+
+/** A format that `inspect` knows: how its bytes are told, and what is said of them. */
+type KnownFormat = readonly [
+  name: string,
+  probe: (bytes: Uint8Array) => boolean,
+  describe: (bytes: Uint8Array, keys: KeyRing) => Description,
+];
+
+/** The formats, in the order in which they are tried: those with a magic, then those told by their shape. A new one is a line. */
+const formats: readonly KnownFormat[] = [
+  ['archive', archives.isArchive, archives.describeArchive],
+  ['BLTE', magic('BLTE'), describeBlte],
+  ['encoding file', magic('EN\x01'), describeEncoding],
+  ['install manifest', magic('IN\x01', 'IN\x02'), describeInstall],
+  ['download manifest', magic('DL\x01', 'DL\x02', 'DL\x03'), describeDownload],
+  ['size manifest', magic('DS\x01', 'DS\x02'), describeSize],
+  ['TVFS manifest', magic('TVFS'), roots.describeTvfs],
+  ['WoW root', magic('TSFM'), roots.describeWowRoot],
+  ['MNDX root', isMndxRoot, roots.describeMndx],
+  ['name trie', magic('MAR\0'), roots.describeMar],
+  ['Diablo III root', isDiablo3Root, assets.describeDiablo3Root],
+  ['Diablo III folder', assets.startsWithU32(0xeaf1fe87), assets.describeDiablo3Folder],
+  ['Diablo III Packages.dat', assets.startsWithU32(0xaabb0002), assets.describePackages],
+  ['Diablo IV CoreTOC', isDiablo4Toc, assets.describeDiablo4Toc],
+  ['Diablo IV EncryptedSNOs', assets.startsWithU32(0x4cbf334d), assets.describeEncryptedSnos],
+  ['Diablo IV EncryptedNameDict', assets.startsWithU32(0xabcd4567), assets.describeEncryptedNames],
+  ['Diablo IV shared payloads', assets.startsWithU32(0xabba0003), assets.describeSharedPayloads],
+  ['content manifest', isContentManifest, assets.describeContentManifest],
+  ['patch manifest', magic('PA\x01', 'PA\x02'), describePatchManifest],
+  ['ZBSDIFF1 patch', magic('ZBSDIFF1'), describeZbsdiff],
+  ['patch index', isPatchIndex, describePatchIndex],
+  ['local index', local.isLocalIndex, local.describeLocalIndex],
+  ['local data', local.isLocalData, local.describeLocalData],
+  ['shmem', isShmem, local.describeShmem],
+  ['PAK archive', archives.isPak, archives.describePak],
+  ['packlist.dat', archives.isPacklist, archives.describePacklist],
+  ['Ribbit answer', texts.isRibbit, texts.describeRibbit],
+  ['BPSV table', texts.isBpsv, texts.describeBpsv],
+  ['key ring config', texts.isKeyRing, texts.describeKeyRing],
+  ['build config', texts.isConfigWith('encoding', 'root'), texts.describeBuildConfig],
+  ['CDN config', texts.isConfigWith('archives'), texts.describeCdnConfig],
+  ['patch config', texts.isConfigWith('patch-entry'), texts.describePatchConfig],
+  ['config', texts.isConfigWith(), texts.describeConfig],
+  ['key list', texts.isKeyList, texts.describeKeyList],
+  ['listfile', texts.isListfile, texts.describeListfile],
+  ['encoding specs', texts.isEspecs, texts.describeEspecs],
+  ['Overwatch root', isOverwatchRoot, roots.describeOverwatch],
+  ['text root', isTextRoot, roots.describeTextRoot],
+  ['product config', texts.isJsonObject, texts.describeProductConfig],
+  ['archive index', isArchiveIndex, describeArchiveIndex],
+  ['WoW root', isWowRoot, roots.describeWowRoot],
+  ['package manifest', isPackageManifest, assets.describePackageManifest],
+  ['Diablo III CoreTOC', assets.isDiablo3Toc, assets.describeDiablo3Toc],
+  ['Diablo IV CoreTOC', assets.isOlderDiablo4Toc, assets.describeDiablo4Toc],
+];
+
+/** Numbers of rows, from 0, both ends included. */
+export interface RowRange {
+  first: number;
+  last: number;
+}
+
+/** What an object is, as plain JSON. */
+export interface Inspection {
+  /** `unknown` when nothing fits. */
+  format: string;
+  size: number;
+  md5: string;
+  facts: Record<string, Fact>;
+  /** The rows asked for, and how many there are. */
+  table?: { what: string; count: number; first: number; columns: readonly string[]; rows: Record<string, Cell>[] };
+  /** What is wrapped in it. */
+  inside?: Inspection;
+  /** Why what is wrapped in it cannot be shown. */
+  problem?: { code: string; message: string };
+  /** What the name that it was found under is of it: its `MD5`, `ekey`, …. */
+  nameIs?: string;
+  /** Said when that name is nothing of it. */
+  mismatch?: { code: string; message: string };
+}
+
+/** How to look. */
+export interface InspectOptions {
+  /** Keys for encrypted chunks. Default none. */
+  keys?: KeyRing | undefined;
+  /** Rows to show, of the innermost table. Default the first ten. */
+  rows?: RowRange | undefined;
+  /** Leave what is wrapped wrapped, and show the wrapping. */
+  encoded?: boolean | undefined;
+  /** What the object is called: 32 hex digits are compared with what such an object may be called. */
+  name?: string | undefined;
+}
+
+/** Wrappings inside wrappings that are opened. */
+const maxDepth = 4;
+
+/**
+ * Guesses what some bytes are and describes them; what is wrapped in them, too.
+ * @throws E_FORMAT…, E_INTEGRITY when they are of a known format and damaged
+ */
+export function inspectBytes(bytes: Uint8Array, options: InspectOptions = {}): Inspection {
+  const names: Record<string, string> = {};
+  const inspection = inspectInto(names, bytes, options, 0);
+  const [, name] = /^([0-9a-f]{32})(?:\.index)?$/i.exec(options.name ?? '') ?? [];
+  if (name === undefined || inspection.format === 'archive') return inspection;
+  return compareName(inspection, { name: name.toLowerCase(), names, whole: options.encoded !== true });
+}
+
+/** @param names gets what the object may be called, by what it is of it */
+function inspectInto(
+  names: Record<string, string>,
+  bytes: Uint8Array,
+  options: InspectOptions,
+  depth: number,
+): Inspection {
+  const [name, , describe] =
+    formats.find(([, probe]) => probe(bytes)) ?? (['unknown', undefined, describeUnknown] as const);
+  const { facts, table, inside, names: own = {} } = describe(bytes, options.keys ?? emptyKeyRing);
+  const result: Inspection = { format: name, size: bytes.length, md5: md5Hex(bytes), facts };
+  if (depth === 0) Object.assign(names, own, { MD5: result.md5 });
+  if (depth === 1) names['MD5 of what is inside'] = result.md5;
+  const opened = inside !== undefined && options.encoded !== true && depth < maxDepth ? open(inside) : {};
+  if (opened.problem !== undefined) result.problem = opened.problem;
+  if (opened.bytes !== undefined) result.inside = inspectInto(names, opened.bytes, options, depth + 1);
+  else if (table !== undefined) result.table = rowsOf(table, options.rows ?? { first: 0, last: 9 });
+  return result;
+}
+
+/** A name that is nothing of the object means damage, unless what is inside was not seen: it may be the MD5 of that. */
+function compareName(
+  inspection: Inspection,
+  { name, names, whole }: { name: string; names: Record<string, string>; whole: boolean },
+): Inspection {
+  const nameIs = Object.entries(names).find(([, known]) => known === name)?.[0];
+  if (nameIs !== undefined) return { ...inspection, nameIs };
+  if (!whole || problemOf(inspection) !== undefined) return inspection;
+  const message = `it is called ${name}, and that is no hash of it: it is damaged, or another object`;
+  return { ...inspection, mismatch: { code: 'E_INTEGRITY', message } };
+}
+
+/** What the object at fault says, wherever it is wrapped: undefined when all could be shown, and is what it is called. */
+export function problemOf({ problem, inside, mismatch }: Inspection): Inspection['problem'] {
+  return mismatch ?? problem ?? (inside && problemOf(inside));
+}
+
+function magic(...starts: readonly string[]): (bytes: Uint8Array) => boolean {
+  return (bytes) => starts.some((start) => [...start].every((character, i) => bytes[i] === character.charCodeAt(0)));
+}
+
+function describeUnknown(bytes: Uint8Array): Description {
+  const start = bytes.subarray(0, 32);
+  const text = [...start].map((byte) => (byte > 0x1f && byte < 0x7f ? String.fromCharCode(byte) : '.')).join('');
+  return { facts: { start: toHex(start), text } };
+}
+
+function open(inside: () => Uint8Array): { bytes?: Uint8Array; problem?: { code: string; message: string } } {
+  try {
+    return { bytes: inside() };
+  } catch (error) {
+    if (!isPakratError(error)) throw error;
+    return { problem: { code: codeOf(error) ?? '', message: messageOf(error) } };
+  }
+}
+
+function rowsOf(table: NonNullable<Description['table']>, { first, last }: RowRange): NonNullable<Inspection['table']> {
+  const { what, columns, count } = table;
+  const rows: Record<string, Cell>[] = [];
+  if (first < count) {
+    for (const cells of table.rows(first)) {
+      rows.push(Object.fromEntries(columns.map((name, i) => [name, cells[i]])));
+      if (first + rows.length > last) break;
+    }
+  }
+  return { what, count, first, columns, rows };
+}

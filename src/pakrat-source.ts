@@ -1,0 +1,147 @@
+import type { OpenedSource, OpenOptions } from './app/session/open-source.ts';
+import type { MissingKey } from './builds/keys/missing-key.ts';
+import { isPakratError, PakratError, throwIfAborted } from './core/errors.ts';
+import { nameMatcher } from './core/glob.ts';
+import type { Source, SourceEntry } from './sources/source.ts';
+
+/** How a source is opened. */
+export type OpenSourceOptions = Omit<OpenOptions, 'tellNotes'>;
+
+/** A file of a source. */
+export interface SourceFile {
+  /** With `/` between the parts. */
+  name: string;
+  /** Bytes after decoding; null when nothing tells before it is decoded. */
+  size: number | null;
+  /** MD5 of the content in hex, where the source knows it. */
+  md5?: string | undefined;
+  mtime?: Date | undefined;
+  /** Why the source does not give this file for its name; such files are listed, and have no other name than `index:N`. */
+  hidden?: string | undefined;
+  /** Something that a reader should know. */
+  note?: string | undefined;
+  /** What `ls --json` shows beside name and size: `fileDataId`, `ckey`, `ekey`, `locale` of builds; `storedSize`, `method` … of PAKs. */
+  facts: Readonly<Record<string, unknown>>;
+}
+
+/** Which bytes of a file are read. */
+export interface StreamOptions {
+  offset?: number | undefined;
+  /** Bytes; absent: to the end of the file. */
+  size?: number | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+/** An open source: a build, a PAK, a game folder, an installed game. Needs `close`, or `await using`. */
+export class PakratSource {
+  readonly #opened: OpenedSource;
+  readonly #source: Source;
+
+  /** Made by `open` of a session. */
+  constructor(opened: OpenedSource) {
+    this.#opened = opened;
+    this.#source = opened.source;
+  }
+
+  /** `build`, `pak`, `casc`, `cdn`. */
+  get kind(): string {
+    return this.#source.kind;
+  }
+
+  /** The source as a person would name it. */
+  get label(): string {
+    return this.#source.label;
+  }
+
+  /**
+   * The files of the source, in its own order, as they come: there may be millions.
+   * @param which a glob or several, of which a name must match one; or a test of names. Absent: all
+   * @throws E_USAGE for a glob that cannot be used
+   */
+  async *list(which?: string | readonly string[] | ((name: string) => boolean)): AsyncGenerator<SourceFile> {
+    for await (const entry of this.#source.list(matcherOf(which))) yield fileOf(entry);
+  }
+
+  /** One file by its name (`fdid:N`, `ckey:HEX`, `ekey:HEX` in a build, `index:N` in a PAK); undefined when there is none. */
+  async find(name: string): Promise<SourceFile | undefined> {
+    try {
+      return fileOf(await this.#source.get(name));
+    } catch (error) {
+      if (!isPakratError(error) || error.code !== 'E_NOT_FOUND') throw error;
+      return undefined;
+    }
+  }
+
+  /**
+   * The bytes of a file, or a part of them. What the store does not hold is fetched first, only the range of this file.
+   * @throws E_NOT_FOUND, E_KEY_MISSING, E_INTEGRITY, E_OFFLINE, E_ABORTED
+   */
+  async bytes(name: string, options: StreamOptions = {}): Promise<Uint8Array> {
+    const pieces: Uint8Array[] = [];
+    let size = 0;
+    for await (const piece of this.#pieces(name, options)) {
+      pieces.push(piece);
+      size += piece.length;
+    }
+    const bytes = new Uint8Array(size);
+    let at = 0;
+    for (const piece of pieces) {
+      bytes.set(piece, at);
+      at += piece.length;
+    }
+    return bytes;
+  }
+
+  /** As {@link bytes}, as a web stream: one that fails at its end must not be believed. */
+  stream(name: string, options: StreamOptions = {}): ReadableStream<Uint8Array> {
+    const pieces = this.#pieces(name, options);
+    return new ReadableStream<Uint8Array>({
+      async pull(controller) {
+        const { value, done } = await pieces.next();
+        if (done === true) controller.close();
+        else controller.enqueue(value);
+      },
+      cancel: async () => void (await pieces.return(undefined)),
+    });
+  }
+
+  /** Copies of the pieces of a file: sources use their memory again. */
+  async *#pieces(name: string, { offset = 0, size, signal }: StreamOptions): AsyncGenerator<Uint8Array> {
+    const { getNamed } = await import('./sources/names-hint.ts');
+    const { readPart } = await import('./sources/read-part.ts');
+    const entry = await getNamed(this.#source, name);
+    for await (const piece of readPart(this.#source, entry, offset, size)) {
+      throwIfAborted(signal);
+      yield piece.slice();
+    }
+  }
+
+  /** What the source is, as `info --json` prints it. */
+  info(): Promise<Record<string, unknown>> {
+    return this.#source.info();
+  }
+
+  /** The keys that are missing to read it, and what they lock. @throws E_UNSUPPORTED for a source that cannot tell */
+  async missingKeys(): Promise<MissingKey[]> {
+    if (this.#source.missingKeys !== undefined) return this.#source.missingKeys();
+    throw new PakratError('E_UNSUPPORTED', `${this.label}: a source of this kind cannot tell which keys are missing`);
+  }
+
+  close(): Promise<void> {
+    return this.#opened.close();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+}
+
+function matcherOf(which: string | readonly string[] | ((name: string) => boolean) | undefined) {
+  if (typeof which === 'function') return which;
+  const globs = typeof which === 'string' ? [which] : (which ?? []);
+  return globs.length === 0 ? () => true : nameMatcher(globs);
+}
+
+function fileOf({ name, size, md5, mtime, hidden, note, facts }: SourceEntry): SourceFile {
+  return { name, size: size ?? null, md5, mtime, hidden, note, facts };
+}

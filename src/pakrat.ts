@@ -1,0 +1,153 @@
+import type { DiffOptions, DiffReport } from './app/diff.ts';
+import type { ExtractOptions, ExtractResult } from './app/extract.ts';
+import type { KeyImport } from './app/import-keys.ts';
+import type { ListfileChange } from './app/import-listfile.ts';
+import type { Inspection, InspectOptions } from './app/inspect.ts';
+import type { ListedKey } from './app/list-keys.ts';
+import type { MountOptions, MountReport } from './app/mount.ts';
+import type { PackNadeoOptions, PackReport, PackUnrealOptions } from './app/pack.ts';
+import { openSource } from './app/session/open-source.ts';
+import { Session } from './app/session/session.ts';
+import type { SessionOptions } from './app/session/session-options.ts';
+import type { StatusReport } from './app/status.ts';
+import type { SyncOptions, SyncReport } from './app/sync.ts';
+import type { KeyUpdate, UpdateKeysOptions } from './app/update-keys.ts';
+import type { ListfileUpdate, UpdateListfileOptions } from './app/update-listfile.ts';
+import type { VerifyOptions, VerifyResult } from './app/verify.ts';
+import type { ProductTable } from './app/versions.ts';
+import { throttled, type WorkOptions } from './core/progress.ts';
+import { type OpenSourceOptions, PakratSource } from './pakrat-source.ts';
+
+/**
+ * Opens a session. Without a store it opens PAKs and installed games, remembers nothing, and loads no SQLite.
+ * The library prints nothing, handles no signals of the process and never ends it.
+ * @throws E_USAGE for options that are none
+ */
+export async function openPakrat(options: SessionOptions = {}): Promise<Pakrat> {
+  return new Pakrat(new Session(options));
+}
+
+/** A session: a store, its settings, and the verbs of the command line. Results equal what `--json` prints. Needs `close`, or `await using`. */
+export class Pakrat {
+  readonly #session: Session;
+
+  /** Made by {@link openPakrat}. */
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  /** Opens `PRODUCT[@BUILD]`, a PAK, a game folder, an installed game or a CDN folder. @throws as its kind does */
+  async open(source: string, options: OpenSourceOptions = {}): Promise<PakratSource> {
+    const onProgress = throttled(options.onProgress);
+    return new PakratSource(await openSource(this.#session, source, { ...options, onProgress }));
+  }
+
+  /** Asks the version services which builds of a product are live. */
+  async versions(product: string, options: WorkOptions = {}): Promise<ProductTable> {
+    return this.#table(product, 'versions', options);
+  }
+
+  /** Asks the version services which hosts and paths carry a product. */
+  async cdns(product: string, options: WorkOptions = {}): Promise<ProductTable> {
+    return this.#table(product, 'cdns', options);
+  }
+
+  async #table(name: string, endpoint: 'versions' | 'cdns', options: WorkOptions): Promise<ProductTable> {
+    const { askVersions } = await import('./app/versions.ts');
+    const { product, seqn, rows } = await askVersions(this.#session, name, endpoint, options);
+    return { product, seqn, rows };
+  }
+
+  /** Brings a build, or the part of it that is chosen, into the store; run again to go on where it stopped. */
+  async sync(build: string, options: SyncOptions = {}): Promise<SyncReport> {
+    const { sync } = await import('./app/sync.ts');
+    return sync(this.#session, build, options);
+  }
+
+  /** What a sync would fetch: nothing but configs, indices and manifests is. */
+  plan(build: string, options: Omit<SyncOptions, 'dryRun'> = {}): Promise<SyncReport> {
+    return this.sync(build, { ...options, dryRun: true });
+  }
+
+  /** What the store holds of the builds that were synced. */
+  async status(product?: string): Promise<StatusReport> {
+    const { readStatus } = await import('./app/status.ts');
+    return readStatus(this.#session, product);
+  }
+
+  /** Checks a source, or the whole store, against its hashes. */
+  async verify(source?: string, options: VerifyOptions = {}): Promise<VerifyResult> {
+    const { verify } = await import('./app/verify.ts');
+    return verify(this.#session, source, options);
+  }
+
+  /** Writes files of a source below a folder. */
+  async extract(source: string, options: ExtractOptions): Promise<ExtractResult> {
+    const { extract } = await import('./app/extract.ts');
+    return extract(this.#session, source, options);
+  }
+
+  /** Compares the files of two sources. */
+  async diff(before: string, after: string, options: DiffOptions = {}): Promise<DiffReport> {
+    const { diff } = await import('./app/diff.ts');
+    return diff(this.#session, before, after, options);
+  }
+
+  /** Describes one object of any known format: a file, an object of the store by its key, or bytes. */
+  async inspect(object: string | Uint8Array, options: InspectOptions = {}): Promise<Inspection> {
+    const { inspect } = await import('./app/inspect.ts');
+    return inspect(this.#session, object, options);
+  }
+
+  /** Shows a source as a read-only file system until the signal is aborted. */
+  async mount(source: string, folder: string, options: MountOptions): Promise<MountReport> {
+    const { mount } = await import('./app/mount.ts');
+    return mount(this.#session, source, folder, options);
+  }
+
+  /** Keys for encrypted files: import them from files, list them, update them from a list on the web. */
+  readonly keys = {
+    import: async (files: readonly string[]): Promise<KeyImport> => {
+      const { importKeys } = await import('./app/import-keys.ts');
+      return importKeys(this.#session, files);
+    },
+    list: async (options: { show?: boolean | undefined } = {}): Promise<ListedKey[]> => {
+      const { listKeys } = await import('./app/list-keys.ts');
+      return listKeys(this.#session, options);
+    },
+    update: async (options: UpdateKeysOptions = {}): Promise<KeyUpdate> => {
+      const { updateKeys } = await import('./app/update-keys.ts');
+      return updateKeys(this.#session, options);
+    },
+  };
+
+  /** Names of files: import a list of them, or update it from the web. */
+  readonly listfile = {
+    import: async (list: string | AsyncIterable<Uint8Array>): Promise<ListfileChange> => {
+      const { importListfile } = await import('./app/import-listfile.ts');
+      return importListfile(this.#session, list);
+    },
+    update: async (options: UpdateListfileOptions = {}): Promise<ListfileUpdate> => {
+      const { updateListfile } = await import('./app/update-listfile.ts');
+      return updateListfile(this.#session, options);
+    },
+  };
+
+  /** Makes a PAK of a folder. */
+  readonly pack = {
+    quake: async (out: string, folder: string, options: { force?: boolean } & WorkOptions = {}): Promise<PackReport> =>
+      (await import('./app/pack.ts')).packQuake(out, folder, options),
+    unreal: async (out: string, folder: string, options: PackUnrealOptions = {}): Promise<PackReport> =>
+      (await import('./app/pack.ts')).packUnreal(out, folder, options),
+    nadeo: async (out: string, folder: string, options: PackNadeoOptions = {}): Promise<PackReport> =>
+      (await import('./app/pack.ts')).packNadeo(out, folder, options),
+  };
+
+  close(): Promise<void> {
+    return this.#session.close();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+}

@@ -1,0 +1,29 @@
+import type { OnProgress } from '../core/progress.ts';
+
+/** Callbacks for work on files whose number and bytes are known when it begins. */
+export interface CountedFiles {
+  /** Called with how many files there are, and their bytes. */
+  onPlan(files: number, bytes: number): void;
+  /** Called with the bytes of each file that is done. */
+  onFile(bytes: number): void;
+}
+
+/** Files done of all, as progress. */
+export function countedFiles(phase: string, onProgress: OnProgress | undefined): CountedFiles {
+  const files = { done: 0, total: 0 };
+  let done = 0;
+  let total = 0;
+  const tell = (): void => onProgress?.({ type: 'bytes', phase, done, total, files: { ...files } });
+  return {
+    onPlan(count, bytes) {
+      total = bytes;
+      files.total = count;
+      tell();
+    },
+    onFile(bytes) {
+      done += bytes;
+      files.done += 1;
+      tell();
+    },
+  };
+}

@@ -1,0 +1,248 @@
+import { spawnSync } from 'node:child_process';
+import * as fs from 'node:fs';
+import { createRequire } from 'node:module';
+import { constants } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { codeOf, messageOf, PakratError } from '../../core/errors.ts';
+import type { Source, SourceEntry } from '../source.ts';
+import { buildTree, type FileTree, findInTree, isTreeFolder, type TreeFolder } from './file-tree.ts';
+import { openRangeReader, type RangeReader } from './range-reader.ts';
+
+/** A mounted source, as `mount --json` prints it when it has ended. */
+export interface MountReport {
+  folder: string;
+  files: number;
+}
+
+/** Where a source is mounted, how long, and who hears of it. */
+export interface MountWork {
+  /** As it was named, and its absolute path. */
+  folder: string;
+  path: string;
+  signal: AbortSignal;
+  onMounted?: ((report: MountReport) => void) | undefined;
+  onNote: (text: string) => void;
+  /** The FUSE library. */
+  fuse: FuseClass;
+}
+
+/** Answers of a file system: 0 or more is success, less an error number of the system. */
+type Answer<Value = never> = (code: number, value?: Value) => void;
+
+interface Stat {
+  mode: number;
+  size: number;
+  mtime: Date;
+  atime: Date;
+  ctime: Date;
+  nlink: number;
+  uid: number;
+  gid: number;
+}
+
+/** What of fuse-native is used. It comes without types, and may not be there at all. */
+interface Fuse {
+  mount(done: (error: Error | null) => void): void;
+  unmount(done: (error: Error | null) => void): void;
+}
+type FuseClass = new (folder: string, operations: object, options: object) => Fuse;
+
+const errorNumbers = { ENOENT: -2, EIO: -5, EBADF: -9, EACCES: -13, EROFS: -30 } as const;
+const folderMode = 0o40555;
+const fileMode = 0o100444;
+const lookEveryMs = 1000;
+
+/** Checks that a source can be mounted at a folder, before it is opened. @throws E_USAGE, E_UNSUPPORTED */
+export async function demandMountable(folder: string): Promise<Pick<MountWork, 'folder' | 'path' | 'fuse'>> {
+  const path = resolve(folder);
+  // The library hands the path to a shell, inside double quotes.
+  if (/["$`\\]/.test(path)) throw new PakratError('E_USAGE', `${path}: such a path cannot be mounted on`);
+  return { folder, path, fuse: await loadFuse() };
+}
+
+/**
+ * Shows a source as a read-only file system until the signal is aborted or somebody unmounts it.
+ * @returns `stuck` when the library still waits for its own way of unmounting, and would keep the process for ever
+ * @throws E_STORE when it cannot be mounted there
+ */
+export async function mountSource(
+  source: Source,
+  { folder, path, signal, onMounted, onNote, fuse: FuseNative }: MountWork,
+): Promise<MountReport & { stuck: boolean }> {
+  const tree = await buildTree(source);
+  const report = { folder, files: tree.files };
+  if (tree.skipped.length > 0) onNote(`${tree.skipped.length} names cannot be shown: ${tree.skipped[0]} …`);
+  makeFolder(path);
+  // "ro" has no option of its own in the library; behind a comma it reaches the system all the same.
+  const fuse = new FuseNative(path, operations(source, tree), { timeout: false, fsname: 'pakrat,ro' });
+  await done((tell) => fuse.mount(tell)).catch((error: unknown) => {
+    throw notMounted(path, error);
+  });
+  onMounted?.(report);
+  const stillMounted = await untilEnd(path, signal);
+  return { ...report, stuck: stillMounted ? await unmount(fuse, path) : true };
+}
+
+async function loadFuse(): Promise<FuseClass> {
+  // A name that is no literal: where the library is not installed its types are not there either.
+  const library = 'fuse-native';
+  try {
+    bringLibfuse(library);
+    return ((await import(library)) as { default: FuseClass }).default;
+  } catch (cause) {
+    throw new PakratError('E_UNSUPPORTED', 'mount needs the library fuse-native, which cannot be loaded here', {
+      hint: `npm install fuse-native@2.2.6 (Linux and macOS); \`pakrat extract\` works without. The system says: ${messageOf(cause).split('\n')[0]}`,
+      cause,
+    });
+  }
+}
+
+/** RTLD_NODELETE, which Node does not name: what is no addon of Node's stays loaded although it is refused as one. */
+const keepLoaded = 0x1000;
+
+/**
+ * The library was linked against the system's libfuse.so.2, which few systems still have, and brings one of its own that nothing
+ * would find. Loaded first, it is taken for the system's.
+ */
+function bringLibfuse(library: string): void {
+  if (process.platform !== 'linux') return;
+  const root = dirname(createRequire(import.meta.url).resolve(`${library}/package.json`));
+  const own = join(root, 'prebuilds', `linux-${process.arch}`, 'libfuse.so');
+  const { RTLD_NOW, RTLD_GLOBAL } = constants.dlopen;
+  try {
+    process.dlopen({ exports: {} }, own, RTLD_NOW | RTLD_GLOBAL | keepLoaded);
+  } catch {
+    // It never registers as an addon. Whether it was of use shows when the library itself is loaded.
+  }
+}
+
+/** Unmounts, with the system's own command where the library's helper is not there. @returns whether the library waits for ever */
+async function unmount(fuse: Fuse, folder: string): Promise<boolean> {
+  try {
+    await done((tell) => fuse.unmount(tell));
+    return false;
+  } catch (error) {
+    const { status } = spawnSync('umount', ['-l', folder], { stdio: 'ignore' });
+    if (status === 0) return true;
+    throw new PakratError('E_STORE', `${folder} cannot be unmounted: ${messageOf(error)}`, {
+      hint: `Run \`fusermount -u ${folder}\` or \`umount ${folder}\`.`,
+      cause: error,
+    });
+  }
+}
+
+function makeFolder(folder: string): void {
+  try {
+    fs.mkdirSync(folder, { recursive: true });
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') throw new PakratError('E_USAGE', `${folder} is a file, a folder is needed`);
+    throw notMounted(folder, error);
+  }
+}
+
+function notMounted(folder: string, error: unknown): PakratError {
+  const missing = process.platform === 'linux' && !fs.existsSync('/dev/fuse');
+  const code = missing || process.platform === 'win32' ? 'E_UNSUPPORTED' : 'E_STORE';
+  const hint =
+    code === 'E_UNSUPPORTED'
+      ? 'There is no FUSE on this system (/dev/fuse); `pakrat extract` works without.'
+      : 'The folder must be yours and not mounted on already (fusermount -u ends an old mount), and you must be allowed to use /dev/fuse.';
+  return new PakratError(code, `${folder} cannot be mounted on: ${messageOf(error)}`, { hint, cause: error });
+}
+
+function done(start: (tell: (error: Error | null) => void) => void): Promise<void> {
+  return new Promise((resolve, reject) => start((error) => (error ? reject(error) : resolve())));
+}
+
+/** Waits for an interruption (true), or until the folder is no longer mounted on (false). */
+function untilEnd(folder: string, signal: AbortSignal): Promise<boolean> {
+  return new Promise((resolve) => {
+    const timer = setInterval(() => {
+      if (!isMounted(folder)) end(false);
+    }, lookEveryMs);
+    const end = (stillMounted: boolean): void => {
+      clearInterval(timer);
+      resolve(stillMounted);
+    };
+    if (signal.aborted) end(true);
+    else signal.addEventListener('abort', () => end(true), { once: true });
+  });
+}
+
+/** Looks into the system's list: to look at the folder itself would wait for this very process. */
+function isMounted(folder: string): boolean {
+  if (!fs.existsSync('/proc/self/mounts')) return true;
+  const escaped = folder.replaceAll(' ', '\\040');
+  return fs.readFileSync('/proc/self/mounts', 'utf8').includes(` ${escaped} `);
+}
+
+/** The file system's operations over a tree. */
+function operations(source: Source, tree: FileTree): object {
+  const readers = new Map<number, RangeReader>();
+  let lastHandle = 0;
+  return {
+    readdir(path: string, answer: Answer<string[]>) {
+      const node = findInTree(tree, path);
+      if (node === undefined || !isTreeFolder(node)) answer(errorNumbers.ENOENT);
+      else answer(0, [...node.folders.keys(), ...node.files.keys()]);
+    },
+    getattr(path: string, answer: Answer<Stat>) {
+      const node = findInTree(tree, path);
+      if (node === undefined) return answer(errorNumbers.ENOENT);
+      statOf(source, node).then((stat) => answer(0, stat), failing(answer));
+    },
+    open(path: string, flags: number, answer: Answer<number>) {
+      const node = findInTree(tree, path);
+      if (node === undefined || isTreeFolder(node)) return answer(errorNumbers.ENOENT);
+      if ((flags & (fs.constants.O_WRONLY | fs.constants.O_RDWR)) !== 0) return answer(errorNumbers.EROFS);
+      lastHandle += 1;
+      readers.set(lastHandle, openRangeReader(source, node));
+      answer(0, lastHandle);
+    },
+    read(_path: string, handle: number, buffer: Buffer, size: number, offset: number, answer: Answer) {
+      const reader = readers.get(handle);
+      if (reader === undefined) return answer(errorNumbers.EBADF);
+      reader.read(offset, size).then((bytes) => {
+        buffer.set(bytes);
+        answer(bytes.length);
+      }, failing(answer));
+    },
+    release(_path: string, handle: number, answer: Answer) {
+      const reader = readers.get(handle);
+      readers.delete(handle);
+      if (reader === undefined) answer(0);
+      else reader.close().then(() => answer(0), failing(answer));
+    },
+  };
+}
+
+/** What a program sees of an error: that it lacks the right to read, or that the data is bad. */
+function failing(answer: Answer): (error: unknown) => void {
+  return (error) => answer(codeOf(error) === 'E_KEY_MISSING' ? errorNumbers.EACCES : errorNumbers.EIO);
+}
+
+const sizes = new WeakMap<SourceEntry, number>();
+const started = new Date();
+
+async function statOf(source: Source, node: TreeFolder | SourceEntry): Promise<Stat> {
+  const isFolder = isTreeFolder(node);
+  const time = (isFolder ? undefined : node.mtime) ?? started;
+  return {
+    ...{
+      mode: isFolder ? folderMode : fileMode,
+      size: isFolder ? 0 : await sizeOf(source, node),
+      nlink: isFolder ? 2 : 1,
+    },
+    ...{ mtime: time, atime: time, ctime: time, uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 },
+  };
+}
+
+/** A size that nothing tells is found by decoding, once. */
+async function sizeOf(source: Source, entry: SourceEntry): Promise<number> {
+  let size = entry.size ?? sizes.get(entry);
+  if (size !== undefined) return size;
+  size = 0;
+  for await (const piece of source.read(entry)) size += piece.length;
+  sizes.set(entry, size);
+  return size;
+}

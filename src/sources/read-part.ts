@@ -1,0 +1,25 @@
+import { PakratError } from '../core/errors.ts';
+import { slicePieces } from '../files/pieces.ts';
+import type { Source, SourceEntry } from './source.ts';
+
+/**
+ * The bytes of a file from `offset` on, `size` of them: from little more than what holds them where the source can, else along the file.
+ * @param size undefined for the rest of the file
+ * @throws E_USAGE for a part that the file does not have, else as the source's `read`
+ */
+export async function* readPart(
+  source: Source,
+  entry: SourceEntry,
+  offset: number,
+  size: number | undefined,
+): AsyncGenerator<Uint8Array> {
+  const end = size === undefined ? (entry.size ?? Number.POSITIVE_INFINITY) : offset + size;
+  if (!(offset >= 0 && end >= offset && end <= (entry.size ?? Number.POSITIVE_INFINITY))) {
+    throw new PakratError('E_USAGE', `${entry.name} has ${entry.size} bytes, not ${size ?? 'any'} from ${offset}`, {
+      data: { name: entry.name },
+    });
+  }
+  if (offset === 0 && end === (entry.size ?? end)) yield* source.read(entry);
+  else if (source.readRange !== undefined) yield* source.readRange(entry, offset, end - offset);
+  else yield* slicePieces(source.read(entry), offset, end - offset);
+}

@@ -1,0 +1,54 @@
+import type { Build } from '../builds/build.ts';
+import { compareBytes } from '../core/bytes.ts';
+import type { RecordTable } from '../core/tables/record-table.ts';
+import type { Fetcher } from '../fetch/fetcher.ts';
+import { selectEntries } from '../fetch/plan/selection.ts';
+import { wantedRow } from '../fetch/plan/wanted.ts';
+import type { Amount } from '../store/ledger/ledger.ts';
+import { planSync } from './plan-sync.ts';
+
+/** The amounts that a sync of the second of two builds would bring. */
+export interface FetchNeed {
+  /** Encoded entries that the first build does not have. */
+  fetch: Amount;
+  /** Encoded entries that the store does not hold. */
+  missing: Amount;
+}
+
+const keySize = 16;
+
+/**
+ * Counts what a sync of a build takes where all of another build is there, and what it takes with the store as it is.
+ * @param after the second build, with what would fetch it
+ * @param globs as for `sync --include`; none for the whole build
+ * @throws as selectEntries
+ */
+export async function fetchNeed(
+  before: Build,
+  { build, fetcher }: { build: Build; fetcher: Fetcher },
+  globs: readonly string[],
+): Promise<FetchNeed> {
+  const { plan, wanted } = await planSync(fetcher, build, { tags: [], include: globs, all: false });
+  // Objects of another CDN path are other objects, even of equal content.
+  const shares = before.identity.cdnPath === build.identity.cdnPath;
+  const had = shares ? await selectEntries(before, { tags: [], include: [], all: false }) : undefined;
+  return { fetch: lacking(wanted, had), missing: plan.missing };
+}
+
+/** Walks two tables side by side, both sorted by ekey. */
+function lacking(wanted: RecordTable, had: RecordTable | undefined): Amount {
+  const amount = { entries: 0, bytes: 0 };
+  let other = 0;
+  for (const row of wanted) {
+    const { ekey, size } = wantedRow(row);
+    let order = 1;
+    for (; had !== undefined && other < had.count; other++) {
+      order = compareBytes(had.at(other).subarray(0, keySize), ekey);
+      if (order >= 0) break;
+    }
+    if (order === 0) continue;
+    amount.entries += 1;
+    amount.bytes += size;
+  }
+  return amount;
+}

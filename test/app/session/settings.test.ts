@@ -1,0 +1,66 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import type { JsonSchema } from '../../../src/app/session/json-schema.ts';
+import { mergeSettings } from '../../../src/app/session/settings.ts';
+
+describe('mergeSettings', () => {
+  test('the defaults are those that the documents promise', () => {
+    expect(mergeSettings()).toMatchObject({
+      region: 'us',
+      locale: 'enUS',
+      regions: ['us', 'eu', 'kr', 'tw', 'sg', 'cn'],
+      sync: { jobs: 8, smallJobs: 32, gapBytes: 64 * 1024, maxRangeBytes: 256 * 1024 * 1024 },
+      network: { connectMs: 5000, idleMs: 15_000, versionServiceMs: 8000, attemptsPerHost: 5 },
+    });
+    expect(mergeSettings()).not.toHaveProperty('$schema');
+  });
+
+  test('a layer changes single settings, lists whole; the last one counts', () => {
+    const file = { name: 'mine.json', settings: { region: 'eu', sync: { jobs: 3 }, regions: ['eu', 'zz'] } };
+    const given = { name: 'given', settings: { sync: { smallJobs: 1 }, network: { idleMs: 7 } } };
+    expect(mergeSettings(file, given)).toMatchObject({
+      region: 'eu',
+      regions: ['eu', 'zz'],
+      sync: { jobs: 3, smallJobs: 1, gapBytes: 65_536 },
+      network: { idleMs: 7, connectMs: 5000 },
+    });
+    expect(mergeSettings(file, { name: 'given', settings: { sync: { jobs: 4 } } }).sync.jobs).toBe(4);
+    expect(mergeSettings().sync.jobs).toBe(8);
+  });
+
+  test.each([
+    [{ sync: { jobs: 0 } }, 'sync.jobs must be a whole number from 1'],
+    [{ sync: { jobs: '8' } }, 'found "8"'],
+    [{ sync: { jobs: 1.5 } }, 'sync.jobs'],
+    [{ sync: { job: 8 } }, 'there is no setting sync.job'],
+    [{ sync: 8 }, 'sync must be an object'],
+    [{ sync: null }, 'sync must be an object'],
+    [{ speed: 1 }, 'there is no setting speed'],
+    [{ region: 'United States' }, 'region must be a text like'],
+    [{ locale: 'en' }, 'locale'],
+    [{ regions: [] }, 'regions must be a list that is not empty'],
+    [{ regions: [1] }, 'regions.0 must be a text'],
+    [{ versionServices: [{ regionUrls: {} }] }, 'versionServices.0.url must be a value'],
+    [{ versionServices: [{ url: 'us.version.battle.net' }] }, 'versionServices.0.url'],
+    [{ versionServices: [{ url: 'http://a', regionUrls: { cn: 3 } }] }, 'versionServices.0.regionUrls.cn'],
+    [{ constructor: 1 }, 'there is no setting constructor'],
+    [[], 'must be an object'],
+  ])('%j is refused, and the message says where', (settings, message) => {
+    const merge = () => mergeSettings({ name: 'mine.json', settings });
+    expect(merge).toThrow(expect.objectContaining({ code: 'E_USAGE', message: expect.stringContaining(message) }));
+    expect(merge).toThrow('mine.json');
+  });
+});
+
+test('every setting has a meaning and bounds in the schema, and a default', () => {
+  const read = (name: string) => JSON.parse(readFileSync(join('config', name), 'utf8')) as Record<string, unknown>;
+  const schema = read('schema.json') as JsonSchema;
+  const defaults = read('default.json');
+  expect(Object.keys(schema.properties ?? {})).toEqual(Object.keys(defaults));
+  for (const group of ['network', 'sync']) {
+    const rules = schema.properties?.[group]?.properties ?? {};
+    expect(Object.keys(rules)).toEqual(Object.keys(defaults[group] as object));
+    for (const rule of Object.values(rules)) expect((rule as { description?: string }).description).toMatch(/\.$/);
+  }
+});

@@ -1,0 +1,100 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { mergeSettings } from '../../../src/app/session/settings.ts';
+import { type AnswerContext, productAnswer } from '../../../src/builds/resolve/product-answer.ts';
+import { HttpClient } from '../../../src/cdn/transport/http.ts';
+import { serviceUrls } from '../../../src/cdn/versions/service-urls.ts';
+import { Ledger } from '../../../src/store/ledger/ledger.ts';
+import { httpServer, type Loopback } from '../../support/loopback.ts';
+
+let folder: string;
+let ledger: Ledger;
+let http: HttpClient;
+let servers: Loopback[];
+let notes: string[];
+let asked: string[];
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'pakrat-answer-'));
+  ledger = new Ledger(join(folder, 'ledger.db'));
+  http = new HttpClient({ connectMs: 2000, idleMs: 2000, connections: 1 });
+  servers = [];
+  notes = [];
+  asked = [];
+});
+afterEach(async () => {
+  await http.close();
+  await Promise.all(servers.map((server) => server.close()));
+  ledger.close();
+  rmSync(folder, { recursive: true });
+});
+
+/** A version service that says what `state.seqn` is at the moment; 0 breaks it. */
+async function service(name: string, state: { seqn: number }): Promise<string> {
+  const server = await httpServer((_, response) => {
+    asked.push(name);
+    if (state.seqn === 0) response.writeHead(500).end();
+    else response.end(`Region!STRING:0|BuildId!DEC:4\n## seqn = ${state.seqn}\nus|${state.seqn}\n`);
+  });
+  servers.push(server);
+  return `http://${server.host}`;
+}
+
+function context(patchUrls: string[], offline = false): AnswerContext {
+  const { versionServices, network } = mergeSettings();
+  return {
+    ledger,
+    http: offline ? undefined : http,
+    services: serviceUrls(versionServices, 'us', patchUrls),
+    region: 'us',
+    timeoutMs: network.versionServiceMs,
+    note: (text) => notes.push(text),
+  };
+}
+
+test('an answer is kept with its seqn and given again offline', async () => {
+  const url = await service('a', { seqn: 7 });
+  await expect(productAnswer(context([url], true), 'wow', 'versions')).rejects.toMatchObject({ code: 'E_OFFLINE' });
+  const live = await productAnswer(context([url]), 'wow', 'versions');
+  expect(live).toMatchObject({ seqn: 7, time: undefined });
+  const kept = await productAnswer(context([], true), 'wow', 'versions');
+  expect(kept).toMatchObject({ seqn: 7, service: live.service, bpsv: { rows: [{ Region: 'us', BuildId: '7' }] } });
+  expect(kept.time).toBeGreaterThan(Date.now() - 60_000);
+  expect(asked).toEqual(['a']);
+});
+
+test('the service that answered is remembered and asked first', async () => {
+  const a = { seqn: 0 };
+  const urls = [await service('a', a), await service('b', { seqn: 3 })];
+  await productAnswer(context(urls), 'wow', 'versions');
+  a.seqn = 3;
+  await productAnswer(context(urls), 'wow_beta', 'cdns');
+  expect(asked).toEqual(['a', 'b', 'b']);
+});
+
+test('a stale edge is passed over while another has the newer answer; else it is taken, with a word', async () => {
+  const a = { seqn: 10 };
+  const b = { seqn: 10 };
+  const urls = [await service('a', a), await service('b', b)];
+  await productAnswer(context(urls), 'wow', 'versions');
+  a.seqn = 9;
+  b.seqn = 11;
+  expect(await productAnswer(context(urls), 'wow', 'versions')).toMatchObject({ seqn: 11 });
+  expect(notes).toEqual([]);
+  b.seqn = 0;
+  expect(await productAnswer(context(urls), 'wow', 'versions')).toMatchObject({ seqn: 9 });
+  expect(notes).toEqual([expect.stringMatching(/seqn 9, older than 11/)]);
+  expect(await productAnswer(context(urls, true), 'wow', 'versions')).toMatchObject({ seqn: 11 });
+});
+
+test('a ledger that can only be read still lets the service be asked', async () => {
+  const url = await service('a', { seqn: 4 });
+  const readOnly = new Ledger(join(folder, 'ledger.db'), { readOnly: true });
+  try {
+    expect(await productAnswer({ ...context([url]), ledger: readOnly }, 'wow', 'versions')).toMatchObject({ seqn: 4 });
+  } finally {
+    readOnly.close();
+  }
+});
