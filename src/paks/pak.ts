@@ -44,9 +44,18 @@ export interface PakEntry {
   readonly hidden?: HiddenKind | undefined;
   /** Which PAK or folder of a search path it comes from. */
   readonly origin?: string | undefined;
+  /** True when the content has a part in how what follows is decrypted: then only `Pak.status` tells whether it came out right. */
+  readonly mayHaveFeedback?: boolean | undefined;
   /** What a reader should know (shadowed by an earlier duplicate, unreadable and why …). */
   readonly note?: string | undefined;
 }
+
+/**
+ * How sure the bytes of an entry are: `exact` when no feedback has a part in them (or none that was missed could),
+ * `exact by checksum` when it has and a checksum in the PAK says that it was followed right, `feedback unverified`
+ * when nothing says so.
+ */
+export type EntryStatus = 'exact' | 'exact by checksum' | 'feedback unverified';
 
 /** Result of checking one entry: undefined when right, else what is wrong. */
 export type PakProblem = { code: string; message: string };
@@ -57,7 +66,10 @@ export interface LockedPart {
   error: PakratError;
 }
 
-/** An open PAK. Every read is a range read; opening reads the directory only. */
+/**
+ * An open PAK. Every read is a range read; opening reads the directory only.
+ * Not every family can do everything: a method that may be absent is asked for with `pak.readRaw !== undefined`.
+ */
 export interface Pak {
   readonly family: string;
   readonly version: string;
@@ -80,11 +92,21 @@ export interface Pak {
    * from its start. Throws as `read`, and E_FORMAT_RANGE when the entry does not have that part.
    */
   readRange?(entry: PakEntry, offset: number, size: number): AsyncIterable<Uint8Array>;
+  /** The bytes of an entry as they are stored, encrypted and compressed; needs no key. Absent where they cannot be had. */
+  readRaw?(entry: PakEntry): AsyncIterable<Uint8Array>;
   /**
    * Size of the parts in which an entry can be read side by side, each part carrying a proof of its own that it is right.
    * Undefined (or absent) where only the whole proves itself.
    */
   partSize?(entry: PakEntry): number | undefined;
+  /** How sure the content of an entry is; reads all of it. Absent where reading itself tells. Throws as `read`. */
+  status?(entry: PakEntry): Promise<EntryStatus>;
+  /**
+   * Looks in the PAK itself for the real names of entries that are stored under a hash; `entries` have them afterwards.
+   * Absent where no name is stored so. Throws as `entries`.
+   * @returns how many are new
+   */
+  resolveNames?(): Promise<number>;
   /** Checks one entry as far as the format allows, without keys where hashes are over stored bytes. */
   verify(entry: PakEntry): Promise<PakProblem | undefined>;
   /** Checks what belongs to no entry (index hash, header hash). */

@@ -26,7 +26,8 @@ export interface SourceEntry {
 export type Listing<Row> = AsyncIterable<Row> | Iterable<Row>;
 
 /**
- * Anything with named files in it. Every reading command is written against this, once.
+ * Anything with named files in it. Every reading command is written against this, once. Not every kind can do everything: a
+ * method that may be absent is asked for with `source.readRange !== undefined`.
  * `Entry` is the source's own row; only the source that listed it may be given it. Needs `close`.
  */
 export interface Source<Entry extends SourceEntry = SourceEntry> {

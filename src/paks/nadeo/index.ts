@@ -14,7 +14,6 @@ export type { MetadataEntry } from './directory/metadata.ts';
 export { decodeNameList } from './directory/names.ts';
 export type { KnownMix } from './entries/entry-reader.ts';
 export { knownDictionarySha256 } from './entries/lz4-blocks.ts';
-export type { EntryStatus } from './gbx/gbx-entry.ts';
 export { decodeKeyFile, type NamedKey, packlistKeys } from './keys/keys.ts';
 export { decodePacklist, encodePacklist, type Packlist, type PacklistEntry, productCrc } from './keys/packlist.ts';
 export type { NadeoOptions, NadeoPak } from './nadeo-pak.ts';

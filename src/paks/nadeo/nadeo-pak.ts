@@ -4,7 +4,7 @@ import { isPakratError, PakratError } from '../../core/errors.ts';
 import type { Hasher } from '../../core/hash.ts';
 import { md5Hasher } from '../../core/hash.ts';
 import { nameDecoder } from '../names.ts';
-import type { Pak, PakEntry, PakOptions, PakProblem } from '../pak.ts';
+import type { EntryStatus, Pak, PakEntry, PakOptions, PakProblem } from '../pak.ts';
 import type { FileRecord } from './directory/directory.ts';
 import { EntryList, type NadeoEntry } from './directory/entry-list.ts';
 import { type MetadataEntry, readMetadata } from './directory/metadata.ts';
@@ -26,7 +26,6 @@ import {
 } from './entries/entry-reader.ts';
 import { PlainRegion } from './entries/plain-region.ts';
 import { sha256Hasher } from './entries/sha256.ts';
-import type { EntryStatus } from './gbx/gbx-entry.ts';
 import { nodeClasses } from './gbx/node-classes.ts';
 import { type ChecksumKind, checksumKind, isCounted, slotMatches } from './header/checksums.ts';
 import type { PrivateHeader } from './header/header-v3.ts';
@@ -58,18 +57,14 @@ export interface NadeoPak extends Pak {
   readonly locked: PakratError | undefined;
   readonly header: OpenedHeader;
   find(name: string): NadeoEntry | undefined;
-  /** The bytes as stored: IV, content, padding. Needs no key. */
+  /** IV, content and padding. */
   readRaw(entry: PakEntry): AsyncIterable<Uint8Array>;
   /** A file whose mixes into the feedback are known from elsewhere. */
   readWithMixes(entry: PakEntry, mixes: readonly KnownMix[]): AsyncIterable<Uint8Array>;
-  /** How sure the bytes of a file are; reads it. Throws as `read`. */
   status(entry: PakEntry): Promise<EntryStatus>;
   /** The dataless GBX headers at the end of the pack. Throws E_KEY_MISSING, E_FORMAT... */
   metadata(): Promise<MetadataEntry[]>;
-  /**
-   * Looks for real names of hashed files in the pack's own GBX files and scripts; `entries` have them afterwards.
-   * @returns how many are new
-   */
+  /** Looks in GBX files and scripts. */
   resolveNames(): Promise<number>;
 }
 

@@ -64,9 +64,7 @@ export async function openLocal({ path, kind, options }: LocalPlace): Promise<Pa
 export async function openLocalSource(source: ByteSource, options: LocalOptions): Promise<Pak> {
   try {
     const pak = await openPak(source, options);
-    if (options.resolveNames === true && 'resolveNames' in pak) {
-      await (pak as { resolveNames(): Promise<number> }).resolveNames();
-    }
+    if (options.resolveNames === true) await pak.resolveNames?.();
     return pak;
   } catch (error) {
     await source.close();

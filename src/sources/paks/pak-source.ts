@@ -28,20 +28,14 @@ export interface PakSourceOptions {
   pool?: PakPool | undefined;
 }
 
-/** A PAK that can also give bytes as they are stored. */
-interface RawPak extends Pak {
-  readRaw(entry: PakEntry): AsyncIterable<Uint8Array>;
-}
-
-/** True for a PAK whose stored bytes can be had. */
-export function canReadRaw(pak: Pak): pak is RawPak {
-  return 'readRaw' in pak;
-}
-
 /** Makes a source of an open PAK. */
 export function pakSource(pak: Pak, label: string, { place, pool }: PakSourceOptions = {}): PakSource {
   const source: PakSource = {
-    ...{ kind: 'pak', label, pak, place, pool },
+    kind: 'pak',
+    label,
+    pak,
+    place,
+    pool,
     *list(matches) {
       for (const row of pak.entries) if (matches(row.name)) yield new Row(row);
     },
@@ -60,8 +54,10 @@ export function pakSource(pak: Pak, label: string, { place, pool }: PakSourceOpt
     close: () => pak.close(),
   };
   // Without it a part would cost all that lies in front of it, each time: callers then go along the file themselves.
-  if (pak.readRange !== undefined) source.readRange = ({ row }, offset, size) => pak.readRange!(row, offset, size);
-  if (canReadRaw(pak)) source.readRaw = ({ row }) => pak.readRaw(row);
+  const readRange = pak.readRange?.bind(pak);
+  if (readRange !== undefined) source.readRange = ({ row }, offset, size) => readRange(row, offset, size);
+  const readRaw = pak.readRaw?.bind(pak);
+  if (readRaw !== undefined) source.readRaw = ({ row }) => readRaw(row);
   return source;
 }
 

@@ -1,8 +1,8 @@
 import { codeOf, isPakratError, PakratError } from '../../core/errors.ts';
 import { storeError } from '../../files/durable.ts';
 import { OutputFolder, writeOutput, writePart } from '../../files/output/output-folder.ts';
+import { slicePieces } from '../../files/pieces.ts';
 import type { Pak, PakEntry } from '../../paks/pak.ts';
-import { canReadRaw } from './pak-source.ts';
 
 /** What is done with many entries of a PAK. Plain data, for it travels to threads. */
 export type PakJob = { kind: 'extract'; to: string; raw: boolean } | { kind: 'verify' };
@@ -63,7 +63,7 @@ function extractor(pak: Pak, { to, raw }: { to: string; raw: boolean }, checkpoi
   const folder = new OutputFolder(to);
   return async (entry, { path, size, part }) => {
     if (part !== undefined) {
-      const pieces = pak.readRange!(entry, part.offset, size);
+      const pieces = pak.readRange?.(entry, part.offset, size) ?? slicePieces(pak.read(entry), part.offset, size);
       return { bytes: await writePart(part.file, part.offset, watched(pieces, checkpoint)) };
     }
     const pieces = raw ? readRaw(pak, entry) : pak.read(entry);
@@ -72,7 +72,7 @@ function extractor(pak: Pak, { to, raw }: { to: string; raw: boolean }, checkpoi
 }
 
 function readRaw(pak: Pak, entry: PakEntry): AsyncIterable<Uint8Array> {
-  if (canReadRaw(pak)) return pak.readRaw(entry);
+  if (pak.readRaw !== undefined) return pak.readRaw(entry);
   throw new PakratError('E_UNSUPPORTED', `entries of ${pak.family} PAKs cannot be taken out raw`);
 }
 
@@ -85,6 +85,5 @@ async function* watched(pieces: AsyncIterable<Uint8Array>, checkpoint: () => voi
 
 /** Where decryption depends on what was decrypted, only some files carry a proof that it went right. */
 async function isUnsure(pak: Pak, entry: PakEntry): Promise<boolean> {
-  if (!('mayHaveFeedback' in entry) || entry.mayHaveFeedback !== true || !('status' in pak)) return false;
-  return (await (pak as { status(entry: PakEntry): Promise<string> }).status(entry)) === 'feedback unverified';
+  return entry.mayHaveFeedback === true && (await pak.status?.(entry)) === 'feedback unverified';
 }

@@ -37,6 +37,8 @@ interface Fixture {
   path: string[];
   options: LocalOptions;
   files: Truth[];
+  /** What the source can do beside reading whole files. */
+  can: { raw: boolean; ranges: boolean };
 }
 
 function expected(folder: string): Record<string, Record<string, unknown>> {
@@ -48,6 +50,7 @@ function fixtures(): Fixture[] {
     path: ['pak', 'quake', file],
     options: {},
     files: files as Truth[],
+    can: { raw: false, ranges: true },
   }));
   const key = (
     JSON.parse(readFileSync(conformancePath('pak', 'unreal', 'repak', 'crypto.json'), 'utf8')) as {
@@ -64,6 +67,7 @@ function fixtures(): Fixture[] {
         size: truth.usize,
         sha256: truth.sha256,
       })),
+      can: { raw: false, ranges: true },
     }));
   const { 'Synth.pak': synth } = expected('nadeo');
   const nadeo = {
@@ -73,6 +77,7 @@ function fixtures(): Fixture[] {
     files: Object.entries(synth!.files as Record<string, Truth>)
       .filter(([name]) => !name.endsWith('Multi.bin') && !name.startsWith('__'))
       .map(([name, truth]) => ({ name: name.replaceAll('\\', '/'), size: truth.size, sha256: truth.sha256 })),
+    can: { raw: true, ranges: false },
   };
   return [...quake, ...unreal, nadeo];
 }
@@ -80,7 +85,7 @@ function fixtures(): Fixture[] {
 describeConformance('every family, as a source', () => {
   const all = fixtures().map((fixture) => [fixture.path.slice(1).join('/'), fixture] as const);
 
-  test.each(all)('%s lists, finds and reads what is in it', async (_, { path, options, files }) => {
+  test.each(all)('%s lists, finds and reads what is in it', async (_, { path, options, files, can }) => {
     const source = await openSource(conformancePath(...path), options);
     expect(await names(source)).toEqual(expect.arrayContaining(files.map(({ name }) => name)));
     for (const { name, size, sha256: content } of files) {
@@ -90,6 +95,7 @@ describeConformance('every family, as a source', () => {
     }
     expect(await source.info()).toMatchObject({ kind: 'pak', family: path[1], entries: expect.any(Number) });
     await expect(source.get('there/is/none')).rejects.toMatchObject({ code: 'E_NOT_FOUND' });
+    expect({ raw: source.readRaw !== undefined, ranges: source.readRange !== undefined }).toEqual(can);
     await source.close();
   });
 

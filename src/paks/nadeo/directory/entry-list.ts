@@ -14,7 +14,6 @@ export interface NadeoEntry extends PakEntry {
   readonly classId: number;
   /** The flags as stored, in hex. */
   readonly flags: string;
-  /** Whether the content may count for the decryption of what follows; then only reading tells its status. */
   readonly mayHaveFeedback: boolean;
 }
 

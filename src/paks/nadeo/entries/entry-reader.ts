@@ -3,10 +3,10 @@ import { inflatePieces } from '../../../codecs/compression/inflate.ts';
 import type { ByteSource } from '../../../core/byte-source.ts';
 import { isAllZero } from '../../../core/bytes.ts';
 import { formatError, PakratError } from '../../../core/errors.ts';
+import type { EntryStatus } from '../../pak.ts';
 import { type FileRecord, fileFlag } from '../directory/directory.ts';
 import {
   type EntryMethod,
-  type EntryStatus,
   type FollowedEntry,
   followEntry,
   type PlaceFinder,

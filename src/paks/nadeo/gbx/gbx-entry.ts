@@ -8,6 +8,7 @@ import type { ByteSource } from '../../../core/byte-source.ts';
 import { equalBytes } from '../../../core/bytes.ts';
 import { formatError, isPakratError, PakratError } from '../../../core/errors.ts';
 import { md5 } from '../../../core/hash.ts';
+import type { EntryStatus } from '../../pak.ts';
 import { pageSize } from '../entries/cipher-stream.ts';
 import { Lz4Blocks } from '../entries/lz4-blocks.ts';
 import { PlainRegion, type RegionPlace } from '../entries/plain-region.ts';
@@ -16,13 +17,6 @@ import type { FeedbackPlace } from './gbx-feedback.ts';
 
 /** How a file is stored. */
 export type EntryMethod = 'none' | 'zlib' | 'lz4';
-
-/**
- * How sure the bytes of a file are: `exact` when no feedback has a part in them (or none that was missed could),
- * `exact by checksum` when it has and a checksum in the pack says that it was followed right, `feedback unverified`
- * when nothing says so.
- */
-export type EntryStatus = 'exact' | 'exact by checksum' | 'feedback unverified';
 
 /** Finds places of feedback in a file from the bytes decoded so far. */
 export interface PlaceFinder {
