@@ -156,13 +156,13 @@ async function keysOfFile(path: string): Promise<GivenKey[]> {
 }
 
 async function namedKeysOfText(text: string, path: string): Promise<GivenKey[]> {
-  const { decodeKeyFile } = await import('../paks/nadeo/index.ts');
+  const { decodeKeyFile } = await import('../paks/nadeo/open.ts');
   return withPath(path, () => decodeKeyFile(text));
 }
 
 /** The keys of a packlist.dat. @throws E_FORMAT… that names the file */
 export async function packlistKeysOf(bytes: Uint8Array, path: string): Promise<GivenKey[]> {
-  const { decodePacklist, packlistKeys } = await import('../paks/nadeo/index.ts');
+  const { decodePacklist, packlistKeys } = await import('../paks/nadeo/open.ts');
   return withPath(path, () => packlistKeys(decodePacklist(bytes)));
 }
 
@@ -180,7 +180,7 @@ async function keysBeside(path: string): Promise<GivenKey[]> {
 }
 
 async function readNames(path: string): Promise<string[]> {
-  const { decodeNameList } = await import('../paks/nadeo/index.ts');
+  const { decodeNameList } = await import('../paks/nadeo/open.ts');
   return withPath(path, () => [...decodeNameList(new TextDecoder().decode(readBytes(path)))]);
 }
 

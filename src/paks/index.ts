@@ -14,7 +14,7 @@ export const pakFamilies: readonly PakFamily[] = [
   {
     name: 'nadeo',
     probe: startsWith('NadeoPak'),
-    open: async (...given) => (await import('./nadeo/index.ts')).nadeo.open(...given),
+    open: async (...given) => (await import('./nadeo/open.ts')).nadeo.open(...given),
   },
   {
     name: 'unreal',
@@ -24,7 +24,7 @@ export const pakFamilies: readonly PakFamily[] = [
   {
     name: 'quake',
     probe: startsWith('PACK', 'SPAK'),
-    open: async (...given) => (await import('./quake/index.ts')).openQuakePak(...given),
+    open: async (...given) => (await import('./quake/quake-pak.ts')).openQuakePak(...given),
   },
 ];
 

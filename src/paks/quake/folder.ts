@@ -20,7 +20,7 @@ import { openLooseFiles, sortedEntries } from '../loose-files.ts';
 import { foldName } from '../names.ts';
 import type { Pak, PakEntry, PakOptions } from '../pak.ts';
 import { type Layer, stackLayers } from '../search-path.ts';
-import { openQuakePak } from './index.ts';
+import { openQuakePak } from './quake-pak.ts';
 import { registeredProof } from './releases.ts';
 
 /** Whose rules apply. */

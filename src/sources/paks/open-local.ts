@@ -3,7 +3,7 @@ import type { ByteSource } from '../../core/byte-source.ts';
 import { isPakratError, PakratError } from '../../core/errors.ts';
 import { fileSource } from '../../files/file-source.ts';
 import { findPakFamily, openPak } from '../../paks/index.ts';
-import type { NamedKey } from '../../paks/nadeo/index.ts';
+import type { NamedKey } from '../../paks/nadeo/open.ts';
 import type { Pak, PakOptions } from '../../paks/pak.ts';
 import type { QuakeEngine } from '../../paks/quake/folder.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { bytesSource } from '../../../src/core/byte-source.ts';
 import { isPakratError } from '../../../src/core/errors.ts';
-import { nadeo } from '../../../src/paks/nadeo/index.ts';
+import { nadeo } from '../../../src/paks/nadeo/open.ts';
 import { randomSource } from '../../support/hostile.ts';
 import { baseKey, gbxFile, noise, packBytes, packFile, packWithMixes } from './synthetic.ts';
 

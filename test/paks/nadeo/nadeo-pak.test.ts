@@ -2,13 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { bytesSource } from '../../../src/core/byte-source.ts';
 import { fromHex, toHex } from '../../../src/core/bytes.ts';
 import { md5, sha256 } from '../../../src/core/hash.ts';
-import {
-  decodePacklist,
-  type NadeoOptions,
-  type NadeoPak,
-  nadeo,
-  packlistKeys,
-} from '../../../src/paks/nadeo/index.ts';
+import { decodePacklist, type NadeoOptions, type NadeoPak, nadeo, packlistKeys } from '../../../src/paks/nadeo/open.ts';
 import { conformanceBytes, describeConformance } from '../../support/conformance.ts';
 import { baseKey, collect, countingSource, packBytes, packFile } from './synthetic.ts';
 

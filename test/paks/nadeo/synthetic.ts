@@ -13,8 +13,8 @@ import {
   encodePrivateHeaderV6,
   encodePublicHeader,
 } from '../../../src/paks/nadeo/header/header-v6.ts';
-import { type NadeoPackFile, type NadeoWriteOptions, writeNadeoPak } from '../../../src/paks/nadeo/index.ts';
 import { keyFromBase } from '../../../src/paks/nadeo/keys/keys.ts';
+import { type NadeoPackFile, type NadeoWriteOptions, writeNadeoPak } from '../../../src/paks/nadeo/open.ts';
 
 /** The base key that all packs of these tests have. */
 export const baseKey = fromHex('00112233445566778899aabbccddeeff');

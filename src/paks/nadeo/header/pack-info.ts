@@ -1,6 +1,6 @@
 import type { ByteSource } from '../../../core/byte-source.ts';
 import { PakratError } from '../../../core/errors.ts';
-import { nadeo } from '../index.ts';
+import { nadeo } from '../open.ts';
 import type { PackInfo } from '../write/write.ts';
 import { type IncludedPack, noAuthor, type PublicHeader } from './header-v6.ts';
 

@@ -4,8 +4,8 @@ import { deflateBlock } from '../../../codecs/compression/deflate-block.ts';
 import { deflateExact } from '../../../codecs/compression/deflate-exact.ts';
 import { equalBytes } from '../../../core/bytes.ts';
 import { pieceSize } from '../../../files/pieces.ts';
-import { mapAhead } from '../../ahead.ts';
 import { changedWhilePacking, contentOf, type PackFile } from '../../packing.ts';
+import { mapAhead } from './map-concurrently.ts';
 import type { PackPlan } from './pack-plan.ts';
 
 /** Stored bytes are kept up to this size; larger files are made a second time when they are written. */

@@ -2,7 +2,6 @@ import { aesEcbEncrypt, alignToBlock } from '../../../codecs/ciphers/aes.ts';
 import { concatBytes } from '../../../core/bytes.ts';
 import { sha1 } from '../../../core/hash.ts';
 import { ByteWriter } from '../../../core/writer.ts';
-import { mapAhead } from '../../ahead.ts';
 import { foldName } from '../../names.ts';
 import { type PackFile, type PackResult, type PackSink, PositionedSink, sortForPacking } from '../../packing.ts';
 import {
@@ -19,6 +18,7 @@ import { writeFString } from '../index/fstring.ts';
 import type { IndexRow } from '../index/index-rows.ts';
 import { encodeLegacyIndex } from '../index/legacy-index.ts';
 import { writePathHashIndex } from '../index/path-hash.ts';
+import { mapAhead } from './map-concurrently.ts';
 import { type PackPlan, planPack, type UnrealPackOptions } from './pack-plan.ts';
 import { padded, type StoredForm, storedForm } from './stored-form.ts';
 

@@ -10,8 +10,8 @@ import {
   encodePrivateHeaderV6,
   encodePublicHeader,
 } from '../../../../src/paks/nadeo/header/header-v6.ts';
-import { nadeo } from '../../../../src/paks/nadeo/index.ts';
 import { headerKey, keyFromBase } from '../../../../src/paks/nadeo/keys/keys.ts';
+import { nadeo } from '../../../../src/paks/nadeo/open.ts';
 import { expectHostileSafe } from '../../../support/hostile.ts';
 import { baseKey, gbxFile, lz4Stream, noise, packBytes, packFile } from '../synthetic.ts';
 

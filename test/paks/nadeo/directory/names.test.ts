@@ -6,7 +6,7 @@ import {
   pathTails,
   scriptReferences,
 } from '../../../../src/paks/nadeo/directory/names.ts';
-import { decodeNameList } from '../../../../src/paks/nadeo/index.ts';
+import { decodeNameList } from '../../../../src/paks/nadeo/open.ts';
 import { conformanceBytes, describeConformance } from '../../../support/conformance.ts';
 
 describeConformance('hashed names', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { bytesSource } from '../../../../src/core/byte-source.ts';
-import { nadeo } from '../../../../src/paks/nadeo/index.ts';
+import { nadeo } from '../../../../src/paks/nadeo/open.ts';
 import { baseKey, gbxFile, noise, packBytes, packFile } from '../synthetic.ts';
 
 describe('real names found in the pack itself', () => {

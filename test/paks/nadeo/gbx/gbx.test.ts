@@ -9,7 +9,7 @@ import type { EntryMethod } from '../../../../src/paks/nadeo/gbx/gbx-entry.ts';
 import { GbxScanner, mixOfId } from '../../../../src/paks/nadeo/gbx/gbx-feedback.ts';
 import { decodeGbxHeader } from '../../../../src/paks/nadeo/gbx/gbx-header.ts';
 import { nodeClasses } from '../../../../src/paks/nadeo/gbx/node-classes.ts';
-import { nadeo } from '../../../../src/paks/nadeo/index.ts';
+import { nadeo } from '../../../../src/paks/nadeo/open.ts';
 import { conformanceBytes, describeConformance } from '../../../support/conformance.ts';
 import { expectHostileSafe } from '../../../support/hostile.ts';
 import { baseKey, collect, digestOf, gbxFile, type MixedPack, noise, packWithMixes } from '../synthetic.ts';

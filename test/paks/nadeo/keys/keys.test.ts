@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
 import { fromHex, toHex } from '../../../../src/core/bytes.ts';
-import { decodeKeyFile } from '../../../../src/paks/nadeo/index.ts';
 import {
   headerKey,
   keyCandidates,
@@ -8,6 +7,7 @@ import {
   keyFromMasterServer,
   withoutPackEnding,
 } from '../../../../src/paks/nadeo/keys/keys.ts';
+import { decodeKeyFile } from '../../../../src/paks/nadeo/open.ts';
 
 describe('pack keys', () => {
   test('from a base key: two independent lists agree on this one', () => {

@@ -1,13 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
 import { fromHex, toHex } from '../../../../src/core/bytes.ts';
+import { keyFromBase } from '../../../../src/paks/nadeo/keys/keys.ts';
 import {
   decodePacklist,
   encodePacklist,
   type Packlist,
   packlistKeys,
   productCrc,
-} from '../../../../src/paks/nadeo/index.ts';
-import { keyFromBase } from '../../../../src/paks/nadeo/keys/keys.ts';
+} from '../../../../src/paks/nadeo/open.ts';
 import { conformanceBytes, describeConformance } from '../../../support/conformance.ts';
 import { expectHostileSafe } from '../../../support/hostile.ts';
 

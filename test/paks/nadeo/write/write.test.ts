@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { bytesSource } from '../../../../src/core/byte-source.ts';
 import { fromHex, toHex } from '../../../../src/core/bytes.ts';
 import { md5, sha256 } from '../../../../src/core/hash.ts';
-import { type NadeoPackFile, nadeo, writeNadeoPak } from '../../../../src/paks/nadeo/index.ts';
+import { type NadeoPackFile, nadeo, writeNadeoPak } from '../../../../src/paks/nadeo/open.ts';
 import { conformanceBytes, describeConformance } from '../../../support/conformance.ts';
 import { baseKey, collect, digestOf, gbxFile, noise, packBytes, packFile } from '../synthetic.ts';
 

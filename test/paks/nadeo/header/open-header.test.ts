@@ -13,8 +13,8 @@ import {
   encodePublicHeader,
   type PublicHeader,
 } from '../../../../src/paks/nadeo/header/header-v6.ts';
-import { nadeo } from '../../../../src/paks/nadeo/index.ts';
 import { headerKey, keyFromBase, keyFromMasterServer } from '../../../../src/paks/nadeo/keys/keys.ts';
+import { nadeo } from '../../../../src/paks/nadeo/open.ts';
 import { expectHostileSafe } from '../../../support/hostile.ts';
 import { baseKey, collect, packBytes, packFile } from '../synthetic.ts';
 

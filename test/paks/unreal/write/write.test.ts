@@ -1,16 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
-import { bytesSource } from '../../../src/core/byte-source.ts';
-import { openPak, openPakFile } from '../../../src/paks/index.ts';
-import type { PackFile } from '../../../src/paks/packing.ts';
-import { emptyRecord } from '../../../src/paks/unreal/entries/entry-record.ts';
-import { isEncodable } from '../../../src/paks/unreal/index/encoded-entry.ts';
-import type { UnrealPackOptions } from '../../../src/paks/unreal/write/pack-plan.ts';
-import { writeUnrealPak } from '../../../src/paks/unreal/write/write.ts';
-import { conformancePath, describeConformance } from '../../support/conformance.ts';
-import { randomSource } from '../../support/hostile.ts';
-import { fixtureKeys } from '../../support/pak-fixtures.ts';
-import { gather, memorySink, packed, packFile } from '../../support/pak-sources.ts';
+import { bytesSource } from '../../../../src/core/byte-source.ts';
+import { openPak, openPakFile } from '../../../../src/paks/index.ts';
+import type { PackFile } from '../../../../src/paks/packing.ts';
+import { emptyRecord } from '../../../../src/paks/unreal/entries/entry-record.ts';
+import { isEncodable } from '../../../../src/paks/unreal/index/encoded-entry.ts';
+import type { UnrealPackOptions } from '../../../../src/paks/unreal/write/pack-plan.ts';
+import { writeUnrealPak } from '../../../../src/paks/unreal/write/write.ts';
+import { conformancePath, describeConformance } from '../../../support/conformance.ts';
+import { randomSource } from '../../../support/hostile.ts';
+import { fixtureKeys } from '../../../support/pak-fixtures.ts';
+import { gather, memorySink, packed, packFile } from '../../../support/pak-sources.ts';
 
 const key = new Uint8Array(32).map((_, i) => 255 - i);
 const pack = (files: readonly PackFile[], options: UnrealPackOptions): Promise<Uint8Array> =>
