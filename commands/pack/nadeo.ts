@@ -28,7 +28,7 @@ export default class PackNadeo extends PackCommand {
   async run(): Promise<PackReport> {
     const { args, flags } = await this.parse(PackNadeo);
     this.globals(flags);
-    const { writeNadeoPak } = await import('../../src/paks/nadeo/open.ts');
+    const { writeNadeoPak } = await import('../../src/paks/nadeo/write/write.ts');
     const { packKey } = await import('../../src/cli/pack.ts');
     const version = flags.version ?? 3;
     const options = {

@@ -76,14 +76,9 @@ async function plainFolder(text: string, pak: PakFlags): Promise<string | undefi
   if (!isLocal || statSync(text, { throwIfNoEntry: false })?.isDirectory() !== true) {
     return undefined;
   }
-  const { findLocal } = await import('../sources/paks/open-local.ts');
-  try {
-    await findLocal(text, await localOptions(pak, text));
-    return undefined;
-  } catch (error) {
-    // Other refusals come again, with their reasons, when it is opened.
-    return codeOf(error) === 'E_FORMAT_MAGIC' ? text : undefined;
-  }
+  const { findPakFolders } = await import('../paks/index.ts');
+  const folders = await findPakFolders(text, await localOptions(pak, text));
+  return folders === undefined ? text : undefined;
 }
 
 async function compare(

@@ -2,7 +2,7 @@ import * as fs from 'node:fs';
 import { basename } from 'node:path';
 import * as Flags from '@oclif/core/flags';
 import { PakratError } from '../core/errors.ts';
-import type { PackInfo } from '../paks/nadeo/open.ts';
+import type { PackInfo } from '../paks/nadeo/write/write.ts';
 
 const helpGroup = 'HEADER';
 const text = (summary: string, helpValue = 'TEXT') => Flags.string({ summary, helpGroup, helpValue });

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { fromHex, toHex } from '../core/bytes.ts';
-import type { NamedKey } from '../paks/nadeo/open.ts';
+import type { NamedKey } from '../paks/nadeo/keys/keys.ts';
 import { storeLayout } from '../store/layout.ts';
 import { type KeyRow, Ledger } from '../store/ledger/ledger.ts';
 

@@ -3,8 +3,8 @@ import { basename, dirname, join } from 'node:path';
 import * as Flags from '@oclif/core/flags';
 import { fromHex } from '../core/bytes.ts';
 import { isPakratError, messageOf, PakratError } from '../core/errors.ts';
-import type { QuakeEngine } from '../paks/quake/folder.ts';
-import type { LocalOptions } from '../sources/paks/open-local.ts';
+import type { PakOptions } from '../paks/index.ts';
+import type { QuakeEngine } from '../paks/quake/options.ts';
 
 const helpGroup = 'PAK';
 const engines: QuakeEngine[] = ['quake', 'quakespasm', 'quake2'];
@@ -97,7 +97,7 @@ export interface GivenKey {
  * @param path of the source: a packlist.dat beside it is taken, too
  * @throws E_USAGE for a key that is none, E_NOT_FOUND for a file that is not there, E_FORMAT for a damaged list
  */
-export async function localOptions(flags: PakFlags, path: string): Promise<LocalOptions> {
+export async function localOptions(flags: PakFlags, path: string): Promise<PakOptions> {
   const given = await parseKeys(flags.key ?? []);
   const named = [...given, ...(await keysBeside(path))];
   const dictionary = flags['lz4-dictionary'];
@@ -156,13 +156,14 @@ async function keysOfFile(path: string): Promise<GivenKey[]> {
 }
 
 async function namedKeysOfText(text: string, path: string): Promise<GivenKey[]> {
-  const { decodeKeyFile } = await import('../paks/nadeo/open.ts');
+  const { decodeKeyFile } = await import('../paks/nadeo/keys/keys.ts');
   return withPath(path, () => decodeKeyFile(text));
 }
 
 /** The keys of a packlist.dat. @throws E_FORMAT… that names the file */
 export async function packlistKeysOf(bytes: Uint8Array, path: string): Promise<GivenKey[]> {
-  const { decodePacklist, packlistKeys } = await import('../paks/nadeo/open.ts');
+  const { packlistKeys } = await import('../paks/nadeo/keys/keys.ts');
+  const { decodePacklist } = await import('../paks/nadeo/keys/packlist.ts');
   return withPath(path, () => packlistKeys(decodePacklist(bytes)));
 }
 
@@ -180,7 +181,7 @@ async function keysBeside(path: string): Promise<GivenKey[]> {
 }
 
 async function readNames(path: string): Promise<string[]> {
-  const { decodeNameList } = await import('../paks/nadeo/open.ts');
+  const { decodeNameList } = await import('../paks/nadeo/directory/names.ts');
   return withPath(path, () => [...decodeNameList(new TextDecoder().decode(readBytes(path)))]);
 }
 

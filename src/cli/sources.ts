@@ -1,8 +1,9 @@
 import { existsSync, statSync } from 'node:fs';
+import { fileSource } from '../files/file-source.ts';
 import { isInstall } from '../installs/casc/find-install.ts';
 import { isCdnFolder } from '../installs/cdn-folder/find-cdn.ts';
-import { findLocal, isOfFamily, type LocalOptions, type LocalPlace, openLocal } from '../sources/paks/open-local.ts';
-import type { PakPool } from '../sources/paks/pak-pool.ts';
+import { findPakFamily, isCalledPak, openPak, type PakOptions } from '../paks/index.ts';
+import type { PakPath, PakPool } from '../sources/paks/pak-pool.ts';
 import { pakSource } from '../sources/paks/pak-source.ts';
 import type { Source } from '../sources/source.ts';
 import type { Session, SessionHooks } from './compose.ts';
@@ -32,7 +33,7 @@ function localScheme(text: string): 'pak' | 'casc' | 'cdn' {
 
 /** A product has no slash in its name, and no ending. */
 function looksLikePath(text: string): boolean {
-  return /[/\\]|\.(pak|pack\.gbx)$/i.test(text);
+  return /[/\\]/.test(text) || isCalledPak(text);
 }
 
 /** What a source is opened with. */
@@ -70,13 +71,13 @@ async function withPak<Result>(
   { hooks, pak: flags = {}, readsAll = false, tellNotes = true }: SourceContext,
   body: (source: Source) => Promise<Result>,
 ): Promise<Result> {
-  const place = await findLocal(path, await withStoredKeys(options, path, await localOptions(flags, path)));
-  const pool = readsAll && isLarge(place) ? await startPool(place) : undefined;
+  const from = { path, options: await withStoredKeys(options, path, await localOptions(flags, path)) };
+  const pool = readsAll && isLarge(path) ? await startPool(from) : undefined;
   try {
-    const pak = await openLocal(place);
+    const pak = await openPak(path, from.options);
     try {
       if (tellNotes) for (const note of pak.notes) hooks.note(`Note: ${note}.`);
-      return await body(pakSource(pak, path, { place, pool }));
+      return await body(pakSource(pak, path, { from, pool }));
     } finally {
       await pak.close();
     }
@@ -85,21 +86,32 @@ async function withPak<Result>(
   }
 }
 
-async function startPool(place: LocalPlace): Promise<PakPool | undefined> {
+async function startPool(from: PakPath): Promise<PakPool | undefined> {
   const { PakPool, usefulThreads } = await import('../sources/paks/pak-pool.ts');
   const threads = usefulThreads();
-  return threads > 1 ? new PakPool(place, threads) : undefined;
+  return threads > 1 ? new PakPool(from, threads) : undefined;
 }
 
-function isLarge({ path, kind }: LocalPlace): boolean {
-  return kind === 'file' && statSync(path).size >= largeBytes;
+function isLarge(path: string): boolean {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  return stat?.isFile() === true && stat.size >= largeBytes;
 }
 
 /** Adds the keys of packs that were imported. Only these packs have such keys: others are opened without looking for a store. */
-async function withStoredKeys(options: GlobalOptions, path: string, local: LocalOptions): Promise<LocalOptions> {
-  if (!existsSync(path) || !(await isOfFamily(path, 'nadeo'))) return local;
+async function withStoredKeys(options: GlobalOptions, path: string, local: PakOptions): Promise<PakOptions> {
+  if (!(await isNadeoPak(path))) return local;
   const { storedPackKeys } = await import('./pack-keys.ts');
   return { ...local, namedKeys: [...(local.namedKeys ?? []), ...storedPackKeys(options.store)] };
+}
+
+async function isNadeoPak(path: string): Promise<boolean> {
+  if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) return false;
+  const source = await fileSource(path);
+  try {
+    return (await findPakFamily(source))?.name === 'nadeo';
+  } finally {
+    await source.close();
+  }
 }
 
 async function withBuild<Result>(

@@ -1,14 +1,13 @@
 import type { ByteSource } from '../core/byte-source.ts';
 import type { PakratError } from '../core/errors.ts';
+import type { PackFile, PackResult, PackSink } from './packing.ts';
 
-/** What a family may be told when a PAK is opened. */
-export interface PakOptions {
+/** Options that mean the same in every family. A family takes those that its own options name. */
+export interface SharedOptions {
   /** Keys the user gave (raw bytes), each tried before it is used; a family ignores what cannot be its own. */
   keys?: readonly Uint8Array[];
   /** Text encoding of names, where the format leaves it open. Default UTF-8, then Latin-1. */
   encoding?: string;
-  /** Path of a module that decodes Oodle, in place of the optional package. */
-  oodle?: string;
   /** Read although the magic is wrong. */
   ignoreMagic?: boolean;
   /** Read as this version, whatever the file says. */
@@ -114,13 +113,34 @@ export interface Pak {
   close(): Promise<void>;
 }
 
-/** One family of PAK files. Adding one is a file (or folder) beside this and a line in index.ts. */
-export interface PakFamily {
+/**
+ * One family of PAK files: a folder beside this, and a line in index.ts.
+ * @template Options what opening takes: plain data, for it travels to threads
+ * @template PackOptions what packing takes
+ */
+export interface PakFamily<Options = SharedOptions, PackOptions = object> {
   readonly name: string;
+  /** How names of its files mostly end: lower case, with the dot. A guess for paths that are not there; bytes decide. */
+  readonly extensions: readonly string[];
   /**
-   * Decides by bytes alone.
-   * @param head up to 4 KiB from the start, @param tail up to 4 KiB from the end, @param size of the whole file
+   * True for a file of this family, by its bytes alone. Cheap: every family is asked about every file.
+   * @param head up to 4 KiB from its start, @param tail up to 4 KiB from its end
    */
-  probe(head: Uint8Array, tail: Uint8Array, size: number): boolean;
-  open(source: ByteSource, options?: PakOptions): Promise<Pak>;
+  matches(head: Uint8Array, tail: Uint8Array): boolean;
+  /** Opens a PAK: reads the directory, and nothing else. The source belongs to the PAK then; after an error it is the caller's. */
+  open(source: ByteSource, options?: Options): Promise<Pak>;
+  /** Folders that its engines read as one whole. Absent where there is no such thing. */
+  readonly folders?: PakFolders<Options>;
+  /** Writes a PAK. Without options it is what needs none. Absent where the family is only read. */
+  pack?(files: Iterable<PackFile>, sink: PackSink, options?: PackOptions): Promise<PackResult>;
+}
+
+/** How an engine reads a folder of PAKs. */
+export interface PakFolders<Options = SharedOptions> {
+  /** What such a folder is, for the sentence "Name …". */
+  readonly what: string;
+  /** True for such a folder, or when the options ask for it. Throws E_NOT_FOUND, E_STORE. */
+  matches(path: string, options: Options): Promise<boolean>;
+  /** Opens all of it as one PAK. Throws as the PAKs in it do. */
+  open(path: string, options?: Options): Promise<Pak>;
 }

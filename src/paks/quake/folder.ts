@@ -18,23 +18,11 @@ import { isPakratError, PakratError } from '../../core/errors.ts';
 import { fileSource } from '../../files/file-source.ts';
 import { openLooseFiles, sortedEntries } from '../loose-files.ts';
 import { foldName } from '../names.ts';
-import type { Pak, PakEntry, PakOptions } from '../pak.ts';
+import type { Pak, PakEntry } from '../pak.ts';
 import { type Layer, stackLayers } from '../search-path.ts';
+import type { QuakeEngine, QuakeOptions } from './options.ts';
 import { openQuakePak } from './quake-pak.ts';
 import { registeredProof } from './releases.ts';
-
-/** Whose rules apply. */
-export type QuakeEngine = 'quake' | 'quakespasm' | 'quake2';
-
-/** Every engine that `openQuakeFolder` knows. */
-export const quakeEngines: readonly QuakeEngine[] = ['quake', 'quakespasm', 'quake2'];
-
-export interface QuakeFolderOptions extends PakOptions {
-  /** Default: Quake II for a folder that is, or has, baseq2; Quake otherwise. */
-  engine?: QuakeEngine | undefined;
-  /** Further game directories beside the first: rogue, hipnotic, quoth, or a mod. */
-  games?: readonly string[] | undefined;
-}
 
 /** A step of the search path. */
 export interface SearchStep {
@@ -58,8 +46,9 @@ const missionPacks = ['rogue', 'hipnotic', 'quoth'];
 const numbered = /^pak(0|[1-9][0-9]*)\.pak$/i;
 const quake2LastNumber = 99;
 
-/** True for a folder that has numbered PAKs or a base game in it. */
-export function isQuakeFolder(path: string): boolean {
+/** True for a folder that has numbered PAKs or a base game in it, or when an engine or a game is asked for. */
+export function isQuakeFolder(path: string, { engine, games = [] }: QuakeOptions = {}): boolean {
+  if (engine !== undefined || games.length > 0) return true;
   const names = sortedEntries(path).map(({ name }) => name);
   return names.some((name) => numbered.test(name) || baseGames.includes(name.toLowerCase()));
 }
@@ -68,7 +57,7 @@ export function isQuakeFolder(path: string): boolean {
  * The order in which an engine looks through a game directory, or through the base game in the folder given.
  * @throws E_NOT_FOUND for a folder or game that is not there, E_USAGE for a game that is no plain folder name
  */
-export function planQuakeSearch(path: string, options: QuakeFolderOptions = {}): QuakeSearchPath {
+export function planQuakeSearch(path: string, options: QuakeOptions = {}): QuakeSearchPath {
   const first = firstGameDirectory(path);
   const engine = options.engine ?? (basename(first).toLowerCase() === 'baseq2' ? 'quake2' : 'quake');
   const games = [first, ...orderGames(options.games ?? []).map((game) => gameDirectory(dirname(first), game))];
@@ -81,7 +70,7 @@ export function planQuakeSearch(path: string, options: QuakeFolderOptions = {}):
  * The files of a game directory as the engine sees them.
  * @throws as {@link planQuakeSearch}, and as a PAK does that cannot be opened
  */
-export async function openQuakeFolder(path: string, options: QuakeFolderOptions = {}): Promise<Pak> {
+export async function openQuakeFolder(path: string, options: QuakeOptions = {}): Promise<Pak> {
   const { engine, steps, notes } = planQuakeSearch(path, options);
   const layers: Layer[] = [];
   try {
@@ -185,7 +174,7 @@ function quake2Paks(names: readonly string[]): string[] {
   return [...ordered, ...names.filter((name) => /\.pak$/i.test(name) && !ordered.includes(name))];
 }
 
-async function openStep({ kind, path, label }: SearchStep, options: PakOptions): Promise<Layer> {
+async function openStep({ kind, path, label }: SearchStep, options: QuakeOptions): Promise<Layer> {
   if (kind === 'loose') return { label, pak: openLooseFiles(path, (name) => !isTopLevelPak(name)) };
   const source = await fileSource(path);
   try {

@@ -2,7 +2,7 @@ import type { ByteSource } from '../../core/byte-source.ts';
 import { formatError, isPakratError, PakratError } from '../../core/errors.ts';
 import { readPieces, slicePieces } from '../../files/pieces.ts';
 import { foldName, nameDecoder } from '../names.ts';
-import type { Pak, PakEntry, PakOptions, PakProblem } from '../pak.ts';
+import type { Pak, PakEntry, PakProblem } from '../pak.ts';
 import { decodeDaikatana, isDaikatanaRatio } from './daikatana.ts';
 import {
   checkDirectoryRange,
@@ -17,6 +17,7 @@ import {
   recordProblem,
   spakLayout,
 } from './directory.ts';
+import type { QuakeOptions } from './options.ts';
 import { quakeCrc16, quakeRelease, registeredProof } from './releases.ts';
 
 /** Directories beyond this are taken for damage: no game comes near it. */
@@ -29,7 +30,7 @@ const zipEndSize = 22;
  * Opens a PAK of Quake and its kin, of SiN or of Daikatana: reads the header and the directory, and nothing else.
  * @throws E_FORMAT… for damage
  */
-export async function openQuakePak(source: ByteSource, options: PakOptions = {}): Promise<Pak> {
+export async function openQuakePak(source: ByteSource, options: QuakeOptions = {}): Promise<Pak> {
   const header = decodeQuakeHeader(await source.read(0, Math.min(quakeHeaderSize, source.size)));
   const hasMagic = isMagic(header.magic);
   if (!hasMagic && options.ignoreMagic !== true) throw wrongMagic(header);

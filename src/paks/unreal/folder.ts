@@ -14,11 +14,12 @@ import { codeOf, isPakratError, PakratError } from '../../core/errors.ts';
 import { fileSource } from '../../files/file-source.ts';
 import { walkFiles } from '../loose-files.ts';
 import { foldName } from '../names.ts';
-import type { LockedPart, Pak, PakOptions } from '../pak.ts';
+import type { LockedPart, Pak } from '../pak.ts';
 import { type Layer, stackLayers } from '../search-path.ts';
 import { hasFooterMagic, maxFooterSize } from './footer.ts';
 import { mountedName } from './index/mount-point.ts';
 import { openUnrealPak } from './open.ts';
+import type { UnrealOptions } from './options.ts';
 
 const patchOrder = 100;
 
@@ -76,7 +77,7 @@ function pakNames(path: string): string[] {
  * Unreal PAK, are left out with a note.
  * @throws E_NOT_FOUND when there is no PAK, E_KEY_MISSING when none can be opened, and as a PAK that is damaged
  */
-export async function openUnrealFolder(path: string, options: PakOptions = {}): Promise<Pak> {
+export async function openUnrealFolder(path: string, options: UnrealOptions = {}): Promise<Pak> {
   const root = resolve(path);
   const names = [...walkFiles(root)].map(({ name }) => name);
   const paks = sortPaks(names.filter((name) => /\.pak$/i.test(name)).map((name) => join(root, name)));
@@ -102,7 +103,7 @@ export async function openUnrealFolder(path: string, options: PakOptions = {}): 
 
 interface FolderWork {
   root: string;
-  options: PakOptions;
+  options: UnrealOptions;
   notes: string[];
   lockedParts: LockedPart[];
 }
@@ -132,7 +133,7 @@ async function openLayers(
   return layers;
 }
 
-async function openLayer(path: string, label: string, options: PakOptions): Promise<Layer> {
+async function openLayer(path: string, label: string, options: UnrealOptions): Promise<Layer> {
   const source = await fileSource(path);
   try {
     const pak = await openUnrealPak(source, options);

@@ -1,12 +1,13 @@
 import type { ByteSource } from '../../core/byte-source.ts';
 import { codeOf, isPakratError, type PakratError } from '../../core/errors.ts';
 import { nameDecoder } from '../names.ts';
-import type { PakOptions, PakProblem } from '../pak.ts';
+import type { PakProblem } from '../pak.ts';
 import { decodeFooter, type Footer, maxFooterSize } from './footer.ts';
 import type { EncodedFormat } from './index/encoded-entry.ts';
 import type { DecodedIndex } from './index/index-rows.ts';
 import { IndexOpener } from './index/open-index.ts';
 import { aesKeys } from './keys.ts';
+import type { UnrealOptions } from './options.ts';
 import { UnrealPak } from './unreal-pak.ts';
 
 const pathHashVersion = 10;
@@ -32,7 +33,7 @@ export interface OpenedIndex extends DecodedIndex {
  * PAK whose entries cannot be asked, but whose facts can.
  * @throws E_FORMAT… for damage, E_INTEGRITY for an index with another SHA-1, E_UNSUPPORTED
  */
-export async function openUnrealPak(source: ByteSource, options: PakOptions = {}): Promise<UnrealPak> {
+export async function openUnrealPak(source: ByteSource, options: UnrealOptions = {}): Promise<UnrealPak> {
   const size = Math.min(source.size, maxFooterSize);
   const footer = decodeFooter(await source.read(source.size - size, size), source.size, options);
   const format: PakFormat = {
@@ -53,7 +54,7 @@ interface IndexWork {
   source: ByteSource;
   footer: Footer;
   format: PakFormat;
-  options: PakOptions;
+  options: UnrealOptions;
 }
 
 async function readIndex({ source, footer, format, options }: IndexWork): Promise<OpenedIndex> {

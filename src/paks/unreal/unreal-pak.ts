@@ -1,6 +1,6 @@
 import type { ByteSource } from '../../core/byte-source.ts';
 import { isPakratError, type PakratError } from '../../core/errors.ts';
-import type { Pak, PakEntry, PakOptions, PakProblem } from '../pak.ts';
+import type { Pak, PakEntry, PakProblem } from '../pak.ts';
 import { unrealFacts, unrealNotes } from './describe.ts';
 import type { UnrealContent } from './entries/content.ts';
 import { hasOwnChecksum } from './entries/method-names.ts';
@@ -10,6 +10,7 @@ import { RowList } from './index/index-rows.ts';
 import { relativeNames } from './index/mount-point.ts';
 import { RowNames } from './index/row-names.ts';
 import type { OpenedIndex, PakFormat } from './open.ts';
+import type { UnrealOptions } from './options.ts';
 
 /** What a PAK is made of. */
 export interface UnrealParts {
@@ -18,7 +19,7 @@ export interface UnrealParts {
   format: PakFormat;
   /** The index, or why it cannot be read. */
   index: OpenedIndex | PakratError;
-  options: PakOptions;
+  options: UnrealOptions;
 }
 
 /** An open Unreal PAK. With a locked index only its facts can be asked. */

@@ -1,12 +1,18 @@
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import { codeOf, type ErrorCode, type ErrorData, messageOf, PakratError } from '../../core/errors.ts';
-import type { LocalPlace } from './open-local.ts';
+import type { PakOptions } from '../../paks/index.ts';
 import type { PakJob, PakTask, PakTaskResult } from './pak-tasks.ts';
 
-/** What a thread is started with. `stop` is a number that is no longer 0 when all must end. */
+/** Where a PAK or a folder of PAKs is, and how it is opened. */
+export interface PakPath {
+  path: string;
+  options: PakOptions;
+}
+
+/** The PAK that a thread opens for itself. `stop` is a number that is no longer 0 when all must end. */
 export interface PakWorkerData {
-  place: LocalPlace;
+  from: PakPath;
   stop: Int32Array;
 }
 /** What a thread is told: what to do, with which entries, and that there are no more. */
@@ -46,8 +52,8 @@ export class PakPool {
   readonly #threads: PoolThread[];
 
   /** Starts the threads; they open the PAK at once, while the caller does something else. */
-  constructor(place: LocalPlace, threads: number) {
-    this.#threads = Array.from({ length: threads }, () => startThread({ place, stop: this.#stop }));
+  constructor(from: PakPath, threads: number) {
+    this.#threads = Array.from({ length: threads }, () => startThread({ from, stop: this.#stop }));
   }
 
   /**

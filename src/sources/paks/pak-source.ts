@@ -1,9 +1,8 @@
 import { PakratError } from '../../core/errors.ts';
 import type { Pak, PakEntry } from '../../paks/pak.ts';
 import type { Source, SourceEntry } from '../source.ts';
-import type { LocalPlace } from './open-local.ts';
 import { pakMissingKeys } from './pak-missing-keys.ts';
-import type { PakPool } from './pak-pool.ts';
+import type { PakPath, PakPool } from './pak-pool.ts';
 
 /** A row of a PAK, as listed. */
 export interface PakSourceEntry extends SourceEntry {
@@ -17,24 +16,24 @@ export interface PakSource extends Source<PakSourceEntry> {
   readonly kind: 'pak';
   readonly pak: Pak;
   /** How a thread opens it again; undefined when it cannot. */
-  readonly place: LocalPlace | undefined;
+  readonly from: PakPath | undefined;
   /** Threads that were started before, for a job with most of it. */
   readonly pool: PakPool | undefined;
 }
 
 /** How a PAK can be opened again, and by whom it is opened already. */
 export interface PakSourceOptions {
-  place?: LocalPlace | undefined;
+  from?: PakPath | undefined;
   pool?: PakPool | undefined;
 }
 
 /** Makes a source of an open PAK. */
-export function pakSource(pak: Pak, label: string, { place, pool }: PakSourceOptions = {}): PakSource {
+export function pakSource(pak: Pak, label: string, { from, pool }: PakSourceOptions = {}): PakSource {
   const source: PakSource = {
     kind: 'pak',
     label,
     pak,
-    place,
+    from,
     pool,
     *list(matches) {
       for (const row of pak.entries) if (matches(row.name)) yield new Row(row);

@@ -34,12 +34,16 @@ export type PakTaskRunner = (task: PakTask) => Promise<PakTaskResult>;
 /** The runner for a job. `checkpoint` is called between pieces of files; what it throws ends the job. */
 export function pakTaskRunner(pak: Pak, job: PakJob, checkpoint: () => void): PakTaskRunner {
   const work = job.kind === 'verify' ? verifier(pak) : extractor(pak, job, checkpoint);
+  // Of bytes as they are stored there is nothing to be unsure of.
+  const mayBeUnsure = job.kind === 'verify' || !job.raw;
   return async (task) => {
     checkpoint();
     const entry = pak.entries[task.index]!;
     try {
       const done = await work(entry, task);
-      return 'problem' in done || !(await isUnsure(pak, entry)) ? done : { ...done, unsure: true };
+      return done.problem === undefined && mayBeUnsure && (await isUnsure(pak, entry))
+        ? { ...done, unsure: true }
+        : done;
     } catch (thrown) {
       const error = job.kind === 'extract' ? storeError(thrown, job.to) : thrown;
       const code = codeOf(error);

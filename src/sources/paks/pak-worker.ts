@@ -1,12 +1,12 @@
 /* A thread that opens a PAK for itself and does the tasks that it is sent. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { isPakratError, messageOf, PakratError } from '../../core/errors.ts';
-import { openLocal } from './open-local.ts';
+import { openPak } from '../../paks/index.ts';
 import type { BatchDone, PakWorkerAnswer, PakWorkerData, PakWorkerOrder } from './pak-pool.ts';
 import { type PakTaskRunner, pakTaskRunner } from './pak-tasks.ts';
 
 const port = parentPort!;
-const { place, stop } = workerData as PakWorkerData;
+const { from, stop } = workerData as PakWorkerData;
 
 function checkpoint(): void {
   if (Atomics.load(stop, 0) !== 0) throw new PakratError('E_ABORTED', 'interrupted');
@@ -17,7 +17,7 @@ function answer(message: PakWorkerAnswer): void {
 }
 
 let run: PakTaskRunner | undefined;
-const opened = openLocal(place);
+const opened = openPak(from.path, from.options);
 // The thread that started this one opened the same PAK and tells of what is wrong with it; here it matters when there is a job.
 opened.catch(() => {});
 

@@ -33,16 +33,12 @@ export async function runPakTasks(
   }
 }
 
-function poolFor(
-  { place, pool }: PakSource,
-  tasks: readonly PakTask[],
-  asked: number | undefined,
-): PakPool | undefined {
+function poolFor({ from, pool }: PakSource, tasks: readonly PakTask[], asked: number | undefined): PakPool | undefined {
   const bytes = tasks.reduce((sum, { size }) => sum + size, 0);
   const isSmall = bytes < smallBytes && tasks.length < smallFiles;
   const threads = Math.min(asked ?? (isSmall ? 0 : usefulThreads()), tasks.length);
-  if (threads < 2 || place === undefined) return undefined;
-  return asked === undefined && pool !== undefined ? pool : new PakPool(place, threads);
+  if (threads < 2 || from === undefined) return undefined;
+  return asked === undefined && pool !== undefined ? pool : new PakPool(from, threads);
 }
 
 async function runHere(

@@ -5,14 +5,8 @@ import { type DirectoryOptions, directoryFeedback } from '../directory/directory
 import { CipherStream, ivSize, packCipherKey, pageSize } from '../entries/cipher-stream.ts';
 import { headerFlag, headerKey, type KeyCandidate } from '../keys/keys.ts';
 import { decodeHeaderV3, headerMd5Matches, headerV3IvOffset, type PrivateHeader } from './header-v3.ts';
-import {
-  decodePrivateHeaderV6,
-  decodePublicHeader,
-  isHeaderEncrypted,
-  type PrivateHeaderV6,
-  type PublicHeader,
-  publicFieldsOffset,
-} from './header-v6.ts';
+import { decodePrivateHeader } from './private-header.ts';
+import { decodePublicHeader, isHeaderEncrypted, type PublicHeader, publicFieldsOffset } from './public-header.ts';
 
 /** The largest header that the format foresees; larger ones are taken for damage. */
 const maxHeaderBytes = 0x1000000;
@@ -28,7 +22,7 @@ export interface OpenedHeader {
   /** Version 6 and above. */
   publicPart: PublicHeader | undefined;
   /** Undefined when it is encrypted and no key fits. */
-  privatePart: PrivateHeader | PrivateHeaderV6 | undefined;
+  privatePart: PrivateHeader | undefined;
   /** The key that opened the private part, when it is encrypted with the pack key. */
   packKey: KeyCandidate | undefined;
   /** The key that the private part is encrypted with, 16 bytes; undefined when it is plain (or closed). */
@@ -75,7 +69,7 @@ async function openNewHeader(source: ByteSource, options: OpenHeaderOptions): Pr
     publicFields: fields,
     dataOffset: version >= 15 ? publicPart.headerSize : undefined,
     decode: (bytes, decodeOptions) =>
-      decodePrivateHeaderV6(bytes, { ...decodeOptions, dataOffset: publicPart.headerSize }),
+      decodePrivateHeader(bytes, { ...decodeOptions, dataOffset: publicPart.headerSize }),
   };
   const base = { version, publicPart };
   if ((publicPart.headerFlags & headerFlag.isHeaderPrivate) === 0) {

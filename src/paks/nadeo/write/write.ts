@@ -27,15 +27,15 @@ import { fileClassId } from '../gbx/file-classes.ts';
 import { datalessGbxSize, looksLikeGbx } from '../gbx/gbx-header.ts';
 import { nodeClasses } from '../gbx/node-classes.ts';
 import { decodeHeaderV3, encodeHeaderV3, headerV3IvOffset, type PrivateHeader } from '../header/header-v3.ts';
+import { encodePrivateHeader } from '../header/private-header.ts';
 import {
   contentsOffset,
   emptyPublicHeader,
-  encodePrivateHeaderV6,
   encodePublicHeader,
   newestVersion,
   type PublicHeader,
   publicFieldsOffset,
-} from '../header/header-v6.ts';
+} from '../header/public-header.ts';
 import { keyFromBase, keySize } from '../keys/keys.ts';
 import { planDirectory } from './write-directory.ts';
 import { type FileStorage, ivFor, type NadeoPackFile, storeFile } from './write-files.ts';
@@ -204,7 +204,7 @@ function sealedHeader(plan: PackPlan, key: BlowfishKey): Uint8Array {
 }
 
 function plainHeaderSize(plan: PackPlan): number {
-  const size = publicPart(plan).length + encodePrivateHeaderV6(privateFields(plan), plan.version, noBytes).length;
+  const size = publicPart(plan).length + encodePrivateHeader(privateFields(plan), plan.version, noBytes).length;
   if (plan.version < 15) return size;
   const room = headerRooms.find((bytes) => bytes >= size);
   if (room === undefined) {
@@ -220,7 +220,7 @@ async function plainHeader(plan: PackPlan, stored: StoredFiles): Promise<Uint8Ar
   const { version, dataOffset, metadata } = plan;
   const start = publicPart(plan);
   const fields = start.subarray(publicFieldsOffset(version));
-  const header = filled(concatBytes([start, encodePrivateHeaderV6(privateFields(plan), version, fields)]), dataOffset);
+  const header = filled(concatBytes([start, encodePrivateHeader(privateFields(plan), version, fields)]), dataOffset);
   const hasher = sha256Hasher();
   hasher.update(header.subarray(contentsOffset));
   for await (const slot of slots(plan, stored)) hasher.update(slot);

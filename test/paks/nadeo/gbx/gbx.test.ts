@@ -9,7 +9,7 @@ import type { EntryMethod } from '../../../../src/paks/nadeo/gbx/gbx-entry.ts';
 import { GbxScanner, mixOfId } from '../../../../src/paks/nadeo/gbx/gbx-feedback.ts';
 import { decodeGbxHeader } from '../../../../src/paks/nadeo/gbx/gbx-header.ts';
 import { nodeClasses } from '../../../../src/paks/nadeo/gbx/node-classes.ts';
-import { nadeo } from '../../../../src/paks/nadeo/open.ts';
+import { openNadeoPak } from '../../../../src/paks/nadeo/open.ts';
 import { conformanceBytes, describeConformance } from '../../../support/conformance.ts';
 import { expectHostileSafe } from '../../../support/hostile.ts';
 import { baseKey, collect, digestOf, gbxFile, type MixedPack, noise, packWithMixes } from '../synthetic.ts';
@@ -19,7 +19,7 @@ const challenge = 0x03043000;
 const bodyOffset = 25;
 
 async function openMixed(parts: MixedPack) {
-  return nadeo.open(bytesSource(await packWithMixes(parts)), { keys: [baseKey] });
+  return openNadeoPak(bytesSource(await packWithMixes(parts)), { keys: [baseKey] });
 }
 
 /** Offsets behind each node's class id, in a file of gbxFile. */
@@ -189,7 +189,7 @@ describe('following a GBX', () => {
     expect(await pak.status(pak.entries[0]!)).toBe('exact by checksum');
     const damaged = await packWithMixes(parts);
     damaged[damaged.length - 20]! ^= 1;
-    const broken = await nadeo.open(bytesSource(damaged), { keys: [baseKey] });
+    const broken = await openNadeoPak(bytesSource(damaged), { keys: [baseKey] });
     // The only sample is damaged, so nothing says what the checksums of this pack are over.
     expect(await broken.status(broken.entries[0]!)).toBe('feedback unverified');
   });
@@ -278,13 +278,13 @@ test('a seekable file of version 18 is in counter mode, unless its checksum says
   expect(digestOf(await collect(chained.read(chained.entries[0]!)))).toBe(digestOf(content));
   const pack = await packWithMixes(usual);
   // Decrypting in counter mode is encrypting: the keystream over a file of zeros is what has to be put there.
-  const pak = await nadeo.open(bytesSource(pack), { keys: [baseKey] });
+  const pak = await openNadeoPak(bytesSource(pack), { keys: [baseKey] });
   const keystreamOver = await collect(pak.read(pak.entries[0]!));
   const stored = pack.subarray(0x1000 + 8, 0x1000 + 8 + content.length);
   const counted = stored.map((byte, i) => byte ^ keystreamOver[i]! ^ content[i]!);
   const again = pack.slice();
   again.set(counted, 0x1000 + 8);
-  const reopened = await nadeo.open(bytesSource(again), { keys: [baseKey] });
+  const reopened = await openNadeoPak(bytesSource(again), { keys: [baseKey] });
   expect(digestOf(await collect(reopened.read(reopened.entries[0]!)))).toBe(digestOf(content));
 });
 

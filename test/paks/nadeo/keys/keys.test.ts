@@ -1,13 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
 import { fromHex, toHex } from '../../../../src/core/bytes.ts';
 import {
+  decodeKeyFile,
   headerKey,
   keyCandidates,
   keyFromBase,
   keyFromMasterServer,
   withoutPackEnding,
 } from '../../../../src/paks/nadeo/keys/keys.ts';
-import { decodeKeyFile } from '../../../../src/paks/nadeo/open.ts';
 
 describe('pack keys', () => {
   test('from a base key: two independent lists agree on this one', () => {

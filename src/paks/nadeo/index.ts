@@ -1,0 +1,18 @@
+import { startsWith } from '../magic.ts';
+import type { PakFamily } from '../pak.ts';
+import type { NadeoOptions } from './options.ts';
+import type { NadeoWriteOptions } from './write/write.ts';
+
+/**
+ * NadeoPak: the packs of TrackMania (.pak, version 3) and of ManiaPlanet and later games (.Pack.Gbx and .pak, versions 6
+ * to 18).
+ */
+export const nadeo: PakFamily<NadeoOptions, NadeoWriteOptions> = {
+  name: 'nadeo',
+  extensions: ['.pak', '.pack.gbx'],
+  matches: (head) => startsWith(head, 'NadeoPak'),
+  open: async (...given) => (await import('./open.ts')).openNadeoPak(...given),
+  // The oldest versions cannot be without a key, and the newest not compressed.
+  pack: async (files, sink, options = { version: 12 }) =>
+    (await import('./write/write.ts')).writeNadeoPak(files, sink, options),
+};

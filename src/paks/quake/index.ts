@@ -1,0 +1,17 @@
+import { startsWith } from '../magic.ts';
+import type { PakFamily } from '../pak.ts';
+import type { QuakeOptions } from './options.ts';
+
+/** The PAKs of Quake and of the games built on it, SiN and Daikatana among them, and their game directories. */
+export const quake: PakFamily<QuakeOptions> = {
+  name: 'quake',
+  extensions: ['.pak', '.sin'],
+  matches: (head) => startsWith(head, 'PACK') || startsWith(head, 'SPAK'),
+  open: async (...given) => (await import('./quake-pak.ts')).openQuakePak(...given),
+  folders: {
+    what: 'a game directory of Quake (with pak0.pak, or id1 or baseq2 in it)',
+    matches: async (...given) => (await import('./folder.ts')).isQuakeFolder(...given),
+    open: async (...given) => (await import('./folder.ts')).openQuakeFolder(...given),
+  },
+  pack: async (files, sink) => (await import('./write.ts')).writeQuakePak(files, sink),
+};
