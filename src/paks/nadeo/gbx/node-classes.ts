@@ -5,10 +5,11 @@
  *
  *   file id  --wrap-->  engine id  --parent-->  engine id  --unwrap-->  id to mix;  0x07031000 becomes 0x07001000
  *
- * Rules that no table yields: a few classes mix a fixed id, and classes whose bodies are plain structures mix nothing.
- * (Mania Tech Wiki; the fixed ids and plain classes of version 18 as a study of that game's executable tells them.)
+ * The tables are data/nadeo-classes.json. Rules that no table yields: a few classes mix a fixed id, and classes whose
+ * bodies are plain structures mix nothing. (Mania Tech Wiki; the fixed ids and plain classes of version 18 as a study of
+ * that game's executable tells them.)
  */
-import { planetParents, planetUnwraps, planetWraps, unitedParents, unitedWraps } from './class-table.ts';
+import classes from '../../../../data/nadeo-classes.json' with { type: 'json' };
 
 const rootClass = 0x01001000;
 const controlText = 0x07031000;
@@ -98,37 +99,31 @@ function writtenId({ unwraps }: ClassTables, classId: number): number {
 }
 
 function unitedTables(): ClassTables {
-  const wraps = idPairs(unitedWraps);
+  const wraps = idPairs(classes.united.wraps);
   const unwraps = new Map<number, number>();
   for (const [inFile, engine] of wraps) if (inFile >>> 24 === gameEngineInFiles) unwraps.set(engine, inFile);
   unwraps.set(challengeGroup.engine, challengeGroup.file);
-  return { parents: parentMap(unitedParents), wraps, unwraps };
+  return { parents: parentsByChild(classes.united.parents), wraps, unwraps };
 }
 
 function planetTables(): ClassTables {
-  return { parents: parentMap(planetParents), wraps: idPairs(planetWraps), unwraps: idPairs(planetUnwraps) };
+  const { parents, wraps, unwraps } = classes.planet;
+  return { parents: parentsByChild(parents), wraps: idPairs(wraps), unwraps: idPairs(unwraps) };
 }
 
-/** Rows of "parent: child child ..." as child to parent; a row that starts with a blank goes on with the one above. */
-function parentMap(text: string): Map<number, number> {
+function parentsByChild(childrenOf: Readonly<Record<string, readonly string[]>>): Map<number, number> {
   const parents = new Map<number, number>();
-  let parent = 0;
-  for (const word of text.trim().split(/\s+/)) {
-    if (word.endsWith(':')) parent = classIdOf(word);
-    else parents.set(classIdOf(word), parent);
+  for (const [parent, children] of Object.entries(childrenOf)) {
+    for (const child of children) parents.set(classIdOf(child), classIdOf(parent));
   }
   return parents;
 }
 
-function idPairs(text: string): Map<number, number> {
-  return new Map(
-    text
-      .trim()
-      .split(/\s+/)
-      .map((pair) => [classIdOf(pair.slice(0, 5)), classIdOf(pair.slice(6))]),
-  );
+function idPairs(ids: Readonly<Record<string, string>>): Map<number, number> {
+  return new Map(Object.entries(ids).map(([from, to]) => [classIdOf(from), classIdOf(to)]));
 }
 
+/** Every id ends in 000, which the tables leave out. */
 function classIdOf(digits: string): number {
   return Number.parseInt(digits, 16) * 0x1000;
 }

@@ -10,7 +10,6 @@ import { GbxScanner, mixOfId } from '../../../../src/paks/nadeo/gbx/gbx-feedback
 import { decodeGbxHeader } from '../../../../src/paks/nadeo/gbx/gbx-header.ts';
 import { nodeClasses } from '../../../../src/paks/nadeo/gbx/node-classes.ts';
 import { openNadeoPak } from '../../../../src/paks/nadeo/open.ts';
-import { conformanceBytes, describeConformance } from '../../../support/conformance.ts';
 import { expectHostileSafe } from '../../../support/hostile.ts';
 import { baseKey, collect, digestOf, gbxFile, type MixedPack, noise, packWithMixes } from '../synthetic.ts';
 
@@ -35,54 +34,6 @@ function nodeOffsets(content: Uint8Array, inline: readonly number[]): number[] {
 function mixesAt(offsets: readonly number[], ids: readonly (number | undefined)[]): KnownMix[] {
   return offsets.flatMap((offset, i) => (ids[i] === undefined ? [] : [{ offset, bytes: mixOfId(ids[i]!) }]));
 }
-
-describeConformance('class tables', () => {
-  test('agree with the published ones', () => {
-    const rows = (name: string) =>
-      new TextDecoder()
-        .decode(conformanceBytes('pak', 'nadeo', 'tables', name))
-        .split(/\r?\n/)
-        .filter((line) => line !== '' && !line.startsWith('#'))
-        .map((line) => line.split(/\s+/));
-    const old = nodeClasses(3);
-    for (const [inFile, engine] of rows('WrapTMF.txt')) {
-      expect(old.wrap(Number.parseInt(inFile!, 16))).toBe(Number.parseInt(engine!, 16));
-    }
-    const modern = nodeClasses(12);
-    for (const [inFile, engine] of rows('Wrap.txt')) {
-      expect(modern.wrap(Number.parseInt(inFile!, 16))).toBe(Number.parseInt(engine!, 16));
-    }
-    for (const [classId] of rows('tmuf-class-parents.tsv')) {
-      expect([classId, old.isKnown(Number(classId))]).toEqual([classId, true]);
-    }
-    expect(old.mixesOf(0x07017000)[0]).toBe(0x0902b000);
-  });
-});
-
-describe('what a node mixes', () => {
-  test.each([
-    [3, challenge, root],
-    [3, 0x0304f000, 0x24005000],
-    [3, 0x07006000, 0x07001000],
-    [3, 0x0305d000, 0x2401c000],
-    [8, 0x0304f000, 0x24005000],
-    [8, 0x07006000, 0x07001000],
-    [12, 0x090ed000, 0x0a02e000],
-    [12, 0x09185000, root],
-    [18, 0x09185000, 0x05002000],
-    [18, 0x0a003000, 0x0a001000],
-    [18, 0x09145000, undefined],
-  ])('version %i, class %i', (version, classId, mixed) => {
-    expect(nodeClasses(version).mixesOf(classId)[0]).toBe(mixed);
-  });
-
-  test('every class may mix nothing, and a class that nobody knows mixes likeliest the root', () => {
-    const classes = nodeClasses(3);
-    expect(classes.mixesOf(challenge)).toEqual([root, undefined]);
-    expect(classes.isKnown(0x7f123000)).toBe(false);
-    expect(classes.mixesOf(0x7f123000)).toEqual([root, undefined]);
-  });
-});
 
 describe('the scanner', () => {
   const inline = [0x0304f000, 0x07006000, 0x0900d000];
