@@ -16,16 +16,17 @@
 import { basename, dirname, join, resolve } from 'node:path';
 import { isPakratError, PakratError } from '../../core/errors.ts';
 import { fileSource } from '../../files/file-source.ts';
-import { openLooseFiles, sortedEntries } from '../loose-files.ts';
+import { childOf, sortedEntries } from '../../files/walk.ts';
+import { openLooseFiles } from '../loose-files.ts';
 import { foldName } from '../names.ts';
 import type { Pak, PakEntry } from '../pak.ts';
-import { type Layer, stackLayers } from '../search-path.ts';
+import { closeSteps, joinSearchPath, type SearchStep } from '../search-path.ts';
 import type { QuakeEngine, QuakeOptions } from './options.ts';
 import { openQuakePak } from './quake-pak.ts';
 import { registeredProof } from './releases.ts';
 
-/** A step of the search path. */
-export interface SearchStep {
+/** A step of a search path that is not open yet. */
+export interface PlannedStep {
   kind: 'pak' | 'loose';
   /** Path of the PAK, or of the game directory. */
   path: string;
@@ -36,7 +37,7 @@ export interface SearchStep {
 /** A search path, its first step the one that is asked first. */
 export interface QuakeSearchPath {
   engine: QuakeEngine;
-  steps: SearchStep[];
+  steps: PlannedStep[];
   /** What the engine would not do as people may think. */
   notes: string[];
 }
@@ -71,24 +72,24 @@ export function planQuakeSearch(path: string, options: QuakeOptions = {}): Quake
  * @throws as {@link planQuakeSearch}, and as a PAK does that cannot be opened
  */
 export async function openQuakeFolder(path: string, options: QuakeOptions = {}): Promise<Pak> {
-  const { engine, steps, notes } = planQuakeSearch(path, options);
-  const layers: Layer[] = [];
+  const { engine, steps: planned, notes } = planQuakeSearch(path, options);
+  const steps: SearchStep[] = [];
   try {
-    for (const step of steps) layers.push(await openStep(step, options));
+    for (const step of planned) steps.push(await openStep(step, options));
   } catch (error) {
-    for (const { pak } of layers) await pak.close();
+    await closeSteps(steps);
     throw error;
   }
-  const state = engine === 'quake2' ? undefined : quakeState(layers);
-  if (state?.registered === false) hideLooseSubfolders(layers, notes);
+  const state = engine === 'quake2' ? undefined : quakeState(steps);
+  if (state?.registered === false) hideLooseSubfolders(steps, notes);
   if (state?.modified === true && !state.registered) {
     notes.push('the engine does not start: the game is modified, and the registered version is not there');
   }
-  return stackLayers(layers, {
+  return joinSearchPath(steps, {
     family: 'quake-folder',
     version: engine,
-    notes: [...notes, ...layers.flatMap(({ label, pak }) => pak.notes.map((note) => `${label}: ${note}`))],
-    facts: { engine, searchPath: layers.map(({ label }) => label), ...state },
+    notes,
+    facts: { engine, searchPath: steps.map(({ label }) => label), ...state },
     keyOf: engine === 'quake2' ? foldName : (name) => name,
   });
 }
@@ -112,18 +113,18 @@ function gameDirectory(base: string, game: string): string {
   if (game === '' || /[/\\:]|\.\./.test(game)) {
     throw new PakratError('E_USAGE', `${JSON.stringify(game)} is no name of a game directory`);
   }
-  const found = sortedEntries(base).find(({ name }) => name.toLowerCase() === game.toLowerCase());
+  const found = childOf(base, game);
   if (found === undefined) throw new PakratError('E_NOT_FOUND', `${base} has no game directory ${game}`);
-  return join(base, found.name);
+  return found;
 }
 
 /** The steps that a directory adds, in the order in which the engine adds them: the weakest first. */
-function gameSteps(directory: string, { engine, notes }: { engine: QuakeEngine; notes: string[] }): SearchStep[] {
+function gameSteps(directory: string, { engine, notes }: { engine: QuakeEngine; notes: string[] }): PlannedStep[] {
   const game = basename(directory);
   const names = sortedEntries(directory).flatMap((entry) => (entry.isDirectory() ? [] : [entry.name]));
   const ordered = engine === 'quake2' ? quake2Paks(names) : quakePaks(names, { game, notes });
   const paks = ordered.map(
-    (name): SearchStep => ({ kind: 'pak', path: join(directory, name), label: `${game}/${name}` }),
+    (name): PlannedStep => ({ kind: 'pak', path: join(directory, name), label: `${game}/${name}` }),
   );
   if (engine === 'quakespasm' && game.toLowerCase() === 'id1' && paks.length > 0) {
     paks.splice(1, 0, ...enginePak(dirname(directory)));
@@ -133,9 +134,9 @@ function gameSteps(directory: string, { engine, notes }: { engine: QuakeEngine; 
   return [{ kind: 'loose', path: directory, label: game }, ...paks];
 }
 
-function enginePak(base: string): SearchStep[] {
-  const found = sortedEntries(base).find(({ name }) => name.toLowerCase() === 'quakespasm.pak');
-  return found === undefined ? [] : [{ kind: 'pak', path: join(base, found.name), label: found.name }];
+function enginePak(base: string): PlannedStep[] {
+  const path = childOf(base, 'quakespasm.pak');
+  return path === undefined ? [] : [{ kind: 'pak', path, label: basename(path) }];
 }
 
 /** Numbers of PAKs with their file names. Of names that differ by case only, the lower-case one counts. */
@@ -174,7 +175,7 @@ function quake2Paks(names: readonly string[]): string[] {
   return [...ordered, ...names.filter((name) => /\.pak$/i.test(name) && !ordered.includes(name))];
 }
 
-async function openStep({ kind, path, label }: SearchStep, options: QuakeOptions): Promise<Layer> {
+async function openStep({ kind, path, label }: PlannedStep, options: QuakeOptions): Promise<SearchStep> {
   if (kind === 'loose') return { label, pak: openLooseFiles(path, (name) => !isTopLevelPak(name)) };
   const source = await fileSource(path);
   try {
@@ -201,10 +202,10 @@ interface QuakeState extends Record<string, unknown> {
   releases: string[];
 }
 
-function quakeState(layers: readonly Layer[]): QuakeState {
-  const paks = layers.filter(({ pak }) => pak.family === 'quake');
+function quakeState(steps: readonly SearchStep[]): QuakeState {
+  const paks = steps.filter(({ pak }) => pak.family === 'quake');
   const releases = paks.flatMap(({ pak }) => (typeof pak.facts.release === 'string' ? [pak.facts.release] : []));
-  const proofs = layers.flatMap(({ pak }) => pak.entries.find(isProof) ?? []);
+  const proofs = steps.flatMap(({ pak }) => pak.entries.find(isProof) ?? []);
   return { registered: proofs.length > 0, modified: releases.length < paks.length, releases };
 }
 
@@ -212,12 +213,12 @@ function isProof({ name, size }: PakEntry): boolean {
   return name === registeredProof.name && size === registeredProof.size;
 }
 
-function hideLooseSubfolders(layers: Layer[], notes: string[]): void {
+function hideLooseSubfolders(steps: SearchStep[], notes: string[]): void {
   let hidden = 0;
-  for (const layer of layers) {
-    if (layer.pak.family !== 'folder') continue;
-    hidden += layer.pak.entries.filter(({ name }) => name.includes('/')).length;
-    layer.nameOf = ({ name }) => (name.includes('/') ? undefined : name);
+  for (const step of steps) {
+    if (step.pak.family !== 'folder') continue;
+    hidden += step.pak.entries.filter(({ name }) => name.includes('/')).length;
+    step.nameOf = ({ name }) => (name.includes('/') ? undefined : name);
   }
   if (hidden > 0) {
     notes.push(

@@ -1,7 +1,7 @@
 import { isPakratError, type PakratError } from '../../core/errors.ts';
 import { methodName } from './entries/method-names.ts';
 import { type Footer, newestVersion } from './footer.ts';
-import type { OpenedIndex } from './open.ts';
+import type { OpenedIndex } from './opened-index.ts';
 
 /** Versions of the engine that wrote a version of the format. */
 const engines: Readonly<Record<string, string>> = {

@@ -12,10 +12,10 @@
 import { basename, join, resolve } from 'node:path';
 import { codeOf, isPakratError, PakratError } from '../../core/errors.ts';
 import { fileSource } from '../../files/file-source.ts';
-import { walkFiles } from '../loose-files.ts';
+import { walkFiles } from '../../files/walk.ts';
 import { foldName } from '../names.ts';
 import type { LockedPart, Pak } from '../pak.ts';
-import { type Layer, stackLayers } from '../search-path.ts';
+import { closeSteps, joinSearchPath, type SearchStep } from '../search-path.ts';
 import { hasFooterMagic, maxFooterSize } from './footer.ts';
 import { mountedName } from './index/mount-point.ts';
 import { openUnrealPak } from './open.ts';
@@ -86,16 +86,16 @@ export async function openUnrealFolder(path: string, options: UnrealOptions = {}
   const containers = names.filter((name) => /\.utoc$/i.test(name)).length;
   if (containers > 0) notes.push(`${containers} IoStore containers (.utoc, .ucas) beside the PAKs are not read`);
   const lockedParts: LockedPart[] = [];
-  const layers = await openLayers(paks, { root, options, notes, lockedParts });
-  return stackLayers(layers, {
+  const steps = await openSteps(paks, { root, options, notes, lockedParts });
+  return joinSearchPath(steps, {
     family: 'unreal-folder',
-    version: [...new Set(layers.map(({ pak }) => pak.version))].join(', '),
+    version: [...new Set(steps.map(({ pak }) => pak.version))].join(', '),
     lockedParts,
-    notes: [...notes, ...layers.flatMap(({ label, pak }) => pak.notes.map((note) => `${label}: ${note}`))],
+    notes,
     facts: {
       game: 'Unreal Engine',
-      searchPath: layers.map(({ label }) => label),
-      paks: layers.map(({ label, pak }) => ({ name: label, order: pakOrder(join(root, label)), version: pak.version })),
+      searchPath: steps.map(({ label }) => label),
+      paks: steps.map(({ label, pak }) => ({ name: label, order: pakOrder(join(root, label)), version: pak.version })),
     },
     keyOf: (name) => foldName(mountedName('', name)),
   });
@@ -108,32 +108,32 @@ interface FolderWork {
   lockedParts: LockedPart[];
 }
 
-async function openLayers(
+async function openSteps(
   paths: readonly string[],
   { root, options, notes, lockedParts }: FolderWork,
-): Promise<Layer[]> {
-  const layers: Layer[] = [];
+): Promise<SearchStep[]> {
+  const steps: SearchStep[] = [];
   try {
     for (const path of paths) {
       const label = path.slice(root.length + 1).replaceAll('\\', '/');
       try {
-        layers.push(await openLayer(path, label, options));
+        steps.push(await openStep(path, label, options));
       } catch (error) {
         if (isPakratError(error) && error.code === 'E_KEY_MISSING') lockedParts.push({ origin: label, error });
         else if (codeOf(error) !== 'E_FORMAT_MAGIC') throw error;
         notes.push(`${label} is left out: ${(error as PakratError).message}`);
       }
     }
-    if (layers.length === 0)
+    if (steps.length === 0)
       throw lockedParts[0]?.error ?? new PakratError('E_NOT_FOUND', `${root} has no Unreal PAK in it`);
   } catch (error) {
-    for (const { pak } of layers) await pak.close();
+    await closeSteps(steps);
     throw error;
   }
-  return layers;
+  return steps;
 }
 
-async function openLayer(path: string, label: string, options: UnrealOptions): Promise<Layer> {
+async function openStep(path: string, label: string, options: UnrealOptions): Promise<SearchStep> {
   const source = await fileSource(path);
   try {
     const pak = await openUnrealPak(source, options);

@@ -1,32 +1,15 @@
 import type { ByteSource } from '../../core/byte-source.ts';
 import { codeOf, isPakratError, type PakratError } from '../../core/errors.ts';
 import { nameDecoder } from '../names.ts';
-import type { PakProblem } from '../pak.ts';
 import { decodeFooter, type Footer, maxFooterSize } from './footer.ts';
 import type { EncodedFormat } from './index/encoded-entry.ts';
-import type { DecodedIndex } from './index/index-rows.ts';
 import { IndexOpener } from './index/open-index.ts';
 import { aesKeys } from './keys.ts';
+import type { OpenedIndex } from './opened-index.ts';
 import type { UnrealOptions } from './options.ts';
 import { UnrealPak } from './unreal-pak.ts';
 
 const pathHashVersion = 10;
-
-/** What of the version matters for records, short or long. */
-export type PakFormat = EncodedFormat;
-
-/** An index that could be read. */
-export interface OpenedIndex extends DecodedIndex {
-  seed: bigint;
-  /** Number of the row with this path below the mount point; only where paths are not listed. */
-  findRow: ((path: string) => number | undefined) | undefined;
-  /** The key that opened it, when it is encrypted. */
-  key: Uint8Array | undefined;
-  /** Hashes that did not match. */
-  problems: readonly PakProblem[];
-  /** Reads the parts that opening did not need, to check their hashes. Throws as opening does. */
-  readRest: () => Promise<void>;
-}
 
 /**
  * Opens an Unreal PAK: reads the footer and the index, and nothing else. An encrypted index that no key opens gives a
@@ -36,7 +19,7 @@ export interface OpenedIndex extends DecodedIndex {
 export async function openUnrealPak(source: ByteSource, options: UnrealOptions = {}): Promise<UnrealPak> {
   const size = Math.min(source.size, maxFooterSize);
   const footer = decodeFooter(await source.read(source.size - size, size), source.size, options);
-  const format: PakFormat = {
+  const format: EncodedFormat = {
     version: footer.version,
     hasByteMethod: footer.label === '8A',
     hasIvs: footer.encryption === 'AES-256-CTR',
@@ -53,7 +36,7 @@ function whenLocked(error: unknown): PakratError {
 interface IndexWork {
   source: ByteSource;
   footer: Footer;
-  format: PakFormat;
+  format: EncodedFormat;
   options: UnrealOptions;
 }
 

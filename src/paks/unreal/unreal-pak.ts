@@ -1,26 +1,13 @@
-import type { ByteSource } from '../../core/byte-source.ts';
 import { isPakratError, type PakratError } from '../../core/errors.ts';
 import type { Pak, PakEntry, PakProblem } from '../pak.ts';
 import { unrealFacts, unrealNotes } from './describe.ts';
 import type { UnrealContent } from './entries/content.ts';
 import { hasOwnChecksum } from './entries/method-names.ts';
 import { UnrealEntry } from './entries/unreal-entry.ts';
-import type { Footer } from './footer.ts';
 import { RowList } from './index/index-rows.ts';
 import { relativeNames } from './index/mount-point.ts';
 import { RowNames } from './index/row-names.ts';
-import type { OpenedIndex, PakFormat } from './open.ts';
-import type { UnrealOptions } from './options.ts';
-
-/** What a PAK is made of. */
-export interface UnrealParts {
-  source: ByteSource;
-  footer: Footer;
-  format: PakFormat;
-  /** The index, or why it cannot be read. */
-  index: OpenedIndex | PakratError;
-  options: UnrealOptions;
-}
+import type { OpenedIndex, UnrealParts } from './opened-index.ts';
 
 /** An open Unreal PAK. With a locked index only its facts can be asked. */
 export class UnrealPak implements Pak {

@@ -2,8 +2,7 @@ import { formatError, isPakratError, PakratError } from '../../../core/errors.ts
 import { ScratchPool } from '../../../files/scratch.ts';
 import type { PakEntry, PakProblem } from '../../pak.ts';
 import { aesKeys, decryptUnit, missingKey } from '../keys.ts';
-import type { OpenedIndex } from '../open.ts';
-import type { UnrealParts } from '../unreal-pak.ts';
+import type { OpenedIndex, UnrealParts } from '../opened-index.ts';
 import { EntryHash } from './entry-hash.ts';
 import { findEntryKey } from './entry-key.ts';
 import { ivOf, sha1Of } from './entry-record.ts';

@@ -1,19 +1,20 @@
 /**
- * What a function makes of each item, in the items' order, with some items worked on ahead of the one that is waited for.
- * @param ahead how many are under way at once
+ * The results of a function for some items, in the items' order. It works on the next items while one is waited for.
+ * @param concurrency items that are worked on at once
  */
-export async function* mapAhead<Item, Made>(
+export async function* mapConcurrently<Item, Made>(
   items: AsyncIterable<Item> | Iterable<Item>,
   make: (item: Item) => Promise<Made>,
-  ahead: number,
+  concurrency: number,
 ): AsyncGenerator<Made> {
-  const underWay: Promise<Made>[] = [];
+  const pending: Promise<Made>[] = [];
   for await (const item of items) {
     const made = make(item);
     // It is waited for later; until then its failure must not count as unhandled.
     made.catch(() => {});
-    underWay.push(made);
-    if (underWay.length >= ahead) yield await underWay.shift()!;
+    pending.push(made);
+    const first = pending.length < concurrency ? undefined : pending.shift();
+    if (first !== undefined) yield await first;
   }
-  for (const made of underWay) yield await made;
+  for (const made of pending) yield await made;
 }

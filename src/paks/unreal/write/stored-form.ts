@@ -5,14 +5,14 @@ import { deflateExact } from '../../../codecs/compression/deflate-exact.ts';
 import { equalBytes } from '../../../core/bytes.ts';
 import { pieceSize } from '../../../files/pieces.ts';
 import { changedWhilePacking, contentOf, type PackFile } from '../../packing.ts';
-import { mapAhead } from './map-concurrently.ts';
+import { mapConcurrently } from './map-concurrently.ts';
 import type { PackPlan } from './pack-plan.ts';
 
 /** Stored bytes are kept up to this size; larger files are made a second time when they are written. */
 const maxKeptBytes = 4 << 20;
 const zlibLevel = 6;
 /** Blocks compressed at once. */
-const blocksAhead = 8;
+const concurrentBlocks = 8;
 
 /** What a file becomes in the PAK. The record in front of the data needs all of it, so it is known before. */
 export interface StoredForm {
@@ -85,7 +85,7 @@ async function* madeAgain(
 async function* compressedChunks(file: PackFile, { blockSize, dataKey, exact }: PackPlan): AsyncGenerator<Chunk> {
   const compress = async (block: Uint8Array): Promise<Uint8Array> =>
     exact ? deflateExact(block, { level: zlibLevel }) : deflateBlock(block, zlibLevel);
-  const blocks = mapAhead(inBlocks(contentOf(file), blockSize), compress, blocksAhead);
+  const blocks = mapConcurrently(inBlocks(contentOf(file), blockSize), compress, concurrentBlocks);
   for await (const block of blocks) {
     const bytes = dataKey === undefined ? block : aesEcbEncrypt(padded(block, block), dataKey);
     yield { bytes, size: block.length };

@@ -18,7 +18,7 @@ import { writeFString } from '../index/fstring.ts';
 import type { IndexRow } from '../index/index-rows.ts';
 import { encodeLegacyIndex } from '../index/legacy-index.ts';
 import { writePathHashIndex } from '../index/path-hash.ts';
-import { mapAhead } from './map-concurrently.ts';
+import { mapConcurrently } from './map-concurrently.ts';
 import { type PackPlan, planPack, type UnrealPackOptions } from './pack-plan.ts';
 import { padded, type StoredForm, storedForm } from './stored-form.ts';
 
@@ -26,7 +26,7 @@ const pathHashVersion = 10;
 const relativeBlocksVersion = 5;
 const blockRecordSize = 16;
 /** Files whose stored form is made at once. */
-const filesAhead = 4;
+const concurrentFiles = 4;
 const ticksTo1970 = 621355968000000000n;
 
 /**
@@ -44,7 +44,7 @@ export async function writeUnrealPak(
   const sorted = sortForPacking(files, foldName);
   const out = new PositionedSink(sink);
   const rows: IndexRow[] = [];
-  const forms = mapAhead(sorted, (file) => storedForm(file, plan), filesAhead);
+  const forms = mapConcurrently(sorted, (file) => storedForm(file, plan), concurrentFiles);
   for await (const form of forms) {
     const file = sorted[rows.length]!;
     rows.push({ name: file.name, record: await writeEntry(out, { file, form, plan }) });
