@@ -13,7 +13,7 @@ export interface WalkedFile {
   isLink: boolean;
 }
 
-/** What is below a folder: its files by name, then those of each folder in it. @throws E_NOT_FOUND, E_STORE */
+/** The files below a folder: its own by name, then those of each folder in it. @throws E_NOT_FOUND, E_STORE */
 export function* walk(root: string): Generator<WalkedFile> {
   const folders = [''];
   for (let prefix = folders.pop(); prefix !== undefined; prefix = folders.pop()) {
@@ -35,7 +35,7 @@ export function* walkFiles(root: string): Generator<{ name: string; stat: fs.Sta
   }
 }
 
-/** What is directly in a folder, by name. @throws E_NOT_FOUND, E_STORE */
+/** The entries directly in a folder, by name. @throws E_NOT_FOUND, E_STORE */
 export function sortedEntries(folder: string): fs.Dirent[] {
   try {
     return fs.readdirSync(folder, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1));

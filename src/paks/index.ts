@@ -18,7 +18,7 @@ export const pakFamilies: readonly PakFamily<PakOptions>[] = families;
 
 type OptionsTaker<Family> = Family extends PakFamily<infer Options, never> ? (options: Options) => void : never;
 
-/** How PAKs are opened: the options of all families together, each takes its own. Plain data, for it travels to threads. */
+/** The options of all families together; each takes its own. Plain data, for they travel to threads. */
 export type PakOptions = OptionsTaker<(typeof families)[number]> extends (options: infer All) => void ? All : never;
 
 /** Bytes of either end of a file that families are shown. */

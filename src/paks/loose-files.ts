@@ -1,8 +1,8 @@
 import { join } from 'node:path';
-import { formatError, PakratError } from '../core/errors.ts';
 import { fileSource } from '../files/file-source.ts';
-import { readPieces } from '../files/pieces.ts';
+import { checkPart, readPieces } from '../files/pieces.ts';
 import { walkFiles } from '../files/walk.ts';
+import { getRow } from './get-row.ts';
 import { foldName } from './names.ts';
 import type { Pak, PakEntry, PakProblem } from './pak.ts';
 
@@ -46,12 +46,8 @@ class LooseFiles implements Pak {
   }
 
   async *readRange(entry: PakEntry, offset: number, size: number): AsyncGenerator<Uint8Array> {
-    if (offset < 0 || size < 0 || offset + size > entry.size) {
-      throw formatError('E_FORMAT_RANGE', entry.name, `has ${entry.size} bytes, not ${size} from ${offset}`);
-    }
-    const own = this.entries[entry.index];
-    if (own === undefined) throw new PakratError('E_NOT_FOUND', `there is no entry ${entry.index}`);
-    const source = await fileSource(join(this.#root, own.name));
+    checkPart(entry, offset, size);
+    const source = await fileSource(join(this.#root, getRow(this.entries, entry).name));
     try {
       yield* readPieces(source, offset, size);
     } finally {

@@ -32,7 +32,7 @@ export interface PakEntry {
   readonly size: number;
   /** Bytes it takes in the file. */
   readonly storedSize: number;
-  /** How it is stored: `none`, `zlib`, `zstd`, `oodle` … */
+  /** The method by which it is compressed: `none`, `zlib`, `zstd`, `oodle` … */
   readonly method: string;
   readonly encrypted: boolean;
   /** Time of the file, where the format has one. */
@@ -41,22 +41,22 @@ export interface PakEntry {
   readonly sha1?: string | undefined;
   /** Set when the engine would not give this row for its name; the note says more. Left out when everything is extracted. */
   readonly hidden?: HiddenKind | undefined;
-  /** Which PAK or folder of a search path it comes from. */
+  /** The PAK or folder of a search path that it comes from. */
   readonly origin?: string | undefined;
   /** True when the content has a part in how what follows is decrypted: then only `Pak.status` tells whether it came out right. */
   readonly mayHaveFeedback?: boolean | undefined;
-  /** What a reader should know (shadowed by an earlier duplicate, unreadable and why …). */
+  /** A remark for the reader: shadowed by an earlier duplicate, unreadable and why … */
   readonly note?: string | undefined;
 }
 
 /**
- * How sure the bytes of an entry are: `exact` when no feedback has a part in them (or none that was missed could),
+ * The certainty of an entry's bytes: `exact` when no feedback has a part in them (or none that was missed could),
  * `exact by checksum` when it has and a checksum in the PAK says that it was followed right, `feedback unverified`
  * when nothing says so.
  */
 export type EntryStatus = 'exact' | 'exact by checksum' | 'feedback unverified';
 
-/** Result of checking one entry: undefined when right, else what is wrong. */
+/** A fault of an entry or of a directory. */
 export type PakProblem = { code: string; message: string };
 
 /** A PAK of a folder whose directory no key opens. */
@@ -80,7 +80,7 @@ export interface Pak {
   readonly entries: readonly PakEntry[];
   /** Oddities of the file that are no errors. */
   readonly notes: readonly string[];
-  /** What `info` shows beside counts: mount point, key kinds, compression methods, author … Plain JSON. */
+  /** Facts that `info` shows beside counts: mount point, key kinds, compression methods, author … Plain JSON. */
   readonly facts: Record<string, unknown>;
   /** The entry the engine would take for this name (case rules of the engine), or undefined. Throws as `entries`. */
   find(name: string): PakEntry | undefined;
@@ -98,7 +98,7 @@ export interface Pak {
    * Undefined (or absent) where only the whole proves itself.
    */
   partSize?(entry: PakEntry): number | undefined;
-  /** How sure the content of an entry is; reads all of it. Absent where reading itself tells. Throws as `read`. */
+  /** The certainty of an entry's content; reads all of it. Absent where reading itself tells. Throws as `read`. */
   status?(entry: PakEntry): Promise<EntryStatus>;
   /**
    * Looks in the PAK itself for the real names of entries that are stored under a hash; `entries` have them afterwards.
@@ -106,9 +106,9 @@ export interface Pak {
    * @returns how many are new
    */
   resolveNames?(): Promise<number>;
-  /** Checks one entry as far as the format allows, without keys where hashes are over stored bytes. */
+  /** Checks one entry as far as the format allows, without keys where hashes are over stored bytes. Undefined when it is right. */
   verify(entry: PakEntry): Promise<PakProblem | undefined>;
-  /** Checks what belongs to no entry (index hash, header hash). */
+  /** Checks what belongs to no entry (index hash, header hash). Undefined when it is right. */
   verifyDirectory(): Promise<PakProblem | undefined>;
   close(): Promise<void>;
 }
@@ -120,7 +120,7 @@ export interface Pak {
  */
 export interface PakFamily<Options = SharedOptions, PackOptions = object> {
   readonly name: string;
-  /** How names of its files mostly end: lower case, with the dot. A guess for paths that are not there; bytes decide. */
+  /** Endings that names of its files mostly have: lower case, with the dot. For paths that are not there; bytes decide. */
   readonly extensions: readonly string[];
   /**
    * True for a file of this family, by its bytes alone. Cheap: every family is asked about every file.
@@ -135,9 +135,9 @@ export interface PakFamily<Options = SharedOptions, PackOptions = object> {
   pack?(files: Iterable<PackFile>, sink: PackSink, options?: PackOptions): Promise<PackResult>;
 }
 
-/** How an engine reads a folder of PAKs. */
+/** Folders of PAKs that the engines of a family read as one whole. */
 export interface PakFolders<Options = SharedOptions> {
-  /** What such a folder is, for the sentence "Name …". */
+  /** Such a folder in words, for the sentence "Name …". */
   readonly what: string;
   /** True for such a folder, or when the options ask for it. Throws E_NOT_FOUND, E_STORE. */
   matches(path: string, options: Options): Promise<boolean>;

@@ -1,5 +1,9 @@
-import { PakratError } from '../core/errors.ts';
+import { basename } from 'node:path';
+import type { ByteSource } from '../core/byte-source.ts';
+import { isPakratError, PakratError } from '../core/errors.ts';
+import { fileSource } from '../files/file-source.ts';
 import { slicePieces } from '../files/pieces.ts';
+import { getRow } from './get-row.ts';
 import { foldName } from './names.ts';
 import type { HiddenKind, LockedPart, Pak, PakEntry, PakProblem } from './pak.ts';
 
@@ -12,7 +16,7 @@ export interface SearchStep {
   nameOf?: ((entry: PakEntry) => string | undefined) | undefined;
 }
 
-/** What is said of a search path as a whole, and how its engine compares names. */
+/** The facts of a search path as a whole, and the rule by which its engine compares names. */
 export interface SearchPathOptions {
   family: string;
   version: string;
@@ -38,6 +42,27 @@ interface SearchRow extends PakEntry {
  */
 export function joinSearchPath(steps: readonly SearchStep[], options: SearchPathOptions): Pak {
   return new SearchPathPak(steps, options);
+}
+
+/**
+ * Opens the PAK of a step.
+ * @param label in front of errors that do not name the file themselves
+ * @throws as `open` does, E_NOT_FOUND, E_STORE
+ */
+export async function openStepPak<Opened extends Pak>(
+  path: string,
+  label: string,
+  open: (source: ByteSource) => Promise<Opened>,
+): Promise<Opened> {
+  const source = await fileSource(path);
+  try {
+    return await open(source);
+  } catch (error) {
+    await source.close();
+    if (!isPakratError(error) || error.message.includes(basename(path))) throw error;
+    const { code, message, hint, data } = error;
+    throw new PakratError(code, `${label}: ${message}`, { hint, data, cause: error });
+  }
 }
 
 /** Closes steps that were opened for a search path. */
@@ -110,22 +135,22 @@ class SearchPathPak implements Pak {
   }
 
   read(entry: PakEntry): AsyncIterable<Uint8Array> {
-    const { step, inner } = this.#rowOf(entry);
+    const { step, inner } = getRow(this.entries, entry);
     return step.pak.read(inner);
   }
 
   readRange(entry: PakEntry, offset: number, size: number): AsyncIterable<Uint8Array> {
-    const { step, inner } = this.#rowOf(entry);
+    const { step, inner } = getRow(this.entries, entry);
     return step.pak.readRange?.(inner, offset, size) ?? slicePieces(step.pak.read(inner), offset, size);
   }
 
   partSize(entry: PakEntry): number | undefined {
-    const { step, inner } = this.#rowOf(entry);
+    const { step, inner } = getRow(this.entries, entry);
     return step.pak.partSize?.(inner);
   }
 
   verify(entry: PakEntry): Promise<PakProblem | undefined> {
-    const { step, inner } = this.#rowOf(entry);
+    const { step, inner } = getRow(this.entries, entry);
     return step.pak.verify(inner);
   }
 
@@ -139,12 +164,6 @@ class SearchPathPak implements Pak {
 
   async close(): Promise<void> {
     await closeSteps(this.#steps);
-  }
-
-  #rowOf(entry: PakEntry): SearchRow {
-    const row = this.entries[entry.index];
-    if (row === undefined) throw new PakratError('E_NOT_FOUND', `there is no entry ${entry.index}`);
-    return row;
   }
 }
 

@@ -1,8 +1,8 @@
 import * as fs from 'node:fs';
 import { join, sep } from 'node:path';
-import { codeOf, formatError, messageOf, PakratError } from '../core/errors.ts';
+import { codeOf, messageOf, PakratError } from '../core/errors.ts';
 import { fileSource } from '../files/file-source.ts';
-import { readPieces } from '../files/pieces.ts';
+import { checkPart, readPieces } from '../files/pieces.ts';
 import { walk } from '../files/walk.ts';
 import type { Source, SourceEntry } from './source.ts';
 
@@ -93,9 +93,7 @@ async function* readPart(
 ): AsyncGenerator<Uint8Array> {
   const source = await openAt(root, name);
   try {
-    if (!(offset >= 0 && size >= 0 && offset + size <= source.size)) {
-      throw formatError('E_FORMAT_RANGE', name, `has ${source.size} bytes, not ${size} from ${offset}`);
-    }
+    checkPart({ name, size: source.size }, offset, size);
     yield* readPieces(source, offset, size);
   } finally {
     await source.close();

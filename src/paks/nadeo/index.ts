@@ -11,7 +11,7 @@ export const nadeo: PakFamily<NadeoOptions, NadeoWriteOptions> = {
   name: 'nadeo',
   extensions: ['.pak', '.pack.gbx'],
   matches: (head) => startsWith(head, 'NadeoPak'),
-  open: async (...given) => (await import('./open.ts')).openNadeoPak(...given),
+  open: async (source, options) => (await import('./open.ts')).openNadeoPak(source, options),
   // The oldest versions cannot be without a key, and the newest not compressed.
   pack: async (files, sink, options = { version: 12 }) =>
     (await import('./write/write.ts')).writeNadeoPak(files, sink, options),

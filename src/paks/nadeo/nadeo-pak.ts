@@ -1,8 +1,10 @@
 import type { ByteSource } from '../../core/byte-source.ts';
 import { equalBytes, isAllZero } from '../../core/bytes.ts';
-import { isPakratError, PakratError } from '../../core/errors.ts';
+import { isDamage, isPakratError, PakratError } from '../../core/errors.ts';
 import { type Hasher, md5Hasher } from '../../core/hash.ts';
+import { getRow } from '../get-row.ts';
 import type { EntryStatus, Pak, PakEntry, PakProblem } from '../pak.ts';
+import { problemOf } from '../problem.ts';
 import type { FileRecord } from './directory/directory.ts';
 import { EntryList, type NadeoEntry } from './directory/entry-list.ts';
 import { type MetadataEntry, readMetadata } from './directory/metadata.ts';
@@ -141,8 +143,7 @@ export class NadeoPak implements Pak {
       for await (const _ of this.read(entry));
       return undefined;
     } catch (error) {
-      if (!isPakratError(error)) throw error;
-      return { code: error.code, message: error.message };
+      return problemOf(error);
     }
   }
 
@@ -166,8 +167,8 @@ export class NadeoPak implements Pak {
       await this.metadata();
       return undefined;
     } catch (error) {
-      if (!isPakratError(error)) throw error;
-      return { code: error.code, message: `metadata: ${error.message}` };
+      const { code, message } = problemOf(error);
+      return { code, message: `metadata: ${message}` };
     }
   }
 
@@ -192,9 +193,7 @@ export class NadeoPak implements Pak {
 
   #file(entry: PakEntry): { context: EntryContext; file: FileRecord } {
     const { records, context } = this.#open;
-    const file = records.files[entry.index];
-    if (file === undefined) throw new PakratError('E_NOT_FOUND', `${this.#source.name} has no file ${entry.index}`);
-    return { context, file };
+    return { context, file: getRow(records.files, entry) };
   }
 
   async #isFollowed(file: FileRecord): Promise<boolean> {
@@ -204,7 +203,7 @@ export class NadeoPak implements Pak {
     return startsAsGbx(context, file);
   }
 
-  /** Whether everything from an offset to the end of the pack has this hash. */
+  /** True when everything from an offset to the end of the pack has this hash. */
   async #digestFrom(offset: number, hasher: Hasher, expected: Uint8Array): Promise<boolean> {
     const rest = new PlainRegion(this.#source, { offset, size: Math.max(0, this.#source.size - offset) });
     for await (const piece of rest.pieces()) hasher.update(piece);
@@ -254,8 +253,7 @@ async function* unfollowed(
   try {
     yield* pieces;
   } catch (error) {
-    const isDamage = isPakratError(error) && error.code.startsWith('E_FORMAT');
-    if (!isDamage || !mayMix(file)) throw error;
+    if (!isDamage(error) || !mayMix(file)) throw error;
     throw new PakratError(
       'E_INTEGRITY',
       `${name}: the file is damaged, or something is mixed into its encryption that only the game knows`,

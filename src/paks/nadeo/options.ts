@@ -1,7 +1,7 @@
 import type { SharedOptions } from '../pak.ts';
 import type { NamedKey } from './keys/keys.ts';
 
-/** How a NadeoPak is opened. Keys have 16 bytes. */
+/** The options of NadeoPaks. Keys have 16 bytes. */
 export interface NadeoOptions extends SharedOptions {
   /**
    * Base keys with the names of their packs, from packlist.dat or a key file: those for this pack are tried first,

@@ -5,7 +5,7 @@ import type { OpenedHeader } from './header/open-header.ts';
 import { type PackAuthor, type PublicHeader, packTime } from './header/public-header.ts';
 import { headerFlag, type KeyCandidate } from './keys/keys.ts';
 
-/** What `info` shows of a pack, as plain JSON; fields that are not set are left out. */
+/** The facts that `info` shows of a pack, as plain JSON; fields that are not set are left out. */
 export function packFacts(
   header: OpenedHeader,
   known: { packKey: KeyCandidate | undefined; entries: readonly NadeoEntry[]; locked: PakratError | undefined },

@@ -1,5 +1,5 @@
 /*
- * How the engines of the Quake family find a file among the PAKs and loose files of game directories.
+ * The search paths of the Quake family: which of the PAKs and loose files of game directories gives a file.
  *
  * Quake and QuakeSpasm: each game directory adds itself, then pak0.pak, pak1.pak … in front, up to the first number that
  * is missing. So within a directory the highest PAK wins, and loose files come last; a later directory beats an earlier
@@ -14,13 +14,12 @@
  * (id Software's WinQuake, QuakeSpasm, Yamagi Quake II.)
  */
 import { basename, dirname, join, resolve } from 'node:path';
-import { isPakratError, PakratError } from '../../core/errors.ts';
-import { fileSource } from '../../files/file-source.ts';
+import { PakratError } from '../../core/errors.ts';
 import { childOf, sortedEntries } from '../../files/walk.ts';
 import { openLooseFiles } from '../loose-files.ts';
 import { foldName } from '../names.ts';
 import type { Pak, PakEntry } from '../pak.ts';
-import { closeSteps, joinSearchPath, type SearchStep } from '../search-path.ts';
+import { closeSteps, joinSearchPath, openStepPak, type SearchStep } from '../search-path.ts';
 import type { QuakeEngine, QuakeOptions } from './options.ts';
 import { openQuakePak } from './quake-pak.ts';
 import { registeredProof } from './releases.ts';
@@ -38,7 +37,7 @@ export interface PlannedStep {
 export interface QuakeSearchPath {
   engine: QuakeEngine;
   steps: PlannedStep[];
-  /** What the engine would not do as people may think. */
+  /** Files that the engine leaves out although people may think that it takes them. */
   notes: string[];
 }
 
@@ -152,7 +151,7 @@ function numberedPaks(names: readonly string[]): Map<number, string> {
 function quakePaks(names: readonly string[], { game, notes }: { game: string; notes: string[] }): string[] {
   const found = numberedPaks(names);
   const ordered: string[] = [];
-  for (let number = 0; found.has(number); number++) ordered.push(found.get(number)!);
+  for (let name = found.get(0); name !== undefined; name = found.get(ordered.length)) ordered.push(name);
   const left = names.filter((name) => /\.pak$/i.test(name) && !ordered.includes(name));
   for (const name of left)
     notes.push(`the engine does not load ${game}/${name}: ${whyLeft(name, found, ordered.length)}`);
@@ -177,18 +176,7 @@ function quake2Paks(names: readonly string[]): string[] {
 
 async function openStep({ kind, path, label }: PlannedStep, options: QuakeOptions): Promise<SearchStep> {
   if (kind === 'loose') return { label, pak: openLooseFiles(path, (name) => !isTopLevelPak(name)) };
-  const source = await fileSource(path);
-  try {
-    return { label, pak: await openQuakePak(source, options) };
-  } catch (error) {
-    await source.close();
-    if (!isPakratError(error)) throw error;
-    throw new PakratError(error.code, `${label}: ${error.message}`, {
-      hint: error.hint,
-      data: error.data,
-      cause: error,
-    });
-  }
+  return { label, pak: await openStepPak(path, label, (source) => openQuakePak(source, options)) };
 }
 
 function isTopLevelPak(name: string): boolean {
@@ -197,7 +185,7 @@ function isTopLevelPak(name: string): boolean {
 
 interface QuakeState extends Record<string, unknown> {
   registered: boolean;
-  /** What the engine calls modified: any PAK but an original pak0.pak. */
+  /** In the engine's sense: it has any PAK but an original pak0.pak. */
   modified: boolean;
   releases: string[];
 }

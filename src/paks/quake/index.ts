@@ -7,11 +7,11 @@ export const quake: PakFamily<QuakeOptions> = {
   name: 'quake',
   extensions: ['.pak', '.sin'],
   matches: (head) => startsWith(head, 'PACK') || startsWith(head, 'SPAK'),
-  open: async (...given) => (await import('./quake-pak.ts')).openQuakePak(...given),
+  open: async (source, options) => (await import('./quake-pak.ts')).openQuakePak(source, options),
   folders: {
     what: 'a game directory of Quake (with pak0.pak, or id1 or baseq2 in it)',
-    matches: async (...given) => (await import('./folder.ts')).isQuakeFolder(...given),
-    open: async (...given) => (await import('./folder.ts')).openQuakeFolder(...given),
+    matches: async (path, options) => (await import('./folder.ts')).isQuakeFolder(path, options),
+    open: async (path, options) => (await import('./folder.ts')).openQuakeFolder(path, options),
   },
   pack: async (files, sink) => (await import('./write.ts')).writeQuakePak(files, sink),
 };

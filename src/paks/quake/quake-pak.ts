@@ -1,8 +1,10 @@
 import type { ByteSource } from '../../core/byte-source.ts';
-import { formatError, isPakratError, PakratError } from '../../core/errors.ts';
-import { readPieces, slicePieces } from '../../files/pieces.ts';
+import { formatError, type PakratError } from '../../core/errors.ts';
+import { checkPart, readPieces, slicePieces } from '../../files/pieces.ts';
+import { getRow } from '../get-row.ts';
 import { foldName, nameDecoder } from '../names.ts';
 import type { Pak, PakEntry, PakProblem } from '../pak.ts';
+import { problemOf } from '../problem.ts';
 import { decodeDaikatana, isDaikatanaRatio } from './daikatana.ts';
 import {
   checkDirectoryRange,
@@ -137,9 +139,7 @@ class QuakePak implements Pak {
 
   async *readRange(entry: PakEntry, offset: number, size: number): AsyncGenerator<Uint8Array> {
     const record = this.#recordOf(entry);
-    if (offset < 0 || size < 0 || offset + size > record.size) {
-      throw formatError('E_FORMAT_RANGE', entry.name, `has ${record.size} bytes, not ${size} from ${offset}`);
-    }
+    checkPart(record, offset, size);
     if (!record.isCompressed) yield* readPieces(this.#source, record.offset + offset, size);
     else yield* slicePieces(this.read(entry), offset, size);
   }
@@ -150,8 +150,7 @@ class QuakePak implements Pak {
       if (this.#recordOf(entry).isCompressed) for await (const _ of this.read(entry));
       return undefined;
     } catch (error) {
-      if (!isPakratError(error)) throw error;
-      return { code: error.code, message: error.message };
+      return problemOf(error);
     }
   }
 
@@ -164,18 +163,12 @@ class QuakePak implements Pak {
   }
 
   #recordOf(entry: PakEntry): QuakeRecord {
-    const record = this.#records[entry.index];
-    if (record === undefined) throw new PakratError('E_NOT_FOUND', `there is no entry ${entry.index}`);
+    const record = getRow(this.#records, entry);
     const problem = recordProblem(record, this.#source.size);
-    if (problem !== undefined) {
-      throw formatError('E_FORMAT_RANGE', record.name, problem);
-    }
+    if (problem !== undefined) throw formatError('E_FORMAT_RANGE', record.name, problem);
     if (record.isCompressed && !isDaikatanaRatio(record.storedSize, record.size)) {
-      throw formatError(
-        'E_FORMAT_RANGE',
-        record.name,
-        `${record.storedSize} bytes cannot hold the promised ${record.size}`,
-      );
+      const promise = `${record.storedSize} bytes cannot hold the promised ${record.size}`;
+      throw formatError('E_FORMAT_RANGE', record.name, promise);
     }
     return record;
   }

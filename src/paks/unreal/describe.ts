@@ -19,7 +19,7 @@ const engines: Readonly<Record<string, string>> = {
   15: '6.0',
 };
 
-/** What `info` tells of a PAK. Without its index that is what the footer says. */
+/** The facts that `info` shows of a PAK. Without its index they are those of the footer. */
 export function unrealFacts(footer: Footer, index: OpenedIndex | PakratError): Record<string, unknown> {
   const isLocked = isPakratError(index);
   const counts = isLocked ? undefined : countRows(index);

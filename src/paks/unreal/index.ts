@@ -8,11 +8,11 @@ export const unreal: PakFamily<UnrealOptions, UnrealPackOptions> = {
   name: 'unreal',
   extensions: ['.pak'],
   matches: (_head, tail) => hasFooterMagic(tail),
-  open: async (...given) => (await import('./open.ts')).openUnrealPak(...given),
+  open: async (source, options) => (await import('./open.ts')).openUnrealPak(source, options),
   folders: {
     what: 'a Paks folder of an Unreal game',
     matches: async (path) => (await import('./folder.ts')).isUnrealFolder(path),
-    open: async (...given) => (await import('./folder.ts')).openUnrealFolder(...given),
+    open: async (path, options) => (await import('./folder.ts')).openUnrealFolder(path, options),
   },
-  pack: async (...given) => (await import('./write/write.ts')).writeUnrealPak(...given),
+  pack: async (files, sink, options) => (await import('./write/write.ts')).writeUnrealPak(files, sink, options),
 };

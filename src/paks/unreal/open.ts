@@ -1,5 +1,5 @@
 import type { ByteSource } from '../../core/byte-source.ts';
-import { codeOf, isPakratError, type PakratError } from '../../core/errors.ts';
+import { codeOf, formatError, isPakratError, type PakratError } from '../../core/errors.ts';
 import { nameDecoder } from '../names.ts';
 import { decodeFooter, type Footer, maxFooterSize } from './footer.ts';
 import type { EncodedFormat } from './index/encoded-entry.ts';
@@ -60,8 +60,10 @@ async function readIndex({ source, footer, format, options }: IndexWork): Promis
   const index = decodePrimaryIndex(bytes, format, decodeName);
   const parts = { index, format, decodeName };
   const { directory, pathHashes, seed } = index;
-  const readPathHashes = async () => opener.read(pathHashes!, 1);
-  if (directory === undefined) return { ...opened, seed, ...decodePathHashPart(await readPathHashes(), parts) };
-  const rest = pathHashes === undefined ? {} : { readRest: async () => void (await readPathHashes()) };
-  return { ...opened, seed, ...rest, ...decodeDirectoryPart(await opener.read(directory, 2), parts) };
+  if (directory !== undefined) {
+    const readRest = async () => void (pathHashes && (await opener.read(pathHashes, 1)));
+    return { ...opened, seed, readRest, ...decodeDirectoryPart(await opener.read(directory, 2), parts) };
+  }
+  if (pathHashes === undefined) throw formatError('E_FORMAT', 'Unreal PAK index', 'neither names nor path hashes');
+  return { ...opened, seed, ...decodePathHashPart(await opener.read(pathHashes, 1), parts) };
 }

@@ -1,6 +1,6 @@
 import type { SharedOptions } from '../pak.ts';
 
-/** How an Unreal PAK, or a folder of them, is opened. Keys have 32 bytes. */
+/** The options of Unreal PAKs, and of folders of them. Keys have 32 bytes. */
 export interface UnrealOptions extends SharedOptions {
   /** Path of a module that decodes Oodle, in place of the optional package. */
   oodle?: string;

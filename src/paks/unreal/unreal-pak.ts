@@ -1,5 +1,7 @@
 import { isPakratError, type PakratError } from '../../core/errors.ts';
+import { getRow } from '../get-row.ts';
 import type { Pak, PakEntry, PakProblem } from '../pak.ts';
+import { problemOf } from '../problem.ts';
 import { unrealFacts, unrealNotes } from './describe.ts';
 import type { UnrealContent } from './entries/content.ts';
 import { hasOwnChecksum } from './entries/method-names.ts';
@@ -44,7 +46,7 @@ export class UnrealPak implements Pak {
     return this.#entries;
   }
 
-  /** Where names start in the game. Throws as `entries`. */
+  /** The folder of the game below which its names are. Throws as `entries`. */
   get mountPoint(): string {
     return this.#index.mountPoint;
   }
@@ -78,8 +80,8 @@ export class UnrealPak implements Pak {
   }
 
   /** Blocks that have checksums. */
-  partSize({ index }: PakEntry): number | undefined {
-    const { record, method } = this.#entries[index]!;
+  partSize(entry: PakEntry): number | undefined {
+    const { record, method } = getRow(this.#entries, entry);
     return record.blockCount > 1 && hasOwnChecksum(method) ? record.blockSize : undefined;
   }
 
@@ -94,8 +96,7 @@ export class UnrealPak implements Pak {
       await this.#index.readRest();
       return this.#index.problems[0];
     } catch (error) {
-      if (!isPakratError(error)) throw error;
-      return { code: error.code, message: error.message };
+      return problemOf(error);
     }
   }
 

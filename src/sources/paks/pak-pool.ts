@@ -4,7 +4,7 @@ import { codeOf, type ErrorCode, type ErrorData, messageOf, PakratError } from '
 import type { PakOptions } from '../../paks/index.ts';
 import type { PakJob, PakTask, PakTaskResult } from './pak-tasks.ts';
 
-/** Where a PAK or a folder of PAKs is, and how it is opened. */
+/** The path of a PAK, or of a folder of PAKs, with the options that it is opened with. */
 export interface PakPath {
   path: string;
   options: PakOptions;
@@ -15,20 +15,20 @@ export interface PakWorkerData {
   from: PakPath;
   stop: Int32Array;
 }
-/** What a thread is told: what to do, with which entries, and that there are no more. */
+/** An order to a thread: the job, entries to do it with, or that there are no more. */
 export type PakWorkerOrder = { job: PakJob } | { tasks: PakTask[] } | { end: true };
-/** What came of a batch, in the order of its tasks: thousands of tasks end well, and bytes are all that there is to say of them. */
+/** The results of a batch, in the order of its tasks: thousands of tasks end well, and bytes are all that there is to say of them. */
 export interface BatchDone {
   bytes: number[];
   /** Position in the batch, with what is more to say. */
   odd: [position: number, result: PakTaskResult][];
 }
-/** What a thread answers to a batch of tasks. */
+/** A thread's answer to a batch of tasks. */
 export type PakWorkerAnswer =
   | { done: BatchDone }
   | { error: { code: string | undefined; message: string; hint: string | undefined; data: ErrorData } };
 
-/** What hears of results and of interruptions. */
+/** The signal that interrupts a job, and the listener to its results. */
 export interface PoolHooks {
   signal?: AbortSignal | undefined;
   onResult?: ((task: PakTask, result: PakTaskResult) => void) | undefined;
@@ -125,7 +125,7 @@ function startThread(workerData: PakWorkerData): PoolThread {
     failure ??= new Error(`a thread died: ${messageOf(error)}`, { cause: error });
   });
   thread.on('message', (answer: PakWorkerAnswer) => {
-    if ('done' in answer) onAnswer(waiting.shift()!, answer.done);
+    if ('done' in answer) onAnswer(waiting.shift() ?? [], answer.done);
     else failure ??= errorOf(answer.error);
   });
   const exited = new Promise<void>((resolve) => thread.on('exit', () => resolve()));
@@ -143,7 +143,7 @@ function startThread(workerData: PakWorkerData): PoolThread {
         next();
         const odd = new Map(done.odd);
         tasks.forEach((task, i) => {
-          onResult?.(task, odd.get(i) ?? { bytes: done.bytes[i]! });
+          onResult?.(task, odd.get(i) ?? { bytes: done.bytes[i] ?? 0 });
         });
       };
       order({ job });

@@ -15,13 +15,13 @@ export interface PakSourceEntry extends SourceEntry {
 export interface PakSource extends Source<PakSourceEntry> {
   readonly kind: 'pak';
   readonly pak: Pak;
-  /** How a thread opens it again; undefined when it cannot. */
+  /** The path from which a thread opens it again; undefined when it cannot. */
   readonly from: PakPath | undefined;
   /** Threads that were started before, for a job with most of it. */
   readonly pool: PakPool | undefined;
 }
 
-/** How a PAK can be opened again, and by whom it is opened already. */
+/** The path of a PAK, and the threads that have it open already. */
 export interface PakSourceOptions {
   from?: PakPath | undefined;
   pool?: PakPool | undefined;
@@ -70,7 +70,7 @@ function rowByIndex(pak: Pak, name: string): PakEntry | undefined {
   return number === undefined ? undefined : pak.entries[Number(number)];
 }
 
-/** What only `ls --json` asks for is made when it is asked for. */
+/** A row of a listing. Its facts are made when `ls --json` asks for them. */
 class Row implements PakSourceEntry {
   // Declared only: thousands are made, and fields cost less so.
   declare readonly row: PakEntry;

@@ -2,16 +2,17 @@ import { codeOf, isPakratError, PakratError } from '../../core/errors.ts';
 import { storeError } from '../../files/durable.ts';
 import { OutputFolder, writeOutput, writePart } from '../../files/output/output-folder.ts';
 import { slicePieces } from '../../files/pieces.ts';
+import { getRow } from '../../paks/get-row.ts';
 import type { Pak, PakEntry } from '../../paks/pak.ts';
 
-/** What is done with many entries of a PAK. Plain data, for it travels to threads. */
+/** A job with many entries of a PAK. Plain data, for it travels to threads. */
 export type PakJob = { kind: 'extract'; to: string; raw: boolean } | { kind: 'verify' };
 
 /** One entry that it is done with, or part of a large one. */
 export interface PakTask {
   /** Number of the entry. */
   index: number;
-  /** Bytes that have to be read or written: what the work is shared out by. */
+  /** Bytes that have to be read or written: the measure by which work is shared out. */
   size: number;
   /** Output path, checked and relative; for an extraction. */
   path: string;
@@ -19,7 +20,7 @@ export interface PakTask {
   part?: { offset: number; file: string };
 }
 
-/** What came of a task. */
+/** The result of a task. */
 export interface PakTaskResult {
   /** Bytes written, or bytes checked. */
   bytes: number;
@@ -38,7 +39,7 @@ export function pakTaskRunner(pak: Pak, job: PakJob, checkpoint: () => void): Pa
   const mayBeUnsure = job.kind === 'verify' || !job.raw;
   return async (task) => {
     checkpoint();
-    const entry = pak.entries[task.index]!;
+    const entry = getRow(pak.entries, task);
     try {
       const done = await work(entry, task);
       return done.problem === undefined && mayBeUnsure && (await isUnsure(pak, entry))
@@ -87,7 +88,7 @@ async function* watched(pieces: AsyncIterable<Uint8Array>, checkpoint: () => voi
   }
 }
 
-/** Where decryption depends on what was decrypted, only some files carry a proof that it went right. */
+/** True for content that may be wrong: where decryption depends on what was decrypted, only some files prove that it went right. */
 async function isUnsure(pak: Pak, entry: PakEntry): Promise<boolean> {
   return entry.mayHaveFeedback === true && (await pak.status?.(entry)) === 'feedback unverified';
 }

@@ -5,7 +5,8 @@ import { openPak } from '../../paks/index.ts';
 import type { BatchDone, PakWorkerAnswer, PakWorkerData, PakWorkerOrder } from './pak-pool.ts';
 import { type PakTaskRunner, pakTaskRunner } from './pak-tasks.ts';
 
-const port = parentPort!;
+if (parentPort === null) throw new Error('this is the program of a thread');
+const port = parentPort;
 const { from, stop } = workerData as PakWorkerData;
 
 function checkpoint(): void {
@@ -16,7 +17,9 @@ function answer(message: PakWorkerAnswer): void {
   port.postMessage(message);
 }
 
-let run: PakTaskRunner | undefined;
+let run: PakTaskRunner = async () => {
+  throw new Error('tasks came before their job');
+};
 const opened = openPak(from.path, from.options);
 // The thread that started this one opened the same PAK and tells of what is wrong with it; here it matters when there is a job.
 opened.catch(() => {});
@@ -30,7 +33,7 @@ async function obey(order: PakWorkerOrder): Promise<void> {
   } else {
     const done: BatchDone = { bytes: [], odd: [] };
     for (const task of order.tasks) {
-      const result = await run!(task);
+      const result = await run(task);
       if (result.problem !== undefined || result.unsure === true) done.odd.push([done.bytes.length, result]);
       done.bytes.push(result.bytes);
     }

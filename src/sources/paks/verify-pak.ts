@@ -1,3 +1,4 @@
+import { getRow } from '../../paks/get-row.ts';
 import type { PakSource } from './pak-source.ts';
 import { runPakTasks } from './run-pak-tasks.ts';
 
@@ -11,17 +12,17 @@ export interface VerifyProblem {
   index?: number;
 }
 
-/** What a check found. */
+/** The result of a check. */
 export interface VerifyResult {
   checked: { entries: number; bytes: number };
   bad: VerifyProblem[];
-  /** How many of the bad ones were brought anew. */
+  /** The number of bad ones that were fetched again. */
   repaired: number;
   /** Files whose content may be wrong without anything that tells; left out when there are none. */
   unsure?: string[];
 }
 
-/** How a PAK is checked. */
+/** The number of threads for a check, and the hooks that hear of it. */
 export interface VerifyOptions {
   threads?: number | undefined;
   signal?: AbortSignal | undefined;
@@ -43,10 +44,11 @@ export async function verifyPak(source: PakSource, options: VerifyOptions = {}):
     tasks.length,
     tasks.reduce((sum, { size }) => sum + size, 0),
   );
-  const nameOf = (index: number): string => pak.entries[index]!.name;
+  const nameOf = (index: number): string => getRow(pak.entries, { index }).name;
   const found: (VerifyProblem & { index: number })[] = [];
   await runPakTasks(source, { kind: 'verify' }, tasks, {
-    ...{ threads: options.threads, signal: options.signal },
+    threads: options.threads,
+    signal: options.signal,
     onResult({ index }, { bytes, problem, unsure }) {
       result.checked.entries += 1;
       result.checked.bytes += bytes;

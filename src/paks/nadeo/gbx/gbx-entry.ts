@@ -6,7 +6,7 @@
 
 import type { ByteSource } from '../../../core/byte-source.ts';
 import { equalBytes } from '../../../core/bytes.ts';
-import { formatError, isPakratError, PakratError } from '../../../core/errors.ts';
+import { formatError, isDamage, PakratError } from '../../../core/errors.ts';
 import { md5 } from '../../../core/hash.ts';
 import type { EntryStatus } from '../../pak.ts';
 import { pageSize } from '../entries/cipher-stream.ts';
@@ -15,7 +15,7 @@ import { PlainRegion, type RegionPlace } from '../entries/plain-region.ts';
 import { SteppedInflate } from '../entries/stepped-inflate.ts';
 import type { FeedbackPlace } from './gbx-feedback.ts';
 
-/** How a file is stored. */
+/** The compression of a file. */
 export type EntryMethod = 'none' | 'zlib' | 'lz4';
 
 /** Finds places of feedback in a file from the bytes decoded so far. */
@@ -32,7 +32,7 @@ export interface FollowedEntry {
   size: number;
   dictionary: Uint8Array | undefined;
   packVersion: number;
-  /** What may be the MD5 of the content (version 14 and above). */
+  /** Version 14 and above: 16 bytes that may be the MD5 of the content. */
   checksum: Uint8Array | undefined;
   /** Give what decodes to the right size even if a checksum is wrong. */
   ignoreHashes: boolean;
@@ -57,9 +57,9 @@ interface Attempt {
   grade: Grade;
   bytes: Uint8Array;
   places: FeedbackPlace[];
-  /** Which alternative was taken, by the offset of the place; the first where nothing is said. */
+  /** The alternatives that were taken, by the offset of the place; the first where nothing is said. */
   taken: ReadonlyMap<number, number>;
-  /** Whether a page was decrypted after the first place. */
+  /** True when a page was decrypted after the first place. */
   hasFeedback: boolean;
   error?: PakratError;
 }
@@ -173,14 +173,14 @@ async function attempt(entry: FollowedEntry, taken: ReadonlyMap<number, number>)
     }
     output.checkFull();
   } catch (error) {
-    if (!isPakratError(error) || !error.code.startsWith('E_FORMAT')) throw error;
+    if (!isDamage(error)) throw error;
     return { ...result(0), error };
   }
   const whole = result(2);
   return { ...whole, grade: gradeOf(entry, whole, isChecked) };
 }
 
-/** What a file is decoded from, as {@link PlainRegion}. */
+/** Stored bytes that a file is decoded from, such as a {@link PlainRegion}. */
 export interface StepRegion {
   /** Bytes not yet taken. */
   readonly remaining: number;
@@ -188,7 +188,7 @@ export interface StepRegion {
   take(size: number): Promise<Uint8Array> | Uint8Array;
 }
 
-/** How a region is turned into a file. */
+/** The compression and size of a file, and the LZ4 dictionary where there is one. */
 export interface SteppedFile {
   method: EntryMethod;
   size: number;

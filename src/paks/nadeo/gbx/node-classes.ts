@@ -1,5 +1,5 @@
 /*
- * What a node's class contributes to the feedback of a pack (see cipher-stream.ts): when the body of a node starts,
+ * The contribution of a node's class to the feedback of a pack (see cipher-stream.ts): when the body of a node starts,
  * the id of the *parent* of its class is mixed, as the four bytes of a little-endian u32, in the form in which the
  * engine writes ids.
  *
@@ -27,7 +27,7 @@ const fixedMixes = new Map<number, number>([
   [0x09184000, 0x05010000],
   [0x09185000, 0x05002000],
 ]);
-/** What another reader mixes for the curve node of ManiaPlanet, where version 18 has a fixed id. */
+/** The curve node of ManiaPlanet, and the id that another reader mixes for it, where version 18 has a fixed one. */
 const planetCurveNode = { classId: 0x09185000, mixed: rootClass };
 
 /** ManiaPlanet and later: classes that mix nothing, beside all plain structures (0x2F...). */
@@ -40,11 +40,11 @@ interface ClassTables {
   unwraps: Map<number, number>;
 }
 
-/** What the classes of one generation of games mix. */
+/** The classes of one generation of games, and the ids that they mix. */
 export interface NodeClasses {
   /** The engine's id of a class id that stands in a file. */
   wrap(classId: number): number;
-  /** Whether a class of this (engine's) id is known. */
+  /** True when a class of this (engine's) id is known. */
   isKnown(classId: number): boolean;
   /**
    * The ids that a node of this class may mix, likeliest first; undefined stands for none at all. A class that is not

@@ -31,7 +31,7 @@ import type { PackAuthor } from './public-header.ts';
 export const headerV3IvOffset = 12;
 const md5Size = 16;
 
-/** What the private part of every version's header tells. */
+/** The private part of a header, of every version. */
 export interface PrivateHeader extends DirectoryRecords {
   /** 16 bytes, as stored. */
   md5: Uint8Array;

@@ -46,7 +46,7 @@ const wordsOf: Partial<Record<keyof PackInfo, string>> = {
 };
 
 /**
- * What a pack tells of another one that it includes. Reads its header; no key is needed.
+ * A pack as another one tells of it that includes it. Reads its header; no key is needed.
  * @param name what the pack is called by
  * @throws E_USAGE for a pack that has no checksum of its contents, and as opening does
  */

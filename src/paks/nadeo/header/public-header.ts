@@ -20,7 +20,6 @@ import { ByteReader } from '../../../core/reader.ts';
 import { ByteWriter } from '../../../core/writer.ts';
 import type { NameDecoder } from '../../names.ts';
 import { readString, writeString } from '../directory/strings.ts';
-import { headerFlag } from '../keys/keys.ts';
 
 /** The newest version of the format. */
 export const newestVersion = 18;
@@ -30,7 +29,7 @@ const maxTextBytes = 1 << 20;
 /** The least that an included pack takes. */
 const minIncludedBytes = 68;
 
-/** Who made a pack, as the pack says. */
+/** The maker of a pack, as the pack says. */
 export interface PackAuthor {
   version: number;
   login: string;
@@ -39,7 +38,7 @@ export interface PackAuthor {
   extra: string;
 }
 
-/** What a pack tells of another one that it includes. */
+/** Another pack that a pack includes. */
 export interface IncludedPack {
   /** The 32 bytes in the header of that pack. */
   contentsChecksum: Uint8Array;
@@ -186,12 +185,7 @@ export function writePackAuthor(writer: ByteWriter, author: PackAuthor = noAutho
   for (const text of [author.login, author.nick, author.zone, author.extra]) writeString(writer, text);
 }
 
-/** True when the private part is encrypted. */
-export function isHeaderEncrypted(headerFlags: number): boolean {
-  return (headerFlags & (headerFlag.isHeaderPrivate | headerFlag.useDefaultHeaderKey)) !== 0;
-}
-
-/** Where the fields start that the MD5 of version 18 is over: behind the header flags and size. */
+/** Offset of the fields that the MD5 of version 18 is over: behind the header flags and size. */
 export function publicFieldsOffset(version: number): number {
   return contentsOffset + (version >= 15 ? 8 : 4);
 }

@@ -14,8 +14,9 @@ const zlibLevel = 6;
 /** Blocks compressed at once. */
 const concurrentBlocks = 8;
 
-/** What a file becomes in the PAK. The record in front of the data needs all of it, so it is known before. */
+/** A file as it is stored in the PAK. The record in front of the data needs all of it, so it is known before. */
 export interface StoredForm {
+  file: PackFile;
   isCompressed: boolean;
   /** As the record has it: with the padding of blocks, without that of an entry that is not compressed. */
   storedSize: number;
@@ -62,7 +63,7 @@ async function measure(file: PackFile, make: ChunkMaker, isCompressed: boolean):
   }
   const sha1 = hash.digest();
   const chunks = kept === undefined ? () => madeAgain(file, make, { sha1, isCompressed }) : () => asAsync(kept);
-  return { isCompressed, storedSize, sha1, blockSizes, chunks };
+  return { file, isCompressed, storedSize, sha1, blockSizes, chunks };
 }
 
 async function* asAsync(chunks: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
