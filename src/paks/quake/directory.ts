@@ -43,7 +43,7 @@ export const packLayout: QuakeLayout = {
 /** SiN. */
 export const spakLayout: QuakeLayout = { variant: 'SPAK', game: 'SiN', nameSize: 120, recordSize: 128 };
 /** Daikatana, whose entries may be compressed. */
-export const daikatanaLayout: QuakeLayout = {
+const daikatanaLayout: QuakeLayout = {
   variant: 'Daikatana',
   game: 'Daikatana',
   nameSize: 56,

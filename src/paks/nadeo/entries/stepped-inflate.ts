@@ -2,9 +2,9 @@ import * as pako from 'pako';
 import { formatError } from '../../../core/errors.ts';
 
 /** Bytes that the game inflates at once, before it parses them. */
-export const inflatedStepSize = 0x400;
+const inflatedStepSize = 0x400;
 /** Bytes of the stream that the game fetches when the inflater has none left: one page of the cipher. */
-export const fetchedStepSize = 0x100;
+const fetchedStepSize = 0x100;
 
 /** Gives the next bytes of a stream, at most `size`; none when it is over. */
 export type TakeBytes = (size: number) => Promise<Uint8Array> | Uint8Array;

@@ -41,7 +41,7 @@ export interface FollowedEntry {
 }
 
 /** Larger files cannot be followed: all of one is held in memory. */
-export const maxFollowedSize = 64 << 20;
+const maxFollowedSize = 64 << 20;
 /** Bytes that may be decoded in vain before a file is given up: eight times its size, within these bounds. */
 const minVainBytes = 4 << 20;
 const maxVainBytes = 64 << 20;

@@ -39,7 +39,7 @@ import {
 } from '../header/public-header.ts';
 import { keyFromBase, keySize } from '../keys/keys.ts';
 import { planDirectory } from './write-directory.ts';
-import { type FileStorage, ivFor, type NadeoPackFile, storeFile } from './write-files.ts';
+import { type FileStorage, ivFor, type NadeoPackFile, type StoredFile, storeFile } from './write-files.ts';
 
 /** Sizes that the header of version 15 and above may have, with room for more. */
 const headerRooms = [0x4000, 0x100000, 0x1000000] as const;
@@ -255,7 +255,7 @@ async function* slots({ slotSizes }: Pick<PackPlan, 'slotSizes'>, stored: Stored
 class StoredFiles {
   readonly #files: readonly NadeoPackFile[];
   readonly #storage: FileStorage;
-  readonly #kept = new Map<number, Awaited<ReturnType<typeof storeFile>>>();
+  readonly #kept = new Map<number, StoredFile>();
   readonly #hashes: Uint8Array[] = [];
   #room = keptBytes;
 
@@ -264,7 +264,7 @@ class StoredFiles {
     this.#storage = storage;
   }
 
-  async read(index: number): ReturnType<typeof storeFile> {
+  async read(index: number): Promise<StoredFile> {
     const kept = this.#kept.get(index);
     if (kept !== undefined) return kept;
     const file = getRow(this.#files, { index });

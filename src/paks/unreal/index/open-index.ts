@@ -11,7 +11,7 @@ import type { PartRange } from './primary-index.ts';
 const maxIndexBytes = 256 << 20;
 
 /** Names of the parts of an index, in the order of their IVs. */
-export const indexParts = ['index', 'path-hash index', 'directory index'] as const;
+const indexParts = ['index', 'path-hash index', 'directory index'] as const;
 
 /** An index that is to be opened, and the keys that may fit. */
 export interface IndexAccess {

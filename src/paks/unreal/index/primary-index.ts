@@ -103,7 +103,7 @@ export interface HashedIndex extends DecodedIndex {
 }
 
 /** Name of a row whose path is not known. */
-export function hashName(hash: bigint): string {
+function hashName(hash: bigint): string {
   return `hash-${hash.toString(16).padStart(16, '0')}`;
 }
 
