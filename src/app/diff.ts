@@ -83,14 +83,9 @@ async function plainFolder(name: string, pak: PakOpenOptions = {}): Promise<stri
   const isLocal = parseSourceName(name).scheme === 'pak';
   if (!isLocal || statSync(name, { throwIfNoEntry: false })?.isDirectory() !== true) return undefined;
   const { readPakOptions } = await import('./session/pak-options.ts');
-  const { findLocal } = await import('../sources/paks/open-local.ts');
-  try {
-    await findLocal(name, await readPakOptions(pak, name));
-    return undefined;
-  } catch (error) {
-    // Other refusals come again, with their reasons, when it is opened.
-    return codeOf(error) === 'E_FORMAT_MAGIC' ? name : undefined;
-  }
+  const { findPakFolders } = await import('../paks/index.ts');
+  const folders = await findPakFolders(name, await readPakOptions(pak, name));
+  return folders === undefined ? name : undefined;
 }
 
 /** What a sync would fetch; undefined where not both are builds, or nothing says. */

@@ -59,7 +59,7 @@ export async function packUnreal(out: string, folder: string, options: PackUnrea
 export async function packNadeo(out: string, folder: string, options: PackNadeoOptions = {}): Promise<PackReport> {
   const { packFolder, packKey } = await import('../sources/paks/pack-folder.ts');
   const { readHeaderOptions } = await import('../sources/paks/nadeo-pack-info.ts');
-  const { writeNadeoPak } = await import('../paks/nadeo/index.ts');
+  const { writeNadeoPak } = await import('../paks/nadeo/write/write.ts');
   const { force = false, signal, key: keys, version = 3, compress } = options;
   const info = await readHeaderOptions(options, version);
   const key = await packKey(keys, out);

@@ -1,7 +1,14 @@
 import type { ByteSource } from '../core/byte-source.ts';
+import { formatError } from '../core/errors.ts';
 
 /** Bytes of a read: large enough for speed, small enough to stay in a processor's cache between reading and hashing. */
 export const pieceSize = 0x40000;
+
+/** Throws E_FORMAT_RANGE when a file does not have a part. `size` of the file is in bytes, as is the part. */
+export function checkPart(file: { name: string; size: number }, offset: number, size: number): void {
+  if (offset >= 0 && size >= 0 && offset + size <= file.size) return;
+  throw formatError('E_FORMAT_RANGE', file.name, `has ${file.size} bytes, not ${size} from ${offset}`);
+}
 
 /** Some bytes of a source, in pieces. Throws E_FORMAT_TRUNCATED when they are not there. */
 export async function* readPieces(source: ByteSource, offset: number, size: number): AsyncGenerator<Uint8Array> {

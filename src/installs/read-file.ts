@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { checkRange } from '../core/byte-source.ts';
 import { codeOf, PakratError } from '../core/errors.ts';
 import { readAt } from '../files/read-at.ts';
+import { namesIn } from '../files/walk.ts';
 import { checkObject } from '../verify/check-object.ts';
 
 /** The largest config that is believed. */
@@ -47,29 +48,12 @@ function openIfThere(file: string): { fd: number; size: number } | undefined {
   }
 }
 
-/** Names in a folder, sorted; none when it is not there. */
-export function namesIn(folder: string): string[] {
-  try {
-    return fs.readdirSync(folder).sort();
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return [];
-    throw error;
-  }
-}
-
-/** A child of a folder whatever the case of its name, as the systems have it for which games are made; undefined when it is not there. */
-export function childOf(folder: string, name: string): string | undefined {
-  const names = namesIn(folder);
-  const found = names.includes(name) ? name : names.find((other) => other.toLowerCase() === name.toLowerCase());
-  return found === undefined ? undefined : join(folder, found);
-}
-
 /** The path of an object below a folder of its kind: `aa/bb/hash`. */
 export function hashPath(hash: string): string {
   return join(hash.slice(0, 2), hash.slice(2, 4), hash);
 }
 
-/** The objects in `folder/aa/bb/`, by their file names: hashes, with or without `.index`. */
+/** The objects in `folder/aa/bb/`, by their file names: hashes, with or without `.index`. A link to a folder is as good as one. */
 export function* hashFiles(folder: string): Generator<{ name: string; file: string }> {
   for (const first of namesIn(folder)) {
     if (!/^[0-9a-f]{2}$/.test(first)) continue;

@@ -1,7 +1,9 @@
-/** What starts a file, and what it is called then. */
+/** The bytes that a kind of file has at its start. */
 interface Signature {
   bytes: readonly number[] | string;
+  /** Of these bytes; default 0. */
   offset?: number;
+  /** The kind of file, as it ends the sentence "it looks like …". */
   what: string;
 }
 
@@ -43,7 +45,7 @@ const unrealMagic = [0xe1, 0x12, 0x6f, 0x5a];
 const footerReach = 512;
 
 /**
- * What a file looks like that no PAK family claims, as it ends the sentence "it looks like …".
+ * The likely kind of a file that no PAK family claims, as it ends the sentence "it looks like …".
  * @param head up to 4 KiB from the start, @param tail up to 4 KiB from the end, @param size of the whole file
  */
 export function identify(head: Uint8Array, tail: Uint8Array, size: number): string {
@@ -68,7 +70,7 @@ function startsWith(head: Uint8Array, { bytes, offset = 0 }: Signature): boolean
   return wanted.every((byte, i) => head[offset + i] === byte);
 }
 
-/** How many bytes before the end the magic of an Unreal footer stands, the last one; undefined when there is none. */
+/** Distance from the end of the file to the last magic of an Unreal footer, in bytes; undefined when there is none. */
 function findUnrealMagic(tail: Uint8Array): number | undefined {
   for (let fromEnd = unrealMagic.length; fromEnd <= Math.min(tail.length, footerReach); fromEnd++) {
     if (unrealMagic.every((byte, i) => tail[tail.length - fromEnd + i] === byte)) return fromEnd;

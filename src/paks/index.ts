@@ -1,50 +1,67 @@
+import * as fs from 'node:fs';
 import type { ByteSource } from '../core/byte-source.ts';
-import { codeOf, PakratError } from '../core/errors.ts';
+import { isPakratError, PakratError } from '../core/errors.ts';
 import { fileSource } from '../files/file-source.ts';
-import type { Pak, PakFamily, PakOptions } from './pak.ts';
-import { hasFooterMagic } from './unreal/footer.ts';
-
-const probeSize = 4096;
+import { nadeo } from './nadeo/index.ts';
+import type { Pak, PakFamily, PakFolders } from './pak.ts';
+import { quake } from './quake/index.ts';
+import { unreal } from './unreal/index.ts';
 
 /**
- * Every family, in the order in which they are asked: the one whose mark is hardest to have by chance comes first. The rest of
- * its code is loaded for a file that is its own.
+ * THE LIST: every family, in the order in which they are asked, about files and about folders. The one whose mark is hardest
+ * to have by chance, and cheapest to look for, comes first. The rest of its code is loaded for what is its own.
  */
-export const pakFamilies: readonly PakFamily[] = [
-  {
-    name: 'nadeo',
-    probe: startsWith('NadeoPak'),
-    open: async (...given) => (await import('./nadeo/index.ts')).nadeo.open(...given),
-  },
-  {
-    name: 'unreal',
-    probe: (_head, tail) => hasFooterMagic(tail),
-    open: async (...given) => (await import('./unreal/open.ts')).openUnrealPak(...given),
-  },
-  {
-    name: 'quake',
-    probe: startsWith('PACK', 'SPAK'),
-    open: async (...given) => (await import('./quake/index.ts')).openQuakePak(...given),
-  },
-];
+const families = [nadeo, quake, unreal] as const;
 
-function startsWith(...magics: string[]): (head: Uint8Array) => boolean {
-  return (head) => magics.some((magic) => [...magic].every((letter, i) => head[i] === letter.charCodeAt(0)));
+/** Every family of PAK files that is known. */
+export const pakFamilies: readonly PakFamily<PakOptions>[] = families;
+
+type OptionsTaker<Family> = Family extends PakFamily<infer Options, never> ? (options: Options) => void : never;
+
+/** The options of all families together; each takes its own. Plain data, for they travel to threads. */
+export type PakOptions = OptionsTaker<(typeof families)[number]> extends (options: infer All) => void ? All : never;
+
+/** Bytes of either end of a file that families are shown. */
+const endSize = 4096;
+
+/**
+ * Opens a PAK, or a folder of PAKs as its engine sees it: of whatever family it is, by its content.
+ * @param pak a path; or bytes, which belong to the PAK from then on (after an error they are still the caller's)
+ * @throws E_NOT_FOUND, E_STORE, E_FORMAT_MAGIC with what it looks like when no family claims it, and as the family does
+ */
+export async function openPak(pak: string | ByteSource, options: PakOptions = {}): Promise<Pak> {
+  if (typeof pak !== 'string') return openSource(pak, options);
+  if (isFolder(pak)) return openFolder(pak, options);
+  const source = await fileSource(pak);
+  try {
+    return await openSource(source, options);
+  } catch (error) {
+    await source.close();
+    throw error;
+  }
 }
 
 /** The family that claims a file by its bytes, or undefined. Reads at most 4 KiB from both ends. */
-export async function findPakFamily(source: ByteSource): Promise<PakFamily | undefined> {
+export async function findPakFamily(source: ByteSource): Promise<PakFamily<PakOptions> | undefined> {
   const { head, tail } = await readEnds(source);
-  return pakFamilies.find((family) => family.probe(head, tail, source.size));
+  return pakFamilies.find((family) => family.matches(head, tail));
 }
 
-/**
- * Opens a PAK of whatever family it is. The source belongs to the PAK from then on; after an error it is still yours.
- * @throws E_FORMAT_MAGIC with what the file looks like when no family claims it, and as the family does
- */
-export async function openPak(source: ByteSource, options: PakOptions = {}): Promise<Pak> {
+/** Who reads a folder as one whole; undefined for any other folder. Throws E_NOT_FOUND, E_STORE. */
+export async function findPakFolders(path: string, options: PakOptions): Promise<PakFolders<PakOptions> | undefined> {
+  for (const { folders } of pakFamilies) if (await folders?.matches(path, options)) return folders;
+  return undefined;
+}
+
+/** True for a path that is called as PAKs are. What is there its bytes tell. */
+export function isCalledPak(path: string): boolean {
+  const name = path.toLowerCase();
+  return pakFamilies.some(({ extensions }) => extensions.some((extension) => name.endsWith(extension)));
+}
+
+async function openSource(source: ByteSource, options: PakOptions): Promise<Pak> {
   const { head, tail } = await readEnds(source);
-  const family = pakFamilies.find((one) => one.probe(head, tail, source.size));
+  const family = pakFamilies.find((one) => one.matches(head, tail));
   if (family !== undefined) return family.open(source, options);
   const forced = options.ignoreMagic === true ? await openAnyway(source, options) : undefined;
   if (forced !== undefined) return forced;
@@ -56,31 +73,36 @@ export async function openPak(source: ByteSource, options: PakOptions = {}): Pro
   });
 }
 
-/** Opens a PAK file. Throws as {@link openPak}, and E_NOT_FOUND or E_STORE when the file cannot be opened. */
-export async function openPakFile(path: string, options: PakOptions = {}): Promise<Pak> {
-  const source = await fileSource(path);
-  try {
-    return await openPak(source, options);
-  } catch (error) {
-    await source.close();
-    throw error;
-  }
-}
-
 /** With a wrong magic nothing is certain: the first family that can read the whole directory has it. */
 async function openAnyway(source: ByteSource, options: PakOptions): Promise<Pak | undefined> {
   for (const family of pakFamilies) {
     try {
       return await family.open(source, options);
     } catch (error) {
-      if (codeOf(error)?.startsWith('E_') !== true) throw error;
+      if (!isPakratError(error)) throw error;
     }
   }
   return undefined;
 }
 
 async function readEnds(source: ByteSource): Promise<{ head: Uint8Array; tail: Uint8Array }> {
-  const size = Math.min(probeSize, source.size);
+  const size = Math.min(endSize, source.size);
   const head = await source.read(0, size);
-  return { head, tail: source.size <= probeSize ? head : await source.read(source.size - size, size) };
+  return { head, tail: source.size <= endSize ? head : await source.read(source.size - size, size) };
+}
+
+function isFolder(path: string): boolean {
+  const stat = fs.statSync(path, { throwIfNoEntry: false });
+  if (stat === undefined) throw new PakratError('E_NOT_FOUND', `there is no ${path}`, { data: { path } });
+  return stat.isDirectory();
+}
+
+async function openFolder(path: string, options: PakOptions): Promise<Pak> {
+  const folders = await findPakFolders(path, options);
+  if (folders !== undefined) return folders.open(path, options);
+  const known = pakFamilies.flatMap(({ folders }) => folders?.what ?? []);
+  throw new PakratError('E_FORMAT_MAGIC', `${path} is a folder without a PAK of a known family in it`, {
+    hint: `Name a PAK file, ${known.join(', ')}, an installed game (with .build.info) or a folder that is laid out as a CDN.`,
+    data: { path },
+  });
 }

@@ -6,7 +6,7 @@ const strictUtf8 = new TextDecoder('utf-8', { fatal: true });
 export type NameDecoder = (bytes: Uint8Array, start: number, end: number) => string;
 
 /**
- * How names are read: UTF-8, or Latin-1 when the bytes are no UTF-8; or as the encoding that is asked for.
+ * The decoder of names: UTF-8, or Latin-1 when the bytes are no UTF-8; or of the encoding that is asked for.
  * @throws E_USAGE for an encoding that does not exist
  */
 export function nameDecoder(encoding?: string): NameDecoder {

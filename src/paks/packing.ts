@@ -10,23 +10,24 @@ export interface PackFile {
   open(): AsyncIterable<Uint8Array>;
 }
 
-/** Where a PAK is written to, from its first byte to its last. */
+/** Takes a PAK from its first byte to its last. */
 export interface PackSink {
   write(bytes: Uint8Array): Promise<void>;
 }
 
-/** What was written. */
+/** Counts of a PAK that was written. */
 export interface PackResult {
   files: number;
   /** Size of the PAK. */
   bytes: number;
-  /** What a reader should know, and is no error. */
+  /** Oddities that are no errors. */
   notes: string[];
 }
 
-/** A sink that knows how far it is. */
+/** A sink that counts the bytes it took. */
 export class PositionedSink {
   readonly #sink: PackSink;
+  /** Offset of the next byte in the PAK. */
   position = 0;
 
   constructor(sink: PackSink) {
@@ -63,7 +64,7 @@ export function changedWhilePacking(file: PackFile): PakratError {
  * @param key two names with the same key cannot both be in the PAK
  * @throws E_USAGE for names that are empty, absolute, step out of the folder or are there twice
  */
-export function sortForPacking(files: Iterable<PackFile>, key: (name: string) => string): PackFile[] {
+export function sortForPacking<File extends PackFile>(files: Iterable<File>, key: (name: string) => string): File[] {
   const taken = new Map<string, string>();
   const sorted = [...files].map((file) => ({ file, bytes: Buffer.from(file.name) }));
   for (const { file } of sorted) {

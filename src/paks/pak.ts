@@ -1,14 +1,13 @@
 import type { ByteSource } from '../core/byte-source.ts';
 import type { PakratError } from '../core/errors.ts';
+import type { PackFile, PackResult, PackSink } from './packing.ts';
 
-/** What a family may be told when a PAK is opened. */
-export interface PakOptions {
+/** Options that mean the same in every family. A family takes those that its own options name. */
+export interface SharedOptions {
   /** Keys the user gave (raw bytes), each tried before it is used; a family ignores what cannot be its own. */
   keys?: readonly Uint8Array[];
   /** Text encoding of names, where the format leaves it open. Default UTF-8, then Latin-1. */
   encoding?: string;
-  /** Path of a module that decodes Oodle, in place of the optional package. */
-  oodle?: string;
   /** Read although the magic is wrong. */
   ignoreMagic?: boolean;
   /** Read as this version, whatever the file says. */
@@ -33,7 +32,7 @@ export interface PakEntry {
   readonly size: number;
   /** Bytes it takes in the file. */
   readonly storedSize: number;
-  /** How it is stored: `none`, `zlib`, `zstd`, `oodle` … */
+  /** The method by which it is compressed: `none`, `zlib`, `zstd`, `oodle` … */
   readonly method: string;
   readonly encrypted: boolean;
   /** Time of the file, where the format has one. */
@@ -42,13 +41,22 @@ export interface PakEntry {
   readonly sha1?: string | undefined;
   /** Set when the engine would not give this row for its name; the note says more. Left out when everything is extracted. */
   readonly hidden?: HiddenKind | undefined;
-  /** Which PAK or folder of a search path it comes from. */
+  /** The PAK or folder of a search path that it comes from. */
   readonly origin?: string | undefined;
-  /** What a reader should know (shadowed by an earlier duplicate, unreadable and why …). */
+  /** True when the content has a part in how what follows is decrypted: then only `Pak.status` tells whether it came out right. */
+  readonly mayHaveFeedback?: boolean | undefined;
+  /** A remark for the reader: shadowed by an earlier duplicate, unreadable and why … */
   readonly note?: string | undefined;
 }
 
-/** Result of checking one entry: undefined when right, else what is wrong. */
+/**
+ * The certainty of an entry's bytes: `exact` when no feedback has a part in them (or none that was missed could),
+ * `exact by checksum` when it has and a checksum in the PAK says that it was followed right, `feedback unverified`
+ * when nothing says so.
+ */
+export type EntryStatus = 'exact' | 'exact by checksum' | 'feedback unverified';
+
+/** A fault of an entry or of a directory. */
 export type PakProblem = { code: string; message: string };
 
 /** A PAK of a folder whose directory no key opens. */
@@ -57,7 +65,10 @@ export interface LockedPart {
   error: PakratError;
 }
 
-/** An open PAK. Every read is a range read; opening reads the directory only. */
+/**
+ * An open PAK. Every read is a range read; opening reads the directory only.
+ * Not every family can do everything: a method that may be absent is asked for with `pak.readRaw !== undefined`.
+ */
 export interface Pak {
   readonly family: string;
   readonly version: string;
@@ -69,7 +80,7 @@ export interface Pak {
   readonly entries: readonly PakEntry[];
   /** Oddities of the file that are no errors. */
   readonly notes: readonly string[];
-  /** What `info` shows beside counts: mount point, key kinds, compression methods, author … Plain JSON. */
+  /** Facts that `info` shows beside counts: mount point, key kinds, compression methods, author … Plain JSON. */
   readonly facts: Record<string, unknown>;
   /** The entry the engine would take for this name (case rules of the engine), or undefined. Throws as `entries`. */
   find(name: string): PakEntry | undefined;
@@ -80,25 +91,56 @@ export interface Pak {
    * from its start. Throws as `read`, and E_FORMAT_RANGE when the entry does not have that part.
    */
   readRange?(entry: PakEntry, offset: number, size: number): AsyncIterable<Uint8Array>;
+  /** The bytes of an entry as they are stored, encrypted and compressed; needs no key. Absent where they cannot be had. */
+  readRaw?(entry: PakEntry): AsyncIterable<Uint8Array>;
   /**
    * Size of the parts in which an entry can be read side by side, each part carrying a proof of its own that it is right.
    * Undefined (or absent) where only the whole proves itself.
    */
   partSize?(entry: PakEntry): number | undefined;
-  /** Checks one entry as far as the format allows, without keys where hashes are over stored bytes. */
+  /** The certainty of an entry's content; reads all of it. Absent where reading itself tells. Throws as `read`. */
+  status?(entry: PakEntry): Promise<EntryStatus>;
+  /**
+   * Looks in the PAK itself for the real names of entries that are stored under a hash; `entries` have them afterwards.
+   * Absent where no name is stored so. Throws as `entries`.
+   * @returns how many are new
+   */
+  resolveNames?(): Promise<number>;
+  /** Checks one entry as far as the format allows, without keys where hashes are over stored bytes. Undefined when it is right. */
   verify(entry: PakEntry): Promise<PakProblem | undefined>;
-  /** Checks what belongs to no entry (index hash, header hash). */
+  /** Checks what belongs to no entry (index hash, header hash). Undefined when it is right. */
   verifyDirectory(): Promise<PakProblem | undefined>;
   close(): Promise<void>;
 }
 
-/** One family of PAK files. Adding one is a file (or folder) beside this and a line in index.ts. */
-export interface PakFamily {
+/**
+ * One family of PAK files: a folder beside this, and a line in index.ts.
+ * @template Options what opening takes: plain data, for it travels to threads
+ * @template PackOptions what packing takes
+ */
+export interface PakFamily<Options = SharedOptions, PackOptions = object> {
   readonly name: string;
+  /** Endings that names of its files mostly have: lower case, with the dot. For paths that are not there; bytes decide. */
+  readonly extensions: readonly string[];
   /**
-   * Decides by bytes alone.
-   * @param head up to 4 KiB from the start, @param tail up to 4 KiB from the end, @param size of the whole file
+   * True for a file of this family, by its bytes alone. Cheap: every family is asked about every file.
+   * @param head up to 4 KiB from its start, @param tail up to 4 KiB from its end
    */
-  probe(head: Uint8Array, tail: Uint8Array, size: number): boolean;
-  open(source: ByteSource, options?: PakOptions): Promise<Pak>;
+  matches(head: Uint8Array, tail: Uint8Array): boolean;
+  /** Opens a PAK: reads the directory, and nothing else. The source belongs to the PAK then; after an error it is the caller's. */
+  open(source: ByteSource, options?: Options): Promise<Pak>;
+  /** Folders that its engines read as one whole. Absent where there is no such thing. */
+  readonly folders?: PakFolders<Options>;
+  /** Writes a PAK. Without options it is what needs none. Absent where the family is only read. */
+  pack?(files: Iterable<PackFile>, sink: PackSink, options?: PackOptions): Promise<PackResult>;
+}
+
+/** Folders of PAKs that the engines of a family read as one whole. */
+export interface PakFolders<Options = SharedOptions> {
+  /** Such a folder in words, for the sentence "Name …". */
+  readonly what: string;
+  /** True for such a folder, or when the options ask for it. Throws E_NOT_FOUND, E_STORE. */
+  matches(path: string, options: Options): Promise<boolean>;
+  /** Opens all of it as one PAK. Throws as the PAKs in it do. */
+  open(path: string, options?: Options): Promise<Pak>;
 }

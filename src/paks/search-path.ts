@@ -1,82 +1,122 @@
-import { PakratError } from '../core/errors.ts';
+import { basename } from 'node:path';
+import type { ByteSource } from '../core/byte-source.ts';
+import { isPakratError, PakratError } from '../core/errors.ts';
+import { fileSource } from '../files/file-source.ts';
 import { slicePieces } from '../files/pieces.ts';
+import { getRow } from './get-row.ts';
 import { foldName } from './names.ts';
 import type { HiddenKind, LockedPart, Pak, PakEntry, PakProblem } from './pak.ts';
 
-/** One PAK or folder of a search path. */
-export interface Layer {
-  /** How it is called in notes. */
+/** A step of a search path: an open PAK, or a folder as one. */
+export interface SearchStep {
+  /** Name of the step in notes, and the origin of its entries. */
   label: string;
   pak: Pak;
-  /** Name of an entry in the whole, when it differs from its own; undefined leaves the entry out. */
+  /** Name of an entry in the whole, where it differs from its own; undefined leaves the entry out. */
   nameOf?: ((entry: PakEntry) => string | undefined) | undefined;
 }
 
-/** What layers become. */
-export interface LayerOptions {
+/** The facts of a search path as a whole, and the rule by which its engine compares names. */
+export interface SearchPathOptions {
   family: string;
   version: string;
   facts: Record<string, unknown>;
+  /** The notes of the steps themselves are added to these. */
   notes: readonly string[];
-  /** PAKs that are no layers because no key opens them. */
+  /** PAKs that are no steps because no key opens them. */
   lockedParts?: readonly LockedPart[];
   /** Names with the same key are the same file to the engine. */
   keyOf: (name: string) => string;
 }
 
-/** A row of the whole, with where it comes from. */
-interface LayerRow extends PakEntry {
-  readonly layer: Layer;
+/** A row of the whole, with the step and the entry that it stands for. */
+interface SearchRow extends PakEntry {
+  readonly step: SearchStep;
   readonly inner: PakEntry;
 }
 
 /**
  * Several PAKs as one, as an engine sees them through its search path.
- * @param layers the strongest first: the first layer that has a name gives the file, or by a delete record takes it away.
+ * @param steps the strongest first: the first step that has a name gives the file, or by a delete record takes it away.
  *   What is hidden stays listed, and says by what it is hidden.
  */
-export function stackLayers(layers: readonly Layer[], options: LayerOptions): Pak {
-  return new LayeredPak(layers, options);
+export function joinSearchPath(steps: readonly SearchStep[], options: SearchPathOptions): Pak {
+  return new SearchPathPak(steps, options);
 }
 
-class LayeredPak implements Pak {
+/**
+ * Opens the PAK of a step.
+ * @param label in front of errors that do not name the file themselves
+ * @throws as `open` does, E_NOT_FOUND, E_STORE
+ */
+export async function openStepPak<Opened extends Pak>(
+  path: string,
+  label: string,
+  open: (source: ByteSource) => Promise<Opened>,
+): Promise<Opened> {
+  const source = await fileSource(path);
+  try {
+    return await open(source);
+  } catch (error) {
+    await source.close();
+    if (!isPakratError(error) || error.message.includes(basename(path))) throw error;
+    const { code, message, hint, data } = error;
+    throw new PakratError(code, `${label}: ${message}`, { hint, data, cause: error });
+  }
+}
+
+/** Closes steps that were opened for a search path. */
+export async function closeSteps(steps: readonly SearchStep[]): Promise<void> {
+  for (const { pak } of steps) await pak.close();
+}
+
+class SearchPathPak implements Pak {
   readonly family: string;
   readonly version: string;
-  readonly entries: readonly LayerRow[];
+  readonly entries: readonly SearchRow[];
   readonly notes: readonly string[];
   readonly facts: Record<string, unknown>;
   readonly lockedParts: readonly LockedPart[] | undefined;
-  readonly #layers: readonly Layer[];
+  readonly #steps: readonly SearchStep[];
   readonly #keyOf: (name: string) => string;
-  readonly #winners = new Map<string, LayerRow>();
-  readonly #folded = new Map<string, LayerRow>();
+  readonly #winners = new Map<string, SearchRow>();
+  readonly #folded = new Map<string, SearchRow>();
 
-  constructor(layers: readonly Layer[], options: LayerOptions) {
+  constructor(steps: readonly SearchStep[], options: SearchPathOptions) {
     this.family = options.family;
     this.version = options.version;
     this.facts = options.facts;
     this.lockedParts = options.lockedParts;
-    this.notes = options.notes;
-    this.#layers = layers;
+    this.notes = [...options.notes, ...steps.flatMap(({ label, pak }) => pak.notes.map((note) => `${label}: ${note}`))];
+    this.#steps = steps;
     this.#keyOf = options.keyOf;
-    const entries: LayerRow[] = [];
-    for (const layer of layers) {
-      for (const inner of layer.pak.entries) {
-        const name = layer.nameOf === undefined ? inner.name : layer.nameOf(inner);
-        if (name !== undefined) entries.push(this.#place({ layer, inner }, name, entries.length));
+    const entries: SearchRow[] = [];
+    for (const step of steps) {
+      for (const inner of step.pak.entries) {
+        const name = step.nameOf === undefined ? inner.name : step.nameOf(inner);
+        if (name !== undefined) entries.push(this.#place({ step, inner }, name, entries.length));
       }
     }
     this.entries = entries;
   }
 
-  #place({ layer, inner }: { layer: Layer; inner: PakEntry }, name: string, index: number): LayerRow {
+  #place({ step, inner }: { step: SearchStep; inner: PakEntry }, name: string, index: number): SearchRow {
     const key = this.#keyOf(name);
     const winner = this.#winners.get(key);
     const { size, storedSize, method, encrypted, mtime, sha1 } = inner;
-    const row: LayerRow = {
-      ...{ index, name, size, storedSize, method, encrypted, mtime, sha1, layer, inner },
+    const row: SearchRow = {
+      index,
+      name,
+      size,
+      storedSize,
+      method,
+      encrypted,
+      mtime,
+      sha1,
+      step,
+      inner,
       hidden: inner.hidden ?? hiddenBy(winner),
-      origin: layer.label,
+      origin: step.label,
       note: joinNotes(inner.note, hiddenNote(winner)),
     };
     // A row that its own PAK hides stands in nobody's way, but a delete record does.
@@ -95,27 +135,27 @@ class LayeredPak implements Pak {
   }
 
   read(entry: PakEntry): AsyncIterable<Uint8Array> {
-    const { layer, inner } = this.#rowOf(entry);
-    return layer.pak.read(inner);
+    const { step, inner } = getRow(this.entries, entry);
+    return step.pak.read(inner);
   }
 
   readRange(entry: PakEntry, offset: number, size: number): AsyncIterable<Uint8Array> {
-    const { layer, inner } = this.#rowOf(entry);
-    return layer.pak.readRange?.(inner, offset, size) ?? slicePieces(layer.pak.read(inner), offset, size);
+    const { step, inner } = getRow(this.entries, entry);
+    return step.pak.readRange?.(inner, offset, size) ?? slicePieces(step.pak.read(inner), offset, size);
   }
 
   partSize(entry: PakEntry): number | undefined {
-    const { layer, inner } = this.#rowOf(entry);
-    return layer.pak.partSize?.(inner);
+    const { step, inner } = getRow(this.entries, entry);
+    return step.pak.partSize?.(inner);
   }
 
   verify(entry: PakEntry): Promise<PakProblem | undefined> {
-    const { layer, inner } = this.#rowOf(entry);
-    return layer.pak.verify(inner);
+    const { step, inner } = getRow(this.entries, entry);
+    return step.pak.verify(inner);
   }
 
   async verifyDirectory(): Promise<PakProblem | undefined> {
-    for (const { label, pak } of this.#layers) {
+    for (const { label, pak } of this.#steps) {
       const problem = await pak.verifyDirectory();
       if (problem !== undefined) return { code: problem.code, message: `${label}: ${problem.message}` };
     }
@@ -123,13 +163,7 @@ class LayeredPak implements Pak {
   }
 
   async close(): Promise<void> {
-    for (const { pak } of this.#layers) await pak.close();
-  }
-
-  #rowOf(entry: PakEntry): LayerRow {
-    const row = this.entries[entry.index];
-    if (row === undefined) throw new PakratError('E_NOT_FOUND', `there is no entry ${entry.index}`);
-    return row;
+    await closeSteps(this.#steps);
   }
 }
 
@@ -137,12 +171,12 @@ function joinNotes(...notes: (string | undefined)[]): string | undefined {
   return notes.filter((note) => note !== undefined).join('; ') || undefined;
 }
 
-function hiddenBy(winner: LayerRow | undefined): HiddenKind | undefined {
+function hiddenBy(winner: SearchRow | undefined): HiddenKind | undefined {
   if (winner === undefined) return undefined;
   return winner.hidden === 'delete-record' ? 'deleted' : 'shadowed';
 }
 
-function hiddenNote(winner: LayerRow | undefined): string | undefined {
+function hiddenNote(winner: SearchRow | undefined): string | undefined {
   if (winner === undefined) return undefined;
-  return `${winner.hidden === 'delete-record' ? 'deleted' : 'shadowed'} by ${winner.layer.label}`;
+  return `${winner.hidden === 'delete-record' ? 'deleted' : 'shadowed'} by ${winner.step.label}`;
 }

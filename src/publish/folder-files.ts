@@ -1,5 +1,6 @@
 import * as fs from 'node:fs';
-import { join, relative, sep } from 'node:path';
+import { join } from 'node:path';
+import { walk } from '../files/walk.ts';
 import { localeFlag } from '../formats/roots/locale.ts';
 import type { PublishFile } from './publish-file.ts';
 
@@ -14,12 +15,8 @@ export interface FolderFile extends PublishFile {
  * `deDE/texts/story.txt` is `texts/story.txt` for deDE.
  */
 export function listFolderFiles(folder: string): FolderFile[] {
-  return fs
-    .readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => relative(folder, join(entry.parentPath, entry.name)).replaceAll(sep, '/'))
-    .sort((a, b) => (a < b ? -1 : 1))
-    .map((name) => folderFile(folder, name));
+  const names = [...walk(folder)].flatMap(({ name, isLink }) => (isLink ? [] : [name]));
+  return names.sort().map((name) => folderFile(folder, name));
 }
 
 function folderFile(folder: string, inside: string): FolderFile {

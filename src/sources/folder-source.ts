@@ -1,9 +1,9 @@
 import * as fs from 'node:fs';
 import { join, sep } from 'node:path';
-import { codeOf, formatError, messageOf, PakratError } from '../core/errors.ts';
+import { codeOf, messageOf, PakratError } from '../core/errors.ts';
 import { fileSource } from '../files/file-source.ts';
-import { readPieces } from '../files/pieces.ts';
-import { sortedEntries } from '../paks/loose-files.ts';
+import { checkPart, readPieces } from '../files/pieces.ts';
+import { walk } from '../files/walk.ts';
 import type { Source, SourceEntry } from './source.ts';
 
 /** A plain file of a folder. */
@@ -42,18 +42,9 @@ export function folderSource(path: string): Source<FolderEntry> {
 }
 
 function* listFolder(root: string, matches: (name: string) => boolean): Generator<FolderEntry> {
-  const folders = [''];
-  for (let prefix = folders.pop(); prefix !== undefined; prefix = folders.pop()) {
-    const inner: string[] = [];
-    for (const found of sortedEntries(join(root, prefix))) {
-      const name = prefix + found.name;
-      if (found.isDirectory()) inner.push(`${name}/`);
-      else if (matches(name)) {
-        const entry = entryAt(root, name);
-        if (entry !== undefined) yield entry;
-      }
-    }
-    folders.push(...inner.reverse());
+  for (const { name } of walk(root)) {
+    const entry = matches(name) ? entryAt(root, name) : undefined;
+    if (entry !== undefined) yield entry;
   }
 }
 
@@ -102,9 +93,7 @@ async function* readPart(
 ): AsyncGenerator<Uint8Array> {
   const source = await openAt(root, name);
   try {
-    if (!(offset >= 0 && size >= 0 && offset + size <= source.size)) {
-      throw formatError('E_FORMAT_RANGE', name, `has ${source.size} bytes, not ${size} from ${offset}`);
-    }
+    checkPart({ name, size: source.size }, offset, size);
     yield* readPieces(source, offset, size);
   } finally {
     await source.close();

@@ -14,11 +14,11 @@ export interface SourceEntry {
   readonly index?: number | undefined;
   /** Set when the source does not give this row for its name, with why. Such rows are listed, and left out of what takes everything. */
   readonly hidden?: string | undefined;
-  /** Which part of the source it comes from, where there are several. */
+  /** The part of the source that it comes from, where there are several. */
   readonly origin?: string | undefined;
-  /** What a reader should know. */
+  /** A remark for the reader. */
   readonly note?: string | undefined;
-  /** What `ls --json` shows beside name and size. Plain JSON. */
+  /** Facts that `ls --json` shows beside name and size. Plain JSON. */
   readonly facts: Readonly<Record<string, unknown>>;
 }
 
@@ -26,19 +26,20 @@ export interface SourceEntry {
 export type Listing<Row> = AsyncIterable<Row> | Iterable<Row>;
 
 /**
- * Anything with named files in it. Every reading command is written against this, once.
+ * Anything with named files in it. Every reading command is written against this, once. Not every kind can do everything: a
+ * method that may be absent is asked for with `source.readRange !== undefined`.
  * `Entry` is the source's own row; only the source that listed it may be given it. Needs `close`.
  */
 export interface Source<Entry extends SourceEntry = SourceEntry> {
   /** `build`, `pak`, … */
   readonly kind: string;
-  /** How a person would name it. */
+  /** The name that a person would give it. */
   readonly label: string;
   /** Every file whose name `matches`, in the source's own order. */
   list(matches: (name: string) => boolean): Listing<Entry>;
   /** One file by name. @throws E_NOT_FOUND with what to try */
   get(name: string): Promise<Entry>;
-  /** Brings whatever these files need, together rather than one by one. What cannot be had is reported when it is read. */
+  /** Fetches all that these files need, at once rather than one by one. A file that cannot be had says so when it is read. */
   prepare(entries: readonly Entry[]): Promise<void>;
   /** The decoded bytes of a file, in pieces. An error after the last piece means that none may be kept. */
   read(entry: Entry): AsyncIterable<Uint8Array>;
@@ -48,7 +49,7 @@ export interface Source<Entry extends SourceEntry = SourceEntry> {
   readRaw?(entry: Entry): AsyncIterable<Uint8Array>;
   /** The keys that are missing to read it, and what they lock. Absent where that cannot be told. */
   missingKeys?(): Promise<MissingKey[]>;
-  /** What it is, as plain JSON. */
+  /** The facts of the source that `info` shows. Plain JSON. */
   info(): Promise<Record<string, unknown>>;
   close(): Promise<void>;
 }

@@ -1,16 +1,22 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import { bytesSource } from '../../src/core/byte-source.ts';
-import { findPakFamily, openPak, openPakFile, pakFamilies } from '../../src/paks/index.ts';
+import { findPakFamily, isCalledPak, openPak, pakFamilies } from '../../src/paks/index.ts';
 import { describeConformance } from '../support/conformance.ts';
 import { everyPakFile, fixtureKeys, type PakFixture, pakFixtures } from '../support/pak-fixtures.ts';
 import { exercisePak, flips, prefixSizes, silentDamage } from '../support/pak-hostile.ts';
-import { contentHash, countingSource, gather } from '../support/pak-sources.ts';
+import { contentHash, countingSource, gather, packed, packFile } from '../support/pak-sources.ts';
+import { scratchFolder } from '../support/scratch.ts';
+
+const scratch = scratchFolder();
 
 /** What may be read of a PAK to list it, beside its directory: both ends for the probe, header or footer. */
 const overhead = 2 * 4096 + 600;
 
 const bytesOf = ({ path }: { path: string }): Uint8Array => new Uint8Array(readFileSync(path));
+
+const claimants = (bytes: Uint8Array): string[] =>
+  pakFamilies.filter(({ matches }) => matches(bytes.subarray(0, 4096), bytes.subarray(-4096))).map(({ name }) => name);
 
 test('families have names of their own', () => {
   const names = pakFamilies.map(({ name }) => name);
@@ -22,11 +28,7 @@ describeConformance('who claims a file', () => {
   test.each(everyPakFile().map(({ family, path }) => [path.split('/').at(-1)!, family, path]))(
     '%s: %s',
     (_name, family, path) => {
-      const bytes = bytesOf({ path });
-      const head = bytes.subarray(0, 4096);
-      const tail = bytes.subarray(-4096);
-      const claimants = pakFamilies.filter((one) => one.probe(head, tail, bytes.length)).map(({ name }) => name);
-      expect(claimants).toEqual(pakFamilies.some(({ name }) => name === family) ? [family] : []);
+      expect(claimants(bytesOf({ path }))).toEqual(pakFamilies.some(({ name }) => name === family) ? [family] : []);
     },
   );
 });
@@ -34,7 +36,7 @@ describeConformance('who claims a file', () => {
 describeConformance('every family on its real files', () => {
   describe.each(pakFixtures().map((fixture) => [fixture.label, fixture] as const))('%s', (_label, fixture) => {
     test('lists, reads and verifies as expected', async () => {
-      const pak = await openPakFile(fixture.path, { keys: fixtureKeys() });
+      const pak = await openPak(fixture.path, { keys: fixtureKeys() });
       expect([pak.family, pak.version]).toEqual([fixture.family, fixture.version]);
       expect(pak.facts).toMatchObject(fixture.facts);
       expect(listing(pak.entries)).toEqual(listing(fixture.files));
@@ -97,6 +99,51 @@ function listing(
   return rows.sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
+describe.each(pakFamilies.flatMap((family) => (family.pack === undefined ? [] : [[family.name, family] as const])))(
+  'what %s packs',
+  (name, family) => {
+    const files = [
+      packFile('a/empty.txt', ''),
+      packFile('a/hello.txt', 'hello hello hello hello'),
+      packFile(
+        'b.bin',
+        Uint8Array.from({ length: 70_000 }, (_, i) => (i * i) >>> 5),
+      ),
+    ];
+    const pack = (): Promise<Uint8Array> => packed(async (sink) => family.pack?.(files, sink));
+
+    test('is its own, lists and reads as it was, whole and in parts', async () => {
+      const bytes = await pack();
+      expect(claimants(bytes)).toEqual([name]);
+      const pak = await openPak(bytesSource(bytes, 'packed.pak'));
+      expect(pak.family).toBe(name);
+      const sizes = new Map(pak.entries.map((entry) => [entry.name, entry.size]));
+      expect(sizes).toEqual(new Map(files.map((file) => [file.name, file.size])));
+      for (const file of files) {
+        const entry = pak.find(file.name)!;
+        const content = await gather(file.open());
+        expect(Buffer.compare(await gather(pak.read(entry)), content)).toBe(0);
+        const half = file.size >> 1;
+        if (pak.readRange !== undefined) {
+          expect(await gather(pak.readRange(entry, half >> 1, half))).toEqual(
+            content.slice(half >> 1, (half >> 1) + half),
+          );
+        }
+        expect(await pak.verify(entry)).toBeUndefined();
+      }
+      expect(pak.find('a/none.txt')).toBeUndefined();
+      expect(await pak.verifyDirectory()).toBeUndefined();
+      await pak.close();
+    });
+
+    test('damaged or cut short is an error with a code, or other bytes, and nothing worse', async () => {
+      const bytes = await pack();
+      for (const size of prefixSizes(bytes.length, 40)) await exercisePak(bytes.slice(0, size), `prefix of ${size}`);
+      for (const { offset, changed } of flips(bytes, 60)) await exercisePak(changed, `byte ${offset}`);
+    });
+  },
+);
+
 /** One fixture of each kind that is worth breaking, small enough to be broken often. */
 const breakable = (fixture: PakFixture): boolean => !/quakespasm|Uncompressed|PatchBase_0/.test(fixture.label);
 
@@ -148,7 +195,16 @@ test('a family is found by bytes, whatever the name', async () => {
   expect(await findPakFamily(bytesSource(new Uint8Array(100), 'pak0.pak'))).toBeUndefined();
 });
 
-test('a path that is no plain file is an error with a code', async () => {
-  await expect(openPakFile('/nowhere/at/all.pak')).rejects.toMatchObject({ code: 'E_NOT_FOUND' });
-  await expect(openPakFile(process.cwd())).rejects.toMatchObject({ code: expect.stringMatching(/^E_STORE/) });
+test('a path with no PAK there is an error with a code', async () => {
+  await expect(openPak('/nowhere/at/all.pak')).rejects.toMatchObject({ code: 'E_NOT_FOUND' });
+  await expect(openPak('/dev/null')).rejects.toMatchObject({ code: 'E_STORE' });
+  await expect(openPak(scratch())).rejects.toMatchObject({
+    code: 'E_FORMAT_MAGIC',
+    hint: expect.stringMatching(/Quake.*Unreal/),
+  });
+});
+
+test('a path is called as PAKs are, whatever the case', () => {
+  const called = ['a/pak0.pak', 'X.PAK', 'My.Title.Pack.Gbx', 'a.gbx', 'wow', 'pak'].filter(isCalledPak);
+  expect(called).toEqual(['a/pak0.pak', 'X.PAK', 'My.Title.Pack.Gbx']);
 });

@@ -1,6 +1,5 @@
 import { isPakratError, messageOf } from '../../src/core/errors.ts';
-import { openPak } from '../../src/paks/index.ts';
-import type { PakOptions } from '../../src/paks/pak.ts';
+import { openPak, type PakOptions } from '../../src/paks/index.ts';
 import { randomSource } from './hostile.ts';
 import { countingSource } from './pak-sources.ts';
 

@@ -1,8 +1,8 @@
-import { existsSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import type { OnProgress, WorkOptions } from '../../core/progress.ts';
 import type { Fetcher } from '../../fetch/fetcher.ts';
-import type { LocalOptions, LocalPlace } from '../../sources/paks/open-local.ts';
-import type { PakPool } from '../../sources/paks/pak-pool.ts';
+import type { PakOptions } from '../../paks/index.ts';
+import type { PakPath, PakPool } from '../../sources/paks/pak-pool.ts';
 import type { Source } from '../../sources/source.ts';
 import type { PakOpenOptions } from './pak-options.ts';
 import type { Session } from './session.ts';
@@ -37,7 +37,7 @@ const largeBytes = 64 << 20;
  */
 export async function openSource(session: Session, name: string, options: OpenOptions = {}): Promise<OpenedSource> {
   const { scheme, rest } = parseSourceName(name);
-  if (scheme === 'pak') return openPak(session, rest, options);
+  if (scheme === 'pak') return openPakPath(session, rest, options);
   if (scheme === 'tact') return openProduct(session, rest, options);
   return openFolderBuild(session, scheme, rest, options);
 }
@@ -61,17 +61,17 @@ function tell(onProgress: OnProgress | undefined, notes: readonly string[]): voi
   for (const text of notes) onProgress?.({ type: 'note', text });
 }
 
-async function openPak(session: Session, path: string, options: OpenOptions): Promise<OpenedSource> {
-  const { findLocal, openLocal } = await import('../../sources/paks/open-local.ts');
+async function openPakPath(session: Session, path: string, options: OpenOptions): Promise<OpenedSource> {
+  const { openPak } = await import('../../paks/index.ts');
   const { pakSource } = await import('../../sources/paks/pak-source.ts');
   const { readPakOptions } = await import('./pak-options.ts');
   const given = await readPakOptions(options.pak ?? {}, path);
-  const place = await findLocal(path, await withStoredKeys(session, path, given));
-  const pool = options.readsAll === true && isLarge(place) ? await startPool(place) : undefined;
+  const from = { path, options: await withStoredKeys(session, path, given) };
+  const pool = options.readsAll === true && isLarge(path) ? await startPool(from) : undefined;
   try {
-    const pak = await openLocal(place);
+    const pak = await openPak(path, from.options);
     if (options.tellNotes !== false) tell(options.onProgress, pak.notes);
-    const source = pakSource(pak, path, { place, pool });
+    const source = pakSource(pak, path, { from, pool });
     const close = async (): Promise<void> => {
       await source.close();
       await pool?.end();
@@ -83,23 +83,35 @@ async function openPak(session: Session, path: string, options: OpenOptions): Pr
   }
 }
 
-async function startPool(place: LocalPlace): Promise<PakPool | undefined> {
+async function startPool(from: PakPath): Promise<PakPool | undefined> {
   const { PakPool, usefulThreads } = await import('../../sources/paks/pak-pool.ts');
   const threads = usefulThreads();
-  return threads > 1 ? new PakPool(place, threads) : undefined;
+  return threads > 1 ? new PakPool(from, threads) : undefined;
 }
 
-function isLarge({ path, kind }: LocalPlace): boolean {
-  return kind === 'file' && statSync(path).size >= largeBytes;
+function isLarge(path: string): boolean {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  return stat?.isFile() === true && stat.size >= largeBytes;
 }
 
 /** Adds the keys of packs that were imported. Only these packs have such keys: others are opened without looking for a store. */
-async function withStoredKeys(session: Session, path: string, local: LocalOptions): Promise<LocalOptions> {
+async function withStoredKeys(session: Session, path: string, options: PakOptions): Promise<PakOptions> {
   const { store } = session.options;
-  const { isOfFamily } = await import('../../sources/paks/open-local.ts');
-  if (store === undefined || !existsSync(path) || !(await isOfFamily(path, 'nadeo'))) return local;
+  if (store === undefined || !(await isNadeoPak(path))) return options;
   const { storedPackKeys } = await import('../../store/pack-keys.ts');
-  return { ...local, namedKeys: [...(local.namedKeys ?? []), ...storedPackKeys(store)] };
+  return { ...options, namedKeys: [...(options.namedKeys ?? []), ...storedPackKeys(store)] };
+}
+
+async function isNadeoPak(path: string): Promise<boolean> {
+  if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) return false;
+  const { findPakFamily } = await import('../../paks/index.ts');
+  const { fileSource } = await import('../../files/file-source.ts');
+  const source = await fileSource(path);
+  try {
+    return (await findPakFamily(source))?.name === 'nadeo';
+  } finally {
+    await source.close();
+  }
 }
 
 async function openProduct(session: Session, name: string, options: OpenOptions): Promise<OpenedSource> {

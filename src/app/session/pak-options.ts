@@ -1,8 +1,8 @@
 import * as fs from 'node:fs';
 import { isPakratError, messageOf, PakratError } from '../../core/errors.ts';
-import type { QuakeEngine } from '../../paks/quake/folder.ts';
+import type { PakOptions } from '../../paks/index.ts';
+import type { QuakeEngine } from '../../paks/quake/options.ts';
 import { type GivenKey, keysBeside, parseKeys } from '../../sources/paks/given-keys.ts';
-import type { LocalOptions } from '../../sources/paks/open-local.ts';
 
 /** How a PAK is read; the names are those of the flags in camel case. Builds take no notice of them. */
 export interface PakOpenOptions {
@@ -35,7 +35,7 @@ export interface PakOpenOptions {
  * @param path of the source: a packlist.dat beside it is taken, too
  * @throws E_USAGE for a key that is none, E_NOT_FOUND for a file that is not there, E_FORMAT for a damaged list
  */
-export async function readPakOptions(options: PakOpenOptions, path: string): Promise<LocalOptions> {
+export async function readPakOptions(options: PakOpenOptions, path: string): Promise<PakOptions> {
   const { encoding, oodle, engine, forceVersion, lz4Dictionary } = options;
   const given = await parseKeys(listOf(options.key));
   const named = [...given, ...(await keysBeside(path))].filter(isNamed);
@@ -65,7 +65,7 @@ function isNamed(key: GivenKey): key is GivenKey & { name: string } {
 }
 
 async function readNames(path: string): Promise<string[]> {
-  const { decodeNameList } = await import('../../paks/nadeo/index.ts');
+  const { decodeNameList } = await import('../../paks/nadeo/directory/names.ts');
   try {
     return [...decodeNameList(new TextDecoder().decode(readBytes(path)))];
   } catch (error) {

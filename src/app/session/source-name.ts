@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { isInstall } from '../../installs/casc/find-install.ts';
 import { isCdnFolder } from '../../installs/cdn-folder/find-cdn.ts';
+import { isCalledPak } from '../../paks/index.ts';
 
 /** A source as a person names it. */
 export interface SourceName {
@@ -25,7 +26,7 @@ function schemeOfPath(text: string): 'pak' | 'casc' | 'cdn' {
 
 /** A product has no slash in its name, and no ending. */
 function looksLikePath(text: string): boolean {
-  return /[/\\]|\.(pak|pack\.gbx)$/i.test(text);
+  return /[/\\]/.test(text) || isCalledPak(text);
 }
 
 /** Takes `PATH[@BUILD]` apart: a path that exists is one, whatever is in it. */

@@ -65,7 +65,7 @@ function entrySize(bytes: Uint8Array): number | undefined {
   }
 }
 
-const probeSize = 4096;
+const endSize = 4096;
 
 /** True for a PAK archive of a family that is known. */
 export function isPak(bytes: Uint8Array): boolean {
@@ -78,8 +78,7 @@ export function describePak(bytes: Uint8Array): Description {
 }
 
 function pakFamilyOf(bytes: Uint8Array): string | undefined {
-  const [head, tail] = [bytes.subarray(0, probeSize), bytes.subarray(-probeSize)];
-  return pakFamilies.find((family) => family.probe(head, tail, bytes.length))?.name;
+  return pakFamilies.find(({ matches }) => matches(bytes.subarray(0, endSize), bytes.subarray(-endSize)))?.name;
 }
 
 /** True for a packlist.dat: its signature tells. */

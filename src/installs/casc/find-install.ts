@@ -1,8 +1,8 @@
 import * as fs from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { PakratError } from '../../core/errors.ts';
+import { childOf, namesIn } from '../../files/walk.ts';
 import { cell, decodeBpsv } from '../../formats/services/bpsv.ts';
-import { childOf, namesIn } from '../read-file.ts';
 
 /** An installed game, found by its files. */
 export interface Install {

@@ -5,6 +5,7 @@ import { isPakratError, messageOf, PakratError } from '../../core/errors.ts';
 import { RecordTable } from '../../core/tables/record-table.ts';
 import { sortRecords } from '../../core/tables/sort-records.ts';
 import { ByteWriter } from '../../core/writer.ts';
+import { namesIn } from '../../files/walk.ts';
 import { decodeLocalHeader, localHeaderSize } from '../../formats/local/local-header.ts';
 import {
   bucketCount,
@@ -14,7 +15,7 @@ import {
   type LocalIndex,
   localKeySize,
 } from '../../formats/local/local-index.ts';
-import { namesIn, OpenFiles } from '../read-file.ts';
+import { OpenFiles } from '../read-file.ts';
 
 /** Where the encoded bytes of an entry are; or why they are not there. */
 export type LocalPlace =

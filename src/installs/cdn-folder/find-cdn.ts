@@ -1,6 +1,6 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
-import { namesIn } from '../read-file.ts';
+import { namesIn } from '../../files/walk.ts';
 
 /** True for a folder that holds `config` and `data` as a CDN has them, and is no container of an installation. */
 export function isCdnFolder(path: string): boolean {

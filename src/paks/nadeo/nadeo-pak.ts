@@ -1,16 +1,15 @@
 import type { ByteSource } from '../../core/byte-source.ts';
 import { equalBytes, isAllZero } from '../../core/bytes.ts';
-import { isPakratError, PakratError } from '../../core/errors.ts';
-import type { Hasher } from '../../core/hash.ts';
-import { md5Hasher } from '../../core/hash.ts';
-import { nameDecoder } from '../names.ts';
-import type { Pak, PakEntry, PakOptions, PakProblem } from '../pak.ts';
+import { isDamage, isPakratError, PakratError } from '../../core/errors.ts';
+import { type Hasher, md5Hasher } from '../../core/hash.ts';
+import { getRow } from '../get-row.ts';
+import type { EntryStatus, Pak, PakEntry, PakProblem } from '../pak.ts';
+import { problemOf } from '../problem.ts';
 import type { FileRecord } from './directory/directory.ts';
 import { EntryList, type NadeoEntry } from './directory/entry-list.ts';
 import { type MetadataEntry, readMetadata } from './directory/metadata.ts';
-import { NameBook } from './directory/names.ts';
+import type { NameBook } from './directory/names.ts';
 import { scanNames } from './directory/scan-names.ts';
-import { packCipherKey } from './entries/cipher-stream.ts';
 import {
   type EntryContext,
   isEncrypted,
@@ -26,119 +25,57 @@ import {
 } from './entries/entry-reader.ts';
 import { PlainRegion } from './entries/plain-region.ts';
 import { sha256Hasher } from './entries/sha256.ts';
-import type { EntryStatus } from './gbx/gbx-entry.ts';
-import { nodeClasses } from './gbx/node-classes.ts';
 import { type ChecksumKind, checksumKind, isCounted, slotMatches } from './header/checksums.ts';
 import type { PrivateHeader } from './header/header-v3.ts';
-import { contentsOffset, newestVersion, type PrivateHeaderV6 } from './header/header-v6.ts';
-import { closedError, type OpenedHeader, openHeader } from './header/open-header.ts';
-import { choosePackKey } from './keys/choose-key.ts';
-import { type KeyCandidate, keyCandidates, type NamedKey } from './keys/keys.ts';
+import type { OpenedHeader } from './header/open-header.ts';
+import { contentsOffset, newestVersion } from './header/public-header.ts';
+import type { KeyCandidate } from './keys/keys.ts';
 import { packFacts } from './pack-facts.ts';
 
-/** What a NadeoPak may be told beside what every PAK is. */
-export interface NadeoOptions extends PakOptions {
-  /**
-   * Base keys with the names of their packs, from packlist.dat or a key file: those for this pack are tried first,
-   * then all.
-   */
-  namedKeys?: readonly NamedKey[];
-  /** Name of the pack in such lists; the file's name by default. */
-  packName?: string;
-  /** The LZ4 dictionary of the game, for version 18. */
-  lz4Dictionary?: Uint8Array;
-  /** Real names of hashed files: paths, from any folder on. */
-  hashedNames?: Iterable<string>;
+/** The directory of a pack that could be read, and what reading its files takes. */
+export interface OpenedDirectory {
+  records: PrivateHeader;
+  context: EntryContext;
+  /** The key of the files, where one of those given fits. */
+  packKey: KeyCandidate | undefined;
+  keysTried: number;
 }
 
-/** An open NadeoPak. Where `locked` is set, everything that needs the directory throws it, `entries` too. */
-export interface NadeoPak extends Pak {
-  readonly entries: readonly NadeoEntry[];
-  /** Set when the directory is encrypted and no key opens it; `facts` are there nevertheless. */
-  readonly locked: PakratError | undefined;
-  readonly header: OpenedHeader;
-  find(name: string): NadeoEntry | undefined;
-  /** The bytes as stored: IV, content, padding. Needs no key. */
-  readRaw(entry: PakEntry): AsyncIterable<Uint8Array>;
-  /** A file whose mixes into the feedback are known from elsewhere. */
-  readWithMixes(entry: PakEntry, mixes: readonly KnownMix[]): AsyncIterable<Uint8Array>;
-  /** How sure the bytes of a file are; reads it. Throws as `read`. */
-  status(entry: PakEntry): Promise<EntryStatus>;
-  /** The dataless GBX headers at the end of the pack. Throws E_KEY_MISSING, E_FORMAT... */
-  metadata(): Promise<MetadataEntry[]>;
-  /**
-   * Looks for real names of hashed files in the pack's own GBX files and scripts; `entries` have them afterwards.
-   * @returns how many are new
-   */
-  resolveNames(): Promise<number>;
-}
-
-/** Opens a pack whose version is known. Throws E_FORMAT..., E_USAGE for an unknown encoding. */
-export async function openPack(source: ByteSource, version: number, options: NadeoOptions): Promise<NadeoPak> {
-  const packName = options.packName ?? source.name;
-  const candidatesFor = (contentsChecksum: Uint8Array | undefined) =>
-    keyCandidates(options, packName, contentsChecksum);
-  const header = await openHeader(source, {
-    version,
-    decodeText: nameDecoder(options.encoding),
-    candidates: candidatesFor,
-    ignoreHashes: options.ignoreHashes,
-  });
-  const candidates = candidatesFor(header.publicPart?.contentsChecksum);
-  if (header.privatePart === undefined)
-    return new OpenPack(source, { header, locked: closedError(source, candidates.length) });
-  const bare: EntryContext = {
-    source,
-    version,
-    dataOffset: header.privatePart.dataOffset,
-    key: undefined,
-    dictionary: options.lz4Dictionary,
-    classes: nodeClasses(version),
-    ignoreHashes: options.ignoreHashes ?? false,
-  };
-  const chosen = header.packKey ?? (await choosePackKey(bare, header.privatePart, candidates));
-  const book = new NameBook();
-  for (const name of options.hashedNames ?? []) book.add(name);
-  const key = chosen === undefined ? undefined : packCipherKey(chosen.key, version);
-  return new OpenPack(source, {
-    header,
-    opened: { ...bare, key },
-    packKey: chosen,
-    candidateCount: candidates.length,
-    book,
-  });
-}
-
-interface OpenPackParts {
+/** The parts of an open pack. */
+export interface NadeoParts {
   header: OpenedHeader;
-  locked?: PakratError;
-  opened?: EntryContext;
-  packKey?: KeyCandidate | undefined;
-  candidateCount?: number;
-  book?: NameBook;
+  /** The directory, or why it cannot be read. */
+  directory: OpenedDirectory | PakratError;
+  /** Real names of hashed files. */
+  book: NameBook;
 }
 
-class OpenPack implements NadeoPak {
+/** An open NadeoPak. With a locked directory everything that needs it throws `locked`, `entries` too. */
+export class NadeoPak implements Pak {
   readonly family = 'nadeo';
   readonly version: string;
-  readonly notes: string[] = [];
+  readonly notes: readonly string[];
   readonly header: OpenedHeader;
-  readonly locked: PakratError | undefined;
   readonly #source: ByteSource;
-  readonly #parts: OpenPackParts;
+  readonly #directory: OpenedDirectory | PakratError;
   readonly #book: NameBook;
   readonly #list: EntryList;
   #kind: Promise<ChecksumKind> | undefined;
 
-  constructor(source: ByteSource, parts: OpenPackParts) {
-    this.version = String(parts.header.version);
-    this.header = parts.header;
-    this.locked = parts.locked;
+  /** Throws E_FORMAT… for folders that contain themselves. */
+  constructor(source: ByteSource, { header, directory, book }: NadeoParts) {
+    this.version = String(header.version);
+    this.header = header;
     this.#source = source;
-    this.#parts = parts;
-    this.#book = parts.book ?? new NameBook();
-    this.#list = new EntryList(parts.header.privatePart, parts.header.version, this.#book);
-    this.#addNotes();
+    this.#directory = directory;
+    this.#book = book;
+    this.#list = new EntryList(header.privatePart, header.version, book);
+    this.notes = isPakratError(directory) ? [] : packNotes(header, directory, this.#list.rows);
+  }
+
+  /** Set when the directory is encrypted and no key opens it; `facts` are there nevertheless. */
+  get locked(): PakratError | undefined {
+    return isPakratError(this.#directory) ? this.#directory : undefined;
   }
 
   get entries(): readonly NadeoEntry[] {
@@ -147,13 +84,13 @@ class OpenPack implements NadeoPak {
   }
 
   get facts(): Record<string, unknown> {
-    return packFacts(this.header, { packKey: this.#parts.packKey, entries: this.#list.rows, locked: this.locked });
+    const packKey = isPakratError(this.#directory) ? undefined : this.#directory.packKey;
+    return packFacts(this.header, { packKey, entries: this.#list.rows, locked: this.locked });
   }
 
-  /** The directory of an open pack, and what reading takes. Throws the error of a locked one. */
-  get #open(): { directory: PrivateHeader | PrivateHeaderV6; context: EntryContext } {
-    if (this.locked !== undefined) throw this.locked;
-    return { directory: this.header.privatePart!, context: this.#parts.opened! };
+  get #open(): OpenedDirectory {
+    if (isPakratError(this.#directory)) throw this.#directory;
+    return this.#directory;
   }
 
   find(name: string): NadeoEntry | undefined {
@@ -175,11 +112,13 @@ class OpenPack implements NadeoPak {
     await this.#checkContent(entry.name, file, hasher);
   }
 
+  /** A file whose mixes into the feedback are known from elsewhere. */
   async *readWithMixes(entry: PakEntry, mixes: readonly KnownMix[]): AsyncGenerator<Uint8Array> {
     const { context, file } = this.#file(entry);
     yield* piecesOf((await readFollowed(context, file, mixes)).bytes);
   }
 
+  /** IV, content and padding. */
   readRaw(entry: PakEntry): AsyncIterable<Uint8Array> {
     const { context, file } = this.#file(entry);
     return readRaw(context, file);
@@ -204,8 +143,7 @@ class OpenPack implements NadeoPak {
       for await (const _ of this.read(entry));
       return undefined;
     } catch (error) {
-      if (!isPakratError(error)) throw error;
-      return { code: error.code, message: error.message };
+      return problemOf(error);
     }
   }
 
@@ -216,33 +154,35 @@ class OpenPack implements NadeoPak {
         return { code: 'E_INTEGRITY', message: 'the SHA-256 of the contents does not match' };
       }
     }
-    const { directory, context } = this.#open;
+    const { records, context } = this.#open;
     if (!isMd5Right) return { code: 'E_INTEGRITY', message: 'the MD5 of the header does not match' };
-    const metadataMd5 = (directory as Partial<PrivateHeaderV6>).metadataMd5;
+    const { metadataMd5 } = records;
     if (this.header.version >= newestVersion && metadataMd5 !== undefined && !isAllZero(metadataMd5)) {
-      if (!(await this.#digestFrom(directory.metadataOffset, md5Hasher(), metadataMd5))) {
+      if (!(await this.#digestFrom(records.metadataOffset, md5Hasher(), metadataMd5))) {
         return { code: 'E_INTEGRITY', message: 'the MD5 of the metadata does not match' };
       }
     }
-    if (directory.metadataStoredSize === 0 || context.key === undefined) return undefined;
+    if (records.metadataStoredSize === 0 || context.key === undefined) return undefined;
     try {
       await this.metadata();
       return undefined;
     } catch (error) {
-      if (!isPakratError(error)) throw error;
-      return { code: error.code, message: `metadata: ${error.message}` };
+      const { code, message } = problemOf(error);
+      return { code, message: `metadata: ${message}` };
     }
   }
 
+  /** The dataless GBX headers at the end of the pack. Throws E_KEY_MISSING, E_FORMAT…. */
   metadata(): Promise<MetadataEntry[]> {
-    const { directory, context } = this.#open;
-    return readMetadata(context, directory, this.header.headerKey);
+    const { records, context } = this.#open;
+    return readMetadata(context, records, this.header.headerKey);
   }
 
+  /** Looks in GBX files and scripts. */
   async resolveNames(): Promise<number> {
-    const { directory, context } = this.#open;
+    const { records, context } = this.#open;
     if (this.#list.rows.every(({ isHashed }) => !isHashed)) return 0;
-    const files = directory.files.map((file) => ({ file, path: () => this.#list.realPath(file) }));
+    const files = records.files.map((file) => ({ file, path: () => this.#list.realPath(file) }));
     await scanNames(context, files, this.#book);
     return this.#list.refresh();
   }
@@ -252,10 +192,8 @@ class OpenPack implements NadeoPak {
   }
 
   #file(entry: PakEntry): { context: EntryContext; file: FileRecord } {
-    const { directory, context } = this.#open;
-    const file = directory.files[entry.index];
-    if (file === undefined) throw new PakratError('E_NOT_FOUND', `${this.#source.name} has no file ${entry.index}`);
-    return { context, file };
+    const { records, context } = this.#open;
+    return { context, file: getRow(records.files, entry) };
   }
 
   async #isFollowed(file: FileRecord): Promise<boolean> {
@@ -265,7 +203,7 @@ class OpenPack implements NadeoPak {
     return startsAsGbx(context, file);
   }
 
-  /** Whether everything from an offset to the end of the pack has this hash. */
+  /** True when everything from an offset to the end of the pack has this hash. */
   async #digestFrom(offset: number, hasher: Hasher, expected: Uint8Array): Promise<boolean> {
     const rest = new PlainRegion(this.#source, { offset, size: Math.max(0, this.#source.size - offset) });
     for await (const piece of rest.pieces()) hasher.update(piece);
@@ -273,8 +211,8 @@ class OpenPack implements NadeoPak {
   }
 
   #checksumKind(): Promise<ChecksumKind> {
-    const { context, directory } = this.#open;
-    this.#kind ??= checksumKind(context, directory.files);
+    const { context, records } = this.#open;
+    this.#kind ??= checksumKind(context, records.files);
     return this.#kind;
   }
 
@@ -288,19 +226,22 @@ class OpenPack implements NadeoPak {
       });
     }
   }
+}
 
-  #addNotes(): void {
-    const { privatePart, isMd5Right } = this.header;
-    if (privatePart === undefined) return;
-    if (!isMd5Right) this.notes.push('the MD5 of the header does not match');
-    const { packKey, candidateCount } = this.#parts;
-    if (packKey === undefined && this.#list.rows.some(({ encrypted }) => encrypted)) {
-      const tried = candidateCount ? `none of the ${candidateCount} keys tried fits` : 'no key is given';
-      this.notes.push(`files are encrypted, and ${tried}`);
-    }
-    const duplicates = this.#list.rows.filter(({ hidden }) => hidden !== undefined).length;
-    if (duplicates > 0) this.notes.push(`${duplicates} files have the path of an earlier one`);
+function packNotes(
+  { isMd5Right }: OpenedHeader,
+  { packKey, keysTried }: OpenedDirectory,
+  rows: readonly NadeoEntry[],
+): string[] {
+  const notes: string[] = [];
+  if (!isMd5Right) notes.push('the MD5 of the header does not match');
+  if (packKey === undefined && rows.some(({ encrypted }) => encrypted)) {
+    const tried = keysTried > 0 ? `none of the ${keysTried} keys tried fits` : 'no key is given';
+    notes.push(`files are encrypted, and ${tried}`);
   }
+  const duplicates = rows.filter(({ hidden }) => hidden !== undefined).length;
+  if (duplicates > 0) notes.push(`${duplicates} files have the path of an earlier one`);
+  return notes;
 }
 
 /** Only of GBX files is it known what they mix: in another one a mix looks like damage, and none can be told from the other. */
@@ -312,8 +253,7 @@ async function* unfollowed(
   try {
     yield* pieces;
   } catch (error) {
-    const isDamage = isPakratError(error) && error.code.startsWith('E_FORMAT');
-    if (!isDamage || !mayMix(file)) throw error;
+    if (!isDamage(error) || !mayMix(file)) throw error;
     throw new PakratError(
       'E_INTEGRITY',
       `${name}: the file is damaged, or something is mixed into its encryption that only the game knows`,

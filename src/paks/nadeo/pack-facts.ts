@@ -1,11 +1,11 @@
 import { toHex } from '../../core/bytes.ts';
 import type { PakratError } from '../../core/errors.ts';
 import type { NadeoEntry } from './directory/entry-list.ts';
-import { type PackAuthor, type PrivateHeaderV6, type PublicHeader, packTime } from './header/header-v6.ts';
 import type { OpenedHeader } from './header/open-header.ts';
+import { type PackAuthor, type PublicHeader, packTime } from './header/public-header.ts';
 import { headerFlag, type KeyCandidate } from './keys/keys.ts';
 
-/** What `info` shows of a pack, as plain JSON; fields that are not set are left out. */
+/** The facts that `info` shows of a pack, as plain JSON; fields that are not set are left out. */
 export function packFacts(
   header: OpenedHeader,
   known: { packKey: KeyCandidate | undefined; entries: readonly NadeoEntry[]; locked: PakratError | undefined },
@@ -22,7 +22,7 @@ export function packFacts(
   const hashed = entries.filter(({ isHashed }) => isHashed);
   return withoutUnset({
     ...facts,
-    author: authorFacts((privatePart as Partial<PrivateHeaderV6>).author) ?? facts.author,
+    author: authorFacts(privatePart.author) ?? facts.author,
     headerMd5: toHex(privatePart.md5),
     headerMd5Right: header.isMd5Right,
     files: entries.length,

@@ -29,7 +29,7 @@ const outputSize = 0x10000;
 export async function* decodeDaikatana(pieces: AsyncIterable<Uint8Array>, size: number): AsyncGenerator<Uint8Array> {
   const decoder = new DaikatanaDecoder(size);
   for await (const piece of pieces) {
-    decoder.feed(piece);
+    decoder.push(piece);
     for (let made = decoder.decode(maxCodeSize); made !== undefined; made = decoder.decode(maxCodeSize)) yield made;
   }
   for (let made = decoder.decode(1); made !== undefined; made = decoder.decode(1)) yield made;
@@ -37,7 +37,7 @@ export async function* decodeDaikatana(pieces: AsyncIterable<Uint8Array>, size: 
   yield decoder.flush();
 }
 
-/** True when so many stored bytes can give so many decoded ones at all. */
+/** True when `storedSize` bytes can decode to `size` bytes at all. */
 export function isDaikatanaRatio(storedSize: number, size: number): boolean {
   return size <= storedSize * maxRatio;
 }
@@ -57,7 +57,8 @@ class DaikatanaDecoder {
     this.#size = size;
   }
 
-  feed(piece: Uint8Array): void {
+  /** Takes the next stored bytes. */
+  push(piece: Uint8Array): void {
     const rest = this.#input.subarray(this.#at);
     const input = new Uint8Array(rest.length + piece.length);
     input.set(rest);
@@ -85,7 +86,7 @@ class DaikatanaDecoder {
     }
   }
 
-  /** What was made since the last time; a copy. */
+  /** The bytes that were made since the last time; a copy. */
   flush(): Uint8Array {
     const piece = this.#output.slice(this.#start, this.#end);
     const kept = Math.min(this.#end, maxDistance);

@@ -43,13 +43,14 @@ export const packLayout: QuakeLayout = {
 /** SiN. */
 export const spakLayout: QuakeLayout = { variant: 'SPAK', game: 'SiN', nameSize: 120, recordSize: 128 };
 /** Daikatana, whose entries may be compressed. */
-export const daikatanaLayout: QuakeLayout = {
+const daikatanaLayout: QuakeLayout = {
   variant: 'Daikatana',
   game: 'Daikatana',
   nameSize: 56,
   recordSize: 72,
 };
 
+/** The header of a PAK, its numbers as stored: signed and not yet checked. */
 export interface QuakeHeader {
   magic: string;
   directoryOffset: number;
@@ -89,7 +90,7 @@ export function decodeQuakeDirectory(bytes: Uint8Array, layout: QuakeLayout, dec
 }
 
 /**
- * What is wrong with a record in a file of this size, or undefined.
+ * The fault of a record in a file of this size, or undefined.
  * An offset or size past 2 GiB was written as an unsigned number and reads as a negative one.
  */
 export function recordProblem(record: QuakeRecord, fileSize: number): string | undefined {
@@ -100,7 +101,7 @@ export function recordProblem(record: QuakeRecord, fileSize: number): string | u
   return undefined;
 }
 
-/** Which layout a directory behind the magic "PACK" has: the one in which it makes sense, Quake's when both do. */
+/** The layout of a directory behind the magic "PACK": the one in which it makes sense, Quake's when both do. */
 export function choosePackLayout(bytes: Uint8Array, fileSize: number): QuakeLayout {
   if (bytes.length % packLayout.recordSize === 0 && isSensible(bytes, packLayout, fileSize)) return packLayout;
   if (bytes.length % daikatanaLayout.recordSize === 0 && isSensible(bytes, daikatanaLayout, fileSize)) {

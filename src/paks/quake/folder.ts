@@ -1,5 +1,5 @@
 /*
- * How the engines of the Quake family find a file among the PAKs and loose files of game directories.
+ * The search paths of the Quake family: which of the PAKs and loose files of game directories gives a file.
  *
  * Quake and QuakeSpasm: each game directory adds itself, then pak0.pak, pak1.pak … in front, up to the first number that
  * is missing. So within a directory the highest PAK wins, and loose files come last; a later directory beats an earlier
@@ -14,30 +14,18 @@
  * (id Software's WinQuake, QuakeSpasm, Yamagi Quake II.)
  */
 import { basename, dirname, join, resolve } from 'node:path';
-import { isPakratError, PakratError } from '../../core/errors.ts';
-import { fileSource } from '../../files/file-source.ts';
-import { openLooseFiles, sortedEntries } from '../loose-files.ts';
+import { PakratError } from '../../core/errors.ts';
+import { childOf, sortedEntries } from '../../files/walk.ts';
+import { openLooseFiles } from '../loose-files.ts';
 import { foldName } from '../names.ts';
-import type { Pak, PakEntry, PakOptions } from '../pak.ts';
-import { type Layer, stackLayers } from '../search-path.ts';
-import { openQuakePak } from './index.ts';
+import type { Pak, PakEntry } from '../pak.ts';
+import { closeSteps, joinSearchPath, openStepPak, type SearchStep } from '../search-path.ts';
+import type { QuakeEngine, QuakeOptions } from './options.ts';
+import { openQuakePak } from './quake-pak.ts';
 import { registeredProof } from './releases.ts';
 
-/** Whose rules apply. */
-export type QuakeEngine = 'quake' | 'quakespasm' | 'quake2';
-
-/** Every engine that `openQuakeFolder` knows. */
-export const quakeEngines: readonly QuakeEngine[] = ['quake', 'quakespasm', 'quake2'];
-
-export interface QuakeFolderOptions extends PakOptions {
-  /** Default: Quake II for a folder that is, or has, baseq2; Quake otherwise. */
-  engine?: QuakeEngine | undefined;
-  /** Further game directories beside the first: rogue, hipnotic, quoth, or a mod. */
-  games?: readonly string[] | undefined;
-}
-
-/** A step of the search path. */
-export interface SearchStep {
+/** A step of a search path that is not open yet. */
+export interface PlannedStep {
   kind: 'pak' | 'loose';
   /** Path of the PAK, or of the game directory. */
   path: string;
@@ -48,8 +36,8 @@ export interface SearchStep {
 /** A search path, its first step the one that is asked first. */
 export interface QuakeSearchPath {
   engine: QuakeEngine;
-  steps: SearchStep[];
-  /** What the engine would not do as people may think. */
+  steps: PlannedStep[];
+  /** Files that the engine leaves out although people may think that it takes them. */
   notes: string[];
 }
 
@@ -58,8 +46,9 @@ const missionPacks = ['rogue', 'hipnotic', 'quoth'];
 const numbered = /^pak(0|[1-9][0-9]*)\.pak$/i;
 const quake2LastNumber = 99;
 
-/** True for a folder that has numbered PAKs or a base game in it. */
-export function isQuakeFolder(path: string): boolean {
+/** True for a folder that has numbered PAKs or a base game in it, or when an engine or a game is asked for. */
+export function isQuakeFolder(path: string, { engine, games = [] }: QuakeOptions = {}): boolean {
+  if (engine !== undefined || games.length > 0) return true;
   const names = sortedEntries(path).map(({ name }) => name);
   return names.some((name) => numbered.test(name) || baseGames.includes(name.toLowerCase()));
 }
@@ -68,7 +57,7 @@ export function isQuakeFolder(path: string): boolean {
  * The order in which an engine looks through a game directory, or through the base game in the folder given.
  * @throws E_NOT_FOUND for a folder or game that is not there, E_USAGE for a game that is no plain folder name
  */
-export function planQuakeSearch(path: string, options: QuakeFolderOptions = {}): QuakeSearchPath {
+export function planQuakeSearch(path: string, options: QuakeOptions = {}): QuakeSearchPath {
   const first = firstGameDirectory(path);
   const engine = options.engine ?? (basename(first).toLowerCase() === 'baseq2' ? 'quake2' : 'quake');
   const games = [first, ...orderGames(options.games ?? []).map((game) => gameDirectory(dirname(first), game))];
@@ -81,25 +70,25 @@ export function planQuakeSearch(path: string, options: QuakeFolderOptions = {}):
  * The files of a game directory as the engine sees them.
  * @throws as {@link planQuakeSearch}, and as a PAK does that cannot be opened
  */
-export async function openQuakeFolder(path: string, options: QuakeFolderOptions = {}): Promise<Pak> {
-  const { engine, steps, notes } = planQuakeSearch(path, options);
-  const layers: Layer[] = [];
+export async function openQuakeFolder(path: string, options: QuakeOptions = {}): Promise<Pak> {
+  const { engine, steps: planned, notes } = planQuakeSearch(path, options);
+  const steps: SearchStep[] = [];
   try {
-    for (const step of steps) layers.push(await openStep(step, options));
+    for (const step of planned) steps.push(await openStep(step, options));
   } catch (error) {
-    for (const { pak } of layers) await pak.close();
+    await closeSteps(steps);
     throw error;
   }
-  const state = engine === 'quake2' ? undefined : quakeState(layers);
-  if (state?.registered === false) hideLooseSubfolders(layers, notes);
+  const state = engine === 'quake2' ? undefined : quakeState(steps);
+  if (state?.registered === false) hideLooseSubfolders(steps, notes);
   if (state?.modified === true && !state.registered) {
     notes.push('the engine does not start: the game is modified, and the registered version is not there');
   }
-  return stackLayers(layers, {
+  return joinSearchPath(steps, {
     family: 'quake-folder',
     version: engine,
-    notes: [...notes, ...layers.flatMap(({ label, pak }) => pak.notes.map((note) => `${label}: ${note}`))],
-    facts: { engine, searchPath: layers.map(({ label }) => label), ...state },
+    notes,
+    facts: { engine, searchPath: steps.map(({ label }) => label), ...state },
     keyOf: engine === 'quake2' ? foldName : (name) => name,
   });
 }
@@ -123,18 +112,18 @@ function gameDirectory(base: string, game: string): string {
   if (game === '' || /[/\\:]|\.\./.test(game)) {
     throw new PakratError('E_USAGE', `${JSON.stringify(game)} is no name of a game directory`);
   }
-  const found = sortedEntries(base).find(({ name }) => name.toLowerCase() === game.toLowerCase());
+  const found = childOf(base, game);
   if (found === undefined) throw new PakratError('E_NOT_FOUND', `${base} has no game directory ${game}`);
-  return join(base, found.name);
+  return found;
 }
 
 /** The steps that a directory adds, in the order in which the engine adds them: the weakest first. */
-function gameSteps(directory: string, { engine, notes }: { engine: QuakeEngine; notes: string[] }): SearchStep[] {
+function gameSteps(directory: string, { engine, notes }: { engine: QuakeEngine; notes: string[] }): PlannedStep[] {
   const game = basename(directory);
   const names = sortedEntries(directory).flatMap((entry) => (entry.isDirectory() ? [] : [entry.name]));
   const ordered = engine === 'quake2' ? quake2Paks(names) : quakePaks(names, { game, notes });
   const paks = ordered.map(
-    (name): SearchStep => ({ kind: 'pak', path: join(directory, name), label: `${game}/${name}` }),
+    (name): PlannedStep => ({ kind: 'pak', path: join(directory, name), label: `${game}/${name}` }),
   );
   if (engine === 'quakespasm' && game.toLowerCase() === 'id1' && paks.length > 0) {
     paks.splice(1, 0, ...enginePak(dirname(directory)));
@@ -144,9 +133,9 @@ function gameSteps(directory: string, { engine, notes }: { engine: QuakeEngine; 
   return [{ kind: 'loose', path: directory, label: game }, ...paks];
 }
 
-function enginePak(base: string): SearchStep[] {
-  const found = sortedEntries(base).find(({ name }) => name.toLowerCase() === 'quakespasm.pak');
-  return found === undefined ? [] : [{ kind: 'pak', path: join(base, found.name), label: found.name }];
+function enginePak(base: string): PlannedStep[] {
+  const path = childOf(base, 'quakespasm.pak');
+  return path === undefined ? [] : [{ kind: 'pak', path, label: basename(path) }];
 }
 
 /** Numbers of PAKs with their file names. Of names that differ by case only, the lower-case one counts. */
@@ -162,7 +151,7 @@ function numberedPaks(names: readonly string[]): Map<number, string> {
 function quakePaks(names: readonly string[], { game, notes }: { game: string; notes: string[] }): string[] {
   const found = numberedPaks(names);
   const ordered: string[] = [];
-  for (let number = 0; found.has(number); number++) ordered.push(found.get(number)!);
+  for (let name = found.get(0); name !== undefined; name = found.get(ordered.length)) ordered.push(name);
   const left = names.filter((name) => /\.pak$/i.test(name) && !ordered.includes(name));
   for (const name of left)
     notes.push(`the engine does not load ${game}/${name}: ${whyLeft(name, found, ordered.length)}`);
@@ -185,20 +174,9 @@ function quake2Paks(names: readonly string[]): string[] {
   return [...ordered, ...names.filter((name) => /\.pak$/i.test(name) && !ordered.includes(name))];
 }
 
-async function openStep({ kind, path, label }: SearchStep, options: PakOptions): Promise<Layer> {
+async function openStep({ kind, path, label }: PlannedStep, options: QuakeOptions): Promise<SearchStep> {
   if (kind === 'loose') return { label, pak: openLooseFiles(path, (name) => !isTopLevelPak(name)) };
-  const source = await fileSource(path);
-  try {
-    return { label, pak: await openQuakePak(source, options) };
-  } catch (error) {
-    await source.close();
-    if (!isPakratError(error)) throw error;
-    throw new PakratError(error.code, `${label}: ${error.message}`, {
-      hint: error.hint,
-      data: error.data,
-      cause: error,
-    });
-  }
+  return { label, pak: await openStepPak(path, label, (source) => openQuakePak(source, options)) };
 }
 
 function isTopLevelPak(name: string): boolean {
@@ -207,15 +185,15 @@ function isTopLevelPak(name: string): boolean {
 
 interface QuakeState extends Record<string, unknown> {
   registered: boolean;
-  /** What the engine calls modified: any PAK but an original pak0.pak. */
+  /** In the engine's sense: it has any PAK but an original pak0.pak. */
   modified: boolean;
   releases: string[];
 }
 
-function quakeState(layers: readonly Layer[]): QuakeState {
-  const paks = layers.filter(({ pak }) => pak.family === 'quake');
+function quakeState(steps: readonly SearchStep[]): QuakeState {
+  const paks = steps.filter(({ pak }) => pak.family === 'quake');
   const releases = paks.flatMap(({ pak }) => (typeof pak.facts.release === 'string' ? [pak.facts.release] : []));
-  const proofs = layers.flatMap(({ pak }) => pak.entries.find(isProof) ?? []);
+  const proofs = steps.flatMap(({ pak }) => pak.entries.find(isProof) ?? []);
   return { registered: proofs.length > 0, modified: releases.length < paks.length, releases };
 }
 
@@ -223,12 +201,12 @@ function isProof({ name, size }: PakEntry): boolean {
   return name === registeredProof.name && size === registeredProof.size;
 }
 
-function hideLooseSubfolders(layers: Layer[], notes: string[]): void {
+function hideLooseSubfolders(steps: SearchStep[], notes: string[]): void {
   let hidden = 0;
-  for (const layer of layers) {
-    if (layer.pak.family !== 'folder') continue;
-    hidden += layer.pak.entries.filter(({ name }) => name.includes('/')).length;
-    layer.nameOf = ({ name }) => (name.includes('/') ? undefined : name);
+  for (const step of steps) {
+    if (step.pak.family !== 'folder') continue;
+    hidden += step.pak.entries.filter(({ name }) => name.includes('/')).length;
+    step.nameOf = ({ name }) => (name.includes('/') ? undefined : name);
   }
   if (hidden > 0) {
     notes.push(

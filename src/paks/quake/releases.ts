@@ -1,7 +1,7 @@
 /*
- * How the engine of Quake knows its own files: by the number of entries of pak0.pak and a CRC-16 over its directory as
- * stored (polynomial 0x1021, start 0xFFFF, most significant bit first, nothing at the end). Any other PAK makes the game
- * "modified", and a modified game does not start without gfx/pop.lmp of the registered version.
+ * The marks by which the engine of Quake knows its own files: the number of entries of pak0.pak and a CRC-16 over its
+ * directory as stored (polynomial 0x1021, start 0xFFFF, most significant bit first, nothing at the end). Any other PAK
+ * makes the game "modified", and a modified game does not start without gfx/pop.lmp of the registered version.
  * (WinQuake checks 1.06 only; the other values are those of QuakeSpasm and QuakeWorld.)
  */
 

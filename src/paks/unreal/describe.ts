@@ -1,7 +1,7 @@
 import { isPakratError, type PakratError } from '../../core/errors.ts';
 import { methodName } from './entries/method-names.ts';
 import { type Footer, newestVersion } from './footer.ts';
-import type { OpenedIndex } from './open.ts';
+import type { OpenedIndex } from './opened-index.ts';
 
 /** Versions of the engine that wrote a version of the format. */
 const engines: Readonly<Record<string, string>> = {
@@ -19,7 +19,7 @@ const engines: Readonly<Record<string, string>> = {
   15: '6.0',
 };
 
-/** What `info` tells of a PAK. Without its index that is what the footer says. */
+/** The facts that `info` shows of a PAK. Without its index they are those of the footer. */
 export function unrealFacts(footer: Footer, index: OpenedIndex | PakratError): Record<string, unknown> {
   const isLocked = isPakratError(index);
   const counts = isLocked ? undefined : countRows(index);

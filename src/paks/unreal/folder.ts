@@ -1,5 +1,5 @@
 /*
- * Which PAK of a game's Paks folder gives a file. Every PAK has an order, the highest wins:
+ * The search path of a game's Paks folder. Every PAK has an order, the highest gives the file:
  *
  *   3    a PAK of the project's content; 4 when it is named after the project (Game/Content/Paks/Game-….pak)
  *   2    of the engine's content, 1 of the folder for saved files
@@ -9,37 +9,39 @@
  * and name together. A delete record takes the name away from all lower PAKs.
  * (Order values from the engine's own rules, by CUE4Parse; a pair of base and patch checked on real files.)
  */
-import { basename, join, resolve } from 'node:path';
-import { codeOf, isPakratError, PakratError } from '../../core/errors.ts';
+import { join, resolve } from 'node:path';
+import type { ByteSource } from '../../core/byte-source.ts';
+import { codeOf, isPakratError, messageOf, PakratError } from '../../core/errors.ts';
 import { fileSource } from '../../files/file-source.ts';
-import { walkFiles } from '../loose-files.ts';
+import { walkFiles } from '../../files/walk.ts';
 import { foldName } from '../names.ts';
-import type { LockedPart, Pak, PakOptions } from '../pak.ts';
-import { type Layer, stackLayers } from '../search-path.ts';
+import type { LockedPart, Pak } from '../pak.ts';
+import { closeSteps, joinSearchPath, openStepPak, type SearchStep } from '../search-path.ts';
 import { hasFooterMagic, maxFooterSize } from './footer.ts';
 import { mountedName } from './index/mount-point.ts';
 import { openUnrealPak } from './open.ts';
+import type { UnrealOptions } from './options.ts';
+import type { UnrealPak } from './unreal-pak.ts';
 
 const patchOrder = 100;
 
 /** Order of a PAK by its whole path, as far as that tells; of two PAKs the one of the higher order wins. */
 export function pakOrder(path: string): number {
-  const parts = path.replaceAll('\\', '/').split('/');
-  const name = parts.at(-1)!;
-  return baseOrder(parts, name) + patchOrder * patchNumber(name);
+  return baseOrder(path) + patchOrder * patchNumber(path);
 }
 
-function baseOrder(parts: readonly string[], name: string): number {
-  const folders = parts.map((part) => part.toLowerCase());
+function baseOrder(path: string): number {
+  const folders = path.replaceAll('\\', '/').toLowerCase().split('/');
+  const name = folders.at(-1);
   const paks = folders.lastIndexOf('paks');
   if (folders[paks - 1] === 'saved') return 1;
   const project = folders[paks - 1] === 'content' ? folders[paks - 2] : undefined;
   if (project === 'engine') return 2;
-  return project !== undefined && name.toLowerCase().startsWith(`${project}-`) ? 4 : 3;
+  return project !== undefined && name?.startsWith(`${project}-`) ? 4 : 3;
 }
 
-function patchNumber(name: string): number {
-  const match = /(?:_(\d+))?_P\.pak$/i.exec(name);
+function patchNumber(path: string): number {
+  const match = /(?:_(\d+))?_P\.pak$/i.exec(path);
   if (match === null) return 0;
   const chunk = Number(match[1] ?? 0);
   return chunk >= 1 ? chunk + 1 : 1;
@@ -54,20 +56,22 @@ export function sortPaks(paths: readonly string[]): string[] {
 
 /** True for a folder with an Unreal PAK in it, or in a folder in it. Reads the end of the PAKs it looks at. */
 export async function isUnrealFolder(path: string): Promise<boolean> {
-  for (const name of pakNames(path)) {
-    const source = await fileSource(join(path, name));
-    try {
-      const size = Math.min(source.size, maxFooterSize);
-      if (hasFooterMagic(await source.read(source.size - size, size))) return true;
-    } finally {
-      await source.close();
-    }
-  }
+  for (const { name } of walkFiles(path)) if (isPakName(name) && (await hasFooter(join(path, name)))) return true;
   return false;
 }
 
-function pakNames(path: string): string[] {
-  return [...walkFiles(path)].flatMap(({ name }) => (/\.pak$/i.test(name) ? [name] : []));
+async function hasFooter(path: string): Promise<boolean> {
+  const source = await fileSource(path);
+  try {
+    const size = Math.min(source.size, maxFooterSize);
+    return hasFooterMagic(await source.read(source.size - size, size));
+  } finally {
+    await source.close();
+  }
+}
+
+function isPakName(name: string): boolean {
+  return /\.pak$/i.test(name);
 }
 
 /**
@@ -76,25 +80,25 @@ function pakNames(path: string): string[] {
  * Unreal PAK, are left out with a note.
  * @throws E_NOT_FOUND when there is no PAK, E_KEY_MISSING when none can be opened, and as a PAK that is damaged
  */
-export async function openUnrealFolder(path: string, options: PakOptions = {}): Promise<Pak> {
+export async function openUnrealFolder(path: string, options: UnrealOptions = {}): Promise<Pak> {
   const root = resolve(path);
   const names = [...walkFiles(root)].map(({ name }) => name);
-  const paks = sortPaks(names.filter((name) => /\.pak$/i.test(name)).map((name) => join(root, name)));
+  const paks = sortPaks(names.filter(isPakName).map((name) => join(root, name)));
   if (paks.length === 0) throw new PakratError('E_NOT_FOUND', `${path} has no PAK in it`);
   const notes: string[] = [];
   const containers = names.filter((name) => /\.utoc$/i.test(name)).length;
   if (containers > 0) notes.push(`${containers} IoStore containers (.utoc, .ucas) beside the PAKs are not read`);
   const lockedParts: LockedPart[] = [];
-  const layers = await openLayers(paks, { root, options, notes, lockedParts });
-  return stackLayers(layers, {
+  const steps = await openSteps(paks, { root, options, notes, lockedParts });
+  return joinSearchPath(steps, {
     family: 'unreal-folder',
-    version: [...new Set(layers.map(({ pak }) => pak.version))].join(', '),
+    version: [...new Set(steps.map(({ pak }) => pak.version))].join(', '),
     lockedParts,
-    notes: [...notes, ...layers.flatMap(({ label, pak }) => pak.notes.map((note) => `${label}: ${note}`))],
+    notes,
     facts: {
       game: 'Unreal Engine',
-      searchPath: layers.map(({ label }) => label),
-      paks: layers.map(({ label, pak }) => ({ name: label, order: pakOrder(join(root, label)), version: pak.version })),
+      searchPath: steps.map(({ label }) => label),
+      paks: steps.map(({ label, pak }) => ({ name: label, order: pakOrder(join(root, label)), version: pak.version })),
     },
     keyOf: (name) => foldName(mountedName('', name)),
   });
@@ -102,49 +106,40 @@ export async function openUnrealFolder(path: string, options: PakOptions = {}): 
 
 interface FolderWork {
   root: string;
-  options: PakOptions;
+  options: UnrealOptions;
   notes: string[];
   lockedParts: LockedPart[];
 }
 
-async function openLayers(
+async function openSteps(
   paths: readonly string[],
   { root, options, notes, lockedParts }: FolderWork,
-): Promise<Layer[]> {
-  const layers: Layer[] = [];
+): Promise<SearchStep[]> {
+  const steps: SearchStep[] = [];
   try {
     for (const path of paths) {
       const label = path.slice(root.length + 1).replaceAll('\\', '/');
       try {
-        layers.push(await openLayer(path, label, options));
+        const pak = await openStepPak(path, label, (source) => openUnlocked(source, options));
+        steps.push({ label, pak, nameOf: ({ name }) => mountedName(pak.mountPoint, name) });
       } catch (error) {
         if (isPakratError(error) && error.code === 'E_KEY_MISSING') lockedParts.push({ origin: label, error });
         else if (codeOf(error) !== 'E_FORMAT_MAGIC') throw error;
-        notes.push(`${label} is left out: ${(error as PakratError).message}`);
+        notes.push(`${label} is left out: ${messageOf(error)}`);
       }
     }
-    if (layers.length === 0)
+    if (steps.length === 0) {
       throw lockedParts[0]?.error ?? new PakratError('E_NOT_FOUND', `${root} has no Unreal PAK in it`);
+    }
   } catch (error) {
-    for (const { pak } of layers) await pak.close();
+    await closeSteps(steps);
     throw error;
   }
-  return layers;
+  return steps;
 }
 
-async function openLayer(path: string, label: string, options: PakOptions): Promise<Layer> {
-  const source = await fileSource(path);
-  try {
-    const pak = await openUnrealPak(source, options);
-    const { mountPoint } = pak;
-    return { label, pak, nameOf: ({ name }) => mountedName(mountPoint, name) };
-  } catch (error) {
-    await source.close();
-    if (!isPakratError(error) || error.message.includes(basename(path))) throw error;
-    throw new PakratError(error.code, `${label}: ${error.message}`, {
-      hint: error.hint,
-      data: error.data,
-      cause: error,
-    });
-  }
+async function openUnlocked(source: ByteSource, options: UnrealOptions): Promise<UnrealPak> {
+  const pak = await openUnrealPak(source, options);
+  if (pak.locked !== undefined) throw pak.locked;
+  return pak;
 }

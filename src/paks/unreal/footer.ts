@@ -56,7 +56,7 @@ const layouts: readonly FooterLayout[] = [
   { versions: [15, 15], size: 262, lead: 17, names: 5 },
 ];
 
-/** How the encrypted parts of a PAK are encrypted. */
+/** The cipher of the encrypted parts of a PAK. */
 export type EncryptionMethod = 'AES-256-ECB' | 'AES-256-CTR';
 
 /** A decoded footer. */
@@ -83,7 +83,7 @@ export interface Footer {
   hasMagic: boolean;
 }
 
-/** What may be ignored or put in place of what the footer says. */
+/** Facts of a footer that may be ignored, or replaced by others. */
 export interface FooterOptions {
   ignoreMagic?: boolean | undefined;
   forceVersion?: number | undefined;

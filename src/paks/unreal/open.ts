@@ -1,41 +1,25 @@
 import type { ByteSource } from '../../core/byte-source.ts';
-import { codeOf, isPakratError, type PakratError } from '../../core/errors.ts';
+import { codeOf, formatError, isPakratError, type PakratError } from '../../core/errors.ts';
 import { nameDecoder } from '../names.ts';
-import type { PakOptions, PakProblem } from '../pak.ts';
 import { decodeFooter, type Footer, maxFooterSize } from './footer.ts';
 import type { EncodedFormat } from './index/encoded-entry.ts';
-import type { DecodedIndex } from './index/index-rows.ts';
 import { IndexOpener } from './index/open-index.ts';
 import { aesKeys } from './keys.ts';
+import type { OpenedIndex } from './opened-index.ts';
+import type { UnrealOptions } from './options.ts';
 import { UnrealPak } from './unreal-pak.ts';
 
 const pathHashVersion = 10;
-
-/** What of the version matters for records, short or long. */
-export type PakFormat = EncodedFormat;
-
-/** An index that could be read. */
-export interface OpenedIndex extends DecodedIndex {
-  seed: bigint;
-  /** Number of the row with this path below the mount point; only where paths are not listed. */
-  findRow: ((path: string) => number | undefined) | undefined;
-  /** The key that opened it, when it is encrypted. */
-  key: Uint8Array | undefined;
-  /** Hashes that did not match. */
-  problems: readonly PakProblem[];
-  /** Reads the parts that opening did not need, to check their hashes. Throws as opening does. */
-  readRest: () => Promise<void>;
-}
 
 /**
  * Opens an Unreal PAK: reads the footer and the index, and nothing else. An encrypted index that no key opens gives a
  * PAK whose entries cannot be asked, but whose facts can.
  * @throws E_FORMAT… for damage, E_INTEGRITY for an index with another SHA-1, E_UNSUPPORTED
  */
-export async function openUnrealPak(source: ByteSource, options: PakOptions = {}): Promise<UnrealPak> {
+export async function openUnrealPak(source: ByteSource, options: UnrealOptions = {}): Promise<UnrealPak> {
   const size = Math.min(source.size, maxFooterSize);
   const footer = decodeFooter(await source.read(source.size - size, size), source.size, options);
-  const format: PakFormat = {
+  const format: EncodedFormat = {
     version: footer.version,
     hasByteMethod: footer.label === '8A',
     hasIvs: footer.encryption === 'AES-256-CTR',
@@ -52,8 +36,8 @@ function whenLocked(error: unknown): PakratError {
 interface IndexWork {
   source: ByteSource;
   footer: Footer;
-  format: PakFormat;
-  options: PakOptions;
+  format: EncodedFormat;
+  options: UnrealOptions;
 }
 
 async function readIndex({ source, footer, format, options }: IndexWork): Promise<OpenedIndex> {
@@ -76,8 +60,10 @@ async function readIndex({ source, footer, format, options }: IndexWork): Promis
   const index = decodePrimaryIndex(bytes, format, decodeName);
   const parts = { index, format, decodeName };
   const { directory, pathHashes, seed } = index;
-  const readPathHashes = async () => opener.read(pathHashes!, 1);
-  if (directory === undefined) return { ...opened, seed, ...decodePathHashPart(await readPathHashes(), parts) };
-  const rest = pathHashes === undefined ? {} : { readRest: async () => void (await readPathHashes()) };
-  return { ...opened, seed, ...rest, ...decodeDirectoryPart(await opener.read(directory, 2), parts) };
+  if (directory !== undefined) {
+    const readRest = async () => void (pathHashes && (await opener.read(pathHashes, 1)));
+    return { ...opened, seed, readRest, ...decodeDirectoryPart(await opener.read(directory, 2), parts) };
+  }
+  if (pathHashes === undefined) throw formatError('E_FORMAT', 'Unreal PAK index', 'neither names nor path hashes');
+  return { ...opened, seed, ...decodePathHashPart(await opener.read(pathHashes, 1), parts) };
 }

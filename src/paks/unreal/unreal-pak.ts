@@ -1,25 +1,15 @@
-import type { ByteSource } from '../../core/byte-source.ts';
 import { isPakratError, type PakratError } from '../../core/errors.ts';
-import type { Pak, PakEntry, PakOptions, PakProblem } from '../pak.ts';
+import { getRow } from '../get-row.ts';
+import type { Pak, PakEntry, PakProblem } from '../pak.ts';
+import { problemOf } from '../problem.ts';
 import { unrealFacts, unrealNotes } from './describe.ts';
 import type { UnrealContent } from './entries/content.ts';
 import { hasOwnChecksum } from './entries/method-names.ts';
 import { UnrealEntry } from './entries/unreal-entry.ts';
-import type { Footer } from './footer.ts';
 import { RowList } from './index/index-rows.ts';
 import { relativeNames } from './index/mount-point.ts';
 import { RowNames } from './index/row-names.ts';
-import type { OpenedIndex, PakFormat } from './open.ts';
-
-/** What a PAK is made of. */
-export interface UnrealParts {
-  source: ByteSource;
-  footer: Footer;
-  format: PakFormat;
-  /** The index, or why it cannot be read. */
-  index: OpenedIndex | PakratError;
-  options: PakOptions;
-}
+import type { OpenedIndex, UnrealParts } from './opened-index.ts';
 
 /** An open Unreal PAK. With a locked index only its facts can be asked. */
 export class UnrealPak implements Pak {
@@ -56,7 +46,7 @@ export class UnrealPak implements Pak {
     return this.#entries;
   }
 
-  /** Where names start in the game. Throws as `entries`. */
+  /** The folder of the game below which its names are. Throws as `entries`. */
   get mountPoint(): string {
     return this.#index.mountPoint;
   }
@@ -90,8 +80,8 @@ export class UnrealPak implements Pak {
   }
 
   /** Blocks that have checksums. */
-  partSize({ index }: PakEntry): number | undefined {
-    const { record, method } = this.#entries[index]!;
+  partSize(entry: PakEntry): number | undefined {
+    const { record, method } = getRow(this.#entries, entry);
     return record.blockCount > 1 && hasOwnChecksum(method) ? record.blockSize : undefined;
   }
 
@@ -106,8 +96,7 @@ export class UnrealPak implements Pak {
       await this.#index.readRest();
       return this.#index.problems[0];
     } catch (error) {
-      if (!isPakratError(error)) throw error;
-      return { code: error.code, message: error.message };
+      return problemOf(error);
     }
   }
 

@@ -45,7 +45,7 @@ async function keysOfFile(path: string): Promise<GivenKey[]> {
   const single = parseKey(text);
   if (single !== undefined) return [{ name: undefined, key: single }];
   if (/^[\t\r\n -~]+$/.test(text)) {
-    const { decodeKeyFile } = await import('../../paks/nadeo/index.ts');
+    const { decodeKeyFile } = await import('../../paks/nadeo/keys/keys.ts');
     return withPath(path, () => decodeKeyFile(text));
   }
   if (bytes.length === 16 || bytes.length === 32) return [{ name: undefined, key: bytes }];
@@ -54,7 +54,8 @@ async function keysOfFile(path: string): Promise<GivenKey[]> {
 
 /** The keys of a packlist.dat. @throws E_FORMAT… that names the file */
 async function packlistKeysOf(bytes: Uint8Array, path: string): Promise<GivenKey[]> {
-  const { decodePacklist, packlistKeys } = await import('../../paks/nadeo/index.ts');
+  const { packlistKeys } = await import('../../paks/nadeo/keys/keys.ts');
+  const { decodePacklist } = await import('../../paks/nadeo/keys/packlist.ts');
   return withPath(path, () => packlistKeys(decodePacklist(bytes)));
 }
 

@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import { PakratError } from '../../core/errors.ts';
 import { fileSource } from '../../files/file-source.ts';
 import { checkPackInfo, describeIncluded, fileTime } from '../../paks/nadeo/header/pack-info.ts';
-import type { PackInfo } from '../../paks/nadeo/index.ts';
+import type { PackInfo } from '../../paks/nadeo/write/write.ts';
 
 /** What the header of a NadeoPak may tell of it, as people write it; the versions that have a place for it are in the help of the flags. */
 export interface NadeoHeaderOptions {

@@ -4,7 +4,7 @@ import { isPakratError, PakratError, throwIfAborted } from '../../core/errors.ts
 import { storeError, writeAll } from '../../files/durable.ts';
 import { fileSource } from '../../files/file-source.ts';
 import { readPieces } from '../../files/pieces.ts';
-import { walkFiles } from '../../paks/loose-files.ts';
+import { walkFiles } from '../../files/walk.ts';
 import type { PackFile, PackResult, PackSink } from '../../paks/packing.ts';
 import { parseKeys } from './given-keys.ts';
 

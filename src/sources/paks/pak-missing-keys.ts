@@ -3,7 +3,7 @@ import { addFile, type MissingKey } from '../../builds/keys/missing-key.ts';
 import { isPakratError, type PakratError } from '../../core/errors.ts';
 import type { Pak, PakEntry } from '../../paks/pak.ts';
 
-/** Entries that cannot be read for another reason say nothing of the key: so many are tried, at most, in each PAK. */
+/** Entries that are tried at most in each PAK: one that cannot be read for another reason says nothing of the key. */
 const trials = 16;
 
 /**
@@ -21,7 +21,7 @@ export async function pakMissingKeys(pak: Pak, label: string): Promise<MissingKe
     const error = await missingKeyError(pak, entries);
     if (error === undefined) continue;
     const key = keyNameOf(error, origin ?? label);
-    const row: MissingKey = { key, files: 0, bytes: 0, names: [], ...(origin === undefined ? {} : { origin }) };
+    const row: MissingKey = { key, files: 0, bytes: 0, names: [], ...(origin !== undefined && { origin }) };
     for (const { name, size } of entries) addFile(row, name, size);
     rows.push(row);
   }
@@ -54,7 +54,7 @@ async function missingKeyError(pak: Pak, entries: readonly PakEntry[]): Promise<
   return undefined;
 }
 
-/** What a key is known by: the GUID of an Unreal key (zeros for the main key of a game), else the name of the pack that it opens. */
+/** The name of a key: the GUID of an Unreal key (zeros for the main key of a game), else the name of the pack that it opens. */
 function keyNameOf({ data }: PakratError, path: string): string {
   return typeof data.keyGuid === 'string' ? data.keyGuid : basename(path);
 }

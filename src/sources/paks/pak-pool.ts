@@ -1,28 +1,34 @@
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import { codeOf, type ErrorCode, type ErrorData, messageOf, PakratError, throwIfAborted } from '../../core/errors.ts';
-import type { LocalPlace } from './open-local.ts';
+import type { PakOptions } from '../../paks/index.ts';
 import type { PakJob, PakTask, PakTaskResult } from './pak-tasks.ts';
 
-/** What a thread is started with. `stop` is a number that is no longer 0 when all must end. */
+/** The path of a PAK, or of a folder of PAKs, with the options that it is opened with. */
+export interface PakPath {
+  path: string;
+  options: PakOptions;
+}
+
+/** The PAK that a thread opens for itself. `stop` is a number that is no longer 0 when all must end. */
 export interface PakWorkerData {
-  place: LocalPlace;
+  from: PakPath;
   stop: Int32Array;
 }
-/** What a thread is told: what to do, with which entries, and that there are no more. */
+/** An order to a thread: the job, entries to do it with, or that there are no more. */
 export type PakWorkerOrder = { job: PakJob } | { tasks: PakTask[] } | { end: true };
-/** What came of a batch, in the order of its tasks: thousands of tasks end well, and bytes are all that there is to say of them. */
+/** The results of a batch, in the order of its tasks: thousands of tasks end well, and bytes are all that there is to say of them. */
 export interface BatchDone {
   bytes: number[];
   /** Position in the batch, with what is more to say. */
   odd: [position: number, result: PakTaskResult][];
 }
-/** What a thread answers to a batch of tasks. */
+/** A thread's answer to a batch of tasks. */
 export type PakWorkerAnswer =
   | { done: BatchDone }
   | { error: { code: string | undefined; message: string; hint: string | undefined; data: ErrorData } };
 
-/** What hears of results and of interruptions. */
+/** The signal that interrupts a job, and the listener to its results. */
 export interface PoolHooks {
   signal?: AbortSignal | undefined;
   onResult?: ((task: PakTask, result: PakTaskResult) => void) | undefined;
@@ -46,8 +52,8 @@ export class PakPool {
   readonly #threads: PoolThread[];
 
   /** Starts the threads; they open the PAK at once, while the caller does something else. */
-  constructor(place: LocalPlace, threads: number) {
-    this.#threads = Array.from({ length: threads }, () => startThread({ place, stop: this.#stop }));
+  constructor(from: PakPath, threads: number) {
+    this.#threads = Array.from({ length: threads }, () => startThread({ from, stop: this.#stop }));
   }
 
   /**
@@ -119,7 +125,7 @@ function startThread(workerData: PakWorkerData): PoolThread {
     failure ??= new Error(`a thread died: ${messageOf(error)}`, { cause: error });
   });
   thread.on('message', (answer: PakWorkerAnswer) => {
-    if ('done' in answer) onAnswer(waiting.shift()!, answer.done);
+    if ('done' in answer) onAnswer(waiting.shift() ?? [], answer.done);
     else failure ??= errorOf(answer.error);
   });
   const exited = new Promise<void>((resolve) => thread.on('exit', () => resolve()));
@@ -137,7 +143,7 @@ function startThread(workerData: PakWorkerData): PoolThread {
         next();
         const odd = new Map(done.odd);
         tasks.forEach((task, i) => {
-          onResult?.(task, odd.get(i) ?? { bytes: done.bytes[i]! });
+          onResult?.(task, odd.get(i) ?? { bytes: done.bytes[i] ?? 0 });
         });
       };
       order({ job });

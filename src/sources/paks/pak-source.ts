@@ -1,9 +1,8 @@
 import { PakratError } from '../../core/errors.ts';
 import type { Pak, PakEntry } from '../../paks/pak.ts';
 import type { Source, SourceEntry } from '../source.ts';
-import type { LocalPlace } from './open-local.ts';
 import { pakMissingKeys } from './pak-missing-keys.ts';
-import type { PakPool } from './pak-pool.ts';
+import type { PakPath, PakPool } from './pak-pool.ts';
 
 /** A row of a PAK, as listed. */
 export interface PakSourceEntry extends SourceEntry {
@@ -16,32 +15,26 @@ export interface PakSourceEntry extends SourceEntry {
 export interface PakSource extends Source<PakSourceEntry> {
   readonly kind: 'pak';
   readonly pak: Pak;
-  /** How a thread opens it again; undefined when it cannot. */
-  readonly place: LocalPlace | undefined;
+  /** The path from which a thread opens it again; undefined when it cannot. */
+  readonly from: PakPath | undefined;
   /** Threads that were started before, for a job with most of it. */
   readonly pool: PakPool | undefined;
 }
 
-/** How a PAK can be opened again, and by whom it is opened already. */
+/** The path of a PAK, and the threads that have it open already. */
 export interface PakSourceOptions {
-  place?: LocalPlace | undefined;
+  from?: PakPath | undefined;
   pool?: PakPool | undefined;
 }
 
-/** A PAK that can also give bytes as they are stored. */
-interface RawPak extends Pak {
-  readRaw(entry: PakEntry): AsyncIterable<Uint8Array>;
-}
-
-/** True for a PAK whose stored bytes can be had. */
-export function canReadRaw(pak: Pak): pak is RawPak {
-  return 'readRaw' in pak;
-}
-
 /** Makes a source of an open PAK. */
-export function pakSource(pak: Pak, label: string, { place, pool }: PakSourceOptions = {}): PakSource {
+export function pakSource(pak: Pak, label: string, { from, pool }: PakSourceOptions = {}): PakSource {
   const source: PakSource = {
-    ...{ kind: 'pak', label, pak, place, pool },
+    kind: 'pak',
+    label,
+    pak,
+    from,
+    pool,
     *list(matches) {
       for (const row of pak.entries) if (matches(row.name)) yield new Row(row);
     },
@@ -60,8 +53,10 @@ export function pakSource(pak: Pak, label: string, { place, pool }: PakSourceOpt
     close: () => pak.close(),
   };
   // Without it a part would cost all that lies in front of it, each time: callers then go along the file themselves.
-  if (pak.readRange !== undefined) source.readRange = ({ row }, offset, size) => pak.readRange!(row, offset, size);
-  if (canReadRaw(pak)) source.readRaw = ({ row }) => pak.readRaw(row);
+  const readRange = pak.readRange?.bind(pak);
+  if (readRange !== undefined) source.readRange = ({ row }, offset, size) => readRange(row, offset, size);
+  const readRaw = pak.readRaw?.bind(pak);
+  if (readRaw !== undefined) source.readRaw = ({ row }) => readRaw(row);
   return source;
 }
 
@@ -75,7 +70,7 @@ function rowByIndex(pak: Pak, name: string): PakEntry | undefined {
   return number === undefined ? undefined : pak.entries[Number(number)];
 }
 
-/** What only `ls --json` asks for is made when it is asked for. */
+/** A row of a listing. Its facts are made when `ls --json` asks for them. */
 class Row implements PakSourceEntry {
   // Declared only: thousands are made, and fields cost less so.
   declare readonly row: PakEntry;

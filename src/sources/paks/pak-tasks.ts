@@ -1,17 +1,18 @@
 import { codeOf, isPakratError, PakratError } from '../../core/errors.ts';
 import { storeError } from '../../files/durable.ts';
 import { OutputFolder, writeOutput, writePart } from '../../files/output/output-folder.ts';
+import { slicePieces } from '../../files/pieces.ts';
+import { getRow } from '../../paks/get-row.ts';
 import type { Pak, PakEntry } from '../../paks/pak.ts';
-import { canReadRaw } from './pak-source.ts';
 
-/** What is done with many entries of a PAK. Plain data, for it travels to threads. */
+/** A job with many entries of a PAK. Plain data, for it travels to threads. */
 export type PakJob = { kind: 'extract'; to: string; raw: boolean } | { kind: 'verify' };
 
 /** One entry that it is done with, or part of a large one. */
 export interface PakTask {
   /** Number of the entry. */
   index: number;
-  /** Bytes that have to be read or written: what the work is shared out by. */
+  /** Bytes that have to be read or written: the measure by which work is shared out. */
   size: number;
   /** Output path, checked and relative; for an extraction. */
   path: string;
@@ -19,7 +20,7 @@ export interface PakTask {
   part?: { offset: number; file: string };
 }
 
-/** What came of a task. */
+/** The result of a task. */
 export interface PakTaskResult {
   /** Bytes written, or bytes checked. */
   bytes: number;
@@ -34,12 +35,16 @@ export type PakTaskRunner = (task: PakTask) => Promise<PakTaskResult>;
 /** The runner for a job. `checkpoint` is called between pieces of files; what it throws ends the job. */
 export function pakTaskRunner(pak: Pak, job: PakJob, checkpoint: () => void): PakTaskRunner {
   const work = job.kind === 'verify' ? verifier(pak) : extractor(pak, job, checkpoint);
+  // Of bytes as they are stored there is nothing to be unsure of.
+  const mayBeUnsure = job.kind === 'verify' || !job.raw;
   return async (task) => {
     checkpoint();
-    const entry = pak.entries[task.index]!;
+    const entry = getRow(pak.entries, task);
     try {
       const done = await work(entry, task);
-      return 'problem' in done || !(await isUnsure(pak, entry)) ? done : { ...done, unsure: true };
+      return done.problem === undefined && mayBeUnsure && (await isUnsure(pak, entry))
+        ? { ...done, unsure: true }
+        : done;
     } catch (thrown) {
       const error = job.kind === 'extract' ? storeError(thrown, job.to) : thrown;
       const code = codeOf(error);
@@ -63,7 +68,7 @@ function extractor(pak: Pak, { to, raw }: { to: string; raw: boolean }, checkpoi
   const folder = new OutputFolder(to);
   return async (entry, { path, size, part }) => {
     if (part !== undefined) {
-      const pieces = pak.readRange!(entry, part.offset, size);
+      const pieces = pak.readRange?.(entry, part.offset, size) ?? slicePieces(pak.read(entry), part.offset, size);
       return { bytes: await writePart(part.file, part.offset, watched(pieces, checkpoint)) };
     }
     const pieces = raw ? readRaw(pak, entry) : pak.read(entry);
@@ -72,7 +77,7 @@ function extractor(pak: Pak, { to, raw }: { to: string; raw: boolean }, checkpoi
 }
 
 function readRaw(pak: Pak, entry: PakEntry): AsyncIterable<Uint8Array> {
-  if (canReadRaw(pak)) return pak.readRaw(entry);
+  if (pak.readRaw !== undefined) return pak.readRaw(entry);
   throw new PakratError('E_UNSUPPORTED', `entries of ${pak.family} PAKs cannot be taken out raw`);
 }
 
@@ -83,8 +88,7 @@ async function* watched(pieces: AsyncIterable<Uint8Array>, checkpoint: () => voi
   }
 }
 
-/** Where decryption depends on what was decrypted, only some files carry a proof that it went right. */
+/** True for content that may be wrong: where decryption depends on what was decrypted, only some files prove that it went right. */
 async function isUnsure(pak: Pak, entry: PakEntry): Promise<boolean> {
-  if (!('mayHaveFeedback' in entry) || entry.mayHaveFeedback !== true || !('status' in pak)) return false;
-  return (await (pak as { status(entry: PakEntry): Promise<string> }).status(entry)) === 'feedback unverified';
+  return entry.mayHaveFeedback === true && (await pak.status?.(entry)) === 'feedback unverified';
 }

@@ -1,12 +1,13 @@
 /* A thread that opens a PAK for itself and does the tasks that it is sent. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { isPakratError, messageOf, PakratError } from '../../core/errors.ts';
-import { openLocal } from './open-local.ts';
+import { openPak } from '../../paks/index.ts';
 import type { BatchDone, PakWorkerAnswer, PakWorkerData, PakWorkerOrder } from './pak-pool.ts';
 import { type PakTaskRunner, pakTaskRunner } from './pak-tasks.ts';
 
-const port = parentPort!;
-const { place, stop } = workerData as PakWorkerData;
+if (parentPort === null) throw new Error('this is the program of a thread');
+const port = parentPort;
+const { from, stop } = workerData as PakWorkerData;
 
 function checkpoint(): void {
   if (Atomics.load(stop, 0) !== 0) throw new PakratError('E_ABORTED', 'interrupted');
@@ -16,8 +17,10 @@ function answer(message: PakWorkerAnswer): void {
   port.postMessage(message);
 }
 
-let run: PakTaskRunner | undefined;
-const opened = openLocal(place);
+let run: PakTaskRunner = async () => {
+  throw new Error('tasks came before their job');
+};
+const opened = openPak(from.path, from.options);
 // The thread that started this one opened the same PAK and tells of what is wrong with it; here it matters when there is a job.
 opened.catch(() => {});
 
@@ -30,7 +33,7 @@ async function obey(order: PakWorkerOrder): Promise<void> {
   } else {
     const done: BatchDone = { bytes: [], odd: [] };
     for (const task of order.tasks) {
-      const result = await run!(task);
+      const result = await run(task);
       if (result.problem !== undefined || result.unsure === true) done.odd.push([done.bytes.length, result]);
       done.bytes.push(result.bytes);
     }

@@ -6,7 +6,7 @@ import type { PakTask, PakTaskResult } from './pak-tasks.ts';
 
 /** Smaller files are no work for more than one thread. */
 const minFileBytes = 48 << 20;
-/** A part has about so many decoded bytes. */
+/** Decoded bytes of a part, about. */
 const partBytes = 8 << 20;
 
 interface OpenFile {
@@ -46,7 +46,8 @@ export class PartedFiles {
 
   /** Takes what came of a part, and gives the file its name with the last one: then it returns what came of the file. */
   add({ index }: PakTask, { bytes, problem }: PakTaskResult): PakTaskResult | undefined {
-    const file = this.#open.get(index)!;
+    const file = this.#open.get(index);
+    if (file === undefined) return undefined;
     file.left -= 1;
     file.bytes += bytes;
     file.problem ??= problem;

@@ -3,7 +3,7 @@ import { PakPool, type PoolHooks, usefulThreads } from './pak-pool.ts';
 import type { PakSource } from './pak-source.ts';
 import { type PakJob, type PakTask, pakTaskRunner } from './pak-tasks.ts';
 
-/** How tasks are run. */
+/** The number of threads for tasks, with the hooks of their pool. */
 export interface PakTaskOptions extends PoolHooks {
   /** Default: as many as the machine has cores, 8 at most, and none for small work. */
   threads?: number | undefined;
@@ -34,16 +34,12 @@ export async function runPakTasks(
   }
 }
 
-function poolFor(
-  { place, pool }: PakSource,
-  tasks: readonly PakTask[],
-  asked: number | undefined,
-): PakPool | undefined {
+function poolFor({ from, pool }: PakSource, tasks: readonly PakTask[], asked: number | undefined): PakPool | undefined {
   const bytes = tasks.reduce((sum, { size }) => sum + size, 0);
   const isSmall = bytes < smallBytes && tasks.length < smallFiles;
   const threads = Math.min(asked ?? (isSmall ? 0 : usefulThreads()), tasks.length);
-  if (threads < 2 || place === undefined) return undefined;
-  return asked === undefined && pool !== undefined ? pool : new PakPool(place, threads);
+  if (threads < 2 || from === undefined) return undefined;
+  return asked === undefined && pool !== undefined ? pool : new PakPool(from, threads);
 }
 
 async function runHere(

@@ -1,8 +1,9 @@
+import { getRow } from '../../paks/get-row.ts';
 import type { VerifyProblem, VerifyResult } from '../../verify/verify-result.ts';
 import type { PakSource } from './pak-source.ts';
 import { runPakTasks } from './run-pak-tasks.ts';
 
-/** How a PAK is checked. */
+/** The number of threads for a check, and the hooks that hear of it. */
 export interface VerifyOptions {
   threads?: number | undefined;
   signal?: AbortSignal | undefined;
@@ -24,10 +25,11 @@ export async function verifyPak(source: PakSource, options: VerifyOptions = {}):
     tasks.length,
     tasks.reduce((sum, { size }) => sum + size, 0),
   );
-  const nameOf = (index: number): string => pak.entries[index]!.name;
+  const nameOf = (index: number): string => getRow(pak.entries, { index }).name;
   const found: (VerifyProblem & { index: number })[] = [];
   await runPakTasks(source, { kind: 'verify' }, tasks, {
-    ...{ threads: options.threads, signal: options.signal },
+    threads: options.threads,
+    signal: options.signal,
     onResult({ index }, { bytes, problem, unsure }) {
       result.checked.entries += 1;
       result.checked.bytes += bytes;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { bytesSource } from '../../../src/core/byte-source.ts';
 import { isPakratError } from '../../../src/core/errors.ts';
-import { nadeo } from '../../../src/paks/nadeo/index.ts';
+import { openNadeoPak } from '../../../src/paks/nadeo/open.ts';
 import { randomSource } from '../../support/hostile.ts';
 import { baseKey, gbxFile, noise, packBytes, packFile, packWithMixes } from './synthetic.ts';
 
@@ -17,7 +17,7 @@ async function useAll(bytes: Uint8Array): Promise<Set<string>> {
     }
   };
   await tame(async () => {
-    const pak = await nadeo.open(bytesSource(bytes), { keys: [baseKey] });
+    const pak = await openNadeoPak(bytesSource(bytes), { keys: [baseKey] });
     JSON.stringify(pak.facts);
     await tame(async () => {
       const problem = await pak.verifyDirectory();
@@ -102,7 +102,7 @@ describe('promises that are not kept', () => {
     [8, 'none', 0xffffffff],
   ] as const)('version %i, stored as %s, with a size of %i', async (version, method, size) => {
     const pack = sizeOf(await packWithMixes({ ...parts, version, method }), size);
-    const pak = await nadeo.open(bytesSource(pack), { keys: [baseKey] });
+    const pak = await openNadeoPak(bytesSource(pack), { keys: [baseKey] });
     expect(pak.entries[0]!.size).toBe(size);
     expect((await pak.verify(pak.entries[0]!))?.code).toMatch(/^E_/);
   });
@@ -113,7 +113,7 @@ describe('promises that are not kept', () => {
     const text = new TextDecoder('latin1').decode(pack.subarray(0, 0x1000));
     const at = text.indexOf('Some.bin.Gbx') + 'Some.bin.Gbx'.length + 4;
     new DataView(pack.buffer).setUint32(at, 0x7fffffff, true);
-    const pak = await nadeo.open(bytesSource(pack), { keys: [baseKey] });
+    const pak = await openNadeoPak(bytesSource(pack), { keys: [baseKey] });
     expect((await pak.verify(pak.entries[0]!))?.code).toMatch(/^E_/);
   });
 });

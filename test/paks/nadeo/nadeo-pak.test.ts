@@ -2,13 +2,11 @@ import { describe, expect, test } from '@jest/globals';
 import { bytesSource } from '../../../src/core/byte-source.ts';
 import { fromHex, toHex } from '../../../src/core/bytes.ts';
 import { md5, sha256 } from '../../../src/core/hash.ts';
-import {
-  decodePacklist,
-  type NadeoOptions,
-  type NadeoPak,
-  nadeo,
-  packlistKeys,
-} from '../../../src/paks/nadeo/index.ts';
+import { packlistKeys } from '../../../src/paks/nadeo/keys/keys.ts';
+import { decodePacklist } from '../../../src/paks/nadeo/keys/packlist.ts';
+import type { NadeoPak } from '../../../src/paks/nadeo/nadeo-pak.ts';
+import { openNadeoPak } from '../../../src/paks/nadeo/open.ts';
+import type { NadeoOptions } from '../../../src/paks/nadeo/options.ts';
 import { conformanceBytes, describeConformance } from '../../support/conformance.ts';
 import { baseKey, collect, countingSource, packBytes, packFile } from './synthetic.ts';
 
@@ -45,7 +43,7 @@ function filesOf(expected: ExpectedPack): [path: string, file: ExpectedFile][] {
 }
 
 function openFixture(name: string, options: NadeoOptions = {}): Promise<NadeoPak> {
-  return nadeo.open(bytesSource(fileBytes(name), name), { lz4Dictionary: dictionary(), ...options });
+  return openNadeoPak(bytesSource(fileBytes(name), name), { lz4Dictionary: dictionary(), ...options });
 }
 
 const packs = [
@@ -229,14 +227,14 @@ describeConformance('packs', () => {
 
   test('version 18 without the dictionary: what does not need it is read', async () => {
     const keys = [fromHex('00112233445566778899AABBCCDDEEFF')];
-    const pak = await nadeo.open(bytesSource(fileBytes('Synth_v18_default.Pack.Gbx')), { keys });
+    const pak = await openNadeoPak(bytesSource(fileBytes('Synth_v18_default.Pack.Gbx')), { keys });
     expect(await pak.verify(pak.find('Scripts/Lorem.txt')!)).toBeUndefined();
   });
 
   test('opening and listing reads the directory, reading a file that file', async () => {
     const name = 'Synth.pak';
     const source = countingSource(fileBytes(name), name);
-    const pak = await nadeo.open(source, { keys: [fromHex(expectedOf(name).blowfishKey)] });
+    const pak = await openNadeoPak(source, { keys: [fromHex(expectedOf(name).blowfishKey)] });
     expect(pak.entries).toHaveLength(42);
     // Once per candidate: the key as a base key fails, as a final key it fits.
     expect(source.readBytes).toBeLessThan(3 * expectedOf(name).dataStart);
@@ -250,8 +248,8 @@ describeConformance('packs', () => {
     const bytes = fileBytes('Synth.pak');
     bytes[20 + 2400]! ^= 1;
     const options = { keys: [fromHex('00112233445566778899AABBCCDDEEFF')] };
-    await expect(nadeo.open(bytesSource(bytes), options)).rejects.toMatchObject({ code: 'E_FORMAT_CHECKSUM' });
-    const pak = await nadeo.open(bytesSource(bytes), { ...options, ignoreHashes: true });
+    await expect(openNadeoPak(bytesSource(bytes), options)).rejects.toMatchObject({ code: 'E_FORMAT_CHECKSUM' });
+    const pak = await openNadeoPak(bytesSource(bytes), { ...options, ignoreHashes: true });
     expect(pak.notes).toEqual(['the MD5 of the header does not match']);
     expect(await pak.verifyDirectory()).toMatchObject({ code: 'E_INTEGRITY' });
   });
@@ -259,7 +257,7 @@ describeConformance('packs', () => {
   test('a changed byte anywhere behind the header shows in the hash of the contents', async () => {
     const bytes = fileBytes('Synth_v8_plainheader.Pack.Gbx');
     bytes[bytes.length - 3]! ^= 1;
-    const pak = await nadeo.open(bytesSource(bytes));
+    const pak = await openNadeoPak(bytesSource(bytes));
     expect(await pak.verifyDirectory()).toMatchObject({
       code: 'E_INTEGRITY',
       message: expect.stringContaining('SHA-256'),
@@ -271,17 +269,10 @@ describe('what is no NadeoPak', () => {
   test('with a wrong magic, only what can be read is a pack', async () => {
     const pack = await packBytes([packFile('a.txt', 'hello')], { version: 3, key: baseKey });
     pack[0] = 0x58;
-    const open = (options: NadeoOptions) => nadeo.open(bytesSource(pack), options);
+    const open = (options: NadeoOptions) => openNadeoPak(bytesSource(pack), options);
     await expect(open({ keys: [baseKey] })).rejects.toMatchObject({ code: 'E_FORMAT_MAGIC' });
     expect((await open({ keys: [baseKey], ignoreMagic: true })).entries).toHaveLength(1);
     await expect(open({ ignoreMagic: true })).rejects.toMatchObject({ code: 'E_KEY_MISSING' });
-  });
-
-  test('is told by its first bytes', () => {
-    const head = new TextEncoder().encode('NadeoPak\u0003\0\0\0');
-    expect(nadeo.probe(head, head, 12)).toBe(true);
-    expect(nadeo.probe(new TextEncoder().encode('NadeoPa'), head, 7)).toBe(false);
-    expect(nadeo.probe(new TextEncoder().encode('PACK12345678'), head, 12)).toBe(false);
   });
 
   test.each([
@@ -294,6 +285,6 @@ describe('what is no NadeoPak', () => {
     ['NadeoPak\u0008\0\0\0', 'E_FORMAT_TRUNCATED'],
   ])('%j is refused with %s', async (text, code) => {
     const bytes = new TextEncoder().encode(text);
-    await expect(nadeo.open(bytesSource(bytes), { keys: [new Uint8Array(16)] })).rejects.toMatchObject({ code });
+    await expect(openNadeoPak(bytesSource(bytes), { keys: [new Uint8Array(16)] })).rejects.toMatchObject({ code });
   });
 });

@@ -8,13 +8,11 @@ import { packCipherKey } from '../../../src/paks/nadeo/entries/cipher-stream.ts'
 import type { KnownMix } from '../../../src/paks/nadeo/entries/entry-reader.ts';
 import { SealedRegion } from '../../../src/paks/nadeo/entries/sealed-region.ts';
 import { type EntryMethod, steppedPieces } from '../../../src/paks/nadeo/gbx/gbx-entry.ts';
-import {
-  emptyPublicHeader,
-  encodePrivateHeaderV6,
-  encodePublicHeader,
-} from '../../../src/paks/nadeo/header/header-v6.ts';
-import { type NadeoPackFile, type NadeoWriteOptions, writeNadeoPak } from '../../../src/paks/nadeo/index.ts';
+import { encodePrivateHeader } from '../../../src/paks/nadeo/header/private-header.ts';
+import { emptyPublicHeader, encodePublicHeader } from '../../../src/paks/nadeo/header/public-header.ts';
 import { keyFromBase } from '../../../src/paks/nadeo/keys/keys.ts';
+import { type NadeoWriteOptions, writeNadeoPak } from '../../../src/paks/nadeo/write/write.ts';
+import type { NadeoPackFile } from '../../../src/paks/nadeo/write/write-files.ts';
 
 /** The base key that all packs of these tests have. */
 export const baseKey = fromHex('00112233445566778899aabbccddeeff');
@@ -185,7 +183,7 @@ export async function packWithMixes(parts: MixedPack): Promise<Uint8Array> {
     folders: [],
     files: [file],
   };
-  const header = concatBytes([start, encodePrivateHeaderV6(fields, version, new Uint8Array(0))]);
+  const header = concatBytes([start, encodePrivateHeader(fields, version, new Uint8Array(0))]);
   const pack = new Uint8Array(headerSize + data.length);
   pack.set(header);
   pack.set(data, headerSize);

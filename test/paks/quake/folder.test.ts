@@ -2,12 +2,8 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { Pak } from '../../../src/paks/pak.ts';
-import {
-  isQuakeFolder,
-  openQuakeFolder,
-  planQuakeSearch,
-  type QuakeFolderOptions,
-} from '../../../src/paks/quake/folder.ts';
+import { isQuakeFolder, openQuakeFolder, planQuakeSearch } from '../../../src/paks/quake/folder.ts';
+import type { QuakeOptions } from '../../../src/paks/quake/options.ts';
 import { quakePak } from '../../support/pak-quake.ts';
 import { gather } from '../../support/pak-sources.ts';
 import { scratchFolder } from '../../support/scratch.ts';
@@ -31,7 +27,7 @@ function plant(files: Record<string, string | Record<string, string>>): void {
   }
 }
 
-const labels = (path: string, options?: QuakeFolderOptions): string[] =>
+const labels = (path: string, options?: QuakeOptions): string[] =>
   planQuakeSearch(path, options).steps.map(({ label }) => label);
 
 async function text(pak: Pak, name: string): Promise<string | undefined> {

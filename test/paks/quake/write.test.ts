@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import { bytesSource } from '../../../src/core/byte-source.ts';
-import { openPak, openPakFile } from '../../../src/paks/index.ts';
+import { openPak } from '../../../src/paks/index.ts';
 import type { PackFile } from '../../../src/paks/packing.ts';
 import { writeQuakePak } from '../../../src/paks/quake/write.ts';
 import { conformancePath, describeConformance } from '../../support/conformance.ts';
@@ -27,7 +27,7 @@ test('is what a PAK put together by hand is, whatever the order and the pieces',
 
 describeConformance('real PAKs packed again', () => {
   test.each(['quakespasm.pak', 'qmin-pak1.pak'])('%s has the same files', async (name) => {
-    const real = await openPakFile(conformancePath('pak/quake', name));
+    const real = await openPak(conformancePath('pak/quake', name));
     const contents = await Promise.all(real.entries.map((entry) => gather(real.read(entry))));
     const bytes = await pack(real.entries.map((entry, i) => packFile(entry.name, contents[i]!)));
     expect(bytes.length).toBeLessThanOrEqual(readFileSync(conformancePath('pak/quake', name)).length);

@@ -138,3 +138,16 @@ test('entries that overlap, lie in the index, or say they start behind themselve
     if (offset > 0) expect(codes).not.toEqual([]);
   }
 });
+
+test('an index without names and without their hashes is refused', async () => {
+  const index = Buffer.concat([fstring('../../../'), i32(1), i64(0), Buffer.alloc(4 * 4)]);
+  const end = footer(
+    { indexOffset: 0, indexSize: index.length, indexHash: Buffer.alloc(20) },
+    { version: 11, methods: [] },
+  );
+  const bytes = new Uint8Array(Buffer.concat([index, end]));
+  await expect(openPak(bytesSource(bytes))).rejects.toMatchObject({
+    code: 'E_FORMAT',
+    message: expect.stringContaining('neither names nor path hashes'),
+  });
+});

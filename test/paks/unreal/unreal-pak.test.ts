@@ -1,8 +1,8 @@
 import { deflateSync } from 'node:zlib';
 import { describe, expect, test } from '@jest/globals';
 import { bytesSource } from '../../../src/core/byte-source.ts';
-import { openPak } from '../../../src/paks/index.ts';
-import type { Pak, PakOptions } from '../../../src/paks/pak.ts';
+import { openPak, type PakOptions } from '../../../src/paks/index.ts';
+import type { Pak } from '../../../src/paks/pak.ts';
 import type { UnrealEntry } from '../../../src/paks/unreal/entries/unreal-entry.ts';
 import { decodeFooter } from '../../../src/paks/unreal/footer.ts';
 import { pathHash } from '../../../src/paks/unreal/index/path-hash.ts';

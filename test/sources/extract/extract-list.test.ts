@@ -2,10 +2,10 @@ import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { bytesSource } from '../../../src/core/byte-source.ts';
+import { openPak } from '../../../src/paks/index.ts';
 import { type ExtractResult, extractFiles } from '../../../src/sources/extract/extract.ts';
 import { decodeExtractList } from '../../../src/sources/extract/extract-list.ts';
 import { tarFiles } from '../../../src/sources/extract/extract-tar.ts';
-import { openLocalSource } from '../../../src/sources/paks/open-local.ts';
 import { type PakSource, pakSource } from '../../../src/sources/paks/pak-source.ts';
 import { expectHostileSafe } from '../../support/hostile.ts';
 import { quakePak } from '../../support/quake-pak.ts';
@@ -93,7 +93,7 @@ describe('files by list', () => {
       { name: 'maps/a.bsp', content: 'A' },
       { name: 'b.txt', content: 'B' },
     ];
-    return pakSource(await openLocalSource(bytesSource(quakePak(files)), {}), 'test.pak');
+    return pakSource(await openPak(bytesSource(quakePak(files))), 'test.pak');
   };
   /** Extracts into a folder that stands in an empty one, and reads back all that is in the latter. */
   async function extract(
@@ -165,7 +165,7 @@ describe('files by list', () => {
 describe('files by regular expression', () => {
   const files = ['maps/a1.bsp', 'maps/b22.BSP', 'c.txt'].map((name) => ({ name, content: name }));
   const extract = async (regex: string[], more: object = {}): Promise<string[]> => {
-    const source = pakSource(await openLocalSource(bytesSource(quakePak(files)), {}), 'test.pak');
+    const source = pakSource(await openPak(bytesSource(quakePak(files))), 'test.pak');
     const to = scratch(`regex-${regex.join('-').replace(/\W/g, '')}-${Object.keys(more).join('')}`);
     const result = await extractFiles(source, { names: [], to, regex, ...more });
     expect(result.failed).toEqual([]);

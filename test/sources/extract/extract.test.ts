@@ -4,8 +4,8 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { bytesSource } from '../../../src/core/byte-source.ts';
 import { PakratError } from '../../../src/core/errors.ts';
 import { outputPath } from '../../../src/files/output/output-folder.ts';
+import { openPak } from '../../../src/paks/index.ts';
 import { type ExtractOptions, type ExtractResult, extractFiles } from '../../../src/sources/extract/extract.ts';
-import { openLocalSource } from '../../../src/sources/paks/open-local.ts';
 import { pakSource } from '../../../src/sources/paks/pak-source.ts';
 import { verifyPak } from '../../../src/sources/paks/verify-pak.ts';
 import { conformanceBytes, describeConformance } from '../../support/conformance.ts';
@@ -34,7 +34,7 @@ async function extract(
   bytes: Uint8Array | readonly QuakeFile[],
   options: Partial<ExtractOptions> = {},
 ): Promise<ExtractResult> {
-  const pak = await openLocalSource(bytesSource(bytes instanceof Uint8Array ? bytes : quakePak(bytes)), {});
+  const pak = await openPak(bytesSource(bytes instanceof Uint8Array ? bytes : quakePak(bytes)));
   return extractFiles(pakSource(pak, 'test.pak'), { names: [], to, ...options });
 }
 
@@ -122,7 +122,7 @@ test('names that differ by case only: the second is refused', async () => {
 });
 
 test('a file that ends in an error leaves nothing under its name, and what stood there stays', async () => {
-  const pak = await openLocalSource(bytesSource(quakePak(tree)), {});
+  const pak = await openPak(bytesSource(quakePak(tree)));
   const broken = {
     ...pakSource(pak, 'x'),
     pak: Object.assign(Object.create(pak) as typeof pak, {
@@ -142,7 +142,7 @@ test('a file that ends in an error leaves nothing under its name, and what stood
 describeConformance('real PAKs', () => {
   test('times are set where the format has them', async () => {
     const bytes = conformanceBytes('pak', 'unreal', 'u4pak', 'u4pak_v1.pak');
-    const pak = await openLocalSource(bytesSource(bytes), {});
+    const pak = await openPak(bytesSource(bytes));
     await extractFiles(pakSource(pak, 'x'), { names: [], to });
     const entry = pak.entries.find(({ mtime }) => mtime !== undefined)!;
     expect(statSync(join(to, entry.name)).mtimeMs).toBe(entry.mtime!.getTime());
@@ -150,11 +150,11 @@ describeConformance('real PAKs', () => {
 
   test('verify counts what it checks and names what is damaged', async () => {
     const bytes = conformanceBytes('pak', 'unreal', 'repak', 'pack_v8b.pak');
-    const right = await verifyPak(pakSource(await openLocalSource(bytesSource(bytes), {}), 'x'));
+    const right = await verifyPak(pakSource(await openPak(bytesSource(bytes)), 'x'));
     expect(right).toEqual({ checked: { entries: 4, bytes: 10257 + 446 + 2048 + 596 }, bad: [], repaired: 0 });
     const damaged = bytes.slice();
     damaged[100]! ^= 1;
-    const wrong = await verifyPak(pakSource(await openLocalSource(bytesSource(damaged), {}), 'x'));
+    const wrong = await verifyPak(pakSource(await openPak(bytesSource(damaged)), 'x'));
     expect(wrong.bad).toMatchObject([{ index: 0, code: 'E_INTEGRITY' }]);
   });
 });

@@ -3,10 +3,10 @@ import { mkdirSync, readFileSync, statSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
 import { bytesSource } from '../../../src/core/byte-source.ts';
 import { concatBytes } from '../../../src/core/bytes.ts';
+import { openPak } from '../../../src/paks/index.ts';
 import type { ExtractResult } from '../../../src/sources/extract/extract.ts';
 import { tarFiles } from '../../../src/sources/extract/extract-tar.ts';
 import { tarEnd, tarHeader, tarPadding } from '../../../src/sources/extract/tar.ts';
-import { openLocalSource } from '../../../src/sources/paks/open-local.ts';
 import { pakSource } from '../../../src/sources/paks/pak-source.ts';
 import { quakePak } from '../../support/quake-pak.ts';
 import { scratchFolder } from '../../support/scratch.ts';
@@ -53,7 +53,7 @@ test('unsafe names are left out of a tar, and named', async () => {
     { name: '../up.txt', content: 'bad' },
     { name: 'good.txt', content: 'good' },
   ]);
-  const source = pakSource(await openLocalSource(bytesSource(pak), {}), 'x');
+  const source = pakSource(await openPak(bytesSource(pak)), 'x');
   const result: ExtractResult = { files: 0, bytes: 0, skipped: 0, failed: [] };
   const pieces: Uint8Array[] = [];
   for await (const piece of tarFiles(source, { names: [] }, result)) pieces.push(piece);

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
 import { bytesSource } from '../../../src/core/byte-source.ts';
 import { fromHex } from '../../../src/core/bytes.ts';
-import { findLocal, type LocalOptions, openLocal, openLocalSource } from '../../../src/sources/paks/open-local.ts';
+import { openPak, type PakOptions } from '../../../src/paks/index.ts';
 import { type PakSource, pakSource } from '../../../src/sources/paks/pak-source.ts';
 import { conformanceBytes, conformancePath, describeConformance } from '../../support/conformance.ts';
 import { quakePak } from '../../support/quake-pak.ts';
@@ -11,8 +11,8 @@ import { scratchFolder } from '../../support/scratch.ts';
 
 const scratch = scratchFolder();
 
-async function openSource(path: string, options: LocalOptions = {}): Promise<PakSource> {
-  return pakSource(await openLocal(await findLocal(path, options)), path);
+async function openSource(path: string, options: PakOptions = {}): Promise<PakSource> {
+  return pakSource(await openPak(path, options), path);
 }
 
 async function names(source: PakSource): Promise<string[]> {
@@ -35,8 +35,10 @@ interface Truth {
 
 interface Fixture {
   path: string[];
-  options: LocalOptions;
+  options: PakOptions;
   files: Truth[];
+  /** What the source can do beside reading whole files. */
+  can: { raw: boolean; ranges: boolean };
 }
 
 function expected(folder: string): Record<string, Record<string, unknown>> {
@@ -48,6 +50,7 @@ function fixtures(): Fixture[] {
     path: ['pak', 'quake', file],
     options: {},
     files: files as Truth[],
+    can: { raw: false, ranges: true },
   }));
   const key = (
     JSON.parse(readFileSync(conformancePath('pak', 'unreal', 'repak', 'crypto.json'), 'utf8')) as {
@@ -64,6 +67,7 @@ function fixtures(): Fixture[] {
         size: truth.usize,
         sha256: truth.sha256,
       })),
+      can: { raw: false, ranges: true },
     }));
   const { 'Synth.pak': synth } = expected('nadeo');
   const nadeo = {
@@ -73,6 +77,7 @@ function fixtures(): Fixture[] {
     files: Object.entries(synth!.files as Record<string, Truth>)
       .filter(([name]) => !name.endsWith('Multi.bin') && !name.startsWith('__'))
       .map(([name, truth]) => ({ name: name.replaceAll('\\', '/'), size: truth.size, sha256: truth.sha256 })),
+    can: { raw: true, ranges: false },
   };
   return [...quake, ...unreal, nadeo];
 }
@@ -80,7 +85,7 @@ function fixtures(): Fixture[] {
 describeConformance('every family, as a source', () => {
   const all = fixtures().map((fixture) => [fixture.path.slice(1).join('/'), fixture] as const);
 
-  test.each(all)('%s lists, finds and reads what is in it', async (_, { path, options, files }) => {
+  test.each(all)('%s lists, finds and reads what is in it', async (_, { path, options, files, can }) => {
     const source = await openSource(conformancePath(...path), options);
     expect(await names(source)).toEqual(expect.arrayContaining(files.map(({ name }) => name)));
     for (const { name, size, sha256: content } of files) {
@@ -90,6 +95,7 @@ describeConformance('every family, as a source', () => {
     }
     expect(await source.info()).toMatchObject({ kind: 'pak', family: path[1], entries: expect.any(Number) });
     await expect(source.get('there/is/none')).rejects.toMatchObject({ code: 'E_NOT_FOUND' });
+    expect({ raw: source.readRaw !== undefined, ranges: source.readRange !== undefined }).toEqual(can);
     await source.close();
   });
 
@@ -103,7 +109,7 @@ describeConformance('every family, as a source', () => {
         return bytes.subarray(offset, offset + size);
       },
     };
-    const source = pakSource(await openLocalSource(counting, {}), 'quakespasm.pak');
+    const source = pakSource(await openPak(counting), 'quakespasm.pak');
     expect(await names(source)).toHaveLength(8);
     expect(read).toBeLessThan(2 * 4096 + 12 + 512 + 22 + 1);
     read = 0;
@@ -134,7 +140,7 @@ test('duplicates are rows of their own; the first has the name, every one has it
     { name: 'a.txt', content: 'first' },
     { name: 'a.txt', content: 'second' },
   ]);
-  const source = pakSource(await openLocalSource(bytesSource(pak), {}), 'x');
+  const source = pakSource(await openPak(bytesSource(pak)), 'x');
   expect(await names(source)).toEqual(['a.txt', 'a.txt']);
   const text = async (name: string): Promise<string> => {
     let all = '';
@@ -148,12 +154,10 @@ test('duplicates are rows of their own; the first has the name, every one has it
 });
 
 test('what is no PAK is told for what it is, and what is not there', async () => {
-  await expect(openLocalSource(bytesSource(new TextEncoder().encode('PK\x03\x04 and more')), {})).rejects.toMatchObject(
-    {
-      code: 'E_FORMAT_MAGIC',
-      message: expect.stringContaining('ZIP'),
-    },
-  );
-  await expect(findLocal(scratch('none'), {})).rejects.toMatchObject({ code: 'E_NOT_FOUND' });
-  await expect(findLocal(scratch(), {})).rejects.toMatchObject({ code: 'E_FORMAT_MAGIC' });
+  await expect(openPak(bytesSource(new TextEncoder().encode('PK\x03\x04 and more')))).rejects.toMatchObject({
+    code: 'E_FORMAT_MAGIC',
+    message: expect.stringContaining('ZIP'),
+  });
+  await expect(openPak(scratch('none'))).rejects.toMatchObject({ code: 'E_NOT_FOUND' });
+  await expect(openPak(scratch())).rejects.toMatchObject({ code: 'E_FORMAT_MAGIC' });
 });

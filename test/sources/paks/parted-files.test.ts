@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { bytesSource } from '../../../src/core/byte-source.ts';
 import { PakratError } from '../../../src/core/errors.ts';
+import { openPak } from '../../../src/paks/index.ts';
 import type { Pak } from '../../../src/paks/pak.ts';
 import { writeUnrealPak } from '../../../src/paks/unreal/write/write.ts';
 import { type ExtractResult, extractFiles } from '../../../src/sources/extract/extract.ts';
-import { openLocalSource } from '../../../src/sources/paks/open-local.ts';
 import { pakSource } from '../../../src/sources/paks/pak-source.ts';
 import { scratchFolder } from '../../support/scratch.ts';
 
@@ -35,7 +35,7 @@ async function* pieces(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
 }
 
 async function extract(bytes: Uint8Array, to: string, change = (pak: Pak): Pak => pak): Promise<ExtractResult> {
-  const pak = change(await openLocalSource(bytesSource(bytes), {}));
+  const pak = change(await openPak(bytesSource(bytes)));
   return extractFiles(pakSource(pak, 'large.pak'), { names: [], to });
 }
 
@@ -84,7 +84,7 @@ test('damage in one part leaves nothing of the file, and what stood there stays'
 test('what ends everything takes the parts away, too', async () => {
   const to = scratch('aborted');
   const stop = new AbortController();
-  const pak = await openLocalSource(bytesSource(await largePak()), {});
+  const pak = await openPak(bytesSource(await largePak()));
   let seen: string[] = [];
   const source = pakSource(
     changed(pak, {

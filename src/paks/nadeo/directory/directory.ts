@@ -35,6 +35,7 @@ export const fileFlag = {
   forceNoCrypt: 1n << 50n,
 } as const;
 
+/** One folder of a directory. */
 export interface FolderRecord {
   /** Index of the folder around it, -1 for none. */
   parent: number;
@@ -42,6 +43,7 @@ export interface FolderRecord {
   name: string;
 }
 
+/** One file of a directory. */
 export interface FileRecord {
   /** Index of its folder, -1 for none. */
   folder: number;
@@ -63,12 +65,13 @@ export interface FileRecord {
   flags: bigint;
 }
 
+/** The folders and files of a directory, in the order in which they are stored. */
 export interface DirectoryRecords {
   folders: FolderRecord[];
   files: FileRecord[];
 }
 
-/** How a directory is to be read. */
+/** The form of a directory, and what is told while it is read. */
 export interface DirectoryOptions {
   version: number;
   /** Size of the whole header: counts that cannot fit are refused at once, whatever part of it is there. */
@@ -133,7 +136,7 @@ export function encodeDirectory(writer: ByteWriter, { folders, files }: Director
   }
 }
 
-/** What the header mixes into the feedback between folders and files, or undefined for nothing. */
+/** The bytes that the header mixes into the feedback between folders and files, or undefined for none. */
 export function directoryFeedback(folders: readonly FolderRecord[]): Uint8Array | undefined {
   const name = folders[2]?.name;
   if (name === undefined || name.length <= 4) return undefined;
@@ -147,28 +150,23 @@ export function directoryFeedback(folders: readonly FolderRecord[]): Uint8Array 
  * @throws E_FORMAT for folders that contain themselves, E_FORMAT_RANGE for paths too deep or too long
  */
 export function folderPaths(folders: readonly FolderRecord[]): string[] {
-  const paths = new Map<number, string>([[noFolder, '']]);
-  return folders.map((_, index) => {
-    const chain: number[] = [];
-    for (let at = index; !paths.has(at); at = folders[at]!.parent) {
-      chain.push(at);
-      if (chain.length > maxDepth)
-        throw formatError('E_FORMAT', 'NadeoPak folders', `folder ${index} never reaches the root`);
+  const paths: (string | undefined)[] = [];
+  const pathOf = (index: number, depth: number): string => {
+    const folder = folders[index];
+    if (folder === undefined) return '';
+    const known = paths[index];
+    if (known !== undefined) return known;
+    if (depth > maxDepth) throw formatError('E_FORMAT', 'NadeoPak folders', `folder ${index} never reaches the root`);
+    const { parent, name } = folder;
+    const path = pathOf(parent, depth + 1) + (name === '' || name.endsWith('\\') ? name : `${name}\\`);
+    if (path.length > maxPathLength) {
+      const problem = `the path of folder ${index} has ${path.length} characters`;
+      throw formatError('E_FORMAT_RANGE', 'NadeoPak folders', problem);
     }
-    for (const at of chain.reverse()) {
-      const { parent, name } = folders[at]!;
-      const path = paths.get(parent)! + (name === '' || name.endsWith('\\') ? name : `${name}\\`);
-      if (path.length > maxPathLength) {
-        throw formatError(
-          'E_FORMAT_RANGE',
-          'NadeoPak folders',
-          `the path of folder ${at} has ${path.length} characters`,
-        );
-      }
-      paths.set(at, path);
-    }
-    return paths.get(index)!;
-  });
+    paths[index] = path;
+    return path;
+  };
+  return folders.map((_, index) => pathOf(index, 1));
 }
 
 function plausibleCount(reader: ByteReader, noun: string, limit: number): number {

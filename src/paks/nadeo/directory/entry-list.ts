@@ -8,13 +8,12 @@ import { hashedName, isHashedName, type NameBook, storedPath } from './names.ts'
 export interface NadeoEntry extends PakEntry {
   /** Folder and name as stored, with backslashes; the name may be a hash. */
   readonly storedPath: string;
-  /** Whether the stored name is a hash of the real one. */
+  /** True when the stored name is a hash of the real one. */
   readonly isHashed: boolean;
   /** Class of the file in the game's engine: 0x09041000 is text. */
   readonly classId: number;
   /** The flags as stored, in hex. */
   readonly flags: string;
-  /** Whether the content may count for the decryption of what follows; then only reading tells its status. */
   readonly mayHaveFeedback: boolean;
 }
 
@@ -81,7 +80,7 @@ export class EntryList {
   }
 
   #folderOf({ folder }: FileRecord): string {
-    return folder < 0 ? '' : this.#folders[folder]!;
+    return this.#folders[folder] ?? '';
   }
 
   #list(): NadeoEntry[] {

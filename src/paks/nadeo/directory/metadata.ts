@@ -25,6 +25,7 @@ export const metadataStep = 0x100;
 const maxMetadataBytes = 64 << 20;
 const what = 'NadeoPak metadata';
 
+/** The start of a GBX file of the pack, up to its node count. */
 export interface MetadataEntry {
   /** Index of the file that it belongs to. */
   fileIndex: number;

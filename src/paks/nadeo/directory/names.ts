@@ -16,7 +16,7 @@ const utf8Encoder = new TextEncoder();
 const maxTails = 24;
 const hashPattern = /^[0-9A-F]{34}$/;
 
-/** Whether a stored name has the form of a hash. */
+/** True for a stored name that has the form of a hash. */
 export function isHashedName(name: string): boolean {
   return hashPattern.test(name);
 }
@@ -78,11 +78,11 @@ export function decodeNameList(text: string): string[] {
   for (const [index, line] of text.split(/\r?\n/).entries()) {
     const trimmed = line.replace(/^\uFEFF/, '').trim();
     if (trimmed === '' || trimmed.startsWith('#')) continue;
-    const pair = /^([0-9A-F]{34})\s+(\S.*)$/.exec(trimmed);
-    if (pair !== null && hashedName(pair[2]!) !== pair[1]) {
+    const [, hash, name = trimmed] = /^([0-9A-F]{34})\s+(\S.*)$/.exec(trimmed) ?? [];
+    if (hash !== undefined && hash !== hashedName(name)) {
       throw formatError('E_FORMAT', 'name list', `line ${index + 1}: the hash is not that of its name`);
     }
-    names.push(pair === null ? trimmed : pair[2]!);
+    names.push(name);
   }
   return names;
 }
@@ -95,7 +95,9 @@ export function scriptReferences(text: string): string[] {
     /#Const\s+\w*ScriptName\s+"([^"\r\n]{1,300})"/g,
     /\b(?:name|url|image|file|src)\s*=\s*\\?["']([^"'\r\n]{1,300})["']/g,
   ];
-  for (const pattern of patterns) for (const match of text.matchAll(pattern)) found.add(cleanReference(match[1]!));
+  for (const pattern of patterns) {
+    for (const [, path = ''] of text.matchAll(pattern)) found.add(cleanReference(path));
+  }
   return [...found].filter((path) => path !== '');
 }
 

@@ -27,10 +27,10 @@ export interface ScannedFile {
 
 interface References {
   path: () => string;
-  /** How many folders above the file's own the paths may start. */
+  /** Folders above the file's own in which the paths may start. */
   ancestorLevel: number;
   paths: string[];
-  /** Where the file stood when its references were added. */
+  /** Path of the file when its references were added. */
   addedAt?: string;
 }
 

@@ -3,10 +3,10 @@ import { inflatePieces } from '../../../codecs/compression/inflate.ts';
 import type { ByteSource } from '../../../core/byte-source.ts';
 import { isAllZero } from '../../../core/bytes.ts';
 import { formatError, PakratError } from '../../../core/errors.ts';
+import type { EntryStatus } from '../../pak.ts';
 import { type FileRecord, fileFlag } from '../directory/directory.ts';
 import {
   type EntryMethod,
-  type EntryStatus,
   type FollowedEntry,
   followEntry,
   type PlaceFinder,
@@ -21,7 +21,7 @@ import { PlainRegion, type RegionPlace } from './plain-region.ts';
 
 const pieceSize = 0x10000;
 
-/** What reading the files of one pack takes. */
+/** A pack whose files are read: its bytes, its keys and the classes of its game. */
 export interface EntryContext {
   source: ByteSource;
   version: number;
@@ -40,12 +40,13 @@ export interface KnownMix {
   bytes: Uint8Array;
 }
 
-/** How a file is stored. */
+/** The compression of a file. */
 export function methodOf(file: FileRecord, version: number): EntryMethod {
   if ((file.flags & fileFlag.compressionMask) === 0n) return 'none';
   return version >= firstVersionOfEightRounds ? 'lz4' : 'zlib';
 }
 
+/** True for a file that is stored encrypted. */
 export function isEncrypted({ flags }: FileRecord): boolean {
   return (flags & (fileFlag.publicFile | fileFlag.forceNoCrypt)) === 0n;
 }
@@ -63,7 +64,7 @@ export function storedSize(file: FileRecord, version: number): number {
 }
 
 /**
- * Whether the content of a file may have a part in how the rest of it is decrypted: it is a GBX (or, under a hashed
+ * True when the content of a file may have a part in how the rest of it is decrypted: it is a GBX (or, under a hashed
  * name, may be one), it is encrypted, and it is not marked as read without feedback.
  * @param name the file's real name, where it is known
  */
@@ -71,7 +72,7 @@ export function mayHaveFeedback(file: FileRecord, name: string | undefined): boo
   return mayMix(file) && (name === undefined || /\.gbx$/i.test(name));
 }
 
-/** Whether reading a file may mix something into its decryption, whatever the file is. */
+/** True when reading a file may mix something into its decryption, whatever the file is. */
 export function mayMix(file: FileRecord): boolean {
   return isEncrypted(file) && (file.flags & fileFlag.dontUseDummyWrite) === 0n;
 }
@@ -145,7 +146,7 @@ export async function* startPieces(
   yield* steppedPieces(region, { method, size: file.size, dictionary: context.dictionary });
 }
 
-/** Whether a file whose content may count for its decryption is a GBX indeed. */
+/** True when a file whose content may count for its decryption is a GBX indeed. */
 export async function startsAsGbx(context: EntryContext, file: FileRecord): Promise<boolean> {
   for await (const piece of startPieces(context, file)) return looksLikeGbx(piece);
   return false;
@@ -156,7 +157,7 @@ export function usedChecksum({ checksum }: FileRecord): Uint8Array | undefined {
   return checksum === undefined || isAllZero(checksum) ? undefined : checksum;
 }
 
-/** Whether a file may be in counter mode: the seekable ones in the game's own packs of version 18 are. */
+/** True for a file that may be in counter mode: the seekable ones in the game's own packs of version 18 are. */
 export function mayBeCounted({ version }: EntryContext, file: FileRecord): boolean {
   return version >= firstVersionOfEightRounds && isEncrypted(file) && (file.flags & fileFlag.isSeekable) !== 0n;
 }

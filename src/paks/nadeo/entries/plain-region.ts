@@ -4,7 +4,7 @@ import { CipherStream, decryptCounted, ivSize, paddedSize, pageSize } from './ci
 
 const chunkSize = 0x10000;
 
-/** How a region of a pack is encrypted. */
+/** The cipher of a region of a pack. */
 export interface RegionCipher {
   key: BlowfishKey;
   version: number;
@@ -12,7 +12,7 @@ export interface RegionCipher {
   isCounted?: boolean;
 }
 
-/** Where a region is: its offset (that of the IV, when encrypted) and the bytes in it, without IV and padding. */
+/** The place of a region: its offset (that of the IV, when encrypted) and the bytes in it, without IV and padding. */
 export interface RegionPlace {
   offset: number;
   size: number;
@@ -30,7 +30,7 @@ export class PlainRegion {
   #taken = 0;
   #stream: CipherStream | undefined;
   #iv: Uint8Array | undefined;
-  /** What was read ahead, still encrypted, and how much of it was used. */
+  /** Bytes that were read but not decrypted yet, and the number of them that were used. */
   #chunk = new Uint8Array(0);
   #chunkUsed = 0;
   #page = new Uint8Array(0);

@@ -1,10 +1,10 @@
 import * as pako from 'pako';
 import { formatError } from '../../../core/errors.ts';
 
-/** Bytes that the game inflates at once, ahead of what it parses. */
-export const inflatedStepSize = 0x400;
+/** Bytes that the game inflates at once, before it parses them. */
+const inflatedStepSize = 0x400;
 /** Bytes of the stream that the game fetches when the inflater has none left: one page of the cipher. */
-export const fetchedStepSize = 0x100;
+const fetchedStepSize = 0x100;
 
 /** Gives the next bytes of a stream, at most `size`; none when it is over. */
 export type TakeBytes = (size: number) => Promise<Uint8Array> | Uint8Array;
@@ -23,7 +23,7 @@ export class SteppedInflate {
     this.#stream.input = new Uint8Array(0);
   }
 
-  /** Whether the end of the stream was reached, its checksum included. */
+  /** True when the end of the stream was reached, its checksum included. */
   get ended(): boolean {
     return this.#ended;
   }

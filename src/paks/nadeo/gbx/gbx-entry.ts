@@ -6,23 +6,17 @@
 
 import type { ByteSource } from '../../../core/byte-source.ts';
 import { equalBytes } from '../../../core/bytes.ts';
-import { formatError, isPakratError, PakratError } from '../../../core/errors.ts';
+import { formatError, isDamage, PakratError } from '../../../core/errors.ts';
 import { md5 } from '../../../core/hash.ts';
+import type { EntryStatus } from '../../pak.ts';
 import { pageSize } from '../entries/cipher-stream.ts';
 import { Lz4Blocks } from '../entries/lz4-blocks.ts';
 import { PlainRegion, type RegionPlace } from '../entries/plain-region.ts';
 import { SteppedInflate } from '../entries/stepped-inflate.ts';
 import type { FeedbackPlace } from './gbx-feedback.ts';
 
-/** How a file is stored. */
+/** The compression of a file. */
 export type EntryMethod = 'none' | 'zlib' | 'lz4';
-
-/**
- * How sure the bytes of a file are: `exact` when no feedback has a part in them (or none that was missed could),
- * `exact by checksum` when it has and a checksum in the pack says that it was followed right, `feedback unverified`
- * when nothing says so.
- */
-export type EntryStatus = 'exact' | 'exact by checksum' | 'feedback unverified';
 
 /** Finds places of feedback in a file from the bytes decoded so far. */
 export interface PlaceFinder {
@@ -38,7 +32,7 @@ export interface FollowedEntry {
   size: number;
   dictionary: Uint8Array | undefined;
   packVersion: number;
-  /** What may be the MD5 of the content (version 14 and above). */
+  /** Version 14 and above: 16 bytes that may be the MD5 of the content. */
   checksum: Uint8Array | undefined;
   /** Give what decodes to the right size even if a checksum is wrong. */
   ignoreHashes: boolean;
@@ -47,7 +41,7 @@ export interface FollowedEntry {
 }
 
 /** Larger files cannot be followed: all of one is held in memory. */
-export const maxFollowedSize = 64 << 20;
+const maxFollowedSize = 64 << 20;
 /** Bytes that may be decoded in vain before a file is given up: eight times its size, within these bounds. */
 const minVainBytes = 4 << 20;
 const maxVainBytes = 64 << 20;
@@ -63,9 +57,9 @@ interface Attempt {
   grade: Grade;
   bytes: Uint8Array;
   places: FeedbackPlace[];
-  /** Which alternative was taken, by the offset of the place; the first where nothing is said. */
+  /** The alternatives that were taken, by the offset of the place; the first where nothing is said. */
   taken: ReadonlyMap<number, number>;
-  /** Whether a page was decrypted after the first place. */
+  /** True when a page was decrypted after the first place. */
   hasFeedback: boolean;
   error?: PakratError;
 }
@@ -179,14 +173,14 @@ async function attempt(entry: FollowedEntry, taken: ReadonlyMap<number, number>)
     }
     output.checkFull();
   } catch (error) {
-    if (!isPakratError(error) || !error.code.startsWith('E_FORMAT')) throw error;
+    if (!isDamage(error)) throw error;
     return { ...result(0), error };
   }
   const whole = result(2);
   return { ...whole, grade: gradeOf(entry, whole, isChecked) };
 }
 
-/** What a file is decoded from, as {@link PlainRegion}. */
+/** Stored bytes that a file is decoded from, such as a {@link PlainRegion}. */
 export interface StepRegion {
   /** Bytes not yet taken. */
   readonly remaining: number;
@@ -194,7 +188,7 @@ export interface StepRegion {
   take(size: number): Promise<Uint8Array> | Uint8Array;
 }
 
-/** How a region is turned into a file. */
+/** The compression and size of a file, and the LZ4 dictionary where there is one. */
 export interface SteppedFile {
   method: EntryMethod;
   size: number;

@@ -38,7 +38,7 @@ const maxWaiting = 16;
 /** No file has as many nodes; a hostile one must not fill the memory with them. */
 const maxPlaces = 0x8000;
 
-/** What may be mixed at a place; undefined for nothing. */
+/** Bytes that may be mixed at a place; undefined for none. */
 export type FeedbackChoice = Uint8Array | undefined;
 
 /**
@@ -51,6 +51,7 @@ export interface FeedbackPlace {
   choices: readonly FeedbackChoice[];
 }
 
+/** A file that is scanned, and the classes of its game. */
 export interface ScannerOptions {
   classes: NodeClasses;
   packVersion: number;
@@ -154,7 +155,7 @@ export class GbxScanner {
     if (this.#nextIndex > Math.min(this.#nodeCount, maxPlaces)) this.#nextIndex = Number.NaN;
   }
 
-  /** Whether to go on waiting for the chunk. */
+  /** True while the chunk has to be waited for. */
   #readChunk(bytes: Uint8Array, chunk: { isBox: boolean; offset: number }, places: FeedbackPlace[]): boolean {
     const cursor = new ChunkCursor(bytes, chunk.offset);
     const mix = chunk.isBox ? boxMix(cursor) : this.#nameMix(cursor);
@@ -175,10 +176,11 @@ export class GbxScanner {
 
 function boxMix(cursor: ChunkCursor): Uint8Array | undefined {
   cursor.id();
-  const box = [cursor.f32(), cursor.f32(), cursor.f32(), cursor.f32(), cursor.f32(), cursor.f32()];
-  if (!box.every(Number.isFinite)) return undefined;
+  const [centerX, centerY, centerZ] = [cursor.f32(), cursor.f32(), cursor.f32()];
+  const [halfX, halfY, halfZ] = [cursor.f32(), cursor.f32(), cursor.f32()];
+  if (![centerX, centerY, centerZ, halfX, halfY, halfZ].every(Number.isFinite)) return undefined;
   const mix = new Uint8Array(4);
-  new DataView(mix.buffer).setFloat32(0, box[0]! - box[3]!, true);
+  new DataView(mix.buffer).setFloat32(0, centerX - halfX, true);
   return mix;
 }
 

@@ -30,12 +30,14 @@ const minFolderBytes = 8;
 const minExternalBytes = 12;
 const isResource = 4;
 
+/** Another file, or a resource of the game, that a GBX refers to. */
 export interface GbxExternal {
   /** Path below the ancestor folder, with backslashes; undefined for a resource of the game. */
   path: string | undefined;
   nodeIndex: number;
 }
 
+/** The start of a GBX up to its body. */
 export interface GbxHeader {
   version: number;
   /** "BUUR" and the like. */
@@ -49,7 +51,7 @@ export interface GbxHeader {
   bodyOffset: number;
 }
 
-/** Whether some bytes start as a GBX does. */
+/** True for bytes that start as a GBX does. */
 export function looksLikeGbx(bytes: Uint8Array): boolean {
   return (
     bytes.length >= 6 &&

@@ -1,14 +1,15 @@
 /*
- * What a node's class contributes to the feedback of a pack (see cipher-stream.ts): when the body of a node starts,
+ * The contribution of a node's class to the feedback of a pack (see cipher-stream.ts): when the body of a node starts,
  * the id of the *parent* of its class is mixed, as the four bytes of a little-endian u32, in the form in which the
  * engine writes ids.
  *
  *   file id  --wrap-->  engine id  --parent-->  engine id  --unwrap-->  id to mix;  0x07031000 becomes 0x07001000
  *
- * Rules that no table yields: a few classes mix a fixed id, and classes whose bodies are plain structures mix nothing.
- * (Mania Tech Wiki; the fixed ids and plain classes of version 18 as a study of that game's executable tells them.)
+ * The tables are data/nadeo-classes.json. Rules that no table yields: a few classes mix a fixed id, and classes whose
+ * bodies are plain structures mix nothing. (Mania Tech Wiki; the fixed ids and plain classes of version 18 as a study of
+ * that game's executable tells them.)
  */
-import { planetParents, planetUnwraps, planetWraps, unitedParents, unitedWraps } from './class-table.ts';
+import classes from '../../../../data/nadeo-classes.json' with { type: 'json' };
 
 const rootClass = 0x01001000;
 const controlText = 0x07031000;
@@ -26,7 +27,7 @@ const fixedMixes = new Map<number, number>([
   [0x09184000, 0x05010000],
   [0x09185000, 0x05002000],
 ]);
-/** What another reader mixes for the curve node of ManiaPlanet, where version 18 has a fixed id. */
+/** The curve node of ManiaPlanet, and the id that another reader mixes for it, where version 18 has a fixed one. */
 const planetCurveNode = { classId: 0x09185000, mixed: rootClass };
 
 /** ManiaPlanet and later: classes that mix nothing, beside all plain structures (0x2F...). */
@@ -39,11 +40,11 @@ interface ClassTables {
   unwraps: Map<number, number>;
 }
 
-/** What the classes of one generation of games mix. */
+/** The classes of one generation of games, and the ids that they mix. */
 export interface NodeClasses {
   /** The engine's id of a class id that stands in a file. */
   wrap(classId: number): number;
-  /** Whether a class of this (engine's) id is known. */
+  /** True when a class of this (engine's) id is known. */
   isKnown(classId: number): boolean;
   /**
    * The ids that a node of this class may mix, likeliest first; undefined stands for none at all. A class that is not
@@ -98,37 +99,31 @@ function writtenId({ unwraps }: ClassTables, classId: number): number {
 }
 
 function unitedTables(): ClassTables {
-  const wraps = idPairs(unitedWraps);
+  const wraps = idPairs(classes.united.wraps);
   const unwraps = new Map<number, number>();
   for (const [inFile, engine] of wraps) if (inFile >>> 24 === gameEngineInFiles) unwraps.set(engine, inFile);
   unwraps.set(challengeGroup.engine, challengeGroup.file);
-  return { parents: parentMap(unitedParents), wraps, unwraps };
+  return { parents: parentsByChild(classes.united.parents), wraps, unwraps };
 }
 
 function planetTables(): ClassTables {
-  return { parents: parentMap(planetParents), wraps: idPairs(planetWraps), unwraps: idPairs(planetUnwraps) };
+  const { parents, wraps, unwraps } = classes.planet;
+  return { parents: parentsByChild(parents), wraps: idPairs(wraps), unwraps: idPairs(unwraps) };
 }
 
-/** Rows of "parent: child child ..." as child to parent; a row that starts with a blank goes on with the one above. */
-function parentMap(text: string): Map<number, number> {
+function parentsByChild(childrenOf: Readonly<Record<string, readonly string[]>>): Map<number, number> {
   const parents = new Map<number, number>();
-  let parent = 0;
-  for (const word of text.trim().split(/\s+/)) {
-    if (word.endsWith(':')) parent = classIdOf(word);
-    else parents.set(classIdOf(word), parent);
+  for (const [parent, children] of Object.entries(childrenOf)) {
+    for (const child of children) parents.set(classIdOf(child), classIdOf(parent));
   }
   return parents;
 }
 
-function idPairs(text: string): Map<number, number> {
-  return new Map(
-    text
-      .trim()
-      .split(/\s+/)
-      .map((pair) => [classIdOf(pair.slice(0, 5)), classIdOf(pair.slice(6))]),
-  );
+function idPairs(ids: Readonly<Record<string, string>>): Map<number, number> {
+  return new Map(Object.entries(ids).map(([from, to]) => [classIdOf(from), classIdOf(to)]));
 }
 
+/** Every id ends in 000, which the tables leave out. */
 function classIdOf(digits: string): number {
   return Number.parseInt(digits, 16) * 0x1000;
 }

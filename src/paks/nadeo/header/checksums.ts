@@ -10,7 +10,7 @@ import type { FileRecord } from '../directory/directory.ts';
 import { type EntryContext, mayBeCounted, readStraight, storedSize, usedChecksum } from '../entries/entry-reader.ts';
 import { PlainRegion } from '../entries/plain-region.ts';
 
-/** What the checksums of a pack are over; `unknown` when no sample shows it, and then they say nothing. */
+/** The bytes that the checksums of a pack are over; `unknown` when no sample shows it, and then they say nothing. */
 export type ChecksumKind = 'slot' | 'content' | 'unknown';
 
 const sampleCount = 8;
@@ -23,27 +23,27 @@ export async function checksumKind(context: EntryContext, files: readonly FileRe
     .slice(0, sampleCount);
   for (const file of samples) {
     if (await slotMatches(context, file)) return 'slot';
-    if (await hashIs(usedChecksum(file)!, readStraight(context, file))) return 'content';
+    if (await hashIs(usedChecksum(file), readStraight(context, file))) return 'content';
   }
   return 'unknown';
 }
 
-/** Whether the checksum of a file is that of its stored bytes. */
+/** True when the checksum of a file is that of its stored bytes. */
 export function slotMatches(context: EntryContext, file: FileRecord): Promise<boolean> {
   const offset = context.dataOffset + file.offset;
   const size = file.slotSize || storedSize(file, context.version);
-  return hashIs(usedChecksum(file) ?? new Uint8Array(0), new PlainRegion(context.source, { offset, size }).pieces());
+  return hashIs(usedChecksum(file), new PlainRegion(context.source, { offset, size }).pieces());
 }
 
-/** Whether a seekable file is in counter mode; a checksum over its content in the usual mode says that it is not. */
+/** True for a seekable file in counter mode; a checksum over its content in the usual mode says that it is in none. */
 export async function isCounted(context: EntryContext, file: FileRecord): Promise<boolean> {
   if (!mayBeCounted(context, file)) return false;
   const checksum = usedChecksum(file);
   return checksum === undefined || !(await hashIs(checksum, readStraight(context, file)));
 }
 
-/** Whether the MD5 of some pieces is the one given; no, when they cannot be read. */
-async function hashIs(expected: Uint8Array, pieces: AsyncIterable<Uint8Array>): Promise<boolean> {
+/** True when the MD5 of some pieces is the one given; false when they cannot be read. */
+async function hashIs(expected: Uint8Array | undefined, pieces: AsyncIterable<Uint8Array>): Promise<boolean> {
   const hasher = md5Hasher();
   try {
     for await (const piece of pieces) hasher.update(piece);
@@ -51,5 +51,5 @@ async function hashIs(expected: Uint8Array, pieces: AsyncIterable<Uint8Array>): 
     if (isPakratError(error)) return false;
     throw error;
   }
-  return equalBytes(hasher.digest(), expected);
+  return expected !== undefined && equalBytes(hasher.digest(), expected);
 }

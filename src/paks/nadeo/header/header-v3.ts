@@ -25,12 +25,13 @@ import {
   decodeDirectory,
   encodeDirectory,
 } from '../directory/directory.ts';
+import type { PackAuthor } from './public-header.ts';
 
 /** Offset of the encrypted header's IV. */
 export const headerV3IvOffset = 12;
 const md5Size = 16;
 
-/** What the private part of every version's header tells. */
+/** The private part of a header, of every version. */
 export interface PrivateHeader extends DirectoryRecords {
   /** 16 bytes, as stored. */
   md5: Uint8Array;
@@ -40,8 +41,14 @@ export interface PrivateHeader extends DirectoryRecords {
   metadataSize: number;
   /** Size as compressed, without padding; 0 below version 2. */
   metadataStoredSize: number;
+  /** Version 14 and above: 16 bytes. */
+  metadataMd5?: Uint8Array | undefined;
+  /** Version 16 and above. */
+  fileSize?: number | undefined;
   /** 16 bytes that are zero in known packs. */
   unused: Uint8Array;
+  /** Version 6, which has no public author. */
+  author?: PackAuthor | undefined;
   flags: number;
   /** Bytes of this part, without padding. */
   plainSize: number;

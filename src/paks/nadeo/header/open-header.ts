@@ -1,42 +1,37 @@
 import type { ByteSource } from '../../../core/byte-source.ts';
-import { formatError, isPakratError, PakratError } from '../../../core/errors.ts';
+import { formatError, isDamage, isPakratError, PakratError } from '../../../core/errors.ts';
 import type { NameDecoder } from '../../names.ts';
 import { type DirectoryOptions, directoryFeedback } from '../directory/directory.ts';
 import { CipherStream, ivSize, packCipherKey, pageSize } from '../entries/cipher-stream.ts';
 import { headerFlag, headerKey, type KeyCandidate } from '../keys/keys.ts';
 import { decodeHeaderV3, headerMd5Matches, headerV3IvOffset, type PrivateHeader } from './header-v3.ts';
-import {
-  decodePrivateHeaderV6,
-  decodePublicHeader,
-  isHeaderEncrypted,
-  type PrivateHeaderV6,
-  type PublicHeader,
-  publicFieldsOffset,
-} from './header-v6.ts';
+import { decodePrivateHeader } from './private-header.ts';
+import { decodePublicHeader, type PublicHeader, publicFieldsOffset } from './public-header.ts';
 
 /** The largest header that the format foresees; larger ones are taken for damage. */
 const maxHeaderBytes = 0x1000000;
 const firstWindowBytes = 0x10000;
 /** MD5, two offsets, flags and two counts, filled up. */
 const minPrivateBytes = 40;
-/** Where the private part of versions below 15 says how far it may reach. */
+/** Offset of the field in the private part of versions below 15 that says how far it may reach. */
 const dataOffsetAt = 20;
 
-/** What the header of a pack told. */
+/** The header of a pack, as far as it could be read. */
 export interface OpenedHeader {
   version: number;
   /** Version 6 and above. */
   publicPart: PublicHeader | undefined;
   /** Undefined when it is encrypted and no key fits. */
-  privatePart: PrivateHeader | PrivateHeaderV6 | undefined;
+  privatePart: PrivateHeader | undefined;
   /** The key that opened the private part, when it is encrypted with the pack key. */
   packKey: KeyCandidate | undefined;
   /** The key that the private part is encrypted with, 16 bytes; undefined when it is plain (or closed). */
   headerKey: Uint8Array | undefined;
-  /** Whether the MD5 of the header is right. */
+  /** True when the MD5 of the header is right. */
   isMd5Right: boolean;
 }
 
+/** The version of a header, and all that reading it may take. */
 export interface OpenHeaderOptions {
   version: number;
   decodeText: NameDecoder;
@@ -75,29 +70,30 @@ async function openNewHeader(source: ByteSource, options: OpenHeaderOptions): Pr
     publicFields: fields,
     dataOffset: version >= 15 ? publicPart.headerSize : undefined,
     decode: (bytes, decodeOptions) =>
-      decodePrivateHeaderV6(bytes, { ...decodeOptions, dataOffset: publicPart.headerSize }),
+      decodePrivateHeader(bytes, { ...decodeOptions, dataOffset: publicPart.headerSize }),
   };
   const base = { version, publicPart };
-  if ((publicPart.headerFlags & headerFlag.isHeaderPrivate) === 0) {
-    const key = isHeaderEncrypted(publicPart.headerFlags) ? headerKey(publicPart.headerFlags, undefined) : undefined;
+  const { headerFlags } = publicPart;
+  if ((headerFlags & headerFlag.isHeaderPrivate) === 0) {
+    const key = headerKey(headerFlags, undefined);
     return { ...base, packKey: undefined, headerKey: key, ...(await readPrivate(source, place, key)) };
   }
-  const toHeaderKey = (key: Uint8Array) => headerKey(publicPart.headerFlags, key)!;
+  const toHeaderKey = (key: Uint8Array) => headerKey(headerFlags, key) ?? key;
   const opened = await tryKeys(source, place, candidates(publicPart.contentsChecksum), toHeaderKey);
   return { ...base, ...(opened ?? closed) };
 }
 
 const closed = { privatePart: undefined, packKey: undefined, headerKey: undefined, isMd5Right: false };
 
-/** Where the private part is, and how it is decoded. */
+/** The place of the private part, and its decoder. */
 interface PrivatePlace {
   /** Of its IV when it is encrypted. */
   offset: number;
   version: number;
   decodeText: NameDecoder;
-  /** What the MD5 of version 18 is over, in front of the private part. */
+  /** The bytes that the MD5 of version 18 is over, in front of the private part. */
   publicFields?: Uint8Array;
-  /** Where the data starts, when that is known beforehand. */
+  /** Offset of the data, when it is known beforehand. */
   dataOffset?: number | undefined;
   decode: (bytes: Uint8Array, options: DirectoryOptions) => PrivateHeader;
 }
@@ -142,7 +138,7 @@ async function unlessFormatError<T>(promise: Promise<T>): Promise<T | undefined>
   try {
     return await promise;
   } catch (error) {
-    if (isPakratError(error) && error.code.startsWith('E_FORMAT')) return undefined;
+    if (isDamage(error)) return undefined;
     throw error;
   }
 }
@@ -156,9 +152,9 @@ async function readPublic(source: ByteSource, version: number, decodeText: NameD
 
 async function readPrivate(source: ByteSource, place: PrivatePlace, key: Uint8Array | undefined): Promise<PrivateRead> {
   const { version } = place;
-  const iv = key === undefined ? undefined : new Uint8Array(await source.read(place.offset, ivSize));
-  const cipher = iv === undefined ? undefined : () => new CipherStream(packCipherKey(key!, version), iv, version);
-  const offset = place.offset + (iv?.length ?? 0);
+  const iv = new Uint8Array(await source.read(place.offset, key === undefined ? 0 : ivSize));
+  const cipher = key && (() => new CipherStream(packCipherKey(key, version), iv, version));
+  const offset = place.offset + iv.length;
   const start = new Uint8Array(await source.read(offset, Math.min(pageSize, roundedDown(source.size - offset))));
   cipher?.().decrypt(start);
   const headerSize = headerRoom(start, place, { offset, sourceSize: source.size });
@@ -184,11 +180,11 @@ function decodePrivate(
     decodeText: place.decodeText,
     // The files behind the folders are encrypted with feedback from the folders, from the next page on.
     afterFolders: (folders, end) => {
-      const mix = cipher === undefined ? undefined : directoryFeedback(folders);
-      if (mix === undefined) return;
+      const mix = directoryFeedback(folders);
+      if (cipher === undefined || mix === undefined) return;
       const page = Math.min(Math.ceil(end / pageSize) * pageSize, bytes.length);
       const again = bytes.slice();
-      const stream = cipher!();
+      const stream = cipher();
       stream.decrypt(again.subarray(0, page));
       stream.mix(mix);
       stream.decrypt(again.subarray(page));
@@ -199,7 +195,7 @@ function decodePrivate(
   return { privatePart, isMd5Right: headerMd5Matches(image) || headerMd5Matches(image, place.publicFields) };
 }
 
-/** How many bytes the private part may take: up to the data. Throws E_FORMAT_RANGE for offsets that cannot be. */
+/** Bytes that the private part may take: up to the data. Throws E_FORMAT_RANGE for offsets that cannot be. */
 function headerRoom(
   start: Uint8Array,
   place: PrivatePlace,

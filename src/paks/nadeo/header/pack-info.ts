@@ -1,8 +1,8 @@
 import type { ByteSource } from '../../../core/byte-source.ts';
 import { PakratError } from '../../../core/errors.ts';
-import { nadeo } from '../index.ts';
+import { openNadeoPak } from '../open.ts';
 import type { PackInfo } from '../write/write.ts';
-import { type IncludedPack, noAuthor, type PublicHeader } from './header-v6.ts';
+import { type IncludedPack, noAuthor, type PublicHeader } from './public-header.ts';
 
 /** The versions that have a field; version 6 keeps its author elsewhere, but has one. */
 const versionsOf: Readonly<Record<keyof PackInfo, readonly [first: number, last: number]>> = {
@@ -46,12 +46,12 @@ const wordsOf: Partial<Record<keyof PackInfo, string>> = {
 };
 
 /**
- * What a pack tells of another one that it includes. Reads its header; no key is needed.
+ * A pack as another one tells of it that includes it. Reads its header; no key is needed.
  * @param name what the pack is called by
  * @throws E_USAGE for a pack that has no checksum of its contents, and as opening does
  */
 export async function describeIncluded(source: ByteSource, name: string): Promise<IncludedPack> {
-  const { publicPart } = (await nadeo.open(source)).header;
+  const { publicPart } = (await openNadeoPak(source)).header;
   if (publicPart === undefined) {
     throw new PakratError('E_USAGE', `${source.name} cannot be included: packs below version 6 have no checksum`);
   }

@@ -45,7 +45,7 @@ async function opensMetadata(context: EntryContext, header: PrivateHeader): Prom
   return opens === true;
 }
 
-/** Whether a file starts as it should; undefined when that cannot be told. */
+/** True when a file starts as it should; undefined when that cannot be told. */
 function startsRight(context: EntryContext, file: FileRecord): Promise<boolean | undefined> {
   return verdict(async () => {
     for await (const piece of startPieces(context, file)) {

@@ -21,7 +21,7 @@ const defaultHeaderKey = fromHex('56eecbbbdeb6bc90a17dfceb761d59ce');
 /** Bits of the header flags of versions 6 and above. */
 export const headerFlag = { isHeaderPrivate: 1, useDefaultHeaderKey: 2, isDataPrivate: 4, isImpostor: 8 } as const;
 
-/** What a key given by the user turned out to be. */
+/** The kind of a key, as it turned out. */
 export type KeyKind = 'base key' | 'final key' | 'master-server key';
 
 /** A key that may fit, as the cipher takes it. */
@@ -65,10 +65,10 @@ export function headerKey(headerFlags: number, packKey: Uint8Array | undefined):
   const isPrivate = (headerFlags & headerFlag.isHeaderPrivate) !== 0;
   const usesDefault = (headerFlags & headerFlag.useDefaultHeaderKey) !== 0;
   if (!isPrivate && !usesDefault) return undefined;
-  if (isPrivate && packKey === undefined)
-    throw new PakratError('E_KEY_MISSING', 'the header is encrypted with the pack key');
+  const base = isPrivate ? packKey : new Uint8Array(keySize);
+  if (base === undefined) throw new PakratError('E_KEY_MISSING', 'the header is encrypted with the pack key');
   // A copy, whatever kind of array it is: the slice of a Buffer would be its own memory.
-  const key = isPrivate ? new Uint8Array(packKey!) : new Uint8Array(keySize);
+  const key = new Uint8Array(base);
   if (usesDefault) for (let i = 0; i < keySize; i++) key[i]! ^= defaultHeaderKey[i]!;
   return key;
 }
@@ -90,11 +90,11 @@ export function decodeKeyFile(text: string): NamedKey[] {
   for (const [index, line] of text.split(/\r?\n/).entries()) {
     const trimmed = line.trim().replace(/^\uFEFF/, '');
     if (trimmed === '' || trimmed.startsWith('#') || trimmed.startsWith('//')) continue;
-    const match = /^(\S.*?)[\s=:]+([0-9A-Fa-f]{32})$/.exec(trimmed);
-    if (match === null) {
+    const [, name, digits] = /^(\S.*?)[\s=:]+([0-9A-Fa-f]{32})$/.exec(trimmed) ?? [];
+    if (name === undefined || digits === undefined) {
       throw formatError('E_FORMAT', 'key file', `line ${index + 1} is no name with 32 hex digits`);
     }
-    keys.push({ name: withoutPackEnding(match[1]!), key: fromHex(match[2]!) });
+    keys.push({ name: withoutPackEnding(name), key: fromHex(digits) });
   }
   return keys;
 }
@@ -104,7 +104,7 @@ export function withoutPackEnding(fileName: string): string {
   return fileName.replace(/^.*[\\/]/, '').replace(/\.(pak|pack\.gbx)$/i, '');
 }
 
-/** What there is to choose from. */
+/** Keys at hand. */
 export interface KeyRing {
   keys?: readonly Uint8Array[] | undefined;
   namedKeys?: readonly NamedKey[] | undefined;

@@ -61,13 +61,14 @@ export interface PacklistEntry {
   keyString: string | undefined;
 }
 
+/** A decoded packlist.dat. */
 export interface Packlist {
   version: number;
   game: PacklistGame;
   /** CRC-32 of the product's name in lower case; 0 when no entry is bound. */
   productCrc: number;
   salt: number;
-  /** Whether the signature was checked; Virtual Skipper's cannot be. */
+  /** True when the signature was checked; Virtual Skipper's cannot be. */
   signed: boolean;
   entries: PacklistEntry[];
 }
@@ -94,7 +95,7 @@ export function decodePacklist(bytes: Uint8Array, product?: string): Packlist {
     throw new PakratError('E_USAGE', `${what} is bound to another product than ${JSON.stringify(product)}`);
   }
   const rows = splitRows(reader.sub(entriesSize), count);
-  const game = isSigned(bytes, secretsOf.trackmania.signature!, salt) ? 'trackmania' : 'skipper';
+  const game = isSigned(bytes, secretsOf.trackmania, salt) ? 'trackmania' : 'skipper';
   const entries = decodeRows(rows, { game, salt, product });
   if (game === 'skipper' && !entries?.some(({ keyString }) => keyString !== undefined)) {
     throw formatError('E_FORMAT_CHECKSUM', what, 'the signature does not match', {
@@ -131,10 +132,7 @@ export function encodePacklist(list: Packlist, product?: string): Uint8Array {
     writer.raw(xored(latin1Bytes(keyString), pad));
   }
   const body = writer.bytes();
-  // Virtual Skipper's secret is unknown; its lists get a signature of zeros.
-  const signature =
-    secrets.signature === undefined ? new Uint8Array(signatureSize) : sign(body, secrets.signature, list.salt);
-  return concatBytes([body, signature]);
+  return concatBytes([body, sign(body, secrets, list.salt)]);
 }
 
 interface Row {
@@ -190,12 +188,14 @@ function keyPad(
   return md5(latin1Bytes(name + salt + secrets.productKey + product.toLowerCase()));
 }
 
-function isSigned(bytes: Uint8Array, secret: string, salt: number): boolean {
+function isSigned(bytes: Uint8Array, secrets: Secrets, salt: number): boolean {
   const end = bytes.length - signatureSize;
-  return equalBytes(sign(bytes.subarray(0, end), secret, salt), bytes.subarray(end));
+  return equalBytes(sign(bytes.subarray(0, end), secrets, salt), bytes.subarray(end));
 }
 
-function sign(body: Uint8Array, secret: string, salt: number): Uint8Array {
+/** The signature of a list. Virtual Skipper's secret is unknown; its lists get zeros. */
+function sign(body: Uint8Array, { signature: secret }: Secrets, salt: number): Uint8Array {
+  if (secret === undefined) return new Uint8Array(signatureSize);
   const key = md5(latin1Bytes(secret + salt));
   const inner = new Uint8Array(64).fill(0x36);
   const outer = new Uint8Array(64).fill(0x5c);

@@ -29,7 +29,7 @@ export interface NadeoPackFile extends PackFile {
   readonly metadata?: Uint8Array | undefined;
 }
 
-/** How the files of a pack are stored. */
+/** The form in which the files of a pack are stored. */
 export interface FileStorage {
   version: number;
   /** Absent: nothing is encrypted. */

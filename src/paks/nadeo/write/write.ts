@@ -9,6 +9,7 @@ import { deflateExact } from '../../../codecs/compression/deflate-exact.ts';
 import { concatBytes, equalBytes } from '../../../core/bytes.ts';
 import { PakratError } from '../../../core/errors.ts';
 import { md5 } from '../../../core/hash.ts';
+import { getRow } from '../../get-row.ts';
 import { foldName } from '../../names.ts';
 import { changedWhilePacking, type PackResult, type PackSink, PositionedSink, sortForPacking } from '../../packing.ts';
 import { directoryFeedback } from '../directory/directory.ts';
@@ -27,18 +28,18 @@ import { fileClassId } from '../gbx/file-classes.ts';
 import { datalessGbxSize, looksLikeGbx } from '../gbx/gbx-header.ts';
 import { nodeClasses } from '../gbx/node-classes.ts';
 import { decodeHeaderV3, encodeHeaderV3, headerV3IvOffset, type PrivateHeader } from '../header/header-v3.ts';
+import { encodePrivateHeader } from '../header/private-header.ts';
 import {
   contentsOffset,
   emptyPublicHeader,
-  encodePrivateHeaderV6,
   encodePublicHeader,
   newestVersion,
   type PublicHeader,
   publicFieldsOffset,
-} from '../header/header-v6.ts';
+} from '../header/public-header.ts';
 import { keyFromBase, keySize } from '../keys/keys.ts';
 import { planDirectory } from './write-directory.ts';
-import { type FileStorage, ivFor, type NadeoPackFile, storeFile } from './write-files.ts';
+import { type FileStorage, ivFor, type NadeoPackFile, type StoredFile, storeFile } from './write-files.ts';
 
 /** Sizes that the header of version 15 and above may have, with room for more. */
 const headerRooms = [0x4000, 0x100000, 0x1000000] as const;
@@ -47,17 +48,18 @@ const maxOffset = 0xffffffff;
 /** Stored files that are kept for the passes that follow. */
 const keptBytes = 64 << 20;
 
-/** What the public part of the header (version 6 and above) may tell. */
+/** The fields of the public part of the header (version 6 and above) that a packer may fill. */
 export type PackInfo = Partial<
   Omit<PublicHeader, 'version' | 'contentsChecksum' | 'headerFlags' | 'headerSize' | 'unused'>
 >;
 
+/** The options of a NadeoPak that is written. */
 export interface NadeoWriteOptions {
   /** 1 to 18; 3 is TrackMania's. */
   version: number;
   /** Base key, 16 bytes. Needed below version 6; without it nothing is encrypted, and there is no metadata section. */
   key?: Uint8Array | undefined;
-  /** Whether files that get smaller by it are compressed. Default true; version 18 is written without. */
+  /** Compress files that get smaller by it. Default true; version 18 is written without. */
   compress?: boolean | undefined;
   info?: PackInfo | undefined;
 }
@@ -73,11 +75,13 @@ export async function writeNadeoPak(
   options: NadeoWriteOptions,
 ): Promise<PackResult> {
   const storage = storageOf(options);
-  const sorted = sortForPacking(files, foldName) as NadeoPackFile[];
+  const sorted = sortForPacking(files, foldName);
   const stored = new StoredFiles(sorted, storage);
-  const plan = await planPack(sorted, stored, options, storage);
+  const plan = await planPack(sorted, stored, { ...storage, info: options.info ?? {} });
   const out = new PositionedSink(sink);
-  const header = plan.version < 6 ? sealedHeader(plan, storage.key!) : await plainHeader(plan, stored);
+  const { key } = storage;
+  const isSealed = plan.version < 6 && key !== undefined;
+  const header = isSealed ? sealedHeader(plan, key) : await plainHeader(plan, stored);
   await out.write(header);
   for await (const slot of slots(plan, stored)) await out.write(slot);
   await out.write(plan.metadata);
@@ -117,26 +121,26 @@ function storageOf({ version, key, compress = true }: NadeoWriteOptions): FileSt
 async function planPack(
   files: readonly NadeoPackFile[],
   stored: StoredFiles,
-  { version, info = {} }: NadeoWriteOptions,
-  { key }: FileStorage,
+  { version, key, info }: FileStorage & { info: PackInfo },
 ): Promise<PackPlan> {
   const directory = planDirectory(files);
   const metadata: MetadataEntry[] = [];
   const slotSizes: number[] = [];
   let offset = 0;
-  for (const [index, record] of directory.files.entries()) {
+  for (const [index, file] of files.entries()) {
+    const record = getRow(directory.files, { index });
     const { bytes, content, compressedSize, flags } = await stored.read(index);
     const slotSize =
       version >= firstVersionOfEightRounds ? Math.ceil(bytes.length / slotStep) * slotStep : bytes.length;
     record.offset = offset;
     record.compressedSize = compressedSize;
     record.flags |= flags;
-    record.classId ||= fileClassId(files[index]!.name, content, version);
+    record.classId ||= fileClassId(file.name, content, version);
     if (version >= 17) record.slotSize = slotSize;
     if (version >= 14) record.checksum = md5(filled(bytes, slotSize));
     slotSizes.push(slotSize);
     offset += slotSize;
-    const gbx = files[index]!.metadata ?? ownMetadata(content);
+    const gbx = file.metadata ?? ownMetadata(content);
     if (gbx !== undefined) metadata.push({ fileIndex: index, gbx });
   }
   // Version 1 has no place for the sizes of the section.
@@ -204,7 +208,7 @@ function sealedHeader(plan: PackPlan, key: BlowfishKey): Uint8Array {
 }
 
 function plainHeaderSize(plan: PackPlan): number {
-  const size = publicPart(plan).length + encodePrivateHeaderV6(privateFields(plan), plan.version, noBytes).length;
+  const size = publicPart(plan).length + encodePrivateHeader(privateFields(plan), plan.version, noBytes).length;
   if (plan.version < 15) return size;
   const room = headerRooms.find((bytes) => bytes >= size);
   if (room === undefined) {
@@ -220,7 +224,7 @@ async function plainHeader(plan: PackPlan, stored: StoredFiles): Promise<Uint8Ar
   const { version, dataOffset, metadata } = plan;
   const start = publicPart(plan);
   const fields = start.subarray(publicFieldsOffset(version));
-  const header = filled(concatBytes([start, encodePrivateHeaderV6(privateFields(plan), version, fields)]), dataOffset);
+  const header = filled(concatBytes([start, encodePrivateHeader(privateFields(plan), version, fields)]), dataOffset);
   const hasher = sha256Hasher();
   hasher.update(header.subarray(contentsOffset));
   for await (const slot of slots(plan, stored)) hasher.update(slot);
@@ -251,7 +255,7 @@ async function* slots({ slotSizes }: Pick<PackPlan, 'slotSizes'>, stored: Stored
 class StoredFiles {
   readonly #files: readonly NadeoPackFile[];
   readonly #storage: FileStorage;
-  readonly #kept = new Map<number, Awaited<ReturnType<typeof storeFile>>>();
+  readonly #kept = new Map<number, StoredFile>();
   readonly #hashes: Uint8Array[] = [];
   #room = keptBytes;
 
@@ -260,13 +264,14 @@ class StoredFiles {
     this.#storage = storage;
   }
 
-  async read(index: number): ReturnType<typeof storeFile> {
+  async read(index: number): Promise<StoredFile> {
     const kept = this.#kept.get(index);
     if (kept !== undefined) return kept;
-    const stored = await storeFile(this.#files[index]!, this.#storage);
+    const file = getRow(this.#files, { index });
+    const stored = await storeFile(file, this.#storage);
     const hash = md5(stored.bytes);
     const earlier = this.#hashes[index];
-    if (earlier !== undefined && !equalBytes(hash, earlier)) throw changedWhilePacking(this.#files[index]!);
+    if (earlier !== undefined && !equalBytes(hash, earlier)) throw changedWhilePacking(file);
     this.#hashes[index] = hash;
     // The content itself is needed in the first pass only.
     if (stored.bytes.length <= this.#room) {

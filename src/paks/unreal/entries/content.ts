@@ -1,9 +1,10 @@
 import { formatError, isPakratError, PakratError } from '../../../core/errors.ts';
+import { checkPart } from '../../../files/pieces.ts';
 import { ScratchPool } from '../../../files/scratch.ts';
+import { getRow } from '../../get-row.ts';
 import type { PakEntry, PakProblem } from '../../pak.ts';
 import { aesKeys, decryptUnit, missingKey } from '../keys.ts';
-import type { OpenedIndex } from '../open.ts';
-import type { UnrealParts } from '../unreal-pak.ts';
+import type { OpenedIndex, UnrealParts } from '../opened-index.ts';
 import { EntryHash } from './entry-hash.ts';
 import { findEntryKey } from './entry-key.ts';
 import { ivOf, sha1Of } from './entry-record.ts';
@@ -13,7 +14,7 @@ import { type EntryAccess, type EntryCipher, readEntry } from './read-entry.ts';
 import type { UnrealEntry } from './unreal-entry.ts';
 import { storedHash, verifyEntry } from './verify-entry.ts';
 
-/** What the entries of a PAK hold. Loaded when that is asked for: a list needs none of it. */
+/** The content of the entries of a PAK. Loaded when that is asked for: a list needs none of it. */
 export class UnrealContent {
   readonly #parts: UnrealParts;
   readonly #index: OpenedIndex;
@@ -29,7 +30,7 @@ export class UnrealContent {
 
   /** The decoded bytes of an entry. Throws as `Pak.read`. */
   async *read(entry: PakEntry): AsyncGenerator<Uint8Array> {
-    const access = await this.#accessTo(this.#rowOf(entry));
+    const access = await this.#accessTo(getRow(this.#entries, entry));
     const { record, method, name } = access;
     const isHashed = !hasOwnChecksum(method) && this.#parts.options.ignoreHashes !== true;
     const hash = isHashed ? new EntryHash(record.storedSize) : undefined;
@@ -39,10 +40,8 @@ export class UnrealContent {
 
   /** Part of the decoded bytes. Throws as `Pak.readRange`. */
   async *readRange(entry: PakEntry, offset: number, size: number): AsyncGenerator<Uint8Array> {
-    const access = await this.#accessTo(this.#rowOf(entry));
-    if (offset < 0 || size < 0 || offset + size > access.record.size) {
-      throw formatError('E_FORMAT_RANGE', access.name, `has ${access.record.size} bytes, not ${size} from ${offset}`);
-    }
+    const access = await this.#accessTo(getRow(this.#entries, entry));
+    checkPart({ name: access.name, size: access.record.size }, offset, size);
     yield* readEntry(access, { offset, size });
   }
 
@@ -50,7 +49,7 @@ export class UnrealContent {
   async verify(entry: PakEntry): Promise<PakProblem | undefined> {
     const scratch = this.#scratches.take();
     try {
-      const row = this.#rowOf(entry);
+      const row = getRow(this.#entries, entry);
       if (!row.record.deleted) await verifyEntry(this.#located(row), scratch);
       return undefined;
     } catch (error) {
@@ -60,12 +59,6 @@ export class UnrealContent {
     } finally {
       this.#scratches.give(scratch);
     }
-  }
-
-  #rowOf(entry: PakEntry): UnrealEntry {
-    const row = this.#entries[entry.index];
-    if (row === undefined) throw new PakratError('E_NOT_FOUND', `there is no entry ${entry.index}`);
-    return row;
   }
 
   /** An entry that is where it can be. Throws E_FORMAT_RANGE for one that is not, E_NOT_FOUND for a delete record. */
@@ -81,7 +74,12 @@ export class UnrealContent {
   #plainAccess(row: UnrealEntry): EntryAccess {
     const { source, format, options } = this.#parts;
     return {
-      ...{ source, format, record: row.record, cipher: undefined, oodle: options.oodle, scratches: this.#scratches },
+      source,
+      format,
+      record: row.record,
+      cipher: undefined,
+      oodle: options.oodle,
+      scratches: this.#scratches,
       // Names stay bytes until somebody has to be told one.
       get name() {
         return row.name;

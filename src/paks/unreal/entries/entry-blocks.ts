@@ -10,7 +10,7 @@ export interface BlockRange {
 }
 
 /**
- * Where the blocks of a compressed entry lie.
+ * The places of a compressed entry's blocks.
  * @param first number of the first one that is wanted: large entries have thousands
  * @throws E_FORMAT_RANGE for numbers that no file can have
  */

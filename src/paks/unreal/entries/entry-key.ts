@@ -7,11 +7,11 @@ import { blockDecoder } from './methods.ts';
 import { placementProblem } from './placement.ts';
 import { type EntryAccess, type EntryCipher, readEntry } from './read-entry.ts';
 
-/** So many entries are tried at most before a key counts as untestable. */
+/** Entries that are tried at most before a key counts as untestable. */
 const maxTrials = 64;
 /** Larger entries are not read for a test. */
 const maxTrialBytes = 1 << 20;
-/** So many bytes that repeat the start, or are zeros as other tools write them, are no accident. */
+/** Bytes of padding from which on it is no accident that they repeat the start, or are zeros as other tools write them. */
 const minPadding = 4;
 const assetMagic = [0xc1, 0x83, 0x2a, 0x9e];
 
@@ -49,8 +49,10 @@ async function tryKey(
   makeCipher: CipherMaker,
 ): Promise<boolean | undefined> {
   for (const trial of trials) {
-    const access = { ...trial, cipher: makeCipher(trial, key) };
-    const verdict = hasOwnChecksum(trial.method) ? await decodes(access) : await looksRight(access);
+    const cipher = makeCipher(trial, key);
+    const verdict = hasOwnChecksum(trial.method)
+      ? await decodes({ ...trial, cipher })
+      : await looksRight(trial, cipher);
     if (verdict !== undefined) return verdict;
   }
   return undefined;
@@ -68,13 +70,13 @@ async function decodes(access: EntryAccess): Promise<boolean> {
 }
 
 /** Looks at the padding of the first block, or of the whole when it is not compressed. */
-async function looksRight(access: EntryAccess): Promise<true | undefined> {
-  const { source, record, format, cipher } = access;
+async function looksRight(access: EntryAccess, cipher: EntryCipher): Promise<true | undefined> {
+  const { source, record, format } = access;
   const [block] = record.method === 0 ? [] : blockRanges(record, format);
   const start = block?.start ?? dataOffset(record);
   const size = block === undefined ? record.size : block.end - block.start;
   const padded = Math.min(Math.ceil(size / aesBlockSize) * aesBlockSize, dataSize(record));
-  const plain = cipher!(await source.read(start, padded), start - dataOffset(record));
+  const plain = cipher(await source.read(start, padded), start - dataOffset(record));
   if (record.method === 0 && assetMagic.every((byte, i) => plain[i] === byte)) return true;
   const padding = plain.subarray(size);
   const isPadding = padding.every((byte, i) => byte === plain[i % size]) || padding.every((byte) => byte === 0);

@@ -1,5 +1,5 @@
 /*
- * What an Unreal PAK knows of an entry. The whole record stands in the index of versions 1 to 9 and, with offset 0, in
+ * The record of an entry of an Unreal PAK. The whole of it stands in the index of versions 1 to 9 and, with offset 0, in
  * front of the data of every entry in every version. Little-endian.
  *
  *   offset         i64  of the record in front of the data; 0 in that record itself
@@ -31,7 +31,7 @@ const flagDeleted = 2;
 /** Upper half of the largest number that JavaScript has exactly. */
 const maxHigh = 0x1fffff;
 
-/** What of the version matters for a record. */
+/** The facts of a version that decide the form of a record. */
 export interface RecordFormat {
   readonly version: number;
   /** True in version 8A. */
@@ -54,7 +54,7 @@ export interface EntryRecord {
   blockCount: number;
   /** Bytes of the record in front of the data. */
   headerSize: number;
-  /** Where the rest is; each offset is -1 for what is not there. */
+  /** The bytes that hold the rest, at the offsets that follow; an offset is -1 for what is not there. */
   bytes: Uint8Array;
   /** The record itself, as it also stands in front of the data but for its offset; not there where the index has a short form. */
   recordOffset: number;
@@ -104,7 +104,7 @@ export function minRecordSize({ version, hasByteMethod }: RecordFormat): number 
   return hasByteMethod ? base - 3 : base;
 }
 
-/** Bytes of a record with so many blocks; undefined for an entry that is not compressed. */
+/** Bytes of a record. @param blockCount undefined for an entry that is not compressed */
 export function recordSize(format: RecordFormat, blockCount: number | undefined): number {
   const blocks = blockCount === undefined || format.version < 3 ? 0 : 4 + blockCount * blockRecordSize;
   return minRecordSize(format) + blocks;
@@ -135,7 +135,7 @@ export class RecordDecoder {
     this.#minSize = minRecordSize(format);
   }
 
-  /** Where the record ends that starts at `start`. Throws E_FORMAT_RANGE for numbers below 0 or past 2^53, E_FORMAT_TRUNCATED. */
+  /** The end of the record that starts at `start`. Throws E_FORMAT_RANGE for numbers below 0 or past 2^53, E_FORMAT_TRUNCATED. */
   endOf(start: number): number {
     const view = this.#view;
     const minEnd = start + this.#minSize;

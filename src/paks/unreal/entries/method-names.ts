@@ -1,5 +1,5 @@
 /*
- * How blocks are compressed. Below version 8 the record has bits, from then on the number of a name in the footer.
+ * The names of compression methods. Below version 8 the record has bits, from then on the number of a name in the footer.
  */
 import type { Footer } from '../footer.ts';
 

@@ -1,6 +1,6 @@
 import { dataOffset, dataSize, type EntryRecord } from './entry-record.ts';
 
-/** What is wrong with where an entry lies in a file of this size, or undefined. */
+/** The fault of an entry that cannot lie where its record says, in a file of this size; else undefined. */
 export function placementProblem(record: EntryRecord, fileSize: number): string | undefined {
   const end = dataOffset(record) + dataSize(record);
   if (end > fileSize) return `its data ends at ${end}, past the end of the file`;

@@ -81,13 +81,11 @@ async function* readLargeBlock(
       expected: `at most ${maxBlockSize}`,
     });
   }
-  const [block] = blockRanges(record, format);
-  const pieces = inflatePieces(readBlockPieces(access, block!, hash), {
-    size: record.size,
-    maxSize: record.size,
-    what: name,
-  });
-  yield* slicePieces(pieces, range.offset, range.size);
+  for (const block of blockRanges(record, format)) {
+    const stored = readBlockPieces(access, block, hash);
+    const pieces = inflatePieces(stored, { size: record.size, maxSize: record.size, what: name });
+    yield* slicePieces(pieces, range.offset, range.size);
+  }
 }
 
 async function* readBlockPieces(
@@ -118,10 +116,10 @@ async function* readBlocks(access: EntryAccess, work: BlockWork): AsyncGenerator
   const scratch = scratches.take();
   try {
     for (const group of groupBlocks(access, work)) {
-      const start = group[0]!.start;
-      const stored = await scratch.read(source, start, group.at(-1)!.storedEnd - start);
+      const { start, end } = group;
+      const stored = await scratch.read(source, start, end - start);
       work.hash?.update(stored, start - dataOffset(record));
-      for (const block of group) {
+      for (const block of group.blocks) {
         const bytes = stored.subarray(block.start - start, block.storedEnd - start);
         const plain = cipher === undefined ? bytes : cipher(bytes, block.start - dataOffset(record));
         const decoded = work.decode(plain.subarray(0, block.end - block.start), block.size, name);
@@ -142,21 +140,29 @@ interface PlacedBlock extends BlockRange {
   size: number;
 }
 
-function* groupBlocks(access: EntryAccess, work: BlockWork): Generator<PlacedBlock[]> {
-  let group: PlacedBlock[] = [];
-  for (const block of placeBlocks(access, work.offset)) {
-    if (block.at >= work.offset + work.size) break;
-    const first = group[0];
-    if (first !== undefined && (block.start !== group.at(-1)!.storedEnd || block.storedEnd - first.start > pieceSize)) {
-      yield group;
-      group = [];
-    }
-    group.push(block);
-  }
-  if (group.length > 0) yield group;
+/** Blocks that lie one behind the other, and are read together. */
+interface BlockGroup {
+  start: number;
+  end: number;
+  blocks: PlacedBlock[];
 }
 
-/** The blocks from the one on that holds an offset of decoded bytes: checks each against what can be, and says where its bytes belong. */
+function* groupBlocks(access: EntryAccess, work: BlockWork): Generator<BlockGroup> {
+  let group: BlockGroup | undefined;
+  for (const block of placeBlocks(access, work.offset)) {
+    if (block.at >= work.offset + work.size) break;
+    if (group !== undefined && (block.start !== group.end || block.storedEnd - group.start > pieceSize)) {
+      yield group;
+      group = undefined;
+    }
+    group ??= { start: block.start, end: block.start, blocks: [] };
+    group.blocks.push(block);
+    group.end = block.storedEnd;
+  }
+  if (group !== undefined) yield group;
+}
+
+/** The blocks from the one on that holds an offset of decoded bytes, each checked, with the place of its decoded bytes. */
 function* placeBlocks(access: EntryAccess, offset: number): Generator<PlacedBlock> {
   const { source, record, format, cipher } = access;
   const first = record.blockCount > 1 && record.blockSize > 0 ? Math.floor(offset / record.blockSize) : 0;

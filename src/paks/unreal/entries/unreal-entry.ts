@@ -11,7 +11,7 @@ import { placementProblem } from './placement.ts';
 const ticksTo1970 = 621355968000000000n;
 const ticksPerMillisecond = 10000n;
 
-/** What entries of one PAK have in common. */
+/** The parts of a PAK that its entries share. */
 export interface EntryContext {
   rows: IndexRows;
   footer: Footer;

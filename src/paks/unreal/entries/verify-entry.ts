@@ -8,6 +8,8 @@ import type { FillingSource, Scratch } from '../../../files/scratch.ts';
 import { blockRanges } from './entry-blocks.ts';
 import { type EntryRecord, isRecordAt, type RecordFormat, readEntryRecord, sha1Of } from './entry-record.ts';
 
+const sha1Size = 20;
+
 /** An entry that is to be checked. */
 export interface CheckedEntry {
   source: FillingSource;
@@ -30,7 +32,7 @@ export async function verifyEntry(entry: CheckedEntry, scratch: Scratch): Promis
   const isSame = isRecordAt(first, record);
   const header = isSame ? record : readEntryRecord(new ByteReader(first, `record in front of ${entry.name}`), format);
   if (!isSame) checkSame(header, entry);
-  const expected = sha1Of(record) ?? sha1Of(header)!.slice();
+  const expected = sha1Of(record) ?? hashIn(header).slice();
   const found = first.length === total ? sha1(first.subarray(headerSize)) : await hashOfMany(entry, first, scratch);
   if (equalBytes(found, expected) || isAllZero(expected)) return;
   const { name } = entry;
@@ -58,7 +60,7 @@ function checkSame(header: EntryRecord, { record, format, name }: CheckedEntry):
     if (header[field] !== record[field]) throw differs(name, field, `${header[field]} instead of ${record[field]}`);
   }
   const known = sha1Of(record);
-  if (known !== undefined && !equalBytes(sha1Of(header)!, known)) throw differs(name, 'sha1', 'other bytes');
+  if (known !== undefined && !equalBytes(hashIn(header), known)) throw differs(name, 'sha1', 'other bytes');
   if (record.blockCount > 1 && header.blockSize !== record.blockSize) {
     throw differs(name, 'blockSize', `${header.blockSize} instead of ${record.blockSize}`);
   }
@@ -71,6 +73,11 @@ function checkSame(header: EntryRecord, { record, format, name }: CheckedEntry):
   }
 }
 
+/** The SHA-1 of a record that stands in front of data: zeros, which say nothing, when it has none. */
+function hashIn(header: EntryRecord): Uint8Array {
+  return sha1Of(header) ?? new Uint8Array(sha1Size);
+}
+
 function differs(name: string, field: string, problem: string): PakratError {
   return new PakratError('E_INTEGRITY', `${name}: the record in front of its data differs from the index`, {
     hint: `${field}: ${problem}`,
@@ -81,5 +88,5 @@ function differs(name: string, field: string, problem: string): PakratError {
 /** The SHA-1 in the record in front of an entry's data. Throws E_FORMAT…. */
 export async function storedHash({ source, format, record, name }: CheckedEntry): Promise<Uint8Array> {
   const header = await source.read(record.offset, record.headerSize);
-  return sha1Of(readEntryRecord(new ByteReader(header, `record in front of ${name}`), format))!;
+  return hashIn(readEntryRecord(new ByteReader(header, `record in front of ${name}`), format));
 }

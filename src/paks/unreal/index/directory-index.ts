@@ -40,7 +40,7 @@ const maxDirectoryName = 4096;
 /** Is told each file. */
 export type OnFile = (name: string, location: number) => void;
 
-/** How names are read. */
+/** The form of a directory index and of the names in it. */
 export interface DirectoryFormat {
   version: number;
   decodeName: NameDecoder;

@@ -25,7 +25,7 @@ const maxBlockCount = 0xffff;
 const maxMethod = 0x3f;
 const max32 = 0xffffffff;
 
-/** How entries are encoded. */
+/** The facts of a PAK that decide the form of encoded entries. */
 export interface EncodedFormat extends RecordFormat {
   readonly hasIvs: boolean;
 }

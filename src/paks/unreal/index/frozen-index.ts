@@ -50,14 +50,22 @@ export function decodeFrozenIndex(bytes: Uint8Array, format: RecordFormat): Deco
 function readEntry(reader: ByteReader, at: number, format: RecordFormat): EntryRecord {
   const blocks = readArray(reader, at + 48, blockRowSize);
   reader.seek(at);
-  const [offset, storedSize, size] = [readSize(reader), readSize(reader), readSize(reader)];
+  const offset = readSize(reader);
+  const storedSize = readSize(reader);
+  const size = readSize(reader);
   reader.seek(at + 64);
   const blockSize = reader.u32le();
   const method = reader.u32le();
   const flags = reader.u8();
   return {
     ...emptyRecord,
-    ...{ offset, storedSize, size, method, blockSize, bytes: reader.bytes, sha1Offset: at + 24 },
+    offset,
+    storedSize,
+    size,
+    method,
+    blockSize,
+    bytes: reader.bytes,
+    sha1Offset: at + 24,
     encrypted: (flags & 1) !== 0,
     deleted: (flags & 2) !== 0,
     blockCount: method === 0 ? 0 : blocks.count,
@@ -66,7 +74,7 @@ function readEntry(reader: ByteReader, at: number, format: RecordFormat): EntryR
   };
 }
 
-/** Where an array starts and how many elements it has; they are in the index, all of them. */
+/** The start of an array and the number of its elements; they are in the index, all of them. */
 function readArray(reader: ByteReader, at: number, elementSize: number): { start: number; count: number } {
   reader.seek(at);
   const start = at + readPointer(reader);

@@ -1,7 +1,7 @@
 /*
  * Strings of Unreal's archives.
  *
- *   length   i32    above 0: so many bytes, the last a NUL · below 0: so many UTF-16LE units, the last a NUL · 0: empty
+ *   length   i32    above 0: bytes, the last a NUL · below 0: UTF-16LE units, the last a NUL · 0: empty
  *
  * File names in the directory index of version 12 and above are UTF-8 without a NUL; the names of directories kept it.
  * (Checked on real files.)

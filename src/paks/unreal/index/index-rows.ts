@@ -1,5 +1,6 @@
 import { formatError } from '../../../core/errors.ts';
 import type { ByteReader } from '../../../core/reader.ts';
+import { getRow } from '../../get-row.ts';
 import type { NameDecoder } from '../../names.ts';
 import { type EntryRecord, emptyRecord, RecordDecoder, type RecordFormat } from '../entries/entry-record.ts';
 import { readFString, skipFString } from './fstring.ts';
@@ -18,7 +19,7 @@ export interface IndexRow {
   readonly record: EntryRecord;
 }
 
-/** What every form of index comes to. */
+/** A decoded index, whatever its form was. */
 export interface DecodedIndex {
   /** As stored. */
   mountPoint: string;
@@ -50,29 +51,27 @@ export class NameBudget {
 
 /** Rows that are decoded one after the other. */
 export class RowList implements IndexRows {
-  readonly #names: string[] = [];
-  readonly #records: EntryRecord[] = [];
+  readonly #rows: IndexRow[] = [];
   readonly #budget = new NameBudget();
 
   /** Throws E_FORMAT_RANGE for a name that is too long, or when they become too many. */
   add(name: string, record: EntryRecord): void {
     this.#budget.spend(name.length);
-    this.#names.push(withSlashes(name));
-    this.#records.push(record);
+    this.#rows.push({ name: withSlashes(name), record });
   }
 
   get count(): number {
-    return this.#names.length;
+    return this.#rows.length;
   }
   nameAt(row: number): string {
-    return this.#names[row]!;
+    return getRow(this.#rows, { index: row }).name;
   }
   recordAt(row: number): EntryRecord {
-    return this.#records[row]!;
+    return getRow(this.#rows, { index: row }).record;
   }
 }
 
-/** How rows that stay bytes are read. */
+/** The form of rows that stay bytes, and of names in them. */
 export interface RowFormat {
   record: RecordFormat;
   decodeName: NameDecoder;
@@ -87,7 +86,7 @@ export class StoredRows implements IndexRows {
   readonly #reader: ByteReader;
   readonly #decodeName: NameDecoder;
   readonly #decoder: RecordDecoder;
-  /** Where the name and the record of a row start. */
+  /** Offsets of the name and of the record of each row. */
   readonly #places: Uint32Array;
   readonly #names: (string | undefined)[];
   /** Whoever asks for something of a row asks for more of it next; all of them would be a burden. */

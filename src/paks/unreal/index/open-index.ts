@@ -11,9 +11,9 @@ import type { PartRange } from './primary-index.ts';
 const maxIndexBytes = 256 << 20;
 
 /** Names of the parts of an index, in the order of their IVs. */
-export const indexParts = ['index', 'path-hash index', 'directory index'] as const;
+const indexParts = ['index', 'path-hash index', 'directory index'] as const;
 
-/** What an index is opened with. */
+/** An index that is to be opened, and the keys that may fit. */
 export interface IndexAccess {
   source: ByteSource;
   footer: Footer;

@@ -52,9 +52,6 @@ export function decodePrimaryIndex(bytes: Uint8Array, format: EncodedFormat, dec
   const seed = reader.u64leBig();
   const pathHashes = readPartRange(reader);
   const directory = readPartRange(reader);
-  if (pathHashes === undefined && directory === undefined) {
-    throw formatError('E_FORMAT', reader.what, 'it has neither names nor path hashes', { offset: reader.pos });
-  }
   const encoded = reader.take(reader.u32le());
   const plainCount = reader.count(reader.u32le(), minRecordSize(format));
   const plain = Array.from({ length: plainCount }, () => readEntryRecord(reader, format));
@@ -82,7 +79,7 @@ export function recordAt(location: number, index: PrimaryIndex, format: EncodedF
   throw formatError('E_FORMAT_RANGE', 'Unreal PAK index', `there is no plain entry ${-location - 1}`);
 }
 
-/** What is needed to decode the parts. */
+/** The primary index of a part, and the forms of records and names in it. */
 export interface PartOptions {
   index: PrimaryIndex;
   format: EncodedFormat;
@@ -106,7 +103,7 @@ export interface HashedIndex extends DecodedIndex {
 }
 
 /** Name of a row whose path is not known. */
-export function hashName(hash: bigint): string {
+function hashName(hash: bigint): string {
   return `hash-${hash.toString(16).padStart(16, '0')}`;
 }
 

@@ -3,7 +3,7 @@ import { PakratError } from '../../../core/errors.ts';
 import type { RecordFormat } from '../entries/entry-record.ts';
 import { type FooterLayout, footerLayout } from '../footer.ts';
 
-/** How an Unreal PAK is written. */
+/** The options of an Unreal PAK that is written. */
 export interface UnrealPackOptions {
   /** 1 to 11, or `8A` or `8B`; 8 is 8B. Default 11. */
   version?: number | string | undefined;
@@ -16,7 +16,7 @@ export interface UnrealPackOptions {
   exact?: boolean | undefined;
   /** Decoded size of a compressed block. Default 64 KiB. */
   blockSize?: number | undefined;
-  /** Where names start in the game. Default `../../../`. */
+  /** The folder of the game below which its names are. Default `../../../`. */
   mountPoint?: string | undefined;
   /** 32 bytes; encrypts the data of every entry unless `encryptData` says otherwise. */
   key?: Uint8Array | undefined;
@@ -52,7 +52,7 @@ const indexEncryptionVersion = 4;
 
 /** Checks how a PAK is to be written. Throws E_USAGE for what does not go together. */
 export function planPack(options: UnrealPackOptions): PackPlan {
-  const label = versionLabel(String(options.version ?? newestWritten).toUpperCase());
+  const { label, layout } = writtenVersion(String(options.version ?? newestWritten).toUpperCase());
   const version = Number.parseInt(label, 10);
   const { compress = 'none', blockSize = 0x10000, key, encryptIndex = false } = options;
   const encryptData = options.encryptData ?? key !== undefined;
@@ -80,8 +80,11 @@ export function planPack(options: UnrealPackOptions): PackPlan {
   const isSize = Number.isInteger(blockSize) && blockSize >= minBlockSize && blockSize <= maxBlockSize;
   demand(isSize, `a block size of ${blockSize}`, `Use ${minBlockSize} to ${maxBlockSize} bytes.`);
   return {
-    ...{ label, blockSize, compress: compress === 'zlib', exact: options.exact === true },
-    layout: footerLayout(label)!,
+    label,
+    blockSize,
+    compress: compress === 'zlib',
+    exact: options.exact === true,
+    layout,
     format: { version, hasByteMethod: label === '8A' },
     mountPoint: withSlash(options.mountPoint ?? '../../../'),
     dataKey: encryptData ? key : undefined,
@@ -91,15 +94,12 @@ export function planPack(options: UnrealPackOptions): PackPlan {
   };
 }
 
-function versionLabel(asked: string): string {
+function writtenVersion(asked: string): { label: string; layout: FooterLayout } {
   const label = asked === '8' ? '8B' : asked;
-  const number = /^([1-9][0-9]?|8[AB])$/.test(label) ? Number.parseInt(label, 10) : 0;
-  demand(
-    number >= 1 && number <= newestWritten,
-    `version ${asked} cannot be written`,
-    `Use 1 to ${newestWritten}, or 8A.`,
-  );
-  return label;
+  const isKnown = /^([1-9][0-9]?|8[AB])$/.test(label) && Number.parseInt(label, 10) <= newestWritten;
+  const layout = isKnown ? footerLayout(label) : undefined;
+  if (layout === undefined) throw refusal(`version ${asked} cannot be written`, `Use 1 to ${newestWritten}, or 8A.`);
+  return { label, layout };
 }
 
 /** Names are put behind the mount point without anything between. */
@@ -115,5 +115,9 @@ function keyGuid(guid = '0'.repeat(32)): string {
 }
 
 function demand(isRight: boolean, problem: string, hint: string): void {
-  if (!isRight) throw new PakratError('E_USAGE', `Unreal PAK: ${problem}`, { hint });
+  if (!isRight) throw refusal(problem, hint);
+}
+
+function refusal(problem: string, hint: string): PakratError {
+  return new PakratError('E_USAGE', `Unreal PAK: ${problem}`, { hint });
 }

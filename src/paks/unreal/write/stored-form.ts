@@ -4,18 +4,19 @@ import { deflateBlock } from '../../../codecs/compression/deflate-block.ts';
 import { deflateExact } from '../../../codecs/compression/deflate-exact.ts';
 import { equalBytes } from '../../../core/bytes.ts';
 import { pieceSize } from '../../../files/pieces.ts';
-import { mapAhead } from '../../ahead.ts';
 import { changedWhilePacking, contentOf, type PackFile } from '../../packing.ts';
+import { mapConcurrently } from './map-concurrently.ts';
 import type { PackPlan } from './pack-plan.ts';
 
 /** Stored bytes are kept up to this size; larger files are made a second time when they are written. */
 const maxKeptBytes = 4 << 20;
 const zlibLevel = 6;
 /** Blocks compressed at once. */
-const blocksAhead = 8;
+const concurrentBlocks = 8;
 
-/** What a file becomes in the PAK. The record in front of the data needs all of it, so it is known before. */
+/** A file as it is stored in the PAK. The record in front of the data needs all of it, so it is known before. */
 export interface StoredForm {
+  file: PackFile;
   isCompressed: boolean;
   /** As the record has it: with the padding of blocks, without that of an entry that is not compressed. */
   storedSize: number;
@@ -62,7 +63,7 @@ async function measure(file: PackFile, make: ChunkMaker, isCompressed: boolean):
   }
   const sha1 = hash.digest();
   const chunks = kept === undefined ? () => madeAgain(file, make, { sha1, isCompressed }) : () => asAsync(kept);
-  return { isCompressed, storedSize, sha1, blockSizes, chunks };
+  return { file, isCompressed, storedSize, sha1, blockSizes, chunks };
 }
 
 async function* asAsync(chunks: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
@@ -85,7 +86,7 @@ async function* madeAgain(
 async function* compressedChunks(file: PackFile, { blockSize, dataKey, exact }: PackPlan): AsyncGenerator<Chunk> {
   const compress = async (block: Uint8Array): Promise<Uint8Array> =>
     exact ? deflateExact(block, { level: zlibLevel }) : deflateBlock(block, zlibLevel);
-  const blocks = mapAhead(inBlocks(contentOf(file), blockSize), compress, blocksAhead);
+  const blocks = mapConcurrently(inBlocks(contentOf(file), blockSize), compress, concurrentBlocks);
   for await (const block of blocks) {
     const bytes = dataKey === undefined ? block : aesEcbEncrypt(padded(block, block), dataKey);
     yield { bytes, size: block.length };

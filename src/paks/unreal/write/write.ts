@@ -2,7 +2,6 @@ import { aesEcbEncrypt, alignToBlock } from '../../../codecs/ciphers/aes.ts';
 import { concatBytes } from '../../../core/bytes.ts';
 import { sha1 } from '../../../core/hash.ts';
 import { ByteWriter } from '../../../core/writer.ts';
-import { mapAhead } from '../../ahead.ts';
 import { foldName } from '../../names.ts';
 import { type PackFile, type PackResult, type PackSink, PositionedSink, sortForPacking } from '../../packing.ts';
 import {
@@ -19,6 +18,7 @@ import { writeFString } from '../index/fstring.ts';
 import type { IndexRow } from '../index/index-rows.ts';
 import { encodeLegacyIndex } from '../index/legacy-index.ts';
 import { writePathHashIndex } from '../index/path-hash.ts';
+import { mapConcurrently } from './map-concurrently.ts';
 import { type PackPlan, planPack, type UnrealPackOptions } from './pack-plan.ts';
 import { padded, type StoredForm, storedForm } from './stored-form.ts';
 
@@ -26,7 +26,7 @@ const pathHashVersion = 10;
 const relativeBlocksVersion = 5;
 const blockRecordSize = 16;
 /** Files whose stored form is made at once. */
-const filesAhead = 4;
+const concurrentFiles = 4;
 const ticksTo1970 = 621355968000000000n;
 
 /**
@@ -44,23 +44,16 @@ export async function writeUnrealPak(
   const sorted = sortForPacking(files, foldName);
   const out = new PositionedSink(sink);
   const rows: IndexRow[] = [];
-  const forms = mapAhead(sorted, (file) => storedForm(file, plan), filesAhead);
+  const forms = mapConcurrently(sorted, (file) => storedForm(file, plan), concurrentFiles);
   for await (const form of forms) {
-    const file = sorted[rows.length]!;
-    rows.push({ name: file.name, record: await writeEntry(out, { file, form, plan }) });
+    rows.push({ name: form.file.name, record: await writeEntry(out, form, plan) });
   }
   await writeIndex(out, rows, plan);
   return { files: rows.length, bytes: out.position, notes: [] };
 }
 
-interface EntryWork {
-  file: PackFile;
-  form: StoredForm;
-  plan: PackPlan;
-}
-
-async function writeEntry(out: PositionedSink, { file, form, plan }: EntryWork): Promise<EntryRecord> {
-  const record = recordOf(out.position, { file, form, plan });
+async function writeEntry(out: PositionedSink, form: StoredForm, plan: PackPlan): Promise<EntryRecord> {
+  const record = recordOf(out.position, form, plan);
   const header = new ByteWriter(record.headerSize);
   writeEntryRecord(header, { ...record, offset: 0 }, plan.format);
   await out.write(header.bytes());
@@ -68,15 +61,19 @@ async function writeEntry(out: PositionedSink, { file, form, plan }: EntryWork):
   return record;
 }
 
-function recordOf(offset: number, { file, form, plan }: EntryWork): EntryRecord {
-  const { isCompressed, storedSize, blockSizes } = form;
+function recordOf(offset: number, form: StoredForm, plan: PackPlan): EntryRecord {
+  const { file, isCompressed, storedSize, blockSizes } = form;
   const { version } = plan.format;
   const headerSize = recordSize(plan.format, isCompressed ? blockSizes.length : undefined);
   const start = headerSize + (version < relativeBlocksVersion ? offset : 0);
   const isSingle = version >= relativeBlocksVersion && blockSizes.length === 1;
   return {
     ...emptyRecord,
-    ...{ offset, storedSize, size: file.size, headerSize, blockCount: blockSizes.length },
+    offset,
+    storedSize,
+    size: file.size,
+    headerSize,
+    blockCount: blockSizes.length,
     method: isCompressed ? 1 : 0,
     time: version === 1 ? ticksOf(file.mtime) : undefined,
     encrypted: plan.dataKey !== undefined,
@@ -106,19 +103,23 @@ async function writeIndex(out: PositionedSink, rows: IndexRow[], plan: PackPlan)
   const { mountPoint, format, label, layout, keyGuid, indexKey } = plan;
   const isLong = format.version >= pathHashVersion;
   const offset = out.position;
-  const [first, ...parts] = isLong
-    ? pathHashParts(rows, plan, offset)
-    : [indexPart(encodeLegacyIndex({ mountPoint, rows }, format), indexKey)];
-  for (const { stored } of [first!, ...parts]) await out.write(stored);
+  const { primary, parts } = isLong
+    ? pathHashIndex(rows, plan, offset)
+    : { primary: indexPart(encodeLegacyIndex({ mountPoint, rows }, format), indexKey), parts: [] };
+  for (const { stored } of [primary, ...parts]) await out.write(stored);
   const footer = encodeFooter(
     {
-      ...{ version: format.version, label, size: layout.size, keyGuid, isFrozen: false, hasMagic: true, ivs: [] },
-      ...{
-        encryptedIndex: indexKey !== undefined,
-        indexOffset: offset,
-        indexSize: first!.stored.length,
-        indexHash: first!.hash,
-      },
+      version: format.version,
+      label,
+      size: layout.size,
+      keyGuid,
+      encryptedIndex: indexKey !== undefined,
+      indexOffset: offset,
+      indexSize: primary.stored.length,
+      indexHash: primary.hash,
+      isFrozen: false,
+      hasMagic: true,
+      ivs: [],
       methodNames: rows.some(({ record }) => record.method !== 0) ? ['Zlib'] : [],
       pakchunkIndex: undefined,
       encryption: 'AES-256-ECB',
@@ -135,14 +136,20 @@ interface IndexPart {
   hash: Uint8Array;
 }
 
+/** An index with the parts that lie behind it. */
+interface WrittenIndex {
+  primary: IndexPart;
+  parts: readonly IndexPart[];
+}
+
 function indexPart(bytes: Uint8Array, key: Uint8Array | undefined): IndexPart {
   if (key === undefined) return { stored: bytes, hash: sha1(bytes) };
   const whole = padded(bytes, bytes);
   return { stored: aesEcbEncrypt(whole, key), hash: sha1(whole) };
 }
 
-/** Primary index, path-hash index and directory index, which lie in this order one behind the other. */
-function pathHashParts(rows: readonly IndexRow[], plan: PackPlan, offset: number): IndexPart[] {
+/** The index of version 10 and above. The path-hash index and the directory index lie behind the primary one. */
+function pathHashIndex(rows: readonly IndexRow[], plan: PackPlan, offset: number): WrittenIndex {
   const { indexKey, pathHashSeed, format } = plan;
   const entries = new ByteWriter(rows.length * 32);
   const plain: EntryRecord[] = [];
@@ -153,9 +160,9 @@ function pathHashParts(rows: readonly IndexRow[], plan: PackPlan, offset: number
   writeDirectoryIndex(directory, files);
   const parts = [indexPart(hashes.bytes(), indexKey), indexPart(directory.bytes(), indexKey)];
   // The primary index says where the others are, which depends on its size alone.
-  const primary = (start: number): IndexPart =>
+  const primaryFor = (start: number): IndexPart =>
     indexPart(primaryIndex({ entries: entries.bytes(), plain, count: rows.length, parts, start }, plan), indexKey);
-  return [primary(offset + primary(0).stored.length), ...parts];
+  return { primary: primaryFor(offset + primaryFor(0).stored.length), parts };
 }
 
 interface Placement {

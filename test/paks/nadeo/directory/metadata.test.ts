@@ -4,14 +4,10 @@ import { concatBytes, fromHex } from '../../../../src/core/bytes.ts';
 import { decodeMetadata, encodeMetadata } from '../../../../src/paks/nadeo/directory/metadata.ts';
 import { packCipherKey } from '../../../../src/paks/nadeo/entries/cipher-stream.ts';
 import { SealedRegion } from '../../../../src/paks/nadeo/entries/sealed-region.ts';
-import {
-  decodePrivateHeaderV6,
-  decodePublicHeader,
-  encodePrivateHeaderV6,
-  encodePublicHeader,
-} from '../../../../src/paks/nadeo/header/header-v6.ts';
-import { nadeo } from '../../../../src/paks/nadeo/index.ts';
+import { decodePrivateHeader, encodePrivateHeader } from '../../../../src/paks/nadeo/header/private-header.ts';
+import { decodePublicHeader, encodePublicHeader } from '../../../../src/paks/nadeo/header/public-header.ts';
 import { headerKey, keyFromBase } from '../../../../src/paks/nadeo/keys/keys.ts';
+import { openNadeoPak } from '../../../../src/paks/nadeo/open.ts';
 import { expectHostileSafe } from '../../../support/hostile.ts';
 import { baseKey, gbxFile, lz4Stream, noise, packBytes, packFile } from '../synthetic.ts';
 
@@ -39,7 +35,7 @@ describe('metadata', () => {
     const plain = await packBytes([packFile('a.txt', 'hello')], { version: 18, key: baseKey });
     const { header, end } = decodePublicHeader(plain, 18);
     const options = { version: 18, headerSize: 0x4000, dataOffset: header.headerSize };
-    const fields = decodePrivateHeaderV6(plain.subarray(end), options);
+    const fields = decodePrivateHeader(plain.subarray(end), options);
     const key = headerKey(2, keyFromBase(baseKey))!;
     const content = encodeMetadata([{ fileIndex: 0, gbx: dataless }]);
     const sealed = (bytes: Uint8Array) => {
@@ -59,10 +55,10 @@ describe('metadata', () => {
       metadataStoredSize: section.length,
     };
     const start = encodePublicHeader({ ...header, headerFlags: 2 });
-    const head = concatBytes([start, sealed(encodePrivateHeaderV6(changed, 18, start.slice(52)))]);
+    const head = concatBytes([start, sealed(encodePrivateHeader(changed, 18, start.slice(52)))]);
     const pack = concatBytes([plain.slice(0, fields.metadataOffset), sealed(section)]);
     pack.set(head);
-    const pak = await nadeo.open(bytesSource(pack), { keys: [baseKey] });
+    const pak = await openNadeoPak(bytesSource(pack), { keys: [baseKey] });
     expect(await pak.metadata()).toEqual([{ fileIndex: 0, gbx: dataless }]);
   });
 
@@ -73,7 +69,7 @@ describe('metadata', () => {
     for (const size of [0xffffffff, 0x10000, 3]) {
       const bytes = plain.slice();
       new DataView(bytes.buffer).setUint32(metadataSizeAt, size, true);
-      const pak = await nadeo.open(bytesSource(bytes), { keys: [baseKey] });
+      const pak = await openNadeoPak(bytesSource(bytes), { keys: [baseKey] });
       await expect(pak.metadata()).rejects.toMatchObject({ code: expect.stringMatching(/^E_FORMAT/) });
     }
   });

@@ -1,12 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import {
+  decodeNameList,
   hashedName,
   isHashedName,
   NameBook,
   pathTails,
   scriptReferences,
 } from '../../../../src/paks/nadeo/directory/names.ts';
-import { decodeNameList } from '../../../../src/paks/nadeo/index.ts';
 import { conformanceBytes, describeConformance } from '../../../support/conformance.ts';
 
 describeConformance('hashed names', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { bytesSource } from '../../../../src/core/byte-source.ts';
-import { nadeo } from '../../../../src/paks/nadeo/index.ts';
+import { openNadeoPak } from '../../../../src/paks/nadeo/open.ts';
 import { baseKey, gbxFile, noise, packBytes, packFile } from '../synthetic.ts';
 
 describe('real names found in the pack itself', () => {
@@ -20,7 +20,7 @@ describe('real names found in the pack itself', () => {
   ];
 
   test.each([3, 8, 12, 18])('version %i: reference tables, from file to file, and scripts', async (version) => {
-    const pak = await nadeo.open(bytesSource(await packBytes(files, { version, key: baseKey })), { keys: [baseKey] });
+    const pak = await openNadeoPak(bytesSource(await packBytes(files, { version, key: baseKey })), { keys: [baseKey] });
     const names = () => pak.entries.map(({ name }) => name);
     expect(names()).not.toContain('Media/Solid/Deep/B.Shader.Gbx');
     expect(await pak.resolveNames()).toBe(3);
@@ -31,7 +31,7 @@ describe('real names found in the pack itself', () => {
   });
 
   test('without a key nothing encrypted is read', async () => {
-    const pak = await nadeo.open(bytesSource(await packBytes(files, { version: 8, key: baseKey })));
+    const pak = await openNadeoPak(bytesSource(await packBytes(files, { version: 8, key: baseKey })));
     expect(await pak.resolveNames()).toBe(0);
   });
 });
@@ -40,7 +40,7 @@ test('files with the same path are both there; the first is found', async () => 
   const bytes = await packBytes([packFile('a/x.txt', 'first'), packFile('a/y.txt', 'other')], { version: 8 });
   const text = new TextDecoder('latin1').decode(bytes);
   bytes[text.indexOf('y.txt')] = 'x'.charCodeAt(0);
-  const pak = await nadeo.open(bytesSource(bytes));
+  const pak = await openNadeoPak(bytesSource(bytes));
   expect(pak.entries.map(({ name, hidden }) => [name, hidden])).toEqual([
     ['a/x.txt', undefined],
     ['a/x.txt', 'shadowed'],

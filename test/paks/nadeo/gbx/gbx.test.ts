@@ -9,8 +9,7 @@ import type { EntryMethod } from '../../../../src/paks/nadeo/gbx/gbx-entry.ts';
 import { GbxScanner, mixOfId } from '../../../../src/paks/nadeo/gbx/gbx-feedback.ts';
 import { decodeGbxHeader } from '../../../../src/paks/nadeo/gbx/gbx-header.ts';
 import { nodeClasses } from '../../../../src/paks/nadeo/gbx/node-classes.ts';
-import { nadeo } from '../../../../src/paks/nadeo/index.ts';
-import { conformanceBytes, describeConformance } from '../../../support/conformance.ts';
+import { openNadeoPak } from '../../../../src/paks/nadeo/open.ts';
 import { expectHostileSafe } from '../../../support/hostile.ts';
 import { baseKey, collect, digestOf, gbxFile, type MixedPack, noise, packWithMixes } from '../synthetic.ts';
 
@@ -19,7 +18,7 @@ const challenge = 0x03043000;
 const bodyOffset = 25;
 
 async function openMixed(parts: MixedPack) {
-  return nadeo.open(bytesSource(await packWithMixes(parts)), { keys: [baseKey] });
+  return openNadeoPak(bytesSource(await packWithMixes(parts)), { keys: [baseKey] });
 }
 
 /** Offsets behind each node's class id, in a file of gbxFile. */
@@ -35,54 +34,6 @@ function nodeOffsets(content: Uint8Array, inline: readonly number[]): number[] {
 function mixesAt(offsets: readonly number[], ids: readonly (number | undefined)[]): KnownMix[] {
   return offsets.flatMap((offset, i) => (ids[i] === undefined ? [] : [{ offset, bytes: mixOfId(ids[i]!) }]));
 }
-
-describeConformance('class tables', () => {
-  test('agree with the published ones', () => {
-    const rows = (name: string) =>
-      new TextDecoder()
-        .decode(conformanceBytes('pak', 'nadeo', 'tables', name))
-        .split(/\r?\n/)
-        .filter((line) => line !== '' && !line.startsWith('#'))
-        .map((line) => line.split(/\s+/));
-    const old = nodeClasses(3);
-    for (const [inFile, engine] of rows('WrapTMF.txt')) {
-      expect(old.wrap(Number.parseInt(inFile!, 16))).toBe(Number.parseInt(engine!, 16));
-    }
-    const modern = nodeClasses(12);
-    for (const [inFile, engine] of rows('Wrap.txt')) {
-      expect(modern.wrap(Number.parseInt(inFile!, 16))).toBe(Number.parseInt(engine!, 16));
-    }
-    for (const [classId] of rows('tmuf-class-parents.tsv')) {
-      expect([classId, old.isKnown(Number(classId))]).toEqual([classId, true]);
-    }
-    expect(old.mixesOf(0x07017000)[0]).toBe(0x0902b000);
-  });
-});
-
-describe('what a node mixes', () => {
-  test.each([
-    [3, challenge, root],
-    [3, 0x0304f000, 0x24005000],
-    [3, 0x07006000, 0x07001000],
-    [3, 0x0305d000, 0x2401c000],
-    [8, 0x0304f000, 0x24005000],
-    [8, 0x07006000, 0x07001000],
-    [12, 0x090ed000, 0x0a02e000],
-    [12, 0x09185000, root],
-    [18, 0x09185000, 0x05002000],
-    [18, 0x0a003000, 0x0a001000],
-    [18, 0x09145000, undefined],
-  ])('version %i, class %i', (version, classId, mixed) => {
-    expect(nodeClasses(version).mixesOf(classId)[0]).toBe(mixed);
-  });
-
-  test('every class may mix nothing, and a class that nobody knows mixes likeliest the root', () => {
-    const classes = nodeClasses(3);
-    expect(classes.mixesOf(challenge)).toEqual([root, undefined]);
-    expect(classes.isKnown(0x7f123000)).toBe(false);
-    expect(classes.mixesOf(0x7f123000)).toEqual([root, undefined]);
-  });
-});
 
 describe('the scanner', () => {
   const inline = [0x0304f000, 0x07006000, 0x0900d000];
@@ -189,7 +140,7 @@ describe('following a GBX', () => {
     expect(await pak.status(pak.entries[0]!)).toBe('exact by checksum');
     const damaged = await packWithMixes(parts);
     damaged[damaged.length - 20]! ^= 1;
-    const broken = await nadeo.open(bytesSource(damaged), { keys: [baseKey] });
+    const broken = await openNadeoPak(bytesSource(damaged), { keys: [baseKey] });
     // The only sample is damaged, so nothing says what the checksums of this pack are over.
     expect(await broken.status(broken.entries[0]!)).toBe('feedback unverified');
   });
@@ -278,13 +229,13 @@ test('a seekable file of version 18 is in counter mode, unless its checksum says
   expect(digestOf(await collect(chained.read(chained.entries[0]!)))).toBe(digestOf(content));
   const pack = await packWithMixes(usual);
   // Decrypting in counter mode is encrypting: the keystream over a file of zeros is what has to be put there.
-  const pak = await nadeo.open(bytesSource(pack), { keys: [baseKey] });
+  const pak = await openNadeoPak(bytesSource(pack), { keys: [baseKey] });
   const keystreamOver = await collect(pak.read(pak.entries[0]!));
   const stored = pack.subarray(0x1000 + 8, 0x1000 + 8 + content.length);
   const counted = stored.map((byte, i) => byte ^ keystreamOver[i]! ^ content[i]!);
   const again = pack.slice();
   again.set(counted, 0x1000 + 8);
-  const reopened = await nadeo.open(bytesSource(again), { keys: [baseKey] });
+  const reopened = await openNadeoPak(bytesSource(again), { keys: [baseKey] });
   expect(digestOf(await collect(reopened.read(reopened.entries[0]!)))).toBe(digestOf(content));
 });
 

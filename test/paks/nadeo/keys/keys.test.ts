@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { fromHex, toHex } from '../../../../src/core/bytes.ts';
-import { decodeKeyFile } from '../../../../src/paks/nadeo/index.ts';
 import {
+  decodeKeyFile,
   headerKey,
   keyCandidates,
   keyFromBase,

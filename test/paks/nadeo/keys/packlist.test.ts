@@ -1,13 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { fromHex, toHex } from '../../../../src/core/bytes.ts';
-import {
-  decodePacklist,
-  encodePacklist,
-  type Packlist,
-  packlistKeys,
-  productCrc,
-} from '../../../../src/paks/nadeo/index.ts';
-import { keyFromBase } from '../../../../src/paks/nadeo/keys/keys.ts';
+import { keyFromBase, packlistKeys } from '../../../../src/paks/nadeo/keys/keys.ts';
+import { decodePacklist, encodePacklist, type Packlist, productCrc } from '../../../../src/paks/nadeo/keys/packlist.ts';
 import { conformanceBytes, describeConformance } from '../../../support/conformance.ts';
 import { expectHostileSafe } from '../../../support/hostile.ts';
 

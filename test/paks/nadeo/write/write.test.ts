@@ -2,7 +2,9 @@ import { describe, expect, test } from '@jest/globals';
 import { bytesSource } from '../../../../src/core/byte-source.ts';
 import { fromHex, toHex } from '../../../../src/core/bytes.ts';
 import { md5, sha256 } from '../../../../src/core/hash.ts';
-import { type NadeoPackFile, nadeo, writeNadeoPak } from '../../../../src/paks/nadeo/index.ts';
+import { openNadeoPak } from '../../../../src/paks/nadeo/open.ts';
+import { writeNadeoPak } from '../../../../src/paks/nadeo/write/write.ts';
+import type { NadeoPackFile } from '../../../../src/paks/nadeo/write/write-files.ts';
 import { conformanceBytes, describeConformance } from '../../../support/conformance.ts';
 import { baseKey, collect, digestOf, gbxFile, noise, packBytes, packFile } from '../synthetic.ts';
 
@@ -21,7 +23,7 @@ const files = (): NadeoPackFile[] => [
 ];
 
 async function expectWhole(bytes: Uint8Array, keys: Uint8Array[]) {
-  const pak = await nadeo.open(bytesSource(bytes), { keys });
+  const pak = await openNadeoPak(bytesSource(bytes), { keys });
   expect(pak.notes).toEqual([]);
   expect(await pak.verifyDirectory()).toBeUndefined();
   expect(pak.entries).toHaveLength(files().length);
@@ -56,7 +58,7 @@ describe('packing', () => {
 
   test('version 3 is laid out as the game has it', async () => {
     const bytes = await packBytes(files(), { version: 3, key: baseKey });
-    const pak = await nadeo.open(bytesSource(bytes), { keys: [baseKey] });
+    const pak = await openNadeoPak(bytesSource(bytes), { keys: [baseKey] });
     const { dataOffset, metadataOffset, metadataStoredSize, plainSize, files: records } = pak.header.privatePart!;
     expect(dataOffset).toBe(20 + Math.ceil(plainSize / 8) * 8);
     // The game reads metadata by 256 bytes: the padding is encrypted, and not counted in the header.
@@ -70,7 +72,7 @@ describe('packing', () => {
   test('feedback is really there: without it the files break', async () => {
     for (const version of [3, 12]) {
       const bytes = await packBytes(files(), { version, key: baseKey });
-      const pak = await nadeo.open(bytesSource(bytes), { keys: [baseKey] });
+      const pak = await openNadeoPak(bytesSource(bytes), { keys: [baseKey] });
       const entry = pak.find('Media/Some.Challenge.Gbx')!;
       expect(await pak.status(entry)).toBe('exact by checksum');
       await expect(collect(pak.readWithMixes(entry, []))).rejects.toMatchObject({ code: 'E_INTEGRITY' });
@@ -81,7 +83,7 @@ describe('packing', () => {
     const given = gbxFile({ classId: 0x03043000 }).slice(0, 21);
     const more = [...files(), packFile('Z.txt', 'z', { metadata: given })];
     const bytes = await packBytes(more, { version: 3, key: baseKey });
-    const pak = await nadeo.open(bytesSource(bytes), { keys: [baseKey] });
+    const pak = await openNadeoPak(bytesSource(bytes), { keys: [baseKey] });
     expect(await pak.metadata()).toEqual([
       { fileIndex: pak.find('Media/Other.ObjectInfo.Gbx')!.index, gbx: withUserData.slice(0, 13 + 4 + 50 + 4) },
       { fileIndex: pak.find('Z.txt')!.index, gbx: given },
@@ -90,7 +92,7 @@ describe('packing', () => {
 
   test('classes by ending and by content', async () => {
     const bytes = await packBytes(files(), { version: 3, key: baseKey });
-    const pak = await nadeo.open(bytesSource(bytes), { keys: [baseKey] });
+    const pak = await openNadeoPak(bytesSource(bytes), { keys: [baseKey] });
     const classOf = (name: string) => pak.find(name)!.classId.toString(16);
     expect(classOf('Root.txt')).toBe('9041000');
     expect(classOf('Media/Synthetic/Deep/Noise.bin')).toBe('9020000');
@@ -100,7 +102,7 @@ describe('packing', () => {
 
   test('version 18 carries what its game checks', async () => {
     const bytes = await packBytes(files(), { version: 18, key: baseKey });
-    const pak = await nadeo.open(bytesSource(bytes), { keys: [baseKey] });
+    const pak = await openNadeoPak(bytesSource(bytes), { keys: [baseKey] });
     expect(toHex(bytes.slice(12, 44))).toBe(toHex(sha256(bytes.slice(44))));
     const header = pak.header.privatePart!;
     expect(header.dataOffset).toBe(0x4000);
@@ -111,7 +113,7 @@ describe('packing', () => {
     }
     const slotOf = header.files[pak.find('Media/Big.txt')!.index]!;
     bytes[0x4000 + slotOf.offset + slotOf.slotSize! - 1]! ^= 1;
-    const broken = await nadeo.open(bytesSource(bytes));
+    const broken = await openNadeoPak(bytesSource(bytes));
     expect((await broken.verify(broken.find('Media/Big.txt')!))?.code).toBe('E_INTEGRITY');
     // Checked without a key, because the hash is over the stored bytes.
     expect(await broken.verify(broken.find('Root.txt')!)).toBeUndefined();
@@ -129,14 +131,14 @@ describe('packing', () => {
     }));
     const bytes = await packBytes(many, { version: 8, compress: false });
     expect(opened).toBeGreaterThan(many.length);
-    const pak = await nadeo.open(bytesSource(bytes));
+    const pak = await openNadeoPak(bytesSource(bytes));
     expect(await pak.verifyDirectory()).toBeUndefined();
   });
 });
 
 describeConformance('packing the files of a synthetic pack', () => {
   test('gives a pack with the same files, classes and metadata', async () => {
-    const source = await nadeo.open(bytesSource(conformanceBytes('pak', 'nadeo', 'Synth.pak')), { keys: [baseKey] });
+    const source = await openNadeoPak(bytesSource(conformanceBytes('pak', 'nadeo', 'Synth.pak')), { keys: [baseKey] });
     const readable = source.entries.filter(({ storedPath }) => !storedPath.endsWith('Multi.bin'));
     const metadata = new Map((await source.metadata()).map(({ fileIndex, gbx: header }) => [fileIndex, header]));
     const inputs: NadeoPackFile[] = [];
@@ -146,7 +148,7 @@ describeConformance('packing the files of a synthetic pack', () => {
     }
     for (const version of [3, 8, 17]) {
       const bytes = await packBytes(inputs, { version, key: baseKey });
-      const pak = await nadeo.open(bytesSource(bytes), { keys: [baseKey] });
+      const pak = await openNadeoPak(bytesSource(bytes), { keys: [baseKey] });
       expect(await pak.verifyDirectory()).toBeUndefined();
       for (const input of inputs) {
         const entry = pak.find(input.name)!;

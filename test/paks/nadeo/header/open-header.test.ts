@@ -5,16 +5,15 @@ import { sha256 } from '../../../../src/core/hash.ts';
 import { directoryFeedback, type FileRecord, folderPaths } from '../../../../src/paks/nadeo/directory/directory.ts';
 import { CipherStream, packCipherKey } from '../../../../src/paks/nadeo/entries/cipher-stream.ts';
 import { decodeHeaderV3, encodeHeaderV3, headerMd5Matches } from '../../../../src/paks/nadeo/header/header-v3.ts';
+import { decodePrivateHeader, encodePrivateHeader } from '../../../../src/paks/nadeo/header/private-header.ts';
 import {
-  decodePrivateHeaderV6,
   decodePublicHeader,
   emptyPublicHeader,
-  encodePrivateHeaderV6,
   encodePublicHeader,
   type PublicHeader,
-} from '../../../../src/paks/nadeo/header/header-v6.ts';
-import { nadeo } from '../../../../src/paks/nadeo/index.ts';
+} from '../../../../src/paks/nadeo/header/public-header.ts';
 import { headerKey, keyFromBase, keyFromMasterServer } from '../../../../src/paks/nadeo/keys/keys.ts';
+import { openNadeoPak } from '../../../../src/paks/nadeo/open.ts';
 import { expectHostileSafe } from '../../../support/hostile.ts';
 import { baseKey, collect, packBytes, packFile } from '../synthetic.ts';
 
@@ -105,9 +104,9 @@ describe('headers', () => {
     const fields = privateFields(version);
     const options = { version, headerSize: 0x4000 };
     const encoded =
-      version < 6 ? encodeHeaderV3(fields, version) : encodePrivateHeaderV6(fields, version, fromHex('0102'));
+      version < 6 ? encodeHeaderV3(fields, version) : encodePrivateHeader(fields, version, fromHex('0102'));
     const decode = (bytes: Uint8Array) =>
-      version < 6 ? decodeHeaderV3(bytes, options) : decodePrivateHeaderV6(bytes, { ...options, dataOffset: 0x4000 });
+      version < 6 ? decodeHeaderV3(bytes, options) : decodePrivateHeader(bytes, { ...options, dataOffset: 0x4000 });
     const { metadataMd5, fileSize, author: ownAuthor, ...old } = fields;
     const wanted = version < 6 ? old : fields;
     expect(decode(concatBytes([encoded, new Uint8Array(8)]))).toEqual({
@@ -170,7 +169,7 @@ function withEncryptedHeader(
   const headerSize = 1 << 20;
   const isFixed = version >= 15;
   let foldersEnd = 0;
-  const decoded = decodePrivateHeaderV6(pack.subarray(end), {
+  const decoded = decodePrivateHeader(pack.subarray(end), {
     version,
     headerSize,
     dataOffset: header.headerSize,
@@ -184,7 +183,7 @@ function withEncryptedHeader(
   const changed = { ...decoded, dataOffset, metadataOffset: decoded.metadataOffset + moved };
   const fields = pack.slice(isFixed ? 52 : 48, end);
   const sealed = new Uint8Array(size);
-  sealed.set(encodePrivateHeaderV6(changed, version, fields));
+  sealed.set(encodePrivateHeader(changed, version, fields));
   const iv = fromHex('a1a2a3a4a5a6a7a8');
   const stream = new CipherStream(packCipherKey(headerKey(options.flags, options.packKey)!, version), iv, version);
   const page = Math.min(Math.ceil(foldersEnd / 256) * 256, size);
@@ -208,14 +207,14 @@ describe('encrypted headers of version 6 and above', () => {
   test.each(cases)('version %i, header flags %i', async (version, flags) => {
     const plain = await packBytes(files, { version, key: baseKey, info: { author, titleId: 'T@a' } });
     const pack = withEncryptedHeader(plain, version, { flags, packKey: keyFromBase(baseKey) });
-    const pak = await nadeo.open(bytesSource(pack), { keys: [new Uint8Array(16), baseKey] });
+    const pak = await openNadeoPak(bytesSource(pack), { keys: [new Uint8Array(16), baseKey] });
     expect(pak.notes).toEqual([]);
     expect(await pak.verifyDirectory()).toBeUndefined();
     expect(pak.entries.map(({ name }) => name).sort()).toEqual(files.map(({ name }) => name).sort());
     for (const file of files.slice(0, 5)) {
       expect(await collect(pak.read(pak.find(file.name)!))).toEqual(await collect(file.open()));
     }
-    const locked = await nadeo.open(bytesSource(pack));
+    const locked = await openNadeoPak(bytesSource(pack));
     if (version > 6) expect(locked.facts).toMatchObject({ author: { login: 'log' } });
     if (flags === 2) expect(locked.entries).toHaveLength(40);
     else expect(() => locked.entries).toThrow(expect.objectContaining({ code: 'E_KEY_MISSING' }));
@@ -228,7 +227,7 @@ describe('encrypted headers of version 6 and above', () => {
     const checksum = fromHex('25fa258cc701591f13702eac817318d86ed3907404a2c5a84e663d2dce52c67d');
     const pack = withEncryptedHeader(plain, 12, { flags: 3, packKey: keyFromMasterServer(masterKey, checksum) });
     pack.set(checksum, 12);
-    const pak = await nadeo.open(bytesSource(pack), { keys: [masterKey] });
+    const pak = await openNadeoPak(bytesSource(pack), { keys: [masterKey] });
     expect(pak.facts.key).toBe('master-server key');
     expect(pak.entries).toHaveLength(40);
   });

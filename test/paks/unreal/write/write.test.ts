@@ -1,16 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
-import { bytesSource } from '../../../src/core/byte-source.ts';
-import { openPak, openPakFile } from '../../../src/paks/index.ts';
-import type { PackFile } from '../../../src/paks/packing.ts';
-import { emptyRecord } from '../../../src/paks/unreal/entries/entry-record.ts';
-import { isEncodable } from '../../../src/paks/unreal/index/encoded-entry.ts';
-import type { UnrealPackOptions } from '../../../src/paks/unreal/write/pack-plan.ts';
-import { writeUnrealPak } from '../../../src/paks/unreal/write/write.ts';
-import { conformancePath, describeConformance } from '../../support/conformance.ts';
-import { randomSource } from '../../support/hostile.ts';
-import { fixtureKeys } from '../../support/pak-fixtures.ts';
-import { gather, memorySink, packed, packFile } from '../../support/pak-sources.ts';
+import { bytesSource } from '../../../../src/core/byte-source.ts';
+import { openPak } from '../../../../src/paks/index.ts';
+import type { PackFile } from '../../../../src/paks/packing.ts';
+import { emptyRecord } from '../../../../src/paks/unreal/entries/entry-record.ts';
+import { isEncodable } from '../../../../src/paks/unreal/index/encoded-entry.ts';
+import type { UnrealPackOptions } from '../../../../src/paks/unreal/write/pack-plan.ts';
+import { writeUnrealPak } from '../../../../src/paks/unreal/write/write.ts';
+import { conformancePath, describeConformance } from '../../../support/conformance.ts';
+import { randomSource } from '../../../support/hostile.ts';
+import { fixtureKeys } from '../../../support/pak-fixtures.ts';
+import { gather, memorySink, packed, packFile } from '../../../support/pak-sources.ts';
 
 const key = new Uint8Array(32).map((_, i) => 255 - i);
 const pack = (files: readonly PackFile[], options: UnrealPackOptions): Promise<Uint8Array> =>
@@ -64,7 +64,7 @@ describeConformance('the same files give the same bytes as the tools that made t
     ['u4pak/u4pak_v3_zlib.pak', { version: 3, compress: 'zlib', exact: true }],
   ])('%s', async (name, { isSealed, ...options }) => {
     const path = conformancePath('pak/unreal', name);
-    const real = await openPakFile(path, { keys: fixtureKeys() });
+    const real = await openPak(path, { keys: fixtureKeys() });
     const again: PackFile[] = [];
     for (const entry of real.entries) again.push(packFile(entry.name, await gather(real.read(entry))));
     const { mountPoint, pathHashSeed } = real.facts;

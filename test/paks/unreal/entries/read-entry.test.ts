@@ -1,17 +1,17 @@
 import { writeFileSync } from 'node:fs';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, test } from '@jest/globals';
-import { lz4Literals } from '../../../src/codecs/compression/lz4.ts';
-import { bytesSource } from '../../../src/core/byte-source.ts';
-import { fromHex } from '../../../src/core/bytes.ts';
-import { codeOf } from '../../../src/core/errors.ts';
-import { openPak, openPakFile } from '../../../src/paks/index.ts';
-import type { Pak } from '../../../src/paks/pak.ts';
-import { conformancePath, describeConformance } from '../../support/conformance.ts';
-import { fixtureKeys } from '../../support/pak-fixtures.ts';
-import { contentHash, countingSource, gather } from '../../support/pak-sources.ts';
-import { type LegacyRow, legacyPak, unrealPak } from '../../support/pak-unreal.ts';
-import { scratchFolder } from '../../support/scratch.ts';
+import { lz4Literals } from '../../../../src/codecs/compression/lz4.ts';
+import { bytesSource } from '../../../../src/core/byte-source.ts';
+import { fromHex } from '../../../../src/core/bytes.ts';
+import { codeOf } from '../../../../src/core/errors.ts';
+import { openPak } from '../../../../src/paks/index.ts';
+import type { Pak } from '../../../../src/paks/pak.ts';
+import { conformancePath, describeConformance } from '../../../support/conformance.ts';
+import { fixtureKeys } from '../../../support/pak-fixtures.ts';
+import { contentHash, countingSource, gather } from '../../../support/pak-sources.ts';
+import { type LegacyRow, legacyPak, unrealPak } from '../../../support/pak-unreal.ts';
+import { scratchFolder } from '../../../support/scratch.ts';
 
 const folder = scratchFolder();
 
@@ -118,8 +118,8 @@ describeConformance('Oodle', () => {
       () => true,
       () => false,
     );
-    const pak = await openPakFile(oodlePak, { keys: fixtureKeys() });
-    const plain = await openPakFile(plainPak);
+    const pak = await openPak(oodlePak, { keys: fixtureKeys() });
+    const plain = await openPak(plainPak);
     const entries = pak.entries.filter(({ method }) => method === 'oodle');
     expect(entries).toHaveLength(10);
     for (const entry of entries) {
@@ -259,7 +259,7 @@ describe('what is read', () => {
       };
     });
     writeFileSync(folder('many.pak'), legacyPak(rows, { version: 3 }));
-    const pak = await openPakFile(folder('many.pak'));
+    const pak = await openPak(folder('many.pak'));
     const all = await Promise.all(
       pak.entries.map(async (entry) => [await pak.verify(entry), await gather(pak.read(entry))] as const),
     );

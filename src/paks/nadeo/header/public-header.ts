@@ -1,5 +1,5 @@
 /*
- * The header of NadeoPak versions 6 to 18: a public part, and a private part that may be encrypted. Little-endian.
+ * The public part of the header of NadeoPak versions 6 to 18. Little-endian.
  *
  *   magic                8    "NadeoPak"
  *   version              u32
@@ -12,29 +12,14 @@
  *                        [12+ XML, title id: strings] · usage folder, build info: strings · 16 unused bytes
  *   [10+] included packs count u32, each: SHA-256 32 · name string · author · manialink string · time u64 ·
  *                        second name string · [11+ depth u32]
- *   [encrypted] IV       8    only when one of the flags 1 and 2 is set; all that follows is encrypted then
- *   MD5                  16   of the plain private part as in version 3; in the game's own packs of version 18,
- *                             of the public part from the author on with the private part behind it
- *   metadata offset      u32
- *   [<15] data offset    u32
- *   metadata size, stored size  u32 each
- *   [14+] metadata MD5   16   MD5 from the metadata to the end of the pack, where it is set
- *   [16+] file size      u32
- *   unused               16
- *   [6] author           as above
- *   flags                u32
- *   directory            see directory.ts
  *
- * (Mania Tech Wiki, PAK; the two MD5s of version 18 are told by one source that checked them against the game.)
+ * The private part follows (private-header.ts). (Mania Tech Wiki, PAK)
  */
 import { formatError } from '../../../core/errors.ts';
 import { ByteReader } from '../../../core/reader.ts';
 import { ByteWriter } from '../../../core/writer.ts';
 import type { NameDecoder } from '../../names.ts';
-import { type DirectoryOptions, decodeDirectory, encodeDirectory } from '../directory/directory.ts';
 import { readString, writeString } from '../directory/strings.ts';
-import { headerFlag } from '../keys/keys.ts';
-import { headerMd5, type PrivateHeader } from './header-v3.ts';
 
 /** The newest version of the format. */
 export const newestVersion = 18;
@@ -44,6 +29,7 @@ const maxTextBytes = 1 << 20;
 /** The least that an included pack takes. */
 const minIncludedBytes = 68;
 
+/** The maker of a pack, as the pack says. */
 export interface PackAuthor {
   version: number;
   login: string;
@@ -52,13 +38,17 @@ export interface PackAuthor {
   extra: string;
 }
 
+/** Another pack that a pack includes. */
 export interface IncludedPack {
+  /** The 32 bytes in the header of that pack. */
   contentsChecksum: Uint8Array;
   name: string;
   author: PackAuthor;
   manialink: string;
+  /** 100-nanosecond steps since 1601-01-01, 0 where there is none. */
   time: bigint;
   secondName: string;
+  /** Version 11 and above, else 0. */
   depth: number;
 }
 
@@ -84,19 +74,10 @@ export interface PublicHeader {
   includedPacks: IncludedPack[];
 }
 
-/** The private part of versions 6 and above. */
-export interface PrivateHeaderV6 extends PrivateHeader {
-  /** Version 14 and above, 16 bytes. */
-  metadataMd5: Uint8Array | undefined;
-  /** Version 16 and above. */
-  fileSize: number | undefined;
-  /** Version 6, which has no public author. */
-  author: PackAuthor | undefined;
-}
-
 /**
  * Decodes the public part.
- * @returns it, and the offset behind it. Throws E_FORMAT_MAGIC, E_FORMAT_TRUNCATED, E_FORMAT_RANGE.
+ * @returns it, and the offset behind it
+ * @throws E_FORMAT_VERSION, E_FORMAT_TRUNCATED, E_FORMAT_RANGE
  */
 export function decodePublicHeader(
   bytes: Uint8Array,
@@ -110,7 +91,7 @@ export function decodePublicHeader(
   header.contentsChecksum = reader.take(32).slice();
   header.headerFlags = reader.u32le();
   if (version >= 15) header.headerSize = reader.u32le();
-  if (version >= 7) header.author = readAuthor(reader, text);
+  if (version >= 7) header.author = readPackAuthor(reader, decodeText);
   if (version === 7 || version === 8) {
     header.comment = text();
     header.unused = reader.take(16).slice();
@@ -119,12 +100,13 @@ export function decodePublicHeader(
     header.buildInfo = text();
     header.authorUrl = text();
   }
-  if (version >= 9) readModernPart(reader, header, text);
+  if (version >= 9) readModernPart(reader, header, decodeText);
   return { header, end: reader.pos };
 }
 
-function readModernPart(reader: ByteReader, header: PublicHeader, text: () => string): void {
+function readModernPart(reader: ByteReader, header: PublicHeader, decodeText: NameDecoder | undefined): void {
   const { version } = header;
+  const text = () => readString(reader, maxTextBytes, decodeText);
   header.manialink = text();
   if (version >= 13) header.downloadUrl = text();
   header.time = reader.u64leBig();
@@ -142,7 +124,7 @@ function readModernPart(reader: ByteReader, header: PublicHeader, text: () => st
     header.includedPacks.push({
       contentsChecksum: reader.take(32).slice(),
       name: text(),
-      author: readAuthor(reader, text),
+      author: readPackAuthor(reader, decodeText),
       manialink: text(),
       time: reader.u64leBig(),
       secondName: text(),
@@ -151,7 +133,9 @@ function readModernPart(reader: ByteReader, header: PublicHeader, text: () => st
   }
 }
 
-function readAuthor(reader: ByteReader, text: () => string): PackAuthor {
+/** Reads an author: a version and four strings. Throws E_FORMAT_TRUNCATED, E_FORMAT_RANGE. */
+export function readPackAuthor(reader: ByteReader, decodeText: NameDecoder | undefined): PackAuthor {
+  const text = () => readString(reader, maxTextBytes, decodeText);
   return { version: reader.u32le(), login: text(), nick: text(), zone: text(), extra: text() };
 }
 
@@ -167,7 +151,7 @@ export function encodePublicHeader(header: PublicHeader): Uint8Array {
     for (const text of list) writeString(writer, text);
   };
   if (version >= 15) writer.u32le(header.headerSize);
-  if (version >= 7) writeAuthor(writer, header.author ?? noAuthor());
+  if (version >= 7) writePackAuthor(writer, header.author);
   if (version === 7 || version === 8) {
     texts(header.comment);
     writer.raw(header.unused);
@@ -186,7 +170,7 @@ export function encodePublicHeader(header: PublicHeader): Uint8Array {
   for (const pack of header.includedPacks) {
     writer.raw(pack.contentsChecksum);
     texts(pack.name);
-    writeAuthor(writer, pack.author);
+    writePackAuthor(writer, pack.author);
     texts(pack.manialink);
     writer.u64le(pack.time);
     texts(pack.secondName);
@@ -195,67 +179,13 @@ export function encodePublicHeader(header: PublicHeader): Uint8Array {
   return writer.bytes();
 }
 
-function writeAuthor(writer: ByteWriter, author: PackAuthor): void {
+/** The mirror of {@link readPackAuthor}; without an author its fields are empty. */
+export function writePackAuthor(writer: ByteWriter, author: PackAuthor = noAuthor()): void {
   writer.u32le(author.version);
   for (const text of [author.login, author.nick, author.zone, author.extra]) writeString(writer, text);
 }
 
-/** True when the private part is encrypted. */
-export function isHeaderEncrypted(headerFlags: number): boolean {
-  return (headerFlags & (headerFlag.isHeaderPrivate | headerFlag.useDefaultHeaderKey)) !== 0;
-}
-
-/**
- * Decodes the plain private part; padding may follow.
- * @param options `dataOffset`: the header size that the public part tells, for version 15 and above
- * @throws E_FORMAT_TRUNCATED, E_FORMAT_RANGE
- */
-export function decodePrivateHeaderV6(
-  bytes: Uint8Array,
-  options: DirectoryOptions & { dataOffset: number },
-): PrivateHeaderV6 {
-  const { version, decodeText } = options;
-  const reader = new ByteReader(bytes, `NadeoPak ${version} private header`);
-  const head = {
-    md5: reader.take(16).slice(),
-    metadataOffset: reader.u32le(),
-    dataOffset: version < 15 ? reader.u32le() : options.dataOffset,
-    metadataSize: reader.u32le(),
-    metadataStoredSize: reader.u32le(),
-    metadataMd5: version >= 14 ? reader.take(16).slice() : undefined,
-    fileSize: version >= 16 ? reader.u32le() : undefined,
-    unused: reader.take(16).slice(),
-    author: version === 6 ? readAuthor(reader, () => readString(reader, maxTextBytes, decodeText)) : undefined,
-    flags: reader.u32le(),
-  };
-  const directory = decodeDirectory(reader, options);
-  return { ...head, ...directory, plainSize: reader.pos };
-}
-
-/**
- * The mirror of {@link decodePrivateHeaderV6}; the MD5 is worked out.
- * @param publicFields bytes of the public part from the author on, which version 18 hashes too
- */
-export function encodePrivateHeaderV6(
-  header: Omit<PrivateHeaderV6, 'md5' | 'plainSize'>,
-  version: number,
-  publicFields: Uint8Array,
-): Uint8Array {
-  const writer = new ByteWriter().zeros(16).u32le(header.metadataOffset);
-  if (version < 15) writer.u32le(header.dataOffset);
-  writer.u32le(header.metadataSize).u32le(header.metadataStoredSize);
-  if (version >= 14) writer.raw(header.metadataMd5 ?? new Uint8Array(16));
-  if (version >= 16) writer.u32le(header.fileSize ?? 0);
-  writer.raw(header.unused);
-  if (version === 6) writeAuthor(writer, header.author ?? noAuthor());
-  writer.u32le(header.flags);
-  encodeDirectory(writer, header, version);
-  const bytes = writer.bytes();
-  bytes.set(version >= newestVersion ? headerMd5(bytes, publicFields) : headerMd5(bytes));
-  return bytes;
-}
-
-/** Where the fields start that the MD5 of version 18 is over: behind the header flags and size. */
+/** Offset of the fields that the MD5 of version 18 is over: behind the header flags and size. */
 export function publicFieldsOffset(version: number): number {
   return contentsOffset + (version >= 15 ? 8 : 4);
 }

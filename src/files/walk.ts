@@ -1,0 +1,66 @@
+/*
+ * The one walk through folders. Of links it knows one rule: a link to a folder is never entered, so that a walk ends, and
+ * stays below the folder where it began. Whether a link to a file is a file, the caller says.
+ */
+import * as fs from 'node:fs';
+import { join } from 'node:path';
+import { codeOf, messageOf, PakratError } from '../core/errors.ts';
+
+/** A file below a folder, or a link, wherever that leads. */
+export interface WalkedFile {
+  /** Relative to the folder, with `/` between the parts. */
+  name: string;
+  isLink: boolean;
+}
+
+/** The files below a folder: its own by name, then those of each folder in it. @throws E_NOT_FOUND, E_STORE */
+export function* walk(root: string): Generator<WalkedFile> {
+  const folders = [''];
+  for (let prefix = folders.pop(); prefix !== undefined; prefix = folders.pop()) {
+    const inner: string[] = [];
+    for (const entry of sortedEntries(join(root, prefix))) {
+      const name = prefix + entry.name;
+      if (entry.isDirectory()) inner.push(`${name}/`);
+      else if (entry.isFile() || entry.isSymbolicLink()) yield { name, isLink: entry.isSymbolicLink() };
+    }
+    folders.push(...inner.reverse());
+  }
+}
+
+/** The plain files below a folder, links to such among them, in the order of {@link walk}. @throws E_NOT_FOUND, E_STORE */
+export function* walkFiles(root: string): Generator<{ name: string; stat: fs.Stats }> {
+  for (const { name } of walk(root)) {
+    const stat = fs.statSync(join(root, name), { throwIfNoEntry: false });
+    if (stat?.isFile() === true) yield { name, stat };
+  }
+}
+
+/** The entries directly in a folder, by name. @throws E_NOT_FOUND, E_STORE */
+export function sortedEntries(folder: string): fs.Dirent[] {
+  try {
+    return fs.readdirSync(folder, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1));
+  } catch (error) {
+    const missing = codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR';
+    throw new PakratError(missing ? 'E_NOT_FOUND' : 'E_STORE', `${folder}: ${messageOf(error)}`, {
+      data: { path: folder },
+      cause: error,
+    });
+  }
+}
+
+/** Names in a folder, sorted; none when it is not there. @throws E_STORE */
+export function namesIn(folder: string): string[] {
+  try {
+    return sortedEntries(folder).map(({ name }) => name);
+  } catch (error) {
+    if (codeOf(error) === 'E_NOT_FOUND') return [];
+    throw error;
+  }
+}
+
+/** A child of a folder whatever the case of its name, as the systems have it for which games are made; undefined when it is not there. */
+export function childOf(folder: string, name: string): string | undefined {
+  const names = namesIn(folder);
+  const found = names.includes(name) ? name : names.find((other) => other.toLowerCase() === name.toLowerCase());
+  return found === undefined ? undefined : join(folder, found);
+}

@@ -1,0 +1,80 @@
+import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { expect, test } from '@jest/globals';
+import { codeOf } from '../../src/core/errors.ts';
+import { childOf, namesIn, sortedEntries, walk, walkFiles } from '../../src/files/walk.ts';
+import { scratchFolder } from '../support/scratch.ts';
+
+const scratch = scratchFolder();
+
+/** A folder with files, folders, and links of every kind. */
+function plant(): string {
+  mkdirSync(scratch('tree', 'b', 'deep'), { recursive: true });
+  mkdirSync(scratch('tree', 'empty'));
+  mkdirSync(scratch('outside'), { recursive: true });
+  for (const name of ['a', 'c', 'b/y', 'b/deep/x', '../outside/o']) writeFileSync(scratch('tree', name), name);
+  symlinkSync('b/deep/x', scratch('tree', 'file-link'));
+  symlinkSync(scratch('outside'), scratch('tree', 'folder-link'));
+  symlinkSync('.', scratch('tree', 'b', 'loop'));
+  symlinkSync('nowhere', scratch('tree', 'dangling'));
+  return scratch('tree');
+}
+
+test('a walk gives the files of a folder, then those of the folders in it, and enters no link', () => {
+  const folder = plant();
+  expect([...walk(folder)].map(({ name, isLink }) => (isLink ? `${name} ->` : name))).toEqual([
+    'a',
+    'c',
+    'dangling ->',
+    'file-link ->',
+    'folder-link ->',
+    'b/loop ->',
+    'b/y',
+    'b/deep/x',
+  ]);
+  const files = [...walkFiles(folder)].map(({ name, stat }) => [name, stat.size]);
+  expect(files).toEqual([
+    ['a', 1],
+    ['c', 1],
+    ['file-link', 8],
+    ['b/y', 3],
+    ['b/deep/x', 8],
+  ]);
+});
+
+test('folders may be nested as deep as the system has them', () => {
+  const deep = Array.from({ length: 300 }, () => 'd').join('/');
+  mkdirSync(scratch('nested', deep), { recursive: true });
+  writeFileSync(scratch('nested', deep, 'f'), '');
+  expect([...walk(scratch('nested'))]).toEqual([{ name: `${deep}/f`, isLink: false }]);
+});
+
+test('what is not there, or is no folder, has no names; a walk through it is an error with a code', () => {
+  writeFileSync(scratch('file'), '');
+  for (const path of [scratch('none'), scratch('file')]) {
+    expect(namesIn(path)).toEqual([]);
+    expect(() => sortedEntries(path)).toThrow(expect.objectContaining({ code: 'E_NOT_FOUND' }));
+    expect(() => [...walk(path)]).toThrow(expect.objectContaining({ code: 'E_NOT_FOUND' }));
+  }
+});
+
+test('a folder that may not be read is trouble with the disk, not an empty one', () => {
+  mkdirSync(scratch('closed'));
+  chmodSync(scratch('closed'), 0);
+  let code: string | undefined;
+  try {
+    namesIn(scratch('closed'));
+  } catch (error) {
+    code = codeOf(error);
+  }
+  // Root may read everything.
+  expect(code).toBe(process.getuid?.() === 0 ? undefined : 'E_STORE');
+});
+
+test('a child is found whatever the case of its name, the exact one first', () => {
+  mkdirSync(scratch('case', 'DATA'), { recursive: true });
+  expect(childOf(scratch('case'), 'data')).toBe(scratch('case', 'DATA'));
+  mkdirSync(scratch('case', 'data'));
+  expect(childOf(scratch('case'), 'data')).toBe(scratch('case', 'data'));
+  expect(childOf(scratch('case'), 'other')).toBeUndefined();
+  expect(childOf(scratch('none'), 'data')).toBeUndefined();
+});
