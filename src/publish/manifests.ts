@@ -1,13 +1,13 @@
 import { fromHex } from '../core/bytes.ts';
 import { nameHash } from '../core/jenkins.ts';
 import { encodeDownload } from '../formats/manifests/download.ts';
-import { encodeEncoding } from '../formats/manifests/encoding.ts';
 import { encodingHeaderSize } from '../formats/manifests/encoding-pages.ts';
+import { encodeEncoding } from '../formats/manifests/encoding-write.ts';
 import { encodeInstall } from '../formats/manifests/install.ts';
 import { encodeSize } from '../formats/manifests/size.ts';
 import { maskSize, type Tag } from '../formats/manifests/tags.ts';
 import { ContentFlags } from '../formats/roots/locale.ts';
-import { encodeWowRoot, type WowRootBlockContent, type WowRootRow } from '../formats/roots/wow.ts';
+import { encodeWowRoot, type WowRootBlockContent, type WowRootRow } from '../formats/roots/wow/encode.ts';
 import type { EncodedContent } from './encode-content.ts';
 import type { EncodedFile } from './encode-files.ts';
 import { localeFlagsOf, type PublishTag, tagsOf } from './publish-file.ts';

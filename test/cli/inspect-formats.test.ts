@@ -6,22 +6,18 @@ import { encodeBlte } from '../../src/formats/blte/encode.ts';
 import { encodeLocalIndex } from '../../src/formats/local/local-index.ts';
 import { encodeSize } from '../../src/formats/manifests/size.ts';
 import { encodeContentManifest } from '../../src/formats/roots/content-manifest.ts';
+import { encodeCoreToc, encodePackages } from '../../src/formats/roots/diablo3/core-toc.ts';
+import { encodeDiablo3Folder, encodeDiablo3Root } from '../../src/formats/roots/diablo3/folder.ts';
+import { encodeDiablo4Toc } from '../../src/formats/roots/diablo4/core-toc.ts';
 import {
-  encodeCoreToc,
-  encodeDiablo3Folder,
-  encodeDiablo3Root,
-  encodePackages,
-} from '../../src/formats/roots/diablo3.ts';
-import {
-  encodeDiablo4Toc,
   encodeEncryptedNames,
   encodeEncryptedSnos,
   encodeSharedPayloads,
-} from '../../src/formats/roots/diablo4.ts';
-import { encodeMar, encodeMndx } from '../../src/formats/roots/mndx.ts';
+} from '../../src/formats/roots/diablo4/side-tables.ts';
+import { encodeMar, encodeMndx } from '../../src/formats/roots/mndx/encode.ts';
 import { encodePackageManifest } from '../../src/formats/roots/package-manifest.ts';
 import { encodeTextRoot } from '../../src/formats/roots/text.ts';
-import { encodeWowRoot } from '../../src/formats/roots/wow.ts';
+import { encodeWowRoot } from '../../src/formats/roots/wow/encode.ts';
 import { expectHostileSafe } from '../support/hostile.ts';
 
 const text = (...lines: string[]): Uint8Array => new TextEncoder().encode(`${lines.join('\n')}\n`);

@@ -12,8 +12,9 @@ import { decodeShmem } from '../../src/formats/local/local-shmem.ts';
 import { decodePatchIndex, encodePatchIndex, patchIndexEntry } from '../../src/formats/patches/patch-index.ts';
 import { decodePatchManifest, encodePatchManifest } from '../../src/formats/patches/patch-manifest.ts';
 import { applyZbsdiff, makeZbsdiff } from '../../src/formats/patches/zbsdiff.ts';
-import { decodeTvfs, encodeTvfs } from '../../src/formats/roots/tvfs.ts';
-import { decodeWowRoot, fillFileDataIds, rowCkey, rowNameHash } from '../../src/formats/roots/wow.ts';
+import { decodeTvfs } from '../../src/formats/roots/tvfs/decode.ts';
+import { encodeTvfs } from '../../src/formats/roots/tvfs/encode.ts';
+import { decodeWowRoot, fillFileDataIds, rowCkey, rowNameHash } from '../../src/formats/roots/wow/decode.ts';
 import { conformanceBytes } from '../support/conformance.ts';
 
 /** Facts about a file, by the names that the manifest of the real files uses. */

@@ -169,7 +169,7 @@ describe('a published build, read from `versions` on', () => {
   });
 
   test('the encoding file lists every object once, and its first page starts where all readers look', () => {
-    const ekeys = [...cdn.encoding.ekeys()];
+    const ekeys = [...cdn.encoding.ekeys];
     expect(ekeys).toHaveLength(made.objects - 1);
     expect(cdn.encoding.layout.ckeyPagesOffset).toBeGreaterThanOrEqual(4096);
     expect(cdn.encoding.ownEspec).toMatch(/^b:\{/);

@@ -1,15 +1,14 @@
 import { codeOf } from '../../core/errors.ts';
 import { normalizeName } from '../../core/jenkins.ts';
 import type { ManifestKeys } from '../../formats/configs/build-config.ts';
+import { decodeCoreToc, decodePackages } from '../../formats/roots/diablo3/core-toc.ts';
 import {
   type Diablo3Folder,
   type Diablo3Named,
-  decodeCoreToc,
   decodeDiablo3Folder,
   decodeDiablo3Root,
-  decodePackages,
-  diablo3Namer,
-} from '../../formats/roots/diablo3.ts';
+} from '../../formats/roots/diablo3/folder.ts';
+import { diablo3Namer } from '../../formats/roots/diablo3/names.ts';
 import type { NameRow } from './name-table.ts';
 
 type Load = (manifest: ManifestKeys) => Promise<Uint8Array>;

@@ -1,19 +1,15 @@
 import { ByteReader } from '../../core/reader.ts';
 import { decodeContentManifest } from '../../formats/roots/content-manifest.ts';
+import { decodeCoreToc, decodePackages } from '../../formats/roots/diablo3/core-toc.ts';
+import { decodeDiablo3Folder, decodeDiablo3Root } from '../../formats/roots/diablo3/folder.ts';
+import { assetGroup } from '../../formats/roots/diablo3/groups.ts';
+import { decodeDiablo4Toc } from '../../formats/roots/diablo4/core-toc.ts';
+import { diablo4Group } from '../../formats/roots/diablo4/groups.ts';
 import {
-  assetGroup,
-  decodeCoreToc,
-  decodeDiablo3Folder,
-  decodeDiablo3Root,
-  decodePackages,
-} from '../../formats/roots/diablo3.ts';
-import {
-  decodeDiablo4Toc,
   decodeEncryptedNames,
   decodeEncryptedSnos,
   decodeSharedPayloads,
-  diablo4Group,
-} from '../../formats/roots/diablo4.ts';
+} from '../../formats/roots/diablo4/side-tables.ts';
 import { decodePackageManifest } from '../../formats/roots/package-manifest.ts';
 import { type Description, indexedTable, listedTable } from './description.ts';
 

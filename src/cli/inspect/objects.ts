@@ -1,5 +1,6 @@
 import { toHex } from '../../core/bytes.ts';
-import { chunkKeyName, decodeBlte } from '../../formats/blte/decode.ts';
+import { chunkKeyName } from '../../formats/blte/cipher.ts';
+import { decodeBlte } from '../../formats/blte/decode.ts';
 import { decodeBlteHeader, ekeyOfBlte } from '../../formats/blte/header.ts';
 import type { KeyRing } from '../../formats/blte/keys.ts';
 import { decodeArchiveIndex } from '../../formats/indices/archive-index.ts';

@@ -1,10 +1,12 @@
 import { toHex } from '../../core/bytes.ts';
 import { localeNames } from '../../formats/roots/locale.ts';
-import { decodeMar, decodeMndx } from '../../formats/roots/mndx.ts';
+import { decodeMndx } from '../../formats/roots/mndx/decode.ts';
+import { decodeMar } from '../../formats/roots/mndx/trie.ts';
 import { decodeOverwatchRoot } from '../../formats/roots/overwatch.ts';
 import { decodeTextRoot } from '../../formats/roots/text.ts';
-import { decodeTvfs, TvfsFlags } from '../../formats/roots/tvfs.ts';
-import { decodeWowRoot, fillFileDataIds, rowBlock, rowCkey, rowNameHash } from '../../formats/roots/wow.ts';
+import { decodeTvfs } from '../../formats/roots/tvfs/decode.ts';
+import { TvfsFlags } from '../../formats/roots/tvfs/layout.ts';
+import { decodeWowRoot, fillFileDataIds, rowBlock, rowCkey, rowNameHash } from '../../formats/roots/wow/decode.ts';
 import { type Description, indexedTable, listedTable } from './description.ts';
 
 /** A WoW root: file data ids and name hashes. */

@@ -13,9 +13,10 @@
  */
 import { arc4Stream } from '../../codecs/ciphers/arc4.ts';
 import { salsa20Stream } from '../../codecs/ciphers/salsa20.ts';
-import { toHex } from '../../core/bytes.ts';
+import { fromHex, toHex } from '../../core/bytes.ts';
 import { formatError, PakratError } from '../../core/errors.ts';
 import { ByteReader } from '../../core/reader.ts';
+import { ByteWriter } from '../../core/writer.ts';
 import type { KeyRing } from './keys.ts';
 import { chunkModes } from './modes.ts';
 
@@ -51,9 +52,14 @@ export function decodeCipherHead(encoded: Uint8Array, what = 'BLTE chunk'): Ciph
   return { keyName, iv, cipher: code === salsa20Code ? 'salsa20' : 'arc4', size: reader.pos };
 }
 
-/** Writes the head of a chunk encrypted with Salsa20, mode byte included. `wireName` is the key name as on the wire. */
-export function encodeCipherHead(wireName: Uint8Array, iv: Uint8Array): Uint8Array {
-  return Uint8Array.of(chunkModes.encrypted, nameSize, ...wireName, iv.length, ...iv, salsa20Code);
+/** Writes the head of an encrypted chunk, mode byte included. */
+export function encodeCipherHead({ keyName, iv, cipher }: Omit<CipherHead, 'size'>): Uint8Array {
+  const writer = new ByteWriter(32).u8(chunkModes.encrypted).u8(nameSize).raw(fromHex(keyName).reverse());
+  return writer
+    .u8(iv.length)
+    .raw(iv)
+    .u8(cipher === 'salsa20' ? salsa20Code : arc4Code)
+    .bytes();
 }
 
 /**
@@ -70,7 +76,11 @@ export function chunkKeyName(firstBytes: Uint8Array): string | undefined {
  * @param index number of the chunk in its table
  * @throws E_KEY_MISSING with the `keyName` when the ring does not have the key
  */
-export function openCipher(head: CipherHead, index: number, keys: KeyRing): (piece: Uint8Array) => Uint8Array {
+export function openCipher(
+  head: Omit<CipherHead, 'size'>,
+  index: number,
+  keys: KeyRing,
+): (piece: Uint8Array) => Uint8Array {
   const key = findKey(head.keyName, index, keys);
   return head.cipher === 'arc4' ? arc4Stream(key) : salsa20Stream(key, chunkNonce(head.iv, index));
 }

@@ -1,13 +1,9 @@
-/* Whole BLTE objects in memory, and the way in to the other ways of reading one. */
+/* Whole BLTE objects in memory. Piece by piece: read.ts. */
 import { md5Hex } from '../../core/hash.ts';
 import { decodeChunks } from './chunk.ts';
 import { expectKey } from './expect-key.ts';
 import { ekeyOfBlte } from './header.ts';
 import type { KeyRing } from './keys.ts';
-
-export { type ChunkOptions, decodeChunk, defaultMaxSize, verifyChunk } from './chunk.ts';
-export { chunkKeyName } from './cipher.ts';
-export { type ReadBlteOptions, type ReadRange, readBlte, readBlteHeader } from './read.ts';
 
 /** What is known about an object before it is decoded. */
 export interface DecodeBlteOptions {

@@ -15,7 +15,7 @@ import { formatError, type PakratError } from '../../core/errors.ts';
 /** A parsed spec. It prints as the text it came from. */
 export type Espec =
   | { type: 'n' }
-  | { type: 'z'; level?: number; bits?: EspecBits }
+  | { type: 'z'; level?: number; bits?: EspecBits; braced?: boolean }
   | { type: 'e'; key: string; iv: string; spec: Espec }
   | { type: 'b'; blocks: readonly EspecBlock[]; braced: boolean }
   | { type: 'c' | 'g'; parameters?: string };
@@ -59,7 +59,8 @@ export function printEspec(spec: Espec): string {
       return 'n';
     case 'z':
       if (spec.bits !== undefined) return `z:{${spec.level ?? defaultLevel},${spec.bits}}`;
-      return spec.level === undefined ? 'z' : `z:${spec.level}`;
+      if (spec.level === undefined) return 'z';
+      return spec.braced === true ? `z:{${spec.level}}` : `z:${spec.level}`;
     case 'e':
       return `e:{${spec.key},${spec.iv},${printEspec(spec.spec)}}`;
     case 'b': {
@@ -160,7 +161,7 @@ function parseZlib(cursor: Cursor): Espec {
   if (!skip(cursor, ':')) return { type: 'z' };
   if (!skip(cursor, '{')) return { type: 'z', level: number(cursor, 0, 9) };
   const level = number(cursor, 0, 9);
-  if (skip(cursor, '}')) return { type: 'z', level };
+  if (skip(cursor, '}')) return { type: 'z', level, braced: true };
   demand(cursor, ',');
   const word = take(cursor, /mpq|zlib|lz4hc/y);
   const bits = (word as EspecBits | undefined) ?? number(cursor, 8, 15);

@@ -24,15 +24,6 @@ import {
   maxFooterSize,
 } from './index-layout.ts';
 
-export {
-  decodeIndexFooter,
-  type IndexGeometry,
-  type IndexLayout,
-  type IndexShape,
-  indexFooterSize,
-  maxFooterSize,
-} from './index-layout.ts';
-
 /** One record of an index. */
 export interface IndexEntry {
   /** A view of the key; copy it to keep it longer than the index. */
@@ -51,7 +42,7 @@ export interface IndexToc {
   readonly pageHashes: RecordTable;
 }
 
-/** A whole index in memory: a table over its bytes, with nothing made until asked for. */
+/** A whole index in memory, what {@link encodeArchiveIndex} takes: a table over its bytes, with nothing made until asked for. */
 export class ArchiveIndex {
   readonly bytes: Uint8Array;
   readonly layout: IndexLayout;
@@ -180,20 +171,20 @@ export interface NamedIndex {
   readonly name: string;
 }
 
-/** How an index is to be written; by default as the index of an archive. */
-export interface IndexOptions {
-  /** 4 archive, 0 loose files, 6 group. */
-  offsetBytes?: 0 | 4 | 5 | 6;
+/** The entries of an index to write, and widths other than the usual ones: an {@link ArchiveIndex}, or a list. */
+export interface IndexContent extends Iterable<IndexEntry> {
+  readonly layout?: Partial<IndexShape>;
 }
 
 /**
  * Writes an index; the entries may come in any order, equal keys keep theirs.
- * @throws E_FORMAT_RANGE when a size, offset or archive number does not fit
+ * @param shape widths other than those of the entries' own layout: `offsetBytes` is 4 for an archive (default), 0 for loose files, 6 for a group
+ * @throws E_FORMAT_RANGE when a key, size, offset or archive number does not fit
  */
-export function encodeArchiveIndex(entries: readonly IndexEntry[], options: IndexOptions = {}): NamedIndex {
-  const geometry = indexGeometry(entries.length, { offsetBytes: options.offsetBytes ?? 4 });
-  const bytes = new Uint8Array(geometry.fileSize);
+export function encodeArchiveIndex(entries: IndexContent, shape: Partial<IndexShape> = {}): NamedIndex {
   const sorted = [...entries].sort((a, b) => compareBytes(a.ekey, b.ekey));
+  const geometry = indexGeometry(sorted.length, { ...entries.layout, ...shape });
+  const bytes = new Uint8Array(geometry.fileSize);
   for (const [i, entry] of sorted.entries()) encodeEntry(bytes, entryOffset(i, geometry), entry, geometry);
   return sealIndex(bytes, geometry);
 }
@@ -234,7 +225,8 @@ export function sealIndex(bytes: Uint8Array, geometry: IndexGeometry): NamedInde
     const page = bytes.subarray(i * pageSize, (i + 1) * pageSize);
     bytes.set(md5(page).subarray(0, hashBytes), hashesOffset + i * hashBytes);
   }
-  const footer = encodeIndexFooter(geometry, md5(bytes.subarray(tocOffset, tocOffset + tocSize)));
+  const tocHash = md5(bytes.subarray(tocOffset, tocOffset + tocSize)).subarray(0, hashBytes);
+  const footer = encodeIndexFooter({ ...geometry, tocHash });
   bytes.set(footer, tocOffset + tocSize);
   return { bytes, name: toHex(md5(footer)) };
 }

@@ -9,7 +9,7 @@
 //     ekeyPageKb     u16 = 4
 //     ckeyPageCount  u32
 //     ekeyPageCount  u32
-//     (flags)        u8 = 0, skipped
+//     flags          u8 = 0, unknown: kept, not used
 //     especSize      u32
 //   especs           NUL-terminated strings
 //   ckey table       per page: first key [16], MD5 of the page [16]
@@ -45,6 +45,8 @@ export interface EncodingLayout {
   readonly ekeyPageCount: number;
   /** Where the file's own espec starts; the file is at least this long. */
   readonly ownEspecOffset: number;
+  /** The byte of the header that nobody knows. */
+  readonly flags: number;
 }
 
 /** A content and the objects it is encoded as. Keys are lower-case hex. */
@@ -96,13 +98,13 @@ export function decodeEncodingHeader(bytes: Uint8Array): EncodingLayout {
     throw formatError('E_FORMAT_RANGE', format, 'pages of no size', { offset: 5 });
   const ckeyPageCount = reader.u32();
   const ekeyPageCount = reader.u32();
-  reader.skip(1);
-  return layOut({ ckeyPageSize, ekeyPageSize, ckeyPageCount, ekeyPageCount, especSize: reader.u32() });
+  const flags = reader.u8();
+  return layOut({ ckeyPageSize, ekeyPageSize, ckeyPageCount, ekeyPageCount, flags, especSize: reader.u32() });
 }
 
-type Sizes = Pick<EncodingLayout, 'ckeyPageSize' | 'ekeyPageSize' | 'ckeyPageCount' | 'ekeyPageCount' | 'especSize'>;
+type HeaderFields = 'ckeyPageSize' | 'ekeyPageSize' | 'ckeyPageCount' | 'ekeyPageCount' | 'especSize' | 'flags';
 
-function layOut(sizes: Sizes): EncodingLayout {
+function layOut(sizes: Pick<EncodingLayout, HeaderFields>): EncodingLayout {
   const especOffset = encodingHeaderSize;
   const ckeyTableOffset = especOffset + sizes.especSize;
   const ckeyPagesOffset = ckeyTableOffset + sizes.ckeyPageCount * tableStride;

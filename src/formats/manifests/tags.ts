@@ -21,6 +21,14 @@ export interface Tag {
   readonly mask: Uint8Array;
 }
 
+/** The entries of a manifest, and the tags that they carry. */
+export interface TaggedEntries<Entry> {
+  readonly entries: Iterable<Entry>;
+  /** Number of entries. */
+  readonly count: number;
+  readonly tags: readonly Tag[];
+}
+
 /** Bytes of a mask over `count` entries. */
 export function maskSize(count: number): number {
   return Math.ceil(count / 8);
@@ -49,6 +57,26 @@ export function decodeTags(reader: ByteReader, tagCount: number, entryCount: num
 /** Writes tags. */
 export function encodeTags(writer: ByteWriter, tags: readonly Tag[]): void {
   for (const { name, type, mask } of tags) writer.cstring(name).u16(type).raw(mask);
+}
+
+/**
+ * Writes entries, each by `encode`.
+ * @param format name of the manifest, for the message
+ * @throws E_FORMAT_RANGE when they are not as many as `count`
+ */
+export function encodeEntries<Entry>(
+  format: string,
+  { entries, count }: Pick<TaggedEntries<Entry>, 'entries' | 'count'>,
+  encode: (entry: Entry) => void,
+): void {
+  let written = 0;
+  for (const entry of entries) {
+    encode(entry);
+    written++;
+  }
+  if (written !== count) {
+    throw formatError('E_FORMAT_RANGE', format, 'wrong count of entries', { expected: count, found: written });
+  }
 }
 
 /**

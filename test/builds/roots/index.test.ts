@@ -5,16 +5,12 @@ import { getVariant } from '../../../src/builds/roots/variant.ts';
 import { md5Hex } from '../../../src/core/hash.ts';
 import { nameHash } from '../../../src/core/jenkins.ts';
 import type { Install } from '../../../src/formats/manifests/install.ts';
-import {
-  encodeCoreToc,
-  encodeDiablo3Folder,
-  encodeDiablo3Root,
-  encodePackages,
-} from '../../../src/formats/roots/diablo3.ts';
-import { encodeMndx } from '../../../src/formats/roots/mndx.ts';
+import { encodeCoreToc, encodePackages } from '../../../src/formats/roots/diablo3/core-toc.ts';
+import { encodeDiablo3Folder, encodeDiablo3Root } from '../../../src/formats/roots/diablo3/folder.ts';
+import { encodeMndx } from '../../../src/formats/roots/mndx/encode.ts';
 import { encodeTextRoot } from '../../../src/formats/roots/text.ts';
-import { encodeTvfs } from '../../../src/formats/roots/tvfs.ts';
-import { encodeWowRoot } from '../../../src/formats/roots/wow.ts';
+import { encodeTvfs } from '../../../src/formats/roots/tvfs/encode.ts';
+import { encodeWowRoot } from '../../../src/formats/roots/wow/encode.ts';
 import { codeThrownBy } from '../../formats/text.ts';
 import { scratchFolder } from '../../support/scratch.ts';
 import { openSmallRoot, smallPlace } from './small-build.ts';

@@ -5,14 +5,14 @@ import { fromHex } from '../../../src/core/bytes.ts';
 import { PakratError } from '../../../src/core/errors.ts';
 import { md5Hex } from '../../../src/core/hash.ts';
 import { encodeContentManifest } from '../../../src/formats/roots/content-manifest.ts';
+import { encodeDiablo4Toc } from '../../../src/formats/roots/diablo4/core-toc.ts';
 import {
-  encodeDiablo4Toc,
   encodeEncryptedNames,
   encodeEncryptedSnos,
   encodeSharedPayloads,
-} from '../../../src/formats/roots/diablo4.ts';
+} from '../../../src/formats/roots/diablo4/side-tables.ts';
 import { encodePackageManifest } from '../../../src/formats/roots/package-manifest.ts';
-import { encodeTvfs } from '../../../src/formats/roots/tvfs.ts';
+import { encodeTvfs } from '../../../src/formats/roots/tvfs/encode.ts';
 import { scratchFolder } from '../../support/scratch.ts';
 import { openSmallRoot, smallPlace } from './small-build.ts';
 

@@ -3,7 +3,8 @@ import { importListfile } from '../../../src/builds/listfile/listfile-import.ts'
 import type { Root } from '../../../src/builds/roots/root.ts';
 import { fromHex, toHex } from '../../../src/core/bytes.ts';
 import { nameHash } from '../../../src/core/jenkins.ts';
-import { decodeWowRoot, encodeWowRoot, fillFileDataIds, rowCkey } from '../../../src/formats/roots/wow.ts';
+import { decodeWowRoot, fillFileDataIds, rowCkey } from '../../../src/formats/roots/wow/decode.ts';
+import { encodeWowRoot } from '../../../src/formats/roots/wow/encode.ts';
 import { storeLayout } from '../../../src/store/layout.ts';
 import { conformanceBytes, describeConformance } from '../../support/conformance.ts';
 import { scratchFolder } from '../../support/scratch.ts';

@@ -1,16 +1,18 @@
 import { describe, expect, test } from '@jest/globals';
 import {
   decodeCoreToc,
+  decodePackages,
+  encodeCoreToc,
+  encodePackages,
+} from '../../../src/formats/roots/diablo3/core-toc.ts';
+import {
   decodeDiablo3Folder,
   decodeDiablo3Root,
-  decodePackages,
-  diablo3Namer,
-  encodeCoreToc,
   encodeDiablo3Folder,
   encodeDiablo3Root,
-  encodePackages,
   isDiablo3Root,
-} from '../../../src/formats/roots/diablo3.ts';
+} from '../../../src/formats/roots/diablo3/folder.ts';
+import { diablo3Namer } from '../../../src/formats/roots/diablo3/names.ts';
 import { expectHostileSafe } from '../../support/hostile.ts';
 import { codeThrownBy } from '../text.ts';
 

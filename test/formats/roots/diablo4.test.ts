@@ -2,18 +2,18 @@ import { describe, expect, test } from '@jest/globals';
 import {
   type Diablo4Toc,
   decodeDiablo4Toc,
+  encodeDiablo4Toc,
+  isDiablo4Toc,
+} from '../../../src/formats/roots/diablo4/core-toc.ts';
+import { diablo4Namer, parseDiablo4Path, printDiablo4Path } from '../../../src/formats/roots/diablo4/names.ts';
+import {
   decodeEncryptedNames,
   decodeEncryptedSnos,
   decodeSharedPayloads,
-  diablo4Namer,
-  encodeDiablo4Toc,
   encodeEncryptedNames,
   encodeEncryptedSnos,
   encodeSharedPayloads,
-  isDiablo4Toc,
-  parseDiablo4Path,
-  printDiablo4Path,
-} from '../../../src/formats/roots/diablo4.ts';
+} from '../../../src/formats/roots/diablo4/side-tables.ts';
 import { expectHostileSafe } from '../../support/hostile.ts';
 import { codeThrownBy } from '../text.ts';
 

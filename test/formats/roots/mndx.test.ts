@@ -1,14 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import { md5Hex } from '../../../src/core/hash.ts';
-import {
-  decodeMar,
-  decodeMndx,
-  encodeMar,
-  encodeMndx,
-  isMndxRoot,
-  type MndxFileContent,
-} from '../../../src/formats/roots/mndx.ts';
+import { decodeMndx, isMndxRoot } from '../../../src/formats/roots/mndx/decode.ts';
+import { encodeMar, encodeMndx, type MndxFileContent } from '../../../src/formats/roots/mndx/encode.ts';
+import { decodeMar } from '../../../src/formats/roots/mndx/trie.ts';
 import { conformanceBytes, conformancePath, describeConformance } from '../../support/conformance.ts';
 import { expectHostileSafe } from '../../support/hostile.ts';
 import { codeThrownBy } from '../text.ts';

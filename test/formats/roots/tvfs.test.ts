@@ -1,14 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { toHex } from '../../../src/core/bytes.ts';
 import { md5Hex } from '../../../src/core/hash.ts';
-import {
-  decodeTvfs,
-  encodeTvfs,
-  parseWowTvfsName,
-  type TvfsContent,
-  TvfsFlags,
-  type TvfsSpan,
-} from '../../../src/formats/roots/tvfs.ts';
+import { decodeTvfs } from '../../../src/formats/roots/tvfs/decode.ts';
+import { encodeTvfs, type TvfsContent } from '../../../src/formats/roots/tvfs/encode.ts';
+import { TvfsFlags, type TvfsSpan } from '../../../src/formats/roots/tvfs/layout.ts';
+import { parseWowTvfsName } from '../../../src/formats/roots/tvfs/wow-name.ts';
 import { conformanceBytes, describeConformance } from '../../support/conformance.ts';
 import { expectHostileSafe } from '../../support/hostile.ts';
 import { codeOf } from '../../support/thrown-code.ts';

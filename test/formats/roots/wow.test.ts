@@ -5,16 +5,14 @@ import { nameHash } from '../../../src/core/jenkins.ts';
 import { ContentFlags, localeFlag } from '../../../src/formats/roots/locale.ts';
 import {
   decodeWowRoot,
-  encodeWowRoot,
   fillFileDataIds,
   isWowRoot,
   rowBlock,
   rowCkey,
   rowNameHash,
-  type WowRoot,
-  type WowRootContent,
-  type WowRootFormat,
-} from '../../../src/formats/roots/wow.ts';
+} from '../../../src/formats/roots/wow/decode.ts';
+import { encodeWowRoot, type WowRootContent } from '../../../src/formats/roots/wow/encode.ts';
+import type { WowRoot, WowRootFormat } from '../../../src/formats/roots/wow/layout.ts';
 import { conformanceBytes, describeConformance } from '../../support/conformance.ts';
 import { expectHostileSafe, randomSource } from '../../support/hostile.ts';
 import { codeOf } from '../../support/thrown-code.ts';

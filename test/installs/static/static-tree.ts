@@ -7,8 +7,10 @@ import { md5Hex } from '../../../src/core/hash.ts';
 import { encodeBlte } from '../../../src/formats/blte/encode.ts';
 import { decodeConfig, encodeConfig } from '../../../src/formats/configs/config-file.ts';
 import { decodeKeyLayouts, keyOfPlace } from '../../../src/formats/local/key-layout.ts';
-import { decodeEncoding, encodeEncoding } from '../../../src/formats/manifests/encoding.ts';
-import { decodeTvfs, encodeTvfs } from '../../../src/formats/roots/tvfs.ts';
+import { decodeEncoding } from '../../../src/formats/manifests/encoding.ts';
+import { encodeEncoding } from '../../../src/formats/manifests/encoding-write.ts';
+import { decodeTvfs } from '../../../src/formats/roots/tvfs/decode.ts';
+import { encodeTvfs } from '../../../src/formats/roots/tvfs/encode.ts';
 
 /*
  * A static container, made of a build that lies somewhere else: real ones are not at hand. Entries are copied as they are; only their keys
@@ -71,13 +73,13 @@ export async function makeStaticWithEncoding(build: Build, folder: string): Prom
   const container = new Container(folder, overwatchNames);
   const encoding = decodeEncoding(new Uint8Array(readFileSync(await build.manifest(build.config.encoding))));
   const keys = new Map<string, string>();
-  for (const { ekey } of encoding.ekeys()) {
+  for (const { ekey } of encoding.ekeys) {
     const { hash, bytes } = encodedBytes(build, ekey);
     keys.set(ekey, container.add(hash, bytes));
   }
   const moved = encodeEncoding({
-    ckeys: [...encoding.ckeys()].map((entry) => ({ ...entry, ekeys: entry.ekeys.map((ekey) => keys.get(ekey)!) })),
-    ekeys: [...encoding.ekeys()].map((entry) => ({ ...entry, ekey: keys.get(entry.ekey)! })),
+    ckeys: [...encoding.ckeys].map((entry) => ({ ...entry, ekeys: entry.ekeys.map((ekey) => keys.get(ekey)!) })),
+    ekeys: [...encoding.ekeys].map((entry) => ({ ...entry, ekey: keys.get(entry.ekey)! })),
     especs: encoding.especs,
   });
   const blte = encodeBlte(moved, 'b:{1K=n,*=z}');
