@@ -33,10 +33,10 @@ locked.set([1, 0x66, 0x6d, 0x63], 44);
 const objects: [format: string, bytes: Uint8Array, shown: object][] = [
   [
     'MNDX root',
-    encodeMndx([{ package: 'a', name: 'b', ckey: key('1'), size: 2 }]),
+    encodeMndx({ files: [{ package: 'a', name: 'a/b', ckey: key('1'), size: 2 }] }),
     { table: { rows: [{ name: 'a/b', size: 2, ckey: key('1') }] } },
   ],
-  ['name trie', encodeMar(['b']), { table: { rows: [{ id: 0, name: 'b' }] } }],
+  ['name trie', encodeMar({ keys: [{ name: Uint8Array.of(0x62) }] }), { table: { rows: [{ id: 0, name: 'b' }] } }],
   ['Diablo III root', encodeDiablo3Root([{ name: 'Base', ckey: key('2') }]), { facts: { folders: 1 } }],
   [
     'Diablo III folder',

@@ -65,7 +65,7 @@ async function* walk(place: TvfsPlace, records?: WowTvfsRecords): AsyncGenerator
   async function* files(manifest: ManifestKeys, outer: string, depth: number): AsyncGenerator<NameRow> {
     if (depth > maxDepth) throw formatError('E_FORMAT_RANGE', 'TVFS', `manifests nest deeper than ${maxDepth}`);
     const prefix = outer === '' ? '' : `${outer}/`;
-    for (const { path, spans } of decodeTvfs(await place.load(manifest)).files()) {
+    for (const { path, spans } of decodeTvfs(await place.load(manifest)).files) {
       const only = spans.length === 1 ? spans[0] : undefined;
       const inner = only === undefined ? undefined : nested.get(toHex(only.ekey.subarray(0, 9)));
       if (inner !== undefined) {

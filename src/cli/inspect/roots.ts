@@ -51,7 +51,7 @@ export function describeTvfs(bytes: Uint8Array): Description {
       especs,
     },
     table: listedTable('files', ['path', 'size', 'spans', 'ekey', 'ckey'], fileCount, function* () {
-      for (const { path, spans } of tvfs.files()) {
+      for (const { path, spans } of tvfs.files) {
         const size = spans.reduce((sum, span) => sum + span.size, 0);
         const first = spans[0];
         yield [path, size, spans.length, first && toHex(first.ekey), first?.ckey && toHex(first.ckey)];
@@ -66,14 +66,14 @@ export function describeMndx(bytes: Uint8Array): Description {
   return {
     facts: { packages, files: fileCount },
     table: listedTable('files', ['name', 'size', 'ckey'], fileCount, function* () {
-      for (const { name, size, ckey } of files()) yield [name, size, ckey];
+      for (const { name, size, ckey } of files) yield [name, size, ckey];
     }),
   };
 }
 
 /** A trie of names, as an MNDX root has three of. */
 export function describeMar(bytes: Uint8Array): Description {
-  const keys = [...decodeMar(bytes).keys()];
+  const keys = [...decodeMar(bytes).keys];
   return {
     facts: { names: keys.length },
     table: indexedTable('names', ['id', 'name'], keys.length, (i) => [

@@ -49,7 +49,7 @@ const names = (root: { list(matches: () => boolean): Iterable<{ name?: string | 
 
 describe('which root a build gets', () => {
   const tvfs = encodeTvfs({
-    files: [
+    entries: [
       {
         path: 'from/vfs',
         spans: [
@@ -107,15 +107,25 @@ describe('roots with magics and tables', () => {
 
   test('Heroes of the Storm: a name in any case', async () => {
     const files = [
-      { package: 'mods/Core.StormMod/Base.StormAssets', name: 'Assets/Rock.dds', ckey: key('1'), size: 9 },
-      { package: 'mods/Core.StormMod/enUS.StormData', name: 'Assets/Rock.dds', ckey: key('2'), size: 8 },
+      {
+        package: 'mods/Core.StormMod/Base.StormAssets',
+        name: 'mods/Core.StormMod/Base.StormAssets/Assets/Rock.dds',
+        ckey: key('1'),
+        size: 9,
+      },
+      {
+        package: 'mods/Core.StormMod/enUS.StormData',
+        name: 'mods/Core.StormMod/enUS.StormData/Assets/Rock.dds',
+        ckey: key('2'),
+        size: 8,
+      },
     ];
-    const root = await openSmallRoot(scratch, { root: encodeMndx(files) });
+    const root = await openSmallRoot(scratch, { root: encodeMndx({ files }) });
     expect(root.kind).toBe('mndx');
     expect(root.find('MODS\\core.stormmod\\enus.stormdata\\assets\\rock.dds').map(({ parts }) => parts)).toEqual([
       [{ ckey: key('2'), size: 8 }],
     ]);
-    expect(keysByName(root).sort()).toEqual(files.map((file) => `${file.package}/${file.name} ${file.ckey}`));
+    expect(keysByName(root).sort()).toEqual(files.map((file) => `${file.name} ${file.ckey}`));
     root.close();
   });
 
@@ -163,7 +173,7 @@ describe('roots with magics and tables', () => {
   });
 
   test('a root of a known kind that is damaged is an error, not a build without names', async () => {
-    for (const damaged of [encodeMndx([]).slice(0, -5), bytes(`a|${key('1')}\nb|c\n`)]) {
+    for (const damaged of [encodeMndx({ files: [] }).slice(0, -5), bytes(`a|${key('1')}\nb|c\n`)]) {
       const place = smallPlace(scratch, { root: damaged, install: installed });
       await expect(openRoot(place)).rejects.toMatchObject({ code: expect.stringMatching(/^E_FORMAT/) });
     }

@@ -101,7 +101,7 @@ export async function makeStaticWithoutEncoding(build: Build, folder: string): P
   const container = new Container(folder, diabloNames);
   const moved = new Map<string, Uint8Array>();
   const tvfs = decodeTvfs(new Uint8Array(readFileSync(await build.manifest(build.config.vfsRoot!))));
-  const files = [...tvfs.files()].map((file) => ({
+  const files = [...tvfs.files].map((file) => ({
     ...file,
     spans: file.spans.map(({ patches, ...span }) => {
       const old = toHex(span.ekey);
@@ -110,7 +110,7 @@ export async function makeStaticWithoutEncoding(build: Build, folder: string): P
       return { ...span, ekey: moved.get(old)! };
     }),
   }));
-  const manifest = encodeTvfs({ files, ekeySize: 16, patchKeySize: 16 });
+  const manifest = encodeTvfs({ entries: files, header: { ekeySize: 16, patchKeySize: 16 } });
   const bare = deflate(manifest, { level: 9 });
   const ckey = md5Hex(manifest);
   const keys = `${ckey} ${container.add(md5Hex(bare), bare)}`;

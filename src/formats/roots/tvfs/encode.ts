@@ -10,6 +10,8 @@ import {
   offsetWidth,
   type TvfsFile,
   TvfsFlags,
+  type TvfsForm,
+  type TvfsHeader,
   type TvfsSpan,
   tvfsWhat,
 } from './layout.ts';
@@ -21,26 +23,20 @@ export type TvfsFileContent = Pick<TvfsFile, 'path' | 'spans'> & Partial<Pick<Tv
 /** A manifest to encode. */
 export interface TvfsContent {
   /** In any order; no path twice, no empty parts. */
-  files: Iterable<TvfsFileContent>;
-  /** {@link TvfsFlags}; what they leave out is not written. Default: ckeys, especs and patches. */
-  flags?: number | undefined;
+  entries: Iterable<TvfsFileContent>;
   /** The espec table. Especs of spans that are not in it are put behind. */
   especs?: readonly string[] | undefined;
-  /** Sizes of keys in bytes. Default 9. */
-  ekeySize?: number | undefined;
-  patchKeySize?: number | undefined;
-  /**
-   * `folders` (default): a folder of the path table for each folder, container entries as they come.
-   * `prefixes`: cut at every shared prefix, container entries sorted by ekey, as official manifests are.
-   */
-  form?: 'folders' | 'prefixes' | undefined;
+  /** Sizes of keys in bytes, 9 by default; and {@link TvfsFlags}: what they leave out is not written. Default: ckeys, especs and patches. */
+  header?: Partial<Pick<TvfsHeader, 'ekeySize' | 'patchKeySize' | 'flags'>> | undefined;
+  /** Default `folders`. */
+  form?: TvfsForm | undefined;
 }
 
 interface Options {
   flags: number;
   ekeySize: number;
   patchKeySize: number;
-  form: 'folders' | 'prefixes';
+  form: TvfsForm;
   especs: EspecTable;
 }
 
@@ -54,6 +50,7 @@ interface PathedFile {
   bytes: Uint8Array;
 }
 
+const defaultFlags = TvfsFlags.ckeys | TvfsFlags.especs | TvfsFlags.patches;
 const slash = 0x2f;
 const pathEncoder = new TextEncoder();
 
@@ -192,13 +189,14 @@ function writeVfs(files: readonly PathedFile[], containers: ContainerTable) {
 }
 
 /**
- * Writes a TVFS manifest, the mirror of `decodeTvfs`.
+ * Writes a TVFS manifest, the mirror of `decodeTvfs`: of one of the two forms byte for byte. Where another writer put its tables, what it
+ * left between them, and names that are no UTF-8, are not in the decoded value.
  * @throws E_FORMAT_RANGE for paths that are empty, doubled or too long, for keys of a wrong size, for more than 224 spans
  */
 export function encodeTvfs(content: TvfsContent): Uint8Array {
-  const flags = content.flags ?? TvfsFlags.ckeys | TvfsFlags.especs | TvfsFlags.patches;
-  const { form = 'folders', ekeySize = 9, patchKeySize = 9 } = content;
-  const files = sortFiles(content.files);
+  const { ekeySize = 9, patchKeySize = 9, flags = defaultFlags } = content.header ?? {};
+  const { form = 'folders' } = content;
+  const files = sortFiles(content.entries);
   const especs = writeEspecs(content, files, flags);
   const containers = writeContainers(files, { flags, ekeySize, patchKeySize, form, especs });
   const vfs = writeVfs(files, containers);

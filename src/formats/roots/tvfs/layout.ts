@@ -61,6 +61,13 @@ export const maxSpans = 224;
 export const deletedCount = 255;
 export const folderBit = 0x80000000;
 
+/**
+ * The two arrangements that are known. `folders`: each folder of the paths is a folder of the path table, container entries stand as they
+ * come, and the container table before the especs. `prefixes`, as official manifests are: the path table is cut at every shared prefix,
+ * container entries are sorted by ekey, and the especs stand before them.
+ */
+export type TvfsForm = 'folders' | 'prefixes';
+
 /** Where a table lies in the manifest, in bytes. */
 export interface TvfsTable {
   offset: number;

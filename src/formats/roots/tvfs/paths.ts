@@ -27,7 +27,12 @@ class PathBuffer {
 
   /** Size without a separator at the end. */
   get #trimmed(): number {
-    return this.#bytes[this.size - 1] === slash ? this.size - 1 : this.size;
+    return this.endsInside ? this.size : this.size - 1;
+  }
+
+  /** Whether the end is none of a folder's name. */
+  get endsInside(): boolean {
+    return this.#bytes[this.size - 1] !== slash;
   }
 
   get isEmpty(): boolean {
@@ -42,6 +47,8 @@ class PathBuffer {
 /** A file node: `path()` spells it out, and is good only until the next node is asked for. */
 export interface PathNode {
   vfsOffset: number;
+  /** Whether so far a folder of the table was none of the paths: cut inside of a name, or several names long. */
+  isCut: boolean;
   path(): string;
 }
 
@@ -72,7 +79,7 @@ function readEntry(reader: ByteReader, path: PathBuffer): number | undefined {
 export function* pathNodes(table: Uint8Array): Generator<PathNode> {
   const path = new PathBuffer();
   const reader = new ByteReader(table, tvfsWhat);
-  const node: PathNode = { vfsOffset: 0, path: () => path.text() };
+  const node: PathNode = { vfsOffset: 0, isCut: false, path: () => path.text() };
   const folders: { end: number; pathSize: number }[] = [];
   let folder = { end: table.length, pathSize: 0 };
   let dangling = false;
@@ -87,8 +94,10 @@ export function* pathNodes(table: Uint8Array): Generator<PathNode> {
     }
     const value = readEntry(reader, path);
     dangling = value === undefined;
+    if (dangling) node.isCut = true;
     if (value === undefined) continue;
     if (value >= folderBit) {
+      if (path.size > 0 && path.endsInside) node.isCut = true;
       folders.push(folder);
       folder = { end: folderEnd(reader, value - folderBit, folder.end), pathSize: path.size };
       if (folders.length > maxDepth) throw formatError('E_FORMAT_RANGE', tvfsWhat, `over ${maxDepth} nested folders`);

@@ -1,5 +1,6 @@
 import { formatError, PakratError } from '../../../core/errors.ts';
 import { ByteReader } from '../../../core/reader.ts';
+import { repeatable } from '../../../core/repeatable.ts';
 import {
   ckeySize,
   hasHashes,
@@ -9,6 +10,7 @@ import {
   type WowRootBlock,
   type WowRootFormat,
   type WowRootHeader,
+  type WowRootRow,
   wowRootWhat,
 } from './layout.ts';
 
@@ -36,8 +38,7 @@ function readHeader(reader: ByteReader): WowRootHeader {
   }
   const total = reader.u32le();
   const named = reader.u32le();
-  reader.skip(4);
-  return { format: second === 1 ? 'tsfm1' : 'tsfm2', total, named };
+  return { format: second === 1 ? 'tsfm1' : 'tsfm2', total, named, reserved: reader.u32le() };
 }
 
 function readBlockHeader(reader: ByteReader, format: WowRootFormat) {
@@ -57,8 +58,9 @@ function readBlock(reader: ByteReader, header: WowRootHeader, firstRow: number):
   const interleaved = header.format === 'headerless';
   const hashOffset = ckeyOffset + (interleaved ? ckeySize : count * ckeySize);
   reader.skip(count * (4 + ckeySize + (hashed ? hashSize : 0)));
-  return {
+  const block: WowRootBlock = {
     ...start,
+    rows: repeatable(() => blockRows(reader.bytes, block)),
     firstRow,
     deltaOffset,
     ckeyOffset,
@@ -66,6 +68,35 @@ function readBlock(reader: ByteReader, header: WowRootHeader, firstRow: number):
     hashOffset: hashed ? hashOffset : -1,
     hashStride: interleaved ? ckeySize + hashSize : hashSize,
   };
+  return block;
+}
+
+/** The rows of a block, made one at a time. @throws E_FORMAT_RANGE when an id passes 2^32 − 1 */
+function* blockRows(bytes: Uint8Array, block: WowRootBlock): Generator<WowRootRow> {
+  const reader = new ByteReader(bytes, wowRootWhat);
+  let fileDataId = -1;
+  for (let i = 0; i < block.count; i++) {
+    reader.seek(block.deltaOffset + i * 4);
+    fileDataId = nextId(fileDataId, reader.u32le(), reader.pos - 4);
+    yield { fileDataId, ckey: ckeyAt(bytes, block, i), nameHash: nameHashAt(bytes, block, i) };
+  }
+}
+
+function nextId(before: number, delta: number, offset: number): number {
+  const id = before + delta + 1;
+  if (id <= 0xffffffff) return id;
+  throw formatError('E_FORMAT_RANGE', wowRootWhat, 'file data id beyond 32 bits', { offset });
+}
+
+function ckeyAt(bytes: Uint8Array, block: WowRootBlock, i: number): Uint8Array {
+  const offset = block.ckeyOffset + i * block.ckeyStride;
+  return bytes.subarray(offset, offset + ckeySize);
+}
+
+function nameHashAt(bytes: Uint8Array, block: WowRootBlock, i: number): Uint8Array | undefined {
+  if (block.hashOffset < 0) return undefined;
+  const offset = block.hashOffset + i * block.hashStride;
+  return bytes.subarray(offset, offset + hashSize).toReversed();
 }
 
 /**
@@ -112,8 +143,7 @@ export function fillFileDataIds(root: WowRoot): Uint32Array {
     let id = -1;
     for (let i = 0; i < block.count; i++) {
       const offset = block.deltaOffset + i * 4;
-      id += view.getUint32(offset, true) + 1;
-      if (id > 0xffffffff) throw formatError('E_FORMAT_RANGE', wowRootWhat, 'file data id beyond 32 bits', { offset });
+      id = nextId(id, view.getUint32(offset, true), offset);
       ids[block.firstRow + i] = id;
     }
   }
@@ -141,14 +171,11 @@ export function rowBlock(root: WowRoot, row: number): WowRootBlock {
 /** The ckey of a row: a view of 16 bytes. Throws as {@link rowBlock}. */
 export function rowCkey(root: WowRoot, row: number): Uint8Array {
   const block = rowBlock(root, row);
-  const offset = block.ckeyOffset + (row - block.firstRow) * block.ckeyStride;
-  return root.bytes.subarray(offset, offset + ckeySize);
+  return ckeyAt(root.bytes, block, row - block.firstRow);
 }
 
 /** The name hash of a row, 8 bytes big-endian as core's `nameHash` gives it, or undefined. Throws as {@link rowBlock}. */
 export function rowNameHash(root: WowRoot, row: number): Uint8Array | undefined {
   const block = rowBlock(root, row);
-  if (block.hashOffset < 0) return undefined;
-  const offset = block.hashOffset + (row - block.firstRow) * block.hashStride;
-  return root.bytes.subarray(offset, offset + hashSize).toReversed();
+  return nameHashAt(root.bytes, block, row - block.firstRow);
 }

@@ -5,7 +5,7 @@ import { ContentFlags } from '../locale.ts';
  *
  *   headerless (before 8.2)   blocks from the first byte on
  *   tsfm0 (8.2)               "TSFM"  u32 total  u32 named
- *   tsfm1 (10.1.7)            "TSFM"  u32 header size (24)  u32 version (1)  u32 total  u32 named  u32 zero
+ *   tsfm1 (10.1.7)            "TSFM"  u32 header size (24)  u32 version (1)  u32 total  u32 named  u32 (zero; kept, not used)
  *   tsfm2 (11.1)              the same, version 2
  *
  *   block header, 12 bytes    u32 rows  u32 content flags  u32 locale flags
@@ -28,10 +28,26 @@ export const hashSize = 8;
 /** The four forms of the root, oldest first. */
 export type WowRootFormat = 'headerless' | 'tsfm0' | 'tsfm1' | 'tsfm2';
 
-/** Rows that share their flags. Offsets are from the start of the root; row `i` of the block is at offset + i × stride. */
-export interface WowRootBlock {
+/** A file of the root. Keys are views. */
+export interface WowRootRow {
+  fileDataId: number;
+  /** 16 bytes. */
+  ckey: Uint8Array;
+  /** 8 bytes big-endian, as core's `nameHash` gives it. */
+  nameHash?: Uint8Array | undefined;
+}
+
+/** Rows that share their flags, in ascending order of their ids: as much of a block as is needed to write it. */
+export interface WowRootBlockContent {
   contentFlags: number;
   localeFlags: number;
+  /** How tsfm2 shall split the content flags; as real roots do when absent. */
+  contentParts?: readonly [number, number, number] | undefined;
+  rows: Iterable<WowRootRow>;
+}
+
+/** A block of a decoded root. Offsets are from the start of the root; row `i` of the block is at offset + i × stride. */
+export interface WowRootBlock extends WowRootBlockContent {
   /** Number of rows. */
   count: number;
   /** Number of the block's first row in the whole root. */
@@ -43,28 +59,30 @@ export interface WowRootBlock {
   /** The u64 name hashes, or -1 when the block has none. */
   hashOffset: number;
   hashStride: number;
-  /** c1, c2 and c3 as they stood (tsfm2 only): other splits of the same content flags are possible. */
-  contentParts?: readonly [number, number, number];
+}
+
+/** The start of the file. */
+export interface WowRootHeader {
+  format: WowRootFormat;
+  /** Rows of the whole root, as the header says (tsfm* only). */
+  total?: number | undefined;
+  /** Rows with a name hash, as the header says (tsfm* only). */
+  named?: number | undefined;
+  /** The last word of the header, which nobody knows (tsfm1 and tsfm2 only). */
+  reserved?: number | undefined;
+}
+
+/** A root to write. `total` and `named` are counted when absent. */
+export interface WowRootContent extends WowRootHeader {
+  blocks: readonly WowRootBlockContent[];
 }
 
 /** A decoded root: where its blocks are. The rows stay bytes. */
-export interface WowRoot {
-  format: WowRootFormat;
-  /** Rows of the whole root, as the header says (tsfm* only). */
-  total?: number;
-  /** Rows with a name hash, as the header says (tsfm* only). */
-  named?: number;
+export interface WowRoot extends WowRootHeader {
   /** Rows that are there. */
   rowCount: number;
   blocks: WowRootBlock[];
   bytes: Uint8Array;
-}
-
-/** What the start of the file says. */
-export interface WowRootHeader {
-  format: WowRootFormat;
-  total?: number;
-  named?: number;
 }
 
 /** Whether a block with these flags has name hashes. */
