@@ -1,7 +1,7 @@
 import type { Build, BuildIdentity } from '../builds/build.ts';
 import type { Objects } from '../builds/objects.ts';
 import { PakratError } from '../core/errors.ts';
-import type { CdnConfig } from '../formats/configs/cdn-config.ts';
+import { type CdnConfig, decodeCdnConfig } from '../formats/configs/cdn-config.ts';
 import type { StoreLayout } from '../store/layout.ts';
 import type { CheckedObject } from '../verify/check-entry.ts';
 
@@ -31,13 +31,7 @@ export interface LocalBuild {
 }
 
 /** For a folder that has no archives as a CDN has them. */
-export const noArchives: CdnConfig = {
-  archives: [],
-  archiveIndexSizes: [],
-  patchArchives: [],
-  patchArchiveIndexSizes: [],
-  builds: [],
-};
+export const noArchives: CdnConfig = decodeCdnConfig(new Uint8Array());
 
 /** The error for an entry that the build has and the folder has not. */
 export function notInstalled(ekey: string, why?: string): PakratError {

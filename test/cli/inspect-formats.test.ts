@@ -6,7 +6,7 @@ import { encodeBlte } from '../../src/formats/blte/encode.ts';
 import { encodeLocalIndex } from '../../src/formats/local/local-index.ts';
 import { encodeSize } from '../../src/formats/manifests/size.ts';
 import { encodeContentManifest } from '../../src/formats/roots/content-manifest.ts';
-import { encodeCoreToc, encodePackages } from '../../src/formats/roots/diablo3/core-toc.ts';
+import { encodeDiablo3Packages, encodeDiablo3Toc } from '../../src/formats/roots/diablo3/core-toc.ts';
 import { encodeDiablo3Folder, encodeDiablo3Root } from '../../src/formats/roots/diablo3/folder.ts';
 import { encodeDiablo4Toc } from '../../src/formats/roots/diablo4/core-toc.ts';
 import {
@@ -43,10 +43,10 @@ const objects: [format: string, bytes: Uint8Array, shown: object][] = [
     encodeDiablo3Folder({ assets: [{ snoId: 5, ckey: key('3') }], named: [] }),
     { table: { rows: [{ snoId: 5, ckey: key('3') }] } },
   ],
-  ['Diablo III Packages.dat', encodePackages(['a.b']), { table: { rows: [{ name: 'a.b' }] } }],
+  ['Diablo III Packages.dat', encodeDiablo3Packages(['a.b']), { table: { rows: [{ name: 'a.b' }] } }],
   [
     'Diablo III CoreTOC',
-    encodeCoreToc(new Map([[7, { group: 44, name: 'Rock' }]])),
+    encodeDiablo3Toc({ groups: [[{ group: 44, snoId: 7, name: 'Rock' }]] }),
     { table: { rows: [{ snoId: 7, group: 'Textures', name: 'Rock' }] } },
   ],
   ['Diablo IV CoreTOC', toc(true), { table: { rows: [{ snoId: 7, group: 'Power', name: 'Fireball' }] } }],
@@ -76,7 +76,7 @@ const objects: [format: string, bytes: Uint8Array, shown: object][] = [
     }),
     { table: { rows: [{ guid: asset.guid, size: 5 }] } },
   ],
-  ['text root', encodeTextRoot([{ path: 'SD/x', ckey: key('4') }]), { table: { rows: [{ path: 'SD/x' }] } }],
+  ['text root', encodeTextRoot({ rows: [{ path: 'SD/x', ckey: key('4') }] }), { table: { rows: [{ path: 'SD/x' }] } }],
   [
     'Overwatch root',
     text('#MD5|FILENAME', `${key('5')}|RetailClient/Overwatch.exe`),

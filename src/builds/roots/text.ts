@@ -10,7 +10,7 @@ import { allLocales, type NameRow } from './name-table.ts';
  */
 export function textRows(bytes: Uint8Array): NameRow[] {
   const groups = new Map<string, TextRootRow[]>();
-  for (const row of decodeTextRoot(bytes)) {
+  for (const row of decodeTextRoot(bytes).rows) {
     const key = normalizeName(row.path.replaceAll(':', '/'));
     const group = groups.get(key);
     if (group === undefined) groups.set(key, [row]);

@@ -1,8 +1,8 @@
 import { ByteReader } from '../../core/reader.ts';
 import { decodeContentManifest } from '../../formats/roots/content-manifest.ts';
-import { decodeCoreToc, decodePackages } from '../../formats/roots/diablo3/core-toc.ts';
+import { decodeDiablo3Packages, decodeDiablo3Toc } from '../../formats/roots/diablo3/core-toc.ts';
 import { decodeDiablo3Folder, decodeDiablo3Root } from '../../formats/roots/diablo3/folder.ts';
-import { assetGroup } from '../../formats/roots/diablo3/groups.ts';
+import { diablo3Group } from '../../formats/roots/diablo3/groups.ts';
 import { decodeDiablo4Toc } from '../../formats/roots/diablo4/core-toc.ts';
 import { diablo4Group } from '../../formats/roots/diablo4/groups.ts';
 import {
@@ -33,7 +33,7 @@ export function describeDiablo3Folder(bytes: Uint8Array): Description {
   return {
     facts: { assets: assetCount, named: named.length },
     table: listedTable('files', ['snoId', 'part', 'name', 'ckey'], assetCount + named.length, function* () {
-      for (const { snoId, part, ckey } of assets()) yield [snoId, part, undefined, ckey];
+      for (const { snoId, part, ckey } of assets) yield [snoId, part, undefined, ckey];
       for (const { name, ckey } of named) yield [undefined, undefined, name, ckey];
     }),
   };
@@ -42,26 +42,26 @@ export function describeDiablo3Folder(bytes: Uint8Array): Description {
 /** True for CoreTOC.dat of Diablo III, which has no magic: when its tables hold together and name something. */
 export function isDiablo3Toc(bytes: Uint8Array): boolean {
   try {
-    return decodeCoreToc(bytes).size > 0;
+    return decodeDiablo3Toc(bytes).groups.flat().length > 0;
   } catch {
     return false;
   }
 }
 
 export function describeDiablo3Toc(bytes: Uint8Array): Description {
-  const entries = [...decodeCoreToc(bytes)];
+  const entries = decodeDiablo3Toc(bytes).groups.flat();
   return {
     facts: { names: entries.length },
     table: indexedTable('names', ['snoId', 'group', 'name'], entries.length, (i) => {
-      const [snoId, { group, name }] = entries[i]!;
-      return [snoId, assetGroup(group).folder, name];
+      const { snoId, group, name } = entries[i]!;
+      return [snoId, diablo3Group(group).folder, name];
     }),
   };
 }
 
 /** Packages.dat of Diablo III: the names of files with their real endings. */
 export function describePackages(bytes: Uint8Array): Description {
-  const names = decodePackages(bytes);
+  const names = decodeDiablo3Packages(bytes);
   return {
     facts: { names: names.length },
     table: indexedTable('names', ['name'], names.length, (i) => [names[i]]),

@@ -94,7 +94,7 @@ export function describeOverwatch(bytes: Uint8Array): Description {
 
 /** A root that is a list of lines. */
 export function describeTextRoot(bytes: Uint8Array): Description {
-  const rows = decodeTextRoot(bytes);
+  const { rows } = decodeTextRoot(bytes);
   return {
     facts: { files: rows.length },
     table: indexedTable('files', ['path', 'ckey', 'locale', 'flags'], rows.length, (i) => {

@@ -50,7 +50,7 @@ export interface BuildConfig {
   readonly vfsRoot?: ManifestKeys | undefined;
   /** vfs-1, vfs-2, … in the order of their numbers. */
   readonly vfs: readonly ManifestKeys[];
-  /** All of it, for keys that are not named here. */
+  /** All of it, for keys that are not named here, and as {@link encodeConfig} writes it. */
   readonly config: ConfigFile;
 }
 
@@ -113,9 +113,19 @@ export function decodePartialPriorities(config: ConfigFile): PartialPriorities {
   return { contents, manifest: manifestKeys(config, 'partial-priority') };
 }
 
-/** The line of a config that lists what to fetch first. */
-export function encodePartialPriority(contents: readonly PartialPriority[]): ConfigEntry {
-  return { key: 'build-partial-priority', values: contents.map(({ ckey, blockSize }) => `${ckey}:${blockSize}`) };
+/** The lines of a config that say what to fetch first: the mirror of {@link decodePartialPriorities}. */
+export function encodePartialPriorities({ contents, manifest }: PartialPriorities): ConfigEntry[] {
+  const pairs = contents.map(({ ckey, blockSize }) => `${ckey}:${blockSize}`);
+  const lines: ConfigEntry[] = pairs.length === 0 ? [] : [{ key: 'build-partial-priority', values: pairs }];
+  if (manifest === undefined) return lines;
+  const { ckey, ekey, size, encodedSize } = manifest;
+  const line = (key: string, ...values: (string | number | undefined)[]): ConfigEntry => ({
+    key,
+    values: values.filter((value) => value !== undefined).map(String),
+  });
+  lines.push(line('partial-priority', ckey, ekey));
+  if (size !== undefined) lines.push(line('partial-priority-size', size, encodedSize));
+  return lines;
 }
 
 function numberedVfs(config: ConfigFile): ManifestKeys[] {

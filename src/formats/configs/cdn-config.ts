@@ -28,6 +28,8 @@ export interface CdnConfig {
   readonly patchFileIndex?: string | undefined;
   readonly patchFileIndexSize?: number | undefined;
   readonly builds: readonly string[];
+  /** All of it, as {@link encodeConfig} writes it. */
+  readonly config: ConfigFile;
 }
 
 /**
@@ -50,6 +52,7 @@ export function decodeCdnConfig(bytes: Uint8Array): CdnConfig {
     patchFileIndex: keys(config, 'patch-file-index')[0],
     patchFileIndexSize: sizes(config, 'patch-file-index-size')[0],
     builds: keys(config, 'builds'),
+    config,
   };
 }
 

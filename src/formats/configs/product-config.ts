@@ -42,10 +42,10 @@ export function decodeProductConfig(bytes: Uint8Array): ProductConfig {
 }
 
 /**
- * Writes a product config, as compact JSON: what came in that form goes out byte for byte.
- * @param json all of it, as {@link ProductConfig} has it
+ * Writes a product config, all of its `json`, without spaces and line ends: what came in that form, as real ones do, goes out byte for byte.
+ * JSON that was spaced or escaped otherwise is of the same value.
  */
-export function encodeProductConfig(json: Readonly<Record<string, unknown>>): Uint8Array {
+export function encodeProductConfig({ json }: Pick<ProductConfig, 'json'>): Uint8Array {
   return new TextEncoder().encode(JSON.stringify(json));
 }
 

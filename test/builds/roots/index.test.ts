@@ -5,7 +5,7 @@ import { getVariant } from '../../../src/builds/roots/variant.ts';
 import { md5Hex } from '../../../src/core/hash.ts';
 import { nameHash } from '../../../src/core/jenkins.ts';
 import type { Install } from '../../../src/formats/manifests/install.ts';
-import { encodeCoreToc, encodePackages } from '../../../src/formats/roots/diablo3/core-toc.ts';
+import { encodeDiablo3Packages, encodeDiablo3Toc } from '../../../src/formats/roots/diablo3/core-toc.ts';
 import { encodeDiablo3Folder, encodeDiablo3Root } from '../../../src/formats/roots/diablo3/folder.ts';
 import { encodeMndx } from '../../../src/formats/roots/mndx/encode.ts';
 import { encodeTextRoot } from '../../../src/formats/roots/text.ts';
@@ -79,7 +79,10 @@ describe('which root a build gets', () => {
     });
 
   test('vfs-root goes before a text root', async () => {
-    const root = await openSmallRoot(scratch, { root: encodeTextRoot([{ path: 'a', ckey: key('1') }]), vfsRoot: tvfs });
+    const root = await openSmallRoot(scratch, {
+      root: encodeTextRoot({ rows: [{ path: 'a', ckey: key('1') }] }),
+      vfsRoot: tvfs,
+    });
     expect([root.kind, ...names(root)]).toEqual(['tvfs', 'from/vfs']);
     root.close();
   });
@@ -130,8 +133,8 @@ describe('roots with magics and tables', () => {
   });
 
   test('Diablo III: names by CoreTOC and Packages.dat; a folder that no host has is left out', async () => {
-    const toc = encodeCoreToc(new Map([[5, { group: 41, name: 'Wind' }]]));
-    const packages = encodePackages(['SoundBank\\Wind\\0000.smp']);
+    const toc = encodeDiablo3Toc({ groups: [[{ group: 41, snoId: 5, name: 'Wind' }]] });
+    const packages = encodeDiablo3Packages(['SoundBank\\Wind\\0000.smp']);
     const base = encodeDiablo3Folder({
       assets: [
         { snoId: 5, ckey: key('1') },

@@ -255,7 +255,8 @@ describeSynthetic('an installed game', () => {
   function withBuilds(name: string, change: (build: InstalledBuild) => InstalledBuild[]): string {
     const game = copy(name);
     const file = join(game, '.build.info');
-    writeFileSync(file, encodeBuildInfo(decodeBuildInfo(new Uint8Array(readFileSync(file))).flatMap(change)));
+    const info = decodeBuildInfo(new Uint8Array(readFileSync(file)));
+    writeFileSync(file, encodeBuildInfo({ ...info, builds: info.builds.flatMap(change) }));
     return game;
   }
 

@@ -53,10 +53,10 @@ class Container {
     for (const [file, pieces] of this.#files)
       writeFileSync(join(this.#folder, this.#names(file % 2, file)), Buffer.concat(pieces));
     const entries = Object.entries(config).map(([key, value]) => ({ key, values: value.split(' ') }));
-    const text = encodeConfig(
-      [...entries, ...decodeConfig(new TextEncoder().encode(lines.join('\n'))).entries],
-      'Static Build Configuration',
-    );
+    const text = encodeConfig({
+      entries: [...entries, ...decodeConfig(new TextEncoder().encode(lines.join('\n'))).entries],
+      title: 'Static Build Configuration',
+    });
     writeFileSync(join(this.#folder, '.build.config'), text);
   }
 }
