@@ -97,7 +97,10 @@ const objects: [format: string, bytes: Uint8Array, shown: object][] = [
   ],
   [
     'local index',
-    encodeLocalIndex(0, [{ key: fromHex('11'.repeat(9)).slice(0, 9), archive: 3, offset: 70, size: 30 }]),
+    encodeLocalIndex({
+      bucket: 0,
+      sorted: [{ key: fromHex('11'.repeat(9)).slice(0, 9), archive: 3, offset: 70, size: 30 }],
+    }),
     { facts: { entries: 1 }, table: { rows: [{ archive: 3, offset: 70, size: 30 }] } },
   ],
   [

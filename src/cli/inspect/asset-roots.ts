@@ -129,24 +129,25 @@ export function describeSharedPayloads(bytes: Uint8Array): Description {
 
 /** A content manifest of Overwatch; of an encrypted one what its header says. */
 export function describeContentManifest(bytes: Uint8Array): Description {
-  const { form, build, version, encrypted, assetCount, entryCount, assets } = decodeContentManifest(bytes);
+  const manifest = decodeContentManifest(bytes);
+  const { form, build, version, encrypted, assetCount, entryCount } = manifest;
   const facts = { form, build, version, encrypted, assets: assetCount, entries: entryCount };
-  if (encrypted) return { facts };
+  if (manifest.encrypted) return { facts };
   return {
     facts,
     table: listedTable('assets', ['guid', 'size', 'ckey'], assetCount, function* () {
-      for (const { guid, size, ckey } of assets()) yield [guid, size, ckey];
+      for (const { guid, size, ckey } of manifest.assets) yield [guid, size, ckey];
     }),
   };
 }
 
 /** A package manifest of Overwatch. */
 export function describePackageManifest(bytes: Uint8Array): Description {
-  const { build, headerSize, packageSize, entries, packageRows, packages } = decodePackageManifest(bytes);
+  const { build, headerSize, packageSize, entries, packageCount, packages } = decodePackageManifest(bytes);
   return {
-    facts: { build, headerSize, packageSize, entries: entries.count, packages: packageRows.count },
-    table: listedTable('packages', ['guid', 'keyName', 'size', 'ckey'], packageRows.count, function* () {
-      for (const { guid, keyName, content } of packages()) yield [guid, keyName, content?.size, content?.ckey];
+    facts: { build, headerSize, packageSize, entries: entries.count, packages: packageCount },
+    table: listedTable('packages', ['guid', 'keyName', 'size', 'ckey'], packageCount, function* () {
+      for (const { guid, keyName, content } of packages) yield [guid, keyName, content?.size, content?.ckey];
     }),
   };
 }

@@ -139,7 +139,7 @@ function* findHopes(
   const { build } = tools;
   const missingBytes = missingCounter(tools);
   const specOf = specReader(tools);
-  for (const file of lists.manifest.files()) {
+  for (const file of lists.manifest.files) {
     const ckey = toHex(file.targetCkey);
     const known = build.encoding.findCkey(ckey);
     if (known?.size !== file.targetSize) continue;

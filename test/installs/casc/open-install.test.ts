@@ -84,7 +84,7 @@ describeSynthetic('an installed game', () => {
     const entries = [...index].flatMap((entry) =>
       toHex(entry.key) === ekey.slice(0, 18) ? (change(entry) ?? []) : entry,
     );
-    writeFileSync(indexFile(game, ekey, generation), encodeLocalIndex(index.bucket, entries));
+    writeFileSync(indexFile(game, ekey, generation), encodeLocalIndex({ bucket: index.bucket, sorted: entries }));
   }
 
   test('a path is enough, that of the game or of its container; info says what is there', async () => {
