@@ -30,7 +30,7 @@ export { decodeSize, encodeSize } from './formats/manifests/size.ts';
 export { decodePatchIndex, encodePatchIndex } from './formats/patches/patch-index.ts';
 export { decodePatchManifest, encodePatchManifest } from './formats/patches/patch-manifest.ts';
 export { applyZbsdiff, makeZbsdiff } from './formats/patches/zbsdiff.ts';
-export { encodeListfile, listfileRows } from './formats/roots/listfile.ts';
+export { decodeListfile, encodeListfile } from './formats/roots/listfile.ts';
 export { decodeTvfs } from './formats/roots/tvfs/decode.ts';
 export { encodeTvfs } from './formats/roots/tvfs/encode.ts';
 export { decodeWowRoot } from './formats/roots/wow/decode.ts';

@@ -3,7 +3,7 @@ import { fromHex, toHex } from '../../src/core/bytes.ts';
 import { md5Hex } from '../../src/core/hash.ts';
 import { type BuildConfig, decodeBuildConfig } from '../../src/formats/configs/build-config.ts';
 import { type CdnConfig, decodeCdnConfig } from '../../src/formats/configs/cdn-config.ts';
-import { decodeConfig, encodeConfig } from '../../src/formats/configs/config-file.ts';
+import { encodeConfig } from '../../src/formats/configs/config-file.ts';
 import { decodeKeyList, decodeKeyRing, encodeKeyList } from '../../src/formats/configs/key-list.ts';
 import { decodePatchConfig } from '../../src/formats/configs/patch-config.ts';
 import { decodeProductConfig, encodeProductConfig } from '../../src/formats/configs/product-config.ts';

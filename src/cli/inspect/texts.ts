@@ -5,7 +5,7 @@ import { type ConfigEntry, decodeConfig } from '../../formats/configs/config-fil
 import { decodeKeyList, decodeKeyRing, type TactKey } from '../../formats/configs/key-list.ts';
 import { decodePatchConfig } from '../../formats/configs/patch-config.ts';
 import { decodeProductConfig } from '../../formats/configs/product-config.ts';
-import { listfileRows } from '../../formats/roots/listfile.ts';
+import { decodeListfile } from '../../formats/roots/listfile.ts';
 import { decodeBpsv } from '../../formats/services/bpsv.ts';
 import { decodeRibbit } from '../../formats/services/ribbit-mime.ts';
 import { type Description, indexedTable, listedTable, type RowTable } from './description.ts';
@@ -135,11 +135,11 @@ function describeKeys(keys: readonly TactKey[]): Description {
 /** A list of file names with their ids; one without ids looks like any text and is not told. */
 export function describeListfile(bytes: Uint8Array): Description {
   let names = 0;
-  for (const _ of listfileRows(bytes)) names += 1;
+  for (const _ of decodeListfile(bytes)) names += 1;
   return {
     facts: { names },
     table: listedTable('names', ['fileDataId', 'name'], names, function* () {
-      for (const { fileDataId, name } of listfileRows(bytes)) yield [fileDataId, name];
+      for (const { fileDataId, name } of decodeListfile(bytes)) yield [fileDataId, name];
     }),
   };
 }

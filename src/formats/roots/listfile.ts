@@ -154,10 +154,10 @@ export class ListfileScanner {
 }
 
 /**
- * The rows of a list that is in memory, one after the other.
+ * Reads a list that is in memory: its rows, one after the other.
  * @throws as {@link ListfileScanner}, at the line that is wrong
  */
-export function* listfileRows(bytes: Uint8Array): Generator<ListfileRow> {
+export function* decodeListfile(bytes: Uint8Array): Generator<ListfileRow> {
   const scanner = new ListfileScanner();
   for (let start = 0; start < bytes.length; start += pieceSize) {
     yield* scanner.push(bytes.subarray(start, start + pieceSize));
@@ -176,7 +176,8 @@ export async function* readListfile(chunks: AsyncIterable<Uint8Array>): AsyncGen
 }
 
 /**
- * Writes a list, a row a line with LF; a row without an id as a plain name.
+ * Writes a list, a row a line with LF; a row without an id as a plain name. Blank lines, CR LF, and an empty id before a name are not
+ * kept: rows say nothing of them.
  * @throws E_FORMAT_RANGE for ids beyond 32 bits and for names that no line can hold: empty ones, such with a line end
  *   or a NUL, or over 1,024 bytes
  */

@@ -38,7 +38,8 @@ function readHeader(reader: ByteReader): WowRootHeader {
   }
   const total = reader.u32le();
   const named = reader.u32le();
-  return { format: second === 1 ? 'tsfm1' : 'tsfm2', total, named, reserved: reader.u32le() };
+  reader.skip(4);
+  return { format: second === 1 ? 'tsfm1' : 'tsfm2', total, named };
 }
 
 function readBlockHeader(reader: ByteReader, format: WowRootFormat) {

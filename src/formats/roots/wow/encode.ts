@@ -21,12 +21,12 @@ function splitContentFlags(flags: number): [number, number, number] {
 
 /** The header with its counts, which are made where they are absent. */
 function countedHeader(content: WowRootContent): WowRootHeader {
-  const { format, reserved = 0 } = content;
+  const { format } = content;
   if (format === 'headerless') return { format };
   let total = 0;
   let named = 0;
   if (content.total !== undefined && content.named !== undefined) {
-    return { format, reserved, total: content.total, named: content.named };
+    return { format, total: content.total, named: content.named };
   }
   for (const { rows, contentFlags } of content.blocks) {
     const hashed = (contentFlags & ContentFlags.noNameHash) === 0;
@@ -35,15 +35,15 @@ function countedHeader(content: WowRootContent): WowRootHeader {
       if (hashed) named++;
     }
   }
-  return { format, reserved, total: content.total ?? total, named: content.named ?? named };
+  return { format, total: content.total ?? total, named: content.named ?? named };
 }
 
-function writeHeader(writer: ByteWriter, { format, total = 0, named = 0, reserved = 0 }: WowRootHeader): void {
+function writeHeader(writer: ByteWriter, { format, total = 0, named = 0 }: WowRootHeader): void {
   if (format === 'headerless') return;
   writer.text('TSFM');
   if (format !== 'tsfm0') writer.u32le(24).u32le(format === 'tsfm1' ? 1 : 2);
   writer.u32le(total).u32le(named);
-  if (format !== 'tsfm0') writer.u32le(reserved);
+  if (format !== 'tsfm0') writer.u32le(0);
 }
 
 function writeBlockHeader(writer: ByteWriter, format: WowRootFormat, block: WowRootBlockContent, count: number): void {

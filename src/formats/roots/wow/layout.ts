@@ -5,7 +5,7 @@ import { ContentFlags } from '../locale.ts';
  *
  *   headerless (before 8.2)   blocks from the first byte on
  *   tsfm0 (8.2)               "TSFM"  u32 total  u32 named
- *   tsfm1 (10.1.7)            "TSFM"  u32 header size (24)  u32 version (1)  u32 total  u32 named  u32 (zero; kept, not used)
+ *   tsfm1 (10.1.7)            "TSFM"  u32 header size (24)  u32 version (1)  u32 total  u32 named  u32 zero
  *   tsfm2 (11.1)              the same, version 2
  *
  *   block header, 12 bytes    u32 rows  u32 content flags  u32 locale flags
@@ -68,8 +68,6 @@ export interface WowRootHeader {
   total?: number | undefined;
   /** Rows with a name hash, as the header says (tsfm* only). */
   named?: number | undefined;
-  /** The last word of the header, which nobody knows (tsfm1 and tsfm2 only). */
-  reserved?: number | undefined;
 }
 
 /** A root to write. `total` and `named` are counted when absent. */
