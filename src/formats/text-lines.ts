@@ -3,6 +3,7 @@
 // no UTF-8, is not.
 
 import { formatError } from '../core/errors.ts';
+import { headSize } from './format.ts';
 
 const utf8Decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 const utf8Encoder = new TextEncoder();
@@ -66,6 +67,22 @@ export function encodeText(lines: readonly string[], { lead, lineEnd, isEnded, p
   for (const { text } of passedOver.slice(next)) all.push(text);
   if (isEnded && all.length > 0) all.push('');
   return utf8Encoder.encode(lead + all.join(lineEnd));
+}
+
+/** The lines of the head of a text, the last of which may be cut; none when there is a NUL among its first bytes. */
+export function headLines(head: Uint8Array): string[] {
+  const start = head.subarray(0, headSize);
+  return start.includes(0)
+    ? []
+    : utf8Decoder
+        .decode(start)
+        .replace(/^\ufeff/, '')
+        .split(/\r?\n/);
+}
+
+/** The first line of a head that is neither blank nor a comment; empty when there is none. */
+export function firstLine(head: Uint8Array): string {
+  return headLines(head).find((line) => line.trim() !== '' && !line.startsWith('#')) ?? '';
 }
 
 /** The number, counted from 1, that the line of value `i` has in the whole text. */

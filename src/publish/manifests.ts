@@ -31,7 +31,7 @@ export function makeRoot(files: readonly EncodedFile[]): Uint8Array {
   }
   for (const { rows } of blocks.values()) rows.sort((a, b) => a.fileDataId - b.fileDataId);
   const sorted = [...blocks.values()].sort((a, b) => a.localeFlags - b.localeFlags || a.contentFlags - b.contentFlags);
-  return encodeWowRoot({ format: 'tsfm2', blocks: sorted });
+  return encodeWowRoot({ form: 'tsfm2', blocks: sorted });
 }
 
 /** Writes the install manifest: paths with back-slashes, as real ones have them. */

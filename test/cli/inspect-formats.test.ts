@@ -85,7 +85,7 @@ const objects: [format: string, bytes: Uint8Array, shown: object][] = [
   [
     'WoW root',
     encodeWowRoot({
-      format: 'headerless',
+      form: 'headerless',
       blocks: [{ contentFlags: 0, localeFlags: 2, rows: [{ fileDataId: 7, ckey: fromHex(key('6')) }] }],
     }),
     { table: { rows: [{ fileDataId: 7, ckey: key('6'), locales: 'enUS' }] } },

@@ -37,7 +37,7 @@ function describeWowRoot(bytes: Uint8Array): Found {
     checked: {
       blocks: root.blocks.map((block) => [block.count, hex32(block.contentFlags), hex32(block.localeFlags)]),
       first: [fillFileDataIds(root)[0], toHex(rowCkey(root, 0)), hash === undefined ? null : toHex(hash)],
-      format: forms[root.format],
+      format: forms[root.form],
       named: root.named ?? null,
       total: root.total ?? null,
     },

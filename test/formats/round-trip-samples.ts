@@ -331,8 +331,8 @@ export const samples: Record<FormatName, readonly Uint8Array[]> = {
     }),
   ]),
   'WoW root': (['headerless', 'tsfm0', 'tsfm1', 'tsfm2'] as const).flatMap((form) => [
-    encodeWowRoot({ format: form, blocks: wowBlocks }),
-    encodeWowRoot({ format: form, total: 77, named: 77, blocks: wowBlocks.slice(0, 1) }),
+    encodeWowRoot({ form, blocks: wowBlocks }),
+    encodeWowRoot({ form, total: 77, named: 77, blocks: wowBlocks.slice(0, 1) }),
   ]),
   'BPSV table': [
     text(table, '## seqn = 5', 'us|1', 'eu|', ''),

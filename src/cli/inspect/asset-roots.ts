@@ -1,4 +1,3 @@
-import { ByteReader } from '../../core/reader.ts';
 import { decodeContentManifest } from '../../formats/roots/content-manifest.ts';
 import { decodeDiablo3Packages, decodeDiablo3Toc } from '../../formats/roots/diablo3/core-toc.ts';
 import { decodeDiablo3Folder, decodeDiablo3Root } from '../../formats/roots/diablo3/folder.ts';
@@ -12,11 +11,6 @@ import {
 } from '../../formats/roots/diablo4/side-tables.ts';
 import { decodePackageManifest } from '../../formats/roots/package-manifest.ts';
 import { type Description, indexedTable, listedTable } from './description.ts';
-
-/** True for bytes that start with a little-endian number. */
-export function startsWithU32(value: number): (bytes: Uint8Array) => boolean {
-  return (bytes) => bytes.length >= 8 && new ByteReader(bytes, 'start').u32le() === value;
-}
 
 /** The root of Diablo III: the folders that it names. */
 export function describeDiablo3Root(bytes: Uint8Array): Description {
@@ -39,15 +33,7 @@ export function describeDiablo3Folder(bytes: Uint8Array): Description {
   };
 }
 
-/** True for CoreTOC.dat of Diablo III, which has no magic: when its tables hold together and name something. */
-export function isDiablo3Toc(bytes: Uint8Array): boolean {
-  try {
-    return decodeDiablo3Toc(bytes).groups.flat().length > 0;
-  } catch {
-    return false;
-  }
-}
-
+/** CoreTOC.dat of Diablo III: the names of SNO ids. */
 export function describeDiablo3Toc(bytes: Uint8Array): Description {
   const entries = decodeDiablo3Toc(bytes).groups.flat();
   return {
@@ -66,16 +52,6 @@ export function describePackages(bytes: Uint8Array): Description {
     facts: { names: names.length },
     table: indexedTable('names', ['name'], names.length, (i) => [names[i]]),
   };
-}
-
-/** True for CoreTOC.dat of Diablo IV in its older form, which has no magic. */
-export function isOlderDiablo4Toc(bytes: Uint8Array): boolean {
-  try {
-    const { groups } = decodeDiablo4Toc(bytes);
-    return groups.some(({ entries }) => entries.length > 0);
-  } catch {
-    return false;
-  }
 }
 
 /** CoreTOC.dat of Diablo IV. */

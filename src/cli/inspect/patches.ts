@@ -42,13 +42,6 @@ export function describeZbsdiff(bytes: Uint8Array): Description {
   return { facts: { controlSize: reader.u64le(), diffSize: reader.u64le(), resultSize: reader.u64le() } };
 }
 
-/** True for a patch index: it has no magic, but says its size. */
-export function isPatchIndex(bytes: Uint8Array): boolean {
-  if (bytes.length < 20) return false;
-  const reader = new ByteReader(bytes, 'patch index', 4);
-  return reader.u32le() === 1 && reader.u32le() === bytes.length;
-}
-
 /** A patch index: the patches between encoded objects. */
 export function describePatchIndex(bytes: Uint8Array): Description {
   const index = decodePatchIndex(bytes);

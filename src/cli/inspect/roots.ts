@@ -15,7 +15,7 @@ export function describeWowRoot(bytes: Uint8Array): Description {
   const ids = fillFileDataIds(root);
   return {
     facts: {
-      version: root.format,
+      version: root.form,
       blocks: root.blocks.length,
       rows: root.rowCount,
       headerTotal: root.total,

@@ -15,12 +15,17 @@
  * or of the whole object when there is no table. So the chunks are covered by the ekey only through their rows.
  * (wowdev.wiki BLTE; format 0x10 is known from one product; checked on real files)
  */
+
 import { formatError } from '../../core/errors.ts';
 import { md5Hex } from '../../core/hash.ts';
 import { ByteReader } from '../../core/reader.ts';
 import { repeatable } from '../../core/repeatable.ts';
 import { RecordTable } from '../../core/tables/record-table.ts';
 import { ByteWriter } from '../../core/writer.ts';
+import { type Format, startsWith } from '../format.ts';
+
+/** Told by its magic. */
+export const blteFormat: Format = { name: 'BLTE', matches: startsWith('BLTE') };
 
 /** Bytes that tell how long the header is. */
 export const bltePrefixSize = 8;

@@ -11,7 +11,11 @@
 // Known from wowdev.wiki (TACT) and checked on real configs of 2017 to 2026; the priorities on public copies of configs of 2016 and 2017.
 
 import { formatError } from '../../core/errors.ts';
-import { type ConfigEntry, type ConfigFile, configKey, configSize, decodeConfig } from './config-file.ts';
+import type { Format } from '../format.ts';
+import { type ConfigEntry, type ConfigFile, configKey, configSize, decodeConfig, headIsConfig } from './config-file.ts';
+
+/** Told by its lines. */
+export const buildConfigFormat: Format = { name: 'build config', matches: headIsConfig('encoding', 'root') };
 
 /** The keys of a manifest, lower-case hex, and its sizes in bytes. */
 export interface ManifestKeys {

@@ -8,8 +8,21 @@
 // Checked on the rings of World of Warcraft and Overwatch: their keys are found in the public list only when reversed.
 
 import { formatError, type PakratError } from '../../core/errors.ts';
-import { decodeText, encodeText, lineNumber, plainFrame, quoteLine } from '../text-lines.ts';
+import type { Format } from '../format.ts';
+import { decodeText, encodeText, firstLine, lineNumber, plainFrame, quoteLine } from '../text-lines.ts';
 import { decodeConfig, encodeConfig } from './config-file.ts';
+
+/** Told by its first line. */
+export const keyListFormat: Format = {
+  name: 'key list',
+  matches: (head) => /^\s*[0-9a-f]{16}\s+[0-9a-f]{32}(\s|$)/i.test(firstLine(head)),
+};
+
+/** Told by its first line. */
+export const keyRingFormat: Format = {
+  name: 'key ring config',
+  matches: (head) => /^key-[0-9a-f]{16}\s*=/i.test(firstLine(head)),
+};
 
 /** A key for encrypted chunks. */
 export interface TactKey {

@@ -7,7 +7,19 @@
 // Known from wowdev.wiki (TACT) and public copies of real configs.
 
 import { formatError } from '../../core/errors.ts';
-import { type ConfigEntry, type ConfigFile, configKey, configSize, decodeConfig, encodeConfig } from './config-file.ts';
+import type { Format } from '../format.ts';
+import {
+  type ConfigEntry,
+  type ConfigFile,
+  configKey,
+  configSize,
+  decodeConfig,
+  encodeConfig,
+  headIsConfig,
+} from './config-file.ts';
+
+/** Told by its lines. */
+export const patchConfigFormat: Format = { name: 'patch config', matches: headIsConfig('patch-entry') };
 
 /** One way from an earlier object to the new one. */
 export interface ConfigPatch {

@@ -6,6 +6,8 @@
 // On the CDN it is written without spaces and line ends; the members keep their order.
 
 import { formatError, messageOf } from '../../core/errors.ts';
+import type { Format } from '../format.ts';
+import { headLines } from '../text-lines.ts';
 
 /** A decoded product config: the few facts that matter for reading a build, and the JSON for the rest. */
 export interface ProductConfig {
@@ -21,6 +23,12 @@ export interface ProductConfig {
 }
 
 const format = 'product config';
+
+/** Any JSON object: nothing else that is JSON lies on a CDN. */
+export const productConfigFormat: Format = {
+  name: format,
+  matches: (head) => /^\s*\{\s*["}]/.test(headLines(head).join('\n')),
+};
 
 /**
  * Reads a product config. Members of another type than expected count as absent.

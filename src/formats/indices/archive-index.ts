@@ -14,6 +14,7 @@ import { formatError, PakratError } from '../../core/errors.ts';
 import { md5 } from '../../core/hash.ts';
 import { RecordTable } from '../../core/tables/record-table.ts';
 import { checkMd5 } from '../check-md5.ts';
+import { canBeRead, type Format } from '../format.ts';
 import {
   decodeIndexFooter,
   encodeIndexFooter,
@@ -23,6 +24,16 @@ import {
   indexGeometry,
   maxFooterSize,
 } from './index-layout.ts';
+
+/** Told by its last bytes: the footer of an index of just this size. */
+export const archiveIndexFormat: Format = {
+  name: 'archive index',
+  needsAll: true,
+  matches: canBeRead(
+    (bytes) => decodeIndexFooter(bytes.subarray(-maxFooterSize), bytes.length),
+    () => true,
+  ),
+};
 
 /** One record of an index. */
 export interface IndexEntry {

@@ -20,13 +20,27 @@
  *
  * (wowdev.wiki CASC, CascLib, TACTLib; no real .idx file was at hand)
  */
+
 import { formatError } from '../../core/errors.ts';
 import { hashLittle, hashLittle2 } from '../../core/jenkins.ts';
 import { ByteReader } from '../../core/reader.ts';
 import { repeatable } from '../../core/repeatable.ts';
 import { RecordTable } from '../../core/tables/record-table.ts';
 import { ByteWriter } from '../../core/writer.ts';
+import type { Format } from '../format.ts';
 import { decodeUpdates, encodeUpdates, type LocalUpdate, nameOf } from './local-updates.ts';
+
+/** Told by its header of 16 bytes, its version and bucket. */
+export const localIndexFormat: Format = {
+  name: 'local index',
+  matches(head) {
+    if (head.length < 0x28) return false;
+    const reader = new ByteReader(head, 'local index');
+    if (reader.u32le() !== 16) return false;
+    reader.skip(4);
+    return reader.u16le() === 7 && reader.u8() < bucketCount;
+  },
+};
 
 /** Leading bytes of an ekey that an installation knows it by. */
 export const localKeySize = 9;

@@ -11,9 +11,11 @@
  *
  * Known from wowdev.wiki (CASC) and checked on a real file of 2014.
  */
+
 import { formatError } from '../../core/errors.ts';
 import { ByteReader } from '../../core/reader.ts';
 import { ByteWriter } from '../../core/writer.ts';
+import type { Format } from '../format.ts';
 
 const what = 'shmem';
 const pathSize = 0x100;
@@ -34,12 +36,15 @@ export interface Shmem {
   rest?: Uint8Array;
 }
 
-/** True for bytes that start as a shmem file. */
-export function isShmem(head: Uint8Array): boolean {
-  if (head.length < fixedSize) return false;
-  const reader = new ByteReader(head, what, 0x108);
-  return reader.u32le() === freeTableSize && (head[0] === 4 || head[0] === 5);
-}
+/** Told by its version and the size of its table of free space. */
+export const shmemFormat: Format = {
+  name: what,
+  matches(head) {
+    if (head.length < fixedSize) return false;
+    const reader = new ByteReader(head, what, 0x108);
+    return reader.u32le() === freeTableSize && (head[0] === 4 || head[0] === 5);
+  },
+};
 
 /** Reads the start of a shmem file. @throws E_FORMAT… */
 export function decodeShmem(bytes: Uint8Array): Shmem {

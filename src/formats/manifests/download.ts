@@ -21,6 +21,7 @@ import { ByteReader } from '../../core/reader.ts';
 import { type EntryTable, entryTable } from '../../core/tables/entry-table.ts';
 import { RecordTable } from '../../core/tables/record-table.ts';
 import { ByteWriter } from '../../core/writer.ts';
+import { type Format, startsWith } from '../format.ts';
 import { decodeTags, encodeEntries, encodeTags, type TaggedEntries } from './tags.ts';
 
 /** One encoded object. */
@@ -55,6 +56,10 @@ export interface DownloadContent extends Partial<DownloadShape>, TaggedEntries<D
 export interface Download extends DownloadShape, TaggedEntries<DownloadEntry>, EntryTable<DownloadEntry> {}
 
 const format = 'download manifest';
+
+/** Told by its magic and version. */
+export const downloadFormat: Format = { name: format, matches: startsWith('DL\x01', 'DL\x02', 'DL\x03') };
+
 const reservedSize = 3;
 
 /**

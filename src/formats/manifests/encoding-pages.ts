@@ -30,6 +30,7 @@ import { formatError, PakratError } from '../../core/errors.ts';
 import { ByteReader } from '../../core/reader.ts';
 import { RecordTable } from '../../core/tables/record-table.ts';
 import { checkMd5 } from '../check-md5.ts';
+import { type Format, startsWith } from '../format.ts';
 
 /** Where each part of an encoding file lies; offsets and sizes in bytes. */
 export interface EncodingLayout {
@@ -71,6 +72,10 @@ export interface EkeyEntry {
 export type KeyLike = Uint8Array | string;
 
 const format = 'encoding file';
+
+/** Told by its magic and version. */
+export const encodingFormat: Format = { name: format, matches: startsWith('EN\x01') };
+
 /** Bytes of the header, which is enough for {@link decodeEncodingHeader}. */
 export const encodingHeaderSize = 22;
 /** Bytes of a key in this format. */

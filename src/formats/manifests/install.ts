@@ -15,6 +15,7 @@
 import { formatError, PakratError } from '../../core/errors.ts';
 import { ByteReader } from '../../core/reader.ts';
 import { ByteWriter } from '../../core/writer.ts';
+import { type Format, startsWith } from '../format.ts';
 import { decodeTags, encodeTags, type Tag } from './tags.ts';
 
 /** A file to install. Several may have one path, told apart by their tags. */
@@ -39,6 +40,10 @@ export interface Install {
 }
 
 const format = 'install manifest';
+
+/** Told by its magic and version. */
+export const installFormat: Format = { name: format, matches: startsWith('IN\x01', 'IN\x02') };
+
 const extraSize = 6;
 
 /**

@@ -18,6 +18,7 @@ import { ByteReader } from '../../core/reader.ts';
 import { type EntryTable, entryTable } from '../../core/tables/entry-table.ts';
 import { RecordTable } from '../../core/tables/record-table.ts';
 import { ByteWriter } from '../../core/writer.ts';
+import { type Format, startsWith } from '../format.ts';
 import { decodeTags, encodeEntries, encodeTags, type TaggedEntries } from './tags.ts';
 
 /** One encoded object. */
@@ -50,6 +51,9 @@ export interface SizeContent extends Partial<SizeShape>, TaggedEntries<SizeEntry
 export interface SizeManifest extends SizeShape, TaggedEntries<SizeEntry>, EntryTable<SizeEntry> {}
 
 const format = 'size manifest';
+
+/** Told by its magic and version. */
+export const sizeFormat: Format = { name: format, matches: startsWith('DS\x01', 'DS\x02') };
 
 /**
  * Reads a size manifest.

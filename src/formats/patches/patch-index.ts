@@ -3,6 +3,7 @@ import { ByteReader } from '../../core/reader.ts';
 import { type EntryTable, entryTable } from '../../core/tables/entry-table.ts';
 import { RecordTable } from '../../core/tables/record-table.ts';
 import { ByteWriter } from '../../core/writer.ts';
+import type { Format } from '../format.ts';
 
 /*
  * The patch index that newer build configs name: the patches between encoded files, in one table. Little-endian.
@@ -29,6 +30,18 @@ import { ByteWriter } from '../../core/writer.ts';
  */
 
 const what = 'patch index';
+
+/** Told by its version and the size that it says it has. */
+export const patchIndexFormat: Format = {
+  name: what,
+  needsAll: true,
+  matches(bytes) {
+    if (bytes.length < 20) return false;
+    const reader = new ByteReader(bytes, what, 4);
+    return reader.u32le() === 1 && reader.u32le() === bytes.length;
+  },
+};
+
 const blockTypes = { settings: 1, entries: 2, extended: 8 } as const;
 const extendedHeaderSize = 14;
 

@@ -4,6 +4,7 @@ import { md5, md5Hex } from '../../core/hash.ts';
 import { ByteReader } from '../../core/reader.ts';
 import { repeatable } from '../../core/repeatable.ts';
 import { ByteWriter } from '../../core/writer.ts';
+import { type Format, startsWith } from '../format.ts';
 
 /*
  * The patch manifest: which patches make a file out of which older ones. All numbers are big-endian.
@@ -26,6 +27,10 @@ import { ByteWriter } from '../../core/writer.ts';
  */
 
 const what = 'patch manifest';
+
+/** Told by its magic and version. */
+export const patchManifestFormat: Format = { name: what, matches: startsWith('PA\x01', 'PA\x02') };
+
 const keySize = 16;
 const hasEncoding = 0x2;
 

@@ -18,6 +18,7 @@ import { ByteReader } from '../../core/reader.ts';
 import { repeatable } from '../../core/repeatable.ts';
 import { RecordTable } from '../../core/tables/record-table.ts';
 import { ByteWriter } from '../../core/writer.ts';
+import type { Format } from '../format.ts';
 
 const format = 'content manifest';
 const plainMagic = 0x666d63;
@@ -86,10 +87,8 @@ export interface EncryptedContentManifest extends ContentManifestHeader {
 /** A decoded manifest. */
 export type ContentManifest = PlainContentManifest | EncryptedContentManifest;
 
-/** True for bytes that start with the header of a content manifest. */
-export function isContentManifest(bytes: Uint8Array): boolean {
-  return findForm(bytes) !== undefined;
-}
+/** Told by where the magic stands in its header. */
+export const contentManifestFormat: Format = { name: format, matches: (head) => findForm(head) !== undefined };
 
 function findForm(bytes: Uint8Array): HeaderForm | undefined {
   if (bytes.length < 36) return undefined;

@@ -1,5 +1,7 @@
 import { formatError } from '../../core/errors.ts';
 import { ByteWriter } from '../../core/writer.ts';
+import type { Format } from '../format.ts';
+import { firstLine } from '../text-lines.ts';
 
 /*
  * A list of file names, as the community keeps it for World of Warcraft: UTF-8 text, a file a line.
@@ -21,6 +23,9 @@ const maxLineSize = maxNameSize + 13;
 /** Text is decoded in pieces of this many bytes: names are slices of a piece and keep it alive. */
 const pieceSize = 0x10000;
 const [lf, cr, nul, semicolon, digit0, digit9] = [0x0a, 0x0d, 0, 0x3b, 0x30, 0x39];
+
+/** With ids: told by its first line. A list of names alone looks like any text, and is not told. */
+export const listfileFormat: Format = { name: what, matches: (head) => /^\d{1,10};\S/.test(firstLine(head)) };
 
 /** A line of the list. */
 export interface ListfileRow {

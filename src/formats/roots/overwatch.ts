@@ -9,7 +9,8 @@
 
 import { isKeyHex } from '../../core/bytes.ts';
 import { formatError } from '../../core/errors.ts';
-import { decodeText, encodeText, lineNumber, plainFrame, quoteLine, type TextFrame } from '../text-lines.ts';
+import type { Format } from '../format.ts';
+import { decodeText, encodeText, headLines, lineNumber, plainFrame, quoteLine, type TextFrame } from '../text-lines.ts';
 
 const format = 'Overwatch root';
 /** Longest line in characters. */
@@ -40,14 +41,14 @@ export interface OverwatchRoot extends OverwatchRootContent {
   readonly files: readonly OverwatchFile[];
 }
 
-/** True when the first line names the columns of such a table. @param head the first bytes of the root; some thousand are enough */
-export function isOverwatchRoot(head: Uint8Array): boolean {
-  const end = head.findIndex((byte) => byte === 0x0a || byte === 0x0d);
-  const columns = readColumns(
-    new TextDecoder().decode(head.subarray(0, Math.min(end < 0 ? head.length : end, maxLine))),
-  );
-  return columns.includes('FILENAME') && columns.includes('MD5');
-}
+/** Told by its first line, which names the columns. */
+export const overwatchRootFormat: Format = {
+  name: format,
+  matches(head) {
+    const columns = readColumns(headLines(head)[0] ?? '');
+    return columns.includes('FILENAME') && columns.includes('MD5');
+  },
+};
 
 function readColumns(line: string): string[] {
   return line.replace(/^#/, '').split('|');

@@ -18,6 +18,7 @@ import { ByteReader } from '../../core/reader.ts';
 import { repeatable } from '../../core/repeatable.ts';
 import { RecordTable } from '../../core/tables/record-table.ts';
 import { ByteWriter } from '../../core/writer.ts';
+import type { Format } from '../format.ts';
 
 const format = 'package manifest';
 /** No build has a higher number; a higher one is other bytes. */
@@ -135,10 +136,12 @@ function findLayout(bytes: Uint8Array): Layout | undefined {
   return undefined;
 }
 
-/** True when the bytes are a package manifest: when some header's counts make up their size. */
-export function isPackageManifest(bytes: Uint8Array): boolean {
-  return findLayout(bytes) !== undefined;
-}
+/** Told by its size, which the counts of some header make up. */
+export const packageManifestFormat: Format = {
+  name: format,
+  needsAll: true,
+  matches: (bytes) => findLayout(bytes) !== undefined,
+};
 
 /** Reads a manifest. @throws E_FORMAT when the bytes fit no form */
 export function decodePackageManifest(bytes: Uint8Array): PackageManifest {

@@ -12,7 +12,8 @@
 
 import { isKeyHex } from '../../core/bytes.ts';
 import { formatError } from '../../core/errors.ts';
-import { decodeText, encodeText, lineNumber, plainFrame, quoteLine, type TextFrame } from '../text-lines.ts';
+import type { Format } from '../format.ts';
+import { decodeText, encodeText, headLines, lineNumber, plainFrame, quoteLine, type TextFrame } from '../text-lines.ts';
 import { knownLocaleFlag } from './known-locale.ts';
 
 const format = 'text root';
@@ -42,14 +43,14 @@ export interface TextRoot {
   readonly frame?: TextFrame;
 }
 
-/** True when the first line is one of this format. @param head the first bytes of the root; some thousand are enough */
-export function isTextRoot(head: Uint8Array): boolean {
-  const end = head.findIndex((byte) => byte === 0x0a || byte === 0x0d);
-  const line = head.subarray(0, end < 0 ? head.length : end);
-  if (line.length > maxLine || line.includes(0)) return false;
-  const columns = new TextDecoder().decode(line).split('|');
-  return columns.length >= 2 && columns.length <= 4 && columns[0] !== '' && isKeyHex(columns[1]!);
-}
+/** Told by its first line. */
+export const textRootFormat: Format = {
+  name: format,
+  matches(head) {
+    const [path = '', ckey = '', ...others] = headLines(head)[0]?.split('|') ?? [];
+    return path !== '' && isKeyHex(ckey) && others.length <= 2;
+  },
+};
 
 /**
  * Reads a text root.

@@ -8,7 +8,8 @@
 // Known from wowdev.wiki (TACT, Ribbit) and checked on real files of 2014 to 2026.
 
 import { formatError } from '../../core/errors.ts';
-import { decodeText, encodeText, plainFrame, quoteLine, type TextFrame } from '../text-lines.ts';
+import type { Format } from '../format.ts';
+import { decodeText, encodeText, firstLine, plainFrame, quoteLine, type TextFrame } from '../text-lines.ts';
 
 /** A column as its header cell declares it. `type` keeps its spelling (`String` and `STRING` both occur). */
 export interface BpsvColumn {
@@ -32,6 +33,12 @@ export interface Bpsv {
 }
 
 const format = 'BPSV table';
+
+/** Told by its header line. */
+export const bpsvFormat: Format = {
+  name: format,
+  matches: (head) => /^[^|!=]+![A-Za-z]+:\d+(\||$)/.test(firstLine(head)),
+};
 
 /**
  * Reads a table. An empty body, which the service sends for what it does not have, is a table without columns.

@@ -21,6 +21,8 @@
 import { concatBytes, toHex } from '../../core/bytes.ts';
 import { formatError, PakratError } from '../../core/errors.ts';
 import { sha256 } from '../../core/hash.ts';
+import type { Format } from '../format.ts';
+import { headLines } from '../text-lines.ts';
 
 /** The table inside an answer. */
 export interface RibbitAnswer {
@@ -33,6 +35,13 @@ export interface RibbitAnswer {
 }
 
 const format = 'Ribbit answer';
+
+/** Told by its first header. */
+export const ribbitFormat: Format = {
+  name: format,
+  matches: (head) => /^MIME-Version:/i.test(headLines(head)[0] ?? ''),
+};
+
 const utf8 = new TextEncoder();
 const latin1Decoder = new TextDecoder('latin1');
 const checksumLine = /\r?\nChecksum: ([0-9a-fA-F]{64})\r?\n?$/;

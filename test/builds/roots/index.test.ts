@@ -66,9 +66,9 @@ describe('which root a build gets', () => {
       },
     ],
   });
-  const wow = (format: 'tsfm2' | 'headerless') =>
+  const wow = (form: 'tsfm2' | 'headerless') =>
     encodeWowRoot({
-      format,
+      form,
       blocks: [
         {
           contentFlags: 0,

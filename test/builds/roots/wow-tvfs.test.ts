@@ -104,7 +104,7 @@ describe('World of Warcraft with names in TVFS only', () => {
 
   test('the classic root goes before, where there is one', async () => {
     const rows = [{ fileDataId: 7, ckey: fromHex(key('8')) }];
-    const root = encodeWowRoot({ format: 'tsfm2', blocks: [{ contentFlags: 0x10000000, localeFlags: 2, rows }] });
+    const root = encodeWowRoot({ form: 'tsfm2', blocks: [{ contentFlags: 0x10000000, localeFlags: 2, rows }] });
     const opened = await openSmallRoot(scratch, { ...build(), root });
     expect([opened.kind, opened.findId(7)[0]!.parts[0]!.ckey]).toEqual(['wow', key('8')]);
     opened.close();

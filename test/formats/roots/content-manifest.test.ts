@@ -3,9 +3,9 @@ import { toHex } from '../../../src/core/bytes.ts';
 import { formatError } from '../../../src/core/errors.ts';
 import {
   type ContentManifestForm,
+  contentManifestFormat,
   decodeContentManifest,
   encodeContentManifest,
-  isContentManifest,
   type PlainContentManifest,
 } from '../../../src/formats/roots/content-manifest.ts';
 import { expectHostileSafe } from '../../support/hostile.ts';
@@ -38,7 +38,7 @@ function plain(bytes: Uint8Array): PlainContentManifest {
 
 describe.each(Object.entries(byHand) as [ContentManifestForm, Uint8Array][])('a manifest of form %s', (form, bytes) => {
   test('gives its contents by their ids', () => {
-    expect(isContentManifest(bytes)).toBe(true);
+    expect(contentManifestFormat.matches(bytes)).toBe(true);
     const manifest = plain(bytes);
     expect(manifest).toMatchObject({ form, encrypted: false, assetCount: 1, entryCount: 1 });
     const unknown = form === '1.48' ? { unknown: 9 } : {};
@@ -75,7 +75,7 @@ test('build 68309 goes by where the magic stands', () => {
 });
 
 test('other bytes are none, and what does not fit is not written', () => {
-  expect(isContentManifest(new Uint8Array(100))).toBe(false);
+  expect(contentManifestFormat.matches(new Uint8Array(100))).toBe(false);
   expect(codeThrownBy(() => decodeContentManifest(new Uint8Array(100)))).toBe('E_FORMAT_MAGIC');
   const content = { form: '1.22' as const, build: 60000, version: 1 };
   expect(

@@ -8,9 +8,9 @@ import {
 import {
   decodeDiablo3Folder,
   decodeDiablo3Root,
+  diablo3RootFormat,
   encodeDiablo3Folder,
   encodeDiablo3Root,
-  isDiablo3Root,
 } from '../../../src/formats/roots/diablo3/folder.ts';
 import { diablo3Namer } from '../../../src/formats/roots/diablo3/names.ts';
 import { expectHostileSafe } from '../../support/hostile.ts';
@@ -22,7 +22,7 @@ const hex = (text: string) => Uint8Array.from(Buffer.from(text.replaceAll(' ', '
 describe('the layout, byte for byte as it is described', () => {
   test('root', () => {
     const bytes = hex(`c4d00780 02000000 ${key('1')} 4261736500 ${key('a')} 656e555300`);
-    expect(isDiablo3Root(bytes)).toBe(true);
+    expect(diablo3RootFormat.matches(bytes)).toBe(true);
     expect(decodeDiablo3Root(bytes)).toEqual([
       { name: 'Base', ckey: key('1') },
       { name: 'enUS', ckey: key('a') },

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import { md5Hex } from '../../../src/core/hash.ts';
-import { decodeMndx, isMndxRoot } from '../../../src/formats/roots/mndx/decode.ts';
+import { decodeMndx, mndxFormat } from '../../../src/formats/roots/mndx/decode.ts';
 import { encodeMar, encodeMndx } from '../../../src/formats/roots/mndx/encode.ts';
 import { decodeMar } from '../../../src/formats/roots/mndx/trie.ts';
 import { conformanceBytes, conformancePath, describeConformance } from '../../support/conformance.ts';
@@ -58,7 +58,7 @@ describeConformance('a root that two other readers take', () => {
   const key = (digit: string) => digit.repeat(32);
 
   test('its packages and files', () => {
-    expect(isMndxRoot(mini())).toBe(true);
+    expect(mndxFormat.matches(mini())).toBe(true);
     const root = decodeMndx(mini());
     expect([root.packages, root.fileCount]).toEqual([['p0', 'p1'], 4]);
     expect([...root.files].sort((a, b) => a.size - b.size)).toEqual([

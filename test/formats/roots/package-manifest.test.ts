@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import {
   decodePackageManifest,
   encodePackageManifest,
-  isPackageManifest,
+  packageManifestFormat,
 } from '../../../src/formats/roots/package-manifest.ts';
 import { expectHostileSafe } from '../../support/hostile.ts';
 import { codeThrownBy } from '../text.ts';
@@ -44,7 +44,7 @@ describe.each(Object.entries(byHand))('a manifest of %s', (name, bytes) => {
   const { form, packages } = expected[name as keyof typeof expected];
 
   test('gives its packages', () => {
-    expect(isPackageManifest(bytes)).toBe(true);
+    expect(packageManifestFormat.matches(bytes)).toBe(true);
     const manifest = decodePackageManifest(bytes);
     expect(manifest).toMatchObject(form);
     expect([...manifest.packages]).toMatchObject(packages);

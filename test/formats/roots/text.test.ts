@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { decodeTextRoot, encodeTextRoot, isTextRoot, type TextRootRow } from '../../../src/formats/roots/text.ts';
+import { decodeTextRoot, encodeTextRoot, type TextRootRow, textRootFormat } from '../../../src/formats/roots/text.ts';
 import { expectHostileSafe } from '../../support/hostile.ts';
 import { describeSynthetic } from '../../support/synthetic-cdn.ts';
 import { codeThrownBy } from '../text.ts';
@@ -15,7 +15,7 @@ describeSynthetic('text roots of an independent generator', () => {
       for (const which of ['a', 'b'] as const) {
         const { root } = cdn.summary[`build_${which}`];
         const text = cdn.object(root![1]);
-        expect(isTextRoot(text.subarray(0, 4096))).toBe(true);
+        expect(textRootFormat.matches(text.subarray(0, 4096))).toBe(true);
         const wanted = cdn
           .truth(`build-${which}`)
           .filter((row) => row.locale !== '#lowviolence')
@@ -50,7 +50,7 @@ describe('the forms of text roots', () => {
   });
 
   test('what else is not taken for one', () => {
-    const isText = (text: string) => isTextRoot(bytes(text));
+    const isText = (text: string) => textRootFormat.matches(bytes(text));
     expect(isText(`a|${key('1')}`)).toBe(true);
     expect(isText(`a|${key('1')}|enUS|0|more`)).toBe(false);
     expect(isText(`#MD5|CHUNK_ID|FILENAME|INSTALLPATH\n${key('1')}|0|a|`)).toBe(false);
@@ -98,6 +98,6 @@ describe('round trip', () => {
 
   test('hostile bytes', () => {
     expectHostileSafe(decodeTextRoot, encodeTextRoot({ rows }), { prefixesFail: false });
-    expectHostileSafe(isTextRoot, encodeTextRoot({ rows }), { prefixesFail: false });
+    expectHostileSafe(textRootFormat.matches, encodeTextRoot({ rows }), { prefixesFail: false });
   });
 });

@@ -9,15 +9,26 @@
 import { formatError } from '../../../core/errors.ts';
 import { ByteReader } from '../../../core/reader.ts';
 import { ByteWriter } from '../../../core/writer.ts';
+import { canBeRead, type Format, startsWithU32le } from '../../format.ts';
 import { encodeSnoGroups, readSnoGroups, readWords, type SnoEntry } from '../sno/entries.ts';
 
-const tocFormat = 'CoreTOC';
-const packagesFormat = 'Packages.dat';
+const tocFormat = 'Diablo III CoreTOC';
+const packagesFormat = 'Diablo III Packages.dat';
 const groupCount = 70;
 const unknownSize = (groupCount + 1) * 4;
 const packagesMagic = 0xaabb0002;
 /** Longest name in bytes, with its NUL. */
 const maxName = 256;
+
+/** Without a magic: told when its tables hold together and name something. */
+export const diablo3TocFormat: Format = {
+  name: tocFormat,
+  needsAll: true,
+  matches: canBeRead(decodeDiablo3Toc, ({ groups }) => groups.some(({ length }) => length > 0)),
+};
+
+/** Told by its magic. */
+export const diablo3PackagesFormat: Format = { name: packagesFormat, matches: startsWithU32le(packagesMagic) };
 
 /** A decoded CoreTOC.dat. Of entries with one id the first counts. */
 export interface Diablo3Toc {

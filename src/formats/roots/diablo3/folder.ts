@@ -15,6 +15,7 @@ import { ByteReader } from '../../../core/reader.ts';
 import { repeatable } from '../../../core/repeatable.ts';
 import { RecordTable } from '../../../core/tables/record-table.ts';
 import { ByteWriter } from '../../../core/writer.ts';
+import { type Format, startsWithU32le } from '../../format.ts';
 
 const rootFormat = 'Diablo III root';
 const folderFormat = 'Diablo III folder';
@@ -53,10 +54,11 @@ export interface Diablo3Folder extends Diablo3FolderContent {
   assetCount: number;
 }
 
-/** True for bytes that start as such a root. */
-export function isDiablo3Root(head: Uint8Array): boolean {
-  return head.length >= 8 && new ByteReader(head, rootFormat).u32le() === rootMagic;
-}
+/** Told by its magic. */
+export const diablo3RootFormat: Format = { name: rootFormat, matches: startsWithU32le(rootMagic) };
+
+/** Told by its magic. */
+export const diablo3FolderFormat: Format = { name: folderFormat, matches: startsWithU32le(folderMagic) };
 
 /** Reads the root: the folders. @throws E_FORMAT… */
 export function decodeDiablo3Root(bytes: Uint8Array): Diablo3Named[] {

@@ -12,6 +12,7 @@
 import { formatError } from '../../../core/errors.ts';
 import { ByteReader } from '../../../core/reader.ts';
 import { ByteWriter } from '../../../core/writer.ts';
+import { canBeRead, type Format, startsWithU32le } from '../../format.ts';
 import { encodeSnoGroups, readSnoGroups, readWords, type SnoEntry } from '../sno/entries.ts';
 
 const format = 'Diablo IV CoreTOC';
@@ -39,14 +40,19 @@ export interface Diablo4Toc {
   unknown: number;
 }
 
-/** True for a table of the newer form, which has a magic. */
-export function isDiablo4Toc(bytes: Uint8Array): boolean {
-  return bytes.length >= 8 && new ByteReader(bytes, format).u32le() === magic;
-}
+/** The newer form: told by its magic. */
+export const diablo4TocFormat: Format = { name: format, matches: startsWithU32le(magic) };
+
+/** The older form, without a magic: told when its tables hold together and name something. */
+export const olderDiablo4TocFormat: Format = {
+  name: format,
+  needsAll: true,
+  matches: canBeRead(decodeDiablo4Toc, ({ groups }) => groups.some(({ entries }) => entries.length > 0)),
+};
 
 /** Reads CoreTOC.dat of either form. @throws E_FORMAT… */
 export function decodeDiablo4Toc(bytes: Uint8Array): Diablo4Toc {
-  const newer = isDiablo4Toc(bytes);
+  const newer = diablo4TocFormat.matches(bytes);
   const reader = new ByteReader(bytes, format, newer ? 4 : 0);
   const count = reader.u32le();
   if (count > maxGroups) {

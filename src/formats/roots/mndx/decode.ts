@@ -25,6 +25,7 @@ import { formatError } from '../../../core/errors.ts';
 import { ByteReader } from '../../../core/reader.ts';
 import { repeatable } from '../../../core/repeatable.ts';
 import { RecordTable } from '../../../core/tables/record-table.ts';
+import { type Format, startsWith } from '../../format.ts';
 import { lowerCase } from './names.ts';
 import { decodeMar, type NameTrie } from './trie.ts';
 
@@ -76,10 +77,8 @@ interface Tables {
   groupStarts: Uint32Array;
 }
 
-/** True for bytes that start as such a root. */
-export function isMndxRoot(head: Uint8Array): boolean {
-  return latin1(head.subarray(0, 4)) === 'MNDX';
-}
+/** Told by its magic. */
+export const mndxFormat: Format = { name: format, matches: startsWith('MNDX') };
 
 /**
  * Reads a root: its tables are checked, names are made while iterating.

@@ -2,12 +2,16 @@ import { concatBytes } from '../../../core/bytes.ts';
 import { formatError } from '../../../core/errors.ts';
 import { ByteReader } from '../../../core/reader.ts';
 import { repeatable } from '../../../core/repeatable.ts';
+import { type Format, startsWith } from '../../format.ts';
 import { type Level, NameBuffer, readLevel } from './level.ts';
 
 /** Names of all keys together may be so many times larger than the trie; those of games are some 25 times. */
 const maxExpansion = 200;
 
 const format = 'MAR';
+
+/** Told by its magic. */
+export const marFormat: Format = { name: 'name trie', matches: startsWith('MAR\0') };
 
 /** A name of a trie. */
 export interface TrieKey {

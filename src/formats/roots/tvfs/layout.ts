@@ -1,3 +1,5 @@
+import { type Format, startsWith } from '../../format.ts';
+
 /*
  * TVFS, the TACT virtual file system: a manifest that maps paths to encoded files. All numbers are big-endian.
  *
@@ -51,6 +53,10 @@ export const TvfsFlags = {
 } as const;
 
 export const tvfsWhat = 'TVFS manifest';
+
+/** Told by its magic. */
+export const tvfsFormat: Format = { name: tvfsWhat, matches: startsWith('TVFS') };
+
 export const ckeySize = 16;
 /** Longest path in bytes. The table shares prefixes, so without a bound a small table could spell out huge paths. */
 export const maxPathSize = 1024;

@@ -8,7 +8,7 @@ import {
   joinContentFlags,
   type WowRootBlockContent,
   type WowRootContent,
-  type WowRootFormat,
+  type WowRootForm,
   type WowRootHeader,
   type WowRootRow,
   wowRootWhat,
@@ -21,12 +21,12 @@ function splitContentFlags(flags: number): [number, number, number] {
 
 /** The header with its counts, which are made where they are absent. */
 function countedHeader(content: WowRootContent): WowRootHeader {
-  const { format } = content;
-  if (format === 'headerless') return { format };
+  const { form } = content;
+  if (form === 'headerless') return { form };
   let total = 0;
   let named = 0;
   if (content.total !== undefined && content.named !== undefined) {
-    return { format, total: content.total, named: content.named };
+    return { form, total: content.total, named: content.named };
   }
   for (const { rows, contentFlags } of content.blocks) {
     const hashed = (contentFlags & ContentFlags.noNameHash) === 0;
@@ -35,21 +35,21 @@ function countedHeader(content: WowRootContent): WowRootHeader {
       if (hashed) named++;
     }
   }
-  return { format, total: content.total ?? total, named: content.named ?? named };
+  return { form, total: content.total ?? total, named: content.named ?? named };
 }
 
-function writeHeader(writer: ByteWriter, { format, total = 0, named = 0 }: WowRootHeader): void {
-  if (format === 'headerless') return;
+function writeHeader(writer: ByteWriter, { form, total = 0, named = 0 }: WowRootHeader): void {
+  if (form === 'headerless') return;
   writer.text('TSFM');
-  if (format !== 'tsfm0') writer.u32le(24).u32le(format === 'tsfm1' ? 1 : 2);
+  if (form !== 'tsfm0') writer.u32le(24).u32le(form === 'tsfm1' ? 1 : 2);
   writer.u32le(total).u32le(named);
-  if (format !== 'tsfm0') writer.u32le(0);
+  if (form !== 'tsfm0') writer.u32le(0);
 }
 
-function writeBlockHeader(writer: ByteWriter, format: WowRootFormat, block: WowRootBlockContent, count: number): void {
+function writeBlockHeader(writer: ByteWriter, form: WowRootForm, block: WowRootBlockContent, count: number): void {
   const { contentFlags, localeFlags } = block;
   writer.u32le(count);
-  if (format !== 'tsfm2') {
+  if (form !== 'tsfm2') {
     writer.u32le(contentFlags).u32le(localeFlags);
     return;
   }
@@ -94,21 +94,21 @@ function hashBytes(row: WowRootRow, needed: boolean): Uint8Array {
  * @throws E_FORMAT_RANGE for ids that do not ascend, keys or hashes of a wrong size, a row without a hash in a named tsfm block
  */
 export function encodeWowRoot(content: WowRootContent): Uint8Array {
-  const { format } = content;
+  const { form } = content;
   const header = countedHeader(content);
   const writer = new ByteWriter(64 * 1024);
   writeHeader(writer, header);
   for (const block of content.blocks) {
     const rows = [...block.rows];
-    writeBlockHeader(writer, format, block, rows.length);
+    writeBlockHeader(writer, form, block, rows.length);
     writeDeltas(writer, rows);
     const flagged = (block.contentFlags & ContentFlags.noNameHash) !== 0;
-    const needed = format !== 'headerless' && !flagged;
+    const needed = form !== 'headerless' && !flagged;
     for (const row of rows) {
       writer.raw(fixedBytes(row.ckey, ckeySize, 'ckey'));
-      if (format === 'headerless') writer.raw(hashBytes(row, needed));
+      if (form === 'headerless') writer.raw(hashBytes(row, needed));
     }
-    if (format !== 'headerless' && hasHashes(header, block.contentFlags)) {
+    if (form !== 'headerless' && hasHashes(header, block.contentFlags)) {
       for (const row of rows) writer.raw(hashBytes(row, needed));
     }
   }

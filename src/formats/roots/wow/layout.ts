@@ -26,7 +26,7 @@ export const ckeySize = 16;
 export const hashSize = 8;
 
 /** The four forms of the root, oldest first. */
-export type WowRootFormat = 'headerless' | 'tsfm0' | 'tsfm1' | 'tsfm2';
+export type WowRootForm = 'headerless' | 'tsfm0' | 'tsfm1' | 'tsfm2';
 
 /** A file of the root. Keys are views. */
 export interface WowRootRow {
@@ -63,7 +63,7 @@ export interface WowRootBlock extends WowRootBlockContent {
 
 /** The start of the file. */
 export interface WowRootHeader {
-  format: WowRootFormat;
+  form: WowRootForm;
   /** Rows of the whole root, as the header says (tsfm* only). */
   total?: number | undefined;
   /** Rows with a name hash, as the header says (tsfm* only). */
@@ -85,8 +85,8 @@ export interface WowRoot extends WowRootHeader {
 
 /** Whether a block with these flags has name hashes. */
 export function hasHashes(header: WowRootHeader, contentFlags: number): boolean {
-  if (header.format === 'headerless' || (contentFlags & ContentFlags.noNameHash) === 0) return true;
-  return header.format === 'tsfm0' && header.total === header.named;
+  if (header.form === 'headerless' || (contentFlags & ContentFlags.noNameHash) === 0) return true;
+  return header.form === 'tsfm0' && header.total === header.named;
 }
 
 /** content = c1 | c2 | c3 << 17, unsigned. */
