@@ -35,7 +35,7 @@ export interface TextForm {
  * @param what name of the format, for messages
  * @throws E_FORMAT when there is a NUL in it: then it is no text
  */
-export function decodeText(
+export function splitText(
   bytes: Uint8Array,
   what: string,
   { passesOver, lead: leadForm = /^\ufeff?/ }: TextForm,
@@ -57,7 +57,7 @@ export function decodeText(
 }
 
 /** Writes a text: lines of values in a frame. */
-export function encodeText(lines: readonly string[], { lead, lineEnd, isEnded, passedOver }: TextFrame): Uint8Array {
+export function joinText(lines: readonly string[], { lead, lineEnd, isEnded, passedOver }: TextFrame): Uint8Array {
   const all: string[] = [];
   let next = 0;
   for (const [i, line] of lines.entries()) {

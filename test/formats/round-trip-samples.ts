@@ -1,36 +1,42 @@
-import { fromHex } from '../../src/core/bytes.ts';
 import { md5, md5Hex } from '../../src/core/hash.ts';
-import { nameHash } from '../../src/core/jenkins.ts';
-import { encodeArmadilloKey } from '../../src/formats/armadillo.ts';
-import { encodeCipherHead } from '../../src/formats/blte/cipher.ts';
-import { encodeBlteHeader } from '../../src/formats/blte/header.ts';
-import { encodeArchiveGroup } from '../../src/formats/indices/archive-group.ts';
-import { decodeArchiveIndex, encodeArchiveIndex, type IndexEntry } from '../../src/formats/indices/archive-index.ts';
-import { encodeBuildInfo } from '../../src/formats/local/build-info.ts';
-import { encodeLocalHeader } from '../../src/formats/local/local-header.ts';
-import { encodeLocalIndex, encodeLocalRow } from '../../src/formats/local/local-index.ts';
-import { encodeShmem } from '../../src/formats/local/local-shmem.ts';
-import { encodeUpdates } from '../../src/formats/local/local-updates.ts';
-import { encodeDownload } from '../../src/formats/manifests/download.ts';
-import { encodeEncoding } from '../../src/formats/manifests/encoding-write.ts';
-import { encodeInstall } from '../../src/formats/manifests/install.ts';
-import { encodeSize } from '../../src/formats/manifests/size.ts';
-import { encodePatchIndex } from '../../src/formats/patches/patch-index.ts';
-import { encodePatchManifest } from '../../src/formats/patches/patch-manifest.ts';
-import { encodeContentManifest } from '../../src/formats/roots/content-manifest.ts';
-import { encodeDiablo3Packages, encodeDiablo3Toc } from '../../src/formats/roots/diablo3/core-toc.ts';
-import { encodeDiablo3Folder, encodeDiablo3Root } from '../../src/formats/roots/diablo3/folder.ts';
-import { encodeDiablo4Toc } from '../../src/formats/roots/diablo4/core-toc.ts';
 import {
+  decodeArchiveIndex,
+  encodeArchiveGroup,
+  encodeArchiveIndex,
+  encodeArmadilloKey,
+  encodeBlteHeader,
+  encodeBuildInfo,
+  encodeCipherHead,
+  encodeContentManifest,
+  encodeDiablo3Folder,
+  encodeDiablo3Packages,
+  encodeDiablo3Root,
+  encodeDiablo3Toc,
+  encodeDiablo4Toc,
+  encodeDownload,
+  encodeEncoding,
   encodeEncryptedNames,
   encodeEncryptedSnos,
+  encodeInstall,
+  encodeLocalHeader,
+  encodeLocalIndex,
+  encodeLocalRow,
+  encodeLocalUpdates,
+  encodeMar,
+  encodeMndx,
+  encodePackageManifest,
+  encodePatchIndex,
+  encodePatchManifest,
+  encodeRibbit,
   encodeSharedPayloads,
-} from '../../src/formats/roots/diablo4/side-tables.ts';
-import { encodeMar, encodeMndx } from '../../src/formats/roots/mndx/encode.ts';
-import { encodePackageManifest } from '../../src/formats/roots/package-manifest.ts';
-import { encodeTvfs } from '../../src/formats/roots/tvfs/encode.ts';
-import { encodeWowRoot } from '../../src/formats/roots/wow/encode.ts';
-import { encodeRibbit } from '../../src/formats/services/ribbit-mime.ts';
+  encodeShmem,
+  encodeSize,
+  encodeTvfs,
+  encodeWowRoot,
+  fromHex,
+  type IndexEntry,
+  nameHash,
+} from '../../src/formats/index.ts';
 import { type FormatName, localPlace } from './round-trips.ts';
 import { text } from './text.ts';
 
@@ -145,7 +151,7 @@ export const samples: Record<FormatName, readonly Uint8Array[]> = {
       shape: { isHashedWhole: true, largestPlace: 7n, fileSize: 0x20000 },
     }),
   ],
-  'updates of a local index': [encodeUpdates(Array.from({ length: 30 }, () => localUpdate))],
+  'updates of a local index': [encodeLocalUpdates(Array.from({ length: 30 }, () => localUpdate))],
   shmem: [
     encodeShmem({
       version: 5,

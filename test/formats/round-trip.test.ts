@@ -1,11 +1,16 @@
 import { describe, expect, test } from '@jest/globals';
 import { md5Hex } from '../../src/core/hash.ts';
-import { decodeBlte } from '../../src/formats/blte/decode.ts';
-import { encodeBlte } from '../../src/formats/blte/encode.ts';
-import { decodeBlteHeader, encodeBlteHeader } from '../../src/formats/blte/header.ts';
-import { decodeLocalHeader, encodeLocalHeader } from '../../src/formats/local/local-header.ts';
-import { applyZbsdiff, makeZbsdiff } from '../../src/formats/patches/zbsdiff.ts';
-import { decodeMar } from '../../src/formats/roots/mndx/trie.ts';
+import {
+  applyZbsdiff,
+  decodeBlte,
+  decodeBlteHeader,
+  decodeLocalHeader,
+  decodeMar,
+  encodeBlte,
+  encodeBlteHeader,
+  encodeLocalHeader,
+  makeZbsdiff,
+} from '../../src/formats/index.ts';
 import { conformanceBytes, describeConformance } from '../support/conformance.ts';
 import { describeSynthetic } from '../support/synthetic-cdn.ts';
 import { generateTree } from './generated-tree.ts';

@@ -1,62 +1,90 @@
-import { decodeArmadilloKey, encodeArmadilloKey } from '../../src/formats/armadillo.ts';
-import { decodeCipherHead, encodeCipherHead } from '../../src/formats/blte/cipher.ts';
-import { parseEspec, printEspec } from '../../src/formats/blte/espec.ts';
-import { decodeBlteHeader, encodeBlteHeader } from '../../src/formats/blte/header.ts';
-import { decodeBuildConfig } from '../../src/formats/configs/build-config.ts';
-import { decodeCdnConfig } from '../../src/formats/configs/cdn-config.ts';
-import { decodeConfig, encodeConfig } from '../../src/formats/configs/config-file.ts';
-import { decodeKeyList, decodeKeyRing, encodeKeyList, encodeKeyRing } from '../../src/formats/configs/key-list.ts';
-import { decodePatchConfig, encodePatchConfig } from '../../src/formats/configs/patch-config.ts';
-import { decodeProductConfig, encodeProductConfig } from '../../src/formats/configs/product-config.ts';
-import { decodeArchiveIndex, encodeArchiveIndex } from '../../src/formats/indices/archive-index.ts';
-import { decodeIndexFooter, encodeIndexFooter, indexGeometry } from '../../src/formats/indices/index-layout.ts';
-import { decodeBuildInfo, encodeBuildInfo } from '../../src/formats/local/build-info.ts';
-import { decodeLocalHeader, encodeLocalHeader } from '../../src/formats/local/local-header.ts';
-import { decodeLocalIndex, encodeLocalIndex } from '../../src/formats/local/local-index.ts';
-import { decodeShmem, encodeShmem } from '../../src/formats/local/local-shmem.ts';
-import { decodeUpdates, encodeUpdates } from '../../src/formats/local/local-updates.ts';
-import { decodeDownload, encodeDownload } from '../../src/formats/manifests/download.ts';
-import { decodeEncoding } from '../../src/formats/manifests/encoding.ts';
-import { encodeEncoding } from '../../src/formats/manifests/encoding-write.ts';
-import { decodeInstall, encodeInstall } from '../../src/formats/manifests/install.ts';
-import { decodeSize, encodeSize } from '../../src/formats/manifests/size.ts';
-import { decodePatchIndex, encodePatchIndex } from '../../src/formats/patches/patch-index.ts';
-import { decodePatchManifest, encodePatchManifest } from '../../src/formats/patches/patch-manifest.ts';
-import { decodeContentManifest, encodeContentManifest } from '../../src/formats/roots/content-manifest.ts';
 import {
-  decodeDiablo3Packages,
-  decodeDiablo3Toc,
-  encodeDiablo3Packages,
-  encodeDiablo3Toc,
-} from '../../src/formats/roots/diablo3/core-toc.ts';
-import {
+  decodeArchiveIndex,
+  decodeArmadilloKey,
+  decodeBlteHeader,
+  decodeBpsv,
+  decodeBuildConfig,
+  decodeBuildInfo,
+  decodeCdnConfig,
+  decodeCipherHead,
+  decodeConfig,
+  decodeContentManifest,
   decodeDiablo3Folder,
+  decodeDiablo3Packages,
   decodeDiablo3Root,
-  encodeDiablo3Folder,
-  encodeDiablo3Root,
-} from '../../src/formats/roots/diablo3/folder.ts';
-import { decodeDiablo4Toc, encodeDiablo4Toc } from '../../src/formats/roots/diablo4/core-toc.ts';
-import {
+  decodeDiablo3Toc,
+  decodeDiablo4Toc,
+  decodeDownload,
+  decodeEncoding,
   decodeEncryptedNames,
   decodeEncryptedSnos,
+  decodeIndexFooter,
+  decodeInstall,
+  decodeKeyList,
+  decodeKeyRing,
+  decodeListfile,
+  decodeLocalHeader,
+  decodeLocalIndex,
+  decodeLocalUpdates,
+  decodeMar,
+  decodeMndx,
+  decodeOverwatchRoot,
+  decodePackageManifest,
+  decodePatchConfig,
+  decodePatchIndex,
+  decodePatchManifest,
+  decodeProductConfig,
+  decodeRibbit,
   decodeSharedPayloads,
+  decodeShmem,
+  decodeSize,
+  decodeTextRoot,
+  decodeTvfs,
+  decodeWowRoot,
+  encodeArchiveIndex,
+  encodeArmadilloKey,
+  encodeBlteHeader,
+  encodeBpsv,
+  encodeBuildInfo,
+  encodeCipherHead,
+  encodeConfig,
+  encodeContentManifest,
+  encodeDiablo3Folder,
+  encodeDiablo3Packages,
+  encodeDiablo3Root,
+  encodeDiablo3Toc,
+  encodeDiablo4Toc,
+  encodeDownload,
+  encodeEncoding,
   encodeEncryptedNames,
   encodeEncryptedSnos,
+  encodeIndexFooter,
+  encodeInstall,
+  encodeKeyList,
+  encodeKeyRing,
+  encodeListfile,
+  encodeLocalHeader,
+  encodeLocalIndex,
+  encodeLocalUpdates,
+  encodeMar,
+  encodeMndx,
+  encodeOverwatchRoot,
+  encodePackageManifest,
+  encodePatchConfig,
+  encodePatchIndex,
+  encodePatchManifest,
+  encodeProductConfig,
+  encodeRibbit,
   encodeSharedPayloads,
-} from '../../src/formats/roots/diablo4/side-tables.ts';
-import { decodeListfile, encodeListfile } from '../../src/formats/roots/listfile.ts';
-import { decodeMndx } from '../../src/formats/roots/mndx/decode.ts';
-import { encodeMar, encodeMndx } from '../../src/formats/roots/mndx/encode.ts';
-import { decodeMar } from '../../src/formats/roots/mndx/trie.ts';
-import { decodeOverwatchRoot, encodeOverwatchRoot } from '../../src/formats/roots/overwatch.ts';
-import { decodePackageManifest, encodePackageManifest } from '../../src/formats/roots/package-manifest.ts';
-import { decodeTextRoot, encodeTextRoot } from '../../src/formats/roots/text.ts';
-import { decodeTvfs } from '../../src/formats/roots/tvfs/decode.ts';
-import { encodeTvfs } from '../../src/formats/roots/tvfs/encode.ts';
-import { decodeWowRoot } from '../../src/formats/roots/wow/decode.ts';
-import { encodeWowRoot } from '../../src/formats/roots/wow/encode.ts';
-import { decodeBpsv, encodeBpsv } from '../../src/formats/services/bpsv.ts';
-import { decodeRibbit, encodeRibbit } from '../../src/formats/services/ribbit-mime.ts';
+  encodeShmem,
+  encodeSize,
+  encodeTextRoot,
+  encodeTvfs,
+  encodeWowRoot,
+  indexGeometry,
+  parseEspec,
+  printEspec,
+} from '../../src/formats/index.ts';
 import { text } from './text.ts';
 
 /*
@@ -102,7 +130,7 @@ export const formats = {
   '.build.info': format(decodeBuildInfo, encodeBuildInfo),
   'local header': format(decodeLocalHeader, (header) => encodeLocalHeader(header, localPlace)),
   'local index': format(decodeLocalIndex, encodeLocalIndex),
-  'updates of a local index': format((bytes) => decodeUpdates(bytes, [0]).updates, encodeUpdates),
+  'updates of a local index': format((bytes) => decodeLocalUpdates(bytes, [0]).updates, encodeLocalUpdates),
   shmem: format(decodeShmem, encodeShmem),
   'download manifest': format(decodeDownload, encodeDownload),
   'encoding file': format(decodeEncoding, encodeEncoding),

@@ -1,5 +1,5 @@
 import { normalizeName } from '../../core/jenkins.ts';
-import { knownLocaleFlag } from '../../formats/roots/known-locale.ts';
+import { findLocaleFlag } from '../../formats/roots/locale.ts';
 import { decodeTextRoot, type TextRootRow } from '../../formats/roots/text.ts';
 import { allLocales, type NameRow } from './name-table.ts';
 
@@ -23,7 +23,7 @@ function groupRows(group: readonly TextRootRow[]): NameRow[] {
   const distinct = new Set(group.map(({ path }) => normalizeName(path))).size > 1;
   const rows = group.map(({ path, ckey, locale }) => ({
     name: (distinct ? path : path.replaceAll(':', '/')).replaceAll('\\', '/'),
-    localeFlags: (locale === undefined ? undefined : knownLocaleFlag(locale)) ?? allLocales,
+    localeFlags: (locale === undefined ? undefined : findLocaleFlag(locale)) ?? allLocales,
     parts: [{ ckey, size: undefined }],
   }));
   return rows.sort((a, b) => compare(a.name, b.name) || a.localeFlags - b.localeFlags);

@@ -10,7 +10,7 @@
 import { isKeyHex } from '../../core/bytes.ts';
 import { formatError } from '../../core/errors.ts';
 import { type Format, headSize } from '../format.ts';
-import { decodeText, encodeText, headLines, plainFrame, quoteLine, type TextFrame } from '../text-lines.ts';
+import { headLines, joinText, plainFrame, quoteLine, splitText, type TextFrame } from '../text-lines.ts';
 
 /** One line: a key and the values behind it, perhaps none. */
 export interface ConfigEntry {
@@ -58,7 +58,7 @@ export const configFormat: Format = { name: 'config', matches: headIsConfig() };
  * @throws E_FORMAT at the first line that is neither blank, a comment nor `key = values` (an error page, binary data)
  */
 export function decodeConfig(bytes: Uint8Array): ConfigFile {
-  const { lines, frame } = decodeText(bytes, format, {
+  const { lines, frame } = splitText(bytes, format, {
     passesOver: (line) => line.trim() === '' || line.startsWith('#'),
   });
   const entries = lines.map(decodeLine);
@@ -89,7 +89,7 @@ function decodeLine(line: string): ConfigEntry {
  * Build, CDN, patch and key ring configs are views of a config: they have it as `config`, and what is written is that.
  */
 export function encodeConfig({ entries, title, frame = titleFrame(title) }: ConfigContent): Uint8Array {
-  return encodeText(entries.map(textOf), frame);
+  return joinText(entries.map(textOf), frame);
 }
 
 function titleFrame(title: string | undefined): TextFrame {

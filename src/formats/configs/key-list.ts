@@ -9,7 +9,7 @@
 
 import { formatError, type PakratError } from '../../core/errors.ts';
 import type { Format } from '../format.ts';
-import { decodeText, encodeText, firstLine, lineNumber, plainFrame, quoteLine } from '../text-lines.ts';
+import { firstLine, joinText, lineNumber, plainFrame, quoteLine, splitText } from '../text-lines.ts';
 import { decodeConfig, encodeConfig } from './config-file.ts';
 
 /** Told by its first line. */
@@ -39,7 +39,7 @@ export interface TactKey {
  * @throws E_FORMAT with the line number, at the first line that is no key
  */
 export function decodeKeyList(bytes: Uint8Array): TactKey[] {
-  const { lines, frame } = decodeText(bytes, 'key list', { passesOver: (line) => /^\s*(#|$)/.test(line) });
+  const { lines, frame } = splitText(bytes, 'key list', { passesOver: (line) => /^\s*(#|$)/.test(line) });
   return lines.map((line, i) => {
     const [name = '', key = '', ...extra] = line.trim().split(/\s+/);
     if (!isKey(name, key)) throw noKey(`key list line ${lineNumber(frame, i)}`, line);
@@ -53,7 +53,7 @@ export function decodeKeyList(bytes: Uint8Array): TactKey[] {
  */
 export function encodeKeyList(keys: readonly TactKey[]): Uint8Array {
   const lines = keys.map(({ name, key, extra = [] }) => [name.toUpperCase(), key.toUpperCase(), ...extra].join(' '));
-  return encodeText(lines, plainFrame);
+  return joinText(lines, plainFrame);
 }
 
 /**

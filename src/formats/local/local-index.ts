@@ -28,7 +28,7 @@ import { repeatable } from '../../core/repeatable.ts';
 import { RecordTable } from '../../core/tables/record-table.ts';
 import { ByteWriter } from '../../core/writer.ts';
 import type { Format } from '../format.ts';
-import { decodeUpdates, encodeUpdates, type LocalUpdate, nameOf } from './local-updates.ts';
+import { decodeLocalUpdates, encodeLocalUpdates, type LocalUpdate, nameOf } from './local-updates.ts';
 
 /** Told by its header of 16 bytes, its version and bucket. */
 export const localIndexFormat: Format = {
@@ -177,7 +177,10 @@ export function decodeLocalIndex(bytes: Uint8Array): LocalIndex {
   if (isHashedWhole && hash !== hashLittle(rows)) {
     throw formatError('E_FORMAT_CHECKSUM', what, 'its rows have another hash', { offset: entriesOffset });
   }
-  const { updates, start } = decodeUpdates(bytes, size === 0 ? [0x1000, sectionSize] : [upTo(reader.pos, sectionSize)]);
+  const { updates, start } = decodeLocalUpdates(
+    bytes,
+    size === 0 ? [0x1000, sectionSize] : [upTo(reader.pos, sectionSize)],
+  );
   const shape = { fileSize: bytes.length, updatesOffset: start, largestPlace, isHashedWhole };
   return new LocalIndex(bucket, new RecordTable(rows, rowSize), updates, shape);
 }
@@ -234,7 +237,7 @@ export function encodeLocalIndex({ bucket, sorted, updates = [], shape = {} }: L
     .u32le(body.length)
     .u32le(isHashedWhole ? hashLittle(body) : chainedHash(body))
     .raw(body);
-  if (updates.length > 0) writer.zeros(updatesOffset - writer.size).raw(encodeUpdates(updates));
+  if (updates.length > 0) writer.zeros(updatesOffset - writer.size).raw(encodeLocalUpdates(updates));
   return writer.zeros(Math.max(0, fileSize - writer.size)).bytes();
 }
 

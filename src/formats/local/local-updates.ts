@@ -38,7 +38,10 @@ export function nameOf(key: Uint8Array): string {
  * Reads the updates of an index, in the order in which they came.
  * @param starts where they may begin, one at least: the first of these at which there are any counts, else the last
  */
-export function decodeUpdates(bytes: Uint8Array, starts: readonly number[]): { updates: LocalUpdate[]; start: number } {
+export function decodeLocalUpdates(
+  bytes: Uint8Array,
+  starts: readonly number[],
+): { updates: LocalUpdate[]; start: number } {
   let found: { updates: LocalUpdate[]; start: number } = { updates: [], start: 0 };
   for (const start of starts) {
     const rows = updateRows(bytes, start);
@@ -71,7 +74,7 @@ function guardOf(rest: Uint8Array): number {
 }
 
 /** Writes updates: whole pages. */
-export function encodeUpdates(updates: readonly LocalUpdate[]): Uint8Array {
+export function encodeLocalUpdates(updates: readonly LocalUpdate[]): Uint8Array {
   const writer = new ByteWriter(pageSize);
   for (const [i, { row, status }] of updates.entries()) {
     if (i > 0 && i % rowsPerPage === 0) writer.zeros(pageSize - rowsPerPage * rowSize);

@@ -22,7 +22,7 @@ import { type EntryTable, entryTable } from '../../core/tables/entry-table.ts';
 import { RecordTable } from '../../core/tables/record-table.ts';
 import { ByteWriter } from '../../core/writer.ts';
 import { type Format, startsWith } from '../format.ts';
-import { decodeTags, encodeEntries, encodeTags, type TaggedEntries } from './tags.ts';
+import { readTags, type TaggedEntries, writeEntries, writeTags } from './tags.ts';
 
 /** One encoded object. */
 export interface DownloadEntry {
@@ -87,7 +87,7 @@ export function decodeDownload(bytes: Uint8Array): Download {
   const stride = entrySize(shape);
   const count = reader.count(entryCount, stride);
   const rows = new RecordTable(reader.take(count * stride), stride, count);
-  const tags = decodeTags(reader, tagCount, count);
+  const tags = readTags(reader, tagCount, count);
   reader.end();
   return { ...shape, tags, ...entryTable(rows, (row) => decodeEntry(row, shape)) };
 }
@@ -128,8 +128,8 @@ export function encodeDownload(content: DownloadContent): Uint8Array {
   writer.u32(count).u16(tags.length);
   if (version >= 2) writer.u8(flagSize);
   if (version >= 3) writer.i8(basePriority).raw(reserved);
-  encodeEntries(format, content, (entry) => encodeEntry(writer, entry, shape));
-  encodeTags(writer, tags);
+  writeEntries(format, content, (entry) => encodeEntry(writer, entry, shape));
+  writeTags(writer, tags);
   return writer.bytes();
 }
 

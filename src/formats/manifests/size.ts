@@ -19,7 +19,7 @@ import { type EntryTable, entryTable } from '../../core/tables/entry-table.ts';
 import { RecordTable } from '../../core/tables/record-table.ts';
 import { ByteWriter } from '../../core/writer.ts';
 import { type Format, startsWith } from '../format.ts';
-import { decodeTags, encodeEntries, encodeTags, type TaggedEntries } from './tags.ts';
+import { readTags, type TaggedEntries, writeEntries, writeTags } from './tags.ts';
 
 /** One encoded object. */
 export interface SizeEntry {
@@ -85,7 +85,7 @@ function decodeAfterVersion(reader: ByteReader, known: Pick<SizeShape, 'version'
   if (ekeyBytes < 1 || ekeyBytes > 16 || sizeBytes < 1 || sizeBytes > 6) {
     throw formatError('E_FORMAT_RANGE', format, 'impossible field widths', { found: `${ekeyBytes} and ${sizeBytes}` });
   }
-  const tags = decodeTags(reader, tagCount, entryCount);
+  const tags = readTags(reader, tagCount, entryCount);
   const stride = ekeyBytes + sizeBytes;
   const count = reader.count(entryCount, stride);
   const rows = new RecordTable(reader.take(count * stride), stride, count);
@@ -109,7 +109,7 @@ export function encodeSize(content: SizeContent): Uint8Array {
   }
   const rows = new ByteWriter(count * (ekeyBytes + sizeBytes));
   let sum = 0;
-  encodeEntries(format, content, ({ ekey, size }) => {
+  writeEntries(format, content, ({ ekey, size }) => {
     if (!(size >= 0 && size < 2 ** (8 * sizeBytes)) || ekey.length < ekeyBytes) {
       const problem = `size ${size} does not fit into ${sizeBytes} bytes, or a key is short`;
       throw formatError('E_FORMAT_RANGE', format, problem);
@@ -124,6 +124,6 @@ export function encodeSize(content: SizeContent): Uint8Array {
   const writer = new ByteWriter().text('DS').u8(version).u8(ekeyBytes).u32(count).u16(tags.length);
   if (longHeader) writer.u64(total).u8(sizeBytes);
   else writer.u40(total);
-  encodeTags(writer, tags);
+  writeTags(writer, tags);
   return writer.raw(rows.bytes()).bytes();
 }

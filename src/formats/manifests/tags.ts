@@ -43,7 +43,7 @@ export function hasTag(mask: Uint8Array, i: number): boolean {
  * Reads `tagCount` tags over `entryCount` entries; the masks are views.
  * @throws E_FORMAT_TRUNCATED when they are not all there, E_FORMAT for a tag without a name
  */
-export function decodeTags(reader: ByteReader, tagCount: number, entryCount: number): Tag[] {
+export function readTags(reader: ByteReader, tagCount: number, entryCount: number): Tag[] {
   const size = maskSize(entryCount);
   reader.count(tagCount, 3 + size);
   return Array.from({ length: tagCount }, () => {
@@ -55,7 +55,7 @@ export function decodeTags(reader: ByteReader, tagCount: number, entryCount: num
 }
 
 /** Writes tags. */
-export function encodeTags(writer: ByteWriter, tags: readonly Tag[]): void {
+export function writeTags(writer: ByteWriter, tags: readonly Tag[]): void {
   for (const { name, type, mask } of tags) writer.cstring(name).u16(type).raw(mask);
 }
 
@@ -64,7 +64,7 @@ export function encodeTags(writer: ByteWriter, tags: readonly Tag[]): void {
  * @param format name of the manifest, for the message
  * @throws E_FORMAT_RANGE when they are not as many as `count`
  */
-export function encodeEntries<Entry>(
+export function writeEntries<Entry>(
   format: string,
   { entries, count }: Pick<TaggedEntries<Entry>, 'entries' | 'count'>,
   encode: (entry: Entry) => void,

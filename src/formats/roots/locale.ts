@@ -46,13 +46,19 @@ export const ContentFlags = {
   noCompression: 0x80000000,
 } as const;
 
-/**
- * The flag bit of a locale such as `enUS`, in any case of letters.
- * @throws E_USAGE, with the known names, when there is no such locale
- */
+const bitsByLowerCase: ReadonlyMap<string, number> = new Map(
+  Array.from(localeBits, ([name, bit]) => [name.toLowerCase(), bit]),
+);
+
+/** The flag bit of a locale such as `enUS` in any case of letters, or undefined for a text that is none. */
+export function findLocaleFlag(text: string): number | undefined {
+  return bitsByLowerCase.get(text.toLowerCase());
+}
+
+/** As {@link findLocaleFlag}. @throws E_USAGE, with the known names, when there is no such locale */
 export function localeFlag(name: string): number {
-  const wanted = name.toLowerCase();
-  for (const [known, bit] of localeBits) if (known.toLowerCase() === wanted) return bit;
+  const bit = findLocaleFlag(name);
+  if (bit !== undefined) return bit;
   throw new PakratError('E_USAGE', `there is no locale ${JSON.stringify(name)}`, {
     hint: `Use one of ${[...localeBits.keys()].join(', ')}.`,
     data: { locale: name, known: [...localeBits.keys()] },

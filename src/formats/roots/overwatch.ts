@@ -10,7 +10,7 @@
 import { isKeyHex } from '../../core/bytes.ts';
 import { formatError } from '../../core/errors.ts';
 import type { Format } from '../format.ts';
-import { decodeText, encodeText, headLines, lineNumber, plainFrame, quoteLine, type TextFrame } from '../text-lines.ts';
+import { headLines, joinText, lineNumber, plainFrame, quoteLine, splitText, type TextFrame } from '../text-lines.ts';
 
 const format = 'Overwatch root';
 /** Longest line in characters. */
@@ -59,7 +59,7 @@ function readColumns(line: string): string[] {
  * @throws E_FORMAT, with the number of the line, for one that has not a value for each column, or no name or key; E_FORMAT_RANGE for too much
  */
 export function decodeOverwatchRoot(bytes: Uint8Array): OverwatchRoot {
-  const { lines, frame } = decodeText(bytes, format, { passesOver: (line) => line === '', lead: /^\ufeff?#?/ });
+  const { lines, frame } = splitText(bytes, format, { passesOver: (line) => line === '', lead: /^\ufeff?#?/ });
   const [first = '', ...rows] = lines;
   const columns = readColumns(first);
   const nameAt = columns.indexOf('FILENAME');
@@ -98,5 +98,5 @@ export function encodeOverwatchRoot({ columns, files, frame = usualFrame }: Over
     if (values.length === columns.length && isWhole && line.length < maxLine) return line;
     throw formatError('E_FORMAT_RANGE', format, `line ${i + 1} cannot be written`, { found: quoteLine(line) });
   });
-  return encodeText(lines, frame);
+  return joinText(lines, frame);
 }

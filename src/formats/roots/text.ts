@@ -13,8 +13,8 @@
 import { isKeyHex } from '../../core/bytes.ts';
 import { formatError } from '../../core/errors.ts';
 import type { Format } from '../format.ts';
-import { decodeText, encodeText, headLines, lineNumber, plainFrame, quoteLine, type TextFrame } from '../text-lines.ts';
-import { knownLocaleFlag } from './known-locale.ts';
+import { headLines, joinText, lineNumber, plainFrame, quoteLine, splitText, type TextFrame } from '../text-lines.ts';
+import { findLocaleFlag } from './locale.ts';
 
 const format = 'text root';
 /** Longest line in characters; paths of real roots have up to 200. */
@@ -57,7 +57,7 @@ export const textRootFormat: Format = {
  * @throws E_FORMAT, with the number of the line, for one that does not have 2 to 4 columns, a path and a ckey; E_FORMAT_RANGE for an endless one
  */
 export function decodeTextRoot(bytes: Uint8Array): TextRoot {
-  const { lines, frame } = decodeText(bytes, format, { passesOver: (line) => line === '', lead: /^\ufeff?#?/ });
+  const { lines, frame } = splitText(bytes, format, { passesOver: (line) => line === '', lead: /^\ufeff?#?/ });
   let columns = lines.length === 0 ? 2 : 4;
   let localeIsBehindPath = false;
   const rows = lines.map((line, i): TextRootRow => {
@@ -88,7 +88,7 @@ export function decodeTextRoot(bytes: Uint8Array): TextRoot {
 function splitLocale(text: string): [path: string, locale: string | undefined] {
   const colon = text.lastIndexOf(':');
   const locale = text.slice(colon + 1);
-  return colon > 0 && knownLocaleFlag(locale) !== undefined ? [text.slice(0, colon), locale] : [text, undefined];
+  return colon > 0 && findLocaleFlag(locale) !== undefined ? [text.slice(0, colon), locale] : [text, undefined];
 }
 
 /**
@@ -110,13 +110,13 @@ export function encodeTextRoot({
     if (isWhole && isRead && !isPassedOver && line.length <= maxLine) return line;
     throw formatError('E_FORMAT_RANGE', format, `row ${i + 1} does not fit into a line`, { found: quoteLine(line) });
   });
-  return encodeText(lines, frame);
+  return joinText(lines, frame);
 }
 
 /** The row with its locale behind its path, where it can be told there. */
 function withLocale(row: TextRootRow): TextRootRow {
   const { locale, ...others } = row;
-  if (locale === undefined || knownLocaleFlag(locale) === undefined) return row;
+  if (locale === undefined || findLocaleFlag(locale) === undefined) return row;
   return { ...others, path: `${row.path}:${locale}` };
 }
 

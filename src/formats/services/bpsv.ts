@@ -9,7 +9,7 @@
 
 import { formatError } from '../../core/errors.ts';
 import type { Format } from '../format.ts';
-import { decodeText, encodeText, firstLine, plainFrame, quoteLine, type TextFrame } from '../text-lines.ts';
+import { firstLine, joinText, plainFrame, quoteLine, splitText, type TextFrame } from '../text-lines.ts';
 
 /** A column as its header cell declares it. `type` keeps its spelling (`String` and `STRING` both occur). */
 export interface BpsvColumn {
@@ -45,7 +45,7 @@ export const bpsvFormat: Format = {
  * @throws E_FORMAT when there is no header line (an error page, say) or a row has another number of cells
  */
 export function decodeBpsv(bytes: Uint8Array): Bpsv {
-  const { lines, frame } = decodeText(bytes, format, {
+  const { lines, frame } = splitText(bytes, format, {
     passesOver: (line) => line.trim() === '' || line.startsWith('#'),
   });
   const [header, ...rows] = lines;
@@ -87,7 +87,7 @@ function decodeRow(line: string, columns: readonly BpsvColumn[]): BpsvRow {
 export function encodeBpsv({ columns, seqn, rows, frame = plainFrame }: Bpsv): Uint8Array {
   const header = columns.map(({ name, type, size }) => `${name}!${type}:${size}`).join('|');
   const lines = rows.map((row) => columns.map(({ name }) => encodeCell(row[name] ?? '')).join('|'));
-  return encodeText(columns.length === 0 ? [] : [header, ...lines], withSeqn(frame, seqn));
+  return joinText(columns.length === 0 ? [] : [header, ...lines], withSeqn(frame, seqn));
 }
 
 /** The frame with this sequence number: where another stands, else behind the header. */

@@ -10,7 +10,7 @@ import {
   encodeLocalRow,
   type LocalEntry,
 } from '../../../src/formats/local/local-index.ts';
-import { encodeUpdates } from '../../../src/formats/local/local-updates.ts';
+import { encodeLocalUpdates } from '../../../src/formats/local/local-updates.ts';
 import { expectHostileSafe, randomSource } from '../../support/hostile.ts';
 import { scratchFolder } from '../../support/scratch.ts';
 import { describeSynthetic, makeTree } from '../../support/synthetic-cdn.ts';
@@ -74,7 +74,7 @@ function updated(
 ) {
   const bytes = encodeLocalIndex({ bucket, sorted: entries });
   const rows = updates.map(({ entry, status }) => ({ row: encodeLocalRow(entry, bucket), status }));
-  bytes.set(encodeUpdates(rows), start);
+  bytes.set(encodeLocalUpdates(rows), start);
   return bytes;
 }
 

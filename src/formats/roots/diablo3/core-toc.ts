@@ -10,7 +10,7 @@ import { formatError } from '../../../core/errors.ts';
 import { ByteReader } from '../../../core/reader.ts';
 import { ByteWriter } from '../../../core/writer.ts';
 import { canBeRead, type Format, startsWithU32le } from '../../format.ts';
-import { encodeSnoGroups, readSnoGroups, readWords, type SnoEntry } from '../sno/entries.ts';
+import { readSnoGroups, readWords, type SnoEntry, writeSnoGroups } from '../sno/entries.ts';
 
 const tocFormat = 'Diablo III CoreTOC';
 const packagesFormat = 'Diablo III Packages.dat';
@@ -47,7 +47,7 @@ export function decodeDiablo3Toc(bytes: Uint8Array): Diablo3Toc {
 }
 
 /**
- * Writes CoreTOC.dat: groups one after the other, as `encodeSnoGroups` lays them; where another writer laid them is not kept.
+ * Writes CoreTOC.dat: groups one after the other, as `writeSnoGroups` lays them; where another writer laid them is not kept.
  * @throws E_FORMAT_RANGE for more groups than it has
  */
 export function encodeDiablo3Toc({ groups, unknown = new Uint8Array(unknownSize) }: Diablo3Toc): Uint8Array {
@@ -56,7 +56,7 @@ export function encodeDiablo3Toc({ groups, unknown = new Uint8Array(unknownSize)
     throw formatError('E_FORMAT_RANGE', tocFormat, 'too many groups', facts);
   }
   const all = Array.from({ length: groupCount }, (_, group) => groups[group] ?? []);
-  const { counts, offsets, body } = encodeSnoGroups(all);
+  const { counts, offsets, body } = writeSnoGroups(all);
   return new ByteWriter().raw(counts).raw(offsets).raw(unknown).raw(body).bytes();
 }
 

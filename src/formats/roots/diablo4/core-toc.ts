@@ -13,7 +13,7 @@ import { formatError } from '../../../core/errors.ts';
 import { ByteReader } from '../../../core/reader.ts';
 import { ByteWriter } from '../../../core/writer.ts';
 import { canBeRead, type Format, startsWithU32le } from '../../format.ts';
-import { encodeSnoGroups, readSnoGroups, readWords, type SnoEntry } from '../sno/entries.ts';
+import { readSnoGroups, readWords, type SnoEntry, writeSnoGroups } from '../sno/entries.ts';
 
 const format = 'Diablo IV CoreTOC';
 const magic = 0xbcde6611;
@@ -72,9 +72,9 @@ export function decodeDiablo4Toc(bytes: Uint8Array): Diablo4Toc {
   return { newer, groups, unknown };
 }
 
-/** Writes CoreTOC.dat: groups one after the other, as `encodeSnoGroups` lays them; where another writer laid them is not kept. */
+/** Writes CoreTOC.dat: groups one after the other, as `writeSnoGroups` lays them; where another writer laid them is not kept. */
 export function encodeDiablo4Toc({ newer, groups, unknown }: Diablo4Toc): Uint8Array {
-  const { counts, offsets, body } = encodeSnoGroups(groups.map(({ entries }) => entries));
+  const { counts, offsets, body } = writeSnoGroups(groups.map(({ entries }) => entries));
   const writer = new ByteWriter();
   if (newer) writer.u32le(magic);
   writer.u32le(groups.length).raw(counts).raw(offsets);

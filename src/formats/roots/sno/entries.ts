@@ -57,7 +57,7 @@ function readGroup(reader: ByteReader, count: number, maxName: number): SnoEntry
 }
 
 /** Groups as bytes, one after the other, each with its names in the order of its entries; and the numbers that a header has of them. */
-export function encodeSnoGroups(groups: readonly (readonly SnoEntry[])[]): {
+export function writeSnoGroups(groups: readonly (readonly SnoEntry[])[]): {
   counts: Uint8Array;
   offsets: Uint8Array;
   body: Uint8Array;
