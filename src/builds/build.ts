@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { concatBytes, fromHex, toHex } from '../core/bytes.ts';
 import { isPakratError, PakratError } from '../core/errors.ts';
 import { md5Hasher } from '../core/hash.ts';
-import { together } from '../core/together.ts';
+import { waitForAll } from '../core/wait-for-all.ts';
 import { makeFolderDurable, moveDurable, storeError, temporaryName, writeAll } from '../files/durable.ts';
 import { readAt } from '../files/read-at.ts';
 import type { KeyRing } from '../formats/blte/keys.ts';
@@ -50,12 +50,12 @@ export async function openBuild(place: BuildPlace): Promise<Build> {
   await learnObjectKey(place);
   const read = (hash: string): Promise<Uint8Array> =>
     objects.config({ cdnPath: identity.cdnPath, kind: 'config', hash });
-  const [config, cdnConfig, keys] = await together(
+  const [config, cdnConfig, keys] = await waitForAll(
     read(identity.buildConfig).then(decodeBuildConfig),
     place.cdnConfig === undefined ? read(identity.cdnConfig).then(decodeCdnConfig) : Promise.resolve(place.cdnConfig),
     buildKeyRing(place.store.ledger, identity, objects),
   );
-  const [fileIndex, group] = await together(openFileIndex(place, cdnConfig), openGroup(place, cdnConfig));
+  const [fileIndex, group] = await waitForAll(openFileIndex(place, cdnConfig), openGroup(place, cdnConfig));
   const build = new Build({ ...place, config, cdnConfig, keys, group, fileIndex });
   try {
     await build.openEncoding();

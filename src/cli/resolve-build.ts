@@ -4,7 +4,7 @@ import { rowOfRegion } from '../cdn/versions/region-rows.ts';
 import { serviceUrls } from '../cdn/versions/service-urls.ts';
 import { isKeyHex } from '../core/bytes.ts';
 import { isPakratError, PakratError } from '../core/errors.ts';
-import { together } from '../core/together.ts';
+import { waitForAll } from '../core/wait-for-all.ts';
 import { type Bpsv, type BpsvRow, cell, decodeBpsv } from '../formats/services/bpsv.ts';
 import { isSafeCdnPath } from '../store/layout.ts';
 import type { BuildRow, Ledger } from '../store/ledger/ledger.ts';
@@ -50,7 +50,7 @@ export async function resolveBuild(
     if (row !== undefined) return row;
   }
   if (context.options.offline) return resolveOffline(context, spec, known);
-  const [versions, cdns] = await together(
+  const [versions, cdns] = await waitForAll(
     table(context, spec.product, 'versions', options.fresh),
     table(context, spec.product, 'cdns', options.fresh),
   );

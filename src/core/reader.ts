@@ -150,6 +150,15 @@ export class ByteReader {
       });
     }
   }
+  /** Demands this little-endian number of 32 bits. Throws E_FORMAT_MAGIC. */
+  magicU32le(expected: number): void {
+    const offset = this.pos;
+    const found = this.u32le();
+    if (found === expected) return;
+    const hex = (value: number): string => `0x${value.toString(16)}`;
+    const facts = { offset, expected: hex(expected), found: hex(found) };
+    throw formatError('E_FORMAT_MAGIC', this.what, 'wrong magic', facts);
+  }
   /** Checks that `n` records of `each` bytes can be there, before anything is allocated for them; gives back `n`. */
   count(n: number, each: number): number {
     if (n * each > this.remaining) {

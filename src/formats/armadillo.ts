@@ -52,7 +52,7 @@ export interface ObjectStretch {
   key: Uint8Array;
   /** The hash that the object is named by, 32 hex digits. */
   hash: string;
-  /** Where the stretch lies in the object. */
+  /** Of the stretch in the object. */
   offset: number;
 }
 

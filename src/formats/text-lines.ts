@@ -10,7 +10,7 @@ const utf8Encoder = new TextEncoder();
 
 /** All of a text but its lines of values. */
 export interface TextFrame {
-  /** What stands before the first line: a byte order mark, a `#` that belongs to no name. */
+  /** Characters before the first line: a byte order mark, a `#` that belongs to no name. */
   readonly lead: string;
   readonly lineEnd: '\n' | '\r\n';
   /** Whether the last line ends, too. */
@@ -22,11 +22,11 @@ export interface TextFrame {
 /** The frame of a text that has nothing but lines of values. */
 export const plainFrame: TextFrame = { lead: '', lineEnd: '\n', isEnded: true, passedOver: [] };
 
-/** How the lines of a text are told. */
+/** The ways to tell the lines of a text. */
 export interface TextForm {
   /** Whether a line is none of values. */
   passesOver(line: string): boolean;
-  /** What may stand before the first line. Default: a byte order mark. */
+  /** The characters that may stand before the first line. Default: a byte order mark. */
   lead?: RegExp;
 }
 
@@ -59,12 +59,18 @@ export function splitText(
 /** Writes a text: lines of values in a frame. */
 export function joinText(lines: readonly string[], { lead, lineEnd, isEnded, passedOver }: TextFrame): Uint8Array {
   const all: string[] = [];
-  let next = 0;
+  const others = passedOver.toReversed();
+  const addOthers = (before: number): void => {
+    for (let other = others.at(-1); other !== undefined && other.after <= before; other = others.at(-1)) {
+      all.push(other.text);
+      others.pop();
+    }
+  };
   for (const [i, line] of lines.entries()) {
-    for (; next < passedOver.length && passedOver[next]!.after <= i; next++) all.push(passedOver[next]!.text);
+    addOthers(i);
     all.push(line);
   }
-  for (const { text } of passedOver.slice(next)) all.push(text);
+  addOthers(Number.POSITIVE_INFINITY);
   if (isEnded && all.length > 0) all.push('');
   return utf8Encoder.encode(lead + all.join(lineEnd));
 }

@@ -2,7 +2,7 @@ import type { Build } from '../builds/build.ts';
 import type { Cdn } from '../cdn/transport/get-object.ts';
 import { toHex } from '../core/bytes.ts';
 import type { RecordTable } from '../core/tables/record-table.ts';
-import { together } from '../core/together.ts';
+import { waitForAll } from '../core/wait-for-all.ts';
 import { type Plan, type PlannedRange, type PlanOptions, planRanges } from '../fetch/plan/plan.ts';
 import { type Selection, selectEntries } from '../fetch/plan/selection.ts';
 import { completeLoose, partialFile, type SpanCommitter } from '../fetch/store-objects.ts';
@@ -132,7 +132,7 @@ export async function syncBuild(tools: SyncTools, selection: Selection): Promise
   const { store, build, committer } = tools;
   const { product, buildConfig } = build.identity;
   // Names before data: an aborted run keeps the map.
-  await together(build.root(), build.install(), build.fetchDownload());
+  await waitForAll(build.root(), build.install(), build.fetchDownload());
   const { plan, wanted, patches } = await planPatchedSync(tools, selection);
   const record = ({ wanted, held }: { wanted: Amount; held: Amount }): void =>
     store.ledger.setProgress(product, buildConfig, { selection: JSON.stringify(selection), wanted, held });

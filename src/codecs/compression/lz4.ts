@@ -36,7 +36,7 @@ export function checkLz4Promise(bytes: Uint8Array, size: number): void {
   }
 }
 
-/** Where a block is decoded to. Matches may reach back before `start`: into earlier blocks, or a dictionary put there. */
+/** The stretch that a block is decoded to. Matches may reach back before `start`: into earlier blocks, or a dictionary put there. */
 export interface Lz4Target {
   bytes: Uint8Array;
   start: number;

@@ -10,11 +10,11 @@
  * and exports `compress(blocks)`: takes so many 64-byte blocks, one or more, from each of the eight addresses into the state.
  */
 
-/** Where the state is: set s, word w, lane l at `64 × s + 16 × w + 4 × l`. */
+/** Offset of the state: set s, word w, lane l at `64 × s + 16 × w + 4 × l`. */
 export const stateOffset = 0;
-/** Where the addresses of the messages are. */
+/** Offset of the addresses of the messages. */
 export const addressesOffset = 128;
-/** Where the constants are. */
+/** Offset of the constants. */
 export const constantsOffset = 160;
 /** Bytes of the memory that belong to the module. */
 export const reservedBytes = constantsOffset + 64 * 16;

@@ -22,7 +22,7 @@ export const defaultMaxSize = 0x4000_0000;
 /** Chunks in chunks: encryption around encryption or a nested object is thinkable, more than this is an attack. */
 export const maxDepth = 4;
 
-/** What is needed to decode a chunk. A `BlteChunk` with `keys` beside is one. */
+/** Facts about a chunk, and the means to decode it. A `BlteChunk` with `keys` beside is one. */
 export interface ChunkOptions {
   /** Number of the chunk in its table: part of the nonce when it is encrypted. */
   index: number;
@@ -34,7 +34,7 @@ export interface ChunkOptions {
   keys?: KeyRing | undefined;
   /** Most bytes that may come out of a compressed chunk. Default {@link defaultMaxSize}. */
   maxSize?: number | undefined;
-  /** How many chunks this one lies in. Default 0. */
+  /** The number of chunks that this one lies in. Default 0. */
   depth?: number | undefined;
 }
 
@@ -113,7 +113,7 @@ export function expectSize(header: BlteHeader, known: number | undefined): numbe
   return decodedSize ?? known;
 }
 
-/** How messages name a chunk. */
+/** The name of a chunk in messages. */
 export function chunkName(index: number): string {
   return `BLTE chunk ${index}`;
 }

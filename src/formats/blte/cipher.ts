@@ -64,7 +64,7 @@ export function encodeCipherHead({ keyName, iv, cipher }: Omit<CipherHead, 'size
 
 /**
  * The name of the key that locks a chunk, as key lists print it; undefined when the chunk is not encrypted.
- * What lies below a second layer of encryption is not seen.
+ * Encryption below encryption is not seen.
  * @param firstBytes the chunk from its mode byte on; 32 bytes of it are enough
  */
 export function chunkKeyName(firstBytes: Uint8Array): string | undefined {

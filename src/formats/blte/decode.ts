@@ -5,7 +5,7 @@ import { expectKey } from './expect-key.ts';
 import { ekeyOfBlte } from './header.ts';
 import type { KeyRing } from './keys.ts';
 
-/** What is known about an object before it is decoded. */
+/** Facts about an object that are known before it is decoded, and the means to decode it. */
 export interface DecodeBlteOptions {
   /** Default: no keys. */
   keys?: KeyRing | undefined;

@@ -13,7 +13,7 @@ import { type BlteRow, ekeyOfBlte, encodeBlteHeader } from './header.ts';
 import { emptyKeyRing, type KeyRing } from './keys.ts';
 import { chunkModes } from './modes.ts';
 
-/** How an object is made. */
+/** Choices about an object to make. */
 export interface EncodeBlteOptions {
   /** Keys for the `e` parts of the spec. Default: none. */
   keys?: KeyRing | undefined;

@@ -28,7 +28,7 @@ export interface EspecBlock {
   /** In units; absent when the block is what the others leave. */
   size?: number;
   unit?: 'K' | 'M';
-  /** How many chunks of this size: a number, or as many as fit. */
+  /** The number of chunks of this size, or as many as fit. */
   repeat?: number | 'fit';
   spec: Espec;
 }
@@ -96,7 +96,8 @@ export function planChunks(spec: Espec, decodedSize: number): PlannedChunk[] {
   }
   const chunks: PlannedChunk[] = [];
   for (const block of spec.blocks) addChunks(chunks, block, left);
-  return chunks.length > 0 ? chunks : [{ size: 0, spec: spec.blocks[0]!.spec }];
+  const [first] = spec.blocks;
+  return chunks.length > 0 || first === undefined ? chunks : [{ size: 0, spec: first.spec }];
 }
 
 /** True for a block whose total depends on the file. */
@@ -211,7 +212,7 @@ function parseParameters(cursor: Cursor): { parameters?: string } {
   return { parameters: take(cursor, /\{[^{}]*\}|[0-9]+/y) ?? fail(cursor, 'parameters') };
 }
 
-/** What a sticky pattern matches at the cursor, moved past; undefined when it does not match. */
+/** The match of a sticky pattern at the cursor, which moves past it; undefined when there is none. */
 function take(cursor: Cursor, pattern: RegExp): string | undefined {
   pattern.lastIndex = cursor.pos;
   const found = pattern.exec(cursor.text)?.[0];

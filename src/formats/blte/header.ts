@@ -41,7 +41,7 @@ export type BlteFormat = keyof typeof rowSizes;
 /** One chunk of an object. */
 export interface BlteChunk {
   index: number;
-  /** Where it starts, counted from the start of the object. */
+  /** From the start of the object. */
   offset: number;
   encodedSize: number;
   /** Undefined when the object has no table. */
@@ -71,7 +71,7 @@ export interface BlteTable {
 export interface BlteHeader extends BlteTable {
   /** 0 when there is no table. */
   headerSize: number;
-  /** Where the first chunk starts. */
+  /** Offset of the first chunk. */
   dataOffset: number;
   count: number;
   objectSize: number;
@@ -82,7 +82,7 @@ export interface BlteHeader extends BlteTable {
 }
 
 /**
- * How many bytes from the start of an object its header takes: 8 when it has no table.
+ * The size of the header at the start of an object: 8 when it has no table.
  * @param first8 the first {@link bltePrefixSize} bytes, or more
  * @throws E_FORMAT_MAGIC, E_FORMAT_TRUNCATED, E_FORMAT_RANGE for a size that no table has
  */
@@ -194,7 +194,7 @@ function withTable(headerBytes: Uint8Array, headerSize: number, objectSize: numb
   };
 }
 
-/** Where every chunk starts, and after the last one the end of the object, which must be its size. */
+/** The offset of every chunk, and after the last one the end of the object, which must be its size. */
 function sumUp(rows: RecordTable, headerSize: number, objectSize: number) {
   const offsets = new Float64Array(rows.count + 1);
   const reader = new ByteReader(rows.bytes, what);

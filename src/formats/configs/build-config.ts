@@ -94,7 +94,7 @@ function manifestKeys(config: ConfigFile, name: string): ManifestKeys | undefine
   return { ckey, ekey: ekeyText === undefined ? undefined : configKey(ekeyText, name), size, encodedSize };
 }
 
-/** What an install of a build fetches before all else. */
+/** The contents that an install of a build fetches before all else. */
 export interface PartialPriorities {
   /** `build-partial-priority`, most urgent first. */
   readonly contents: readonly PartialPriority[];

@@ -39,7 +39,7 @@ export interface PatchConfigEntry {
   readonly size: number;
   readonly ekey: string;
   readonly encodedSize: number;
-  /** How the object is encoded; empty when the line does not say. */
+  /** The encoding of the object; empty when the line does not say. */
   readonly espec: string;
   readonly patches: readonly ConfigPatch[];
 }
@@ -134,11 +134,12 @@ function decodePatches(values: readonly string[], line: string): ConfigPatch[] {
   }
   const patches: ConfigPatch[] = [];
   for (let i = 0; i < values.length; i += 4) {
+    const [sourceEkey = '', sourceSize = '', patchEkey = '', patchSize = ''] = values.slice(i, i + 4);
     patches.push({
-      sourceEkey: configKey(values[i]!, line),
-      sourceSize: configSize(values[i + 1]!, line),
-      patchEkey: configKey(values[i + 2]!, line),
-      patchSize: configSize(values[i + 3]!, line),
+      sourceEkey: configKey(sourceEkey, line),
+      sourceSize: configSize(sourceSize, line),
+      patchEkey: configKey(patchEkey, line),
+      patchSize: configSize(patchSize, line),
     });
   }
   return patches;

@@ -41,7 +41,7 @@ export interface IndexEntry {
   readonly ekey: Uint8Array;
   /** Encoded size in bytes. */
   readonly size: number;
-  /** Where it starts in its archive; 0 in a file index. */
+  /** Offset in its archive; 0 in a file index. */
   readonly offset: number;
   /** In a group, the place of its archive in the CDN config; else 0. */
   readonly archive: number;

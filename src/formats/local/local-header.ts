@@ -37,7 +37,7 @@ const placeTable = [
   0x04faf80d, 0x3d6be971, 0x52933cfd, 0x27f64b7d, 0xc6f5c11b, 0xd5757e3a, 0x6c388745,
 ] as const;
 
-/** What a header says. */
+/** The fields of a header. */
 export interface LocalHeader {
   /** Lower-case hex, 16 bytes. */
   ekey: string;

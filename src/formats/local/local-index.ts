@@ -83,7 +83,7 @@ export function bucketOf(ekey: Uint8Array): number {
 export interface LocalIndexShape {
   /** Size of the file in bytes: as large as its parts need it, at least. */
   readonly fileSize: number;
-  /** Where its updates begin. It is heeded where there are no rows before them: else they begin at the next section. */
+  /** Offset of its updates. It is heeded where there are no rows before them: else they begin at the next section. */
   readonly updatesOffset: number;
   /** The end of the last data file, as the header has it. */
   readonly largestPlace: bigint;
@@ -96,7 +96,7 @@ export interface LocalIndexContent {
   readonly bucket: number;
   /** Its rows before the updates; in any order. */
   readonly sorted: Iterable<LocalEntry>;
-  /** What came after the rows were sorted, in the order in which it came. */
+  /** The changes since the rows were sorted, in the order in which they came. */
   readonly updates?: readonly LocalUpdate[];
   readonly shape?: Partial<LocalIndexShape>;
 }

@@ -38,7 +38,7 @@ export interface DownloadEntry {
   readonly flags?: number;
 }
 
-/** What the header fixes for all entries. */
+/** The fields that the header fixes for all entries. */
 export interface DownloadShape {
   readonly version: 1 | 2 | 3;
   readonly hasChecksum: boolean;

@@ -32,7 +32,7 @@ import { RecordTable } from '../../core/tables/record-table.ts';
 import { checkMd5 } from '../check-md5.ts';
 import { type Format, startsWith } from '../format.ts';
 
-/** Where each part of an encoding file lies; offsets and sizes in bytes. */
+/** The parts of an encoding file; offsets and sizes in bytes. */
 export interface EncodingLayout {
   readonly especOffset: number;
   readonly especSize: number;
@@ -44,7 +44,7 @@ export interface EncodingLayout {
   readonly ekeyPagesOffset: number;
   readonly ekeyPageSize: number;
   readonly ekeyPageCount: number;
-  /** Where the file's own espec starts; the file is at least this long. */
+  /** Offset of the file's own espec; the file is at least this long. */
   readonly ownEspecOffset: number;
   /** The byte of the header that nobody knows. */
   readonly flags: number;

@@ -11,14 +11,14 @@ export interface EncodingContent {
   readonly ckeys: Iterable<CkeyEntry>;
   readonly ekeys: Iterable<EkeyEntry>;
   readonly especs: readonly string[];
-  /** How the file itself is to be encoded. Left out: made from the sizes of its parts, which change with the entries. */
+  /** The espec of the file itself. Left out: made of the sizes of its parts, which change with the entries. */
   readonly ownEspec?: string;
   /** Page sizes in bytes, multiples of 1024, and the byte of the header that nobody knows. Default: 4 KiB and 0. */
   readonly layout?: Partial<Pick<EncodingLayout, 'ckeyPageSize' | 'ekeyPageSize' | 'flags'>>;
 }
 
 const usualPageSize = 4096;
-/** As many as a page of the usual size has room for. */
+/** Encoding keys of a content at most: a page of the usual size has no room for more. */
 const maxKeyCount = 254;
 /** Key of zeros, espec index of ones: stands behind the last entry of the last ekey page, if there is room. */
 const ekeyEnd = new Uint8Array(25).fill(0xff, 16, 20);

@@ -27,7 +27,7 @@ const format = 'encoding file';
 /** A whole encoding file in memory: what {@link encodeEncoding} takes, with pages that stay bytes. Entries are in key order. */
 export interface Encoding extends EncodingContent {
   readonly layout: EncodingLayout;
-  /** How the file itself is encoded; empty when it does not say. */
+  /** The espec of the file itself; empty when it does not say. */
   readonly ownEspec: string;
   findCkey(ckey: KeyLike): CkeyEntry | undefined;
   findEkey(ekey: KeyLike): EkeyEntry | undefined;

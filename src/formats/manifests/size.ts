@@ -29,7 +29,7 @@ export interface SizeEntry {
   readonly size: number;
 }
 
-/** What the header fixes. */
+/** The fields that the header fixes. */
 export interface SizeShape {
   readonly version: 1 | 2;
   readonly ekeyBytes: number;

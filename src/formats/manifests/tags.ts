@@ -108,7 +108,7 @@ function checkName(tags: readonly Tag[], name: string): void {
   });
 }
 
-/** Byte `i` of all these masks together. */
+/** Byte `i` of the union of these masks. */
 function union(tags: readonly Tag[], i: number): number {
   let byte = 0;
   for (const tag of tags) byte |= tag.mask[i] ?? 0;

@@ -101,7 +101,7 @@ function inflateStream(stream: Uint8Array, size: number, name: string): Uint8Arr
   return inflate(stream, { size, maxSize: size, what: `${what} ${name}` });
 }
 
-/** What is known about the new file. */
+/** Bounds for the new file. */
 export interface ApplyOptions {
   /** Most bytes that the new file may have. */
   maxSize: number;

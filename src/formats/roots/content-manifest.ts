@@ -9,7 +9,7 @@
 //   entries  each u32 number, u64 hash, u64 hash; in the oldest u32, u64
 //   assets   sorted by id; each u64 id, u32 size, [from build 57230 on: u8 unknown], ckey [16]
 //
-// The form is told by where the magic stands, which settles build 68309, on which readers differ. A manifest ends with its last asset.
+// The form is told by the place of the magic, also of build 68309, on which readers differ. A manifest ends with its last asset.
 // Known from what other readers take; no real one was at hand.
 
 import { fromHex, toHex } from '../../core/bytes.ts';
@@ -116,10 +116,10 @@ export function decodeContentManifest(bytes: Uint8Array): ContentManifest {
   const encrypted = magic >>> 8 === encryptedMagic;
   const header = {
     form: form.form,
-    build: words[0]!,
+    build: words[0] ?? 0,
     version: encrypted ? magic & 0xff : magic >>> 24,
-    assetCount: words[form.assetsAt]!,
-    entryCount: words[form.entriesAt]!,
+    assetCount: words[form.assetsAt] ?? 0,
+    entryCount: words[form.entriesAt] ?? 0,
     words,
   };
   if (encrypted) return { ...header, encrypted, body: reader.take(reader.remaining) };
@@ -193,7 +193,8 @@ function writeHeader(
   header: ContentBase & Pick<ContentManifestHeader, 'assetCount' | 'entryCount'>,
   magic: number,
 ): ByteWriter {
-  const form = forms.find(({ form }) => form === header.form)!;
+  const form = forms.find(({ form }) => form === header.form);
+  if (form === undefined) throw formatError('E_FORMAT_RANGE', format, `no form ${header.form}`);
   const words = Array.from({ length: form.words }, (_, i) => header.words?.[i] ?? 0);
   words[0] = header.build;
   words[form.assetsAt] = header.assetCount;

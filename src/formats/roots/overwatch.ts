@@ -24,7 +24,7 @@ export interface OverwatchFile {
   readonly name: string;
   /** Lower-case hex. */
   readonly ckey: string;
-  /** What the line has, a value for each column. */
+  /** A value for each column. */
   readonly values: readonly string[];
 }
 

@@ -120,18 +120,17 @@ function findLayout(bytes: Uint8Array): Layout | undefined {
   for (const header of headers) {
     if (bytes.length < header.headerSize) continue;
     const word = (at: number): number => new ByteReader(bytes, format, at).u32le();
-    const [build, packageCount, entryCount] = [header.buildAt, header.packagesAt, header.entriesAt].map(word);
+    const build = word(header.buildAt);
+    const packageCount = word(header.packagesAt);
+    const entryCount = word(header.entriesAt);
     const plausible =
-      build! >= header.firstBuild &&
-      build! <= maxBuild &&
-      packageCount! > 0 &&
-      header.zeros.every((at) => word(at) === 0);
+      build >= header.firstBuild && build <= maxBuild && packageCount > 0 && header.zeros.every((at) => word(at) === 0);
     if (!plausible) continue;
-    const left = bytes.length - header.headerSize - entryCount! * header.entrySize;
-    const packageSize = header.packageSizes.find((size) => packageCount! * size === left);
+    const left = bytes.length - header.headerSize - entryCount * header.entrySize;
+    const packageSize = header.packageSizes.find((size) => packageCount * size === left);
     if (packageSize === undefined) continue;
     const { headerSize, entrySize } = header;
-    return { headerSize, entrySize, packageSize, build: build!, entryCount: entryCount!, packageCount: packageCount! };
+    return { headerSize, entrySize, packageSize, build, entryCount, packageCount };
   }
   return undefined;
 }
@@ -186,7 +185,8 @@ export interface PackageManifestContent extends PackageManifestForm {
 
 /** Writes a manifest; fields of packages that have no name here are zero, where there is no row of them. @throws E_FORMAT_RANGE for what does not fit the form */
 export function encodePackageManifest(content: PackageManifestContent): Uint8Array {
-  const form = headers.find(({ headerSize }) => headerSize === content.headerSize)!;
+  const form = headers.find(({ headerSize }) => headerSize === content.headerSize);
+  if (form === undefined) throw formatError('E_FORMAT_RANGE', format, `no header of ${content.headerSize} bytes`);
   const entries = [...(content.entries ?? [])];
   const packages = [...content.packages];
   const wrong = entries.find(({ length }) => length !== form.entrySize);

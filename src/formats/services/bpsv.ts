@@ -76,7 +76,7 @@ function decodeRow(line: string, columns: readonly BpsvColumn[]): BpsvRow {
       found: quoteLine(line),
     });
   }
-  return Object.fromEntries(columns.map((column, i) => [column.name, cells[i]!.trim()]));
+  return Object.fromEntries(columns.map((column, i) => [column.name, (cells[i] ?? '').trim()]));
 }
 
 /**

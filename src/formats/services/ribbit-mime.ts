@@ -74,21 +74,22 @@ export function decodeRibbit(bytes: Uint8Array): RibbitAnswer {
   throw formatError('E_FORMAT', format, 'no part with a table');
 }
 
-/** Where the line of the checksum starts, after checking it. */
+/** Offset of the line of the checksum, which is checked. */
 function checkChecksum(bytes: Uint8Array, text: string): number {
   // The last line, looked for near the end only.
   const tailStart = Math.max(0, text.length - 100);
   const match = checksumLine.exec(text.slice(tailStart));
   if (match === null) throw formatError('E_FORMAT', format, 'no checksum at the end; it may be cut off');
-  const lineBreak = match[0].startsWith('\r') ? 2 : 1;
+  const [line, digits = ''] = match;
+  const lineBreak = line.startsWith('\r') ? 2 : 1;
   const start = tailStart + match.index + lineBreak;
   const found = toHex(sha256(bytes.subarray(0, start)));
-  const expected = match[1]!.toLowerCase();
+  const expected = digits.toLowerCase();
   if (found === expected) return start;
   throw new PakratError('E_INTEGRITY', `${format}: its checksum does not match`, { data: { expected, found } });
 }
 
-/** Where the body begins in a message or part: behind the first blank line. */
+/** Offset of the body of a message or part: behind the first blank line. */
 function bodyStart(text: string): number {
   const match = /\r?\n\r?\n/.exec(text);
   if (match === null) throw formatError('E_FORMAT', format, 'headers without end');

@@ -63,14 +63,7 @@ export function encodeDiablo3Toc({ groups, unknown = new Uint8Array(unknownSize)
 /** Reads Packages.dat. @throws E_FORMAT… */
 export function decodeDiablo3Packages(bytes: Uint8Array): string[] {
   const reader = new ByteReader(bytes, packagesFormat);
-  const magic = reader.u32le();
-  if (magic !== packagesMagic) {
-    throw formatError('E_FORMAT_MAGIC', packagesFormat, 'wrong magic', {
-      offset: 0,
-      expected: packagesMagic,
-      found: magic,
-    });
-  }
+  reader.magicU32le(packagesMagic);
   const count = reader.count(reader.u32le(), 1);
   return Array.from({ length: count }, () => reader.cstring(maxName));
 }

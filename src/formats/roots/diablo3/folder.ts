@@ -63,7 +63,7 @@ export const diablo3FolderFormat: Format = { name: folderFormat, matches: starts
 /** Reads the root: the folders. @throws E_FORMAT… */
 export function decodeDiablo3Root(bytes: Uint8Array): Diablo3Named[] {
   const reader = new ByteReader(bytes, rootFormat);
-  readMagic(reader, rootMagic);
+  reader.magicU32le(rootMagic);
   const folders = readNamed(reader);
   reader.end();
   if (folders.length > maxFolders) {
@@ -80,7 +80,7 @@ export function encodeDiablo3Root(folders: readonly Diablo3Named[]): Uint8Array 
 /** Reads a folder. @throws E_FORMAT… */
 export function decodeDiablo3Folder(bytes: Uint8Array): Diablo3Folder {
   const reader = new ByteReader(bytes, folderFormat);
-  readMagic(reader, folderMagic);
+  reader.magicU32le(folderMagic);
   const whole = readTable(reader, 20);
   const parts = readTable(reader, 24);
   const named = readNamed(reader);
@@ -113,18 +113,6 @@ export function encodeDiablo3Folder({ assets, named }: Diablo3FolderContent): Ui
   }
   const writer = new ByteWriter().u32le(folderMagic).u32le(wholeCount).raw(whole.bytes());
   return writeNamed(writer.u32le(partCount).raw(parts.bytes()), named).bytes();
-}
-
-function readMagic(reader: ByteReader, expected: number): void {
-  const found = reader.u32le();
-  if (found !== expected) {
-    const hex = (value: number): string => `0x${value.toString(16)}`;
-    throw formatError('E_FORMAT_MAGIC', reader.what, 'wrong magic', {
-      offset: 0,
-      expected: hex(expected),
-      found: hex(found),
-    });
-  }
 }
 
 function readTable(reader: ByteReader, stride: number): RecordTable {

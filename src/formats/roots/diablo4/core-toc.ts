@@ -62,13 +62,14 @@ export function decodeDiablo4Toc(bytes: Uint8Array): Diablo4Toc {
   const [counts, offsets, seconds] = [readWords(reader, count), readWords(reader, count), readWords(reader, count)];
   const hashes = newer ? readWords(reader, count) : undefined;
   const unknown = reader.u32le();
-  const groups = readSnoGroups(reader, { counts, offsets, maxName }).map(
-    (entries, i): Diablo4TocGroup => ({
+  const groups = readSnoGroups(reader, { counts, offsets, maxName }).map((entries, i): Diablo4TocGroup => {
+    const [secondCount = entries.length, formatHash] = [seconds[i], hashes?.[i]];
+    return {
       entries,
-      ...(seconds[i] !== entries.length && { secondCount: seconds[i]! }),
-      ...(hashes !== undefined && { formatHash: hashes[i]! }),
-    }),
-  );
+      ...(secondCount !== entries.length && { secondCount }),
+      ...(formatHash !== undefined && { formatHash }),
+    };
+  });
   return { newer, groups, unknown };
 }
 

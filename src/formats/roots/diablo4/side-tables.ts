@@ -8,7 +8,6 @@
 //
 // Known from what other readers take; no real ones were at hand.
 
-import { formatError } from '../../../core/errors.ts';
 import { ByteReader } from '../../../core/reader.ts';
 import { ByteWriter } from '../../../core/writer.ts';
 import { type Format, startsWithU32le } from '../../format.ts';
@@ -123,8 +122,6 @@ export function encodeSharedPayloads({ payloads, children }: SharedPayloads): Ui
 
 function openTable(bytes: Uint8Array, format: string, magic: number): ByteReader {
   const reader = new ByteReader(bytes, format);
-  const found = reader.u32le();
-  if (found === magic) return reader;
-  const hex = (value: number): string => `0x${value.toString(16)}`;
-  throw formatError('E_FORMAT_MAGIC', format, 'wrong magic', { offset: 0, expected: hex(magic), found: hex(found) });
+  reader.magicU32le(magic);
+  return reader;
 }

@@ -214,8 +214,9 @@ function entryFinder({ packageIds, names, entries, groupStarts }: Tables): (name
     let slash = name.lastIndexOf('/');
     for (let tries = 0; slash > 0 && tries < maxSlashes; tries++, slash = name.lastIndexOf('/', slash - 1)) {
       const owner = packageIds.get(name.slice(0, slash));
-      const group = owner === undefined ? undefined : names.find(bytesOf(name.slice(slash + 1)));
-      const entry = group === undefined ? undefined : inGroup(group, owner!);
+      if (owner === undefined) continue;
+      const group = names.find(bytesOf(name.slice(slash + 1)));
+      const entry = group === undefined ? undefined : inGroup(group, owner);
       if (entry !== undefined) return entry;
     }
     return undefined;

@@ -3,7 +3,7 @@ import { formatError } from '../../../core/errors.ts';
 import { ByteWriter } from '../../../core/writer.ts';
 import type { MndxFile, MndxHeader } from './decode.ts';
 import { lowerCase } from './names.ts';
-import { decodeMar, type TrieKey } from './trie.ts';
+import { decodeMar, type NameTrie, type TrieKey } from './trie.ts';
 
 /*
  * Writes the plainest tries there are: a node a byte, one level, no links. The layouts are in level.ts and decode.ts.
@@ -78,8 +78,8 @@ function writeEntries(
   const entries = files
     .map((file) => ({
       ...file,
-      owner: packages.find(utf8(file.package))!,
-      group: names.find(utf8(file.inner))!,
+      owner: idOf(packages, file.package),
+      group: idOf(names, file.inner),
     }))
     .sort((a, b) => a.group - b.group || a.owner - b.owner);
   entries.forEach(({ owner, group, name, ckey, size }, i) => {
@@ -92,6 +92,12 @@ function writeEntries(
       .key(ckey)
       .u32le(size);
   });
+}
+
+function idOf(trie: NameTrie, name: string): number {
+  const id = trie.find(utf8(name));
+  if (id !== undefined) return id;
+  throw formatError('E_FORMAT_RANGE', 'MNDX root', `no trie holds ${name}`);
 }
 
 /**

@@ -5,7 +5,7 @@ import { repeatable } from '../../../core/repeatable.ts';
 import { type Format, startsWith } from '../../format.ts';
 import { type Level, NameBuffer, readLevel } from './level.ts';
 
-/** Names of all keys together may be so many times larger than the trie; those of games are some 25 times. */
+/** All names may be this many times larger than the trie; those of games are some 25 times. */
 const maxExpansion = 200;
 
 const format = 'MAR';
@@ -23,7 +23,7 @@ export interface TrieKey {
 
 /** A MAR: a set of names with an id each, compressed. */
 export interface NameTrie {
-  /** All names, those with the same start together. @throws E_FORMAT… when the trie is damaged, or spells far more than it can hold */
+  /** All names, those with the same start one after the other. @throws E_FORMAT… when the trie is damaged, or spells far more than it can hold */
   readonly keys: Iterable<TrieKey>;
   /** Number of names. */
   readonly count: number;

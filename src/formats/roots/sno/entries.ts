@@ -40,7 +40,7 @@ export function readSnoGroups(
   );
   return counts.map((count, i) => {
     if (count === 0) return [];
-    reader.seek(start + offsets[i]!);
+    reader.seek(start + (offsets[i] ?? 0));
     return readGroup(reader, count, maxName);
   });
 }

@@ -74,7 +74,7 @@ export const folderBit = 0x80000000;
  */
 export type TvfsForm = 'folders' | 'prefixes';
 
-/** Where a table lies in the manifest, in bytes. */
+/** The place of a table in the manifest, in bytes. */
 export interface TvfsTable {
   offset: number;
   size: number;

@@ -30,7 +30,7 @@ class PathBuffer {
     return this.endsInside ? this.size : this.size - 1;
   }
 
-  /** Whether the end is none of a folder's name. */
+  /** Whether the path ends inside of a name, not at a separator. */
   get endsInside(): boolean {
     return this.#bytes[this.size - 1] !== slash;
   }
@@ -116,7 +116,7 @@ function checkFolderEnd(reader: ByteReader, end: number, dangling: boolean): voi
   throw formatError('E_FORMAT', tvfsWhat, `${problem}, in the path table`, { offset: end });
 }
 
-/** Where a folder ends whose node value was just read; its size counts those four bytes. */
+/** The end of a folder whose node value was just read; its size counts those four bytes. */
 function folderEnd(reader: ByteReader, size: number, parentEnd: number): number {
   const end = reader.pos - 4 + size;
   if (size >= 4 && end <= parentEnd) return end;

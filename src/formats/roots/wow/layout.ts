@@ -41,7 +41,7 @@ export interface WowRootRow {
 export interface WowRootBlockContent {
   contentFlags: number;
   localeFlags: number;
-  /** How tsfm2 shall split the content flags; as real roots do when absent. */
+  /** The split of the content flags in tsfm2; that of real roots when absent. */
   contentParts?: readonly [number, number, number] | undefined;
   rows: Iterable<WowRootRow>;
 }
