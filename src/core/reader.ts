@@ -59,9 +59,6 @@ export class ByteReader {
   u32le(): number {
     return this.#view.getUint32(this.#need(4), true);
   }
-  i32(): number {
-    return this.#view.getInt32(this.#need(4));
-  }
   i32le(): number {
     return this.#view.getInt32(this.#need(4), true);
   }

@@ -86,7 +86,7 @@ export function openCipher(
 }
 
 /** The 8-byte Salsa20 nonce of a chunk. */
-export function chunkNonce(iv: Uint8Array, index: number): Uint8Array {
+function chunkNonce(iv: Uint8Array, index: number): Uint8Array {
   const nonce = new Uint8Array(8);
   nonce.set(iv);
   for (let i = 0; i < 4; i++) nonce[i]! ^= (index >>> (8 * i)) & 0xff;

@@ -1,7 +1,6 @@
 import * as zlib from 'node:zlib';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { arc4 } from '../../../src/codecs/ciphers/arc4.ts';
-import { lz4Literals } from '../../../src/codecs/compression/lz4.ts';
 import { concatBytes, fromHex } from '../../../src/core/bytes.ts';
 import { md5, md5Hex } from '../../../src/core/hash.ts';
 import { decodeChunk, verifyChunk } from '../../../src/formats/blte/chunk.ts';
@@ -12,6 +11,7 @@ import { decodeBlteHeader, ekeyOfBlte } from '../../../src/formats/blte/header.t
 import { words } from '../../codecs/ciphers/words.ts';
 import { conformanceBytes, describeConformance } from '../../support/conformance.ts';
 import { expectHostileSafe } from '../../support/hostile.ts';
+import { lz4Literals } from '../../support/lz4-literals.ts';
 import { type ForeignBlte, foreignBltes, foreignKey, foreignKeys as keys } from './gencdn.ts';
 
 const text = (value: string) => new Uint8Array(Buffer.from(value));

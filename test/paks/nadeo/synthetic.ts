@@ -1,5 +1,4 @@
 import { deflateExact } from '../../../src/codecs/compression/deflate-exact.ts';
-import { lz4Literals } from '../../../src/codecs/compression/lz4.ts';
 import { type ByteSource, bytesSource } from '../../../src/core/byte-source.ts';
 import { concatBytes, fromHex } from '../../../src/core/bytes.ts';
 import { md5Hex } from '../../../src/core/hash.ts';
@@ -15,6 +14,7 @@ import {
 } from '../../../src/paks/nadeo/header/header-v6.ts';
 import { type NadeoPackFile, type NadeoWriteOptions, writeNadeoPak } from '../../../src/paks/nadeo/index.ts';
 import { keyFromBase } from '../../../src/paks/nadeo/keys/keys.ts';
+import { lz4Literals } from '../../support/lz4-literals.ts';
 
 /** The base key that all packs of these tests have. */
 export const baseKey = fromHex('00112233445566778899aabbccddeeff');

@@ -7,7 +7,7 @@ import type { ByteReader } from '../../../core/reader.ts';
 import { ByteWriter } from '../../../core/writer.ts';
 
 /** Bytes of an entry without its name. */
-export const snoEntrySize = 12;
+const snoEntrySize = 12;
 
 /** A file that has a name. */
 export interface SnoEntry {
