@@ -23,8 +23,8 @@ export { decodeArchiveIndex, encodeArchiveIndex } from './formats/indices/archiv
 export { decodeBuildInfo, encodeBuildInfo } from './formats/local/build-info.ts';
 export { decodeLocalIndex, encodeLocalIndex } from './formats/local/local-index.ts';
 export { decodeDownload, encodeDownload } from './formats/manifests/download.ts';
-export { decodeEncoding } from './formats/manifests/encoding.ts';
-export { encodeEncoding } from './formats/manifests/encoding-write.ts';
+export { decodeEncoding } from './formats/manifests/encoding/decode.ts';
+export { encodeEncoding } from './formats/manifests/encoding/encode.ts';
 export { decodeInstall, encodeInstall } from './formats/manifests/install.ts';
 export { decodeSize, encodeSize } from './formats/manifests/size.ts';
 export { decodePatchIndex, encodePatchIndex } from './formats/patches/patch-index.ts';

@@ -15,7 +15,7 @@ import { localDataFormat } from '../formats/local/local-header.ts';
 import { localIndexFormat } from '../formats/local/local-index.ts';
 import { shmemFormat } from '../formats/local/local-shmem.ts';
 import { downloadFormat } from '../formats/manifests/download.ts';
-import { encodingFormat } from '../formats/manifests/encoding-pages.ts';
+import { encodingFormat } from '../formats/manifests/encoding/pages.ts';
 import { installFormat } from '../formats/manifests/install.ts';
 import { sizeFormat } from '../formats/manifests/size.ts';
 import { patchIndexFormat } from '../formats/patches/patch-index.ts';

@@ -144,7 +144,8 @@ export {
   downloadFormat,
   encodeDownload,
 } from './manifests/download.ts';
-export { decodeEncoding, type Encoding } from './manifests/encoding.ts';
+export { decodeEncoding, type Encoding } from './manifests/encoding/decode.ts';
+export { type EncodingContent, encodeEncoding } from './manifests/encoding/encode.ts';
 export {
   type CkeyEntry,
   ckeyEntries,
@@ -161,8 +162,7 @@ export {
   type KeyLike,
   pageTable,
   verifyPage,
-} from './manifests/encoding-pages.ts';
-export { type EncodingContent, encodeEncoding } from './manifests/encoding-write.ts';
+} from './manifests/encoding/pages.ts';
 export { decodeInstall, encodeInstall, type Install, type InstallEntry, installFormat } from './manifests/install.ts';
 export {
   decodeSize,

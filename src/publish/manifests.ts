@@ -1,8 +1,8 @@
 import { fromHex } from '../core/bytes.ts';
 import { nameHash } from '../core/jenkins.ts';
 import { encodeDownload } from '../formats/manifests/download.ts';
-import { encodingHeaderSize } from '../formats/manifests/encoding-pages.ts';
-import { encodeEncoding } from '../formats/manifests/encoding-write.ts';
+import { encodeEncoding } from '../formats/manifests/encoding/encode.ts';
+import { encodingHeaderSize } from '../formats/manifests/encoding/pages.ts';
 import { encodeInstall } from '../formats/manifests/install.ts';
 import { encodeSize } from '../formats/manifests/size.ts';
 import { maskSize, type Tag } from '../formats/manifests/tags.ts';

@@ -10,8 +10,8 @@ import { decodeProductConfig, encodeProductConfig } from '../../src/formats/conf
 import { encodeArchiveGroup } from '../../src/formats/indices/archive-group.ts';
 import { type ArchiveIndex, decodeArchiveIndex, encodeArchiveIndex } from '../../src/formats/indices/archive-index.ts';
 import { decodeDownload, encodeDownload } from '../../src/formats/manifests/download.ts';
-import { decodeEncoding } from '../../src/formats/manifests/encoding.ts';
-import { encodeEncoding } from '../../src/formats/manifests/encoding-write.ts';
+import { decodeEncoding } from '../../src/formats/manifests/encoding/decode.ts';
+import { encodeEncoding } from '../../src/formats/manifests/encoding/encode.ts';
 import { decodeInstall, encodeInstall } from '../../src/formats/manifests/install.ts';
 import { decodeSize, encodeSize } from '../../src/formats/manifests/size.ts';
 import { hasTag, selectByTags } from '../../src/formats/manifests/tags.ts';

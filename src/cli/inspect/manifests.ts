@@ -1,6 +1,6 @@
 import { toHex } from '../../core/bytes.ts';
 import { decodeDownload } from '../../formats/manifests/download.ts';
-import { decodeEncoding } from '../../formats/manifests/encoding.ts';
+import { decodeEncoding } from '../../formats/manifests/encoding/decode.ts';
 import { decodeInstall } from '../../formats/manifests/install.ts';
 import { decodeSize } from '../../formats/manifests/size.ts';
 import { hasTag, type Tag } from '../../formats/manifests/tags.ts';

@@ -1,7 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { fromHex, toHex } from '../../../src/core/bytes.ts';
 import { md5, md5Hex } from '../../../src/core/hash.ts';
-import { decodeEncoding } from '../../../src/formats/manifests/encoding.ts';
+import { decodeEncoding } from '../../../src/formats/manifests/encoding/decode.ts';
+import { encodeEncoding } from '../../../src/formats/manifests/encoding/encode.ts';
 import {
   type CkeyEntry,
   ckeyEntries,
@@ -15,8 +16,7 @@ import {
   findPage,
   pageTable,
   verifyPage,
-} from '../../../src/formats/manifests/encoding-pages.ts';
-import { encodeEncoding } from '../../../src/formats/manifests/encoding-write.ts';
+} from '../../../src/formats/manifests/encoding/pages.ts';
 import { expectHostileSafe } from '../../support/hostile.ts';
 import { codeThrownBy, htmlPage } from '../text.ts';
 

@@ -7,8 +7,8 @@ import { md5Hex } from '../../../src/core/hash.ts';
 import { encodeBlte } from '../../../src/formats/blte/encode.ts';
 import { decodeConfig, encodeConfig } from '../../../src/formats/configs/config-file.ts';
 import { decodeKeyLayouts, keyOfPlace } from '../../../src/formats/local/key-layout.ts';
-import { decodeEncoding } from '../../../src/formats/manifests/encoding.ts';
-import { encodeEncoding } from '../../../src/formats/manifests/encoding-write.ts';
+import { decodeEncoding } from '../../../src/formats/manifests/encoding/decode.ts';
+import { encodeEncoding } from '../../../src/formats/manifests/encoding/encode.ts';
 import { decodeTvfs } from '../../../src/formats/roots/tvfs/decode.ts';
 import { encodeTvfs } from '../../../src/formats/roots/tvfs/encode.ts';
 

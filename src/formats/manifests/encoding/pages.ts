@@ -25,12 +25,12 @@
 //
 // Retail has 150 MB of this, so pages can be read from disk one by one, and only entries asked for become objects.
 
-import { asBuffer, compareBytes, fromHex, isAllZero, toHex, uintAt } from '../../core/bytes.ts';
-import { formatError, PakratError } from '../../core/errors.ts';
-import { ByteReader } from '../../core/reader.ts';
-import { RecordTable } from '../../core/tables/record-table.ts';
-import { checkMd5 } from '../check-md5.ts';
-import { type Format, startsWith } from '../format.ts';
+import { asBuffer, compareBytes, fromHex, isAllZero, toHex, uintAt } from '../../../core/bytes.ts';
+import { formatError, PakratError } from '../../../core/errors.ts';
+import { ByteReader } from '../../../core/reader.ts';
+import { RecordTable } from '../../../core/tables/record-table.ts';
+import { checkMd5 } from '../../check-md5.ts';
+import { type Format, startsWith } from '../../format.ts';
 
 /** The parts of an encoding file; offsets and sizes in bytes. */
 export interface EncodingLayout {

@@ -1,10 +1,10 @@
-// Writes encoding files; the layout is in encoding-pages.ts.
+// Writes encoding files; the layout is in pages.ts.
 
-import { concatBytes } from '../../core/bytes.ts';
-import { formatError } from '../../core/errors.ts';
-import { md5 } from '../../core/hash.ts';
-import { ByteWriter } from '../../core/writer.ts';
-import { type CkeyEntry, type EkeyEntry, type EncodingLayout, encodingHeaderSize } from './encoding-pages.ts';
+import { concatBytes } from '../../../core/bytes.ts';
+import { formatError } from '../../../core/errors.ts';
+import { md5 } from '../../../core/hash.ts';
+import { ByteWriter } from '../../../core/writer.ts';
+import { type CkeyEntry, type EkeyEntry, type EncodingLayout, encodingHeaderSize } from './pages.ts';
 
 /** The value of an encoding file to write. Entries may come in any order. */
 export interface EncodingContent {

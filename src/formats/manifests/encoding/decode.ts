@@ -1,9 +1,10 @@
-// A whole encoding file in memory, checked. The layout, and reading page by page, is in encoding-pages.ts.
+// A whole encoding file in memory, checked. The layout, and reading page by page, is in pages.ts.
 
-import { equalBytes, toHex } from '../../core/bytes.ts';
-import { formatError } from '../../core/errors.ts';
-import { repeatable } from '../../core/repeatable.ts';
-import { RecordTable } from '../../core/tables/record-table.ts';
+import { equalBytes, toHex } from '../../../core/bytes.ts';
+import { formatError } from '../../../core/errors.ts';
+import { repeatable } from '../../../core/repeatable.ts';
+import { RecordTable } from '../../../core/tables/record-table.ts';
+import type { EncodingContent } from './encode.ts';
 import {
   type CkeyEntry,
   ckeyEntries,
@@ -19,8 +20,7 @@ import {
   type KeyLike,
   pageTable,
   verifyPage,
-} from './encoding-pages.ts';
-import type { EncodingContent } from './encoding-write.ts';
+} from './pages.ts';
 
 const format = 'encoding file';
 
