@@ -1,7 +1,8 @@
 import { toHex, uintAt } from './bytes.ts';
 import { formatError } from './errors.ts';
 
-const utf8Decoder = new TextDecoder('utf-8');
+// A mark in the middle of a file is a character of its string. Bytes that are no UTF-8 become U+FFFD.
+const utf8Decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 const latin1Decoder = new TextDecoder('latin1');
 
 /**

@@ -33,6 +33,18 @@ describe('numbers', () => {
     }
   });
 
+  test('a magic number is demanded', () => {
+    const input = reader(...eight);
+    input.magicU32le(0x04030281);
+    expect(input.pos).toBe(4);
+    expect(() => input.magicU32le(1)).toThrow(
+      expect.objectContaining({
+        code: 'E_FORMAT_MAGIC',
+        data: expect.objectContaining({ offset: 4, expected: '0x1', found: '0x8070605' }),
+      }),
+    );
+  });
+
   test('an unsigned number of one to six bytes', () => {
     for (let size = 1; size <= 6; size++) {
       const hex = toHex(Uint8Array.from(eight.slice(0, size)));
