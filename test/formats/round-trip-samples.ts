@@ -64,11 +64,11 @@ const downloads = [
 ];
 const blteRow = { encodedSize: 8, decodedSize: 7, md5: bytesOf('1'), decodedMd5: bytesOf('2') };
 const span = { offset: 0, size: 5, ekey: bytesOf('1', 9), encodedSize: 6, contentSize: 5, ckey: bytesOf('2') };
-const patched = (digit: string) => ({
-  targetCkey: bytesOf(digit),
+const patched = {
   targetSize: 9,
   patches: [{ sourceEkey: bytesOf('7'), sourceSize: 8, patchEkey: bytesOf('8'), patchSize: 3, order: 0 }],
-});
+};
+const manyPatched = Array.from({ length: 300 }, (_, i) => ({ ...patched, targetCkey: md5(Uint8Array.of(i, i >> 8)) }));
 const snoGroups = [[], [{ group: 1, snoId: 7, name: 'Rock' }], [{ group: 2, snoId: 8, name: 'Wind' }]];
 const wowRow = (fileDataId: number) => ({ fileDataId, ckey: bytesOf('3'), nameHash: nameHash(`file-${fileDataId}`) });
 const wowBlocks = [
@@ -76,10 +76,21 @@ const wowBlocks = [
   { contentFlags: 0x10000080, localeFlags: 4, rows: [{ ...wowRow(5), nameHash: undefined }] },
 ];
 const localEntry = { key: Uint8Array.of(0x50, 0, 0, 0, 0, 0, 0, 0, 0), archive: 3, offset: 99, size: 400 };
+const otherLocalEntry = { ...localEntry, key: Uint8Array.of(0x60, 0x30, 0, 0, 0, 0, 0, 0, 0), archive: 4 };
 const localUpdate = { row: encodeLocalRow(localEntry, 5), status: 3 };
+const localUpdates = Array.from({ length: 30 }, (_, status) => ({ ...localUpdate, status: status & 7 }));
 const words = Uint8Array.from({ length: 284 }, (_, i) => i & 0xff);
 
 const table = 'Region!STRING:0|Version!String:0';
+
+/** Samples without any of some options, with each of them alone, and with all: an option that did nothing would give a sample twice. */
+function withEach<Options extends object>(
+  options: Options,
+  encode: (options: Partial<Options>) => Uint8Array,
+): Uint8Array[] {
+  const alone = Object.entries(options).map(([name, value]) => encode({ [name]: value } as Partial<Options>));
+  return [encode({}), ...alone, encode(options)];
+}
 
 /** Small samples, of our own encoders and by hand. */
 export const samples: Record<FormatName, readonly Uint8Array[]> = {
@@ -130,8 +141,10 @@ export const samples: Record<FormatName, readonly Uint8Array[]> = {
   'product config': [text('{"all":{"config":{"product":"WoW","tags":["OSX"]}},"platform":{"z":1,"a":[]}}')],
   'archive index': [
     ...[0, 4, 5, 6].map((offsetBytes) => encodeArchiveIndex(someEntries(200, offsetBytes), { offsetBytes }).bytes),
-    encodeArchiveIndex(someEntries(400), { keyBytes: 16, hashBytes: 16, pageSize: 8192, flags: 0x102 }).bytes,
-    encodeArchiveIndex(someEntries(3), { countIsBigEndian: true }).bytes,
+    ...withEach(
+      { hashBytes: 16, pageSize: 8192, flags: 0x102, countIsBigEndian: true },
+      (shape) => encodeArchiveIndex(someEntries(400), shape).bytes,
+    ),
     encodeArchiveIndex([]).bytes,
     encodeArchiveGroup([decodeArchiveIndex(encodeArchiveIndex(someEntries(20)).bytes)]).bytes,
   ],
@@ -142,16 +155,12 @@ export const samples: Record<FormatName, readonly Uint8Array[]> = {
   ],
   'local header': [encodeLocalHeader({ ekey: key('4'), size: 90, flags: 3 }, localPlace)],
   'local index': [
-    encodeLocalIndex({ bucket: 5, sorted: [localEntry] }),
     encodeLocalIndex({ bucket: 5, sorted: [], updates: [localUpdate], shape: { updatesOffset: 0x1000 } }),
-    encodeLocalIndex({
-      bucket: 5,
-      sorted: [localEntry],
-      updates: Array.from({ length: 50 }, () => localUpdate),
-      shape: { isHashedWhole: true, largestPlace: 7n, fileSize: 0x20000 },
-    }),
+    ...withEach({ isHashedWhole: true, largestPlace: 7n, fileSize: 0x20000 }, (shape) =>
+      encodeLocalIndex({ bucket: 5, sorted: [localEntry, otherLocalEntry], updates: localUpdates, shape }),
+    ),
   ],
-  'updates of a local index': [encodeLocalUpdates(Array.from({ length: 30 }, () => localUpdate))],
+  'updates of a local index': [encodeLocalUpdates(localUpdates)],
   shmem: [
     encodeShmem({
       version: 5,
@@ -164,24 +173,21 @@ export const samples: Record<FormatName, readonly Uint8Array[]> = {
   ],
   'download manifest': [
     encodeDownload({ entries: downloads, count: 2, tags }),
-    encodeDownload({ version: 2, hasChecksum: true, flagSize: 1, entries: downloads, count: 2, tags }),
-    encodeDownload({
-      version: 3,
-      basePriority: -3,
-      reserved: Uint8Array.of(1, 2, 3),
-      entries: downloads,
-      count: 2,
-      tags,
-    }),
+    encodeDownload({ version: 2, entries: downloads, count: 2, tags }),
+    ...withEach({ hasChecksum: true, flagSize: 1, basePriority: -3, reserved: Uint8Array.of(1, 2, 3) }, (shape) =>
+      encodeDownload({ version: 3, ...shape, entries: downloads, count: 2, tags }),
+    ),
   ],
   'encoding file': [
     encodeEncoding({ ckeys: [], ekeys: [], especs: [] }),
+    ...withEach({ ckeyPageSize: 8192, ekeyPageSize: 1024, flags: 7 }, (layout) =>
+      encodeEncoding({ ckeys: [{ ckey: key('1'), size: 2, ekeys: [key('2')] }], ekeys: [], especs: ['n'], layout }),
+    ),
     encodeEncoding({
       ckeys: someEntries(500).map(({ ekey, size }) => ({ ckey: md5Hex(ekey), size, ekeys: [md5Hex(ekey), key('1')] })),
       ekeys: someEntries(500).map(({ ekey, size }) => ({ ekey: md5Hex(ekey), especIndex: size % 2, size })),
       especs: ['n', 'z'],
       ownEspec: 'odd',
-      layout: { ckeyPageSize: 8192, ekeyPageSize: 1024, flags: 7 },
     }),
   ],
   'install manifest': [
@@ -201,9 +207,10 @@ export const samples: Record<FormatName, readonly Uint8Array[]> = {
     }),
   ],
   'size manifest': [
-    encodeSize({ entries: downloads.map(({ ekey }) => ({ ekey, size: 5 })), count: 2, tags }),
-    encodeSize({ version: 1, entries: downloads.map(({ ekey }) => ({ ekey, size: 5 })), count: 2, tags, total: 99 }),
-    encodeSize({ version: 1, longHeader: true, ekeyBytes: 16, sizeBytes: 6, entries: downloads, count: 2, tags }),
+    ...withEach({ version: 1 as const, ekeyBytes: 16, total: 99 }, (shape) =>
+      encodeSize({ entries: downloads.map(({ ekey }) => ({ ekey, size: 5 })), count: 2, tags, ...shape }),
+    ),
+    encodeSize({ version: 1, longHeader: true, sizeBytes: 6, entries: downloads, count: 2, tags }),
   ],
   'patch index': [
     encodePatchIndex({ entries: [patchIndexEntry(16), patchIndexEntry(16)] }),
@@ -218,15 +225,16 @@ export const samples: Record<FormatName, readonly Uint8Array[]> = {
     }),
   ],
   'patch manifest': [
-    encodePatchManifest({ files: [patched('1'), patched('2')], padding: 3 }),
-    encodePatchManifest({
-      version: 1,
-      flags: 1,
-      blockBits: 12,
-      keySizes: { target: 16, source: 16, patch: 16 },
-      encoding: { ckey: bytesOf('1'), ekey: bytesOf('2'), size: 3, encodedSize: 4, espec: 'b:{22=n}' },
-      files: Array.from({ length: 300 }, (_, i) => ({ ...patched('1'), targetCkey: md5(Uint8Array.of(i, i >> 8)) })),
-    }),
+    ...withEach(
+      {
+        version: 1,
+        flags: 1,
+        blockBits: 12,
+        padding: 3,
+        encoding: { ckey: bytesOf('1'), ekey: bytesOf('2'), size: 3, encodedSize: 4, espec: 'b:{22=n}' },
+      },
+      (header) => encodePatchManifest({ ...header, files: manyPatched }),
+    ),
   ],
   'content manifest': [
     encodeContentManifest({
@@ -297,28 +305,29 @@ export const samples: Record<FormatName, readonly Uint8Array[]> = {
     text('MD5|FILENAME\r', `${key('1')}|a\r`, '\r', `${key('2')}|b`),
   ],
   'package manifest': [
-    encodePackageManifest({
-      headerSize: 24,
-      packageSize: 72,
-      build: 24919,
-      header: words.subarray(0, 24),
-      entries: [new Uint8Array(12).fill(2)],
-      packages: [
-        {
-          guid: '0d80000000000012',
-          keyName: '0'.repeat(16),
-          content: { size: 4, ckey: key('b') },
-          row: words.subarray(0, 72),
-        },
-      ],
-    }),
+    ...withEach({ header: words.subarray(0, 24), row: words.subarray(0, 72) }, ({ row, ...header }) =>
+      encodePackageManifest({
+        headerSize: 24,
+        packageSize: 72,
+        build: 24919,
+        ...header,
+        entries: [new Uint8Array(12).fill(2)],
+        packages: [
+          {
+            guid: '0d80000000000012',
+            keyName: '0'.repeat(16),
+            content: { size: 4, ckey: key('b') },
+            ...(row !== undefined && { row }),
+          },
+        ],
+      }),
+    ),
   ],
   'text root': [
     text(`HD2/a.anim|${key('1')}`, `x.dds:deDE|${key('2')}`, ''),
     text(`#war3.mpq:units\\a.slk|${key('1')}|\r`, `b|${key('2')}|enUS\r`, '\r', `c|${key('3')}||7`),
   ],
   'TVFS manifest': (['folders', 'prefixes'] as const).flatMap((form) => [
-    encodeTvfs({ form, entries: [] }),
     encodeTvfs({ form, entries: [{ path: 'a', spans: [{ ...span, espec: 'n' }] }] }),
     encodeTvfs({
       form,

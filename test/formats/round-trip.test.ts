@@ -29,6 +29,11 @@ describe.each(Object.entries(samples) as [FormatName, readonly Uint8Array[]][])(
   });
 });
 
+test('no sample comes twice: every option makes a difference', () => {
+  const hashes = Object.entries(samples).flatMap(([name, list]) => list.map((sample) => `${name} ${md5Hex(sample)}`));
+  expect(hashes.filter((hash, i) => hashes.indexOf(hash) !== i)).toEqual([]);
+});
+
 describeConformance('real files come back byte for byte', () => {
   const files: [FormatName, string][] = [
     ['archive index', 'cascette-rs/archive/0017a402f556fbece46c38dc431a2c9b.index'],
