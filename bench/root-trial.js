@@ -55,7 +55,7 @@ async function measured(body) {
 
 /** Writes a root a block at a time: as one content its rows would be objects of a gigabyte. The first blocks have names. */
 async function makeRoot(file, rows) {
-  const { encodeWowRoot } = await load('formats/roots/wow.ts');
+  const { encodeWowRoot } = await load('formats/index.ts');
   const { nameHash } = await load('core/jenkins.ts');
   const fd = fs.openSync(`${file}.part`, 'w');
   const list = fs.openSync(`${file}.csv`, 'w');
@@ -69,7 +69,7 @@ async function makeRoot(file, rows) {
     });
     const contentFlags = hasNames ? 0 : 0x10000000;
     const blocks = [{ contentFlags, localeFlags: 0x1f3f6, rows: block }];
-    const bytes = encodeWowRoot({ format: 'tsfm2', total: rows, named: namedRows, blocks });
+    const bytes = encodeWowRoot({ form: 'tsfm2', total: rows, named: namedRows, blocks });
     fs.writeSync(fd, first === 0 ? bytes : bytes.subarray(24));
     fs.writeSync(list, block.map(({ fileDataId }) => `${fileDataId};${nameOf(fileDataId)}\n`).join(''));
   }
@@ -79,7 +79,7 @@ async function makeRoot(file, rows) {
 }
 
 async function decode(file) {
-  const { decodeWowRoot, fillFileDataIds, rowCkey } = await load('formats/roots/wow.ts');
+  const { decodeWowRoot, fillFileDataIds, rowCkey } = await load('formats/index.ts');
   const { value, figures } = await measured(async () => {
     const root = decodeWowRoot(fs.readFileSync(file));
     const ids = fillFileDataIds(root);

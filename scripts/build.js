@@ -31,6 +31,7 @@ const program = await build({
   ...options,
   entryPoints: [
     { in: 'src/index.ts', out: 'index' },
+    { in: 'src/formats/index.ts', out: 'formats' },
     { in: 'src/paks/door.ts', out: 'paks' },
     { in: 'src/cli/run.ts', out: 'run' },
     ...below('commands', '.ts').map((name) => ({ in: name, out: name.replace(/\.ts$/, '') })),

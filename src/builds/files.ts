@@ -2,7 +2,7 @@ import { isKeyHex, toHex } from '../core/bytes.ts';
 import { codeOf, isPakratError, isUnavailable, PakratError } from '../core/errors.ts';
 import { md5Hasher } from '../core/hash.ts';
 import { normalizeName } from '../core/jenkins.ts';
-import type { CkeyEntry } from '../formats/manifests/encoding.ts';
+import type { CkeyEntry } from '../formats/manifests/encoding/pages.ts';
 import { hasTag } from '../formats/manifests/tags.ts';
 import type { Build } from './build.ts';
 import type { EntryPlace } from './objects.ts';

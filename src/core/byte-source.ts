@@ -2,7 +2,7 @@ import { PakratError } from './errors.ts';
 
 /** Bytes that can be read in any order: a file, memory, a part of another source. */
 export interface ByteSource {
-  /** What it is, for messages (a path, mostly). */
+  /** Its name for messages: a path, mostly. */
   readonly name: string;
   /** Size in bytes. */
   readonly size: number;

@@ -1,7 +1,7 @@
 import * as crypto from 'node:crypto';
 import { toHex } from './bytes.ts';
 
-// Hashes of what is all there are made at once: an object for each would have to be collected.
+// Bytes that are all there are hashed at once: an object for each would have to be collected.
 
 /** MD5 of some bytes: 16 bytes. */
 export function md5(bytes: Uint8Array): Uint8Array {
@@ -23,7 +23,7 @@ export function sha256(bytes: Uint8Array): Uint8Array {
   return crypto.hash('sha256', bytes, 'buffer');
 }
 
-/** A hash that is fed piece by piece. */
+/** A hash of bytes that come piece by piece. */
 export interface Hasher {
   update(bytes: Uint8Array): unknown;
   /** The digest; the hasher is spent. */

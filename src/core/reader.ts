@@ -1,7 +1,8 @@
 import { toHex, uintAt } from './bytes.ts';
 import { formatError } from './errors.ts';
 
-const utf8Decoder = new TextDecoder('utf-8');
+// A mark in the middle of a file is a character of its string. Bytes that are no UTF-8 become U+FFFD.
+const utf8Decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 const latin1Decoder = new TextDecoder('latin1');
 
 /**
@@ -58,9 +59,6 @@ export class ByteReader {
   }
   u32le(): number {
     return this.#view.getUint32(this.#need(4), true);
-  }
-  i32(): number {
-    return this.#view.getInt32(this.#need(4));
   }
   i32le(): number {
     return this.#view.getInt32(this.#need(4), true);
@@ -149,6 +147,15 @@ export class ByteReader {
         found: found === '' ? `${this.remaining} bytes` : JSON.stringify(found),
       });
     }
+  }
+  /** Demands this little-endian number of 32 bits. Throws E_FORMAT_MAGIC. */
+  magicU32le(expected: number): void {
+    const offset = this.pos;
+    const found = this.u32le();
+    if (found === expected) return;
+    const hex = (value: number): string => `0x${value.toString(16)}`;
+    const facts = { offset, expected: hex(expected), found: hex(found) };
+    throw formatError('E_FORMAT_MAGIC', this.what, 'wrong magic', facts);
   }
   /** Checks that `n` records of `each` bytes can be there, before anything is allocated for them; gives back `n`. */
   count(n: number, each: number): number {

@@ -111,7 +111,7 @@ export class ByteWriter {
     return this;
   }
 
-  /** What was written; a copy of its own. */
+  /** All that was written, as a copy of its own. */
   bytes(): Uint8Array {
     return this.#bytes.slice(0, this.#size);
   }

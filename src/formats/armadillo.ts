@@ -10,14 +10,19 @@
  * A key stream has no chaining, so a range can be decrypted by its offset. Names and hashes are those of the decrypted bytes.
  * (known from HearthSim/keg, TACTSharp and BuildBackup; no real object was there to check)
  */
+
 import { salsa20At } from '../codecs/ciphers/salsa20.ts';
 import { equalBytes, fromHex, toHex } from '../core/bytes.ts';
 import { formatError } from '../core/errors.ts';
 import { md5 } from '../core/hash.ts';
+import { canBeRead, type Format } from './format.ts';
 
 const keySize = 16;
 const checksumSize = 4;
 const format = 'Armadillo key';
+
+/** A key file: told by its size and checksum. */
+export const armadilloKeyFormat: Format = { name: format, matches: canBeRead(decodeArmadilloKey, () => true) };
 
 /**
  * Reads a key file.
@@ -47,7 +52,7 @@ export interface ObjectStretch {
   key: Uint8Array;
   /** The hash that the object is named by, 32 hex digits. */
   hash: string;
-  /** Where the stretch lies in the object. */
+  /** Of the stretch in the object. */
   offset: number;
 }
 

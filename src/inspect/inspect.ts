@@ -1,79 +1,104 @@
 import { toHex } from '../core/bytes.ts';
 import { codeOf, isPakratError, messageOf } from '../core/errors.ts';
 import { md5Hex } from '../core/hash.ts';
+import { blteFormat } from '../formats/blte/header.ts';
 import { emptyKeyRing, type KeyRing } from '../formats/blte/keys.ts';
-import { isShmem } from '../formats/local/local-shmem.ts';
-import { isContentManifest } from '../formats/roots/content-manifest.ts';
-import { isDiablo3Root } from '../formats/roots/diablo3.ts';
-import { isDiablo4Toc } from '../formats/roots/diablo4.ts';
-import { isMndxRoot } from '../formats/roots/mndx.ts';
-import { isOverwatchRoot } from '../formats/roots/overwatch.ts';
-import { isPackageManifest } from '../formats/roots/package-manifest.ts';
-import { isTextRoot } from '../formats/roots/text.ts';
-import { isWowRoot } from '../formats/roots/wow.ts';
+import { buildConfigFormat } from '../formats/configs/build-config.ts';
+import { cdnConfigFormat } from '../formats/configs/cdn-config.ts';
+import { configFormat } from '../formats/configs/config-file.ts';
+import { keyListFormat, keyRingFormat } from '../formats/configs/key-list.ts';
+import { patchConfigFormat } from '../formats/configs/patch-config.ts';
+import { productConfigFormat } from '../formats/configs/product-config.ts';
+import type { Format } from '../formats/format.ts';
+import { archiveIndexFormat } from '../formats/indices/archive-index.ts';
+import { localDataFormat } from '../formats/local/local-header.ts';
+import { localIndexFormat } from '../formats/local/local-index.ts';
+import { shmemFormat } from '../formats/local/local-shmem.ts';
+import { downloadFormat } from '../formats/manifests/download.ts';
+import { encodingFormat } from '../formats/manifests/encoding/pages.ts';
+import { installFormat } from '../formats/manifests/install.ts';
+import { sizeFormat } from '../formats/manifests/size.ts';
+import { patchIndexFormat } from '../formats/patches/patch-index.ts';
+import { patchManifestFormat } from '../formats/patches/patch-manifest.ts';
+import { zbsdiffFormat } from '../formats/patches/zbsdiff.ts';
+import { contentManifestFormat } from '../formats/roots/content-manifest.ts';
+import { diablo3PackagesFormat, diablo3TocFormat } from '../formats/roots/diablo3/core-toc.ts';
+import { diablo3FolderFormat, diablo3RootFormat } from '../formats/roots/diablo3/folder.ts';
+import { diablo4TocFormat, olderDiablo4TocFormat } from '../formats/roots/diablo4/core-toc.ts';
+import {
+  encryptedNamesFormat,
+  encryptedSnosFormat,
+  sharedPayloadsFormat,
+} from '../formats/roots/diablo4/side-tables.ts';
+import { listfileFormat } from '../formats/roots/listfile.ts';
+import { mndxFormat } from '../formats/roots/mndx/decode.ts';
+import { marFormat } from '../formats/roots/mndx/trie.ts';
+import { overwatchRootFormat } from '../formats/roots/overwatch.ts';
+import { packageManifestFormat } from '../formats/roots/package-manifest.ts';
+import { textRootFormat } from '../formats/roots/text.ts';
+import { tvfsFormat } from '../formats/roots/tvfs/layout.ts';
+import { headerlessWowRootFormat, wowRootFormat } from '../formats/roots/wow/decode.ts';
+import { bpsvFormat } from '../formats/services/bpsv.ts';
+import { ribbitFormat } from '../formats/services/ribbit-mime.ts';
 import * as archives from './describe/archives.ts';
 import * as assets from './describe/asset-roots.ts';
 import type { Cell, Description, Fact } from './describe/description.ts';
 import * as local from './describe/local.ts';
 import { describeDownload, describeEncoding, describeInstall, describeSize } from './describe/manifests.ts';
-import { describeArchiveIndex, describeBlte, isArchiveIndex } from './describe/objects.ts';
-import { describePatchIndex, describePatchManifest, describeZbsdiff, isPatchIndex } from './describe/patches.ts';
+import { describeArchiveIndex, describeBlte } from './describe/objects.ts';
+import { describePatchIndex, describePatchManifest, describeZbsdiff } from './describe/patches.ts';
 import * as roots from './describe/roots.ts';
 import * as texts from './describe/texts.ts';
 
-/** A format that `inspect` knows: how its bytes are told, and what is said of them. */
-type KnownFormat = readonly [
-  name: string,
-  probe: (bytes: Uint8Array) => boolean,
-  describe: (bytes: Uint8Array, keys: KeyRing) => Description,
-];
+/** A format that `inspect` knows, and what is said of its objects. */
+type Described = readonly [format: Format, describe: (bytes: Uint8Array, keys: KeyRing) => Description];
 
 /** The formats, in the order in which they are tried: those with a magic, then those told by their shape. A new one is a line. */
-const formats: readonly KnownFormat[] = [
-  ['archive', archives.isArchive, archives.describeArchive],
-  ['BLTE', magic('BLTE'), describeBlte],
-  ['encoding file', magic('EN\x01'), describeEncoding],
-  ['install manifest', magic('IN\x01', 'IN\x02'), describeInstall],
-  ['download manifest', magic('DL\x01', 'DL\x02', 'DL\x03'), describeDownload],
-  ['size manifest', magic('DS\x01', 'DS\x02'), describeSize],
-  ['TVFS manifest', magic('TVFS'), roots.describeTvfs],
-  ['WoW root', magic('TSFM'), roots.describeWowRoot],
-  ['MNDX root', isMndxRoot, roots.describeMndx],
-  ['name trie', magic('MAR\0'), roots.describeMar],
-  ['Diablo III root', isDiablo3Root, assets.describeDiablo3Root],
-  ['Diablo III folder', assets.startsWithU32(0xeaf1fe87), assets.describeDiablo3Folder],
-  ['Diablo III Packages.dat', assets.startsWithU32(0xaabb0002), assets.describePackages],
-  ['Diablo IV CoreTOC', isDiablo4Toc, assets.describeDiablo4Toc],
-  ['Diablo IV EncryptedSNOs', assets.startsWithU32(0x4cbf334d), assets.describeEncryptedSnos],
-  ['Diablo IV EncryptedNameDict', assets.startsWithU32(0xabcd4567), assets.describeEncryptedNames],
-  ['Diablo IV shared payloads', assets.startsWithU32(0xabba0003), assets.describeSharedPayloads],
-  ['content manifest', isContentManifest, assets.describeContentManifest],
-  ['patch manifest', magic('PA\x01', 'PA\x02'), describePatchManifest],
-  ['ZBSDIFF1 patch', magic('ZBSDIFF1'), describeZbsdiff],
-  ['patch index', isPatchIndex, describePatchIndex],
-  ['local index', local.isLocalIndex, local.describeLocalIndex],
-  ['local data', local.isLocalData, local.describeLocalData],
-  ['shmem', isShmem, local.describeShmem],
-  ['PAK archive', archives.isPak, archives.describePak],
-  ['packlist.dat', archives.isPacklist, archives.describePacklist],
-  ['Ribbit answer', texts.isRibbit, texts.describeRibbit],
-  ['BPSV table', texts.isBpsv, texts.describeBpsv],
-  ['key ring config', texts.isKeyRing, texts.describeKeyRing],
-  ['build config', texts.isConfigWith('encoding', 'root'), texts.describeBuildConfig],
-  ['CDN config', texts.isConfigWith('archives'), texts.describeCdnConfig],
-  ['patch config', texts.isConfigWith('patch-entry'), texts.describePatchConfig],
-  ['config', texts.isConfigWith(), texts.describeConfig],
-  ['key list', texts.isKeyList, texts.describeKeyList],
-  ['listfile', texts.isListfile, texts.describeListfile],
-  ['encoding specs', texts.isEspecs, texts.describeEspecs],
-  ['Overwatch root', isOverwatchRoot, roots.describeOverwatch],
-  ['text root', isTextRoot, roots.describeTextRoot],
-  ['product config', texts.isJsonObject, texts.describeProductConfig],
-  ['archive index', isArchiveIndex, describeArchiveIndex],
-  ['WoW root', isWowRoot, roots.describeWowRoot],
-  ['package manifest', isPackageManifest, assets.describePackageManifest],
-  ['Diablo III CoreTOC', assets.isDiablo3Toc, assets.describeDiablo3Toc],
-  ['Diablo IV CoreTOC', assets.isOlderDiablo4Toc, assets.describeDiablo4Toc],
+const formats: readonly Described[] = [
+  [archives.archiveFormat, archives.describeArchive],
+  [blteFormat, describeBlte],
+  [encodingFormat, describeEncoding],
+  [installFormat, describeInstall],
+  [downloadFormat, describeDownload],
+  [sizeFormat, describeSize],
+  [tvfsFormat, roots.describeTvfs],
+  [wowRootFormat, roots.describeWowRoot],
+  [mndxFormat, roots.describeMndx],
+  [marFormat, roots.describeMar],
+  [diablo3RootFormat, assets.describeDiablo3Root],
+  [diablo3FolderFormat, assets.describeDiablo3Folder],
+  [diablo3PackagesFormat, assets.describePackages],
+  [diablo4TocFormat, assets.describeDiablo4Toc],
+  [encryptedSnosFormat, assets.describeEncryptedSnos],
+  [encryptedNamesFormat, assets.describeEncryptedNames],
+  [sharedPayloadsFormat, assets.describeSharedPayloads],
+  [contentManifestFormat, assets.describeContentManifest],
+  [patchManifestFormat, describePatchManifest],
+  [zbsdiffFormat, describeZbsdiff],
+  [patchIndexFormat, describePatchIndex],
+  [localIndexFormat, local.describeLocalIndex],
+  [localDataFormat, local.describeLocalData],
+  [shmemFormat, local.describeShmem],
+  [archives.pakFormat, archives.describePak],
+  [archives.packlistFormat, archives.describePacklist],
+  [ribbitFormat, texts.describeRibbit],
+  [bpsvFormat, texts.describeBpsv],
+  [keyRingFormat, texts.describeKeyRing],
+  [buildConfigFormat, texts.describeBuildConfig],
+  [cdnConfigFormat, texts.describeCdnConfig],
+  [patchConfigFormat, texts.describePatchConfig],
+  [configFormat, texts.describeConfig],
+  [keyListFormat, texts.describeKeyList],
+  [listfileFormat, texts.describeListfile],
+  [texts.especsFormat, texts.describeEspecs],
+  [overwatchRootFormat, roots.describeOverwatch],
+  [textRootFormat, roots.describeTextRoot],
+  [productConfigFormat, texts.describeProductConfig],
+  [archiveIndexFormat, describeArchiveIndex],
+  [headerlessWowRootFormat, roots.describeWowRoot],
+  [packageManifestFormat, assets.describePackageManifest],
+  [diablo3TocFormat, assets.describeDiablo3Toc],
+  [olderDiablo4TocFormat, assets.describeDiablo4Toc],
 ];
 
 /** Numbers of rows, from 0, both ends included. */
@@ -135,8 +160,8 @@ function inspectInto(
   options: InspectOptions,
   depth: number,
 ): Inspection {
-  const [name, , describe] =
-    formats.find(([, probe]) => probe(bytes)) ?? (['unknown', undefined, describeUnknown] as const);
+  const [{ name }, describe] =
+    formats.find(([format]) => format.matches(bytes)) ?? ([{ name: 'unknown' }, describeUnknown] as const);
   const { facts, table, inside, names: own = {} } = describe(bytes, options.keys ?? emptyKeyRing);
   const result: Inspection = { format: name, size: bytes.length, md5: md5Hex(bytes), facts };
   if (depth === 0) Object.assign(names, own, { MD5: result.md5 });
@@ -163,10 +188,6 @@ function compareName(
 /** What the object at fault says, wherever it is wrapped: undefined when all could be shown, and is what it is called. */
 export function problemOf({ problem, inside, mismatch }: Inspection): Inspection['problem'] {
   return mismatch ?? problem ?? (inside && problemOf(inside));
-}
-
-function magic(...starts: readonly string[]): (bytes: Uint8Array) => boolean {
-  return (bytes) => starts.some((start) => [...start].every((character, i) => bytes[i] === character.charCodeAt(0)));
 }
 
 function describeUnknown(bytes: Uint8Array): Description {

@@ -1,7 +1,7 @@
 import type { Build } from '../builds/build.ts';
 import type { EntryPlace } from '../builds/objects.ts';
 import { isUnavailable, PakratError } from '../core/errors.ts';
-import { chunkKeyName } from '../formats/blte/decode.ts';
+import { chunkKeyName } from '../formats/blte/cipher.ts';
 import { decodeBlteHeader } from '../formats/blte/header.ts';
 import type { KeyRing } from '../formats/blte/keys.ts';
 import type { OpenedBuild } from '../keep/build-opener.ts';

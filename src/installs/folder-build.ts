@@ -2,7 +2,7 @@ import type { Build } from '../builds/build.ts';
 import type { BuildIdentity } from '../builds/build-place.ts';
 import type { Objects } from '../builds/objects.ts';
 import { PakratError } from '../core/errors.ts';
-import type { CdnConfig } from '../formats/configs/cdn-config.ts';
+import { type CdnConfig, decodeCdnConfig } from '../formats/configs/cdn-config.ts';
 import type { LookupFolders } from '../store/layout.ts';
 import type { CheckedObject } from './check-folder.ts';
 
@@ -32,13 +32,7 @@ export interface FolderBuild {
 }
 
 /** For a folder that has no archives as a CDN has them. */
-export const noArchives: CdnConfig = {
-  archives: [],
-  archiveIndexSizes: [],
-  patchArchives: [],
-  patchArchiveIndexSizes: [],
-  builds: [],
-};
+export const noArchives: CdnConfig = decodeCdnConfig(new Uint8Array());
 
 /** The error for an entry that the build has and the folder has not. */
 export function notInstalled(ekey: string, why?: string): PakratError {

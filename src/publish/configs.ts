@@ -32,7 +32,7 @@ export function makeBuildConfig({ product, version, buildId }: BuildName, manife
   // Some readers take the number of the build out of its name.
   entries.push(line('build-name', `${product.toUpperCase()}-${buildId}patch${version}`));
   entries.push(line('build-uid', product), line('build-product', product));
-  return named(encodeConfig(entries, 'Build Configuration'));
+  return named(encodeConfig({ entries, title: 'Build Configuration' }));
 }
 
 /** Writes the CDN config. */
@@ -44,7 +44,7 @@ export function makeCdnConfig({ archives, archiveGroup, fileIndex }: DataObjects
     line('file-index', fileIndex.name),
     line('file-index-size', fileIndex.size),
   ];
-  return named(encodeConfig(entries, 'CDN Configuration'));
+  return named(encodeConfig({ entries, title: 'CDN Configuration' }));
 }
 
 /** Writes the product config: the little that readers look for. */

@@ -1,13 +1,14 @@
 import { fromHex } from '../core/bytes.ts';
 import { nameHash } from '../core/jenkins.ts';
 import { encodeDownload } from '../formats/manifests/download.ts';
-import { encodeEncoding } from '../formats/manifests/encoding.ts';
-import { encodingHeaderSize } from '../formats/manifests/encoding-pages.ts';
+import { encodeEncoding } from '../formats/manifests/encoding/encode.ts';
+import { encodingHeaderSize } from '../formats/manifests/encoding/pages.ts';
 import { encodeInstall } from '../formats/manifests/install.ts';
 import { encodeSize } from '../formats/manifests/size.ts';
 import { maskSize, type Tag } from '../formats/manifests/tags.ts';
 import { ContentFlags } from '../formats/roots/locale.ts';
-import { encodeWowRoot, type WowRootBlockContent, type WowRootRow } from '../formats/roots/wow.ts';
+import { encodeWowRoot } from '../formats/roots/wow/encode.ts';
+import type { WowRootBlockContent, WowRootRow } from '../formats/roots/wow/layout.ts';
 import type { EncodedContent } from './encode-content.ts';
 import type { EncodedFile } from './encode-files.ts';
 import { localeFlagsOf, type PublishTag, tagsOf } from './publish-file.ts';
@@ -30,7 +31,7 @@ export function makeRoot(files: readonly EncodedFile[]): Uint8Array {
   }
   for (const { rows } of blocks.values()) rows.sort((a, b) => a.fileDataId - b.fileDataId);
   const sorted = [...blocks.values()].sort((a, b) => a.localeFlags - b.localeFlags || a.contentFlags - b.contentFlags);
-  return encodeWowRoot({ format: 'tsfm2', blocks: sorted });
+  return encodeWowRoot({ form: 'tsfm2', blocks: sorted });
 }
 
 /** Writes the install manifest: paths with back-slashes, as real ones have them. */

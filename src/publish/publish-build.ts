@@ -1,7 +1,7 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { PakratError } from '../core/errors.ts';
-import { decodeEncoding } from '../formats/manifests/encoding.ts';
+import { decodeEncoding } from '../formats/manifests/encoding/decode.ts';
 import { isSafeCdnPath } from '../store/layout.ts';
 import { ArchiveWriter, putObject } from './archive-writer.ts';
 import {

@@ -6,9 +6,11 @@ import { md5Hex } from '../../src/core/hash.ts';
 import { decodeBuildConfig } from '../../src/formats/configs/build-config.ts';
 import { decodeConfig } from '../../src/formats/configs/config-file.ts';
 import { decodeKeyList, decodeKeyRing, encodeKeyList, reverseName } from '../../src/formats/configs/key-list.ts';
-import { decodeArchiveIndex, encodeArchiveIndex, type IndexOptions } from '../../src/formats/indices/archive-index.ts';
+import { decodeArchiveIndex, encodeArchiveIndex } from '../../src/formats/indices/archive-index.ts';
 import { type DownloadContent, decodeDownload, encodeDownload } from '../../src/formats/manifests/download.ts';
-import { decodeEncoding, ekeyRecords, encodeEncoding } from '../../src/formats/manifests/encoding.ts';
+import { decodeEncoding } from '../../src/formats/manifests/encoding/decode.ts';
+import { encodeEncoding } from '../../src/formats/manifests/encoding/encode.ts';
+import { ekeyRecords } from '../../src/formats/manifests/encoding/pages.ts';
 import { decodeInstall, encodeInstall } from '../../src/formats/manifests/install.ts';
 import { hasTag, type Tag } from '../../src/formats/manifests/tags.ts';
 import { decodeBpsv } from '../../src/formats/services/bpsv.ts';
@@ -33,7 +35,7 @@ function describeIndex(bytes: Uint8Array, path: string): Found {
   const entries = Array.from(index);
   const row = (i: number): unknown[] => [toHex(index.keyAt(i)), entries[i]!.size, entries[i]!.offset];
   for (const i of [0, 1, 169, 170, count - 1]) expect(index.find(index.keyAt(i).subarray(0, 9))).toEqual(entries[i]);
-  const again = encodeArchiveIndex(entries, { offsetBytes: layout.offsetBytes } as IndexOptions);
+  const again = encodeArchiveIndex(entries, { offsetBytes: layout.offsetBytes });
   expect([again.name, md5Hex(again.bytes)]).toEqual([name, md5Hex(bytes)]);
   return {
     checked: {
@@ -117,7 +119,7 @@ function describeKeyList(bytes: Uint8Array): Found {
 function describeEncoding(bytes: Uint8Array): Found {
   const encoding = decodeEncoding(bytes);
   const { layout, especs } = encoding;
-  const [ckeys, ekeys] = [[...encoding.ckeys()], [...encoding.ekeys()]];
+  const [ckeys, ekeys] = [[...encoding.ckeys], [...encoding.ekeys]];
   for (const entry of ckeys) expect(encoding.findCkey(entry.ckey)).toEqual(entry);
   for (const entry of ekeys) expect(encoding.findEkey(entry.ekey)).toEqual(entry);
   const first = { ckey: ckeys[0]!, ekey: ekeys[0]! };
@@ -223,7 +225,7 @@ const describersWithoutAsserts: Record<string, (bytes: Uint8Array) => unknown> =
   'tact-keys': decodeKeyList,
   encoding: (bytes) => {
     const encoding = decodeEncoding(bytes);
-    return [[...encoding.ckeys()], [...encoding.ekeys()]];
+    return [[...encoding.ckeys], [...encoding.ekeys]];
   },
   install: decodeInstall,
   download: (bytes) => {

@@ -5,22 +5,18 @@ import { encodeBlte } from '../../src/formats/blte/encode.ts';
 import { encodeLocalIndex } from '../../src/formats/local/local-index.ts';
 import { encodeSize } from '../../src/formats/manifests/size.ts';
 import { encodeContentManifest } from '../../src/formats/roots/content-manifest.ts';
+import { encodeDiablo3Packages, encodeDiablo3Toc } from '../../src/formats/roots/diablo3/core-toc.ts';
+import { encodeDiablo3Folder, encodeDiablo3Root } from '../../src/formats/roots/diablo3/folder.ts';
+import { encodeDiablo4Toc } from '../../src/formats/roots/diablo4/core-toc.ts';
 import {
-  encodeCoreToc,
-  encodeDiablo3Folder,
-  encodeDiablo3Root,
-  encodePackages,
-} from '../../src/formats/roots/diablo3.ts';
-import {
-  encodeDiablo4Toc,
   encodeEncryptedNames,
   encodeEncryptedSnos,
   encodeSharedPayloads,
-} from '../../src/formats/roots/diablo4.ts';
-import { encodeMar, encodeMndx } from '../../src/formats/roots/mndx.ts';
+} from '../../src/formats/roots/diablo4/side-tables.ts';
+import { encodeMar, encodeMndx } from '../../src/formats/roots/mndx/encode.ts';
 import { encodePackageManifest } from '../../src/formats/roots/package-manifest.ts';
 import { encodeTextRoot } from '../../src/formats/roots/text.ts';
-import { encodeWowRoot } from '../../src/formats/roots/wow.ts';
+import { encodeWowRoot } from '../../src/formats/roots/wow/encode.ts';
 import { type Inspection, inspectBytes, problemOf } from '../../src/inspect/inspect.ts';
 import { expectHostileSafe } from '../support/hostile.ts';
 
@@ -37,20 +33,20 @@ locked.set([1, 0x66, 0x6d, 0x63], 44);
 const objects: [format: string, bytes: Uint8Array, shown: object][] = [
   [
     'MNDX root',
-    encodeMndx([{ package: 'a', name: 'b', ckey: key('1'), size: 2 }]),
+    encodeMndx({ files: [{ package: 'a', name: 'a/b', ckey: key('1'), size: 2 }] }),
     { table: { rows: [{ name: 'a/b', size: 2, ckey: key('1') }] } },
   ],
-  ['name trie', encodeMar(['b']), { table: { rows: [{ id: 0, name: 'b' }] } }],
+  ['name trie', encodeMar({ keys: [{ name: Uint8Array.of(0x62) }] }), { table: { rows: [{ id: 0, name: 'b' }] } }],
   ['Diablo III root', encodeDiablo3Root([{ name: 'Base', ckey: key('2') }]), { facts: { folders: 1 } }],
   [
     'Diablo III folder',
     encodeDiablo3Folder({ assets: [{ snoId: 5, ckey: key('3') }], named: [] }),
     { table: { rows: [{ snoId: 5, ckey: key('3') }] } },
   ],
-  ['Diablo III Packages.dat', encodePackages(['a.b']), { table: { rows: [{ name: 'a.b' }] } }],
+  ['Diablo III Packages.dat', encodeDiablo3Packages(['a.b']), { table: { rows: [{ name: 'a.b' }] } }],
   [
     'Diablo III CoreTOC',
-    encodeCoreToc(new Map([[7, { group: 44, name: 'Rock' }]])),
+    encodeDiablo3Toc({ groups: [[{ group: 44, snoId: 7, name: 'Rock' }]] }),
     { table: { rows: [{ snoId: 7, group: 'Textures', name: 'Rock' }] } },
   ],
   ['Diablo IV CoreTOC', toc(true), { table: { rows: [{ snoId: 7, group: 'Power', name: 'Fireball' }] } }],
@@ -80,7 +76,7 @@ const objects: [format: string, bytes: Uint8Array, shown: object][] = [
     }),
     { table: { rows: [{ guid: asset.guid, size: 5 }] } },
   ],
-  ['text root', encodeTextRoot([{ path: 'SD/x', ckey: key('4') }]), { table: { rows: [{ path: 'SD/x' }] } }],
+  ['text root', encodeTextRoot({ rows: [{ path: 'SD/x', ckey: key('4') }] }), { table: { rows: [{ path: 'SD/x' }] } }],
   [
     'Overwatch root',
     text('#MD5|FILENAME', `${key('5')}|RetailClient/Overwatch.exe`),
@@ -89,7 +85,7 @@ const objects: [format: string, bytes: Uint8Array, shown: object][] = [
   [
     'WoW root',
     encodeWowRoot({
-      format: 'headerless',
+      form: 'headerless',
       blocks: [{ contentFlags: 0, localeFlags: 2, rows: [{ fileDataId: 7, ckey: fromHex(key('6')) }] }],
     }),
     { table: { rows: [{ fileDataId: 7, ckey: key('6'), locales: 'enUS' }] } },
@@ -101,7 +97,10 @@ const objects: [format: string, bytes: Uint8Array, shown: object][] = [
   ],
   [
     'local index',
-    encodeLocalIndex(0, [{ key: fromHex('11'.repeat(9)).slice(0, 9), archive: 3, offset: 70, size: 30 }]),
+    encodeLocalIndex({
+      bucket: 0,
+      sorted: [{ key: fromHex('11'.repeat(9)).slice(0, 9), archive: 3, offset: 70, size: 30 }],
+    }),
     { facts: { entries: 1 }, table: { rows: [{ archive: 3, offset: 70, size: 30 }] } },
   ],
   [

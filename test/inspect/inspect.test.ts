@@ -192,7 +192,8 @@ describe('inspectBytes', () => {
   });
 
   test('a Ribbit answer is opened', () => {
-    const answer = encodeRibbit('products/wow/versions', encode('Region!STRING:0\n## seqn = 5\nus\n'));
+    const data = encode('Region!STRING:0\n## seqn = 5\nus\n');
+    const answer = encodeRibbit({ data, disposition: 'versions' });
     expect(inspectBytes(answer)).toMatchObject({
       format: 'Ribbit answer',
       inside: { format: 'BPSV table', facts: { seqn: 5 } },

@@ -115,7 +115,7 @@ describe('a published build, read from `versions` on', () => {
   });
 
   test('variants share an id, names and ids go together, and files of the install are not in the root', () => {
-    expect(cdn.root).toMatchObject({ format: 'tsfm2', total: 309, named: 309, rowCount: 309 });
+    expect(cdn.root).toMatchObject({ form: 'tsfm2', total: 309, named: 309, rowCount: 309 });
     const [story, other] = cdn.rowsOf('texts/story.txt');
     expect(story!.fileDataId).toBe(other!.fileDataId);
     expect(made.names.map(({ fileDataId }) => fileDataId)).toEqual(Array.from({ length: 307 }, (_, i) => i + 1));
@@ -169,7 +169,7 @@ describe('a published build, read from `versions` on', () => {
   });
 
   test('the encoding file lists every object once, and its first page starts where all readers look', () => {
-    const ekeys = [...cdn.encoding.ekeys()];
+    const ekeys = [...cdn.encoding.ekeys];
     expect(ekeys).toHaveLength(made.objects - 1);
     expect(cdn.encoding.layout.ckeyPagesOffset).toBeGreaterThanOrEqual(4096);
     expect(cdn.encoding.ownEspec).toMatch(/^b:\{/);

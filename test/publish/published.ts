@@ -9,10 +9,10 @@ import { decodeBuildConfig, type ManifestKeys } from '../../src/formats/configs/
 import { decodeCdnConfig } from '../../src/formats/configs/cdn-config.ts';
 import { type ArchiveIndex, decodeArchiveIndex } from '../../src/formats/indices/archive-index.ts';
 import { decodeDownload } from '../../src/formats/manifests/download.ts';
-import { decodeEncoding } from '../../src/formats/manifests/encoding.ts';
+import { decodeEncoding } from '../../src/formats/manifests/encoding/decode.ts';
 import { decodeInstall } from '../../src/formats/manifests/install.ts';
 import { decodeSize } from '../../src/formats/manifests/size.ts';
-import { decodeWowRoot, fillFileDataIds, rowBlock, rowCkey, rowNameHash } from '../../src/formats/roots/wow.ts';
+import { decodeWowRoot, fillFileDataIds, rowBlock, rowCkey, rowNameHash } from '../../src/formats/roots/wow/decode.ts';
 import { decodeBpsv } from '../../src/formats/services/bpsv.ts';
 
 /** Every file below a folder by its path there, with its MD5. */

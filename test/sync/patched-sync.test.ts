@@ -380,7 +380,7 @@ function withPatches(cdn: GeneratedCdn, change: (files: PatchedFile[]) => Patche
   const config = Buffer.from(objects.get(pathOf('config', cdn.identity('b').buildConfig))!).toString();
   const [, key] = /^patch = (\w+)$/m.exec(config)!;
   const manifest = decodePatchManifest(objects.get(pathOf('patch', key!))!);
-  const bytes = encodePatchManifest({ ...manifest, files: change([...manifest.files()]) });
+  const bytes = encodePatchManifest({ ...manifest, files: change([...manifest.files]) });
   objects.set(pathOf('patch', patchManifestKey(bytes)), bytes);
   return withConfig({ ...cdn, objects }, 'buildConfig', (text) =>
     text.replace(`patch = ${key}`, `patch = ${patchManifestKey(bytes)}`),

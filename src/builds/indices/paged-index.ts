@@ -4,15 +4,8 @@ import { formatError } from '../../core/errors.ts';
 import { md5 } from '../../core/hash.ts';
 import type { RecordTable } from '../../core/tables/record-table.ts';
 import { readAt } from '../../files/read-at.ts';
-import {
-  decodeIndexFooter,
-  decodeIndexToc,
-  findInPage,
-  type IndexEntry,
-  type IndexLayout,
-  maxFooterSize,
-  pageEntries,
-} from '../../formats/indices/archive-index.ts';
+import { decodeIndexToc, findInPage, type IndexEntry, pageEntries } from '../../formats/indices/archive-index.ts';
+import { decodeIndexFooter, type IndexLayout, maxFooterSize } from '../../formats/indices/index-layout.ts';
 
 const what = 'archive group';
 

@@ -1,5 +1,6 @@
 import { codeOf, isPakratError } from '../../core/errors.ts';
-import { chunkKeyName, readBlteHeader } from '../../formats/blte/decode.ts';
+import { chunkKeyName } from '../../formats/blte/cipher.ts';
+import { readBlteHeader } from '../../formats/blte/read.ts';
 import { reverseName } from '../../formats/configs/key-list.ts';
 import type { Build } from '../build.ts';
 import type { EntryPlace } from '../objects.ts';

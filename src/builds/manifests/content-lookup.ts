@@ -2,7 +2,7 @@ import { asBuffer } from '../../core/bytes.ts';
 import { formatError } from '../../core/errors.ts';
 import type { RecordTable } from '../../core/tables/record-table.ts';
 import { sortRecords } from '../../core/tables/sort-records.ts';
-import type { CkeyEntry } from '../../formats/manifests/encoding.ts';
+import type { CkeyEntry } from '../../formats/manifests/encoding/pages.ts';
 
 /*
  * Many contents looked up together: their ckeys are sorted, and the pages of the encoding file are walked once, beside them.

@@ -16,7 +16,7 @@ import {
   findEkeyInPage,
   pageTable,
   verifyPage,
-} from '../../formats/manifests/encoding.ts';
+} from '../../formats/manifests/encoding/pages.ts';
 import { findContents } from './content-lookup.ts';
 
 const what = 'encoding';

@@ -1,15 +1,14 @@
 import { codeOf } from '../../core/errors.ts';
 import { normalizeName } from '../../core/jenkins.ts';
 import type { ManifestKeys } from '../../formats/configs/build-config.ts';
+import { decodeDiablo3Packages, decodeDiablo3Toc } from '../../formats/roots/diablo3/core-toc.ts';
 import {
   type Diablo3Folder,
   type Diablo3Named,
-  decodeCoreToc,
   decodeDiablo3Folder,
   decodeDiablo3Root,
-  decodePackages,
-  diablo3Namer,
-} from '../../formats/roots/diablo3.ts';
+} from '../../formats/roots/diablo3/folder.ts';
+import { diablo3Namer } from '../../formats/roots/diablo3/names.ts';
 import type { NameRow } from './name-table.ts';
 
 type Load = (manifest: ManifestKeys) => Promise<Uint8Array>;
@@ -24,7 +23,7 @@ export async function* diablo3Rows(bytes: Uint8Array, load: Load): AsyncGenerato
   for (const { name: prefix, ckey } of folders) {
     const folder = await loadFolder(ckey, load);
     if (folder === undefined) continue;
-    for (const asset of folder.assets()) yield rowOf(`${prefix}/${nameOf(asset)}`, asset.ckey);
+    for (const asset of folder.assets) yield rowOf(`${prefix}/${nameOf(asset)}`, asset.ckey);
     for (const { name, ckey } of folder.named) yield rowOf(`${prefix}/${name.replaceAll('\\', '/')}`, ckey);
   }
 }
@@ -34,7 +33,7 @@ async function loadNamer(folders: readonly Diablo3Named[], load: Load): Promise<
   const named = (base && (await loadFolder(base.ckey, load)))?.named ?? [];
   const toc = await loadNamed(named, 'CoreTOC.dat', load);
   const packages = await loadNamed(named, 'Data_D3\\PC\\Misc\\Packages.dat', load);
-  return diablo3Namer(toc ? decodeCoreToc(toc) : new Map(), packages ? decodePackages(packages) : []);
+  return diablo3Namer(toc ? decodeDiablo3Toc(toc).groups.flat() : [], packages ? decodeDiablo3Packages(packages) : []);
 }
 
 async function loadFolder(ckey: string, load: Load): Promise<Diablo3Folder | undefined> {

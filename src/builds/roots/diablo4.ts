@@ -1,14 +1,16 @@
 import { codeOf } from '../../core/errors.ts';
+import { decodeDiablo4Toc } from '../../formats/roots/diablo4/core-toc.ts';
 import {
   type Diablo4Path,
-  decodeDiablo4Toc,
-  decodeEncryptedNames,
-  decodeEncryptedSnos,
-  decodeSharedPayloads,
   diablo4Namer,
   parseDiablo4Path,
   printDiablo4Path,
-} from '../../formats/roots/diablo4.ts';
+} from '../../formats/roots/diablo4/names.ts';
+import {
+  decodeEncryptedNames,
+  decodeEncryptedSnos,
+  decodeSharedPayloads,
+} from '../../formats/roots/diablo4/side-tables.ts';
 import type { NameRow, Note } from './name-table.ts';
 import type { FilePart } from './root.ts';
 

@@ -4,12 +4,14 @@ import { codeOf } from '../../core/errors.ts';
 import { readAt } from '../../files/read-at.ts';
 import { emptyKeyRing, type KeyRing } from '../../formats/blte/keys.ts';
 import type { BuildConfig, ManifestKeys } from '../../formats/configs/build-config.ts';
+import { type Format, headSize, startsWith } from '../../formats/format.ts';
 import type { Install } from '../../formats/manifests/install.ts';
-import { isDiablo3Root } from '../../formats/roots/diablo3.ts';
-import { isMndxRoot } from '../../formats/roots/mndx.ts';
-import { isOverwatchRoot } from '../../formats/roots/overwatch.ts';
-import { isTextRoot } from '../../formats/roots/text.ts';
-import { isWowRoot } from '../../formats/roots/wow.ts';
+import { diablo3RootFormat } from '../../formats/roots/diablo3/folder.ts';
+import { mndxFormat } from '../../formats/roots/mndx/decode.ts';
+import { overwatchRootFormat } from '../../formats/roots/overwatch.ts';
+import { textRootFormat } from '../../formats/roots/text.ts';
+import { tvfsFormat } from '../../formats/roots/tvfs/layout.ts';
+import { headerlessWowRootFormat, wowRootFormat } from '../../formats/roots/wow/decode.ts';
 import type { LookupFolders } from '../../store/layout.ts';
 import type { ListfileIndex } from '../listfile/listfile-index.ts';
 import { diablo3Rows } from './diablo3.ts';
@@ -54,28 +56,23 @@ interface RootObject {
 
 type RootKind = readonly [
   kind: string,
-  fits: (root: RootObject) => boolean,
+  format: Format,
   open: (place: RootPlace, root: RootObject) => Promise<Root> | Root,
 ];
 
 /** The kinds of roots, in the order in which they are tried: those with a magic, then those told by their shape. A new one is a line. */
 const rootKinds: readonly RootKind[] = [
-  ['wow', ({ head }) => isWowRoot(head), openWow],
-  ['tvfs', magic('TVFS'), (place, { ckey }) => openTvfsAt(place, { ckey })],
-  ['mndx', ({ head }) => isMndxRoot(head), named('mndx', (_, { file }) => mndxRows(readWhole(file)))],
-  [
-    'diablo3',
-    ({ head }) => isDiablo3Root(head),
-    named('diablo3', ({ load }, { file }) => diablo3Rows(readWhole(file), load)),
-  ],
+  ['wow', wowRootFormat, openWow],
+  ['tvfs', tvfsFormat, (place, { ckey }) => openTvfsAt(place, { ckey })],
+  ['mndx', mndxFormat, named('mndx', (_, { file }) => mndxRows(readWhole(file)))],
+  ['diablo3', diablo3RootFormat, named('diablo3', ({ load }, { file }) => diablo3Rows(readWhole(file), load))],
   [
     'overwatch',
-    ({ head }) => isOverwatchRoot(head),
+    overwatchRootFormat,
     named('overwatch', ({ loadPart }, { file }, note) => overwatchRows(readWhole(file), { load: loadPart, note })),
   ],
-  ['text', ({ head }) => isTextRoot(head), named('text', (_, { file }) => textRows(readWhole(file)))],
-  // Without a header it is known by its blocks alone, and they take the whole file.
-  ['wow', ({ file }) => isWowRoot(readWhole(file)), openWow],
+  ['text', textRootFormat, named('text', (_, { file }) => textRows(readWhole(file)))],
+  ['wow', headerlessWowRootFormat, openWow],
 ];
 
 /**
@@ -85,7 +82,7 @@ const rootKinds: readonly RootKind[] = [
  */
 export async function openRoot(place: RootPlace): Promise<Root> {
   const root = place.file === undefined ? undefined : readObject(place.file, place.config.root!.ckey);
-  const kind = root === undefined || isNoRoot(root) ? undefined : rootKinds.find(([, fits]) => fits(root));
+  const kind = root === undefined || isNoRoot(root) ? undefined : rootKinds.find(([, format]) => isOf(root, format));
   const { vfsRoot } = place.config;
   if (vfsRoot !== undefined && kind?.[0] !== 'wow') return openTvfsAt(place, vfsRoot);
   if (root !== undefined && kind !== undefined) return kind[2](place, root);
@@ -110,9 +107,15 @@ function named(kind: string, rows: Rows): RootKind[2] {
     openNameTable({ folders: place.folders, kind, ckey: root.ckey, rows: (note) => rows(place, root, note) });
 }
 
+function isOf({ file, head }: RootObject, format: Format): boolean {
+  return format.matches(format.needsAll === true ? readWhole(file) : head);
+}
+
+const startsAsProgram = startsWith('MZ');
+
 /** Objects of up to 32 bytes are stubs; a program is the root of products that have no names to keep. */
-function isNoRoot(root: RootObject): boolean {
-  return root.size <= 32 || magic('MZ')(root);
+function isNoRoot({ size, head }: RootObject): boolean {
+  return size <= 32 || startsAsProgram(head);
 }
 
 async function openWithoutRoot(place: RootPlace, root: RootObject | undefined): Promise<Root> {
@@ -151,10 +154,6 @@ function whyNoRoot({ config }: RootPlace, root: RootObject | undefined): string 
   return `E_UNSUPPORTED: root ${root.ckey} is of no known kind, it starts with ${toHex(root.head.subarray(0, 8))}`;
 }
 
-function magic(text: string): (root: RootObject) => boolean {
-  return ({ head }) => [...text].every((character, i) => head[i] === character.charCodeAt(0));
-}
-
 function readWhole(file: string): Uint8Array {
   return new Uint8Array(fs.readFileSync(file));
 }
@@ -163,7 +162,7 @@ function readObject(file: string, ckey: string): RootObject {
   const fd = fs.openSync(file, 'r');
   try {
     const { size } = fs.fstatSync(fd);
-    return { file, ckey, size, head: readAt(fd, 0, Math.min(4096, size), 'root') };
+    return { file, ckey, size, head: readAt(fd, 0, Math.min(headSize, size), 'root') };
   } finally {
     fs.closeSync(fd);
   }

@@ -1,7 +1,7 @@
 import { normalizeName } from '../../core/jenkins.ts';
 import type { Install, InstallEntry } from '../../formats/manifests/install.ts';
 import { hasTag } from '../../formats/manifests/tags.ts';
-import { knownLocaleFlag } from '../../formats/roots/known-locale.ts';
+import { findLocaleFlag } from '../../formats/roots/locale.ts';
 import { allLocales } from './name-table.ts';
 import type { FileVariant, Root } from './root.ts';
 
@@ -50,10 +50,10 @@ export function openInstallRoot(install: Install, notes: readonly string[]): Roo
 function groupByPath(install: Install): Map<string, InstallFile[]> {
   const groups = new Map<string, InstallFile[]>();
   const locales = install.tags.flatMap(({ name, mask }) => {
-    const flag = knownLocaleFlag(name);
+    const flag = findLocaleFlag(name);
     return flag === undefined ? [] : [{ flag, mask }];
   });
-  const others = install.tags.filter(({ name }) => knownLocaleFlag(name) === undefined);
+  const others = install.tags.filter(({ name }) => findLocaleFlag(name) === undefined);
   install.entries.forEach((entry, i) => {
     const path = entry.path.replaceAll('\\', '/');
     const flags = locales.reduce((sum, { flag, mask }) => (hasTag(mask, i) ? sum | flag : sum), 0) >>> 0;

@@ -28,7 +28,7 @@ export async function* overwatchRows(bytes: Uint8Array, place: OverwatchPlace): 
       return;
     }
     if (manifest === undefined) continue;
-    for (const { guid, ckey, size } of manifest.assets()) {
+    for (const { guid, ckey, size } of manifest.assets) {
       yield { name: `ContentManifestFiles/${assetFolder(file.name)}${guid}`, parts: [{ ckey, size }] };
     }
   }
@@ -36,7 +36,7 @@ export async function* overwatchRows(bytes: Uint8Array, place: OverwatchPlace): 
     const manifest = await optional(file, place, decodePackageManifest);
     // The newer forms are all alike: no contents in any of them.
     if (manifest !== undefined && manifest.packageSize !== 72) return;
-    for (const { guid, content } of manifest?.packages() ?? []) {
+    for (const { guid, content } of manifest?.packages ?? []) {
       if (content !== undefined)
         yield { name: `AppPackageManifests/${assetFolder(file.name)}${guid}`, parts: [content] };
     }

@@ -1,5 +1,5 @@
 import { normalizeName } from '../../core/jenkins.ts';
-import { knownLocaleFlag } from '../../formats/roots/known-locale.ts';
+import { findLocaleFlag } from '../../formats/roots/locale.ts';
 import { decodeTextRoot, type TextRootRow } from '../../formats/roots/text.ts';
 import { allLocales, type NameRow } from './name-table.ts';
 
@@ -10,7 +10,7 @@ import { allLocales, type NameRow } from './name-table.ts';
  */
 export function textRows(bytes: Uint8Array): NameRow[] {
   const groups = new Map<string, TextRootRow[]>();
-  for (const row of decodeTextRoot(bytes)) {
+  for (const row of decodeTextRoot(bytes).rows) {
     const key = normalizeName(row.path.replaceAll(':', '/'));
     const group = groups.get(key);
     if (group === undefined) groups.set(key, [row]);
@@ -23,7 +23,7 @@ function groupRows(group: readonly TextRootRow[]): NameRow[] {
   const distinct = new Set(group.map(({ path }) => normalizeName(path))).size > 1;
   const rows = group.map(({ path, ckey, locale }) => ({
     name: (distinct ? path : path.replaceAll(':', '/')).replaceAll('\\', '/'),
-    localeFlags: (locale === undefined ? undefined : knownLocaleFlag(locale)) ?? allLocales,
+    localeFlags: (locale === undefined ? undefined : findLocaleFlag(locale)) ?? allLocales,
     parts: [{ ckey, size: undefined }],
   }));
   return rows.sort((a, b) => compare(a.name, b.name) || a.localeFlags - b.localeFlags);

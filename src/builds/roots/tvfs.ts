@@ -3,7 +3,9 @@ import { join } from 'node:path';
 import { toHex } from '../../core/bytes.ts';
 import { formatError } from '../../core/errors.ts';
 import type { ManifestKeys } from '../../formats/configs/build-config.ts';
-import { decodeTvfs, parseWowTvfsName, type TvfsSpan } from '../../formats/roots/tvfs.ts';
+import { decodeTvfs } from '../../formats/roots/tvfs/decode.ts';
+import type { TvfsSpan } from '../../formats/roots/tvfs/layout.ts';
+import { parseWowTvfsName } from '../../formats/roots/tvfs/wow-name.ts';
 import type { LookupFolders } from '../../store/layout.ts';
 import { writeLookupFile } from '../../store/lookup-file.ts';
 import type { ListfileIndex } from '../listfile/listfile-index.ts';
@@ -63,7 +65,7 @@ async function* walk(place: TvfsPlace, records?: WowTvfsRecords): AsyncGenerator
   async function* files(manifest: ManifestKeys, outer: string, depth: number): AsyncGenerator<NameRow> {
     if (depth > maxDepth) throw formatError('E_FORMAT_RANGE', 'TVFS', `manifests nest deeper than ${maxDepth}`);
     const prefix = outer === '' ? '' : `${outer}/`;
-    for (const { path, spans } of decodeTvfs(await place.load(manifest)).files()) {
+    for (const { path, spans } of decodeTvfs(await place.load(manifest)).files) {
       const only = spans.length === 1 ? spans[0] : undefined;
       const inner = only === undefined ? undefined : nested.get(toHex(only.ekey.subarray(0, 9)));
       if (inner !== undefined) {

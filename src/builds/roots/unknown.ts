@@ -6,7 +6,7 @@ import {
   encodingHeaderSize,
   pageTable,
   verifyPage,
-} from '../../formats/manifests/encoding.ts';
+} from '../../formats/manifests/encoding/pages.ts';
 import { allLocales } from './name-table.ts';
 import type { FileVariant, Root } from './root.ts';
 

@@ -6,13 +6,8 @@ import { RecordTable } from '../../core/tables/record-table.ts';
 import { sortRecords } from '../../core/tables/sort-records.ts';
 import { writeFileDurable } from '../../files/durable.ts';
 import { readAt } from '../../files/read-at.ts';
-import {
-  decodeWowRoot,
-  fillFileDataIds,
-  rowNameHash,
-  type WowRoot,
-  type WowRootBlock,
-} from '../../formats/roots/wow.ts';
+import { decodeWowRoot, fillFileDataIds, rowNameHash } from '../../formats/roots/wow/decode.ts';
+import type { WowRoot, WowRootBlock } from '../../formats/roots/wow/layout.ts';
 import type { LookupFolders } from '../../store/layout.ts';
 import { LookupFile, writeLookupFile } from '../../store/lookup-file.ts';
 import type { ListfileIndex } from '../listfile/listfile-index.ts';

@@ -6,13 +6,13 @@ import { pipeline } from 'node:stream';
 import * as zlib from 'node:zlib';
 import { codeOf, formatError, messageOf, type PakratError } from '../../core/errors.ts';
 
-/** What is known about the output before it is made. */
+/** Facts about the output that are known before it is made, and a name for errors. */
 export interface InflateOptions {
   /** Exact size of the output, when it is known. */
   size?: number | undefined;
   /** Most bytes that may come out. */
   maxSize: number;
-  /** What is inflated, as it opens the sentence of an error. */
+  /** The thing that is inflated, as it opens the sentence of an error. */
   what: string;
 }
 
@@ -85,7 +85,7 @@ export async function* inflatePieces(
   }
 }
 
-/** How {@link deflate} works: a level of 0 to 9, and the window as a power of two, 8 to 15 (default 15). */
+/** Settings of zlib: a level of 0 to 9, and the window as a power of two, 8 to 15 (default 15). */
 export interface DeflateOptions {
   level: number;
   windowBits?: number | undefined;

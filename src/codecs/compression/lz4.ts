@@ -36,7 +36,7 @@ export function checkLz4Promise(bytes: Uint8Array, size: number): void {
   }
 }
 
-/** Where a block is decoded to. Matches may reach back before `start`: into earlier blocks, or a dictionary put there. */
+/** The stretch that a block is decoded to. Matches may reach back before `start`: into earlier blocks, or a dictionary put there. */
 export interface Lz4Target {
   bytes: Uint8Array;
   start: number;
@@ -82,17 +82,6 @@ export function lz4BlockInto(bytes: Uint8Array, offset: number, target: Lz4Targe
     copyMatch(output, to, { distance, length });
     to += length;
   }
-}
-
-/** A block that holds the bytes as literals only: valid for every reader, and no smaller. */
-export function lz4Literals(bytes: Uint8Array): Uint8Array {
-  const extra = bytes.length < 15 ? 0 : Math.floor((bytes.length - 15) / 255) + 1;
-  const block = new Uint8Array(1 + extra + bytes.length);
-  block[0] = Math.min(bytes.length, 15) << 4;
-  block.fill(255, 1, 1 + extra);
-  if (extra > 0) block[extra] = (bytes.length - 15) % 255;
-  block.set(bytes, 1 + extra);
-  return block;
 }
 
 function copyMatch(output: Uint8Array, to: number, { distance, length }: { distance: number; length: number }): void {

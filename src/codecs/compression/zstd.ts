@@ -33,10 +33,7 @@ export function zstdDecompress(bytes: Uint8Array, size: number, what: string): U
 /** Reads the frame header: what it says of its size must fit, and its window must be allowed. */
 function checkFrame(bytes: Uint8Array, size: number, what: string): void {
   const reader = new ByteReader(bytes, what);
-  const found = reader.u32le();
-  if (found !== magic) {
-    throw formatError('E_FORMAT_MAGIC', what, 'no zstd frame', { offset: 0, expected: magic, found });
-  }
+  reader.magicU32le(magic);
   const descriptor = reader.u8();
   const isSingleSegment = (descriptor & 0x20) !== 0;
   let window = 0;
@@ -44,7 +41,8 @@ function checkFrame(bytes: Uint8Array, size: number, what: string): void {
     const code = reader.u8();
     window = 2 ** (10 + (code >>> 3)) * (1 + (code & 7) / 8);
   }
-  reader.skip([0, 1, 2, 4][descriptor & 3]!);
+  // The id of a dictionary: 0, 1, 2 or 4 bytes.
+  reader.skip((1 << (descriptor & 3)) >> 1);
   const promised = frameSize(reader, descriptor >>> 6, isSingleSegment);
   if (promised !== undefined && promised !== size) {
     throw formatError('E_FORMAT_RANGE', what, 'a zstd frame of another size', { expected: size, found: promised });

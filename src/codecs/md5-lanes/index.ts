@@ -17,10 +17,10 @@ export interface Stretch {
 
 const blockSize = 64;
 const initialState = [0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476];
-/** How much longer one lane takes for a message than OpenSSL does. Eight of them at once are three times as fast all the same. */
+/** The time that one lane takes for a message, in times of OpenSSL. Eight of them at once are three times as fast all the same. */
 const laneSlowness = 2.4;
 
-/** Messages that go through the lanes together, and where each lane is. */
+/** Messages that go through the lanes at a time, and the state of each lane. */
 interface Run {
   messages: readonly Stretch[];
   digests: Uint8Array[];
@@ -28,7 +28,7 @@ interface Run {
   waiting: Iterator<number>;
   /** The message of each lane; -1 for none. */
   message: Int32Array;
-  /** What the lane still has to take where it is: of the whole blocks of its message first, then of the end of it with the padding. */
+  /** The blocks that each lane has still to take: of the whole blocks of its message first, then of the end of it with the padding. */
   blocks: Int32Array;
   inTail: Uint8Array;
 }
@@ -133,7 +133,7 @@ export class Md5Lanes {
   }
 }
 
-/** How many of these sizes, largest first, are better hashed one by one: those that would keep the other lanes idle. */
+/** The number of these sizes, largest first, that are better hashed one by one: they would keep the other lanes idle. */
 function countAlone(sizes: readonly number[]): number {
   let alone = 0;
   let rest = sizes.reduce((sum, size) => sum + size, 0);
@@ -148,7 +148,7 @@ function countAlone(sizes: readonly number[]): number {
   return best.count;
 }
 
-/** Where a word of a lane's state is, counted in words. */
+/** The place of a word of a lane's state, counted in words. */
 function wordOf(lane: number, word: number): number {
   return 16 * (lane >> 2) + 4 * word + (lane & 3);
 }

@@ -10,11 +10,11 @@
  * and exports `compress(blocks)`: takes so many 64-byte blocks, one or more, from each of the eight addresses into the state.
  */
 
-/** Where the state is: set s, word w, lane l at `64 × s + 16 × w + 4 × l`. */
+/** Offset of the state: set s, word w, lane l at `64 × s + 16 × w + 4 × l`. */
 export const stateOffset = 0;
-/** Where the addresses of the messages are. */
+/** Offset of the addresses of the messages. */
 export const addressesOffset = 128;
-/** Where the constants are. */
+/** Offset of the constants. */
 export const constantsOffset = 160;
 /** Bytes of the memory that belong to the module. */
 export const reservedBytes = constantsOffset + 64 * 16;
@@ -87,13 +87,14 @@ function loadBlock({ pointers, words, spare }: Locals): Code {
   return [0, 4, 8, 12].flatMap((first) => {
     const [a, b, c, d] = lanes.map((lane) => words + first + lane) as [number, number, number, number];
     const [low, high, low2, high2] = lanes.map((lane) => spare + lane) as [number, number, number, number];
-    return [
-      ...lanes.flatMap((lane) => [get(pointers + lane), load(4 * first), set(words + first + lane)]),
-      ...[get(a), get(b), pick(0, 4, 1, 5), set(low), get(a), get(b), pick(2, 6, 3, 7), set(high)],
-      ...[get(c), get(d), pick(0, 4, 1, 5), set(low2), get(c), get(d), pick(2, 6, 3, 7), set(high2)],
-      ...[get(low), get(low2), pick(0, 1, 4, 5), set(a), get(low), get(low2), pick(2, 3, 6, 7), set(b)],
-      ...[get(high), get(high2), pick(0, 1, 4, 5), set(c), get(high), get(high2), pick(2, 3, 6, 7), set(d)],
-    ].flat();
+    const loads = lanes.flatMap((lane) => [get(pointers + lane), load(4 * first), set(words + first + lane)]);
+    const turn = [
+      [get(a), get(b), pick(0, 4, 1, 5), set(low), get(a), get(b), pick(2, 6, 3, 7), set(high)],
+      [get(c), get(d), pick(0, 4, 1, 5), set(low2), get(c), get(d), pick(2, 6, 3, 7), set(high2)],
+      [get(low), get(low2), pick(0, 1, 4, 5), set(a), get(low), get(low2), pick(2, 3, 6, 7), set(b)],
+      [get(high), get(high2), pick(0, 1, 4, 5), set(c), get(high), get(high2), pick(2, 3, 6, 7), set(d)],
+    ];
+    return [loads, ...turn].flat(2);
   });
 }
 
@@ -109,11 +110,9 @@ function step(i: number, { state, words, spare }: Locals): Code {
     [get(d), not, get(b), or, get(c), xor, add],
   ][round]!;
   const turn = rotations[round]![i % 4]!;
-  return [
-    ...[get(a), get(words + word), add, number(0), load(constantsOffset + 16 * i), add],
-    ...[...mixed, tee(spare)],
-    ...[number(turn), shiftLeft, get(spare), number(32 - turn), shiftRight, or, get(b), add, set(a)],
-  ].flat();
+  const sum = [get(a), get(words + word), add, number(0), load(constantsOffset + 16 * i), add];
+  const rotation = [number(turn), shiftLeft, get(spare), number(32 - turn), shiftRight, or, get(b), add, set(a)];
+  return [...sum, ...mixed, tee(spare), ...rotation].flat();
 }
 
 function compressBody(): Code {
@@ -122,6 +121,7 @@ function compressBody(): Code {
   const pointers = Array.from({ length: laneCount }, (_, lane) => lane);
   const stateWords = (each: (local: Locals, word: number, offset: number) => Code[]): Code =>
     locals.flatMap((local, i) => words.flatMap((word) => each(local, word, stateOffset + 64 * i + 16 * word))).flat();
+  const again = [get(blocks), number(-1), addNumber, tee(blocks), branchIf, [0], end].flat();
   return [
     ...pointers.flatMap((lane) => [
       ...number(0),
@@ -136,12 +136,13 @@ function compressBody(): Code {
     ...Array.from({ length: 64 }, (_, i) => locals.flatMap((local) => step(i, local))).flat(),
     ...stateWords(({ state, before }, word) => [get(state + word), get(before + word), add, set(state + word)]),
     ...pointers.flatMap((lane) => [get(firstPointer + lane), number(64), addNumber, set(firstPointer + lane)].flat()),
-    ...[get(blocks), number(-1), addNumber, tee(blocks), branchIf, [0], end].flat(),
+    ...again,
     ...stateWords(({ state }, word, offset) => [number(0), get(state + word), store(offset)]),
     ...end,
   ];
 }
 
+const magicAndVersion: Code = [0x00, 0x61, 0x73, 0x6d, 1, 0, 0, 0];
 const sized = (content: Code): Code => [...unsignedLeb(content.length), ...content];
 const section = (id: number, content: Code): Code => [id, ...sized(content)];
 const text = (content: string): Code => sized([...content].map((letter) => letter.charCodeAt(0)));
@@ -150,7 +151,7 @@ const text = (content: string): Code => sized([...content].map((letter) => lette
 export function md5LanesModule(): Uint8Array<ArrayBuffer> {
   const locals = [2, laneCount, numberType, ...unsignedLeb(28 * sets.length), vectorType];
   return Uint8Array.from([
-    ...[0x00, 0x61, 0x73, 0x6d, 1, 0, 0, 0],
+    ...magicAndVersion,
     ...section(1, [1, 0x60, 1, numberType, 0]),
     ...section(2, [1, ...text('env'), ...text('memory'), 0x02, 0x00, 1]),
     ...section(3, [1, 0]),

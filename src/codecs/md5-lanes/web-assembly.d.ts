@@ -1,4 +1,4 @@
-/* What is used of WebAssembly: the compiler knows it only together with all of a browser. */
+/* The part of WebAssembly that is used: the compiler knows it only along with all of a browser. */
 declare namespace WebAssembly {
   class Memory {
     constructor(limits: { initial: number });

@@ -6,7 +6,7 @@ export function prefixAt(bytes: Uint8Array, at: number): number {
 }
 
 /**
- * Where the records of each value of the first two bytes start when they are sorted.
+ * The first record of each value of the first two bytes, as they are when sorted.
  * @param stride bytes of a record, at least 2
  * @returns 65,537 numbers of records: those of a prefix end where those of the next start
  */

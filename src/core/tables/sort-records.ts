@@ -3,7 +3,7 @@ import { prefixAt, prefixStarts } from './prefix-starts.ts';
 
 /** Fewer records than this are not dealt: to look at every bucket would take longer than to sort them. */
 const fewRecords = 0x1000;
-/** So many records can be sorted as numbers: 53 bits have room for 32 of a key and 21 for where a record is. */
+/** Records that can be sorted as numbers at most: 53 bits have room for 32 of a key and 21 for the place of its record. */
 const placesInNumber = 2 ** 21;
 const wordBytes = 4;
 
@@ -54,7 +54,7 @@ class Bucket {
   readonly #bytes: Uint8Array;
   readonly #stride: number;
   readonly #keySize: number;
-  /** Where in a record the word is that is sorted as part of a number, and its bytes. */
+  /** The word of a record that is sorted as part of a number: its offset and its bytes. */
   readonly #wordAt: number;
   readonly #wordSize: number;
   #numbers = new Float64Array(64);

@@ -5,7 +5,7 @@ import { nameMatcher } from '../../core/glob.ts';
 import type { RecordTable } from '../../core/tables/record-table.ts';
 import type { ManifestKeys } from '../../formats/configs/build-config.ts';
 import type { Download } from '../../formats/manifests/download.ts';
-import { ekeySize } from '../../formats/manifests/encoding.ts';
+import { ekeySize } from '../../formats/manifests/encoding/pages.ts';
 import { hasTag, selectByTags, type Tag } from '../../formats/manifests/tags.ts';
 import type { Amount } from '../../store/ledger/ledger.ts';
 import { setWantedPriority, WantedList, wantedPriority } from './wanted.ts';

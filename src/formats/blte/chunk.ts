@@ -13,7 +13,7 @@ import { md5 } from '../../core/hash.ts';
 import { decodeCipherHead, openCipher } from './cipher.ts';
 import { type BlteChunk, type BlteHeader, decodeBlteHeader } from './header.ts';
 import { emptyKeyRing, type KeyRing } from './keys.ts';
-import { decodeLz4Body } from './lz4-chunk.ts';
+import { lz4Body } from './lz4-chunk.ts';
 import { chunkModes } from './modes.ts';
 
 /** Most bytes that are decoded into memory at once, where nobody says otherwise: 1 GiB. */
@@ -22,7 +22,7 @@ export const defaultMaxSize = 0x4000_0000;
 /** Chunks in chunks: encryption around encryption or a nested object is thinkable, more than this is an attack. */
 export const maxDepth = 4;
 
-/** What is needed to decode a chunk. A `BlteChunk` with `keys` beside is one. */
+/** Facts about a chunk, and the means to decode it. A `BlteChunk` with `keys` beside is one. */
 export interface ChunkOptions {
   /** Number of the chunk in its table: part of the nonce when it is encrypted. */
   index: number;
@@ -34,7 +34,7 @@ export interface ChunkOptions {
   keys?: KeyRing | undefined;
   /** Most bytes that may come out of a compressed chunk. Default {@link defaultMaxSize}. */
   maxSize?: number | undefined;
-  /** How many chunks this one lies in. Default 0. */
+  /** The number of chunks that this one lies in. Default 0. */
   depth?: number | undefined;
 }
 
@@ -85,7 +85,7 @@ export function expectDigest(found: Uint8Array, expected: Uint8Array, index: num
 }
 
 /** Decodes all chunks of an object, each verified. Throws as {@link decodeChunk} and {@link verifyChunk}. */
-export function decodeChunks(bytes: Uint8Array, options: Omit<ChunkOptions, 'index'>): Uint8Array {
+export function joinChunks(bytes: Uint8Array, options: Omit<ChunkOptions, 'index'>): Uint8Array {
   const header = decodeBlteHeader(bytes, bytes.length);
   const decodedSize = expectSize(header, options.decodedSize);
   if (header.count === 1) return decodeOne(bytes, header.chunk(0), { ...options, decodedSize });
@@ -113,7 +113,7 @@ export function expectSize(header: BlteHeader, known: number | undefined): numbe
   return decodedSize ?? known;
 }
 
-/** How messages name a chunk. */
+/** The name of a chunk in messages. */
 export function chunkName(index: number): string {
   return `BLTE chunk ${index}`;
 }
@@ -144,7 +144,7 @@ function decodeMode(encoded: Uint8Array, context: Context): Uint8Array {
     case chunkModes.nested:
       return nested(body, context);
     case chunkModes.lz4:
-      return decodeLz4Body(body, context);
+      return lz4Body(body, context);
     default:
       throw unknownMode(encoded[0], context.what);
   }
@@ -163,7 +163,7 @@ function decrypted(encoded: Uint8Array, context: Context): Uint8Array {
 
 function nested(body: Uint8Array, context: Context): Uint8Array {
   const { decodedSize, keys, maxSize, depth } = deeper(context, ', nested');
-  return decodeChunks(body, { decodedSize, keys, maxSize, depth });
+  return joinChunks(body, { decodedSize, keys, maxSize, depth });
 }
 
 function deeper(context: Context, addition: string): Context {

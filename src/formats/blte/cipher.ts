@@ -13,9 +13,10 @@
  */
 import { arc4Stream } from '../../codecs/ciphers/arc4.ts';
 import { salsa20Stream } from '../../codecs/ciphers/salsa20.ts';
-import { toHex } from '../../core/bytes.ts';
+import { fromHex, toHex } from '../../core/bytes.ts';
 import { formatError, PakratError } from '../../core/errors.ts';
 import { ByteReader } from '../../core/reader.ts';
+import { ByteWriter } from '../../core/writer.ts';
 import type { KeyRing } from './keys.ts';
 import { chunkModes } from './modes.ts';
 
@@ -51,14 +52,19 @@ export function decodeCipherHead(encoded: Uint8Array, what = 'BLTE chunk'): Ciph
   return { keyName, iv, cipher: code === salsa20Code ? 'salsa20' : 'arc4', size: reader.pos };
 }
 
-/** Writes the head of a chunk encrypted with Salsa20, mode byte included. `wireName` is the key name as on the wire. */
-export function encodeCipherHead(wireName: Uint8Array, iv: Uint8Array): Uint8Array {
-  return Uint8Array.of(chunkModes.encrypted, nameSize, ...wireName, iv.length, ...iv, salsa20Code);
+/** Writes the head of an encrypted chunk, mode byte included. */
+export function encodeCipherHead({ keyName, iv, cipher }: Omit<CipherHead, 'size'>): Uint8Array {
+  const writer = new ByteWriter(32).u8(chunkModes.encrypted).u8(nameSize).raw(fromHex(keyName).reverse());
+  return writer
+    .u8(iv.length)
+    .raw(iv)
+    .u8(cipher === 'salsa20' ? salsa20Code : arc4Code)
+    .bytes();
 }
 
 /**
  * The name of the key that locks a chunk, as key lists print it; undefined when the chunk is not encrypted.
- * What lies below a second layer of encryption is not seen.
+ * Encryption below encryption is not seen.
  * @param firstBytes the chunk from its mode byte on; 32 bytes of it are enough
  */
 export function chunkKeyName(firstBytes: Uint8Array): string | undefined {
@@ -70,13 +76,17 @@ export function chunkKeyName(firstBytes: Uint8Array): string | undefined {
  * @param index number of the chunk in its table
  * @throws E_KEY_MISSING with the `keyName` when the ring does not have the key
  */
-export function openCipher(head: CipherHead, index: number, keys: KeyRing): (piece: Uint8Array) => Uint8Array {
+export function openCipher(
+  head: Omit<CipherHead, 'size'>,
+  index: number,
+  keys: KeyRing,
+): (piece: Uint8Array) => Uint8Array {
   const key = findKey(head.keyName, index, keys);
   return head.cipher === 'arc4' ? arc4Stream(key) : salsa20Stream(key, chunkNonce(head.iv, index));
 }
 
 /** The 8-byte Salsa20 nonce of a chunk. */
-export function chunkNonce(iv: Uint8Array, index: number): Uint8Array {
+function chunkNonce(iv: Uint8Array, index: number): Uint8Array {
   const nonce = new Uint8Array(8);
   nonce.set(iv);
   for (let i = 0; i < 4; i++) nonce[i]! ^= (index >>> (8 * i)) & 0xff;

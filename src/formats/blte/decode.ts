@@ -1,15 +1,11 @@
-/* Whole BLTE objects in memory, and the way in to the other ways of reading one. */
+/* Whole BLTE objects in memory. Piece by piece: read.ts. */
 import { md5Hex } from '../../core/hash.ts';
-import { decodeChunks } from './chunk.ts';
+import { joinChunks } from './chunk.ts';
 import { expectKey } from './expect-key.ts';
 import { ekeyOfBlte } from './header.ts';
 import type { KeyRing } from './keys.ts';
 
-export { type ChunkOptions, decodeChunk, defaultMaxSize, verifyChunk } from './chunk.ts';
-export { chunkKeyName } from './cipher.ts';
-export { type ReadBlteOptions, type ReadRange, readBlte, readBlteHeader } from './read.ts';
-
-/** What is known about an object before it is decoded. */
+/** Facts about an object that are known before it is decoded, and the means to decode it. */
 export interface DecodeBlteOptions {
   /** Default: no keys. */
   keys?: KeyRing | undefined;
@@ -30,7 +26,7 @@ export interface DecodeBlteOptions {
 export function decodeBlte(bytes: Uint8Array, options: DecodeBlteOptions = {}): Uint8Array {
   const { keys, decodedSize, maxSize } = options;
   if (options.ekey !== undefined) expectKey('ekey', options.ekey, ekeyOfBlte(bytes));
-  const decoded = decodeChunks(bytes, { keys, decodedSize, maxSize });
+  const decoded = joinChunks(bytes, { keys, decodedSize, maxSize });
   if (options.ckey !== undefined) expectKey('ckey', options.ckey, md5Hex(decoded));
   return decoded;
 }

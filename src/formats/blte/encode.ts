@@ -4,16 +4,16 @@
  */
 import { deflateExact } from '../../codecs/compression/deflate-exact.ts';
 import { deflate } from '../../codecs/compression/inflate.ts';
-import { concatBytes, fromHex } from '../../core/bytes.ts';
+import { concatBytes, fromHex, toHex } from '../../core/bytes.ts';
 import { PakratError } from '../../core/errors.ts';
 import { md5 } from '../../core/hash.ts';
-import { decodeCipherHead, encodeCipherHead, openCipher } from './cipher.ts';
+import { encodeCipherHead, openCipher } from './cipher.ts';
 import { defaultLevel, type Espec, type EspecBits, parseEspec, planChunks } from './espec.ts';
 import { type BlteRow, ekeyOfBlte, encodeBlteHeader } from './header.ts';
 import { emptyKeyRing, type KeyRing } from './keys.ts';
 import { chunkModes } from './modes.ts';
 
-/** How an object is made. */
+/** Choices about an object to make. */
 export interface EncodeBlteOptions {
   /** Keys for the `e` parts of the spec. Default: none. */
   keys?: KeyRing | undefined;
@@ -95,9 +95,9 @@ function encrypted(
   spec: Extract<Espec, { type: 'e' }>,
   { keys, index }: EncodeBlteOptions & { index: number },
 ): Uint8Array {
-  const head = encodeCipherHead(fromHex(spec.key), fromHex(spec.iv));
-  const encrypt = openCipher(decodeCipherHead(head), index, keys ?? emptyKeyRing);
-  return concatBytes([head, encrypt(inner)]);
+  const head = { keyName: toHex(fromHex(spec.key).reverse()), iv: fromHex(spec.iv), cipher: 'salsa20' } as const;
+  const encrypt = openCipher(head, index, keys ?? emptyKeyRing);
+  return concatBytes([encodeCipherHead(head), encrypt(inner)]);
 }
 
 /** `mpq` makes the window as large as the chunk needs, as MPQ archives had it (StormLib; not checked on a real chunk). */

@@ -15,7 +15,7 @@ import { formatError, type PakratError } from '../../core/errors.ts';
 /** A parsed spec. It prints as the text it came from. */
 export type Espec =
   | { type: 'n' }
-  | { type: 'z'; level?: number; bits?: EspecBits }
+  | { type: 'z'; level?: number; bits?: EspecBits; braced?: boolean }
   | { type: 'e'; key: string; iv: string; spec: Espec }
   | { type: 'b'; blocks: readonly EspecBlock[]; braced: boolean }
   | { type: 'c' | 'g'; parameters?: string };
@@ -28,7 +28,7 @@ export interface EspecBlock {
   /** In units; absent when the block is what the others leave. */
   size?: number;
   unit?: 'K' | 'M';
-  /** How many chunks of this size: a number, or as many as fit. */
+  /** The number of chunks of this size, or as many as fit. */
   repeat?: number | 'fit';
   spec: Espec;
 }
@@ -59,7 +59,8 @@ export function printEspec(spec: Espec): string {
       return 'n';
     case 'z':
       if (spec.bits !== undefined) return `z:{${spec.level ?? defaultLevel},${spec.bits}}`;
-      return spec.level === undefined ? 'z' : `z:${spec.level}`;
+      if (spec.level === undefined) return 'z';
+      return spec.braced === true ? `z:{${spec.level}}` : `z:${spec.level}`;
     case 'e':
       return `e:{${spec.key},${spec.iv},${printEspec(spec.spec)}}`;
     case 'b': {
@@ -95,7 +96,8 @@ export function planChunks(spec: Espec, decodedSize: number): PlannedChunk[] {
   }
   const chunks: PlannedChunk[] = [];
   for (const block of spec.blocks) addChunks(chunks, block, left);
-  return chunks.length > 0 ? chunks : [{ size: 0, spec: spec.blocks[0]!.spec }];
+  const [first] = spec.blocks;
+  return chunks.length > 0 || first === undefined ? chunks : [{ size: 0, spec: first.spec }];
 }
 
 /** True for a block whose total depends on the file. */
@@ -160,7 +162,7 @@ function parseZlib(cursor: Cursor): Espec {
   if (!skip(cursor, ':')) return { type: 'z' };
   if (!skip(cursor, '{')) return { type: 'z', level: number(cursor, 0, 9) };
   const level = number(cursor, 0, 9);
-  if (skip(cursor, '}')) return { type: 'z', level };
+  if (skip(cursor, '}')) return { type: 'z', level, braced: true };
   demand(cursor, ',');
   const word = take(cursor, /mpq|zlib|lz4hc/y);
   const bits = (word as EspecBits | undefined) ?? number(cursor, 8, 15);
@@ -210,7 +212,7 @@ function parseParameters(cursor: Cursor): { parameters?: string } {
   return { parameters: take(cursor, /\{[^{}]*\}|[0-9]+/y) ?? fail(cursor, 'parameters') };
 }
 
-/** What a sticky pattern matches at the cursor, moved past; undefined when it does not match. */
+/** The match of a sticky pattern at the cursor, which moves past it; undefined when there is none. */
 function take(cursor: Cursor, pattern: RegExp): string | undefined {
   pattern.lastIndex = cursor.pos;
   const found = pattern.exec(cursor.text)?.[0];

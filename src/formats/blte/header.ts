@@ -15,11 +15,17 @@
  * or of the whole object when there is no table. So the chunks are covered by the ekey only through their rows.
  * (wowdev.wiki BLTE; format 0x10 is known from one product; checked on real files)
  */
+
 import { formatError } from '../../core/errors.ts';
 import { md5Hex } from '../../core/hash.ts';
 import { ByteReader } from '../../core/reader.ts';
+import { repeatable } from '../../core/repeatable.ts';
 import { RecordTable } from '../../core/tables/record-table.ts';
 import { ByteWriter } from '../../core/writer.ts';
+import { type Format, startsWith } from '../format.ts';
+
+/** Told by its magic. */
+export const blteFormat: Format = { name: 'BLTE', matches: startsWith('BLTE') };
 
 /** Bytes that tell how long the header is. */
 export const bltePrefixSize = 8;
@@ -35,7 +41,7 @@ export type BlteFormat = keyof typeof rowSizes;
 /** One chunk of an object. */
 export interface BlteChunk {
   index: number;
-  /** Where it starts, counted from the start of the object. */
+  /** From the start of the object. */
   offset: number;
   encodedSize: number;
   /** Undefined when the object has no table. */
@@ -46,14 +52,27 @@ export interface BlteChunk {
   decodedMd5?: Uint8Array;
 }
 
-/** The header of an object; its rows stay bytes. */
-export interface BlteHeader {
+/** One row of a table. */
+export interface BlteRow {
+  encodedSize: number;
+  decodedSize: number;
+  md5: Uint8Array;
+  /** Needed in format 0x10, not written in the other. */
+  decodedMd5?: Uint8Array;
+}
+
+/** The header of an object to write: its table, a row for each chunk; without a format there is none. */
+export interface BlteTable {
+  readonly format: BlteFormat | undefined;
+  readonly rows: Iterable<BlteRow>;
+}
+
+/** The header of an object, what {@link encodeBlteHeader} takes; its rows stay bytes. */
+export interface BlteHeader extends BlteTable {
   /** 0 when there is no table. */
   headerSize: number;
-  /** Where the first chunk starts. */
+  /** Offset of the first chunk. */
   dataOffset: number;
-  /** Undefined when there is no table. */
-  format: BlteFormat | undefined;
   count: number;
   objectSize: number;
   /** Sum over all chunks; undefined when there is no table. */
@@ -63,7 +82,7 @@ export interface BlteHeader {
 }
 
 /**
- * How many bytes from the start of an object its header takes: 8 when it has no table.
+ * The size of the header at the start of an object: 8 when it has no table.
  * @param first8 the first {@link bltePrefixSize} bytes, or more
  * @throws E_FORMAT_MAGIC, E_FORMAT_TRUNCATED, E_FORMAT_RANGE for a size that no table has
  */
@@ -93,24 +112,13 @@ export function decodeBlteHeader(headerBytes: Uint8Array, objectSize?: number): 
   return headerSize === bltePrefixSize ? oneChunk(objectSize ?? 0) : withTable(headerBytes, headerSize, objectSize);
 }
 
-/** The table of an object to write, a row for each chunk. The `decodedMd5` is written in format 0x10 only. */
-export interface BlteTable {
-  format: BlteFormat;
-  rows: readonly BlteRow[];
-}
-
-/** One row of a table to write. */
-export interface BlteRow {
-  encodedSize: number;
-  decodedSize: number;
-  md5: Uint8Array;
-  decodedMd5: Uint8Array;
-}
+const noTable: BlteTable = { format: undefined, rows: [] };
 
 /** Writes the header of an object, without a table when none is given. Throws E_FORMAT_RANGE for what no row can hold. */
-export function encodeBlteHeader(table?: BlteTable): Uint8Array {
-  if (table === undefined) return new ByteWriter().text('BLTE').u32(0).bytes();
-  const { format, rows } = table;
+export function encodeBlteHeader(table: BlteTable = noTable): Uint8Array {
+  const { format } = table;
+  if (format === undefined) return new ByteWriter().text('BLTE').u32(0).bytes();
+  const rows = [...table.rows];
   if (rows.length === 0 || rows.length > maxCount) {
     throw formatError('E_FORMAT_RANGE', what, `${rows.length} chunks, where a table has 1 to ${maxCount}`);
   }
@@ -121,7 +129,9 @@ export function encodeBlteHeader(table?: BlteTable): Uint8Array {
       throw formatError('E_FORMAT_RANGE', what, 'a chunk is larger than 4 GiB');
     }
     writer.u32(row.encodedSize).u32(row.decodedSize).raw(row.md5);
-    if (format === 0x10) writer.raw(row.decodedMd5);
+    if (format === 0x0f) continue;
+    if (row.decodedMd5 === undefined) throw formatError('E_FORMAT_RANGE', what, 'a row without the MD5 that 0x10 has');
+    writer.raw(row.decodedMd5);
   }
   return writer.bytes();
 }
@@ -142,7 +152,7 @@ function oneChunk(objectSize: number): BlteHeader {
   return {
     headerSize: 0,
     dataOffset: bltePrefixSize,
-    format: undefined,
+    ...noTable,
     count: 1,
     objectSize,
     decodedSize: undefined,
@@ -165,23 +175,26 @@ function withTable(headerBytes: Uint8Array, headerSize: number, knownSize: numbe
     const facts = { offset: 9, expected: (headerSize - tableOffset) / rowSizes[format], found: count };
     throw formatError('E_FORMAT', what, 'chunk count and header size differ', facts);
   }
-  const rows = new RecordTable(reader.take(tableSize), rowSizes[format]);
-  const { offsets, decodedSize, objectSize } = sumUp(rows, headerSize, knownSize);
+  const table = new RecordTable(reader.take(tableSize), rowSizes[format]);
+  const { offsets, decodedSize, objectSize } = sumUp(table, headerSize, knownSize);
   return {
     headerSize,
     dataOffset: headerSize,
     format,
+    rows: repeatable(function* () {
+      for (let index = 0; index < count; index++) yield chunkOf(table.at(index), index, offsets);
+    }),
     count,
     objectSize,
     decodedSize,
     chunk(index) {
       checkIndex(index, count);
-      return chunkOf(rows.at(index), index, offsets);
+      return chunkOf(table.at(index), index, offsets);
     },
   };
 }
 
-/** Where every chunk starts, and after the last one the end of the object, which must be its size. */
+/** The offset of every chunk, and after the last one the end of the object, which must be its size where that is known. */
 function sumUp(rows: RecordTable, headerSize: number, knownSize: number | undefined) {
   const offsets = new Float64Array(rows.count + 1);
   const reader = new ByteReader(rows.bytes, what);
@@ -209,7 +222,7 @@ function sumUp(rows: RecordTable, headerSize: number, knownSize: number | undefi
   return { offsets, decodedSize, objectSize };
 }
 
-function chunkOf(row: Uint8Array, index: number, offsets: Float64Array): BlteChunk {
+function chunkOf(row: Uint8Array, index: number, offsets: Float64Array): BlteChunk & BlteRow {
   const offset = offsets[index]!;
   const reader = new ByteReader(row, what, 4);
   const chunk = {

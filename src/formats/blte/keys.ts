@@ -1,4 +1,4 @@
-/** Where the keys of encrypted chunks come from. */
+/** The source of the keys of encrypted chunks. */
 export interface KeyRing {
   /**
    * The 16-byte key of this name, or undefined when it is not known.

@@ -13,7 +13,7 @@ const minBlockShift = 5;
 const maxBlockShift = 30;
 const sizeBytes = 8;
 
-/** What is known about the body. */
+/** Facts about the body that are known before, and a name for errors. */
 export interface Lz4Expectation {
   decodedSize: number | undefined;
   maxSize: number;
@@ -21,7 +21,7 @@ export interface Lz4Expectation {
 }
 
 /** Decodes the body of a '4' chunk. Throws E_FORMAT_… as the block decoder, or for a size that differs. */
-export function decodeLz4Body(body: Uint8Array, expectation: Lz4Expectation): Uint8Array {
+export function lz4Body(body: Uint8Array, expectation: Lz4Expectation): Uint8Array {
   const blocks = probeBlocks(body, expectation);
   if (blocks !== undefined) return decodeBlocks(body, blocks);
   const size = checkSize(new ByteReader(body, expectation.what).u64le(), expectation);

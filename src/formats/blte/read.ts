@@ -19,7 +19,7 @@ import { collect, mapPieces, type Pieces, peekFirst, skipBytes, slices } from '.
 /** Gives exactly `size` bytes from `offset` of an object; they must not change afterwards. */
 export type ReadRange = (offset: number, size: number) => Promise<Uint8Array>;
 
-/** What is known about an object before it is read. */
+/** Facts about an object that are known before it is read, and the means to decode it. */
 export interface ReadBlteOptions {
   /** Default: no keys. */
   keys?: KeyRing | undefined;
@@ -35,8 +35,8 @@ export interface ReadBlteOptions {
 const wholeChunkSize = 0x80_0000;
 /** Larger chunks are read in pieces of 256 KiB. */
 const pieceSize = 0x4_0000;
-/** What is read at least where less than a piece is wanted: 1 MiB. */
-const aheadSize = 0x10_0000;
+/** Bytes that are read at least where less than a piece is wanted: 1 MiB. */
+const readAheadSize = 0x10_0000;
 /** Most bytes for a chunk in a mode that cannot be decoded in pieces: 64 MiB. */
 const heldSize = 0x400_0000;
 
@@ -58,8 +58,8 @@ export async function* readBlte(
   objectSize: number,
   options: ReadBlteOptions = {},
 ): AsyncGenerator<Uint8Array> {
-  const ahead = readAhead(read, objectSize);
-  const headerBytes = await readHeaderBytes(ahead, objectSize);
+  const buffered = readAhead(read, objectSize);
+  const headerBytes = await readHeaderBytes(buffered, objectSize);
   const header = decodeBlteHeader(headerBytes, objectSize);
   const { ekey, ckey, keys = emptyKeyRing } = options;
   if (ekey !== undefined && header.headerSize > 0) expectKey('ekey', ekey, md5Hex(headerBytes));
@@ -67,8 +67,9 @@ export async function* readBlte(
   const whole = ckey === undefined ? undefined : md5Hasher();
   for (let i = 0; i < header.count; i++) {
     const chunk = header.chunk(i);
-    const pledge = header.headerSize > 0 ? chunk : { ...chunk, decodedSize, ...(ekey && wholeMd5(ekey, headerBytes)) };
-    for await (const piece of readChunk(ahead, pledge, keys)) {
+    const expected =
+      header.headerSize > 0 ? chunk : { ...chunk, decodedSize, ...(ekey && wholeMd5(ekey, headerBytes)) };
+    for await (const piece of readChunk(buffered, expected, keys)) {
       whole?.update(piece);
       yield piece;
     }
@@ -77,7 +78,7 @@ export async function* readBlte(
 }
 
 /** A chunk, and bytes that its MD5 covers before it: without a table the ekey is the MD5 of the whole object. */
-interface Pledge extends BlteChunk {
+interface ExpectedChunk extends BlteChunk {
   before?: Uint8Array;
 }
 
@@ -95,7 +96,7 @@ async function readHeaderBytes(read: ReadRange, objectSize: number): Promise<Uin
 }
 
 /** Reads further than asked, so that thousands of small chunks do not cost a read each. */
-function readAhead(read: ReadRange, objectSize: number, leastSize = aheadSize): ReadRange {
+function readAhead(read: ReadRange, objectSize: number, leastSize = readAheadSize): ReadRange {
   let held: Uint8Array = new Uint8Array(0);
   let heldOffset = 0;
   return async (offset, size) => {
@@ -112,25 +113,28 @@ function readAhead(read: ReadRange, objectSize: number, leastSize = aheadSize): 
   };
 }
 
-async function* readChunk(read: ReadRange, pledge: Pledge, keys: KeyRing): AsyncGenerator<Uint8Array> {
-  const { encodedSize, decodedSize } = pledge;
-  const pieces = encodedPieces(read, pledge);
+async function* readChunk(read: ReadRange, expected: ExpectedChunk, keys: KeyRing): AsyncGenerator<Uint8Array> {
+  const { encodedSize, decodedSize } = expected;
+  const pieces = encodedPieces(read, expected);
   if (encodedSize <= wholeChunkSize && decodedSize !== undefined && decodedSize <= wholeChunkSize) {
-    for await (const encoded of pieces) yield* slices(decodeChunk(encoded, { ...pledge, keys }));
+    for await (const encoded of pieces) yield* slices(decodeChunk(encoded, { ...expected, keys }));
     return;
   }
   try {
-    yield* checkedOutput(decodePieces(pieces, { ...pledge, keys, depth: 0, what: chunkName(pledge.index) }), pledge);
+    yield* checkedOutput(
+      decodePieces(pieces, { ...expected, keys, depth: 0, what: chunkName(expected.index) }),
+      expected,
+    );
   } catch (error) {
     // A damaged chunk mostly fails to decode before its hash is known. The hash says whether the bytes are to blame.
-    if (codeOf(error)?.startsWith('E_FORMAT')) await drain(encodedPieces(read, pledge));
+    if (codeOf(error)?.startsWith('E_FORMAT')) await drain(encodedPieces(read, expected));
     throw error;
   }
 }
 
 /** The encoded bytes of a chunk; the last piece (or the only one) comes when the hash over all of them is right. */
-async function* encodedPieces(read: ReadRange, pledge: Pledge): AsyncGenerator<Uint8Array> {
-  const { offset, encodedSize, md5, before, index } = pledge;
+async function* encodedPieces(read: ReadRange, expected: ExpectedChunk): AsyncGenerator<Uint8Array> {
+  const { offset, encodedSize, md5, before, index } = expected;
   const step = encodedSize <= wholeChunkSize ? encodedSize : pieceSize;
   const hasher = md5 && md5Hasher();
   if (before !== undefined) hasher?.update(before);
@@ -181,8 +185,8 @@ async function* decryptPieces(first: Uint8Array, all: Pieces, context: PieceCont
 }
 
 /** Passes pieces on while they stay within the promised size; at the end size and MD5 must be as promised. */
-async function* checkedOutput(pieces: Pieces, pledge: Pledge): AsyncGenerator<Uint8Array> {
-  const { index, decodedSize, decodedMd5 } = pledge;
+async function* checkedOutput(pieces: Pieces, expected: ExpectedChunk): AsyncGenerator<Uint8Array> {
+  const { index, decodedSize, decodedMd5 } = expected;
   const hasher = decodedMd5 && md5Hasher();
   let size = 0;
   for await (const piece of pieces) {

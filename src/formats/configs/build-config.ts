@@ -11,7 +11,11 @@
 // Known from wowdev.wiki (TACT) and checked on real configs of 2017 to 2026; the priorities on public copies of configs of 2016 and 2017.
 
 import { formatError } from '../../core/errors.ts';
-import { type ConfigEntry, type ConfigFile, configKey, configSize, decodeConfig } from './config-file.ts';
+import type { Format } from '../format.ts';
+import { type ConfigEntry, type ConfigFile, configKey, configSize, decodeConfig, headIsConfig } from './config-file.ts';
+
+/** Told by its lines. */
+export const buildConfigFormat: Format = { name: 'build config', matches: headIsConfig('encoding', 'root') };
 
 /** The keys of a manifest, lower-case hex, and its sizes in bytes. */
 export interface ManifestKeys {
@@ -50,7 +54,7 @@ export interface BuildConfig {
   readonly vfsRoot?: ManifestKeys | undefined;
   /** vfs-1, vfs-2, … in the order of their numbers. */
   readonly vfs: readonly ManifestKeys[];
-  /** All of it, for keys that are not named here. */
+  /** All of it, for keys that are not named here, and as {@link encodeConfig} writes it. */
   readonly config: ConfigFile;
 }
 
@@ -90,7 +94,7 @@ function manifestKeys(config: ConfigFile, name: string): ManifestKeys | undefine
   return { ckey, ekey: ekeyText === undefined ? undefined : configKey(ekeyText, name), size, encodedSize };
 }
 
-/** What an install of a build fetches before all else. */
+/** The contents that an install of a build fetches before all else. */
 export interface PartialPriorities {
   /** `build-partial-priority`, most urgent first. */
   readonly contents: readonly PartialPriority[];
@@ -113,9 +117,19 @@ export function decodePartialPriorities(config: ConfigFile): PartialPriorities {
   return { contents, manifest: manifestKeys(config, 'partial-priority') };
 }
 
-/** The line of a config that lists what to fetch first. */
-export function encodePartialPriority(contents: readonly PartialPriority[]): ConfigEntry {
-  return { key: 'build-partial-priority', values: contents.map(({ ckey, blockSize }) => `${ckey}:${blockSize}`) };
+/** The lines of a config that say what to fetch first: the mirror of {@link decodePartialPriorities}. */
+export function encodePartialPriorities({ contents, manifest }: PartialPriorities): ConfigEntry[] {
+  const pairs = contents.map(({ ckey, blockSize }) => `${ckey}:${blockSize}`);
+  const lines: ConfigEntry[] = pairs.length === 0 ? [] : [{ key: 'build-partial-priority', values: pairs }];
+  if (manifest === undefined) return lines;
+  const { ckey, ekey, size, encodedSize } = manifest;
+  const line = (key: string, ...values: (string | number | undefined)[]): ConfigEntry => ({
+    key,
+    values: values.filter((value) => value !== undefined).map(String),
+  });
+  lines.push(line('partial-priority', ckey, ekey));
+  if (size !== undefined) lines.push(line('partial-priority-size', size, encodedSize));
+  return lines;
 }
 
 function numberedVfs(config: ConfigFile): ManifestKeys[] {

@@ -11,7 +11,11 @@
 // Known from wowdev.wiki (TACT). Any line may be absent.
 
 import { formatError } from '../../core/errors.ts';
-import { type ConfigFile, configKey, configSize, decodeConfig } from './config-file.ts';
+import type { Format } from '../format.ts';
+import { type ConfigFile, configKey, configSize, decodeConfig, headIsConfig } from './config-file.ts';
+
+/** Told by its lines. */
+export const cdnConfigFormat: Format = { name: 'CDN config', matches: headIsConfig('archives') };
 
 /** A decoded CDN config; keys are lower-case hex, sizes are bytes. Lists are empty when absent. */
 export interface CdnConfig {
@@ -28,6 +32,8 @@ export interface CdnConfig {
   readonly patchFileIndex?: string | undefined;
   readonly patchFileIndexSize?: number | undefined;
   readonly builds: readonly string[];
+  /** All of it, as {@link encodeConfig} writes it. */
+  readonly config: ConfigFile;
 }
 
 /**
@@ -50,6 +56,7 @@ export function decodeCdnConfig(bytes: Uint8Array): CdnConfig {
     patchFileIndex: keys(config, 'patch-file-index')[0],
     patchFileIndexSize: sizes(config, 'patch-file-index-size')[0],
     builds: keys(config, 'builds'),
+    config,
   };
 }
 

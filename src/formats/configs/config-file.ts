@@ -9,42 +9,66 @@
 
 import { isKeyHex } from '../../core/bytes.ts';
 import { formatError } from '../../core/errors.ts';
-import { quoteLine, textLines } from '../text-lines.ts';
+import { type Format, headSize } from '../format.ts';
+import { headLines, joinText, plainFrame, quoteLine, splitText, type TextFrame } from '../text-lines.ts';
 
 /** One line: a key and the values behind it, perhaps none. */
 export interface ConfigEntry {
   readonly key: string;
-  readonly values: string[];
+  readonly values: readonly string[];
+  /** The line as it was, where it is spaced in another way than we write it. It counts as long as it says the same. */
+  readonly text?: string;
+}
+
+/** A config to write. */
+export interface ConfigContent {
+  /** Every line, in order. */
+  readonly entries: readonly ConfigEntry[];
+  /** The comment on top, for a config without a frame. */
+  readonly title?: string;
+  /** The comments and blank lines of a config that was read. */
+  readonly frame?: TextFrame;
 }
 
 /** A decoded config. */
-export interface ConfigFile {
-  /** Every line, in order. */
-  readonly entries: readonly ConfigEntry[];
+export interface ConfigFile extends ConfigContent {
   /** The values of the first line with this key. */
-  get(key: string): string[] | undefined;
+  get(key: string): readonly string[] | undefined;
   /** The values of every line with this key, in order. */
-  all(key: string): string[][];
+  all(key: string): readonly (readonly string[])[];
 }
 
 const format = 'config file';
+
+/** Tells configs by the lines of their head, of which these keys have one each. */
+export function headIsConfig(...keys: readonly string[]): Format['matches'] {
+  return (head) => {
+    const lines = headLines(head).filter((line) => line.trim() !== '' && !line.startsWith('#'));
+    const found = lines.map((line) => /^\s*([\w.:-]+)\s*=/.exec(line)?.[1]);
+    const whole = head.length < headSize ? found : found.slice(0, -1);
+    return found[0] !== undefined && !whole.includes(undefined) && keys.every((key) => found.includes(key));
+  };
+}
+
+/** A config of any kind. */
+export const configFormat: Format = { name: 'config', matches: headIsConfig() };
 
 /**
  * Reads a config.
  * @throws E_FORMAT at the first line that is neither blank, a comment nor `key = values` (an error page, binary data)
  */
 export function decodeConfig(bytes: Uint8Array): ConfigFile {
-  const entries: ConfigEntry[] = [];
-  const byKey = new Map<string, string[][]>();
-  for (const line of textLines(bytes, format)) {
-    if (line.trim() === '' || line.startsWith('#')) continue;
-    const entry = decodeLine(line);
-    entries.push(entry);
-    const lines = byKey.get(entry.key);
-    if (lines === undefined) byKey.set(entry.key, [entry.values]);
-    else lines.push(entry.values);
+  const { lines, frame } = splitText(bytes, format, {
+    passesOver: (line) => line.trim() === '' || line.startsWith('#'),
+  });
+  const entries = lines.map(decodeLine);
+  const byKey = new Map<string, (readonly string[])[]>();
+  for (const { key, values } of entries) {
+    const known = byKey.get(key);
+    if (known === undefined) byKey.set(key, [values]);
+    else known.push(values);
   }
-  return { entries, get: (key) => byKey.get(key)?.[0], all: (key) => byKey.get(key) ?? [] };
+  return { entries, frame, get: (key) => byKey.get(key)?.[0], all: (key) => byKey.get(key) ?? [] };
 }
 
 function decodeLine(line: string): ConfigEntry {
@@ -53,19 +77,33 @@ function decodeLine(line: string): ConfigEntry {
   if (!/^[\w.:-]+$/.test(key)) {
     throw formatError('E_FORMAT', format, 'not a config', { expected: 'key = value', found: quoteLine(line) });
   }
-  return {
-    key,
-    values: line
-      .slice(equals + 1)
-      .split(/\s+/)
-      .filter((value) => value !== ''),
-  };
+  const values = line
+    .slice(equals + 1)
+    .split(/\s+/)
+    .filter((value) => value !== '');
+  return lineOf({ key, values }) === line ? { key, values } : { key, values, text: line };
 }
 
-/** Writes a config: the title as comment, a blank line, the entries, LF after each line. */
-export function encodeConfig(entries: readonly ConfigEntry[], title: string): Uint8Array {
-  const lines = entries.map(({ key, values }) => [key, '=', ...values].join(' '));
-  return new TextEncoder().encode(`# ${title}\n\n${lines.map((line) => `${line}\n`).join('')}`);
+/**
+ * Writes a config. Without a frame: the title as comment, a blank line, the entries, LF after each line.
+ * Build, CDN, patch and key ring configs are views of a config: they have it as `config`, and what is written is that.
+ */
+export function encodeConfig({ entries, title, frame = titleFrame(title) }: ConfigContent): Uint8Array {
+  return joinText(entries.map(textOf), frame);
+}
+
+function titleFrame(title: string | undefined): TextFrame {
+  if (title === undefined) return plainFrame;
+  return { ...plainFrame, passedOver: [`# ${title}`, ''].map((text) => ({ after: 0, text })) };
+}
+
+function textOf(entry: ConfigEntry): string {
+  const line = lineOf(entry);
+  return entry.text !== undefined && lineOf(decodeLine(entry.text)) === line ? entry.text : line;
+}
+
+function lineOf({ key, values }: ConfigEntry): string {
+  return [key, '=', ...values].join(' ');
 }
 
 /**

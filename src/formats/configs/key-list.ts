@@ -7,9 +7,22 @@
 // has its bytes as they lie on the wire, so the same name reads backwards there. Inside pakrat a name is always as printed.
 // Checked on the rings of World of Warcraft and Overwatch: their keys are found in the public list only when reversed.
 
-import { formatError } from '../../core/errors.ts';
-import { quoteLine, textLines } from '../text-lines.ts';
-import { decodeConfig } from './config-file.ts';
+import { formatError, type PakratError } from '../../core/errors.ts';
+import type { Format } from '../format.ts';
+import { firstLine, joinText, lineNumber, plainFrame, quoteLine, splitText } from '../text-lines.ts';
+import { decodeConfig, encodeConfig } from './config-file.ts';
+
+/** Told by its first line. */
+export const keyListFormat: Format = {
+  name: 'key list',
+  matches: (head) => /^\s*[0-9a-f]{16}\s+[0-9a-f]{32}(\s|$)/i.test(firstLine(head)),
+};
+
+/** Told by its first line. */
+export const keyRingFormat: Format = {
+  name: 'key ring config',
+  matches: (head) => /^key-[0-9a-f]{16}\s*=/i.test(firstLine(head)),
+};
 
 /** A key for encrypted chunks. */
 export interface TactKey {
@@ -26,20 +39,21 @@ export interface TactKey {
  * @throws E_FORMAT with the line number, at the first line that is no key
  */
 export function decodeKeyList(bytes: Uint8Array): TactKey[] {
-  const keys: TactKey[] = [];
-  for (const [i, line] of textLines(bytes, 'key list').entries()) {
-    if (line.trim() === '' || line.trim().startsWith('#')) continue;
+  const { lines, frame } = splitText(bytes, 'key list', { passesOver: (line) => /^\s*(#|$)/.test(line) });
+  return lines.map((line, i) => {
     const [name = '', key = '', ...extra] = line.trim().split(/\s+/);
-    checkKey(name, key, `key list line ${i + 1}`, line);
-    keys.push({ name: name.toLowerCase(), key: key.toLowerCase(), ...(extra.length > 0 && { extra }) });
-  }
-  return keys;
+    if (!isKey(name, key)) throw noKey(`key list line ${lineNumber(frame, i)}`, line);
+    return { name: name.toLowerCase(), key: key.toLowerCase(), ...(extra.length > 0 && { extra }) };
+  });
 }
 
-/** Writes a key list: a line per key, upper-case hex, as TACTKeys has it. */
+/**
+ * Writes a key list: a line per key, upper-case hex, as TACTKeys has it. Comments, blank lines and other spacing of a list that was read
+ * are not kept: they are of no key.
+ */
 export function encodeKeyList(keys: readonly TactKey[]): Uint8Array {
   const lines = keys.map(({ name, key, extra = [] }) => [name.toUpperCase(), key.toUpperCase(), ...extra].join(' '));
-  return new TextEncoder().encode(lines.map((line) => `${line}\n`).join(''));
+  return joinText(lines, plainFrame);
 }
 
 /**
@@ -49,10 +63,15 @@ export function encodeKeyList(keys: readonly TactKey[]): Uint8Array {
 export function decodeKeyRing(bytes: Uint8Array): TactKey[] {
   return decodeConfig(bytes).entries.map(({ key: line, values }) => {
     const wireName = line.startsWith('key-') ? line.slice(4) : '';
-    const key = values[0] ?? '';
-    checkKey(wireName, key, 'key ring', line);
+    const [key = ''] = values;
+    if (!isKey(wireName, key)) throw noKey('key ring', line);
     return { name: reverseName(wireName.toLowerCase()), key: key.toLowerCase() };
   });
+}
+
+/** Writes a key ring config, without a title: a line per key, lower-case hex. Comments of a ring that was read are not kept, nor a last line without an end. */
+export function encodeKeyRing(keys: readonly TactKey[]): Uint8Array {
+  return encodeConfig({ entries: keys.map(({ name, key }) => ({ key: `key-${reverseName(name)}`, values: [key] })) });
 }
 
 /** A key name between wire order and printed order; the same both ways. */
@@ -60,7 +79,10 @@ export function reverseName(name: string): string {
   return (name.match(/../g) ?? []).reverse().join('');
 }
 
-function checkKey(name: string, key: string, what: string, line: string): void {
-  if (/^[0-9a-f]{16}$/i.test(name) && /^[0-9a-f]{32}$/i.test(key)) return;
-  throw formatError('E_FORMAT', what, 'no key', { expected: '16 and 32 hex digits', found: quoteLine(line) });
+function isKey(name: string, key: string): boolean {
+  return /^[0-9a-f]{16}$/i.test(name) && /^[0-9a-f]{32}$/i.test(key);
+}
+
+function noKey(what: string, line: string): PakratError {
+  return formatError('E_FORMAT', what, 'no key', { expected: '16 and 32 hex digits', found: quoteLine(line) });
 }

@@ -7,7 +7,19 @@
 // Known from wowdev.wiki (TACT) and public copies of real configs.
 
 import { formatError } from '../../core/errors.ts';
-import { configKey, configSize, decodeConfig } from './config-file.ts';
+import type { Format } from '../format.ts';
+import {
+  type ConfigEntry,
+  type ConfigFile,
+  configKey,
+  configSize,
+  decodeConfig,
+  encodeConfig,
+  headIsConfig,
+} from './config-file.ts';
+
+/** Told by its lines. */
+export const patchConfigFormat: Format = { name: 'patch config', matches: headIsConfig('patch-entry') };
 
 /** One way from an earlier object to the new one. */
 export interface ConfigPatch {
@@ -27,17 +39,23 @@ export interface PatchConfigEntry {
   readonly size: number;
   readonly ekey: string;
   readonly encodedSize: number;
-  /** How the object is encoded; empty when the line does not say. */
+  /** The encoding of the object; empty when the line does not say. */
   readonly espec: string;
   readonly patches: readonly ConfigPatch[];
 }
 
-/** A decoded patch config. */
-export interface PatchConfig {
+/** A patch config to write. */
+export interface PatchConfigContent {
   /** Name of the patch manifest. */
   readonly patch?: string | undefined;
   readonly patchSize?: number | undefined;
   readonly entries: readonly PatchConfigEntry[];
+}
+
+/** A decoded patch config. */
+export interface PatchConfig extends PatchConfigContent {
+  /** All of it, as {@link encodeConfig} writes it. */
+  readonly config: ConfigFile;
 }
 
 /**
@@ -52,7 +70,33 @@ export function decodePatchConfig(bytes: Uint8Array): PatchConfig {
     patch: patch === undefined ? undefined : configKey(patch, 'patch'),
     patchSize: patchSize === undefined ? undefined : configSize(patchSize, 'patch-size'),
     entries: config.all('patch-entry').map(decodeEntry),
+    config,
   };
+}
+
+/**
+ * Writes a patch config out of its values. Lines that have no name here are not in them, nor the order of the lines: a config that
+ * was read is written as it was by {@link encodeConfig}, of its `config`.
+ * @throws E_FORMAT_RANGE for patches without an espec, which no line can say
+ */
+export function encodePatchConfig({ patch, patchSize, entries }: PatchConfigContent): Uint8Array {
+  const lines = [
+    ...(patch === undefined ? [] : [{ key: 'patch', values: [patch] }]),
+    ...(patchSize === undefined ? [] : [{ key: 'patch-size', values: [String(patchSize)] }]),
+    ...entries.map(encodeEntry),
+  ];
+  return encodeConfig({ entries: lines, title: 'Patch Configuration' });
+}
+
+function encodeEntry({ type, ckey, size, ekey, encodedSize, espec, patches }: PatchConfigEntry): ConfigEntry {
+  if (espec === '' && patches.length > 0) {
+    throw formatError('E_FORMAT_RANGE', 'patch config', `patches of ${type} need an espec before them`);
+  }
+  const values = [type, ckey, size, ekey, encodedSize, espec];
+  for (const { sourceEkey, sourceSize, patchEkey, patchSize } of patches) {
+    values.push(sourceEkey, sourceSize, patchEkey, patchSize);
+  }
+  return { key: 'patch-entry', values: values.filter((value) => value !== '').map(String) };
 }
 
 function decodeEntry(values: readonly string[]): PatchConfigEntry {
@@ -90,11 +134,12 @@ function decodePatches(values: readonly string[], line: string): ConfigPatch[] {
   }
   const patches: ConfigPatch[] = [];
   for (let i = 0; i < values.length; i += 4) {
+    const [sourceEkey = '', sourceSize = '', patchEkey = '', patchSize = ''] = values.slice(i, i + 4);
     patches.push({
-      sourceEkey: configKey(values[i]!, line),
-      sourceSize: configSize(values[i + 1]!, line),
-      patchEkey: configKey(values[i + 2]!, line),
-      patchSize: configSize(values[i + 3]!, line),
+      sourceEkey: configKey(sourceEkey, line),
+      sourceSize: configSize(sourceSize, line),
+      patchEkey: configKey(patchEkey, line),
+      patchSize: configSize(patchSize, line),
     });
   }
   return patches;

@@ -6,6 +6,8 @@
 // On the CDN it is written without spaces and line ends; the members keep their order.
 
 import { formatError, messageOf } from '../../core/errors.ts';
+import type { Format } from '../format.ts';
+import { headLines } from '../text-lines.ts';
 
 /** A decoded product config: the few facts that matter for reading a build, and the JSON for the rest. */
 export interface ProductConfig {
@@ -21,6 +23,12 @@ export interface ProductConfig {
 }
 
 const format = 'product config';
+
+/** Any JSON object: nothing else that is JSON lies on a CDN. */
+export const productConfigFormat: Format = {
+  name: format,
+  matches: (head) => /^\s*\{\s*["}]/.test(headLines(head).join('\n')),
+};
 
 /**
  * Reads a product config. Members of another type than expected count as absent.
@@ -42,10 +50,10 @@ export function decodeProductConfig(bytes: Uint8Array): ProductConfig {
 }
 
 /**
- * Writes a product config, as compact JSON: what came in that form goes out byte for byte.
- * @param json all of it, as {@link ProductConfig} has it
+ * Writes a product config, all of its `json`, without spaces and line ends: what came in that form, as real ones do, goes out byte for byte.
+ * JSON that was spaced or escaped otherwise is of the same value.
  */
-export function encodeProductConfig(json: Readonly<Record<string, unknown>>): Uint8Array {
+export function encodeProductConfig({ json }: Pick<ProductConfig, 'json'>): Uint8Array {
   return new TextEncoder().encode(JSON.stringify(json));
 }
 

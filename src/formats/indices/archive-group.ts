@@ -56,7 +56,7 @@ function checkIndices(indices: readonly ArchiveIndex[]): void {
     throw formatError('E_FORMAT_RANGE', what, `${count} records are more than 32 bits can count`);
 }
 
-/** As many leading bits as let a few records share them: a small group is not to pay for a large table. */
+/** The leading bits that leave a few records to share them: a small group is not to pay for a large table. */
 function dealBitsFor(count: number): number {
   return Math.min(mostDealBits, Math.max(1, 31 - Math.clz32(count >>> 2)));
 }
@@ -65,7 +65,7 @@ function leadingBits(bytes: Uint8Array, at: number, dealBits: number): number {
   return ((bytes[at]! << 16) | (bytes[at + 1]! << 8) | bytes[at + 2]!) >>> (24 - dealBits);
 }
 
-/** For each value of the leading bits, the number of records with it or a lower one: where its slots end. */
+/** For each value of the leading bits, the number of records with it or a lower one: the end of its slots. */
 function countByLeadingBits(indices: readonly ArchiveIndex[], dealBits: number): Uint32Array {
   const ends = new Uint32Array(1 << dealBits);
   for (const index of indices) forEachRecord(index, (at) => ends[leadingBits(index.bytes, at, dealBits)]!++);
@@ -81,7 +81,7 @@ function forEachRecord({ layout }: ArchiveIndex, visit: (at: number) => void): v
   }
 }
 
-/** Copies every record to the next free slot of its leading bits. Gives back where the slots of each value start. */
+/** Copies every record to the next free slot of its leading bits. Gives back the first slot of each value. */
 function dealRecords(
   indices: readonly ArchiveIndex[],
   { ends, dealBits, slots }: { ends: Uint32Array; dealBits: number; slots: Slots },

@@ -14,6 +14,7 @@ import { formatError, PakratError } from '../../core/errors.ts';
 import { md5 } from '../../core/hash.ts';
 import { RecordTable } from '../../core/tables/record-table.ts';
 import { checkMd5 } from '../check-md5.ts';
+import { canBeRead, type Format } from '../format.ts';
 import {
   decodeIndexFooter,
   encodeIndexFooter,
@@ -24,14 +25,15 @@ import {
   maxFooterSize,
 } from './index-layout.ts';
 
-export {
-  decodeIndexFooter,
-  type IndexGeometry,
-  type IndexLayout,
-  type IndexShape,
-  indexFooterSize,
-  maxFooterSize,
-} from './index-layout.ts';
+/** Told by its last bytes: the footer of an index of just this size. */
+export const archiveIndexFormat: Format = {
+  name: 'archive index',
+  needsAll: true,
+  matches: canBeRead(
+    (bytes) => decodeIndexFooter(bytes.subarray(-maxFooterSize), bytes.length),
+    () => true,
+  ),
+};
 
 /** One record of an index. */
 export interface IndexEntry {
@@ -39,7 +41,7 @@ export interface IndexEntry {
   readonly ekey: Uint8Array;
   /** Encoded size in bytes. */
   readonly size: number;
-  /** Where it starts in its archive; 0 in a file index. */
+  /** Offset in its archive; 0 in a file index. */
   readonly offset: number;
   /** In a group, the place of its archive in the CDN config; else 0. */
   readonly archive: number;
@@ -51,7 +53,7 @@ export interface IndexToc {
   readonly pageHashes: RecordTable;
 }
 
-/** A whole index in memory: a table over its bytes, with nothing made until asked for. */
+/** A whole index in memory, what {@link encodeArchiveIndex} takes: a table over its bytes, with nothing made until asked for. */
 export class ArchiveIndex {
   readonly bytes: Uint8Array;
   readonly layout: IndexLayout;
@@ -180,20 +182,20 @@ export interface NamedIndex {
   readonly name: string;
 }
 
-/** How an index is to be written; by default as the index of an archive. */
-export interface IndexOptions {
-  /** 4 archive, 0 loose files, 6 group. */
-  offsetBytes?: 0 | 4 | 5 | 6;
+/** The entries of an index to write, and widths other than the usual ones: an {@link ArchiveIndex}, or a list. */
+export interface IndexContent extends Iterable<IndexEntry> {
+  readonly layout?: Partial<IndexShape>;
 }
 
 /**
  * Writes an index; the entries may come in any order, equal keys keep theirs.
- * @throws E_FORMAT_RANGE when a size, offset or archive number does not fit
+ * @param shape widths other than those of the entries' own layout: `offsetBytes` is 4 for an archive (default), 0 for loose files, 6 for a group
+ * @throws E_FORMAT_RANGE when a key, size, offset or archive number does not fit
  */
-export function encodeArchiveIndex(entries: readonly IndexEntry[], options: IndexOptions = {}): NamedIndex {
-  const geometry = indexGeometry(entries.length, { offsetBytes: options.offsetBytes ?? 4 });
-  const bytes = new Uint8Array(geometry.fileSize);
+export function encodeArchiveIndex(entries: IndexContent, shape: Partial<IndexShape> = {}): NamedIndex {
   const sorted = [...entries].sort((a, b) => compareBytes(a.ekey, b.ekey));
+  const geometry = indexGeometry(sorted.length, { ...entries.layout, ...shape });
+  const bytes = new Uint8Array(geometry.fileSize);
   for (const [i, entry] of sorted.entries()) encodeEntry(bytes, entryOffset(i, geometry), entry, geometry);
   return sealIndex(bytes, geometry);
 }
@@ -234,7 +236,8 @@ export function sealIndex(bytes: Uint8Array, geometry: IndexGeometry): NamedInde
     const page = bytes.subarray(i * pageSize, (i + 1) * pageSize);
     bytes.set(md5(page).subarray(0, hashBytes), hashesOffset + i * hashBytes);
   }
-  const footer = encodeIndexFooter(geometry, md5(bytes.subarray(tocOffset, tocOffset + tocSize)));
+  const tocHash = md5(bytes.subarray(tocOffset, tocOffset + tocSize)).subarray(0, hashBytes);
+  const footer = encodeIndexFooter({ ...geometry, tocHash });
   bytes.set(footer, tocOffset + tocSize);
   return { bytes, name: toHex(md5(footer)) };
 }

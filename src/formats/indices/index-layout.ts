@@ -2,7 +2,7 @@
 //
 //   tocHash      hashBytes   first bytes of the MD5 of the table before the footer
 //   version      u8 = 1
-//   flags        u8, u8 = 0
+//   flags        u16 = 0, unknown: kept, not used
 //   pageKb       u8 = 4
 //   offsetBytes  u8          0, 4, 5 or 6
 //   sizeBytes    u8 = 4
@@ -19,15 +19,20 @@
 import { concatBytes, equalBytes, toHex } from '../../core/bytes.ts';
 import { formatError } from '../../core/errors.ts';
 import { md5 } from '../../core/hash.ts';
+import { ByteReader } from '../../core/reader.ts';
+import { ByteWriter } from '../../core/writer.ts';
 
 /** Field widths, in bytes, and the page size that an index is written with. */
 export interface IndexShape {
   readonly version: number;
+  readonly flags: number;
   readonly pageSize: number;
   readonly offsetBytes: number;
   readonly sizeBytes: number;
   readonly keyBytes: number;
   readonly hashBytes: number;
+  /** Whether the count is written as in the oldest builds. */
+  readonly countIsBigEndian: boolean;
 }
 
 /** A shape, a count, and the places that follow from them; all in bytes from the start of the file. */
@@ -42,8 +47,9 @@ export interface IndexGeometry extends IndexShape {
   readonly fileSize: number;
 }
 
-/** What a footer says. */
+/** The fields of a footer, and the name that follows from them. */
 export interface IndexLayout extends IndexGeometry {
+  /** The first `hashBytes` of the MD5 of the table before the footer. */
   readonly tocHash: Uint8Array;
   /** MD5 of the footer, lower-case hex: the name of the index and of its archive. */
   readonly name: string;
@@ -63,7 +69,16 @@ export function indexFooterSize(hashBytes = minHashBytes): number {
 /** Bytes from the end of an index file that hold its footer whatever its hash width. */
 export const maxFooterSize = indexFooterSize(maxHashBytes);
 
-const usualShape: IndexShape = { version: 1, pageSize: 4096, offsetBytes: 4, sizeBytes: 4, keyBytes: 16, hashBytes: 8 };
+const usualShape: IndexShape = {
+  version: 1,
+  flags: 0,
+  pageSize: 4096,
+  offsetBytes: 4,
+  sizeBytes: 4,
+  keyBytes: 16,
+  hashBytes: 8,
+  countIsBigEndian: false,
+};
 
 /** The places of everything in an index of `count` records; widths that are not given are the usual ones. */
 export function indexGeometry(count: number, widths: Partial<IndexShape> = {}): IndexGeometry {
@@ -104,37 +119,37 @@ function footerHash(footer: Uint8Array, hashBytes: number): Uint8Array {
 }
 
 function decodeFields(footer: Uint8Array, hashBytes: number, fileSize: number): IndexLayout {
-  const [version = 0, , , pageKb = 0, offsetBytes = 0, sizeBytes = 0, keyBytes = 0, width = 0] =
-    footer.subarray(hashBytes);
+  const reader = new ByteReader(footer, format, hashBytes);
+  const version = reader.u8();
   if (version !== 1) throw formatError('E_FORMAT_VERSION', format, 'unknown version', { expected: 1, found: version });
+  const flags = reader.u16();
+  const [pageKb = 0, offsetBytes = 0, sizeBytes = 0, keyBytes = 0, width = 0] = reader.take(5);
   const widthsFit = pageKb > 0 && offsetBytes <= 6 && sizeBytes > 0 && sizeBytes <= 6 && keyBytes > 0 && keyBytes <= 16;
   if (!widthsFit || width !== hashBytes) {
     throw formatError('E_FORMAT_RANGE', format, 'impossible field widths', {
       found: toHex(footer.subarray(hashBytes, -hashBytes)),
     });
   }
-  const shape = { version, pageSize: pageKb * 1024, offsetBytes, sizeBytes, keyBytes, hashBytes };
-  const count = new DataView(footer.buffer, footer.byteOffset + hashBytes + 8, 4);
+  const shape = { version, flags, pageSize: pageKb * 1024, offsetBytes, sizeBytes, keyBytes, hashBytes };
+  const count = new DataView(footer.buffer, footer.byteOffset + reader.pos, 4);
   // Only one reading of the count can account for the size of the file.
-  const geometry = [count.getUint32(0, true), count.getUint32(0)]
-    .map((value) => indexGeometry(value, shape))
+  const geometry = [false, true]
+    .map((countIsBigEndian) => indexGeometry(count.getUint32(0, !countIsBigEndian), { ...shape, countIsBigEndian }))
     .find((candidate) => candidate.fileSize === fileSize);
   if (geometry === undefined) {
     throw formatError('E_FORMAT_TRUNCATED', format, `its record count does not fit a file of ${fileSize} bytes`, {
-      found: toHex(footer.subarray(hashBytes + 8, hashBytes + fixedSize)),
+      found: toHex(footer.subarray(reader.pos, reader.pos + 4)),
     });
   }
   return { ...geometry, tocHash: footer.slice(0, hashBytes), name: toHex(md5(footer)) };
 }
 
-/** Writes a footer. @param tocMd5 MD5 of the table before it */
-export function encodeIndexFooter(geometry: IndexGeometry, tocMd5: Uint8Array): Uint8Array {
-  const { hashBytes, footerSize } = geometry;
-  const footer = new Uint8Array(footerSize);
-  footer.set(tocMd5.subarray(0, hashBytes));
-  const { version, pageSize, offsetBytes, sizeBytes, keyBytes } = geometry;
-  footer.set([version, 0, 0, pageSize / 1024, offsetBytes, sizeBytes, keyBytes, hashBytes], hashBytes);
-  new DataView(footer.buffer).setUint32(hashBytes + 8, geometry.count, true);
-  footer.set(footerHash(footer, hashBytes), footerSize - hashBytes);
-  return footer;
+/** Writes a footer. */
+export function encodeIndexFooter(layout: IndexGeometry & Pick<IndexLayout, 'tocHash'>): Uint8Array {
+  const { tocHash, version, flags, pageSize, offsetBytes, sizeBytes, keyBytes, hashBytes } = layout;
+  const writer = new ByteWriter(layout.footerSize).raw(tocHash).u8(version).u16(flags);
+  for (const field of [pageSize / 1024, offsetBytes, sizeBytes, keyBytes, hashBytes]) writer.u8(field);
+  if (layout.countIsBigEndian) writer.u32(layout.count);
+  else writer.u32le(layout.count);
+  return writer.raw(footerHash(writer.bytes(), hashBytes)).bytes();
 }

@@ -13,7 +13,7 @@
 
 import { isKeyHex } from '../../core/bytes.ts';
 import { formatError } from '../../core/errors.ts';
-import { type BpsvColumn, type BpsvRow, cell, decodeBpsv, encodeBpsv } from '../services/bpsv.ts';
+import { type Bpsv, type BpsvColumn, type BpsvRow, cell, decodeBpsv, encodeBpsv } from '../services/bpsv.ts';
 
 /** A build that an installation names. Keys are lower-case hex; what the row does not say is undefined. */
 export interface InstalledBuild {
@@ -33,6 +33,15 @@ export interface InstalledBuild {
   readonly version?: string | undefined;
   readonly keyRing?: string | undefined;
   readonly product?: string | undefined;
+  /** All cells of its row, for columns that have no name here. */
+  readonly row?: BpsvRow;
+}
+
+/** The builds that an installation names. */
+export interface BuildInfo {
+  readonly builds: readonly InstalledBuild[];
+  /** The table that was read. */
+  readonly table?: Bpsv;
 }
 
 const what = '.build.info';
@@ -41,15 +50,20 @@ const what = '.build.info';
  * Reads the table. Rows without a build key, which name nothing that could be read, are left out.
  * @throws E_FORMAT when it is no table, has no column `Build Key` or a key that is none
  */
-export function decodeBuildInfo(bytes: Uint8Array): InstalledBuild[] {
-  const { columns, rows } = decodeBpsv(bytes);
-  if (!columns.some(({ name }) => name.toLowerCase() === 'build key')) {
+export function decodeBuildInfo(bytes: Uint8Array): BuildInfo {
+  const table = decodeBpsv(bytes);
+  if (!hasColumn(table.columns, 'Build Key')) {
     throw formatError('E_FORMAT', what, 'it has no column for the build', { expected: 'Build Key' });
   }
-  return rows.flatMap((row) => {
+  const builds = table.rows.flatMap((row) => {
     const buildKey = keyCell(row, 'Build Key');
-    return buildKey === undefined ? [] : [decodeRow(row, buildKey)];
+    return buildKey === undefined ? [] : [{ ...decodeRow(row, buildKey), row }];
   });
+  return { builds, table };
+}
+
+function hasColumn(columns: readonly BpsvColumn[], wanted: string): boolean {
+  return columns.some(({ name }) => name.toLowerCase() === wanted.toLowerCase());
 }
 
 function decodeRow(row: BpsvRow, buildKey: string): InstalledBuild {
@@ -76,7 +90,7 @@ function keyCell(row: BpsvRow, name: string): string | undefined {
   return value.toLowerCase();
 }
 
-const columns: readonly BpsvColumn[] = [
+const usualColumns: readonly BpsvColumn[] = [
   { name: 'Branch', type: 'STRING', size: 0 },
   { name: 'Active', type: 'DEC', size: 1 },
   { name: 'Build Key', type: 'HEX', size: 16 },
@@ -91,23 +105,44 @@ const columns: readonly BpsvColumn[] = [
   { name: 'Product', type: 'STRING', size: 0 },
 ];
 
-/** Writes the table. @throws E_FORMAT when a value holds a bar or a line break */
-export function encodeBuildInfo(builds: readonly InstalledBuild[]): Uint8Array {
-  const rows = builds.map(
-    (build): BpsvRow => ({
-      Branch: build.branch ?? '',
-      Active: build.active ? '1' : '0',
-      'Build Key': build.buildKey,
-      'CDN Key': build.cdnKey ?? '',
-      'Install Key': build.installKey ?? '',
-      'CDN Path': build.cdnPath ?? '',
-      'CDN Hosts': build.hosts.join(' '),
-      Tags: build.tags ?? '',
-      Armadillo: build.armadillo ?? '',
-      Version: build.version ?? '',
-      KeyRing: build.keyRing ?? '',
-      Product: build.product ?? '',
-    }),
-  );
-  return encodeBpsv({ columns, seqn: undefined, rows });
+/**
+ * Writes the table. Builds that were read keep what their rows have besides; a value that was not changed stays as it was written.
+ * Rows that name no build are not among the builds.
+ * @throws E_FORMAT when a value holds a bar or a line break
+ */
+export function encodeBuildInfo({ builds, table }: BuildInfo): Uint8Array {
+  const rows = builds.map(rowOf);
+  if (table === undefined) return encodeBpsv({ columns: usualColumns, seqn: undefined, rows });
+  const added = usualColumns.filter(({ name }) => !hasColumn(table.columns, name) && rows.some((row) => row[name]));
+  return encodeBpsv({ ...table, columns: [...table.columns, ...added], rows });
+}
+
+function rowOf(build: InstalledBuild): BpsvRow {
+  const { row } = build;
+  if (row === undefined) return cellsOf(build);
+  const before = cellsOf(decodeRow(row, keyCell(row, 'Build Key') ?? ''));
+  const changed = Object.entries(cellsOf(build)).filter(([name, text]) => text !== before[name]);
+  return { ...row, ...Object.fromEntries(changed.map(([name, text]) => [columnName(row, name), text])) };
+}
+
+/** A column as the row spells it. */
+function columnName(row: BpsvRow, name: string): string {
+  return Object.keys(row).find((key) => key.toLowerCase() === name.toLowerCase()) ?? name;
+}
+
+function cellsOf(build: InstalledBuild): BpsvRow {
+  return {
+    Branch: build.branch ?? '',
+    Active: build.active ? '1' : '0',
+    'Build Key': build.buildKey,
+    'CDN Key': build.cdnKey ?? '',
+    'Install Key': build.installKey ?? '',
+    'CDN Path': build.cdnPath ?? '',
+    'CDN Hosts': build.hosts.join(' '),
+    Tags: build.tags ?? '',
+    Armadillo: build.armadillo ?? '',
+    Version: build.version ?? '',
+    KeyRing: build.keyRing ?? '',
+    Product: build.product ?? '',
+  };
 }

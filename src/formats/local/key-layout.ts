@@ -35,7 +35,7 @@ export interface KeyLayouts {
   readonly layouts: ReadonlyMap<number, KeyLayout>;
 }
 
-/** Where the ekey says that its entry lies. */
+/** The place of an entry that is written into its ekey. */
 export interface StaticPlace {
   layout: number;
   chunk: number;
@@ -86,7 +86,7 @@ export function encodeKeyLayouts({ indexBits, layouts }: KeyLayouts): { key: str
 }
 
 /**
- * Where an ekey says that its entry lies.
+ * The place of an entry that is written into its ekey.
  * @param ekey hex, 32 digits
  * @throws E_FORMAT_RANGE for a key of another size or an offset that is too large, E_UNSUPPORTED when the build config does not describe its layout
  */

@@ -11,13 +11,22 @@
  * (wowdev.wiki CASC, CascLib; all but the place sum checked on a real entry of 2014, which was cut out of its place. The entry that lies
  * behind it in the sample has neither the checksum nor the key of its header: somebody changed it.)
  */
+
 import { fromHex, toHex } from '../../core/bytes.ts';
 import { hashLittle } from '../../core/jenkins.ts';
 import { ByteReader } from '../../core/reader.ts';
 import { ByteWriter } from '../../core/writer.ts';
+import { blteFormat } from '../blte/header.ts';
+import type { Format } from '../format.ts';
 
 /** Bytes of the header. */
 export const localHeaderSize = 30;
+
+/** A data.NNN file, or a piece of one: told by the BLTE object behind its first header. */
+export const localDataFormat: Format = {
+  name: 'local data',
+  matches: (head) => head.length > localHeaderSize + 8 && blteFormat.matches(head.subarray(localHeaderSize)),
+};
 
 const what = 'local entry header';
 const checkedSize = 22;
@@ -28,7 +37,7 @@ const placeTable = [
   0x04faf80d, 0x3d6be971, 0x52933cfd, 0x27f64b7d, 0xc6f5c11b, 0xd5757e3a, 0x6c388745,
 ] as const;
 
-/** What a header says. */
+/** The fields of a header. */
 export interface LocalHeader {
   /** Lower-case hex, 16 bytes. */
   ekey: string;

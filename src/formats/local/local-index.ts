@@ -12,7 +12,7 @@
  *   0x0E  key bytes     u8     9: the leading bytes of the ekey
  *   0x0F  offset bits   u8     30 of the place are the offset, those above it the number of the data file
  *   0x10  largest place u64
- *   0x18  padding       8
+ *   0x18  padding       8      zeros
  *   0x20  entries size  u32    in bytes
  *   0x24  entries hash  u32    hashlittle2 of each row, seeded with the result for the row before (some writers: hashlittle of all)
  *   0x28  entries              sorted by key: key 9, place 5 (big-endian), size u32 with the 30 bytes of the local header
@@ -20,30 +20,47 @@
  *
  * (wowdev.wiki CASC, CascLib, TACTLib; no real .idx file was at hand)
  */
+
 import { formatError } from '../../core/errors.ts';
 import { hashLittle, hashLittle2 } from '../../core/jenkins.ts';
 import { ByteReader } from '../../core/reader.ts';
+import { repeatable } from '../../core/repeatable.ts';
 import { RecordTable } from '../../core/tables/record-table.ts';
 import { ByteWriter } from '../../core/writer.ts';
-import { decodeUpdates, nameOf } from './local-updates.ts';
+import type { Format } from '../format.ts';
+import { decodeLocalUpdates, encodeLocalUpdates, type LocalUpdate, nameOf } from './local-updates.ts';
+
+/** Told by its header of 16 bytes, its version and bucket. */
+export const localIndexFormat: Format = {
+  name: 'local index',
+  matches(head) {
+    if (head.length < 0x28) return false;
+    const reader = new ByteReader(head, 'local index');
+    if (reader.u32le() !== 16) return false;
+    reader.skip(4);
+    return reader.u16le() === 7 && reader.u8() < bucketCount;
+  },
+};
 
 /** Leading bytes of an ekey that an installation knows it by. */
 export const localKeySize = 9;
-/** How many .idx files an installation has. */
+/** The number of .idx files of an installation. */
 export const bucketCount = 16;
 
 const what = 'local index';
 const headerSize = 16;
 const entriesOffset = 0x28;
+/** Deleted, or not on this disk. */
+const goneStatuses: readonly number[] = [3, 6, 7];
 const rowSize = 18;
 const offsetBits = 30;
 const offsetSpan = 2 ** offsetBits;
 const sectionSize = 0x1_0000;
 const updateSize = 0x7800;
 /** 256 data files of 1 GiB. */
-const largestPlace = 0x40_0000_0000;
+const usualLargestPlace = 0x40_0000_0000n;
 
-/** Where an entry lies. */
+/** An entry, and where it lies. */
 export interface LocalEntry {
   /** The first 9 bytes of the ekey; a view. */
   readonly key: Uint8Array;
@@ -62,17 +79,49 @@ export function bucketOf(ekey: Uint8Array): number {
   return (sum & 0x0f) ^ (sum >> 4);
 }
 
-/** An index in memory: its rows stay bytes. */
-export class LocalIndex {
-  readonly bucket: number;
-  readonly #rows: RecordTable;
-  /** What came after the rows were sorted, by key; undefined for what is gone. */
-  readonly #updates: ReadonlyMap<string, Uint8Array | undefined>;
+/** The parts of a file that say nothing of its entries. */
+export interface LocalIndexShape {
+  /** Size of the file in bytes: as large as its parts need it, at least. */
+  readonly fileSize: number;
+  /** Offset of its updates. It is heeded where there are no rows before them: else they begin at the next section. */
+  readonly updatesOffset: number;
+  /** The end of the last data file, as the header has it. */
+  readonly largestPlace: bigint;
+  /** Whether the hash of the rows is of all at once, not of one after the other. */
+  readonly isHashedWhole: boolean;
+}
 
-  constructor(bucket: number, rows: RecordTable, updates: ReadonlyMap<string, Uint8Array | undefined>) {
+/** An index to write: a shape that is left out is as the client makes it. */
+export interface LocalIndexContent {
+  readonly bucket: number;
+  /** Its rows before the updates; in any order. */
+  readonly sorted: Iterable<LocalEntry>;
+  /** The changes since the rows were sorted, in the order in which they came. */
+  readonly updates?: readonly LocalUpdate[];
+  readonly shape?: Partial<LocalIndexShape>;
+}
+
+/** An index in memory, what {@link encodeLocalIndex} takes: its rows stay bytes. */
+export class LocalIndex implements LocalIndexContent {
+  readonly bucket: number;
+  readonly sorted: Iterable<LocalEntry>;
+  readonly updates: readonly LocalUpdate[];
+  readonly shape: LocalIndexShape;
+  readonly #rows: RecordTable;
+  /** The last update of each key; undefined for what is gone. */
+  readonly #updates = new Map<string, Uint8Array | undefined>();
+
+  constructor(bucket: number, rows: RecordTable, updates: readonly LocalUpdate[], shape: LocalIndexShape) {
     this.bucket = bucket;
+    this.sorted = repeatable(function* () {
+      for (const row of rows) yield decodeLocalRow(row);
+    });
+    this.updates = updates;
+    this.shape = shape;
     this.#rows = rows;
-    this.#updates = updates;
+    for (const { row, status } of updates) {
+      this.#updates.set(nameOf(row.subarray(0, localKeySize)), goneStatuses.includes(status) ? undefined : row);
+    }
   }
 
   /** Bytes that it takes in memory, about. */
@@ -85,20 +134,21 @@ export class LocalIndex {
     const key = ekey.subarray(0, localKeySize);
     const name = nameOf(key);
     const row = this.#updates.has(name) ? this.#updates.get(name) : this.#rows.find(key);
-    return row && entryOf(row);
+    return row && decodeLocalRow(row);
   }
 
-  /** Every entry, those of the updates last. */
+  /** Every entry that is there, those of the updates last. */
   *[Symbol.iterator](): Generator<LocalEntry> {
     const changed = this.#updates.size > 0;
     for (const row of this.#rows) {
-      if (!changed || !this.#updates.has(nameOf(row.subarray(0, localKeySize)))) yield entryOf(row);
+      if (!changed || !this.#updates.has(nameOf(row.subarray(0, localKeySize)))) yield decodeLocalRow(row);
     }
-    for (const row of this.#updates.values()) if (row !== undefined) yield entryOf(row);
+    for (const row of this.#updates.values()) if (row !== undefined) yield decodeLocalRow(row);
   }
 }
 
-function entryOf(row: Uint8Array): LocalEntry {
+/** Reads a row of 18 bytes. */
+export function decodeLocalRow(row: Uint8Array): LocalEntry {
   const view = new DataView(row.buffer, row.byteOffset, rowSize);
   const low = view.getUint32(10);
   return {
@@ -115,7 +165,7 @@ function entryOf(row: Uint8Array): LocalEntry {
  */
 export function decodeLocalIndex(bytes: Uint8Array): LocalIndex {
   const reader = new ByteReader(bytes, what);
-  const bucket = decodeHeader(reader);
+  const { bucket, largestPlace } = decodeHeader(reader);
   reader.seek(entriesOffset - 8);
   const size = reader.u32le();
   const hash = reader.u32le();
@@ -123,14 +173,19 @@ export function decodeLocalIndex(bytes: Uint8Array): LocalIndex {
     throw formatError('E_FORMAT', what, 'its rows do not fill their space', { offset: 0x20, found: size });
   }
   const rows = reader.take(size);
-  if (hash !== chainedHash(rows) && hash !== hashLittle(rows)) {
+  const isHashedWhole = hash !== chainedHash(rows);
+  if (isHashedWhole && hash !== hashLittle(rows)) {
     throw formatError('E_FORMAT_CHECKSUM', what, 'its rows have another hash', { offset: entriesOffset });
   }
-  const starts = size === 0 ? [0x1000, sectionSize] : [upTo(reader.pos, sectionSize)];
-  return new LocalIndex(bucket, new RecordTable(rows, rowSize), decodeUpdates(bytes, starts));
+  const { updates, start } = decodeLocalUpdates(
+    bytes,
+    size === 0 ? [0x1000, sectionSize] : [upTo(reader.pos, sectionSize)],
+  );
+  const shape = { fileSize: bytes.length, updatesOffset: start, largestPlace, isHashedWhole };
+  return new LocalIndex(bucket, new RecordTable(rows, rowSize), updates, shape);
 }
 
-function decodeHeader(reader: ByteReader): number {
+function decodeHeader(reader: ByteReader): { bucket: number; largestPlace: bigint } {
   if (reader.u32le() !== headerSize) throw formatError('E_FORMAT_MAGIC', what, 'no header of 16 bytes');
   const hash = reader.u32le();
   const bytes = reader.take(headerSize);
@@ -146,7 +201,7 @@ function decodeHeader(reader: ByteReader): number {
     const found = [bucket, extra, ...widths].join(' ');
     throw formatError('E_FORMAT_VERSION', what, 'unknown widths', { offset: 10, expected: '0-15 0 4 5 9 30', found });
   }
-  return bucket;
+  return { bucket, largestPlace: header.u64leBig() };
 }
 
 function upTo(offset: number, unit: number): number {
@@ -162,32 +217,38 @@ function chainedHash(rows: Uint8Array): number {
 }
 
 /**
- * Writes an index with all rows sorted and no updates, as large as the client makes it.
+ * Writes an index. Updates fill their pages; pages that the client left before they were full are not kept as they were.
  * @throws E_FORMAT_RANGE for a place, size or key that does not fit, or belongs to another bucket
  */
-export function encodeLocalIndex(bucket: number, entries: Iterable<LocalEntry>): Uint8Array {
-  const sorted = [...entries].sort((a, b) => Buffer.compare(a.key, b.key));
-  const rows = new ByteWriter(sorted.length * rowSize);
-  for (const entry of sorted) encodeEntry(rows, entry, bucket);
+export function encodeLocalIndex({ bucket, sorted, updates = [], shape = {} }: LocalIndexContent): Uint8Array {
+  const entries = [...sorted].sort((a, b) => Buffer.compare(a.key, b.key));
+  const rows = new ByteWriter(entries.length * rowSize);
+  for (const entry of entries) rows.raw(encodeLocalRow(entry, bucket));
   const body = rows.bytes();
   const widths = Uint8Array.of(bucket, 0, 4, 5, localKeySize, offsetBits);
+  const { largestPlace = usualLargestPlace, isHashedWhole = false } = shape;
   const head = new ByteWriter(headerSize).u16le(7).raw(widths).u64le(largestPlace).bytes();
-  const writer = new ByteWriter(upTo(entriesOffset + body.length, sectionSize) + updateSize);
+  const behindRows = upTo(entriesOffset + body.length, sectionSize);
+  const updatesOffset = body.length > 0 ? behindRows : (shape.updatesOffset ?? behindRows);
+  const { fileSize = updatesOffset + updateSize } = shape;
+  const writer = new ByteWriter(fileSize);
   writer.u32le(headerSize).u32le(hashLittle(head)).raw(head).zeros(8);
-  writer.u32le(body.length).u32le(chainedHash(body)).raw(body);
-  return writer.zeros(upTo(writer.size, sectionSize) - writer.size + updateSize).bytes();
+  writer
+    .u32le(body.length)
+    .u32le(isHashedWhole ? hashLittle(body) : chainedHash(body))
+    .raw(body);
+  if (updates.length > 0) writer.zeros(updatesOffset - writer.size).raw(encodeLocalUpdates(updates));
+  return writer.zeros(Math.max(0, fileSize - writer.size)).bytes();
 }
 
-/** Writes one row: key, place, size. */
-export function encodeEntry(writer: ByteWriter, { key, archive, offset, size }: LocalEntry, bucket: number): void {
+/** Writes one row: key, place, size; 18 bytes. @throws E_FORMAT_RANGE as {@link encodeLocalIndex} */
+export function encodeLocalRow({ key, archive, offset, size }: LocalEntry, bucket: number): Uint8Array {
   if (key.length !== localKeySize || bucketOf(key) !== bucket) {
     throw formatError('E_FORMAT_RANGE', what, `a key that is none of bucket ${bucket}`);
   }
   if (!(archive >= 0 && archive < 1024 && offset >= 0 && offset < offsetSpan && size >= 0 && size <= 0xffff_ffff)) {
     throw formatError('E_FORMAT_RANGE', what, `${size} bytes at ${offset} in data file ${archive} do not fit a row`);
   }
-  writer
-    .raw(key)
-    .uint(archive * offsetSpan + offset, 5)
-    .u32le(size);
+  const place = archive * offsetSpan + offset;
+  return new ByteWriter(rowSize).raw(key).uint(place, 5).u32le(size).bytes();
 }

@@ -1,5 +1,6 @@
 /*
- * The shmem file of an installation, through which its programs agree on who writes where. Of it only the start is read. Little-endian.
+ * The shmem file of an installation, through which its programs agree on who writes where. Of it only the start is read, the rest kept.
+ * Little-endian.
  *
  *   0x000  version       u32    4 or 5
  *   0x004  header size   u32    0x150 in version 4, 0x154 or 0x258 in version 5
@@ -10,9 +11,11 @@
  *
  * Known from wowdev.wiki (CASC) and checked on a real file of 2014.
  */
+
 import { formatError } from '../../core/errors.ts';
 import { ByteReader } from '../../core/reader.ts';
 import { ByteWriter } from '../../core/writer.ts';
+import type { Format } from '../format.ts';
 
 const what = 'shmem';
 const pathSize = 0x100;
@@ -27,16 +30,21 @@ export interface Shmem {
   /** As written: `Global\C:/Games/World of Warcraft/Data/data`. */
   dataFolder: string;
   freeTable: { offset: number; size: number };
-  /** Which .idx file of each bucket is in use. */
+  /** The .idx file of each bucket that is in use. */
   generations: number[];
+  /** Everything behind them, as it is. */
+  rest?: Uint8Array;
 }
 
-/** True for bytes that start as a shmem file. */
-export function isShmem(head: Uint8Array): boolean {
-  if (head.length < fixedSize) return false;
-  const reader = new ByteReader(head, what, 0x108);
-  return reader.u32le() === freeTableSize && (head[0] === 4 || head[0] === 5);
-}
+/** Told by its version and the size of its table of free space. */
+export const shmemFormat: Format = {
+  name: what,
+  matches(head) {
+    if (head.length < fixedSize) return false;
+    const reader = new ByteReader(head, what, 0x108);
+    return reader.u32le() === freeTableSize && (head[0] === 4 || head[0] === 5);
+  },
+};
 
 /** Reads the start of a shmem file. @throws E_FORMAT… */
 export function decodeShmem(bytes: Uint8Array): Shmem {
@@ -55,15 +63,19 @@ export function decodeShmem(bytes: Uint8Array): Shmem {
       found: freeTable.size,
     });
   }
-  return { version, headerSize, dataFolder, freeTable, generations: readGenerations(reader) };
+  const generations = readGenerations(reader);
+  return { version, headerSize, dataFolder, freeTable, generations, rest: reader.take(reader.remaining) };
 }
 
 function readGenerations(reader: ByteReader): number[] {
   return Array.from({ length: bucketCount }, () => reader.u32le());
 }
 
-/** Writes the start of a shmem file, up to the table of free space. @throws E_FORMAT_RANGE for a folder that is too long */
-export function encodeShmem({ version, headerSize, dataFolder, freeTable, generations }: Shmem): Uint8Array {
+/**
+ * Writes a shmem file; without a rest only its start, up to the table of free space. Bytes behind the NUL of the folder are zeros.
+ * @throws E_FORMAT_RANGE for a folder that is too long
+ */
+export function encodeShmem({ version, headerSize, dataFolder, freeTable, generations, rest }: Shmem): Uint8Array {
   const path = new ByteWriter(pathSize).cstring(dataFolder).bytes();
   if (path.length > pathSize) throw formatError('E_FORMAT_RANGE', what, 'the path of the folder is too long');
   const writer = new ByteWriter(headerSize)
@@ -73,5 +85,5 @@ export function encodeShmem({ version, headerSize, dataFolder, freeTable, genera
     .zeros(pathSize - path.length);
   writer.u32le(freeTable.size).u32le(freeTable.offset);
   for (let bucket = 0; bucket < bucketCount; bucket++) writer.u32le(generations[bucket] ?? 0);
-  return writer.zeros(Math.max(0, headerSize - fixedSize)).bytes();
+  return writer.raw(rest ?? new Uint8Array(Math.max(0, headerSize - fixedSize))).bytes();
 }

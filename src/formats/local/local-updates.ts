@@ -20,7 +20,14 @@ const rowSize = 24;
 const rowsPerPage = 21;
 /** Key, place and size: the part of a row that looks like a sorted row. */
 const entrySize = 18;
-const gone = [3, 6, 7];
+
+/** A change of a row. */
+export interface LocalUpdate {
+  /** 18 bytes, as a sorted row. */
+  readonly row: Uint8Array;
+  /** 3: deleted; 6 and 7: not on this disk; else there. */
+  readonly status: number;
+}
 
 /** A key as a text that a map can have for a name. */
 export function nameOf(key: Uint8Array): string {
@@ -28,20 +35,20 @@ export function nameOf(key: Uint8Array): string {
 }
 
 /**
- * Reads the updates.
- * @param starts where they may begin: the first of these at which there are any counts
- * @returns the rows by {@link nameOf} their key: the last one for each, undefined for what is gone
+ * Reads the updates of an index, in the order in which they came.
+ * @param starts where they may begin, one at least: the first of these at which there are any counts, else the last
  */
-export function decodeUpdates(bytes: Uint8Array, starts: readonly number[]): Map<string, Uint8Array | undefined> {
-  const rows = new Map<string, Uint8Array | undefined>();
+export function decodeLocalUpdates(
+  bytes: Uint8Array,
+  starts: readonly number[],
+): { updates: LocalUpdate[]; start: number } {
+  let found: { updates: LocalUpdate[]; start: number } = { updates: [], start: 0 };
   for (const start of starts) {
-    for (const row of updateRows(bytes, start)) {
-      const entry = row.subarray(4, 4 + entrySize);
-      rows.set(nameOf(entry.subarray(0, 9)), gone.includes(row[22]!) ? undefined : entry);
-    }
-    if (rows.size > 0) break;
+    const rows = updateRows(bytes, start);
+    found = { updates: Array.from(rows, (row) => ({ row: row.subarray(4, 4 + entrySize), status: row[22]! })), start };
+    if (found.updates.length > 0) break;
   }
-  return rows;
+  return found;
 }
 
 function* updateRows(bytes: Uint8Array, start: number): Generator<Uint8Array> {
@@ -66,8 +73,8 @@ function guardOf(rest: Uint8Array): number {
   return (hashLittle(rest) | 0x8000_0000) >>> 0;
 }
 
-/** Writes updates: rows of 18 bytes as in the sorted part, each with its status. */
-export function encodeUpdates(updates: readonly { row: Uint8Array; status: number }[]): Uint8Array {
+/** Writes updates: whole pages. */
+export function encodeLocalUpdates(updates: readonly LocalUpdate[]): Uint8Array {
   const writer = new ByteWriter(pageSize);
   for (const [i, { row, status }] of updates.entries()) {
     if (i > 0 && i % rowsPerPage === 0) writer.zeros(pageSize - rowsPerPage * rowSize);

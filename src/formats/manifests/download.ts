@@ -7,7 +7,7 @@
 //   entryCount    u32
 //   tagCount      u16
 //   version ≥ 2:  flagSize u8, 0 to 4
-//   version ≥ 3:  basePriority i8, and 3 bytes (reserved)
+//   version ≥ 3:  basePriority i8, and 3 bytes (reserved: kept, not used)
 //   entries       ekey [16]   encoded size u40   priority i8   checksum u32 if hasChecksum   flags, flagSize bytes
 //   tags          see tags.ts; behind the entries
 //
@@ -18,9 +18,11 @@
 import { uintAt } from '../../core/bytes.ts';
 import { formatError, PakratError } from '../../core/errors.ts';
 import { ByteReader } from '../../core/reader.ts';
+import { type EntryTable, entryTable } from '../../core/tables/entry-table.ts';
 import { RecordTable } from '../../core/tables/record-table.ts';
 import { ByteWriter } from '../../core/writer.ts';
-import { decodeTags, encodeTags, type Tag } from './tags.ts';
+import { type Format, startsWith } from '../format.ts';
+import { readTags, type TaggedEntries, writeEntries, writeTags } from './tags.ts';
 
 /** One encoded object. */
 export interface DownloadEntry {
@@ -36,25 +38,29 @@ export interface DownloadEntry {
   readonly flags?: number;
 }
 
-/** What the header fixes for all entries. */
+/** The fields that the header fixes for all entries. */
 export interface DownloadShape {
   readonly version: 1 | 2 | 3;
   readonly hasChecksum: boolean;
   /** Bytes of flags in an entry, 0 to 4. */
   readonly flagSize: number;
   readonly basePriority: number;
+  /** The 3 bytes that version 3 has behind the base priority, as they are. */
+  readonly reserved?: Uint8Array;
 }
 
-/** A decoded download manifest. Bit `i` of a tag's mask belongs to entry `i`. */
-export interface Download extends DownloadShape {
-  readonly count: number;
-  readonly tags: readonly Tag[];
-  /** The entries as bytes; each starts with its key. */
-  readonly rows: RecordTable;
-  entry(i: number): DownloadEntry;
-}
+/** The value of a download manifest to write; a shape that is left out is that of version 1. */
+export interface DownloadContent extends Partial<DownloadShape>, TaggedEntries<DownloadEntry> {}
+
+/** A decoded download manifest: what {@link encodeDownload} takes, with entries that stay bytes. Each row starts with its key. */
+export interface Download extends DownloadShape, TaggedEntries<DownloadEntry>, EntryTable<DownloadEntry> {}
 
 const format = 'download manifest';
+
+/** Told by its magic and version. */
+export const downloadFormat: Format = { name: format, matches: startsWith('DL\x01', 'DL\x02', 'DL\x03') };
+
+const reservedSize = 3;
 
 /**
  * Reads a download manifest.
@@ -76,14 +82,14 @@ export function decodeDownload(bytes: Uint8Array): Download {
   if (flagSize > 4)
     throw formatError('E_FORMAT_RANGE', format, 'flags too wide', { offset: 11, expected: '0 to 4', found: flagSize });
   const basePriority = version >= 3 ? reader.i8() : 0;
-  if (version >= 3) reader.skip(3);
-  const shape = { version, hasChecksum, flagSize, basePriority } as const;
+  const reserved = version >= 3 ? reader.take(reservedSize) : undefined;
+  const shape = { version, hasChecksum, flagSize, basePriority, ...(reserved && { reserved }) } as const;
   const stride = entrySize(shape);
   const count = reader.count(entryCount, stride);
   const rows = new RecordTable(reader.take(count * stride), stride, count);
-  const tags = decodeTags(reader, tagCount, count);
+  const tags = readTags(reader, tagCount, count);
   reader.end();
-  return { ...shape, count, tags, rows, entry: (i) => decodeEntry(rows.at(i), shape) };
+  return { ...shape, tags, ...entryTable(rows, (row) => decodeEntry(row, shape)) };
 }
 
 function entrySize({ hasChecksum, flagSize }: DownloadShape): number {
@@ -103,20 +109,13 @@ function decodeEntry(row: Uint8Array, { hasChecksum, flagSize, basePriority }: D
     : { ekey, size, priority, checksum, flags: uintAt(row, 26, flagSize) };
 }
 
-/** What a download manifest is made of; what is left out is as version 1 has it. */
-export interface DownloadContent extends Partial<DownloadShape> {
-  readonly entries: Iterable<DownloadEntry>;
-  /** How many entries there are. */
-  readonly count: number;
-  readonly tags: readonly Tag[];
-}
-
 /**
  * Writes a download manifest.
  * @throws E_FORMAT_RANGE when a size or priority does not fit, or the count is wrong
  */
 export function encodeDownload(content: DownloadContent): Uint8Array {
   const { version = 1, hasChecksum = false, flagSize = 0, basePriority = 0, count, tags } = content;
+  const { reserved = new Uint8Array(reservedSize) } = content;
   if ((flagSize > 0 && version < 2) || (basePriority !== 0 && version < 3)) {
     throw formatError('E_FORMAT_RANGE', format, `version ${version} has no place for flags or a base priority`);
   }
@@ -128,15 +127,9 @@ export function encodeDownload(content: DownloadContent): Uint8Array {
     .u8(hasChecksum ? 1 : 0);
   writer.u32(count).u16(tags.length);
   if (version >= 2) writer.u8(flagSize);
-  if (version >= 3) writer.i8(basePriority).zeros(3);
-  let written = 0;
-  for (const entry of content.entries) {
-    encodeEntry(writer, entry, shape);
-    written++;
-  }
-  if (written !== count)
-    throw formatError('E_FORMAT_RANGE', format, 'wrong count of entries', { expected: count, found: written });
-  encodeTags(writer, tags);
+  if (version >= 3) writer.i8(basePriority).raw(reserved);
+  writeEntries(format, content, (entry) => encodeEntry(writer, entry, shape));
+  writeTags(writer, tags);
   return writer.bytes();
 }
 

@@ -15,7 +15,8 @@
 import { formatError, PakratError } from '../../core/errors.ts';
 import { ByteReader } from '../../core/reader.ts';
 import { ByteWriter } from '../../core/writer.ts';
-import { decodeTags, encodeTags, type Tag } from './tags.ts';
+import { type Format, startsWith } from '../format.ts';
+import { readTags, type Tag, writeTags } from './tags.ts';
 
 /** A file to install. Several may have one path, told apart by their tags. */
 export interface InstallEntry {
@@ -39,6 +40,10 @@ export interface Install {
 }
 
 const format = 'install manifest';
+
+/** Told by its magic and version. */
+export const installFormat: Format = { name: format, matches: startsWith('IN\x01', 'IN\x02') };
+
 const extraSize = 6;
 
 /**
@@ -57,7 +62,7 @@ export function decodeInstall(bytes: Uint8Array): Install {
   const tagCount = reader.u16();
   const entryCount = reader.u32();
   const headerExtra = version === 2 ? reader.take(extraSize) : undefined;
-  const tags = decodeTags(reader, tagCount, entryCount);
+  const tags = readTags(reader, tagCount, entryCount);
   reader.count(entryCount, version === 2 ? 22 : 21);
   const entries = Array.from({ length: entryCount }, () => decodeEntry(reader, version));
   reader.end();
@@ -73,7 +78,7 @@ function decodeEntry(reader: ByteReader, version: number): InstallEntry {
 export function encodeInstall({ version, tags, entries, headerExtra }: Install): Uint8Array {
   const writer = new ByteWriter().text('IN').u8(version).u8(16).u16(tags.length).u32(entries.length);
   if (version === 2) writer.raw(headerExtra ?? new Uint8Array(extraSize));
-  encodeTags(writer, tags);
+  writeTags(writer, tags);
   for (const { path, ckey, size, fileType = 0 } of entries) {
     if (!(size >= 0 && size < 2 ** 32)) {
       throw formatError('E_FORMAT_RANGE', format, `${path} is too large for 32 bits`, { found: size });

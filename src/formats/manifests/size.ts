@@ -15,9 +15,11 @@
 
 import { formatError, isPakratError } from '../../core/errors.ts';
 import { ByteReader } from '../../core/reader.ts';
+import { type EntryTable, entryTable } from '../../core/tables/entry-table.ts';
 import { RecordTable } from '../../core/tables/record-table.ts';
 import { ByteWriter } from '../../core/writer.ts';
-import { decodeTags, encodeTags, type Tag } from './tags.ts';
+import { type Format, startsWith } from '../format.ts';
+import { readTags, type TaggedEntries, writeEntries, writeTags } from './tags.ts';
 
 /** One encoded object. */
 export interface SizeEntry {
@@ -27,7 +29,7 @@ export interface SizeEntry {
   readonly size: number;
 }
 
-/** What the header fixes. */
+/** The fields that the header fixes. */
 export interface SizeShape {
   readonly version: 1 | 2;
   readonly ekeyBytes: number;
@@ -39,16 +41,19 @@ export interface SizeShape {
   readonly longHeader: boolean;
 }
 
-/** A decoded size manifest. Bit `i` of a tag's mask belongs to entry `i`. */
-export interface SizeManifest extends SizeShape {
-  readonly count: number;
-  readonly tags: readonly Tag[];
-  /** The entries as bytes; each starts with its key. */
-  readonly rows: RecordTable;
-  entry(i: number): SizeEntry;
-}
+/**
+ * The value of a size manifest to write; a shape that is left out is that of real builds: version 2, 9 bytes of each key.
+ * Keys may be longer than is kept of them. A `total` that is left out is counted.
+ */
+export interface SizeContent extends Partial<SizeShape>, TaggedEntries<SizeEntry> {}
+
+/** A decoded size manifest: what {@link encodeSize} takes, with entries that stay bytes. Each row starts with its key. */
+export interface SizeManifest extends SizeShape, TaggedEntries<SizeEntry>, EntryTable<SizeEntry> {}
 
 const format = 'size manifest';
+
+/** Told by its magic and version. */
+export const sizeFormat: Format = { name: format, matches: startsWith('DS\x01', 'DS\x02') };
 
 /**
  * Reads a size manifest.
@@ -80,12 +85,12 @@ function decodeAfterVersion(reader: ByteReader, known: Pick<SizeShape, 'version'
   if (ekeyBytes < 1 || ekeyBytes > 16 || sizeBytes < 1 || sizeBytes > 6) {
     throw formatError('E_FORMAT_RANGE', format, 'impossible field widths', { found: `${ekeyBytes} and ${sizeBytes}` });
   }
-  const tags = decodeTags(reader, tagCount, entryCount);
+  const tags = readTags(reader, tagCount, entryCount);
   const stride = ekeyBytes + sizeBytes;
   const count = reader.count(entryCount, stride);
   const rows = new RecordTable(reader.take(count * stride), stride, count);
   reader.end();
-  return { ...known, ekeyBytes, sizeBytes, total, count, tags, rows, entry: (i) => decodeEntry(rows.at(i), ekeyBytes) };
+  return { ...known, ekeyBytes, sizeBytes, total, tags, ...entryTable(rows, (row) => decodeEntry(row, ekeyBytes)) };
 }
 
 function decodeEntry(row: Uint8Array, ekeyBytes: number): SizeEntry {
@@ -93,48 +98,32 @@ function decodeEntry(row: Uint8Array, ekeyBytes: number): SizeEntry {
   return { ekey: reader.take(ekeyBytes), size: reader.uint(row.length - ekeyBytes) };
 }
 
-/** What a size manifest is made of; what is left out is as real builds have it: version 2, 9 bytes of each key. */
-export interface SizeContent extends Partial<Omit<SizeShape, 'total'>> {
-  /** Keys may be longer than is kept of them. */
-  readonly entries: Iterable<SizeEntry>;
-  /** How many entries there are. */
-  readonly count: number;
-  readonly tags: readonly Tag[];
-}
-
 /**
  * Writes a size manifest of either version, with either header of version 1.
  * @throws E_FORMAT_RANGE when a size does not fit, the count is wrong, or the header has no place for what is asked
  */
 export function encodeSize(content: SizeContent): Uint8Array {
-  const { entries, count, tags, version = 2, longHeader = false, ekeyBytes = 9, sizeBytes = 4 } = content;
+  const { count, tags, version = 2, longHeader = false, ekeyBytes = 9, sizeBytes = 4 } = content;
   if ((longHeader && version === 2) || (!longHeader && sizeBytes !== 4)) {
     throw formatError('E_FORMAT_RANGE', format, `version ${version} has no such header, or no place for a width`);
   }
   const rows = new ByteWriter(count * (ekeyBytes + sizeBytes));
-  let total = 0;
-  let written = 0;
-  for (const { ekey, size } of entries) {
+  let sum = 0;
+  writeEntries(format, content, ({ ekey, size }) => {
     if (!(size >= 0 && size < 2 ** (8 * sizeBytes)) || ekey.length < ekeyBytes) {
-      throw formatError(
-        'E_FORMAT_RANGE',
-        format,
-        `size ${size} does not fit into ${sizeBytes} bytes, or a key is short`,
-      );
+      const problem = `size ${size} does not fit into ${sizeBytes} bytes, or a key is short`;
+      throw formatError('E_FORMAT_RANGE', format, problem);
     }
     rows.raw(ekey.subarray(0, ekeyBytes)).uint(size, sizeBytes);
-    total += size;
-    written++;
-  }
-  if (written !== count || total >= (longHeader ? Number.MAX_SAFE_INTEGER : 2 ** 40)) {
-    throw formatError('E_FORMAT_RANGE', format, 'wrong count of entries, or too large', {
-      expected: count,
-      found: written,
-    });
+    sum += size;
+  });
+  const total = content.total ?? sum;
+  if (total >= (longHeader ? Number.MAX_SAFE_INTEGER : 2 ** 40)) {
+    throw formatError('E_FORMAT_RANGE', format, 'the total does not fit the header', { found: total });
   }
   const writer = new ByteWriter().text('DS').u8(version).u8(ekeyBytes).u32(count).u16(tags.length);
   if (longHeader) writer.u64(total).u8(sizeBytes);
   else writer.u40(total);
-  encodeTags(writer, tags);
+  writeTags(writer, tags);
   return writer.raw(rows.bytes()).bytes();
 }

@@ -21,6 +21,14 @@ export interface Tag {
   readonly mask: Uint8Array;
 }
 
+/** The entries of a manifest, and the tags that they carry. */
+export interface TaggedEntries<Entry> {
+  readonly entries: Iterable<Entry>;
+  /** Number of entries. */
+  readonly count: number;
+  readonly tags: readonly Tag[];
+}
+
 /** Bytes of a mask over `count` entries. */
 export function maskSize(count: number): number {
   return Math.ceil(count / 8);
@@ -35,7 +43,7 @@ export function hasTag(mask: Uint8Array, i: number): boolean {
  * Reads `tagCount` tags over `entryCount` entries; the masks are views.
  * @throws E_FORMAT_TRUNCATED when they are not all there, E_FORMAT for a tag without a name
  */
-export function decodeTags(reader: ByteReader, tagCount: number, entryCount: number): Tag[] {
+export function readTags(reader: ByteReader, tagCount: number, entryCount: number): Tag[] {
   const size = maskSize(entryCount);
   reader.count(tagCount, 3 + size);
   return Array.from({ length: tagCount }, () => {
@@ -47,8 +55,28 @@ export function decodeTags(reader: ByteReader, tagCount: number, entryCount: num
 }
 
 /** Writes tags. */
-export function encodeTags(writer: ByteWriter, tags: readonly Tag[]): void {
+export function writeTags(writer: ByteWriter, tags: readonly Tag[]): void {
   for (const { name, type, mask } of tags) writer.cstring(name).u16(type).raw(mask);
+}
+
+/**
+ * Writes entries, each by `encode`.
+ * @param format name of the manifest, for the message
+ * @throws E_FORMAT_RANGE when they are not as many as `count`
+ */
+export function writeEntries<Entry>(
+  format: string,
+  { entries, count }: Pick<TaggedEntries<Entry>, 'entries' | 'count'>,
+  encode: (entry: Entry) => void,
+): void {
+  let written = 0;
+  for (const entry of entries) {
+    encode(entry);
+    written++;
+  }
+  if (written !== count) {
+    throw formatError('E_FORMAT_RANGE', format, 'wrong count of entries', { expected: count, found: written });
+  }
 }
 
 /**
@@ -80,7 +108,7 @@ function checkName(tags: readonly Tag[], name: string): void {
   });
 }
 
-/** Byte `i` of all these masks together. */
+/** Byte `i` of the union of these masks. */
 function union(tags: readonly Tag[], i: number): number {
   let byte = 0;
   for (const tag of tags) byte |= tag.mask[i] ?? 0;

@@ -1,7 +1,9 @@
 import { formatError, PakratError } from '../../core/errors.ts';
 import { ByteReader } from '../../core/reader.ts';
+import { type EntryTable, entryTable } from '../../core/tables/entry-table.ts';
 import { RecordTable } from '../../core/tables/record-table.ts';
 import { ByteWriter } from '../../core/writer.ts';
+import type { Format } from '../format.ts';
 
 /*
  * The patch index that newer build configs name: the patches between encoded files, in one table. Little-endian.
@@ -28,6 +30,18 @@ import { ByteWriter } from '../../core/writer.ts';
  */
 
 const what = 'patch index';
+
+/** Told by its version and the size that it says it has. */
+export const patchIndexFormat: Format = {
+  name: what,
+  needsAll: true,
+  matches(bytes) {
+    if (bytes.length < 20) return false;
+    const reader = new ByteReader(bytes, what, 4);
+    return reader.u32le() === 1 && reader.u32le() === bytes.length;
+  },
+};
+
 const blockTypes = { settings: 1, entries: 2, extended: 8 } as const;
 const extendedHeaderSize = 14;
 
@@ -46,15 +60,18 @@ export interface PatchIndexEntry {
   targetEkey: Uint8Array;
 }
 
-/** A decoded index. The entries stay bytes: see {@link patchIndexEntry}. */
-export interface PatchIndex {
+/** A block of an index. */
+export interface PatchIndexBlock {
+  type: number;
+  bytes: Uint8Array;
+}
+
+/** A decoded index, what {@link encodePatchIndex} takes. The entries stay bytes. */
+export interface PatchIndex extends EntryTable<PatchIndexEntry> {
   keySize: number;
-  /** What stands in the header before the number of blocks. */
+  /** The bytes of the header before the number of blocks. */
   extraHeader: Uint8Array;
-  /** The block of type 1. */
-  settings: Uint8Array;
-  blocks: { type: number; offset: number; size: number }[];
-  entries: RecordTable;
+  blocks: readonly PatchIndexBlock[];
 }
 
 const entrySize = (keySize: number): number => 3 * keySize + 13;
@@ -72,16 +89,11 @@ function readHeader(reader: ByteReader) {
   checkEqual('file size', reader.bytes.length, reader.u32le());
   const extraHeader = reader.take(reader.u16le());
   const count = reader.count(reader.u32le(), 8);
-  const blocks: PatchIndex['blocks'] = [];
-  let offset = headerSize;
-  for (let i = 0; i < count; i++) {
-    const block = { type: reader.u32le(), offset, size: reader.u32le() };
-    blocks.push(block);
-    offset += block.size;
-  }
+  const sizes = Array.from({ length: count }, () => ({ type: reader.u32le(), size: reader.u32le() }));
   checkEqual('header size', reader.pos, headerSize);
-  checkEqual('sum of block sizes', reader.bytes.length, offset);
-  return { extraHeader, blocks };
+  const total = sizes.reduce((sum, { size }) => sum + size, headerSize);
+  checkEqual('sum of block sizes', reader.bytes.length, total);
+  return { extraHeader, blocks: sizes.map(({ type, size }) => ({ type, bytes: reader.take(size) })) };
 }
 
 function readEntries(block: ByteReader, count: number, keySize: number): RecordTable {
@@ -95,16 +107,16 @@ function readEntries(block: ByteReader, count: number, keySize: number): RecordT
 }
 
 /** Entries of the block of type 2, or of its copy where there is no such block. */
-function readTable(bytes: Uint8Array, blocks: PatchIndex['blocks']): Pick<PatchIndex, 'keySize' | 'entries'> {
+function readTable(blocks: readonly PatchIndexBlock[]): { keySize: number; rows: RecordTable } {
   const blockOf = (type: number): ByteReader | undefined => {
     const block = blocks.find((candidate) => candidate.type === type);
-    return block && new ByteReader(bytes.subarray(block.offset, block.offset + block.size), `${what} block ${type}`);
+    return block && new ByteReader(block.bytes, `${what} block ${type}`);
   };
   const plain = blockOf(blockTypes.entries);
   if (plain !== undefined) {
     const count = plain.u32le();
     const keySize = plain.u8();
-    return { keySize, entries: readEntries(plain, count, keySize) };
+    return { keySize, rows: readEntries(plain, count, keySize) };
   }
   const extended = blockOf(blockTypes.extended);
   if (extended === undefined) {
@@ -116,7 +128,7 @@ function readTable(bytes: Uint8Array, blocks: PatchIndex['blocks']): Pick<PatchI
   const offset = extended.u16le();
   const count = extended.u32le();
   extended.seek(offset);
-  return { keySize, entries: readEntries(extended, count, keySize) };
+  return { keySize, rows: readEntries(extended, count, keySize) };
 }
 
 /**
@@ -126,39 +138,38 @@ function readTable(bytes: Uint8Array, blocks: PatchIndex['blocks']): Pick<PatchI
  */
 export function decodePatchIndex(bytes: Uint8Array): PatchIndex {
   const { extraHeader, blocks } = readHeader(new ByteReader(bytes, what));
-  const settings = blocks.find(({ type }) => type === blockTypes.settings) ?? { offset: 0, size: 0 };
-  return {
-    ...readTable(bytes, blocks),
-    extraHeader,
-    settings: bytes.subarray(settings.offset, settings.offset + settings.size),
-    blocks,
-  };
+  const { keySize, rows } = readTable(blocks);
+  return { keySize, extraHeader, blocks, ...entryTable(rows, (row) => decodeEntry(row, keySize)) };
 }
 
-/** Entry `row` of an index, 0 to `entries.count` − 1. */
-export function patchIndexEntry(index: PatchIndex, row: number): PatchIndexEntry {
-  const reader = new ByteReader(index.entries.at(row), what);
+function decodeEntry(row: Uint8Array, keySize: number): PatchIndexEntry {
+  const reader = new ByteReader(row, what);
   return {
-    sourceEkey: reader.take(index.keySize),
+    sourceEkey: reader.take(keySize),
     sourceSize: reader.u32le(),
-    patchEkey: reader.take(index.keySize),
+    patchEkey: reader.take(keySize),
     patchSize: reader.u32le(),
     patchDecodedSize: reader.u32le(),
     mark: reader.u8(),
-    targetEkey: reader.take(index.keySize),
+    targetEkey: reader.take(keySize),
   };
 }
 
-/** An index to encode, in the one form that was seen: blocks of types 1, 2 and 8. */
+/** An index to write. */
 export interface PatchIndexContent {
   /** Default 16. */
   keySize?: number;
-  /** The block of type 1. Default: as on the real file. */
-  settings?: Uint8Array;
+  extraHeader?: Uint8Array;
+  /** The blocks; those of types 2 and 8 are made of the entries, whatever their bytes. Default: as on the real file, types 1, 2 and 8. */
+  blocks?: readonly PatchIndexBlock[];
   entries: Iterable<PatchIndexEntry>;
 }
 
-const seenSettings = Uint8Array.of(3, 0, 0, 0, 0, 0x6e, 0);
+const seenBlocks: readonly PatchIndexBlock[] = [
+  { type: blockTypes.settings, bytes: Uint8Array.of(3, 0, 0, 0, 0, 0x6e, 0) },
+  { type: blockTypes.entries, bytes: new Uint8Array() },
+  { type: blockTypes.extended, bytes: new Uint8Array() },
+];
 
 function fixed(bytes: Uint8Array, size: number): Uint8Array {
   if (bytes.length === size) return bytes;
@@ -166,11 +177,11 @@ function fixed(bytes: Uint8Array, size: number): Uint8Array {
 }
 
 /**
- * Writes a patch index, the mirror of {@link decodePatchIndex}.
+ * Writes a patch index, the mirror of {@link decodePatchIndex}. The head of a block of type 8 is written as it was seen.
  * @throws E_FORMAT_RANGE for keys of a wrong size
  */
 export function encodePatchIndex(content: PatchIndexContent): Uint8Array {
-  const { keySize = 16, settings = seenSettings } = content;
+  const { keySize = 16, extraHeader = new Uint8Array(1), blocks = seenBlocks } = content;
   const table = new ByteWriter();
   let count = 0;
   for (const entry of content.entries) {
@@ -179,23 +190,26 @@ export function encodePatchIndex(content: PatchIndexContent): Uint8Array {
     table.raw(fixed(entry.targetEkey, keySize));
     count++;
   }
-  const entries = table.bytes();
-  const plain = new ByteWriter().u32le(count).u8(keySize).raw(entries).bytes();
-  const extended = new ByteWriter().u8(3).u8(keySize).u16le(extendedHeaderSize).u32le(count);
-  extended
+  const made = new Map<number, Uint8Array>([
+    [blockTypes.entries, new ByteWriter().u32le(count).u8(keySize).raw(table.bytes()).bytes()],
+    [blockTypes.extended, extendedBlock(table.bytes(), count, keySize)],
+  ]);
+  const written = blocks.map(({ type, bytes }) => ({ type, bytes: made.get(type) ?? bytes }));
+  const headerSize = 12 + 2 + extraHeader.length + 4 + blocks.length * 8;
+  const size = written.reduce((sum, { bytes }) => sum + bytes.length, headerSize);
+  const writer = new ByteWriter(size).u32le(headerSize).u32le(1).u32le(size).u16le(extraHeader.length).raw(extraHeader);
+  writer.u32le(blocks.length);
+  for (const { type, bytes } of written) writer.u32le(type).u32le(bytes.length);
+  for (const { bytes } of written) writer.raw(bytes);
+  return writer.bytes();
+}
+
+function extendedBlock(entries: Uint8Array, count: number, keySize: number): Uint8Array {
+  const writer = new ByteWriter().u8(3).u8(keySize).u16le(extendedHeaderSize).u32le(count);
+  return writer
     .u32le(entrySize(keySize) + 1)
     .u8(1)
     .u8(2)
-    .raw(entries);
-  const blocks = [
-    { type: blockTypes.settings, bytes: settings },
-    { type: blockTypes.entries, bytes: plain },
-    { type: blockTypes.extended, bytes: extended.bytes() },
-  ];
-  const headerSize = 12 + 2 + 1 + 4 + blocks.length * 8;
-  const size = blocks.reduce((sum, { bytes }) => sum + bytes.length, headerSize);
-  const writer = new ByteWriter(size).u32le(headerSize).u32le(1).u32le(size).u16le(1).u8(0).u32le(blocks.length);
-  for (const { type, bytes } of blocks) writer.u32le(type).u32le(bytes.length);
-  for (const { bytes } of blocks) writer.raw(bytes);
-  return writer.bytes();
+    .raw(entries)
+    .bytes();
 }

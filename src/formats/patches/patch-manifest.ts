@@ -2,7 +2,9 @@ import { compareBytes, equalBytes, isAllZero, toHex } from '../../core/bytes.ts'
 import { formatError } from '../../core/errors.ts';
 import { md5, md5Hex } from '../../core/hash.ts';
 import { ByteReader } from '../../core/reader.ts';
+import { repeatable } from '../../core/repeatable.ts';
 import { ByteWriter } from '../../core/writer.ts';
+import { type Format, startsWith } from '../format.ts';
 
 /*
  * The patch manifest: which patches make a file out of which older ones. All numbers are big-endian.
@@ -25,6 +27,10 @@ import { ByteWriter } from '../../core/writer.ts';
  */
 
 const what = 'patch manifest';
+
+/** Told by its magic and version. */
+export const patchManifestFormat: Format = { name: what, matches: startsWith('PA\x01', 'PA\x02') };
+
 const keySize = 16;
 const hasEncoding = 0x2;
 
@@ -63,7 +69,7 @@ export interface PatchKeySizes {
   patch: number;
 }
 
-/** What stands before the blocks. */
+/** All of a manifest but its files. */
 export interface PatchManifestHeader {
   version: number;
   keySizes: PatchKeySizes;
@@ -71,6 +77,8 @@ export interface PatchManifestHeader {
   blockBits: number;
   flags: number;
   encoding?: PatchManifestEncoding;
+  /** Number of zero bytes behind the last block. */
+  padding: number;
 }
 
 interface Block {
@@ -84,12 +92,12 @@ export interface PatchManifest extends PatchManifestHeader {
   key: string;
   fileCount: number;
   /** The files, in the order of their target ckeys; one object at a time. */
-  files(): Generator<PatchedFile>;
+  files: Iterable<PatchedFile>;
   /** The file with this ckey, or undefined. */
   find(targetCkey: Uint8Array): PatchedFile | undefined;
 }
 
-function readHeader(reader: ByteReader): PatchManifestHeader & { blockCount: number } {
+function readHeader(reader: ByteReader): Omit<PatchManifestHeader, 'padding'> & { blockCount: number } {
   reader.magic('PA');
   const version = reader.u8();
   if (version !== 1 && version !== 2) {
@@ -191,16 +199,17 @@ export function decodePatchManifest(bytes: Uint8Array): PatchManifest {
   if (!isAllZero(bytes.subarray(reader.pos))) {
     throw formatError('E_FORMAT', what, 'bytes behind the last block that are not zero', { offset: reader.pos });
   }
-  function* files(): Generator<PatchedFile> {
+  const files = repeatable(function* () {
     for (const block of blocks) yield* blockFiles(block.bytes, keySizes);
-  }
+  });
   function find(targetCkey: Uint8Array): PatchedFile | undefined {
     const block = blocks.find(({ lastCkey }) => compareBytes(lastCkey, targetCkey) >= 0);
     if (block === undefined) return undefined;
     for (const file of blockFiles(block.bytes, keySizes)) if (equalBytes(file.targetCkey, targetCkey)) return file;
     return undefined;
   }
-  return { ...header, key: md5Hex(bytes.subarray(0, tableEnd)), fileCount, files, find };
+  const key = md5Hex(bytes.subarray(0, tableEnd));
+  return { ...header, key, padding: reader.remaining, fileCount, files, find };
 }
 
 /** The name of a patch manifest, lower-case hex, after checking it whole. Throws as {@link decodePatchManifest}. */
@@ -255,7 +264,7 @@ function writeEncoding(writer: ByteWriter, { ckey, ekey, size, encodedSize, espe
 }
 
 /**
- * Writes a patch manifest, the mirror of {@link decodePatchManifest}.
+ * Writes a patch manifest, the mirror of {@link decodePatchManifest}, its blocks as full as their size allows.
  * @throws E_FORMAT_RANGE for keys of a wrong size and for more than its fields can hold
  */
 export function encodePatchManifest(content: PatchManifestContent): Uint8Array {
@@ -272,5 +281,5 @@ export function encodePatchManifest(content: PatchManifestContent): Uint8Array {
     offset += bytes.length;
   }
   for (const { bytes } of blocks) writer.raw(bytes);
-  return writer.bytes();
+  return writer.zeros(content.padding ?? 0).bytes();
 }

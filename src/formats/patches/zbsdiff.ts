@@ -2,6 +2,7 @@ import { deflate, inflate } from '../../codecs/compression/inflate.ts';
 import { formatError } from '../../core/errors.ts';
 import { ByteReader } from '../../core/reader.ts';
 import { ByteWriter } from '../../core/writer.ts';
+import { type Format, startsWith } from '../format.ts';
 
 /*
  * ZBSDIFF1: a patch from one decoded file to another, bsdiff's format with zlib in place of bzip2. A patch object is
@@ -22,6 +23,10 @@ import { ByteWriter } from '../../core/writer.ts';
  */
 
 const what = 'ZBSDIFF1 patch';
+
+/** Told by its magic. */
+export const zbsdiffFormat: Format = { name: what, matches: startsWith('ZBSDIFF1') };
+
 const headerSize = 32;
 const tripleSize = 24;
 const signBit = 1n << 63n;
@@ -96,7 +101,7 @@ function inflateStream(stream: Uint8Array, size: number, name: string): Uint8Arr
   return inflate(stream, { size, maxSize: size, what: `${what} ${name}` });
 }
 
-/** What is known about the new file. */
+/** Bounds for the new file. */
 export interface ApplyOptions {
   /** Most bytes that the new file may have. */
   maxSize: number;

@@ -9,14 +9,16 @@
 //   entries  each u32 number, u64 hash, u64 hash; in the oldest u32, u64
 //   assets   sorted by id; each u64 id, u32 size, [from build 57230 on: u8 unknown], ckey [16]
 //
-// The form is told by where the magic stands, which settles build 68309, on which readers differ. A manifest ends with its last asset.
+// The form is told by the place of the magic, also of build 68309, on which readers differ. A manifest ends with its last asset.
 // Known from what other readers take; no real one was at hand.
 
 import { fromHex, toHex } from '../../core/bytes.ts';
 import { formatError } from '../../core/errors.ts';
 import { ByteReader } from '../../core/reader.ts';
+import { repeatable } from '../../core/repeatable.ts';
 import { RecordTable } from '../../core/tables/record-table.ts';
 import { ByteWriter } from '../../core/writer.ts';
+import type { Format } from '../format.ts';
 
 const format = 'content manifest';
 const plainMagic = 0x666d63;
@@ -43,7 +45,7 @@ const forms: readonly HeaderForm[] = [
 /** Which of the headers a manifest has. */
 export type ContentManifestForm = 'oldest' | '1.22' | '1.48';
 
-/** What the header says; of an encrypted manifest this is all. */
+/** The header; of an encrypted manifest this is all that can be read. */
 export interface ContentManifestHeader {
   form: ContentManifestForm;
   build: number;
@@ -68,19 +70,25 @@ export interface ContentAsset {
 }
 
 /** A decoded manifest. Assets stay bytes, and are made while iterating. */
-export interface ContentManifest extends ContentManifestHeader {
-  /** Everything behind the header. */
-  body: Uint8Array;
-  /** The entries as they are; undefined when they are encrypted. */
-  entries?: RecordTable;
-  /** The assets; none of an encrypted manifest. */
-  assets(): Generator<ContentAsset>;
+export interface PlainContentManifest extends ContentManifestHeader {
+  encrypted: false;
+  /** The entries as they are. */
+  entries: RecordTable;
+  assets: Iterable<ContentAsset>;
 }
 
-/** True for bytes that start with the header of a content manifest. */
-export function isContentManifest(bytes: Uint8Array): boolean {
-  return findForm(bytes) !== undefined;
+/** A manifest of which all but the header is encrypted. */
+export interface EncryptedContentManifest extends ContentManifestHeader {
+  encrypted: true;
+  /** Everything behind the header. */
+  body: Uint8Array;
 }
+
+/** A decoded manifest. */
+export type ContentManifest = PlainContentManifest | EncryptedContentManifest;
+
+/** Told by where the magic stands in its header. */
+export const contentManifestFormat: Format = { name: format, matches: (head) => findForm(head) !== undefined };
 
 function findForm(bytes: Uint8Array): HeaderForm | undefined {
   if (bytes.length < 36) return undefined;
@@ -106,21 +114,22 @@ export function decodeContentManifest(bytes: Uint8Array): ContentManifest {
   const words = Array.from({ length: form.words }, () => reader.u32le());
   const magic = reader.u32le();
   const encrypted = magic >>> 8 === encryptedMagic;
-  const header: ContentManifestHeader = {
+  const header = {
     form: form.form,
-    build: words[0]!,
+    build: words[0] ?? 0,
     version: encrypted ? magic & 0xff : magic >>> 24,
-    encrypted,
-    assetCount: words[form.assetsAt]!,
-    entryCount: words[form.entriesAt]!,
+    assetCount: words[form.assetsAt] ?? 0,
+    entryCount: words[form.entriesAt] ?? 0,
     words,
   };
-  const body = reader.bytes.subarray(reader.pos);
-  if (encrypted) return { ...header, body, *assets() {} };
-  return { ...header, body, ...readTables(reader, header) };
+  if (encrypted) return { ...header, encrypted, body: reader.take(reader.remaining) };
+  return { ...header, encrypted, ...readTables(reader, header) };
 }
 
-function readTables(reader: ByteReader, header: ContentManifestHeader): Pick<ContentManifest, 'entries' | 'assets'> {
+function readTables(
+  reader: ByteReader,
+  header: Omit<ContentManifestHeader, 'encrypted'>,
+): Pick<PlainContentManifest, 'entries' | 'assets'> {
   const { entryCount, assetCount, build, form } = header;
   const assetStride = build >= wideAssets ? 29 : 28;
   const short = form === 'oldest' && entryCount * 12 + assetCount * assetStride === reader.remaining;
@@ -128,9 +137,9 @@ function readTables(reader: ByteReader, header: ContentManifestHeader): Pick<Con
   const entries = new RecordTable(reader.take(reader.count(entryCount, entryStride) * entryStride), entryStride);
   const table = new RecordTable(reader.take(reader.count(assetCount, assetStride) * assetStride), assetStride);
   reader.end();
-  function* assets(): Generator<ContentAsset> {
+  const assets = repeatable(function* () {
     for (const row of table) yield readAsset(new ByteReader(row, format));
-  }
+  });
   return { entries, assets };
 }
 
@@ -141,36 +150,58 @@ function readAsset(reader: ByteReader): ContentAsset {
   return { guid, size, ckey: reader.key(), ...(unknown !== undefined && { unknown }) };
 }
 
-/** What a manifest is made of. Counts are written as the tables have them; other words as given, zero where none are. */
-export interface ContentManifestContent {
+interface ContentBase {
   form: ContentManifestForm;
   build: number;
   version: number;
+  /** Every u32 before the magic; zeros where there are none. Those of the build and of counts are written as they are known. */
   words?: readonly number[];
-  /** The rows of entries, all of one size. */
-  entries?: Iterable<Uint8Array>;
-  assets: readonly ContentAsset[];
 }
 
-/** Writes a plain manifest. @throws E_FORMAT_RANGE for an id that is none, or entries of a wrong size */
+/** A plain manifest to write. */
+export interface PlainContentManifestContent extends ContentBase {
+  encrypted?: false;
+  /** The rows of entries, all of one size. */
+  entries?: Iterable<Uint8Array>;
+  assets: Iterable<ContentAsset>;
+}
+
+/** A manifest to write: a plain one, or an encrypted one as it was read. */
+export type ContentManifestContent = PlainContentManifestContent | EncryptedContentManifest;
+
+/** Writes a manifest. @throws E_FORMAT_RANGE for an id that is none, or entries of a wrong size */
 export function encodeContentManifest(content: ContentManifestContent): Uint8Array {
-  const form = forms.find(({ form }) => form === content.form)!;
+  if (content.encrypted === true) {
+    const magic = ((encryptedMagic << 8) | content.version) >>> 0;
+    return writeHeader(content, magic).raw(content.body).bytes();
+  }
   const entries = [...(content.entries ?? [])];
-  const words = Array.from({ length: form.words }, (_, i) => content.words?.[i] ?? 0);
-  words[0] = content.build;
-  words[form.assetsAt] = content.assets.length;
-  words[form.entriesAt] = entries.length;
-  const writer = new ByteWriter(1024 + content.assets.length * 29);
-  for (const word of words) writer.u32le(word);
-  writer.u32le((plainMagic | (content.version << 24)) >>> 0);
+  const assets = [...content.assets];
+  const magic = (plainMagic | (content.version << 24)) >>> 0;
+  const writer = writeHeader({ ...content, assetCount: assets.length, entryCount: entries.length }, magic);
   for (const entry of entries) {
     if (entry.length !== 20 && !(entry.length === 12 && content.form === 'oldest')) {
       throw formatError('E_FORMAT_RANGE', format, 'entry of a wrong size', { expected: 20, found: entry.length });
     }
     writer.raw(entry);
   }
-  for (const asset of content.assets) writeAsset(writer, asset, content.build);
+  for (const asset of assets) writeAsset(writer, asset, content.build);
   return writer.bytes();
+}
+
+function writeHeader(
+  header: ContentBase & Pick<ContentManifestHeader, 'assetCount' | 'entryCount'>,
+  magic: number,
+): ByteWriter {
+  const form = forms.find(({ form }) => form === header.form);
+  if (form === undefined) throw formatError('E_FORMAT_RANGE', format, `no form ${header.form}`);
+  const words = Array.from({ length: form.words }, (_, i) => header.words?.[i] ?? 0);
+  words[0] = header.build;
+  words[form.assetsAt] = header.assetCount;
+  words[form.entriesAt] = header.entryCount;
+  const writer = new ByteWriter(1024 + header.assetCount * 29);
+  for (const word of words) writer.u32le(word);
+  return writer.u32le(magic);
 }
 
 function writeAsset(writer: ByteWriter, { guid, size, ckey, unknown = 0 }: ContentAsset, build: number): void {

@@ -1,5 +1,7 @@
 import { formatError } from '../../core/errors.ts';
 import { ByteWriter } from '../../core/writer.ts';
+import type { Format } from '../format.ts';
+import { firstLine } from '../text-lines.ts';
 
 /*
  * A list of file names, as the community keeps it for World of Warcraft: UTF-8 text, a file a line.
@@ -21,6 +23,9 @@ const maxLineSize = maxNameSize + 13;
 /** Text is decoded in pieces of this many bytes: names are slices of a piece and keep it alive. */
 const pieceSize = 0x10000;
 const [lf, cr, nul, semicolon, digit0, digit9] = [0x0a, 0x0d, 0, 0x3b, 0x30, 0x39];
+
+/** With ids: told by its first line. A list of names alone looks like any text, and is not told. */
+export const listfileFormat: Format = { name: what, matches: (head) => /^\d{1,10};\S/.test(firstLine(head)) };
 
 /** A line of the list. */
 export interface ListfileRow {
@@ -154,10 +159,10 @@ export class ListfileScanner {
 }
 
 /**
- * The rows of a list that is in memory, one after the other.
+ * Reads a list that is in memory: its rows, one after the other.
  * @throws as {@link ListfileScanner}, at the line that is wrong
  */
-export function* listfileRows(bytes: Uint8Array): Generator<ListfileRow> {
+export function* decodeListfile(bytes: Uint8Array): Generator<ListfileRow> {
   const scanner = new ListfileScanner();
   for (let start = 0; start < bytes.length; start += pieceSize) {
     yield* scanner.push(bytes.subarray(start, start + pieceSize));
@@ -176,7 +181,8 @@ export async function* readListfile(chunks: AsyncIterable<Uint8Array>): AsyncGen
 }
 
 /**
- * Writes a list, a row a line with LF; a row without an id as a plain name.
+ * Writes a list, a row a line with LF; a row without an id as a plain name. Blank lines, CR LF, and an empty id before a name are not
+ * kept: rows say nothing of them.
  * @throws E_FORMAT_RANGE for ids beyond 32 bits and for names that no line can hold: empty ones, such with a line end
  *   or a NUL, or over 1,024 bytes
  */

@@ -1,7 +1,7 @@
 import { PakratError } from '../../core/errors.ts';
 
 /*
- * Locale and content flags of a WoW root, as two 32-bit words: which languages a block is for, and what its files are.
+ * Locale and content flags of a WoW root, as two 32-bit words: the languages that a block is for, and the kinds of its files.
  * TVFS names of WoW carry the same two words in hex. Source: wowdev.wiki TACT; 0x1F3F6 (all thirteen shipped locales) and
  * the flags 0x80 and 0x10000000 checked on real roots.
  */
@@ -24,7 +24,7 @@ const localeBits: ReadonlyMap<string, number> = new Map([
   ['ptPT', 0x10000],
 ]);
 
-/** What the files of a root block are. Test with `&`; `noCompression` is bit 31, so compare with `!== 0`. */
+/** Kinds of files, as a root block has them. Test with `&`; `noCompression` is bit 31, so compare with `!== 0`. */
 export const ContentFlags = {
   highResTexture: 0x1,
   install: 0x4,
@@ -46,13 +46,19 @@ export const ContentFlags = {
   noCompression: 0x80000000,
 } as const;
 
-/**
- * The flag bit of a locale such as `enUS`, in any case of letters.
- * @throws E_USAGE, with the known names, when there is no such locale
- */
+const bitsByLowerCase: ReadonlyMap<string, number> = new Map(
+  Array.from(localeBits, ([name, bit]) => [name.toLowerCase(), bit]),
+);
+
+/** The flag bit of a locale such as `enUS` in any case of letters, or undefined for a text that is none. */
+export function findLocaleFlag(text: string): number | undefined {
+  return bitsByLowerCase.get(text.toLowerCase());
+}
+
+/** As {@link findLocaleFlag}. @throws E_USAGE, with the known names, when there is no such locale */
 export function localeFlag(name: string): number {
-  const wanted = name.toLowerCase();
-  for (const [known, bit] of localeBits) if (known.toLowerCase() === wanted) return bit;
+  const bit = findLocaleFlag(name);
+  if (bit !== undefined) return bit;
   throw new PakratError('E_USAGE', `there is no locale ${JSON.stringify(name)}`, {
     hint: `Use one of ${[...localeBits.keys()].join(', ')}.`,
     data: { locale: name, known: [...localeBits.keys()] },

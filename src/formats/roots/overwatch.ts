@@ -9,13 +9,14 @@
 
 import { isKeyHex } from '../../core/bytes.ts';
 import { formatError } from '../../core/errors.ts';
-import { ByteWriter } from '../../core/writer.ts';
-import { quoteLine, textLines } from '../text-lines.ts';
+import type { Format } from '../format.ts';
+import { headLines, joinText, lineNumber, plainFrame, quoteLine, splitText, type TextFrame } from '../text-lines.ts';
 
 const format = 'Overwatch root';
 /** Longest line in characters. */
 const maxLine = 4096;
 const maxColumns = 31;
+const usualFrame: TextFrame = { ...plainFrame, lead: '#' };
 
 /** A line of the table. */
 export interface OverwatchFile {
@@ -23,24 +24,31 @@ export interface OverwatchFile {
   readonly name: string;
   /** Lower-case hex. */
   readonly ckey: string;
-  /** What the line has, a value for each column. */
+  /** A value for each column. */
   readonly values: readonly string[];
 }
 
-/** A decoded table. */
-export interface OverwatchRoot {
+/** A table to write. */
+export interface OverwatchRootContent {
   readonly columns: readonly string[];
+  readonly files: readonly Pick<OverwatchFile, 'values'>[];
+  /** The line ends and blank lines of a table that was read. Default: LF, and a `#` in front. */
+  readonly frame?: TextFrame;
+}
+
+/** A decoded table. */
+export interface OverwatchRoot extends OverwatchRootContent {
   readonly files: readonly OverwatchFile[];
 }
 
-/** True when the first line names the columns of such a table. @param head the first bytes of the root; some thousand are enough */
-export function isOverwatchRoot(head: Uint8Array): boolean {
-  const end = head.findIndex((byte) => byte === 0x0a || byte === 0x0d);
-  const columns = readColumns(
-    new TextDecoder().decode(head.subarray(0, Math.min(end < 0 ? head.length : end, maxLine))),
-  );
-  return columns.includes('FILENAME') && columns.includes('MD5');
-}
+/** Told by its first line, which names the columns. */
+export const overwatchRootFormat: Format = {
+  name: format,
+  matches(head) {
+    const columns = readColumns(headLines(head)[0] ?? '');
+    return columns.includes('FILENAME') && columns.includes('MD5');
+  },
+};
 
 function readColumns(line: string): string[] {
   return line.replace(/^#/, '').split('|');
@@ -51,7 +59,8 @@ function readColumns(line: string): string[] {
  * @throws E_FORMAT, with the number of the line, for one that has not a value for each column, or no name or key; E_FORMAT_RANGE for too much
  */
 export function decodeOverwatchRoot(bytes: Uint8Array): OverwatchRoot {
-  const [first = '', ...lines] = textLines(bytes, format);
+  const { lines, frame } = splitText(bytes, format, { passesOver: (line) => line === '', lead: /^\ufeff?#?/ });
+  const [first = '', ...rows] = lines;
   const columns = readColumns(first);
   const nameAt = columns.indexOf('FILENAME');
   const keyAt = columns.indexOf('MD5');
@@ -64,40 +73,30 @@ export function decodeOverwatchRoot(bytes: Uint8Array): OverwatchRoot {
   if (columns.length > maxColumns) {
     throw formatError('E_FORMAT_RANGE', format, `more than ${maxColumns} columns`, { found: columns.length });
   }
-  const files = lines.flatMap((line, i): OverwatchFile[] => {
-    if (line === '') return [];
+  const files = rows.map((line, i): OverwatchFile => {
     const values = line.length > maxLine ? [] : line.split('|');
     const [name, ckey] = [values[nameAt] ?? '', values[keyAt] ?? ''];
     if (values.length !== columns.length || name === '' || !isKeyHex(ckey)) {
-      throw formatError('E_FORMAT', format, `line ${i + 2} is no file`, {
+      throw formatError('E_FORMAT', format, `line ${lineNumber(frame, i + 1)} is no file`, {
         expected: columns.join('|'),
         found: quoteLine(line),
       });
     }
-    return [{ name, ckey: ckey.toLowerCase(), values }];
+    return { name, ckey: ckey.toLowerCase(), values };
   });
-  return { columns, files };
+  return { columns, files, frame };
 }
 
 /**
  * Writes a table, of the columns and values.
  * @throws E_FORMAT_RANGE for values that do not fit into a line, or of another number than columns
  */
-export function encodeOverwatchRoot(root: {
-  columns: readonly string[];
-  files: readonly Pick<OverwatchFile, 'values'>[];
-}): Uint8Array {
-  const writer = new ByteWriter(64 * 1024);
-  for (const [i, values] of [root.columns, ...root.files.map((file) => file.values)].entries()) {
+export function encodeOverwatchRoot({ columns, files, frame = usualFrame }: OverwatchRootContent): Uint8Array {
+  const lines = [columns, ...files.map(({ values }) => values)].map((values, i) => {
     const line = values.join('|');
-    if (
-      values.length !== root.columns.length ||
-      values.some((value) => /[|\r\n\0]/.test(value)) ||
-      line.length >= maxLine
-    ) {
-      throw formatError('E_FORMAT_RANGE', format, `line ${i + 1} cannot be written`, { found: quoteLine(line) });
-    }
-    writer.text(`${i === 0 ? '#' : ''}${line}\n`);
-  }
-  return writer.bytes();
+    const isWhole = values.every((value) => !/[|\r\n\0]/.test(value));
+    if (values.length === columns.length && isWhole && line.length < maxLine) return line;
+    throw formatError('E_FORMAT_RANGE', format, `line ${i + 1} cannot be written`, { found: quoteLine(line) });
+  });
+  return joinText(lines, frame);
 }

@@ -15,8 +15,10 @@
 import { fromHex, toHex } from '../../core/bytes.ts';
 import { formatError } from '../../core/errors.ts';
 import { ByteReader } from '../../core/reader.ts';
+import { repeatable } from '../../core/repeatable.ts';
 import { RecordTable } from '../../core/tables/record-table.ts';
 import { ByteWriter } from '../../core/writer.ts';
+import type { Format } from '../format.ts';
 
 const format = 'package manifest';
 /** No build has a higher number; a higher one is other bytes. */
@@ -68,11 +70,23 @@ const headers: readonly Header[] = [
   },
 ];
 
-/** Where a manifest has what. */
+/** Sizes of the header and of a package, which go together. */
 export interface PackageManifestForm {
   headerSize: 24 | 36 | 40;
   packageSize: 72 | 32 | 24;
 }
+
+interface PackageFields {
+  guidAt: number;
+  keyNameAt?: number;
+  content?: { sizeAt: number; ckeyAt: number };
+}
+
+const fieldsOf: Record<PackageManifestForm['packageSize'], PackageFields> = {
+  72: { keyNameAt: 24, guidAt: 32, content: { sizeAt: 44, ckeyAt: 56 } },
+  32: { guidAt: 0 },
+  24: { guidAt: 0, keyNameAt: 8 },
+};
 
 /** A package. */
 export interface AssetPackage {
@@ -82,6 +96,8 @@ export interface AssetPackage {
   keyName?: string;
   /** The content and its size, of packages of 72 bytes. */
   content?: { ckey: string; size: number };
+  /** Its row as it is: fields that have no name here are taken from it. */
+  row?: Uint8Array;
 }
 
 /** A decoded manifest. Tables stay bytes; packages are made while iterating. */
@@ -90,8 +106,8 @@ export interface PackageManifest extends PackageManifestForm {
   /** The header as it is, counts among it. */
   header: Uint8Array;
   entries: RecordTable;
-  packageRows: RecordTable;
-  packages(): Generator<AssetPackage>;
+  packageCount: number;
+  packages: Iterable<AssetPackage>;
 }
 
 interface Layout extends PackageManifestForm, Pick<Header, 'entrySize'> {
@@ -104,26 +120,27 @@ function findLayout(bytes: Uint8Array): Layout | undefined {
   for (const header of headers) {
     if (bytes.length < header.headerSize) continue;
     const word = (at: number): number => new ByteReader(bytes, format, at).u32le();
-    const [build, packageCount, entryCount] = [header.buildAt, header.packagesAt, header.entriesAt].map(word);
+    const build = word(header.buildAt);
+    const packageCount = word(header.packagesAt);
+    const entryCount = word(header.entriesAt);
     const plausible =
-      build! >= header.firstBuild &&
-      build! <= maxBuild &&
-      packageCount! > 0 &&
-      header.zeros.every((at) => word(at) === 0);
+      build >= header.firstBuild && build <= maxBuild && packageCount > 0 && header.zeros.every((at) => word(at) === 0);
     if (!plausible) continue;
-    const left = bytes.length - header.headerSize - entryCount! * header.entrySize;
-    const packageSize = header.packageSizes.find((size) => packageCount! * size === left);
+    const left = bytes.length - header.headerSize - entryCount * header.entrySize;
+    const packageSize = header.packageSizes.find((size) => packageCount * size === left);
     if (packageSize === undefined) continue;
     const { headerSize, entrySize } = header;
-    return { headerSize, entrySize, packageSize, build: build!, entryCount: entryCount!, packageCount: packageCount! };
+    return { headerSize, entrySize, packageSize, build, entryCount, packageCount };
   }
   return undefined;
 }
 
-/** True when the bytes are a package manifest: when some header's counts make up their size. */
-export function isPackageManifest(bytes: Uint8Array): boolean {
-  return findLayout(bytes) !== undefined;
-}
+/** Told by its size, which the counts of some header make up. */
+export const packageManifestFormat: Format = {
+  name: format,
+  needsAll: true,
+  matches: (bytes) => findLayout(bytes) !== undefined,
+};
 
 /** Reads a manifest. @throws E_FORMAT when the bytes fit no form */
 export function decodePackageManifest(bytes: Uint8Array): PackageManifest {
@@ -133,42 +150,45 @@ export function decodePackageManifest(bytes: Uint8Array): PackageManifest {
   const reader = new ByteReader(bytes, format);
   const header = reader.take(headerSize);
   const entries = new RecordTable(reader.take(entryCount * entrySize), entrySize, entryCount);
-  const packageRows = new RecordTable(reader.take(packageCount * packageSize), packageSize, packageCount);
+  const rows = new RecordTable(reader.take(packageCount * packageSize), packageSize, packageCount);
   reader.end();
-  function* packages(): Generator<AssetPackage> {
-    for (const row of packageRows) yield readPackage(row);
-  }
-  return { headerSize, packageSize, build, header, entries, packageRows, packages };
+  const packages = repeatable(function* () {
+    for (const row of rows) yield readPackage(row, fieldsOf[packageSize]);
+  });
+  return { headerSize, packageSize, build, header, entries, packageCount, packages };
 }
 
-function readPackage(row: Uint8Array): AssetPackage {
-  const reader = new ByteReader(row, format);
-  const id = (): string => toHex(reader.take(8).toReversed());
-  if (row.length === 32) return { guid: id() };
-  if (row.length === 24) return { guid: id(), keyName: id() };
-  reader.skip(24);
-  const keyName = id();
-  const guid = id();
-  reader.skip(4);
-  const size = reader.u32le();
-  reader.skip(8);
-  return { guid, keyName, content: { size, ckey: reader.key() } };
+function readPackage(row: Uint8Array, { guidAt, keyNameAt, content }: PackageFields): AssetPackage {
+  const id = (at: number): string => toHex(row.subarray(at, at + 8).toReversed());
+  return {
+    guid: id(guidAt),
+    ...(keyNameAt !== undefined && { keyName: id(keyNameAt) }),
+    ...(content !== undefined && {
+      content: {
+        size: new ByteReader(row, format, content.sizeAt).u32le(),
+        ckey: new ByteReader(row, format, content.ckeyAt).key(),
+      },
+    }),
+    row,
+  };
 }
 
-/** What a manifest is made of. */
+/** A manifest to write. */
 export interface PackageManifestContent extends PackageManifestForm {
   build: number;
   /** The words that are not build and counts; zeros when absent. */
   header?: Uint8Array;
   /** Rows of entries: 12 bytes with the header of 24, else 20. */
   entries?: Iterable<Uint8Array>;
-  packages: readonly AssetPackage[];
+  packages: Iterable<AssetPackage>;
 }
 
-/** Writes a manifest; fields of packages that have no name here are zero. @throws E_FORMAT_RANGE for what does not fit the form */
+/** Writes a manifest; fields of packages that have no name here are zero, where there is no row of them. @throws E_FORMAT_RANGE for what does not fit the form */
 export function encodePackageManifest(content: PackageManifestContent): Uint8Array {
-  const form = headers.find(({ headerSize }) => headerSize === content.headerSize)!;
+  const form = headers.find(({ headerSize }) => headerSize === content.headerSize);
+  if (form === undefined) throw formatError('E_FORMAT_RANGE', format, `no header of ${content.headerSize} bytes`);
   const entries = [...(content.entries ?? [])];
+  const packages = [...content.packages];
   const wrong = entries.find(({ length }) => length !== form.entrySize);
   const fits = form.packageSizes.includes(content.packageSize);
   if (wrong !== undefined || !fits || (content.header?.length ?? form.headerSize) !== form.headerSize) {
@@ -178,32 +198,29 @@ export function encodePackageManifest(content: PackageManifestContent): Uint8Arr
   if (content.header !== undefined) header.set(content.header);
   const view = new DataView(header.buffer);
   view.setUint32(form.buildAt, content.build, true);
-  view.setUint32(form.packagesAt, content.packages.length, true);
+  view.setUint32(form.packagesAt, packages.length, true);
   view.setUint32(form.entriesAt, entries.length, true);
   const writer = new ByteWriter().raw(header);
   for (const entry of entries) writer.raw(entry);
-  for (const each of content.packages) writePackage(writer, each, content.packageSize);
+  for (const each of packages) writer.raw(writePackage(each, content.packageSize));
   return writer.bytes();
 }
 
-function writePackage(
-  writer: ByteWriter,
-  { guid, keyName = '0'.repeat(16), content }: AssetPackage,
-  size: number,
-): void {
-  const id = (text: string): void => {
-    if (!/^[0-9a-f]{16}$/.test(text)) throw formatError('E_FORMAT_RANGE', format, `no id: ${text.slice(0, 40)}`);
-    writer.raw(fromHex(text).reverse());
-  };
-  if (size === 72) {
-    if (content === undefined) throw formatError('E_FORMAT_RANGE', format, `package ${guid} has no content`);
-    writer.zeros(24);
-    id(keyName);
-    id(guid);
-    writer.zeros(4).u32le(content.size).zeros(8).key(content.ckey);
-    return;
-  }
-  id(guid);
-  if (size === 24) id(keyName);
-  writer.zeros(size === 24 ? 8 : 24);
+function writePackage(each: AssetPackage, size: PackageManifestForm['packageSize']): Uint8Array {
+  const { guid, keyName, content } = each;
+  const fields = fieldsOf[size];
+  const row = new Uint8Array(size);
+  if (each.row?.length === size) row.set(each.row);
+  row.set(idBytes(guid), fields.guidAt);
+  if (fields.keyNameAt !== undefined && keyName !== undefined) row.set(idBytes(keyName), fields.keyNameAt);
+  if (fields.content === undefined) return row;
+  if (content === undefined) throw formatError('E_FORMAT_RANGE', format, `package ${guid} has no content`);
+  new DataView(row.buffer).setUint32(fields.content.sizeAt, content.size, true);
+  row.set(fromHex(content.ckey), fields.content.ckeyAt);
+  return row;
+}
+
+function idBytes(text: string): Uint8Array {
+  if (!/^[0-9a-f]{16}$/.test(text)) throw formatError('E_FORMAT_RANGE', format, `no id: ${text.slice(0, 40)}`);
+  return fromHex(text).reverse();
 }

@@ -12,9 +12,9 @@
 
 import { isKeyHex } from '../../core/bytes.ts';
 import { formatError } from '../../core/errors.ts';
-import { ByteWriter } from '../../core/writer.ts';
-import { quoteLine, textLines } from '../text-lines.ts';
-import { knownLocaleFlag } from './known-locale.ts';
+import type { Format } from '../format.ts';
+import { headLines, joinText, lineNumber, plainFrame, quoteLine, splitText, type TextFrame } from '../text-lines.ts';
+import { findLocaleFlag } from './locale.ts';
 
 const format = 'text root';
 /** Longest line in characters; paths of real roots have up to 200. */
@@ -32,79 +32,95 @@ export interface TextRootRow {
   readonly flags?: string;
 }
 
-/** True when the first line is one of this format. @param head the first bytes of the root; some thousand are enough */
-export function isTextRoot(head: Uint8Array): boolean {
-  const end = head.findIndex((byte) => byte === 0x0a || byte === 0x0d);
-  const line = head.subarray(0, end < 0 ? head.length : end);
-  if (line.length > maxLine || line.includes(0)) return false;
-  const columns = new TextDecoder().decode(line).split('|');
-  return columns.length >= 2 && columns.length <= 4 && columns[0] !== '' && isKeyHex(columns[1]!);
+/** A text root, and the form that its lines have. */
+export interface TextRoot {
+  readonly rows: readonly TextRootRow[];
+  /** Columns that every line has, 2 to 4, though they be empty. Default 2; a line has more where its row needs them. */
+  readonly columns?: number;
+  /** Whether locales stand behind the path, as in the older form. Default: in the third column. */
+  readonly localeIsBehindPath?: boolean;
+  /** The line ends and blank lines of a root that was read. */
+  readonly frame?: TextFrame;
 }
+
+/** Told by its first line. */
+export const textRootFormat: Format = {
+  name: format,
+  matches(head) {
+    const [path = '', ckey = '', ...others] = headLines(head)[0]?.split('|') ?? [];
+    return path !== '' && isKeyHex(ckey) && others.length <= 2;
+  },
+};
 
 /**
  * Reads a text root.
  * @throws E_FORMAT, with the number of the line, for one that does not have 2 to 4 columns, a path and a ckey; E_FORMAT_RANGE for an endless one
  */
-export function decodeTextRoot(bytes: Uint8Array): TextRootRow[] {
-  const rows: TextRootRow[] = [];
-  for (const [i, line] of textLines(bytes, format).entries()) {
-    const text = i === 0 && line.startsWith('#') ? line.slice(1) : line;
-    if (text !== '') rows.push(decodeLine(text, i + 1));
-  }
-  return rows;
-}
-
-function decodeLine(line: string, number: number): TextRootRow {
-  if (line.length > maxLine) throw formatError('E_FORMAT_RANGE', format, `line ${number} is too long`);
-  const columns = line.split('|');
-  const [first = '', ckey = '', third = '', flags] = columns;
-  if (columns.length > 4 || !isKeyHex(ckey) || first === '') {
-    throw formatError('E_FORMAT', format, `line ${number} is no file`, {
-      expected: 'path|ckey|locale',
-      found: quoteLine(line),
-    });
-  }
-  const [path, suffix] = splitLocale(first);
-  const locale = third === '' ? suffix : third;
-  return {
-    path,
-    ckey: ckey.toLowerCase(),
-    ...(locale !== undefined && { locale }),
-    ...(flags !== undefined && { flags }),
-  };
+export function decodeTextRoot(bytes: Uint8Array): TextRoot {
+  const { lines, frame } = splitText(bytes, format, { passesOver: (line) => line === '', lead: /^\ufeff?#?/ });
+  let columns = lines.length === 0 ? 2 : 4;
+  let localeIsBehindPath = false;
+  const rows = lines.map((line, i): TextRootRow => {
+    if (line.length > maxLine) throw formatError('E_FORMAT_RANGE', format, `line ${lineNumber(frame, i)} is too long`);
+    const cells = line.split('|');
+    const [first = '', ckey = '', third = '', flags] = cells;
+    if (cells.length > 4 || !isKeyHex(ckey) || first === '') {
+      throw formatError('E_FORMAT', format, `line ${lineNumber(frame, i)} is no file`, {
+        expected: 'path|ckey|locale',
+        found: quoteLine(line),
+      });
+    }
+    const [path, suffix] = splitLocale(first);
+    const locale = third === '' ? suffix : third;
+    columns = Math.min(columns, cells.length);
+    if (suffix !== undefined) localeIsBehindPath = true;
+    return {
+      path,
+      ckey: ckey.toLowerCase(),
+      ...(locale !== undefined && { locale }),
+      ...(flags !== undefined && { flags }),
+    };
+  });
+  return { rows, columns, localeIsBehindPath, frame };
 }
 
 /** `path:enUS` is a path and its locale; behind any other colon is a path inside an archive. */
 function splitLocale(text: string): [path: string, locale: string | undefined] {
   const colon = text.lastIndexOf(':');
   const locale = text.slice(colon + 1);
-  return colon > 0 && knownLocaleFlag(locale) !== undefined ? [text.slice(0, colon), locale] : [text, undefined];
+  return colon > 0 && findLocaleFlag(locale) !== undefined ? [text.slice(0, colon), locale] : [text, undefined];
 }
 
 /**
- * Writes a text root; locales go into the third column.
+ * Writes a text root. Keys are written in lower case; a root whose lines are not of one form is written in one.
  * @throws E_FORMAT_RANGE for what no line can hold: an empty path, a column with `|`, a line end or a NUL
  */
-export function encodeTextRoot(rows: Iterable<TextRootRow>): Uint8Array {
-  const writer = new ByteWriter(64 * 1024);
-  let number = 0;
-  for (const { path, ckey, locale, flags } of rows) {
-    number++;
-    const columns = [path, ckey, ...(locale === undefined && flags === undefined ? [] : [locale ?? '']), flags];
-    const line = columns.filter((column) => column !== undefined).join('|');
-    const whole = columns.every((column) => column === undefined || !/[|\r\n\0]/.test(column));
-    const passedOver = number === 1 && /^[#\ufeff]/.test(path);
-    if (
-      path === '' ||
-      passedOver ||
-      !whole ||
-      splitLocale(path)[1] !== undefined ||
-      !isKeyHex(ckey) ||
-      line.length > maxLine
-    ) {
-      throw formatError('E_FORMAT_RANGE', format, `row ${number} does not fit into a line`, { found: quoteLine(line) });
-    }
-    writer.text(`${line}\n`);
-  }
-  return writer.bytes();
+export function encodeTextRoot({
+  rows,
+  columns = 2,
+  localeIsBehindPath = false,
+  frame = plainFrame,
+}: TextRoot): Uint8Array {
+  const lines = rows.map((row, i) => {
+    const cells = cellsOf(localeIsBehindPath ? withLocale(row) : row, columns);
+    const line = cells.join('|');
+    const isPassedOver = i === 0 && /^[#\ufeff]/.test(row.path);
+    const isWhole = cells.every((cell) => !/[|\r\n\0]/.test(cell));
+    const isRead = row.path !== '' && splitLocale(row.path)[1] === undefined && isKeyHex(row.ckey);
+    if (isWhole && isRead && !isPassedOver && line.length <= maxLine) return line;
+    throw formatError('E_FORMAT_RANGE', format, `row ${i + 1} does not fit into a line`, { found: quoteLine(line) });
+  });
+  return joinText(lines, frame);
+}
+
+/** The row with its locale behind its path, where it can be told there. */
+function withLocale(row: TextRootRow): TextRootRow {
+  const { locale, ...others } = row;
+  if (locale === undefined || findLocaleFlag(locale) === undefined) return row;
+  return { ...others, path: `${row.path}:${locale}` };
+}
+
+function cellsOf({ path, ckey, locale, flags }: TextRootRow, columns: number): string[] {
+  const needed = flags !== undefined ? 4 : locale !== undefined ? 3 : 2;
+  return [path, ckey, locale ?? '', flags ?? ''].slice(0, Math.max(columns, needed));
 }

@@ -8,7 +8,8 @@
 // Known from wowdev.wiki (TACT, Ribbit) and checked on real files of 2014 to 2026.
 
 import { formatError } from '../../core/errors.ts';
-import { quoteLine, textLines } from '../text-lines.ts';
+import type { Format } from '../format.ts';
+import { firstLine, joinText, plainFrame, quoteLine, splitText, type TextFrame } from '../text-lines.ts';
 
 /** A column as its header cell declares it. `type` keeps its spelling (`String` and `STRING` both occur). */
 export interface BpsvColumn {
@@ -21,31 +22,36 @@ export interface BpsvColumn {
 /** A row, keyed by column name as written. */
 export type BpsvRow = Record<string, string>;
 
-/** A decoded table. */
+/** A table. */
 export interface Bpsv {
   readonly columns: readonly BpsvColumn[];
   /** Sequence number: a later answer never has a lower one. */
   readonly seqn: number | undefined;
   readonly rows: readonly BpsvRow[];
+  /** The comments and blank lines of a table that was read. */
+  readonly frame?: TextFrame;
 }
 
 const format = 'BPSV table';
+
+/** Told by its header line. */
+export const bpsvFormat: Format = {
+  name: format,
+  matches: (head) => /^[^|!=]+![A-Za-z]+:\d+(\||$)/.test(firstLine(head)),
+};
 
 /**
  * Reads a table. An empty body, which the service sends for what it does not have, is a table without columns.
  * @throws E_FORMAT when there is no header line (an error page, say) or a row has another number of cells
  */
 export function decodeBpsv(bytes: Uint8Array): Bpsv {
-  let columns: BpsvColumn[] = [];
-  let seqn: number | undefined;
-  const rows: BpsvRow[] = [];
-  for (const line of textLines(bytes, format)) {
-    if (line.trim() === '') continue;
-    if (line.startsWith('#')) seqn = decodeSeqn(line) ?? seqn;
-    else if (columns.length === 0) columns = decodeHeader(line);
-    else rows.push(decodeRow(line, columns));
-  }
-  return { columns, seqn, rows };
+  const { lines, frame } = splitText(bytes, format, {
+    passesOver: (line) => line.trim() === '' || line.startsWith('#'),
+  });
+  const [header, ...rows] = lines;
+  const columns = header === undefined ? [] : decodeHeader(header);
+  const seqn = frame.passedOver.reduce<number | undefined>((found, { text }) => decodeSeqn(text) ?? found, undefined);
+  return { columns, seqn, rows: rows.map((line) => decodeRow(line, columns)), frame };
 }
 
 function decodeSeqn(comment: string): number | undefined {
@@ -70,18 +76,30 @@ function decodeRow(line: string, columns: readonly BpsvColumn[]): BpsvRow {
       found: quoteLine(line),
     });
   }
-  return Object.fromEntries(columns.map((column, i) => [column.name, cells[i]!.trim()]));
+  return Object.fromEntries(columns.map((column, i) => [column.name, (cells[i] ?? '').trim()]));
 }
 
 /**
- * Writes a table: header, sequence number if there is one, rows, LF after each line.
+ * Writes a table. Without a frame: header, sequence number if there is one, rows, LF after each line. Spaces round the cells of a table
+ * that was read are not kept: they are none of the values.
  * @throws E_FORMAT when a cell holds a bar or a line break
  */
-export function encodeBpsv(table: Bpsv): Uint8Array {
-  const header = table.columns.map(({ name, type, size }) => `${name}!${type}:${size}`).join('|');
-  const seqn = table.seqn === undefined ? [] : [`## seqn = ${table.seqn}`];
-  const rows = table.rows.map((row) => table.columns.map(({ name }) => encodeCell(row[name] ?? '')).join('|'));
-  return new TextEncoder().encode([header, ...seqn, ...rows].map((line) => `${line}\n`).join(''));
+export function encodeBpsv({ columns, seqn, rows, frame = plainFrame }: Bpsv): Uint8Array {
+  const header = columns.map(({ name, type, size }) => `${name}!${type}:${size}`).join('|');
+  const lines = rows.map((row) => columns.map(({ name }) => encodeCell(row[name] ?? '')).join('|'));
+  return joinText(columns.length === 0 ? [] : [header, ...lines], withSeqn(frame, seqn));
+}
+
+/** The frame with this sequence number: where another stands, else behind the header. */
+function withSeqn(frame: TextFrame, seqn: number | undefined): TextFrame {
+  const numbered = frame.passedOver.filter(({ text }) => decodeSeqn(text) !== undefined);
+  const last = numbered.at(-1);
+  if ((last && decodeSeqn(last.text)) === seqn) return frame;
+  const others = frame.passedOver.filter((line) => !numbered.includes(line));
+  if (seqn === undefined) return { ...frame, passedOver: others };
+  const line = { after: last?.after ?? 1, text: `## seqn = ${seqn}` };
+  const before = others.filter(({ after }) => after < line.after);
+  return { ...frame, passedOver: [...before, line, ...others.slice(before.length)] };
 }
 
 function encodeCell(text: string): string {

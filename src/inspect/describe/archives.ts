@@ -1,12 +1,10 @@
-import { equalBytes } from '../../core/bytes.ts';
 import { ByteReader } from '../../core/reader.ts';
 import { RecordTable } from '../../core/tables/record-table.ts';
-import { decodeBltePrefix, ekeyOfBlte } from '../../formats/blte/header.ts';
+import { blteFormat, decodeBltePrefix, ekeyOfBlte } from '../../formats/blte/header.ts';
+import { canBeRead, type Format } from '../../formats/format.ts';
 import { pakFamilies } from '../../paks/index.ts';
 import { decodePacklist } from '../../paks/nadeo/keys/packlist.ts';
 import { type Description, indexedTable } from './description.ts';
-
-const blteMagic = Uint8Array.of(0x42, 0x4c, 0x54, 0x45);
 
 /** An entry of an archive, found without its index. */
 interface ArchiveEntry {
@@ -15,11 +13,15 @@ interface ArchiveEntry {
   ekey: string;
 }
 
-/** True for several BLTE objects one after the other. */
-export function isArchive(bytes: Uint8Array): boolean {
-  const [first] = archiveEntries(bytes);
-  return first !== undefined && startsAt(bytes, first.size);
-}
+/** Several BLTE objects one after the other. */
+export const archiveFormat: Format = {
+  name: 'archive',
+  needsAll: true,
+  matches(bytes) {
+    const [first] = archiveEntries(bytes);
+    return first !== undefined && blteFormat.matches(bytes.subarray(first.size));
+  },
+};
 
 /** An archive of a CDN. Where an entry ends its chunk table says; one without a table ends what can be told without the index. */
 export function describeArchive(bytes: Uint8Array): Description {
@@ -35,12 +37,8 @@ export function describeArchive(bytes: Uint8Array): Description {
   };
 }
 
-function startsAt(bytes: Uint8Array, offset: number): boolean {
-  return equalBytes(bytes.subarray(offset, offset + 4), blteMagic);
-}
-
 function* archiveEntries(bytes: Uint8Array): Generator<ArchiveEntry> {
-  for (let offset = 0; startsAt(bytes, offset); ) {
+  for (let offset = 0; blteFormat.matches(bytes.subarray(offset)); ) {
     const size = entrySize(bytes.subarray(offset));
     if (size === undefined) return;
     yield { offset, size, ekey: ekeyOfBlte(bytes.subarray(offset, offset + size)) };
@@ -67,10 +65,12 @@ function entrySize(bytes: Uint8Array): number | undefined {
 
 const endSize = 4096;
 
-/** True for a PAK archive of a family that is known. */
-export function isPak(bytes: Uint8Array): boolean {
-  return pakFamilyOf(bytes) !== undefined;
-}
+/** A PAK archive of a family that is known. */
+export const pakFormat: Format = {
+  name: 'PAK archive',
+  needsAll: true,
+  matches: (bytes) => pakFamilyOf(bytes) !== undefined,
+};
 
 /** A PAK archive: other commands read those. */
 export function describePak(bytes: Uint8Array): Description {
@@ -81,16 +81,14 @@ function pakFamilyOf(bytes: Uint8Array): string | undefined {
   return pakFamilies.find(({ matches }) => matches(bytes.subarray(0, endSize), bytes.subarray(-endSize)))?.name;
 }
 
-/** True for a packlist.dat: its signature tells. */
-export function isPacklist(bytes: Uint8Array): boolean {
-  if (bytes[0] !== 1 || bytes.length > 0x4000) return false;
-  try {
-    decodePacklist(bytes);
-    return true;
-  } catch {
-    return false;
-  }
-}
+const readsAsPacklist = canBeRead(decodePacklist, () => true);
+
+/** A packlist.dat: its signature tells. */
+export const packlistFormat: Format = {
+  name: 'packlist.dat',
+  needsAll: true,
+  matches: (bytes) => bytes[0] === 1 && bytes.length <= 0x4000 && readsAsPacklist(bytes),
+};
 
 /** A packlist.dat: names only, for keys are not for the screen. */
 export function describePacklist(bytes: Uint8Array): Description {

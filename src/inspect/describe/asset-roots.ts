@@ -1,26 +1,16 @@
-import { ByteReader } from '../../core/reader.ts';
 import { decodeContentManifest } from '../../formats/roots/content-manifest.ts';
+import { decodeDiablo3Packages, decodeDiablo3Toc } from '../../formats/roots/diablo3/core-toc.ts';
+import { decodeDiablo3Folder, decodeDiablo3Root } from '../../formats/roots/diablo3/folder.ts';
+import { diablo3Group } from '../../formats/roots/diablo3/groups.ts';
+import { decodeDiablo4Toc } from '../../formats/roots/diablo4/core-toc.ts';
+import { diablo4Group } from '../../formats/roots/diablo4/groups.ts';
 import {
-  assetGroup,
-  decodeCoreToc,
-  decodeDiablo3Folder,
-  decodeDiablo3Root,
-  decodePackages,
-} from '../../formats/roots/diablo3.ts';
-import {
-  decodeDiablo4Toc,
   decodeEncryptedNames,
   decodeEncryptedSnos,
   decodeSharedPayloads,
-  diablo4Group,
-} from '../../formats/roots/diablo4.ts';
+} from '../../formats/roots/diablo4/side-tables.ts';
 import { decodePackageManifest } from '../../formats/roots/package-manifest.ts';
 import { type Description, indexedTable, listedTable } from './description.ts';
-
-/** True for bytes that start with a little-endian number. */
-export function startsWithU32(value: number): (bytes: Uint8Array) => boolean {
-  return (bytes) => bytes.length >= 8 && new ByteReader(bytes, 'start').u32le() === value;
-}
 
 /** The root of Diablo III: the folders that it names. */
 export function describeDiablo3Root(bytes: Uint8Array): Description {
@@ -37,49 +27,31 @@ export function describeDiablo3Folder(bytes: Uint8Array): Description {
   return {
     facts: { assets: assetCount, named: named.length },
     table: listedTable('files', ['snoId', 'part', 'name', 'ckey'], assetCount + named.length, function* () {
-      for (const { snoId, part, ckey } of assets()) yield [snoId, part, undefined, ckey];
+      for (const { snoId, part, ckey } of assets) yield [snoId, part, undefined, ckey];
       for (const { name, ckey } of named) yield [undefined, undefined, name, ckey];
     }),
   };
 }
 
-/** True for CoreTOC.dat of Diablo III, which has no magic: when its tables hold together and name something. */
-export function isDiablo3Toc(bytes: Uint8Array): boolean {
-  try {
-    return decodeCoreToc(bytes).size > 0;
-  } catch {
-    return false;
-  }
-}
-
+/** CoreTOC.dat of Diablo III: the names of SNO ids. */
 export function describeDiablo3Toc(bytes: Uint8Array): Description {
-  const entries = [...decodeCoreToc(bytes)];
+  const entries = decodeDiablo3Toc(bytes).groups.flat();
   return {
     facts: { names: entries.length },
     table: indexedTable('names', ['snoId', 'group', 'name'], entries.length, (i) => {
-      const [snoId, { group, name }] = entries[i]!;
-      return [snoId, assetGroup(group).folder, name];
+      const { snoId, group, name } = entries[i]!;
+      return [snoId, diablo3Group(group).folder, name];
     }),
   };
 }
 
 /** Packages.dat of Diablo III: the names of files with their real endings. */
 export function describePackages(bytes: Uint8Array): Description {
-  const names = decodePackages(bytes);
+  const names = decodeDiablo3Packages(bytes);
   return {
     facts: { names: names.length },
     table: indexedTable('names', ['name'], names.length, (i) => [names[i]]),
   };
-}
-
-/** True for CoreTOC.dat of Diablo IV in its older form, which has no magic. */
-export function isOlderDiablo4Toc(bytes: Uint8Array): boolean {
-  try {
-    const { groups } = decodeDiablo4Toc(bytes);
-    return groups.some(({ entries }) => entries.length > 0);
-  } catch {
-    return false;
-  }
 }
 
 /** CoreTOC.dat of Diablo IV. */
@@ -133,24 +105,25 @@ export function describeSharedPayloads(bytes: Uint8Array): Description {
 
 /** A content manifest of Overwatch; of an encrypted one what its header says. */
 export function describeContentManifest(bytes: Uint8Array): Description {
-  const { form, build, version, encrypted, assetCount, entryCount, assets } = decodeContentManifest(bytes);
+  const manifest = decodeContentManifest(bytes);
+  const { form, build, version, encrypted, assetCount, entryCount } = manifest;
   const facts = { form, build, version, encrypted, assets: assetCount, entries: entryCount };
-  if (encrypted) return { facts };
+  if (manifest.encrypted) return { facts };
   return {
     facts,
     table: listedTable('assets', ['guid', 'size', 'ckey'], assetCount, function* () {
-      for (const { guid, size, ckey } of assets()) yield [guid, size, ckey];
+      for (const { guid, size, ckey } of manifest.assets) yield [guid, size, ckey];
     }),
   };
 }
 
 /** A package manifest of Overwatch. */
 export function describePackageManifest(bytes: Uint8Array): Description {
-  const { build, headerSize, packageSize, entries, packageRows, packages } = decodePackageManifest(bytes);
+  const { build, headerSize, packageSize, entries, packageCount, packages } = decodePackageManifest(bytes);
   return {
-    facts: { build, headerSize, packageSize, entries: entries.count, packages: packageRows.count },
-    table: listedTable('packages', ['guid', 'keyName', 'size', 'ckey'], packageRows.count, function* () {
-      for (const { guid, keyName, content } of packages()) yield [guid, keyName, content?.size, content?.ckey];
+    facts: { build, headerSize, packageSize, entries: entries.count, packages: packageCount },
+    table: listedTable('packages', ['guid', 'keyName', 'size', 'ckey'], packageCount, function* () {
+      for (const { guid, keyName, content } of packages) yield [guid, keyName, content?.size, content?.ckey];
     }),
   };
 }

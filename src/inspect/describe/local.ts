@@ -1,18 +1,8 @@
 import { toHex } from '../../core/bytes.ts';
-import { ByteReader } from '../../core/reader.ts';
-import { decodeLocalHeader, localHeaderSize } from '../../formats/local/local-header.ts';
+import { decodeLocalHeader, localDataFormat, localHeaderSize } from '../../formats/local/local-header.ts';
 import { decodeLocalIndex } from '../../formats/local/local-index.ts';
 import { decodeShmem } from '../../formats/local/local-shmem.ts';
 import { type Description, listedTable } from './description.ts';
-
-/** True for an .idx file of version 7: a header of 16 bytes, then the version. */
-export function isLocalIndex(bytes: Uint8Array): boolean {
-  if (bytes.length < 0x28) return false;
-  const reader = new ByteReader(bytes, 'local index');
-  if (reader.u32le() !== 16) return false;
-  reader.skip(4);
-  return reader.u16le() === 7 && reader.u8() < 16;
-}
 
 /** An .idx file of an installation. */
 export function describeLocalIndex(bytes: Uint8Array): Description {
@@ -25,13 +15,6 @@ export function describeLocalIndex(bytes: Uint8Array): Description {
       for (const { key, archive, offset, size } of index) yield [toHex(key), archive, offset, size];
     }),
   };
-}
-
-/** True when 30 bytes of local header stand before a BLTE object, as in a data.NNN file. */
-export function isLocalData(bytes: Uint8Array): boolean {
-  return (
-    bytes.length > localHeaderSize + 8 && new ByteReader(bytes, 'local entry', localHeaderSize).latin1(4) === 'BLTE'
-  );
 }
 
 /** A data.NNN file, or a piece of one: entries one after the other. */
@@ -56,7 +39,7 @@ export function describeLocalData(bytes: Uint8Array): Description {
 }
 
 function* localEntries(bytes: Uint8Array) {
-  for (let offset = 0; isLocalData(bytes.subarray(offset)); ) {
+  for (let offset = 0; localDataFormat.matches(bytes.subarray(offset)); ) {
     const header = decodeLocalHeader(bytes.subarray(offset));
     yield { ...header, offset };
     if (header.size < localHeaderSize) return;

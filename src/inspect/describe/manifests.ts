@@ -1,6 +1,6 @@
 import { toHex } from '../../core/bytes.ts';
 import { decodeDownload } from '../../formats/manifests/download.ts';
-import { decodeEncoding } from '../../formats/manifests/encoding.ts';
+import { decodeEncoding } from '../../formats/manifests/encoding/decode.ts';
 import { decodeInstall } from '../../formats/manifests/install.ts';
 import { decodeSize } from '../../formats/manifests/size.ts';
 import { hasTag, type Tag } from '../../formats/manifests/tags.ts';
@@ -9,19 +9,19 @@ import { type Description, indexedTable, listedTable } from './description.ts';
 /** An encoding file: contents and the objects they are encoded as. */
 export function describeEncoding(bytes: Uint8Array): Description {
   const encoding = decodeEncoding(bytes);
-  const ckeys = countOf(encoding.ckeys());
+  const ckeys = countOf(encoding.ckeys);
   return {
     facts: {
       checked: 'page MD5s',
       ckeys,
-      ekeys: countOf(encoding.ekeys()),
+      ekeys: countOf(encoding.ekeys),
       ckeyPages: encoding.layout.ckeyPageCount,
       ekeyPages: encoding.layout.ekeyPageCount,
       especs: encoding.especs.length,
       ownEspec: encoding.ownEspec,
     },
     table: listedTable('contents', ['ckey', 'size', 'ekeys', 'encodedSize', 'espec'], ckeys, function* () {
-      for (const { ckey, size, ekeys } of encoding.ckeys()) {
+      for (const { ckey, size, ekeys } of encoding.ckeys) {
         const object = encoding.findEkey(ekeys[0] ?? '');
         yield [ckey, size, ekeys.join(' '), object?.size, object && encoding.especs[object.especIndex]];
       }

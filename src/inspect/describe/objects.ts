@@ -1,9 +1,9 @@
 import { toHex } from '../../core/bytes.ts';
-import { chunkKeyName, decodeBlte } from '../../formats/blte/decode.ts';
+import { chunkKeyName } from '../../formats/blte/cipher.ts';
+import { decodeBlte } from '../../formats/blte/decode.ts';
 import { decodeBlteHeader, ekeyOfBlte } from '../../formats/blte/header.ts';
 import type { KeyRing } from '../../formats/blte/keys.ts';
 import { decodeArchiveIndex } from '../../formats/indices/archive-index.ts';
-import { decodeIndexFooter } from '../../formats/indices/index-layout.ts';
 import { type Cell, type Description, indexedTable } from './description.ts';
 
 /** A BLTE object: its chunks, the keys it needs, and what it holds. */
@@ -46,16 +46,6 @@ function chunkHead(bytes: Uint8Array, offset: number): { mode: string; keyName: 
   const byte = bytes[offset]!;
   const mode = byte > 0x20 && byte < 0x7f ? String.fromCharCode(byte) : `0x${byte.toString(16).padStart(2, '0')}`;
   return { mode, keyName: chunkKeyName(bytes.subarray(offset, offset + 64)) };
-}
-
-/** True when the last bytes are the footer of an index whose size they give. */
-export function isArchiveIndex(bytes: Uint8Array): boolean {
-  try {
-    decodeIndexFooter(bytes.subarray(-64), bytes.length);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** An archive index, archive group or file index. */

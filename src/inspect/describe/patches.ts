@@ -1,6 +1,6 @@
 import { toHex } from '../../core/bytes.ts';
 import { ByteReader } from '../../core/reader.ts';
-import { decodePatchIndex, patchIndexEntry } from '../../formats/patches/patch-index.ts';
+import { decodePatchIndex } from '../../formats/patches/patch-index.ts';
 import { decodePatchManifest } from '../../formats/patches/patch-manifest.ts';
 import { type Description, type Fact, indexedTable, listedTable } from './description.ts';
 
@@ -25,7 +25,7 @@ export function describePatchManifest(bytes: Uint8Array): Description {
       ['targetCkey', 'targetSize', 'patches', 'patchEkey', 'patchSize'],
       fileCount,
       function* () {
-        for (const { targetCkey, targetSize, patches } of manifest.files()) {
+        for (const { targetCkey, targetSize, patches } of manifest.files) {
           const first = patches[0];
           yield [toHex(targetCkey), targetSize, patches.length, first && toHex(first.patchEkey), first?.patchSize];
         }
@@ -42,27 +42,15 @@ export function describeZbsdiff(bytes: Uint8Array): Description {
   return { facts: { controlSize: reader.u64le(), diffSize: reader.u64le(), resultSize: reader.u64le() } };
 }
 
-/** True for a patch index: it has no magic, but says its size. */
-export function isPatchIndex(bytes: Uint8Array): boolean {
-  if (bytes.length < 20) return false;
-  const reader = new ByteReader(bytes, 'patch index', 4);
-  return reader.u32le() === 1 && reader.u32le() === bytes.length;
-}
-
 /** A patch index: the patches between encoded objects. */
 export function describePatchIndex(bytes: Uint8Array): Description {
   const index = decodePatchIndex(bytes);
-  const { keySize, blocks, entries } = index;
+  const { keySize, blocks, count } = index;
   return {
-    facts: { keySize, blocks: blocks.map(({ type, size }) => `type ${type}: ${size} bytes`), entries: entries.count },
-    table: indexedTable(
-      'patches',
-      ['sourceEkey', 'sourceSize', 'patchEkey', 'patchSize', 'targetEkey'],
-      entries.count,
-      (i) => {
-        const { sourceEkey, sourceSize, patchEkey, patchSize, targetEkey } = patchIndexEntry(index, i);
-        return [toHex(sourceEkey), sourceSize, toHex(patchEkey), patchSize, toHex(targetEkey)];
-      },
-    ),
+    facts: { keySize, blocks: blocks.map(({ type, bytes }) => `type ${type}: ${bytes.length} bytes`), entries: count },
+    table: indexedTable('patches', ['sourceEkey', 'sourceSize', 'patchEkey', 'patchSize', 'targetEkey'], count, (i) => {
+      const { sourceEkey, sourceSize, patchEkey, patchSize, targetEkey } = index.entry(i);
+      return [toHex(sourceEkey), sourceSize, toHex(patchEkey), patchSize, toHex(targetEkey)];
+    }),
   };
 }

@@ -1,10 +1,12 @@
 import { toHex } from '../../core/bytes.ts';
 import { localeNames } from '../../formats/roots/locale.ts';
-import { decodeMar, decodeMndx } from '../../formats/roots/mndx.ts';
+import { decodeMndx } from '../../formats/roots/mndx/decode.ts';
+import { decodeMar } from '../../formats/roots/mndx/trie.ts';
 import { decodeOverwatchRoot } from '../../formats/roots/overwatch.ts';
 import { decodeTextRoot } from '../../formats/roots/text.ts';
-import { decodeTvfs, TvfsFlags } from '../../formats/roots/tvfs.ts';
-import { decodeWowRoot, fillFileDataIds, rowBlock, rowCkey, rowNameHash } from '../../formats/roots/wow.ts';
+import { decodeTvfs } from '../../formats/roots/tvfs/decode.ts';
+import { TvfsFlags } from '../../formats/roots/tvfs/layout.ts';
+import { decodeWowRoot, fillFileDataIds, rowBlock, rowCkey, rowNameHash } from '../../formats/roots/wow/decode.ts';
 import { type Description, indexedTable, listedTable } from './description.ts';
 
 /** A WoW root: file data ids and name hashes. */
@@ -13,7 +15,7 @@ export function describeWowRoot(bytes: Uint8Array): Description {
   const ids = fillFileDataIds(root);
   return {
     facts: {
-      version: root.format,
+      version: root.form,
       blocks: root.blocks.length,
       rows: root.rowCount,
       headerTotal: root.total,
@@ -49,7 +51,7 @@ export function describeTvfs(bytes: Uint8Array): Description {
       especs,
     },
     table: listedTable('files', ['path', 'size', 'spans', 'ekey', 'ckey'], fileCount, function* () {
-      for (const { path, spans } of tvfs.files()) {
+      for (const { path, spans } of tvfs.files) {
         const size = spans.reduce((sum, span) => sum + span.size, 0);
         const first = spans[0];
         yield [path, size, spans.length, first && toHex(first.ekey), first?.ckey && toHex(first.ckey)];
@@ -64,14 +66,14 @@ export function describeMndx(bytes: Uint8Array): Description {
   return {
     facts: { packages, files: fileCount },
     table: listedTable('files', ['name', 'size', 'ckey'], fileCount, function* () {
-      for (const { name, size, ckey } of files()) yield [name, size, ckey];
+      for (const { name, size, ckey } of files) yield [name, size, ckey];
     }),
   };
 }
 
 /** A trie of names, as an MNDX root has three of. */
 export function describeMar(bytes: Uint8Array): Description {
-  const keys = [...decodeMar(bytes).keys()];
+  const keys = [...decodeMar(bytes).keys];
   return {
     facts: { names: keys.length },
     table: indexedTable('names', ['id', 'name'], keys.length, (i) => [
@@ -92,7 +94,7 @@ export function describeOverwatch(bytes: Uint8Array): Description {
 
 /** A root that is a list of lines. */
 export function describeTextRoot(bytes: Uint8Array): Description {
-  const rows = decodeTextRoot(bytes);
+  const { rows } = decodeTextRoot(bytes);
   return {
     facts: { files: rows.length },
     table: indexedTable('files', ['path', 'ckey', 'locale', 'flags'], rows.length, (i) => {

@@ -1,56 +1,18 @@
-import { parseEspec, printEspec } from '../../formats/blte/espec.ts';
+import { parseEspec } from '../../formats/blte/espec.ts';
 import { decodeBuildConfig, decodePartialPriorities } from '../../formats/configs/build-config.ts';
 import { decodeCdnConfig } from '../../formats/configs/cdn-config.ts';
 import { type ConfigEntry, decodeConfig } from '../../formats/configs/config-file.ts';
 import { decodeKeyList, decodeKeyRing, type TactKey } from '../../formats/configs/key-list.ts';
 import { decodePatchConfig } from '../../formats/configs/patch-config.ts';
 import { decodeProductConfig } from '../../formats/configs/product-config.ts';
-import { listfileRows } from '../../formats/roots/listfile.ts';
+import { canBeRead, type Format } from '../../formats/format.ts';
+import { decodeListfile } from '../../formats/roots/listfile.ts';
 import { decodeBpsv } from '../../formats/services/bpsv.ts';
 import { decodeRibbit } from '../../formats/services/ribbit-mime.ts';
+import { firstLine } from '../../formats/text-lines.ts';
 import { type Description, indexedTable, listedTable, type RowTable } from './description.ts';
 
 const latin1Decoder = new TextDecoder('latin1');
-
-/** The start of some bytes as text; empty when it is none. */
-export function textStart(bytes: Uint8Array): string {
-  const start = bytes.subarray(0, 4096);
-  return start.includes(0) ? '' : latin1Decoder.decode(start).replace(/^\xef\xbb\xbf/, '');
-}
-
-/** The first lines that say something, without comments. */
-function firstLine(bytes: Uint8Array): string {
-  return (
-    textStart(bytes)
-      .split(/\r?\n/)
-      .find((line) => line.trim() !== '' && !line.startsWith('#')) ?? ''
-  );
-}
-
-export const isBpsv = (bytes: Uint8Array): boolean => /^[^|!=]+![A-Za-z]+:\d+(\||$)/.test(firstLine(bytes));
-export const isRibbit = (bytes: Uint8Array): boolean => /^MIME-Version:/i.test(textStart(bytes));
-export const isJsonObject = (bytes: Uint8Array): boolean => /^\s*\{\s*["}]/.test(textStart(bytes));
-export const isKeyRing = (bytes: Uint8Array): boolean => /^key-[0-9a-f]{16}\s*=/i.test(firstLine(bytes));
-export const isKeyList = (bytes: Uint8Array): boolean =>
-  /^\s*[0-9a-f]{16}\s+[0-9a-f]{32}(\s|$)/i.test(firstLine(bytes));
-export const isListfile = (bytes: Uint8Array): boolean => /^\d{1,10};\S/.test(firstLine(bytes));
-
-/** True for a config that has all of these keys. */
-export function isConfigWith(...keys: readonly string[]): (bytes: Uint8Array) => boolean {
-  return (bytes) => {
-    if (!/^[\w.:-]+\s*=/.test(firstLine(bytes))) return false;
-    const config = readOrNone(bytes);
-    return config !== undefined && keys.every((key) => config.get(key) !== undefined);
-  };
-}
-
-function readOrNone(bytes: Uint8Array): ReturnType<typeof decodeConfig> | undefined {
-  try {
-    return decodeConfig(bytes);
-  } catch {
-    return undefined;
-  }
-}
 
 /** A table of a version service, or an install's .build.info. */
 export function describeBpsv(bytes: Uint8Array): Description {
@@ -135,11 +97,11 @@ function describeKeys(keys: readonly TactKey[]): Description {
 /** A list of file names with their ids; one without ids looks like any text and is not told. */
 export function describeListfile(bytes: Uint8Array): Description {
   let names = 0;
-  for (const _ of listfileRows(bytes)) names += 1;
+  for (const _ of decodeListfile(bytes)) names += 1;
   return {
     facts: { names },
     table: listedTable('names', ['fileDataId', 'name'], names, function* () {
-      for (const { fileDataId, name } of listfileRows(bytes)) yield [fileDataId, name];
+      for (const { fileDataId, name } of decodeListfile(bytes)) yield [fileDataId, name];
     }),
   };
 }
@@ -153,16 +115,17 @@ function configTable(entries: readonly ConfigEntry[]): RowTable {
 
 const maxEspecs = 0x10000;
 
-/** True for a text that is nothing but encoding specs, a line each. */
-export function isEspecs(bytes: Uint8Array): boolean {
-  // Single letters are specs too, and any text.
-  if (!/^[nzebcg]:[^\s]+$/.test(firstLine(bytes))) return false;
-  try {
-    return especLines(bytes).every((line) => printEspec(parseEspec(line)) !== '');
-  } catch {
-    return false;
-  }
-}
+const readsAsEspecs = canBeRead(
+  (bytes) => especLines(bytes).map(parseEspec),
+  () => true,
+);
+
+/** A text that is nothing but encoding specs, a line each. Single letters are specs too, and any text. */
+export const especsFormat: Format = {
+  name: 'encoding specs',
+  needsAll: true,
+  matches: (bytes) => /^[nzebcg]:[^\s]+$/.test(firstLine(bytes)) && readsAsEspecs(bytes),
+};
 
 function especLines(bytes: Uint8Array): string[] {
   return latin1Decoder

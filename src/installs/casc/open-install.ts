@@ -21,7 +21,7 @@ import { entryOfPlace, LocalStorage } from './local-storage.ts';
  * @throws E_NOT_FOUND, E_USAGE as chooseBuild; E_FORMAT… for a damaged table
  */
 export function openInstall(install: Install, path: string, choice: string | undefined): FolderBuild {
-  const builds = decodeBuildInfo(new Uint8Array(fs.readFileSync(install.buildInfo!)));
+  const { builds } = decodeBuildInfo(new Uint8Array(fs.readFileSync(install.buildInfo!)));
   const row = chooseBuild(builds, choice ?? install.flavor, path);
   const container = findContainer(install.root);
   const storage = new LocalStorage(indexFolder(container)!);

@@ -6,7 +6,7 @@ import { md5Hex } from '../../core/hash.ts';
 import { writeFileDurable } from '../../files/durable.ts';
 import { type BuildConfig, decodeBuildConfig, type ManifestKeys } from '../../formats/configs/build-config.ts';
 import type { ConfigFile } from '../../formats/configs/config-file.ts';
-import { encodeEncoding } from '../../formats/manifests/encoding.ts';
+import { encodeEncoding } from '../../formats/manifests/encoding/encode.ts';
 import type { LookupFolders } from '../../store/layout.ts';
 import type { StaticContainer } from './static-container.ts';
 

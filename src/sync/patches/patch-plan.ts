@@ -146,7 +146,7 @@ function* candidates(
 ): Generator<PatchChoice> {
   const spans = new HeldSpans(store);
   const specOf = specReader(build);
-  for (const file of lists.manifest.files()) {
+  for (const file of lists.manifest.files) {
     const ckey = toHex(file.targetCkey);
     const known = build.encoding.findCkey(ckey);
     if (known?.size !== file.targetSize) continue;

@@ -4,10 +4,11 @@ import type { EntryPlace } from '../../builds/objects.ts';
 import { equalBytes } from '../../core/bytes.ts';
 import { codeOf } from '../../core/errors.ts';
 import { readAt } from '../../files/read-at.ts';
-import { decodeChunk, type ReadRange, readBlteHeader } from '../../formats/blte/decode.ts';
+import { decodeChunk } from '../../formats/blte/chunk.ts';
 import { encodeChunk } from '../../formats/blte/encode.ts';
 import { defaultLevel, type Espec, printEspec } from '../../formats/blte/espec.ts';
 import { chunkModes } from '../../formats/blte/modes.ts';
+import { type ReadRange, readBlteHeader } from '../../formats/blte/read.ts';
 
 /*
  * What is made from a patch counts only when it is encoded as the CDN has it, byte for byte, and that depends on the zlib that the

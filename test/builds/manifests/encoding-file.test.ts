@@ -2,7 +2,9 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import { EncodingFile } from '../../../src/builds/manifests/encoding-file.ts';
 import { md5Hex } from '../../../src/core/hash.ts';
-import { type CkeyEntry, decodeEncoding, encodeEncoding } from '../../../src/formats/manifests/encoding.ts';
+import { decodeEncoding } from '../../../src/formats/manifests/encoding/decode.ts';
+import { encodeEncoding } from '../../../src/formats/manifests/encoding/encode.ts';
+import type { CkeyEntry } from '../../../src/formats/manifests/encoding/pages.ts';
 import { conformanceBytes, conformancePath, describeConformance } from '../../support/conformance.ts';
 import { scratchFolder } from '../../support/scratch.ts';
 import { codeOf } from '../../support/thrown-code.ts';
@@ -69,7 +71,7 @@ describeConformance('many contents of real files', () => {
     ['cascette-rs/encoding/wow_classic_era_truncated.bin', 214, '0000351e35cd4c3c99b2f134d5c592a2', 44_876],
   ])('%s', (path, count, firstCkey, firstSize) => {
     const file = new EncodingFile(conformancePath('tact', path));
-    const all = [...decodeEncoding(conformanceBytes('tact', path)).ckeys()];
+    const all = [...decodeEncoding(conformanceBytes('tact', path)).ckeys];
     expect([all.length, all[0]!.ckey, all[0]!.size]).toEqual([count, firstCkey, firstSize]);
     const asked = [...all].reverse();
     const find = file.findCkeys(asked.map(({ ckey }) => ckey));

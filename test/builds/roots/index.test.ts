@@ -5,16 +5,12 @@ import { getVariant } from '../../../src/builds/roots/variant.ts';
 import { md5Hex } from '../../../src/core/hash.ts';
 import { nameHash } from '../../../src/core/jenkins.ts';
 import type { Install } from '../../../src/formats/manifests/install.ts';
-import {
-  encodeCoreToc,
-  encodeDiablo3Folder,
-  encodeDiablo3Root,
-  encodePackages,
-} from '../../../src/formats/roots/diablo3.ts';
-import { encodeMndx } from '../../../src/formats/roots/mndx.ts';
+import { encodeDiablo3Packages, encodeDiablo3Toc } from '../../../src/formats/roots/diablo3/core-toc.ts';
+import { encodeDiablo3Folder, encodeDiablo3Root } from '../../../src/formats/roots/diablo3/folder.ts';
+import { encodeMndx } from '../../../src/formats/roots/mndx/encode.ts';
 import { encodeTextRoot } from '../../../src/formats/roots/text.ts';
-import { encodeTvfs } from '../../../src/formats/roots/tvfs.ts';
-import { encodeWowRoot } from '../../../src/formats/roots/wow.ts';
+import { encodeTvfs } from '../../../src/formats/roots/tvfs/encode.ts';
+import { encodeWowRoot } from '../../../src/formats/roots/wow/encode.ts';
 import { codeThrownBy } from '../../formats/text.ts';
 import { scratchFolder } from '../../support/scratch.ts';
 import { openSmallRoot, smallPlace } from './small-build.ts';
@@ -53,7 +49,7 @@ const names = (root: { list(matches: () => boolean): Iterable<{ name?: string | 
 
 describe('which root a build gets', () => {
   const tvfs = encodeTvfs({
-    files: [
+    entries: [
       {
         path: 'from/vfs',
         spans: [
@@ -70,9 +66,9 @@ describe('which root a build gets', () => {
       },
     ],
   });
-  const wow = (format: 'tsfm2' | 'headerless') =>
+  const wow = (form: 'tsfm2' | 'headerless') =>
     encodeWowRoot({
-      format,
+      form,
       blocks: [
         {
           contentFlags: 0,
@@ -83,7 +79,10 @@ describe('which root a build gets', () => {
     });
 
   test('vfs-root goes before a text root', async () => {
-    const root = await openSmallRoot(scratch, { root: encodeTextRoot([{ path: 'a', ckey: key('1') }]), vfsRoot: tvfs });
+    const root = await openSmallRoot(scratch, {
+      root: encodeTextRoot({ rows: [{ path: 'a', ckey: key('1') }] }),
+      vfsRoot: tvfs,
+    });
     expect([root.kind, ...names(root)]).toEqual(['tvfs', 'from/vfs']);
     root.close();
   });
@@ -111,21 +110,31 @@ describe('roots with magics and tables', () => {
 
   test('Heroes of the Storm: a name in any case', async () => {
     const files = [
-      { package: 'mods/Core.StormMod/Base.StormAssets', name: 'Assets/Rock.dds', ckey: key('1'), size: 9 },
-      { package: 'mods/Core.StormMod/enUS.StormData', name: 'Assets/Rock.dds', ckey: key('2'), size: 8 },
+      {
+        package: 'mods/Core.StormMod/Base.StormAssets',
+        name: 'mods/Core.StormMod/Base.StormAssets/Assets/Rock.dds',
+        ckey: key('1'),
+        size: 9,
+      },
+      {
+        package: 'mods/Core.StormMod/enUS.StormData',
+        name: 'mods/Core.StormMod/enUS.StormData/Assets/Rock.dds',
+        ckey: key('2'),
+        size: 8,
+      },
     ];
-    const root = await openSmallRoot(scratch, { root: encodeMndx(files) });
+    const root = await openSmallRoot(scratch, { root: encodeMndx({ files }) });
     expect(root.kind).toBe('mndx');
     expect(root.find('MODS\\core.stormmod\\enus.stormdata\\assets\\rock.dds').map(({ parts }) => parts)).toEqual([
       [{ ckey: key('2'), size: 8 }],
     ]);
-    expect(keysByName(root).sort()).toEqual(files.map((file) => `${file.package}/${file.name} ${file.ckey}`));
+    expect(keysByName(root).sort()).toEqual(files.map((file) => `${file.name} ${file.ckey}`));
     root.close();
   });
 
   test('Diablo III: names by CoreTOC and Packages.dat; a folder that no host has is left out', async () => {
-    const toc = encodeCoreToc(new Map([[5, { group: 41, name: 'Wind' }]]));
-    const packages = encodePackages(['SoundBank\\Wind\\0000.smp']);
+    const toc = encodeDiablo3Toc({ groups: [[{ group: 41, snoId: 5, name: 'Wind' }]] });
+    const packages = encodeDiablo3Packages(['SoundBank\\Wind\\0000.smp']);
     const base = encodeDiablo3Folder({
       assets: [
         { snoId: 5, ckey: key('1') },
@@ -167,7 +176,7 @@ describe('roots with magics and tables', () => {
   });
 
   test('a root of a known kind that is damaged is an error, not a build without names', async () => {
-    for (const damaged of [encodeMndx([]).slice(0, -5), bytes(`a|${key('1')}\nb|c\n`)]) {
+    for (const damaged of [encodeMndx({ files: [] }).slice(0, -5), bytes(`a|${key('1')}\nb|c\n`)]) {
       const place = smallPlace(scratch, { root: damaged, install: installed });
       await expect(openRoot(place)).rejects.toMatchObject({ code: expect.stringMatching(/^E_FORMAT/) });
     }

@@ -5,14 +5,14 @@ import { fromHex } from '../../../src/core/bytes.ts';
 import { PakratError } from '../../../src/core/errors.ts';
 import { md5Hex } from '../../../src/core/hash.ts';
 import { encodeContentManifest } from '../../../src/formats/roots/content-manifest.ts';
+import { encodeDiablo4Toc } from '../../../src/formats/roots/diablo4/core-toc.ts';
 import {
-  encodeDiablo4Toc,
   encodeEncryptedNames,
   encodeEncryptedSnos,
   encodeSharedPayloads,
-} from '../../../src/formats/roots/diablo4.ts';
+} from '../../../src/formats/roots/diablo4/side-tables.ts';
 import { encodePackageManifest } from '../../../src/formats/roots/package-manifest.ts';
-import { encodeTvfs } from '../../../src/formats/roots/tvfs.ts';
+import { encodeTvfs } from '../../../src/formats/roots/tvfs/encode.ts';
 import { scratchFolder } from '../../support/scratch.ts';
 import { openSmallRoot, smallPlace } from './small-build.ts';
 
@@ -59,7 +59,7 @@ describe('Diablo IV', () => {
     ['enUS_Text/child/10-2', key('7')],
   ];
   const vfsRoot = encodeTvfs({
-    files: paths.map(([path, ckey]) => ({
+    entries: paths.map(([path, ckey]) => ({
       path,
       spans: [
         {
@@ -111,7 +111,7 @@ describe('Diablo IV', () => {
     const bad = toc.slice(0, -3);
     const files = [{ path: 'Base/CoreTOC.dat', spans: [spanOf(md5Hex(bad))] }];
     const place = smallPlace(scratch, {
-      vfsRoot: encodeTvfs({ files }),
+      vfsRoot: encodeTvfs({ entries: files }),
       objects: [bad],
       config: ['build-uid = fenrisb'],
     });
@@ -119,7 +119,7 @@ describe('Diablo IV', () => {
   });
 
   test('without tables, and in other games, paths are as the TVFS has them', async () => {
-    const bare = encodeTvfs({ files: [{ path: 'Base/meta/10', spans: [spanOf(key('1'))] }] });
+    const bare = encodeTvfs({ entries: [{ path: 'Base/meta/10', spans: [spanOf(key('1'))] }] });
     for (const uid of ['fenris', 'osi']) {
       const root = await openSmallRoot(scratch, { vfsRoot: bare, config: [`build-uid = ${uid}`] });
       expect(listed(root)).toEqual([`Base/meta/10 ${key('1')}`]);

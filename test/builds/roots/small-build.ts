@@ -6,7 +6,7 @@ import { toHex } from '../../../src/core/bytes.ts';
 import { PakratError } from '../../../src/core/errors.ts';
 import { md5, md5Hex } from '../../../src/core/hash.ts';
 import { decodeBuildConfig } from '../../../src/formats/configs/build-config.ts';
-import { encodeEncoding } from '../../../src/formats/manifests/encoding.ts';
+import { encodeEncoding } from '../../../src/formats/manifests/encoding/encode.ts';
 import type { Install } from '../../../src/formats/manifests/install.ts';
 import { storeLayout } from '../../../src/store/layout.ts';
 

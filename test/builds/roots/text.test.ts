@@ -15,11 +15,13 @@ const key = (digit: string) => digit.repeat(32);
 describe('a text root', () => {
   test('is found by name in any case, with either slash, and through archives', async () => {
     const root = await openSmallRoot(scratch, {
-      root: encodeTextRoot([
-        { path: 'SD\\unit\\Zürich.dds', ckey: key('1') },
-        { path: 'war3.mpq:units\\a.slk', ckey: key('2') },
-        { path: 'b', ckey: key('3') },
-      ]),
+      root: encodeTextRoot({
+        rows: [
+          { path: 'SD\\unit\\Zürich.dds', ckey: key('1') },
+          { path: 'war3.mpq:units\\a.slk', ckey: key('2') },
+          { path: 'b', ckey: key('3') },
+        ],
+      }),
     });
     const find = (name: string) => root.find(name).map(({ name, parts }) => `${name} ${parts[0]!.ckey?.[0]}`);
     expect(root.kind).toBe('text');
@@ -38,13 +40,15 @@ describe('a text root', () => {
 
   test('gives the variant of the locale, and what is for all only where there is none', async () => {
     const root = await openSmallRoot(scratch, {
-      root: encodeTextRoot([
-        { path: 'x', ckey: key('0') },
-        { path: 'only', ckey: key('9'), locale: 'koKR' },
-        { path: 'x', ckey: key('1'), locale: 'deDE' },
-        { path: 'y', ckey: key('2') },
-        { path: 'X', ckey: key('3'), locale: 'frFR' },
-      ]),
+      root: encodeTextRoot({
+        rows: [
+          { path: 'x', ckey: key('0') },
+          { path: 'only', ckey: key('9'), locale: 'koKR' },
+          { path: 'x', ckey: key('1'), locale: 'deDE' },
+          { path: 'y', ckey: key('2') },
+          { path: 'X', ckey: key('3'), locale: 'frFR' },
+        ],
+      }),
     });
     const pick = (locale: string, name = 'x') => getVariant(root.find(name), locale, name).parts[0]!.ckey![0];
     expect([pick('enUS'), pick('deDE')]).toEqual(['0', '1']);
@@ -62,10 +66,12 @@ describe('a text root', () => {
 
   test('paths that nesting would make one stay two', async () => {
     const root = await openSmallRoot(scratch, {
-      root: encodeTextRoot([
-        { path: 'a:b', ckey: key('1') },
-        { path: 'a/b', ckey: key('2') },
-      ]),
+      root: encodeTextRoot({
+        rows: [
+          { path: 'a:b', ckey: key('1') },
+          { path: 'a/b', ckey: key('2') },
+        ],
+      }),
     });
     expect(
       Array.from(

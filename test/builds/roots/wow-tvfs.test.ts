@@ -3,8 +3,9 @@ import { importListfile } from '../../../src/builds/listfile/listfile-import.ts'
 import { getVariant } from '../../../src/builds/roots/variant.ts';
 import { fromHex, toHex } from '../../../src/core/bytes.ts';
 import { md5Hex } from '../../../src/core/hash.ts';
-import { decodeTvfs, encodeTvfs, type TvfsFileContent } from '../../../src/formats/roots/tvfs.ts';
-import { encodeWowRoot } from '../../../src/formats/roots/wow.ts';
+import { decodeTvfs } from '../../../src/formats/roots/tvfs/decode.ts';
+import { encodeTvfs, type TvfsFileContent } from '../../../src/formats/roots/tvfs/encode.ts';
+import { encodeWowRoot } from '../../../src/formats/roots/wow/encode.ts';
 import { storeLayout } from '../../../src/store/layout.ts';
 import { conformanceBytes, describeConformance } from '../../support/conformance.ts';
 import { scratchFolder } from '../../support/scratch.ts';
@@ -21,13 +22,13 @@ function file(path: string, ckey: string, size = 5): TvfsFileContent {
 }
 
 const inner = (...files: [id: number, ckey: string][]) =>
-  encodeTvfs({ files: files.map(([id, ckey]) => file(`${hex(id, 8)}${ckey.toUpperCase()}`, ckey)) });
+  encodeTvfs({ entries: files.map(([id, ckey]) => file(`${hex(id, 8)}${ckey.toUpperCase()}`, ckey)) });
 
 /** A build whose names are WoW's TVFS: outer paths by locale and content flags, inner ones by id and ckey. */
 function wowVfs(outer: [path: string, manifest: Uint8Array][], plain: TvfsFileContent[] = []) {
   const nested = outer.map(([path, manifest]) => file(path, md5Hex(manifest), manifest.length));
   return {
-    vfsRoot: encodeTvfs({ files: [...nested, ...plain] }),
+    vfsRoot: encodeTvfs({ entries: [...nested, ...plain] }),
     objects: outer.map(([, manifest]) => manifest),
     config: outer.map(([, manifest], i) => `vfs-${i + 1} = ${md5Hex(manifest)} ${md5Hex(manifest)}`),
   };
@@ -95,7 +96,7 @@ describe('World of Warcraft with names in TVFS only', () => {
   });
 
   test('a name that lost the last digit of its ckey has it from the span', async () => {
-    const manifest = encodeTvfs({ files: [file(`0000000B${key('5').slice(1)}`, key('5'))] });
+    const manifest = encodeTvfs({ entries: [file(`0000000B${key('5').slice(1)}`, key('5'))] });
     const root = await openSmallRoot(scratch, wowVfs([['FFFFFFFF0000', manifest]]));
     expect(root.findId(11).map(({ parts }) => parts[0]!.ckey)).toEqual([key('5')]);
     root.close();
@@ -103,7 +104,7 @@ describe('World of Warcraft with names in TVFS only', () => {
 
   test('the classic root goes before, where there is one', async () => {
     const rows = [{ fileDataId: 7, ckey: fromHex(key('8')) }];
-    const root = encodeWowRoot({ format: 'tsfm2', blocks: [{ contentFlags: 0x10000000, localeFlags: 2, rows }] });
+    const root = encodeWowRoot({ form: 'tsfm2', blocks: [{ contentFlags: 0x10000000, localeFlags: 2, rows }] });
     const opened = await openSmallRoot(scratch, { ...build(), root });
     expect([opened.kind, opened.findId(7)[0]!.parts[0]!.ckey]).toEqual(['wow', key('8')]);
     opened.close();
@@ -124,7 +125,7 @@ describe('World of Warcraft with names in TVFS only', () => {
 describeConformance('under the real outer manifest of WoW Classic Era 1.15.8', () => {
   test('all its 238 paths lead to ids', async () => {
     const vfsRoot = conformanceBytes('tact/cascette-rs/tvfs/wow_classic_era_04ca19154f0c48b1.bin');
-    const outer = [...decodeTvfs(vfsRoot).files()].filter(({ path }) => path !== '.root');
+    const outer = [...decodeTvfs(vfsRoot).files].filter(({ path }) => path !== '.root');
     // The nested manifests are not at hand: each is stood in for by one of a single file, under the name of the real one.
     const contents = outer.map((_, i) => inner([1000 + i, key('a')]));
     const config = outer.map(

@@ -3,7 +3,8 @@ import { importListfile } from '../../../src/builds/listfile/listfile-import.ts'
 import type { Root } from '../../../src/builds/roots/root.ts';
 import { fromHex, toHex } from '../../../src/core/bytes.ts';
 import { nameHash } from '../../../src/core/jenkins.ts';
-import { decodeWowRoot, encodeWowRoot, fillFileDataIds, rowCkey } from '../../../src/formats/roots/wow.ts';
+import { decodeWowRoot, fillFileDataIds, rowCkey } from '../../../src/formats/roots/wow/decode.ts';
+import { encodeWowRoot } from '../../../src/formats/roots/wow/encode.ts';
 import { storeLayout } from '../../../src/store/layout.ts';
 import { conformanceBytes, describeConformance } from '../../support/conformance.ts';
 import { scratchFolder } from '../../support/scratch.ts';
@@ -29,7 +30,7 @@ test.each(['headerless', 'tsfm0', 'tsfm1', 'tsfm2'] as const)(
   'a WoW root of form %s: names by their hashes, with the ids of their rows; every id',
   async (format) => {
     const content = format === 'headerless' ? blocks.slice(0, 3) : blocks;
-    const root = await openSmallRoot(scratch, { root: encodeWowRoot({ format, blocks: content }) });
+    const root = await openSmallRoot(scratch, { root: encodeWowRoot({ form: format, blocks: content }) });
     expect(found(root, 'A\\ONE.m2').sort()).toEqual(['5 1 2', '5 3 32', '5 9 2']);
     expect(found(root, 'a/two.m2')).toEqual(['300 2 2']);
     expect(root.find('a/three.m2')).toEqual([]);
@@ -50,7 +51,7 @@ test.each(['headerless', 'tsfm0', 'tsfm1', 'tsfm2'] as const)(
 test('rows without a hash are found by the listfile, and listed under its names', async () => {
   const list = new TextEncoder().encode('7;World/Seven.adt\n300;a/two.m2\n');
   await importListfile(storeLayout(scratch('store')), [list] as never);
-  const root = await openSmallRoot(scratch, { root: encodeWowRoot({ format: 'tsfm2', blocks }) });
+  const root = await openSmallRoot(scratch, { root: encodeWowRoot({ form: 'tsfm2', blocks }) });
   expect(found(root, 'world/seven.ADT')).toEqual(['7 4 2']);
   const names = Array.from(
     root.list((name) => name.startsWith('World')),

@@ -5,7 +5,7 @@ import { encodeRibbit } from '../../../src/formats/services/ribbit-mime.ts';
 import { freePort, type Loopback, tcpServer } from '../../support/loopback.ts';
 
 const table = new TextEncoder().encode('Region!STRING:0|BuildId!DEC:4\n## seqn = 7\nus|60100\n');
-const answer = encodeRibbit('products/wow/versions', table);
+const answer = encodeRibbit({ data: table, disposition: 'versions' });
 
 let server: Loopback | undefined;
 afterEach(async () => {

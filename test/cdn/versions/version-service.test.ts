@@ -94,7 +94,7 @@ describe('askVersionService', () => {
     const server = await tcpServer((socket) => {
       socket.once('data', (line) => {
         asked.push(line.toString());
-        socket.end(encodeRibbit('products/wow/cdns', encode(versions(9))));
+        socket.end(encodeRibbit({ data: encode(versions(9)), disposition: 'cdns' }));
       });
     });
     open.push(server);
@@ -104,7 +104,7 @@ describe('askVersionService', () => {
   });
 
   test('goes on to the next when one is dead, hangs, answers HTML, is broken or damaged', async () => {
-    const damaged = encodeRibbit('products/wow/versions', encode(versions(5)));
+    const damaged = encodeRibbit({ data: encode(versions(5)), disposition: 'versions' });
     damaged[Buffer.from(damaged).indexOf('60100')] = 0x37;
     const bad = await tcpServer((socket) => socket.once('data', () => socket.end(damaged)));
     open.push(bad);

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { lz4Block, lz4BlockInto, lz4Literals } from '../../../src/codecs/compression/lz4.ts';
+import { lz4Block, lz4BlockInto } from '../../../src/codecs/compression/lz4.ts';
 import { expectHostileSafe } from '../../support/hostile.ts';
+import { lz4Literals } from '../../support/lz4-literals.ts';
 import { words } from '../ciphers/words.ts';
 
 const ascii = (value: string) => new Uint8Array(Buffer.from(value, 'latin1'));

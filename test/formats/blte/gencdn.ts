@@ -56,3 +56,8 @@ export function foreignBltes(): ForeignBlte[] {
     }),
   );
 }
+
+/** A key name as it lies in a chunk and in a spec. */
+export function wireName(name: string): string {
+  return Buffer.from(name, 'hex').reverse().toString('hex');
+}

@@ -4,15 +4,10 @@ import { deflate } from '../../../src/codecs/compression/inflate.ts';
 import { concatBytes, fromHex } from '../../../src/core/bytes.ts';
 import { isPakratError } from '../../../src/core/errors.ts';
 import { md5, md5Hex } from '../../../src/core/hash.ts';
-import {
-  decodeBlte,
-  type ReadBlteOptions,
-  type ReadRange,
-  readBlte,
-  readBlteHeader,
-} from '../../../src/formats/blte/decode.ts';
+import { decodeBlte } from '../../../src/formats/blte/decode.ts';
 import { encodeBlte } from '../../../src/formats/blte/encode.ts';
 import { decodeBlteHeader, encodeBlteHeader } from '../../../src/formats/blte/header.ts';
+import { type ReadBlteOptions, type ReadRange, readBlte, readBlteHeader } from '../../../src/formats/blte/read.ts';
 import { words } from '../../codecs/ciphers/words.ts';
 import { conformanceBytes, describeConformance } from '../../support/conformance.ts';
 import { expectHostileSafe } from '../../support/hostile.ts';

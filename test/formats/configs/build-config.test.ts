@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import {
   decodeBuildConfig,
   decodePartialPriorities,
-  encodePartialPriority,
+  encodePartialPriorities,
 } from '../../../src/formats/configs/build-config.ts';
 import { decodeConfig, encodeConfig } from '../../../src/formats/configs/config-file.ts';
 import { expectHostileSafe } from '../../support/hostile.ts';
@@ -76,19 +76,21 @@ describe('a build config', () => {
     // Of WOW-24974patch7.3.0_Retail.
     const values = 'e1e6b5f0ad34f2b41e31a54d17e12af8:262144 650277c63d68542d65b71495728dee1f:1048576';
     const config = decodeConfig(text('# Build Configuration', '', `build-partial-priority = ${values}`, ''));
-    const { contents, manifest } = decodePartialPriorities(config);
-    expect(contents).toEqual([
+    const priorities = decodePartialPriorities(config);
+    expect(priorities.contents).toEqual([
       { ckey: 'e1e6b5f0ad34f2b41e31a54d17e12af8', blockSize: 262144 },
       { ckey: '650277c63d68542d65b71495728dee1f', blockSize: 1048576 },
     ]);
-    expect(manifest).toBeUndefined();
-    const line = encodeConfig([encodePartialPriority(contents)], 'Build Configuration');
+    expect(priorities.manifest).toBeUndefined();
+    const line = encodeConfig({ entries: encodePartialPriorities(priorities), title: 'Build Configuration' });
     expect(new TextDecoder().decode(line)).toBe(`# Build Configuration\n\nbuild-partial-priority = ${values}\n`);
   });
 
   test('of 2016 names a manifest of what to fetch first', () => {
     const config = decodeConfig(text(`partial-priority = ${key('5')}`, 'partial-priority-size = 0'));
-    expect(decodePartialPriorities(config)).toMatchObject({ contents: [], manifest: { ckey: key('5'), size: 0 } });
+    const priorities = decodePartialPriorities(config);
+    expect(priorities).toMatchObject({ contents: [], manifest: { ckey: key('5'), size: 0 } });
+    expect(encodePartialPriorities(priorities)).toEqual(config.entries);
   });
 
   test('is read whatever those lines are; they are refused by themselves', () => {

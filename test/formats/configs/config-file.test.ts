@@ -30,12 +30,20 @@ describe('a config', () => {
     const crlf = new TextEncoder().encode(
       new TextDecoder().decode(config).replaceAll('\n', '\r\n').replace('patch = ', 'patch='),
     );
-    expect(decodeConfig(crlf).entries).toEqual(decodeConfig(config).entries);
+    const read = decodeConfig(crlf);
+    expect(read.entries.map(({ key, values }) => ({ key, values }))).toEqual(decodeConfig(config).entries);
+    expect(encodeConfig(read)).toEqual(crlf);
+  });
+
+  test('keeps comments, blank lines and spacing, but for lines that were changed', () => {
+    const read = decodeConfig(text('# one', 'a  =  1', '', '# two', 'b=2', 'c = 3'));
+    const entries = read.entries.map((entry) => (entry.key === 'b' ? { ...entry, values: ['4'] } : entry));
+    expect(new TextDecoder().decode(encodeConfig({ ...read, entries }))).toBe('# one\na  =  1\n\n# two\nb = 4\nc = 3');
   });
 
   test('is written with its title first, as readers want it', () => {
     const { entries } = decodeConfig(config);
-    const written = new TextDecoder().decode(encodeConfig(entries, 'Patch Configuration'));
+    const written = new TextDecoder().decode(encodeConfig({ entries, title: 'Patch Configuration' }));
     expect(written).toBe(new TextDecoder().decode(config));
     expect(written.startsWith('# ')).toBe(true);
   });

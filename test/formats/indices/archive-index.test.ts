@@ -4,17 +4,19 @@ import { md5 } from '../../../src/core/hash.ts';
 import {
   type ArchiveIndex,
   decodeArchiveIndex,
-  decodeIndexFooter,
   decodeIndexToc,
   encodeArchiveIndex,
   findInPage,
   type IndexEntry,
-  type IndexOptions,
-  indexFooterSize,
-  maxFooterSize,
   pageEntries,
 } from '../../../src/formats/indices/archive-index.ts';
-import { indexGeometry } from '../../../src/formats/indices/index-layout.ts';
+import {
+  decodeIndexFooter,
+  type IndexShape,
+  indexFooterSize,
+  indexGeometry,
+  maxFooterSize,
+} from '../../../src/formats/indices/index-layout.ts';
 import { expectHostileSafe } from '../../support/hostile.ts';
 import { codeThrownBy } from '../text.ts';
 
@@ -136,7 +138,7 @@ describe('an archive index', () => {
 });
 
 describe('the kinds of index', () => {
-  const cases: [string, IndexOptions, IndexEntry[], number][] = [
+  const cases: [string, Partial<IndexShape>, IndexEntry[], number][] = [
     ['loose files', { offsetBytes: 0 }, someEntries(300).map((entry) => ({ ...entry, offset: 0 })), 20],
     ['wide offsets', { offsetBytes: 5 }, [{ ...someEntries(1)[0]!, offset: 0x12_3456_789a }], 25],
     ['group', { offsetBytes: 6 }, [...someEntries(200, 513), ...someEntries(9, 0)], 26],
@@ -177,7 +179,7 @@ describe('the kinds of index', () => {
 
   test('what does not fit cannot be written', () => {
     const [entry] = someEntries(1);
-    const bad: [Partial<IndexEntry>, IndexOptions][] = [
+    const bad: [Partial<IndexEntry>, Partial<IndexShape>][] = [
       [{ size: 2 ** 32 }, {}],
       [{ offset: 2 ** 32 }, {}],
       [{ offset: 1 }, { offsetBytes: 0 }],

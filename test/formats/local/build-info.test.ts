@@ -6,9 +6,11 @@ import { codeOf } from '../../support/thrown-code.ts';
 
 describeConformance('real tables', () => {
   test('of 2014: no product, no key ring, a slash in front of the path', () => {
-    const [live, beta, ...more] = decodeBuildInfo(conformanceBytes('tact', 'heksesang-CascLib', '.build.info'));
+    const [live, beta, ...more] = decodeBuildInfo(conformanceBytes('tact', 'heksesang-CascLib', '.build.info')).builds;
     expect(more).toEqual([]);
-    expect(live).toEqual({
+    const { row, ...values } = live!;
+    expect(row).toMatchObject({ 'IM Size': '22434', 'CDN Path': '/tpr/wow' });
+    expect(values).toEqual({
       branch: 'us',
       active: true,
       buildKey: '5a63979810790545a5ee78ccb6e4b6a5',
@@ -23,7 +25,7 @@ describeConformance('real tables', () => {
   });
 
   test('of 2018: two branches of one build, of which one is active', () => {
-    const builds = decodeBuildInfo(conformanceBytes('tact', 'installs', 'emmiigr_wow-ui-demo', '.build.info'));
+    const { builds } = decodeBuildInfo(conformanceBytes('tact', 'installs', 'emmiigr_wow-ui-demo', '.build.info'));
     expect(builds.map(({ branch, active, version }) => ({ branch, active, version }))).toEqual([
       { branch: 'us', active: true, version: '8.0.1.28153' },
       { branch: 'eu', active: false, version: '8.0.1.28153' },
@@ -43,14 +45,27 @@ const build = {
   product: 'wow',
 };
 
-test('a table comes back as it was; rows without a build are left out', () => {
-  const bytes = encodeBuildInfo([build, { ...build, active: false, buildKey: '' }]);
-  expect(decodeBuildInfo(bytes)).toEqual([build]);
+test('builds come back as they were; rows without a build are left out', () => {
+  const bytes = encodeBuildInfo({ builds: [build, { ...build, active: false, buildKey: '' }] });
+  expect(decodeBuildInfo(bytes).builds).toMatchObject([build]);
+});
+
+test('a build that is changed keeps what has no name here, and gets a column where it needs one', () => {
+  const written = (change: object) => {
+    const table = `Note!STRING:0|Build KEY!HEX:16|CDN Path!STRING:0\nx|${key}|/tpr/wow\n`;
+    const { builds, ...info } = decodeBuildInfo(new TextEncoder().encode(table));
+    return new TextDecoder().decode(encodeBuildInfo({ ...info, builds: [{ ...builds[0]!, ...change }] }));
+  };
+  const other = 'cd'.repeat(16);
+  expect(written({ buildKey: other })).toBe(`Note!STRING:0|Build KEY!HEX:16|CDN Path!STRING:0\nx|${other}|/tpr/wow\n`);
+  expect(written({ product: 'wow' })).toBe(
+    `Note!STRING:0|Build KEY!HEX:16|CDN Path!STRING:0|Product!STRING:0\nx|${key}|/tpr/wow|wow\n`,
+  );
 });
 
 test('columns go by their names', () => {
   const text = `Product!STRING:0|Build Key!HEX:16|Active!DEC:1\nfenris|${key.toUpperCase()}|1\n`;
-  expect(decodeBuildInfo(new TextEncoder().encode(text))).toEqual([
+  expect(decodeBuildInfo(new TextEncoder().encode(text)).builds).toMatchObject([
     { active: true, buildKey: key, hosts: [], product: 'fenris' },
   ]);
 });
@@ -59,5 +74,5 @@ test('what names no build is refused, whatever comes is told or refused', () => 
   const text = (...lines: string[]) => new TextEncoder().encode(`${lines.join('\n')}\n`);
   expect(codeOf(() => decodeBuildInfo(text('Name!STRING:0', 'x')))).toBe('E_FORMAT');
   expect(codeOf(() => decodeBuildInfo(text('Build Key!HEX:16', '123')))).toBe('E_FORMAT');
-  expectHostileSafe(decodeBuildInfo, encodeBuildInfo([build]), { prefixesFail: false });
+  expectHostileSafe(decodeBuildInfo, encodeBuildInfo({ builds: [build] }), { prefixesFail: false });
 });

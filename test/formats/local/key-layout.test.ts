@@ -37,7 +37,7 @@ test('several layouts: the highest bits choose, offsets have units', () => {
 
 test('an ordinary build has no layouts; lines come back as they were', () => {
   expect(decodeKeyLayouts(config('encoding = 00'))).toBeUndefined();
-  expect(decodeKeyLayouts(decodeConfig(encodeConfig(encodeKeyLayouts(several), 'x')))).toEqual(several);
+  expect(decodeKeyLayouts(decodeConfig(encodeConfig({ entries: encodeKeyLayouts(several) })))).toEqual(several);
 });
 
 test('what is not a layout is refused', () => {
@@ -58,7 +58,7 @@ test('what is not a layout is refused', () => {
 });
 
 test('whatever comes is told or refused', () => {
-  const valid = encodeConfig(encodeKeyLayouts(several), 'Static Build Configuration');
+  const valid = encodeConfig({ entries: encodeKeyLayouts(several) });
   const key = '60c6f4edb027e645e3000100178fa4f6';
   const decode = (bytes: Uint8Array): unknown => {
     const layouts = decodeKeyLayouts(decodeConfig(bytes));

@@ -3,15 +3,14 @@ import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { fromHex, toHex } from '../../../src/core/bytes.ts';
 import { hashLittle } from '../../../src/core/jenkins.ts';
-import { ByteWriter } from '../../../src/core/writer.ts';
 import {
   bucketOf,
   decodeLocalIndex,
-  encodeEntry,
   encodeLocalIndex,
+  encodeLocalRow,
   type LocalEntry,
 } from '../../../src/formats/local/local-index.ts';
-import { encodeUpdates } from '../../../src/formats/local/local-updates.ts';
+import { encodeLocalUpdates } from '../../../src/formats/local/local-updates.ts';
 import { expectHostileSafe, randomSource } from '../../support/hostile.ts';
 import { scratchFolder } from '../../support/scratch.ts';
 import { describeSynthetic, makeTree } from '../../support/synthetic-cdn.ts';
@@ -50,7 +49,7 @@ describeSynthetic('the index files of a generated client', () => {
         expect(file.readUInt32LE(offset + 16)).toBe(size);
         expect(toHex(Uint8Array.from(file.subarray(offset + 7, offset + 16)).reverse())).toBe(toHex(key));
       }
-      expect(Buffer.compare(encodeLocalIndex(index.bucket, index), bytes)).toBe(0);
+      expect(Buffer.compare(encodeLocalIndex(index), bytes)).toBe(0);
     }
     expect(archives.size).toBeGreaterThan(1);
   });
@@ -58,7 +57,7 @@ describeSynthetic('the index files of a generated client', () => {
 
 test('every entry is found by its key, long or short, and others are not', () => {
   const entries = someEntries(500);
-  const index = decodeLocalIndex(encodeLocalIndex(bucket, entries));
+  const index = decodeLocalIndex(encodeLocalIndex({ bucket, sorted: entries }));
   expect([...index]).toEqual(sorted(entries));
   for (const entry of entries) {
     expect(index.find(entry.key)).toEqual(entry);
@@ -73,13 +72,9 @@ function updated(
   updates: readonly { entry: LocalEntry; status: number }[],
   start = 0x10000,
 ) {
-  const bytes = encodeLocalIndex(bucket, entries);
-  const rows = updates.map(({ entry, status }) => {
-    const writer = new ByteWriter(18);
-    encodeEntry(writer, entry, bucket);
-    return { row: writer.bytes(), status };
-  });
-  bytes.set(encodeUpdates(rows), start);
+  const bytes = encodeLocalIndex({ bucket, sorted: entries });
+  const rows = updates.map(({ entry, status }) => ({ row: encodeLocalRow(entry, bucket), status }));
+  bytes.set(encodeLocalUpdates(rows), start);
   return bytes;
 }
 
@@ -88,18 +83,18 @@ test('updates go before the sorted rows, later ones before earlier ones, and hid
   const [deleted, moved, gone, back] = entries as [LocalEntry, LocalEntry, LocalEntry, LocalEntry];
   const more = someEntries(40);
   const elsewhere = { ...moved, archive: 9, offset: 99 };
-  const index = decodeLocalIndex(
-    updated(entries, [
-      { entry: deleted, status: 3 },
-      { entry: { ...moved, offset: 1 }, status: 0 },
-      { entry: elsewhere, status: 0 },
-      { entry: gone, status: 7 },
-      { entry: back, status: 3 },
-      // More than one page: the rows of a page do not fill it.
-      ...more.map((entry) => ({ entry, status: 0 })),
-      { entry: back, status: 0 },
-    ]),
-  );
+  const bytes = updated(entries, [
+    { entry: deleted, status: 3 },
+    { entry: { ...moved, offset: 1 }, status: 0 },
+    { entry: elsewhere, status: 0 },
+    { entry: gone, status: 7 },
+    { entry: back, status: 3 },
+    // More than one page: the rows of a page do not fill it.
+    ...more.map((entry) => ({ entry, status: 0 })),
+    { entry: back, status: 0 },
+  ]);
+  const index = decodeLocalIndex(bytes);
+  expect(Buffer.compare(encodeLocalIndex(index), bytes)).toBe(0);
   expect(index.find(deleted.key)).toBeUndefined();
   expect(index.find(gone.key)).toBeUndefined();
   expect(index.find(moved.key)).toEqual(elsewhere);
@@ -109,14 +104,14 @@ test('updates go before the sorted rows, later ones before earlier ones, and hid
 
 test.each([0x1000, 0x10000])('an index that has updates only, at %i', (start) => {
   const entries = someEntries(25);
-  const index = decodeLocalIndex(
-    updated(
-      [],
-      entries.map((entry) => ({ entry, status: 0 })),
-      start,
-    ),
+  const bytes = updated(
+    [],
+    entries.map((entry) => ({ entry, status: 0 })),
+    start,
   );
+  const index = decodeLocalIndex(bytes);
   expect(sorted(index)).toEqual(sorted(entries));
+  expect(Buffer.compare(encodeLocalIndex(index), bytes)).toBe(0);
 });
 
 test('an update that was not written whole ends the list', () => {
@@ -130,13 +125,14 @@ test('an update that was not written whole ends the list', () => {
 });
 
 test('the hash over all rows at once, as some writers have it, is taken, too', () => {
-  const bytes = encodeLocalIndex(bucket, someEntries(10));
+  const bytes = encodeLocalIndex({ bucket, sorted: someEntries(10) });
   new DataView(bytes.buffer).setUint32(0x24, hashLittle(bytes.subarray(0x28, 0x28 + 180)), true);
   expect([...decodeLocalIndex(bytes)]).toHaveLength(10);
+  expect(Buffer.compare(encodeLocalIndex(decodeLocalIndex(bytes)), bytes)).toBe(0);
 });
 
 test('damage is found', () => {
-  const valid = encodeLocalIndex(bucket, someEntries(10));
+  const valid = encodeLocalIndex({ bucket, sorted: someEntries(10) });
   const changed = (at: number) => () => {
     const bytes = valid.slice();
     bytes[at]! ^= 1;
@@ -148,7 +144,7 @@ test('damage is found', () => {
   expect(codeOf(changed(0x20))).toBe('E_FORMAT');
   expect(codeOf(changed(0x22))).toMatch(/^E_FORMAT/);
   expect(codeOf(() => decodeLocalIndex(valid.subarray(0, 0x28 + 179)))).toBe('E_FORMAT_TRUNCATED');
-  const wrongBucket = (): unknown => encodeLocalIndex(bucket + 1, someEntries(1));
+  const wrongBucket = (): unknown => encodeLocalIndex({ bucket: bucket + 1, sorted: someEntries(1) });
   expect(codeOf(wrongBucket)).toBe('E_FORMAT_RANGE');
 });
 

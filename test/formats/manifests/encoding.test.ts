@@ -1,22 +1,22 @@
 import { describe, expect, test } from '@jest/globals';
 import { fromHex, toHex } from '../../../src/core/bytes.ts';
 import { md5, md5Hex } from '../../../src/core/hash.ts';
+import { decodeEncoding } from '../../../src/formats/manifests/encoding/decode.ts';
+import { encodeEncoding } from '../../../src/formats/manifests/encoding/encode.ts';
 import {
   type CkeyEntry,
   ckeyEntries,
-  decodeEncoding,
   decodeEncodingHeader,
   decodeEspecs,
   type EkeyEntry,
   type EncodingLayout,
   ekeyEntries,
-  encodeEncoding,
   findCkeyInPage,
   findEkeyInPage,
   findPage,
   pageTable,
   verifyPage,
-} from '../../../src/formats/manifests/encoding.ts';
+} from '../../../src/formats/manifests/encoding/pages.ts';
 import { expectHostileSafe } from '../../support/hostile.ts';
 import { codeThrownBy, htmlPage } from '../text.ts';
 
@@ -45,8 +45,8 @@ describe('an encoding file', () => {
   const encoding = decodeEncoding(bytes);
 
   test('gives contents, objects and especs in order', () => {
-    expect([...encoding.ckeys()]).toEqual(sortedCkeys);
-    expect([...encoding.ekeys()]).toEqual(sortedEkeys);
+    expect([...encoding.ckeys]).toEqual(sortedCkeys);
+    expect([...encoding.ekeys]).toEqual(sortedEkeys);
     expect(encoding.especs).toEqual(['z', 'b:{256K*=z}']);
   });
 
@@ -69,7 +69,7 @@ describe('an encoding file', () => {
 
   test('may hold nothing', () => {
     const empty = decodeEncoding(encodeEncoding({ ckeys: [], ekeys: [], especs: [] }));
-    expect([[...empty.ckeys()], empty.findCkey(key(1)), empty.findEkey(key(1)), empty.especs]).toEqual([
+    expect([[...empty.ckeys], empty.findCkey(key(1)), empty.findEkey(key(1)), empty.especs]).toEqual([
       [],
       undefined,
       undefined,
@@ -105,7 +105,7 @@ describe('an encoding file', () => {
   test('survives anything', () => {
     const decode = (input: Uint8Array): unknown => {
       const decoded = decodeEncoding(input);
-      return [[...decoded.ckeys()], [...decoded.ekeys()]];
+      return [[...decoded.ckeys], [...decoded.ekeys]];
     };
     const small = encodeEncoding({ ...someContent(20) });
     const withoutTrailer = small.subarray(0, decodeEncodingHeader(small).ownEspecOffset);

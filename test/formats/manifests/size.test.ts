@@ -3,7 +3,7 @@ import { concatBytes, toHex } from '../../../src/core/bytes.ts';
 import { md5 } from '../../../src/core/hash.ts';
 import { ByteWriter } from '../../../src/core/writer.ts';
 import { decodeSize, encodeSize, type SizeManifest } from '../../../src/formats/manifests/size.ts';
-import { encodeTags } from '../../../src/formats/manifests/tags.ts';
+import { writeTags } from '../../../src/formats/manifests/tags.ts';
 import { expectHostileSafe } from '../../support/hostile.ts';
 import { codeThrownBy } from '../text.ts';
 
@@ -15,7 +15,7 @@ const second = encodeSize({ entries, count: 3, tags });
 function firstVersion(longHeader: boolean, width = 4): Uint8Array {
   const head = new ByteWriter().text('DS').u8(1).u8(9).u32(3).u16(1);
   const header = longHeader ? head.u64(6000).u8(width) : head.u40(6000);
-  encodeTags(header, tags);
+  writeTags(header, tags);
   for (const { ekey, size } of entries) header.raw(ekey.subarray(0, 9)).uint(size, longHeader ? width : 4);
   return header.bytes();
 }

@@ -1,14 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { ByteReader } from '../../../src/core/reader.ts';
 import { ByteWriter } from '../../../src/core/writer.ts';
-import {
-  decodeTags,
-  encodeTags,
-  hasTag,
-  maskSize,
-  selectByTags,
-  type Tag,
-} from '../../../src/formats/manifests/tags.ts';
+import { hasTag, maskSize, readTags, selectByTags, type Tag, writeTags } from '../../../src/formats/manifests/tags.ts';
 import { codeThrownBy } from '../text.ts';
 
 /** `members` are entry numbers; `padding` sets the bits behind the last entry, as real manifests have it. */
@@ -75,13 +68,13 @@ describe('a choice of tags', () => {
 describe('the bytes of tags', () => {
   test('come back, the first entry as the highest bit', () => {
     const writer = new ByteWriter();
-    encodeTags(writer, tags);
+    writeTags(writer, tags);
     const bytes = writer.bytes();
     expect([...bytes.subarray(0, 11)]).toEqual([...new TextEncoder().encode('Windows\0'), 0, 1, 0b1110_0011]);
-    expect(decodeTags(new ByteReader(bytes, 'tags'), 5, 6)).toEqual(tags);
+    expect(readTags(new ByteReader(bytes, 'tags'), 5, 6)).toEqual(tags);
   });
   test('are not allocated before they are there', () => {
-    expect(codeThrownBy(() => decodeTags(new ByteReader(new Uint8Array(100), 'tags'), 65_535, 4_000_000_000))).toBe(
+    expect(codeThrownBy(() => readTags(new ByteReader(new Uint8Array(100), 'tags'), 65_535, 4_000_000_000))).toBe(
       'E_FORMAT_TRUNCATED',
     );
   });

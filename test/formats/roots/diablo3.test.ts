@@ -1,16 +1,18 @@
 import { describe, expect, test } from '@jest/globals';
 import {
-  decodeCoreToc,
+  decodeDiablo3Packages,
+  decodeDiablo3Toc,
+  encodeDiablo3Packages,
+  encodeDiablo3Toc,
+} from '../../../src/formats/roots/diablo3/core-toc.ts';
+import {
   decodeDiablo3Folder,
   decodeDiablo3Root,
-  decodePackages,
-  diablo3Namer,
-  encodeCoreToc,
+  diablo3RootFormat,
   encodeDiablo3Folder,
   encodeDiablo3Root,
-  encodePackages,
-  isDiablo3Root,
-} from '../../../src/formats/roots/diablo3.ts';
+} from '../../../src/formats/roots/diablo3/folder.ts';
+import { diablo3Namer } from '../../../src/formats/roots/diablo3/names.ts';
 import { expectHostileSafe } from '../../support/hostile.ts';
 import { codeThrownBy } from '../text.ts';
 
@@ -20,7 +22,7 @@ const hex = (text: string) => Uint8Array.from(Buffer.from(text.replaceAll(' ', '
 describe('the layout, byte for byte as it is described', () => {
   test('root', () => {
     const bytes = hex(`c4d00780 02000000 ${key('1')} 4261736500 ${key('a')} 656e555300`);
-    expect(isDiablo3Root(bytes)).toBe(true);
+    expect(diablo3RootFormat.matches(bytes)).toBe(true);
     expect(decodeDiablo3Root(bytes)).toEqual([
       { name: 'Base', ckey: key('1') },
       { name: 'enUS', ckey: key('a') },
@@ -34,7 +36,7 @@ describe('the layout, byte for byte as it is described', () => {
       `87fef1ea 01000000 ${key('1')} 05010000 01000000 ${key('2')} 06000000 07000000 01000000 ${key('3')} 785c7900`,
     );
     const folder = decodeDiablo3Folder(bytes);
-    const assets = [...folder.assets()];
+    const assets = [...folder.assets];
     expect(assets).toEqual([
       { snoId: 0x105, ckey: key('1') },
       { snoId: 6, part: 7, ckey: key('2') },
@@ -44,7 +46,7 @@ describe('the layout, byte for byte as it is described', () => {
     expect(codeThrownBy(() => decodeDiablo3Folder(hex(`c4d00780 ${'0'.repeat(24)}`)))).toBe('E_FORMAT_MAGIC');
   });
 
-  test('CoreTOC: the group of the entry counts, the first of two entries of one id, names behind each group', () => {
+  test('CoreTOC: entries with a group of their own, names behind each group', () => {
     const bytes = new Uint8Array(844 + 3 * 12 + 6);
     const view = new DataView(bytes.buffer);
     const put = (at: number, ...values: number[]) => {
@@ -58,30 +60,37 @@ describe('the layout, byte for byte as it is described', () => {
     bytes.set(Buffer.from('A\0'), 856);
     put(858, 44, 78, 0, 46, 77, 2);
     bytes.set(Buffer.from('b\0c\0'), 882);
-    expect([...decodeCoreToc(bytes)]).toEqual([
-      [77, { group: 1, name: 'A' }],
-      [78, { group: 44, name: 'b' }],
+    const { groups } = decodeDiablo3Toc(bytes);
+    expect([groups.length, groups[1], groups[44]]).toEqual([
+      70,
+      [{ group: 1, snoId: 77, name: 'A' }],
+      [
+        { group: 44, snoId: 78, name: 'b' },
+        { group: 46, snoId: 77, name: 'c' },
+      ],
     ]);
+    expect(encodeDiablo3Toc(decodeDiablo3Toc(bytes))).toEqual(bytes);
   });
 
   test('Packages.dat', () => {
     const bytes = hex('0200bbaa 02000000 612e6200 635c642e756900');
-    expect(decodePackages(bytes)).toEqual(['a.b', 'c\\d.ui']);
-    expect(encodePackages(decodePackages(bytes))).toEqual(bytes);
+    expect(decodeDiablo3Packages(bytes)).toEqual(['a.b', 'c\\d.ui']);
+    expect(encodeDiablo3Packages(decodeDiablo3Packages(bytes))).toEqual(bytes);
   });
 });
 
 describe('names', () => {
-  const toc = new Map([
-    [1, { group: 44, name: 'Rock' }],
-    [2, { group: 41, name: '3D Ambience' }],
-    [3, { group: 46, name: 'Menu' }],
-    [4, { group: 16, name: 'Odd' }],
-    [5, { group: 35, name: 'Run' }],
-    [6, { group: 41, name: 'Plain' }],
-    [7, { group: 46, name: 'Menu.v2' }],
-  ]);
-  const nameOf = diablo3Namer(toc, [
+  const entries = [
+    { group: 44, snoId: 1, name: 'Rock' },
+    { group: 41, snoId: 2, name: '3D Ambience' },
+    { group: 46, snoId: 3, name: 'Menu' },
+    { group: 16, snoId: 4, name: 'Odd' },
+    { group: 35, snoId: 5, name: 'Run' },
+    { group: 41, snoId: 6, name: 'Plain' },
+    { group: 46, snoId: 7, name: 'Menu.v2' },
+    { group: 46, snoId: 1, name: 'not the first of this id' },
+  ];
+  const nameOf = diablo3Namer(entries, [
     'SoundBank\\3D Ambience\\0000.smp',
     'soundbank\\3d ambience\\0001.fsb',
     'UI\\Menu.ui',
@@ -106,9 +115,8 @@ describe('names', () => {
     expect(nameOf({ ...asset, ckey: key('0') })).toBe(name);
   });
 
-  test('CoreTOC comes back as it was', () => {
-    expect(decodeCoreToc(encodeCoreToc(toc))).toEqual(new Map([...toc].sort(([, a], [, b]) => a.group - b.group)));
-    expect(codeThrownBy(() => encodeCoreToc(new Map([[1, { group: 70, name: 'x' }]])))).toBe('E_FORMAT_RANGE');
+  test('CoreTOC has room for 70 groups', () => {
+    expect(codeThrownBy(() => encodeDiablo3Toc({ groups: new Array(71).fill([]) }))).toBe('E_FORMAT_RANGE');
   });
 });
 
@@ -122,8 +130,8 @@ test('hostile bytes', () => {
     { snoId: 1, part: 2, ckey: key('4') },
   ];
   expectHostileSafe(decodeDiablo3Root, encodeDiablo3Root(named));
-  expectHostileSafe((bytes) => [...decodeDiablo3Folder(bytes).assets()], encodeDiablo3Folder({ assets, named }));
-  expectHostileSafe(decodePackages, encodePackages(['a.b', 'c']));
+  expectHostileSafe((bytes) => [...decodeDiablo3Folder(bytes).assets], encodeDiablo3Folder({ assets, named }));
+  expectHostileSafe(decodeDiablo3Packages, encodeDiablo3Packages(['a.b', 'c']));
   // Groups that are cut off are told; unused space behind the last name is not there.
-  expectHostileSafe(decodeCoreToc, encodeCoreToc(new Map([[1, { group: 44, name: 'Rock' }]])));
+  expectHostileSafe(decodeDiablo3Toc, encodeDiablo3Toc({ groups: [[{ group: 44, snoId: 1, name: 'Rock' }]] }));
 });

@@ -2,18 +2,18 @@ import { describe, expect, test } from '@jest/globals';
 import {
   type Diablo4Toc,
   decodeDiablo4Toc,
+  diablo4TocFormat,
+  encodeDiablo4Toc,
+} from '../../../src/formats/roots/diablo4/core-toc.ts';
+import { diablo4Namer, parseDiablo4Path, printDiablo4Path } from '../../../src/formats/roots/diablo4/names.ts';
+import {
   decodeEncryptedNames,
   decodeEncryptedSnos,
   decodeSharedPayloads,
-  diablo4Namer,
-  encodeDiablo4Toc,
   encodeEncryptedNames,
   encodeEncryptedSnos,
   encodeSharedPayloads,
-  isDiablo4Toc,
-  parseDiablo4Path,
-  printDiablo4Path,
-} from '../../../src/formats/roots/diablo4.ts';
+} from '../../../src/formats/roots/diablo4/side-tables.ts';
 import { expectHostileSafe } from '../../support/hostile.ts';
 import { codeThrownBy } from '../text.ts';
 
@@ -42,7 +42,7 @@ describe('the layout, byte for byte as it is described', () => {
     const bytes = hex(
       `1166debc 02000000 00000000 01000000 00000000 00000000 00000000 01000000 0a000000 0b000000 09000000 01000000 ${groups}`,
     );
-    expect(isDiablo4Toc(bytes)).toBe(true);
+    expect(diablo4TocFormat.matches(bytes)).toBe(true);
     const decoded = decodeDiablo4Toc(bytes);
     expect(decoded).toEqual({
       newer: true,

@@ -3,10 +3,10 @@ import { describe, expect, test } from '@jest/globals';
 import { isPakratError } from '../../../src/core/errors.ts';
 import { md5Hex } from '../../../src/core/hash.ts';
 import {
+  decodeListfile,
   encodeListfile,
   type ListfileRow,
   ListfileScanner,
-  listfileRows,
   readListfile,
 } from '../../../src/formats/roots/listfile.ts';
 import { builtModule } from '../../support/built-module.ts';
@@ -15,11 +15,11 @@ import { expectHostileSafe, randomSource } from '../../support/hostile.ts';
 import { makeSyntheticCdn } from './synthetic-cdn.ts';
 
 const utf8 = (text: string) => new TextEncoder().encode(text);
-const rowsOf = (text: string) => [...listfileRows(utf8(text))].map(({ fileDataId, name }) => [fileDataId, name]);
+const rowsOf = (text: string) => [...decodeListfile(utf8(text))].map(({ fileDataId, name }) => [fileDataId, name]);
 
 function refusal(bytes: Uint8Array | string): { code: string; message: string } {
   try {
-    for (const _ of listfileRows(typeof bytes === 'string' ? utf8(bytes) : bytes));
+    for (const _ of decodeListfile(typeof bytes === 'string' ? utf8(bytes) : bytes));
   } catch (error) {
     return isPakratError(error) ? error : { code: 'stray', message: String(error) };
   }
@@ -137,7 +137,7 @@ describe('refusing', () => {
 
   test('hostile forms', () => {
     const bytes = encodeListfile(Array.from({ length: 200 }, (_, i) => ({ fileDataId: i, name: `dir/ä-${i}.blp` })));
-    expectHostileSafe((changed) => [...listfileRows(changed)], bytes, { prefixesFail: false });
+    expectHostileSafe((changed) => [...decodeListfile(changed)], bytes, { prefixesFail: false });
   });
 });
 
@@ -152,7 +152,7 @@ describe('writing', () => {
       { fileDataId: 4294967295, name: '\ufeff日本' },
     ];
     const bytes = encodeListfile(rows);
-    expect([...listfileRows(bytes)]).toEqual(rows);
+    expect([...decodeListfile(bytes)]).toEqual(rows);
     expect(new TextDecoder().decode(bytes)).toContain('\n5;a/b c.txt\nplain\n;semi;colon\n');
   });
 
@@ -180,14 +180,14 @@ describeConformance('lists of a generator that is not ours', () => {
     const [withIds, plain] = [utf8(cdn.text('listfile.csv')), utf8(cdn.text('listfile.txt'))];
     const truth = new Map(cdn.truth('build-a').map((row) => [Number(row.fdid), row.name]));
     cdn.remove();
-    const rows = [...listfileRows(withIds)];
+    const rows = [...decodeListfile(withIds)];
     expect(rows.length).toBe(301);
     const known = rows.filter(({ fileDataId }) => truth.has(fileDataId!));
     expect(known.every(({ fileDataId, name }) => truth.get(fileDataId!) === name)).toBe(true);
     expect(known.length).toBe(truth.size);
-    expect([...listfileRows(plain)]).toEqual(rows.map(({ name }) => ({ fileDataId: undefined, name })));
-    expect(md5Hex(encodeListfile(listfileRows(withIds)))).toBe(md5Hex(withIds));
-    expect(md5Hex(encodeListfile(listfileRows(plain)))).toBe(md5Hex(plain));
+    expect([...decodeListfile(plain)]).toEqual(rows.map(({ name }) => ({ fileDataId: undefined, name })));
+    expect(md5Hex(encodeListfile(decodeListfile(withIds)))).toBe(md5Hex(withIds));
+    expect(md5Hex(encodeListfile(decodeListfile(plain)))).toBe(md5Hex(plain));
   });
 });
 

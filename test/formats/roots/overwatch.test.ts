@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { decodeOverwatchRoot, encodeOverwatchRoot, isOverwatchRoot } from '../../../src/formats/roots/overwatch.ts';
-import { isTextRoot } from '../../../src/formats/roots/text.ts';
+import { decodeOverwatchRoot, encodeOverwatchRoot, overwatchRootFormat } from '../../../src/formats/roots/overwatch.ts';
+import { textRootFormat } from '../../../src/formats/roots/text.ts';
 import { expectHostileSafe } from '../../support/hostile.ts';
 import { codeThrownBy, text } from '../text.ts';
 
@@ -20,7 +20,7 @@ const forms = {
 };
 
 test.each(Object.entries(forms))('columns go by their names: %s', (_, bytes) => {
-  expect([isOverwatchRoot(bytes.subarray(0, 80)), isTextRoot(bytes)]).toEqual([true, false]);
+  expect([overwatchRootFormat.matches(bytes.subarray(0, 80)), textRootFormat.matches(bytes)]).toEqual([true, false]);
   expect(decodeOverwatchRoot(bytes).files[0]).toMatchObject({ name: 'RetailClient/Overwatch.exe', ckey: key('a') });
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { decodeTextRoot, encodeTextRoot, isTextRoot, type TextRootRow } from '../../../src/formats/roots/text.ts';
+import { decodeTextRoot, encodeTextRoot, type TextRootRow, textRootFormat } from '../../../src/formats/roots/text.ts';
 import { expectHostileSafe } from '../../support/hostile.ts';
 import { describeSynthetic } from '../../support/synthetic-cdn.ts';
 import { codeThrownBy } from '../text.ts';
@@ -15,12 +15,12 @@ describeSynthetic('text roots of an independent generator', () => {
       for (const which of ['a', 'b'] as const) {
         const { root } = cdn.summary[`build_${which}`];
         const text = cdn.object(root![1]);
-        expect(isTextRoot(text.subarray(0, 4096))).toBe(true);
+        expect(textRootFormat.matches(text.subarray(0, 4096))).toBe(true);
         const wanted = cdn
           .truth(`build-${which}`)
           .filter((row) => row.locale !== '#lowviolence')
           .map(({ locale, name, ckey }) => `${locale === '-' ? '' : `${locale}/`}${name} ${ckey}`);
-        const found = decodeTextRoot(text).map(({ path, ckey }) => `${path.replaceAll('\\', '/')} ${ckey}`);
+        const found = decodeTextRoot(text).rows.map(({ path, ckey }) => `${path.replaceAll('\\', '/')} ${ckey}`);
         expect(found.sort()).toEqual(wanted.sort());
         expect(found.length).toBeGreaterThan(150);
       }
@@ -33,7 +33,7 @@ describeSynthetic('text roots of an independent generator', () => {
 describe('the forms of text roots', () => {
   test('StarCraft Remastered: two columns, and the older locale behind a colon', () => {
     const text = `#HD2/anim/main_000.anim|${key('a')}\n\nlocales/enUS/Assets/a.ogg|${key('B')}\r\nSD/x.dds:deDE|${key('c')}\n`;
-    expect(decodeTextRoot(bytes(text))).toEqual([
+    expect(decodeTextRoot(bytes(text)).rows).toEqual([
       { path: 'HD2/anim/main_000.anim', ckey: key('a') },
       { path: 'locales/enUS/Assets/a.ogg', ckey: key('b') },
       { path: 'SD/x.dds', ckey: key('c'), locale: 'deDE' },
@@ -42,7 +42,7 @@ describe('the forms of text roots', () => {
 
   test('Warcraft III 1.30: archives in archives, locales that may be empty, flags', () => {
     const text = `war3.mpq:units\\unitdata.slk|${key('1')}|\nenus-war3local.mpq:maps\\a.w3x:war3map.j|${key('2')}|enUS\nx|${key('3')}||7\n`;
-    expect(decodeTextRoot(bytes(text))).toEqual([
+    expect(decodeTextRoot(bytes(text)).rows).toEqual([
       { path: 'war3.mpq:units\\unitdata.slk', ckey: key('1') },
       { path: 'enus-war3local.mpq:maps\\a.w3x:war3map.j', ckey: key('2'), locale: 'enUS' },
       { path: 'x', ckey: key('3'), flags: '7' },
@@ -50,7 +50,7 @@ describe('the forms of text roots', () => {
   });
 
   test('what else is not taken for one', () => {
-    const isText = (text: string) => isTextRoot(bytes(text));
+    const isText = (text: string) => textRootFormat.matches(bytes(text));
     expect(isText(`a|${key('1')}`)).toBe(true);
     expect(isText(`a|${key('1')}|enUS|0|more`)).toBe(false);
     expect(isText(`#MD5|CHUNK_ID|FILENAME|INSTALLPATH\n${key('1')}|0|a|`)).toBe(false);
@@ -79,8 +79,8 @@ describe('round trip', () => {
   ];
 
   test('rows come back as they were', () => {
-    expect(decodeTextRoot(encodeTextRoot(rows))).toEqual(rows);
-    expect(decodeTextRoot(encodeTextRoot([]))).toEqual([]);
+    expect(decodeTextRoot(encodeTextRoot({ rows })).rows).toEqual(rows);
+    expect(decodeTextRoot(encodeTextRoot({ rows: [] })).rows).toEqual([]);
   });
 
   test('what no line can hold is refused', () => {
@@ -93,11 +93,11 @@ describe('round trip', () => {
       { ckey: 'x' },
     ];
     for (const change of bad)
-      expect(codeThrownBy(() => encodeTextRoot([{ ...rows[0]!, ...change }]))).toBe('E_FORMAT_RANGE');
+      expect(codeThrownBy(() => encodeTextRoot({ rows: [{ ...rows[0]!, ...change }] }))).toBe('E_FORMAT_RANGE');
   });
 
   test('hostile bytes', () => {
-    expectHostileSafe(decodeTextRoot, encodeTextRoot(rows), { prefixesFail: false });
-    expectHostileSafe(isTextRoot, encodeTextRoot(rows), { prefixesFail: false });
+    expectHostileSafe(decodeTextRoot, encodeTextRoot({ rows }), { prefixesFail: false });
+    expectHostileSafe(textRootFormat.matches, encodeTextRoot({ rows }), { prefixesFail: false });
   });
 });

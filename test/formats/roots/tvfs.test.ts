@@ -1,14 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { toHex } from '../../../src/core/bytes.ts';
 import { md5Hex } from '../../../src/core/hash.ts';
-import {
-  decodeTvfs,
-  encodeTvfs,
-  parseWowTvfsName,
-  type TvfsContent,
-  TvfsFlags,
-  type TvfsSpan,
-} from '../../../src/formats/roots/tvfs.ts';
+import { decodeTvfs } from '../../../src/formats/roots/tvfs/decode.ts';
+import { encodeTvfs, type TvfsContent } from '../../../src/formats/roots/tvfs/encode.ts';
+import { TvfsFlags, type TvfsSpan } from '../../../src/formats/roots/tvfs/layout.ts';
+import { parseWowTvfsName } from '../../../src/formats/roots/tvfs/wow-name.ts';
 import { conformanceBytes, describeConformance } from '../../support/conformance.ts';
 import { expectHostileSafe } from '../../support/hostile.ts';
 import { codeOf } from '../../support/thrown-code.ts';
@@ -22,7 +18,7 @@ describeConformance('a real manifest, WoW Classic Era 1.15.8.65989', () => {
     expect(tvfs.header).toMatchObject({ version: 1, headerSize: 46, ekeySize: 9, flags: 7, maxDepth: 8 });
     expect(tvfs.header.containerTable).toEqual({ offset: 3512, size: 8500 });
     expect(tvfs.especs).toEqual(['b:256K*=z', 'b:{256K*=z}']);
-    const files = [...tvfs.files()];
+    const files = [...tvfs.files];
     expect(files.length).toBe(239);
     expect([tvfs.fileCount, tvfs.skippedCount]).toEqual([239, 0]);
     expect(files.every(({ kind, spans }) => kind === 'file' && spans.length === 1)).toBe(true);
@@ -30,7 +26,7 @@ describeConformance('a real manifest, WoW Classic Era 1.15.8.65989', () => {
   });
 
   test('the first file is the old root, with the ckey of the build config and its five patches', () => {
-    const [root] = decodeTvfs(real()).files();
+    const [root] = decodeTvfs(real()).files;
     expect(root!.path).toBe('.root');
     expect(toHex(root!.spans[0]!.ckey!)).toBe('9fe5e665742d1ac017e14ec5280521dc');
     expect(root!.spans[0]!.size).toBe(6_595_256);
@@ -46,7 +42,7 @@ describeConformance('a real manifest, WoW Classic Era 1.15.8.65989', () => {
     const known = new Map<string, string>();
     for (const [, ckey, ekey] of config.matchAll(/^vfs-\d+ = (\w+) (\w+)$/gm)) known.set(ckey!, ekey!);
     const sizes = new Set([...config.matchAll(/^vfs-\d+-size = (\d+ \d+)$/gm)].map(([, pair]) => pair));
-    const nested = [...decodeTvfs(real()).files()].filter(({ path }) => path !== '.root');
+    const nested = [...decodeTvfs(real()).files].filter(({ path }) => path !== '.root');
     for (const { path, spans } of nested) {
       const [span] = spans as [TvfsSpan];
       expect(path).toMatch(/^[0-9A-F]{12}$/);
@@ -64,12 +60,12 @@ describeConformance('a real manifest, WoW Classic Era 1.15.8.65989', () => {
 
   test('it comes out of the encoder byte for byte', () => {
     const tvfs = decodeTvfs(real());
-    const again = encodeTvfs({ files: tvfs.files(), especs: tvfs.especs, form: 'prefixes' });
+    const again = encodeTvfs(tvfs);
     expect(md5Hex(again)).toBe('04ca19154f0c48b1a0ed06dc342fa6b1');
   });
 
   test('hostile forms of it', () => {
-    expectHostileSafe((bytes) => [...decodeTvfs(bytes).entries()], real(), { samples: 200 });
+    expectHostileSafe((bytes) => [...decodeTvfs(bytes).entries], real(), { samples: 200 });
   });
 });
 
@@ -86,12 +82,12 @@ describeConformance('TVFS of an encoder that is not ours', () => {
     const innerKey = config.get('vfs-2')![1]!;
     const found: string[] = [];
     const pieces: TvfsSpan[][] = [];
-    for (const { path, spans } of decodeTvfs(outer).files()) {
+    for (const { path, spans } of decodeTvfs(outer).files) {
       if (spans.length > 1) pieces.push(spans);
       else if (innerKey.startsWith(toHex(spans[0]!.ekey))) expect(path).toBe('interface');
       else found.push(line(path, spans[0]!));
     }
-    for (const { path, spans } of decodeTvfs(cdn.object(innerKey)).files())
+    for (const { path, spans } of decodeTvfs(cdn.object(innerKey)).files)
       found.push(line(`interface/${path}`, spans[0]!));
     const wanted = cdn
       .truth(`build-${build}`)
@@ -111,7 +107,7 @@ describeConformance('TVFS of an encoder that is not ours', () => {
     );
     for (const bytes of [outer, cdn.object(innerKey)]) {
       const tvfs = decodeTvfs(bytes);
-      expect(md5Hex(encodeTvfs({ files: tvfs.files(), especs: tvfs.especs }))).toBe(md5Hex(bytes));
+      expect(md5Hex(encodeTvfs(tvfs))).toBe(md5Hex(bytes));
     }
   });
 
@@ -150,8 +146,8 @@ const sampleFiles = paths.map((path, i) => ({ path, spans: i === 3 ? [spanOf(40)
 
 describe.each(['folders', 'prefixes'] as const)('round trip, cut at %s', (form) => {
   test.each(Array.from({ length: 16 }, (_, flags) => flags))('flags %i', (flags) => {
-    const tvfs = decodeTvfs(encodeTvfs({ files: sampleFiles, flags, form }));
-    const found = new Map(Array.from(tvfs.files(), (file) => [file.path, file.spans]));
+    const tvfs = decodeTvfs(encodeTvfs({ entries: sampleFiles, header: { flags }, form }));
+    const found = new Map(Array.from(tvfs.files, (file) => [file.path, file.spans]));
     expect([...found.keys()].sort()).toEqual([...paths].sort());
     for (const { path, spans } of sampleFiles) {
       const kept = spans.map((span) => {
@@ -170,9 +166,9 @@ describe.each(['folders', 'prefixes'] as const)('round trip, cut at %s', (form) 
       path: `folder${i % 7}/sub${i % 31}/file-${i}.bin`,
       spans: [{ ...spanOf(0), ekey: Uint8Array.of(0, 0, 0, 0, 0, 0, i >>> 16, i >>> 8, i), size: i }],
     }));
-    const tvfs = decodeTvfs(encodeTvfs({ files, flags: 7, form }));
+    const tvfs = decodeTvfs(encodeTvfs({ entries: files, header: { flags: 7 }, form }));
     expect(tvfs.fileCount).toBe(count);
-    const numbers = Array.from(tvfs.files(), ({ path, spans: [span] }) => {
+    const numbers = Array.from(tvfs.files, ({ path, spans: [span] }) => {
       const number = Number(/\d+(?=\.bin)/.exec(path)![0]);
       return span!.size === number && span!.ekey[8] === (number & 0xff) ? number : -1;
     });
@@ -185,24 +181,24 @@ describe.each(['folders', 'prefixes'] as const)('round trip, cut at %s', (form) 
       path: `file-${i}`,
       spans: [{ ...spanOf(0), ekey: Uint8Array.of(0, 0, 0, 0, 0, 0, 0, i >>> 8, i), contentSize: i, patches }],
     }));
-    const tvfs = decodeTvfs(encodeTvfs({ files, form }));
+    const tvfs = decodeTvfs(encodeTvfs({ entries: files, form }));
     expect(tvfs.header.containerTable.size).toBeGreaterThan(0xffffff);
     expect(tvfs.header.vfsTable.size).toBe(2500 * (1 + 4 + 4 + 4));
-    const wrong = Array.from(tvfs.files()).filter(({ path, spans: [span] }) => `file-${span!.contentSize}` !== path);
+    const wrong = Array.from(tvfs.files).filter(({ path, spans: [span] }) => `file-${span!.contentSize}` !== path);
     expect(wrong).toEqual([]);
   });
 
   test('deleted entries and such of unknown meaning are kept apart from files', () => {
-    const files: TvfsContent['files'] = [
+    const files: TvfsContent['entries'] = [
       { path: 'gone', kind: 'deleted', spans: [] },
       { path: 'here', spans: [spanOf(1)] },
       { path: 'odd', kind: 'other', count: 230, spans: [] },
       { path: 'void', kind: 'other', count: 0, spans: [] },
     ];
-    const tvfs = decodeTvfs(encodeTvfs({ files, form }));
+    const tvfs = decodeTvfs(encodeTvfs({ entries: files, form }));
     expect([tvfs.fileCount, tvfs.skippedCount]).toEqual([1, 3]);
-    expect(Array.from(tvfs.files(), ({ path }) => path)).toEqual(['here']);
-    expect(Array.from(tvfs.entries(), ({ path, kind, count }) => [path, kind, count])).toEqual([
+    expect(Array.from(tvfs.files, ({ path }) => path)).toEqual(['here']);
+    expect(Array.from(tvfs.entries, ({ path, kind, count }) => [path, kind, count])).toEqual([
       ['gone', 'deleted', 255],
       ['here', 'file', 1],
       ['odd', 'other', 230],
@@ -212,18 +208,21 @@ describe.each(['folders', 'prefixes'] as const)('round trip, cut at %s', (form) 
 
   test('an ekey whose sizes differ from span to span keeps them apart', () => {
     const files = [1, 2, 1].map((encodedSize, i) => ({ path: `f${i}`, spans: [{ ...spanOf(2), encodedSize }] }));
-    const found = Array.from(decodeTvfs(encodeTvfs({ files, form })).files(), ({ spans: [span] }) => span!.encodedSize);
+    const found = Array.from(
+      decodeTvfs(encodeTvfs({ entries: files, form })).files,
+      ({ spans: [span] }) => span!.encodedSize,
+    );
     expect(found).toEqual([1, 2, 1]);
   });
 
   test('no files at all', () => {
-    expect([...decodeTvfs(encodeTvfs({ files: [], form })).entries()]).toEqual([]);
+    expect([...decodeTvfs(encodeTvfs({ entries: [], form })).entries]).toEqual([]);
   });
 });
 
 /** A manifest of one file of one span, with a path table made by hand. */
 function withPathTable(table: number[]): Uint8Array {
-  const plain = encodeTvfs({ files: [{ path: 'x', spans: [spanOf(1)] }], flags: 0 });
+  const plain = encodeTvfs({ entries: [{ path: 'x', spans: [spanOf(1)] }], header: { flags: 0 } });
   const bytes = new Uint8Array(plain.length + table.length);
   bytes.set(plain);
   bytes.set(table, plain.length);
@@ -232,7 +231,7 @@ function withPathTable(table: number[]): Uint8Array {
   return bytes;
 }
 
-const pathsOf = (table: number[]) => Array.from(decodeTvfs(withPathTable(table)).files(), ({ path }) => path);
+const pathsOf = (table: number[]) => Array.from(decodeTvfs(withPathTable(table)).files, ({ path }) => path);
 const file = [0xff, 0, 0, 0, 0];
 const [a, b, c] = [0x61, 0x62, 0x63] as const;
 const nested = (depth: number): number[] => {
@@ -282,7 +281,7 @@ describe('path tables', () => {
 
   test('many paths to one large entry do not multiply the work', () => {
     const spans = Array.from({ length: 224 }, () => spanOf(1));
-    const plain = encodeTvfs({ files: [{ path: 'x', spans }], flags: 0 });
+    const plain = encodeTvfs({ entries: [{ path: 'x', spans }], header: { flags: 0 } });
     const table = Array.from({ length: 1000 }, () => [1, a, ...file]).flat();
     const bytes = new Uint8Array(plain.length + table.length);
     bytes.set(plain);
@@ -294,7 +293,7 @@ describe('path tables', () => {
 });
 
 describe('what is wrong is said at once, not half-way through the files', () => {
-  const sample = () => encodeTvfs({ files: sampleFiles });
+  const sample = () => encodeTvfs({ entries: sampleFiles });
 
   test('magic, version, table outside, container outside, espec that is none', () => {
     const forge = (offset: number, value: number) => {
@@ -313,13 +312,14 @@ describe('what is wrong is said at once, not half-way through the files', () => 
   });
 
   test('hostile forms, with patches and several spans', () => {
-    expectHostileSafe((bytes) => [...decodeTvfs(bytes).entries()], sample());
-    const official = encodeTvfs({ files: sampleFiles, form: 'prefixes' });
-    expectHostileSafe((bytes) => [...decodeTvfs(bytes).entries()], official);
+    expectHostileSafe((bytes) => [...decodeTvfs(bytes).entries], sample());
+    const official = encodeTvfs({ entries: sampleFiles, form: 'prefixes' });
+    expectHostileSafe((bytes) => [...decodeTvfs(bytes).entries], official);
   });
 
   test('the encoder refuses what could not be read back', () => {
-    const refused = (files: TvfsContent['files']) => expect(codeOf(() => encodeTvfs({ files }))).toBe('E_FORMAT_RANGE');
+    const refused = (files: TvfsContent['entries']) =>
+      expect(codeOf(() => encodeTvfs({ entries: files }))).toBe('E_FORMAT_RANGE');
     const spans = [spanOf(1)];
     for (const path of ['', '/a', 'a/', 'a//b', 'a'.repeat(255), `${'a/'.repeat(600)}a`]) refused([{ path, spans }]);
     refused([
@@ -338,10 +338,10 @@ test('100,000 files decode in moderate time', () => {
     path: `data/hd/items/weapon/sword${i % 4000}/texture_${i}.dds`,
     spans: [{ ...spanOf(2), ekey: Uint8Array.of(0, 0, 0, 0, 0, 0, i >>> 16, i >>> 8, i) }],
   }));
-  const bytes = encodeTvfs({ files });
+  const bytes = encodeTvfs({ entries: files });
   const started = performance.now();
   let count = 0;
-  for (const { spans } of decodeTvfs(bytes).files()) count += spans.length;
+  for (const { spans } of decodeTvfs(bytes).files) count += spans.length;
   expect(count).toBe(100_000);
   expect(performance.now() - started).toBeLessThan(15_000);
 });

@@ -5,32 +5,31 @@ import { nameHash } from '../../../src/core/jenkins.ts';
 import { ContentFlags, localeFlag } from '../../../src/formats/roots/locale.ts';
 import {
   decodeWowRoot,
-  encodeWowRoot,
   fillFileDataIds,
-  isWowRoot,
+  headerlessWowRootFormat,
   rowBlock,
   rowCkey,
   rowNameHash,
-  type WowRoot,
-  type WowRootContent,
-  type WowRootFormat,
-} from '../../../src/formats/roots/wow.ts';
+  wowRootFormat,
+} from '../../../src/formats/roots/wow/decode.ts';
+import { encodeWowRoot } from '../../../src/formats/roots/wow/encode.ts';
+import type { WowRoot, WowRootContent, WowRootForm, WowRootRow } from '../../../src/formats/roots/wow/layout.ts';
 import { conformanceBytes, describeConformance } from '../../support/conformance.ts';
 import { expectHostileSafe, randomSource } from '../../support/hostile.ts';
 import { codeOf } from '../../support/thrown-code.ts';
 import { makeSyntheticCdn, type SyntheticCdn } from './synthetic-cdn.ts';
 
-/** What a decoded root says, as the encoder wants it. */
-function contentOf(root: WowRoot): WowRootContent {
+const isWowRoot = (bytes: Uint8Array): boolean =>
+  wowRootFormat.matches(bytes) || headerlessWowRootFormat.matches(bytes);
+
+/** Rows, found one by one by their numbers. */
+function rowsByNumber(root: WowRoot): WowRootRow[] {
   const ids = fillFileDataIds(root);
-  const blocks = root.blocks.map((block) => ({
-    ...block,
-    rows: Array.from({ length: block.count }, (_, i) => {
-      const row = block.firstRow + i;
-      return { fileDataId: ids[row]!, ckey: rowCkey(root, row), nameHash: rowNameHash(root, row) };
-    }),
+  return Array.from(ids, (fileDataId, row) => ({
+    fileDataId,
+    ckey: rowCkey(root, row),
+    nameHash: rowNameHash(root, row),
   }));
-  return { format: root.format, total: root.total, named: root.named, blocks };
 }
 
 describeConformance('real WoW roots', () => {
@@ -40,7 +39,7 @@ describeConformance('real WoW roots', () => {
 
   test('Classic Era 1.13.7, without a header', () => {
     const root = decodeWowRoot(classic());
-    expect(root.format).toBe('headerless');
+    expect(root.form).toBe('headerless');
     expect(root.total).toBeUndefined();
     expect(shape(root)).toEqual([
       [1487, 0x80, 0x173f6],
@@ -54,7 +53,7 @@ describeConformance('real WoW roots', () => {
 
   test('retail 11.2.7: version 2, flags in three parts, no name hashes, cut behind its third block', () => {
     const root = decodeWowRoot(retail());
-    expect(root.format).toBe('tsfm2');
+    expect(root.form).toBe('tsfm2');
     expect([root.total, root.named]).toEqual([2_974_106, 237_592]);
     expect(shape(root)).toEqual([
       [6750, 0x12080080, 0x1f3f6],
@@ -68,17 +67,19 @@ describeConformance('real WoW roots', () => {
 
   test('both come out of the encoder byte for byte, retail also with the split of flags that we choose', () => {
     for (const bytes of [classic(), retail()]) {
-      expect(md5Hex(encodeWowRoot(contentOf(decodeWowRoot(bytes))))).toBe(md5Hex(bytes));
+      const root = decodeWowRoot(bytes);
+      expect(root.blocks.flatMap(({ rows }) => [...rows])).toEqual(rowsByNumber(root));
+      expect(md5Hex(encodeWowRoot(root))).toBe(md5Hex(bytes));
     }
-    const content = contentOf(decodeWowRoot(retail()));
+    const content = decodeWowRoot(retail());
     const blocks = content.blocks.map((block) => ({ ...block, contentParts: undefined }));
     expect(md5Hex(encodeWowRoot({ ...content, blocks }))).toBe(md5Hex(retail()));
   });
 
   test('they are told from other bytes', () => {
-    expect(isWowRoot(classic())).toBe(true);
-    expect(isWowRoot(retail())).toBe(true);
-    expect(isWowRoot(classic().subarray(0, -1))).toBe(false);
+    expect([wowRootFormat.matches(classic()), headerlessWowRootFormat.matches(classic())]).toEqual([false, true]);
+    expect([wowRootFormat.matches(retail()), headerlessWowRootFormat.matches(retail())]).toEqual([true, false]);
+    expect(headerlessWowRootFormat.matches(classic().subarray(0, -1))).toBe(false);
     expect(isWowRoot(new Uint8Array(64))).toBe(false);
     expect(isWowRoot(conformanceBytes('tact/cascette-rs/tvfs/wow_classic_era_04ca19154f0c48b1.bin'))).toBe(false);
     expect(isWowRoot(new TextEncoder().encode('units/human.mdx|0123456789abcdef0123456789abcdef\n'))).toBe(false);
@@ -95,15 +96,15 @@ describeConformance('real WoW roots', () => {
     // A cut behind a whole block is allowed, hence no prefix rule here.
     expectHostileSafe(everything, classic(), { prefixesFail: false, samples: 200 });
     expectHostileSafe(everything, retail(), { prefixesFail: false, samples: 200 });
-    expectHostileSafe(isWowRoot, classic(), { prefixesFail: false, samples: 100 });
+    expectHostileSafe(headerlessWowRootFormat.matches, classic(), { prefixesFail: false, samples: 100 });
   });
 });
 
 describeConformance('roots of an encoder that is not ours', () => {
-  describe.each(['headerless', 'tsfm0', 'tsfm1', 'tsfm2'] as const)('%s', (format) => {
+  describe.each(['headerless', 'tsfm0', 'tsfm1', 'tsfm2'] as const)('%s', (form) => {
     let cdn: SyntheticCdn;
     beforeAll(() => {
-      cdn = makeSyntheticCdn('--root-format', format);
+      cdn = makeSyntheticCdn('--root-format', form);
     });
     afterAll(() => cdn.remove());
 
@@ -111,7 +112,7 @@ describeConformance('roots of an encoder that is not ours', () => {
       const bytes = cdn.object(cdn.summary[`build_${build}`].root![1]);
       expect(isWowRoot(bytes)).toBe(true);
       const root = decodeWowRoot(bytes);
-      expect(root.format).toBe(format);
+      expect(root.form).toBe(form);
       const ids = fillFileDataIds(root);
       const found = Array.from(ids, (id, row) => {
         const block = rowBlock(root, row);
@@ -122,25 +123,25 @@ describeConformance('roots of an encoder that is not ours', () => {
         const flags = Number(row.cflags);
         const locale = row.locale!.length === 4 ? localeFlag(row.locale!) : 0x1f3f6;
         // The form without a header knows no nameless rows.
-        const old = format === 'headerless';
+        const old = form === 'headerless';
         const content = old ? flags % ContentFlags.noNameHash : flags;
         const hash = old ? toHex(nameHash(row.name!)) : row.namehash === '-' ? undefined : row.namehash;
         return [row.fdid, locale, content, row.ckey, hash].join(' ');
       });
       expect(found.sort()).toEqual(wanted.sort());
       expect(wanted.length).toBeGreaterThan(300);
-      expect(md5Hex(encodeWowRoot(contentOf(root)))).toBe(md5Hex(bytes));
+      expect(md5Hex(encodeWowRoot(root))).toBe(md5Hex(bytes));
     });
   });
 });
 
 const key = (seed: number) => Uint8Array.from({ length: 16 }, (_, i) => (seed * 31 + i * 7) & 0xff);
 
-function sampleRoot(format: WowRootFormat): WowRootContent {
+function sampleRoot(form: WowRootForm): WowRootContent {
   const row = (fileDataId: number) => ({ fileDataId, ckey: key(fileDataId), nameHash: nameHash(`file${fileDataId}`) });
   const nameless = (fileDataId: number) => ({ fileDataId, ckey: key(fileDataId) });
   return {
-    format,
+    form,
     blocks: [
       { contentFlags: ContentFlags.lowViolence, localeFlags: 0x1f3f6, rows: [row(0), row(1), row(2_000_000_000)] },
       { contentFlags: 0, localeFlags: 0x2, rows: [] },
@@ -150,20 +151,20 @@ function sampleRoot(format: WowRootFormat): WowRootContent {
   };
 }
 
-describe.each(['headerless', 'tsfm0', 'tsfm1', 'tsfm2'] as const)('%s round trip', (format) => {
-  const bytes = encodeWowRoot(sampleRoot(format));
+describe.each(['headerless', 'tsfm0', 'tsfm1', 'tsfm2'] as const)('%s round trip', (form) => {
+  const bytes = encodeWowRoot(sampleRoot(form));
   const root = decodeWowRoot(bytes);
 
   test('ids, flags, keys and hashes come back', () => {
-    expect(root.format).toBe(format);
+    expect(root.form).toBe(form);
     expect([...fillFileDataIds(root)]).toEqual([0, 1, 2_000_000_000, 7, 4_294_967_295, 5]);
     expect(rowBlock(root, 5).contentFlags).toBe(0x88000004);
     expect(rowBlock(root, 2).localeFlags).toBe(0x1f3f6);
     expect(rowBlock(root, 3).contentFlags).toBe(0x10080000);
     expect(rowCkey(root, 4)).toEqual(key(4_294_967_295));
     expect(rowNameHash(root, 1)).toEqual(nameHash('file1'));
-    expect(rowNameHash(root, 3)).toEqual(format === 'headerless' ? new Uint8Array(8) : undefined);
-    expect(md5Hex(encodeWowRoot(contentOf(root)))).toBe(md5Hex(bytes));
+    expect(rowNameHash(root, 3)).toEqual(form === 'headerless' ? new Uint8Array(8) : undefined);
+    expect(md5Hex(encodeWowRoot(root))).toBe(md5Hex(bytes));
   });
 
   test('asking changes nothing, not even in a Buffer, whose slices share its memory', () => {
@@ -202,9 +203,9 @@ describe('corners', () => {
   test('a tsfm0 root of 24 rows is not taken for one of version 1', () => {
     const rows = Array.from({ length: 24 }, (_, i) => ({ fileDataId: i, ckey: key(i) }));
     const flags = ContentFlags.noNameHash;
-    const content = { format: 'tsfm0', named: 1, blocks: [{ contentFlags: flags, localeFlags: 2, rows }] } as const;
+    const content = { form: 'tsfm0', named: 1, blocks: [{ contentFlags: flags, localeFlags: 2, rows }] } as const;
     const root = decodeWowRoot(encodeWowRoot(content));
-    expect([root.format, root.total, root.named, root.rowCount]).toEqual(['tsfm0', 24, 1, 24]);
+    expect([root.form, root.total, root.named, root.rowCount]).toEqual(['tsfm0', 24, 1, 24]);
   });
 
   test('an unknown version, an empty file, a file of endless empty blocks', () => {
@@ -231,7 +232,7 @@ describe('corners', () => {
       { ...block([]), contentParts: [1, 0, 0] },
     ];
     for (const bad of refused) {
-      expect(codeOf(() => encodeWowRoot({ format: 'tsfm2', blocks: [bad] }))).toBe('E_FORMAT_RANGE');
+      expect(codeOf(() => encodeWowRoot({ form: 'tsfm2', blocks: [bad] }))).toBe('E_FORMAT_RANGE');
     }
   });
 

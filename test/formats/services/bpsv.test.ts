@@ -25,19 +25,34 @@ describe('a table', () => {
     const lines = new TextDecoder().decode(versions).split('\n');
     const [header, seqn, us, eu] = lines as [string, string, string, string];
     const odd = new TextEncoder().encode([seqn.replace('seqn', 'SEQN'), '', header, us, '', eu].join('\r\n'));
-    expect(decodeBpsv(odd)).toEqual(decodeBpsv(versions));
+    const { frame: _, ...values } = decodeBpsv(versions);
+    expect(decodeBpsv(odd)).toMatchObject(values);
+    expect(encodeBpsv(decodeBpsv(odd))).toEqual(odd);
     expect(decodeBpsv(text(header, us)).seqn).toBeUndefined();
   });
 
   test('without a body has no columns', () => {
     for (const empty of ['', '\r\n', ' \n\n']) {
-      expect(decodeBpsv(text(empty))).toEqual({ columns: [], seqn: undefined, rows: [] });
+      expect(decodeBpsv(text(empty))).toMatchObject({ columns: [], rows: [] });
+      expect(encodeBpsv(decodeBpsv(text(empty)))).toEqual(text(empty));
     }
     expect(decodeBpsv(text('A!STRING:0', '## seqn = 5'))).toMatchObject({ seqn: 5, rows: [] });
   });
 
   test('comes back from its own bytes', () => {
     expect(new TextDecoder().decode(encodeBpsv(decodeBpsv(versions)))).toBe(new TextDecoder().decode(versions));
+  });
+
+  test('has its sequence number where it was, or behind the header', () => {
+    const written = (bytes: Uint8Array, seqn: number | undefined) =>
+      new TextDecoder().decode(encodeBpsv({ ...decodeBpsv(bytes), seqn }));
+    const [numbered, plain] = [
+      text('A!DEC:4', '1', '## seqn = 5', '# end', '2', ''),
+      text('A!DEC:4', '1', '# end', ''),
+    ];
+    expect(written(numbered, 6)).toBe('A!DEC:4\n1\n## seqn = 6\n# end\n2\n');
+    expect(written(numbered, undefined)).toBe('A!DEC:4\n1\n# end\n2\n');
+    expect(written(plain, 6)).toBe('A!DEC:4\n## seqn = 6\n1\n# end\n');
   });
 
   test('is not made of an error page, of binary data or of a row that was cut off', () => {

@@ -14,7 +14,7 @@ function seal(message: string): Uint8Array {
 
 describe('a Ribbit answer', () => {
   test('holds the table and says what it is', () => {
-    const answer = decodeRibbit(encodeRibbit('products/wow/versions', table));
+    const answer = decodeRibbit(encodeRibbit({ data: table, disposition: 'versions' }));
     expect(answer.disposition).toBe('versions');
     expect(new TextDecoder().decode(answer.data)).toBe(new TextDecoder().decode(table));
   });
@@ -37,14 +37,14 @@ describe('a Ribbit answer', () => {
   });
 
   test('with a changed byte is damaged', () => {
-    const answer = encodeRibbit('summary', table);
+    const answer = encodeRibbit({ data: table, disposition: 'summary' });
     const changed = answer.slice();
     changed[changed.indexOf(0x23)] = 0x24;
     expect(codeThrownBy(() => decodeRibbit(changed))).toBe('E_INTEGRITY');
   });
 
   test('that was cut off, has no checksum or no table is refused', () => {
-    const answer = encodeRibbit('summary', table);
+    const answer = encodeRibbit({ data: table, disposition: 'summary' });
     for (const size of [0, 10, answer.length - 77, answer.length - 10]) {
       expect([size, codeThrownBy(() => decodeRibbit(answer.subarray(0, size)))]).toEqual([size, 'E_FORMAT']);
     }
@@ -62,8 +62,8 @@ describe('a Ribbit answer', () => {
 
   test('survives anything', () => {
     // The last line break may be missing.
-    expect(decodeRibbit(encodeRibbit('a', table).subarray(0, -2)).disposition).toBe('a');
-    expectHostileSafe(decodeRibbit, encodeRibbit('a', table), { prefixesFail: false });
+    expect(decodeRibbit(encodeRibbit({ data: table, disposition: 'a' }).subarray(0, -2)).disposition).toBe('a');
+    expectHostileSafe(decodeRibbit, encodeRibbit({ data: table, disposition: 'a' }), { prefixesFail: false });
     const many = seal(
       `Content-Type: x; boundary="q"\r\n\r\n${'--q\r\nContent-Disposition: signature\r\n\r\n'.repeat(30_000)}`,
     );

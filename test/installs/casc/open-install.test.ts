@@ -77,7 +77,7 @@ describeSynthetic('an installed game', () => {
     const entries = [...index].flatMap((entry) =>
       toHex(entry.key) === ekey.slice(0, 18) ? (change(entry) ?? []) : entry,
     );
-    writeFileSync(indexFile(game, ekey, generation), encodeLocalIndex(index.bucket, entries));
+    writeFileSync(indexFile(game, ekey, generation), encodeLocalIndex({ bucket: index.bucket, sorted: entries }));
   }
 
   test('a path is enough, that of the game or of its container; info says what is there', async () => {
@@ -248,7 +248,8 @@ describeSynthetic('an installed game', () => {
   function withBuilds(name: string, change: (build: InstalledBuild) => InstalledBuild[]): string {
     const game = copy(name);
     const file = join(game, '.build.info');
-    writeFileSync(file, encodeBuildInfo(decodeBuildInfo(new Uint8Array(readFileSync(file))).flatMap(change)));
+    const info = decodeBuildInfo(new Uint8Array(readFileSync(file)));
+    writeFileSync(file, encodeBuildInfo({ ...info, builds: info.builds.flatMap(change) }));
     return game;
   }
 

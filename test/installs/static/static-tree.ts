@@ -7,8 +7,10 @@ import { md5Hex } from '../../../src/core/hash.ts';
 import { encodeBlte } from '../../../src/formats/blte/encode.ts';
 import { decodeConfig, encodeConfig } from '../../../src/formats/configs/config-file.ts';
 import { decodeKeyLayouts, keyOfPlace } from '../../../src/formats/local/key-layout.ts';
-import { decodeEncoding, encodeEncoding } from '../../../src/formats/manifests/encoding.ts';
-import { decodeTvfs, encodeTvfs } from '../../../src/formats/roots/tvfs.ts';
+import { decodeEncoding } from '../../../src/formats/manifests/encoding/decode.ts';
+import { encodeEncoding } from '../../../src/formats/manifests/encoding/encode.ts';
+import { decodeTvfs } from '../../../src/formats/roots/tvfs/decode.ts';
+import { encodeTvfs } from '../../../src/formats/roots/tvfs/encode.ts';
 
 /*
  * A static container, made of a build that lies somewhere else: real ones are not at hand. Entries are copied as they are; only their keys
@@ -51,10 +53,10 @@ class Container {
     for (const [file, pieces] of this.#files)
       writeFileSync(join(this.#folder, this.#names(file % 2, file)), Buffer.concat(pieces));
     const entries = Object.entries(config).map(([key, value]) => ({ key, values: value.split(' ') }));
-    const text = encodeConfig(
-      [...entries, ...decodeConfig(new TextEncoder().encode(lines.join('\n'))).entries],
-      'Static Build Configuration',
-    );
+    const text = encodeConfig({
+      entries: [...entries, ...decodeConfig(new TextEncoder().encode(lines.join('\n'))).entries],
+      title: 'Static Build Configuration',
+    });
     writeFileSync(join(this.#folder, '.build.config'), text);
   }
 }
@@ -71,13 +73,13 @@ export async function makeStaticWithEncoding(build: Build, folder: string): Prom
   const container = new Container(folder, overwatchNames);
   const encoding = decodeEncoding(new Uint8Array(readFileSync(await build.manifest(build.config.encoding))));
   const keys = new Map<string, string>();
-  for (const { ekey } of encoding.ekeys()) {
+  for (const { ekey } of encoding.ekeys) {
     const { hash, bytes } = encodedBytes(build, ekey);
     keys.set(ekey, container.add(hash, bytes));
   }
   const moved = encodeEncoding({
-    ckeys: [...encoding.ckeys()].map((entry) => ({ ...entry, ekeys: entry.ekeys.map((ekey) => keys.get(ekey)!) })),
-    ekeys: [...encoding.ekeys()].map((entry) => ({ ...entry, ekey: keys.get(entry.ekey)! })),
+    ckeys: [...encoding.ckeys].map((entry) => ({ ...entry, ekeys: entry.ekeys.map((ekey) => keys.get(ekey)!) })),
+    ekeys: [...encoding.ekeys].map((entry) => ({ ...entry, ekey: keys.get(entry.ekey)! })),
     especs: encoding.especs,
   });
   const blte = encodeBlte(moved, 'b:{1K=n,*=z}');
@@ -99,7 +101,7 @@ export async function makeStaticWithoutEncoding(build: Build, folder: string): P
   const container = new Container(folder, diabloNames);
   const moved = new Map<string, Uint8Array>();
   const tvfs = decodeTvfs(new Uint8Array(readFileSync(await build.manifest(build.config.vfsRoot!))));
-  const files = [...tvfs.files()].map((file) => ({
+  const files = [...tvfs.files].map((file) => ({
     ...file,
     spans: file.spans.map(({ patches, ...span }) => {
       const old = toHex(span.ekey);
@@ -108,7 +110,7 @@ export async function makeStaticWithoutEncoding(build: Build, folder: string): P
       return { ...span, ekey: moved.get(old)! };
     }),
   }));
-  const manifest = encodeTvfs({ files, ekeySize: 16, patchKeySize: 16 });
+  const manifest = encodeTvfs({ entries: files, header: { ekeySize: 16, patchKeySize: 16 } });
   const bare = deflate(manifest, { level: 9 });
   const ckey = md5Hex(manifest);
   const keys = `${ckey} ${container.add(md5Hex(bare), bare)}`;

@@ -1,5 +1,4 @@
 import { deflateExact } from '../../../src/codecs/compression/deflate-exact.ts';
-import { lz4Literals } from '../../../src/codecs/compression/lz4.ts';
 import { type ByteSource, bytesSource } from '../../../src/core/byte-source.ts';
 import { concatBytes, fromHex } from '../../../src/core/bytes.ts';
 import { md5Hex } from '../../../src/core/hash.ts';
@@ -13,6 +12,7 @@ import { emptyPublicHeader, encodePublicHeader } from '../../../src/paks/nadeo/h
 import { keyFromBase } from '../../../src/paks/nadeo/keys/keys.ts';
 import { type NadeoWriteOptions, writeNadeoPak } from '../../../src/paks/nadeo/write/write.ts';
 import type { NadeoPackFile } from '../../../src/paks/nadeo/write/write-files.ts';
+import { lz4Literals } from '../../support/lz4-literals.ts';
 
 /** The base key that all packs of these tests have. */
 export const baseKey = fromHex('00112233445566778899aabbccddeeff');

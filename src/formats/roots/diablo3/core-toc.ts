@@ -1,8 +1,7 @@
 // The two tables that give Diablo III's files their names. Little-endian.
 //
-//   CoreTOC.dat    u32 counts [70]; u32 offsets [70], from the end of the header; 71 unknown u32
-//                  each group, at its offset: per entry u32 group, u32 SNO id, u32 offset of its name; then the names, NUL-terminated;
-//                  the offset counts from the end of the group's entries
+//   CoreTOC.dat    u32 counts [70]; u32 offsets [70], from the end of the header; 71 unknown u32: kept, not used
+//                  the groups: sno/entries.ts
 //   Packages.dat   02 00 bb aa; u32 count; that many names, NUL-terminated: SoundBank\3D Ambience\0000.smp
 //
 // Known from what other readers take; no real table was at hand.
@@ -10,90 +9,67 @@
 import { formatError } from '../../../core/errors.ts';
 import { ByteReader } from '../../../core/reader.ts';
 import { ByteWriter } from '../../../core/writer.ts';
+import { canBeRead, type Format, startsWithU32le } from '../../format.ts';
+import { readSnoGroups, readWords, type SnoEntry, writeSnoGroups } from '../sno/entries.ts';
 
-const tocFormat = 'CoreTOC';
-const packagesFormat = 'Packages.dat';
+const tocFormat = 'Diablo III CoreTOC';
+const packagesFormat = 'Diablo III Packages.dat';
 const groupCount = 70;
-const headerSize = (3 * groupCount + 1) * 4;
-const entrySize = 12;
+const unknownSize = (groupCount + 1) * 4;
 const packagesMagic = 0xaabb0002;
 /** Longest name in bytes, with its NUL. */
 const maxName = 256;
 
-/** What is known of an SNO id. */
-export interface CoreTocEntry {
-  group: number;
-  name: string;
+/** Without a magic: told when its tables hold together and name something. */
+export const diablo3TocFormat: Format = {
+  name: tocFormat,
+  needsAll: true,
+  matches: canBeRead(decodeDiablo3Toc, ({ groups }) => groups.some(({ length }) => length > 0)),
+};
+
+/** Told by its magic. */
+export const diablo3PackagesFormat: Format = { name: packagesFormat, matches: startsWithU32le(packagesMagic) };
+
+/** A decoded CoreTOC.dat. Of entries with one id the first counts. */
+export interface Diablo3Toc {
+  /** By number, 70 at most. */
+  groups: readonly (readonly SnoEntry[])[];
+  /** The words of the header that nobody knows, as they are. */
+  unknown?: Uint8Array;
 }
 
-/** Entries by their SNO ids. */
-export type CoreToc = Map<number, CoreTocEntry>;
-
-/** Reads CoreTOC.dat; of entries with one id the first counts. @throws E_FORMAT… */
-export function decodeCoreToc(bytes: Uint8Array): CoreToc {
+/** Reads CoreTOC.dat. @throws E_FORMAT… */
+export function decodeDiablo3Toc(bytes: Uint8Array): Diablo3Toc {
   const reader = new ByteReader(bytes, tocFormat);
-  const counts = Array.from({ length: groupCount }, () => reader.u32le());
-  const offsets = Array.from({ length: groupCount }, () => reader.u32le());
-  reader.skip(headerSize - reader.pos);
-  // Groups that lie over each other would make far more entries than the bytes hold.
-  reader.count(
-    counts.reduce((sum, count) => sum + count, 0),
-    entrySize,
-  );
-  const toc: CoreToc = new Map();
-  counts.forEach((count, i) => {
-    if (count === 0) return;
-    reader.seek(headerSize + offsets[i]!);
-    const entries = reader.sub(reader.count(count, entrySize) * entrySize);
-    const namesOffset = reader.pos;
-    for (let entry = 0; entry < count; entry++) {
-      const group = entries.u32le();
-      const snoId = entries.u32le();
-      reader.seek(namesOffset + entries.u32le());
-      const name = reader.cstring(maxName);
-      if (!toc.has(snoId)) toc.set(snoId, { group, name });
-    }
-  });
-  return toc;
+  const [counts, offsets] = [readWords(reader, groupCount), readWords(reader, groupCount)];
+  const unknown = reader.take(unknownSize);
+  return { groups: readSnoGroups(reader, { counts, offsets, maxName }), unknown };
 }
 
-/** Writes CoreTOC.dat. @throws E_FORMAT_RANGE for a group that has no place in it */
-export function encodeCoreToc(toc: ReadonlyMap<number, CoreTocEntry>): Uint8Array {
-  const [counts, offsets, body] = [new ByteWriter(), new ByteWriter(), new ByteWriter()];
-  const wrong = [...toc.values()].find(({ group }) => !(Number.isInteger(group) && group >= 0 && group < groupCount));
-  if (wrong !== undefined) throw formatError('E_FORMAT_RANGE', tocFormat, 'no such group', { found: wrong.group });
-  for (let group = 0; group < groupCount; group++) {
-    const entries = [...toc].filter(([, entry]) => entry.group === group);
-    const names = new ByteWriter();
-    counts.u32le(entries.length);
-    offsets.u32le(entries.length === 0 ? 0 : body.size);
-    for (const [snoId, { name }] of entries) {
-      body.u32le(group).u32le(snoId).u32le(names.size);
-      names.cstring(name);
-    }
-    body.raw(names.bytes());
+/**
+ * Writes CoreTOC.dat: groups one after the other, as `writeSnoGroups` lays them; where another writer laid them is not kept.
+ * @throws E_FORMAT_RANGE for more groups than it has
+ */
+export function encodeDiablo3Toc({ groups, unknown = new Uint8Array(unknownSize) }: Diablo3Toc): Uint8Array {
+  if (groups.length > groupCount) {
+    const facts = { expected: groupCount, found: groups.length };
+    throw formatError('E_FORMAT_RANGE', tocFormat, 'too many groups', facts);
   }
-  const unknown = new Uint8Array((groupCount + 1) * 4);
-  return new ByteWriter().raw(counts.bytes()).raw(offsets.bytes()).raw(unknown).raw(body.bytes()).bytes();
+  const all = Array.from({ length: groupCount }, (_, group) => groups[group] ?? []);
+  const { counts, offsets, body } = writeSnoGroups(all);
+  return new ByteWriter().raw(counts).raw(offsets).raw(unknown).raw(body).bytes();
 }
 
 /** Reads Packages.dat. @throws E_FORMAT… */
-export function decodePackages(bytes: Uint8Array): string[] {
+export function decodeDiablo3Packages(bytes: Uint8Array): string[] {
   const reader = new ByteReader(bytes, packagesFormat);
-  const magic = reader.u32le();
-  if (magic !== packagesMagic) {
-    throw formatError('E_FORMAT_MAGIC', packagesFormat, 'wrong magic', {
-      offset: 0,
-      expected: packagesMagic,
-      found: magic,
-    });
-  }
+  reader.magicU32le(packagesMagic);
   const count = reader.count(reader.u32le(), 1);
   return Array.from({ length: count }, () => reader.cstring(maxName));
 }
 
 /** Writes Packages.dat. */
-export function encodePackages(names: readonly string[]): Uint8Array {
+export function encodeDiablo3Packages(names: readonly string[]): Uint8Array {
   const writer = new ByteWriter().u32le(packagesMagic).u32le(names.length);
   for (const name of names) writer.cstring(name);
   return writer.bytes();

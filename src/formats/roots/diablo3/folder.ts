@@ -12,8 +12,10 @@
 import { toHex } from '../../../core/bytes.ts';
 import { formatError } from '../../../core/errors.ts';
 import { ByteReader } from '../../../core/reader.ts';
+import { repeatable } from '../../../core/repeatable.ts';
 import { RecordTable } from '../../../core/tables/record-table.ts';
 import { ByteWriter } from '../../../core/writer.ts';
+import { type Format, startsWithU32le } from '../../format.ts';
 
 const rootFormat = 'Diablo III root';
 const folderFormat = 'Diablo III folder';
@@ -40,23 +42,28 @@ export interface Diablo3Asset {
   ckey: string;
 }
 
-/** A decoded folder. Assets stay bytes, and are made while iterating. */
-export interface Diablo3Folder {
-  assetCount: number;
+/** A folder to write. */
+export interface Diablo3FolderContent {
   /** The assets, then the parts of assets. */
-  assets(): Generator<Diablo3Asset>;
-  named: Diablo3Named[];
+  assets: Iterable<Diablo3Asset>;
+  named: readonly Diablo3Named[];
 }
 
-/** True for bytes that start as such a root. */
-export function isDiablo3Root(head: Uint8Array): boolean {
-  return head.length >= 8 && new ByteReader(head, rootFormat).u32le() === rootMagic;
+/** A decoded folder. Assets stay bytes, and are made while iterating. */
+export interface Diablo3Folder extends Diablo3FolderContent {
+  assetCount: number;
 }
+
+/** Told by its magic. */
+export const diablo3RootFormat: Format = { name: rootFormat, matches: startsWithU32le(rootMagic) };
+
+/** Told by its magic. */
+export const diablo3FolderFormat: Format = { name: folderFormat, matches: startsWithU32le(folderMagic) };
 
 /** Reads the root: the folders. @throws E_FORMAT… */
 export function decodeDiablo3Root(bytes: Uint8Array): Diablo3Named[] {
   const reader = new ByteReader(bytes, rootFormat);
-  readMagic(reader, rootMagic);
+  reader.magicU32le(rootMagic);
   const folders = readNamed(reader);
   reader.end();
   if (folders.length > maxFolders) {
@@ -73,12 +80,12 @@ export function encodeDiablo3Root(folders: readonly Diablo3Named[]): Uint8Array 
 /** Reads a folder. @throws E_FORMAT… */
 export function decodeDiablo3Folder(bytes: Uint8Array): Diablo3Folder {
   const reader = new ByteReader(bytes, folderFormat);
-  readMagic(reader, folderMagic);
+  reader.magicU32le(folderMagic);
   const whole = readTable(reader, 20);
   const parts = readTable(reader, 24);
   const named = readNamed(reader);
   reader.end();
-  function* assets(): Generator<Diablo3Asset> {
+  const assets = repeatable(function* (): Generator<Diablo3Asset> {
     for (const row of whole) {
       yield { snoId: new ByteReader(row, folderFormat, 16).u32le(), ckey: toHex(row.subarray(0, 16)) };
     }
@@ -86,34 +93,26 @@ export function decodeDiablo3Folder(bytes: Uint8Array): Diablo3Folder {
       const numbers = new ByteReader(row, folderFormat, 16);
       yield { snoId: numbers.u32le(), part: numbers.u32le(), ckey: toHex(row.subarray(0, 16)) };
     }
-  }
+  });
   return { assetCount: whole.count + parts.count, assets, named };
 }
 
 /** Writes a folder. */
-export function encodeDiablo3Folder(folder: {
-  assets: readonly Diablo3Asset[];
-  named: readonly Diablo3Named[];
-}): Uint8Array {
-  const whole = folder.assets.filter(({ part }) => part === undefined);
-  const parts = folder.assets.filter(({ part }) => part !== undefined);
-  const writer = new ByteWriter().u32le(folderMagic).u32le(whole.length);
-  for (const { ckey, snoId } of whole) writer.key(ckey).u32le(snoId);
-  writer.u32le(parts.length);
-  for (const { ckey, snoId, part } of parts) writer.key(ckey).u32le(snoId).u32le(part!);
-  return writeNamed(writer, folder.named).bytes();
-}
-
-function readMagic(reader: ByteReader, expected: number): void {
-  const found = reader.u32le();
-  if (found !== expected) {
-    const hex = (value: number): string => `0x${value.toString(16)}`;
-    throw formatError('E_FORMAT_MAGIC', reader.what, 'wrong magic', {
-      offset: 0,
-      expected: hex(expected),
-      found: hex(found),
-    });
+export function encodeDiablo3Folder({ assets, named }: Diablo3FolderContent): Uint8Array {
+  const [whole, parts] = [new ByteWriter(), new ByteWriter()];
+  let wholeCount = 0;
+  let partCount = 0;
+  for (const { ckey, snoId, part } of assets) {
+    if (part === undefined) {
+      whole.key(ckey).u32le(snoId);
+      wholeCount++;
+    } else {
+      parts.key(ckey).u32le(snoId).u32le(part);
+      partCount++;
+    }
   }
+  const writer = new ByteWriter().u32le(folderMagic).u32le(wholeCount).raw(whole.bytes());
+  return writeNamed(writer.u32le(partCount).raw(parts.bytes()), named).bytes();
 }
 
 function readTable(reader: ByteReader, stride: number): RecordTable {

@@ -1,11 +1,8 @@
-/** A kind of asset: its folder, and what its files end in. */
-export interface AssetGroup {
-  folder: string;
-  extension: string;
-}
+import { type AssetGroup, parseAssetGroups } from '../sno/asset-groups.ts';
 
 /** Groups by their numbers, as `number folder extension`; those without an extension get one of their number. */
-const table = `
+const groups = parseAssetGroups(
+  `
   1 Actor acr, 2 Adventure adv, 3 AiBehavior, 4 AiState, 5 AmbientSound ams, 6 Anim ani, 7 Anim2D an2, 8 AnimSet ans,
   9 Appearance app, 10 Hero, 11 Cloth clt, 12 Conversation cnv, 13 ConversationList, 14 EffectGroup efg, 15 Encounter enc,
   17 Explosion xpl, 18 FlagSet, 19 Font fnt, 20 GameBalance gam, 21 Globals glo, 22 LevelArea lvl, 23 Light lit,
@@ -15,17 +12,12 @@ const table = `
   46 UI ui, 47 Weather wth, 48 Worlds wrl, 49 Recipe rcp, 51 Condition cnd, 52 TreasureClass, 53 Account, 54 Conductor,
   55 TimedEvent, 56 Act act, 57 Material mat, 58 QuestRange qsr, 59 Lore lor, 60 Reverb rev, 61 PhysMesh phm,
   62 Music mus, 63 Tutorial tut, 64 BossEncounter bos, 65 ControlScheme, 66 Accolade aco, 67 AnimTree ant, 68 Vibration,
-  69 DungeonFinder`;
-
-const groups: ReadonlyMap<number, AssetGroup> = new Map(
-  table.split(',').map((row) => {
-    const [number, folder, extension] = row.trim().split(' ');
-    return [Number(number), { folder: folder!, extension: extension ?? numbered(Number(number)) }];
-  }),
+  69 DungeonFinder`,
+  numbered,
 );
 
 /** The group of a number; a name made of the number for one that nobody knows. */
-export function assetGroup(number: number): AssetGroup {
+export function diablo3Group(number: number): AssetGroup {
   return groups.get(number) ?? { folder: `Asset${String(number).padStart(2, '0')}`, extension: numbered(number) };
 }
 

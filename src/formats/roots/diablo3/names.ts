@@ -1,12 +1,17 @@
-import type { CoreToc } from './core-toc.ts';
+import type { SnoEntry } from '../sno/entries.ts';
 import type { Diablo3Asset } from './folder.ts';
-import { assetGroup } from './groups.ts';
+import { diablo3Group } from './groups.ts';
 
 /**
  * Makes names of assets, with `/` and without the folder: `SoundBank/3D Ambience/0000.smp`. What Packages.dat lists has its extension, other
  * files that of their group. An SNO id that CoreTOC does not have makes `SNO/123456`.
  */
-export function diablo3Namer(toc: CoreToc, packages: readonly string[]): (asset: Diablo3Asset) => string {
+export function diablo3Namer(
+  entries: readonly SnoEntry[],
+  packages: readonly string[],
+): (asset: Diablo3Asset) => string {
+  // Of entries with one id the first counts.
+  const bySno = new Map(entries.toReversed().map((entry) => [entry.snoId, entry]));
   const extensions = new Map<string, string>();
   for (const name of packages) {
     const dot = name.lastIndexOf('.');
@@ -15,9 +20,9 @@ export function diablo3Namer(toc: CoreToc, packages: readonly string[]): (asset:
   }
   return ({ snoId, part }) => {
     const behind = part === undefined ? '' : `/${String(part).padStart(4, '0')}`;
-    const entry = toc.get(snoId);
+    const entry = bySno.get(snoId);
     if (entry === undefined) return `SNO/${snoId}${behind}`;
-    const { folder, extension } = assetGroup(entry.group);
+    const { folder, extension } = diablo3Group(entry.group);
     const base = `${folder}/${entry.name.replaceAll('\\', '/')}`;
     const listed = extensions.get(comparable(base + behind)) ?? (behind && extensions.get(comparable(`${base}/0000`)));
     return `${base}${behind}.${listed || extension}`;

@@ -1,11 +1,8 @@
-/** A kind of asset: its folder, and what its files end in. */
-export interface Diablo4Group {
-  folder: string;
-  extension: string;
-}
+import { type AssetGroup, parseAssetGroups } from '../sno/asset-groups.ts';
 
 /** Groups by their numbers, as `number folder extension`; those whose extension nobody knows get their number for one. New seasons bring more. */
-const table = `
+const groups = parseAssetGroups(
+  `
   1 Actor acr, 2 NPCComponentSet npc, 3 AIBehavior aib, 4 AIState ais, 5 AmbientSound ams, 6 Anim ani, 7 Anim2D an2, 8 AnimSet ans,
   9 Appearance app, 10 Hero hro, 11 Cloth clt, 12 Conversation cnv, 13 ConversationList cnl, 14 EffectGroup efg, 15 Encounter enc,
   17 Explosion xpl, 18 FlagSet flg, 19 Font fnt, 20 GameBalance gam, 21 Global glo, 22 LevelArea lvl, 23 Light lit, 24 MarkerSet mrk,
@@ -28,17 +25,12 @@ const table = `
   154 PreviewComposition pvc, 155 SpawnPool spn, 156 Raid rdx, 157 BattlePassTier snt, 158 Zone, 160 DeathKit, 161 Snippet,
   162 CommunityModifier, 163 GenericNodeGraph, 164 UserDefinedData, 165 DataStore, 166 BehaviorContainer, 167 ActorService,
   168 DamageRemap, 169 Vendor, 170 GenericSkillTree, 172 Crowd, 173 CrowdTemplates, 174 CrowdPlacements, 175 VisualRemap,
-  176 PowerModifier, 177 UIDesignerNotification, 178 HoudiniDigitalAsset, 179 HoudiniDigitalAssetPreset, 180 Indicator, 181 Pip`;
-
-const groups: ReadonlyMap<number, Diablo4Group> = new Map(
-  table.split(',').map((row) => {
-    const [number, folder, extension] = row.trim().split(' ');
-    return [Number(number), { folder: folder!, extension: extension ?? numbered(Number(number)) }];
-  }),
+  176 PowerModifier, 177 UIDesignerNotification, 178 HoudiniDigitalAsset, 179 HoudiniDigitalAssetPreset, 180 Indicator, 181 Pip`,
+  numbered,
 );
 
 /** The group of a number; a name made of the number for one that nobody knows. */
-export function diablo4Group(number: number): Diablo4Group {
+export function diablo4Group(number: number): AssetGroup {
   return groups.get(number) ?? { folder: numbered(number), extension: numbered(number) };
 }
 

@@ -2,7 +2,7 @@ import type { Diablo4Toc } from './core-toc.ts';
 import { diablo4Group } from './groups.ts';
 import type { EncryptedName, EncryptedSno } from './side-tables.ts';
 
-/** What the paths of a Diablo IV build are named with. */
+/** The tables that name the paths of a Diablo IV build. */
 export interface Diablo4Names {
   toc: Diablo4Toc;
   encrypted?: readonly EncryptedSno[] | undefined;

@@ -8,17 +8,26 @@
 //
 // Known from what other readers take; no real ones were at hand.
 
-import { formatError } from '../../../core/errors.ts';
 import { ByteReader } from '../../../core/reader.ts';
 import { ByteWriter } from '../../../core/writer.ts';
+import { type Format, startsWithU32le } from '../../format.ts';
 
-const encryptedFormat = 'EncryptedSNOs.dat';
-const namesFormat = 'EncryptedNameDict';
-const sharedFormat = 'CoreTOCSharedPayloadsMapping.dat';
+const encryptedFormat = 'Diablo IV EncryptedSNOs';
+const namesFormat = 'Diablo IV EncryptedNameDict';
+const sharedFormat = 'Diablo IV shared payloads';
 const encryptedMagic = 0x4cbf334d;
 const namesMagic = 0xabcd4567;
 const sharedMagic = 0xabba0003;
 const maxName = 512;
+
+/** Told by its magic. */
+export const encryptedSnosFormat: Format = { name: encryptedFormat, matches: startsWithU32le(encryptedMagic) };
+
+/** Told by its magic. */
+export const encryptedNamesFormat: Format = { name: namesFormat, matches: startsWithU32le(namesMagic) };
+
+/** Told by its magic. */
+export const sharedPayloadsFormat: Format = { name: sharedFormat, matches: startsWithU32le(sharedMagic) };
 
 /** An asset whose name and content are locked. */
 export interface EncryptedSno {
@@ -113,8 +122,6 @@ export function encodeSharedPayloads({ payloads, children }: SharedPayloads): Ui
 
 function openTable(bytes: Uint8Array, format: string, magic: number): ByteReader {
   const reader = new ByteReader(bytes, format);
-  const found = reader.u32le();
-  if (found === magic) return reader;
-  const hex = (value: number): string => `0x${value.toString(16)}`;
-  throw formatError('E_FORMAT_MAGIC', format, 'wrong magic', { offset: 0, expected: hex(magic), found: hex(found) });
+  reader.magicU32le(magic);
+  return reader;
 }

@@ -3,7 +3,7 @@
 //   "MNDX"
 //   headerVersion   u32
 //   version         u32, 1 or 2
-//   header version 2 only: two u32 (build numbers, it seems): skipped
+//   header version 2 only: two u32 (build numbers, it seems): kept, not used
 //   marOffset       u32   from the start of the root
 //   marCount        u32 = 3
 //   marInfoSize     u32 = 20
@@ -23,7 +23,10 @@
 import { toHex } from '../../../core/bytes.ts';
 import { formatError } from '../../../core/errors.ts';
 import { ByteReader } from '../../../core/reader.ts';
+import { repeatable } from '../../../core/repeatable.ts';
 import { RecordTable } from '../../../core/tables/record-table.ts';
+import { type Format, startsWith } from '../../format.ts';
+import { lowerCase } from './names.ts';
 import { decodeMar, type NameTrie } from './trie.ts';
 
 const format = 'MNDX root';
@@ -35,7 +38,8 @@ const maxSlashes = 64;
 
 /** A file of the root. */
 export interface MndxFile {
-  /** Package and name, in the case of the third MAR where it has the file. */
+  package: string;
+  /** The whole name, package in front, in the case of the third MAR where it has the file. */
   name: string;
   /** Lower-case hex. */
   ckey: string;
@@ -43,18 +47,29 @@ export interface MndxFile {
   size: number;
 }
 
+/** The start of a root. */
+export interface MndxHeader {
+  headerVersion: number;
+  version: 1 | 2;
+  /** Two numbers of header version 2, which nobody knows. */
+  builds?: readonly [number, number];
+}
+
 /** A decoded root. Entries and tries stay bytes. */
 export interface Mndx {
+  header: MndxHeader;
   /** By their numbers. */
   packages: string[];
   fileCount: number;
   /** Every file once. @throws E_FORMAT… when a trie is damaged */
-  files(): Generator<MndxFile>;
+  files: Iterable<MndxFile>;
 }
 
 interface Tables {
-  /** Packages by their numbers, and the numbers by lower-case packages, a character a byte. */
+  header: MndxHeader;
+  /** Packages by their numbers, a character a byte and as text; and the numbers by lower-case packages, a character a byte. */
   packages: string[];
+  packageNames: string[];
   packageIds: Map<string, number>;
   names: NameTrie;
   fullNames: NameTrie;
@@ -62,10 +77,8 @@ interface Tables {
   groupStarts: Uint32Array;
 }
 
-/** True for bytes that start as such a root. */
-export function isMndxRoot(head: Uint8Array): boolean {
-  return latin1(head.subarray(0, 4)) === 'MNDX';
-}
+/** Told by its magic. */
+export const mndxFormat: Format = { name: format, matches: startsWith('MNDX') };
 
 /**
  * Reads a root: its tables are checked, names are made while iterating.
@@ -74,9 +87,10 @@ export function isMndxRoot(head: Uint8Array): boolean {
 export function decodeMndx(bytes: Uint8Array): Mndx {
   const tables = readTables(bytes);
   return {
-    packages: tables.packages.map((name) => utf8(bytesOf(name))),
+    header: tables.header,
+    packages: tables.packageNames,
     fileCount: tables.entries.count,
-    files: () => filesOf(tables),
+    files: repeatable(() => filesOf(tables)),
   };
 }
 
@@ -88,7 +102,8 @@ function readTables(bytes: Uint8Array): Tables {
   if (version !== 1 && version !== 2) {
     throw formatError('E_FORMAT_VERSION', format, 'unknown version', { offset: 8, expected: '1 or 2', found: version });
   }
-  if (headerVersion === 2) reader.skip(8);
+  const header: MndxHeader = { headerVersion, version };
+  if (headerVersion === 2) header.builds = [reader.u32le(), reader.u32le()];
   const marOffset = reader.u32le();
   checkNumber(reader, 'number of MARs', 3);
   checkNumber(reader, 'size of a MAR info', 20);
@@ -105,7 +120,9 @@ function readTables(bytes: Uint8Array): Tables {
   }
   const packages = readPackages(packageNames);
   return {
+    header,
     packages,
+    packageNames: packages.map((name) => utf8(bytesOf(name))),
     packageIds: new Map(packages.map((name, id) => [lowerCase(name), id])),
     names,
     fullNames,
@@ -130,7 +147,7 @@ function readMar(reader: ByteReader): NameTrie {
 
 function readPackages(trie: NameTrie): string[] {
   const packages = new Array<string>(trie.count);
-  for (const { id, name } of trie.keys()) packages[id] = latin1(name);
+  for (const { id, name } of trie.keys) packages[id] = latin1(name);
   return packages;
 }
 
@@ -167,17 +184,17 @@ function* filesOf(tables: Tables): Generator<MndxFile> {
   const { entries, names, packages, groupStarts } = tables;
   const named = new Uint8Array(entries.count);
   const find = entryFinder(tables);
-  for (const { name } of tables.fullNames.keys()) {
+  for (const { name } of tables.fullNames.keys) {
     const entry = find(lowerCase(latin1(name)));
     if (entry === undefined || named[entry] === 1) continue;
     named[entry] = 1;
-    yield fileOf(entries, entry, name);
+    yield fileOf(tables, entry, name);
   }
-  for (const { id, name } of names.keys()) {
+  for (const { id, name } of names.keys) {
     for (let entry = groupStarts[id]!; entry < groupStarts[id + 1]!; entry++) {
       if (named[entry] === 1) continue;
       const owner = packages[flagsOf(entries, entry) & packageMask]!;
-      yield fileOf(entries, entry, bytesOf(`${owner}/${latin1(name)}`));
+      yield fileOf(tables, entry, bytesOf(`${owner}/${latin1(name)}`));
     }
   }
 }
@@ -197,17 +214,19 @@ function entryFinder({ packageIds, names, entries, groupStarts }: Tables): (name
     let slash = name.lastIndexOf('/');
     for (let tries = 0; slash > 0 && tries < maxSlashes; tries++, slash = name.lastIndexOf('/', slash - 1)) {
       const owner = packageIds.get(name.slice(0, slash));
-      const group = owner === undefined ? undefined : names.find(bytesOf(name.slice(slash + 1)));
-      const entry = group === undefined ? undefined : inGroup(group, owner!);
+      if (owner === undefined) continue;
+      const group = names.find(bytesOf(name.slice(slash + 1)));
+      const entry = group === undefined ? undefined : inGroup(group, owner);
       if (entry !== undefined) return entry;
     }
     return undefined;
   };
 }
 
-function fileOf(entries: RecordTable, entry: number, name: Uint8Array): MndxFile {
+function fileOf({ entries, packageNames }: Tables, entry: number, name: Uint8Array): MndxFile {
   const reader = new ByteReader(entries.at(entry), format, 4);
-  return { name: utf8(name), ckey: toHex(reader.take(16)), size: reader.u32le() };
+  const owner = packageNames[flagsOf(entries, entry) & packageMask]!;
+  return { package: owner, name: utf8(name), ckey: toHex(reader.take(16)), size: reader.u32le() };
 }
 
 const decoder = new TextDecoder();
@@ -223,8 +242,4 @@ function latin1(bytes: Uint8Array): string {
 
 function bytesOf(text: string): Uint8Array {
   return Buffer.from(text, 'latin1');
-}
-
-function lowerCase(text: string): string {
-  return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
 }

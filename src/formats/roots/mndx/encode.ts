@@ -1,61 +1,85 @@
 import { compareBytes } from '../../../core/bytes.ts';
 import { formatError } from '../../../core/errors.ts';
 import { ByteWriter } from '../../../core/writer.ts';
-import { decodeMar } from './trie.ts';
+import type { MndxFile, MndxHeader } from './decode.ts';
+import { lowerCase } from './names.ts';
+import { decodeMar, type NameTrie, type TrieKey } from './trie.ts';
 
 /*
  * Writes the plainest tries there are: a node a byte, one level, no links. The layouts are in level.ts and decode.ts.
  * Ranks and places of bits are written too: other readers take them as they are.
  */
 
-const headerSize = 48;
 const marInfoSize = 20;
 const entrySize = 24;
 const lastOfGroup = 0x80000000;
 /** Text tail, children in the order of their bytes, one level: what the library says of such a trie. */
 const config = 0x11001;
 
-/** A file of a root to encode. */
-export interface MndxFileContent {
-  package: string;
-  /** Inside the package. */
-  name: string;
-  /** Hex. */
-  ckey: string;
-  /** Decoded size in bytes. */
-  size: number;
+/** A root to write. */
+export interface MndxContent {
+  /** Default: both versions 2, builds 0. */
+  header?: MndxHeader;
+  /** Packages beside those of the files. */
+  packages?: readonly string[];
+  files: Iterable<MndxFile>;
 }
 
-/** Writes a root. @throws E_FORMAT_RANGE when a package has a name twice, upper and lower case being the same */
-export function encodeMndx(files: readonly MndxFileContent[]): Uint8Array {
-  const packages = encodeMar(files.map((file) => file.package));
-  const names = encodeMar(files.map((file) => lowerCase(file.name)));
-  const fullNames = encodeMar(files.map((file) => `${file.package}/${file.name}`));
-  const mars = [packages, names, fullNames];
-  const marEnd = mars.reduce((sum, mar) => sum + mar.length, headerSize + mars.length * marInfoSize);
-  const writer = new ByteWriter().text('MNDX').u32le(2).u32le(2).u32le(0).u32le(0).u32le(headerSize).u32le(mars.length);
-  writer.u32le(marInfoSize).u32le(marEnd).u32le(files.length).u32le(decodeMar(names).count).u32le(entrySize);
-  let offset = headerSize + mars.length * marInfoSize;
-  for (const [i, mar] of mars.entries()) {
+/**
+ * Writes a root: byte for byte as it was when this encoder wrote it. Of another writer's root the files are the same, but its tries have
+ * more levels, which the library cuts in a way of its own.
+ * @throws E_FORMAT_RANGE when a package has a name twice, upper and lower case being the same, or a name does not start with its package
+ */
+export function encodeMndx({ header = usualHeader, packages = [], files }: MndxContent): Uint8Array {
+  const named = Array.from(files, (file) => ({ ...file, inner: nameInPackage(file) }));
+  const mars = {
+    packages: marOf([...packages, ...named.map((file) => file.package)]),
+    names: marOf(named.map(({ inner }) => inner)),
+    fullNames: marOf(named.map(({ name }) => name)),
+  };
+  const all = Object.values(mars);
+  const { headerVersion, version, builds } = header;
+  const headerSize = headerVersion === 2 ? 48 : 40;
+  const marEnd = all.reduce((sum, mar) => sum + mar.length, headerSize + all.length * marInfoSize);
+  const writer = new ByteWriter().text('MNDX').u32le(headerVersion).u32le(version);
+  if (headerVersion === 2) for (const build of builds ?? [0, 0]) writer.u32le(build);
+  writer.u32le(headerSize).u32le(all.length).u32le(marInfoSize);
+  writer.u32le(marEnd).u32le(named.length).u32le(decodeMar(mars.names).count).u32le(entrySize);
+  let offset = headerSize + all.length * marInfoSize;
+  for (const [i, mar] of all.entries()) {
     writer.u32le(i).u64le(mar.length).u64le(offset);
     offset += mar.length;
   }
-  for (const mar of mars) writer.raw(mar);
-  writeEntries(writer, files, { packages, names });
+  for (const mar of all) writer.raw(mar);
+  writeEntries(writer, named, mars);
   return writer.bytes();
+}
+
+const usualHeader: MndxHeader = { headerVersion: 2, version: 2 };
+
+/** The name without its package, in lower case. */
+function nameInPackage({ package: owner, name }: MndxFile): string {
+  const start = `${lowerCase(owner)}/`;
+  const whole = lowerCase(name);
+  if (whole.startsWith(start)) return whole.slice(start.length);
+  throw formatError('E_FORMAT_RANGE', 'MNDX root', `${name} does not start with its package ${owner}`);
+}
+
+function marOf(names: readonly string[]): Uint8Array {
+  return encodeMar({ keys: names.map((name) => ({ name: utf8(name) })) });
 }
 
 function writeEntries(
   writer: ByteWriter,
-  files: readonly MndxFileContent[],
+  files: readonly (MndxFile & { inner: string })[],
   mars: { packages: Uint8Array; names: Uint8Array },
 ): void {
   const [packages, names] = [decodeMar(mars.packages), decodeMar(mars.names)];
   const entries = files
     .map((file) => ({
       ...file,
-      owner: packages.find(utf8(file.package))!,
-      group: names.find(utf8(lowerCase(file.name)))!,
+      owner: idOf(packages, file.package),
+      group: idOf(names, file.inner),
     }))
     .sort((a, b) => a.group - b.group || a.owner - b.owner);
   entries.forEach(({ owner, group, name, ckey, size }, i) => {
@@ -70,9 +94,18 @@ function writeEntries(
   });
 }
 
-/** Writes a trie of names; its ids are those that {@link decodeMar} finds. Names may come in any order, and twice. */
-export function encodeMar(names: Iterable<string>): Uint8Array {
-  const { louds, terminals, bases, level1Count } = buildTree(names);
+function idOf(trie: NameTrie, name: string): number {
+  const id = trie.find(utf8(name));
+  if (id !== undefined) return id;
+  throw formatError('E_FORMAT_RANGE', 'MNDX root', `no trie holds ${name}`);
+}
+
+/**
+ * Writes a trie of names, in any order; one that comes twice counts once. Its ids are those that {@link decodeMar} finds. A trie of this
+ * encoder comes out as it was; of the library's the names are the same.
+ */
+export function encodeMar({ keys }: { keys: Iterable<Pick<TrieKey, 'name'>> }): Uint8Array {
+  const { louds, terminals, bases, level1Count } = buildTree(Array.from(keys, ({ name }) => name));
   const writer = new ByteWriter().text('MAR\0');
   writeBits(writer, louds, { zeros: true, ones: true });
   writeBits(writer, terminals, { zeros: false, ones: true });
@@ -92,8 +125,9 @@ interface Tree {
 }
 
 /** Nodes breadth-first: each stands for the sorted names [first, end) that share their first `depth` bytes. */
-function buildTree(names: Iterable<string>): Tree {
-  const sorted = [...new Set(names)].map(utf8).sort(compareBytes);
+function buildTree(names: Uint8Array[]): Tree {
+  const ordered = names.sort(compareBytes);
+  const sorted = ordered.filter((name, i) => i === 0 || compareBytes(name, ordered[i - 1]!) !== 0);
   const tree: Tree = { louds: [true, false], terminals: [], bases: [0], level1Count: 0 };
   const queue = [{ first: 0, end: sorted.length, depth: 0 }];
   for (const { first, end, depth } of queue) {
@@ -166,8 +200,4 @@ const encoder = new TextEncoder();
 
 function utf8(text: string): Uint8Array {
   return encoder.encode(text);
-}
-
-function lowerCase(text: string): string {
-  return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
 }

@@ -93,7 +93,7 @@ export class Level {
     else for (const above of this.#inner.#climb(this.#link(node))) this.#inner.append(above, name);
   }
 
-  /** Where a name goes on behind the label of a node that it has at `at`; -1 when it has another there. @throws as {@link append} */
+  /** The offset in a name behind the label of a node that it has at `at`; -1 when it has another there. @throws as {@link append} */
   match(node: number, name: Uint8Array, at: number): number {
     if (!this.#linkFlags.has(node)) return name[at] === this.#bases[node] ? at + 1 : -1;
     let next = at;

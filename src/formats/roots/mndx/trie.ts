@@ -1,15 +1,19 @@
 import { concatBytes } from '../../../core/bytes.ts';
 import { formatError } from '../../../core/errors.ts';
 import { ByteReader } from '../../../core/reader.ts';
-
+import { repeatable } from '../../../core/repeatable.ts';
+import { type Format, startsWith } from '../../format.ts';
 import { type Level, NameBuffer, readLevel } from './level.ts';
 
-/** Names of all keys together may be so many times larger than the trie; those of games are some 25 times. */
+/** All names may be this many times larger than the trie; those of games are some 25 times. */
 const maxExpansion = 200;
 
 const format = 'MAR';
 
-/** A key of a trie. */
+/** Told by its magic. */
+export const marFormat: Format = { name: 'name trie', matches: startsWith('MAR\0') };
+
+/** A name of a trie. */
 export interface TrieKey {
   /** From 0, each once. */
   id: number;
@@ -19,14 +23,14 @@ export interface TrieKey {
 
 /** A MAR: a set of names with an id each, compressed. */
 export interface NameTrie {
+  /** All names, those with the same start one after the other. @throws E_FORMAT… when the trie is damaged, or spells far more than it can hold */
+  readonly keys: Iterable<TrieKey>;
   /** Number of names. */
   readonly count: number;
   /** The id of a name, or undefined; every byte counts, case too. */
   find(name: Uint8Array): number | undefined;
   /** The name of an id below `count`. @throws E_FORMAT… when the trie is damaged there */
   nameOf(id: number): Uint8Array;
-  /** All names, those with the same start together. @throws E_FORMAT… when the trie is damaged, or spells far more than it can hold */
-  keys(): Generator<TrieKey>;
 }
 
 /**
@@ -46,10 +50,10 @@ export function decodeMar(bytes: Uint8Array): NameTrie {
     });
   }
   return {
+    keys: repeatable(() => allKeys(level, bytes.length * maxExpansion + 0x10000)),
     count: terminals.ones,
     find: (name) => findKey(level, name),
     nameOf: (id) => keyName(level, terminals.select(id)),
-    keys: () => allKeys(level, bytes.length * maxExpansion + 0x10000),
   };
 }
 

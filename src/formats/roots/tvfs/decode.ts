@@ -1,5 +1,6 @@
 import { formatError } from '../../../core/errors.ts';
 import { ByteReader } from '../../../core/reader.ts';
+import { repeatable } from '../../../core/repeatable.ts';
 import {
   ckeySize,
   deletedCount,
@@ -7,6 +8,7 @@ import {
   offsetWidth,
   type TvfsFile,
   TvfsFlags,
+  type TvfsForm,
   type TvfsHeader,
   type TvfsPatch,
   type TvfsSpan,
@@ -18,6 +20,7 @@ import { type PathNode, pathNodes } from './paths.ts';
 /** A decoded manifest. The tables stay bytes; entries are made while iterating, which does not fail any more. */
 export interface Tvfs {
   header: TvfsHeader;
+  form: TvfsForm;
   /** The strings of the espec table, in order. */
   especs: string[];
   /** Entries with content. */
@@ -25,9 +28,9 @@ export interface Tvfs {
   /** Entries that {@link files} leaves out: deleted ones and such of unknown meaning. */
   skippedCount: number;
   /** The files, in the order of the path table; one object at a time. */
-  files(): Generator<TvfsFile>;
+  files: Iterable<TvfsFile>;
   /** As {@link files}, with the entries that it leaves out. */
-  entries(): Generator<TvfsFile>;
+  entries: Iterable<TvfsFile>;
 }
 
 interface Tables {
@@ -180,12 +183,13 @@ function checkSpan(reader: ByteReader, tables: Tables, entrySize: number): void 
   }
 }
 
-/** Walks the whole manifest once, so that iterating cannot fail half-way. Gives the number of entries of either sort. */
-function checkEntries(tables: Tables, maxTotal: number): { fileCount: number; skippedCount: number } {
+/** Walks the whole manifest once, so that iterating cannot fail half-way. Gives the number of entries of either sort, and the form. */
+function checkEntries(tables: Tables, maxTotal: number): Pick<Tvfs, 'fileCount' | 'skippedCount' | 'form'> {
   const entrySize = containerSize(tables);
-  const counts = { fileCount: 0, skippedCount: 0 };
+  const counts = { fileCount: 0, skippedCount: 0, form: formOfTables(tables.header) };
   let total = 0;
   for (const node of pathNodes(tables.path)) {
+    if (node.isCut) counts.form = 'prefixes';
     const reader = vfsReader(node, tables);
     const count = reader.u8();
     if (kindOf(count) !== 'file') {
@@ -199,6 +203,11 @@ function checkEntries(tables: Tables, maxTotal: number): { fileCount: number; sk
     for (let i = 0; i < count; i++) checkSpan(reader, tables, entrySize);
   }
   return counts;
+}
+
+/** The form as the order of the tables tells it: path tables of few paths are the same in both. */
+function formOfTables({ especTable, containerTable }: TvfsHeader): TvfsForm {
+  return especTable !== undefined && especTable.offset < containerTable.offset ? 'prefixes' : 'folders';
 }
 
 /**
@@ -220,11 +229,11 @@ export function decodeTvfs(bytes: Uint8Array): Tvfs {
   };
   const especs = readEspecs(espec);
   const counts = checkEntries(tables, bytes.length);
-  function* entries(): Generator<TvfsFile> {
+  const entries = repeatable(function* () {
     for (const node of pathNodes(tables.path)) yield readFile(node, tables);
-  }
-  function* files(): Generator<TvfsFile> {
-    for (const file of entries()) if (file.kind === 'file') yield file;
-  }
+  });
+  const files = repeatable(function* () {
+    for (const file of entries) if (file.kind === 'file') yield file;
+  });
   return { header, especs, ...counts, files, entries };
 }

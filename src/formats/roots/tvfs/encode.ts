@@ -10,6 +10,8 @@ import {
   offsetWidth,
   type TvfsFile,
   TvfsFlags,
+  type TvfsForm,
+  type TvfsHeader,
   type TvfsSpan,
   tvfsWhat,
 } from './layout.ts';
@@ -21,26 +23,20 @@ export type TvfsFileContent = Pick<TvfsFile, 'path' | 'spans'> & Partial<Pick<Tv
 /** A manifest to encode. */
 export interface TvfsContent {
   /** In any order; no path twice, no empty parts. */
-  files: Iterable<TvfsFileContent>;
-  /** {@link TvfsFlags}; what they leave out is not written. Default: ckeys, especs and patches. */
-  flags?: number | undefined;
+  entries: Iterable<TvfsFileContent>;
   /** The espec table. Especs of spans that are not in it are put behind. */
   especs?: readonly string[] | undefined;
-  /** Sizes of keys in bytes. Default 9. */
-  ekeySize?: number | undefined;
-  patchKeySize?: number | undefined;
-  /**
-   * `folders` (default): a folder of the path table for each folder, container entries as they come.
-   * `prefixes`: cut at every shared prefix, container entries sorted by ekey, as official manifests are.
-   */
-  form?: 'folders' | 'prefixes' | undefined;
+  /** Sizes of keys in bytes, 9 by default; and {@link TvfsFlags}: what they leave out is not written. Default: ckeys, especs and patches. */
+  header?: Partial<Pick<TvfsHeader, 'ekeySize' | 'patchKeySize' | 'flags'>> | undefined;
+  /** Default `folders`. */
+  form?: TvfsForm | undefined;
 }
 
 interface Options {
   flags: number;
   ekeySize: number;
   patchKeySize: number;
-  form: 'folders' | 'prefixes';
+  form: TvfsForm;
   especs: EspecTable;
 }
 
@@ -54,6 +50,7 @@ interface PathedFile {
   bytes: Uint8Array;
 }
 
+const defaultFlags = TvfsFlags.ckeys | TvfsFlags.especs | TvfsFlags.patches;
 const slash = 0x2f;
 const pathEncoder = new TextEncoder();
 
@@ -77,8 +74,10 @@ function pathBytes(path: string): Uint8Array {
 function sortFiles(files: Iterable<TvfsFileContent>): PathedFile[] {
   const sorted = Array.from(files, (file) => ({ file, bytes: pathBytes(file.path) }));
   sorted.sort((a, b) => compareBytes(a.bytes, b.bytes));
-  for (let i = 1; i < sorted.length; i++) {
-    if (compareBytes(sorted[i]!.bytes, sorted[i - 1]!.bytes) === 0) refuse(`path twice: ${sorted[i]!.file.path}`);
+  let before: Uint8Array | undefined;
+  for (const { file, bytes } of sorted) {
+    if (before !== undefined && equalBytes(bytes, before)) refuse(`path twice: ${file.path}`);
+    before = bytes;
   }
   return sorted;
 }
@@ -110,7 +109,8 @@ function containerEntry(span: TvfsSpan, options: Options): Uint8Array {
   const writer = new ByteWriter(64).raw(fixed(span.ekey, ekeySize, 'ekey')).u32(span.encodedSize);
   if ((flags & TvfsFlags.especs) !== 0) {
     // Without an espec of its own an entry points to the first.
-    writer.uint(span.espec === undefined ? 0 : especs.offsets.get(span.espec)!, offsetWidth(especs.bytes.length));
+    const offset = span.espec === undefined ? 0 : (especs.offsets.get(span.espec) ?? 0);
+    writer.uint(offset, offsetWidth(especs.bytes.length));
   }
   writer.u32(span.contentSize);
   if ((flags & TvfsFlags.ckeys) !== 0) writer.raw(fixed(span.ckey, ckeySize, 'ckey'));
@@ -129,39 +129,42 @@ function containerEntry(span: TvfsSpan, options: Options): Uint8Array {
   return writer.bytes();
 }
 
-/** The container table, and for each span, in the order of files and spans, which of its entries it is and where. */
+/** An entry of the container table. */
+interface Container {
+  bytes: Uint8Array;
+  /** In the table. */
+  offset: number;
+}
+
+/** The container table, and the entry of each span. */
 interface ContainerTable {
   bytes: Uint8Array;
-  entryOf: number[];
-  offsets: number[];
+  entryOf: ReadonlyMap<TvfsSpan, Container>;
 }
 
 /** Spans that share an encoded object share its entry. */
 function writeContainers(files: readonly PathedFile[], options: Options): ContainerTable {
-  const entries: Uint8Array[] = [];
-  const entryOf: number[] = [];
-  const known = new Map<string, number>();
-  for (const { file } of files) {
-    for (const span of file.spans) {
-      const entry = containerEntry(span, options);
-      const key = toHex(span.ekey);
-      let number = known.get(key);
-      if (number === undefined || !equalBytes(entries[number]!, entry)) {
-        number = entries.push(entry) - 1;
-        known.set(key, number);
-      }
-      entryOf.push(number);
+  const containers: Container[] = [];
+  const entryOf = new Map<TvfsSpan, Container>();
+  const known = new Map<string, Container>();
+  for (const span of files.flatMap(({ file }) => file.spans)) {
+    const bytes = containerEntry(span, options);
+    const key = toHex(span.ekey);
+    let container = known.get(key);
+    if (container === undefined || !equalBytes(container.bytes, bytes)) {
+      container = { bytes, offset: 0 };
+      containers.push(container);
+      known.set(key, container);
     }
+    entryOf.set(span, container);
   }
-  const order = entries.map((_, number) => number);
-  if (options.form === 'prefixes') order.sort((a, b) => compareBytes(entries[a]!, entries[b]!));
+  if (options.form === 'prefixes') containers.sort((a, b) => compareBytes(a.bytes, b.bytes));
   const writer = new ByteWriter(64 * 1024);
-  const offsets: number[] = new Array(entries.length);
-  for (const number of order) {
-    offsets[number] = writer.size;
-    writer.raw(entries[number]!);
+  for (const container of containers) {
+    container.offset = writer.size;
+    writer.raw(container.bytes);
   }
-  return { bytes: writer.bytes(), entryOf, offsets };
+  return { bytes: writer.bytes(), entryOf };
 }
 
 /** The count byte of an entry. */
@@ -176,7 +179,6 @@ function countOf({ path, spans, kind = 'file', count }: TvfsFileContent): number
 }
 
 function writeVfs(files: readonly PathedFile[], containers: ContainerTable) {
-  let spanNumber = 0;
   const width = offsetWidth(containers.bytes.length);
   const writer = new ByteWriter(64 * 1024);
   const paths: PlacedPath[] = [];
@@ -184,21 +186,22 @@ function writeVfs(files: readonly PathedFile[], containers: ContainerTable) {
     paths.push({ path: file.path, bytes, vfsOffset: writer.size });
     writer.u8(countOf(file));
     for (const span of file.spans) {
-      const entry = containers.entryOf[spanNumber++]!;
-      writer.u32(span.offset).u32(span.size).uint(containers.offsets[entry]!, width);
+      const container = containers.entryOf.get(span) ?? refuse(`span without a container: ${file.path}`);
+      writer.u32(span.offset).u32(span.size).uint(container.offset, width);
     }
   }
   return { bytes: writer.bytes(), paths };
 }
 
 /**
- * Writes a TVFS manifest, the mirror of `decodeTvfs`.
+ * Writes a TVFS manifest, the mirror of `decodeTvfs`: of one of the two forms byte for byte. Where another writer put its tables, what it
+ * left between them, and names that are no UTF-8, are not in the decoded value.
  * @throws E_FORMAT_RANGE for paths that are empty, doubled or too long, for keys of a wrong size, for more than 224 spans
  */
 export function encodeTvfs(content: TvfsContent): Uint8Array {
-  const flags = content.flags ?? TvfsFlags.ckeys | TvfsFlags.especs | TvfsFlags.patches;
-  const { form = 'folders', ekeySize = 9, patchKeySize = 9 } = content;
-  const files = sortFiles(content.files);
+  const { ekeySize = 9, patchKeySize = 9, flags = defaultFlags } = content.header ?? {};
+  const { form = 'folders' } = content;
+  const files = sortFiles(content.entries);
   const especs = writeEspecs(content, files, flags);
   const containers = writeContainers(files, { flags, ekeySize, patchKeySize, form, especs });
   const vfs = writeVfs(files, containers);
@@ -207,16 +210,17 @@ export function encodeTvfs(content: TvfsContent): Uint8Array {
   const hasEspecs = (flags & TvfsFlags.especs) !== 0;
   const headerSize = hasEspecs ? 46 : 38;
   const [first, second] = form === 'folders' ? [containers, especs] : [especs, containers];
-  const offsets = new Map<object, number>([[paths, headerSize]]);
-  offsets.set(first, headerSize + paths.bytes.length);
-  offsets.set(second, offsets.get(first)! + first.bytes.length);
-  offsets.set(vfs, offsets.get(second)! + second.bytes.length);
+  const pathsEnd = headerSize + paths.bytes.length;
+  const firstEnd = pathsEnd + first.bytes.length;
+  const secondEnd = firstEnd + second.bytes.length;
+  const [containersAt, especsAt] = form === 'folders' ? [pathsEnd, firstEnd] : [firstEnd, pathsEnd];
 
-  const writer = new ByteWriter(offsets.get(vfs)! + vfs.bytes.length);
+  const writer = new ByteWriter(secondEnd + vfs.bytes.length);
   writer.text('TVFS').u8(1).u8(headerSize).u8(ekeySize).u8(patchKeySize).u32(flags);
-  for (const table of [paths, vfs, containers]) writer.u32(offsets.get(table)!).u32(table.bytes.length);
-  writer.u16(paths.maxDepth);
-  if (hasEspecs) writer.u32(offsets.get(especs)!).u32(especs.bytes.length);
+  writer.u32(headerSize).u32(paths.bytes.length);
+  writer.u32(secondEnd).u32(vfs.bytes.length);
+  writer.u32(containersAt).u32(containers.bytes.length).u16(paths.maxDepth);
+  if (hasEspecs) writer.u32(especsAt).u32(especs.bytes.length);
   for (const table of [paths, first, second, vfs]) writer.raw(table.bytes);
   return writer.bytes();
 }

@@ -1,3 +1,5 @@
+import { type Format, startsWith } from '../../format.ts';
+
 /*
  * TVFS, the TACT virtual file system: a manifest that maps paths to encoded files. All numbers are big-endian.
  *
@@ -51,6 +53,10 @@ export const TvfsFlags = {
 } as const;
 
 export const tvfsWhat = 'TVFS manifest';
+
+/** Told by its magic. */
+export const tvfsFormat: Format = { name: tvfsWhat, matches: startsWith('TVFS') };
+
 export const ckeySize = 16;
 /** Longest path in bytes. The table shares prefixes, so without a bound a small table could spell out huge paths. */
 export const maxPathSize = 1024;
@@ -61,7 +67,14 @@ export const maxSpans = 224;
 export const deletedCount = 255;
 export const folderBit = 0x80000000;
 
-/** Where a table lies in the manifest, in bytes. */
+/**
+ * The two arrangements that are known. `folders`: each folder of the paths is a folder of the path table, container entries stand as they
+ * come, and the container table before the especs. `prefixes`, as official manifests are: the path table is cut at every shared prefix,
+ * container entries are sorted by ekey, and the especs stand before them.
+ */
+export type TvfsForm = 'folders' | 'prefixes';
+
+/** The place of a table in the manifest, in bytes. */
 export interface TvfsTable {
   offset: number;
   size: number;

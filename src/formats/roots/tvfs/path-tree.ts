@@ -43,7 +43,7 @@ function growTree(paths: readonly PlacedPath[]): Folder {
   const root = emptyFolder();
   for (const { path, vfsOffset } of paths) {
     const parts = path.split('/');
-    const name = parts.pop()!;
+    const name = parts.pop() ?? '';
     let folder = root;
     for (const part of parts) {
       const next = folder.folders.get(part) ?? emptyFolder();
@@ -93,51 +93,45 @@ function writePiece(writer: ByteWriter, piece: Uint8Array): void {
   }
 }
 
-/** Where two paths part, which agree up to `at`. */
+/** The offset at which two paths part, which agree up to `at`. */
 function partingOf(a: Uint8Array, b: Uint8Array, at: number): number {
   let end = at;
   while (end < a.length && a[end] === b[end]) end++;
   return end;
 }
 
-/** The end of the run of sorted paths from `low` on that have the same byte at `at`. */
-function runEnd(paths: readonly PlacedPath[], low: number, high: number, at: number): number {
-  const byte = paths[low]!.bytes[at];
-  let end = low + 1;
-  while (end < high && paths[end]!.bytes[at] === byte) end++;
-  return end;
+/** Sorted paths that agree up to `at`, in runs of the same byte there. A path that ends there is a run of its own, the first. */
+function* runsOf(paths: readonly PlacedPath[], at: number): Generator<readonly PlacedPath[]> {
+  let start = 0;
+  for (const [i, { bytes }] of paths.entries()) {
+    if (bytes[at] === paths[start]?.bytes[at]) continue;
+    yield paths.slice(start, i);
+    start = i;
+  }
+  if (start < paths.length) yield paths.slice(start);
 }
 
-/** Where in the sorted paths a folder stands: the paths from low to high, which agree up to `at`. */
-interface Run {
-  low: number;
-  high: number;
-  at: number;
-}
-
-function writeRun(paths: readonly PlacedPath[], run: Run, depth: number): PathTable {
+function writeRuns(paths: readonly PlacedPath[], at: number, depth: number): PathTable {
   const writer = new ByteWriter();
   let maxDepth = depth;
-  for (let low = run.low; low < run.high; ) {
-    const { bytes, vfsOffset } = paths[low]!;
-    // A path that ends here is the start of the others of the run; sorted, it is the first.
-    const high = bytes.length === run.at ? low + 1 : runEnd(paths, low, run.high, run.at);
-    const at = high === low + 1 ? bytes.length : partingOf(bytes, paths[high - 1]!.bytes, run.at);
-    writePiece(writer, bytes.subarray(run.at, at));
+  for (const run of runsOf(paths, at)) {
+    const [first, last] = [run[0], run.at(-1)];
+    if (first === undefined || last === undefined) continue;
+    const end = first === last ? first.bytes.length : partingOf(first.bytes, last.bytes, at);
+    writePiece(writer, first.bytes.subarray(at, end));
     writer.u8(0xff);
-    if (high === low + 1) {
-      writer.u32(vfsOffset);
-    } else {
-      const inner = writeRun(paths, { low, high, at }, depth + 1);
-      maxDepth = Math.max(maxDepth, inner.maxDepth);
-      writeFolder(writer, inner);
+    if (first === last) {
+      writer.u32(first.vfsOffset);
+      continue;
     }
-    low = high;
+    const inner = writeRuns(run, end, depth + 1);
+    maxDepth = Math.max(maxDepth, inner.maxDepth);
+    writeFolder(writer, inner);
   }
   return { bytes: writer.bytes(), maxDepth };
 }
 
 /** A path table that is cut at every shared prefix, as official manifests are. Paths must be sorted as bytes. */
 export function writePrefixes(paths: readonly PlacedPath[]): PathTable {
-  return wrap(writeRun(paths, { low: 0, high: paths.length, at: 0 }, 1));
+  return wrap(writeRuns(paths, 0, 1));
 }

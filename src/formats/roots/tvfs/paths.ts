@@ -27,7 +27,12 @@ class PathBuffer {
 
   /** Size without a separator at the end. */
   get #trimmed(): number {
-    return this.#bytes[this.size - 1] === slash ? this.size - 1 : this.size;
+    return this.endsInside ? this.size : this.size - 1;
+  }
+
+  /** Whether the path ends inside of a name, not at a separator. */
+  get endsInside(): boolean {
+    return this.#bytes[this.size - 1] !== slash;
   }
 
   get isEmpty(): boolean {
@@ -42,6 +47,8 @@ class PathBuffer {
 /** A file node: `path()` spells it out, and is good only until the next node is asked for. */
 export interface PathNode {
   vfsOffset: number;
+  /** Whether so far a folder of the table was none of the paths: cut inside of a name, or several names long. */
+  isCut: boolean;
   path(): string;
 }
 
@@ -72,7 +79,7 @@ function readEntry(reader: ByteReader, path: PathBuffer): number | undefined {
 export function* pathNodes(table: Uint8Array): Generator<PathNode> {
   const path = new PathBuffer();
   const reader = new ByteReader(table, tvfsWhat);
-  const node: PathNode = { vfsOffset: 0, path: () => path.text() };
+  const node: PathNode = { vfsOffset: 0, isCut: false, path: () => path.text() };
   const folders: { end: number; pathSize: number }[] = [];
   let folder = { end: table.length, pathSize: 0 };
   let dangling = false;
@@ -87,8 +94,10 @@ export function* pathNodes(table: Uint8Array): Generator<PathNode> {
     }
     const value = readEntry(reader, path);
     dangling = value === undefined;
+    if (dangling) node.isCut = true;
     if (value === undefined) continue;
     if (value >= folderBit) {
+      if (path.size > 0 && path.endsInside) node.isCut = true;
       folders.push(folder);
       folder = { end: folderEnd(reader, value - folderBit, folder.end), pathSize: path.size };
       if (folders.length > maxDepth) throw formatError('E_FORMAT_RANGE', tvfsWhat, `over ${maxDepth} nested folders`);
@@ -107,7 +116,7 @@ function checkFolderEnd(reader: ByteReader, end: number, dangling: boolean): voi
   throw formatError('E_FORMAT', tvfsWhat, `${problem}, in the path table`, { offset: end });
 }
 
-/** Where a folder ends whose node value was just read; its size counts those four bytes. */
+/** The end of a folder whose node value was just read; its size counts those four bytes. */
 function folderEnd(reader: ByteReader, size: number, parentEnd: number): number {
   const end = reader.pos - 4 + size;
   if (size >= 4 && end <= parentEnd) return end;

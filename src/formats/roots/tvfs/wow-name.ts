@@ -11,7 +11,7 @@ import { fromHex } from '../../../core/bytes.ts';
  * every ckey is missing. Source: CascLib, and the names of real manifests.
  */
 
-/** What a path of WoW's TVFS manifests says. */
+/** The numbers that a path of WoW's TVFS manifests is made of. */
 export interface WowTvfsName {
   localeFlags: number;
   contentFlags: number;

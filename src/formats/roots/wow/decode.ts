@@ -1,5 +1,7 @@
 import { formatError, PakratError } from '../../../core/errors.ts';
 import { ByteReader } from '../../../core/reader.ts';
+import { repeatable } from '../../../core/repeatable.ts';
+import { canBeRead, type Format, startsWith } from '../../format.ts';
 import {
   ckeySize,
   hasHashes,
@@ -7,26 +9,23 @@ import {
   joinContentFlags,
   type WowRoot,
   type WowRootBlock,
-  type WowRootFormat,
+  type WowRootForm,
   type WowRootHeader,
+  type WowRootRow,
   wowRootWhat,
 } from './layout.ts';
 
 /** Real roots have a few hundred blocks; without a bound, a file of empty blocks would cost memory many times its size. */
 const maxBlocks = 65_536;
 
-function hasMagic(bytes: Uint8Array): boolean {
-  return bytes[0] === 0x54 && bytes[1] === 0x53 && bytes[2] === 0x46 && bytes[3] === 0x4d;
-}
-
 function readHeader(reader: ByteReader): WowRootHeader {
-  if (!hasMagic(reader.bytes)) return { format: 'headerless' };
+  if (!wowRootFormat.matches(reader.bytes)) return { form: 'headerless' };
   reader.magic('TSFM');
   const first = reader.u32le();
   const second = reader.u32le();
   // A tsfm0 root of just 24 rows starts with a 24 too; but there the zero would be the locales of its first block.
   const sized = first === 24 && (reader.remaining < 12 || new ByteReader(reader.bytes, wowRootWhat, 20).u32le() === 0);
-  if (!sized) return { format: 'tsfm0', total: first, named: second };
+  if (!sized) return { form: 'tsfm0', total: first, named: second };
   if (second !== 1 && second !== 2) {
     throw formatError('E_FORMAT_VERSION', wowRootWhat, 'unknown version', {
       offset: 8,
@@ -37,28 +36,29 @@ function readHeader(reader: ByteReader): WowRootHeader {
   const total = reader.u32le();
   const named = reader.u32le();
   reader.skip(4);
-  return { format: second === 1 ? 'tsfm1' : 'tsfm2', total, named };
+  return { form: second === 1 ? 'tsfm1' : 'tsfm2', total, named };
 }
 
-function readBlockHeader(reader: ByteReader, format: WowRootFormat) {
+function readBlockHeader(reader: ByteReader, form: WowRootForm) {
   const count = reader.u32le();
-  if (format !== 'tsfm2') return { count, contentFlags: reader.u32le(), localeFlags: reader.u32le() };
+  if (form !== 'tsfm2') return { count, contentFlags: reader.u32le(), localeFlags: reader.u32le() };
   const localeFlags = reader.u32le();
   const contentParts = [reader.u32le(), reader.u32le(), reader.u8()] as const;
   return { count, contentFlags: joinContentFlags(contentParts), localeFlags, contentParts };
 }
 
 function readBlock(reader: ByteReader, header: WowRootHeader, firstRow: number): WowRootBlock {
-  const start = readBlockHeader(reader, header.format);
+  const start = readBlockHeader(reader, header.form);
   const hashed = hasHashes(header, start.contentFlags);
   const count = reader.count(start.count, 4 + ckeySize + (hashed ? hashSize : 0));
   const deltaOffset = reader.pos;
   const ckeyOffset = deltaOffset + count * 4;
-  const interleaved = header.format === 'headerless';
+  const interleaved = header.form === 'headerless';
   const hashOffset = ckeyOffset + (interleaved ? ckeySize : count * ckeySize);
   reader.skip(count * (4 + ckeySize + (hashed ? hashSize : 0)));
-  return {
+  const block: WowRootBlock = {
     ...start,
+    rows: repeatable(() => blockRows(reader.bytes, block)),
     firstRow,
     deltaOffset,
     ckeyOffset,
@@ -66,6 +66,35 @@ function readBlock(reader: ByteReader, header: WowRootHeader, firstRow: number):
     hashOffset: hashed ? hashOffset : -1,
     hashStride: interleaved ? ckeySize + hashSize : hashSize,
   };
+  return block;
+}
+
+/** The rows of a block, made one at a time. @throws E_FORMAT_RANGE when an id passes 2^32 − 1 */
+function* blockRows(bytes: Uint8Array, block: WowRootBlock): Generator<WowRootRow> {
+  const reader = new ByteReader(bytes, wowRootWhat);
+  let fileDataId = -1;
+  for (let i = 0; i < block.count; i++) {
+    reader.seek(block.deltaOffset + i * 4);
+    fileDataId = nextId(fileDataId, reader.u32le(), reader.pos - 4);
+    yield { fileDataId, ckey: ckeyAt(bytes, block, i), nameHash: nameHashAt(bytes, block, i) };
+  }
+}
+
+function nextId(before: number, delta: number, offset: number): number {
+  const id = before + delta + 1;
+  if (id <= 0xffffffff) return id;
+  throw formatError('E_FORMAT_RANGE', wowRootWhat, 'file data id beyond 32 bits', { offset });
+}
+
+function ckeyAt(bytes: Uint8Array, block: WowRootBlock, i: number): Uint8Array {
+  const offset = block.ckeyOffset + i * block.ckeyStride;
+  return bytes.subarray(offset, offset + ckeySize);
+}
+
+function nameHashAt(bytes: Uint8Array, block: WowRootBlock, i: number): Uint8Array | undefined {
+  if (block.hashOffset < 0) return undefined;
+  const offset = block.hashOffset + i * block.hashStride;
+  return bytes.subarray(offset, offset + hashSize).toReversed();
 }
 
 /**
@@ -79,7 +108,7 @@ export function decodeWowRoot(bytes: Uint8Array): WowRoot {
   const blocks: WowRootBlock[] = [];
   let rowCount = 0;
   // Without a header, no block means no root at all.
-  while (reader.remaining > 0 || (blocks.length === 0 && header.format === 'headerless')) {
+  while (reader.remaining > 0 || (blocks.length === 0 && header.form === 'headerless')) {
     if (blocks.length === maxBlocks) {
       throw formatError('E_FORMAT_RANGE', wowRootWhat, `more than ${maxBlocks} blocks`, { offset: reader.pos });
     }
@@ -90,16 +119,21 @@ export function decodeWowRoot(bytes: Uint8Array): WowRoot {
   return { ...header, rowCount, blocks, bytes };
 }
 
-/** True when the bytes are a WoW root: by the magic, or, for the form without one, when its blocks end where the bytes end. */
-export function isWowRoot(bytes: Uint8Array): boolean {
-  if (hasMagic(bytes)) return true;
-  try {
-    const root = decodeWowRoot(bytes);
-    return root.rowCount > 0 && root.blocks.every((block) => block.count === 0 || block.localeFlags !== 0);
-  } catch {
-    return false;
-  }
-}
+/** Told by its magic. */
+export const wowRootFormat: Format = { name: wowRootWhat, matches: startsWith('TSFM') };
+
+/** The form without a magic: told when its blocks, each of some locale, end where the bytes end. */
+export const headerlessWowRootFormat: Format = {
+  name: wowRootWhat,
+  needsAll: true,
+  matches: canBeRead(
+    decodeWowRoot,
+    ({ form, rowCount, blocks }) =>
+      form === 'headerless' &&
+      rowCount > 0 &&
+      blocks.every(({ count, localeFlags }) => count === 0 || localeFlags !== 0),
+  ),
+};
 
 /**
  * The file data id of every row, in row order.
@@ -112,8 +146,7 @@ export function fillFileDataIds(root: WowRoot): Uint32Array {
     let id = -1;
     for (let i = 0; i < block.count; i++) {
       const offset = block.deltaOffset + i * 4;
-      id += view.getUint32(offset, true) + 1;
-      if (id > 0xffffffff) throw formatError('E_FORMAT_RANGE', wowRootWhat, 'file data id beyond 32 bits', { offset });
+      id = nextId(id, view.getUint32(offset, true), offset);
       ids[block.firstRow + i] = id;
     }
   }
@@ -141,14 +174,11 @@ export function rowBlock(root: WowRoot, row: number): WowRootBlock {
 /** The ckey of a row: a view of 16 bytes. Throws as {@link rowBlock}. */
 export function rowCkey(root: WowRoot, row: number): Uint8Array {
   const block = rowBlock(root, row);
-  const offset = block.ckeyOffset + (row - block.firstRow) * block.ckeyStride;
-  return root.bytes.subarray(offset, offset + ckeySize);
+  return ckeyAt(root.bytes, block, row - block.firstRow);
 }
 
 /** The name hash of a row, 8 bytes big-endian as core's `nameHash` gives it, or undefined. Throws as {@link rowBlock}. */
 export function rowNameHash(root: WowRoot, row: number): Uint8Array | undefined {
   const block = rowBlock(root, row);
-  if (block.hashOffset < 0) return undefined;
-  const offset = block.hashOffset + (row - block.firstRow) * block.hashStride;
-  return root.bytes.subarray(offset, offset + hashSize).toReversed();
+  return nameHashAt(root.bytes, block, row - block.firstRow);
 }

@@ -1,61 +1,55 @@
 import { formatError } from '../../../core/errors.ts';
 import { ByteWriter } from '../../../core/writer.ts';
 import { ContentFlags } from '../locale.ts';
-import { ckeySize, hasHashes, hashSize, joinContentFlags, type WowRootFormat, wowRootWhat } from './layout.ts';
+import {
+  ckeySize,
+  hasHashes,
+  hashSize,
+  joinContentFlags,
+  type WowRootBlockContent,
+  type WowRootContent,
+  type WowRootForm,
+  type WowRootHeader,
+  type WowRootRow,
+  wowRootWhat,
+} from './layout.ts';
 
 /** The split that real roots have: c3 holds bits 17 to 24, c2 those above, c1 those below. */
 function splitContentFlags(flags: number): [number, number, number] {
   return [flags & 0x1ffff, (flags & 0xfe000000) >>> 0, (flags >>> 17) & 0xff];
 }
 
-/** One file of a block to encode. */
-export interface WowRootRow {
-  fileDataId: number;
-  /** 16 bytes. */
-  ckey: Uint8Array;
-  /** 8 bytes big-endian. */
-  nameHash?: Uint8Array | undefined;
-}
-
-/** A block to encode; rows in ascending order of their ids. */
-export interface WowRootBlockContent {
-  contentFlags: number;
-  localeFlags: number;
-  /** How tsfm2 shall split the content flags; as real roots do when absent. */
-  contentParts?: readonly [number, number, number] | undefined;
-  rows: readonly WowRootRow[];
-}
-
-/** A root to encode. `total` and `named` are counted when absent. */
-export interface WowRootContent {
-  format: WowRootFormat;
-  total?: number | undefined;
-  named?: number | undefined;
-  blocks: readonly WowRootBlockContent[];
-}
-
-function countRows(content: WowRootContent): { total: number; named: number } {
+/** The header with its counts, which are made where they are absent. */
+function countedHeader(content: WowRootContent): WowRootHeader {
+  const { form } = content;
+  if (form === 'headerless') return { form };
   let total = 0;
   let named = 0;
-  for (const { rows, contentFlags } of content.blocks) {
-    total += rows.length;
-    if ((contentFlags & ContentFlags.noNameHash) === 0) named += rows.length;
+  if (content.total !== undefined && content.named !== undefined) {
+    return { form, total: content.total, named: content.named };
   }
-  return { total: content.total ?? total, named: content.named ?? named };
+  for (const { rows, contentFlags } of content.blocks) {
+    const hashed = (contentFlags & ContentFlags.noNameHash) === 0;
+    for (const _ of rows) {
+      total++;
+      if (hashed) named++;
+    }
+  }
+  return { form, total: content.total ?? total, named: content.named ?? named };
 }
 
-function writeHeader(writer: ByteWriter, format: WowRootFormat, total: number, named: number): void {
-  if (format === 'headerless') return;
+function writeHeader(writer: ByteWriter, { form, total = 0, named = 0 }: WowRootHeader): void {
+  if (form === 'headerless') return;
   writer.text('TSFM');
-  if (format !== 'tsfm0') writer.u32le(24).u32le(format === 'tsfm1' ? 1 : 2);
+  if (form !== 'tsfm0') writer.u32le(24).u32le(form === 'tsfm1' ? 1 : 2);
   writer.u32le(total).u32le(named);
-  if (format !== 'tsfm0') writer.u32le(0);
+  if (form !== 'tsfm0') writer.u32le(0);
 }
 
-function writeBlockHeader(writer: ByteWriter, format: WowRootFormat, block: WowRootBlockContent): void {
-  const { contentFlags, localeFlags, rows } = block;
-  writer.u32le(rows.length);
-  if (format !== 'tsfm2') {
+function writeBlockHeader(writer: ByteWriter, form: WowRootForm, block: WowRootBlockContent, count: number): void {
+  const { contentFlags, localeFlags } = block;
+  writer.u32le(count);
+  if (form !== 'tsfm2') {
     writer.u32le(contentFlags).u32le(localeFlags);
     return;
   }
@@ -100,21 +94,22 @@ function hashBytes(row: WowRootRow, needed: boolean): Uint8Array {
  * @throws E_FORMAT_RANGE for ids that do not ascend, keys or hashes of a wrong size, a row without a hash in a named tsfm block
  */
 export function encodeWowRoot(content: WowRootContent): Uint8Array {
-  const { format } = content;
-  const { total, named } = countRows(content);
+  const { form } = content;
+  const header = countedHeader(content);
   const writer = new ByteWriter(64 * 1024);
-  writeHeader(writer, format, total, named);
+  writeHeader(writer, header);
   for (const block of content.blocks) {
-    writeBlockHeader(writer, format, block);
-    writeDeltas(writer, block.rows);
+    const rows = [...block.rows];
+    writeBlockHeader(writer, form, block, rows.length);
+    writeDeltas(writer, rows);
     const flagged = (block.contentFlags & ContentFlags.noNameHash) !== 0;
-    const needed = format !== 'headerless' && !flagged;
-    for (const row of block.rows) {
+    const needed = form !== 'headerless' && !flagged;
+    for (const row of rows) {
       writer.raw(fixedBytes(row.ckey, ckeySize, 'ckey'));
-      if (format === 'headerless') writer.raw(hashBytes(row, needed));
+      if (form === 'headerless') writer.raw(hashBytes(row, needed));
     }
-    if (format !== 'headerless' && hasHashes({ format, total, named }, block.contentFlags)) {
-      for (const row of block.rows) writer.raw(hashBytes(row, needed));
+    if (form !== 'headerless' && hasHashes(header, block.contentFlags)) {
+      for (const row of rows) writer.raw(hashBytes(row, needed));
     }
   }
   return writer.bytes();

@@ -26,12 +26,28 @@ export const ckeySize = 16;
 export const hashSize = 8;
 
 /** The four forms of the root, oldest first. */
-export type WowRootFormat = 'headerless' | 'tsfm0' | 'tsfm1' | 'tsfm2';
+export type WowRootForm = 'headerless' | 'tsfm0' | 'tsfm1' | 'tsfm2';
 
-/** Rows that share their flags. Offsets are from the start of the root; row `i` of the block is at offset + i × stride. */
-export interface WowRootBlock {
+/** A file of the root. Keys are views. */
+export interface WowRootRow {
+  fileDataId: number;
+  /** 16 bytes. */
+  ckey: Uint8Array;
+  /** 8 bytes big-endian, as core's `nameHash` gives it. */
+  nameHash?: Uint8Array | undefined;
+}
+
+/** Rows that share their flags, in ascending order of their ids: as much of a block as is needed to write it. */
+export interface WowRootBlockContent {
   contentFlags: number;
   localeFlags: number;
+  /** The split of the content flags in tsfm2; that of real roots when absent. */
+  contentParts?: readonly [number, number, number] | undefined;
+  rows: Iterable<WowRootRow>;
+}
+
+/** A block of a decoded root. Offsets are from the start of the root; row `i` of the block is at offset + i × stride. */
+export interface WowRootBlock extends WowRootBlockContent {
   /** Number of rows. */
   count: number;
   /** Number of the block's first row in the whole root. */
@@ -43,34 +59,34 @@ export interface WowRootBlock {
   /** The u64 name hashes, or -1 when the block has none. */
   hashOffset: number;
   hashStride: number;
-  /** c1, c2 and c3 as they stood (tsfm2 only): other splits of the same content flags are possible. */
-  contentParts?: readonly [number, number, number];
+}
+
+/** The start of the file. */
+export interface WowRootHeader {
+  form: WowRootForm;
+  /** Rows of the whole root, as the header says (tsfm* only). */
+  total?: number | undefined;
+  /** Rows with a name hash, as the header says (tsfm* only). */
+  named?: number | undefined;
+}
+
+/** A root to write. `total` and `named` are counted when absent. */
+export interface WowRootContent extends WowRootHeader {
+  blocks: readonly WowRootBlockContent[];
 }
 
 /** A decoded root: where its blocks are. The rows stay bytes. */
-export interface WowRoot {
-  format: WowRootFormat;
-  /** Rows of the whole root, as the header says (tsfm* only). */
-  total?: number;
-  /** Rows with a name hash, as the header says (tsfm* only). */
-  named?: number;
+export interface WowRoot extends WowRootHeader {
   /** Rows that are there. */
   rowCount: number;
   blocks: WowRootBlock[];
   bytes: Uint8Array;
 }
 
-/** What the start of the file says. */
-export interface WowRootHeader {
-  format: WowRootFormat;
-  total?: number;
-  named?: number;
-}
-
 /** Whether a block with these flags has name hashes. */
 export function hasHashes(header: WowRootHeader, contentFlags: number): boolean {
-  if (header.format === 'headerless' || (contentFlags & ContentFlags.noNameHash) === 0) return true;
-  return header.format === 'tsfm0' && header.total === header.named;
+  if (header.form === 'headerless' || (contentFlags & ContentFlags.noNameHash) === 0) return true;
+  return header.form === 'tsfm0' && header.total === header.named;
 }
 
 /** content = c1 | c2 | c3 << 17, unsigned. */

@@ -1,13 +1,13 @@
 import { writeFileSync } from 'node:fs';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, test } from '@jest/globals';
-import { lz4Literals } from '../../../../src/codecs/compression/lz4.ts';
 import { bytesSource } from '../../../../src/core/byte-source.ts';
 import { fromHex } from '../../../../src/core/bytes.ts';
 import { codeOf } from '../../../../src/core/errors.ts';
 import { openPak } from '../../../../src/paks/index.ts';
 import type { Pak } from '../../../../src/paks/pak.ts';
 import { conformancePath, describeConformance } from '../../../support/conformance.ts';
+import { lz4Literals } from '../../../support/lz4-literals.ts';
 import { fixtureKeys } from '../../../support/pak-fixtures.ts';
 import { contentHash, countingSource, gather } from '../../../support/pak-sources.ts';
 import { type LegacyRow, legacyPak, unrealPak } from '../../../support/pak-unreal.ts';

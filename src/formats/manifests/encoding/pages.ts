@@ -9,7 +9,7 @@
 //     ekeyPageKb     u16 = 4
 //     ckeyPageCount  u32
 //     ekeyPageCount  u32
-//     (flags)        u8 = 0, skipped
+//     flags          u8 = 0, unknown: kept, not used
 //     especSize      u32
 //   especs           NUL-terminated strings
 //   ckey table       per page: first key [16], MD5 of the page [16]
@@ -25,13 +25,14 @@
 //
 // Retail has 150 MB of this, so pages can be read from disk one by one, and only entries asked for become objects.
 
-import { asBuffer, compareBytes, fromHex, isAllZero, toHex, uintAt } from '../../core/bytes.ts';
-import { formatError, PakratError } from '../../core/errors.ts';
-import { ByteReader } from '../../core/reader.ts';
-import { RecordTable } from '../../core/tables/record-table.ts';
-import { checkMd5 } from '../check-md5.ts';
+import { asBuffer, compareBytes, fromHex, isAllZero, toHex, uintAt } from '../../../core/bytes.ts';
+import { formatError, PakratError } from '../../../core/errors.ts';
+import { ByteReader } from '../../../core/reader.ts';
+import { RecordTable } from '../../../core/tables/record-table.ts';
+import { checkMd5 } from '../../check-md5.ts';
+import { type Format, startsWith } from '../../format.ts';
 
-/** Where each part of an encoding file lies; offsets and sizes in bytes. */
+/** The parts of an encoding file; offsets and sizes in bytes. */
 export interface EncodingLayout {
   readonly especOffset: number;
   readonly especSize: number;
@@ -43,8 +44,10 @@ export interface EncodingLayout {
   readonly ekeyPagesOffset: number;
   readonly ekeyPageSize: number;
   readonly ekeyPageCount: number;
-  /** Where the file's own espec starts; the file is at least this long. */
+  /** Offset of the file's own espec; the file is at least this long. */
   readonly ownEspecOffset: number;
+  /** The byte of the header that nobody knows. */
+  readonly flags: number;
 }
 
 /** A content and the objects it is encoded as. Keys are lower-case hex. */
@@ -69,6 +72,10 @@ export interface EkeyEntry {
 export type KeyLike = Uint8Array | string;
 
 const format = 'encoding file';
+
+/** Told by its magic and version. */
+export const encodingFormat: Format = { name: format, matches: startsWith('EN\x01') };
+
 /** Bytes of the header, which is enough for {@link decodeEncodingHeader}. */
 export const encodingHeaderSize = 22;
 /** Bytes of a key in this format. */
@@ -96,13 +103,13 @@ export function decodeEncodingHeader(bytes: Uint8Array): EncodingLayout {
     throw formatError('E_FORMAT_RANGE', format, 'pages of no size', { offset: 5 });
   const ckeyPageCount = reader.u32();
   const ekeyPageCount = reader.u32();
-  reader.skip(1);
-  return layOut({ ckeyPageSize, ekeyPageSize, ckeyPageCount, ekeyPageCount, especSize: reader.u32() });
+  const flags = reader.u8();
+  return layOut({ ckeyPageSize, ekeyPageSize, ckeyPageCount, ekeyPageCount, flags, especSize: reader.u32() });
 }
 
-type Sizes = Pick<EncodingLayout, 'ckeyPageSize' | 'ekeyPageSize' | 'ckeyPageCount' | 'ekeyPageCount' | 'especSize'>;
+type HeaderFields = 'ckeyPageSize' | 'ekeyPageSize' | 'ckeyPageCount' | 'ekeyPageCount' | 'especSize' | 'flags';
 
-function layOut(sizes: Sizes): EncodingLayout {
+function layOut(sizes: Pick<EncodingLayout, HeaderFields>): EncodingLayout {
   const especOffset = encodingHeaderSize;
   const ckeyTableOffset = especOffset + sizes.especSize;
   const ckeyPagesOffset = ckeyTableOffset + sizes.ckeyPageCount * tableStride;

@@ -1,40 +1,48 @@
-// Writes encoding files; the layout is in encoding-pages.ts.
+// Writes encoding files; the layout is in pages.ts.
 
-import { concatBytes } from '../../core/bytes.ts';
-import { formatError } from '../../core/errors.ts';
-import { md5 } from '../../core/hash.ts';
-import { ByteWriter } from '../../core/writer.ts';
-import { type CkeyEntry, type EkeyEntry, encodingHeaderSize } from './encoding-pages.ts';
+import { concatBytes } from '../../../core/bytes.ts';
+import { formatError } from '../../../core/errors.ts';
+import { md5 } from '../../../core/hash.ts';
+import { ByteWriter } from '../../../core/writer.ts';
+import { type CkeyEntry, type EkeyEntry, type EncodingLayout, encodingHeaderSize } from './pages.ts';
 
-/** What an encoding file is made of. Entries may come in any order. */
+/** The value of an encoding file to write. Entries may come in any order. */
 export interface EncodingContent {
-  readonly ckeys: readonly CkeyEntry[];
-  readonly ekeys: readonly EkeyEntry[];
+  readonly ckeys: Iterable<CkeyEntry>;
+  readonly ekeys: Iterable<EkeyEntry>;
   readonly especs: readonly string[];
+  /** The espec of the file itself. Left out: made of the sizes of its parts, which change with the entries. */
+  readonly ownEspec?: string;
+  /** Page sizes in bytes, multiples of 1024, and the byte of the header that nobody knows. Default: 4 KiB and 0. */
+  readonly layout?: Partial<Pick<EncodingLayout, 'ckeyPageSize' | 'ekeyPageSize' | 'flags'>>;
 }
 
-const pageSize = 4096;
-/** As many as a page has room for. */
+const usualPageSize = 4096;
+/** Encoding keys of a content at most: a page of the usual size has no room for more. */
 const maxKeyCount = 254;
 /** Key of zeros, espec index of ones: stands behind the last entry of the last ekey page, if there is room. */
 const ekeyEnd = new Uint8Array(25).fill(0xff, 16, 20);
 
 /**
- * Writes an encoding file with pages of 4 KiB. Its own espec, at the end, gives the sections in which it is to be encoded:
- * header, especs (deflated), tables and pages, and the espec itself (deflated).
- * @throws E_FORMAT_RANGE when an entry has no key or too many, or names an espec that is not there
+ * Writes an encoding file, its pages filled one after the other. Its own espec, at the end, gives the sections in which it is to be
+ * encoded: header, especs (deflated), tables and pages, and the espec itself (deflated).
+ * @throws E_FORMAT_RANGE when an entry has no key, too many, or no room in a page, or names an espec that is not there
  */
-export function encodeEncoding({ ckeys, ekeys, especs }: EncodingContent): Uint8Array {
+export function encodeEncoding(content: EncodingContent): Uint8Array {
+  const { ckeys, ekeys, especs } = content;
+  const { ckeyPageSize = usualPageSize, ekeyPageSize = usualPageSize, flags = 0 } = content.layout ?? {};
   const especBlock = encodeEspecs(especs);
   const ckeyPages = paginate(
     [...ckeys]
       .sort((a, b) => compareText(a.ckey, b.ckey))
       .map((entry) => ({ key: entry.ckey, record: encodeCkey(entry) })),
+    ckeyPageSize,
   );
   const ekeyPages = paginate(
     [...ekeys]
       .sort((a, b) => compareText(a.ekey, b.ekey))
       .map((entry) => ({ key: entry.ekey, record: encodeEkey(entry, especs.length) })),
+    ekeyPageSize,
     ekeyEnd,
   );
   const header = new ByteWriter(encodingHeaderSize)
@@ -42,14 +50,15 @@ export function encodeEncoding({ ckeys, ekeys, especs }: EncodingContent): Uint8
     .u8(1)
     .u8(16)
     .u8(16)
-    .u16(pageSize / 1024)
-    .u16(pageSize / 1024);
-  header.u32(ckeyPages.count).u32(ekeyPages.count).u8(0).u32(especBlock.length);
+    .u16(ckeyPageSize / 1024)
+    .u16(ekeyPageSize / 1024);
+  header.u32(ckeyPages.count).u32(ekeyPages.count).u8(flags).u32(especBlock.length);
   const parts = [header.bytes(), especBlock, ckeyPages.table, ckeyPages.pages, ekeyPages.table, ekeyPages.pages];
-  return concatBytes([...parts, new TextEncoder().encode(ownEspec(parts.map((part) => part.length)))]);
+  const ownEspec = content.ownEspec ?? sectionsEspec(parts.map((part) => part.length));
+  return concatBytes([...parts, new TextEncoder().encode(ownEspec)]);
 }
 
-function ownEspec(sizes: readonly number[]): string {
+function sectionsEspec(sizes: readonly number[]): string {
   return `b:{${sizes.map((size, i) => `${size}=${i === 1 ? 'z' : 'n'}`).join(',')},*=z}`;
 }
 
@@ -96,6 +105,7 @@ interface KeyedRecord {
 /** Packs records into pages, an unbroken one after the other, and makes the table of first keys and hashes. */
 function paginate(
   records: readonly KeyedRecord[],
+  pageSize: number,
   end?: Uint8Array,
 ): { table: Uint8Array; pages: Uint8Array; count: number } {
   const table = new ByteWriter();
@@ -112,6 +122,9 @@ function paginate(
   };
   for (const { key, record } of records) {
     if (used + record.length > pageSize) close();
+    if (record.length > pageSize) {
+      throw formatError('E_FORMAT_RANGE', 'encoding file', `the entry of ${key} does not fit into a page`);
+    }
     if (used === 0) firstKey = key;
     page.set(record, used);
     used += record.length;

@@ -1,8 +1,10 @@
-// A whole encoding file in memory, checked. The layout, and reading page by page, is in encoding-pages.ts.
+// A whole encoding file in memory, checked. The layout, and reading page by page, is in pages.ts.
 
-import { equalBytes, toHex } from '../../core/bytes.ts';
-import { formatError } from '../../core/errors.ts';
-import { RecordTable } from '../../core/tables/record-table.ts';
+import { equalBytes, toHex } from '../../../core/bytes.ts';
+import { formatError } from '../../../core/errors.ts';
+import { repeatable } from '../../../core/repeatable.ts';
+import { RecordTable } from '../../../core/tables/record-table.ts';
+import type { EncodingContent } from './encode.ts';
 import {
   type CkeyEntry,
   ckeyEntries,
@@ -18,25 +20,17 @@ import {
   type KeyLike,
   pageTable,
   verifyPage,
-} from './encoding-pages.ts';
-
-export * from './encoding-pages.ts';
-export { type EncodingContent, encodeEncoding } from './encoding-write.ts';
+} from './pages.ts';
 
 const format = 'encoding file';
 
-/** A whole encoding file in memory. */
-export interface Encoding {
+/** A whole encoding file in memory: what {@link encodeEncoding} takes, with pages that stay bytes. Entries are in key order. */
+export interface Encoding extends EncodingContent {
   readonly layout: EncodingLayout;
-  readonly especs: readonly string[];
-  /** How the file itself is encoded; empty when it does not say. */
+  /** The espec of the file itself; empty when it does not say. */
   readonly ownEspec: string;
   findCkey(ckey: KeyLike): CkeyEntry | undefined;
   findEkey(ekey: KeyLike): EkeyEntry | undefined;
-  /** Every content, in key order. */
-  ckeys(): Generator<CkeyEntry>;
-  /** Every encoded object, in key order. */
-  ekeys(): Generator<EkeyEntry>;
 }
 
 /**
@@ -59,12 +53,12 @@ export function decodeEncoding(bytes: Uint8Array): Encoding {
     ownEspec: new TextDecoder().decode(bytes.subarray(layout.ownEspecOffset)),
     findCkey: (ckey) => findIn(ckeyPages, ckey, findCkeyInPage),
     findEkey: (ekey) => findIn(ekeyPages, ekey, findEkeyInPage),
-    *ckeys() {
+    ckeys: repeatable(function* () {
       for (const page of ckeyPages) yield* ckeyEntries(page, layout);
-    },
-    *ekeys() {
+    }),
+    ekeys: repeatable(function* () {
       for (const page of ekeyPages) yield* ekeyEntries(page, layout);
-    },
+    }),
   };
 }
 
