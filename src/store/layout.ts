@@ -42,6 +42,8 @@ export interface StoreLayout {
   groups: string;
   manifests: string;
   names: string;
+  /** Objects of the version service that prove themselves: `aa/bb/<md5>`. */
+  channels: string;
   temporary: string;
 }
 
@@ -57,6 +59,7 @@ export function storeLayout(root: string): StoreLayout {
     groups: join(root, 'groups'),
     manifests: join(root, 'manifests'),
     names: join(root, 'names'),
+    channels: join(root, 'channels'),
     temporary: join(root, 'tmp'),
   };
 }

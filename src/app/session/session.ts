@@ -4,13 +4,14 @@ import { join } from 'node:path';
 import type { BuildIdentity } from '../../builds/build-place.ts';
 import type { ResolveContext } from '../../builds/resolve/resolve-build.ts';
 import type { HttpClient, HttpGetter } from '../../cdn/transport/http.ts';
+import type { Channels } from '../../cdn/versions/channels.ts';
 import { fromHex } from '../../core/bytes.ts';
 import { codeOf, PakratError } from '../../core/errors.ts';
 import type { OnProgress, WorkOptions } from '../../core/progress.ts';
 import type { Network } from '../../fetch/network.ts';
 import type { KeyRing } from '../../formats/blte/keys.ts';
 import type { OpenedBuild } from '../../keep/build-opener.ts';
-import { type LookupFolders, storeLayout } from '../../store/layout.ts';
+import { type LookupFolders, type StoreLayout, storeLayout } from '../../store/layout.ts';
 import type { Store } from '../../store/store.ts';
 import { type ReadOptions, readOptions, type SessionOptions } from './session-options.ts';
 
@@ -33,6 +34,7 @@ export class Session {
   readonly options: ReadOptions;
   #store: Store | undefined;
   #http: HttpClient | undefined;
+  #channels: Channels | undefined;
   #scratch: string | undefined;
 
   /** @throws E_USAGE for options that are none */
@@ -121,16 +123,23 @@ export class Session {
     const { services, region, offline, settings } = this.options;
     // A client is made when a service is asked, not before: most look-ups find a recent answer in the ledger.
     const http: HttpGetter = { get: async (request) => (await this.http()).get(request) };
-    const { ledger } = await this.store({ create: options.create && !offline });
+    const { ledger, layout } = await this.store({ create: options.create && !offline });
     return {
       ledger,
-      http: offline ? undefined : http,
+      network: offline ? undefined : { http, channels: () => this.#openChannels(layout) },
       services,
       region,
       timeoutMs: settings.network.versionServiceMs,
       note: (text) => options.onProgress?.({ type: 'note', text }),
       signal: options.signal,
     };
+  }
+
+  async #openChannels(layout: StoreLayout): Promise<Channels> {
+    const { Channels } = await import('../../cdn/versions/channels.ts');
+    const { keptObjects } = await import('../../builds/resolve/channel-objects.ts');
+    this.#channels ??= new Channels(keptObjects(layout));
+    return this.#channels;
   }
 
   /** The build that `PRODUCT[@BUILD]` means. @throws as parseBuildSpec and resolveBuild */

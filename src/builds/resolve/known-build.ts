@@ -11,7 +11,7 @@ export async function knownBuild(
   const spec = parseBuildSpec(text);
   const builds = ledger.builds(spec.product);
   if (builds.length > 0) {
-    const context: ResolveContext = { ledger, region, http: undefined, services: [], timeoutMs: 0, note: () => {} };
+    const context: ResolveContext = { ledger, region, network: undefined, services: [], timeoutMs: 0, note: () => {} };
     const { buildConfig } = await resolveBuild(context, spec, { fresh: false });
     const row = builds.find((build) => build.buildConfig === buildConfig);
     if (row !== undefined) return row;

@@ -1,4 +1,6 @@
 import type { HttpGetter } from '../../cdn/transport/http.ts';
+import type { Channels } from '../../cdn/versions/channels.ts';
+import type { VersionAnswer } from '../../cdn/versions/version-service.ts';
 import { codeOf, PakratError } from '../../core/errors.ts';
 import { type Bpsv, decodeBpsv } from '../../formats/services/bpsv.ts';
 import type { Ledger } from '../../store/ledger/ledger.ts';
@@ -6,8 +8,8 @@ import type { Ledger } from '../../store/ledger/ledger.ts';
 /** The version services to ask, and the ledger that remembers their answers. */
 export interface AnswerContext {
   ledger: Pick<Ledger, 'answers' | 'addAnswer' | 'setting' | 'setSetting'>;
-  /** Undefined: nobody is asked, and answers come out of the ledger. */
-  http: HttpGetter | undefined;
+  /** Undefined: nobody is asked, and answers come out of the ledger. `channels` loads what asks services of channels. */
+  network: { http: HttpGetter; channels: () => Promise<Channels> } | undefined;
   /** In the order in which to ask them, as `serviceUrls` gives them. */
   services: readonly string[];
   region: string;
@@ -36,33 +38,82 @@ export interface ProductAnswer {
  * @throws as askVersionService; E_OFFLINE without a network when the product was never asked for
  */
 export async function productAnswer(context: AnswerContext, product: string, endpoint: string): Promise<ProductAnswer> {
-  const { ledger, http, services, timeoutMs, note, signal } = context;
-  const known = ledger.answers(product, endpoint)[0];
-  if (http === undefined) return rememberedAnswer(known, product, endpoint);
+  const { ledger, network, services, timeoutMs, signal } = context;
+  const known = ledger.answers(product, endpoint);
+  if (network === undefined) return rememberedAnswer(known[0], product, endpoint);
   // What talks to the network is loaded when it is needed, and so not by those that read what is held.
   const { askVersionService } = await import('../../cdn/versions/version-service.ts');
-  const setting = `service:${context.region}`;
+  const seqns = known.flatMap((answer) => answer.seqn ?? []);
   const answer = await askVersionService({
     product,
     endpoint,
     services,
-    http,
+    http: network.http,
+    channels: await network.channels(),
     timeoutMs,
-    firstService: ledger.setting(setting),
-    lowestSeqn: known?.seqn ?? undefined,
+    isAiling: (service) => isRecent(Number(ledger.setting(failedSetting(service)) ?? 0), ailingMs),
+    lowestSeqn: seqns.length > 0 ? Math.max(...seqns) : undefined,
+    isOldSummary: (summary) => isOldSummary(ledger, summary),
     signal,
   });
+  noteStale(context, { product, endpoint }, answer);
+  remember(() => rememberAnswer(ledger, { product, endpoint }, answer));
   const { bpsv, bytes, seqn, service } = answer;
-  if (answer.stale) {
-    note(
-      `${endpoint} of ${product} has seqn ${seqn}, older than ${known?.seqn} seen before; no service had a newer one`,
-    );
-  }
-  remember(() => {
-    ledger.addAnswer(product, endpoint, { seqn: seqn ?? null, service, body: bytes });
-    ledger.setSetting(setting, service);
-  });
   return { bpsv, bytes, seqn, service, time: undefined };
+}
+
+/** For this time a service that failed is asked after the others. */
+const ailingMs = 5 * 60_000;
+
+/** The setting that says when a service failed last. */
+function failedSetting(service: string): string {
+  return `failed:${service}`;
+}
+
+/** True for a time of the last `ms`. A time to come is none: the clock was put back since. */
+export function isRecent(time: number, ms: number): boolean {
+  const age = Date.now() - time;
+  return age >= 0 && age < ms;
+}
+
+/** Summaries of channels are kept as answers about no product. */
+const summaryOf = { product: '', endpoint: 'summary' } as const;
+
+/** True for a summary that was seen, and then another: they have no sequence numbers. */
+function isOldSummary(ledger: AnswerContext['ledger'], summary: Uint8Array): boolean {
+  const seen = ledger.answers(summaryOf.product, summaryOf.endpoint);
+  return seen.findIndex(({ body }) => Buffer.from(body).equals(summary)) > 0;
+}
+
+function noteStale(
+  { ledger, note }: AnswerContext,
+  { product, endpoint }: { product: string; endpoint: string },
+  { stale, seqn, summary }: VersionAnswer,
+): void {
+  if (!stale) return;
+  if (summary !== undefined) {
+    note(`${endpoint} of ${product} are those of an earlier catalogue: rolled back, or from a server that lags behind`);
+    return;
+  }
+  const highest = Math.max(...ledger.answers(product, endpoint).map((answer) => answer.seqn ?? 0));
+  note(`${endpoint} of ${product} has seqn ${seqn}, older than ${highest} seen before; no service had a newer one`);
+}
+
+function rememberAnswer(
+  ledger: AnswerContext['ledger'],
+  { product, endpoint }: { product: string; endpoint: string },
+  { bytes, seqn, service, summary, stale, failures }: VersionAnswer,
+): void {
+  // An old answer is no news: it stands behind the newest.
+  const newest = stale ? ledger.answers(product, endpoint)[0] : undefined;
+  const time = newest && newest.time - 1;
+  ledger.addAnswer(product, endpoint, { seqn: seqn ?? null, service, body: bytes, time });
+  if (summary !== undefined) {
+    ledger.addAnswer(summaryOf.product, summaryOf.endpoint, { seqn: null, service, body: summary });
+  }
+  for (const failure of failures) {
+    if (failure.code !== 'E_NOT_FOUND') ledger.setSetting(failedSetting(failure.asked), String(Date.now()));
+  }
 }
 
 function rememberedAnswer(

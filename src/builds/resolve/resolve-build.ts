@@ -6,7 +6,7 @@ import { type Bpsv, type BpsvRow, cell, decodeBpsv } from '../../formats/service
 import type { BuildRow, Ledger } from '../../store/ledger/ledger.ts';
 import type { BuildIdentity } from '../build-place.ts';
 import { type BuildSpec, isCalled } from './build-spec.ts';
-import { type AnswerContext, productAnswer } from './product-answer.ts';
+import { type AnswerContext, isRecent, productAnswer } from './product-answer.ts';
 import { identityOfRow, versionNameOf } from './table-identity.ts';
 
 /** An answer that was given within this time is still good for reading: a person works on one build for a while. */
@@ -29,7 +29,7 @@ export async function resolveBuild(
   const known = context.ledger.builds(spec.product);
   const remembered = rememberedBuild(known, spec);
   if (remembered !== undefined && !options.fresh) return remembered;
-  if (context.http === undefined) return resolveOffline(context, spec, known);
+  if (context.network === undefined) return resolveOffline(context, spec, known);
   const [versions, cdns] = await waitForAll(
     table(context, spec.product, 'versions', options.fresh),
     table(context, spec.product, 'cdns', options.fresh),
@@ -76,7 +76,7 @@ function liveBuild(
 async function table(context: ResolveContext, product: string, endpoint: string, fresh: boolean): Promise<Bpsv> {
   const last = context.ledger.answers(product, endpoint)[0];
   const usable = last !== undefined && context.services.includes(last.service) ? last : undefined;
-  if (!fresh && usable !== undefined && isRecent(usable.time)) return decodeBpsv(usable.body);
+  if (!fresh && usable !== undefined && isRecent(usable.time, freshMs)) return decodeBpsv(usable.body);
   try {
     return (await productAnswer(context, product, endpoint)).bpsv;
   } catch (error) {
@@ -84,12 +84,6 @@ async function table(context: ResolveContext, product: string, endpoint: string,
     context.note(`no version service answers; using what was said at ${new Date(last.time).toISOString()}`);
     return decodeBpsv(last.body);
   }
-}
-
-/** A time to come is none: the clock was put back since. */
-function isRecent(time: number): boolean {
-  const age = Date.now() - time;
-  return age >= 0 && age < freshMs;
 }
 
 /** The row that a spec means: of the live table, else of tables that the ledger remembers. */

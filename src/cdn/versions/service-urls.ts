@@ -1,8 +1,9 @@
 import { PakratError } from '../../core/errors.ts';
+import { isChannels } from './channels.ts';
 
 /** A version service as the settings name it. */
 export interface ServiceTemplate {
-  /** `http(s)://…` with `{region}`, `{product}` and `{endpoint}`, or `ribbit://host[:port]` with `{region}`. */
+  /** `channels+http(s)://…`, `http(s)://…` with `{region}`, `{product}` and `{endpoint}`, or `ribbit://host[:port]` with `{region}`. */
   url: string;
   /** URLs that take its place in single regions. */
   regionUrls?: Record<string, string>;
@@ -10,7 +11,7 @@ export interface ServiceTemplate {
 
 /**
  * The services of a region, in the order in which to ask them. `patchUrls`, when there are any, replace them all:
- * a base `URL` is asked for `URL/PRODUCT/ENDPOINT`, `ribbit://HOST[:PORT]` over TCP. The texts keep `{product}` and `{endpoint}`.
+ * a base `URL` is asked for `URL/PRODUCT/ENDPOINT`, `channels+URL` for `URL/summary`, `ribbit://HOST[:PORT]` over TCP. The texts keep `{product}` and `{endpoint}`.
  * @throws E_USAGE for a patch URL that is none
  */
 export function serviceUrls(
@@ -26,12 +27,12 @@ export function serviceUrls(
 
 function patchService(text: string): string {
   const base = text.trim().replace(/\/+$/, '');
-  if (!/^(https?|ribbit):\/\/[^/]/i.test(base) || !URL.canParse(base)) {
+  if (!/^((channels\+)?https?|ribbit):\/\/[^/]/i.test(base) || !URL.canParse(base)) {
     throw new PakratError('E_USAGE', `${JSON.stringify(text)} is not the URL of a version service`, {
-      hint: 'Write it as http://HOST[:PORT]/PATH, https://… or ribbit://HOST[:PORT].',
+      hint: 'Write it as http://HOST[:PORT]/PATH, https://…, channels+https://… or ribbit://HOST[:PORT].',
     });
   }
-  return isRibbit(base) ? base : `${base}/{product}/{endpoint}`;
+  return isRibbit(base) || isChannels(base) ? base : `${base}/{product}/{endpoint}`;
 }
 
 /** True for a service that is asked over TCP. */

@@ -4,6 +4,7 @@ import { type Bpsv, decodeBpsv } from '../../formats/services/bpsv.ts';
 import { getBytes } from '../transport/get-bytes.ts';
 import type { HttpGetter } from '../transport/http.ts';
 import { redactUrl } from '../transport/http-head.ts';
+import { type Channels, isChannels } from './channels.ts';
 import { queryRibbit, ribbitPort } from './ribbit.ts';
 import { isRibbit } from './service-urls.ts';
 
@@ -19,15 +20,22 @@ export interface VersionQuestion {
   http: HttpGetter;
   /** Milliseconds that one service has for its answer. */
   timeoutMs: number;
-  /** The service to ask first: the one that answered last. Ignored when it is none of `services`. */
-  firstService?: string | undefined;
+  /** For services of channels. */
+  channels: Channels;
+  /** True for a service that failed lately: it is asked after the others. */
+  isAiling?: ((service: string) => boolean) | undefined;
   /** The highest sequence number seen so far: an answer below it comes from a stale edge. */
   lowestSeqn?: number | undefined;
+  /** True for a summary of channels that was there before the newest one: rolled back, or of a stale edge. */
+  isOldSummary?: ((summary: Uint8Array) => boolean) | undefined;
   signal?: AbortSignal | undefined;
 }
 
 /** Why one service gave no answer that could be taken. */
 export interface ServiceFailure {
+  /** One of those asked. */
+  asked: string;
+  /** The same as it may be shown. */
   service: string;
   code: string;
   message: string;
@@ -41,7 +49,9 @@ export interface VersionAnswer {
   /** The service that gave it, one of those asked. */
   service: string;
   seqn: number | undefined;
-  /** True when its seqn is below the one seen before; nothing newer answered. */
+  /** Of channels: the summary that the answer follows from. */
+  summary?: Uint8Array | undefined;
+  /** True when it is older than one seen before; nothing newer answered. */
   stale: boolean;
   /** The services that were asked before and failed. */
   failures: ServiceFailure[];
@@ -59,16 +69,16 @@ const pauseMs = 200;
  */
 export async function askVersionService(question: VersionQuestion): Promise<VersionAnswer> {
   checkProduct(question.product);
-  const { services, firstService, lowestSeqn = Number.NEGATIVE_INFINITY } = question;
-  const ordered = [...services].sort((a, b) => Number(b === firstService) - Number(a === firstService));
+  const { services, isAiling = () => false } = question;
+  const ordered = [...services].sort((a, b) => Number(isAiling(a)) - Number(isAiling(b)));
   for (let round = 1; ; round++) {
     const failures: (ServiceFailure & { passing: boolean })[] = [];
     let stale: VersionAnswer | undefined;
     for (const service of ordered) {
       try {
         const answer = { ...(await askOne(service, question)), service, stale: false, failures };
-        if (answer.seqn === undefined || answer.seqn >= lowestSeqn) return answer;
-        if (stale === undefined || answer.seqn > stale.seqn!) stale = { ...answer, stale: true };
+        if (!isOld(answer, question)) return answer;
+        if (stale === undefined || (answer.seqn ?? 0) > (stale.seqn ?? 0)) stale = { ...answer, stale: true };
       } catch (error) {
         failures.push(failureOf(service, error));
       }
@@ -77,6 +87,10 @@ export async function askVersionService(question: VersionQuestion): Promise<Vers
     if (round === rounds || !failures.some((failure) => failure.passing)) throw noAnswer(question, failures);
     await sleep(pauseMs * round, undefined, { signal: question.signal });
   }
+}
+
+function isOld({ seqn, summary }: VersionAnswer, { lowestSeqn = 0, isOldSummary }: VersionQuestion): boolean {
+  return summary === undefined ? seqn !== undefined && seqn < lowestSeqn : isOldSummary?.(summary) === true;
 }
 
 /** The failure of a service; what says nothing about the service is thrown on. */
@@ -88,13 +102,17 @@ function failureOf(service: string, error: unknown): ServiceFailure & { passing:
   const reason = (error as PakratError).data?.reason;
   const passing =
     code === 'E_NETWORK' ? reason !== 'ECONNREFUSED' && reason !== 'ENOTFOUND' : status >= 500 || status === 429;
-  return { service: nameOf(service), code, message: messageOf(error), passing };
+  return { asked: service, service: nameOf(service), code, message: messageOf(error), passing };
 }
 
 async function askOne(
   service: string,
   question: VersionQuestion,
-): Promise<Pick<VersionAnswer, 'bpsv' | 'bytes' | 'seqn'>> {
+): Promise<Pick<VersionAnswer, 'bpsv' | 'bytes' | 'seqn' | 'summary'>> {
+  if (isChannels(service)) {
+    const answer = await question.channels.table({ ...question, base: service.replace(/^channels\+/i, '') });
+    return { ...answer, seqn: undefined };
+  }
   const bytes = isRibbit(service) ? await askRibbit(service, question) : await askHttp(service, question);
   if (bytes.length === 0) throw unknownProduct(service, 'empty answer');
   const bpsv = decodeBpsv(bytes);

@@ -138,19 +138,22 @@ export class Ledger {
     this.#run('INSERT INTO settings VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value', name, value);
   }
 
-  /** Keeps an answer of a version service; the same text again only renews its time. */
-  addAnswer(product: string, endpoint: string, answer: Omit<AnswerRow, 'time'>): void {
-    const now = Date.now();
+  /** Keeps an answer of a version service, given now or at `time`; the same text again only renews its time. */
+  addAnswer(
+    product: string,
+    endpoint: string,
+    { time = Date.now(), ...answer }: Omit<AnswerRow, 'time'> & { time?: number | undefined },
+  ): void {
     this.#run(
       `INSERT INTO answers VALUES (?, ?, ?, ?, ?, ?, ?)
-       ON CONFLICT DO UPDATE SET last_time = excluded.last_time, service = excluded.service`,
-      ...[product, endpoint, answer.seqn, answer.service, now, now, Buffer.from(answer.body)],
+       ON CONFLICT DO UPDATE SET last_time = max(last_time, excluded.last_time), service = excluded.service`,
+      ...[product, endpoint, answer.seqn, answer.service, time, time, Buffer.from(answer.body)],
     );
   }
-  /** Answers of an endpoint, the newest first: by seqn, then by time. */
+  /** Answers of an endpoint, the newest first. */
   answers(product: string, endpoint: string): AnswerRow[] {
     return this.#all<AnswerRow>(
-      `SELECT seqn, service, last_time AS time, body FROM answers WHERE product = ? AND endpoint = ? ORDER BY seqn DESC, last_time DESC`,
+      `SELECT seqn, service, last_time AS time, body FROM answers WHERE product = ? AND endpoint = ? ORDER BY last_time DESC, rowid DESC`,
       ...[product, endpoint],
     );
   }

@@ -11,7 +11,7 @@ describe('mergeSettings', () => {
       locale: 'enUS',
       regions: ['us', 'eu', 'kr', 'tw', 'sg', 'cn'],
       sync: { jobs: 8, smallJobs: 32, gapBytes: 64 * 1024, maxRangeBytes: 256 * 1024 * 1024 },
-      network: { connectMs: 5000, idleMs: 15_000, versionServiceMs: 8000, attemptsPerHost: 5 },
+      network: { connectMs: 5000, idleMs: 15_000, versionServiceMs: 5000, attemptsPerHost: 5 },
     });
     expect(mergeSettings()).not.toHaveProperty('$schema');
   });

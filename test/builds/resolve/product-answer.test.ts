@@ -5,8 +5,10 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { mergeSettings } from '../../../src/app/session/settings.ts';
 import { type AnswerContext, productAnswer } from '../../../src/builds/resolve/product-answer.ts';
 import { HttpClient } from '../../../src/cdn/transport/http.ts';
+import { Channels } from '../../../src/cdn/versions/channels.ts';
 import { serviceUrls } from '../../../src/cdn/versions/service-urls.ts';
 import { Ledger } from '../../../src/store/ledger/ledger.ts';
+import { channelService, definitionOf } from '../../support/channel-service.ts';
 import { httpServer, type Loopback } from '../../support/loopback.ts';
 
 let folder: string;
@@ -46,7 +48,9 @@ function context(patchUrls: string[], offline = false): AnswerContext {
   const { versionServices, network } = mergeSettings();
   return {
     ledger,
-    http: offline ? undefined : http,
+    network: offline
+      ? undefined
+      : { http, channels: async () => new Channels({ read: () => undefined, add: () => {} }) },
     services: serviceUrls(versionServices, 'us', patchUrls),
     region: 'us',
     timeoutMs: network.versionServiceMs,
@@ -65,13 +69,41 @@ test('an answer is kept with its seqn and given again offline', async () => {
   expect(asked).toEqual(['a']);
 });
 
-test('the service that answered is remembered and asked first', async () => {
+test('a service that failed is asked last for five minutes, then in its turn again', async () => {
   const a = { seqn: 0 };
   const urls = [await service('a', a), await service('b', { seqn: 3 })];
+  const { services } = context(urls);
   await productAnswer(context(urls), 'wow', 'versions');
   a.seqn = 3;
   await productAnswer(context(urls), 'wow_beta', 'cdns');
   expect(asked).toEqual(['a', 'b', 'b']);
+  ledger.setSetting(`failed:${services[0]}`, String(Date.now() - 6 * 60_000));
+  await productAnswer(context(urls), 'wow_beta', 'cdns');
+  expect(asked.slice(3)).toEqual(['a']);
+});
+
+test('a catalogue that was there before is taken only when no other service answers, with a word, and is no news', async () => {
+  const channels = await channelService();
+  servers.push(channels);
+  const live = (buildId: number): void => {
+    const builds = [{ branches: ['us'], definition: channels.put(definitionOf(buildId)) }];
+    channels.publish([{ variant: 'wow', builds }]);
+  };
+  const other = { seqn: 3 };
+  const urls = [channels.url, await service('b', other)];
+  const ask = (): ReturnType<typeof productAnswer> => productAnswer(context(urls), 'wow', 'versions');
+  live(1);
+  expect((await ask()).bpsv.rows[0]).toMatchObject({ BuildId: '1' });
+  live(2);
+  expect((await ask()).bpsv.rows[0]).toMatchObject({ BuildId: '2' });
+  live(1);
+  expect(await ask()).toMatchObject({ seqn: 3 });
+  expect(notes).toEqual([]);
+  other.seqn = 0;
+  expect((await ask()).bpsv.rows[0]).toMatchObject({ BuildId: '1' });
+  expect(notes).toEqual([expect.stringContaining('earlier catalogue')]);
+  const offline = await productAnswer(context([], true), 'wow', 'versions');
+  expect(offline).toMatchObject({ seqn: 3 });
 });
 
 test('a stale edge is passed over while another has the newer answer; else it is taken, with a word', async () => {

@@ -2,6 +2,7 @@ import type { RequestListener } from 'node:http';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { mergeSettings } from '../../../src/app/session/settings.ts';
 import { HttpClient } from '../../../src/cdn/transport/http.ts';
+import { Channels } from '../../../src/cdn/versions/channels.ts';
 import { askVersionService, serviceUrls, type VersionQuestion } from '../../../src/cdn/versions/version-service.ts';
 import { encodeRibbit } from '../../../src/formats/services/ribbit-mime.ts';
 import { freePort, httpServer, type Loopback, tcpServer } from '../../support/loopback.ts';
@@ -39,7 +40,16 @@ const saying = (name: string, body: string | Uint8Array, status = 200): Promise<
 
 function ask(urls: string[], options: Partial<VersionQuestion> = {}): ReturnType<typeof askVersionService> {
   const services = serviceUrls([], 'us', urls);
-  return askVersionService({ product: 'wow', endpoint: 'versions', services, http, timeoutMs: 2000, ...options });
+  const channels = new Channels({ read: () => undefined, add: () => {} });
+  return askVersionService({
+    product: 'wow',
+    endpoint: 'versions',
+    services,
+    http,
+    channels,
+    timeoutMs: 2000,
+    ...options,
+  });
 }
 
 describe('serviceUrls', () => {
@@ -47,6 +57,7 @@ describe('serviceUrls', () => {
 
   test('the official services of a region, in the order in which they are asked', () => {
     expect(serviceUrls(versionServices, 'eu')).toEqual([
+      'channels+https://distribution.version.battle.net',
       'https://eu.version.battle.net/v2/products/{product}/{endpoint}',
       'http://eu.patch.battle.net:1119/{product}/{endpoint}',
       'ribbit://eu.version.battle.net:1119',
@@ -55,6 +66,7 @@ describe('serviceUrls', () => {
 
   test('China has hosts of its own', () => {
     expect(serviceUrls(versionServices, 'cn')).toEqual([
+      'channels+https://distribution.version.battle.net',
       'https://cn.version.battlenet.com.cn/v2/products/{product}/{endpoint}',
       'http://cn.patch.battlenet.com.cn:1119/{product}/{endpoint}',
       'ribbit://cn.version.battlenet.com.cn:1119',
@@ -134,10 +146,10 @@ describe('askVersionService', () => {
     ]);
   });
 
-  test('the one that answered last is asked first', async () => {
+  test('one that failed lately is asked after the others', async () => {
     const services = serviceUrls([], 'us', [await saying('a', versions(1)), await saying('b', versions(1))]);
-    await ask([], { services, firstService: services[1] });
-    await ask([], { services, firstService: 'http://gone/{product}/{endpoint}' });
+    await ask([], { services, isAiling: (service) => service === services[0] });
+    await ask([], { services, isAiling: () => true });
     expect(asked).toEqual(['b /wow/versions', 'a /wow/versions']);
   });
 

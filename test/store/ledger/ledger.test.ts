@@ -287,7 +287,7 @@ describe('answers of version services', () => {
     ledger.addAnswer('wow', 'versions', { seqn: null, service: 'http://a', body: body('none') });
     ledger.addAnswer('wow', 'cdns', { seqn: 100, service: 'http://a', body: body('cdns') });
     ledger.addAnswer('d3', 'versions', { seqn: 200, service: 'http://a', body: body('d3') });
-    expect(ledger.answers('wow', 'versions').map(({ seqn }) => seqn)).toEqual([9, 7, 5, null]);
+    expect(ledger.answers('wow', 'versions').map(({ seqn }) => seqn)).toEqual([null, 7, 9, 5]);
     expect(new TextDecoder().decode(ledger.answers('wow', 'cdns')[0]!.body)).toBe('cdns');
     expect(ledger.answers('pro', 'versions')).toEqual([]);
   });
