@@ -1,7 +1,7 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { PakratCommand, sourceHelp } from '../src/cli/base-command.ts';
-import { pakFlags, pakOptions } from '../src/cli/pak-flags.ts';
+import { pakFlags, pakOptions } from '../src/cli/flags/pak-flags.ts';
 
 export default class Diff extends PakratCommand {
   static override summary = 'Compare the files of two sources.';

@@ -3,7 +3,7 @@ import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import type { ExtractResult } from '../src/app/extract.ts';
 import { PakratCommand, sourceHelp } from '../src/cli/base-command.ts';
-import { pakFlags, pakOptions } from '../src/cli/pak-flags.ts';
+import { pakFlags, pakOptions } from '../src/cli/flags/pak-flags.ts';
 import { PakratError } from '../src/core/errors.ts';
 
 const several = { multiple: true, multipleNonGreedy: true } as const;

@@ -1,6 +1,6 @@
 import * as Args from '@oclif/core/args';
 import { PakratCommand, sourceHelp } from '../src/cli/base-command.ts';
-import { pakFlags, pakOptions } from '../src/cli/pak-flags.ts';
+import { pakFlags, pakOptions } from '../src/cli/flags/pak-flags.ts';
 
 export default class Info extends PakratCommand {
   static override summary = 'Show what a source is, in a screenful.';

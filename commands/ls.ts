@@ -1,7 +1,7 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { PakratCommand, sourceHelp } from '../src/cli/base-command.ts';
-import { pakFlags, pakOptions } from '../src/cli/pak-flags.ts';
+import { pakFlags, pakOptions } from '../src/cli/flags/pak-flags.ts';
 
 export default class Ls extends PakratCommand {
   static override summary = 'List the files of a source.';
@@ -39,7 +39,7 @@ export default class Ls extends PakratCommand {
     const [source = '', ...globs] = argv as string[];
     const { listFiles } = await import('../src/app/list.ts');
     const { listRow, writeList, writeLongList } = await import('../src/cli/render/list.ts');
-    const { writeJsonList } = await import('../src/cli/render/json.ts');
+    const { writeJsonList } = await import('../src/cli/terminal/json.ts');
     const options = { ...this.notes(), globs, regex: flags.regex ?? [], pak: pakOptions(flags) };
     await this.withSession(flags, (session) =>
       listFiles(session, source, options, async (entries) => {

@@ -1,7 +1,7 @@
 import * as Args from '@oclif/core/args';
 import type { MountReport } from '../src/app/mount.ts';
 import { PakratCommand, sourceHelp } from '../src/cli/base-command.ts';
-import { pakFlags, pakOptions } from '../src/cli/pak-flags.ts';
+import { pakFlags, pakOptions } from '../src/cli/flags/pak-flags.ts';
 
 /** The FUSE library may wait for ever; output has this long to be written. */
 const exitAfterMs = 200;

@@ -2,7 +2,7 @@ import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import type { VerifyResult } from '../src/app/verify.ts';
 import { PakratCommand, sourceHelp } from '../src/cli/base-command.ts';
-import { pakFlags, pakOptions } from '../src/cli/pak-flags.ts';
+import { pakFlags, pakOptions } from '../src/cli/flags/pak-flags.ts';
 
 export default class Verify extends PakratCommand {
   static override summary = 'Check every byte of a source, or of the whole store, against its hashes.';

@@ -14,7 +14,7 @@ export default class KeysList extends PakratCommand {
   async run(): Promise<ListedKey[]> {
     const { flags } = await this.parse(KeysList);
     const { listKeys } = await import('../../src/app/list-keys.ts');
-    const { renderTable } = await import('../../src/cli/render/table.ts');
+    const { renderTable } = await import('../../src/cli/terminal/table.ts');
     const keys = await this.withSession(flags, (session) => listKeys(session, { show: flags.show }));
     const rows = keys.map(({ name, key, source }) => [name, key, source]);
     this.log(renderTable([{ title: 'NAME' }, { title: 'KEY' }, { title: 'FROM' }], rows, this.width));

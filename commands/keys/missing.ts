@@ -2,7 +2,7 @@ import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import type { MissingKey } from '../../src/app/missing-keys.ts';
 import { PakratCommand, sourceHelp } from '../../src/cli/base-command.ts';
-import { pakFlags, pakOptions } from '../../src/cli/pak-flags.ts';
+import { pakFlags, pakOptions } from '../../src/cli/flags/pak-flags.ts';
 
 export default class KeysMissing extends PakratCommand {
   static override summary = 'List the keys that a source needs and the store does not have.';

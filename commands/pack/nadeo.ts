@@ -1,8 +1,8 @@
 import * as Flags from '@oclif/core/flags';
 import type { PackReport } from '../../src/app/pack.ts';
-import { headerFlags, headerOptions } from '../../src/cli/nadeo-pack-flags.ts';
+import { headerFlags, headerOptions } from '../../src/cli/flags/nadeo-header-flags.ts';
+import { keyFlag } from '../../src/cli/flags/pak-flags.ts';
 import { PackCommand, packArgs, packFlags } from '../../src/cli/pack-command.ts';
-import { keyFlag } from '../../src/cli/pak-flags.ts';
 
 export default class PackNadeo extends PackCommand {
   static override summary = 'Make a NadeoPak of a folder.';

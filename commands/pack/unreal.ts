@@ -1,7 +1,7 @@
 import * as Flags from '@oclif/core/flags';
 import type { PackReport } from '../../src/app/pack.ts';
+import { keyFlag } from '../../src/cli/flags/pak-flags.ts';
 import { PackCommand, packArgs, packFlags } from '../../src/cli/pack-command.ts';
-import { keyFlag } from '../../src/cli/pak-flags.ts';
 
 export default class PackUnreal extends PackCommand {
   static override summary = 'Make an Unreal PAK of a folder.';

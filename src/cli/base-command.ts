@@ -5,10 +5,10 @@ import { codeOf, PakratError } from '../core/errors.ts';
 import type { OnProgress, WorkOptions } from '../core/progress.ts';
 import { type ErrorReport, errorJson, errorReport, errorText } from './error-report.ts';
 import { exitCodes } from './exit-codes.ts';
-import { type GlobalFlags, globalFlags, sessionOptions } from './global-flags.ts';
-import { toJson } from './render/json.ts';
-import { createProgress, noteLine, showProgress } from './render/progress.ts';
-import { printableBlock } from './render/text.ts';
+import { type GlobalFlags, globalFlags, sessionOptions } from './flags/global-flags.ts';
+import { toJson } from './terminal/json.ts';
+import { createProgress, noteLine, showProgress } from './terminal/progress.ts';
+import { printableBlock } from './terminal/text.ts';
 
 /** The help for a source, for each command that takes one. */
 export const sourceHelp =

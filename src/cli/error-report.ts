@@ -1,7 +1,7 @@
 import { codeOf, type ErrorData, isPakratError, messageOf, PakratError } from '../core/errors.ts';
 import { sqliteError } from '../store/ledger/sqlite-error.ts';
 import { exitCodeOf, exitCodes } from './exit-codes.ts';
-import { printableBlock } from './render/text.ts';
+import { printableBlock } from './terminal/text.ts';
 
 /** An error as a person or a script is told of it. */
 export interface ErrorReport {

@@ -1,7 +1,7 @@
 import * as Args from '@oclif/core/args';
 import type { ProductTable } from '../app/versions.ts';
 import { PakratCommand } from './base-command.ts';
-import type { GlobalFlags } from './global-flags.ts';
+import type { GlobalFlags } from './flags/global-flags.ts';
 
 /** The argument of the commands that show what a version service says. */
 export const productArgs = {

@@ -1,5 +1,5 @@
 import type { ProductReport } from '../../app/versions.ts';
-import { type Field, renderFields } from './fields.ts';
+import { type Field, renderFields } from '../terminal/fields.ts';
 
 /**
  * A `versions` or `cdns` table for people: a record for each different row, the regions that share it together.

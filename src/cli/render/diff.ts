@@ -11,9 +11,9 @@ import {
 } from '../../app/diff.ts';
 import { formatBytes, formatCount, plural } from '../../core/quantities.ts';
 import { exitCodeOf } from '../exit-codes.ts';
-import { toJson, writeJsonList } from './json.ts';
-import { type Column, renderTable } from './table.ts';
-import { printable } from './text.ts';
+import { toJson, writeJsonList } from '../terminal/json.ts';
+import { type Column, renderTable } from '../terminal/table.ts';
+import { printable } from '../terminal/text.ts';
 
 const letters = { added: 'A', removed: 'D', changed: 'M', renamed: 'R' } as const;
 /** More folders than this are left to --json. */

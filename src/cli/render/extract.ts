@@ -1,7 +1,7 @@
 import type { ExtractResult } from '../../app/extract.ts';
 import { formatBytes, formatCount, plural } from '../../core/quantities.ts';
 import { exitCodeOf } from '../exit-codes.ts';
-import { printable } from './text.ts';
+import { printable } from '../terminal/text.ts';
 
 /** What an extraction exits with: 0, or what the first failure would exit with; a missing key only when nothing worse happened. */
 export function extractExitCode(result: ExtractResult): number {

@@ -1,4 +1,4 @@
-import { type Field, renderFields } from './fields.ts';
+import { type Field, renderFields } from '../terminal/fields.ts';
 
 /** What `info` gives, for people: a line for each fact, a line more for each further value of a list. */
 export function renderInfo(info: Readonly<Record<string, unknown>>): string {

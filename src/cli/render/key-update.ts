@@ -1,5 +1,5 @@
 import type { KeyUpdate } from '../../app/update-keys.ts';
-import { printable } from './text.ts';
+import { printable } from '../terminal/text.ts';
 
 /** What an update did, for people: the counts, and a line for each key that was not taken. */
 export function renderKeyUpdate({ modified, read, added, changed, unchanged, conflicts }: KeyUpdate): string {

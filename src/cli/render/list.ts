@@ -1,6 +1,6 @@
 import type { Listing, SourceEntry } from '../../app/list.ts';
-import { writeEach } from './stream.ts';
-import { padText, printable } from './text.ts';
+import { padText, printable } from '../terminal/text.ts';
+import { writeEach } from '../terminal/write-each.ts';
 
 const sizeWidth = 12;
 const methodWidth = 9;

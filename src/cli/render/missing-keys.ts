@@ -1,7 +1,7 @@
 import type { MissingKey } from '../../app/missing-keys.ts';
 import { formatBytes, formatCount } from '../../core/quantities.ts';
-import { type Column, renderTable } from './table.ts';
-import { printable } from './text.ts';
+import { type Column, renderTable } from '../terminal/table.ts';
+import { printable } from '../terminal/text.ts';
 
 /** Missing keys for people: a line each; with `verbose` some names of the files under it. */
 export function renderMissingKeys(

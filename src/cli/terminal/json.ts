@@ -1,6 +1,6 @@
 import type { Listing } from '../../app/list.ts';
 import { toHex } from '../../core/bytes.ts';
-import { writeEach } from './stream.ts';
+import { writeEach } from './write-each.ts';
 
 /**
  * A value as JSON text that any reader takes: bytes as hex, big integers as numbers where they fit and as text where not,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { createProgress, noteLine, type ProgressState, showProgress } from '../../../src/cli/render/progress.ts';
+import { createProgress, noteLine, type ProgressState, showProgress } from '../../../src/cli/terminal/progress.ts';
 
 const MiB = 1024 * 1024;
 /** Erases the rest of a line on a terminal. */

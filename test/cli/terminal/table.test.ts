@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 import { renderAnswer } from '../../../src/cli/render/answer.ts';
-import { renderFields } from '../../../src/cli/render/fields.ts';
-import { renderTable } from '../../../src/cli/render/table.ts';
-import { textWidth } from '../../../src/cli/render/text.ts';
+import { renderFields } from '../../../src/cli/terminal/fields.ts';
+import { renderTable } from '../../../src/cli/terminal/table.ts';
+import { textWidth } from '../../../src/cli/terminal/text.ts';
 import { decodeBpsv } from '../../../src/formats/services/bpsv.ts';
 
 const columns = [{ title: 'NAME' }, { title: 'SIZE', align: 'right' as const }];

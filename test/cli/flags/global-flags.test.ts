@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { afterEach, expect, test } from '@jest/globals';
-import { type ReadOptions, readOptions } from '../../src/app/session/session-options.ts';
-import { type GlobalFlags, sessionOptions } from '../../src/cli/global-flags.ts';
-import { scratchFolder } from '../support/scratch.ts';
+import { type ReadOptions, readOptions } from '../../../src/app/session/session-options.ts';
+import { type GlobalFlags, sessionOptions } from '../../../src/cli/flags/global-flags.ts';
+import { scratchFolder } from '../../support/scratch.ts';
 
 const scratch = scratchFolder();
 

@@ -1,5 +1,5 @@
 import * as Flags from '@oclif/core/flags';
-import type { NadeoHeaderOptions } from '../app/pack.ts';
+import type { NadeoHeaderOptions } from '../../app/pack.ts';
 
 const helpGroup = 'HEADER';
 const text = (summary: string, helpValue = 'TEXT') => Flags.string({ summary, helpGroup, helpValue });

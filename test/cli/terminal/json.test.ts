@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { expect, test } from '@jest/globals';
-import { toJson, writeJsonList } from '../../../src/cli/render/json.ts';
+import { toJson, writeJsonList } from '../../../src/cli/terminal/json.ts';
 
 test('bytes become hex, big integers numbers or text, maps objects', () => {
   const value = {

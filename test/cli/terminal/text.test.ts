@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { padText, printable, printableBlock, textWidth, truncateText } from '../../../src/cli/render/text.ts';
+import { padText, printable, printableBlock, textWidth, truncateText } from '../../../src/cli/terminal/text.ts';
 
 test('control characters and turned text are written out, letters of all scripts are not', () => {
   expect(printable('a\x1b[31m\r\nb\x9b\x7f')).toBe('a\\x1b[31m\\x0d\\x0ab\\x9b\\x7f');

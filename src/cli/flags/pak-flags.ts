@@ -1,5 +1,5 @@
 import * as Flags from '@oclif/core/flags';
-import type { PakOpenOptions } from '../app/session/pak-options.ts';
+import type { PakOpenOptions } from '../../app/session/pak-options.ts';
 
 const helpGroup = 'PAK';
 const engines: NonNullable<PakOpenOptions['engine']>[] = ['quake', 'quakespasm', 'quake2'];

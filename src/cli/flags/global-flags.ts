@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import * as Flags from '@oclif/core/flags';
-import type { SessionOptions } from '../app/session/session-options.ts';
-import { userSettings } from './user-settings.ts';
+import type { SessionOptions } from '../../app/session/session-options.ts';
+import { userSettings } from '../user-settings.ts';
 
 /** The flags that every command has, beside --json. */
 export const globalFlags = {
