@@ -10,10 +10,6 @@ import { toJson } from './terminal/json.ts';
 import { createProgress, noteLine, showProgress } from './terminal/progress.ts';
 import { printableBlock } from './terminal/text.ts';
 
-/** The help for a source, for each command that takes one. */
-export const sourceHelp =
-  'PRODUCT or PRODUCT@BUILD, or the path of a PAK, a game directory, an installed game or a CDN folder (PATH@BUILD).';
-
 /**
  * A command of pakrat. It has the global flags and --json, prints errors for people or for scripts with one exit code
  * both ways, hears Ctrl-C when it asks for `signal`, and ends quietly when nobody reads its output any more.
@@ -35,15 +31,15 @@ export abstract class PakratCommand extends Command {
     flags: GlobalFlags,
     body: (session: Session) => Promise<Result>,
   ): Promise<Result> {
-    this.#quiet = flags.quiet ?? false;
     const { Session } = await import('../app/session/session.ts');
-    const session = new Session(sessionOptions(flags, this.config.dataDir));
-    try {
-      return await body(session);
-    } finally {
-      this.endProgress();
-      await session.close();
-    }
+    return this.withProgress(flags, async () => {
+      const session = new Session(sessionOptions(flags, this.config.dataDir));
+      try {
+        return await body(session);
+      } finally {
+        await session.close();
+      }
+    });
   }
 
   /** Runs work that opens sessions of its own. */
@@ -141,8 +137,9 @@ export abstract class PakratCommand extends Command {
     throw new ExitError(report.exit);
   }
 
+  /** A command that wrote its lists row by row, for they may have millions of rows, has nothing left to print. */
   override logJson(json: unknown): void {
-    process.stdout.write(`${toJson(json, 2)}\n`);
+    if (json !== undefined) process.stdout.write(`${toJson(json, 2)}\n`);
   }
 }
 

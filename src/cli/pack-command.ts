@@ -1,13 +1,13 @@
-import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import type { PackReport } from '../app/pack.ts';
 import { formatBytes, plural } from '../core/quantities.ts';
 import { PakratCommand } from './base-command.ts';
+import { requiredArg } from './flags/args.ts';
 
 /** The arguments of every command that makes a PAK. */
 export const packArgs = {
-  out: Args.string({ description: 'The PAK to write.', required: true, ignoreStdin: true }),
-  dir: Args.string({ description: 'The folder whose files go into it.', required: true, ignoreStdin: true }),
+  out: requiredArg('The PAK to write.'),
+  dir: requiredArg('The folder whose files go into it.'),
 };
 
 /** The flags of every command that makes a PAK. */

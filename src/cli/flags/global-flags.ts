@@ -1,7 +1,9 @@
 import { join } from 'node:path';
 import * as Flags from '@oclif/core/flags';
+import type { InferredFlags } from '@oclif/core/interfaces';
 import type { SessionOptions } from '../../app/session/session-options.ts';
 import { userSettings } from '../user-settings.ts';
+import { repeatable } from './shared-flags.ts';
 
 /** The flags that every command has, beside --json. */
 export const globalFlags = {
@@ -29,30 +31,20 @@ export const globalFlags = {
       '[env: PAKRAT_PATCH_URL] Version service to ask in place of the official ones: URL/PRODUCT/versions, or ribbit://HOST:PORT. Repeatable.',
     helpGroup: 'GLOBAL',
     helpValue: 'URL',
-    multiple: true,
-    multipleNonGreedy: true,
+    ...repeatable,
   }),
   'cdn-host': Flags.string({
     summary: 'Host to fetch from in place of those that cdns names. Repeatable.',
     helpGroup: 'GLOBAL',
     helpValue: 'HOST[:PORT]',
-    multiple: true,
-    multipleNonGreedy: true,
+    ...repeatable,
   }),
   offline: Flags.boolean({ summary: 'Use only what the store holds; no network.', helpGroup: 'GLOBAL' }),
   quiet: Flags.boolean({ summary: 'Show no progress and no notes.', helpGroup: 'GLOBAL' }),
 };
 
 /** The global flags as oclif parses them. */
-export interface GlobalFlags {
-  store?: string | undefined;
-  region?: string | undefined;
-  locale?: string | undefined;
-  'patch-url'?: string[] | undefined;
-  'cdn-host'?: string[] | undefined;
-  offline?: boolean;
-  quiet?: boolean;
-}
+export type GlobalFlags = Partial<InferredFlags<typeof globalFlags>>;
 
 /**
  * The options of a session from flags, environment and settings.

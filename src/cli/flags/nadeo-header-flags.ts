@@ -1,10 +1,10 @@
 import * as Flags from '@oclif/core/flags';
-import type { NadeoHeaderOptions } from '../../app/pack.ts';
+import { repeatable } from './shared-flags.ts';
 
 const helpGroup = 'HEADER';
 const text = (summary: string, helpValue = 'TEXT') => Flags.string({ summary, helpGroup, helpValue });
 
-/** What the header of a NadeoPak may tell of it, from version 6 on. */
+/** The flags for facts in the header of a NadeoPak, from version 6 on. */
 export const headerFlags = {
   author: text('Login of the author.', 'LOGIN'),
   'author-nick': text('Nick name of the author.'),
@@ -26,33 +26,6 @@ export const headerFlags = {
     summary: 'Pack that this one includes (10 and above). Repeatable.',
     helpGroup,
     helpValue: 'FILE',
-    multiple: true,
-    multipleNonGreedy: true,
+    ...repeatable,
   }),
 };
-
-/** The flags as oclif parses them. */
-type HeaderFlags = {
-  [Name in keyof typeof headerFlags]?: (Name extends 'include' ? string[] : string) | undefined;
-};
-
-/** The options of a header that the flags come to. */
-export function headerOptions(flags: HeaderFlags): NadeoHeaderOptions {
-  const { author, title, xml, comment, manialink, created, include } = flags;
-  return {
-    author,
-    authorNick: flags['author-nick'],
-    authorZone: flags['author-zone'],
-    authorExtra: flags['author-extra'],
-    title,
-    xml,
-    comment,
-    manialink,
-    downloadUrl: flags['download-url'],
-    authorUrl: flags['author-url'],
-    usageFolder: flags['usage-folder'],
-    buildInfo: flags['build-info'],
-    created,
-    include,
-  };
-}

@@ -1,9 +1,10 @@
 import * as Flags from '@oclif/core/flags';
+import type { InferredFlags } from '@oclif/core/interfaces';
 import type { PakOpenOptions } from '../../app/session/pak-options.ts';
+import { optionsOf } from './options-of.ts';
+import { repeatable } from './shared-flags.ts';
 
 const helpGroup = 'PAK';
-const engines: NonNullable<PakOpenOptions['engine']>[] = ['quake', 'quakespasm', 'quake2'];
-const several = { multiple: true, multipleNonGreedy: true } as const;
 
 /** The flag for keys, wherever keys are taken. */
 export const keyFlag = Flags.string({
@@ -12,7 +13,7 @@ export const keyFlag = Flags.string({
     'Unreal keys have 32 bytes, Nadeo keys 16. A file may hold one key, lines of a pack name and a key, or be a packlist.dat.',
   helpGroup,
   helpValue: 'HEX|BASE64|@FILE',
-  ...several,
+  ...repeatable,
 });
 
 /** The flags that say how a PAK is read; builds take no notice of them. */
@@ -23,22 +24,22 @@ export const pakFlags = {
     helpGroup,
     helpValue: 'NAME',
   }),
-  engine: Flags.string({
+  engine: Flags.option({
     summary: 'Whose search path a game directory has. Default: by its content.',
     helpGroup,
-    options: engines,
-  }),
+    options: ['quake', 'quakespasm', 'quake2'] as const,
+  })(),
   game: Flags.string({
     summary: 'Game directory beside the first: rogue, hipnotic, quoth or a mod. Repeatable.',
     helpGroup,
     helpValue: 'NAME',
-    ...several,
+    ...repeatable,
   }),
   names: Flags.string({
     summary: 'List of real names, for NadeoPaks that store hashes of them. Repeatable.',
     helpGroup,
     helpValue: 'FILE',
-    ...several,
+    ...repeatable,
   }),
   'resolve-names': Flags.boolean({
     summary: 'Look for real names of hashed files in the NadeoPak itself; reads much of it.',
@@ -66,34 +67,7 @@ export const pakFlags = {
   'ignore-hashes': Flags.boolean({ summary: 'Read a PAK although a hash in it does not match.', helpGroup }),
 };
 
-/** The PAK flags as oclif parses them. */
-export interface PakFlags {
-  key?: string[] | undefined;
-  encoding?: string | undefined;
-  engine?: string | undefined;
-  game?: string[] | undefined;
-  names?: string[] | undefined;
-  'resolve-names'?: boolean;
-  'lz4-dictionary'?: string | undefined;
-  oodle?: string | undefined;
-  'ignore-magic'?: boolean;
-  'force-version'?: number | undefined;
-  'ignore-hashes'?: boolean;
-}
-
 /** The options of a PAK that the flags come to. */
-export function pakOptions(flags: PakFlags): PakOpenOptions {
-  return {
-    key: flags.key,
-    encoding: flags.encoding,
-    engine: flags.engine as PakOpenOptions['engine'],
-    game: flags.game,
-    names: flags.names,
-    resolveNames: flags['resolve-names'],
-    lz4Dictionary: flags['lz4-dictionary'],
-    oodle: flags.oodle,
-    ignoreMagic: flags['ignore-magic'],
-    forceVersion: flags['force-version'],
-    ignoreHashes: flags['ignore-hashes'],
-  };
+export function pakOptions(flags: InferredFlags<typeof pakFlags>): PakOpenOptions {
+  return optionsOf(pakFlags, flags);
 }

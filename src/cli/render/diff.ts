@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import {
   type Difference,
   type DiffItem,
@@ -14,6 +13,7 @@ import { exitCodeOf } from '../exit-codes.ts';
 import { toJson, writeJsonList } from '../terminal/json.ts';
 import { type Column, renderTable } from '../terminal/table.ts';
 import { printable } from '../terminal/text.ts';
+import { writeEach } from '../terminal/write-each.ts';
 
 const letters = { added: 'A', removed: 'D', changed: 'M', renamed: 'R' } as const;
 /** More folders than this are left to --json. */
@@ -21,27 +21,12 @@ const mostFolders = 40;
 
 /** Writes a line for each file that differs, as `git diff --name-status` has them, with size and growth. */
 export function writeDiff(stream: NodeJS.WritableStream, { difference }: DiffReport): Promise<void> {
-  return writeLines(stream, difference, lineOf);
+  return writeEach(stream, difference.items(), (item) => `${lineOf(item)}\n`);
 }
 
 /** Writes the names of all files that differ. */
 export function writeDiffNames(stream: NodeJS.WritableStream, { difference }: DiffReport): Promise<void> {
-  return writeLines(stream, difference, (item) => printable(itemName(item)));
-}
-
-async function writeLines(
-  stream: NodeJS.WritableStream,
-  difference: Difference,
-  toLine: (item: DiffItem) => string,
-): Promise<void> {
-  let text = '';
-  for (const item of difference.items()) {
-    text += `${toLine(item)}\n`;
-    if (text.length < 65_536) continue;
-    if (!stream.write(text)) await once(stream, 'drain');
-    text = '';
-  }
-  if (text !== '' && !stream.write(text)) await once(stream, 'drain');
+  return writeEach(stream, difference.items(), (item) => `${printable(itemName(item))}\n`);
 }
 
 function lineOf(item: DiffItem): string {

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { Listing } from '../../app/list.ts';
 
-/** So much text is written at once. */
+/** Characters that are written at once. */
 const pieceLength = 65_536;
 
 /** Writes a text for each row, in pieces, as the stream takes them: for lists of millions. */
@@ -14,7 +14,7 @@ export async function writeEach<Row>(
   const flush = async (): Promise<void> => {
     const whole = text;
     text = '';
-    if (whole !== '' && !stream.write(whole)) await once(stream, 'drain');
+    if (whole !== '') await write(stream, whole);
   };
   if (Symbol.iterator in rows) {
     for (const row of rows) {
@@ -28,4 +28,13 @@ export async function writeEach<Row>(
     }
   }
   await flush();
+}
+
+/** Writes a piece of a file to standard output, as fast as that takes it. */
+export function writeToStdout(piece: Uint8Array): Promise<void> {
+  return write(process.stdout, piece);
+}
+
+async function write(stream: NodeJS.WritableStream, piece: string | Uint8Array): Promise<void> {
+  if (!stream.write(piece)) await once(stream, 'drain');
 }

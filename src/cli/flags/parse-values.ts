@@ -1,5 +1,5 @@
-import { PakratError } from '../core/errors.ts';
-import { parseSize } from '../core/quantities.ts';
+import { PakratError } from '../../core/errors.ts';
+import { parseSize } from '../../core/quantities.ts';
 
 /** `--limit-rate` in bytes a second. @throws E_USAGE */
 export function parseRate(text: string | undefined): number | undefined {
@@ -19,4 +19,15 @@ export function parseTags(text: string | undefined): string[] {
     throw new PakratError('E_USAGE', '--tags names no tag', { hint: 'Leave it away for the whole build.' });
   }
   return tags;
+}
+
+/** Numbers of rows as a person writes them, both ends included: `7`, `10-19`, `1000-`. @throws E_USAGE when they are none */
+export function parseRows(text: string): { first: number; last: number } {
+  const [, start, range, end] = /^(\d{1,10})(-(\d{0,10}))?$/.exec(text.trim()) ?? [];
+  const first = Number(start);
+  const last = range === undefined ? first : Number(end || Number.MAX_SAFE_INTEGER);
+  if (first <= last) return { first, last };
+  throw new PakratError('E_USAGE', `${JSON.stringify(text)} are no rows`, {
+    hint: 'Write them as 7, 10-19 or 1000-, counted from 0.',
+  });
 }
