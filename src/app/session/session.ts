@@ -91,14 +91,14 @@ export class Session {
 
   /** The keys of the session's options, then those of the store. */
   async keyRing(): Promise<KeyRing> {
-    const { keys, store: folder } = this.options;
-    if (folder === undefined) return keys;
-    const { ledger } = await this.store({ create: true });
+    const { keys } = this.options;
+    const store = await this.storeIfThere();
+    if (store === undefined) return keys;
     return {
       find(name) {
         const key = keys.find(name);
         if (key !== undefined) return key;
-        const hex = ledger.key(name);
+        const hex = store.ledger.key(name);
         return hex === undefined ? undefined : fromHex(hex);
       },
     };
