@@ -132,7 +132,8 @@ export abstract class PakratCommand extends Command {
   override async catch(error: unknown): Promise<never> {
     const report = errorReport(error, (this.id ?? '').replaceAll(':', ' '));
     process.exitCode = report.exit;
-    await (this.jsonEnabled() ? write(process.stdout, `${toJson(errorJson(report), 2)}\n`) : tell(report));
+    if (this.jsonEnabled()) await write(process.stdout, `${toJson(errorJson(report), 2)}\n`);
+    else await write(process.stderr, errorText(report));
     // oclif exits with this code, and prints nothing of its own.
     throw new ExitError(report.exit);
   }
@@ -141,10 +142,6 @@ export abstract class PakratCommand extends Command {
   override logJson(json: unknown): void {
     if (json !== undefined) process.stdout.write(`${toJson(json, 2)}\n`);
   }
-}
-
-function tell(report: ErrorReport): Promise<void> {
-  return write(process.stderr, errorText(report));
 }
 
 /** Writes and waits until it is out: the process exits next. */

@@ -9,7 +9,7 @@ export interface ErrorReport {
   message: string;
   hint?: string | undefined;
   data: ErrorData;
-  /** What the process exits with. */
+  /** Exit code of the process. */
   exit: number;
   /** Messages of what led to it, where they say more. */
   because: string[];
@@ -18,6 +18,7 @@ export interface ErrorReport {
 }
 
 const codeOfBugs = 'E_BUG';
+const fullHint = 'Free some space and run the same command again.';
 
 /**
  * Makes a report of anything that was thrown. Errors of ours, of the command line's grammar and of the file system are the user's
@@ -57,7 +58,7 @@ export function errorJson({ code, message, hint, data, stack }: ErrorReport): { 
   return { error: { code, message, hint: hint ?? null, data: stack === undefined ? data : { ...data, stack } } };
 }
 
-/** What oclif throws about arguments and flags carries the exit code that it wants. */
+/** Errors of oclif about arguments and flags carry the exit code that it wants. */
 function usageError(error: unknown, command: string): PakratError | undefined {
   if ((error as { oclif?: { exit?: unknown } } | null)?.oclif?.exit !== exitCodes.usage) return undefined;
   // Its note about flags with several values is not true of ours: they take one value each time.
@@ -80,22 +81,19 @@ function systemError(error: unknown): PakratError | undefined {
   // The one that comes without its path: reading a folder as if it were a file.
   if (code === 'EISDIR')
     return new PakratError('E_USAGE', `${path ?? 'what was named'} is a folder, a file is needed`, { cause: error });
-  // What has no path was written to a stream that was open already: standard output into a file.
+  // Without a path it is about a stream that was open already: standard output into a file.
   if (syscall === 'write' && path === undefined && (code === 'ENOSPC' || code === 'EDQUOT')) {
     return new PakratError('E_STORE_FULL', 'the disk is full: the output could not be written', {
       cause: error,
       data: { reason: code },
-      hint: 'Free some space and run the same command again.',
+      hint: fullHint,
     });
   }
   if (typeof syscall !== 'string' || typeof path !== 'string' || code === undefined) return undefined;
   const options = { cause: error, data: { path, reason: code } };
   if (code === 'ENOENT') return new PakratError('E_NOT_FOUND', `there is no ${path}`, options);
   if (code === 'ENOSPC' || code === 'EDQUOT') {
-    return new PakratError('E_STORE_FULL', `the disk is full: ${path}`, {
-      ...options,
-      hint: 'Free some space and run the same command again.',
-    });
+    return new PakratError('E_STORE_FULL', `the disk is full: ${path}`, { ...options, hint: fullHint });
   }
   if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS') {
     return new PakratError('E_STORE', `no permission for ${path}`, options);

@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../core/errors.ts';
 
-/** What the process exits with. Scripts rely on these numbers; they are never changed. */
+/** The exit codes of the process. Scripts rely on these numbers; they are never changed. */
 export const exitCodes = {
   done: 0,
   trouble: 1,

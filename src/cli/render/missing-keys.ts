@@ -24,10 +24,10 @@ export function renderMissingKeys(
     ...(origin === undefined ? [] : [origin]),
   ]);
   const [title, ...lines] = renderTable(columns, rows, width).split('\n');
-  return [title, ...lines.flatMap((line, i) => [line, ...(verbose ? nameLines(keys[i]!) : [])])].join('\n');
+  return [title, ...lines.flatMap((line, i) => [line, ...(verbose ? nameLines(keys[i]) : [])])].join('\n');
 }
 
-function nameLines({ names, files }: MissingKey): string[] {
+function nameLines({ names = [], files = 0 }: Partial<MissingKey> = {}): string[] {
   const more = (files ?? 0) - names.length;
   return [...names.map((name) => `  ${printable(name)}`), ...(more > 0 ? [`  and ${formatCount(more)} more`] : [])];
 }

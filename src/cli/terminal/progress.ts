@@ -2,7 +2,7 @@ import type { OnProgress } from '../../core/progress.ts';
 import { formatBytes, formatCount, formatDuration } from '../../core/quantities.ts';
 import { printable, printableBlock, textWidth, truncateText } from './text.ts';
 
-/** How far some long work is. */
+/** The state of lasting work. */
 export interface ProgressState {
   /** One word for what is being done: `indices`, `data`. A new one starts the rate again. */
   phase: string;
@@ -41,7 +41,7 @@ export function noteLine(text: string): string {
   return `Note: ${text}${/[.!?]$/.test(text) ? '' : '.'}`;
 }
 
-/** Where and how progress is shown. */
+/** The stream that progress is written to, and its form there. */
 export interface ProgressOptions {
   stream: { write(text: string): unknown; columns?: number | undefined };
   /** A bar that is drawn in place, else a line now and then. */
@@ -117,9 +117,9 @@ function rateMeter(): { add(state: ProgressState, at: number): void; rate(at: nu
         return;
       }
       // The first sample of a slot stays, so that every update counts and few are kept.
-      if (samples.length > 1 && at - samples.at(-2)!.at < rateWindowMs / 40) samples.pop();
+      if (at - (samples.at(-2)?.at ?? Number.NEGATIVE_INFINITY) < rateWindowMs / 40) samples.pop();
       samples.push({ at, done });
-      while (samples.length > 2 && samples[1]!.at <= at - rateWindowMs) samples.shift();
+      while (samples.length > 2 && (samples[1]?.at ?? at) <= at - rateWindowMs) samples.shift();
     },
     rate(at) {
       const first = samples[0];

@@ -23,16 +23,13 @@ export function renderTable(
   const lines = [columns.map(({ title }) => title), ...rows].map((row) =>
     columns.map((_, i) => printable(row[i] ?? '')),
   );
-  const widths = columns.map((_, i) => lines.reduce((most, line) => Math.max(most, textWidth(line[i]!)), 0));
+  const widths = columns.map((_, i) => lines.reduce((most, line) => Math.max(most, textWidth(line[i] ?? '')), 0));
   shrink(widths, width - gap.length * (columns.length - 1));
-  return lines
-    .map((line) =>
-      line
-        .map((text, i) => padText(truncateText(text, widths[i]!), widths[i]!, columns[i]!.align))
-        .join(gap)
-        .trimEnd(),
-    )
-    .join('\n');
+  const cell = (text: string, i: number): string => {
+    const room = widths[i] ?? 0;
+    return padText(truncateText(text, room), room, columns[i]?.align);
+  };
+  return lines.map((line) => line.map(cell).join(gap).trimEnd()).join('\n');
 }
 
 /** Takes columns off whichever is the widest, one at a time, until all fit. */

@@ -25,7 +25,7 @@ export function printableBlock(text: string): string {
 
 /** Columns that one character takes on a terminal: 2 for East Asian wide ones and emoji, 0 for combining marks. */
 function characterWidth(character: string): number {
-  const code = character.codePointAt(0)!;
+  const code = character.codePointAt(0) ?? 0;
   if (code < 0x300) return 1;
   if (/^\p{M}$/u.test(character) || code === 0x200b || code === 0x200d) return 0;
   const wide =
