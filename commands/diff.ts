@@ -48,7 +48,7 @@ The exit code is 0 whether files differ or not. With --exit-code it is 1 when th
     process.exitCode = diffExitCode(report, flags['exit-code']);
     if (flags.summary) {
       this.log(renderDiffSummary(report, this.width));
-      return { failed: report.difference.failed, summary: report.summary };
+      return { failed: report.failed, summary: report.summary };
     }
     if (this.jsonEnabled()) await writeDiffJson(process.stdout, report);
     else if (flags['name-only']) await writeDiffNames(process.stdout, report);

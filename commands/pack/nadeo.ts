@@ -29,7 +29,7 @@ export default class PackNadeo extends PackCommand {
 
   async run(): Promise<PackReport> {
     const { args, flags } = await this.parse(PackNadeo);
-    const options = { ...optionsOf(PackNadeo.flags, flags), signal: this.signal };
-    return this.tell(await packNadeo(args.out, args.dir, options));
+    const options = optionsOf(PackNadeo.flags, flags);
+    return this.make(flags, (work) => packNadeo(args.out, args.dir, { ...options, ...work }));
   }
 }

@@ -15,6 +15,6 @@ export default class PackQuake extends PackCommand {
 
   async run(): Promise<PackReport> {
     const { args, flags } = await this.parse(PackQuake);
-    return this.tell(await packQuake(args.out, args.dir, { force: flags.force, signal: this.signal }));
+    return this.make(flags, (work) => packQuake(args.out, args.dir, { ...work, force: flags.force }));
   }
 }

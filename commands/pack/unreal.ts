@@ -38,7 +38,7 @@ export default class PackUnreal extends PackCommand {
     const { args, flags } = await this.parse(PackUnreal);
     const size = flags['block-size'];
     const blockSize = size === undefined ? undefined : parseSize(size);
-    const options = { ...optionsOf(PackUnreal.flags, flags), blockSize, signal: this.signal };
-    return this.tell(await packUnreal(args.out, args.dir, options));
+    const options = { ...optionsOf(PackUnreal.flags, flags), blockSize };
+    return this.make(flags, (work) => packUnreal(args.out, args.dir, { ...options, ...work }));
   }
 }

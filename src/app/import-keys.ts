@@ -1,4 +1,5 @@
 import type { KeyImport } from '../fetch/lists/import-keys.ts';
+import { importKeyFiles } from '../fetch/lists/import-keys.ts';
 import type { Session } from './session/session.ts';
 
 export type { KeyImport } from '../fetch/lists/import-keys.ts';
@@ -9,7 +10,6 @@ export type { KeyImport } from '../fetch/lists/import-keys.ts';
  * @throws E_FORMAT that names file and line, E_NOT_FOUND, E_STORE…
  */
 export async function importKeys(session: Session, files: readonly string[]): Promise<KeyImport> {
-  const { importKeyFiles } = await import('../fetch/lists/import-keys.ts');
   const { ledger } = await session.store({ create: true });
   return importKeyFiles(ledger, files);
 }

@@ -1,4 +1,6 @@
 import type { Inspection, InspectOptions as ObjectOptions } from '../inspect/inspect.ts';
+import { inspectBytes } from '../inspect/inspect.ts';
+import { readInspected } from '../inspect/read-object.ts';
 import type { Session } from './session/session.ts';
 
 export { type Inspection, problemOf } from '../inspect/inspect.ts';
@@ -16,9 +18,7 @@ export async function inspect(
   object: string | Uint8Array,
   options: InspectOptions = {},
 ): Promise<Inspection> {
-  const { inspectBytes } = await import('../inspect/inspect.ts');
   if (typeof object !== 'string') return inspectBytes(object, { ...options, keys: session.options.keys });
-  const { readInspected } = await import('../inspect/read-object.ts');
   const store = await session.storeIfThere();
   const keys = await session.keyRing();
   const found = await readInspected(object, {

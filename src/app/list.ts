@@ -1,21 +1,15 @@
-import { throttled, type WorkOptions } from '../core/progress.ts';
 import type { Listing, SourceEntry } from '../sources/source.ts';
-import { withSource } from './session/open-source.ts';
-import type { PakOpenOptions } from './session/pak-options.ts';
+import { type SourceOptions, withSource } from './session/open-source.ts';
 import type { Session } from './session/session.ts';
 
 export type { Listing, SourceEntry } from '../sources/source.ts';
 
 /** The files of a source that are listed. */
-export interface ListOptions extends WorkOptions {
+export interface ListOptions extends SourceOptions {
   /** Only names that match one of these globs; none for all. */
   globs?: readonly string[] | undefined;
   /** Only names in which one of these regular expressions is found. */
   regex?: readonly string[] | undefined;
-  /** Whose variants of files a build gives. */
-  locale?: string | undefined;
-  /** How a PAK is read. */
-  pak?: PakOpenOptions | undefined;
 }
 
 /**
@@ -30,9 +24,8 @@ export async function listFiles(
   show: (entries: Listing<SourceEntry>) => Promise<void>,
 ): Promise<void> {
   const { globs = [], regex = [] } = options;
-  const onProgress = throttled(options.onProgress);
   const matches = await matcherOf(globs, regex);
-  await withSource(session, name, { ...options, onProgress }, async ({ source }) => {
+  await withSource(session, name, options, async ({ source }) => {
     let any = false;
     await show(
       source.list((entry) => {
@@ -46,11 +39,11 @@ export async function listFiles(
     const patterns = [...globs, ...regex];
     const what = patterns.length === 0 ? 'there are no files' : `no name matches ${patterns.join(' or ')}`;
     const hint = namesHint(source);
-    onProgress({ type: 'note', text: hint === undefined ? what : `${what}. ${hint}` });
+    options.onProgress?.({ type: 'note', text: hint === undefined ? what : `${what}. ${hint}` });
   });
 }
 
-/** What matches globs is loaded only where there are any. */
+/** The code that matches patterns is loaded only where there are any. */
 async function matcherOf(globs: readonly string[], regex: readonly string[]): Promise<(name: string) => boolean> {
   if (globs.length + regex.length === 0) return () => true;
   const { nameFilter } = await import('../sources/select.ts');

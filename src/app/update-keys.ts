@@ -1,11 +1,12 @@
 import type { WorkOptions } from '../core/progress.ts';
-import { throttled } from '../core/progress.ts';
+import { listUrl } from '../fetch/lists/list-url.ts';
 import type { KeyUpdate } from '../fetch/lists/update-keys.ts';
+import { updateKeyList } from '../fetch/lists/update-keys.ts';
 import type { Session } from './session/session.ts';
 
 export type { KeyUpdate } from '../fetch/lists/update-keys.ts';
 
-/** Where the list is, and how it is taken. */
+/** The address of the list, and which value of a key counts. */
 export interface UpdateKeysOptions extends WorkOptions {
   /** Default: the setting `keys.url`. */
   url?: string | undefined;
@@ -18,17 +19,14 @@ export interface UpdateKeysOptions extends WorkOptions {
  * @throws E_USAGE without a URL or offline, E_FORMAT when the answer is no key list, E_NETWORK…, E_ABORTED
  */
 export async function updateKeys(session: Session, options: UpdateKeysOptions = {}): Promise<KeyUpdate> {
-  const { listUrl } = await import('../fetch/lists/list-url.ts');
-  const { updateKeyList } = await import('../fetch/lists/update-keys.ts');
   const { settings, offline } = session.options;
   const url = listUrl(options.url ?? settings.keys.url, { what: 'keys', offline });
   const store = await session.store({ create: true });
   const { replace = false, signal } = options;
-  const onProgress = throttled(options.onProgress);
   return updateKeyList(store, await session.http(), url, {
     replace,
     signal,
     attempts: settings.network.attemptsPerHost,
-    onProgress: (done, total) => onProgress({ type: 'bytes', phase: 'keys', done, total }),
+    onProgress: (done, total) => options.onProgress?.({ type: 'bytes', phase: 'keys', done, total }),
   });
 }

@@ -1,11 +1,12 @@
 import type { WorkOptions } from '../core/progress.ts';
-import { throttled } from '../core/progress.ts';
+import { listUrl } from '../fetch/lists/list-url.ts';
 import type { ListfileUpdate } from '../fetch/lists/update-listfile.ts';
+import { updateListfile as update } from '../fetch/lists/update-listfile.ts';
 import type { Session } from './session/session.ts';
 
 export type { ListfileUpdate } from '../fetch/lists/update-listfile.ts';
 
-/** Where the list is. */
+/** The address of the list. */
 export interface UpdateListfileOptions extends WorkOptions {
   /** Default: the setting `listfile.url`. */
   url?: string | undefined;
@@ -16,15 +17,12 @@ export interface UpdateListfileOptions extends WorkOptions {
  * @throws E_USAGE without a URL or offline, E_FORMAT for what is no list, E_NETWORK…, E_ABORTED
  */
 export async function updateListfile(session: Session, options: UpdateListfileOptions = {}): Promise<ListfileUpdate> {
-  const { listUrl } = await import('../fetch/lists/list-url.ts');
-  const { updateListfile: update } = await import('../fetch/lists/update-listfile.ts');
   const { settings, offline } = session.options;
   const url = listUrl(options.url ?? settings.listfile.url, { what: 'listfile', offline });
   const store = await session.store({ create: true });
-  const onProgress = throttled(options.onProgress);
   return update(store, await session.http(), url, {
     attempts: settings.network.attemptsPerHost,
     signal: options.signal,
-    onProgress: (done, total) => onProgress({ type: 'bytes', phase: 'names', done, total }),
+    onProgress: (done, total) => options.onProgress?.({ type: 'bytes', phase: 'names', done, total }),
   });
 }

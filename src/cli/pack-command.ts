@@ -1,8 +1,10 @@
 import * as Flags from '@oclif/core/flags';
 import type { PackReport } from '../app/pack.ts';
+import type { WorkOptions } from '../core/progress.ts';
 import { formatBytes, plural } from '../core/quantities.ts';
 import { PakratCommand } from './base-command.ts';
 import { requiredArg } from './flags/args.ts';
+import type { GlobalFlags } from './flags/global-flags.ts';
 
 /** The arguments of every command that makes a PAK. */
 export const packArgs = {
@@ -17,8 +19,12 @@ export const packFlags = {
 
 /** A command that makes a PAK. */
 export abstract class PackCommand extends PakratCommand {
-  /** Tells what was made. */
-  protected tell(report: PackReport): PackReport {
+  /** Makes a PAK, with a bar, and tells what was made. */
+  protected async make(
+    flags: GlobalFlags,
+    body: (work: Required<WorkOptions>) => Promise<PackReport>,
+  ): Promise<PackReport> {
+    const report = await this.withProgress(flags, body);
     const { path, files, bytes, notes } = report;
     const lines = [`${path}: ${plural(files, 'file', 'files')}, ${formatBytes(bytes)}`];
     for (const note of notes) lines.push(`Note: ${note}.`);

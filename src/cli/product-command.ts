@@ -13,11 +13,11 @@ export const productArgs = {
 export abstract class ProductCommand extends PakratCommand {
   protected async show(product: string, flags: GlobalFlags, endpoint: 'versions' | 'cdns'): Promise<ProductTable> {
     const report = await this.withSession(flags, (session) => askVersions(session, product, endpoint, this.notes()));
-    const { seqn, rows, service, time } = report;
+    const { table, columns, service, time } = report;
     const when = time === undefined ? '' : `, as it was at ${new Date(time).toISOString()}`;
     const from = service.replace('/{product}/{endpoint}', '');
-    this.log(`${endpoint} of ${product}, seqn ${seqn ?? 'none'}, from ${from}${when}\n`);
-    this.log(renderAnswer(report));
-    return { product, seqn, rows };
+    this.log(`${endpoint} of ${product}, seqn ${table.seqn ?? 'none'}, from ${from}${when}\n`);
+    this.log(renderAnswer(columns, table.rows));
+    return table;
   }
 }

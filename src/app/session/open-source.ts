@@ -2,20 +2,24 @@ import { statSync } from 'node:fs';
 import type { OnProgress, WorkOptions } from '../../core/progress.ts';
 import type { Fetcher } from '../../fetch/fetcher.ts';
 import type { PakOptions } from '../../paks/index.ts';
-import type { PakPath, PakPool } from '../../sources/paks/pak-pool.ts';
+import type { PakPool, ThreadedPak } from '../../sources/paks/pak-pool.ts';
 import type { Source } from '../../sources/source.ts';
 import type { PakOpenOptions } from './pak-options.ts';
 import type { Session } from './session.ts';
 import { parseSourceName, splitChoice } from './source-name.ts';
 
-/** How a source is opened. */
-export interface OpenOptions extends WorkOptions {
-  /** How a PAK is read. */
+/** Options of everything that reads a source. */
+export interface SourceOptions extends WorkOptions {
+  /** Keys, encodings and versions of a PAK; builds take no notice of them. */
   pak?: PakOpenOptions | undefined;
+  /** Locale of the files that a build gives, where it has several. Default: the locale of the session. */
+  locale?: string | undefined;
+}
+
+/** The use of a source, beside the options that its user gave. */
+export interface OpenOptions extends SourceOptions {
   /** All of the source will be read: threads that pay for that are started while it is opened. */
   readsAll?: boolean | undefined;
-  /** Whose variants of files a build gives. Default: the locale of the session. */
-  locale?: string | undefined;
   /** Tell its oddities as notes. Default true. */
   tellNotes?: boolean | undefined;
 }
@@ -66,10 +70,12 @@ async function openPakPath(session: Session, path: string, options: OpenOptions)
   const { pakSource } = await import('../../sources/paks/pak-source.ts');
   const { readPakOptions } = await import('./pak-options.ts');
   const given = await readPakOptions(options.pak ?? {}, path);
-  const from = { path, options: await withStoredKeys(session, path, given) };
-  const pool = options.readsAll === true && isLarge(path) ? await startPool(from) : undefined;
+  const pakOptions = await withStoredKeys(session, path, given);
+  const { threads, workerUrl } = session.options;
+  const from = threads === 0 ? undefined : { path, options: pakOptions, workerUrl };
+  const pool = from !== undefined && options.readsAll === true && isLarge(path) ? await startPool(from) : undefined;
   try {
-    const pak = await openPak(path, from.options);
+    const pak = await openPak(path, pakOptions);
     if (options.tellNotes !== false) tell(options.onProgress, pak.notes);
     const source = pakSource(pak, path, { from, pool });
     const close = async (): Promise<void> => {
@@ -83,7 +89,7 @@ async function openPakPath(session: Session, path: string, options: OpenOptions)
   }
 }
 
-async function startPool(from: PakPath): Promise<PakPool | undefined> {
+async function startPool(from: ThreadedPak): Promise<PakPool | undefined> {
   const { PakPool, usefulThreads } = await import('../../sources/paks/pak-pool.ts');
   const threads = usefulThreads();
   return threads > 1 ? new PakPool(from, threads) : undefined;

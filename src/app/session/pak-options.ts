@@ -4,7 +4,7 @@ import type { PakOptions } from '../../paks/index.ts';
 import type { QuakeEngine } from '../../paks/quake/options.ts';
 import { type GivenKey, keysBeside, parseKeys } from '../../sources/paks/given-keys.ts';
 
-/** How a PAK is read; the names are those of the flags in camel case. Builds take no notice of them. */
+/** Options of PAKs; the names are those of the flags in camel case. Builds take no notice of them. */
 export interface PakOpenOptions {
   /** Keys for encrypted PAKs: hex, base64, or `@FILE` with keys. */
   key?: string | readonly string[] | undefined;

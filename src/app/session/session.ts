@@ -12,9 +12,9 @@ import type { KeyRing } from '../../formats/blte/keys.ts';
 import type { OpenedBuild } from '../../keep/build-opener.ts';
 import { type LookupFolders, storeLayout } from '../../store/layout.ts';
 import type { Store } from '../../store/store.ts';
-import { type ReadOptions, readOptions, type SessionOptions } from './session-options.ts';
+import { type CheckedOptions, checkOptions, type SessionOptions } from './session-options.ts';
 
-/** How a piece of work uses the network. */
+/** The share of the network that a piece of work has. */
 export interface NetworkUse {
   signal?: AbortSignal | undefined;
   /** Ranges in flight at a time. Default: the setting `sync.jobs`. */
@@ -30,22 +30,25 @@ export interface NetworkUse {
  * without a store loads no SQLite. Needs `close`.
  */
 export class Session {
-  readonly options: ReadOptions;
+  readonly options: CheckedOptions;
   #store: Store | undefined;
   #http: HttpClient | undefined;
   #scratch: string | undefined;
 
   /** @throws E_USAGE for options that are none */
   constructor(options: SessionOptions) {
-    this.options = readOptions(options);
+    this.options = checkOptions(options);
   }
 
   /** Closes the store and every connection, and removes what a session without a store has derived. */
   async close(): Promise<void> {
+    const [http, store] = [this.#http, this.#store];
+    this.#http = undefined;
+    this.#store = undefined;
     try {
-      await this.#http?.close();
+      await http?.close();
     } finally {
-      this.#store?.close();
+      store?.close();
       if (this.#scratch !== undefined) rmSync(this.#scratch, { recursive: true, force: true });
     }
   }

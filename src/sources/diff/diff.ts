@@ -12,7 +12,8 @@ import { compareRows, type DecidedBy, isRenamed, type Verdict } from './diff-ver
 export type DiffItem =
   | { kind: 'added'; after: DiffRow }
   | { kind: 'removed'; before: DiffRow }
-  | { kind: 'changed' | 'renamed'; before: DiffRow; after: DiffRow; by: DecidedBy };
+  | { kind: 'changed'; before: DiffRow; after: DiffRow; by: DecidedBy }
+  | { kind: 'renamed'; before: DiffRow; after: DiffRow; by: DecidedBy };
 
 /** A file whose contents could not be compared. */
 export interface DiffFailure {
@@ -21,11 +22,11 @@ export interface DiffFailure {
   message: string;
 }
 
-/** What a comparison found. */
+/** The outcome of a comparison. */
 export interface Difference {
   /** Every file that differs, by name; those without a name last, by id. Made one at a time, as often as asked for. */
   items(): Iterable<DiffItem>;
-  /** How many items there are. */
+  /** Number of items. */
   count: number;
   unchanged: number;
   /** Files that are on both sides, by what decided about them. */
@@ -37,7 +38,7 @@ export interface Difference {
   repeated: number;
 }
 
-/** How two sources are compared. */
+/** The files that are compared, and whoever hears of it. */
 export interface DiffOptions {
   matches: (name: string) => boolean;
   signal?: AbortSignal | undefined;
@@ -185,8 +186,12 @@ class Comparison {
           yield itemOf(old, now, by[item]);
         }
       },
-      ...{ count: before.length, unchanged: this.#unchanged, decided: this.#decided },
-      ...{ failed: this.#failed, files: this.#files, repeated: this.#repeated },
+      count: before.length,
+      unchanged: this.#unchanged,
+      decided: this.#decided,
+      failed: this.#failed,
+      files: this.#files,
+      repeated: this.#repeated,
     };
   }
 

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { afterEach, expect, test } from '@jest/globals';
-import { type ReadOptions, readOptions } from '../../../src/app/session/session-options.ts';
+import { type CheckedOptions, checkOptions } from '../../../src/app/session/session-options.ts';
 import { type GlobalFlags, sessionOptions } from '../../../src/cli/flags/global-flags.ts';
 import { scratchFolder } from '../../support/scratch.ts';
 
@@ -12,8 +12,8 @@ afterEach(() => {
 });
 
 /** The options of the session that a command opens. */
-const optionsOf = (flags: GlobalFlags, dataFolder = '/d'): ReadOptions =>
-  readOptions(sessionOptions(flags, dataFolder));
+const optionsOf = (flags: GlobalFlags, dataFolder = '/d'): CheckedOptions =>
+  checkOptions(sessionOptions(flags, dataFolder));
 const services = (...urls: string[]): string[] => urls.map((url) => `${url}/{product}/{endpoint}`);
 
 test('without flags: the settings, and the data folder of the user', () => {

@@ -51,11 +51,10 @@ test('fields: lists take a line each, nothing is a dash', () => {
 });
 
 test('regions that share a row stand together', () => {
-  const text = renderAnswer(
-    decodeBpsv(
-      new TextEncoder().encode('Region!STRING:0|BuildId!DEC:4|Hosts!STRING:0\nus|1|h1 h2\neu|1|h1 h2\ncn|2|h3\n'),
-    ),
+  const { columns, rows } = decodeBpsv(
+    new TextEncoder().encode('Region!STRING:0|BuildId!DEC:4|Hosts!STRING:0\nus|1|h1 h2\neu|1|h1 h2\ncn|2|h3\n'),
   );
+  const text = renderAnswer(columns, rows);
   expect(text).toBe(
     ['Region   us eu', 'BuildId  1', 'Hosts    h1', '         h2', '', 'Region   cn', 'BuildId  2', 'Hosts    h3'].join(
       '\n',
