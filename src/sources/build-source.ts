@@ -139,22 +139,23 @@ function firstPlaces(build: Build, file: BuildFile): EntryPlace[] {
 
 async function buildInfo(build: Build): Promise<Record<string, unknown>> {
   const { product, name, buildId, buildConfig, cdnConfig, region, cdnPath, hosts } = build.identity;
+  const own = hosts.filter((host) => !host.fallback);
+  const fallback = hosts.filter((host) => host.fallback);
   const root = await build.root();
   const install = await build.install();
   const download = await build.download();
   return {
-    ...{
-      kind: 'build',
-      product,
-      name,
-      buildName: build.config.name,
-      buildId,
-      region,
-      buildConfig,
-      cdnConfig,
-      cdnPath,
-      hosts: hosts.map(({ base }) => base),
-    },
+    kind: 'build',
+    product,
+    name,
+    buildName: build.config.name,
+    buildId,
+    region,
+    buildConfig,
+    cdnConfig,
+    cdnPath,
+    hosts: own.map(({ base }) => base),
+    ...(fallback.length > 0 && { fallbackHosts: fallback.map(({ base }) => base) }),
     archives: build.cdnConfig.archives.length,
     archiveEntries: build.group?.layout.count ?? 0,
     looseFiles: build.fileIndex?.count ?? 0,
