@@ -18,9 +18,9 @@ const options = {
   target: 'node20',
   // Native code and what may not be installed.
   external: ['better-sqlite3', 'fuse-native', 'ooz-wasm'],
-  // CommonJS that is bundled still asks for the modules of node.
+  // CommonJS that is bundled still asks for the modules of node. Who bundles this again as CommonJS has no import.meta.url; any file will do.
   banner: {
-    js: "import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);",
+    js: "import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url ?? 'file:///C:/');",
   },
   legalComments: 'none',
   logLevel: 'warning',

@@ -74,6 +74,8 @@ describeSynthetic('reading a build', () => {
       product: 'wow',
       name: '11.2.0.60100',
       buildConfig: hex,
+      hosts: [expect.stringMatching(/^http:/)],
+      fallbackHosts: [expect.stringMatching(/^https:/)],
     });
     expect(await json('cat', 'nothing', 'x', ...offline).catch(String)).toContain('no JSON');
     expect(await json('info', 'nothing', ...offline)).toEqual({
