@@ -3,7 +3,16 @@
  * themselves `pakrat/paks`.
  */
 
-export type { DiffOptions, DiffReport } from './app/diff.ts';
+export type {
+  ChangedFile,
+  DiffedContent,
+  DiffedFile,
+  DiffFailure,
+  DiffItem,
+  DiffOptions,
+  DiffReport,
+  DiffSummary,
+} from './app/diff.ts';
 export type { ExtractOptions, ExtractResult } from './app/extract.ts';
 export type { KeyImport } from './app/import-keys.ts';
 export type { ListfileChange } from './app/import-listfile.ts';

@@ -17,7 +17,7 @@ import { parseSourceName } from './session/source-name.ts';
 export type { DiffFailure, DiffItem } from '../sources/diff/diff.ts';
 export { type DiffSummary, itemName, sizesOf } from '../sources/diff/diff-summary.ts';
 export { nameOf } from '../sources/diff/diff-table.ts';
-export type { ChangedFile, DiffedContent, DiffedFile, DiffedFiles } from '../sources/diff/diffed-files.ts';
+export type { ChangedFile, DiffedContent, DiffedFile } from '../sources/diff/diffed-files.ts';
 
 /** The files of two sources that are compared. */
 export interface DiffOptions extends SourceOptions {
