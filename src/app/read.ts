@@ -1,5 +1,5 @@
 import { throwIfAborted } from '../core/errors.ts';
-import { noRaw } from '../sources/extract/extract.ts';
+import { fileReader } from '../sources/file-reader.ts';
 import { getNamed } from '../sources/names-hint.ts';
 import { type SourceOptions, withSource } from './session/open-source.ts';
 import type { Session } from './session/session.ts';
@@ -23,12 +23,12 @@ export async function readFile(
   options: ReadOptions,
   write: (piece: Uint8Array) => Promise<void> | void,
 ): Promise<void> {
-  const { raw = false, signal } = options;
+  const { raw, signal } = options;
   await withSource(session, source, options, async ({ source: opened }) => {
+    const read = fileReader(opened, raw);
     const entry = await getNamed(opened, name);
     if (entry.note !== undefined) options.onProgress?.({ type: 'note', text: `${name}: ${entry.note}` });
-    if (raw && opened.readRaw === undefined) throw noRaw(opened);
-    for await (const piece of raw && opened.readRaw !== undefined ? opened.readRaw(entry) : opened.read(entry)) {
+    for await (const piece of read(entry)) {
       throwIfAborted(signal);
       await write(piece);
     }

@@ -53,7 +53,7 @@ async function verifyFolder(
   { scheme, rest }: { scheme: 'casc' | 'cdn'; rest: string },
   work: VerifyOptions,
 ): Promise<VerifyResult> {
-  const { collectChecks } = await import('../installs/collect-checks.ts');
+  const { collectChecks } = await import('../installs/check-folder.ts');
   const { path, choice } = splitChoice(rest);
   if (scheme === 'cdn') {
     const { demandFolder } = await import('../installs/open-folder.ts');

@@ -31,15 +31,8 @@ export abstract class PakratCommand extends Command {
     flags: GlobalFlags,
     body: (session: Session) => Promise<Result>,
   ): Promise<Result> {
-    const { Session } = await import('../app/session/session.ts');
-    return this.withProgress(flags, async () => {
-      const session = new Session(sessionOptions(flags, this.config.dataDir));
-      try {
-        return await body(session);
-      } finally {
-        await session.close();
-      }
-    });
+    const { withSession } = await import('../app/session/session.ts');
+    return this.withProgress(flags, () => withSession(sessionOptions(flags, this.config.dataDir), body));
   }
 
   /** Runs work that opens sessions of its own. */

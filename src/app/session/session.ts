@@ -25,6 +25,19 @@ export interface NetworkUse {
   threads?: number | undefined;
 }
 
+/** Opens a session, runs `body` with it, and closes it, whatever happens. */
+export async function withSession<Result>(
+  options: SessionOptions,
+  body: (session: Session) => Promise<Result>,
+): Promise<Result> {
+  const session = new Session(options);
+  try {
+    return await body(session);
+  } finally {
+    await session.close();
+  }
+}
+
 /**
  * A store with its settings, and connections that are made when first needed: reading what is held loads no network code, and a session
  * without a store loads no SQLite. Needs `close`.

@@ -53,7 +53,7 @@ function decodeBare(
   container: StaticContainer,
   { ekey, ckey, size, encodedSize }: ManifestKeys,
 ): Uint8Array | undefined {
-  const found = container.find(ekey!);
+  const found = container.find(ekey ?? '');
   if (found === undefined || size === undefined || encodedSize === undefined || encodedSize > found.left)
     return undefined;
   const bytes = container.read(found.file, found.offset, encodedSize);

@@ -2,7 +2,7 @@ import { type DiffRow, type DiffTable, nameOf } from './diff-table.ts';
 
 const { imul } = Math;
 
-/** How files of two sides are told to be the same file. */
+/** The rule by which files of two sides are the same file. */
 export interface Identity {
   /** Files that have an id are told apart by it, whatever they are called. Else, and for those without, by name. */
   byId: boolean;
