@@ -2,7 +2,8 @@ import { fromHex } from '../core/bytes.ts';
 import { PakratError } from '../core/errors.ts';
 import { armadillo } from '../formats/armadillo.ts';
 import { objectHash } from './layout.ts';
-import type { KeyRow, Ledger } from './ledger/ledger.ts';
+import type { Ledger } from './ledger/ledger.ts';
+import type { KeyRow } from './ledger/rows.ts';
 
 /*
  * Products whose objects are encrypted one by one (Armadillo). They lie in the store as on the CDN; whoever looks at their bytes decrypts

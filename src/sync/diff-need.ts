@@ -4,7 +4,7 @@ import type { RecordTable } from '../core/tables/record-table.ts';
 import type { Fetcher } from '../fetch/fetcher.ts';
 import { selectEntries } from '../fetch/plan/selection.ts';
 import { wantedRow } from '../fetch/plan/wanted.ts';
-import type { Amount } from '../store/ledger/ledger.ts';
+import type { Amount } from '../store/ledger/rows.ts';
 import { planSync } from './plan-sync.ts';
 
 /** The amounts that a sync of the second of two builds would bring. */

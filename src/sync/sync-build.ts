@@ -4,7 +4,7 @@ import type { Fetcher } from '../fetch/fetcher.ts';
 import type { Plan } from '../fetch/plan/plan.ts';
 import type { Selection } from '../fetch/plan/selection.ts';
 import type { TransferFailure } from '../fetch/transfer/transfer.ts';
-import type { Amount } from '../store/ledger/ledger.ts';
+import type { Amount } from '../store/ledger/rows.ts';
 import type { PatchedAmount, PatchOptions, PatchPlan } from './patches/patch-plan.ts';
 import { dataPath, type PlannedSync, planSync, planWanted, rangeJobs } from './plan-sync.ts';
 

@@ -1,8 +1,8 @@
-import type { BuildIdentity } from '../builds/build-place.ts';
 import { isPakratError, PakratError } from '../core/errors.ts';
 import { formatBytes, plural } from '../core/quantities.ts';
 import type { TransferFailure } from '../fetch/transfer/transfer.ts';
-import type { Amount, Ledger } from '../store/ledger/ledger.ts';
+import type { Ledger } from '../store/ledger/ledger.ts';
+import type { Amount, BuildIdentity } from '../store/ledger/rows.ts';
 
 const runAgain = 'Run the same command again to go on; what was fetched stays.';
 

@@ -2,7 +2,7 @@ import type { Build } from '../builds/build.ts';
 import type { Fetcher } from '../fetch/fetcher.ts';
 import { requestCount } from '../fetch/plan/plan.ts';
 import { amountsByTag, type Selection } from '../fetch/plan/selection.ts';
-import type { Amount } from '../store/ledger/ledger.ts';
+import type { Amount } from '../store/ledger/rows.ts';
 import type { PatchedAmount, PatchOptions } from './patches/patch-plan.ts';
 import { planPatchedSync } from './sync-build.ts';
 

@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { BuildIdentity } from '../../builds/build-place.ts';
 import type { ResolveContext } from '../../builds/resolve/resolve-build.ts';
 import type { HttpClient, HttpGetter } from '../../cdn/transport/http.ts';
 import { fromHex } from '../../core/bytes.ts';
@@ -11,6 +10,7 @@ import type { Network } from '../../fetch/network.ts';
 import type { KeyRing } from '../../formats/blte/keys.ts';
 import type { OpenedBuild } from '../../keep/build-opener.ts';
 import { type LookupFolders, storeLayout } from '../../store/layout.ts';
+import type { BuildIdentity } from '../../store/ledger/rows.ts';
 import type { Store } from '../../store/store.ts';
 import { type ReadOptions, readOptions, type SessionOptions } from './session-options.ts';
 

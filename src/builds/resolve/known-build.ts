@@ -1,5 +1,5 @@
 import { PakratError } from '../../core/errors.ts';
-import type { BuildRow } from '../../store/ledger/ledger.ts';
+import type { BuildRow } from '../../store/ledger/rows.ts';
 import { parseBuildSpec } from './build-spec.ts';
 import { type ResolveContext, resolveBuild } from './resolve-build.ts';
 

@@ -2,7 +2,7 @@ import { asBuffer, toHex } from '../../core/bytes.ts';
 import { RecordTable } from '../../core/tables/record-table.ts';
 import { sortRecords } from '../../core/tables/sort-records.ts';
 import type { IndexEntry } from '../../formats/indices/archive-index.ts';
-import type { Amount } from '../../store/ledger/ledger.ts';
+import type { Amount } from '../../store/ledger/rows.ts';
 import { covers, heldUntil, type Span } from '../../store/spans.ts';
 import type { RangeTarget } from '../transfer/range-job.ts';
 import { wantedPriority, wantedRow } from './wanted.ts';

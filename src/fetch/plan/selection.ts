@@ -7,7 +7,7 @@ import type { ManifestKeys } from '../../formats/configs/build-config.ts';
 import type { Download } from '../../formats/manifests/download.ts';
 import { ekeySize } from '../../formats/manifests/encoding/pages.ts';
 import { hasTag, selectByTags, type Tag } from '../../formats/manifests/tags.ts';
-import type { Amount } from '../../store/ledger/ledger.ts';
+import type { Amount } from '../../store/ledger/rows.ts';
 import { setWantedPriority, WantedList, wantedPriority } from './wanted.ts';
 
 /** What a person asks of a build. All empty: the whole build. */
