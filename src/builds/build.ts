@@ -4,7 +4,7 @@ import { concatBytes, fromHex, toHex } from '../core/bytes.ts';
 import { isPakratError, PakratError } from '../core/errors.ts';
 import { md5Hasher } from '../core/hash.ts';
 import { waitForAll } from '../core/wait-for-all.ts';
-import { makeFolderDurable, moveDurable, storeError, temporaryName, writeAll } from '../files/durable.ts';
+import { DurableFile, storeError } from '../files/durable.ts';
 import { readAt } from '../files/read-at.ts';
 import type { KeyRing } from '../formats/blte/keys.ts';
 import { type ReadRange, readBlte } from '../formats/blte/read.ts';
@@ -177,17 +177,12 @@ export class Build {
   }
 
   async #decodeTo(file: string, place: EntryPlace, keys: ManifestKeys): Promise<void> {
-    const { temporary } = this.#folders;
-    makeFolderDurable(temporary);
-    const name = temporaryName(temporary);
-    const fd = fs.openSync(name, 'wx');
+    const manifest = new DurableFile(this.#folders.temporary);
     try {
       const hash = md5Hasher();
-      let size = 0;
       for await (const piece of this.readEncoded(place, keys.size)) {
         hash.update(piece);
-        writeAll(fd, piece, size);
-        size += piece.length;
+        manifest.append(piece);
       }
       const found = toHex(hash.digest());
       if (found !== keys.ckey) {
@@ -195,13 +190,11 @@ export class Build {
           data: { ckey: keys.ckey, found },
         });
       }
-      fs.fsyncSync(fd);
-      moveDurable(name, file);
+      manifest.finish(file);
     } catch (error) {
       throw storeError(error, file);
     } finally {
-      fs.closeSync(fd);
-      fs.rmSync(name, { force: true });
+      manifest.close();
     }
   }
 

@@ -2,10 +2,9 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { asBuffer } from '../../core/bytes.ts';
 import { nameHash, normalizeName } from '../../core/jenkins.ts';
-import { RecordTable } from '../../core/tables/record-table.ts';
 import { sortRecords } from '../../core/tables/sort-records.ts';
 import { ByteWriter } from '../../core/writer.ts';
-import { makeFolderDurable, moveDurable, temporaryName, writeAll, writeFileDurable } from '../../files/durable.ts';
+import { DurableFile, writeFileDurable } from '../../files/durable.ts';
 import { readAt } from '../../files/read-at.ts';
 import type { LookupFolders } from '../../store/layout.ts';
 import { LookupFile, writeLookupFile } from '../../store/lookup-file.ts';
@@ -21,7 +20,7 @@ import type { FilePart, FileVariant, Root } from './root.ts';
  *   .paths   u64 name hash, u40 offset of the line, u32 its bytes    sorted by hash
  */
 const pathStride = 17;
-/** Lines are written, and read for a listing, in pieces of about this many bytes. */
+/** Bytes of lines that are read at a time for a listing. */
 const pieceSize = 1 << 20;
 
 /** The flags of a row that is for every locale. */
@@ -66,9 +65,6 @@ export async function openNameTable(place: NameTablePlace): Promise<Root> {
 
 /** @returns whether the table may be kept */
 async function writeTable({ folders, rows }: NameTablePlace, base: string): Promise<boolean> {
-  makeFolderDurable(folders.temporary);
-  const temporary = temporaryName(folders.temporary);
-  const fd = fs.openSync(temporary, 'wx');
   const records = new ByteWriter();
   const notes: string[] = [];
   let kept = true;
@@ -76,57 +72,27 @@ async function writeTable({ folders, rows }: NameTablePlace, base: string): Prom
     notes.push(text);
     kept &&= forNow === undefined;
   };
+  const lines = new DurableFile(folders.temporary);
   try {
-    const writer = new LineWriter(fd);
     for await (const row of rows(note)) {
-      const { offset, size } = writer.add(lineOf(row));
-      for (const name of row.otherName === undefined ? [row.name] : [row.name, row.otherName]) {
+      const offset = lines.size;
+      lines.append(Buffer.from(lineOf(row)));
+      for (const name of namesOf(row)) {
         records
           .raw(nameHash(comparable(name)))
           .u40(offset)
-          .u32(size);
+          .u32(lines.size - offset);
       }
     }
-    writer.flush();
-    fs.fsyncSync(fd);
-    moveDurable(temporary, `${base}.files`);
+    lines.finish(`${base}.files`);
   } finally {
-    fs.closeSync(fd);
-    fs.rmSync(temporary, { force: true });
+    lines.close();
   }
   fs.rmSync(`${base}.notes`, { force: true });
   if (notes.length > 0) writeFileDurable(`${base}.notes`, Buffer.from(JSON.stringify(notes)), folders.temporary);
   const sorted = sortRecords(records.bytes(), pathStride, 13);
-  writeLookupFile(`${base}.paths`, new RecordTable(sorted, pathStride), folders.temporary);
+  writeLookupFile(`${base}.paths`, { stride: pathStride, rows: [sorted] }, folders.temporary);
   return kept;
-}
-
-/** Appends lines to a file, a piece at a time. */
-class LineWriter {
-  readonly #fd: number;
-  #lines: Buffer[] = [];
-  #waiting = 0;
-  #offset = 0;
-
-  constructor(fd: number) {
-    this.#fd = fd;
-  }
-
-  add(line: string): { offset: number; size: number } {
-    const bytes = Buffer.from(line);
-    const place = { offset: this.#offset + this.#waiting, size: bytes.length };
-    this.#lines.push(bytes);
-    this.#waiting += bytes.length;
-    if (this.#waiting > pieceSize) this.flush();
-    return place;
-  }
-
-  flush(): void {
-    writeAll(this.#fd, Buffer.concat(this.#lines), this.#offset);
-    this.#offset += this.#waiting;
-    this.#waiting = 0;
-    this.#lines = [];
-  }
 }
 
 /** Other readers write `:` where one archive or manifest nests in another; both forms find the file. */
@@ -223,7 +189,7 @@ class NameTable implements Root {
   }
 }
 
-function namesOf({ name, otherName }: NamedVariant): string[] {
+function namesOf({ name, otherName }: { name: string; otherName?: string | undefined }): string[] {
   return otherName === undefined ? [name] : [name, otherName];
 }
 

@@ -7,7 +7,6 @@ import { decodeTvfs } from '../../formats/roots/tvfs/decode.ts';
 import type { TvfsSpan } from '../../formats/roots/tvfs/layout.ts';
 import { parseWowTvfsName } from '../../formats/roots/tvfs/wow-name.ts';
 import type { LookupFolders } from '../../store/layout.ts';
-import { writeLookupFile } from '../../store/lookup-file.ts';
 import type { ListfileIndex } from '../listfile/listfile-index.ts';
 import { diablo4Naming, type LoadPart } from './diablo4.ts';
 import { type NameRow, type Note, openNameTable } from './name-table.ts';
@@ -54,7 +53,7 @@ async function* rowsOf(place: TvfsPlace, note: Note): AsyncGenerator<NameRow> {
     else yield* naming(row);
   }
   const { folders, root } = place;
-  writeLookupFile(`${join(folders.names, root.ckey)}.vfsids`, records.sorted(), folders.temporary);
+  records.write(`${join(folders.names, root.ckey)}.vfsids`, folders.temporary);
 }
 
 /** Every file of the tree; a file that is a nested manifest gives way to the files in it, joined with `/`. */

@@ -1,10 +1,9 @@
 import { asBuffer, fromHex, toHex } from '../../core/bytes.ts';
-import { RecordTable } from '../../core/tables/record-table.ts';
 import { sortRecords } from '../../core/tables/sort-records.ts';
 import { ByteWriter } from '../../core/writer.ts';
 import type { TvfsSpan } from '../../formats/roots/tvfs/layout.ts';
 import type { WowTvfsName } from '../../formats/roots/tvfs/wow-name.ts';
-import { LookupFile } from '../../store/lookup-file.ts';
+import { LookupFile, writeLookupFile } from '../../store/lookup-file.ts';
 import type { ListfileIndex } from '../listfile/listfile-index.ts';
 import { listedNames } from './listed-names.ts';
 import type { FileVariant, Root } from './root.ts';
@@ -40,9 +39,9 @@ export class WowTvfsRecords {
     return true;
   }
 
-  /** The table of a `.vfsids` file. */
-  sorted(): RecordTable {
-    return new RecordTable(sortRecords(this.#records.bytes(), stride, keySize), stride);
+  /** Writes the `.vfsids` file. */
+  write(file: string, temporary: string): void {
+    writeLookupFile(file, { stride, rows: [sortRecords(this.#records.bytes(), stride, keySize)] }, temporary);
   }
 }
 

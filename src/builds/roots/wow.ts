@@ -2,7 +2,6 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { asBuffer, toHex } from '../../core/bytes.ts';
 import { nameHash } from '../../core/jenkins.ts';
-import { RecordTable } from '../../core/tables/record-table.ts';
 import { sortRecords } from '../../core/tables/sort-records.ts';
 import { writeFileDurable } from '../../files/durable.ts';
 import { readAt } from '../../files/read-at.ts';
@@ -46,14 +45,12 @@ function writeLookups(place: WowRootPlace, base: string): void {
   const root = decodeWowRoot(new Uint8Array(fs.readFileSync(place.file)));
   const ids = fillFileDataIds(root);
   const { temporary } = place.folders;
-  writeLookupFile(`${base}.ids`, sortedTable(idRecords(ids), idStride), temporary);
-  writeLookupFile(`${base}.named`, sortedTable(hashRecords(root, ids), hashStride), temporary);
+  const idRows = sortRecords(idRecords(ids), idStride, idStride);
+  writeLookupFile(`${base}.ids`, { stride: idStride, rows: [idRows] }, temporary);
+  const namedRows = sortRecords(hashRecords(root, ids), hashStride, hashStride);
+  writeLookupFile(`${base}.named`, { stride: hashStride, rows: [namedRows] }, temporary);
   // Written last: where the blocks are, the others are whole.
   writeFileDurable(`${base}.blocks`, Buffer.from(JSON.stringify(root.blocks)), temporary);
-}
-
-function sortedTable(records: Uint8Array, stride: number): RecordTable {
-  return new RecordTable(sortRecords(records, stride, stride), stride);
 }
 
 function idRecords(ids: Uint32Array): Uint8Array {

@@ -4,7 +4,7 @@ import { type DownloadOptions, type DownloadTarget, download, type Validators } 
 import type { HttpGetter } from '../../cdn/transport/http.ts';
 import { type HttpHead, redactUrl } from '../../cdn/transport/http-head.ts';
 import { formatError, isDamage } from '../../core/errors.ts';
-import { makeFolderDurable, storeError, writeAll } from '../../files/durable.ts';
+import { inStore, makeFolderDurable, writeAll } from '../../files/durable.ts';
 import type { Ledger } from '../../store/ledger/ledger.ts';
 import type { Store } from '../../store/store.ts';
 
@@ -117,11 +117,7 @@ class ListPart implements DownloadTarget {
   }
 
   write(piece: Uint8Array): void {
-    try {
-      writeAll(this.#fd, piece, this.size);
-    } catch (error) {
-      throw storeError(error, this.#path);
-    }
+    inStore(this.#path, () => writeAll(this.#fd, piece, this.size));
     this.size += piece.length;
     this.bytes += piece.length;
   }

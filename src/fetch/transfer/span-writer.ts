@@ -1,7 +1,7 @@
 import * as fs from 'node:fs';
 import { dirname } from 'node:path';
 import { codeOf } from '../../core/errors.ts';
-import { makeFolderDurable, storeError, syncFolder, temporaryName, writeAll } from '../../files/durable.ts';
+import { inStore, makeFolderDurable, storeError, syncFolder, temporaryName, writeAll } from '../../files/durable.ts';
 import { mergeSpans, type Span } from '../../store/spans.ts';
 import type { Spool } from '../../verify/hash-buffer.ts';
 
@@ -153,12 +153,4 @@ function createDurable(file: string): number {
     syncFolder(folder);
     return fd;
   });
-}
-
-function inStore<Result>(path: string, body: () => Result): Result {
-  try {
-    return body();
-  } catch (error) {
-    throw storeError(error, path);
-  }
 }
