@@ -4,7 +4,7 @@ import { threadId } from 'node:worker_threads';
 import { codeOf, messageOf, PakratError } from '../core/errors.ts';
 
 /*
- * What is on disk after a power cut: a file's bytes after fsync of the file, its name after fsync of the folder.
+ * After a power cut a file's bytes are there when the file was synced, its name when the folder was.
  * So every new name is followed by an fsync of the folder that holds it, and nothing is called held before both.
  */
 

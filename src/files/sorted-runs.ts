@@ -1,6 +1,7 @@
 import * as fs from 'node:fs';
 import { sortRecords } from '../core/tables/sort-records.ts';
 import { makeFolderDurable, temporaryName, writeAll } from './durable.ts';
+import { readAt } from './read-at.ts';
 
 /** Rows that are sorted in memory before they go to disk, and bytes that are read of each such run at a time. */
 const runRows = 1 << 18;
@@ -87,8 +88,7 @@ export class SortedRuns {
       const left = run.end - run.next;
       if (left === 0) return undefined;
       const size = Math.min(left, windowBytes - (windowBytes % this.#stride));
-      run.window = Buffer.allocUnsafe(size);
-      for (let done = 0; done < size; ) done += fs.readSync(this.#fd, run.window, done, size - done, run.next + done);
+      run.window = readAt(this.#fd, run.next, size, 'sorted run');
       run.next += size;
       run.at = 0;
     }
