@@ -1,6 +1,6 @@
 import PQueue from 'p-queue';
 import type { EntryPlace, Objects } from '../builds/objects.ts';
-import { getObject } from '../cdn/transport/get-object.ts';
+import { fetchObject } from '../cdn/transport/fetch-object.ts';
 import type { HealthKind } from '../cdn/transport/hosts.ts';
 import { codeOf, type ErrorCode, PakratError } from '../core/errors.ts';
 import { type ObjectName, objectPath } from '../store/layout.ts';
@@ -91,7 +91,7 @@ export class Fetcher {
       }
     };
     const maxSize = kind === 'config' ? maxConfigSize : maxIndexSize;
-    const bytes = await getObject(await network.cdn(), { path, kind, maxSize, check });
+    const bytes = await fetchObject(await network.cdn(), { path, kind, maxSize, check });
     this.store.addObject(name, bytes);
     return objectKeys.decrypt(path, bytes);
   }

@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import type { Cdn } from '../cdn/transport/get-object.ts';
+import type { Cdn } from '../cdn/transport/fetch-object.ts';
 import type { Hosts } from '../cdn/transport/hosts.ts';
 import type { HttpClient } from '../cdn/transport/http.ts';
 import { type RateLimit, rateLimit, unlimited } from '../cdn/transport/rate-limit.ts';

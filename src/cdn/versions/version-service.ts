@@ -1,13 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { codeOf, messageOf, PakratError } from '../../core/errors.ts';
 import { type Bpsv, decodeBpsv } from '../../formats/services/bpsv.ts';
-import { getBytes } from '../transport/get-bytes.ts';
+import { fetchBytesWithin } from '../transport/fetch-bytes.ts';
 import type { HttpGetter } from '../transport/http.ts';
 import { redactUrl } from '../transport/http-head.ts';
 import { queryRibbit, ribbitPort } from './ribbit.ts';
 import { isRibbit } from './service-urls.ts';
-
-export { type ServiceTemplate, serviceUrls } from './service-urls.ts';
 
 /** A question to the version services. */
 export interface VersionQuestion {
@@ -27,14 +25,14 @@ export interface VersionQuestion {
 }
 
 /** Why one service gave no answer that could be taken. */
-export interface ServiceFailure {
+interface ServiceFailure {
   service: string;
   code: string;
   message: string;
 }
 
-/** What a version service said. */
-export interface VersionAnswer {
+/** The answer of a version service. */
+interface VersionAnswer {
   bpsv: Bpsv;
   /** The table as it came. */
   bytes: Uint8Array;
@@ -48,7 +46,7 @@ export interface VersionAnswer {
 }
 
 const maxAnswerSize = 4 * 1024 * 1024;
-/** How often all services are asked, when what failed may pass. */
+/** Times that all services are asked, when what failed may pass. */
 const rounds = 6;
 const pauseMs = 200;
 
@@ -67,8 +65,9 @@ export async function askVersionService(question: VersionQuestion): Promise<Vers
     for (const service of ordered) {
       try {
         const answer = { ...(await askOne(service, question)), service, stale: false, failures };
-        if (answer.seqn === undefined || answer.seqn >= lowestSeqn) return answer;
-        if (stale === undefined || answer.seqn > stale.seqn!) stale = { ...answer, stale: true };
+        const { seqn } = answer;
+        if (seqn === undefined || seqn >= lowestSeqn) return answer;
+        if (seqn > (stale?.seqn ?? Number.NEGATIVE_INFINITY)) stale = { ...answer, stale: true };
       } catch (error) {
         failures.push(failureOf(service, error));
       }
@@ -115,7 +114,7 @@ async function askHttp(service: string, question: VersionQuestion): Promise<Uint
   const { product, endpoint, http, timeoutMs, signal } = question;
   const url = service.replaceAll('{product}', product).replaceAll('{endpoint}', endpoint);
   try {
-    return await getBytes(http, url, { maxSize: maxAnswerSize, timeoutMs, signal });
+    return await fetchBytesWithin(timeoutMs, http, url, { maxSize: maxAnswerSize, signal });
   } catch (error) {
     if (statusOf(error) === 404) throw unknownProduct(service, 'HTTP status 404');
     throw error;
@@ -164,7 +163,7 @@ function noAnswer(question: VersionQuestion, failures: readonly ServiceFailure[]
 
 /** A failure in one short line, without the URL that its message opens with. */
 function shortMessage({ service, message }: ServiceFailure): string {
-  const line = message.split('\n')[0]!;
+  const [line = ''] = message.split('\n');
   const rest = line.startsWith(service) ? line.slice(service.length).replace(/^\S*:\s+/, '') : line;
   return (rest || line).slice(0, 160);
 }

@@ -1,6 +1,11 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
-import { type DownloadOptions, type DownloadTarget, download, type Validators } from '../../cdn/transport/download.ts';
+import {
+  type DocumentTarget,
+  type FetchDocumentOptions,
+  fetchDocument,
+  type Validators,
+} from '../../cdn/transport/fetch-document.ts';
 import type { HttpGetter } from '../../cdn/transport/http.ts';
 import { type HttpHead, redactUrl } from '../../cdn/transport/http-head.ts';
 import { formatError, isDamage } from '../../core/errors.ts';
@@ -20,7 +25,7 @@ export interface WebList {
 }
 
 /** How often, for how long, and who hears of it. */
-export type ListOptions = Pick<DownloadOptions, 'attempts' | 'signal' | 'onProgress'>;
+export type ListOptions = Pick<FetchDocumentOptions, 'attempts' | 'signal' | 'onProgress'>;
 
 /** The outcome of fetching a list. */
 export interface FetchedList<Taken> {
@@ -51,7 +56,7 @@ export async function fetchList<Taken>(
 ): Promise<FetchedList<Taken>> {
   const part = new ListPart(store, name, url);
   try {
-    const modified = await download(http, url, part, { ...options, known, maxSize, onHead: refusePage });
+    const modified = await fetchDocument(http, url, part, { ...options, known, maxSize, onHead: refusePage });
     const taken = modified ? await takePart(part, take) : undefined;
     return { url: redactUrl(url), bytes: part.bytes, taken, validators: part.validators };
   } finally {
@@ -79,7 +84,7 @@ function refusePage({ status, headers }: HttpHead): void {
 }
 
 /** A list on its way: a file under tmp/, and in the ledger what its version is known by. */
-class ListPart implements DownloadTarget {
+class ListPart implements DocumentTarget {
   size: number;
   validators: Validators;
   /** Bytes that came in this run. */

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Validators } from '../../cdn/transport/download.ts';
+import type { Validators } from '../../cdn/transport/fetch-document.ts';
 import type { HttpGetter } from '../../cdn/transport/http.ts';
 import { redactUrl } from '../../cdn/transport/http-head.ts';
 import { concatBytes } from '../../core/bytes.ts';

@@ -1,6 +1,6 @@
 import { type ListfileChange, lockListfile, replaceListfile } from '../../builds/listfile/listfile-import.ts';
 import { listfileVersion } from '../../builds/listfile/listfile-index.ts';
-import type { Validators } from '../../cdn/transport/download.ts';
+import type { Validators } from '../../cdn/transport/fetch-document.ts';
 import type { HttpGetter } from '../../cdn/transport/http.ts';
 import { redactUrl } from '../../cdn/transport/http-head.ts';
 import type { Store } from '../../store/store.ts';

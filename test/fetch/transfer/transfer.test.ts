@@ -1,6 +1,6 @@
 import * as fs from 'node:fs';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { type Cdn, getObject } from '../../../src/cdn/transport/get-object.ts';
+import { type Cdn, fetchObject } from '../../../src/cdn/transport/fetch-object.ts';
 import { Hosts } from '../../../src/cdn/transport/hosts.ts';
 import { HttpClient } from '../../../src/cdn/transport/http.ts';
 import { unlimited } from '../../../src/cdn/transport/rate-limit.ts';
@@ -216,7 +216,7 @@ describe('hosts that lie', () => {
     const http = new HttpClient(limits);
     const cdn: Cdn = { http, hosts, rate: unlimited, attemptsPerHost: 3 };
     for (let i = 0; i < 6; i++) {
-      await getObject(cdn, { path: 'tpr/x/config/c', kind: 'config', maxSize: 100, check: () => {} });
+      await fetchObject(cdn, { path: 'tpr/x/config/c', kind: 'config', maxSize: 100, check: () => {} });
     }
     const without = servers[0]!;
     expect(without.asked.length).toBeLessThanOrEqual(3);
