@@ -1,7 +1,7 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { concatBytes, fromHex, toHex } from '../core/bytes.ts';
-import { isPakratError, PakratError } from '../core/errors.ts';
+import { PakratError } from '../core/errors.ts';
 import { md5Hasher } from '../core/hash.ts';
 import { waitForAll } from '../core/wait-for-all.ts';
 import { DurableFile, storeError } from '../files/durable.ts';
@@ -23,6 +23,7 @@ import { learnObjectKey } from './keys/learn-object-key.ts';
 import { ListfileIndex } from './listfile/listfile-index.ts';
 import { EncodingFile } from './manifests/encoding-file.ts';
 import type { EntryPlace, Objects } from './objects.ts';
+import { optional } from './optional.ts';
 import { openRoot } from './roots/index.ts';
 import type { FilePart, Root } from './roots/root.ts';
 
@@ -105,12 +106,11 @@ export class Build {
   /** Opens the encoding file; {@link openBuild} does. */
   async openEncoding(): Promise<void> {
     this.#onStep?.('encoding');
-    const file = await this.manifest(this.config.encoding);
-    this.#encoding = new EncodingFile(file);
+    this.#encoding = new EncodingFile(await this.manifest(this.config.encoding));
   }
 
   /**
-   * Where an entry lies.
+   * The place of an entry; undefined when nothing tells it.
    * @param ekey hex; 32 digits, or the first 18 of them when it is in an archive
    * @param size encoded size, for a loose object that no index lists
    */
@@ -202,11 +202,7 @@ export class Build {
   async *readEncoded(place: EntryPlace, decodedSize?: number): AsyncGenerator<Uint8Array> {
     const { read, close } = this.openEncoded(place);
     try {
-      yield* readBlte(read, place.size, {
-        keys: this.keys,
-        ekey: place.ekey,
-        ...(decodedSize === undefined ? {} : { decodedSize }),
-      });
+      yield* readBlte(read, place.size, { keys: this.keys, ekey: place.ekey, decodedSize });
     } finally {
       close();
     }
@@ -242,20 +238,20 @@ export class Build {
 
   /** The install manifest, or undefined when the build has none. */
   async install(): Promise<Install | undefined> {
-    const keys = this.config.install;
-    return keys === undefined ? undefined : optional(async () => decodeInstall(await this.#load(keys)));
+    const { install } = this.config;
+    return install && optional(this.#load(install).then(decodeInstall));
   }
 
   /** The download manifest, or undefined when the build has none. */
   async download(): Promise<Download | undefined> {
-    const keys = this.config.download;
-    return keys === undefined ? undefined : optional(async () => decodeDownload(await this.#load(keys)));
+    const { download } = this.config;
+    return download && optional(this.#load(download).then(decodeDownload));
   }
 
   /** Fetches the download manifest without opening it: it is large, and opened by those who need it. */
   async fetchDownload(): Promise<void> {
-    const keys = this.config.download;
-    if (keys !== undefined) await optional(() => this.manifest(keys));
+    const { download } = this.config;
+    if (download !== undefined) await optional(this.manifest(download));
   }
 
   /** The names that were imported, or undefined. */
@@ -266,35 +262,20 @@ export class Build {
 
   /** The root of the build: its names. Where it has none that is understood, what stands in for it, with a note. */
   async root(): Promise<Root> {
-    if (this.#root === undefined) {
-      this.#onStep?.('root');
-      this.#root = await this.#openRoot();
-    }
-    return this.#root;
-  }
-
-  async #openRoot(): Promise<Root> {
-    const { root, encoding } = this.config;
-    return openRoot({
+    if (this.#root !== undefined) return this.#root;
+    this.#onStep?.('root');
+    const { root } = this.config;
+    this.#root = await openRoot({
       folders: this.#folders,
       config: this.config,
-      file: root && (await optional(() => this.manifest(root))),
-      encodingFile: await this.manifest(encoding),
+      file: root && (await optional(this.manifest(root))),
+      encoding: this.encoding,
       listfile: this.listfile(),
       load: (keys) => this.#load(keys),
       loadPart: (part) => this.#loadPart(part),
       install: () => this.install(),
       keys: this.keys,
     });
-  }
-}
-
-/** A manifest that the build names but no host has: real builds have such, and are used without. */
-async function optional<Value>(body: () => Promise<Value>): Promise<Value | undefined> {
-  try {
-    return await body();
-  } catch (error) {
-    if (isPakratError(error) && error.code === 'E_NOT_FOUND') return undefined;
-    throw error;
+    return this.#root;
   }
 }

@@ -118,6 +118,13 @@ export class LookupFile {
     }
   }
 
+  /** Every row that starts with a u32, in order. */
+  findNumber(key: number): Generator<Uint8Array> {
+    const bytes = Buffer.alloc(4);
+    bytes.writeUInt32BE(key);
+    return this.find(bytes);
+  }
+
   /** All rows, read in large pieces. */
   *[Symbol.iterator](): Generator<Uint8Array> {
     for (const rows of this.tables()) yield* rows;

@@ -18,7 +18,7 @@ export async function missingKeys(build: Build, options: { locale: string }): Pr
     row.entries += 1;
     row.encodedBytes += size;
   });
-  for await (const file of listFiles(build, { ...options, matches: () => true })) {
+  for (const file of await listFiles(build, { ...options, matches: () => true })) {
     const keys = await keysOfFile(build, file, { locks, contents });
     if (keys.size === 0) continue;
     const size = sizeOf(resolveParts(build, file)) ?? 0;
@@ -48,7 +48,7 @@ function lockedContents(
   const entries = new Map<string, readonly string[]>();
   // Numbers are compared before keys, for most of millions of contents are not locked.
   const starts = new Set<number>();
-  for (const { ekey, especIndex, size } of build.encoding.ekeysWith((espec) => locks.has(espec))) {
+  for (const { ekey, especIndex, size } of build.encoding.ekeys((espec) => locks.has(espec))) {
     const keys = locks.get(especIndex)!;
     entries.set(ekey, keys);
     starts.add(Number.parseInt(ekey.slice(0, 8), 16));

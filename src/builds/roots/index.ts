@@ -1,6 +1,5 @@
 import * as fs from 'node:fs';
 import { toHex } from '../../core/bytes.ts';
-import { codeOf } from '../../core/errors.ts';
 import { readAt } from '../../files/read-at.ts';
 import { emptyKeyRing, type KeyRing } from '../../formats/blte/keys.ts';
 import type { BuildConfig, ManifestKeys } from '../../formats/configs/build-config.ts';
@@ -14,6 +13,8 @@ import { tvfsFormat } from '../../formats/roots/tvfs/layout.ts';
 import { headerlessWowRootFormat, wowRootFormat } from '../../formats/roots/wow/decode.ts';
 import type { LookupFolders } from '../../store/layout.ts';
 import type { ListfileIndex } from '../listfile/listfile-index.ts';
+import type { EncodingFile } from '../manifests/encoding-file.ts';
+import { optional } from '../optional.ts';
 import { diablo3Rows } from './diablo3.ts';
 import type { LoadPart } from './diablo4.ts';
 import { fileDbKeys, fileDbRows } from './file-db.ts';
@@ -27,14 +28,13 @@ import { openTvfs } from './tvfs.ts';
 import { openUnknownRoot } from './unknown.ts';
 import { openWowRoot } from './wow.ts';
 
-/** What the root of a build is opened with. */
+/** A build's objects, and where its look-up files go. */
 export interface RootPlace {
   folders: LookupFolders;
   config: BuildConfig;
   /** The decoded root as a file; undefined when the build names none, or no host has it. */
   file: string | undefined;
-  /** The decoded encoding file. */
-  encodingFile: string;
+  encoding: EncodingFile;
   listfile: ListfileIndex | undefined;
   /** The decoded bytes of a manifest. */
   load: (manifest: ManifestKeys) => Promise<Uint8Array>;
@@ -62,7 +62,7 @@ type RootKind = readonly [
 
 /** The kinds of roots, in the order in which they are tried: those with a magic, then those told by their shape. A new one is a line. */
 const rootKinds: readonly RootKind[] = [
-  ['wow', wowRootFormat, openWow],
+  ['wow', wowRootFormat, openWowRoot],
   ['tvfs', tvfsFormat, (place, { ckey }) => openTvfsAt(place, { ckey })],
   ['mndx', mndxFormat, named('mndx', (_, { file }) => mndxRows(readWhole(file)))],
   ['diablo3', diablo3RootFormat, named('diablo3', ({ load }, { file }) => diablo3Rows(readWhole(file), load))],
@@ -72,7 +72,7 @@ const rootKinds: readonly RootKind[] = [
     named('overwatch', ({ loadPart }, { file }, note) => overwatchRows(readWhole(file), { load: loadPart, note })),
   ],
   ['text', textRootFormat, named('text', (_, { file }) => textRows(readWhole(file)))],
-  ['wow', headerlessWowRootFormat, openWow],
+  ['wow', headerlessWowRootFormat, openWowRoot],
 ];
 
 /**
@@ -81,16 +81,12 @@ const rootKinds: readonly RootKind[] = [
  * @throws E_FORMAT… for a root of a known kind that is damaged
  */
 export async function openRoot(place: RootPlace): Promise<Root> {
-  const root = place.file === undefined ? undefined : readObject(place.file, place.config.root!.ckey);
+  const { file, config } = place;
+  const root = file === undefined || config.root === undefined ? undefined : readObject(file, config.root.ckey);
   const kind = root === undefined || isNoRoot(root) ? undefined : rootKinds.find(([, format]) => isOf(root, format));
-  const { vfsRoot } = place.config;
-  if (vfsRoot !== undefined && kind?.[0] !== 'wow') return openTvfsAt(place, vfsRoot);
+  if (config.vfsRoot !== undefined && kind?.[0] !== 'wow') return openTvfsAt(place, config.vfsRoot);
   if (root !== undefined && kind !== undefined) return kind[2](place, root);
   return openWithoutRoot(place, root);
-}
-
-function openWow({ folders, listfile }: RootPlace, { file, ckey }: RootObject): Root {
-  return openWowRoot({ folders, file, ckey, listfile });
 }
 
 async function openTvfsAt(place: RootPlace, root: ManifestKeys): Promise<Root> {
@@ -128,24 +124,15 @@ async function openWithoutRoot(place: RootPlace, root: RootObject | undefined): 
   if (fileDbKeys(place.config) !== undefined)
     notes.push('E_NOT_FOUND: no host has its build-file-db, which has its names');
   if (none && install !== undefined) return openInstallRoot(install, notes);
-  return openUnknownRoot({
-    encodingFile: place.encodingFile,
-    installed: install && openInstallRoot(install, []),
-    notes,
-  });
+  return openUnknownRoot(place.encoding, install && openInstallRoot(install, []), notes);
 }
 
 /** The file database in place of a root; undefined when there is none, or no host has it. */
 async function openFileDb({ config, folders, load, keys = emptyKeyRing }: RootPlace): Promise<Root | undefined> {
   const manifest = fileDbKeys(config);
   if (manifest === undefined) return undefined;
-  try {
-    const bytes = await load(manifest);
-    return await openNameTable({ folders, kind: 'file-db', ckey: manifest.ckey, rows: () => fileDbRows(bytes, keys) });
-  } catch (error) {
-    if (codeOf(error) !== 'E_NOT_FOUND') throw error;
-    return undefined;
-  }
+  const bytes = await optional(load(manifest));
+  return bytes && openNameTable({ folders, kind: 'file-db', ckey: manifest.ckey, rows: () => fileDbRows(bytes, keys) });
 }
 
 function whyNoRoot({ config }: RootPlace, root: RootObject | undefined): string {

@@ -1,3 +1,4 @@
+import { groupBy } from '../../core/group-by.ts';
 import { normalizeName } from '../../core/jenkins.ts';
 import type { Install, InstallEntry } from '../../formats/manifests/install.ts';
 import { hasTag } from '../../formats/manifests/tags.ts';
@@ -22,11 +23,7 @@ interface InstallFile {
 export function openInstallRoot(install: Install, notes: readonly string[]): Root {
   const groups = groupByPath(install);
   const files = [...groups.values()].flatMap(nameGroup);
-  const byName = new Map<string, FileVariant[]>();
-  for (const file of files) {
-    const key = normalizeName(file.name);
-    byName.set(key, [...(byName.get(key) ?? []), file]);
-  }
+  const byName = groupBy<FileVariant>(files, ({ name = '' }) => normalizeName(name));
   return {
     kind: 'install',
     notes,

@@ -16,7 +16,7 @@ import type { FilePart, FileVariant, Root } from './root.ts';
  *   .files   a line of JSON for each row, in the order of the root: [name, [[ekey or 0, ckey or 0, size or null, encoded size], …], locale flags, other name]
  *            the encoded size is there where the root tells it
  *            the flags and the other name are left out where a row is for all locales and has none
- *   .notes   what a reader should know of the names, JSON; only where there is something
+ *   .notes   notes on the names for a reader, JSON; only where there is something
  *   .paths   u64 name hash, u40 offset of the line, u32 its bytes    sorted by hash
  */
 const pathStride = 17;
@@ -41,11 +41,11 @@ export interface NameRow {
   otherName?: string | undefined;
 }
 
-/** Keeps what a reader should know of the names. `forNow`: another time they may be better, so the table is not to be kept. */
+/** Keeps a note on the names for a reader. `forNow`: another time they may be better, so the table is not to be kept. */
 export type Note = (text: string, forNow?: 'forNow') => void;
 
-/** What a name table is opened with. */
-export interface NameTablePlace {
+/** The names of a root, and where its look-up files go. */
+interface NameTablePlace {
   folders: LookupFolders;
   /** `tvfs`, `text`, … */
   kind: string;
@@ -102,8 +102,9 @@ function comparable(name: string): string {
 
 function lineOf({ name, parts, localeFlags = allLocales, otherName }: NameRow): string {
   const cells = parts.map(({ ekey, ckey, size, encodedSize }): PartCells => {
-    const [e, c, s] = [ekey ?? (0 as const), ckey ?? (0 as const), size ?? null];
-    return encodedSize === undefined ? [e, c, s] : [e, c, s, encodedSize];
+    const cells: PartCells = [ekey ?? 0, ckey ?? 0, size ?? null];
+    if (encodedSize !== undefined) cells.push(encodedSize);
+    return cells;
   });
   const line: RowLine = [name, cells];
   if (localeFlags !== allLocales || otherName !== undefined) line.push(localeFlags);
@@ -152,7 +153,7 @@ class NameTable implements Root {
     if (this.#passing !== undefined) fs.rmSync(this.#passing, { force: true });
   }
 
-  /** Where names differ by their case only, the one that is spelt as asked. */
+  /** Of names that differ by their case only, the one that is spelt as asked. */
   find(name: string): FileVariant[] {
     const wanted = comparable(name);
     const found = [...this.#paths.find(nameHash(wanted))]
@@ -164,7 +165,8 @@ class NameTable implements Root {
 
   #variant(record: Uint8Array): NamedVariant {
     const view = asBuffer(record);
-    return variantOf(asText(readAt(this.#fd, view.readUIntBE(8, 5), view.readUInt32BE(13), 'names')));
+    const line = readAt(this.#fd, view.readUIntBE(8, 5), view.readUInt32BE(13), 'names');
+    return variantOf(asBuffer(line).toString('utf8'));
   }
 
   findId(): FileVariant[] {
@@ -191,8 +193,4 @@ class NameTable implements Root {
 
 function namesOf({ name, otherName }: { name: string; otherName?: string | undefined }): string[] {
   return otherName === undefined ? [name] : [name, otherName];
-}
-
-function asText(bytes: Uint8Array): string {
-  return asBuffer(bytes).toString('utf8');
 }

@@ -16,13 +16,13 @@ import { openWowTvfs, WowTvfsRecords } from './wow-tvfs.ts';
 /** Manifests nest two deep in real builds. */
 const maxDepth = 8;
 
-/** What a TVFS is opened with. */
-export interface TvfsPlace {
+/** The TVFS of a build, and the way to its objects. */
+interface TvfsPlace {
   folders: LookupFolders;
   root: ManifestKeys;
   /** The nested manifests that the build config names: vfs-1, vfs-2 … */
   nested: readonly ManifestKeys[];
-  /** Whether its files are numbered as in Diablo IV. */
+  /** Its files are numbered as in Diablo IV. */
   numbered: boolean;
   listfile: ListfileIndex | undefined;
   /** The decoded bytes of a manifest. */
@@ -80,7 +80,9 @@ async function* walk(place: TvfsPlace, records?: WowTvfsRecords): AsyncGenerator
 
 function rowOf(name: string, spans: readonly TvfsSpan[]): NameRow {
   const parts = spans.map(({ ekey, ckey, size, encodedSize }) => ({
-    ...{ ekey: toHex(ekey), ckey: ckey && toHex(ckey), size },
+    ekey: toHex(ekey),
+    ckey: ckey && toHex(ckey),
+    size,
     // Builds with whole keys in here may have no encoding file to ask.
     ...(ekey.length === 16 && { encodedSize }),
   }));

@@ -49,10 +49,8 @@ export class WowTvfsRecords {
 export function openWowTvfs(file: string, paths: Root, listfile: ListfileIndex | undefined): Root {
   const ids = new LookupFile(file);
   const findId = (fileDataId: number): FileVariant[] => {
-    const key = Buffer.alloc(4);
-    key.writeUInt32BE(fileDataId);
     const name = listfile?.nameOf(fileDataId);
-    return Array.from(ids.find(key), (record) => variantOf(record, name));
+    return Array.from(ids.findNumber(fileDataId), (record) => variantOf(record, name));
   };
   return {
     kind: 'tvfs',

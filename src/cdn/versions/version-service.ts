@@ -7,21 +7,25 @@ import { redactUrl } from '../transport/http-head.ts';
 import { queryRibbit, ribbitPort } from './ribbit.ts';
 import { isRibbit } from './service-urls.ts';
 
-/** A question to the version services. */
-export interface VersionQuestion {
-  product: string;
-  /** `versions`, `cdns` or `bgdl`. */
-  endpoint: string;
-  /** Services in order, as {@link serviceUrls} gives them. */
+/** The version services, and the means to ask them. */
+export interface VersionServices {
+  /** In the order in which to ask them, as `serviceUrls` gives them. */
   services: readonly string[];
   http: HttpGetter;
   /** Milliseconds that one service has for its answer. */
   timeoutMs: number;
+  signal?: AbortSignal | undefined;
+}
+
+/** A question to the version services. */
+export interface VersionQuestion extends VersionServices {
+  product: string;
+  /** `versions`, `cdns` or `bgdl`. */
+  endpoint: string;
   /** The service to ask first: the one that answered last. Ignored when it is none of `services`. */
   firstService?: string | undefined;
   /** The highest sequence number seen so far: an answer below it comes from a stale edge. */
   lowestSeqn?: number | undefined;
-  signal?: AbortSignal | undefined;
 }
 
 /** Why one service gave no answer that could be taken. */
