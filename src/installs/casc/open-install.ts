@@ -58,7 +58,7 @@ function identityOf(row: InstalledBuild, { root }: Install): BuildIdentity {
 function installObjects(storage: LocalStorage, configs: string): Objects {
   return {
     config: async ({ hash }) => readConfig(configs, hash),
-    indices: async () => [],
+    index: ({ hash }) => Promise.reject(new PakratError('E_NOT_FOUND', `an installed game has no index ${hash}`)),
     entries: async () => {},
     locate: (ekey) => locate(storage, ekey),
     open({ ekey }) {

@@ -82,9 +82,7 @@ function objectFile(path: string, { kind, hash, suffix = '' }: Pick<ObjectName, 
 function folderObjects(path: string, files: OpenFiles): Objects {
   return {
     config: async ({ hash }) => readConfig(join(path, 'config'), hash),
-    async indices(names) {
-      return names.map((name) => objectFile(path, name));
-    },
+    index: async (name) => objectFile(path, name),
     entries: async () => {},
     open({ ekey, object, offset, size }) {
       const file = objectFile(path, object);

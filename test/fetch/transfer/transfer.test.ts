@@ -4,7 +4,7 @@ import { type Cdn, fetchObject } from '../../../src/cdn/transport/fetch-object.t
 import { Hosts } from '../../../src/cdn/transport/hosts.ts';
 import { HttpClient } from '../../../src/cdn/transport/http.ts';
 import { unlimited } from '../../../src/cdn/transport/rate-limit.ts';
-import { type Engine, localEngine } from '../../../src/fetch/transfer/engine.ts';
+import { type Engine, rangeEngine } from '../../../src/fetch/transfer/engine.ts';
 import type { RangeJob, RangeResult, RangeTarget } from '../../../src/fetch/transfer/range-job.ts';
 import { type TransferOptions, transfer } from '../../../src/fetch/transfer/transfer.ts';
 import { mergeSpans, type Span, spanBytes } from '../../../src/store/spans.ts';
@@ -61,7 +61,7 @@ async function startHosts(...lies: (LyingServer['lie'] | undefined)[]): Promise<
 }
 
 function engine(): Engine {
-  const started = localEngine(
+  const started = rangeEngine(
     { limits, temporary: scratch('tmp'), maxRangeBytes: 1 << 28, slowestBytesPerSecond: 0 },
     { onReceived: () => {}, onRequest: () => {} },
   );
