@@ -89,7 +89,7 @@ async function decode(file) {
 }
 
 async function open(folder, file) {
-  const { openWowRoot } = await load('builds/roots/wow.ts');
+  const { openWowRoot } = await load('builds/roots/wow/wow.ts');
   const { ListfileIndex } = await load('builds/listfile/listfile-index.ts');
   const { storeLayout } = await load('store/layout.ts');
   const layout = storeLayout(folder);

@@ -15,18 +15,18 @@ import type { LookupFolders } from '../../store/layout.ts';
 import type { ListfileIndex } from '../listfile/listfile-index.ts';
 import type { EncodingFile } from '../manifests/encoding-file.ts';
 import { optional } from '../optional.ts';
-import { diablo3Rows } from './diablo3.ts';
-import type { LoadPart } from './diablo4.ts';
-import { fileDbKeys, fileDbRows } from './file-db.ts';
 import { openInstallRoot } from './install.ts';
-import { mndxRows } from './mndx.ts';
 import { type NameRow, type Note, openNameTable } from './name-table.ts';
-import { overwatchRows } from './overwatch.ts';
 import type { Root } from './root.ts';
-import { textRows } from './text.ts';
+import { diablo3Rows } from './rows/diablo3.ts';
+import type { LoadPart } from './rows/diablo4.ts';
+import { fileDbKeys, fileDbRows } from './rows/file-db.ts';
+import { mndxRows } from './rows/mndx.ts';
+import { overwatchRows } from './rows/overwatch.ts';
+import { textRows } from './rows/text.ts';
 import { openTvfs } from './tvfs.ts';
 import { openUnknownRoot } from './unknown.ts';
-import { openWowRoot } from './wow.ts';
+import { openWowRoot } from './wow/wow.ts';
 
 /** A build's objects, and where its look-up files go. */
 export interface RootPlace {

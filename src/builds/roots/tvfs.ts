@@ -8,10 +8,10 @@ import type { TvfsSpan } from '../../formats/roots/tvfs/layout.ts';
 import { parseWowTvfsName } from '../../formats/roots/tvfs/wow-name.ts';
 import type { LookupFolders } from '../../store/layout.ts';
 import type { ListfileIndex } from '../listfile/listfile-index.ts';
-import { diablo4Naming, type LoadPart } from './diablo4.ts';
 import { type NameRow, type Note, openNameTable } from './name-table.ts';
 import type { Root } from './root.ts';
-import { openWowTvfs, WowTvfsRecords } from './wow-tvfs.ts';
+import { diablo4Naming, type LoadPart } from './rows/diablo4.ts';
+import { openWowTvfs, WowTvfsRecords } from './wow/wow-tvfs.ts';
 
 /** Manifests nest two deep in real builds. */
 const maxDepth = 8;

@@ -1,15 +1,15 @@
-import { normalizeName } from '../../core/jenkins.ts';
-import type { ManifestKeys } from '../../formats/configs/build-config.ts';
-import { decodeDiablo3Packages, decodeDiablo3Toc } from '../../formats/roots/diablo3/core-toc.ts';
+import { normalizeName } from '../../../core/jenkins.ts';
+import type { ManifestKeys } from '../../../formats/configs/build-config.ts';
+import { decodeDiablo3Packages, decodeDiablo3Toc } from '../../../formats/roots/diablo3/core-toc.ts';
 import {
   type Diablo3Folder,
   type Diablo3Named,
   decodeDiablo3Folder,
   decodeDiablo3Root,
-} from '../../formats/roots/diablo3/folder.ts';
-import { diablo3Namer } from '../../formats/roots/diablo3/names.ts';
-import { optional } from '../optional.ts';
-import type { NameRow } from './name-table.ts';
+} from '../../../formats/roots/diablo3/folder.ts';
+import { diablo3Namer } from '../../../formats/roots/diablo3/names.ts';
+import { optional } from '../../optional.ts';
+import type { NameRow } from '../name-table.ts';
 
 type Load = (manifest: ManifestKeys) => Promise<Uint8Array>;
 

@@ -1,11 +1,11 @@
-import { codeOf, messageOf } from '../../core/errors.ts';
-import { groupBy } from '../../core/group-by.ts';
-import { normalizeName } from '../../core/jenkins.ts';
-import { decodeContentManifest } from '../../formats/roots/content-manifest.ts';
-import { decodeOverwatchRoot, type OverwatchFile } from '../../formats/roots/overwatch.ts';
-import { decodePackageManifest } from '../../formats/roots/package-manifest.ts';
+import { codeOf, messageOf } from '../../../core/errors.ts';
+import { groupBy } from '../../../core/group-by.ts';
+import { normalizeName } from '../../../core/jenkins.ts';
+import { decodeContentManifest } from '../../../formats/roots/content-manifest.ts';
+import { decodeOverwatchRoot, type OverwatchFile } from '../../../formats/roots/overwatch.ts';
+import { decodePackageManifest } from '../../../formats/roots/package-manifest.ts';
+import type { NameRow, Note } from '../name-table.ts';
 import type { LoadPart } from './diablo4.ts';
-import type { NameRow, Note } from './name-table.ts';
 
 /** The way to the manifests that a table lists. */
 interface OverwatchPlace {

@@ -1,17 +1,17 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
-import { asBuffer, toHex } from '../../core/bytes.ts';
-import { nameHash } from '../../core/jenkins.ts';
-import { sortRecords } from '../../core/tables/sort-records.ts';
-import { writeFileDurable } from '../../files/durable.ts';
-import { readAt } from '../../files/read-at.ts';
-import { decodeWowRoot, fillFileDataIds, rowNameHash } from '../../formats/roots/wow/decode.ts';
-import type { WowRoot, WowRootBlock } from '../../formats/roots/wow/layout.ts';
-import type { LookupFolders } from '../../store/layout.ts';
-import { LookupFile, writeLookupFile } from '../../store/lookup-file.ts';
-import type { ListfileIndex } from '../listfile/listfile-index.ts';
+import { asBuffer, toHex } from '../../../core/bytes.ts';
+import { nameHash } from '../../../core/jenkins.ts';
+import { sortRecords } from '../../../core/tables/sort-records.ts';
+import { writeFileDurable } from '../../../files/durable.ts';
+import { readAt } from '../../../files/read-at.ts';
+import { decodeWowRoot, fillFileDataIds, rowNameHash } from '../../../formats/roots/wow/decode.ts';
+import type { WowRoot, WowRootBlock } from '../../../formats/roots/wow/layout.ts';
+import type { LookupFolders } from '../../../store/layout.ts';
+import { LookupFile, writeLookupFile } from '../../../store/lookup-file.ts';
+import type { ListfileIndex } from '../../listfile/listfile-index.ts';
+import type { FileVariant, Root } from '../root.ts';
 import { listedNames } from './listed-names.ts';
-import type { FileVariant, Root } from './root.ts';
 
 /*
  * A decoded WoW root stays a file; beside it lie, under names/<ckey of the root>:

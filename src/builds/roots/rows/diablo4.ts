@@ -1,18 +1,18 @@
-import { codeOf } from '../../core/errors.ts';
-import { decodeDiablo4Toc } from '../../formats/roots/diablo4/core-toc.ts';
+import { codeOf } from '../../../core/errors.ts';
+import { decodeDiablo4Toc } from '../../../formats/roots/diablo4/core-toc.ts';
 import {
   type Diablo4Path,
   diablo4Namer,
   parseDiablo4Path,
   printDiablo4Path,
-} from '../../formats/roots/diablo4/names.ts';
+} from '../../../formats/roots/diablo4/names.ts';
 import {
   decodeEncryptedNames,
   decodeEncryptedSnos,
   decodeSharedPayloads,
-} from '../../formats/roots/diablo4/side-tables.ts';
-import type { NameRow, Note } from './name-table.ts';
-import type { FilePart } from './root.ts';
+} from '../../../formats/roots/diablo4/side-tables.ts';
+import type { NameRow, Note } from '../name-table.ts';
+import type { FilePart } from '../root.ts';
 
 /** The decoded bytes of a part of a file. */
 export type LoadPart = (part: FilePart) => Promise<Uint8Array>;

@@ -1,5 +1,5 @@
-import { decodeMndx } from '../../formats/roots/mndx/decode.ts';
-import type { NameRow } from './name-table.ts';
+import { decodeMndx } from '../../../formats/roots/mndx/decode.ts';
+import type { NameRow } from '../name-table.ts';
 
 /** The files of an MNDX root. A package says by its name which locale it is for, so every file is for all. @throws E_FORMAT… */
 export function* mndxRows(bytes: Uint8Array): Generator<NameRow> {

@@ -1,11 +1,11 @@
-import { toHex } from '../../core/bytes.ts';
-import { formatError, isPakratError, isStoreTrouble, messageOf, PakratError } from '../../core/errors.ts';
-import { decodeChunk } from '../../formats/blte/chunk.ts';
-import type { KeyRing } from '../../formats/blte/keys.ts';
-import type { BuildConfig, ManifestKeys } from '../../formats/configs/build-config.ts';
-import { configKey, configSize } from '../../formats/configs/config-file.ts';
-import { Sqlite } from '../../store/ledger/sqlite.ts';
-import type { NameRow } from './name-table.ts';
+import { toHex } from '../../../core/bytes.ts';
+import { formatError, isPakratError, isStoreTrouble, messageOf, PakratError } from '../../../core/errors.ts';
+import { decodeChunk } from '../../../formats/blte/chunk.ts';
+import type { KeyRing } from '../../../formats/blte/keys.ts';
+import type { BuildConfig, ManifestKeys } from '../../../formats/configs/build-config.ts';
+import { configKey, configSize } from '../../../formats/configs/config-file.ts';
+import { Sqlite } from '../../../store/ledger/sqlite.ts';
+import type { NameRow } from '../name-table.ts';
 
 /*
  * The file database of a containerless build (`build-file-db = ckey ekey`): an SQLite database as an object of the CDN, which says what lies where

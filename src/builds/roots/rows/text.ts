@@ -1,8 +1,8 @@
-import { groupBy } from '../../core/group-by.ts';
-import { normalizeName } from '../../core/jenkins.ts';
-import { findLocaleFlag } from '../../formats/roots/locale.ts';
-import { decodeTextRoot, type TextRootRow } from '../../formats/roots/text.ts';
-import { allLocales, type NameRow } from './name-table.ts';
+import { groupBy } from '../../../core/group-by.ts';
+import { normalizeName } from '../../../core/jenkins.ts';
+import { findLocaleFlag } from '../../../formats/roots/locale.ts';
+import { decodeTextRoot, type TextRootRow } from '../../../formats/roots/text.ts';
+import { allLocales, type NameRow } from '../name-table.ts';
 
 /**
  * The files of a text root, those of one name side by side, the one for all locales last.
