@@ -100,7 +100,8 @@ export class Build {
 
   /** The encoding file; open as long as the build is. */
   get encoding(): EncodingFile {
-    return this.#encoding!;
+    if (this.#encoding === undefined) throw new Error('the encoding file is not open yet');
+    return this.#encoding;
   }
 
   /** Opens the encoding file; {@link openBuild} does. */

@@ -67,7 +67,7 @@ export class LookupFile {
     try {
       const head = Buffer.alloc(headerSize);
       fs.readSync(this.#fd, head, 0, headerSize, 0);
-      this.stride = head[5]!;
+      this.stride = head.readUInt8(5);
       this.count = head.readUInt32BE(8);
       const right = head.toString('latin1', 0, 4) === magic && head[4] === version && this.stride > 0;
       if (!right || fs.fstatSync(this.#fd).size !== headerSize + this.count * this.stride) {

@@ -23,12 +23,12 @@ export async function findEspecLocks(build: Build): Promise<EspecLocks> {
     if (missing.length > 0) written.set(index, missing);
   }
   const names = await printedNames(build, written);
-  return new Map([...written].map(([index, missing]) => [index, missing.map((key) => names.get(key)!)]));
+  return new Map([...written].map(([index, missing]) => [index, missing.map((key) => names.get(key) ?? key)]));
 }
 
 /** The names of keys in an espec as they stand there, lower-case, each once. */
 export function especKeys(espec: string): string[] {
-  const found = [...espec.matchAll(/e:\{([0-9a-f]{16}),/gi)].map((match) => match[1]!.toLowerCase());
+  const found = Array.from(espec.matchAll(/e:\{([0-9a-f]{16}),/gi), ([, key = '']) => key.toLowerCase());
   return [...new Set(found)];
 }
 
@@ -45,7 +45,7 @@ async function printedNames(
   const looked = new Map<number, number>();
   for (const { ekey, especIndex, size } of build.encoding.ekeys((espec) => written.has(espec))) {
     if (unsure.size === 0) break;
-    const keys = written.get(especIndex)!.filter((key) => unsure.has(key));
+    const keys = written.get(especIndex)?.filter((key) => unsure.has(key)) ?? [];
     const count = looked.get(especIndex) ?? 0;
     const place = keys.length > 0 && count < mostLooks ? build.locate(ekey, size) : undefined;
     if (place === undefined) continue;

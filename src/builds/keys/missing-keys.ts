@@ -24,7 +24,7 @@ export async function missingKeys(build: Build, options: { locale: string }): Pr
     const size = sizeOf(resolveParts(build, file)) ?? 0;
     for (const key of keys) addFile(rowOf(rows, key), file.name, size);
   }
-  return [...rows.values()].sort((a, b) => b.bytes! - a.bytes! || (a.key < b.key ? -1 : 1));
+  return [...rows.values()].sort((a, b) => (b.bytes ?? 0) - (a.bytes ?? 0) || (a.key < b.key ? -1 : 1));
 }
 
 type BuildRow = MissingKey & { entries: number; encodedBytes: number };
@@ -49,13 +49,13 @@ function lockedContents(
   // Numbers are compared before keys, for most of millions of contents are not locked.
   const starts = new Set<number>();
   for (const { ekey, especIndex, size } of build.encoding.ekeys((espec) => locks.has(espec))) {
-    const keys = locks.get(especIndex)!;
+    const keys = locks.get(especIndex) ?? [];
     entries.set(ekey, keys);
     starts.add(Number.parseInt(ekey.slice(0, 8), 16));
     for (const key of keys) onEntry(key, size);
   }
   for (const { ckey, ekeys } of build.encoding.ckeys((ekey) => starts.has(asBuffer(ekey).readUInt32BE(0)))) {
-    const keys = entries.get(ekeys[0]!);
+    const keys = entries.get(ekeys[0] ?? '');
     if (keys !== undefined && ekeys.every((ekey) => entries.has(ekey))) contents.set(ckey, keys);
   }
   return contents;

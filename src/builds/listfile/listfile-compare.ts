@@ -11,7 +11,7 @@ export function keepUnnamed(writer: ListfileWriter, index: ListfileIndex | undef
   let added = 0;
   const olds = unnamed(index?.hashes ?? []);
   let old = olds.next().value;
-  const keep = (row: Uint8Array): void => writer.add(undefined, index!.listedName(row).name);
+  const keep = (row: Uint8Array): void => writer.add(undefined, index?.listedName(row).name ?? '');
   // Names that are added meanwhile are not among the rows that are gone through.
   for (const row of unnamed(writer.hashRows())) {
     for (; old && compareHashes(old, row) < 0; old = olds.next().value) keep(old);

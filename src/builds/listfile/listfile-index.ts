@@ -93,12 +93,12 @@ export class ListfileIndex {
   static openVersion(folders: LookupFolders, base: string): ListfileIndex {
     const paths = listfilePaths(folders, base);
     const fd = fs.openSync(paths.text, 'r');
-    const opened: LookupFile[] = [];
+    let ids: LookupFile | undefined;
     try {
-      for (const path of [paths.ids, paths.hashes]) opened.push(new LookupFile(path));
-      return new ListfileIndex(fd, opened[0]!, opened[1]!);
+      ids = new LookupFile(paths.ids);
+      return new ListfileIndex(fd, ids, new LookupFile(paths.hashes));
     } catch (error) {
-      for (const file of opened) file.close();
+      ids?.close();
       fs.closeSync(fd);
       throw error;
     }

@@ -6,7 +6,7 @@ import type { BuildConfig, ManifestKeys } from '../../formats/configs/build-conf
 import { type Format, headSize, startsWith } from '../../formats/format.ts';
 import type { Install } from '../../formats/manifests/install.ts';
 import { diablo3RootFormat } from '../../formats/roots/diablo3/folder.ts';
-import { mndxFormat } from '../../formats/roots/mndx/decode.ts';
+import { decodeMndx, mndxFormat } from '../../formats/roots/mndx/decode.ts';
 import { overwatchRootFormat } from '../../formats/roots/overwatch.ts';
 import { textRootFormat } from '../../formats/roots/text.ts';
 import { tvfsFormat } from '../../formats/roots/tvfs/layout.ts';
@@ -21,7 +21,6 @@ import type { Root } from './root.ts';
 import { diablo3Rows } from './rows/diablo3.ts';
 import type { LoadPart } from './rows/diablo4.ts';
 import { fileDbKeys, fileDbRows } from './rows/file-db.ts';
-import { mndxRows } from './rows/mndx.ts';
 import { overwatchRows } from './rows/overwatch.ts';
 import { textRows } from './rows/text.ts';
 import { openTvfs } from './tvfs.ts';
@@ -93,6 +92,13 @@ async function openTvfsAt(place: RootPlace, root: ManifestKeys): Promise<Root> {
   const { folders, config, listfile, load, loadPart } = place;
   const numbered = [config.uid, config.product].some((name) => /^fenris/i.test(name ?? ''));
   return openTvfs({ folders, root, nested: config.vfs, numbered, listfile, load, loadPart });
+}
+
+/** The files of an MNDX root. A package says by its name which locale it is for, so every file is for all. @throws E_FORMAT… */
+function* mndxRows(bytes: Uint8Array): Generator<NameRow> {
+  for (const { name, ckey, size } of decodeMndx(bytes).files) {
+    yield { name: name.replaceAll('\\', '/'), parts: [{ ckey, size }] };
+  }
 }
 
 type Rows = (place: RootPlace, root: RootObject, note: Note) => AsyncIterable<NameRow> | Iterable<NameRow>;

@@ -75,8 +75,9 @@ function nameGroup(group: readonly InstallFile[]): (FileVariant & { name: string
   return group.map(({ entry, localeFlags: tagged }, i) => {
     // A path with one content is that file whatever the locale.
     const localeFlags = group.length === 1 ? allLocales : tagged;
-    const taken = clash && names.filter((name) => name === names[i]).length > 1;
-    const name = taken ? `${entry.ckey}/${names[i]}` : names[i]!;
+    const own = names[i] ?? '';
+    const isTaken = clash && names.filter((name) => name === own).length > 1;
+    const name = isTaken ? `${entry.ckey}/${own}` : own;
     return { name, localeFlags, contentFlags: 0, parts: [{ ckey: entry.ckey, size: entry.size }] };
   });
 }

@@ -105,7 +105,7 @@ async function ask(
   target: DocumentTarget,
   options: FetchDocumentOptions,
 ): Promise<HttpHead> {
-  let seen: HttpHead | undefined;
+  let seen: HttpHead = { status: 0, headers: {} };
   let end = 0;
   const { signal, maxSize } = options;
   await http.get({
@@ -120,7 +120,7 @@ async function ask(
       if (end > maxSize) throw wrongAnswer(url, `more than ${maxSize} bytes`);
     },
     onData(piece) {
-      if (seen === undefined || (seen.status !== 200 && seen.status !== 206)) return undefined;
+      if (seen.status !== 200 && seen.status !== 206) return undefined;
       if (target.size + piece.length > maxSize) throw wrongAnswer(url, `more than ${maxSize} bytes`);
       target.write(piece);
       options.onProgress?.(target.size, end);
@@ -130,7 +130,7 @@ async function ask(
   if (end > 0 && target.size !== end) {
     throw new PakratError('E_NETWORK', `${redactUrl(url)}: ${target.size} bytes came of ${end}`);
   }
-  return seen!;
+  return seen;
 }
 
 /** Headers that make the server send only what is new. A weak tag is no promise that bytes go on where others stopped. */

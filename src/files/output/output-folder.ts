@@ -80,7 +80,7 @@ export class OutputFolder {
       folder = join(folder, part);
       this.#folder(folder, path);
     }
-    const file = join(folder, parts.at(-1)!);
+    const file = join(folder, parts.at(-1) ?? '');
     const there = fs.lstatSync(file, { throwIfNoEntry: false });
     if (there !== undefined && !there.isFile()) {
       throw new PakratError('E_UNSAFE_PATH', `${file} is there and is no plain file`, { data: { path: file } });

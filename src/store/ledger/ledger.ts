@@ -152,11 +152,9 @@ export class Ledger {
   /** Adds verified spans of an object. Their bytes must be on disk already. Call it inside {@link transaction} when there are several. */
   addSpans(path: string, spans: readonly Span[]): void {
     this.#db.run('INSERT OR IGNORE INTO objects (path, time) VALUES (?, ?)', path, Date.now());
-    const { id, complete } = this.#db.get<{ id: number; complete: number }>(
-      'SELECT id, complete FROM objects WHERE path = ?',
-      path,
-    )!;
-    if (complete === 1) return;
+    const row = this.#db.get<{ id: number; complete: number }>('SELECT id, complete FROM objects WHERE path = ?', path);
+    if (row === undefined || row.complete === 1) return;
+    const { id } = row;
     for (const span of mergeSpans(spans)) {
       const touching = this.#db.all<Span>(
         'SELECT start, end FROM spans WHERE object = ? AND start <= ? AND end >= ?',

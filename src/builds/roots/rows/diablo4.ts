@@ -33,8 +33,9 @@ export async function diablo4Naming(
   const files = new Map<string, Uint8Array>();
   for await (const { name, parts } of rows) {
     const table = tables.exec(name)?.[1]?.toLowerCase();
-    if (table === undefined || parts.length !== 1) continue;
-    const bytes = await loadTable(parts[0]!, load, (forNow) =>
+    const [part, more] = parts;
+    if (table === undefined || part === undefined || more !== undefined) continue;
+    const bytes = await loadTable(part, load, (forNow) =>
       note(`${name} cannot be opened: some names are missing`, forNow),
     );
     if (bytes !== undefined) files.set(table, bytes);
