@@ -1,10 +1,10 @@
 import type { Build } from '../builds/build.ts';
 import {
   type BuildFile,
-  filesOf,
   findContentsOf,
   findFile,
   type KnownParts,
+  listFiles,
   placesOf,
   type ResolvedPart,
   readFile,
@@ -56,7 +56,7 @@ export function buildSource(build: Build, options: BuildSourceOptions): BuildSou
     label: `${identity.product} ${identity.name}`,
     async *list(matches) {
       let batch: BuildFile[] = [];
-      for (const file of await filesOf(build, { ...options, matches })) {
+      for (const file of await listFiles(build, { ...options, matches })) {
         batch.push(file);
         if (batch.length < batchSize) continue;
         yield* entriesOf(build, batch, options);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import type { SyncReport } from '../../src/app/sync.ts';
 import type { ExtractResult } from '../../src/sources/extract/extract.ts';
-import { openDatabase, prepare } from '../../src/store/ledger/sqlite.ts';
+import { Sqlite } from '../../src/store/ledger/sqlite.ts';
 import { makeEncryptedTree, writeTreeKey } from '../support/armadillo-tree.ts';
 import { checkHeldBytes } from '../support/held-bytes.ts';
 import { freePort } from '../support/loopback.ts';
@@ -179,7 +179,7 @@ function damage(path: string): void {
 }
 
 function forgetKey(ledger: string): void {
-  const db = openDatabase(ledger);
-  expect(prepare(db, "DELETE FROM keys WHERE name = 'testkey.ak'").run().changes).toBe(1);
+  const db = new Sqlite(ledger);
+  expect(db.run("DELETE FROM keys WHERE name = 'testkey.ak'").changes).toBe(1);
   db.close();
 }

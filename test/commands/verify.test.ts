@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { openDatabase, prepare } from '../../src/store/ledger/sqlite.ts';
+import { Sqlite } from '../../src/store/ledger/sqlite.ts';
 import { conformanceBytes, describeConformance } from '../support/conformance.ts';
 import { pakratJson, runPakrat } from '../support/run-pakrat.ts';
 import { scratchFolder } from '../support/scratch.ts';
@@ -182,13 +182,13 @@ describeSynthetic('verify, with a damaged ledger', () => {
 
 /** Writes over the first page of tables, which is no page of SQLite any more then. */
 function ruinTables(path: string, tables: readonly string[]): void {
-  const db = openDatabase(path);
-  const pageSize = prepare(db, 'PRAGMA page_size').pluck().get() as number;
-  const rootPage = prepare(db, 'SELECT rootpage FROM sqlite_master WHERE name = ?').pluck();
-  const pages = tables.map((name) => rootPage.get(name));
+  const db = new Sqlite(path);
+  const pageSize = db.get<{ page_size: number }>('PRAGMA page_size')!.page_size;
+  const rows = db.all<{ name: string; page: number }>('SELECT name, rootpage AS page FROM sqlite_master');
   db.close();
   const bytes = readFileSync(path);
-  for (const page of pages as number[]) bytes.fill(0xaa, (page - 1) * pageSize, page * pageSize);
+  for (const { name, page } of rows)
+    if (tables.includes(name)) bytes.fill(0xaa, (page - 1) * pageSize, page * pageSize);
   writeFileSync(path, bytes);
 }
 

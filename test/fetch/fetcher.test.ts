@@ -112,9 +112,9 @@ describeSynthetic('the objects of a build', () => {
     }));
     at.store.ledger.removeObject(objectPath(first!));
     for (const server of servers) server.objects.set(objectPath(first!), cdn.objects.get(objectPath(second!))!);
-    await expect(at.build.objects.indices([first!])).rejects.toMatchObject({ code: 'E_NETWORK_EXHAUSTED' });
+    await expect(at.build.objects.index(first!)).rejects.toMatchObject({ code: 'E_NETWORK_EXHAUSTED' });
     servers[1]!.objects.set(objectPath(first!), cdn.objects.get(objectPath(first!))!);
-    const [file] = await at.build.objects.indices([first!]);
+    const file = await at.build.objects.index(first!);
     expect(fs.readFileSync(file!).equals(cdn.objects.get(objectPath(first!))!)).toBe(true);
   });
 

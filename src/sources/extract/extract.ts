@@ -183,7 +183,7 @@ async function extractOne(source: Source, work: Extraction, { entry, output }: C
   const path = claimPath(work, entry, output);
   if (path === undefined) return;
   try {
-    const file = folder.makeWay(path);
+    const file = folder.fileFor(path);
     const raw = options.raw === true;
     if (!raw && (await hasContent(file, entry))) {
       result.skipped += 1;

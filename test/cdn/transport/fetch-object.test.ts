@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { type Cdn, getObject } from '../../../src/cdn/transport/get-object.ts';
+import { type Cdn, fetchObject } from '../../../src/cdn/transport/fetch-object.ts';
 import { Hosts } from '../../../src/cdn/transport/hosts.ts';
 import { HttpClient } from '../../../src/cdn/transport/http.ts';
 import { unlimited } from '../../../src/cdn/transport/rate-limit.ts';
@@ -34,7 +34,7 @@ async function cdn(lies: readonly (LyingServer['lie'] | undefined)[], more: Part
 }
 
 const bring = (from: Cdn, maxSize = 10_000): Promise<Uint8Array> =>
-  getObject(from, {
+  fetchObject(from, {
     path,
     kind: 'config',
     maxSize,

@@ -1,13 +1,12 @@
-import { asBuffer, fromHex, toHex } from '../../core/bytes.ts';
-import { RecordTable } from '../../core/tables/record-table.ts';
-import { sortRecords } from '../../core/tables/sort-records.ts';
-import { ByteWriter } from '../../core/writer.ts';
-import type { TvfsSpan } from '../../formats/roots/tvfs/layout.ts';
-import type { WowTvfsName } from '../../formats/roots/tvfs/wow-name.ts';
-import { LookupFile } from '../../store/lookup-file.ts';
-import type { ListfileIndex } from '../listfile/listfile-index.ts';
+import { asBuffer, fromHex, toHex } from '../../../core/bytes.ts';
+import { sortRecords } from '../../../core/tables/sort-records.ts';
+import { ByteWriter } from '../../../core/writer.ts';
+import type { TvfsSpan } from '../../../formats/roots/tvfs/layout.ts';
+import type { WowTvfsName } from '../../../formats/roots/tvfs/wow-name.ts';
+import { LookupFile, writeLookupFile } from '../../../store/lookup-file.ts';
+import type { ListfileIndex } from '../../listfile/listfile-index.ts';
+import type { FileVariant, Root } from '../root.ts';
 import { listedNames } from './listed-names.ts';
-import type { FileVariant, Root } from './root.ts';
 
 /*
  * World of Warcraft whose names are a TVFS: paths are numbers, so what is kept are records, under names/<ckey of the vfs-root>.vfsids:
@@ -40,9 +39,9 @@ export class WowTvfsRecords {
     return true;
   }
 
-  /** The table of a `.vfsids` file. */
-  sorted(): RecordTable {
-    return new RecordTable(sortRecords(this.#records.bytes(), stride, keySize), stride);
+  /** Writes the `.vfsids` file. */
+  write(file: string, temporary: string): void {
+    writeLookupFile(file, { stride, rows: [sortRecords(this.#records.bytes(), stride, keySize)] }, temporary);
   }
 }
 
@@ -50,10 +49,8 @@ export class WowTvfsRecords {
 export function openWowTvfs(file: string, paths: Root, listfile: ListfileIndex | undefined): Root {
   const ids = new LookupFile(file);
   const findId = (fileDataId: number): FileVariant[] => {
-    const key = Buffer.alloc(4);
-    key.writeUInt32BE(fileDataId);
     const name = listfile?.nameOf(fileDataId);
-    return Array.from(ids.find(key), (record) => variantOf(record, name));
+    return Array.from(ids.findNumber(fileDataId), (record) => variantOf(record, name));
   };
   return {
     kind: 'tvfs',

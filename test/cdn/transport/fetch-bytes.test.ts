@@ -1,6 +1,6 @@
 import type { RequestListener } from 'node:http';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { getBytes } from '../../../src/cdn/transport/get-bytes.ts';
+import { fetchBytesWithin } from '../../../src/cdn/transport/fetch-bytes.ts';
 import { HttpClient } from '../../../src/cdn/transport/http.ts';
 import { httpServer, type Loopback } from '../../support/loopback.ts';
 
@@ -19,7 +19,8 @@ async function get(
   options: { maxSize?: number; timeoutMs?: number; signal?: AbortSignal } = {},
 ) {
   server = await httpServer(handler);
-  return getBytes(http, `http://${server.host}/x`, { maxSize: 100, timeoutMs: 2000, ...options });
+  const { timeoutMs = 2000, ...rest } = options;
+  return fetchBytesWithin(timeoutMs, http, `http://${server.host}/x`, { maxSize: 100, ...rest });
 }
 
 test('gives back the body', async () => {
@@ -78,12 +79,12 @@ test('a question that waits for a connection keeps to its time as well', async (
   server = await httpServer(() => {});
   const url = `http://${server.host}/x`;
   // The only connection is taken by the first.
-  const first = getBytes(http, url, { maxSize: 1, timeoutMs: 1000 }).catch(() => {});
-  await expect(getBytes(http, url, { maxSize: 1, timeoutMs: 100 })).rejects.toMatchObject({
+  const first = fetchBytesWithin(1000, http, url, { maxSize: 1 }).catch(() => {});
+  await expect(fetchBytesWithin(100, http, url, { maxSize: 1 })).rejects.toMatchObject({
     code: 'E_NETWORK_TIMEOUT',
   });
   await expect(
-    getBytes(http, url, { maxSize: 1, timeoutMs: 9000, signal: AbortSignal.timeout(50) }),
+    fetchBytesWithin(9000, http, url, { maxSize: 1, signal: AbortSignal.timeout(50) }),
   ).rejects.toMatchObject({
     code: 'E_ABORTED',
   });

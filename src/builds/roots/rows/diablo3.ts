@@ -1,15 +1,15 @@
-import { codeOf } from '../../core/errors.ts';
-import { normalizeName } from '../../core/jenkins.ts';
-import type { ManifestKeys } from '../../formats/configs/build-config.ts';
-import { decodeDiablo3Packages, decodeDiablo3Toc } from '../../formats/roots/diablo3/core-toc.ts';
+import { normalizeName } from '../../../core/jenkins.ts';
+import type { ManifestKeys } from '../../../formats/configs/build-config.ts';
+import { decodeDiablo3Packages, decodeDiablo3Toc } from '../../../formats/roots/diablo3/core-toc.ts';
 import {
   type Diablo3Folder,
   type Diablo3Named,
   decodeDiablo3Folder,
   decodeDiablo3Root,
-} from '../../formats/roots/diablo3/folder.ts';
-import { diablo3Namer } from '../../formats/roots/diablo3/names.ts';
-import type { NameRow } from './name-table.ts';
+} from '../../../formats/roots/diablo3/folder.ts';
+import { diablo3Namer } from '../../../formats/roots/diablo3/names.ts';
+import { optional } from '../../optional.ts';
+import type { NameRow } from '../name-table.ts';
 
 type Load = (manifest: ManifestKeys) => Promise<Uint8Array>;
 
@@ -48,16 +48,6 @@ async function loadNamed(named: readonly Diablo3Named[], name: string, load: Loa
 
 function findNamed(named: readonly Diablo3Named[], wanted: string): Diablo3Named | undefined {
   return named.find(({ name }) => normalizeName(name) === normalizeName(wanted));
-}
-
-/** Builds name folders of languages that nobody keeps. */
-async function optional<Value>(promise: Promise<Value>): Promise<Value | undefined> {
-  try {
-    return await promise;
-  } catch (error) {
-    if (codeOf(error) === 'E_NOT_FOUND') return undefined;
-    throw error;
-  }
 }
 
 function rowOf(name: string, ckey: string): NameRow {

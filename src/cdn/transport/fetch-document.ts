@@ -1,19 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isPakratError, PakratError } from '../../core/errors.ts';
 import type { HttpGetter } from './http.ts';
-import { type HttpHead, parseContentRange, redactUrl, statusError } from './http-head.ts';
+import { type HttpHead, parseContentRange, redactUrl, statusError, wrongAnswer } from './http-head.ts';
 
-/** Facts of a server by which it knows a version of a document. */
+/** The names that a server has for a version of a document. */
 export interface Validators {
   etag?: string | undefined;
   lastModified?: string | undefined;
 }
 
-/** Where a download grows. What is there already is gone on with, where the server allows it. */
-export interface DownloadTarget {
+/** Bytes of a document, as they come. Those that are there already are gone on with, where the server allows it. */
+export interface DocumentTarget {
   /** Bytes that are there. */
   readonly size: number;
-  /** What the version that they are of is known by. */
+  /** The version that they are of. */
   readonly validators: Validators;
   /** Empties it for another version. */
   begin(validators: Validators): void;
@@ -21,13 +21,13 @@ export interface DownloadTarget {
   write(piece: Uint8Array): void;
 }
 
-/** How to download. */
-export interface DownloadOptions {
+/** How often, for how long, and who hears of it. */
+export interface FetchDocumentOptions {
   /** The version that need not be sent again. */
   known: Validators;
   /** Largest body believed. */
   maxSize: number;
-  /** How often it is tried without any progress. */
+  /** Tries without any progress. */
   attempts: number;
   signal?: AbortSignal | undefined;
   /** Throws to refuse the answer. */
@@ -43,16 +43,16 @@ const maxRedirects = 5;
  * @returns false when the server says that it is still the `known` version
  * @throws E_NETWORK…, E_ABORTED; what came until then stays in the target
  */
-export async function download(
+export async function fetchDocument(
   http: HttpGetter,
   url: string,
-  target: DownloadTarget,
-  options: DownloadOptions,
+  target: DocumentTarget,
+  options: FetchDocumentOptions,
 ): Promise<boolean> {
   let most = target.size;
   for (let attempt = 1; ; attempt++) {
     try {
-      return await downloadOnce(http, url, target, options);
+      return await fetchOnce(http, url, target, options);
     } catch (error) {
       if (target.size > most) attempt = 0;
       most = Math.max(most, target.size);
@@ -76,17 +76,18 @@ function waitMs(error: unknown, attempt: number): number {
   return typeof retryAfter === 'number' ? retryAfter : 200 * 2 ** Math.min(attempt, 6);
 }
 
-async function downloadOnce(
+async function fetchOnce(
   http: HttpGetter,
   start: string,
-  target: DownloadTarget,
-  options: DownloadOptions,
+  target: DocumentTarget,
+  options: FetchDocumentOptions,
 ): Promise<boolean> {
   let url = start;
   for (let redirects = 0; redirects <= maxRedirects; redirects++) {
     const answer = await ask(http, url, target, options);
     if (answer.status === 304) {
-      if (!isKnown(options.known)) throw statusError(answer, url);
+      const { etag, lastModified } = options.known;
+      if (etag === undefined && lastModified === undefined) throw statusError(answer, url);
       return false;
     }
     if (answer.status < 300 || answer.status === 416) return true;
@@ -98,22 +99,29 @@ async function downloadOnce(
 }
 
 /** One request. @returns the head of an answer that is the body, all there is, nothing new, or a redirect */
-async function ask(http: HttpGetter, url: string, target: DownloadTarget, options: DownloadOptions): Promise<HttpHead> {
-  let seen: HttpHead | undefined;
+async function ask(
+  http: HttpGetter,
+  url: string,
+  target: DocumentTarget,
+  options: FetchDocumentOptions,
+): Promise<HttpHead> {
+  let seen: HttpHead = { status: 0, headers: {} };
   let end = 0;
   const { signal, maxSize } = options;
   await http.get({
-    ...{ url, signal, headers: conditions(target, options.known) },
+    url,
+    signal,
+    headers: conditions(target, options.known),
     onHead(head) {
       seen = head;
       if (head.status === 304 || isRedirect(head) || isWhole(head, target)) return;
       options.onHead?.(head);
       end = bodyEnd(head, target, url);
-      if (end > maxSize) throw tooLarge(url, maxSize);
+      if (end > maxSize) throw wrongAnswer(url, `more than ${maxSize} bytes`);
     },
     onData(piece) {
-      if (seen === undefined || (seen.status !== 200 && seen.status !== 206)) return undefined;
-      if (target.size + piece.length > maxSize) throw tooLarge(url, maxSize);
+      if (seen.status !== 200 && seen.status !== 206) return undefined;
+      if (target.size + piece.length > maxSize) throw wrongAnswer(url, `more than ${maxSize} bytes`);
       target.write(piece);
       options.onProgress?.(target.size, end);
       return undefined;
@@ -122,34 +130,32 @@ async function ask(http: HttpGetter, url: string, target: DownloadTarget, option
   if (end > 0 && target.size !== end) {
     throw new PakratError('E_NETWORK', `${redactUrl(url)}: ${target.size} bytes came of ${end}`);
   }
-  return seen!;
+  return seen;
 }
 
-/** What makes the server send only what is new. A weak tag is no promise that bytes go on where others stopped. */
-function conditions({ size, validators }: DownloadTarget, known: Validators): Record<string, string> {
+/** Headers that make the server send only what is new. A weak tag is no promise that bytes go on where others stopped. */
+function conditions({ size, validators }: DocumentTarget, known: Validators): Record<string, string> {
   const { etag, lastModified } = validators;
   const same = etag !== undefined && !etag.startsWith('W/') ? etag : lastModified;
   if (size > 0 && same !== undefined) return { range: `bytes=${size}-`, 'if-range': same };
   return {
-    ...(known.etag === undefined ? {} : { 'if-none-match': known.etag }),
-    ...(known.lastModified === undefined ? {} : { 'if-modified-since': known.lastModified }),
+    ...(known.etag !== undefined && { 'if-none-match': known.etag }),
+    ...(known.lastModified !== undefined && { 'if-modified-since': known.lastModified }),
   };
 }
 
 /** True when the server has nothing behind what is there: it was all of it. */
-function isWhole({ status, headers }: HttpHead, { size }: DownloadTarget): boolean {
+function isWhole({ status, headers }: HttpHead, { size }: DocumentTarget): boolean {
   return status === 416 && size > 0 && headers['content-range'] === `bytes */${size}`;
 }
 
 /** Makes the target ready for a body. @returns the size that it will have then, 0 when nothing tells */
-function bodyEnd(head: HttpHead, target: DownloadTarget, url: string): number {
+function bodyEnd(head: HttpHead, target: DocumentTarget, url: string): number {
   const { headers, status } = head;
-  const refuse = (problem: string): PakratError =>
-    new PakratError('E_NETWORK_RANGE', `${redactUrl(url)}: ${problem}`, { data: { url: redactUrl(url) } });
   if (status === 416) target.begin({});
   if (status !== 200 && status !== 206) throw statusError(head, url);
   const { 'content-encoding': coding = 'identity', 'content-length': length } = headers;
-  if (coding !== 'identity') throw refuse(`sent with Content-Encoding ${coding}`);
+  if (coding !== 'identity') throw wrongAnswer(url, `sent with Content-Encoding ${coding}`);
   if (status === 200) {
     target.begin({ etag: headers.etag, lastModified: headers['last-modified'] });
     return Number(length ?? 0);
@@ -160,14 +166,9 @@ function bodyEnd(head: HttpHead, target: DownloadTarget, url: string): number {
   }
   const range = parseContentRange(headers['content-range']);
   if (range?.start !== target.size || range.end !== range.total) {
-    throw refuse(`wrong Content-Range ${headers['content-range']}, asked ${target.size}-`);
+    throw wrongAnswer(url, `wrong Content-Range ${headers['content-range']}, asked ${target.size}-`);
   }
   return range.total;
-}
-
-/** True when the server could be asked whether there is another version. */
-function isKnown({ etag, lastModified }: Validators): boolean {
-  return etag !== undefined || lastModified !== undefined;
 }
 
 function isRedirect({ status, headers }: HttpHead): boolean {
@@ -178,17 +179,8 @@ function isRedirect({ status, headers }: HttpHead): boolean {
 function redirectTarget(url: string, { headers: { location = '' } }: HttpHead): string {
   const target = URL.canParse(location, url) ? new URL(location, url) : undefined;
   if (target?.protocol === 'https:' || (target?.protocol === 'http:' && url.startsWith('http:'))) return target.href;
-  throw new PakratError(
-    'E_NETWORK_STATUS',
-    `${redactUrl(url)}: redirects to ${redactUrl(location)}, which is not followed`,
-    {
-      data: { url: redactUrl(url), location: redactUrl(location) },
-    },
-  );
-}
-
-function tooLarge(url: string, maxSize: number): PakratError {
-  return new PakratError('E_NETWORK_RANGE', `${redactUrl(url)}: more than ${maxSize} bytes`, {
-    data: { url: redactUrl(url) },
+  const data = { url: redactUrl(url), location: redactUrl(location) };
+  throw new PakratError('E_NETWORK_STATUS', `${data.url}: redirects to ${data.location}, which is not followed`, {
+    data,
   });
 }

@@ -1,15 +1,15 @@
 import { describe, expect, test } from '@jest/globals';
-import { importListfile } from '../../../src/builds/listfile/listfile-import.ts';
-import { getVariant } from '../../../src/builds/roots/variant.ts';
-import { fromHex, toHex } from '../../../src/core/bytes.ts';
-import { md5Hex } from '../../../src/core/hash.ts';
-import { decodeTvfs } from '../../../src/formats/roots/tvfs/decode.ts';
-import { encodeTvfs, type TvfsFileContent } from '../../../src/formats/roots/tvfs/encode.ts';
-import { encodeWowRoot } from '../../../src/formats/roots/wow/encode.ts';
-import { storeLayout } from '../../../src/store/layout.ts';
-import { conformanceBytes, describeConformance } from '../../support/conformance.ts';
-import { scratchFolder } from '../../support/scratch.ts';
-import { openSmallRoot } from './small-build.ts';
+import { importListfile } from '../../../../src/builds/listfile/listfile-import.ts';
+import { getVariant } from '../../../../src/builds/roots/variant.ts';
+import { fromHex, toHex } from '../../../../src/core/bytes.ts';
+import { md5Hex } from '../../../../src/core/hash.ts';
+import { decodeTvfs } from '../../../../src/formats/roots/tvfs/decode.ts';
+import { encodeTvfs, type TvfsFileContent } from '../../../../src/formats/roots/tvfs/encode.ts';
+import { encodeWowRoot } from '../../../../src/formats/roots/wow/encode.ts';
+import { storeLayout } from '../../../../src/store/layout.ts';
+import { conformanceBytes, describeConformance } from '../../../support/conformance.ts';
+import { scratchFolder } from '../../../support/scratch.ts';
+import { openSmallRoot } from '../small-build.ts';
 
 const scratch = scratchFolder();
 const key = (digit: string) => digit.repeat(32);

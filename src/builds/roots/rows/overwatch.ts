@@ -1,19 +1,20 @@
-import { codeOf, messageOf } from '../../core/errors.ts';
-import { normalizeName } from '../../core/jenkins.ts';
-import { decodeContentManifest } from '../../formats/roots/content-manifest.ts';
-import { decodeOverwatchRoot, type OverwatchFile } from '../../formats/roots/overwatch.ts';
-import { decodePackageManifest } from '../../formats/roots/package-manifest.ts';
+import { codeOf, messageOf } from '../../../core/errors.ts';
+import { groupBy } from '../../../core/group-by.ts';
+import { normalizeName } from '../../../core/jenkins.ts';
+import { decodeContentManifest } from '../../../formats/roots/content-manifest.ts';
+import { decodeOverwatchRoot, type OverwatchFile } from '../../../formats/roots/overwatch.ts';
+import { decodePackageManifest } from '../../../formats/roots/package-manifest.ts';
+import type { NameRow, Note } from '../name-table.ts';
 import type { LoadPart } from './diablo4.ts';
-import type { NameRow, Note } from './name-table.ts';
 
-/** What is needed to look into the manifests that a table lists. */
-export interface OverwatchPlace {
+/** The way to the manifests that a table lists. */
+interface OverwatchPlace {
   load: LoadPart;
   note: Note;
 }
 
 /**
- * The files of a root table, those of one name together; then the assets of its manifests where these are open to all, by their ids:
+ * The files of a root table, those of one name side by side; then the assets of its manifests where these are open to all, by their ids:
  * `ContentManifestFiles/Windows-RDEV/enUS/text/0d80000000000012`. All manifests of a build are encrypted or none is: one is tried before the others are fetched.
  * @throws E_FORMAT… for a damaged table
  */
@@ -44,14 +45,8 @@ export async function* overwatchRows(bytes: Uint8Array, place: OverwatchPlace): 
 }
 
 function tableRows(files: readonly OverwatchFile[]): NameRow[] {
-  const groups = new Map<string, NameRow[]>();
-  for (const { name, ckey } of files) {
-    const row = { name: name.replaceAll('\\', '/'), parts: [{ ckey, size: undefined }] };
-    const group = groups.get(normalizeName(name));
-    if (group === undefined) groups.set(normalizeName(name), [row]);
-    else group.push(row);
-  }
-  return [...groups.values()].flat();
+  const sorted = [...groupBy(files, ({ name }) => normalizeName(name)).values()].flat();
+  return sorted.map(({ name, ckey }) => ({ name: name.replaceAll('\\', '/'), parts: [{ ckey, size: undefined }] }));
 }
 
 function isManifest(name: string, extension: 'apm' | 'cmf'): boolean {
@@ -75,9 +70,9 @@ async function optional<Manifest>(
   }
 }
 
-/** What a manifest's name says of its assets: `Win_SPWin_RDEV_LenUS_text_EExt.cmf` is `Windows-RDEV/enUS/text/`. */
+/** The folder of a manifest's assets, by its name: `Win_SPWin_RDEV_LenUS_text_EExt.cmf` is `Windows-RDEV/enUS/text/`. */
 function assetFolder(path: string): string {
-  const [plain = ''] = path.split(/[/\\]/).at(-1)!.split('.');
+  const [plain = ''] = (path.split(/[/\\]/).at(-1) ?? '').split('.');
   const tags = plain.split('_').slice(1);
   const platform = tags.includes('SPWin') ? 'Windows' : (tags.find((tag) => /^SP./.test(tag))?.slice(2) ?? '');
   const region = tags.find((tag) => /^R[A-Z]+$/.test(tag));

@@ -1,18 +1,17 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
-import { asBuffer, toHex } from '../../core/bytes.ts';
-import { nameHash } from '../../core/jenkins.ts';
-import { RecordTable } from '../../core/tables/record-table.ts';
-import { sortRecords } from '../../core/tables/sort-records.ts';
-import { writeFileDurable } from '../../files/durable.ts';
-import { readAt } from '../../files/read-at.ts';
-import { decodeWowRoot, fillFileDataIds, rowNameHash } from '../../formats/roots/wow/decode.ts';
-import type { WowRoot, WowRootBlock } from '../../formats/roots/wow/layout.ts';
-import type { LookupFolders } from '../../store/layout.ts';
-import { LookupFile, writeLookupFile } from '../../store/lookup-file.ts';
-import type { ListfileIndex } from '../listfile/listfile-index.ts';
+import { asBuffer, toHex } from '../../../core/bytes.ts';
+import { nameHash } from '../../../core/jenkins.ts';
+import { sortRecords } from '../../../core/tables/sort-records.ts';
+import { writeFileDurable } from '../../../files/durable.ts';
+import { readAt } from '../../../files/read-at.ts';
+import { decodeWowRoot, fillFileDataIds, rowNameHash } from '../../../formats/roots/wow/decode.ts';
+import type { WowRoot, WowRootBlock } from '../../../formats/roots/wow/layout.ts';
+import type { LookupFolders } from '../../../store/layout.ts';
+import { LookupFile, writeLookupFile } from '../../../store/lookup-file.ts';
+import type { ListfileIndex } from '../../listfile/listfile-index.ts';
+import type { FileVariant, Root } from '../root.ts';
 import { listedNames } from './listed-names.ts';
-import type { FileVariant, Root } from './root.ts';
 
 /*
  * A decoded WoW root stays a file; beside it lie, under names/<ckey of the root>:
@@ -26,34 +25,27 @@ import type { FileVariant, Root } from './root.ts';
 const idStride = 8;
 const hashStride = 16;
 
-/** What a WoW root is opened with. */
-export interface WowRootPlace {
-  folders: LookupFolders;
-  /** The decoded root. */
-  file: string;
-  ckey: string;
-  listfile: ListfileIndex | undefined;
+/** Opens a WoW root, a decoded file; its look-up files are made when they are not there. Needs `close`. */
+export function openWowRoot(
+  { folders, listfile }: { folders: LookupFolders; listfile: ListfileIndex | undefined },
+  { file, ckey }: { file: string; ckey: string },
+): Root {
+  const base = join(folders.names, ckey);
+  if (![`${base}.named`, `${base}.blocks`].every((name) => fs.existsSync(name))) {
+    writeLookups(file, base, folders.temporary);
+  }
+  return new WowRootFile(file, base, listfile);
 }
 
-/** Opens a WoW root; its look-up files are made when they are not there. Needs `close`. */
-export function openWowRoot(place: WowRootPlace): Root {
-  const base = join(place.folders.names, place.ckey);
-  if (![`${base}.named`, `${base}.blocks`].every((file) => fs.existsSync(file))) writeLookups(place, base);
-  return new WowRootFile(place, base);
-}
-
-function writeLookups(place: WowRootPlace, base: string): void {
-  const root = decodeWowRoot(new Uint8Array(fs.readFileSync(place.file)));
+function writeLookups(file: string, base: string, temporary: string): void {
+  const root = decodeWowRoot(new Uint8Array(fs.readFileSync(file)));
   const ids = fillFileDataIds(root);
-  const { temporary } = place.folders;
-  writeLookupFile(`${base}.ids`, sortedTable(idRecords(ids), idStride), temporary);
-  writeLookupFile(`${base}.named`, sortedTable(hashRecords(root, ids), hashStride), temporary);
+  const idRows = sortRecords(idRecords(ids), idStride, idStride);
+  writeLookupFile(`${base}.ids`, { stride: idStride, rows: [idRows] }, temporary);
+  const namedRows = sortRecords(hashRecords(root, ids), hashStride, hashStride);
+  writeLookupFile(`${base}.named`, { stride: hashStride, rows: [namedRows] }, temporary);
   // Written last: where the blocks are, the others are whole.
   writeFileDurable(`${base}.blocks`, Buffer.from(JSON.stringify(root.blocks)), temporary);
-}
-
-function sortedTable(records: Uint8Array, stride: number): RecordTable {
-  return new RecordTable(sortRecords(records, stride, stride), stride);
 }
 
 function idRecords(ids: Uint32Array): Uint8Array {
@@ -71,7 +63,7 @@ function hashRecords(root: WowRoot, ids: Uint32Array): Uint8Array {
   let at = 0;
   for (const block of named) {
     for (let row = block.firstRow; row < block.firstRow + block.count; row++) {
-      bytes.set(rowNameHash(root, row)!, at);
+      bytes.set(rowNameHash(root, row) ?? [], at);
       bytes.writeUInt32BE(row, at + 8);
       bytes.writeUInt32BE(ids[row]!, at + 12);
       at += hashStride;
@@ -88,12 +80,12 @@ class WowRootFile implements Root {
   readonly #blocks: WowRootBlock[];
   readonly #listfile: ListfileIndex | undefined;
 
-  constructor(place: WowRootPlace, base: string) {
-    this.#fd = fs.openSync(place.file, 'r');
+  constructor(file: string, base: string, listfile: ListfileIndex | undefined) {
+    this.#fd = fs.openSync(file, 'r');
     this.#ids = new LookupFile(`${base}.ids`);
     this.#hashes = new LookupFile(`${base}.named`);
     this.#blocks = JSON.parse(fs.readFileSync(`${base}.blocks`, 'utf8')) as WowRootBlock[];
-    this.#listfile = place.listfile;
+    this.#listfile = listfile;
   }
 
   close(): void {
@@ -106,7 +98,7 @@ class WowRootFile implements Root {
     const hash = nameHash(name);
     const found = Array.from(this.#hashes.find(hash), (record) => {
       const fileDataId = asBuffer(record).readUInt32BE(12);
-      return this.#variant(record, 8, { fileDataId, name: asPath(name) });
+      return this.#variant(record, 8, { fileDataId, name: name.replaceAll('\\', '/') });
     });
     const id = this.#listfile?.idOf(name);
     const listed = id === undefined ? [] : this.findId(id);
@@ -114,10 +106,8 @@ class WowRootFile implements Root {
   }
 
   findId(fileDataId: number): FileVariant[] {
-    const key = Buffer.alloc(4);
-    key.writeUInt32BE(fileDataId);
     const name = this.#listfile?.nameOf(fileDataId);
-    return [...this.#ids.find(key)].map((record) => this.#variant(record, 4, { fileDataId, name }));
+    return Array.from(this.#ids.findNumber(fileDataId), (record) => this.#variant(record, 4, { fileDataId, name }));
   }
 
   *list(matches: (name: string) => boolean): Generator<FileVariant> {
@@ -166,13 +156,9 @@ class WowRootFile implements Root {
   }
 }
 
-function asPath(name: string): string {
-  return name.replaceAll('\\', '/');
-}
-
 function unique(variants: readonly FileVariant[]): FileVariant[] {
   const seen = new Map(
-    variants.map((variant) => [`${variant.parts[0]!.ckey} ${variant.localeFlags} ${variant.contentFlags}`, variant]),
+    variants.map((variant) => [`${variant.parts[0]?.ckey} ${variant.localeFlags} ${variant.contentFlags}`, variant]),
   );
   return [...seen.values()];
 }

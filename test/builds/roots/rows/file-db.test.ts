@@ -1,15 +1,15 @@
 import { describe, expect, test } from '@jest/globals';
-import { fileDbRows } from '../../../src/builds/roots/file-db.ts';
-import { openRoot } from '../../../src/builds/roots/index.ts';
-import { fromHex } from '../../../src/core/bytes.ts';
-import { md5Hex } from '../../../src/core/hash.ts';
-import { encodeBlte } from '../../../src/formats/blte/encode.ts';
-import { emptyKeyRing } from '../../../src/formats/blte/keys.ts';
-import { expectHostileSafe } from '../../support/hostile.ts';
-import { scratchFolder } from '../../support/scratch.ts';
-import { codeOf } from '../../support/thrown-code.ts';
-import { type DbFile, fileDb } from './file-db-bytes.ts';
-import { openSmallRoot, smallPlace } from './small-build.ts';
+import { openRoot } from '../../../../src/builds/roots/index.ts';
+import { fileDbRows } from '../../../../src/builds/roots/rows/file-db.ts';
+import { fromHex } from '../../../../src/core/bytes.ts';
+import { md5Hex } from '../../../../src/core/hash.ts';
+import { encodeBlte } from '../../../../src/formats/blte/encode.ts';
+import { emptyKeyRing } from '../../../../src/formats/blte/keys.ts';
+import { expectHostileSafe } from '../../../support/hostile.ts';
+import { scratchFolder } from '../../../support/scratch.ts';
+import { codeOf } from '../../../support/thrown-code.ts';
+import { type DbFile, fileDb } from '../file-db-bytes.ts';
+import { openSmallRoot, smallPlace } from '../small-build.ts';
 
 const scratch = scratchFolder();
 const key = (digit: string): string => digit.repeat(32);

@@ -1,18 +1,18 @@
-import { codeOf } from '../../core/errors.ts';
-import { decodeDiablo4Toc } from '../../formats/roots/diablo4/core-toc.ts';
+import { codeOf } from '../../../core/errors.ts';
+import { decodeDiablo4Toc } from '../../../formats/roots/diablo4/core-toc.ts';
 import {
   type Diablo4Path,
   diablo4Namer,
   parseDiablo4Path,
   printDiablo4Path,
-} from '../../formats/roots/diablo4/names.ts';
+} from '../../../formats/roots/diablo4/names.ts';
 import {
   decodeEncryptedNames,
   decodeEncryptedSnos,
   decodeSharedPayloads,
-} from '../../formats/roots/diablo4/side-tables.ts';
-import type { NameRow, Note } from './name-table.ts';
-import type { FilePart } from './root.ts';
+} from '../../../formats/roots/diablo4/side-tables.ts';
+import type { NameRow, Note } from '../name-table.ts';
+import type { FilePart } from '../root.ts';
 
 /** The decoded bytes of a part of a file. */
 export type LoadPart = (part: FilePart) => Promise<Uint8Array>;
@@ -33,8 +33,9 @@ export async function diablo4Naming(
   const files = new Map<string, Uint8Array>();
   for await (const { name, parts } of rows) {
     const table = tables.exec(name)?.[1]?.toLowerCase();
-    if (table === undefined || parts.length !== 1) continue;
-    const bytes = await loadTable(parts[0]!, load, (forNow) =>
+    const [part, more] = parts;
+    if (table === undefined || part === undefined || more !== undefined) continue;
+    const bytes = await loadTable(part, load, (forNow) =>
       note(`${name} cannot be opened: some names are missing`, forNow),
     );
     if (bytes !== undefined) files.set(table, bytes);

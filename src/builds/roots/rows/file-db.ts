@@ -1,12 +1,11 @@
-import type Database from 'better-sqlite3';
-import { toHex } from '../../core/bytes.ts';
-import { codeOf, formatError, isPakratError, messageOf, PakratError } from '../../core/errors.ts';
-import { decodeChunk } from '../../formats/blte/chunk.ts';
-import type { KeyRing } from '../../formats/blte/keys.ts';
-import type { BuildConfig, ManifestKeys } from '../../formats/configs/build-config.ts';
-import { configKey, configSize } from '../../formats/configs/config-file.ts';
-import { iterate, openDatabase, prepare } from '../../store/ledger/sqlite.ts';
-import type { NameRow } from './name-table.ts';
+import { toHex } from '../../../core/bytes.ts';
+import { formatError, isPakratError, isStoreTrouble, messageOf, PakratError } from '../../../core/errors.ts';
+import { decodeChunk } from '../../../formats/blte/chunk.ts';
+import type { KeyRing } from '../../../formats/blte/keys.ts';
+import type { BuildConfig, ManifestKeys } from '../../../formats/configs/build-config.ts';
+import { configKey, configSize } from '../../../formats/configs/config-file.ts';
+import { Sqlite } from '../../../store/ledger/sqlite.ts';
+import type { NameRow } from '../name-table.ts';
 
 /*
  * The file database of a containerless build (`build-file-db = ckey ekey`): an SQLite database as an object of the CDN, which says what lies where
@@ -45,19 +44,19 @@ export function* fileDbRows(bytes: Uint8Array, keys: KeyRing): Generator<NameRow
   if (plain.length < headerSize) throw formatError('E_FORMAT_TRUNCATED', what, `it has ${plain.length} bytes only`);
   const copy = Buffer.from(plain);
   copy.fill(1, 18, 20);
-  let db: Database.Database | undefined;
+  let db: Sqlite | undefined;
   try {
-    db = openDatabase(copy, { readonly: true });
+    db = new Sqlite(what, { bytes: copy, readonly: true });
     demandFiles(db);
     let left = Math.floor(plain.length / leastRow);
-    for (const row of iterate(prepare(db, `SELECT ${columns.join(', ')} FROM files ORDER BY rowid`))) {
+    for (const row of db.iterate<Record<string, unknown>>(`SELECT ${columns.join(', ')} FROM files ORDER BY rowid`)) {
       // Pages that are pointed to from many others would make rows without end.
       if (left-- === 0) throw formatError('E_FORMAT', what, `it has more files than ${plain.length} bytes can hold`);
-      yield nameRow(row as Record<string, unknown>);
+      yield nameRow(row);
     }
   } catch (error) {
-    if (isPakratError(error) || codeOf(error)?.startsWith('SQLITE_') !== true) throw error;
-    throw formatError('E_FORMAT', what, messageOf(error));
+    // A database of a build is no store: what is wrong with it is its own fault.
+    throw isStoreTrouble(error) ? formatError('E_FORMAT', what, messageOf(error.cause)) : error;
   } finally {
     db?.close();
   }
@@ -86,14 +85,12 @@ function decrypt(bytes: Uint8Array, keys: KeyRing): Uint8Array {
 }
 
 /** A plain table with plain columns: views and computed columns could be anything, and run for ever. */
-function demandFiles(db: Database.Database): void {
-  const table = prepare(db, "SELECT sql FROM sqlite_master WHERE type = 'table' AND name = 'files'").get() as
-    | { sql: string }
-    | undefined;
+function demandFiles(db: Sqlite): void {
+  const table = db.get<{ sql: string }>("SELECT sql FROM sqlite_master WHERE type = 'table' AND name = 'files'");
   if (table === undefined || /^\s*create\s+virtual/i.test(table.sql)) {
     throw formatError('E_FORMAT', what, 'it has no table of files');
   }
-  const names = (prepare(db, 'PRAGMA table_info(files)').all() as { name: string }[]).map(({ name }) => name);
+  const names = db.all<{ name: string }>('PRAGMA table_info(files)').map(({ name }) => name);
   const missing = columns.filter((name) => !names.includes(name));
   if (missing.length > 0) throw formatError('E_FORMAT', what, `its files have no ${missing.join(', ')}`);
 }

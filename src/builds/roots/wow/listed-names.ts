@@ -1,4 +1,4 @@
-import type { ListfileIndex } from '../listfile/listfile-index.ts';
+import type { ListfileIndex } from '../../listfile/listfile-index.ts';
 
 /** The listed names of ids that are asked for in ascending order: both lists are gone through once. Undefined for an id without a name. */
 export function listedNames(listfile: ListfileIndex | undefined): (fileDataId: number) => string | undefined {

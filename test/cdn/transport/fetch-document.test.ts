@@ -1,15 +1,19 @@
 import type { IncomingMessage, RequestListener } from 'node:http';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { type DownloadOptions, type DownloadTarget, download } from '../../../src/cdn/transport/download.ts';
-import type { Validators } from '../../../src/cdn/transport/get-if-changed.ts';
+import {
+  type DocumentTarget,
+  type FetchDocumentOptions,
+  fetchDocument,
+  type Validators,
+} from '../../../src/cdn/transport/fetch-document.ts';
 import { HttpClient } from '../../../src/cdn/transport/http.ts';
 import { httpServer, type Loopback } from '../../support/loopback.ts';
 
 const body = Buffer.from(Array.from({ length: 30_000 }, (_, i) => `${i};name ${i}\n`).join(''));
 const etag = '"one"';
-const options: DownloadOptions = { known: {}, maxSize: 10 << 20, attempts: 3 };
+const options: FetchDocumentOptions = { known: {}, maxSize: 10 << 20, attempts: 3 };
 
-class Memory implements DownloadTarget {
+class Memory implements DocumentTarget {
   bytes: Buffer = Buffer.alloc(0);
   validators: Validators = {};
   get size(): number {
@@ -65,16 +69,16 @@ describe('download', () => {
   test('a body comes whole, with what its version is known by, and is not sent twice', async () => {
     const url = await serve(goodServer());
     const target = new Memory();
-    expect(await download(http, url, target, options)).toBe(true);
+    expect(await fetchDocument(http, url, target, options)).toBe(true);
     expect(target.bytes.equals(body)).toBe(true);
     expect(target.validators).toEqual({ etag, lastModified: undefined });
-    expect(await download(http, url, new Memory(), { ...options, known: { etag } })).toBe(false);
+    expect(await fetchDocument(http, url, new Memory(), { ...options, known: { etag } })).toBe(false);
   });
 
   test('one that is cut again and again is gone on with, and no byte is asked for twice', async () => {
     const url = await serve(goodServer({ cut: 50_000 }));
     const target = new Memory();
-    expect(await download(http, url, target, options)).toBe(true);
+    expect(await fetchDocument(http, url, target, options)).toBe(true);
     expect(target.bytes.equals(body)).toBe(true);
     expect(asked.length).toBeGreaterThan(8);
     const starts = asked.slice(1).map(({ headers }) => Number(/\d+/.exec(headers.range!)![0]));
@@ -87,9 +91,9 @@ describe('download', () => {
     const target = new Memory();
     target.begin({ etag });
     target.write(body.subarray(0, 1234));
-    expect(await download(http, url, target, options)).toBe(true);
+    expect(await fetchDocument(http, url, target, options)).toBe(true);
     expect(target.bytes.equals(body)).toBe(true);
-    expect(await download(http, url, target, options)).toBe(true);
+    expect(await fetchDocument(http, url, target, options)).toBe(true);
     expect(target.bytes.equals(body)).toBe(true);
     expect(asked.map(({ headers }) => headers.range)).toEqual(['bytes=1234-', `bytes=${body.length}-`]);
   });
@@ -109,7 +113,7 @@ describe('download', () => {
     const target = new Memory();
     target.begin({ etag });
     target.write(Buffer.from('old bytes'));
-    expect(await download(http, url, target, options)).toBe(true);
+    expect(await fetchDocument(http, url, target, options)).toBe(true);
     expect(target.bytes.equals(body)).toBe(true);
   });
 
@@ -118,14 +122,14 @@ describe('download', () => {
     const target = new Memory();
     target.begin({ etag: 'W/"one"' });
     target.write(Buffer.from('bytes'));
-    expect(await download(http, url, target, options)).toBe(true);
+    expect(await fetchDocument(http, url, target, options)).toBe(true);
     expect(target.bytes.equals(body)).toBe(true);
     expect(asked[0]!.headers.range).toBeUndefined();
   });
 
   test('a server without ranges that always cuts is given up', async () => {
     const url = await serve(goodServer({ ranges: false, cut: 1000 }));
-    await expect(download(http, url, new Memory(), options)).rejects.toMatchObject({ code: 'E_NETWORK' });
+    await expect(fetchDocument(http, url, new Memory(), options)).rejects.toMatchObject({ code: 'E_NETWORK' });
     expect(asked).toHaveLength(4);
   }, 20_000);
 
@@ -137,10 +141,10 @@ describe('download', () => {
       else response.writeHead(302, { location: '/loop' }).end();
     });
     const target = new Memory();
-    expect(await download(http, url, target, options)).toBe(true);
+    expect(await fetchDocument(http, url, target, options)).toBe(true);
     expect(target.bytes.equals(body)).toBe(true);
     for (const path of ['/loop', '/ftp']) {
-      await expect(download(http, url.replace('/list', path), target, options)).rejects.toMatchObject({
+      await expect(fetchDocument(http, url.replace('/list', path), target, options)).rejects.toMatchObject({
         code: 'E_NETWORK_STATUS',
       });
     }
@@ -153,7 +157,7 @@ describe('download', () => {
   ])('%s is refused at once', async (_, status, headers, code) => {
     const url = await serve((_, response) => void response.writeHead(status, headers).end('x'));
     const target = new Memory();
-    await expect(download(http, url, target, options)).rejects.toMatchObject({ code });
+    await expect(fetchDocument(http, url, target, options)).rejects.toMatchObject({ code });
     expect(target.size).toBe(0);
     expect(asked).toHaveLength(1);
   });

@@ -1,21 +1,16 @@
-import { normalizeName } from '../../core/jenkins.ts';
-import { findLocaleFlag } from '../../formats/roots/locale.ts';
-import { decodeTextRoot, type TextRootRow } from '../../formats/roots/text.ts';
-import { allLocales, type NameRow } from './name-table.ts';
+import { groupBy } from '../../../core/group-by.ts';
+import { normalizeName } from '../../../core/jenkins.ts';
+import { findLocaleFlag } from '../../../formats/roots/locale.ts';
+import { decodeTextRoot, type TextRootRow } from '../../../formats/roots/text.ts';
+import { allLocales, type NameRow } from '../name-table.ts';
 
 /**
- * The files of a text root, those of one name together and the one for all locales last.
+ * The files of a text root, those of one name side by side, the one for all locales last.
  * Archives nest with `/`, as in TVFS; where two paths would become one that way, both keep their `:`.
  * @throws E_FORMAT… as {@link decodeTextRoot}
  */
 export function textRows(bytes: Uint8Array): NameRow[] {
-  const groups = new Map<string, TextRootRow[]>();
-  for (const row of decodeTextRoot(bytes).rows) {
-    const key = normalizeName(row.path.replaceAll(':', '/'));
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [row]);
-    else group.push(row);
-  }
+  const groups = groupBy(decodeTextRoot(bytes).rows, ({ path }) => normalizeName(path.replaceAll(':', '/')));
   return [...groups.values()].flatMap(groupRows);
 }
 

@@ -1,14 +1,14 @@
 import { expect, test } from '@jest/globals';
-import { importListfile } from '../../../src/builds/listfile/listfile-import.ts';
-import type { Root } from '../../../src/builds/roots/root.ts';
-import { fromHex, toHex } from '../../../src/core/bytes.ts';
-import { nameHash } from '../../../src/core/jenkins.ts';
-import { decodeWowRoot, fillFileDataIds, rowCkey } from '../../../src/formats/roots/wow/decode.ts';
-import { encodeWowRoot } from '../../../src/formats/roots/wow/encode.ts';
-import { storeLayout } from '../../../src/store/layout.ts';
-import { conformanceBytes, describeConformance } from '../../support/conformance.ts';
-import { scratchFolder } from '../../support/scratch.ts';
-import { openSmallRoot } from './small-build.ts';
+import { importListfile } from '../../../../src/builds/listfile/listfile-import.ts';
+import type { Root } from '../../../../src/builds/roots/root.ts';
+import { fromHex, toHex } from '../../../../src/core/bytes.ts';
+import { nameHash } from '../../../../src/core/jenkins.ts';
+import { decodeWowRoot, fillFileDataIds, rowCkey } from '../../../../src/formats/roots/wow/decode.ts';
+import { encodeWowRoot } from '../../../../src/formats/roots/wow/encode.ts';
+import { storeLayout } from '../../../../src/store/layout.ts';
+import { conformanceBytes, describeConformance } from '../../../support/conformance.ts';
+import { scratchFolder } from '../../../support/scratch.ts';
+import { openSmallRoot } from '../small-build.ts';
 
 const scratch = scratchFolder();
 const key = (digit: string) => digit.repeat(32);

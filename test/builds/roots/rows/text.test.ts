@@ -1,13 +1,13 @@
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { getVariant } from '../../../src/builds/roots/variant.ts';
-import { encodeTextRoot } from '../../../src/formats/roots/text.ts';
-import { freePort } from '../../support/loopback.ts';
-import { pakratJson, runPakrat } from '../../support/run-pakrat.ts';
-import { scratchFolder } from '../../support/scratch.ts';
-import { describeSynthetic, makeTree, serveTree } from '../../support/synthetic-cdn.ts';
-import { expectedFiles, type Failed, readTruth, type Truth, wrongFiles } from '../../support/truth.ts';
-import { openSmallRoot } from './small-build.ts';
+import { getVariant } from '../../../../src/builds/roots/variant.ts';
+import { encodeTextRoot } from '../../../../src/formats/roots/text.ts';
+import { freePort } from '../../../support/loopback.ts';
+import { pakratJson, runPakrat } from '../../../support/run-pakrat.ts';
+import { scratchFolder } from '../../../support/scratch.ts';
+import { describeSynthetic, makeTree, serveTree } from '../../../support/synthetic-cdn.ts';
+import { expectedFiles, type Failed, readTruth, type Truth, wrongFiles } from '../../../support/truth.ts';
+import { openSmallRoot } from '../small-build.ts';
 
 const scratch = scratchFolder();
 const key = (digit: string) => digit.repeat(32);
