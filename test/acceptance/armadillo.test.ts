@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import type { SyncReport } from '../../src/app/sync.ts';
 import type { ExtractResult } from '../../src/sources/extract/extract.ts';
 import { Sqlite } from '../../src/store/ledger/sqlite.ts';
@@ -10,7 +10,7 @@ import { checkHeldBytes } from '../support/held-bytes.ts';
 import { freePort } from '../support/loopback.ts';
 import { pakratJson, runPakrat, startPakrat } from '../support/run-pakrat.ts';
 import { scratchFolder } from '../support/scratch.ts';
-import { describeSynthetic, type ServedTree, serveTree } from '../support/synthetic-cdn.ts';
+import { type ServedTree, serveTree } from '../support/synthetic-cdn.ts';
 import { expectedFiles, readTruth, wrongFiles } from '../support/truth.ts';
 
 // Whole processes and whole syncs; the machine may be busy.
@@ -22,7 +22,7 @@ interface Verified {
   repaired: number;
 }
 
-describeSynthetic('a product whose objects are encrypted one by one', () => {
+describe('a product whose objects are encrypted one by one', () => {
   const root = scratch('tree');
   const www = join(root, 'www');
   const keyFile = scratch('TestKey.ak');

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import type { SyncReport } from '../../src/app/sync.ts';
 import type { ExtractResult } from '../../src/sources/extract/extract.ts';
 import { Sqlite } from '../../src/store/ledger/sqlite.ts';
@@ -8,7 +8,7 @@ import { freePort } from '../support/loopback.ts';
 import { type LyingServer, lyingServer } from '../support/lying-server.ts';
 import { pakratJson, runPakrat, runShell, startPakrat } from '../support/run-pakrat.ts';
 import { scratchFolder } from '../support/scratch.ts';
-import { describeSynthetic, type SyntheticCdn, syntheticCdn } from '../support/synthetic-cdn.ts';
+import { type SyntheticCdn, syntheticCdn } from '../support/synthetic-cdn.ts';
 
 // Whole processes and whole syncs; the machine may be busy.
 jest.setTimeout(60_000);
@@ -18,7 +18,7 @@ interface Failed {
   error: { code: string; message: string; hint: string | null; data: Record<string, number & string[]> };
 }
 
-describeSynthetic('sync', () => {
+describe('sync', () => {
   let cdn: SyntheticCdn;
   /** Has nothing. */
   let empty: LyingServer;

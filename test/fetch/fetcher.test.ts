@@ -8,7 +8,6 @@ import { partialFile } from '../../src/fetch/loose-objects.ts';
 import { type ObjectName, objectPath } from '../../src/store/layout.ts';
 import { always, type LyingServer } from '../support/lying-server.ts';
 import { scratchFolder } from '../support/scratch.ts';
-import { describeSynthetic } from '../support/synthetic-cdn.ts';
 import {
   expectRightStore,
   type GeneratedCdn,
@@ -28,7 +27,7 @@ beforeEach(() => {
   root = scratch(`store${number}`);
 });
 
-describeSynthetic('the objects of a build', () => {
+describe('the objects of a build', () => {
   let cdn: GeneratedCdn;
   let servers: LyingServer[];
   let at: OpenedBuild;

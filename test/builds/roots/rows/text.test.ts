@@ -5,7 +5,7 @@ import { encodeTextRoot } from '../../../../src/formats/roots/text.ts';
 import { freePort } from '../../../support/loopback.ts';
 import { pakratJson, runPakrat } from '../../../support/run-pakrat.ts';
 import { scratchFolder } from '../../../support/scratch.ts';
-import { describeSynthetic, makeTree, serveTree } from '../../../support/synthetic-cdn.ts';
+import { makeTree, serveTree } from '../../../support/synthetic-cdn.ts';
 import { expectedFiles, type Failed, readTruth, type Truth, wrongFiles } from '../../../support/truth.ts';
 import { openSmallRoot } from '../small-build.ts';
 
@@ -84,7 +84,7 @@ describe('a text root', () => {
   });
 });
 
-describeSynthetic('a build with a text root', () => {
+describe('a build with a text root', () => {
   test('every file of both builds comes out right by name, without a network', async () => {
     const tree = scratch('tree');
     const port = await freePort();
