@@ -92,19 +92,10 @@ function copyPackage(path: string): void {
   });
 }
 
-const compile = (out: string, ...flags: string[]): Promise<string> =>
-  node(
-    resolve('node_modules/typescript/bin/tsc'),
-    ...[
-      'program.ts',
-      '--strict',
-      '--exactOptionalPropertyTypes',
-      '--noUncheckedIndexedAccess',
-      '--skipLibCheck',
-      'false',
-    ],
-    ...['--target', 'es2022', '--types', 'node', '--outDir', out, ...flags],
-  );
+const strictly =
+  '--strict --exactOptionalPropertyTypes --noUncheckedIndexedAccess --skipLibCheck false --target es2022 --types node';
+const compile = (program: string, out: string, ...flags: string[]): Promise<string> =>
+  node(resolve('node_modules/typescript/bin/tsc'), program, ...strictly.split(' '), '--outDir', out, ...flags);
 
 let server: StaticServer;
 let named: number;
@@ -117,7 +108,7 @@ beforeAll(async () => {
   server = await serveFolder(scratch('cdn'), { port });
   await install(pack());
   for (const file of ['program.ts', 'program.cjs']) cpSync(join('test/package/consumer', file), join(consumer, file));
-  await compile('nodenext', '--module', 'nodenext');
+  await compile('program.ts', 'nodenext', '--module', 'nodenext');
   mkdirSync(scratch('work'));
   writeFileSync(scratch('work/names.csv'), encodeListfile(names));
 }, 900_000);
@@ -198,7 +189,7 @@ describe('the tarball', () => {
 
 describe('a program that uses it', () => {
   test('is compiled as a bundler resolves, too', async () => {
-    await compile('bundler', '--module', 'esnext', '--moduleResolution', 'bundler');
+    await compile('program.ts', 'bundler', '--module', 'esnext', '--moduleResolution', 'bundler');
     expect(existsSync(join(consumer, 'bundler/program.js'))).toBe(true);
   });
 
@@ -247,10 +238,34 @@ describe('its command', () => {
   });
 
   test('runs the demo', async () => {
-    const report = JSON.parse(
-      await run('npx', ['--no', '--', 'pakrat', 'demo', '--json', '--quiet', '--to', scratch('demo')]),
-    );
+    const report = JSON.parse(await run('npx', ['--no', '--', 'pakrat', 'demo', '--json', '--quiet']));
     expect(report.compared).toMatchObject({ different: [] });
     expect(report.compared.files).toBeGreaterThan(100);
+  });
+});
+
+describe('README, with the store of the demo', () => {
+  const readme = readFileSync('README.md', 'utf8');
+  const block = (language: string): string =>
+    new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\``, 'ms').exec(readme)?.[1] ?? '';
+
+  test('shows what its commands print', async () => {
+    const bin = `PATH="${join(consumer, 'node_modules/.bin')}:$PATH"; export PAKRAT_STORE=pakrat-demo/store`;
+    const shown = block('console')
+      .split(/^\$ /m)
+      .filter((part) => /^pakrat (?!demo)/.test(part));
+    expect(shown).toHaveLength(3);
+    for (const part of shown) {
+      const [command = '', ...output] = part.split('\n');
+      expect(await run('sh', ['-c', `${bin}; ${command} 2>&1`])).toBe(output.join('\n'));
+    }
+  });
+
+  test('shows a program that compiles and runs', async () => {
+    writeFileSync(join(consumer, 'readme.ts'), block('ts'));
+    await compile('readme.ts', 'nodenext', '--module', 'nodenext');
+    const printed = await node('nodenext/readme.js');
+    expect(printed).toContain('scripts/main.lua 741\n');
+    expect(printed).toContain('\nThe mine of Hollow Ridge');
   });
 });
