@@ -1,4 +1,4 @@
-import type { Amount } from '../store/ledger/ledger.ts';
+import type { Amount } from '../store/ledger/rows.ts';
 import type { Session } from './session/session.ts';
 
 /** The contents of a store, as `status --json` prints them. */

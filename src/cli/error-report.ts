@@ -1,5 +1,4 @@
 import { codeOf, type ErrorData, isPakratError, messageOf, PakratError } from '../core/errors.ts';
-import { sqliteError } from '../store/ledger/sqlite-error.ts';
 import { exitCodeOf, exitCodes } from './exit-codes.ts';
 import { printableBlock } from './terminal/text.ts';
 
@@ -26,9 +25,7 @@ const fullHint = 'Free some space and run the same command again.';
  * @param command the command as typed, for the hint of a usage error
  */
 export function errorReport(error: unknown, command: string): ErrorReport {
-  const known = isPakratError(error)
-    ? error
-    : (usageError(error, command) ?? databaseError(error) ?? systemError(error));
+  const known = isPakratError(error) ? error : (usageError(error, command) ?? systemError(error));
   if (known === undefined) {
     return {
       code: codeOfBugs,
@@ -66,12 +63,6 @@ function usageError(error: unknown, command: string): PakratError | undefined {
     .replace(/\s*See more help with --help\s*$/, '')
     .replace(/\n\nNote: --.*$/s, '');
   return new PakratError('E_USAGE', message, { hint: `pakrat ${command} --help shows how it is written.` });
-}
-
-/** Errors of SQLite that no one turned into ours come from the ledger: it can be damaged in any place. */
-function databaseError(error: unknown): PakratError | undefined {
-  const known = sqliteError(error, 'ledger.db');
-  return isPakratError(known) ? known : undefined;
 }
 
 /** Errors of the file system that no one turned into ours are about a path that the user named. */

@@ -39,6 +39,7 @@ const byCode: Record<ErrorCode, number> = {
   E_STORE_SCHEMA: exitCodes.trouble,
   E_STORE_FULL: exitCodes.trouble,
   E_STORE_DAMAGED: exitCodes.trouble,
+  E_NATIVE_MODULE: exitCodes.trouble,
   E_UNSAFE_PATH: exitCodes.unsafePath,
   E_INCOMPLETE: exitCodes.incomplete,
   E_ABORTED: exitCodes.interrupted,

@@ -4,7 +4,7 @@ import { codeOf, messageOf, PakratError } from '../core/errors.ts';
 import type { FillingSource } from './scratch.ts';
 
 /**
- * A file as a source. Reads are positional and synchronous underneath: from a warm cache a small read takes about ten
+ * A file as a source. Reads are synchronous underneath: from a warm cache a small read takes about ten
  * microseconds, where the asynchronous call takes several times that, and PAKs are read in thousands of small pieces.
  * @throws E_NOT_FOUND when there is no such file, E_STORE when it cannot be opened or is no plain file
  */

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { codeOf, messageOf, PakratError } from '../core/errors.ts';
 
 /** A file below a folder, or a link, wherever that leads. */
-export interface WalkedFile {
+interface WalkedFile {
   /** Relative to the folder, with `/` between the parts. */
   name: string;
   isLink: boolean;

@@ -1,9 +1,9 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { basename, join, relative } from 'node:path';
-import type { BuildIdentity } from '../builds/build-place.ts';
 import { PakratError } from '../core/errors.ts';
 import type { KeyRing } from '../formats/blte/keys.ts';
 import type { OpenedBuild } from '../keep/build-opener.ts';
+import type { BuildIdentity } from '../store/ledger/rows.ts';
 import type { Store } from '../store/store.ts';
 
 /** Bytes to inspect, with the keys for them. */

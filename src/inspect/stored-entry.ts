@@ -1,11 +1,11 @@
 import type { Build } from '../builds/build.ts';
-import type { BuildIdentity } from '../builds/build-place.ts';
 import type { EntryPlace } from '../builds/objects.ts';
 import { isUnavailable, PakratError } from '../core/errors.ts';
 import { chunkKeyName } from '../formats/blte/cipher.ts';
 import { decodeBlteHeader } from '../formats/blte/header.ts';
 import type { KeyRing } from '../formats/blte/keys.ts';
 import type { OpenedBuild } from '../keep/build-opener.ts';
+import type { BuildIdentity } from '../store/ledger/rows.ts';
 
 /** The encoded bytes of an entry, with the keys that it needs. */
 export interface StoredEntry {

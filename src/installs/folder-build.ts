@@ -1,9 +1,9 @@
 import type { Build } from '../builds/build.ts';
-import type { BuildIdentity } from '../builds/build-place.ts';
 import type { EntryPlace, Objects } from '../builds/objects.ts';
 import { PakratError } from '../core/errors.ts';
 import { type CdnConfig, decodeCdnConfig } from '../formats/configs/cdn-config.ts';
 import type { LookupFolders } from '../store/layout.ts';
+import type { BuildIdentity } from '../store/ledger/rows.ts';
 import type { CheckedObject } from './check-folder.ts';
 
 /** A build that lies in a folder as it is: what it is opened with, and what the folder itself can say. Needs `close`. */

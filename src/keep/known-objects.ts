@@ -2,7 +2,7 @@ import { isPakratError } from '../core/errors.ts';
 import { decodeBuildConfig } from '../formats/configs/build-config.ts';
 import { decodeCdnConfig } from '../formats/configs/cdn-config.ts';
 import type { ObjectKind, ObjectName } from '../store/layout.ts';
-import type { BuildRow } from '../store/ledger/ledger.ts';
+import type { BuildRow } from '../store/ledger/rows.ts';
 import type { Store } from '../store/store.ts';
 
 /** An object that the ledger knows. */

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { throwIfAborted } from '../core/errors.ts';
-import type { BuildRow } from '../store/ledger/ledger.ts';
+import type { BuildRow } from '../store/ledger/rows.ts';
 import { spanBytes } from '../store/spans.ts';
 import type { Store } from '../store/store.ts';
 import type { VerifyResult } from '../verify/verify-result.ts';

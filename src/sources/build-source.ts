@@ -1,10 +1,10 @@
 import type { Build } from '../builds/build.ts';
 import {
   type BuildFile,
-  filesOf,
   findContentsOf,
   findFile,
   type KnownParts,
+  listFiles,
   placesOf,
   type ResolvedPart,
   readFile,
@@ -64,7 +64,7 @@ export function buildSource(build: Build, options: BuildSourceOptions): BuildSou
     label: `${identity.product} ${identity.name}`,
     async *list(matches) {
       let batch: BuildFile[] = [];
-      for (const file of await filesOf(build, { locale, matches })) {
+      for (const file of await listFiles(build, { locale, matches })) {
         batch.push(file);
         if (batch.length < batchSize) continue;
         yield* entriesOf(batch);

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
-import { expect, jest, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import { freePort } from '../support/loopback.ts';
 import { hasNginx, startNginx } from '../support/nginx.ts';
 import { pakratJson, runPakrat } from '../support/run-pakrat.ts';
 import { scratchFolder } from '../support/scratch.ts';
-import { describeSynthetic, makeTree, serveTree } from '../support/synthetic-cdn.ts';
+import { makeTree, serveTree } from '../support/synthetic-cdn.ts';
 import { type Asking, expectedFiles, type Failed, readTruth, type Truth, wrongFiles } from '../support/truth.ts';
 
 /*
@@ -71,7 +71,7 @@ async function wrongOfBuild(truth: Truth, product: string, store: string): Promi
   return wrong;
 }
 
-describeSynthetic('every file of a build', () => {
+describe('every file of a build', () => {
   test.each(layouts.map((layout, i) => ({ ...layout, seed: `every-file-${i}`, nginx: hasNginx && i % 2 === 0 })))(
     'comes out right: $title (nginx: $nginx)',
     async ({ title, make, seed, nginx }) => {

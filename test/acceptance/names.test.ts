@@ -1,19 +1,19 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import type { ExtractResult } from '../../src/sources/extract/extract.ts';
 import { freePort } from '../support/loopback.ts';
 import { pakratJson, runPakrat } from '../support/run-pakrat.ts';
 import { scratchFolder } from '../support/scratch.ts';
 import { type GoodServer, serveWell } from '../support/serve-well.ts';
-import { describeSynthetic, makeTree } from '../support/synthetic-cdn.ts';
+import { makeTree } from '../support/synthetic-cdn.ts';
 import { readTruth, type TruthRow } from '../support/truth.ts';
 
 // Whole processes and whole syncs; the machine may be busy.
 jest.setTimeout(120_000);
 const scratch = scratchFolder();
 
-describeSynthetic('choosing files of a build', () => {
+describe('choosing files of a build', () => {
   const root = scratch('tree');
   const offline = ['--store', scratch('store'), '--offline'];
   let server: GoodServer;
@@ -28,6 +28,7 @@ describeSynthetic('choosing files of a build', () => {
       0,
     );
     expect(runPakrat(['listfile', 'import', join(root, 'listfile.csv'), '--store', scratch('store')]).status).toBe(0);
+    expect(runPakrat(['keys', 'import', join(root, 'truth/keys.txt'), '--store', scratch('store')]).status).toBe(0);
   });
   afterAll(() => server?.close());
 

@@ -1,13 +1,13 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import type { SyncReport } from '../../src/app/sync.ts';
 import type { ExtractResult } from '../../src/sources/extract/extract.ts';
 import { freePort } from '../support/loopback.ts';
 import { pakratJson, runPakrat } from '../support/run-pakrat.ts';
 import { scratchFolder } from '../support/scratch.ts';
 import { type GoodServer, serveWell } from '../support/serve-well.ts';
-import { describeSynthetic, makeTree, type ServedRequest } from '../support/synthetic-cdn.ts';
+import { makeTree, type ServedRequest } from '../support/synthetic-cdn.ts';
 import { readTruth, type Truth, type TruthRow } from '../support/truth.ts';
 
 // Whole processes and whole syncs; the machine may be busy.
@@ -16,7 +16,7 @@ const scratch = scratchFolder();
 const hex = expect.stringMatching(/^[0-9a-f]{32}$/);
 const amount = { entries: expect.any(Number), bytes: expect.any(Number) };
 
-describeSynthetic('reading a build', () => {
+describe('reading a build', () => {
   const root = scratch('tree');
   let server: GoodServer;
   let truth: Truth;

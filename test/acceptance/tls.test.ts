@@ -2,13 +2,13 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:https';
 import { join } from 'node:path';
-import { expect, jest, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import type { SyncReport } from '../../src/app/sync.ts';
 import { freePort } from '../support/loopback.ts';
 import { describeNginx, startNginx } from '../support/nginx.ts';
 import { pakratJson, runPakrat } from '../support/run-pakrat.ts';
 import { scratchFolder } from '../support/scratch.ts';
-import { describeSynthetic, makeTree } from '../support/synthetic-cdn.ts';
+import { makeTree } from '../support/synthetic-cdn.ts';
 
 // Whole processes and whole syncs; the machine may be busy.
 jest.setTimeout(120_000);
@@ -27,7 +27,7 @@ function certify(folder: string): { certificate: string; key: string } {
 }
 
 describeNginx('over TLS', () => {
-  describeSynthetic('a build', () => {
+  describe('a build', () => {
     test('comes whole from a host whose certificate is trusted, and not from one whose is not', async () => {
       const [root, store, port] = [scratch('tree'), scratch('store'), await freePort()];
       makeTree(root, port, ['--files', '300', '--total-bytes', '20M']);

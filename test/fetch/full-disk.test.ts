@@ -1,13 +1,13 @@
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { type Run, runPakrat } from '../support/run-pakrat.ts';
-import { describeSynthetic, type SyntheticCdn, syntheticCdn } from '../support/synthetic-cdn.ts';
+import { type SyntheticCdn, syntheticCdn } from '../support/synthetic-cdn.ts';
 import { describeTmpfs, withTmpfs } from '../support/tmpfs.ts';
 
 // The built program, as a person would run it.
 jest.setTimeout(60_000);
 
 describeTmpfs('a store on a small disk', () => {
-  describeSynthetic('of a real size', () => {
+  describe('of a real size', () => {
     let cdn: SyntheticCdn;
     beforeAll(async () => {
       cdn = await syntheticCdn({ make: ['--files', '200', '--total-bytes', '8M'] });

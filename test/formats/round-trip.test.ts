@@ -12,7 +12,6 @@ import {
   makeZbsdiff,
 } from '../../src/formats/index.ts';
 import { conformanceBytes, describeConformance } from '../support/conformance.ts';
-import { describeSynthetic } from '../support/synthetic-cdn.ts';
 import { generateTree } from './generated-tree.ts';
 import { samples } from './round-trip-samples.ts';
 import { type FormatName, format, formats } from './round-trips.ts';
@@ -80,7 +79,7 @@ describeConformance('real files come back byte for byte', () => {
   });
 });
 
-describeSynthetic('trees of an independent generator come back byte for byte', () => {
+describeConformance('trees of an independent generator come back byte for byte', () => {
   const layouts: [string, string[], FormatName][] = [
     ['wow, tsfm1', ['--root-format', 'tsfm1', '--download-version', '2,3'], 'WoW root'],
     ['wow, headerless', ['--root-format', 'headerless', '--download-version', '1'], 'WoW root'],

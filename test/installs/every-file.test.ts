@@ -1,7 +1,6 @@
 import { join } from 'node:path';
-import { expect, jest, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import { scratchFolder } from '../support/scratch.ts';
-import { describeSynthetic } from '../support/synthetic-cdn.ts';
 import { expectedFiles, readTruth, type Truth } from '../support/truth.ts';
 import { buildKeys, importTree, makeClient, snapshot, wrongOf } from './casc/local-tree.ts';
 
@@ -39,7 +38,7 @@ async function wrongOfAll({ truth, name, store, everyEncoding }: Asked): Promise
   return wrong;
 }
 
-describeSynthetic('every file of a local folder', () => {
+describe('every file of a local folder', () => {
   const layouts = [
     { title: 'a WoW root', make: [] as string[] },
     { title: 'an old WoW root', make: ['--root-format', 'headerless', '--segment', '300000'] },

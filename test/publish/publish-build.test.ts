@@ -3,11 +3,16 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { fromHex, toHex } from '../../src/core/bytes.ts';
 import { md5Hex } from '../../src/core/hash.ts';
+import { decodeBlte } from '../../src/formats/blte/decode.ts';
 import { decodeBlteHeader } from '../../src/formats/blte/header.ts';
+import { decodeKeyRing } from '../../src/formats/configs/key-list.ts';
+import { decodePatchConfig } from '../../src/formats/configs/patch-config.ts';
 import { decodeProductConfig } from '../../src/formats/configs/product-config.ts';
 import { encodeArchiveGroup } from '../../src/formats/indices/archive-group.ts';
 import { decodeArchiveIndex } from '../../src/formats/indices/archive-index.ts';
 import { hasTag, selectByTags, type Tag } from '../../src/formats/manifests/tags.ts';
+import { decodePatchManifest } from '../../src/formats/patches/patch-manifest.ts';
+import { applyZbsdiff } from '../../src/formats/patches/zbsdiff.ts';
 import { type PublishedBuild, type PublishFile, publishBuild } from '../../src/publish/publish-build.ts';
 import { randomSource } from '../support/hostile.ts';
 import { scratchFolder } from '../support/scratch.ts';
@@ -261,6 +266,61 @@ describe('publishing', () => {
     expect(second.buildConfig).not.toBe(first.buildConfig);
     const changed = Object.keys(before).filter((path) => after[path] !== before[path]);
     expect(changed.every((path) => /(versions|cdns)$/.test(path))).toBe(true);
+  });
+
+  test('a further build shares what the one before has, and lists its archives and loose objects', async () => {
+    const out = scratch('shared');
+    const first = await publish(out);
+    const old = readPublished(out, 'sample');
+    const size = (): number => Object.keys(treeOf(out)).filter((path) => path.includes('/data/')).length;
+    const before = size();
+    const changed = { version: '1.2.4.45', buildId: 45, files: [...files(), file('data/added.txt', text('added'))] };
+    await publish(out, changed);
+    // An archive with its index, the file index, and manifests: all but the install manifest, which is as it was.
+    expect(size() - before).toBe(7);
+    const cdn = readPublished(out, 'sample');
+    expect(cdn.cdn.archives).toEqual(expect.arrayContaining([...old.cdn.archives]));
+    expect(cdn.cdn.builds).toEqual([cdn.versions.rows[0]!.BuildConfig, first.buildConfig]);
+    for (const content of [contents.noise, contents.large, text('added')]) {
+      const { ckey, ekeys } = cdn.byCkey(md5Hex(content));
+      expect(Buffer.compare(cdn.decoded(ekeys[0]!, ckey), content)).toBe(0);
+    }
+    expect(cdn.cdn.archiveGroup).toBe(encodeArchiveGroup(cdn.indices).name);
+  });
+
+  test('a file whose content before is told has a patch from it, unless it is encrypted', async () => {
+    const out = scratch('patched');
+    await publish(out);
+    const longer = (bytes: Uint8Array): Uint8Array => new Uint8Array(Buffer.concat([text('new: '), bytes]));
+    const changed = [
+      file('data/noise.bin', longer(contents.noise), { readPrevious: () => contents.noise }),
+      file('data/secret.txt', longer(contents.secret), { key, readPrevious: () => contents.secret }),
+      file('data/large.bin', contents.large, { readPrevious: () => contents.large }),
+      file('data/never.bin', longer(contents.large), { readPrevious: () => noise(70_000, 9) }),
+    ];
+    await publish(out, { version: '1.2.4.45', buildId: 45, files: changed });
+    const { build, cdn, file: at, byCkey, config } = readPublished(out, 'sample');
+    const patchConfig = decodePatchConfig(config(build.patchConfig!));
+    expect([patchConfig.patch, patchConfig.patchSize]).toEqual([build.patch!.ckey, build.patch!.size]);
+    const manifest = decodePatchManifest(readFileSync(at('patch', build.patch!.ckey)));
+    expect(manifest.key).toBe(build.patch!.ckey);
+    const [patched, ...others] = [...manifest.files];
+    expect(others).toEqual([]);
+    expect(toHex(patched!.targetCkey)).toBe(md5Hex(longer(contents.noise)));
+    const { sourceEkey, patchEkey, patchSize } = patched!.patches[0]!;
+    expect(decodeBlte(readPublished(out, 'sample').encoded(toHex(sourceEkey)).bytes, {})).toEqual(contents.noise);
+    const archive = cdn.patchArchives[0]!;
+    const entry = decodeArchiveIndex(readFileSync(`${at('patch', archive)}.index`), archive).find(patchEkey)!;
+    const patch = readFileSync(at('patch', archive)).subarray(entry.offset, entry.offset + patchSize);
+    expect(applyZbsdiff(contents.noise, patch, { maxSize: 1 << 20 })).toEqual(longer(contents.noise));
+    expect(byCkey(md5Hex(longer(contents.secret)))).toBeDefined();
+  });
+
+  test('a key ring goes with the product', async () => {
+    const out = scratch('ring');
+    await publish(out, { keyRing: [key] });
+    const { versions, config } = readPublished(out, 'sample');
+    expect(decodeKeyRing(config(versions.rows[0]!.KeyRing!))).toEqual([key]);
   });
 
   test('ids that files bring along are kept, the others come behind them', async () => {

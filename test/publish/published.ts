@@ -93,6 +93,7 @@ export function readPublished(out: string, product: string) {
       encodingBytes,
       root,
       file,
+      config,
       encoded,
       decoded,
       byCkey,

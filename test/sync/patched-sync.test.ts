@@ -1,5 +1,5 @@
 import * as fs from 'node:fs';
-import { afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Build } from '../../src/builds/build.ts';
 import type { EntryPlace } from '../../src/builds/objects.ts';
 import { fromHex, toHex } from '../../src/core/bytes.ts';
@@ -22,7 +22,6 @@ import type { PatchOptions } from '../../src/sync/patches/patch-plan.ts';
 import { planPatchedSync, type SyncOptions, type SyncResult, syncBuild } from '../../src/sync/sync-build.ts';
 import type { LyingServer } from '../support/lying-server.ts';
 import { scratchFolder } from '../support/scratch.ts';
-import { describeSynthetic } from '../support/synthetic-cdn.ts';
 import {
   expectRightStore,
   type GeneratedCdn,
@@ -37,7 +36,7 @@ const scratch = scratchFolder();
 const everything: Selection = { tags: [], include: [], all: false };
 const nothing = { entries: 0, bytes: 0 };
 const patches: PatchOptions = { gapBytes: 4096, maxBytes: 1 << 28 };
-const size = ['--files', '120', '--total-bytes', '4M', '--changed', '.4', '--patches', '100', '--keys', '0'];
+const size = ['--files', '120', '--total-bytes', '4M', '--changed', '.5', '--patches', '100', '--keys', '0'];
 
 /** A store that holds build A, made once for a CDN and copied for each test. */
 async function storeWithA(cdn: GeneratedCdn, root: string): Promise<void> {
@@ -48,7 +47,7 @@ async function storeWithA(cdn: GeneratedCdn, root: string): Promise<void> {
   await server.close();
 }
 
-describeSynthetic('a sync with patches', () => {
+describe('a sync with patches', () => {
   let cdn: GeneratedCdn;
   let server: LyingServer;
   let served: GeneratedCdn;

@@ -1,8 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { BuildIdentity } from '../../builds/build-place.ts';
-import type { ResolveContext } from '../../builds/resolve/resolve-build.ts';
+import type { ResolveContext } from '../../builds/resolve/product-answer.ts';
 import type { HttpClient, HttpGetter } from '../../cdn/transport/http.ts';
 import { fromHex } from '../../core/bytes.ts';
 import { codeOf, PakratError } from '../../core/errors.ts';
@@ -11,6 +10,7 @@ import type { Network } from '../../fetch/network.ts';
 import type { KeyRing } from '../../formats/blte/keys.ts';
 import type { OpenedBuild } from '../../keep/build-opener.ts';
 import { type LookupFolders, storeLayout } from '../../store/layout.ts';
+import type { BuildIdentity } from '../../store/ledger/rows.ts';
 import type { Store } from '../../store/store.ts';
 import { type CheckedOptions, checkOptions, type SessionOptions } from './session-options.ts';
 
@@ -138,15 +138,9 @@ export class Session {
     // A client is made when a service is asked, not before: most look-ups find a recent answer in the ledger.
     const http: HttpGetter = { get: async (request) => (await this.http()).get(request) };
     const { ledger } = await this.store({ create: options.create && !offline });
-    return {
-      ledger,
-      http: offline ? undefined : http,
-      services,
-      region,
-      timeoutMs: settings.network.versionServiceMs,
-      note: (text) => options.onProgress?.({ type: 'note', text }),
-      signal: options.signal,
-    };
+    const online = { services, http, timeoutMs: settings.network.versionServiceMs, signal: options.signal };
+    const note = (text: string): void => options.onProgress?.({ type: 'note', text });
+    return { ledger, online: offline ? undefined : online, region, note };
   }
 
   /** The build that `PRODUCT[@BUILD]` means. @throws as parseBuildSpec and resolveBuild */

@@ -1,9 +1,10 @@
 import { PakratError } from '../../core/errors.ts';
-import type { BuildRow } from '../../store/ledger/ledger.ts';
+import type { BuildRow } from '../../store/ledger/rows.ts';
 import { parseBuildSpec } from './build-spec.ts';
-import { type ResolveContext, resolveBuild } from './resolve-build.ts';
+import type { ResolveContext } from './product-answer.ts';
+import { resolveBuild } from './resolve-build.ts';
 
-/** A build as the ledger remembers it: what the services say now is of no interest. @throws E_NOT_FOUND */
+/** A build as the ledger remembers it, whatever the services say now. @throws E_NOT_FOUND */
 export async function knownBuild(
   { ledger, region }: Pick<ResolveContext, 'ledger' | 'region'>,
   text: string,
@@ -11,7 +12,7 @@ export async function knownBuild(
   const spec = parseBuildSpec(text);
   const builds = ledger.builds(spec.product);
   if (builds.length > 0) {
-    const context: ResolveContext = { ledger, region, http: undefined, services: [], timeoutMs: 0, note: () => {} };
+    const context = { ledger, region, online: undefined, note: () => {} };
     const { buildConfig } = await resolveBuild(context, spec, { fresh: false });
     const row = builds.find((build) => build.buildConfig === buildConfig);
     if (row !== undefined) return row;

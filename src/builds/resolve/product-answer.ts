@@ -1,24 +1,20 @@
-import type { HttpGetter } from '../../cdn/transport/http.ts';
+import type { VersionServices } from '../../cdn/versions/version-service.ts';
 import { codeOf, PakratError } from '../../core/errors.ts';
 import { type Bpsv, decodeBpsv } from '../../formats/services/bpsv.ts';
 import type { Ledger } from '../../store/ledger/ledger.ts';
+import type { AnswerRow } from '../../store/ledger/rows.ts';
 
 /** The version services to ask, and the ledger that remembers their answers. */
-export interface AnswerContext {
-  ledger: Pick<Ledger, 'answers' | 'addAnswer' | 'setting' | 'setSetting'>;
+export interface ResolveContext {
+  ledger: Ledger;
   /** Undefined: nobody is asked, and answers come out of the ledger. */
-  http: HttpGetter | undefined;
-  /** In the order in which to ask them, as `serviceUrls` gives them. */
-  services: readonly string[];
+  online: VersionServices | undefined;
   region: string;
-  /** Milliseconds for one answer. */
-  timeoutMs: number;
   /** Called with what a person should know. */
   note: (text: string) => void;
-  signal?: AbortSignal | undefined;
 }
 
-/** What a version service says of a product, now or when it was last asked. */
+/** The answer of a version service about a product, of now or of when it was last asked. */
 export interface ProductAnswer {
   bpsv: Bpsv;
   bytes: Uint8Array;
@@ -35,22 +31,23 @@ export interface ProductAnswer {
  * @param endpoint `versions`, `cdns` or `bgdl`
  * @throws as askVersionService; E_OFFLINE without a network when the product was never asked for
  */
-export async function productAnswer(context: AnswerContext, product: string, endpoint: string): Promise<ProductAnswer> {
-  const { ledger, http, services, timeoutMs, note, signal } = context;
-  const known = ledger.answers(product, endpoint)[0];
-  if (http === undefined) return rememberedAnswer(known, product, endpoint);
-  // What talks to the network is loaded when it is needed, and so not by those that read what is held.
+export async function productAnswer(
+  context: ResolveContext,
+  product: string,
+  endpoint: string,
+): Promise<ProductAnswer> {
+  const { ledger, online, note } = context;
+  const [known] = ledger.answers(product, endpoint);
+  if (online === undefined) return rememberedAnswer(known, product, endpoint);
+  // The code for the network is loaded when it is needed, and so not by those that read what is held.
   const { askVersionService } = await import('../../cdn/versions/version-service.ts');
   const setting = `service:${context.region}`;
   const answer = await askVersionService({
+    ...online,
     product,
     endpoint,
-    services,
-    http,
-    timeoutMs,
     firstService: ledger.setting(setting),
     lowestSeqn: known?.seqn ?? undefined,
-    signal,
   });
   const { bpsv, bytes, seqn, service } = answer;
   if (answer.stale) {
@@ -65,11 +62,7 @@ export async function productAnswer(context: AnswerContext, product: string, end
   return { bpsv, bytes, seqn, service, time: undefined };
 }
 
-function rememberedAnswer(
-  known: ReturnType<Ledger['answers']>[number] | undefined,
-  product: string,
-  endpoint: string,
-): ProductAnswer {
+function rememberedAnswer(known: AnswerRow | undefined, product: string, endpoint: string): ProductAnswer {
   if (known === undefined) {
     throw new PakratError('E_OFFLINE', `the store has no ${endpoint} of ${product}, and --offline forbids to ask`, {
       hint: 'Ask once without --offline.',

@@ -3,17 +3,13 @@ import { isKeyHex } from '../../core/bytes.ts';
 import { isPakratError, PakratError } from '../../core/errors.ts';
 import { waitForAll } from '../../core/wait-for-all.ts';
 import { type Bpsv, type BpsvRow, cell, decodeBpsv } from '../../formats/services/bpsv.ts';
-import type { BuildRow, Ledger } from '../../store/ledger/ledger.ts';
-import type { BuildIdentity } from '../build-place.ts';
+import type { BuildIdentity, BuildRow } from '../../store/ledger/rows.ts';
 import { type BuildSpec, isCalled } from './build-spec.ts';
-import { type AnswerContext, productAnswer } from './product-answer.ts';
+import { productAnswer, type ResolveContext } from './product-answer.ts';
 import { identityOfRow, versionNameOf } from './table-identity.ts';
 
 /** An answer that was given within this time is still good for reading: a person works on one build for a while. */
 const freshMs = 5 * 60_000;
-
-/** The version services and the whole ledger. */
-export type ResolveContext = Omit<AnswerContext, 'ledger'> & { ledger: Ledger };
 
 /**
  * The build that a spec means, and where it is: from the version services and, for builds that they no longer name, from what the ledger
@@ -29,7 +25,7 @@ export async function resolveBuild(
   const known = context.ledger.builds(spec.product);
   const remembered = rememberedBuild(known, spec);
   if (remembered !== undefined && !options.fresh) return remembered;
-  if (context.http === undefined) return resolveOffline(context, spec, known);
+  if (context.online === undefined) return resolveOffline(context, spec, known);
   const [versions, cdns] = await waitForAll(
     table(context, spec.product, 'versions', options.fresh),
     table(context, spec.product, 'cdns', options.fresh),
@@ -66,7 +62,7 @@ function liveBuild(
   product: string,
   known: readonly BuildRow[],
 ): BuildRow | undefined {
-  const answer = ledger.answers(product, 'versions')[0];
+  const [answer] = ledger.answers(product, 'versions');
   const row = answer && rowOfRegion(decodeBpsv(answer.body), ['Region'], region)?.row;
   const config = row && cell(row, 'BuildConfig')?.toLowerCase();
   return known.find((build) => build.buildConfig === config);
@@ -74,9 +70,9 @@ function liveBuild(
 
 /** The newest table of an endpoint: asked for, or remembered when that is recent or when nobody answers. */
 async function table(context: ResolveContext, product: string, endpoint: string, fresh: boolean): Promise<Bpsv> {
-  const last = context.ledger.answers(product, endpoint)[0];
-  const usable = last !== undefined && context.services.includes(last.service) ? last : undefined;
-  if (!fresh && usable !== undefined && isRecent(usable.time)) return decodeBpsv(usable.body);
+  const [last] = context.ledger.answers(product, endpoint);
+  const isUsable = last !== undefined && context.online?.services.includes(last.service) === true;
+  if (!fresh && isUsable && isRecent(last.time)) return decodeBpsv(last.body);
   try {
     return (await productAnswer(context, product, endpoint)).bpsv;
   } catch (error) {
@@ -102,11 +98,8 @@ function versionRow(context: ResolveContext, { product, build }: BuildSpec, live
   }
   const tables = [live, ...ledger.answers(product, 'versions').map((answer) => decodeBpsv(answer.body))];
   for (const { columns, seqn, rows } of tables) {
-    const found = rowOfRegion(
-      { columns, seqn, rows: rows.filter((row) => isRowCalled(build, row)) },
-      ['Region'],
-      region,
-    );
+    const called = { columns, seqn, rows: rows.filter((row) => isRowCalled(build, row)) };
+    const found = rowOfRegion(called, ['Region'], region);
     if (found !== undefined) return found.row;
   }
   return undefined;

@@ -1,40 +1,42 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { codeOf, messageOf, PakratError } from '../../core/errors.ts';
 import { type Bpsv, decodeBpsv } from '../../formats/services/bpsv.ts';
-import { getBytes } from '../transport/get-bytes.ts';
+import { fetchBytesWithin } from '../transport/fetch-bytes.ts';
 import type { HttpGetter } from '../transport/http.ts';
 import { redactUrl } from '../transport/http-head.ts';
 import { queryRibbit, ribbitPort } from './ribbit.ts';
 import { isRibbit } from './service-urls.ts';
 
-export { type ServiceTemplate, serviceUrls } from './service-urls.ts';
-
-/** A question to the version services. */
-export interface VersionQuestion {
-  product: string;
-  /** `versions`, `cdns` or `bgdl`. */
-  endpoint: string;
-  /** Services in order, as {@link serviceUrls} gives them. */
+/** The version services, and the means to ask them. */
+export interface VersionServices {
+  /** In the order in which to ask them, as `serviceUrls` gives them. */
   services: readonly string[];
   http: HttpGetter;
   /** Milliseconds that one service has for its answer. */
   timeoutMs: number;
+  signal?: AbortSignal | undefined;
+}
+
+/** A question to the version services. */
+export interface VersionQuestion extends VersionServices {
+  product: string;
+  /** `versions`, `cdns` or `bgdl`. */
+  endpoint: string;
   /** The service to ask first: the one that answered last. Ignored when it is none of `services`. */
   firstService?: string | undefined;
   /** The highest sequence number seen so far: an answer below it comes from a stale edge. */
   lowestSeqn?: number | undefined;
-  signal?: AbortSignal | undefined;
 }
 
 /** Why one service gave no answer that could be taken. */
-export interface ServiceFailure {
+interface ServiceFailure {
   service: string;
   code: string;
   message: string;
 }
 
-/** What a version service said. */
-export interface VersionAnswer {
+/** The answer of a version service. */
+interface VersionAnswer {
   bpsv: Bpsv;
   /** The table as it came. */
   bytes: Uint8Array;
@@ -48,7 +50,7 @@ export interface VersionAnswer {
 }
 
 const maxAnswerSize = 4 * 1024 * 1024;
-/** How often all services are asked, when what failed may pass. */
+/** Times that all services are asked, when what failed may pass. */
 const rounds = 6;
 const pauseMs = 200;
 
@@ -67,8 +69,9 @@ export async function askVersionService(question: VersionQuestion): Promise<Vers
     for (const service of ordered) {
       try {
         const answer = { ...(await askOne(service, question)), service, stale: false, failures };
-        if (answer.seqn === undefined || answer.seqn >= lowestSeqn) return answer;
-        if (stale === undefined || answer.seqn > stale.seqn!) stale = { ...answer, stale: true };
+        const { seqn } = answer;
+        if (seqn === undefined || seqn >= lowestSeqn) return answer;
+        if (seqn > (stale?.seqn ?? Number.NEGATIVE_INFINITY)) stale = { ...answer, stale: true };
       } catch (error) {
         failures.push(failureOf(service, error));
       }
@@ -115,7 +118,7 @@ async function askHttp(service: string, question: VersionQuestion): Promise<Uint
   const { product, endpoint, http, timeoutMs, signal } = question;
   const url = service.replaceAll('{product}', product).replaceAll('{endpoint}', endpoint);
   try {
-    return await getBytes(http, url, { maxSize: maxAnswerSize, timeoutMs, signal });
+    return await fetchBytesWithin(timeoutMs, http, url, { maxSize: maxAnswerSize, signal });
   } catch (error) {
     if (statusOf(error) === 404) throw unknownProduct(service, 'HTTP status 404');
     throw error;
@@ -164,7 +167,7 @@ function noAnswer(question: VersionQuestion, failures: readonly ServiceFailure[]
 
 /** A failure in one short line, without the URL that its message opens with. */
 function shortMessage({ service, message }: ServiceFailure): string {
-  const line = message.split('\n')[0]!;
+  const [line = ''] = message.split('\n');
   const rest = line.startsWith(service) ? line.slice(service.length).replace(/^\S*:\s+/, '') : line;
   return (rest || line).slice(0, 160);
 }

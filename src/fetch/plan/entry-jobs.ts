@@ -2,7 +2,7 @@ import type { EntryPlace } from '../../builds/objects.ts';
 import { objectPath } from '../../store/layout.ts';
 import type { Store } from '../../store/store.ts';
 import { HeldSpans } from '../held-spans.ts';
-import { partialFile } from '../loose-objects.ts';
+import { entryFile } from '../loose-objects.ts';
 import type { RangeJob, RangeTarget } from '../transfer/range-job.ts';
 import type { PlanOptions } from './plan.ts';
 
@@ -24,8 +24,7 @@ export function entryJobs(store: Store, places: readonly EntryPlace[], options: 
       last.targets.push(target);
       last.end = end;
     } else {
-      const file = place.loose ? partialFile(store, place.object.hash) : store.file(path);
-      last = { path, file, start, end, targets: [target] };
+      last = { path, file: entryFile(store, place), start, end, targets: [target] };
       jobs.push(last);
     }
   }

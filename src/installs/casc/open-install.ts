@@ -1,11 +1,11 @@
 import * as fs from 'node:fs';
 import { basename, join } from 'node:path';
-import type { BuildIdentity } from '../../builds/build-place.ts';
 import type { EntryPlace, Objects } from '../../builds/objects.ts';
 import { fromHex, toHex } from '../../core/bytes.ts';
 import { PakratError } from '../../core/errors.ts';
 import { childOf } from '../../files/walk.ts';
 import { decodeBuildInfo, type InstalledBuild } from '../../formats/local/build-info.ts';
+import type { BuildIdentity } from '../../store/ledger/rows.ts';
 import { keyOfEntry } from '../../verify/entry-key.ts';
 import { type CheckedObject, checkConfigs, checkedBy, checkFolderEntries, type FolderEntry } from '../check-folder.ts';
 import { countHere, type FolderBuild, loosePlace, noArchives, notInstalled } from '../folder-build.ts';
@@ -72,7 +72,7 @@ function identityOf(row: InstalledBuild, { root }: Install): BuildIdentity {
 function installObjects(storage: LocalStorage, configs: string): Objects {
   return {
     config: async ({ hash }) => readConfig(configs, hash),
-    indices: async () => [],
+    index: ({ hash }) => Promise.reject(new PakratError('E_NOT_FOUND', `an installed game has no index ${hash}`)),
     entries: async () => {},
     locate: (ekey) => locate(storage, ekey),
     open({ ekey }) {

@@ -1,13 +1,13 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import type { Build } from '../../builds/build.ts';
-import type { BuildIdentity } from '../../builds/build-place.ts';
 import type { Objects } from '../../builds/objects.ts';
 import { isAllZero } from '../../core/bytes.ts';
 import { PakratError } from '../../core/errors.ts';
 import { md5Hex } from '../../core/hash.ts';
 import type { CdnConfig } from '../../formats/configs/cdn-config.ts';
 import type { ObjectName } from '../../store/layout.ts';
+import type { BuildIdentity } from '../../store/ledger/rows.ts';
 import { type FolderBuild, noArchives, noCdn } from '../folder-build.ts';
 import { hashPath, OpenFiles, readConfig } from '../read-file.ts';
 import { type FolderConfigs, folderConfigs, type ListedBuild } from './configs.ts';
@@ -90,9 +90,7 @@ function objectFile(path: string, { kind, hash, suffix = '' }: Pick<ObjectName, 
 function folderObjects(path: string, files: OpenFiles): Objects {
   return {
     config: async ({ hash }) => readConfig(join(path, 'config'), hash),
-    async indices(names) {
-      return names.map((name) => objectFile(path, name));
-    },
+    index: async (name) => objectFile(path, name),
     entries: async () => {},
     open({ ekey, object, offset, size }) {
       const file = objectFile(path, object);

@@ -61,7 +61,7 @@ function identityOf(config: ConfigFile, buildConfig: string, { root }: Install):
 function staticObjects(container: StaticContainer, text: Uint8Array): Objects {
   return {
     config: async () => text,
-    indices: async () => [],
+    index: ({ hash }) => Promise.reject(new PakratError('E_NOT_FOUND', `an installed game has no index ${hash}`)),
     entries: async () => {},
     locate: (ekey, size) => locate(container, ekey, size),
     open({ object }) {

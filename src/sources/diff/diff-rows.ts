@@ -15,7 +15,7 @@ export async function* diffRows(
 ): AsyncGenerator<DiffRow> {
   if (keysOnly && isBuildSource(source)) {
     const { build, locale } = source;
-    for await (const file of listFiles(build, { locale, matches })) yield rowOfFile(file);
+    for (const file of await listFiles(build, { locale, matches })) yield rowOfFile(file);
     return;
   }
   for await (const entry of source.list(matches)) if (entry.hidden === undefined) yield rowOfEntry(entry);

@@ -1,4 +1,4 @@
-import type { Amount } from '../../store/ledger/ledger.ts';
+import type { Amount } from '../../store/ledger/rows.ts';
 import type { FetchNeed } from '../../sync/diff-need.ts';
 import type { Difference, DiffItem } from './diff.ts';
 import { nameOf } from './diff-table.ts';

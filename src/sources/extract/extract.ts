@@ -154,7 +154,7 @@ async function extractOne(
   const path = claimPath(work, entry, output);
   if (path === undefined) return;
   try {
-    const file = folder.makeWay(path);
+    const file = folder.fileFor(path);
     if (options.raw !== true && (await hasContent(file, entry))) {
       result.skipped += 1;
       options.onFile?.(entry.size ?? 0);

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { mergeSettings } from '../../../src/app/session/settings.ts';
-import { type AnswerContext, productAnswer } from '../../../src/builds/resolve/product-answer.ts';
+import { productAnswer, type ResolveContext } from '../../../src/builds/resolve/product-answer.ts';
 import { HttpClient } from '../../../src/cdn/transport/http.ts';
 import { serviceUrls } from '../../../src/cdn/versions/service-urls.ts';
 import { Ledger } from '../../../src/store/ledger/ledger.ts';
@@ -42,16 +42,11 @@ async function service(name: string, state: { seqn: number }): Promise<string> {
   return `http://${server.host}`;
 }
 
-function context(patchUrls: string[], offline = false): AnswerContext {
+function context(patchUrls: string[], offline = false): ResolveContext {
   const { versionServices, network } = mergeSettings();
-  return {
-    ledger,
-    http: offline ? undefined : http,
-    services: serviceUrls(versionServices, 'us', patchUrls),
-    region: 'us',
-    timeoutMs: network.versionServiceMs,
-    note: (text) => notes.push(text),
-  };
+  const services = serviceUrls(versionServices, 'us', patchUrls);
+  const online = offline ? undefined : { services, http, timeoutMs: network.versionServiceMs };
+  return { ledger, online, region: 'us', note: (text) => notes.push(text) };
 }
 
 test('an answer is kept with its seqn and given again offline', async () => {

@@ -1,11 +1,11 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { md5Hex } from '../../../src/core/hash.ts';
 import { freePort } from '../../support/loopback.ts';
 import { pakratJson, runPakrat } from '../../support/run-pakrat.ts';
 import { scratchFolder } from '../../support/scratch.ts';
-import { describeSynthetic, makeTree, serveTree } from '../../support/synthetic-cdn.ts';
+import { makeTree, serveTree } from '../../support/synthetic-cdn.ts';
 import { expectedFiles, type Failed, readTruth, wrongFiles } from '../../support/truth.ts';
 
 const scratch = scratchFolder();
@@ -33,7 +33,7 @@ interface Listed {
   ckey: string;
 }
 
-describeSynthetic('a build whose names nobody knows', () => {
+describe('a build whose names nobody knows', () => {
   test('with a mere stub for a root: install names, and info says where they come from', async () => {
     const { tree, server, store } = await serveChanged('stub', withoutVfs);
     try {

@@ -2,7 +2,8 @@ import type { RequestListener } from 'node:http';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { mergeSettings } from '../../../src/app/session/settings.ts';
 import { HttpClient } from '../../../src/cdn/transport/http.ts';
-import { askVersionService, serviceUrls, type VersionQuestion } from '../../../src/cdn/versions/version-service.ts';
+import { serviceUrls } from '../../../src/cdn/versions/service-urls.ts';
+import { askVersionService, type VersionQuestion } from '../../../src/cdn/versions/version-service.ts';
 import { encodeRibbit } from '../../../src/formats/services/ribbit-mime.ts';
 import { freePort, httpServer, type Loopback, tcpServer } from '../../support/loopback.ts';
 

@@ -24,7 +24,7 @@ const total = [...archives.values()].reduce(
 const workerUrl = new URL(builtModule('src/fetch/transfer/transfer-worker.ts'));
 
 const kinds: [string, (options: EngineOptions, events: EngineEvents) => Promise<Engine>][] = [
-  ['in this thread', async (options, events) => source.localEngine(options, events)],
+  ['in this thread', async (options, events) => source.rangeEngine(options, events)],
   ['in two threads', async (options, events) => source.threadEngine(2, { ...options, workerUrl }, events)],
 ];
 
@@ -140,7 +140,7 @@ test('threads that cannot start fail what they are given, at once and whenever i
 
 test('a limited rate is kept by all jobs together', async () => {
   const server = await lyingServer([...archives].map(([path, { bytes }]) => [path, bytes]));
-  const engine = source.localEngine(
+  const engine = source.rangeEngine(
     {
       limits: { connectMs: 1000, idleMs: 5000, connections: 8 },
       temporary: scratch('tmp'),

@@ -2,8 +2,9 @@ import * as fs from 'node:fs';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import Database from 'better-sqlite3';
 import fc from 'fast-check';
-import { type BuildRow, Ledger } from '../../../src/store/ledger/ledger.ts';
-import { openDatabase, prepare } from '../../../src/store/ledger/sqlite.ts';
+import { Ledger } from '../../../src/store/ledger/ledger.ts';
+import type { BuildIdentity } from '../../../src/store/ledger/rows.ts';
+import { Sqlite } from '../../../src/store/ledger/sqlite.ts';
 import { mergeSpans, type Span } from '../../../src/store/spans.ts';
 import { runInChild } from '../../support/child.ts';
 import { scratchFolder } from '../../support/scratch.ts';
@@ -179,8 +180,8 @@ describe('transactions', () => {
 
 describe('the file', () => {
   test('a commit is on disk when it returns, whatever happens to the power', () => {
-    const raw = openDatabase(path, { readonly: true });
-    expect(prepare(raw, 'PRAGMA journal_mode').pluck().get()).toBe('wal');
+    const raw = new Sqlite(path, { readonly: true });
+    expect(raw.get('PRAGMA journal_mode')).toEqual({ journal_mode: 'wal' });
     raw.close();
     // FULL is 2. It belongs to a connection, so it is looked at where it is set.
     const executed: string[] = [];
@@ -198,7 +199,7 @@ describe('the file', () => {
   });
 
   test('one that a newer pakrat wrote is refused, and not changed', () => {
-    const raw = openDatabase(path);
+    const raw = new Sqlite(path);
     raw.exec('PRAGMA user_version = 999');
     raw.close();
     for (const readOnly of [false, true]) {
@@ -206,8 +207,8 @@ describe('the file', () => {
         expect.objectContaining({ code: 'E_STORE_SCHEMA', hint: expect.any(String) }),
       );
     }
-    const after = openDatabase(path, { readonly: true });
-    expect(prepare(after, 'PRAGMA user_version').pluck().get()).toBe(999);
+    const after = new Sqlite(path, { readonly: true });
+    expect(after.get('PRAGMA user_version')).toEqual({ user_version: 999 });
     after.close();
   });
 
@@ -306,7 +307,7 @@ describe('answers of version services', () => {
 });
 
 describe('builds', () => {
-  const build: Omit<BuildRow, 'selection' | 'wanted' | 'held'> = {
+  const build: BuildIdentity = {
     ...{
       product: 'wow',
       name: '11.2.0.60100',
