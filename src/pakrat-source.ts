@@ -1,4 +1,5 @@
 import type { MissingKey } from './app/missing-keys.ts';
+import { listOf } from './app/session/list-of.ts';
 import type { OpenedSource } from './app/session/open-source.ts';
 import { concatBytes } from './core/bytes.ts';
 import { codeOf, throwIfAborted } from './core/errors.ts';
@@ -138,7 +139,7 @@ export class PakratSource {
 
 function matcherOf(which: string | readonly string[] | ((name: string) => boolean) | undefined) {
   if (typeof which === 'function') return which;
-  const globs = typeof which === 'string' ? [which] : (which ?? []);
+  const globs = listOf(which);
   return globs.length === 0 ? () => true : nameMatcher(globs);
 }
 

@@ -1,4 +1,4 @@
-import { codeOf, type ErrorData, isPakratError, messageOf, PakratError } from '../core/errors.ts';
+import { codeOf, type ErrorCode, type ErrorData, isPakratError, messageOf, PakratError } from '../core/errors.ts';
 import { exitCodeOf, exitCodes } from './exit-codes.ts';
 import { printableBlock } from './terminal/text.ts';
 
@@ -65,35 +65,36 @@ function usageError(error: unknown, command: string): PakratError | undefined {
   return new PakratError('E_USAGE', message, { hint: `pakrat ${command} --help shows how it is written.` });
 }
 
+/** Errors of the file system about a path that the user named, by their codes. */
+const systemErrors: Readonly<Record<string, (path: string) => [ErrorCode, message: string, hint?: string]>> = {
+  ENOENT: (path) => ['E_NOT_FOUND', `there is no ${path}`],
+  ENOSPC: (path) => ['E_STORE_FULL', `the disk is full: ${path}`, fullHint],
+  EDQUOT: (path) => ['E_STORE_FULL', `the disk is full: ${path}`, fullHint],
+  EACCES: (path) => ['E_STORE', `no permission for ${path}`],
+  EPERM: (path) => ['E_STORE', `no permission for ${path}`],
+  EROFS: (path) => ['E_STORE', `no permission for ${path}`],
+  EISDIR: (path) => ['E_USAGE', `${path} is a folder, a file is needed`],
+  ENOTDIR: (path) => ['E_USAGE', `${path} is no folder`],
+};
+
 /** Errors of the file system that no one turned into ours are about a path that the user named. */
 function systemError(error: unknown): PakratError | undefined {
   const { syscall, path } = (error ?? {}) as { syscall?: unknown; path?: unknown };
-  const code = codeOf(error);
-  // The one that comes without its path: reading a folder as if it were a file.
-  if (code === 'EISDIR')
-    return new PakratError('E_USAGE', `${path ?? 'what was named'} is a folder, a file is needed`, { cause: error });
+  const reason = codeOf(error);
   // Without a path it is about a stream that was open already: standard output into a file.
-  if (syscall === 'write' && path === undefined && (code === 'ENOSPC' || code === 'EDQUOT')) {
-    return new PakratError('E_STORE_FULL', 'the disk is full: the output could not be written', {
-      cause: error,
-      data: { reason: code },
-      hint: fullHint,
-    });
+  if (syscall === 'write' && path === undefined && (reason === 'ENOSPC' || reason === 'EDQUOT')) {
+    const message = 'the disk is full: the output could not be written';
+    return new PakratError('E_STORE_FULL', message, { cause: error, data: { reason }, hint: fullHint });
   }
-  if (typeof syscall !== 'string' || typeof path !== 'string' || code === undefined) return undefined;
-  const options = { cause: error, data: { path, reason: code } };
-  if (code === 'ENOENT') return new PakratError('E_NOT_FOUND', `there is no ${path}`, options);
-  if (code === 'ENOSPC' || code === 'EDQUOT') {
-    return new PakratError('E_STORE_FULL', `the disk is full: ${path}`, { ...options, hint: fullHint });
+  // The one that comes without its path: reading a folder as if it were a file.
+  const named = typeof path === 'string' ? path : reason === 'EISDIR' ? 'what was named' : undefined;
+  if (typeof syscall !== 'string' || named === undefined || reason === undefined) return undefined;
+  const data = { path: named, reason };
+  if (reason === 'EEXIST' && syscall === 'mkdir') {
+    return new PakratError('E_USAGE', `${named} is a file, a folder is needed`, { cause: error, data });
   }
-  if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS') {
-    return new PakratError('E_STORE', `no permission for ${path}`, options);
-  }
-  if (code === 'EEXIST' && syscall === 'mkdir') {
-    return new PakratError('E_USAGE', `${path} is a file, a folder is needed`, options);
-  }
-  if (code === 'ENOTDIR') return new PakratError('E_USAGE', `${path} is no folder`, options);
-  return new PakratError('E_STORE', messageOf(error), options);
+  const [code, message, hint] = systemErrors[reason]?.(named) ?? ['E_STORE', messageOf(error)];
+  return new PakratError(code, message, { cause: error, data, hint });
 }
 
 function causesOf(error: PakratError): string[] {

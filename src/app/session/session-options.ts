@@ -6,6 +6,7 @@ import { PakratError } from '../../core/errors.ts';
 import type { KeyRing } from '../../formats/blte/keys.ts';
 import { localeFlag, localeNames } from '../../formats/roots/locale.ts';
 import type { HostRow } from '../../store/ledger/rows.ts';
+import { listOf } from './list-of.ts';
 import { mergeSettings, type PartialSettings, type Settings } from './settings.ts';
 
 /** Options of a session; they carry the names of the command line's flags in camel case. */
@@ -77,10 +78,6 @@ export function checkOptions(options: SessionOptions): CheckedOptions {
     threads: options.threads,
     workerUrl: options.workerUrl,
   };
-}
-
-function listOf(value: string | readonly string[] | undefined): readonly string[] {
-  return typeof value === 'string' ? [value] : (value ?? []);
 }
 
 function keyRingOf(keys: Readonly<Record<string, string>>): KeyRing {

@@ -6,6 +6,7 @@ import type { Root } from '../../builds/roots/root.ts';
 import { toHex } from '../../core/bytes.ts';
 import { PakratError } from '../../core/errors.ts';
 import { md5Hex } from '../../core/hash.ts';
+import { decodeBuildConfig } from '../../formats/configs/build-config.ts';
 import { type ConfigFile, decodeConfig } from '../../formats/configs/config-file.ts';
 import { decodeKeyLayouts, staticHashSize } from '../../formats/local/key-layout.ts';
 import { keyOfEntry, sizeByTable } from '../../verify/entry-key.ts';
@@ -36,7 +37,7 @@ export function openStatic(install: Install, path: string): FolderBuild {
     notes: [],
     identity: identityOf(config, md5Hex(text), install),
     objects: staticObjects(container, text),
-    prepare: (folders) => bareManifests(container, config, folders),
+    prepare: (folders) => bareManifests(container, decodeBuildConfig(text), folders),
     isHere: (ekeys) => ekeys.some((ekey) => container.find(ekey) !== undefined),
     async info(build) {
       const here = await countHere(build, (ekey) => container.find(toHex(ekey)) !== undefined);
