@@ -8,10 +8,10 @@ import { concatBytes, fromHex, toHex } from '../../core/bytes.ts';
 import { PakratError } from '../../core/errors.ts';
 import { md5 } from '../../core/hash.ts';
 import { encodeCipherHead, openCipher } from './cipher.ts';
-import { defaultLevel, type Espec, type EspecBits, parseEspec, planChunks } from './espec.ts';
+import { type Espec, type EspecBits, parseEspec, planChunks } from './espec.ts';
 import { type BlteRow, ekeyOfBlte, encodeBlteHeader } from './header.ts';
 import { emptyKeyRing, type KeyRing } from './keys.ts';
-import { chunkModes } from './modes.ts';
+import { chunkModes, defaultLevel } from './modes.ts';
 
 /** Choices about an object to make. */
 export interface EncodeBlteOptions {

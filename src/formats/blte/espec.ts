@@ -11,6 +11,7 @@
  * (wowdev.wiki TACT; checked on the specs of real builds: 2966 of StarCraft-era and WoW files, 50 of 2026)
  */
 import { formatError, type PakratError } from '../../core/errors.ts';
+import { defaultLevel } from './modes.ts';
 
 /** A parsed spec. It prints as the text it came from. */
 export type Espec =
@@ -71,9 +72,6 @@ export function printEspec(spec: Espec): string {
       return spec.parameters === undefined ? spec.type : `${spec.type}:${spec.parameters}`;
   }
 }
-
-/** The level of `z` without one. */
-export const defaultLevel = 9;
 
 /**
  * The sizes of the chunks that a spec makes of a file; one for a spec without `b`.

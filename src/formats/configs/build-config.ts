@@ -12,7 +12,8 @@
 
 import { formatError } from '../../core/errors.ts';
 import type { Format } from '../format.ts';
-import { type ConfigEntry, type ConfigFile, configKey, configSize, decodeConfig, headIsConfig } from './config-file.ts';
+import { type ConfigEntry, type ConfigFile, configKey, configSize, decodeConfig } from './config-file.ts';
+import { headIsConfig } from './head-is-config.ts';
 
 /** Told by its lines. */
 export const buildConfigFormat: Format = { name: 'build config', matches: headIsConfig('encoding', 'root') };

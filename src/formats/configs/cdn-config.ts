@@ -12,7 +12,8 @@
 
 import { formatError } from '../../core/errors.ts';
 import type { Format } from '../format.ts';
-import { type ConfigFile, configKey, configSize, decodeConfig, headIsConfig } from './config-file.ts';
+import { type ConfigFile, configKey, configSize, decodeConfig } from './config-file.ts';
+import { headIsConfig } from './head-is-config.ts';
 
 /** Told by its lines. */
 export const cdnConfigFormat: Format = { name: 'CDN config', matches: headIsConfig('archives') };

@@ -9,8 +9,9 @@
 
 import { isKeyHex } from '../../core/bytes.ts';
 import { formatError } from '../../core/errors.ts';
-import { type Format, headSize } from '../format.ts';
-import { headLines, joinText, plainFrame, quoteLine, splitText, type TextFrame } from '../text-lines.ts';
+import type { Format } from '../format.ts';
+import { joinText, plainFrame, quoteLine, splitText, type TextFrame } from '../text-lines.ts';
+import { headIsConfig } from './head-is-config.ts';
 
 /** One line: a key and the values behind it, perhaps none. */
 export interface ConfigEntry {
@@ -39,16 +40,6 @@ export interface ConfigFile extends ConfigContent {
 }
 
 const format = 'config file';
-
-/** Tells configs by the lines of their head, of which these keys have one each. */
-export function headIsConfig(...keys: readonly string[]): Format['matches'] {
-  return (head) => {
-    const lines = headLines(head).filter((line) => line.trim() !== '' && !line.startsWith('#'));
-    const found = lines.map((line) => /^\s*([\w.:-]+)\s*=/.exec(line)?.[1]);
-    const whole = head.length < headSize ? found : found.slice(0, -1);
-    return found[0] !== undefined && !whole.includes(undefined) && keys.every((key) => found.includes(key));
-  };
-}
 
 /** A config of any kind. */
 export const configFormat: Format = { name: 'config', matches: headIsConfig() };

@@ -8,15 +8,8 @@
 
 import { formatError } from '../../core/errors.ts';
 import type { Format } from '../format.ts';
-import {
-  type ConfigEntry,
-  type ConfigFile,
-  configKey,
-  configSize,
-  decodeConfig,
-  encodeConfig,
-  headIsConfig,
-} from './config-file.ts';
+import { type ConfigEntry, type ConfigFile, configKey, configSize, decodeConfig, encodeConfig } from './config-file.ts';
+import { headIsConfig } from './head-is-config.ts';
 
 /** Told by its lines. */
 export const patchConfigFormat: Format = { name: 'patch config', matches: headIsConfig('patch-entry') };

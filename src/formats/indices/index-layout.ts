@@ -55,6 +55,12 @@ export interface IndexLayout extends IndexGeometry {
   readonly name: string;
 }
 
+/** An index as bytes, and the name that its footer gives it. */
+export interface NamedIndex {
+  readonly bytes: Uint8Array;
+  readonly name: string;
+}
+
 const format = 'archive index footer';
 const minHashBytes = 8;
 const maxHashBytes = 16;

@@ -28,7 +28,7 @@ import { repeatable } from '../../core/repeatable.ts';
 import { RecordTable } from '../../core/tables/record-table.ts';
 import { ByteWriter } from '../../core/writer.ts';
 import type { Format } from '../format.ts';
-import { decodeLocalUpdates, encodeLocalUpdates, type LocalUpdate, nameOf } from './local-updates.ts';
+import { decodeLocalUpdates, encodeLocalUpdates, type LocalUpdate } from './local-updates.ts';
 
 /** Told by its header of 16 bytes, its version and bucket. */
 export const localIndexFormat: Format = {
@@ -145,6 +145,11 @@ export class LocalIndex implements LocalIndexContent {
     }
     for (const row of this.#updates.values()) if (row !== undefined) yield decodeLocalRow(row);
   }
+}
+
+/** A key as a text that a map can have for a name. */
+function nameOf(key: Uint8Array): string {
+  return String.fromCharCode(...key);
 }
 
 /** Reads a row of 18 bytes. */

@@ -2,10 +2,6 @@ import { formatError } from '../../../core/errors.ts';
 import { ByteReader } from '../../../core/reader.ts';
 import { repeatable } from '../../../core/repeatable.ts';
 import {
-  ckeySize,
-  deletedCount,
-  maxSpans,
-  offsetWidth,
   type TvfsFile,
   TvfsFlags,
   type TvfsForm,
@@ -13,8 +9,8 @@ import {
   type TvfsPatch,
   type TvfsSpan,
   type TvfsTable,
-  tvfsWhat,
 } from './layout.ts';
+import { ckeySize, deletedCount, maxSpans, offsetWidth, tvfsWhat } from './limits.ts';
 import { type PathNode, pathNodes } from './paths.ts';
 
 /** A decoded manifest. The tables stay bytes; entries are made while iterating, which does not fail any more. */

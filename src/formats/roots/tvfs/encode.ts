@@ -1,20 +1,8 @@
 import { compareBytes, equalBytes, toHex } from '../../../core/bytes.ts';
 import { formatError } from '../../../core/errors.ts';
 import { ByteWriter } from '../../../core/writer.ts';
-import {
-  ckeySize,
-  deletedCount,
-  maxNameSize,
-  maxPathSize,
-  maxSpans,
-  offsetWidth,
-  type TvfsFile,
-  TvfsFlags,
-  type TvfsForm,
-  type TvfsHeader,
-  type TvfsSpan,
-  tvfsWhat,
-} from './layout.ts';
+import { type TvfsFile, TvfsFlags, type TvfsForm, type TvfsHeader, type TvfsSpan } from './layout.ts';
+import { ckeySize, deletedCount, maxNameSize, maxPathSize, maxSpans, offsetWidth, tvfsWhat } from './limits.ts';
 import { type PlacedPath, writeFolders, writePrefixes } from './path-tree.ts';
 
 /** An entry to encode; `kind` and `count` are needed only for one that is no file. */

@@ -1,6 +1,6 @@
 import { formatError } from '../../../core/errors.ts';
 import { ByteReader } from '../../../core/reader.ts';
-import { folderBit, maxPathSize, tvfsWhat } from './layout.ts';
+import { folderBit, maxPathSize, tvfsWhat } from './limits.ts';
 
 const slash = 0x2f;
 /** Folders within folders; real manifests have less than ten, and every level costs memory here. */

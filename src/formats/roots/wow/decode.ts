@@ -2,18 +2,8 @@ import { formatError, PakratError } from '../../../core/errors.ts';
 import { ByteReader } from '../../../core/reader.ts';
 import { repeatable } from '../../../core/repeatable.ts';
 import { canBeRead, type Format, startsWith } from '../../format.ts';
-import {
-  ckeySize,
-  hasHashes,
-  hashSize,
-  joinContentFlags,
-  type WowRoot,
-  type WowRootBlock,
-  type WowRootForm,
-  type WowRootHeader,
-  type WowRootRow,
-  wowRootWhat,
-} from './layout.ts';
+import { ckeySize, hasHashes, hashSize, joinContentFlags, wowRootWhat } from './fields.ts';
+import type { WowRoot, WowRootBlock, WowRootForm, WowRootHeader, WowRootRow } from './layout.ts';
 
 /** Real roots have a few hundred blocks; without a bound, a file of empty blocks would cost memory many times its size. */
 const maxBlocks = 65_536;

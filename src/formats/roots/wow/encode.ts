@@ -1,18 +1,8 @@
 import { formatError } from '../../../core/errors.ts';
 import { ByteWriter } from '../../../core/writer.ts';
 import { ContentFlags } from '../locale.ts';
-import {
-  ckeySize,
-  hasHashes,
-  hashSize,
-  joinContentFlags,
-  type WowRootBlockContent,
-  type WowRootContent,
-  type WowRootForm,
-  type WowRootHeader,
-  type WowRootRow,
-  wowRootWhat,
-} from './layout.ts';
+import { ckeySize, hasHashes, hashSize, joinContentFlags, wowRootWhat } from './fields.ts';
+import type { WowRootBlockContent, WowRootContent, WowRootForm, WowRootHeader, WowRootRow } from './layout.ts';
 
 /** The split that real roots have: c3 holds bits 17 to 24, c2 those above, c1 those below. */
 function splitContentFlags(flags: number): [number, number, number] {
