@@ -18,7 +18,7 @@ import type { EntryContext } from '../entries/entry-reader.ts';
 import { Lz4Blocks } from '../entries/lz4-blocks.ts';
 import { PlainRegion, type RegionCipher } from '../entries/plain-region.ts';
 import { datalessGbxSize } from '../gbx/gbx-header.ts';
-import type { PrivateHeader } from '../header/header-v3.ts';
+import type { PrivateHeader } from '../header/private-header.ts';
 
 /** Bytes that the stored section is a multiple of. */
 export const metadataStep = 0x100;

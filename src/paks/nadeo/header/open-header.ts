@@ -1,11 +1,10 @@
 import type { ByteSource } from '../../../core/byte-source.ts';
 import { formatError, isDamage, isPakratError, PakratError } from '../../../core/errors.ts';
 import type { NameDecoder } from '../../names.ts';
-import { type DirectoryOptions, directoryFeedback } from '../directory/directory.ts';
+import { directoryFeedback } from '../directory/directory.ts';
 import { CipherStream, ivSize, packCipherKey, pageSize } from '../entries/cipher-stream.ts';
 import { headerFlag, headerKey, type KeyCandidate } from '../keys/keys.ts';
-import { decodeHeaderV3, headerMd5Matches, headerV3IvOffset, type PrivateHeader } from './header-v3.ts';
-import { decodePrivateHeader } from './private-header.ts';
+import { decodePrivateHeader, headerMd5Matches, oldHeaderOffset, type PrivateHeader } from './private-header.ts';
 import { decodePublicHeader, type PublicHeader, publicFieldsOffset } from './public-header.ts';
 
 /** The largest header that the format foresees; larger ones are taken for damage. */
@@ -52,7 +51,7 @@ export async function openHeader(source: ByteSource, options: OpenHeaderOptions)
 
 async function openOldHeader(source: ByteSource, options: OpenHeaderOptions): Promise<OpenedHeader> {
   const { version, decodeText } = options;
-  const place: PrivatePlace = { offset: headerV3IvOffset, version, decodeText, decode: decodeHeaderV3 };
+  const place: PrivatePlace = { offset: oldHeaderOffset, version, decodeText };
   const opened = await tryKeys(source, place, options.candidates(undefined), (key) => key);
   if (opened !== undefined && !opened.isMd5Right && !options.ignoreHashes) {
     throw formatError('E_FORMAT_CHECKSUM', `NadeoPak ${version} header`, 'the MD5 does not match: it is damaged');
@@ -63,15 +62,8 @@ async function openOldHeader(source: ByteSource, options: OpenHeaderOptions): Pr
 async function openNewHeader(source: ByteSource, options: OpenHeaderOptions): Promise<OpenedHeader> {
   const { version, decodeText, candidates } = options;
   const { header: publicPart, end, fields } = await readPublic(source, version, decodeText);
-  const place: PrivatePlace = {
-    offset: end,
-    version,
-    decodeText,
-    publicFields: fields,
-    dataOffset: version >= 15 ? publicPart.headerSize : undefined,
-    decode: (bytes, decodeOptions) =>
-      decodePrivateHeader(bytes, { ...decodeOptions, dataOffset: publicPart.headerSize }),
-  };
+  const dataOffset = version >= 15 ? publicPart.headerSize : undefined;
+  const place: PrivatePlace = { offset: end, version, decodeText, publicFields: fields, dataOffset };
   const base = { version, publicPart };
   const { headerFlags } = publicPart;
   if ((headerFlags & headerFlag.isHeaderPrivate) === 0) {
@@ -85,7 +77,7 @@ async function openNewHeader(source: ByteSource, options: OpenHeaderOptions): Pr
 
 const closed = { privatePart: undefined, packKey: undefined, headerKey: undefined, isMd5Right: false };
 
-/** The place of the private part, and its decoder. */
+/** The place of the private part, and what is known of it beforehand. */
 interface PrivatePlace {
   /** Of its IV when it is encrypted. */
   offset: number;
@@ -93,9 +85,8 @@ interface PrivatePlace {
   decodeText: NameDecoder;
   /** The bytes that the MD5 of version 18 is over, in front of the private part. */
   publicFields?: Uint8Array;
-  /** Offset of the data, when it is known beforehand. */
+  /** Offset of the data, where the public part tells it. */
   dataOffset?: number | undefined;
-  decode: (bytes: Uint8Array, options: DirectoryOptions) => PrivateHeader;
 }
 
 interface PrivateRead {
@@ -174,10 +165,12 @@ function decodePrivate(
   const bytes = cipher === undefined ? stored : stored.subarray(0, roundedDown(stored.length));
   const plain = bytes.slice();
   cipher?.().decrypt(plain);
-  const privatePart = place.decode(plain, {
-    version: place.version,
+  const { version, decodeText, dataOffset } = place;
+  const privatePart = decodePrivateHeader(plain, {
+    version,
     headerSize,
-    decodeText: place.decodeText,
+    decodeText,
+    dataOffset,
     // The files behind the folders are encrypted with feedback from the folders, from the next page on.
     afterFolders: (folders, end) => {
       const mix = directoryFeedback(folders);

@@ -4,7 +4,7 @@ import { readMetadata } from '../directory/metadata.ts';
 import { packCipherKey } from '../entries/cipher-stream.ts';
 import { contentSize, type EntryContext, isEncrypted, methodOf, startPieces } from '../entries/entry-reader.ts';
 import { looksLikeGbx } from '../gbx/gbx-header.ts';
-import type { PrivateHeader } from '../header/header-v3.ts';
+import type { PrivateHeader } from '../header/private-header.ts';
 import type { KeyCandidate } from './keys.ts';
 
 const maxSamples = 8;
