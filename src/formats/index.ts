@@ -84,15 +84,13 @@ export * from './roots/wow/layout.ts';
 export * from './roots/content-manifest.ts';
 export * from './roots/diablo3/core-toc.ts';
 export * from './roots/diablo3/folder.ts';
-export * from './roots/diablo3/groups.ts';
 export * from './roots/diablo3/names.ts';
 export * from './roots/diablo4/core-toc.ts';
-export * from './roots/diablo4/groups.ts';
 export * from './roots/diablo4/names.ts';
 export * from './roots/diablo4/side-tables.ts';
 export * from './roots/overwatch.ts';
 export * from './roots/package-manifest.ts';
-export type { AssetGroup } from './roots/sno/asset-groups.ts';
+export * from './roots/sno/asset-groups.ts';
 export type { SnoEntry } from './roots/sno/entries.ts';
 
 // Installed games: what is installed, where its entries lie, and containers whose keys are places.
