@@ -72,10 +72,8 @@ function sizes(config: ConfigFile, line: string): number[] {
 function sizesAlong(config: ConfigFile, line: string, count: number): number[] {
   const list = sizes(config, line);
   if (list.length !== 0 && list.length !== count) {
-    throw formatError('E_FORMAT', 'CDN config', `"${line}" does not run along its archives`, {
-      expected: count,
-      found: list.length,
-    });
+    const facts = { expected: count, found: list.length };
+    throw formatError('E_FORMAT', 'CDN config', `"${line}" does not run along its archives`, facts);
   }
   return list;
 }

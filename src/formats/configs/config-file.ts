@@ -104,24 +104,17 @@ function lineOf({ key, values }: ConfigEntry): string {
  */
 export function configKey(value: string, line: string): string {
   if (!isKeyHex(value)) {
-    throw formatError('E_FORMAT', format, `"${line}" is no key`, {
-      expected: '32 hex digits',
-      found: quoteLine(value),
-    });
+    const facts = { expected: '32 hex digits', found: quoteLine(value) };
+    throw formatError('E_FORMAT', format, `"${line}" is no key`, facts);
   }
   return value.toLowerCase();
 }
 
-/**
- * A value that must be a size in bytes, decimal.
- * @throws E_FORMAT when it is none
- */
+/** A value that must be a size in bytes, decimal. @throws E_FORMAT when it is none */
 export function configSize(value: string, line: string): number {
   if (!/^\d{1,15}$/.test(value)) {
-    throw formatError('E_FORMAT', format, `"${line}" is no size`, {
-      expected: 'a decimal number',
-      found: quoteLine(value),
-    });
+    const facts = { expected: 'a decimal number', found: quoteLine(value) };
+    throw formatError('E_FORMAT', format, `"${line}" is no size`, facts);
   }
   return Number(value);
 }

@@ -34,10 +34,7 @@ export interface TactKey {
   readonly extra?: readonly string[];
 }
 
-/**
- * Reads a key list.
- * @throws E_FORMAT with the line number, at the first line that is no key
- */
+/** Reads a key list. @throws E_FORMAT with the line number, at the first line that is no key */
 export function decodeKeyList(bytes: Uint8Array): TactKey[] {
   const { lines, frame } = splitText(bytes, 'key list', { passesOver: (line) => /^\s*(#|$)/.test(line) });
   return lines.map((line, i) => {

@@ -187,10 +187,8 @@ export function encodeArchiveIndex(entries: IndexContent, shape: Partial<IndexSh
 function encodeEntry(bytes: Uint8Array, at: number, entry: IndexEntry, shape: IndexShape): void {
   const { keyBytes, sizeBytes, offsetBytes } = shape;
   if (entry.ekey.length !== keyBytes) {
-    throw formatError('E_FORMAT_RANGE', 'archive index', 'a key of the wrong size', {
-      expected: keyBytes,
-      found: entry.ekey.length,
-    });
+    const facts = { expected: keyBytes, found: entry.ekey.length };
+    throw formatError('E_FORMAT_RANGE', 'archive index', 'a key of the wrong size', facts);
   }
   bytes.set(entry.ekey, at);
   const archiveBytes = offsetBytes === 6 ? 2 : 0;

@@ -6,9 +6,8 @@ import { encodeIndexFooter, type IndexGeometry, type NamedIndex } from './index-
 /** Offset of record `i`, in key order. Throws E_FORMAT_RANGE when there is none. */
 export function entryOffset(i: number, layout: IndexGeometry): number {
   if (!(i >= 0 && i < layout.count)) {
-    throw formatError('E_FORMAT_RANGE', 'archive index', `there is no record ${i}`, {
-      expected: `below ${layout.count}`,
-    });
+    const facts = { expected: `below ${layout.count}` };
+    throw formatError('E_FORMAT_RANGE', 'archive index', `there is no record ${i}`, facts);
   }
   const row = i % layout.entriesPerPage;
   return ((i - row) / layout.entriesPerPage) * layout.pageSize + row * layout.entrySize;

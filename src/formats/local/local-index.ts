@@ -198,8 +198,7 @@ function decodeHeader(reader: ByteReader): { bucket: number; largestPlace: bigin
     throw formatError('E_FORMAT_CHECKSUM', what, 'its header has another hash', { offset: 8 });
   }
   const header = new ByteReader(bytes, what);
-  const version = header.u16le();
-  if (version !== 7) throw formatError('E_FORMAT_VERSION', what, 'unknown version', { expected: 7, found: version });
+  header.version('u16le', 7);
   const bucket = header.u8();
   const [extra, ...widths] = [header.u8(), header.u8(), header.u8(), header.u8(), header.u8()];
   if (bucket >= bucketCount || extra !== 0 || widths.join(' ') !== `4 5 ${localKeySize} ${offsetBits}`) {

@@ -49,19 +49,13 @@ export const shmemFormat: Format = {
 /** Reads the start of a shmem file. @throws E_FORMAT… */
 export function decodeShmem(bytes: Uint8Array): Shmem {
   const reader = new ByteReader(bytes, what);
-  const version = reader.u32le();
-  if (version !== 4 && version !== 5) {
-    throw formatError('E_FORMAT_VERSION', what, 'unknown version', { offset: 0, expected: '4 or 5', found: version });
-  }
+  const version = reader.version('u32le', 4, 5);
   const headerSize = reader.u32le();
   const dataFolder = reader.sub(pathSize).cstring();
   const freeTable = { size: reader.u32le(), offset: reader.u32le() };
   if (freeTable.size !== freeTableSize || headerSize < fixedSize || freeTable.offset + freeTable.size > bytes.length) {
-    throw formatError('E_FORMAT_RANGE', what, 'its table of free space does not lie in it', {
-      offset: 0x108,
-      expected: freeTableSize,
-      found: freeTable.size,
-    });
+    const facts = { offset: 0x108, expected: freeTableSize, found: freeTable.size };
+    throw formatError('E_FORMAT_RANGE', what, 'its table of free space does not lie in it', facts);
   }
   const generations = readGenerations(reader);
   return { version, headerSize, dataFolder, freeTable, generations, rest: reader.take(reader.remaining) };

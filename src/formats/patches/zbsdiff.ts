@@ -91,10 +91,8 @@ function countBytes(control: Uint8Array, newSize: number): { added: number; copi
     if (added + copied > newSize) break;
   }
   if (added + copied === newSize) return { added, copied };
-  throw formatError('E_FORMAT_RANGE', what, 'control stream does not make the new size', {
-    expected: newSize,
-    found: added + copied,
-  });
+  const facts = { expected: newSize, found: added + copied };
+  throw formatError('E_FORMAT_RANGE', what, 'control stream does not make the new size', facts);
 }
 
 function inflateStream(stream: Uint8Array, size: number, name: string): Uint8Array {

@@ -65,10 +65,8 @@ export function decodeOverwatchRoot(bytes: Uint8Array): OverwatchRoot {
   const nameAt = columns.indexOf('FILENAME');
   const keyAt = columns.indexOf('MD5');
   if (nameAt < 0 || keyAt < 0) {
-    throw formatError('E_FORMAT', format, 'columns are missing', {
-      expected: 'FILENAME and MD5',
-      found: quoteLine(first),
-    });
+    const facts = { expected: 'FILENAME and MD5', found: quoteLine(first) };
+    throw formatError('E_FORMAT', format, 'columns are missing', facts);
   }
   if (columns.length > maxColumns) {
     throw formatError('E_FORMAT_RANGE', format, `more than ${maxColumns} columns`, { found: columns.length });
@@ -77,10 +75,8 @@ export function decodeOverwatchRoot(bytes: Uint8Array): OverwatchRoot {
     const values = line.length > maxLine ? [] : line.split('|');
     const [name, ckey] = [values[nameAt] ?? '', values[keyAt] ?? ''];
     if (values.length !== columns.length || name === '' || !isKeyHex(ckey)) {
-      throw formatError('E_FORMAT', format, `line ${lineNumber(frame, i + 1)} is no file`, {
-        expected: columns.join('|'),
-        found: quoteLine(line),
-      });
+      const facts = { expected: columns.join('|'), found: quoteLine(line) };
+      throw formatError('E_FORMAT', format, `line ${lineNumber(frame, i + 1)} is no file`, facts);
     }
     return { name, ckey: ckey.toLowerCase(), values };
   });

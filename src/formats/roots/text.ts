@@ -65,10 +65,8 @@ export function decodeTextRoot(bytes: Uint8Array): TextRoot {
     const cells = line.split('|');
     const [first = '', ckey = '', third = '', flags] = cells;
     if (cells.length > 4 || !isKeyHex(ckey) || first === '') {
-      throw formatError('E_FORMAT', format, `line ${lineNumber(frame, i)} is no file`, {
-        expected: 'path|ckey|locale',
-        found: quoteLine(line),
-      });
+      const facts = { expected: 'path|ckey|locale', found: quoteLine(line) };
+      throw formatError('E_FORMAT', format, `line ${lineNumber(frame, i)} is no file`, facts);
     }
     const [path, suffix] = splitLocale(first);
     const locale = third === '' ? suffix : third;

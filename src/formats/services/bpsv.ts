@@ -72,9 +72,8 @@ function decodeHeader(line: string): BpsvColumn[] {
 function decodeRow(line: string, columns: readonly BpsvColumn[]): BpsvRow {
   const cells = line.split('|');
   if (cells.length !== columns.length) {
-    throw formatError('E_FORMAT', format, `a row of ${cells.length} cells under ${columns.length} columns`, {
-      found: quoteLine(line),
-    });
+    const facts = { found: quoteLine(line) };
+    throw formatError('E_FORMAT', format, `a row of ${cells.length} cells under ${columns.length} columns`, facts);
   }
   return Object.fromEntries(columns.map((column, i) => [column.name, (cells[i] ?? '').trim()]));
 }

@@ -253,10 +253,7 @@ async function* unfollowed(
     yield* pieces;
   } catch (error) {
     if (!isDamage(error) || !mayMix(file)) throw error;
-    throw new PakratError(
-      'E_INTEGRITY',
-      `${name}: the file is damaged, or something is mixed into its encryption that only the game knows`,
-      { hint: 'Its stored bytes can be taken out raw.', cause: error },
-    );
+    const problem = `${name}: the file is damaged, or something is mixed into its encryption that only the game knows`;
+    throw new PakratError('E_INTEGRITY', problem, { hint: 'Its stored bytes can be taken out raw.', cause: error });
   }
 }

@@ -38,10 +38,8 @@ export async function openQuakePak(source: ByteSource, options: QuakeOptions = {
   if (!hasMagic && options.ignoreMagic !== true) throw wrongMagic(header);
   checkDirectoryRange(header, source.size);
   if (header.directorySize > maxDirectoryBytes) {
-    throw formatError('E_FORMAT_RANGE', 'Quake PAK header', `a directory of ${header.directorySize} bytes`, {
-      offset: 8,
-      expected: `at most ${maxDirectoryBytes}`,
-    });
+    const facts = { offset: 8, expected: `at most ${maxDirectoryBytes}` };
+    throw formatError('E_FORMAT_RANGE', 'Quake PAK header', `a directory of ${header.directorySize} bytes`, facts);
   }
   const bytes = await source.read(header.directoryOffset, header.directorySize);
   const layout = header.magic === 'SPAK' ? spakLayout : choosePackLayout(bytes, source.size);
@@ -56,11 +54,8 @@ function isMagic(magic: string): boolean {
 }
 
 function wrongMagic({ magic }: QuakeHeader): PakratError {
-  return formatError('E_FORMAT_MAGIC', 'Quake PAK header', 'wrong magic', {
-    offset: 0,
-    expected: 'PACK or SPAK',
-    found: JSON.stringify(magic),
-  });
+  const facts = { offset: 0, expected: 'PACK or SPAK', found: JSON.stringify(magic) };
+  return formatError('E_FORMAT_MAGIC', 'Quake PAK header', 'wrong magic', facts);
 }
 
 /** A ZIP without a comment has its end record as the last 22 bytes. */

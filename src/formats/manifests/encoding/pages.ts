@@ -79,7 +79,7 @@ export const encodingFormat: Format = { name: format, matches: startsWith('EN\x0
 /** Bytes of the header, which is enough for {@link decodeEncodingHeader}. */
 export const encodingHeaderSize = 22;
 /** Bytes of a key in this format. */
-export const encodingKeyBytes = 16;
+const encodingKeyBytes = 16;
 const tableStride = 32;
 const ckeyFixedSize = 1 + 5 + encodingKeyBytes;
 const ekeyStride = encodingKeyBytes + 4 + 5;
@@ -92,8 +92,7 @@ const ekeyStride = encodingKeyBytes + 4 + 5;
 export function decodeEncodingHeader(bytes: Uint8Array): EncodingLayout {
   const reader = new ByteReader(bytes, format);
   reader.magic('EN');
-  const version = reader.u8();
-  if (version !== 1) throw formatError('E_FORMAT_VERSION', format, 'unknown version', { expected: 1, found: version });
+  reader.version('u8', 1);
   if (reader.u8() !== encodingKeyBytes || reader.u8() !== encodingKeyBytes) {
     throw new PakratError('E_UNSUPPORTED', `${format}: keys of another size than ${encodingKeyBytes} bytes`);
   }
@@ -139,10 +138,8 @@ export function decodeEspecs(bytes: Uint8Array): string[] {
 export function pageTable(bytes: Uint8Array, layout: EncodingLayout, kind: 'ckey' | 'ekey'): RecordTable {
   const count = kind === 'ckey' ? layout.ckeyPageCount : layout.ekeyPageCount;
   if (bytes.length !== count * tableStride) {
-    throw formatError('E_FORMAT_TRUNCATED', `encoding ${kind} table`, 'not of the size that the header gives', {
-      expected: count * tableStride,
-      found: bytes.length,
-    });
+    const facts = { expected: count * tableStride, found: bytes.length };
+    throw formatError('E_FORMAT_TRUNCATED', `encoding ${kind} table`, 'not of the size that the header gives', facts);
   }
   return new RecordTable(bytes, tableStride, count);
 }
@@ -155,10 +152,7 @@ export function findPage(table: RecordTable, key: KeyLike): number | undefined {
   return row === 0 ? undefined : row - 1;
 }
 
-/**
- * Checks a page against its row of the page table.
- * @throws E_INTEGRITY when its MD5 differs
- */
+/** Checks a page against its row of the page table. @throws E_INTEGRITY when its MD5 differs */
 export function verifyPage(page: Uint8Array, row: Uint8Array): void {
   const firstKey = toHex(row.subarray(0, encodingKeyBytes));
   checkMd5(page, row.subarray(encodingKeyBytes), `encoding page from ${firstKey}`);

@@ -24,7 +24,7 @@ import { toHex } from '../../../core/bytes.ts';
 import { formatError } from '../../../core/errors.ts';
 import { ByteReader } from '../../../core/reader.ts';
 import { repeatable } from '../../../core/repeatable.ts';
-import { RecordTable } from '../../../core/tables/record-table.ts';
+import type { RecordTable } from '../../../core/tables/record-table.ts';
 import { type Format, startsWith } from '../../format.ts';
 import { lowerCase } from './names.ts';
 import { decodeMar, type NameTrie } from './trie.ts';
@@ -80,10 +80,7 @@ interface Tables {
 /** Told by its magic. */
 export const mndxFormat: Format = { name: format, matches: startsWith('MNDX') };
 
-/**
- * Reads a root: its tables are checked, names are made while iterating.
- * @throws E_FORMAT…
- */
+/** Reads a root: its tables are checked, names are made while iterating. @throws E_FORMAT… */
 export function decodeMndx(bytes: Uint8Array): Mndx {
   const tables = readTables(bytes);
   return {
@@ -98,10 +95,7 @@ function readTables(bytes: Uint8Array): Tables {
   const reader = new ByteReader(bytes, format);
   reader.magic('MNDX');
   const headerVersion = reader.u32le();
-  const version = reader.u32le();
-  if (version !== 1 && version !== 2) {
-    throw formatError('E_FORMAT_VERSION', format, 'unknown version', { offset: 8, expected: '1 or 2', found: version });
-  }
+  const version = reader.version('u32le', 1, 2);
   const header: MndxHeader = { headerVersion, version };
   if (headerVersion === 2) header.builds = [reader.u32le(), reader.u32le()];
   const marOffset = reader.u32le();
@@ -114,7 +108,7 @@ function readTables(bytes: Uint8Array): Tables {
   reader.seek(marOffset);
   const [packageNames, names, fullNames] = [readMar(reader), readMar(reader), readMar(reader)];
   reader.seek(entryOffset);
-  const entries = new RecordTable(reader.take(reader.count(entryCount, entrySize) * entrySize), entrySize);
+  const entries = reader.table(entryCount, entrySize);
   if (nameCount !== names.count) {
     throw formatError('E_FORMAT', format, 'wrong number of names', { expected: nameCount, found: names.count });
   }
@@ -158,11 +152,8 @@ function readGroups(entries: RecordTable, count: number, packageCount: number): 
   for (let entry = 0; entry < entries.count; entry++) {
     const flags = flagsOf(entries, entry);
     if ((flags & packageMask) >= packageCount) {
-      throw formatError(
-        'E_FORMAT_RANGE',
-        format,
-        `entry ${entry} names package ${flags & packageMask} of ${packageCount}`,
-      );
+      const problem = `entry ${entry} names package ${flags & packageMask} of ${packageCount}`;
+      throw formatError('E_FORMAT_RANGE', format, problem);
     }
     if ((flags & lastOfGroup) === 0) continue;
     group++;

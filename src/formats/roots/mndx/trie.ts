@@ -44,10 +44,8 @@ export function decodeMar(bytes: Uint8Array): NameTrie {
   reader.end();
   const { terminals, nodeCount } = level;
   if (terminals.size < nodeCount || terminals.rank(nodeCount) !== terminals.ones) {
-    throw formatError('E_FORMAT_RANGE', format, 'ends of names do not belong to the nodes', {
-      expected: nodeCount,
-      found: terminals.size,
-    });
+    const facts = { expected: nodeCount, found: terminals.size };
+    throw formatError('E_FORMAT_RANGE', format, 'ends of names do not belong to the nodes', facts);
   }
   return {
     keys: repeatable(() => allKeys(level, bytes.length * maxExpansion + 0x10000)),

@@ -52,10 +52,7 @@ function readTable(reader: ByteReader, name: string): TvfsTable {
 function readHeader(bytes: Uint8Array): TvfsHeader {
   const reader = new ByteReader(bytes, tvfsWhat);
   reader.magic('TVFS');
-  const version = reader.u8();
-  if (version !== 1) {
-    throw formatError('E_FORMAT_VERSION', tvfsWhat, 'unknown version', { offset: 4, expected: 1, found: version });
-  }
+  const version = reader.version('u8', 1);
   const fixed = { version, headerSize: reader.u8(), ekeySize: reader.u8(), patchKeySize: reader.u8() };
   const flags = reader.u32();
   const pathTable = readTable(reader, 'path');

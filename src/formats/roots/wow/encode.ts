@@ -72,11 +72,8 @@ const noHash = new Uint8Array(hashSize);
 function hashBytes(row: WowRootRow, needed: boolean): Uint8Array {
   if (row.nameHash !== undefined) return fixedBytes(row.nameHash, hashSize, 'name hash').toReversed();
   if (!needed) return noHash;
-  throw formatError(
-    'E_FORMAT_RANGE',
-    wowRootWhat,
-    `file data id ${row.fileDataId} has no name hash, but its block is named`,
-  );
+  const problem = `file data id ${row.fileDataId} has no name hash, but its block is named`;
+  throw formatError('E_FORMAT_RANGE', wowRootWhat, problem);
 }
 
 /**

@@ -67,9 +67,8 @@ export async function readMetadata(
 ): Promise<MetadataEntry[]> {
   if (header.metadataStoredSize === 0) return [];
   if (header.metadataSize > maxMetadataBytes) {
-    throw formatError('E_FORMAT_RANGE', what, `${header.metadataSize} bytes`, {
-      expected: `at most ${maxMetadataBytes}`,
-    });
+    const facts = { expected: `at most ${maxMetadataBytes}` };
+    throw formatError('E_FORMAT_RANGE', what, `${header.metadataSize} bytes`, facts);
   }
   let first: unknown;
   for (const attempt of metadataForms(context, headerKey)) {

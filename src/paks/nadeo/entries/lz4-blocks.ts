@@ -57,11 +57,8 @@ export class Lz4Blocks {
       throw formatError('E_FORMAT_TRUNCATED', what, `a block of ${block.length} bytes instead of ${size}`);
     const { outputSize, reach } = measureBlock(block);
     if (outputSize === 0 || outputSize > Math.min(maxBlockOutput, this.#remaining)) {
-      throw formatError(
-        'E_FORMAT_RANGE',
-        what,
-        `a block that gives ${outputSize} bytes, of ${this.#remaining} missing ones`,
-      );
+      const problem = `a block that gives ${outputSize} bytes, of ${this.#remaining} missing ones`;
+      throw formatError('E_FORMAT_RANGE', what, problem);
     }
     this.#makeRoom();
     if (reach > this.#end && !this.#hasDictionary) {

@@ -98,10 +98,7 @@ type GbxStart = Pick<GbxHeader, 'version' | 'format' | 'classId' | 'nodeCount' |
 
 function readStart(reader: ByteReader): GbxStart {
   reader.magic('GBX');
-  const version = reader.u16le();
-  if (version < 3 || version > 6) {
-    throw formatError('E_FORMAT_VERSION', 'GBX', 'unknown version', { offset: 3, expected: '3 to 6', found: version });
-  }
+  const version = reader.version('u16le', 3, 4, 5, 6);
   const format = reader.latin1(version >= 4 ? 4 : 3);
   const classId = reader.u32le();
   if (version >= 6) {
@@ -140,11 +137,8 @@ function readExternal(reader: ByteReader, version: number, folders: readonly str
 /** Tells how much is missing before it is found out piece by piece. */
 function demand(reader: ByteReader, size: number): void {
   if (reader.remaining >= size) return;
-  throw formatError('E_FORMAT_TRUNCATED', 'GBX', 'ends inside its header', {
-    offset: reader.pos,
-    expected: reader.pos + size,
-    found: reader.bytes.length,
-  });
+  const facts = { offset: reader.pos, expected: reader.pos + size, found: reader.bytes.length };
+  throw formatError('E_FORMAT_TRUNCATED', 'GBX', 'ends inside its header', facts);
 }
 
 function limited(reader: ByteReader, limit: number): number {

@@ -98,11 +98,8 @@ interface PrivateRead {
 function checkRoom(source: ByteSource, { offset, version }: PrivatePlace): void {
   const needed = offset + ivSize + minPrivateBytes;
   if (source.size >= needed) return;
-  throw formatError('E_FORMAT_TRUNCATED', `NadeoPak ${version} header`, 'the pack ends inside it', {
-    offset,
-    expected: needed,
-    found: source.size,
-  });
+  const facts = { offset, expected: needed, found: source.size };
+  throw formatError('E_FORMAT_TRUNCATED', `NadeoPak ${version} header`, 'the pack ends inside it', facts);
 }
 
 /** The private part as the first fitting key gives it: best one with a right MD5, else one that decodes at all. */

@@ -198,11 +198,8 @@ export function noAuthor(): PackAuthor {
 /** A public header without anything in it. Throws E_FORMAT_VERSION for a version that has none. */
 export function emptyPublicHeader(version: number): PublicHeader {
   if (version < 6 || version > newestVersion) {
-    throw formatError('E_FORMAT_VERSION', 'NadeoPak', 'unknown version', {
-      offset: 8,
-      expected: '1 to 18',
-      found: version,
-    });
+    const facts = { offset: 8, expected: '1 to 18', found: version };
+    throw formatError('E_FORMAT_VERSION', 'NadeoPak', 'unknown version', facts);
   }
   return {
     version,
