@@ -22,7 +22,7 @@ export function fromHex(text: string): Uint8Array {
   if (bytes.length * 2 !== text.length) {
     throw formatError('E_FORMAT', 'hex string', `not hexadecimal: ${JSON.stringify(text.slice(0, 40))}`);
   }
-  return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length);
+  return plainView(bytes);
 }
 
 /** True when both hold the same bytes. */

@@ -142,11 +142,9 @@ export class ByteReader {
     const at = this.pos;
     const found = this.remaining < text.length ? '' : this.latin1(text.length);
     if (found !== text) {
-      throw formatError('E_FORMAT_MAGIC', this.what, 'wrong magic', {
-        offset: at,
-        expected: JSON.stringify(text),
-        found: found === '' ? `${this.remaining} bytes` : JSON.stringify(found),
-      });
+      const seen = found === '' ? `${this.remaining} bytes` : JSON.stringify(found);
+      const facts = { offset: at, expected: JSON.stringify(text), found: seen };
+      throw formatError('E_FORMAT_MAGIC', this.what, 'wrong magic', facts);
     }
   }
   /** Demands this little-endian number of 32 bits. Throws E_FORMAT_MAGIC. */

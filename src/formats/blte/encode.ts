@@ -48,11 +48,7 @@ export function encodeBlte(data: Uint8Array, spec: string | Espec, options: Enco
   return { bytes, ekey: ekeyOfBlte(bytes) };
 }
 
-/**
- * Encodes one chunk, mode byte first.
- * @param options `index` is the number of the chunk in its table
- * @throws as {@link encodeBlte}
- */
+/** Encodes one chunk, the one of this `index` in its table; mode byte first. Throws as {@link encodeBlte}. */
 export function encodeChunk(data: Uint8Array, spec: Espec, options: EncodeBlteOptions & { index: number }): Uint8Array {
   switch (spec.type) {
     case 'n':

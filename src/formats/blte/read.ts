@@ -32,10 +32,7 @@ const readAheadSize = 0x10_0000;
 /** Most bytes for a chunk in a mode that cannot be decoded in pieces: 64 MiB. */
 const heldSize = 0x400_0000;
 
-/**
- * Reads the header of an object. The range asked for is 64 KiB or what the table needs.
- * @throws E_FORMAT_… as decodeBlteHeader
- */
+/** Reads the header of an object: 64 KiB or what the table needs. Throws E_FORMAT_… as decodeBlteHeader. */
 export async function readBlteHeader(read: ReadRange, objectSize: number): Promise<BlteHeader> {
   return decodeBlteHeader(await readHeaderBytes(readAhead(read, objectSize, 0x1_0000), objectSize), objectSize);
 }

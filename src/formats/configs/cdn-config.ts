@@ -37,10 +37,7 @@ export interface CdnConfig {
   readonly config: ConfigFile;
 }
 
-/**
- * Reads a CDN config.
- * @throws E_FORMAT when it is no config, has a key or size that is none, or sizes that do not run along the archives
- */
+/** Reads a CDN config. Throws E_FORMAT for a key or size that is none, and sizes that are not one an archive. */
 export function decodeCdnConfig(bytes: Uint8Array): CdnConfig {
   const config = decodeConfig(bytes);
   const archives = keys(config, 'archives');

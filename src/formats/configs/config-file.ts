@@ -44,10 +44,7 @@ const format = 'config file';
 /** A config of any kind. */
 export const configFormat: Format = { name: 'config', matches: headIsConfig() };
 
-/**
- * Reads a config.
- * @throws E_FORMAT at the first line that is neither blank, a comment nor `key = values` (an error page, binary data)
- */
+/** Reads a config. Throws E_FORMAT at the first line that is neither blank, a comment nor `key = values`. */
 export function decodeConfig(bytes: Uint8Array): ConfigFile {
   const { lines, frame } = splitText(bytes, format, {
     passesOver: (line) => line.trim() === '' || line.startsWith('#'),
@@ -68,10 +65,8 @@ function decodeLine(line: string): ConfigEntry {
   if (!/^[\w.:-]+$/.test(key)) {
     throw formatError('E_FORMAT', format, 'not a config', { expected: 'key = value', found: quoteLine(line) });
   }
-  const values = line
-    .slice(equals + 1)
-    .split(/\s+/)
-    .filter((value) => value !== '');
+  const text = line.slice(equals + 1);
+  const values = text.split(/\s+/).filter((value) => value !== '');
   return lineOf({ key, values }) === line ? { key, values } : { key, values, text: line };
 }
 
@@ -97,11 +92,7 @@ function lineOf({ key, values }: ConfigEntry): string {
   return [key, '=', ...values].join(' ');
 }
 
-/**
- * A value that must be a key: 32 hex digits, given back in lower case.
- * @param line where it stands, for the message
- * @throws E_FORMAT when it is none
- */
+/** A key of 32 hex digits, given back in lower case; `line` is for the message. Throws E_FORMAT for anything else. */
 export function configKey(value: string, line: string): string {
   if (!isKeyHex(value)) {
     const facts = { expected: '32 hex digits', found: quoteLine(value) };

@@ -53,10 +53,7 @@ export function encodeKeyList(keys: readonly TactKey[]): Uint8Array {
   return joinText(lines, plainFrame);
 }
 
-/**
- * Reads a key ring config, the keys that a build brings along.
- * @throws E_FORMAT when it is no config or a line is no key
- */
+/** Reads a key ring config, the keys that a build brings along. Throws E_FORMAT when a line is no key. */
 export function decodeKeyRing(bytes: Uint8Array): TactKey[] {
   return decodeConfig(bytes).entries.map(({ key: line, values }) => {
     const wireName = line.startsWith('key-') ? line.slice(4) : '';

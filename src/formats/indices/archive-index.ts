@@ -29,10 +29,7 @@ import { entryOffset, sealIndex } from './seal-index.ts';
 export const archiveIndexFormat: Format = {
   name: 'archive index',
   needsAll: true,
-  matches: canBeRead(
-    (bytes) => decodeIndexFooter(bytes.subarray(-maxFooterSize), bytes.length),
-    () => true,
-  ),
+  matches: canBeRead((bytes) => decodeIndexFooter(bytes.subarray(-maxFooterSize), bytes.length)),
 };
 
 /** One record of an index. */

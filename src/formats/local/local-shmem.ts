@@ -57,12 +57,8 @@ export function decodeShmem(bytes: Uint8Array): Shmem {
     const facts = { offset: 0x108, expected: freeTableSize, found: freeTable.size };
     throw formatError('E_FORMAT_RANGE', what, 'its table of free space does not lie in it', facts);
   }
-  const generations = readGenerations(reader);
+  const generations = Array.from({ length: bucketCount }, () => reader.u32le());
   return { version, headerSize, dataFolder, freeTable, generations, rest: reader.take(reader.remaining) };
-}
-
-function readGenerations(reader: ByteReader): number[] {
-  return Array.from({ length: bucketCount }, () => reader.u32le());
 }
 
 /**
@@ -72,12 +68,11 @@ function readGenerations(reader: ByteReader): number[] {
 export function encodeShmem({ version, headerSize, dataFolder, freeTable, generations, rest }: Shmem): Uint8Array {
   const path = new ByteWriter(pathSize).cstring(dataFolder).bytes();
   if (path.length > pathSize) throw formatError('E_FORMAT_RANGE', what, 'the path of the folder is too long');
-  const writer = new ByteWriter(headerSize)
-    .u32le(version)
-    .u32le(headerSize)
-    .raw(path)
-    .zeros(pathSize - path.length);
-  writer.u32le(freeTable.size).u32le(freeTable.offset);
+  const writer = new ByteWriter(headerSize).u32le(version).u32le(headerSize).raw(path);
+  writer
+    .padTo(8 + pathSize)
+    .u32le(freeTable.size)
+    .u32le(freeTable.offset);
   for (let bucket = 0; bucket < bucketCount; bucket++) writer.u32le(generations[bucket] ?? 0);
-  return writer.raw(rest ?? new Uint8Array(Math.max(0, headerSize - fixedSize))).bytes();
+  return rest === undefined ? writer.padTo(headerSize).bytes() : writer.raw(rest).bytes();
 }

@@ -108,11 +108,8 @@ export function encodeDownload(content: DownloadContent): Uint8Array {
     throw formatError('E_FORMAT_RANGE', format, `version ${version} has no place for flags or a base priority`);
   }
   const shape = { version, hasChecksum, flagSize, basePriority };
-  const writer = new ByteWriter(16 + count * entrySize(shape))
-    .text('DL')
-    .u8(version)
-    .u8(16)
-    .u8(hasChecksum ? 1 : 0);
+  const writer = new ByteWriter(16 + count * entrySize(shape)).text('DL').u8(version).u8(16);
+  writer.u8(hasChecksum ? 1 : 0);
   writer.u32(count).u16(tags.length);
   if (version >= 2) writer.u8(flagSize);
   if (version >= 3) writer.i8(basePriority).raw(reserved);

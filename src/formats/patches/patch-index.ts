@@ -202,10 +202,6 @@ export function encodePatchIndex(content: PatchIndexContent): Uint8Array {
 
 function extendedBlock(entries: Uint8Array, count: number, keySize: number): Uint8Array {
   const writer = new ByteWriter().u8(3).u8(keySize).u16le(extendedHeaderSize).u32le(count);
-  return writer
-    .u32le(entrySize(keySize) + 1)
-    .u8(1)
-    .u8(2)
-    .raw(entries)
-    .bytes();
+  writer.u32le(entrySize(keySize) + 1);
+  return writer.u8(1).u8(2).raw(entries).bytes();
 }

@@ -83,10 +83,7 @@ export function decodeOverwatchRoot(bytes: Uint8Array): OverwatchRoot {
   return { columns, files, frame };
 }
 
-/**
- * Writes a table, of the columns and values.
- * @throws E_FORMAT_RANGE for values that do not fit into a line, or of another number than columns
- */
+/** Writes a table. Throws E_FORMAT_RANGE for values that fit into no line, or are not as many as the columns. */
 export function encodeOverwatchRoot({ columns, files, frame = usualFrame }: OverwatchRootContent): Uint8Array {
   const lines = [columns, ...files.map(({ values }) => values)].map((values, i) => {
     const line = values.join('|');

@@ -93,12 +93,8 @@ function splitLocale(text: string): [path: string, locale: string | undefined] {
  * Writes a text root. Keys are written in lower case; a root whose lines are not of one form is written in one.
  * @throws E_FORMAT_RANGE for what no line can hold: an empty path, a column with `|`, a line end or a NUL
  */
-export function encodeTextRoot({
-  rows,
-  columns = 2,
-  localeIsBehindPath = false,
-  frame = plainFrame,
-}: TextRoot): Uint8Array {
+export function encodeTextRoot(root: TextRoot): Uint8Array {
+  const { rows, columns = 2, localeIsBehindPath = false, frame = plainFrame } = root;
   const lines = rows.map((row, i) => {
     const cells = cellsOf(localeIsBehindPath ? withLocale(row) : row, columns);
     const line = cells.join('|');

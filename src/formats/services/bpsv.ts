@@ -108,10 +108,7 @@ function encodeCell(text: string): string {
   return text;
 }
 
-/**
- * The value of the first of these columns that the row has, whatever the case of its name; undefined when there is
- * none or it is empty.
- */
+/** The value of the first of these columns that the row has, in names of any case; undefined for none, or no value. */
 export function cell(row: Readonly<BpsvRow>, ...names: string[]): string | undefined {
   for (const name of names) {
     const column = Object.keys(row).find((key) => key.toLowerCase() === name.toLowerCase());

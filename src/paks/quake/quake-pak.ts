@@ -28,10 +28,7 @@ const quakeMaxEntries = 2048;
 const quake2MaxEntries = 4096;
 const zipEndSize = 22;
 
-/**
- * Opens a PAK of Quake and its kin, of SiN or of Daikatana: reads the header and the directory, and nothing else.
- * @throws E_FORMAT… for damage
- */
+/** Opens a PAK of Quake and its kin, SiN or Daikatana: reads its header and directory. @throws E_FORMAT… for damage */
 export async function openQuakePak(source: ByteSource, options: QuakeOptions = {}): Promise<Pak> {
   const header = decodeQuakeHeader(await source.read(0, Math.min(quakeHeaderSize, source.size)));
   const hasMagic = isMagic(header.magic);

@@ -41,10 +41,7 @@ function nameField(name: string): Uint8Array {
     const problem = `${name} is longer than the ${packLayout.nameSize} bytes that a Quake PAK has for it`;
     throw new PakratError('E_USAGE', problem, { data: { name } });
   }
-  return new ByteWriter()
-    .raw(bytes)
-    .zeros(packLayout.nameSize - bytes.length)
-    .bytes();
+  return new ByteWriter().raw(bytes).padTo(packLayout.nameSize).bytes();
 }
 
 function packNotes(files: readonly PackFile[]): string[] {

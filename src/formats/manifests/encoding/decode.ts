@@ -84,18 +84,11 @@ function checkedPages(bytes: Uint8Array, layout: EncodingLayout, kind: 'ckey' | 
   const keyAt = kind === 'ckey' ? ckeyOffset : 0;
   for (let i = 0; i < table.count; i++) {
     verifyPage(pages.at(i), table.at(i));
-    const firstKey = pages
-      .at(i)
-      .subarray(kind === 'ckey' ? ckeyOffset : 0)
-      .subarray(0, keySize);
+    const firstKey = pages.at(i).subarray(keyAt, keyAt + keySize);
     if (table.compare(i, firstKey) === 0) continue;
     const facts = { expected: toHex(table.at(i).subarray(0, keySize)), found: toHex(firstKey) };
-    throw formatError(
-      'E_FORMAT',
-      `encoding ${kind} page ${i}`,
-      'it starts with another key than its table says',
-      facts,
-    );
+    const what = `encoding ${kind} page ${i}`;
+    throw formatError('E_FORMAT', what, 'it starts with another key than its table says', facts);
   }
   return { table, pages };
 }

@@ -84,11 +84,7 @@ const tableStride = 32;
 const ckeyFixedSize = 1 + 5 + encodingKeyBytes;
 const ekeyStride = encodingKeyBytes + 4 + 5;
 
-/**
- * Reads the header.
- * @param bytes the first 22 bytes of the file, or more
- * @throws E_FORMAT… when they are not the start of an encoding file
- */
+/** Reads the header: the first 22 bytes of the file, or more. Throws E_FORMAT… when they are none. */
 export function decodeEncodingHeader(bytes: Uint8Array): EncodingLayout {
   const reader = new ByteReader(bytes, format);
   reader.magic('EN');
@@ -118,11 +114,7 @@ function layOut(sizes: Pick<EncodingLayout, HeaderFields>): EncodingLayout {
   return { ...sizes, especOffset, ckeyTableOffset, ckeyPagesOffset, ekeyTableOffset, ekeyPagesOffset, ownEspecOffset };
 }
 
-/**
- * Reads the especs.
- * @param bytes `especSize` bytes from `especOffset`
- * @throws E_FORMAT_TRUNCATED when the last string does not end
- */
+/** Reads the `especSize` bytes of especs from `especOffset`. Throws E_FORMAT_TRUNCATED when the last does not end. */
 export function decodeEspecs(bytes: Uint8Array): string[] {
   const reader = new ByteReader(bytes, 'encoding especs');
   const especs: string[] = [];
@@ -190,10 +182,7 @@ function checkWhole(page: Uint8Array, size: number): void {
   throw formatError('E_FORMAT_TRUNCATED', 'encoding page', 'not a whole page', { expected: size, found: page.length });
 }
 
-/**
- * The entry of a content key, or undefined.
- * @throws E_FORMAT_TRUNCATED when the page is not whole, or malformed before the entry
- */
+/** The entry of a content key, or undefined. Throws E_FORMAT_TRUNCATED for a page that is not whole or malformed. */
 export function findCkeyInPage(page: Uint8Array, ckey: KeyLike, layout: EncodingLayout): CkeyEntry | undefined {
   checkWhole(page, layout.ckeyPageSize);
   const key = keyOf(ckey);

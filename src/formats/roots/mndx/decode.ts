@@ -20,7 +20,7 @@
 //
 // Known from what other readers take; checked on a root that two of them read, not on one of a game.
 
-import { toHex } from '../../../core/bytes.ts';
+import { asBuffer, toHex } from '../../../core/bytes.ts';
 import { formatError } from '../../../core/errors.ts';
 import { ByteReader } from '../../../core/reader.ts';
 import { repeatable } from '../../../core/repeatable.ts';
@@ -30,6 +30,7 @@ import { lowerCase } from './names.ts';
 import { decodeMar, type NameTrie } from './trie.ts';
 
 const format = 'MNDX root';
+const decoder = new TextDecoder();
 const entrySize = 24;
 const lastOfGroup = 0x80000000;
 const packageMask = 0xffffff;
@@ -116,7 +117,7 @@ function readTables(bytes: Uint8Array): Tables {
   return {
     header,
     packages,
-    packageNames: packages.map((name) => utf8(bytesOf(name))),
+    packageNames: packages.map((name) => decoder.decode(bytesOf(name))),
     packageIds: new Map(packages.map((name, id) => [lowerCase(name), id])),
     names,
     fullNames,
@@ -217,18 +218,12 @@ function entryFinder({ packageIds, names, entries, groupStarts }: Tables): (name
 function fileOf({ entries, packageNames }: Tables, entry: number, name: Uint8Array): MndxFile {
   const reader = new ByteReader(entries.at(entry), format, 4);
   const owner = packageNames[flagsOf(entries, entry) & packageMask]!;
-  return { package: owner, name: utf8(name), ckey: toHex(reader.take(16)), size: reader.u32le() };
-}
-
-const decoder = new TextDecoder();
-
-function utf8(bytes: Uint8Array): string {
-  return decoder.decode(bytes);
+  return { package: owner, name: decoder.decode(name), ckey: toHex(reader.take(16)), size: reader.u32le() };
 }
 
 /** A character for each byte, so that nothing is lost in names that are no UTF-8. */
 function latin1(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
+  return asBuffer(bytes).toString('latin1');
 }
 
 function bytesOf(text: string): Uint8Array {

@@ -33,10 +33,7 @@ export interface NameTrie {
   nameOf(id: number): Uint8Array;
 }
 
-/**
- * Reads a MAR ("MAR\0" and a marisa-trie, see level.ts). The shape is checked here; labels are when they are read.
- * @throws E_FORMAT…
- */
+/** Reads a MAR (see level.ts). The shape is checked here; labels are when they are read. @throws E_FORMAT… */
 export function decodeMar(bytes: Uint8Array): NameTrie {
   const reader = new ByteReader(bytes, format);
   reader.magic('MAR\0');

@@ -115,8 +115,7 @@ function readPatches(reader: ByteReader, header: TvfsHeader): TvfsPatch[] | unde
 function readSpan(reader: ByteReader, tables: Tables): TvfsSpan {
   const { header } = tables;
   const place = { offset: reader.u32(), size: reader.u32() };
-  const container = new ByteReader(tables.container, tvfsWhat);
-  container.seek(reader.uint(offsetWidth(tables.container.length)));
+  const container = readerAt(tables.container, reader.uint(offsetWidth(tables.container.length)));
   const ekey = container.take(header.ekeySize);
   const encodedSize = container.u32();
   const espec =
@@ -137,16 +136,16 @@ function kindOf(count: number): TvfsFile['kind'] {
 }
 
 function readFile(node: PathNode, tables: Tables): TvfsFile {
-  const reader = vfsReader(node, tables);
+  const reader = readerAt(tables.vfs, node.vfsOffset);
   const count = reader.u8();
   const kind = kindOf(count);
   const spans = kind === 'file' ? Array.from({ length: count }, () => readSpan(reader, tables)) : [];
   return { path: node.path(), kind, count, spans };
 }
 
-function vfsReader(node: PathNode, tables: Tables): ByteReader {
-  const reader = new ByteReader(tables.vfs, tvfsWhat);
-  reader.seek(node.vfsOffset);
+function readerAt(table: Uint8Array, offset: number): ByteReader {
+  const reader = new ByteReader(table, tvfsWhat);
+  reader.seek(offset);
   return reader;
 }
 
@@ -161,8 +160,7 @@ function containerSize({ header, espec }: Tables): number {
 function checkSpan(reader: ByteReader, tables: Tables, entrySize: number): void {
   const { header, container, espec } = tables;
   reader.skip(8);
-  const entry = new ByteReader(container, tvfsWhat);
-  entry.seek(reader.uint(offsetWidth(container.length)));
+  const entry = readerAt(container, reader.uint(offsetWidth(container.length)));
   const start = entry.pos;
   entry.skip(entrySize);
   if ((header.flags & TvfsFlags.patches) !== 0) {
@@ -183,7 +181,7 @@ function checkEntries(tables: Tables, maxTotal: number): Pick<Tvfs, 'fileCount' 
   let total = 0;
   for (const node of pathNodes(tables.path)) {
     if (node.isCut) counts.form = 'prefixes';
-    const reader = vfsReader(node, tables);
+    const reader = readerAt(tables.vfs, node.vfsOffset);
     const count = reader.u8();
     if (kindOf(count) !== 'file') {
       counts.skippedCount++;

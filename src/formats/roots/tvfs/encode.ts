@@ -108,10 +108,8 @@ function containerEntry(span: TvfsSpan, options: Options): Uint8Array {
     writer.u8(patches.length);
     for (const patch of patches) {
       writer.raw(fixed(patch.sourceEkey, ekeySize, 'source ekey')).u32(patch.sourceSize);
-      writer
-        .raw(fixed(patch.patchKey, patchKeySize, 'patch key'))
-        .u32(patch.patchSize)
-        .u8(patch.order);
+      writer.raw(fixed(patch.patchKey, patchKeySize, 'patch key')).u32(patch.patchSize);
+      writer.u8(patch.order);
     }
   }
   return writer.bytes();

@@ -13,11 +13,9 @@ function splitContentFlags(flags: number): [number, number, number] {
 function countedHeader(content: WowRootContent): WowRootHeader {
   const { form } = content;
   if (form === 'headerless') return { form };
+  if (content.total !== undefined && content.named !== undefined) return content;
   let total = 0;
   let named = 0;
-  if (content.total !== undefined && content.named !== undefined) {
-    return { form, total: content.total, named: content.named };
-  }
   for (const { rows, contentFlags } of content.blocks) {
     const hashed = (contentFlags & ContentFlags.noNameHash) === 0;
     for (const _ of rows) {

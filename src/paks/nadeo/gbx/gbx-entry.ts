@@ -135,9 +135,7 @@ function* changesOf({ places, taken }: Attempt): Generator<ReadonlyMap<number, n
   }
 }
 
-/**
- * Further is better; of two that came as far, the one in which more nodes were found, for there are none in garbage.
- */
+/** Further is better; of two that came as far, the one with more nodes: there are none in garbage. */
 function isBetter(a: Attempt, b: Attempt): boolean {
   if (a.grade !== b.grade) return a.grade > b.grade;
   if (a.bytes.length !== b.bytes.length) return a.bytes.length > b.bytes.length;

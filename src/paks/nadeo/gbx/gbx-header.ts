@@ -21,6 +21,7 @@
  */
 import { formatError } from '../../../core/errors.ts';
 import { ByteReader } from '../../../core/reader.ts';
+import { startsWith } from '../../magic.ts';
 import { readString } from '../directory/strings.ts';
 
 const maxNameBytes = 0x1000;
@@ -53,17 +54,8 @@ export interface GbxHeader {
 
 /** True for bytes that start as a GBX does. */
 export function looksLikeGbx(bytes: Uint8Array): boolean {
-  return (
-    bytes.length >= 6 &&
-    bytes[0] === 0x47 &&
-    bytes[1] === 0x42 &&
-    bytes[2] === 0x58 &&
-    isKnownVersion(bytes[3]!, bytes[4]!)
-  );
-}
-
-function isKnownVersion(low: number, high: number): boolean {
-  return high === 0 && low >= 3 && low <= 6;
+  const [low = 0, high] = bytes.subarray(3);
+  return bytes.length >= 6 && startsWith(bytes, 'GBX') && high === 0 && low >= 3 && low <= 6;
 }
 
 /** Size of the dataless GBX at the start of some bytes. Throws E_FORMAT_MAGIC, E_FORMAT_VERSION, E_FORMAT_TRUNCATED. */

@@ -89,10 +89,8 @@ interface PrivatePlace {
   dataOffset?: number | undefined;
 }
 
-interface PrivateRead {
-  privatePart: PrivateHeader;
-  isMd5Right: boolean;
-}
+type PrivateRead = { privatePart: PrivateHeader; isMd5Right: boolean };
+type OpenedRead = PrivateRead & { packKey: KeyCandidate; headerKey: Uint8Array };
 
 /** Throws E_FORMAT_TRUNCATED for a pack that ends before its directory could: no key would help. */
 function checkRoom(source: ByteSource, { offset, version }: PrivatePlace): void {
@@ -108,9 +106,9 @@ async function tryKeys(
   place: PrivatePlace,
   candidates: readonly KeyCandidate[],
   toHeaderKey: (packKey: Uint8Array) => Uint8Array,
-): Promise<(PrivateRead & { packKey: KeyCandidate; headerKey: Uint8Array }) | undefined> {
+): Promise<OpenedRead | undefined> {
   checkRoom(source, place);
-  let doubtful: (PrivateRead & { packKey: KeyCandidate; headerKey: Uint8Array }) | undefined;
+  let doubtful: OpenedRead | undefined;
   for (const packKey of candidates) {
     const key = toHeaderKey(packKey.key);
     const read = await unlessFormatError(readPrivate(source, place, key));
@@ -150,15 +148,11 @@ async function readPrivate(source: ByteSource, place: PrivatePlace, key: Uint8Ar
   return growing(source, { offset, size }, (stored) => decodePrivate(stored, { place, headerSize, cipher }));
 }
 
-/**
- * Decodes what is there of the private part.
- * @param cipher makes its cipher, from its start; absent when it is plain
- */
+/** Decodes what is there of the private part; `cipher` makes its cipher, from its start, where it has one. */
 function decodePrivate(
   stored: Uint8Array,
-  options: { place: PrivatePlace; headerSize: number; cipher: (() => CipherStream) | undefined },
+  { place, headerSize, cipher }: { place: PrivatePlace; headerSize: number; cipher: (() => CipherStream) | undefined },
 ): PrivateRead {
-  const { place, headerSize, cipher } = options;
   const bytes = cipher === undefined ? stored : stored.subarray(0, roundedDown(stored.length));
   const plain = bytes.slice();
   cipher?.().decrypt(plain);
@@ -205,10 +199,7 @@ function headerRoom(
   return room;
 }
 
-/**
- * Decodes a region by more and more of its start, so that little is read of a small header and nothing is read twice
- * over.
- */
+/** Decodes a region by more and more of its start: little is read of a small header, and nothing twice over. */
 async function growing<T>(
   source: ByteSource,
   { offset, size }: { offset: number; size: number },

@@ -108,10 +108,7 @@ export function encodePrivateHeader(
   return bytes;
 }
 
-/**
- * MD5 of a plain header (without padding), its own MD5 field taken as zeros.
- * @param before bytes that are hashed in front of it
- */
+/** MD5 of a plain header (without padding) behind some other bytes, its own MD5 field taken as zeros. */
 function headerMd5(plain: Uint8Array, before: Uint8Array = new Uint8Array(0)): Uint8Array {
   const image = new Uint8Array(before.length + plain.length);
   image.set(before);

@@ -38,11 +38,7 @@ export async function choosePackKey(
 
 async function opensMetadata(context: EntryContext, header: PrivateHeader): Promise<boolean> {
   if (header.metadataStoredSize === 0) return false;
-  const opens = await verdict(async () => {
-    await readMetadata(context, header, undefined);
-    return true;
-  });
-  return opens === true;
+  return (await verdict(async () => Boolean(await readMetadata(context, header, undefined)))) === true;
 }
 
 /** True when a file starts as it should; undefined when that cannot be told. */
@@ -56,10 +52,7 @@ function startsRight(context: EntryContext, file: FileRecord): Promise<boolean |
   });
 }
 
-/**
- * False when the bytes are refused; undefined when only the LZ4 dictionary is missing, which says nothing against a
- * key.
- */
+/** False when the bytes are refused; undefined when the LZ4 dictionary is missing, which says nothing of a key. */
 async function verdict(test: () => Promise<boolean>): Promise<boolean | undefined> {
   try {
     return await test();

@@ -106,10 +106,7 @@ export function decodePacklist(bytes: Uint8Array, product?: string): Packlist {
   return { version, game, productCrc: listCrc, salt, signed: game === 'trackmania', entries };
 }
 
-/**
- * Encodes a list; an entry bound to a product needs `product`. Throws E_USAGE for keys or names that cannot be
- * stored.
- */
+/** Encodes a list; `product` is for entries bound to it. Throws E_USAGE for keys or names that cannot be stored. */
 export function encodePacklist(list: Packlist, product?: string): Uint8Array {
   const secrets = secretsOf[list.game];
   const writer = new ByteWriter().u8(list.version).u8(list.entries.length).u32le(list.productCrc).u32le(list.salt);
@@ -121,11 +118,8 @@ export function encodePacklist(list: Packlist, product?: string): Uint8Array {
     }
     const pad = keyPad(secrets, { name, flags, salt: list.salt, product });
     if (pad === undefined) throw new PakratError('E_USAGE', `${name} is bound to a product, and none is given`);
-    writer
-      .u8(flags)
-      .u8(nameBytes.length)
-      .raw(xored(nameBytes, namePad(secrets, list.salt)));
-    writer.raw(xored(latin1Bytes(keyString), pad));
+    writer.u8(flags).u8(nameBytes.length);
+    writer.raw(xored(nameBytes, namePad(secrets, list.salt))).raw(xored(latin1Bytes(keyString), pad));
   }
   const body = writer.bytes();
   return concatBytes([body, sign(body, secrets, list.salt)]);
@@ -191,9 +185,8 @@ function isSigned(bytes: Uint8Array, secrets: Secrets, salt: number): boolean {
 /** The signature of a list. Virtual Skipper's secret is unknown; its lists get zeros. */
 function sign(body: Uint8Array, { signature: secret }: Secrets, salt: number): Uint8Array {
   if (secret === undefined) return new Uint8Array(signatureSize);
-  return createHmac('md5', md5(latin1Bytes(secret + salt)))
-    .update(body)
-    .digest();
+  const hmac = createHmac('md5', md5(latin1Bytes(secret + salt)));
+  return hmac.update(body).digest();
 }
 
 function isKeyString(text: string | undefined): text is string {

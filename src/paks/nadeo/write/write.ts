@@ -9,6 +9,7 @@ import { deflateExact } from '../../../codecs/compression/deflate-exact.ts';
 import { concatBytes, equalBytes } from '../../../core/bytes.ts';
 import { PakratError } from '../../../core/errors.ts';
 import { md5, sha256Hasher } from '../../../core/hash.ts';
+import { ByteWriter } from '../../../core/writer.ts';
 import { getRow } from '../../get-row.ts';
 import { foldName } from '../../names.ts';
 import { changedWhilePacking, type PackResult, type PackSink, PositionedSink, sortForPacking } from '../../packing.ts';
@@ -204,10 +205,7 @@ function sealedHeader(plan: PackPlan, key: BlowfishKey): Uint8Array {
   stream.encrypt(sealed.subarray(0, page));
   stream.mix(directoryFeedback(plan.folders) ?? new Uint8Array(0));
   stream.encrypt(sealed.subarray(page));
-  const start = new Uint8Array(oldHeaderOffset);
-  start.set(new TextEncoder().encode('NadeoPak'));
-  new DataView(start.buffer).setUint32(8, version, true);
-  return concatBytes([start, iv, sealed]);
+  return concatBytes([new ByteWriter().text('NadeoPak').u32le(version).bytes(), iv, sealed]);
 }
 
 function plainHeaderSize(plan: PackPlan): number {
