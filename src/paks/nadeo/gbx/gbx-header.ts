@@ -32,7 +32,7 @@ const minExternalBytes = 12;
 const isResource = 4;
 
 /** Another file, or a resource of the game, that a GBX refers to. */
-export interface GbxExternal {
+interface GbxExternal {
   /** Path below the ancestor folder, with backslashes; undefined for a resource of the game. */
   path: string | undefined;
   nodeIndex: number;

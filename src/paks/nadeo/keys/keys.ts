@@ -22,7 +22,7 @@ const defaultHeaderKey = fromHex('56eecbbbdeb6bc90a17dfceb761d59ce');
 export const headerFlag = { isHeaderPrivate: 1, useDefaultHeaderKey: 2, isDataPrivate: 4, isImpostor: 8 } as const;
 
 /** The kind of a key, as it turned out. */
-export type KeyKind = 'base key' | 'final key' | 'master-server key';
+type KeyKind = 'base key' | 'final key' | 'master-server key';
 
 /** A key that may fit, as the cipher takes it. */
 export interface KeyCandidate {

@@ -28,7 +28,7 @@ const maxNameSize = 31;
 const boundToProduct = 1;
 
 /** The games whose lists are known; they differ in their secrets. */
-export type PacklistGame = 'trackmania' | 'skipper';
+type PacklistGame = 'trackmania' | 'skipper';
 
 interface Secrets {
   name: string;
