@@ -2,15 +2,14 @@ import { repeatable } from '../../core/repeatable.ts';
 import { decodeContentManifest } from '../../formats/roots/content-manifest.ts';
 import { decodeDiablo3Packages, decodeDiablo3Toc } from '../../formats/roots/diablo3/core-toc.ts';
 import { decodeDiablo3Folder, decodeDiablo3Root } from '../../formats/roots/diablo3/folder.ts';
-import { diablo3Group } from '../../formats/roots/diablo3/groups.ts';
 import { decodeDiablo4Toc } from '../../formats/roots/diablo4/core-toc.ts';
-import { diablo4Group } from '../../formats/roots/diablo4/groups.ts';
 import {
   decodeEncryptedNames,
   decodeEncryptedSnos,
   decodeSharedPayloads,
 } from '../../formats/roots/diablo4/side-tables.ts';
 import { decodePackageManifest } from '../../formats/roots/package-manifest.ts';
+import { diablo3Group, diablo4Group } from '../../formats/roots/sno/asset-groups.ts';
 import { type Description, fieldTable, type RowTable, tableOf } from './description.ts';
 
 /** The root of Diablo III: the folders that it names. */

@@ -7,8 +7,8 @@ import { groupBy } from '../../core/group-by.ts';
 import { readAt } from '../../files/read-at.ts';
 import { decodeChunk } from '../../formats/blte/chunk.ts';
 import { encodeChunk } from '../../formats/blte/encode.ts';
-import { defaultLevel, type Espec, printEspec } from '../../formats/blte/espec.ts';
-import { chunkModes } from '../../formats/blte/modes.ts';
+import { type Espec, printEspec } from '../../formats/blte/espec.ts';
+import { chunkModes, defaultLevel } from '../../formats/blte/modes.ts';
 import { type ReadRange, readBlteHeader } from '../../formats/blte/read.ts';
 
 /*

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { concatBytes } from '../../../src/core/bytes.ts';
 import { ByteReader } from '../../../src/core/reader.ts';
-import { parseAssetGroups } from '../../../src/formats/roots/sno/asset-groups.ts';
+import { diablo3Group, diablo4Group } from '../../../src/formats/roots/sno/asset-groups.ts';
 import { readSnoGroups, readWords, writeSnoGroups } from '../../../src/formats/roots/sno/entries.ts';
 import { codeThrownBy } from '../text.ts';
 
@@ -31,11 +31,15 @@ test('more entries than bytes, and names without an end, are refused', () => {
   expect(codeThrownBy(read(2, 3))).toBe('E_FORMAT_TRUNCATED');
 });
 
-test('a kind of asset without an extension gets one of its number', () => {
-  const kinds = parseAssetGroups('\n  1 Actor acr, 10 Hero', (number) => `x${number}`);
-  expect([kinds.get(1), kinds.get(10), kinds.get(2)]).toEqual([
+test('a kind of asset without an extension gets one of its number, one that nobody knows a name', () => {
+  expect([diablo3Group(1), diablo3Group(3), diablo3Group(99)]).toEqual([
     { folder: 'Actor', extension: 'acr' },
-    { folder: 'Hero', extension: 'x10' },
-    undefined,
+    { folder: 'AiBehavior', extension: 'a03' },
+    { folder: 'Asset99', extension: 'a99' },
+  ]);
+  expect([diablo4Group(71), diablo4Group(160), diablo4Group(50)]).toEqual([
+    { folder: 'wWiseSoundBank', extension: 'wsb' },
+    { folder: 'DeathKit', extension: '160' },
+    { folder: '050', extension: '050' },
   ]);
 });
