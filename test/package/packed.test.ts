@@ -112,7 +112,7 @@ beforeAll(async () => {
   await compile('program.ts', 'nodenext', '--module', 'nodenext');
   mkdirSync(scratch('work'));
   writeFileSync(scratch('work/names.csv'), encodeListfile(names));
-}, 900_000);
+}, 1_800_000);
 afterAll(() => server?.close());
 
 /** The files below a folder, with `/` between the parts. */
