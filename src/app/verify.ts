@@ -91,7 +91,7 @@ async function verifyHeld(session: Session, name: string | undefined, work: Veri
   const store = await session.store({ create: false });
   const unlock = store.writable ? lockStore(store.layout.lock) : undefined;
   try {
-    const build = name === undefined ? undefined : await knownBuild({ ledger: store.ledger, region }, name);
+    const build = name === undefined ? undefined : knownBuild({ ledger: store.ledger, region }, name);
     return await verifyStore(store, {
       build,
       repair,

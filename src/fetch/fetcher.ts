@@ -20,7 +20,7 @@ import { type TransferFailure, transfer } from './transfer/transfer.ts';
 const maxConfigSize = 32 * 1024 * 1024;
 const maxIndexSize = 256 * 1024 * 1024;
 
-/** How much is fetched side by side, and how ranges are cut. */
+/** The amount that is fetched side by side, and the sizes by which ranges are cut. */
 interface FetchSettings {
   /** Ranges in flight at a time. */
   jobs: number;

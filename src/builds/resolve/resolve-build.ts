@@ -25,7 +25,7 @@ export async function resolveBuild(
   const known = context.ledger.builds(spec.product);
   const remembered = rememberedBuild(known, spec);
   if (remembered !== undefined && !options.fresh) return remembered;
-  if (context.online === undefined) return resolveOffline(context, spec, known);
+  if (context.online === undefined) return heldBuild(context, spec, known);
   const [versions, cdns] = await waitForAll(
     table(context, spec.product, 'versions', options.fresh),
     table(context, spec.product, 'cdns', options.fresh),
@@ -41,7 +41,15 @@ function rememberedBuild(known: readonly BuildRow[], { build }: BuildSpec): Buil
   return build === undefined ? undefined : known.find((row) => isCalled(build, row));
 }
 
-function resolveOffline(context: ResolveContext, spec: BuildSpec, known: readonly BuildRow[]): BuildIdentity {
+/**
+ * The build of those that the ledger knows that a spec means, whatever the services say now.
+ * @throws E_OFFLINE when none is known, E_NOT_FOUND with those that are
+ */
+export function heldBuild(
+  context: Pick<ResolveContext, 'ledger' | 'region'>,
+  spec: BuildSpec,
+  known: readonly BuildRow[],
+): BuildRow {
   const [first] = known;
   if (first === undefined) {
     const { product } = spec;
@@ -58,7 +66,7 @@ function resolveOffline(context: ResolveContext, spec: BuildSpec, known: readonl
 
 /** The build that was live when a version service was last asked. */
 function liveBuild(
-  { ledger, region }: ResolveContext,
+  { ledger, region }: Pick<ResolveContext, 'ledger' | 'region'>,
   product: string,
   known: readonly BuildRow[],
 ): BuildRow | undefined {

@@ -21,7 +21,7 @@ export interface DocumentTarget {
   write(piece: Uint8Array): void;
 }
 
-/** How often, for how long, and who hears of it. */
+/** The limits of a fetch, and who hears of it. */
 export interface FetchDocumentOptions {
   /** The version that need not be sent again. */
   known: Validators;

@@ -149,7 +149,7 @@ export function hostsOfRow(servers: string | undefined, names: string | undefine
     const url = new URL(text);
     return [{ base: url.origin, fallback: url.searchParams.get('fallback') === '1' }];
   });
-  if (listed.length > 0) return unique(listed);
+  if (listed.length > 0) return [...new Map(listed.map((host) => [host.base, host])).values()];
   return (names ?? '')
     .split(/\s+/)
     .filter((text) => baseOf(text) !== undefined)
@@ -172,8 +172,4 @@ function baseOf(text: string): string | undefined {
   const [, name] = /^https?:\/\/([^/?#\s]+)(?:\/[^?#\s]*)?$/i.exec(base) ?? [];
   // A name that ends in a colon is another scheme: `ftp://host`.
   return name === undefined || name.endsWith(':') || !URL.canParse(base) ? undefined : base;
-}
-
-function unique(hosts: readonly Host[]): Host[] {
-  return [...new Map(hosts.map((host) => [host.base, host])).values()];
 }

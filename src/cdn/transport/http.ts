@@ -141,7 +141,7 @@ function networkError(error: unknown, url: string): unknown {
   if (code === 'EPROTO' || code.startsWith('ERR_SSL') || code.startsWith('ERR_TLS') || code.includes('CERT')) {
     return new PakratError('E_NETWORK', `${shown}: no secure connection (${code})`, options);
   }
-  // What is no HTTP at all has a name, and not always a code.
+  // An answer that is no HTTP at all has a name, and not always a code.
   const isNoHttp = (error as { name?: unknown } | null)?.name === 'HTTPParserError';
   if (code.startsWith('E') || code.startsWith('UND_') || isNoHttp) {
     return new PakratError('E_NETWORK', `${shown}: ${messageOf(error) || code}`, options);

@@ -13,7 +13,7 @@ import { inStore, makeFolderDurable, writeAll } from '../../files/durable.ts';
 import type { Ledger } from '../../store/ledger/ledger.ts';
 import type { Store } from '../../store/store.ts';
 
-/** How often a list is tried for, for how long, and who hears of it. */
+/** The tries that a list is given, and who hears of it. */
 export type ListOptions = Pick<FetchDocumentOptions, 'attempts' | 'signal' | 'onProgress'>;
 
 /** A list on the web. */

@@ -4,13 +4,11 @@ import type { Store } from '../../store/store.ts';
 import { HeldSpans } from '../held-spans.ts';
 import { entryFile } from '../loose-objects.ts';
 import type { RangeJob, RangeTarget } from '../transfer/range-job.ts';
-import type { PlanOptions } from './plan.ts';
+import { type PlanOptions, uncut } from './plan.ts';
 
 /** The jobs that bring some entries: those that lie close in one archive come in one range. */
 export function entryJobs(store: Store, places: readonly EntryPlace[], options: PlanOptions): RangeJob[] {
-  const whole = options.whole === true;
-  const gapBytes = whole ? Number.POSITIVE_INFINITY : options.gapBytes;
-  const maxRangeBytes = whole ? Number.POSITIVE_INFINITY : options.maxRangeBytes;
+  const { gapBytes, maxRangeBytes } = options.whole === true ? uncut : options;
   const held = new HeldSpans(store);
   const jobs: RangeJob[] = [];
   let last: RangeJob | undefined;

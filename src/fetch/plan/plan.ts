@@ -17,6 +17,9 @@ export interface PlanOptions {
   whole?: boolean;
 }
 
+/** The options for one range an archive. */
+export const uncut: PlanOptions = { gapBytes: Number.POSITIVE_INFINITY, maxRangeBytes: Number.POSITIVE_INFINITY };
+
 /** Ranges that a plan of few large ones is cut into, so that transfers that run side by side end at about the same time. */
 const leastRanges = 32;
 /** Ranges are not cut smaller than this. */
@@ -96,7 +99,7 @@ export function planRanges(input: PlanInput, options: PlanOptions): Plan {
 }
 
 function cuts({ gapBytes, maxRangeBytes, whole }: PlanOptions, missingBytes: number): PlanOptions {
-  if (whole === true) return { gapBytes: Number.POSITIVE_INFINITY, maxRangeBytes: Number.POSITIVE_INFINITY };
+  if (whole === true) return uncut;
   const share = Math.max(leastRangeBytes, Math.ceil(missingBytes / leastRanges));
   return { gapBytes, maxRangeBytes: Math.min(maxRangeBytes, share) };
 }
