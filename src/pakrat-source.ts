@@ -1,4 +1,4 @@
-import type { MissingKey } from './app/missing-keys.ts';
+import type { MissingKey } from './app/keys/missing-keys.ts';
 import { listOf } from './app/session/list-of.ts';
 import type { OpenedSource } from './app/session/open-source.ts';
 import { concatBytes } from './core/bytes.ts';
@@ -121,7 +121,7 @@ export class PakratSource {
 
   /** The keys that are missing to read it, and what they lock. @throws E_UNSUPPORTED for a source that cannot tell */
   async missingKeys(): Promise<MissingKey[]> {
-    const { missingKeysOf } = await import('./app/missing-keys.ts');
+    const { missingKeysOf } = await import('./app/keys/missing-keys.ts');
     return missingKeysOf(this.#source);
   }
 

@@ -1,10 +1,12 @@
 import type { DiffOptions, DiffReport } from './app/diff.ts';
 import type { ExtractOptions, ExtractResult } from './app/extract.ts';
-import type { KeyImport } from './app/import-keys.ts';
-import type { ListfileChange } from './app/import-listfile.ts';
 import type { Inspection, InspectOptions } from './app/inspect.ts';
-import type { ListedKey } from './app/list-keys.ts';
-import type { MissingKey } from './app/missing-keys.ts';
+import type { KeyImport } from './app/keys/import-keys.ts';
+import type { ListedKey } from './app/keys/list-keys.ts';
+import type { MissingKey } from './app/keys/missing-keys.ts';
+import type { KeyUpdate, UpdateKeysOptions } from './app/keys/update-keys.ts';
+import type { ListfileChange } from './app/listfile/import-listfile.ts';
+import type { ListfileUpdate, UpdateListfileOptions } from './app/listfile/update-listfile.ts';
 import type { MountOptions, MountReport } from './app/mount.ts';
 import type { PackNadeoOptions, PackOptions, PackReport, PackUnrealOptions } from './app/pack.ts';
 import { openSource, type SourceOptions } from './app/session/open-source.ts';
@@ -12,8 +14,6 @@ import { Session } from './app/session/session.ts';
 import type { SessionOptions } from './app/session/session-options.ts';
 import type { StatusReport } from './app/status.ts';
 import type { SyncOptions, SyncReport } from './app/sync.ts';
-import type { KeyUpdate, UpdateKeysOptions } from './app/update-keys.ts';
-import type { ListfileUpdate, UpdateListfileOptions } from './app/update-listfile.ts';
 import type { VerifyOptions, VerifyResult } from './app/verify.ts';
 import type { ProductTable } from './app/versions.ts';
 import { throttled, type WorkOptions } from './core/progress.ts';
@@ -118,19 +118,19 @@ export class Pakrat {
   /** Keys for encrypted files: import them from files, list them, update them from a list on the web, find out which are missing. */
   readonly keys = {
     import: async (files: readonly string[]): Promise<KeyImport> => {
-      const { importKeys } = await import('./app/import-keys.ts');
+      const { importKeys } = await import('./app/keys/import-keys.ts');
       return importKeys(this.#session, files);
     },
     list: async (options: { show?: boolean | undefined } = {}): Promise<ListedKey[]> => {
-      const { listKeys } = await import('./app/list-keys.ts');
+      const { listKeys } = await import('./app/keys/list-keys.ts');
       return listKeys(this.#session, options);
     },
     missing: async (source: string, options: SourceOptions = {}): Promise<MissingKey[]> => {
-      const { missingKeys } = await import('./app/missing-keys.ts');
+      const { missingKeys } = await import('./app/keys/missing-keys.ts');
       return missingKeys(this.#session, source, calm(options));
     },
     update: async (options: UpdateKeysOptions = {}): Promise<KeyUpdate> => {
-      const { updateKeys } = await import('./app/update-keys.ts');
+      const { updateKeys } = await import('./app/keys/update-keys.ts');
       return updateKeys(this.#session, calm(options));
     },
   };
@@ -138,11 +138,11 @@ export class Pakrat {
   /** Names of files: import a list of them, or update it from the web. */
   readonly listfile = {
     import: async (list: string | AsyncIterable<Uint8Array>, options: WorkOptions = {}): Promise<ListfileChange> => {
-      const { importListfile } = await import('./app/import-listfile.ts');
+      const { importListfile } = await import('./app/listfile/import-listfile.ts');
       return importListfile(this.#session, list, options);
     },
     update: async (options: UpdateListfileOptions = {}): Promise<ListfileUpdate> => {
-      const { updateListfile } = await import('./app/update-listfile.ts');
+      const { updateListfile } = await import('./app/listfile/update-listfile.ts');
       return updateListfile(this.#session, calm(options));
     },
   };

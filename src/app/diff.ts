@@ -79,8 +79,8 @@ async function openSide(session: Session, name: string, options: SourceOptions):
 /** The path of a folder that is asked for as such with `folder:`, or that is none of any game. */
 async function plainFolder(name: string, pak: PakOpenOptions = {}): Promise<string | undefined> {
   if (name.startsWith('folder:')) return name.slice('folder:'.length);
-  const isLocal = parseSourceName(name).scheme === 'pak';
-  if (!isLocal || statSync(name, { throwIfNoEntry: false })?.isDirectory() !== true) return undefined;
+  const isPath = parseSourceName(name).scheme === 'pak';
+  if (!isPath || statSync(name, { throwIfNoEntry: false })?.isDirectory() !== true) return undefined;
   const { readPakOptions } = await import('./session/pak-options.ts');
   const { findPakFolders } = await import('../paks/index.ts');
   const folders = await findPakFolders(name, await readPakOptions(pak, name));

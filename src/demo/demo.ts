@@ -1,9 +1,9 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { type ExtractResult, extract } from '../app/extract.ts';
-import { importKeys, type KeyImport } from '../app/import-keys.ts';
-import { importListfile } from '../app/import-listfile.ts';
+import { importKeys, type KeyImport } from '../app/keys/import-keys.ts';
 import { listFiles } from '../app/list.ts';
+import { importListfile } from '../app/listfile/import-listfile.ts';
 import { readFile } from '../app/read.ts';
 import { withSession } from '../app/session/session.ts';
 import type { SessionOptions } from '../app/session/session-options.ts';

@@ -10,7 +10,7 @@ export interface SourceName {
   rest: string;
 }
 
-/** An existing path is local, anything else is a product; `tact:`, `pak:`, `casc:`, `cdn:` in front force the reading. */
+/** An existing path is a path, anything else is a product; `tact:`, `pak:`, `casc:`, `cdn:` in front force the reading. */
 export function parseSourceName(text: string): SourceName {
   const [, scheme, rest] = /^(tact|pak|casc|cdn):(.*)$/.exec(text) ?? [];
   if (scheme !== undefined && rest !== undefined) return { scheme: scheme as SourceName['scheme'], rest };

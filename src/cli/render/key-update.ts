@@ -1,4 +1,4 @@
-import type { KeyUpdate } from '../../app/update-keys.ts';
+import type { KeyUpdate } from '../../app/keys/update-keys.ts';
 import { printable } from '../terminal/text.ts';
 
 /** The outcome of an update for people: the counts, and a line for each key that was not taken. */

@@ -1,4 +1,4 @@
-import type { MissingKey } from '../../app/missing-keys.ts';
+import type { MissingKey } from '../../app/keys/missing-keys.ts';
 import { formatBytes, formatCount } from '../../core/quantities.ts';
 import { type Column, renderTable } from '../terminal/table.ts';
 import { printable } from '../terminal/text.ts';

@@ -45,7 +45,7 @@ const maxThreads = 8;
 const batchBytes = 4 << 20;
 const batchTasks = 256;
 /** A thread has its next batch before it has done the one before. */
-const batchesAhead = 2;
+const batchesInFlight = 2;
 
 /** Threads that are worth it on this machine. */
 export function usefulThreads(): number {
@@ -155,7 +155,7 @@ function startThread(url: URL, workerData: PakWorkerData): PoolThread {
         });
       };
       order({ job });
-      for (let i = 0; i < batchesAhead; i++) next();
+      for (let i = 0; i < batchesInFlight; i++) next();
       return exited.then(() => {
         if (failure !== undefined) throw failure;
       });

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { IncomingMessage, RequestListener } from 'node:http';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import type { KeyUpdate } from '../../../src/app/update-keys.ts';
+import type { KeyUpdate } from '../../../src/app/keys/update-keys.ts';
 import { conformancePath, describeConformance } from '../../support/conformance.ts';
 import { freePort, httpServer, type Loopback } from '../../support/loopback.ts';
 import { pakratJson, startPakrat } from '../../support/run-pakrat.ts';

@@ -1,10 +1,10 @@
-import type { WorkOptions } from '../core/progress.ts';
-import { listUrl } from '../fetch/lists/list-url.ts';
-import type { KeyUpdate } from '../fetch/lists/update-keys.ts';
-import { updateKeyList } from '../fetch/lists/update-keys.ts';
-import type { Session } from './session/session.ts';
+import type { WorkOptions } from '../../core/progress.ts';
+import { listUrl } from '../../fetch/lists/list-url.ts';
+import type { KeyUpdate } from '../../fetch/lists/update-keys.ts';
+import { updateKeyList } from '../../fetch/lists/update-keys.ts';
+import type { Session } from '../session/session.ts';
 
-export type { KeyUpdate } from '../fetch/lists/update-keys.ts';
+export type { KeyUpdate } from '../../fetch/lists/update-keys.ts';
 
 /** The address of the list, and which value of a key counts. */
 export interface UpdateKeysOptions extends WorkOptions {

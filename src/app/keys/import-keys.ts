@@ -1,8 +1,8 @@
-import type { KeyImport } from '../fetch/lists/import-keys.ts';
-import { importKeyFiles } from '../fetch/lists/import-keys.ts';
-import type { Session } from './session/session.ts';
+import type { KeyImport } from '../../fetch/lists/import-keys.ts';
+import { importKeyFiles } from '../../fetch/lists/import-keys.ts';
+import type { Session } from '../session/session.ts';
 
-export type { KeyImport } from '../fetch/lists/import-keys.ts';
+export type { KeyImport } from '../../fetch/lists/import-keys.ts';
 
 /**
  * Takes the keys of key lists, key ring configs, key files (NAME.ak) and packlist.dat into the store.

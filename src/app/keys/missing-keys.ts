@@ -1,10 +1,10 @@
-import type { MissingKey } from '../builds/keys/missing-key.ts';
-import { PakratError } from '../core/errors.ts';
-import type { Source } from '../sources/source.ts';
-import { type SourceOptions, withSource } from './session/open-source.ts';
-import type { Session } from './session/session.ts';
+import type { MissingKey } from '../../builds/keys/missing-key.ts';
+import { PakratError } from '../../core/errors.ts';
+import type { Source } from '../../sources/source.ts';
+import { type SourceOptions, withSource } from '../session/open-source.ts';
+import type { Session } from '../session/session.ts';
 
-export type { MissingKey } from '../builds/keys/missing-key.ts';
+export type { MissingKey } from '../../builds/keys/missing-key.ts';
 
 /**
  * Lists the keys that are missing to read a source, and what they lock.

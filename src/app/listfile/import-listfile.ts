@@ -1,11 +1,11 @@
 import { createReadStream } from 'node:fs';
-import type { ListfileChange } from '../builds/listfile/listfile-import.ts';
-import { importListfile as importInto } from '../builds/listfile/listfile-import.ts';
-import { throwIfAborted } from '../core/errors.ts';
-import type { WorkOptions } from '../core/progress.ts';
-import type { Session } from './session/session.ts';
+import type { ListfileChange } from '../../builds/listfile/listfile-import.ts';
+import { importListfile as importInto } from '../../builds/listfile/listfile-import.ts';
+import { throwIfAborted } from '../../core/errors.ts';
+import type { WorkOptions } from '../../core/progress.ts';
+import type { Session } from '../session/session.ts';
 
-export type { ListfileChange } from '../builds/listfile/listfile-import.ts';
+export type { ListfileChange } from '../../builds/listfile/listfile-import.ts';
 
 const pieceBytes = 1 << 20;
 

@@ -1,10 +1,10 @@
-import type { WorkOptions } from '../core/progress.ts';
-import { listUrl } from '../fetch/lists/list-url.ts';
-import type { ListfileUpdate } from '../fetch/lists/update-listfile.ts';
-import { updateListfile as update } from '../fetch/lists/update-listfile.ts';
-import type { Session } from './session/session.ts';
+import type { WorkOptions } from '../../core/progress.ts';
+import { listUrl } from '../../fetch/lists/list-url.ts';
+import type { ListfileUpdate } from '../../fetch/lists/update-listfile.ts';
+import { updateListfile as update } from '../../fetch/lists/update-listfile.ts';
+import type { Session } from '../session/session.ts';
 
-export type { ListfileUpdate } from '../fetch/lists/update-listfile.ts';
+export type { ListfileUpdate } from '../../fetch/lists/update-listfile.ts';
 
 /** The address of the list. */
 export interface UpdateListfileOptions extends WorkOptions {
