@@ -2,10 +2,12 @@ import { PakratError } from '../core/errors.ts';
 import { throttled, type WorkOptions } from '../core/progress.ts';
 import type { ExtractResult, ExtractOptions as ExtractWork } from '../sources/extract/extract.ts';
 import type { ListEntry } from '../sources/extract/extract-list.ts';
+import type { RegexSearch } from '../sources/regex-search.ts';
 import type { Source } from '../sources/source.ts';
 import { withSource } from './session/open-source.ts';
 import type { PakOpenOptions } from './session/pak-options.ts';
 import type { Session } from './session/session.ts';
+import { startSearch } from './session/start-search.ts';
 
 export type { ExtractResult } from '../sources/extract/extract.ts';
 
@@ -45,11 +47,26 @@ export interface ExtractOptions extends WorkOptions {
  * @throws E_NOT_FOUND when a name or glob chooses nothing, E_USAGE, E_STORE_FULL, E_ABORTED
  */
 export async function extract(session: Session, name: string, options: ExtractOptions): Promise<ExtractResult> {
-  const { withNamesHint } = await import('../sources/names-hint.ts');
-  const { to = '', names = [], list, tar, jobs, signal, pak, locale } = options;
+  const { to = '', tar, regex = [], signal } = options;
   if (to === '' && tar === undefined) {
     throw new PakratError('E_USAGE', '--to names no folder', { hint: 'Write . for this one.' });
   }
+  const search = await startSearch(regex, signal);
+  try {
+    return await extractFound(session, name, { ...options, search });
+  } finally {
+    await search?.close();
+  }
+}
+
+/** Options with the search that the regular expressions became. */
+interface FoundOptions extends ExtractOptions {
+  search: RegexSearch | undefined;
+}
+
+async function extractFound(session: Session, name: string, options: FoundOptions): Promise<ExtractResult> {
+  const { withNamesHint } = await import('../sources/names-hint.ts');
+  const { names = [], list, tar, jobs, signal, pak, locale } = options;
   const onProgress = throttled(options.onProgress);
   const work = await extractWork({ ...options, onProgress });
   const readsAll = tar === undefined && names.length === 0 && list === undefined && jobs === undefined;
@@ -62,16 +79,16 @@ export async function extract(session: Session, name: string, options: ExtractOp
   });
 }
 
-async function extractWork(options: ExtractOptions): Promise<ExtractWork> {
+async function extractWork(options: FoundOptions): Promise<ExtractWork> {
   const { countedFiles } = await import('../sources/counted-files.ts');
   const { to = '', names = [], list, jobs, signal, onProgress } = options;
-  const { include, exclude, regex, strip, flat, raw } = options;
+  const { include, exclude, search, strip, flat, raw } = options;
   return {
     to,
     names,
     include,
     exclude,
-    regex,
+    regex: search,
     strip,
     flat,
     raw,

@@ -37,8 +37,9 @@ export async function* chosenFiles(
   const isWanted = nameTest(choice);
   for (const { name, output } of list ?? []) {
     const entry = await findListed(source, name, onMissing);
-    const written = entry && isWanted(entry.name) ? (output ?? outputName(entry.name, choice)) : undefined;
-    if (written !== undefined) yield { entry: entry!, output: written };
+    if (entry === undefined || !isWanted(entry.name) || (await choice.regex?.finds(entry.name)) === false) continue;
+    const written = output ?? outputName(entry.name, choice);
+    if (written !== undefined) yield { entry, output: written };
   }
 }
 
