@@ -34,9 +34,10 @@ export function hasGlob(text: string): boolean {
   return /[*?[{]/.test(text);
 }
 
+/** A text without case and backslashes. A Greek capital has two small letters, by what comes after it. */
 function fold(text: string): string {
   const lower = text.toLowerCase();
-  return lower.includes('\\') ? lower.replaceAll('\\', '/') : lower;
+  return /[\\ς]/.test(lower) ? lower.replaceAll('\\', '/').replaceAll('ς', 'σ') : lower;
 }
 
 function globTest(glob: string): (name: string) => boolean {
@@ -45,12 +46,13 @@ function globTest(glob: string): (name: string) => boolean {
   const instead = unknown === '!(' ? '!GLOB, or use --exclude' : 'the repeats as {a,aa,aaa}, or use --regex';
   if (unknown !== undefined) throw badGlob(glob, `${unknown}…) is not known`, `Write ${instead}.`);
   const isNegated = glob.startsWith('!');
-  const text = fold(isNegated ? glob.slice(1) : glob);
+  const own = isNegated ? glob.slice(1) : glob;
+  const text = fold(own);
   const expanded = expand(text, glob);
   if (expanded.join('').length > maxTotal) throw badGlob(glob, 'it is too large');
   const alternatives = expanded.map((one) => stepsOf(one, glob));
   const isPath = text.includes('/');
-  const literal = literalOf(text, isPath);
+  const literal = literalOf(own.replaceAll('\\', '/'), isPath);
   return (name) => {
     if (!literal.test(name)) return isNegated;
     const folded = fold(name);
@@ -59,9 +61,9 @@ function globTest(glob: string): (name: string) => boolean {
   };
 }
 
-/** The longest part that is in every name that a glob matches: most names are found not to have it in a tenth of the time. */
+/** The longest part, of ASCII, that every name that a glob matches has in it: most names do not, which takes a tenth of the time to see. */
 function literalOf(text: string, isPath: boolean): RegExp {
-  const literals = text.split(/[{@?[].*[})\]]|[*?]/s).map((part) => part.replace(/^\/+|\/+$/g, ''));
+  const literals = text.split(/[{@?[].*[})\]]|[*?]|[^ -~]/s).map((part) => part.replace(/^\/+|\/+$/g, ''));
   const [longest = ''] = literals.sort((a, b) => b.length - a.length);
   const escaped = longest.replace(/[\^$.*+?()[\]{}|]/g, '\\$&').replaceAll('/', '[/\\\\]');
   return new RegExp(isPath && text.startsWith(longest) ? `^${escaped}` : escaped, 'i');
@@ -85,8 +87,9 @@ function expand(text: string, glob: string): string[] {
     const tails = expand(text.slice(end + 1), glob);
     const expanded: string[] = [];
     for (const middle of choices.flatMap((choice) => expand(choice, glob))) {
-      const isTooMuch = expanded.length + tails.length > maxGlobs;
-      if (isTooMuch) throw badGlob(glob, `it stands for more than ${maxGlobs} globs`, 'Write [a-z] or * in it.');
+      if (expanded.length + tails.length > maxGlobs) {
+        throw badGlob(glob, `it stands for more than ${maxGlobs} globs`, 'Write [a-z] or * in it.');
+      }
       for (const tail of tails) expanded.push(text.slice(0, index) + middle + tail);
     }
     return expanded;
