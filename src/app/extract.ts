@@ -8,6 +8,7 @@ import { withNamesHint } from '../sources/names-hint.ts';
 import type { Source } from '../sources/source.ts';
 import { type SourceOptions, withSource } from './session/open-source.ts';
 import type { Session } from './session/session.ts';
+import { startSearch } from './session/start-search.ts';
 
 export type { ExtractResult } from '../sources/extract/extract.ts';
 
@@ -43,27 +44,30 @@ export interface ExtractOptions extends SourceOptions {
  * @throws E_NOT_FOUND when a name or glob chooses nothing, E_USAGE, E_STORE_FULL, E_ABORTED
  */
 export async function extract(session: Session, name: string, options: ExtractOptions): Promise<ExtractResult> {
-  const { tar, list, jobs, onProgress, pak, locale, to = '', names = [], ...choice } = options;
+  const { tar, list, regex = [], jobs, onProgress, pak, locale, to = '', names = [], ...choice } = options;
+  const { signal } = choice;
   if (to === '' && tar === undefined) {
     throw new PakratError('E_USAGE', '--to names no folder', { hint: 'Write . for this one.' });
   }
+  const search = await startSearch(regex, signal);
   const work: ExtractWork = {
     ...choice,
     to,
     names,
+    regex: search,
     threads: jobs,
     list: list === undefined ? undefined : await readExtractList(list),
     onNote: (text) => onProgress?.({ type: 'note', text }),
     ...countedFiles('extract', onProgress),
   };
   const readsAll = tar === undefined && names.length === 0 && list === undefined && jobs === undefined;
-  return withSource(session, name, { signal: choice.signal, onProgress, pak, locale, readsAll }, async ({ source }) => {
+  return withSource(session, name, { signal, onProgress, pak, locale, readsAll }, async ({ source }) => {
     try {
       return await (tar === undefined ? extractFiles(source, work) : extractTar(source, work, tar));
     } catch (error) {
       throw await withNamesHint(error, source);
     }
-  });
+  }).finally(() => search?.close());
 }
 
 async function extractTar(

@@ -1,6 +1,7 @@
 import type { Listing, SourceEntry } from '../sources/source.ts';
 import { type SourceOptions, withSource } from './session/open-source.ts';
 import type { Session } from './session/session.ts';
+import { startSearch } from './session/start-search.ts';
 
 export type { Listing, SourceEntry } from '../sources/source.ts';
 
@@ -24,14 +25,16 @@ export async function listFiles(
   show: (entries: Listing<SourceEntry>) => Promise<void>,
 ): Promise<void> {
   const { globs = [], regex = [] } = options;
-  const matches = await matcherOf(globs, regex);
+  const matches = await matcherOf(globs);
+  const search = await startSearch(regex, options.signal);
   await withSource(session, name, options, async ({ source }) => {
     let any = false;
+    const isWanted = (await search?.filter(source, matches)) ?? matches;
     await show(
       source.list((entry) => {
-        const isWanted = matches(entry);
-        any ||= isWanted;
-        return isWanted;
+        const isListed = isWanted(entry);
+        any ||= isListed;
+        return isListed;
       }),
     );
     if (any) return;
@@ -40,12 +43,12 @@ export async function listFiles(
     const what = patterns.length === 0 ? 'there are no files' : `no name matches ${patterns.join(' or ')}`;
     const hint = namesHint(source);
     options.onProgress?.({ type: 'note', text: hint === undefined ? what : `${what}. ${hint}` });
-  });
+  }).finally(() => search?.close());
 }
 
-/** The code that matches patterns is loaded only where there are any. */
-async function matcherOf(globs: readonly string[], regex: readonly string[]): Promise<(name: string) => boolean> {
-  if (globs.length + regex.length === 0) return () => true;
-  const { nameFilter } = await import('../sources/select.ts');
-  return nameFilter({ globs, regex });
+/** The code that matches globs is loaded only where there are any. */
+async function matcherOf(globs: readonly string[]): Promise<(name: string) => boolean> {
+  if (globs.length === 0) return () => true;
+  const { nameMatcher } = await import('../core/glob.ts');
+  return nameMatcher(globs);
 }

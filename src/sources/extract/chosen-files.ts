@@ -56,13 +56,23 @@ async function* choose(
   }
   const isWanted = nameTest(choice);
   for (const { name, output } of list ?? []) {
-    try {
-      const entry = await source.get(name);
-      const written = isWanted(entry.name) ? (output ?? outputName(entry.name, choice)) : undefined;
-      if (written !== undefined) yield { entry, output: written };
-    } catch (error) {
-      if (codeOf(error) !== 'E_NOT_FOUND' && codeOf(error) !== 'E_USAGE') throw error;
-      onMissing(name, error);
-    }
+    const entry = await findListed(source, name, onMissing);
+    if (entry === undefined || !isWanted(entry.name) || (await choice.regex?.finds(entry.name)) === false) continue;
+    const written = output ?? outputName(entry.name, choice);
+    if (written !== undefined) yield { entry, output: written };
+  }
+}
+
+async function findListed(
+  source: Source,
+  name: string,
+  onMissing: (name: string, error: unknown) => void,
+): Promise<SourceEntry | undefined> {
+  try {
+    return await source.get(name);
+  } catch (error) {
+    if (codeOf(error) !== 'E_NOT_FOUND' && codeOf(error) !== 'E_USAGE') throw error;
+    onMissing(name, error);
+    return undefined;
   }
 }
