@@ -1,7 +1,7 @@
 import type { Build } from '../builds/build.ts';
 import type { EntryPlace } from '../builds/objects.ts';
 import { toHex } from '../core/bytes.ts';
-import { groupBy } from '../core/group-by.ts';
+import { groupBy } from '../core/tables/group-by.ts';
 import type { RecordTable } from '../core/tables/record-table.ts';
 import type { Fetcher } from '../fetch/fetcher.ts';
 import { HeldSpans } from '../fetch/held-spans.ts';

@@ -1,5 +1,5 @@
-import { groupBy } from '../../core/group-by.ts';
 import { normalizeName } from '../../core/jenkins.ts';
+import { groupBy } from '../../core/tables/group-by.ts';
 import type { Install, InstallEntry } from '../../formats/manifests/install.ts';
 import { hasTag } from '../../formats/manifests/tags.ts';
 import { findLocaleFlag } from '../../formats/roots/locale.ts';

@@ -3,7 +3,7 @@ import type { Build } from '../../builds/build.ts';
 import type { EntryPlace } from '../../builds/objects.ts';
 import { equalBytes } from '../../core/bytes.ts';
 import { codeOf } from '../../core/errors.ts';
-import { groupBy } from '../../core/group-by.ts';
+import { groupBy } from '../../core/tables/group-by.ts';
 import { readAt } from '../../files/read-at.ts';
 import { decodeChunk } from '../../formats/blte/chunk.ts';
 import { encodeChunk } from '../../formats/blte/encode.ts';

@@ -1,6 +1,6 @@
 import { codeOf, messageOf } from '../../../core/errors.ts';
-import { groupBy } from '../../../core/group-by.ts';
 import { normalizeName } from '../../../core/jenkins.ts';
+import { groupBy } from '../../../core/tables/group-by.ts';
 import { decodeContentManifest } from '../../../formats/roots/content-manifest.ts';
 import { decodeOverwatchRoot, type OverwatchFile } from '../../../formats/roots/overwatch.ts';
 import { decodePackageManifest } from '../../../formats/roots/package-manifest.ts';

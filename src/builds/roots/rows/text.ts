@@ -1,5 +1,5 @@
-import { groupBy } from '../../../core/group-by.ts';
 import { normalizeName } from '../../../core/jenkins.ts';
+import { groupBy } from '../../../core/tables/group-by.ts';
 import { findLocaleFlag } from '../../../formats/roots/locale.ts';
 import { decodeTextRoot, type TextRootRow } from '../../../formats/roots/text.ts';
 import { allLocales, type NameRow } from '../name-table.ts';

@@ -12,7 +12,7 @@
 import { toHex } from '../../../core/bytes.ts';
 import { formatError } from '../../../core/errors.ts';
 import { ByteReader } from '../../../core/reader.ts';
-import { repeatable } from '../../../core/repeatable.ts';
+import { repeatable } from '../../../core/tables/repeatable.ts';
 import { ByteWriter } from '../../../core/writer.ts';
 import { type Format, startsWithU32le } from '../../format.ts';
 

@@ -1,6 +1,6 @@
 import { formatError } from '../../../core/errors.ts';
 import { ByteReader } from '../../../core/reader.ts';
-import { repeatable } from '../../../core/repeatable.ts';
+import { repeatable } from '../../../core/tables/repeatable.ts';
 import {
   type TvfsFile,
   TvfsFlags,

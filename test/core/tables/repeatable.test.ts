@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { repeatable } from '../../src/core/repeatable.ts';
+import { repeatable } from '../../../src/core/tables/repeatable.ts';
 
 test('items are made anew each time, and no more than are asked for', () => {
   let made = 0;
