@@ -3,7 +3,7 @@ import { type ConfigEntry, encodeConfig } from '../formats/configs/config-file.t
 import { encodeKeyRing, type TactKey } from '../formats/configs/key-list.ts';
 import { encodeBpsv } from '../formats/services/bpsv.ts';
 import type { DataObjects } from './archive-writer.ts';
-import type { EncodedContent } from './encode-content.ts';
+import type { Manifests } from './manifests.ts';
 import type { BuildPatches } from './patch-writer.ts';
 
 /** What a build is called. */
@@ -20,9 +20,6 @@ export interface NamedConfig {
   name: string;
   bytes: Uint8Array;
 }
-
-/** The manifests of a build. */
-export type Manifests = Record<'root' | 'install' | 'download' | 'size' | 'encoding', EncodedContent>;
 
 /** Writes the build config. The root goes by its ckey alone, as in real ones. */
 export function makeBuildConfig(

@@ -7,7 +7,6 @@ import { isSafeCdnPath } from '../store/layout.ts';
 import { ArchiveWriter, putObject } from './archive-writer.ts';
 import {
   type BuildName,
-  type Manifests,
   makeBuildConfig,
   makeCdnConfig,
   makeCdns,
@@ -19,7 +18,7 @@ import {
 import { findEarlierBuild } from './earlier-build.ts';
 import { encodeContent, encodeWith } from './encode-content.ts';
 import { ContentWriter, type EncodedFile, encodeFiles } from './encode-files.ts';
-import { makeDownloadAndSize, makeEncoding, makeInstall, makeRoot } from './manifests.ts';
+import { type Manifests, makeDownloadAndSize, makeEncoding, makeInstall, makeRoot } from './manifests.ts';
 import { PatchWriter } from './patch-writer.ts';
 import type { PublishFile } from './publish-file.ts';
 
@@ -104,10 +103,17 @@ export async function publishBuild(options: PublishOptions): Promise<PublishedBu
     const answer = { product, version, buildId, ...configs, keyRing: keyRing?.name ?? '' };
     putAnswers(out, { ...answer, cdnPath, configPath, hosts, regions, seqn });
     return {
-      ...{ product, version, buildId, ...configs },
-      ...{ files: files.length, bytes: files.reduce((sum, file) => sum + file.content.size, 0) },
-      ...{ objects: data.contents.size, objectBytes: data.bytes },
-      ...{ archives: objects.archives.length, looseObjects: objects.looseCount, names: namesOf(files) },
+      product,
+      version,
+      buildId,
+      ...configs,
+      files: files.length,
+      bytes: files.reduce((sum, file) => sum + file.content.size, 0),
+      objects: data.contents.size,
+      objectBytes: data.bytes,
+      archives: objects.archives.length,
+      looseObjects: objects.looseCount,
+      names: namesOf(files),
     };
   } finally {
     data.archives.close();

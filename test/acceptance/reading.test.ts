@@ -49,18 +49,23 @@ describe('reading a build', () => {
     const offline = ['--store', scratch('whole'), '--offline'];
     const row = { BuildConfig: hex, CDNConfig: hex, VersionsName: '11.2.0.60100', Region: 'us' };
     expect(await json('versions', 'wow', ...service('whole'))).toEqual({
-      ...{ product: 'wow', seqn: 61100 },
+      product: 'wow',
+      seqn: 61100,
       rows: expect.arrayContaining([expect.objectContaining(row)]),
     });
     expect(await json('cdns', 'wow', ...service('whole'))).toEqual({
-      ...{ product: 'wow', seqn: 1001 },
+      product: 'wow',
+      seqn: 1001,
       rows: expect.arrayContaining([expect.objectContaining({ Name: 'us', Path: 'tpr/wow' })]),
     });
     expect(await json('sync', 'wow', ...service('whole'))).toEqual({
       product: 'wow',
       build: { name: '11.2.0.60100', buildConfig: hex, cdnConfig: hex },
-      ...{ wanted: amount, held: amount, missing: { entries: 0, bytes: 0 } },
-      ...{ fetched: { entries: 0, bytes: 0, requests: 0 }, seconds: expect.any(Number) },
+      wanted: amount,
+      held: amount,
+      missing: { entries: 0, bytes: 0 },
+      fetched: { entries: 0, bytes: 0, requests: 0 },
+      seconds: expect.any(Number),
     });
     const { fileDataId, ckey, ekeys } = plainFile();
     const name = `fdid:${fileDataId}`;
@@ -68,7 +73,10 @@ describe('reading a build', () => {
       { name, size: plainFile().content().length, fileDataId, ckey, ekey: ekeys[0], locale: expect.any(String) },
     ]);
     expect(await json('extract', 'wow', name, ...offline, '--to', scratch('shape'))).toEqual({
-      ...{ files: 1, bytes: expect.any(Number), skipped: 0, failed: [] },
+      files: 1,
+      bytes: expect.any(Number),
+      skipped: 0,
+      failed: [],
     });
     expect(await json('info', 'wow', ...offline)).toMatchObject({
       product: 'wow',

@@ -19,8 +19,23 @@ function certify(folder: string): { certificate: string; key: string } {
   mkdirSync(folder);
   const [certificate, key] = [join(folder, 'certificate.pem'), join(folder, 'key.pem')];
   const made = spawnSync('openssl', [
-    ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'],
-    ...['-subj', '/CN=pakrat test', '-addext', 'subjectAltName=IP:127.0.0.1', '-out', certificate, '-keyout', key],
+    'req',
+    '-x509',
+    '-newkey',
+    'ec',
+    '-pkeyopt',
+    'ec_paramgen_curve:prime256v1',
+    '-nodes',
+    '-days',
+    '2',
+    '-subj',
+    '/CN=pakrat test',
+    '-addext',
+    'subjectAltName=IP:127.0.0.1',
+    '-out',
+    certificate,
+    '-keyout',
+    key,
   ]);
   if (made.status !== 0) throw new Error(`openssl: ${made.error?.message ?? made.stderr}`);
   return { certificate, key };

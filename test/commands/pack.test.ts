@@ -71,19 +71,50 @@ describe('what the header of a NadeoPak tells', () => {
     writeFileSync(scratch('title.xml'), '<title>Größe</title>');
     expect(pack('inner.pak', '--version', '8', '--author', 'inner', '--author-url', 'http://a').status).toBe(0);
     const flags = [
-      ...['--version', '13', '--author', 'me', '--author-nick', '$fff', '--author-zone', 'World|Europe'],
-      ...['--title', 'My@me', '--xml', scratch('title.xml'), '--comment', 'a comment', '--manialink', 'link'],
-      ...['--download-url', 'http://d', '--usage-folder', 'Titles', '--build-info', 'built', '--created', '2020-02-03'],
-      ...['--include', scratch('inner.pak')],
+      '--version',
+      '13',
+      '--author',
+      'me',
+      '--author-nick',
+      '$fff',
+      '--author-zone',
+      'World|Europe',
+      '--title',
+      'My@me',
+      '--xml',
+      scratch('title.xml'),
+      '--comment',
+      'a comment',
+      '--manialink',
+      'link',
+      '--download-url',
+      'http://d',
+      '--usage-folder',
+      'Titles',
+      '--build-info',
+      'built',
+      '--created',
+      '2020-02-03',
+      '--include',
+      scratch('inner.pak'),
     ];
     expect(pack('outer.pak', ...flags).status).toBe(0);
     const inner = info('inner.pak');
     expect(inner).toMatchObject({ version: '8', author: { login: 'inner' }, authorUrl: 'http://a' });
     expect(info('outer.pak')).toMatchObject({
-      ...{ version: '13', headerEncryption: 'none', headerMd5Right: true, files: 3 },
+      version: '13',
+      headerEncryption: 'none',
+      headerMd5Right: true,
+      files: 3,
       author: { login: 'me', nick: '$fff', zone: 'World|Europe' },
-      ...{ title: 'My@me', xml: '<title>Größe</title>', comment: 'a comment', manialink: 'link' },
-      ...{ downloadUrl: 'http://d', usageFolder: 'Titles', buildInfo: 'built', created: '2020-02-03T00:00:00.000Z' },
+      title: 'My@me',
+      xml: '<title>Größe</title>',
+      comment: 'a comment',
+      manialink: 'link',
+      downloadUrl: 'http://d',
+      usageFolder: 'Titles',
+      buildInfo: 'built',
+      created: '2020-02-03T00:00:00.000Z',
       includedPacks: [{ name: 'inner.pak', contentsChecksum: inner.contentsChecksum, author: { login: 'inner' } }],
     });
     const bytes = readFileSync(scratch('outer.pak'));

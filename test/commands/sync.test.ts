@@ -151,7 +151,8 @@ describe('sync', () => {
     for (const command of ['ls wow', 'ls wow --json', 'cat wow fdid:146', 'status', 'status --json', 'info wow']) {
       const { status, stderr } = runShell(`pakrat ${command} ${store} > /dev/full`);
       expect({ command, status, stderr }).toEqual({
-        ...{ command, status: 1 },
+        command,
+        status: 1,
         stderr: expect.stringMatching(/^Error: the disk is full.*\nCode: E_STORE_FULL\n/),
       });
     }

@@ -23,10 +23,13 @@ describeTmpfs('a store on a small disk', () => {
       return { status, code: value.error?.code, hint: value.error?.hint, missing: value.missing, stderr };
     };
     const full = {
-      ...{ status: 1, code: 'E_STORE_FULL', hint: expect.stringContaining('Free some space'), missing: undefined },
+      status: 1,
+      code: 'E_STORE_FULL',
+      hint: expect.stringContaining('Free some space'),
+      missing: undefined,
       stderr: '',
     };
-    const whole = { ...{ status: 0, code: undefined, hint: undefined }, missing: { entries: 0, bytes: 0 }, stderr: '' };
+    const whole = { status: 0, code: undefined, hint: undefined, missing: { entries: 0, bytes: 0 }, stderr: '' };
 
     // Full while the first objects come, among the indices, and in the middle of the data; with threads and without.
     test.each([
@@ -55,7 +58,9 @@ describeTmpfs('a store on a small disk', () => {
         const reading = ['--store', store, '--offline', '--quiet'];
         expect(runPakrat(['status', ...reading])).toMatchObject({ status: 0, stderr: '' });
         expect(runPakrat(['ls', 'wow', '*.exe', ...reading])).toMatchObject({
-          ...{ status: 0, stdout: expect.stringContaining('Wow.exe'), stderr: '' },
+          status: 0,
+          stdout: expect.stringContaining('Wow.exe'),
+          stderr: '',
         });
         const cat = runPakrat(['cat', 'wow', 'Wow.exe', ...reading]);
         expect([cat.status, cat.stdout.length > 10_000]).toEqual([0, true]);

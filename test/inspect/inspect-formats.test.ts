@@ -71,7 +71,9 @@ const objects: [format: string, bytes: Uint8Array, shown: object][] = [
   [
     'package manifest',
     encodePackageManifest({
-      ...{ headerSize: 24, packageSize: 72, build: 24919 },
+      headerSize: 24,
+      packageSize: 72,
+      build: 24919,
       packages: [{ guid: asset.guid, content: { size: 5, ckey: key('a') } }],
     }),
     { table: { rows: [{ guid: asset.guid, size: 5 }] } },

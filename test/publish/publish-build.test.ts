@@ -27,7 +27,8 @@ function noise(size: number, seed = 1): Uint8Array {
 }
 const text = (what: string): Uint8Array => new TextEncoder().encode(what);
 const file = (name: string, bytes: Uint8Array, more: Partial<PublishFile> = {}): PublishFile => ({
-  ...{ name, ...more },
+  name,
+  ...more,
   read: () => bytes,
 });
 
@@ -61,8 +62,14 @@ const files = (): PublishFile[] => [
 const archiveBytes = 602 * 1024;
 const publish = (out: string, more: Partial<Parameters<typeof publishBuild>[0]> = {}): Promise<PublishedBuild> =>
   publishBuild({
-    ...{ files: files(), product: 'sample', version: '1.2.3.44', buildId: 44, out, hosts: ['127.0.0.1:8080', 'b'] },
-    ...{ archiveBytes, ...more },
+    files: files(),
+    product: 'sample',
+    version: '1.2.3.44',
+    buildId: 44,
+    out,
+    hosts: ['127.0.0.1:8080', 'b'],
+    archiveBytes,
+    ...more,
   });
 
 describe('a published build, read from `versions` on', () => {
@@ -79,11 +86,19 @@ describe('a published build, read from `versions` on', () => {
     expect(cdn.versions).toMatchObject({ seqn: 44 });
     expect(cdn.versions.rows.map((row) => row.Region)).toEqual(['us', 'eu', 'kr', 'tw', 'sg', 'cn']);
     expect(cdn.versions.rows[0]).toEqual({
-      ...{ Region: 'us', BuildConfig: made.buildConfig, CDNConfig: made.cdnConfig, KeyRing: '' },
-      ...{ BuildId: '44', VersionsName: '1.2.3.44', ProductConfig: made.productConfig },
+      Region: 'us',
+      BuildConfig: made.buildConfig,
+      CDNConfig: made.cdnConfig,
+      KeyRing: '',
+      BuildId: '44',
+      VersionsName: '1.2.3.44',
+      ProductConfig: made.productConfig,
     });
     expect(cdn.cdns.rows[1]).toEqual({
-      ...{ Name: 'eu', Path: 'tpr/sample', Hosts: '127.0.0.1:8080 b', ConfigPath: 'tpr/configs/data' },
+      Name: 'eu',
+      Path: 'tpr/sample',
+      Hosts: '127.0.0.1:8080 b',
+      ConfigPath: 'tpr/configs/data',
       Servers: 'http://127.0.0.1:8080/?maxhosts=4 http://b/?maxhosts=4',
     });
     for (const name of ['versions', 'cdns'])
@@ -142,7 +157,8 @@ describe('a published build, read from `versions` on', () => {
     expect(shapeOf(contents.noise)).toEqual({ sizes: [whole, whole, 88 * 1024], modes: 'NNN', espec: 'b:256K*=n' });
     expect(shapeOf(contents.words)).toEqual({ sizes: [whole, whole, 105_712], modes: 'ZZZ', espec: 'b:256K*=z' });
     expect(shapeOf(contents.secret)).toEqual({
-      ...{ sizes: [whole, 197_856], modes: 'EE' },
+      sizes: [whole, 197_856],
+      modes: 'EE',
       espec: expect.stringMatching(/^b:\{256K\*=e:\{AA66554433221100,[0-9A-F]{8},z\}\}$/),
     });
   });

@@ -43,7 +43,13 @@ beforeAll(async () => {
   server = await serveFolder(scratch());
   const hosts = [new URL(server.url).host];
   built = await publishBuild({
-    ...{ files, product: 'mygame', version: '3.1', buildId: 7, out: scratch(), hosts, archiveBytes: 200_000 },
+    files,
+    product: 'mygame',
+    version: '3.1',
+    buildId: 7,
+    out: scratch(),
+    hosts,
+    archiveBytes: 200_000,
   });
 });
 afterAll(() => server.close());
@@ -63,7 +69,8 @@ describe('a published build', () => {
     const before = server.stats.bytes;
     const report = await json('sync', 'mygame');
     expect(report).toMatchObject({
-      ...{ wanted: { entries: built.objects, bytes: built.objectBytes }, missing: { entries: 0, bytes: 0 } },
+      wanted: { entries: built.objects, bytes: built.objectBytes },
+      missing: { entries: 0, bytes: 0 },
       fetched: { entries: 2 },
     });
     // What lies between the two, in one archive, comes along: ranges are joined over gaps of 64 KiB.
@@ -132,7 +139,13 @@ describe('a published build', () => {
     const damaged = scratch('damaged');
     const hosts = [new URL(server.url).host];
     await publishBuild({
-      ...{ files, product: 'spoiled', version: '3.1', buildId: 7, out: scratch(), cdnPath: 'tpr/spoiled', hosts },
+      files,
+      product: 'spoiled',
+      version: '3.1',
+      buildId: 7,
+      out: scratch(),
+      cdnPath: 'tpr/spoiled',
+      hosts,
     });
     const spoiled = readPublished(scratch(), 'spoiled');
     const archive = spoiled.file('data', spoiled.cdn.archives[0]!);

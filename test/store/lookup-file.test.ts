@@ -47,7 +47,21 @@ test('many pages: every key is found where it is, and a run of equal starts acro
   const random = randomSource(5);
   const rows = Array.from({ length: 5000 }, (_, i) => [
     i % 7 === 0 ? 42 : Math.floor(random() * 256),
-    ...[i >> 8, i & 255, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
+    i >> 8,
+    i & 255,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
   ]);
   write(rows, 16);
   const sorted = rows.map((row) => Buffer.from(row)).sort(Buffer.compare);

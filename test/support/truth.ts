@@ -106,12 +106,12 @@ function truthRow(row: Record<string, string>, seed: string, withheld: ReadonlyS
     lockedBy: key !== undefined && withheld.has(key) ? key : undefined,
     content: () =>
       fileContent({
-        ...{
-          seed,
-          name: twin ? `${row.name}#lowviolence` : row.name!,
-          locale: twin || row.locale === '-' ? '' : row.locale!,
-        },
-        ...{ revision: Number(row.rev), size: Number(row.size1), kind: row.kind! },
+        seed,
+        name: twin ? `${row.name}#lowviolence` : row.name!,
+        locale: twin || row.locale === '-' ? '' : row.locale!,
+        revision: Number(row.rev),
+        size: Number(row.size1),
+        kind: row.kind!,
       }),
   };
 }

@@ -39,10 +39,17 @@ export function generateCdn(...options: string[]): GeneratedCdn {
     return {
       objects: filesBelow(join(root, 'www'), 'tpr'),
       identity: (build) => ({
-        ...{ product: 'wow', name: `build ${build}`, buildId: null, region: 'us', hosts: [] },
-        ...{ buildConfig: configs.build[build], cdnConfig: configs.cdn[build] },
-        ...{ productConfig: configs.product_config, keyRing: configs.keyring },
-        ...{ cdnPath: 'tpr/wow', configPath: 'tpr/configs/data' },
+        product: 'wow',
+        name: `build ${build}`,
+        buildId: null,
+        region: 'us',
+        hosts: [],
+        buildConfig: configs.build[build],
+        cdnConfig: configs.cdn[build],
+        productConfig: configs.product_config,
+        keyRing: configs.keyring,
+        cdnPath: 'tpr/wow',
+        configPath: 'tpr/configs/data',
       }),
       truth: (build) => truth[build],
     };

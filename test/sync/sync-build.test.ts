@@ -90,7 +90,9 @@ describe('syncBuild', () => {
     expect(entries).toHaveLength(planned.missing.entries);
     expect(entries.reduce((sum, bytes) => sum + bytes, 0)).toBe(planned.missing.bytes);
     expect(first.store.ledger.builds('wow')[0]).toMatchObject({
-      ...{ wanted: result.wanted, held: result.wanted, selection: JSON.stringify(everything) },
+      wanted: result.wanted,
+      held: result.wanted,
+      selection: JSON.stringify(everything),
     });
     // What was partial has its final name.
     expect(fs.readdirSync(first.store.layout.temporary)).toEqual([]);

@@ -63,7 +63,12 @@ describe('Diablo IV', () => {
       path,
       spans: [
         {
-          ...{ offset: 0, size: 4, ekey: fromHex(ckey).subarray(0, 9), encodedSize: 5, contentSize: 4, espec: 'n' },
+          offset: 0,
+          size: 4,
+          ekey: fromHex(ckey).subarray(0, 9),
+          encodedSize: 5,
+          contentSize: 4,
+          espec: 'n',
           ckey: fromHex(ckey),
         },
       ],
@@ -143,7 +148,9 @@ describe('Overwatch', () => {
     assets: [{ guid: '0000000000000001', size: 6, ckey: key('b') }],
   });
   const apm = encodePackageManifest({
-    ...{ headerSize: 24, packageSize: 72, build: 24919 },
+    headerSize: 24,
+    packageSize: 72,
+    build: 24919,
     packages: [{ guid: 'e000000000000007', content: { size: 7, ckey: key('c') } }],
   });
   const damaged = cmf.slice(0, -1);

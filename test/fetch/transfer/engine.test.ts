@@ -84,7 +84,8 @@ describe.each(kinds)('an engine %s', (kind, make) => {
   test('says what a host did wrong, with the facts', async () => {
     server.lie = always({ kind: 'status', status: 503, retryAfter: '9' });
     expect(await run(jobs()[0]!)).toMatchObject({
-      ...{ verified: [0, 0], rangeServed: false },
+      verified: [0, 0],
+      rangeServed: false,
       error: { code: 'E_NETWORK_STATUS', data: { status: 503, retryAfter: 9000 } },
     });
   });

@@ -358,7 +358,10 @@ describe('the order of work', () => {
       { base: 'http://b', fallback: false },
     ]);
   const job = (i: number, targets: RangeTarget[]): RangeJob => ({
-    ...{ path: `p${i}`, file: `f${i}`, targets, start: targets[0]!.offset },
+    path: `p${i}`,
+    file: `f${i}`,
+    targets,
+    start: targets[0]!.offset,
     end: Math.max(...targets.map(({ offset, size }) => offset + size)),
   });
   const target = (i: number, held = 0): RangeTarget => ({ ekey: `e${i}`, offset: i * 100, size: 100, held });

@@ -139,8 +139,21 @@ function spanOf(seed: number): TvfsSpan {
 }
 
 const paths = [
-  ...['a', 'a/b', 'a-b', 'a/b.txt', 'a/bc/d', 'x/y/z', 'x/y', 'foobar', 'foo', 'q/r/s/t/u'],
-  ...['one/way/in', 'one/way/out', 'Zürich/straße', 'Zürich/strand', '日本'],
+  'a',
+  'a/b',
+  'a-b',
+  'a/b.txt',
+  'a/bc/d',
+  'x/y/z',
+  'x/y',
+  'foobar',
+  'foo',
+  'q/r/s/t/u',
+  'one/way/in',
+  'one/way/out',
+  'Zürich/straße',
+  'Zürich/strand',
+  '日本',
 ];
 const sampleFiles = paths.map((path, i) => ({ path, spans: i === 3 ? [spanOf(40), spanOf(41)] : [spanOf(i)] }));
 

@@ -172,7 +172,11 @@ describe('a folder in the layout of a CDN', () => {
       writeFileSync(objectFile(folder, kind, hash), bytes);
     };
     const dbFile = (path: string, { ckey, ekeys, encodedSize, content }: Omit<TruthRow, 'name'>): DbFile => ({
-      ...{ path, ckey, ekey: ekeys[0]!, encodedSize, size: content().length },
+      path,
+      ckey,
+      ekey: ekeys[0]!,
+      encodedSize,
+      size: content().length,
     });
     // One that no encoding file and no index knows: only the database tells its size.
     const extra = new TextEncoder().encode('only the database knows of this one');

@@ -308,14 +308,16 @@ describe('answers of version services', () => {
 
 describe('builds', () => {
   const build: BuildIdentity = {
-    ...{
-      product: 'wow',
-      name: '11.2.0.60100',
-      buildId: '60100',
-      buildConfig: 'a'.repeat(32),
-      cdnConfig: 'b'.repeat(32),
-    },
-    ...{ productConfig: null, keyRing: null, region: 'us', cdnPath: 'tpr/wow', configPath: 'tpr/configs/data' },
+    product: 'wow',
+    name: '11.2.0.60100',
+    buildId: '60100',
+    buildConfig: 'a'.repeat(32),
+    cdnConfig: 'b'.repeat(32),
+    productConfig: null,
+    keyRing: null,
+    region: 'us',
+    cdnPath: 'tpr/wow',
+    configPath: 'tpr/configs/data',
     hosts: [
       { base: 'http://a', fallback: false },
       { base: 'http://b', fallback: true },
@@ -339,8 +341,11 @@ describe('builds', () => {
     ledger.addBuild({ ...build, name: 'renamed', hosts: [{ base: 'http://c', fallback: false }] });
     expect(ledger.builds('wow')).toEqual([
       {
-        ...{ ...build, name: 'renamed', hosts: [{ base: 'http://c', fallback: false }] },
-        ...{ ...progress, held: { entries: 6, bytes: 300 + 2 ** 40 } },
+        ...build,
+        name: 'renamed',
+        hosts: [{ base: 'http://c', fallback: false }],
+        ...progress,
+        held: { entries: 6, bytes: 300 + 2 ** 40 },
       },
     ]);
   });

@@ -129,9 +129,17 @@ function writeProduct(
   { which, configs }: { which: 'a' | 'b'; configs: TreeConfigs },
 ): void {
   writeServices(root, {
-    ...{ product: which === 'a' ? 'wow_old' : 'wow', version: versionOf(which), buildId: buildIds[which] },
-    ...{ buildConfig: configs.build[which], cdnConfig: configs.cdn[which], productConfig: configs.product_config },
-    ...{ keyRing: configs.keyring, regions: ['us', 'eu', 'cn', 'kr', 'tw', 'sg', 'xx'], seqn: 1000 + buildIds[which] },
-    ...{ cdnPath: 'tpr/wow', configPath: 'tpr/configs/data', hosts: [host] },
+    product: which === 'a' ? 'wow_old' : 'wow',
+    version: versionOf(which),
+    buildId: buildIds[which],
+    buildConfig: configs.build[which],
+    cdnConfig: configs.cdn[which],
+    productConfig: configs.product_config,
+    keyRing: configs.keyring,
+    regions: ['us', 'eu', 'cn', 'kr', 'tw', 'sg', 'xx'],
+    seqn: 1000 + buildIds[which],
+    cdnPath: 'tpr/wow',
+    configPath: 'tpr/configs/data',
+    hosts: [host],
   });
 }

@@ -31,15 +31,13 @@ export interface PlannedFile {
 
 const folders = [
   ...Array.from({ length: 40 }, (_, i) => `world/maps/zone${String(i).padStart(3, '0')}`),
-  ...[
-    'interface/icons',
-    'interface/frames',
-    'sound/music',
-    'creature/wolf',
-    'dbfilesclient',
-    'character/human',
-    'spells',
-  ],
+  'interface/icons',
+  'interface/frames',
+  'sound/music',
+  'creature/wolf',
+  'dbfilesclient',
+  'character/human',
+  'spells',
 ];
 const extensions = ['adt', 'blp', 'm2', 'wmo', 'ogg', 'db2', 'anim', 'skin', 'mp3', 'lua'];
 /** Shares of the encodings, summed up. */

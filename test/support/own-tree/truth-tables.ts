@@ -56,14 +56,20 @@ function truthCells(
   const place = places.get(first.ekey);
   const flags = contentFlagsOf(row).toString(16);
   return {
-    ...{ fdid: file.id, name: file.name, locale: locale || '-', cflags: `0x${flags}`, rev: revision, kind: file.kind },
-    ...{
-      size1: file.size,
-      size: first.size,
-      ckey: first.ckey,
-      ekeys: encodings.map(({ ekey }) => ekey).join(','),
-    },
-    ...{ espec: first.espec, esize: first.encodedSize, archive: place?.archive ?? 'loose', offset: place?.offset ?? 0 },
+    fdid: file.id,
+    name: file.name,
+    locale: locale || '-',
+    cflags: `0x${flags}`,
+    rev: revision,
+    kind: file.kind,
+    size1: file.size,
+    size: first.size,
+    ckey: first.ckey,
+    ekeys: encodings.map(({ ekey }) => ekey).join(','),
+    espec: first.espec,
+    esize: first.encodedSize,
+    archive: place?.archive ?? 'loose',
+    offset: place?.offset ?? 0,
     keyname: file.key === undefined || locale === twin ? '-' : keys[file.key]!.name.toUpperCase(),
   };
 }
