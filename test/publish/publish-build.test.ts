@@ -280,6 +280,8 @@ describe('publishing', () => {
     expect(size() - before).toBe(7);
     const cdn = readPublished(out, 'sample');
     expect(cdn.cdn.archives).toEqual(expect.arrayContaining([...old.cdn.archives]));
+    const [added] = cdn.indices.filter(({ name }) => !old.cdn.archives.includes(name!));
+    expect([...added!].map(({ ekey }) => toHex(ekey))).toEqual(cdn.byCkey(md5Hex(text('added'))).ekeys);
     expect(cdn.cdn.builds).toEqual([cdn.versions.rows[0]!.BuildConfig, first.buildConfig]);
     for (const content of [contents.noise, contents.large, text('added')]) {
       const { ckey, ekeys } = cdn.byCkey(md5Hex(content));
