@@ -3,7 +3,7 @@ import { type ConfigEntry, encodeConfig } from '../formats/configs/config-file.t
 import { encodeKeyRing, type TactKey } from '../formats/configs/key-list.ts';
 import { encodeBpsv } from '../formats/services/bpsv.ts';
 import type { DataObjects } from './archive-writer.ts';
-import type { Manifests } from './manifests.ts';
+import type { Manifests } from './encode-content.ts';
 import type { BuildPatches } from './patch-writer.ts';
 
 /** What a build is called. */

@@ -13,9 +13,6 @@ import type { EncodedContent } from './encode-content.ts';
 import type { EncodedFile } from './encode-files.ts';
 import { localeFlagsOf, type PublishTag, tagsOf } from './publish-file.ts';
 
-/** The manifests of a build. */
-export type Manifests = Record<'root' | 'install' | 'download' | 'size' | 'encoding', EncodedContent>;
-
 /** Writes the root: a block for each pair of flags, those of single locales first, so that a variant goes before a file for all. */
 export function makeRoot(files: readonly EncodedFile[]): Uint8Array {
   const blocks = new Map<string, WowRootBlockContent & { rows: WowRootRow[] }>();

@@ -4,8 +4,7 @@ import { encodePatchConfig } from '../formats/configs/patch-config.ts';
 import { decodePatchManifest, encodePatchManifest, type PatchedFile } from '../formats/patches/patch-manifest.ts';
 import { makeZbsdiff } from '../formats/patches/zbsdiff.ts';
 import { ArchiveWriter, type CdnFolder, type DataObjects, putObject } from './archive-writer.ts';
-import type { EncodedContent } from './encode-content.ts';
-import type { Manifests } from './manifests.ts';
+import type { EncodedContent, Manifests } from './encode-content.ts';
 
 /** A file before or after a change. */
 export interface PatchSide {

@@ -16,9 +16,9 @@ import {
   type ServiceAnswer,
 } from './configs.ts';
 import { findEarlierBuild } from './earlier-build.ts';
-import { encodeContent, encodeWith } from './encode-content.ts';
+import { encodeContent, encodeWith, type Manifests } from './encode-content.ts';
 import { ContentWriter, type EncodedFile, encodeFiles } from './encode-files.ts';
-import { type Manifests, makeDownloadAndSize, makeEncoding, makeInstall, makeRoot } from './manifests.ts';
+import { makeDownloadAndSize, makeEncoding, makeInstall, makeRoot } from './manifests.ts';
 import { PatchWriter } from './patch-writer.ts';
 import type { PublishFile } from './publish-file.ts';
 

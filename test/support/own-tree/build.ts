@@ -1,8 +1,7 @@
 import type { TactKey } from '../../../src/formats/configs/key-list.ts';
 import { decodeDownload, encodeDownload } from '../../../src/formats/manifests/download.ts';
 import { decodeEncoding } from '../../../src/formats/manifests/encoding/decode.ts';
-import type { Manifests } from '../../../src/publish/configs.ts';
-import { type EncodedContent, encodeWith } from '../../../src/publish/encode-content.ts';
+import { type EncodedContent, encodeWith, type Manifests } from '../../../src/publish/encode-content.ts';
 import type { EncodedFile } from '../../../src/publish/encode-files.ts';
 import { makeDownloadAndSize, makeEncoding, makeInstall } from '../../../src/publish/manifests.ts';
 import { fileContent, stream } from './content.ts';

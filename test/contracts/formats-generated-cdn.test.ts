@@ -17,8 +17,8 @@ import { decodeSize, encodeSize } from '../../src/formats/manifests/size.ts';
 import { hasTag, selectByTags } from '../../src/formats/manifests/tags.ts';
 import { cell, decodeBpsv, encodeBpsv } from '../../src/formats/services/bpsv.ts';
 import { decodeRibbit } from '../../src/formats/services/ribbit-mime.ts';
+import { type GeneratedTree, generateTree } from '../formats/generated-tree.ts';
 import { describeConformance } from '../support/conformance.ts';
-import { type GeneratedTree, generateTree } from './generated-tree.ts';
 
 /** Equal bytes, without a page of numbers when they are not. */
 function expectSame(found: Uint8Array, expected: Uint8Array): void {

@@ -1,27 +1,27 @@
 import * as fs from 'node:fs';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import type { Build } from '../../src/builds/build.ts';
-import type { EntryPlace } from '../../src/builds/objects.ts';
-import { fromHex, toHex } from '../../src/core/bytes.ts';
-import { md5Hex } from '../../src/core/hash.ts';
-import { isHeld } from '../../src/fetch/held-spans.ts';
-import type { Selection } from '../../src/fetch/plan/selection.ts';
-import { decodeBlte } from '../../src/formats/blte/decode.ts';
-import { parseEspec, printEspec } from '../../src/formats/blte/espec.ts';
+import type { Build } from '../../../src/builds/build.ts';
+import type { EntryPlace } from '../../../src/builds/objects.ts';
+import { fromHex, toHex } from '../../../src/core/bytes.ts';
+import { md5Hex } from '../../../src/core/hash.ts';
+import { isHeld } from '../../../src/fetch/held-spans.ts';
+import type { Selection } from '../../../src/fetch/plan/selection.ts';
+import { decodeBlte } from '../../../src/formats/blte/decode.ts';
+import { parseEspec, printEspec } from '../../../src/formats/blte/espec.ts';
 import {
   decodePatchManifest,
   encodePatchManifest,
   type PatchedFile,
   patchManifestKey,
-} from '../../src/formats/patches/patch-manifest.ts';
-import { makeZbsdiff } from '../../src/formats/patches/zbsdiff.ts';
-import { objectPath } from '../../src/store/layout.ts';
-import { applyPatches } from '../../src/sync/patches/apply-patches.ts';
-import { openHeldEntries } from '../../src/sync/patches/held-entries.ts';
-import type { PatchOptions } from '../../src/sync/patches/patch-plan.ts';
-import { planPatchedSync, type SyncOptions, type SyncResult, syncBuild } from '../../src/sync/sync-build.ts';
-import type { LyingServer } from '../support/lying-server.ts';
-import { scratchFolder } from '../support/scratch.ts';
+} from '../../../src/formats/patches/patch-manifest.ts';
+import { makeZbsdiff } from '../../../src/formats/patches/zbsdiff.ts';
+import { objectPath } from '../../../src/store/layout.ts';
+import { applyPatches } from '../../../src/sync/patches/apply-patches.ts';
+import { openHeldEntries } from '../../../src/sync/patches/held-entries.ts';
+import type { PatchOptions } from '../../../src/sync/patches/patch-plan.ts';
+import { planPatchedSync, type SyncOptions, type SyncResult, syncBuild } from '../../../src/sync/sync-build.ts';
+import type { LyingServer } from '../../support/lying-server.ts';
+import { scratchFolder } from '../../support/scratch.ts';
 import {
   expectRightStore,
   type GeneratedCdn,
@@ -30,7 +30,7 @@ import {
   type OpenedBuild,
   type OpenOptions,
   openGenerated,
-} from './generated-build.ts';
+} from '../generated-build.ts';
 
 const scratch = scratchFolder();
 const everything: Selection = { tags: [], include: [], all: false };

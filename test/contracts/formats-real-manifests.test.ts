@@ -14,9 +14,9 @@ import { ekeyRecords } from '../../src/formats/manifests/encoding/pages.ts';
 import { decodeInstall, encodeInstall } from '../../src/formats/manifests/install.ts';
 import { hasTag, type Tag } from '../../src/formats/manifests/tags.ts';
 import { decodeBpsv } from '../../src/formats/services/bpsv.ts';
+import { type Found, moreDecoders, moreDescribers, sha256Hex } from '../formats/real-files.ts';
 import { conformanceBytes, conformancePath, describeConformance } from '../support/conformance.ts';
 import { expectHostileSafe } from '../support/hostile.ts';
-import { type Found, moreDecoders, moreDescribers, sha256Hex } from './real-files.ts';
 
 interface Described {
   format: string;

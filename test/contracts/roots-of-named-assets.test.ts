@@ -1,20 +1,20 @@
 import { describe, expect, test } from '@jest/globals';
-import { openRoot } from '../../../src/builds/roots/index.ts';
-import type { Root } from '../../../src/builds/roots/root.ts';
-import { fromHex } from '../../../src/core/bytes.ts';
-import { PakratError } from '../../../src/core/errors.ts';
-import { md5Hex } from '../../../src/core/hash.ts';
-import { encodeContentManifest } from '../../../src/formats/roots/content-manifest.ts';
-import { encodeDiablo4Toc } from '../../../src/formats/roots/diablo4/core-toc.ts';
+import { openRoot } from '../../src/builds/roots/index.ts';
+import type { Root } from '../../src/builds/roots/root.ts';
+import { fromHex } from '../../src/core/bytes.ts';
+import { PakratError } from '../../src/core/errors.ts';
+import { md5Hex } from '../../src/core/hash.ts';
+import { encodeContentManifest } from '../../src/formats/roots/content-manifest.ts';
+import { encodeDiablo4Toc } from '../../src/formats/roots/diablo4/core-toc.ts';
 import {
   encodeEncryptedNames,
   encodeEncryptedSnos,
   encodeSharedPayloads,
-} from '../../../src/formats/roots/diablo4/side-tables.ts';
-import { encodePackageManifest } from '../../../src/formats/roots/package-manifest.ts';
-import { encodeTvfs } from '../../../src/formats/roots/tvfs/encode.ts';
-import { scratchFolder } from '../../support/scratch.ts';
-import { openSmallRoot, smallPlace } from './small-build.ts';
+} from '../../src/formats/roots/diablo4/side-tables.ts';
+import { encodePackageManifest } from '../../src/formats/roots/package-manifest.ts';
+import { encodeTvfs } from '../../src/formats/roots/tvfs/encode.ts';
+import { openSmallRoot, smallPlace } from '../builds/roots/small-build.ts';
+import { scratchFolder } from '../support/scratch.ts';
 
 const scratch = scratchFolder();
 const key = (digit: string) => digit.repeat(32);

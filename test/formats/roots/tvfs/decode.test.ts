@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { toHex } from '../../../src/core/bytes.ts';
-import { md5Hex } from '../../../src/core/hash.ts';
-import { decodeTvfs } from '../../../src/formats/roots/tvfs/decode.ts';
-import { encodeTvfs, type TvfsContent } from '../../../src/formats/roots/tvfs/encode.ts';
-import { TvfsFlags, type TvfsSpan } from '../../../src/formats/roots/tvfs/layout.ts';
-import { parseWowTvfsName } from '../../../src/formats/roots/tvfs/wow-name.ts';
-import { conformanceBytes, describeConformance } from '../../support/conformance.ts';
-import { expectHostileSafe } from '../../support/hostile.ts';
-import { codeOf } from '../../support/thrown-code.ts';
-import { makeSyntheticCdn, type SyntheticCdn, unpackBlte } from './synthetic-cdn.ts';
+import { toHex } from '../../../../src/core/bytes.ts';
+import { md5Hex } from '../../../../src/core/hash.ts';
+import { decodeTvfs } from '../../../../src/formats/roots/tvfs/decode.ts';
+import { encodeTvfs, type TvfsContent } from '../../../../src/formats/roots/tvfs/encode.ts';
+import { TvfsFlags, type TvfsSpan } from '../../../../src/formats/roots/tvfs/layout.ts';
+import { parseWowTvfsName } from '../../../../src/formats/roots/tvfs/wow-name.ts';
+import { conformanceBytes, describeConformance } from '../../../support/conformance.ts';
+import { expectHostileSafe } from '../../../support/hostile.ts';
+import { codeOf } from '../../../support/thrown-code.ts';
+import { makeSyntheticCdn, type SyntheticCdn, unpackBlte } from '../synthetic-cdn.ts';
 
 describeConformance('a real manifest, WoW Classic Era 1.15.8.65989', () => {
   const real = () => conformanceBytes('tact/cascette-rs/tvfs/wow_classic_era_04ca19154f0c48b1.bin');

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { Md5Lanes, type Stretch } from '../../src/codecs/md5-lanes/index.ts';
-import { toHex } from '../../src/core/bytes.ts';
-import { randomBytes } from '../fetch/archive.ts';
+import { Md5Lanes, type Stretch } from '../../../src/codecs/md5-lanes/index.ts';
+import { toHex } from '../../../src/core/bytes.ts';
+import { randomBytes } from '../../fetch/archive.ts';
 
 const pageSize = 65536;
 

@@ -4,10 +4,10 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { md5Hex } from '../../src/core/hash.ts';
 import { type PublishedBuild, type PublishFile, publishBuild } from '../../src/publish/publish-build.ts';
 import { type StaticServer, serveFolder } from '../../src/serve/static-server.ts';
+import { readPublished } from '../publish/published.ts';
 import { randomSource } from '../support/hostile.ts';
 import { type Run, startPakrat } from '../support/run-pakrat.ts';
 import { scratchFolder } from '../support/scratch.ts';
-import { readPublished } from './published.ts';
 
 /* What publishBuild makes, served by serveFolder, through the program as a person uses it. */
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { toHex } from '../../../src/core/bytes.ts';
-import { md5Hex } from '../../../src/core/hash.ts';
-import { nameHash } from '../../../src/core/jenkins.ts';
-import { ContentFlags, localeFlag } from '../../../src/formats/roots/locale.ts';
+import { toHex } from '../../../../src/core/bytes.ts';
+import { md5Hex } from '../../../../src/core/hash.ts';
+import { nameHash } from '../../../../src/core/jenkins.ts';
+import { ContentFlags, localeFlag } from '../../../../src/formats/roots/locale.ts';
 import {
   decodeWowRoot,
   fillFileDataIds,
@@ -11,13 +11,13 @@ import {
   rowCkey,
   rowNameHash,
   wowRootFormat,
-} from '../../../src/formats/roots/wow/decode.ts';
-import { encodeWowRoot } from '../../../src/formats/roots/wow/encode.ts';
-import type { WowRoot, WowRootContent, WowRootForm, WowRootRow } from '../../../src/formats/roots/wow/layout.ts';
-import { conformanceBytes, describeConformance } from '../../support/conformance.ts';
-import { expectHostileSafe, randomSource } from '../../support/hostile.ts';
-import { codeOf } from '../../support/thrown-code.ts';
-import { makeSyntheticCdn, type SyntheticCdn } from './synthetic-cdn.ts';
+} from '../../../../src/formats/roots/wow/decode.ts';
+import { encodeWowRoot } from '../../../../src/formats/roots/wow/encode.ts';
+import type { WowRoot, WowRootContent, WowRootForm, WowRootRow } from '../../../../src/formats/roots/wow/layout.ts';
+import { conformanceBytes, describeConformance } from '../../../support/conformance.ts';
+import { expectHostileSafe, randomSource } from '../../../support/hostile.ts';
+import { codeOf } from '../../../support/thrown-code.ts';
+import { makeSyntheticCdn, type SyntheticCdn } from '../synthetic-cdn.ts';
 
 const isWowRoot = (bytes: Uint8Array): boolean =>
   wowRootFormat.matches(bytes) || headerlessWowRootFormat.matches(bytes);

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import { fromHex, toHex } from '../../../src/core/bytes.ts';
-import { md5, md5Hex } from '../../../src/core/hash.ts';
-import { decodeEncoding } from '../../../src/formats/manifests/encoding/decode.ts';
-import { encodeEncoding } from '../../../src/formats/manifests/encoding/encode.ts';
+import { fromHex, toHex } from '../../../../src/core/bytes.ts';
+import { md5, md5Hex } from '../../../../src/core/hash.ts';
+import { decodeEncoding } from '../../../../src/formats/manifests/encoding/decode.ts';
+import { encodeEncoding } from '../../../../src/formats/manifests/encoding/encode.ts';
 import {
   type CkeyEntry,
   ckeyEntries,
@@ -16,9 +16,9 @@ import {
   findPage,
   pageTable,
   verifyPage,
-} from '../../../src/formats/manifests/encoding/pages.ts';
-import { expectHostileSafe } from '../../support/hostile.ts';
-import { codeThrownBy, htmlPage } from '../text.ts';
+} from '../../../../src/formats/manifests/encoding/pages.ts';
+import { expectHostileSafe } from '../../../support/hostile.ts';
+import { codeThrownBy, htmlPage } from '../../text.ts';
 
 const key = (...bytes: number[]): string => md5Hex(Uint8Array.from(bytes));
 const byText = (a: string, b: string): number => (a < b ? -1 : 1);

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { describe, expect, jest, test } from '@jest/globals';
+import { buildKeys, importTree, makeClient, snapshot, wrongOf } from '../installs/casc/local-tree.ts';
 import { scratchFolder } from '../support/scratch.ts';
 import { expectedFiles, readTruth, type Truth } from '../support/truth.ts';
-import { buildKeys, importTree, makeClient, snapshot, wrongOf } from './casc/local-tree.ts';
 
 /*
  * Every file of an installed client, and of a folder in the layout of a CDN, against the table of the generator that made them:

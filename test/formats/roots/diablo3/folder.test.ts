@@ -4,17 +4,17 @@ import {
   decodeDiablo3Toc,
   encodeDiablo3Packages,
   encodeDiablo3Toc,
-} from '../../../src/formats/roots/diablo3/core-toc.ts';
+} from '../../../../src/formats/roots/diablo3/core-toc.ts';
 import {
   decodeDiablo3Folder,
   decodeDiablo3Root,
   diablo3RootFormat,
   encodeDiablo3Folder,
   encodeDiablo3Root,
-} from '../../../src/formats/roots/diablo3/folder.ts';
-import { diablo3Namer } from '../../../src/formats/roots/diablo3/names.ts';
-import { expectHostileSafe } from '../../support/hostile.ts';
-import { codeThrownBy } from '../text.ts';
+} from '../../../../src/formats/roots/diablo3/folder.ts';
+import { diablo3Namer } from '../../../../src/formats/roots/diablo3/names.ts';
+import { expectHostileSafe } from '../../../support/hostile.ts';
+import { codeThrownBy } from '../../text.ts';
 
 const key = (digit: string) => digit.repeat(32);
 const hex = (text: string) => Uint8Array.from(Buffer.from(text.replaceAll(' ', ''), 'hex'));

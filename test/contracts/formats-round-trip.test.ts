@@ -11,11 +11,11 @@ import {
   encodeLocalHeader,
   makeZbsdiff,
 } from '../../src/formats/index.ts';
+import { generateTree } from '../formats/generated-tree.ts';
+import { samples } from '../formats/round-trip-samples.ts';
+import { type FormatName, format, formats } from '../formats/round-trips.ts';
+import { text } from '../formats/text.ts';
 import { conformanceBytes, describeConformance } from '../support/conformance.ts';
-import { generateTree } from './generated-tree.ts';
-import { samples } from './round-trip-samples.ts';
-import { type FormatName, format, formats } from './round-trips.ts';
-import { text } from './text.ts';
 
 /** Equal bytes, without a page of numbers when they are not. */
 function expectSame(found: Uint8Array, expected: Uint8Array): void {

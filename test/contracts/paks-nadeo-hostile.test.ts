@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import { bytesSource } from '../../../src/core/byte-source.ts';
-import { isPakratError } from '../../../src/core/errors.ts';
-import { openNadeoPak } from '../../../src/paks/nadeo/open.ts';
-import { randomSource } from '../../support/hostile.ts';
-import { baseKey, gbxFile, noise, packBytes, packFile, packWithMixes } from './synthetic.ts';
+import { bytesSource } from '../../src/core/byte-source.ts';
+import { isPakratError } from '../../src/core/errors.ts';
+import { openNadeoPak } from '../../src/paks/nadeo/open.ts';
+import { baseKey, gbxFile, noise, packBytes, packFile, packWithMixes } from '../paks/nadeo/synthetic.ts';
+import { randomSource } from '../support/hostile.ts';
 
 /** Does everything that can be done with a pack; anything but an error of ours is thrown on. Returns the codes met. */
 async function useAll(bytes: Uint8Array): Promise<Set<string>> {

@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
-import { type ByteSource, bytesSource } from '../../../src/core/byte-source.ts';
-import { openPak } from '../../../src/paks/index.ts';
-import { emptyRecord } from '../../../src/paks/unreal/entries/entry-record.ts';
-import { RowList } from '../../../src/paks/unreal/index/index-rows.ts';
-import { exercisePak } from '../../support/pak-hostile.ts';
-import { gather, sparseSource } from '../../support/pak-sources.ts';
-import { footer, fstring, i32, i64, legacyPak } from '../../support/pak-unreal.ts';
+import { type ByteSource, bytesSource } from '../../src/core/byte-source.ts';
+import { openPak } from '../../src/paks/index.ts';
+import { emptyRecord } from '../../src/paks/unreal/entries/entry-record.ts';
+import { RowList } from '../../src/paks/unreal/index/index-rows.ts';
+import { exercisePak } from '../support/pak-hostile.ts';
+import { gather, sparseSource } from '../support/pak-sources.ts';
+import { footer, fstring, i32, i64, legacyPak } from '../support/pak-unreal.ts';
 
 /** A source that refuses to be read in large parts: whoever asks for one has believed a number of the file. */
 function frugal(source: ByteSource, most: number): ByteSource {

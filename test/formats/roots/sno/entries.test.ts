@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals';
-import { concatBytes } from '../../../src/core/bytes.ts';
-import { ByteReader } from '../../../src/core/reader.ts';
-import { diablo3Group, diablo4Group } from '../../../src/formats/roots/sno/asset-groups.ts';
-import { readSnoGroups, readWords, writeSnoGroups } from '../../../src/formats/roots/sno/entries.ts';
-import { codeThrownBy } from '../text.ts';
+import { concatBytes } from '../../../../src/core/bytes.ts';
+import { ByteReader } from '../../../../src/core/reader.ts';
+import { diablo3Group, diablo4Group } from '../../../../src/formats/roots/sno/asset-groups.ts';
+import { readSnoGroups, readWords, writeSnoGroups } from '../../../../src/formats/roots/sno/entries.ts';
+import { codeThrownBy } from '../../text.ts';
 
 const groups = [
   [],

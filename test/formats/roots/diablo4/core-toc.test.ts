@@ -4,8 +4,8 @@ import {
   decodeDiablo4Toc,
   diablo4TocFormat,
   encodeDiablo4Toc,
-} from '../../../src/formats/roots/diablo4/core-toc.ts';
-import { diablo4Namer, parseDiablo4Path, printDiablo4Path } from '../../../src/formats/roots/diablo4/names.ts';
+} from '../../../../src/formats/roots/diablo4/core-toc.ts';
+import { diablo4Namer, parseDiablo4Path, printDiablo4Path } from '../../../../src/formats/roots/diablo4/names.ts';
 import {
   decodeEncryptedNames,
   decodeEncryptedSnos,
@@ -13,9 +13,9 @@ import {
   encodeEncryptedNames,
   encodeEncryptedSnos,
   encodeSharedPayloads,
-} from '../../../src/formats/roots/diablo4/side-tables.ts';
-import { expectHostileSafe } from '../../support/hostile.ts';
-import { codeThrownBy } from '../text.ts';
+} from '../../../../src/formats/roots/diablo4/side-tables.ts';
+import { expectHostileSafe } from '../../../support/hostile.ts';
+import { codeThrownBy } from '../../text.ts';
 
 const hex = (text: string) => Uint8Array.from(Buffer.from(text.replaceAll(' ', ''), 'hex'));
 

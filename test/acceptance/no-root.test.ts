@@ -1,12 +1,12 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { md5Hex } from '../../../src/core/hash.ts';
-import { freePort } from '../../support/loopback.ts';
-import { pakratJson, runPakrat } from '../../support/run-pakrat.ts';
-import { scratchFolder } from '../../support/scratch.ts';
-import { makeTree, serveTree } from '../../support/synthetic-cdn.ts';
-import { expectedFiles, type Failed, readTruth, wrongFiles } from '../../support/truth.ts';
+import { md5Hex } from '../../src/core/hash.ts';
+import { freePort } from '../support/loopback.ts';
+import { pakratJson, runPakrat } from '../support/run-pakrat.ts';
+import { scratchFolder } from '../support/scratch.ts';
+import { makeTree, serveTree } from '../support/synthetic-cdn.ts';
+import { expectedFiles, type Failed, readTruth, wrongFiles } from '../support/truth.ts';
 
 const scratch = scratchFolder();
 

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
-import { md5Hex } from '../../../src/core/hash.ts';
-import { decodeMndx, mndxFormat } from '../../../src/formats/roots/mndx/decode.ts';
-import { encodeMar, encodeMndx } from '../../../src/formats/roots/mndx/encode.ts';
-import { decodeMar } from '../../../src/formats/roots/mndx/trie.ts';
-import { conformanceBytes, conformancePath, describeConformance } from '../../support/conformance.ts';
-import { expectHostileSafe } from '../../support/hostile.ts';
-import { codeThrownBy } from '../text.ts';
+import { md5Hex } from '../../../../src/core/hash.ts';
+import { decodeMndx, mndxFormat } from '../../../../src/formats/roots/mndx/decode.ts';
+import { encodeMar, encodeMndx } from '../../../../src/formats/roots/mndx/encode.ts';
+import { decodeMar } from '../../../../src/formats/roots/mndx/trie.ts';
+import { conformanceBytes, conformancePath, describeConformance } from '../../../support/conformance.ts';
+import { expectHostileSafe } from '../../../support/hostile.ts';
+import { codeThrownBy } from '../../text.ts';
 
 const text = (bytes: Uint8Array) => Buffer.from(bytes).toString('latin1');
 const bytes = (name: string) => Uint8Array.from(Buffer.from(name, 'latin1'));
