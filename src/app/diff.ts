@@ -9,10 +9,9 @@ import type { DiffSummary } from '../sources/diff/diff-summary.ts';
 import { summarize } from '../sources/diff/diff-summary.ts';
 import { type DiffedFiles, diffedFiles } from '../sources/diff/diffed-files.ts';
 import type { FetchNeed } from '../sync/diff-need.ts';
-import { type OpenedSource, openSource, type SourceOptions } from './session/open-source.ts';
+import { type OpenedSource, openSource, parseSourceName, type SourceOptions } from './session/open-source.ts';
 import type { PakOpenOptions } from './session/pak-options.ts';
 import type { Session } from './session/session.ts';
-import { parseSourceName } from './session/source-name.ts';
 
 export type { DiffFailure, DiffItem } from '../sources/diff/diff.ts';
 export { type DiffSummary, itemName, sizesOf } from '../sources/diff/diff-summary.ts';

@@ -1,8 +1,7 @@
 import { PakratError } from '../core/errors.ts';
 import type { VerifyResult } from '../verify/verify-result.ts';
-import { type SourceOptions, withSource } from './session/open-source.ts';
+import { parseSourceName, type SourceOptions, splitChoice, withSource } from './session/open-source.ts';
 import type { Session } from './session/session.ts';
-import { parseSourceName, splitChoice } from './session/source-name.ts';
 
 export type { VerifyProblem, VerifyResult } from '../verify/verify-result.ts';
 

@@ -1,12 +1,13 @@
-import { statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import type { OnProgress, WorkOptions } from '../../core/progress.ts';
 import type { Fetcher } from '../../fetch/fetcher.ts';
-import type { PakOptions } from '../../paks/index.ts';
+import { isInstall } from '../../installs/casc/find-install.ts';
+import { isCdnFolder } from '../../installs/cdn-folder/find-cdn.ts';
+import { isCalledPak, type PakOptions } from '../../paks/index.ts';
 import type { PakPool, ThreadedPak } from '../../sources/paks/pak-pool.ts';
 import type { Source } from '../../sources/source.ts';
 import type { PakOpenOptions } from './pak-options.ts';
 import type { Session } from './session.ts';
-import { parseSourceName, splitChoice } from './source-name.ts';
 
 /** Options of everything that reads a source. */
 export interface SourceOptions extends WorkOptions {
@@ -32,6 +33,63 @@ export interface OpenedSource {
   close(): Promise<void>;
 }
 
+/** A kind of source. */
+interface SourceKind {
+  /** Whether a path is one of it; absent for what lies at no path. */
+  isAt?: (path: string) => boolean;
+  /** @param name the text behind the scheme */
+  open: (session: Session, name: string, options: OpenOptions) => Promise<OpenedSource>;
+}
+
+/** THE LIST: each kind by its scheme. A path is of the first kind that claims it, the last claims all. */
+const sourceKinds = {
+  tact: { open: openProduct },
+  cdn: { isAt: isCdnFolder, open: (...given) => openFolderBuild('cdn', ...given) },
+  casc: { isAt: isInstall, open: (...given) => openFolderBuild('casc', ...given) },
+  pak: { isAt: () => true, open: openPakPath },
+} satisfies Record<string, SourceKind>;
+
+/** A source as a person names it. */
+export interface SourceName {
+  scheme: keyof typeof sourceKinds;
+  /** The text behind the scheme. */
+  rest: string;
+}
+
+/** An existing path is a path, anything else is a product; a scheme in front (`tact:`, `pak:`, …) forces the reading. */
+export function parseSourceName(text: string): SourceName {
+  const [, scheme = '', rest = ''] = /^(\w+):(.*)$/s.exec(text) ?? [];
+  if (isScheme(scheme)) return { scheme, rest };
+  return { scheme: existsSync(text) || looksLikePath(text) ? schemeOfPath(text) : 'tact', rest: text };
+}
+
+function isScheme(text: string): text is SourceName['scheme'] {
+  return Object.hasOwn(sourceKinds, text);
+}
+
+/** The scheme of a path; the build that is meant may stand behind it: `PATH@BUILD`. */
+function schemeOfPath(text: string): SourceName['scheme'] {
+  const path = existsSync(text) ? text : text.replace(/@[^@]*$/, '');
+  const kinds: Record<SourceName['scheme'], SourceKind> = sourceKinds;
+  return (
+    Object.keys(kinds)
+      .filter(isScheme)
+      .find((scheme) => kinds[scheme].isAt?.(path)) ?? 'pak'
+  );
+}
+
+/** A product has no slash in its name, and no ending. */
+function looksLikePath(text: string): boolean {
+  return /[/\\]/.test(text) || isCalledPak(text);
+}
+
+/** Takes `PATH[@BUILD]` apart: a path that exists is one, whatever is in it. */
+export function splitChoice(text: string): { path: string; choice: string | undefined } {
+  const at = text.lastIndexOf('@');
+  if (at <= 0 || existsSync(text)) return { path: text, choice: undefined };
+  return { path: text.slice(0, at), choice: text.slice(at + 1) };
+}
+
 /** PAKs from this size on are worth threads. */
 const largeBytes = 64 << 20;
 
@@ -41,9 +99,7 @@ const largeBytes = 64 << 20;
  */
 export async function openSource(session: Session, name: string, options: OpenOptions = {}): Promise<OpenedSource> {
   const { scheme, rest } = parseSourceName(name);
-  if (scheme === 'pak') return openPakPath(session, rest, options);
-  if (scheme === 'tact') return openProduct(session, rest, options);
-  return openFolderBuild(session, scheme, rest, options);
+  return sourceKinds[scheme].open(session, rest, options);
 }
 
 /** Opens a source, runs `body` with it, and closes it, whatever happens. */
@@ -130,8 +186,8 @@ async function openProduct(session: Session, name: string, options: OpenOptions)
 
 /** The folder is only read: what is derived of it (decoded manifests, sorted names) goes to the session's folders. */
 async function openFolderBuild(
-  session: Session,
   kind: 'casc' | 'cdn',
+  session: Session,
   text: string,
   options: OpenOptions,
 ): Promise<OpenedSource> {

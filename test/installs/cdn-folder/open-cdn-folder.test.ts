@@ -1,7 +1,7 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { parseSourceName } from '../../../src/app/session/source-name.ts';
+import { parseSourceName } from '../../../src/app/session/open-source.ts';
 import { md5Hex } from '../../../src/core/hash.ts';
 import { encodeBlte } from '../../../src/formats/blte/encode.ts';
 import type { VerifyResult } from '../../../src/verify/verify-result.ts';

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
-import { parseSourceName, splitChoice } from '../../../src/app/session/source-name.ts';
+import { parseSourceName, splitChoice } from '../../../src/app/session/open-source.ts';
 import { scratchFolder } from '../../support/scratch.ts';
 
 const scratch = scratchFolder();
