@@ -30,7 +30,8 @@ export async function verify(
     options.onProgress?.({ type: 'note', text: 'nothing can be fetched for this source; it is only checked' });
   }
   if (named.scheme === 'pak') return verifyPakSource(session, name, options);
-  return verifyFolder(session, name, { ...named, scheme: named.scheme }, options);
+  if (named.scheme === 'cdn') return verifyCdnFolder(named.rest, options);
+  return verifyInstall(session, name, named.rest, options);
 }
 
 async function verifyPakSource(session: Session, name: string, work: VerifyOptions): Promise<VerifyResult> {
@@ -45,21 +46,20 @@ async function verifyPakSource(session: Session, name: string, work: VerifyOptio
   });
 }
 
-/** All of a folder is checked, not only what belongs to one build. One in the layout of a CDN needs no build for that. */
-async function verifyFolder(
-  session: Session,
-  name: string,
-  { scheme, rest }: { scheme: 'casc' | 'cdn'; rest: string },
-  work: VerifyOptions,
-): Promise<VerifyResult> {
+/** All of the folder is checked, not only what belongs to one build: that needs none. */
+async function verifyCdnFolder(rest: string, work: VerifyOptions): Promise<VerifyResult> {
+  const { collectChecks } = await import('../installs/check-folder.ts');
+  const { demandFolder } = await import('../installs/open-folder.ts');
+  const { cdnBytes, checkCdn } = await import('../installs/cdn-folder/check-cdn.ts');
+  const { path } = splitChoice(rest);
+  demandFolder(path);
+  return collectChecks(checkCdn(path), cdnBytes(path), work);
+}
+
+/** All of the install is checked, not only what belongs to one build. */
+async function verifyInstall(session: Session, name: string, rest: string, work: VerifyOptions): Promise<VerifyResult> {
   const { collectChecks } = await import('../installs/check-folder.ts');
   const { path, choice } = splitChoice(rest);
-  if (scheme === 'cdn') {
-    const { demandFolder } = await import('../installs/open-folder.ts');
-    const { cdnBytes, checkCdn } = await import('../installs/cdn-folder/check-cdn.ts');
-    demandFolder(path);
-    return collectChecks(checkCdn(path), cdnBytes(path), work);
-  }
   const { openFolder } = await import('../installs/open-folder.ts');
   const { isBuildSource } = await import('../sources/build-source.ts');
   const folder = openFolder('casc', path, choice);
