@@ -2,6 +2,8 @@ export default {
   testEnvironment: 'node',
   // Only a hang should reach it, however busy the machine is.
   testTimeout: 120_000,
+  // A core that jest would keep free is idle: tests that start the program mostly wait for it.
+  maxWorkers: '100%',
   roots: ['<rootDir>/test'],
   extensionsToTreatAsEsm: ['.ts'],
   transform: {

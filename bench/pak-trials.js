@@ -1,6 +1,8 @@
 // PAKs, side by side with a bare loop that does the same work on all cores: whole processes, one after the other.
 //
-//   node bench/pak-trials.js [FOLDER]     FOLDER keeps the files and the PAK for the next time (default: a folder in /tmp)
+//   node bench/pak-trials.js [FOLDER [SCALE]]
+//     FOLDER   keeps the files and the PAK for the next time (default: a folder in /tmp)
+//     SCALE    so many times fewer files and runs, to try it out: figures mean nothing then
 //
 // The PAK is of Unreal's version 3 with zlib, 1.5 GB in 12,604 files: 12,000 of 2 to 40 KB, 600 of about 1 MB, 4 of 150 MB, half of it
 // compressible. PAKRAT_BIN names another build.
@@ -30,20 +32,21 @@ export const pakTrials = [
 ];
 
 /** Makes the files and the PAK where they are not there. */
-export function makePak(folder) {
+export function makePak(folder, scale = 1) {
   const at = { pak: join(folder, 'trial.pak'), files: join(folder, 'files'), out: join(folder, 'out') };
   if (fs.existsSync(at.pak)) return at;
-  writeFiles(at.files);
+  writeFiles(at.files, scale);
   run([bin, 'pack', 'unreal', at.pak, at.files, '--version', '3', '--compress', 'zlib', '--force']);
   fs.rmSync(at.files, { recursive: true });
   return at;
 }
 
-function writeFiles(folder) {
+function writeFiles(folder, scale) {
   const next = xorshift(7);
   const noise = Uint32Array.from({ length: 1 << 20 }, next);
   const bytes = Buffer.from(noise.buffer);
   sizes.forEach((size, i) => {
+    if (i % scale > 0) return;
     const file = join(folder, `d${i % 97}`, `e${i % 13}`, `file${i}.bin`);
     fs.mkdirSync(dirname(file), { recursive: true });
     const fd = fs.openSync(file, 'w');
@@ -193,6 +196,7 @@ else if (process.argv[2] === '--peer') peer(...process.argv.slice(3));
 else if (resolve(process.argv[1] ?? '') === self) {
   const folder = resolve(process.argv[2] ?? join(tmpdir(), 'pakrat-pak-trial'));
   fs.mkdirSync(folder, { recursive: true });
-  const at = makePak(folder);
-  for (const one of pakTrials) trial(at, one);
+  const scale = Number(process.argv[3] ?? 1);
+  const at = makePak(folder, scale);
+  for (const one of pakTrials) trial(at, { ...one, count: Math.ceil(one.count / scale) });
 }

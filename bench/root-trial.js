@@ -89,12 +89,14 @@ async function decode(file) {
 }
 
 async function open(folder, file) {
-  const { openWowRoot } = await load('builds/roots/wow.ts');
+  const { openWowRoot } = await load('builds/roots/wow/wow.ts');
   const { ListfileIndex } = await load('builds/listfile/listfile-index.ts');
   const { storeLayout } = await load('store/layout.ts');
   const layout = storeLayout(folder);
-  const place = { layout, file, ckey: 'f'.repeat(32), listfile: ListfileIndex.open(layout) };
-  const { value: root, figures: opened } = await measured(async () => openWowRoot(place));
+  const place = { folders: layout, listfile: ListfileIndex.open(layout) };
+  const { value: root, figures: opened } = await measured(async () =>
+    openWowRoot(place, { file, ckey: 'f'.repeat(32) }),
+  );
   const count = 1000;
   const { figures: looked } = await measured(async () => {
     for (let i = 0; i < count; i++) {

@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { archivesOf, bin, killedPakrat, makeTree, measure, median, pakrat, startNginx, summaryOf } from './parts.js';
+import { startTrial } from './start-trial.js';
 
 const mebibyte = 1024 * 1024;
 const settleMs = 2000;
@@ -26,6 +27,11 @@ export const trials = [
   },
   { name: 'resume', shows: 'bytes served for 200 MB when the sync is killed four times', run: resumeAfterKills },
   { name: 'root', shows: 'a WoW root of 2,974,106 rows decoded, then asked for ids and names', run: wowRoot },
+  {
+    name: 'start',
+    shows: 'how long short commands and the library take to start, and how large the package is',
+    run: startTrial,
+  },
   { name: 'paks', shows: 'PAK archives beside bare loops that do the same', run: paks },
 ];
 
@@ -58,7 +64,7 @@ async function syncBesideCurl({ work, reps, scale }) {
     { name: 'pakrat sync', run: (to) => pakrat(['sync', 'wow_old', '--store', to, ...server.flags]) },
     { name: 'curl -Z, md5sum', run: (to) => curlThenMd5({ to, url: server.url, archives }) },
     { name: 'aria2c with checksums', run: (to) => aria2({ to, url: server.url, archives, tree }) },
-  ];
+  ].filter(({ name }) => !name.startsWith('aria2c') || isThere('aria2c'));
   const figures = new Map(variants.map(({ name }) => [name, []]));
   try {
     for (let rep = 0; rep < reps; rep++) {
@@ -77,6 +83,12 @@ async function syncBesideCurl({ work, reps, scale }) {
     fs.rmSync(runs, { recursive: true });
   }
   printVariants(figures, { bytes, archives: archives.length, reps });
+}
+
+function isThere(program) {
+  const there = spawnSync(program, ['--version'], { stdio: 'ignore' }).error === undefined;
+  if (!there) console.log(`${program} is not installed: left out\n`);
+  return there;
 }
 
 function printVariants(figures, { bytes, archives, reps }) {
@@ -198,11 +210,15 @@ function wowRoot({ work, scale }) {
   if (status !== 0) throw new Error(`root-trial.js: exit ${status}`);
 }
 
-function paks({ work }) {
+function paks({ work, scale }) {
   const script = join(dirname(fileURLToPath(import.meta.url)), 'pak-trials.js');
-  const { status } = spawnSync(process.execPath, [script, join(work, 'paks')], {
-    stdio: 'inherit',
-    env: { ...process.env, PAKRAT_BIN: bin },
-  });
+  const { status } = spawnSync(
+    process.execPath,
+    [script, join(work, scale === 1 ? 'paks' : `paks-${scale}`), String(scale)],
+    {
+      stdio: 'inherit',
+      env: { ...process.env, PAKRAT_BIN: bin },
+    },
+  );
   if (status !== 0) throw new Error(`pak-trials.js: exit ${status}`);
 }

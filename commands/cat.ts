@@ -1,7 +1,9 @@
-import * as Args from '@oclif/core/args';
-import * as Flags from '@oclif/core/flags';
-import { PakratCommand, sourceHelp } from '../src/cli/base-command.ts';
-import { pakFlags, pakOptions } from '../src/cli/pak-flags.ts';
+import { readFile } from '../src/app/read.ts';
+import { PakratCommand } from '../src/cli/base-command.ts';
+import { requiredArg, sourceArg } from '../src/cli/flags/args.ts';
+import { pakFlags, pakOptions } from '../src/cli/flags/pak-flags.ts';
+import { rawFlag } from '../src/cli/flags/shared-flags.ts';
+import { writeToStdout } from '../src/cli/terminal/write-each.ts';
 
 export default class Cat extends PakratCommand {
   static override enableJsonFlag = false;
@@ -9,19 +11,11 @@ export default class Cat extends PakratCommand {
   static override description =
     'What the store does not hold is fetched first, only the range of this file, and is then held.';
   static override args = {
-    source: Args.string({
-      description: sourceHelp,
-      required: true,
-      ignoreStdin: true,
-    }),
-    name: Args.string({
-      description: 'A name; fdid:N, ckey:HEX or ekey:HEX in a build, index:N in a PAK.',
-      required: true,
-      ignoreStdin: true,
-    }),
+    source: sourceArg,
+    name: requiredArg('A name; fdid:N, ckey:HEX or ekey:HEX in a build, index:N in a PAK.'),
   };
   static override flags = {
-    raw: Flags.boolean({ summary: 'The bytes as they are stored, where the source can give them.' }),
+    raw: rawFlag,
     ...pakFlags,
   };
   static override examples = [
@@ -33,13 +27,7 @@ export default class Cat extends PakratCommand {
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(Cat);
-    const { readFile } = await import('../src/app/read.ts');
-    const { default: events } = await import('node:events');
     const options = { ...this.notes(), raw: flags.raw, pak: pakOptions(flags) };
-    await this.withSession(flags, (session) =>
-      readFile(session, args.source, args.name, options, async (piece) => {
-        if (!process.stdout.write(piece)) await events.once(process.stdout, 'drain');
-      }),
-    );
+    await this.withSession(flags, (session) => readFile(session, args.source, args.name, options, writeToStdout));
   }
 }

@@ -2,6 +2,7 @@ import * as Flags from '@oclif/core/flags';
 import { PakratCommand } from '../src/cli/base-command.ts';
 import { userSettings } from '../src/cli/user-settings.ts';
 import type { DemoReport } from '../src/demo/demo.ts';
+import { programName, runDemo } from '../src/demo/demo.ts';
 
 export default class Demo extends PakratCommand {
   static override summary = 'Show everything at once on a small sample game.';
@@ -20,7 +21,6 @@ The store and the extracted files stay in the folder that --to names, and nothin
 
   async run(): Promise<DemoReport> {
     const { flags } = await this.parse(Demo);
-    const { programName, runDemo } = await import('../src/demo/demo.ts');
     const program = programName(process.argv[1], this.config.bin);
     const log = (text: string): void => {
       this.endProgress();

@@ -1,7 +1,16 @@
-import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
-import { PakratCommand, sourceHelp } from '../src/cli/base-command.ts';
-import { pakFlags, pakOptions } from '../src/cli/pak-flags.ts';
+import { diff } from '../src/app/diff.ts';
+import { PakratCommand } from '../src/cli/base-command.ts';
+import { optionalArg, requiredArg, sourceHelp } from '../src/cli/flags/args.ts';
+import { pakFlags, pakOptions } from '../src/cli/flags/pak-flags.ts';
+import {
+  diffExitCode,
+  renderDiff,
+  renderDiffSummary,
+  writeDiff,
+  writeDiffJson,
+  writeDiffNames,
+} from '../src/cli/render/diff.ts';
 
 export default class Diff extends PakratCommand {
   static override summary = 'Compare the files of two sources.';
@@ -13,17 +22,9 @@ Where both sources have ids, the same file is the one with the same id; else the
 The exit code is 0 whether files differ or not. With --exit-code it is 1 when they do, as it is for trouble with network or store: with --json the two are told apart by "error".`;
   static override strict = false;
   static override args = {
-    before: Args.string({
-      description: `${sourceHelp} A folder of plain files too.`,
-      required: true,
-      ignoreStdin: true,
-    }),
-    after: Args.string({
-      description: 'What it is compared with. folder: in front takes any folder as one of plain files.',
-      required: true,
-      ignoreStdin: true,
-    }),
-    glob: Args.string({ description: 'Only names that match. Several may follow.', ignoreStdin: true }),
+    before: requiredArg(`${sourceHelp} A folder of plain files too.`),
+    after: requiredArg('What it is compared with. folder: in front takes any folder as one of plain files.'),
+    glob: optionalArg('Only names that match. Several may follow.'),
   };
   static override flags = {
     summary: Flags.boolean({ summary: 'Show only sums, by folder.', exclusive: ['name-only'] }),
@@ -41,17 +42,13 @@ The exit code is 0 whether files differ or not. With --exit-code it is 1 when th
   async run(): Promise<unknown> {
     const { argv, flags } = await this.parse(Diff);
     const [before = '', after = '', ...globs] = argv as string[];
-    const { diff } = await import('../src/app/diff.ts');
-    const { diffExitCode, renderDiff, renderDiffSummary, writeDiff, writeDiffJson, writeDiffNames } = await import(
-      '../src/cli/render/diff.ts'
-    );
     const report = await this.withSession(flags, (session) =>
       diff(session, before, after, { ...this.work(), globs, pak: pakOptions(flags) }),
     );
     process.exitCode = diffExitCode(report, flags['exit-code']);
     if (flags.summary) {
       this.log(renderDiffSummary(report, this.width));
-      return { failed: report.difference.failed, summary: report.summary };
+      return { failed: report.failed, summary: report.summary };
     }
     if (this.jsonEnabled()) await writeDiffJson(process.stdout, report);
     else if (flags['name-only']) await writeDiffNames(process.stdout, report);
@@ -60,10 +57,5 @@ The exit code is 0 whether files differ or not. With --exit-code it is 1 when th
       this.log(renderDiff(report));
     }
     return undefined;
-  }
-
-  /** The lists are written row by row, for they may have millions: nothing is left to print at the end. */
-  override logJson(json: unknown): void {
-    if (json !== undefined) super.logJson(json);
   }
 }

@@ -1,12 +1,13 @@
-import { once } from 'node:events';
-import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import type { ExtractResult } from '../src/app/extract.ts';
-import { PakratCommand, sourceHelp } from '../src/cli/base-command.ts';
-import { pakFlags, pakOptions } from '../src/cli/pak-flags.ts';
+import { extract } from '../src/app/extract.ts';
+import { PakratCommand } from '../src/cli/base-command.ts';
+import { optionalArg, sourceArg } from '../src/cli/flags/args.ts';
+import { pakFlags, pakOptions } from '../src/cli/flags/pak-flags.ts';
+import { rawFlag, regexFlag, repeatable } from '../src/cli/flags/shared-flags.ts';
+import { extractExitCode, renderExtract } from '../src/cli/render/extract.ts';
+import { writeToStdout } from '../src/cli/terminal/write-each.ts';
 import { PakratError } from '../src/core/errors.ts';
-
-const several = { multiple: true, multipleNonGreedy: true } as const;
 
 export default class Extract extends PakratCommand {
   static override summary = 'Extract files of a source by name.';
@@ -16,12 +17,8 @@ export default class Extract extends PakratCommand {
 A file that cannot be had (its key is missing, no host has it) is named with the reason, and the others are extracted. Nothing is ever written outside of the folder that --to names.`;
   static override strict = false;
   static override args = {
-    source: Args.string({
-      description: sourceHelp,
-      required: true,
-      ignoreStdin: true,
-    }),
-    name: Args.string({ description: 'A name or glob. Several may follow.', ignoreStdin: true }),
+    source: sourceArg,
+    name: optionalArg('A name or glob. Several may follow.'),
   };
   static override flags = {
     to: Flags.string({
@@ -35,16 +32,12 @@ A file that cannot be had (its key is missing, no host has it) is named with the
         'NAME, N or fdid:N, ckey:HEX, ekey:HEX; behind a semicolon the name to write it under, where it is to have another. The lists of TACTTool are read, too.',
       helpValue: 'FILE',
     }),
-    include: Flags.string({ summary: 'Only names that match. Repeatable.', helpValue: 'GLOB', ...several }),
-    exclude: Flags.string({ summary: 'No names that match. Repeatable.', helpValue: 'GLOB', ...several }),
-    regex: Flags.string({
-      summary: 'Only names in which it is found, whatever their case. Repeatable: one of them must be found.',
-      helpValue: 'RE',
-      ...several,
-    }),
+    include: Flags.string({ summary: 'Only names that match. Repeatable.', helpValue: 'GLOB', ...repeatable }),
+    exclude: Flags.string({ summary: 'No names that match. Repeatable.', helpValue: 'GLOB', ...repeatable }),
+    regex: regexFlag,
     strip: Flags.integer({ summary: 'Take so many folders off the front of names.', helpValue: 'N', min: 0 }),
     flat: Flags.boolean({ summary: 'Write all files into one folder.', exclusive: ['strip'] }),
-    raw: Flags.boolean({ summary: 'The bytes as they are stored, where the source can give them.' }),
+    raw: rawFlag,
     jobs: Flags.integer({ summary: 'Threads for a PAK. Default: one for each core.', helpValue: 'N', min: 1, max: 64 }),
     ...pakFlags,
   };
@@ -64,8 +57,6 @@ A file that cannot be had (its key is missing, no host has it) is named with the
     if (isTar && this.jsonEnabled()) {
       throw new PakratError('E_USAGE', '--json and a tar cannot both go to stdout', { hint: 'Leave --json away.' });
     }
-    const { extract } = await import('../src/app/extract.ts');
-    const { renderExtract, extractExitCode } = await import('../src/cli/render/extract.ts');
     const { to, include, exclude, regex, strip, flat, raw, jobs } = flags;
     const list = flags.list === '-' ? process.stdin : flags.list;
     const choice = { names, list, include, exclude, regex, strip, flat, raw, jobs, pak: pakOptions(flags) };
@@ -80,8 +71,4 @@ A file that cannot be had (its key is missing, no host has it) is named with the
     process.exitCode = extractExitCode(result);
     return isTar ? undefined : result;
   }
-}
-
-async function writeToStdout(piece: Uint8Array): Promise<void> {
-  if (!process.stdout.write(piece)) await once(process.stdout, 'drain');
 }

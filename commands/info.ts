@@ -1,15 +1,13 @@
-import * as Args from '@oclif/core/args';
-import { PakratCommand, sourceHelp } from '../src/cli/base-command.ts';
-import { pakFlags, pakOptions } from '../src/cli/pak-flags.ts';
+import { readInfo } from '../src/app/info.ts';
+import { PakratCommand } from '../src/cli/base-command.ts';
+import { sourceArg } from '../src/cli/flags/args.ts';
+import { pakFlags, pakOptions } from '../src/cli/flags/pak-flags.ts';
+import { renderInfo } from '../src/cli/render/info.ts';
 
 export default class Info extends PakratCommand {
   static override summary = 'Show what a source is, in a screenful.';
   static override args = {
-    source: Args.string({
-      description: sourceHelp,
-      required: true,
-      ignoreStdin: true,
-    }),
+    source: sourceArg,
   };
   static override flags = { ...pakFlags };
   static override examples = [
@@ -20,8 +18,6 @@ export default class Info extends PakratCommand {
 
   async run(): Promise<Record<string, unknown>> {
     const { args, flags } = await this.parse(Info);
-    const { readInfo } = await import('../src/app/info.ts');
-    const { renderInfo } = await import('../src/cli/render/info.ts');
     const options = { ...this.notes(), pak: pakOptions(flags) };
     const info = await this.withSession(flags, (session) => readInfo(session, args.source, options));
     this.log(renderInfo(info));

@@ -1,19 +1,18 @@
-import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import type { Inspection } from '../src/app/inspect.ts';
+import { inspect, problemOf } from '../src/app/inspect.ts';
 import { PakratCommand } from '../src/cli/base-command.ts';
 import { exitCodeOf } from '../src/cli/exit-codes.ts';
+import { requiredArg } from '../src/cli/flags/args.ts';
+import { parseRows } from '../src/cli/flags/parse-values.ts';
+import { renderInspection } from '../src/cli/render/inspection.ts';
 
 export default class Inspect extends PakratCommand {
   static override summary = 'Show what one object is: its format is guessed from its bytes.';
   static override description =
     'Knows BLTE, archives and their indices, every manifest and config, every root with its tables of names, patches, tables of version services, key lists, encoding specs, and the files of installations. What is wrapped is unwrapped and shown as well; keys come from the store. An object that is called by a hash is checked against its name.';
   static override args = {
-    object: Args.string({
-      description: 'A file, or an object, manifest or entry of the store by its key (32 hex digits).',
-      required: true,
-      ignoreStdin: true,
-    }),
+    object: requiredArg('A file, or an object, manifest or entry of the store by its key (32 hex digits).'),
   };
   static override flags = {
     rows: Flags.string({ summary: 'Rows of the table to show, counted from 0. Default 0-9.', helpValue: 'A-B' }),
@@ -27,9 +26,6 @@ export default class Inspect extends PakratCommand {
 
   async run(): Promise<Inspection> {
     const { args, flags } = await this.parse(Inspect);
-    const { inspect, problemOf } = await import('../src/app/inspect.ts');
-    const { parseRows } = await import('../src/cli/parse-rows.ts');
-    const { renderInspection } = await import('../src/cli/render/inspection.ts');
     const rows = flags.rows === undefined ? undefined : parseRows(flags.rows);
     const { encoded } = flags;
     const inspection = await this.withSession(flags, (session) => inspect(session, args.object, { rows, encoded }));

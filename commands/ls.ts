@@ -1,7 +1,11 @@
-import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
-import { PakratCommand, sourceHelp } from '../src/cli/base-command.ts';
-import { pakFlags, pakOptions } from '../src/cli/pak-flags.ts';
+import { listFiles } from '../src/app/list.ts';
+import { PakratCommand } from '../src/cli/base-command.ts';
+import { optionalArg, sourceArg } from '../src/cli/flags/args.ts';
+import { pakFlags, pakOptions } from '../src/cli/flags/pak-flags.ts';
+import { regexFlag } from '../src/cli/flags/shared-flags.ts';
+import { listRow, writeList, writeLongList } from '../src/cli/render/list.ts';
+import { writeJsonList } from '../src/cli/terminal/json.ts';
 
 export default class Ls extends PakratCommand {
   static override summary = 'List the files of a source.';
@@ -9,20 +13,11 @@ export default class Ls extends PakratCommand {
     'Names come from the root of a build, the imported list of names and the install manifest. A file without a known name is listed as fdid:N. A glob without a slash matches the last part of a name; case does not matter.\n\nOf a PAK every entry is listed in its order. One that the engine does not give for its name is there too, with the reason; index:N is its name for cat and extract.';
   static override strict = false;
   static override args = {
-    source: Args.string({
-      description: sourceHelp,
-      required: true,
-      ignoreStdin: true,
-    }),
-    glob: Args.string({ description: 'Only names that match. Several may follow.', ignoreStdin: true }),
+    source: sourceArg,
+    glob: optionalArg('Only names that match. Several may follow.'),
   };
   static override flags = {
-    regex: Flags.string({
-      summary: 'Only names in which it is found, whatever their case. Repeatable: one of them must be found.',
-      helpValue: 'RE',
-      multiple: true,
-      multipleNonGreedy: true,
-    }),
+    regex: regexFlag,
     long: Flags.boolean({ summary: 'Show stored size, method, time and origin, too (PAKs).' }),
     ...pakFlags,
   };
@@ -37,20 +32,12 @@ export default class Ls extends PakratCommand {
   async run(): Promise<void> {
     const { argv, flags } = await this.parse(Ls);
     const [source = '', ...globs] = argv as string[];
-    const { listFiles } = await import('../src/app/list.ts');
-    const { listRow, writeList, writeLongList } = await import('../src/cli/render/list.ts');
-    const { writeJsonList } = await import('../src/cli/render/json.ts');
-    const options = { ...this.notes(), globs, regex: flags.regex ?? [], pak: pakOptions(flags) };
+    const options = { ...this.notes(), globs, regex: flags.regex, pak: pakOptions(flags) };
     await this.withSession(flags, (session) =>
       listFiles(session, source, options, async (entries) => {
         if (this.jsonEnabled()) await writeJsonList(process.stdout, entries, listRow);
         else await (flags.long ? writeLongList : writeList)(process.stdout, entries);
       }),
     );
-  }
-
-  /** The list is written row by row, for it may have millions: nothing is left to print at the end. */
-  override logJson(json: unknown): void {
-    if (json !== undefined) super.logJson(json);
   }
 }

@@ -1,7 +1,8 @@
-import * as Args from '@oclif/core/args';
 import type { MountReport } from '../src/app/mount.ts';
-import { PakratCommand, sourceHelp } from '../src/cli/base-command.ts';
-import { pakFlags, pakOptions } from '../src/cli/pak-flags.ts';
+import { mount } from '../src/app/mount.ts';
+import { PakratCommand } from '../src/cli/base-command.ts';
+import { requiredArg, sourceArg } from '../src/cli/flags/args.ts';
+import { pakFlags, pakOptions } from '../src/cli/flags/pak-flags.ts';
 
 /** The FUSE library may wait for ever; output has this long to be written. */
 const exitAfterMs = 200;
@@ -11,12 +12,8 @@ export default class Mount extends PakratCommand {
   static override description =
     'Works with FUSE, on Linux and macOS, when the library fuse-native is installed. Only what is asked for is read. The first Ctrl-C (or SIGTERM, or fusermount -u) unmounts and ends it.';
   static override args = {
-    source: Args.string({
-      description: sourceHelp,
-      required: true,
-      ignoreStdin: true,
-    }),
-    dir: Args.string({ description: 'Where to; made when it is not there.', required: true, ignoreStdin: true }),
+    source: sourceArg,
+    dir: requiredArg('Where to; made when it is not there.'),
   };
   static override flags = { ...pakFlags };
   static override examples = [
@@ -27,7 +24,6 @@ export default class Mount extends PakratCommand {
 
   async run(): Promise<MountReport> {
     const { args, flags } = await this.parse(Mount);
-    const { mount } = await import('../src/app/mount.ts');
     const onMounted = ({ folder, files }: MountReport): void =>
       this.note(`${files} files at ${folder}. Ctrl-C unmounts.`);
     const { stuck, ...report } = await this.withSession(flags, (session) =>

@@ -1,11 +1,13 @@
-import * as Args from '@oclif/core/args';
 import type { StatusReport } from '../src/app/status.ts';
+import { readStatus } from '../src/app/status.ts';
 import { PakratCommand } from '../src/cli/base-command.ts';
+import { optionalArg } from '../src/cli/flags/args.ts';
+import { renderStatus } from '../src/cli/render/status.ts';
 
 export default class Status extends PakratCommand {
   static override summary = 'Show what the store holds and what is unfinished.';
   static override args = {
-    product: Args.string({ description: 'Only builds of this product.', ignoreStdin: true }),
+    product: optionalArg('Only builds of this product.'),
   };
   static override examples = [
     '<%= config.bin %> status',
@@ -14,8 +16,6 @@ export default class Status extends PakratCommand {
 
   async run(): Promise<StatusReport> {
     const { args, flags } = await this.parse(Status);
-    const { readStatus } = await import('../src/app/status.ts');
-    const { renderStatus } = await import('../src/cli/render/status.ts');
     const report = await this.withSession(flags, (session) => readStatus(session, args.product));
     this.log(renderStatus(report, { width: this.width, product: args.product }));
     return report;

@@ -1,7 +1,11 @@
-import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import type { SyncReport } from '../src/app/sync.ts';
+import { sync } from '../src/app/sync.ts';
 import { PakratCommand } from '../src/cli/base-command.ts';
+import { requiredArg } from '../src/cli/flags/args.ts';
+import { parseRate, parseTags } from '../src/cli/flags/parse-values.ts';
+import { repeatable } from '../src/cli/flags/shared-flags.ts';
+import { renderSync } from '../src/cli/render/sync.ts';
 
 export default class Sync extends PakratCommand {
   static override summary = 'Bring a build, or the part of it that is chosen, into the store.';
@@ -10,19 +14,14 @@ export default class Sync extends PakratCommand {
 
 Without --tags, --include and --all the whole build is wanted. Tags choose as the official client does: OR among tags of one type (platform, architecture, locale …), AND across types; files without tags are always chosen.`;
   static override args = {
-    build: Args.string({
-      description: 'PRODUCT or PRODUCT@BUILD (version name, build id or build config).',
-      required: true,
-      ignoreStdin: true,
-    }),
+    build: requiredArg('PRODUCT or PRODUCT@BUILD (version name, build id or build config).'),
   };
   static override flags = {
     tags: Flags.string({ summary: 'Tags to choose files by, separated by commas.', helpValue: 'Windows,x86_64,enUS' }),
     include: Flags.string({
       summary: 'Only files whose names match this glob. Repeatable.',
       helpValue: 'GLOB',
-      multiple: true,
-      multipleNonGreedy: true,
+      ...repeatable,
     }),
     all: Flags.boolean({
       summary: 'Keep every object of the build as the CDN has it: whole archives, patches, indices and configs.',
@@ -44,9 +43,6 @@ Without --tags, --include and --all the whole build is wanted. Tags choose as th
 
   async run(): Promise<SyncReport> {
     const { args, flags } = await this.parse(Sync);
-    const { sync } = await import('../src/app/sync.ts');
-    const { parseRate, parseTags } = await import('../src/cli/parse-sync-flags.ts');
-    const { renderSync } = await import('../src/cli/render/sync.ts');
     const { include, all, patch, jobs } = flags;
     const tags = parseTags(flags.tags);
     const limitRate = parseRate(flags['limit-rate']);

@@ -1,8 +1,10 @@
-import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import type { VerifyResult } from '../src/app/verify.ts';
-import { PakratCommand, sourceHelp } from '../src/cli/base-command.ts';
-import { pakFlags, pakOptions } from '../src/cli/pak-flags.ts';
+import { verify } from '../src/app/verify.ts';
+import { PakratCommand } from '../src/cli/base-command.ts';
+import { optionalArg, sourceHelp } from '../src/cli/flags/args.ts';
+import { pakFlags, pakOptions } from '../src/cli/flags/pak-flags.ts';
+import { renderVerify, verifyExitCode } from '../src/cli/render/verify.ts';
 
 export default class Verify extends PakratCommand {
   static override summary = 'Check every byte of a source, or of the whole store, against its hashes.';
@@ -11,10 +13,7 @@ export default class Verify extends PakratCommand {
 
 Of a PAK, the hash of its directory and of every entry is checked, as far as its format has hashes. The exit code is 3 when something is damaged and was not repaired.`;
   static override args = {
-    source: Args.string({
-      description: `${sourceHelp} Default: the whole store.`,
-      ignoreStdin: true,
-    }),
+    source: optionalArg(`${sourceHelp} Default: the whole store.`),
   };
   static override flags = {
     repair: Flags.boolean({ summary: 'Fetch again what is damaged.' }),
@@ -28,8 +27,6 @@ Of a PAK, the hash of its directory and of every entry is checked, as far as its
 
   async run(): Promise<VerifyResult> {
     const { args, flags } = await this.parse(Verify);
-    const { verify } = await import('../src/app/verify.ts');
-    const { renderVerify, verifyExitCode } = await import('../src/cli/render/verify.ts');
     const result = await this.withSession(flags, (session) =>
       verify(session, args.source, { ...this.work(), repair: flags.repair, pak: pakOptions(flags) }),
     );

@@ -3,25 +3,35 @@
  * themselves `pakrat/paks`.
  */
 
-export type { DiffOptions, DiffReport } from './app/diff.ts';
+export type {
+  ChangedFile,
+  DiffedContent,
+  DiffedFile,
+  DiffFailure,
+  DiffItem,
+  DiffOptions,
+  DiffReport,
+  DiffSummary,
+} from './app/diff.ts';
 export type { ExtractOptions, ExtractResult } from './app/extract.ts';
-export type { KeyImport } from './app/import-keys.ts';
-export type { ListfileChange } from './app/import-listfile.ts';
 export type { Inspection, InspectOptions } from './app/inspect.ts';
-export type { ListedKey } from './app/list-keys.ts';
-export type { MissingKey } from './app/missing-keys.ts';
+export type { KeyImport } from './app/keys/import-keys.ts';
+export type { ListedKey } from './app/keys/list-keys.ts';
+export type { MissingKey } from './app/keys/missing-keys.ts';
+export type { KeyUpdate, UpdateKeysOptions } from './app/keys/update-keys.ts';
+export type { ListfileChange } from './app/listfile/import-listfile.ts';
+export type { ListfileUpdate, UpdateListfileOptions } from './app/listfile/update-listfile.ts';
 export type { MountOptions, MountReport } from './app/mount.ts';
-export type { PackNadeoOptions, PackReport, PackUnrealOptions } from './app/pack.ts';
+export type { PackNadeoOptions, PackOptions, PackReport, PackUnrealOptions } from './app/pack.ts';
+export type { SourceOptions } from './app/session/open-source.ts';
 export type { PakOpenOptions } from './app/session/pak-options.ts';
 export type { SessionOptions } from './app/session/session-options.ts';
 export type { PartialSettings, Settings } from './app/session/settings.ts';
 export type { StatusReport } from './app/status.ts';
 export type { SyncOptions, SyncReport } from './app/sync.ts';
-export type { KeyUpdate, UpdateKeysOptions } from './app/update-keys.ts';
-export type { ListfileUpdate, UpdateListfileOptions } from './app/update-listfile.ts';
 export type { VerifyOptions, VerifyProblem, VerifyResult } from './app/verify.ts';
 export type { ProductTable } from './app/versions.ts';
 export { type ErrorCode, type ErrorData, isPakratError, PakratError } from './core/errors.ts';
 export type { OnProgress, Progress, WorkOptions } from './core/progress.ts';
 export { openPakrat, type Pakrat } from './pakrat.ts';
-export type { OpenSourceOptions, PakratSource, SourceFile, StreamOptions } from './pakrat-source.ts';
+export type { PakratSource, SourceFile, StreamOptions } from './pakrat-source.ts';

@@ -1,11 +1,10 @@
-import type { OpenedSource, OpenOptions } from './app/session/open-source.ts';
-import type { MissingKey } from './builds/keys/missing-key.ts';
-import { isPakratError, PakratError, throwIfAborted } from './core/errors.ts';
+import type { MissingKey } from './app/keys/missing-keys.ts';
+import { listOf } from './app/session/list-of.ts';
+import type { OpenedSource } from './app/session/open-source.ts';
+import { concatBytes } from './core/bytes.ts';
+import { codeOf, throwIfAborted } from './core/errors.ts';
 import { nameMatcher } from './core/glob.ts';
 import type { Source, SourceEntry } from './sources/source.ts';
-
-/** How a source is opened. */
-export type OpenSourceOptions = Omit<OpenOptions, 'tellNotes'>;
 
 /** A file of a source. */
 export interface SourceFile {
@@ -16,15 +15,15 @@ export interface SourceFile {
   /** MD5 of the content in hex, where the source knows it. */
   md5?: string | undefined;
   mtime?: Date | undefined;
-  /** Why the source does not give this file for its name; such files are listed, and have no other name than `index:N`. */
+  /** The reason for which the source does not give this file for its name; it is listed, and has no other name than `index:N`. */
   hidden?: string | undefined;
   /** Something that a reader should know. */
   note?: string | undefined;
-  /** What `ls --json` shows beside name and size: `fileDataId`, `ckey`, `ekey`, `locale` of builds; `storedSize`, `method` … of PAKs. */
+  /** Facts that `ls --json` shows beside name and size: `fileDataId`, `ckey`, `ekey`, `locale` of builds; `storedSize`, `method` … of PAKs. */
   facts: Readonly<Record<string, unknown>>;
 }
 
-/** Which bytes of a file are read. */
+/** The part of a file that is read. */
 export interface StreamOptions {
   offset?: number | undefined;
   /** Bytes; absent: to the end of the file. */
@@ -36,10 +35,13 @@ export interface StreamOptions {
 export class PakratSource {
   readonly #opened: OpenedSource;
   readonly #source: Source;
+  readonly #onClose: () => void;
+  #closed: Promise<void> | undefined;
 
   /** Made by `open` of a session. */
-  constructor(opened: OpenedSource) {
+  constructor(opened: OpenedSource, onClose: () => void) {
     this.#opened = opened;
+    this.#onClose = onClose;
     this.#source = opened.source;
   }
 
@@ -56,10 +58,16 @@ export class PakratSource {
   /**
    * The files of the source, in its own order, as they come: there may be millions.
    * @param which a glob or several, of which a name must match one; or a test of names. Absent: all
-   * @throws E_USAGE for a glob that cannot be used
+   * @throws E_USAGE for a glob that cannot be used, E_ABORTED
    */
-  async *list(which?: string | readonly string[] | ((name: string) => boolean)): AsyncGenerator<SourceFile> {
-    for await (const entry of this.#source.list(matcherOf(which))) yield fileOf(entry);
+  async *list(
+    which?: string | readonly string[] | ((name: string) => boolean),
+    { signal }: { signal?: AbortSignal | undefined } = {},
+  ): AsyncGenerator<SourceFile> {
+    for await (const entry of this.#source.list(matcherOf(which))) {
+      throwIfAborted(signal);
+      yield fileOf(entry);
+    }
   }
 
   /** One file by its name (`fdid:N`, `ckey:HEX`, `ekey:HEX` in a build, `index:N` in a PAK); undefined when there is none. */
@@ -67,7 +75,7 @@ export class PakratSource {
     try {
       return fileOf(await this.#source.get(name));
     } catch (error) {
-      if (!isPakratError(error) || error.code !== 'E_NOT_FOUND') throw error;
+      if (codeOf(error) !== 'E_NOT_FOUND') throw error;
       return undefined;
     }
   }
@@ -78,18 +86,8 @@ export class PakratSource {
    */
   async bytes(name: string, options: StreamOptions = {}): Promise<Uint8Array> {
     const pieces: Uint8Array[] = [];
-    let size = 0;
-    for await (const piece of this.#pieces(name, options)) {
-      pieces.push(piece);
-      size += piece.length;
-    }
-    const bytes = new Uint8Array(size);
-    let at = 0;
-    for (const piece of pieces) {
-      bytes.set(piece, at);
-      at += piece.length;
-    }
-    return bytes;
+    for await (const piece of this.#pieces(name, options)) pieces.push(piece);
+    return concatBytes(pieces);
   }
 
   /** As {@link bytes}, as a web stream: one that fails at its end must not be believed. */
@@ -116,19 +114,22 @@ export class PakratSource {
     }
   }
 
-  /** What the source is, as `info --json` prints it. */
+  /** The facts of the source, as `info --json` prints them. */
   info(): Promise<Record<string, unknown>> {
     return this.#source.info();
   }
 
   /** The keys that are missing to read it, and what they lock. @throws E_UNSUPPORTED for a source that cannot tell */
   async missingKeys(): Promise<MissingKey[]> {
-    if (this.#source.missingKeys !== undefined) return this.#source.missingKeys();
-    throw new PakratError('E_UNSUPPORTED', `${this.label}: a source of this kind cannot tell which keys are missing`);
+    const { missingKeysOf } = await import('./app/keys/missing-keys.ts');
+    return missingKeysOf(this.#source);
   }
 
+  /** Closes the source; a second time does nothing. */
   close(): Promise<void> {
-    return this.#opened.close();
+    this.#onClose();
+    this.#closed ??= this.#opened.close();
+    return this.#closed;
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -138,7 +139,7 @@ export class PakratSource {
 
 function matcherOf(which: string | readonly string[] | ((name: string) => boolean) | undefined) {
   if (typeof which === 'function') return which;
-  const globs = typeof which === 'string' ? [which] : (which ?? []);
+  const globs = listOf(which);
   return globs.length === 0 ? () => true : nameMatcher(globs);
 }
 

@@ -1,22 +1,23 @@
 import type { DiffOptions, DiffReport } from './app/diff.ts';
 import type { ExtractOptions, ExtractResult } from './app/extract.ts';
-import type { KeyImport } from './app/import-keys.ts';
-import type { ListfileChange } from './app/import-listfile.ts';
 import type { Inspection, InspectOptions } from './app/inspect.ts';
-import type { ListedKey } from './app/list-keys.ts';
+import type { KeyImport } from './app/keys/import-keys.ts';
+import type { ListedKey } from './app/keys/list-keys.ts';
+import type { MissingKey } from './app/keys/missing-keys.ts';
+import type { KeyUpdate, UpdateKeysOptions } from './app/keys/update-keys.ts';
+import type { ListfileChange } from './app/listfile/import-listfile.ts';
+import type { ListfileUpdate, UpdateListfileOptions } from './app/listfile/update-listfile.ts';
 import type { MountOptions, MountReport } from './app/mount.ts';
-import type { PackNadeoOptions, PackReport, PackUnrealOptions } from './app/pack.ts';
-import { openSource } from './app/session/open-source.ts';
+import type { PackNadeoOptions, PackOptions, PackReport, PackUnrealOptions } from './app/pack.ts';
+import { openSource, type SourceOptions } from './app/session/open-source.ts';
 import { Session } from './app/session/session.ts';
 import type { SessionOptions } from './app/session/session-options.ts';
 import type { StatusReport } from './app/status.ts';
 import type { SyncOptions, SyncReport } from './app/sync.ts';
-import type { KeyUpdate, UpdateKeysOptions } from './app/update-keys.ts';
-import type { ListfileUpdate, UpdateListfileOptions } from './app/update-listfile.ts';
 import type { VerifyOptions, VerifyResult } from './app/verify.ts';
 import type { ProductTable } from './app/versions.ts';
 import { throttled, type WorkOptions } from './core/progress.ts';
-import { type OpenSourceOptions, PakratSource } from './pakrat-source.ts';
+import { PakratSource } from './pakrat-source.ts';
 
 /**
  * Opens a session. Without a store it opens PAKs and installed games, remembers nothing, and loads no SQLite.
@@ -27,9 +28,15 @@ export async function openPakrat(options: SessionOptions = {}): Promise<Pakrat> 
   return new Pakrat(new Session(options));
 }
 
+/** Options whose listener hears of progress ten times a second at most. */
+function calm<Options extends WorkOptions>(options: Options): Options {
+  return { ...options, onProgress: throttled(options.onProgress) };
+}
+
 /** A session: a store, its settings, and the verbs of the command line. Results equal what `--json` prints. Needs `close`, or `await using`. */
 export class Pakrat {
   readonly #session: Session;
+  readonly #open = new Set<PakratSource>();
 
   /** Made by {@link openPakrat}. */
   constructor(session: Session) {
@@ -37,39 +44,37 @@ export class Pakrat {
   }
 
   /** Opens `PRODUCT[@BUILD]`, a PAK, a game folder, an installed game or a CDN folder. @throws as its kind does */
-  async open(source: string, options: OpenSourceOptions = {}): Promise<PakratSource> {
-    const onProgress = throttled(options.onProgress);
-    return new PakratSource(await openSource(this.#session, source, { ...options, onProgress }));
+  async open(source: string, options: SourceOptions = {}): Promise<PakratSource> {
+    const opened = await openSource(this.#session, source, calm(options));
+    const made: PakratSource = new PakratSource(opened, () => this.#open.delete(made));
+    this.#open.add(made);
+    return made;
   }
 
   /** Asks the version services which builds of a product are live. */
   async versions(product: string, options: WorkOptions = {}): Promise<ProductTable> {
-    return this.#table(product, 'versions', options);
+    const { askVersions } = await import('./app/versions.ts');
+    return (await askVersions(this.#session, product, 'versions', calm(options))).table;
   }
 
   /** Asks the version services which hosts and paths carry a product. */
   async cdns(product: string, options: WorkOptions = {}): Promise<ProductTable> {
-    return this.#table(product, 'cdns', options);
-  }
-
-  async #table(name: string, endpoint: 'versions' | 'cdns', options: WorkOptions): Promise<ProductTable> {
     const { askVersions } = await import('./app/versions.ts');
-    const { product, seqn, rows } = await askVersions(this.#session, name, endpoint, options);
-    return { product, seqn, rows };
+    return (await askVersions(this.#session, product, 'cdns', calm(options))).table;
   }
 
   /** Brings a build, or the part of it that is chosen, into the store; run again to go on where it stopped. */
   async sync(build: string, options: SyncOptions = {}): Promise<SyncReport> {
     const { sync } = await import('./app/sync.ts');
-    return sync(this.#session, build, options);
+    return sync(this.#session, build, calm(options));
   }
 
-  /** What a sync would fetch: nothing but configs, indices and manifests is. */
+  /** Tells what a sync would fetch. Nothing but configs, indices and manifests is fetched for that. */
   plan(build: string, options: Omit<SyncOptions, 'dryRun'> = {}): Promise<SyncReport> {
     return this.sync(build, { ...options, dryRun: true });
   }
 
-  /** What the store holds of the builds that were synced. */
+  /** Tells what the store holds of the builds that were synced. */
   async status(product?: string): Promise<StatusReport> {
     const { readStatus } = await import('./app/status.ts');
     return readStatus(this.#session, product);
@@ -78,19 +83,24 @@ export class Pakrat {
   /** Checks a source, or the whole store, against its hashes. */
   async verify(source?: string, options: VerifyOptions = {}): Promise<VerifyResult> {
     const { verify } = await import('./app/verify.ts');
-    return verify(this.#session, source, options);
+    return verify(this.#session, source, calm(options));
+  }
+
+  /** As {@link verify}, and fetches again what is damaged. */
+  repair(source?: string, options: Omit<VerifyOptions, 'repair'> = {}): Promise<VerifyResult> {
+    return this.verify(source, { ...options, repair: true });
   }
 
   /** Writes files of a source below a folder. */
   async extract(source: string, options: ExtractOptions): Promise<ExtractResult> {
     const { extract } = await import('./app/extract.ts');
-    return extract(this.#session, source, options);
+    return extract(this.#session, source, calm(options));
   }
 
   /** Compares the files of two sources. */
   async diff(before: string, after: string, options: DiffOptions = {}): Promise<DiffReport> {
     const { diff } = await import('./app/diff.ts');
-    return diff(this.#session, before, after, options);
+    return diff(this.#session, before, after, calm(options));
   }
 
   /** Describes one object of any known format: a file, an object of the store by its key, or bytes. */
@@ -102,49 +112,55 @@ export class Pakrat {
   /** Shows a source as a read-only file system until the signal is aborted. */
   async mount(source: string, folder: string, options: MountOptions): Promise<MountReport> {
     const { mount } = await import('./app/mount.ts');
-    return mount(this.#session, source, folder, options);
+    return mount(this.#session, source, folder, calm(options));
   }
 
-  /** Keys for encrypted files: import them from files, list them, update them from a list on the web. */
+  /** Keys for encrypted files: import them from files, list them, update them from a list on the web, find out which are missing. */
   readonly keys = {
     import: async (files: readonly string[]): Promise<KeyImport> => {
-      const { importKeys } = await import('./app/import-keys.ts');
+      const { importKeys } = await import('./app/keys/import-keys.ts');
       return importKeys(this.#session, files);
     },
     list: async (options: { show?: boolean | undefined } = {}): Promise<ListedKey[]> => {
-      const { listKeys } = await import('./app/list-keys.ts');
+      const { listKeys } = await import('./app/keys/list-keys.ts');
       return listKeys(this.#session, options);
     },
+    missing: async (source: string, options: SourceOptions = {}): Promise<MissingKey[]> => {
+      const { missingKeys } = await import('./app/keys/missing-keys.ts');
+      return missingKeys(this.#session, source, calm(options));
+    },
     update: async (options: UpdateKeysOptions = {}): Promise<KeyUpdate> => {
-      const { updateKeys } = await import('./app/update-keys.ts');
-      return updateKeys(this.#session, options);
+      const { updateKeys } = await import('./app/keys/update-keys.ts');
+      return updateKeys(this.#session, calm(options));
     },
   };
 
   /** Names of files: import a list of them, or update it from the web. */
   readonly listfile = {
-    import: async (list: string | AsyncIterable<Uint8Array>): Promise<ListfileChange> => {
-      const { importListfile } = await import('./app/import-listfile.ts');
-      return importListfile(this.#session, list);
+    import: async (list: string | AsyncIterable<Uint8Array>, options: WorkOptions = {}): Promise<ListfileChange> => {
+      const { importListfile } = await import('./app/listfile/import-listfile.ts');
+      return importListfile(this.#session, list, options);
     },
     update: async (options: UpdateListfileOptions = {}): Promise<ListfileUpdate> => {
-      const { updateListfile } = await import('./app/update-listfile.ts');
-      return updateListfile(this.#session, options);
+      const { updateListfile } = await import('./app/listfile/update-listfile.ts');
+      return updateListfile(this.#session, calm(options));
     },
   };
 
   /** Makes a PAK of a folder. */
   readonly pack = {
-    quake: async (out: string, folder: string, options: { force?: boolean } & WorkOptions = {}): Promise<PackReport> =>
-      (await import('./app/pack.ts')).packQuake(out, folder, options),
+    quake: async (out: string, folder: string, options: PackOptions = {}): Promise<PackReport> =>
+      (await import('./app/pack.ts')).packQuake(out, folder, calm(options)),
     unreal: async (out: string, folder: string, options: PackUnrealOptions = {}): Promise<PackReport> =>
-      (await import('./app/pack.ts')).packUnreal(out, folder, options),
+      (await import('./app/pack.ts')).packUnreal(out, folder, calm(options)),
     nadeo: async (out: string, folder: string, options: PackNadeoOptions = {}): Promise<PackReport> =>
-      (await import('./app/pack.ts')).packNadeo(out, folder, options),
+      (await import('./app/pack.ts')).packNadeo(out, folder, calm(options)),
   };
 
-  close(): Promise<void> {
-    return this.#session.close();
+  /** Closes the sources that are still open, then the store and every connection. */
+  async close(): Promise<void> {
+    for (const source of this.#open) await source.close();
+    await this.#session.close();
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -321,7 +321,7 @@ describe('the verbs', () => {
   test('diff tells what changed between two builds, and what a sync would fetch', async () => {
     const pakrat = await synced();
     const work = recorder();
-    const { difference, summary } = await pakrat.diff(`sample@${oldName}`, `sample@${newName}`, {
+    const { removed, changed, summary, items } = await pakrat.diff(`sample@${oldName}`, `sample@${newName}`, {
       onProgress: work.onProgress,
     });
     work.expectCalm();
@@ -332,7 +332,11 @@ describe('the verbs', () => {
       missing: { entries: 0, bytes: 0 },
     });
     expect(summary.fetch!.entries).toBeGreaterThan(0);
-    expect([...difference.items()]).toHaveLength(2);
+    expect([...items()]).toHaveLength(2);
+    expect([...removed]).toMatchObject([{ name: 'data/only-old.txt', size: 24 }]);
+    expect([...changed]).toMatchObject([
+      { name: 'data/changed.txt', before: { size: 9 }, after: { ckey: md5Hex(text('as it is now')) } },
+    ]);
     const some = await pakrat.diff(`sample@${oldName}`, 'sample', { globs: ['data/only-*'] });
     expect(some.summary).toMatchObject({ removed: { files: 1 }, changed: { files: 0 } });
   });

@@ -1,5 +1,6 @@
 import * as Args from '@oclif/core/args';
-import type { KeyImport } from '../../src/app/import-keys.ts';
+import type { KeyImport } from '../../src/app/keys/import-keys.ts';
+import { importKeys } from '../../src/app/keys/import-keys.ts';
 import { PakratCommand } from '../../src/cli/base-command.ts';
 
 export default class KeysImport extends PakratCommand {
@@ -23,7 +24,6 @@ export default class KeysImport extends PakratCommand {
 
   async run(): Promise<KeyImport> {
     const { args, flags } = await this.parse(KeysImport);
-    const { importKeys } = await import('../../src/app/import-keys.ts');
     const result = await this.withSession(flags, (session) => importKeys(session, args.file));
     this.log(`${result.read} keys read: ${result.added} new, ${result.changed} changed.`);
     return result;

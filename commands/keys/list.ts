@@ -1,6 +1,8 @@
 import * as Flags from '@oclif/core/flags';
-import type { ListedKey } from '../../src/app/list-keys.ts';
+import type { ListedKey } from '../../src/app/keys/list-keys.ts';
+import { listKeys } from '../../src/app/keys/list-keys.ts';
 import { PakratCommand } from '../../src/cli/base-command.ts';
+import { renderTable } from '../../src/cli/terminal/table.ts';
 
 export default class KeysList extends PakratCommand {
   static override summary = 'List the decryption keys that the store has.';
@@ -13,8 +15,6 @@ export default class KeysList extends PakratCommand {
 
   async run(): Promise<ListedKey[]> {
     const { flags } = await this.parse(KeysList);
-    const { listKeys } = await import('../../src/app/list-keys.ts');
-    const { renderTable } = await import('../../src/cli/render/table.ts');
     const keys = await this.withSession(flags, (session) => listKeys(session, { show: flags.show }));
     const rows = keys.map(({ name, key, source }) => [name, key, source]);
     this.log(renderTable([{ title: 'NAME' }, { title: 'KEY' }, { title: 'FROM' }], rows, this.width));

@@ -1,6 +1,8 @@
 import * as Flags from '@oclif/core/flags';
-import type { KeyUpdate } from '../../src/app/update-keys.ts';
+import type { KeyUpdate } from '../../src/app/keys/update-keys.ts';
+import { updateKeys } from '../../src/app/keys/update-keys.ts';
 import { PakratCommand } from '../../src/cli/base-command.ts';
+import { renderKeyUpdate } from '../../src/cli/render/key-update.ts';
 
 export default class KeysUpdate extends PakratCommand {
   static override summary = 'Take the new keys of a list on the web into the store.';
@@ -18,8 +20,6 @@ export default class KeysUpdate extends PakratCommand {
 
   async run(): Promise<KeyUpdate> {
     const { flags } = await this.parse(KeysUpdate);
-    const { updateKeys } = await import('../../src/app/update-keys.ts');
-    const { renderKeyUpdate } = await import('../../src/cli/render/key-update.ts');
     const { url, replace } = flags;
     const result = await this.withSession(flags, (session) => updateKeys(session, { ...this.work(), url, replace }));
     this.log(renderKeyUpdate(result));

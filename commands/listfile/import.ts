@@ -1,13 +1,15 @@
-import * as Args from '@oclif/core/args';
-import type { ListfileChange } from '../../src/app/import-listfile.ts';
+import type { ListfileChange } from '../../src/app/listfile/import-listfile.ts';
+import { importListfile } from '../../src/app/listfile/import-listfile.ts';
 import { PakratCommand } from '../../src/cli/base-command.ts';
+import { requiredArg } from '../../src/cli/flags/args.ts';
+import { formatCount } from '../../src/core/quantities.ts';
 
 export default class ListfileImport extends PakratCommand {
   static override summary = 'Import a list of file names.';
   static override description =
     'Takes `id;name` lines, as the community listfile of World of Warcraft has them, and plain lists of names. A new name of an id takes the place of the old; other names stay.';
   static override args = {
-    file: Args.string({ description: 'The list, or - for stdin.', required: true, ignoreStdin: true }),
+    file: requiredArg('The list, or - for stdin.'),
   };
   static override examples = [
     '<%= config.bin %> listfile import community-listfile.csv',
@@ -16,8 +18,6 @@ export default class ListfileImport extends PakratCommand {
 
   async run(): Promise<ListfileChange> {
     const { args, flags } = await this.parse(ListfileImport);
-    const { importListfile } = await import('../../src/app/import-listfile.ts');
-    const { formatCount } = await import('../../src/core/quantities.ts');
     const list = args.file === '-' ? process.stdin : args.file;
     const result = await this.withSession(flags, (session) => importListfile(session, list));
     const { rows, ids, added, changed } = result;

@@ -1,6 +1,8 @@
 import * as Flags from '@oclif/core/flags';
-import type { ListfileUpdate } from '../../src/app/update-listfile.ts';
+import type { ListfileUpdate } from '../../src/app/listfile/update-listfile.ts';
+import { updateListfile } from '../../src/app/listfile/update-listfile.ts';
 import { PakratCommand } from '../../src/cli/base-command.ts';
+import { renderListfileUpdate } from '../../src/cli/render/listfile-update.ts';
 
 export default class ListfileUpdateCommand extends PakratCommand {
   static override summary = 'Fetch a list of file names from the web.';
@@ -16,8 +18,6 @@ export default class ListfileUpdateCommand extends PakratCommand {
 
   async run(): Promise<ListfileUpdate> {
     const { flags } = await this.parse(ListfileUpdateCommand);
-    const { updateListfile } = await import('../../src/app/update-listfile.ts');
-    const { renderListfileUpdate } = await import('../../src/cli/render/listfile-update.ts');
     const { url } = flags;
     const result = await this.withSession(flags, (session) => updateListfile(session, { ...this.work(), url }));
     this.log(renderListfileUpdate(result));

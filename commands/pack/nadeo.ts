@@ -1,8 +1,10 @@
 import * as Flags from '@oclif/core/flags';
 import type { PackReport } from '../../src/app/pack.ts';
-import { headerFlags, headerOptions } from '../../src/cli/nadeo-pack-flags.ts';
+import { packNadeo } from '../../src/app/pack.ts';
+import { headerFlags } from '../../src/cli/flags/nadeo-header-flags.ts';
+import { optionsOf } from '../../src/cli/flags/options-of.ts';
+import { keyFlag } from '../../src/cli/flags/pak-flags.ts';
 import { PackCommand, packArgs, packFlags } from '../../src/cli/pack-command.ts';
-import { keyFlag } from '../../src/cli/pak-flags.ts';
 
 export default class PackNadeo extends PackCommand {
   static override summary = 'Make a NadeoPak of a folder.';
@@ -12,10 +14,10 @@ export default class PackNadeo extends PackCommand {
   static override flags = {
     ...packFlags,
     version: Flags.integer({ summary: 'Version of the format: 1 to 18. Default 3.', helpValue: 'N', min: 1, max: 18 }),
-    compress: Flags.string({
+    compress: Flags.option({
       summary: 'Compression of what gets smaller by it. Default zlib.',
-      options: ['none', 'zlib'],
-    }),
+      options: ['none', 'zlib'] as const,
+    })(),
     key: keyFlag,
     ...headerFlags,
   };
@@ -27,10 +29,7 @@ export default class PackNadeo extends PackCommand {
 
   async run(): Promise<PackReport> {
     const { args, flags } = await this.parse(PackNadeo);
-    const { packNadeo } = await import('../../src/app/pack.ts');
-    const { force, version, key } = flags;
-    const compress = flags.compress as 'none' | 'zlib' | undefined;
-    const options = { force, signal: this.signal, version, compress, key, ...headerOptions(flags) };
-    return this.tell(await packNadeo(args.out, args.dir, options));
+    const options = optionsOf(PackNadeo.flags, flags);
+    return this.make(flags, (work) => packNadeo(args.out, args.dir, { ...options, ...work }));
   }
 }

@@ -1,4 +1,5 @@
 import type { PackReport } from '../../src/app/pack.ts';
+import { packQuake } from '../../src/app/pack.ts';
 import { PackCommand, packArgs, packFlags } from '../../src/cli/pack-command.ts';
 
 export default class PackQuake extends PackCommand {
@@ -14,7 +15,6 @@ export default class PackQuake extends PackCommand {
 
   async run(): Promise<PackReport> {
     const { args, flags } = await this.parse(PackQuake);
-    const { packQuake } = await import('../../src/app/pack.ts');
-    return this.tell(await packQuake(args.out, args.dir, { force: flags.force, signal: this.signal }));
+    return this.make(flags, (work) => packQuake(args.out, args.dir, { ...work, force: flags.force }));
   }
 }

@@ -1,7 +1,10 @@
 import * as Flags from '@oclif/core/flags';
 import type { PackReport } from '../../src/app/pack.ts';
+import { packUnreal } from '../../src/app/pack.ts';
+import { optionsOf } from '../../src/cli/flags/options-of.ts';
+import { keyFlag } from '../../src/cli/flags/pak-flags.ts';
 import { PackCommand, packArgs, packFlags } from '../../src/cli/pack-command.ts';
-import { keyFlag } from '../../src/cli/pak-flags.ts';
+import { parseSize } from '../../src/core/quantities.ts';
 
 export default class PackUnreal extends PackCommand {
   static override summary = 'Make an Unreal PAK of a folder.';
@@ -11,10 +14,10 @@ export default class PackUnreal extends PackCommand {
   static override flags = {
     ...packFlags,
     version: Flags.string({ summary: 'Version of the format: 1 to 11, 8A or 8B. Default 11.', helpValue: 'N' }),
-    compress: Flags.string({
+    compress: Flags.option({
       summary: 'Compression of what gets smaller by it. Default none.',
-      options: ['none', 'zlib'],
-    }),
+      options: ['none', 'zlib'] as const,
+    })(),
     'block-size': Flags.string({ summary: 'Bytes that are compressed together. Default 64K.', helpValue: 'SIZE' }),
     'mount-point': Flags.string({ summary: 'Where names start in the game. Default ../../../', helpValue: 'PATH' }),
     key: keyFlag,
@@ -33,21 +36,9 @@ export default class PackUnreal extends PackCommand {
 
   async run(): Promise<PackReport> {
     const { args, flags } = await this.parse(PackUnreal);
-    const { packUnreal } = await import('../../src/app/pack.ts');
-    const { parseSize } = await import('../../src/core/quantities.ts');
-    const { force, version, key, exact } = flags;
-    const options = {
-      force,
-      signal: this.signal,
-      version,
-      compress: flags.compress as 'none' | 'zlib' | undefined,
-      blockSize: flags['block-size'] === undefined ? undefined : parseSize(flags['block-size']),
-      mountPoint: flags['mount-point'],
-      key,
-      encryptIndex: flags['encrypt-index'],
-      keyGuid: flags['key-guid'],
-      exact,
-    };
-    return this.tell(await packUnreal(args.out, args.dir, options));
+    const size = flags['block-size'];
+    const blockSize = size === undefined ? undefined : parseSize(size);
+    const options = { ...optionsOf(PackUnreal.flags, flags), blockSize };
+    return this.make(flags, (work) => packUnreal(args.out, args.dir, { ...options, ...work }));
   }
 }

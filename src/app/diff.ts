@@ -1,31 +1,35 @@
 import { statSync } from 'node:fs';
 import { codeOf } from '../core/errors.ts';
 import { nameMatcher } from '../core/glob.ts';
-import { type OnProgress, throttled, type WorkOptions } from '../core/progress.ts';
-import type { Difference } from '../sources/diff/diff.ts';
+import type { OnProgress } from '../core/progress.ts';
+import { isBuildSource } from '../sources/build-source.ts';
+import type { DiffFailure, DiffItem } from '../sources/diff/diff.ts';
+import { diffSources } from '../sources/diff/diff.ts';
 import type { DiffSummary } from '../sources/diff/diff-summary.ts';
+import { summarize } from '../sources/diff/diff-summary.ts';
+import { type DiffedFiles, diffedFiles } from '../sources/diff/diffed-files.ts';
 import type { FetchNeed } from '../sync/diff-need.ts';
-import { type OpenedSource, openSource } from './session/open-source.ts';
+import { type OpenedSource, openSource, parseSourceName, type SourceOptions } from './session/open-source.ts';
 import type { PakOpenOptions } from './session/pak-options.ts';
 import type { Session } from './session/session.ts';
-import { parseSourceName } from './session/source-name.ts';
 
-export type { Difference, DiffItem } from '../sources/diff/diff.ts';
+export type { DiffFailure, DiffItem } from '../sources/diff/diff.ts';
 export { type DiffSummary, itemName, sizesOf } from '../sources/diff/diff-summary.ts';
-export { type DiffRow, nameOf } from '../sources/diff/diff-table.ts';
+export { nameOf } from '../sources/diff/diff-table.ts';
+export type { ChangedFile, DiffedContent, DiffedFile } from '../sources/diff/diffed-files.ts';
 
-/** How two sources are compared. */
-export interface DiffOptions extends WorkOptions {
+/** The files of two sources that are compared. */
+export interface DiffOptions extends SourceOptions {
   /** Only names that match one; none for all. */
   globs?: readonly string[] | undefined;
-  /** How PAKs are read. */
-  pak?: PakOpenOptions | undefined;
 }
 
-/** The files that differ, one at a time, and what they come to. */
-export interface DiffReport {
-  difference: Difference;
+/** The files that differ, in a list for each way to differ, those that could not be compared, and the sums of it. */
+export interface DiffReport extends DiffedFiles {
+  failed: DiffFailure[];
   summary: DiffSummary;
+  /** All that differ, by name, one at a time. */
+  items(): Iterable<DiffItem>;
 }
 
 /**
@@ -39,24 +43,22 @@ export async function diff(
   after: string,
   options: DiffOptions = {},
 ): Promise<DiffReport> {
-  const { diffSources } = await import('../sources/diff/diff.ts');
-  const { summarize } = await import('../sources/diff/diff-summary.ts');
-  const { globs = [], signal, pak } = options;
-  const onProgress = throttled(options.onProgress);
-  const first = await openSide(session, before, { pak, signal, onProgress });
+  const { globs = [], signal, onProgress } = options;
+  const first = await openSide(session, before, options);
   try {
-    const second = await openSide(session, after, { pak, signal, onProgress });
+    const second = await openSide(session, after, options);
     try {
       const difference = await diffSources(first.source, second.source, {
         matches: globs.length === 0 ? () => true : nameMatcher(globs),
         signal,
-        onProgress: (phase, done, total) => onProgress({ type: 'bytes', phase, done, total }),
+        onProgress: (phase, done, total) => onProgress?.({ type: 'bytes', phase, done, total }),
       });
       if (difference.repeated > 0) {
         const text = `${difference.repeated} files have the name of one before them and are left out`;
-        onProgress({ type: 'note', text });
+        onProgress?.({ type: 'note', text });
       }
-      return { difference, summary: summarize(difference, await needOf(first, second, globs, onProgress)) };
+      const summary = summarize(difference, await needOf(first, second, globs, onProgress));
+      return { ...diffedFiles(difference), failed: difference.failed, summary, items: () => difference.items() };
     } finally {
       await second.close();
     }
@@ -65,11 +67,7 @@ export async function diff(
   }
 }
 
-async function openSide(
-  session: Session,
-  name: string,
-  options: WorkOptions & { pak?: PakOpenOptions | undefined },
-): Promise<OpenedSource> {
+async function openSide(session: Session, name: string, options: SourceOptions): Promise<OpenedSource> {
   const folder = await plainFolder(name, options.pak);
   if (folder === undefined) return openSource(session, name, options);
   const { folderSource } = await import('../sources/folder-source.ts');
@@ -80,26 +78,25 @@ async function openSide(
 /** The path of a folder that is asked for as such with `folder:`, or that is none of any game. */
 async function plainFolder(name: string, pak: PakOpenOptions = {}): Promise<string | undefined> {
   if (name.startsWith('folder:')) return name.slice('folder:'.length);
-  const isLocal = parseSourceName(name).scheme === 'pak';
-  if (!isLocal || statSync(name, { throwIfNoEntry: false })?.isDirectory() !== true) return undefined;
+  const isPath = parseSourceName(name).scheme === 'pak';
+  if (!isPath || statSync(name, { throwIfNoEntry: false })?.isDirectory() !== true) return undefined;
   const { readPakOptions } = await import('./session/pak-options.ts');
   const { findPakFolders } = await import('../paks/index.ts');
   const folders = await findPakFolders(name, await readPakOptions(pak, name));
   return folders === undefined ? name : undefined;
 }
 
-/** What a sync would fetch; undefined where not both are builds, or nothing says. */
+/** The amounts that a sync would fetch; undefined where not both are builds, or a manifest of one is not held. */
 async function needOf(
   before: OpenedSource,
   after: OpenedSource,
   globs: readonly string[],
-  onProgress: OnProgress,
+  onProgress: OnProgress | undefined,
 ): Promise<FetchNeed | undefined> {
-  const { isBuildSource } = await import('../sources/build-source.ts');
   const { fetchNeed } = await import('../sync/diff-need.ts');
   const { fetcher, source } = after;
   if (fetcher === undefined || !isBuildSource(source) || !isBuildSource(before.source)) return undefined;
-  onProgress({ type: 'step', step: 'plan', bytes: 0 });
+  onProgress?.({ type: 'step', step: 'plan', bytes: 0 });
   try {
     return await fetchNeed(before.source.build, { build: source.build, fetcher }, globs);
   } catch (error) {
@@ -107,7 +104,7 @@ async function needOf(
     // A sync refuses globs that choose nothing; here there is just nothing to fetch.
     if (codeOf(error) === 'E_NOT_FOUND' && globs.length > 0) return { fetch: nothing, missing: nothing };
     if (codeOf(error) !== 'E_OFFLINE') throw error;
-    onProgress({ type: 'note', text: 'what a sync would fetch is not known, for a manifest of a build is not held' });
+    onProgress?.({ type: 'note', text: 'what a sync would fetch is not known, for a manifest of a build is not held' });
     return undefined;
   }
 }

@@ -1,16 +1,19 @@
 import { PakratError } from '../core/errors.ts';
-import { throttled, type WorkOptions } from '../core/progress.ts';
+import { countedFiles } from '../sources/counted-files.ts';
 import type { ExtractResult, ExtractOptions as ExtractWork } from '../sources/extract/extract.ts';
-import type { ListEntry } from '../sources/extract/extract-list.ts';
+import { extractFiles } from '../sources/extract/extract.ts';
+import { readExtractList } from '../sources/extract/extract-list.ts';
+import { tarFiles } from '../sources/extract/extract-tar.ts';
+import { withNamesHint } from '../sources/names-hint.ts';
 import type { Source } from '../sources/source.ts';
-import { withSource } from './session/open-source.ts';
-import type { PakOpenOptions } from './session/pak-options.ts';
+import { type SourceOptions, withSource } from './session/open-source.ts';
 import type { Session } from './session/session.ts';
+import { startSearch } from './session/start-search.ts';
 
 export type { ExtractResult } from '../sources/extract/extract.ts';
 
-/** What to extract of a source, and where to. */
-export interface ExtractOptions extends WorkOptions {
+/** The files of a source that are extracted, the folder they go to, and their names there. */
+export interface ExtractOptions extends SourceOptions {
   /** Folder to write into; made when it is not there. Not needed with `tar`. */
   to?: string | undefined;
   /** Names or globs; none for everything. */
@@ -31,10 +34,6 @@ export interface ExtractOptions extends WorkOptions {
   raw?: boolean | undefined;
   /** Threads for a PAK. Default: one for each core, where that pays. */
   jobs?: number | undefined;
-  /** Whose variants of files a build gives. */
-  locale?: string | undefined;
-  /** How a PAK is read. */
-  pak?: PakOpenOptions | undefined;
   /** Takes the files as a tar, piece by piece, instead of files in a folder. */
   tar?: ((piece: Uint8Array) => Promise<void> | void) | undefined;
 }
@@ -45,52 +44,30 @@ export interface ExtractOptions extends WorkOptions {
  * @throws E_NOT_FOUND when a name or glob chooses nothing, E_USAGE, E_STORE_FULL, E_ABORTED
  */
 export async function extract(session: Session, name: string, options: ExtractOptions): Promise<ExtractResult> {
-  const { withNamesHint } = await import('../sources/names-hint.ts');
-  const { to = '', names = [], list, tar, jobs, signal, pak, locale } = options;
+  const { tar, list, regex = [], jobs, onProgress, pak, locale, to = '', names = [], ...choice } = options;
+  const { signal } = choice;
   if (to === '' && tar === undefined) {
     throw new PakratError('E_USAGE', '--to names no folder', { hint: 'Write . for this one.' });
   }
-  const onProgress = throttled(options.onProgress);
-  const work = await extractWork({ ...options, onProgress });
-  const readsAll = tar === undefined && names.length === 0 && list === undefined && jobs === undefined;
-  return withSource(session, name, { signal, onProgress, pak, locale, readsAll }, async ({ source }) => {
-    try {
-      return await (tar === undefined ? extractInto(source, work) : extractTar(source, work, tar));
-    } catch (error) {
-      throw await withNamesHint(error, source);
-    }
-  });
-}
-
-async function extractWork(options: ExtractOptions): Promise<ExtractWork> {
-  const { countedFiles } = await import('../sources/counted-files.ts');
-  const { to = '', names = [], list, jobs, signal, onProgress } = options;
-  const { include, exclude, regex, strip, flat, raw } = options;
-  return {
+  const search = await startSearch(regex, signal);
+  const work: ExtractWork = {
+    ...choice,
     to,
     names,
-    include,
-    exclude,
-    regex,
-    strip,
-    flat,
-    raw,
+    regex: search,
     threads: jobs,
-    list: list === undefined ? undefined : await readList(list),
-    signal,
+    list: list === undefined ? undefined : await readExtractList(list),
     onNote: (text) => onProgress?.({ type: 'note', text }),
     ...countedFiles('extract', onProgress),
   };
-}
-
-async function readList(list: string | AsyncIterable<Uint8Array>): Promise<ListEntry[]> {
-  const { readExtractList } = await import('../sources/extract/extract-list.ts');
-  return readExtractList(list);
-}
-
-async function extractInto(source: Source, work: ExtractWork): Promise<ExtractResult> {
-  const { extractFiles } = await import('../sources/extract/extract.ts');
-  return extractFiles(source, work);
+  const readsAll = tar === undefined && names.length === 0 && list === undefined && jobs === undefined;
+  return withSource(session, name, { signal, onProgress, pak, locale, readsAll }, async ({ source }) => {
+    try {
+      return await (tar === undefined ? extractFiles(source, work) : extractTar(source, work, tar));
+    } catch (error) {
+      throw await withNamesHint(error, source);
+    }
+  }).finally(() => search?.close());
 }
 
 async function extractTar(
@@ -98,7 +75,6 @@ async function extractTar(
   work: ExtractWork,
   tar: (piece: Uint8Array) => Promise<void> | void,
 ): Promise<ExtractResult> {
-  const { tarFiles } = await import('../sources/extract/extract-tar.ts');
   const result: ExtractResult = { files: 0, bytes: 0, skipped: 0, failed: [] };
   for await (const piece of tarFiles(source, work, result)) await tar(piece);
   return result;

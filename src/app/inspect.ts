@@ -1,15 +1,12 @@
-import type { Inspection, RowRange } from '../inspect/inspect.ts';
+import type { Inspection, InspectOptions as ObjectOptions } from '../inspect/inspect.ts';
+import { inspectBytes } from '../inspect/inspect.ts';
+import { readInspected } from '../inspect/read-object.ts';
 import type { Session } from './session/session.ts';
 
 export { type Inspection, problemOf } from '../inspect/inspect.ts';
 
-/** How to look at an object. */
-export interface InspectOptions {
-  /** Rows of the innermost table to show. Default the first ten. */
-  rows?: RowRange | undefined;
-  /** Show the wrapping (the chunks of a BLTE object), not what is inside. */
-  encoded?: boolean | undefined;
-}
+/** The rows of an object that are shown, and whether what is wrapped stays wrapped. */
+export type InspectOptions = Pick<ObjectOptions, 'rows' | 'encoded'>;
 
 /**
  * Guesses what one object is and describes it.
@@ -21,14 +18,13 @@ export async function inspect(
   object: string | Uint8Array,
   options: InspectOptions = {},
 ): Promise<Inspection> {
-  const { inspectBytes } = await import('../inspect/inspect.ts');
   if (typeof object !== 'string') return inspectBytes(object, { ...options, keys: session.options.keys });
-  const { readInspected } = await import('../inspect/read-object.ts');
+  const store = await session.storeIfThere();
+  const keys = await session.keyRing();
   const found = await readInspected(object, {
-    store: await session.storeIfThere(),
-    storeFolder: session.options.store ?? '',
+    store,
+    keys,
     open: (identity) => session.openFetched(identity, { offline: true }),
-    keys: session.options.keys,
   });
   return inspectBytes(found.bytes, { ...options, keys: found.keys, name: found.name });
 }

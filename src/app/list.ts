@@ -1,21 +1,16 @@
-import { throttled, type WorkOptions } from '../core/progress.ts';
 import type { Listing, SourceEntry } from '../sources/source.ts';
-import { withSource } from './session/open-source.ts';
-import type { PakOpenOptions } from './session/pak-options.ts';
+import { type SourceOptions, withSource } from './session/open-source.ts';
 import type { Session } from './session/session.ts';
+import { startSearch } from './session/start-search.ts';
 
 export type { Listing, SourceEntry } from '../sources/source.ts';
 
 /** The files of a source that are listed. */
-export interface ListOptions extends WorkOptions {
+export interface ListOptions extends SourceOptions {
   /** Only names that match one of these globs; none for all. */
   globs?: readonly string[] | undefined;
   /** Only names in which one of these regular expressions is found. */
   regex?: readonly string[] | undefined;
-  /** Whose variants of files a build gives. */
-  locale?: string | undefined;
-  /** How a PAK is read. */
-  pak?: PakOpenOptions | undefined;
 }
 
 /**
@@ -30,15 +25,16 @@ export async function listFiles(
   show: (entries: Listing<SourceEntry>) => Promise<void>,
 ): Promise<void> {
   const { globs = [], regex = [] } = options;
-  const onProgress = throttled(options.onProgress);
-  const matches = await matcherOf(globs, regex);
-  await withSource(session, name, { ...options, onProgress }, async ({ source }) => {
+  const matches = await matcherOf(globs);
+  const search = await startSearch(regex, options.signal);
+  await withSource(session, name, options, async ({ source }) => {
     let any = false;
+    const isWanted = (await search?.filter(source, matches)) ?? matches;
     await show(
       source.list((entry) => {
-        const isWanted = matches(entry);
-        any ||= isWanted;
-        return isWanted;
+        const isListed = isWanted(entry);
+        any ||= isListed;
+        return isListed;
       }),
     );
     if (any) return;
@@ -46,13 +42,13 @@ export async function listFiles(
     const patterns = [...globs, ...regex];
     const what = patterns.length === 0 ? 'there are no files' : `no name matches ${patterns.join(' or ')}`;
     const hint = namesHint(source);
-    onProgress({ type: 'note', text: hint === undefined ? what : `${what}. ${hint}` });
-  });
+    options.onProgress?.({ type: 'note', text: hint === undefined ? what : `${what}. ${hint}` });
+  }).finally(() => search?.close());
 }
 
-/** What matches globs is loaded only where there are any. */
-async function matcherOf(globs: readonly string[], regex: readonly string[]): Promise<(name: string) => boolean> {
-  if (globs.length + regex.length === 0) return () => true;
-  const { nameFilter } = await import('../sources/select.ts');
-  return nameFilter({ globs, regex });
+/** The code that matches globs is loaded only where there are any. */
+async function matcherOf(globs: readonly string[]): Promise<(name: string) => boolean> {
+  if (globs.length === 0) return () => true;
+  const { nameMatcher } = await import('../core/glob.ts');
+  return nameMatcher(globs);
 }

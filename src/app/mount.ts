@@ -1,17 +1,14 @@
-import { throttled, type WorkOptions } from '../core/progress.ts';
 import type { MountReport } from '../sources/mount/mount.ts';
-import { withSource } from './session/open-source.ts';
-import type { PakOpenOptions } from './session/pak-options.ts';
+import { demandMountable, mountSource } from '../sources/mount/mount.ts';
+import { type SourceOptions, withSource } from './session/open-source.ts';
 import type { Session } from './session/session.ts';
 
 export type { MountReport } from '../sources/mount/mount.ts';
 
-/** How long a source is mounted, and who hears of it. */
-export interface MountOptions extends WorkOptions {
+/** The time for which a source is mounted, and whoever hears of it. */
+export interface MountOptions extends SourceOptions {
   /** Unmounts. */
   signal: AbortSignal;
-  /** How a PAK is read. */
-  pak?: PakOpenOptions | undefined;
   /** Called when the files can be seen. */
   onMounted?: ((report: MountReport) => void) | undefined;
 }
@@ -28,12 +25,10 @@ export async function mount(
   folder: string,
   options: MountOptions,
 ): Promise<MountReport & { stuck: boolean }> {
-  const { demandMountable, mountSource } = await import('../sources/mount/mount.ts');
   const path = await demandMountable(folder);
   const { signal, onMounted } = options;
-  const onProgress = throttled(options.onProgress);
-  return withSource(session, name, { ...options, onProgress }, async ({ source }) => {
-    const onNote = (text: string): void => onProgress({ type: 'note', text });
+  return withSource(session, name, options, async ({ source }) => {
+    const onNote = (text: string): void => options.onProgress?.({ type: 'note', text });
     return mountSource(source, { ...path, signal, onMounted, onNote });
   });
 }

@@ -1,17 +1,11 @@
-import type { WorkOptions } from '../core/progress.ts';
 import type { NadeoHeaderOptions } from '../sources/paks/nadeo-pack-info.ts';
-import type { PackReport } from '../sources/paks/pack-folder.ts';
+import type { PackOptions, PackReport } from '../sources/paks/pack-folder.ts';
+import { packFolder, packKey } from '../sources/paks/pack-folder.ts';
 
 export type { NadeoHeaderOptions } from '../sources/paks/nadeo-pack-info.ts';
-export type { PackReport } from '../sources/paks/pack-folder.ts';
+export type { PackOptions, PackReport } from '../sources/paks/pack-folder.ts';
 
-/** What all families take. */
-interface PackOptions extends WorkOptions {
-  /** Write over a file that is there. */
-  force?: boolean | undefined;
-}
-
-/** How an Unreal PAK is made. */
+/** The form of an Unreal PAK. */
 export interface PackUnrealOptions extends PackOptions {
   /** Version of the format: 1 to 11, `8A` or `8B`. Default 11. */
   version?: string | undefined;
@@ -27,7 +21,7 @@ export interface PackUnrealOptions extends PackOptions {
   exact?: boolean | undefined;
 }
 
-/** How a NadeoPak is made. */
+/** The form of a NadeoPak. */
 export interface PackNadeoOptions extends PackOptions, NadeoHeaderOptions {
   /** 1 to 18. Default 3. */
   version?: number | undefined;
@@ -38,31 +32,24 @@ export interface PackNadeoOptions extends PackOptions, NadeoHeaderOptions {
 
 /** Makes a Quake PAK of a folder. @throws E_USAGE, and as the writer does */
 export async function packQuake(out: string, folder: string, options: PackOptions = {}): Promise<PackReport> {
-  const { packFolder } = await import('../sources/paks/pack-folder.ts');
   const { writeQuakePak } = await import('../paks/quake/write.ts');
-  const { force = false, signal } = options;
-  return packFolder(out, folder, { force, signal, write: writeQuakePak });
+  return packFolder(out, folder, options, writeQuakePak);
 }
 
 /** Makes an Unreal PAK of a folder. @throws E_USAGE, and as the writer does */
 export async function packUnreal(out: string, folder: string, options: PackUnrealOptions = {}): Promise<PackReport> {
-  const { packFolder, packKey } = await import('../sources/paks/pack-folder.ts');
   const { writeUnrealPak } = await import('../paks/unreal/write/write.ts');
-  const { force = false, signal, key: keys, version, compress, blockSize, mountPoint, keyGuid } = options;
-  const key = await packKey(keys, out);
-  const { encryptIndex = false, exact = false } = options;
-  const how = { version, compress, blockSize, mountPoint, keyGuid, key, encryptIndex, exact };
-  return packFolder(out, folder, { force, signal, write: (files, sink) => writeUnrealPak(files, sink, how) });
+  const { force, signal, onProgress, key, encryptIndex = false, exact = false, ...form } = options;
+  const written = { ...form, key: await packKey(key, out), encryptIndex, exact };
+  return packFolder(out, folder, options, (files, sink) => writeUnrealPak(files, sink, written));
 }
 
 /** Makes a NadeoPak of a folder. @throws E_USAGE, and as the writer does */
 export async function packNadeo(out: string, folder: string, options: PackNadeoOptions = {}): Promise<PackReport> {
-  const { packFolder, packKey } = await import('../sources/paks/pack-folder.ts');
   const { readHeaderOptions } = await import('../sources/paks/nadeo-pack-info.ts');
   const { writeNadeoPak } = await import('../paks/nadeo/write/write.ts');
-  const { force = false, signal, key: keys, version = 3, compress } = options;
+  const { version = 3, compress } = options;
   const info = await readHeaderOptions(options, version);
-  const key = await packKey(keys, out);
-  const how = { version, info, compress: compress !== 'none', key };
-  return packFolder(out, folder, { force, signal, write: (files, sink) => writeNadeoPak(files, sink, how) });
+  const written = { version, info, compress: compress !== 'none', key: await packKey(options.key, out) };
+  return packFolder(out, folder, options, (files, sink) => writeNadeoPak(files, sink, written));
 }

@@ -1,17 +1,13 @@
 import { throwIfAborted } from '../core/errors.ts';
-import { throttled, type WorkOptions } from '../core/progress.ts';
-import { withSource } from './session/open-source.ts';
-import type { PakOpenOptions } from './session/pak-options.ts';
+import { fileReader } from '../sources/file-reader.ts';
+import { getNamed } from '../sources/names-hint.ts';
+import { type SourceOptions, withSource } from './session/open-source.ts';
 import type { Session } from './session/session.ts';
 
-/** How a file is read. */
-export interface ReadOptions extends WorkOptions {
+/** The form of a file that is read. */
+export interface ReadOptions extends SourceOptions {
   /** The bytes as they are stored, where the source can give them. */
   raw?: boolean | undefined;
-  /** Whose variant of the file a build gives. */
-  locale?: string | undefined;
-  /** How a PAK is read. */
-  pak?: PakOpenOptions | undefined;
 }
 
 /**
@@ -27,15 +23,12 @@ export async function readFile(
   options: ReadOptions,
   write: (piece: Uint8Array) => Promise<void> | void,
 ): Promise<void> {
-  const { raw = false, signal } = options;
-  const onProgress = throttled(options.onProgress);
-  const { getNamed } = await import('../sources/names-hint.ts');
-  await withSource(session, source, { ...options, onProgress }, async ({ source: opened }) => {
+  const { raw, signal } = options;
+  await withSource(session, source, options, async ({ source: opened }) => {
+    const read = fileReader(opened, raw);
     const entry = await getNamed(opened, name);
-    if (entry.note !== undefined) onProgress({ type: 'note', text: `${name}: ${entry.note}` });
-    const { noRaw } = await import('../sources/extract/extract.ts');
-    if (raw && opened.readRaw === undefined) throw noRaw(opened);
-    for await (const piece of raw && opened.readRaw !== undefined ? opened.readRaw(entry) : opened.read(entry)) {
+    if (entry.note !== undefined) options.onProgress?.({ type: 'note', text: `${name}: ${entry.note}` });
+    for await (const piece of read(entry)) {
       throwIfAborted(signal);
       await write(piece);
     }

@@ -1,7 +1,7 @@
-import type { Amount } from '../store/ledger/ledger.ts';
+import type { Amount } from '../store/ledger/rows.ts';
 import type { Session } from './session/session.ts';
 
-/** What a store holds, as `status --json` prints it. */
+/** The contents of a store, as `status --json` prints them. */
 export interface StatusReport {
   store: string;
   builds: { product: string; name: string; buildConfig: string; wanted: Amount; held: Amount }[];

@@ -1,13 +1,17 @@
 import { availableParallelism } from 'node:os';
 import { PakratError } from '../core/errors.ts';
-import { throttled, type WorkOptions } from '../core/progress.ts';
+import type { WorkOptions } from '../core/progress.ts';
 import type { OpenedBuild } from '../keep/build-opener.ts';
+import { lockStore } from '../store/ledger/lock.ts';
+import { runSync } from '../sync/run-sync.ts';
+import { resumable } from '../sync/sync-errors.ts';
+import { SyncProgress } from '../sync/sync-progress.ts';
 import type { SyncReport } from '../sync/sync-report.ts';
 import type { Session } from './session/session.ts';
 
 export type { SyncReport } from '../sync/sync-report.ts';
 
-/** What to sync of a build, and how. */
+/** The part of a build that is wanted, and the limits of fetching it. */
 export interface SyncOptions extends WorkOptions {
   /** Tags of the download and install manifests: OR inside a type of tag, AND across types. */
   tags?: readonly string[] | undefined;
@@ -39,7 +43,6 @@ export async function sync(session: Session, name: string, options: SyncOptions 
       hint: 'Leave --offline away, or add --dry-run.',
     });
   }
-  const { lockStore } = await import('../store/ledger/lock.ts');
   const started = performance.now();
   const store = await session.store({ create: !session.options.offline });
   const unlock = dryRun ? undefined : lockStore(store.layout.lock);
@@ -52,12 +55,9 @@ export async function sync(session: Session, name: string, options: SyncOptions 
 }
 
 async function syncLocked(session: Session, name: string, options: SyncOptions): Promise<Omit<SyncReport, 'seconds'>> {
-  const { SyncProgress } = await import('../sync/sync-progress.ts');
-  const { resumable } = await import('../sync/sync-errors.ts');
-  const { runSync } = await import('../sync/run-sync.ts');
   const { signal, jobs, dryRun = false, limitRate: bytesPerSecond } = options;
   const { threads = Math.min(availableParallelism(), mostThreads) } = session.options;
-  const onProgress = throttled(options.onProgress);
+  const { onProgress = () => {} } = options;
   onProgress({ type: 'step', step: 'version service', bytes: 0 });
   const identity = await session.resolve(name, { signal, onProgress, fresh: true });
   const network = await session.openNetwork(identity, { signal, jobs, bytesPerSecond, threads: dryRun ? 0 : threads });

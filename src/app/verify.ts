@@ -1,20 +1,14 @@
 import { PakratError } from '../core/errors.ts';
-import type { WorkOptions } from '../core/progress.ts';
-import { throttled } from '../core/progress.ts';
 import type { VerifyResult } from '../verify/verify-result.ts';
-import { withSource } from './session/open-source.ts';
-import type { PakOpenOptions } from './session/pak-options.ts';
+import { parseSourceName, type SourceOptions, splitChoice, withSource } from './session/open-source.ts';
 import type { Session } from './session/session.ts';
-import { parseSourceName, splitChoice } from './session/source-name.ts';
 
 export type { VerifyProblem, VerifyResult } from '../verify/verify-result.ts';
 
-/** What to check, and what to do about damage. */
-export interface VerifyOptions extends WorkOptions {
+/** The answer to damage, beside the options of a source. */
+export interface VerifyOptions extends SourceOptions {
   /** Fetch again what is damaged, where it can be fetched. */
   repair?: boolean | undefined;
-  /** How a PAK is read. */
-  pak?: PakOpenOptions | undefined;
 }
 
 /**
@@ -29,44 +23,43 @@ export async function verify(
   options: VerifyOptions = {},
 ): Promise<VerifyResult> {
   const named = name === undefined ? undefined : parseSourceName(name);
-  const work = { ...options, onProgress: throttled(options.onProgress) };
   if (name === undefined || named === undefined || named.scheme === 'tact') {
-    return verifyHeld(session, named?.rest, work);
+    return verifyHeld(session, named?.rest, options);
   }
   if (options.repair === true) {
-    work.onProgress({ type: 'note', text: 'nothing can be fetched for this source; it is only checked' });
+    options.onProgress?.({ type: 'note', text: 'nothing can be fetched for this source; it is only checked' });
   }
-  if (named.scheme === 'pak') return verifyPakSource(session, name, work);
-  return verifyFolder(session, name, { ...named, scheme: named.scheme }, work);
+  if (named.scheme === 'pak') return verifyPakSource(session, name, options);
+  if (named.scheme === 'cdn') return verifyCdnFolder(named.rest, options);
+  return verifyInstall(session, name, named.rest, options);
 }
 
 async function verifyPakSource(session: Session, name: string, work: VerifyOptions): Promise<VerifyResult> {
   const { isPakSource } = await import('../sources/paks/pak-source.ts');
   const { verifyPak } = await import('../sources/paks/verify-pak.ts');
   const { countedFiles } = await import('../sources/counted-files.ts');
-  const { signal, onProgress, pak } = work;
-  return withSource(session, name, { signal, onProgress, pak, readsAll: true }, async ({ source }) => {
+  const { signal, onProgress } = work;
+  return withSource(session, name, { ...work, readsAll: true }, async ({ source }) => {
     if (!isPakSource(source)) throw new Error('a PAK that is no PAK');
     const { onPlan, onFile } = countedFiles('verify', onProgress);
     return verifyPak(source, { signal, onPlan, onEntry: onFile });
   });
 }
 
-/** All of a folder is checked, not only what belongs to one build. One in the layout of a CDN needs no build for that. */
-async function verifyFolder(
-  session: Session,
-  name: string,
-  { scheme, rest }: { scheme: 'casc' | 'cdn'; rest: string },
-  work: VerifyOptions,
-): Promise<VerifyResult> {
-  const { collectChecks } = await import('../installs/collect-checks.ts');
+/** All of the folder is checked, not only what belongs to one build: that needs none. */
+async function verifyCdnFolder(rest: string, work: VerifyOptions): Promise<VerifyResult> {
+  const { collectChecks } = await import('../installs/check-folder.ts');
+  const { demandFolder } = await import('../installs/open-folder.ts');
+  const { cdnBytes, checkCdn } = await import('../installs/cdn-folder/check-cdn.ts');
+  const { path } = splitChoice(rest);
+  demandFolder(path);
+  return collectChecks(checkCdn(path), cdnBytes(path), work);
+}
+
+/** All of the install is checked, not only what belongs to one build. */
+async function verifyInstall(session: Session, name: string, rest: string, work: VerifyOptions): Promise<VerifyResult> {
+  const { collectChecks } = await import('../installs/check-folder.ts');
   const { path, choice } = splitChoice(rest);
-  if (scheme === 'cdn') {
-    const { demandFolder } = await import('../installs/open-folder.ts');
-    const { cdnBytes, checkCdn } = await import('../installs/cdn-folder/check-cdn.ts');
-    demandFolder(path);
-    return collectChecks(checkCdn(path), cdnBytes(path), work);
-  }
   const { openFolder } = await import('../installs/open-folder.ts');
   const { isBuildSource } = await import('../sources/build-source.ts');
   const folder = openFolder('casc', path, choice);
@@ -97,7 +90,7 @@ async function verifyHeld(session: Session, name: string | undefined, work: Veri
   const store = await session.store({ create: false });
   const unlock = store.writable ? lockStore(store.layout.lock) : undefined;
   try {
-    const build = name === undefined ? undefined : await knownBuild({ ledger: store.ledger, region }, name);
+    const build = name === undefined ? undefined : knownBuild({ ledger: store.ledger, region }, name);
     return await verifyStore(store, {
       build,
       repair,

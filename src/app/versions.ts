@@ -1,4 +1,5 @@
 import type { ProductAnswer } from '../builds/resolve/product-answer.ts';
+import { productAnswer } from '../builds/resolve/product-answer.ts';
 import type { WorkOptions } from '../core/progress.ts';
 import type { BpsvColumn } from '../formats/services/bpsv.ts';
 import type { Session } from './session/session.ts';
@@ -13,7 +14,8 @@ export interface ProductTable {
 }
 
 /** A table with the service that gave it. */
-export interface ProductReport extends ProductTable {
+export interface ProductReport {
+  table: ProductTable;
   columns: readonly BpsvColumn[];
   service: string;
   /** Milliseconds since 1970 when it was said, for an answer out of the ledger; undefined for one of just now. */
@@ -30,8 +32,7 @@ export async function askVersions(
   endpoint: 'versions' | 'cdns',
   options: WorkOptions = {},
 ): Promise<ProductReport> {
-  const { productAnswer } = await import('../builds/resolve/product-answer.ts');
   const context = await session.resolveContext({ ...options, create: true });
   const { bpsv, seqn, service, time }: ProductAnswer = await productAnswer(context, product, endpoint);
-  return { product, seqn: seqn ?? null, rows: bpsv.rows, columns: bpsv.columns, service, time };
+  return { table: { product, seqn: seqn ?? null, rows: bpsv.rows }, columns: bpsv.columns, service, time };
 }

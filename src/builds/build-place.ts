@@ -1,11 +1,8 @@
 import type { KeyRing } from '../formats/blte/keys.ts';
 import type { CdnConfig } from '../formats/configs/cdn-config.ts';
 import type { LookupFolders } from '../store/layout.ts';
-import type { BuildRow } from '../store/ledger/ledger.ts';
+import type { BuildIdentity } from '../store/ledger/rows.ts';
 import type { Objects } from './objects.ts';
-
-/** The keys of a build's configs, and the CDN paths and hosts that have its objects. */
-export type BuildIdentity = Omit<BuildRow, 'selection' | 'wanted' | 'held'>;
 
 /** A build to be opened: which one, where its objects come from, and where derived files go. */
 export interface BuildPlace {

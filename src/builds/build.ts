@@ -1,10 +1,10 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { concatBytes, fromHex, toHex } from '../core/bytes.ts';
-import { isPakratError, PakratError } from '../core/errors.ts';
+import { PakratError } from '../core/errors.ts';
 import { md5Hasher } from '../core/hash.ts';
 import { waitForAll } from '../core/wait-for-all.ts';
-import { makeFolderDurable, moveDurable, storeError, temporaryName, writeAll } from '../files/durable.ts';
+import { DurableFile, storeError } from '../files/durable.ts';
 import { readAt } from '../files/read-at.ts';
 import type { KeyRing } from '../formats/blte/keys.ts';
 import { type ReadRange, readBlte } from '../formats/blte/read.ts';
@@ -14,14 +14,15 @@ import type { ArchiveIndex } from '../formats/indices/archive-index.ts';
 import { type Download, decodeDownload } from '../formats/manifests/download.ts';
 import { decodeInstall, type Install } from '../formats/manifests/install.ts';
 import type { LookupFolders, ObjectName } from '../store/layout.ts';
-import type { BuildIdentity, BuildPlace } from './build-place.ts';
+import type { BuildIdentity } from '../store/ledger/rows.ts';
+import type { BuildPlace } from './build-place.ts';
 import { openFileIndex, openGroup } from './indices/indices.ts';
 import type { PagedIndex } from './indices/paged-index.ts';
-import { buildKeyRing } from './keys/key-ring.ts';
-import { learnObjectKey } from './keys/learn-object-key.ts';
+import { buildKeyRing, learnObjectKey } from './keys/build-keys.ts';
 import { ListfileIndex } from './listfile/listfile-index.ts';
 import { EncodingFile } from './manifests/encoding-file.ts';
 import type { EntryPlace, Objects } from './objects.ts';
+import { optional } from './optional.ts';
 import { openRoot } from './roots/index.ts';
 import type { FilePart, Root } from './roots/root.ts';
 
@@ -98,18 +99,18 @@ export class Build {
 
   /** The encoding file; open as long as the build is. */
   get encoding(): EncodingFile {
-    return this.#encoding!;
+    if (this.#encoding === undefined) throw new Error('the encoding file is not open yet');
+    return this.#encoding;
   }
 
   /** Opens the encoding file; {@link openBuild} does. */
   async openEncoding(): Promise<void> {
     this.#onStep?.('encoding');
-    const file = await this.manifest(this.config.encoding);
-    this.#encoding = new EncodingFile(file);
+    this.#encoding = new EncodingFile(await this.manifest(this.config.encoding));
   }
 
   /**
-   * Where an entry lies.
+   * The place of an entry; undefined when nothing tells it.
    * @param ekey hex; 32 digits, or the first 18 of them when it is in an archive
    * @param size encoded size, for a loose object that no index lists
    */
@@ -176,17 +177,12 @@ export class Build {
   }
 
   async #decodeTo(file: string, place: EntryPlace, keys: ManifestKeys): Promise<void> {
-    const { temporary } = this.#folders;
-    makeFolderDurable(temporary);
-    const name = temporaryName(temporary);
-    const fd = fs.openSync(name, 'wx');
+    const manifest = new DurableFile(this.#folders.temporary);
     try {
       const hash = md5Hasher();
-      let size = 0;
       for await (const piece of this.readEncoded(place, keys.size)) {
         hash.update(piece);
-        writeAll(fd, piece, size);
-        size += piece.length;
+        manifest.append(piece);
       }
       const found = toHex(hash.digest());
       if (found !== keys.ckey) {
@@ -194,13 +190,11 @@ export class Build {
           data: { ckey: keys.ckey, found },
         });
       }
-      fs.fsyncSync(fd);
-      moveDurable(name, file);
+      manifest.finish(file);
     } catch (error) {
       throw storeError(error, file);
     } finally {
-      fs.closeSync(fd);
-      fs.rmSync(name, { force: true });
+      manifest.close();
     }
   }
 
@@ -208,11 +202,7 @@ export class Build {
   async *readEncoded(place: EntryPlace, decodedSize?: number): AsyncGenerator<Uint8Array> {
     const { read, close } = this.openEncoded(place);
     try {
-      yield* readBlte(read, place.size, {
-        keys: this.keys,
-        ekey: place.ekey,
-        ...(decodedSize === undefined ? {} : { decodedSize }),
-      });
+      yield* readBlte(read, place.size, { keys: this.keys, ekey: place.ekey, decodedSize });
     } finally {
       close();
     }
@@ -248,20 +238,20 @@ export class Build {
 
   /** The install manifest, or undefined when the build has none. */
   async install(): Promise<Install | undefined> {
-    const keys = this.config.install;
-    return keys === undefined ? undefined : optional(async () => decodeInstall(await this.#load(keys)));
+    const { install } = this.config;
+    return install && optional(this.#load(install).then(decodeInstall));
   }
 
   /** The download manifest, or undefined when the build has none. */
   async download(): Promise<Download | undefined> {
-    const keys = this.config.download;
-    return keys === undefined ? undefined : optional(async () => decodeDownload(await this.#load(keys)));
+    const { download } = this.config;
+    return download && optional(this.#load(download).then(decodeDownload));
   }
 
   /** Fetches the download manifest without opening it: it is large, and opened by those who need it. */
   async fetchDownload(): Promise<void> {
-    const keys = this.config.download;
-    if (keys !== undefined) await optional(() => this.manifest(keys));
+    const { download } = this.config;
+    if (download !== undefined) await optional(this.manifest(download));
   }
 
   /** The names that were imported, or undefined. */
@@ -272,35 +262,20 @@ export class Build {
 
   /** The root of the build: its names. Where it has none that is understood, what stands in for it, with a note. */
   async root(): Promise<Root> {
-    if (this.#root === undefined) {
-      this.#onStep?.('root');
-      this.#root = await this.#openRoot();
-    }
-    return this.#root;
-  }
-
-  async #openRoot(): Promise<Root> {
-    const { root, encoding } = this.config;
-    return openRoot({
+    if (this.#root !== undefined) return this.#root;
+    this.#onStep?.('root');
+    const { root } = this.config;
+    this.#root = await openRoot({
       folders: this.#folders,
       config: this.config,
-      file: root && (await optional(() => this.manifest(root))),
-      encodingFile: await this.manifest(encoding),
+      file: root && (await optional(this.manifest(root))),
+      encoding: this.encoding,
       listfile: this.listfile(),
       load: (keys) => this.#load(keys),
       loadPart: (part) => this.#loadPart(part),
       install: () => this.install(),
       keys: this.keys,
     });
-  }
-}
-
-/** A manifest that the build names but no host has: real builds have such, and are used without. */
-async function optional<Value>(body: () => Promise<Value>): Promise<Value | undefined> {
-  try {
-    return await body();
-  } catch (error) {
-    if (isPakratError(error) && error.code === 'E_NOT_FOUND') return undefined;
-    throw error;
+    return this.#root;
   }
 }

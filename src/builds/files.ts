@@ -45,26 +45,26 @@ export async function findFile(build: Build, query: string, options: { locale: s
     throw new PakratError('E_USAGE', `${query}: a key has 32 hex digits`, { data: { name: query } });
   }
   const key = value.toLowerCase();
-  const part: FilePart =
-    kind.toLowerCase() === 'ckey' ? { ckey: key, size: undefined } : { ekey: key, size: undefined };
-  const known = part.ckey === undefined ? build.locate(key) : build.encoding.findCkey(key);
+  const isContent = kind.toLowerCase() === 'ckey';
+  const known = isContent ? build.encoding.findCkey(key) : build.locate(key);
   if (known === undefined) {
     throw new PakratError('E_NOT_FOUND', `the build has no ${kind} ${key}`, { data: { name: query } });
   }
+  const part = isContent ? { ckey: key, size: undefined } : { ekey: key, size: undefined };
   return { name: `${kind.toLowerCase()}:${key}`, parts: [part] };
 }
 
 async function findById(build: Build, text: string, locale: string): Promise<BuildFile> {
   const id = Number(text);
   if (!/^\d{1,10}$/.test(text)) throw new PakratError('E_USAGE', `fdid:${text}: a file data id is a number`);
-  const variants = (await build.root())?.findId(id) ?? [];
+  const variants = (await build.root()).findId(id);
   if (variants.length === 0)
     throw new PakratError('E_NOT_FOUND', `the build has no file with id ${id}`, { data: { fileDataId: id } });
   return fileOf(getVariant(variants, locale, `fdid:${id}`));
 }
 
 async function findByName(build: Build, name: string, locale: string): Promise<BuildFile> {
-  const variants = (await build.root())?.find(name) ?? [];
+  const variants = (await build.root()).find(name);
   if (variants.length > 0) return { ...fileOf(getVariant(variants, locale, name)), name: name.replaceAll('\\', '/') };
   const wanted = normalizeName(name);
   const installed = (await installFiles(build, locale)).find((file) => normalizeName(file.name) === wanted);
@@ -97,35 +97,22 @@ function fileOf(variant: FileVariant): BuildFile {
   return { name: variant.name ?? `fdid:${fileDataId}`, fileDataId, localeFlags, parts };
 }
 
-/** Which files of a build are meant: names that `matches`, in the variant for a locale. */
-export interface FileListing {
+/** The files of a build whose names `matches`, in the variant for a locale. */
+interface FileListing {
   locale: string;
   matches: (name: string) => boolean;
 }
 
-/**
- * Every file of a build whose name `matches`, in the variant for a locale: those of the root, then those of the install manifest
- * that the root does not name.
- */
-export async function* listFiles(build: Build, listing: FileListing): AsyncGenerator<BuildFile> {
-  yield* await filesOf(build, listing);
-}
-
-/** As {@link listFiles}, with no wait between files: for lists of millions. */
-export async function filesOf(build: Build, listing: FileListing): Promise<Iterable<BuildFile>> {
+/** The files of a listing: those of the root, then those of the install manifest that the root does not name. There may be millions. */
+export async function listFiles(build: Build, listing: FileListing): Promise<Iterable<BuildFile>> {
   const root = await build.root();
-  const installed = await installFiles(build, listing.locale);
-  return joinFiles(root, installed, listing);
+  return joinFiles(root, await installFiles(build, listing.locale), listing);
 }
 
-function* joinFiles(
-  root: Root | undefined,
-  installed: readonly BuildFile[],
-  listing: FileListing,
-): Generator<BuildFile> {
-  if (root !== undefined) yield* rootFiles(root, listing);
+function* joinFiles(root: Root, installed: readonly BuildFile[], listing: FileListing): Generator<BuildFile> {
+  yield* rootFiles(root, listing);
   for (const file of installed) {
-    if (listing.matches(file.name) && (root === undefined || root.find(file.name).length === 0)) yield file;
+    if (listing.matches(file.name) && root.find(file.name).length === 0) yield file;
   }
 }
 
@@ -151,22 +138,17 @@ function isSameFile(a: FileVariant, b: FileVariant): boolean {
 /** The contents of a file's parts, where the encoding file knows them. */
 export type KnownParts = readonly (CkeyEntry | undefined)[];
 
-/** What the encoding file knows of each part of a file; `known` when that was looked up before. */
+/** The parts of a file with what the encoding file knows of them; `known` when that was looked up before. */
 export function resolveParts(build: Build, { parts }: BuildFile, known?: KnownParts): ResolvedPart[] {
-  return parts.map((part, i) => {
-    const content = known === undefined ? contentOf(build, part) : known[i];
-    const ekeys = content?.ekeys ?? (part.ekey === undefined ? [] : [part.ekey]);
-    const { encodedSize } = part;
-    return { ckey: part.ckey, ekeys, contentSize: content?.size, size: part.size ?? content?.size, encodedSize };
+  return parts.map(({ ckey, ekey, size, encodedSize }, i) => {
+    const content = known === undefined ? ckey && build.encoding.findCkey(ckey) : known[i];
+    const { ekeys = ekey === undefined ? [] : [ekey], size: contentSize } = content || {};
+    return { ckey, ekeys, contentSize, size: size ?? contentSize, encodedSize };
   });
 }
 
-function contentOf(build: Build, { ckey }: FilePart): CkeyEntry | undefined {
-  return ckey === undefined ? undefined : build.encoding.findCkey(ckey);
-}
-
-/** The contents of many files, looked up together. @returns what gives those of the file at a place in `files` */
-export function findContentsOf(build: Build, files: readonly BuildFile[]): (place: number) => KnownParts {
+/** The contents of many files, looked up at once. @returns a function from the number of a file in `files` to its contents */
+export function findContentsOf(build: Build, files: readonly BuildFile[]): (file: number) => KnownParts {
   const ckeys: (string | undefined)[] = [];
   const starts = new Uint32Array(files.length);
   files.forEach(({ parts }, i) => {
@@ -174,17 +156,20 @@ export function findContentsOf(build: Build, files: readonly BuildFile[]): (plac
     for (const { ckey } of parts) ckeys.push(ckey);
   });
   const find = build.encoding.findCkeys(ckeys);
-  return (place) => files[place]!.parts.map((_, part) => find(starts[place]! + part));
+  return (file) => files[file]?.parts.map((_, part) => find((starts[file] ?? 0) + part)) ?? [];
 }
 
 /** Decoded size of a file; undefined when the encoding file does not know it. */
 export function sizeOf(parts: readonly Pick<ResolvedPart, 'size'>[]): number | undefined {
-  let size: number | undefined = 0;
-  for (const part of parts) size = size === undefined || part.size === undefined ? undefined : size + part.size;
-  return size;
+  let sum = 0;
+  for (const { size } of parts) {
+    if (size === undefined) return undefined;
+    sum += size;
+  }
+  return sum;
 }
 
-/** Where the encodings of a part lie, in the order in which to try them. @throws E_NOT_FOUND when none has a place */
+/** The places of a part's encodings, in the order in which to try them. @throws E_NOT_FOUND when none has a place */
 export function placesOf(build: Build, file: BuildFile, part: ResolvedPart): EntryPlace[] {
   const places = part.ekeys.flatMap((ekey) => build.locate(ekey, part.encodedSize) ?? []);
   if (places.length > 0) return places;

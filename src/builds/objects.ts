@@ -1,6 +1,6 @@
 import type { ObjectName } from '../store/layout.ts';
 
-/** Where an encoded entry lies: in an archive, or as a loose object of its own. */
+/** The place of an encoded entry: in an archive, or as a loose object of its own. */
 export interface EntryPlace {
   /** Hex, 16 bytes. */
   ekey: string;
@@ -13,27 +13,27 @@ export interface EntryPlace {
 }
 
 /**
- * Where a build gets its objects. Opening and reading a build knows no network: whoever opens it hands this in,
+ * The objects of a build. Opening and reading a build knows no network: whoever opens it hands this in,
  * with or without a CDN behind it.
  */
 export interface Objects {
   /** A small object whose name is the MD5 of its bytes (configs). */
   config(name: ObjectName): Promise<Uint8Array>;
-  /** Sees to it that these indices lie in the store, checked. @returns their files, to be read as `decrypt` says */
-  indices(names: readonly ObjectName[]): Promise<string[]>;
+  /** Sees to it that an index lies in the store, checked. @returns its file, to be read as `decrypt` says */
+  index(name: ObjectName): Promise<string>;
   /** Sees to it that every byte of these entries is held. */
   entries(places: readonly EntryPlace[]): Promise<void>;
   /** The file and offset where a held entry lies. @throws E_OFFLINE or E_NOT_FOUND when it is not held */
   open(place: EntryPlace): { file: string; offset: number };
   /**
-   * What is read from the file of an object is decrypted with this. Absent where no object is encrypted as a whole.
+   * Decrypts bytes that were read from the file of an object. Absent where no object is encrypted as a whole.
    * @param offset where the bytes lie in the object
    */
   decrypt?(name: ObjectName, bytes: Uint8Array, offset: number): Uint8Array;
   /** Learns that the objects of a CDN path are encrypted as a whole, with a key of this name. Absent where none can be. */
   learnObjectKey?(cdnPath: string, keyName: string): void;
   /**
-   * Where an entry lies, for objects that know it themselves, as an installation does: asked before the archive group.
+   * The place of an entry, for objects that know it themselves, as an installation does: asked before the archive group.
    * @param ekey hex; 32 digits, or the first 18 of them
    * @param size encoded size, where it is known
    */

@@ -5,14 +5,10 @@ import { codeOf, PakratError } from '../core/errors.ts';
 import type { OnProgress, WorkOptions } from '../core/progress.ts';
 import { type ErrorReport, errorJson, errorReport, errorText } from './error-report.ts';
 import { exitCodes } from './exit-codes.ts';
-import { type GlobalFlags, globalFlags, sessionOptions } from './global-flags.ts';
-import { toJson } from './render/json.ts';
-import { createProgress, noteLine, showProgress } from './render/progress.ts';
-import { printableBlock } from './render/text.ts';
-
-/** The help for a source, for each command that takes one. */
-export const sourceHelp =
-  'PRODUCT or PRODUCT@BUILD, or the path of a PAK, a game directory, an installed game or a CDN folder (PATH@BUILD).';
+import { type GlobalFlags, globalFlags, sessionOptions } from './flags/global-flags.ts';
+import { toJson } from './terminal/json.ts';
+import { createProgress, noteLine, showProgress } from './terminal/progress.ts';
+import { printableBlock } from './terminal/text.ts';
 
 /**
  * A command of pakrat. It has the global flags and --json, prints errors for people or for scripts with one exit code
@@ -35,15 +31,8 @@ export abstract class PakratCommand extends Command {
     flags: GlobalFlags,
     body: (session: Session) => Promise<Result>,
   ): Promise<Result> {
-    this.#quiet = flags.quiet ?? false;
-    const { Session } = await import('../app/session/session.ts');
-    const session = new Session(sessionOptions(flags, this.config.dataDir));
-    try {
-      return await body(session);
-    } finally {
-      this.endProgress();
-      await session.close();
-    }
+    const { withSession } = await import('../app/session/session.ts');
+    return this.withProgress(flags, () => withSession(sessionOptions(flags, this.config.dataDir), body));
   }
 
   /** Runs work that opens sessions of its own. */
@@ -136,18 +125,16 @@ export abstract class PakratCommand extends Command {
   override async catch(error: unknown): Promise<never> {
     const report = errorReport(error, (this.id ?? '').replaceAll(':', ' '));
     process.exitCode = report.exit;
-    await (this.jsonEnabled() ? write(process.stdout, `${toJson(errorJson(report), 2)}\n`) : tell(report));
+    if (this.jsonEnabled()) await write(process.stdout, `${toJson(errorJson(report), 2)}\n`);
+    else await write(process.stderr, errorText(report));
     // oclif exits with this code, and prints nothing of its own.
     throw new ExitError(report.exit);
   }
 
+  /** A command that wrote its lists row by row, for they may have millions of rows, has nothing left to print. */
   override logJson(json: unknown): void {
-    process.stdout.write(`${toJson(json, 2)}\n`);
+    if (json !== undefined) process.stdout.write(`${toJson(json, 2)}\n`);
   }
-}
-
-function tell(report: ErrorReport): Promise<void> {
-  return write(process.stderr, errorText(report));
 }
 
 /** Writes and waits until it is out: the process exits next. */

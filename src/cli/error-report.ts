@@ -1,7 +1,6 @@
-import { codeOf, type ErrorData, isPakratError, messageOf, PakratError } from '../core/errors.ts';
-import { sqliteError } from '../store/ledger/sqlite-error.ts';
+import { codeOf, type ErrorCode, type ErrorData, isPakratError, messageOf, PakratError } from '../core/errors.ts';
 import { exitCodeOf, exitCodes } from './exit-codes.ts';
-import { printableBlock } from './render/text.ts';
+import { printableBlock } from './terminal/text.ts';
 
 /** An error as a person or a script is told of it. */
 export interface ErrorReport {
@@ -9,7 +8,7 @@ export interface ErrorReport {
   message: string;
   hint?: string | undefined;
   data: ErrorData;
-  /** What the process exits with. */
+  /** Exit code of the process. */
   exit: number;
   /** Messages of what led to it, where they say more. */
   because: string[];
@@ -18,6 +17,7 @@ export interface ErrorReport {
 }
 
 const codeOfBugs = 'E_BUG';
+const fullHint = 'Free some space and run the same command again.';
 
 /**
  * Makes a report of anything that was thrown. Errors of ours, of the command line's grammar and of the file system are the user's
@@ -25,9 +25,7 @@ const codeOfBugs = 'E_BUG';
  * @param command the command as typed, for the hint of a usage error
  */
 export function errorReport(error: unknown, command: string): ErrorReport {
-  const known = isPakratError(error)
-    ? error
-    : (usageError(error, command) ?? databaseError(error) ?? systemError(error));
+  const known = isPakratError(error) ? error : (usageError(error, command) ?? systemError(error));
   if (known === undefined) {
     return {
       code: codeOfBugs,
@@ -57,7 +55,7 @@ export function errorJson({ code, message, hint, data, stack }: ErrorReport): { 
   return { error: { code, message, hint: hint ?? null, data: stack === undefined ? data : { ...data, stack } } };
 }
 
-/** What oclif throws about arguments and flags carries the exit code that it wants. */
+/** Errors of oclif about arguments and flags carry the exit code that it wants. */
 function usageError(error: unknown, command: string): PakratError | undefined {
   if ((error as { oclif?: { exit?: unknown } } | null)?.oclif?.exit !== exitCodes.usage) return undefined;
   // Its note about flags with several values is not true of ours: they take one value each time.
@@ -67,44 +65,36 @@ function usageError(error: unknown, command: string): PakratError | undefined {
   return new PakratError('E_USAGE', message, { hint: `pakrat ${command} --help shows how it is written.` });
 }
 
-/** Errors of SQLite that no one turned into ours come from the ledger: it can be damaged in any place. */
-function databaseError(error: unknown): PakratError | undefined {
-  const known = sqliteError(error, 'ledger.db');
-  return isPakratError(known) ? known : undefined;
-}
+/** Errors of the file system about a path that the user named, by their codes. */
+const systemErrors: Readonly<Record<string, (path: string) => [ErrorCode, message: string, hint?: string]>> = {
+  ENOENT: (path) => ['E_NOT_FOUND', `there is no ${path}`],
+  ENOSPC: (path) => ['E_STORE_FULL', `the disk is full: ${path}`, fullHint],
+  EDQUOT: (path) => ['E_STORE_FULL', `the disk is full: ${path}`, fullHint],
+  EACCES: (path) => ['E_STORE', `no permission for ${path}`],
+  EPERM: (path) => ['E_STORE', `no permission for ${path}`],
+  EROFS: (path) => ['E_STORE', `no permission for ${path}`],
+  EISDIR: (path) => ['E_USAGE', `${path} is a folder, a file is needed`],
+  ENOTDIR: (path) => ['E_USAGE', `${path} is no folder`],
+};
 
 /** Errors of the file system that no one turned into ours are about a path that the user named. */
 function systemError(error: unknown): PakratError | undefined {
   const { syscall, path } = (error ?? {}) as { syscall?: unknown; path?: unknown };
-  const code = codeOf(error);
+  const reason = codeOf(error);
+  // Without a path it is about a stream that was open already: standard output into a file.
+  if (syscall === 'write' && path === undefined && (reason === 'ENOSPC' || reason === 'EDQUOT')) {
+    const message = 'the disk is full: the output could not be written';
+    return new PakratError('E_STORE_FULL', message, { cause: error, data: { reason }, hint: fullHint });
+  }
   // The one that comes without its path: reading a folder as if it were a file.
-  if (code === 'EISDIR')
-    return new PakratError('E_USAGE', `${path ?? 'what was named'} is a folder, a file is needed`, { cause: error });
-  // What has no path was written to a stream that was open already: standard output into a file.
-  if (syscall === 'write' && path === undefined && (code === 'ENOSPC' || code === 'EDQUOT')) {
-    return new PakratError('E_STORE_FULL', 'the disk is full: the output could not be written', {
-      cause: error,
-      data: { reason: code },
-      hint: 'Free some space and run the same command again.',
-    });
+  const named = typeof path === 'string' ? path : reason === 'EISDIR' ? 'what was named' : undefined;
+  if (typeof syscall !== 'string' || named === undefined || reason === undefined) return undefined;
+  const data = { path: named, reason };
+  if (reason === 'EEXIST' && syscall === 'mkdir') {
+    return new PakratError('E_USAGE', `${named} is a file, a folder is needed`, { cause: error, data });
   }
-  if (typeof syscall !== 'string' || typeof path !== 'string' || code === undefined) return undefined;
-  const options = { cause: error, data: { path, reason: code } };
-  if (code === 'ENOENT') return new PakratError('E_NOT_FOUND', `there is no ${path}`, options);
-  if (code === 'ENOSPC' || code === 'EDQUOT') {
-    return new PakratError('E_STORE_FULL', `the disk is full: ${path}`, {
-      ...options,
-      hint: 'Free some space and run the same command again.',
-    });
-  }
-  if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS') {
-    return new PakratError('E_STORE', `no permission for ${path}`, options);
-  }
-  if (code === 'EEXIST' && syscall === 'mkdir') {
-    return new PakratError('E_USAGE', `${path} is a file, a folder is needed`, options);
-  }
-  if (code === 'ENOTDIR') return new PakratError('E_USAGE', `${path} is no folder`, options);
-  return new PakratError('E_STORE', messageOf(error), options);
+  const [code, message, hint] = systemErrors[reason]?.(named) ?? ['E_STORE', messageOf(error)];
+  return new PakratError(code, message, { cause: error, data, hint });
 }
 
 function causesOf(error: PakratError): string[] {

@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../core/errors.ts';
 
-/** What the process exits with. Scripts rely on these numbers; they are never changed. */
+/** The exit codes of the process. Scripts rely on these numbers; they are never changed. */
 export const exitCodes = {
   done: 0,
   trouble: 1,
@@ -39,6 +39,7 @@ const byCode: Record<ErrorCode, number> = {
   E_STORE_SCHEMA: exitCodes.trouble,
   E_STORE_FULL: exitCodes.trouble,
   E_STORE_DAMAGED: exitCodes.trouble,
+  E_NATIVE_MODULE: exitCodes.trouble,
   E_UNSAFE_PATH: exitCodes.unsafePath,
   E_INCOMPLETE: exitCodes.incomplete,
   E_ABORTED: exitCodes.interrupted,

@@ -1,13 +1,15 @@
-import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import type { PackReport } from '../app/pack.ts';
+import type { WorkOptions } from '../core/progress.ts';
 import { formatBytes, plural } from '../core/quantities.ts';
 import { PakratCommand } from './base-command.ts';
+import { requiredArg } from './flags/args.ts';
+import type { GlobalFlags } from './flags/global-flags.ts';
 
 /** The arguments of every command that makes a PAK. */
 export const packArgs = {
-  out: Args.string({ description: 'The PAK to write.', required: true, ignoreStdin: true }),
-  dir: Args.string({ description: 'The folder whose files go into it.', required: true, ignoreStdin: true }),
+  out: requiredArg('The PAK to write.'),
+  dir: requiredArg('The folder whose files go into it.'),
 };
 
 /** The flags of every command that makes a PAK. */
@@ -17,8 +19,12 @@ export const packFlags = {
 
 /** A command that makes a PAK. */
 export abstract class PackCommand extends PakratCommand {
-  /** Tells what was made. */
-  protected tell(report: PackReport): PackReport {
+  /** Makes a PAK, with a bar, and tells what was made. */
+  protected async make(
+    flags: GlobalFlags,
+    body: (work: Required<WorkOptions>) => Promise<PackReport>,
+  ): Promise<PackReport> {
+    const report = await this.withProgress(flags, body);
     const { path, files, bytes, notes } = report;
     const lines = [`${path}: ${plural(files, 'file', 'files')}, ${formatBytes(bytes)}`];
     for (const note of notes) lines.push(`Note: ${note}.`);

@@ -27,12 +27,7 @@ export function bytesSource(bytes: Uint8Array, name = 'memory'): ByteSource {
 /** Throws E_FORMAT_TRUNCATED when `size` bytes at `offset` are not inside the source. */
 export function checkRange(source: Pick<ByteSource, 'name' | 'size'>, offset: number, size: number): void {
   if (!(offset >= 0 && size >= 0 && offset + size <= source.size)) {
-    throw new PakratError(
-      'E_FORMAT_TRUNCATED',
-      `${source.name}: ${size} bytes at offset ${offset} are outside its ${source.size} bytes`,
-      {
-        data: { offset, size, held: source.size },
-      },
-    );
+    const problem = `${source.name}: ${size} bytes at offset ${offset} are outside its ${source.size} bytes`;
+    throw new PakratError('E_FORMAT_TRUNCATED', problem, { data: { offset, size, held: source.size } });
   }
 }

@@ -5,6 +5,11 @@ export function asBuffer(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
+/** The bytes of a Buffer without its own `slice`, which does not copy. No copy. */
+export function plainView(buffer: Buffer): Uint8Array {
+  return new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.length);
+}
+
 /** Lower-case hex of some bytes. */
 export function toHex(bytes: Uint8Array): string {
   return asBuffer(bytes).toString('hex');
@@ -17,7 +22,7 @@ export function fromHex(text: string): Uint8Array {
   if (bytes.length * 2 !== text.length) {
     throw formatError('E_FORMAT', 'hex string', `not hexadecimal: ${JSON.stringify(text.slice(0, 40))}`);
   }
-  return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length);
+  return plainView(bytes);
 }
 
 /** True when both hold the same bytes. */

@@ -22,6 +22,7 @@ export type ErrorCode =
   | 'E_STORE_SCHEMA'
   | 'E_STORE_FULL'
   | 'E_STORE_DAMAGED'
+  | 'E_NATIVE_MODULE'
   | 'E_UNSAFE_PATH'
   | 'E_INCOMPLETE'
   | 'E_ABORTED';
@@ -113,9 +114,9 @@ export function isStoreTrouble(error: unknown): error is PakratError {
   return codeOf(error)?.startsWith('E_STORE') === true;
 }
 
-/** True for what no host, file or key is to blame for: the store's trouble, an interruption, a bug. Work as a whole ends with it. */
+/** True for what no host, file or key is to blame for: the store's trouble, an installation that is not whole, an interruption, a bug. Work as a whole ends with it. */
 export function isOurTrouble(error: unknown): boolean {
-  return !isPakratError(error) || error.code === 'E_ABORTED' || isStoreTrouble(error);
+  return !isPakratError(error) || ['E_ABORTED', 'E_NATIVE_MODULE'].includes(error.code) || isStoreTrouble(error);
 }
 
 /** Ends work whose signal is aborted. @throws the signal's reason where that is an error of ours, else E_ABORTED */

@@ -34,3 +34,8 @@ export interface Hasher {
 export function md5Hasher(): Hasher {
   return crypto.createHash('md5');
 }
+
+/** SHA-256 over pieces that arrive one after the other. */
+export function sha256Hasher(): Hasher {
+  return crypto.createHash('sha256');
+}

@@ -12,7 +12,7 @@ export type Progress =
   | { type: 'note'; text: string };
 
 /** Files or entries done, of how many. */
-export interface FileCount {
+interface FileCount {
   done: number;
   total: number;
 }

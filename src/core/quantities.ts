@@ -20,10 +20,7 @@ export function formatBytes(bytes: number): string {
   return `${value.toFixed(digits)} ${units[unit]}`;
 }
 
-/**
- * Bytes of a size as a person writes it: `500`, `64K`, `20M`, `1.5G`, `2TiB`, `20MB/s`; upper or lower case.
- * @throws E_USAGE when it is none
- */
+/** Bytes of a size as a person writes it: `500`, `64K`, `1.5G`, `2TiB`, `20MB/s`; of either case. Throws E_USAGE. */
 export function parseSize(text: string): number {
   const match = /^(\d{1,15}(?:\.\d{1,6})?)\s*([kmgtp]?)(?:i?b)?(?:\/s)?$/i.exec(text.trim());
   const bytes =

@@ -1,5 +1,6 @@
 import { toHex, uintAt } from './bytes.ts';
 import { formatError } from './errors.ts';
+import { RecordTable } from './tables/record-table.ts';
 
 // A mark in the middle of a file is a character of its string. Bytes that are no UTF-8 become U+FFFD.
 const utf8Decoder = new TextDecoder('utf-8', { ignoreBOM: true });
@@ -141,11 +142,9 @@ export class ByteReader {
     const at = this.pos;
     const found = this.remaining < text.length ? '' : this.latin1(text.length);
     if (found !== text) {
-      throw formatError('E_FORMAT_MAGIC', this.what, 'wrong magic', {
-        offset: at,
-        expected: JSON.stringify(text),
-        found: found === '' ? `${this.remaining} bytes` : JSON.stringify(found),
-      });
+      const seen = found === '' ? `${this.remaining} bytes` : JSON.stringify(found);
+      const facts = { offset: at, expected: JSON.stringify(text), found: seen };
+      throw formatError('E_FORMAT_MAGIC', this.what, 'wrong magic', facts);
     }
   }
   /** Demands this little-endian number of 32 bits. Throws E_FORMAT_MAGIC. */
@@ -157,19 +156,26 @@ export class ByteReader {
     const facts = { offset, expected: hex(expected), found: hex(found) };
     throw formatError('E_FORMAT_MAGIC', this.what, 'wrong magic', facts);
   }
+  /** Demands one of these numbers. Throws E_FORMAT_VERSION. */
+  version<const Known extends number>(read: 'u8' | 'u16le' | 'u32le', ...known: readonly Known[]): Known {
+    const offset = this.pos;
+    const found = this[read]();
+    const version = known.find((each) => each === found);
+    if (version !== undefined) return version;
+    const facts = { offset, expected: known.join(' or '), found };
+    throw formatError('E_FORMAT_VERSION', this.what, 'unknown version', facts);
+  }
   /** Checks that `n` records of `each` bytes can be there, before anything is allocated for them; gives back `n`. */
   count(n: number, each: number): number {
     if (n * each > this.remaining) {
-      throw formatError(
-        'E_FORMAT_TRUNCATED',
-        this.what,
-        `${n} records of ${each} bytes do not fit into ${this.remaining}`,
-        {
-          offset: this.pos,
-        },
-      );
+      const problem = `${n} records of ${each} bytes do not fit into ${this.remaining}`;
+      throw formatError('E_FORMAT_TRUNCATED', this.what, problem, { offset: this.pos });
     }
     return n;
+  }
+  /** The next records, as a table over their bytes. Throws E_FORMAT_TRUNCATED when they are not there. */
+  table(count: number, stride: number): RecordTable {
+    return new RecordTable(this.take(this.count(count, stride) * stride), stride, count);
   }
   /** Demands that nothing is left over. */
   end(): void {

@@ -110,6 +110,10 @@ export class ByteWriter {
     this.#room(count);
     return this;
   }
+  /** Zeros up to this size, if it is not reached yet. */
+  padTo(size: number): this {
+    return this.zeros(Math.max(0, size - this.#size));
+  }
 
   /** All that was written, as a copy of its own. */
   bytes(): Uint8Array {

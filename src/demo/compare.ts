@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { equalBytes } from '../core/bytes.ts';
 import { type FolderFile, listFolderFiles } from '../publish/folder-files.ts';
 
-/** How extracted files compare with the originals. */
+/** The outcome of a comparison of extracted files with the originals. */
 export interface Comparison {
   /** Files that were looked at, and their bytes. */
   files: number;

@@ -1,11 +1,11 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { type ExtractResult, extract } from '../app/extract.ts';
-import { importKeys, type KeyImport } from '../app/import-keys.ts';
-import { importListfile } from '../app/import-listfile.ts';
+import { importKeys, type KeyImport } from '../app/keys/import-keys.ts';
 import { listFiles } from '../app/list.ts';
+import { importListfile } from '../app/listfile/import-listfile.ts';
 import { readFile } from '../app/read.ts';
-import { Session } from '../app/session/session.ts';
+import { withSession } from '../app/session/session.ts';
 import type { SessionOptions } from '../app/session/session-options.ts';
 import { readStatus } from '../app/status.ts';
 import { type SyncReport, sync } from '../app/sync.ts';
@@ -24,11 +24,11 @@ import { demoBuild, demoKey, demoLocales, sampleGame } from './game.ts';
 /** A number of entries and their encoded bytes. */
 type Amount = SyncReport['wanted'];
 
-/** Where a demo works, and what it shows. */
+/** The folder that a demo works in, and the name of the program in what it shows. */
 export interface DemoRequest {
   /** Folder to work in. */
   to: string;
-  /** How this program is called, for the commands that are shown: `pakrat`, `node bin/run.js`. */
+  /** The program in the commands that are shown: `pakrat`, `node bin/run.js`. */
   program: string;
   settings?: SessionOptions['settings'];
 }
@@ -38,7 +38,7 @@ export interface DemoHooks extends WorkOptions {
   log: (text: string) => void;
 }
 
-/** What a demo did, as `demo --json` prints it. */
+/** The steps of a demo and their outcome, as `demo --json` prints them. */
 export interface DemoReport {
   folder: string;
   published: Omit<PublishedBuild, 'names'>;
@@ -55,14 +55,14 @@ export interface DemoReport {
 }
 
 /**
- * How to call this program: whoever has not installed it can still copy the commands that are shown.
+ * The words that start this program: whoever has not installed it can still copy the commands that are shown.
  * @param script what node was started with, @param bin the name when it is installed
  */
 export function programName(script: string | undefined, bin: string): string {
   return script?.endsWith('run.js') ? `node ${shownPath(script)}` : bin;
 }
 
-/** The whole game takes the server so many seconds: long enough to see a bar, and to stop it. */
+/** Seconds that the server takes for the whole game: long enough to see a bar, and to stop it. */
 const servingSeconds = 4;
 /** The part of the data after which the sync is stopped. What is in flight is still taken. */
 const stopAfter = 0.45;
@@ -152,20 +152,7 @@ async function publish({ game, folder, hooks }: Demo, server: StaticServer): Pro
   return built;
 }
 
-/** Runs `body` with a session of its own, as a command does. */
-async function withSession<Result>(
-  options: SessionOptions,
-  body: (session: Session) => Promise<Result>,
-): Promise<Result> {
-  const session = new Session(options);
-  try {
-    return await body(session);
-  } finally {
-    await session.close();
-  }
-}
-
-/** The real thing: the signal that Ctrl-C sets, set when so much of the data has come. */
+/** The real thing: the signal that Ctrl-C sets, set when a part of the data has come. */
 async function syncHalf(demo: Demo, server: StaticServer): Promise<DemoReport['interrupted']> {
   const { hooks, options } = demo;
   step(hooks, 3, 'Sync it into an empty store, and press Ctrl-C half-way');
@@ -222,14 +209,16 @@ function countServed({ stats }: StaticServer): () => ServeStats {
 async function extractAll(demo: Demo): Promise<Pick<DemoReport, 'locked' | 'keys' | 'extracted' | 'compared'>> {
   const { hooks } = demo;
   step(hooks, 6, 'Import the names of files, for a build knows only their hashes, and extract everything');
-  const { ids } = await importNames(demo);
+  const { folder, options } = demo;
+  const { ids } = await withSession(options, (session) => importListfile(session, folder.listfile));
   hooks.log(`   ${ids} names`);
   const [first, second] = demoLocales;
   const before = await extractLocale(demo, first);
   const locked = before.failed;
   for (const { name, message } of locked) hooks.log(`   not ${name}: ${message}`);
   step(hooks, 7, 'Import the key that is missing, and extract in both languages');
-  const keys = await importDemoKey(demo);
+  fs.writeFileSync(folder.keys, encodeKeyList([demoKey]));
+  const keys = await withSession(options, (session) => importKeys(session, [folder.keys]));
   hooks.log(`   ${demoKey.name.toUpperCase()} ${demoKey.key.toUpperCase()}: ${keys.added} new key`);
   const results = [before, await extractLocale(demo, first), await extractLocale(demo, second)];
   const extracted = {
@@ -237,15 +226,6 @@ async function extractAll(demo: Demo): Promise<Pick<DemoReport, 'locked' | 'keys
     bytes: results.reduce((sum, { bytes }) => sum + bytes, 0),
   };
   return { locked, keys, extracted, compared: compareAll(demo) };
-}
-
-async function importNames({ options, folder }: Demo): Promise<{ ids: number }> {
-  return withSession(options, (session) => importListfile(session, folder.listfile));
-}
-
-async function importDemoKey({ options, folder }: Demo): Promise<KeyImport> {
-  fs.writeFileSync(folder.keys, encodeKeyList([demoKey]));
-  return withSession(options, (session) => importKeys(session, [folder.keys]));
 }
 
 async function extractLocale({ options, folder, hooks }: Demo, locale: string): Promise<ExtractResult> {

@@ -2,7 +2,7 @@ import * as fs from 'node:fs';
 import { isAbsolute, join, relative, resolve } from 'node:path';
 import { PakratError } from '../core/errors.ts';
 
-/** The places of a demo. */
+/** The folders and files of a demo. */
 export interface DemoFolder {
   root: string;
   /** These two stay. */
@@ -31,8 +31,13 @@ export function claimDemoFolder(path: string): DemoFolder {
   }
   const temporary = join(root, 'tmp');
   const folder: DemoFolder = {
-    ...{ root, temporary, store: join(root, 'store'), extracted: join(root, 'extracted') },
-    ...{ cdn: join(temporary, 'cdn'), listfile: join(temporary, 'names.csv'), keys: join(temporary, 'keys.txt') },
+    root,
+    store: join(root, 'store'),
+    extracted: join(root, 'extracted'),
+    temporary,
+    cdn: join(temporary, 'cdn'),
+    listfile: join(temporary, 'names.csv'),
+    keys: join(temporary, 'keys.txt'),
   };
   for (const made of [temporary, folder.store, folder.extracted]) fs.rmSync(made, { recursive: true, force: true });
   fs.mkdirSync(folder.cdn, { recursive: true });

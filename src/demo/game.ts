@@ -4,7 +4,7 @@ import { type FolderFile, listFolderFiles } from '../publish/folder-files.ts';
 import type { PublishFile } from '../publish/publish-file.ts';
 import { packageRoot } from './package-root.ts';
 
-/** What the sample game is called when it is published. */
+/** The names of the sample game when it is published. */
 export const demoBuild = { product: 'lantern', version: '1.0.0.100', buildId: 100 } as const;
 
 /** The languages that it has. */
@@ -13,7 +13,7 @@ export const demoLocales = ['enUS', 'deDE'] as const;
 /** Its one encrypted file is locked with this key, which is no secret. */
 export const demoKey: TactKey = { name: '4c414d504f494c31', key: '6c616e7465726e2d6f696c2d64656d6f' };
 
-/** What is said of files beside their content: the first rule that fits a name. */
+/** Facts about files beside their content: the first rule that fits a name. */
 const rules: readonly [name: RegExp, facts: Partial<PublishFile>][] = [
   [/^launcher\/.*\.cmd$/, { install: true, tags: [{ name: 'Windows', type: 1 }] }],
   [/^launcher\//, { install: true, tags: [{ name: 'Linux', type: 1 }] }],

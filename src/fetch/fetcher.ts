@@ -1,6 +1,6 @@
 import PQueue from 'p-queue';
 import type { EntryPlace, Objects } from '../builds/objects.ts';
-import { getObject } from '../cdn/transport/get-object.ts';
+import { fetchObject } from '../cdn/transport/fetch-object.ts';
 import type { HealthKind } from '../cdn/transport/hosts.ts';
 import { codeOf, type ErrorCode, PakratError } from '../core/errors.ts';
 import { type ObjectName, objectPath } from '../store/layout.ts';
@@ -20,8 +20,8 @@ import { type TransferFailure, transfer } from './transfer/transfer.ts';
 const maxConfigSize = 32 * 1024 * 1024;
 const maxIndexSize = 256 * 1024 * 1024;
 
-/** How much is fetched side by side, and how ranges are cut. */
-export interface FetchSettings {
+/** The amount that is fetched side by side, and the sizes by which ranges are cut. */
+interface FetchSettings {
   /** Ranges in flight at a time. */
   jobs: number;
   /** Small objects in flight at a time. */
@@ -30,9 +30,9 @@ export interface FetchSettings {
 }
 
 /** Ranges that are to be fetched. */
-export interface RangeFetch {
+interface RangeFetch {
   kind: Extract<HealthKind, 'data' | 'patch'>;
-  /** How often one host is asked for the same thing; absent: as the settings say. */
+  /** Times that one host is asked for the same thing; absent: as the settings say. */
   attemptsPerHost?: number;
   /** Called for each entry that is held to its end now. */
   onEntry?: ((target: RangeTarget, job: RangeJob) => void) | undefined;
@@ -52,12 +52,14 @@ export class Fetcher {
   /** Entries that were brought whole, manifests among them; patches are no entries. */
   fetchedEntries = 0;
   readonly #committer: SpanCommitter;
+  readonly #smallObjects: PQueue;
 
   constructor(store: Store, network: Network | undefined, settings: FetchSettings) {
     this.store = store;
     this.network = network;
     this.settings = settings;
     this.#committer = new SpanCommitter(store);
+    this.#smallObjects = new PQueue({ concurrency: settings.smallJobs });
   }
 
   /** Commits what is verified and on disk. @throws E_STORE… */
@@ -79,7 +81,7 @@ export class Fetcher {
     if (held !== undefined) return held;
     const path = objectPath(name);
     const { objectKeys } = this.store;
-    // What cannot be checked is not asked for.
+    // An object that cannot be checked is not asked for.
     const isEncrypted = objectKeys.keyOf(path) !== undefined;
     const network = this.#demandNetwork(path, { object: path });
     const kind = name.suffix === '.index' ? 'index' : name.kind === 'product' ? 'config' : name.kind;
@@ -91,7 +93,7 @@ export class Fetcher {
       }
     };
     const maxSize = kind === 'config' ? maxConfigSize : maxIndexSize;
-    const bytes = await getObject(await network.cdn(), { path, kind, maxSize, check });
+    const bytes = await fetchObject(await network.cdn(), { path, kind, maxSize, check });
     this.store.addObject(name, bytes);
     return objectKeys.decrypt(path, bytes);
   }
@@ -183,7 +185,10 @@ export class Fetcher {
     const { store } = this;
     return {
       config: (name) => this.object(name),
-      indices: (names) => this.#indices(names),
+      index: async (name) => {
+        await this.#smallObjects.add(() => this.object(name));
+        return store.file(objectPath(name));
+      },
       entries: (places) => this.entries(places),
       open: (place) => {
         if (!isHeld(store, place)) {
@@ -195,16 +200,6 @@ export class Fetcher {
       decrypt: (name, bytes, offset) => store.objectKeys.decrypt(objectPath(name), bytes, offset),
       learnObjectKey: (cdnPath, keyName) => store.objectKeys.learn(cdnPath, keyName),
     };
-  }
-
-  async #indices(names: readonly ObjectName[]): Promise<string[]> {
-    const queue = new PQueue({ concurrency: this.settings.smallJobs });
-    return queue.addAll(
-      names.map((name) => async () => {
-        await this.object(name);
-        return this.store.file(objectPath(name));
-      }),
-    );
   }
 }
 

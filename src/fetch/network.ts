@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import type { Cdn } from '../cdn/transport/get-object.ts';
+import type { Cdn } from '../cdn/transport/fetch-object.ts';
 import type { Hosts } from '../cdn/transport/hosts.ts';
 import type { HttpClient } from '../cdn/transport/http.ts';
 import { type RateLimit, rateLimit, unlimited } from '../cdn/transport/rate-limit.ts';
@@ -31,7 +31,7 @@ export interface NetworkOptions {
   jobs: number;
   /** Bytes of the largest single range. */
   maxRangeBytes: number;
-  /** Limit of all transfers together; undefined for none. */
+  /** Limit of all transfers; undefined for none. */
   bytesPerSecond?: number | undefined;
   /** Threads for ranges; 0 for none, as under a limited rate. */
   threads: number;
@@ -63,7 +63,7 @@ export function openNetwork(hosts: Hosts, http: () => Promise<HttpClient>, optio
   const rate: RateLimit = bytesPerSecond === undefined ? unlimited : rateLimit(bytesPerSecond);
   let engine: Promise<Engine> | undefined;
   const startEngine = async (): Promise<Engine> => {
-    const { localEngine, threadEngine } = await import('./transfer/engine.ts');
+    const { rangeEngine, threadEngine } = await import('./transfer/engine.ts');
     const { connectMs, idleMs, jobs, maxRangeBytes, temporary, threads, workerUrl } = options;
     const engineOptions = {
       limits: { connectMs, idleMs, connections: jobs },
@@ -72,7 +72,7 @@ export function openNetwork(hosts: Hosts, http: () => Promise<HttpClient>, optio
       slowestBytesPerSecond: bytesPerSecond === undefined ? slowestBytesPerSecond : 0,
     };
     return bytesPerSecond !== undefined || threads < 1
-      ? localEngine(engineOptions, counters, rate)
+      ? rangeEngine(engineOptions, counters, rate)
       : threadEngine(threads, { ...engineOptions, workerUrl }, counters);
   };
   return {

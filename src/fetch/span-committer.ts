@@ -7,7 +7,7 @@ const commitMs = 200;
 /** Called inside a commit with the bytes that it adds for one piece of work. */
 export type OnHeld = (bytes: number) => void;
 
-/** Gathers spans that engines report, and commits them together a few times a second. Needs `flush`. */
+/** Gathers spans that engines report, and commits all of them a few times a second. Needs `flush`. */
 export class SpanCommitter {
   readonly #store: Store;
   readonly #waiting = new Map<string, Span[]>();
@@ -41,7 +41,7 @@ export class SpanCommitter {
     this.#bytes.clear();
   }
 
-  /** What could not be committed still waits: the flush at the end commits it, or says why not. */
+  /** Spans that could not be committed still wait: the flush at the end commits them, or says why not. */
   #tryFlush(): void {
     try {
       this.flush();

@@ -4,7 +4,7 @@ import { threadId } from 'node:worker_threads';
 import { codeOf, messageOf, PakratError } from '../core/errors.ts';
 
 /*
- * What is on disk after a power cut: a file's bytes after fsync of the file, its name after fsync of the folder.
+ * After a power cut a file's bytes are there when the file was synced, its name when the folder was.
  * So every new name is followed by an fsync of the folder that holds it, and nothing is called held before both.
  */
 
@@ -19,6 +19,15 @@ export function storeError(error: unknown, path: string): unknown {
     return new PakratError('E_STORE', `${path}: ${messageOf(error)}`, { cause: error, data: { path } });
   }
   return error;
+}
+
+/** Runs work on a file of the store. @throws as {@link storeError} says */
+export function inStore<Result>(path: string, work: () => Result): Result {
+  try {
+    return work();
+  } catch (error) {
+    throw storeError(error, path);
+  }
 }
 
 /** The error of a full disk. */
@@ -69,32 +78,82 @@ export function temporaryName(folder: string): string {
   return `${folder}/${process.pid}-${threadId}-${Date.now().toString(36)}-${serial}.tmp`;
 }
 
-/**
- * Writes a file so that it is there whole or not at all, whatever happens: temporary name, flush, rename, flush of the folder.
- * @param temporary folder on the same file system for the temporary name
- * @throws E_STORE_FULL on a full disk, E_STORE on other write errors
- */
-export function writeFileDurable(path: string, bytes: Uint8Array, temporary: string): void {
-  const name = temporaryName(temporary);
-  try {
-    makeFolderDurable(temporary);
-    const fd = fs.openSync(name, 'wx');
-    try {
-      writeAll(fd, bytes, 0);
-      fs.fsyncSync(fd);
-    } finally {
-      fs.closeSync(fd);
-    }
-    moveDurable(name, path);
-  } catch (error) {
-    fs.rmSync(name, { force: true });
-    throw storeError(error, path);
-  }
-}
-
 /** Writes all bytes at a position; a short write goes on where it stopped. */
 export function writeAll(fd: number, bytes: Uint8Array, position: number): void {
   for (let done = 0; done < bytes.length; ) {
     done += fs.writeSync(fd, bytes, done, bytes.length - done, position + done);
+  }
+}
+
+/** Pieces that are smaller wait until they are this much. */
+const bufferBytes = 1 << 20;
+
+/**
+ * A file that is there whole or not at all, whatever happens: it grows under a temporary name, and gets its own when all of it is on disk.
+ * Needs `close`, which removes what was not finished. Every method throws E_STORE_FULL on a full disk, E_STORE on other write errors.
+ */
+export class DurableFile {
+  /** Bytes that were appended. */
+  size = 0;
+  readonly #name: string;
+  readonly #fd: number;
+  #buffer: Buffer | undefined;
+  #waiting = 0;
+
+  /** @param temporary folder on the same file system for the temporary name */
+  constructor(temporary: string) {
+    this.#name = temporaryName(temporary);
+    this.#fd = inStore(this.#name, () => {
+      makeFolderDurable(temporary);
+      return fs.openSync(this.#name, 'wx');
+    });
+  }
+
+  append(bytes: Uint8Array): void {
+    if (this.#waiting + bytes.length > bufferBytes) this.#flush();
+    if (bytes.length > bufferBytes) {
+      this.#write(bytes, this.size);
+    } else {
+      this.#buffer ??= Buffer.allocUnsafe(bufferBytes);
+      this.#buffer.set(bytes, this.#waiting);
+      this.#waiting += bytes.length;
+    }
+    this.size += bytes.length;
+  }
+
+  #flush(): void {
+    const waiting = this.#waiting;
+    this.#waiting = 0;
+    if (this.#buffer !== undefined) this.#write(this.#buffer.subarray(0, waiting), this.size - waiting);
+  }
+
+  #write(bytes: Uint8Array, position: number): void {
+    inStore(this.#name, () => writeAll(this.#fd, bytes, position));
+  }
+
+  /** Brings all of it to disk, under its name. @param head written over the first bytes, where these are known last */
+  finish(path: string, head?: Uint8Array): void {
+    this.#flush();
+    if (head !== undefined) this.#write(head, 0);
+    inStore(path, () => {
+      fs.fsyncSync(this.#fd);
+      moveDurable(this.#name, path);
+    });
+  }
+
+  close(): void {
+    fs.closeSync(this.#fd);
+    fs.rmSync(this.#name, { force: true });
+  }
+}
+
+/** Writes a file as {@link DurableFile} says. @param temporary folder on the same file system @throws E_STORE_FULL, E_STORE */
+export function writeFileDurable(path: string, bytes: Uint8Array, temporary: string): void {
+  const file = new DurableFile(temporary);
+  try {
+    file.append(bytes);
+    file.finish(path);
+  } finally {
+    file.close();
   }
 }

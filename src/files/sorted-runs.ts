@@ -1,6 +1,7 @@
 import * as fs from 'node:fs';
 import { sortRecords } from '../core/tables/sort-records.ts';
 import { makeFolderDurable, temporaryName, writeAll } from './durable.ts';
+import { readAt } from './read-at.ts';
 
 /** Rows that are sorted in memory before they go to disk, and bytes that are read of each such run at a time. */
 const runRows = 1 << 18;
@@ -12,6 +13,8 @@ interface Run {
   end: number;
   window: Uint8Array;
   at: number;
+  /** The first row that was not given out. */
+  head: Uint8Array | undefined;
 }
 
 /** Sorts any number of records of one size in little memory: runs of them are sorted and put on disk, and merged as they are read. Needs `close`. */
@@ -60,17 +63,18 @@ export class SortedRuns {
   *rows(): Generator<Uint8Array> {
     this.#spill();
     const runs = this.#ends.map(
-      (end, i): Run => ({ next: this.#ends[i - 1] ?? 0, end, window: new Uint8Array(0), at: 0 }),
+      (end, i): Run => ({ next: this.#ends[i - 1] ?? 0, end, window: new Uint8Array(0), at: 0, head: undefined }),
     );
-    const heads = runs.map((run) => this.#row(run));
+    for (const run of runs) run.head = this.#row(run);
     for (;;) {
-      let first = -1;
-      for (let i = 0; i < heads.length; i++) {
-        if (heads[i] !== undefined && (first < 0 || this.#compare(heads[i]!, heads[first]!) < 0)) first = i;
+      let first: Run | undefined;
+      for (const run of runs) {
+        if (run.head === undefined) continue;
+        if (first?.head === undefined || this.#compare(run.head, first.head) < 0) first = run;
       }
-      if (first < 0) return;
-      yield heads[first]!;
-      heads[first] = this.#row(runs[first]!);
+      if (first?.head === undefined) return;
+      yield first.head;
+      first.head = this.#row(first);
     }
   }
 
@@ -87,8 +91,7 @@ export class SortedRuns {
       const left = run.end - run.next;
       if (left === 0) return undefined;
       const size = Math.min(left, windowBytes - (windowBytes % this.#stride));
-      run.window = Buffer.allocUnsafe(size);
-      for (let done = 0; done < size; ) done += fs.readSync(this.#fd, run.window, done, size - done, run.next + done);
+      run.window = readAt(this.#fd, run.next, size, 'sorted run');
       run.next += size;
       run.at = 0;
     }

@@ -4,10 +4,11 @@
  */
 import * as fs from 'node:fs';
 import { join } from 'node:path';
-import { codeOf, messageOf, PakratError } from '../core/errors.ts';
+import { codeOf } from '../core/errors.ts';
+import { reading } from './read-at.ts';
 
 /** A file below a folder, or a link, wherever that leads. */
-export interface WalkedFile {
+interface WalkedFile {
   /** Relative to the folder, with `/` between the parts. */
   name: string;
   isLink: boolean;
@@ -37,15 +38,8 @@ export function* walkFiles(root: string): Generator<{ name: string; stat: fs.Sta
 
 /** The entries directly in a folder, by name. @throws E_NOT_FOUND, E_STORE */
 export function sortedEntries(folder: string): fs.Dirent[] {
-  try {
-    return fs.readdirSync(folder, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1));
-  } catch (error) {
-    const missing = codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR';
-    throw new PakratError(missing ? 'E_NOT_FOUND' : 'E_STORE', `${folder}: ${messageOf(error)}`, {
-      data: { path: folder },
-      cause: error,
-    });
-  }
+  const entries = reading(folder, () => fs.readdirSync(folder, { withFileTypes: true }));
+  return entries.sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
 /** Names in a folder, sorted; none when it is not there. @throws E_STORE */

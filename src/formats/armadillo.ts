@@ -22,7 +22,7 @@ const checksumSize = 4;
 const format = 'Armadillo key';
 
 /** A key file: told by its size and checksum. */
-export const armadilloKeyFormat: Format = { name: format, matches: canBeRead(decodeArmadilloKey, () => true) };
+export const armadilloKeyFormat: Format = { name: format, matches: canBeRead(decodeArmadilloKey) };
 
 /**
  * Reads a key file.

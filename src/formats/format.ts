@@ -27,7 +27,7 @@ export function startsWithU32le(value: number): Format['matches'] {
 /** Tells objects that can be read. @param isSound what the value must be besides */
 export function canBeRead<Value>(
   decode: (bytes: Uint8Array) => Value,
-  isSound: (value: Value) => boolean,
+  isSound: (value: Value) => boolean = () => true,
 ): Format['matches'] {
   return (bytes) => {
     try {

@@ -78,12 +78,9 @@ export function joinText(lines: readonly string[], { lead, lineEnd, isEnded, pas
 /** The lines of the head of a text, the last of which may be cut; none when there is a NUL among its first bytes. */
 export function headLines(head: Uint8Array): string[] {
   const start = head.subarray(0, headSize);
-  return start.includes(0)
-    ? []
-    : utf8Decoder
-        .decode(start)
-        .replace(/^\ufeff/, '')
-        .split(/\r?\n/);
+  if (start.includes(0)) return [];
+  const text = utf8Decoder.decode(start).replace(/^\ufeff/, '');
+  return text.split(/\r?\n/);
 }
 
 /** The first line of a head that is neither blank nor a comment; empty when there is none. */

@@ -1,5 +1,5 @@
 import { toHex } from '../core/bytes.ts';
-import { codeOf, isPakratError, messageOf } from '../core/errors.ts';
+import { isPakratError } from '../core/errors.ts';
 import { md5Hex } from '../core/hash.ts';
 import { blteFormat } from '../formats/blte/header.ts';
 import { emptyKeyRing, type KeyRing } from '../formats/blte/keys.ts';
@@ -107,7 +107,7 @@ export interface RowRange {
   last: number;
 }
 
-/** What an object is, as plain JSON. */
+/** An object described, as plain JSON. */
 export interface Inspection {
   /** `unknown` when nothing fits. */
   format: string;
@@ -116,17 +116,17 @@ export interface Inspection {
   facts: Record<string, Fact>;
   /** The rows asked for, and how many there are. */
   table?: { what: string; count: number; first: number; columns: readonly string[]; rows: Record<string, Cell>[] };
-  /** What is wrapped in it. */
+  /** The object that is wrapped in it. */
   inside?: Inspection;
-  /** Why what is wrapped in it cannot be shown. */
+  /** The error that keeps what is wrapped in it from being shown. */
   problem?: { code: string; message: string };
-  /** What the name that it was found under is of it: its `MD5`, `ekey`, …. */
+  /** The hash of it that it is called by: its `MD5`, `ekey`, …. */
   nameIs?: string;
   /** Said when that name is nothing of it. */
   mismatch?: { code: string; message: string };
 }
 
-/** How to look. */
+/** The keys and the name that are known of an object, and the part of it that is shown. */
 export interface InspectOptions {
   /** Keys for encrypted chunks. Default none. */
   keys?: KeyRing | undefined;
@@ -134,7 +134,7 @@ export interface InspectOptions {
   rows?: RowRange | undefined;
   /** Leave what is wrapped wrapped, and show the wrapping. */
   encoded?: boolean | undefined;
-  /** What the object is called: 32 hex digits are compared with what such an object may be called. */
+  /** Name of the object: 32 hex digits are compared with what such an object may be called. */
   name?: string | undefined;
 }
 
@@ -185,7 +185,7 @@ function compareName(
   return { ...inspection, mismatch: { code: 'E_INTEGRITY', message } };
 }
 
-/** What the object at fault says, wherever it is wrapped: undefined when all could be shown, and is what it is called. */
+/** The fault of an object, wherever it is wrapped: undefined when all could be shown, and is what it is called. */
 export function problemOf({ problem, inside, mismatch }: Inspection): Inspection['problem'] {
   return mismatch ?? problem ?? (inside && problemOf(inside));
 }
@@ -201,7 +201,7 @@ function open(inside: () => Uint8Array): { bytes?: Uint8Array; problem?: { code:
     return { bytes: inside() };
   } catch (error) {
     if (!isPakratError(error)) throw error;
-    return { problem: { code: codeOf(error) ?? '', message: messageOf(error) } };
+    return { problem: { code: error.code, message: error.message } };
   }
 }
 

@@ -1,10 +1,9 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { basename, join, relative } from 'node:path';
-import type { BuildIdentity } from '../builds/build-place.ts';
-import { fromHex } from '../core/bytes.ts';
 import { PakratError } from '../core/errors.ts';
 import type { KeyRing } from '../formats/blte/keys.ts';
 import type { OpenedBuild } from '../keep/build-opener.ts';
+import type { BuildIdentity } from '../store/ledger/rows.ts';
 import type { Store } from '../store/store.ts';
 
 /** Bytes to inspect, with the keys for them. */
@@ -15,16 +14,11 @@ export interface InspectedObject {
   name: string | undefined;
 }
 
-/** The store in which objects are looked for. */
-export interface InspectPlace {
-  /** Undefined when there is none: only files can be inspected then. */
+/** The store in which objects are looked for, if there is one; keys for what they hold; and the opener of its builds, without a network. */
+export interface ObjectSources {
   store: Store | undefined;
-  /** Empty when none was named. */
-  storeFolder: string;
-  /** Opens a build of the store without a network. */
-  open: (identity: BuildIdentity) => Promise<OpenedBuild>;
-  /** Keys that were given; those of the store come behind them. */
   keys: KeyRing;
+  open: (identity: BuildIdentity) => Promise<OpenedBuild>;
 }
 
 /** Bytes that are read into memory at most. */
@@ -36,24 +30,23 @@ const maxSize = 1024 ** 3;
  * holds it.
  * @throws E_NOT_FOUND, E_UNSUPPORTED when it is too large
  */
-export async function readInspected(name: string, place: InspectPlace): Promise<InspectedObject> {
-  const found = readFileOrObject(name, place);
-  if (found !== undefined) return found;
+export async function readInspected(name: string, { store, keys, open }: ObjectSources): Promise<InspectedObject> {
+  const path = existsSync(name) ? name : objectFile(name, store);
+  if (path !== undefined) return { keys, ...readWhole(path, store) };
+  const key = name.toLowerCase();
   const { readStoredEntry } = await import('./stored-entry.ts');
-  const entry = await readStoredEntry(name.toLowerCase(), place, maxSize);
-  if (entry !== undefined) return entry;
+  const entry = store && (await readStoredEntry(key, { builds: store.ledger.builds(), open, maxSize }));
+  if (entry !== undefined) return { ...entry, name: key };
   const where =
-    place.storeFolder === '' ? 'there is no store, nor a file' : `the store at ${place.storeFolder} does not hold`;
+    store === undefined ? 'there is no store, nor a file' : `the store at ${store.layout.root} does not hold`;
   throw new PakratError('E_NOT_FOUND', `${where} ${name}`, {
     hint: 'Name a file, or an object or entry of a build that was synced.',
     data: { object: name },
   });
 }
 
-/** Undefined for a hash that no object of the store is called by. */
-function readFileOrObject(name: string, { store, storeFolder, keys }: InspectPlace): InspectedObject | undefined {
-  const path = existsSync(name) ? name : objectFile(name, store);
-  if (path === undefined) return undefined;
+/** An object of the store may be encrypted as a whole. */
+function readWhole(path: string, store: Store | undefined): Omit<InspectedObject, 'keys'> {
   const found = statSync(path);
   if (found.isDirectory()) {
     throw new PakratError('E_USAGE', `${path} is a folder, a file is needed`, {
@@ -67,16 +60,11 @@ function readFileOrObject(name: string, { store, storeFolder, keys }: InspectPla
       hint: 'A PAK archive is shown by `pakrat info FILE`.',
     });
   }
+  const bytes = new Uint8Array(readFileSync(path));
   return {
     name: existsSync(`${path}.index`) ? undefined : basename(path),
-    bytes: decrypted(new Uint8Array(readFileSync(path)), relative(storeFolder, path), store),
-    keys: store === undefined ? keys : keysOf(store, keys),
+    bytes: store?.objectKeys.decrypt(relative(store.layout.root, path), bytes) ?? bytes,
   };
-}
-
-/** An object of the store may be encrypted as a whole. @param path below the store; of a file elsewhere it leads out of it */
-function decrypted(bytes: Uint8Array, path: string, store: Store | undefined): Uint8Array {
-  return store?.objectKeys.decrypt(path, bytes) ?? bytes;
 }
 
 /** The file of an object of the store, or of a decoded manifest. */
@@ -93,13 +81,4 @@ function objectFile(name: string, store: Store | undefined): string | undefined 
   if (path !== undefined) return store.file(path);
   const manifest = join(store.layout.manifests, wanted);
   return existsSync(manifest) ? manifest : undefined;
-}
-
-function keysOf({ ledger }: Store, given: KeyRing): KeyRing {
-  return {
-    find(name) {
-      const key = ledger.key(name);
-      return given.find(name) ?? (key === undefined ? undefined : fromHex(key));
-    },
-  };
 }

@@ -5,44 +5,53 @@ import { chunkKeyName } from '../formats/blte/cipher.ts';
 import { decodeBlteHeader } from '../formats/blte/header.ts';
 import type { KeyRing } from '../formats/blte/keys.ts';
 import type { OpenedBuild } from '../keep/build-opener.ts';
-import type { InspectedObject, InspectPlace } from './read-object.ts';
+import type { BuildIdentity } from '../store/ledger/rows.ts';
+
+/** The encoded bytes of an entry, with the keys that it needs. */
+export interface StoredEntry {
+  bytes: Uint8Array;
+  keys: KeyRing;
+}
+
+/** The builds to look into, what opens one without a network, and the most bytes that an entry may have. */
+export interface EntrySearch {
+  builds: readonly BuildIdentity[];
+  open: (identity: BuildIdentity) => Promise<OpenedBuild>;
+  maxSize: number;
+}
 
 /**
- * The encoded bytes of an entry that the store holds, found through the builds that it knows. Nothing is fetched.
+ * Finds an entry that a store holds, through the builds that it knows. Nothing is fetched.
  * @param key 32 hex digits: an ekey or a ckey
- * @param maxSize most bytes
- * @throws E_UNSUPPORTED for an entry of more
+ * @throws E_UNSUPPORTED for an entry of too many bytes
  */
-export async function readStoredEntry(
-  key: string,
-  { store, open }: Pick<InspectPlace, 'store' | 'open'>,
-  maxSize: number,
-): Promise<InspectedObject | undefined> {
-  for (const identity of store?.ledger.builds() ?? []) {
-    const found = await readFromBuild(() => open(identity), key, maxSize);
+export async function readStoredEntry(key: string, search: EntrySearch): Promise<StoredEntry | undefined> {
+  for (const identity of search.builds) {
+    const found = await readFromBuild(identity, key, search);
     if (found !== undefined) return found;
   }
   return undefined;
 }
 
 async function readFromBuild(
-  open: () => Promise<OpenedBuild>,
+  identity: BuildIdentity,
   key: string,
-  maxSize: number,
-): Promise<InspectedObject | undefined> {
+  { open, maxSize }: EntrySearch,
+): Promise<StoredEntry | undefined> {
   let opened: OpenedBuild | undefined;
   try {
-    opened = await open();
+    opened = await open(identity);
     const { build } = opened;
-    for (const place of placesOf(build, key)) {
-      if (place.size > maxSize) throw new PakratError('E_UNSUPPORTED', `entry ${place.ekey} has ${place.size} bytes`);
-      const bytes = await readHeld(build, place);
-      if (bytes !== undefined) return { bytes, keys: keysFor(bytes, build.keys), name: key };
+    for (const ekey of [key, ...(build.encoding.findCkey(key)?.ekeys ?? [])]) {
+      const place = build.locate(ekey);
+      const bytes = place && (await readHeld(build, place, maxSize));
+      if (bytes !== undefined) return { bytes, keys: keysFor(bytes, build.keys) };
     }
     return undefined;
   } catch (error) {
     // A build that is not all there may still not be the one that was meant.
-    return unlessMissing(error);
+    if (!isUnavailable(error)) throw error;
+    return undefined;
   } finally {
     await opened?.close();
   }
@@ -63,12 +72,8 @@ function keysFor(bytes: Uint8Array, ring: KeyRing): KeyRing {
 /** An encrypted chunk names its key in its first bytes. */
 const maxKeyHead = 64;
 
-function placesOf(build: Build, key: string): EntryPlace[] {
-  const ekeys = [key, ...(build.encoding.findCkey(key)?.ekeys ?? [])];
-  return ekeys.flatMap((ekey) => build.locate(ekey) ?? []);
-}
-
-async function readHeld(build: Build, place: EntryPlace): Promise<Uint8Array | undefined> {
+async function readHeld(build: Build, place: EntryPlace, maxSize: number): Promise<Uint8Array | undefined> {
+  if (place.size > maxSize) throw new PakratError('E_UNSUPPORTED', `entry ${place.ekey} has ${place.size} bytes`);
   try {
     await build.objects.entries([place]);
     const { read, close } = build.openEncoded(place);
@@ -78,11 +83,7 @@ async function readHeld(build: Build, place: EntryPlace): Promise<Uint8Array | u
       close();
     }
   } catch (error) {
-    return unlessMissing(error);
+    if (!isUnavailable(error)) throw error;
+    return undefined;
   }
-}
-
-function unlessMissing(error: unknown): undefined {
-  if (!isUnavailable(error)) throw error;
-  return undefined;
 }

@@ -1,7 +1,10 @@
 import * as fs from 'node:fs';
-import { isPakratError, PakratError } from '../core/errors.ts';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { isPakratError, PakratError, throwIfAborted } from '../core/errors.ts';
+import type { WorkOptions } from '../core/progress.ts';
 import { type CheckedEntry, checkEntries, type EntryToCheck } from '../verify/check-entries.ts';
 import { checkObject } from '../verify/check-object.ts';
+import type { VerifyResult } from '../verify/verify-result.ts';
 import { hashFiles } from './read-file.ts';
 
 /** A checked part of a folder, and the first thing that is wrong with it. */
@@ -66,4 +69,27 @@ export function checkedBy(name: string, bytes: number, check: () => void): Check
     if (!isPakratError(error)) throw error;
     return { name, bytes, problem: { code: error.code, message: error.message } };
   }
+}
+
+/** Checks between two turns of the event loop. */
+const turnEvery = 64;
+
+/** Adds up the checks of a folder. @param total bytes that will be looked at @throws E_ABORTED */
+export async function collectChecks(
+  objects: AsyncIterable<CheckedObject> | Iterable<CheckedObject>,
+  total: number,
+  { signal, onProgress }: WorkOptions,
+): Promise<VerifyResult> {
+  const result: VerifyResult = { checked: { entries: 0, bytes: 0 }, bad: [], repaired: 0 };
+  const { checked } = result;
+  for await (const { name, bytes, problem } of objects) {
+    throwIfAborted(signal);
+    checked.entries += 1;
+    checked.bytes += bytes;
+    if (problem !== undefined) result.bad.push({ name, ...problem });
+    onProgress?.({ type: 'bytes', phase: 'verify', done: checked.bytes, total });
+    // Hashing waits for nothing: without this nobody would hear an interruption.
+    if (checked.entries % turnEvery === 0) await nextTurn();
+  }
+  return result;
 }

@@ -1,9 +1,9 @@
 import type { Build } from '../builds/build.ts';
-import type { BuildIdentity } from '../builds/build-place.ts';
-import type { Objects } from '../builds/objects.ts';
+import type { EntryPlace, Objects } from '../builds/objects.ts';
 import { PakratError } from '../core/errors.ts';
 import { type CdnConfig, decodeCdnConfig } from '../formats/configs/cdn-config.ts';
 import type { LookupFolders } from '../store/layout.ts';
+import type { BuildIdentity } from '../store/ledger/rows.ts';
 import type { CheckedObject } from './check-folder.ts';
 
 /** A build that lies in a folder as it is: what it is opened with, and what the folder itself can say. Needs `close`. */
@@ -12,13 +12,13 @@ export interface FolderBuild {
   path: string;
   identity: BuildIdentity;
   objects: Objects;
-  /** What of a CDN is here, where that is not what the identity names. */
+  /** The archives that are here, where they are not those that the identity names. */
   cdnConfig: CdnConfig | undefined;
   /** Puts manifests that lie in a form of their own where the build looks for decoded ones. */
   prepare?(folders: LookupFolders): void;
   /** False when none of these encodings is in the folder; absent where that takes long to say. */
   isHere?(ekeys: readonly string[]): boolean;
-  /** What is in the folder, as plain JSON. */
+  /** Facts about the folder, as plain JSON. */
   info(build: Build): Promise<Record<string, unknown>>;
   /** Everything in the folder that can be checked, as it is checked. Absent where it takes the build to say what there is. */
   check?(): Iterable<CheckedObject>;
@@ -26,13 +26,30 @@ export interface FolderBuild {
   checkWith?(build: Build): AsyncIterable<CheckedObject>;
   /** Bytes that will be looked at, as far as that is known before. */
   checkBytes?(): number;
-  /** What a reader should know. */
+  /** Remarks for a reader. */
   notes: readonly string[];
   close(): void;
 }
 
+/** The part of an identity that a folder without a CDN behind it lacks. */
+export const noCdn: Omit<BuildIdentity, 'product' | 'name' | 'buildConfig'> = {
+  buildId: null,
+  cdnConfig: '',
+  productConfig: null,
+  keyRing: null,
+  region: '',
+  cdnPath: '',
+  configPath: '',
+  hosts: [],
+};
+
 /** For a folder that has no archives as a CDN has them. */
 export const noArchives: CdnConfig = decodeCdnConfig(new Uint8Array());
+
+/** The place of an entry that is found by its key alone, for a folder that has no archives as a CDN has them. */
+export function loosePlace(ekey: string, size: number, hash = ekey): EntryPlace {
+  return { ekey, object: { cdnPath: '', kind: 'data', hash }, loose: true, offset: 0, size };
+}
 
 /** The error for an entry that the build has and the folder has not. */
 export function notInstalled(ekey: string, why?: string): PakratError {
@@ -51,8 +68,9 @@ export async function countHere(
   const wanted = { entries: 0, bytes: 0 };
   const present = { entries: 0, bytes: 0 };
   const download = await build.download();
-  for (let i = 0; i < (download?.count ?? 0); i++) {
-    const { ekey, size } = download!.entry(i);
+  if (download === undefined) return { wanted, present };
+  for (let i = 0; i < download.count; i++) {
+    const { ekey, size } = download.entry(i);
     wanted.entries += 1;
     wanted.bytes += size;
     if (!isHere(ekey)) continue;

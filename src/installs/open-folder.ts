@@ -15,7 +15,7 @@ export function openFolder(kind: 'casc' | 'cdn', path: string, choice: string | 
   demandFolder(path);
   if (kind === 'cdn') return openCdnFolder(path, choice);
   const install = findInstall(path);
-  return install.buildInfo === undefined ? openStatic(install, path) : openInstall(install, path, choice);
+  return install.form === 'static' ? openStatic(install, path) : openInstall(install, path, choice);
 }
 
 /** @throws E_NOT_FOUND for what is no folder */

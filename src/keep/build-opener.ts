@@ -1,6 +1,6 @@
 import type { Build } from '../builds/build.ts';
-import type { BuildIdentity } from '../builds/build-place.ts';
 import type { Fetcher } from '../fetch/fetcher.ts';
+import type { BuildIdentity } from '../store/ledger/rows.ts';
 
 /** A build of the store that is open, with what fetches the parts of it that lack. Needs `close`. */
 export interface OpenedBuild {

@@ -2,14 +2,14 @@ import { isPakratError } from '../core/errors.ts';
 import { decodeBuildConfig } from '../formats/configs/build-config.ts';
 import { decodeCdnConfig } from '../formats/configs/cdn-config.ts';
 import type { ObjectKind, ObjectName } from '../store/layout.ts';
-import type { BuildRow } from '../store/ledger/ledger.ts';
+import type { BuildRow } from '../store/ledger/rows.ts';
 import type { Store } from '../store/store.ts';
 
 /** An object that the ledger knows. */
 export interface KnownObject {
   path: string;
   name: ObjectName;
-  /** What is checked of it: the whole at once, entry by entry by its index, as one entry, or as a patch. */
+  /** The way to check it: the whole at once, entry by entry by its index, as one entry, or as a patch. */
   form: 'small' | 'archive' | 'loose' | 'patch';
   complete: boolean;
   /** Size of a complete one. */
@@ -61,29 +61,20 @@ function archivesOf(store: Store, { cdnPath, cdnConfig }: BuildRow): string[] {
 export function belongsTo(store: Store, build: BuildRow): (object: KnownObject) => boolean {
   const { cdnPath, buildConfig, cdnConfig, productConfig, keyRing } = build;
   const config = (hash: string): ObjectName => ({ cdnPath, kind: 'config', hash });
-  const named = new Set([
-    buildConfig,
-    cdnConfig,
-    ...(productConfig ? [productConfig] : []),
-    ...(keyRing ? [keyRing] : []),
-  ]);
-  for (const hash of decodeIf(store, config(buildConfig), (bytes) => {
+  const patches = decodeIf(store, config(buildConfig), (bytes) => {
     const { patch, patchConfig } = decodeBuildConfig(bytes);
-    return [patch?.ckey, patchConfig].filter((key) => key !== undefined);
-  })) {
-    named.add(hash);
-  }
-  for (const hash of decodeIf(store, config(cdnConfig), (bytes) => {
+    return [patch?.ckey, patchConfig];
+  });
+  const listed = decodeIf(store, config(cdnConfig), (bytes) => {
     const { archives, patchArchives, fileIndex, patchFileIndex } = decodeCdnConfig(bytes);
-    return [...archives, ...patchArchives, fileIndex, patchFileIndex].filter((key) => key !== undefined);
-  })) {
-    named.add(hash);
-  }
+    return [...archives, ...patchArchives, fileIndex, patchFileIndex];
+  });
+  const named = new Set([buildConfig, cdnConfig, productConfig, keyRing, ...patches, ...listed]);
   return ({ name, form }) =>
     named.has(name.hash) || (name.cdnPath === cdnPath && (form === 'loose' || form === 'patch'));
 }
 
-function decodeIf(store: Store, name: ObjectName, decode: (bytes: Uint8Array) => string[]): string[] {
+function decodeIf<Key>(store: Store, name: ObjectName, decode: (bytes: Uint8Array) => Key[]): Key[] {
   try {
     const bytes = store.readObject(name);
     return bytes === undefined ? [] : decode(bytes);

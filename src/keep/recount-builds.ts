@@ -1,6 +1,7 @@
 import { isOurTrouble } from '../core/errors.ts';
 import type { Selection } from '../fetch/plan/selection.ts';
-import type { BuildRow, Ledger } from '../store/ledger/ledger.ts';
+import type { Ledger } from '../store/ledger/ledger.ts';
+import type { BuildRow } from '../store/ledger/rows.ts';
 import { planSync } from '../sync/plan-sync.ts';
 import type { BuildOpener } from './build-opener.ts';
 import { type Damage, type FetchedDamage, needsFetch } from './damage.ts';

@@ -5,7 +5,7 @@ import { isHeld } from '../fetch/held-spans.ts';
 import { entryJobs } from '../fetch/plan/entry-jobs.ts';
 import type { RangeJob } from '../fetch/transfer/range-job.ts';
 import { objectPath } from '../store/layout.ts';
-import type { BuildRow } from '../store/ledger/ledger.ts';
+import type { BuildRow } from '../store/ledger/rows.ts';
 import type { Store } from '../store/store.ts';
 import type { BuildOpener } from './build-opener.ts';
 import { type Damage, type FetchedDamage, needsFetch } from './damage.ts';

@@ -20,7 +20,7 @@ export interface ArchiveEntry {
   raw: boolean;
 }
 
-/** What is wrong with an entry: its bytes from `start` to `end` in the object are not what they should be. */
+/** The fault of an entry: its bytes from `start` to `end` in the object are not those that they should be. */
 export interface DamagedEntry extends ArchiveEntry {
   start: number;
   end: number;
@@ -34,14 +34,11 @@ const pieceSize = 1 << 20;
 export function archiveEntries(indexBytes: Uint8Array, name: ObjectName): ArchiveEntry[] {
   const index = decodeArchiveIndex(indexBytes, name.hash);
   const raw = name.kind === 'patch';
-  const entries = Array.from({ length: index.count }, (_, i): ArchiveEntry => {
-    const { ekey, offset, size } = index.entry(i);
-    return { ekey: toHex(ekey), offset, size, raw };
-  });
+  const entries = Array.from(index, ({ ekey, offset, size }) => ({ ekey: toHex(ekey), offset, size, raw }));
   return entries.sort((a, b) => a.offset - b.offset);
 }
 
-/** How the entries of an object are checked. */
+/** The held bytes of an object, and how to read them. */
 export interface EntryCheck {
   /** The spans that the ledger holds of it, merged and in order. */
   spans: readonly Span[];

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { throwIfAborted } from '../core/errors.ts';
-import type { BuildRow } from '../store/ledger/ledger.ts';
+import type { BuildRow } from '../store/ledger/rows.ts';
 import { spanBytes } from '../store/spans.ts';
 import type { Store } from '../store/store.ts';
 import type { VerifyResult } from '../verify/verify-result.ts';
@@ -11,7 +11,7 @@ import { belongsTo, type KnownObject, knownObjects } from './known-objects.ts';
 import { recountBuilds } from './recount-builds.ts';
 import { repairDamage } from './repair-store.ts';
 
-/** What of a store is checked, and who hears of it. */
+/** The part of a store that is checked, and whoever hears of it. */
 export interface VerifyStoreOptions {
   /** Only what has a part in this build. */
   build?: BuildRow | undefined;

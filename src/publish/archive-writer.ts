@@ -1,14 +1,10 @@
 import * as fs from 'node:fs';
 import { dirname, join } from 'node:path';
-import { fromHex } from '../core/bytes.ts';
+import { fromHex, toHex } from '../core/bytes.ts';
 import { writeAll } from '../files/durable.ts';
 import { encodeArchiveGroup } from '../formats/indices/archive-group.ts';
-import {
-  decodeArchiveIndex,
-  encodeArchiveIndex,
-  type IndexEntry,
-  type NamedIndex,
-} from '../formats/indices/archive-index.ts';
+import { decodeArchiveIndex, encodeArchiveIndex, type IndexEntry } from '../formats/indices/archive-index.ts';
+import type { NamedIndex } from '../formats/indices/index-layout.ts';
 import { type ObjectName, objectPath } from '../store/layout.ts';
 
 /** Where objects of a CDN folder go. */
@@ -19,13 +15,20 @@ export interface CdnFolder {
   cdnPath: string;
 }
 
-/** The data objects of a build as its CDN config lists them. */
+/** Objects that a folder has already: archives with their indices, and those that lie loose. */
+export interface EarlierObjects {
+  indices: readonly NamedIndex[];
+  loose: readonly IndexEntry[];
+}
+
+/** The data objects, or the patches, of a build as its CDN config lists them. */
 export interface DataObjects {
   /** In the order of their names, which is the order of the CDN config. */
   archives: { name: string; indexSize: number }[];
   /** Name of the group that readers make of the indices; undefined without archives. */
   archiveGroup: string | undefined;
-  fileIndex: { name: string; size: number };
+  /** Undefined when no object lies loose. */
+  fileIndex: { name: string; size: number } | undefined;
   /** Objects that lie loose. */
   looseCount: number;
 }
@@ -39,11 +42,14 @@ export function putObject(out: string, name: ObjectName, bytes: Uint8Array): voi
 
 /**
  * Appends encoded objects to archives, a new one when the last is full; what is larger than an archive may be lies loose.
- * An archive is named by its index, so it has a name of its own only when it is full. Needs `close`.
+ * An archive is named by its index, so it has a name of its own only when it is full. What the folder has already is listed, and not
+ * written again. Needs `close`.
  */
 export class ArchiveWriter {
   readonly #folder: CdnFolder;
+  readonly #kind: 'data' | 'patch';
   readonly #archiveBytes: number;
+  readonly #held = new Set<string>();
   readonly #indices: NamedIndex[] = [];
   readonly #loose: IndexEntry[] = [];
   readonly #temporary: string;
@@ -52,45 +58,71 @@ export class ArchiveWriter {
   #size = 0;
 
   /** @param archiveBytes size that no archive exceeds */
-  constructor(folder: CdnFolder, archiveBytes: number) {
+  constructor(folder: CdnFolder, kind: 'data' | 'patch', archiveBytes: number, earlier?: EarlierObjects) {
     this.#folder = folder;
+    this.#kind = kind;
     this.#archiveBytes = archiveBytes;
-    this.#temporary = join(folder.out, folder.cdnPath, `archive-${process.pid}.tmp`);
+    this.#temporary = join(folder.out, folder.cdnPath, `archive-${process.pid}-${kind}.tmp`);
+    if (earlier === undefined) return;
+    this.#indices.push(...earlier.indices);
+    this.#loose.push(...earlier.loose);
+    const entries = [...earlier.indices.flatMap(({ bytes }) => [...decodeArchiveIndex(bytes)]), ...earlier.loose];
+    for (const { ekey } of entries) this.#held.add(toHex(ekey));
   }
 
-  /** Takes an object. */
+  /** Whether the folder has an object. */
+  has(ekey: string): boolean {
+    return this.#held.has(ekey);
+  }
+
+  /** Takes an object that the folder does not have. */
   add(ekey: string, bytes: Uint8Array): void {
     if (bytes.length > this.#archiveBytes) this.addLoose(ekey, bytes);
     else this.#append(ekey, bytes);
   }
 
   #append(ekey: string, bytes: Uint8Array): void {
-    if (this.#size + bytes.length > this.#archiveBytes) this.#closeArchive();
+    if (this.#size + bytes.length > this.#archiveBytes) this.endArchive();
     this.#fd ??= this.#openArchive();
     writeAll(this.#fd, bytes, this.#size);
+    this.#held.add(ekey);
     this.#entries.push({ ekey: fromHex(ekey), size: bytes.length, offset: this.#size, archive: 0 });
     this.#size += bytes.length;
   }
 
   /** Takes an object that is to be an object of its own on the CDN. */
   addLoose(ekey: string, bytes: Uint8Array): void {
-    putObject(this.#folder.out, this.#data(ekey), bytes);
+    putObject(this.#folder.out, this.#named(ekey), bytes);
+    this.#held.add(ekey);
     this.#loose.push({ ekey: fromHex(ekey), size: bytes.length, offset: 0, archive: 0 });
+  }
+
+  /** Ends the archive that is open, if one is: the next object begins another. */
+  endArchive(): void {
+    if (this.#fd === undefined) return;
+    const index = encodeArchiveIndex(this.#entries);
+    const file = join(this.#folder.out, objectPath(this.#named(index.name)));
+    fs.mkdirSync(dirname(file), { recursive: true });
+    fs.closeSync(this.#fd);
+    this.#fd = undefined;
+    fs.renameSync(this.#temporary, file);
+    this.#putIndex(index);
+    this.#indices.push(index);
+    this.#entries = [];
+    this.#size = 0;
   }
 
   /** Ends the last archive and writes the file index. */
   finish(): DataObjects {
-    this.#closeArchive();
+    this.endArchive();
     const indices = this.#indices.sort((a, b) => (a.name < b.name ? -1 : 1));
-    const fileIndex = encodeArchiveIndex(this.#loose, { offsetBytes: 0 });
-    this.#putIndex(fileIndex);
     return {
       archives: indices.map(({ name, bytes }) => ({ name, indexSize: bytes.length })),
       archiveGroup:
         indices.length === 0
           ? undefined
           : encodeArchiveGroup(indices.map(({ bytes, name }) => decodeArchiveIndex(bytes, name))).name,
-      fileIndex: { name: fileIndex.name, size: fileIndex.bytes.length },
+      fileIndex: this.#loose.length === 0 ? undefined : this.#putFileIndex(),
       looseCount: this.#loose.length,
     };
   }
@@ -108,25 +140,17 @@ export class ArchiveWriter {
     return fs.openSync(this.#temporary, 'w');
   }
 
-  #closeArchive(): void {
-    if (this.#fd === undefined) return;
-    const index = encodeArchiveIndex(this.#entries);
-    const file = join(this.#folder.out, objectPath(this.#data(index.name)));
-    fs.mkdirSync(dirname(file), { recursive: true });
-    fs.closeSync(this.#fd);
-    this.#fd = undefined;
-    fs.renameSync(this.#temporary, file);
-    this.#putIndex(index);
-    this.#indices.push(index);
-    this.#entries = [];
-    this.#size = 0;
-  }
-
   #putIndex({ name, bytes }: NamedIndex): void {
-    putObject(this.#folder.out, { ...this.#data(name), suffix: '.index' }, bytes);
+    putObject(this.#folder.out, { ...this.#named(name), suffix: '.index' }, bytes);
   }
 
-  #data(hash: string): ObjectName {
-    return { cdnPath: this.#folder.cdnPath, kind: 'data', hash };
+  #putFileIndex(): { name: string; size: number } {
+    const index = encodeArchiveIndex(this.#loose, { offsetBytes: 0 });
+    this.#putIndex(index);
+    return { name: index.name, size: index.bytes.length };
+  }
+
+  #named(hash: string): ObjectName {
+    return { cdnPath: this.#folder.cdnPath, kind: this.#kind, hash };
   }
 }

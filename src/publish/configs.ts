@@ -1,8 +1,10 @@
 import { md5Hex } from '../core/hash.ts';
 import { type ConfigEntry, encodeConfig } from '../formats/configs/config-file.ts';
+import { encodeKeyRing, type TactKey } from '../formats/configs/key-list.ts';
 import { encodeBpsv } from '../formats/services/bpsv.ts';
 import type { DataObjects } from './archive-writer.ts';
-import type { EncodedContent } from './encode-content.ts';
+import type { Manifests } from './encode-content.ts';
+import type { BuildPatches } from './patch-writer.ts';
 
 /** What a build is called. */
 export interface BuildName {
@@ -19,15 +21,20 @@ export interface NamedConfig {
   bytes: Uint8Array;
 }
 
-/** The manifests of a build. */
-export type Manifests = Record<'root' | 'install' | 'download' | 'size' | 'encoding', EncodedContent>;
-
 /** Writes the build config. The root goes by its ckey alone, as in real ones. */
-export function makeBuildConfig({ product, version, buildId }: BuildName, manifests: Manifests): NamedConfig {
+export function makeBuildConfig(
+  { product, version, buildId }: BuildName,
+  manifests: Manifests,
+  patches?: BuildPatches,
+): NamedConfig {
   const { root, ...others } = manifests;
   const entries = [line('root', root.ckey)];
   for (const [key, { ckey, ekey, size, encodedSize }] of Object.entries(others)) {
     entries.push(line(key, ckey, ekey), line(`${key}-size`, size, encodedSize));
+  }
+  if (patches !== undefined) {
+    const { manifest, config } = patches;
+    entries.push(line('patch', manifest.name), line('patch-size', manifest.size), line('patch-config', config));
   }
   // Some readers take the number of the build out of its name.
   entries.push(line('build-name', `${product.toUpperCase()}-${buildId}patch${version}`));
@@ -35,16 +42,28 @@ export function makeBuildConfig({ product, version, buildId }: BuildName, manife
   return named(encodeConfig({ entries, title: 'Build Configuration' }));
 }
 
+/** The objects that a CDN config lists, and the builds that they are for. */
+export interface CdnObjects {
+  data: DataObjects;
+  patches?: DataObjects | undefined;
+  /** Build configs, newest first. */
+  builds: readonly string[];
+}
+
 /** Writes the CDN config. */
-export function makeCdnConfig({ archives, archiveGroup, fileIndex }: DataObjects): NamedConfig {
-  const entries = [
-    line('archives', ...archives.map(({ name }) => name)),
-    line('archives-index-size', ...archives.map(({ indexSize }) => indexSize)),
-    ...(archiveGroup === undefined ? [] : [line('archive-group', archiveGroup)]),
-    line('file-index', fileIndex.name),
-    line('file-index-size', fileIndex.size),
+export function makeCdnConfig({ data, patches, builds }: CdnObjects): NamedConfig {
+  const entries = [...objectLines(data), ...(patches === undefined ? [] : objectLines(patches, 'patch-'))];
+  return named(encodeConfig({ entries: [...entries, line('builds', ...builds)], title: 'CDN Configuration' }));
+}
+
+function objectLines({ archives, archiveGroup, fileIndex }: DataObjects, prefix = ''): ConfigEntry[] {
+  return [
+    line(`${prefix}archives`, ...archives.map(({ name }) => name)),
+    line(`${prefix}archives-index-size`, ...archives.map(({ indexSize }) => indexSize)),
+    ...(archiveGroup === undefined ? [] : [line(`${prefix}archive-group`, archiveGroup)]),
+    ...(fileIndex === undefined ? [] : [line(`${prefix}file-index`, fileIndex.name)]),
+    ...(fileIndex === undefined ? [] : [line(`${prefix}file-index-size`, fileIndex.size)]),
   ];
-  return named(encodeConfig({ entries, title: 'CDN Configuration' }));
 }
 
 /** Writes the product config: the little that readers look for. */
@@ -53,11 +72,18 @@ export function makeProductConfig(product: string, locales: readonly string[]): 
   return named(new TextEncoder().encode(JSON.stringify({ all: { config }, platform: {} })));
 }
 
+/** Writes a key ring. */
+export function makeKeyRing(keys: readonly TactKey[]): NamedConfig {
+  return named(encodeKeyRing(keys));
+}
+
 /** What the `versions` and `cdns` of a product say, the same for every region. */
 export interface ServiceAnswer extends BuildName {
   buildConfig: string;
   cdnConfig: string;
   productConfig: string;
+  /** Name of the key ring; empty without one. */
+  keyRing: string;
   regions: readonly string[];
   /** Must rise with each answer, or clients take it for a stale one. */
   seqn: number;
@@ -72,7 +98,7 @@ export function makeVersions(answer: ServiceAnswer): Uint8Array {
   const row = {
     BuildConfig: answer.buildConfig,
     CDNConfig: answer.cdnConfig,
-    KeyRing: '',
+    KeyRing: answer.keyRing,
     BuildId: String(answer.buildId),
     VersionsName: answer.version,
     ProductConfig: answer.productConfig,

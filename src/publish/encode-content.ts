@@ -14,6 +14,9 @@ export interface EncodedContent {
   espec: string;
 }
 
+/** The manifests of a build. */
+export type Manifests = Record<'root' | 'install' | 'download' | 'size' | 'encoding', EncodedContent>;
+
 /** An encoding, with its bytes. */
 export interface EncodedBytes extends EncodedContent {
   bytes: Uint8Array;

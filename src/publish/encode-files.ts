@@ -1,10 +1,11 @@
 import { normalizeName } from '../core/jenkins.ts';
 import type { ArchiveWriter } from './archive-writer.ts';
 import { type EncodedBytes, type EncodedContent, encodeContent } from './encode-content.ts';
+import type { PatchWriter } from './patch-writer.ts';
 import { fileChecker, type PublishFile } from './publish-file.ts';
 
 /** A file that is encoded. One of the install manifest has no id. */
-export interface EncodedFile extends Omit<PublishFile, 'read'> {
+export interface EncodedFile extends Omit<PublishFile, 'read' | 'readPrevious'> {
   content: EncodedContent;
 }
 
@@ -25,6 +26,7 @@ export class ContentWriter {
     if (this.contents.has(content.ekey)) return content;
     this.contents.set(content.ekey, content);
     this.bytes += bytes.length;
+    if (this.archives.has(content.ekey)) return content;
     if (loose) this.archives.addLoose(content.ekey, bytes);
     else this.archives.add(content.ekey, bytes);
     return content;
@@ -34,7 +36,7 @@ export class ContentWriter {
 /** Encodes and puts files, one after the other, and gives those of the root their ids. @throws E_USAGE for a file that cannot be published */
 export async function encodeFiles(
   files: Iterable<PublishFile>,
-  data: ContentWriter,
+  { data, patches }: { data: ContentWriter; patches: PatchWriter },
   signal?: AbortSignal,
 ): Promise<EncodedFile[]> {
   const encoded: EncodedFile[] = [];
@@ -42,8 +44,16 @@ export async function encodeFiles(
   for (const file of files) {
     signal?.throwIfAborted();
     check(file);
-    const { read: _, ...facts } = file;
-    encoded.push({ ...facts, content: data.put(encodeContent(await file.read(), file.key)) });
+    const { read, readPrevious, ...facts } = file;
+    const bytes = await read();
+    const content = data.put(encodeContent(bytes, file.key));
+    // A patch says what it changes: of an encrypted file there is none.
+    const previous = file.key === undefined ? await readPrevious?.() : undefined;
+    if (previous !== undefined) {
+      const { bytes: _, ...source } = encodeContent(previous);
+      if (data.archives.has(source.ekey)) patches.add({ content: source, bytes: previous }, { content, bytes });
+    }
+    encoded.push({ ...facts, content });
   }
   return numberFiles(encoded);
 }

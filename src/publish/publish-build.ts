@@ -1,22 +1,25 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { PakratError } from '../core/errors.ts';
+import type { TactKey } from '../formats/configs/key-list.ts';
 import { decodeEncoding } from '../formats/manifests/encoding/decode.ts';
 import { isSafeCdnPath } from '../store/layout.ts';
 import { ArchiveWriter, putObject } from './archive-writer.ts';
 import {
   type BuildName,
-  type Manifests,
   makeBuildConfig,
   makeCdnConfig,
   makeCdns,
+  makeKeyRing,
   makeProductConfig,
   makeVersions,
   type ServiceAnswer,
 } from './configs.ts';
-import { encodeContent, encodeWith } from './encode-content.ts';
+import { findEarlierBuild } from './earlier-build.ts';
+import { encodeContent, encodeWith, type Manifests } from './encode-content.ts';
 import { ContentWriter, type EncodedFile, encodeFiles } from './encode-files.ts';
 import { makeDownloadAndSize, makeEncoding, makeInstall, makeRoot } from './manifests.ts';
+import { PatchWriter } from './patch-writer.ts';
 import type { PublishFile } from './publish-file.ts';
 
 export type { PublishFile, PublishTag } from './publish-file.ts';
@@ -33,7 +36,7 @@ interface CdnPaths {
 export interface PublishOptions extends BuildName, CdnPaths {
   /** One file at a time is in memory, with its encodings; of the others a row of keys and names is. */
   files: Iterable<PublishFile>;
-  /** Folder for a web server; made when it is not there. Other products and builds in it stay. */
+  /** Folder for a web server; made when it is not there. Other products and builds in it stay, and what the live build has is not stored again. */
   out: string;
   /** `host` or `host:port`, as `cdns` is to name them. */
   hosts: readonly string[];
@@ -41,6 +44,8 @@ export interface PublishOptions extends BuildName, CdnPaths {
   regions?: readonly string[] | undefined;
   /** Sequence number of `versions` and `cdns`; must rise from build to build. Default: the build id. */
   seqn?: number | undefined;
+  /** Keys that everybody is to have who asks for the product. */
+  keyRing?: readonly TactKey[] | undefined;
   /** Size that no archive exceeds; default (and most) 256 MiB less one: offsets above are not read by all. */
   archiveBytes?: number | undefined;
   signal?: AbortSignal | undefined;
@@ -54,7 +59,7 @@ export interface PublishedBuild extends BuildName {
   files: number;
   /** Of all files, decoded. */
   bytes: number;
-  /** Encoded objects, each once, manifests too, and their bytes. */
+  /** Encoded objects, each once, manifests and shared ones too, and their bytes. */
   objects: number;
   objectBytes: number;
   archives: number;
@@ -75,29 +80,44 @@ const defaultRegions = ['us', 'eu', 'kr', 'tw', 'sg', 'cn'];
 export async function publishBuild(options: PublishOptions): Promise<PublishedBuild> {
   const { out, product, version, buildId, cdnPath = `tpr/${product}`, configPath = 'tpr/configs/data' } = options;
   checkNames({ product, version, buildId, cdnPath, configPath });
-  const data = new ContentWriter(new ArchiveWriter({ out, cdnPath }, archiveBytesOf(options)));
+  const archiveBytes = archiveBytesOf(options);
+  const earlier = findEarlierBuild({ out, cdnPath }, product);
+  const data = new ContentWriter(new ArchiveWriter({ out, cdnPath }, 'data', archiveBytes, earlier));
+  const patches = new PatchWriter({ out, cdnPath }, archiveBytes);
   try {
-    const files = await encodeFiles(options.files, data, options.signal);
+    const files = await encodeFiles(options.files, { data, patches }, options.signal);
     if (files.length === 0) throw new PakratError('E_USAGE', 'there are no files to publish');
     const manifests = putManifests(files, data);
     const objects = data.archives.finish();
-    const buildConfig = makeBuildConfig(options, manifests);
-    const cdnConfig = makeCdnConfig(objects);
+    const made = patches.finish(manifests);
+    const buildConfig = makeBuildConfig(options, manifests, made);
+    const builds = [...new Set([buildConfig.name, ...earlier.builds])];
+    const cdnConfig = makeCdnConfig({ data: objects, patches: made?.objects, builds });
     const productConfig = makeProductConfig(product, localesOf(files));
-    for (const { name, bytes } of [buildConfig, cdnConfig])
+    const keyRing = options.keyRing?.length ? makeKeyRing(options.keyRing) : undefined;
+    for (const { name, bytes } of [buildConfig, cdnConfig, ...(keyRing ? [keyRing] : [])])
       putObject(out, { cdnPath, kind: 'config', hash: name }, bytes);
     putObject(out, { cdnPath: configPath, kind: 'product', hash: productConfig.name }, productConfig.bytes);
     const configs = { buildConfig: buildConfig.name, cdnConfig: cdnConfig.name, productConfig: productConfig.name };
     const { regions = defaultRegions, seqn = buildId, hosts } = options;
-    putAnswers(out, { product, version, buildId, ...configs, cdnPath, configPath, hosts, regions, seqn });
+    const answer = { product, version, buildId, ...configs, keyRing: keyRing?.name ?? '' };
+    putAnswers(out, { ...answer, cdnPath, configPath, hosts, regions, seqn });
     return {
-      ...{ product, version, buildId, ...configs },
-      ...{ files: files.length, bytes: files.reduce((sum, file) => sum + file.content.size, 0) },
-      ...{ objects: data.contents.size, objectBytes: data.bytes },
-      ...{ archives: objects.archives.length, looseObjects: objects.looseCount, names: namesOf(files) },
+      product,
+      version,
+      buildId,
+      ...configs,
+      files: files.length,
+      bytes: files.reduce((sum, file) => sum + file.content.size, 0),
+      objects: data.contents.size,
+      objectBytes: data.bytes,
+      archives: objects.archives.length,
+      looseObjects: objects.looseCount,
+      names: namesOf(files),
     };
   } finally {
     data.archives.close();
+    patches.close();
   }
 }
 

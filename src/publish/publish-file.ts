@@ -28,6 +28,8 @@ export interface PublishFile {
   key?: TactKey | undefined;
   /** The content. Called once, and the bytes are let go of before the next file is read. */
   read(): Uint8Array | Promise<Uint8Array>;
+  /** What the file was in the build before, when it was: makes a patch, which whoever holds that build can take instead of the file. */
+  readPrevious?: (() => Uint8Array | Promise<Uint8Array>) | undefined;
 }
 
 /** Locale flags of files that have no locale. */

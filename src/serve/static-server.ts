@@ -10,7 +10,7 @@ import { codeOf } from '../core/errors.ts';
 import { isSafeCdnPath } from '../store/layout.ts';
 import { type ByteRange, parseRange } from './byte-range.ts';
 
-/** How to serve. */
+/** The address to serve at, and the limit. */
 export interface ServeOptions {
   /** Address to listen on. Default 127.0.0.1: this machine alone. */
   host?: string;
@@ -20,7 +20,7 @@ export interface ServeOptions {
   bytesPerSecond?: number | undefined;
 }
 
-/** What was served so far. */
+/** Counts of all that was served so far. */
 export interface ServeStats {
   requests: number;
   /** Of bodies, given to connections. */
@@ -54,7 +54,7 @@ export async function serveFolder(root: string, options: ServeOptions = {}): Pro
   const answering: Answering = { root: fs.realpathSync(root), stats, rate, signal: stopping.signal };
   const server = http.createServer((request, response) => {
     stats.requests += 1;
-    // What goes wrong behind the head of an answer can only be told by cutting it.
+    // A failure behind the head of an answer can only be told by cutting it.
     answer(request, response, answering).catch(() => response.destroy());
   });
   server.listen(port, host);

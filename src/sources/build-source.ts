@@ -1,10 +1,10 @@
 import type { Build } from '../builds/build.ts';
 import {
   type BuildFile,
-  filesOf,
   findContentsOf,
   findFile,
   type KnownParts,
+  listFiles,
   placesOf,
   type ResolvedPart,
   readFile,
@@ -18,7 +18,7 @@ import { localeNames } from '../formats/roots/locale.ts';
 import type { Source, SourceEntry } from './source.ts';
 
 const allLocales = 0xffffffff;
-/** So many files are looked up together: more would be a little faster, and take more memory. */
+/** Files that are looked up together: more would be a little faster, and take more memory. */
 const batchSize = 16_384;
 
 /** A file of a build, as listed. */
@@ -38,33 +38,45 @@ export function isBuildSource(source: Source): source is BuildSource {
   return 'build' in source;
 }
 
-/** Which variants of its files a build gives, and what is to be said of them. */
+/** The locale whose variants of files a build gives, and the remarks on contents. */
 export interface BuildSourceOptions {
   locale: string;
-  /** What a reader should know of a content that has these encodings. */
+  /** A remark on a content that has these encodings. */
   noteOf?: ((ekeys: readonly string[]) => string | undefined) | undefined;
 }
 
 /** A build as a source: its files in the variants for one locale. Closing it closes the build. */
 export function buildSource(build: Build, options: BuildSourceOptions): BuildSource {
   const { identity } = build;
-  const toEntry = (file: BuildFile): BuildEntry =>
-    new Row(build, file, { options, known: () => findContentsOf(build, [file])(0) });
+  const { locale, noteOf } = options;
+  /** Entries of many files, looked up together. */
+  function* entriesOf(files: readonly BuildFile[]): Generator<BuildEntry> {
+    const find = findContentsOf(build, files);
+    for (const [i, file] of files.entries()) {
+      const known = find(i);
+      yield new Row(file, known, () => resolveParts(build, file, known), noteOf);
+    }
+  }
   return {
-    ...{ build, locale: options.locale },
+    build,
+    locale,
     kind: 'build',
     label: `${identity.product} ${identity.name}`,
     async *list(matches) {
       let batch: BuildFile[] = [];
-      for (const file of await filesOf(build, { ...options, matches })) {
+      for (const file of await listFiles(build, { locale, matches })) {
         batch.push(file);
         if (batch.length < batchSize) continue;
-        yield* entriesOf(build, batch, options);
+        yield* entriesOf(batch);
         batch = [];
       }
-      yield* entriesOf(build, batch, options);
+      yield* entriesOf(batch);
     },
-    get: async (name) => toEntry(await findFile(build, name, options)),
+    async get(name) {
+      const file = await findFile(build, name, options);
+      const known = findContentsOf(build, [file])(0);
+      return new Row(file, known, () => resolveParts(build, file, known), noteOf);
+    },
     async prepare(entries) {
       const places = entries.flatMap(({ file }) => firstPlaces(build, file));
       try {
@@ -81,33 +93,20 @@ export function buildSource(build: Build, options: BuildSourceOptions): BuildSou
   };
 }
 
-/** Entries of many files, looked up together. */
-function* entriesOf(build: Build, files: readonly BuildFile[], options: BuildSourceOptions): Generator<BuildEntry> {
-  const find = findContentsOf(build, files);
-  for (let i = 0; i < files.length; i++) yield new Row(build, files[i]!, { options, known: () => find(i) });
-}
-
-/** How a row comes to what the encoding file knows of its file. */
-interface RowOptions {
-  options: BuildSourceOptions;
-  known: () => KnownParts | undefined;
-}
-
-/** What only some ask for is made when it is asked for: a list may have millions of rows. */
+/** A file in a list that may have millions: facts that only some ask for are made when they are asked for. */
 class Row implements BuildEntry {
   readonly file: BuildFile;
   readonly size: number | undefined;
   readonly note: string | undefined;
   readonly #parts: () => ResolvedPart[];
 
-  constructor(build: Build, file: BuildFile, { options: { noteOf }, known }: RowOptions) {
+  constructor(file: BuildFile, known: KnownParts, parts: () => ResolvedPart[], noteOf: BuildSourceOptions['noteOf']) {
     this.file = file;
-    this.#parts = () => resolveParts(build, file, known());
-    const contents = known();
-    this.size = sizeOf(file.parts.map(({ size }, i) => ({ size: size ?? contents?.[i]?.size })));
+    this.#parts = parts;
+    this.size = sizeOf(file.parts.map(({ size }, i) => ({ size: size ?? known[i]?.size })));
     this.note =
       noteOf &&
-      this.#parts()
+      parts()
         .map(({ ekeys }) => noteOf(ekeys))
         .find((text) => text !== undefined);
   }
@@ -121,9 +120,9 @@ class Row implements BuildEntry {
   get facts(): Readonly<Record<string, unknown>> {
     const { fileDataId, localeFlags = allLocales } = this.file;
     const [only, another] = this.#parts();
-    const { ckey, ekeys } = (another === undefined ? only : undefined) ?? { ckey: undefined, ekeys: [] };
+    const whole = another === undefined ? only : undefined;
     const locale = localeFlags === allLocales ? undefined : localeNames(localeFlags).join(' ');
-    return { fileDataId, ckey, ekey: ekeys[0], locale, note: this.note };
+    return { fileDataId, ckey: whole?.ckey, ekey: whole?.ekeys[0], locale, note: this.note };
   }
 }
 
@@ -139,22 +138,23 @@ function firstPlaces(build: Build, file: BuildFile): EntryPlace[] {
 
 async function buildInfo(build: Build): Promise<Record<string, unknown>> {
   const { product, name, buildId, buildConfig, cdnConfig, region, cdnPath, hosts } = build.identity;
+  const own = hosts.filter((host) => !host.fallback);
+  const fallback = hosts.filter((host) => host.fallback);
   const root = await build.root();
   const install = await build.install();
   const download = await build.download();
   return {
-    ...{
-      kind: 'build',
-      product,
-      name,
-      buildName: build.config.name,
-      buildId,
-      region,
-      buildConfig,
-      cdnConfig,
-      cdnPath,
-      hosts: hosts.map(({ base }) => base),
-    },
+    kind: 'build',
+    product,
+    name,
+    buildName: build.config.name,
+    buildId,
+    region,
+    buildConfig,
+    cdnConfig,
+    cdnPath,
+    hosts: own.map(({ base }) => base),
+    ...(fallback.length > 0 && { fallbackHosts: fallback.map(({ base }) => base) }),
     archives: build.cdnConfig.archives.length,
     archiveEntries: build.group?.layout.count ?? 0,
     looseFiles: build.fileIndex?.count ?? 0,

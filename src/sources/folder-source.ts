@@ -19,7 +19,7 @@ export interface FolderEntry extends SourceEntry {
  */
 export function folderSource(path: string): Source<FolderEntry> {
   const root = realPath(path);
-  if (root === undefined || statOf(root)?.isDirectory() !== true) {
+  if (root === undefined || !fs.statSync(root).isDirectory()) {
     throw new PakratError('E_NOT_FOUND', `there is no folder ${path}`, { data: { path } });
   }
   return {
@@ -34,7 +34,7 @@ export function folderSource(path: string): Source<FolderEntry> {
       throw new PakratError('E_NOT_FOUND', `${path} has no file ${name}`, { data: { name } });
     },
     async prepare() {},
-    read: ({ name }) => readWhole(root, name),
+    read: ({ name }) => readPart(root, name),
     readRange: ({ name }, offset, size) => readPart(root, name, { offset, size }),
     info: async () => folderInfo(root, path),
     async close() {},
@@ -57,13 +57,13 @@ function fileAt(root: string, name: string): string | undefined {
 
 function entryAt(root: string, name: string): FolderEntry | undefined {
   const path = fileAt(root, name);
-  const stat = path === undefined ? undefined : statOf(path);
+  const stat = path === undefined ? undefined : fs.statSync(path, { throwIfNoEntry: false });
   if (stat?.isFile() !== true) return undefined;
   const { size, mtime } = stat;
   return { name, size, mtime, facts: { mtime: mtime.toISOString() } };
 }
 
-/** Where a path leads, all links followed; undefined where that is nowhere. */
+/** The end of a path, all links followed; undefined where they lead nowhere. */
 function realPath(path: string): string | undefined {
   try {
     return fs.realpathSync.native(path);
@@ -73,38 +73,22 @@ function realPath(path: string): string | undefined {
   }
 }
 
-function statOf(path: string): fs.Stats | undefined {
-  return fs.statSync(path, { throwIfNoEntry: false });
-}
-
-async function* readWhole(root: string, name: string): AsyncGenerator<Uint8Array> {
-  const source = await openAt(root, name);
-  try {
-    yield* readPieces(source, 0, source.size);
-  } finally {
-    await source.close();
-  }
-}
-
+/** A part of a file, or all of it. The file is looked at anew, for a link may have come in its place since it was listed. */
 async function* readPart(
   root: string,
   name: string,
-  { offset, size }: { offset: number; size: number },
+  part?: { offset: number; size: number },
 ): AsyncGenerator<Uint8Array> {
-  const source = await openAt(root, name);
+  const path = fileAt(root, name);
+  if (path === undefined) throw new PakratError('E_NOT_FOUND', `${name} is no longer there`, { data: { name } });
+  const source = await fileSource(path);
   try {
+    const { offset, size } = part ?? { offset: 0, size: source.size };
     checkPart({ name, size: source.size }, offset, size);
     yield* readPieces(source, offset, size);
   } finally {
     await source.close();
   }
-}
-
-/** Looked at anew, for a link may have come in its place since it was listed. */
-function openAt(root: string, name: string): ReturnType<typeof fileSource> {
-  const path = fileAt(root, name);
-  if (path === undefined) throw new PakratError('E_NOT_FOUND', `${name} is no longer there`, { data: { name } });
-  return fileSource(path);
 }
 
 function folderInfo(root: string, path: string): Record<string, unknown> {

@@ -1,5 +1,6 @@
 import { isPakratError, PakratError } from '../core/errors.ts';
-import { hasGlob, nameMatcher, patternMatcher } from '../core/glob.ts';
+import { hasGlob, nameMatcher } from '../core/glob.ts';
+import type { RegexSearch } from './regex-search.ts';
 import type { Source, SourceEntry } from './source.ts';
 
 /** Which files of a source are meant. */
@@ -10,8 +11,8 @@ export interface FileChoice {
   include?: readonly string[] | undefined;
   /** Globs of which a name must match none. */
   exclude?: readonly string[] | undefined;
-  /** Regular expressions of which one must be found in a name, when there are any. */
-  regex?: readonly string[] | undefined;
+  /** Regular expressions of which one must be found in a name. */
+  regex?: RegexSearch | undefined;
   /** Told what a reader should know of a file that was named, such as that it was found only by ignoring case. */
   onNote?: ((text: string) => void) | undefined;
 }
@@ -25,13 +26,14 @@ export async function* selectFiles<Entry extends SourceEntry>(
   source: Source<Entry>,
   choice: FileChoice,
 ): AsyncGenerator<Entry> {
+  const { regex } = choice;
   const isWanted = nameTest(choice);
   const globs: string[] = [];
   let any = false;
   for (const name of choice.names) {
     const entry = await findEntry(source, name);
     if (entry === undefined) globs.push(name);
-    else if (isWanted(entry.name)) {
+    else if (isWanted(entry.name) && (await regex?.finds(entry.name)) !== false) {
       any = true;
       if (entry.note !== undefined) choice.onNote?.(`${name}: ${entry.note}`);
       yield entry;
@@ -39,13 +41,14 @@ export async function* selectFiles<Entry extends SourceEntry>(
   }
   const chosen = globChoice(globs);
   if (choice.names.length === 0 || globs.length > 0) {
-    for await (const entry of source.list((name) => chosen.matches(name) && isWanted(name))) {
+    const matches = (name: string): boolean => chosen.matches(name) && isWanted(name);
+    for await (const entry of source.list((await regex?.filter(source, matches)) ?? matches)) {
       if (entry.hidden !== undefined) continue;
       any = true;
       yield entry;
     }
   }
-  const unmatched = chosen.unmatched() ?? (any ? undefined : choice.regex?.join(' or '));
+  const unmatched = chosen.unmatched() ?? (any ? undefined : regex?.text);
   if (unmatched) {
     throw new PakratError('E_NOT_FOUND', `no file of ${source.label} matches ${unmatched}`, {
       data: { glob: unmatched },
@@ -83,19 +86,12 @@ function globChoice(globs: readonly string[]): {
   };
 }
 
-/** What `include`, `exclude` and `regex` leave of the names. @throws E_USAGE for a pattern that cannot be used */
+/** A test of names against the globs of `include` and `exclude`. @throws E_USAGE for a glob that cannot be used */
 export function nameTest({
   include = [],
   exclude = [],
-  regex = [],
-}: Omit<FileChoice, 'names'>): (name: string) => boolean {
+}: Pick<FileChoice, 'include' | 'exclude'>): (name: string) => boolean {
   const isIncluded = include.length === 0 ? () => true : nameMatcher(include);
   const isExcluded = exclude.length === 0 ? () => false : nameMatcher(exclude);
-  const isFound = regex.length === 0 ? () => true : patternMatcher(regex);
-  return (name) => isIncluded(name) && isFound(name) && !isExcluded(name);
-}
-
-/** A test of names against globs and regular expressions: a name must match one of each kind that there is. @throws E_USAGE */
-export function nameFilter(choice: { globs: readonly string[]; regex: readonly string[] }): (name: string) => boolean {
-  return nameTest({ include: choice.globs, regex: choice.regex });
+  return (name) => isIncluded(name) && !isExcluded(name);
 }

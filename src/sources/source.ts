@@ -35,7 +35,7 @@ export interface Source<Entry extends SourceEntry = SourceEntry> {
   readonly kind: string;
   /** The name that a person would give it. */
   readonly label: string;
-  /** Every file whose name `matches`, in the source's own order. */
+  /** Every file whose name `matches`, in the source's own order. Another listing asks about the same names in the same order. */
   list(matches: (name: string) => boolean): Listing<Entry>;
   /** One file by name. @throws E_NOT_FOUND with what to try */
   get(name: string): Promise<Entry>;

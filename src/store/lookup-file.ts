@@ -1,14 +1,8 @@
 import * as fs from 'node:fs';
 import { formatError } from '../core/errors.ts';
 import { RecordTable } from '../core/tables/record-table.ts';
-import {
-  makeFolderDurable,
-  moveDurable,
-  storeError,
-  temporaryName,
-  writeAll,
-  writeFileDurable,
-} from '../files/durable.ts';
+import { DurableFile } from '../files/durable.ts';
+import { readAt } from '../files/read-at.ts';
 
 /*
  * A derived look-up file: sorted records of one size, found by their leading bytes with a few page reads; nothing is loaded.
@@ -27,51 +21,26 @@ const magic = 'PRLF';
 const version = 1;
 const headerSize = 16;
 const pageBytes = 4096;
-/** Rows that are written at a time where they come one after the other. */
-const pieceRows = 1 << 15;
-
-/** Writes a look-up file of sorted records. */
-export function writeLookupFile(path: string, records: RecordTable, temporary: string): void {
-  const bytes = Buffer.alloc(headerSize + records.count * records.stride);
-  bytes.set(headOf(records.stride, records.count));
-  bytes.set(records.bytes.subarray(0, records.count * records.stride), headerSize);
-  writeFileDurable(path, bytes, temporary);
-}
 
 /**
- * Writes a look-up file of sorted rows that come one after the other.
- * @returns how many they were
+ * Writes a look-up file.
+ * @param rows sorted; each piece is one row or many
+ * @returns how many rows they were
  */
-export function writeLookupRows(
+export function writeLookupFile(
   path: string,
   { stride, rows }: { stride: number; rows: Iterable<Uint8Array> },
   temporary: string,
 ): number {
-  const name = temporaryName(temporary);
-  makeFolderDurable(temporary);
-  const fd = fs.openSync(name, 'wx');
+  const file = new DurableFile(temporary);
   try {
-    const piece = Buffer.allocUnsafe(stride * pieceRows);
-    let count = 0;
-    const flush = (): void => {
-      const used = count % pieceRows || pieceRows;
-      writeAll(fd, piece.subarray(0, used * stride), headerSize + (count - used) * stride);
-    };
-    for (const row of rows) {
-      piece.set(row, (count % pieceRows) * stride);
-      count += 1;
-      if (count % pieceRows === 0) flush();
-    }
-    if (count % pieceRows > 0) flush();
-    writeAll(fd, headOf(stride, count), 0);
-    fs.fsyncSync(fd);
-    moveDurable(name, path);
+    file.append(headOf(stride, 0));
+    for (const piece of rows) file.append(piece);
+    const count = (file.size - headerSize) / stride;
+    file.finish(path, headOf(stride, count));
     return count;
-  } catch (error) {
-    throw storeError(error, path);
   } finally {
-    fs.closeSync(fd);
-    fs.rmSync(name, { force: true });
+    file.close();
   }
 }
 
@@ -98,7 +67,7 @@ export class LookupFile {
     try {
       const head = Buffer.alloc(headerSize);
       fs.readSync(this.#fd, head, 0, headerSize, 0);
-      this.stride = head[5]!;
+      this.stride = head.readUInt8(5);
       this.count = head.readUInt32BE(8);
       const right = head.toString('latin1', 0, 4) === magic && head[4] === version && this.stride > 0;
       if (!right || fs.fstatSync(this.#fd).size !== headerSize + this.count * this.stride) {
@@ -118,13 +87,7 @@ export class LookupFile {
   /** Rows [first, first + count) as a table of their own. */
   rows(first: number, count: number): RecordTable {
     const size = Math.max(0, Math.min(count, this.count - first)) * this.stride;
-    const bytes = Buffer.allocUnsafe(size);
-    for (let done = 0; done < size; ) {
-      const more = fs.readSync(this.#fd, bytes, done, size - done, headerSize + first * this.stride + done);
-      if (more === 0) throw formatError('E_FORMAT_TRUNCATED', 'look-up file', 'rows are missing');
-      done += more;
-    }
-    return new RecordTable(bytes, this.stride);
+    return new RecordTable(readAt(this.#fd, headerSize + first * this.stride, size, 'look-up file'), this.stride);
   }
 
   #page(page: number): RecordTable {
@@ -153,6 +116,13 @@ export class LookupFile {
       if (Buffer.compare(bytes.subarray(0, key.length), key) !== 0) return;
       yield bytes;
     }
+  }
+
+  /** Every row that starts with a u32, in order. */
+  findNumber(key: number): Generator<Uint8Array> {
+    const bytes = Buffer.alloc(4);
+    bytes.writeUInt32BE(key);
+    return this.find(bytes);
   }
 
   /** All rows, read in large pieces. */

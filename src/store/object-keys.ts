@@ -2,7 +2,8 @@ import { fromHex } from '../core/bytes.ts';
 import { PakratError } from '../core/errors.ts';
 import { armadillo } from '../formats/armadillo.ts';
 import { objectHash } from './layout.ts';
-import type { KeyRow, Ledger } from './ledger/ledger.ts';
+import type { Ledger } from './ledger/ledger.ts';
+import type { KeyRow } from './ledger/rows.ts';
 
 /*
  * Products whose objects are encrypted one by one (Armadillo). They lie in the store as on the CDN; whoever looks at their bytes decrypts
@@ -46,10 +47,10 @@ export function objectKeys(ledger: Ledger, writable: boolean): ObjectKeys {
   const keyOf = (path: string): Uint8Array | undefined => {
     const cdnPath = cdnPathOf(path);
     const name = cdnPath === undefined ? undefined : nameFor(cdnPath);
-    if (name === undefined) return undefined;
+    if (cdnPath === undefined || name === undefined) return undefined;
     const hex = keys.has(name) ? undefined : ledger.key(keyRowName(name));
     if (hex !== undefined) keys.set(name, fromHex(hex));
-    return keys.get(name) ?? missingKey(cdnPath!, name);
+    return keys.get(name) ?? missingKey(cdnPath, name);
   };
   return {
     keyOf,
@@ -74,12 +75,9 @@ function cdnPathOf(path: string): string | undefined {
 
 function missingKey(cdnPath: string, name: string): never {
   const keyName = `${name}${suffix}`;
-  throw new PakratError(
-    'E_KEY_MISSING',
-    `every object of ${cdnPath} is encrypted, and the key ${keyName} is not known`,
-    {
-      hint: `Import the key file: \`pakrat keys import ${keyName}\`.`,
-      data: { keyName, cdnPath },
-    },
-  );
+  const problem = `every object of ${cdnPath} is encrypted, and the key ${keyName} is not known`;
+  throw new PakratError('E_KEY_MISSING', problem, {
+    hint: `Import the key file: \`pakrat keys import ${keyName}\`.`,
+    data: { keyName, cdnPath },
+  });
 }

@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
 import { fromHex, toHex } from '../core/bytes.ts';
 import { storeLayout } from './layout.ts';
-import { type KeyRow, Ledger } from './ledger/ledger.ts';
+import { Ledger } from './ledger/ledger.ts';
+import type { KeyRow } from './ledger/rows.ts';
 
 /*
  * Keys of NadeoPaks lie in the ledger beside the keys of builds, under a name that those cannot have: `nadeo:NAME:DIGITS`.

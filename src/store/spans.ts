@@ -23,7 +23,7 @@ export function covers(spans: readonly Span[], start: number, end: number): bool
   return span !== undefined && span.end >= end;
 }
 
-/** How far from `start` the merged, sorted spans reach without a hole: `start` itself when it is not held. */
+/** The end to which the merged, sorted spans reach from `start` without a hole: `start` itself when it is not held. */
 export function heldUntil(spans: readonly Span[], start: number): number {
   const span = spans[spanBefore(spans, start)];
   return span !== undefined && span.end > start ? span.end : start;

@@ -1,7 +1,7 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { codeOf, PakratError } from '../core/errors.ts';
-import { makeFolderDurable, storeError, writeFileDurable } from '../files/durable.ts';
+import { inStore, makeFolderDurable, storeError, writeFileDurable } from '../files/durable.ts';
 import { type ObjectName, objectPath, type StoreLayout, storeLayout } from './layout.ts';
 import { Ledger } from './ledger/ledger.ts';
 import { type ObjectKeys, objectKeys } from './object-keys.ts';
@@ -42,11 +42,7 @@ export function openStore(root: string, options: { create: boolean }): Store {
         data: { path: root },
       });
     }
-    try {
-      makeFolderDurable(root);
-    } catch (error) {
-      throw storeError(error, root);
-    }
+    inStore(root, () => makeFolderDurable(root));
   }
   const writable = canWrite(layout);
   const ledger = new Ledger(layout.ledger, { readOnly: !writable });

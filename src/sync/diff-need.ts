@@ -1,10 +1,8 @@
 import type { Build } from '../builds/build.ts';
-import { compareBytes } from '../core/bytes.ts';
-import type { RecordTable } from '../core/tables/record-table.ts';
 import type { Fetcher } from '../fetch/fetcher.ts';
 import { selectEntries } from '../fetch/plan/selection.ts';
 import { wantedRow } from '../fetch/plan/wanted.ts';
-import type { Amount } from '../store/ledger/ledger.ts';
+import type { Amount } from '../store/ledger/rows.ts';
 import { planSync } from './plan-sync.ts';
 
 /** The amounts that a sync of the second of two builds would bring. */
@@ -14,8 +12,6 @@ export interface FetchNeed {
   /** Encoded entries that the store does not hold. */
   missing: Amount;
 }
-
-const keySize = 16;
 
 /**
  * Counts what a sync of a build takes where all of another build is there, and what it takes with the store as it is.
@@ -32,23 +28,12 @@ export async function fetchNeed(
   // Objects of another CDN path are other objects, even of equal content.
   const shares = before.identity.cdnPath === build.identity.cdnPath;
   const had = shares ? await selectEntries(before, { tags: [], include: [], all: false }) : undefined;
-  return { fetch: lacking(wanted, had), missing: plan.missing };
-}
-
-/** Walks two tables side by side, both sorted by ekey. */
-function lacking(wanted: RecordTable, had: RecordTable | undefined): Amount {
-  const amount = { entries: 0, bytes: 0 };
-  let other = 0;
+  const fetch = { entries: 0, bytes: 0 };
   for (const row of wanted) {
     const { ekey, size } = wantedRow(row);
-    let order = 1;
-    for (; had !== undefined && other < had.count; other++) {
-      order = compareBytes(had.at(other).subarray(0, keySize), ekey);
-      if (order >= 0) break;
-    }
-    if (order === 0) continue;
-    amount.entries += 1;
-    amount.bytes += size;
+    if (had?.find(ekey) !== undefined) continue;
+    fetch.entries += 1;
+    fetch.bytes += size;
   }
-  return amount;
+  return { fetch, missing: plan.missing };
 }

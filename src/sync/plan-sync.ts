@@ -1,6 +1,7 @@
 import type { Build } from '../builds/build.ts';
 import type { EntryPlace } from '../builds/objects.ts';
 import { toHex } from '../core/bytes.ts';
+import { groupBy } from '../core/tables/group-by.ts';
 import type { RecordTable } from '../core/tables/record-table.ts';
 import type { Fetcher } from '../fetch/fetcher.ts';
 import { HeldSpans } from '../fetch/held-spans.ts';
@@ -38,10 +39,10 @@ export function planWanted(
 ): Plan {
   const { archives } = build.cdnConfig;
   const spans = new HeldSpans(store);
-  const madeSpans = spansByObject(made);
+  const madeOf = groupBy(made, ({ object }) => object.hash);
   const heldSpans = (hash: string): readonly Span[] => {
     const held = spans.of(dataPath(build, hash));
-    const more = madeSpans.get(hash);
+    const more = madeOf.get(hash)?.map(({ offset, size }) => ({ start: offset, end: offset + size }));
     return more === undefined ? held : mergeSpans([...held, ...more]);
   };
   return planRanges(
@@ -51,22 +52,12 @@ export function planWanted(
       heldSpans: (archive) => (archives[archive] === undefined ? [] : heldSpans(archives[archive])),
       loose: (ekey) => {
         const hash = toHex(ekey);
-        const complete = madeSpans.has(hash) || store.ledger.completeSize(dataPath(build, hash)) !== undefined;
+        const complete = madeOf.has(hash) || store.ledger.completeSize(dataPath(build, hash)) !== undefined;
         return { size: build.fileIndex?.find(ekey)?.size, complete, held: heldSpans(hash) };
       },
     },
     options,
   );
-}
-
-function spansByObject(places: readonly EntryPlace[]): Map<string, Span[]> {
-  const spans = new Map<string, Span[]>();
-  for (const { object, offset, size } of places) {
-    const list = spans.get(object.hash) ?? [];
-    spans.set(object.hash, list);
-    list.push({ start: offset, end: offset + size });
-  }
-  return spans;
 }
 
 /** The path of a data object of a build, below a host and in the ledger. */

@@ -7,8 +7,8 @@ import { incomplete, interrupted } from './sync-errors.ts';
 import type { SyncProgress } from './sync-progress.ts';
 import { fetchedSoFar, reportPlan, type SyncReport } from './sync-report.ts';
 
-/** What is asked of a sync. */
-export interface SyncRequest {
+/** A sync that is asked for. */
+interface SyncRequest {
   selection: Selection;
   /** Make entries out of older ones where that fetches less; undefined: fetch all. */
   patches: PatchOptions | undefined;
@@ -17,7 +17,7 @@ export interface SyncRequest {
 }
 
 /** The amounts of a sync. */
-export type SyncOutcome = Omit<SyncReport, 'product' | 'build' | 'seconds'>;
+type SyncOutcome = Omit<SyncReport, 'product' | 'build' | 'seconds'>;
 
 /**
  * Syncs an open build, or plans it, and tells how far it is.

@@ -4,11 +4,11 @@ import type { Fetcher } from '../fetch/fetcher.ts';
 import type { Plan } from '../fetch/plan/plan.ts';
 import type { Selection } from '../fetch/plan/selection.ts';
 import type { TransferFailure } from '../fetch/transfer/transfer.ts';
-import type { Amount } from '../store/ledger/ledger.ts';
+import type { Amount } from '../store/ledger/rows.ts';
 import type { PatchedAmount, PatchOptions, PatchPlan } from './patches/patch-plan.ts';
 import { dataPath, type PlannedSync, planSync, planWanted, rangeJobs } from './plan-sync.ts';
 
-/** How a sync is done, and who hears of it. */
+/** The way in which a sync is done, and who hears of it. */
 export interface SyncOptions {
   /** Make entries out of older ones where that fetches less; absent: fetch all. */
   patches?: PatchOptions | undefined;
@@ -24,7 +24,7 @@ export interface SyncResult {
   held: Amount;
   missing: Amount;
   failures: TransferFailure[];
-  /** What patches did, where they were asked for, and why not more. */
+  /** The work of patches, where they were asked for, and why it is not more. */
   patched?: PatchedAmount;
   patchReason?: string | undefined;
 }
@@ -94,7 +94,7 @@ export async function syncBuild(
     if (patches !== undefined) {
       const { applyPatches } = await import('./patches/apply-patches.ts');
       patched = await applyPatches(fetcher, build, patches, { onEntry, onHeld });
-      // What could not be made is missing still, and fetched like the rest.
+      // Entries that could not be made are missing still, and fetched like the rest.
       const beside = besidePatches(fetcher, patched.patched?.entries ? options.patches : undefined);
       ({ ranges } = planWanted(store, build, wanted, beside));
     }

@@ -1,8 +1,8 @@
-import type { BuildIdentity } from '../builds/build-place.ts';
 import { isPakratError, PakratError } from '../core/errors.ts';
 import { formatBytes, plural } from '../core/quantities.ts';
 import type { TransferFailure } from '../fetch/transfer/transfer.ts';
-import type { Amount, Ledger } from '../store/ledger/ledger.ts';
+import type { Ledger } from '../store/ledger/ledger.ts';
+import type { Amount, BuildIdentity } from '../store/ledger/rows.ts';
 
 const runAgain = 'Run the same command again to go on; what was fetched stays.';
 
@@ -21,9 +21,12 @@ export function incomplete(
   return new PakratError('E_INCOMPLETE', `${what}${why}${more}`, {
     hint: runAgain,
     data: {
-      ...{ wantedEntries: wanted.entries, wantedBytes: wanted.bytes },
-      ...{ heldEntries: held.entries, heldBytes: held.bytes },
-      ...{ missingEntries: missing.entries, missingBytes: missing.bytes },
+      wantedEntries: wanted.entries,
+      wantedBytes: wanted.bytes,
+      heldEntries: held.entries,
+      heldBytes: held.bytes,
+      missingEntries: missing.entries,
+      missingBytes: missing.bytes,
       failures: messages.slice(0, 20),
     },
   });
@@ -41,12 +44,7 @@ export function interrupted(error: unknown, ledger: Ledger, { product, buildConf
   const row = ledger.builds(product).find((build) => build.buildConfig === buildConfig);
   if (row === undefined) return error;
   const { wanted, held } = row;
-  return new PakratError(
-    'E_ABORTED',
-    `interrupted: ${formatBytes(held.bytes)} of ${formatBytes(wanted.bytes)} are held`,
-    {
-      hint: runAgain,
-      data: { wantedBytes: wanted.bytes, heldBytes: held.bytes },
-    },
-  );
+  const data = { wantedBytes: wanted.bytes, heldBytes: held.bytes };
+  const message = `interrupted: ${formatBytes(held.bytes)} of ${formatBytes(wanted.bytes)} are held`;
+  return new PakratError('E_ABORTED', message, { hint: runAgain, data });
 }

@@ -2,11 +2,11 @@ import type { Build } from '../builds/build.ts';
 import type { Fetcher } from '../fetch/fetcher.ts';
 import { requestCount } from '../fetch/plan/plan.ts';
 import { amountsByTag, type Selection } from '../fetch/plan/selection.ts';
-import type { Amount } from '../store/ledger/ledger.ts';
+import type { Amount } from '../store/ledger/rows.ts';
 import type { PatchedAmount, PatchOptions } from './patches/patch-plan.ts';
 import { planPatchedSync } from './sync-build.ts';
 
-/** What a sync did, or with a dry run would do, as `sync --json` prints it. */
+/** The work of a sync, or with a dry run the work that it would do, as `sync --json` prints it. */
 export interface SyncReport {
   product: string;
   build: { name: string; buildConfig: string; cdnConfig: string };
@@ -22,8 +22,8 @@ export interface SyncReport {
   plan?: SyncPlan;
 }
 
-/** What a sync would fetch. */
-export interface SyncPlan {
+/** The ranges that a sync would fetch. */
+interface SyncPlan {
   /** Bytes that the ranges ask for, with the gaps between entries. */
   bytes: number;
   requests: number;

@@ -3,7 +3,7 @@ import { EntryVerifier, type VerifiedEntry } from './entry-verifier.ts';
 import { HashBuffer, type HashStream, type VerifiedSink } from './hash-buffer.ts';
 
 /** Reads bytes of an encoded entry, decrypted where its object is encrypted as a whole; offsets count from the start of the entry. */
-export type ReadEntry<Entry> = (entry: Entry, offset: number, size: number) => Uint8Array;
+type ReadEntry<Entry> = (entry: Entry, offset: number, size: number) => Uint8Array;
 
 /** An encoded entry of which all, or the first `held` bytes, are to be checked. */
 export interface EntryToCheck extends VerifiedEntry {
@@ -19,7 +19,7 @@ export interface CheckedEntry<Entry> {
 }
 
 const pieceSize = 1 << 20;
-/** Entries that are judged together: their chunks are hashed many at a time. */
+/** Entries that are judged at a time: their chunks are hashed many at a time. */
 const batchSize = 256;
 
 /** Keeps nothing: only the hashes matter here. */

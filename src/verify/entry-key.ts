@@ -4,7 +4,7 @@ import { md5Hasher, md5Hex } from '../core/hash.ts';
 import { bltePrefixSize, decodeBlteHeader, decodeBltePrefix } from '../formats/blte/header.ts';
 
 /** Reads bytes of an encoded entry; offsets count from its start. */
-export type ReadBytes = (offset: number, size: number) => Uint8Array;
+type ReadBytes = (offset: number, size: number) => Uint8Array;
 
 const pieceSize = 1 << 20;
 

@@ -14,13 +14,13 @@ interface Unit {
   md5: Uint8Array | undefined;
 }
 
-/** What is to be verified. */
+/** An entry that is to be verified. */
 export interface VerifiedEntry {
   /** Hex; its first digits only where no more is known, as in an installation. */
   ekey: string;
   /** Encoded size. */
   size: number;
-  /** Where it starts in the object; 0 unless given. */
+  /** Its start in the object; 0 unless given. */
   offset?: number;
   /** A patch, which is no BLTE: its key is the MD5 of its bytes. */
   raw?: boolean | undefined;
@@ -35,7 +35,7 @@ export interface VerifiedEntry {
 export class EntryVerifier {
   /** Bytes from the entry's start that are verified and were given to the sink. */
   verified = 0;
-  /** What was wrong with the entry: nothing of it is taken any more. */
+  /** The first thing that was wrong with the entry: nothing of it is taken any more. */
   failure: PakratError | undefined;
   readonly #entry: VerifiedEntry;
   readonly #ekey: Uint8Array;
@@ -71,16 +71,17 @@ export class EntryVerifier {
   }
 
   /**
-   * Goes on behind the `held` bytes that the store has. `header` reads the first bytes of the entry from there.
+   * Goes on behind the `held` bytes that the store has. `readStart` reads the first bytes of the entry from there.
    * @returns where to go on: the last chunk boundary in what is held, 0 when what is held is no longer what it was
    */
-  resume(held: number, header: (size: number) => Uint8Array): number {
-    const bytes = this.#raw ? undefined : heldHeader(held, header);
+  resume(held: number, readStart: (size: number) => Uint8Array): number {
+    const bytes = this.#raw ? undefined : heldHeader(held, readStart);
     if (bytes === undefined || !this.#hasKey(md5(bytes))) return 0;
-    this.#openHeader(bytes);
+    const header = decodeBlteHeader(bytes, this.size);
+    this.#header = header;
     let boundary = bytes.length;
-    for (let i = 0; i < this.#header!.count; i++) {
-      const chunk = this.#header!.chunk(i);
+    for (let i = 0; i < header.count; i++) {
+      const chunk = header.chunk(i);
       if (chunk.offset + chunk.encodedSize > held) break;
       boundary = chunk.offset + chunk.encodedSize;
       this.#chunk = i;
@@ -140,11 +141,11 @@ export class EntryVerifier {
   #begin(): void {
     const hasRoom = this.#stream.begin(this.#unit.end - this.#unit.start);
     if (!hasRoom) this.#large = this.#openLarge();
-    // What waited may have been hashed, and some of it may have been wrong.
+    // Units that waited may have been hashed, and some of them may have been wrong.
     if (this.failure !== undefined) throw this.failure;
   }
 
-  /** What is verified is so from the start on: what waits in front of a large unit is hashed first. */
+  /** An entry is verified from its start on: what waits in front of a large unit is hashed first. */
   #openLarge(): { hash: Hasher; spool: Spool } {
     const begun = this.#stream.openBytes.slice();
     this.#stream.dropOpen();
@@ -163,11 +164,11 @@ export class EntryVerifier {
       this.#growPrefix();
       return;
     } else if (this.#header === undefined && this.#unit.end !== this.size) {
-      // What comes next is cut by the header: it is checked at once.
+      // The chunks that come next are cut by the header: it is checked at once.
       const bytes = this.#stream.openBytes;
       const digest = md5(bytes);
       if (!this.#hasKey(digest)) throw this.#wrong(`hashes to ${toHex(digest)}`);
-      this.#openHeader(bytes.slice());
+      this.#header = decodeBlteHeader(bytes.slice(), this.size);
       this.#submit(undefined);
     } else {
       this.#submit(this.#unit.md5);
@@ -193,8 +194,9 @@ export class EntryVerifier {
   #closeLarge({ hash, spool }: { hash: Hasher; spool: Spool }): void {
     const digest = hash.digest();
     const { start, end, md5: expected } = this.#unit;
-    if (!equalBytes(digest.subarray(0, expected!.length), expected!))
+    if (expected === undefined || !equalBytes(digest.subarray(0, expected.length), expected)) {
       throw this.#wrong(`has wrong bytes from offset ${start} on`);
+    }
     let position = (this.#entry.offset ?? 0) + start;
     spool.replay((piece) => {
       this.#stream.sink.write(position, piece);
@@ -213,18 +215,14 @@ export class EntryVerifier {
     this.#begin();
   }
 
-  #openHeader(bytes: Uint8Array): void {
-    this.#header = decodeBlteHeader(bytes, this.size);
-  }
-
   #nextUnit(): void {
-    const count = this.#header?.count ?? 0;
     this.#chunk += 1;
-    const chunk = this.#chunk < count ? this.#header!.chunk(this.#chunk) : undefined;
-    this.#unit =
-      chunk === undefined
-        ? { start: this.size, end: this.size, md5: undefined }
-        : { start: chunk.offset, end: chunk.offset + chunk.encodedSize, md5: chunk.md5 };
+    if (this.#header !== undefined && this.#chunk < this.#header.count) {
+      const { offset, encodedSize, md5: expected } = this.#header.chunk(this.#chunk);
+      this.#unit = { start: offset, end: offset + encodedSize, md5: expected };
+    } else {
+      this.#unit = { start: this.size, end: this.size, md5: undefined };
+    }
   }
 
   #hasKey(digest: Uint8Array): boolean {

@@ -1,7 +1,7 @@
 import { Md5Lanes } from '../codecs/md5-lanes/index.ts';
 import { equalBytes } from '../core/bytes.ts';
 
-/** Where bytes go whose hash was right. */
+/** The target of bytes whose hash was right. */
 export interface VerifiedSink {
   /** Takes right bytes of the object at `position`; they are only there during the call. */
   write(position: number, bytes: Uint8Array): void;
@@ -36,7 +36,7 @@ interface CompleteUnit extends Unit {
 
 const pageBytes = 64 * 1024;
 /**
- * Bytes that wait before they are hashed at once, in all threads together. Many at a time is fast; what is not hashed yet is lost when the
+ * Bytes that wait before they are hashed at once, in all threads. Many at a time is fast; what is not hashed yet is lost when the
  * process is killed, half of this on average.
  */
 const flushBytes = 32 * 1024 * 1024;
@@ -105,7 +105,7 @@ export class HashBuffer {
     const waiting = [...this.#streams].map((stream) => ({ stream, units: stream.takeComplete() }));
     const hashed = waiting.flatMap(({ units }) => units.filter(({ md5 }) => md5 !== undefined));
     const digests = this.#lanes.digest(hashed.map(({ at, size }) => ({ offset: at, size })));
-    const wrong = new Set(hashed.filter(({ md5 }, i) => !hasPrefix(digests[i]!, md5!)));
+    const wrong = new Set(hashed.filter(({ md5 }, i) => !hasPrefix(digests[i], md5)));
     for (const { stream, units } of waiting) stream.handOver(units, wrong);
     this.#completeBytes = 0;
     this.#compact();
@@ -157,11 +157,12 @@ export class HashStream {
 
   /** Adds bytes to the open unit, not more than it has room for. */
   append(bytes: Uint8Array): void {
-    const { at, filled, size } = this.open!;
-    // What is next in the memory is another transfer's.
-    if (filled + bytes.length > size) throw new Error(`a unit of ${size} bytes is given ${filled + bytes.length}`);
-    this.#buffer.set(bytes, at + filled);
-    this.open!.filled += bytes.length;
+    const unit = this.#demandOpen();
+    const filled = unit.filled + bytes.length;
+    // The bytes that follow in the memory are another transfer's.
+    if (filled > unit.size) throw new Error(`a unit of ${unit.size} bytes is given ${filled}`);
+    this.#buffer.set(bytes, unit.at + unit.filled);
+    unit.filled = filled;
   }
 
   /** The bytes of the open unit, where they are: good until something else is begun. */
@@ -176,10 +177,15 @@ export class HashStream {
 
   /** Ends the open unit, which is full. It is hashed with the buffer, after those that came before it. */
   submit({ position, md5, onHashed }: Pick<CompleteUnit, 'position' | 'md5' | 'onHashed'>): void {
-    const { at, size } = this.open!;
+    const { at, size } = this.#demandOpen();
     this.#complete.push({ at, size, position, md5, onHashed });
     this.#buffer.completed(size);
     this.open = undefined;
+  }
+
+  #demandOpen(): Unit & { filled: number } {
+    if (this.open === undefined) throw new Error('no unit is open');
+    return this.open;
   }
 
   /** True when units wait to be hashed. */
@@ -205,17 +211,11 @@ export class HashStream {
     return this.#complete.splice(0);
   }
 
-  /** For the buffer: gives what is right to the sink, in order, neighbours of the object together where they are neighbours in memory. */
+  /** For the buffer: gives what is right to the sink, in order; neighbours of the object that are neighbours in memory in one piece. */
   handOver(units: readonly CompleteUnit[], wrong: ReadonlySet<CompleteUnit>): void {
     const right = units.filter((unit) => unit.onHashed(!wrong.has(unit)));
     try {
-      for (let i = 0; i < right.length; ) {
-        const { at, position, size } = right[i++]!;
-        const run = { at, size };
-        for (; right[i]?.at === at + run.size && right[i]?.position === position + run.size; i++)
-          run.size += right[i]!.size;
-        this.sink.write(position, this.#buffer.bytes(run));
-      }
+      for (const { position, ...run } of runsOf(right)) this.sink.write(position, this.#buffer.bytes(run));
     } catch (error) {
       this.#failure ??= error;
     }
@@ -226,7 +226,20 @@ export class HashStream {
   }
 }
 
+/** Units that are neighbours, in the object and in memory, as one. */
+function runsOf(units: readonly CompleteUnit[]): (Unit & { position: number })[] {
+  const runs: (Unit & { position: number })[] = [];
+  for (const { at, size, position } of units) {
+    const last = runs.at(-1);
+    const isNext = last !== undefined && last.at + last.size === at && last.position + last.size === position;
+    if (isNext) last.size += size;
+    else runs.push({ at, size, position });
+  }
+  return runs;
+}
+
 /** True when the digest begins with these bytes: an installation knows only the first of a key. */
-function hasPrefix(digest: Uint8Array, expected: Uint8Array): boolean {
+function hasPrefix(digest: Uint8Array | undefined, expected: Uint8Array | undefined): boolean {
+  if (digest === undefined || expected === undefined) return false;
   return equalBytes(digest.subarray(0, expected.length), expected);
 }

@@ -12,7 +12,7 @@ export interface VerifyProblem {
 export interface VerifyResult {
   checked: { entries: number; bytes: number };
   bad: VerifyProblem[];
-  /** How many of the bad ones were brought anew. */
+  /** Bad ones that were brought anew. */
   repaired: number;
   /** Files whose content may be wrong without anything that tells; left out when there are none. */
   unsure?: string[];

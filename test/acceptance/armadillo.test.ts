@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import type { SyncReport } from '../../src/app/sync.ts';
 import type { ExtractResult } from '../../src/sources/extract/extract.ts';
-import { openDatabase, prepare } from '../../src/store/ledger/sqlite.ts';
+import { Sqlite } from '../../src/store/ledger/sqlite.ts';
 import { makeEncryptedTree, writeTreeKey } from '../support/armadillo-tree.ts';
 import { checkHeldBytes } from '../support/held-bytes.ts';
 import { freePort } from '../support/loopback.ts';
 import { pakratJson, runPakrat, startPakrat } from '../support/run-pakrat.ts';
 import { scratchFolder } from '../support/scratch.ts';
-import { describeSynthetic, type ServedTree, serveTree } from '../support/synthetic-cdn.ts';
+import { type ServedTree, serveTree } from '../support/synthetic-cdn.ts';
 import { expectedFiles, readTruth, wrongFiles } from '../support/truth.ts';
 
 // Whole processes and whole syncs; the machine may be busy.
@@ -22,7 +22,7 @@ interface Verified {
   repaired: number;
 }
 
-describeSynthetic('a product whose objects are encrypted one by one', () => {
+describe('a product whose objects are encrypted one by one', () => {
   const root = scratch('tree');
   const www = join(root, 'www');
   const keyFile = scratch('TestKey.ak');
@@ -179,7 +179,7 @@ function damage(path: string): void {
 }
 
 function forgetKey(ledger: string): void {
-  const db = openDatabase(ledger);
-  expect(prepare(db, "DELETE FROM keys WHERE name = 'testkey.ak'").run().changes).toBe(1);
+  const db = new Sqlite(ledger);
+  expect(db.run("DELETE FROM keys WHERE name = 'testkey.ak'").changes).toBe(1);
   db.close();
 }

@@ -1,14 +1,14 @@
 import { readFileSync, statSync } from 'node:fs';
 import type { IncomingMessage, RequestListener } from 'node:http';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import type { SyncReport } from '../../src/app/sync.ts';
 import type { ExtractResult } from '../../src/sources/extract/extract.ts';
 import { checkHeldBytes } from '../support/held-bytes.ts';
 import { freePort, httpServer } from '../support/loopback.ts';
 import { pakratJson } from '../support/run-pakrat.ts';
 import { scratchFolder } from '../support/scratch.ts';
-import { describeSynthetic, makeTree, type ServedTree, serveTree } from '../support/synthetic-cdn.ts';
+import { makeTree, type ServedTree, serveTree } from '../support/synthetic-cdn.ts';
 import { expectedFiles, readTruth, wrongFiles } from '../support/truth.ts';
 
 // Whole processes and whole syncs; the machine may be busy.
@@ -16,7 +16,7 @@ jest.setTimeout(120_000);
 const scratch = scratchFolder();
 const most = 6;
 
-describeSynthetic('a bad network', () => {
+describe('a bad network', () => {
   const root = scratch('tree');
   const www = join(root, 'www');
   let good: ServedTree;

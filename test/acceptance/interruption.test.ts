@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import type { SyncReport } from '../../src/app/sync.ts';
 import type { ExtractResult } from '../../src/sources/extract/extract.ts';
 import { checkHeldBytes } from '../support/held-bytes.ts';
@@ -10,7 +10,7 @@ import { describeNginx, type Nginx, startNginx } from '../support/nginx.ts';
 import { cutPowerAgainAndAgain, describePowerCut } from '../support/power-cut.ts';
 import { pakratJson, startPakrat } from '../support/run-pakrat.ts';
 import { scratchFolder } from '../support/scratch.ts';
-import { describeSynthetic, makeTree } from '../support/synthetic-cdn.ts';
+import { makeTree } from '../support/synthetic-cdn.ts';
 import { expectedFiles, readTruth, wrongFiles } from '../support/truth.ts';
 
 // Whole processes and whole syncs; the machine may be busy.
@@ -21,7 +21,7 @@ const mebibyte = 1024 * 1024;
 const costBytes = 16 * mebibyte;
 
 describeNginx('an interrupted sync', () => {
-  describeSynthetic('of a tree', () => {
+  describe('of a tree', () => {
     const root = scratch('tree');
     const www = join(root, 'www');
     let server: Nginx;

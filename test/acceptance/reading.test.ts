@@ -1,13 +1,13 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import type { SyncReport } from '../../src/app/sync.ts';
 import type { ExtractResult } from '../../src/sources/extract/extract.ts';
 import { freePort } from '../support/loopback.ts';
 import { pakratJson, runPakrat } from '../support/run-pakrat.ts';
 import { scratchFolder } from '../support/scratch.ts';
 import { type GoodServer, serveWell } from '../support/serve-well.ts';
-import { describeSynthetic, makeTree, type ServedRequest } from '../support/synthetic-cdn.ts';
+import { makeTree, type ServedRequest } from '../support/synthetic-cdn.ts';
 import { readTruth, type Truth, type TruthRow } from '../support/truth.ts';
 
 // Whole processes and whole syncs; the machine may be busy.
@@ -16,7 +16,7 @@ const scratch = scratchFolder();
 const hex = expect.stringMatching(/^[0-9a-f]{32}$/);
 const amount = { entries: expect.any(Number), bytes: expect.any(Number) };
 
-describeSynthetic('reading a build', () => {
+describe('reading a build', () => {
   const root = scratch('tree');
   let server: GoodServer;
   let truth: Truth;
@@ -49,18 +49,23 @@ describeSynthetic('reading a build', () => {
     const offline = ['--store', scratch('whole'), '--offline'];
     const row = { BuildConfig: hex, CDNConfig: hex, VersionsName: '11.2.0.60100', Region: 'us' };
     expect(await json('versions', 'wow', ...service('whole'))).toEqual({
-      ...{ product: 'wow', seqn: 61100 },
+      product: 'wow',
+      seqn: 61100,
       rows: expect.arrayContaining([expect.objectContaining(row)]),
     });
     expect(await json('cdns', 'wow', ...service('whole'))).toEqual({
-      ...{ product: 'wow', seqn: 1001 },
+      product: 'wow',
+      seqn: 1001,
       rows: expect.arrayContaining([expect.objectContaining({ Name: 'us', Path: 'tpr/wow' })]),
     });
     expect(await json('sync', 'wow', ...service('whole'))).toEqual({
       product: 'wow',
       build: { name: '11.2.0.60100', buildConfig: hex, cdnConfig: hex },
-      ...{ wanted: amount, held: amount, missing: { entries: 0, bytes: 0 } },
-      ...{ fetched: { entries: 0, bytes: 0, requests: 0 }, seconds: expect.any(Number) },
+      wanted: amount,
+      held: amount,
+      missing: { entries: 0, bytes: 0 },
+      fetched: { entries: 0, bytes: 0, requests: 0 },
+      seconds: expect.any(Number),
     });
     const { fileDataId, ckey, ekeys } = plainFile();
     const name = `fdid:${fileDataId}`;
@@ -68,12 +73,17 @@ describeSynthetic('reading a build', () => {
       { name, size: plainFile().content().length, fileDataId, ckey, ekey: ekeys[0], locale: expect.any(String) },
     ]);
     expect(await json('extract', 'wow', name, ...offline, '--to', scratch('shape'))).toEqual({
-      ...{ files: 1, bytes: expect.any(Number), skipped: 0, failed: [] },
+      files: 1,
+      bytes: expect.any(Number),
+      skipped: 0,
+      failed: [],
     });
     expect(await json('info', 'wow', ...offline)).toMatchObject({
       product: 'wow',
       name: '11.2.0.60100',
       buildConfig: hex,
+      hosts: [expect.stringMatching(/^http:/)],
+      fallbackHosts: [expect.stringMatching(/^https:/)],
     });
     expect(await json('cat', 'nothing', 'x', ...offline).catch(String)).toContain('no JSON');
     expect(await json('info', 'nothing', ...offline)).toEqual({

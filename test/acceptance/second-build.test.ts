@@ -1,12 +1,12 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, jest, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import type { SyncReport } from '../../src/app/sync.ts';
 import { freePort } from '../support/loopback.ts';
 import { pakratJson } from '../support/run-pakrat.ts';
 import { scratchFolder } from '../support/scratch.ts';
 import { serveWell } from '../support/serve-well.ts';
-import { describeSynthetic, makeTree } from '../support/synthetic-cdn.ts';
+import { makeTree } from '../support/synthetic-cdn.ts';
 import { readTruth, type Truth } from '../support/truth.ts';
 
 // Whole processes and whole syncs; the machine may be busy.
@@ -61,7 +61,7 @@ function differenceInBytes(root: string): number {
   return [...objects('b')].reduce((sum, [name, size]) => sum + (held.has(name) ? 0 : size), 0);
 }
 
-describeSynthetic('the second build after the first', () => {
+describe('the second build after the first', () => {
   test('fetches only what differs, and nothing when it is there already', async () => {
     const [root, store, port] = [scratch('tree'), scratch('store'), await freePort()];
     makeTree(root, port, ['--files', '400', '--total-bytes', '8M', '--seed', 'second-build']);

@@ -2,13 +2,13 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:https';
 import { join } from 'node:path';
-import { expect, jest, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import type { SyncReport } from '../../src/app/sync.ts';
 import { freePort } from '../support/loopback.ts';
 import { describeNginx, startNginx } from '../support/nginx.ts';
 import { pakratJson, runPakrat } from '../support/run-pakrat.ts';
 import { scratchFolder } from '../support/scratch.ts';
-import { describeSynthetic, makeTree } from '../support/synthetic-cdn.ts';
+import { makeTree } from '../support/synthetic-cdn.ts';
 
 // Whole processes and whole syncs; the machine may be busy.
 jest.setTimeout(120_000);
@@ -19,15 +19,30 @@ function certify(folder: string): { certificate: string; key: string } {
   mkdirSync(folder);
   const [certificate, key] = [join(folder, 'certificate.pem'), join(folder, 'key.pem')];
   const made = spawnSync('openssl', [
-    ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'],
-    ...['-subj', '/CN=pakrat test', '-addext', 'subjectAltName=IP:127.0.0.1', '-out', certificate, '-keyout', key],
+    'req',
+    '-x509',
+    '-newkey',
+    'ec',
+    '-pkeyopt',
+    'ec_paramgen_curve:prime256v1',
+    '-nodes',
+    '-days',
+    '2',
+    '-subj',
+    '/CN=pakrat test',
+    '-addext',
+    'subjectAltName=IP:127.0.0.1',
+    '-out',
+    certificate,
+    '-keyout',
+    key,
   ]);
   if (made.status !== 0) throw new Error(`openssl: ${made.error?.message ?? made.stderr}`);
   return { certificate, key };
 }
 
 describeNginx('over TLS', () => {
-  describeSynthetic('a build', () => {
+  describe('a build', () => {
     test('comes whole from a host whose certificate is trusted, and not from one whose is not', async () => {
       const [root, store, port] = [scratch('tree'), scratch('store'), await freePort()];
       makeTree(root, port, ['--files', '300', '--total-bytes', '20M']);

@@ -61,11 +61,6 @@ describe('errorReport', () => {
     expect(errorReport(full, '')).toMatchObject({ code: 'E_STORE_FULL', exit: 1 });
   });
 
-  test('a ledger that turns out damaged in the middle is no bug', () => {
-    const damaged = Object.assign(new Error('database disk image is malformed'), { code: 'SQLITE_CORRUPT' });
-    expect(errorReport(damaged, '')).toMatchObject({ code: 'E_STORE_DAMAGED', exit: 1, hint: expect.any(String) });
-  });
-
   test('nothing that comes from outside reaches the terminal as a command', () => {
     const text = errorText(errorReport(new PakratError('E_NOT_FOUND', 'no \x1b[2J\x07\u202egnp.exe'), ''));
     expect(text).toContain('no \\x1b[2J\\x07\\u202egnp.exe\n');

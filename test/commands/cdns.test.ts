@@ -1,11 +1,11 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { runPakrat } from '../support/run-pakrat.ts';
 import { scratchFolder } from '../support/scratch.ts';
-import { describeSynthetic, type SyntheticCdn, syntheticCdn } from '../support/synthetic-cdn.ts';
+import { type SyntheticCdn, syntheticCdn } from '../support/synthetic-cdn.ts';
 
 const scratch = scratchFolder();
 
-describeSynthetic('cdns, against a CDN', () => {
+describe('cdns, against a CDN', () => {
   let cdn: SyntheticCdn;
   beforeAll(async () => {
     cdn = await syntheticCdn();

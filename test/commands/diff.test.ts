@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals
 import { type TruthFile, truthDiff, truthFetch, truthFiles } from '../support/diff-truth.ts';
 import { pakratJson, runPakrat } from '../support/run-pakrat.ts';
 import { scratchFolder } from '../support/scratch.ts';
-import { describeSynthetic, type SyntheticCdn, syntheticCdn } from '../support/synthetic-cdn.ts';
+import { type SyntheticCdn, syntheticCdn } from '../support/synthetic-cdn.ts';
 
 // Whole processes; the machine may be busy.
 jest.setTimeout(120_000);
@@ -32,7 +32,7 @@ function sum(files: readonly { size: number }[]): number {
   return files.reduce((bytes, { size }) => bytes + size, 0);
 }
 
-describeSynthetic('diff, of two builds', () => {
+describe('diff, of two builds', () => {
   let cdn: SyntheticCdn;
   let options: string[];
   let truth: (build: 'a' | 'b') => TruthFile[];
@@ -209,7 +209,7 @@ describeSynthetic('diff, of two builds', () => {
   });
 });
 
-describeSynthetic('diff, of builds with roots of other kinds', () => {
+describe('diff, of builds with roots of other kinds', () => {
   test.each(['tvfs', 'text'])('%s', async (layout) => {
     const cdn = await syntheticCdn({ make: ['--files', '200', '--total-bytes', '1M', '--layout', layout] });
     try {

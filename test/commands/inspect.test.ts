@@ -6,7 +6,7 @@ import { inspectBytes } from '../../src/inspect/inspect.ts';
 import { openStore } from '../../src/store/store.ts';
 import { pakratJson, runPakrat } from '../support/run-pakrat.ts';
 import { scratchFolder } from '../support/scratch.ts';
-import { describeSynthetic, type SyntheticCdn, syntheticCdn } from '../support/synthetic-cdn.ts';
+import { type SyntheticCdn, syntheticCdn } from '../support/synthetic-cdn.ts';
 import { readTruth } from '../support/truth.ts';
 
 const scratch = scratchFolder();
@@ -14,7 +14,7 @@ const scratch = scratchFolder();
 /** Salsa20/20 under a 16-byte key of zeros and a nonce of zeros: its first 32 bytes. */
 const salsaZeroStream = '6513adaecfeb124c1cbe6bdaef690b4ffb00b0fcace33ce806792bb414801998';
 
-describeSynthetic('inspect, on the objects of a CDN', () => {
+describe('inspect, on the objects of a CDN', () => {
   let cdn: SyntheticCdn;
   let configs: { build: { b: string }; cdn: { b: string }; keyring: string; product_config: string };
   beforeAll(async () => {
@@ -92,7 +92,7 @@ describeSynthetic('inspect, on the objects of a CDN', () => {
   });
 });
 
-describeSynthetic('inspect, by the keys of a build that was synced', () => {
+describe('inspect, by the keys of a build that was synced', () => {
   test('an entry of an archive by its ekey and by its ckey, a manifest; nothing is fetched', async () => {
     const cdn = await syntheticCdn({ make: ['--files', '120', '--total-bytes', '400K', '--seed', '6'] });
     const folder = scratch('synced');

@@ -6,7 +6,7 @@ import { describe, expect, test } from '@jest/globals';
 import { quakePak } from '../support/quake-pak.ts';
 import { runPakrat, startPakrat } from '../support/run-pakrat.ts';
 import { scratchFolder } from '../support/scratch.ts';
-import { describeSynthetic, syntheticCdn } from '../support/synthetic-cdn.ts';
+import { syntheticCdn } from '../support/synthetic-cdn.ts';
 
 const scratch = scratchFolder();
 
@@ -68,7 +68,7 @@ describeFuse('mount', () => {
   });
 });
 
-describeSynthetic('mount, on a build', () => {
+describe('mount, on a build', () => {
   const [what, cannot] = canMount() ? [test, ''] : [test.skip, ' (no FUSE here)'];
   what(`files of a build are fetched when they are read${cannot}`, async () => {
     const cdn = await syntheticCdn();

@@ -1,14 +1,14 @@
 import { writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import type { SyncReport } from '../../src/app/sync.ts';
 import type { ExtractResult } from '../../src/sources/extract/extract.ts';
-import { openDatabase, prepare } from '../../src/store/ledger/sqlite.ts';
+import { Sqlite } from '../../src/store/ledger/sqlite.ts';
 import { freePort } from '../support/loopback.ts';
 import { type LyingServer, lyingServer } from '../support/lying-server.ts';
 import { pakratJson, runPakrat, runShell, startPakrat } from '../support/run-pakrat.ts';
 import { scratchFolder } from '../support/scratch.ts';
-import { describeSynthetic, type SyntheticCdn, syntheticCdn } from '../support/synthetic-cdn.ts';
+import { type SyntheticCdn, syntheticCdn } from '../support/synthetic-cdn.ts';
 
 // Whole processes and whole syncs; the machine may be busy.
 jest.setTimeout(60_000);
@@ -18,7 +18,7 @@ interface Failed {
   error: { code: string; message: string; hint: string | null; data: Record<string, number & string[]> };
 }
 
-describeSynthetic('sync', () => {
+describe('sync', () => {
   let cdn: SyntheticCdn;
   /** Has nothing. */
   let empty: LyingServer;
@@ -119,8 +119,8 @@ describeSynthetic('sync', () => {
     const before = asked();
     ls();
     expect(asked()).toBe(before);
-    const ledger = openDatabase(scratch('clock', 'ledger.db'));
-    prepare(ledger, 'UPDATE answers SET last_time = ?').run(Date.now() + 400 * 86_400_000);
+    const ledger = new Sqlite(scratch('clock', 'ledger.db'));
+    ledger.run('UPDATE answers SET last_time = ?', Date.now() + 400 * 86_400_000);
     ledger.close();
     ls();
     expect(asked()).toBe(before + 1);
@@ -151,7 +151,8 @@ describeSynthetic('sync', () => {
     for (const command of ['ls wow', 'ls wow --json', 'cat wow fdid:146', 'status', 'status --json', 'info wow']) {
       const { status, stderr } = runShell(`pakrat ${command} ${store} > /dev/full`);
       expect({ command, status, stderr }).toEqual({
-        ...{ command, status: 1 },
+        command,
+        status: 1,
         stderr: expect.stringMatching(/^Error: the disk is full.*\nCode: E_STORE_FULL\n/),
       });
     }

@@ -2,11 +2,11 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { freePort, httpServer, type Loopback, tcpServer } from '../support/loopback.ts';
 import { type Run, runPakrat, runShell, startPakrat } from '../support/run-pakrat.ts';
 import { scratchFolder } from '../support/scratch.ts';
-import { describeSynthetic, type SyntheticCdn, syntheticCdn } from '../support/synthetic-cdn.ts';
+import { type SyntheticCdn, syntheticCdn } from '../support/synthetic-cdn.ts';
 
 const scratch = scratchFolder();
 
-describeSynthetic('versions, against a CDN', () => {
+describe('versions, against a CDN', () => {
   let cdn: SyntheticCdn;
   let store: string;
   let configs: { build: { a: string; b: string } };

@@ -8,7 +8,6 @@ import { partialFile } from '../../src/fetch/loose-objects.ts';
 import { type ObjectName, objectPath } from '../../src/store/layout.ts';
 import { always, type LyingServer } from '../support/lying-server.ts';
 import { scratchFolder } from '../support/scratch.ts';
-import { describeSynthetic } from '../support/synthetic-cdn.ts';
 import {
   expectRightStore,
   type GeneratedCdn,
@@ -28,7 +27,7 @@ beforeEach(() => {
   root = scratch(`store${number}`);
 });
 
-describeSynthetic('the objects of a build', () => {
+describe('the objects of a build', () => {
   let cdn: GeneratedCdn;
   let servers: LyingServer[];
   let at: OpenedBuild;
@@ -112,9 +111,9 @@ describeSynthetic('the objects of a build', () => {
     }));
     at.store.ledger.removeObject(objectPath(first!));
     for (const server of servers) server.objects.set(objectPath(first!), cdn.objects.get(objectPath(second!))!);
-    await expect(at.build.objects.indices([first!])).rejects.toMatchObject({ code: 'E_NETWORK_EXHAUSTED' });
+    await expect(at.build.objects.index(first!)).rejects.toMatchObject({ code: 'E_NETWORK_EXHAUSTED' });
     servers[1]!.objects.set(objectPath(first!), cdn.objects.get(objectPath(first!))!);
-    const [file] = await at.build.objects.indices([first!]);
+    const file = await at.build.objects.index(first!);
     expect(fs.readFileSync(file!).equals(cdn.objects.get(objectPath(first!))!)).toBe(true);
   });
 

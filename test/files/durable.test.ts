@@ -46,9 +46,16 @@ describe('writeFileDurable', () => {
   test('new folders are on disk before what is put into them', () => {
     write('a/b/file');
     expect(story()).toEqual([
-      ...['mkdir tmp', 'fsync .', 'write tmp/name', 'fsync tmp/name'],
-      ...['mkdir a', 'fsync .', 'mkdir a/b', 'fsync a'],
-      ...['rename tmp/name a/b/file', 'fsync a/b'],
+      'mkdir tmp',
+      'fsync .',
+      'write tmp/name',
+      'fsync tmp/name',
+      'mkdir a',
+      'fsync .',
+      'mkdir a/b',
+      'fsync a',
+      'rename tmp/name a/b/file',
+      'fsync a/b',
     ]);
   });
 

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
 import { SortedRuns } from '../../src/files/sorted-runs.ts';
-import { LookupFile, writeLookupRows } from '../../src/store/lookup-file.ts';
+import { LookupFile, writeLookupFile } from '../../src/store/lookup-file.ts';
 import { scratchFolder } from '../support/scratch.ts';
 
 const scratch = scratchFolder();
@@ -33,7 +33,7 @@ test('rows of several runs come out in order, equal ones as they came, also when
   });
   expect(sum).toBe(count * 1.5);
 
-  expect(writeLookupRows(scratch('rows'), { stride: 8, rows: runs.rows() }, scratch('tmp'))).toBe(sum);
+  expect(writeLookupFile(scratch('rows'), { stride: 8, rows: runs.rows() }, scratch('tmp'))).toBe(sum);
   runs.close();
   expect(readdirSync(scratch('tmp'))).toEqual([]);
   const file = new LookupFile(scratch('rows'));
@@ -44,7 +44,7 @@ test('rows of several runs come out in order, equal ones as they came, also when
 
 test.each([0, 1, 32_767, 32_768, 32_769])('%i rows make a look-up file', (count) => {
   const rows = Array.from({ length: count }, (_, i) => Uint8Array.of(i >> 16, i >> 8, i));
-  writeLookupRows(scratch(`f${count}`), { stride: 3, rows }, scratch('tmp'));
+  writeLookupFile(scratch(`f${count}`), { stride: 3, rows }, scratch('tmp'));
   const file = new LookupFile(scratch(`f${count}`));
   expect(file.count).toBe(count);
   if (count > 0) expect([...file.find(rows.at(-1)!)]).toHaveLength(1);

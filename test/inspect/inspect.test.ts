@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
-import { parseRows } from '../../src/cli/parse-rows.ts';
+import { parseRows } from '../../src/cli/flags/parse-values.ts';
 import { renderInspection } from '../../src/cli/render/inspection.ts';
 import { fromHex } from '../../src/core/bytes.ts';
 import { encodeBlte } from '../../src/formats/blte/encode.ts';

@@ -3,11 +3,16 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { fromHex, toHex } from '../../src/core/bytes.ts';
 import { md5Hex } from '../../src/core/hash.ts';
+import { decodeBlte } from '../../src/formats/blte/decode.ts';
 import { decodeBlteHeader } from '../../src/formats/blte/header.ts';
+import { decodeKeyRing } from '../../src/formats/configs/key-list.ts';
+import { decodePatchConfig } from '../../src/formats/configs/patch-config.ts';
 import { decodeProductConfig } from '../../src/formats/configs/product-config.ts';
 import { encodeArchiveGroup } from '../../src/formats/indices/archive-group.ts';
 import { decodeArchiveIndex } from '../../src/formats/indices/archive-index.ts';
 import { hasTag, selectByTags, type Tag } from '../../src/formats/manifests/tags.ts';
+import { decodePatchManifest } from '../../src/formats/patches/patch-manifest.ts';
+import { applyZbsdiff } from '../../src/formats/patches/zbsdiff.ts';
 import { type PublishedBuild, type PublishFile, publishBuild } from '../../src/publish/publish-build.ts';
 import { randomSource } from '../support/hostile.ts';
 import { scratchFolder } from '../support/scratch.ts';
@@ -22,7 +27,8 @@ function noise(size: number, seed = 1): Uint8Array {
 }
 const text = (what: string): Uint8Array => new TextEncoder().encode(what);
 const file = (name: string, bytes: Uint8Array, more: Partial<PublishFile> = {}): PublishFile => ({
-  ...{ name, ...more },
+  name,
+  ...more,
   read: () => bytes,
 });
 
@@ -56,8 +62,14 @@ const files = (): PublishFile[] => [
 const archiveBytes = 602 * 1024;
 const publish = (out: string, more: Partial<Parameters<typeof publishBuild>[0]> = {}): Promise<PublishedBuild> =>
   publishBuild({
-    ...{ files: files(), product: 'sample', version: '1.2.3.44', buildId: 44, out, hosts: ['127.0.0.1:8080', 'b'] },
-    ...{ archiveBytes, ...more },
+    files: files(),
+    product: 'sample',
+    version: '1.2.3.44',
+    buildId: 44,
+    out,
+    hosts: ['127.0.0.1:8080', 'b'],
+    archiveBytes,
+    ...more,
   });
 
 describe('a published build, read from `versions` on', () => {
@@ -74,11 +86,19 @@ describe('a published build, read from `versions` on', () => {
     expect(cdn.versions).toMatchObject({ seqn: 44 });
     expect(cdn.versions.rows.map((row) => row.Region)).toEqual(['us', 'eu', 'kr', 'tw', 'sg', 'cn']);
     expect(cdn.versions.rows[0]).toEqual({
-      ...{ Region: 'us', BuildConfig: made.buildConfig, CDNConfig: made.cdnConfig, KeyRing: '' },
-      ...{ BuildId: '44', VersionsName: '1.2.3.44', ProductConfig: made.productConfig },
+      Region: 'us',
+      BuildConfig: made.buildConfig,
+      CDNConfig: made.cdnConfig,
+      KeyRing: '',
+      BuildId: '44',
+      VersionsName: '1.2.3.44',
+      ProductConfig: made.productConfig,
     });
     expect(cdn.cdns.rows[1]).toEqual({
-      ...{ Name: 'eu', Path: 'tpr/sample', Hosts: '127.0.0.1:8080 b', ConfigPath: 'tpr/configs/data' },
+      Name: 'eu',
+      Path: 'tpr/sample',
+      Hosts: '127.0.0.1:8080 b',
+      ConfigPath: 'tpr/configs/data',
       Servers: 'http://127.0.0.1:8080/?maxhosts=4 http://b/?maxhosts=4',
     });
     for (const name of ['versions', 'cdns'])
@@ -137,7 +157,8 @@ describe('a published build, read from `versions` on', () => {
     expect(shapeOf(contents.noise)).toEqual({ sizes: [whole, whole, 88 * 1024], modes: 'NNN', espec: 'b:256K*=n' });
     expect(shapeOf(contents.words)).toEqual({ sizes: [whole, whole, 105_712], modes: 'ZZZ', espec: 'b:256K*=z' });
     expect(shapeOf(contents.secret)).toEqual({
-      ...{ sizes: [whole, 197_856], modes: 'EE' },
+      sizes: [whole, 197_856],
+      modes: 'EE',
       espec: expect.stringMatching(/^b:\{256K\*=e:\{AA66554433221100,[0-9A-F]{8},z\}\}$/),
     });
   });
@@ -261,6 +282,64 @@ describe('publishing', () => {
     expect(second.buildConfig).not.toBe(first.buildConfig);
     const changed = Object.keys(before).filter((path) => after[path] !== before[path]);
     expect(changed.every((path) => /(versions|cdns)$/.test(path))).toBe(true);
+  });
+
+  test('a further build shares what the one before has, and lists its archives and loose objects', async () => {
+    const out = scratch('shared');
+    const first = await publish(out);
+    const old = readPublished(out, 'sample');
+    const size = (): number => Object.keys(treeOf(out)).filter((path) => path.includes('/data/')).length;
+    const before = size();
+    const changed = { version: '1.2.4.45', buildId: 45, files: [...files(), file('data/added.txt', text('added'))] };
+    await publish(out, changed);
+    // An archive with its index, the file index, and manifests: all but the install manifest, which is as it was.
+    expect(size() - before).toBe(7);
+    const cdn = readPublished(out, 'sample');
+    expect(cdn.cdn.archives).toEqual(expect.arrayContaining([...old.cdn.archives]));
+    const [added] = cdn.indices.filter(({ name }) => !old.cdn.archives.includes(name!));
+    expect([...added!].map(({ ekey }) => toHex(ekey))).toEqual(cdn.byCkey(md5Hex(text('added'))).ekeys);
+    expect(cdn.cdn.builds).toEqual([cdn.versions.rows[0]!.BuildConfig, first.buildConfig]);
+    for (const content of [contents.noise, contents.large, text('added')]) {
+      const { ckey, ekeys } = cdn.byCkey(md5Hex(content));
+      expect(Buffer.compare(cdn.decoded(ekeys[0]!, ckey), content)).toBe(0);
+    }
+    expect(cdn.cdn.archiveGroup).toBe(encodeArchiveGroup(cdn.indices).name);
+  });
+
+  test('a file whose content before is told has a patch from it, unless it is encrypted', async () => {
+    const out = scratch('patched');
+    await publish(out);
+    const longer = (bytes: Uint8Array): Uint8Array => new Uint8Array(Buffer.concat([text('new: '), bytes]));
+    const changed = [
+      file('data/noise.bin', longer(contents.noise), { readPrevious: () => contents.noise }),
+      file('data/secret.txt', longer(contents.secret), { key, readPrevious: () => contents.secret }),
+      file('data/large.bin', contents.large, { readPrevious: () => contents.large }),
+      file('data/never.bin', longer(contents.large), { readPrevious: () => noise(70_000, 9) }),
+    ];
+    await publish(out, { version: '1.2.4.45', buildId: 45, files: changed });
+    const { build, cdn, file: at, byCkey, config, encoded } = readPublished(out, 'sample');
+    const patchConfig = decodePatchConfig(config(build.patchConfig!));
+    expect([patchConfig.patch, patchConfig.patchSize]).toEqual([build.patch!.ckey, build.patch!.size]);
+    const manifest = decodePatchManifest(readFileSync(at('patch', build.patch!.ckey)));
+    expect(manifest.key).toBe(build.patch!.ckey);
+    const [patched, ...others] = [...manifest.files];
+    expect(others).toEqual([]);
+    expect(toHex(patched!.targetCkey)).toBe(md5Hex(longer(contents.noise)));
+    const { sourceEkey, patchEkey, patchSize } = patched!.patches[0]!;
+    expect(md5Hex(decodeBlte(encoded(toHex(sourceEkey)).bytes, {}))).toBe(md5Hex(contents.noise));
+    const archive = cdn.patchArchives[0]!;
+    const entry = decodeArchiveIndex(readFileSync(`${at('patch', archive)}.index`), archive).find(patchEkey)!;
+    const patch = readFileSync(at('patch', archive)).subarray(entry.offset, entry.offset + patchSize);
+    const made = applyZbsdiff(contents.noise, patch, { maxSize: 1 << 20 });
+    expect(Buffer.compare(made, longer(contents.noise))).toBe(0);
+    expect(byCkey(md5Hex(longer(contents.secret)))).toBeDefined();
+  });
+
+  test('a key ring goes with the product', async () => {
+    const out = scratch('ring');
+    await publish(out, { keyRing: [key] });
+    const { versions, config } = readPublished(out, 'sample');
+    expect(decodeKeyRing(config(versions.rows[0]!.KeyRing!))).toEqual([key]);
   });
 
   test('ids that files bring along are kept, the others come behind them', async () => {

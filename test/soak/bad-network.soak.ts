@@ -1,10 +1,10 @@
 import { join } from 'node:path';
-import { beforeAll, expect, jest, test } from '@jest/globals';
+import { beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { checkHeldBytes } from '../support/held-bytes.ts';
 import { freePort } from '../support/loopback.ts';
 import { pakratJson } from '../support/run-pakrat.ts';
 import { scratchFolder } from '../support/scratch.ts';
-import { describeSynthetic, makeTree, serveTree } from '../support/synthetic-cdn.ts';
+import { makeTree, serveTree } from '../support/synthetic-cdn.ts';
 
 /* One host that is bad in a random way, over and over: rare turns of events that three runs do not show. */
 
@@ -12,7 +12,7 @@ jest.setTimeout(20 * 60_000);
 const scratch = scratchFolder();
 const runsAtMost = 6;
 
-describeSynthetic('a bad network, forty times', () => {
+describe('a bad network, forty times', () => {
   const root = scratch('tree');
   let port: number;
 

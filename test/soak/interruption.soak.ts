@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import type { SyncReport } from '../../src/app/sync.ts';
 import { checkHeldBytes } from '../support/held-bytes.ts';
 import { killAgainAndAgain } from '../support/interrupt.ts';
@@ -10,7 +10,7 @@ import { describeNginx, type Nginx, startNginx } from '../support/nginx.ts';
 import { type CutPlan, cutPowerAgainAndAgain, describePowerCut } from '../support/power-cut.ts';
 import { pakratJson } from '../support/run-pakrat.ts';
 import { scratchFolder } from '../support/scratch.ts';
-import { describeSynthetic, makeTree } from '../support/synthetic-cdn.ts';
+import { makeTree } from '../support/synthetic-cdn.ts';
 
 /*
  * A sync of 200 MB that is interrupted many times. Minutes, not seconds; `npm run soak` runs it.
@@ -23,7 +23,7 @@ const mebibyte = 1024 * 1024;
 const costBytes = 16 * mebibyte;
 
 describeNginx('a sync of 200 MB', () => {
-  describeSynthetic('of a tree', () => {
+  describe('of a tree', () => {
     const root = scratch('tree');
     const www = join(root, 'www');
     let server: Nginx;

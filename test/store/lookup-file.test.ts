@@ -1,7 +1,6 @@
 import * as fs from 'node:fs';
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { RecordTable } from '../../src/core/tables/record-table.ts';
 import { sortRecords } from '../../src/core/tables/sort-records.ts';
 import { LookupFile, writeLookupFile } from '../../src/store/lookup-file.ts';
 import { randomSource } from '../support/hostile.ts';
@@ -12,7 +11,7 @@ const file = scratch('names');
 
 function write(rows: readonly (readonly number[])[], stride: number): void {
   const bytes = Uint8Array.from(rows.flat());
-  writeLookupFile(file, new RecordTable(sortRecords(bytes, stride, stride), stride), scratch('tmp'));
+  writeLookupFile(file, { stride, rows: [sortRecords(bytes, stride, stride)] }, scratch('tmp'));
 }
 
 function withFile<Result>(body: (lookup: LookupFile) => Result): Result {
@@ -48,7 +47,21 @@ test('many pages: every key is found where it is, and a run of equal starts acro
   const random = randomSource(5);
   const rows = Array.from({ length: 5000 }, (_, i) => [
     i % 7 === 0 ? 42 : Math.floor(random() * 256),
-    ...[i >> 8, i & 255, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
+    i >> 8,
+    i & 255,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
   ]);
   write(rows, 16);
   const sorted = rows.map((row) => Buffer.from(row)).sort(Buffer.compare);

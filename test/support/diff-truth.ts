@@ -53,7 +53,10 @@ export function truthFiles(root: string, build: Build, { locale = 'enUS', named 
     return [{ ...file, name: folder + name, fileDataId: undefined }];
   });
   const installed = summary[`build_${build}`].install.map(([path, ckey, size]) => ({
-    ...{ name: path.replaceAll('\\', '/'), fileDataId: undefined, size, ckey },
+    name: path.replaceAll('\\', '/'),
+    fileDataId: undefined,
+    size,
+    ckey,
   }));
   return [...files, ...installed];
 }
@@ -64,7 +67,10 @@ export function truthDiff(before: readonly TruthFile[], after: readonly TruthFil
   const [left, right] = [before, after].map((files) => new Map(files.map((file) => [key(file), file])));
   const idOf = ({ fileDataId }: TruthFile): object => (fileDataId === undefined ? {} : { fileDataId });
   const whole = (file: TruthFile): object => ({
-    ...{ name: file.name, ...idOf(file), size: file.size, ckey: file.ckey },
+    name: file.name,
+    ...idOf(file),
+    size: file.size,
+    ckey: file.ckey,
   });
   const content = ({ size, ckey }: TruthFile): object => ({ size, ckey });
   const sorted = (files: TruthFile[]): TruthFile[] =>
@@ -76,8 +82,11 @@ export function truthDiff(before: readonly TruthFile[], after: readonly TruthFil
     added: missing(right!, left!),
     removed: missing(left!, right!),
     changed: sorted(changed).map((file) => ({
-      ...{ name: file.name, ...idOf(file), by: 'md5' },
-      ...{ before: content(left!.get(key(file))!), after: content(file) },
+      name: file.name,
+      ...idOf(file),
+      by: 'md5',
+      before: content(left!.get(key(file))!),
+      after: content(file),
     })),
     renamed: [],
   };

@@ -57,7 +57,10 @@ function unrealFixtures(): PakFixture[] {
     path: conformancePath('pak/unreal', label),
     version: pak.version === 8 ? (pak.footerSize === 189 ? '8A' : '8B') : String(pak.version),
     files: Object.entries(pak.files).map(([name, file]) => ({
-      ...{ name, size: file.usize, storedSize: file.csize, encrypted: file.enc === 1 },
+      name,
+      size: file.usize,
+      storedSize: file.csize,
+      encrypted: file.enc === 1,
       method: file.method?.toLowerCase() ?? 'none',
       sha256: file.sha256 ?? undefined,
     })),

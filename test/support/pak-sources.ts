@@ -14,7 +14,10 @@ export interface CountingSource extends ByteSource {
 export function countingSource(bytes: Uint8Array, name = 'counted'): CountingSource {
   const inner = bytesSource(bytes, name);
   return {
-    ...{ name, size: bytes.length, reads: 0, bytes: 0 },
+    name,
+    size: bytes.length,
+    reads: 0,
+    bytes: 0,
     read(offset, size) {
       if (!(Number.isSafeInteger(offset) && offset >= 0 && size >= 0 && offset + size <= bytes.length)) {
         this.bytes = Number.NaN;
@@ -73,7 +76,9 @@ export function packFile(
   const bytes = typeof content === 'string' ? new TextEncoder().encode(content) : content;
   const step = options.pieceSize ?? 10_000;
   return {
-    ...{ name, size: bytes.length, mtime: options.mtime },
+    name,
+    size: bytes.length,
+    mtime: options.mtime,
     async *open() {
       for (let at = 0; at < bytes.length; at += step) yield bytes.subarray(at, at + step);
     },

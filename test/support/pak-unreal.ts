@@ -124,10 +124,8 @@ export function unrealPak(rows: readonly UnrealRow[], shape: UnrealShape): Uint8
   const prunedNames = listed.filter(({ name }) => shape.pruned?.includes(name));
   const hashes = seal(
     Buffer.concat([
-      ...[
-        i32(listed.length),
-        ...listed.flatMap(({ name, location }) => [i64(fnv(name, seed, version)), i32(location)]),
-      ],
+      i32(listed.length),
+      ...listed.flatMap(({ name, location }) => [i64(fnv(name, seed, version)), i32(location)]),
       directory(prunedNames, shape),
     ]),
     'hashes',
@@ -137,13 +135,20 @@ export function unrealPak(rows: readonly UnrealRow[], shape: UnrealShape): Uint8
   const primary = (start: number): { bytes: Buffer; hash: Buffer } =>
     seal(
       Buffer.concat([
-        ...[fstring(mountPoint), i32(rows.length), i64(seed), i32(hasHashes ? 1 : 0)],
+        fstring(mountPoint),
+        i32(rows.length),
+        i64(seed),
+        i32(hasHashes ? 1 : 0),
         ...(hasHashes ? [i64(start), i64(hashes.bytes.length), hashes.hash] : []),
         i32(hasDirectory ? 1 : 0),
         ...(hasDirectory
           ? [i64(start + (hasHashes ? hashes.bytes.length : 0)), i64(full.bytes.length), full.hash]
           : []),
-        ...[i32(Buffer.concat(encoded).length), ...encoded, i32(plain.length), ...plain, ...plainIvs],
+        i32(Buffer.concat(encoded).length),
+        ...encoded,
+        i32(plain.length),
+        ...plain,
+        ...plainIvs,
       ]),
       'index',
     );
@@ -179,9 +184,14 @@ function record({ row, storedSize, sizes, hash }: Stored, offset: number, shape:
     start += shape.encryptData ? Math.ceil(size / 16) * 16 : size;
   }
   return Buffer.concat([
-    ...[i64(offset), i64(storedSize), i64(row.content.length), i32(method), hash],
+    i64(offset),
+    i64(storedSize),
+    i64(row.content.length),
+    i32(method),
+    hash,
     ...(method ? [i32(sizes.length), ...blocks] : []),
-    ...[Buffer.of(shape.encryptData ? 1 : 0), i32(method ? (row.blockSize ?? row.content.length) : 0)],
+    Buffer.of(shape.encryptData ? 1 : 0),
+    i32(method ? (row.blockSize ?? row.content.length) : 0),
   ]);
 }
 
@@ -192,7 +202,10 @@ function encodedEntry({ row, offset, storedSize, sizes, iv }: Stored, shape: Unr
   const code = blockSize % 2048 === 0 && blockSize >> 11 < 63 ? blockSize >> 11 : 63;
   const bits = (code | (sizes.length << 6) | (isEncrypted ? 1 << 22 : 0) | (method << 23) | (7 << 29)) >>> 0;
   return Buffer.concat([
-    ...[i32(bits), ...(code === 63 ? [i32(blockSize)] : []), i32(offset), i32(row.content.length)],
+    i32(bits),
+    ...(code === 63 ? [i32(blockSize)] : []),
+    i32(offset),
+    i32(row.content.length),
     ...(isEncrypted && shape.isCtr ? [iv] : []),
     ...(method ? [i32(storedSize), ...(sizes.length > 1 || isEncrypted ? sizes.map(i32) : [])] : []),
   ]);
@@ -252,7 +265,8 @@ function flatDirectory(listed: Listed, seed: bigint, version: number): Buffer {
     ...sums(folders.map(([, inside]) => inside.length)).map(i32),
     ...sums(names.map(({ length }) => length)).map(i32),
     ...files.map(({ location }) => i32(location)),
-    ...[dirBlob, nameBlob],
+    dirBlob,
+    nameBlob,
   ]);
 }
 
@@ -270,8 +284,13 @@ export function footer(
   const { version, methods = [] } = shape;
   const name = (text: string): Buffer => Buffer.concat([Buffer.from(text), Buffer.alloc(32 - text.length)]);
   return Buffer.concat([
-    ...[Buffer.alloc(16, 0xab), Buffer.of(shape.encryptIndex ? 1 : 0), i32(0x5a6f12e1), i32(version)],
-    ...[i64(indexOffset), i64(indexSize), indexHash],
+    Buffer.alloc(16, 0xab),
+    Buffer.of(shape.encryptIndex ? 1 : 0),
+    i32(0x5a6f12e1),
+    i32(version),
+    i64(indexOffset),
+    i64(indexSize),
+    indexHash,
     ...(version === 9 ? [Buffer.of(shape.isFrozen ? 1 : 0)] : []),
     ...Array.from({ length: 5 }, (_, i) => name(methods[i] ?? '')),
     ...(version >= 14 ? [i32(7)] : []),
@@ -398,7 +417,10 @@ function legacyRecord(
       return [start - length, start];
     });
   return Buffer.concat([
-    ...[i64(0), i64(data.length), i64(row.size ?? row.content.length), i32(method)],
+    i64(0),
+    i64(data.length),
+    i64(row.size ?? row.content.length),
+    i32(method),
     ...(version === 1 ? [i64(row.time ?? 0)] : []),
     sha1(data),
     ...(version >= 3 && method ? [i32(ranges.length), ...ranges.flat().map(i64)] : []),

@@ -4,13 +4,14 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe } from '@jest/globals';
 import { conformanceTool } from './conformance.ts';
 import { freePort } from './loopback.ts';
+import { makeOwnTree } from './own-tree/make-tree.ts';
 
 /*
- * A whole CDN that none of our code made: the generator beside the conformance files makes it, and its server serves it,
- * in a process of its own, so that a test may wait for the program without stopping the server.
+ * A whole CDN. Where there is the generator beside the conformance files it makes the tree, so that none of our code did, and its server
+ * serves it; else we make one that is alike, of which the same is true. The server is a process of its own, so that a test may wait
+ * for the program without stopping the server.
  */
 
 /** A tree that is served. */
@@ -50,26 +51,24 @@ export interface SyntheticOptions {
   serve?: readonly string[];
 }
 
-const hasTools = existsSync(conformanceTool('gencdn.py')) && spawnSync('python3', ['--version']).status === 0;
+/** Trees are made by the generator: it and python3 are there, and PAKRAT_OWN_TREES does not forbid it. */
+export const hasGenerator =
+  !process.env.PAKRAT_OWN_TREES &&
+  existsSync(conformanceTool('gencdn.py')) &&
+  spawnSync('python3', ['--version']).status === 0;
 
-/** `describe` that needs the generator. Without it (or python3) it says so, and fails where real files are required. */
-export function describeSynthetic(name: string, body: () => void): void {
-  if (hasTools || process.env.PAKRAT_REQUIRE_CONFORMANCE) {
-    describe(name, body);
-  } else {
-    console.warn(`SKIPPED, no generator at ${conformanceTool('gencdn.py')} or no python3: ${name}`);
-    describe.skip(name, body);
-  }
-}
-
-/** Makes a tree, product `wow`, in a folder that need not be there. `port` is what its `cdns` names. */
+/** Makes a tree, products `wow` and `wow_old`, in a folder that need not be there. `port` is what its `cdns` names. */
 export function makeTree(
   root: string,
   port: number,
   make: readonly string[] = ['--files', '200', '--total-bytes', '1M'],
 ): void {
-  const tool = conformanceTool('gencdn.py');
-  const made = spawnSync('python3', [tool, 'make', '--out', root, '--host', `127.0.0.1:${port}`, ...make]);
+  const host = `127.0.0.1:${port}`;
+  if (!hasGenerator) {
+    makeOwnTree(root, host, make);
+    return;
+  }
+  const made = spawnSync('python3', [conformanceTool('gencdn.py'), 'make', '--out', root, '--host', host, ...make]);
   if (made.status !== 0) throw new Error(`gencdn.py: ${made.stderr}`);
 }
 
@@ -78,9 +77,10 @@ export async function serveTree(root: string, args: readonly string[] = [], port
   const [http, ribbit] = [port ?? (await freePort()), await freePort()];
   const log = join(root, `requests-${http}.log`);
   const ports = ['--port', String(http), '--ribbit', String(ribbit)];
-  const server = spawn('python3', [conformanceTool('serve.py'), '--root', root, ...ports, '--log', log, ...args], {
-    stdio: 'ignore',
-  });
+  const [program, script] = hasGenerator
+    ? ['python3', conformanceTool('serve.py')]
+    : [process.execPath, 'test/support/own-tree/server.js'];
+  const server = spawn(program, [script, '--root', root, ...ports, '--log', log, ...args], { stdio: 'ignore' });
   const ended = new Promise((resolve) => server.on('close', resolve));
   await Promise.all([listening(http), listening(ribbit)]);
   const requests = (): ServedRequest[] => readFileSync(log, 'utf8').split('\n').flatMap(parseRequest);

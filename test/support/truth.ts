@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileContent, firstSize } from './own-tree/content.ts';
 
 /*
  * What is true of a generated tree: the table of its files that the generator wrote, and the right content of each,
@@ -94,7 +94,7 @@ function lines(file: string): string[] {
 
 function truthRow(row: Record<string, string>, seed: string, withheld: ReadonlySet<string>): TruthRow {
   const twin = row.locale === '#lowviolence';
-  const key = /e:\{([0-9A-F]{16})/.exec(row.espec!)?.[1];
+  const key = row.espec!.includes('e:{') ? row.keyname! : undefined;
   return {
     fileDataId: Number(row.fdid),
     name: row.name!,
@@ -106,56 +106,14 @@ function truthRow(row: Record<string, string>, seed: string, withheld: ReadonlyS
     lockedBy: key !== undefined && withheld.has(key) ? key : undefined,
     content: () =>
       fileContent({
-        ...{
-          seed,
-          name: twin ? `${row.name}#lowviolence` : row.name!,
-          locale: twin || row.locale === '-' ? '' : row.locale!,
-        },
-        ...{ revision: Number(row.rev), size: Number(row.size1), kind: row.kind! },
+        seed,
+        name: twin ? `${row.name}#lowviolence` : row.name!,
+        locale: twin || row.locale === '-' ? '' : row.locale!,
+        revision: Number(row.rev),
+        size: Number(row.size1),
+        kind: row.kind!,
       }),
   };
-}
-
-/** What the content of a generated file follows from. */
-interface ContentRule {
-  seed: string;
-  name: string;
-  locale: string;
-  revision: number;
-  /** Of the first revision. */
-  size: number;
-  /** `r` random, `t` text, `c` repeating. */
-  kind: string;
-}
-
-function stream(text: string, size: number): Buffer {
-  return size === 0 ? Buffer.alloc(0) : createHash('shake128', { outputLength: size }).update(text).digest();
-}
-
-const letters = Buffer.from('etaoin shrdlu\ncmfwypvbgkjqxz,.0129');
-
-function fileContent({ seed, name, locale, revision, size, kind }: ContentRule): Buffer {
-  const key = `${seed}|${name}|${locale}`;
-  let bytes = kind === 'c' ? Buffer.alloc(size, stream(key, 256)) : stream(key, size);
-  if (kind === 't') bytes = bytes.map((byte) => letters[byte % 32]!) as Buffer;
-  for (let next = 2; next <= revision; next++) bytes = revised(bytes, key, next);
-  return bytes;
-}
-
-/** The next revision: up to 16 bytes raised at one place, up to 64 put in at another. */
-function revised(old: Buffer, key: string, revision: number): Buffer {
-  const dice = stream(`${key}|edit|${revision}`, 16);
-  const insertAt = Number(dice.readBigUInt64BE(0) % BigInt(old.length + 1));
-  const raiseAt = dice.readUInt32BE(8) % Math.max(old.length, 1);
-  const inserted = stream(`${key}|ins|${revision}`, 1 + (dice[12]! % 64));
-  const raised = Buffer.from(old);
-  for (let i = raiseAt; i < Math.min(raiseAt + 16, old.length); i++) raised[i] = (raised[i]! + (dice[13]! | 1)) & 0xff;
-  return Buffer.concat([raised.subarray(0, insertAt), inserted, raised.subarray(insertAt)]);
-}
-
-/** The size of the first revision of a file whose second has `size` bytes; what is put in does not depend on it. */
-function firstSize(seed: string, name: string, size: number): number {
-  return size - (1 + (stream(`${seed}|${name}||edit|2`, 16)[12]! % 64));
 }
 
 /** How a file is asked for. */

@@ -1,23 +1,22 @@
-import { execFileSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Build, openBuild } from '../../src/builds/build.ts';
-import type { BuildIdentity } from '../../src/builds/build-place.ts';
 import { Hosts } from '../../src/cdn/transport/hosts.ts';
 import { HttpClient } from '../../src/cdn/transport/http.ts';
 import { Fetcher } from '../../src/fetch/fetcher.ts';
 import { openNetwork, type Traffic } from '../../src/fetch/network.ts';
+import type { BuildIdentity } from '../../src/store/ledger/rows.ts';
 import { openStore, type Store } from '../../src/store/store.ts';
-import { conformanceTool } from '../support/conformance.ts';
 import { type LyingServer, lyingServer } from '../support/lying-server.ts';
+import { makeTree } from '../support/synthetic-cdn.ts';
 
 /*
- * A build that none of our code made (the generator beside the conformance files made it), served by hosts of this process that can
+ * A build of a made tree, served by hosts of this process that can
  * lie, and opened with everything that a sync needs. One thread, so that a test sees all of it.
  */
 
-/** A row of the generator's table of truth. */
+/** A row of the table of truth. */
 export type TruthRow = Record<string, string>;
 
 /** A generated CDN in memory. */
@@ -33,18 +32,24 @@ export function generateCdn(...options: string[]): GeneratedCdn {
   const root = fs.mkdtempSync(join(tmpdir(), 'pakrat-generated-'));
   try {
     const size = ['--files', '150', '--total-bytes', '3M', '--loose', '0.05'];
-    const make = ['make', '--out', root, ...size, ...options];
-    execFileSync('python3', [conformanceTool('gencdn.py'), ...make], { stdio: 'pipe' });
+    makeTree(root, 9, [...size, ...options]);
     const text = (...path: string[]): string => fs.readFileSync(join(root, ...path), 'utf8');
     const { configs } = JSON.parse(text('truth/summary.json')) as { configs: Configs };
     const truth = { a: rowsOf(text('truth/build-a.tsv')), b: rowsOf(text('truth/build-b.tsv')) };
     return {
       objects: filesBelow(join(root, 'www'), 'tpr'),
       identity: (build) => ({
-        ...{ product: 'wow', name: `build ${build}`, buildId: null, region: 'us', hosts: [] },
-        ...{ buildConfig: configs.build[build], cdnConfig: configs.cdn[build] },
-        ...{ productConfig: configs.product_config, keyRing: configs.keyring },
-        ...{ cdnPath: 'tpr/wow', configPath: 'tpr/configs/data' },
+        product: 'wow',
+        name: `build ${build}`,
+        buildId: null,
+        region: 'us',
+        hosts: [],
+        buildConfig: configs.build[build],
+        cdnConfig: configs.cdn[build],
+        productConfig: configs.product_config,
+        keyRing: configs.keyring,
+        cdnPath: 'tpr/wow',
+        configPath: 'tpr/configs/data',
       }),
       truth: (build) => truth[build],
     };

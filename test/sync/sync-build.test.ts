@@ -1,5 +1,5 @@
 import * as fs from 'node:fs';
-import { afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Plan } from '../../src/fetch/plan/plan.ts';
 import type { Selection } from '../../src/fetch/plan/selection.ts';
 import { objectPath } from '../../src/store/layout.ts';
@@ -7,7 +7,6 @@ import { type PlannedSync, planSync } from '../../src/sync/plan-sync.ts';
 import { type SyncResult, syncBuild } from '../../src/sync/sync-build.ts';
 import { always, type LyingServer } from '../support/lying-server.ts';
 import { scratchFolder } from '../support/scratch.ts';
-import { describeSynthetic } from '../support/synthetic-cdn.ts';
 import {
   expectRightStore,
   type GeneratedCdn,
@@ -22,7 +21,7 @@ const scratch = scratchFolder();
 const everything: Selection = { tags: [], include: [], all: false };
 const nothing = { entries: 0, bytes: 0 };
 
-describeSynthetic('syncBuild', () => {
+describe('syncBuild', () => {
   let common: GeneratedCdn;
   let cdn: GeneratedCdn;
   let server: LyingServer;
@@ -91,7 +90,9 @@ describeSynthetic('syncBuild', () => {
     expect(entries).toHaveLength(planned.missing.entries);
     expect(entries.reduce((sum, bytes) => sum + bytes, 0)).toBe(planned.missing.bytes);
     expect(first.store.ledger.builds('wow')[0]).toMatchObject({
-      ...{ wanted: result.wanted, held: result.wanted, selection: JSON.stringify(everything) },
+      wanted: result.wanted,
+      held: result.wanted,
+      selection: JSON.stringify(everything),
     });
     // What was partial has its final name.
     expect(fs.readdirSync(first.store.layout.temporary)).toEqual([]);

@@ -312,7 +312,10 @@ describe('wrong bytes', () => {
 
   test('a table with a chunk of no bytes is malformed, wherever it stands, and does not hang', () => {
     const row = (encoded: Uint8Array): BlteRow => ({
-      ...{ encodedSize: encoded.length, decodedSize: 0, md5: md5(encoded), decodedMd5: new Uint8Array(16) },
+      encodedSize: encoded.length,
+      decodedSize: 0,
+      md5: md5(encoded),
+      decodedMd5: new Uint8Array(16),
     });
     const [none, one] = [row(new Uint8Array()), row(Uint8Array.of(0x4e))];
     for (const rows of [

@@ -1,21 +1,26 @@
-import { statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import type { OnProgress, WorkOptions } from '../../core/progress.ts';
 import type { Fetcher } from '../../fetch/fetcher.ts';
-import type { PakOptions } from '../../paks/index.ts';
-import type { PakPath, PakPool } from '../../sources/paks/pak-pool.ts';
+import { isInstall } from '../../installs/casc/find-install.ts';
+import { isCdnFolder } from '../../installs/cdn-folder/find-cdn.ts';
+import { isCalledPak, type PakOptions } from '../../paks/index.ts';
+import type { PakPool, ThreadedPak } from '../../sources/paks/pak-pool.ts';
 import type { Source } from '../../sources/source.ts';
 import type { PakOpenOptions } from './pak-options.ts';
 import type { Session } from './session.ts';
-import { parseSourceName, splitChoice } from './source-name.ts';
 
-/** How a source is opened. */
-export interface OpenOptions extends WorkOptions {
-  /** How a PAK is read. */
+/** Options of everything that reads a source. */
+export interface SourceOptions extends WorkOptions {
+  /** Keys, encodings and versions of a PAK; builds take no notice of them. */
   pak?: PakOpenOptions | undefined;
+  /** Locale of the files that a build gives, where it has several. Default: the locale of the session. */
+  locale?: string | undefined;
+}
+
+/** The use of a source, beside the options that its user gave. */
+export interface OpenOptions extends SourceOptions {
   /** All of the source will be read: threads that pay for that are started while it is opened. */
   readsAll?: boolean | undefined;
-  /** Whose variants of files a build gives. Default: the locale of the session. */
-  locale?: string | undefined;
   /** Tell its oddities as notes. Default true. */
   tellNotes?: boolean | undefined;
 }
@@ -28,6 +33,63 @@ export interface OpenedSource {
   close(): Promise<void>;
 }
 
+/** A kind of source. */
+interface SourceKind {
+  /** Whether a path is one of it; absent for what lies at no path. */
+  isAt?: (path: string) => boolean;
+  /** @param name the text behind the scheme */
+  open: (session: Session, name: string, options: OpenOptions) => Promise<OpenedSource>;
+}
+
+/** THE LIST: each kind by its scheme. A path is of the first kind that claims it, the last claims all. */
+const sourceKinds = {
+  tact: { open: openProduct },
+  cdn: { isAt: isCdnFolder, open: (...given) => openFolderBuild('cdn', ...given) },
+  casc: { isAt: isInstall, open: (...given) => openFolderBuild('casc', ...given) },
+  pak: { isAt: () => true, open: openPakPath },
+} satisfies Record<string, SourceKind>;
+
+/** A source as a person names it. */
+export interface SourceName {
+  scheme: keyof typeof sourceKinds;
+  /** The text behind the scheme. */
+  rest: string;
+}
+
+/** An existing path is a path, anything else is a product; a scheme in front (`tact:`, `pak:`, …) forces the reading. */
+export function parseSourceName(text: string): SourceName {
+  const [, scheme = '', rest = ''] = /^(\w+):(.*)$/s.exec(text) ?? [];
+  if (isScheme(scheme)) return { scheme, rest };
+  return { scheme: existsSync(text) || looksLikePath(text) ? schemeOfPath(text) : 'tact', rest: text };
+}
+
+function isScheme(text: string): text is SourceName['scheme'] {
+  return Object.hasOwn(sourceKinds, text);
+}
+
+/** The scheme of a path; the build that is meant may stand behind it: `PATH@BUILD`. */
+function schemeOfPath(text: string): SourceName['scheme'] {
+  const path = existsSync(text) ? text : text.replace(/@[^@]*$/, '');
+  const kinds: Record<SourceName['scheme'], SourceKind> = sourceKinds;
+  return (
+    Object.keys(kinds)
+      .filter(isScheme)
+      .find((scheme) => kinds[scheme].isAt?.(path)) ?? 'pak'
+  );
+}
+
+/** A product has no slash in its name, and no ending. */
+function looksLikePath(text: string): boolean {
+  return /[/\\]/.test(text) || isCalledPak(text);
+}
+
+/** Takes `PATH[@BUILD]` apart: a path that exists is one, whatever is in it. */
+export function splitChoice(text: string): { path: string; choice: string | undefined } {
+  const at = text.lastIndexOf('@');
+  if (at <= 0 || existsSync(text)) return { path: text, choice: undefined };
+  return { path: text.slice(0, at), choice: text.slice(at + 1) };
+}
+
 /** PAKs from this size on are worth threads. */
 const largeBytes = 64 << 20;
 
@@ -37,9 +99,7 @@ const largeBytes = 64 << 20;
  */
 export async function openSource(session: Session, name: string, options: OpenOptions = {}): Promise<OpenedSource> {
   const { scheme, rest } = parseSourceName(name);
-  if (scheme === 'pak') return openPakPath(session, rest, options);
-  if (scheme === 'tact') return openProduct(session, rest, options);
-  return openFolderBuild(session, scheme, rest, options);
+  return sourceKinds[scheme].open(session, rest, options);
 }
 
 /** Opens a source, runs `body` with it, and closes it, whatever happens. */
@@ -66,10 +126,12 @@ async function openPakPath(session: Session, path: string, options: OpenOptions)
   const { pakSource } = await import('../../sources/paks/pak-source.ts');
   const { readPakOptions } = await import('./pak-options.ts');
   const given = await readPakOptions(options.pak ?? {}, path);
-  const from = { path, options: await withStoredKeys(session, path, given) };
-  const pool = options.readsAll === true && isLarge(path) ? await startPool(from) : undefined;
+  const pakOptions = await withStoredKeys(session, path, given);
+  const { threads, workerUrl } = session.options;
+  const from = threads === 0 ? undefined : { path, options: pakOptions, workerUrl };
+  const pool = from !== undefined && options.readsAll === true && isLarge(path) ? await startPool(from) : undefined;
   try {
-    const pak = await openPak(path, from.options);
+    const pak = await openPak(path, pakOptions);
     if (options.tellNotes !== false) tell(options.onProgress, pak.notes);
     const source = pakSource(pak, path, { from, pool });
     const close = async (): Promise<void> => {
@@ -83,7 +145,7 @@ async function openPakPath(session: Session, path: string, options: OpenOptions)
   }
 }
 
-async function startPool(from: PakPath): Promise<PakPool | undefined> {
+async function startPool(from: ThreadedPak): Promise<PakPool | undefined> {
   const { PakPool, usefulThreads } = await import('../../sources/paks/pak-pool.ts');
   const threads = usefulThreads();
   return threads > 1 ? new PakPool(from, threads) : undefined;
@@ -124,8 +186,8 @@ async function openProduct(session: Session, name: string, options: OpenOptions)
 
 /** The folder is only read: what is derived of it (decoded manifests, sorted names) goes to the session's folders. */
 async function openFolderBuild(
-  session: Session,
   kind: 'casc' | 'cdn',
+  session: Session,
   text: string,
   options: OpenOptions,
 ): Promise<OpenedSource> {

@@ -1,10 +1,11 @@
 import * as fs from 'node:fs';
-import { isPakratError, messageOf, PakratError } from '../../core/errors.ts';
 import type { PakOptions } from '../../paks/index.ts';
 import type { QuakeEngine } from '../../paks/quake/options.ts';
-import { type GivenKey, keysBeside, parseKeys } from '../../sources/paks/given-keys.ts';
+import { defined } from '../../sources/paks/defined.ts';
+import { type GivenKey, keysBeside, parseKeys, withPath } from '../../sources/paks/given-keys.ts';
+import { listOf } from './list-of.ts';
 
-/** How a PAK is read; the names are those of the flags in camel case. Builds take no notice of them. */
+/** Options of PAKs; the names are those of the flags in camel case. Builds take no notice of them. */
 export interface PakOpenOptions {
   /** Keys for encrypted PAKs: hex, base64, or `@FILE` with keys. */
   key?: string | readonly string[] | undefined;
@@ -38,26 +39,23 @@ export interface PakOpenOptions {
 export async function readPakOptions(options: PakOpenOptions, path: string): Promise<PakOptions> {
   const { encoding, oodle, engine, forceVersion, lz4Dictionary } = options;
   const given = await parseKeys(listOf(options.key));
-  const named = [...given, ...(await keysBeside(path))].filter(isNamed);
   const names = await Promise.all(listOf(options.names).map(readNames));
   return {
     keys: given.flatMap(({ name, key }) => (name === undefined ? [key] : [])),
-    namedKeys: named,
+    namedKeys: [...given, ...(await keysBeside(path))].filter(isNamed),
     games: listOf(options.game),
-    ...(names.length > 0 && { hashedNames: names.flat() }),
-    ...(lz4Dictionary !== undefined && { lz4Dictionary: readBytes(lz4Dictionary) }),
-    ...(encoding !== undefined && { encoding }),
-    ...(oodle !== undefined && { oodle }),
-    ...(engine !== undefined && { engine }),
-    ...(forceVersion !== undefined && { forceVersion }),
+    ...defined({
+      hashedNames: names.length > 0 ? names.flat() : undefined,
+      lz4Dictionary: lz4Dictionary === undefined ? undefined : new Uint8Array(fs.readFileSync(lz4Dictionary)),
+      encoding,
+      oodle,
+      engine,
+      forceVersion,
+    }),
     ignoreMagic: options.ignoreMagic === true,
     ignoreHashes: options.ignoreHashes === true,
     resolveNames: options.resolveNames === true,
   };
-}
-
-function listOf(value: string | readonly string[] | undefined): readonly string[] {
-  return typeof value === 'string' ? [value] : (value ?? []);
 }
 
 function isNamed(key: GivenKey): key is GivenKey & { name: string } {
@@ -66,14 +64,6 @@ function isNamed(key: GivenKey): key is GivenKey & { name: string } {
 
 async function readNames(path: string): Promise<string[]> {
   const { decodeNameList } = await import('../../paks/nadeo/directory/names.ts');
-  try {
-    return [...decodeNameList(new TextDecoder().decode(readBytes(path)))];
-  } catch (error) {
-    if (!isPakratError(error)) throw error;
-    throw new PakratError(error.code, `${path}: ${messageOf(error)}`, { data: { ...error.data, path }, cause: error });
-  }
-}
-
-function readBytes(path: string): Uint8Array {
-  return new Uint8Array(fs.readFileSync(path));
+  const text = new TextDecoder().decode(fs.readFileSync(path));
+  return withPath(path, () => [...decodeNameList(text)]);
 }

@@ -5,7 +5,8 @@ import { fromHex } from '../../core/bytes.ts';
 import { PakratError } from '../../core/errors.ts';
 import type { KeyRing } from '../../formats/blte/keys.ts';
 import { localeFlag, localeNames } from '../../formats/roots/locale.ts';
-import type { HostRow } from '../../store/ledger/ledger.ts';
+import type { HostRow } from '../../store/ledger/rows.ts';
+import { listOf } from './list-of.ts';
 import { mergeSettings, type PartialSettings, type Settings } from './settings.ts';
 
 /** Options of a session; they carry the names of the command line's flags in camel case. */
@@ -26,14 +27,14 @@ export interface SessionOptions {
   settings?: PartialSettings | undefined;
   /** Keys for encrypted files: names as key lists print them, and keys, in hex. They come before those of the store. */
   keys?: Readonly<Record<string, string>> | undefined;
-  /** Threads for a sync; 0 for none, as in a bundle that has no file for them. Default: a thread a core, 4 at most. */
+  /** Threads for a sync, by default one a core, 4 at most. With 0 nothing ever starts a thread, as in a bundle that has no files for them. */
   threads?: number | undefined;
-  /** The file that a thread of a sync runs, where it does not lie beside the library: `dist/chunks/transfer-worker.js`. */
+  /** The program of a thread, `dist/chunks/transfer-worker.js`, where it is not beside the library; `pak-worker.js` is looked for beside it. */
   workerUrl?: URL | undefined;
 }
 
 /** The options of a session, checked and complete. */
-export interface ReadOptions {
+export interface CheckedOptions {
   settings: Settings;
   /** Absolute path; undefined for a session without a store. */
   store: string | undefined;
@@ -50,7 +51,7 @@ export interface ReadOptions {
 }
 
 /** Checks the options of a session, and fills in the settings. @throws E_USAGE */
-export function readOptions(options: SessionOptions): ReadOptions {
+export function checkOptions(options: SessionOptions): CheckedOptions {
   const settings = mergeSettings({ name: 'the settings given', settings: options.settings ?? {} });
   const patchUrls = listOf(options.patchUrl);
   const region = (options.region ?? settings.region).toLowerCase();
@@ -77,10 +78,6 @@ export function readOptions(options: SessionOptions): ReadOptions {
     threads: options.threads,
     workerUrl: options.workerUrl,
   };
-}
-
-function listOf(value: string | readonly string[] | undefined): readonly string[] {
-  return typeof value === 'string' ? [value] : (value ?? []);
 }
 
 function keyRingOf(keys: Readonly<Record<string, string>>): KeyRing {

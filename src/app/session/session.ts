@@ -1,8 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { BuildIdentity } from '../../builds/build-place.ts';
-import type { ResolveContext } from '../../builds/resolve/resolve-build.ts';
+import type { ResolveContext } from '../../builds/resolve/product-answer.ts';
 import type { HttpClient, HttpGetter } from '../../cdn/transport/http.ts';
 import type { Channels } from '../../cdn/versions/channels.ts';
 import { fromHex } from '../../core/bytes.ts';
@@ -11,11 +10,12 @@ import type { OnProgress, WorkOptions } from '../../core/progress.ts';
 import type { Network } from '../../fetch/network.ts';
 import type { KeyRing } from '../../formats/blte/keys.ts';
 import type { OpenedBuild } from '../../keep/build-opener.ts';
-import { type LookupFolders, type StoreLayout, storeLayout } from '../../store/layout.ts';
+import { type LookupFolders, storeLayout } from '../../store/layout.ts';
+import type { BuildIdentity } from '../../store/ledger/rows.ts';
 import type { Store } from '../../store/store.ts';
-import { type ReadOptions, readOptions, type SessionOptions } from './session-options.ts';
+import { type CheckedOptions, checkOptions, type SessionOptions } from './session-options.ts';
 
-/** How a piece of work uses the network. */
+/** The share of the network that a piece of work has. */
 export interface NetworkUse {
   signal?: AbortSignal | undefined;
   /** Ranges in flight at a time. Default: the setting `sync.jobs`. */
@@ -26,12 +26,25 @@ export interface NetworkUse {
   threads?: number | undefined;
 }
 
+/** Opens a session, runs `body` with it, and closes it, whatever happens. */
+export async function withSession<Result>(
+  options: SessionOptions,
+  body: (session: Session) => Promise<Result>,
+): Promise<Result> {
+  const session = new Session(options);
+  try {
+    return await body(session);
+  } finally {
+    await session.close();
+  }
+}
+
 /**
  * A store with its settings, and connections that are made when first needed: reading what is held loads no network code, and a session
  * without a store loads no SQLite. Needs `close`.
  */
 export class Session {
-  readonly options: ReadOptions;
+  readonly options: CheckedOptions;
   #store: Store | undefined;
   #http: HttpClient | undefined;
   #channels: Channels | undefined;
@@ -39,15 +52,18 @@ export class Session {
 
   /** @throws E_USAGE for options that are none */
   constructor(options: SessionOptions) {
-    this.options = readOptions(options);
+    this.options = checkOptions(options);
   }
 
   /** Closes the store and every connection, and removes what a session without a store has derived. */
   async close(): Promise<void> {
+    const [http, store] = [this.#http, this.#store];
+    this.#http = undefined;
+    this.#store = undefined;
     try {
-      await this.#http?.close();
+      await http?.close();
     } finally {
-      this.#store?.close();
+      store?.close();
       if (this.#scratch !== undefined) rmSync(this.#scratch, { recursive: true, force: true });
     }
   }
@@ -93,14 +109,14 @@ export class Session {
 
   /** The keys of the session's options, then those of the store. */
   async keyRing(): Promise<KeyRing> {
-    const { keys, store: folder } = this.options;
-    if (folder === undefined) return keys;
-    const { ledger } = await this.store({ create: true });
+    const { keys } = this.options;
+    const store = await this.storeIfThere();
+    if (store === undefined) return keys;
     return {
       find(name) {
         const key = keys.find(name);
         if (key !== undefined) return key;
-        const hex = ledger.key(name);
+        const hex = store.ledger.key(name);
         return hex === undefined ? undefined : fromHex(hex);
       },
     };
@@ -123,21 +139,17 @@ export class Session {
     const { services, region, offline, settings } = this.options;
     // A client is made when a service is asked, not before: most look-ups find a recent answer in the ledger.
     const http: HttpGetter = { get: async (request) => (await this.http()).get(request) };
-    const { ledger, layout } = await this.store({ create: options.create && !offline });
-    return {
-      ledger,
-      network: offline ? undefined : { http, channels: () => this.#openChannels(layout) },
-      services,
-      region,
-      timeoutMs: settings.network.versionServiceMs,
-      note: (text) => options.onProgress?.({ type: 'note', text }),
-      signal: options.signal,
-    };
+    const { ledger } = await this.store({ create: options.create && !offline });
+    const channels = (): Promise<Channels> => this.#openChannels();
+    const online = { services, http, channels, timeoutMs: settings.network.versionServiceMs, signal: options.signal };
+    const note = (text: string): void => options.onProgress?.({ type: 'note', text });
+    return { ledger, online: offline ? undefined : online, region, note };
   }
 
-  async #openChannels(layout: StoreLayout): Promise<Channels> {
+  async #openChannels(): Promise<Channels> {
     const { Channels } = await import('../../cdn/versions/channels.ts');
     const { keptObjects } = await import('../../builds/resolve/channel-objects.ts');
+    const { layout } = await this.store({ create: true });
     this.#channels ??= new Channels(keptObjects(layout));
     return this.#channels;
   }

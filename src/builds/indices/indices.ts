@@ -22,11 +22,8 @@ export async function openGroup(place: BuildPlace, cdnConfig: CdnConfig): Promis
     if (codeOf(error) !== 'ENOENT' && !isDamage(error)) throw error;
   }
   place.onStep?.(`${cdnConfig.archives.length} archive indices`);
-  const indices = await readIndices(
-    objects,
-    cdnConfig.archives.map((hash) => indexName(identity.cdnPath, 'data', hash)),
-  );
-  const { bytes } = encodeArchiveGroup(indices);
+  const names = cdnConfig.archives.map((hash) => indexName(identity.cdnPath, 'data', hash));
+  const { bytes } = encodeArchiveGroup(await Promise.all(names.map((name) => readIndex(objects, name))));
   writeFileDurable(file, bytes, folders.temporary);
   return new PagedIndex(file);
 }
@@ -34,17 +31,15 @@ export async function openGroup(place: BuildPlace, cdnConfig: CdnConfig): Promis
 /** The index of the loose objects; undefined when the CDN config names none. */
 export async function openFileIndex(place: BuildPlace, cdnConfig: CdnConfig): Promise<ArchiveIndex | undefined> {
   const { fileIndex } = cdnConfig;
-  if (fileIndex === undefined) return undefined;
-  return (await readIndices(place.objects, [indexName(place.identity.cdnPath, 'data', fileIndex)]))[0];
+  return fileIndex === undefined
+    ? undefined
+    : readIndex(place.objects, indexName(place.identity.cdnPath, 'data', fileIndex));
 }
 
-/** Some indices, in the order of their names; fetched where they are not there. */
-export async function readIndices(objects: Objects, names: readonly ObjectName[]): Promise<ArchiveIndex[]> {
-  const files = await objects.indices(names);
-  return names.map((name, i) => {
-    const bytes = new Uint8Array(fs.readFileSync(files[i]!));
-    return decodeArchiveIndex(objects.decrypt?.(name, bytes, 0) ?? bytes, name.hash);
-  });
+/** An index; fetched where it is not there. @throws as `Objects.index` */
+export async function readIndex(objects: Objects, name: ObjectName): Promise<ArchiveIndex> {
+  const bytes = new Uint8Array(fs.readFileSync(await objects.index(name)));
+  return decodeArchiveIndex(objects.decrypt?.(name, bytes, 0) ?? bytes, name.hash);
 }
 
 /** The name of an index object. */

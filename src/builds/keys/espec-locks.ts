@@ -10,8 +10,8 @@ export type EspecLocks = ReadonlyMap<number, readonly string[]>;
 
 /** Enough of a chunk for its key name. */
 const chunkHeadSize = 32;
-/** So many objects of an espec are looked for, at most, to see how its key is really called. */
-const looks = 64;
+/** Objects of an espec that are looked at, at most, for the name that its key really has. */
+const mostLooks = 64;
 
 /** The especs of a build that need keys which are missing. */
 export async function findEspecLocks(build: Build): Promise<EspecLocks> {
@@ -23,17 +23,17 @@ export async function findEspecLocks(build: Build): Promise<EspecLocks> {
     if (missing.length > 0) written.set(index, missing);
   }
   const names = await printedNames(build, written);
-  return new Map([...written].map(([index, missing]) => [index, missing.map((key) => names.get(key)!)]));
+  return new Map([...written].map(([index, missing]) => [index, missing.map((key) => names.get(key) ?? key)]));
 }
 
 /** The names of keys in an espec as they stand there, lower-case, each once. */
 export function especKeys(espec: string): string[] {
-  const found = [...espec.matchAll(/e:\{([0-9a-f]{16}),/gi)].map((match) => match[1]!.toLowerCase());
+  const found = Array.from(espec.matchAll(/e:\{([0-9a-f]{16}),/gi), ([, key = '']) => key.toLowerCase());
   return [...new Set(found)];
 }
 
 /**
- * How key lists print the keys of especs. In an espec a name stands as on the wire, reversed; but not every writer does so,
+ * The names of the keys of especs, as key lists print them. In an espec a name stands as on the wire, reversed; but not every writer does so,
  * and an object that is held has the last word.
  */
 async function printedNames(
@@ -43,11 +43,11 @@ async function printedNames(
   const names = new Map([...written.values()].flat().map((key) => [key, reverseName(key)]));
   const unsure = new Set(names.keys());
   const looked = new Map<number, number>();
-  for (const { ekey, especIndex, size } of build.encoding.ekeysWith((espec) => written.has(espec))) {
+  for (const { ekey, especIndex, size } of build.encoding.ekeys((espec) => written.has(espec))) {
     if (unsure.size === 0) break;
-    const keys = written.get(especIndex)!.filter((key) => unsure.has(key));
+    const keys = written.get(especIndex)?.filter((key) => unsure.has(key)) ?? [];
     const count = looked.get(especIndex) ?? 0;
-    const place = keys.length > 0 && count < looks ? build.locate(ekey, size) : undefined;
+    const place = keys.length > 0 && count < mostLooks ? build.locate(ekey, size) : undefined;
     if (place === undefined) continue;
     looked.set(especIndex, count + 1);
     const found = await heldKeyNames(build, place);

@@ -15,8 +15,8 @@ export interface MissingKey {
   origin?: string;
 }
 
-/** So many names are given for each key. */
-export const namesPerKey = 10;
+/** Names that are given for each key. */
+const namesPerKey = 10;
 
 /** Counts a file for a key. */
 export function addFile(row: MissingKey, name: string, size: number): void {

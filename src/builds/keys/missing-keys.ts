@@ -18,13 +18,13 @@ export async function missingKeys(build: Build, options: { locale: string }): Pr
     row.entries += 1;
     row.encodedBytes += size;
   });
-  for await (const file of listFiles(build, { ...options, matches: () => true })) {
+  for (const file of await listFiles(build, { ...options, matches: () => true })) {
     const keys = await keysOfFile(build, file, { locks, contents });
     if (keys.size === 0) continue;
     const size = sizeOf(resolveParts(build, file)) ?? 0;
     for (const key of keys) addFile(rowOf(rows, key), file.name, size);
   }
-  return [...rows.values()].sort((a, b) => b.bytes! - a.bytes! || (a.key < b.key ? -1 : 1));
+  return [...rows.values()].sort((a, b) => (b.bytes ?? 0) - (a.bytes ?? 0) || (a.key < b.key ? -1 : 1));
 }
 
 type BuildRow = MissingKey & { entries: number; encodedBytes: number };
@@ -48,14 +48,14 @@ function lockedContents(
   const entries = new Map<string, readonly string[]>();
   // Numbers are compared before keys, for most of millions of contents are not locked.
   const starts = new Set<number>();
-  for (const { ekey, especIndex, size } of build.encoding.ekeysWith((espec) => locks.has(espec))) {
-    const keys = locks.get(especIndex)!;
+  for (const { ekey, especIndex, size } of build.encoding.ekeys((espec) => locks.has(espec))) {
+    const keys = locks.get(especIndex) ?? [];
     entries.set(ekey, keys);
     starts.add(Number.parseInt(ekey.slice(0, 8), 16));
     for (const key of keys) onEntry(key, size);
   }
   for (const { ckey, ekeys } of build.encoding.ckeys((ekey) => starts.has(asBuffer(ekey).readUInt32BE(0)))) {
-    const keys = entries.get(ekeys[0]!);
+    const keys = entries.get(ekeys[0] ?? '');
     if (keys !== undefined && ekeys.every((ekey) => entries.has(ekey))) contents.set(ckey, keys);
   }
   return contents;

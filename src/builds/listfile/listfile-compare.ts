@@ -11,8 +11,8 @@ export function keepUnnamed(writer: ListfileWriter, index: ListfileIndex | undef
   let added = 0;
   const olds = unnamed(index?.hashes ?? []);
   let old = olds.next().value;
-  const keep = (row: Uint8Array): void => writer.add(undefined, index!.listedName(row).name);
-  // What is added meanwhile is not among the rows that are gone through.
+  const keep = (row: Uint8Array): void => writer.add(undefined, index?.listedName(row).name ?? '');
+  // Names that are added meanwhile are not among the rows that are gone through.
   for (const row of unnamed(writer.hashRows())) {
     for (; old && compareHashes(old, row) < 0; old = olds.next().value) keep(old);
     if (old && compareHashes(old, row) === 0) old = olds.next().value;
@@ -38,7 +38,7 @@ function compareHashes(a: Uint8Array, b: Uint8Array): number {
   return Buffer.compare(a.subarray(0, 8), b.subarray(0, 8));
 }
 
-/** How many ids are new, have another name, are gone. */
+/** Counts the ids that are new, have another name, or are gone. */
 export function compareNames(
   old: ListfileIndex | undefined,
   index: ListfileIndex,

@@ -19,7 +19,7 @@ import { ListfileWriter } from './listfile-writer.ts';
 /** Smaller lists may shrink as they like. */
 const fewNames = 1000;
 
-/** What became of the names. */
+/** The changes that a list made. */
 export interface ListfileChange {
   /** Rows that were read. */
   rows: number;

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { asBuffer } from '../../core/bytes.ts';
 import { codeOf } from '../../core/errors.ts';
 import { nameHash } from '../../core/jenkins.ts';
+import { readAt } from '../../files/read-at.ts';
 import { TextWindows } from '../../files/text-windows.ts';
 import type { LookupFolders } from '../../store/layout.ts';
 import { LookupFile } from '../../store/lookup-file.ts';
@@ -16,7 +17,7 @@ import { LookupFile } from '../../store/lookup-file.ts';
  *   BASE.hashes     u64 name hash, u40 offset, u16 bytes, u32 id (0xffffffff: none) sorted by hash
  *   BASE.updated    the set of ids whose names came with the last update; only where there was one
  *
- * A new version is written whole before listfile.json names it, so whatever happens there is one that fits together.
+ * A new version is written whole before listfile.json names it, so whatever happens there is one whose files fit.
  */
 
 /** Bytes of a row of BASE.ids and of BASE.hashes, and what stands for no id. */
@@ -24,7 +25,7 @@ export const listfileRows = { idStride: 11, hashStride: 19, noId: 0xffffffff } a
 const { idStride, noId } = listfileRows;
 
 /** A known name. */
-export interface ListedName {
+interface ListedName {
   name: string;
   fileDataId: number | undefined;
 }
@@ -92,12 +93,12 @@ export class ListfileIndex {
   static openVersion(folders: LookupFolders, base: string): ListfileIndex {
     const paths = listfilePaths(folders, base);
     const fd = fs.openSync(paths.text, 'r');
-    const opened: LookupFile[] = [];
+    let ids: LookupFile | undefined;
     try {
-      for (const path of [paths.ids, paths.hashes]) opened.push(new LookupFile(path));
-      return new ListfileIndex(fd, opened[0]!, opened[1]!);
+      ids = new LookupFile(paths.ids);
+      return new ListfileIndex(fd, ids, new LookupFile(paths.hashes));
     } catch (error) {
-      for (const file of opened) file.close();
+      ids?.close();
       fs.closeSync(fd);
       throw error;
     }
@@ -111,14 +112,13 @@ export class ListfileIndex {
 
   #name(row: Uint8Array, at: number): string {
     const view = asBuffer(row);
-    const bytes = Buffer.alloc(view.readUInt16BE(at + 5));
-    fs.readSync(this.#fd, bytes, 0, bytes.length, view.readUIntBE(at, 5));
-    return bytes.toString('utf8');
+    const bytes = readAt(this.#fd, view.readUIntBE(at, 5), view.readUInt16BE(at + 5), 'names');
+    return asBuffer(bytes).toString('utf8');
   }
 
   /** The name of an id, or undefined. */
   nameOf(fileDataId: number): string | undefined {
-    for (const row of this.ids.find(bigEndian32(fileDataId))) return this.#name(row, 4);
+    for (const row of this.ids.findNumber(fileDataId)) return this.#name(row, 4);
     return undefined;
   }
 
@@ -127,7 +127,7 @@ export class ListfileIndex {
     return [...this.hashes.find(hash)].map((row) => this.listedName(row));
   }
 
-  /** What a row of {@link hashes} stands for. */
+  /** The name that a row of {@link hashes} stands for. */
   listedName(row: Uint8Array): ListedName {
     const id = asBuffer(row).readUInt32BE(15);
     return { name: this.#name(row, 8), fileDataId: id === noId ? undefined : id };
@@ -151,10 +151,4 @@ export class ListfileIndex {
       }
     }
   }
-}
-
-function bigEndian32(value: number): Uint8Array {
-  const bytes = Buffer.alloc(4);
-  bytes.writeUInt32BE(value);
-  return bytes;
 }

@@ -1,14 +1,12 @@
-import * as fs from 'node:fs';
 import { nameHash } from '../../core/jenkins.ts';
 import { IdSet } from '../../core/tables/id-set.ts';
-import { makeFolderDurable, moveDurable, temporaryName, writeAll } from '../../files/durable.ts';
+import { DurableFile } from '../../files/durable.ts';
 import { SortedRuns } from '../../files/sorted-runs.ts';
 import type { LookupFolders } from '../../store/layout.ts';
-import { writeLookupRows } from '../../store/lookup-file.ts';
+import { writeLookupFile } from '../../store/lookup-file.ts';
 import { listfilePaths, listfileRows } from './listfile-index.ts';
 
 const { idStride, hashStride, noId } = listfileRows;
-const pieceBytes = 1 << 20;
 
 /** Writes a version of the list of names, in little memory. Needs `close`. */
 export class ListfileWriter {
@@ -17,19 +15,13 @@ export class ListfileWriter {
   /** Ids that were added. */
   readonly ids = new IdSet();
   readonly #folders: LookupFolders;
-  readonly #name: string;
-  readonly #fd: number;
+  readonly #text: DurableFile;
   readonly #idRuns: SortedRuns;
   readonly #hashRuns: SortedRuns;
-  readonly #piece = Buffer.allocUnsafe(pieceBytes);
-  #used = 0;
-  #offset = 0;
 
   constructor(folders: LookupFolders) {
     this.#folders = folders;
-    makeFolderDurable(folders.temporary);
-    this.#name = temporaryName(folders.temporary);
-    this.#fd = fs.openSync(this.#name, 'wx');
+    this.#text = new DurableFile(folders.temporary);
     // The offset stands right behind the key, so of rows with one key the last that was added comes last.
     this.#idRuns = new SortedRuns(folders.temporary, { stride: idStride, keySize: 9 });
     this.#hashRuns = new SortedRuns(folders.temporary, { stride: hashStride, keySize: 13 });
@@ -37,20 +29,17 @@ export class ListfileWriter {
 
   /** Removes what is not finished. */
   close(): void {
-    fs.closeSync(this.#fd);
-    fs.rmSync(this.#name, { force: true });
+    this.#text.close();
     this.#idRuns.close();
     this.#hashRuns.close();
   }
 
   add(id: number | undefined, name: string): void {
-    const head = id === undefined ? ';' : `${id};`;
-    if (this.#used + head.length + name.length * 3 + 1 > pieceBytes) this.#flush();
-    const start = this.#used + this.#piece.write(head, this.#used, 'latin1');
-    const size = this.#piece.write(name, start, 'utf8');
-    this.#used = start + size + 1;
-    this.#piece[this.#used - 1] = 0x0a;
-    const at = this.#offset + start;
+    const head = `${id ?? ''};`;
+    const line = Buffer.from(`${head}${name}\n`);
+    const at = this.#text.size + head.length;
+    const size = line.length - head.length - 1;
+    this.#text.append(line);
     const hashRow = this.#hashRuns.add();
     hashRow.set(nameHash(name), 0);
     writePlace(hashRow, 8, { at, size });
@@ -68,21 +57,13 @@ export class ListfileWriter {
     return this.#hashRuns.rows();
   }
 
-  #flush(): void {
-    writeAll(this.#fd, this.#piece.subarray(0, this.#used), this.#offset);
-    this.#offset += this.#used;
-    this.#used = 0;
-  }
-
   /** Puts the version in its place, under a base of its own. */
   finish(base: string): void {
-    this.#flush();
-    fs.fsyncSync(this.#fd);
     const paths = listfilePaths(this.#folders, base);
-    moveDurable(this.#name, paths.text);
+    this.#text.finish(paths.text);
     const ids = lastOfEach(this.#idRuns.rows(), 4);
-    writeLookupRows(paths.ids, { stride: idStride, rows: ids }, this.#folders.temporary);
-    writeLookupRows(paths.hashes, { stride: hashStride, rows: this.#hashRuns.rows() }, this.#folders.temporary);
+    writeLookupFile(paths.ids, { stride: idStride, rows: ids }, this.#folders.temporary);
+    writeLookupFile(paths.hashes, { stride: hashStride, rows: this.#hashRuns.rows() }, this.#folders.temporary);
   }
 }
 

@@ -5,12 +5,12 @@ import { sortRecords } from '../../core/tables/sort-records.ts';
 import type { CkeyEntry } from '../../formats/manifests/encoding/pages.ts';
 
 /*
- * Many contents looked up together: their ckeys are sorted, and the pages of the encoding file are walked once, beside them.
- * What was found stays bytes; keys become text when they are asked for.
+ * Many contents looked up at once: their ckeys are sorted, and the pages of the encoding file are walked once, beside them.
+ * Entries that were found stay bytes; keys become text when they are asked for.
  */
 
 /** The ckey pages of an encoding file. */
-export interface CkeyPages {
+interface CkeyPages {
   /** First key and MD5 of each page. */
   table: RecordTable;
   /** A page that was checked; asked for in ascending order, several times for the same one at most in a row. */
@@ -18,7 +18,7 @@ export interface CkeyPages {
 }
 
 const keyBytes = 16;
-/** A ckey, and its place in what was asked. */
+/** A ckey, and its number in what was asked. */
 const stride = keyBytes + 4;
 /** Of an entry: number of ekeys u8, size u40, ckey. */
 const ckeyAt = 6;
@@ -27,13 +27,13 @@ const ekeysAt = ckeyAt + keyBytes;
 /**
  * Finds many contents.
  * @param ckeys hex; undefined finds nothing
- * @returns what gives the entry for each place in `ckeys`, undefined where there is none
+ * @returns a function from the number of a key in `ckeys` to its entry, undefined where there is none
  * @throws E_FORMAT_TRUNCATED for a malformed page, E_INTEGRITY for a damaged one
  */
 export function findContents(
   ckeys: readonly (string | undefined)[],
   pages: CkeyPages,
-): (place: number) => CkeyEntry | undefined {
+): (row: number) => CkeyEntry | undefined {
   const found = new FoundContents(ckeys.length);
   const cursor = new PageCursor(pages);
   const wanted = sortedKeys(ckeys);
@@ -42,16 +42,15 @@ export function findContents(
     const at = cursor.find(wanted, row);
     if (at !== undefined) found.add(view.readUInt32BE(row + keyBytes), asBuffer(cursor.page), at);
   }
-  return (place) => found.entry(ckeys[place], place);
+  return (row) => found.entry(ckeys[row], row);
 }
 
 function sortedKeys(ckeys: readonly (string | undefined)[]): Uint8Array {
   const rows = Buffer.alloc(ckeys.length * stride);
   let size = 0;
-  for (let place = 0; place < ckeys.length; place++) {
-    const ckey = ckeys[place];
+  for (const [row, ckey] of ckeys.entries()) {
     if (ckey === undefined || rows.write(ckey, size, keyBytes, 'hex') < keyBytes) continue;
-    rows.writeUInt32BE(place, size + keyBytes);
+    rows.writeUInt32BE(row, size + keyBytes);
     size += stride;
   }
   return sortRecords(rows.subarray(0, size), stride, keyBytes);
@@ -68,7 +67,7 @@ class PageCursor {
     this.#pages = pages;
   }
 
-  /** Where the entry of a key lies in `page`; keys come in ascending order. */
+  /** The offset of a key's entry in `page`; keys come in ascending order. */
   find(keys: Uint8Array, key: number): number | undefined {
     const { table } = this.#pages;
     const before = this.#number;
@@ -106,7 +105,7 @@ function compareKeys(a: Uint8Array, aAt: number, b: Uint8Array, bAt: number): nu
   return 0;
 }
 
-/** What was found, by the place of the question. */
+/** The entries that were found, by the number of the key that was asked for. */
 class FoundContents {
   readonly #sizes: Float64Array;
   /** Number of ekeys, 0 for what was not found; and where they begin among all of them. */
@@ -122,29 +121,29 @@ class FoundContents {
     this.#ekeys = Buffer.allocUnsafe(count * keyBytes);
   }
 
-  add(place: number, page: Buffer, at: number): void {
+  add(row: number, page: Buffer, at: number): void {
     const count = page[at]!;
     const bytes = count * keyBytes;
     if (this.#used + bytes > this.#ekeys.length) this.#ekeys = Buffer.concat([this.#ekeys], this.#used * 2 + bytes);
     page.copy(this.#ekeys, this.#used, at + ekeysAt, at + ekeysAt + bytes);
-    this.#sizes[place] = page.readUIntBE(at + 1, 5);
-    this.#counts[place] = count;
-    this.#starts[place] = this.#used;
+    this.#sizes[row] = page.readUIntBE(at + 1, 5);
+    this.#counts[row] = count;
+    this.#starts[row] = this.#used;
     this.#used += bytes;
   }
 
-  entry(ckey: string | undefined, place: number): CkeyEntry | undefined {
-    if (ckey === undefined || this.#counts[place] === 0) return undefined;
-    return new FoundContent(this, ckey, place);
+  entry(ckey: string | undefined, row: number): CkeyEntry | undefined {
+    if (ckey === undefined || this.#counts[row] === 0) return undefined;
+    return new FoundContent(this, ckey, row);
   }
 
-  size(place: number): number {
-    return this.#sizes[place]!;
+  size(row: number): number {
+    return this.#sizes[row]!;
   }
 
-  ekeys(place: number): string[] {
-    const start = this.#starts[place]!;
-    return Array.from({ length: this.#counts[place]! }, (_, i) =>
+  ekeys(row: number): string[] {
+    const start = this.#starts[row]!;
+    return Array.from({ length: this.#counts[row]! }, (_, i) =>
       this.#ekeys.toString('hex', start + i * keyBytes, start + (i + 1) * keyBytes),
     );
   }
@@ -153,17 +152,17 @@ class FoundContents {
 class FoundContent implements CkeyEntry {
   readonly ckey: string;
   readonly #all: FoundContents;
-  readonly #place: number;
+  readonly #row: number;
 
-  constructor(all: FoundContents, ckey: string, place: number) {
+  constructor(all: FoundContents, ckey: string, row: number) {
     this.ckey = ckey;
     this.#all = all;
-    this.#place = place;
+    this.#row = row;
   }
   get size(): number {
-    return this.#all.size(this.#place);
+    return this.#all.size(this.#row);
   }
   get ekeys(): string[] {
-    return this.#all.ekeys(this.#place);
+    return this.#all.ekeys(this.#row);
   }
 }

@@ -21,8 +21,8 @@ import { findContents } from './content-lookup.ts';
 
 const what = 'encoding';
 
-/** So many pages are read at once where most of them will be asked for. */
-const pagesAhead = 64;
+/** Pages that are read at once where most of them will be asked for. */
+const pagesPerRead = 64;
 
 /** A page that was read last: neighbours ask for the same one again. */
 interface CachedPage {
@@ -70,24 +70,24 @@ export class EncodingFile {
   }
 
   /**
-   * Size and ekeys of many contents, found together: much faster than one by one.
-   * @returns what gives the entry for each place in `ckeys`, undefined where there is none
+   * Size and ekeys of many contents at once: much faster than one by one.
+   * @returns a function from the number of a key in `ckeys` to its entry, undefined where there is none
    */
-  findCkeys(ckeys: readonly (string | undefined)[]): (place: number) => CkeyEntry | undefined {
+  findCkeys(ckeys: readonly (string | undefined)[]): (row: number) => CkeyEntry | undefined {
     const isDense = ckeys.length > this.layout.ckeyPageCount / 8;
-    const page = isDense ? this.#ckeyPagesAhead() : (number: number) => this.#page('ckey', number);
+    const page = isDense ? this.#ckeyPageReader() : (number: number) => this.#page('ckey', number);
     return findContents(ckeys, { table: this.#tables.ckey, page });
   }
 
   /** Gives ckey pages that are asked for in order, reading many at once into the same memory. */
-  #ckeyPagesAhead(): (number: number) => Uint8Array {
+  #ckeyPageReader(): (number: number) => Uint8Array {
     const { ckeyPagesOffset, ckeyPageSize, ckeyPageCount } = this.layout;
-    const buffer = Buffer.allocUnsafe(Math.min(pagesAhead, ckeyPageCount) * ckeyPageSize);
+    const buffer = Buffer.allocUnsafe(Math.min(pagesPerRead, ckeyPageCount) * ckeyPageSize);
     let first = Number.NEGATIVE_INFINITY;
     return (number) => {
-      if (number >= first + pagesAhead) {
+      if (number >= first + pagesPerRead) {
         first = number;
-        const bytes = buffer.subarray(0, Math.min(pagesAhead, ckeyPageCount - first) * ckeyPageSize);
+        const bytes = buffer.subarray(0, Math.min(pagesPerRead, ckeyPageCount - first) * ckeyPageSize);
         readInto(this.#fd, bytes, { offset: ckeyPagesOffset + first * ckeyPageSize, what });
       }
       const at = (number - first) * ckeyPageSize;
@@ -102,22 +102,16 @@ export class EncodingFile {
     return page === undefined ? undefined : findEkeyInPage(page, key, this.layout);
   }
 
-  /** Every ekey in order. */
-  *ekeys(): Generator<EkeyEntry> {
+  /** Every ekey in order; with `wants` those only whose espec it takes. */
+  *ekeys(wants?: (especIndex: number) => boolean): Generator<EkeyEntry> {
     for (let page = 0; page < this.layout.ekeyPageCount; page++)
-      yield* ekeyEntries(this.#page('ekey', page), this.layout);
+      yield* ekeyEntries(this.#page('ekey', page), this.layout, wants);
   }
 
   /** The rows of every page of ekeys, as `ekeyRecords` has them: for those who want all, without an object for each. */
   *ekeyPages(): Generator<RecordTable> {
     for (let page = 0; page < this.layout.ekeyPageCount; page++)
       yield ekeyRecords(this.#page('ekey', page), this.layout);
-  }
-
-  /** Every ekey, in order, whose espec `wants` takes; objects are made of these only. */
-  *ekeysWith(wants: (especIndex: number) => boolean): Generator<EkeyEntry> {
-    for (let page = 0; page < this.layout.ekeyPageCount; page++)
-      yield* ekeyEntries(this.#page('ekey', page), this.layout, wants);
   }
 
   /** Every content in order; with `wants` those only whose first ekey it takes. */

@@ -1,26 +1,20 @@
-import type { HttpGetter } from '../../cdn/transport/http.ts';
-import type { Channels } from '../../cdn/versions/channels.ts';
-import type { VersionAnswer } from '../../cdn/versions/version-service.ts';
+import type { VersionAnswer, VersionServices } from '../../cdn/versions/version-service.ts';
 import { codeOf, PakratError } from '../../core/errors.ts';
 import { type Bpsv, decodeBpsv } from '../../formats/services/bpsv.ts';
 import type { Ledger } from '../../store/ledger/ledger.ts';
+import type { AnswerRow } from '../../store/ledger/rows.ts';
 
 /** The version services to ask, and the ledger that remembers their answers. */
-export interface AnswerContext {
-  ledger: Pick<Ledger, 'answers' | 'addAnswer' | 'setting' | 'setSetting'>;
-  /** Undefined: nobody is asked, and answers come out of the ledger. `channels` loads what asks services of channels. */
-  network: { http: HttpGetter; channels: () => Promise<Channels> } | undefined;
-  /** In the order in which to ask them, as `serviceUrls` gives them. */
-  services: readonly string[];
+export interface ResolveContext {
+  ledger: Ledger;
+  /** Undefined: nobody is asked, and answers come out of the ledger. */
+  online: VersionServices | undefined;
   region: string;
-  /** Milliseconds for one answer. */
-  timeoutMs: number;
   /** Called with what a person should know. */
   note: (text: string) => void;
-  signal?: AbortSignal | undefined;
 }
 
-/** What a version service says of a product, now or when it was last asked. */
+/** The answer of a version service about a product, of now or of when it was last asked. */
 export interface ProductAnswer {
   bpsv: Bpsv;
   bytes: Uint8Array;
@@ -37,24 +31,24 @@ export interface ProductAnswer {
  * @param endpoint `versions`, `cdns` or `bgdl`
  * @throws as askVersionService; E_OFFLINE without a network when the product was never asked for
  */
-export async function productAnswer(context: AnswerContext, product: string, endpoint: string): Promise<ProductAnswer> {
-  const { ledger, network, services, timeoutMs, signal } = context;
+export async function productAnswer(
+  context: ResolveContext,
+  product: string,
+  endpoint: string,
+): Promise<ProductAnswer> {
+  const { ledger, online } = context;
   const known = ledger.answers(product, endpoint);
-  if (network === undefined) return rememberedAnswer(known[0], product, endpoint);
-  // What talks to the network is loaded when it is needed, and so not by those that read what is held.
+  if (online === undefined) return rememberedAnswer(known[0], product, endpoint);
+  // The code for the network is loaded when it is needed, and so not by those that read what is held.
   const { askVersionService } = await import('../../cdn/versions/version-service.ts');
   const seqns = known.flatMap((answer) => answer.seqn ?? []);
   const answer = await askVersionService({
+    ...online,
     product,
     endpoint,
-    services,
-    http: network.http,
-    channels: await network.channels(),
-    timeoutMs,
     isAiling: (service) => isRecent(Number(ledger.setting(failedSetting(service)) ?? 0), ailingMs),
     lowestSeqn: seqns.length > 0 ? Math.max(...seqns) : undefined,
     isOldSummary: (summary) => isOldSummary(ledger, summary),
-    signal,
   });
   noteStale(context, { product, endpoint }, answer);
   remember(() => rememberAnswer(ledger, { product, endpoint }, answer));
@@ -80,13 +74,13 @@ export function isRecent(time: number, ms: number): boolean {
 const summaryOf = { product: '', endpoint: 'summary' } as const;
 
 /** True for a summary that was seen, and then another: they have no sequence numbers. */
-function isOldSummary(ledger: AnswerContext['ledger'], summary: Uint8Array): boolean {
+function isOldSummary(ledger: Ledger, summary: Uint8Array): boolean {
   const seen = ledger.answers(summaryOf.product, summaryOf.endpoint);
   return seen.findIndex(({ body }) => Buffer.from(body).equals(summary)) > 0;
 }
 
 function noteStale(
-  { ledger, note }: AnswerContext,
+  { ledger, note }: ResolveContext,
   { product, endpoint }: { product: string; endpoint: string },
   { stale, seqn, summary }: VersionAnswer,
 ): void {
@@ -100,27 +94,23 @@ function noteStale(
 }
 
 function rememberAnswer(
-  ledger: AnswerContext['ledger'],
+  ledger: Ledger,
   { product, endpoint }: { product: string; endpoint: string },
   { bytes, seqn, service, summary, stale, failures }: VersionAnswer,
 ): void {
   // An old answer is no news: it stands behind the newest.
   const newest = stale ? ledger.answers(product, endpoint)[0] : undefined;
-  const time = newest && newest.time - 1;
+  const time = newest === undefined ? Date.now() : newest.time - 1;
   ledger.addAnswer(product, endpoint, { seqn: seqn ?? null, service, body: bytes, time });
   if (summary !== undefined) {
-    ledger.addAnswer(summaryOf.product, summaryOf.endpoint, { seqn: null, service, body: summary });
+    ledger.addAnswer(summaryOf.product, summaryOf.endpoint, { seqn: null, service, body: summary, time: Date.now() });
   }
   for (const failure of failures) {
     if (failure.code !== 'E_NOT_FOUND') ledger.setSetting(failedSetting(failure.asked), String(Date.now()));
   }
 }
 
-function rememberedAnswer(
-  known: ReturnType<Ledger['answers']>[number] | undefined,
-  product: string,
-  endpoint: string,
-): ProductAnswer {
+function rememberedAnswer(known: AnswerRow | undefined, product: string, endpoint: string): ProductAnswer {
   if (known === undefined) {
     throw new PakratError('E_OFFLINE', `the store has no ${endpoint} of ${product}, and --offline forbids to ask`, {
       hint: 'Ask once without --offline.',

@@ -3,17 +3,13 @@ import { isKeyHex } from '../../core/bytes.ts';
 import { isPakratError, PakratError } from '../../core/errors.ts';
 import { waitForAll } from '../../core/wait-for-all.ts';
 import { type Bpsv, type BpsvRow, cell, decodeBpsv } from '../../formats/services/bpsv.ts';
-import type { BuildRow, Ledger } from '../../store/ledger/ledger.ts';
-import type { BuildIdentity } from '../build-place.ts';
+import type { BuildIdentity, BuildRow } from '../../store/ledger/rows.ts';
 import { type BuildSpec, isCalled } from './build-spec.ts';
-import { type AnswerContext, isRecent, productAnswer } from './product-answer.ts';
+import { isRecent, productAnswer, type ResolveContext } from './product-answer.ts';
 import { identityOfRow, versionNameOf } from './table-identity.ts';
 
 /** An answer that was given within this time is still good for reading: a person works on one build for a while. */
 const freshMs = 5 * 60_000;
-
-/** The version services and the whole ledger. */
-export type ResolveContext = Omit<AnswerContext, 'ledger'> & { ledger: Ledger };
 
 /**
  * The build that a spec means, and where it is: from the version services and, for builds that they no longer name, from what the ledger
@@ -29,7 +25,7 @@ export async function resolveBuild(
   const known = context.ledger.builds(spec.product);
   const remembered = rememberedBuild(known, spec);
   if (remembered !== undefined && !options.fresh) return remembered;
-  if (context.network === undefined) return resolveOffline(context, spec, known);
+  if (context.online === undefined) return heldBuild(context, spec, known);
   const [versions, cdns] = await waitForAll(
     table(context, spec.product, 'versions', options.fresh),
     table(context, spec.product, 'cdns', options.fresh),
@@ -45,7 +41,15 @@ function rememberedBuild(known: readonly BuildRow[], { build }: BuildSpec): Buil
   return build === undefined ? undefined : known.find((row) => isCalled(build, row));
 }
 
-function resolveOffline(context: ResolveContext, spec: BuildSpec, known: readonly BuildRow[]): BuildIdentity {
+/**
+ * The build of those that the ledger knows that a spec means, whatever the services say now.
+ * @throws E_OFFLINE when none is known, E_NOT_FOUND with those that are
+ */
+export function heldBuild(
+  context: Pick<ResolveContext, 'ledger' | 'region'>,
+  spec: BuildSpec,
+  known: readonly BuildRow[],
+): BuildRow {
   const [first] = known;
   if (first === undefined) {
     const { product } = spec;
@@ -62,11 +66,11 @@ function resolveOffline(context: ResolveContext, spec: BuildSpec, known: readonl
 
 /** The build that was live when a version service was last asked. */
 function liveBuild(
-  { ledger, region }: ResolveContext,
+  { ledger, region }: Pick<ResolveContext, 'ledger' | 'region'>,
   product: string,
   known: readonly BuildRow[],
 ): BuildRow | undefined {
-  const answer = ledger.answers(product, 'versions')[0];
+  const [answer] = ledger.answers(product, 'versions');
   const row = answer && rowOfRegion(decodeBpsv(answer.body), ['Region'], region)?.row;
   const config = row && cell(row, 'BuildConfig')?.toLowerCase();
   return known.find((build) => build.buildConfig === config);
@@ -74,9 +78,9 @@ function liveBuild(
 
 /** The newest table of an endpoint: asked for, or remembered when that is recent or when nobody answers. */
 async function table(context: ResolveContext, product: string, endpoint: string, fresh: boolean): Promise<Bpsv> {
-  const last = context.ledger.answers(product, endpoint)[0];
-  const usable = last !== undefined && context.services.includes(last.service) ? last : undefined;
-  if (!fresh && usable !== undefined && isRecent(usable.time, freshMs)) return decodeBpsv(usable.body);
+  const [last] = context.ledger.answers(product, endpoint);
+  const isUsable = last !== undefined && context.online?.services.includes(last.service) === true;
+  if (!fresh && isUsable && isRecent(last.time, freshMs)) return decodeBpsv(last.body);
   try {
     return (await productAnswer(context, product, endpoint)).bpsv;
   } catch (error) {
@@ -96,11 +100,8 @@ function versionRow(context: ResolveContext, { product, build }: BuildSpec, live
   }
   const tables = [live, ...ledger.answers(product, 'versions').map((answer) => decodeBpsv(answer.body))];
   for (const { columns, seqn, rows } of tables) {
-    const found = rowOfRegion(
-      { columns, seqn, rows: rows.filter((row) => isRowCalled(build, row)) },
-      ['Region'],
-      region,
-    );
+    const called = { columns, seqn, rows: rows.filter((row) => isRowCalled(build, row)) };
+    const found = rowOfRegion(called, ['Region'], region);
     if (found !== undefined) return found.row;
   }
   return undefined;

@@ -4,7 +4,7 @@ import { isKeyHex } from '../../core/bytes.ts';
 import { PakratError } from '../../core/errors.ts';
 import { type Bpsv, type BpsvRow, cell } from '../../formats/services/bpsv.ts';
 import { isSafeCdnPath } from '../../store/layout.ts';
-import type { BuildIdentity } from '../build-place.ts';
+import type { BuildIdentity } from '../../store/ledger/rows.ts';
 
 const defaultConfigPath = 'tpr/configs/data';
 

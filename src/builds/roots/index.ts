@@ -1,40 +1,39 @@
 import * as fs from 'node:fs';
 import { toHex } from '../../core/bytes.ts';
-import { codeOf } from '../../core/errors.ts';
 import { readAt } from '../../files/read-at.ts';
 import { emptyKeyRing, type KeyRing } from '../../formats/blte/keys.ts';
 import type { BuildConfig, ManifestKeys } from '../../formats/configs/build-config.ts';
 import { type Format, headSize, startsWith } from '../../formats/format.ts';
 import type { Install } from '../../formats/manifests/install.ts';
 import { diablo3RootFormat } from '../../formats/roots/diablo3/folder.ts';
-import { mndxFormat } from '../../formats/roots/mndx/decode.ts';
+import { decodeMndx, mndxFormat } from '../../formats/roots/mndx/decode.ts';
 import { overwatchRootFormat } from '../../formats/roots/overwatch.ts';
 import { textRootFormat } from '../../formats/roots/text.ts';
 import { tvfsFormat } from '../../formats/roots/tvfs/layout.ts';
 import { headerlessWowRootFormat, wowRootFormat } from '../../formats/roots/wow/decode.ts';
 import type { LookupFolders } from '../../store/layout.ts';
 import type { ListfileIndex } from '../listfile/listfile-index.ts';
-import { diablo3Rows } from './diablo3.ts';
-import type { LoadPart } from './diablo4.ts';
-import { fileDbKeys, fileDbRows } from './file-db.ts';
+import type { EncodingFile } from '../manifests/encoding-file.ts';
+import { optional } from '../optional.ts';
 import { openInstallRoot } from './install.ts';
-import { mndxRows } from './mndx.ts';
 import { type NameRow, type Note, openNameTable } from './name-table.ts';
-import { overwatchRows } from './overwatch.ts';
 import type { Root } from './root.ts';
-import { textRows } from './text.ts';
+import { diablo3Rows } from './rows/diablo3.ts';
+import type { LoadPart } from './rows/diablo4.ts';
+import { fileDbKeys, fileDbRows } from './rows/file-db.ts';
+import { overwatchRows } from './rows/overwatch.ts';
+import { textRows } from './rows/text.ts';
 import { openTvfs } from './tvfs.ts';
 import { openUnknownRoot } from './unknown.ts';
-import { openWowRoot } from './wow.ts';
+import { openWowRoot } from './wow/wow.ts';
 
-/** What the root of a build is opened with. */
+/** A build's objects, and where its look-up files go. */
 export interface RootPlace {
   folders: LookupFolders;
   config: BuildConfig;
   /** The decoded root as a file; undefined when the build names none, or no host has it. */
   file: string | undefined;
-  /** The decoded encoding file. */
-  encodingFile: string;
+  encoding: EncodingFile;
   listfile: ListfileIndex | undefined;
   /** The decoded bytes of a manifest. */
   load: (manifest: ManifestKeys) => Promise<Uint8Array>;
@@ -62,7 +61,7 @@ type RootKind = readonly [
 
 /** The kinds of roots, in the order in which they are tried: those with a magic, then those told by their shape. A new one is a line. */
 const rootKinds: readonly RootKind[] = [
-  ['wow', wowRootFormat, openWow],
+  ['wow', wowRootFormat, openWowRoot],
   ['tvfs', tvfsFormat, (place, { ckey }) => openTvfsAt(place, { ckey })],
   ['mndx', mndxFormat, named('mndx', (_, { file }) => mndxRows(readWhole(file)))],
   ['diablo3', diablo3RootFormat, named('diablo3', ({ load }, { file }) => diablo3Rows(readWhole(file), load))],
@@ -72,7 +71,7 @@ const rootKinds: readonly RootKind[] = [
     named('overwatch', ({ loadPart }, { file }, note) => overwatchRows(readWhole(file), { load: loadPart, note })),
   ],
   ['text', textRootFormat, named('text', (_, { file }) => textRows(readWhole(file)))],
-  ['wow', headerlessWowRootFormat, openWow],
+  ['wow', headerlessWowRootFormat, openWowRoot],
 ];
 
 /**
@@ -81,22 +80,25 @@ const rootKinds: readonly RootKind[] = [
  * @throws E_FORMAT… for a root of a known kind that is damaged
  */
 export async function openRoot(place: RootPlace): Promise<Root> {
-  const root = place.file === undefined ? undefined : readObject(place.file, place.config.root!.ckey);
+  const { file, config } = place;
+  const root = file === undefined || config.root === undefined ? undefined : readObject(file, config.root.ckey);
   const kind = root === undefined || isNoRoot(root) ? undefined : rootKinds.find(([, format]) => isOf(root, format));
-  const { vfsRoot } = place.config;
-  if (vfsRoot !== undefined && kind?.[0] !== 'wow') return openTvfsAt(place, vfsRoot);
+  if (config.vfsRoot !== undefined && kind?.[0] !== 'wow') return openTvfsAt(place, config.vfsRoot);
   if (root !== undefined && kind !== undefined) return kind[2](place, root);
   return openWithoutRoot(place, root);
-}
-
-function openWow({ folders, listfile }: RootPlace, { file, ckey }: RootObject): Root {
-  return openWowRoot({ folders, file, ckey, listfile });
 }
 
 async function openTvfsAt(place: RootPlace, root: ManifestKeys): Promise<Root> {
   const { folders, config, listfile, load, loadPart } = place;
   const numbered = [config.uid, config.product].some((name) => /^fenris/i.test(name ?? ''));
   return openTvfs({ folders, root, nested: config.vfs, numbered, listfile, load, loadPart });
+}
+
+/** The files of an MNDX root. A package says by its name which locale it is for, so every file is for all. @throws E_FORMAT… */
+function* mndxRows(bytes: Uint8Array): Generator<NameRow> {
+  for (const { name, ckey, size } of decodeMndx(bytes).files) {
+    yield { name: name.replaceAll('\\', '/'), parts: [{ ckey, size }] };
+  }
 }
 
 type Rows = (place: RootPlace, root: RootObject, note: Note) => AsyncIterable<NameRow> | Iterable<NameRow>;
@@ -128,24 +130,15 @@ async function openWithoutRoot(place: RootPlace, root: RootObject | undefined): 
   if (fileDbKeys(place.config) !== undefined)
     notes.push('E_NOT_FOUND: no host has its build-file-db, which has its names');
   if (none && install !== undefined) return openInstallRoot(install, notes);
-  return openUnknownRoot({
-    encodingFile: place.encodingFile,
-    installed: install && openInstallRoot(install, []),
-    notes,
-  });
+  return openUnknownRoot(place.encoding, install && openInstallRoot(install, []), notes);
 }
 
 /** The file database in place of a root; undefined when there is none, or no host has it. */
 async function openFileDb({ config, folders, load, keys = emptyKeyRing }: RootPlace): Promise<Root | undefined> {
   const manifest = fileDbKeys(config);
   if (manifest === undefined) return undefined;
-  try {
-    const bytes = await load(manifest);
-    return await openNameTable({ folders, kind: 'file-db', ckey: manifest.ckey, rows: () => fileDbRows(bytes, keys) });
-  } catch (error) {
-    if (codeOf(error) !== 'E_NOT_FOUND') throw error;
-    return undefined;
-  }
+  const bytes = await optional(load(manifest));
+  return bytes && openNameTable({ folders, kind: 'file-db', ckey: manifest.ckey, rows: () => fileDbRows(bytes, keys) });
 }
 
 function whyNoRoot({ config }: RootPlace, root: RootObject | undefined): string {

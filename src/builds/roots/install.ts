@@ -1,4 +1,5 @@
 import { normalizeName } from '../../core/jenkins.ts';
+import { groupBy } from '../../core/tables/group-by.ts';
 import type { Install, InstallEntry } from '../../formats/manifests/install.ts';
 import { hasTag } from '../../formats/manifests/tags.ts';
 import { findLocaleFlag } from '../../formats/roots/locale.ts';
@@ -22,11 +23,7 @@ interface InstallFile {
 export function openInstallRoot(install: Install, notes: readonly string[]): Root {
   const groups = groupByPath(install);
   const files = [...groups.values()].flatMap(nameGroup);
-  const byName = new Map<string, FileVariant[]>();
-  for (const file of files) {
-    const key = normalizeName(file.name);
-    byName.set(key, [...(byName.get(key) ?? []), file]);
-  }
+  const byName = groupBy<FileVariant>(files, ({ name = '' }) => normalizeName(name));
   return {
     kind: 'install',
     notes,
@@ -78,8 +75,9 @@ function nameGroup(group: readonly InstallFile[]): (FileVariant & { name: string
   return group.map(({ entry, localeFlags: tagged }, i) => {
     // A path with one content is that file whatever the locale.
     const localeFlags = group.length === 1 ? allLocales : tagged;
-    const taken = clash && names.filter((name) => name === names[i]).length > 1;
-    const name = taken ? `${entry.ckey}/${names[i]}` : names[i]!;
+    const own = names[i] ?? '';
+    const isTaken = clash && names.filter((name) => name === own).length > 1;
+    const name = isTaken ? `${entry.ckey}/${own}` : own;
     return { name, localeFlags, contentFlags: 0, parts: [{ ckey: entry.ckey, size: entry.size }] };
   });
 }

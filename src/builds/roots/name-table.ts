@@ -2,10 +2,9 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { asBuffer } from '../../core/bytes.ts';
 import { nameHash, normalizeName } from '../../core/jenkins.ts';
-import { RecordTable } from '../../core/tables/record-table.ts';
 import { sortRecords } from '../../core/tables/sort-records.ts';
 import { ByteWriter } from '../../core/writer.ts';
-import { makeFolderDurable, moveDurable, temporaryName, writeAll, writeFileDurable } from '../../files/durable.ts';
+import { DurableFile, writeFileDurable } from '../../files/durable.ts';
 import { readAt } from '../../files/read-at.ts';
 import type { LookupFolders } from '../../store/layout.ts';
 import { LookupFile, writeLookupFile } from '../../store/lookup-file.ts';
@@ -17,11 +16,11 @@ import type { FilePart, FileVariant, Root } from './root.ts';
  *   .files   a line of JSON for each row, in the order of the root: [name, [[ekey or 0, ckey or 0, size or null, encoded size], …], locale flags, other name]
  *            the encoded size is there where the root tells it
  *            the flags and the other name are left out where a row is for all locales and has none
- *   .notes   what a reader should know of the names, JSON; only where there is something
+ *   .notes   notes on the names for a reader, JSON; only where there is something
  *   .paths   u64 name hash, u40 offset of the line, u32 its bytes    sorted by hash
  */
 const pathStride = 17;
-/** Lines are written, and read for a listing, in pieces of about this many bytes. */
+/** Bytes of lines that are read at a time for a listing. */
 const pieceSize = 1 << 20;
 
 /** The flags of a row that is for every locale. */
@@ -42,11 +41,11 @@ export interface NameRow {
   otherName?: string | undefined;
 }
 
-/** Keeps what a reader should know of the names. `forNow`: another time they may be better, so the table is not to be kept. */
+/** Keeps a note on the names for a reader. `forNow`: another time they may be better, so the table is not to be kept. */
 export type Note = (text: string, forNow?: 'forNow') => void;
 
-/** What a name table is opened with. */
-export interface NameTablePlace {
+/** The names of a root, and where its look-up files go. */
+interface NameTablePlace {
   folders: LookupFolders;
   /** `tvfs`, `text`, … */
   kind: string;
@@ -66,9 +65,6 @@ export async function openNameTable(place: NameTablePlace): Promise<Root> {
 
 /** @returns whether the table may be kept */
 async function writeTable({ folders, rows }: NameTablePlace, base: string): Promise<boolean> {
-  makeFolderDurable(folders.temporary);
-  const temporary = temporaryName(folders.temporary);
-  const fd = fs.openSync(temporary, 'wx');
   const records = new ByteWriter();
   const notes: string[] = [];
   let kept = true;
@@ -76,57 +72,27 @@ async function writeTable({ folders, rows }: NameTablePlace, base: string): Prom
     notes.push(text);
     kept &&= forNow === undefined;
   };
+  const lines = new DurableFile(folders.temporary);
   try {
-    const writer = new LineWriter(fd);
     for await (const row of rows(note)) {
-      const { offset, size } = writer.add(lineOf(row));
-      for (const name of row.otherName === undefined ? [row.name] : [row.name, row.otherName]) {
+      const offset = lines.size;
+      lines.append(Buffer.from(lineOf(row)));
+      for (const name of namesOf(row)) {
         records
           .raw(nameHash(comparable(name)))
           .u40(offset)
-          .u32(size);
+          .u32(lines.size - offset);
       }
     }
-    writer.flush();
-    fs.fsyncSync(fd);
-    moveDurable(temporary, `${base}.files`);
+    lines.finish(`${base}.files`);
   } finally {
-    fs.closeSync(fd);
-    fs.rmSync(temporary, { force: true });
+    lines.close();
   }
   fs.rmSync(`${base}.notes`, { force: true });
   if (notes.length > 0) writeFileDurable(`${base}.notes`, Buffer.from(JSON.stringify(notes)), folders.temporary);
   const sorted = sortRecords(records.bytes(), pathStride, 13);
-  writeLookupFile(`${base}.paths`, new RecordTable(sorted, pathStride), folders.temporary);
+  writeLookupFile(`${base}.paths`, { stride: pathStride, rows: [sorted] }, folders.temporary);
   return kept;
-}
-
-/** Appends lines to a file, a piece at a time. */
-class LineWriter {
-  readonly #fd: number;
-  #lines: Buffer[] = [];
-  #waiting = 0;
-  #offset = 0;
-
-  constructor(fd: number) {
-    this.#fd = fd;
-  }
-
-  add(line: string): { offset: number; size: number } {
-    const bytes = Buffer.from(line);
-    const place = { offset: this.#offset + this.#waiting, size: bytes.length };
-    this.#lines.push(bytes);
-    this.#waiting += bytes.length;
-    if (this.#waiting > pieceSize) this.flush();
-    return place;
-  }
-
-  flush(): void {
-    writeAll(this.#fd, Buffer.concat(this.#lines), this.#offset);
-    this.#offset += this.#waiting;
-    this.#waiting = 0;
-    this.#lines = [];
-  }
 }
 
 /** Other readers write `:` where one archive or manifest nests in another; both forms find the file. */
@@ -136,8 +102,9 @@ function comparable(name: string): string {
 
 function lineOf({ name, parts, localeFlags = allLocales, otherName }: NameRow): string {
   const cells = parts.map(({ ekey, ckey, size, encodedSize }): PartCells => {
-    const [e, c, s] = [ekey ?? (0 as const), ckey ?? (0 as const), size ?? null];
-    return encodedSize === undefined ? [e, c, s] : [e, c, s, encodedSize];
+    const cells: PartCells = [ekey ?? 0, ckey ?? 0, size ?? null];
+    if (encodedSize !== undefined) cells.push(encodedSize);
+    return cells;
   });
   const line: RowLine = [name, cells];
   if (localeFlags !== allLocales || otherName !== undefined) line.push(localeFlags);
@@ -186,7 +153,7 @@ class NameTable implements Root {
     if (this.#passing !== undefined) fs.rmSync(this.#passing, { force: true });
   }
 
-  /** Where names differ by their case only, the one that is spelt as asked. */
+  /** Of names that differ by their case only, the one that is spelt as asked. */
   find(name: string): FileVariant[] {
     const wanted = comparable(name);
     const found = [...this.#paths.find(nameHash(wanted))]
@@ -198,7 +165,8 @@ class NameTable implements Root {
 
   #variant(record: Uint8Array): NamedVariant {
     const view = asBuffer(record);
-    return variantOf(asText(readAt(this.#fd, view.readUIntBE(8, 5), view.readUInt32BE(13), 'names')));
+    const line = readAt(this.#fd, view.readUIntBE(8, 5), view.readUInt32BE(13), 'names');
+    return variantOf(asBuffer(line).toString('utf8'));
   }
 
   findId(): FileVariant[] {
@@ -223,10 +191,6 @@ class NameTable implements Root {
   }
 }
 
-function namesOf({ name, otherName }: NamedVariant): string[] {
+function namesOf({ name, otherName }: { name: string; otherName?: string | undefined }): string[] {
   return otherName === undefined ? [name] : [name, otherName];
-}
-
-function asText(bytes: Uint8Array): string {
-  return asBuffer(bytes).toString('utf8');
 }

@@ -27,7 +27,7 @@ export interface FileVariant {
 export interface Root {
   /** `wow`, `tvfs`, …; null for a root of no known kind. */
   readonly kind: string | null;
-  /** What a reader should know of the names: that the install manifest stands in for a root, say. */
+  /** Notes on the names for a reader: that the install manifest stands in for a root, say. */
   readonly notes?: readonly string[];
   /** Every variant of a name; case and the direction of slashes do not matter. */
   find(name: string): FileVariant[];

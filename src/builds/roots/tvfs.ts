@@ -7,23 +7,22 @@ import { decodeTvfs } from '../../formats/roots/tvfs/decode.ts';
 import type { TvfsSpan } from '../../formats/roots/tvfs/layout.ts';
 import { parseWowTvfsName } from '../../formats/roots/tvfs/wow-name.ts';
 import type { LookupFolders } from '../../store/layout.ts';
-import { writeLookupFile } from '../../store/lookup-file.ts';
 import type { ListfileIndex } from '../listfile/listfile-index.ts';
-import { diablo4Naming, type LoadPart } from './diablo4.ts';
 import { type NameRow, type Note, openNameTable } from './name-table.ts';
 import type { Root } from './root.ts';
-import { openWowTvfs, WowTvfsRecords } from './wow-tvfs.ts';
+import { diablo4Naming, type LoadPart } from './rows/diablo4.ts';
+import { openWowTvfs, WowTvfsRecords } from './wow/wow-tvfs.ts';
 
 /** Manifests nest two deep in real builds. */
 const maxDepth = 8;
 
-/** What a TVFS is opened with. */
-export interface TvfsPlace {
+/** The TVFS of a build, and the way to its objects. */
+interface TvfsPlace {
   folders: LookupFolders;
   root: ManifestKeys;
   /** The nested manifests that the build config names: vfs-1, vfs-2 … */
   nested: readonly ManifestKeys[];
-  /** Whether its files are numbered as in Diablo IV. */
+  /** Its files are numbered as in Diablo IV. */
   numbered: boolean;
   listfile: ListfileIndex | undefined;
   /** The decoded bytes of a manifest. */
@@ -54,7 +53,7 @@ async function* rowsOf(place: TvfsPlace, note: Note): AsyncGenerator<NameRow> {
     else yield* naming(row);
   }
   const { folders, root } = place;
-  writeLookupFile(`${join(folders.names, root.ckey)}.vfsids`, records.sorted(), folders.temporary);
+  records.write(`${join(folders.names, root.ckey)}.vfsids`, folders.temporary);
 }
 
 /** Every file of the tree; a file that is a nested manifest gives way to the files in it, joined with `/`. */
@@ -81,7 +80,9 @@ async function* walk(place: TvfsPlace, records?: WowTvfsRecords): AsyncGenerator
 
 function rowOf(name: string, spans: readonly TvfsSpan[]): NameRow {
   const parts = spans.map(({ ekey, ckey, size, encodedSize }) => ({
-    ...{ ekey: toHex(ekey), ckey: ckey && toHex(ckey), size },
+    ekey: toHex(ekey),
+    ckey: ckey && toHex(ckey),
+    size,
     // Builds with whole keys in here may have no encoding file to ask.
     ...(ekey.length === 16 && { encodedSize }),
   }));

@@ -3,12 +3,12 @@ import { abortError, codeOf, messageOf, PakratError } from '../../core/errors.ts
 import type { HealthKind, Host, Hosts } from './hosts.ts';
 import { redactUrl } from './http-head.ts';
 
-/** How a question to the hosts is to be put. */
-export interface AskOptions {
+/** A question to the hosts. */
+interface AskOptions {
   kind: HealthKind;
-  /** What is asked for, for messages: an object path. */
+  /** The path of the object, for messages. */
   what: string;
-  /** How often one host is asked at most. */
+  /** Times that one host is asked at most. */
   attemptsPerHost: number;
   signal?: AbortSignal | undefined;
 }

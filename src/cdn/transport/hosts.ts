@@ -1,6 +1,6 @@
 import { codeOf, PakratError } from '../../core/errors.ts';
 
-/** What health is kept for: hosts differ by kind of object (some have data but no configs). */
+/** A kind of object by which hosts differ: some have data but no configs. */
 export type HealthKind = (typeof kinds)[number];
 const kinds = ['config', 'index', 'data', 'patch'] as const;
 
@@ -15,18 +15,18 @@ export interface Host {
 interface Health {
   /** Failures in a row; several at the same moment are one. */
   failures: number;
-  /** Whether it ever gave a right object. */
+  /** It gave a right object once. */
   proven: boolean;
   /** Not to be asked before this time (monotonic milliseconds). */
   restUntil: number;
 }
 
-/** How often in a row a host may fail at one kind of object before it rests. */
+/** Failures in a row at one kind of object after which a host rests. */
 const restAfter = 2;
 /** A host that failed so often and was never right is dead: it comes last of all. */
 const deadAfter = 5;
 const longestRestMs = 2000;
-/** So many failures is a host that gave no answer in time: to find that out again takes long. */
+/** Failures that a host without an answer in time counts for: to find that out again takes long. */
 const silenceWeight = 3;
 
 /**
@@ -131,7 +131,7 @@ export class Hosts {
     return [...this.#health.values()].some(({ proven }) => proven);
   }
 
-  /** True when no host is left to hope for that knows ranges: each ignored one, or is dead to this kind of object. */
+  /** True when no host is left that may know ranges: each ignored one, or is dead to this kind of object. */
   noneKnowsRanges(kind: HealthKind): boolean {
     return (
       this.#noRanges.size > 0 && this.all.every((host) => this.#noRanges.has(host.base) || this.isDead(host, kind))
@@ -149,7 +149,7 @@ export function hostsOfRow(servers: string | undefined, names: string | undefine
     const url = new URL(text);
     return [{ base: url.origin, fallback: url.searchParams.get('fallback') === '1' }];
   });
-  if (listed.length > 0) return unique(listed);
+  if (listed.length > 0) return [...new Map(listed.map((host) => [host.base, host])).values()];
   return (names ?? '')
     .split(/\s+/)
     .filter((text) => baseOf(text) !== undefined)
@@ -170,10 +170,6 @@ export function hostOf(text: string): Host {
 function baseOf(text: string): string | undefined {
   const base = (/^https?:\/\//i.test(text) ? text : `http://${text}`).replace(/\/+$/, '');
   const [, name] = /^https?:\/\/([^/?#\s]+)(?:\/[^?#\s]*)?$/i.exec(base) ?? [];
-  // What ends in a colon is another scheme: `ftp://host`.
+  // A name that ends in a colon is another scheme: `ftp://host`.
   return name === undefined || name.endsWith(':') || !URL.canParse(base) ? undefined : base;
-}
-
-function unique(hosts: readonly Host[]): Host[] {
-  return [...new Map(hosts.map((host) => [host.base, host])).values()];
 }

@@ -1,6 +1,6 @@
-import { PakratError } from '../../core/errors.ts';
+import { type ErrorData, PakratError } from '../../core/errors.ts';
 
-/* What an answer's head must say to be believed. Apart from the client, so that reading what is held loads no HTTP. */
+/* The head of an answer, and whether to believe it. Apart from the client, so that reading what is held loads no HTTP. */
 
 /** The head of an answer. */
 export interface HttpHead {
@@ -14,13 +14,12 @@ export function redactUrl(url: string): string {
   return url.replace(/\/\/[^/@]*@/, '//');
 }
 
-/** What a `Content-Range` says, or undefined when it is absent or not a single byte range with its total. */
+/** The range of a `Content-Range`; undefined when it is absent or not a single byte range with its total. */
 export function parseContentRange(
   value: string | undefined,
 ): { start: number; end: number; total: number } | undefined {
-  const match = /^bytes (\d{1,15})-(\d{1,15})\/(\d{1,15})$/i.exec(value ?? '');
-  if (match === null) return undefined;
-  const [start, last, total] = match.slice(1).map(Number) as [number, number, number];
+  const [, ...parts] = /^bytes (\d{1,15})-(\d{1,15})\/(\d{1,15})$/i.exec(value ?? '') ?? [];
+  const [start = 0, last = 0, total = 0] = parts.map(Number);
   return last >= start && last < total ? { start, end: last + 1, total } : undefined;
 }
 
@@ -37,26 +36,24 @@ export function checkRangeHead(
   const { url } = options;
   const length = head.headers['content-length'];
   if (head.headers['content-encoding'] !== undefined && head.headers['content-encoding'] !== 'identity') {
-    throw refuse('E_NETWORK_RANGE', url, `sent with Content-Encoding ${head.headers['content-encoding']}`);
+    throw wrongAnswer(url, `sent with Content-Encoding ${head.headers['content-encoding']}`);
   }
   if (head.status === 200) {
     const whole = range.start === 0 && length === String(range.end);
     if (whole || options.allowWhole) return 0;
     // A page about an error or a block is no host that knows no ranges: the object is at least as long as the range reaches.
     const isObject = !(Number(length) < range.end) && !/^text\/html\b/i.test(head.headers['content-type'] ?? '');
-    if (!isObject) throw refuse('E_NETWORK_RANGE', url, 'answered something else with status 200');
-    throw new PakratError('E_NETWORK_RANGE', `${redactUrl(url)}: answered the whole object where a range was asked`, {
-      data: { url: redactUrl(url), ignoredRange: true },
-    });
+    if (!isObject) throw wrongAnswer(url, 'answered something else with status 200');
+    throw wrongAnswer(url, 'answered the whole object where a range was asked', { ignoredRange: true });
   }
   if (head.status !== 206) throw statusError(head, url);
   const sent = parseContentRange(head.headers['content-range']);
   if (sent === undefined || sent.start !== range.start || sent.end !== range.end) {
     const found = head.headers['content-range'] ?? 'none';
-    throw refuse('E_NETWORK_RANGE', url, `wrong Content-Range ${found}, asked ${range.start}-${range.end - 1}`);
+    throw wrongAnswer(url, `wrong Content-Range ${found}, asked ${range.start}-${range.end - 1}`);
   }
   if (length !== undefined && length !== String(range.end - range.start)) {
-    throw refuse('E_NETWORK_RANGE', url, `Content-Length ${length} for ${range.end - range.start} bytes`);
+    throw wrongAnswer(url, `Content-Length ${length} for ${range.end - range.start} bytes`);
   }
   return range.start;
 }
@@ -68,8 +65,10 @@ export function statusError(head: HttpHead, url: string): PakratError {
   return new PakratError('E_NETWORK_STATUS', `${shown}: HTTP status ${head.status}`, { data });
 }
 
-function refuse(code: 'E_NETWORK_RANGE', url: string, problem: string): PakratError {
-  return new PakratError(code, `${redactUrl(url)}: ${problem}`, { data: { url: redactUrl(url) } });
+/** The error for an answer that is not the one to what was asked. */
+export function wrongAnswer(url: string, problem: string, data: ErrorData = {}): PakratError {
+  const shown = redactUrl(url);
+  return new PakratError('E_NETWORK_RANGE', `${shown}: ${problem}`, { data: { url: shown, ...data } });
 }
 
 /** `Retry-After` (seconds or a date) in milliseconds, at most a minute; undefined when absent or unreadable. */

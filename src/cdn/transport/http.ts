@@ -61,7 +61,7 @@ export class HttpClient {
       const url = new URL(request.url);
       let controller: Dispatcher.DispatchController | undefined;
       let rest: NodeJS.Timeout | undefined;
-      const settle = (error?: unknown): void => {
+      const end = (error?: unknown): void => {
         clearTimeout(rest);
         signal?.removeEventListener('abort', onAbort);
         if (error === undefined) resolve();
@@ -69,10 +69,10 @@ export class HttpClient {
       };
       // A request that still waits for a connection has no controller: it is let go of here, and refused when its turn comes.
       const onAbort = (): void => {
-        if (controller === undefined) settle(abortError());
+        if (controller === undefined) end(abortError());
         else controller.abort(abortError());
       };
-      if (signal?.aborted) return settle(abortError());
+      if (signal?.aborted) return end(abortError());
       signal?.addEventListener('abort', onAbort, { once: true });
       const handler: Dispatcher.DispatchHandler = {
         onRequestStart(started) {
@@ -90,8 +90,8 @@ export class HttpClient {
             rest = setTimeout(() => started.resume(), wait);
           }
         },
-        onResponseEnd: () => settle(),
-        onResponseError: (_controller, error) => settle(error),
+        onResponseEnd: () => end(),
+        onResponseError: (_controller, error) => end(error),
       };
       const headers: Record<string, string> = {
         'accept-encoding': 'identity',
@@ -109,7 +109,7 @@ export class HttpClient {
   }
 }
 
-/** What runs GETs: the client, or something that makes one when it is first needed. */
+/** The client, or something that makes one when it is first needed. */
 export type HttpGetter = Pick<HttpClient, 'get'>;
 
 function attempt<Value>(controller: Dispatcher.DispatchController, body: () => Value): Value | undefined {
@@ -141,7 +141,7 @@ function networkError(error: unknown, url: string): unknown {
   if (code === 'EPROTO' || code.startsWith('ERR_SSL') || code.startsWith('ERR_TLS') || code.includes('CERT')) {
     return new PakratError('E_NETWORK', `${shown}: no secure connection (${code})`, options);
   }
-  // What is no HTTP at all has a name, and not always a code.
+  // An answer that is no HTTP at all has a name, and not always a code.
   const isNoHttp = (error as { name?: unknown } | null)?.name === 'HTTPParserError';
   if (code.startsWith('E') || code.startsWith('UND_') || isNoHttp) {
     return new PakratError('E_NETWORK', `${shown}: ${messageOf(error) || code}`, options);

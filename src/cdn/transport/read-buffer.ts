@@ -32,8 +32,8 @@ export function bufferedConnector(options: buildConnector.BuildOptions): buildCo
 }
 
 /**
- * How a piece comes to undici's parser, which takes what `read` gives it whenever the socket says that it is readable. What it leaves when
- * it is paused waits in the socket, as a copy.
+ * Brings a piece to undici's parser, which takes what `read` gives it whenever the socket says that it is readable. The rest that it leaves
+ * when it is paused waits in the socket, as a copy.
  */
 function deliveryTo(socket: Socket): (piece: Buffer) => boolean {
   const read = socket.read.bind(socket);

@@ -11,7 +11,7 @@ import {
   decodeChannelDefinition,
   decodeChannelSummary,
 } from '../../formats/services/channels.ts';
-import { getBytes } from '../transport/get-bytes.ts';
+import { fetchBytesWithin } from '../transport/fetch-bytes.ts';
 import type { HttpGetter } from '../transport/http.ts';
 
 /** The largest summary, catalogue and other object that is believed. */
@@ -192,7 +192,7 @@ async function rowsOf(
 }
 
 function get({ http, timeoutMs, signal }: ChannelQuestion, url: string, maxSize: number): Promise<Uint8Array> {
-  return getBytes(http, url, { maxSize, timeoutMs, signal });
+  return fetchBytesWithin(timeoutMs, http, url, { maxSize, signal });
 }
 
 function unknown({ base }: ChannelQuestion, problem: string): PakratError {

@@ -1,7 +1,7 @@
 import { type Bpsv, type BpsvRow, cell } from '../../formats/services/bpsv.ts';
 
 /** The row of a region. */
-export interface RegionRow {
+interface RegionRow {
   row: BpsvRow;
   /** The region the row is of. */
   region: string;

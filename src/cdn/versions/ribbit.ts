@@ -12,7 +12,7 @@ import { decodeRibbit } from '../../formats/services/ribbit-mime.ts';
  * A product that the service does not know gets no byte at all.
  */
 
-/** Where Ribbit listens, unless told otherwise. */
+/** The port of Ribbit, unless told otherwise. */
 export const ribbitPort = 1119;
 
 /** Answers are a few KiB; this is far more than the largest list of all products. */
@@ -56,10 +56,10 @@ function converse(question: RibbitQuestion, line: string): Promise<Uint8Array> {
     const socket: Socket = connect({ host, port });
     const pieces: Uint8Array[] = [];
     let size = 0;
-    const fail = (error: unknown): void => settle(() => reject(error));
+    const fail = (error: unknown): void => end(() => reject(error));
     const onAbort = (): void => fail(abortError());
     const timer = setTimeout(() => fail(timeoutError(question)), timeoutMs);
-    const settle = (report: () => void): void => {
+    const end = (report: () => void): void => {
       clearTimeout(timer);
       signal?.removeEventListener('abort', onAbort);
       socket.destroy();
@@ -72,7 +72,7 @@ function converse(question: RibbitQuestion, line: string): Promise<Uint8Array> {
       if (size > maxAnswerSize) fail(networkError(question, `an answer of more than ${maxAnswerSize} bytes`));
       else pieces.push(piece);
     });
-    socket.on('end', () => settle(() => resolve(concatBytes(pieces))));
+    socket.on('end', () => end(() => resolve(concatBytes(pieces))));
     socket.on('error', (error) =>
       fail(networkError(question, messageOf(error) || (codeOf(error) ?? 'no answer'), error)),
     );

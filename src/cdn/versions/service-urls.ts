@@ -20,9 +20,10 @@ export function serviceUrls(
   patchUrls: readonly string[] = [],
 ): string[] {
   if (patchUrls.length > 0) return patchUrls.map(patchService);
-  return templates.map(({ url, regionUrls = {} }) =>
-    Object.hasOwn(regionUrls, region) ? regionUrls[region]! : url.replaceAll('{region}', region),
-  );
+  return templates.map(({ url, regionUrls = {} }) => {
+    const own = Object.hasOwn(regionUrls, region) ? regionUrls[region] : undefined;
+    return own ?? url.replaceAll('{region}', region);
+  });
 }
 
 function patchService(text: string): string {

@@ -1,38 +1,40 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { codeOf, messageOf, PakratError } from '../../core/errors.ts';
 import { type Bpsv, decodeBpsv } from '../../formats/services/bpsv.ts';
-import { getBytes } from '../transport/get-bytes.ts';
+import { fetchBytesWithin } from '../transport/fetch-bytes.ts';
 import type { HttpGetter } from '../transport/http.ts';
 import { redactUrl } from '../transport/http-head.ts';
 import { type Channels, isChannels } from './channels.ts';
 import { queryRibbit, ribbitPort } from './ribbit.ts';
 import { isRibbit } from './service-urls.ts';
 
-export { type ServiceTemplate, serviceUrls } from './service-urls.ts';
+/** The version services, and the means to ask them. */
+export interface VersionServices {
+  /** In the order in which to ask them, as `serviceUrls` gives them. */
+  services: readonly string[];
+  http: HttpGetter;
+  /** Loads what asks services of channels. */
+  channels: () => Promise<Channels>;
+  /** Milliseconds that one service has for its answer. */
+  timeoutMs: number;
+  signal?: AbortSignal | undefined;
+}
 
 /** A question to the version services. */
-export interface VersionQuestion {
+export interface VersionQuestion extends VersionServices {
   product: string;
   /** `versions`, `cdns` or `bgdl`. */
   endpoint: string;
-  /** Services in order, as {@link serviceUrls} gives them. */
-  services: readonly string[];
-  http: HttpGetter;
-  /** Milliseconds that one service has for its answer. */
-  timeoutMs: number;
-  /** For services of channels. */
-  channels: Channels;
   /** True for a service that failed lately: it is asked after the others. */
   isAiling?: ((service: string) => boolean) | undefined;
   /** The highest sequence number seen so far: an answer below it comes from a stale edge. */
   lowestSeqn?: number | undefined;
   /** True for a summary of channels that was there before the newest one: rolled back, or of a stale edge. */
   isOldSummary?: ((summary: Uint8Array) => boolean) | undefined;
-  signal?: AbortSignal | undefined;
 }
 
 /** Why one service gave no answer that could be taken. */
-export interface ServiceFailure {
+interface ServiceFailure {
   /** One of those asked. */
   asked: string;
   /** The same as it may be shown. */
@@ -41,7 +43,7 @@ export interface ServiceFailure {
   message: string;
 }
 
-/** What a version service said. */
+/** The answer of a version service. */
 export interface VersionAnswer {
   bpsv: Bpsv;
   /** The table as it came. */
@@ -58,7 +60,7 @@ export interface VersionAnswer {
 }
 
 const maxAnswerSize = 4 * 1024 * 1024;
-/** How often all services are asked, when what failed may pass. */
+/** Times that all services are asked, when what failed may pass. */
 const rounds = 6;
 const pauseMs = 200;
 
@@ -110,7 +112,8 @@ async function askOne(
   question: VersionQuestion,
 ): Promise<Pick<VersionAnswer, 'bpsv' | 'bytes' | 'seqn' | 'summary'>> {
   if (isChannels(service)) {
-    const answer = await question.channels.table({ ...question, base: service.replace(/^channels\+/i, '') });
+    const channels = await question.channels();
+    const answer = await channels.table({ ...question, base: service.replace(/^channels\+/i, '') });
     return { ...answer, seqn: undefined };
   }
   const bytes = isRibbit(service) ? await askRibbit(service, question) : await askHttp(service, question);
@@ -133,7 +136,7 @@ async function askHttp(service: string, question: VersionQuestion): Promise<Uint
   const { product, endpoint, http, timeoutMs, signal } = question;
   const url = service.replaceAll('{product}', product).replaceAll('{endpoint}', endpoint);
   try {
-    return await getBytes(http, url, { maxSize: maxAnswerSize, timeoutMs, signal });
+    return await fetchBytesWithin(timeoutMs, http, url, { maxSize: maxAnswerSize, signal });
   } catch (error) {
     if (statusOf(error) === 404) throw unknownProduct(service, 'HTTP status 404');
     throw error;
@@ -182,7 +185,7 @@ function noAnswer(question: VersionQuestion, failures: readonly ServiceFailure[]
 
 /** A failure in one short line, without the URL that its message opens with. */
 function shortMessage({ service, message }: ServiceFailure): string {
-  const line = message.split('\n')[0]!;
+  const [line = ''] = message.split('\n');
   const rest = line.startsWith(service) ? line.slice(service.length).replace(/^\S*:\s+/, '') : line;
   return (rest || line).slice(0, 160);
 }

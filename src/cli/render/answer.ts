@@ -1,11 +1,11 @@
 import type { ProductReport } from '../../app/versions.ts';
-import { type Field, renderFields } from './fields.ts';
+import { type Field, renderFields } from '../terminal/fields.ts';
 
 /**
  * A `versions` or `cdns` table for people: a record for each different row, the regions that share it together.
  * The first column names the region. Lists of hosts take a line for each.
  */
-export function renderAnswer({ columns, rows }: Pick<ProductReport, 'columns' | 'rows'>): string {
+export function renderAnswer(columns: ProductReport['columns'], rows: ProductReport['table']['rows']): string {
   const [region, ...others] = columns.map(({ name }) => name);
   if (region === undefined || rows.length === 0) return '(no rows)';
   const regionsOf = new Map<string, string[]>();

@@ -1,47 +1,23 @@
-import { once } from 'node:events';
-import {
-  type Difference,
-  type DiffItem,
-  type DiffReport,
-  type DiffRow,
-  type DiffSummary,
-  itemName,
-  nameOf,
-  sizesOf,
-} from '../../app/diff.ts';
+import { type DiffItem, type DiffReport, type DiffSummary, itemName, nameOf, sizesOf } from '../../app/diff.ts';
 import { formatBytes, formatCount, plural } from '../../core/quantities.ts';
 import { exitCodeOf } from '../exit-codes.ts';
-import { toJson, writeJsonList } from './json.ts';
-import { type Column, renderTable } from './table.ts';
-import { printable } from './text.ts';
+import { toJson, writeJsonList } from '../terminal/json.ts';
+import { type Column, renderTable } from '../terminal/table.ts';
+import { printable } from '../terminal/text.ts';
+import { writeEach } from '../terminal/write-each.ts';
 
 const letters = { added: 'A', removed: 'D', changed: 'M', renamed: 'R' } as const;
 /** More folders than this are left to --json. */
 const mostFolders = 40;
 
 /** Writes a line for each file that differs, as `git diff --name-status` has them, with size and growth. */
-export function writeDiff(stream: NodeJS.WritableStream, { difference }: DiffReport): Promise<void> {
-  return writeLines(stream, difference, lineOf);
+export function writeDiff(stream: NodeJS.WritableStream, report: DiffReport): Promise<void> {
+  return writeEach(stream, report.items(), (item) => `${lineOf(item)}\n`);
 }
 
 /** Writes the names of all files that differ. */
-export function writeDiffNames(stream: NodeJS.WritableStream, { difference }: DiffReport): Promise<void> {
-  return writeLines(stream, difference, (item) => printable(itemName(item)));
-}
-
-async function writeLines(
-  stream: NodeJS.WritableStream,
-  difference: Difference,
-  toLine: (item: DiffItem) => string,
-): Promise<void> {
-  let text = '';
-  for (const item of difference.items()) {
-    text += `${toLine(item)}\n`;
-    if (text.length < 65_536) continue;
-    if (!stream.write(text)) await once(stream, 'drain');
-    text = '';
-  }
-  if (text !== '' && !stream.write(text)) await once(stream, 'drain');
+export function writeDiffNames(stream: NodeJS.WritableStream, report: DiffReport): Promise<void> {
+  return writeEach(stream, report.items(), (item) => `${printable(itemName(item))}\n`);
 }
 
 function lineOf(item: DiffItem): string {
@@ -58,7 +34,7 @@ function signed(value: number, format: (value: number) => string): string {
 }
 
 /** The sums in words: a line of counts, a line of what a sync would fetch, the files that could not be compared. */
-export function renderDiff({ difference, summary }: DiffReport): string {
+export function renderDiff({ failed, summary }: DiffReport): string {
   const { added, removed, changed, renamed, unchanged } = summary;
   const growth = changed.files > 0 ? `, ${signed(changed.bytes - changed.before, formatBytes)}` : '';
   const lines = [
@@ -71,8 +47,8 @@ export function renderDiff({ difference, summary }: DiffReport): string {
     ].join(', '),
     ...fetchLines(summary),
   ];
-  if (difference.failed.length > 0) lines.push(`${formatCount(difference.failed.length)} not compared:`);
-  for (const { name, message } of difference.failed) lines.push(`  ${name}: ${message}`);
+  if (failed.length > 0) lines.push(`${formatCount(failed.length)} not compared:`);
+  for (const { name, message } of failed) lines.push(`  ${name}: ${message}`);
   return lines.map(printable).join('\n');
 }
 
@@ -101,43 +77,22 @@ export function renderDiffSummary(report: DiffReport, width: number): string {
 }
 
 /** Writes the JSON of a comparison, its lists row by row. */
-export async function writeDiffJson(stream: NodeJS.WritableStream, { difference, summary }: DiffReport): Promise<void> {
+export async function writeDiffJson(stream: NodeJS.WritableStream, report: DiffReport): Promise<void> {
   let head = '{';
   for (const kind of ['added', 'removed', 'changed', 'renamed'] as const) {
     stream.write(`${head}"${kind}":`);
-    await writeJsonList(stream, rowsOf(difference, kind));
+    await writeJsonList<unknown>(stream, report[kind]);
     head = ',';
   }
   // By folder it is asked for with --summary; every name is here already.
-  const { folders: _, ...sums } = summary;
-  stream.write(`,"failed":${toJson(difference.failed)},\n"summary":${toJson(sums, 2)}}\n`);
+  const { folders: _, ...sums } = report.summary;
+  stream.write(`,"failed":${toJson(report.failed)},\n"summary":${toJson(sums, 2)}}\n`);
 }
 
-function* rowsOf(difference: Difference, kind: DiffItem['kind']): Generator<unknown> {
-  for (const item of difference.items()) if (item.kind === kind) yield jsonOf(item);
-}
-
-function jsonOf(item: DiffItem): Record<string, unknown> {
-  if (item.kind === 'added') return { name: itemName(item), ...idOf(item.after), ...factsOf(item.after) };
-  if (item.kind === 'removed') return { name: itemName(item), ...idOf(item.before), ...factsOf(item.before) };
-  const { before, after, by } = item;
-  const head = { name: itemName(item), ...idOf(after), by };
-  if (item.kind === 'renamed') return { ...head, from: nameOf(before), ...factsOf(after) };
-  const old = before.name !== undefined && before.name !== itemName(item) ? { name: before.name } : {};
-  return { ...head, before: { ...old, ...factsOf(before) }, after: factsOf(after) };
-}
-
-function idOf({ fileDataId, index }: DiffRow): Record<string, unknown> {
-  return { fileDataId, index };
-}
-
-function factsOf({ size, mark }: DiffRow): Record<string, unknown> {
-  return { size: size ?? null, ckey: mark?.by === 'md5' ? mark.key : undefined };
-}
-
-/** 0 when everything could be compared, whatever differs; with `tells` 1 when something differs. Else what the first failure says. */
-export function diffExitCode({ difference }: DiffReport, tells: boolean): number {
-  const [failed] = difference.failed;
-  if (failed !== undefined) return exitCodeOf(failed.code);
-  return tells && difference.count > 0 ? 1 : 0;
+/** 0 when everything could be compared, whatever differs; with `tells` 1 when something differs. Else the exit code of the first failure. */
+export function diffExitCode({ failed, summary }: DiffReport, tells: boolean): number {
+  const [first] = failed;
+  if (first !== undefined) return exitCodeOf(first.code);
+  const { added, removed, changed, renamed } = summary;
+  return tells && [added, removed, changed, renamed].some(({ files }) => files > 0) ? 1 : 0;
 }

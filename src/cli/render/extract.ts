@@ -1,9 +1,9 @@
 import type { ExtractResult } from '../../app/extract.ts';
 import { formatBytes, formatCount, plural } from '../../core/quantities.ts';
 import { exitCodeOf } from '../exit-codes.ts';
-import { printable } from './text.ts';
+import { problemLine, unsureLines } from './problems.ts';
 
-/** What an extraction exits with: 0, or what the first failure would exit with; a missing key only when nothing worse happened. */
+/** The exit code of an extraction: 0, or that of the first failure; that of a missing key only when nothing worse happened. */
 export function extractExitCode(result: ExtractResult): number {
   const worst = result.failed.find(({ code }) => code !== 'E_KEY_MISSING') ?? result.failed[0];
   return worst === undefined ? 0 : exitCodeOf(worst.code);
@@ -18,18 +18,4 @@ export function renderExtract(result: ExtractResult, to: string): string {
   if (failed.length > 0) lines.push(`${formatCount(failed.length)} not extracted:`);
   for (const { name, message } of failed) lines.push(problemLine(name, message));
   return lines.join('\n');
-}
-
-/** What is wrong with a file, on one line that a terminal shows as it is: names come from outside. Messages often start with the name. */
-export function problemLine(name: string, message: string): string {
-  const isNamed = message.startsWith(`${name}:`) || message.startsWith(`${name} `);
-  return `  ${printable(isNamed ? message : `${name}: ${message}`)}`;
-}
-
-/** Files that may be wrong although nothing tells, in words. */
-export function unsureLines(names: readonly string[]): string[] {
-  return [
-    `${formatCount(names.length)} may be wrong, for nothing tells whether they were decrypted right (feedback unverified):`,
-    ...names.map((name) => `  ${printable(name)}`),
-  ];
 }

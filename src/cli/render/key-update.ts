@@ -1,7 +1,7 @@
-import type { KeyUpdate } from '../../app/update-keys.ts';
-import { printable } from './text.ts';
+import type { KeyUpdate } from '../../app/keys/update-keys.ts';
+import { printable } from '../terminal/text.ts';
 
-/** What an update did, for people: the counts, and a line for each key that was not taken. */
+/** The outcome of an update for people: the counts, and a line for each key that was not taken. */
 export function renderKeyUpdate({ modified, read, added, changed, unchanged, conflicts }: KeyUpdate): string {
   if (!modified) return `The list is what it was: ${read} keys.`;
   const counts = `${read} keys read: ${added} new, ${changed} changed, ${unchanged} as they were.`;

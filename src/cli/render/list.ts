@@ -1,6 +1,6 @@
 import type { Listing, SourceEntry } from '../../app/list.ts';
-import { writeEach } from './stream.ts';
-import { padText, printable } from './text.ts';
+import { padText, printable } from '../terminal/text.ts';
+import { writeEach } from '../terminal/write-each.ts';
 
 const sizeWidth = 12;
 const methodWidth = 9;
@@ -13,16 +13,16 @@ export function listRow({ name, size, facts }: SourceEntry): Record<string, unkn
 
 /** Writes a line for each file: its size, its name, and what a reader should know of it. Lists of millions are written as they come. */
 export function writeList(stream: NodeJS.WritableStream, entries: Listing<SourceEntry>): Promise<void> {
-  return writeLines(
+  return writeEach(
     stream,
     entries,
-    ({ name, size, note }) => `${sizeText(size)}  ${printable(name)}${noteText(note)}`,
+    ({ name, size, note }) => `${sizeText(size)}  ${printable(name)}${noteText(note)}\n`,
   );
 }
 
 /** As {@link writeList}, with number, stored size, method, time and origin. */
 export function writeLongList(stream: NodeJS.WritableStream, entries: Listing<SourceEntry>): Promise<void> {
-  return writeLines(stream, entries, ({ index, name, size, mtime, origin, note, facts }) => {
+  return writeEach(stream, entries, ({ index, name, size, mtime, origin, note, facts }) => {
     const method = `${String(facts.method ?? '')}${facts.encrypted === true ? ' enc' : ''}`;
     const time = mtime?.toISOString().slice(0, 16).replace('T', ' ') ?? '';
     const columns = [
@@ -34,7 +34,7 @@ export function writeLongList(stream: NodeJS.WritableStream, entries: Listing<So
       printable(name),
     ];
     const from = origin === undefined ? '' : `  [${printable(origin)}]`;
-    return `${columns.join('  ')}${from}${noteText(note)}`;
+    return `${columns.join('  ')}${from}${noteText(note)}\n`;
   });
 }
 
@@ -44,12 +44,4 @@ function sizeText(size: number | undefined): string {
 
 function noteText(note: string | undefined): string {
   return note === undefined ? '' : `  (${printable(note)})`;
-}
-
-async function writeLines(
-  stream: NodeJS.WritableStream,
-  entries: Listing<SourceEntry>,
-  lineOf: (entry: SourceEntry) => string,
-): Promise<void> {
-  await writeEach(stream, entries, (entry) => `${lineOf(entry)}\n`);
 }

@@ -1,4 +1,4 @@
-import type { ListfileUpdate } from '../../app/update-listfile.ts';
+import type { ListfileUpdate } from '../../app/listfile/update-listfile.ts';
 import { formatBytes, formatCount } from '../../core/quantities.ts';
 
 /** An update of names, for people. */

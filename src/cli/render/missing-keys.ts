@@ -1,7 +1,7 @@
-import type { MissingKey } from '../../app/missing-keys.ts';
+import type { MissingKey } from '../../app/keys/missing-keys.ts';
 import { formatBytes, formatCount } from '../../core/quantities.ts';
-import { type Column, renderTable } from './table.ts';
-import { printable } from './text.ts';
+import { type Column, renderTable } from '../terminal/table.ts';
+import { printable } from '../terminal/text.ts';
 
 /** Missing keys for people: a line each; with `verbose` some names of the files under it. */
 export function renderMissingKeys(
@@ -24,10 +24,10 @@ export function renderMissingKeys(
     ...(origin === undefined ? [] : [origin]),
   ]);
   const [title, ...lines] = renderTable(columns, rows, width).split('\n');
-  return [title, ...lines.flatMap((line, i) => [line, ...(verbose ? nameLines(keys[i]!) : [])])].join('\n');
+  return [title, ...lines.flatMap((line, i) => [line, ...(verbose ? nameLines(keys[i]) : [])])].join('\n');
 }
 
-function nameLines({ names, files }: MissingKey): string[] {
+function nameLines({ names = [], files = 0 }: Partial<MissingKey> = {}): string[] {
   const more = (files ?? 0) - names.length;
   return [...names.map((name) => `  ${printable(name)}`), ...(more > 0 ? [`  and ${formatCount(more)} more`] : [])];
 }

@@ -1,6 +1,6 @@
 import type { StatusReport } from '../../app/status.ts';
 import { formatBytes, plural } from '../../core/quantities.ts';
-import { renderTable } from './table.ts';
+import { renderTable } from '../terminal/table.ts';
 
 /** The report in words. @param shown.product the one that was asked for */
 export function renderStatus(report: StatusReport, shown: { width: number; product?: string | undefined }): string {

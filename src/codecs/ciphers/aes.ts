@@ -2,6 +2,7 @@
  * AES-256 without padding, as containers of game engines use it: ECB, and CTR with a counter that need not start at 0.
  */
 import { createCipheriv, createDecipheriv } from 'node:crypto';
+import { plainView } from '../../core/bytes.ts';
 import { formatError } from '../../core/errors.ts';
 
 /** Bytes of a block. */
@@ -45,9 +46,4 @@ function checkBlocks(bytes: Uint8Array): void {
   if (bytes.length % aesBlockSize !== 0) {
     throw formatError('E_FORMAT', 'AES', `${bytes.length} bytes are no whole blocks`);
   }
-}
-
-/** The same bytes without Buffer's own `slice`, which does not copy. */
-function plainView(buffer: Buffer): Uint8Array {
-  return new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.length);
 }

@@ -1,9 +1,4 @@
-/** Encrypts or decrypts with ARC4 (RC4), from the start of its keystream. The key has 1 to 256 bytes. */
-export function arc4(key: Uint8Array, data: Uint8Array): Uint8Array {
-  return arc4Stream(key)(data);
-}
-
-/** As {@link arc4} for data in pieces: give them to the function in order. */
+/** Encrypts or decrypts with ARC4 (RC4), from the start of its keystream: give pieces to the function in order. The key has 1 to 256 bytes. */
 export function arc4Stream(key: Uint8Array): (piece: Uint8Array) => Uint8Array {
   const state = scheduled(key);
   let i = 0;

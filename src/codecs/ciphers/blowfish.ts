@@ -82,10 +82,7 @@ function fillFromCipher(words: Uint32Array, key: BlowfishKey, block: BlowfishBlo
   }
 }
 
-/**
- * The first bits behind the binary point of pi as 32-bit words, by Machin's formula: pi = 16 arctan(1/5) - 4
- * arctan(1/239).
- */
+/** The first bits behind the point of pi as 32-bit words, by Machin: pi = 16 arctan(1/5) - 4 arctan(1/239). */
 function fractionOfPi(wordCount: number): Uint32Array {
   const guardBits = 64n;
   const one = 1n << (BigInt(wordCount * 32) + guardBits);

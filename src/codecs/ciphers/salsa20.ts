@@ -5,19 +5,9 @@ const blockSize = 64;
 /** The library counts blocks in 32 bits. */
 const maxPosition = 0xffff_ffff * blockSize;
 
-/**
- * Encrypts or decrypts with Salsa20/20.
- * @param key 16 bytes (the "expand 16-byte k" form) or 32
- * @param nonce 8 bytes
- * @param counter number of the 64-byte block at which `data` begins, so that a range can be decrypted
- */
-export function salsa20(key: Uint8Array, nonce: Uint8Array, data: Uint8Array, counter = 0): Uint8Array {
-  return salsa20Stream(key, nonce, counter)(data);
-}
-
-/** As {@link salsa20} for data in pieces of any size: give them to the function in order. */
-export function salsa20Stream(key: Uint8Array, nonce: Uint8Array, counter = 0): (piece: Uint8Array) => Uint8Array {
-  let position = counter * blockSize;
+/** As {@link salsa20At} for data in pieces of any size, from the start: give them to the function in order. */
+export function salsa20Stream(key: Uint8Array, nonce: Uint8Array): (piece: Uint8Array) => Uint8Array {
+  let position = 0;
   return (piece) => {
     const out = salsa20At(key, nonce, piece, position);
     position += piece.length;
@@ -25,7 +15,11 @@ export function salsa20Stream(key: Uint8Array, nonce: Uint8Array, counter = 0): 
   };
 }
 
-/** As {@link salsa20} for data that lies at any `position` of the whole, in bytes. */
+/**
+ * Encrypts or decrypts with Salsa20/20.
+ * @param key 16 bytes (the "expand 16-byte k" form) or 32, @param nonce 8 bytes
+ * @param position of the data in the whole, in bytes
+ */
 export function salsa20At(key: Uint8Array, nonce: Uint8Array, data: Uint8Array, position: number): Uint8Array {
   if (position + data.length > maxPosition)
     throw formatError('E_FORMAT_RANGE', 'Salsa20', 'data beyond its key stream');

@@ -2,6 +2,7 @@
  * gzip files (RFC 1952), by node:zlib. The library checks size and CRC-32; the promised size is checked here.
  */
 import * as zlib from 'node:zlib';
+import { plainView } from '../../core/bytes.ts';
 import { codeOf, formatError, messageOf } from '../../core/errors.ts';
 
 /** Deflate's best case is two bits for 258 bytes: no input gives more than this many times its size. */
@@ -22,7 +23,7 @@ export function gunzip(bytes: Uint8Array, size: number, what: string): Uint8Arra
   }
   if (output.length > size)
     throw formatError('E_FORMAT_RANGE', what, `gzip output is larger than the promised ${size}`);
-  return new Uint8Array(output.buffer, output.byteOffset, output.length);
+  return plainView(output);
 }
 
 function attempt(work: () => Buffer, size: number, what: string): Buffer {

@@ -4,6 +4,7 @@
  */
 import { pipeline } from 'node:stream';
 import * as zlib from 'node:zlib';
+import { plainView } from '../../core/bytes.ts';
 import { codeOf, formatError, messageOf, type PakratError } from '../../core/errors.ts';
 
 /** Facts about the output that are known before it is made, and a name for errors. */
@@ -134,9 +135,4 @@ function translated(error: unknown, options: InflateOptions): unknown {
   if (code !== 'Z_DATA_ERROR' && code !== 'Z_NEED_DICT') return error;
   const kind = messageOf(error) === 'incorrect data check' ? 'E_FORMAT_CHECKSUM' : 'E_FORMAT';
   return formatError(kind, options.what, `damaged zlib stream (${messageOf(error)})`);
-}
-
-/** The same bytes without Buffer's own `slice`, which does not copy. */
-function plainView(buffer: Buffer): Uint8Array {
-  return new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.length);
 }

@@ -43,11 +43,7 @@ export interface Lz4Target {
   end: number;
 }
 
-/**
- * Decodes the block at `offset` until the target is full.
- * @returns the offset behind the block
- * @throws as {@link lz4Block}
- */
+/** Decodes the block at `offset` until the target is full; gives the offset behind it. Throws as {@link lz4Block}. */
 export function lz4BlockInto(bytes: Uint8Array, offset: number, target: Lz4Target): number {
   const { bytes: output, end } = target;
   let from = offset;

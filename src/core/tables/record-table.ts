@@ -22,11 +22,8 @@ export class RecordTable {
    */
   constructor(bytes: Uint8Array, stride: number, count = Math.floor(bytes.length / stride)) {
     if (count * stride > bytes.length) {
-      throw formatError(
-        'E_FORMAT_TRUNCATED',
-        'record table',
-        `${count} records of ${stride} bytes do not fit into ${bytes.length}`,
-      );
+      const problem = `${count} records of ${stride} bytes do not fit into ${bytes.length}`;
+      throw formatError('E_FORMAT_TRUNCATED', 'record table', problem);
     }
     this.bytes = bytes;
     this.stride = stride;

@@ -1,15 +1,23 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
-import { type DownloadOptions, type DownloadTarget, download, type Validators } from '../../cdn/transport/download.ts';
+import {
+  type DocumentTarget,
+  type FetchDocumentOptions,
+  fetchDocument,
+  type Validators,
+} from '../../cdn/transport/fetch-document.ts';
 import type { HttpGetter } from '../../cdn/transport/http.ts';
 import { type HttpHead, redactUrl } from '../../cdn/transport/http-head.ts';
 import { formatError, isDamage } from '../../core/errors.ts';
-import { makeFolderDurable, storeError, writeAll } from '../../files/durable.ts';
+import { inStore, makeFolderDurable, writeAll } from '../../files/durable.ts';
 import type { Ledger } from '../../store/ledger/ledger.ts';
 import type { Store } from '../../store/store.ts';
 
+/** The tries that a list is given, and who hears of it. */
+export type ListOptions = Pick<FetchDocumentOptions, 'attempts' | 'signal' | 'onProgress'>;
+
 /** A list on the web. */
-export interface WebList {
+interface WebList<Taken> extends ListOptions {
   url: string;
   /** Name of the list, for its file under tmp/ and its row in the ledger. */
   name: 'keys' | 'listfile';
@@ -17,20 +25,17 @@ export interface WebList {
   maxSize: number;
   /** The version that need not be sent again. */
   known: Validators;
+  /** Reads the list; E_FORMAT… or E_INTEGRITY from it say that it is none, and it is fetched anew the next time. */
+  take: (list: AsyncIterable<Uint8Array>) => Promise<Taken>;
 }
 
-/** How often, for how long, and who hears of it. */
-export type ListOptions = Pick<DownloadOptions, 'attempts' | 'signal' | 'onProgress'>;
-
 /** The outcome of fetching a list. */
-export interface FetchedList<Taken> {
-  /** The URL as it may be shown. */
-  url: string;
+interface FetchedList<Taken> {
   /** Bytes that were fetched. */
   bytes: number;
   /** Undefined when the server said that the list is still the known version. */
   taken: Taken | undefined;
-  /** What this version is known by. */
+  /** The version that was fetched. */
   validators: Validators;
 }
 
@@ -39,30 +44,24 @@ const pieceBytes = 1 << 20;
 /**
  * Fetches a list, unless it is still the known version, and hands it over when all of it is there. A download that was cut is gone on
  * with, now or the next time. The caller sees to it that nobody else fetches the same list.
- * @param take reads the list; E_FORMAT… or E_INTEGRITY from it say that it is none, and it is fetched anew the next time
  * @throws E_NETWORK…, E_ABORTED, E_FORMAT for a web page, and as `take`
  */
 export async function fetchList<Taken>(
   store: Store,
   http: HttpGetter,
-  { url, name, maxSize, known }: WebList,
-  options: ListOptions,
-  take: (list: AsyncIterable<Uint8Array>) => Promise<Taken>,
+  { url, name, take, ...options }: WebList<Taken>,
 ): Promise<FetchedList<Taken>> {
   const part = new ListPart(store, name, url);
   try {
-    const modified = await download(http, url, part, { ...options, known, maxSize, onHead: refusePage });
+    const modified = await fetchDocument(http, url, part, { ...options, onHead: refusePage });
     const taken = modified ? await takePart(part, take) : undefined;
-    return { url: redactUrl(url), bytes: part.bytes, taken, validators: part.validators };
+    return { bytes: part.bytes, taken, validators: part.validators };
   } finally {
     part.close();
   }
 }
 
-async function takePart<Taken>(
-  part: ListPart,
-  take: (list: AsyncIterable<Uint8Array>) => Promise<Taken>,
-): Promise<Taken> {
+async function takePart<Taken>(part: ListPart, take: WebList<Taken>['take']): Promise<Taken> {
   try {
     const taken = await take(part.read());
     part.remove();
@@ -79,7 +78,7 @@ function refusePage({ status, headers }: HttpHead): void {
 }
 
 /** A list on its way: a file under tmp/, and in the ledger what its version is known by. */
-class ListPart implements DownloadTarget {
+class ListPart implements DocumentTarget {
   size: number;
   validators: Validators;
   /** Bytes that came in this run. */
@@ -117,11 +116,7 @@ class ListPart implements DownloadTarget {
   }
 
   write(piece: Uint8Array): void {
-    try {
-      writeAll(this.#fd, piece, this.size);
-    } catch (error) {
-      throw storeError(error, this.#path);
-    }
+    inStore(this.#path, () => writeAll(this.#fd, piece, this.size));
     this.size += piece.length;
     this.bytes += piece.length;
   }

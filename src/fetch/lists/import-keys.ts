@@ -6,7 +6,8 @@ import { decodeArmadilloKey } from '../../formats/armadillo.ts';
 import { decodeKeyList, decodeKeyRing, type TactKey } from '../../formats/configs/key-list.ts';
 import { packlistKeys } from '../../paks/nadeo/keys/keys.ts';
 import { decodePacklist } from '../../paks/nadeo/keys/packlist.ts';
-import type { KeyRow, Ledger } from '../../store/ledger/ledger.ts';
+import type { Ledger } from '../../store/ledger/ledger.ts';
+import type { KeyRow } from '../../store/ledger/rows.ts';
 import { objectKeyRow } from '../../store/object-keys.ts';
 import { packKeyRow } from '../../store/pack-keys.ts';
 

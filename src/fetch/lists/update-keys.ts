@@ -1,18 +1,18 @@
 import { join } from 'node:path';
-import type { Validators } from '../../cdn/transport/download.ts';
+import type { Validators } from '../../cdn/transport/fetch-document.ts';
 import type { HttpGetter } from '../../cdn/transport/http.ts';
 import { redactUrl } from '../../cdn/transport/http-head.ts';
 import { concatBytes } from '../../core/bytes.ts';
 import { PakratError } from '../../core/errors.ts';
 import { makeFolderDurable } from '../../files/durable.ts';
 import { decodeKeyList, type TactKey } from '../../formats/configs/key-list.ts';
-import type { KeyRow } from '../../store/ledger/ledger.ts';
 import { lockStore } from '../../store/ledger/lock.ts';
+import type { KeyRow } from '../../store/ledger/rows.ts';
 import type { Store } from '../../store/store.ts';
 import { fetchList, type ListOptions } from './fetch-list.ts';
 
 /** A key that a list has with another value than the store. Values are cut short. */
-export interface KeyConflict {
+interface KeyConflict {
   name: string;
   held: string;
   offered: string;
@@ -35,7 +35,7 @@ export interface KeyUpdate {
   conflicts: KeyConflict[];
 }
 
-/** What the ledger remembers of a list. */
+/** The version of a list that the ledger remembers. */
 interface KnownList extends Validators {
   keys: number;
 }
@@ -63,8 +63,8 @@ export async function updateKeyList(
     const last = JSON.parse(ledger.setting(setting) ?? 'null') as KnownList | null;
     // Whoever wants to replace keys wants to see all of the list again.
     const known: Validators = replace || last === null ? {} : last;
-    const list = { url, name: 'keys' as const, maxSize, known };
-    const { taken, validators } = await fetchList(store, http, list, options, (pieces) => readKeyList(pieces, source));
+    const take = (pieces: AsyncIterable<Uint8Array>): Promise<TactKey[]> => readKeyList(pieces, source);
+    const { taken, validators } = await fetchList(store, http, { ...options, url, name: 'keys', maxSize, known, take });
     if (taken === undefined) {
       const keys = last?.keys ?? 0;
       return { url: source, modified: false, read: keys, added: 0, changed: 0, unchanged: keys, conflicts: [] };

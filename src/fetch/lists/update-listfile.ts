@@ -1,6 +1,6 @@
 import { type ListfileChange, lockListfile, replaceListfile } from '../../builds/listfile/listfile-import.ts';
 import { listfileVersion } from '../../builds/listfile/listfile-index.ts';
-import type { Validators } from '../../cdn/transport/download.ts';
+import type { Validators } from '../../cdn/transport/fetch-document.ts';
 import type { HttpGetter } from '../../cdn/transport/http.ts';
 import { redactUrl } from '../../cdn/transport/http-head.ts';
 import type { Store } from '../../store/store.ts';
@@ -19,7 +19,7 @@ export interface ListfileUpdate extends ListfileChange {
   bytes: number;
 }
 
-/** What the ledger remembers of a list, beside the counts of its last update. */
+/** The version of a list that the ledger remembers, and the counts of its last update. */
 interface KnownList extends Validators {
   url: string;
   rows?: number;
@@ -40,16 +40,12 @@ export async function updateListfile(
   const { layout, ledger } = store;
   const release = lockListfile(layout);
   try {
-    const known = knownList(store, redactUrl(url));
-    const list = { url, name: 'listfile' as const, maxSize, known };
-    const {
-      url: shown,
-      bytes,
-      taken,
-      validators,
-    } = await fetchList(store, http, list, options, (pieces) =>
-      replaceListfile(layout, pieces, { url: redactUrl(url) }),
-    );
+    const shown = redactUrl(url);
+    const known = knownList(store, shown);
+    const take = (pieces: AsyncIterable<Uint8Array>): Promise<ListfileChange> =>
+      replaceListfile(layout, pieces, { url: shown });
+    const list = { ...options, url, name: 'listfile' as const, maxSize, known, take };
+    const { bytes, taken, validators } = await fetchList(store, http, list);
     if (taken === undefined) {
       const { rows = 0, ids = 0 } = known;
       return { url: shown, modified: false, bytes, rows, ids, added: 0, changed: 0, removed: 0 };
@@ -62,7 +58,7 @@ export async function updateListfile(
   }
 }
 
-/** What is known of the list whose names are in use. */
+/** The version of the list whose names are in use. */
 function knownList({ layout, ledger }: Store, url: string): Partial<KnownList> {
   const known = JSON.parse(ledger.setting(knownSetting) ?? 'null') as KnownList | null;
   return known?.url === url && listfileVersion(layout).url === known.url ? known : {};

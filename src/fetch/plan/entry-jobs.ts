@@ -2,15 +2,13 @@ import type { EntryPlace } from '../../builds/objects.ts';
 import { objectPath } from '../../store/layout.ts';
 import type { Store } from '../../store/store.ts';
 import { HeldSpans } from '../held-spans.ts';
-import { partialFile } from '../loose-objects.ts';
+import { entryFile } from '../loose-objects.ts';
 import type { RangeJob, RangeTarget } from '../transfer/range-job.ts';
-import type { PlanOptions } from './plan.ts';
+import { type PlanOptions, uncut } from './plan.ts';
 
 /** The jobs that bring some entries: those that lie close in one archive come in one range. */
 export function entryJobs(store: Store, places: readonly EntryPlace[], options: PlanOptions): RangeJob[] {
-  const whole = options.whole === true;
-  const gapBytes = whole ? Number.POSITIVE_INFINITY : options.gapBytes;
-  const maxRangeBytes = whole ? Number.POSITIVE_INFINITY : options.maxRangeBytes;
+  const { gapBytes, maxRangeBytes } = options.whole === true ? uncut : options;
   const held = new HeldSpans(store);
   const jobs: RangeJob[] = [];
   let last: RangeJob | undefined;
@@ -24,8 +22,7 @@ export function entryJobs(store: Store, places: readonly EntryPlace[], options: 
       last.targets.push(target);
       last.end = end;
     } else {
-      const file = place.loose ? partialFile(store, place.object.hash) : store.file(path);
-      last = { path, file, start, end, targets: [target] };
+      last = { path, file: entryFile(store, place), start, end, targets: [target] };
       jobs.push(last);
     }
   }

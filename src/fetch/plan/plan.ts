@@ -2,14 +2,14 @@ import { asBuffer, toHex } from '../../core/bytes.ts';
 import { RecordTable } from '../../core/tables/record-table.ts';
 import { sortRecords } from '../../core/tables/sort-records.ts';
 import type { IndexEntry } from '../../formats/indices/archive-index.ts';
-import type { Amount } from '../../store/ledger/ledger.ts';
+import type { Amount } from '../../store/ledger/rows.ts';
 import { covers, heldUntil, type Span } from '../../store/spans.ts';
 import type { RangeTarget } from '../transfer/range-job.ts';
 import { wantedPriority, wantedRow } from './wanted.ts';
 
-/** How ranges are cut. */
+/** The sizes by which ranges are cut. */
 export interface PlanOptions {
-  /** Ranges that lie at most so many bytes apart become one. */
+  /** Bytes between ranges at most that become one. */
   gapBytes: number;
   /** No single range is larger, unless one entry is. */
   maxRangeBytes: number;
@@ -17,12 +17,15 @@ export interface PlanOptions {
   whole?: boolean;
 }
 
-/** A plan of few large ranges is cut into about so many, so that transfers that run side by side end together. */
+/** The options for one range an archive. */
+export const uncut: PlanOptions = { gapBytes: Number.POSITIVE_INFINITY, maxRangeBytes: Number.POSITIVE_INFINITY };
+
+/** Ranges that a plan of few large ones is cut into, so that transfers that run side by side end at about the same time. */
 const leastRanges = 32;
 /** Ranges are not cut smaller than this. */
 const leastRangeBytes = 16 * 1024 * 1024;
 
-/** What the planner asks of the world. Nothing here does anything: planning decides, others fetch. */
+/** The entries that are wanted, those that there are, and those that are held. Nothing here does anything: planning decides, others fetch. */
 export interface PlanInput {
   /** Rows of a WantedList, sorted by ekey. */
   wanted: RecordTable;
@@ -79,8 +82,12 @@ const missingStride = 31;
 /** Decides what to fetch: wanted entries less spans held, sorted by archive and offset, those that lie close made one range. */
 export function planRanges(input: PlanInput, options: PlanOptions): Plan {
   const plan: Plan = {
-    ...{ wanted: nothing(), held: nothing(), missing: nothing() },
-    ...{ rangeBytes: 0, ranges: [], byPriority: new Map<number, Amount>() },
+    wanted: nothing(),
+    held: nothing(),
+    missing: nothing(),
+    rangeBytes: 0,
+    ranges: [],
+    byPriority: new Map(),
   };
   const missing = joinMissing(input, plan);
   plan.ranges.push(...coalesce(missing, cuts(options, plan.missing.bytes)));
@@ -92,7 +99,7 @@ export function planRanges(input: PlanInput, options: PlanOptions): Plan {
 }
 
 function cuts({ gapBytes, maxRangeBytes, whole }: PlanOptions, missingBytes: number): PlanOptions {
-  if (whole === true) return { gapBytes: Number.POSITIVE_INFINITY, maxRangeBytes: Number.POSITIVE_INFINITY };
+  if (whole === true) return uncut;
   const share = Math.max(leastRangeBytes, Math.ceil(missingBytes / leastRanges));
   return { gapBytes, maxRangeBytes: Math.min(maxRangeBytes, share) };
 }
@@ -135,7 +142,7 @@ function joinMissing(input: PlanInput, plan: Plan): RecordTable {
       } else {
         const heldBytes = heldUntil(held, offset) - offset;
         plan.held.bytes += heldBytes;
-        noteMissing(plan, size - heldBytes, priority);
+        addMissing(plan, size - heldBytes, priority);
         rows.add({ archive, offset, size, held: heldBytes, priority, ekey: entry.ekey });
       }
       row += 1;
@@ -146,7 +153,7 @@ function joinMissing(input: PlanInput, plan: Plan): RecordTable {
   return rows.sorted();
 }
 
-function noteMissing(plan: Plan, bytes: number, priority: number): void {
+function addMissing(plan: Plan, bytes: number, priority: number): void {
   addTo(plan.missing, bytes);
   const amount = plan.byPriority.get(priority) ?? nothing();
   addTo(amount, bytes);
@@ -163,7 +170,7 @@ function planLoose(input: PlanInput, plan: Plan, row: number): void {
   }
   const heldBytes = Math.min(heldUntil(held, 0), size);
   plan.held.bytes += heldBytes;
-  noteMissing(plan, size - heldBytes, priority);
+  addMissing(plan, size - heldBytes, priority);
   const target = { ekey: toHex(ekey), offset: 0, size, held: heldBytes };
   plan.ranges.push({ archive: undefined, start: heldBytes, end: size, priority, targets: () => [target] });
 }
@@ -194,10 +201,8 @@ class MissingRows {
   }
 
   sorted(): RecordTable {
-    return new RecordTable(
-      sortRecords(this.#bytes.subarray(0, this.#count * missingStride), missingStride, 6),
-      missingStride,
-    );
+    const rows = this.#bytes.subarray(0, this.#count * missingStride);
+    return new RecordTable(sortRecords(rows, missingStride, 6), missingStride);
   }
 }
 
@@ -219,41 +224,37 @@ function* coalesce(rows: RecordTable, options: PlanOptions): Generator<PlannedRa
   let first = 0;
   let range: Omit<PlannedRange, 'targets'> | undefined;
   let reach = 0;
-  const close = (end: number): PlannedRange => {
-    const from = first;
-    return { ...range!, targets: () => targetsOf(rows, from, end) };
-  };
   for (let row = 0; row < rows.count; row++) {
     const { archive, offset, size, held, priority } = missingRow(rows, row);
     const start = offset + held;
     const end = offset + size;
-    const joins =
-      range !== undefined &&
-      range.archive === archive &&
+    if (
+      range?.archive === archive &&
       offset >= reach &&
       start - range.end <= options.gapBytes &&
-      end - range.start <= options.maxRangeBytes;
-    if (joins && range !== undefined) {
+      end - range.start <= options.maxRangeBytes
+    ) {
       range.end = end;
       range.priority = Math.min(range.priority, priority);
     } else {
-      if (range !== undefined) yield close(row);
+      if (range !== undefined) yield { ...range, targets: targetsOf(rows, first, row) };
       range = { archive, start, end, priority };
       first = row;
     }
     reach = end;
   }
-  if (range !== undefined) yield close(rows.count);
+  if (range !== undefined) yield { ...range, targets: targetsOf(rows, first, rows.count) };
 }
 
-function targetsOf(rows: RecordTable, first: number, end: number): RangeTarget[] {
-  return Array.from({ length: end - first }, (_, i) => {
-    const { ekey, offset, size, held } = missingRow(rows, first + i);
-    return { ekey: toHex(ekey), offset, size, held };
-  });
+function targetsOf(rows: RecordTable, first: number, end: number): () => RangeTarget[] {
+  return () =>
+    Array.from({ length: end - first }, (_, i) => {
+      const { ekey, offset, size, held } = missingRow(rows, first + i);
+      return { ekey: toHex(ekey), offset, size, held };
+    });
 }
 
-/** How many requests the ranges will take: one each, more for an entry larger than the largest range, none for one that is all there. */
+/** The requests that the ranges will take: one each, more for an entry larger than the largest range, none for one that is all there. */
 export function requestCount(plan: Plan, maxRangeBytes: number): number {
   return plan.ranges.reduce((sum, range) => sum + Math.ceil((range.end - range.start) / maxRangeBytes), 0);
 }

@@ -1,5 +1,5 @@
 import type { Build } from '../../builds/build.ts';
-import { fromHex } from '../../core/bytes.ts';
+import { fromHex, toHex } from '../../core/bytes.ts';
 import { PakratError } from '../../core/errors.ts';
 import { nameMatcher } from '../../core/glob.ts';
 import type { RecordTable } from '../../core/tables/record-table.ts';
@@ -7,10 +7,10 @@ import type { ManifestKeys } from '../../formats/configs/build-config.ts';
 import type { Download } from '../../formats/manifests/download.ts';
 import { ekeySize } from '../../formats/manifests/encoding/pages.ts';
 import { hasTag, selectByTags, type Tag } from '../../formats/manifests/tags.ts';
-import type { Amount } from '../../store/ledger/ledger.ts';
+import type { Amount } from '../../store/ledger/rows.ts';
 import { setWantedPriority, WantedList, wantedPriority } from './wanted.ts';
 
-/** What a person asks of a build. All empty: the whole build. */
+/** The part of a build that a person asks for. All empty: the whole build. */
 export interface Selection {
   /** Tags of the download and install manifests: OR inside a type of tag, AND across types. */
   tags: readonly string[];
@@ -42,20 +42,14 @@ export async function selectEntries(build: Build, selection: Selection): Promise
 /** Every entry of the build: what encoding and download list. */
 function addBuild(build: Build, list: WantedList, download: Download | undefined): void {
   addEncoding(build, list);
-  for (let i = 0; i < (download?.count ?? 0); i++) {
-    const { ekey, size } = download!.entry(i);
-    list.add(ekey, size);
-  }
+  for (const { ekey, size } of download?.entries ?? []) list.add(ekey, size);
 }
 
 /** Every entry of every archive and every loose object, whether this build uses it or not. */
 function addEverything(build: Build, list: WantedList): void {
   addEncoding(build, list);
   for (const page of build.group?.pages() ?? []) for (const { ekey, size } of page) list.add(ekey, size);
-  for (let i = 0; i < (build.fileIndex?.count ?? 0); i++) {
-    const { ekey, size } = build.fileIndex!.entry(i);
-    list.add(ekey, size);
-  }
+  for (const { ekey, size } of build.fileIndex ?? []) list.add(ekey, size);
 }
 
 function addEncoding(build: Build, list: WantedList): void {
@@ -74,13 +68,8 @@ async function addTagged(
   const { list, download, tags, byName } = choice;
   const install = await build.install();
   if (download === undefined && install === undefined) {
-    throw new PakratError(
-      'E_UNSUPPORTED',
-      'the build has neither a download nor an install manifest, so tags choose nothing',
-      {
-        hint: 'Leave --tags away.',
-      },
-    );
+    const why = 'the build has neither a download nor an install manifest, so tags choose nothing';
+    throw new PakratError('E_UNSUPPORTED', why, { hint: 'Leave --tags away.' });
   }
   // A tag of neither manifest is a mistake; one that only the other has says nothing about the entries of this one.
   selectByTags([...(download?.tags ?? []), ...(install?.tags ?? [])], tags, 0);
@@ -89,7 +78,7 @@ async function addTagged(
     for (let i = 0; i < download.count; i++) {
       if (!hasTag(mask, i)) continue;
       const { ekey, size } = download.entry(i);
-      if (byName === undefined || byName.has(Buffer.from(ekey).toString('hex'))) list.add(ekey, size);
+      if (byName === undefined || byName.has(toHex(ekey))) list.add(ekey, size);
     }
   }
   if (install !== undefined) {
@@ -121,8 +110,7 @@ async function namedEkeys(build: Build, globs: readonly string[]): Promise<Set<s
     for (const key of known ?? (ekey === undefined ? [] : [build.locate(ekey)?.ekey]))
       if (key !== undefined) ekeys.add(key);
   };
-  for (const { parts } of (await build.root())?.list(matches) ?? [])
-    for (const part of parts) add(part.ckey, part.ekey);
+  for (const { parts } of (await build.root()).list(matches)) for (const { ckey, ekey } of parts) add(ckey, ekey);
   for (const entry of (await build.install())?.entries ?? []) {
     if (matches(entry.path.replaceAll('\\', '/'))) add(entry.ckey, undefined);
   }
@@ -154,8 +142,7 @@ function addManifest(build: Build, list: WantedList, { ckey, ekey, encodedSize }
 
 /** Gives each row the priority that the download manifest has for it. */
 function withPriorities(rows: RecordTable, download: Download | undefined): RecordTable {
-  for (let i = 0; i < (download?.count ?? 0); i++) {
-    const { ekey, priority } = download!.entry(i);
+  for (const { ekey, priority } of download?.entries ?? []) {
     const row = rows.find(ekey);
     if (row !== undefined && wantedPriority(row) > manifestPriority) setWantedPriority(row, priority);
   }
@@ -164,11 +151,7 @@ function withPriorities(rows: RecordTable, download: Download | undefined): Reco
 
 /** Wanted entries and bytes of each tag of the download manifest. */
 export function amountsByTag(wanted: RecordTable, download: Download): { tag: Tag; amount: Amount }[] {
-  const sizes = new Float64Array(download.count).fill(notWanted);
-  for (let i = 0; i < download.count; i++) {
-    const { ekey, size } = download.entry(i);
-    if (wanted.find(ekey) !== undefined) sizes[i] = size;
-  }
+  const sizes = Float64Array.from(download.entries, ({ ekey, size }) => (wanted.find(ekey) ? size : notWanted));
   return download.tags.map((tag) => ({ tag, amount: amountOf(tag, sizes) }));
 }
 

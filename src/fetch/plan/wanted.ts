@@ -9,7 +9,7 @@ import { sortRecords } from '../../core/tables/sort-records.ts';
  *   16  u40  encoded size
  *   21  u8   download priority + 128: lower is sooner
  */
-export const wantedStride = 22;
+const wantedStride = 22;
 const priorityBias = 128;
 
 /** The priority of entries that no download manifest ranks. */
@@ -33,10 +33,8 @@ export class WantedList {
 
   /** Sorted by ekey, each ekey once, with the soonest of its priorities. */
   sorted(): RecordTable {
-    const rows = new RecordTable(
-      sortRecords(this.#bytes.subarray(0, this.#count * wantedStride), wantedStride, wantedStride),
-      wantedStride,
-    );
+    const added = this.#bytes.subarray(0, this.#count * wantedStride);
+    const rows = new RecordTable(sortRecords(added, wantedStride, wantedStride), wantedStride);
     let kept = 0;
     for (let row = 0; row < rows.count; row++) {
       if (kept > 0 && rows.compare(kept - 1, rows.at(row).subarray(0, 16)) === 0) continue;

@@ -27,7 +27,7 @@ export interface EngineEvents {
 }
 
 /** Called with spans of a job's object that are verified and on disk. */
-export type OnSpans = (spans: Span[]) => void;
+type OnSpans = (spans: Span[]) => void;
 
 /** Runs range jobs, in this thread or in others: fetch, check, write, flush. */
 export interface Engine {
@@ -41,7 +41,7 @@ export interface Engine {
  * An engine in this thread: right for small work and for a limited rate.
  * @param rate shared with whoever else fetches
  */
-export function localEngine(options: EngineOptions, events: EngineEvents, rate: RateLimit = unlimited): Engine {
+export function rangeEngine(options: EngineOptions, events: EngineEvents, rate: RateLimit = unlimited): Engine {
   const http = new HttpClient(options.limits);
   const buffer = new HashBuffer(options.threads);
   const controller = new AbortController();

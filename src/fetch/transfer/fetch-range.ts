@@ -38,16 +38,12 @@ export async function fetchRange(
   base: string,
   tools: RangeTools & { signal?: AbortSignal | undefined },
 ): Promise<RangeResult> {
-  const writer = new SpanWriter({
-    file: job.file,
-    temporary: tools.temporary,
-    report: tools.onSpans,
-  });
+  const writer = new SpanWriter(job.file, tools.temporary, tools.onSpans);
   let receiver: RangeReceiver | undefined;
   let errors: unknown[] = [];
   try {
     receiver = new RangeReceiver(job, writer, { buffer: tools.buffer, crypt: await cryptOf(job) });
-    await download(job, `${base}/${job.path}`, { ...tools, receiver });
+    await receiveRanges(job, `${base}/${job.path}`, { ...tools, receiver });
   } catch (error) {
     errors.push(error);
   }
@@ -59,16 +55,17 @@ export async function fetchRange(
   if (receiver?.problem !== undefined) errors.unshift(receiver.problem);
   await writer.finish().catch((error) => errors.unshift(error));
   errors = errors.map((error) => storeError(error, job.file));
-  const local = errors.find(isStoreTrouble);
+  const trouble = errors.find(isStoreTrouble);
   return {
-    // What is not on disk is not verified, however right it was.
-    verified: local === undefined && receiver !== undefined ? receiver.verified() : job.targets.map(({ held }) => held),
+    // Bytes that are not on disk are not verified, however right they were.
+    verified:
+      trouble === undefined && receiver !== undefined ? receiver.verified() : job.targets.map(({ held }) => held),
     rangeServed: receiver?.rangeServed === true,
-    error: plainError(local ?? errors[0]),
+    error: plainError(trouble ?? errors[0]),
   };
 }
 
-async function download(
+async function receiveRanges(
   job: RangeJob,
   url: string,
   tools: RangeTools & { receiver: RangeReceiver; signal?: AbortSignal | undefined },

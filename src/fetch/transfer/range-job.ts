@@ -34,7 +34,7 @@ export interface RangeJob {
 export interface RangeResult {
   /** For each target the bytes from its start that are verified now. */
   verified: number[];
-  /** Whether the host answered a range as it was asked. */
+  /** The host answered a range as it was asked. */
   rangeServed: boolean;
   /** The first thing that was wrong with the host's answer, or that went wrong here. */
   error?: { code: string; message: string; hint: string | undefined; data: ErrorData } | undefined;

@@ -21,9 +21,9 @@ function isOnDisk(writer: SpanWriter, target: RangeTarget, { at, crypt }: { at: 
 }
 
 /** Encrypts or decrypts bytes that stand at a position of the object; gives them back as they are when it is not encrypted. */
-export type Crypt = (bytes: Uint8Array, position: number) => Uint8Array;
+type Crypt = (bytes: Uint8Array, position: number) => Uint8Array;
 
-/** How the bytes of a job's object are encrypted and decrypted. */
+/** The cipher of a job's object. */
 export async function cryptOf({ path, objectKey }: RangeJob): Promise<Crypt> {
   if (objectKey === undefined) return (bytes) => bytes;
   // Few objects are encrypted: the cipher is loaded for those only.
@@ -32,7 +32,7 @@ export async function cryptOf({ path, objectKey }: RangeJob): Promise<Crypt> {
   return (bytes, offset) => armadillo(bytes, { ...object, offset });
 }
 
-/** Feeds a verifier with what is on disk, until that ends or is wrong. */
+/** Gives a verifier the bytes on disk, until these end or are wrong. */
 function adoptFromDisk(
   verifier: EntryVerifier,
   from: number,
@@ -57,7 +57,7 @@ export class RangeReceiver {
   readonly start: number;
   /** The first thing that was wrong with an entry. */
   problem: unknown;
-  /** Whether the host answered a range as it was asked; for whoever reads its answer. */
+  /** The host answered a range as it was asked; for whoever reads its answer. */
   rangeServed = false;
   readonly #job: RangeJob;
   readonly #writer: SpanWriter;
@@ -139,14 +139,14 @@ export class RangeReceiver {
   push(position: number, piece: Uint8Array): void {
     let at = position;
     const end = position + piece.length;
-    while (this.#current < this.#job.targets.length && at < end) {
-      const target = this.#job.targets[this.#current]!;
+    for (; at < end; this.#current += 1) {
+      const target = this.#job.targets[this.#current];
+      if (target === undefined) break;
       const targetEnd = target.offset + target.size;
-      at = Math.max(at, this.#from[this.#current]!);
+      at = Math.max(at, this.#from[this.#current] ?? targetEnd);
       const until = Math.min(end, targetEnd);
       if (until > at) this.#give(this.#current, this.#crypt(piece.subarray(at - position, until - position), at));
       if (until < targetEnd) break;
-      this.#current += 1;
       at = Math.max(at, until);
     }
     if (this.#stream.hasComplete && this.#writer.isDue) this.#stream.flush();

@@ -1,11 +1,11 @@
 import * as fs from 'node:fs';
 import { dirname } from 'node:path';
 import { codeOf } from '../../core/errors.ts';
-import { makeFolderDurable, storeError, syncFolder, temporaryName, writeAll } from '../../files/durable.ts';
+import { inStore, makeFolderDurable, storeError, syncFolder, temporaryName, writeAll } from '../../files/durable.ts';
 import { mergeSpans, type Span } from '../../store/spans.ts';
 import type { Spool } from '../../verify/hash-buffer.ts';
 
-/** Written bytes that ask for a flush to disk: what a power cut can cost for each file being written. A kill costs less, see adopt. */
+/** Written bytes that ask for a flush to disk: they are what a power cut can cost for each file being written. A kill costs less, see adopt. */
 const flushBytes = 16 * 1024 * 1024;
 /** After this time what came is written and flushed, however little it is: on a slow line this is what an interruption costs. */
 const flushMs = 500;
@@ -27,11 +27,11 @@ export class SpanWriter {
   #flushing: Promise<void> | undefined;
   #failure: unknown;
 
-  /** @param report told of spans whose bytes are on disk, with the names of new folders and files */
-  constructor(options: { file: string; temporary: string; report: (spans: Span[]) => void }) {
-    this.#file = options.file;
-    this.#temporary = options.temporary;
-    this.#report = options.report;
+  /** @param temporary folder for what is not verified yet @param report told of spans whose bytes are on disk, with the names of new folders and files */
+  constructor(file: string, temporary: string, report: (spans: Span[]) => void) {
+    this.#file = file;
+    this.#temporary = temporary;
+    this.#report = report;
   }
 
   /** Writes verified bytes at `position` of the file. @throws E_STORE_FULL, E_STORE */
@@ -83,7 +83,7 @@ export class SpanWriter {
     return bytes.subarray(0, done);
   }
 
-  /** A place on disk for bytes that are not verified yet. @throws E_STORE…, as its `append` does */
+  /** Room on disk for bytes that are not verified yet. @throws E_STORE…, as its `append` does */
   spool(): Spool {
     const name = temporaryName(this.#temporary);
     const fd = inStore(name, () => {
@@ -153,12 +153,4 @@ function createDurable(file: string): number {
     syncFolder(folder);
     return fd;
   });
-}
-
-function inStore<Result>(path: string, body: () => Result): Result {
-  try {
-    return body();
-  } catch (error) {
-    throw storeError(error, path);
-  }
 }

@@ -1,9 +1,10 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { type EngineOptions, type FromWorker, localEngine, type ToWorker } from './engine.ts';
+import { type EngineOptions, type FromWorker, rangeEngine, type ToWorker } from './engine.ts';
 
-/* One thread of the thread engine: a local engine behind a message port. Counts are sent a few times a second, not for each piece. */
+/* One thread of the thread engine: an engine behind a message port. Counts are sent a few times a second, not for each piece. */
 
-const port = parentPort!;
+if (parentPort === null) throw new Error('this file is for threads');
+const port = parentPort;
 const send = (message: FromWorker): void => port.postMessage(message);
 let bytes = 0;
 let requests = 0;
@@ -14,7 +15,7 @@ function sendCounts(): void {
   requests = 0;
 }
 
-const engine = localEngine(workerData as EngineOptions, {
+const engine = rangeEngine(workerData as EngineOptions, {
   onReceived: (count) => {
     bytes += count;
   },

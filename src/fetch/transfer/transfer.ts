@@ -34,7 +34,7 @@ export interface TransferFailure {
 const graceMs = 900;
 
 /**
- * Runs range jobs, so many at a time, each on the host that does best; what a host got wrong is asked from the next one, and only that.
+ * Runs range jobs, some at a time, each on the host that does best; what a host got wrong is asked from the next one, and only that.
  * Ends when all are done or given up.
  * @returns what no host gave right
  * @throws E_ABORTED after an interruption, E_STORE… when this machine is the trouble; running jobs are ended first
@@ -85,8 +85,9 @@ async function runJob(job: RangeJob, options: TransferOptions): Promise<Transfer
       for (const part of remaining) {
         const result = await options.engine.run(part, host.base, (spans) => options.onSpans(part.path, spans));
         part.targets.forEach((target, i) => {
-          if (result.verified[i]! > target.held) progressed = true;
-          if (result.verified[i] === target.size) options.onDone?.(part, target);
+          const verified = result.verified[i] ?? 0;
+          if (verified > target.held) progressed = true;
+          if (verified === target.size) options.onDone?.(part, target);
         });
         next.push(...leftOver(part, result.verified));
         if (result.rangeServed) options.hosts.servedRange(host);
@@ -97,12 +98,8 @@ async function runJob(job: RangeJob, options: TransferOptions): Promise<Transfer
       }
       remaining = next;
       if (remaining.length > 0) {
-        throw (
-          error ??
-          new PakratError('E_NETWORK', `${host.base}/${job.path}: the answer was not complete`, {
-            data: { progressed },
-          })
-        );
+        const what = `${host.base}/${job.path}: the answer was not complete`;
+        throw error ?? new PakratError('E_NETWORK', what, { data: { progressed } });
       }
     });
     return undefined;
@@ -119,12 +116,12 @@ function noRanges(path: string): PakratError {
   return new PakratError('E_NETWORK_EXHAUSTED', `${path}: no host knows ranges`);
 }
 
-/** What of a job is still to fetch, as jobs: the unverified entries, neighbours together as before. */
+/** The rest of a job that is still to fetch, as jobs: the unverified entries, neighbours side by side as before. */
 function leftOver(job: RangeJob, verified: readonly number[]): RangeJob[] {
   const left: RangeJob[] = [];
   let previous = -2;
   job.targets.forEach((target, index) => {
-    const held = Math.max(target.held, verified[index]!);
+    const held = Math.max(target.held, verified[index] ?? 0);
     if (held >= target.size) return;
     const more: RangeTarget = { ...target, held };
     const last = left.at(-1);

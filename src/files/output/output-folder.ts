@@ -2,6 +2,7 @@ import * as fs from 'node:fs';
 import { dirname, join } from 'node:path';
 import { threadId } from 'node:worker_threads';
 import { codeOf, PakratError } from '../../core/errors.ts';
+import { writeAll } from '../durable.ts';
 
 /*
  * Names come from outside and become paths here, and nowhere else. The rules are those of the strictest system, everywhere,
@@ -72,14 +73,14 @@ export class OutputFolder {
    * The file for a claimed path, its folders made. Folders on the way are looked at anew each time: a link there is refused, for it may lead out.
    * @throws E_UNSAFE_PATH for a link on the way, or what is no plain file in the place
    */
-  makeWay(path: string): string {
+  fileFor(path: string): string {
     const parts = path.split('/');
     let folder = this.root;
     for (const part of parts.slice(0, -1)) {
       folder = join(folder, part);
       this.#folder(folder, path);
     }
-    const file = join(folder, parts.at(-1)!);
+    const file = join(folder, parts.at(-1) ?? '');
     const there = fs.lstatSync(file, { throwIfNoEntry: false });
     if (there !== undefined && !there.isFile()) {
       throw new PakratError('E_UNSAFE_PATH', `${file} is there and is no plain file`, { data: { path: file } });
@@ -142,9 +143,7 @@ function openTemporary(file: string): { name: string; fd: number } {
 async function writePieces(fd: number, offset: number, pieces: AsyncIterable<Uint8Array>): Promise<number> {
   let size = 0;
   for await (const piece of pieces) {
-    for (let done = 0; done < piece.length; ) {
-      done += fs.writeSync(fd, piece, done, piece.length - done, offset + size + done);
-    }
+    writeAll(fd, piece, offset + size);
     size += piece.length;
   }
   return size;
@@ -152,7 +151,7 @@ async function writePieces(fd: number, offset: number, pieces: AsyncIterable<Uin
 
 /** A file that is written in parts, by several threads. It has its final name when all of them are there, or never. */
 export interface PartedOutput {
-  /** What it is called meanwhile: for {@link writePart}. */
+  /** Its name until it is finished: for {@link writePart}. */
   readonly temporary: string;
   /** Gives it its name. */
   finish(mtime: Date | undefined): void;

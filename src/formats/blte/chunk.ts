@@ -99,10 +99,7 @@ export function joinChunks(bytes: Uint8Array, options: Omit<ChunkOptions, 'index
   return whole;
 }
 
-/**
- * The decoded size of an object, from its table or from what the caller knows.
- * @throws E_INTEGRITY when both are there and differ
- */
+/** The decoded size of an object, as its table or the caller knows it. Throws E_INTEGRITY when both do and differ. */
 export function expectSize(header: BlteHeader, known: number | undefined): number | undefined {
   const { decodedSize } = header;
   if (known !== undefined && decodedSize !== undefined && known !== decodedSize) {

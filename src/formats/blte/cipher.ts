@@ -55,11 +55,8 @@ export function decodeCipherHead(encoded: Uint8Array, what = 'BLTE chunk'): Ciph
 /** Writes the head of an encrypted chunk, mode byte included. */
 export function encodeCipherHead({ keyName, iv, cipher }: Omit<CipherHead, 'size'>): Uint8Array {
   const writer = new ByteWriter(32).u8(chunkModes.encrypted).u8(nameSize).raw(fromHex(keyName).reverse());
-  return writer
-    .u8(iv.length)
-    .raw(iv)
-    .u8(cipher === 'salsa20' ? salsa20Code : arc4Code)
-    .bytes();
+  const code = cipher === 'salsa20' ? salsa20Code : arc4Code;
+  return writer.u8(iv.length).raw(iv).u8(code).bytes();
 }
 
 /**

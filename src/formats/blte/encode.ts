@@ -8,10 +8,10 @@ import { concatBytes, fromHex, toHex } from '../../core/bytes.ts';
 import { PakratError } from '../../core/errors.ts';
 import { md5 } from '../../core/hash.ts';
 import { encodeCipherHead, openCipher } from './cipher.ts';
-import { defaultLevel, type Espec, type EspecBits, parseEspec, planChunks } from './espec.ts';
+import { type Espec, type EspecBits, parseEspec, planChunks } from './espec.ts';
 import { type BlteRow, ekeyOfBlte, encodeBlteHeader } from './header.ts';
 import { emptyKeyRing, type KeyRing } from './keys.ts';
-import { chunkModes } from './modes.ts';
+import { chunkModes, defaultLevel } from './modes.ts';
 
 /** Choices about an object to make. */
 export interface EncodeBlteOptions {
@@ -48,11 +48,7 @@ export function encodeBlte(data: Uint8Array, spec: string | Espec, options: Enco
   return { bytes, ekey: ekeyOfBlte(bytes) };
 }
 
-/**
- * Encodes one chunk, mode byte first.
- * @param options `index` is the number of the chunk in its table
- * @throws as {@link encodeBlte}
- */
+/** Encodes one chunk, the one of this `index` in its table; mode byte first. Throws as {@link encodeBlte}. */
 export function encodeChunk(data: Uint8Array, spec: Espec, options: EncodeBlteOptions & { index: number }): Uint8Array {
   switch (spec.type) {
     case 'n':

@@ -11,6 +11,7 @@
  * (wowdev.wiki TACT; checked on the specs of real builds: 2966 of StarCraft-era and WoW files, 50 of 2026)
  */
 import { formatError, type PakratError } from '../../core/errors.ts';
+import { defaultLevel } from './modes.ts';
 
 /** A parsed spec. It prints as the text it came from. */
 export type Espec =
@@ -72,13 +73,7 @@ export function printEspec(spec: Espec): string {
   }
 }
 
-/** The level of `z` without one. */
-export const defaultLevel = 9;
-
-/**
- * The sizes of the chunks that a spec makes of a file; one for a spec without `b`.
- * @throws as {@link planChunks}
- */
+/** The sizes of the chunks that a spec makes of a file; one for a spec without `b`. @throws as {@link planChunks} */
 export function blockSizes(spec: Espec, decodedSize: number): number[] {
   return planChunks(spec, decodedSize).map((chunk) => chunk.size);
 }
@@ -140,22 +135,13 @@ interface Cursor {
 
 function parseSpec(cursor: Cursor, depth: number): Espec {
   if (depth > maxDepth) throw formatError('E_FORMAT_RANGE', what, `more than ${maxDepth} specs in one another`);
-  switch (take(cursor, /[nzebcg]/y)) {
-    case 'n':
-      return { type: 'n' };
-    case 'z':
-      return parseZlib(cursor);
-    case 'e':
-      return parseEncryption(cursor, depth);
-    case 'b':
-      return parseBlocks(cursor, depth);
-    case 'c':
-      return { type: 'c', ...parseParameters(cursor) };
-    case 'g':
-      return { type: 'g', ...parseParameters(cursor) };
-    default:
-      throw unexpected(cursor, 'n, z, e, b, c or g');
-  }
+  if (skip(cursor, 'n')) return { type: 'n' };
+  if (skip(cursor, 'z')) return parseZlib(cursor);
+  if (skip(cursor, 'e')) return parseEncryption(cursor, depth);
+  if (skip(cursor, 'b')) return parseBlocks(cursor, depth);
+  if (skip(cursor, 'c')) return { type: 'c', ...parseParameters(cursor) };
+  if (skip(cursor, 'g')) return { type: 'g', ...parseParameters(cursor) };
+  throw unexpected(cursor, 'n, z, e, b, c or g');
 }
 
 function parseZlib(cursor: Cursor): Espec {
@@ -171,8 +157,7 @@ function parseZlib(cursor: Cursor): Espec {
 }
 
 function parseEncryption(cursor: Cursor, depth: number): Espec {
-  demand(cursor, ':');
-  demand(cursor, '{');
+  demand(cursor, ':{');
   const key = take(cursor, /[0-9a-fA-F]{16}/y) ?? fail(cursor, '16 hex digits of a key name');
   demand(cursor, ',');
   const iv = take(cursor, /[0-9a-fA-F]{8}(?:[0-9a-fA-F]{8})?/y) ?? fail(cursor, '8 or 16 hex digits of an IV');
@@ -220,14 +205,14 @@ function take(cursor: Cursor, pattern: RegExp): string | undefined {
   return found;
 }
 
-function skip(cursor: Cursor, character: string): boolean {
-  if (cursor.text[cursor.pos] !== character) return false;
-  cursor.pos++;
-  return true;
+function skip(cursor: Cursor, text: string): boolean {
+  const isThere = cursor.text.startsWith(text, cursor.pos);
+  if (isThere) cursor.pos += text.length;
+  return isThere;
 }
 
-function demand(cursor: Cursor, character: string): void {
-  if (!skip(cursor, character)) throw unexpected(cursor, character);
+function demand(cursor: Cursor, text: string): void {
+  if (!skip(cursor, text)) throw unexpected(cursor, text);
 }
 
 function number(cursor: Cursor, least: number, most: number): number {

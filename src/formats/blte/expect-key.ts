@@ -4,12 +4,9 @@ import { PakratError } from '../../core/errors.ts';
 export function expectKey(kind: 'ekey' | 'ckey', expected: string, found: string): void {
   if (expected.toLowerCase() === found) return;
   const part = kind === 'ekey' ? 'encoded' : 'decoded';
-  throw new PakratError(
-    'E_INTEGRITY',
-    `BLTE object: its ${part} bytes hash to ${found}, not to its ${kind} ${expected}`,
-    {
-      hint: 'The object is damaged; fetch it again.',
-      data: { key: expected, expected, found },
-    },
-  );
+  const problem = `BLTE object: its ${part} bytes hash to ${found}, not to its ${kind} ${expected}`;
+  throw new PakratError('E_INTEGRITY', problem, {
+    hint: 'The object is damaged; fetch it again.',
+    data: { key: expected, expected, found },
+  });
 }

@@ -19,8 +19,8 @@
 import { formatError } from '../../core/errors.ts';
 import { md5Hex } from '../../core/hash.ts';
 import { ByteReader } from '../../core/reader.ts';
-import { repeatable } from '../../core/repeatable.ts';
-import { RecordTable } from '../../core/tables/record-table.ts';
+import type { RecordTable } from '../../core/tables/record-table.ts';
+import { repeatable } from '../../core/tables/repeatable.ts';
 import { ByteWriter } from '../../core/writer.ts';
 import { type Format, startsWith } from '../format.ts';
 
@@ -165,17 +165,13 @@ function oneChunk(objectSize: number): BlteHeader {
 
 function withTable(headerBytes: Uint8Array, headerSize: number, knownSize: number | undefined): BlteHeader {
   const reader = new ByteReader(headerBytes, what, bltePrefixSize);
-  const format = reader.u8();
-  if (format !== 0x0f && format !== 0x10) {
-    throw formatError('E_FORMAT_VERSION', what, 'unknown table', { offset: 8, expected: '15 or 16', found: format });
-  }
+  const format = reader.version('u8', 0x0f, 0x10);
   const count = reader.u24();
-  const tableSize = count * rowSizes[format];
-  if (count === 0 || tableOffset + tableSize !== headerSize) {
+  if (count === 0 || tableOffset + count * rowSizes[format] !== headerSize) {
     const facts = { offset: 9, expected: (headerSize - tableOffset) / rowSizes[format], found: count };
     throw formatError('E_FORMAT', what, 'chunk count and header size differ', facts);
   }
-  const table = new RecordTable(reader.take(tableSize), rowSizes[format]);
+  const table = reader.table(count, rowSizes[format]);
   const { offsets, decodedSize, objectSize } = sumUp(table, headerSize, knownSize);
   return {
     headerSize,

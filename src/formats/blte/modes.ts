@@ -11,3 +11,6 @@ export const chunkModes = {
   /** '4': LZ4. */
   lz4: 0x34,
 } as const;
+
+/** The zlib level of a spec that names none. */
+export const defaultLevel = 9;

@@ -52,13 +52,8 @@ export async function collect(pieces: Pieces, maxSize: number, what: string): Pr
   for await (const piece of pieces) {
     size += piece.length;
     if (size > maxSize) {
-      throw new PakratError(
-        'E_UNSUPPORTED',
-        `${what}: more than ${maxSize} bytes in a mode that is decoded in memory`,
-        {
-          data: { feature: 'large nested or LZ4 chunk' },
-        },
-      );
+      const problem = `${what}: more than ${maxSize} bytes in a mode that is decoded in memory`;
+      throw new PakratError('E_UNSUPPORTED', problem, { data: { feature: 'large nested or LZ4 chunk' } });
     }
     parts.push(piece);
   }

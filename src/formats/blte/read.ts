@@ -10,6 +10,7 @@ import { codeOf, formatError } from '../../core/errors.ts';
 import { md5Hasher, md5Hex } from '../../core/hash.ts';
 import { type ChunkOptions, chunkName, decodeChunk, expectDigest, expectSize, maxDepth, unknownMode } from './chunk.ts';
 import { decodeCipherHead, openCipher } from './cipher.ts';
+import type { DecodeBlteOptions } from './decode.ts';
 import { expectKey } from './expect-key.ts';
 import { type BlteChunk, type BlteHeader, bltePrefixSize, decodeBlteHeader, decodeBltePrefix } from './header.ts';
 import { emptyKeyRing, type KeyRing } from './keys.ts';
@@ -19,17 +20,8 @@ import { collect, mapPieces, type Pieces, peekFirst, skipBytes, slices } from '.
 /** Gives exactly `size` bytes from `offset` of an object; they must not change afterwards. */
 export type ReadRange = (offset: number, size: number) => Promise<Uint8Array>;
 
-/** Facts about an object that are known before it is read, and the means to decode it. */
-export interface ReadBlteOptions {
-  /** Default: no keys. */
-  keys?: KeyRing | undefined;
-  /** Decoded size of the object; checked when given. Without it an object without a table may grow as large as it likes. */
-  decodedSize?: number | undefined;
-  /** Hex; checked when given. Without it an object that has no table is checked by nothing but its zlib stream. */
-  ekey?: string | undefined;
-  /** Hex; checked when given, at the end. */
-  ckey?: string | undefined;
-}
+/** Facts about an object that are known before it is read, and the means to decode it. The ckey is checked at the end. */
+export type ReadBlteOptions = Omit<DecodeBlteOptions, 'maxSize'>;
 
 /** Chunks up to this size, encoded and decoded, are held whole: 8 MiB. */
 const wholeChunkSize = 0x80_0000;
@@ -40,10 +32,7 @@ const readAheadSize = 0x10_0000;
 /** Most bytes for a chunk in a mode that cannot be decoded in pieces: 64 MiB. */
 const heldSize = 0x400_0000;
 
-/**
- * Reads the header of an object. The range asked for is 64 KiB or what the table needs.
- * @throws E_FORMAT_… as decodeBlteHeader
- */
+/** Reads the header of an object: 64 KiB or what the table needs. Throws E_FORMAT_… as decodeBlteHeader. */
 export async function readBlteHeader(read: ReadRange, objectSize: number): Promise<BlteHeader> {
   return decodeBlteHeader(await readHeaderBytes(readAhead(read, objectSize, 0x1_0000), objectSize), objectSize);
 }
@@ -64,26 +53,22 @@ export async function* readBlte(
   const { ekey, ckey, keys = emptyKeyRing } = options;
   if (ekey !== undefined && header.headerSize > 0) expectKey('ekey', ekey, md5Hex(headerBytes));
   const decodedSize = expectSize(header, options.decodedSize);
-  const whole = ckey === undefined ? undefined : md5Hasher();
+  const content = ckey === undefined ? undefined : md5Hasher();
   for (let i = 0; i < header.count; i++) {
     const chunk = header.chunk(i);
-    const expected =
-      header.headerSize > 0 ? chunk : { ...chunk, decodedSize, ...(ekey && wholeMd5(ekey, headerBytes)) };
+    const whole = ekey === undefined ? {} : { md5: fromHex(ekey), before: headerBytes };
+    const expected: ExpectedChunk = header.headerSize > 0 ? chunk : { ...chunk, decodedSize, ...whole };
     for await (const piece of readChunk(buffered, expected, keys)) {
-      whole?.update(piece);
+      content?.update(piece);
       yield piece;
     }
   }
-  if (ckey !== undefined && whole !== undefined) expectKey('ckey', ckey, toHex(whole.digest()));
+  if (ckey !== undefined && content !== undefined) expectKey('ckey', ckey, toHex(content.digest()));
 }
 
 /** A chunk, and bytes that its MD5 covers before it: without a table the ekey is the MD5 of the whole object. */
 interface ExpectedChunk extends BlteChunk {
   before?: Uint8Array;
-}
-
-function wholeMd5(ekey: string, prefix: Uint8Array): { md5: Uint8Array; before: Uint8Array } {
-  return { md5: fromHex(ekey), before: prefix };
 }
 
 async function readHeaderBytes(read: ReadRange, objectSize: number): Promise<Uint8Array> {

@@ -12,7 +12,8 @@
 
 import { formatError } from '../../core/errors.ts';
 import type { Format } from '../format.ts';
-import { type ConfigEntry, type ConfigFile, configKey, configSize, decodeConfig, headIsConfig } from './config-file.ts';
+import { type ConfigEntry, type ConfigFile, configKey, configSize, decodeConfig } from './config-file.ts';
+import { headIsConfig } from './head-is-config.ts';
 
 /** Told by its lines. */
 export const buildConfigFormat: Format = { name: 'build config', matches: headIsConfig('encoding', 'root') };
@@ -60,10 +61,7 @@ export interface BuildConfig {
 
 const zeroKey = '0'.repeat(32);
 
-/**
- * Reads a build config.
- * @throws E_FORMAT when it is no config, names no encoding file, or has a key or size that is none
- */
+/** Reads a build config. Throws E_FORMAT when it is none, names no encoding file, or a key or size is none. */
 export function decodeBuildConfig(bytes: Uint8Array): BuildConfig {
   const config = decodeConfig(bytes);
   const encoding = manifestKeys(config, 'encoding');

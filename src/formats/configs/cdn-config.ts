@@ -12,7 +12,8 @@
 
 import { formatError } from '../../core/errors.ts';
 import type { Format } from '../format.ts';
-import { type ConfigFile, configKey, configSize, decodeConfig, headIsConfig } from './config-file.ts';
+import { type ConfigFile, configKey, configSize, decodeConfig } from './config-file.ts';
+import { headIsConfig } from './head-is-config.ts';
 
 /** Told by its lines. */
 export const cdnConfigFormat: Format = { name: 'CDN config', matches: headIsConfig('archives') };
@@ -36,10 +37,7 @@ export interface CdnConfig {
   readonly config: ConfigFile;
 }
 
-/**
- * Reads a CDN config.
- * @throws E_FORMAT when it is no config, has a key or size that is none, or sizes that do not run along the archives
- */
+/** Reads a CDN config. Throws E_FORMAT for a key or size that is none, and sizes that are not one an archive. */
 export function decodeCdnConfig(bytes: Uint8Array): CdnConfig {
   const config = decodeConfig(bytes);
   const archives = keys(config, 'archives');
@@ -71,10 +69,8 @@ function sizes(config: ConfigFile, line: string): number[] {
 function sizesAlong(config: ConfigFile, line: string, count: number): number[] {
   const list = sizes(config, line);
   if (list.length !== 0 && list.length !== count) {
-    throw formatError('E_FORMAT', 'CDN config', `"${line}" does not run along its archives`, {
-      expected: count,
-      found: list.length,
-    });
+    const facts = { expected: count, found: list.length };
+    throw formatError('E_FORMAT', 'CDN config', `"${line}" does not run along its archives`, facts);
   }
   return list;
 }

@@ -9,8 +9,9 @@
 
 import { isKeyHex } from '../../core/bytes.ts';
 import { formatError } from '../../core/errors.ts';
-import { type Format, headSize } from '../format.ts';
-import { headLines, joinText, plainFrame, quoteLine, splitText, type TextFrame } from '../text-lines.ts';
+import type { Format } from '../format.ts';
+import { joinText, plainFrame, quoteLine, splitText, type TextFrame } from '../text-lines.ts';
+import { headIsConfig } from './head-is-config.ts';
 
 /** One line: a key and the values behind it, perhaps none. */
 export interface ConfigEntry {
@@ -40,23 +41,10 @@ export interface ConfigFile extends ConfigContent {
 
 const format = 'config file';
 
-/** Tells configs by the lines of their head, of which these keys have one each. */
-export function headIsConfig(...keys: readonly string[]): Format['matches'] {
-  return (head) => {
-    const lines = headLines(head).filter((line) => line.trim() !== '' && !line.startsWith('#'));
-    const found = lines.map((line) => /^\s*([\w.:-]+)\s*=/.exec(line)?.[1]);
-    const whole = head.length < headSize ? found : found.slice(0, -1);
-    return found[0] !== undefined && !whole.includes(undefined) && keys.every((key) => found.includes(key));
-  };
-}
-
 /** A config of any kind. */
 export const configFormat: Format = { name: 'config', matches: headIsConfig() };
 
-/**
- * Reads a config.
- * @throws E_FORMAT at the first line that is neither blank, a comment nor `key = values` (an error page, binary data)
- */
+/** Reads a config. Throws E_FORMAT at the first line that is neither blank, a comment nor `key = values`. */
 export function decodeConfig(bytes: Uint8Array): ConfigFile {
   const { lines, frame } = splitText(bytes, format, {
     passesOver: (line) => line.trim() === '' || line.startsWith('#'),
@@ -77,10 +65,8 @@ function decodeLine(line: string): ConfigEntry {
   if (!/^[\w.:-]+$/.test(key)) {
     throw formatError('E_FORMAT', format, 'not a config', { expected: 'key = value', found: quoteLine(line) });
   }
-  const values = line
-    .slice(equals + 1)
-    .split(/\s+/)
-    .filter((value) => value !== '');
+  const text = line.slice(equals + 1);
+  const values = text.split(/\s+/).filter((value) => value !== '');
   return lineOf({ key, values }) === line ? { key, values } : { key, values, text: line };
 }
 
@@ -106,31 +92,20 @@ function lineOf({ key, values }: ConfigEntry): string {
   return [key, '=', ...values].join(' ');
 }
 
-/**
- * A value that must be a key: 32 hex digits, given back in lower case.
- * @param line where it stands, for the message
- * @throws E_FORMAT when it is none
- */
+/** A key of 32 hex digits, given back in lower case; `line` is for the message. Throws E_FORMAT for anything else. */
 export function configKey(value: string, line: string): string {
   if (!isKeyHex(value)) {
-    throw formatError('E_FORMAT', format, `"${line}" is no key`, {
-      expected: '32 hex digits',
-      found: quoteLine(value),
-    });
+    const facts = { expected: '32 hex digits', found: quoteLine(value) };
+    throw formatError('E_FORMAT', format, `"${line}" is no key`, facts);
   }
   return value.toLowerCase();
 }
 
-/**
- * A value that must be a size in bytes, decimal.
- * @throws E_FORMAT when it is none
- */
+/** A value that must be a size in bytes, decimal. @throws E_FORMAT when it is none */
 export function configSize(value: string, line: string): number {
   if (!/^\d{1,15}$/.test(value)) {
-    throw formatError('E_FORMAT', format, `"${line}" is no size`, {
-      expected: 'a decimal number',
-      found: quoteLine(value),
-    });
+    const facts = { expected: 'a decimal number', found: quoteLine(value) };
+    throw formatError('E_FORMAT', format, `"${line}" is no size`, facts);
   }
   return Number(value);
 }

@@ -34,10 +34,7 @@ export interface TactKey {
   readonly extra?: readonly string[];
 }
 
-/**
- * Reads a key list.
- * @throws E_FORMAT with the line number, at the first line that is no key
- */
+/** Reads a key list. @throws E_FORMAT with the line number, at the first line that is no key */
 export function decodeKeyList(bytes: Uint8Array): TactKey[] {
   const { lines, frame } = splitText(bytes, 'key list', { passesOver: (line) => /^\s*(#|$)/.test(line) });
   return lines.map((line, i) => {
@@ -56,10 +53,7 @@ export function encodeKeyList(keys: readonly TactKey[]): Uint8Array {
   return joinText(lines, plainFrame);
 }
 
-/**
- * Reads a key ring config, the keys that a build brings along.
- * @throws E_FORMAT when it is no config or a line is no key
- */
+/** Reads a key ring config, the keys that a build brings along. Throws E_FORMAT when a line is no key. */
 export function decodeKeyRing(bytes: Uint8Array): TactKey[] {
   return decodeConfig(bytes).entries.map(({ key: line, values }) => {
     const wireName = line.startsWith('key-') ? line.slice(4) : '';

@@ -8,15 +8,8 @@
 
 import { formatError } from '../../core/errors.ts';
 import type { Format } from '../format.ts';
-import {
-  type ConfigEntry,
-  type ConfigFile,
-  configKey,
-  configSize,
-  decodeConfig,
-  encodeConfig,
-  headIsConfig,
-} from './config-file.ts';
+import { type ConfigEntry, type ConfigFile, configKey, configSize, decodeConfig, encodeConfig } from './config-file.ts';
+import { headIsConfig } from './head-is-config.ts';
 
 /** Told by its lines. */
 export const patchConfigFormat: Format = { name: 'patch config', matches: headIsConfig('patch-entry') };
@@ -58,10 +51,7 @@ export interface PatchConfig extends PatchConfigContent {
   readonly config: ConfigFile;
 }
 
-/**
- * Reads a patch config.
- * @throws E_FORMAT when it is no config, or an entry is not as above
- */
+/** Reads a patch config. @throws E_FORMAT when it is no config, or an entry is not as above */
 export function decodePatchConfig(bytes: Uint8Array): PatchConfig {
   const config = decodeConfig(bytes);
   const patch = config.get('patch')?.[0];
@@ -100,18 +90,10 @@ function encodeEntry({ type, ckey, size, ekey, encodedSize, espec, patches }: Pa
 }
 
 function decodeEntry(values: readonly string[]): PatchConfigEntry {
-  const [type, ckey, size, ekey, encodedSize, espec = '', ...rest] = values;
-  if (
-    type === undefined ||
-    ckey === undefined ||
-    size === undefined ||
-    ekey === undefined ||
-    encodedSize === undefined
-  ) {
-    throw formatError('E_FORMAT', 'patch config', 'patch-entry is cut short', {
-      expected: '5 values',
-      found: values.length,
-    });
+  const [type = '', ckey = '', size = '', ekey = '', encodedSize = '', espec = '', ...rest] = values;
+  if (values.length < 5) {
+    const facts = { expected: '5 values', found: values.length };
+    throw formatError('E_FORMAT', 'patch config', 'patch-entry is cut short', facts);
   }
   const line = `patch-entry ${type}`;
   return {
@@ -127,10 +109,8 @@ function decodeEntry(values: readonly string[]): PatchConfigEntry {
 
 function decodePatches(values: readonly string[], line: string): ConfigPatch[] {
   if (values.length % 4 !== 0) {
-    throw formatError('E_FORMAT', 'patch config', `"${line}" is cut short`, {
-      expected: 'patches of 4 values',
-      found: values.length,
-    });
+    const facts = { expected: 'patches of 4 values', found: values.length };
+    throw formatError('E_FORMAT', 'patch config', `"${line}" is cut short`, facts);
   }
   const patches: ConfigPatch[] = [];
   for (let i = 0; i < values.length; i += 4) {

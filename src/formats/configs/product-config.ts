@@ -30,10 +30,7 @@ export const productConfigFormat: Format = {
   matches: (head) => /^\s*\{\s*["}]/.test(headLines(head).join('\n')),
 };
 
-/**
- * Reads a product config. Members of another type than expected count as absent.
- * @throws E_FORMAT when it is no JSON object
- */
+/** Reads a product config. Members of another type than expected count as absent. Throws E_FORMAT for other JSON. */
 export function decodeProductConfig(bytes: Uint8Array): ProductConfig {
   const json = parse(new TextDecoder().decode(bytes));
   if (!isObject(json)) throw formatError('E_FORMAT', format, 'not a JSON object');

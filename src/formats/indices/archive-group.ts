@@ -9,8 +9,9 @@
 // bits are then sorted in place. Knowledge: wowdev.wiki (TACT); the result has the official name.
 
 import { formatError, PakratError } from '../../core/errors.ts';
-import { type ArchiveIndex, type NamedIndex, sealIndex } from './archive-index.ts';
-import { type IndexGeometry, indexGeometry } from './index-layout.ts';
+import type { ArchiveIndex } from './archive-index.ts';
+import { type IndexGeometry, indexGeometry, type NamedIndex } from './index-layout.ts';
+import { sealIndex } from './seal-index.ts';
 
 const what = 'archive group';
 const recordSize = 26;

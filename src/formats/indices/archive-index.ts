@@ -9,30 +9,27 @@
 // The file is named by the MD5 of its footer, so footer, table and pages are chained to the name. The archive itself has
 // the same name and no hash of its own. Known from wowdev.wiki (TACT) and checked on a real index of 7,060 records.
 
-import { compareBytes, toHex, uintAt } from '../../core/bytes.ts';
+import { compareBytes, uintAt } from '../../core/bytes.ts';
 import { formatError, PakratError } from '../../core/errors.ts';
-import { md5 } from '../../core/hash.ts';
 import { RecordTable } from '../../core/tables/record-table.ts';
 import { checkMd5 } from '../check-md5.ts';
 import { canBeRead, type Format } from '../format.ts';
 import {
   decodeIndexFooter,
-  encodeIndexFooter,
   type IndexGeometry,
   type IndexLayout,
   type IndexShape,
   indexGeometry,
   maxFooterSize,
+  type NamedIndex,
 } from './index-layout.ts';
+import { entryOffset, sealIndex } from './seal-index.ts';
 
 /** Told by its last bytes: the footer of an index of just this size. */
 export const archiveIndexFormat: Format = {
   name: 'archive index',
   needsAll: true,
-  matches: canBeRead(
-    (bytes) => decodeIndexFooter(bytes.subarray(-maxFooterSize), bytes.length),
-    () => true,
-  ),
+  matches: canBeRead((bytes) => decodeIndexFooter(bytes.subarray(-maxFooterSize), bytes.length)),
 };
 
 /** One record of an index. */
@@ -154,16 +151,6 @@ function countInPage(page: Uint8Array, layout: IndexGeometry): number {
   return Math.ceil(used / layout.entrySize);
 }
 
-function entryOffset(i: number, layout: IndexGeometry): number {
-  if (!(i >= 0 && i < layout.count)) {
-    throw formatError('E_FORMAT_RANGE', 'archive index', `there is no record ${i}`, {
-      expected: `below ${layout.count}`,
-    });
-  }
-  const row = i % layout.entriesPerPage;
-  return ((i - row) / layout.entriesPerPage) * layout.pageSize + row * layout.entrySize;
-}
-
 function decodeEntry(bytes: Uint8Array, at: number, layout: IndexShape): IndexEntry {
   const sizeAt = at + layout.keyBytes;
   const offsetAt = sizeAt + layout.sizeBytes;
@@ -174,12 +161,6 @@ function decodeEntry(bytes: Uint8Array, at: number, layout: IndexShape): IndexEn
     offset: uintAt(bytes, offsetAt + archiveBytes, layout.offsetBytes - archiveBytes),
     archive: uintAt(bytes, offsetAt, archiveBytes),
   };
-}
-
-/** An index as bytes, and the name that its footer gives it. */
-export interface NamedIndex {
-  readonly bytes: Uint8Array;
-  readonly name: string;
 }
 
 /** The entries of an index to write, and widths other than the usual ones: an {@link ArchiveIndex}, or a list. */
@@ -203,10 +184,8 @@ export function encodeArchiveIndex(entries: IndexContent, shape: Partial<IndexSh
 function encodeEntry(bytes: Uint8Array, at: number, entry: IndexEntry, shape: IndexShape): void {
   const { keyBytes, sizeBytes, offsetBytes } = shape;
   if (entry.ekey.length !== keyBytes) {
-    throw formatError('E_FORMAT_RANGE', 'archive index', 'a key of the wrong size', {
-      expected: keyBytes,
-      found: entry.ekey.length,
-    });
+    const facts = { expected: keyBytes, found: entry.ekey.length };
+    throw formatError('E_FORMAT_RANGE', 'archive index', 'a key of the wrong size', facts);
   }
   bytes.set(entry.ekey, at);
   const archiveBytes = offsetBytes === 6 ? 2 : 0;
@@ -224,20 +203,4 @@ function putUint(bytes: Uint8Array, at: number, size: number, value: number): vo
     bytes[i] = rest % 0x100;
     rest = Math.floor(rest / 0x100);
   }
-}
-
-/** Fills in table and footer behind pages that are already written. */
-export function sealIndex(bytes: Uint8Array, geometry: IndexGeometry): NamedIndex {
-  const { count, pageCount, pageSize, keyBytes, hashBytes, tocOffset, tocSize, entriesPerPage } = geometry;
-  const hashesOffset = tocOffset + pageCount * keyBytes;
-  for (let i = 0; i < pageCount; i++) {
-    const lastAt = entryOffset(Math.min(count, (i + 1) * entriesPerPage) - 1, geometry);
-    bytes.copyWithin(tocOffset + i * keyBytes, lastAt, lastAt + keyBytes);
-    const page = bytes.subarray(i * pageSize, (i + 1) * pageSize);
-    bytes.set(md5(page).subarray(0, hashBytes), hashesOffset + i * hashBytes);
-  }
-  const tocHash = md5(bytes.subarray(tocOffset, tocOffset + tocSize)).subarray(0, hashBytes);
-  const footer = encodeIndexFooter({ ...geometry, tocHash });
-  bytes.set(footer, tocOffset + tocSize);
-  return { bytes, name: toHex(md5(footer)) };
 }

@@ -55,6 +55,12 @@ export interface IndexLayout extends IndexGeometry {
   readonly name: string;
 }
 
+/** An index as bytes, and the name that its footer gives it. */
+export interface NamedIndex {
+  readonly bytes: Uint8Array;
+  readonly name: string;
+}
+
 const format = 'archive index footer';
 const minHashBytes = 8;
 const maxHashBytes = 16;
@@ -108,9 +114,8 @@ export function decodeIndexFooter(tail: Uint8Array, fileSize: number): IndexLayo
       return decodeFields(footer, hashBytes, fileSize);
     }
   }
-  throw formatError('E_FORMAT_CHECKSUM', format, `the last ${tail.length} bytes are no footer`, {
-    offset: fileSize - tail.length,
-  });
+  const facts = { offset: fileSize - tail.length };
+  throw formatError('E_FORMAT_CHECKSUM', format, `the last ${tail.length} bytes are no footer`, facts);
 }
 
 function footerHash(footer: Uint8Array, hashBytes: number): Uint8Array {
@@ -120,15 +125,13 @@ function footerHash(footer: Uint8Array, hashBytes: number): Uint8Array {
 
 function decodeFields(footer: Uint8Array, hashBytes: number, fileSize: number): IndexLayout {
   const reader = new ByteReader(footer, format, hashBytes);
-  const version = reader.u8();
-  if (version !== 1) throw formatError('E_FORMAT_VERSION', format, 'unknown version', { expected: 1, found: version });
+  const version = reader.version('u8', 1);
   const flags = reader.u16();
   const [pageKb = 0, offsetBytes = 0, sizeBytes = 0, keyBytes = 0, width = 0] = reader.take(5);
   const widthsFit = pageKb > 0 && offsetBytes <= 6 && sizeBytes > 0 && sizeBytes <= 6 && keyBytes > 0 && keyBytes <= 16;
   if (!widthsFit || width !== hashBytes) {
-    throw formatError('E_FORMAT_RANGE', format, 'impossible field widths', {
-      found: toHex(footer.subarray(hashBytes, -hashBytes)),
-    });
+    const facts = { found: toHex(footer.subarray(hashBytes, -hashBytes)) };
+    throw formatError('E_FORMAT_RANGE', format, 'impossible field widths', facts);
   }
   const shape = { version, flags, pageSize: pageKb * 1024, offsetBytes, sizeBytes, keyBytes, hashBytes };
   const count = new DataView(footer.buffer, footer.byteOffset + reader.pos, 4);
@@ -137,9 +140,8 @@ function decodeFields(footer: Uint8Array, hashBytes: number, fileSize: number): 
     .map((countIsBigEndian) => indexGeometry(count.getUint32(0, !countIsBigEndian), { ...shape, countIsBigEndian }))
     .find((candidate) => candidate.fileSize === fileSize);
   if (geometry === undefined) {
-    throw formatError('E_FORMAT_TRUNCATED', format, `its record count does not fit a file of ${fileSize} bytes`, {
-      found: toHex(footer.subarray(reader.pos, reader.pos + 4)),
-    });
+    const facts = { found: toHex(footer.subarray(reader.pos, reader.pos + 4)) };
+    throw formatError('E_FORMAT_TRUNCATED', format, `its record count does not fit a file of ${fileSize} bytes`, facts);
   }
   return { ...geometry, tocHash: footer.slice(0, hashBytes), name: toHex(md5(footer)) };
 }

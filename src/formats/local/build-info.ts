@@ -90,20 +90,10 @@ function keyCell(row: BpsvRow, name: string): string | undefined {
   return value.toLowerCase();
 }
 
-const usualColumns: readonly BpsvColumn[] = [
-  { name: 'Branch', type: 'STRING', size: 0 },
-  { name: 'Active', type: 'DEC', size: 1 },
-  { name: 'Build Key', type: 'HEX', size: 16 },
-  { name: 'CDN Key', type: 'HEX', size: 16 },
-  { name: 'Install Key', type: 'HEX', size: 16 },
-  { name: 'CDN Path', type: 'STRING', size: 0 },
-  { name: 'CDN Hosts', type: 'STRING', size: 0 },
-  { name: 'Tags', type: 'STRING', size: 0 },
-  { name: 'Armadillo', type: 'STRING', size: 0 },
-  { name: 'Version', type: 'STRING', size: 0 },
-  { name: 'KeyRing', type: 'HEX', size: 16 },
-  { name: 'Product', type: 'STRING', size: 0 },
-];
+const usualHeader =
+  'Branch!STRING:0|Active!DEC:1|Build Key!HEX:16|CDN Key!HEX:16|Install Key!HEX:16|CDN Path!STRING:0|CDN Hosts!STRING:0|' +
+  'Tags!STRING:0|Armadillo!STRING:0|Version!STRING:0|KeyRing!HEX:16|Product!STRING:0';
+const usualColumns = decodeBpsv(new TextEncoder().encode(usualHeader)).columns;
 
 /**
  * Writes the table. Builds that were read keep what their rows have besides; a value that was not changed stays as it was written.

@@ -103,10 +103,8 @@ export function placeOfKey(ekey: string, { indexBits, layouts }: KeyLayouts): St
   const index = Number(take(indexBits));
   const layout = layouts.get(index);
   if (layout === undefined) {
-    throw new PakratError(
-      'E_UNSUPPORTED',
-      `${what}: the build config does not describe layout ${index} of key ${ekey}`,
-    );
+    const problem = `${what}: the build config does not describe layout ${index} of key ${ekey}`;
+    throw new PakratError('E_UNSUPPORTED', problem);
   }
   const place = { layout: index, chunk: Number(take(layout.chunkBits)), archive: Number(take(layout.archiveBits)) };
   const offset = take(layout.offsetBits) * BigInt(layout.unit);

@@ -59,10 +59,7 @@ export function decodeLocalHeader(bytes: Uint8Array): LocalHeader {
   return { ekey, size, flags, isIntact: checksum === hashLittle(bytes.subarray(0, checkedSize), seed) };
 }
 
-/**
- * Writes a header.
- * @param place offset of the header in its data file
- */
+/** Writes a header. @param place offset of the header in its data file */
 export function encodeLocalHeader(header: Omit<LocalHeader, 'isIntact'>, place: number): Uint8Array {
   const writer = new ByteWriter(localHeaderSize).raw(fromHex(header.ekey).reverse()).u32le(header.size);
   const bytes = writer.u16le(header.flags).bytes();

@@ -24,11 +24,11 @@
 import { formatError } from '../../core/errors.ts';
 import { hashLittle, hashLittle2 } from '../../core/jenkins.ts';
 import { ByteReader } from '../../core/reader.ts';
-import { repeatable } from '../../core/repeatable.ts';
 import { RecordTable } from '../../core/tables/record-table.ts';
+import { repeatable } from '../../core/tables/repeatable.ts';
 import { ByteWriter } from '../../core/writer.ts';
 import type { Format } from '../format.ts';
-import { decodeLocalUpdates, encodeLocalUpdates, type LocalUpdate, nameOf } from './local-updates.ts';
+import { decodeLocalUpdates, encodeLocalUpdates, type LocalUpdate } from './local-updates.ts';
 
 /** Told by its header of 16 bytes, its version and bucket. */
 export const localIndexFormat: Format = {
@@ -147,6 +147,11 @@ export class LocalIndex implements LocalIndexContent {
   }
 }
 
+/** A key as a text that a map can have for a name. */
+function nameOf(key: Uint8Array): string {
+  return String.fromCharCode(...key);
+}
+
 /** Reads a row of 18 bytes. */
 export function decodeLocalRow(row: Uint8Array): LocalEntry {
   const view = new DataView(row.buffer, row.byteOffset, rowSize);
@@ -159,10 +164,7 @@ export function decodeLocalRow(row: Uint8Array): LocalEntry {
   };
 }
 
-/**
- * Reads an index and checks its hashes.
- * @throws E_FORMAT… when it is no index of version 7, is cut short, or a hash differs
- */
+/** Reads an index of version 7 and checks its hashes. Throws E_FORMAT… when it is none, is cut, or a hash differs. */
 export function decodeLocalIndex(bytes: Uint8Array): LocalIndex {
   const reader = new ByteReader(bytes, what);
   const { bucket, largestPlace } = decodeHeader(reader);
@@ -177,10 +179,8 @@ export function decodeLocalIndex(bytes: Uint8Array): LocalIndex {
   if (isHashedWhole && hash !== hashLittle(rows)) {
     throw formatError('E_FORMAT_CHECKSUM', what, 'its rows have another hash', { offset: entriesOffset });
   }
-  const { updates, start } = decodeLocalUpdates(
-    bytes,
-    size === 0 ? [0x1000, sectionSize] : [upTo(reader.pos, sectionSize)],
-  );
+  const starts = size === 0 ? [0x1000, sectionSize] : [upTo(reader.pos, sectionSize)];
+  const { updates, start } = decodeLocalUpdates(bytes, starts);
   const shape = { fileSize: bytes.length, updatesOffset: start, largestPlace, isHashedWhole };
   return new LocalIndex(bucket, new RecordTable(rows, rowSize), updates, shape);
 }
@@ -193,8 +193,7 @@ function decodeHeader(reader: ByteReader): { bucket: number; largestPlace: bigin
     throw formatError('E_FORMAT_CHECKSUM', what, 'its header has another hash', { offset: 8 });
   }
   const header = new ByteReader(bytes, what);
-  const version = header.u16le();
-  if (version !== 7) throw formatError('E_FORMAT_VERSION', what, 'unknown version', { expected: 7, found: version });
+  header.version('u16le', 7);
   const bucket = header.u8();
   const [extra, ...widths] = [header.u8(), header.u8(), header.u8(), header.u8(), header.u8()];
   if (bucket >= bucketCount || extra !== 0 || widths.join(' ') !== `4 5 ${localKeySize} ${offsetBits}`) {
@@ -233,12 +232,10 @@ export function encodeLocalIndex({ bucket, sorted, updates = [], shape = {} }: L
   const { fileSize = updatesOffset + updateSize } = shape;
   const writer = new ByteWriter(fileSize);
   writer.u32le(headerSize).u32le(hashLittle(head)).raw(head).zeros(8);
-  writer
-    .u32le(body.length)
-    .u32le(isHashedWhole ? hashLittle(body) : chainedHash(body))
-    .raw(body);
-  if (updates.length > 0) writer.zeros(updatesOffset - writer.size).raw(encodeLocalUpdates(updates));
-  return writer.zeros(Math.max(0, fileSize - writer.size)).bytes();
+  const hash = isHashedWhole ? hashLittle(body) : chainedHash(body);
+  writer.u32le(body.length).u32le(hash).raw(body);
+  if (updates.length > 0) writer.padTo(updatesOffset).raw(encodeLocalUpdates(updates));
+  return writer.padTo(fileSize).bytes();
 }
 
 /** Writes one row: key, place, size; 18 bytes. @throws E_FORMAT_RANGE as {@link encodeLocalIndex} */

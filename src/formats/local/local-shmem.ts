@@ -49,26 +49,16 @@ export const shmemFormat: Format = {
 /** Reads the start of a shmem file. @throws E_FORMAT… */
 export function decodeShmem(bytes: Uint8Array): Shmem {
   const reader = new ByteReader(bytes, what);
-  const version = reader.u32le();
-  if (version !== 4 && version !== 5) {
-    throw formatError('E_FORMAT_VERSION', what, 'unknown version', { offset: 0, expected: '4 or 5', found: version });
-  }
+  const version = reader.version('u32le', 4, 5);
   const headerSize = reader.u32le();
   const dataFolder = reader.sub(pathSize).cstring();
   const freeTable = { size: reader.u32le(), offset: reader.u32le() };
   if (freeTable.size !== freeTableSize || headerSize < fixedSize || freeTable.offset + freeTable.size > bytes.length) {
-    throw formatError('E_FORMAT_RANGE', what, 'its table of free space does not lie in it', {
-      offset: 0x108,
-      expected: freeTableSize,
-      found: freeTable.size,
-    });
+    const facts = { offset: 0x108, expected: freeTableSize, found: freeTable.size };
+    throw formatError('E_FORMAT_RANGE', what, 'its table of free space does not lie in it', facts);
   }
-  const generations = readGenerations(reader);
+  const generations = Array.from({ length: bucketCount }, () => reader.u32le());
   return { version, headerSize, dataFolder, freeTable, generations, rest: reader.take(reader.remaining) };
-}
-
-function readGenerations(reader: ByteReader): number[] {
-  return Array.from({ length: bucketCount }, () => reader.u32le());
 }
 
 /**
@@ -78,12 +68,11 @@ function readGenerations(reader: ByteReader): number[] {
 export function encodeShmem({ version, headerSize, dataFolder, freeTable, generations, rest }: Shmem): Uint8Array {
   const path = new ByteWriter(pathSize).cstring(dataFolder).bytes();
   if (path.length > pathSize) throw formatError('E_FORMAT_RANGE', what, 'the path of the folder is too long');
-  const writer = new ByteWriter(headerSize)
-    .u32le(version)
-    .u32le(headerSize)
-    .raw(path)
-    .zeros(pathSize - path.length);
-  writer.u32le(freeTable.size).u32le(freeTable.offset);
+  const writer = new ByteWriter(headerSize).u32le(version).u32le(headerSize).raw(path);
+  writer
+    .padTo(8 + pathSize)
+    .u32le(freeTable.size)
+    .u32le(freeTable.offset);
   for (let bucket = 0; bucket < bucketCount; bucket++) writer.u32le(generations[bucket] ?? 0);
-  return writer.raw(rest ?? new Uint8Array(Math.max(0, headerSize - fixedSize))).bytes();
+  return rest === undefined ? writer.padTo(headerSize).bytes() : writer.raw(rest).bytes();
 }

@@ -29,11 +29,6 @@ export interface LocalUpdate {
   readonly status: number;
 }
 
-/** A key as a text that a map can have for a name. */
-export function nameOf(key: Uint8Array): string {
-  return String.fromCharCode(...key);
-}
-
 /**
  * Reads the updates of an index, in the order in which they came.
  * @param starts where they may begin, one at least: the first of these at which there are any counts, else the last

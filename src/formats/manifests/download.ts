@@ -19,7 +19,6 @@ import { uintAt } from '../../core/bytes.ts';
 import { formatError, PakratError } from '../../core/errors.ts';
 import { ByteReader } from '../../core/reader.ts';
 import { type EntryTable, entryTable } from '../../core/tables/entry-table.ts';
-import { RecordTable } from '../../core/tables/record-table.ts';
 import { ByteWriter } from '../../core/writer.ts';
 import { type Format, startsWith } from '../format.ts';
 import { readTags, type TaggedEntries, writeEntries, writeTags } from './tags.ts';
@@ -62,17 +61,11 @@ export const downloadFormat: Format = { name: format, matches: startsWith('DL\x0
 
 const reservedSize = 3;
 
-/**
- * Reads a download manifest.
- * @throws E_FORMAT… when it is none, is cut off or goes on behind its last tag
- */
+/** Reads a download manifest. @throws E_FORMAT… when it is none, is cut off or goes on behind its last tag */
 export function decodeDownload(bytes: Uint8Array): Download {
   const reader = new ByteReader(bytes, format);
   reader.magic('DL');
-  const version = reader.u8();
-  if (version !== 1 && version !== 2 && version !== 3) {
-    throw formatError('E_FORMAT_VERSION', format, 'unknown version', { expected: '1 to 3', found: version });
-  }
+  const version = reader.version('u8', 1, 2, 3);
   const ekeyBytes = reader.u8();
   if (ekeyBytes !== 16) throw new PakratError('E_UNSUPPORTED', `${format}: keys of ${ekeyBytes} bytes`);
   const hasChecksum = reader.u8() !== 0;
@@ -84,10 +77,8 @@ export function decodeDownload(bytes: Uint8Array): Download {
   const basePriority = version >= 3 ? reader.i8() : 0;
   const reserved = version >= 3 ? reader.take(reservedSize) : undefined;
   const shape = { version, hasChecksum, flagSize, basePriority, ...(reserved && { reserved }) } as const;
-  const stride = entrySize(shape);
-  const count = reader.count(entryCount, stride);
-  const rows = new RecordTable(reader.take(count * stride), stride, count);
-  const tags = readTags(reader, tagCount, count);
+  const rows = reader.table(entryCount, entrySize(shape));
+  const tags = readTags(reader, tagCount, entryCount);
   reader.end();
   return { ...shape, tags, ...entryTable(rows, (row) => decodeEntry(row, shape)) };
 }
@@ -109,10 +100,7 @@ function decodeEntry(row: Uint8Array, { hasChecksum, flagSize, basePriority }: D
     : { ekey, size, priority, checksum, flags: uintAt(row, 26, flagSize) };
 }
 
-/**
- * Writes a download manifest.
- * @throws E_FORMAT_RANGE when a size or priority does not fit, or the count is wrong
- */
+/** Writes a download manifest. @throws E_FORMAT_RANGE when a size or priority does not fit, or the count is wrong */
 export function encodeDownload(content: DownloadContent): Uint8Array {
   const { version = 1, hasChecksum = false, flagSize = 0, basePriority = 0, count, tags } = content;
   const { reserved = new Uint8Array(reservedSize) } = content;
@@ -120,11 +108,8 @@ export function encodeDownload(content: DownloadContent): Uint8Array {
     throw formatError('E_FORMAT_RANGE', format, `version ${version} has no place for flags or a base priority`);
   }
   const shape = { version, hasChecksum, flagSize, basePriority };
-  const writer = new ByteWriter(16 + count * entrySize(shape))
-    .text('DL')
-    .u8(version)
-    .u8(16)
-    .u8(hasChecksum ? 1 : 0);
+  const writer = new ByteWriter(16 + count * entrySize(shape)).text('DL').u8(version).u8(16);
+  writer.u8(hasChecksum ? 1 : 0);
   writer.u32(count).u16(tags.length);
   if (version >= 2) writer.u8(flagSize);
   if (version >= 3) writer.i8(basePriority).raw(reserved);

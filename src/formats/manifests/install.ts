@@ -46,17 +46,11 @@ export const installFormat: Format = { name: format, matches: startsWith('IN\x01
 
 const extraSize = 6;
 
-/**
- * Reads an install manifest.
- * @throws E_FORMAT… when it is none, is cut off or goes on behind its last entry
- */
+/** Reads an install manifest. @throws E_FORMAT… when it is none, is cut off or goes on behind its last entry */
 export function decodeInstall(bytes: Uint8Array): Install {
   const reader = new ByteReader(bytes, format);
   reader.magic('IN');
-  const version = reader.u8();
-  if (version !== 1 && version !== 2) {
-    throw formatError('E_FORMAT_VERSION', format, 'unknown version', { expected: '1 or 2', found: version });
-  }
+  const version = reader.version('u8', 1, 2);
   const ckeyBytes = reader.u8();
   if (ckeyBytes !== 16) throw new PakratError('E_UNSUPPORTED', `${format}: keys of ${ckeyBytes} bytes`);
   const tagCount = reader.u16();

@@ -16,7 +16,6 @@
 import { formatError, isPakratError } from '../../core/errors.ts';
 import { ByteReader } from '../../core/reader.ts';
 import { type EntryTable, entryTable } from '../../core/tables/entry-table.ts';
-import { RecordTable } from '../../core/tables/record-table.ts';
 import { ByteWriter } from '../../core/writer.ts';
 import { type Format, startsWith } from '../format.ts';
 import { readTags, type TaggedEntries, writeEntries, writeTags } from './tags.ts';
@@ -55,17 +54,12 @@ const format = 'size manifest';
 /** Told by its magic and version. */
 export const sizeFormat: Format = { name: format, matches: startsWith('DS\x01', 'DS\x02') };
 
-/**
- * Reads a size manifest.
- * @throws E_FORMAT… when it is none, is cut off or goes on behind its last entry
- */
+/** Reads a size manifest. @throws E_FORMAT… when it is none, is cut off or goes on behind its last entry */
 export function decodeSize(bytes: Uint8Array): SizeManifest {
   const reader = new ByteReader(bytes, format);
   reader.magic('DS');
-  const version = reader.u8();
+  const version = reader.version('u8', 1, 2);
   if (version === 2) return decodeAfterVersion(reader, { version, longHeader: false });
-  if (version !== 1)
-    throw formatError('E_FORMAT_VERSION', format, 'unknown version', { expected: '1 or 2', found: version });
   const start = reader.pos;
   try {
     return decodeAfterVersion(reader, { version, longHeader: true });
@@ -86,9 +80,7 @@ function decodeAfterVersion(reader: ByteReader, known: Pick<SizeShape, 'version'
     throw formatError('E_FORMAT_RANGE', format, 'impossible field widths', { found: `${ekeyBytes} and ${sizeBytes}` });
   }
   const tags = readTags(reader, tagCount, entryCount);
-  const stride = ekeyBytes + sizeBytes;
-  const count = reader.count(entryCount, stride);
-  const rows = new RecordTable(reader.take(count * stride), stride, count);
+  const rows = reader.table(entryCount, ekeyBytes + sizeBytes);
   reader.end();
   return { ...known, ekeyBytes, sizeBytes, total, tags, ...entryTable(rows, (row) => decodeEntry(row, ekeyBytes)) };
 }

@@ -1,7 +1,7 @@
 import { formatError, PakratError } from '../../core/errors.ts';
 import { ByteReader } from '../../core/reader.ts';
 import { type EntryTable, entryTable } from '../../core/tables/entry-table.ts';
-import { RecordTable } from '../../core/tables/record-table.ts';
+import type { RecordTable } from '../../core/tables/record-table.ts';
 import { ByteWriter } from '../../core/writer.ts';
 import type { Format } from '../format.ts';
 
@@ -82,10 +82,7 @@ function checkEqual(name: string, expected: number, found: number): void {
 
 function readHeader(reader: ByteReader) {
   const headerSize = reader.u32le();
-  const version = reader.u32le();
-  if (version !== 1) {
-    throw formatError('E_FORMAT_VERSION', what, 'unknown version', { offset: 4, expected: 1, found: version });
-  }
+  reader.version('u32le', 1);
   checkEqual('file size', reader.bytes.length, reader.u32le());
   const extraHeader = reader.take(reader.u16le());
   const count = reader.count(reader.u32le(), 8);
@@ -100,8 +97,7 @@ function readEntries(block: ByteReader, count: number, keySize: number): RecordT
   if (keySize < 1 || keySize > 16) {
     throw formatError('E_FORMAT_RANGE', what, 'key size', { expected: '1 to 16', found: keySize });
   }
-  const stride = entrySize(keySize);
-  const table = new RecordTable(block.take(block.count(count, stride) * stride), stride);
+  const table = block.table(count, entrySize(keySize));
   block.end();
   return table;
 }
@@ -206,10 +202,6 @@ export function encodePatchIndex(content: PatchIndexContent): Uint8Array {
 
 function extendedBlock(entries: Uint8Array, count: number, keySize: number): Uint8Array {
   const writer = new ByteWriter().u8(3).u8(keySize).u16le(extendedHeaderSize).u32le(count);
-  return writer
-    .u32le(entrySize(keySize) + 1)
-    .u8(1)
-    .u8(2)
-    .raw(entries)
-    .bytes();
+  writer.u32le(entrySize(keySize) + 1);
+  return writer.u8(1).u8(2).raw(entries).bytes();
 }

@@ -2,7 +2,7 @@ import { compareBytes, equalBytes, isAllZero, toHex } from '../../core/bytes.ts'
 import { formatError } from '../../core/errors.ts';
 import { md5, md5Hex } from '../../core/hash.ts';
 import { ByteReader } from '../../core/reader.ts';
-import { repeatable } from '../../core/repeatable.ts';
+import { repeatable } from '../../core/tables/repeatable.ts';
 import { ByteWriter } from '../../core/writer.ts';
 import { type Format, startsWith } from '../format.ts';
 
@@ -99,10 +99,7 @@ export interface PatchManifest extends PatchManifestHeader {
 
 function readHeader(reader: ByteReader): Omit<PatchManifestHeader, 'padding'> & { blockCount: number } {
   reader.magic('PA');
-  const version = reader.u8();
-  if (version !== 1 && version !== 2) {
-    throw formatError('E_FORMAT_VERSION', what, 'unknown version', { offset: 2, expected: '1 or 2', found: version });
-  }
+  const version = reader.version('u8', 1, 2);
   const keySizes = { target: reader.u8(), source: reader.u8(), patch: reader.u8() };
   for (const size of Object.values(keySizes)) checkRange('key size', size, [1, 16]);
   const blockBits = reader.u8();
@@ -169,10 +166,8 @@ function readBlocks(reader: ByteReader, count: number, sizes: PatchKeySizes) {
     const hash = table.take(keySize);
     const offset = table.u32();
     if (offset < reader.pos) {
-      throw formatError('E_FORMAT_RANGE', what, `block ${i} overlaps what is before it`, {
-        offset,
-        expected: reader.pos,
-      });
+      const facts = { offset, expected: reader.pos };
+      throw formatError('E_FORMAT_RANGE', what, `block ${i} overlaps what is before it`, facts);
     }
     reader.seek(offset);
     const { bytes, files } = skipBlock(reader, sizes);

@@ -47,14 +47,7 @@ function readSize(reader: ByteReader, name: string): number {
   throw formatError('E_FORMAT_RANGE', reader.what, `${name} is negative`, { offset: reader.pos - 8, found: size });
 }
 
-interface Streams {
-  newSize: number;
-  control: Uint8Array;
-  diff: Uint8Array;
-  extra: Uint8Array;
-}
-
-function readStreams(patch: Uint8Array, maxSize: number): Streams {
+function readStreams(patch: Uint8Array, maxSize: number) {
   const reader = new ByteReader(patch, what);
   reader.magic('ZBSDIFF1');
   const controlSize = readSize(reader, 'size of the control stream');
@@ -91,10 +84,8 @@ function countBytes(control: Uint8Array, newSize: number): { added: number; copi
     if (added + copied > newSize) break;
   }
   if (added + copied === newSize) return { added, copied };
-  throw formatError('E_FORMAT_RANGE', what, 'control stream does not make the new size', {
-    expected: newSize,
-    found: added + copied,
-  });
+  const facts = { expected: newSize, found: added + copied };
+  throw formatError('E_FORMAT_RANGE', what, 'control stream does not make the new size', facts);
 }
 
 function inflateStream(stream: Uint8Array, size: number, name: string): Uint8Array {
@@ -170,12 +161,9 @@ export function makeZbsdiff(old: Uint8Array, made: Uint8Array): Uint8Array {
   const diff = new Uint8Array(add + end);
   for (let i = start; i < add; i++) diff[i] = made[i]! - old[i]!;
 
-  const control = new ByteWriter(2 * tripleSize);
   // The old file never has to be sought backwards here, so no number needs the sign bit.
-  control
-    .u64le(add)
-    .u64le(inserted.length)
-    .u64le(old.length - end - add);
+  const control = new ByteWriter(2 * tripleSize).u64le(add).u64le(inserted.length);
+  control.u64le(old.length - end - add);
   if (end > 0) control.u64le(end).u64le(0).u64le(0);
   const streams = [control.bytes(), diff, inserted].map((bytes) => deflate(bytes, { level: 9 }));
   const [controlStream, diffStream] = streams as [Uint8Array, Uint8Array, Uint8Array];

@@ -15,8 +15,8 @@
 import { fromHex, toHex } from '../../core/bytes.ts';
 import { formatError } from '../../core/errors.ts';
 import { ByteReader } from '../../core/reader.ts';
-import { repeatable } from '../../core/repeatable.ts';
-import { RecordTable } from '../../core/tables/record-table.ts';
+import type { RecordTable } from '../../core/tables/record-table.ts';
+import { repeatable } from '../../core/tables/repeatable.ts';
 import { ByteWriter } from '../../core/writer.ts';
 import type { Format } from '../format.ts';
 
@@ -133,9 +133,8 @@ function readTables(
   const { entryCount, assetCount, build, form } = header;
   const assetStride = build >= wideAssets ? 29 : 28;
   const short = form === 'oldest' && entryCount * 12 + assetCount * assetStride === reader.remaining;
-  const entryStride = short ? 12 : 20;
-  const entries = new RecordTable(reader.take(reader.count(entryCount, entryStride) * entryStride), entryStride);
-  const table = new RecordTable(reader.take(reader.count(assetCount, assetStride) * assetStride), assetStride);
+  const entries = reader.table(entryCount, short ? 12 : 20);
+  const table = reader.table(assetCount, assetStride);
   reader.end();
   const assets = repeatable(function* () {
     for (const row of table) yield readAsset(new ByteReader(row, format));

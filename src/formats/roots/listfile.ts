@@ -158,10 +158,7 @@ export class ListfileScanner {
   }
 }
 
-/**
- * Reads a list that is in memory: its rows, one after the other.
- * @throws as {@link ListfileScanner}, at the line that is wrong
- */
+/** Reads a list that is in memory, row by row. Throws as {@link ListfileScanner}, at the line that is wrong. */
 export function* decodeListfile(bytes: Uint8Array): Generator<ListfileRow> {
   const scanner = new ListfileScanner();
   for (let start = 0; start < bytes.length; start += pieceSize) {

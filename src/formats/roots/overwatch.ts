@@ -65,10 +65,8 @@ export function decodeOverwatchRoot(bytes: Uint8Array): OverwatchRoot {
   const nameAt = columns.indexOf('FILENAME');
   const keyAt = columns.indexOf('MD5');
   if (nameAt < 0 || keyAt < 0) {
-    throw formatError('E_FORMAT', format, 'columns are missing', {
-      expected: 'FILENAME and MD5',
-      found: quoteLine(first),
-    });
+    const facts = { expected: 'FILENAME and MD5', found: quoteLine(first) };
+    throw formatError('E_FORMAT', format, 'columns are missing', facts);
   }
   if (columns.length > maxColumns) {
     throw formatError('E_FORMAT_RANGE', format, `more than ${maxColumns} columns`, { found: columns.length });
@@ -77,20 +75,15 @@ export function decodeOverwatchRoot(bytes: Uint8Array): OverwatchRoot {
     const values = line.length > maxLine ? [] : line.split('|');
     const [name, ckey] = [values[nameAt] ?? '', values[keyAt] ?? ''];
     if (values.length !== columns.length || name === '' || !isKeyHex(ckey)) {
-      throw formatError('E_FORMAT', format, `line ${lineNumber(frame, i + 1)} is no file`, {
-        expected: columns.join('|'),
-        found: quoteLine(line),
-      });
+      const facts = { expected: columns.join('|'), found: quoteLine(line) };
+      throw formatError('E_FORMAT', format, `line ${lineNumber(frame, i + 1)} is no file`, facts);
     }
     return { name, ckey: ckey.toLowerCase(), values };
   });
   return { columns, files, frame };
 }
 
-/**
- * Writes a table, of the columns and values.
- * @throws E_FORMAT_RANGE for values that do not fit into a line, or of another number than columns
- */
+/** Writes a table. Throws E_FORMAT_RANGE for values that fit into no line, or are not as many as the columns. */
 export function encodeOverwatchRoot({ columns, files, frame = usualFrame }: OverwatchRootContent): Uint8Array {
   const lines = [columns, ...files.map(({ values }) => values)].map((values, i) => {
     const line = values.join('|');

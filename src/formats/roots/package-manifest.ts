@@ -15,8 +15,8 @@
 import { fromHex, toHex } from '../../core/bytes.ts';
 import { formatError } from '../../core/errors.ts';
 import { ByteReader } from '../../core/reader.ts';
-import { repeatable } from '../../core/repeatable.ts';
-import { RecordTable } from '../../core/tables/record-table.ts';
+import type { RecordTable } from '../../core/tables/record-table.ts';
+import { repeatable } from '../../core/tables/repeatable.ts';
 import { ByteWriter } from '../../core/writer.ts';
 import type { Format } from '../format.ts';
 
@@ -25,50 +25,29 @@ const format = 'package manifest';
 const maxBuild = 0xffffff;
 
 interface Header {
-  headerSize: 24 | 36 | 40;
-  entrySize: 12 | 20;
+  size: PackageManifestForm['headerSize'];
   packageSizes: readonly PackageManifestForm['packageSize'][];
   /** The first build that may have it. */
-  firstBuild: number;
-  buildAt: number;
-  packagesAt: number;
-  entriesAt: number;
-  /** u32s that are zero. */
-  zeros: readonly number[];
+  since: number;
+  /** Offsets of u32s; `zeros` are of those that are zero. */
+  at: { build: number; packages: number; entries: number; zeros: readonly number[] };
 }
 
 const headers: readonly Header[] = [
+  { size: 24, packageSizes: [72], since: 1, at: { build: 8, packages: 12, entries: 16, zeros: [] } },
   {
-    headerSize: 24,
-    entrySize: 12,
-    packageSizes: [72],
-    firstBuild: 1,
-    buildAt: 8,
-    packagesAt: 12,
-    entriesAt: 16,
-    zeros: [],
-  },
-  {
-    headerSize: 36,
-    entrySize: 20,
+    size: 36,
     packageSizes: [72, 32],
-    firstBuild: 24920,
-    buildAt: 0,
-    packagesAt: 20,
-    entriesAt: 28,
-    zeros: [4, 8, 12, 16, 24],
+    since: 24920,
+    at: { build: 0, packages: 20, entries: 28, zeros: [4, 8, 12, 16, 24] },
   },
-  {
-    headerSize: 40,
-    entrySize: 20,
-    packageSizes: [24],
-    firstBuild: 47162,
-    buildAt: 0,
-    packagesAt: 24,
-    entriesAt: 32,
-    zeros: [4],
-  },
+  { size: 40, packageSizes: [24], since: 47162, at: { build: 0, packages: 24, entries: 32, zeros: [4] } },
 ];
+
+/** Bytes of an entry. */
+function entrySizeOf(headerSize: Header['size']): number {
+  return headerSize === 24 ? 12 : 20;
+}
 
 /** Sizes of the header and of a package, which go together. */
 export interface PackageManifestForm {
@@ -110,27 +89,22 @@ export interface PackageManifest extends PackageManifestForm {
   packages: Iterable<AssetPackage>;
 }
 
-interface Layout extends PackageManifestForm, Pick<Header, 'entrySize'> {
+interface Layout extends PackageManifestForm {
   build: number;
   entryCount: number;
   packageCount: number;
 }
 
 function findLayout(bytes: Uint8Array): Layout | undefined {
-  for (const header of headers) {
-    if (bytes.length < header.headerSize) continue;
-    const word = (at: number): number => new ByteReader(bytes, format, at).u32le();
-    const build = word(header.buildAt);
-    const packageCount = word(header.packagesAt);
-    const entryCount = word(header.entriesAt);
-    const plausible =
-      build >= header.firstBuild && build <= maxBuild && packageCount > 0 && header.zeros.every((at) => word(at) === 0);
-    if (!plausible) continue;
-    const left = bytes.length - header.headerSize - entryCount * header.entrySize;
-    const packageSize = header.packageSizes.find((size) => packageCount * size === left);
-    if (packageSize === undefined) continue;
-    const { headerSize, entrySize } = header;
-    return { headerSize, entrySize, packageSize, build, entryCount, packageCount };
+  for (const { size: headerSize, packageSizes, since, at } of headers) {
+    if (bytes.length < headerSize) continue;
+    const word = (offset: number): number => new ByteReader(bytes, format, offset).u32le();
+    const [build, packageCount, entryCount] = [word(at.build), word(at.packages), word(at.entries)];
+    const isBuild = build >= since && build <= maxBuild;
+    if (!isBuild || packageCount === 0 || at.zeros.some((offset) => word(offset) !== 0)) continue;
+    const left = bytes.length - headerSize - entryCount * entrySizeOf(headerSize);
+    const packageSize = packageSizes.find((size) => packageCount * size === left);
+    if (packageSize !== undefined) return { headerSize, packageSize, build, entryCount, packageCount };
   }
   return undefined;
 }
@@ -146,11 +120,11 @@ export const packageManifestFormat: Format = {
 export function decodePackageManifest(bytes: Uint8Array): PackageManifest {
   const layout = findLayout(bytes);
   if (layout === undefined) throw formatError('E_FORMAT', format, 'of no known form, or cut off');
-  const { headerSize, entrySize, packageSize, build, entryCount, packageCount } = layout;
+  const { headerSize, packageSize, build, entryCount, packageCount } = layout;
   const reader = new ByteReader(bytes, format);
   const header = reader.take(headerSize);
-  const entries = new RecordTable(reader.take(entryCount * entrySize), entrySize, entryCount);
-  const rows = new RecordTable(reader.take(packageCount * packageSize), packageSize, packageCount);
+  const entries = reader.table(entryCount, entrySizeOf(headerSize));
+  const rows = reader.table(packageCount, packageSize);
   reader.end();
   const packages = repeatable(function* () {
     for (const row of rows) yield readPackage(row, fieldsOf[packageSize]);
@@ -185,21 +159,22 @@ export interface PackageManifestContent extends PackageManifestForm {
 
 /** Writes a manifest; fields of packages that have no name here are zero, where there is no row of them. @throws E_FORMAT_RANGE for what does not fit the form */
 export function encodePackageManifest(content: PackageManifestContent): Uint8Array {
-  const form = headers.find(({ headerSize }) => headerSize === content.headerSize);
-  if (form === undefined) throw formatError('E_FORMAT_RANGE', format, `no header of ${content.headerSize} bytes`);
+  const { headerSize } = content;
+  const form = headers.find(({ size }) => size === headerSize);
+  if (form === undefined) throw formatError('E_FORMAT_RANGE', format, `no header of ${headerSize} bytes`);
   const entries = [...(content.entries ?? [])];
   const packages = [...content.packages];
-  const wrong = entries.find(({ length }) => length !== form.entrySize);
+  const wrong = entries.find(({ length }) => length !== entrySizeOf(headerSize));
   const fits = form.packageSizes.includes(content.packageSize);
-  if (wrong !== undefined || !fits || (content.header?.length ?? form.headerSize) !== form.headerSize) {
+  if (wrong !== undefined || !fits || (content.header?.length ?? headerSize) !== headerSize) {
     throw formatError('E_FORMAT_RANGE', format, 'header, entry or package of a wrong size');
   }
-  const header = new Uint8Array(form.headerSize);
+  const header = new Uint8Array(headerSize);
   if (content.header !== undefined) header.set(content.header);
   const view = new DataView(header.buffer);
-  view.setUint32(form.buildAt, content.build, true);
-  view.setUint32(form.packagesAt, packages.length, true);
-  view.setUint32(form.entriesAt, entries.length, true);
+  view.setUint32(form.at.build, content.build, true);
+  view.setUint32(form.at.packages, packages.length, true);
+  view.setUint32(form.at.entries, entries.length, true);
   const writer = new ByteWriter().raw(header);
   for (const entry of entries) writer.raw(entry);
   for (const each of packages) writer.raw(writePackage(each, content.packageSize));

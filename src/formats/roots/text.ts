@@ -65,10 +65,8 @@ export function decodeTextRoot(bytes: Uint8Array): TextRoot {
     const cells = line.split('|');
     const [first = '', ckey = '', third = '', flags] = cells;
     if (cells.length > 4 || !isKeyHex(ckey) || first === '') {
-      throw formatError('E_FORMAT', format, `line ${lineNumber(frame, i)} is no file`, {
-        expected: 'path|ckey|locale',
-        found: quoteLine(line),
-      });
+      const facts = { expected: 'path|ckey|locale', found: quoteLine(line) };
+      throw formatError('E_FORMAT', format, `line ${lineNumber(frame, i)} is no file`, facts);
     }
     const [path, suffix] = splitLocale(first);
     const locale = third === '' ? suffix : third;
@@ -95,12 +93,8 @@ function splitLocale(text: string): [path: string, locale: string | undefined] {
  * Writes a text root. Keys are written in lower case; a root whose lines are not of one form is written in one.
  * @throws E_FORMAT_RANGE for what no line can hold: an empty path, a column with `|`, a line end or a NUL
  */
-export function encodeTextRoot({
-  rows,
-  columns = 2,
-  localeIsBehindPath = false,
-  frame = plainFrame,
-}: TextRoot): Uint8Array {
+export function encodeTextRoot(root: TextRoot): Uint8Array {
+  const { rows, columns = 2, localeIsBehindPath = false, frame = plainFrame } = root;
   const lines = rows.map((row, i) => {
     const cells = cellsOf(localeIsBehindPath ? withLocale(row) : row, columns);
     const line = cells.join('|');

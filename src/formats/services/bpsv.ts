@@ -72,9 +72,8 @@ function decodeHeader(line: string): BpsvColumn[] {
 function decodeRow(line: string, columns: readonly BpsvColumn[]): BpsvRow {
   const cells = line.split('|');
   if (cells.length !== columns.length) {
-    throw formatError('E_FORMAT', format, `a row of ${cells.length} cells under ${columns.length} columns`, {
-      found: quoteLine(line),
-    });
+    const facts = { found: quoteLine(line) };
+    throw formatError('E_FORMAT', format, `a row of ${cells.length} cells under ${columns.length} columns`, facts);
   }
   return Object.fromEntries(columns.map((column, i) => [column.name, (cells[i] ?? '').trim()]));
 }
@@ -109,10 +108,7 @@ function encodeCell(text: string): string {
   return text;
 }
 
-/**
- * The value of the first of these columns that the row has, whatever the case of its name; undefined when there is
- * none or it is empty.
- */
+/** The value of the first of these columns that the row has, in names of any case; undefined for none, or no value. */
 export function cell(row: Readonly<BpsvRow>, ...names: string[]): string | undefined {
   for (const name of names) {
     const column = Object.keys(row).find((key) => key.toLowerCase() === name.toLowerCase());

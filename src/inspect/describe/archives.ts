@@ -4,7 +4,7 @@ import { blteFormat, decodeBltePrefix, ekeyOfBlte } from '../../formats/blte/hea
 import { canBeRead, type Format } from '../../formats/format.ts';
 import { pakFamilies } from '../../paks/index.ts';
 import { decodePacklist } from '../../paks/nadeo/keys/packlist.ts';
-import { type Description, indexedTable } from './description.ts';
+import { type Description, fieldTable, tableOf } from './description.ts';
 
 /** An entry of an archive, found without its index. */
 interface ArchiveEntry {
@@ -30,10 +30,7 @@ export function describeArchive(bytes: Uint8Array): Description {
   const covered = last === undefined ? 0 : last.offset + last.size;
   return {
     facts: { entries: entries.length, bytesWithoutTable: bytes.length - covered },
-    table: indexedTable('entries', ['ekey', 'offset', 'size'], entries.length, (i) => {
-      const { ekey, offset, size } = entries[i]!;
-      return [ekey, offset, size];
-    }),
+    table: fieldTable('entries', ['ekey', 'offset', 'size'], entries),
   };
 }
 
@@ -95,9 +92,9 @@ export function describePacklist(bytes: Uint8Array): Description {
   const { game, entries } = decodePacklist(bytes);
   return {
     facts: { game, packs: entries.length, see: '`pakrat keys import FILE` takes its keys into the store' },
-    table: indexedTable('packs', ['name', 'key'], entries.length, (i) => {
-      const { name, keyString } = entries[i]!;
-      return [name, keyString === undefined ? 'bound to a product' : 'there'];
-    }),
+    table: tableOf('packs', ['name', 'key'], entries, ({ name, keyString }) => [
+      name,
+      keyString === undefined ? 'bound to a product' : 'there',
+    ]),
   };
 }

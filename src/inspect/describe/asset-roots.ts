@@ -1,35 +1,37 @@
+import { repeatable } from '../../core/tables/repeatable.ts';
 import { decodeContentManifest } from '../../formats/roots/content-manifest.ts';
 import { decodeDiablo3Packages, decodeDiablo3Toc } from '../../formats/roots/diablo3/core-toc.ts';
 import { decodeDiablo3Folder, decodeDiablo3Root } from '../../formats/roots/diablo3/folder.ts';
-import { diablo3Group } from '../../formats/roots/diablo3/groups.ts';
 import { decodeDiablo4Toc } from '../../formats/roots/diablo4/core-toc.ts';
-import { diablo4Group } from '../../formats/roots/diablo4/groups.ts';
 import {
   decodeEncryptedNames,
   decodeEncryptedSnos,
   decodeSharedPayloads,
 } from '../../formats/roots/diablo4/side-tables.ts';
 import { decodePackageManifest } from '../../formats/roots/package-manifest.ts';
-import { type Description, indexedTable, listedTable } from './description.ts';
+import { diablo3Group, diablo4Group } from '../../formats/roots/sno/asset-groups.ts';
+import { type Description, fieldTable, type RowTable, tableOf } from './description.ts';
 
 /** The root of Diablo III: the folders that it names. */
 export function describeDiablo3Root(bytes: Uint8Array): Description {
   const folders = decodeDiablo3Root(bytes);
   return {
     facts: { folders: folders.length },
-    table: indexedTable('folders', ['name', 'ckey'], folders.length, (i) => [folders[i]!.name, folders[i]!.ckey]),
+    table: fieldTable('folders', ['name', 'ckey'], folders),
   };
 }
 
 /** A folder of Diablo III: assets by their ids, then files with names. */
 export function describeDiablo3Folder(bytes: Uint8Array): Description {
   const { assetCount, assets, named } = decodeDiablo3Folder(bytes);
+  const items = repeatable<{ snoId?: number; part?: number; name?: string; ckey: string }>(function* () {
+    yield* assets;
+    yield* named;
+  });
+  const count = assetCount + named.length;
   return {
     facts: { assets: assetCount, named: named.length },
-    table: listedTable('files', ['snoId', 'part', 'name', 'ckey'], assetCount + named.length, function* () {
-      for (const { snoId, part, ckey } of assets) yield [snoId, part, undefined, ckey];
-      for (const { name, ckey } of named) yield [undefined, undefined, name, ckey];
-    }),
+    table: fieldTable('files', ['snoId', 'part', 'name', 'ckey'], { count, items }),
   };
 }
 
@@ -38,10 +40,11 @@ export function describeDiablo3Toc(bytes: Uint8Array): Description {
   const entries = decodeDiablo3Toc(bytes).groups.flat();
   return {
     facts: { names: entries.length },
-    table: indexedTable('names', ['snoId', 'group', 'name'], entries.length, (i) => {
-      const { snoId, group, name } = entries[i]!;
-      return [snoId, diablo3Group(group).folder, name];
-    }),
+    table: tableOf('names', ['snoId', 'group', 'name'], entries, ({ snoId, group, name }) => [
+      snoId,
+      diablo3Group(group).folder,
+      name,
+    ]),
   };
 }
 
@@ -50,7 +53,7 @@ export function describePackages(bytes: Uint8Array): Description {
   const names = decodeDiablo3Packages(bytes);
   return {
     facts: { names: names.length },
-    table: indexedTable('names', ['name'], names.length, (i) => [names[i]]),
+    table: tableOf('names', ['name'], names, (name) => [name]),
   };
 }
 
@@ -60,11 +63,16 @@ export function describeDiablo4Toc(bytes: Uint8Array): Description {
   const entries = groups.flatMap((group) => group.entries);
   return {
     facts: { form: newer ? 'with format hashes' : 'older', groups: groups.length, names: entries.length },
-    table: indexedTable('names', ['snoId', 'group', 'name'], entries.length, (i) => {
-      const { snoId, group, name } = entries[i]!;
-      return [snoId, diablo4Group(group).folder, name];
-    }),
+    table: diablo4Names(entries),
   };
+}
+
+function diablo4Names(entries: readonly { snoId: number; group: number; name: string }[]): RowTable {
+  return tableOf('names', ['snoId', 'group', 'name'], entries, ({ snoId, group, name }) => [
+    snoId,
+    diablo4Group(group).folder,
+    name,
+  ]);
 }
 
 /** EncryptedSNOs.dat of Diablo IV. */
@@ -72,10 +80,11 @@ export function describeEncryptedSnos(bytes: Uint8Array): Description {
   const snos = decodeEncryptedSnos(bytes);
   return {
     facts: { locked: snos.length, keys: new Set(snos.map(({ keyName }) => keyName)).size },
-    table: indexedTable('assets', ['snoId', 'group', 'keyName'], snos.length, (i) => {
-      const { snoId, group, keyName } = snos[i]!;
-      return [snoId, diablo4Group(group).folder, keyName.toString(16).padStart(16, '0')];
-    }),
+    table: tableOf('assets', ['snoId', 'group', 'keyName'], snos, ({ snoId, group, keyName }) => [
+      snoId,
+      diablo4Group(group).folder,
+      keyName.toString(16).padStart(16, '0'),
+    ]),
   };
 }
 
@@ -84,10 +93,7 @@ export function describeEncryptedNames(bytes: Uint8Array): Description {
   const names = decodeEncryptedNames(bytes);
   return {
     facts: { names: names.length },
-    table: indexedTable('names', ['snoId', 'group', 'name'], names.length, (i) => {
-      const { snoId, group, name } = names[i]!;
-      return [snoId, diablo4Group(group).folder, name];
-    }),
+    table: diablo4Names(names),
   };
 }
 
@@ -96,10 +102,7 @@ export function describeSharedPayloads(bytes: Uint8Array): Description {
   const { payloads, children } = decodeSharedPayloads(bytes);
   return {
     facts: { payloads: payloads.length, children: children?.length },
-    table: indexedTable('payloads', ['snoId', 'payloadOf'], payloads.length, (i) => [
-      payloads[i]!.snoId,
-      payloads[i]!.payloadOf,
-    ]),
+    table: fieldTable('payloads', ['snoId', 'payloadOf'], payloads),
   };
 }
 
@@ -111,9 +114,7 @@ export function describeContentManifest(bytes: Uint8Array): Description {
   if (manifest.encrypted) return { facts };
   return {
     facts,
-    table: listedTable('assets', ['guid', 'size', 'ckey'], assetCount, function* () {
-      for (const { guid, size, ckey } of manifest.assets) yield [guid, size, ckey];
-    }),
+    table: fieldTable('assets', ['guid', 'size', 'ckey'], { count: assetCount, items: manifest.assets }),
   };
 }
 
@@ -122,8 +123,11 @@ export function describePackageManifest(bytes: Uint8Array): Description {
   const { build, headerSize, packageSize, entries, packageCount, packages } = decodePackageManifest(bytes);
   return {
     facts: { build, headerSize, packageSize, entries: entries.count, packages: packageCount },
-    table: listedTable('packages', ['guid', 'keyName', 'size', 'ckey'], packageCount, function* () {
-      for (const { guid, keyName, content } of packages) yield [guid, keyName, content?.size, content?.ckey];
-    }),
+    table: tableOf(
+      'packages',
+      ['guid', 'keyName', 'size', 'ckey'],
+      { count: packageCount, items: packages },
+      ({ guid, keyName, content }) => [guid, keyName, content?.size, content?.ckey],
+    ),
   };
 }

@@ -1,9 +1,9 @@
-/** What a cell of a table holds. Keys are hex, sizes and offsets bytes. */
+/** A cell of a table. Keys are hex, sizes and offsets bytes. */
 export type Cell = string | number | undefined;
 
 /** The entries of an object, made when they are asked for. */
 export interface RowTable {
-  /** What one row is: `entries`, `chunks`, `lines`. */
+  /** The word for rows: `entries`, `chunks`, `lines`. */
   what: string;
   columns: readonly string[];
   count: number;
@@ -11,18 +11,21 @@ export interface RowTable {
   rows(first: number): Iterable<readonly Cell[]>;
 }
 
-/** What a format has to say of an object: plain facts, and its entries. */
+/** A fact about an object; a list is shown line by line. */
+export type Fact = string | number | boolean | undefined | readonly string[];
+
+/** Plain facts about an object of a format, and its entries. */
 export interface Description {
   facts: Record<string, Fact>;
   table?: RowTable;
-  /** What such an object may be called on a CDN, beside the MD5 of its bytes: names in hex, by what they are. */
+  /** Names in hex that such an object may have on a CDN, beside the MD5 of its bytes, by what they are. */
   names?: Record<string, string>;
   /** Bytes that are wrapped in this object. Throws when they cannot be unwrapped. */
   inside?: () => Uint8Array;
 }
 
-/** A fact about an object; a list is shown line by line. */
-export type Fact = string | number | boolean | undefined | readonly string[];
+/** Objects of which there are rows: in an array, or one after the other, as many as `count` says. */
+type Items<Item> = readonly Item[] | { count: number; items: Iterable<Item> };
 
 /** A table over rows that can be asked for by number. */
 export function indexedTable(
@@ -41,20 +44,37 @@ export function indexedTable(
   };
 }
 
-/** A table over rows that come one after the other. */
-export function listedTable(
+/** A table with a row for each of some objects. */
+export function tableOf<Item>(
   what: string,
   columns: readonly string[],
-  count: number,
-  all: () => Iterable<readonly Cell[]>,
+  given: Items<Item>,
+  cellsOf: (item: Item) => readonly Cell[],
 ): RowTable {
+  const { count, items } = 'count' in given ? given : { count: given.length, items: given };
   return {
     what,
     columns,
     count,
     *rows(first) {
       let i = 0;
-      for (const row of all()) if (i++ >= first) yield row;
+      for (const item of items) if (i++ >= first) yield cellsOf(item);
     },
   };
+}
+
+/** A table whose columns are fields of objects, under the names that those have. */
+export function fieldTable<Field extends string>(
+  what: string,
+  columns: readonly Field[],
+  items: Items<{ readonly [Name in Field]?: Cell }>,
+): RowTable {
+  return tableOf(what, columns, items, (item) => columns.map((name) => item[name]));
+}
+
+/** The number of things that can only be gone through. */
+export function countOf(items: Iterable<unknown>): number {
+  let count = 0;
+  for (const _ of items) count += 1;
+  return count;
 }

@@ -2,17 +2,16 @@ import { toHex } from '../../core/bytes.ts';
 import { decodeLocalHeader, localDataFormat, localHeaderSize } from '../../formats/local/local-header.ts';
 import { decodeLocalIndex } from '../../formats/local/local-index.ts';
 import { decodeShmem } from '../../formats/local/local-shmem.ts';
-import { type Description, listedTable } from './description.ts';
+import { countOf, type Description, tableOf } from './description.ts';
 
 /** An .idx file of an installation. */
 export function describeLocalIndex(bytes: Uint8Array): Description {
   const index = decodeLocalIndex(bytes);
-  let entries = 0;
-  for (const _ of index) entries += 1;
+  const count = countOf(index);
   return {
-    facts: { bucket: bytes[10], entries },
-    table: listedTable('entries', ['key', 'archive', 'offset', 'size'], entries, function* () {
-      for (const { key, archive, offset, size } of index) yield [toHex(key), archive, offset, size];
+    facts: { bucket: bytes[10], entries: count },
+    table: tableOf('entries', ['key', 'archive', 'offset', 'size'], { count, items: index }, (entry) => {
+      return [toHex(entry.key), entry.archive, entry.offset, entry.size];
     }),
   };
 }
@@ -24,15 +23,9 @@ export function describeLocalData(bytes: Uint8Array): Description {
   const end = Math.min(bytes.length, Math.max(first.size, localHeaderSize));
   return {
     facts: { entries: entries.length, firstEkey: first.ekey, firstHeaderIsIntact: first.isIntact },
-    table: {
-      what: 'entries',
-      columns: ['ekey', 'offset', 'size', 'headerIsIntact'],
-      count: entries.length,
-      *rows(from) {
-        for (const { ekey, offset, size, isIntact } of entries.slice(from))
-          yield [ekey, offset, size, isIntact ? 'yes' : 'no'];
-      },
-    },
+    table: tableOf('entries', ['ekey', 'offset', 'size', 'headerIsIntact'], entries, (entry) => {
+      return [entry.ekey, entry.offset, entry.size, entry.isIntact ? 'yes' : 'no'];
+    }),
     // Of several entries none is more than another.
     ...(entries.length <= 1 && { inside: () => bytes.subarray(localHeaderSize, end) }),
   };

@@ -4,7 +4,7 @@ import { decodeEncoding } from '../../formats/manifests/encoding/decode.ts';
 import { decodeInstall } from '../../formats/manifests/install.ts';
 import { decodeSize } from '../../formats/manifests/size.ts';
 import { hasTag, type Tag } from '../../formats/manifests/tags.ts';
-import { type Description, indexedTable, listedTable } from './description.ts';
+import { countOf, type Description, fieldTable, indexedTable, tableOf } from './description.ts';
 
 /** An encoding file: contents and the objects they are encoded as. */
 export function describeEncoding(bytes: Uint8Array): Description {
@@ -20,12 +20,15 @@ export function describeEncoding(bytes: Uint8Array): Description {
       especs: encoding.especs.length,
       ownEspec: encoding.ownEspec,
     },
-    table: listedTable('contents', ['ckey', 'size', 'ekeys', 'encodedSize', 'espec'], ckeys, function* () {
-      for (const { ckey, size, ekeys } of encoding.ckeys) {
+    table: tableOf(
+      'contents',
+      ['ckey', 'size', 'ekeys', 'encodedSize', 'espec'],
+      { count: ckeys, items: encoding.ckeys },
+      ({ ckey, size, ekeys }) => {
         const object = encoding.findEkey(ekeys[0] ?? '');
-        yield [ckey, size, ekeys.join(' '), object?.size, object && encoding.especs[object.especIndex]];
-      }
-    }),
+        return [ckey, size, ekeys.join(' '), object?.size, object && encoding.especs[object.especIndex]];
+      },
+    ),
   };
 }
 
@@ -39,10 +42,11 @@ export function describeInstall(bytes: Uint8Array): Description {
       bytes: entries.reduce((sum, { size }) => sum + size, 0),
       tags: tagLines(tags, entries.length),
     },
-    table: indexedTable('entries', ['path', 'size', 'ckey', 'tags'], entries.length, (i) => {
-      const { path, size, ckey } = entries[i]!;
-      return [path, size, ckey, tagsOf(tags, i)];
-    }),
+    table: fieldTable(
+      'entries',
+      ['path', 'size', 'ckey', 'tags'],
+      entries.map((entry, i) => ({ ...entry, tags: tagsOf(tags, i) })),
+    ),
   };
 }
 
@@ -88,10 +92,4 @@ function tagsOf(tags: readonly Tag[], i: number): string {
     .filter(({ mask }) => hasTag(mask, i))
     .map(({ name }) => name)
     .join(' ');
-}
-
-function countOf(items: Iterable<unknown>): number {
-  let count = 0;
-  for (const _ of items) count += 1;
-  return count;
 }

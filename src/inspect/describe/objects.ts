@@ -43,7 +43,7 @@ export function describeBlte(bytes: Uint8Array, keys: KeyRing): Description {
 }
 
 function chunkHead(bytes: Uint8Array, offset: number): { mode: string; keyName: string | undefined } {
-  const byte = bytes[offset]!;
+  const byte = bytes[offset] ?? 0;
   const mode = byte > 0x20 && byte < 0x7f ? String.fromCharCode(byte) : `0x${byte.toString(16).padStart(2, '0')}`;
   return { mode, keyName: chunkKeyName(bytes.subarray(offset, offset + 64)) };
 }

@@ -2,33 +2,28 @@ import { toHex } from '../../core/bytes.ts';
 import { ByteReader } from '../../core/reader.ts';
 import { decodePatchIndex } from '../../formats/patches/patch-index.ts';
 import { decodePatchManifest } from '../../formats/patches/patch-manifest.ts';
-import { type Description, type Fact, indexedTable, listedTable } from './description.ts';
+import { type Description, indexedTable, tableOf } from './description.ts';
 
 /** A patch manifest: which patches make a file out of which older ones. */
 export function describePatchManifest(bytes: Uint8Array): Description {
   const manifest = decodePatchManifest(bytes);
   const { key, version, flags, fileCount, encoding } = manifest;
-  const ofEncoding: Record<string, Fact> =
-    encoding === undefined
-      ? {}
-      : {
-          encodingCkey: toHex(encoding.ckey),
-          encodingEkey: toHex(encoding.ekey),
-          encodingSize: encoding.size,
-          encodingEncodedSize: encoding.encodedSize,
-          encodingEspec: encoding.espec,
-        };
+  const ofEncoding = encoding && {
+    encodingCkey: toHex(encoding.ckey),
+    encodingEkey: toHex(encoding.ekey),
+    encodingSize: encoding.size,
+    encodingEncodedSize: encoding.encodedSize,
+    encodingEspec: encoding.espec,
+  };
   return {
     facts: { name: key, checked: 'block MD5s', version, flags, files: fileCount, ...ofEncoding },
-    table: listedTable(
+    table: tableOf(
       'files',
       ['targetCkey', 'targetSize', 'patches', 'patchEkey', 'patchSize'],
-      fileCount,
-      function* () {
-        for (const { targetCkey, targetSize, patches } of manifest.files) {
-          const first = patches[0];
-          yield [toHex(targetCkey), targetSize, patches.length, first && toHex(first.patchEkey), first?.patchSize];
-        }
+      { count: fileCount, items: manifest.files },
+      ({ targetCkey, targetSize, patches }) => {
+        const first = patches[0];
+        return [toHex(targetCkey), targetSize, patches.length, first && toHex(first.patchEkey), first?.patchSize];
       },
     ),
     names: { 'MD5 of the header': key },

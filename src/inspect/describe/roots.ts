@@ -7,7 +7,7 @@ import { decodeTextRoot } from '../../formats/roots/text.ts';
 import { decodeTvfs } from '../../formats/roots/tvfs/decode.ts';
 import { TvfsFlags } from '../../formats/roots/tvfs/layout.ts';
 import { decodeWowRoot, fillFileDataIds, rowBlock, rowCkey, rowNameHash } from '../../formats/roots/wow/decode.ts';
-import { type Description, indexedTable, listedTable } from './description.ts';
+import { type Description, fieldTable, indexedTable, tableOf } from './description.ts';
 
 /** A WoW root: file data ids and name hashes. */
 export function describeWowRoot(bytes: Uint8Array): Description {
@@ -50,13 +50,16 @@ export function describeTvfs(bytes: Uint8Array): Description {
       skipped: skippedCount,
       especs,
     },
-    table: listedTable('files', ['path', 'size', 'spans', 'ekey', 'ckey'], fileCount, function* () {
-      for (const { path, spans } of tvfs.files) {
+    table: tableOf(
+      'files',
+      ['path', 'size', 'spans', 'ekey', 'ckey'],
+      { count: fileCount, items: tvfs.files },
+      ({ path, spans }) => {
         const size = spans.reduce((sum, span) => sum + span.size, 0);
         const first = spans[0];
-        yield [path, size, spans.length, first && toHex(first.ekey), first?.ckey && toHex(first.ckey)];
-      }
-    }),
+        return [path, size, spans.length, first && toHex(first.ekey), first?.ckey && toHex(first.ckey)];
+      },
+    ),
   };
 }
 
@@ -65,9 +68,7 @@ export function describeMndx(bytes: Uint8Array): Description {
   const { packages, fileCount, files } = decodeMndx(bytes);
   return {
     facts: { packages, files: fileCount },
-    table: listedTable('files', ['name', 'size', 'ckey'], fileCount, function* () {
-      for (const { name, size, ckey } of files) yield [name, size, ckey];
-    }),
+    table: fieldTable('files', ['name', 'size', 'ckey'], { count: fileCount, items: files }),
   };
 }
 
@@ -76,10 +77,7 @@ export function describeMar(bytes: Uint8Array): Description {
   const keys = [...decodeMar(bytes).keys];
   return {
     facts: { names: keys.length },
-    table: indexedTable('names', ['id', 'name'], keys.length, (i) => [
-      keys[i]!.id,
-      new TextDecoder().decode(keys[i]!.name),
-    ]),
+    table: tableOf('names', ['id', 'name'], keys, ({ id, name }) => [id, new TextDecoder().decode(name)]),
   };
 }
 
@@ -88,7 +86,7 @@ export function describeOverwatch(bytes: Uint8Array): Description {
   const { columns, files } = decodeOverwatchRoot(bytes);
   return {
     facts: { columns, files: files.length },
-    table: indexedTable('files', columns, files.length, (i) => files[i]!.values),
+    table: tableOf('files', columns, files, ({ values }) => values),
   };
 }
 
@@ -97,9 +95,6 @@ export function describeTextRoot(bytes: Uint8Array): Description {
   const { rows } = decodeTextRoot(bytes);
   return {
     facts: { files: rows.length },
-    table: indexedTable('files', ['path', 'ckey', 'locale', 'flags'], rows.length, (i) => {
-      const { path, ckey, locale, flags } = rows[i]!;
-      return [path, ckey, locale, flags];
-    }),
+    table: fieldTable('files', ['path', 'ckey', 'locale', 'flags'], rows),
   };
 }

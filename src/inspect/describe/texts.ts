@@ -1,3 +1,4 @@
+import { repeatable } from '../../core/tables/repeatable.ts';
 import { parseEspec } from '../../formats/blte/espec.ts';
 import { decodeBuildConfig, decodePartialPriorities } from '../../formats/configs/build-config.ts';
 import { decodeCdnConfig } from '../../formats/configs/cdn-config.ts';
@@ -10,7 +11,7 @@ import { decodeListfile } from '../../formats/roots/listfile.ts';
 import { decodeBpsv } from '../../formats/services/bpsv.ts';
 import { decodeRibbit } from '../../formats/services/ribbit-mime.ts';
 import { firstLine } from '../../formats/text-lines.ts';
-import { type Description, indexedTable, listedTable, type RowTable } from './description.ts';
+import { countOf, type Description, fieldTable, type RowTable, tableOf } from './description.ts';
 
 const latin1Decoder = new TextDecoder('latin1');
 
@@ -20,7 +21,7 @@ export function describeBpsv(bytes: Uint8Array): Description {
   const names = columns.map(({ name }) => name);
   return {
     facts: { seqn, columns: columns.map(({ name, type, size }) => `${name}!${type}:${size}`), rows: rows.length },
-    table: indexedTable('rows', names, rows.length, (i) => names.map((name) => rows[i]?.[name])),
+    table: fieldTable('rows', names, rows),
   };
 }
 
@@ -30,6 +31,7 @@ export function describeRibbit(bytes: Uint8Array): Description {
   return { facts: { disposition }, inside: () => data };
 }
 
+/** A build config: its names, then all of its lines. */
 export function describeBuildConfig(bytes: Uint8Array): Description {
   const { name, uid, product, vfs, config } = decodeBuildConfig(bytes);
   return {
@@ -38,6 +40,7 @@ export function describeBuildConfig(bytes: Uint8Array): Description {
   };
 }
 
+/** A CDN config: the archives that it lists, then all of its lines. */
 export function describeCdnConfig(bytes: Uint8Array): Description {
   const { archives, patchArchives, archiveGroup, fileIndex, builds } = decodeCdnConfig(bytes);
   return {
@@ -52,19 +55,17 @@ export function describeCdnConfig(bytes: Uint8Array): Description {
   };
 }
 
+/** A patch config: the patches from object to object. */
 export function describePatchConfig(bytes: Uint8Array): Description {
   const { patch, patchSize, entries } = decodePatchConfig(bytes);
   const rows = entries.flatMap(({ type, ckey, patches }) => patches.map((step) => ({ type, ckey, ...step })));
   return {
     facts: { patch, patchSize, entries: entries.length },
-    table: indexedTable('patches', ['type', 'ckey', 'sourceEkey', 'patchEkey', 'patchSize'], rows.length, (i) => {
-      const { type, ckey, sourceEkey, patchEkey, patchSize: size } = rows[i]!;
-      return [type, ckey, sourceEkey, patchEkey, size];
-    }),
+    table: fieldTable('patches', ['type', 'ckey', 'sourceEkey', 'patchEkey', 'patchSize'], rows),
   };
 }
 
-/** What an install fetches first, where a config says so. */
+/** Contents that an install fetches first, where a config names them. */
 function firstFetched(config: ReturnType<typeof decodeConfig>): number | undefined {
   const values = config.get('build-partial-priority');
   return values === undefined ? undefined : decodePartialPriorities(config).contents.length;
@@ -76,6 +77,7 @@ export function describeConfig(bytes: Uint8Array): Description {
   return { facts: { lines: entries.length }, table: configTable(entries) };
 }
 
+/** A product config. */
 export function describeProductConfig(bytes: Uint8Array): Description {
   const { product, dataDir, decryptionKeyName, supportedLocales, tags } = decodeProductConfig(bytes);
   return {
@@ -83,34 +85,28 @@ export function describeProductConfig(bytes: Uint8Array): Description {
   };
 }
 
+/** The key ring config of a build. */
 export const describeKeyRing = (bytes: Uint8Array): Description => describeKeys(decodeKeyRing(bytes));
+/** A list of keys as TACTKeys has it. */
 export const describeKeyList = (bytes: Uint8Array): Description => describeKeys(decodeKeyList(bytes));
 
 /** Names only: keys are not for the screen. */
 function describeKeys(keys: readonly TactKey[]): Description {
   return {
     facts: { keys: keys.length },
-    table: indexedTable('keys', ['keyName'], keys.length, (i) => [keys[i]!.name]),
+    table: tableOf('keys', ['keyName'], keys, ({ name }) => [name]),
   };
 }
 
 /** A list of file names with their ids; one without ids looks like any text and is not told. */
 export function describeListfile(bytes: Uint8Array): Description {
-  let names = 0;
-  for (const _ of decodeListfile(bytes)) names += 1;
-  return {
-    facts: { names },
-    table: listedTable('names', ['fileDataId', 'name'], names, function* () {
-      for (const { fileDataId, name } of decodeListfile(bytes)) yield [fileDataId, name];
-    }),
-  };
+  const items = repeatable(() => decodeListfile(bytes)[Symbol.iterator]());
+  const count = countOf(items);
+  return { facts: { names: count }, table: fieldTable('names', ['fileDataId', 'name'], { count, items }) };
 }
 
 function configTable(entries: readonly ConfigEntry[]): RowTable {
-  return indexedTable('lines', ['key', 'value'], entries.length, (i) => [
-    entries[i]!.key,
-    entries[i]!.values.join(' '),
-  ]);
+  return tableOf('lines', ['key', 'value'], entries, ({ key, values }) => [key, values.join(' ')]);
 }
 
 const maxEspecs = 0x10000;
@@ -139,10 +135,10 @@ export function describeEspecs(bytes: Uint8Array): Description {
   const lines = especLines(bytes);
   return {
     facts: { specs: lines.length },
-    table: indexedTable('specs', ['espec', 'blocks', 'encryptedWith'], lines.length, (i) => {
-      const spec = parseEspec(lines[i]!);
-      const keys = [...lines[i]!.matchAll(/e:\{([0-9a-fA-F]{16})/g)].map(([, key]) => key);
-      return [lines[i]!, spec.type === 'b' ? spec.blocks.length : 1, keys.join(' ')];
+    table: tableOf('specs', ['espec', 'blocks', 'encryptedWith'], lines, (line) => {
+      const spec = parseEspec(line);
+      const keys = [...line.matchAll(/e:\{([0-9a-fA-F]{16})/g)].map(([, key]) => key);
+      return [line, spec.type === 'b' ? spec.blocks.length : 1, keys.join(' ')];
     }),
   };
 }

@@ -13,16 +13,17 @@ export function chooseBuild(
   const fitting = choice === undefined ? builds : builds.filter((build) => isNamed(build, choice));
   const active = fitting.filter((build) => build.active);
   const meant = active.length > 0 ? active : fitting;
-  const names = [...new Set(builds.map(nameOf))];
+  const names = [...new Set(builds.map(buildName))];
   const data = { path, choice, known: names };
-  if (meant.length === 0) {
+  const [first] = meant;
+  if (first === undefined) {
     const problem = choice === undefined ? 'names no build' : `names no build ${choice}`;
     const hint = names.length === 0 ? undefined : `It has ${names.join(', ')}.`;
     throw new PakratError('E_NOT_FOUND', `the .build.info of ${path} ${problem}`, { hint, data });
   }
-  if (new Set(meant.map(({ buildKey }) => buildKey)).size === 1) return meant[0]!;
+  if (new Set(meant.map(({ buildKey }) => buildKey)).size === 1) return first;
   throw new PakratError('E_USAGE', `${path} holds several builds: ${names.join(', ')}`, {
-    hint: `Say which: ${path}@${shortName(meant[0]!, meant)}.`,
+    hint: `Say which: ${path}@${shortName(first, meant)}.`,
     data,
   });
 }
@@ -32,7 +33,8 @@ function isNamed(build: InstalledBuild, choice: string): boolean {
   return [product, branch, version, buildKey].some((name) => name?.toLowerCase() === choice.toLowerCase());
 }
 
-function nameOf({ product, branch, version, buildKey }: InstalledBuild): string {
+/** The name of an installed build: product, branch and version. */
+export function buildName({ product, branch, version, buildKey }: InstalledBuild): string {
   return [product, branch, version ?? buildKey].filter(Boolean).join(' ');
 }
 

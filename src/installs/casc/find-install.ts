@@ -1,5 +1,5 @@
 import * as fs from 'node:fs';
-import { basename, dirname, join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { PakratError } from '../../core/errors.ts';
 import { childOf, namesIn } from '../../files/walk.ts';
 import { cell, decodeBpsv } from '../../formats/services/bpsv.ts';
@@ -8,10 +8,10 @@ import { cell, decodeBpsv } from '../../formats/services/bpsv.ts';
 export interface Install {
   /** Folder of the game. */
   root: string;
-  /** The table of what is installed; undefined for a static container. */
-  buildInfo: string | undefined;
-  /** The build config of a static container. */
-  staticConfig: string | undefined;
+  /** Told by `.build.info`, or a static container, told by the build config in it. */
+  form: 'indexed' | 'static';
+  /** The path of that file. */
+  file: string;
   /** The product of the folder that was named, where the game has one for each. */
   flavor: string | undefined;
 }
@@ -47,12 +47,10 @@ export function findInstall(path: string): Install {
 
 function installAt(root: string): Omit<Install, 'flavor'> | undefined {
   const buildInfo = childOf(root, '.build.info');
-  if (buildInfo !== undefined) return { root, buildInfo, staticConfig: undefined };
-  for (const folder of [childOf(root, 'Data'), root]) {
-    const staticConfig = folder === undefined ? undefined : childOf(folder, '.build.config');
-    if (staticConfig !== undefined) return { root, buildInfo: undefined, staticConfig };
-  }
-  return undefined;
+  if (buildInfo !== undefined) return { root, form: 'indexed', file: buildInfo };
+  const data = childOf(root, 'Data');
+  const file = (data && childOf(data, '.build.config')) ?? childOf(root, '.build.config');
+  return file === undefined ? undefined : { root, form: 'static', file };
 }
 
 function flavorOf(file: string): string | undefined {
@@ -60,11 +58,12 @@ function flavorOf(file: string): string | undefined {
   return row && cell(row, 'Product Flavor');
 }
 
-/** The folder below the game that has `config` and `data` with indices in it. @throws E_NOT_FOUND */
-export function findContainer(root: string): string {
+/** The folder below the game that has `config`, and `data` with the indices in it. @throws E_NOT_FOUND */
+export function findContainer(root: string): { container: string; data: string } {
   for (const name of containers) {
-    const folder = name.split('/').reduce<string | undefined>((at, part) => at && childOf(at, part), root);
-    if (folder !== undefined && indexFolder(folder) !== undefined) return folder;
+    const container = name.split('/').reduce<string | undefined>((at, part) => at && childOf(at, part), root);
+    const data = container && indexFolder(container);
+    if (container !== undefined && data !== undefined) return { container, data };
   }
   throw new PakratError('E_NOT_FOUND', `${root} has no folder with .idx files, such as ${join('Data', 'data')}`, {
     data: { path: root },
@@ -72,12 +71,7 @@ export function findContainer(root: string): string {
 }
 
 /** The folder with the indices in a container, or undefined. */
-export function indexFolder(container: string): string | undefined {
+function indexFolder(container: string): string | undefined {
   const folder = childOf(container, 'data');
   return folder !== undefined && namesIn(folder).some((name) => /\.idx$/i.test(name)) ? folder : undefined;
-}
-
-/** What a person would call the game, where nothing in it says. */
-export function folderName(root: string): string {
-  return basename(root);
 }

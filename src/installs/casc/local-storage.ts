@@ -2,6 +2,7 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { isAllZero, toHex } from '../../core/bytes.ts';
 import { isPakratError, messageOf, PakratError } from '../../core/errors.ts';
+import { ByteReader } from '../../core/reader.ts';
 import { RecordTable } from '../../core/tables/record-table.ts';
 import { sortRecords } from '../../core/tables/sort-records.ts';
 import { ByteWriter } from '../../core/writer.ts';
@@ -17,8 +18,8 @@ import {
 } from '../../formats/local/local-index.ts';
 import { OpenFiles } from '../read-file.ts';
 
-/** Where the encoded bytes of an entry are; or why they are not there. */
-export type LocalPlace =
+/** The BLTE object of an entry in a data file; or the reason for which there is none. */
+export type LocalBlte =
   | { file: string; offset: number; size: number; problem?: undefined }
   | { problem: { code: 'E_NOT_FOUND' | 'E_INTEGRITY'; message: string } };
 
@@ -39,11 +40,11 @@ const magic = 'BLTE';
  */
 export class LocalStorage {
   readonly folder: string;
-  /** What a reader should know, as it comes up. */
+  /** Remarks for a reader, as they come up. */
   readonly notes: string[] = [];
   readonly #files: IndexFile[];
   readonly #indices = new Map<number, LocalIndex | undefined>();
-  /** Why there is no index of a bucket, though it has files. */
+  /** Errors of buckets that have files, of which none can be read. */
   readonly #failures = new Map<number, unknown>();
   readonly #open = new OpenFiles();
 
@@ -90,17 +91,23 @@ export class LocalStorage {
     throw first;
   }
 
-  /** Every entry, in the order in which they lie on disk: place (5 bytes), key (9), size (u32). */
-  places(): RecordTable {
+  /** Every entry, in the order in which they lie on disk. */
+  *sorted(): Generator<LocalEntry> {
+    // A row for each: archive and offset (5 bytes), key (9), size (u32).
     const rows = new ByteWriter();
     for (const { key, archive, offset, size } of this.#entries()) {
       rows.uint(archive * 2 ** 30 + offset, 5);
       rows.raw(key).u32(size);
     }
-    return new RecordTable(sortRecords(rows.bytes(), placeStride, 5), placeStride);
+    for (const row of new RecordTable(sortRecords(rows.bytes(), rowStride, 5), rowStride)) {
+      const reader = new ByteReader(row, 'entry');
+      const position = reader.uint(5);
+      const key = reader.take(localKeySize);
+      yield { key, archive: Math.floor(position / 2 ** 30), offset: position % 2 ** 30, size: reader.u32() };
+    }
   }
 
-  /** How much there is. */
+  /** The number of all entries, and their bytes. */
   amount(): { entries: number; bytes: number } {
     const sum = { entries: 0, bytes: 0 };
     for (const { size } of this.#entries()) {
@@ -124,16 +131,14 @@ export class LocalStorage {
   }
 
   /** The newest index file of each bucket, to be checked. */
-  newest(): { path: string; size: number; check: () => void }[] {
-    return Array.from({ length: bucketCount }, (_, bucket) =>
-      this.#files.find((file) => file.bucket === bucket),
-    ).flatMap((file) =>
-      file === undefined ? [] : [{ ...file, size: fs.statSync(file.path).size, check: () => void loadIndex(file) }],
-    );
+  newest(): { path: string; check: () => void }[] {
+    // The newest of each bucket comes first among the files.
+    const newest = this.#files.filter((file, i) => this.#files.findIndex(({ bucket }) => bucket === file.bucket) === i);
+    return newest.map((file) => ({ path: file.path, check: () => void loadIndex(file) }));
   }
 
-  /** Where the encoded bytes of an entry are. The header in front of them may be missing, and they may never have been downloaded. */
-  place({ archive, offset, size }: LocalEntry): LocalPlace {
+  /** The BLTE object of an entry. The local header in front of it may be missing, and it may never have been downloaded. */
+  blteOf({ archive, offset, size }: LocalEntry): LocalBlte {
     const file = this.dataFile(archive);
     const held = this.#open.size(file);
     if (held === undefined) return notHere(`${file} is not there`);
@@ -147,7 +152,7 @@ export class LocalStorage {
   }
 
   /**
-   * What is wrong with the local header of an entry, or undefined. Clients leave anything in its place, so it is held against the entry only
+   * The fault of the local header of an entry, or undefined. Clients leave anything there, so it is held against the entry only
    * when it is about this entry with another size, or an intact one about another entry.
    */
   headerProblem({ key, archive, offset, size }: LocalEntry): string | undefined {
@@ -169,25 +174,17 @@ export class LocalStorage {
   }
 }
 
-const placeStride = 5 + localKeySize + 4;
-
-/** A row of {@link LocalStorage.places}. */
-export function entryOfPlace(row: Uint8Array): LocalEntry {
-  const view = new DataView(row.buffer, row.byteOffset, placeStride);
-  const place = row[0]! * 2 ** 32 + view.getUint32(1);
-  const key = row.subarray(5, 5 + localKeySize);
-  return { key, archive: Math.floor(place / 2 ** 30), offset: place % 2 ** 30, size: view.getUint32(14) };
-}
+const rowStride = 5 + localKeySize + 4;
 
 function textAt(bytes: Uint8Array, at: number): string {
   return String.fromCharCode(...bytes.subarray(at, at + magic.length));
 }
 
-function notHere(message: string): LocalPlace {
+function notHere(message: string): LocalBlte {
   return { problem: { code: 'E_NOT_FOUND', message } };
 }
 
-function damaged(message: string): LocalPlace {
+function damaged(message: string): LocalBlte {
   return { problem: { code: 'E_INTEGRITY', message } };
 }
 

@@ -1,19 +1,18 @@
 import * as fs from 'node:fs';
-import { join } from 'node:path';
-import type { Build } from '../../builds/build.ts';
-import type { BuildIdentity } from '../../builds/build-place.ts';
+import { basename, join } from 'node:path';
 import type { EntryPlace, Objects } from '../../builds/objects.ts';
 import { fromHex, toHex } from '../../core/bytes.ts';
 import { PakratError } from '../../core/errors.ts';
 import { childOf } from '../../files/walk.ts';
 import { decodeBuildInfo, type InstalledBuild } from '../../formats/local/build-info.ts';
+import type { BuildIdentity } from '../../store/ledger/rows.ts';
 import { keyOfEntry } from '../../verify/entry-key.ts';
 import { type CheckedObject, checkConfigs, checkedBy, checkFolderEntries, type FolderEntry } from '../check-folder.ts';
-import { countHere, type FolderBuild, noArchives, notInstalled } from '../folder-build.ts';
+import { countHere, type FolderBuild, loosePlace, noArchives, notInstalled } from '../folder-build.ts';
 import { readConfig } from '../read-file.ts';
-import { chooseBuild } from './choose-build.ts';
-import { findContainer, folderName, type Install, indexFolder } from './find-install.ts';
-import { entryOfPlace, LocalStorage } from './local-storage.ts';
+import { buildName, chooseBuild } from './choose-build.ts';
+import { findContainer, type Install } from './find-install.ts';
+import { LocalStorage } from './local-storage.ts';
 
 /**
  * Opens a build of an installed game: its configs, and the indices when they are asked. Nothing is written. Needs `close`.
@@ -21,17 +20,32 @@ import { entryOfPlace, LocalStorage } from './local-storage.ts';
  * @throws E_NOT_FOUND, E_USAGE as chooseBuild; E_FORMAT… for a damaged table
  */
 export function openInstall(install: Install, path: string, choice: string | undefined): FolderBuild {
-  const { builds } = decodeBuildInfo(new Uint8Array(fs.readFileSync(install.buildInfo!)));
+  const { builds } = decodeBuildInfo(new Uint8Array(fs.readFileSync(install.file)));
   const row = chooseBuild(builds, choice ?? install.flavor, path);
-  const container = findContainer(install.root);
-  const storage = new LocalStorage(indexFolder(container)!);
+  const { container, data } = findContainer(install.root);
+  const storage = new LocalStorage(data);
   const configs = childOf(container, 'config') ?? join(container, 'config');
-  const { notes } = storage;
   return {
-    ...{ kind: 'casc', path, identity: identityOf(row, install), cdnConfig: noArchives, notes },
+    kind: 'casc',
+    path,
+    identity: identityOf(row, install),
+    cdnConfig: noArchives,
+    notes: storage.notes,
     objects: installObjects(storage, configs),
     isHere: (ekeys) => ekeys.some((ekey) => storage.find(fromHex(ekey)) !== undefined),
-    info: (build) => installInfo(build, { storage, row, builds, root: install.root }),
+    async info(build) {
+      const others = builds.filter(({ buildKey }) => buildKey !== row.buildKey);
+      return {
+        path: install.root,
+        container: storage.folder,
+        branch: row.branch,
+        installedTags: row.tags,
+        alsoInstalled: others.map(buildName),
+        installed: storage.amount(),
+        ...(await countHere(build, (ekey) => storage.find(ekey) !== undefined)),
+        notes: storage.notes,
+      };
+    },
     check: () => checkInstall(storage, configs),
     checkBytes: () => storage.amount().bytes,
     close: () => storage.close(),
@@ -40,7 +54,7 @@ export function openInstall(install: Install, path: string, choice: string | und
 
 function identityOf(row: InstalledBuild, { root }: Install): BuildIdentity {
   return {
-    product: row.product ?? row.cdnPath?.split('/').at(-1) ?? folderName(root),
+    product: row.product ?? row.cdnPath?.split('/').at(-1) ?? basename(root),
     name: row.version ?? row.buildKey,
     buildId: null,
     buildConfig: row.buildKey,
@@ -58,15 +72,15 @@ function identityOf(row: InstalledBuild, { root }: Install): BuildIdentity {
 function installObjects(storage: LocalStorage, configs: string): Objects {
   return {
     config: async ({ hash }) => readConfig(configs, hash),
-    indices: async () => [],
+    index: ({ hash }) => Promise.reject(new PakratError('E_NOT_FOUND', `an installed game has no index ${hash}`)),
     entries: async () => {},
     locate: (ekey) => locate(storage, ekey),
     open({ ekey }) {
       const entry = storage.find(fromHex(ekey));
       if (entry === undefined) throw notInstalled(ekey);
-      const place = storage.place(entry);
-      if (place.problem === undefined) return place;
-      const { code, message } = place.problem;
+      const blte = storage.blteOf(entry);
+      if (blte.problem === undefined) return blte;
+      const { code, message } = blte.problem;
       if (code === 'E_NOT_FOUND') throw notInstalled(ekey, message);
       throw new PakratError(code, `entry ${ekey}: ${message}`, {
         hint: 'Let the launcher of the game repair it.',
@@ -76,49 +90,16 @@ function installObjects(storage: LocalStorage, configs: string): Objects {
   };
 }
 
-/** Where an entry lies. Of a key that is known in part the rest is told by the entry itself. */
+/** The place of an entry. Of a key that is known in part the rest is told by the entry itself. */
 function locate(storage: LocalStorage, ekey: string): EntryPlace | undefined {
   const entry = storage.find(fromHex(ekey));
   if (entry === undefined) return undefined;
-  const place = storage.place(entry);
-  const at = (hash: string, size: number): EntryPlace => ({
-    ...{ ekey: hash, object: { cdnPath: '', kind: 'data', hash }, loose: true, offset: 0, size },
-  });
-  if (place.problem !== undefined) return at(ekey, entry.size);
-  const { file, offset, size } = place;
-  if (ekey.length === 32) return at(ekey, size);
-  return at(
-    keyOfEntry((from, length) => storage.read(file, offset + from, length), size),
-    size,
-  );
-}
-
-interface InstallFacts {
-  storage: LocalStorage;
-  row: InstalledBuild;
-  builds: readonly InstalledBuild[];
-  root: string;
-}
-
-async function installInfo(
-  build: Build,
-  { storage, row, builds, root }: InstallFacts,
-): Promise<Record<string, unknown>> {
-  const here = await countHere(build, (ekey) => storage.find(ekey) !== undefined);
-  return {
-    path: root,
-    container: storage.folder,
-    branch: row.branch,
-    installedTags: row.tags,
-    alsoInstalled: builds
-      .filter((other) => other.buildKey !== row.buildKey)
-      .map(({ product, branch, version, buildKey }) =>
-        [product, branch, version ?? buildKey].filter(Boolean).join(' '),
-      ),
-    installed: storage.amount(),
-    ...here,
-    notes: storage.notes,
-  };
+  const blte = storage.blteOf(entry);
+  if (blte.problem !== undefined) return loosePlace(ekey, entry.size);
+  const { file, offset, size } = blte;
+  if (ekey.length === 32) return loosePlace(ekey, size);
+  const read = (from: number, length: number): Uint8Array => storage.read(file, offset + from, length);
+  return loosePlace(keyOfEntry(read, size), size);
 }
 
 /** Checks configs, index files, and every entry that is there: its local header, its ekey, its chunks. */
@@ -130,20 +111,19 @@ function* checkInstall(storage: LocalStorage, configs: string): Generator<Checke
 
 /** The entries of an installation, each with what checks its local header where it has one. */
 function* installedEntries(storage: LocalStorage): Generator<FolderEntry & { header?: () => string | undefined }> {
-  for (const row of storage.places()) {
-    const entry = entryOfPlace(row);
+  for (const entry of storage.sorted()) {
     const ekey = toHex(entry.key);
     const name = `data.${String(entry.archive).padStart(3, '0')} ${ekey}`;
-    const place = storage.place(entry);
-    if (place.problem !== undefined) {
-      const { code, message } = place.problem;
+    const blte = storage.blteOf(entry);
+    if (blte.problem !== undefined) {
+      const { code, message } = blte.problem;
       const read = (): never => {
         throw new PakratError(code, message);
       };
       yield { name, ekey, size: entry.size, read };
       continue;
     }
-    const { file, offset, size } = place;
+    const { file, offset, size } = blte;
     const read = (from: number, length: number): Uint8Array => storage.read(file, offset + from, length);
     const header = offset > entry.offset ? () => storage.headerProblem(entry) : undefined;
     yield { name, ekey, size, read, ...(header && { header }) };

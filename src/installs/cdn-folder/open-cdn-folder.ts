@@ -1,14 +1,14 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import type { Build } from '../../builds/build.ts';
-import type { BuildIdentity } from '../../builds/build-place.ts';
 import type { Objects } from '../../builds/objects.ts';
 import { isAllZero } from '../../core/bytes.ts';
 import { PakratError } from '../../core/errors.ts';
 import { md5Hex } from '../../core/hash.ts';
 import type { CdnConfig } from '../../formats/configs/cdn-config.ts';
 import type { ObjectName } from '../../store/layout.ts';
-import { type FolderBuild, noArchives } from '../folder-build.ts';
+import type { BuildIdentity } from '../../store/ledger/rows.ts';
+import { type FolderBuild, noArchives, noCdn } from '../folder-build.ts';
 import { hashPath, OpenFiles, readConfig } from '../read-file.ts';
 import { type FolderConfigs, folderConfigs, type ListedBuild } from './configs.ts';
 
@@ -23,7 +23,11 @@ export function openCdnFolder(path: string, choice: string | undefined): FolderB
   const files = new OpenFiles();
   const { cdnConfig, name, missing } = archivesHere(path, configs);
   return {
-    ...{ kind: 'cdn', path, identity: identityOf(build, name, configs), cdnConfig, notes: configs.notes },
+    kind: 'cdn',
+    path,
+    identity: identityOf(build, name, configs),
+    cdnConfig,
+    notes: configs.notes,
     objects: folderObjects(path, files),
     info: async (opened) => folderInfo(opened, { path, configs, missing }),
     close: () => files.close(),
@@ -35,26 +39,30 @@ function chooseBuild(builds: readonly ListedBuild[], choice: string | undefined,
   const isMeant = ({ key, name }: ListedBuild): boolean =>
     wanted === undefined || name.toLowerCase() === wanted || (wanted.length >= 4 && key.startsWith(wanted));
   const meant = builds.filter(isMeant);
-  if (meant.length === 1) return meant[0]!;
+  const [first, another] = meant;
+  if (first !== undefined && another === undefined) return first;
   const known = builds.map(({ key, name }) => (name === '' ? key : `${key} (${name})`));
   const data = { path, choice, known };
-  if (meant.length === 0) {
+  if (first === undefined) {
     const hint =
       known.length === 0 ? 'Name the folder that holds config and data.' : `It has ${known.slice(0, 8).join(', ')}.`;
     throw new PakratError('E_NOT_FOUND', `${path} holds no build ${choice ?? ''}`.trimEnd(), { hint, data });
   }
   throw new PakratError('E_USAGE', `${path} holds several builds: ${known.slice(0, 8).join(', ')}`, {
-    hint: `Say which, by its build config: ${path}@${meant[0]!.key}.`,
+    hint: `Say which, by its build config: ${path}@${first.key}.`,
     data,
   });
 }
 
 function identityOf({ key, name, config }: ListedBuild, cdnConfig: string, configs: FolderConfigs): BuildIdentity {
+  const [keyRing = null, anotherRing] = configs.keyRings;
   return {
-    ...{ product: config.uid ?? 'unknown', name: name === '' ? key : name, buildId: null },
-    ...{ buildConfig: key, cdnConfig, productConfig: null },
-    keyRing: configs.keyRings.length === 1 ? configs.keyRings[0]! : null,
-    ...{ region: '', cdnPath: '', configPath: '', hosts: [] },
+    ...noCdn,
+    product: config.uid ?? 'unknown',
+    name: name === '' ? key : name,
+    buildConfig: key,
+    cdnConfig,
+    keyRing: anotherRing === undefined ? keyRing : null,
   };
 }
 
@@ -82,9 +90,7 @@ function objectFile(path: string, { kind, hash, suffix = '' }: Pick<ObjectName, 
 function folderObjects(path: string, files: OpenFiles): Objects {
   return {
     config: async ({ hash }) => readConfig(join(path, 'config'), hash),
-    async indices(names) {
-      return names.map((name) => objectFile(path, name));
-    },
+    index: async (name) => objectFile(path, name),
     entries: async () => {},
     open({ ekey, object, offset, size }) {
       const file = objectFile(path, object);

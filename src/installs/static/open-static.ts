@@ -1,16 +1,18 @@
 import * as fs from 'node:fs';
-import { dirname } from 'node:path';
+import { basename, dirname } from 'node:path';
 import type { Build } from '../../builds/build.ts';
 import type { EntryPlace, Objects } from '../../builds/objects.ts';
+import type { Root } from '../../builds/roots/root.ts';
 import { toHex } from '../../core/bytes.ts';
 import { PakratError } from '../../core/errors.ts';
 import { md5Hex } from '../../core/hash.ts';
+import { decodeBuildConfig } from '../../formats/configs/build-config.ts';
 import { type ConfigFile, decodeConfig } from '../../formats/configs/config-file.ts';
 import { decodeKeyLayouts, staticHashSize } from '../../formats/local/key-layout.ts';
 import { keyOfEntry, sizeByTable } from '../../verify/entry-key.ts';
-import { folderName, type Install } from '../casc/find-install.ts';
+import type { Install } from '../casc/find-install.ts';
 import { type CheckedObject, checkFolderEntries, type FolderEntry } from '../check-folder.ts';
-import { countHere, type FolderBuild, noArchives, notInstalled } from '../folder-build.ts';
+import { countHere, type FolderBuild, loosePlace, noArchives, noCdn, notInstalled } from '../folder-build.ts';
 import { StaticContainer } from './static-container.ts';
 import { bareManifests, withEncoding } from './static-manifests.ts';
 
@@ -19,7 +21,7 @@ import { bareManifests, withEncoding } from './static-manifests.ts';
  * @throws E_FORMAT… for a damaged build config, E_UNSUPPORTED for one without layouts
  */
 export function openStatic(install: Install, path: string): FolderBuild {
-  const file = install.staticConfig!;
+  const { file } = install;
   const bytes = new Uint8Array(fs.readFileSync(file));
   const config = decodeConfig(bytes);
   const layouts = decodeKeyLayouts(config);
@@ -29,10 +31,13 @@ export function openStatic(install: Install, path: string): FolderBuild {
   const container = new StaticContainer(dirname(file), layouts);
   const text = withEncoding(config, bytes);
   return {
-    ...{ kind: 'casc', path, cdnConfig: noArchives, notes: [] },
+    kind: 'casc',
+    path,
+    cdnConfig: noArchives,
+    notes: [],
     identity: identityOf(config, md5Hex(text), install),
     objects: staticObjects(container, text),
-    prepare: (folders) => bareManifests(container, config, folders),
+    prepare: (folders) => bareManifests(container, decodeBuildConfig(text), folders),
     isHere: (ekeys) => ekeys.some((ekey) => container.find(ekey) !== undefined),
     async info(build) {
       const here = await countHere(build, (ekey) => container.find(toHex(ekey)) !== undefined);
@@ -47,17 +52,17 @@ export function openStatic(install: Install, path: string): FolderBuild {
 function identityOf(config: ConfigFile, buildConfig: string, { root }: Install): FolderBuild['identity'] {
   const value = (key: string): string | undefined => config.get(key)?.join(' ');
   return {
-    product: value('build-uid') ?? folderName(root),
+    product: value('build-uid') ?? basename(root),
     name: value('client-version') ?? value('build-name') ?? buildConfig,
-    ...{ buildId: null, buildConfig, cdnConfig: '', productConfig: null, keyRing: null },
-    ...{ region: '', cdnPath: '', configPath: '', hosts: [] },
+    ...noCdn,
+    buildConfig,
   };
 }
 
 function staticObjects(container: StaticContainer, text: Uint8Array): Objects {
   return {
     config: async () => text,
-    indices: async () => [],
+    index: ({ hash }) => Promise.reject(new PakratError('E_NOT_FOUND', `an installed game has no index ${hash}`)),
     entries: async () => {},
     locate: (ekey, size) => locate(container, ekey, size),
     open({ object }) {
@@ -68,7 +73,7 @@ function staticObjects(container: StaticContainer, text: Uint8Array): Objects {
   };
 }
 
-/** Where an entry lies. Only the first bytes of its key are a hash: the whole of it, which is checked when it is read, is told by the entry. */
+/** The place of an entry. Only the first bytes of its key are a hash: the whole of it, which is checked when it is read, is told by the entry. */
 function locate(container: StaticContainer, ekey: string, known: number | undefined): EntryPlace | undefined {
   const found = container.find(ekey);
   if (found === undefined) return undefined;
@@ -83,30 +88,32 @@ function locate(container: StaticContainer, ekey: string, known: number | undefi
       data: { ekey, found: key },
     });
   }
-  return { ekey: key, object: { cdnPath: '', kind: 'data', hash: ekey }, loose: true, offset: 0, size };
+  return loosePlace(key, size, ekey);
 }
-
-/** Entries that are checked together. */
-const batchSize = 256;
 
 /** Checks every entry that the encoding file knows, or else the names, as far as its data file is there. */
 async function* checkStatic(container: StaticContainer, build: Build): AsyncGenerator<CheckedObject> {
-  let batch: FolderEntry[] = [];
-  for await (const known of knownEntries(build)) {
-    const found = container.find(known.ekey);
-    if (found !== undefined) batch.push(entryAt(container, found, known));
-    if (batch.length < batchSize) continue;
-    yield* checkFolderEntries(batch);
-    batch = [];
+  const known = build.encoding.layout.ekeyPageCount > 0 ? encodedEntries(build) : namedEntries(await build.root());
+  yield* checkFolderEntries(entriesHere(container, known));
+}
+
+interface KnownEntry {
+  ekey: string;
+  size: number | undefined;
+}
+
+function* entriesHere(container: StaticContainer, known: Iterable<KnownEntry>): Generator<FolderEntry> {
+  for (const entry of known) {
+    const found = container.find(entry.ekey);
+    if (found !== undefined) yield entryAt(container, found, entry);
   }
-  yield* checkFolderEntries(batch);
 }
 
 /** An entry to be checked. Of its key only the first bytes are a hash. */
 function entryAt(
   container: StaticContainer,
   { file, offset, left }: { file: string; offset: number; left: number },
-  { ekey, size }: { ekey: string; size: number | undefined },
+  { ekey, size }: KnownEntry,
 ): FolderEntry {
   const name = `${file} ${ekey}`;
   const hash = ekey.slice(0, staticHashSize * 2);
@@ -121,19 +128,19 @@ function entryAt(
   }
 }
 
-async function* knownEntries(build: Build): AsyncGenerator<{ ekey: string; size: number | undefined }> {
-  const { ekey, encodedSize } = build.config.encoding;
+function* encodedEntries({ config, encoding }: Build): Generator<KnownEntry> {
+  const { ekey, encodedSize } = config.encoding;
   if (ekey !== undefined) yield { ekey, size: encodedSize };
-  if (build.encoding.layout.ekeyPageCount > 0) {
-    for (const entry of build.encoding.ekeys()) yield { ekey: entry.ekey, size: entry.size };
-    return;
-  }
+  for (const entry of encoding.ekeys()) yield { ekey: entry.ekey, size: entry.size };
+}
+
+function* namedEntries(root: Root): Generator<KnownEntry> {
   const seen = new Set<string>();
-  for (const { parts } of (await build.root()).list(() => true)) {
-    for (const part of parts) {
-      if (part.ekey === undefined || seen.has(part.ekey)) continue;
-      seen.add(part.ekey);
-      yield { ekey: part.ekey, size: part.encodedSize };
+  for (const { parts } of root.list(() => true)) {
+    for (const { ekey, encodedSize } of parts) {
+      if (ekey === undefined || seen.has(ekey)) continue;
+      seen.add(ekey);
+      yield { ekey, size: encodedSize };
     }
   }
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { type KeyLayouts, placeOfKey } from '../../formats/local/key-layout.ts';
 import { OpenFiles } from '../read-file.ts';
 
-/** How the games name their data files. */
+/** Names of data files in the games. */
 const fileNames: readonly ((chunk: number, archive: number) => string)[] = [
   (chunk, archive) => `data.${decimal(chunk, 3)}.${decimal(archive, 3)}`,
   (chunk, archive) => `${decimal(chunk, 2)}-${archive.toString(16).padStart(8, '0')}.data`,

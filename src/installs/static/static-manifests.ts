@@ -4,7 +4,7 @@ import { concatBytes } from '../../core/bytes.ts';
 import { PakratError } from '../../core/errors.ts';
 import { md5Hex } from '../../core/hash.ts';
 import { writeFileDurable } from '../../files/durable.ts';
-import { type BuildConfig, decodeBuildConfig, type ManifestKeys } from '../../formats/configs/build-config.ts';
+import type { BuildConfig, ManifestKeys } from '../../formats/configs/build-config.ts';
 import type { ConfigFile } from '../../formats/configs/config-file.ts';
 import { encodeEncoding } from '../../formats/manifests/encoding/encode.ts';
 import type { LookupFolders } from '../../store/layout.ts';
@@ -30,22 +30,13 @@ export function withEncoding(config: ConfigFile, bytes: Uint8Array): Uint8Array 
  * Puts the manifests that are no BLTE objects, decoded, where a build looks for them.
  * @throws E_INTEGRITY when one is not what the build config says, E_FORMAT… when it does not decode
  */
-export function bareManifests(container: StaticContainer, config: ConfigFile, folders: LookupFolders): void {
-  if (config.get('encoding') === undefined) keep(folders, emptyKey, emptyEncoding);
-  for (const keys of manifestsOf(config)) {
-    const bytes = decodeBare(container, keys);
-    if (bytes !== undefined) keep(folders, keys.ckey, bytes);
-  }
-}
-
-function manifestsOf(config: ConfigFile): ManifestKeys[] {
-  const build: BuildConfig = decodeBuildConfig(withEncoding(config, bytesOf(config)));
+export function bareManifests(container: StaticContainer, build: BuildConfig, folders: LookupFolders): void {
+  if (build.encoding.ckey === emptyKey) keep(folders, emptyKey, emptyEncoding);
   const { root, install, download, vfsRoot, vfs } = build;
-  return [root, install, download, vfsRoot, ...vfs].filter((keys) => keys?.ekey !== undefined) as ManifestKeys[];
-}
-
-function bytesOf({ entries }: ConfigFile): Uint8Array {
-  return new TextEncoder().encode(entries.map(({ key, values }) => `${key} = ${values.join(' ')}\n`).join(''));
+  for (const keys of [root, install, download, vfsRoot, ...vfs]) {
+    const bytes = keys && decodeBare(container, keys);
+    if (keys !== undefined && bytes !== undefined) keep(folders, keys.ckey, bytes);
+  }
 }
 
 /** The bytes of a manifest that is a bare zlib stream, or undefined when it is something else. */
@@ -53,9 +44,8 @@ function decodeBare(
   container: StaticContainer,
   { ekey, ckey, size, encodedSize }: ManifestKeys,
 ): Uint8Array | undefined {
-  const found = container.find(ekey!);
-  if (found === undefined || size === undefined || encodedSize === undefined || encodedSize > found.left)
-    return undefined;
+  const found = ekey && container.find(ekey);
+  if (!found || size === undefined || encodedSize === undefined || encodedSize > found.left) return undefined;
   const bytes = container.read(found.file, found.offset, encodedSize);
   if (bytes[0] !== 0x78) return undefined;
   const decoded = inflate(bytes, { size, maxSize: size, what: `manifest ${ckey}` });

@@ -3,10 +3,7 @@ import type { PakFamily } from '../pak.ts';
 import type { NadeoOptions } from './options.ts';
 import type { NadeoWriteOptions } from './write/write.ts';
 
-/**
- * NadeoPak: the packs of TrackMania (.pak, version 3) and of ManiaPlanet and later games (.Pack.Gbx and .pak, versions 6
- * to 18).
- */
+/** NadeoPak: the packs of TrackMania (.pak, version 3), ManiaPlanet and later games (.Pack.Gbx, .pak, 6 to 18). */
 export const nadeo: PakFamily<NadeoOptions, NadeoWriteOptions> = {
   name: 'nadeo',
   extensions: ['.pak', '.pack.gbx'],

@@ -1,7 +1,7 @@
 import type { ByteSource } from '../../core/byte-source.ts';
 import { equalBytes, isAllZero } from '../../core/bytes.ts';
 import { isDamage, isPakratError, PakratError } from '../../core/errors.ts';
-import { type Hasher, md5Hasher } from '../../core/hash.ts';
+import { type Hasher, md5Hasher, sha256Hasher } from '../../core/hash.ts';
 import { getRow } from '../get-row.ts';
 import type { EntryStatus, Pak, PakEntry, PakProblem } from '../pak.ts';
 import { problemOf } from '../problem.ts';
@@ -24,10 +24,9 @@ import {
   usedChecksum,
 } from './entries/entry-reader.ts';
 import { PlainRegion } from './entries/plain-region.ts';
-import { sha256Hasher } from './entries/sha256.ts';
 import { type ChecksumKind, checksumKind, isCounted, slotMatches } from './header/checksums.ts';
-import type { PrivateHeader } from './header/header-v3.ts';
 import type { OpenedHeader } from './header/open-header.ts';
+import type { PrivateHeader } from './header/private-header.ts';
 import { contentsOffset, newestVersion } from './header/public-header.ts';
 import type { KeyCandidate } from './keys/keys.ts';
 import { packFacts } from './pack-facts.ts';
@@ -254,10 +253,7 @@ async function* unfollowed(
     yield* pieces;
   } catch (error) {
     if (!isDamage(error) || !mayMix(file)) throw error;
-    throw new PakratError(
-      'E_INTEGRITY',
-      `${name}: the file is damaged, or something is mixed into its encryption that only the game knows`,
-      { hint: 'Its stored bytes can be taken out raw.', cause: error },
-    );
+    const problem = `${name}: the file is damaged, or something is mixed into its encryption that only the game knows`;
+    throw new PakratError('E_INTEGRITY', problem, { hint: 'Its stored bytes can be taken out raw.', cause: error });
   }
 }

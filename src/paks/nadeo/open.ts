@@ -50,11 +50,8 @@ function readVersion(start: Uint8Array, { ignoreMagic, forceVersion }: NadeoOpti
   else reader.magic(magic);
   const version = forceVersion ?? reader.u32le();
   if (version >= 1 && version <= newestVersion) return version;
-  throw formatError('E_FORMAT_VERSION', magic, 'unknown version', {
-    offset: magic.length,
-    expected: `1 to ${newestVersion}`,
-    found: version,
-  });
+  const facts = { offset: magic.length, expected: `1 to ${newestVersion}`, found: version };
+  throw formatError('E_FORMAT_VERSION', magic, 'unknown version', facts);
 }
 
 /** The directory with what reading its files takes, or why it cannot be had. */

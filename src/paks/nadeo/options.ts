@@ -3,10 +3,7 @@ import type { NamedKey } from './keys/keys.ts';
 
 /** The options of NadeoPaks. Keys have 16 bytes. */
 export interface NadeoOptions extends SharedOptions {
-  /**
-   * Base keys with the names of their packs, from packlist.dat or a key file: those for this pack are tried first,
-   * then all.
-   */
+  /** Base keys with the names of their packs, from packlist.dat or a key file: this pack's are tried first. */
   namedKeys?: readonly NamedKey[];
   /** Name of the pack in such lists; the file's name by default. */
   packName?: string;

@@ -34,21 +34,11 @@ export interface QuakeLayout {
 }
 
 /** Quake, Quake II, Half-Life, Hexen II and most others. */
-export const packLayout: QuakeLayout = {
-  variant: 'PACK',
-  game: 'Quake and its kin',
-  nameSize: 56,
-  recordSize: 64,
-};
+export const packLayout: QuakeLayout = { variant: 'PACK', game: 'Quake and its kin', nameSize: 56, recordSize: 64 };
 /** SiN. */
 export const spakLayout: QuakeLayout = { variant: 'SPAK', game: 'SiN', nameSize: 120, recordSize: 128 };
 /** Daikatana, whose entries may be compressed. */
-const daikatanaLayout: QuakeLayout = {
-  variant: 'Daikatana',
-  game: 'Daikatana',
-  nameSize: 56,
-  recordSize: 72,
-};
+const daikatanaLayout: QuakeLayout = { variant: 'Daikatana', game: 'Daikatana', nameSize: 56, recordSize: 72 };
 
 /** The header of a PAK, its numbers as stored: signed and not yet checked. */
 export interface QuakeHeader {
@@ -130,16 +120,11 @@ export function checkDirectoryRange(header: QuakeHeader, fileSize: number): void
   const { directoryOffset, directorySize } = header;
   const what = 'Quake PAK header';
   if (directoryOffset < 0 || directorySize < 0) {
-    throw formatError('E_FORMAT_RANGE', what, `directory of ${directorySize} bytes at ${directoryOffset}`, {
-      offset: 4,
-    });
+    const facts = { offset: 4 };
+    throw formatError('E_FORMAT_RANGE', what, `directory of ${directorySize} bytes at ${directoryOffset}`, facts);
   }
   if (directoryOffset + directorySize > fileSize) {
-    throw formatError(
-      'E_FORMAT_TRUNCATED',
-      what,
-      `the directory ends at ${directoryOffset + directorySize}, the file at ${fileSize}`,
-      { offset: 4 },
-    );
+    const problem = `the directory ends at ${directoryOffset + directorySize}, the file at ${fileSize}`;
+    throw formatError('E_FORMAT_TRUNCATED', what, problem, { offset: 4 });
   }
 }

@@ -66,10 +66,7 @@ export function planQuakeSearch(path: string, options: QuakeOptions = {}): Quake
   return { engine, steps, notes };
 }
 
-/**
- * The files of a game directory as the engine sees them.
- * @throws as {@link planQuakeSearch}, and as a PAK does that cannot be opened
- */
+/** The files of a game directory as the engine sees them. Throws as {@link planQuakeSearch}, and as its PAKs do. */
 export async function openQuakeFolder(path: string, options: QuakeOptions = {}): Promise<Pak> {
   const { engine, steps: planned, notes } = planQuakeSearch(path, options);
   const steps: SearchStep[] = [];

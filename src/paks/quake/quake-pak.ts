@@ -28,20 +28,15 @@ const quakeMaxEntries = 2048;
 const quake2MaxEntries = 4096;
 const zipEndSize = 22;
 
-/**
- * Opens a PAK of Quake and its kin, of SiN or of Daikatana: reads the header and the directory, and nothing else.
- * @throws E_FORMAT… for damage
- */
+/** Opens a PAK of Quake and its kin, SiN or Daikatana: reads its header and directory. @throws E_FORMAT… for damage */
 export async function openQuakePak(source: ByteSource, options: QuakeOptions = {}): Promise<Pak> {
   const header = decodeQuakeHeader(await source.read(0, Math.min(quakeHeaderSize, source.size)));
   const hasMagic = isMagic(header.magic);
   if (!hasMagic && options.ignoreMagic !== true) throw wrongMagic(header);
   checkDirectoryRange(header, source.size);
   if (header.directorySize > maxDirectoryBytes) {
-    throw formatError('E_FORMAT_RANGE', 'Quake PAK header', `a directory of ${header.directorySize} bytes`, {
-      offset: 8,
-      expected: `at most ${maxDirectoryBytes}`,
-    });
+    const facts = { offset: 8, expected: `at most ${maxDirectoryBytes}` };
+    throw formatError('E_FORMAT_RANGE', 'Quake PAK header', `a directory of ${header.directorySize} bytes`, facts);
   }
   const bytes = await source.read(header.directoryOffset, header.directorySize);
   const layout = header.magic === 'SPAK' ? spakLayout : choosePackLayout(bytes, source.size);
@@ -56,11 +51,8 @@ function isMagic(magic: string): boolean {
 }
 
 function wrongMagic({ magic }: QuakeHeader): PakratError {
-  return formatError('E_FORMAT_MAGIC', 'Quake PAK header', 'wrong magic', {
-    offset: 0,
-    expected: 'PACK or SPAK',
-    found: JSON.stringify(magic),
-  });
+  const facts = { offset: 0, expected: 'PACK or SPAK', found: JSON.stringify(magic) };
+  return formatError('E_FORMAT_MAGIC', 'Quake PAK header', 'wrong magic', facts);
 }
 
 /** A ZIP without a comment has its end record as the last 22 bytes. */

@@ -38,17 +38,10 @@ export async function writeQuakePak(files: Iterable<PackFile>, sink: PackSink): 
 function nameField(name: string): Uint8Array {
   const bytes = new TextEncoder().encode(name);
   if (bytes.length > packLayout.nameSize) {
-    throw new PakratError(
-      'E_USAGE',
-      `${name} is longer than the ${packLayout.nameSize} bytes that a Quake PAK has for it`,
-      {
-        data: { name },
-      },
-    );
+    const problem = `${name} is longer than the ${packLayout.nameSize} bytes that a Quake PAK has for it`;
+    throw new PakratError('E_USAGE', problem, { data: { name } });
   }
-  const field = new Uint8Array(packLayout.nameSize);
-  field.set(bytes);
-  return field;
+  return new ByteWriter().raw(bytes).padTo(packLayout.nameSize).bytes();
 }
 
 function packNotes(files: readonly PackFile[]): string[] {

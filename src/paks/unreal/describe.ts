@@ -1,23 +1,8 @@
+import engines from '../../../data/unreal-engines.json' with { type: 'json' };
 import { isPakratError, type PakratError } from '../../core/errors.ts';
 import { methodName } from './entries/method-names.ts';
 import { type Footer, newestVersion } from './footer.ts';
 import type { OpenedIndex } from './opened-index.ts';
-
-/** Versions of the engine that wrote a version of the format. */
-const engines: Readonly<Record<string, string>> = {
-  1: 'before 4.0',
-  2: '4.0 to 4.2',
-  3: '4.3 to 4.15',
-  4: '4.16 to 4.19',
-  5: '4.20',
-  7: '4.21',
-  '8A': '4.22',
-  '8B': '4.23 or 4.24',
-  9: '4.25',
-  11: '4.26 to 5.7',
-  12: '5.8',
-  15: '6.0',
-};
 
 /** The facts that `info` shows of a PAK. Without its index they are those of the footer. */
 export function unrealFacts(footer: Footer, index: OpenedIndex | PakratError): Record<string, unknown> {
@@ -26,7 +11,7 @@ export function unrealFacts(footer: Footer, index: OpenedIndex | PakratError): R
   const isEncrypted = footer.encryptedIndex || (counts?.encryptedEntries ?? 0) > 0;
   return {
     game: 'Unreal Engine',
-    engine: engines[footer.label] ?? null,
+    engine: (engines as Record<string, string>)[footer.label] ?? null,
     mountPoint: isLocked ? null : index.mountPoint,
     encryption: isEncrypted ? footer.encryption : 'none',
     encryptedIndex: footer.encryptedIndex,

@@ -24,6 +24,7 @@
 import { formatError, type PakratError } from '../../core/errors.ts';
 import { ByteReader } from '../../core/reader.ts';
 import { ByteWriter } from '../../core/writer.ts';
+import type { SharedOptions } from '../pak.ts';
 
 const magic = 0x5a6f12e1;
 /** No footer is longer. */
@@ -84,10 +85,7 @@ export interface Footer {
 }
 
 /** Facts of a footer that may be ignored, or replaced by others. */
-export interface FooterOptions {
-  ignoreMagic?: boolean | undefined;
-  forceVersion?: number | undefined;
-}
+export type FooterOptions = Pick<SharedOptions, 'ignoreMagic' | 'forceVersion'>;
 
 /** True when the magic stands where some version has it, whatever version the footer names. */
 export function hasFooterMagic(tail: Uint8Array): boolean {
@@ -98,9 +96,7 @@ export function hasFooterMagic(tail: Uint8Array): boolean {
 export function footerLayout(label: string): FooterLayout | undefined {
   const version = Number.parseInt(label, 10);
   const names = label === '8A' ? 4 : undefined;
-  return layouts.find(
-    ({ versions, names: count }) => version >= versions[0] && version <= versions[1] && count === (names ?? count),
-  );
+  return layouts.find((layout) => hasVersion(layout, version) && layout.names === (names ?? layout.names));
 }
 
 /**
@@ -155,14 +151,7 @@ function isLikely(
   return found.indexSize > 0 && end <= BigInt(fileSize - layout.size);
 }
 
-interface FoundMagic {
-  magic: number;
-  version: number;
-  indexOffset: bigint;
-  indexSize: bigint;
-}
-
-function readMagic(tail: Uint8Array, layout: FooterLayout): FoundMagic | undefined {
+function readMagic(tail: Uint8Array, layout: FooterLayout) {
   if (tail.length < layout.size) return undefined;
   const reader = new ByteReader(tail, 'Unreal PAK footer', tail.length - layout.size + layout.lead);
   return {
@@ -182,17 +171,15 @@ function noFooter(tail: Uint8Array): PakratError {
 
 function wrongVersion(seen: number, forced: number | undefined): PakratError {
   if (forced !== undefined) {
-    return formatError('E_FORMAT_VERSION', 'Unreal PAK footer', `it cannot be read as version ${forced}`, {
-      found: seen,
-    });
+    const facts = { found: seen };
+    return formatError('E_FORMAT_VERSION', 'Unreal PAK footer', `it cannot be read as version ${forced}`, facts);
   }
   const isKnown = seen >= 1 && seen <= newestVersion;
-  return formatError(
-    'E_FORMAT_VERSION',
-    'Unreal PAK footer',
-    isKnown ? `it is not that of version ${seen}: a game changed it` : `version ${seen} is not known`,
-    { expected: `1 to ${newestVersion}`, found: seen },
-  );
+  const problem = isKnown ? `it is not that of version ${seen}: a game changed it` : `version ${seen} is not known`;
+  return formatError('E_FORMAT_VERSION', 'Unreal PAK footer', problem, {
+    expected: `1 to ${newestVersion}`,
+    found: seen,
+  });
 }
 
 function readFooter(reader: ByteReader, layout: FooterLayout, forceVersion: number | undefined): Footer {

@@ -1,11 +1,11 @@
 import type { ByteSource } from '../../core/byte-source.ts';
 import { codeOf, formatError, isPakratError, type PakratError } from '../../core/errors.ts';
 import { nameDecoder } from '../names.ts';
-import { decodeFooter, type Footer, maxFooterSize } from './footer.ts';
+import { decodeFooter, maxFooterSize } from './footer.ts';
 import type { EncodedFormat } from './index/encoded-entry.ts';
 import { IndexOpener } from './index/open-index.ts';
 import { aesKeys } from './keys.ts';
-import type { OpenedIndex } from './opened-index.ts';
+import type { OpenedIndex, UnrealParts } from './opened-index.ts';
 import type { UnrealOptions } from './options.ts';
 import { UnrealPak } from './unreal-pak.ts';
 
@@ -33,14 +33,7 @@ function whenLocked(error: unknown): PakratError {
   throw error;
 }
 
-interface IndexWork {
-  source: ByteSource;
-  footer: Footer;
-  format: EncodedFormat;
-  options: UnrealOptions;
-}
-
-async function readIndex({ source, footer, format, options }: IndexWork): Promise<OpenedIndex> {
+async function readIndex({ source, footer, format, options }: Omit<UnrealParts, 'index'>): Promise<OpenedIndex> {
   const keys = aesKeys(options.keys);
   const opener = new IndexOpener({ source, footer, keys, ignoreHashes: options.ignoreHashes === true });
   const decodeName = nameDecoder(options.encoding);

@@ -10,17 +10,17 @@ export interface ContentPair {
   after: number;
 }
 
-/** How contents are compared. */
+/** The signal of a comparison, and whoever hears of it. */
 export interface ContentOptions {
   signal?: AbortSignal | undefined;
   /** Told of the bytes that were read. */
   onBytes?: ((bytes: number) => void) | undefined;
 }
 
-/** What a comparison of contents came to. */
+/** The outcome of a comparison of contents. */
 export type ContentResult = { pair: ContentPair } & ({ same: boolean } | { error: PakratError });
 
-/** So many files are prepared together. */
+/** Files that are prepared together. */
 const batchSize = 500;
 
 /**
@@ -34,43 +34,47 @@ export async function* compareContents(
 ): AsyncGenerator<ContentResult> {
   for (let first = 0; first < pairs.length; first += batchSize) {
     const batch = pairs.slice(first, first + batchSize);
-    const before = await contents(sides.before, (pair) => pair.before, { batch, options });
-    const after = await contents(sides.after, (pair) => pair.after, { batch, options });
+    const before = await contents(
+      sides.before,
+      batch.map((pair) => pair.before),
+      options,
+    );
+    const after = await contents(
+      sides.after,
+      batch.map((pair) => pair.after),
+      options,
+    );
     for (const [i, pair] of batch.entries()) {
-      const [left, right] = [before[i]!, after[i]!];
-      if (typeof left !== 'string') yield { pair, error: left };
-      else if (typeof right !== 'string') yield { pair, error: right };
-      else yield { pair, same: left === right };
+      const [left, right] = [before[i], after[i]];
+      const error = [left, right].find(isPakratError);
+      yield error === undefined ? { pair, same: left === right } : { pair, error };
     }
   }
 }
 
-interface Batch {
-  batch: readonly ContentPair[];
-  options: ContentOptions;
-}
-
-/** The MD5 of each file, in hex, or why there is none. */
+/** The MD5 of the file of each row, in hex, or the error that keeps it from being known. */
 async function contents(
   { source, table }: DiffSide,
-  rowOf: (pair: ContentPair) => number,
-  { batch, options }: Batch,
+  numbers: readonly number[],
+  options: ContentOptions,
 ): Promise<(string | PakratError)[]> {
-  const rows = batch.map((pair) => table.at(rowOf(pair)));
-  const entries = await Promise.all(
-    rows.map(async (row) => (row.mark?.by === 'md5' ? undefined : orError(source.get(addressOf(row))))),
+  const rows = numbers.map((number) => table.at(number));
+  const known = await Promise.all(
+    rows.map(async (row) => (row.mark?.by === 'md5' ? row.mark.key : orError(source.get(addressOf(row))))),
   );
-  const found = entries.filter((entry) => entry !== undefined && !isPakratError(entry));
-  if (found.length > 0) await source.prepare(found as SourceEntry[]);
+  await source.prepare(known.filter(isEntry));
   const keys: (string | PakratError)[] = [];
-  for (const [i, entry] of entries.entries()) {
+  for (const [i, one] of known.entries()) {
     throwIfAborted(options.signal);
-    if (entry === undefined) keys.push(rows[i]!.mark!.key);
-    else keys.push(isPakratError(entry) ? entry : await orError(contentMd5(source, entry, options)));
-    const key = keys.at(-1)!;
-    if (typeof key === 'string') table.setMark(rowOf(batch[i]!), { by: 'md5', key });
+    const key = isEntry(one) ? await orError(contentMd5(source, one, options)) : one;
+    if (isEntry(one) && typeof key === 'string') table.setMark(numbers[i] ?? 0, { by: 'md5', key });
+    keys.push(key);
   }
   return keys;
+}
+
+function isEntry(one: string | PakratError | SourceEntry): one is SourceEntry {
+  return typeof one !== 'string' && !isPakratError(one);
 }
 
 function addressOf(row: DiffRow): string {

@@ -2,7 +2,7 @@ import { type DiffRow, type DiffTable, nameOf } from './diff-table.ts';
 
 const { imul } = Math;
 
-/** How files of two sides are told to be the same file. */
+/** The rule by which files of two sides are the same file. */
 export interface Identity {
   /** Files that have an id are told apart by it, whatever they are called. Else, and for those without, by name. */
   byId: boolean;
@@ -69,7 +69,7 @@ export class DiffIndex {
 
   /** The number of the row that is the same file, or undefined. */
   find(row: DiffRow, hash: number): number | undefined {
-    const found = this.#slots[this.#slotFor(hash, () => row)]!;
+    const found = this.#slots[this.#slotFor(hash, () => row)] ?? 0;
     return found === 0 ? undefined : found - 1;
   }
 
@@ -77,7 +77,7 @@ export class DiffIndex {
     const mask = this.#slots.length - 1;
     let wanted: DiffRow | undefined;
     for (let slot = hash & mask; ; slot = (slot + 1) & mask) {
-      const there = this.#slots[slot]!;
+      const there = this.#slots[slot] ?? 0;
       if (there === 0) return slot;
       if (this.#table.hash(there - 1) !== hash) continue;
       wanted ??= row();

@@ -1,4 +1,4 @@
-import { type BuildFile, listFiles } from '../../builds/files.ts';
+import { type BuildFile, listFiles, sizeOf } from '../../builds/files.ts';
 import { md5Hex } from '../../core/hash.ts';
 import { isBuildSource } from '../build-source.ts';
 import type { Source, SourceEntry } from '../source.ts';
@@ -15,7 +15,7 @@ export async function* diffRows(
 ): AsyncGenerator<DiffRow> {
   if (keysOnly && isBuildSource(source)) {
     const { build, locale } = source;
-    for await (const file of listFiles(build, { locale, matches })) yield rowOfFile(file);
+    for (const file of await listFiles(build, { locale, matches })) yield rowOfFile(file);
     return;
   }
   for await (const entry of source.list(matches)) if (entry.hidden === undefined) yield rowOfEntry(entry);
@@ -31,15 +31,10 @@ function nameUnlessId(name: string, fileDataId: number | undefined): string | un
 }
 
 function rowOfFile({ name, fileDataId, parts }: BuildFile): DiffRow {
-  const [first] = parts;
-  const size = parts.reduce<number | undefined>((sum, part) => add(sum, part.size), 0);
-  const isWhole = parts.length === 1 && first?.ckey !== undefined;
-  const mark: Mark = isWhole ? { by: 'md5', key: first.ckey! } : { by: 'keys', key: md5Hex(partKeys(parts)) };
-  return { name: nameUnlessId(name, fileDataId), fileDataId, index: undefined, size, mark };
-}
-
-function add(sum: number | undefined, size: number | undefined): number | undefined {
-  return sum === undefined || size === undefined ? undefined : sum + size;
+  const [first, another] = parts;
+  const whole = another === undefined ? first?.ckey : undefined;
+  const mark: Mark = whole === undefined ? { by: 'keys', key: md5Hex(partKeys(parts)) } : { by: 'md5', key: whole };
+  return { name: nameUnlessId(name, fileDataId), fileDataId, index: undefined, size: sizeOf(parts), mark };
 }
 
 function partKeys(parts: BuildFile['parts']): Uint8Array {

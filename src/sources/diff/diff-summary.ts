@@ -1,4 +1,4 @@
-import type { Amount } from '../../store/ledger/ledger.ts';
+import type { Amount } from '../../store/ledger/rows.ts';
 import type { FetchNeed } from '../../sync/diff-need.ts';
 import type { Difference, DiffItem } from './diff.ts';
 import { nameOf } from './diff-table.ts';
@@ -10,7 +10,7 @@ export interface FileAmount {
   bytes: number;
 }
 
-/** What changed in a folder at the top. */
+/** The changes in a folder at the top. */
 export interface FolderSummary {
   /** With `/` behind it; empty for files in no folder, `fdid:` for those without a name. */
   folder: string;
@@ -22,7 +22,7 @@ export interface FolderSummary {
   growth: number;
 }
 
-/** What a comparison comes to. */
+/** The sums of a comparison. */
 export interface DiffSummary {
   added: FileAmount;
   removed: FileAmount;
@@ -31,11 +31,11 @@ export interface DiffSummary {
   renamed: FileAmount;
   unchanged: { files: number };
   failed: { files: number };
-  /** How many of the files that are on both sides were decided by what. */
+  /** Files that are on both sides, counted by the fact that decided about them. */
   by: Partial<Record<DecidedBy, number>>;
-  /** What a sync of the second build needs beyond the first; null where that is not known. */
+  /** Needed by a sync of the second build beyond the first; null where that is not known. */
   fetch: Amount | null;
-  /** What it needs beyond what the store holds. */
+  /** Needed beyond what the store holds. */
   missing: Amount | null;
   /** Those with most changes first. */
   folders: FolderSummary[];

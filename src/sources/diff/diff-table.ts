@@ -1,6 +1,6 @@
 import type { Source } from '../source.ts';
 
-/** What tells the content of a file without reading it. */
+/** A mark of the content of a file, known without reading it. */
 export interface Mark {
   /** `md5`: of the content. `keys`: what a build makes the file of. `sha1`: the bytes as they are stored. */
   by: 'md5' | 'keys' | 'sha1';
@@ -34,7 +34,7 @@ export interface DiffSide {
  *   4   u32  file data id, 0xffffffff for none
  *   8   u32  number in the source, 0xffffffff for none
  *   12  u48  size, all ones when not known
- *   18  u8   what its key is: 0 nothing, else the place in `marks` + 1
+ *   18  u8   kind of its key: 0 for none, else the number in `marks` + 1
  *   19  key  16 bytes
  *   35  u8   1 when it is done with
  *   36  u24  block of its name
@@ -60,7 +60,7 @@ export class DiffTable {
     const number = this.count;
     if (number % rowsPerBlock === 0) this.#blocks.push(Buffer.alloc(stride * rowsPerBlock));
     this.count += 1;
-    const { bytes, at } = this.#place(number);
+    const { bytes, at } = this.#row(number);
     bytes.writeUInt32BE(hash, at);
     bytes.writeUInt32BE(row.fileDataId ?? none, at + 4);
     bytes.writeUInt32BE(row.index ?? none, at + 8);
@@ -71,7 +71,7 @@ export class DiffTable {
     return number;
   }
 
-  #place(number: number): { bytes: Buffer; at: number } {
+  #row(number: number): { bytes: Buffer; at: number } {
     return { bytes: this.#blocks[Math.floor(number / rowsPerBlock)]!, at: (number % rowsPerBlock) * stride };
   }
 
@@ -92,7 +92,7 @@ export class DiffTable {
 
   /** A row as an object. */
   at(number: number): DiffRow {
-    const { bytes, at } = this.#place(number);
+    const { bytes, at } = this.#row(number);
     const known = (value: number, not: number): number | undefined => (value === not ? undefined : value);
     const name = this.#nameBytes(number);
     return {
@@ -105,33 +105,33 @@ export class DiffTable {
   }
 
   hash(number: number): number {
-    const { bytes, at } = this.#place(number);
+    const { bytes, at } = this.#row(number);
     return bytes.readUInt32BE(at);
   }
 
   setSize(number: number, size: number): void {
-    const { bytes, at } = this.#place(number);
+    const { bytes, at } = this.#row(number);
     bytes.writeUIntBE(size, at + 12, 6);
   }
 
   setMark(number: number, { by, key }: Mark): void {
-    const { bytes, at } = this.#place(number);
+    const { bytes, at } = this.#row(number);
     bytes[at + 18] = marks.indexOf(by) + 1;
     bytes.write(key, at + 19, 16, 'hex');
   }
 
   isDone(number: number): boolean {
-    const { bytes, at } = this.#place(number);
+    const { bytes, at } = this.#row(number);
     return bytes[at + 35] === 1;
   }
 
   setDone(number: number): void {
-    const { bytes, at } = this.#place(number);
+    const { bytes, at } = this.#row(number);
     bytes[at + 35] = 1;
   }
 
   #nameBytes(number: number): Buffer | undefined {
-    const { bytes, at } = this.#place(number);
+    const { bytes, at } = this.#row(number);
     const size = bytes.readUInt32BE(at + 42);
     if (size === none) return undefined;
     const start = bytes.readUIntBE(at + 39, 3);
@@ -144,7 +144,7 @@ export class DiffTable {
     if (left !== undefined && right !== undefined) return Buffer.compare(left, right);
     if (left !== undefined || right !== undefined) return left === undefined ? 1 : -1;
     const id = (table: DiffTable, row: number): number => {
-      const { bytes, at } = table.#place(row);
+      const { bytes, at } = table.#row(row);
       return bytes.readUInt32BE(at + 4);
     };
     return id(this, number) - id(other, otherNumber);

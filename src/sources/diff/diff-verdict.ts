@@ -1,18 +1,18 @@
 import type { DiffRow } from './diff-table.ts';
 
 /**
- * What told that two files are equal, or that they are not: the MD5 of the content that both sides know, the keys of the parts that builds
+ * The fact that told that two files are equal, or that they are not: the MD5 of the content that both sides know, the keys of the parts that builds
  * make them of, the SHA-1 of the bytes as they are stored, the size, or the content itself.
  */
 export type DecidedBy = 'md5' | 'keys' | 'sha1' | 'size' | 'content';
 
-/** Whether two files are equal. */
+/** True or false for equal files, and the fact that told so. */
 export interface Verdict {
   same: boolean;
   by: DecidedBy;
 }
 
-/** What the rows alone tell; undefined when the contents must be read. */
+/** The verdict of the rows alone; undefined when the contents must be read. */
 export function compareRows(before: DiffRow, after: DiffRow): Verdict | undefined {
   const [left, right] = [before.mark, after.mark];
   const bothMd5 = left?.by === 'md5' && right?.by === 'md5';

@@ -12,7 +12,8 @@ import { compareRows, type DecidedBy, isRenamed, type Verdict } from './diff-ver
 export type DiffItem =
   | { kind: 'added'; after: DiffRow }
   | { kind: 'removed'; before: DiffRow }
-  | { kind: 'changed' | 'renamed'; before: DiffRow; after: DiffRow; by: DecidedBy };
+  | { kind: 'changed'; before: DiffRow; after: DiffRow; by: DecidedBy }
+  | { kind: 'renamed'; before: DiffRow; after: DiffRow; by: DecidedBy };
 
 /** A file whose contents could not be compared. */
 export interface DiffFailure {
@@ -21,11 +22,11 @@ export interface DiffFailure {
   message: string;
 }
 
-/** What a comparison found. */
+/** The outcome of a comparison. */
 export interface Difference {
   /** Every file that differs, by name; those without a name last, by id. Made one at a time, as often as asked for. */
   items(): Iterable<DiffItem>;
-  /** How many items there are. */
+  /** Number of items. */
   count: number;
   unchanged: number;
   /** Files that are on both sides, by what decided about them. */
@@ -37,7 +38,7 @@ export interface Difference {
   repeated: number;
 }
 
-/** How two sources are compared. */
+/** The files that are compared, and whoever hears of it. */
 export interface DiffOptions {
   matches: (name: string) => boolean;
   signal?: AbortSignal | undefined;
@@ -54,8 +55,7 @@ export interface DiffOptions {
 export async function diffSources(before: Source, after: Source, options: DiffOptions): Promise<Difference> {
   const byId = (await hasIds(before)) && (await hasIds(after));
   const comparison = new Comparison({ byId, seed: randomInt(2 ** 32) }, { before, after }, options);
-  await comparison.listBefore();
-  await comparison.listAfter();
+  await comparison.listAfter(await comparison.listBefore());
   await comparison.compareContents();
   return comparison.finish();
 }
@@ -81,7 +81,6 @@ class Comparison {
   readonly #files = { before: 0, after: 0 };
   #unchanged = 0;
   #repeated = 0;
-  #index: DiffIndex | undefined;
 
   constructor(identity: Identity, sources: { before: Source; after: Source }, options: DiffOptions) {
     this.#identity = identity;
@@ -96,26 +95,27 @@ class Comparison {
     return diffRows(source, this.#options.matches, this.#keysOnly);
   }
 
-  async listBefore(): Promise<void> {
+  /** Takes the files of the first side, and gives back what finds them. */
+  async listBefore(): Promise<DiffIndex> {
     const { table } = this.#before;
     for await (const row of this.#rows(this.#before)) {
       throwIfAborted(this.#options.signal);
       table.add(row, identityHash(this.#identity, row));
     }
-    this.#index = new DiffIndex(table, this.#identity);
-    this.#repeated = this.#index.repeated;
+    const index = new DiffIndex(table, this.#identity);
+    this.#repeated = index.repeated;
     this.#files.before = table.count - this.#repeated;
+    return index;
   }
 
-  async listAfter(): Promise<void> {
+  async listAfter(index: DiffIndex): Promise<void> {
     for await (const row of this.#rows(this.#after)) {
       throwIfAborted(this.#options.signal);
       const hash = identityHash(this.#identity, row);
-      const number = this.#index!.find(row, hash);
+      const number = index.find(row, hash);
       if (number !== undefined && this.#before.table.isDone(number)) this.#repeated += 1;
       else this.#take(row, hash, number);
     }
-    this.#index = undefined;
   }
 
   #take(row: DiffRow, hash: number, before: number | undefined): void {
@@ -179,14 +179,14 @@ class Comparison {
     const order = this.#order();
     return {
       *items() {
-        for (const item of order) {
-          const old = before[item]! < 0 ? undefined : left.at(before[item]!);
-          const now = after[item]! < 0 ? undefined : right.at(after[item]!);
-          yield itemOf(old, now, by[item]);
-        }
+        for (const item of order) yield itemOf(rowAt(left, before[item]), rowAt(right, after[item]), by[item]);
       },
-      ...{ count: before.length, unchanged: this.#unchanged, decided: this.#decided },
-      ...{ failed: this.#failed, files: this.#files, repeated: this.#repeated },
+      count: before.length,
+      unchanged: this.#unchanged,
+      decided: this.#decided,
+      failed: this.#failed,
+      files: this.#files,
+      repeated: this.#repeated,
     };
   }
 
@@ -194,21 +194,30 @@ class Comparison {
   #order(): Uint32Array {
     const { before, after } = this.#items;
     const [left, right] = [this.#before.table, this.#after.table];
-    const place = (item: number): { table: DiffTable; row: number } =>
-      after[item]! < 0 ? { table: left, row: before[item]! } : { table: right, row: after[item]! };
+    const named = (item: number): [table: DiffTable, row: number] => {
+      const row = after[item] ?? -1;
+      return row < 0 ? [left, before[item] ?? -1] : [right, row];
+    };
     return Uint32Array.from(before.keys()).sort((a, b) => {
-      const [first, second] = [place(a), place(b)];
+      const [table, row] = named(a);
       // Of one name under two ids the old comes before the new.
-      return first.table.compare(first.row, second.table, second.row) || after[a]! - after[b]!;
+      return table.compare(row, ...named(b)) || (after[a] ?? 0) - (after[b] ?? 0);
     });
   }
 }
 
+function rowAt(table: DiffTable, row = -1): DiffRow | undefined {
+  return row < 0 ? undefined : table.at(row);
+}
+
 function itemOf(before: DiffRow | undefined, after: DiffRow | undefined, by: DecidedBy | undefined): DiffItem {
-  if (before === undefined) return { kind: 'added', after: after! };
-  if (after === undefined) return { kind: 'removed', before };
-  const isEqual = compareRows(before, after)?.same === true;
-  return { kind: isEqual ? 'renamed' : 'changed', before, after, by: by! };
+  if (before !== undefined && after !== undefined && by !== undefined) {
+    const isEqual = compareRows(before, after)?.same === true;
+    return { kind: isEqual ? 'renamed' : 'changed', before, after, by };
+  }
+  if (after !== undefined) return { kind: 'added', after };
+  if (before !== undefined) return { kind: 'removed', before };
+  throw new Error('a file of neither side');
 }
 
 /** Bytes of a file that must be read to compare it. */

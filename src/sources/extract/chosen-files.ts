@@ -1,13 +1,15 @@
-import { isPakratError } from '../../core/errors.ts';
+import { codeOf, throwIfAborted } from '../../core/errors.ts';
+import { inBatches } from '../in-batches.ts';
 import { type FileChoice, nameTest, selectFiles } from '../select.ts';
 import type { Source, SourceEntry } from '../source.ts';
 import type { ListEntry } from './extract-list.ts';
 import { type OutputNaming, outputName } from './output-name.ts';
 
-/** Which files are to be written, and under which names. */
+/** The files that are to be written, and the names that they get. */
 export interface OutputChoice extends FileChoice, OutputNaming {
   /** Files with names of their own to write them under. Without `names` these are all. */
   list?: readonly ListEntry[] | undefined;
+  signal?: AbortSignal | undefined;
 }
 
 /** A file that was chosen. */
@@ -17,12 +19,30 @@ export interface ChosenFile {
   output: string;
 }
 
+/** Files that are prepared together: enough for long ranges, few enough to start writing soon. */
+const batchSize = 2000;
+
 /**
- * The files that names and globs choose, then those of the list.
+ * The files that names and globs choose, then those of the list, each ready to be read.
  * @param onMissing told of entries of the list that are not there
- * @throws as selectFiles
+ * @throws as selectFiles, E_ABORTED
  */
 export async function* chosenFiles(
+  source: Source,
+  choice: OutputChoice,
+  onMissing: (name: string, error: unknown) => void,
+): AsyncGenerator<ChosenFile> {
+  for await (const batch of inBatches(choose(source, choice, onMissing), batchSize)) {
+    throwIfAborted(choice.signal);
+    await source.prepare(batch.map(({ entry }) => entry));
+    for (const chosen of batch) {
+      throwIfAborted(choice.signal);
+      yield chosen;
+    }
+  }
+}
+
+async function* choose(
   source: Source,
   choice: OutputChoice,
   onMissing: (name: string, error: unknown) => void,
@@ -37,8 +57,9 @@ export async function* chosenFiles(
   const isWanted = nameTest(choice);
   for (const { name, output } of list ?? []) {
     const entry = await findListed(source, name, onMissing);
-    const written = entry && isWanted(entry.name) ? (output ?? outputName(entry.name, choice)) : undefined;
-    if (written !== undefined) yield { entry: entry!, output: written };
+    if (entry === undefined || !isWanted(entry.name) || (await choice.regex?.finds(entry.name)) === false) continue;
+    const written = output ?? outputName(entry.name, choice);
+    if (written !== undefined) yield { entry, output: written };
   }
 }
 
@@ -50,7 +71,7 @@ async function findListed(
   try {
     return await source.get(name);
   } catch (error) {
-    if (!isPakratError(error) || (error.code !== 'E_NOT_FOUND' && error.code !== 'E_USAGE')) throw error;
+    if (codeOf(error) !== 'E_NOT_FOUND' && codeOf(error) !== 'E_USAGE') throw error;
     onMissing(name, error);
     return undefined;
   }

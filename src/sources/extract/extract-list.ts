@@ -54,10 +54,10 @@ export function decodeExtractList(bytes: Uint8Array): ListEntry[] {
 function entryOf(line: string, number: number): ListEntry {
   const [first = '', ...rest] = line.split(';').map((field) => field.trim());
   const mode = rest.length > 0 ? modes[first.toLowerCase()] : undefined;
-  const [name, output, ...more] = mode === undefined ? [first, ...rest] : [`${mode}${rest[0]}`, ...rest.slice(1)];
-  const problem = problemOf(name!, output) ?? (more.length > 0 ? 'it has too many fields' : undefined);
+  const [name = '', output, ...more] = mode === undefined ? [first, ...rest] : [`${mode}${rest[0]}`, ...rest.slice(1)];
+  const problem = problemOf(name, output) ?? (more.length > 0 ? 'it has too many fields' : undefined);
   if (problem !== undefined) throw lineError(number, problem, line);
-  return { name: /^\d+$/.test(name!) ? `fdid:${name}` : name!, output };
+  return { name: /^\d+$/.test(name) ? `fdid:${name}` : name, output };
 }
 
 function problemOf(name: string, output: string | undefined): string | undefined {

@@ -1,14 +1,14 @@
 import { concatBytes } from '../../core/bytes.ts';
-import { codeOf, isPakratError, PakratError, throwIfAborted } from '../../core/errors.ts';
+import { codeOf, isPakratError, PakratError } from '../../core/errors.ts';
 import { outputPath } from '../../files/output/output-folder.ts';
+import { fileReader } from '../file-reader.ts';
 import type { Source } from '../source.ts';
-import { type ChosenFile, chosenFiles } from './chosen-files.ts';
-import { type ExtractOptions, type ExtractResult, noRaw } from './extract.ts';
+import { chosenFiles } from './chosen-files.ts';
+import type { ExtractOptions, ExtractResult } from './extract.ts';
 import { tarEnd, tarHeader, tarPadding } from './tar.ts';
 
 /** Content up to this size is held until it is whole; more is decoded twice, first to see that it is right. */
 const heldSize = 32 << 20;
-const batchSize = 2000;
 
 /**
  * Gives out files of a source as a tar. Nothing of a file is given out before all of it was decoded: one that fails is left out.
@@ -20,38 +20,14 @@ export async function* tarFiles(
   options: Omit<ExtractOptions, 'to'>,
   result: ExtractResult,
 ): AsyncGenerator<Uint8Array> {
-  if (options.raw === true && source.readRaw === undefined) throw noRaw(source);
+  const read = fileReader(source, options.raw);
   const onMissing = (name: string, error: unknown): void => addFailure(result, name, error);
-  let batch: ChosenFile[] = [];
-  for await (const chosen of chosenFiles(source, options, onMissing)) {
-    batch.push(chosen);
-    if (batch.length < batchSize) continue;
-    yield* tarBatch(source, batch, { options, result });
-    batch = [];
-  }
-  yield* tarBatch(source, batch, { options, result });
-  yield tarEnd();
-}
-
-interface TarWork {
-  options: Omit<ExtractOptions, 'to'>;
-  result: ExtractResult;
-}
-
-async function* tarBatch(
-  source: Source,
-  batch: readonly ChosenFile[],
-  { options, result }: TarWork,
-): AsyncGenerator<Uint8Array> {
-  await source.prepare(batch.map(({ entry }) => entry));
-  for (const { entry, output } of batch) {
-    throwIfAborted(options.signal);
-    const read = (): AsyncIterable<Uint8Array> => (options.raw === true ? source.readRaw!(entry) : source.read(entry));
+  for await (const { entry, output } of chosenFiles(source, options, onMissing)) {
     try {
       const path = outputPath(output);
-      const { size, whole } = await measure(read());
+      const { size, whole } = await measure(read(entry));
       yield tarHeader({ name: path, size, mtime: entry.mtime });
-      yield* whole === undefined ? again(read(), entry.name, size) : [whole];
+      yield* whole === undefined ? again(read(entry), entry.name, size) : [whole];
       yield tarPadding(size);
       result.files += 1;
       result.bytes += size;
@@ -61,6 +37,7 @@ async function* tarBatch(
       options.onFile?.(0);
     }
   }
+  yield tarEnd();
 }
 
 function addFailure(result: ExtractResult, name: string, error: unknown): void {
@@ -84,7 +61,7 @@ async function measure(pieces: AsyncIterable<Uint8Array>): Promise<{ size: numbe
 async function* again(pieces: AsyncIterable<Uint8Array>, name: string, size: number): AsyncGenerator<Uint8Array> {
   const broken = (cause?: unknown): PakratError =>
     new PakratError('E_INTEGRITY', `${name} changed while it was read: the tar is broken off`, {
-      ...(cause === undefined ? {} : { cause }),
+      cause,
       data: { name, isBroken: true },
     });
   let done = 0;
@@ -94,7 +71,7 @@ async function* again(pieces: AsyncIterable<Uint8Array>, name: string, size: num
       yield piece;
     }
   } catch (cause) {
-    throw isPakratError(cause) && cause.code === 'E_ABORTED' ? cause : broken(cause);
+    throw codeOf(cause) === 'E_ABORTED' ? cause : broken(cause);
   }
   if (done !== size) throw broken();
 }

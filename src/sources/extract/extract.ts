@@ -1,11 +1,12 @@
 import * as fs from 'node:fs';
 import { toHex } from '../../core/bytes.ts';
-import { codeOf, isPakratError, PakratError, throwIfAborted } from '../../core/errors.ts';
+import { codeOf, isPakratError } from '../../core/errors.ts';
 import { md5Hasher } from '../../core/hash.ts';
 import { storeError } from '../../files/durable.ts';
 import { OutputFolder, writeOutput } from '../../files/output/output-folder.ts';
+import { fileReader } from '../file-reader.ts';
 import { isPakSource, type PakSource, type PakSourceEntry } from '../paks/pak-source.ts';
-import type { PakTask } from '../paks/pak-tasks.ts';
+import type { PakTask, PakTaskResult } from '../paks/pak-tasks.ts';
 import { PartedFiles } from '../paks/parted-files.ts';
 import { runPakTasks } from '../paks/run-pak-tasks.ts';
 import { selectFiles } from '../select.ts';
@@ -13,14 +14,14 @@ import type { Source, SourceEntry } from '../source.ts';
 import { type ChosenFile, chosenFiles, type OutputChoice } from './chosen-files.ts';
 import { outputName } from './output-name.ts';
 
-/** A file that was not extracted, and why. */
+/** A file that was not extracted, and the error that kept it back. */
 export interface ExtractFailure {
   name: string;
   code: string;
   message: string;
 }
 
-/** What an extraction did. */
+/** The outcome of an extraction. */
 export interface ExtractResult {
   files: number;
   bytes: number;
@@ -31,42 +32,16 @@ export interface ExtractResult {
   unsure?: string[];
 }
 
-/** What to extract and where to. */
+/** The files to extract, the folder for them, and whoever hears of it. */
 export interface ExtractOptions extends OutputChoice {
   to: string;
   /** Take the stored bytes. */
   raw?: boolean | undefined;
   /** Threads for a PAK; default as many as are worth it. */
   threads?: number | undefined;
-  signal?: AbortSignal | undefined;
   /** Told the number of bytes that there will be, where that is known before. */
   onPlan?: ((files: number, bytes: number) => void) | undefined;
   onFile?: (bytes: number) => void;
-}
-
-/** So many files of a build are prepared together: enough for long ranges, few enough to start writing soon. */
-const batchSize = 2000;
-
-/**
- * Writes files of a source below a folder. A file that fails leaves nothing under its name and does not keep the others back.
- * @throws E_NOT_FOUND when a name or glob chooses nothing, E_STORE_FULL on a full disk, E_ABORTED
- */
-export async function extractFiles(source: Source, options: ExtractOptions): Promise<ExtractResult> {
-  if (options.raw === true && source.readRaw === undefined) throw noRaw(source);
-  const folder = new OutputFolder(options.to);
-  const result: ExtractResult = { files: 0, bytes: 0, skipped: 0, failed: [] };
-  const work: Extraction = { folder, result, options };
-  // The threads know a file by its number; in a list it may be there twice, under two names.
-  if (isPakSource(source) && options.list === undefined) await extractPak(source, work);
-  else await extractInBatches(source, work);
-  return result;
-}
-
-/** The error for a source whose stored bytes cannot be had. */
-export function noRaw({ label }: Source): PakratError {
-  return new PakratError('E_UNSUPPORTED', `${label}: files of this source cannot be taken out raw`, {
-    hint: 'Leave --raw away.',
-  });
 }
 
 interface Extraction {
@@ -75,14 +50,29 @@ interface Extraction {
   options: ExtractOptions;
 }
 
+/**
+ * Writes files of a source below a folder. A file that fails leaves nothing under its name and does not keep the others back.
+ * @throws E_NOT_FOUND when a name or glob chooses nothing, E_STORE_FULL on a full disk, E_ABORTED
+ */
+export async function extractFiles(source: Source, options: ExtractOptions): Promise<ExtractResult> {
+  const read = fileReader(source, options.raw);
+  const result: ExtractResult = { files: 0, bytes: 0, skipped: 0, failed: [] };
+  const work: Extraction = { folder: new OutputFolder(options.to), result, options };
+  // The threads know a file by its number; in a list it may be there twice, under two names.
+  if (isPakSource(source) && options.list === undefined) await extractPak(source, work);
+  else {
+    const onMissing = (name: string, error: unknown): void => addFailure(result, name, error);
+    for await (const chosen of chosenFiles(source, options, onMissing)) await extractOne(work, chosen, read);
+  }
+  return result;
+}
+
 /** The path that an entry gets, once; undefined when it is left out, is there already in this run, or may have none. */
 function claimPath(
   { folder, result, options }: Extraction,
   entry: Pick<SourceEntry, 'name' | 'index'>,
-  output?: string,
+  name: string,
 ): string | undefined {
-  const name = output ?? outputName(entry.name, options);
-  if (name === undefined) return undefined;
   try {
     return folder.claim(name, entry.index === undefined ? entry.name : `${entry.name} (entry ${entry.index})`);
   } catch (error) {
@@ -102,31 +92,29 @@ async function extractPak(source: PakSource, work: Extraction): Promise<void> {
   const { result, options } = work;
   const { to, raw = false, threads, signal } = options;
   const parted = new PartedFiles(work.folder);
-  const failed: { index: number; failure: ExtractFailure }[] = [];
+  const failed: (ExtractFailure & { index: number })[] = [];
   try {
     const { tasks, names } = await planPak(source, work, raw ? undefined : parted);
-    await runPakTasks(source, { kind: 'extract', to, raw }, tasks, {
-      ...{ threads, signal },
-      onResult(task, done) {
-        const whole = task.part === undefined ? done : parted.add(task, done);
-        if (whole === undefined) return;
-        const { bytes, problem, unsure } = whole;
-        const name = names.get(task.index)!;
-        if (problem !== undefined) failed.push({ index: task.index, failure: { name, ...problem } });
-        else {
-          result.files += 1;
-          result.bytes += bytes;
-          if (unsure === true) result.unsure = [...(result.unsure ?? []), name];
-        }
-        options.onFile?.(bytes);
-      },
-    });
+    const onResult = (task: PakTask, done: PakTaskResult): void => {
+      const whole = task.part === undefined ? done : parted.add(task, done);
+      if (whole === undefined) return;
+      const { bytes, problem, unsure } = whole;
+      const name = names.get(task.index) ?? '';
+      if (problem !== undefined) failed.push({ index: task.index, name, ...problem });
+      else {
+        result.files += 1;
+        result.bytes += bytes;
+        if (unsure === true) result.unsure = [...(result.unsure ?? []), name];
+      }
+      options.onFile?.(bytes);
+    };
+    await runPakTasks(source, { kind: 'extract', to, raw }, tasks, { threads, signal, onResult });
   } finally {
     parted.discard();
   }
   // Threads end in any order; reports should not.
   failed.sort((a, b) => a.index - b.index);
-  result.failed.push(...failed.map(({ failure }) => failure));
+  for (const { name, code, message } of failed) result.failed.push({ name, code, message });
 }
 
 /** The tasks of an extraction, and the names of their entries by number. */
@@ -140,8 +128,8 @@ async function planPak(
   const names = new Map<number, string>();
   let bytes = 0;
   for await (const { index, name, size, row } of selectFiles<PakSourceEntry>(source, options)) {
-    if (names.has(index)) continue;
-    const path = claimPath(work, { name, index });
+    const output = names.has(index) ? undefined : outputName(name, options);
+    const path = output && claimPath(work, { name, index }, output);
     if (path === undefined) continue;
     try {
       const task = { index, size, path };
@@ -157,40 +145,22 @@ async function planPak(
   return { tasks, names };
 }
 
-async function extractInBatches(source: Source, work: Extraction): Promise<void> {
-  const { options } = work;
-  const run = async (batch: readonly ChosenFile[]): Promise<void> => {
-    throwIfAborted(options.signal);
-    await source.prepare(batch.map(({ entry }) => entry));
-    for (const chosen of batch) {
-      throwIfAborted(options.signal);
-      await extractOne(source, work, chosen);
-    }
-  };
-  const onMissing = (name: string, error: unknown): void => addFailure(work.result, name, error);
-  let batch: ChosenFile[] = [];
-  for await (const chosen of chosenFiles(source, options, onMissing)) {
-    batch.push(chosen);
-    if (batch.length < batchSize) continue;
-    await run(batch);
-    batch = [];
-  }
-  await run(batch);
-}
-
-async function extractOne(source: Source, work: Extraction, { entry, output }: ChosenFile): Promise<void> {
+async function extractOne(
+  work: Extraction,
+  { entry, output }: ChosenFile,
+  read: (entry: SourceEntry) => AsyncIterable<Uint8Array>,
+): Promise<void> {
   const { folder, result, options } = work;
   const path = claimPath(work, entry, output);
   if (path === undefined) return;
   try {
-    const file = folder.makeWay(path);
-    const raw = options.raw === true;
-    if (!raw && (await hasContent(file, entry))) {
+    const file = folder.fileFor(path);
+    if (options.raw !== true && (await hasContent(file, entry))) {
       result.skipped += 1;
       options.onFile?.(entry.size ?? 0);
       return;
     }
-    const bytes = await writeOutput(file, raw ? source.readRaw!(entry) : source.read(entry), entry.mtime);
+    const bytes = await writeOutput(file, read(entry), entry.mtime);
     result.files += 1;
     result.bytes += bytes;
     options.onFile?.(bytes);

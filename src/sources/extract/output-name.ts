@@ -1,4 +1,4 @@
-/** How names become output names. */
+/** The parts of a name that its output name has. */
 export interface OutputNaming {
   /** Parts that are taken off the front; a name that has no more parts than that is left out. */
   strip?: number | undefined;

@@ -27,7 +27,7 @@ export interface TarFile {
   mtime?: Date | undefined;
 }
 
-/** What stands in front of a file's content. */
+/** The header of a file. */
 export function tarHeader({ name, size, mtime }: TarFile): Uint8Array {
   const records: string[] = [];
   if (encoder.encode(name).length > maxName || /[^ -~]/.test(name)) records.push(paxRecord('path', name));
@@ -45,7 +45,7 @@ export function tarPadding(size: number): Uint8Array {
   return new Uint8Array((blockSize - (size % blockSize)) % blockSize);
 }
 
-/** What ends a tar. */
+/** The end of a tar. */
 export function tarEnd(): Uint8Array {
   return new Uint8Array(2 * blockSize);
 }
@@ -62,13 +62,8 @@ function header({ name, size, time, type }: { name: string; size: number; time: 
   put(148, ' '.repeat(8));
   put(156, type);
   put(257, 'ustar\x0000');
-  put(
-    148,
-    `${octal(
-      block.reduce((sum, byte) => sum + byte, 0),
-      7,
-    )} `,
-  );
+  const checksum = block.reduce((sum, byte) => sum + byte, 0);
+  put(148, `${octal(checksum, 7)} `);
   return block;
 }
 

@@ -17,18 +17,23 @@ export interface FileTree {
 /** Builds the tree of a source, without what it does not give for its names. */
 export async function buildTree(source: Source): Promise<FileTree> {
   const tree: FileTree = { root: newFolder(), files: 0, skipped: [] };
-  const entries: SourceEntry[] = [];
+  const found: { entry: SourceEntry; folder: TreeFolder; name: string }[] = [];
   for await (const entry of source.list(() => true)) {
     if (entry.hidden !== undefined) continue;
-    const parts = partsOf(entry.name);
-    if (parts === undefined) tree.skipped.push(entry.name);
+    const parts = entry.name.split('/');
+    const isBad = parts.some((part) => part === '' || part === '.' || part === '..' || part.includes('\0'));
+    const name = parts.pop() ?? '';
+    if (isBad) tree.skipped.push(entry.name);
+    else found.push({ entry, name, folder: parts.reduce(makeFolder, tree.root) });
+  }
+  // Only when all folders are there, a file with the name of one shows.
+  for (const { entry, folder, name } of found) {
+    if (folder.folders.has(name) || folder.files.has(name)) tree.skipped.push(entry.name);
     else {
-      makeFolders(tree.root, parts.slice(0, -1));
-      entries.push(entry);
+      folder.files.set(name, entry);
+      tree.files += 1;
     }
   }
-  // When all folders are there, a file with the name of one shows.
-  for (const entry of entries) place(tree, entry);
   return tree;
 }
 
@@ -36,38 +41,13 @@ function newFolder(): TreeFolder {
   return { folders: new Map(), files: new Map() };
 }
 
-function partsOf(name: string): string[] | undefined {
-  const parts = name.split('/');
-  const isBad = parts.some((part) => part === '' || part === '.' || part === '..' || part.includes('\0'));
-  return isBad ? undefined : parts;
-}
-
-function makeFolders(root: TreeFolder, parts: readonly string[]): TreeFolder {
-  let folder = root;
-  for (const part of parts) {
-    let next = folder.folders.get(part);
-    if (next === undefined) {
-      next = newFolder();
-      folder.folders.set(part, next);
-    }
-    folder = next;
-  }
+function makeFolder({ folders }: TreeFolder, name: string): TreeFolder {
+  const folder = folders.get(name) ?? newFolder();
+  folders.set(name, folder);
   return folder;
 }
 
-function place(tree: FileTree, entry: SourceEntry): void {
-  const parts = partsOf(entry.name)!;
-  const name = parts.pop()!;
-  const folder = makeFolders(tree.root, parts);
-  if (folder.folders.has(name) || folder.files.has(name)) {
-    tree.skipped.push(entry.name);
-    return;
-  }
-  folder.files.set(name, entry);
-  tree.files += 1;
-}
-
-/** What is at a path that starts with `/`. */
+/** The folder or file at a path that starts with `/`. */
 export function findInTree({ root }: FileTree, path: string): TreeFolder | SourceEntry | undefined {
   const parts = path.split('/').filter((part) => part !== '');
   const name = parts.pop();

@@ -14,7 +14,7 @@ export interface MountReport {
   files: number;
 }
 
-/** Where a source is mounted, how long, and who hears of it. */
+/** The folder that a source is mounted at, the time for which it is, and whoever hears of it. */
 export interface MountWork {
   /** As it was named, and its absolute path. */
   folder: string;
@@ -40,7 +40,7 @@ interface Stat {
   gid: number;
 }
 
-/** What of fuse-native is used. It comes without types, and may not be there at all. */
+/** The part of fuse-native that is used. It comes without types, and may not be there at all. */
 interface Fuse {
   mount(done: (error: Error | null) => void): void;
   unmount(done: (error: Error | null) => void): void;
@@ -216,7 +216,7 @@ function operations(source: Source, tree: FileTree): object {
   };
 }
 
-/** What a program sees of an error: that it lacks the right to read, or that the data is bad. */
+/** The error that a program sees: it lacks the right to read, or the data is bad. */
 function failing(answer: Answer): (error: unknown) => void {
   return (error) => answer(codeOf(error) === 'E_KEY_MISSING' ? errorNumbers.EACCES : errorNumbers.EIO);
 }
@@ -228,12 +228,14 @@ async function statOf(source: Source, node: TreeFolder | SourceEntry): Promise<S
   const isFolder = isTreeFolder(node);
   const time = (isFolder ? undefined : node.mtime) ?? started;
   return {
-    ...{
-      mode: isFolder ? folderMode : fileMode,
-      size: isFolder ? 0 : await sizeOf(source, node),
-      nlink: isFolder ? 2 : 1,
-    },
-    ...{ mtime: time, atime: time, ctime: time, uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 },
+    mode: isFolder ? folderMode : fileMode,
+    size: isFolder ? 0 : await sizeOf(source, node),
+    nlink: isFolder ? 2 : 1,
+    mtime: time,
+    atime: time,
+    ctime: time,
+    uid: process.getuid?.() ?? 0,
+    gid: process.getgid?.() ?? 0,
   };
 }
 

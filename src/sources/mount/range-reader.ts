@@ -13,13 +13,14 @@ const windowSize = 8 << 20;
 
 /** A reader of a file: by ranges where the source can, else along the file, from the start again when somebody goes back. */
 export function openRangeReader(source: Source, entry: SourceEntry): RangeReader {
-  if (source.readRange === undefined || entry.size === undefined) return new StreamReader(source, entry);
   const { size } = entry;
+  const readRange = source.readRange?.bind(source);
+  if (readRange === undefined || size === undefined) return new StreamReader(source, entry);
   return {
     async read(offset, wanted) {
       const pieces: Uint8Array[] = [];
       const held = Math.max(0, Math.min(wanted, size - offset));
-      if (held > 0) for await (const piece of source.readRange!(entry, offset, held)) pieces.push(piece.slice());
+      if (held > 0) for await (const piece of readRange(entry, offset, held)) pieces.push(piece.slice());
       return concatBytes(pieces);
     },
     async close() {},
@@ -43,7 +44,7 @@ class StreamReader implements RangeReader {
   }
 
   read(offset: number, size: number): Promise<Uint8Array> {
-    // One at a time: they share a place in the file.
+    // One at a time: they go along one stream.
     const next = this.#last.then(() => this.#read(offset, size));
     this.#last = next.catch(() => {});
     return next;
@@ -73,8 +74,10 @@ class StreamReader implements RangeReader {
     }
     this.#window.push(value.slice());
     this.#end += value.length;
-    while (this.#end - this.#start > windowSize && this.#start + this.#window[0]!.length <= offset) {
-      this.#start += this.#window.shift()!.length;
+    for (const { length } of [...this.#window]) {
+      if (this.#end - this.#start <= windowSize || this.#start + length > offset) break;
+      this.#window.shift();
+      this.#start += length;
     }
   }
 

@@ -71,7 +71,8 @@ export async function keysBeside(path: string): Promise<GivenKey[]> {
   }
 }
 
-function withPath<Value>(path: string, decode: () => Value): Value {
+/** Decodes the content of a file; an error of ours names the file. */
+export function withPath<Value>(path: string, decode: () => Value): Value {
   try {
     return decode();
   } catch (error) {

@@ -4,8 +4,9 @@ import { PakratError } from '../../core/errors.ts';
 import { fileSource } from '../../files/file-source.ts';
 import { checkPackInfo, describeIncluded, fileTime } from '../../paks/nadeo/header/pack-info.ts';
 import type { PackInfo } from '../../paks/nadeo/write/write.ts';
+import { defined } from './defined.ts';
 
-/** What the header of a NadeoPak may tell of it, as people write it; the versions that have a place for it are in the help of the flags. */
+/** Facts in the header of a NadeoPak, as people write them; the help of the flags says which versions have them. */
 export interface NadeoHeaderOptions {
   /** Login, nick name, place and more of the author. */
   author?: string | undefined;
@@ -32,29 +33,28 @@ export interface NadeoHeaderOptions {
  * @throws E_USAGE for what this version has no place for, and for a date that is none; as opening an included pack does
  */
 export async function readHeaderOptions(options: NadeoHeaderOptions, version: number): Promise<PackInfo> {
-  const { author, authorNick: nick, authorZone: zone, authorExtra: extra, created, include, xml } = options;
-  const hasAuthor = [author, nick, zone, extra].some((part) => part !== undefined);
-  const info: PackInfo = {
-    ...(hasAuthor && {
-      author: { version: 0, login: author ?? '', nick: nick ?? '', zone: zone ?? '', extra: extra ?? '' },
-    }),
-    ...given('titleId', options.title),
-    ...given('xml', xml === undefined ? undefined : fs.readFileSync(xml, 'utf8')),
-    ...given('comment', options.comment),
-    ...given('manialink', options.manialink),
-    ...given('downloadUrl', options.downloadUrl),
-    ...given('authorUrl', options.authorUrl),
-    ...given('usageFolder', options.usageFolder),
-    ...given('buildInfo', options.buildInfo),
-    ...(created !== undefined && { time: fileTime(parseDate(created)) }),
-    ...(include !== undefined && { includedPacks: await includedPacks(include) }),
-  };
+  const { title, xml, created, include } = options;
+  const { comment, manialink, downloadUrl, authorUrl, usageFolder, buildInfo } = options;
+  const info: PackInfo = defined({
+    author: authorOf(options),
+    titleId: title,
+    xml: xml === undefined ? undefined : fs.readFileSync(xml, 'utf8'),
+    comment,
+    manialink,
+    downloadUrl,
+    authorUrl,
+    usageFolder,
+    buildInfo,
+    time: created === undefined ? undefined : fileTime(parseDate(created)),
+    includedPacks: include === undefined ? undefined : await includedPacks(include),
+  });
   checkPackInfo(info, version);
   return info;
 }
 
-function given<Name extends string>(name: Name, value: string | undefined): { [Key in Name]?: string } {
-  return value === undefined ? {} : ({ [name]: value } as { [Key in Name]?: string });
+function authorOf({ author, authorNick, authorZone, authorExtra }: NadeoHeaderOptions): PackInfo['author'] {
+  if ([author, authorNick, authorZone, authorExtra].every((part) => part === undefined)) return undefined;
+  return { version: 0, login: author ?? '', nick: authorNick ?? '', zone: authorZone ?? '', extra: authorExtra ?? '' };
 }
 
 function parseDate(given: string): Date {

@@ -1,23 +1,22 @@
 import * as fs from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { isPakratError, PakratError, throwIfAborted } from '../../core/errors.ts';
+import type { WorkOptions } from '../../core/progress.ts';
 import { storeError, writeAll } from '../../files/durable.ts';
 import { fileSource } from '../../files/file-source.ts';
 import { readPieces } from '../../files/pieces.ts';
 import { walkFiles } from '../../files/walk.ts';
 import type { PackFile, PackResult, PackSink } from '../../paks/packing.ts';
+import { countedFiles } from '../counted-files.ts';
 import { parseKeys } from './given-keys.ts';
 
-/** How a PAK is made of a folder. */
-export interface PackFolderOptions {
+/** Options of making a PAK, whatever its family. */
+export interface PackOptions extends WorkOptions {
   /** Write over a file that is there. */
-  force: boolean;
-  signal?: AbortSignal | undefined;
-  /** Writes the PAK of its family. */
-  write: (files: PackFile[], sink: PackSink) => Promise<PackResult>;
+  force?: boolean | undefined;
 }
 
-/** What was packed, as `pack --json` prints it. */
+/** A PAK that was made, as `pack --json` prints it. */
 export interface PackReport extends PackResult {
   path: string;
 }
@@ -27,16 +26,19 @@ const gatheredBytes = 1 << 20;
 
 /**
  * Makes a PAK of a folder. Its name only ever has the whole of it.
+ * @param write writes the PAK of its family
  * @throws E_USAGE when it is there already or the folder holds nothing, and as the families do
  */
 export async function packFolder(
   path: string,
   folder: string,
-  { force, signal, write }: PackFolderOptions,
+  options: PackOptions,
+  write: (files: PackFile[], sink: PackSink) => Promise<PackResult>,
 ): Promise<PackReport> {
   const out = resolve(path);
+  const { force = false } = options;
   if (!force) refuseExisting(out);
-  const files = folderFiles(folder, out, signal);
+  const files = folderFiles(folder, out, options);
   if (files.length === 0) throw new PakratError('E_USAGE', `${folder} has no files in it`, { data: { path: folder } });
   const temporary = join(dirname(out), `.pakrat-${process.pid}-${basename(out)}.tmp`);
   try {
@@ -90,19 +92,32 @@ function refuseExisting(out: string): void {
   });
 }
 
-function folderFiles(folder: string, out: string, signal: AbortSignal | undefined): PackFile[] {
+function folderFiles(folder: string, out: string, { signal, onProgress }: WorkOptions): PackFile[] {
   const files: PackFile[] = [];
+  const { onPlan, onFile } = countedFiles('pack', onProgress);
   for (const { name, stat } of walkFiles(folder)) {
     const path = join(folder, name);
+    const { size, mtime } = stat;
+    let isCounted = false;
     // The PAK itself, when it is written into the folder that it is made of.
     if (resolve(path) === out) continue;
-    files.push({ name, size: stat.size, mtime: stat.mtime, open: () => contentOf(path, stat.size, signal) });
+    const open = async function* (): AsyncGenerator<Uint8Array> {
+      throwIfAborted(signal);
+      yield* contentOf(path, size);
+      // A writer may read a file twice: for a hash, then to store it.
+      if (!isCounted) onFile(size);
+      isCounted = true;
+    };
+    files.push({ name, size, mtime, open });
   }
+  onPlan(
+    files.length,
+    files.reduce((sum, { size }) => sum + size, 0),
+  );
   return files;
 }
 
-async function* contentOf(path: string, size: number, signal: AbortSignal | undefined): AsyncGenerator<Uint8Array> {
-  throwIfAborted(signal);
+async function* contentOf(path: string, size: number): AsyncGenerator<Uint8Array> {
   const source = await fileSource(path);
   try {
     // All of it, should it have grown: the writer then sees that it changed.

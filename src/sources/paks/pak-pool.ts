@@ -10,6 +10,12 @@ export interface PakPath {
   options: PakOptions;
 }
 
+/** A PAK for threads to open. */
+export interface ThreadedPak extends PakPath {
+  /** The folder that has `pak-worker.js`, as the URL of a file in it; default: that of this module. */
+  workerUrl?: URL | undefined;
+}
+
 /** The PAK that a thread opens for itself. `stop` is a number that is no longer 0 when all must end. */
 export interface PakWorkerData {
   from: PakPath;
@@ -39,7 +45,7 @@ const maxThreads = 8;
 const batchBytes = 4 << 20;
 const batchTasks = 256;
 /** A thread has its next batch before it has done the one before. */
-const batchesAhead = 2;
+const batchesInFlight = 2;
 
 /** Threads that are worth it on this machine. */
 export function usefulThreads(): number {
@@ -52,8 +58,10 @@ export class PakPool {
   readonly #threads: PoolThread[];
 
   /** Starts the threads; they open the PAK at once, while the caller does something else. */
-  constructor(from: PakPath, threads: number) {
-    this.#threads = Array.from({ length: threads }, () => startThread({ from, stop: this.#stop }));
+  constructor({ path, options, workerUrl }: ThreadedPak, threads: number) {
+    const url = new URL('./pak-worker.js', workerUrl ?? import.meta.url);
+    const data: PakWorkerData = { from: { path, options }, stop: this.#stop };
+    this.#threads = Array.from({ length: threads }, () => startThread(url, data));
   }
 
   /**
@@ -111,8 +119,8 @@ interface PoolThread {
   end(): Promise<void>;
 }
 
-function startThread(workerData: PakWorkerData): PoolThread {
-  const thread = new Worker(new URL('./pak-worker.js', import.meta.url), {
+function startThread(url: URL, workerData: PakWorkerData): PoolThread {
+  const thread = new Worker(url, {
     workerData,
     // Pieces of files die young: a small young generation gives their memory back soon.
     resourceLimits: { maxYoungGenerationSizeMb: 2 },
@@ -147,7 +155,7 @@ function startThread(workerData: PakWorkerData): PoolThread {
         });
       };
       order({ job });
-      for (let i = 0; i < batchesAhead; i++) next();
+      for (let i = 0; i < batchesInFlight; i++) next();
       return exited.then(() => {
         if (failure !== undefined) throw failure;
       });

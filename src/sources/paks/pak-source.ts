@@ -2,7 +2,7 @@ import { PakratError } from '../../core/errors.ts';
 import type { Pak, PakEntry } from '../../paks/pak.ts';
 import type { Source, SourceEntry } from '../source.ts';
 import { pakMissingKeys } from './pak-missing-keys.ts';
-import type { PakPath, PakPool } from './pak-pool.ts';
+import type { PakPool, ThreadedPak } from './pak-pool.ts';
 
 /** A row of a PAK, as listed. */
 export interface PakSourceEntry extends SourceEntry {
@@ -15,15 +15,15 @@ export interface PakSourceEntry extends SourceEntry {
 export interface PakSource extends Source<PakSourceEntry> {
   readonly kind: 'pak';
   readonly pak: Pak;
-  /** The path from which a thread opens it again; undefined when it cannot. */
-  readonly from: PakPath | undefined;
+  /** The path from which threads open it again; undefined for a PAK that has none, and where there shall be no threads. */
+  readonly from: ThreadedPak | undefined;
   /** Threads that were started before, for a job with most of it. */
   readonly pool: PakPool | undefined;
 }
 
 /** The path of a PAK, and the threads that have it open already. */
 export interface PakSourceOptions {
-  from?: PakPath | undefined;
+  from?: ThreadedPak | undefined;
   pool?: PakPool | undefined;
 }
 

@@ -72,7 +72,7 @@ function extractor(pak: Pak, { to, raw }: { to: string; raw: boolean }, checkpoi
       return { bytes: await writePart(part.file, part.offset, watched(pieces, checkpoint)) };
     }
     const pieces = raw ? readRaw(pak, entry) : pak.read(entry);
-    return { bytes: await writeOutput(folder.makeWay(path), watched(pieces, checkpoint), entry.mtime) };
+    return { bytes: await writeOutput(folder.fileFor(path), watched(pieces, checkpoint), entry.mtime) };
   };
 }
 

@@ -34,7 +34,7 @@ export class PartedFiles {
   split(pak: Pak, entry: PakEntry, task: PakTask): PakTask[] {
     const unit = entry.size < minFileBytes ? undefined : pak.partSize?.(entry);
     if (unit === undefined) return [task];
-    const output = openParted(this.#folder.makeWay(task.path));
+    const output = openParted(this.#folder.fileFor(task.path));
     const step = Math.ceil(partBytes / unit) * unit;
     const parts: PakTask[] = [];
     for (let offset = 0; offset < entry.size; offset += step) {

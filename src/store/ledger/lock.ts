@@ -1,7 +1,5 @@
-import type Database from 'better-sqlite3';
 import { codeOf, PakratError } from '../../core/errors.ts';
-import { openDatabase } from './sqlite.ts';
-import { sqliteError } from './sqlite-error.ts';
+import { Sqlite } from './sqlite.ts';
 
 /**
  * Takes the store's writer lock and gives back its release. The lock is a held SQLite transaction, so the system lets go of it
@@ -9,18 +7,16 @@ import { sqliteError } from './sqlite-error.ts';
  * @throws E_STORE_LOCKED when another process holds it, E_STORE_FULL, E_STORE
  */
 export function lockStore(path: string): () => void {
-  let db: Database.Database | undefined;
+  const db = new Sqlite(path, { timeout: 0 });
   try {
-    db = openDatabase(path, { timeout: 0 });
     db.exec('BEGIN EXCLUSIVE');
   } catch (error) {
-    db?.close();
-    if (!codeOf(error)?.startsWith('SQLITE_BUSY')) throw sqliteError(error, path);
+    db.close();
+    if (codeOf(error) !== 'E_STORE_LOCKED') throw error;
     throw new PakratError('E_STORE_LOCKED', 'another sync is writing to this store', {
       hint: 'Wait for it to end, or use another --store.',
       data: { path },
     });
   }
-  const held = db;
-  return () => held.close();
+  return () => db.close();
 }

@@ -1,6 +1,5 @@
-import type Database from 'better-sqlite3';
 import { PakratError } from '../../core/errors.ts';
-import { prepare } from './sqlite.ts';
+import type { Sqlite } from './sqlite.ts';
 
 /*
  * The ledger's tables. SQLite keeps what we know; entries of archives are not rows but sorted files beside it.
@@ -43,19 +42,18 @@ const migrations = [versionOne];
  * Brings a ledger to the newest schema, each step in one transaction.
  * @throws E_STORE_SCHEMA when a newer pakrat wrote it
  */
-export function migrate(db: Database.Database): void {
-  const found = schemaOf(db);
-  if (found === migrations.length) return;
+export function migrate(db: Sqlite): void {
+  if (schemaOf(db) === migrations.length) return;
   db.transaction(() => {
     // Another process may have been first, between the look above and this lock.
     const current = schemaOf(db);
     for (const step of migrations.slice(current)) db.exec(step);
     db.exec(`PRAGMA user_version = ${migrations.length}`);
-  }).immediate();
+  });
 }
 
 /** Demands that a ledger which may not be written has the newest schema. @throws E_STORE_SCHEMA */
-export function demandSchema(db: Database.Database): void {
+export function demandSchema(db: Sqlite): void {
   const found = schemaOf(db);
   if (found === migrations.length) return;
   throw new PakratError('E_STORE_SCHEMA', `the ledger has schema ${found}, this pakrat needs ${migrations.length}`, {
@@ -64,8 +62,8 @@ export function demandSchema(db: Database.Database): void {
 }
 
 /** The schema that a ledger has, 0 for a new one. @throws E_STORE_SCHEMA when a newer pakrat wrote it */
-function schemaOf(db: Database.Database): number {
-  const found = prepare(db, 'PRAGMA user_version').pluck().get() as number;
+function schemaOf(db: Sqlite): number {
+  const found = db.get<{ user_version: number }>('PRAGMA user_version')?.user_version ?? 0;
   if (found <= migrations.length) return found;
   throw new PakratError(
     'E_STORE_SCHEMA',

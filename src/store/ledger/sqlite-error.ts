@@ -1,9 +1,12 @@
 import { codeOf, messageOf, PakratError } from '../../core/errors.ts';
 import { fullError } from '../../files/durable.ts';
 
-/** Turns an error of SQLite into one of ours; any other comes back as it is. */
+/** Turns an error of SQLite, or of loading it, into one of ours; any other comes back as it is. @param path names the database */
 export function sqliteError(error: unknown, path: string): unknown {
   const code = codeOf(error);
+  if (code === 'ERR_DLOPEN_FAILED' || messageOf(error).startsWith('Could not locate the bindings file')) {
+    return nativeModuleError(error);
+  }
   if (!code?.startsWith('SQLITE_')) return error;
   const options = { cause: error, data: { path, sqlite: code } };
   if (code === 'SQLITE_FULL') return fullError(path, error);
@@ -23,4 +26,18 @@ export function sqliteError(error: unknown, path: string): unknown {
     });
   }
   return new PakratError('E_STORE', `${path}: ${messageOf(error)}`, options);
+}
+
+/** SQLite is a native module: one file for each system and each version of Node's or Electron's add-on interface. */
+function nativeModuleError(cause: unknown): PakratError {
+  const { platform, arch, versions } = process;
+  return new PakratError(
+    'E_NATIVE_MODULE',
+    `better-sqlite3 cannot be loaded: it is not built for ${platform} ${arch} with add-on interface ${versions.modules}`,
+    {
+      cause,
+      hint: 'Run `npm rebuild better-sqlite3` where pakrat is installed; in Electron run `@electron/rebuild`, in NW.js rebuild it with `nw-gyp`.',
+      data: { platform, arch, modules: versions.modules, reason: messageOf(cause) },
+    },
+  );
 }

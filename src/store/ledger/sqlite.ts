@@ -1,4 +1,5 @@
 import Database from 'better-sqlite3';
+import { sqliteError } from './sqlite-error.ts';
 
 /*
  * Handles of databases and statements are kept until the process ends. Node 24.19 and later change the base of the add-on's objects, and
@@ -7,23 +8,78 @@ import Database from 'better-sqlite3';
  */
 const kept: object[] = [];
 
-/** Opens a database: a file, or its bytes. Needs `close`. Throws as SQLite does. */
-export function openDatabase(source: string | Buffer, options: Database.Options = {}): Database.Database {
-  const db = new Database(source, options);
-  kept.push(db);
-  return db;
+function keep<Handle extends object>(handle: Handle): Handle {
+  kept.push(handle);
+  return handle;
 }
 
-/** Prepares a statement. Give the same one again where it is asked for again. Throws as SQLite does. */
-export function prepare(db: Database.Database, sql: string): Database.Statement {
-  const statement = db.prepare(sql);
-  kept.push(statement);
-  return statement;
-}
+/** Options of SQLite, and a database in memory in place of the file. */
+export type SqliteOptions = Pick<Database.Options, 'readonly' | 'timeout'> & { bytes?: Buffer | undefined };
 
-/** The rows of a statement, one by one. */
-export function iterate(statement: Database.Statement): IterableIterator<unknown> {
-  const rows = statement.iterate();
-  kept.push(rows);
-  return rows;
+/**
+ * An open SQLite database. An open handle; needs `close`. Statements are prepared once, by their text.
+ * Whatever goes wrong with it comes as E_STORE_FULL, E_STORE_LOCKED, E_STORE_DAMAGED, E_STORE or E_NATIVE_MODULE.
+ */
+export class Sqlite {
+  readonly #path: string;
+  readonly #db: Database.Database;
+  readonly #statements = new Map<string, Database.Statement>();
+
+  constructor(path: string, { bytes, ...options }: SqliteOptions = {}) {
+    this.#path = path;
+    this.#db = this.#guard(() => keep(new Database(bytes ?? path, options)));
+  }
+
+  close(): void {
+    this.#db.close();
+  }
+
+  #guard<Result>(body: () => Result): Result {
+    try {
+      return body();
+    } catch (error) {
+      throw sqliteError(error, this.#path);
+    }
+  }
+
+  #statement(sql: string): Database.Statement {
+    let statement = this.#statements.get(sql);
+    if (statement === undefined) {
+      statement = keep(this.#db.prepare(sql));
+      this.#statements.set(sql, statement);
+    }
+    return statement;
+  }
+
+  /** Runs several statements that take and give nothing. */
+  exec(sql: string): void {
+    this.#guard(() => this.#db.exec(sql));
+  }
+
+  run(sql: string, ...values: unknown[]): Database.RunResult {
+    return this.#guard(() => this.#statement(sql).run(...values));
+  }
+
+  /** The first row, or undefined. */
+  get<Row>(sql: string, ...values: unknown[]): Row | undefined {
+    return this.#guard(() => this.#statement(sql).get(...values) as Row | undefined);
+  }
+
+  all<Row>(sql: string, ...values: unknown[]): Row[] {
+    return this.#guard(() => this.#statement(sql).all(...values) as Row[]);
+  }
+
+  /** The rows one by one, through a statement of their own: one that is being gone through can do nothing else. */
+  *iterate<Row>(sql: string): Generator<Row> {
+    try {
+      yield* keep(keep(this.#db.prepare(sql)).iterate()) as IterableIterator<Row>;
+    } catch (error) {
+      throw sqliteError(error, this.#path);
+    }
+  }
+
+  /** Runs `body` in one transaction: all of it is kept, or nothing. `body` must not wait for anything. */
+  transaction<Result>(body: () => Result): Result {
+    return this.#guard(() => this.#db.transaction(body).immediate());
+  }
 }

@@ -1,6 +1,6 @@
 import * as fs from 'node:fs';
 import type { Build } from '../../builds/build.ts';
-import { abortError, codeOf, isOurTrouble, isPakratError, messageOf, PakratError } from '../../core/errors.ts';
+import { codeOf, isOurTrouble, isPakratError, messageOf, PakratError, throwIfAborted } from '../../core/errors.ts';
 import { md5Hex } from '../../core/hash.ts';
 import { ByteReader } from '../../core/reader.ts';
 import type { Fetcher } from '../../fetch/fetcher.ts';
@@ -35,7 +35,7 @@ export async function applyPatches(
   const writer = new EntryWriter(fetcher, events);
   try {
     for (const choice of plan.choices) {
-      if (signal?.aborted === true) throw abortError();
+      throwIfAborted(signal);
       const problem = isHeld(fetcher.store, choice.patch)
         ? await tryEntry(build, choice, writer, signal)
         : `patch ${choice.patchEkey} cannot be had`;
@@ -116,7 +116,7 @@ async function decodeSource(build: Build, { source, sourceSize }: Choice): Promi
   throw new PakratError('E_INTEGRITY', `entry ${source.ekey} does not decode to ${sourceSize} bytes`);
 }
 
-/** Deflate gives at most so many bytes for one. */
+/** Bytes that deflate gives for one at most. */
 const maxRatio = 1032;
 /** Small files may take this much all the same. */
 const leastStepsBytes = 64 * 1024 * 1024;

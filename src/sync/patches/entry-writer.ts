@@ -1,14 +1,14 @@
 import type { EntryPlace } from '../../builds/objects.ts';
 import { PakratError } from '../../core/errors.ts';
 import type { Fetcher } from '../../fetch/fetcher.ts';
-import { completeLoose, partialFile } from '../../fetch/loose-objects.ts';
+import { completeLoose, entryFile } from '../../fetch/loose-objects.ts';
 import type { OnHeld } from '../../fetch/span-committer.ts';
 import { SpanWriter } from '../../fetch/transfer/span-writer.ts';
 import { objectPath } from '../../store/layout.ts';
 import { EntryVerifier } from '../../verify/entry-verifier.ts';
 import { HashBuffer } from '../../verify/hash-buffer.ts';
 
-/** Entries that are flushed to disk together at most: what a kill can cost. */
+/** Entries that are flushed to disk at a time at most: they are what a kill can cost. */
 const mostWaiting = 64;
 
 /** Callbacks for entries that are on disk: the size of each, and the bytes that a commit adds. */
@@ -40,7 +40,7 @@ export class EntryWriter {
     const path = objectPath(place.object);
     if (path !== this.#path || this.#waiting.length >= mostWaiting) await this.finish();
     this.#path = path;
-    const file = place.loose ? partialFile(store, place.object.hash) : store.file(path);
+    const file = entryFile(store, place);
     this.#writer ??= this.#open(file, path);
     this.#write(this.#writer, place, bytes);
     this.#waiting.push(place.size);
@@ -77,10 +77,7 @@ export class EntryWriter {
   }
 
   #open(file: string, path: string): SpanWriter {
-    return new SpanWriter({
-      file,
-      temporary: this.#fetcher.store.layout.temporary,
-      report: (spans) => this.#fetcher.addSpans(path, spans, this.#events.onHeld),
-    });
+    const { layout } = this.#fetcher.store;
+    return new SpanWriter(file, layout.temporary, (spans) => this.#fetcher.addSpans(path, spans, this.#events.onHeld));
   }
 }

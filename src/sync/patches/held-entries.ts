@@ -43,8 +43,9 @@ export function openHeldEntries(store: Store, build: Build): HeldEntries {
     for (const { index, archives } of others) {
       const entry = unlessDamaged(() => index.find(ekey));
       const archive = entry && archives[entry.archive];
-      if (archive === undefined) continue;
-      yield { ekey: hex, object: data(archive), loose: false, offset: entry!.offset, size: entry!.size };
+      if (entry === undefined || archive === undefined) continue;
+      const { offset, size } = entry;
+      yield { ekey: hex, object: data(archive), loose: false, offset, size };
     }
   }
   return {
@@ -68,7 +69,7 @@ function openOtherGroup(store: Store, config: ObjectName): OtherGroup | undefine
   });
 }
 
-/** What `body` gives; undefined where a file that it reads is missing or damaged: another build is none of this sync's trouble. */
+/** The value of `body`; undefined where a file that it reads is missing or damaged: another build is none of this sync's trouble. */
 function unlessDamaged<Value>(body: () => Value): Value | undefined {
   try {
     return body();

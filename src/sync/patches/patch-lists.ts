@@ -1,11 +1,11 @@
 import PQueue from 'p-queue';
 import type { Build } from '../../builds/build.ts';
-import { indexName, readIndices } from '../../builds/indices/indices.ts';
+import { indexName, readIndex } from '../../builds/indices/indices.ts';
 import type { EntryPlace } from '../../builds/objects.ts';
-import { fromHex } from '../../core/bytes.ts';
+import { fromHex, toHex } from '../../core/bytes.ts';
 import { isDamage, isUnavailable } from '../../core/errors.ts';
 import type { Fetcher } from '../../fetch/fetcher.ts';
-import type { ArchiveIndex } from '../../formats/indices/archive-index.ts';
+import type { ArchiveIndex, IndexEntry } from '../../formats/indices/archive-index.ts';
 import { type ObjectName, objectPath } from '../../store/layout.ts';
 
 /** The places of patches, by their ekeys in hex, and the bytes that were fetched to know them. */
@@ -39,23 +39,21 @@ export async function findPatches(
   if (cost >= search.mostBytes) return 'the indices of its patches are larger than what the patches save';
 
   const found: FoundPatches = { places: new Map(), fetchedBytes: 0 };
-  const patch = (hash: string): ObjectName => ({ cdnPath, kind: 'patch', hash });
   // Older CDN configs have no index of loose patches: whatever no archive has must be one.
   if (!lists.some(({ loose }) => loose)) {
-    for (const { patchEkey: ekey, patchSize: size } of search.patches)
-      found.places.set(ekey, { ekey, object: patch(ekey), loose: true, offset: 0, size });
+    for (const { patchEkey: ekey, patchSize: size } of search.patches) {
+      const object: ObjectName = { cdnPath, kind: 'patch', hash: ekey };
+      found.places.set(ekey, { ekey, object, loose: true, offset: 0, size });
+    }
   }
   const queue = new PQueue({ concurrency: settings.jobs });
   await queue.addAll(
     lists.map((list) => async () => {
-      const { hash, loose } = list;
-      const index = await readIndex(build, hash);
-      if (absent.has(list)) found.fetchedBytes += heldSize(hash) ?? 0;
+      const read = await readPatchList(build, list).catch(unlessNoList);
+      if (absent.has(list)) found.fetchedBytes += heldSize(list.hash) ?? 0;
       for (const { patchEkey: ekey } of search.patches) {
-        const entry = index?.find(fromHex(ekey));
-        if (entry === undefined) continue;
-        const { offset, size } = entry;
-        found.places.set(ekey, { ekey, object: patch(loose ? ekey : hash), loose, offset: loose ? 0 : offset, size });
+        const entry = read?.index.find(fromHex(ekey));
+        if (read !== undefined && entry !== undefined) found.places.set(ekey, read.placeOf(entry));
       }
     }),
   );
@@ -69,18 +67,30 @@ interface PatchList {
   loose: boolean;
 }
 
-function patchLists({ cdnConfig }: Build): PatchList[] {
+/** The indices of a build's patches: those of archives, then that of the loose ones. */
+export function patchLists({ cdnConfig }: Build): PatchList[] {
   const { patchArchives, patchArchiveIndexSizes, patchFileIndex, patchFileIndexSize = 0 } = cdnConfig;
   const lists = patchArchives.map((hash, i) => ({ hash, size: patchArchiveIndexSizes[i] ?? 0, loose: false }));
   if (patchFileIndex !== undefined) lists.push({ hash: patchFileIndex, size: patchFileIndexSize, loose: true });
   return lists;
 }
 
-async function readIndex(build: Build, hash: string): Promise<ArchiveIndex | undefined> {
-  try {
-    return (await readIndices(build.objects, [indexName(build.identity.cdnPath, 'patch', hash)]))[0];
-  } catch (error) {
-    if (!isNoList(error)) throw error;
-    return undefined;
-  }
+/** Reads an index of patches, which is fetched where it is not held. @throws as `Objects.index` */
+export async function readPatchList(
+  { identity: { cdnPath }, objects }: Build,
+  { hash, loose }: PatchList,
+): Promise<{ index: ArchiveIndex; placeOf: (entry: IndexEntry) => EntryPlace }> {
+  const index = await readIndex(objects, indexName(cdnPath, 'patch', hash));
+  return {
+    index,
+    placeOf({ ekey: key, offset, size }) {
+      const ekey = toHex(key);
+      const object: ObjectName = { cdnPath, kind: 'patch', hash: loose ? ekey : hash };
+      return { ekey, object, loose, offset: loose ? 0 : offset, size };
+    },
+  };
+}
+
+function unlessNoList(error: unknown): undefined {
+  if (!isNoList(error)) throw error;
 }

@@ -1,19 +1,16 @@
 import type { Build } from '../../builds/build.ts';
-import { indexName, readIndices } from '../../builds/indices/indices.ts';
-import { toHex } from '../../core/bytes.ts';
+import { indexName } from '../../builds/indices/indices.ts';
+import type { EntryPlace } from '../../builds/objects.ts';
 import { isUnavailable } from '../../core/errors.ts';
 import type { Fetcher } from '../../fetch/fetcher.ts';
-import { partialFile } from '../../fetch/loose-objects.ts';
-import type { RangeJob, RangeTarget } from '../../fetch/transfer/range-job.ts';
 import type { TransferFailure } from '../../fetch/transfer/transfer.ts';
-import type { IndexEntry } from '../../formats/indices/archive-index.ts';
 import { type ObjectName, objectPath } from '../../store/layout.ts';
-import { covers } from '../../store/spans.ts';
-import type { Store } from '../../store/store.ts';
+import { patchJobs } from './patch-jobs.ts';
+import { patchLists, readPatchList } from './patch-lists.ts';
 
 /**
  * Brings the objects that a mirror has beside the data: the product config, the patch config and manifest, and every patch, in archives
- * and loose. Patches are no BLTE objects: the key of one is the MD5 of its bytes.
+ * and loose.
  * @returns the objects that no host gave right
  */
 export async function syncPatches(fetcher: Fetcher, build: Build): Promise<TransferFailure[]> {
@@ -28,24 +25,17 @@ export async function syncPatches(fetcher: Fetcher, build: Build): Promise<Trans
     }
   };
   for (const name of patchConfigs(build)) await attempt(name, () => fetcher.object(name));
-  const { patchArchives, patchFileIndex } = build.cdnConfig;
-  const archives: { hash: string; entries: IndexEntry[] }[] = [];
-  for (const hash of patchArchives) {
-    const name = indexName(build.identity.cdnPath, 'patch', hash);
-    await attempt(name, async () => archives.push({ hash, entries: await readEntries(build, name) }));
+  const patches: EntryPlace[] = [];
+  for (const list of patchLists(build)) {
+    await attempt(indexName(build.identity.cdnPath, 'patch', list.hash), async () => {
+      const { index, placeOf } = await readPatchList(build, list);
+      for (const entry of index) patches.push(placeOf(entry));
+    });
   }
-  const loose: IndexEntry[] = [];
-  if (patchFileIndex !== undefined) {
-    const name = indexName(build.identity.cdnPath, 'patch', patchFileIndex);
-    await attempt(name, async () => loose.push(...(await readEntries(build, name))));
-  }
-  const { store } = fetcher;
-  const patchesMissing = function* (): Generator<RangeJob> {
-    for (const { hash, entries } of archives) yield* archiveJobs(store, build, hash, entries);
-    yield* looseJobs(store, build, loose);
-  };
-  failures.push(...(await fetcher.fetchPlanned({ kind: 'patch' }, patchesMissing)));
-  return failures;
+  // Patch archives are small: one range for all of one that is not held.
+  const options = { ...fetcher.settings.planOptions, whole: true };
+  const missing = await fetcher.fetchPlanned({ kind: 'patch' }, () => patchJobs(fetcher.store, patches, options));
+  return [...failures, ...missing];
 }
 
 /** The small objects that have to do with patches, and the product config. */
@@ -57,37 +47,4 @@ function patchConfigs({ identity, config }: Build): ObjectName[] {
   if (patchConfig !== undefined) names.push({ cdnPath, kind: 'config', hash: patchConfig });
   if (patch !== undefined) names.push({ cdnPath, kind: 'patch', hash: patch.ckey });
   return names;
-}
-
-async function readEntries(build: Build, name: ObjectName): Promise<IndexEntry[]> {
-  const [index] = await readIndices(build.objects, [name]);
-  return index === undefined ? [] : [...index];
-}
-
-function patchPath(build: Build, hash: string): string {
-  return objectPath({ cdnPath: build.identity.cdnPath, kind: 'patch', hash });
-}
-
-/** A patch archive is small: one job for all of it that is not held. */
-function archiveJobs(store: Store, build: Build, hash: string, entries: IndexEntry[]): RangeJob[] {
-  const path = patchPath(build, hash);
-  const held = store.ledger.spans(path);
-  const targets = entries
-    .sort((a, b) => a.offset - b.offset)
-    .filter(({ offset, size }) => !covers(held, offset, offset + size))
-    .map(({ ekey, offset, size }): RangeTarget => ({ ekey: toHex(ekey), offset, size, held: 0, raw: true }));
-  const [first] = targets;
-  if (first === undefined) return [];
-  const end = targets.reduce((most, { offset, size }) => Math.max(most, offset + size), 0);
-  return [{ path, file: store.file(path), start: first.offset, end, targets }];
-}
-
-function looseJobs(store: Store, build: Build, entries: readonly IndexEntry[]): RangeJob[] {
-  return entries.flatMap(({ ekey, size }) => {
-    const hash = toHex(ekey);
-    const path = patchPath(build, hash);
-    if (store.ledger.completeSize(path) !== undefined) return [];
-    const target: RangeTarget = { ekey: hash, offset: 0, size, held: 0, raw: true };
-    return [{ path, file: partialFile(store, hash), start: 0, end: size, targets: [target] }];
-  });
 }

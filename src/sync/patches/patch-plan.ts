@@ -5,7 +5,6 @@ import { codeOf } from '../../core/errors.ts';
 import type { RecordTable } from '../../core/tables/record-table.ts';
 import type { Fetcher } from '../../fetch/fetcher.ts';
 import { HeldSpans } from '../../fetch/held-spans.ts';
-import { entryJobs } from '../../fetch/plan/entry-jobs.ts';
 import type { RangeJob } from '../../fetch/transfer/range-job.ts';
 import { type Espec, parseEspec } from '../../formats/blte/espec.ts';
 import {
@@ -17,28 +16,29 @@ import {
 import { type ObjectName, objectPath } from '../../store/layout.ts';
 import type { Store } from '../../store/store.ts';
 import { type HeldEntries, openHeldEntries } from './held-entries.ts';
+import { patchJobs } from './patch-jobs.ts';
 import { type FoundPatches, findPatches, isNoList } from './patch-lists.ts';
 import { canEncode } from './reencode.ts';
 import { withoutForeignZlib } from './zlib-trial.ts';
 
-/** How patches are chosen. */
+/** The bounds within which patches are chosen. */
 export interface PatchOptions {
   /** Bytes that one more request is worth. A patch must save more than that, and ranges bridge no wider gaps. */
   gapBytes: number;
-  /** Old and new content together may have so many bytes: both are in memory while a patch is applied. */
+  /** Bytes of old and new content at most: both are in memory while a patch is applied. */
   maxBytes: number;
 }
 
 /** An entry that is to be made out of an older one. */
-export interface PatchChoice {
+interface PatchChoice {
   /** The entry, and the bytes of it that are not held. */
   place: EntryPlace;
   missingBytes: number;
-  /** What it decodes to: ckey and size, and how it is encoded. */
+  /** The ckey and size of its content, and how it is encoded. */
   ckey: string;
   size: number;
   spec: Espec;
-  /** The held entry of the older file, and what it decodes to. */
+  /** The held entry of the older file, and the size of its content. */
   source: EntryPlace;
   sourceSize: number;
   /** The patch as the manifest has it, then where it lies. */
@@ -47,11 +47,11 @@ export interface PatchChoice {
   patch?: EntryPlace;
 }
 
-/** What patches did. */
+/** The work that patches did. */
 export interface PatchedAmount {
   /** Entries that were made out of older ones. */
   entries: number;
-  /** What those lacked, less what was fetched for patching; below zero when that was for nothing. */
+  /** Bytes that those lacked, less those that were fetched for patching; below zero when that was for nothing. */
   bytesSaved: number;
   /** Bytes fetched for patching: patches, their manifest and indices. */
   patchBytes: number;
@@ -59,7 +59,7 @@ export interface PatchedAmount {
   failed: number;
 }
 
-/** What patches can bring. Deciding fetches the manifest and the indices of patches, nothing else. */
+/** The entries that patches can bring. Deciding fetches the manifest and the indices of patches, nothing else. */
 export interface PatchPlan {
   /** In the order of their places. */
   choices: (PatchChoice & { patch: EntryPlace })[];
@@ -68,7 +68,7 @@ export interface PatchPlan {
   jobBytes: number;
   /** Bytes of the manifest and the indices that were fetched to decide. */
   listBytes: number;
-  /** What will have been done when all goes well. */
+  /** The work that will have been done when all goes well. */
   expected: PatchedAmount;
   /** Why there are no choices, for a person. */
   reason?: string | undefined;
@@ -133,15 +133,9 @@ async function readManifest(
   }
 }
 
-interface Planning {
-  store: Store;
-  build: Build;
-  options: PatchOptions;
-}
-
 /** Missing entries that a patch from a held file leads to, as the manifest says. */
 function* candidates(
-  { store, build, options }: Planning,
+  { store, build, options }: { store: Store; build: Build; options: PatchOptions },
   lists: { manifest: PatchManifest; wanted: RecordTable; held: HeldEntries },
 ): Generator<PatchChoice> {
   const spans = new HeldSpans(store);
@@ -212,26 +206,13 @@ function makePlan(
   choices: PatchPlan['choices'],
   listBytes: number,
 ): PatchPlan {
-  const jobs = patchJobs(fetcher, options, choices);
+  const { planOptions } = fetcher.settings;
+  const gapBytes = Math.min(planOptions.gapBytes, options.gapBytes);
+  const patches = choices.map(({ patch }) => patch);
+  const jobs = patchJobs(fetcher.store, patches, { ...planOptions, gapBytes });
   const jobBytes = jobs.reduce((sum, { start, end }) => sum + end - start, 0);
   const patchBytes = jobBytes + listBytes;
   const entryBytes = choices.reduce((sum, { missingBytes }) => sum + missingBytes, 0);
   const expected = { entries: choices.length, bytesSaved: entryBytes - patchBytes, patchBytes, failed: 0 };
   return { choices, jobs, jobBytes, listBytes, expected };
-}
-
-function patchJobs(
-  { store, settings: { planOptions } }: Fetcher,
-  options: PatchOptions,
-  choices: PatchPlan['choices'],
-): RangeJob[] {
-  const held = new HeldSpans(store);
-  const places = choices.map(({ patch }) => patch).filter((patch) => !held.hasEntry(patch));
-  const jobs = entryJobs(store, places, { ...planOptions, gapBytes: Math.min(planOptions.gapBytes, options.gapBytes) });
-  // Patches are no BLTE objects: nothing of one is held before all of it is.
-  return jobs.map((job) => ({
-    ...job,
-    start: job.targets[0]!.offset,
-    targets: job.targets.map((target) => ({ ...target, held: 0, raw: true })),
-  }));
 }

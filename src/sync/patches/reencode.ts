@@ -1,6 +1,6 @@
-import { setImmediate as giveWay } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { concatBytes } from '../../core/bytes.ts';
-import { abortError } from '../../core/errors.ts';
+import { throwIfAborted } from '../../core/errors.ts';
 import { md5 } from '../../core/hash.ts';
 import { type EncodedBlte, encodeChunk } from '../../formats/blte/encode.ts';
 import { type Espec, planChunks } from '../../formats/blte/espec.ts';
@@ -29,29 +29,26 @@ export function canEncode(spec: Espec, keys: KeyRing): boolean {
   }
 }
 
-/** What encoding again is done with. */
-export interface EncodeAgainOptions {
-  keys: KeyRing;
-  signal?: AbortSignal | undefined;
-}
-
-/** So many decoded bytes are encoded between two looks at the signal: about a tenth of a second. */
+/** Decoded bytes that are encoded between two looks at the signal: about a tenth of a second. */
 const stepBytes = 1024 * 1024;
 
 /**
  * Encodes a content as encodeBlte does, but other work has its turn between the chunks.
  * @throws E_ABORTED, else as encodeBlte
  */
-export async function encodeAgain(content: Uint8Array, spec: Espec, options: EncodeAgainOptions): Promise<EncodedBlte> {
-  const { keys, signal } = options;
+export async function encodeAgain(
+  content: Uint8Array,
+  spec: Espec,
+  { keys, signal }: { keys: KeyRing; signal?: AbortSignal | undefined },
+): Promise<EncodedBlte> {
   const rows: BlteRow[] = [];
   const chunks: Uint8Array[] = [];
   let offset = 0;
   let nextStop = 0;
   for (const [index, chunk] of planChunks(spec, content.length).entries()) {
     if (offset >= nextStop) {
-      await giveWay();
-      if (signal?.aborted === true) throw abortError();
+      await nextTurn();
+      throwIfAborted(signal);
       nextStop = offset + stepBytes;
     }
     const decoded = content.subarray(offset, offset + chunk.size);

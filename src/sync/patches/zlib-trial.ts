@@ -3,15 +3,16 @@ import type { Build } from '../../builds/build.ts';
 import type { EntryPlace } from '../../builds/objects.ts';
 import { equalBytes } from '../../core/bytes.ts';
 import { codeOf } from '../../core/errors.ts';
+import { groupBy } from '../../core/tables/group-by.ts';
 import { readAt } from '../../files/read-at.ts';
 import { decodeChunk } from '../../formats/blte/chunk.ts';
 import { encodeChunk } from '../../formats/blte/encode.ts';
-import { defaultLevel, type Espec, printEspec } from '../../formats/blte/espec.ts';
-import { chunkModes } from '../../formats/blte/modes.ts';
+import { type Espec, printEspec } from '../../formats/blte/espec.ts';
+import { chunkModes, defaultLevel } from '../../formats/blte/modes.ts';
 import { type ReadRange, readBlteHeader } from '../../formats/blte/read.ts';
 
 /*
- * What is made from a patch counts only when it is encoded as the CDN has it, byte for byte, and that depends on the zlib that the
+ * An entry that is made from a patch counts only when it is encoded as the CDN has it, byte for byte, and that depends on the zlib that the
  * publisher used. Older entries are held: encoding a chunk of one again tells, before any patch is fetched, whether the zlib here makes
  * the same bytes.
  */
@@ -22,31 +23,28 @@ type ZlibSpec = Extract<Espec, { type: 'z' }>;
 const mostTrials = 8;
 
 /** Leaves out what is encoded with settings under which the zlib here differs from the publisher's in all entries tried. */
-export async function withoutForeignZlib<Hope extends { spec: Espec; source: EntryPlace }>(
+export async function withoutForeignZlib<Candidate extends { spec: Espec; source: EntryPlace }>(
   build: Build,
-  hopes: readonly Hope[],
-): Promise<Hope[]> {
-  const groups = new Map<string, Hope[]>();
-  for (const hope of hopes) {
-    const part = zlibPart(hope.spec);
-    const key = part === undefined ? '' : printEspec(part);
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [hope]);
-    else group.push(hope);
-  }
-  const kept: Hope[] = [];
-  for (const group of groups.values()) if (await mayAgree(build, group)) for (const hope of group) kept.push(hope);
-  return kept;
+  candidates: readonly Candidate[],
+): Promise<Candidate[]> {
+  const groups = groupBy(candidates, ({ spec }) => {
+    const part = zlibPart(spec);
+    return part === undefined ? '' : printEspec(part);
+  });
+  const kept: Candidate[][] = [];
+  for (const group of groups.values()) if (await mayAgree(build, group)) kept.push(group);
+  return kept.flat();
 }
 
 async function mayAgree(build: Build, group: readonly { spec: Espec; source: EntryPlace }[]): Promise<boolean> {
-  const part = zlibPart(group[0]!.spec);
+  const part = group[0] && zlibPart(group[0].spec);
   if (part === undefined) return true;
   let differing = 0;
   // Spread over the group, for neighbours are of one kind.
-  for (let i = 0; i < Math.min(mostTrials, group.length); i++) {
-    const { source } = group[Math.floor((i * group.length) / mostTrials)] ?? group[i]!;
-    const same = await tryEntry(build, source, part);
+  const count = Math.min(mostTrials, group.length);
+  const trials = Array.from({ length: count }, (_, i) => group[Math.floor((i * group.length) / count)]);
+  for (const trial of trials) {
+    const same = trial && (await tryEntry(build, trial.source, part));
     if (same === true) return true;
     if (same === false) differing += 1;
   }
@@ -82,7 +80,7 @@ const mostChunks = 16;
 const mostChunkBytes = 256 * 1024;
 
 /**
- * Whether the zlib here makes the bytes of an entry's first zlib chunk.
+ * Compares the bytes that the zlib here makes with those of an entry's first zlib chunk.
  * @returns undefined when the entry has none to compare with
  * @throws E_FORMAT… for an entry that is damaged
  */

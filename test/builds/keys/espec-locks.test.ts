@@ -23,7 +23,7 @@ function buildWith(known: readonly string[], held?: Uint8Array): Build {
   const parts = {
     encoding: {
       especs: () => ['z', spec],
-      *ekeysWith(wants: (index: number) => boolean) {
+      *ekeys(wants: (index: number) => boolean) {
         if (wants(1)) yield { ekey: '00', especIndex: 1, size: held?.length ?? 0 };
       },
     },

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { mergeSettings } from '../../../src/app/session/settings.ts';
-import { type AnswerContext, productAnswer } from '../../../src/builds/resolve/product-answer.ts';
+import { productAnswer, type ResolveContext } from '../../../src/builds/resolve/product-answer.ts';
 import { HttpClient } from '../../../src/cdn/transport/http.ts';
 import { Channels } from '../../../src/cdn/versions/channels.ts';
 import { serviceUrls } from '../../../src/cdn/versions/service-urls.ts';
@@ -44,18 +44,12 @@ async function service(name: string, state: { seqn: number }): Promise<string> {
   return `http://${server.host}`;
 }
 
-function context(patchUrls: string[], offline = false): AnswerContext {
+function context(patchUrls: string[], offline = false): ResolveContext {
   const { versionServices, network } = mergeSettings();
-  return {
-    ledger,
-    network: offline
-      ? undefined
-      : { http, channels: async () => new Channels({ read: () => undefined, add: () => {} }) },
-    services: serviceUrls(versionServices, 'us', patchUrls),
-    region: 'us',
-    timeoutMs: network.versionServiceMs,
-    note: (text) => notes.push(text),
-  };
+  const services = serviceUrls(versionServices, 'us', patchUrls);
+  const channels = async (): Promise<Channels> => new Channels({ read: () => undefined, add: () => {} });
+  const online = offline ? undefined : { services, http, channels, timeoutMs: network.versionServiceMs };
+  return { ledger, online, region: 'us', note: (text) => notes.push(text) };
 }
 
 test('an answer is kept with its seqn and given again offline', async () => {
@@ -72,7 +66,7 @@ test('an answer is kept with its seqn and given again offline', async () => {
 test('a service that failed is asked last for five minutes, then in its turn again', async () => {
   const a = { seqn: 0 };
   const urls = [await service('a', a), await service('b', { seqn: 3 })];
-  const { services } = context(urls);
+  const services = serviceUrls([], 'us', urls);
   await productAnswer(context(urls), 'wow', 'versions');
   a.seqn = 3;
   await productAnswer(context(urls), 'wow_beta', 'cdns');

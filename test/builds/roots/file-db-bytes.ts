@@ -1,5 +1,8 @@
+import * as fs from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fromHex } from '../../../src/core/bytes.ts';
-import { openDatabase, prepare } from '../../../src/store/ledger/sqlite.ts';
+import { Sqlite } from '../../../src/store/ledger/sqlite.ts';
 
 /** A file of a file database. Keys are hex. */
 export interface DbFile {
@@ -12,18 +15,19 @@ export interface DbFile {
 
 /** A file database as cascette-py writes it. @param schema of the table of files, in place of the usual one */
 export function fileDb(files: readonly DbFile[], schema = usual): Uint8Array {
-  const db = openDatabase(':memory:');
+  const folder = fs.mkdtempSync(join(tmpdir(), 'file-db-'));
+  const db = new Sqlite(join(folder, 'file.db'));
   db.exec(
     'CREATE TABLE meta (id INTEGER PRIMARY KEY, entry_count INTEGER); CREATE TABLE tags (id INTEGER PRIMARY KEY, data BLOB)',
   );
   db.exec(schema);
-  prepare(db, 'INSERT INTO meta VALUES (1, ?)').run(files.length);
-  const insert = schema === usual ? prepare(db, 'INSERT INTO files VALUES (?, ?, ?, ?, ?, 0, ?)') : undefined;
-  for (const [i, { path, ekey, ckey, size, encodedSize }] of files.entries()) {
-    insert?.run(i, fromHex(ekey), fromHex(ckey), encodedSize, size, path);
+  db.run('INSERT INTO meta VALUES (1, ?)', files.length);
+  for (const [i, { path, ekey, ckey, size, encodedSize }] of schema === usual ? files.entries() : []) {
+    db.run('INSERT INTO files VALUES (?, ?, ?, ?, ?, 0, ?)', i, fromHex(ekey), fromHex(ckey), encodedSize, size, path);
   }
-  const bytes = new Uint8Array(db.serialize());
   db.close();
+  const bytes = new Uint8Array(fs.readFileSync(join(folder, 'file.db')));
+  fs.rmSync(folder, { recursive: true });
   return bytes;
 }
 

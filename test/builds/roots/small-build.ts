@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { ListfileIndex } from '../../../src/builds/listfile/listfile-index.ts';
+import { EncodingFile } from '../../../src/builds/manifests/encoding-file.ts';
 import { openRoot, type RootPlace } from '../../../src/builds/roots/index.ts';
 import type { Root } from '../../../src/builds/roots/root.ts';
 import { toHex } from '../../../src/core/bytes.ts';
@@ -28,7 +29,7 @@ export async function openSmallRoot(folder: (...parts: string[]) => string, buil
   return openRoot(smallPlace(folder, build));
 }
 
-/** What {@link openSmallRoot} opens a root with. */
+/** The place that {@link openSmallRoot} opens a root with. */
 export function smallPlace(folder: (...parts: string[]) => string, build: SmallBuild): RootPlace {
   const { root, vfsRoot, install, objects = [], contents = [], config = [] } = build;
   const byKey = new Map(
@@ -65,7 +66,7 @@ export function smallPlace(folder: (...parts: string[]) => string, build: SmallB
     folders: storeLayout(folder('store')),
     config: decodeBuildConfig(new TextEncoder().encode(`# Build Configuration\n\n${lines.join('\n')}\n`)),
     file,
-    encodingFile,
+    encoding: new EncodingFile(encodingFile),
     listfile: ListfileIndex.open(storeLayout(folder('store'))),
     load: async ({ ckey }) => get(ckey),
     loadPart: async ({ ckey }) => get(ckey ?? ''),

@@ -3,7 +3,8 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { mergeSettings } from '../../../src/app/session/settings.ts';
 import { HttpClient } from '../../../src/cdn/transport/http.ts';
 import { Channels } from '../../../src/cdn/versions/channels.ts';
-import { askVersionService, serviceUrls, type VersionQuestion } from '../../../src/cdn/versions/version-service.ts';
+import { serviceUrls } from '../../../src/cdn/versions/service-urls.ts';
+import { askVersionService, type VersionQuestion } from '../../../src/cdn/versions/version-service.ts';
 import { encodeRibbit } from '../../../src/formats/services/ribbit-mime.ts';
 import { freePort, httpServer, type Loopback, tcpServer } from '../../support/loopback.ts';
 
@@ -40,16 +41,9 @@ const saying = (name: string, body: string | Uint8Array, status = 200): Promise<
 
 function ask(urls: string[], options: Partial<VersionQuestion> = {}): ReturnType<typeof askVersionService> {
   const services = serviceUrls([], 'us', urls);
-  const channels = new Channels({ read: () => undefined, add: () => {} });
-  return askVersionService({
-    product: 'wow',
-    endpoint: 'versions',
-    services,
-    http,
-    channels,
-    timeoutMs: 2000,
-    ...options,
-  });
+  const channels = async (): Promise<Channels> => new Channels({ read: () => undefined, add: () => {} });
+  const question = { product: 'wow', endpoint: 'versions', services, http, channels, timeoutMs: 2000 };
+  return askVersionService({ ...question, ...options });
 }
 
 describe('serviceUrls', () => {

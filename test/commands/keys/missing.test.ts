@@ -1,11 +1,11 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { expect, jest, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import type { MissingKey } from '../../../src/builds/keys/missing-key.ts';
 import type { ExtractResult } from '../../../src/sources/extract/extract.ts';
 import { conformancePath, describeConformance } from '../../support/conformance.ts';
 import { pakratJson, runPakrat } from '../../support/run-pakrat.ts';
 import { scratchFolder } from '../../support/scratch.ts';
-import { describeSynthetic, syntheticCdn } from '../../support/synthetic-cdn.ts';
+import { syntheticCdn } from '../../support/synthetic-cdn.ts';
 import { type Expected, expectedFiles, readTruth, wrongFiles } from '../../support/truth.ts';
 
 // Whole processes and whole syncs; the machine may be busy.
@@ -27,11 +27,12 @@ function sums(keys: readonly MissingKey[]): Map<string, { files: number | null; 
   return new Map(keys.map(({ key, files, bytes }) => [key, { files, bytes }]));
 }
 
-describeSynthetic('keys missing', () => {
+describe('keys missing', () => {
   test.each(['wow', 'tvfs'])(
     'of a %s build: what the tables say; once imported, its files come out of what is held',
     async (layout) => {
-      const make = ['--files', '250', '--total-bytes', '2M', '--keys', '6', '--withheld', '3', '--layout', layout];
+      const size = ['--files', '250', '--total-bytes', '2M', '--localized', '0'];
+      const make = [...size, '--keys', '6', '--withheld', '3', '--layout', layout];
       const cdn = await syntheticCdn({ make });
       const truth = expectedFiles(readTruth(cdn.root, 'b'), layout === 'wow' ? 'fdid' : 'name');
       const expected = lockedByTruth(truth);

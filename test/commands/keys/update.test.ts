@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { IncomingMessage, RequestListener } from 'node:http';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import type { KeyUpdate } from '../../../src/app/update-keys.ts';
+import type { KeyUpdate } from '../../../src/app/keys/update-keys.ts';
 import { conformancePath, describeConformance } from '../../support/conformance.ts';
 import { freePort, httpServer, type Loopback } from '../../support/loopback.ts';
 import { pakratJson, startPakrat } from '../../support/run-pakrat.ts';
@@ -35,7 +35,9 @@ async function listServer(): Promise<{
   };
   server = await httpServer(handler);
   return {
-    ...{ url: `http://${server.host}/keys.txt`, asked, sent },
+    url: `http://${server.host}/keys.txt`,
+    asked,
+    sent,
     set(text, etag = `"${text.length}"`) {
       list = text;
       tag = etag;
@@ -74,7 +76,12 @@ describe('keys update', () => {
     ]);
 
     expect((await update(...args)).value).toEqual({
-      ...{ ...rest, modified: false, read: 2, added: 0, changed: 0, unchanged: 2 },
+      ...rest,
+      modified: false,
+      read: 2,
+      added: 0,
+      changed: 0,
+      unchanged: 2,
     });
     expect(list.sent).toEqual([200, 304]);
     expect(list.asked[1]!.headers['if-modified-since']).toBe('Wed, 21 Oct 2026 07:28:00 GMT');
@@ -97,7 +104,10 @@ describe('keys update', () => {
     expect((await pakratJson(['keys', 'import', scratch('mine.txt'), ...store])).status).toBe(0);
     list.set(line(0, 'F') + line(1, 'B') + line(1, 'E'));
     const expected = {
-      ...{ read: 2, added: 1, changed: 0, unchanged: 1 },
+      read: 2,
+      added: 1,
+      changed: 0,
+      unchanged: 1,
       conflicts: [
         { name: '0000000000000001', held: 'aaaa…', offered: 'ffff…', source: 'mine.txt' },
         { name: '00000000000000ab', held: 'bbbb…', offered: 'eeee…', source: list.url },

@@ -44,7 +44,8 @@ function inputOf({ entries, held, complete }: World): PlanInput {
     entries: pages,
     heldSpans: (archive) => mergeSpans(held.get(archive) ?? []),
     loose: (ekey) => ({
-      ...{ size: sizes.get(toHex(ekey)), complete: complete.has(toHex(ekey)) },
+      size: sizes.get(toHex(ekey)),
+      complete: complete.has(toHex(ekey)),
       held: mergeSpans(held.get(toHex(ekey)) ?? []),
     }),
   };
@@ -59,7 +60,9 @@ const anyWorld: fc.Arbitrary<World> = fc
     archives: fc.array(
       fc.array(
         fc.record({
-          ...{ gap: fc.nat(60), size: fc.integer({ min: 1, max: 50 }), wanted: fc.boolean() },
+          gap: fc.nat(60),
+          size: fc.integer({ min: 1, max: 50 }),
+          wanted: fc.boolean(),
           priority: fc.integer({ min: -1, max: 2 }),
         }),
         { maxLength: 25, size: 'max' },
@@ -260,7 +263,9 @@ describe('loose objects', () => {
     const list = new WantedList();
     list.add(fromHex(ekey), 77);
     const input: PlanInput = {
-      ...{ wanted: list.sorted(), entries: [], heldSpans: () => [] },
+      wanted: list.sorted(),
+      entries: [],
+      heldSpans: () => [],
       loose: () => ({ size: undefined, complete: false, held: [] }),
     };
     expect(planRanges(input, defaults).missing).toEqual({ entries: 1, bytes: 77 });

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { importListfile } from '../../../src/builds/listfile/listfile-import.ts';
 import { toHex } from '../../../src/core/bytes.ts';
 import { amountsByTag, type Selection, selectEntries } from '../../../src/fetch/plan/selection.ts';
@@ -8,7 +8,6 @@ import type { Download } from '../../../src/formats/manifests/download.ts';
 import { storeLayout } from '../../../src/store/layout.ts';
 import type { LyingServer } from '../../support/lying-server.ts';
 import { scratchFolder } from '../../support/scratch.ts';
-import { describeSynthetic } from '../../support/synthetic-cdn.ts';
 import {
   type GeneratedCdn,
   generateCdn,
@@ -20,7 +19,7 @@ import {
 
 const scratch = scratchFolder();
 
-describeSynthetic('selectEntries', () => {
+describe('selectEntries', () => {
   let cdn: GeneratedCdn;
   let server: LyingServer;
   let at: OpenedBuild;

@@ -24,7 +24,7 @@ const total = [...archives.values()].reduce(
 const workerUrl = new URL(builtModule('src/fetch/transfer/transfer-worker.ts'));
 
 const kinds: [string, (options: EngineOptions, events: EngineEvents) => Promise<Engine>][] = [
-  ['in this thread', async (options, events) => source.localEngine(options, events)],
+  ['in this thread', async (options, events) => source.rangeEngine(options, events)],
   ['in two threads', async (options, events) => source.threadEngine(2, { ...options, workerUrl }, events)],
 ];
 
@@ -84,7 +84,8 @@ describe.each(kinds)('an engine %s', (kind, make) => {
   test('says what a host did wrong, with the facts', async () => {
     server.lie = always({ kind: 'status', status: 503, retryAfter: '9' });
     expect(await run(jobs()[0]!)).toMatchObject({
-      ...{ verified: [0, 0], rangeServed: false },
+      verified: [0, 0],
+      rangeServed: false,
       error: { code: 'E_NETWORK_STATUS', data: { status: 503, retryAfter: 9000 } },
     });
   });
@@ -140,7 +141,7 @@ test('threads that cannot start fail what they are given, at once and whenever i
 
 test('a limited rate is kept by all jobs together', async () => {
   const server = await lyingServer([...archives].map(([path, { bytes }]) => [path, bytes]));
-  const engine = source.localEngine(
+  const engine = source.rangeEngine(
     {
       limits: { connectMs: 1000, idleMs: 5000, connections: 8 },
       temporary: scratch('tmp'),

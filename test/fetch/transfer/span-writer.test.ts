@@ -34,13 +34,9 @@ beforeEach(() => {
 
 /** A writer that notes in the log when it reports. */
 function writer(): Writer {
-  return new SpanWriter({
-    file,
-    temporary: scratch('tmp'),
-    report: (spans) => {
-      watched.log.push(`report ${spans.map(({ start, end }) => `${start}-${end}`).join(' ')}`);
-      reported.push(...spans);
-    },
+  return new SpanWriter(file, scratch('tmp'), (spans) => {
+    watched.log.push(`report ${spans.map(({ start, end }) => `${start}-${end}`).join(' ')}`);
+    reported.push(...spans);
   });
 }
 
@@ -64,8 +60,13 @@ describe('reporting', () => {
     expect(reported).toEqual([]);
     await spans.finish();
     expect(watched.log.filter((line) => !/^(open|close)/.test(line))).toEqual([
-      ...[`mkdir d${number}`, 'fsync .', `fsync ${name}`, `fsync d${number}`],
-      ...[`write ${name}`, `fdatasync ${name}`, 'report 100-300'],
+      `mkdir d${number}`,
+      'fsync .',
+      `fsync ${name}`,
+      `fsync d${number}`,
+      `write ${name}`,
+      `fdatasync ${name}`,
+      'report 100-300',
     ]);
     expectHonest();
   });

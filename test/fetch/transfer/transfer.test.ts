@@ -1,10 +1,10 @@
 import * as fs from 'node:fs';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { type Cdn, getObject } from '../../../src/cdn/transport/get-object.ts';
+import { type Cdn, fetchObject } from '../../../src/cdn/transport/fetch-object.ts';
 import { Hosts } from '../../../src/cdn/transport/hosts.ts';
 import { HttpClient } from '../../../src/cdn/transport/http.ts';
 import { unlimited } from '../../../src/cdn/transport/rate-limit.ts';
-import { type Engine, localEngine } from '../../../src/fetch/transfer/engine.ts';
+import { type Engine, rangeEngine } from '../../../src/fetch/transfer/engine.ts';
 import type { RangeJob, RangeResult, RangeTarget } from '../../../src/fetch/transfer/range-job.ts';
 import { type TransferOptions, transfer } from '../../../src/fetch/transfer/transfer.ts';
 import { mergeSpans, type Span, spanBytes } from '../../../src/store/spans.ts';
@@ -61,7 +61,7 @@ async function startHosts(...lies: (LyingServer['lie'] | undefined)[]): Promise<
 }
 
 function engine(): Engine {
-  const started = localEngine(
+  const started = rangeEngine(
     { limits, temporary: scratch('tmp'), maxRangeBytes: 1 << 28, slowestBytesPerSecond: 0 },
     { onReceived: () => {}, onRequest: () => {} },
   );
@@ -216,7 +216,7 @@ describe('hosts that lie', () => {
     const http = new HttpClient(limits);
     const cdn: Cdn = { http, hosts, rate: unlimited, attemptsPerHost: 3 };
     for (let i = 0; i < 6; i++) {
-      await getObject(cdn, { path: 'tpr/x/config/c', kind: 'config', maxSize: 100, check: () => {} });
+      await fetchObject(cdn, { path: 'tpr/x/config/c', kind: 'config', maxSize: 100, check: () => {} });
     }
     const without = servers[0]!;
     expect(without.asked.length).toBeLessThanOrEqual(3);
@@ -358,7 +358,10 @@ describe('the order of work', () => {
       { base: 'http://b', fallback: false },
     ]);
   const job = (i: number, targets: RangeTarget[]): RangeJob => ({
-    ...{ path: `p${i}`, file: `f${i}`, targets, start: targets[0]!.offset },
+    path: `p${i}`,
+    file: `f${i}`,
+    targets,
+    start: targets[0]!.offset,
     end: Math.max(...targets.map(({ offset, size }) => offset + size)),
   });
   const target = (i: number, held = 0): RangeTarget => ({ ekey: `e${i}`, offset: i * 100, size: 100, held });

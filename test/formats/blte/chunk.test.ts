@@ -1,6 +1,6 @@
 import * as zlib from 'node:zlib';
 import { describe, expect, test } from '@jest/globals';
-import { arc4 } from '../../../src/codecs/ciphers/arc4.ts';
+import { arc4Stream } from '../../../src/codecs/ciphers/arc4.ts';
 import { concatBytes, fromHex } from '../../../src/core/bytes.ts';
 import { md5, md5Hex } from '../../../src/core/hash.ts';
 import { decodeChunk, verifyChunk } from '../../../src/formats/blte/chunk.ts';
@@ -42,7 +42,7 @@ describe('decodeChunk', () => {
 
   test('E with ARC4 uses the key as it is', () => {
     const head = fromHex(`45 08 ${wireName(foreignKey.name)} 04 01020304 41`.replaceAll(' ', ''));
-    const encoded = concatBytes([head, arc4(fromHex(foreignKey.key), chunk('N', text('hello')))]);
+    const encoded = concatBytes([head, arc4Stream(fromHex(foreignKey.key))(chunk('N', text('hello')))]);
     expect(decodeChunk(encoded, { index: 3, keys, decodedSize: 5 })).toEqual(text('hello'));
   });
 

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { fromHex, toHex } from '../../../src/core/bytes.ts';
 import { hashLittle } from '../../../src/core/jenkins.ts';
 import {
@@ -13,7 +13,7 @@ import {
 import { encodeLocalUpdates } from '../../../src/formats/local/local-updates.ts';
 import { expectHostileSafe, randomSource } from '../../support/hostile.ts';
 import { scratchFolder } from '../../support/scratch.ts';
-import { describeSynthetic, makeTree } from '../../support/synthetic-cdn.ts';
+import { makeTree } from '../../support/synthetic-cdn.ts';
 import { codeOf } from '../../support/thrown-code.ts';
 
 const scratch = scratchFolder();
@@ -33,7 +33,7 @@ const sorted = (entries: Iterable<LocalEntry>): LocalEntry[] =>
     .sort((a, b) => Buffer.compare(a.key, b.key))
     .map((entry) => ({ ...entry, key: Uint8Array.from(entry.key) }));
 
-describeSynthetic('the index files of a generated client', () => {
+describe('the index files of a generated client', () => {
   test('are read, and written again byte for byte', () => {
     const root = scratch('tree');
     makeTree(root, 9, ['--files', '60', '--total-bytes', '200K', '--local', '--segment', '60000']);

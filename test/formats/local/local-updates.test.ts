@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { concatBytes } from '../../../src/core/bytes.ts';
-import { decodeLocalUpdates, encodeLocalUpdates, nameOf } from '../../../src/formats/local/local-updates.ts';
+import { decodeLocalUpdates, encodeLocalUpdates } from '../../../src/formats/local/local-updates.ts';
 
 const update = (i: number, status = 0) => ({ row: new Uint8Array(18).fill(i), status });
 const many = Array.from({ length: 50 }, (_, i) => update(i, i % 8));
@@ -20,8 +20,4 @@ test('the first place at which there are any counts, else the last', () => {
   const bytes = concatBytes([new Uint8Array(512), encodeLocalUpdates([update(1)])]);
   expect(decodeLocalUpdates(bytes, [0, 512])).toEqual({ updates: [update(1)], start: 512 });
   expect(decodeLocalUpdates(new Uint8Array(1024), [0, 512])).toEqual({ updates: [], start: 512 });
-});
-
-test('a key makes a name for a map', () => {
-  expect(nameOf(Uint8Array.of(0x41, 0xff))).toBe('A\xff');
 });

@@ -1,14 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
 import { decodeTextRoot, encodeTextRoot, type TextRootRow, textRootFormat } from '../../../src/formats/roots/text.ts';
+import { describeConformance } from '../../support/conformance.ts';
 import { expectHostileSafe } from '../../support/hostile.ts';
-import { describeSynthetic } from '../../support/synthetic-cdn.ts';
 import { codeThrownBy } from '../text.ts';
 import { makeSyntheticCdn } from './synthetic-cdn.ts';
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 const key = (digit: string) => digit.repeat(32);
 
-describeSynthetic('text roots of an independent generator', () => {
+describeConformance('text roots of an independent generator', () => {
   test('every row of the truth table, with its locale as a folder', () => {
     const cdn = makeSyntheticCdn('--layout', 'text', '--files', '150', '--total-bytes', '300K');
     try {

@@ -1,6 +1,6 @@
 import { cpSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, expect, jest, test } from '@jest/globals';
+import { beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { fromHex, toHex } from '../../../src/core/bytes.ts';
 import { decodeBuildInfo, encodeBuildInfo, type InstalledBuild } from '../../../src/formats/local/build-info.ts';
 import {
@@ -13,14 +13,13 @@ import { extractFiles } from '../../../src/sources/extract/extract.ts';
 import type { VerifyResult } from '../../../src/verify/verify-result.ts';
 import { randomSource } from '../../support/hostile.ts';
 import { scratchFolder } from '../../support/scratch.ts';
-import { describeSynthetic } from '../../support/synthetic-cdn.ts';
 import { readTruth, type TruthRow } from '../../support/truth.ts';
 import { buildKeys, importTree, listAll, makeClient, verifyFolder, withOpened } from './local-tree.ts';
 
 jest.setTimeout(120_000);
 const scratch = scratchFolder();
 
-describeSynthetic('an installed game', () => {
+describe('an installed game', () => {
   const root = scratch('tree');
   const store = scratch('store');
   let rows: TruthRow[];

@@ -1,20 +1,19 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { beforeAll, expect, jest, test } from '@jest/globals';
-import { parseSourceName } from '../../../src/app/session/source-name.ts';
+import { beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { parseSourceName } from '../../../src/app/session/open-source.ts';
 import { md5Hex } from '../../../src/core/hash.ts';
 import { encodeBlte } from '../../../src/formats/blte/encode.ts';
 import type { VerifyResult } from '../../../src/verify/verify-result.ts';
 import { type DbFile, fileDb } from '../../builds/roots/file-db-bytes.ts';
 import { scratchFolder } from '../../support/scratch.ts';
-import { describeSynthetic } from '../../support/synthetic-cdn.ts';
 import { readTruth, type TruthRow } from '../../support/truth.ts';
 import { buildKeys, importTree, listAll, makeClient, verifyFolder, withOpened } from '../casc/local-tree.ts';
 
 jest.setTimeout(120_000);
 const scratch = scratchFolder();
 
-describeSynthetic('a folder in the layout of a CDN', () => {
+describe('a folder in the layout of a CDN', () => {
   const root = scratch('tree');
   const store = scratch('store');
   let rows: TruthRow[];
@@ -173,7 +172,11 @@ describeSynthetic('a folder in the layout of a CDN', () => {
       writeFileSync(objectFile(folder, kind, hash), bytes);
     };
     const dbFile = (path: string, { ckey, ekeys, encodedSize, content }: Omit<TruthRow, 'name'>): DbFile => ({
-      ...{ path, ckey, ekey: ekeys[0]!, encodedSize, size: content().length },
+      path,
+      ckey,
+      ekey: ekeys[0]!,
+      encodedSize,
+      size: content().length,
     });
     // One that no encoding file and no index knows: only the database tells its size.
     const extra = new TextEncoder().encode('only the database knows of this one');

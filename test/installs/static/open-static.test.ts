@@ -1,10 +1,9 @@
 import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, jest, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import { isBuildSource } from '../../../src/sources/build-source.ts';
 import { extractFiles } from '../../../src/sources/extract/extract.ts';
 import { scratchFolder } from '../../support/scratch.ts';
-import { describeSynthetic } from '../../support/synthetic-cdn.ts';
 import { expectedFiles, readTruth } from '../../support/truth.ts';
 import { importTree, listAll, makeClient, verifyFolder, withOpened, wrongOf } from '../casc/local-tree.ts';
 import { makeStaticWithEncoding, makeStaticWithoutEncoding } from './static-tree.ts';
@@ -12,7 +11,7 @@ import { makeStaticWithEncoding, makeStaticWithoutEncoding } from './static-tree
 jest.setTimeout(120_000);
 const scratch = scratchFolder();
 
-describeSynthetic('a static container', () => {
+describe('a static container', () => {
   test('with an encoding file: every file comes out right by each of its names', async () => {
     const [root, store, game] = [scratch('tree'), scratch('store'), scratch('Overwatch')];
     makeClient(root, 'static', ['--keys', '2']);

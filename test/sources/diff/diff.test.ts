@@ -21,7 +21,9 @@ function sourceOf(files: readonly Made[]): Source & { reads: string[] } {
     return { size, facts: {}, ...file };
   });
   return {
-    ...{ kind: 'made', label: 'made', reads },
+    kind: 'made',
+    label: 'made',
+    reads,
     async *list(matches) {
       for (const entry of entries) if (matches(entry.name)) yield entry;
     },
@@ -104,7 +106,8 @@ describe('how files are compared', () => {
 
   test('the same stored bytes are the same content; others, and encrypted ones, say nothing', async () => {
     const row = (name: string, content: string, facts: Record<string, unknown>): Made => ({
-      ...{ name, content },
+      name,
+      content,
       facts: { encrypted: false, method: 'zlib', ...facts },
     });
     const before = sourceOf([
@@ -194,7 +197,10 @@ describe('which files are the same file', () => {
 /** A build whose root has ids: each with a content, and a name where one is known. */
 function buildOf(files: Record<number, { content: string; name?: string }>): Source {
   const rows = Object.entries(files).map(([id, { content, name }]) => ({
-    ...{ fileDataId: Number(id), name, localeFlags: 0xffffffff, contentFlags: 0 },
+    fileDataId: Number(id),
+    name,
+    localeFlags: 0xffffffff,
+    contentFlags: 0,
     parts: [{ ckey: md5(content), size: undefined }],
   }));
   const contents = ['exe', ...Object.values(files).map(({ content }) => content)];

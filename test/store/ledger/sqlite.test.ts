@@ -1,17 +1,31 @@
+import * as fs from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, test } from '@jest/globals';
-import { iterate, openDatabase, prepare } from '../../../src/store/ledger/sqlite.ts';
+import Database from 'better-sqlite3';
+import { Sqlite } from '../../../src/store/ledger/sqlite.ts';
+import { scratchFolder } from '../../support/scratch.ts';
+
+const scratch = scratchFolder();
 
 /** A function of its own, so that nothing of it is on the stack afterwards. */
 function handlesOfClosed(): WeakRef<object>[] {
-  const db = openDatabase(':memory:');
-  const statement = prepare(db, 'SELECT 1 AS one');
-  const rows = iterate(statement);
-  expect([...rows]).toEqual([{ one: 1 }]);
-  db.close();
-  return [db, statement, rows].map((handle) => new WeakRef(handle));
+  const handles: WeakRef<object>[] = [];
+  const { prepare } = Database.prototype;
+  Database.prototype.prepare = function (this: Database.Database, sql: string) {
+    const statement = prepare.call(this, sql);
+    handles.push(new WeakRef(this), new WeakRef(statement));
+    return statement;
+  } as typeof prepare;
+  try {
+    const db = new Sqlite(':memory:');
+    expect([...db.iterate('SELECT 1 AS one'), db.get('SELECT 2 AS two')]).toEqual([{ one: 1 }, { two: 2 }]);
+    db.close();
+  } finally {
+    Database.prototype.prepare = prepare;
+  }
+  return handles;
 }
 
 test('handles are never collected: newer runtimes die of it', async () => {
@@ -23,5 +37,35 @@ test('handles are never collected: newer runtimes die of it', async () => {
   await nextTurn();
   collect();
   expect(control.deref()).toBeUndefined();
-  expect(handles.map((handle) => handle.deref() === undefined)).toEqual([false, false, false]);
+  expect(handles.map((handle) => handle.deref() === undefined)).toEqual([false, false, false, false]);
+});
+
+test('damage that shows while rows are gone through is damage of the store', () => {
+  const path = scratch('damaged.db');
+  const db = new Sqlite(path);
+  db.exec('CREATE TABLE rows (text TEXT)');
+  for (let i = 0; i < 300; i++) db.run('INSERT INTO rows VALUES (?)', `${i} `.repeat(100));
+  db.close();
+  const bytes = fs.readFileSync(path);
+  fs.writeFileSync(path, bytes.fill(0xa5, 4096 * 4));
+  const damaged = new Sqlite(path);
+  const rows = damaged.iterate('SELECT text FROM rows');
+  expect(rows.next().done).toBe(false);
+  expect(() => [...rows]).toThrow(expect.objectContaining({ code: 'E_STORE_DAMAGED', hint: expect.any(String) }));
+  damaged.close();
+});
+
+test('another writer and a full disk are told as such, whatever was asked', () => {
+  const path = scratch('busy.db');
+  const [first, second] = [new Sqlite(path), new Sqlite(path, { timeout: 0 })];
+  first.exec('CREATE TABLE rows (text TEXT); BEGIN EXCLUSIVE');
+  for (const ask of [() => [...second.iterate('SELECT * FROM rows')], () => second.get('SELECT * FROM rows')]) {
+    expect(ask).toThrow(expect.objectContaining({ code: 'E_STORE_LOCKED' }));
+  }
+  first.exec('COMMIT; PRAGMA max_page_count = 2');
+  expect(() => first.run('INSERT INTO rows VALUES (?)', 'long '.repeat(10_000))).toThrow(
+    expect.objectContaining({ code: 'E_STORE_FULL' }),
+  );
+  first.close();
+  second.close();
 });

@@ -1,4 +1,4 @@
-import { afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { toHex } from '../../../src/core/bytes.ts';
 import { md5Hex } from '../../../src/core/hash.ts';
 import { decodeArchiveIndex } from '../../../src/formats/indices/archive-index.ts';
@@ -6,7 +6,6 @@ import { syncPatches } from '../../../src/sync/patches/patch-objects.ts';
 import { syncBuild } from '../../../src/sync/sync-build.ts';
 import type { LyingServer } from '../../support/lying-server.ts';
 import { scratchFolder } from '../../support/scratch.ts';
-import { describeSynthetic } from '../../support/synthetic-cdn.ts';
 import {
   expectRightStore,
   type GeneratedCdn,
@@ -18,7 +17,7 @@ import {
 
 const scratch = scratchFolder();
 
-describeSynthetic('the patches of a build', () => {
+describe('the patches of a build', () => {
   let cdn: GeneratedCdn;
   let servers: LyingServer[];
   let at: OpenedBuild;

@@ -1,9 +1,9 @@
 // A whole encoding file in memory, checked. The layout, and reading page by page, is in pages.ts.
 
-import { equalBytes, toHex } from '../../../core/bytes.ts';
+import { toHex } from '../../../core/bytes.ts';
 import { formatError } from '../../../core/errors.ts';
-import { repeatable } from '../../../core/repeatable.ts';
 import { RecordTable } from '../../../core/tables/record-table.ts';
+import { repeatable } from '../../../core/tables/repeatable.ts';
 import type { EncodingContent } from './encode.ts';
 import {
   type CkeyEntry,
@@ -13,7 +13,6 @@ import {
   type EkeyEntry,
   type EncodingLayout,
   ekeyEntries,
-  encodingKeyBytes,
   findCkeyInPage,
   findEkeyInPage,
   findPage,
@@ -23,6 +22,9 @@ import {
 } from './pages.ts';
 
 const format = 'encoding file';
+const keySize = 16;
+/** Of the ckey in its entry, behind the number of its ekeys and its size. */
+const ckeyOffset = 6;
 
 /** A whole encoding file in memory: what {@link encodeEncoding} takes, with pages that stay bytes. Entries are in key order. */
 export interface Encoding extends EncodingContent {
@@ -40,72 +42,59 @@ export interface Encoding extends EncodingContent {
 export function decodeEncoding(bytes: Uint8Array): Encoding {
   const layout = decodeEncodingHeader(bytes);
   if (bytes.length < layout.ownEspecOffset) {
-    throw formatError('E_FORMAT_TRUNCATED', format, 'it is shorter than its header says', {
-      expected: layout.ownEspecOffset,
-      found: bytes.length,
-    });
+    const facts = { expected: layout.ownEspecOffset, found: bytes.length };
+    throw formatError('E_FORMAT_TRUNCATED', format, 'it is shorter than its header says', facts);
   }
-  const ckeyPages = new Pages(bytes, layout, 'ckey');
-  const ekeyPages = new Pages(bytes, layout, 'ekey');
+  const ckeyPages = checkedPages(bytes, layout, 'ckey');
+  const ekeyPages = checkedPages(bytes, layout, 'ekey');
   return {
     layout,
     especs: decodeEspecs(bytes.subarray(layout.especOffset, layout.ckeyTableOffset)),
     ownEspec: new TextDecoder().decode(bytes.subarray(layout.ownEspecOffset)),
-    findCkey: (ckey) => findIn(ckeyPages, ckey, findCkeyInPage),
-    findEkey: (ekey) => findIn(ekeyPages, ekey, findEkeyInPage),
+    findCkey(ckey) {
+      const page = findIn(ckeyPages, ckey);
+      return page && findCkeyInPage(page, ckey, layout);
+    },
+    findEkey(ekey) {
+      const page = findIn(ekeyPages, ekey);
+      return page && findEkeyInPage(page, ekey, layout);
+    },
     ckeys: repeatable(function* () {
-      for (const page of ckeyPages) yield* ckeyEntries(page, layout);
+      for (const page of ckeyPages.pages) yield* ckeyEntries(page, layout);
     }),
     ekeys: repeatable(function* () {
-      for (const page of ekeyPages) yield* ekeyEntries(page, layout);
+      for (const page of ekeyPages.pages) yield* ekeyEntries(page, layout);
     }),
   };
 }
 
-type FindInPage<T> = (page: Uint8Array, key: KeyLike, layout: EncodingLayout) => T | undefined;
-
-function findIn<T>(pages: Pages, key: KeyLike, find: FindInPage<T>): T | undefined {
-  const number = findPage(pages.table, key);
-  return number === undefined ? undefined : find(pages.at(number), key, pages.layout);
+/** The pages of one kind, and their table. */
+interface Pages {
+  table: RecordTable;
+  pages: RecordTable;
 }
 
-/** The pages of one kind, checked. */
-class Pages {
-  readonly layout: EncodingLayout;
-  readonly table: RecordTable;
-  readonly #pages: RecordTable;
+function checkedPages(bytes: Uint8Array, layout: EncodingLayout, kind: 'ckey' | 'ekey'): Pages {
+  const [tableAt, pagesAt, size] =
+    kind === 'ckey'
+      ? [layout.ckeyTableOffset, layout.ckeyPagesOffset, layout.ckeyPageSize]
+      : [layout.ekeyTableOffset, layout.ekeyPagesOffset, layout.ekeyPageSize];
+  const table = pageTable(bytes.subarray(tableAt, pagesAt), layout, kind);
+  const pages = new RecordTable(bytes.subarray(pagesAt), size, table.count);
+  const keyAt = kind === 'ckey' ? ckeyOffset : 0;
+  for (let i = 0; i < table.count; i++) {
+    verifyPage(pages.at(i), table.at(i));
+    const firstKey = pages.at(i).subarray(keyAt, keyAt + keySize);
+    if (table.compare(i, firstKey) === 0) continue;
+    const facts = { expected: toHex(table.at(i).subarray(0, keySize)), found: toHex(firstKey) };
+    const what = `encoding ${kind} page ${i}`;
+    throw formatError('E_FORMAT', what, 'it starts with another key than its table says', facts);
+  }
+  return { table, pages };
+}
 
-  constructor(bytes: Uint8Array, layout: EncodingLayout, kind: 'ckey' | 'ekey') {
-    const [tableAt, pagesAt, size] =
-      kind === 'ckey'
-        ? [layout.ckeyTableOffset, layout.ckeyPagesOffset, layout.ckeyPageSize]
-        : [layout.ekeyTableOffset, layout.ekeyPagesOffset, layout.ekeyPageSize];
-    this.layout = layout;
-    this.table = pageTable(bytes.subarray(tableAt, pagesAt), layout, kind);
-    this.#pages = new RecordTable(bytes.subarray(pagesAt), size, this.table.count);
-    for (let number = 0; number < this.table.count; number++) this.#check(number, kind);
-  }
-
-  #check(number: number, kind: 'ckey' | 'ekey'): void {
-    const page = this.at(number);
-    const row = this.table.at(number);
-    verifyPage(page, row);
-    const keyOffset = kind === 'ckey' ? 6 : 0;
-    const [expected, found] = [
-      row.subarray(0, encodingKeyBytes),
-      page.subarray(keyOffset, keyOffset + encodingKeyBytes),
-    ];
-    if (equalBytes(expected, found)) return;
-    throw formatError('E_FORMAT', `encoding ${kind} page ${number}`, 'it starts with another key than its table says', {
-      expected: toHex(expected),
-      found: toHex(found),
-    });
-  }
-
-  at(number: number): Uint8Array {
-    return this.#pages.at(number);
-  }
-  [Symbol.iterator](): Iterator<Uint8Array> {
-    return this.#pages[Symbol.iterator]();
-  }
+/** The page that holds a key if any does. */
+function findIn({ table, pages }: Pages, key: KeyLike): Uint8Array | undefined {
+  const number = findPage(table, key);
+  return number === undefined ? undefined : pages.at(number);
 }

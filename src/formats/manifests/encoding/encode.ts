@@ -32,26 +32,12 @@ export function encodeEncoding(content: EncodingContent): Uint8Array {
   const { ckeys, ekeys, especs } = content;
   const { ckeyPageSize = usualPageSize, ekeyPageSize = usualPageSize, flags = 0 } = content.layout ?? {};
   const especBlock = encodeEspecs(especs);
-  const ckeyPages = paginate(
-    [...ckeys]
-      .sort((a, b) => compareText(a.ckey, b.ckey))
-      .map((entry) => ({ key: entry.ckey, record: encodeCkey(entry) })),
-    ckeyPageSize,
-  );
-  const ekeyPages = paginate(
-    [...ekeys]
-      .sort((a, b) => compareText(a.ekey, b.ekey))
-      .map((entry) => ({ key: entry.ekey, record: encodeEkey(entry, especs.length) })),
-    ekeyPageSize,
-    ekeyEnd,
-  );
-  const header = new ByteWriter(encodingHeaderSize)
-    .text('EN')
-    .u8(1)
-    .u8(16)
-    .u8(16)
-    .u16(ckeyPageSize / 1024)
-    .u16(ekeyPageSize / 1024);
+  const ckeyRecords = Array.from(ckeys, (entry) => ({ key: entry.ckey, record: encodeCkey(entry) }));
+  const ekeyRecords = Array.from(ekeys, (entry) => ({ key: entry.ekey, record: encodeEkey(entry, especs.length) }));
+  const ckeyPages = paginate(ckeyRecords, ckeyPageSize);
+  const ekeyPages = paginate(ekeyRecords, ekeyPageSize, ekeyEnd);
+  const header = new ByteWriter(encodingHeaderSize).text('EN').u8(1).u8(16).u8(16);
+  header.u16(ckeyPageSize / 1024).u16(ekeyPageSize / 1024);
   header.u32(ckeyPages.count).u32(ekeyPages.count).u8(flags).u32(especBlock.length);
   const parts = [header.bytes(), especBlock, ckeyPages.table, ckeyPages.pages, ekeyPages.table, ekeyPages.pages];
   const ownEspec = content.ownEspec ?? sectionsEspec(parts.map((part) => part.length));
@@ -74,9 +60,8 @@ function encodeEspecs(especs: readonly string[]): Uint8Array {
 
 function encodeCkey({ ckey, size, ekeys }: CkeyEntry): Uint8Array {
   if (ekeys.length === 0 || ekeys.length > maxKeyCount) {
-    throw formatError('E_FORMAT_RANGE', 'encoding file', `content ${ckey} has ${ekeys.length} encoding keys`, {
-      expected: `1 to ${maxKeyCount}`,
-    });
+    const facts = { expected: `1 to ${maxKeyCount}` };
+    throw formatError('E_FORMAT_RANGE', 'encoding file', `content ${ckey} has ${ekeys.length} encoding keys`, facts);
   }
   const writer = new ByteWriter(22 + ekeys.length * 16).u8(ekeys.length).u40(checkSize(size, ckey)).key(ckey);
   for (const ekey of ekeys) writer.key(ekey);
@@ -85,9 +70,8 @@ function encodeCkey({ ckey, size, ekeys }: CkeyEntry): Uint8Array {
 
 function encodeEkey({ ekey, especIndex, size }: EkeyEntry, especCount: number): Uint8Array {
   if (!(especIndex >= 0 && especIndex < especCount)) {
-    throw formatError('E_FORMAT_RANGE', 'encoding file', `object ${ekey} has an espec that is not there`, {
-      found: especIndex,
-    });
+    const facts = { found: especIndex };
+    throw formatError('E_FORMAT_RANGE', 'encoding file', `object ${ekey} has an espec that is not there`, facts);
   }
   return new ByteWriter(25).key(ekey).u32(especIndex).u40(checkSize(size, ekey)).bytes();
 }
@@ -102,7 +86,7 @@ interface KeyedRecord {
   readonly record: Uint8Array;
 }
 
-/** Packs records into pages, an unbroken one after the other, and makes the table of first keys and hashes. */
+/** Packs records, by their keys, into pages, an unbroken one after the other, and makes the table of first keys and hashes. */
 function paginate(
   records: readonly KeyedRecord[],
   pageSize: number,
@@ -120,7 +104,8 @@ function paginate(
     page = new Uint8Array(pageSize);
     used = 0;
   };
-  for (const { key, record } of records) {
+  const sorted = records.toSorted((a, b) => compareText(a.key, b.key));
+  for (const { key, record } of sorted) {
     if (used + record.length > pageSize) close();
     if (record.length > pageSize) {
       throw formatError('E_FORMAT_RANGE', 'encoding file', `the entry of ${key} does not fit into a page`);

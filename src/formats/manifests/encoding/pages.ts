@@ -79,21 +79,16 @@ export const encodingFormat: Format = { name: format, matches: startsWith('EN\x0
 /** Bytes of the header, which is enough for {@link decodeEncodingHeader}. */
 export const encodingHeaderSize = 22;
 /** Bytes of a key in this format. */
-export const encodingKeyBytes = 16;
+const encodingKeyBytes = 16;
 const tableStride = 32;
 const ckeyFixedSize = 1 + 5 + encodingKeyBytes;
 const ekeyStride = encodingKeyBytes + 4 + 5;
 
-/**
- * Reads the header.
- * @param bytes the first 22 bytes of the file, or more
- * @throws E_FORMAT… when they are not the start of an encoding file
- */
+/** Reads the header: the first 22 bytes of the file, or more. Throws E_FORMAT… when they are none. */
 export function decodeEncodingHeader(bytes: Uint8Array): EncodingLayout {
   const reader = new ByteReader(bytes, format);
   reader.magic('EN');
-  const version = reader.u8();
-  if (version !== 1) throw formatError('E_FORMAT_VERSION', format, 'unknown version', { expected: 1, found: version });
+  reader.version('u8', 1);
   if (reader.u8() !== encodingKeyBytes || reader.u8() !== encodingKeyBytes) {
     throw new PakratError('E_UNSUPPORTED', `${format}: keys of another size than ${encodingKeyBytes} bytes`);
   }
@@ -119,11 +114,7 @@ function layOut(sizes: Pick<EncodingLayout, HeaderFields>): EncodingLayout {
   return { ...sizes, especOffset, ckeyTableOffset, ckeyPagesOffset, ekeyTableOffset, ekeyPagesOffset, ownEspecOffset };
 }
 
-/**
- * Reads the especs.
- * @param bytes `especSize` bytes from `especOffset`
- * @throws E_FORMAT_TRUNCATED when the last string does not end
- */
+/** Reads the `especSize` bytes of especs from `especOffset`. Throws E_FORMAT_TRUNCATED when the last does not end. */
 export function decodeEspecs(bytes: Uint8Array): string[] {
   const reader = new ByteReader(bytes, 'encoding especs');
   const especs: string[] = [];
@@ -139,10 +130,8 @@ export function decodeEspecs(bytes: Uint8Array): string[] {
 export function pageTable(bytes: Uint8Array, layout: EncodingLayout, kind: 'ckey' | 'ekey'): RecordTable {
   const count = kind === 'ckey' ? layout.ckeyPageCount : layout.ekeyPageCount;
   if (bytes.length !== count * tableStride) {
-    throw formatError('E_FORMAT_TRUNCATED', `encoding ${kind} table`, 'not of the size that the header gives', {
-      expected: count * tableStride,
-      found: bytes.length,
-    });
+    const facts = { expected: count * tableStride, found: bytes.length };
+    throw formatError('E_FORMAT_TRUNCATED', `encoding ${kind} table`, 'not of the size that the header gives', facts);
   }
   return new RecordTable(bytes, tableStride, count);
 }
@@ -155,10 +144,7 @@ export function findPage(table: RecordTable, key: KeyLike): number | undefined {
   return row === 0 ? undefined : row - 1;
 }
 
-/**
- * Checks a page against its row of the page table.
- * @throws E_INTEGRITY when its MD5 differs
- */
+/** Checks a page against its row of the page table. @throws E_INTEGRITY when its MD5 differs */
 export function verifyPage(page: Uint8Array, row: Uint8Array): void {
   const firstKey = toHex(row.subarray(0, encodingKeyBytes));
   checkMd5(page, row.subarray(encodingKeyBytes), `encoding page from ${firstKey}`);
@@ -196,10 +182,7 @@ function checkWhole(page: Uint8Array, size: number): void {
   throw formatError('E_FORMAT_TRUNCATED', 'encoding page', 'not a whole page', { expected: size, found: page.length });
 }
 
-/**
- * The entry of a content key, or undefined.
- * @throws E_FORMAT_TRUNCATED when the page is not whole, or malformed before the entry
- */
+/** The entry of a content key, or undefined. Throws E_FORMAT_TRUNCATED for a page that is not whole or malformed. */
 export function findCkeyInPage(page: Uint8Array, ckey: KeyLike, layout: EncodingLayout): CkeyEntry | undefined {
   checkWhole(page, layout.ckeyPageSize);
   const key = keyOf(ckey);

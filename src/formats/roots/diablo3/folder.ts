@@ -12,8 +12,7 @@
 import { toHex } from '../../../core/bytes.ts';
 import { formatError } from '../../../core/errors.ts';
 import { ByteReader } from '../../../core/reader.ts';
-import { repeatable } from '../../../core/repeatable.ts';
-import { RecordTable } from '../../../core/tables/record-table.ts';
+import { repeatable } from '../../../core/tables/repeatable.ts';
 import { ByteWriter } from '../../../core/writer.ts';
 import { type Format, startsWithU32le } from '../../format.ts';
 
@@ -81,8 +80,8 @@ export function encodeDiablo3Root(folders: readonly Diablo3Named[]): Uint8Array 
 export function decodeDiablo3Folder(bytes: Uint8Array): Diablo3Folder {
   const reader = new ByteReader(bytes, folderFormat);
   reader.magicU32le(folderMagic);
-  const whole = readTable(reader, 20);
-  const parts = readTable(reader, 24);
+  const whole = reader.table(reader.u32le(), 20);
+  const parts = reader.table(reader.u32le(), 24);
   const named = readNamed(reader);
   reader.end();
   const assets = repeatable(function* (): Generator<Diablo3Asset> {
@@ -113,11 +112,6 @@ export function encodeDiablo3Folder({ assets, named }: Diablo3FolderContent): Ui
   }
   const writer = new ByteWriter().u32le(folderMagic).u32le(wholeCount).raw(whole.bytes());
   return writeNamed(writer.u32le(partCount).raw(parts.bytes()), named).bytes();
-}
-
-function readTable(reader: ByteReader, stride: number): RecordTable {
-  const count = reader.count(reader.u32le(), stride);
-  return new RecordTable(reader.take(count * stride), stride);
 }
 
 function readNamed(reader: ByteReader): Diablo3Named[] {

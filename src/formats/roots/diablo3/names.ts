@@ -1,6 +1,6 @@
+import { diablo3Group } from '../sno/asset-groups.ts';
 import type { SnoEntry } from '../sno/entries.ts';
 import type { Diablo3Asset } from './folder.ts';
-import { diablo3Group } from './groups.ts';
 
 /**
  * Makes names of assets, with `/` and without the folder: `SoundBank/3D Ambience/0000.smp`. What Packages.dat lists has its extension, other

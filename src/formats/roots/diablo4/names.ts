@@ -1,5 +1,5 @@
+import { diablo4Group } from '../sno/asset-groups.ts';
 import type { Diablo4Toc } from './core-toc.ts';
-import { diablo4Group } from './groups.ts';
 import type { EncryptedName, EncryptedSno } from './side-tables.ts';
 
 /** The tables that name the paths of a Diablo IV build. */

@@ -59,7 +59,8 @@ export interface SharedPayloads {
 
 /** Reads EncryptedSNOs.dat. @throws E_FORMAT… */
 export function decodeEncryptedSnos(bytes: Uint8Array): EncryptedSno[] {
-  const reader = openTable(bytes, encryptedFormat, encryptedMagic);
+  const reader = new ByteReader(bytes, encryptedFormat);
+  reader.magicU32le(encryptedMagic);
   const count = reader.count(reader.u32le(), 16);
   const snos = Array.from({ length: count }, () => ({
     group: reader.u32le(),
@@ -79,7 +80,8 @@ export function encodeEncryptedSnos(snos: readonly EncryptedSno[]): Uint8Array {
 
 /** Reads EncryptedNameDict-….dat. @throws E_FORMAT… */
 export function decodeEncryptedNames(bytes: Uint8Array): EncryptedName[] {
-  const reader = openTable(bytes, namesFormat, namesMagic);
+  const reader = new ByteReader(bytes, namesFormat);
+  reader.magicU32le(namesMagic);
   const count = reader.count(reader.u32le(), 9);
   const ids = Array.from({ length: count }, () => ({ group: reader.u32le(), snoId: reader.u32le() }));
   const names = ids.map((id) => ({ ...id, name: reader.cstring(maxName) }));
@@ -97,7 +99,8 @@ export function encodeEncryptedNames(names: readonly EncryptedName[]): Uint8Arra
 
 /** Reads CoreTOCSharedPayloadsMapping.dat. @throws E_FORMAT… */
 export function decodeSharedPayloads(bytes: Uint8Array): SharedPayloads {
-  const reader = openTable(bytes, sharedFormat, sharedMagic);
+  const reader = new ByteReader(bytes, sharedFormat);
+  reader.magicU32le(sharedMagic);
   const count = reader.count(reader.u32le(), 8);
   const payloads = Array.from({ length: count }, () => ({ snoId: reader.u32le(), payloadOf: reader.u32le() }));
   if (reader.remaining === 0) return { payloads };
@@ -118,10 +121,4 @@ export function encodeSharedPayloads({ payloads, children }: SharedPayloads): Ui
     for (const { snoId, subId } of [child, payloadOf]) writer.u32le(snoId).u32le(subId);
   }
   return writer.bytes();
-}
-
-function openTable(bytes: Uint8Array, format: string, magic: number): ByteReader {
-  const reader = new ByteReader(bytes, format);
-  reader.magicU32le(magic);
-  return reader;
 }

@@ -35,11 +35,8 @@ export function readBitVector(reader: ByteReader): BitVector {
   }
   const vector = new BitVector(bytes, size);
   if (vector.ones !== ones) {
-    throw formatError('E_FORMAT', reader.what, 'wrong number of set bits', {
-      offset,
-      expected: vector.ones,
-      found: ones,
-    });
+    const facts = { offset, expected: vector.ones, found: ones };
+    throw formatError('E_FORMAT', reader.what, 'wrong number of set bits', facts);
   }
   return vector;
 }

@@ -20,16 +20,17 @@
 //
 // Known from what other readers take; checked on a root that two of them read, not on one of a game.
 
-import { toHex } from '../../../core/bytes.ts';
+import { asBuffer, toHex } from '../../../core/bytes.ts';
 import { formatError } from '../../../core/errors.ts';
 import { ByteReader } from '../../../core/reader.ts';
-import { repeatable } from '../../../core/repeatable.ts';
-import { RecordTable } from '../../../core/tables/record-table.ts';
+import type { RecordTable } from '../../../core/tables/record-table.ts';
+import { repeatable } from '../../../core/tables/repeatable.ts';
 import { type Format, startsWith } from '../../format.ts';
 import { lowerCase } from './names.ts';
 import { decodeMar, type NameTrie } from './trie.ts';
 
 const format = 'MNDX root';
+const decoder = new TextDecoder();
 const entrySize = 24;
 const lastOfGroup = 0x80000000;
 const packageMask = 0xffffff;
@@ -80,10 +81,7 @@ interface Tables {
 /** Told by its magic. */
 export const mndxFormat: Format = { name: format, matches: startsWith('MNDX') };
 
-/**
- * Reads a root: its tables are checked, names are made while iterating.
- * @throws E_FORMAT…
- */
+/** Reads a root: its tables are checked, names are made while iterating. @throws E_FORMAT… */
 export function decodeMndx(bytes: Uint8Array): Mndx {
   const tables = readTables(bytes);
   return {
@@ -98,10 +96,7 @@ function readTables(bytes: Uint8Array): Tables {
   const reader = new ByteReader(bytes, format);
   reader.magic('MNDX');
   const headerVersion = reader.u32le();
-  const version = reader.u32le();
-  if (version !== 1 && version !== 2) {
-    throw formatError('E_FORMAT_VERSION', format, 'unknown version', { offset: 8, expected: '1 or 2', found: version });
-  }
+  const version = reader.version('u32le', 1, 2);
   const header: MndxHeader = { headerVersion, version };
   if (headerVersion === 2) header.builds = [reader.u32le(), reader.u32le()];
   const marOffset = reader.u32le();
@@ -114,7 +109,7 @@ function readTables(bytes: Uint8Array): Tables {
   reader.seek(marOffset);
   const [packageNames, names, fullNames] = [readMar(reader), readMar(reader), readMar(reader)];
   reader.seek(entryOffset);
-  const entries = new RecordTable(reader.take(reader.count(entryCount, entrySize) * entrySize), entrySize);
+  const entries = reader.table(entryCount, entrySize);
   if (nameCount !== names.count) {
     throw formatError('E_FORMAT', format, 'wrong number of names', { expected: nameCount, found: names.count });
   }
@@ -122,7 +117,7 @@ function readTables(bytes: Uint8Array): Tables {
   return {
     header,
     packages,
-    packageNames: packages.map((name) => utf8(bytesOf(name))),
+    packageNames: packages.map((name) => decoder.decode(bytesOf(name))),
     packageIds: new Map(packages.map((name, id) => [lowerCase(name), id])),
     names,
     fullNames,
@@ -158,11 +153,8 @@ function readGroups(entries: RecordTable, count: number, packageCount: number): 
   for (let entry = 0; entry < entries.count; entry++) {
     const flags = flagsOf(entries, entry);
     if ((flags & packageMask) >= packageCount) {
-      throw formatError(
-        'E_FORMAT_RANGE',
-        format,
-        `entry ${entry} names package ${flags & packageMask} of ${packageCount}`,
-      );
+      const problem = `entry ${entry} names package ${flags & packageMask} of ${packageCount}`;
+      throw formatError('E_FORMAT_RANGE', format, problem);
     }
     if ((flags & lastOfGroup) === 0) continue;
     group++;
@@ -226,18 +218,12 @@ function entryFinder({ packageIds, names, entries, groupStarts }: Tables): (name
 function fileOf({ entries, packageNames }: Tables, entry: number, name: Uint8Array): MndxFile {
   const reader = new ByteReader(entries.at(entry), format, 4);
   const owner = packageNames[flagsOf(entries, entry) & packageMask]!;
-  return { package: owner, name: utf8(name), ckey: toHex(reader.take(16)), size: reader.u32le() };
-}
-
-const decoder = new TextDecoder();
-
-function utf8(bytes: Uint8Array): string {
-  return decoder.decode(bytes);
+  return { package: owner, name: decoder.decode(name), ckey: toHex(reader.take(16)), size: reader.u32le() };
 }
 
 /** A character for each byte, so that nothing is lost in names that are no UTF-8. */
 function latin1(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
+  return asBuffer(bytes).toString('latin1');
 }
 
 function bytesOf(text: string): Uint8Array {

@@ -10,6 +10,7 @@ import { decodeMar, type NameTrie, type TrieKey } from './trie.ts';
  * Ranks and places of bits are written too: other readers take them as they are.
  */
 
+const encoder = new TextEncoder();
 const marInfoSize = 20;
 const entrySize = 24;
 const lastOfGroup = 0x80000000;
@@ -66,7 +67,7 @@ function nameInPackage({ package: owner, name }: MndxFile): string {
 }
 
 function marOf(names: readonly string[]): Uint8Array {
-  return encodeMar({ keys: names.map((name) => ({ name: utf8(name) })) });
+  return encodeMar({ keys: names.map((name) => ({ name: encoder.encode(name) })) });
 }
 
 function writeEntries(
@@ -76,26 +77,20 @@ function writeEntries(
 ): void {
   const [packages, names] = [decodeMar(mars.packages), decodeMar(mars.names)];
   const entries = files
-    .map((file) => ({
-      ...file,
-      owner: idOf(packages, file.package),
-      group: idOf(names, file.inner),
-    }))
+    .map((file) => ({ ...file, owner: idOf(packages, file.package), group: idOf(names, file.inner) }))
     .sort((a, b) => a.group - b.group || a.owner - b.owner);
   entries.forEach(({ owner, group, name, ckey, size }, i) => {
     const next = entries[i + 1];
     if (next?.group === group && next.owner === owner) {
       throw formatError('E_FORMAT_RANGE', 'MNDX root', `${name} is twice in its package`);
     }
-    writer
-      .u32le(owner + (next?.group === group ? 0 : lastOfGroup))
-      .key(ckey)
-      .u32le(size);
+    const flags = owner + (next?.group === group ? 0 : lastOfGroup);
+    writer.u32le(flags).key(ckey).u32le(size);
   });
 }
 
 function idOf(trie: NameTrie, name: string): number {
-  const id = trie.find(utf8(name));
+  const id = trie.find(encoder.encode(name));
   if (id !== undefined) return id;
   throw formatError('E_FORMAT_RANGE', 'MNDX root', `no trie holds ${name}`);
 }
@@ -150,10 +145,8 @@ function buildTree(names: Uint8Array[]): Tree {
 }
 
 function writeArray(writer: ByteWriter, bytes: Uint8Array): void {
-  writer
-    .u64le(bytes.length)
-    .raw(bytes)
-    .zeros((8 - (bytes.length % 8)) % 8);
+  writer.u64le(bytes.length).raw(bytes);
+  writer.zeros((8 - (bytes.length % 8)) % 8);
 }
 
 function writeBits(writer: ByteWriter, bits: readonly boolean[], index: { zeros: boolean; ones: boolean }): void {
@@ -194,10 +187,4 @@ function placesOf(bits: readonly boolean[], value: boolean): Uint8Array {
     if (bit === value && count++ % 512 === 0) writer.u32le(i);
   });
   return writer.u32le(bits.length).bytes();
-}
-
-const encoder = new TextEncoder();
-
-function utf8(text: string): Uint8Array {
-  return encoder.encode(text);
 }

@@ -53,78 +53,66 @@ export class NameBuffer {
 export class Level {
   readonly terminals: BitVector;
   readonly nodeCount: number;
-  readonly #shape: Shape;
-  readonly #linkFlags: BitVector;
-  readonly #bases: Uint8Array;
-  readonly #extra: (index: number) => number;
-  readonly #tail: Uint8Array;
-  readonly #tailEnds: BitVector;
-  readonly #inner: Level | undefined;
+  readonly #parts: LevelParts;
 
   constructor(parts: LevelParts) {
     this.terminals = parts.terminals;
     this.nodeCount = parts.bases.length;
-    this.#shape = parts.shape;
-    this.#linkFlags = parts.linkFlags;
-    this.#bases = parts.bases;
-    this.#extra = parts.extra;
-    this.#tail = parts.tail;
-    this.#tailEnds = parts.tailEnds;
-    this.#inner = parts.inner;
+    this.#parts = parts;
   }
 
   parent(node: number): number {
-    return this.#shape.parents[node]!;
+    return this.#parts.shape.parents[node]!;
   }
 
   firstChild(node: number): number {
-    return this.#shape.firstChildren[node]!;
+    return this.#parts.shape.firstChildren[node]!;
   }
 
   /** One past the last child. */
   childEnd(node: number): number {
-    return this.#shape.firstChildren[node + 1]!;
+    return this.#parts.shape.firstChildren[node + 1]!;
   }
 
   /** Appends the label of a node. @throws E_FORMAT… for a link to nowhere, or a label that makes the name too long */
   append(node: number, name: NameBuffer): void {
-    if (!this.#linkFlags.has(node)) name.push(this.#bases[node]!);
-    else if (this.#inner === undefined) for (const byte of this.#tailLabel(this.#link(node))) name.push(byte);
-    else for (const above of this.#inner.#climb(this.#link(node))) this.#inner.append(above, name);
+    const { linkFlags, bases, inner } = this.#parts;
+    if (!linkFlags.has(node)) name.push(bases[node]!);
+    else if (inner === undefined) for (const byte of this.#tailLabel(this.#link(node))) name.push(byte);
+    else for (const above of inner.#climb(this.#link(node))) inner.append(above, name);
   }
 
   /** The offset in a name behind the label of a node that it has at `at`; -1 when it has another there. @throws as {@link append} */
   match(node: number, name: Uint8Array, at: number): number {
-    if (!this.#linkFlags.has(node)) return name[at] === this.#bases[node] ? at + 1 : -1;
+    const { linkFlags, bases, inner } = this.#parts;
+    if (!linkFlags.has(node)) return name[at] === bases[node] ? at + 1 : -1;
     let next = at;
-    if (this.#inner === undefined) {
+    if (inner === undefined) {
       for (const byte of this.#tailLabel(this.#link(node))) if (name[next++] !== byte) return -1;
       return next;
     }
-    for (const above of this.#inner.#climb(this.#link(node))) {
-      next = this.#inner.match(above, name, next);
+    for (const above of inner.#climb(this.#link(node))) {
+      next = inner.match(above, name, next);
       if (next < 0) return -1;
     }
     return next;
   }
 
   #link(node: number): number {
-    return this.#bases[node]! + 0x100 * this.#extra(this.#linkFlags.rank(node));
+    const { linkFlags, bases, extra } = this.#parts;
+    return bases[node]! + 0x100 * extra(linkFlags.rank(node));
   }
 
   #tailLabel(offset: number): Uint8Array {
-    const binary = this.#tailEnds.size > 0;
-    const number = binary ? this.#tailEnds.rank(offset) : 0;
-    const marked = binary && number < this.#tailEnds.ones ? this.#tailEnds.select(number) + 1 : -1;
-    const end = binary ? marked : this.#tail.indexOf(0, offset);
-    if (offset >= this.#tail.length || end <= offset || end > this.#tail.length) {
-      throw formatError(
-        'E_FORMAT_RANGE',
-        format,
-        `no label at ${offset} of the ${this.#tail.length} bytes of the tail`,
-      );
+    const { tail, tailEnds } = this.#parts;
+    const binary = tailEnds.size > 0;
+    const number = binary ? tailEnds.rank(offset) : 0;
+    const marked = binary && number < tailEnds.ones ? tailEnds.select(number) + 1 : -1;
+    const end = binary ? marked : tail.indexOf(0, offset);
+    if (offset >= tail.length || end <= offset || end > tail.length) {
+      throw formatError('E_FORMAT_RANGE', format, `no label at ${offset} of the ${tail.length} bytes of the tail`);
     }
-    return this.#tail.subarray(offset, end);
+    return tail.subarray(offset, end);
   }
 
   /** A node and those above it, without the root. */

@@ -1,7 +1,7 @@
 import { concatBytes } from '../../../core/bytes.ts';
 import { formatError } from '../../../core/errors.ts';
 import { ByteReader } from '../../../core/reader.ts';
-import { repeatable } from '../../../core/repeatable.ts';
+import { repeatable } from '../../../core/tables/repeatable.ts';
 import { type Format, startsWith } from '../../format.ts';
 import { type Level, NameBuffer, readLevel } from './level.ts';
 
@@ -33,10 +33,7 @@ export interface NameTrie {
   nameOf(id: number): Uint8Array;
 }
 
-/**
- * Reads a MAR ("MAR\0" and a marisa-trie, see level.ts). The shape is checked here; labels are when they are read.
- * @throws E_FORMAT…
- */
+/** Reads a MAR (see level.ts). The shape is checked here; labels are when they are read. @throws E_FORMAT… */
 export function decodeMar(bytes: Uint8Array): NameTrie {
   const reader = new ByteReader(bytes, format);
   reader.magic('MAR\0');
@@ -44,10 +41,8 @@ export function decodeMar(bytes: Uint8Array): NameTrie {
   reader.end();
   const { terminals, nodeCount } = level;
   if (terminals.size < nodeCount || terminals.rank(nodeCount) !== terminals.ones) {
-    throw formatError('E_FORMAT_RANGE', format, 'ends of names do not belong to the nodes', {
-      expected: nodeCount,
-      found: terminals.size,
-    });
+    const facts = { expected: nodeCount, found: terminals.size };
+    throw formatError('E_FORMAT_RANGE', format, 'ends of names do not belong to the nodes', facts);
   }
   return {
     keys: repeatable(() => allKeys(level, bytes.length * maxExpansion + 0x10000)),

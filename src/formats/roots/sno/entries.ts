@@ -34,10 +34,8 @@ export function readSnoGroups(
 ): SnoEntry[][] {
   const start = reader.pos;
   // Groups that lie over each other would make far more entries than the bytes hold.
-  reader.count(
-    counts.reduce((sum, count) => sum + count, 0),
-    snoEntrySize,
-  );
+  const total = counts.reduce((sum, count) => sum + count, 0);
+  reader.count(total, snoEntrySize);
   return counts.map((count, i) => {
     if (count === 0) return [];
     reader.seek(start + (offsets[i] ?? 0));
@@ -57,11 +55,7 @@ function readGroup(reader: ByteReader, count: number, maxName: number): SnoEntry
 }
 
 /** Groups as bytes, one after the other, each with its names in the order of its entries; and the numbers that a header has of them. */
-export function writeSnoGroups(groups: readonly (readonly SnoEntry[])[]): {
-  counts: Uint8Array;
-  offsets: Uint8Array;
-  body: Uint8Array;
-} {
+export function writeSnoGroups(groups: readonly (readonly SnoEntry[])[]) {
   const [counts, offsets, body] = [new ByteWriter(), new ByteWriter(), new ByteWriter()];
   for (const entries of groups) {
     counts.u32le(entries.length);

@@ -1,11 +1,7 @@
 import { formatError } from '../../../core/errors.ts';
 import { ByteReader } from '../../../core/reader.ts';
-import { repeatable } from '../../../core/repeatable.ts';
+import { repeatable } from '../../../core/tables/repeatable.ts';
 import {
-  ckeySize,
-  deletedCount,
-  maxSpans,
-  offsetWidth,
   type TvfsFile,
   TvfsFlags,
   type TvfsForm,
@@ -13,8 +9,8 @@ import {
   type TvfsPatch,
   type TvfsSpan,
   type TvfsTable,
-  tvfsWhat,
 } from './layout.ts';
+import { ckeySize, deletedCount, maxSpans, offsetWidth, tvfsWhat } from './limits.ts';
 import { type PathNode, pathNodes } from './paths.ts';
 
 /** A decoded manifest. The tables stay bytes; entries are made while iterating, which does not fail any more. */
@@ -56,10 +52,7 @@ function readTable(reader: ByteReader, name: string): TvfsTable {
 function readHeader(bytes: Uint8Array): TvfsHeader {
   const reader = new ByteReader(bytes, tvfsWhat);
   reader.magic('TVFS');
-  const version = reader.u8();
-  if (version !== 1) {
-    throw formatError('E_FORMAT_VERSION', tvfsWhat, 'unknown version', { offset: 4, expected: 1, found: version });
-  }
+  const version = reader.version('u8', 1);
   const fixed = { version, headerSize: reader.u8(), ekeySize: reader.u8(), patchKeySize: reader.u8() };
   const flags = reader.u32();
   const pathTable = readTable(reader, 'path');
@@ -122,8 +115,7 @@ function readPatches(reader: ByteReader, header: TvfsHeader): TvfsPatch[] | unde
 function readSpan(reader: ByteReader, tables: Tables): TvfsSpan {
   const { header } = tables;
   const place = { offset: reader.u32(), size: reader.u32() };
-  const container = new ByteReader(tables.container, tvfsWhat);
-  container.seek(reader.uint(offsetWidth(tables.container.length)));
+  const container = readerAt(tables.container, reader.uint(offsetWidth(tables.container.length)));
   const ekey = container.take(header.ekeySize);
   const encodedSize = container.u32();
   const espec =
@@ -144,16 +136,16 @@ function kindOf(count: number): TvfsFile['kind'] {
 }
 
 function readFile(node: PathNode, tables: Tables): TvfsFile {
-  const reader = vfsReader(node, tables);
+  const reader = readerAt(tables.vfs, node.vfsOffset);
   const count = reader.u8();
   const kind = kindOf(count);
   const spans = kind === 'file' ? Array.from({ length: count }, () => readSpan(reader, tables)) : [];
   return { path: node.path(), kind, count, spans };
 }
 
-function vfsReader(node: PathNode, tables: Tables): ByteReader {
-  const reader = new ByteReader(tables.vfs, tvfsWhat);
-  reader.seek(node.vfsOffset);
+function readerAt(table: Uint8Array, offset: number): ByteReader {
+  const reader = new ByteReader(table, tvfsWhat);
+  reader.seek(offset);
   return reader;
 }
 
@@ -168,8 +160,7 @@ function containerSize({ header, espec }: Tables): number {
 function checkSpan(reader: ByteReader, tables: Tables, entrySize: number): void {
   const { header, container, espec } = tables;
   reader.skip(8);
-  const entry = new ByteReader(container, tvfsWhat);
-  entry.seek(reader.uint(offsetWidth(container.length)));
+  const entry = readerAt(container, reader.uint(offsetWidth(container.length)));
   const start = entry.pos;
   entry.skip(entrySize);
   if ((header.flags & TvfsFlags.patches) !== 0) {
@@ -190,7 +181,7 @@ function checkEntries(tables: Tables, maxTotal: number): Pick<Tvfs, 'fileCount' 
   let total = 0;
   for (const node of pathNodes(tables.path)) {
     if (node.isCut) counts.form = 'prefixes';
-    const reader = vfsReader(node, tables);
+    const reader = readerAt(tables.vfs, node.vfsOffset);
     const count = reader.u8();
     if (kindOf(count) !== 'file') {
       counts.skippedCount++;

@@ -1,20 +1,8 @@
 import { compareBytes, equalBytes, toHex } from '../../../core/bytes.ts';
 import { formatError } from '../../../core/errors.ts';
 import { ByteWriter } from '../../../core/writer.ts';
-import {
-  ckeySize,
-  deletedCount,
-  maxNameSize,
-  maxPathSize,
-  maxSpans,
-  offsetWidth,
-  type TvfsFile,
-  TvfsFlags,
-  type TvfsForm,
-  type TvfsHeader,
-  type TvfsSpan,
-  tvfsWhat,
-} from './layout.ts';
+import { type TvfsFile, TvfsFlags, type TvfsForm, type TvfsHeader, type TvfsSpan } from './layout.ts';
+import { ckeySize, deletedCount, maxNameSize, maxPathSize, maxSpans, offsetWidth, tvfsWhat } from './limits.ts';
 import { type PlacedPath, writeFolders, writePrefixes } from './path-tree.ts';
 
 /** An entry to encode; `kind` and `count` are needed only for one that is no file. */
@@ -120,10 +108,8 @@ function containerEntry(span: TvfsSpan, options: Options): Uint8Array {
     writer.u8(patches.length);
     for (const patch of patches) {
       writer.raw(fixed(patch.sourceEkey, ekeySize, 'source ekey')).u32(patch.sourceSize);
-      writer
-        .raw(fixed(patch.patchKey, patchKeySize, 'patch key'))
-        .u32(patch.patchSize)
-        .u8(patch.order);
+      writer.raw(fixed(patch.patchKey, patchKeySize, 'patch key')).u32(patch.patchSize);
+      writer.u8(patch.order);
     }
   }
   return writer.bytes();

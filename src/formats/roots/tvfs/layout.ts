@@ -1,4 +1,5 @@
 import { type Format, startsWith } from '../../format.ts';
+import { tvfsWhat } from './limits.ts';
 
 /*
  * TVFS, the TACT virtual file system: a manifest that maps paths to encoded files. All numbers are big-endian.
@@ -52,20 +53,8 @@ export const TvfsFlags = {
   lowerCase: 0x8,
 } as const;
 
-export const tvfsWhat = 'TVFS manifest';
-
 /** Told by its magic. */
 export const tvfsFormat: Format = { name: tvfsWhat, matches: startsWith('TVFS') };
-
-export const ckeySize = 16;
-/** Longest path in bytes. The table shares prefixes, so without a bound a small table could spell out huge paths. */
-export const maxPathSize = 1024;
-/** A name's size byte cannot be 255 (it marks a node) or 0 (it marks a separator). */
-export const maxNameSize = 254;
-/** Highest span count of a real file; above it the byte means something else. */
-export const maxSpans = 224;
-export const deletedCount = 255;
-export const folderBit = 0x80000000;
 
 /**
  * The two arrangements that are known. `folders`: each folder of the paths is a folder of the path table, container entries stand as they
@@ -132,11 +121,4 @@ export interface TvfsFile {
   count: number;
   /** The pieces in order; none unless it is a `file`. */
   spans: TvfsSpan[];
-}
-
-/** Bytes of an offset into a table of `size` bytes: 1 to 4. */
-export function offsetWidth(size: number): number {
-  if (size > 0xffffff) return 4;
-  if (size > 0xffff) return 3;
-  return size > 0xff ? 2 : 1;
 }

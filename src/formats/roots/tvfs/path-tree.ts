@@ -1,6 +1,6 @@
 import { compareBytes } from '../../../core/bytes.ts';
 import { ByteWriter } from '../../../core/writer.ts';
-import { folderBit } from './layout.ts';
+import { folderBit } from './limits.ts';
 
 const slash = 0x2f;
 const encoder = new TextEncoder();

@@ -1,6 +1,6 @@
 import { formatError } from '../../../core/errors.ts';
 import { ByteReader } from '../../../core/reader.ts';
-import { folderBit, maxPathSize, tvfsWhat } from './layout.ts';
+import { folderBit, maxPathSize, tvfsWhat } from './limits.ts';
 
 const slash = 0x2f;
 /** Folders within folders; real manifests have less than ten, and every level costs memory here. */
@@ -120,7 +120,6 @@ function checkFolderEnd(reader: ByteReader, end: number, dangling: boolean): voi
 function folderEnd(reader: ByteReader, size: number, parentEnd: number): number {
   const end = reader.pos - 4 + size;
   if (size >= 4 && end <= parentEnd) return end;
-  throw formatError('E_FORMAT_RANGE', tvfsWhat, `folder of ${size} bytes does not fit into its parent`, {
-    offset: reader.pos - 4,
-  });
+  const facts = { offset: reader.pos - 4 };
+  throw formatError('E_FORMAT_RANGE', tvfsWhat, `folder of ${size} bytes does not fit into its parent`, facts);
 }

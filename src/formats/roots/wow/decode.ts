@@ -1,19 +1,9 @@
 import { formatError, PakratError } from '../../../core/errors.ts';
 import { ByteReader } from '../../../core/reader.ts';
-import { repeatable } from '../../../core/repeatable.ts';
+import { repeatable } from '../../../core/tables/repeatable.ts';
 import { canBeRead, type Format, startsWith } from '../../format.ts';
-import {
-  ckeySize,
-  hasHashes,
-  hashSize,
-  joinContentFlags,
-  type WowRoot,
-  type WowRootBlock,
-  type WowRootForm,
-  type WowRootHeader,
-  type WowRootRow,
-  wowRootWhat,
-} from './layout.ts';
+import { ckeySize, hasHashes, hashSize, joinContentFlags, wowRootWhat } from './fields.ts';
+import type { WowRoot, WowRootBlock, WowRootForm, WowRootHeader, WowRootRow } from './layout.ts';
 
 /** Real roots have a few hundred blocks; without a bound, a file of empty blocks would cost memory many times its size. */
 const maxBlocks = 65_536;
@@ -27,11 +17,8 @@ function readHeader(reader: ByteReader): WowRootHeader {
   const sized = first === 24 && (reader.remaining < 12 || new ByteReader(reader.bytes, wowRootWhat, 20).u32le() === 0);
   if (!sized) return { form: 'tsfm0', total: first, named: second };
   if (second !== 1 && second !== 2) {
-    throw formatError('E_FORMAT_VERSION', wowRootWhat, 'unknown version', {
-      offset: 8,
-      expected: '1 or 2',
-      found: second,
-    });
+    const facts = { offset: 8, expected: '1 or 2', found: second };
+    throw formatError('E_FORMAT_VERSION', wowRootWhat, 'unknown version', facts);
   }
   const total = reader.u32le();
   const named = reader.u32le();
@@ -135,10 +122,7 @@ export const headerlessWowRootFormat: Format = {
   ),
 };
 
-/**
- * The file data id of every row, in row order.
- * @throws E_FORMAT_RANGE when an id passes 2^32 − 1
- */
+/** The file data id of every row, in row order. @throws E_FORMAT_RANGE when an id passes 2^32 − 1 */
 export function fillFileDataIds(root: WowRoot): Uint32Array {
   const ids = new Uint32Array(root.rowCount);
   const view = new DataView(root.bytes.buffer, root.bytes.byteOffset, root.bytes.byteLength);
@@ -153,10 +137,7 @@ export function fillFileDataIds(root: WowRoot): Uint32Array {
   return ids;
 }
 
-/**
- * The block that holds a row.
- * @throws E_NOT_FOUND when the root has no such row
- */
+/** The block that holds a row. @throws E_NOT_FOUND when the root has no such row */
 export function rowBlock(root: WowRoot, row: number): WowRootBlock {
   if (!(row >= 0 && row < root.rowCount)) {
     throw new PakratError('E_NOT_FOUND', `${wowRootWhat} has no row ${row}`, { data: { row, rows: root.rowCount } });

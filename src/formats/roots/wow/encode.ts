@@ -1,18 +1,8 @@
 import { formatError } from '../../../core/errors.ts';
 import { ByteWriter } from '../../../core/writer.ts';
 import { ContentFlags } from '../locale.ts';
-import {
-  ckeySize,
-  hasHashes,
-  hashSize,
-  joinContentFlags,
-  type WowRootBlockContent,
-  type WowRootContent,
-  type WowRootForm,
-  type WowRootHeader,
-  type WowRootRow,
-  wowRootWhat,
-} from './layout.ts';
+import { ckeySize, hasHashes, hashSize, joinContentFlags, wowRootWhat } from './fields.ts';
+import type { WowRootBlockContent, WowRootContent, WowRootForm, WowRootHeader, WowRootRow } from './layout.ts';
 
 /** The split that real roots have: c3 holds bits 17 to 24, c2 those above, c1 those below. */
 function splitContentFlags(flags: number): [number, number, number] {
@@ -23,11 +13,9 @@ function splitContentFlags(flags: number): [number, number, number] {
 function countedHeader(content: WowRootContent): WowRootHeader {
   const { form } = content;
   if (form === 'headerless') return { form };
+  if (content.total !== undefined && content.named !== undefined) return content;
   let total = 0;
   let named = 0;
-  if (content.total !== undefined && content.named !== undefined) {
-    return { form, total: content.total, named: content.named };
-  }
   for (const { rows, contentFlags } of content.blocks) {
     const hashed = (contentFlags & ContentFlags.noNameHash) === 0;
     for (const _ of rows) {
@@ -82,11 +70,8 @@ const noHash = new Uint8Array(hashSize);
 function hashBytes(row: WowRootRow, needed: boolean): Uint8Array {
   if (row.nameHash !== undefined) return fixedBytes(row.nameHash, hashSize, 'name hash').toReversed();
   if (!needed) return noHash;
-  throw formatError(
-    'E_FORMAT_RANGE',
-    wowRootWhat,
-    `file data id ${row.fileDataId} has no name hash, but its block is named`,
-  );
+  const problem = `file data id ${row.fileDataId} has no name hash, but its block is named`;
+  throw formatError('E_FORMAT_RANGE', wowRootWhat, problem);
 }
 
 /**

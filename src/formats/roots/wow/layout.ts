@@ -1,5 +1,3 @@
-import { ContentFlags } from '../locale.ts';
-
 /*
  * The root manifest of World of Warcraft: file data id, locale and content flags → ckey. Everything is little-endian.
  *
@@ -20,10 +18,6 @@ import { ContentFlags } from '../locale.ts';
  * a whole block still reads, so it is not compared with the rows that are there.
  * Sources: wowdev.wiki TACT; checked on real roots of 1.13.7 (headerless) and 11.2.7 (tsfm2).
  */
-
-export const wowRootWhat = 'WoW root';
-export const ckeySize = 16;
-export const hashSize = 8;
 
 /** The four forms of the root, oldest first. */
 export type WowRootForm = 'headerless' | 'tsfm0' | 'tsfm1' | 'tsfm2';
@@ -81,15 +75,4 @@ export interface WowRoot extends WowRootHeader {
   rowCount: number;
   blocks: WowRootBlock[];
   bytes: Uint8Array;
-}
-
-/** Whether a block with these flags has name hashes. */
-export function hasHashes(header: WowRootHeader, contentFlags: number): boolean {
-  if (header.form === 'headerless' || (contentFlags & ContentFlags.noNameHash) === 0) return true;
-  return header.form === 'tsfm0' && header.total === header.named;
-}
-
-/** content = c1 | c2 | c3 << 17, unsigned. */
-export function joinContentFlags([c1, c2, c3]: readonly [number, number, number]): number {
-  return (c1 | c2 | (c3 << 17)) >>> 0;
 }

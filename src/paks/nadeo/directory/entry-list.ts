@@ -1,6 +1,6 @@
 import type { PakEntry } from '../../pak.ts';
 import { isEncrypted, mayHaveFeedback, methodOf, storedSize } from '../entries/entry-reader.ts';
-import type { PrivateHeader } from '../header/header-v3.ts';
+import type { PrivateHeader } from '../header/private-header.ts';
 import { type FileRecord, fileFlag, folderPaths } from './directory.ts';
 import { hashedName, isHashedName, type NameBook, storedPath } from './names.ts';
 

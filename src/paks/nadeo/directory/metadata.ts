@@ -18,7 +18,7 @@ import type { EntryContext } from '../entries/entry-reader.ts';
 import { Lz4Blocks } from '../entries/lz4-blocks.ts';
 import { PlainRegion, type RegionCipher } from '../entries/plain-region.ts';
 import { datalessGbxSize } from '../gbx/gbx-header.ts';
-import type { PrivateHeader } from '../header/header-v3.ts';
+import type { PrivateHeader } from '../header/private-header.ts';
 
 /** Bytes that the stored section is a multiple of. */
 export const metadataStep = 0x100;
@@ -67,9 +67,8 @@ export async function readMetadata(
 ): Promise<MetadataEntry[]> {
   if (header.metadataStoredSize === 0) return [];
   if (header.metadataSize > maxMetadataBytes) {
-    throw formatError('E_FORMAT_RANGE', what, `${header.metadataSize} bytes`, {
-      expected: `at most ${maxMetadataBytes}`,
-    });
+    const facts = { expected: `at most ${maxMetadataBytes}` };
+    throw formatError('E_FORMAT_RANGE', what, `${header.metadataSize} bytes`, facts);
   }
   let first: unknown;
   for (const attempt of metadataForms(context, headerKey)) {

@@ -13,10 +13,8 @@ export function readString(reader: ByteReader, maxSize: number, decode: NameDeco
   const offset = reader.pos;
   const size = reader.u32le();
   if (size > maxSize) {
-    throw formatError('E_FORMAT_RANGE', reader.what, `a string of ${size} bytes`, {
-      offset,
-      expected: `at most ${maxSize}`,
-    });
+    const facts = { offset, expected: `at most ${maxSize}` };
+    throw formatError('E_FORMAT_RANGE', reader.what, `a string of ${size} bytes`, facts);
   }
   const start = reader.pos;
   reader.skip(size);

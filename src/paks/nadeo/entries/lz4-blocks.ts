@@ -26,10 +26,7 @@ export class Lz4Blocks {
   #end: number;
   #remaining: number;
 
-  /**
-   * @param size of the whole output,
-   * @param dictionary what matches before the start refer to; only its last 64 KiB count
-   */
+  /** @param size of the whole output, @param dictionary the bytes before it; only its last 64 KiB count */
   constructor(size: number, dictionary: Uint8Array = new Uint8Array(0)) {
     const history = dictionary.subarray(Math.max(0, dictionary.length - historySize));
     this.#window.set(history);
@@ -57,11 +54,8 @@ export class Lz4Blocks {
       throw formatError('E_FORMAT_TRUNCATED', what, `a block of ${block.length} bytes instead of ${size}`);
     const { outputSize, reach } = measureBlock(block);
     if (outputSize === 0 || outputSize > Math.min(maxBlockOutput, this.#remaining)) {
-      throw formatError(
-        'E_FORMAT_RANGE',
-        what,
-        `a block that gives ${outputSize} bytes, of ${this.#remaining} missing ones`,
-      );
+      const problem = `a block that gives ${outputSize} bytes, of ${this.#remaining} missing ones`;
+      throw formatError('E_FORMAT_RANGE', what, problem);
     }
     this.#makeRoom();
     if (reach > this.#end && !this.#hasDictionary) {
@@ -83,10 +77,7 @@ export class Lz4Blocks {
   }
 }
 
-/**
- * Walks over a block's sequences: how much they give, and how far before the block's output its matches start at
- * most.
- */
+/** Walks over a block: how much it gives, and how far before its output its matches start at most. */
 function measureBlock(block: Uint8Array): { outputSize: number; reach: number } {
   let at = 0;
   let outputSize = 0;

@@ -1,21 +1,8 @@
-/*
- * Class ids that the directory of a pack gives to files, by their ending. (GBX.NET's list of extensions, public domain)
- */
+import classes from '../../../../data/nadeo-classes.json' with { type: 'json' };
 import { looksLikeGbx } from './gbx-header.ts';
+import { classIdOf } from './node-classes.ts';
 
 const otherFile = 0x09020000;
-const classByEnding: readonly (readonly [ending: string, classId: number])[] = [
-  ['.script.txt', 0x09054000],
-  ['.txt', 0x09041000],
-  ['.dds', 0x09024000],
-  ['.tga', 0x09023000],
-  ['.png', 0x0903d000],
-  ['.jpg', 0x09022000],
-  ['.wav', 0x09031000],
-  ['.ogg', 0x0905a000],
-  ['.zip', 0x09084000],
-  ['.pak', 0x09019000],
-];
 
 /** The class of a file: what a GBX says of itself, else what its ending means. Scripts are text before version 6. */
 export function fileClassId(name: string, start: Uint8Array, packVersion: number): number {
@@ -24,8 +11,8 @@ export function fileClassId(name: string, start: Uint8Array, packVersion: number
     return new DataView(start.buffer, start.byteOffset).getUint32(at, true);
   }
   const lower = name.toLowerCase();
-  const found = classByEnding.find(
+  const found = Object.entries(classes.endings).find(
     ([ending]) => lower.endsWith(ending) && (packVersion >= 6 || ending !== '.script.txt'),
   );
-  return found?.[1] ?? otherFile;
+  return found === undefined ? otherFile : classIdOf(found[1]);
 }

@@ -77,14 +77,11 @@ export async function followEntry(entry: FollowedEntry): Promise<{ bytes: Uint8A
   }
   const found = await search(entry);
   if (found.grade === 0 && !(entry.ignoreHashes && found.bytes.length === entry.size)) {
-    throw new PakratError(
-      'E_INTEGRITY',
-      'the file is damaged, or what it mixes into its encryption could not be followed',
-      {
-        hint: 'Its stored bytes can be taken out raw.',
-        cause: found.error,
-      },
-    );
+    const problem = 'the file is damaged, or what it mixes into its encryption could not be followed';
+    throw new PakratError('E_INTEGRITY', problem, {
+      hint: 'Its stored bytes can be taken out raw.',
+      cause: found.error,
+    });
   }
   return { bytes: found.bytes, status: statusOf(found) };
 }
@@ -138,9 +135,7 @@ function* changesOf({ places, taken }: Attempt): Generator<ReadonlyMap<number, n
   }
 }
 
-/**
- * Further is better; of two that came as far, the one in which more nodes were found, for there are none in garbage.
- */
+/** Further is better; of two that came as far, the one with more nodes: there are none in garbage. */
 function isBetter(a: Attempt, b: Attempt): boolean {
   if (a.grade !== b.grade) return a.grade > b.grade;
   if (a.bytes.length !== b.bytes.length) return a.bytes.length > b.bytes.length;
@@ -189,11 +184,7 @@ export interface StepRegion {
 }
 
 /** The compression and size of a file, and the LZ4 dictionary where there is one. */
-export interface SteppedFile {
-  method: EntryMethod;
-  size: number;
-  dictionary: Uint8Array | undefined;
-}
+export type SteppedFile = Pick<FollowedEntry, 'method' | 'size' | 'dictionary'>;
 
 /**
  * A file in the steps in which the game decodes it: nothing is taken from the region before what was given is used up.

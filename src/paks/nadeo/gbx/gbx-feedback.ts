@@ -39,12 +39,9 @@ const maxWaiting = 16;
 const maxPlaces = 0x8000;
 
 /** Bytes that may be mixed at a place; undefined for none. */
-export type FeedbackChoice = Uint8Array | undefined;
+type FeedbackChoice = Uint8Array | undefined;
 
-/**
- * A place where something may be mixed: when all bytes in front of `offset` have been read, and before the next one
- * is.
- */
+/** A place where something may be mixed: when all bytes in front of `offset` were read, and not the next one. */
 export interface FeedbackPlace {
   offset: number;
   /** Likeliest first. */

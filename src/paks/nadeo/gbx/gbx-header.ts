@@ -21,6 +21,7 @@
  */
 import { formatError } from '../../../core/errors.ts';
 import { ByteReader } from '../../../core/reader.ts';
+import { startsWith } from '../../magic.ts';
 import { readString } from '../directory/strings.ts';
 
 const maxNameBytes = 0x1000;
@@ -31,7 +32,7 @@ const minExternalBytes = 12;
 const isResource = 4;
 
 /** Another file, or a resource of the game, that a GBX refers to. */
-export interface GbxExternal {
+interface GbxExternal {
   /** Path below the ancestor folder, with backslashes; undefined for a resource of the game. */
   path: string | undefined;
   nodeIndex: number;
@@ -53,17 +54,8 @@ export interface GbxHeader {
 
 /** True for bytes that start as a GBX does. */
 export function looksLikeGbx(bytes: Uint8Array): boolean {
-  return (
-    bytes.length >= 6 &&
-    bytes[0] === 0x47 &&
-    bytes[1] === 0x42 &&
-    bytes[2] === 0x58 &&
-    isKnownVersion(bytes[3]!, bytes[4]!)
-  );
-}
-
-function isKnownVersion(low: number, high: number): boolean {
-  return high === 0 && low >= 3 && low <= 6;
+  const [low = 0, high] = bytes.subarray(3);
+  return bytes.length >= 6 && startsWith(bytes, 'GBX') && high === 0 && low >= 3 && low <= 6;
 }
 
 /** Size of the dataless GBX at the start of some bytes. Throws E_FORMAT_MAGIC, E_FORMAT_VERSION, E_FORMAT_TRUNCATED. */
@@ -98,10 +90,7 @@ type GbxStart = Pick<GbxHeader, 'version' | 'format' | 'classId' | 'nodeCount' |
 
 function readStart(reader: ByteReader): GbxStart {
   reader.magic('GBX');
-  const version = reader.u16le();
-  if (version < 3 || version > 6) {
-    throw formatError('E_FORMAT_VERSION', 'GBX', 'unknown version', { offset: 3, expected: '3 to 6', found: version });
-  }
+  const version = reader.version('u16le', 3, 4, 5, 6);
   const format = reader.latin1(version >= 4 ? 4 : 3);
   const classId = reader.u32le();
   if (version >= 6) {
@@ -140,11 +129,8 @@ function readExternal(reader: ByteReader, version: number, folders: readonly str
 /** Tells how much is missing before it is found out piece by piece. */
 function demand(reader: ByteReader, size: number): void {
   if (reader.remaining >= size) return;
-  throw formatError('E_FORMAT_TRUNCATED', 'GBX', 'ends inside its header', {
-    offset: reader.pos,
-    expected: reader.pos + size,
-    found: reader.bytes.length,
-  });
+  const facts = { offset: reader.pos, expected: reader.pos + size, found: reader.bytes.length };
+  throw formatError('E_FORMAT_TRUNCATED', 'GBX', 'ends inside its header', facts);
 }
 
 function limited(reader: ByteReader, limit: number): number {

@@ -19,19 +19,13 @@ const gameEngineInFiles = 0x24;
 /** Two ids in files for one class: the game writes the first. */
 const challengeGroup = { engine: 0x03078000, file: 0x24061000 };
 
-/** ManiaPlanet and later: class to mixed id, where it is not that of the parent. */
-const fixedMixes = new Map<number, number>([
-  [0x0a003000, 0x0a001000],
-  [0x090bf000, 0x0804b000],
-  [0x0917e000, 0x05010000],
-  [0x09184000, 0x05010000],
-  [0x09185000, 0x05002000],
-]);
 /** The curve node of ManiaPlanet, and the id that another reader mixes for it, where version 18 has a fixed one. */
 const planetCurveNode = { classId: 0x09185000, mixed: rootClass };
 
+/** ManiaPlanet and later: class to mixed id, where it is not that of the parent. */
+const fixedMixes = idPairs(classes.planet.fixedMixes);
 /** ManiaPlanet and later: classes that mix nothing, beside all plain structures (0x2F...). */
-const plainClasses = new Set([0x09144000, 0x09145000, 0x09159000]);
+const plainClasses = new Set(classes.planet.plain.map(classIdOf));
 const structureEngine = 0x2f;
 
 interface ClassTables {
@@ -123,7 +117,7 @@ function idPairs(ids: Readonly<Record<string, string>>): Map<number, number> {
   return new Map(Object.entries(ids).map(([from, to]) => [classIdOf(from), classIdOf(to)]));
 }
 
-/** Every id ends in 000, which the tables leave out. */
-function classIdOf(digits: string): number {
+/** The id of digits in data/nadeo-classes.json: every one ends in 000, which is left out there. */
+export function classIdOf(digits: string): number {
   return Number.parseInt(digits, 16) * 0x1000;
 }

@@ -1,11 +1,10 @@
 import type { ByteSource } from '../../../core/byte-source.ts';
 import { formatError, isDamage, isPakratError, PakratError } from '../../../core/errors.ts';
 import type { NameDecoder } from '../../names.ts';
-import { type DirectoryOptions, directoryFeedback } from '../directory/directory.ts';
+import { directoryFeedback } from '../directory/directory.ts';
 import { CipherStream, ivSize, packCipherKey, pageSize } from '../entries/cipher-stream.ts';
 import { headerFlag, headerKey, type KeyCandidate } from '../keys/keys.ts';
-import { decodeHeaderV3, headerMd5Matches, headerV3IvOffset, type PrivateHeader } from './header-v3.ts';
-import { decodePrivateHeader } from './private-header.ts';
+import { decodePrivateHeader, headerMd5Matches, oldHeaderOffset, type PrivateHeader } from './private-header.ts';
 import { decodePublicHeader, type PublicHeader, publicFieldsOffset } from './public-header.ts';
 
 /** The largest header that the format foresees; larger ones are taken for damage. */
@@ -52,7 +51,7 @@ export async function openHeader(source: ByteSource, options: OpenHeaderOptions)
 
 async function openOldHeader(source: ByteSource, options: OpenHeaderOptions): Promise<OpenedHeader> {
   const { version, decodeText } = options;
-  const place: PrivatePlace = { offset: headerV3IvOffset, version, decodeText, decode: decodeHeaderV3 };
+  const place: PrivatePlace = { offset: oldHeaderOffset, version, decodeText };
   const opened = await tryKeys(source, place, options.candidates(undefined), (key) => key);
   if (opened !== undefined && !opened.isMd5Right && !options.ignoreHashes) {
     throw formatError('E_FORMAT_CHECKSUM', `NadeoPak ${version} header`, 'the MD5 does not match: it is damaged');
@@ -63,15 +62,8 @@ async function openOldHeader(source: ByteSource, options: OpenHeaderOptions): Pr
 async function openNewHeader(source: ByteSource, options: OpenHeaderOptions): Promise<OpenedHeader> {
   const { version, decodeText, candidates } = options;
   const { header: publicPart, end, fields } = await readPublic(source, version, decodeText);
-  const place: PrivatePlace = {
-    offset: end,
-    version,
-    decodeText,
-    publicFields: fields,
-    dataOffset: version >= 15 ? publicPart.headerSize : undefined,
-    decode: (bytes, decodeOptions) =>
-      decodePrivateHeader(bytes, { ...decodeOptions, dataOffset: publicPart.headerSize }),
-  };
+  const dataOffset = version >= 15 ? publicPart.headerSize : undefined;
+  const place: PrivatePlace = { offset: end, version, decodeText, publicFields: fields, dataOffset };
   const base = { version, publicPart };
   const { headerFlags } = publicPart;
   if ((headerFlags & headerFlag.isHeaderPrivate) === 0) {
@@ -85,7 +77,7 @@ async function openNewHeader(source: ByteSource, options: OpenHeaderOptions): Pr
 
 const closed = { privatePart: undefined, packKey: undefined, headerKey: undefined, isMd5Right: false };
 
-/** The place of the private part, and its decoder. */
+/** The place of the private part, and what is known of it beforehand. */
 interface PrivatePlace {
   /** Of its IV when it is encrypted. */
   offset: number;
@@ -93,25 +85,19 @@ interface PrivatePlace {
   decodeText: NameDecoder;
   /** The bytes that the MD5 of version 18 is over, in front of the private part. */
   publicFields?: Uint8Array;
-  /** Offset of the data, when it is known beforehand. */
+  /** Offset of the data, where the public part tells it. */
   dataOffset?: number | undefined;
-  decode: (bytes: Uint8Array, options: DirectoryOptions) => PrivateHeader;
 }
 
-interface PrivateRead {
-  privatePart: PrivateHeader;
-  isMd5Right: boolean;
-}
+type PrivateRead = { privatePart: PrivateHeader; isMd5Right: boolean };
+type OpenedRead = PrivateRead & { packKey: KeyCandidate; headerKey: Uint8Array };
 
 /** Throws E_FORMAT_TRUNCATED for a pack that ends before its directory could: no key would help. */
 function checkRoom(source: ByteSource, { offset, version }: PrivatePlace): void {
   const needed = offset + ivSize + minPrivateBytes;
   if (source.size >= needed) return;
-  throw formatError('E_FORMAT_TRUNCATED', `NadeoPak ${version} header`, 'the pack ends inside it', {
-    offset,
-    expected: needed,
-    found: source.size,
-  });
+  const facts = { offset, expected: needed, found: source.size };
+  throw formatError('E_FORMAT_TRUNCATED', `NadeoPak ${version} header`, 'the pack ends inside it', facts);
 }
 
 /** The private part as the first fitting key gives it: best one with a right MD5, else one that decodes at all. */
@@ -120,9 +106,9 @@ async function tryKeys(
   place: PrivatePlace,
   candidates: readonly KeyCandidate[],
   toHeaderKey: (packKey: Uint8Array) => Uint8Array,
-): Promise<(PrivateRead & { packKey: KeyCandidate; headerKey: Uint8Array }) | undefined> {
+): Promise<OpenedRead | undefined> {
   checkRoom(source, place);
-  let doubtful: (PrivateRead & { packKey: KeyCandidate; headerKey: Uint8Array }) | undefined;
+  let doubtful: OpenedRead | undefined;
   for (const packKey of candidates) {
     const key = toHeaderKey(packKey.key);
     const read = await unlessFormatError(readPrivate(source, place, key));
@@ -162,22 +148,20 @@ async function readPrivate(source: ByteSource, place: PrivatePlace, key: Uint8Ar
   return growing(source, { offset, size }, (stored) => decodePrivate(stored, { place, headerSize, cipher }));
 }
 
-/**
- * Decodes what is there of the private part.
- * @param cipher makes its cipher, from its start; absent when it is plain
- */
+/** Decodes what is there of the private part; `cipher` makes its cipher, from its start, where it has one. */
 function decodePrivate(
   stored: Uint8Array,
-  options: { place: PrivatePlace; headerSize: number; cipher: (() => CipherStream) | undefined },
+  { place, headerSize, cipher }: { place: PrivatePlace; headerSize: number; cipher: (() => CipherStream) | undefined },
 ): PrivateRead {
-  const { place, headerSize, cipher } = options;
   const bytes = cipher === undefined ? stored : stored.subarray(0, roundedDown(stored.length));
   const plain = bytes.slice();
   cipher?.().decrypt(plain);
-  const privatePart = place.decode(plain, {
-    version: place.version,
+  const { version, decodeText, dataOffset } = place;
+  const privatePart = decodePrivateHeader(plain, {
+    version,
     headerSize,
-    decodeText: place.decodeText,
+    decodeText,
+    dataOffset,
     // The files behind the folders are encrypted with feedback from the folders, from the next page on.
     afterFolders: (folders, end) => {
       const mix = directoryFeedback(folders);
@@ -215,10 +199,7 @@ function headerRoom(
   return room;
 }
 
-/**
- * Decodes a region by more and more of its start, so that little is read of a small header and nothing is read twice
- * over.
- */
+/** Decodes a region by more and more of its start: little is read of a small header, and nothing twice over. */
 async function growing<T>(
   source: ByteSource,
   { offset, size }: { offset: number; size: number },

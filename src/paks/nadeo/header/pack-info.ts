@@ -4,46 +4,32 @@ import { openNadeoPak } from '../open.ts';
 import type { PackInfo } from '../write/write.ts';
 import { type IncludedPack, noAuthor, type PublicHeader } from './public-header.ts';
 
-/** The versions that have a field; version 6 keeps its author elsewhere, but has one. */
-const versionsOf: Readonly<Record<keyof PackInfo, readonly [first: number, last: number]>> = {
-  author: [6, 18],
-  comment: [7, 18],
-  buildInfo: [8, 18],
-  authorUrl: [8, 8],
-  manialink: [9, 18],
-  time: [9, 18],
-  usageFolder: [9, 18],
-  includedPacks: [10, 18],
-  xml: [12, 18],
-  titleId: [12, 18],
-  downloadUrl: [13, 18],
+/** The versions that have a field, and the field in words; version 6 keeps its author elsewhere, but has one. */
+const places: Readonly<Record<keyof PackInfo, readonly [first: number, last: number, words: string]>> = {
+  author: [6, 18, 'an author'],
+  comment: [7, 18, 'a comment'],
+  buildInfo: [8, 18, 'a build text'],
+  authorUrl: [8, 8, 'the URL of an author'],
+  manialink: [9, 18, 'a manialink'],
+  time: [9, 18, 'a time'],
+  usageFolder: [9, 18, 'a usage folder'],
+  includedPacks: [10, 18, 'included packs'],
+  xml: [12, 18, 'XML'],
+  titleId: [12, 18, 'a title'],
+  downloadUrl: [13, 18, 'a download URL'],
 };
 
 /** Throws E_USAGE when something is told that a pack of this version has no place for. */
 export function checkPackInfo(info: PackInfo, version: number): void {
   for (const field of Object.keys(info) as (keyof PackInfo)[]) {
-    const [first, last] = versionsOf[field];
+    const [first, last, words] = places[field];
     if (info[field] === undefined || (version >= first && version <= last)) continue;
-    throw new PakratError('E_USAGE', `a NadeoPak of version ${version} has no place for ${wordsOf[field] ?? field}`, {
+    throw new PakratError('E_USAGE', `a NadeoPak of version ${version} has no place for ${words}`, {
       hint: first === last ? `Only version ${first} has one.` : `Versions ${first} to ${last} have one.`,
       data: { field, version },
     });
   }
 }
-
-const wordsOf: Partial<Record<keyof PackInfo, string>> = {
-  author: 'an author',
-  comment: 'a comment',
-  buildInfo: 'a build text',
-  authorUrl: 'the URL of an author',
-  manialink: 'a manialink',
-  time: 'a time',
-  usageFolder: 'a usage folder',
-  includedPacks: 'included packs',
-  xml: 'XML',
-  titleId: 'a title',
-  downloadUrl: 'a download URL',
-};
 
 /**
  * A pack as another one tells of it that includes it. Reads its header; no key is needed.

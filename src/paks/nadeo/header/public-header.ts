@@ -74,11 +74,7 @@ export interface PublicHeader {
   includedPacks: IncludedPack[];
 }
 
-/**
- * Decodes the public part.
- * @returns it, and the offset behind it
- * @throws E_FORMAT_VERSION, E_FORMAT_TRUNCATED, E_FORMAT_RANGE
- */
+/** Decodes the public part; `end` is the offset behind it. Throws E_FORMAT_VERSION, E_FORMAT_TRUNCATED, …_RANGE. */
 export function decodePublicHeader(
   bytes: Uint8Array,
   version: number,
@@ -142,11 +138,8 @@ export function readPackAuthor(reader: ByteReader, decodeText: NameDecoder | und
 /** The mirror of {@link decodePublicHeader}. */
 export function encodePublicHeader(header: PublicHeader): Uint8Array {
   const { version } = header;
-  const writer = new ByteWriter()
-    .text('NadeoPak')
-    .u32le(version)
-    .raw(header.contentsChecksum)
-    .u32le(header.headerFlags);
+  const writer = new ByteWriter().text('NadeoPak').u32le(version);
+  writer.raw(header.contentsChecksum).u32le(header.headerFlags);
   const texts = (...list: string[]) => {
     for (const text of list) writeString(writer, text);
   };
@@ -198,11 +191,8 @@ export function noAuthor(): PackAuthor {
 /** A public header without anything in it. Throws E_FORMAT_VERSION for a version that has none. */
 export function emptyPublicHeader(version: number): PublicHeader {
   if (version < 6 || version > newestVersion) {
-    throw formatError('E_FORMAT_VERSION', 'NadeoPak', 'unknown version', {
-      offset: 8,
-      expected: '1 to 18',
-      found: version,
-    });
+    const facts = { offset: 8, expected: '1 to 18', found: version };
+    throw formatError('E_FORMAT_VERSION', 'NadeoPak', 'unknown version', facts);
   }
   return {
     version,

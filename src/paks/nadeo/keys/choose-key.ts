@@ -4,7 +4,7 @@ import { readMetadata } from '../directory/metadata.ts';
 import { packCipherKey } from '../entries/cipher-stream.ts';
 import { contentSize, type EntryContext, isEncrypted, methodOf, startPieces } from '../entries/entry-reader.ts';
 import { looksLikeGbx } from '../gbx/gbx-header.ts';
-import type { PrivateHeader } from '../header/header-v3.ts';
+import type { PrivateHeader } from '../header/private-header.ts';
 import type { KeyCandidate } from './keys.ts';
 
 const maxSamples = 8;
@@ -38,11 +38,7 @@ export async function choosePackKey(
 
 async function opensMetadata(context: EntryContext, header: PrivateHeader): Promise<boolean> {
   if (header.metadataStoredSize === 0) return false;
-  const opens = await verdict(async () => {
-    await readMetadata(context, header, undefined);
-    return true;
-  });
-  return opens === true;
+  return (await verdict(async () => Boolean(await readMetadata(context, header, undefined)))) === true;
 }
 
 /** True when a file starts as it should; undefined when that cannot be told. */
@@ -56,10 +52,7 @@ function startsRight(context: EntryContext, file: FileRecord): Promise<boolean |
   });
 }
 
-/**
- * False when the bytes are refused; undefined when only the LZ4 dictionary is missing, which says nothing against a
- * key.
- */
+/** False when the bytes are refused; undefined when the LZ4 dictionary is missing, which says nothing of a key. */
 async function verdict(test: () => Promise<boolean>): Promise<boolean | undefined> {
   try {
     return await test();

@@ -22,7 +22,7 @@ const defaultHeaderKey = fromHex('56eecbbbdeb6bc90a17dfceb761d59ce');
 export const headerFlag = { isHeaderPrivate: 1, useDefaultHeaderKey: 2, isDataPrivate: 4, isImpostor: 8 } as const;
 
 /** The kind of a key, as it turned out. */
-export type KeyKind = 'base key' | 'final key' | 'master-server key';
+type KeyKind = 'base key' | 'final key' | 'master-server key';
 
 /** A key that may fit, as the cipher takes it. */
 export interface KeyCandidate {
@@ -44,10 +44,7 @@ export function keyFromBase(baseKey: Uint8Array): Uint8Array {
   return md5(new TextEncoder().encode(`${toHex(baseKey).toUpperCase()}NadeoPak`));
 }
 
-/**
- * The pack key that belongs to a key of the master server.
- * @param contentsChecksum the 32 bytes in the pack's header
- */
+/** The pack key that belongs to a key of the master server, with the 32 bytes of checksum in the pack's header. */
 export function keyFromMasterServer(masterKey: Uint8Array, contentsChecksum: Uint8Array): Uint8Array {
   const key = new Uint8Array(keySize);
   for (let i = 0; i < 8; i++) {
@@ -57,10 +54,7 @@ export function keyFromMasterServer(masterKey: Uint8Array, contentsChecksum: Uin
   return key;
 }
 
-/**
- * The key of the header of version 6 and above; undefined when the header is plain. The pack key is used only if it
- * is private.
- */
+/** The key of the header from version 6 on; undefined for a plain one. Only a private one takes the pack key. */
 export function headerKey(headerFlags: number, packKey: Uint8Array | undefined): Uint8Array | undefined {
   const isPrivate = (headerFlags & headerFlag.isHeaderPrivate) !== 0;
   const usesDefault = (headerFlags & headerFlag.useDefaultHeaderKey) !== 0;

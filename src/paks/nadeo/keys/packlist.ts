@@ -12,6 +12,8 @@
  * (Mania Tech Wiki and wiki.xaseco.org; product binding and the secrets of Virtual Skipper from one source each.
  * The signature secret of Virtual Skipper is not known: its lists are told by what they decrypt to.)
  */
+import { createHmac } from 'node:crypto';
+import { crc32 } from 'node:zlib';
 import { concatBytes, equalBytes } from '../../../core/bytes.ts';
 import { formatError, PakratError } from '../../../core/errors.ts';
 import { md5 } from '../../../core/hash.ts';
@@ -26,7 +28,7 @@ const maxNameSize = 31;
 const boundToProduct = 1;
 
 /** The games whose lists are known; they differ in their secrets. */
-export type PacklistGame = 'trackmania' | 'skipper';
+type PacklistGame = 'trackmania' | 'skipper';
 
 interface Secrets {
   name: string;
@@ -81,55 +83,43 @@ export interface Packlist {
  */
 export function decodePacklist(bytes: Uint8Array, product?: string): Packlist {
   const reader = new ByteReader(bytes, what);
-  const version = reader.u8();
-  if (version !== 1) {
-    throw formatError('E_FORMAT_VERSION', what, 'unknown version', { offset: 0, expected: 1, found: version });
-  }
+  const version = reader.version('u8', 1);
   const count = reader.u8();
-  const productCrc = reader.u32le();
+  const listCrc = reader.u32le();
   const salt = reader.u32le();
   const entriesSize = reader.remaining - signatureSize;
   if (entriesSize < 0)
     throw formatError('E_FORMAT_TRUNCATED', what, 'no room for the signature', { offset: reader.pos });
-  if (product !== undefined && productCrc !== 0 && crc32(product.toLowerCase()) !== productCrc) {
+  if (product !== undefined && listCrc !== 0 && productCrc(product) !== listCrc) {
     throw new PakratError('E_USAGE', `${what} is bound to another product than ${JSON.stringify(product)}`);
   }
   const rows = splitRows(reader.sub(entriesSize), count);
   const game = isSigned(bytes, secretsOf.trackmania, salt) ? 'trackmania' : 'skipper';
   const entries = decodeRows(rows, { game, salt, product });
   if (game === 'skipper' && !entries?.some(({ keyString }) => keyString !== undefined)) {
-    throw formatError('E_FORMAT_CHECKSUM', what, 'the signature does not match', {
-      offset: bytes.length - signatureSize,
-    });
+    const facts = { offset: bytes.length - signatureSize };
+    throw formatError('E_FORMAT_CHECKSUM', what, 'the signature does not match', facts);
   }
   if (entries === undefined) {
     throw formatError('E_FORMAT', what, 'its entries do not decrypt to names and keys', { offset: headerSize });
   }
-  return { version, game, productCrc, salt, signed: game === 'trackmania', entries };
+  return { version, game, productCrc: listCrc, salt, signed: game === 'trackmania', entries };
 }
 
-/**
- * Encodes a list; an entry bound to a product needs `product`. Throws E_USAGE for keys or names that cannot be
- * stored.
- */
+/** Encodes a list; `product` is for entries bound to it. Throws E_USAGE for keys or names that cannot be stored. */
 export function encodePacklist(list: Packlist, product?: string): Uint8Array {
   const secrets = secretsOf[list.game];
   const writer = new ByteWriter().u8(list.version).u8(list.entries.length).u32le(list.productCrc).u32le(list.salt);
   for (const { name, flags, keyString } of list.entries) {
     const nameBytes = latin1Bytes(name);
     if (nameBytes.length < 1 || nameBytes.length > maxNameSize || !isKeyString(keyString)) {
-      throw new PakratError(
-        'E_USAGE',
-        `${JSON.stringify(name)} needs a name of 1 to 31 characters and a key of 32 hex digits`,
-      );
+      const problem = `${JSON.stringify(name)} needs a name of 1 to 31 characters and a key of 32 hex digits`;
+      throw new PakratError('E_USAGE', problem);
     }
     const pad = keyPad(secrets, { name, flags, salt: list.salt, product });
     if (pad === undefined) throw new PakratError('E_USAGE', `${name} is bound to a product, and none is given`);
-    writer
-      .u8(flags)
-      .u8(nameBytes.length)
-      .raw(xored(nameBytes, namePad(secrets, list.salt)));
-    writer.raw(xored(latin1Bytes(keyString), pad));
+    writer.u8(flags).u8(nameBytes.length);
+    writer.raw(xored(nameBytes, namePad(secrets, list.salt))).raw(xored(latin1Bytes(keyString), pad));
   }
   const body = writer.bytes();
   return concatBytes([body, sign(body, secrets, list.salt)]);
@@ -147,9 +137,8 @@ function splitRows(reader: ByteReader, count: number): Row[] {
     const flags = reader.u8();
     const nameSize = reader.u8();
     if (nameSize < 1 || nameSize > maxNameSize) {
-      throw formatError('E_FORMAT_RANGE', what, `entry ${i} has a name of ${nameSize} bytes`, {
-        offset: headerSize + reader.pos - 1,
-      });
+      const facts = { offset: headerSize + reader.pos - 1 };
+      throw formatError('E_FORMAT_RANGE', what, `entry ${i} has a name of ${nameSize} bytes`, facts);
     }
     rows.push({ flags, name: reader.take(nameSize), key: reader.take(keyDigits) });
   }
@@ -196,14 +185,8 @@ function isSigned(bytes: Uint8Array, secrets: Secrets, salt: number): boolean {
 /** The signature of a list. Virtual Skipper's secret is unknown; its lists get zeros. */
 function sign(body: Uint8Array, { signature: secret }: Secrets, salt: number): Uint8Array {
   if (secret === undefined) return new Uint8Array(signatureSize);
-  const key = md5(latin1Bytes(secret + salt));
-  const inner = new Uint8Array(64).fill(0x36);
-  const outer = new Uint8Array(64).fill(0x5c);
-  for (let i = 0; i < key.length; i++) {
-    inner[i]! ^= key[i]!;
-    outer[i]! ^= key[i]!;
-  }
-  return md5(concatBytes([outer, md5(concatBytes([inner, body]))]));
+  const hmac = createHmac('md5', md5(latin1Bytes(secret + salt)));
+  return hmac.update(body).digest();
 }
 
 function isKeyString(text: string | undefined): text is string {
@@ -215,24 +198,14 @@ function xored(bytes: Uint8Array, pad: Uint8Array): Uint8Array {
 }
 
 function latin1Bytes(text: string): Uint8Array {
-  return Uint8Array.from(text, (letter) => letter.charCodeAt(0) & 0xff);
+  return Buffer.from(text, 'latin1');
 }
 
 function latin1Text(bytes: Uint8Array): string {
   return String.fromCharCode(...bytes);
 }
 
-/** CRC-32 as in zip and PNG. */
-function crc32(text: string): number {
-  let crc = 0xffffffff;
-  for (const byte of latin1Bytes(text)) {
-    crc ^= byte;
-    for (let bit = 0; bit < 8; bit++) crc = (crc >>> 1) ^ (crc & 1 ? 0xedb88320 : 0);
-  }
-  return (crc ^ 0xffffffff) >>> 0;
-}
-
 /** CRC-32 of a product's name as a list stores it. */
 export function productCrc(product: string): number {
-  return crc32(product.toLowerCase());
+  return crc32(latin1Bytes(product.toLowerCase()));
 }

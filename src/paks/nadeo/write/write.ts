@@ -8,7 +8,8 @@ import type { BlowfishKey } from '../../../codecs/ciphers/blowfish.ts';
 import { deflateExact } from '../../../codecs/compression/deflate-exact.ts';
 import { concatBytes, equalBytes } from '../../../core/bytes.ts';
 import { PakratError } from '../../../core/errors.ts';
-import { md5 } from '../../../core/hash.ts';
+import { md5, sha256Hasher } from '../../../core/hash.ts';
+import { ByteWriter } from '../../../core/writer.ts';
 import { getRow } from '../../get-row.ts';
 import { foldName } from '../../names.ts';
 import { changedWhilePacking, type PackResult, type PackSink, PositionedSink, sortForPacking } from '../../packing.ts';
@@ -23,12 +24,15 @@ import {
   pageSize,
 } from '../entries/cipher-stream.ts';
 import { SealedRegion } from '../entries/sealed-region.ts';
-import { sha256Hasher } from '../entries/sha256.ts';
 import { fileClassId } from '../gbx/file-classes.ts';
 import { datalessGbxSize, looksLikeGbx } from '../gbx/gbx-header.ts';
 import { nodeClasses } from '../gbx/node-classes.ts';
-import { decodeHeaderV3, encodeHeaderV3, headerV3IvOffset, type PrivateHeader } from '../header/header-v3.ts';
-import { encodePrivateHeader } from '../header/private-header.ts';
+import {
+  decodePrivateHeader,
+  encodePrivateHeader,
+  oldHeaderOffset,
+  type PrivateHeader,
+} from '../header/private-header.ts';
 import {
   contentsOffset,
   emptyPublicHeader,
@@ -179,15 +183,15 @@ function sealMetadata(entries: readonly MetadataEntry[], { key, version }: { key
 }
 
 function sealedHeaderSize(plan: PackPlan): number {
-  return headerV3IvOffset + ivSize + paddedSize(encodeHeaderV3(plan, plan.version).length);
+  return oldHeaderOffset + ivSize + paddedSize(encodePrivateHeader(plan, plan.version).length);
 }
 
 /** The whole header of versions 1 to 5: magic, version, IV, ciphertext. */
 function sealedHeader(plan: PackPlan, key: BlowfishKey): Uint8Array {
   const { version, dataOffset } = plan;
-  const plain = encodeHeaderV3(plan, version);
+  const plain = encodePrivateHeader(plan, version);
   let foldersEnd = 0;
-  decodeHeaderV3(plain, {
+  decodePrivateHeader(plain, {
     version,
     headerSize: plain.length,
     afterFolders: (_, offset) => {
@@ -195,20 +199,17 @@ function sealedHeader(plan: PackPlan, key: BlowfishKey): Uint8Array {
     },
   });
   const iv = md5(plain).slice(0, ivSize);
-  const sealed = filled(plain, dataOffset - headerV3IvOffset - ivSize);
+  const sealed = filled(plain, dataOffset - oldHeaderOffset - ivSize);
   const stream = new CipherStream(key, iv, version);
   const page = Math.min(Math.ceil(foldersEnd / pageSize) * pageSize, sealed.length);
   stream.encrypt(sealed.subarray(0, page));
   stream.mix(directoryFeedback(plan.folders) ?? new Uint8Array(0));
   stream.encrypt(sealed.subarray(page));
-  const start = new Uint8Array(headerV3IvOffset);
-  start.set(new TextEncoder().encode('NadeoPak'));
-  new DataView(start.buffer).setUint32(8, version, true);
-  return concatBytes([start, iv, sealed]);
+  return concatBytes([new ByteWriter().text('NadeoPak').u32le(version).bytes(), iv, sealed]);
 }
 
 function plainHeaderSize(plan: PackPlan): number {
-  const size = publicPart(plan).length + encodePrivateHeader(privateFields(plan), plan.version, noBytes).length;
+  const size = publicPart(plan).length + encodePrivateHeader(privateFields(plan), plan.version).length;
   if (plan.version < 15) return size;
   const room = headerRooms.find((bytes) => bytes >= size);
   if (room === undefined) {

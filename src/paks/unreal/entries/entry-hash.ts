@@ -22,12 +22,15 @@ export class EntryHash {
 
   /** Throws E_INTEGRITY when all bytes were seen and the hash is another. An empty expected hash says nothing. */
   check(expected: Uint8Array, name: string): void {
-    if (this.#at !== this.#storedSize || isAllZero(expected)) return;
-    const found = this.#hash.digest();
-    if (equalBytes(found, expected)) return;
-    throw new PakratError('E_INTEGRITY', `${name}: the stored bytes do not have the SHA-1 that they should`, {
-      hint: 'The PAK is damaged, or was changed by hand.',
-      data: { name, expected: toHex(expected), found: toHex(found) },
-    });
+    if (this.#at === this.#storedSize) expectSha1(this.#hash.digest(), expected, name);
   }
+}
+
+/** Throws E_INTEGRITY when the hash of an entry is another than the expected one. An empty expected hash says nothing. */
+export function expectSha1(found: Uint8Array, expected: Uint8Array, name: string): void {
+  if (isAllZero(expected) || equalBytes(found, expected)) return;
+  throw new PakratError('E_INTEGRITY', `${name}: the stored bytes do not have the SHA-1 that they should`, {
+    hint: 'The PAK is damaged, or was changed by hand.',
+    data: { name, expected: toHex(expected), found: toHex(found) },
+  });
 }

@@ -77,9 +77,8 @@ async function* readLargeBlock(
 ): AsyncGenerator<Uint8Array> {
   const { record, format, name, method } = access;
   if (method !== 'zlib') {
-    throw formatError('E_FORMAT_RANGE', name, `a block of ${record.size} bytes`, {
-      expected: `at most ${maxBlockSize}`,
-    });
+    const facts = { expected: `at most ${maxBlockSize}` };
+    throw formatError('E_FORMAT_RANGE', name, `a block of ${record.size} bytes`, facts);
   }
   for (const block of blockRanges(record, format)) {
     const stored = readBlockPieces(access, block, hash);
@@ -172,20 +171,15 @@ function* placeBlocks(access: EntryAccess, offset: number): Generator<PlacedBloc
     const storedEnd = cipher === undefined ? end : start + alignToBlock(end - start);
     const isSane = end >= start && storedEnd <= source.size && size > 0 && size <= maxBlockSize;
     if (!isSane || end - start > maxStored(size)) {
-      throw formatError(
-        'E_FORMAT_RANGE',
-        access.name,
-        `a block of ${end - start} bytes at ${start} for ${size} decoded ones`,
-      );
+      const problem = `a block of ${end - start} bytes at ${start} for ${size} decoded ones`;
+      throw formatError('E_FORMAT_RANGE', access.name, problem);
     }
     yield { start, end, storedEnd, at, size };
     at += size;
   }
   if (at !== record.size) {
-    throw formatError('E_FORMAT_TRUNCATED', access.name, 'its blocks are too few', {
-      expected: record.size,
-      found: at,
-    });
+    const facts = { expected: record.size, found: at };
+    throw formatError('E_FORMAT_TRUNCATED', access.name, 'its blocks are too few', facts);
   }
 }
 

@@ -1,22 +1,19 @@
 import { createHash } from 'node:crypto';
-import { equalBytes, isAllZero, toHex } from '../../../core/bytes.ts';
+import { equalBytes } from '../../../core/bytes.ts';
 import { PakratError } from '../../../core/errors.ts';
 import { sha1 } from '../../../core/hash.ts';
 import { ByteReader } from '../../../core/reader.ts';
 import { pieceSize } from '../../../files/pieces.ts';
-import type { FillingSource, Scratch } from '../../../files/scratch.ts';
+import type { Scratch } from '../../../files/scratch.ts';
 import { blockRanges } from './entry-blocks.ts';
-import { type EntryRecord, isRecordAt, type RecordFormat, readEntryRecord, sha1Of } from './entry-record.ts';
+import { expectSha1 } from './entry-hash.ts';
+import { type EntryRecord, isRecordAt, readEntryRecord, sha1Of } from './entry-record.ts';
+import type { EntryAccess } from './read-entry.ts';
 
 const sha1Size = 20;
 
 /** An entry that is to be checked. */
-export interface CheckedEntry {
-  source: FillingSource;
-  format: RecordFormat;
-  record: EntryRecord;
-  name: string;
-}
+export type CheckedEntry = Pick<EntryAccess, 'source' | 'format' | 'record' | 'name'>;
 
 /**
  * Checks the record in front of an entry's data against the index, and the stored bytes against their SHA-1. No key is
@@ -34,11 +31,7 @@ export async function verifyEntry(entry: CheckedEntry, scratch: Scratch): Promis
   if (!isSame) checkSame(header, entry);
   const expected = sha1Of(record) ?? hashIn(header).slice();
   const found = first.length === total ? sha1(first.subarray(headerSize)) : await hashOfMany(entry, first, scratch);
-  if (equalBytes(found, expected) || isAllZero(expected)) return;
-  const { name } = entry;
-  throw new PakratError('E_INTEGRITY', `${name}: the stored bytes do not have the SHA-1 that they should`, {
-    data: { name, expected: toHex(expected), found: toHex(found) },
-  });
+  expectSha1(found, expected, entry.name);
 }
 
 /** SHA-1 of the stored bytes of a large entry, the first of which are read already. */

@@ -27,7 +27,6 @@
  */
 import { formatError } from '../../../core/errors.ts';
 import type { ByteReader } from '../../../core/reader.ts';
-import { RecordTable } from '../../../core/tables/record-table.ts';
 import type { ByteWriter } from '../../../core/writer.ts';
 import type { NameDecoder } from '../../names.ts';
 import { readFString, readOpenString, writeFString } from './fstring.ts';
@@ -104,8 +103,8 @@ function decodeFlat(reader: ByteReader, { decodeName }: DirectoryFormat, onFile:
 }
 
 function readNumbers(reader: ByteReader, count: number): (index: number) => number {
-  const table = new RecordTable(reader.take(reader.count(count, 4) * 4), 4, count);
-  const view = new DataView(table.bytes.buffer, table.bytes.byteOffset, table.bytes.length);
+  const { bytes } = reader.table(count, 4);
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   return (index) => view.getInt32(index * 4, true);
 }
 

@@ -76,10 +76,7 @@ export function isEncodable(record: EntryRecord): boolean {
   return record.blockCount <= maxBlockCount && record.method <= maxMethod && !record.deleted;
 }
 
-/**
- * Writes a record in the short form.
- * @param record with whole blocks (start and end), as it stands in front of the data
- */
+/** Writes a record, which has whole blocks as in front of the data, in the short form. */
 export function writeEncodedEntry(writer: ByteWriter, record: EntryRecord, format: RecordFormat): void {
   const { offset, size, storedSize, method, encrypted, blockSize, blockCount } = record;
   const sizeCode = blockSize % 2048 === 0 && blockSize >>> 11 < blockSizeEscape ? blockSize >>> 11 : blockSizeEscape;

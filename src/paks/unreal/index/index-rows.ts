@@ -36,10 +36,7 @@ export class NameBudget {
   #names = 0;
   #chars = 0;
 
-  /**
-   * @param length of a name in characters
-   * @throws E_FORMAT_RANGE for a name that is too long, or when they become too many
-   */
+  /** Counts a name by its characters. Throws E_FORMAT_RANGE when it is too long, or they become too many. */
   spend(length: number): void {
     this.#names += 1;
     this.#chars += length;

@@ -71,7 +71,7 @@ function readPartRange(reader: ByteReader): PartRange | undefined {
 }
 
 /** The record at a location. Throws E_FORMAT_RANGE for a location that does not exist. */
-export function recordAt(location: number, index: PrimaryIndex, format: EncodedFormat): EntryRecord {
+function recordAt(location: number, index: PrimaryIndex, format: EncodedFormat): EntryRecord {
   if (location === deletedLocation) return { ...emptyRecord, deleted: true };
   if (location >= 0) return decodeEncodedEntry(index.encoded, location, format);
   const record = index.plain[-location - 1];

@@ -60,23 +60,12 @@ export function planPack(options: UnrealPackOptions): PackPlan {
     demand(version >= compressionVersion, `version ${version} cannot be compressed`, 'Use version 3 or above.');
   if (key !== undefined)
     demand(version >= compressionVersion, `version ${version} cannot be encrypted`, 'Use version 3 or above.');
-  if (encryptIndex) {
-    demand(
-      version >= indexEncryptionVersion,
-      `the index of version ${version} cannot be encrypted`,
-      'Use version 4 or above.',
-    );
-  }
-  demand(
-    key !== undefined || !(encryptIndex || encryptData),
-    'there is no key to encrypt with',
-    'Give one with --key.',
-  );
-  demand(
-    key === undefined || key.length === aesKeySize,
-    `a key of ${key?.length} bytes`,
-    'An AES-256 key has 32 bytes.',
-  );
+  const hasSealedIndex = version >= indexEncryptionVersion || !encryptIndex;
+  demand(hasSealedIndex, `the index of version ${version} cannot be encrypted`, 'Use version 4 or above.');
+  const needsKey = encryptIndex || encryptData;
+  demand(key !== undefined || !needsKey, 'there is no key to encrypt with', 'Give one with --key.');
+  const isKey = key === undefined || key.length === aesKeySize;
+  demand(isKey, `a key of ${key?.length} bytes`, 'An AES-256 key has 32 bytes.');
   const isSize = Number.isInteger(blockSize) && blockSize >= minBlockSize && blockSize <= maxBlockSize;
   demand(isSize, `a block size of ${blockSize}`, `Use ${minBlockSize} to ${maxBlockSize} bytes.`);
   return {

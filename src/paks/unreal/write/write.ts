@@ -5,6 +5,7 @@ import { ByteWriter } from '../../../core/writer.ts';
 import { foldName } from '../../names.ts';
 import { type PackFile, type PackResult, type PackSink, PositionedSink, sortForPacking } from '../../packing.ts';
 import {
+  blockRecordSize,
   type EntryRecord,
   emptyRecord,
   type RecordFormat,
@@ -24,7 +25,6 @@ import { padded, type StoredForm, storedForm } from './stored-form.ts';
 
 const pathHashVersion = 10;
 const relativeBlocksVersion = 5;
-const blockRecordSize = 16;
 /** Files whose stored form is made at once. */
 const concurrentFiles = 4;
 const ticksTo1970 = 621355968000000000n;
@@ -136,12 +136,6 @@ interface IndexPart {
   hash: Uint8Array;
 }
 
-/** An index with the parts that lie behind it. */
-interface WrittenIndex {
-  primary: IndexPart;
-  parts: readonly IndexPart[];
-}
-
 function indexPart(bytes: Uint8Array, key: Uint8Array | undefined): IndexPart {
   if (key === undefined) return { stored: bytes, hash: sha1(bytes) };
   const whole = padded(bytes, bytes);
@@ -149,7 +143,7 @@ function indexPart(bytes: Uint8Array, key: Uint8Array | undefined): IndexPart {
 }
 
 /** The index of version 10 and above. The path-hash index and the directory index lie behind the primary one. */
-function pathHashIndex(rows: readonly IndexRow[], plan: PackPlan, offset: number): WrittenIndex {
+function pathHashIndex(rows: readonly IndexRow[], plan: PackPlan, offset: number) {
   const { indexKey, pathHashSeed, format } = plan;
   const entries = new ByteWriter(rows.length * 32);
   const plain: EntryRecord[] = [];

@@ -4,8 +4,11 @@ import { concatBytes, fromHex } from '../../../../src/core/bytes.ts';
 import { sha256 } from '../../../../src/core/hash.ts';
 import { directoryFeedback, type FileRecord, folderPaths } from '../../../../src/paks/nadeo/directory/directory.ts';
 import { CipherStream, packCipherKey } from '../../../../src/paks/nadeo/entries/cipher-stream.ts';
-import { decodeHeaderV3, encodeHeaderV3, headerMd5Matches } from '../../../../src/paks/nadeo/header/header-v3.ts';
-import { decodePrivateHeader, encodePrivateHeader } from '../../../../src/paks/nadeo/header/private-header.ts';
+import {
+  decodePrivateHeader,
+  encodePrivateHeader,
+  headerMd5Matches,
+} from '../../../../src/paks/nadeo/header/private-header.ts';
 import {
   decodePublicHeader,
   emptyPublicHeader,
@@ -102,15 +105,11 @@ describe('headers', () => {
 
   test.each(versions)('version %i: the private part comes back, field by field', (version) => {
     const fields = privateFields(version);
-    const options = { version, headerSize: 0x4000 };
-    const encoded =
-      version < 6 ? encodeHeaderV3(fields, version) : encodePrivateHeader(fields, version, fromHex('0102'));
-    const decode = (bytes: Uint8Array) =>
-      version < 6 ? decodeHeaderV3(bytes, options) : decodePrivateHeader(bytes, { ...options, dataOffset: 0x4000 });
-    const { metadataMd5, fileSize, author: ownAuthor, ...old } = fields;
-    const wanted = version < 6 ? old : fields;
+    const options = { version, headerSize: 0x4000, dataOffset: 0x4000 };
+    const encoded = encodePrivateHeader(fields, version, fromHex('0102'));
+    const decode = (bytes: Uint8Array) => decodePrivateHeader(bytes, options);
     expect(decode(concatBytes([encoded, new Uint8Array(8)]))).toEqual({
-      ...wanted,
+      ...fields,
       md5: encoded.slice(0, 16),
       plainSize: encoded.length,
     });
@@ -119,12 +118,12 @@ describe('headers', () => {
   });
 
   test('counts that cannot fit are refused before anything is made for them', () => {
-    const encoded = encodeHeaderV3(privateFields(3), 3);
+    const encoded = encodePrivateHeader(privateFields(3), 3);
     const folderCountAt = 16 + 16 + 16 + 4;
     const view = new DataView(encoded.buffer, encoded.byteOffset);
     expect(view.getUint32(folderCountAt, true)).toBe(3);
     view.setUint32(folderCountAt, 0x7fffffff, true);
-    expect(() => decodeHeaderV3(encoded, { version: 3, headerSize: encoded.length })).toThrow(
+    expect(() => decodePrivateHeader(encoded, { version: 3, headerSize: encoded.length })).toThrow(
       expect.objectContaining({ code: 'E_FORMAT_RANGE' }),
     );
   });

@@ -1,0 +1,15 @@
+import type { KeyImport } from '../../fetch/lists/import-keys.ts';
+import { importKeyFiles } from '../../fetch/lists/import-keys.ts';
+import type { Session } from '../session/session.ts';
+
+export type { KeyImport } from '../../fetch/lists/import-keys.ts';
+
+/**
+ * Takes the keys of key lists, key ring configs, key files (NAME.ak) and packlist.dat into the store.
+ * Nothing is taken when one of the files is bad.
+ * @throws E_FORMAT that names file and line, E_NOT_FOUND, E_STORE…
+ */
+export async function importKeys(session: Session, files: readonly string[]): Promise<KeyImport> {
+  const { ledger } = await session.store({ create: true });
+  return importKeyFiles(ledger, files);
+}

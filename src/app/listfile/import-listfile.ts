@@ -1,0 +1,35 @@
+import { createReadStream } from 'node:fs';
+import type { ListfileChange } from '../../builds/listfile/listfile-import.ts';
+import { importListfile as importInto } from '../../builds/listfile/listfile-import.ts';
+import { throwIfAborted } from '../../core/errors.ts';
+import type { WorkOptions } from '../../core/progress.ts';
+import type { Session } from '../session/session.ts';
+
+export type { ListfileChange } from '../../builds/listfile/listfile-import.ts';
+
+const pieceBytes = 1 << 20;
+
+/**
+ * Takes names of files into the store: `id;name` lines, or plain names. A new name of an id takes the place of the old; other names stay.
+ * @param list path of the list, or its bytes
+ * @throws E_FORMAT, E_NOT_FOUND, E_STORE…, E_ABORTED
+ */
+export async function importListfile(
+  session: Session,
+  list: string | AsyncIterable<Uint8Array>,
+  { signal }: WorkOptions = {},
+): Promise<ListfileChange> {
+  const { layout } = await session.store({ create: true });
+  const pieces = typeof list === 'string' ? createReadStream(list, { highWaterMark: pieceBytes }) : list;
+  return importInto(layout, untilAborted(pieces, signal));
+}
+
+async function* untilAborted<Piece>(
+  pieces: AsyncIterable<Piece>,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Piece> {
+  for await (const piece of pieces) {
+    throwIfAborted(signal);
+    yield piece;
+  }
+}

@@ -1,0 +1,96 @@
+import { asBuffer, fromHex, toHex } from '../../../core/bytes.ts';
+import { sortRecords } from '../../../core/tables/sort-records.ts';
+import { ByteWriter } from '../../../core/writer.ts';
+import type { TvfsSpan } from '../../../formats/roots/tvfs/layout.ts';
+import type { WowTvfsName } from '../../../formats/roots/tvfs/wow-name.ts';
+import { LookupFile, writeLookupFile } from '../../../store/lookup-file.ts';
+import type { ListfileIndex } from '../../listfile/listfile-index.ts';
+import type { FileVariant, Root } from '../root.ts';
+import { listedNames } from './listed-names.ts';
+
+/*
+ * World of Warcraft whose names are a TVFS: paths are numbers, so what is kept are records, under names/<ckey of the vfs-root>.vfsids:
+ *
+ *   u32 file data id, u32 locale flags, u32 content flags, ckey [16], ekey [9], u40 size of the content    sorted by id, else in the order of the manifests
+ *
+ * A ckey of zeros is one that neither the path nor the span has. Names come from the imported listfile, as for the classic root.
+ */
+const stride = 42;
+const keySize = 4;
+const ckeyAt = 12;
+const ekeyAt = 28;
+const sizeAt = 37;
+const ekeySize = 9;
+const noCkey = '0'.repeat(32);
+
+/** Collects the files of WoW's TVFS manifests. */
+export class WowTvfsRecords {
+  readonly #records = new ByteWriter();
+
+  /** Takes a file, when it is one piece; false when it must go by its path. */
+  add(name: WowTvfsName, spans: readonly TvfsSpan[]): boolean {
+    const [span] = spans;
+    if (span === undefined || spans.length > 1 || span.ekey.length < ekeySize) return false;
+    this.#records.u32(name.fileDataId).u32(name.localeFlags).u32(name.contentFlags);
+    this.#records
+      .raw(name.ckey ?? span.ckey ?? fromHex(noCkey))
+      .raw(span.ekey.subarray(0, ekeySize))
+      .u40(span.size);
+    return true;
+  }
+
+  /** Writes the `.vfsids` file. */
+  write(file: string, temporary: string): void {
+    writeLookupFile(file, { stride, rows: [sortRecords(this.#records.bytes(), stride, keySize)] }, temporary);
+  }
+}
+
+/** Opens the `.vfsids` file of a TVFS, with the root that has its other paths. Closing it closes both. */
+export function openWowTvfs(file: string, paths: Root, listfile: ListfileIndex | undefined): Root {
+  const ids = new LookupFile(file);
+  const findId = (fileDataId: number): FileVariant[] => {
+    const name = listfile?.nameOf(fileDataId);
+    return Array.from(ids.findNumber(fileDataId), (record) => variantOf(record, name));
+  };
+  return {
+    kind: 'tvfs',
+    notes: paths.notes ?? [],
+    findId,
+    find(name) {
+      const id = listfile?.idOf(name);
+      const listed = id === undefined ? [] : findId(id);
+      return listed.length > 0 ? listed : paths.find(name);
+    },
+    *list(matches) {
+      const nameOf = listedNames(listfile);
+      for (const record of ids) {
+        const id = asBuffer(record).readUInt32BE(0);
+        const name = nameOf(id);
+        if (matches(name ?? `fdid:${id}`)) yield variantOf(record, name);
+      }
+      yield* paths.list(matches);
+    },
+    close() {
+      ids.close();
+      paths.close();
+    },
+  };
+}
+
+function variantOf(record: Uint8Array, name: string | undefined): FileVariant {
+  const view = asBuffer(record);
+  const ckey = toHex(record.subarray(ckeyAt, ekeyAt));
+  return {
+    name,
+    fileDataId: view.readUInt32BE(0),
+    localeFlags: view.readUInt32BE(4),
+    contentFlags: view.readUInt32BE(8),
+    parts: [
+      {
+        ckey: ckey === noCkey ? undefined : ckey,
+        ekey: toHex(record.subarray(ekeyAt, sizeAt)),
+        size: view.readUIntBE(sizeAt, 5),
+      },
+    ],
+  };
+}

@@ -1,0 +1,64 @@
+import { join } from 'node:path';
+import * as Flags from '@oclif/core/flags';
+import type { InferredFlags } from '@oclif/core/interfaces';
+import type { SessionOptions } from '../../app/session/session-options.ts';
+import { userSettings } from '../user-settings.ts';
+import { repeatable } from './shared-flags.ts';
+
+/** The flags that every command has, beside --json. */
+export const globalFlags = {
+  store: Flags.string({
+    summary: 'Folder of the store.',
+    description:
+      'Default: PAKRAT_STORE, else pakrat/store in the data folder of the user (XDG_DATA_HOME, ~/.local/share).',
+    helpGroup: 'GLOBAL',
+    helpValue: 'DIR',
+    env: 'PAKRAT_STORE',
+  }),
+  region: Flags.string({
+    summary: 'Region whose rows are taken: us, eu, kr, tw, sg or cn.',
+    helpGroup: 'GLOBAL',
+    helpValue: 'us',
+  }),
+  locale: Flags.string({
+    summary: 'Locale of files that come in several, such as enUS or deDE.',
+    helpGroup: 'GLOBAL',
+    helpValue: 'enUS',
+  }),
+  'patch-url': Flags.string({
+    // oclif would take a variable for one value, not for a list: sessionOptions reads it.
+    summary:
+      '[env: PAKRAT_PATCH_URL] Version service to ask in place of the official ones: URL/PRODUCT/versions, or ribbit://HOST:PORT. Repeatable.',
+    helpGroup: 'GLOBAL',
+    helpValue: 'URL',
+    ...repeatable,
+  }),
+  'cdn-host': Flags.string({
+    summary: 'Host to fetch from in place of those that cdns names. Repeatable.',
+    helpGroup: 'GLOBAL',
+    helpValue: 'HOST[:PORT]',
+    ...repeatable,
+  }),
+  offline: Flags.boolean({ summary: 'Use only what the store holds; no network.', helpGroup: 'GLOBAL' }),
+  quiet: Flags.boolean({ summary: 'Show no progress and no notes.', helpGroup: 'GLOBAL' }),
+};
+
+/** The global flags as oclif parses them. */
+export type GlobalFlags = Partial<InferredFlags<typeof globalFlags>>;
+
+/**
+ * The options of a session from flags, environment and settings.
+ * @param dataFolder folder of the store when nobody says
+ * @throws E_USAGE for bad settings
+ */
+export function sessionOptions(flags: GlobalFlags, dataFolder: string): SessionOptions & { store: string } {
+  return {
+    store: flags.store ?? join(dataFolder, 'store'),
+    region: flags.region,
+    locale: flags.locale,
+    patchUrl: flags['patch-url'] ?? (process.env.PAKRAT_PATCH_URL ?? '').split(/\s+/).filter(Boolean),
+    cdnHost: flags['cdn-host'],
+    offline: flags.offline,
+    settings: userSettings(),
+  };
+}

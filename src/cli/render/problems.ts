@@ -1,0 +1,16 @@
+import { formatCount } from '../../core/quantities.ts';
+import { printable } from '../terminal/text.ts';
+
+/** A problem with a file, on one line that a terminal shows as it is: names come from outside. Messages often start with the name. */
+export function problemLine(name: string, message: string): string {
+  const isNamed = message.startsWith(`${name}:`) || message.startsWith(`${name} `);
+  return `  ${printable(isNamed ? message : `${name}: ${message}`)}`;
+}
+
+/** Files that may be wrong although nothing tells, in words. */
+export function unsureLines(names: readonly string[]): string[] {
+  return [
+    `${formatCount(names.length)} may be wrong, for nothing tells whether they were decrypted right (feedback unverified):`,
+    ...names.map((name) => `  ${printable(name)}`),
+  ];
+}

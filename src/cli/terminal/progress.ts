@@ -1,0 +1,164 @@
+import type { OnProgress } from '../../core/progress.ts';
+import { formatBytes, formatCount, formatDuration } from '../../core/quantities.ts';
+import { printable, printableBlock, textWidth, truncateText } from './text.ts';
+
+/** The state of lasting work. */
+export interface ProgressState {
+  /** One word for what is being done: `indices`, `data`. A new one starts the rate again. */
+  phase: string;
+  /** Bytes done, and bytes in all; 0 in all when that is not known yet. */
+  done: number;
+  total: number;
+  files?: { done: number; total: number } | undefined;
+  /** Hosts that are being asked now. */
+  hosts?: readonly string[] | undefined;
+}
+
+/** Progress on a terminal or in a log. */
+export interface Progress {
+  /** Tells the newest state. Cheap: call it for every piece of data. */
+  update(state: ProgressState): void;
+  /** Prints a line for good, above the bar. */
+  note(text: string): void;
+  /** Takes the bar away. The line is free again; nothing is drawn after this. */
+  end(): void;
+}
+
+/** Shows the events of lasting work. */
+export function showProgress(progress: Progress): OnProgress {
+  let hosts: readonly string[] = [];
+  return (event) => {
+    if (event.type === 'note') progress.note(noteLine(event.text));
+    else if (event.type === 'step') progress.update({ phase: event.step, done: event.bytes, total: 0 });
+    else if (event.type === 'host') hosts = event.hosts;
+    else if (event.type === 'bytes') progress.update({ ...event, hosts: event.phase === 'data' ? hosts : [] });
+    else progress.update({ phase: event.phase, done: 0, total: 0, files: { done: event.done, total: event.total } });
+  };
+}
+
+/** A remark as it stands on a line of its own. */
+export function noteLine(text: string): string {
+  return `Note: ${text}${/[.!?]$/.test(text) ? '' : '.'}`;
+}
+
+/** The stream that progress is written to, and its form there. */
+export interface ProgressOptions {
+  stream: { write(text: string): unknown; columns?: number | undefined };
+  /** A bar that is drawn in place, else a line now and then. */
+  isTty: boolean;
+  /** Shows nothing at all. */
+  quiet: boolean;
+  /** Milliseconds of a monotonic clock; for tests. */
+  now?: () => number;
+}
+
+const barEveryMs = 100;
+const lineEveryMs = 10_000;
+/** The rate is that of the last ten seconds. */
+const rateWindowMs = 10_000;
+/** Columns of the shortest bar; for it hosts and files are left out of the line. */
+const leastBar = 10;
+const clearLine = '\r\x1b[K';
+
+/** Shows progress: a bar redrawn at most ten times a second on a terminal, a line every ten seconds elsewhere. */
+export function createProgress(options: ProgressOptions): Progress {
+  if (options.quiet) return { update() {}, note() {}, end() {} };
+  const { stream, isTty, now = () => performance.now() } = options;
+  const meter = rateMeter();
+  let state: ProgressState | undefined;
+  let drawnAt = isTty ? Number.NEGATIVE_INFINITY : now();
+  let barShown = false;
+  const draw = (): void => {
+    if (state === undefined) return;
+    drawnAt = now();
+    const line = progressLine(
+      state,
+      meter.rate(drawnAt),
+      isTty ? (stream.columns ?? 80) - 1 : Number.POSITIVE_INFINITY,
+    );
+    // One write, and the rest of the line erased after it rather than before: nothing flickers.
+    stream.write(isTty ? `\r${line}\x1b[K` : `${line}\n`);
+    barShown = isTty;
+  };
+  const drawWhenDue = (): void => {
+    if (now() - drawnAt >= (isTty ? barEveryMs : lineEveryMs)) draw();
+  };
+  // Without this a stalled transfer would show the rate of its last good moment for ever.
+  const timer = setInterval(drawWhenDue, 1000).unref();
+  return {
+    update(next) {
+      meter.add(next, now());
+      state = next;
+      drawWhenDue();
+    },
+    note(text) {
+      stream.write(`${barShown ? clearLine : ''}${printableBlock(text)}\n`);
+      if (barShown) draw();
+    },
+    end() {
+      clearInterval(timer);
+      if (barShown) stream.write(clearLine);
+      barShown = false;
+      state = undefined;
+    },
+  };
+}
+
+/** Bytes a second over the last moments, of the bytes done since the phase began. */
+function rateMeter(): { add(state: ProgressState, at: number): void; rate(at: number): number } {
+  let samples: { at: number; done: number }[] = [];
+  let phase = '';
+  return {
+    add({ phase: current, done }, at) {
+      const last = samples.at(-1);
+      if (current !== phase || last === undefined || done < last.done) {
+        phase = current;
+        samples = [{ at, done }];
+        return;
+      }
+      // The first sample of a slot stays, so that every update counts and few are kept.
+      if (at - (samples.at(-2)?.at ?? Number.NEGATIVE_INFINITY) < rateWindowMs / 40) samples.pop();
+      samples.push({ at, done });
+      while (samples.length > 2 && (samples[1]?.at ?? at) <= at - rateWindowMs) samples.shift();
+    },
+    rate(at) {
+      const first = samples[0];
+      const last = samples.at(-1);
+      if (first === undefined || last === undefined || at - first.at < 100) return 0;
+      return ((last.done - first.done) * 1000) / (at - first.at);
+    },
+  };
+}
+
+/** One line about a state. With a bar, parts that do not fit the width are left out, hosts first; without room for one, the amounts are. */
+function progressLine(state: ProgressState, rate: number, width: number): string {
+  const { phase, done, total, files, hosts = [] } = state;
+  const isMoving = total > 0 || done > 0;
+  const share = total > 0 ? Math.min(1, done / total) : 0;
+  const head = [printable(phase), ...(total > 0 ? [`${Math.floor(share * 100)} %`.padStart(5)] : [])];
+  const amounts = total > 0 ? `${formatBytes(done)} of ${formatBytes(total)}` : formatBytes(done);
+  const speed = [
+    `${formatBytes(rate)}/s`,
+    ...(rate > 0 && total > done ? [`${formatDuration((total - done) / rate)} left`] : []),
+  ];
+  const parts = [
+    ...head,
+    ...(isMoving ? [amounts, ...speed] : []),
+    ...(files === undefined ? [] : [`${formatCount(files.done)} of ${formatCount(files.total)} files`]),
+    ...(hosts.length === 0 ? [] : [hosts.map(printable).join(' ')]),
+  ];
+  const room = (): number => width - textWidth(parts.join('  ')) - 4;
+  while (parts.length > 3 && room() < leastBar) parts.pop();
+  if (total === 0 || !Number.isFinite(width)) return truncateText(parts.join('  '), width);
+  if (room() < leastBar) {
+    while (textWidth([...head, ...speed].join('  ')) > width && speed.length > 0) speed.pop();
+    return truncateText([...head, ...speed].join('  '), width);
+  }
+  parts.splice(1, 0, bar(share, Math.min(30, room())));
+  return parts.join('  ');
+}
+
+function bar(share: number, width: number): string {
+  const filled = Math.floor(share * width);
+  return `[${'='.repeat(filled)}${share < 1 ? '>' : ''}${' '.repeat(Math.max(0, width - filled - (share < 1 ? 1 : 0)))}]`;
+}

@@ -1,0 +1,79 @@
+import { fromHex } from '../core/bytes.ts';
+import { md5Hex } from '../core/hash.ts';
+import { encodePatchConfig } from '../formats/configs/patch-config.ts';
+import { decodePatchManifest, encodePatchManifest, type PatchedFile } from '../formats/patches/patch-manifest.ts';
+import { makeZbsdiff } from '../formats/patches/zbsdiff.ts';
+import { ArchiveWriter, type CdnFolder, type DataObjects, putObject } from './archive-writer.ts';
+import type { EncodedContent, Manifests } from './encode-content.ts';
+
+/** A file before or after a change. */
+export interface PatchSide {
+  content: EncodedContent;
+  /** Decoded. */
+  bytes: Uint8Array;
+}
+
+/** What configs say of the patches of a build. */
+export interface BuildPatches {
+  manifest: { name: string; size: number };
+  /** Name of the patch config. */
+  config: string;
+  /** The patches. */
+  objects: DataObjects;
+}
+
+/** Makes patches and puts them into archives of their own. Needs `close`. */
+export class PatchWriter {
+  readonly #folder: CdnFolder;
+  readonly #archives: ArchiveWriter;
+  readonly #files = new Map<string, PatchedFile>();
+
+  /** @param archiveBytes size that no archive exceeds */
+  constructor(folder: CdnFolder, archiveBytes: number) {
+    this.#folder = folder;
+    this.#archives = new ArchiveWriter(folder, 'patch', archiveBytes);
+  }
+
+  /** Makes a patch of a change, unless there is one for the target, or fetching the target costs no more. */
+  add(source: PatchSide, target: PatchSide): void {
+    const { ckey, size, encodedSize } = target.content;
+    if (source.content.ckey === ckey || this.#files.has(ckey)) return;
+    const patch = makeZbsdiff(source.bytes, target.bytes);
+    if (patch.length >= encodedSize) return;
+    const key = md5Hex(patch);
+    if (!this.#archives.has(key)) this.#archives.add(key, patch);
+    const from = { sourceEkey: fromHex(source.content.ekey), sourceSize: source.content.size };
+    const patches = [{ ...from, patchEkey: fromHex(key), patchSize: patch.length, order: 0 }];
+    this.#files.set(ckey, { targetCkey: fromHex(ckey), targetSize: size, patches });
+  }
+
+  /** Ends the archives and writes the patch manifest and config. Undefined when there is no patch. */
+  finish({ encoding, install, download, size }: Manifests): BuildPatches | undefined {
+    if (this.#files.size === 0) return undefined;
+    const { ckey, ekey, ...sizes } = encoding;
+    const bytes = encodePatchManifest({
+      files: this.#files.values(),
+      encoding: { ckey: fromHex(ckey), ekey: fromHex(ekey), ...sizes },
+    });
+    const name = decodePatchManifest(bytes).key;
+    this.#put('patch', name, bytes);
+    const entries = Object.entries({ encoding, install, download, size });
+    const config = encodePatchConfig({
+      patch: name,
+      patchSize: bytes.length,
+      entries: entries.map(([type, content]) => ({ type, ...content, patches: [] })),
+    });
+    this.#put('config', md5Hex(config), config);
+    const manifest = { name, size: bytes.length };
+    return { manifest, config: md5Hex(config), objects: this.#archives.finish() };
+  }
+
+  /** Lets go of an archive that is not finished. */
+  close(): void {
+    this.#archives.close();
+  }
+
+  #put(kind: 'patch' | 'config', hash: string, bytes: Uint8Array): void {
+    putObject(this.#folder.out, { cdnPath: this.#folder.cdnPath, kind, hash }, bytes);
+  }
+}

@@ -1,0 +1,52 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { expect, test } from '@jest/globals';
+import { parseSourceName, splitChoice } from '../../../src/app/session/open-source.ts';
+import { scratchFolder } from '../../support/scratch.ts';
+
+const scratch = scratchFolder();
+
+test.each([
+  ['wow', 'tact', 'wow'],
+  ['wow_classic@1.15.7.61582', 'tact', 'wow_classic@1.15.7.61582'],
+  ['tact:wow', 'tact', 'wow'],
+  ['pak:wow', 'pak', 'wow'],
+  ['casc:wow@eu', 'casc', 'wow@eu'],
+  ['cdn:C:\\tpr\\wow', 'cdn', 'C:\\tpr\\wow'],
+  // What looks like a path is one, there or not: the message is then about a file, and no service is asked for it.
+  ['nowhere/pak0', 'pak', 'nowhere/pak0'],
+  ['C:\\games\\id1', 'pak', 'C:\\games\\id1'],
+  ['pak0.PAK', 'pak', 'pak0.PAK'],
+  ['Stadium.Pack.Gbx', 'pak', 'Stadium.Pack.Gbx'],
+  ['folder:x', 'tact', 'folder:x'],
+])('%s is read as %s of %s', (text, scheme, rest) => {
+  expect(parseSourceName(text)).toEqual({ scheme, rest });
+});
+
+test('a path that exists is local, whatever it is called', () => {
+  const path = scratch('wow');
+  writeFileSync(path, 'PACK');
+  expect(parseSourceName(path)).toEqual({ scheme: 'pak', rest: path });
+  expect(parseSourceName(`tact:${path}`)).toEqual({ scheme: 'tact', rest: path });
+});
+
+test('folders are told by what is in them, with or without a build behind them', () => {
+  const [cdn, game] = [scratch('mirror'), scratch('game')];
+  for (const folder of [`${cdn}/config/aa`, `${cdn}/data/bb`, `${game}/Data/data`]) {
+    mkdirSync(folder, { recursive: true });
+  }
+  writeFileSync(`${game}/.build.info`, 'Branch!STRING:0\nus\n');
+  expect(parseSourceName(cdn)).toEqual({ scheme: 'cdn', rest: cdn });
+  expect(parseSourceName(`${cdn}@abcd`)).toEqual({ scheme: 'cdn', rest: `${cdn}@abcd` });
+  expect(parseSourceName(game)).toEqual({ scheme: 'casc', rest: game });
+  expect(parseSourceName(`${game}@wow`)).toEqual({ scheme: 'casc', rest: `${game}@wow` });
+});
+
+test('what stands behind the last @ is the build, unless there is such a path', () => {
+  expect(splitChoice('games/wow@eu@1.2')).toEqual({ path: 'games/wow@eu', choice: '1.2' });
+  expect(splitChoice('games/wow')).toEqual({ path: 'games/wow', choice: undefined });
+  expect(splitChoice('@1.2')).toEqual({ path: '@1.2', choice: undefined });
+  const odd = scratch('user@host');
+  mkdirSync(odd);
+  expect(splitChoice(odd)).toEqual({ path: odd, choice: undefined });
+  expect(splitChoice(`${odd}@1.2`)).toEqual({ path: odd, choice: '1.2' });
+});

@@ -1,0 +1,92 @@
+import { expect, test } from '@jest/globals';
+import { importListfile } from '../../../../src/builds/listfile/listfile-import.ts';
+import type { Root } from '../../../../src/builds/roots/root.ts';
+import { fromHex, toHex } from '../../../../src/core/bytes.ts';
+import { nameHash } from '../../../../src/core/jenkins.ts';
+import { decodeWowRoot, fillFileDataIds, rowCkey } from '../../../../src/formats/roots/wow/decode.ts';
+import { encodeWowRoot } from '../../../../src/formats/roots/wow/encode.ts';
+import { storeLayout } from '../../../../src/store/layout.ts';
+import { conformanceBytes, describeConformance } from '../../../support/conformance.ts';
+import { scratchFolder } from '../../../support/scratch.ts';
+import { openSmallRoot } from '../small-build.ts';
+
+const scratch = scratchFolder();
+const key = (digit: string) => digit.repeat(32);
+const row = (fileDataId: number, digit: string, name?: string) => ({
+  fileDataId,
+  ckey: fromHex(key(digit)),
+  ...(name !== undefined && { nameHash: nameHash(name) }),
+});
+const blocks = [
+  { contentFlags: 0x80, localeFlags: 2, rows: [row(5, '9', 'a/one.m2')] },
+  { contentFlags: 0, localeFlags: 2, rows: [row(5, '1', 'a/one.m2'), row(300, '2', 'a/two.m2')] },
+  { contentFlags: 0, localeFlags: 0x20, rows: [row(5, '3', 'a/one.m2')] },
+  { contentFlags: 0x10000000, localeFlags: 2, rows: [row(7, '4'), row(4_000_000_000, '5')] },
+];
+const found = (root: Root, name: string) =>
+  root.find(name).map(({ fileDataId, parts, localeFlags }) => `${fileDataId} ${parts[0]!.ckey![0]} ${localeFlags}`);
+
+test.each(['headerless', 'tsfm0', 'tsfm1', 'tsfm2'] as const)(
+  'a WoW root of form %s: names by their hashes, with the ids of their rows; every id',
+  async (format) => {
+    const content = format === 'headerless' ? blocks.slice(0, 3) : blocks;
+    const root = await openSmallRoot(scratch, { root: encodeWowRoot({ form: format, blocks: content }) });
+    expect(found(root, 'A\\ONE.m2').sort()).toEqual(['5 1 2', '5 3 32', '5 9 2']);
+    expect(found(root, 'a/two.m2')).toEqual(['300 2 2']);
+    expect(root.find('a/three.m2')).toEqual([]);
+    expect(root.findId(300).map(({ parts }) => parts[0]!.ckey)).toEqual([key('2')]);
+    if (format !== 'headerless') expect(root.findId(4_000_000_000)[0]?.parts[0]?.ckey).toBe(key('5'));
+    expect(root.findId(6)).toEqual([]);
+    const ids = Array.from(
+      root.list(() => true),
+      ({ fileDataId }) => fileDataId,
+    );
+    expect(ids).toEqual(
+      [5, 5, 5, ...(format === 'headerless' ? [] : [7]), 300].concat(format === 'headerless' ? [] : [4_000_000_000]),
+    );
+    root.close();
+  },
+);
+
+test('rows without a hash are found by the listfile, and listed under its names', async () => {
+  const list = new TextEncoder().encode('7;World/Seven.adt\n300;a/two.m2\n');
+  await importListfile(storeLayout(scratch('store')), [list] as never);
+  const root = await openSmallRoot(scratch, { root: encodeWowRoot({ form: 'tsfm2', blocks }) });
+  expect(found(root, 'world/seven.ADT')).toEqual(['7 4 2']);
+  const names = Array.from(
+    root.list((name) => name.startsWith('World')),
+    ({ name }) => name,
+  );
+  expect(names).toEqual(['World/Seven.adt']);
+  root.close();
+});
+
+describeConformance('the real roots', () => {
+  test.each(['classic_era_v1_2blocks', 'retail_11.2.7_v2_3blocks'])('%s: every row by its id', async (name) => {
+    const bytes = conformanceBytes(`tact/cascette-rs/root/${name}.root`);
+    const decoded = decodeWowRoot(bytes);
+    const ids = fillFileDataIds(decoded);
+    const root = await openSmallRoot(scratch, { root: bytes });
+    for (let i = 0; i < decoded.rowCount; i += 37) {
+      const ckeys = root.findId(ids[i]!).map(({ parts }) => parts[0]!.ckey);
+      expect(ckeys).toContain(toHex(rowCkey(decoded, i)));
+    }
+    root.close();
+  });
+
+  test('the MNDX root that other readers read', async () => {
+    const root = await openSmallRoot(scratch, { root: conformanceBytes('mndx', 'mini.mndx') });
+    const listed = Array.from(
+      root.list(() => true),
+      ({ name, parts }) => `${name} ${parts[0]!.ckey?.[0]} ${parts[0]!.size}`,
+    );
+    expect([root.kind, ...listed.sort()]).toEqual([
+      'mndx',
+      'p0/a/x 2 101',
+      'p0/b 1 100',
+      'p1/a/x 3 102',
+      'p1/a/y 4 103',
+    ]);
+    root.close();
+  });
+});
