@@ -105,4 +105,5 @@ export * from './local/local-updates.ts';
 // Version services: their tables, and the answers that these come in.
 
 export * from './services/bpsv.ts';
+export * from './services/channels.ts';
 export * from './services/ribbit-mime.ts';

@@ -28,7 +28,7 @@ export const globalFlags = {
   'patch-url': Flags.string({
     // oclif would take a variable for one value, not for a list: sessionOptions reads it.
     summary:
-      '[env: PAKRAT_PATCH_URL] Version service to ask in place of the official ones: URL/PRODUCT/versions, or ribbit://HOST:PORT. Repeatable.',
+      '[env: PAKRAT_PATCH_URL] Version service to ask in place of the official ones: URL/PRODUCT/versions, channels+URL, or ribbit://HOST:PORT. Repeatable.',
     helpGroup: 'GLOBAL',
     helpValue: 'URL',
     ...repeatable,
