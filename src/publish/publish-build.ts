@@ -21,6 +21,7 @@ import { ContentWriter, type EncodedFile, encodeFiles } from './encode-files.ts'
 import { makeDownloadAndSize, makeEncoding, makeInstall, makeRoot } from './manifests.ts';
 import { PatchWriter } from './patch-writer.ts';
 import type { PublishFile } from './publish-file.ts';
+import { putChannels } from './put-channels.ts';
 
 export type { PublishFile, PublishTag } from './publish-file.ts';
 
@@ -73,7 +74,7 @@ const defaultRegions = ['us', 'eu', 'kr', 'tw', 'sg', 'cn'];
 
 /**
  * Makes a build of some files: archives with their indices, loose objects and their index, root (as World of Warcraft has it since 11.1),
- * install, download, size and encoding manifest, configs, and last of all `versions` and `cdns`, which bring it to life.
+ * install, download, size and encoding manifest, configs, and last of all `versions`, `cdns` and the summary of channels, which bring it to life.
  * The same files in the same order give the same bytes, everywhere.
  * @throws E_USAGE for a name that comes twice, a product or path that cannot be; E_ABORTED; errors of the file system as they come
  */
@@ -101,7 +102,9 @@ export async function publishBuild(options: PublishOptions): Promise<PublishedBu
     const configs = { buildConfig: buildConfig.name, cdnConfig: cdnConfig.name, productConfig: productConfig.name };
     const { regions = defaultRegions, seqn = buildId, hosts } = options;
     const answer = { product, version, buildId, ...configs, keyRing: keyRing?.name ?? '' };
-    putAnswers(out, { ...answer, cdnPath, configPath, hosts, regions, seqn });
+    const service = { ...answer, cdnPath, configPath, hosts, regions, seqn };
+    putAnswers(out, service);
+    putChannels(out, service);
     return {
       product,
       version,

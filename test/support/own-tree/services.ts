@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { encodeRibbit } from '../../../src/formats/services/ribbit-mime.ts';
 import { makeCdns, makeVersions, type ServiceAnswer } from '../../../src/publish/configs.ts';
+import { putChannels } from '../../../src/publish/put-channels.ts';
 
 /** Writes a file, and the folders above it. */
 export function writeInto(path: string, bytes: Uint8Array | string): void {
@@ -9,7 +10,7 @@ export function writeInto(path: string, bytes: Uint8Array | string): void {
   writeFileSync(path, bytes);
 }
 
-/** Writes what the version services say of a product: over HTTP under both forms of the URL, and over Ribbit. */
+/** Writes what the version services say of a product: over HTTP under both forms of the URL, over Ribbit and over channels. */
 export function writeServices(root: string, answer: ServiceAnswer): void {
   const versions = makeVersions(answer);
   const text = new TextDecoder().decode(versions);
@@ -22,6 +23,7 @@ export function writeServices(root: string, answer: ServiceAnswer): void {
     writeInto(join(root, 'ribbit/v2', path), data);
     writeInto(join(root, 'ribbit/v1', path), encodeRibbit({ data, disposition: name }));
   }
+  putChannels(join(root, 'www'), answer);
 }
 
 /** Every host stands there again under TLS, to be asked when no other answers. */
