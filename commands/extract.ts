@@ -1,6 +1,5 @@
 import * as Flags from '@oclif/core/flags';
-import type { ExtractResult } from '../src/app/extract.ts';
-import { extract } from '../src/app/extract.ts';
+import { type ExtractResult, extract } from '../src/app/extract.ts';
 import { PakratCommand } from '../src/cli/base-command.ts';
 import { optionalArg, sourceArg } from '../src/cli/flags/args.ts';
 import { pakFlags, pakOptions } from '../src/cli/flags/pak-flags.ts';

@@ -1,6 +1,5 @@
 import * as Flags from '@oclif/core/flags';
-import type { PackReport } from '../../src/app/pack.ts';
-import { packNadeo } from '../../src/app/pack.ts';
+import { type PackReport, packNadeo } from '../../src/app/pack.ts';
 import { headerFlags } from '../../src/cli/flags/nadeo-header-flags.ts';
 import { optionsOf } from '../../src/cli/flags/options-of.ts';
 import { keyFlag } from '../../src/cli/flags/pak-flags.ts';

@@ -1,7 +1,6 @@
 import { PakratError } from '../core/errors.ts';
 import { countedFiles } from '../sources/counted-files.ts';
-import type { ExtractResult, ExtractOptions as ExtractWork } from '../sources/extract/extract.ts';
-import { extractFiles } from '../sources/extract/extract.ts';
+import { type ExtractResult, type ExtractOptions as ExtractWork, extractFiles } from '../sources/extract/extract.ts';
 import { readExtractList } from '../sources/extract/extract-list.ts';
 import { tarFiles } from '../sources/extract/extract-tar.ts';
 import { withNamesHint } from '../sources/names-hint.ts';

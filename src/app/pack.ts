@@ -1,6 +1,5 @@
 import type { NadeoHeaderOptions } from '../sources/paks/nadeo-pack-info.ts';
-import type { PackOptions, PackReport } from '../sources/paks/pack-folder.ts';
-import { packFolder, packKey } from '../sources/paks/pack-folder.ts';
+import { type PackOptions, type PackReport, packFolder, packKey } from '../sources/paks/pack-folder.ts';
 
 export type { NadeoHeaderOptions } from '../sources/paks/nadeo-pack-info.ts';
 export type { PackOptions, PackReport } from '../sources/paks/pack-folder.ts';
