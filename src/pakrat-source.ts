@@ -106,7 +106,7 @@ export class PakratSource {
   /** Copies of the pieces of a file: sources use their memory again. */
   async *#pieces(name: string, { offset = 0, size, signal }: StreamOptions): AsyncGenerator<Uint8Array> {
     const { getNamed } = await import('./sources/names-hint.ts');
-    const { readPart } = await import('./sources/read-part.ts');
+    const { readPart } = await import('./sources/file-reader.ts');
     const entry = await getNamed(this.#source, name);
     for await (const piece of readPart(this.#source, entry, offset, size)) {
       throwIfAborted(signal);

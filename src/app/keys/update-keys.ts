@@ -1,5 +1,5 @@
 import type { WorkOptions } from '../../core/progress.ts';
-import { listUrl } from '../../fetch/lists/list-url.ts';
+import { listUrl } from '../../fetch/lists/fetch-list.ts';
 import { type KeyUpdate, updateKeyList } from '../../fetch/lists/update-keys.ts';
 import type { Session } from '../session/session.ts';
 

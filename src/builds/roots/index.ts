@@ -14,7 +14,7 @@ import { headerlessWowRootFormat, wowRootFormat } from '../../formats/roots/wow/
 import type { LookupFolders } from '../../store/layout.ts';
 import type { ListfileIndex } from '../listfile/listfile-index.ts';
 import type { EncodingFile } from '../manifests/encoding-file.ts';
-import { optional } from '../optional.ts';
+import { optional } from '../objects.ts';
 import { openInstallRoot } from './install.ts';
 import { type NameRow, type Note, openNameTable } from './name-table.ts';
 import type { Root } from './root.ts';

@@ -1,10 +1,8 @@
 import type { ByteSource } from '../../core/byte-source.ts';
 import { formatError, type PakratError } from '../../core/errors.ts';
 import { checkPart, readPieces, slicePieces } from '../../files/pieces.ts';
-import { getRow } from '../get-row.ts';
 import { foldName, nameDecoder } from '../names.ts';
-import type { Pak, PakEntry, PakProblem } from '../pak.ts';
-import { problemOf } from '../problem.ts';
+import { getRow, type Pak, type PakEntry, type PakProblem, problemOf } from '../pak.ts';
 import { decodeDaikatana, isDaikatanaRatio } from './daikatana.ts';
 import {
   checkDirectoryRange,

@@ -1,5 +1,4 @@
 import { codeOf, throwIfAborted } from '../../core/errors.ts';
-import { inBatches } from '../in-batches.ts';
 import { type FileChoice, nameTest, selectFiles } from '../select.ts';
 import type { Source, SourceEntry } from '../source.ts';
 import type { ListEntry } from './extract-list.ts';
@@ -75,4 +74,16 @@ async function findListed(
     onMissing(name, error);
     return undefined;
   }
+}
+
+/** Items in batches of a size, the last with what remains. */
+async function* inBatches<Item>(items: AsyncIterable<Item>, size: number): AsyncGenerator<Item[]> {
+  let batch: Item[] = [];
+  for await (const item of items) {
+    batch.push(item);
+    if (batch.length < size) continue;
+    yield batch;
+    batch = [];
+  }
+  if (batch.length > 0) yield batch;
 }

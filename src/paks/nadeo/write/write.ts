@@ -10,9 +10,9 @@ import { concatBytes, equalBytes } from '../../../core/bytes.ts';
 import { PakratError } from '../../../core/errors.ts';
 import { md5, sha256Hasher } from '../../../core/hash.ts';
 import { ByteWriter } from '../../../core/writer.ts';
-import { getRow } from '../../get-row.ts';
 import { foldName } from '../../names.ts';
 import { changedWhilePacking, type PackResult, type PackSink, PositionedSink, sortForPacking } from '../../packing.ts';
+import { getRow } from '../../pak.ts';
 import { directoryFeedback } from '../directory/directory.ts';
 import { encodeMetadata, type MetadataEntry, metadataStep } from '../directory/metadata.ts';
 import {

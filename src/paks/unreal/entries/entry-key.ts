@@ -1,10 +1,8 @@
 import { aesBlockSize } from '../../../codecs/ciphers/aes.ts';
 import { isPakratError } from '../../../core/errors.ts';
-import { blockRanges } from './entry-blocks.ts';
-import { dataOffset, dataSize } from './entry-record.ts';
+import { blockRanges, dataOffset, dataSize, placementProblem } from './entry-record.ts';
 import { hasOwnChecksum } from './method-names.ts';
 import { blockDecoder } from './methods.ts';
-import { placementProblem } from './placement.ts';
 import { type EntryAccess, type EntryCipher, readEntry } from './read-entry.ts';
 
 /** Entries that are tried at most before a key counts as untestable. */

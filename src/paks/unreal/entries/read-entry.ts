@@ -3,9 +3,8 @@ import { inflatePieces } from '../../../codecs/compression/inflate.ts';
 import { formatError } from '../../../core/errors.ts';
 import { pieceSize, readPieces, slicePieces } from '../../../files/pieces.ts';
 import type { FillingSource, ScratchPool } from '../../../files/scratch.ts';
-import { type BlockRange, blockRanges } from './entry-blocks.ts';
 import type { EntryHash } from './entry-hash.ts';
-import { dataOffset, type EntryRecord, type RecordFormat } from './entry-record.ts';
+import { type BlockRange, blockRanges, dataOffset, type EntryRecord, type RecordFormat } from './entry-record.ts';
 import { type BlockDecoder, blockDecoder } from './methods.ts';
 
 /** Decoded blocks larger than this are not held in memory: zlib is then decoded as a stream, others are refused. */
