@@ -21,7 +21,6 @@ import { type Comparison, compareWithGame } from './compare.ts';
 import { claimDemoFolder, type DemoFolder, shownPath } from './folder.ts';
 import { demoBuild, demoKey, demoLocales, sampleGame } from './game.ts';
 
-/** A number of entries and their encoded bytes. */
 type Amount = SyncReport['wanted'];
 
 /** The folder that a demo works in, and the name of the program in what it shows. */
@@ -200,7 +199,6 @@ function watched(onProgress: OnProgress | undefined, share: number, reached: () 
   };
 }
 
-/** Counts what the server sends from now on. */
 function countServed({ stats }: StaticServer): () => ServeStats {
   const before = { ...stats };
   return () => ({ requests: stats.requests - before.requests, bytes: stats.bytes - before.bytes });

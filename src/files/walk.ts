@@ -7,7 +7,6 @@ import { join } from 'node:path';
 import { codeOf } from '../core/errors.ts';
 import { reading } from './read-at.ts';
 
-/** A file below a folder, or a link, wherever that leads. */
 interface WalkedFile {
   /** Relative to the folder, with `/` between the parts. */
   name: string;

@@ -2,9 +2,8 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { basename, join, relative } from 'node:path';
 import { PakratError } from '../core/errors.ts';
 import type { KeyRing } from '../formats/blte/keys.ts';
-import type { OpenedBuild } from '../keep/build-opener.ts';
-import type { BuildIdentity } from '../store/ledger/rows.ts';
 import type { Store } from '../store/store.ts';
+import type { EntrySearch } from './stored-entry.ts';
 
 /** Bytes to inspect, with the keys for them. */
 export interface InspectedObject {
@@ -14,13 +13,6 @@ export interface InspectedObject {
   name: string | undefined;
 }
 
-/** The store in which objects are looked for, if there is one; keys for what they hold; and the opener of its builds, without a network. */
-export interface ObjectSources {
-  store: Store | undefined;
-  keys: KeyRing;
-  open: (identity: BuildIdentity) => Promise<OpenedBuild>;
-}
-
 /** Bytes that are read into memory at most. */
 const maxSize = 1024 ** 3;
 
@@ -28,9 +20,14 @@ const maxSize = 1024 ** 3;
  * Reads an object that a person named: a file; an object of the store by its name (32 hex digits, `.index` behind it for an index; of an
  * archive, its index is meant); a manifest by its content key; an entry of an archive by its encoding key or content key, where the store
  * holds it.
+ * @param sources.open opens builds of the store without a network
  * @throws E_NOT_FOUND, E_UNSUPPORTED when it is too large
  */
-export async function readInspected(name: string, { store, keys, open }: ObjectSources): Promise<InspectedObject> {
+export async function readInspected(
+  name: string,
+  sources: { store: Store | undefined; keys: KeyRing; open: EntrySearch['open'] },
+): Promise<InspectedObject> {
+  const { store, keys, open } = sources;
   const path = existsSync(name) ? name : objectFile(name, store);
   if (path !== undefined) return { keys, ...readWhole(path, store) };
   const key = name.toLowerCase();
@@ -67,7 +64,6 @@ function readWhole(path: string, store: Store | undefined): Omit<InspectedObject
   };
 }
 
-/** The file of an object of the store, or of a decoded manifest. */
 function objectFile(name: string, store: Store | undefined): string | undefined {
   if (!/^[0-9a-f]{32}(\.index)?$/i.test(name))
     throw new PakratError('E_NOT_FOUND', `there is no file ${name}`, { data: { path: name } });

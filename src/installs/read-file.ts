@@ -6,7 +6,6 @@ import { readAt } from '../files/read-at.ts';
 import { namesIn } from '../files/walk.ts';
 import { checkObject } from '../verify/check-object.ts';
 
-/** The largest config that is believed. */
 const maxConfigSize = 32 << 20;
 
 /** Files of a folder that are opened once and read anywhere. Needs `close`. */

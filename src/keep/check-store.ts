@@ -77,7 +77,6 @@ function* checkSmall({ store, objects }: StoreCheck): Generator<Finding> {
   }
 }
 
-/** Runs a check of a whole object. */
 function checkWhole(object: KnownObject, bytes: number, check: () => void): Finding {
   try {
     check();

@@ -26,7 +26,6 @@ import type { PublishFile } from './publish-file.ts';
 
 export type { PublishFile, PublishTag } from './publish-file.ts';
 
-/** Where the objects of a product are below a host. */
 interface CdnPaths {
   /** Default `tpr/PRODUCT`. */
   cdnPath?: string | undefined;

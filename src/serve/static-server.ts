@@ -104,7 +104,6 @@ interface OpenFile {
   size: number;
 }
 
-/** The file of a URL's path, or undefined. */
 async function openFile(root: string, url: string): Promise<OpenFile | undefined> {
   const path = url.replace(/[?#].*$/s, '').slice(1);
   if (!url.startsWith('/') || !isSafeCdnPath(path) || /(^|\/)\./.test(path)) return undefined;

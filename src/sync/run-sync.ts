@@ -7,7 +7,6 @@ import { incomplete, interrupted } from './sync-errors.ts';
 import type { SyncProgress } from './sync-progress.ts';
 import { fetchedSoFar, reportPlan, type SyncReport } from './sync-report.ts';
 
-/** A sync that is asked for. */
 interface SyncRequest {
   selection: Selection;
   /** Make entries out of older ones where that fetches less; undefined: fetch all. */
@@ -15,9 +14,6 @@ interface SyncRequest {
   /** Only plan: no data is fetched. */
   dryRun: boolean;
 }
-
-/** The amounts of a sync. */
-type SyncOutcome = Omit<SyncReport, 'product' | 'build' | 'seconds'>;
 
 /**
  * Syncs an open build, or plans it, and tells how far it is.
@@ -27,7 +23,7 @@ export async function runSync(
   { fetcher, build }: { fetcher: Fetcher; build: Build },
   { selection, patches, dryRun }: SyncRequest,
   progress: SyncProgress,
-): Promise<SyncOutcome> {
+): Promise<Omit<SyncReport, 'product' | 'build' | 'seconds'>> {
   if (dryRun) {
     const { patchReason, ...outcome } = await reportPlan(fetcher, build, selection, patches);
     progress.noteWhyNotPatched(patchReason);

@@ -6,7 +6,7 @@ import type { HttpClient, HttpGetter } from '../../cdn/transport/http.ts';
 import { fromHex } from '../../core/bytes.ts';
 import { codeOf, PakratError } from '../../core/errors.ts';
 import type { OnProgress, WorkOptions } from '../../core/progress.ts';
-import type { Network } from '../../fetch/network.ts';
+import type { Network, NetworkOptions } from '../../fetch/network.ts';
 import type { KeyRing } from '../../formats/blte/keys.ts';
 import type { OpenedBuild } from '../../keep/build-opener.ts';
 import { type LookupFolders, storeLayout } from '../../store/layout.ts';
@@ -14,16 +14,8 @@ import type { BuildIdentity } from '../../store/ledger/rows.ts';
 import type { Store } from '../../store/store.ts';
 import { type CheckedOptions, checkOptions, type SessionOptions } from './session-options.ts';
 
-/** The share of the network that a piece of work has. */
-export interface NetworkUse {
-  signal?: AbortSignal | undefined;
-  /** Ranges in flight at a time. Default: the setting `sync.jobs`. */
-  jobs?: number | undefined;
-  /** Limit of all transfers together; undefined for none. */
-  bytesPerSecond?: number | undefined;
-  /** Threads for ranges; default 0: everything in this thread. */
-  threads?: number | undefined;
-}
+/** The share of the network that a piece of work has. Default: the ranges of the setting `sync.jobs`, and no threads. */
+type NetworkUse = { [Name in 'signal' | 'jobs' | 'bytesPerSecond' | 'threads']?: NetworkOptions[Name] | undefined };
 
 /** Opens a session, runs `body` with it, and closes it, whatever happens. */
 export async function withSession<Result>(

@@ -61,7 +61,6 @@ function lockedContents(
   return contents;
 }
 
-/** The missing keys that a file needs. */
 async function keysOfFile(
   build: Build,
   file: BuildFile,

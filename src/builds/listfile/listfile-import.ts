@@ -178,7 +178,6 @@ function shrunk(
   });
 }
 
-/** Brings a version into use, and removes those before it. */
 function useVersion(folders: LookupFolders, version: ListfileVersion): void {
   writeFileDurable(listfilePointer(folders), Buffer.from(`${JSON.stringify(version)}\n`), folders.temporary);
   for (const name of fs.readdirSync(folders.names)) {

@@ -24,7 +24,6 @@ import { LookupFile } from '../../store/lookup-file.ts';
 export const listfileRows = { idStride: 11, hashStride: 19, noId: 0xffffffff } as const;
 const { idStride, noId } = listfileRows;
 
-/** A known name. */
 interface ListedName {
   name: string;
   fileDataId: number | undefined;

@@ -25,7 +25,6 @@ export type ReadBlteOptions = Omit<DecodeBlteOptions, 'maxSize'>;
 
 /** Chunks up to this size, encoded and decoded, are held whole: 8 MiB. */
 const wholeChunkSize = 0x80_0000;
-/** Larger chunks are read in pieces of 256 KiB. */
 const pieceSize = 0x4_0000;
 /** Bytes that are read at least where less than a piece is wanted: 1 MiB. */
 const readAheadSize = 0x10_0000;

@@ -44,7 +44,6 @@ const headers: readonly Header[] = [
   { size: 40, packageSizes: [24], since: 47162, at: { build: 0, packages: 24, entries: 32, zeros: [4] } },
 ];
 
-/** Bytes of an entry. */
 function entrySizeOf(headerSize: Header['size']): number {
   return headerSize === 24 ? 12 : 20;
 }

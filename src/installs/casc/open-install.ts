@@ -109,7 +109,6 @@ function* checkInstall(storage: LocalStorage, configs: string): Generator<Checke
   yield* checkFolderEntries(installedEntries(storage), ({ header }) => header?.());
 }
 
-/** The entries of an installation, each with what checks its local header where it has one. */
 function* installedEntries(storage: LocalStorage): Generator<FolderEntry & { header?: () => string | undefined }> {
   for (const entry of storage.sorted()) {
     const ekey = toHex(entry.key);

@@ -38,15 +38,6 @@ export interface OpenedDirectory {
   keysTried: number;
 }
 
-/** The parts of an open pack. */
-export interface NadeoParts {
-  header: OpenedHeader;
-  /** The directory, or why it cannot be read. */
-  directory: OpenedDirectory | PakratError;
-  /** Real names of hashed files. */
-  book: NameBook;
-}
-
 /** An open NadeoPak. With a locked directory everything that needs it throws `locked`, `entries` too. */
 export class NadeoPak implements Pak {
   readonly family = 'nadeo';
@@ -60,7 +51,10 @@ export class NadeoPak implements Pak {
   #kind: Promise<ChecksumKind> | undefined;
 
   /** Throws E_FORMAT… for folders that contain themselves. */
-  constructor(source: ByteSource, { header, directory, book }: NadeoParts) {
+  constructor(
+    source: ByteSource,
+    { header, directory, book }: { header: OpenedHeader; directory: OpenedDirectory | PakratError; book: NameBook },
+  ) {
     this.version = String(header.version);
     this.header = header;
     this.#source = source;

@@ -5,13 +5,7 @@
  * (WinQuake checks 1.06 only; the other values are those of QuakeSpasm and QuakeWorld.)
  */
 
-interface Release {
-  entries: number;
-  crc: number;
-  name: string;
-}
-
-const releases: readonly Release[] = [
+const releases = [
   { entries: 339, crc: 32981, name: 'Quake 1.06' },
   { entries: 339, crc: 62751, name: 'Quake 1.01' },
   { entries: 339, crc: 13900, name: 'Quake 1.00' },

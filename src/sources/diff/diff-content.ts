@@ -20,7 +20,6 @@ export interface ContentOptions {
 /** The outcome of a comparison of contents. */
 export type ContentResult = { pair: ContentPair } & ({ same: boolean } | { error: PakratError });
 
-/** Files that are prepared together. */
 const batchSize = 500;
 
 /**

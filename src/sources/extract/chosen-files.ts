@@ -76,7 +76,6 @@ async function findListed(
   }
 }
 
-/** Items in batches of a size, the last with what remains. */
 async function* inBatches<Item>(items: AsyncIterable<Item>, size: number): AsyncGenerator<Item[]> {
   let batch: Item[] = [];
   for await (const item of items) {

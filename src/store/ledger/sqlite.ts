@@ -14,9 +14,6 @@ function keep<Handle extends object>(handle: Handle): Handle {
   return handle;
 }
 
-/** Options of SQLite, and a database in memory in place of the file. */
-export type SqliteOptions = Pick<Database.Options, 'readonly' | 'timeout'> & { bytes?: Buffer | undefined };
-
 /**
  * An open SQLite database. An open handle; needs `close`. Statements are prepared once, by their text.
  * Whatever goes wrong with it comes as E_STORE_FULL, E_STORE_LOCKED, E_STORE_DAMAGED, E_STORE or E_NATIVE_MODULE.
@@ -26,7 +23,10 @@ export class Sqlite {
   readonly #db: Database.Database;
   readonly #statements = new Map<string, Database.Statement>();
 
-  constructor(path: string, { bytes, ...options }: SqliteOptions = {}) {
+  constructor(
+    path: string,
+    { bytes, ...options }: Pick<Database.Options, 'readonly' | 'timeout'> & { bytes?: Buffer | undefined } = {},
+  ) {
     this.#path = path;
     this.#db = this.#guard(() => keep(new Database(bytes ?? path, options)));
   }

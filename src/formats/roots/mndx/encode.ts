@@ -58,7 +58,6 @@ export function encodeMndx({ header = usualHeader, packages = [], files }: MndxC
 
 const usualHeader: MndxHeader = { headerVersion: 2, version: 2 };
 
-/** The name without its package, in lower case. */
 function nameInPackage({ package: owner, name }: MndxFile): string {
   const start = `${lowerCase(owner)}/`;
   const whole = lowerCase(name);

@@ -21,7 +21,6 @@ import type { ByteReader } from '../../../core/reader.ts';
 import { type BitVector, readArray, readBitVector } from './bit-vector.ts';
 
 const format = 'MAR';
-/** Longest name in bytes. */
 const maxName = 1024;
 /** Siblings differ in their first byte. */
 const maxChildren = 256;

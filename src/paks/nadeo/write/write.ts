@@ -247,7 +247,6 @@ function privateFields(plan: PackPlan) {
   };
 }
 
-/** The files as they stand in the pack. */
 async function* slots({ slotSizes }: Pick<PackPlan, 'slotSizes'>, stored: StoredFiles): AsyncGenerator<Uint8Array> {
   for (const [index, slotSize] of slotSizes.entries()) yield filled((await stored.read(index)).bytes, slotSize);
 }

@@ -107,7 +107,6 @@ interface BlockWork extends DecodedRange {
   hash: EntryHash | undefined;
 }
 
-/** Decodes the blocks that hold a range. Neighbours are read together, up to the size of a piece. */
 async function* readBlocks(access: EntryAccess, work: BlockWork): AsyncGenerator<Uint8Array> {
   const { source, record, cipher, name, scratches } = access;
   const { offset, size } = work;

@@ -68,12 +68,6 @@ export class RowList implements IndexRows {
   }
 }
 
-/** The form of rows that stay bytes, and of names in them. */
-export interface RowFormat {
-  record: RecordFormat;
-  decodeName: NameDecoder;
-}
-
 /**
  * Rows of a name and a record each, which stay bytes until they are asked for: threads that check a PAK need no names, and
  * never most of its records.
@@ -95,7 +89,7 @@ export class StoredRows implements IndexRows {
    * @param reader stands where they start, and may be used for nothing else afterwards
    * @throws E_FORMAT… for damage
    */
-  constructor(reader: ByteReader, count: number, format: RowFormat) {
+  constructor(reader: ByteReader, count: number, format: { record: RecordFormat; decodeName: NameDecoder }) {
     const budget = new NameBudget();
     const decoder = new RecordDecoder(reader.bytes, format.record, reader.what);
     const places = new Uint32Array(count * 2);

@@ -70,7 +70,6 @@ function readPartRange(reader: ByteReader): PartRange | undefined {
   return { offset: readSize(reader), size: readSize(reader), hash: reader.take(20) };
 }
 
-/** The record at a location. Throws E_FORMAT_RANGE for a location that does not exist. */
 function recordAt(location: number, index: PrimaryIndex, format: EncodedFormat): EntryRecord {
   if (location === deletedLocation) return { ...emptyRecord, deleted: true };
   if (location >= 0) return decodeEncodedEntry(index.encoded, location, format);

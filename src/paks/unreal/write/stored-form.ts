@@ -11,7 +11,6 @@ import type { PackPlan } from './pack-plan.ts';
 /** Stored bytes are kept up to this size; larger files are made a second time when they are written. */
 const maxKeptBytes = 4 << 20;
 const zlibLevel = 6;
-/** Blocks compressed at once. */
 const concurrentBlocks = 8;
 
 /** A file as it is stored in the PAK. The record in front of the data needs all of it, so it is known before. */
@@ -27,7 +26,6 @@ export interface StoredForm {
   chunks: () => AsyncIterable<Uint8Array>;
 }
 
-/** A piece of the stored form. */
 interface Chunk {
   bytes: Uint8Array;
   /** Without padding. */
