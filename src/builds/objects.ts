@@ -1,4 +1,4 @@
-import { codeOf } from '../core/errors.ts';
+import { isNotFound, valueUnless } from '../core/errors.ts';
 import type { KeyRing } from '../formats/blte/keys.ts';
 import type { CdnConfig } from '../formats/configs/cdn-config.ts';
 import type { LookupFolders, ObjectName } from '../store/layout.ts';
@@ -45,13 +45,8 @@ export interface Objects {
 }
 
 /** The outcome of work on an object, undefined when no host has it: real builds name such objects, and are used without. */
-export async function optional<Value>(work: Promise<Value>): Promise<Value | undefined> {
-  try {
-    return await work;
-  } catch (error) {
-    if (codeOf(error) === 'E_NOT_FOUND') return undefined;
-    throw error;
-  }
+export function optional<Value>(work: Promise<Value>): Promise<Value | undefined> {
+  return valueUnless(isNotFound, work);
 }
 
 /** A build to be opened: which one, where its objects come from, and where derived files go. */

@@ -1,6 +1,6 @@
 import type { Build } from '../builds/build.ts';
 import type { EntryPlace } from '../builds/objects.ts';
-import { isUnavailable, PakratError } from '../core/errors.ts';
+import { isUnavailable, PakratError, valueUnless } from '../core/errors.ts';
 import { chunkKeyName } from '../formats/blte/cipher.ts';
 import { decodeBlteHeader } from '../formats/blte/header.ts';
 import type { KeyRing } from '../formats/blte/keys.ts';
@@ -27,7 +27,8 @@ export interface EntrySearch {
  */
 export async function readStoredEntry(key: string, search: EntrySearch): Promise<StoredEntry | undefined> {
   for (const identity of search.builds) {
-    const found = await readFromBuild(identity, key, search);
+    // A build that is not all there may still not be the one that was meant.
+    const found = await valueUnless(isUnavailable, readFromBuild(identity, key, search));
     if (found !== undefined) return found;
   }
   return undefined;
@@ -38,22 +39,16 @@ async function readFromBuild(
   key: string,
   { open, maxSize }: EntrySearch,
 ): Promise<StoredEntry | undefined> {
-  let opened: OpenedBuild | undefined;
+  const { build, close } = await open(identity);
   try {
-    opened = await open(identity);
-    const { build } = opened;
     for (const ekey of [key, ...(build.encoding.findCkey(key)?.ekeys ?? [])]) {
       const place = build.locate(ekey);
-      const bytes = place && (await readHeld(build, place, maxSize));
+      const bytes = place && (await valueUnless(isUnavailable, readHeld(build, place, maxSize)));
       if (bytes !== undefined) return { bytes, keys: keysFor(bytes, build.keys) };
     }
     return undefined;
-  } catch (error) {
-    // A build that is not all there may still not be the one that was meant.
-    if (!isUnavailable(error)) throw error;
-    return undefined;
   } finally {
-    await opened?.close();
+    await close();
   }
 }
 
@@ -72,18 +67,13 @@ function keysFor(bytes: Uint8Array, ring: KeyRing): KeyRing {
 /** An encrypted chunk names its key in its first bytes. */
 const maxKeyHead = 64;
 
-async function readHeld(build: Build, place: EntryPlace, maxSize: number): Promise<Uint8Array | undefined> {
+async function readHeld(build: Build, place: EntryPlace, maxSize: number): Promise<Uint8Array> {
   if (place.size > maxSize) throw new PakratError('E_UNSUPPORTED', `entry ${place.ekey} has ${place.size} bytes`);
+  await build.objects.entries([place]);
+  const { read, close } = build.openEncoded(place);
   try {
-    await build.objects.entries([place]);
-    const { read, close } = build.openEncoded(place);
-    try {
-      return await read(0, place.size);
-    } finally {
-      close();
-    }
-  } catch (error) {
-    if (!isUnavailable(error)) throw error;
-    return undefined;
+    return await read(0, place.size);
+  } finally {
+    close();
   }
 }

@@ -1,5 +1,5 @@
 import type { EntryPlace } from '../builds/objects.ts';
-import { isOurTrouble, isUnavailable } from '../core/errors.ts';
+import { isOurTrouble, isUnavailable, valueUnless } from '../core/errors.ts';
 import type { Fetcher } from '../fetch/fetcher.ts';
 import { isHeld } from '../fetch/held-spans.ts';
 import { entryJobs } from '../fetch/plan/entry-jobs.ts';
@@ -80,11 +80,7 @@ function placeOf(damage: FetchedDamage): EntryPlace {
 async function bringObjects(fetcher: Fetcher, damages: readonly FetchedDamage[]): Promise<void> {
   for (const { kind, object } of damages) {
     if (kind !== 'object' || (object.form !== 'small' && object.form !== 'patch')) continue;
-    try {
-      await fetcher.object(object.name);
-    } catch (error) {
-      if (!isUnavailable(error)) throw error;
-    }
+    await valueUnless(isUnavailable, fetcher.object(object.name));
   }
 }
 

@@ -13,7 +13,7 @@ import {
 } from '../builds/files.ts';
 import { missingKeys } from '../builds/keys/missing-keys.ts';
 import type { EntryPlace } from '../builds/objects.ts';
-import { isUnavailable } from '../core/errors.ts';
+import { isUnavailable, valueUnless } from '../core/errors.ts';
 import { localeNames } from '../formats/roots/locale.ts';
 import type { Source, SourceEntry } from './source.ts';
 
@@ -79,12 +79,8 @@ export function buildSource(build: Build, options: BuildSourceOptions): BuildSou
     },
     async prepare(entries) {
       const places = entries.flatMap(({ file }) => firstPlaces(build, file));
-      try {
-        await build.objects.entries(places);
-      } catch (error) {
-        // One that cannot be had must not keep the others back: each says so itself when it is read.
-        if (!isUnavailable(error)) throw error;
-      }
+      // One that cannot be had must not keep the others back: each says so itself when it is read.
+      await valueUnless(isUnavailable, build.objects.entries(places));
     },
     read: ({ file }) => readFile(build, file),
     missingKeys: () => missingKeys(build, options),

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { ResolveContext } from '../../builds/resolve/product-answer.ts';
 import type { HttpClient, HttpGetter } from '../../cdn/transport/http.ts';
 import { fromHex } from '../../core/bytes.ts';
-import { codeOf, PakratError } from '../../core/errors.ts';
+import { isNotFound, PakratError, valueUnless } from '../../core/errors.ts';
 import type { OnProgress, WorkOptions } from '../../core/progress.ts';
 import type { Network, NetworkOptions } from '../../fetch/network.ts';
 import type { KeyRing } from '../../formats/blte/keys.ts';
@@ -82,12 +82,7 @@ export class Session {
   /** The store; undefined for a session without one, and when it is not there. @throws E_STORE… */
   async storeIfThere(): Promise<Store | undefined> {
     if (this.options.store === undefined) return undefined;
-    try {
-      return await this.store({ create: false });
-    } catch (error) {
-      if (codeOf(error) !== 'E_NOT_FOUND') throw error;
-      return undefined;
-    }
+    return valueUnless(isNotFound, this.store({ create: false }));
   }
 
   /** Folders for what is derived of builds: of the store, or temporary ones for a session without a store. */
