@@ -1,6 +1,6 @@
 import type { MissingKey } from './app/keys/missing-keys.ts';
-import { listOf } from './app/session/list-of.ts';
 import type { OpenedSource } from './app/session/open-source.ts';
+import { listOf } from './app/session/session-options.ts';
 import { concatBytes } from './core/bytes.ts';
 import { isNotFound, throwIfAborted, valueUnless } from './core/errors.ts';
 import { nameMatcher } from './core/glob.ts';

@@ -87,7 +87,7 @@ async function verifyHeld(session: Session, name: string | undefined, work: Veri
   }
   const { verifyStore } = await import('../keep/verify-store.ts');
   const { knownBuild } = await import('../builds/resolve/resolve-build.ts');
-  const { lockStore } = await import('../store/ledger/lock.ts');
+  const { lockStore } = await import('../store/ledger/sqlite.ts');
   const store = await session.store({ create: false });
   const unlock = store.writable ? lockStore(store.layout.lock) : undefined;
   try {

@@ -5,7 +5,7 @@ import { IdSet } from '../../core/tables/id-set.ts';
 import { makeFolderDurable, writeFileDurable } from '../../files/durable.ts';
 import { type ListfileRow, ListfileScanner } from '../../formats/roots/listfile.ts';
 import type { LookupFolders } from '../../store/layout.ts';
-import { lockStore } from '../../store/ledger/lock.ts';
+import { lockStore } from '../../store/ledger/sqlite.ts';
 import { compareNames, keepUnnamed } from './listfile-compare.ts';
 import {
   ListfileIndex,

@@ -3,7 +3,7 @@ import * as Flags from '@oclif/core/flags';
 import type { InferredFlags } from '@oclif/core/interfaces';
 import type { SessionOptions } from '../../app/session/session-options.ts';
 import { userSettings } from '../user-settings.ts';
-import { repeatable } from './shared-flags.ts';
+import { repeatable } from './args.ts';
 
 /** The flags that every command has, beside --json. */
 export const globalFlags = {

@@ -3,6 +3,7 @@
  * and bytes behind the end of the stream are checked here, because it ignores them.
  */
 import { pipeline } from 'node:stream';
+import { promisify } from 'node:util';
 import * as zlib from 'node:zlib';
 import { plainView } from '../../core/bytes.ts';
 import { codeOf, formatError, messageOf, type PakratError } from '../../core/errors.ts';
@@ -135,4 +136,15 @@ function translated(error: unknown, options: InflateOptions): unknown {
   if (code !== 'Z_DATA_ERROR' && code !== 'Z_NEED_DICT') return error;
   const kind = messageOf(error) === 'incorrect data check' ? 'E_FORMAT_CHECKSUM' : 'E_FORMAT';
   return formatError(kind, options.what, `damaged zlib stream (${messageOf(error)})`);
+}
+
+const deflateOnThread = promisify<Uint8Array, zlib.ZlibOptions, Buffer>(zlib.deflate);
+
+/**
+ * Makes a zlib stream on another thread; the bytes are those that `deflate` makes. What is given must not change meanwhile.
+ * @param level 0 to 9
+ */
+export async function deflateBlock(bytes: Uint8Array, level: number): Promise<Uint8Array> {
+  const buffer = await deflateOnThread(bytes, { level });
+  return new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.length);
 }

@@ -20,9 +20,9 @@ import { openLooseFiles } from '../loose-files.ts';
 import { foldName } from '../names.ts';
 import type { Pak, PakEntry } from '../pak.ts';
 import { closeSteps, joinSearchPath, openStepPak, type SearchStep } from '../search-path.ts';
+import { registeredProof } from './directory.ts';
 import type { QuakeEngine, QuakeOptions } from './options.ts';
 import { openQuakePak } from './quake-pak.ts';
-import { registeredProof } from './releases.ts';
 
 /** A step of a search path that is not open yet. */
 export interface PlannedStep {

@@ -13,12 +13,14 @@ import {
   type QuakeHeader,
   type QuakeLayout,
   type QuakeRecord,
+  quakeCrc16,
   quakeHeaderSize,
+  quakeRelease,
   recordProblem,
+  registeredProof,
   spakLayout,
 } from './directory.ts';
 import type { QuakeOptions } from './options.ts';
-import { quakeCrc16, quakeRelease, registeredProof } from './releases.ts';
 
 /** Directories beyond this are taken for damage: no game comes near it. */
 const maxDirectoryBytes = 16 << 20;

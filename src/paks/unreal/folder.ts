@@ -18,7 +18,7 @@ import { foldName } from '../names.ts';
 import type { LockedPart, Pak } from '../pak.ts';
 import { closeSteps, joinSearchPath, openStepPak, type SearchStep } from '../search-path.ts';
 import { hasFooterMagic, maxFooterSize } from './footer.ts';
-import { mountedName } from './index/mount-point.ts';
+import { mountedName } from './index/index-rows.ts';
 import { openUnrealPak } from './open.ts';
 import type { UnrealOptions } from './options.ts';
 import type { UnrealPak } from './unreal-pak.ts';

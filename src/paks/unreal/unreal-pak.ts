@@ -4,8 +4,7 @@ import { unrealFacts, unrealNotes } from './describe.ts';
 import type { UnrealContent } from './entries/content.ts';
 import { hasOwnChecksum } from './entries/method-names.ts';
 import { UnrealEntry } from './entries/unreal-entry.ts';
-import { RowList, RowNames } from './index/index-rows.ts';
-import { relativeNames } from './index/mount-point.ts';
+import { RowList, RowNames, relativeNames } from './index/index-rows.ts';
 import type { OpenedIndex, UnrealParts } from './opened-index.ts';
 
 /** An open Unreal PAK. With a locked index only its facts can be asked. */

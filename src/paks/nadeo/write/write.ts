@@ -24,9 +24,8 @@ import {
   pageSize,
 } from '../entries/cipher-stream.ts';
 import { SealedRegion } from '../entries/sealed-region.ts';
-import { fileClassId } from '../gbx/file-classes.ts';
 import { datalessGbxSize, looksLikeGbx } from '../gbx/gbx-header.ts';
-import { nodeClasses } from '../gbx/node-classes.ts';
+import { fileClassId, nodeClasses } from '../gbx/node-classes.ts';
 import {
   decodePrivateHeader,
   encodePrivateHeader,
@@ -42,8 +41,14 @@ import {
   publicFieldsOffset,
 } from '../header/public-header.ts';
 import { keyFromBase, keySize } from '../keys/keys.ts';
-import { planDirectory } from './write-directory.ts';
-import { type FileStorage, ivFor, type NadeoPackFile, type StoredFile, storeFile } from './write-files.ts';
+import {
+  type FileStorage,
+  ivFor,
+  type NadeoPackFile,
+  planDirectory,
+  type StoredFile,
+  storeFile,
+} from './write-files.ts';
 
 /** Sizes that the header of version 15 and above may have, with room for more. */
 const headerRooms = [0x4000, 0x100000, 0x1000000] as const;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { aesBlockSize, aesEcbEncrypt, alignToBlock } from '../../../codecs/ciphers/aes.ts';
-import { deflateBlock } from '../../../codecs/compression/deflate-block.ts';
 import { deflateExact } from '../../../codecs/compression/deflate-exact.ts';
+import { deflateBlock } from '../../../codecs/compression/inflate.ts';
 import { equalBytes } from '../../../core/bytes.ts';
 import { pieceSize } from '../../../files/pieces.ts';
 import { changedWhilePacking, contentOf, type PackFile } from '../../packing.ts';
