@@ -8,14 +8,8 @@ import { join } from 'node:path';
 import { isNotFound, resultUnless } from '../core/errors.ts';
 import { reading } from './read-at.ts';
 
-interface WalkedFile {
-  /** Relative to the folder, with `/` between the parts. */
-  name: string;
-  isLink: boolean;
-}
-
-/** The files below a folder: its own by name, then those of each folder in it. @throws E_NOT_FOUND, E_STORE */
-export function* walk(root: string): Generator<WalkedFile> {
+/** The files below a folder: its own by name, then those of each folder in it; names are relative, with `/`. @throws E_NOT_FOUND, E_STORE */
+export function* walk(root: string): Generator<{ name: string; isLink: boolean }> {
   const folders = [''];
   for (let prefix = folders.pop(); prefix !== undefined; prefix = folders.pop()) {
     const inner: string[] = [];

@@ -93,7 +93,7 @@ export async function publishBuild(options: PublishOptions): Promise<PublishedBu
     const made = patches.finish(manifests);
     const buildConfig = makeBuildConfig(options, manifests, made);
     const builds = [...new Set([buildConfig.name, ...earlier.builds])];
-    const cdnConfig = makeCdnConfig({ data: objects, patches: made?.objects, builds });
+    const cdnConfig = makeCdnConfig(objects, { patches: made?.objects, builds });
     const productConfig = makeProductConfig(product, localesOf(files));
     const keyRing = options.keyRing?.length ? makeKeyRing(options.keyRing) : undefined;
     for (const { name, bytes } of [buildConfig, cdnConfig, ...(keyRing ? [keyRing] : [])])

@@ -7,21 +7,14 @@ import { incomplete, interrupted } from './sync-errors.ts';
 import type { SyncProgress } from './sync-progress.ts';
 import { fetchedSoFar, reportPlan, type SyncReport } from './sync-report.ts';
 
-interface SyncRequest {
-  selection: Selection;
-  /** Make entries out of older ones where that fetches less; undefined: fetch all. */
-  patches: PatchOptions | undefined;
-  /** Only plan: no data is fetched. */
-  dryRun: boolean;
-}
-
 /**
  * Syncs an open build, or plans it, and tells how far it is.
+ * @param request.patches make entries out of older ones where that fetches less; undefined: fetch all
  * @throws E_INCOMPLETE when something is missing at the end, else as syncBuild
  */
 export async function runSync(
   { fetcher, build }: { fetcher: Fetcher; build: Build },
-  { selection, patches, dryRun }: SyncRequest,
+  { selection, patches, dryRun }: { selection: Selection; patches: PatchOptions | undefined; dryRun: boolean },
   progress: SyncProgress,
 ): Promise<Omit<SyncReport, 'product' | 'build' | 'seconds'>> {
   if (dryRun) {

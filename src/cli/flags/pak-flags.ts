@@ -73,7 +73,8 @@ export function pakOptions(flags: InferredFlags<typeof pakFlags>): PakOpenOption
 }
 
 const headerGroup = 'HEADER';
-const headerText = (summary: string, helpValue = 'TEXT') => Flags.string({ summary, helpGroup: headerGroup, helpValue });
+const headerText = (summary: string, helpValue = 'TEXT') =>
+  Flags.string({ summary, helpGroup: headerGroup, helpValue });
 
 /** The flags for facts in the header of a NadeoPak, from version 6 on. */
 export const headerFlags = {

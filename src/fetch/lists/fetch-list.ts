@@ -29,28 +29,19 @@ interface WebList<Taken> extends ListOptions {
   take: (list: AsyncIterable<Uint8Array>) => Promise<Taken>;
 }
 
-/** The outcome of fetching a list. */
-interface FetchedList<Taken> {
-  /** Bytes that were fetched. */
-  bytes: number;
-  /** Undefined when the server said that the list is still the known version. */
-  taken: Taken | undefined;
-  /** The version that was fetched. */
-  validators: Validators;
-}
-
 const pieceBytes = 1 << 20;
 
 /**
  * Fetches a list, unless it is still the known version, and hands it over when all of it is there. A download that was cut is gone on
  * with, now or the next time. The caller sees to it that nobody else fetches the same list.
+ * @returns the bytes that came and their version; `taken` is undefined when the list is still the known version
  * @throws E_NETWORK…, E_ABORTED, E_FORMAT for a web page, and as `take`
  */
 export async function fetchList<Taken>(
   store: Store,
   http: HttpGetter,
   { url, name, take, ...options }: WebList<Taken>,
-): Promise<FetchedList<Taken>> {
+): Promise<{ bytes: number; taken: Taken | undefined; validators: Validators }> {
   const part = new ListPart(store, name, url);
   try {
     const modified = await fetchDocument(http, url, part, { ...options, onHead: refusePage });

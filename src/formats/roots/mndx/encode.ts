@@ -2,7 +2,8 @@ import { compareBytes } from '../../../core/bytes.ts';
 import { formatError } from '../../../core/errors.ts';
 import { ByteWriter } from '../../../core/writer.ts';
 import type { MndxFile, MndxHeader } from './decode.ts';
-import { decodeMar, lowerCase, type NameTrie, type TrieKey } from './trie.ts';
+import { lowerCase } from './level.ts';
+import { decodeMar, type NameTrie, type TrieKey } from './trie.ts';
 
 /*
  * Writes the plainest tries there are: a node a byte, one level, no links. The layouts are in level.ts and decode.ts.

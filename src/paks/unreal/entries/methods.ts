@@ -4,8 +4,7 @@
  */
 
 import * as zlib from 'node:zlib';
-import { gunzip } from '../../../codecs/compression/gzip.ts';
-import { inflate } from '../../../codecs/compression/inflate.ts';
+import { gunzip, inflate } from '../../../codecs/compression/inflate.ts';
 import { lz4Block } from '../../../codecs/compression/lz4.ts';
 import { loadOodle } from '../../../codecs/compression/oodle.ts';
 import { formatError, isPakratError, messageOf, PakratError, resultUnless } from '../../../core/errors.ts';
