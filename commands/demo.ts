@@ -1,6 +1,6 @@
 import * as Flags from '@oclif/core/flags';
 import { PakratCommand } from '../src/cli/base-command.ts';
-import { userSettings } from '../src/cli/user-settings.ts';
+import { userSettings } from '../src/cli/flags/global-flags.ts';
 import { type DemoReport, programName, runDemo } from '../src/demo/demo.ts';
 
 export default class Demo extends PakratCommand {

@@ -23,8 +23,7 @@ import { demoBuild, demoKey, demoLocales, sampleGame } from './game.ts';
 
 type Amount = SyncReport['wanted'];
 
-/** The folder that a demo works in, and the name of the program in what it shows. */
-export interface DemoRequest {
+interface DemoRequest {
   /** Folder to work in. */
   to: string;
   /** The program in the commands that are shown: `pakrat`, `node bin/run.js`. */
@@ -32,8 +31,7 @@ export interface DemoRequest {
   settings?: SessionOptions['settings'];
 }
 
-/** The signal of a demo, its progress, and what takes the lines that it tells. */
-export interface DemoHooks extends WorkOptions {
+interface DemoHooks extends WorkOptions {
   log: (text: string) => void;
 }
 

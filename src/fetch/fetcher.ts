@@ -10,8 +10,7 @@ import { checkObject } from '../verify/check-object.ts';
 import { HeldSpans, isHeld, type OnHeld, SpanCommitter } from './held-spans.ts';
 import { completeLoose } from './loose-objects.ts';
 import type { Network } from './network.ts';
-import { entryJobs } from './plan/entry-jobs.ts';
-import type { PlanOptions } from './plan/plan.ts';
+import { entryJobs, type PlanOptions } from './plan/plan.ts';
 import type { RangeJob, RangeTarget } from './transfer/range-job.ts';
 import { type TransferFailure, transfer } from './transfer/transfer.ts';
 

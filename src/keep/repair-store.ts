@@ -2,7 +2,7 @@ import type { EntryPlace } from '../builds/objects.ts';
 import { isOurTrouble, isUnavailable, valueUnless } from '../core/errors.ts';
 import type { Fetcher } from '../fetch/fetcher.ts';
 import { isHeld } from '../fetch/held-spans.ts';
-import { entryJobs } from '../fetch/plan/entry-jobs.ts';
+import { entryJobs } from '../fetch/plan/plan.ts';
 import type { RangeJob } from '../fetch/transfer/range-job.ts';
 import { objectPath } from '../store/layout.ts';
 import type { BuildRow } from '../store/ledger/rows.ts';
@@ -10,8 +10,7 @@ import type { Store } from '../store/store.ts';
 import type { BuildOpener } from './build-opener.ts';
 import { type Damage, type FetchedDamage, needsFetch } from './damage.ts';
 
-/** The store that is repaired, and what opens its builds. */
-export interface Repair {
+interface Repair {
   store: Store;
   open: BuildOpener;
 }

@@ -13,8 +13,7 @@ import { type Damage, type FetchedDamage, forgetDamage, needsFetch } from './dam
 import { belongsTo, type KnownObject, knownObjects } from './known-objects.ts';
 import { repairDamage } from './repair-store.ts';
 
-/** The part of a store that is checked, and whoever hears of it. */
-export interface VerifyStoreOptions {
+interface VerifyStoreOptions {
   /** Only what has a part in this build. */
   build?: BuildRow | undefined;
   /** Fetch again what is damaged. */

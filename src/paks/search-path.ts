@@ -15,8 +15,7 @@ export interface SearchStep {
   nameOf?: ((entry: PakEntry) => string | undefined) | undefined;
 }
 
-/** The facts of a search path as a whole, and the rule by which its engine compares names. */
-export interface SearchPathOptions {
+interface SearchPathOptions {
   family: string;
   version: string;
   facts: Record<string, unknown>;

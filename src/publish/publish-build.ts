@@ -182,7 +182,6 @@ function putAnswers(out: string, answer: ServiceAnswer): void {
   }
 }
 
-/** A build that was published before, as far as the next one needs it. */
 interface EarlierBuild extends EarlierObjects {
   /** The builds that its CDN config names, newest first. */
   builds: readonly string[];

@@ -9,8 +9,7 @@ import { type RateLimit, rateLimit, unlimited } from '../cdn/transport/rate-limi
 import { codeOf } from '../core/errors.ts';
 import { isSafeCdnPath } from '../store/layout.ts';
 
-/** The address to serve at, and the limit. */
-export interface ServeOptions {
+interface ServeOptions {
   /** Address to listen on. Default 127.0.0.1: this machine alone. */
   host?: string;
   /** Default 0: one that is free. */

@@ -38,8 +38,7 @@ export function isBuildSource(source: Source): source is BuildSource {
   return 'build' in source;
 }
 
-/** The locale whose variants of files a build gives, and the remarks on contents. */
-export interface BuildSourceOptions {
+interface BuildSourceOptions {
   locale: string;
   /** A remark on a content that has these encodings. */
   noteOf?: ((ekeys: readonly string[]) => string | undefined) | undefined;

@@ -3,8 +3,7 @@ import type { FetchNeed } from '../../sync/diff-need.ts';
 import type { Difference, DiffItem } from './diff.ts';
 import { type DecidedBy, nameOf } from './diff-table.ts';
 
-/** Files and their decoded bytes, as far as sizes are known. */
-export interface FileAmount {
+interface FileAmount {
   files: number;
   bytes: number;
 }

@@ -13,8 +13,7 @@ import { selectFiles } from '../select.ts';
 import type { Source, SourceEntry } from '../source.ts';
 import { type ChosenFile, chosenFiles, type OutputChoice, outputName } from './chosen-files.ts';
 
-/** A file that was not extracted, and the error that kept it back. */
-export interface ExtractFailure {
+interface ExtractFailure {
   name: string;
   code: string;
   message: string;

@@ -5,8 +5,7 @@ import { PakPool, type PoolHooks, usefulThreads } from './pak-pool.ts';
 import type { PakSource } from './pak-source.ts';
 import { type PakJob, type PakTask, pakTaskRunner } from './pak-tasks.ts';
 
-/** The number of threads for tasks, with the hooks of their pool. */
-export interface PakTaskOptions extends PoolHooks {
+interface PakTaskOptions extends PoolHooks {
   /** Default: as many as the machine has cores, 8 at most, and none for small work. */
   threads?: number | undefined;
 }

@@ -19,8 +19,7 @@ const maxHashes = 2_000_000;
 const maxRounds = 8;
 const scriptClass = 0x09054000;
 
-/** A file to be scanned, and where it stands as far as is known. */
-export interface ScannedFile {
+interface ScannedFile {
   file: FileRecord;
   /** Its path with backslashes: the real one where the hash is resolved. Asked again in each round. */
   path: () => string;

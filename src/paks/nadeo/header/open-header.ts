@@ -30,8 +30,7 @@ export interface OpenedHeader {
   isMd5Right: boolean;
 }
 
-/** The version of a header, and all that reading it may take. */
-export interface OpenHeaderOptions {
+interface OpenHeaderOptions {
   version: number;
   decodeText: NameDecoder;
   /** Keys to try, once the contents checksum is known (from version 6 on). */

@@ -13,8 +13,7 @@ const maxTrialBytes = 1 << 20;
 const minPadding = 4;
 const assetMagic = [0xc1, 0x83, 0x2a, 0x9e];
 
-/** The cipher of an entry with a key. */
-export type CipherMaker = (access: EntryAccess, key: Uint8Array) => EntryCipher;
+type CipherMaker = (access: EntryAccess, key: Uint8Array) => EntryCipher;
 
 /**
  * The key that decrypts the entries of a PAK whose index is not encrypted. Each key is tried on entries whose

@@ -29,8 +29,7 @@ export interface EntryAccess {
   scratches: ScratchPool;
 }
 
-/** Part of the decoded bytes. */
-export interface DecodedRange {
+interface DecodedRange {
   offset: number;
   size: number;
 }

@@ -18,9 +18,8 @@ import { writeFString } from '../index/fstring.ts';
 import type { IndexRow } from '../index/index-rows.ts';
 import { encodeLegacyIndex } from '../index/legacy-index.ts';
 import { writePathHashIndex } from '../index/path-hash.ts';
-import { mapConcurrently } from './map-concurrently.ts';
 import { type PackPlan, planPack, type UnrealPackOptions } from './pack-plan.ts';
-import { padded, type StoredForm, storedForm } from './stored-form.ts';
+import { mapConcurrently, padded, type StoredForm, storedForm } from './stored-form.ts';
 
 const pathHashVersion = 10;
 const relativeBlocksVersion = 5;
