@@ -29,13 +29,13 @@ const maxSize = 1024 ** 3;
  */
 export async function readInspected(
   name: string,
-  sources: { store: Store | undefined; keys: KeyRing; open: EntrySearch['open'] },
+  sources: { store: Store | undefined; keys: KeyRing; open: BuildReader },
 ): Promise<InspectedObject> {
   const { store, keys, open } = sources;
   const path = existsSync(name) ? name : objectFile(name, store);
   if (path !== undefined) return { keys, ...readWhole(path, store) };
   const key = name.toLowerCase();
-  const entry = store && (await readStoredEntry(key, { builds: store.ledger.builds(), open, maxSize }));
+  const entry = store && (await readStoredEntry(key, store.ledger.builds(), open));
   if (entry !== undefined) return { ...entry, name: key };
   const where =
     store === undefined ? 'there is no store, nor a file' : `the store at ${store.layout.root} does not hold`;
@@ -82,41 +82,37 @@ function objectFile(name: string, store: Store | undefined): string | undefined 
   return existsSync(manifest) ? manifest : undefined;
 }
 
-interface StoredEntry {
-  bytes: Uint8Array;
-  keys: KeyRing;
-}
-
-interface EntrySearch {
-  builds: readonly BuildIdentity[];
-  open: (identity: BuildIdentity) => Promise<OpenedBuild>;
-  maxSize: number;
-}
+type BuildReader = (identity: BuildIdentity) => Promise<OpenedBuild>;
 
 /**
  * Finds an entry that a store holds, through the builds that it knows. Nothing is fetched.
  * @param key 32 hex digits: an ekey or a ckey
  * @throws E_UNSUPPORTED for an entry of too many bytes
  */
-async function _readStoredEntry(key: string, search: EntrySearch): Promise<StoredEntry | undefined> {
-  for (const identity of search.builds) {
+async function readStoredEntry(
+  key: string,
+  builds: readonly BuildIdentity[],
+  open: BuildReader,
+): Promise<Pick<InspectedObject, 'bytes' | 'keys'> | undefined> {
+  for (const identity of builds) {
     // A build that is not all there may still not be the one that was meant.
-    const found = await valueUnless(isUnavailable, readFromBuild(identity, key, search));
+    const found = await valueUnless(
+      isUnavailable,
+      open(identity).then((opened) => readFromBuild(opened, key)),
+    );
     if (found !== undefined) return found;
   }
   return undefined;
 }
 
 async function readFromBuild(
-  identity: BuildIdentity,
+  { build, close }: OpenedBuild,
   key: string,
-  { open, maxSize }: EntrySearch,
-): Promise<StoredEntry | undefined> {
-  const { build, close } = await open(identity);
+): Promise<Pick<InspectedObject, 'bytes' | 'keys'> | undefined> {
   try {
     for (const ekey of [key, ...(build.encoding.findCkey(key)?.ekeys ?? [])]) {
       const place = build.locate(ekey);
-      const bytes = place && (await valueUnless(isUnavailable, readHeld(build, place, maxSize)));
+      const bytes = place && (await valueUnless(isUnavailable, readHeld(build, place)));
       if (bytes !== undefined) return { bytes, keys: keysFor(bytes, build.keys) };
     }
     return undefined;
@@ -140,7 +136,7 @@ function keysFor(bytes: Uint8Array, ring: KeyRing): KeyRing {
 /** An encrypted chunk names its key in its first bytes. */
 const maxKeyHead = 64;
 
-async function readHeld(build: Build, place: EntryPlace, maxSize: number): Promise<Uint8Array> {
+async function readHeld(build: Build, place: EntryPlace): Promise<Uint8Array> {
   if (place.size > maxSize) throw new PakratError('E_UNSUPPORTED', `entry ${place.ekey} has ${place.size} bytes`);
   await build.objects.entries([place]);
   const { read, close } = build.openEncoded(place);

@@ -104,17 +104,11 @@ export async function openUnrealFolder(path: string, options: UnrealOptions = {}
   });
 }
 
-interface FolderWork {
-  root: string;
-  options: UnrealOptions;
-  notes: string[];
-  lockedParts: LockedPart[];
-}
-
 async function openSteps(
   paths: readonly string[],
-  { root, options, notes, lockedParts }: FolderWork,
+  folder: { root: string; options: UnrealOptions; notes: string[]; lockedParts: LockedPart[] },
 ): Promise<SearchStep[]> {
+  const { root, options, notes, lockedParts } = folder;
   const steps: SearchStep[] = [];
   try {
     for (const path of paths) {
