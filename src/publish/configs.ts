@@ -42,7 +42,7 @@ export function makeBuildConfig(
   return named(encodeConfig({ entries, title: 'Build Configuration' }));
 }
 
-/** Writes the CDN config. */
+/** Writes the CDN config. @param content.builds build configs, newest first */
 export function makeCdnConfig(
   data: DataObjects,
   { patches, builds }: { patches?: DataObjects | undefined; builds: readonly string[] },
