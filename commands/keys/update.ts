@@ -1,6 +1,5 @@
 import * as Flags from '@oclif/core/flags';
-import type { KeyUpdate } from '../../src/app/keys/update-keys.ts';
-import { updateKeys } from '../../src/app/keys/update-keys.ts';
+import { type KeyUpdate, updateKeys } from '../../src/app/keys/update-keys.ts';
 import { PakratCommand } from '../../src/cli/base-command.ts';
 import { renderKeyUpdate } from '../../src/cli/render/key-update.ts';
 

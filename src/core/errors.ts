@@ -119,6 +119,32 @@ export function isOurTrouble(error: unknown): boolean {
   return !isPakratError(error) || ['E_ABORTED', 'E_NATIVE_MODULE'].includes(error.code) || isStoreTrouble(error);
 }
 
+/** True for a name, file or object that is not there. */
+export function isNotFound(error: unknown): error is PakratError {
+  return codeOf(error) === 'E_NOT_FOUND';
+}
+
+/** The value of work that goes on; undefined where it fails as `isExpected` tells. Any other failure is thrown on. */
+export async function valueUnless<Value>(
+  isExpected: (error: unknown) => boolean,
+  work: Promise<Value>,
+): Promise<Value | undefined> {
+  return work.catch((error: unknown) => {
+    if (isExpected(error)) return undefined;
+    throw error;
+  });
+}
+
+/** As {@link valueUnless}, for work that is done at once. */
+export function resultUnless<Value>(isExpected: (error: unknown) => boolean, work: () => Value): Value | undefined {
+  try {
+    return work();
+  } catch (error) {
+    if (isExpected(error)) return undefined;
+    throw error;
+  }
+}
+
 /** Ends work whose signal is aborted. @throws the signal's reason where that is an error of ours, else E_ABORTED */
 export function throwIfAborted(signal: AbortSignal | undefined): void {
   if (signal?.aborted === true) throw isPakratError(signal.reason) ? signal.reason : abortError();

@@ -3,7 +3,7 @@ import type { PakOptions } from '../../paks/index.ts';
 import type { QuakeEngine } from '../../paks/quake/options.ts';
 import { defined } from '../../sources/paks/defined.ts';
 import { type GivenKey, keysBeside, parseKeys, withPath } from '../../sources/paks/given-keys.ts';
-import { listOf } from './list-of.ts';
+import { listOf } from './session-options.ts';
 
 /** Options of PAKs; the names are those of the flags in camel case. Builds take no notice of them. */
 export interface PakOpenOptions {

@@ -36,8 +36,7 @@ export type PartialSettings = {
   [Name in keyof Settings]?: Settings[Name] extends unknown[] | string ? Settings[Name] : Partial<Settings[Name]>;
 };
 
-/** Settings that are laid over the defaults, with what to call them in messages: a file, or who gave them. */
-export interface SettingsLayer {
+interface SettingsLayer {
   name: string;
   settings: unknown;
 }

@@ -28,7 +28,6 @@ export interface VersionQuestion extends VersionServices {
   lowestSeqn?: number | undefined;
 }
 
-/** Why one service gave no answer that could be taken. */
 interface ServiceFailure {
   service: string;
   code: string;
@@ -36,7 +35,7 @@ interface ServiceFailure {
 }
 
 /** The answer of a version service. */
-interface VersionAnswer {
+export interface VersionAnswer {
   bpsv: Bpsv;
   /** The table as it came. */
   bytes: Uint8Array;
@@ -82,7 +81,6 @@ export async function askVersionService(question: VersionQuestion): Promise<Vers
   }
 }
 
-/** The failure of a service; what says nothing about the service is thrown on. */
 function failureOf(service: string, error: unknown): ServiceFailure & { passing: boolean } {
   const code = codeOf(error);
   if (code === undefined || !/^E_(NETWORK|FORMAT|NOT_FOUND|INTEGRITY)/.test(code)) throw error;

@@ -26,7 +26,7 @@ import { ByteReader } from '../../../core/reader.ts';
 import type { RecordTable } from '../../../core/tables/record-table.ts';
 import { repeatable } from '../../../core/tables/repeatable.ts';
 import { type Format, startsWith } from '../../format.ts';
-import { lowerCase } from './names.ts';
+import { lowerCase } from './level.ts';
 import { decodeMar, type NameTrie } from './trie.ts';
 
 const format = 'MNDX root';
