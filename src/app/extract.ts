@@ -5,9 +5,8 @@ import { readExtractList } from '../sources/extract/extract-list.ts';
 import { tarFiles } from '../sources/extract/extract-tar.ts';
 import { withNamesHint } from '../sources/names-hint.ts';
 import type { Source } from '../sources/source.ts';
-import { type SourceOptions, withSource } from './session/open-source.ts';
+import { type SourceOptions, startSearch, withSource } from './session/open-source.ts';
 import type { Session } from './session/session.ts';
-import { startSearch } from './session/start-search.ts';
 
 export type { ExtractResult } from '../sources/extract/extract.ts';
 

@@ -1,4 +1,12 @@
-import { codeOf, type ErrorCode, type ErrorData, isPakratError, messageOf, PakratError } from '../core/errors.ts';
+import {
+  codeOf,
+  type ErrorCode,
+  type ErrorData,
+  errorCodes,
+  isPakratError,
+  messageOf,
+  PakratError,
+} from '../core/errors.ts';
 import { exitCodeOf, exitCodes } from './exit-codes.ts';
 import { printableBlock } from './terminal/text.ts';
 
@@ -57,7 +65,7 @@ export function errorJson({ code, message, hint, data, stack }: ErrorReport): { 
 
 /** Errors of oclif about arguments and flags carry the exit code that it wants. */
 function usageError(error: unknown, command: string): PakratError | undefined {
-  if ((error as { oclif?: { exit?: unknown } } | null)?.oclif?.exit !== exitCodes.usage) return undefined;
+  if ((error as { oclif?: { exit?: unknown } } | null)?.oclif?.exit !== errorCodes.E_USAGE) return undefined;
   // Its note about flags with several values is not true of ours: they take one value each time.
   const message = messageOf(error)
     .replace(/\s*See more help with --help\s*$/, '')

@@ -1,4 +1,5 @@
 import type { VerifyProblem, VerifyResult } from '../../app/verify.ts';
+import { errorCodes } from '../../core/errors.ts';
 import { formatBytes, formatCount, plural } from '../../core/quantities.ts';
 import { exitCodeOf, exitCodes } from '../exit-codes.ts';
 import { problemLine, unsureLines } from './problems.ts';
@@ -7,7 +8,7 @@ import { problemLine, unsureLines } from './problems.ts';
 export function verifyExitCode({ bad, repaired }: VerifyResult): number {
   if (bad.length === repaired) return exitCodes.done;
   const isUnchecked = (code: string): boolean => code === 'E_KEY_MISSING' || code === 'E_UNSUPPORTED';
-  return bad.every(({ code }) => isUnchecked(code)) ? exitCodeOf(bad[0]?.code) : exitCodes.integrity;
+  return bad.every(({ code }) => isUnchecked(code)) ? exitCodeOf(bad[0]?.code) : errorCodes.E_INTEGRITY;
 }
 
 /** The result in words. */

@@ -1,4 +1,4 @@
-import { repeatable } from '../../core/tables/repeatable.ts';
+import { repeatable } from '../../core/reader.ts';
 import type { Difference, DiffItem } from './diff.ts';
 import { itemName } from './diff-summary.ts';
 import { type DecidedBy, type DiffRow, nameOf } from './diff-table.ts';

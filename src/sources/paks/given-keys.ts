@@ -75,3 +75,10 @@ export function withPath<Value>(path: string, decode: () => Value): Value {
     throw new PakratError(error.code, `${path}: ${messageOf(error)}`, { data: { ...error.data, path }, cause: error });
   }
 }
+
+/** An object without what is undefined in it. */
+export function defined<Values extends object>(
+  values: Values,
+): { [Name in keyof Values]?: Exclude<Values[Name], undefined> } {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Values as never;
+}

@@ -79,9 +79,9 @@ test('PAKRAT_CONFIG names the file; without it there are none', () => {
 });
 
 test.each([
-  [{ sync: { jobs: 0 } }, 'sync.jobs must be a whole number from 1'],
+  [{ sync: { jobs: 0 } }, 'sync.jobs: 0 is less than 1'],
   [{ speed: 1 }, 'there is no setting speed'],
-  [[], 'must be an object'],
+  [[], 'Expected "object"'],
   ['{"region": ', 'cannot be read as settings'],
 ])('%j is refused, and the message says which file it is', (content, message) => {
   const path = userFile(content);

@@ -2,8 +2,8 @@
 
 import { toHex } from '../../../core/bytes.ts';
 import { formatError } from '../../../core/errors.ts';
+import { repeatable } from '../../../core/reader.ts';
 import { RecordTable } from '../../../core/tables/record-table.ts';
-import { repeatable } from '../../../core/tables/repeatable.ts';
 import type { EncodingContent } from './encode.ts';
 import {
   type CkeyEntry,
