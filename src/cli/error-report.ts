@@ -7,8 +7,15 @@ import {
   messageOf,
   PakratError,
 } from '../core/errors.ts';
-import { exitCodeOf, exitCodes } from './exit-codes.ts';
 import { printableBlock } from './terminal/text.ts';
+
+/** Exit codes of the process that no error gives. */
+export const exitCodes = { done: 0, bug: 70 } as const;
+
+/** The exit code for the `code` of an error; 70 (our bug) for anything that is no code of ours. */
+export function exitCodeOf(code: string | undefined): number {
+  return Object.entries(errorCodes).find(([known]) => known === code)?.[1] ?? exitCodes.bug;
+}
 
 /** An error as a person or a script is told of it. */
 export interface ErrorReport {

@@ -1,7 +1,7 @@
 import type { VerifyProblem, VerifyResult } from '../../app/verify.ts';
 import { errorCodes } from '../../core/errors.ts';
 import { formatBytes, formatCount, plural } from '../../core/quantities.ts';
-import { exitCodeOf, exitCodes } from '../exit-codes.ts';
+import { exitCodeOf, exitCodes } from '../error-report.ts';
 import { problemLine, unsureLines } from './problems.ts';
 
 /** 0 when nothing is bad or all was repaired, 3 when something is damaged, else what the first thing that could not be checked says. */
