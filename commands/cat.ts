@@ -1,8 +1,7 @@
 import { readFile } from '../src/app/read.ts';
 import { PakratCommand } from '../src/cli/base-command.ts';
-import { requiredArg, sourceArg } from '../src/cli/flags/args.ts';
+import { rawFlag, requiredArg, sourceArg } from '../src/cli/flags/args.ts';
 import { pakFlags, pakOptions } from '../src/cli/flags/pak-flags.ts';
-import { rawFlag } from '../src/cli/flags/shared-flags.ts';
 import { writeToStdout } from '../src/cli/terminal/write-each.ts';
 
 export default class Cat extends PakratCommand {

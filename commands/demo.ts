@@ -1,8 +1,7 @@
 import * as Flags from '@oclif/core/flags';
 import { PakratCommand } from '../src/cli/base-command.ts';
-import { userSettings } from '../src/cli/user-settings.ts';
-import type { DemoReport } from '../src/demo/demo.ts';
-import { programName, runDemo } from '../src/demo/demo.ts';
+import { userSettings } from '../src/cli/flags/global-flags.ts';
+import { type DemoReport, programName, runDemo } from '../src/demo/demo.ts';
 
 export default class Demo extends PakratCommand {
   static override summary = 'Show everything at once on a small sample game.';

@@ -1,10 +1,8 @@
 import * as Flags from '@oclif/core/flags';
-import type { ExtractResult } from '../src/app/extract.ts';
-import { extract } from '../src/app/extract.ts';
+import { type ExtractResult, extract } from '../src/app/extract.ts';
 import { PakratCommand } from '../src/cli/base-command.ts';
-import { optionalArg, sourceArg } from '../src/cli/flags/args.ts';
+import { optionalArg, rawFlag, regexFlag, repeatable, sourceArg } from '../src/cli/flags/args.ts';
 import { pakFlags, pakOptions } from '../src/cli/flags/pak-flags.ts';
-import { rawFlag, regexFlag, repeatable } from '../src/cli/flags/shared-flags.ts';
 import { extractExitCode, renderExtract } from '../src/cli/render/extract.ts';
 import { writeToStdout } from '../src/cli/terminal/write-each.ts';
 import { PakratError } from '../src/core/errors.ts';

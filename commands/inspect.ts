@@ -1,8 +1,7 @@
 import * as Flags from '@oclif/core/flags';
-import type { Inspection } from '../src/app/inspect.ts';
-import { inspect, problemOf } from '../src/app/inspect.ts';
+import { type Inspection, inspect, problemOf } from '../src/app/inspect.ts';
 import { PakratCommand } from '../src/cli/base-command.ts';
-import { exitCodeOf } from '../src/cli/exit-codes.ts';
+import { exitCodeOf } from '../src/cli/error-report.ts';
 import { requiredArg } from '../src/cli/flags/args.ts';
 import { parseRows } from '../src/cli/flags/parse-values.ts';
 import { renderInspection } from '../src/cli/render/inspection.ts';

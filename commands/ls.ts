@@ -1,9 +1,8 @@
 import * as Flags from '@oclif/core/flags';
 import { listFiles } from '../src/app/list.ts';
 import { PakratCommand } from '../src/cli/base-command.ts';
-import { optionalArg, sourceArg } from '../src/cli/flags/args.ts';
+import { optionalArg, regexFlag, sourceArg } from '../src/cli/flags/args.ts';
 import { pakFlags, pakOptions } from '../src/cli/flags/pak-flags.ts';
-import { regexFlag } from '../src/cli/flags/shared-flags.ts';
 import { listRow, writeList, writeLongList } from '../src/cli/render/list.ts';
 import { writeJsonList } from '../src/cli/terminal/json.ts';
 

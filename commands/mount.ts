@@ -1,5 +1,4 @@
-import type { MountReport } from '../src/app/mount.ts';
-import { mount } from '../src/app/mount.ts';
+import { type MountReport, mount } from '../src/app/mount.ts';
 import { PakratCommand } from '../src/cli/base-command.ts';
 import { requiredArg, sourceArg } from '../src/cli/flags/args.ts';
 import { pakFlags, pakOptions } from '../src/cli/flags/pak-flags.ts';

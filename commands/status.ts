@@ -1,5 +1,4 @@
-import type { StatusReport } from '../src/app/status.ts';
-import { readStatus } from '../src/app/status.ts';
+import { readStatus, type StatusReport } from '../src/app/status.ts';
 import { PakratCommand } from '../src/cli/base-command.ts';
 import { optionalArg } from '../src/cli/flags/args.ts';
 import { renderStatus } from '../src/cli/render/status.ts';

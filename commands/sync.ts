@@ -1,10 +1,8 @@
 import * as Flags from '@oclif/core/flags';
-import type { SyncReport } from '../src/app/sync.ts';
-import { sync } from '../src/app/sync.ts';
+import { type SyncReport, sync } from '../src/app/sync.ts';
 import { PakratCommand } from '../src/cli/base-command.ts';
-import { requiredArg } from '../src/cli/flags/args.ts';
+import { repeatable, requiredArg } from '../src/cli/flags/args.ts';
 import { parseRate, parseTags } from '../src/cli/flags/parse-values.ts';
-import { repeatable } from '../src/cli/flags/shared-flags.ts';
 import { renderSync } from '../src/cli/render/sync.ts';
 
 export default class Sync extends PakratCommand {

@@ -1,6 +1,5 @@
 import * as Flags from '@oclif/core/flags';
-import type { VerifyResult } from '../src/app/verify.ts';
-import { verify } from '../src/app/verify.ts';
+import { type VerifyResult, verify } from '../src/app/verify.ts';
 import { PakratCommand } from '../src/cli/base-command.ts';
 import { optionalArg, sourceHelp } from '../src/cli/flags/args.ts';
 import { pakFlags, pakOptions } from '../src/cli/flags/pak-flags.ts';

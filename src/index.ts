@@ -31,7 +31,7 @@ export type { StatusReport } from './app/status.ts';
 export type { SyncOptions, SyncReport } from './app/sync.ts';
 export type { VerifyOptions, VerifyProblem, VerifyResult } from './app/verify.ts';
 export type { ProductTable } from './app/versions.ts';
-export { type ErrorCode, type ErrorData, isPakratError, PakratError } from './core/errors.ts';
+export { type ErrorCode, type ErrorData, errorCodes, isPakratError, PakratError } from './core/errors.ts';
 export type { OnProgress, Progress, WorkOptions } from './core/progress.ts';
 export { openPakrat, type Pakrat } from './pakrat.ts';
 export type { PakratSource, SourceFile, StreamOptions } from './pakrat-source.ts';

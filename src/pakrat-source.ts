@@ -1,8 +1,8 @@
 import type { MissingKey } from './app/keys/missing-keys.ts';
-import { listOf } from './app/session/list-of.ts';
 import type { OpenedSource } from './app/session/open-source.ts';
+import { listOf } from './app/session/session-options.ts';
 import { concatBytes } from './core/bytes.ts';
-import { codeOf, throwIfAborted } from './core/errors.ts';
+import { isNotFound, throwIfAborted, valueUnless } from './core/errors.ts';
 import { nameMatcher } from './core/glob.ts';
 import type { Source, SourceEntry } from './sources/source.ts';
 
@@ -72,12 +72,8 @@ export class PakratSource {
 
   /** One file by its name (`fdid:N`, `ckey:HEX`, `ekey:HEX` in a build, `index:N` in a PAK); undefined when there is none. */
   async find(name: string): Promise<SourceFile | undefined> {
-    try {
-      return fileOf(await this.#source.get(name));
-    } catch (error) {
-      if (codeOf(error) !== 'E_NOT_FOUND') throw error;
-      return undefined;
-    }
+    const entry = await valueUnless(isNotFound, this.#source.get(name));
+    return entry && fileOf(entry);
   }
 
   /**
@@ -106,7 +102,7 @@ export class PakratSource {
   /** Copies of the pieces of a file: sources use their memory again. */
   async *#pieces(name: string, { offset = 0, size, signal }: StreamOptions): AsyncGenerator<Uint8Array> {
     const { getNamed } = await import('./sources/names-hint.ts');
-    const { readPart } = await import('./sources/read-part.ts');
+    const { readPart } = await import('./sources/file-reader.ts');
     const entry = await getNamed(this.#source, name);
     for await (const piece of readPart(this.#source, entry, offset, size)) {
       throwIfAborted(signal);

@@ -117,34 +117,22 @@ export class Pakrat {
 
   /** Keys for encrypted files: import them from files, list them, update them from a list on the web, find out which are missing. */
   readonly keys = {
-    import: async (files: readonly string[]): Promise<KeyImport> => {
-      const { importKeys } = await import('./app/keys/import-keys.ts');
-      return importKeys(this.#session, files);
-    },
-    list: async (options: { show?: boolean | undefined } = {}): Promise<ListedKey[]> => {
-      const { listKeys } = await import('./app/keys/list-keys.ts');
-      return listKeys(this.#session, options);
-    },
-    missing: async (source: string, options: SourceOptions = {}): Promise<MissingKey[]> => {
-      const { missingKeys } = await import('./app/keys/missing-keys.ts');
-      return missingKeys(this.#session, source, calm(options));
-    },
-    update: async (options: UpdateKeysOptions = {}): Promise<KeyUpdate> => {
-      const { updateKeys } = await import('./app/keys/update-keys.ts');
-      return updateKeys(this.#session, calm(options));
-    },
+    import: async (files: readonly string[]): Promise<KeyImport> =>
+      (await import('./app/keys/import-keys.ts')).importKeys(this.#session, files),
+    list: async (options: { show?: boolean | undefined } = {}): Promise<ListedKey[]> =>
+      (await import('./app/keys/list-keys.ts')).listKeys(this.#session, options),
+    missing: async (source: string, options: SourceOptions = {}): Promise<MissingKey[]> =>
+      (await import('./app/keys/missing-keys.ts')).missingKeys(this.#session, source, calm(options)),
+    update: async (options: UpdateKeysOptions = {}): Promise<KeyUpdate> =>
+      (await import('./app/keys/update-keys.ts')).updateKeys(this.#session, calm(options)),
   };
 
   /** Names of files: import a list of them, or update it from the web. */
   readonly listfile = {
-    import: async (list: string | AsyncIterable<Uint8Array>, options: WorkOptions = {}): Promise<ListfileChange> => {
-      const { importListfile } = await import('./app/listfile/import-listfile.ts');
-      return importListfile(this.#session, list, options);
-    },
-    update: async (options: UpdateListfileOptions = {}): Promise<ListfileUpdate> => {
-      const { updateListfile } = await import('./app/listfile/update-listfile.ts');
-      return updateListfile(this.#session, calm(options));
-    },
+    import: async (list: string | AsyncIterable<Uint8Array>, options: WorkOptions = {}): Promise<ListfileChange> =>
+      (await import('./app/listfile/import-listfile.ts')).importListfile(this.#session, list, options),
+    update: async (options: UpdateListfileOptions = {}): Promise<ListfileUpdate> =>
+      (await import('./app/listfile/update-listfile.ts')).updateListfile(this.#session, calm(options)),
   };
 
   /** Makes a PAK of a folder. */

@@ -1,6 +1,5 @@
 import * as Args from '@oclif/core/args';
-import type { KeyImport } from '../../src/app/keys/import-keys.ts';
-import { importKeys } from '../../src/app/keys/import-keys.ts';
+import { importKeys, type KeyImport } from '../../src/app/keys/import-keys.ts';
 import { PakratCommand } from '../../src/cli/base-command.ts';
 
 export default class KeysImport extends PakratCommand {

@@ -1,6 +1,5 @@
 import * as Flags from '@oclif/core/flags';
-import type { ListedKey } from '../../src/app/keys/list-keys.ts';
-import { listKeys } from '../../src/app/keys/list-keys.ts';
+import { type ListedKey, listKeys } from '../../src/app/keys/list-keys.ts';
 import { PakratCommand } from '../../src/cli/base-command.ts';
 import { renderTable } from '../../src/cli/terminal/table.ts';
 

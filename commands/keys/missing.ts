@@ -1,6 +1,5 @@
 import * as Flags from '@oclif/core/flags';
-import type { MissingKey } from '../../src/app/keys/missing-keys.ts';
-import { missingKeys } from '../../src/app/keys/missing-keys.ts';
+import { type MissingKey, missingKeys } from '../../src/app/keys/missing-keys.ts';
 import { PakratCommand } from '../../src/cli/base-command.ts';
 import { sourceArg } from '../../src/cli/flags/args.ts';
 import { pakFlags, pakOptions } from '../../src/cli/flags/pak-flags.ts';

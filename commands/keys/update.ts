@@ -1,8 +1,7 @@
 import * as Flags from '@oclif/core/flags';
-import type { KeyUpdate } from '../../src/app/keys/update-keys.ts';
-import { updateKeys } from '../../src/app/keys/update-keys.ts';
+import { type KeyUpdate, updateKeys } from '../../src/app/keys/update-keys.ts';
 import { PakratCommand } from '../../src/cli/base-command.ts';
-import { renderKeyUpdate } from '../../src/cli/render/key-update.ts';
+import { renderKeyUpdate } from '../../src/cli/render/updates.ts';
 
 export default class KeysUpdate extends PakratCommand {
   static override summary = 'Take the new keys of a list on the web into the store.';

@@ -1,5 +1,4 @@
-import type { ListfileChange } from '../../src/app/listfile/import-listfile.ts';
-import { importListfile } from '../../src/app/listfile/import-listfile.ts';
+import { importListfile, type ListfileChange } from '../../src/app/listfile/import-listfile.ts';
 import { PakratCommand } from '../../src/cli/base-command.ts';
 import { requiredArg } from '../../src/cli/flags/args.ts';
 import { formatCount } from '../../src/core/quantities.ts';

@@ -1,8 +1,7 @@
 import * as Flags from '@oclif/core/flags';
-import type { ListfileUpdate } from '../../src/app/listfile/update-listfile.ts';
-import { updateListfile } from '../../src/app/listfile/update-listfile.ts';
+import { type ListfileUpdate, updateListfile } from '../../src/app/listfile/update-listfile.ts';
 import { PakratCommand } from '../../src/cli/base-command.ts';
-import { renderListfileUpdate } from '../../src/cli/render/listfile-update.ts';
+import { renderListfileUpdate } from '../../src/cli/render/updates.ts';
 
 export default class ListfileUpdateCommand extends PakratCommand {
   static override summary = 'Fetch a list of file names from the web.';

@@ -1,9 +1,7 @@
 import * as Flags from '@oclif/core/flags';
-import type { PackReport } from '../../src/app/pack.ts';
-import { packNadeo } from '../../src/app/pack.ts';
-import { headerFlags } from '../../src/cli/flags/nadeo-header-flags.ts';
+import { type PackReport, packNadeo } from '../../src/app/pack.ts';
 import { optionsOf } from '../../src/cli/flags/options-of.ts';
-import { keyFlag } from '../../src/cli/flags/pak-flags.ts';
+import { headerFlags, keyFlag } from '../../src/cli/flags/pak-flags.ts';
 import { PackCommand, packArgs, packFlags } from '../../src/cli/pack-command.ts';
 
 export default class PackNadeo extends PackCommand {

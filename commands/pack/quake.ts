@@ -1,5 +1,4 @@
-import type { PackReport } from '../../src/app/pack.ts';
-import { packQuake } from '../../src/app/pack.ts';
+import { type PackReport, packQuake } from '../../src/app/pack.ts';
 import { PackCommand, packArgs, packFlags } from '../../src/cli/pack-command.ts';
 
 export default class PackQuake extends PackCommand {

@@ -1,6 +1,5 @@
 import * as Flags from '@oclif/core/flags';
-import type { PackReport } from '../../src/app/pack.ts';
-import { packUnreal } from '../../src/app/pack.ts';
+import { type PackReport, packUnreal } from '../../src/app/pack.ts';
 import { optionsOf } from '../../src/cli/flags/options-of.ts';
 import { keyFlag } from '../../src/cli/flags/pak-flags.ts';
 import { PackCommand, packArgs, packFlags } from '../../src/cli/pack-command.ts';

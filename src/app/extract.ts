@@ -1,37 +1,27 @@
 import { PakratError } from '../core/errors.ts';
 import { countedFiles } from '../sources/counted-files.ts';
-import type { ExtractResult, ExtractOptions as ExtractWork } from '../sources/extract/extract.ts';
-import { extractFiles } from '../sources/extract/extract.ts';
+import { type ExtractResult, type ExtractOptions as ExtractWork, extractFiles } from '../sources/extract/extract.ts';
 import { readExtractList } from '../sources/extract/extract-list.ts';
 import { tarFiles } from '../sources/extract/extract-tar.ts';
 import { withNamesHint } from '../sources/names-hint.ts';
 import type { Source } from '../sources/source.ts';
-import { type SourceOptions, withSource } from './session/open-source.ts';
+import { type SourceOptions, startSearch, withSource } from './session/open-source.ts';
 import type { Session } from './session/session.ts';
-import { startSearch } from './session/start-search.ts';
 
 export type { ExtractResult } from '../sources/extract/extract.ts';
 
 /** The files of a source that are extracted, the folder they go to, and their names there. */
-export interface ExtractOptions extends SourceOptions {
+export interface ExtractOptions
+  extends SourceOptions,
+    Pick<ExtractWork, 'include' | 'exclude' | 'strip' | 'flat' | 'raw'> {
   /** Folder to write into; made when it is not there. Not needed with `tar`. */
   to?: string | undefined;
   /** Names or globs; none for everything. */
   names?: readonly string[] | undefined;
   /** A file with a list of what to extract, or the bytes of one. */
   list?: string | AsyncIterable<Uint8Array> | undefined;
-  /** Only names that match one of these globs. */
-  include?: readonly string[] | undefined;
-  /** No names that match one of these globs. */
-  exclude?: readonly string[] | undefined;
   /** Only names in which one of these regular expressions is found. */
   regex?: readonly string[] | undefined;
-  /** Folders that are taken off the front of names. */
-  strip?: number | undefined;
-  /** Write all files into one folder. */
-  flat?: boolean | undefined;
-  /** The bytes as they are stored. */
-  raw?: boolean | undefined;
   /** Threads for a PAK. Default: one for each core, where that pays. */
   jobs?: number | undefined;
   /** Takes the files as a tar, piece by piece, instead of files in a folder. */

@@ -1,5 +1,4 @@
-import type { Inspection, InspectOptions as ObjectOptions } from '../inspect/inspect.ts';
-import { inspectBytes } from '../inspect/inspect.ts';
+import { type Inspection, inspectBytes, type InspectOptions as ObjectOptions } from '../inspect/inspect.ts';
 import { readInspected } from '../inspect/read-object.ts';
 import type { Session } from './session/session.ts';
 

@@ -1,7 +1,6 @@
 import type { Listing, SourceEntry } from '../sources/source.ts';
-import { type SourceOptions, withSource } from './session/open-source.ts';
+import { type SourceOptions, startSearch, withSource } from './session/open-source.ts';
 import type { Session } from './session/session.ts';
-import { startSearch } from './session/start-search.ts';
 
 export type { Listing, SourceEntry } from '../sources/source.ts';
 

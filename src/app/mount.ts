@@ -1,5 +1,4 @@
-import type { MountReport } from '../sources/mount/mount.ts';
-import { demandMountable, mountSource } from '../sources/mount/mount.ts';
+import { demandMountable, type MountReport, mountSource } from '../sources/mount/mount.ts';
 import { type SourceOptions, withSource } from './session/open-source.ts';
 import type { Session } from './session/session.ts';
 

@@ -1,24 +1,18 @@
+import type { UnrealPackOptions } from '../paks/unreal/write/pack-plan.ts';
 import type { NadeoHeaderOptions } from '../sources/paks/nadeo-pack-info.ts';
-import type { PackOptions, PackReport } from '../sources/paks/pack-folder.ts';
-import { packFolder, packKey } from '../sources/paks/pack-folder.ts';
+import { type PackOptions, type PackReport, packFolder, packKey } from '../sources/paks/pack-folder.ts';
 
 export type { NadeoHeaderOptions } from '../sources/paks/nadeo-pack-info.ts';
 export type { PackOptions, PackReport } from '../sources/paks/pack-folder.ts';
 
 /** The form of an Unreal PAK. */
-export interface PackUnrealOptions extends PackOptions {
+export interface PackUnrealOptions
+  extends PackOptions,
+    Pick<UnrealPackOptions, 'compress' | 'blockSize' | 'mountPoint' | 'encryptIndex' | 'keyGuid' | 'exact'> {
   /** Version of the format: 1 to 11, `8A` or `8B`. Default 11. */
   version?: string | undefined;
-  compress?: 'none' | 'zlib' | undefined;
-  /** Bytes that are compressed together. Default 64 KiB. */
-  blockSize?: number | undefined;
-  mountPoint?: string | undefined;
   /** Hex, base64 or `@FILE`. */
   key?: readonly string[] | undefined;
-  encryptIndex?: boolean | undefined;
-  keyGuid?: string | undefined;
-  /** Compress as the original zlib does, byte for byte, and slower. */
-  exact?: boolean | undefined;
 }
 
 /** The form of a NadeoPak. */

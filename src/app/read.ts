@@ -4,15 +4,10 @@ import { getNamed } from '../sources/names-hint.ts';
 import { type SourceOptions, withSource } from './session/open-source.ts';
 import type { Session } from './session/session.ts';
 
-/** The form of a file that is read. */
-export interface ReadOptions extends SourceOptions {
-  /** The bytes as they are stored, where the source can give them. */
-  raw?: boolean | undefined;
-}
-
 /**
  * Reads one file of a source.
  * @param name a name; `fdid:N`, `ckey:HEX` or `ekey:HEX` in a build, `index:N` in a PAK
+ * @param options.raw the bytes as they are stored, where the source can give them
  * @param write takes its bytes, piece by piece; an error after the last means that none of them may be kept
  * @throws E_NOT_FOUND with names that are alike, E_UNSUPPORTED where there are no stored bytes to be had, else as its source does
  */
@@ -20,7 +15,7 @@ export async function readFile(
   session: Session,
   source: string,
   name: string,
-  options: ReadOptions,
+  options: SourceOptions & { raw?: boolean | undefined },
   write: (piece: Uint8Array) => Promise<void> | void,
 ): Promise<void> {
   const { raw, signal } = options;

@@ -2,10 +2,9 @@ import { availableParallelism } from 'node:os';
 import { PakratError } from '../core/errors.ts';
 import type { WorkOptions } from '../core/progress.ts';
 import type { OpenedBuild } from '../keep/build-opener.ts';
-import { lockStore } from '../store/ledger/lock.ts';
-import { runSync } from '../sync/run-sync.ts';
+import { lockStore } from '../store/ledger/sqlite.ts';
+import { runSync, SyncProgress } from '../sync/run-sync.ts';
 import { resumable } from '../sync/sync-errors.ts';
-import { SyncProgress } from '../sync/sync-progress.ts';
 import type { SyncReport } from '../sync/sync-report.ts';
 import type { Session } from './session/session.ts';
 

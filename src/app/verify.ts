@@ -36,7 +36,7 @@ export async function verify(
 
 async function verifyPakSource(session: Session, name: string, work: VerifyOptions): Promise<VerifyResult> {
   const { isPakSource } = await import('../sources/paks/pak-source.ts');
-  const { verifyPak } = await import('../sources/paks/verify-pak.ts');
+  const { verifyPak } = await import('../sources/paks/run-pak-tasks.ts');
   const { countedFiles } = await import('../sources/counted-files.ts');
   const { signal, onProgress } = work;
   return withSource(session, name, { ...work, readsAll: true }, async ({ source }) => {
@@ -85,8 +85,8 @@ async function verifyHeld(session: Session, name: string | undefined, work: Veri
     });
   }
   const { verifyStore } = await import('../keep/verify-store.ts');
-  const { knownBuild } = await import('../builds/resolve/known-build.ts');
-  const { lockStore } = await import('../store/ledger/lock.ts');
+  const { knownBuild } = await import('../builds/resolve/resolve-build.ts');
+  const { lockStore } = await import('../store/ledger/sqlite.ts');
   const store = await session.store({ create: false });
   const unlock = store.writable ? lockStore(store.layout.lock) : undefined;
   try {

@@ -1,5 +1,4 @@
-import type { ProductAnswer } from '../builds/resolve/product-answer.ts';
-import { productAnswer } from '../builds/resolve/product-answer.ts';
+import { type ProductAnswer, productAnswer } from '../builds/resolve/product-answer.ts';
 import type { WorkOptions } from '../core/progress.ts';
 import type { BpsvColumn } from '../formats/services/bpsv.ts';
 import type { Session } from './session/session.ts';

@@ -15,14 +15,12 @@ import { type Download, decodeDownload } from '../formats/manifests/download.ts'
 import { decodeInstall, type Install } from '../formats/manifests/install.ts';
 import type { LookupFolders, ObjectName } from '../store/layout.ts';
 import type { BuildIdentity } from '../store/ledger/rows.ts';
-import type { BuildPlace } from './build-place.ts';
 import { openFileIndex, openGroup } from './indices/indices.ts';
 import type { PagedIndex } from './indices/paged-index.ts';
 import { buildKeyRing, learnObjectKey } from './keys/build-keys.ts';
 import { ListfileIndex } from './listfile/listfile-index.ts';
 import { EncodingFile } from './manifests/encoding-file.ts';
-import type { EntryPlace, Objects } from './objects.ts';
-import { optional } from './optional.ts';
+import { type BuildPlace, type EntryPlace, type Objects, optional } from './objects.ts';
 import { openRoot } from './roots/index.ts';
 import type { FilePart, Root } from './roots/root.ts';
 

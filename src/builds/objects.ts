@@ -1,4 +1,8 @@
-import type { ObjectName } from '../store/layout.ts';
+import { isNotFound, valueUnless } from '../core/errors.ts';
+import type { KeyRing } from '../formats/blte/keys.ts';
+import type { CdnConfig } from '../formats/configs/cdn-config.ts';
+import type { LookupFolders, ObjectName } from '../store/layout.ts';
+import type { BuildIdentity } from '../store/ledger/rows.ts';
 
 /** The place of an encoded entry: in an archive, or as a loose object of its own. */
 export interface EntryPlace {
@@ -38,4 +42,23 @@ export interface Objects {
    * @param size encoded size, where it is known
    */
   locate?(ekey: string, size: number | undefined): EntryPlace | undefined;
+}
+
+/** The outcome of work on an object, undefined when no host has it: real builds name such objects, and are used without. */
+export function optional<Value>(work: Promise<Value>): Promise<Value | undefined> {
+  return valueUnless(isNotFound, work);
+}
+
+/** A build to be opened: which one, where its objects come from, and where derived files go. */
+export interface BuildPlace {
+  identity: BuildIdentity;
+  objects: Objects;
+  /** Decoded manifests, the archive group and sorted names are looked for here, and made where they lack. */
+  folders: LookupFolders;
+  /** Keys of the user; those of the build's own key ring come behind them. */
+  keys: KeyRing;
+  /** Used in place of the CDN config that the identity names: the archives that a folder has. */
+  cdnConfig?: CdnConfig | undefined;
+  /** Called with what happens, in words: `1000 archive indices`, `encoding`. */
+  onStep?: ((step: string) => void) | undefined;
 }

@@ -1,10 +1,9 @@
 import { Command } from '@oclif/core/command';
 import { ExitError } from '@oclif/core/errors';
 import type { Session } from '../app/session/session.ts';
-import { codeOf, PakratError } from '../core/errors.ts';
+import { codeOf, errorCodes, PakratError } from '../core/errors.ts';
 import type { OnProgress, WorkOptions } from '../core/progress.ts';
-import { type ErrorReport, errorJson, errorReport, errorText } from './error-report.ts';
-import { exitCodes } from './exit-codes.ts';
+import { type ErrorReport, errorJson, errorReport, errorText, exitCodes } from './error-report.ts';
 import { type GlobalFlags, globalFlags, sessionOptions } from './flags/global-flags.ts';
 import { toJson } from './terminal/json.ts';
 import { createProgress, noteLine, showProgress } from './terminal/progress.ts';
@@ -90,7 +89,7 @@ export abstract class PakratCommand extends Command {
   }
 
   readonly #interrupt = (): void => {
-    if (this.#abort === undefined || this.#abort.signal.aborted) process.exit(exitCodes.interrupted);
+    if (this.#abort === undefined || this.#abort.signal.aborted) process.exit(errorCodes.E_ABORTED);
     this.#abort.abort(
       new PakratError('E_ABORTED', 'interrupted', { hint: 'Run the same command again to go on where it stopped.' }),
     );

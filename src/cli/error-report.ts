@@ -1,6 +1,21 @@
-import { codeOf, type ErrorCode, type ErrorData, isPakratError, messageOf, PakratError } from '../core/errors.ts';
-import { exitCodeOf, exitCodes } from './exit-codes.ts';
+import {
+  codeOf,
+  type ErrorCode,
+  type ErrorData,
+  errorCodes,
+  isPakratError,
+  messageOf,
+  PakratError,
+} from '../core/errors.ts';
 import { printableBlock } from './terminal/text.ts';
+
+/** Exit codes of the process that no error gives. */
+export const exitCodes = { done: 0, bug: 70 } as const;
+
+/** The exit code for the `code` of an error; 70 (our bug) for anything that is no code of ours. */
+export function exitCodeOf(code: string | undefined): number {
+  return Object.entries(errorCodes).find(([known]) => known === code)?.[1] ?? exitCodes.bug;
+}
 
 /** An error as a person or a script is told of it. */
 export interface ErrorReport {
@@ -57,7 +72,7 @@ export function errorJson({ code, message, hint, data, stack }: ErrorReport): { 
 
 /** Errors of oclif about arguments and flags carry the exit code that it wants. */
 function usageError(error: unknown, command: string): PakratError | undefined {
-  if ((error as { oclif?: { exit?: unknown } } | null)?.oclif?.exit !== exitCodes.usage) return undefined;
+  if ((error as { oclif?: { exit?: unknown } } | null)?.oclif?.exit !== errorCodes.E_USAGE) return undefined;
   // Its note about flags with several values is not true of ours: they take one value each time.
   const message = messageOf(error)
     .replace(/\s*See more help with --help\s*$/, '')

@@ -1,8 +1,8 @@
-import { askVersions, type ProductTable } from '../app/versions.ts';
+import { askVersions, type ProductReport, type ProductTable } from '../app/versions.ts';
 import { PakratCommand } from './base-command.ts';
 import { requiredArg } from './flags/args.ts';
 import type { GlobalFlags } from './flags/global-flags.ts';
-import { renderAnswer } from './render/answer.ts';
+import { type Field, renderFields } from './terminal/table.ts';
 
 /** The argument of the commands that show what a version service says. */
 export const productArgs = {
@@ -20,4 +20,25 @@ export abstract class ProductCommand extends PakratCommand {
     this.log(renderAnswer(columns, table.rows));
     return table;
   }
+}
+
+/**
+ * A `versions` or `cdns` table for people: a record for each different row, the regions that share it together.
+ * The first column names the region. Lists of hosts take a line for each.
+ */
+export function renderAnswer(columns: ProductReport['columns'], rows: ProductReport['table']['rows']): string {
+  const [region, ...others] = columns.map(({ name }) => name);
+  if (region === undefined || rows.length === 0) return '(no rows)';
+  const regionsOf = new Map<string, string[]>();
+  for (const row of rows) {
+    const cells = JSON.stringify(others.map((name) => row[name] ?? ''));
+    regionsOf.set(cells, [...(regionsOf.get(cells) ?? []), row[region] ?? '']);
+  }
+  return [...regionsOf]
+    .map(([cells, regions]) => {
+      const values = JSON.parse(cells) as string[];
+      const fields = others.map((name, i): Field => [name, (values[i] ?? '').split(/\s+/)]);
+      return renderFields([[region, regions.join(' ')], ...fields]);
+    })
+    .join('\n\n');
 }

@@ -1,31 +1,35 @@
-/** Every code that an error of pakrat can carry. Scripts rely on them; they are never renamed. */
-export type ErrorCode =
-  | 'E_USAGE'
-  | 'E_NOT_FOUND'
-  | 'E_FORMAT'
-  | 'E_FORMAT_MAGIC'
-  | 'E_FORMAT_VERSION'
-  | 'E_FORMAT_TRUNCATED'
-  | 'E_FORMAT_RANGE'
-  | 'E_FORMAT_CHECKSUM'
-  | 'E_UNSUPPORTED'
-  | 'E_KEY_MISSING'
-  | 'E_INTEGRITY'
-  | 'E_NETWORK'
-  | 'E_NETWORK_STATUS'
-  | 'E_NETWORK_TIMEOUT'
-  | 'E_NETWORK_RANGE'
-  | 'E_NETWORK_EXHAUSTED'
-  | 'E_OFFLINE'
-  | 'E_STORE'
-  | 'E_STORE_LOCKED'
-  | 'E_STORE_SCHEMA'
-  | 'E_STORE_FULL'
-  | 'E_STORE_DAMAGED'
-  | 'E_NATIVE_MODULE'
-  | 'E_UNSAFE_PATH'
-  | 'E_INCOMPLETE'
-  | 'E_ABORTED';
+/** Every code that an error of pakrat can carry, with the exit code of the program for it. Scripts rely on both; they are never changed. */
+export const errorCodes = {
+  E_USAGE: 2,
+  E_NOT_FOUND: 4,
+  E_FORMAT: 5,
+  E_FORMAT_MAGIC: 5,
+  E_FORMAT_VERSION: 5,
+  E_FORMAT_TRUNCATED: 5,
+  E_FORMAT_RANGE: 5,
+  E_FORMAT_CHECKSUM: 5,
+  E_UNSUPPORTED: 6,
+  E_KEY_MISSING: 7,
+  E_INTEGRITY: 3,
+  E_NETWORK: 1,
+  E_NETWORK_STATUS: 1,
+  E_NETWORK_TIMEOUT: 1,
+  E_NETWORK_RANGE: 1,
+  E_NETWORK_EXHAUSTED: 1,
+  E_OFFLINE: 1,
+  E_STORE: 1,
+  E_STORE_LOCKED: 1,
+  E_STORE_SCHEMA: 1,
+  E_STORE_FULL: 1,
+  E_STORE_DAMAGED: 1,
+  E_NATIVE_MODULE: 1,
+  E_UNSAFE_PATH: 8,
+  E_INCOMPLETE: 9,
+  E_ABORTED: 130,
+} as const;
+
+/** A code that an error of pakrat can carry. */
+export type ErrorCode = keyof typeof errorCodes;
 
 /** Plain JSON, as carried in an error's `data`. */
 export type ErrorData = Record<string, string | number | boolean | null | undefined | readonly string[]>;
@@ -117,6 +121,32 @@ export function isStoreTrouble(error: unknown): error is PakratError {
 /** True for what no host, file or key is to blame for: the store's trouble, an installation that is not whole, an interruption, a bug. Work as a whole ends with it. */
 export function isOurTrouble(error: unknown): boolean {
   return !isPakratError(error) || ['E_ABORTED', 'E_NATIVE_MODULE'].includes(error.code) || isStoreTrouble(error);
+}
+
+/** True for a name, file or object that is not there. */
+export function isNotFound(error: unknown): error is PakratError {
+  return codeOf(error) === 'E_NOT_FOUND';
+}
+
+/** The value of work that goes on; undefined where it fails as `isExpected` tells. Any other failure is thrown on. */
+export async function valueUnless<Value>(
+  isExpected: (error: unknown) => boolean,
+  work: Promise<Value>,
+): Promise<Value | undefined> {
+  return work.catch((error: unknown) => {
+    if (isExpected(error)) return undefined;
+    throw error;
+  });
+}
+
+/** As {@link valueUnless}, for work that is done at once. */
+export function resultUnless<Value>(isExpected: (error: unknown) => boolean, work: () => Value): Value | undefined {
+  try {
+    return work();
+  } catch (error) {
+    if (isExpected(error)) return undefined;
+    throw error;
+  }
 }
 
 /** Ends work whose signal is aborted. @throws the signal's reason where that is an error of ours, else E_ABORTED */

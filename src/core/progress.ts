@@ -3,19 +3,13 @@ export type Progress =
   /** A step begins of which nobody knows how long it is, with the bytes that came for it so far. */
   | { type: 'step'; step: string; bytes: number }
   /** Bytes done of a phase, of how many (0: not known); and files or entries, where they are counted. */
-  | { type: 'bytes'; phase: string; done: number; total: number; files?: FileCount | undefined }
+  | { type: 'bytes'; phase: string; done: number; total: number; files?: { done: number; total: number } | undefined }
   /** Files or entries that are done, of work whose bytes nobody knows. */
   | { type: 'entry'; phase: string; done: number; total: number }
   /** The hosts that are asked, or trouble with one of them. */
   | { type: 'host'; hosts: readonly string[]; problem?: string | undefined }
   /** A remark for a person: without it something would be surprising. */
   | { type: 'note'; text: string };
-
-/** Files or entries done, of how many. */
-interface FileCount {
-  done: number;
-  total: number;
-}
 
 /** Called with events of lasting work. Must not throw. */
 export type OnProgress = (event: Progress) => void;

@@ -21,11 +21,9 @@ import { type Comparison, compareWithGame } from './compare.ts';
 import { claimDemoFolder, type DemoFolder, shownPath } from './folder.ts';
 import { demoBuild, demoKey, demoLocales, sampleGame } from './game.ts';
 
-/** A number of entries and their encoded bytes. */
 type Amount = SyncReport['wanted'];
 
-/** The folder that a demo works in, and the name of the program in what it shows. */
-export interface DemoRequest {
+interface DemoRequest {
   /** Folder to work in. */
   to: string;
   /** The program in the commands that are shown: `pakrat`, `node bin/run.js`. */
@@ -33,8 +31,7 @@ export interface DemoRequest {
   settings?: SessionOptions['settings'];
 }
 
-/** The signal of a demo, its progress, and what takes the lines that it tells. */
-export interface DemoHooks extends WorkOptions {
+interface DemoHooks extends WorkOptions {
   log: (text: string) => void;
 }
 
@@ -200,7 +197,6 @@ function watched(onProgress: OnProgress | undefined, share: number, reached: () 
   };
 }
 
-/** Counts what the server sends from now on. */
 function countServed({ stats }: StaticServer): () => ServeStats {
   const before = { ...stats };
   return () => ({ requests: stats.requests - before.requests, bytes: stats.bytes - before.bytes });

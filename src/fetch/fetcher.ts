@@ -7,12 +7,10 @@ import { type ObjectName, objectPath } from '../store/layout.ts';
 import type { Span } from '../store/spans.ts';
 import type { Store } from '../store/store.ts';
 import { checkObject } from '../verify/check-object.ts';
-import { HeldSpans, isHeld } from './held-spans.ts';
+import { HeldSpans, isHeld, type OnHeld, SpanCommitter } from './held-spans.ts';
 import { completeLoose } from './loose-objects.ts';
 import type { Network } from './network.ts';
-import { entryJobs } from './plan/entry-jobs.ts';
-import type { PlanOptions } from './plan/plan.ts';
-import { type OnHeld, SpanCommitter } from './span-committer.ts';
+import { entryJobs, type PlanOptions } from './plan/plan.ts';
 import type { RangeJob, RangeTarget } from './transfer/range-job.ts';
 import { type TransferFailure, transfer } from './transfer/transfer.ts';
 

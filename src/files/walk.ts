@@ -2,20 +2,14 @@
  * The one walk through folders. Of links it knows one rule: a link to a folder is never entered, so that a walk ends, and
  * stays below the folder where it began. Whether a link to a file is a file, the caller says.
  */
+
 import * as fs from 'node:fs';
 import { join } from 'node:path';
-import { codeOf } from '../core/errors.ts';
+import { isNotFound, resultUnless } from '../core/errors.ts';
 import { reading } from './read-at.ts';
 
-/** A file below a folder, or a link, wherever that leads. */
-interface WalkedFile {
-  /** Relative to the folder, with `/` between the parts. */
-  name: string;
-  isLink: boolean;
-}
-
-/** The files below a folder: its own by name, then those of each folder in it. @throws E_NOT_FOUND, E_STORE */
-export function* walk(root: string): Generator<WalkedFile> {
+/** The files below a folder: its own by name, then those of each folder in it; names are relative, with `/`. @throws E_NOT_FOUND, E_STORE */
+export function* walk(root: string): Generator<{ name: string; isLink: boolean }> {
   const folders = [''];
   for (let prefix = folders.pop(); prefix !== undefined; prefix = folders.pop()) {
     const inner: string[] = [];
@@ -44,12 +38,7 @@ export function sortedEntries(folder: string): fs.Dirent[] {
 
 /** Names in a folder, sorted; none when it is not there. @throws E_STORE */
 export function namesIn(folder: string): string[] {
-  try {
-    return sortedEntries(folder).map(({ name }) => name);
-  } catch (error) {
-    if (codeOf(error) === 'E_NOT_FOUND') return [];
-    throw error;
-  }
+  return resultUnless(isNotFound, () => sortedEntries(folder).map(({ name }) => name)) ?? [];
 }
 
 /** A child of a folder whatever the case of its name, as the systems have it for which games are made; undefined when it is not there. */

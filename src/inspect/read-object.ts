@@ -1,24 +1,20 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { basename, join, relative } from 'node:path';
-import { PakratError } from '../core/errors.ts';
+import type { Build } from '../builds/build.ts';
+import type { EntryPlace } from '../builds/objects.ts';
+import { isUnavailable, PakratError, valueUnless } from '../core/errors.ts';
+import { chunkKeyName } from '../formats/blte/cipher.ts';
+import { decodeBlteHeader } from '../formats/blte/header.ts';
 import type { KeyRing } from '../formats/blte/keys.ts';
 import type { OpenedBuild } from '../keep/build-opener.ts';
 import type { BuildIdentity } from '../store/ledger/rows.ts';
 import type { Store } from '../store/store.ts';
 
-/** Bytes to inspect, with the keys for them. */
-export interface InspectedObject {
+interface InspectedObject {
   bytes: Uint8Array;
   keys: KeyRing;
   /** Name of the object; undefined for an archive, whose name is that of its index. */
   name: string | undefined;
-}
-
-/** The store in which objects are looked for, if there is one; keys for what they hold; and the opener of its builds, without a network. */
-export interface ObjectSources {
-  store: Store | undefined;
-  keys: KeyRing;
-  open: (identity: BuildIdentity) => Promise<OpenedBuild>;
 }
 
 /** Bytes that are read into memory at most. */
@@ -28,14 +24,18 @@ const maxSize = 1024 ** 3;
  * Reads an object that a person named: a file; an object of the store by its name (32 hex digits, `.index` behind it for an index; of an
  * archive, its index is meant); a manifest by its content key; an entry of an archive by its encoding key or content key, where the store
  * holds it.
+ * @param sources.open opens builds of the store without a network
  * @throws E_NOT_FOUND, E_UNSUPPORTED when it is too large
  */
-export async function readInspected(name: string, { store, keys, open }: ObjectSources): Promise<InspectedObject> {
+export async function readInspected(
+  name: string,
+  sources: { store: Store | undefined; keys: KeyRing; open: BuildReader },
+): Promise<InspectedObject> {
+  const { store, keys, open } = sources;
   const path = existsSync(name) ? name : objectFile(name, store);
   if (path !== undefined) return { keys, ...readWhole(path, store) };
   const key = name.toLowerCase();
-  const { readStoredEntry } = await import('./stored-entry.ts');
-  const entry = store && (await readStoredEntry(key, { builds: store.ledger.builds(), open, maxSize }));
+  const entry = store && (await readStoredEntry(key, store.ledger.builds(), open));
   if (entry !== undefined) return { ...entry, name: key };
   const where =
     store === undefined ? 'there is no store, nor a file' : `the store at ${store.layout.root} does not hold`;
@@ -67,7 +67,6 @@ function readWhole(path: string, store: Store | undefined): Omit<InspectedObject
   };
 }
 
-/** The file of an object of the store, or of a decoded manifest. */
 function objectFile(name: string, store: Store | undefined): string | undefined {
   if (!/^[0-9a-f]{32}(\.index)?$/i.test(name))
     throw new PakratError('E_NOT_FOUND', `there is no file ${name}`, { data: { path: name } });
@@ -81,4 +80,69 @@ function objectFile(name: string, store: Store | undefined): string | undefined 
   if (path !== undefined) return store.file(path);
   const manifest = join(store.layout.manifests, wanted);
   return existsSync(manifest) ? manifest : undefined;
+}
+
+type BuildReader = (identity: BuildIdentity) => Promise<OpenedBuild>;
+
+/**
+ * Finds an entry that a store holds, through the builds that it knows. Nothing is fetched.
+ * @param key 32 hex digits: an ekey or a ckey
+ * @throws E_UNSUPPORTED for an entry of too many bytes
+ */
+async function readStoredEntry(
+  key: string,
+  builds: readonly BuildIdentity[],
+  open: BuildReader,
+): Promise<Pick<InspectedObject, 'bytes' | 'keys'> | undefined> {
+  for (const identity of builds) {
+    // A build that is not all there may still not be the one that was meant.
+    const found = await valueUnless(
+      isUnavailable,
+      open(identity).then((opened) => readFromBuild(opened, key)),
+    );
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+async function readFromBuild(
+  { build, close }: OpenedBuild,
+  key: string,
+): Promise<Pick<InspectedObject, 'bytes' | 'keys'> | undefined> {
+  try {
+    for (const ekey of [key, ...(build.encoding.findCkey(key)?.ekeys ?? [])]) {
+      const place = build.locate(ekey);
+      const bytes = place && (await valueUnless(isUnavailable, readHeld(build, place)));
+      if (bytes !== undefined) return { bytes, keys: keysFor(bytes, build.keys) };
+    }
+    return undefined;
+  } finally {
+    await close();
+  }
+}
+
+/** The keys that an entry needs, as they are now: the build is closed when they are used. */
+function keysFor(bytes: Uint8Array, ring: KeyRing): KeyRing {
+  const header = decodeBlteHeader(bytes, bytes.length);
+  const keys = new Map<string, Uint8Array | undefined>();
+  for (let i = 0; i < header.count; i++) {
+    const { offset, encodedSize } = header.chunk(i);
+    const name = chunkKeyName(bytes.subarray(offset, offset + Math.min(encodedSize, maxKeyHead)));
+    if (name !== undefined) keys.set(name, ring.find(name));
+  }
+  return { find: (name) => keys.get(name) };
+}
+
+/** An encrypted chunk names its key in its first bytes. */
+const maxKeyHead = 64;
+
+async function readHeld(build: Build, place: EntryPlace): Promise<Uint8Array> {
+  if (place.size > maxSize) throw new PakratError('E_UNSUPPORTED', `entry ${place.ekey} has ${place.size} bytes`);
+  await build.objects.entries([place]);
+  const { read, close } = build.openEncoded(place);
+  try {
+    return await read(0, place.size);
+  } finally {
+    close();
+  }
 }

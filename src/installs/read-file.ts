@@ -1,12 +1,11 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { checkRange } from '../core/byte-source.ts';
-import { codeOf, PakratError } from '../core/errors.ts';
+import { codeOf, PakratError, resultUnless } from '../core/errors.ts';
 import { readAt } from '../files/read-at.ts';
 import { namesIn } from '../files/walk.ts';
 import { checkObject } from '../verify/check-object.ts';
 
-/** The largest config that is believed. */
 const maxConfigSize = 32 << 20;
 
 /** Files of a folder that are opened once and read anywhere. Needs `close`. */
@@ -39,13 +38,9 @@ export class OpenFiles {
 }
 
 function openIfThere(file: string): { fd: number; size: number } | undefined {
-  try {
-    const fd = fs.openSync(file, 'r');
-    return { fd, size: fs.fstatSync(fd).size };
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return undefined;
-    throw error;
-  }
+  const isMissing = (error: unknown): boolean => codeOf(error) === 'ENOENT';
+  const fd = resultUnless(isMissing, () => fs.openSync(file, 'r'));
+  return fd === undefined ? undefined : { fd, size: fs.fstatSync(fd).size };
 }
 
 /** The path of an object below a folder of its kind: `aa/bb/hash`. */

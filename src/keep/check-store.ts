@@ -1,6 +1,6 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
-import { codeOf, isDamage, isPakratError, PakratError } from '../core/errors.ts';
+import { codeOf, isDamage, isPakratError, PakratError, resultUnless } from '../core/errors.ts';
 import { partialFile } from '../fetch/loose-objects.ts';
 import type { Store } from '../store/store.ts';
 import { checkObject } from '../verify/check-object.ts';
@@ -77,7 +77,6 @@ function* checkSmall({ store, objects }: StoreCheck): Generator<Finding> {
   }
 }
 
-/** Runs a check of a whole object. */
 function checkWhole(object: KnownObject, bytes: number, check: () => void): Finding {
   try {
     check();
@@ -119,12 +118,7 @@ function* checkArchives({ store, objects }: StoreCheck, buffer: HashBuffer): Gen
 /** The entries of an archive; undefined when its index is not there, or damaged, which is a finding of its own. */
 function entriesOf(store: Store, name: KnownObject['name']): ArchiveEntry[] | undefined {
   const index = store.readObject({ ...name, suffix: '.index' });
-  try {
-    return index && archiveEntries(index, name);
-  } catch (error) {
-    if (!isDamage(error)) throw error;
-    return undefined;
-  }
+  return index && resultUnless(isDamage, () => archiveEntries(index, name));
 }
 
 /** A loose object is one entry. One that is not whole yet is checked when the next sync goes on with it. */

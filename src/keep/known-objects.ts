@@ -1,4 +1,4 @@
-import { isPakratError } from '../core/errors.ts';
+import { isPakratError, resultUnless } from '../core/errors.ts';
 import { decodeBuildConfig } from '../formats/configs/build-config.ts';
 import { decodeCdnConfig } from '../formats/configs/cdn-config.ts';
 import type { ObjectKind, ObjectName } from '../store/layout.ts';
@@ -75,11 +75,9 @@ export function belongsTo(store: Store, build: BuildRow): (object: KnownObject) 
 }
 
 function decodeIf<Key>(store: Store, name: ObjectName, decode: (bytes: Uint8Array) => Key[]): Key[] {
-  try {
+  const keys = resultUnless(isPakratError, () => {
     const bytes = store.readObject(name);
-    return bytes === undefined ? [] : decode(bytes);
-  } catch (error) {
-    if (!isPakratError(error)) throw error;
-    return [];
-  }
+    return bytes && decode(bytes);
+  });
+  return keys ?? [];
 }

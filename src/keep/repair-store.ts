@@ -1,8 +1,8 @@
 import type { EntryPlace } from '../builds/objects.ts';
-import { isOurTrouble, isUnavailable } from '../core/errors.ts';
+import { isOurTrouble, isUnavailable, valueUnless } from '../core/errors.ts';
 import type { Fetcher } from '../fetch/fetcher.ts';
 import { isHeld } from '../fetch/held-spans.ts';
-import { entryJobs } from '../fetch/plan/entry-jobs.ts';
+import { entryJobs } from '../fetch/plan/plan.ts';
 import type { RangeJob } from '../fetch/transfer/range-job.ts';
 import { objectPath } from '../store/layout.ts';
 import type { BuildRow } from '../store/ledger/rows.ts';
@@ -10,8 +10,7 @@ import type { Store } from '../store/store.ts';
 import type { BuildOpener } from './build-opener.ts';
 import { type Damage, type FetchedDamage, needsFetch } from './damage.ts';
 
-/** The store that is repaired, and what opens its builds. */
-export interface Repair {
+interface Repair {
   store: Store;
   open: BuildOpener;
 }
@@ -80,11 +79,7 @@ function placeOf(damage: FetchedDamage): EntryPlace {
 async function bringObjects(fetcher: Fetcher, damages: readonly FetchedDamage[]): Promise<void> {
   for (const { kind, object } of damages) {
     if (kind !== 'object' || (object.form !== 'small' && object.form !== 'patch')) continue;
-    try {
-      await fetcher.object(object.name);
-    } catch (error) {
-      if (!isUnavailable(error)) throw error;
-    }
+    await valueUnless(isUnavailable, fetcher.object(object.name));
   }
 }
 

@@ -38,8 +38,7 @@ export function archiveEntries(indexBytes: Uint8Array, name: ObjectName): Archiv
   return entries.sort((a, b) => a.offset - b.offset);
 }
 
-/** The held bytes of an object, and how to read them. */
-export interface EntryCheck {
+interface EntryCheck {
   /** The spans that the ledger holds of it, merged and in order. */
   spans: readonly Span[];
   /** For bytes of an object that may be encrypted as a whole, and their offset in it. */

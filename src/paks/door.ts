@@ -11,30 +11,14 @@ export type { MetadataEntry } from './nadeo/directory/metadata.ts';
 export { decodeNameList } from './nadeo/directory/names.ts';
 export { knownDictionarySha256 } from './nadeo/entries/lz4-blocks.ts';
 export { decodeKeyFile, type NamedKey, packlistKeys } from './nadeo/keys/keys.ts';
-export {
-  decodePacklist,
-  encodePacklist,
-  type Packlist,
-  type PacklistEntry,
-  productCrc,
-} from './nadeo/keys/packlist.ts';
+export * from './nadeo/keys/packlist.ts';
 export type { NadeoPak } from './nadeo/nadeo-pak.ts';
 export { openNadeoPak } from './nadeo/open.ts';
 export type { NadeoOptions } from './nadeo/options.ts';
 export { type NadeoWriteOptions, type PackInfo, writeNadeoPak } from './nadeo/write/write.ts';
 export type { NadeoPackFile } from './nadeo/write/write-files.ts';
 export type { PackFile, PackResult, PackSink } from './packing.ts';
-export type {
-  EntryStatus,
-  HiddenKind,
-  LockedPart,
-  Pak,
-  PakEntry,
-  PakFamily,
-  PakFolders,
-  PakProblem,
-  SharedOptions,
-} from './pak.ts';
+export type * from './pak.ts';
 export type { QuakeEngine, QuakeOptions } from './quake/options.ts';
 export { writeQuakePak } from './quake/write.ts';
 export type { UnrealOptions } from './unreal/options.ts';

@@ -2,9 +2,8 @@ import { join } from 'node:path';
 import { fileSource } from '../files/file-source.ts';
 import { checkPart, readPieces } from '../files/pieces.ts';
 import { walkFiles } from '../files/walk.ts';
-import { getRow } from './get-row.ts';
 import { foldName } from './names.ts';
-import type { Pak, PakEntry, PakProblem } from './pak.ts';
+import { getRow, type Pak, type PakEntry, type PakProblem } from './pak.ts';
 
 /**
  * The plain files below a folder, by name, as a PAK of its own: the last step of most search paths. Links to files are

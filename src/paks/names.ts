@@ -50,3 +50,8 @@ function isUtf8(bytes: Uint8Array): boolean {
 export function foldName(name: string): string {
   return name.replaceAll('\\', '/').toLowerCase();
 }
+
+/** True when bytes start with these letters. */
+export function startsWith(bytes: Uint8Array, letters: string): boolean {
+  return [...letters].every((letter, i) => bytes[i] === letter.charCodeAt(0));
+}

@@ -1,5 +1,5 @@
 import type { ByteSource } from '../core/byte-source.ts';
-import type { PakratError } from '../core/errors.ts';
+import { isPakratError, PakratError } from '../core/errors.ts';
 import type { PackFile, PackResult, PackSink } from './packing.ts';
 
 /** Options that mean the same in every family. A family takes those that its own options name. */
@@ -143,4 +143,17 @@ export interface PakFolders<Options = SharedOptions> {
   matches(path: string, options: Options): Promise<boolean>;
   /** Opens all of it as one PAK. Throws as the PAKs in it do. */
   open(path: string, options?: Options): Promise<Pak>;
+}
+
+/** An error of ours as the fault of what was checked. Throws any other: that is a bug. */
+export function problemOf(error: unknown): PakProblem {
+  if (!isPakratError(error)) throw error;
+  return { code: error.code, message: error.message };
+}
+
+/** The row of an entry, by its number. Throws E_NOT_FOUND for an entry of another PAK. */
+export function getRow<Row>(rows: readonly Row[], { index }: Pick<PakEntry, 'index'>): Row {
+  const row = rows[index];
+  if (row === undefined) throw new PakratError('E_NOT_FOUND', `there is no entry ${index}`);
+  return row;
 }

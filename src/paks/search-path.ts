@@ -3,9 +3,8 @@ import type { ByteSource } from '../core/byte-source.ts';
 import { isPakratError, PakratError } from '../core/errors.ts';
 import { fileSource } from '../files/file-source.ts';
 import { slicePieces } from '../files/pieces.ts';
-import { getRow } from './get-row.ts';
 import { foldName } from './names.ts';
-import type { HiddenKind, LockedPart, Pak, PakEntry, PakProblem } from './pak.ts';
+import { getRow, type HiddenKind, type LockedPart, type Pak, type PakEntry, type PakProblem } from './pak.ts';
 
 /** A step of a search path: an open PAK, or a folder as one. */
 export interface SearchStep {
@@ -16,8 +15,7 @@ export interface SearchStep {
   nameOf?: ((entry: PakEntry) => string | undefined) | undefined;
 }
 
-/** The facts of a search path as a whole, and the rule by which its engine compares names. */
-export interface SearchPathOptions {
+interface SearchPathOptions {
   family: string;
   version: string;
   facts: Record<string, unknown>;

@@ -42,16 +42,11 @@ export function makeBuildConfig(
   return named(encodeConfig({ entries, title: 'Build Configuration' }));
 }
 
-/** The objects that a CDN config lists, and the builds that they are for. */
-export interface CdnObjects {
-  data: DataObjects;
-  patches?: DataObjects | undefined;
-  /** Build configs, newest first. */
-  builds: readonly string[];
-}
-
-/** Writes the CDN config. */
-export function makeCdnConfig({ data, patches, builds }: CdnObjects): NamedConfig {
+/** Writes the CDN config. @param content.builds build configs, newest first */
+export function makeCdnConfig(
+  data: DataObjects,
+  { patches, builds }: { patches?: DataObjects | undefined; builds: readonly string[] },
+): NamedConfig {
   const entries = [...objectLines(data), ...(patches === undefined ? [] : objectLines(patches, 'patch-'))];
   return named(encodeConfig({ entries: [...entries, line('builds', ...builds)], title: 'CDN Configuration' }));
 }

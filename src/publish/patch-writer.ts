@@ -6,8 +6,7 @@ import { makeZbsdiff } from '../formats/patches/zbsdiff.ts';
 import { ArchiveWriter, type CdnFolder, type DataObjects, putObject } from './archive-writer.ts';
 import type { EncodedContent, Manifests } from './encode-content.ts';
 
-/** A file before or after a change. */
-export interface PatchSide {
+interface PatchSide {
   content: EncodedContent;
   /** Decoded. */
   bytes: Uint8Array;

@@ -1,10 +1,13 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { PakratError } from '../core/errors.ts';
+import { decodeCdnConfig } from '../formats/configs/cdn-config.ts';
 import type { TactKey } from '../formats/configs/key-list.ts';
+import { decodeArchiveIndex } from '../formats/indices/archive-index.ts';
 import { decodeEncoding } from '../formats/manifests/encoding/decode.ts';
-import { isSafeCdnPath } from '../store/layout.ts';
-import { ArchiveWriter, putObject } from './archive-writer.ts';
+import { cell, decodeBpsv } from '../formats/services/bpsv.ts';
+import { isSafeCdnPath, objectPath } from '../store/layout.ts';
+import { ArchiveWriter, type CdnFolder, type EarlierObjects, putObject } from './archive-writer.ts';
 import {
   type BuildName,
   makeBuildConfig,
@@ -15,7 +18,6 @@ import {
   makeVersions,
   type ServiceAnswer,
 } from './configs.ts';
-import { findEarlierBuild } from './earlier-build.ts';
 import { encodeContent, encodeWith, type Manifests } from './encode-content.ts';
 import { ContentWriter, type EncodedFile, encodeFiles } from './encode-files.ts';
 import { makeDownloadAndSize, makeEncoding, makeInstall, makeRoot } from './manifests.ts';
@@ -25,7 +27,6 @@ import { putChannels } from './put-channels.ts';
 
 export type { PublishFile, PublishTag } from './publish-file.ts';
 
-/** Where the objects of a product are below a host. */
 interface CdnPaths {
   /** Default `tpr/PRODUCT`. */
   cdnPath?: string | undefined;
@@ -93,7 +94,7 @@ export async function publishBuild(options: PublishOptions): Promise<PublishedBu
     const made = patches.finish(manifests);
     const buildConfig = makeBuildConfig(options, manifests, made);
     const builds = [...new Set([buildConfig.name, ...earlier.builds])];
-    const cdnConfig = makeCdnConfig({ data: objects, patches: made?.objects, builds });
+    const cdnConfig = makeCdnConfig(objects, { patches: made?.objects, builds });
     const productConfig = makeProductConfig(product, localesOf(files));
     const keyRing = options.keyRing?.length ? makeKeyRing(options.keyRing) : undefined;
     for (const { name, bytes } of [buildConfig, cdnConfig, ...(keyRing ? [keyRing] : [])])
@@ -182,4 +183,33 @@ function putAnswers(out: string, answer: ServiceAnswer): void {
       fs.renameSync(join(folder, `${name}.tmp`), join(folder, name));
     }
   }
+}
+
+interface EarlierBuild extends EarlierObjects {
+  /** The builds that its CDN config names, newest first. */
+  builds: readonly string[];
+}
+
+const noBuild: EarlierBuild = { indices: [], loose: [], builds: [] };
+
+/**
+ * Finds the live build of a product in a folder, whose objects a further build shares. One that was published under another path has none there.
+ * @throws E_FORMAT, E_INTEGRITY for a table, config or index that is damaged; errors of the file system as they come
+ */
+function findEarlierBuild({ out, cdnPath }: CdnFolder, product: string): EarlierBuild {
+  const versions = readIfThere(join(out, product, 'versions'));
+  const cdnConfig = versions && cell(decodeBpsv(versions).rows[0] ?? {}, 'CDNConfig');
+  const config = cdnConfig && readIfThere(join(out, objectPath({ cdnPath, kind: 'config', hash: cdnConfig })));
+  if (!config) return noBuild;
+  const { archives, fileIndex, builds } = decodeCdnConfig(config);
+  const index = (name: string): { name: string; bytes: Uint8Array } => {
+    const path = objectPath({ cdnPath, kind: 'data', hash: name, suffix: '.index' });
+    return { name, bytes: new Uint8Array(fs.readFileSync(join(out, path))) };
+  };
+  const loose = fileIndex === undefined ? [] : [...decodeArchiveIndex(index(fileIndex).bytes, fileIndex)];
+  return { indices: archives.map(index), loose, builds };
+}
+
+function readIfThere(path: string): Uint8Array | undefined {
+  return fs.existsSync(path) ? new Uint8Array(fs.readFileSync(path)) : undefined;
 }

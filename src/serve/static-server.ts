@@ -8,10 +8,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type RateLimit, rateLimit, unlimited } from '../cdn/transport/rate-limit.ts';
 import { codeOf } from '../core/errors.ts';
 import { isSafeCdnPath } from '../store/layout.ts';
-import { type ByteRange, parseRange } from './byte-range.ts';
 
-/** The address to serve at, and the limit. */
-export interface ServeOptions {
+interface ServeOptions {
   /** Address to listen on. Default 127.0.0.1: this machine alone. */
   host?: string;
   /** Default 0: one that is free. */
@@ -104,7 +102,6 @@ interface OpenFile {
   size: number;
 }
 
-/** The file of a URL's path, or undefined. */
 async function openFile(root: string, url: string): Promise<OpenFile | undefined> {
   const path = url.replace(/[?#].*$/s, '').slice(1);
   if (!url.startsWith('/') || !isSafeCdnPath(path) || /(^|\/)\./.test(path)) return undefined;
@@ -174,4 +171,25 @@ function refuse(response: http.ServerResponse, status: number): void {
   const text = Buffer.from(`${status} ${http.STATUS_CODES[status]}\n`);
   response.writeHead(status, { 'Content-Type': 'text/plain', 'Content-Length': text.length });
   response.end(text);
+}
+
+/** Bytes [start, end) of an object. */
+interface ByteRange {
+  start: number;
+  end: number;
+}
+
+/**
+ * The range that a `Range` header asks of an object. One that goes past the end gets what there is: readers exist that ask one byte too many.
+ * @returns undefined when all of the object is to be sent: no header, or a unit other than bytes;
+ *   `unsatisfiable` for a range that is malformed or starts behind the end, and for several ranges, which no reader of ours or others asks for
+ */
+export function parseRange(header: string | undefined, size: number): ByteRange | 'unsatisfiable' | undefined {
+  const [, ranges] = /^\s*bytes\s*=(.*)$/i.exec(header ?? '') ?? [];
+  if (ranges === undefined) return undefined;
+  const [, first, last] = /^\s*(\d{0,15})-(\d{0,15})\s*$/.exec(ranges) ?? [];
+  if (first === undefined || last === undefined || (first === '' && last === '')) return 'unsatisfiable';
+  const start = first === '' ? Math.max(0, size - Number(last)) : Number(first);
+  const end = first === '' || last === '' ? size : Math.min(size, Number(last) + 1);
+  return start < end ? { start, end } : 'unsatisfiable';
 }

@@ -13,7 +13,7 @@ import {
 } from '../builds/files.ts';
 import { missingKeys } from '../builds/keys/missing-keys.ts';
 import type { EntryPlace } from '../builds/objects.ts';
-import { isUnavailable } from '../core/errors.ts';
+import { isUnavailable, valueUnless } from '../core/errors.ts';
 import { localeNames } from '../formats/roots/locale.ts';
 import type { Source, SourceEntry } from './source.ts';
 
@@ -38,8 +38,7 @@ export function isBuildSource(source: Source): source is BuildSource {
   return 'build' in source;
 }
 
-/** The locale whose variants of files a build gives, and the remarks on contents. */
-export interface BuildSourceOptions {
+interface BuildSourceOptions {
   locale: string;
   /** A remark on a content that has these encodings. */
   noteOf?: ((ekeys: readonly string[]) => string | undefined) | undefined;
@@ -79,12 +78,8 @@ export function buildSource(build: Build, options: BuildSourceOptions): BuildSou
     },
     async prepare(entries) {
       const places = entries.flatMap(({ file }) => firstPlaces(build, file));
-      try {
-        await build.objects.entries(places);
-      } catch (error) {
-        // One that cannot be had must not keep the others back: each says so itself when it is read.
-        if (!isUnavailable(error)) throw error;
-      }
+      // One that cannot be had must not keep the others back: each says so itself when it is read.
+      await valueUnless(isUnavailable, build.objects.entries(places));
     },
     read: ({ file }) => readFile(build, file),
     missingKeys: () => missingKeys(build, options),

@@ -1,7 +1,6 @@
 import type { OnProgress } from '../core/progress.ts';
 
-/** Callbacks for work on files whose number and bytes are known when it begins. */
-export interface CountedFiles {
+interface CountedFiles {
   /** Called with how many files there are, and their bytes. */
   onPlan(files: number, bytes: number): void;
   /** Called with the bytes of each file that is done. */

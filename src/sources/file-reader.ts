@@ -1,4 +1,5 @@
 import { PakratError } from '../core/errors.ts';
+import { slicePieces } from '../files/pieces.ts';
 import type { Source, SourceEntry } from './source.ts';
 
 /** Reads files of a source, or with `raw` the bytes as they are stored. @throws E_UNSUPPORTED where these cannot be had */
@@ -8,4 +9,26 @@ export function fileReader(source: Source, raw = false): (entry: SourceEntry) =>
   throw new PakratError('E_UNSUPPORTED', `${source.label}: files of this source cannot be taken out raw`, {
     hint: 'Leave --raw away.',
   });
+}
+
+/**
+ * The bytes of a file from `offset` on, `size` of them: from little more than what holds them where the source can, else along the file.
+ * @param size undefined for the rest of the file
+ * @throws E_USAGE for a part that the file does not have, else as the source's `read`
+ */
+export async function* readPart(
+  source: Source,
+  entry: SourceEntry,
+  offset: number,
+  size: number | undefined,
+): AsyncGenerator<Uint8Array> {
+  const end = size === undefined ? (entry.size ?? Number.POSITIVE_INFINITY) : offset + size;
+  if (!(offset >= 0 && end >= offset && end <= (entry.size ?? Number.POSITIVE_INFINITY))) {
+    throw new PakratError('E_USAGE', `${entry.name} has ${entry.size} bytes, not ${size ?? 'any'} from ${offset}`, {
+      data: { name: entry.name },
+    });
+  }
+  if (offset === 0 && end === (entry.size ?? end)) yield* source.read(entry);
+  else if (source.readRange !== undefined) yield* source.readRange(entry, offset, end - offset);
+  else yield* slicePieces(source.read(entry), offset, end - offset);
 }

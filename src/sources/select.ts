@@ -1,4 +1,4 @@
-import { isPakratError, PakratError } from '../core/errors.ts';
+import { isNotFound, PakratError, valueUnless } from '../core/errors.ts';
 import { hasGlob, nameMatcher } from '../core/glob.ts';
 import type { RegexSearch } from './regex-search.ts';
 import type { Source, SourceEntry } from './source.ts';
@@ -58,12 +58,7 @@ export async function* selectFiles<Entry extends SourceEntry>(
 
 /** One entry by its name; undefined for what is no name but a glob. */
 async function findEntry<Entry extends SourceEntry>(source: Source<Entry>, name: string): Promise<Entry | undefined> {
-  try {
-    return await source.get(name);
-  } catch (error) {
-    if (!isPakratError(error) || error.code !== 'E_NOT_FOUND' || !hasGlob(name)) throw error;
-    return undefined;
-  }
+  return valueUnless((error) => isNotFound(error) && hasGlob(name), source.get(name));
 }
 
 /** What several globs choose together; no glob chooses everything. Remembers which of them chose something. */

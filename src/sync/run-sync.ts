@@ -1,33 +1,87 @@
 import type { Build } from '../builds/build.ts';
+import type { OnProgress } from '../core/progress.ts';
 import type { Fetcher } from '../fetch/fetcher.ts';
+import type { Network } from '../fetch/network.ts';
+import type { Plan } from '../fetch/plan/plan.ts';
 import type { Selection } from '../fetch/plan/selection.ts';
 import type { PatchOptions } from './patches/patch-plan.ts';
 import { syncBuild } from './sync-build.ts';
 import { incomplete, interrupted } from './sync-errors.ts';
-import type { SyncProgress } from './sync-progress.ts';
 import { fetchedSoFar, reportPlan, type SyncReport } from './sync-report.ts';
 
-/** A sync that is asked for. */
-interface SyncRequest {
-  selection: Selection;
-  /** Make entries out of older ones where that fetches less; undefined: fetch all. */
-  patches: PatchOptions | undefined;
-  /** Only plan: no data is fetched. */
-  dryRun: boolean;
-}
+const everyMs = 100;
 
-/** The amounts of a sync. */
-type SyncOutcome = Omit<SyncReport, 'product' | 'build' | 'seconds'>;
+/** Tells how far a sync is: its steps with the bytes that came for each, then bytes and entries of the data, and the hosts. Needs `end`. */
+export class SyncProgress {
+  /** True once there is data to fetch. */
+  hasData = false;
+  readonly #network: Network | undefined;
+  readonly #onProgress: OnProgress;
+  readonly #timer: NodeJS.Timeout;
+  readonly #files = { done: 0, total: 0 };
+  #step: string | undefined;
+  #total = 0;
+  /** Bytes that came before this step, or before the data. */
+  #before = 0;
+
+  constructor(network: Network | undefined, onProgress: OnProgress) {
+    this.#network = network;
+    this.#onProgress = onProgress;
+    this.#timer = setInterval(() => this.#tell(), everyMs);
+  }
+
+  /** Begins a step. */
+  readonly onStep = (step: string): void => {
+    this.#step = step;
+    this.#before = this.#network?.traffic.bytes ?? 0;
+    this.#tell();
+  };
+
+  /** Takes the plan: its data comes next. */
+  readonly onPlan = ({ rangeBytes, missing }: Plan): void => {
+    this.onStep('data');
+    this.hasData = rangeBytes > 0;
+    this.#total = rangeBytes;
+    this.#files.total = missing.entries;
+    const hosts = this.#network?.hosts.all.filter(({ fallback }) => !fallback) ?? [];
+    this.#onProgress({ type: 'host', hosts: hosts.map(({ base }) => base.replace(/^https?:\/\//, '')) });
+  };
+
+  /** Counts an entry that is held now. */
+  readonly onEntry = (): void => {
+    this.#files.done += 1;
+  };
+
+  /** Tells why patches did not do more, where they were asked for. */
+  noteWhyNotPatched(reason: string | undefined): void {
+    if (reason !== undefined) this.#onProgress({ type: 'note', text: `--patch: ${reason}` });
+  }
+
+  #tell(): void {
+    const bytes = (this.#network?.traffic.bytes ?? 0) - this.#before;
+    if (this.hasData) {
+      const done = Math.min(bytes, this.#total);
+      this.#onProgress({ type: 'bytes', phase: 'data', done, total: this.#total, files: { ...this.#files } });
+    } else if (this.#step !== undefined) {
+      this.#onProgress({ type: 'step', step: this.#step, bytes });
+    }
+  }
+
+  end(): void {
+    clearInterval(this.#timer);
+  }
+}
 
 /**
  * Syncs an open build, or plans it, and tells how far it is.
+ * @param request.patches make entries out of older ones where that fetches less; undefined: fetch all
  * @throws E_INCOMPLETE when something is missing at the end, else as syncBuild
  */
 export async function runSync(
   { fetcher, build }: { fetcher: Fetcher; build: Build },
-  { selection, patches, dryRun }: SyncRequest,
+  { selection, patches, dryRun }: { selection: Selection; patches: PatchOptions | undefined; dryRun: boolean },
   progress: SyncProgress,
-): Promise<SyncOutcome> {
+): Promise<Omit<SyncReport, 'product' | 'build' | 'seconds'>> {
   if (dryRun) {
     const { patchReason, ...outcome } = await reportPlan(fetcher, build, selection, patches);
     progress.noteWhyNotPatched(patchReason);

@@ -115,7 +115,6 @@ export async function syncBuild(
   }
 }
 
-/** The row of a build in the ledger while it is synced. */
 class BuildProgress {
   /** Entries that were brought since the last commit. */
   entries = 0;

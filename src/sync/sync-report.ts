@@ -22,7 +22,6 @@ export interface SyncReport {
   plan?: SyncPlan;
 }
 
-/** The ranges that a sync would fetch. */
 interface SyncPlan {
   /** Bytes that the ranges ask for, with the gaps between entries. */
   bytes: number;

@@ -1,4 +1,4 @@
-import { isPakratError, PakratError } from '../core/errors.ts';
+import { isPakratError, PakratError, resultUnless } from '../core/errors.ts';
 import { md5Hex } from '../core/hash.ts';
 import { decodeArchiveIndex } from '../formats/indices/archive-index.ts';
 import { patchManifestKey } from '../formats/patches/patch-manifest.ts';
@@ -23,10 +23,5 @@ export function checkObject(name: Pick<ObjectName, 'kind' | 'hash' | 'suffix'>, 
 
 /** A patch manifest is named by the hash of its header, not of its bytes. */
 function isPatchManifest(bytes: Uint8Array, hash: string): boolean {
-  try {
-    return patchManifestKey(bytes) === hash;
-  } catch (error) {
-    if (!isPakratError(error)) throw error;
-    return false;
-  }
+  return resultUnless(isPakratError, () => patchManifestKey(bytes)) === hash;
 }

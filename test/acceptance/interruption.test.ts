@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals
 import type { SyncReport } from '../../src/app/sync.ts';
 import type { ExtractResult } from '../../src/sources/extract/extract.ts';
 import { checkHeldBytes } from '../support/held-bytes.ts';
-import { killAgainAndAgain } from '../support/interrupt.ts';
+import { claimedBytes, killAgainAndAgain } from '../support/interrupt.ts';
 import { freePort } from '../support/loopback.ts';
 import { describeNginx, type Nginx, startNginx } from '../support/nginx.ts';
 import { cutPowerAgainAndAgain, describePowerCut } from '../support/power-cut.ts';
@@ -74,7 +74,7 @@ describeNginx('an interrupted sync', () => {
     test('by Ctrl-C: exit 130 within two seconds, and the next run goes on', async () => {
       const store = scratch('interrupted');
       const { child, ended } = startPakrat(syncArgs(store));
-      await sleep(2000);
+      while (claimedBytes(store) === 0 && child.exitCode === null) await sleep(50);
       const started = performance.now();
       child.kill('SIGINT');
       const { status, stderr } = await ended;

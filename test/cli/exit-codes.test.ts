@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { exitCodeOf } from '../../src/cli/exit-codes.ts';
+import { exitCodeOf } from '../../src/cli/error-report.ts';
 
 test.each([
   ['E_NETWORK_EXHAUSTED', 1],

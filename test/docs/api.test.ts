@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { transformSync } from 'esbuild';
+import { errorCodes } from '../../src/core/errors.ts';
 import { encodeKeyList } from '../../src/formats/configs/key-list.ts';
 import { encodeListfile } from '../../src/formats/roots/listfile.ts';
 import { publishBuild } from '../../src/publish/publish-build.ts';
@@ -114,10 +115,8 @@ describe('each program of docs/api.md', () => {
 });
 
 test('every code of an error is on the page, and every method of a session', () => {
-  const source = readFileSync('src/core/errors.ts', 'utf8');
-  const codes = [...source.matchAll(/^ {2}\| '(E_\w+)'/gm)].map(([, code = '']) => code);
-  expect(codes.length).toBeGreaterThan(20);
-  for (const code of codes) {
+  expect(Object.keys(errorCodes).length).toBeGreaterThan(20);
+  for (const code of Object.keys(errorCodes)) {
     const [, family, part] = /^(E_(?:FORMAT|NETWORK|STORE))(_\w+)$/.exec(code) ?? [];
     expect(page).toMatch(part === undefined ? `\`${code}\`` : new RegExp(`\`${family}.*\`(?:${family})?${part}\``));
   }

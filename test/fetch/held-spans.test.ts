@@ -1,9 +1,13 @@
-import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import * as fs from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { EntryPlace } from '../../src/builds/objects.ts';
-import { HeldSpans, isHeld } from '../../src/fetch/held-spans.ts';
+import { codeOf } from '../../src/core/errors.ts';
+import { HeldSpans, isHeld, SpanCommitter } from '../../src/fetch/held-spans.ts';
 import { objectPath } from '../../src/store/layout.ts';
 import { openStore, type Store } from '../../src/store/store.ts';
 import { scratchFolder } from '../support/scratch.ts';
+import { describeTmpfs, withTmpfs } from '../support/tmpfs.ts';
 
 const scratch = scratchFolder();
 const object = { cdnPath: 'tpr/wow', kind: 'data' as const, hash: '1'.repeat(32) };
@@ -60,4 +64,95 @@ test('spans are read once an object, so that one plan sees one state; isHeld ask
   expect(held.of(path)).toEqual([]);
   expect(held.hasEntry(place(0, 100))).toBe(false);
   expect(isHeld(store, place(0, 100))).toBe(true);
+});
+
+describe('SpanCommitter', () => {
+  let store: Store;
+  let committer: SpanCommitter;
+  let number = 0;
+  beforeEach(() => {
+    number += 1;
+    store = openStore(scratch(`store${number}`), { create: true });
+    committer = new SpanCommitter(store);
+  });
+  afterEach(() => store.close());
+
+  test('commits what waits a moment later, or when it is told to', async () => {
+    committer.add('a', [{ start: 0, end: 10 }]);
+    expect(store.ledger.spans('a')).toEqual([]);
+    committer.flush();
+    expect(store.ledger.spans('a')).toEqual([{ start: 0, end: 10 }]);
+    committer.add('a', [{ start: 10, end: 20 }]);
+    committer.add('b', [{ start: 5, end: 6 }]);
+    await sleep(500);
+    expect([store.ledger.spans('a'), store.ledger.spans('b')]).toEqual([
+      [{ start: 0, end: 20 }],
+      [{ start: 5, end: 6 }],
+    ]);
+  });
+
+  test('commits spans together with what hangs on them, or none of both', () => {
+    const seen: number[] = [];
+    const onHeld = (bytes: number): void => {
+      seen.push(bytes);
+      store.ledger.setSetting('bytes', String(bytes));
+      if (seen.length === 1) throw new Error('no');
+    };
+    committer.add('a', [{ start: 0, end: 10 }], onHeld);
+    committer.add('b', [{ start: 0, end: 7 }], onHeld);
+    expect(() => committer.flush()).toThrow('no');
+    expect([store.ledger.spans('a'), store.ledger.setting('bytes')]).toEqual([[], undefined]);
+    // What could not be committed still waits.
+    committer.flush();
+    expect(seen).toEqual([17, 17]);
+    expect([store.ledger.spans('a'), store.ledger.setting('bytes')]).toEqual([[{ start: 0, end: 10 }], '17']);
+    committer.flush();
+    expect(seen).toHaveLength(2);
+  });
+
+  test('each piece of work hears of its own bytes alone', () => {
+    const told: string[] = [];
+    committer.add('a', [{ start: 0, end: 10 }], (bytes) => told.push(`first ${bytes}`));
+    committer.add('b', [{ start: 0, end: 7 }], (bytes) => told.push(`second ${bytes}`));
+    committer.add('c', [{ start: 0, end: 3 }]);
+    committer.flush();
+    expect(told).toEqual(['first 10', 'second 7']);
+  });
+
+  test('a commit that fails behind the scenes is told by the next one that is asked for', async () => {
+    let failing = true;
+    const onHeld = (): void => {
+      if (failing) throw Object.assign(new Error('full'), { code: 'E_STORE_FULL' });
+    };
+    committer.add('a', [{ start: 0, end: 10 }], onHeld);
+    // An exception of a timer would end the process.
+    await sleep(500);
+    expect(() => committer.flush()).toThrow('full');
+    failing = false;
+    committer.flush();
+    expect(store.ledger.spans('a')).toEqual([{ start: 0, end: 10 }]);
+  });
+});
+
+describeTmpfs('SpanCommitter on a full disk', () => {
+  test('says E_STORE_FULL and keeps what waits', async () => {
+    await withTmpfs('400k', async (folder, resize) => {
+      const store = openStore(`${folder}/store`, { create: true });
+      const committer = new SpanCommitter(store);
+      try {
+        try {
+          for (let i = 0; i < 500; i++) fs.appendFileSync(`${folder}/ballast`, Buffer.alloc(1024));
+        } catch (error) {
+          expect(codeOf(error)).toBe('ENOSPC');
+        }
+        for (let i = 0; i < 2000; i++) committer.add(`object ${i}`, [{ start: 0, end: 10 }]);
+        expect(() => committer.flush()).toThrow(expect.objectContaining({ code: 'E_STORE_FULL' }));
+        resize('16m');
+        committer.flush();
+        expect(store.ledger.spans('object 1999')).toEqual([{ start: 0, end: 10 }]);
+      } finally {
+        store.close();
+      }
+    });
+  });
 });

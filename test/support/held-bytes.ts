@@ -1,5 +1,6 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
+import { codeOf } from '../../src/core/errors.ts';
 import { Ledger } from '../../src/store/ledger/ledger.ts';
 import { covers, type Span } from '../../src/store/spans.ts';
 import { openStore } from '../../src/store/store.ts';
@@ -53,11 +54,22 @@ export type Claims = ReadonlyMap<string, readonly Span[]>;
 export function readClaims(store: string): Claims {
   const path = join(store, 'ledger.db');
   if (!fs.existsSync(path) || fs.statSync(path).size === 0) return new Map();
-  const ledger = new Ledger(path, { readOnly: true });
+  const ledger = openIfMade(path);
+  if (ledger === undefined) return new Map();
   try {
     return new Map([...ledger.objects()].map((object) => [object.path, ledger.spans(object.path)]));
   } finally {
     ledger.close();
+  }
+}
+
+/** A ledger, unless whoever began it was killed before it had its tables. */
+function openIfMade(path: string): Ledger | undefined {
+  try {
+    return new Ledger(path, { readOnly: true });
+  } catch (error) {
+    if (codeOf(error) === 'E_STORE_SCHEMA') return undefined;
+    throw error;
   }
 }
 

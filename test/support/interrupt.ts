@@ -36,7 +36,8 @@ export function randomMoments(
   };
 }
 
-function claimedBytes(store: string): number {
+/** Bytes that a store's ledger calls held. */
+export function claimedBytes(store: string): number {
   return [...readClaims(store).values()].flat().reduce((sum, { start, end }) => sum + end - start, 0);
 }
 

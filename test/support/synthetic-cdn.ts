@@ -72,14 +72,20 @@ export function makeTree(
   if (made.status !== 0) throw new Error(`gencdn.py: ${made.stderr}`);
 }
 
-/** Serves a tree over HTTP and Ribbit on free ports, as well or badly as `args` for `serve.py` say. */
-export async function serveTree(root: string, args: readonly string[] = [], port?: number): Promise<ServedTree> {
+/** Serves a tree over HTTP and Ribbit on free ports, as well or badly as `args` for `serve.py` say. @param by whose server; the generator's where it is */
+export async function serveTree(
+  root: string,
+  args: readonly string[] = [],
+  port?: number,
+  by: 'generator' | 'own' = hasGenerator ? 'generator' : 'own',
+): Promise<ServedTree> {
   const [http, ribbit] = [port ?? (await freePort()), await freePort()];
   const log = join(root, `requests-${http}.log`);
   const ports = ['--port', String(http), '--ribbit', String(ribbit)];
-  const [program, script] = hasGenerator
-    ? ['python3', conformanceTool('serve.py')]
-    : [process.execPath, 'test/support/own-tree/server.js'];
+  const [program, script] =
+    by === 'generator'
+      ? ['python3', conformanceTool('serve.py')]
+      : [process.execPath, 'test/support/own-tree/server.js'];
   const server = spawn(program, [script, '--root', root, ...ports, '--log', log, ...args], { stdio: 'ignore' });
   const ended = new Promise((resolve) => server.on('close', resolve));
   await Promise.all([listening(http), listening(ribbit)]);

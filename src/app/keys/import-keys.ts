@@ -1,5 +1,4 @@
-import type { KeyImport } from '../../fetch/lists/import-keys.ts';
-import { importKeyFiles } from '../../fetch/lists/import-keys.ts';
+import { importKeyFiles, type KeyImport } from '../../fetch/lists/import-keys.ts';
 import type { Session } from '../session/session.ts';
 
 export type { KeyImport } from '../../fetch/lists/import-keys.ts';

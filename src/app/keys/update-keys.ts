@@ -1,7 +1,6 @@
 import type { WorkOptions } from '../../core/progress.ts';
-import { listUrl } from '../../fetch/lists/list-url.ts';
-import type { KeyUpdate } from '../../fetch/lists/update-keys.ts';
-import { updateKeyList } from '../../fetch/lists/update-keys.ts';
+import { listUrl } from '../../fetch/lists/fetch-list.ts';
+import { type KeyUpdate, updateKeyList } from '../../fetch/lists/update-keys.ts';
 import type { Session } from '../session/session.ts';
 
 export type { KeyUpdate } from '../../fetch/lists/update-keys.ts';

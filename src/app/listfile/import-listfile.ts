@@ -1,6 +1,5 @@
 import { createReadStream } from 'node:fs';
-import type { ListfileChange } from '../../builds/listfile/listfile-import.ts';
-import { importListfile as importInto } from '../../builds/listfile/listfile-import.ts';
+import { importListfile as importInto, type ListfileChange } from '../../builds/listfile/listfile-import.ts';
 import { throwIfAborted } from '../../core/errors.ts';
 import type { WorkOptions } from '../../core/progress.ts';
 import type { Session } from '../session/session.ts';

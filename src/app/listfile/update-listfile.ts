@@ -1,7 +1,6 @@
 import type { WorkOptions } from '../../core/progress.ts';
-import { listUrl } from '../../fetch/lists/list-url.ts';
-import type { ListfileUpdate } from '../../fetch/lists/update-listfile.ts';
-import { updateListfile as update } from '../../fetch/lists/update-listfile.ts';
+import { listUrl } from '../../fetch/lists/fetch-list.ts';
+import { type ListfileUpdate, updateListfile as update } from '../../fetch/lists/update-listfile.ts';
 import type { Session } from '../session/session.ts';
 
 export type { ListfileUpdate } from '../../fetch/lists/update-listfile.ts';

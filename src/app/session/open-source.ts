@@ -5,6 +5,7 @@ import { isInstall } from '../../installs/casc/find-install.ts';
 import { isCdnFolder } from '../../installs/cdn-folder/find-cdn.ts';
 import { isCalledPak, type PakOptions } from '../../paks/index.ts';
 import type { PakPool, ThreadedPak } from '../../sources/paks/pak-pool.ts';
+import type { RegexSearch } from '../../sources/regex-search.ts';
 import type { Source } from '../../sources/source.ts';
 import type { PakOpenOptions } from './pak-options.ts';
 import type { Session } from './session.ts';
@@ -219,4 +220,17 @@ async function openFolderBuild(
     folder.close();
     throw error;
   }
+}
+
+/**
+ * A search for regular expressions, to be closed; undefined for none, so that a thread starts only where there are any.
+ * @throws E_USAGE for what is no regular expression
+ */
+export async function startSearch(
+  patterns: readonly string[],
+  signal: AbortSignal | undefined,
+): Promise<RegexSearch | undefined> {
+  if (patterns.length === 0) return undefined;
+  const { RegexSearch } = await import('../../sources/regex-search.ts');
+  return new RegexSearch(patterns, { signal });
 }

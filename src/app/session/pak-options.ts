@@ -1,9 +1,8 @@
 import * as fs from 'node:fs';
 import type { PakOptions } from '../../paks/index.ts';
 import type { QuakeEngine } from '../../paks/quake/options.ts';
-import { defined } from '../../sources/paks/defined.ts';
-import { type GivenKey, keysBeside, parseKeys, withPath } from '../../sources/paks/given-keys.ts';
-import { listOf } from './list-of.ts';
+import { defined, type GivenKey, keysBeside, parseKeys, withPath } from '../../sources/paks/given-keys.ts';
+import { listOf } from './session-options.ts';
 
 /** Options of PAKs; the names are those of the flags in camel case. Builds take no notice of them. */
 export interface PakOpenOptions {

@@ -6,7 +6,6 @@ import { PakratError } from '../../core/errors.ts';
 import type { KeyRing } from '../../formats/blte/keys.ts';
 import { localeFlag, localeNames } from '../../formats/roots/locale.ts';
 import type { HostRow } from '../../store/ledger/rows.ts';
-import { listOf } from './list-of.ts';
 import { mergeSettings, type PartialSettings, type Settings } from './settings.ts';
 
 /** Options of a session; they carry the names of the command line's flags in camel case. */
@@ -91,4 +90,9 @@ function keyRingOf(keys: Readonly<Record<string, string>>): KeyRing {
     byName.set(name.toLowerCase(), fromHex(key.toLowerCase()));
   }
   return { find: (name) => byName.get(name.toLowerCase()) };
+}
+
+/** An option that may be given once or several times, as a list. */
+export function listOf(value: string | readonly string[] | undefined): readonly string[] {
+  return typeof value === 'string' ? [value] : (value ?? []);
 }

@@ -5,9 +5,9 @@ import type { ResolveContext } from '../../builds/resolve/product-answer.ts';
 import type { HttpClient, HttpGetter } from '../../cdn/transport/http.ts';
 import type { Channels } from '../../cdn/versions/channels.ts';
 import { fromHex } from '../../core/bytes.ts';
-import { codeOf, PakratError } from '../../core/errors.ts';
+import { isNotFound, PakratError, valueUnless } from '../../core/errors.ts';
 import type { OnProgress, WorkOptions } from '../../core/progress.ts';
-import type { Network } from '../../fetch/network.ts';
+import type { Network, NetworkOptions } from '../../fetch/network.ts';
 import type { KeyRing } from '../../formats/blte/keys.ts';
 import type { OpenedBuild } from '../../keep/build-opener.ts';
 import { type LookupFolders, storeLayout } from '../../store/layout.ts';
@@ -15,16 +15,8 @@ import type { BuildIdentity } from '../../store/ledger/rows.ts';
 import type { Store } from '../../store/store.ts';
 import { type CheckedOptions, checkOptions, type SessionOptions } from './session-options.ts';
 
-/** The share of the network that a piece of work has. */
-export interface NetworkUse {
-  signal?: AbortSignal | undefined;
-  /** Ranges in flight at a time. Default: the setting `sync.jobs`. */
-  jobs?: number | undefined;
-  /** Limit of all transfers together; undefined for none. */
-  bytesPerSecond?: number | undefined;
-  /** Threads for ranges; default 0: everything in this thread. */
-  threads?: number | undefined;
-}
+/** The share of the network that a piece of work has. Default: the ranges of the setting `sync.jobs`, and no threads. */
+type NetworkUse = { [Name in 'signal' | 'jobs' | 'bytesPerSecond' | 'threads']?: NetworkOptions[Name] | undefined };
 
 /** Opens a session, runs `body` with it, and closes it, whatever happens. */
 export async function withSession<Result>(
@@ -92,12 +84,7 @@ export class Session {
   /** The store; undefined for a session without one, and when it is not there. @throws E_STORE… */
   async storeIfThere(): Promise<Store | undefined> {
     if (this.options.store === undefined) return undefined;
-    try {
-      return await this.store({ create: false });
-    } catch (error) {
-      if (codeOf(error) !== 'E_NOT_FOUND') throw error;
-      return undefined;
-    }
+    return valueUnless(isNotFound, this.store({ create: false }));
   }
 
   /** Folders for what is derived of builds: of the store, or temporary ones for a session without a store. */

@@ -1,7 +1,8 @@
+import { type Schema, Validator } from '@cfworker/json-schema';
 import defaults from '../../../config/default.json' with { type: 'json' };
 import schema from '../../../config/schema.json' with { type: 'json' };
 import type { ServiceTemplate } from '../../cdn/versions/service-urls.ts';
-import { checkJson, type JsonSchema } from './json-schema.ts';
+import { PakratError } from '../../core/errors.ts';
 
 /** Every setting; defaults, bounds and meanings are in config/default.json and config/schema.json. */
 export interface Settings {
@@ -36,11 +37,12 @@ export type PartialSettings = {
   [Name in keyof Settings]?: Settings[Name] extends unknown[] | string ? Settings[Name] : Partial<Settings[Name]>;
 };
 
-/** Settings that are laid over the defaults, with what to call them in messages: a file, or who gave them. */
-export interface SettingsLayer {
+interface SettingsLayer {
   name: string;
   settings: unknown;
 }
+
+const validator = new Validator(schema as Schema, '2020-12');
 
 /**
  * The defaults with some layers over them, later ones over earlier ones. Lists are replaced whole.
@@ -49,11 +51,24 @@ export interface SettingsLayer {
 export function mergeSettings(...layers: readonly SettingsLayer[]): Settings {
   const merged: Record<string, unknown> = {};
   for (const { name, settings } of [{ name: 'config/default.json', settings: defaults }, ...layers]) {
-    checkJson(settings, schema as JsonSchema, name);
-    for (const [setting, value] of Object.entries(settings as object)) merged[setting] = over(merged[setting], value);
+    const layer = checkSettings(name, settings);
+    for (const [setting, value] of Object.entries(layer)) merged[setting] = over(merged[setting], value);
   }
   const { $schema: _, ...settings } = merged;
   return settings as unknown as Settings;
+}
+
+/** What config/schema.json allows of settings, without members that are undefined. @throws E_USAGE that names the first that it forbids */
+function checkSettings(name: string, settings: unknown): object {
+  const plain: unknown = JSON.parse(JSON.stringify(settings));
+  const problem = validator.validate(plain).errors.at(-1);
+  if (problem === undefined) return plain as object;
+  const setting = problem.instanceLocation.slice('#/'.length).replaceAll('/', '.');
+  const what = problem.keyword === 'false' ? `there is no setting ${setting}` : `${setting}: ${problem.error}`;
+  throw new PakratError('E_USAGE', `${name}: ${what}`, {
+    hint: 'config/schema.json says what every setting may be.',
+    data: { file: name, setting },
+  });
 }
 
 /** A value over another: groups of settings are joined, anything else is replaced. */

@@ -6,8 +6,7 @@ import type { CdnConfig } from '../../formats/configs/cdn-config.ts';
 import { encodeArchiveGroup } from '../../formats/indices/archive-group.ts';
 import { type ArchiveIndex, decodeArchiveIndex } from '../../formats/indices/archive-index.ts';
 import type { ObjectName } from '../../store/layout.ts';
-import type { BuildPlace } from '../build-place.ts';
-import type { Objects } from '../objects.ts';
+import type { BuildPlace, Objects } from '../objects.ts';
 import { PagedIndex } from './paged-index.ts';
 
 /** The sorted index of all archives of a CDN config; made from their indices when it is not there or not whole. */

@@ -15,7 +15,6 @@ export interface MissingKey {
   origin?: string;
 }
 
-/** Names that are given for each key. */
 const namesPerKey = 10;
 
 /** Counts a file for a key. */

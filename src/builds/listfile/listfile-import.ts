@@ -5,8 +5,7 @@ import { IdSet } from '../../core/tables/id-set.ts';
 import { makeFolderDurable, writeFileDurable } from '../../files/durable.ts';
 import { type ListfileRow, ListfileScanner } from '../../formats/roots/listfile.ts';
 import type { LookupFolders } from '../../store/layout.ts';
-import { lockStore } from '../../store/ledger/lock.ts';
-import { compareNames, keepUnnamed } from './listfile-compare.ts';
+import { lockStore } from '../../store/ledger/sqlite.ts';
 import {
   ListfileIndex,
   type ListfileVersion,
@@ -178,11 +177,67 @@ function shrunk(
   });
 }
 
-/** Brings a version into use, and removes those before it. */
 function useVersion(folders: LookupFolders, version: ListfileVersion): void {
   writeFileDurable(listfilePointer(folders), Buffer.from(`${JSON.stringify(version)}\n`), folders.temporary);
   for (const name of fs.readdirSync(folders.names)) {
     const [, base] = /^(listfile(?:-[\w-]+)?)\.(?:txt|ids|hashes|updated)$/.exec(name) ?? [];
     if (base !== undefined && base !== version.base) fs.rmSync(join(folders.names, name), { force: true });
   }
+}
+
+/* Two versions of the list of names beside each other, in the order in which both are sorted: neither is held in memory. */
+
+/**
+ * Adds the names without an id that only the old version has.
+ * @returns how many only the new one has
+ */
+function keepUnnamed(writer: ListfileWriter, index: ListfileIndex | undefined): number {
+  let added = 0;
+  const olds = unnamed(index?.hashes ?? []);
+  let old = olds.next().value;
+  const keep = (row: Uint8Array): void => writer.add(undefined, index?.listedName(row).name ?? '');
+  // Names that are added meanwhile are not among the rows that are gone through.
+  for (const row of unnamed(writer.hashRows())) {
+    for (; old && compareHashes(old, row) < 0; old = olds.next().value) keep(old);
+    if (old && compareHashes(old, row) === 0) old = olds.next().value;
+    else added += 1;
+  }
+  for (; old; old = olds.next().value) keep(old);
+  return added;
+}
+
+/** Of rows sorted by their hashes those without an id, each hash once. */
+function* unnamed(rows: Iterable<Uint8Array>): Generator<Uint8Array, undefined> {
+  let last: Uint8Array | undefined;
+  for (const row of rows) {
+    const hasId = row[15] !== 0xff || row[16] !== 0xff || row[17] !== 0xff || row[18] !== 0xff;
+    if (hasId || (last !== undefined && compareHashes(last, row) === 0)) continue;
+    last = row;
+    yield row;
+  }
+  return undefined;
+}
+
+function compareHashes(a: Uint8Array, b: Uint8Array): number {
+  return Buffer.compare(a.subarray(0, 8), b.subarray(0, 8));
+}
+
+/** Counts the ids that are new, have another name, or are gone. */
+function compareNames(
+  old: ListfileIndex | undefined,
+  index: ListfileIndex,
+): { added: number; changed: number; removed: number } {
+  const change = { added: 0, changed: 0, removed: 0 };
+  const olds = old?.names();
+  let before = olds?.next().value;
+  for (const { fileDataId, name } of index.names()) {
+    for (; before && before.fileDataId < fileDataId; before = olds?.next().value) change.removed += 1;
+    if (!before || before.fileDataId > fileDataId) change.added += 1;
+    else {
+      if (before.name !== name) change.changed += 1;
+      before = olds?.next().value;
+    }
+  }
+  for (; before; before = olds?.next().value) change.removed += 1;
+  return change;
 }

@@ -24,7 +24,6 @@ import { LookupFile } from '../../store/lookup-file.ts';
 export const listfileRows = { idStride: 11, hashStride: 19, noId: 0xffffffff } as const;
 const { idStride, noId } = listfileRows;
 
-/** A known name. */
 interface ListedName {
   name: string;
   fileDataId: number | undefined;
@@ -151,4 +150,14 @@ export class ListfileIndex {
       }
     }
   }
+}
+
+/** The listed names of ids that are asked for in ascending order: both lists are gone through once. Undefined for an id without a name. */
+export function listedNames(listfile: ListfileIndex | undefined): (fileDataId: number) => string | undefined {
+  const names = listfile?.names();
+  let listed = names?.next().value;
+  return (fileDataId) => {
+    while (listed && listed.fileDataId < fileDataId) listed = names?.next().value;
+    return listed && listed.fileDataId === fileDataId ? listed.name : undefined;
+  };
 }

@@ -9,7 +9,6 @@ import type { CkeyEntry } from '../../formats/manifests/encoding/pages.ts';
  * Entries that were found stay bytes; keys become text when they are asked for.
  */
 
-/** The ckey pages of an encoding file. */
 interface CkeyPages {
   /** First key and MD5 of each page. */
   table: RecordTable;

@@ -1,6 +1,6 @@
 import type { VersionAnswer, VersionServices } from '../../cdn/versions/version-service.ts';
 import { codeOf, PakratError } from '../../core/errors.ts';
-import { type Bpsv, decodeBpsv } from '../../formats/services/bpsv.ts';
+import { decodeBpsv } from '../../formats/services/bpsv.ts';
 import type { Ledger } from '../../store/ledger/ledger.ts';
 import type { AnswerRow } from '../../store/ledger/rows.ts';
 
@@ -15,12 +15,7 @@ export interface ResolveContext {
 }
 
 /** The answer of a version service about a product, of now or of when it was last asked. */
-export interface ProductAnswer {
-  bpsv: Bpsv;
-  bytes: Uint8Array;
-  seqn: number | undefined;
-  /** The service that said it. */
-  service: string;
+export interface ProductAnswer extends Pick<VersionAnswer, 'bpsv' | 'bytes' | 'seqn' | 'service'> {
   /** Milliseconds since 1970 when it was said, for an answer out of the ledger; undefined for one of just now. */
   time: number | undefined;
 }

@@ -4,7 +4,7 @@ import { isPakratError, PakratError } from '../../core/errors.ts';
 import { waitForAll } from '../../core/wait-for-all.ts';
 import { type Bpsv, type BpsvRow, cell, decodeBpsv } from '../../formats/services/bpsv.ts';
 import type { BuildIdentity, BuildRow } from '../../store/ledger/rows.ts';
-import { type BuildSpec, isCalled } from './build-spec.ts';
+import { type BuildSpec, isCalled, parseBuildSpec } from './build-spec.ts';
 import { isRecent, productAnswer, type ResolveContext } from './product-answer.ts';
 import { identityOfRow, versionNameOf } from './table-identity.ts';
 
@@ -130,5 +130,16 @@ function unknownBuild(spec: BuildSpec, known: readonly BuildRow[], live: Bpsv | 
   return new PakratError('E_NOT_FOUND', `${spec.product} has no build ${spec.build ?? ''}`.trimEnd(), {
     hint: names.size > 0 ? `Known builds: ${[...names].slice(0, 8).join(', ')}.` : undefined,
     data: { product: spec.product, build: spec.build, known: [...names] },
+  });
+}
+
+/** A build as the ledger remembers it, whatever the services say now. @throws E_NOT_FOUND */
+export function knownBuild(context: Pick<ResolveContext, 'ledger' | 'region'>, text: string): BuildRow {
+  const spec = parseBuildSpec(text);
+  const builds = context.ledger.builds(spec.product);
+  if (builds.length > 0) return heldBuild(context, spec, builds);
+  throw new PakratError('E_NOT_FOUND', `the store has no build of ${spec.product}`, {
+    hint: '`pakrat status` shows what it has.',
+    data: { product: spec.product },
   });
 }

@@ -39,7 +39,6 @@ export function identityOfRow(
   };
 }
 
-/** Paths and hosts of a product in a region. */
 function cdnOf(
   { product, region }: { product: string; region: string },
   cdns: Bpsv,

@@ -11,40 +11,30 @@ import { overwatchRootFormat } from '../../formats/roots/overwatch.ts';
 import { textRootFormat } from '../../formats/roots/text.ts';
 import { tvfsFormat } from '../../formats/roots/tvfs/layout.ts';
 import { headerlessWowRootFormat, wowRootFormat } from '../../formats/roots/wow/decode.ts';
-import type { LookupFolders } from '../../store/layout.ts';
-import type { ListfileIndex } from '../listfile/listfile-index.ts';
 import type { EncodingFile } from '../manifests/encoding-file.ts';
-import { optional } from '../optional.ts';
+import { optional } from '../objects.ts';
 import { openInstallRoot } from './install.ts';
 import { type NameRow, type Note, openNameTable } from './name-table.ts';
 import type { Root } from './root.ts';
 import { diablo3Rows } from './rows/diablo3.ts';
-import type { LoadPart } from './rows/diablo4.ts';
 import { fileDbKeys, fileDbRows } from './rows/file-db.ts';
 import { overwatchRows } from './rows/overwatch.ts';
 import { textRows } from './rows/text.ts';
-import { openTvfs } from './tvfs.ts';
+import { openTvfs, type TvfsPlace } from './tvfs.ts';
 import { openUnknownRoot } from './unknown.ts';
 import { openWowRoot } from './wow/wow.ts';
 
 /** A build's objects, and where its look-up files go. */
-export interface RootPlace {
-  folders: LookupFolders;
+export interface RootPlace extends Pick<TvfsPlace, 'folders' | 'listfile' | 'load' | 'loadPart'> {
   config: BuildConfig;
   /** The decoded root as a file; undefined when the build names none, or no host has it. */
   file: string | undefined;
   encoding: EncodingFile;
-  listfile: ListfileIndex | undefined;
-  /** The decoded bytes of a manifest. */
-  load: (manifest: ManifestKeys) => Promise<Uint8Array>;
-  /** The decoded bytes of a part of a file, by its ckey or the start of its ekey. */
-  loadPart: LoadPart;
   install: () => Promise<Install | undefined>;
   /** For a root that is encrypted. Default: no keys. */
   keys?: KeyRing | undefined;
 }
 
-/** The object that the build config calls the root. */
 interface RootObject {
   file: string;
   ckey: string;
@@ -103,7 +93,6 @@ function* mndxRows(bytes: Uint8Array): Generator<NameRow> {
 
 type Rows = (place: RootPlace, root: RootObject, note: Note) => AsyncIterable<NameRow> | Iterable<NameRow>;
 
-/** Opens a root that is a list of names. */
 function named(kind: string, rows: Rows): RootKind[2] {
   return (place, root) =>
     openNameTable({ folders: place.folders, kind, ckey: root.ckey, rows: (note) => rows(place, root, note) });

@@ -43,7 +43,6 @@ export function openInstallRoot(install: Install, notes: readonly string[]): Roo
   };
 }
 
-/** The different contents of each path. */
 function groupByPath(install: Install): Map<string, InstallFile[]> {
   const groups = new Map<string, InstallFile[]>();
   const locales = install.tags.flatMap(({ name, mask }) => {

@@ -17,7 +17,7 @@ import { openWowTvfs, WowTvfsRecords } from './wow/wow-tvfs.ts';
 const maxDepth = 8;
 
 /** The TVFS of a build, and the way to its objects. */
-interface TvfsPlace {
+export interface TvfsPlace {
   folders: LookupFolders;
   root: ManifestKeys;
   /** The nested manifests that the build config names: vfs-1, vfs-2 … */
@@ -27,6 +27,7 @@ interface TvfsPlace {
   listfile: ListfileIndex | undefined;
   /** The decoded bytes of a manifest. */
   load: (manifest: ManifestKeys) => Promise<Uint8Array>;
+  /** The decoded bytes of a part of a file, by its ckey or the start of its ekey. */
   loadPart: LoadPart;
 }
 

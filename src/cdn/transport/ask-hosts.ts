@@ -3,7 +3,6 @@ import { abortError, codeOf, messageOf, PakratError } from '../../core/errors.ts
 import type { HealthKind, Host, Hosts } from './hosts.ts';
 import { redactUrl } from './http-head.ts';
 
-/** A question to the hosts. */
 interface AskOptions {
   kind: HealthKind;
   /** The path of the object, for messages. */

@@ -3,8 +3,7 @@ import { abortError, codeOf, PakratError } from '../../core/errors.ts';
 import type { HttpGetter } from './http.ts';
 import { redactUrl, statusError, wrongAnswer } from './http-head.ts';
 
-/** Limits of a body that is taken into memory. */
-export interface FetchBytesOptions {
+interface FetchBytesOptions {
   /** Largest body believed. */
   maxSize: number;
   signal?: AbortSignal | undefined;

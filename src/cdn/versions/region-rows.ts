@@ -1,6 +1,5 @@
 import { type Bpsv, type BpsvRow, cell } from '../../formats/services/bpsv.ts';
 
-/** The row of a region. */
 interface RegionRow {
   row: BpsvRow;
   /** The region the row is of. */

@@ -33,7 +33,6 @@ export interface VersionQuestion extends VersionServices {
   isOldSummary?: ((summary: Uint8Array) => boolean) | undefined;
 }
 
-/** Why one service gave no answer that could be taken. */
 interface ServiceFailure {
   /** One of those asked. */
   asked: string;
@@ -95,7 +94,6 @@ function isOld({ seqn, summary }: VersionAnswer, { lowestSeqn = 0, isOldSummary 
   return summary === undefined ? seqn !== undefined && seqn < lowestSeqn : isOldSummary?.(summary) === true;
 }
 
-/** The failure of a service; what says nothing about the service is thrown on. */
 function failureOf(service: string, error: unknown): ServiceFailure & { passing: boolean } {
   const code = codeOf(error);
   if (code === undefined || !/^E_(NETWORK|FORMAT|NOT_FOUND|INTEGRITY)/.test(code)) throw error;

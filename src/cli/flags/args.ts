@@ -1,4 +1,5 @@
 import * as Args from '@oclif/core/args';
+import * as Flags from '@oclif/core/flags';
 
 /** An argument that must be there. Commands read their standard input themselves, or not at all. */
 export const requiredArg = (description: string) => Args.string({ description, required: true, ignoreStdin: true });
@@ -12,3 +13,16 @@ export const sourceHelp =
 
 /** The argument of each command that reads one source. */
 export const sourceArg = requiredArg(sourceHelp);
+
+/** For a flag that may be given several times, one value each time. */
+export const repeatable = { multiple: true, multipleNonGreedy: true } as const;
+
+/** The flag for regular expressions of which one must be found in a name. */
+export const regexFlag = Flags.string({
+  summary: 'Only names in which it is found, whatever their case. Repeatable: one of them must be found.',
+  helpValue: 'RE',
+  ...repeatable,
+});
+
+/** The flag for the form in which a source has its files. */
+export const rawFlag = Flags.boolean({ summary: 'The bytes as they are stored, where the source can give them.' });

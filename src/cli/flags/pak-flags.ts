@@ -1,8 +1,8 @@
 import * as Flags from '@oclif/core/flags';
 import type { InferredFlags } from '@oclif/core/interfaces';
 import type { PakOpenOptions } from '../../app/session/pak-options.ts';
+import { repeatable } from './args.ts';
 import { optionsOf } from './options-of.ts';
-import { repeatable } from './shared-flags.ts';
 
 const helpGroup = 'PAK';
 
@@ -71,3 +71,33 @@ export const pakFlags = {
 export function pakOptions(flags: InferredFlags<typeof pakFlags>): PakOpenOptions {
   return optionsOf(pakFlags, flags);
 }
+
+const headerGroup = 'HEADER';
+const headerText = (summary: string, helpValue = 'TEXT') =>
+  Flags.string({ summary, helpGroup: headerGroup, helpValue });
+
+/** The flags for facts in the header of a NadeoPak, from version 6 on. */
+export const headerFlags = {
+  author: headerText('Login of the author.', 'LOGIN'),
+  'author-nick': headerText('Nick name of the author.'),
+  'author-zone': headerText('Where the author comes from, such as World|Europe.'),
+  'author-extra': headerText('More about the author.'),
+  title: headerText('Title id, such as TMStadium@nadeo (12 and above).', 'ID'),
+  xml: headerText('File whose text is the XML of the pack (12 and above).', 'FILE'),
+  comment: headerText('Comment (7 and above).'),
+  manialink: headerText('Manialink (9 and above).', 'LINK'),
+  'download-url': headerText('Where the pack can be had (13 and above).', 'URL'),
+  'author-url': headerText('URL of the author (8).', 'URL'),
+  'usage-folder': headerText('Folder that the pack is for (9 and above).', 'NAME'),
+  'build-info': headerText('What built it (8 and above).'),
+  created: headerText(
+    'When it was made (9 and above). Default: no time, so that the same files give the same bytes.',
+    'DATE',
+  ),
+  include: Flags.string({
+    summary: 'Pack that this one includes (10 and above). Repeatable.',
+    helpGroup: headerGroup,
+    helpValue: 'FILE',
+    ...repeatable,
+  }),
+};

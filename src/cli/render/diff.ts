@@ -1,6 +1,6 @@
 import { type DiffItem, type DiffReport, type DiffSummary, itemName, nameOf, sizesOf } from '../../app/diff.ts';
 import { formatBytes, formatCount, plural } from '../../core/quantities.ts';
-import { exitCodeOf } from '../exit-codes.ts';
+import { exitCodeOf } from '../error-report.ts';
 import { toJson, writeJsonList } from '../terminal/json.ts';
 import { type Column, renderTable } from '../terminal/table.ts';
 import { printable } from '../terminal/text.ts';

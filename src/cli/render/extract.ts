@@ -1,6 +1,6 @@
 import type { ExtractResult } from '../../app/extract.ts';
 import { formatBytes, formatCount, plural } from '../../core/quantities.ts';
-import { exitCodeOf } from '../exit-codes.ts';
+import { exitCodeOf } from '../error-report.ts';
 import { problemLine, unsureLines } from './problems.ts';
 
 /** The exit code of an extraction: 0, or that of the first failure; that of a missing key only when nothing worse happened. */

@@ -1,4 +1,4 @@
-import { type Field, renderFields } from '../terminal/fields.ts';
+import { type Field, renderFields } from '../terminal/table.ts';
 
 /** The facts of a source for people: a line for each, a line more for each further value of a list. */
 export function renderInfo(info: Readonly<Record<string, unknown>>): string {

@@ -1,7 +1,6 @@
 import type { Inspection } from '../../app/inspect.ts';
 import { formatBytes, formatCount } from '../../core/quantities.ts';
-import { type Field, renderFields } from '../terminal/fields.ts';
-import { renderTable } from '../terminal/table.ts';
+import { type Field, renderFields, renderTable } from '../terminal/table.ts';
 
 /** An inspection for people: what it is, its facts, some of its rows; then what is inside. */
 export function renderInspection(inspection: Inspection, width: number): string {

@@ -1,13 +1,14 @@
 import type { VerifyProblem, VerifyResult } from '../../app/verify.ts';
+import { errorCodes } from '../../core/errors.ts';
 import { formatBytes, formatCount, plural } from '../../core/quantities.ts';
-import { exitCodeOf, exitCodes } from '../exit-codes.ts';
+import { exitCodeOf, exitCodes } from '../error-report.ts';
 import { problemLine, unsureLines } from './problems.ts';
 
 /** 0 when nothing is bad or all was repaired, 3 when something is damaged, else what the first thing that could not be checked says. */
 export function verifyExitCode({ bad, repaired }: VerifyResult): number {
   if (bad.length === repaired) return exitCodes.done;
   const isUnchecked = (code: string): boolean => code === 'E_KEY_MISSING' || code === 'E_UNSUPPORTED';
-  return bad.every(({ code }) => isUnchecked(code)) ? exitCodeOf(bad[0]?.code) : exitCodes.integrity;
+  return bad.every(({ code }) => isUnchecked(code)) ? exitCodeOf(bad[0]?.code) : errorCodes.E_INTEGRITY;
 }
 
 /** The result in words. */

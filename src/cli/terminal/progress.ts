@@ -41,8 +41,7 @@ export function noteLine(text: string): string {
   return `Note: ${text}${/[.!?]$/.test(text) ? '' : '.'}`;
 }
 
-/** The stream that progress is written to, and its form there. */
-export interface ProgressOptions {
+interface ProgressOptions {
   stream: { write(text: string): unknown; columns?: number | undefined };
   /** A bar that is drawn in place, else a line now and then. */
   isTty: boolean;

@@ -7,8 +7,7 @@
  */
 import { PakratError } from '../../core/errors.ts';
 
-/** Rounds of the two variants. */
-export type BlowfishRounds = 8 | 16;
+type BlowfishRounds = 8 | 16;
 
 /** A key made ready for use. */
 export interface BlowfishKey {
@@ -19,8 +18,7 @@ export interface BlowfishKey {
   readonly s: Uint32Array;
 }
 
-/** The two halves of a block: bytes 0-3 and 4-7 as little-endian words. */
-export type BlowfishBlock = Uint32Array;
+type BlowfishBlock = Uint32Array;
 
 const subkeyCount = 18;
 const boxWordCount = 4 * 256;

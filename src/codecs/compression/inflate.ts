@@ -3,6 +3,7 @@
  * and bytes behind the end of the stream are checked here, because it ignores them.
  */
 import { pipeline } from 'node:stream';
+import { promisify } from 'node:util';
 import * as zlib from 'node:zlib';
 import { plainView } from '../../core/bytes.ts';
 import { codeOf, formatError, messageOf, type PakratError } from '../../core/errors.ts';
@@ -16,6 +17,9 @@ export interface InflateOptions {
   /** The thing that is inflated, as it opens the sentence of an error. */
   what: string;
 }
+
+/** The options, and `gzip` where the stream is none of zlib. */
+type StreamOptions = InflateOptions & { format?: string };
 
 /** Deflate's best case is two bits for 258 bytes: no input gives more than this many times its size. */
 const maxRatio = 1032;
@@ -86,6 +90,22 @@ export async function* inflatePieces(
   }
 }
 
+/**
+ * Decompresses a gzip file (RFC 1952) of exactly `size` bytes. The library checks size and CRC-32.
+ * @throws E_FORMAT_RANGE when more would come out, E_FORMAT_TRUNCATED when input or output ends early, E_FORMAT… otherwise
+ */
+export function gunzip(bytes: Uint8Array, size: number, what: string): Uint8Array {
+  const options = { size, maxSize: size, what, format: 'gzip' };
+  checkPromise(bytes.length, size, options);
+  try {
+    const output = zlib.gunzipSync(bytes, { maxOutputLength: Math.max(size, 1) });
+    checkEnd({ given: bytes.length, used: bytes.length, made: output.length }, options);
+    return plainView(output);
+  } catch (error) {
+    throw translated(error, options);
+  }
+}
+
 /** Settings of zlib: a level of 0 to 9, and the window as a power of two, 8 to 15 (default 15). */
 export interface DeflateOptions {
   level: number;
@@ -101,38 +121,53 @@ export function deflate(bytes: Uint8Array, options: DeflateOptions): Uint8Array 
 }
 
 /** Refuses a promise that cannot be kept, before a buffer of that size is asked for. */
-function checkPromise(given: number, size: number, options: InflateOptions): void {
+function checkPromise(given: number, size: number, options: StreamOptions): void {
   if (size > options.maxSize) throw tooLarge(options);
   if (size > given * maxRatio) {
-    throw formatError('E_FORMAT_RANGE', options.what, `${given} bytes of zlib cannot hold the promised ${size}`);
+    const { what, format = 'zlib' } = options;
+    throw formatError('E_FORMAT_RANGE', what, `${given} bytes of ${format} cannot hold the promised ${size}`);
   }
 }
 
 function checkEnd(
   counts: { given: number; used: number; made: number },
-  { size, maxSize, what }: InflateOptions,
+  { size, maxSize, what, format = 'zlib' }: StreamOptions,
 ): void {
   const { given, used, made } = counts;
   if (size !== undefined && made < size) {
-    throw formatError('E_FORMAT_TRUNCATED', what, 'zlib output ends early', { expected: size, found: made });
+    throw formatError('E_FORMAT_TRUNCATED', what, `${format} output ends early`, { expected: size, found: made });
   }
-  if (made > (size ?? maxSize)) throw tooLarge({ size, maxSize, what });
+  if (made > (size ?? maxSize)) throw tooLarge({ size, maxSize, what, format });
   if (used < given) {
-    throw formatError('E_FORMAT', what, `${given - used} bytes behind the end of the zlib stream`, { offset: used });
+    throw formatError('E_FORMAT', what, `${given - used} bytes behind the end of the ${format} stream`, {
+      offset: used,
+    });
   }
 }
 
-function tooLarge({ size, maxSize, what }: InflateOptions): PakratError {
+function tooLarge({ size, maxSize, what, format = 'zlib' }: StreamOptions): PakratError {
   const limit = Math.min(size ?? maxSize, maxSize);
-  return formatError('E_FORMAT_RANGE', what, `zlib output is larger than the ${limit} bytes allowed`);
+  return formatError('E_FORMAT_RANGE', what, `${format} output is larger than the ${limit} bytes allowed`);
 }
 
 /** An error of the library as one of ours; anything else as it is. */
-function translated(error: unknown, options: InflateOptions): unknown {
+function translated(error: unknown, options: StreamOptions): unknown {
+  const { what, format = 'zlib' } = options;
   const code = codeOf(error);
   if (code === 'ERR_BUFFER_TOO_LARGE') return tooLarge(options);
-  if (code === 'Z_BUF_ERROR') return formatError('E_FORMAT_TRUNCATED', options.what, 'zlib stream ends early');
+  if (code === 'Z_BUF_ERROR') return formatError('E_FORMAT_TRUNCATED', what, `${format} stream ends early`);
   if (code !== 'Z_DATA_ERROR' && code !== 'Z_NEED_DICT') return error;
   const kind = messageOf(error) === 'incorrect data check' ? 'E_FORMAT_CHECKSUM' : 'E_FORMAT';
-  return formatError(kind, options.what, `damaged zlib stream (${messageOf(error)})`);
+  return formatError(kind, what, `damaged ${format} stream (${messageOf(error)})`);
+}
+
+const deflateOnThread = promisify<Uint8Array, zlib.ZlibOptions, Buffer>(zlib.deflate);
+
+/**
+ * Makes a zlib stream on another thread; the bytes are those that `deflate` makes. What is given must not change meanwhile.
+ * @param level 0 to 9
+ */
+export async function deflateBlock(bytes: Uint8Array, level: number): Promise<Uint8Array> {
+  const buffer = await deflateOnThread(bytes, { level });
+  return new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.length);
 }

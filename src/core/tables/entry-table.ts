@@ -1,5 +1,5 @@
+import { repeatable } from '../reader.ts';
 import type { RecordTable } from './record-table.ts';
-import { repeatable } from './repeatable.ts';
 
 /** Records that become objects one at a time, when they are asked for. */
 export interface EntryTable<Entry> {

@@ -8,7 +8,7 @@ import {
 } from '../../cdn/transport/fetch-document.ts';
 import type { HttpGetter } from '../../cdn/transport/http.ts';
 import { type HttpHead, redactUrl } from '../../cdn/transport/http-head.ts';
-import { formatError, isDamage } from '../../core/errors.ts';
+import { formatError, isDamage, PakratError } from '../../core/errors.ts';
 import { inStore, makeFolderDurable, writeAll } from '../../files/durable.ts';
 import type { Ledger } from '../../store/ledger/ledger.ts';
 import type { Store } from '../../store/store.ts';
@@ -29,28 +29,19 @@ interface WebList<Taken> extends ListOptions {
   take: (list: AsyncIterable<Uint8Array>) => Promise<Taken>;
 }
 
-/** The outcome of fetching a list. */
-interface FetchedList<Taken> {
-  /** Bytes that were fetched. */
-  bytes: number;
-  /** Undefined when the server said that the list is still the known version. */
-  taken: Taken | undefined;
-  /** The version that was fetched. */
-  validators: Validators;
-}
-
 const pieceBytes = 1 << 20;
 
 /**
  * Fetches a list, unless it is still the known version, and hands it over when all of it is there. A download that was cut is gone on
  * with, now or the next time. The caller sees to it that nobody else fetches the same list.
+ * @returns the bytes that came and their version; `taken` is undefined when the list is still the known version
  * @throws E_NETWORK…, E_ABORTED, E_FORMAT for a web page, and as `take`
  */
 export async function fetchList<Taken>(
   store: Store,
   http: HttpGetter,
   { url, name, take, ...options }: WebList<Taken>,
-): Promise<FetchedList<Taken>> {
+): Promise<{ bytes: number; taken: Taken | undefined; validators: Validators }> {
   const part = new ListPart(store, name, url);
   try {
     const modified = await fetchDocument(http, url, part, { ...options, onHead: refusePage });
@@ -132,4 +123,29 @@ class ListPart implements DocumentTarget {
   read(): AsyncIterable<Uint8Array> {
     return fs.createReadStream(this.#path, { highWaterMark: pieceBytes });
   }
+}
+
+/**
+ * The URL of a list that is to be fetched.
+ * @param list.what `keys` or `listfile`: the command and the group of settings
+ * @throws E_USAGE when there is none, for what is no http or https URL, and offline
+ */
+export function listUrl(text: string, { what, offline }: { what: 'keys' | 'listfile'; offline: boolean }): string {
+  if (text === '') {
+    throw new PakratError('E_USAGE', `no list of ${what === 'keys' ? 'keys' : 'names'} is set`, {
+      hint: `Name one with --url, or set ${what}.url in the file that PAKRAT_CONFIG names.`,
+    });
+  }
+  const importFile = `\`pakrat ${what} import FILE\``;
+  if (!/^https?:\/\/[^/]/i.test(text) || !URL.canParse(text)) {
+    throw new PakratError('E_USAGE', `${JSON.stringify(text)} is no http or https URL`, {
+      hint: `A file is read by ${importFile}.`,
+    });
+  }
+  if (offline) {
+    throw new PakratError('E_USAGE', `${what} update fetches, and --offline forbids that`, {
+      hint: `Leave --offline away, or import a file: ${importFile}.`,
+    });
+  }
+  return text;
 }

@@ -6,8 +6,8 @@ import { concatBytes } from '../../core/bytes.ts';
 import { PakratError } from '../../core/errors.ts';
 import { makeFolderDurable } from '../../files/durable.ts';
 import { decodeKeyList, type TactKey } from '../../formats/configs/key-list.ts';
-import { lockStore } from '../../store/ledger/lock.ts';
 import type { KeyRow } from '../../store/ledger/rows.ts';
+import { lockStore } from '../../store/ledger/sqlite.ts';
 import type { Store } from '../../store/store.ts';
 import { fetchList, type ListOptions } from './fetch-list.ts';
 

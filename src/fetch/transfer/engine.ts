@@ -5,15 +5,12 @@ import { type RateLimit, unlimited } from '../../cdn/transport/rate-limit.ts';
 import { abortError, messageOf, PakratError } from '../../core/errors.ts';
 import type { Span } from '../../store/spans.ts';
 import { HashBuffer } from '../../verify/hash-buffer.ts';
-import { fetchRange } from './fetch-range.ts';
+import { fetchRange, type RangeTools } from './fetch-range.ts';
 import type { RangeJob, RangeResult } from './range-job.ts';
 
 /** Settings of an engine; plain data, for they travel to threads. */
-export interface EngineOptions {
+export interface EngineOptions extends Pick<RangeTools, 'temporary' | 'maxRangeBytes' | 'slowestBytesPerSecond'> {
   limits: HttpLimits;
-  temporary: string;
-  maxRangeBytes: number;
-  slowestBytesPerSecond: number;
   /** Threads that work beside each other, each with an engine like this. */
   threads?: number;
   /** The file that a thread runs; absent: the one that lies beside this program. */
@@ -21,10 +18,7 @@ export interface EngineOptions {
 }
 
 /** Called while an engine works: with the bytes of each piece that came, and for each request. */
-export interface EngineEvents {
-  onReceived: (bytes: number) => void;
-  onRequest: () => void;
-}
+export type EngineEvents = Pick<RangeTools, 'onReceived' | 'onRequest'>;
 
 /** Called with spans of a job's object that are verified and on disk. */
 type OnSpans = (spans: Span[]) => void;

@@ -38,10 +38,7 @@ export interface ChunkOptions {
   depth?: number | undefined;
 }
 
-/** The options with all that the modes need filled in. */
-interface Context {
-  index: number;
-  decodedSize: number | undefined;
+interface Context extends Required<Omit<ChunkOptions, 'decodedMd5' | 'keys' | 'maxSize' | 'depth'>> {
   keys: KeyRing;
   maxSize: number;
   depth: number;

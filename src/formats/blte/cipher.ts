@@ -82,7 +82,6 @@ export function openCipher(
   return head.cipher === 'arc4' ? arc4Stream(key) : salsa20Stream(key, chunkNonce(head.iv, index));
 }
 
-/** The 8-byte Salsa20 nonce of a chunk. */
 function chunkNonce(iv: Uint8Array, index: number): Uint8Array {
   const nonce = new Uint8Array(8);
   nonce.set(iv);

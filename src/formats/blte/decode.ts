@@ -1,7 +1,7 @@
 /* Whole BLTE objects in memory. Piece by piece: read.ts. */
 import { md5Hex } from '../../core/hash.ts';
+import { expectKey } from '../check-md5.ts';
 import { joinChunks } from './chunk.ts';
-import { expectKey } from './expect-key.ts';
 import { ekeyOfBlte } from './header.ts';
 import type { KeyRing } from './keys.ts';
 

@@ -106,7 +106,6 @@ function fixedSize(blocks: readonly EspecBlock[]): number {
   return total;
 }
 
-/** Bytes of one chunk of a block. */
 function unitSize({ size = 0, unit }: EspecBlock): number {
   return size * (unit === undefined ? 1 : unitSizes[unit]);
 }

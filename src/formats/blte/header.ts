@@ -18,9 +18,8 @@
 
 import { formatError } from '../../core/errors.ts';
 import { md5Hex } from '../../core/hash.ts';
-import { ByteReader } from '../../core/reader.ts';
+import { ByteReader, repeatable } from '../../core/reader.ts';
 import type { RecordTable } from '../../core/tables/record-table.ts';
-import { repeatable } from '../../core/tables/repeatable.ts';
 import { ByteWriter } from '../../core/writer.ts';
 import { type Format, startsWith } from '../format.ts';
 

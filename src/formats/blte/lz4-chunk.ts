@@ -13,8 +13,7 @@ const minBlockShift = 5;
 const maxBlockShift = 30;
 const sizeBytes = 8;
 
-/** Facts about the body that are known before, and a name for errors. */
-export interface Lz4Expectation {
+interface Lz4Expectation {
   decodedSize: number | undefined;
   maxSize: number;
   what: string;

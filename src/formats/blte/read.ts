@@ -8,10 +8,10 @@ import { inflatePieces } from '../../codecs/compression/inflate.ts';
 import { fromHex, toHex } from '../../core/bytes.ts';
 import { codeOf, formatError } from '../../core/errors.ts';
 import { md5Hasher, md5Hex } from '../../core/hash.ts';
+import { expectKey } from '../check-md5.ts';
 import { type ChunkOptions, chunkName, decodeChunk, expectDigest, expectSize, maxDepth, unknownMode } from './chunk.ts';
 import { decodeCipherHead, openCipher } from './cipher.ts';
 import type { DecodeBlteOptions } from './decode.ts';
-import { expectKey } from './expect-key.ts';
 import { type BlteChunk, type BlteHeader, bltePrefixSize, decodeBlteHeader, decodeBltePrefix } from './header.ts';
 import { emptyKeyRing, type KeyRing } from './keys.ts';
 import { chunkModes } from './modes.ts';
@@ -25,7 +25,6 @@ export type ReadBlteOptions = Omit<DecodeBlteOptions, 'maxSize'>;
 
 /** Chunks up to this size, encoded and decoded, are held whole: 8 MiB. */
 const wholeChunkSize = 0x80_0000;
-/** Larger chunks are read in pieces of 256 KiB. */
 const pieceSize = 0x4_0000;
 /** Bytes that are read at least where less than a piece is wanted: 1 MiB. */
 const readAheadSize = 0x10_0000;

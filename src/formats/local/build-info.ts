@@ -115,7 +115,6 @@ function rowOf(build: InstalledBuild): BpsvRow {
   return { ...row, ...Object.fromEntries(changed.map(([name, text]) => [columnName(row, name), text])) };
 }
 
-/** A column as the row spells it. */
 function columnName(row: BpsvRow, name: string): string {
   return Object.keys(row).find((key) => key.toLowerCase() === name.toLowerCase()) ?? name;
 }

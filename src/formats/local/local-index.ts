@@ -23,9 +23,8 @@
 
 import { formatError } from '../../core/errors.ts';
 import { hashLittle, hashLittle2 } from '../../core/jenkins.ts';
-import { ByteReader } from '../../core/reader.ts';
+import { ByteReader, repeatable } from '../../core/reader.ts';
 import { RecordTable } from '../../core/tables/record-table.ts';
-import { repeatable } from '../../core/tables/repeatable.ts';
 import { ByteWriter } from '../../core/writer.ts';
 import type { Format } from '../format.ts';
 import { decodeLocalUpdates, encodeLocalUpdates, type LocalUpdate } from './local-updates.ts';

@@ -1,8 +1,7 @@
 import { compareBytes, equalBytes, isAllZero, toHex } from '../../core/bytes.ts';
 import { formatError } from '../../core/errors.ts';
 import { md5, md5Hex } from '../../core/hash.ts';
-import { ByteReader } from '../../core/reader.ts';
-import { repeatable } from '../../core/tables/repeatable.ts';
+import { ByteReader, repeatable } from '../../core/reader.ts';
 import { ByteWriter } from '../../core/writer.ts';
 import { type Format, startsWith } from '../format.ts';
 

@@ -14,9 +14,8 @@
 
 import { fromHex, toHex } from '../../core/bytes.ts';
 import { formatError } from '../../core/errors.ts';
-import { ByteReader } from '../../core/reader.ts';
+import { ByteReader, repeatable } from '../../core/reader.ts';
 import type { RecordTable } from '../../core/tables/record-table.ts';
-import { repeatable } from '../../core/tables/repeatable.ts';
 import { ByteWriter } from '../../core/writer.ts';
 import type { Format } from '../format.ts';
 

@@ -16,7 +16,6 @@ import { firstLine } from '../text-lines.ts';
  */
 
 const what = 'listfile';
-/** Longest name in bytes. */
 const maxNameSize = 1024;
 /** Longest line: a name, an id of ten digits, the semicolon, the line end. */
 const maxLineSize = maxNameSize + 13;
@@ -49,7 +48,6 @@ function checkName(name: string, line: number): void {
   }
 }
 
-/** The row of a line without its end, or undefined when it is blank. */
 function readLine(text: string, line: number): ListfileRow | undefined {
   let at = 0;
   let id = 0;

@@ -13,7 +13,6 @@ import type { Format } from '../format.ts';
 import { headLines, joinText, lineNumber, plainFrame, quoteLine, splitText, type TextFrame } from '../text-lines.ts';
 
 const format = 'Overwatch root';
-/** Longest line in characters. */
 const maxLine = 4096;
 const maxColumns = 31;
 const usualFrame: TextFrame = { ...plainFrame, lead: '#' };

@@ -14,9 +14,8 @@
 
 import { fromHex, toHex } from '../../core/bytes.ts';
 import { formatError } from '../../core/errors.ts';
-import { ByteReader } from '../../core/reader.ts';
+import { ByteReader, repeatable } from '../../core/reader.ts';
 import type { RecordTable } from '../../core/tables/record-table.ts';
-import { repeatable } from '../../core/tables/repeatable.ts';
 import { ByteWriter } from '../../core/writer.ts';
 import type { Format } from '../format.ts';
 
@@ -44,7 +43,6 @@ const headers: readonly Header[] = [
   { size: 40, packageSizes: [24], since: 47162, at: { build: 0, packages: 24, entries: 32, zeros: [4] } },
 ];
 
-/** Bytes of an entry. */
 function entrySizeOf(headerSize: Header['size']): number {
   return headerSize === 24 ? 12 : 20;
 }
@@ -89,13 +87,9 @@ export interface PackageManifest extends PackageManifestForm {
   packages: Iterable<AssetPackage>;
 }
 
-interface Layout extends PackageManifestForm {
-  build: number;
-  entryCount: number;
-  packageCount: number;
-}
-
-function findLayout(bytes: Uint8Array): Layout | undefined {
+function findLayout(
+  bytes: Uint8Array,
+): (PackageManifestForm & { build: number; entryCount: number; packageCount: number }) | undefined {
   for (const { size: headerSize, packageSizes, since, at } of headers) {
     if (bytes.length < headerSize) continue;
     const word = (offset: number): number => new ByteReader(bytes, format, offset).u32le();

@@ -6,7 +6,6 @@ import { pakFamilies } from '../../paks/index.ts';
 import { decodePacklist } from '../../paks/nadeo/keys/packlist.ts';
 import { type Description, fieldTable, tableOf } from './description.ts';
 
-/** An entry of an archive, found without its index. */
 interface ArchiveEntry {
   offset: number;
   size: number;

@@ -1,4 +1,4 @@
-import { repeatable } from '../../core/tables/repeatable.ts';
+import { repeatable } from '../../core/reader.ts';
 import { decodeContentManifest } from '../../formats/roots/content-manifest.ts';
 import { decodeDiablo3Packages, decodeDiablo3Toc } from '../../formats/roots/diablo3/core-toc.ts';
 import { decodeDiablo3Folder, decodeDiablo3Root } from '../../formats/roots/diablo3/folder.ts';

@@ -1,4 +1,4 @@
-import { repeatable } from '../../core/tables/repeatable.ts';
+import { repeatable } from '../../core/reader.ts';
 import { parseEspec } from '../../formats/blte/espec.ts';
 import { decodeBuildConfig, decodePartialPriorities } from '../../formats/configs/build-config.ts';
 import { decodeCdnConfig } from '../../formats/configs/cdn-config.ts';

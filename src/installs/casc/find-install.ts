@@ -16,7 +16,6 @@ export interface Install {
   flavor: string | undefined;
 }
 
-/** Containers of the games, below their folder. */
 const containers = ['Data', 'Data/casc', 'SC2Data', 'HeroesData', 'Hearthstone_Data', 'BNTData'];
 /** A game keeps what it is no deeper than this below the table. */
 const maxUp = 3;

@@ -72,7 +72,6 @@ function* withFile(
   }
 }
 
-/** The entries of an archive by its index, or the one that a loose object is. */
 function* entriesOf(
   { kind, name }: CdnObject,
   { index, read, size }: { index: ArchiveIndex | undefined; read: Read; size: number },

@@ -1,4 +1,4 @@
-import { startsWith } from '../magic.ts';
+import { startsWith } from '../names.ts';
 import type { PakFamily } from '../pak.ts';
 import type { NadeoOptions } from './options.ts';
 import type { NadeoWriteOptions } from './write/write.ts';

@@ -2,9 +2,7 @@ import type { ByteSource } from '../../core/byte-source.ts';
 import { equalBytes, isAllZero } from '../../core/bytes.ts';
 import { isDamage, isPakratError, PakratError } from '../../core/errors.ts';
 import { type Hasher, md5Hasher, sha256Hasher } from '../../core/hash.ts';
-import { getRow } from '../get-row.ts';
-import type { EntryStatus, Pak, PakEntry, PakProblem } from '../pak.ts';
-import { problemOf } from '../problem.ts';
+import { type EntryStatus, getRow, type Pak, type PakEntry, type PakProblem, problemOf } from '../pak.ts';
 import type { FileRecord } from './directory/directory.ts';
 import { EntryList, type NadeoEntry } from './directory/entry-list.ts';
 import { type MetadataEntry, readMetadata } from './directory/metadata.ts';
@@ -40,15 +38,6 @@ export interface OpenedDirectory {
   keysTried: number;
 }
 
-/** The parts of an open pack. */
-export interface NadeoParts {
-  header: OpenedHeader;
-  /** The directory, or why it cannot be read. */
-  directory: OpenedDirectory | PakratError;
-  /** Real names of hashed files. */
-  book: NameBook;
-}
-
 /** An open NadeoPak. With a locked directory everything that needs it throws `locked`, `entries` too. */
 export class NadeoPak implements Pak {
   readonly family = 'nadeo';
@@ -62,7 +51,10 @@ export class NadeoPak implements Pak {
   #kind: Promise<ChecksumKind> | undefined;
 
   /** Throws E_FORMAT… for folders that contain themselves. */
-  constructor(source: ByteSource, { header, directory, book }: NadeoParts) {
+  constructor(
+    source: ByteSource,
+    { header, directory, book }: { header: OpenedHeader; directory: OpenedDirectory | PakratError; book: NameBook },
+  ) {
     this.version = String(header.version);
     this.header = header;
     this.#source = source;

@@ -1,8 +1,7 @@
 import type { ByteSource } from '../../core/byte-source.ts';
 import { formatError, isPakratError, type PakratError } from '../../core/errors.ts';
 import { ByteReader } from '../../core/reader.ts';
-import { startsWith } from '../magic.ts';
-import { nameDecoder } from '../names.ts';
+import { nameDecoder, startsWith } from '../names.ts';
 import { NameBook } from './directory/names.ts';
 import { packCipherKey } from './entries/cipher-stream.ts';
 import type { EntryContext } from './entries/entry-reader.ts';

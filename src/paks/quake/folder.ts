@@ -20,12 +20,11 @@ import { openLooseFiles } from '../loose-files.ts';
 import { foldName } from '../names.ts';
 import type { Pak, PakEntry } from '../pak.ts';
 import { closeSteps, joinSearchPath, openStepPak, type SearchStep } from '../search-path.ts';
+import { registeredProof } from './directory.ts';
 import type { QuakeEngine, QuakeOptions } from './options.ts';
 import { openQuakePak } from './quake-pak.ts';
-import { registeredProof } from './releases.ts';
 
-/** A step of a search path that is not open yet. */
-export interface PlannedStep {
+interface PlannedStep {
   kind: 'pak' | 'loose';
   /** Path of the PAK, or of the game directory. */
   path: string;
@@ -33,8 +32,7 @@ export interface PlannedStep {
   label: string;
 }
 
-/** A search path, its first step the one that is asked first. */
-export interface QuakeSearchPath {
+interface QuakeSearchPath {
   engine: QuakeEngine;
   steps: PlannedStep[];
   /** Files that the engine leaves out although people may think that it takes them. */

@@ -1,10 +1,8 @@
 import type { ByteSource } from '../../core/byte-source.ts';
 import { formatError, type PakratError } from '../../core/errors.ts';
 import { checkPart, readPieces, slicePieces } from '../../files/pieces.ts';
-import { getRow } from '../get-row.ts';
 import { foldName, nameDecoder } from '../names.ts';
-import type { Pak, PakEntry, PakProblem } from '../pak.ts';
-import { problemOf } from '../problem.ts';
+import { getRow, type Pak, type PakEntry, type PakProblem, problemOf } from '../pak.ts';
 import { decodeDaikatana, isDaikatanaRatio } from './daikatana.ts';
 import {
   checkDirectoryRange,
@@ -15,12 +13,14 @@ import {
   type QuakeHeader,
   type QuakeLayout,
   type QuakeRecord,
+  quakeCrc16,
   quakeHeaderSize,
+  quakeRelease,
   recordProblem,
+  registeredProof,
   spakLayout,
 } from './directory.ts';
 import type { QuakeOptions } from './options.ts';
-import { quakeCrc16, quakeRelease, registeredProof } from './releases.ts';
 
 /** Directories beyond this are taken for damage: no game comes near it. */
 const maxDirectoryBytes = 16 << 20;

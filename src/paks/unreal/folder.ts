@@ -18,7 +18,7 @@ import { foldName } from '../names.ts';
 import type { LockedPart, Pak } from '../pak.ts';
 import { closeSteps, joinSearchPath, openStepPak, type SearchStep } from '../search-path.ts';
 import { hasFooterMagic, maxFooterSize } from './footer.ts';
-import { mountedName } from './index/mount-point.ts';
+import { mountedName } from './index/index-rows.ts';
 import { openUnrealPak } from './open.ts';
 import type { UnrealOptions } from './options.ts';
 import type { UnrealPak } from './unreal-pak.ts';
@@ -104,17 +104,11 @@ export async function openUnrealFolder(path: string, options: UnrealOptions = {}
   });
 }
 
-interface FolderWork {
-  root: string;
-  options: UnrealOptions;
-  notes: string[];
-  lockedParts: LockedPart[];
-}
-
 async function openSteps(
   paths: readonly string[],
-  { root, options, notes, lockedParts }: FolderWork,
+  folder: { root: string; options: UnrealOptions; notes: string[]; lockedParts: LockedPart[] },
 ): Promise<SearchStep[]> {
+  const { root, options, notes, lockedParts } = folder;
   const steps: SearchStep[] = [];
   try {
     for (const path of paths) {

@@ -84,8 +84,7 @@ export interface Footer {
   hasMagic: boolean;
 }
 
-/** Facts of a footer that may be ignored, or replaced by others. */
-export type FooterOptions = Pick<SharedOptions, 'ignoreMagic' | 'forceVersion'>;
+type FooterOptions = Pick<SharedOptions, 'ignoreMagic' | 'forceVersion'>;
 
 /** True when the magic stands where some version has it, whatever version the footer names. */
 export function hasFooterMagic(tail: Uint8Array): boolean {

@@ -1,14 +1,10 @@
 import { isPakratError, type PakratError } from '../../core/errors.ts';
-import { getRow } from '../get-row.ts';
-import type { Pak, PakEntry, PakProblem } from '../pak.ts';
-import { problemOf } from '../problem.ts';
+import { getRow, type Pak, type PakEntry, type PakProblem, problemOf } from '../pak.ts';
 import { unrealFacts, unrealNotes } from './describe.ts';
 import type { UnrealContent } from './entries/content.ts';
 import { hasOwnChecksum } from './entries/method-names.ts';
 import { UnrealEntry } from './entries/unreal-entry.ts';
-import { RowList } from './index/index-rows.ts';
-import { relativeNames } from './index/mount-point.ts';
-import { RowNames } from './index/row-names.ts';
+import { RowList, RowNames, relativeNames } from './index/index-rows.ts';
 import type { OpenedIndex, UnrealParts } from './opened-index.ts';
 
 /** An open Unreal PAK. With a locked index only its facts can be asked. */

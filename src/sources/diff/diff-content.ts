@@ -10,17 +10,14 @@ export interface ContentPair {
   after: number;
 }
 
-/** The signal of a comparison, and whoever hears of it. */
-export interface ContentOptions {
+interface ContentOptions {
   signal?: AbortSignal | undefined;
   /** Told of the bytes that were read. */
   onBytes?: ((bytes: number) => void) | undefined;
 }
 
-/** The outcome of a comparison of contents. */
-export type ContentResult = { pair: ContentPair } & ({ same: boolean } | { error: PakratError });
+type ContentResult = { pair: ContentPair } & ({ same: boolean } | { error: PakratError });
 
-/** Files that are prepared together. */
 const batchSize = 500;
 
 /**

@@ -1,11 +1,9 @@
 import type { Amount } from '../../store/ledger/rows.ts';
 import type { FetchNeed } from '../../sync/diff-need.ts';
 import type { Difference, DiffItem } from './diff.ts';
-import { nameOf } from './diff-table.ts';
-import type { DecidedBy } from './diff-verdict.ts';
+import { type DecidedBy, nameOf } from './diff-table.ts';
 
-/** Files and their decoded bytes, as far as sizes are known. */
-export interface FileAmount {
+interface FileAmount {
   files: number;
   bytes: number;
 }

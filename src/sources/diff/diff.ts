@@ -5,8 +5,16 @@ import type { Source } from '../source.ts';
 import { type ContentPair, compareContents } from './diff-content.ts';
 import { DiffIndex, type Identity, identityHash } from './diff-index.ts';
 import { diffRows, fillSizes, hasIds } from './diff-rows.ts';
-import { type DiffRow, type DiffSide, DiffTable, nameOf } from './diff-table.ts';
-import { compareRows, type DecidedBy, isRenamed, type Verdict } from './diff-verdict.ts';
+import {
+  compareRows,
+  type DecidedBy,
+  type DiffRow,
+  type DiffSide,
+  DiffTable,
+  isRenamed,
+  nameOf,
+  type Verdict,
+} from './diff-table.ts';
 
 /** A file that one side has and the other has not, or has otherwise. */
 export type DiffItem =

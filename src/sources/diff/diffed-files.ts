@@ -1,8 +1,7 @@
-import { repeatable } from '../../core/tables/repeatable.ts';
+import { repeatable } from '../../core/reader.ts';
 import type { Difference, DiffItem } from './diff.ts';
 import { itemName } from './diff-summary.ts';
-import { type DiffRow, nameOf } from './diff-table.ts';
-import type { DecidedBy } from './diff-verdict.ts';
+import { type DecidedBy, type DiffRow, nameOf } from './diff-table.ts';
 
 /** A file as one side has it. */
 export interface DiffedContent {

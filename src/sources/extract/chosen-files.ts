@@ -1,9 +1,7 @@
 import { codeOf, throwIfAborted } from '../../core/errors.ts';
-import { inBatches } from '../in-batches.ts';
 import { type FileChoice, nameTest, selectFiles } from '../select.ts';
 import type { Source, SourceEntry } from '../source.ts';
 import type { ListEntry } from './extract-list.ts';
-import { type OutputNaming, outputName } from './output-name.ts';
 
 /** The files that are to be written, and the names that they get. */
 export interface OutputChoice extends FileChoice, OutputNaming {
@@ -75,4 +73,31 @@ async function findListed(
     onMissing(name, error);
     return undefined;
   }
+}
+
+async function* inBatches<Item>(items: AsyncIterable<Item>, size: number): AsyncGenerator<Item[]> {
+  let batch: Item[] = [];
+  for await (const item of items) {
+    batch.push(item);
+    if (batch.length < size) continue;
+    yield batch;
+    batch = [];
+  }
+  if (batch.length > 0) yield batch;
+}
+
+/** The parts of a name that its output name has. */
+interface OutputNaming {
+  /** Parts that are taken off the front; a name that has no more parts than that is left out. */
+  strip?: number | undefined;
+  /** Only the last part is kept. */
+  flat?: boolean | undefined;
+}
+
+/** The output name for a name, not yet safe; undefined when it is left out. */
+export function outputName(name: string, { strip = 0, flat = false }: OutputNaming): string | undefined {
+  // A file that is asked for by a key has a colon, which file names cannot have.
+  const parts = name.replace(/^(fdid|ckey|ekey):/, '$1-').split(/[/\\]/);
+  if (flat) return parts.at(-1);
+  return parts.length > strip ? parts.slice(strip).join('/') : undefined;
 }

@@ -14,7 +14,6 @@ import { formatError, PakratError } from '../../core/errors.ts';
  * The lines of TACTTool's lists mean what they mean there: ckey;HEX, chash;HEX, ekey;HEX, ehash;HEX, install;NAME, each with ;OUTPUT or without.
  */
 
-/** The largest list that is read. */
 const maxListBytes = 256 * 1024 * 1024;
 
 /** A line of a list. */

@@ -26,7 +26,7 @@ export async function* tarFiles(
     try {
       const path = outputPath(output);
       const { size, whole } = await measure(read(entry));
-      yield tarHeader({ name: path, size, mtime: entry.mtime });
+      yield tarHeader(path, size, entry.mtime);
       yield* whole === undefined ? again(read(entry), entry.name, size) : [whole];
       yield tarPadding(size);
       result.files += 1;

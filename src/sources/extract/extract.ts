@@ -11,11 +11,9 @@ import { PartedFiles } from '../paks/parted-files.ts';
 import { runPakTasks } from '../paks/run-pak-tasks.ts';
 import { selectFiles } from '../select.ts';
 import type { Source, SourceEntry } from '../source.ts';
-import { type ChosenFile, chosenFiles, type OutputChoice } from './chosen-files.ts';
-import { outputName } from './output-name.ts';
+import { type ChosenFile, chosenFiles, type OutputChoice, outputName } from './chosen-files.ts';
 
-/** A file that was not extracted, and the error that kept it back. */
-export interface ExtractFailure {
+interface ExtractFailure {
   name: string;
   code: string;
   message: string;

@@ -18,17 +18,8 @@ const maxName = 100;
 const maxOctal = 0o77777777777;
 const encoder = new TextEncoder();
 
-/** A plain file of a tar. */
-export interface TarFile {
-  /** Relative, with `/`. */
-  name: string;
-  size: number;
-  /** Default: 1970. */
-  mtime?: Date | undefined;
-}
-
-/** The header of a file. */
-export function tarHeader({ name, size, mtime }: TarFile): Uint8Array {
+/** The header of a file. @param name relative, with `/` @param mtime default 1970 */
+export function tarHeader(name: string, size: number, mtime?: Date): Uint8Array {
   const records: string[] = [];
   if (encoder.encode(name).length > maxName || /[^ -~]/.test(name)) records.push(paxRecord('path', name));
   if (size > maxOctal) records.push(paxRecord('size', String(size)));

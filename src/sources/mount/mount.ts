@@ -14,8 +14,7 @@ export interface MountReport {
   files: number;
 }
 
-/** The folder that a source is mounted at, the time for which it is, and whoever hears of it. */
-export interface MountWork {
+interface MountWork {
   /** As it was named, and its absolute path. */
   folder: string;
   path: string;

@@ -1,7 +1,7 @@
 import * as fs from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { fromHex } from '../../core/bytes.ts';
-import { isPakratError, messageOf, PakratError } from '../../core/errors.ts';
+import { isPakratError, messageOf, PakratError, valueUnless } from '../../core/errors.ts';
 
 /** A key that was given, with the name of its pack where it came from a list. */
 export interface GivenKey {
@@ -63,12 +63,7 @@ async function packlistKeysOf(bytes: Uint8Array, path: string): Promise<GivenKey
 export async function keysBeside(path: string): Promise<GivenKey[]> {
   const list = join(dirname(path), 'packlist.dat');
   if (basename(path) === 'packlist.dat' || !fs.existsSync(list)) return [];
-  try {
-    return await packlistKeysOf(new Uint8Array(fs.readFileSync(list)), list);
-  } catch (error) {
-    if (!isPakratError(error)) throw error;
-    return [];
-  }
+  return (await valueUnless(isPakratError, packlistKeysOf(new Uint8Array(fs.readFileSync(list)), list))) ?? [];
 }
 
 /** Decodes the content of a file; an error of ours names the file. */
@@ -79,4 +74,11 @@ export function withPath<Value>(path: string, decode: () => Value): Value {
     if (!isPakratError(error)) throw error;
     throw new PakratError(error.code, `${path}: ${messageOf(error)}`, { data: { ...error.data, path }, cause: error });
   }
+}
+
+/** An object without what is undefined in it. */
+export function defined<Values extends object>(
+  values: Values,
+): { [Name in keyof Values]?: Exclude<Values[Name], undefined> } {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Values as never;
 }

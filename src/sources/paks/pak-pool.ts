@@ -4,8 +4,7 @@ import { codeOf, type ErrorCode, type ErrorData, messageOf, PakratError, throwIf
 import type { PakOptions } from '../../paks/index.ts';
 import type { PakJob, PakTask, PakTaskResult } from './pak-tasks.ts';
 
-/** The path of a PAK, or of a folder of PAKs, with the options that it is opened with. */
-export interface PakPath {
+interface PakPath {
   path: string;
   options: PakOptions;
 }

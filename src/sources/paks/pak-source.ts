@@ -21,14 +21,12 @@ export interface PakSource extends Source<PakSourceEntry> {
   readonly pool: PakPool | undefined;
 }
 
-/** The path of a PAK, and the threads that have it open already. */
-export interface PakSourceOptions {
-  from?: ThreadedPak | undefined;
-  pool?: PakPool | undefined;
-}
-
 /** Makes a source of an open PAK. */
-export function pakSource(pak: Pak, label: string, { from, pool }: PakSourceOptions = {}): PakSource {
+export function pakSource(
+  pak: Pak,
+  label: string,
+  { from, pool }: Partial<Pick<PakSource, 'from' | 'pool'>> = {},
+): PakSource {
   const source: PakSource = {
     kind: 'pak',
     label,

@@ -2,8 +2,7 @@ import { codeOf, isPakratError, PakratError } from '../../core/errors.ts';
 import { storeError } from '../../files/durable.ts';
 import { OutputFolder, writeOutput, writePart } from '../../files/output/output-folder.ts';
 import { slicePieces } from '../../files/pieces.ts';
-import { getRow } from '../../paks/get-row.ts';
-import type { Pak, PakEntry } from '../../paks/pak.ts';
+import { getRow, type Pak, type PakEntry } from '../../paks/pak.ts';
 
 /** A job with many entries of a PAK. Plain data, for it travels to threads. */
 export type PakJob = { kind: 'extract'; to: string; raw: boolean } | { kind: 'verify' };

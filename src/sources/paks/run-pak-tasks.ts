@@ -1,10 +1,11 @@
 import { throwIfAborted } from '../../core/errors.ts';
+import { getRow } from '../../paks/pak.ts';
+import type { VerifyProblem, VerifyResult } from '../../verify/verify-result.ts';
 import { PakPool, type PoolHooks, usefulThreads } from './pak-pool.ts';
 import type { PakSource } from './pak-source.ts';
 import { type PakJob, type PakTask, pakTaskRunner } from './pak-tasks.ts';
 
-/** The number of threads for tasks, with the hooks of their pool. */
-export interface PakTaskOptions extends PoolHooks {
+interface PakTaskOptions extends PoolHooks {
   /** Default: as many as the machine has cores, 8 at most, and none for small work. */
   threads?: number | undefined;
 }
@@ -55,4 +56,44 @@ async function runHere(
     // A signal is heard only when this thread waits for something.
     if (signal !== undefined) await new Promise(setImmediate);
   }
+}
+
+/** The number of threads for a check, and the hooks that hear of it. */
+export interface VerifyOptions {
+  threads?: number | undefined;
+  signal?: AbortSignal | undefined;
+  onPlan?: ((files: number, bytes: number) => void) | undefined;
+  onEntry?: ((bytes: number) => void) | undefined;
+}
+
+/**
+ * Checks the directory of a PAK and every entry in it, hidden ones too, as far as the format allows.
+ * @throws E_KEY_MISSING when the directory is locked, E_ABORTED
+ */
+export async function verifyPak(source: PakSource, options: VerifyOptions = {}): Promise<VerifyResult> {
+  const { pak } = source;
+  const result: VerifyResult = { checked: { entries: 0, bytes: 0 }, bad: [], repaired: 0 };
+  const directory = await pak.verifyDirectory();
+  if (directory !== undefined) result.bad.push({ name: '', ...directory });
+  const tasks = pak.entries.map(({ index, storedSize }) => ({ index, size: storedSize, path: '' }));
+  options.onPlan?.(
+    tasks.length,
+    tasks.reduce((sum, { size }) => sum + size, 0),
+  );
+  const nameOf = (index: number): string => getRow(pak.entries, { index }).name;
+  const found: (VerifyProblem & { index: number })[] = [];
+  await runPakTasks(source, { kind: 'verify' }, tasks, {
+    threads: options.threads,
+    signal: options.signal,
+    onResult({ index }, { bytes, problem, unsure }) {
+      result.checked.entries += 1;
+      result.checked.bytes += bytes;
+      if (problem !== undefined) found.push({ name: nameOf(index), index, ...problem });
+      if (unsure === true) result.unsure = [...(result.unsure ?? []), nameOf(index)];
+      options.onEntry?.(bytes);
+    },
+  });
+  // Threads end in any order; reports should not.
+  result.bad.push(...found.sort((a, b) => a.index - b.index));
+  return result;
 }

@@ -4,7 +4,6 @@ import type { Amount, AnswerRow, BuildIdentity, BuildRow, HostRow, KeyRow } from
 import { demandSchema, migrate } from './schema.ts';
 import { Sqlite } from './sqlite.ts';
 
-/** Milliseconds to wait for another writer. */
 const timeout = 10_000;
 
 const buildColumns = `product, name, build_id AS buildId, build_config AS buildConfig, cdn_config AS cdnConfig,

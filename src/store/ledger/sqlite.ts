@@ -1,5 +1,6 @@
 import Database from 'better-sqlite3';
-import { sqliteError } from './sqlite-error.ts';
+import { codeOf, messageOf, PakratError } from '../../core/errors.ts';
+import { fullError } from '../../files/durable.ts';
 
 /*
  * Handles of databases and statements are kept until the process ends. Node 24.19 and later change the base of the add-on's objects, and
@@ -13,9 +14,6 @@ function keep<Handle extends object>(handle: Handle): Handle {
   return handle;
 }
 
-/** Options of SQLite, and a database in memory in place of the file. */
-export type SqliteOptions = Pick<Database.Options, 'readonly' | 'timeout'> & { bytes?: Buffer | undefined };
-
 /**
  * An open SQLite database. An open handle; needs `close`. Statements are prepared once, by their text.
  * Whatever goes wrong with it comes as E_STORE_FULL, E_STORE_LOCKED, E_STORE_DAMAGED, E_STORE or E_NATIVE_MODULE.
@@ -25,7 +23,10 @@ export class Sqlite {
   readonly #db: Database.Database;
   readonly #statements = new Map<string, Database.Statement>();
 
-  constructor(path: string, { bytes, ...options }: SqliteOptions = {}) {
+  constructor(
+    path: string,
+    { bytes, ...options }: Pick<Database.Options, 'readonly' | 'timeout'> & { bytes?: Buffer | undefined } = {},
+  ) {
     this.#path = path;
     this.#db = this.#guard(() => keep(new Database(bytes ?? path, options)));
   }
@@ -82,4 +83,65 @@ export class Sqlite {
   transaction<Result>(body: () => Result): Result {
     return this.#guard(() => this.#db.transaction(body).immediate());
   }
+}
+
+/** Turns an error of SQLite, or of loading it, into one of ours; any other comes back as it is. @param path names the database */
+function sqliteError(error: unknown, path: string): unknown {
+  const code = codeOf(error);
+  if (code === 'ERR_DLOPEN_FAILED' || messageOf(error).startsWith('Could not locate the bindings file')) {
+    return nativeModuleError(error);
+  }
+  if (!code?.startsWith('SQLITE_')) return error;
+  const options = { cause: error, data: { path, sqlite: code } };
+  if (code === 'SQLITE_FULL') return fullError(path, error);
+  if (code === 'SQLITE_NOTADB' || code.startsWith('SQLITE_CORRUPT')) {
+    return new PakratError('E_STORE_DAMAGED', `${path} is damaged or not a ledger: ${messageOf(error)}`, {
+      ...options,
+      hint: 'Move ledger.db away and sync again; objects that are on disk are checked and taken over.',
+    });
+  }
+  if (code.startsWith('SQLITE_BUSY')) {
+    return new PakratError('E_STORE_LOCKED', `another process is writing to ${path}`, options);
+  }
+  if (code.startsWith('SQLITE_READONLY')) {
+    return new PakratError('E_STORE', `no permission to write ${path}`, {
+      ...options,
+      hint: 'A store that may not be written can be read with --offline.',
+    });
+  }
+  return new PakratError('E_STORE', `${path}: ${messageOf(error)}`, options);
+}
+
+/** SQLite is a native module: one file for each system and each version of Node's or Electron's add-on interface. */
+function nativeModuleError(cause: unknown): PakratError {
+  const { platform, arch, versions } = process;
+  return new PakratError(
+    'E_NATIVE_MODULE',
+    `better-sqlite3 cannot be loaded: it is not built for ${platform} ${arch} with add-on interface ${versions.modules}`,
+    {
+      cause,
+      hint: 'Run `npm rebuild better-sqlite3` where pakrat is installed; in Electron run `@electron/rebuild`, in NW.js rebuild it with `nw-gyp`.',
+      data: { platform, arch, modules: versions.modules, reason: messageOf(cause) },
+    },
+  );
+}
+
+/**
+ * Takes the store's writer lock and gives back its release. The lock is a held SQLite transaction, so the system lets go of it
+ * when the process dies, however it dies.
+ * @throws E_STORE_LOCKED when another process holds it, E_STORE_FULL, E_STORE
+ */
+export function lockStore(path: string): () => void {
+  const db = new Sqlite(path, { timeout: 0 });
+  try {
+    db.exec('BEGIN EXCLUSIVE');
+  } catch (error) {
+    db.close();
+    if (codeOf(error) !== 'E_STORE_LOCKED') throw error;
+    throw new PakratError('E_STORE_LOCKED', 'another sync is writing to this store', {
+      hint: 'Wait for it to end, or use another --store.',
+      data: { path },
+    });
+  }
+  return () => db.close();
 }

@@ -1,8 +1,8 @@
 import type { EntryPlace } from '../../builds/objects.ts';
 import { PakratError } from '../../core/errors.ts';
 import type { Fetcher } from '../../fetch/fetcher.ts';
+import type { OnHeld } from '../../fetch/held-spans.ts';
 import { completeLoose, entryFile } from '../../fetch/loose-objects.ts';
-import type { OnHeld } from '../../fetch/span-committer.ts';
 import { SpanWriter } from '../../fetch/transfer/span-writer.ts';
 import { objectPath } from '../../store/layout.ts';
 import { EntryVerifier } from '../../verify/entry-verifier.ts';

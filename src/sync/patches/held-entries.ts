@@ -3,7 +3,7 @@ import type { Build } from '../../builds/build.ts';
 import { PagedIndex } from '../../builds/indices/paged-index.ts';
 import type { EntryPlace } from '../../builds/objects.ts';
 import { toHex } from '../../core/bytes.ts';
-import { codeOf, isPakratError } from '../../core/errors.ts';
+import { codeOf, isPakratError, resultUnless } from '../../core/errors.ts';
 import { HeldSpans } from '../../fetch/held-spans.ts';
 import { decodeCdnConfig } from '../../formats/configs/cdn-config.ts';
 import { type ObjectName, objectPath } from '../../store/layout.ts';
@@ -71,10 +71,5 @@ function openOtherGroup(store: Store, config: ObjectName): OtherGroup | undefine
 
 /** The value of `body`; undefined where a file that it reads is missing or damaged: another build is none of this sync's trouble. */
 function unlessDamaged<Value>(body: () => Value): Value | undefined {
-  try {
-    return body();
-  } catch (error) {
-    if (codeOf(error) !== 'ENOENT' && !isPakratError(error)) throw error;
-    return undefined;
-  }
+  return resultUnless((error) => codeOf(error) === 'ENOENT' || isPakratError(error), body);
 }

@@ -1,7 +1,6 @@
 import type { EntryPlace } from '../../builds/objects.ts';
 import { HeldSpans } from '../../fetch/held-spans.ts';
-import { entryJobs } from '../../fetch/plan/entry-jobs.ts';
-import type { PlanOptions } from '../../fetch/plan/plan.ts';
+import { entryJobs, type PlanOptions } from '../../fetch/plan/plan.ts';
 import type { RangeJob } from '../../fetch/transfer/range-job.ts';
 import type { Store } from '../../store/store.ts';
 

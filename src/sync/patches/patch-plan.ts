@@ -1,7 +1,7 @@
 import type { Build } from '../../builds/build.ts';
 import type { EntryPlace } from '../../builds/objects.ts';
 import { fromHex, toHex } from '../../core/bytes.ts';
-import { codeOf } from '../../core/errors.ts';
+import { isDamage, resultUnless } from '../../core/errors.ts';
 import type { RecordTable } from '../../core/tables/record-table.ts';
 import type { Fetcher } from '../../fetch/fetcher.ts';
 import { HeldSpans } from '../../fetch/held-spans.ts';
@@ -174,13 +174,8 @@ function bestPatch(file: PatchedFile, limits: PatchOptions & { held: HeldEntries
 function specReader(build: Build): (ekey: string) => Espec | undefined {
   const specs = new Map<number, Espec | undefined>();
   const parse = (index: number): Espec | undefined => {
-    try {
-      const spec = parseEspec(build.encoding.espec(index) ?? '');
-      return canEncode(spec, build.keys) ? spec : undefined;
-    } catch (error) {
-      if (codeOf(error)?.startsWith('E_FORMAT') !== true) throw error;
-      return undefined;
-    }
+    const spec = resultUnless(isDamage, () => parseEspec(build.encoding.espec(index) ?? ''));
+    return spec && canEncode(spec, build.keys) ? spec : undefined;
   };
   return (ekey) => {
     const index = build.encoding.findEkey(ekey)?.especIndex;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
+import { getVariant } from '../../../src/builds/files.ts';
 import { openRoot } from '../../../src/builds/roots/index.ts';
 import type { Root } from '../../../src/builds/roots/root.ts';
-import { getVariant } from '../../../src/builds/roots/variant.ts';
 import { md5Hex } from '../../../src/core/hash.ts';
 import { nameHash } from '../../../src/core/jenkins.ts';
 import type { Install } from '../../../src/formats/manifests/install.ts';

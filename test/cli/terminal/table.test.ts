@@ -1,7 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { renderAnswer } from '../../../src/cli/render/answer.ts';
-import { renderFields } from '../../../src/cli/terminal/fields.ts';
-import { renderTable } from '../../../src/cli/terminal/table.ts';
+import { renderAnswer } from '../../../src/cli/product-command.ts';
+import { renderFields, renderTable } from '../../../src/cli/terminal/table.ts';
 import { textWidth } from '../../../src/cli/terminal/text.ts';
 import { decodeBpsv } from '../../../src/formats/services/bpsv.ts';
 

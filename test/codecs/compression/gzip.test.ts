@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { expect, test } from '@jest/globals';
-import { gunzip } from '../../../src/codecs/compression/gzip.ts';
+import { gunzip } from '../../../src/codecs/compression/inflate.ts';
 import { expectHostileSafe } from '../../support/hostile.ts';
 
 const text = new TextEncoder().encode('hello hello hello hello '.repeat(100));

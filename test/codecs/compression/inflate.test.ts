@@ -1,7 +1,7 @@
 import * as zlib from 'node:zlib';
 import { describe, expect, test } from '@jest/globals';
 import { deflateExact } from '../../../src/codecs/compression/deflate-exact.ts';
-import { deflate, inflate, inflatePieces } from '../../../src/codecs/compression/inflate.ts';
+import { deflate, deflateBlock, inflate, inflatePieces } from '../../../src/codecs/compression/inflate.ts';
 import { isAllZero } from '../../../src/core/bytes.ts';
 import { md5Hex } from '../../../src/core/hash.ts';
 import { expectHostileSafe } from '../../support/hostile.ts';
@@ -163,3 +163,12 @@ function withByte(bytes: Uint8Array, offset: number): Uint8Array {
   changed[offset]! ^= 1;
   return changed;
 }
+
+test('a stream made on a thread is the one that is made here', async () => {
+  const bytes = new TextEncoder().encode('a block of a PAK, '.repeat(1000));
+  for (const level of [1, 9]) {
+    const stream = await deflateBlock(bytes, level);
+    expect(Buffer.compare(stream, deflate(bytes, { level }))).toBe(0);
+    expect(inflate(stream, { size: bytes.length, maxSize: bytes.length, what: 'test' })).toEqual(bytes);
+  }
+});

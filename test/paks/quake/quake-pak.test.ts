@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { bytesSource } from '../../../src/core/byte-source.ts';
 import { openPak } from '../../../src/paks/index.ts';
 import type { Pak } from '../../../src/paks/pak.ts';
-import { quakeCrc16, quakeRelease } from '../../../src/paks/quake/releases.ts';
+import { quakeCrc16, quakeRelease } from '../../../src/paks/quake/directory.ts';
 import { exercisePak, flips, prefixSizes } from '../../support/pak-hostile.ts';
 import { type QuakeRow, type QuakeShape, quakePak } from '../../support/pak-quake.ts';
 import { countingSource, gather, sparseSource } from '../../support/pak-sources.ts';

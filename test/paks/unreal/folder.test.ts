@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { Pak } from '../../../src/paks/pak.ts';
 import { isUnrealFolder, openUnrealFolder, pakOrder, sortPaks } from '../../../src/paks/unreal/folder.ts';
-import { mountedName } from '../../../src/paks/unreal/index/mount-point.ts';
+import { mountedName } from '../../../src/paks/unreal/index/index-rows.ts';
 import { conformancePath, describeConformance } from '../../support/conformance.ts';
 import { quakePak } from '../../support/pak-quake.ts';
 import { contentHash, gather } from '../../support/pak-sources.ts';

@@ -7,7 +7,7 @@ import { outputPath } from '../../../src/files/output/output-folder.ts';
 import { openPak } from '../../../src/paks/index.ts';
 import { type ExtractOptions, type ExtractResult, extractFiles } from '../../../src/sources/extract/extract.ts';
 import { pakSource } from '../../../src/sources/paks/pak-source.ts';
-import { verifyPak } from '../../../src/sources/paks/verify-pak.ts';
+import { verifyPak } from '../../../src/sources/paks/run-pak-tasks.ts';
 import { conformanceBytes, describeConformance } from '../../support/conformance.ts';
 import { type QuakeFile, quakePak } from '../../support/quake-pak.ts';
 import { scratchFolder } from '../../support/scratch.ts';

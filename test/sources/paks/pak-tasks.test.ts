@@ -4,7 +4,7 @@ import { bytesSource } from '../../../src/core/byte-source.ts';
 import { openPak } from '../../../src/paks/index.ts';
 import { extractFiles } from '../../../src/sources/extract/extract.ts';
 import { type PakSource, pakSource } from '../../../src/sources/paks/pak-source.ts';
-import { verifyPak } from '../../../src/sources/paks/verify-pak.ts';
+import { verifyPak } from '../../../src/sources/paks/run-pak-tasks.ts';
 import { baseKey, collect, gbxFile, noise, packBytes, packFile } from '../../paks/nadeo/synthetic.ts';
 import { scratchFolder } from '../../support/scratch.ts';
 

@@ -49,8 +49,8 @@ export function makeOwnTree(root: string, host: string, args: readonly string[])
   const configs: TreeConfigs = {
     build,
     cdn: {
-      a: put(makeCdnConfig({ data: dataOfA, builds: [build.a] })),
-      b: put(makeCdnConfig({ data: dataOfB, patches: patches?.objects, builds: [build.b, build.a] })),
+      a: put(makeCdnConfig(dataOfA, { builds: [build.a] })),
+      b: put(makeCdnConfig(dataOfB, { patches: patches?.objects, builds: [build.b, build.a] })),
     },
     product_config: putProductConfig(folder.out),
     keyring: put(keyRingOf(plan.keys.slice(0, 1))),

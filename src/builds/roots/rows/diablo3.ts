@@ -8,7 +8,7 @@ import {
   decodeDiablo3Root,
 } from '../../../formats/roots/diablo3/folder.ts';
 import { diablo3Namer } from '../../../formats/roots/diablo3/names.ts';
-import { optional } from '../../optional.ts';
+import { optional } from '../../objects.ts';
 import type { NameRow } from '../name-table.ts';
 
 type Load = (manifest: ManifestKeys) => Promise<Uint8Array>;

@@ -4,9 +4,8 @@ import { ByteWriter } from '../../../core/writer.ts';
 import type { TvfsSpan } from '../../../formats/roots/tvfs/layout.ts';
 import type { WowTvfsName } from '../../../formats/roots/tvfs/wow-name.ts';
 import { LookupFile, writeLookupFile } from '../../../store/lookup-file.ts';
-import type { ListfileIndex } from '../../listfile/listfile-index.ts';
+import { type ListfileIndex, listedNames } from '../../listfile/listfile-index.ts';
 import type { FileVariant, Root } from '../root.ts';
-import { listedNames } from './listed-names.ts';
 
 /*
  * World of Warcraft whose names are a TVFS: paths are numbers, so what is kept are records, under names/<ckey of the vfs-root>.vfsids:

@@ -9,9 +9,8 @@ import { decodeWowRoot, fillFileDataIds, rowNameHash } from '../../../formats/ro
 import type { WowRoot, WowRootBlock } from '../../../formats/roots/wow/layout.ts';
 import type { LookupFolders } from '../../../store/layout.ts';
 import { LookupFile, writeLookupFile } from '../../../store/lookup-file.ts';
-import type { ListfileIndex } from '../../listfile/listfile-index.ts';
+import { type ListfileIndex, listedNames } from '../../listfile/listfile-index.ts';
 import type { FileVariant, Root } from '../root.ts';
-import { listedNames } from './listed-names.ts';
 
 /*
  * A decoded WoW root stays a file; beside it lie, under names/<ckey of the root>:

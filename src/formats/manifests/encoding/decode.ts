@@ -2,8 +2,8 @@
 
 import { toHex } from '../../../core/bytes.ts';
 import { formatError } from '../../../core/errors.ts';
+import { repeatable } from '../../../core/reader.ts';
 import { RecordTable } from '../../../core/tables/record-table.ts';
-import { repeatable } from '../../../core/tables/repeatable.ts';
 import type { EncodingContent } from './encode.ts';
 import {
   type CkeyEntry,
@@ -68,7 +68,6 @@ export function decodeEncoding(bytes: Uint8Array): Encoding {
   };
 }
 
-/** The pages of one kind, and their table. */
 interface Pages {
   table: RecordTable;
   pages: RecordTable;
@@ -93,7 +92,6 @@ function checkedPages(bytes: Uint8Array, layout: EncodingLayout, kind: 'ckey' | 
   return { table, pages };
 }
 
-/** The page that holds a key if any does. */
 function findIn({ table, pages }: Pages, key: KeyLike): Uint8Array | undefined {
   const number = findPage(table, key);
   return number === undefined ? undefined : pages.at(number);

@@ -81,14 +81,9 @@ function checkSize(size: number, key: string): number {
   throw formatError('E_FORMAT_RANGE', 'encoding file', `the size of ${key} does not fit into 40 bits`, { found: size });
 }
 
-interface KeyedRecord {
-  readonly key: string;
-  readonly record: Uint8Array;
-}
-
 /** Packs records, by their keys, into pages, an unbroken one after the other, and makes the table of first keys and hashes. */
 function paginate(
-  records: readonly KeyedRecord[],
+  records: readonly { readonly key: string; readonly record: Uint8Array }[],
   pageSize: number,
   end?: Uint8Array,
 ): { table: Uint8Array; pages: Uint8Array; count: number } {

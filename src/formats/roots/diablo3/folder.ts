@@ -11,8 +11,7 @@
 
 import { toHex } from '../../../core/bytes.ts';
 import { formatError } from '../../../core/errors.ts';
-import { ByteReader } from '../../../core/reader.ts';
-import { repeatable } from '../../../core/tables/repeatable.ts';
+import { ByteReader, repeatable } from '../../../core/reader.ts';
 import { ByteWriter } from '../../../core/writer.ts';
 import { type Format, startsWithU32le } from '../../format.ts';
 

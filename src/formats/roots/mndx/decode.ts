@@ -22,11 +22,10 @@
 
 import { asBuffer, toHex } from '../../../core/bytes.ts';
 import { formatError } from '../../../core/errors.ts';
-import { ByteReader } from '../../../core/reader.ts';
+import { ByteReader, repeatable } from '../../../core/reader.ts';
 import type { RecordTable } from '../../../core/tables/record-table.ts';
-import { repeatable } from '../../../core/tables/repeatable.ts';
 import { type Format, startsWith } from '../../format.ts';
-import { lowerCase } from './names.ts';
+import { lowerCase } from './level.ts';
 import { decodeMar, type NameTrie } from './trie.ts';
 
 const format = 'MNDX root';

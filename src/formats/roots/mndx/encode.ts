@@ -2,7 +2,7 @@ import { compareBytes } from '../../../core/bytes.ts';
 import { formatError } from '../../../core/errors.ts';
 import { ByteWriter } from '../../../core/writer.ts';
 import type { MndxFile, MndxHeader } from './decode.ts';
-import { lowerCase } from './names.ts';
+import { lowerCase } from './level.ts';
 import { decodeMar, type NameTrie, type TrieKey } from './trie.ts';
 
 /*
@@ -58,7 +58,6 @@ export function encodeMndx({ header = usualHeader, packages = [], files }: MndxC
 
 const usualHeader: MndxHeader = { headerVersion: 2, version: 2 };
 
-/** The name without its package, in lower case. */
 function nameInPackage({ package: owner, name }: MndxFile): string {
   const start = `${lowerCase(owner)}/`;
   const whole = lowerCase(name);

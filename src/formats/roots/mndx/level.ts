@@ -21,7 +21,6 @@ import type { ByteReader } from '../../../core/reader.ts';
 import { type BitVector, readArray, readBitVector } from './bit-vector.ts';
 
 const format = 'MAR';
-/** Longest name in bytes. */
 const maxName = 1024;
 /** Siblings differ in their first byte. */
 const maxChildren = 256;
@@ -207,4 +206,9 @@ function readExtras(reader: ByteReader): { count: number; extra: (index: number)
     return value;
   };
   return { count, extra };
+}
+
+/** A name in lower case, as tries and look-ups compare it: ASCII alone. */
+export function lowerCase(text: string): string {
+  return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
 }

@@ -1,7 +1,6 @@
 import { concatBytes } from '../../../core/bytes.ts';
 import { formatError } from '../../../core/errors.ts';
-import { ByteReader } from '../../../core/reader.ts';
-import { repeatable } from '../../../core/tables/repeatable.ts';
+import { ByteReader, repeatable } from '../../../core/reader.ts';
 import { type Format, startsWith } from '../../format.ts';
 import { type Level, NameBuffer, readLevel } from './level.ts';
 

@@ -6,7 +6,6 @@
 import type { ByteReader } from '../../../core/reader.ts';
 import { ByteWriter } from '../../../core/writer.ts';
 
-/** Bytes of an entry without its name. */
 const snoEntrySize = 12;
 
 /** A file that has a name. */

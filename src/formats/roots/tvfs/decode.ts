@@ -1,6 +1,5 @@
 import { formatError } from '../../../core/errors.ts';
-import { ByteReader } from '../../../core/reader.ts';
-import { repeatable } from '../../../core/tables/repeatable.ts';
+import { ByteReader, repeatable } from '../../../core/reader.ts';
 import {
   type TvfsFile,
   TvfsFlags,

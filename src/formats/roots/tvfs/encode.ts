@@ -115,7 +115,6 @@ function containerEntry(span: TvfsSpan, options: Options): Uint8Array {
   return writer.bytes();
 }
 
-/** An entry of the container table. */
 interface Container {
   bytes: Uint8Array;
   /** In the table. */
@@ -153,7 +152,6 @@ function writeContainers(files: readonly PathedFile[], options: Options): Contai
   return { bytes: writer.bytes(), entryOf };
 }
 
-/** The count byte of an entry. */
 function countOf({ path, spans, kind = 'file', count }: TvfsFileContent): number {
   if (kind === 'file') {
     return spans.length > 0 && spans.length <= maxSpans ? spans.length : refuse(`${spans.length} spans: ${path}`);

@@ -1,6 +1,5 @@
 import { formatError, PakratError } from '../../../core/errors.ts';
-import { ByteReader } from '../../../core/reader.ts';
-import { repeatable } from '../../../core/tables/repeatable.ts';
+import { ByteReader, repeatable } from '../../../core/reader.ts';
 import { canBeRead, type Format, startsWith } from '../../format.ts';
 import { ckeySize, hasHashes, hashSize, joinContentFlags, wowRootWhat } from './fields.ts';
 import type { WowRoot, WowRootBlock, WowRootForm, WowRootHeader, WowRootRow } from './layout.ts';

@@ -2,8 +2,9 @@
  * Finds the names behind hashes in a pack itself: the reference tables of its GBX files, and its scripts, name other
  * files.
  */
+
 import { concatBytes } from '../../../core/bytes.ts';
-import { isPakratError } from '../../../core/errors.ts';
+import { codeOf, isPakratError, resultUnless, valueUnless } from '../../../core/errors.ts';
 import { contentSize, type EntryContext, isEncrypted, startPieces } from '../entries/entry-reader.ts';
 import { decodeGbxHeader, looksLikeGbx } from '../gbx/gbx-header.ts';
 import { isCounted } from '../header/checksums.ts';
@@ -18,8 +19,7 @@ const maxHashes = 2_000_000;
 const maxRounds = 8;
 const scriptClass = 0x09054000;
 
-/** A file to be scanned, and where it stands as far as is known. */
-export interface ScannedFile {
+interface ScannedFile {
   file: FileRecord;
   /** Its path with backslashes: the real one where the hash is resolved. Asked again in each round. */
   path: () => string;
@@ -67,13 +67,9 @@ export async function scanNames(context: EntryContext, files: readonly ScannedFi
 async function referencesOf(context: EntryContext, scanned: ScannedFile): Promise<References | undefined> {
   const { file, path } = scanned;
   const isScript = file.classId === scriptClass || /\.script\.txt$/i.test(path());
-  try {
-    if (isScript) return { path, ancestorLevel: 0, paths: await scriptPaths(context, file) };
-    return await gbxReferences(context, scanned);
-  } catch (error) {
-    if (isPakratError(error)) return undefined;
-    throw error;
-  }
+  if (!isScript) return valueUnless(isPakratError, gbxReferences(context, scanned));
+  const paths = await valueUnless(isPakratError, scriptPaths(context, file));
+  return paths && { path, ancestorLevel: 0, paths };
 }
 
 async function scriptPaths(context: EntryContext, file: FileRecord): Promise<string[]> {
@@ -86,12 +82,8 @@ async function scriptPaths(context: EntryContext, file: FileRecord): Promise<str
 async function gbxReferences(context: EntryContext, { file, path }: ScannedFile): Promise<References | undefined> {
   const header = await startOf(context, file, (start) => {
     if (start.length >= 6 && !looksLikeGbx(start)) return 'none';
-    try {
-      return decodeGbxHeader(start);
-    } catch (error) {
-      if (isPakratError(error) && error.code === 'E_FORMAT_TRUNCATED') return undefined;
-      throw error;
-    }
+    const isCut = (error: unknown): boolean => codeOf(error) === 'E_FORMAT_TRUNCATED';
+    return resultUnless(isCut, () => decodeGbxHeader(start));
   });
   if (header === undefined || header === 'none') return undefined;
   const paths = header.externals.flatMap((external) => (external.path === undefined ? [] : [external.path]));

@@ -183,16 +183,13 @@ export interface StepRegion {
   take(size: number): Promise<Uint8Array> | Uint8Array;
 }
 
-/** The compression and size of a file, and the LZ4 dictionary where there is one. */
-export type SteppedFile = Pick<FollowedEntry, 'method' | 'size' | 'dictionary'>;
-
 /**
  * A file in the steps in which the game decodes it: nothing is taken from the region before what was given is used up.
  * @param onChecked called when a checksum at the end of the stream was right
  */
 export async function* steppedPieces(
   region: StepRegion,
-  { method, size, dictionary }: SteppedFile,
+  { method, size, dictionary }: Pick<FollowedEntry, 'method' | 'size' | 'dictionary'>,
   onChecked?: () => void,
 ): AsyncGenerator<Uint8Array> {
   const take = (count: number) => region.take(count);

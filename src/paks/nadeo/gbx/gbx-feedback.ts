@@ -48,8 +48,7 @@ export interface FeedbackPlace {
   choices: readonly FeedbackChoice[];
 }
 
-/** A file that is scanned, and the classes of its game. */
-export interface ScannerOptions {
+interface ScannerOptions {
   classes: NodeClasses;
   packVersion: number;
   /** Size of the whole file. */

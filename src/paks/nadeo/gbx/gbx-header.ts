@@ -21,7 +21,7 @@
  */
 import { formatError } from '../../../core/errors.ts';
 import { ByteReader } from '../../../core/reader.ts';
-import { startsWith } from '../../magic.ts';
+import { startsWith } from '../../names.ts';
 import { readString } from '../directory/strings.ts';
 
 const maxNameBytes = 0x1000;

@@ -1,15 +1,5 @@
-/*
- * The contribution of a node's class to the feedback of a pack (see cipher-stream.ts): when the body of a node starts,
- * the id of the *parent* of its class is mixed, as the four bytes of a little-endian u32, in the form in which the
- * engine writes ids.
- *
- *   file id  --wrap-->  engine id  --parent-->  engine id  --unwrap-->  id to mix;  0x07031000 becomes 0x07001000
- *
- * The tables are data/nadeo-classes.json. Rules that no table yields: a few classes mix a fixed id, and classes whose
- * bodies are plain structures mix nothing. (Mania Tech Wiki; the fixed ids and plain classes of version 18 as a study of
- * that game's executable tells them.)
- */
 import classes from '../../../../data/nadeo-classes.json' with { type: 'json' };
+import { looksLikeGbx } from './gbx-header.ts';
 
 const rootClass = 0x01001000;
 const controlText = 0x07031000;
@@ -120,4 +110,19 @@ function idPairs(ids: Readonly<Record<string, string>>): Map<number, number> {
 /** The id of digits in data/nadeo-classes.json: every one ends in 000, which is left out there. */
 export function classIdOf(digits: string): number {
   return Number.parseInt(digits, 16) * 0x1000;
+}
+
+const otherFile = 0x09020000;
+
+/** The class of a file: what a GBX says of itself, else what its ending means. Scripts are text before version 6. */
+export function fileClassId(name: string, start: Uint8Array, packVersion: number): number {
+  if (looksLikeGbx(start) && start.length >= 13) {
+    const at = start[3]! >= 4 ? 9 : 8;
+    return new DataView(start.buffer, start.byteOffset).getUint32(at, true);
+  }
+  const lower = name.toLowerCase();
+  const found = Object.entries(classes.endings).find(
+    ([ending]) => lower.endsWith(ending) && (packVersion >= 6 || ending !== '.script.txt'),
+  );
+  return found === undefined ? otherFile : classIdOf(found[1]);
 }

@@ -1,5 +1,5 @@
 import type { ByteSource } from '../../../core/byte-source.ts';
-import { formatError, isDamage, isPakratError, PakratError } from '../../../core/errors.ts';
+import { formatError, isDamage, isPakratError, PakratError, valueUnless } from '../../../core/errors.ts';
 import type { NameDecoder } from '../../names.ts';
 import { directoryFeedback } from '../directory/directory.ts';
 import { CipherStream, ivSize, packCipherKey, pageSize } from '../entries/cipher-stream.ts';
@@ -30,8 +30,7 @@ export interface OpenedHeader {
   isMd5Right: boolean;
 }
 
-/** The version of a header, and all that reading it may take. */
-export interface OpenHeaderOptions {
+interface OpenHeaderOptions {
   version: number;
   decodeText: NameDecoder;
   /** Keys to try, once the contents checksum is known (from version 6 on). */
@@ -111,22 +110,13 @@ async function tryKeys(
   let doubtful: OpenedRead | undefined;
   for (const packKey of candidates) {
     const key = toHeaderKey(packKey.key);
-    const read = await unlessFormatError(readPrivate(source, place, key));
+    const read = await valueUnless(isDamage, readPrivate(source, place, key));
     if (read === undefined) continue;
     const found = { ...read, packKey, headerKey: key };
     if (read.isMd5Right) return found;
     doubtful ??= found;
   }
   return doubtful;
-}
-
-async function unlessFormatError<T>(promise: Promise<T>): Promise<T | undefined> {
-  try {
-    return await promise;
-  } catch (error) {
-    if (isDamage(error)) return undefined;
-    throw error;
-  }
 }
 
 async function readPublic(source: ByteSource, version: number, decodeText: NameDecoder) {

@@ -21,12 +21,9 @@ const defaultHeaderKey = fromHex('56eecbbbdeb6bc90a17dfceb761d59ce');
 /** Bits of the header flags of versions 6 and above. */
 export const headerFlag = { isHeaderPrivate: 1, useDefaultHeaderKey: 2, isDataPrivate: 4, isImpostor: 8 } as const;
 
-/** The kind of a key, as it turned out. */
-type KeyKind = 'base key' | 'final key' | 'master-server key';
-
 /** A key that may fit, as the cipher takes it. */
 export interface KeyCandidate {
-  kind: KeyKind;
+  kind: 'base key' | 'final key' | 'master-server key';
   /** Name of the pack it is listed for, when it came from a list. */
   packName?: string | undefined;
   key: Uint8Array;

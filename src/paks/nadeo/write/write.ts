@@ -10,9 +10,9 @@ import { concatBytes, equalBytes } from '../../../core/bytes.ts';
 import { PakratError } from '../../../core/errors.ts';
 import { md5, sha256Hasher } from '../../../core/hash.ts';
 import { ByteWriter } from '../../../core/writer.ts';
-import { getRow } from '../../get-row.ts';
 import { foldName } from '../../names.ts';
 import { changedWhilePacking, type PackResult, type PackSink, PositionedSink, sortForPacking } from '../../packing.ts';
+import { getRow } from '../../pak.ts';
 import { directoryFeedback } from '../directory/directory.ts';
 import { encodeMetadata, type MetadataEntry, metadataStep } from '../directory/metadata.ts';
 import {
@@ -24,9 +24,8 @@ import {
   pageSize,
 } from '../entries/cipher-stream.ts';
 import { SealedRegion } from '../entries/sealed-region.ts';
-import { fileClassId } from '../gbx/file-classes.ts';
 import { datalessGbxSize, looksLikeGbx } from '../gbx/gbx-header.ts';
-import { nodeClasses } from '../gbx/node-classes.ts';
+import { fileClassId, nodeClasses } from '../gbx/node-classes.ts';
 import {
   decodePrivateHeader,
   encodePrivateHeader,
@@ -42,8 +41,14 @@ import {
   publicFieldsOffset,
 } from '../header/public-header.ts';
 import { keyFromBase, keySize } from '../keys/keys.ts';
-import { planDirectory } from './write-directory.ts';
-import { type FileStorage, ivFor, type NadeoPackFile, type StoredFile, storeFile } from './write-files.ts';
+import {
+  type FileStorage,
+  ivFor,
+  type NadeoPackFile,
+  planDirectory,
+  type StoredFile,
+  storeFile,
+} from './write-files.ts';
 
 /** Sizes that the header of version 15 and above may have, with room for more. */
 const headerRooms = [0x4000, 0x100000, 0x1000000] as const;
@@ -247,7 +252,6 @@ function privateFields(plan: PackPlan) {
   };
 }
 
-/** The files as they stand in the pack. */
 async function* slots({ slotSizes }: Pick<PackPlan, 'slotSizes'>, stored: StoredFiles): AsyncGenerator<Uint8Array> {
   for (const [index, slotSize] of slotSizes.entries()) yield filled((await stored.read(index)).bytes, slotSize);
 }

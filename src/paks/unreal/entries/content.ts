@@ -1,15 +1,13 @@
 import { formatError, isPakratError, PakratError } from '../../../core/errors.ts';
 import { checkPart } from '../../../files/pieces.ts';
 import { ScratchPool } from '../../../files/scratch.ts';
-import { getRow } from '../../get-row.ts';
-import type { PakEntry, PakProblem } from '../../pak.ts';
+import { getRow, type PakEntry, type PakProblem } from '../../pak.ts';
 import { aesKeys, decryptUnit, missingKey } from '../keys.ts';
 import type { OpenedIndex, UnrealParts } from '../opened-index.ts';
 import { EntryHash } from './entry-hash.ts';
 import { findEntryKey } from './entry-key.ts';
-import { ivOf, sha1Of } from './entry-record.ts';
+import { ivOf, placementProblem, sha1Of } from './entry-record.ts';
 import { hasOwnChecksum } from './method-names.ts';
-import { placementProblem } from './placement.ts';
 import { type EntryAccess, type EntryCipher, readEntry } from './read-entry.ts';
 import type { UnrealEntry } from './unreal-entry.ts';
 import { storedHash, verifyEntry } from './verify-entry.ts';

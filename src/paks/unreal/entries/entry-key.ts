@@ -1,10 +1,8 @@
 import { aesBlockSize } from '../../../codecs/ciphers/aes.ts';
 import { isPakratError } from '../../../core/errors.ts';
-import { blockRanges } from './entry-blocks.ts';
-import { dataOffset, dataSize } from './entry-record.ts';
+import { blockRanges, dataOffset, dataSize, placementProblem } from './entry-record.ts';
 import { hasOwnChecksum } from './method-names.ts';
 import { blockDecoder } from './methods.ts';
-import { placementProblem } from './placement.ts';
 import { type EntryAccess, type EntryCipher, readEntry } from './read-entry.ts';
 
 /** Entries that are tried at most before a key counts as untestable. */
@@ -15,8 +13,7 @@ const maxTrialBytes = 1 << 20;
 const minPadding = 4;
 const assetMagic = [0xc1, 0x83, 0x2a, 0x9e];
 
-/** The cipher of an entry with a key. */
-export type CipherMaker = (access: EntryAccess, key: Uint8Array) => EntryCipher;
+type CipherMaker = (access: EntryAccess, key: Uint8Array) => EntryCipher;
 
 /**
  * The key that decrypts the entries of a PAK whose index is not encrypted. Each key is tried on entries whose

@@ -20,7 +20,7 @@
  */
 import { alignToBlock } from '../../../codecs/ciphers/aes.ts';
 import { formatError, type PakratError } from '../../../core/errors.ts';
-import type { ByteReader } from '../../../core/reader.ts';
+import { ByteReader } from '../../../core/reader.ts';
 import type { ByteWriter } from '../../../core/writer.ts';
 
 /** Bytes of a block's start and end in a record. */
@@ -237,4 +237,45 @@ export function isRecordAt(bytes: Uint8Array, record: EntryRecord): boolean {
   if (recordOffset < 0 || bytes.length < headerSize) return false;
   for (let i = offsetSize; i < headerSize; i++) if (bytes[i] !== record.bytes[recordOffset + i]) return false;
   return true;
+}
+
+/** The fault of an entry that cannot lie where its record says, in a file of this size; else undefined. */
+export function placementProblem(record: EntryRecord, fileSize: number): string | undefined {
+  const end = dataOffset(record) + dataSize(record);
+  if (end > fileSize) return `its data ends at ${end}, past the end of the file`;
+  if (record.method === 0 && record.storedSize !== record.size) {
+    return `it is not compressed, but has ${record.storedSize} bytes for ${record.size}`;
+  }
+  return undefined;
+}
+
+/** Bytes of the stored form of one block, in the file. */
+export interface BlockRange {
+  start: number;
+  /** Without padding. */
+  end: number;
+}
+
+/**
+ * The places of a compressed entry's blocks.
+ * @param first number of the first one that is wanted: large entries have thousands
+ * @throws E_FORMAT_RANGE for numbers that no file can have
+ */
+export function* blockRanges(record: EntryRecord, { version }: RecordFormat, first = 0): Generator<BlockRange> {
+  const { blocksOffset, blockCount, blockStride, offset, encrypted } = record;
+  let next = dataOffset(record);
+  if (blocksOffset < 0) {
+    if (blockCount > first) yield { start: next, end: next + record.storedSize };
+    return;
+  }
+  const isPair = blockStride === blockRecordSize;
+  const reader = new ByteReader(record.bytes, 'blocks of an Unreal PAK entry', blocksOffset);
+  if (isPair) reader.skip(first * blockRecordSize);
+  const base = version >= 5 ? offset : 0;
+  for (let i = isPair ? first : 0; i < blockCount; i++) {
+    const start = isPair ? base + readSize(reader) : next;
+    const end = isPair ? base + readSize(reader) : next + reader.u32le();
+    if (i >= first) yield { start, end };
+    next = encrypted ? start + alignToBlock(end - start) : end;
+  }
 }

@@ -2,12 +2,12 @@
  * Every compressed block is whole in itself: a zlib stream with its header, a gzip file, a zstd frame, a raw LZ4 block, or
  * raw Oodle data. (zlib and Oodle checked on real files.)
  */
+
 import * as zlib from 'node:zlib';
-import { gunzip } from '../../../codecs/compression/gzip.ts';
-import { inflate } from '../../../codecs/compression/inflate.ts';
+import { gunzip, inflate } from '../../../codecs/compression/inflate.ts';
 import { lz4Block } from '../../../codecs/compression/lz4.ts';
 import { loadOodle } from '../../../codecs/compression/oodle.ts';
-import { formatError, isPakratError, messageOf, PakratError } from '../../../core/errors.ts';
+import { formatError, isPakratError, messageOf, PakratError, resultUnless } from '../../../core/errors.ts';
 
 /** Decodes a block into exactly `size` bytes. `what` names it in errors. */
 export type BlockDecoder = (bytes: Uint8Array, size: number, what: string) => Uint8Array;
@@ -40,11 +40,8 @@ const decoders: Readonly<Record<string, BlockDecoder>> = {
 /** Before methods had names, games put Oodle or LZ4 there. LZ4 shows by fitting to the byte. */
 function decodeCustom(oodle: unknown): BlockDecoder {
   return (bytes, size, what) => {
-    try {
-      return lz4Block(bytes, size);
-    } catch (error) {
-      if (!isPakratError(error)) throw error;
-    }
+    const decoded = resultUnless(isPakratError, () => lz4Block(bytes, size));
+    if (decoded !== undefined) return decoded;
     if (typeof oodle !== 'function') throw oodle;
     return (oodle as BlockDecoder)(bytes, size, what);
   };

@@ -3,9 +3,8 @@ import { inflatePieces } from '../../../codecs/compression/inflate.ts';
 import { formatError } from '../../../core/errors.ts';
 import { pieceSize, readPieces, slicePieces } from '../../../files/pieces.ts';
 import type { FillingSource, ScratchPool } from '../../../files/scratch.ts';
-import { type BlockRange, blockRanges } from './entry-blocks.ts';
 import type { EntryHash } from './entry-hash.ts';
-import { dataOffset, type EntryRecord, type RecordFormat } from './entry-record.ts';
+import { type BlockRange, blockRanges, dataOffset, type EntryRecord, type RecordFormat } from './entry-record.ts';
 import { type BlockDecoder, blockDecoder } from './methods.ts';
 
 /** Decoded blocks larger than this are not held in memory: zlib is then decoded as a stream, others are refused. */
@@ -30,8 +29,7 @@ export interface EntryAccess {
   scratches: ScratchPool;
 }
 
-/** Part of the decoded bytes. */
-export interface DecodedRange {
+interface DecodedRange {
   offset: number;
   size: number;
 }
@@ -108,7 +106,6 @@ interface BlockWork extends DecodedRange {
   hash: EntryHash | undefined;
 }
 
-/** Decodes the blocks that hold a range. Neighbours are read together, up to the size of a piece. */
 async function* readBlocks(access: EntryAccess, work: BlockWork): AsyncGenerator<Uint8Array> {
   const { source, record, cipher, name, scratches } = access;
   const { offset, size } = work;

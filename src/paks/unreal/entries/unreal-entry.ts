@@ -1,11 +1,9 @@
 import { isAllZero, toHex } from '../../../core/bytes.ts';
 import type { HiddenKind, PakEntry } from '../../pak.ts';
 import type { Footer } from '../footer.ts';
-import type { IndexRows } from '../index/index-rows.ts';
-import type { RowNames } from '../index/row-names.ts';
-import { type EntryRecord, sha1Of } from './entry-record.ts';
+import type { IndexRows, RowNames } from '../index/index-rows.ts';
+import { type EntryRecord, placementProblem, sha1Of } from './entry-record.ts';
 import { methodName } from './method-names.ts';
-import { placementProblem } from './placement.ts';
 
 /** Ticks of 100 ns from the year 1 to 1970; smaller times were written as seconds since 1970. */
 const ticksTo1970 = 621355968000000000n;

@@ -5,9 +5,8 @@ import { sha1 } from '../../../core/hash.ts';
 import { ByteReader } from '../../../core/reader.ts';
 import { pieceSize } from '../../../files/pieces.ts';
 import type { Scratch } from '../../../files/scratch.ts';
-import { blockRanges } from './entry-blocks.ts';
 import { expectSha1 } from './entry-hash.ts';
-import { type EntryRecord, isRecordAt, readEntryRecord, sha1Of } from './entry-record.ts';
+import { blockRanges, type EntryRecord, isRecordAt, readEntryRecord, sha1Of } from './entry-record.ts';
 import type { EntryAccess } from './read-entry.ts';
 
 const sha1Size = 20;

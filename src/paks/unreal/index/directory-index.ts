@@ -39,8 +39,7 @@ const maxDirectoryName = 4096;
 /** Is told each file. */
 export type OnFile = (name: string, location: number) => void;
 
-/** The form of a directory index and of the names in it. */
-export interface DirectoryFormat {
+interface DirectoryFormat {
   version: number;
   decodeName: NameDecoder;
 }

@@ -15,8 +15,7 @@
  */
 import { ByteReader } from '../../../core/reader.ts';
 import type { ByteWriter } from '../../../core/writer.ts';
-import { blockRanges } from '../entries/entry-blocks.ts';
-import { type EntryRecord, type RecordFormat, readSize, recordSize } from '../entries/entry-record.ts';
+import { blockRanges, type EntryRecord, type RecordFormat, readSize, recordSize } from '../entries/entry-record.ts';
 
 const ivSize = 12;
 const blockRowSize = 4;

@@ -1,7 +1,7 @@
 import { formatError } from '../../../core/errors.ts';
 import type { ByteReader } from '../../../core/reader.ts';
-import { getRow } from '../../get-row.ts';
-import type { NameDecoder } from '../../names.ts';
+import { foldName, type NameDecoder } from '../../names.ts';
+import { getRow } from '../../pak.ts';
 import { type EntryRecord, emptyRecord, RecordDecoder, type RecordFormat } from '../entries/entry-record.ts';
 import { readFString, skipFString } from './fstring.ts';
 
@@ -68,12 +68,6 @@ export class RowList implements IndexRows {
   }
 }
 
-/** The form of rows that stay bytes, and of names in them. */
-export interface RowFormat {
-  record: RecordFormat;
-  decodeName: NameDecoder;
-}
-
 /**
  * Rows of a name and a record each, which stay bytes until they are asked for: threads that check a PAK need no names, and
  * never most of its records.
@@ -95,7 +89,7 @@ export class StoredRows implements IndexRows {
    * @param reader stands where they start, and may be used for nothing else afterwards
    * @throws E_FORMAT… for damage
    */
-  constructor(reader: ByteReader, count: number, format: RowFormat) {
+  constructor(reader: ByteReader, count: number, format: { record: RecordFormat; decodeName: NameDecoder }) {
     const budget = new NameBudget();
     const decoder = new RecordDecoder(reader.bytes, format.record, reader.what);
     const places = new Uint32Array(count * 2);
@@ -133,4 +127,67 @@ export class StoredRows implements IndexRows {
 
 function withSlashes(name: string): string {
   return name.includes('\\') ? name.replaceAll('\\', '/') : name;
+}
+
+/**
+ * Look-up of rows by name without case. A later row of a name takes the place of an earlier one, as in the engine's table.
+ * Built when it is first asked: what goes through a PAK by number needs no names.
+ */
+export class RowNames {
+  readonly #rows: IndexRows;
+  #last: Map<string, number> | undefined;
+  /** By earlier rows: the one that took their place. */
+  readonly #shadows = new Map<number, number>();
+
+  constructor(rows: IndexRows) {
+    this.#rows = rows;
+  }
+
+  /** Number of the row that has a name. */
+  find(name: string): number | undefined {
+    return this.#table().get(foldName(name));
+  }
+
+  /** Number of the row that took the place of this one, or undefined. */
+  shadowOf(index: number): number | undefined {
+    this.#table();
+    return this.#shadows.get(index);
+  }
+
+  #table(): ReadonlyMap<string, number> {
+    if (this.#last !== undefined) return this.#last;
+    const last = new Map<string, number>();
+    this.#last = last;
+    for (let index = 0; index < this.#rows.count; index++) {
+      const key = foldName(this.#rows.nameAt(index));
+      const earlier = last.get(key);
+      if (earlier !== undefined) this.#shadows.set(earlier, index);
+      last.set(key, index);
+    }
+    return last;
+  }
+}
+
+/** Names of a PAK are relative to its mount point, which is relative to the game's binaries: mostly `../../../Game/…`. */
+
+/**
+ * The name of a file in the whole game: mount point and name together, without what leads out of the game's folder.
+ * An absolute mount point keeps its parts: `D:/Build/` becomes `D/Build/`.
+ */
+export function mountedName(mountPoint: string, name: string): string {
+  const parts: string[] = [];
+  for (const part of `${mountPoint}/${name}`.replaceAll('\\', '/').split('/')) {
+    if (part === '..') parts.pop();
+    else if (part !== '' && part !== '.') parts.push(part.replace(/:$/, ''));
+  }
+  return parts.join('/');
+}
+
+/** A name as a PAK with this mount point has it, given that or the name in the whole game. Several may be meant. */
+export function relativeNames(mountPoint: string, name: string): string[] {
+  const plain = name.replaceAll('\\', '/').replace(/^\/+/, '');
+  const whole = mountedName('', plain);
+  const prefix = mountedName(mountPoint, '');
+  const isBelow = prefix !== '' && whole.toLowerCase().startsWith(`${prefix.toLowerCase()}/`);
+  return isBelow ? [plain, whole.slice(prefix.length + 1)] : [plain, whole];
 }

@@ -13,8 +13,7 @@ const maxIndexBytes = 256 << 20;
 /** Names of the parts of an index, in the order of their IVs. */
 const indexParts = ['index', 'path-hash index', 'directory index'] as const;
 
-/** An index that is to be opened, and the keys that may fit. */
-export interface IndexAccess {
+interface IndexAccess {
   source: ByteSource;
   footer: Footer;
   keys: readonly Uint8Array[];

@@ -33,8 +33,7 @@ export interface PartRange {
   hash: Uint8Array;
 }
 
-/** The decoded primary index. */
-export interface PrimaryIndex {
+interface PrimaryIndex {
   mountPoint: string;
   count: number;
   seed: bigint;
@@ -70,7 +69,6 @@ function readPartRange(reader: ByteReader): PartRange | undefined {
   return { offset: readSize(reader), size: readSize(reader), hash: reader.take(20) };
 }
 
-/** The record at a location. Throws E_FORMAT_RANGE for a location that does not exist. */
 function recordAt(location: number, index: PrimaryIndex, format: EncodedFormat): EntryRecord {
   if (location === deletedLocation) return { ...emptyRecord, deleted: true };
   if (location >= 0) return decodeEncodedEntry(index.encoded, location, format);
@@ -79,8 +77,7 @@ function recordAt(location: number, index: PrimaryIndex, format: EncodedFormat):
   throw formatError('E_FORMAT_RANGE', 'Unreal PAK index', `there is no plain entry ${-location - 1}`);
 }
 
-/** The primary index of a part, and the forms of records and names in it. */
-export interface PartOptions {
+interface PartOptions {
   index: PrimaryIndex;
   format: EncodedFormat;
   decodeName: NameDecoder;
@@ -96,8 +93,7 @@ export function decodeDirectoryPart(bytes: Uint8Array, { index, format, decodeNa
   return { mountPoint: index.mountPoint, rows: list };
 }
 
-/** Rows of a PAK without a full directory, with what finds an entry by the hash of its path. */
-export interface HashedIndex extends DecodedIndex {
+interface HashedIndex extends DecodedIndex {
   /** Number of the row with this path below the mount point, or undefined. */
   findRow: (path: string) => number | undefined;
 }

@@ -1,17 +1,15 @@
 import { createHash } from 'node:crypto';
 import { aesBlockSize, aesEcbEncrypt, alignToBlock } from '../../../codecs/ciphers/aes.ts';
-import { deflateBlock } from '../../../codecs/compression/deflate-block.ts';
 import { deflateExact } from '../../../codecs/compression/deflate-exact.ts';
+import { deflateBlock } from '../../../codecs/compression/inflate.ts';
 import { equalBytes } from '../../../core/bytes.ts';
 import { pieceSize } from '../../../files/pieces.ts';
 import { changedWhilePacking, contentOf, type PackFile } from '../../packing.ts';
-import { mapConcurrently } from './map-concurrently.ts';
 import type { PackPlan } from './pack-plan.ts';
 
 /** Stored bytes are kept up to this size; larger files are made a second time when they are written. */
 const maxKeptBytes = 4 << 20;
 const zlibLevel = 6;
-/** Blocks compressed at once. */
 const concurrentBlocks = 8;
 
 /** A file as it is stored in the PAK. The record in front of the data needs all of it, so it is known before. */
@@ -27,7 +25,6 @@ export interface StoredForm {
   chunks: () => AsyncIterable<Uint8Array>;
 }
 
-/** A piece of the stored form. */
 interface Chunk {
   bytes: Uint8Array;
   /** Without padding. */
@@ -127,4 +124,25 @@ async function* inBlocks(pieces: AsyncIterable<Uint8Array>, size: number): Async
     }
   }
   if (filled > 0) yield block.slice(0, filled);
+}
+
+/**
+ * The results of a function for some items, in the items' order. It works on the next items while one is waited for.
+ * @param concurrency items that are worked on at once
+ */
+export async function* mapConcurrently<Item, Made>(
+  items: AsyncIterable<Item> | Iterable<Item>,
+  make: (item: Item) => Promise<Made>,
+  concurrency: number,
+): AsyncGenerator<Made> {
+  const pending: Promise<Made>[] = [];
+  for await (const item of items) {
+    const made = make(item);
+    // It is waited for later; until then its failure must not count as unhandled.
+    made.catch(() => {});
+    pending.push(made);
+    const first = pending.length < concurrency ? undefined : pending.shift();
+    if (first !== undefined) yield await first;
+  }
+  for (const made of pending) yield await made;
 }

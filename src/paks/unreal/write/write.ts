@@ -8,7 +8,6 @@ import {
   blockRecordSize,
   type EntryRecord,
   emptyRecord,
-  type RecordFormat,
   recordSize,
   writeEntryRecord,
 } from '../entries/entry-record.ts';
@@ -19,13 +18,11 @@ import { writeFString } from '../index/fstring.ts';
 import type { IndexRow } from '../index/index-rows.ts';
 import { encodeLegacyIndex } from '../index/legacy-index.ts';
 import { writePathHashIndex } from '../index/path-hash.ts';
-import { mapConcurrently } from './map-concurrently.ts';
 import { type PackPlan, planPack, type UnrealPackOptions } from './pack-plan.ts';
-import { padded, type StoredForm, storedForm } from './stored-form.ts';
+import { mapConcurrently, padded, type StoredForm, storedForm } from './stored-form.ts';
 
 const pathHashVersion = 10;
 const relativeBlocksVersion = 5;
-/** Files whose stored form is made at once. */
 const concurrentFiles = 4;
 const ticksTo1970 = 621355968000000000n;
 
@@ -98,7 +95,6 @@ function blockRows(sizes: readonly number[], start: number, isPadded: boolean): 
   return writer.bytes();
 }
 
-/** Writes index and footer. */
 async function writeIndex(out: PositionedSink, rows: IndexRow[], plan: PackPlan): Promise<void> {
   const { mountPoint, format, label, layout, keyGuid, indexKey } = plan;
   const isLong = format.version >= pathHashVersion;
@@ -129,7 +125,6 @@ async function writeIndex(out: PositionedSink, rows: IndexRow[], plan: PackPlan)
   await out.write(footer);
 }
 
-/** A part of an index as it is stored. */
 interface IndexPart {
   stored: Uint8Array;
   /** SHA-1 of the bytes before encryption, padding included. */
@@ -147,7 +142,12 @@ function pathHashIndex(rows: readonly IndexRow[], plan: PackPlan, offset: number
   const { indexKey, pathHashSeed, format } = plan;
   const entries = new ByteWriter(rows.length * 32);
   const plain: EntryRecord[] = [];
-  const files = rows.map(({ name, record }) => ({ name, location: placeEntry(record, { entries, plain, format }) }));
+  const files = rows.map(({ name, record }) => {
+    if (!isEncodable(record)) return { name, location: -plain.push(record) };
+    const location = entries.size;
+    writeEncodedEntry(entries, record, format);
+    return { name, location };
+  });
   const hashes = new ByteWriter(rows.length * 12 + 8);
   writePathHashIndex(hashes, files, { seed: pathHashSeed, version: format.version });
   const directory = new ByteWriter(rows.length * 48);
@@ -157,19 +157,6 @@ function pathHashIndex(rows: readonly IndexRow[], plan: PackPlan, offset: number
   const primaryFor = (start: number): IndexPart =>
     indexPart(primaryIndex({ entries: entries.bytes(), plain, count: rows.length, parts, start }, plan), indexKey);
   return { primary: primaryFor(offset + primaryFor(0).stored.length), parts };
-}
-
-interface Placement {
-  entries: ByteWriter;
-  plain: EntryRecord[];
-  format: RecordFormat;
-}
-
-function placeEntry(record: EntryRecord, { entries, plain, format }: Placement): number {
-  if (!isEncodable(record)) return -plain.push(record);
-  const location = entries.size;
-  writeEncodedEntry(entries, record, format);
-  return location;
 }
 
 interface PrimaryWork {

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { getVariant } from '../../../../src/builds/roots/variant.ts';
+import { getVariant } from '../../../../src/builds/files.ts';
 import { encodeTextRoot } from '../../../../src/formats/roots/text.ts';
 import { freePort } from '../../../support/loopback.ts';
 import { pakratJson, runPakrat } from '../../../support/run-pakrat.ts';

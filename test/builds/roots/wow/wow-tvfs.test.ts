@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
+import { getVariant } from '../../../../src/builds/files.ts';
 import { importListfile } from '../../../../src/builds/listfile/listfile-import.ts';
-import { getVariant } from '../../../../src/builds/roots/variant.ts';
 import { fromHex, toHex } from '../../../../src/core/bytes.ts';
 import { md5Hex } from '../../../../src/core/hash.ts';
 import { decodeTvfs } from '../../../../src/formats/roots/tvfs/decode.ts';

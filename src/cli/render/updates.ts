@@ -1,4 +1,6 @@
 import type { KeyUpdate } from '../../app/keys/update-keys.ts';
+import type { ListfileUpdate } from '../../app/listfile/update-listfile.ts';
+import { formatBytes, formatCount } from '../../core/quantities.ts';
 import { printable } from '../terminal/text.ts';
 
 /** The outcome of an update for people: the counts, and a line for each key that was not taken. */
@@ -12,4 +14,12 @@ export function renderKeyUpdate({ modified, read, added, changed, unchanged, con
   );
   const kept = `${conflicts.length} contradict what is known, and were not taken; --replace takes those of the list:`;
   return [counts, kept, ...lines].join('\n');
+}
+
+/** An update of names, for people. */
+export function renderListfileUpdate({ modified, bytes, rows, ids, added, changed, removed }: ListfileUpdate): string {
+  if (!modified) return `The list is what it was: ${formatCount(rows)} names.`;
+  const fetched = `${formatCount(rows)} names read, ${formatBytes(bytes)} fetched`;
+  const news = `${formatCount(added)} new, ${formatCount(changed)} changed, ${formatCount(removed)} removed`;
+  return `${fetched}: ${news}. ${formatCount(ids)} ids have a name now.`;
 }

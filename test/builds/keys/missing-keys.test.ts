@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { Build } from '../../../src/builds/build.ts';
-import { especKeys, findEspecLocks } from '../../../src/builds/keys/espec-locks.ts';
+import { especKeys, findEspecLocks } from '../../../src/builds/keys/missing-keys.ts';
 import { PakratError } from '../../../src/core/errors.ts';
 import { encodeBlte } from '../../../src/formats/blte/encode.ts';
 

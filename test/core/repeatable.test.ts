@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { repeatable } from '../../../src/core/tables/repeatable.ts';
+import { repeatable } from '../../src/core/reader.ts';
 
 test('items are made anew each time, and no more than are asked for', () => {
   let made = 0;
