@@ -34,6 +34,7 @@ export type {
   PakFolders,
   PakProblem,
   SharedOptions,
+  VerifyWork,
 } from './pak.ts';
 export type { QuakeEngine, QuakeOptions } from './quake/options.ts';
 export { writeQuakePak } from './quake/write.ts';

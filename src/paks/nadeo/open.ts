@@ -69,8 +69,9 @@ async function openDirectory(
     dictionary: options.lz4Dictionary,
     classes: nodeClasses(version),
     ignoreHashes: options.ignoreHashes ?? false,
+    keysTried: candidates.length,
   };
   const chosen = packKey ?? (await choosePackKey(context, privatePart, candidates));
   const key = chosen && packCipherKey(chosen.key, version);
-  return { records: privatePart, context: { ...context, key }, packKey: chosen, keysTried: candidates.length };
+  return { records: privatePart, context: { ...context, key }, packKey: chosen };
 }

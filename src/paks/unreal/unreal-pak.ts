@@ -1,6 +1,6 @@
 import { isPakratError, type PakratError } from '../../core/errors.ts';
 import { getRow } from '../get-row.ts';
-import type { Pak, PakEntry, PakProblem } from '../pak.ts';
+import type { EntryStatus, Pak, PakEntry, PakProblem, VerifyWork } from '../pak.ts';
 import { problemOf } from '../problem.ts';
 import { unrealFacts, unrealNotes } from './describe.ts';
 import type { UnrealContent } from './entries/content.ts';
@@ -85,10 +85,18 @@ export class UnrealPak implements Pak {
     return record.blockCount > 1 && hasOwnChecksum(method) ? record.blockSize : undefined;
   }
 
-  async verify(entry: PakEntry): Promise<PakProblem | undefined> {
+  async status(entry: PakEntry): Promise<EntryStatus> {
+    return (await this.#open()).status(entry);
+  }
+
+  async hasProof(entry: PakEntry, work: VerifyWork = {}): Promise<boolean> {
+    return (await this.#open()).hasProof(entry, work);
+  }
+
+  async verify(entry: PakEntry, work: VerifyWork = {}): Promise<PakProblem | undefined> {
     const { locked } = this;
     if (locked !== undefined) return { code: locked.code, message: `${locked.message} (${locked.hint})` };
-    return (await this.#open()).verify(entry);
+    return (await this.#open()).verify(entry, work);
   }
 
   async verifyDirectory(): Promise<PakProblem | undefined> {

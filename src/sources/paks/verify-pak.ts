@@ -1,10 +1,11 @@
 import { getRow } from '../../paks/get-row.ts';
+import type { VerifyWork } from '../../paks/pak.ts';
 import type { VerifyProblem, VerifyResult } from '../../verify/verify-result.ts';
 import type { PakSource } from './pak-source.ts';
 import { runPakTasks } from './run-pak-tasks.ts';
 
-/** The number of threads for a check, and the hooks that hear of it. */
-export interface VerifyOptions {
+/** The depth of a check, the number of threads for it, and the hooks that hear of it. */
+export interface VerifyOptions extends VerifyWork {
   threads?: number | undefined;
   signal?: AbortSignal | undefined;
   onPlan?: ((files: number, bytes: number) => void) | undefined;
@@ -27,14 +28,19 @@ export async function verifyPak(source: PakSource, options: VerifyOptions = {}):
   );
   const nameOf = (index: number): string => getRow(pak.entries, { index }).name;
   const found: (VerifyProblem & { index: number })[] = [];
-  await runPakTasks(source, { kind: 'verify' }, tasks, {
+  await runPakTasks(source, { kind: 'verify', decode: options.decode }, tasks, {
     threads: options.threads,
     signal: options.signal,
-    onResult({ index }, { bytes, problem, unsure }) {
+    onResult({ index }, { bytes, problem, unsure, unproven }) {
       result.checked.entries += 1;
       result.checked.bytes += bytes;
       if (problem !== undefined) found.push({ name: nameOf(index), index, ...problem });
       if (unsure === true) result.unsure = [...(result.unsure ?? []), nameOf(index)];
+      if (unproven === true) {
+        result.unproven ??= { entries: 0, bytes: 0 };
+        result.unproven.entries += 1;
+        result.unproven.bytes += bytes;
+      }
       options.onEntry?.(bytes);
     },
   });

@@ -14,7 +14,7 @@ export interface NadeoEntry extends PakEntry {
   readonly classId: number;
   /** The flags as stored, in hex. */
   readonly flags: string;
-  readonly mayHaveFeedback: boolean;
+  readonly mayBeUnsure: boolean;
 }
 
 /** The files of a pack as rows, with the real names that a book has for hashed ones. */
@@ -104,7 +104,7 @@ export class EntryList {
         isHashed,
         classId: file.classId,
         flags: `0x${file.flags.toString(16)}`,
-        mayHaveFeedback: mayHaveFeedback(file, this.knownName(file)),
+        mayBeUnsure: mayHaveFeedback(file, this.knownName(file)),
       };
     });
   }
