@@ -33,6 +33,11 @@ const telling: Record<string, Record<string, Uint8Array | string>> = {
   'a table of small numbers': { a: Uint8Array.from({ length: 4096 }, (_, i) => (i % 4 === 0 ? i >> 2 : 0)) },
   'many short texts': { a: 'sixteen chars...', b: 'sixteen others..', c: 'and sixteen more' },
   'an asset': { a: Uint8Array.of(0xc1, 0x83, 0x2a, 0x9e, ...noise(12)) },
+  'text behind noise': { a: Buffer.concat([noise(64), Buffer.alloc(640, 'some text or other, ')]) },
+  'one start among many of noise': {
+    ...Object.fromEntries(Array.from({ length: 50 }, (_, i) => [`noise${i}`, noise(64)])),
+    a: Buffer.concat([new Uint8Array(16), noise(4096)]),
+  },
   'a start in front of noise, in one large entry': { a: Buffer.concat([new Uint8Array(32), noise(1 << 20)]) },
 };
 
