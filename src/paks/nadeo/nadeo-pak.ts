@@ -38,6 +38,8 @@ export interface OpenedDirectory {
   context: EntryContext;
   /** The key of the files, where one of those given fits. */
   packKey: KeyCandidate | undefined;
+  /** False when nothing in the pack shows that this is its key. */
+  isKeyProven: boolean;
 }
 
 /** The parts of an open pack. */
@@ -69,7 +71,8 @@ export class NadeoPak implements Pak {
     this.#source = source;
     this.#directory = directory;
     this.#book = book;
-    this.#list = new EntryList(header.privatePart, header.version, book);
+    const isKeyProven = isPakratError(directory) || directory.isKeyProven;
+    this.#list = new EntryList(header.privatePart, { version: header.version, book, isKeyProven });
     this.notes = isPakratError(directory) ? [] : packNotes(header, directory, this.#list.rows);
   }
 
@@ -133,7 +136,8 @@ export class NadeoPak implements Pak {
     const { context, file } = this.#file(entry);
     if (await this.#isFollowed(file)) return (await readFollowed(context, file)).status;
     for await (const _ of this.read(entry));
-    return 'exact';
+    if (this.#open.isKeyProven || !isEncrypted(file) || methodOf(file, context.version) !== 'none') return 'exact';
+    return usedChecksum(file) !== undefined && (await this.#checksumKind()) === 'content' ? 'exact' : 'key unverified';
   }
 
   async verify(entry: PakEntry, { decode = false }: VerifyWork = {}): Promise<PakProblem | undefined> {

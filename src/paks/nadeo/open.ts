@@ -71,7 +71,10 @@ async function openDirectory(
     ignoreHashes: options.ignoreHashes ?? false,
     keysTried: candidates.length,
   };
-  const chosen = packKey ?? (await choosePackKey(context, privatePart, candidates));
-  const key = chosen && packCipherKey(chosen.key, version);
-  return { records: privatePart, context: { ...context, key }, packKey: chosen };
+  const chosen = packKey
+    ? { candidate: packKey, isProven: true }
+    : await choosePackKey(context, privatePart, candidates);
+  const key = chosen && packCipherKey(chosen.candidate.key, version);
+  const isKeyProven = chosen?.isProven !== false;
+  return { records: privatePart, context: { ...context, key }, packKey: chosen?.candidate, isKeyProven };
 }
