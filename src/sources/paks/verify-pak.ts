@@ -35,7 +35,10 @@ export async function verifyPak(source: PakSource, options: VerifyOptions = {}):
       result.checked.entries += 1;
       result.checked.bytes += bytes;
       if (problem !== undefined) found.push({ name: nameOf(index), index, ...problem });
-      if (unsure === true) result.unsure = [...(result.unsure ?? []), nameOf(index)];
+      if (unsure === true) {
+        result.unsure ??= [];
+        result.unsure.push(nameOf(index));
+      }
       if (unproven === true) {
         result.unproven ??= { entries: 0, bytes: 0 };
         result.unproven.entries += 1;
