@@ -10,12 +10,15 @@ export default class Verify extends PakratCommand {
   static override description =
     `Of a build, what the store holds of it is read and hashed again: configs, indices, archives entry by entry, loose objects. What is damaged is no longer counted as held; --repair fetches it again. No key is needed.
 
-Of a PAK, the hash of its directory and of every entry is checked, as far as its format has hashes. The exit code is 3 when something is damaged and was not repaired.`;
+Of a PAK, the hash of its directory and of every entry is checked, as far as its format has hashes; entries without one are counted apart. --decode decodes what is compressed, which shows a wrong size and damage that was hashed. The exit code is 3 when something is damaged and was not repaired.`;
   static override args = {
     source: optionalArg(`${sourceHelp} Default: the whole store.`),
   };
   static override flags = {
     repair: Flags.boolean({ summary: 'Fetch again what is damaged.' }),
+    decode: Flags.boolean({
+      summary: 'Of a PAK, decode what is compressed, too. Needs the key of what is encrypted.',
+    }),
     ...pakFlags,
   };
   static override examples = [
@@ -26,8 +29,9 @@ Of a PAK, the hash of its directory and of every entry is checked, as far as its
 
   async run(): Promise<VerifyResult> {
     const { args, flags } = await this.parse(Verify);
+    const { repair, decode } = flags;
     const result = await this.withSession(flags, (session) =>
-      verify(session, args.source, { ...this.work(), repair: flags.repair, pak: pakOptions(flags) }),
+      verify(session, args.source, { ...this.work(), repair, decode, pak: pakOptions(flags) }),
     );
     this.log(renderVerify(result));
     process.exitCode = verifyExitCode(result);

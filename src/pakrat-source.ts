@@ -110,6 +110,12 @@ export class PakratSource {
     }
   }
 
+  /** True for a file whose bytes may be wrong although nothing fails: nothing tells whether they were decrypted right. Throws as {@link bytes}. */
+  async isUnsure(name: string): Promise<boolean> {
+    const { getNamed } = await import('./sources/names-hint.ts');
+    return (await this.#source.isUnsure?.(await getNamed(this.#source, name))) ?? false;
+  }
+
   /** The facts of the source, as `info --json` prints them. */
   info(): Promise<Record<string, unknown>> {
     return this.#source.info();

@@ -27,5 +27,7 @@ export async function readFile(
       throwIfAborted(signal);
       await write(piece);
     }
+    if (raw === true || !(await opened.isUnsure?.(entry))) return;
+    options.onProgress?.({ type: 'note', text: `${name} may be wrong: nothing tells whether it was decrypted right` });
   });
 }

@@ -9,6 +9,8 @@ export type { VerifyProblem, VerifyResult } from '../verify/verify-result.ts';
 export interface VerifyOptions extends SourceOptions {
   /** Fetch again what is damaged, where it can be fetched. */
   repair?: boolean | undefined;
+  /** Of a PAK: decode what is compressed, too. Needs the key of what is encrypted. */
+  decode?: boolean | undefined;
 }
 
 /**
@@ -23,6 +25,9 @@ export async function verify(
   options: VerifyOptions = {},
 ): Promise<VerifyResult> {
   const named = name === undefined ? undefined : parseSourceName(name);
+  if (options.decode === true && named?.scheme !== 'pak') {
+    options.onProgress?.({ type: 'note', text: 'only PAKs are decoded; this is checked by its hashes' });
+  }
   if (name === undefined || named === undefined || named.scheme === 'tact') {
     return verifyHeld(session, named?.rest, options);
   }
@@ -38,11 +43,11 @@ async function verifyPakSource(session: Session, name: string, work: VerifyOptio
   const { isPakSource } = await import('../sources/paks/pak-source.ts');
   const { verifyPak } = await import('../sources/paks/run-pak-tasks.ts');
   const { countedFiles } = await import('../sources/counted-files.ts');
-  const { signal, onProgress } = work;
+  const { signal, onProgress, decode } = work;
   return withSource(session, name, { ...work, readsAll: true }, async ({ source }) => {
     if (!isPakSource(source)) throw new Error('a PAK that is no PAK');
     const { onPlan, onFile } = countedFiles('verify', onProgress);
-    return verifyPak(source, { signal, onPlan, onEntry: onFile });
+    return verifyPak(source, { decode, signal, onPlan, onEntry: onFile });
   });
 }
 

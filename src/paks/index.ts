@@ -63,14 +63,23 @@ async function openSource(source: ByteSource, options: PakOptions): Promise<Pak>
   const { head, tail } = await readEnds(source);
   const family = pakFamilies.find((one) => one.matches(head, tail));
   if (family !== undefined) return family.open(source, options);
-  const forced = options.ignoreMagic === true ? await openAnyway(source, options) : undefined;
-  if (forced !== undefined) return forced;
+  const forced = await openAnyway(source, { ...options, ignoreMagic: true });
+  if (forced !== undefined && options.ignoreMagic === true) return forced;
   const { identify } = await import('./identify.ts');
   const looks = identify(head, tail, source.size);
   throw new PakratError('E_FORMAT_MAGIC', `${source.name} is no PAK of a known family: it looks like ${looks}`, {
-    hint: `Known families: ${pakFamilies.map(({ name }) => name).join(', ')}.`,
+    hint: magicHint(source.name, forced?.family),
     data: { looksLike: looks, size: source.size },
   });
+}
+
+/** @param family that reads it all the same */
+function magicHint(name: string, family: string | undefined): string {
+  if (family !== undefined) return `But for its magic it is a PAK of the family ${family}: --ignore-magic reads it.`;
+  const known = `Known families: ${pakFamilies.map(({ name }) => name).join(', ')}.`;
+  return isCalledPak(name)
+    ? `${known} Where a game changed magic and version, --ignore-magic and --force-version N may read it.`
+    : known;
 }
 
 /** With a wrong magic nothing is certain: the first family that can read the whole directory has it. */

@@ -57,6 +57,9 @@ class LooseFiles implements Pak {
   async verify(): Promise<PakProblem | undefined> {
     return undefined;
   }
+  async hasProof({ size }: PakEntry): Promise<boolean> {
+    return size === 0;
+  }
   async verifyDirectory(): Promise<PakProblem | undefined> {
     return undefined;
   }

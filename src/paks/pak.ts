@@ -43,8 +43,8 @@ export interface PakEntry {
   readonly hidden?: HiddenKind | undefined;
   /** The PAK or folder of a search path that it comes from. */
   readonly origin?: string | undefined;
-  /** True when the content has a part in how what follows is decrypted: then only `Pak.status` tells whether it came out right. */
-  readonly mayHaveFeedback?: boolean | undefined;
+  /** True when reading it without an error may not be enough to be sure of its content: `Pak.status` tells. */
+  readonly mayBeUnsure?: boolean | undefined;
   /** A remark for the reader: shadowed by an earlier duplicate, unreadable and why … */
   readonly note?: string | undefined;
 }
@@ -52,9 +52,15 @@ export interface PakEntry {
 /**
  * The certainty of an entry's bytes: `exact` when no feedback has a part in them (or none that was missed could),
  * `exact by checksum` when it has and a checksum in the PAK says that it was followed right, `feedback unverified`
- * when nothing says so.
+ * when nothing says so; `key unverified` when nothing in the PAK says that the key is its own.
  */
-export type EntryStatus = 'exact' | 'exact by checksum' | 'feedback unverified';
+export type EntryStatus = 'exact' | 'exact by checksum' | 'feedback unverified' | 'key unverified';
+
+/** The depth of a check. */
+export interface VerifyWork {
+  /** Decode what is compressed, too. Needs its key. */
+  decode?: boolean | undefined;
+}
 
 /** A fault of an entry or of a directory. */
 export type PakProblem = { code: string; message: string };
@@ -98,7 +104,7 @@ export interface Pak {
    * Undefined (or absent) where only the whole proves itself.
    */
   partSize?(entry: PakEntry): number | undefined;
-  /** The certainty of an entry's content; reads all of it. Absent where reading itself tells. Throws as `read`. */
+  /** The certainty of an entry's content; may read all of it. Absent where reading itself tells. Throws as `read`. */
   status?(entry: PakEntry): Promise<EntryStatus>;
   /**
    * Looks in the PAK itself for the real names of entries that are stored under a hash; `entries` have them afterwards.
@@ -107,7 +113,9 @@ export interface Pak {
    */
   resolveNames?(): Promise<number>;
   /** Checks one entry as far as the format allows, without keys where hashes are over stored bytes. Undefined when it is right. */
-  verify(entry: PakEntry): Promise<PakProblem | undefined>;
+  verify(entry: PakEntry, work?: VerifyWork): Promise<PakProblem | undefined>;
+  /** False when `verify` finds the entry right by its bounds alone, for there is no hash of it and nothing to decode. Throws as `read`. */
+  hasProof(entry: PakEntry, work?: VerifyWork): Promise<boolean>;
   /** Checks what belongs to no entry (index hash, header hash). Undefined when it is right. */
   verifyDirectory(): Promise<PakProblem | undefined>;
   close(): Promise<void>;

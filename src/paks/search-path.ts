@@ -4,7 +4,16 @@ import { isPakratError, PakratError } from '../core/errors.ts';
 import { fileSource } from '../files/file-source.ts';
 import { slicePieces } from '../files/pieces.ts';
 import { foldName } from './names.ts';
-import { getRow, type HiddenKind, type LockedPart, type Pak, type PakEntry, type PakProblem } from './pak.ts';
+import {
+  type EntryStatus,
+  getRow,
+  type HiddenKind,
+  type LockedPart,
+  type Pak,
+  type PakEntry,
+  type PakProblem,
+  type VerifyWork,
+} from './pak.ts';
 
 /** A step of a search path: an open PAK, or a folder as one. */
 export interface SearchStep {
@@ -101,7 +110,7 @@ class SearchPathPak implements Pak {
   #place({ step, inner }: { step: SearchStep; inner: PakEntry }, name: string, index: number): SearchRow {
     const key = this.#keyOf(name);
     const winner = this.#winners.get(key);
-    const { size, storedSize, method, encrypted, mtime, sha1 } = inner;
+    const { size, storedSize, method, encrypted, mtime, sha1, mayBeUnsure } = inner;
     const row: SearchRow = {
       index,
       name,
@@ -111,6 +120,7 @@ class SearchPathPak implements Pak {
       encrypted,
       mtime,
       sha1,
+      mayBeUnsure,
       step,
       inner,
       hidden: inner.hidden ?? hiddenBy(winner),
@@ -147,9 +157,19 @@ class SearchPathPak implements Pak {
     return step.pak.partSize?.(inner);
   }
 
-  verify(entry: PakEntry): Promise<PakProblem | undefined> {
+  async status(entry: PakEntry): Promise<EntryStatus> {
     const { step, inner } = getRow(this.entries, entry);
-    return step.pak.verify(inner);
+    return (await step.pak.status?.(inner)) ?? 'exact';
+  }
+
+  verify(entry: PakEntry, work?: VerifyWork): Promise<PakProblem | undefined> {
+    const { step, inner } = getRow(this.entries, entry);
+    return step.pak.verify(inner, work);
+  }
+
+  hasProof(entry: PakEntry, work?: VerifyWork): Promise<boolean> {
+    const { step, inner } = getRow(this.entries, entry);
+    return step.pak.hasProof(inner, work);
   }
 
   async verifyDirectory(): Promise<PakProblem | undefined> {

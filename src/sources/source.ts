@@ -47,6 +47,8 @@ export interface Source<Entry extends SourceEntry = SourceEntry> {
   readRange?(entry: Entry, offset: number, size: number): AsyncIterable<Uint8Array>;
   /** The bytes of a file as they are stored, encrypted and compressed. Absent where the source cannot give them. */
   readRaw?(entry: Entry): AsyncIterable<Uint8Array>;
+  /** True for a file whose content may be wrong although it can be read. Absent where reading tells. Throws as `read`. */
+  isUnsure?(entry: Entry): Promise<boolean>;
   /** The keys that are missing to read it, and what they lock. Absent where that cannot be told. */
   missingKeys?(): Promise<MissingKey[]>;
   /** The facts of the source that `info` shows. Plain JSON. */

@@ -16,4 +16,6 @@ export interface VerifyResult {
   repaired: number;
   /** Files whose content may be wrong without anything that tells; left out when there are none. */
   unsure?: string[];
+  /** Entries that were checked by their bounds alone, for there is no hash of them; left out when there are none. */
+  unproven?: { entries: number; bytes: number };
 }

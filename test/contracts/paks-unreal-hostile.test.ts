@@ -58,7 +58,7 @@ describe('numbers of a large file that nobody should believe', () => {
     ];
     for (const liar of liars) {
       const index = Buffer.concat([fstring(''), i32(1), fstring('a'), liar]);
-      const source = sparseSource(fileSize, [ending(fileSize, index)]);
+      const source = sparseSource(fileSize, [{ offset: 0, bytes: liar }, ending(fileSize, index)]);
       const pak = await openPak(frugal(source, 1 << 20));
       await expect(gather(pak.read(pak.entries[0]!))).rejects.toMatchObject({
         code: expect.stringMatching(/^E_FORMAT/),
@@ -71,7 +71,10 @@ describe('numbers of a large file that nobody should believe', () => {
     const at = 5 * 2 ** 30;
     const entry = Buffer.concat([i64(at), i64(8), i64(8), i32(0), Buffer.alloc(20), Buffer.of(0), i32(0)]);
     const index = Buffer.concat([fstring(''), i32(1), fstring('a'), entry]);
-    const source = sparseSource(fileSize, [{ offset: at + 53, bytes: content }, ending(fileSize, index)]);
+    const source = sparseSource(fileSize, [
+      { offset: at, bytes: Buffer.concat([entry, content]) },
+      ending(fileSize, index),
+    ]);
     const pak = await openPak(frugal(source, 4096));
     expect(Buffer.from(await gather(pak.read(pak.entries[0]!))).toString()).toBe('far away');
   });

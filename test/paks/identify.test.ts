@@ -1,9 +1,11 @@
 import { deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, test } from '@jest/globals';
 import { bytesSource } from '../../src/core/byte-source.ts';
+import type { PakratError } from '../../src/core/errors.ts';
 import { identify } from '../../src/paks/identify.ts';
 import { openPak } from '../../src/paks/index.ts';
 import { unrealPak } from '../support/pak-unreal.ts';
+import { quakePak } from '../support/quake-pak.ts';
 
 const ascii = (text: string, size = 64): Uint8Array => {
   const bytes = new Uint8Array(size).fill(0x80);
@@ -49,5 +51,33 @@ describe('what a file looks like', () => {
     const bytes = noise(9000);
     bytes.fill(0, 4000);
     expect(identify(bytes.subarray(0, 4096), bytes.subarray(-4096), bytes.length)).toMatch(/remove the footer/);
+  });
+});
+
+describe('the hint for a file without a magic', () => {
+  const files = [{ name: 'a', content: 'b' }];
+  const unreal = unrealPak([{ name: 'a', content: Buffer.from('b') }], { version: 11 });
+  const magicAt = unreal.length - 204;
+
+  test.each([
+    ['quake', quakePak(files), 0],
+    ['unreal', unreal, magicAt],
+  ])('%s: it can be read without', async (family, bytes, at) => {
+    const changed = bytes.slice();
+    changed[at]! ^= 0x20;
+    await expect(openPak(bytesSource(changed, 'x.bin'))).rejects.toMatchObject({
+      code: 'E_FORMAT_MAGIC',
+      hint: expect.stringMatching(new RegExp(`${family}.*--ignore-magic`)),
+    });
+    expect((await openPak(bytesSource(changed), { ignoreMagic: true })).family).toBe(family);
+  });
+
+  test('only of what is called a PAK it is said that it may be one all the same', async () => {
+    const changed = unreal.slice().fill(0, magicAt, magicAt + 8);
+    const refused = (name: string) => openPak(bytesSource(changed, name)).catch((error: PakratError) => error.hint);
+    expect(await refused('x.pak')).toMatch(/--ignore-magic and --force-version/);
+    expect(await refused('x.bin')).not.toMatch(/--/);
+    const options = { ignoreMagic: true, forceVersion: 11 };
+    expect((await openPak(bytesSource(changed), options)).entries).toHaveLength(1);
   });
 });

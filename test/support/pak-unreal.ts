@@ -399,6 +399,8 @@ export interface LegacyRow {
   /** Decoded size, when it is to be another than it is. */
   size?: number;
   time?: bigint;
+  /** Zeros in place of the SHA-1. */
+  hasNoHash?: boolean;
   isDeleted?: boolean;
   /** Starts and ends of blocks, when they are to be others than they are. */
   ranges?: [number | bigint, number | bigint][];
@@ -422,7 +424,7 @@ function legacyRecord(
     i64(row.size ?? row.content.length),
     i32(method),
     ...(version === 1 ? [i64(row.time ?? 0)] : []),
-    sha1(data),
+    row.hasNoHash ? Buffer.alloc(20) : sha1(data),
     ...(version >= 3 && method ? [i32(ranges.length), ...ranges.flat().map(i64)] : []),
     ...(version >= 3 ? [Buffer.of(row.isDeleted ? 2 : 0), i32(row.blockSize ?? row.content.length)] : []),
   ]);

@@ -7,10 +7,15 @@ export function problemLine(name: string, message: string): string {
   return `  ${printable(isNamed ? message : `${name}: ${message}`)}`;
 }
 
+/** Names that are shown at most: where a key is unverified, all files are unsure. */
+const maxUnsureLines = 20;
+
 /** Files that may be wrong although nothing tells, in words. */
 export function unsureLines(names: readonly string[]): string[] {
+  const more = names.length - maxUnsureLines;
   return [
-    `${formatCount(names.length)} may be wrong, for nothing tells whether they were decrypted right (feedback unverified):`,
-    ...names.map((name) => `  ${printable(name)}`),
+    `${formatCount(names.length)} may be wrong, for nothing tells whether they were decrypted right (unverified):`,
+    ...names.slice(0, maxUnsureLines).map((name) => `  ${printable(name)}`),
+    ...(more > 0 ? [`  and ${formatCount(more)} more; --json names all`] : []),
   ];
 }

@@ -12,10 +12,16 @@ export function verifyExitCode({ bad, repaired }: VerifyResult): number {
 }
 
 /** The result in words. */
-export function renderVerify({ checked, bad, repaired, unsure = [] }: VerifyResult): string {
+export function renderVerify({ checked, bad, repaired, unsure = [], unproven }: VerifyResult): string {
   const lines = [`${plural(checked.entries, 'entry', 'entries')} (${formatBytes(checked.bytes)}) checked`];
   if (unsure.length > 0) lines.push(...unsureLines(unsure));
-  lines.push(bad.length === 0 ? 'all right' : `${formatCount(bad.length)} bad, ${formatCount(repaired)} repaired`);
+  if (unproven !== undefined) {
+    const entries = `${plural(unproven.entries, 'entry', 'entries')} (${formatBytes(unproven.bytes)})`;
+    lines.push(`${entries} checked by their bounds alone: there are no hashes of them`);
+  }
+  const isProven = unproven === undefined && unsure.length === 0;
+  if (bad.length === 0) lines.push(isProven ? 'all right' : 'nothing bad found');
+  else lines.push(`${formatCount(bad.length)} bad, ${formatCount(repaired)} repaired`);
   for (const { name, message } of grouped(bad)) lines.push(problemLine(name === '' ? 'directory' : name, message));
   return lines.join('\n');
 }

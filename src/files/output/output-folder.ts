@@ -13,6 +13,13 @@ const reserved = /^(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout
 const maxPartBytes = 255;
 const maxPathBytes = 1024;
 
+/** The parts of a name, without `.` and without slashes in front: some tools pack `./a` and `/a`, and mean `a`. */
+export function nameParts(name: string): string[] {
+  const parts = name.split(/[/\\]/).filter((part, i, all) => part !== '.' || i === all.length - 1);
+  const first = parts.findIndex((part) => part !== '');
+  return first < 0 ? [''] : parts.slice(first);
+}
+
 /**
  * The relative path, with `/`, at which a file of this name may be written.
  * @throws E_UNSAFE_PATH for a name that could leave the output folder, or that some system takes for something else than a file
@@ -22,10 +29,11 @@ export function outputPath(name: string): string {
   const refuse = (problem: string): PakratError =>
     new PakratError('E_UNSAFE_PATH', `${JSON.stringify(name)} is not written: ${problem}`, { data: { name } });
   if (Buffer.byteLength(normal) > maxPathBytes) throw refuse(`it is longer than ${maxPathBytes} bytes`);
-  const parts = normal.split(/[/\\]/);
+  const parts = nameParts(normal);
   for (const part of parts) {
-    if (part === '') throw refuse('it has an empty part or is absolute');
-    if (part === '.' || part === '..') throw refuse('it steps out of its folder');
+    if (part === '') throw refuse('it has an empty part');
+    if (part === '..') throw refuse('it steps out of its folder');
+    if (part === '.') throw refuse('it is the name of a folder');
     if (part.includes(':')) throw refuse('it has a colon (a drive or a stream)');
     // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is refused
     if (/[\u0000-\u001f\u007f<>"|?*]/.test(part)) throw refuse('it has a character that file names cannot have');

@@ -2,7 +2,15 @@ import type { ByteSource } from '../../core/byte-source.ts';
 import { equalBytes, isAllZero } from '../../core/bytes.ts';
 import { isDamage, isPakratError, PakratError } from '../../core/errors.ts';
 import { type Hasher, md5Hasher, sha256Hasher } from '../../core/hash.ts';
-import { type EntryStatus, getRow, type Pak, type PakEntry, type PakProblem, problemOf } from '../pak.ts';
+import {
+  type EntryStatus,
+  getRow,
+  type Pak,
+  type PakEntry,
+  type PakProblem,
+  problemOf,
+  type VerifyWork,
+} from '../pak.ts';
 import type { FileRecord } from './directory/directory.ts';
 import { EntryList, type NadeoEntry } from './directory/entry-list.ts';
 import { type MetadataEntry, readMetadata } from './directory/metadata.ts';
@@ -14,6 +22,7 @@ import {
   type KnownMix,
   mayHaveFeedback,
   mayMix,
+  methodOf,
   piecesOf,
   readFollowed,
   readRaw,
@@ -35,7 +44,8 @@ export interface OpenedDirectory {
   context: EntryContext;
   /** The key of the files, where one of those given fits. */
   packKey: KeyCandidate | undefined;
-  keysTried: number;
+  /** False when nothing in the pack shows that this is its key. */
+  isKeyProven: boolean;
 }
 
 /** An open NadeoPak. With a locked directory everything that needs it throws `locked`, `entries` too. */
@@ -49,6 +59,7 @@ export class NadeoPak implements Pak {
   readonly #book: NameBook;
   readonly #list: EntryList;
   #kind: Promise<ChecksumKind> | undefined;
+  #isContentsRight: Promise<boolean> | undefined;
 
   /** Throws E_FORMAT… for folders that contain themselves. */
   constructor(
@@ -60,7 +71,8 @@ export class NadeoPak implements Pak {
     this.#source = source;
     this.#directory = directory;
     this.#book = book;
-    this.#list = new EntryList(header.privatePart, header.version, book);
+    const isKeyProven = isPakratError(directory) || directory.isKeyProven;
+    this.#list = new EntryList(header.privatePart, { version: header.version, book, isKeyProven });
     this.notes = isPakratError(directory) ? [] : packNotes(header, directory, this.#list.rows);
   }
 
@@ -90,6 +102,11 @@ export class NadeoPak implements Pak {
   }
 
   async *read(entry: PakEntry): AsyncGenerator<Uint8Array> {
+    if (!this.#open.context.ignoreHashes) await this.#checkStored(entry);
+    yield* this.#content(entry);
+  }
+
+  async *#content(entry: PakEntry): AsyncGenerator<Uint8Array> {
     const { context, file } = this.#file(entry);
     const hasher = md5Hasher();
     const isFollowed = await this.#isFollowed(file);
@@ -119,31 +136,35 @@ export class NadeoPak implements Pak {
     const { context, file } = this.#file(entry);
     if (await this.#isFollowed(file)) return (await readFollowed(context, file)).status;
     for await (const _ of this.read(entry));
-    return 'exact';
+    if (this.#open.isKeyProven || !isEncrypted(file) || methodOf(file, context.version) !== 'none') return 'exact';
+    return usedChecksum(file) !== undefined && (await this.#checksumKind()) === 'content' ? 'exact' : 'key unverified';
   }
 
-  async verify(entry: PakEntry): Promise<PakProblem | undefined> {
+  async verify(entry: PakEntry, { decode = false }: VerifyWork = {}): Promise<PakProblem | undefined> {
     const { context, file } = this.#file(entry);
     try {
-      if (usedChecksum(file) !== undefined && (await this.#checksumKind()) === 'slot') {
-        if (!(await slotMatches(context, file))) {
-          return { code: 'E_INTEGRITY', message: 'the checksum of the stored bytes does not match' };
-        }
-        if (context.key === undefined && isEncrypted(file)) return undefined;
+      if (await this.#hasSlotChecksum(file)) {
+        await this.#checkSlot(entry);
+        if (!decode && context.key === undefined && isEncrypted(file)) return undefined;
       }
-      for await (const _ of this.read(entry));
+      // Damage that only the hash of the whole shows is that of the directory.
+      for await (const _ of this.#content(entry));
       return undefined;
     } catch (error) {
       return problemOf(error);
     }
   }
 
+  async hasProof(entry: PakEntry): Promise<boolean> {
+    const { context, file } = this.#file(entry);
+    if (file.size === 0 || this.#contentsHash !== undefined || methodOf(file, context.version) !== 'none') return true;
+    return this.#hasOwnChecksum(file);
+  }
+
   async verifyDirectory(): Promise<PakProblem | undefined> {
     const { publicPart, isMd5Right } = this.header;
-    if (publicPart !== undefined) {
-      if (!(await this.#digestFrom(contentsOffset, sha256Hasher(), publicPart.contentsChecksum))) {
-        return { code: 'E_INTEGRITY', message: 'the SHA-256 of the contents does not match' };
-      }
+    if (publicPart !== undefined && !(await this.#contentsMatch())) {
+      return { code: 'E_INTEGRITY', message: 'the SHA-256 of the contents does not match' };
     }
     const { records, context } = this.#open;
     if (!isMd5Right) return { code: 'E_INTEGRITY', message: 'the MD5 of the header does not match' };
@@ -201,6 +222,50 @@ export class NadeoPak implements Pak {
     return equalBytes(hasher.digest(), expected);
   }
 
+  /** The SHA-256 of everything behind the header, where the pack has it. */
+  get #contentsHash(): Uint8Array | undefined {
+    const hash = this.header.publicPart?.contentsChecksum;
+    return hash === undefined || isAllZero(hash) ? undefined : hash;
+  }
+
+  #contentsMatch(): Promise<boolean> {
+    const hash = this.header.publicPart?.contentsChecksum ?? new Uint8Array(0);
+    this.#isContentsRight ??= this.#digestFrom(contentsOffset, sha256Hasher(), hash);
+    return this.#isContentsRight;
+  }
+
+  async #hasSlotChecksum(file: FileRecord): Promise<boolean> {
+    return usedChecksum(file) !== undefined && (await this.#checksumKind()) === 'slot';
+  }
+
+  async #hasOwnChecksum(file: FileRecord): Promise<boolean> {
+    return usedChecksum(file) !== undefined && (await this.#checksumKind()) !== 'unknown';
+  }
+
+  /** Throws E_INTEGRITY when the stored bytes of a file are not those of its checksum. */
+  async #checkSlot(entry: PakEntry): Promise<void> {
+    const { context, file } = this.#file(entry);
+    if (await slotMatches(context, file)) return;
+    throw new PakratError('E_INTEGRITY', `${entry.name}: the checksum of the stored bytes does not match`, {
+      hint: 'Its stored bytes can be taken out raw.',
+    });
+  }
+
+  /**
+   * Checks what can be checked before a file is decoded: its stored bytes, or the whole pack where nothing in the file itself
+   * would show damage. Throws E_INTEGRITY.
+   */
+  async #checkStored(entry: PakEntry): Promise<void> {
+    const { context, file } = this.#file(entry);
+    if (file.size === 0) return;
+    if (await this.#hasSlotChecksum(file)) return this.#checkSlot(entry);
+    if (methodOf(file, context.version) === 'zlib' || (await this.#hasOwnChecksum(file))) return;
+    if (this.#contentsHash === undefined || (await this.#contentsMatch())) return;
+    throw new PakratError('E_INTEGRITY', `${entry.name}: the pack is damaged, and no hash tells whether this file is`, {
+      hint: 'It can be read all the same when hashes are ignored, and its stored bytes can be taken out raw.',
+    });
+  }
+
   #checksumKind(): Promise<ChecksumKind> {
     const { context, records } = this.#open;
     this.#kind ??= checksumKind(context, records.files);
@@ -221,7 +286,7 @@ export class NadeoPak implements Pak {
 
 function packNotes(
   { isMd5Right }: OpenedHeader,
-  { packKey, keysTried }: OpenedDirectory,
+  { packKey, context: { keysTried } }: OpenedDirectory,
   rows: readonly NadeoEntry[],
 ): string[] {
   const notes: string[] = [];

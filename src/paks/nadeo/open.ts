@@ -1,5 +1,5 @@
 import type { ByteSource } from '../../core/byte-source.ts';
-import { formatError, isPakratError, type PakratError } from '../../core/errors.ts';
+import { formatError, isPakratError, PakratError } from '../../core/errors.ts';
 import { ByteReader } from '../../core/reader.ts';
 import { nameDecoder, startsWith } from '../names.ts';
 import { NameBook } from './directory/names.ts';
@@ -50,7 +50,8 @@ function readVersion(start: Uint8Array, { ignoreMagic, forceVersion }: NadeoOpti
   const version = forceVersion ?? reader.u32le();
   if (version >= 1 && version <= newestVersion) return version;
   const facts = { offset: magic.length, expected: `1 to ${newestVersion}`, found: version };
-  throw formatError('E_FORMAT_VERSION', magic, 'unknown version', facts);
+  const { code, message, data } = formatError('E_FORMAT_VERSION', magic, 'unknown version', facts);
+  throw new PakratError(code, message, { hint: '--force-version N reads it as a version that is known.', data });
 }
 
 /** The directory with what reading its files takes, or why it cannot be had. */
@@ -68,8 +69,12 @@ async function openDirectory(
     dictionary: options.lz4Dictionary,
     classes: nodeClasses(version),
     ignoreHashes: options.ignoreHashes ?? false,
+    keysTried: candidates.length,
   };
-  const chosen = packKey ?? (await choosePackKey(context, privatePart, candidates));
-  const key = chosen && packCipherKey(chosen.key, version);
-  return { records: privatePart, context: { ...context, key }, packKey: chosen, keysTried: candidates.length };
+  const chosen = packKey
+    ? { candidate: packKey, isProven: true }
+    : await choosePackKey(context, privatePart, candidates);
+  const key = chosen && packCipherKey(chosen.candidate.key, version);
+  const isKeyProven = chosen?.isProven !== false;
+  return { records: privatePart, context: { ...context, key }, packKey: chosen?.candidate, isKeyProven };
 }

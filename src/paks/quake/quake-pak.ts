@@ -146,6 +146,10 @@ class QuakePak implements Pak {
     }
   }
 
+  async hasProof({ size, method }: PakEntry): Promise<boolean> {
+    return size === 0 || method !== 'none';
+  }
+
   async verifyDirectory(): Promise<PakProblem | undefined> {
     return undefined;
   }

@@ -21,7 +21,7 @@
  * (Sizes 44, 45, 61, 189, 221 and 222 and versions up to 12 checked on real files, 14 and 15 by description. Version 8
  * with fewer than four names is said to exist; it cannot be told from a file that lost its end, and is not read.)
  */
-import { formatError, type PakratError } from '../../core/errors.ts';
+import { formatError, PakratError } from '../../core/errors.ts';
 import { ByteReader } from '../../core/reader.ts';
 import { ByteWriter } from '../../core/writer.ts';
 import type { SharedOptions } from '../pak.ts';
@@ -122,16 +122,18 @@ export function decodeFooter(tail: Uint8Array, fileSize: number, options: Footer
 
 function chooseLayout(tail: Uint8Array, fileSize: number, { ignoreMagic, forceVersion }: FooterOptions): FooterLayout {
   let seen: number | undefined;
+  const fitting: FooterLayout[] = [];
   for (const layout of layouts) {
     const found = readMagic(tail, layout);
     if (found?.magic !== magic) continue;
     if (hasVersion(layout, forceVersion ?? found.version)) return layout;
     seen = found.version;
+    fitting.push(layout);
   }
   const likely =
     ignoreMagic === true ? layouts.find((layout) => isLikely(tail, layout, { fileSize, forceVersion })) : undefined;
   if (likely !== undefined) return likely;
-  throw seen === undefined ? noFooter(tail) : wrongVersion(seen, forceVersion);
+  throw seen === undefined ? noFooter(tail) : wrongVersion(seen, { forced: forceVersion, fitting });
 }
 
 function hasVersion({ versions }: FooterLayout, version: number): boolean {
@@ -168,17 +170,20 @@ function noFooter(tail: Uint8Array): PakratError {
   return formatError('E_FORMAT_MAGIC', 'Unreal PAK', 'no footer of any known version at its end');
 }
 
-function wrongVersion(seen: number, forced: number | undefined): PakratError {
-  if (forced !== undefined) {
-    const facts = { found: seen };
-    return formatError('E_FORMAT_VERSION', 'Unreal PAK footer', `it cannot be read as version ${forced}`, facts);
-  }
+/** @param fitting the forms that have the magic where it is */
+function wrongVersion(
+  seen: number,
+  { forced, fitting }: { forced: number | undefined; fitting: readonly FooterLayout[] },
+): PakratError {
   const isKnown = seen >= 1 && seen <= newestVersion;
-  const problem = isKnown ? `it is not that of version ${seen}: a game changed it` : `version ${seen} is not known`;
-  return formatError('E_FORMAT_VERSION', 'Unreal PAK footer', problem, {
-    expected: `1 to ${newestVersion}`,
-    found: seen,
-  });
+  const own = isKnown ? `it is not that of version ${seen}: a game changed it` : `version ${seen} is not known`;
+  const problem = forced === undefined ? own : `it cannot be read as version ${forced}`;
+  const facts = forced === undefined ? { expected: `1 to ${newestVersion}`, found: seen } : { found: seen };
+  const { code, message, data } = formatError('E_FORMAT_VERSION', 'Unreal PAK footer', problem, facts);
+  const versions = Array.from({ length: newestVersion }, (_, i) => i + 1);
+  const likely = versions.filter((version) => fitting.some((layout) => hasVersion(layout, version)));
+  const hint = `By its place the magic is that of version ${likely.join(', ')}: --force-version N reads it as one of them.`;
+  return new PakratError(code, message, { hint, data });
 }
 
 function readFooter(reader: ByteReader, layout: FooterLayout, forceVersion: number | undefined): Footer {

@@ -52,11 +52,25 @@ export function looksLikeIndex(bytes: Uint8Array): boolean {
 }
 
 /** The error for something that is encrypted and cannot be opened with the keys at hand. */
-export function missingKey(what: string, keyCount: number, { keyGuid, encryption }: Footer): PakratError {
+export function missingKey(
+  what: string,
+  { keyGuid, encryption }: Footer,
+  { given, possible = 0 }: { given: number; possible?: number },
+): PakratError {
   const isMain = /^0+$/.test(keyGuid);
-  const given = keyCount === 0 ? 'no AES key was given' : `none of the ${keyCount} AES keys given fits`;
-  return new PakratError('E_KEY_MISSING', `${what} is encrypted, and ${given}`, {
-    hint: 'Give the key of the game with --key: 64 hex digits, or base64.',
-    data: { keyGuid, isMainKey: isMain, encryption, keysTried: keyCount },
+  const tried =
+    given === 0
+      ? 'no AES key was given'
+      : possible > 0
+        ? `nothing in the PAK tells which of ${possible} AES keys given is its own`
+        : given === 1
+          ? 'the AES key given does not fit'
+          : `none of the ${given} AES keys given fits`;
+  return new PakratError('E_KEY_MISSING', `${what} is encrypted, and ${tried}`, {
+    hint:
+      possible > 0
+        ? 'Give one of them alone with --key.'
+        : 'Give the key of the game with --key: 64 hex digits, or base64.',
+    data: { keyGuid, isMainKey: isMain, encryption, keysTried: given },
   });
 }

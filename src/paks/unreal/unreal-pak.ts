@@ -1,5 +1,13 @@
 import { isPakratError, type PakratError } from '../../core/errors.ts';
-import { getRow, type Pak, type PakEntry, type PakProblem, problemOf } from '../pak.ts';
+import {
+  type EntryStatus,
+  getRow,
+  type Pak,
+  type PakEntry,
+  type PakProblem,
+  problemOf,
+  type VerifyWork,
+} from '../pak.ts';
 import { unrealFacts, unrealNotes } from './describe.ts';
 import type { UnrealContent } from './entries/content.ts';
 import { hasOwnChecksum } from './entries/method-names.ts';
@@ -81,10 +89,18 @@ export class UnrealPak implements Pak {
     return record.blockCount > 1 && hasOwnChecksum(method) ? record.blockSize : undefined;
   }
 
-  async verify(entry: PakEntry): Promise<PakProblem | undefined> {
+  async status(entry: PakEntry): Promise<EntryStatus> {
+    return (await this.#open()).status(entry);
+  }
+
+  async hasProof(entry: PakEntry, work: VerifyWork = {}): Promise<boolean> {
+    return (await this.#open()).hasProof(entry, work);
+  }
+
+  async verify(entry: PakEntry, work: VerifyWork = {}): Promise<PakProblem | undefined> {
     const { locked } = this;
     if (locked !== undefined) return { code: locked.code, message: `${locked.message} (${locked.hint})` };
-    return (await this.#open()).verify(entry);
+    return (await this.#open()).verify(entry, work);
   }
 
   async verifyDirectory(): Promise<PakProblem | undefined> {

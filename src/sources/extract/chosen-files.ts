@@ -1,4 +1,5 @@
 import { codeOf, throwIfAborted } from '../../core/errors.ts';
+import { nameParts } from '../../files/output/output-folder.ts';
 import { type FileChoice, nameTest, selectFiles } from '../select.ts';
 import type { Source, SourceEntry } from '../source.ts';
 import type { ListEntry } from './extract-list.ts';
@@ -97,7 +98,7 @@ interface OutputNaming {
 /** The output name for a name, not yet safe; undefined when it is left out. */
 export function outputName(name: string, { strip = 0, flat = false }: OutputNaming): string | undefined {
   // A file that is asked for by a key has a colon, which file names cannot have.
-  const parts = name.replace(/^(fdid|ckey|ekey):/, '$1-').split(/[/\\]/);
+  const parts = nameParts(name.replace(/^(fdid|ckey|ekey):/, '$1-'));
   if (flat) return parts.at(-1);
   return parts.length > strip ? parts.slice(strip).join('/') : undefined;
 }

@@ -43,6 +43,7 @@ export interface ExtractOptions extends OutputChoice {
 }
 
 interface Extraction {
+  source: Source;
   folder: OutputFolder;
   result: ExtractResult;
   options: ExtractOptions;
@@ -55,7 +56,7 @@ interface Extraction {
 export async function extractFiles(source: Source, options: ExtractOptions): Promise<ExtractResult> {
   const read = fileReader(source, options.raw);
   const result: ExtractResult = { files: 0, bytes: 0, skipped: 0, failed: [] };
-  const work: Extraction = { folder: new OutputFolder(options.to), result, options };
+  const work: Extraction = { source, folder: new OutputFolder(options.to), result, options };
   // The threads know a file by its number; in a list it may be there twice, under two names.
   if (isPakSource(source) && options.list === undefined) await extractPak(source, work);
   else {
@@ -86,6 +87,12 @@ function addFailure(result: ExtractResult, name: string, error: unknown): void {
   result.failed.push({ name, code: error.code, message: error.message });
 }
 
+/** Counts a file among those that may be wrong. */
+export function addUnsure(result: ExtractResult, name: string): void {
+  result.unsure ??= [];
+  result.unsure.push(name);
+}
+
 async function extractPak(source: PakSource, work: Extraction): Promise<void> {
   const { result, options } = work;
   const { to, raw = false, threads, signal } = options;
@@ -102,7 +109,7 @@ async function extractPak(source: PakSource, work: Extraction): Promise<void> {
       else {
         result.files += 1;
         result.bytes += bytes;
-        if (unsure === true) result.unsure = [...(result.unsure ?? []), name];
+        if (unsure === true) addUnsure(result, name);
       }
       options.onFile?.(bytes);
     };
@@ -127,7 +134,7 @@ async function planPak(
   let bytes = 0;
   for await (const { index, name, size, row } of selectFiles<PakSourceEntry>(source, options)) {
     const output = names.has(index) ? undefined : outputName(name, options);
-    const path = output && claimPath(work, { name, index }, output);
+    const path = output === undefined ? undefined : claimPath(work, { name, index }, output);
     if (path === undefined) continue;
     try {
       const task = { index, size, path };
@@ -148,7 +155,7 @@ async function extractOne(
   { entry, output }: ChosenFile,
   read: (entry: SourceEntry) => AsyncIterable<Uint8Array>,
 ): Promise<void> {
-  const { folder, result, options } = work;
+  const { source, folder, result, options } = work;
   const path = claimPath(work, entry, output);
   if (path === undefined) return;
   try {
@@ -159,6 +166,7 @@ async function extractOne(
       return;
     }
     const bytes = await writeOutput(file, read(entry), entry.mtime);
+    if (options.raw !== true && (await source.isUnsure?.(entry))) addUnsure(result, entry.name);
     result.files += 1;
     result.bytes += bytes;
     options.onFile?.(bytes);

@@ -1,3 +1,4 @@
+import { nameParts } from '../../files/output/output-folder.ts';
 import type { Source, SourceEntry } from '../source.ts';
 
 /** A folder of a tree: its own folders and files by name. */
@@ -20,7 +21,7 @@ export async function buildTree(source: Source): Promise<FileTree> {
   const found: { entry: SourceEntry; folder: TreeFolder; name: string }[] = [];
   for await (const entry of source.list(() => true)) {
     if (entry.hidden !== undefined) continue;
-    const parts = entry.name.split('/');
+    const parts = nameParts(entry.name);
     const isBad = parts.some((part) => part === '' || part === '.' || part === '..' || part.includes('\0'));
     const name = parts.pop() ?? '';
     if (isBad) tree.skipped.push(entry.name);

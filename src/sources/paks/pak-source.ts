@@ -3,6 +3,7 @@ import type { Pak, PakEntry } from '../../paks/pak.ts';
 import type { Source, SourceEntry } from '../source.ts';
 import { pakMissingKeys } from './pak-missing-keys.ts';
 import type { PakPool, ThreadedPak } from './pak-pool.ts';
+import { isUnsure } from './pak-tasks.ts';
 
 /** A row of a PAK, as listed. */
 export interface PakSourceEntry extends SourceEntry {
@@ -46,6 +47,7 @@ export function pakSource(
     },
     async prepare() {},
     read: ({ row }) => pak.read(row),
+    isUnsure: ({ row }) => isUnsure(pak, row),
     missingKeys: () => pakMissingKeys(pak, label),
     info: async () => pakInfo(pak, label),
     close: () => pak.close(),

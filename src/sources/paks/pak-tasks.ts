@@ -2,10 +2,10 @@ import { codeOf, isPakratError, PakratError } from '../../core/errors.ts';
 import { storeError } from '../../files/durable.ts';
 import { OutputFolder, writeOutput, writePart } from '../../files/output/output-folder.ts';
 import { slicePieces } from '../../files/pieces.ts';
-import { getRow, type Pak, type PakEntry } from '../../paks/pak.ts';
+import { getRow, type Pak, type PakEntry, type VerifyWork } from '../../paks/pak.ts';
 
 /** A job with many entries of a PAK. Plain data, for it travels to threads. */
-export type PakJob = { kind: 'extract'; to: string; raw: boolean } | { kind: 'verify' };
+export type PakJob = { kind: 'extract'; to: string; raw: boolean } | ({ kind: 'verify' } & VerifyWork);
 
 /** One entry that it is done with, or part of a large one. */
 export interface PakTask {
@@ -26,6 +26,8 @@ export interface PakTaskResult {
   problem?: { code: string; message: string } | undefined;
   /** The content may be wrong, and nothing in the PAK tells. */
   unsure?: boolean;
+  /** Right by its bounds alone: there is no hash to check. */
+  unproven?: boolean;
 }
 
 /** Does a task. Throws only what must end the whole job: E_STORE_FULL, E_ABORTED, and bugs. */
@@ -33,7 +35,7 @@ export type PakTaskRunner = (task: PakTask) => Promise<PakTaskResult>;
 
 /** The runner for a job. `checkpoint` is called between pieces of files; what it throws ends the job. */
 export function pakTaskRunner(pak: Pak, job: PakJob, checkpoint: () => void): PakTaskRunner {
-  const work = job.kind === 'verify' ? verifier(pak) : extractor(pak, job, checkpoint);
+  const work = job.kind === 'verify' ? verifier(pak, job) : extractor(pak, job, checkpoint);
   // Of bytes as they are stored there is nothing to be unsure of.
   const mayBeUnsure = job.kind === 'verify' || !job.raw;
   return async (task) => {
@@ -55,11 +57,12 @@ export function pakTaskRunner(pak: Pak, job: PakJob, checkpoint: () => void): Pa
 
 type EntryWork = (entry: PakEntry, task: PakTask) => Promise<PakTaskResult>;
 
-function verifier(pak: Pak): EntryWork {
+function verifier(pak: Pak, work: VerifyWork): EntryWork {
   return async (entry) => {
-    const problem = await pak.verify(entry);
-    const { storedSize } = entry;
-    return problem === undefined ? { bytes: storedSize } : { bytes: storedSize, problem };
+    const problem = await pak.verify(entry, work);
+    const { storedSize: bytes } = entry;
+    if (problem !== undefined) return { bytes, problem };
+    return (await pak.hasProof(entry, work)) ? { bytes } : { bytes, unproven: true };
   };
 }
 
@@ -87,7 +90,7 @@ async function* watched(pieces: AsyncIterable<Uint8Array>, checkpoint: () => voi
   }
 }
 
-/** True for content that may be wrong: where decryption depends on what was decrypted, only some files prove that it went right. */
-async function isUnsure(pak: Pak, entry: PakEntry): Promise<boolean> {
-  return entry.mayHaveFeedback === true && (await pak.status?.(entry)) === 'feedback unverified';
+/** True for content that may be wrong: only some files prove that they were decrypted right. Throws as the PAK does. */
+export async function isUnsure(pak: Pak, entry: PakEntry): Promise<boolean> {
+  return entry.mayBeUnsure === true && (await pak.status?.(entry))?.endsWith('unverified') === true;
 }

@@ -34,8 +34,9 @@ async function obey(order: PakWorkerOrder): Promise<void> {
     const done: BatchDone = { bytes: [], odd: [] };
     for (const task of order.tasks) {
       const result = await run(task);
-      if (result.problem !== undefined || result.unsure === true) done.odd.push([done.bytes.length, result]);
-      done.bytes.push(result.bytes);
+      const { bytes, ...rest } = result;
+      if (Object.keys(rest).length > 0) done.odd.push([done.bytes.length, result]);
+      done.bytes.push(bytes);
     }
     answer({ done });
   }

@@ -1,5 +1,5 @@
 import { throwIfAborted } from '../../core/errors.ts';
-import { getRow } from '../../paks/pak.ts';
+import { getRow, type VerifyWork } from '../../paks/pak.ts';
 import type { VerifyProblem, VerifyResult } from '../../verify/verify-result.ts';
 import { PakPool, type PoolHooks, usefulThreads } from './pak-pool.ts';
 import type { PakSource } from './pak-source.ts';
@@ -58,8 +58,8 @@ async function runHere(
   }
 }
 
-/** The number of threads for a check, and the hooks that hear of it. */
-export interface VerifyOptions {
+/** The depth of a check, the number of threads for it, and the hooks that hear of it. */
+export interface VerifyOptions extends VerifyWork {
   threads?: number | undefined;
   signal?: AbortSignal | undefined;
   onPlan?: ((files: number, bytes: number) => void) | undefined;
@@ -82,14 +82,22 @@ export async function verifyPak(source: PakSource, options: VerifyOptions = {}):
   );
   const nameOf = (index: number): string => getRow(pak.entries, { index }).name;
   const found: (VerifyProblem & { index: number })[] = [];
-  await runPakTasks(source, { kind: 'verify' }, tasks, {
+  await runPakTasks(source, { kind: 'verify', decode: options.decode }, tasks, {
     threads: options.threads,
     signal: options.signal,
-    onResult({ index }, { bytes, problem, unsure }) {
+    onResult({ index }, { bytes, problem, unsure, unproven }) {
       result.checked.entries += 1;
       result.checked.bytes += bytes;
       if (problem !== undefined) found.push({ name: nameOf(index), index, ...problem });
-      if (unsure === true) result.unsure = [...(result.unsure ?? []), nameOf(index)];
+      if (unsure === true) {
+        result.unsure ??= [];
+        result.unsure.push(nameOf(index));
+      }
+      if (unproven === true) {
+        result.unproven ??= { entries: 0, bytes: 0 };
+        result.unproven.entries += 1;
+        result.unproven.bytes += bytes;
+      }
       options.onEntry?.(bytes);
     },
   });

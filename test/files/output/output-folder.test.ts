@@ -7,19 +7,20 @@ import { scratchFolder } from '../../support/scratch.ts';
 const scratch = scratchFolder();
 const unsafe = expect.objectContaining({ code: 'E_UNSAFE_PATH' });
 
+test.each(['../out', 'a/../../out', 'C:\\x', 'a//b', 'a/.', './', '/', 'aux.txt', 'dot.', 'a\0b', 'x'.repeat(300)])(
+  '%j is no path to write to',
+  (name) => {
+    expect(() => outputPath(name)).toThrow(unsafe);
+  },
+);
+
 test.each([
-  '../out',
-  'a/../../out',
-  '/etc/passwd',
-  'C:\\x',
-  'a//b',
-  'a/./b',
-  'aux.txt',
-  'dot.',
-  'a\0b',
-  'x'.repeat(300),
-])('%j is no path to write to', (name) => {
-  expect(() => outputPath(name)).toThrow(unsafe);
+  ['./a', 'a'],
+  ['/etc/passwd', 'etc/passwd'],
+  ['a/./b', 'a/b'],
+  ['\\\\server\\x', 'server/x'],
+])('%j is the path %s below the folder', (name, path) => {
+  expect(outputPath(name)).toBe(path);
 });
 
 test('names with either slash stay below the folder; two that differ by case are one file somewhere', () => {

@@ -8,7 +8,7 @@ import type { NadeoPak } from '../../../src/paks/nadeo/nadeo-pak.ts';
 import { openNadeoPak } from '../../../src/paks/nadeo/open.ts';
 import type { NadeoOptions } from '../../../src/paks/nadeo/options.ts';
 import { conformanceBytes, describeConformance } from '../../support/conformance.ts';
-import { baseKey, collect, countingSource, packBytes, packFile } from './synthetic.ts';
+import { baseKey, collect, countingSource, noise, packBytes, packFile } from './synthetic.ts';
 
 interface ExpectedFile {
   size: number;
@@ -217,12 +217,13 @@ describeConformance('packs', () => {
     expect(pak.notes).toEqual(['files are encrypted, and no key is given']);
     expect(await pak.verify(pak.find('Media/Texture/Public.dds')!)).toBeUndefined();
     expect(await pak.verify(pak.find('Media/Texture/NoCrypt.txt')!)).toBeUndefined();
-    await expect(collect(pak.read(pak.find('Root.txt')!))).rejects.toMatchObject({ code: 'E_KEY_MISSING' });
+    const locked = (message: string) => ({ code: 'E_KEY_MISSING', message: expect.stringContaining(message) });
+    await expect(collect(pak.read(pak.find('Root.txt')!))).rejects.toMatchObject(locked('no key is given'));
     expect(await pak.verify(pak.find('Root.txt')!)).toMatchObject({ code: 'E_KEY_MISSING' });
     await expect(pak.metadata()).rejects.toMatchObject({ code: expect.stringMatching(/^E_/) });
     const wrong = await openFixture('Synth_v12_default.Pack.Gbx', { keys: [new Uint8Array(16)] });
     expect(wrong.notes[0]).toMatch(/none of the 3 keys/);
-    expect(await wrong.verify(wrong.find('Root.txt')!)).toMatchObject({ code: 'E_KEY_MISSING' });
+    expect(await wrong.verify(wrong.find('Root.txt')!)).toMatchObject(locked('none of the 3 keys tried fits'));
   });
 
   test('version 18 without the dictionary: what does not need it is read', async () => {
@@ -285,6 +286,69 @@ describe('what is no NadeoPak', () => {
     ['NadeoPak\u0008\0\0\0', 'E_FORMAT_TRUNCATED'],
   ])('%j is refused with %s', async (text, code) => {
     const bytes = new TextEncoder().encode(text);
-    await expect(openNadeoPak(bytesSource(bytes), { keys: [new Uint8Array(16)] })).rejects.toMatchObject({ code });
+    const hint = code === 'E_FORMAT_VERSION' ? expect.stringContaining('--force-version') : undefined;
+    const refused = { code, ...(hint && { hint }) };
+    await expect(openNadeoPak(bytesSource(bytes), { keys: [new Uint8Array(16)] })).rejects.toMatchObject(refused);
   });
+});
+
+describe('what is damaged is not handed out', () => {
+  const files = () => [
+    packFile('Public.dds', noise(3000), { isPublic: true }),
+    packFile('Script.txt', 'a text that is long enough to be compressed; '.repeat(50)),
+    packFile('Plain.bin', noise(3000, 8)),
+  ];
+  /** The pack with zeros in place of what is stored of a file. */
+  async function withHole(bytes: Uint8Array, name: string): Promise<Uint8Array> {
+    const pak = await openNadeoPak(bytesSource(bytes), { keys: [baseKey] });
+    const { dataOffset, files: records } = pak.header.privatePart!;
+    const { index, storedSize } = pak.find(name)!;
+    const start = dataOffset + records[index]!.offset;
+    return bytes.slice().fill(0, start, start + storedSize);
+  }
+
+  const names = ['Public.dds', 'Script.txt', 'Plain.bin'];
+  const cases = [6, 8, 12, 13, 14, 16, 17, 18].flatMap((version) =>
+    names.flatMap((name) => [true, false].map((compress) => [version, name, compress] as const)),
+  );
+
+  test.each(cases)('version %i, %s, compressed: %s', async (version, name, compress) => {
+    const bytes = await withHole(await packBytes(files(), { version, key: baseKey, compress }), name);
+    const pak = await openNadeoPak(bytesSource(bytes), { keys: [baseKey] });
+    const entry = pak.find(name)!;
+    const refused = { code: expect.stringMatching(/^E_(INTEGRITY|FORMAT)/) };
+    await expect(collect(pak.read(entry))).rejects.toMatchObject(refused);
+    expect(await pak.hasProof(entry)).toBe(true);
+    expect((await pak.verify(entry)) ?? (await pak.verifyDirectory())).toMatchObject(refused);
+    // What has a checksum of its own is read all the same.
+    const others = version >= 14 ? names.filter((other) => other !== name) : [];
+    for (const other of others) expect((await collect(pak.read(pak.find(other)!))).length).toBe(pak.find(other)!.size);
+    const trusting = await openNadeoPak(bytesSource(bytes), { keys: [baseKey], ignoreHashes: true });
+    if (!compress) expect((await collect(trusting.read(entry))).length).toBe(entry.size);
+  });
+
+  test('before version 6 nothing is hashed, and plain files have no proof', async () => {
+    const pak = await openNadeoPak(
+      bytesSource(await packBytes(files(), { version: 3, key: baseKey, compress: false })),
+      {
+        keys: [baseKey],
+      },
+    );
+    const proofs = await Promise.all(
+      ['Public.dds', 'Script.txt', 'Plain.bin'].map((name) => pak.hasProof(pak.find(name)!)),
+    );
+    expect(proofs).toEqual([false, false, false]);
+  });
+});
+
+test('a key that nothing in the pack proves is used, and the file said to be unsure', async () => {
+  const pack = { version: 12, key: baseKey, compress: false };
+  const bytes = await packBytes([packFile('Plain.bin', noise(3000)), packFile('Empty.bin', '')], pack);
+  const statusWith = async (key: Uint8Array) => {
+    const pak = await openNadeoPak(bytesSource(bytes), { keys: [key] });
+    const entry = pak.find('Plain.bin')!;
+    return [entry.mayBeUnsure, await pak.status(entry)];
+  };
+  expect(await statusWith(baseKey)).toEqual([false, 'exact']);
+  expect(await statusWith(new Uint8Array(16))).toEqual([true, 'key unverified']);
 });

@@ -1,5 +1,6 @@
 import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { deflateSync } from 'node:zlib';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { Pak } from '../../../src/paks/pak.ts';
 import { isUnrealFolder, openUnrealFolder, pakOrder, sortPaks } from '../../../src/paks/unreal/folder.ts';
@@ -186,6 +187,28 @@ describe('a folder of PAKs', () => {
     await expect(openUnrealFolder(root)).rejects.toMatchObject({ code: 'E_KEY_MISSING' });
     expect(await isUnrealFolder(root)).toBe(true);
   });
+});
+
+test('what a PAK knows of its entries is known in the folder', async () => {
+  const noise = Buffer.from(Array.from({ length: 64 }, (_, i) => (i * i * 37 + 11) & 0xff));
+  const key = new Uint8Array(32).fill(1);
+  plant({
+    'a.pak': unrealPak([{ name: 'sealed', content: noise }], { version: 11, key, encryptData: true }),
+    'b.pak': legacyPak([{ name: 'bare', content: Buffer.from('no hash'), hasNoHash: true }], { version: 3 }),
+    'c.pak': legacyPak([{ name: 'hashed', content: deflateSync('x'), method: 1, size: 9 }], { version: 4 }),
+  });
+  const game = await openUnrealFolder(root, { keys: [new Uint8Array(32)] });
+  const [hashed, bare, sealed] = game.entries;
+  expect([hashed, bare, sealed].map((entry) => entry?.mayBeUnsure)).toEqual([false, false, true]);
+  expect(await game.status!(sealed!)).toBe('key unverified');
+  expect(await Promise.all([hashed!, bare!, sealed!].map((entry) => game.hasProof(entry)))).toEqual([
+    true,
+    false,
+    true,
+  ]);
+  expect(await game.verify(hashed!)).toBeUndefined();
+  expect(await game.verify(hashed!, { decode: true })).toMatchObject({ code: expect.stringMatching(/^E_FORMAT/) });
+  await game.close();
 });
 
 describeConformance('a real base and its patch', () => {

@@ -68,6 +68,24 @@ describe.each(sizes)('version %s', (label, size, magicFromEnd) => {
   });
 });
 
+test.each([
+  [3, 44, '1, 2, 3, 4, 5, 6, 7'],
+  ['8A', 172, '8'],
+  [11, 204, '8, 10, 11, 12, 13'],
+] as const)('version %s, changed to 0 or 99: the hint says as which it may be read', async (version, at, likely) => {
+  const bytes = await packed((sink) => writeUnrealPak([packFile('a', 'b')], sink, { version }));
+  for (const other of [0, 99]) {
+    bytes.set(i32(other), bytes.length - at + 4);
+    await expect(openPak(bytesSource(bytes))).rejects.toMatchObject({
+      code: 'E_FORMAT_VERSION',
+      message: expect.stringContaining(`version ${other} is not known`),
+      hint: expect.stringContaining(`version ${likely}: --force-version N`),
+    });
+  }
+  const forceVersion = Number.parseInt(String(version), 10);
+  expect((await openPak(bytesSource(bytes), { forceVersion })).entries).toHaveLength(1);
+});
+
 test('a version that cannot be forced is told', async () => {
   const bytes = await packed((sink) => writeUnrealPak([packFile('a', 'b')], sink, { version: 3 }));
   await expect(openPak(bytesSource(bytes), { forceVersion: 11 })).rejects.toMatchObject({ code: 'E_FORMAT_VERSION' });

@@ -206,7 +206,7 @@ describe('keys', () => {
 
   test.each([
     ['no key', [], /no AES key was given/],
-    ['a wrong key', [otherKey], /none of the 1 AES keys given fits/],
+    ['a wrong key', [otherKey], /the AES key given does not fit/],
     ['a key of another family', [new Uint8Array(16)], /no AES key was given/],
   ])('with %s the facts are told, and what needs the index says what is missing', async (_label, keys, message) => {
     const pak = await open(locked, { keys });

@@ -76,13 +76,14 @@ describe('what is extracted', () => {
 const hostile = [
   '../out.txt',
   'a/../../out.txt',
-  '/etc/out.txt',
-  '\\\\server\\share\\x',
   'C:/x.txt',
   'c:x.txt',
   'a:stream',
   'a//b',
-  './a',
+  './',
+  '/',
+  '/../a',
+  './../a',
   'a/.',
   '..',
   'con',
@@ -106,6 +107,26 @@ test.each(hostile)('%j is written nowhere, and keeps nothing else back', async (
     'out/maps/e1/a.bsp',
     'out/readme.txt',
   ]);
+});
+
+test('names from the folder itself or from the root are written below the output folder', async () => {
+  const names = ['./a', '/b', '\\c', 'd/./x', './/d/y', '//e//../z', '/../up', './.'];
+  const result = await extract(names.map((name) => ({ name, content: name })));
+  expect(result.failed.map(({ name, code }) => [name, code])).toEqual([
+    ['//e//../z', 'E_UNSAFE_PATH'],
+    ['/../up', 'E_UNSAFE_PATH'],
+    ['./.', 'E_UNSAFE_PATH'],
+  ]);
+  expect(filesBelow(to)).toEqual({ a: './a', b: '/b', c: '\\c', 'd/x': 'd/./x', 'd/y': './/d/y' });
+});
+
+test('such names count as the parts that they have, and not as two files', async () => {
+  const rows = ['./maps/a', '/maps/b', 'maps/c'].map((name) => ({ name, content: name }));
+  await extract(rows, { strip: 1 });
+  expect(Object.keys(filesBelow(to)).sort()).toEqual(['a', 'b', 'c']);
+  const twice = await extract([...rows, { name: 'maps/a', content: 'another' }]);
+  expect(twice.failed).toMatchObject([{ name: 'maps/a', code: 'E_UNSAFE_PATH' }]);
+  expect(readFileSync(join(to, 'maps/a'), 'utf8')).toBe('./maps/a');
 });
 
 test('links in the output folder lead nowhere', async () => {

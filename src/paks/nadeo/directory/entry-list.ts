@@ -14,7 +14,7 @@ export interface NadeoEntry extends PakEntry {
   readonly classId: number;
   /** The flags as stored, in hex. */
   readonly flags: string;
-  readonly mayHaveFeedback: boolean;
+  readonly mayBeUnsure: boolean;
 }
 
 /** The files of a pack as rows, with the real names that a book has for hashed ones. */
@@ -23,15 +23,20 @@ export class EntryList {
   readonly #version: number;
   readonly #folders: readonly string[];
   readonly #book: NameBook;
+  readonly #isKeyProven: boolean;
   #rows: readonly NadeoEntry[];
   #byPath: Map<string, NadeoEntry> | undefined;
 
   /** Throws E_FORMAT..., for folders that contain themselves. */
-  constructor(header: PrivateHeader | undefined, version: number, book: NameBook) {
+  constructor(
+    header: PrivateHeader | undefined,
+    { version, book, isKeyProven }: { version: number; book: NameBook; isKeyProven: boolean },
+  ) {
     this.#files = header?.files ?? [];
     this.#folders = folderPaths(header?.folders ?? []);
     this.#version = version;
     this.#book = book;
+    this.#isKeyProven = isKeyProven;
     this.#rows = this.#list();
   }
 
@@ -104,7 +109,7 @@ export class EntryList {
         isHashed,
         classId: file.classId,
         flags: `0x${file.flags.toString(16)}`,
-        mayHaveFeedback: mayHaveFeedback(file, this.knownName(file)),
+        mayBeUnsure: (isEncrypted(file) && !this.#isKeyProven) || mayHaveFeedback(file, this.knownName(file)),
       };
     });
   }

@@ -32,6 +32,8 @@ export interface EntryContext {
   classes: NodeClasses;
   /** Read although a checksum is wrong. */
   ignoreHashes: boolean;
+  /** Keys that were tried. */
+  keysTried: number;
 }
 
 /** Something mixed into the feedback at a known place: when `offset` bytes of the file have been read. */
@@ -168,7 +170,7 @@ export function* piecesOf(bytes: Uint8Array): Generator<Uint8Array> {
 }
 
 function regionOf(
-  { source, version, dataOffset, key }: EntryContext,
+  { source, version, dataOffset, key, keysTried }: EntryContext,
   file: FileRecord,
   isCounted: boolean,
 ): RegionPlace {
@@ -179,7 +181,8 @@ function regionOf(
   }
   if (!isEncrypted(file)) return place;
   if (key === undefined) {
-    throw new PakratError('E_KEY_MISSING', 'the file is encrypted, and no key that was given fits its pack', {
+    const tried = keysTried === 0 ? 'no key is given' : `none of the ${keysTried} keys tried fits its pack`;
+    throw new PakratError('E_KEY_MISSING', `the file is encrypted, and ${tried}`, {
       hint: 'Import the packlist.dat of the game, or give the key of the pack.',
     });
   }

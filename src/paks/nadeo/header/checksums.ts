@@ -7,7 +7,14 @@ import { equalBytes } from '../../../core/bytes.ts';
 import { isPakratError } from '../../../core/errors.ts';
 import { md5Hasher } from '../../../core/hash.ts';
 import type { FileRecord } from '../directory/directory.ts';
-import { type EntryContext, mayBeCounted, readStraight, storedSize, usedChecksum } from '../entries/entry-reader.ts';
+import {
+  type EntryContext,
+  isEncrypted,
+  mayBeCounted,
+  readStraight,
+  storedSize,
+  usedChecksum,
+} from '../entries/entry-reader.ts';
 import { PlainRegion } from '../entries/plain-region.ts';
 
 /** The bytes that the checksums of a pack are over; `unknown` when no sample shows it, and then they say nothing. */
@@ -20,6 +27,8 @@ const maxSampleBytes = 1 << 20;
 export async function checksumKind(context: EntryContext, files: readonly FileRecord[]): Promise<ChecksumKind> {
   const samples = files
     .filter((file) => usedChecksum(file) !== undefined && file.size > 0 && file.size <= maxSampleBytes)
+    // Without a key, those that need none tell more.
+    .sort((a, b) => (context.key === undefined ? Number(isEncrypted(a)) - Number(isEncrypted(b)) : 0))
     .slice(0, sampleCount);
   for (const file of samples) {
     if (await slotMatches(context, file)) return 'slot';

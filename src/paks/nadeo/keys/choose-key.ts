@@ -9,16 +9,22 @@ import type { KeyCandidate } from './keys.ts';
 
 const maxSamples = 8;
 
+/** The key of a pack, and whether something in it shows that it is. */
+export interface ChosenKey {
+  candidate: KeyCandidate;
+  isProven: boolean;
+}
+
 /**
  * The pack key among some candidates, for a pack whose header is not encrypted with it: tried on the metadata, then
  * on files that show by their first bytes whether they were decrypted right. Where nothing shows it, the first
- * candidate.
+ * candidate, unproven.
  */
 export async function choosePackKey(
   context: EntryContext,
   header: PrivateHeader,
   candidates: readonly KeyCandidate[],
-): Promise<KeyCandidate | undefined> {
+): Promise<ChosenKey | undefined> {
   const samples = header.files
     .filter((file) => isEncrypted(file) && (file.flags & fileFlag.isSeekable) === 0n)
     .filter((file) => contentSize(file, context.version) >= 8)
@@ -27,13 +33,13 @@ export async function choosePackKey(
   let untested: KeyCandidate | undefined;
   for (const candidate of candidates) {
     const tried = { ...context, key: packCipherKey(candidate.key, context.version) };
-    if (await opensMetadata(tried, header)) return candidate;
+    if (await opensMetadata(tried, header)) return { candidate, isProven: true };
     const verdicts = await Promise.all(samples.map((file) => startsRight(tried, file)));
     const telling = verdicts.filter((verdict) => verdict !== undefined);
     if (telling.length === 0) untested ??= candidate;
-    else if (telling.filter((isRight) => isRight).length * 2 > telling.length) return candidate;
+    else if (telling.filter((isRight) => isRight).length * 2 > telling.length) return { candidate, isProven: true };
   }
-  return untested;
+  return untested && { candidate: untested, isProven: false };
 }
 
 async function opensMetadata(context: EntryContext, header: PrivateHeader): Promise<boolean> {

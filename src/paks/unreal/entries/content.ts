@@ -1,16 +1,23 @@
+import { isAllZero } from '../../../core/bytes.ts';
 import { formatError, isPakratError, PakratError } from '../../../core/errors.ts';
 import { checkPart } from '../../../files/pieces.ts';
 import { ScratchPool } from '../../../files/scratch.ts';
-import { getRow, type PakEntry, type PakProblem } from '../../pak.ts';
+import { type EntryStatus, getRow, type PakEntry, type PakProblem, type VerifyWork } from '../../pak.ts';
 import { aesKeys, decryptUnit, missingKey } from '../keys.ts';
 import type { OpenedIndex, UnrealParts } from '../opened-index.ts';
 import { EntryHash } from './entry-hash.ts';
-import { findEntryKey } from './entry-key.ts';
-import { ivOf, placementProblem, sha1Of } from './entry-record.ts';
+import { findEntryKey, type KeyChoice } from './entry-key.ts';
+import { ivOf, placementProblem } from './entry-record.ts';
 import { hasOwnChecksum } from './method-names.ts';
 import { type EntryAccess, type EntryCipher, readEntry } from './read-entry.ts';
 import type { UnrealEntry } from './unreal-entry.ts';
-import { storedHash, verifyEntry } from './verify-entry.ts';
+import { readCheckedRecord, verifyEntry } from './verify-entry.ts';
+
+/** Entries that are asked whether a PAK has hashes. */
+const hashSamples = 16;
+/** Marks of a row whose record is that of the index, without a SHA-1 and with one. */
+const checkedBounds = 1;
+const checkedHash = 2;
 
 /** The content of the entries of a PAK. Loaded when that is asked for: a list needs none of it. */
 export class UnrealContent {
@@ -18,37 +25,54 @@ export class UnrealContent {
   readonly #index: OpenedIndex;
   readonly #entries: readonly UnrealEntry[];
   readonly #scratches = new ScratchPool();
-  #key: Promise<Uint8Array | undefined> | undefined;
+  /** Of each row what its record in front of the data said when it was checked. */
+  readonly #checked: Uint8Array;
+  #key: Promise<KeyChoice> | undefined;
+  #hasHashes: Promise<boolean> | undefined;
 
   constructor(parts: UnrealParts, index: OpenedIndex, entries: readonly UnrealEntry[]) {
     this.#parts = parts;
     this.#index = index;
     this.#entries = entries;
+    this.#checked = new Uint8Array(entries.length);
   }
 
   /** The decoded bytes of an entry. Throws as `Pak.read`. */
   async *read(entry: PakEntry): AsyncGenerator<Uint8Array> {
-    const access = await this.#accessTo(getRow(this.#entries, entry));
-    const { record, method, name } = access;
-    const isHashed = !hasOwnChecksum(method) && this.#parts.options.ignoreHashes !== true;
+    const row = getRow(this.#entries, entry);
+    const located = this.#located(row);
+    const expected = this.#ignoresHashes ? undefined : await this.#checkRecord(row, located);
+    const { record, method, name } = located;
+    const isHashed = expected !== undefined && !hasOwnChecksum(method);
+    if (isHashed && isAllZero(expected)) await this.#demandNoHashes(row);
     const hash = isHashed ? new EntryHash(record.storedSize) : undefined;
-    yield* readEntry(access, { offset: 0, size: record.size }, hash);
-    hash?.check(sha1Of(record) ?? (await storedHash(access)), name);
+    yield* readEntry(await this.#unlocked(row, located), { offset: 0, size: record.size }, hash);
+    if (expected !== undefined) hash?.check(expected, name);
   }
 
   /** Part of the decoded bytes. Throws as `Pak.readRange`. */
   async *readRange(entry: PakEntry, offset: number, size: number): AsyncGenerator<Uint8Array> {
-    const access = await this.#accessTo(getRow(this.#entries, entry));
-    checkPart({ name: access.name, size: access.record.size }, offset, size);
-    yield* readEntry(access, { offset, size });
+    const row = getRow(this.#entries, entry);
+    const located = this.#located(row);
+    checkPart({ name: located.name, size: located.record.size }, offset, size);
+    if (!this.#ignoresHashes && this.#checked[row.index] === 0) await this.#checkRecord(row, located);
+    yield* readEntry(await this.#unlocked(row, located), { offset, size });
   }
 
   /** Checks an entry, as `Pak.verify`. */
-  async verify(entry: PakEntry): Promise<PakProblem | undefined> {
+  async verify(entry: PakEntry, { decode = false }: VerifyWork): Promise<PakProblem | undefined> {
     const scratch = this.#scratches.take();
     try {
       const row = getRow(this.#entries, entry);
-      if (!row.record.deleted) await verifyEntry(this.#located(row), scratch);
+      const { record } = row;
+      if (record.deleted) return undefined;
+      const located = this.#located(row);
+      const isHashed = await verifyEntry(located, scratch);
+      this.#checked[row.index] = isHashed ? checkedHash : checkedBounds;
+      if (!isHashed) await this.#demandNoHashes(row);
+      if (decode && record.method !== 0) {
+        for await (const _ of readEntry(await this.#unlocked(row, located), { offset: 0, size: record.size }));
+      }
       return undefined;
     } catch (error) {
       if (!isPakratError(error)) throw error;
@@ -57,6 +81,57 @@ export class UnrealContent {
     } finally {
       this.#scratches.give(scratch);
     }
+  }
+
+  /** As `Pak.hasProof`. */
+  async hasProof(entry: PakEntry, { decode = false }: VerifyWork): Promise<boolean> {
+    const row = getRow(this.#entries, entry);
+    if (row.size === 0 || row.record.deleted || (decode && row.record.method !== 0)) return true;
+    if (this.#checked[row.index] === 0) await this.#checkRecord(row, this.#located(row));
+    return this.#checked[row.index] === checkedHash;
+  }
+
+  /** As `Pak.status`. */
+  async status(entry: PakEntry): Promise<EntryStatus> {
+    const row = getRow(this.#entries, entry);
+    if (!row.mayBeUnsure || hasOwnChecksum(row.method)) return 'exact';
+    const { key, isProven } = await this.#chooseKey();
+    return key === undefined || isProven ? 'exact' : 'key unverified';
+  }
+
+  get #ignoresHashes(): boolean {
+    return this.#parts.options.ignoreHashes === true;
+  }
+
+  /** The SHA-1 of an entry, its record checked. Throws as {@link readCheckedRecord}. */
+  async #checkRecord(row: UnrealEntry, access: EntryAccess): Promise<Uint8Array> {
+    const hash = await readCheckedRecord(access);
+    this.#checked[row.index] = isAllZero(hash) ? checkedBounds : checkedHash;
+    return hash;
+  }
+
+  /** Some tools write no hashes at all. In any other PAK an entry without one has lost it. Throws E_INTEGRITY. */
+  async #demandNoHashes(row: UnrealEntry): Promise<void> {
+    this.#hasHashes ??= this.#findHash();
+    if (row.size === 0 || !(await this.#hasHashes)) return;
+    throw new PakratError('E_INTEGRITY', `${row.name}: its SHA-1 is zeros, and other entries have one`, {
+      hint: 'The PAK is damaged, or was changed by hand.',
+      data: { name: row.name },
+    });
+  }
+
+  async #findHash(): Promise<boolean> {
+    const step = Math.max(1, Math.floor(this.#entries.length / hashSamples));
+    for (let i = 0; i < this.#entries.length; i += step) {
+      const row = this.#entries[i];
+      if (row === undefined || row.size === 0 || row.record.deleted) continue;
+      try {
+        if (!isAllZero(await this.#checkRecord(row, this.#located(row)))) return true;
+      } catch (error) {
+        if (!isPakratError(error)) throw error;
+      }
+    }
+    return false;
   }
 
   /** An entry that is where it can be. Throws E_FORMAT_RANGE for one that is not, E_NOT_FOUND for a delete record. */
@@ -88,18 +163,23 @@ export class UnrealContent {
     };
   }
 
-  async #accessTo(row: UnrealEntry): Promise<EntryAccess> {
-    const access = this.#located(row);
+  /** An entry with the cipher that it needs. Throws E_KEY_MISSING. */
+  async #unlocked(row: UnrealEntry, access: EntryAccess): Promise<EntryAccess> {
     if (!row.encrypted || row.size === 0) return access;
-    this.#key ??= this.#findKey();
-    const key = await this.#key;
-    const keys = aesKeys(this.#parts.options.keys);
-    if (key === undefined) throw missingKey(row.name, keys.length, this.#parts.footer);
+    const { key, possible } = await this.#chooseKey();
+    const given = aesKeys(this.#parts.options.keys).length;
+    if (key === undefined) throw missingKey(row.name, this.#parts.footer, { given, possible });
     return { ...access, cipher: this.#cipher(access, key) };
   }
 
-  async #findKey(): Promise<Uint8Array | undefined> {
-    if (this.#index.key !== undefined) return this.#index.key;
+  #chooseKey(): Promise<KeyChoice> {
+    this.#key ??= this.#findKey();
+    return this.#key;
+  }
+
+  async #findKey(): Promise<KeyChoice> {
+    const { key } = this.#index;
+    if (key !== undefined) return { key, isProven: true, possible: 1 };
     const keys = aesKeys(this.#parts.options.keys);
     const encrypted = this.#entries.filter(({ record }) => record.encrypted && !record.deleted);
     const accesses = encrypted.map((entry) => this.#plainAccess(entry));

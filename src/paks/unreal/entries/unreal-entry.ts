@@ -49,6 +49,11 @@ export class UnrealEntry implements PakEntry {
   get encrypted(): boolean {
     return this.record.encrypted;
   }
+  /** The key of an encrypted index has proved itself; that of entries alone may not. */
+  get mayBeUnsure(): boolean {
+    const { encrypted, size } = this.record;
+    return encrypted && size > 0 && !this.context.footer.encryptedIndex;
+  }
   get hidden(): HiddenKind | undefined {
     if (this.context.names.shadowOf(this.index) !== undefined) return 'shadowed';
     return this.record.deleted ? 'delete-record' : undefined;

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { equalBytes } from '../../../core/bytes.ts';
+import { equalBytes, isAllZero } from '../../../core/bytes.ts';
 import { PakratError } from '../../../core/errors.ts';
 import { sha1 } from '../../../core/hash.ts';
 import { ByteReader } from '../../../core/reader.ts';
@@ -17,20 +17,40 @@ export type CheckedEntry = Pick<EntryAccess, 'source' | 'format' | 'record' | 'n
 /**
  * Checks the record in front of an entry's data against the index, and the stored bytes against their SHA-1. No key is
  * needed: the hash is over the bytes as they lie in the file.
+ * @returns false when there is no SHA-1 to check against
  * @throws E_INTEGRITY with what differs, E_FORMAT… when the record cannot be read
  */
-export async function verifyEntry(entry: CheckedEntry, scratch: Scratch): Promise<void> {
-  const { source, format, record } = entry;
+export async function verifyEntry(entry: CheckedEntry, scratch: Scratch): Promise<boolean> {
+  const { source, record } = entry;
   const { offset, headerSize, storedSize } = record;
   const total = headerSize + storedSize;
   // The record and a small entry come with one read.
   const first = await scratch.read(source, offset, Math.min(total, Math.max(pieceSize, headerSize)));
-  const isSame = isRecordAt(first, record);
-  const header = isSame ? record : readEntryRecord(new ByteReader(first, `record in front of ${entry.name}`), format);
-  if (!isSame) checkSame(header, entry);
-  const expected = sha1Of(record) ?? hashIn(header).slice();
+  const expected = checkRecord(entry, first);
+  if (isAllZero(expected)) return storedSize === 0;
   const found = first.length === total ? sha1(first.subarray(headerSize)) : await hashOfMany(entry, first, scratch);
   expectSha1(found, expected, entry.name);
+  return true;
+}
+
+/**
+ * Checks the record in front of an entry's data against the index.
+ * @param bytes that start with the record
+ * @returns the SHA-1 of the stored bytes: zeros, which say nothing, when there is none
+ * @throws E_INTEGRITY with what differs, E_FORMAT… when the record cannot be read
+ */
+function checkRecord(entry: CheckedEntry, bytes: Uint8Array): Uint8Array {
+  const { format, record, name } = entry;
+  const isSame = isRecordAt(bytes, record);
+  const header = isSame ? record : readEntryRecord(new ByteReader(bytes, `record in front of ${name}`), format);
+  if (!isSame) checkSame(header, entry);
+  return sha1Of(record) ?? hashIn(header).slice();
+}
+
+/** Reads the record in front of an entry's data and checks it. Returns and throws as {@link checkRecord}. */
+export async function readCheckedRecord(entry: CheckedEntry): Promise<Uint8Array> {
+  const { source, record } = entry;
+  return checkRecord(entry, await source.read(record.offset, record.headerSize));
 }
 
 /** SHA-1 of the stored bytes of a large entry, the first of which are read already. */
@@ -75,10 +95,4 @@ function differs(name: string, field: string, problem: string): PakratError {
     hint: `${field}: ${problem}`,
     data: { name, field },
   });
-}
-
-/** The SHA-1 in the record in front of an entry's data. Throws E_FORMAT…. */
-export async function storedHash({ source, format, record, name }: CheckedEntry): Promise<Uint8Array> {
-  const header = await source.read(record.offset, record.headerSize);
-  return hashIn(readEntryRecord(new ByteReader(header, `record in front of ${name}`), format));
 }

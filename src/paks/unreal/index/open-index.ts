@@ -62,7 +62,7 @@ export class IndexOpener {
       }
       damaged ??= { key, bytes };
     }
-    if (damaged === undefined) throw missingKey(what, keys.length, footer);
+    if (damaged === undefined) throw missingKey(what, footer, { given: keys.length });
     this.key = damaged.key;
     return damaged.bytes;
   }
