@@ -144,7 +144,7 @@ test.each([
   [{ patchUrl: 'ftp://a' }, 'ftp://a'],
   [{ cdnHost: ['a', 'b c'] }, 'b c'],
   [{ keys: { x: 'aa' } }, 'keys: "x"'],
-  [{ settings: { sync: { jobs: 0 } } }, 'the settings given: sync.jobs must be'],
+  [{ settings: { sync: { jobs: 0 } } }, 'the settings given: sync.jobs: 0 is less than 1'],
 ] as [SessionOptions, string][])('%j are no options', (options, message) => {
   expect(() => new Session(options)).toThrow(
     expect.objectContaining({ code: 'E_USAGE', message: expect.stringContaining(message) }),
