@@ -1,3 +1,4 @@
+import { breathe } from '../core/breathe.ts';
 import type { Inspection, InspectOptions as ObjectOptions } from '../inspect/inspect.ts';
 import { inspectBytes } from '../inspect/inspect.ts';
 import { readInspected } from '../inspect/read-object.ts';
@@ -26,5 +27,6 @@ export async function inspect(
     keys,
     open: (identity) => session.openFetched(identity, { offline: true }),
   });
+  await breathe();
   return inspectBytes(found.bytes, { ...options, keys: found.keys, name: found.name });
 }

@@ -1,5 +1,6 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
+import { breathe } from '../../core/breathe.ts';
 import { codeOf, isDamage } from '../../core/errors.ts';
 import { writeFileDurable } from '../../files/durable.ts';
 import type { CdnConfig } from '../../formats/configs/cdn-config.ts';
@@ -38,7 +39,9 @@ export async function openFileIndex(place: BuildPlace, cdnConfig: CdnConfig): Pr
 
 /** An index; fetched where it is not there. @throws as `Objects.index` */
 export async function readIndex(objects: Objects, name: ObjectName): Promise<ArchiveIndex> {
-  const bytes = new Uint8Array(fs.readFileSync(await objects.index(name)));
+  const file = await objects.index(name);
+  await breathe();
+  const bytes = new Uint8Array(fs.readFileSync(file));
   return decodeArchiveIndex(objects.decrypt?.(name, bytes, 0) ?? bytes, name.hash);
 }
 
