@@ -117,9 +117,10 @@ export async function* listFiles(build: Build, { locale, matches }: FileListing)
   const pauses = new Set<string>();
   let asked = 0;
   const matchesOrPauses = (name: string): boolean => {
-    asked += 1;
     if (matches(name)) return true;
-    if (asked % batchSize === 0 && name !== '') pauses.add(name);
+    asked += 1;
+    // The one variant of a file may pass and another be picked: so all that come, until one is through.
+    if (asked >= batchSize && name !== '') pauses.add(name);
     return pauses.has(name);
   };
   let batch: BuildFile[] = [];
@@ -127,6 +128,7 @@ export async function* listFiles(build: Build, { locale, matches }: FileListing)
   for (const file of joinFiles(root, await installFiles(build, locale), listing)) {
     const isPause = pauses.delete(file.name);
     if (!isPause && batch.push(file) < batchSize) continue;
+    asked = 0;
     await breathe();
     if (isPause) continue;
     yield batch;

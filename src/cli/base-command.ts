@@ -14,7 +14,7 @@ import { createProgress, noteLine, showProgress } from './terminal/progress.ts';
 import { printableBlock } from './terminal/text.ts';
 
 /** Work that was interrupted has this long to end by itself: then the process ends where it stands. */
-const graceMs = 1600;
+const graceMs = 1400;
 
 /**
  * A command of pakrat. It has the global flags and --json, prints errors for people or for scripts with one exit code

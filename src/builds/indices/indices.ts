@@ -4,7 +4,7 @@ import { breathe } from '../../core/breathe.ts';
 import { codeOf, isDamage } from '../../core/errors.ts';
 import { writeFileDurable } from '../../files/durable.ts';
 import type { CdnConfig } from '../../formats/configs/cdn-config.ts';
-import { encodeArchiveGroup } from '../../formats/indices/archive-group.ts';
+import { encodeArchiveGroupInSteps } from '../../formats/indices/archive-group.ts';
 import { type ArchiveIndex, decodeArchiveIndex } from '../../formats/indices/archive-index.ts';
 import type { ObjectName } from '../../store/layout.ts';
 import type { BuildPlace } from '../build-place.ts';
@@ -24,7 +24,8 @@ export async function openGroup(place: BuildPlace, cdnConfig: CdnConfig): Promis
   }
   place.onStep?.(`${cdnConfig.archives.length} archive indices`);
   const names = cdnConfig.archives.map((hash) => indexName(identity.cdnPath, 'data', hash));
-  const { bytes } = encodeArchiveGroup(await Promise.all(names.map((name) => readIndex(objects, name))));
+  const indices = await Promise.all(names.map((name) => readIndex(objects, name)));
+  const { bytes } = await encodeArchiveGroupInSteps(indices);
   writeFileDurable(file, bytes, folders.temporary);
   return new PagedIndex(file);
 }
