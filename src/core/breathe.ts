@@ -18,6 +18,8 @@ export async function breathe(signal?: AbortSignal): Promise<void> {
 }
 
 async function takeTurn(): Promise<void> {
+  // The first may come before the loop has looked for what happened meanwhile.
+  await nextTurn();
   await nextTurn();
   dueAt = performance.now() + turnEveryMs;
   turn = undefined;
