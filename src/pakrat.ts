@@ -28,9 +28,17 @@ export async function openPakrat(options: SessionOptions = {}): Promise<Pakrat> 
   return new Pakrat(new Session(options));
 }
 
-/** Options whose listener hears of progress ten times a second at most. */
-function calm<Options extends WorkOptions>(options: Options): Options {
-  return { ...options, onProgress: throttled(options.onProgress) };
+/** Does work whose listener hears of progress ten times a second at most, and of the rest at the end. */
+async function calmly<Options extends WorkOptions, Result>(
+  options: Options,
+  work: (options: Options) => Promise<Result>,
+): Promise<Result> {
+  const { tell, flush } = throttled(options.onProgress);
+  try {
+    return await work({ ...options, onProgress: tell });
+  } finally {
+    flush();
+  }
 }
 
 /** A session: a store, its settings, and the verbs of the command line. Results equal what `--json` prints. Needs `close`, or `await using`. */
@@ -45,7 +53,7 @@ export class Pakrat {
 
   /** Opens `PRODUCT[@BUILD]`, a PAK, a game folder, an installed game or a CDN folder. @throws as its kind does */
   async open(source: string, options: SourceOptions = {}): Promise<PakratSource> {
-    const opened = await openSource(this.#session, source, calm(options));
+    const opened = await calmly(options, (calm) => openSource(this.#session, source, calm));
     const made: PakratSource = new PakratSource(opened, () => this.#open.delete(made));
     this.#open.add(made);
     return made;
@@ -54,19 +62,19 @@ export class Pakrat {
   /** Asks the version services which builds of a product are live. */
   async versions(product: string, options: WorkOptions = {}): Promise<ProductTable> {
     const { askVersions } = await import('./app/versions.ts');
-    return (await askVersions(this.#session, product, 'versions', calm(options))).table;
+    return (await calmly(options, (calm) => askVersions(this.#session, product, 'versions', calm))).table;
   }
 
   /** Asks the version services which hosts and paths carry a product. */
   async cdns(product: string, options: WorkOptions = {}): Promise<ProductTable> {
     const { askVersions } = await import('./app/versions.ts');
-    return (await askVersions(this.#session, product, 'cdns', calm(options))).table;
+    return (await calmly(options, (calm) => askVersions(this.#session, product, 'cdns', calm))).table;
   }
 
   /** Brings a build, or the part of it that is chosen, into the store; run again to go on where it stopped. */
   async sync(build: string, options: SyncOptions = {}): Promise<SyncReport> {
     const { sync } = await import('./app/sync.ts');
-    return sync(this.#session, build, calm(options));
+    return calmly(options, (calm) => sync(this.#session, build, calm));
   }
 
   /** Tells what a sync would fetch. Nothing but configs, indices and manifests is fetched for that. */
@@ -83,7 +91,7 @@ export class Pakrat {
   /** Checks a source, or the whole store, against its hashes. */
   async verify(source?: string, options: VerifyOptions = {}): Promise<VerifyResult> {
     const { verify } = await import('./app/verify.ts');
-    return verify(this.#session, source, calm(options));
+    return calmly(options, (calm) => verify(this.#session, source, calm));
   }
 
   /** As {@link verify}, and fetches again what is damaged. */
@@ -94,13 +102,13 @@ export class Pakrat {
   /** Writes files of a source below a folder. */
   async extract(source: string, options: ExtractOptions): Promise<ExtractResult> {
     const { extract } = await import('./app/extract.ts');
-    return extract(this.#session, source, calm(options));
+    return calmly(options, (calm) => extract(this.#session, source, calm));
   }
 
   /** Compares the files of two sources. */
   async diff(before: string, after: string, options: DiffOptions = {}): Promise<DiffReport> {
     const { diff } = await import('./app/diff.ts');
-    return diff(this.#session, before, after, calm(options));
+    return calmly(options, (calm) => diff(this.#session, before, after, calm));
   }
 
   /** Describes one object of any known format: a file, an object of the store by its key, or bytes. */
@@ -112,7 +120,7 @@ export class Pakrat {
   /** Shows a source as a read-only file system until the signal is aborted. */
   async mount(source: string, folder: string, options: MountOptions): Promise<MountReport> {
     const { mount } = await import('./app/mount.ts');
-    return mount(this.#session, source, folder, calm(options));
+    return calmly(options, (calm) => mount(this.#session, source, folder, calm));
   }
 
   /** Keys for encrypted files: import them from files, list them, update them from a list on the web, find out which are missing. */
@@ -121,28 +129,40 @@ export class Pakrat {
       (await import('./app/keys/import-keys.ts')).importKeys(this.#session, files),
     list: async (options: { show?: boolean | undefined } = {}): Promise<ListedKey[]> =>
       (await import('./app/keys/list-keys.ts')).listKeys(this.#session, options),
-    missing: async (source: string, options: SourceOptions = {}): Promise<MissingKey[]> =>
-      (await import('./app/keys/missing-keys.ts')).missingKeys(this.#session, source, calm(options)),
-    update: async (options: UpdateKeysOptions = {}): Promise<KeyUpdate> =>
-      (await import('./app/keys/update-keys.ts')).updateKeys(this.#session, calm(options)),
+    missing: async (source: string, options: SourceOptions = {}): Promise<MissingKey[]> => {
+      const { missingKeys } = await import('./app/keys/missing-keys.ts');
+      return calmly(options, (calm) => missingKeys(this.#session, source, calm));
+    },
+    update: async (options: UpdateKeysOptions = {}): Promise<KeyUpdate> => {
+      const { updateKeys } = await import('./app/keys/update-keys.ts');
+      return calmly(options, (calm) => updateKeys(this.#session, calm));
+    },
   };
 
   /** Names of files: import a list of them, or update it from the web. */
   readonly listfile = {
     import: async (list: string | AsyncIterable<Uint8Array>, options: WorkOptions = {}): Promise<ListfileChange> =>
       (await import('./app/listfile/import-listfile.ts')).importListfile(this.#session, list, options),
-    update: async (options: UpdateListfileOptions = {}): Promise<ListfileUpdate> =>
-      (await import('./app/listfile/update-listfile.ts')).updateListfile(this.#session, calm(options)),
+    update: async (options: UpdateListfileOptions = {}): Promise<ListfileUpdate> => {
+      const { updateListfile } = await import('./app/listfile/update-listfile.ts');
+      return calmly(options, (calm) => updateListfile(this.#session, calm));
+    },
   };
 
   /** Makes a PAK of a folder. */
   readonly pack = {
-    quake: async (out: string, folder: string, options: PackOptions = {}): Promise<PackReport> =>
-      (await import('./app/pack.ts')).packQuake(out, folder, calm(options)),
-    unreal: async (out: string, folder: string, options: PackUnrealOptions = {}): Promise<PackReport> =>
-      (await import('./app/pack.ts')).packUnreal(out, folder, calm(options)),
-    nadeo: async (out: string, folder: string, options: PackNadeoOptions = {}): Promise<PackReport> =>
-      (await import('./app/pack.ts')).packNadeo(out, folder, calm(options)),
+    quake: async (out: string, folder: string, options: PackOptions = {}): Promise<PackReport> => {
+      const { packQuake } = await import('./app/pack.ts');
+      return calmly(options, (calm) => packQuake(out, folder, calm));
+    },
+    unreal: async (out: string, folder: string, options: PackUnrealOptions = {}): Promise<PackReport> => {
+      const { packUnreal } = await import('./app/pack.ts');
+      return calmly(options, (calm) => packUnreal(out, folder, calm));
+    },
+    nadeo: async (out: string, folder: string, options: PackNadeoOptions = {}): Promise<PackReport> => {
+      const { packNadeo } = await import('./app/pack.ts');
+      return calmly(options, (calm) => packNadeo(out, folder, calm));
+    },
   };
 
   /** Closes the sources that are still open, then the store and every connection. */

@@ -1,3 +1,4 @@
+import { breathe } from '../core/breathe.ts';
 import { type Inspection, inspectBytes, type InspectOptions as ObjectOptions } from '../inspect/inspect.ts';
 import { readInspected } from '../inspect/read-object.ts';
 import type { Session } from './session/session.ts';
@@ -25,5 +26,6 @@ export async function inspect(
     keys,
     open: (identity) => session.openFetched(identity, { offline: true }),
   });
+  await breathe();
   return inspectBytes(found.bytes, { ...options, keys: found.keys, name: found.name });
 }

@@ -1,3 +1,4 @@
+import { throwIfAborted } from '../core/errors.ts';
 import type { Listing, SourceEntry } from '../sources/source.ts';
 import { type SourceOptions, startSearch, withSource } from './session/open-source.ts';
 import type { Session } from './session/session.ts';
@@ -31,6 +32,7 @@ export async function listFiles(
     const isWanted = (await search?.filter(source, matches)) ?? matches;
     await show(
       source.list((entry) => {
+        throwIfAborted(options.signal);
         const isListed = isWanted(entry);
         any ||= isListed;
         return isListed;

@@ -42,8 +42,8 @@ export async function packUnreal(out: string, folder: string, options: PackUnrea
 export async function packNadeo(out: string, folder: string, options: PackNadeoOptions = {}): Promise<PackReport> {
   const { readHeaderOptions } = await import('../sources/paks/nadeo-pack-info.ts');
   const { writeNadeoPak } = await import('../paks/nadeo/write/write.ts');
-  const { version = 3, compress } = options;
+  const { version = 3, compress, signal } = options;
   const info = await readHeaderOptions(options, version);
-  const written = { version, info, compress: compress !== 'none', key: await packKey(options.key, out) };
+  const written = { version, info, compress: compress !== 'none', key: await packKey(options.key, out), signal };
   return packFolder(out, folder, options, (files, sink) => writeNadeoPak(files, sink, written));
 }

@@ -1,4 +1,3 @@
-import { throwIfAborted } from '../core/errors.ts';
 import { fileReader } from '../sources/file-reader.ts';
 import { getNamed } from '../sources/names-hint.ts';
 import { type SourceOptions, withSource } from './session/open-source.ts';
@@ -18,16 +17,12 @@ export async function readFile(
   options: SourceOptions & { raw?: boolean | undefined },
   write: (piece: Uint8Array) => Promise<void> | void,
 ): Promise<void> {
-  const { raw, signal } = options;
   await withSource(session, source, options, async ({ source: opened }) => {
-    const read = fileReader(opened, raw);
+    const read = fileReader(opened, options);
     const entry = await getNamed(opened, name);
     if (entry.note !== undefined) options.onProgress?.({ type: 'note', text: `${name}: ${entry.note}` });
-    for await (const piece of read(entry)) {
-      throwIfAborted(signal);
-      await write(piece);
-    }
-    if (raw === true || !(await opened.isUnsure?.(entry))) return;
+    for await (const piece of read(entry)) await write(piece);
+    if (options.raw === true || !(await opened.isUnsure?.(entry))) return;
     options.onProgress?.({ type: 'note', text: `${name} may be wrong: nothing tells whether it was decrypted right` });
   });
 }

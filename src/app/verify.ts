@@ -58,7 +58,7 @@ async function verifyCdnFolder(rest: string, work: VerifyOptions): Promise<Verif
   const { cdnBytes, checkCdn } = await import('../installs/cdn-folder/check-cdn.ts');
   const { path } = splitChoice(rest);
   demandFolder(path);
-  return collectChecks(checkCdn(path), cdnBytes(path), work);
+  return collectChecks(checkCdn(path, work.signal), cdnBytes(path), work);
 }
 
 /** All of the install is checked, not only what belongs to one build. */
@@ -70,11 +70,11 @@ async function verifyInstall(session: Session, name: string, rest: string, work:
   const folder = openFolder('casc', path, choice);
   try {
     const total = folder.checkBytes?.() ?? 0;
-    if (folder.check !== undefined) return await collectChecks(folder.check(), total, work);
+    if (folder.check !== undefined) return await collectChecks(folder.check(work.signal), total, work);
     const { checkWith } = folder;
     return await withSource(session, name, work, ({ source }) => {
       if (!isBuildSource(source)) throw new Error('a folder without a build');
-      return collectChecks(checkWith?.(source.build) ?? [], total, work);
+      return collectChecks(checkWith?.(source.build, work.signal) ?? [], total, work);
     });
   } finally {
     folder.close();

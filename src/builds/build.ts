@@ -1,5 +1,6 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
+import { breathe } from '../core/breathe.ts';
 import { concatBytes, fromHex, toHex } from '../core/bytes.ts';
 import { PakratError } from '../core/errors.ts';
 import { md5Hasher } from '../core/hash.ts';
@@ -181,6 +182,7 @@ export class Build {
       for await (const piece of this.readEncoded(place, keys.size)) {
         hash.update(piece);
         manifest.append(piece);
+        await breathe();
       }
       const found = toHex(hash.digest());
       if (found !== keys.ckey) {

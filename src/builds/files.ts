@@ -1,3 +1,4 @@
+import { breathe } from '../core/breathe.ts';
 import { isKeyHex, toHex } from '../core/bytes.ts';
 import { codeOf, isPakratError, isUnavailable, PakratError } from '../core/errors.ts';
 import { md5Hasher } from '../core/hash.ts';
@@ -103,10 +104,37 @@ interface FileListing {
   matches: (name: string) => boolean;
 }
 
-/** The files of a listing: those of the root, then those of the install manifest that the root does not name. There may be millions. */
-export async function listFiles(build: Build, listing: FileListing): Promise<Iterable<BuildFile>> {
+/** Files that are looked up together: more would be a little faster, and take more memory. */
+const batchSize = 16_384;
+
+/**
+ * The files of a listing, many at a time: those of the root, then those of the install manifest that the root does not name. There may be
+ * millions. The event loop turns meanwhile, whether names match or not.
+ */
+export async function* listFiles(build: Build, { locale, matches }: FileListing): AsyncGenerator<BuildFile[]> {
   const root = await build.root();
-  return joinFiles(root, await installFiles(build, listing.locale), listing);
+  // Roots are gone through without waiting: now and then a name that is not wanted comes through, for a pause.
+  const pauses = new Set<string>();
+  let asked = 0;
+  const matchesOrPauses = (name: string): boolean => {
+    if (matches(name)) return true;
+    asked += 1;
+    // The one variant of a file may pass and another be picked: so all that come, until one is through.
+    if (asked >= batchSize && name !== '') pauses.add(name);
+    return pauses.has(name);
+  };
+  let batch: BuildFile[] = [];
+  const listing = { locale, matches: matchesOrPauses };
+  for (const file of joinFiles(root, await installFiles(build, locale), listing)) {
+    const isPause = pauses.delete(file.name);
+    if (!isPause && batch.push(file) < batchSize) continue;
+    asked = 0;
+    await breathe();
+    if (isPause) continue;
+    yield batch;
+    batch = [];
+  }
+  yield batch;
 }
 
 function* joinFiles(root: Root, installed: readonly BuildFile[], listing: FileListing): Generator<BuildFile> {

@@ -1,24 +1,31 @@
+import { writeSync } from 'node:fs';
 import { Command } from '@oclif/core/command';
 import { ExitError } from '@oclif/core/errors';
 import type { Session } from '../app/session/session.ts';
-import { codeOf, errorCodes, PakratError } from '../core/errors.ts';
+import { removeTemporaries } from '../app/session/temporaries.ts';
+import { codeOf, PakratError } from '../core/errors.ts';
 import type { OnProgress, WorkOptions } from '../core/progress.ts';
 import { type ErrorReport, errorJson, errorReport, errorText, exitCodes } from './error-report.ts';
 import { type GlobalFlags, globalFlags, sessionOptions } from './flags/global-flags.ts';
+import { outlivesTerminal, stopSignals } from './stop-signals.ts';
 import { toJson } from './terminal/json.ts';
 import { createProgress, noteLine, showProgress } from './terminal/progress.ts';
 import { printableBlock } from './terminal/text.ts';
 
+/** Work that was interrupted has this long to end by itself: then the process ends where it stands. */
+const graceMs = 1400;
+
 /**
  * A command of pakrat. It has the global flags and --json, prints errors for people or for scripts with one exit code
- * both ways, hears Ctrl-C when it asks for `signal`, and ends quietly when nobody reads its output any more.
+ * both ways, ends within two seconds of Ctrl-C, and ends quietly when nobody reads its output any more.
  * A command gives back what --json prints; it writes its text with `log` (silent under --json) and its notes with `note`.
  */
 export abstract class PakratCommand extends Command {
   static override enableJsonFlag = true;
   static override baseFlags = globalFlags;
 
-  #abort: AbortController | undefined;
+  readonly #abort = new AbortController();
+  #isSignalUsed = false;
   #quiet = false;
   #progress: { show: OnProgress; end: () => void } | undefined;
 
@@ -75,25 +82,36 @@ export abstract class PakratCommand extends Command {
     return { signal: this.signal, onProgress };
   }
 
-  /**
-   * Aborted by the first Ctrl-C (or SIGTERM), with E_ABORTED as its reason; a second one ends the process at once.
-   * A command that never asks for this is ended by the first, as any program.
-   */
+  /** Aborted by the first Ctrl-C (SIGTERM, SIGHUP), with E_ABORTED as its reason; a second one ends the process at once. */
   protected get signal(): AbortSignal {
-    if (this.#abort === undefined) {
-      this.#abort = new AbortController();
-      process.on('SIGINT', this.#interrupt);
-      process.on('SIGTERM', this.#interrupt);
-    }
+    this.#isSignalUsed = true;
     return this.#abort.signal;
   }
 
   readonly #interrupt = (): void => {
-    if (this.#abort === undefined || this.#abort.signal.aborted) process.exit(errorCodes.E_ABORTED);
+    const isSecond = this.#abort.signal.aborted;
     this.#abort.abort(
       new PakratError('E_ABORTED', 'interrupted', { hint: 'Run the same command again to go on where it stopped.' }),
     );
+    // Work that has no ear for the signal is short, and keeps nothing half-done.
+    if (isSecond || !this.#isSignalUsed) this.#endNow();
+    else setTimeout(() => this.#endNow(), graceMs).unref();
   };
+
+  /** Takes away what is half-done, and ends the process where it stands. */
+  #endNow(): never {
+    removeTemporaries();
+    this.endProgress();
+    const report = errorReport(this.#abort.signal.reason, '');
+    try {
+      // What has to wait for its turn would not be written any more.
+      if (this.jsonEnabled()) writeSync(1, `${toJson(errorJson(report), 2)}\n`);
+      else writeSync(2, errorText(report));
+    } finally {
+      // Nobody may be there to read it.
+      process.exit(report.exit);
+    }
+  }
 
   /** A line on stderr, unless --quiet. */
   protected note(text: string): void {
@@ -107,6 +125,8 @@ export abstract class PakratCommand extends Command {
 
   override async init(): Promise<void> {
     await super.init();
+    for (const name of stopSignals)
+      process.on(name, name === 'SIGHUP' && outlivesTerminal() ? () => {} : this.#interrupt);
     // Before oclif's own, which would throw. It stays: --json is printed when all else is over.
     if (!process.stdout.listeners('error').includes(endOutput)) process.stdout.prependListener('error', endOutput);
     process.stderr.on('error', ignoreBrokenPipe);
@@ -114,8 +134,7 @@ export abstract class PakratCommand extends Command {
   }
 
   override async finally(error: Error | undefined): Promise<void> {
-    process.off('SIGINT', this.#interrupt);
-    process.off('SIGTERM', this.#interrupt);
+    for (const name of stopSignals) process.off(name, this.#interrupt);
     process.stderr.off('error', ignoreBrokenPipe);
     process.off('uncaughtException', reportBug);
     await super.finally(error);

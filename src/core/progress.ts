@@ -18,7 +18,7 @@ export type OnProgress = (event: Progress) => void;
 export interface WorkOptions {
   /** Ends the work with E_ABORTED, or with the signal's reason where that is an error of pakrat. */
   signal?: AbortSignal | undefined;
-  /** Called at most ten times a second; notes come at once, each of them. */
+  /** Called at most ten times a second; notes come at once, each of them; what still waits at the end of the work comes then. */
   onProgress?: OnProgress | undefined;
 }
 
@@ -26,13 +26,17 @@ const everyMs = 100;
 
 /**
  * Passes events on, at most ten a second: of those of one type that come sooner the newest is passed on with the next. Notes come at once.
+ * `flush` passes on what still waits, so that a listener hears of the end of work that was soon done.
  * @param now a monotonic clock in milliseconds
  */
-export function throttled(onProgress: OnProgress | undefined, now: () => number = () => performance.now()): OnProgress {
-  if (onProgress === undefined) return () => {};
+export function throttled(
+  onProgress: OnProgress | undefined,
+  now: () => number = () => performance.now(),
+): { tell: OnProgress; flush: () => void } {
+  if (onProgress === undefined) return { tell: () => {}, flush: () => {} };
   const waiting = new Map<Progress['type'], Progress>();
   let passedAt = Number.NEGATIVE_INFINITY;
-  return (event) => {
+  const tell: OnProgress = (event) => {
     if (event.type === 'note') {
       onProgress(event);
       return;
@@ -48,4 +52,9 @@ export function throttled(onProgress: OnProgress | undefined, now: () => number 
     waiting.delete(type);
     onProgress(next);
   };
+  const flush = (): void => {
+    for (const event of waiting.values()) onProgress(event);
+    waiting.clear();
+  };
+  return { tell, flush };
 }

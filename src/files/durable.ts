@@ -1,7 +1,7 @@
 import * as fs from 'node:fs';
 import { dirname } from 'node:path';
-import { threadId } from 'node:worker_threads';
 import { codeOf, messageOf, PakratError } from '../core/errors.ts';
+import { releaseTemporary, removeTemporary, temporaryName } from './temporary.ts';
 
 /*
  * After a power cut a file's bytes are there when the file was synced, its name when the folder was.
@@ -70,14 +70,6 @@ export function moveDurable(from: string, to: string): void {
   syncFolder(dirname(to));
 }
 
-let serial = 0;
-
-/** A name in `folder` that no other process, thread or call uses. */
-export function temporaryName(folder: string): string {
-  serial += 1;
-  return `${folder}/${process.pid}-${threadId}-${Date.now().toString(36)}-${serial}.tmp`;
-}
-
 /** Writes all bytes at a position; a short write goes on where it stopped. */
 export function writeAll(fd: number, bytes: Uint8Array, position: number): void {
   for (let done = 0; done < bytes.length; ) {
@@ -138,12 +130,13 @@ export class DurableFile {
     inStore(path, () => {
       fs.fsyncSync(this.#fd);
       moveDurable(this.#name, path);
+      releaseTemporary(this.#name);
     });
   }
 
   close(): void {
     fs.closeSync(this.#fd);
-    fs.rmSync(this.#name, { force: true });
+    removeTemporary(this.#name);
   }
 }
 

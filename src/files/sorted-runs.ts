@@ -1,7 +1,8 @@
 import * as fs from 'node:fs';
 import { sortRecords } from '../core/tables/sort-records.ts';
-import { makeFolderDurable, temporaryName, writeAll } from './durable.ts';
+import { makeFolderDurable, writeAll } from './durable.ts';
 import { readAt } from './read-at.ts';
+import { removeTemporary, temporaryName } from './temporary.ts';
 
 /** Rows that are sorted in memory before they go to disk, and bytes that are read of each such run at a time. */
 const runRows = 1 << 18;
@@ -40,7 +41,7 @@ export class SortedRuns {
   /** Forgets everything. */
   close(): void {
     fs.closeSync(this.#fd);
-    fs.rmSync(this.#name, { force: true });
+    removeTemporary(this.#name);
   }
 
   /** Memory for one more row, to be filled before the next call. */

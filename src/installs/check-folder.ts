@@ -1,6 +1,6 @@
 import * as fs from 'node:fs';
-import { setImmediate as nextTurn } from 'node:timers/promises';
-import { isPakratError, PakratError, throwIfAborted } from '../core/errors.ts';
+import { breathe } from '../core/breathe.ts';
+import { isPakratError, PakratError } from '../core/errors.ts';
 import type { WorkOptions } from '../core/progress.ts';
 import { type CheckedEntry, checkEntries, type EntryToCheck } from '../verify/check-entries.ts';
 import { checkObject } from '../verify/check-object.ts';
@@ -23,12 +23,13 @@ export interface FolderEntry extends EntryToCheck {
 /** The largest index, config or patch of its own that is believed. */
 const maxWhole = 256 << 20;
 
-/** Checks entries of a folder, many at a time. @param also a check of its own for entries whose bytes are right */
-export function* checkFolderEntries<Entry extends FolderEntry>(
+/** Checks entries of a folder, many at a time. @param also a check of its own for entries whose bytes are right @throws E_ABORTED */
+export async function* checkFolderEntries<Entry extends FolderEntry>(
   entries: Iterable<Entry>,
-  also?: (entry: Entry) => string | undefined,
-): Generator<CheckedObject> {
-  for (const checked of checkEntries(entries, (entry, offset, size) => entry.read(offset, size))) {
+  { signal, also }: { signal: AbortSignal | undefined; also?: (entry: Entry) => string | undefined },
+): AsyncGenerator<CheckedObject> {
+  const checks = checkEntries(entries, (entry, offset, size) => entry.read(offset, size), { signal });
+  for await (const checked of checks) {
     yield { name: checked.entry.name, bytes: checked.entry.size, problem: problemOf(checked, also) };
   }
 }
@@ -71,9 +72,6 @@ export function checkedBy(name: string, bytes: number, check: () => void): Check
   }
 }
 
-/** Checks between two turns of the event loop. */
-const turnEvery = 64;
-
 /** Adds up the checks of a folder. @param total bytes that will be looked at @throws E_ABORTED */
 export async function collectChecks(
   objects: AsyncIterable<CheckedObject> | Iterable<CheckedObject>,
@@ -83,13 +81,11 @@ export async function collectChecks(
   const result: VerifyResult = { checked: { entries: 0, bytes: 0 }, bad: [], repaired: 0 };
   const { checked } = result;
   for await (const { name, bytes, problem } of objects) {
-    throwIfAborted(signal);
+    await breathe(signal);
     checked.entries += 1;
     checked.bytes += bytes;
     if (problem !== undefined) result.bad.push({ name, ...problem });
     onProgress?.({ type: 'bytes', phase: 'verify', done: checked.bytes, total });
-    // Hashing waits for nothing: without this nobody would hear an interruption.
-    if (checked.entries % turnEvery === 0) await nextTurn();
   }
   return result;
 }

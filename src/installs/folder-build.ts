@@ -21,9 +21,9 @@ export interface FolderBuild {
   /** Facts about the folder, as plain JSON. */
   info(build: Build): Promise<Record<string, unknown>>;
   /** Everything in the folder that can be checked, as it is checked. Absent where it takes the build to say what there is. */
-  check?(): Iterable<CheckedObject>;
+  check?(signal: AbortSignal | undefined): AsyncIterable<CheckedObject>;
   /** The same with an open build. */
-  checkWith?(build: Build): AsyncIterable<CheckedObject>;
+  checkWith?(build: Build, signal: AbortSignal | undefined): AsyncIterable<CheckedObject>;
   /** Bytes that will be looked at, as far as that is known before. */
   checkBytes?(): number;
   /** Remarks for a reader. */

@@ -25,22 +25,23 @@ export interface StoreCheck {
   objects: readonly KnownObject[];
   /** Look at derived files, too, which belong to no build alone. */
   derived: boolean;
+  signal?: AbortSignal | undefined;
 }
 
-type CheckStep = (check: StoreCheck, buffer: HashBuffer) => Generator<Finding>;
+type CheckStep = (check: StoreCheck, buffer: HashBuffer) => AsyncIterable<Finding> | Iterable<Finding>;
 
 /** The steps of a check, in their order: configs and indices say what the others are. */
 const steps: readonly CheckStep[] = [checkKeys, checkSmall, checkArchives, checkLoose, checkManifests];
 
 /** Checks parts of a store, step by step. Nothing is changed; to stop asking stops the check. */
-export function* checkStore(check: StoreCheck): Generator<Finding> {
+export async function* checkStore(check: StoreCheck): AsyncGenerator<Finding> {
   const buffer = new HashBuffer();
   const open = check.objects.filter(({ path }) => lockedBy(check.store, path) === undefined);
   for (const step of steps) yield* step(step === checkKeys ? check : { ...check, objects: open }, buffer);
 }
 
 /** Checks archives again whose index could not be read the first time. */
-export function* checkArchivesAgain(check: StoreCheck): Generator<Finding> {
+export async function* checkArchivesAgain(check: StoreCheck): AsyncGenerator<Finding> {
   yield* checkArchives(check, new HashBuffer());
 }
 
@@ -66,7 +67,7 @@ function* checkKeys({ store, objects }: StoreCheck): Generator<Finding> {
   }
 }
 
-function* checkSmall({ store, objects }: StoreCheck): Generator<Finding> {
+async function* checkSmall({ store, objects }: StoreCheck): AsyncGenerator<Finding> {
   for (const object of objects) {
     const { path, name, form, size, complete } = object;
     if (!complete || (form !== 'small' && form !== 'patch')) continue;
@@ -77,13 +78,14 @@ function* checkSmall({ store, objects }: StoreCheck): Generator<Finding> {
   }
 }
 
-function checkWhole(object: KnownObject, bytes: number, check: () => void): Finding {
+/** Runs a check of a whole object. */
+async function checkWhole(object: KnownObject, bytes: number, check: () => Promise<void> | void): Promise<Finding> {
   try {
-    check();
+    await check();
     return { bytes };
   } catch (error) {
     const isGone = codeOf(error) === 'ENOENT';
-    if (!isPakratError(error) && !isGone) throw error;
+    if ((!isPakratError(error) && !isGone) || codeOf(error) === 'E_ABORTED') throw error;
     const { code, message } = isGone
       ? new PakratError('E_INTEGRITY', 'its file is gone')
       : (error as { code: string; message: string });
@@ -91,7 +93,7 @@ function checkWhole(object: KnownObject, bytes: number, check: () => void): Find
   }
 }
 
-function* checkArchives({ store, objects }: StoreCheck, buffer: HashBuffer): Generator<Finding> {
+async function* checkArchives({ store, objects, signal }: StoreCheck, buffer: HashBuffer): AsyncGenerator<Finding> {
   for (const object of objects) {
     if (object.form !== 'archive') continue;
     const { path, name } = object;
@@ -101,8 +103,9 @@ function* checkArchives({ store, objects }: StoreCheck, buffer: HashBuffer): Gen
       spans: store.ledger.spans(path),
       decrypt: (bytes, offset) => store.objectKeys.decrypt(path, bytes, offset),
       buffer,
+      signal,
     });
-    for (const { bytes, damage: entry } of checked) {
+    for await (const { bytes, damage: entry } of checked) {
       if (entry === undefined) {
         yield { bytes };
         continue;
@@ -122,7 +125,7 @@ function entriesOf(store: Store, name: KnownObject['name']): ArchiveEntry[] | un
 }
 
 /** A loose object is one entry. One that is not whole yet is checked when the next sync goes on with it. */
-function* checkLoose({ store, objects }: StoreCheck, buffer: HashBuffer): Generator<Finding> {
+async function* checkLoose({ store, objects, signal }: StoreCheck, buffer: HashBuffer): AsyncGenerator<Finding> {
   for (const object of objects) {
     if (object.form !== 'loose') continue;
     const { path, name, size, complete } = object;
@@ -130,16 +133,18 @@ function* checkLoose({ store, objects }: StoreCheck, buffer: HashBuffer): Genera
       if (!fs.existsSync(partialFile(store, name.hash))) yield { damage: { kind: 'object', object } };
       continue;
     }
-    yield checkWhole(object, size, () => {
+    yield checkWhole(object, size, async () => {
       const file = store.file(path);
       if (fs.statSync(file).size !== size) throw new PakratError('E_INTEGRITY', `it has not ${size} bytes any more`);
       const entry: ArchiveEntry = { ekey: name.hash, offset: 0, size, raw: false };
-      const [checked] = checkHeldEntries(file, [entry], {
+      const checks = checkHeldEntries(file, [entry], {
         spans: [{ start: 0, end: size }],
         decrypt: (bytes, offset) => store.objectKeys.decrypt(path, bytes, offset),
         buffer,
+        signal,
       });
-      if (checked?.damage !== undefined) throw new PakratError('E_INTEGRITY', checked.damage.message);
+      for await (const { damage } of checks)
+        if (damage !== undefined) throw new PakratError('E_INTEGRITY', damage.message);
     });
   }
 }

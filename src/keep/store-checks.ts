@@ -44,21 +44,23 @@ interface EntryCheck {
   /** For bytes of an object that may be encrypted as a whole, and their offset in it. */
   decrypt: (bytes: Uint8Array, offset: number) => Uint8Array;
   buffer?: HashBuffer;
+  signal?: AbortSignal | undefined;
 }
 
 /** Checks those entries of an object of which something is held: gives the held bytes of each, and what is wrong with it. */
-export function* checkHeldEntries(
+export async function* checkHeldEntries(
   file: string,
   entries: readonly ArchiveEntry[],
-  { spans, decrypt, buffer }: EntryCheck,
-): Generator<{ bytes: number; damage: DamagedEntry | undefined }> {
+  { spans, decrypt, buffer, signal }: EntryCheck,
+): AsyncGenerator<{ bytes: number; damage: DamagedEntry | undefined }> {
   const fd = openIfThere(file);
   const read = ({ ekey, offset }: ArchiveEntry, from: number, size: number): Uint8Array => {
     if (fd === undefined) throw new PakratError('E_INTEGRITY', `entry ${ekey}: its file is gone`);
     return decrypt(readAt(fd, offset + from, size, `entry ${ekey}`), offset + from);
   };
   try {
-    for (const { entry, right, problem } of checkEntries(heldEntries(entries, spans), read, buffer)) {
+    const checked = checkEntries(heldEntries(entries, spans), read, { buffer, signal });
+    for await (const { entry, right, problem } of checked) {
       const { held, ...rest } = entry;
       const start = entry.offset + right;
       const end = entry.offset + held;

@@ -1,5 +1,5 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
-import { isOurTrouble, throwIfAborted } from '../core/errors.ts';
+import { breathe } from '../core/breathe.ts';
+import { isOurTrouble } from '../core/errors.ts';
 import type { Selection } from '../fetch/plan/selection.ts';
 import type { Ledger } from '../store/ledger/ledger.ts';
 import type { BuildRow } from '../store/ledger/rows.ts';
@@ -33,9 +33,9 @@ interface VerifyStoreOptions {
  * @throws E_ABORTED, E_STORE…
  */
 export async function verifyStore(store: Store, options: VerifyStoreOptions): Promise<VerifyResult> {
-  const { build, repair, open, onProgress, onNote } = options;
+  const { build, repair, open, signal, onProgress, onNote } = options;
   const objects = knownObjects(store).filter(build === undefined ? () => true : belongsTo(store, build));
-  const check: StoreCheck = { store, objects, derived: build === undefined };
+  const check: StoreCheck = { store, objects, derived: build === undefined, signal };
   const run = new VerifyRun(store, options, heldBytes(store, objects));
   const unread = objects.filter(
     ({ form, path }) => form === 'archive' && store.ledger.completeSize(`${path}.index`) === undefined,
@@ -76,8 +76,7 @@ function heldBytes(store: Store, objects: readonly KnownObject[]): number {
   return objects.reduce((sum, object) => sum + bytesOf(object), 0);
 }
 
-/** Findings between two turns of the event loop, and damaged entries that are forgotten in one transaction. */
-const turnEvery = 64;
+/** Damaged entries that are forgotten in one transaction. */
 const forgetAtOnce = 256;
 
 /** One run over a store: adds up what is found, and takes back at once what turns out to be damaged. */
@@ -95,11 +94,11 @@ class VerifyRun {
     this.#total = total;
   }
 
-  async take(findings: Generator<Finding>): Promise<void> {
+  async take(findings: AsyncIterable<Finding>): Promise<void> {
     const { checked, bad } = this.result;
     const { signal, onProgress } = this.#options;
     try {
-      for (const { bytes, problem, damage } of findings) {
+      for await (const { bytes, problem, damage } of findings) {
         if (bytes !== undefined) {
           checked.entries += 1;
           checked.bytes += bytes;
@@ -107,9 +106,7 @@ class VerifyRun {
         if (problem !== undefined) bad.push(problem);
         if (damage !== undefined) this.#forget(damage, problem !== undefined);
         onProgress?.('verify', checked.bytes, this.#total);
-        throwIfAborted(signal);
-        // Hashing waits for nothing: without this nobody would hear an interruption.
-        if (checked.entries % turnEvery === 0) await nextTurn();
+        await breathe(signal);
       }
     } finally {
       this.#forgetWaiting();

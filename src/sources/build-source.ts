@@ -18,8 +18,6 @@ import { localeNames } from '../formats/roots/locale.ts';
 import type { Source, SourceEntry } from './source.ts';
 
 const allLocales = 0xffffffff;
-/** Files that are looked up together: more would be a little faster, and take more memory. */
-const batchSize = 16_384;
 
 /** A file of a build, as listed. */
 export interface BuildEntry extends SourceEntry {
@@ -62,14 +60,7 @@ export function buildSource(build: Build, options: BuildSourceOptions): BuildSou
     kind: 'build',
     label: `${identity.product} ${identity.name}`,
     async *list(matches) {
-      let batch: BuildFile[] = [];
-      for (const file of await listFiles(build, { locale, matches })) {
-        batch.push(file);
-        if (batch.length < batchSize) continue;
-        yield* entriesOf(batch);
-        batch = [];
-      }
-      yield* entriesOf(batch);
+      for await (const batch of listFiles(build, { locale, matches })) yield* entriesOf(batch);
     },
     async get(name) {
       const file = await findFile(build, name, options);

@@ -1,4 +1,4 @@
-import { isNotFound, PakratError, valueUnless } from '../core/errors.ts';
+import { isNotFound, PakratError, throwIfAborted, valueUnless } from '../core/errors.ts';
 import { hasGlob, nameMatcher } from '../core/glob.ts';
 import type { RegexSearch } from './regex-search.ts';
 import type { Source, SourceEntry } from './source.ts';
@@ -15,12 +15,13 @@ export interface FileChoice {
   regex?: RegexSearch | undefined;
   /** Told what a reader should know of a file that was named, such as that it was found only by ignoring case. */
   onNote?: ((text: string) => void) | undefined;
+  signal?: AbortSignal | undefined;
 }
 
 /**
  * The entries that names and globs choose, those left out that the source does not give for their names. An argument that is a
  * file's exact name is that file, even if it looks like a glob.
- * @throws E_NOT_FOUND when an argument chooses nothing, or no name has any of the regular expressions
+ * @throws E_NOT_FOUND when an argument chooses nothing, or no name has any of the regular expressions, E_ABORTED
  */
 export async function* selectFiles<Entry extends SourceEntry>(
   source: Source<Entry>,
@@ -41,7 +42,10 @@ export async function* selectFiles<Entry extends SourceEntry>(
   }
   const chosen = globChoice(globs);
   if (choice.names.length === 0 || globs.length > 0) {
-    const matches = (name: string): boolean => chosen.matches(name) && isWanted(name);
+    const matches = (name: string): boolean => {
+      throwIfAborted(choice.signal);
+      return chosen.matches(name) && isWanted(name);
+    };
     for await (const entry of source.list((await regex?.filter(source, matches)) ?? matches)) {
       if (entry.hidden !== undefined) continue;
       any = true;

@@ -1,4 +1,5 @@
 import * as fs from 'node:fs';
+import { breathe } from '../core/breathe.ts';
 import { formatError } from '../core/errors.ts';
 import { RecordTable } from '../core/tables/record-table.ts';
 import { DurableFile } from '../files/durable.ts';
@@ -21,21 +22,30 @@ const magic = 'PRLF';
 const version = 1;
 const headerSize = 16;
 const pageBytes = 4096;
+/** Rows that are written before the clock is looked at. */
+const rowsPerTurn = 1024;
 
 /**
  * Writes a look-up file.
  * @param rows sorted; each piece is one row or many
  * @returns how many rows they were
+ * @throws E_ABORTED, E_STORE…
  */
-export function writeLookupFile(
+export async function writeLookupFile(
   path: string,
   { stride, rows }: { stride: number; rows: Iterable<Uint8Array> },
   temporary: string,
-): number {
+  signal?: AbortSignal,
+): Promise<number> {
   const file = new DurableFile(temporary);
   try {
     file.append(headOf(stride, 0));
-    for (const piece of rows) file.append(piece);
+    let appended = 0;
+    for (const piece of rows) {
+      file.append(piece);
+      appended += 1;
+      if (appended % rowsPerTurn === 0) await breathe(signal);
+    }
     const count = (file.size - headerSize) / stride;
     file.finish(path, headOf(stride, count));
     return count;

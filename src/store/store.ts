@@ -2,6 +2,7 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { codeOf, PakratError } from '../core/errors.ts';
 import { inStore, makeFolderDurable, storeError, writeFileDurable } from '../files/durable.ts';
+import { clearDeadTemporaries } from '../files/temporary.ts';
 import { type ObjectName, objectPath, type StoreLayout, storeLayout } from './layout.ts';
 import { Ledger } from './ledger/ledger.ts';
 import { type ObjectKeys, objectKeys } from './object-keys.ts';
@@ -45,6 +46,7 @@ export function openStore(root: string, options: { create: boolean }): Store {
     inStore(root, () => makeFolderDurable(root));
   }
   const writable = canWrite(layout);
+  if (writable && options.create) clearDeadTemporaries(layout.temporary);
   const ledger = new Ledger(layout.ledger, { readOnly: !writable });
   const keys = objectKeys(ledger, writable);
   return {

@@ -1,3 +1,4 @@
+import { breathe } from '../core/breathe.ts';
 import { isPakratError, type PakratError } from '../core/errors.ts';
 import { EntryVerifier, type VerifiedEntry } from './entry-verifier.ts';
 import { HashBuffer, type HashStream, type VerifiedSink } from './hash-buffer.ts';
@@ -22,6 +23,12 @@ const pieceSize = 1 << 20;
 /** Entries that are judged at a time: their chunks are hashed many at a time. */
 const batchSize = 256;
 
+/** The signal that ends a check, and a buffer for whoever checks many objects one after the other: to make one takes a while. */
+interface CheckOptions {
+  signal?: AbortSignal | undefined;
+  buffer?: HashBuffer | undefined;
+}
+
 /** Keeps nothing: only the hashes matter here. */
 const noSink: VerifiedSink = { write() {}, spool: () => ({ append() {}, replay() {}, close() {} }) };
 
@@ -29,13 +36,13 @@ const noSink: VerifiedSink = { write() {}, spool: () => ({ append() {}, replay()
  * Checks encoded entries against their keys: the header's MD5 is the ekey, each chunk has the MD5 that the header says. No key is needed to
  * do so. Entries are read one after the other and judged in batches, in their order.
  * @param read errors of ours that it throws are the entry's problem; others end the check
- * @param buffer for whoever checks many objects one after the other: to make one takes a while
+ * @throws E_ABORTED
  */
-export function* checkEntries<Entry extends EntryToCheck>(
+export async function* checkEntries<Entry extends EntryToCheck>(
   entries: Iterable<Entry>,
   read: ReadEntry<Entry>,
-  buffer: HashBuffer = new HashBuffer(),
-): Generator<CheckedEntry<Entry>> {
+  { signal, buffer = new HashBuffer() }: CheckOptions = {},
+): AsyncGenerator<CheckedEntry<Entry>> {
   const stream = buffer.open(noSink);
   let batch: ReadingEntry<Entry>[] = [];
   function* judged(): Generator<CheckedEntry<Entry>> {
@@ -45,7 +52,7 @@ export function* checkEntries<Entry extends EntryToCheck>(
   }
   try {
     for (const entry of entries) {
-      batch.push(readEntry(entry, stream, read));
+      batch.push(await readEntry(entry, { stream, read, signal }));
       if (batch.length === batchSize) yield* judged();
     }
     yield* judged();
@@ -61,20 +68,20 @@ interface ReadingEntry<Entry> {
 }
 
 /** Gives the bytes of an entry to a verifier of its own. */
-function readEntry<Entry extends EntryToCheck>(
+async function readEntry<Entry extends EntryToCheck>(
   entry: Entry,
-  stream: HashStream,
-  read: ReadEntry<Entry>,
-): ReadingEntry<Entry> {
+  { stream, read, signal }: { stream: HashStream; read: ReadEntry<Entry>; signal: AbortSignal | undefined },
+): Promise<ReadingEntry<Entry>> {
   const reading: ReadingEntry<Entry> = { entry, verifier: undefined, error: undefined };
   const { held = entry.size } = entry;
   try {
     reading.verifier = new EntryVerifier(entry, stream);
     for (let done = 0; done < held; done += pieceSize) {
+      await breathe(signal);
       reading.verifier.push(read(entry, done, Math.min(pieceSize, held - done)));
     }
   } catch (error) {
-    if (!isPakratError(error)) throw error;
+    if (!isPakratError(error) || error.code === 'E_ABORTED') throw error;
     reading.error = error;
   } finally {
     reading.verifier?.close();

@@ -8,13 +8,14 @@ const note = (text: string): Progress => ({ type: 'note', text });
 let now: number;
 let told: Progress[];
 let tell: (event: Progress) => void;
+let flush: () => void;
 beforeEach(() => {
   now = 0;
   told = [];
-  tell = throttled(
+  ({ tell, flush } = throttled(
     (event) => told.push(event),
     () => now,
-  );
+  ));
 });
 
 test('at most ten events a second come through, however many there are', () => {
@@ -52,6 +53,14 @@ test('notes come at once, each of them, and delay nothing', () => {
   expect(told.at(-1)).toEqual(bytes(2));
 });
 
+test('what still waits at the end is told then, once', () => {
+  for (const event of [step('plan'), bytes(1), bytes(2), step('data')] as const) tell(event);
+  expect(told).toEqual([step('plan')]);
+  flush();
+  flush();
+  expect(told).toEqual([step('plan'), bytes(2), step('data')]);
+});
+
 test('without a callback there is nothing to do', () => {
-  expect(() => throttled(undefined)(bytes(1))).not.toThrow();
+  expect(() => throttled(undefined).tell(bytes(1))).not.toThrow();
 });

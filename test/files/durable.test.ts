@@ -6,8 +6,9 @@ import { systemError, watchFs } from '../support/watched-fs.ts';
 const scratch = scratchFolder();
 const root = scratch();
 const watched = watchFs(root);
-const { makeFolderDurable, moveDurable, storeError, syncFolder, temporaryName, writeAll, writeFileDurable } =
-  await import('../../src/files/durable.ts');
+const { makeFolderDurable, moveDurable, storeError, syncFolder, writeAll, writeFileDurable } = await import(
+  '../../src/files/durable.ts'
+);
 
 const bytes = new TextEncoder().encode('what must not be lost');
 let number = 0;
@@ -125,11 +126,6 @@ test('a short write goes on where it stopped', () => {
   watched.mostPerWrite = Number.POSITIVE_INFINITY;
   expect(watched.log).toHaveLength(Math.ceil(bytes.length / 4));
   expect(fs.readFileSync(file)).toEqual(Buffer.concat([Buffer.alloc(3), bytes]));
-});
-
-test('no two temporary names are the same', () => {
-  const names = new Set(Array.from({ length: 1000 }, () => temporaryName('/tmp')));
-  expect(names.size).toBe(1000);
 });
 
 test('what is no error of the system comes back as it is', () => {

@@ -6,7 +6,7 @@ import { scratchFolder } from '../support/scratch.ts';
 
 const scratch = scratchFolder();
 
-test('rows of several runs come out in order, equal ones as they came, also when some are added meanwhile', () => {
+test('rows of several runs come out in order, equal ones as they came, also when some are added meanwhile', async () => {
   const count = 600_000;
   const runs = new SortedRuns(scratch('tmp'), { stride: 8, keySize: 4 });
   const add = (key: number, value: number): void => {
@@ -33,7 +33,7 @@ test('rows of several runs come out in order, equal ones as they came, also when
   });
   expect(sum).toBe(count * 1.5);
 
-  expect(writeLookupFile(scratch('rows'), { stride: 8, rows: runs.rows() }, scratch('tmp'))).toBe(sum);
+  expect(await writeLookupFile(scratch('rows'), { stride: 8, rows: runs.rows() }, scratch('tmp'))).toBe(sum);
   runs.close();
   expect(readdirSync(scratch('tmp'))).toEqual([]);
   const file = new LookupFile(scratch('rows'));
@@ -42,9 +42,9 @@ test('rows of several runs come out in order, equal ones as they came, also when
   file.close();
 });
 
-test.each([0, 1, 32_767, 32_768, 32_769])('%i rows make a look-up file', (count) => {
+test.each([0, 1, 32_767, 32_768, 32_769])('%i rows make a look-up file', async (count) => {
   const rows = Array.from({ length: count }, (_, i) => Uint8Array.of(i >> 16, i >> 8, i));
-  writeLookupFile(scratch(`f${count}`), { stride: 3, rows }, scratch('tmp'));
+  await writeLookupFile(scratch(`f${count}`), { stride: 3, rows }, scratch('tmp'));
   const file = new LookupFile(scratch(`f${count}`));
   expect(file.count).toBe(count);
   if (count > 0) expect([...file.find(rows.at(-1)!)]).toHaveLength(1);

@@ -9,9 +9,9 @@ import { scratchFolder } from '../support/scratch.ts';
 const scratch = scratchFolder();
 const file = scratch('names');
 
-function write(rows: readonly (readonly number[])[], stride: number): void {
+async function write(rows: readonly (readonly number[])[], stride: number): Promise<void> {
   const bytes = Uint8Array.from(rows.flat());
-  writeLookupFile(file, { stride, rows: [sortRecords(bytes, stride, stride)] }, scratch('tmp'));
+  await writeLookupFile(file, { stride, rows: [sortRecords(bytes, stride, stride)] }, scratch('tmp'));
 }
 
 function withFile<Result>(body: (lookup: LookupFile) => Result): Result {
@@ -23,14 +23,14 @@ function withFile<Result>(body: (lookup: LookupFile) => Result): Result {
   }
 }
 
-test('every row that starts with a key is found, in order, and no other', () => {
+test('every row that starts with a key is found, in order, and no other', async () => {
   const rows = fc.array(fc.tuple(fc.nat(5), fc.nat(5), fc.nat(255), fc.nat(255), fc.nat(255)), {
     maxLength: 200,
     size: 'max',
   });
-  fc.assert(
-    fc.property(rows, fc.array(fc.nat(6), { minLength: 1, maxLength: 3 }), (values, key) => {
-      write(values, 5);
+  await fc.assert(
+    fc.asyncProperty(rows, fc.array(fc.nat(6), { minLength: 1, maxLength: 3 }), async (values, key) => {
+      await write(values, 5);
       const sorted = values.map((row) => Buffer.from(row)).sort(Buffer.compare);
       withFile((lookup) => {
         expect([lookup.count, lookup.stride]).toEqual([values.length, 5]);
@@ -43,7 +43,7 @@ test('every row that starts with a key is found, in order, and no other', () => 
   );
 });
 
-test('many pages: every key is found where it is, and a run of equal starts across pages is whole', () => {
+test('many pages: every key is found where it is, and a run of equal starts across pages is whole', async () => {
   const random = randomSource(5);
   const rows = Array.from({ length: 5000 }, (_, i) => [
     i % 7 === 0 ? 42 : Math.floor(random() * 256),
@@ -63,7 +63,7 @@ test('many pages: every key is found where it is, and a run of equal starts acro
     0,
     0,
   ]);
-  write(rows, 16);
+  await write(rows, 16);
   const sorted = rows.map((row) => Buffer.from(row)).sort(Buffer.compare);
   withFile((lookup) => {
     for (let i = 0; i < sorted.length; i += 7) {
@@ -76,9 +76,9 @@ test('many pages: every key is found where it is, and a run of equal starts acro
   });
 });
 
-test('a look-up reads a few pages, not the file', () => {
+test('a look-up reads a few pages, not the file', async () => {
   const rows = Array.from({ length: 100_000 }, (_, i) => [i >> 16, (i >> 8) & 255, i & 255, 0]);
-  write(rows, 4);
+  await write(rows, 4);
   withFile((lookup) => {
     let read = 0;
     const rowsOf = lookup.rows.bind(lookup);
@@ -91,8 +91,8 @@ test('a look-up reads a few pages, not the file', () => {
   });
 });
 
-test('a file that is not as said is told, so that it is made again', () => {
-  write([[1, 2, 3, 4]], 4);
+test('a file that is not as said is told, so that it is made again', async () => {
+  await write([[1, 2, 3, 4]], 4);
   const whole = fs.readFileSync(file);
   const damaged: Buffer[] = [
     Buffer.alloc(0),

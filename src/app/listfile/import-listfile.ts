@@ -1,6 +1,5 @@
 import { createReadStream } from 'node:fs';
 import { importListfile as importInto, type ListfileChange } from '../../builds/listfile/listfile-import.ts';
-import { throwIfAborted } from '../../core/errors.ts';
 import type { WorkOptions } from '../../core/progress.ts';
 import type { Session } from '../session/session.ts';
 
@@ -20,15 +19,5 @@ export async function importListfile(
 ): Promise<ListfileChange> {
   const { layout } = await session.store({ create: true });
   const pieces = typeof list === 'string' ? createReadStream(list, { highWaterMark: pieceBytes }) : list;
-  return importInto(layout, untilAborted(pieces, signal));
-}
-
-async function* untilAborted<Piece>(
-  pieces: AsyncIterable<Piece>,
-  signal: AbortSignal | undefined,
-): AsyncGenerator<Piece> {
-  for await (const piece of pieces) {
-    throwIfAborted(signal);
-    yield piece;
-  }
+  return importInto(layout, pieces, signal);
 }

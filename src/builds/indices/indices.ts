@@ -1,9 +1,10 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
+import { breathe } from '../../core/breathe.ts';
 import { codeOf, isDamage } from '../../core/errors.ts';
 import { writeFileDurable } from '../../files/durable.ts';
 import type { CdnConfig } from '../../formats/configs/cdn-config.ts';
-import { encodeArchiveGroup } from '../../formats/indices/archive-group.ts';
+import { encodeArchiveGroupInSteps } from '../../formats/indices/archive-group.ts';
 import { type ArchiveIndex, decodeArchiveIndex } from '../../formats/indices/archive-index.ts';
 import type { ObjectName } from '../../store/layout.ts';
 import type { BuildPlace, Objects } from '../objects.ts';
@@ -22,7 +23,8 @@ export async function openGroup(place: BuildPlace, cdnConfig: CdnConfig): Promis
   }
   place.onStep?.(`${cdnConfig.archives.length} archive indices`);
   const names = cdnConfig.archives.map((hash) => indexName(identity.cdnPath, 'data', hash));
-  const { bytes } = encodeArchiveGroup(await Promise.all(names.map((name) => readIndex(objects, name))));
+  const indices = await Promise.all(names.map((name) => readIndex(objects, name)));
+  const { bytes } = await encodeArchiveGroupInSteps(indices);
   writeFileDurable(file, bytes, folders.temporary);
   return new PagedIndex(file);
 }
@@ -37,7 +39,9 @@ export async function openFileIndex(place: BuildPlace, cdnConfig: CdnConfig): Pr
 
 /** An index; fetched where it is not there. @throws as `Objects.index` */
 export async function readIndex(objects: Objects, name: ObjectName): Promise<ArchiveIndex> {
-  const bytes = new Uint8Array(fs.readFileSync(await objects.index(name)));
+  const file = await objects.index(name);
+  await breathe();
+  const bytes = new Uint8Array(fs.readFileSync(file));
   return decodeArchiveIndex(objects.decrypt?.(name, bytes, 0) ?? bytes, name.hash);
 }
 

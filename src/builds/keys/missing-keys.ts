@@ -1,3 +1,4 @@
+import { breathe } from '../../core/breathe.ts';
 import { asBuffer } from '../../core/bytes.ts';
 import { codeOf, isPakratError } from '../../core/errors.ts';
 import { chunkKeyName } from '../../formats/blte/cipher.ts';
@@ -22,11 +23,14 @@ export async function missingKeys(build: Build, options: { locale: string }): Pr
     row.entries += 1;
     row.encodedBytes += size;
   });
-  for (const file of await listFiles(build, { ...options, matches: () => true })) {
-    const keys = await keysOfFile(build, file, { locks, contents });
-    if (keys.size === 0) continue;
-    const size = sizeOf(resolveParts(build, file)) ?? 0;
-    for (const key of keys) addFile(rowOf(rows, key), file.name, size);
+  for await (const batch of listFiles(build, { ...options, matches: () => true })) {
+    for (const file of batch) {
+      await breathe();
+      const keys = await keysOfFile(build, file, { locks, contents });
+      if (keys.size === 0) continue;
+      const size = sizeOf(resolveParts(build, file)) ?? 0;
+      for (const key of keys) addFile(rowOf(rows, key), file.name, size);
+    }
   }
   return [...rows.values()].sort((a, b) => (b.bytes ?? 0) - (a.bytes ?? 0) || (a.key < b.key ? -1 : 1));
 }

@@ -1,5 +1,6 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
+import { breathe } from '../../core/breathe.ts';
 import { codeOf, formatError, PakratError } from '../../core/errors.ts';
 import { IdSet } from '../../core/tables/id-set.ts';
 import { makeFolderDurable, writeFileDurable } from '../../files/durable.ts';
@@ -39,10 +40,11 @@ export interface ListfileChange {
 export async function importListfile(
   folders: LookupFolders,
   chunks: AsyncIterable<Uint8Array>,
+  signal?: AbortSignal,
 ): Promise<ListfileChange> {
   const release = lockListfile(folders);
   try {
-    return await replaceListfile(folders, chunks, {});
+    return await replaceListfile(folders, chunks, { signal });
   } finally {
     release();
   }
@@ -69,7 +71,7 @@ export function lockListfile(folders: LookupFolders): () => void {
 export async function replaceListfile(
   folders: LookupFolders,
   chunks: AsyncIterable<Uint8Array>,
-  { url }: { url?: string | undefined },
+  { url, signal }: { url?: string | undefined; signal?: AbortSignal | undefined },
 ): Promise<ListfileChange> {
   const old = openOld(folders);
   const writer = new ListfileWriter(folders);
@@ -77,15 +79,16 @@ export async function replaceListfile(
     for await (const rows of readListfile(chunks)) {
       if (writer.rows === 0 && url !== undefined) checkFirst(rows[0]);
       for (const row of rows) writer.add(row.fileDataId, row.name);
+      await breathe(signal);
     }
     const { rows } = writer;
     if (rows === 0) throw formatError('E_FORMAT', 'listfile', 'there are no names in it');
     const listed = IdSet.from(writer.ids.bytes());
     const isNext = url !== undefined && url === old.version.url;
-    const added = keepOlder(writer, old, { isNext });
+    const added = await keepOlder(writer, old, { isNext, signal });
     const updated = url === undefined ? without(old.updated, listed) : listed;
     const version = { base: `listfile-${Date.now().toString(36)}-${process.pid}`, url: url ?? old.version.url };
-    const change = finish(folders, writer, { old, version, updated });
+    const change = await finish(folders, writer, { old, version, updated, signal });
     if (isNext && change.removed > fewNames && change.removed * 2 > old.updated.size)
       throw shrunk(folders, version, change);
     useVersion(folders, version);
@@ -131,9 +134,14 @@ function checkFirst(row: ListfileRow | undefined): void {
 }
 
 /** Adds what only the old version has. @returns how many names without an id only the new one has */
-function keepOlder(writer: ListfileWriter, { index, updated }: OldVersion, { isNext }: { isNext: boolean }): number {
-  const added = keepUnnamed(writer, index);
+async function keepOlder(
+  writer: ListfileWriter,
+  { index, updated }: OldVersion,
+  { isNext, signal }: { isNext: boolean; signal: AbortSignal | undefined },
+): Promise<number> {
+  const added = await keepUnnamed(writer, index, signal);
   for (const { fileDataId, name } of index?.names() ?? []) {
+    await breathe(signal);
     if (writer.ids.has(fileDataId) || (isNext && updated.has(fileDataId))) continue;
     writer.add(fileDataId, name);
   }
@@ -148,18 +156,19 @@ function without(set: IdSet, other: IdSet): IdSet {
 }
 
 /** Writes the files of a new version, and compares it with the old. */
-function finish(
+async function finish(
   folders: LookupFolders,
   writer: ListfileWriter,
-  { old, version, updated }: { old: OldVersion; version: ListfileVersion; updated: IdSet },
-): Omit<ListfileChange, 'rows'> {
-  writer.finish(version.base);
+  made: { old: OldVersion; version: ListfileVersion; updated: IdSet; signal: AbortSignal | undefined },
+): Promise<Omit<ListfileChange, 'rows'>> {
+  const { old, version, updated, signal } = made;
+  await writer.finish(version.base, signal);
   if (updated.size > 0) {
     writeFileDurable(listfilePaths(folders, version.base).updated, updated.bytes(), folders.temporary);
   }
   const index = ListfileIndex.openVersion(folders, version.base);
   try {
-    return { ids: index.ids.count, ...compareNames(old.index, index) };
+    return { ids: index.ids.count, ...(await compareNames(old.index, index, signal)) };
   } finally {
     index.close();
   }
@@ -190,14 +199,20 @@ function useVersion(folders: LookupFolders, version: ListfileVersion): void {
 /**
  * Adds the names without an id that only the old version has.
  * @returns how many only the new one has
+ * @throws E_ABORTED
  */
-function keepUnnamed(writer: ListfileWriter, index: ListfileIndex | undefined): number {
+async function keepUnnamed(
+  writer: ListfileWriter,
+  index: ListfileIndex | undefined,
+  signal: AbortSignal | undefined,
+): Promise<number> {
   let added = 0;
   const olds = unnamed(index?.hashes ?? []);
   let old = olds.next().value;
   const keep = (row: Uint8Array): void => writer.add(undefined, index?.listedName(row).name ?? '');
   // Names that are added meanwhile are not among the rows that are gone through.
   for (const row of unnamed(writer.hashRows())) {
+    await breathe(signal);
     for (; old && compareHashes(old, row) < 0; old = olds.next().value) keep(old);
     if (old && compareHashes(old, row) === 0) old = olds.next().value;
     else added += 1;
@@ -222,15 +237,17 @@ function compareHashes(a: Uint8Array, b: Uint8Array): number {
   return Buffer.compare(a.subarray(0, 8), b.subarray(0, 8));
 }
 
-/** Counts the ids that are new, have another name, or are gone. */
-function compareNames(
+/** Counts the ids that are new, have another name, or are gone. @throws E_ABORTED */
+async function compareNames(
   old: ListfileIndex | undefined,
   index: ListfileIndex,
-): { added: number; changed: number; removed: number } {
+  signal: AbortSignal | undefined,
+): Promise<{ added: number; changed: number; removed: number }> {
   const change = { added: 0, changed: 0, removed: 0 };
   const olds = old?.names();
   let before = olds?.next().value;
   for (const { fileDataId, name } of index.names()) {
+    await breathe(signal);
     for (; before && before.fileDataId < fileDataId; before = olds?.next().value) change.removed += 1;
     if (!before || before.fileDataId > fileDataId) change.added += 1;
     else {

@@ -57,13 +57,14 @@ export class ListfileWriter {
     return this.#hashRuns.rows();
   }
 
-  /** Puts the version in its place, under a base of its own. */
-  finish(base: string): void {
+  /** Puts the version in its place, under a base of its own. @throws E_ABORTED, E_STORE… */
+  async finish(base: string, signal?: AbortSignal): Promise<void> {
     const paths = listfilePaths(this.#folders, base);
     this.#text.finish(paths.text);
     const ids = lastOfEach(this.#idRuns.rows(), 4);
-    writeLookupFile(paths.ids, { stride: idStride, rows: ids }, this.#folders.temporary);
-    writeLookupFile(paths.hashes, { stride: hashStride, rows: this.#hashRuns.rows() }, this.#folders.temporary);
+    const { temporary } = this.#folders;
+    await writeLookupFile(paths.ids, { stride: idStride, rows: ids }, temporary, signal);
+    await writeLookupFile(paths.hashes, { stride: hashStride, rows: this.#hashRuns.rows() }, temporary, signal);
   }
 }
 

@@ -1,5 +1,6 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
+import { breathe } from '../../core/breathe.ts';
 import { asBuffer } from '../../core/bytes.ts';
 import { nameHash, normalizeName } from '../../core/jenkins.ts';
 import { sortRecords } from '../../core/tables/sort-records.ts';
@@ -75,6 +76,7 @@ async function writeTable({ folders, rows }: NameTablePlace, base: string): Prom
   const lines = new DurableFile(folders.temporary);
   try {
     for await (const row of rows(note)) {
+      await breathe();
       const offset = lines.size;
       lines.append(Buffer.from(lineOf(row)));
       for (const name of namesOf(row)) {
@@ -91,7 +93,7 @@ async function writeTable({ folders, rows }: NameTablePlace, base: string): Prom
   fs.rmSync(`${base}.notes`, { force: true });
   if (notes.length > 0) writeFileDurable(`${base}.notes`, Buffer.from(JSON.stringify(notes)), folders.temporary);
   const sorted = sortRecords(records.bytes(), pathStride, 13);
-  writeLookupFile(`${base}.paths`, { stride: pathStride, rows: [sorted] }, folders.temporary);
+  await writeLookupFile(`${base}.paths`, { stride: pathStride, rows: [sorted] }, folders.temporary);
   return kept;
 }
 

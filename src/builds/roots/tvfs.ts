@@ -54,7 +54,7 @@ async function* rowsOf(place: TvfsPlace, note: Note): AsyncGenerator<NameRow> {
     else yield* naming(row);
   }
   const { folders, root } = place;
-  records.write(`${join(folders.names, root.ckey)}.vfsids`, folders.temporary);
+  await records.write(`${join(folders.names, root.ckey)}.vfsids`, folders.temporary);
 }
 
 /** Every file of the tree; a file that is a nested manifest gives way to the files in it, joined with `/`. */

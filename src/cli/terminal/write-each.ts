@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import type { Listing } from '../../app/list.ts';
+import { breathe } from '../../core/breathe.ts';
 
 /** Characters that are written at once. */
 const pieceLength = 65_536;
@@ -15,6 +16,7 @@ export async function writeEach<Row>(
     const whole = text;
     text = '';
     if (whole !== '') await write(stream, whole);
+    await breathe();
   };
   if (Symbol.iterator in rows) {
     for (const row of rows) {

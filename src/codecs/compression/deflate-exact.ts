@@ -1,4 +1,5 @@
 import * as pako from 'pako';
+import { breathe } from '../../core/breathe.ts';
 import type { DeflateOptions } from './inflate.ts';
 
 /**
@@ -7,5 +8,26 @@ import type { DeflateOptions } from './inflate.ts';
  * (Equal to zlib 1.2.13 at levels 1, 6 and 9 and windows 9, 12, 14 and 15; checked.)
  */
 export function deflateExact(bytes: Uint8Array, options: DeflateOptions): Uint8Array {
-  return pako.deflate(bytes, { level: options.level, windowBits: options.windowBits ?? 15, legacyHash: true });
+  return pako.deflate(bytes, pakoOptions(options));
+}
+
+/** Bytes that take about 50 ms. */
+const stepBytes = 1 << 18;
+
+/** The same stream, while the event loop turns: for contents that take long. @throws E_ABORTED */
+export async function deflateExactInSteps(
+  bytes: Uint8Array,
+  options: DeflateOptions,
+  signal?: AbortSignal,
+): Promise<Uint8Array> {
+  const deflate = new pako.Deflate(pakoOptions(options));
+  for (let at = 0; at === 0 || at < bytes.length; at += stepBytes) {
+    await breathe(signal);
+    deflate.push(bytes.subarray(at, at + stepBytes), at + stepBytes >= bytes.length);
+  }
+  return deflate.result as Uint8Array;
+}
+
+function pakoOptions({ level, windowBits = 15 }: DeflateOptions): pako.DeflateOptions {
+  return { level, windowBits, legacyHash: true };
 }

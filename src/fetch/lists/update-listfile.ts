@@ -43,7 +43,7 @@ export async function updateListfile(
     const shown = redactUrl(url);
     const known = knownList(store, shown);
     const take = (pieces: AsyncIterable<Uint8Array>): Promise<ListfileChange> =>
-      replaceListfile(layout, pieces, { url: shown });
+      replaceListfile(layout, pieces, { url: shown, signal: options.signal });
     const list = { ...options, url, name: 'listfile' as const, maxSize, known, take };
     const { bytes, taken, validators } = await fetchList(store, http, list);
     if (taken === undefined) {

@@ -1,7 +1,8 @@
 import * as fs from 'node:fs';
 import { dirname } from 'node:path';
 import { codeOf } from '../../core/errors.ts';
-import { inStore, makeFolderDurable, storeError, syncFolder, temporaryName, writeAll } from '../../files/durable.ts';
+import { inStore, makeFolderDurable, storeError, syncFolder, writeAll } from '../../files/durable.ts';
+import { removeTemporary, temporaryName } from '../../files/temporary.ts';
 import { mergeSpans, type Span } from '../../store/spans.ts';
 import type { Spool } from '../../verify/hash-buffer.ts';
 
@@ -89,7 +90,7 @@ export class SpanWriter {
     const fd = inStore(name, () => {
       makeFolderDurable(this.#temporary);
       const opened = fs.openSync(name, 'wx+');
-      fs.unlinkSync(name);
+      removeTemporary(name);
       return opened;
     });
     let size = 0;

@@ -1,8 +1,8 @@
 import * as fs from 'node:fs';
 import { dirname, join } from 'node:path';
-import { threadId } from 'node:worker_threads';
 import { codeOf, PakratError } from '../../core/errors.ts';
 import { writeAll } from '../durable.ts';
+import { clearDeadTemporaries, releaseTemporary, removeTemporary, temporaryName } from '../temporary.ts';
 
 /*
  * Names come from outside and become paths here, and nowhere else. The rules are those of the strictest system, everywhere,
@@ -48,11 +48,13 @@ export function outputPath(name: string): string {
 export class OutputFolder {
   readonly root: string;
   readonly #taken = new Map<string, string>();
+  readonly #cleared = new Set<string>();
 
   /** Makes the folder when it is not there. */
   constructor(root: string) {
     fs.mkdirSync(root, { recursive: true });
     this.root = fs.realpathSync(root);
+    this.#clear(this.root);
   }
 
   /**
@@ -103,7 +105,14 @@ export class OutputFolder {
       throw new PakratError('E_UNSAFE_PATH', `${folder} is on the way of ${JSON.stringify(name)} and is no folder`, {
         data: { name, path: folder },
       });
-    }
+    } else this.#clear(folder);
+  }
+
+  /** Removes what killed runs left, the first time that a folder is written into. */
+  #clear(folder: string): void {
+    if (this.#cleared.has(folder)) return;
+    this.#cleared.add(folder);
+    clearDeadTemporaries(folder);
   }
 }
 
@@ -115,8 +124,6 @@ function makeFolder(folder: string): void {
     if (codeOf(error) !== 'EEXIST' || !fs.lstatSync(folder).isDirectory()) throw error;
   }
 }
-
-let serial = 0;
 
 /**
  * Writes a file so that its final name only ever has the whole of it.
@@ -132,10 +139,11 @@ export async function writeOutput(file: string, pieces: AsyncIterable<Uint8Array
     fs.closeSync(fd);
     open = false;
     fs.renameSync(name, file);
+    releaseTemporary(name);
     return size;
   } catch (error) {
     if (open) fs.closeSync(fd);
-    fs.rmSync(name, { force: true });
+    removeTemporary(name);
     throw error;
   }
 }
@@ -143,8 +151,7 @@ export async function writeOutput(file: string, pieces: AsyncIterable<Uint8Array
 const { O_CREAT, O_EXCL, O_WRONLY, O_NOFOLLOW = 0 } = fs.constants;
 
 function openTemporary(file: string): { name: string; fd: number } {
-  serial += 1;
-  const name = join(dirname(file), `.pakrat-${process.pid}-${threadId}-${serial}.tmp`);
+  const name = temporaryName(dirname(file), '.pakrat-');
   return { name, fd: fs.openSync(name, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW, 0o666) };
 }
 
@@ -176,9 +183,10 @@ export function openParted(file: string): PartedOutput {
     finish(mtime) {
       if (mtime !== undefined) fs.lutimesSync(name, mtime, mtime);
       fs.renameSync(name, file);
+      releaseTemporary(name);
     },
     discard() {
-      fs.rmSync(name, { force: true });
+      removeTemporary(name);
     },
   };
 }

@@ -8,6 +8,7 @@
 // the output's pages by the leading bits of their keys (keys are hashes, so these are even), and the few that share those
 // bits are then sorted in place. Knowledge: wowdev.wiki (TACT); the result has the official name.
 
+import { breathe } from '../../core/breathe.ts';
 import { formatError, PakratError } from '../../core/errors.ts';
 import type { ArchiveIndex } from './archive-index.ts';
 import { type IndexGeometry, indexGeometry, type NamedIndex } from './index-layout.ts';
@@ -26,16 +27,38 @@ const crowd = 64;
  * @throws E_UNSUPPORTED for an index that is not a plain archive index, or more of them than can be numbered
  */
 export function encodeArchiveGroup(indices: readonly ArchiveIndex[]): NamedIndex {
+  const steps = groupSteps(indices);
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+/** The same while the event loop turns: five million records take seconds. @throws as {@link encodeArchiveGroup} */
+export async function encodeArchiveGroupInSteps(indices: readonly ArchiveIndex[]): Promise<NamedIndex> {
+  const steps = groupSteps(indices);
+  for (;;) {
+    await breathe();
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+/** Values of the leading bits whose records are sorted in one step. */
+const sortedAtOnce = 1 << 12;
+
+function* groupSteps(indices: readonly ArchiveIndex[]): Generator<void, NamedIndex> {
   checkIndices(indices);
   const dealBits = dealBitsFor(indices.reduce((sum, { layout }) => sum + layout.count, 0));
   const ends = countByLeadingBits(indices, dealBits);
   const geometry = indexGeometry(ends.at(-1)!, { offsetBytes: 6 });
   const slots = new Slots(geometry);
-  const starts = dealRecords(indices, { ends, dealBits, slots });
+  const starts = yield* dealRecords(indices, { ends, dealBits, slots });
   for (let i = 0; i < ends.length; i++) {
     const size = ends[i]! - starts[i]!;
     if (size > crowd) sortCrowd(slots, starts[i]!, ends[i]!);
     else if (size > 1) sortByInsertion(slots, starts[i]!, ends[i]!);
+    if (i % sortedAtOnce === 0) yield;
   }
   return sealIndex(slots.bytes, geometry);
 }
@@ -83,10 +106,10 @@ function forEachRecord({ layout }: ArchiveIndex, visit: (at: number) => void): v
 }
 
 /** Copies every record to the next free slot of its leading bits. Gives back the first slot of each value. */
-function dealRecords(
+function* dealRecords(
   indices: readonly ArchiveIndex[],
   { ends, dealBits, slots }: { ends: Uint32Array; dealBits: number; slots: Slots },
-): Uint32Array {
+): Generator<void, Uint32Array> {
   const starts = new Uint32Array(ends.length);
   starts.set(ends.subarray(0, -1), 1);
   const next = starts.slice();
@@ -99,6 +122,7 @@ function dealRecords(
       to.setUint16(place + 20, archive);
       to.setUint32(place + 22, from.getUint32(at + 20));
     });
+    yield;
   }
   return starts;
 }

@@ -45,7 +45,7 @@ export function openInstall(install: Install, path: string, choice: string | und
         notes: storage.notes,
       };
     },
-    check: () => checkInstall(storage, configs),
+    check: (signal) => checkInstall(storage, configs, signal),
     checkBytes: () => storage.amount().bytes,
     close: () => storage.close(),
   };
@@ -101,11 +101,15 @@ function locate(storage: LocalStorage, ekey: string): EntryPlace | undefined {
   return loosePlace(keyOfEntry(read, size), size);
 }
 
-/** Checks configs, index files, and every entry that is there: its local header, its ekey, its chunks. */
-function* checkInstall(storage: LocalStorage, configs: string): Generator<CheckedObject> {
+/** Checks configs, index files, and every entry that is there: its local header, its ekey, its chunks. @throws E_ABORTED */
+async function* checkInstall(
+  storage: LocalStorage,
+  configs: string,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<CheckedObject> {
   yield* checkConfigs(configs);
   for (const { path, check } of storage.newest()) yield checkedBy(path, 0, check);
-  yield* checkFolderEntries(installedEntries(storage), ({ header }) => header?.());
+  yield* checkFolderEntries(installedEntries(storage), { signal, also: ({ header }) => header?.() });
 }
 
 function* installedEntries(storage: LocalStorage): Generator<FolderEntry & { header?: () => string | undefined }> {

@@ -17,13 +17,13 @@ export function cdnBytes(path: string): number {
   return sum;
 }
 
-/** Checks all objects of a folder in the layout of a CDN: configs, indices, archives entry by entry, and objects of their own. */
-export function* checkCdn(path: string): Generator<CheckedObject> {
+/** Checks all objects of a folder in the layout of a CDN: configs, indices, archives entry by entry, and objects of their own. @throws E_ABORTED */
+export async function* checkCdn(path: string, signal: AbortSignal | undefined): AsyncGenerator<CheckedObject> {
   yield* checkConfigs(join(path, 'config'));
   for (const kind of ['data', 'patch'] as const) {
     for (const { name, file } of hashFiles(join(path, kind))) {
       if (name.endsWith('.index')) yield checkWhole(`${kind}/${name}`, { kind, name, file });
-      else yield* checkData({ kind, name, file });
+      else yield* checkData({ kind, name, file }, signal);
     }
   }
 }
@@ -34,13 +34,13 @@ interface CdnObject {
   file: string;
 }
 
-function* checkData(object: CdnObject): Generator<CheckedObject> {
+async function* checkData(object: CdnObject, signal: AbortSignal | undefined): AsyncGenerator<CheckedObject> {
   const { kind, name, file } = object;
   const index = indexBeside(file, name);
   // One whose index is damaged cannot be taken apart; the index itself is reported.
   if (index === 'damaged') return;
   if (index === undefined && kind === 'patch') yield checkWhole(`patch/${name}`, object);
-  else yield* withFile(file, (read, size) => checkFolderEntries(entriesOf(object, { index, read, size })));
+  else yield* withFile(file, (read, size) => checkFolderEntries(entriesOf(object, { index, read, size }), { signal }));
 }
 
 function indexBeside(file: string, name: string): ArchiveIndex | 'damaged' | undefined {
@@ -55,10 +55,10 @@ function indexBeside(file: string, name: string): ArchiveIndex | 'damaged' | und
 
 type Read = (offset: number, size: number) => Uint8Array;
 
-function* withFile(
+async function* withFile(
   file: string,
-  body: (read: Read, size: number) => Iterable<CheckedObject>,
-): Generator<CheckedObject> {
+  body: (read: Read, size: number) => AsyncIterable<CheckedObject>,
+): AsyncGenerator<CheckedObject> {
   const fd = fs.openSync(file, 'r');
   try {
     const held = fs.fstatSync(fd).size;

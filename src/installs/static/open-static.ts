@@ -43,7 +43,7 @@ export function openStatic(install: Install, path: string): FolderBuild {
       const here = await countHere(build, (ekey) => container.find(toHex(ekey)) !== undefined);
       return { path: install.root, container: container.folder, layouts: layouts.layouts.size, ...here };
     },
-    checkWith: (build) => checkStatic(container, build),
+    checkWith: (build, signal) => checkStatic(container, build, signal),
     checkBytes: () => container.bytes(),
     close: () => container.close(),
   };
@@ -92,9 +92,13 @@ function locate(container: StaticContainer, ekey: string, known: number | undefi
 }
 
 /** Checks every entry that the encoding file knows, or else the names, as far as its data file is there. */
-async function* checkStatic(container: StaticContainer, build: Build): AsyncGenerator<CheckedObject> {
+async function* checkStatic(
+  container: StaticContainer,
+  build: Build,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<CheckedObject> {
   const known = build.encoding.layout.ekeyPageCount > 0 ? encodedEntries(build) : namedEntries(await build.root());
-  yield* checkFolderEntries(entriesHere(container, known));
+  yield* checkFolderEntries(entriesHere(container, known), { signal });
 }
 
 interface KnownEntry {

@@ -1,5 +1,6 @@
+import { breathe } from '../../core/breathe.ts';
 import { toHex } from '../../core/bytes.ts';
-import { isPakratError, type PakratError, throwIfAborted } from '../../core/errors.ts';
+import { isPakratError, type PakratError } from '../../core/errors.ts';
 import { md5Hasher } from '../../core/hash.ts';
 import type { Source, SourceEntry } from '../source.ts';
 import { type DiffRow, type DiffSide, nameOf } from './diff-table.ts';
@@ -62,7 +63,7 @@ async function contents(
   await source.prepare(known.filter(isEntry));
   const keys: (string | PakratError)[] = [];
   for (const [i, one] of known.entries()) {
-    throwIfAborted(options.signal);
+    await breathe(options.signal);
     const key = isEntry(one) ? await orError(contentMd5(source, one, options)) : one;
     if (isEntry(one) && typeof key === 'string') table.setMark(numbers[i] ?? 0, { by: 'md5', key });
     keys.push(key);
@@ -90,7 +91,7 @@ async function orError<Value>(value: Promise<Value>): Promise<Value | PakratErro
 async function contentMd5(source: Source, entry: SourceEntry, { signal, onBytes }: ContentOptions): Promise<string> {
   const hash = md5Hasher();
   for await (const piece of source.read(entry)) {
-    throwIfAborted(signal);
+    await breathe(signal);
     hash.update(piece);
     onBytes?.(piece.length);
   }

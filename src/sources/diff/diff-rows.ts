@@ -15,7 +15,7 @@ export async function* diffRows(
 ): AsyncGenerator<DiffRow> {
   if (keysOnly && isBuildSource(source)) {
     const { build, locale } = source;
-    for (const file of await listFiles(build, { locale, matches })) yield rowOfFile(file);
+    for await (const batch of listFiles(build, { locale, matches })) yield* batch.map(rowOfFile);
     return;
   }
   for await (const entry of source.list(matches)) if (entry.hidden === undefined) yield rowOfEntry(entry);

@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { throwIfAborted } from '../../core/errors.ts';
+import { breathe } from '../../core/breathe.ts';
 import { isBuildSource } from '../build-source.ts';
 import type { Source } from '../source.ts';
 import { type ContentPair, compareContents } from './diff-content.ts';
@@ -107,7 +107,7 @@ class Comparison {
   async listBefore(): Promise<DiffIndex> {
     const { table } = this.#before;
     for await (const row of this.#rows(this.#before)) {
-      throwIfAborted(this.#options.signal);
+      await breathe(this.#options.signal);
       table.add(row, identityHash(this.#identity, row));
     }
     const index = new DiffIndex(table, this.#identity);
@@ -118,7 +118,7 @@ class Comparison {
 
   async listAfter(index: DiffIndex): Promise<void> {
     for await (const row of this.#rows(this.#after)) {
-      throwIfAborted(this.#options.signal);
+      await breathe(this.#options.signal);
       const hash = identityHash(this.#identity, row);
       const number = index.find(row, hash);
       if (number !== undefined && this.#before.table.isDone(number)) this.#repeated += 1;

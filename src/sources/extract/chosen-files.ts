@@ -1,4 +1,5 @@
-import { codeOf, throwIfAborted } from '../../core/errors.ts';
+import { breathe } from '../../core/breathe.ts';
+import { codeOf } from '../../core/errors.ts';
 import { nameParts } from '../../files/output/output-folder.ts';
 import { type FileChoice, nameTest, selectFiles } from '../select.ts';
 import type { Source, SourceEntry } from '../source.ts';
@@ -8,7 +9,6 @@ import type { ListEntry } from './extract-list.ts';
 export interface OutputChoice extends FileChoice, OutputNaming {
   /** Files with names of their own to write them under. Without `names` these are all. */
   list?: readonly ListEntry[] | undefined;
-  signal?: AbortSignal | undefined;
 }
 
 /** A file that was chosen. */
@@ -32,10 +32,10 @@ export async function* chosenFiles(
   onMissing: (name: string, error: unknown) => void,
 ): AsyncGenerator<ChosenFile> {
   for await (const batch of inBatches(choose(source, choice, onMissing), batchSize)) {
-    throwIfAborted(choice.signal);
+    await breathe(choice.signal);
     await source.prepare(batch.map(({ entry }) => entry));
     for (const chosen of batch) {
-      throwIfAborted(choice.signal);
+      await breathe(choice.signal);
       yield chosen;
     }
   }

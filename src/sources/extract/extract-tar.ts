@@ -20,7 +20,7 @@ export async function* tarFiles(
   options: Omit<ExtractOptions, 'to'>,
   result: ExtractResult,
 ): AsyncGenerator<Uint8Array> {
-  const read = fileReader(source, options.raw);
+  const read = fileReader(source, options);
   const onMissing = (name: string, error: unknown): void => addFailure(result, name, error);
   for await (const { entry, output } of chosenFiles(source, options, onMissing)) {
     try {

@@ -54,7 +54,7 @@ interface Extraction {
  * @throws E_NOT_FOUND when a name or glob chooses nothing, E_STORE_FULL on a full disk, E_ABORTED
  */
 export async function extractFiles(source: Source, options: ExtractOptions): Promise<ExtractResult> {
-  const read = fileReader(source, options.raw);
+  const read = fileReader(source, options);
   const result: ExtractResult = { files: 0, bytes: 0, skipped: 0, failed: [] };
   const work: Extraction = { source, folder: new OutputFolder(options.to), result, options };
   // The threads know a file by its number; in a list it may be there twice, under two names.

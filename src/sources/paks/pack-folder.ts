@@ -1,10 +1,12 @@
 import * as fs from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { isPakratError, PakratError, throwIfAborted } from '../../core/errors.ts';
+import { breathe } from '../../core/breathe.ts';
+import { isPakratError, PakratError } from '../../core/errors.ts';
 import type { WorkOptions } from '../../core/progress.ts';
 import { storeError, writeAll } from '../../files/durable.ts';
 import { fileSource } from '../../files/file-source.ts';
 import { readPieces } from '../../files/pieces.ts';
+import { clearDeadTemporaries, releaseTemporary, removeTemporary, temporaryName } from '../../files/temporary.ts';
 import { walkFiles } from '../../files/walk.ts';
 import type { PackFile, PackResult, PackSink } from '../../paks/packing.ts';
 import { countedFiles } from '../counted-files.ts';
@@ -40,16 +42,18 @@ export async function packFolder(
   if (!force) refuseExisting(out);
   const files = folderFiles(folder, out, options);
   if (files.length === 0) throw new PakratError('E_USAGE', `${folder} has no files in it`, { data: { path: folder } });
-  const temporary = join(dirname(out), `.pakrat-${process.pid}-${basename(out)}.tmp`);
+  clearDeadTemporaries(dirname(out));
+  const temporary = temporaryName(dirname(out), '.pakrat-');
   try {
     fs.mkdirSync(dirname(out), { recursive: true });
     const fd = fs.openSync(temporary, 'wx');
     const result = await writeInto(fd, (sink) => write(files, sink));
     if (!force) refuseExisting(out);
     fs.renameSync(temporary, out);
+    releaseTemporary(temporary);
     return { path, ...result };
   } catch (error) {
-    fs.rmSync(temporary, { force: true });
+    removeTemporary(temporary);
     throw isPakratError(error) ? error : storeError(error, out);
   }
 }
@@ -102,8 +106,11 @@ function folderFiles(folder: string, out: string, { signal, onProgress }: WorkOp
     // The PAK itself, when it is written into the folder that it is made of.
     if (resolve(path) === out) continue;
     const open = async function* (): AsyncGenerator<Uint8Array> {
-      throwIfAborted(signal);
-      yield* contentOf(path, size);
+      await breathe(signal);
+      for await (const piece of contentOf(path, size)) {
+        yield piece;
+        await breathe(signal);
+      }
       // A writer may read a file twice: for a hash, then to store it.
       if (!isCounted) onFile(size);
       isCounted = true;

@@ -68,7 +68,11 @@ export class PakPool {
    * @throws E_ABORTED, what ends a job (E_STORE_FULL), and what is a bug
    */
   async run(job: PakJob, tasks: readonly PakTask[], { signal, onResult }: PoolHooks): Promise<void> {
-    const halt = (): void => void Atomics.store(this.#stop, 0, 1);
+    const halt = (): void => {
+      Atomics.store(this.#stop, 0, 1);
+      // A check leaves nothing behind; an extraction ends by itself between two pieces.
+      if (job.kind === 'verify') for (const thread of this.#threads) thread.kill();
+    };
     signal?.addEventListener('abort', halt, { once: true });
     try {
       const batches = batchesOf(tasks);
@@ -116,6 +120,7 @@ function* batchesOf(tasks: readonly PakTask[]): Generator<PakTask[]> {
 interface PoolThread {
   run(job: PakJob, batches: Iterator<PakTask[]>, onResult: PoolHooks['onResult']): Promise<void>;
   end(): Promise<void>;
+  kill(): void;
 }
 
 function startThread(url: URL, workerData: PakWorkerData): PoolThread {
@@ -163,6 +168,7 @@ function startThread(url: URL, workerData: PakWorkerData): PoolThread {
       order({ end: true });
       await exited;
     },
+    kill: () => void thread.terminate(),
   };
 }
 

@@ -33,13 +33,16 @@ export interface PakTaskResult {
 /** Does a task. Throws only what must end the whole job: E_STORE_FULL, E_ABORTED, and bugs. */
 export type PakTaskRunner = (task: PakTask) => Promise<PakTaskResult>;
 
+/** Lets signals be heard. @throws E_ABORTED */
+type Checkpoint = () => Promise<void> | void;
+
 /** The runner for a job. `checkpoint` is called between pieces of files; what it throws ends the job. */
-export function pakTaskRunner(pak: Pak, job: PakJob, checkpoint: () => void): PakTaskRunner {
+export function pakTaskRunner(pak: Pak, job: PakJob, checkpoint: Checkpoint): PakTaskRunner {
   const work = job.kind === 'verify' ? verifier(pak, job) : extractor(pak, job, checkpoint);
   // Of bytes as they are stored there is nothing to be unsure of.
   const mayBeUnsure = job.kind === 'verify' || !job.raw;
   return async (task) => {
-    checkpoint();
+    await checkpoint();
     const entry = getRow(pak.entries, task);
     try {
       const done = await work(entry, task);
@@ -66,7 +69,7 @@ function verifier(pak: Pak, work: VerifyWork): EntryWork {
   };
 }
 
-function extractor(pak: Pak, { to, raw }: { to: string; raw: boolean }, checkpoint: () => void): EntryWork {
+function extractor(pak: Pak, { to, raw }: { to: string; raw: boolean }, checkpoint: Checkpoint): EntryWork {
   const folder = new OutputFolder(to);
   return async (entry, { path, size, part }) => {
     if (part !== undefined) {
@@ -83,9 +86,9 @@ function readRaw(pak: Pak, entry: PakEntry): AsyncIterable<Uint8Array> {
   throw new PakratError('E_UNSUPPORTED', `entries of ${pak.family} PAKs cannot be taken out raw`);
 }
 
-async function* watched(pieces: AsyncIterable<Uint8Array>, checkpoint: () => void): AsyncGenerator<Uint8Array> {
+async function* watched(pieces: AsyncIterable<Uint8Array>, checkpoint: Checkpoint): AsyncGenerator<Uint8Array> {
   for await (const piece of pieces) {
-    checkpoint();
+    await checkpoint();
     yield piece;
   }
 }

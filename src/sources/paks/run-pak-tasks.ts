@@ -1,3 +1,4 @@
+import { breathe } from '../../core/breathe.ts';
 import { throwIfAborted } from '../../core/errors.ts';
 import { getRow, type VerifyWork } from '../../paks/pak.ts';
 import type { VerifyProblem, VerifyResult } from '../../verify/verify-result.ts';
@@ -26,7 +27,7 @@ export async function runPakTasks(
   options: PakTaskOptions = {},
 ): Promise<void> {
   throwIfAborted(options.signal);
-  const pool = poolFor(source, tasks, options.threads);
+  const pool = poolFor(source, job, { tasks, threads: options.threads });
   if (pool === undefined) return runHere(source, job, tasks, options);
   try {
     await pool.run(job, tasks, options);
@@ -35,11 +36,16 @@ export async function runPakTasks(
   }
 }
 
-function poolFor({ from, pool }: PakSource, tasks: readonly PakTask[], asked: number | undefined): PakPool | undefined {
+function poolFor(
+  { from, pool }: PakSource,
+  job: PakJob,
+  { tasks, threads: asked }: { tasks: readonly PakTask[]; threads: number | undefined },
+): PakPool | undefined {
   const bytes = tasks.reduce((sum, { size }) => sum + size, 0);
   const isSmall = bytes < smallBytes && tasks.length < smallFiles;
   const threads = Math.min(asked ?? (isSmall ? 0 : usefulThreads()), tasks.length);
-  if (threads < 2 || from === undefined) return undefined;
+  // A check of a large entry hears no signal, and a thread can be ended.
+  if (threads < (job.kind === 'verify' ? 1 : 2) || from === undefined) return undefined;
   return asked === undefined && pool !== undefined ? pool : new PakPool(from, threads);
 }
 
@@ -49,12 +55,10 @@ async function runHere(
   tasks: readonly PakTask[],
   { signal, onResult }: PakTaskOptions,
 ): Promise<void> {
-  const run = pakTaskRunner(source.pak, job, () => throwIfAborted(signal));
+  const run = pakTaskRunner(source.pak, job, () => breathe(signal));
   for (const task of tasks) {
     const result = await run(task);
     onResult?.(task, result);
-    // A signal is heard only when this thread waits for something.
-    if (signal !== undefined) await new Promise(setImmediate);
   }
 }
 

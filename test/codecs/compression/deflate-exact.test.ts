@@ -1,7 +1,8 @@
 import { expect, test } from '@jest/globals';
-import { deflateExact } from '../../../src/codecs/compression/deflate-exact.ts';
+import { deflateExact, deflateExactInSteps } from '../../../src/codecs/compression/deflate-exact.ts';
 import { inflate } from '../../../src/codecs/compression/inflate.ts';
 import { md5Hex } from '../../../src/core/hash.ts';
+import { randomSource } from '../../support/hostile.ts';
 
 const text = new TextEncoder().encode('the same bytes everywhere, the same bytes again; '.repeat(100));
 
@@ -14,4 +15,28 @@ test.each([
   const stream = deflateExact(text, { level, windowBits });
   expect(md5Hex(stream)).toBe(expected);
   expect(inflate(stream, { size: text.length, maxSize: text.length, what: 'test' })).toEqual(text);
+});
+
+test.each([0, 1, 1 << 18, (1 << 18) + 1, 1_500_000])('%i bytes in steps are the same bytes', async (size) => {
+  const random = randomSource(size);
+  // Words, so that matches reach over the ends of steps.
+  const words = Array.from({ length: 500 }, () =>
+    random()
+      .toString(36)
+      .slice(2, 3 + random() * 9),
+  );
+  const bytes = Buffer.alloc(
+    size,
+    Array.from({ length: 50_000 }, () => words[Math.floor(random() ** 3 * 500)]).join(' '),
+  );
+  for (const level of [1, 6, 9]) {
+    expect(Buffer.compare(await deflateExactInSteps(bytes, { level }), deflateExact(bytes, { level }))).toBe(0);
+  }
+});
+
+test('what goes in steps can be interrupted', async () => {
+  const stop = new AbortController();
+  const made = deflateExactInSteps(new Uint8Array(50 << 20), { level: 9 }, stop.signal);
+  setTimeout(() => stop.abort(), 50);
+  await expect(made).rejects.toMatchObject({ code: 'E_ABORTED' });
 });

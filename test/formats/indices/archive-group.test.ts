@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { compareBytes, toHex } from '../../../src/core/bytes.ts';
 import { md5 } from '../../../src/core/hash.ts';
-import { encodeArchiveGroup } from '../../../src/formats/indices/archive-group.ts';
+import { encodeArchiveGroup, encodeArchiveGroupInSteps } from '../../../src/formats/indices/archive-group.ts';
 import {
   type ArchiveIndex,
   decodeArchiveIndex,
@@ -52,6 +52,19 @@ describe('an archive group', () => {
       const entry = index.entry(0);
       expect(group.find(entry.ekey)).toEqual({ ...entry, archive });
     }
+  });
+
+  test('is the same in steps, and the event loop turns between them', async () => {
+    const entries = Array.from({ length: 20_000 }, (_, i) => ({ ekey: randomKey(), size: i, offset: i }));
+    const indices = Array.from({ length: 25 }, () => indexOf(entries));
+    let turns = 0;
+    const timer = setInterval(() => {
+      turns += 1;
+    }, 1);
+    const { name } = await encodeArchiveGroupInSteps(indices);
+    clearInterval(timer);
+    expect(name).toBe(encodeArchiveGroup(indices).name);
+    expect(turns).toBeGreaterThan(2);
   });
 
   test('keeps a key that several archives have, in the order of the archives', () => {

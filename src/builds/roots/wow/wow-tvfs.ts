@@ -39,8 +39,8 @@ export class WowTvfsRecords {
   }
 
   /** Writes the `.vfsids` file. */
-  write(file: string, temporary: string): void {
-    writeLookupFile(file, { stride, rows: [sortRecords(this.#records.bytes(), stride, keySize)] }, temporary);
+  async write(file: string, temporary: string): Promise<void> {
+    await writeLookupFile(file, { stride, rows: [sortRecords(this.#records.bytes(), stride, keySize)] }, temporary);
   }
 }
 

@@ -1,5 +1,6 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
+import { breathe } from '../../../core/breathe.ts';
 import { asBuffer, toHex } from '../../../core/bytes.ts';
 import { nameHash } from '../../../core/jenkins.ts';
 import { sortRecords } from '../../../core/tables/sort-records.ts';
@@ -25,24 +26,26 @@ const idStride = 8;
 const hashStride = 16;
 
 /** Opens a WoW root, a decoded file; its look-up files are made when they are not there. Needs `close`. */
-export function openWowRoot(
+export async function openWowRoot(
   { folders, listfile }: { folders: LookupFolders; listfile: ListfileIndex | undefined },
   { file, ckey }: { file: string; ckey: string },
-): Root {
+): Promise<Root> {
   const base = join(folders.names, ckey);
   if (![`${base}.named`, `${base}.blocks`].every((name) => fs.existsSync(name))) {
-    writeLookups(file, base, folders.temporary);
+    await writeLookups(file, base, folders.temporary);
   }
   return new WowRootFile(file, base, listfile);
 }
 
-function writeLookups(file: string, base: string, temporary: string): void {
+async function writeLookups(file: string, base: string, temporary: string): Promise<void> {
   const root = decodeWowRoot(new Uint8Array(fs.readFileSync(file)));
   const ids = fillFileDataIds(root);
+  await breathe();
   const idRows = sortRecords(idRecords(ids), idStride, idStride);
-  writeLookupFile(`${base}.ids`, { stride: idStride, rows: [idRows] }, temporary);
+  await writeLookupFile(`${base}.ids`, { stride: idStride, rows: [idRows] }, temporary);
+  await breathe();
   const namedRows = sortRecords(hashRecords(root, ids), hashStride, hashStride);
-  writeLookupFile(`${base}.named`, { stride: hashStride, rows: [namedRows] }, temporary);
+  await writeLookupFile(`${base}.named`, { stride: hashStride, rows: [namedRows] }, temporary);
   // Written last: where the blocks are, the others are whole.
   writeFileDurable(`${base}.blocks`, Buffer.from(JSON.stringify(root.blocks)), temporary);
 }

@@ -1,5 +1,6 @@
 import type { BlowfishKey } from '../../../codecs/ciphers/blowfish.ts';
-import { deflateExact } from '../../../codecs/compression/deflate-exact.ts';
+import { deflateExactInSteps } from '../../../codecs/compression/deflate-exact.ts';
+import { breathe } from '../../../core/breathe.ts';
 import { concatBytes } from '../../../core/bytes.ts';
 import { PakratError } from '../../../core/errors.ts';
 import { md5 } from '../../../core/hash.ts';
@@ -17,6 +18,8 @@ const zlibLevel = 9;
 /** zlib in the directory's four bits of compression. */
 const zlibFlag = 4n;
 const maxFileBytes = 0x7fffffff;
+/** Bytes that are encrypted before the clock is looked at. */
+const sealedAtOnce = 1 << 18;
 
 /** A file for a NadeoPak. All but name and content can be left to the packer. */
 export interface NadeoPackFile extends PackFile {
@@ -37,6 +40,7 @@ export interface FileStorage {
   key: BlowfishKey | undefined;
   compress: boolean;
   classes: NodeClasses;
+  signal: AbortSignal | undefined;
 }
 
 /** A file as it goes into a pack. */
@@ -50,17 +54,19 @@ export interface StoredFile {
 
 /**
  * Reads a file and makes what is stored of it: the same bytes each time.
- * @throws E_INTEGRITY when it changes meanwhile, E_UNSUPPORTED for 2 GiB and more
+ * @throws E_INTEGRITY when it changes meanwhile, E_UNSUPPORTED for 2 GiB and more, E_ABORTED
  */
 export async function storeFile(file: NadeoPackFile, storage: FileStorage): Promise<StoredFile> {
-  const { version, key, classes } = storage;
+  const { version, key, classes, signal } = storage;
   if (file.size > maxFileBytes)
     throw new PakratError('E_UNSUPPORTED', `${file.name}: files of 2 GiB and more cannot be packed`);
   const pieces: Uint8Array[] = [];
   for await (const piece of contentOf(file)) pieces.push(piece);
   const content = concatBytes(pieces);
   const deflated =
-    storage.compress && version < firstVersionOfEightRounds ? deflateExact(content, { level: zlibLevel }) : content;
+    storage.compress && version < firstVersionOfEightRounds
+      ? await deflateExactInSteps(content, { level: zlibLevel }, signal)
+      : content;
   const isSmaller = deflated.length < content.length;
   const stored = isSmaller ? deflated : content;
   const method: EntryMethod = isSmaller ? 'zlib' : 'none';
@@ -74,6 +80,7 @@ export async function storeFile(file: NadeoPackFile, storage: FileStorage): Prom
     const scanner = new GbxScanner({ classes, packVersion: version, size: content.length });
     await takeAsReader(region, { method, size: content.length }, scanner);
   }
+  for (; region.remaining > 0; await breathe(signal)) region.take(sealedAtOnce);
   return { ...plain, bytes: region.bytes(), flags };
 }
 

@@ -71,6 +71,7 @@ export interface NadeoWriteOptions {
   /** Compress files that get smaller by it. Default true; version 18 is written without. */
   compress?: boolean | undefined;
   info?: PackInfo | undefined;
+  signal?: AbortSignal | undefined;
 }
 
 /**
@@ -108,7 +109,7 @@ interface PackPlan extends Omit<PrivateHeader, 'md5' | 'plainSize'> {
   bodySize: number;
 }
 
-function storageOf({ version, key, compress = true }: NadeoWriteOptions): FileStorage {
+function storageOf({ version, key, compress = true, signal }: NadeoWriteOptions): FileStorage {
   if (!Number.isInteger(version) || version < 1 || version > newestVersion) {
     throw new PakratError('E_USAGE', `NadeoPak has versions 1 to ${newestVersion}, not ${version}`);
   }
@@ -122,6 +123,7 @@ function storageOf({ version, key, compress = true }: NadeoWriteOptions): FileSt
     version,
     key: key === undefined ? undefined : packCipherKey(keyFromBase(key), version),
     compress,
+    signal,
     classes: nodeClasses(version),
   };
 }

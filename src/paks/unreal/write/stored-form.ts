@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { aesBlockSize, aesEcbEncrypt, alignToBlock } from '../../../codecs/ciphers/aes.ts';
-import { deflateExact } from '../../../codecs/compression/deflate-exact.ts';
+import { deflateExactInSteps } from '../../../codecs/compression/deflate-exact.ts';
 import { deflateBlock } from '../../../codecs/compression/inflate.ts';
 import { equalBytes } from '../../../core/bytes.ts';
 import { pieceSize } from '../../../files/pieces.ts';
@@ -82,7 +82,7 @@ async function* madeAgain(
 
 async function* compressedChunks(file: PackFile, { blockSize, dataKey, exact }: PackPlan): AsyncGenerator<Chunk> {
   const compress = async (block: Uint8Array): Promise<Uint8Array> =>
-    exact ? deflateExact(block, { level: zlibLevel }) : deflateBlock(block, zlibLevel);
+    exact ? deflateExactInSteps(block, { level: zlibLevel }) : deflateBlock(block, zlibLevel);
   const blocks = mapConcurrently(inBlocks(contentOf(file), blockSize), compress, concurrentBlocks);
   for await (const block of blocks) {
     const bytes = dataKey === undefined ? block : aesEcbEncrypt(padded(block, block), dataKey);

@@ -1,0 +1,26 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { throwIfAborted } from './errors.ts';
+
+/** Work that waits for nothing lets the event loop turn this often: a signal is heard only then, and a bar drawn. */
+const turnEveryMs = 50;
+
+let dueAt = 0;
+let turn: Promise<void> | undefined;
+
+/** Lets the event loop turn where it is time to. For loops that wait for nothing. @throws as throwIfAborted */
+export async function breathe(signal?: AbortSignal): Promise<void> {
+  // Whoever else is at work in this thread waits, too: the loop turns only when nobody goes on.
+  while (turn !== undefined || performance.now() >= dueAt) {
+    turn ??= takeTurn();
+    await turn;
+  }
+  throwIfAborted(signal);
+}
+
+async function takeTurn(): Promise<void> {
+  // The first may come before the loop has looked for what happened meanwhile.
+  await nextTurn();
+  await nextTurn();
+  dueAt = performance.now() + turnEveryMs;
+  turn = undefined;
+}

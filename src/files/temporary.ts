@@ -1,0 +1,112 @@
+import { createHash } from 'node:crypto';
+import * as fs from 'node:fs';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { threadId } from 'node:worker_threads';
+import { codeOf } from '../core/errors.ts';
+
+/*
+ * The name of a temporary file says whose it is, so that the next run can clear what a killed one left:
+ *
+ *   [.pakrat-]PID-START-HOST-THREAD-SERIAL.tmp      .pakrat- where other people's files lie beside it
+ *
+ * START is when the process began, in ticks since the system did (base 36; 0 where /proc does not tell), for process numbers are used again.
+ * HOST is a hash of the host and its space of process numbers: what another host or container wrote is never judged from here.
+ */
+const namePattern = /^(?:\.pakrat-)?(\d+)-([0-9a-z]+)-([0-9a-f]{8})-\d+-\d+\.tmp$/;
+
+const open = new Set<string>();
+let serial = 0;
+let ownMark: string | undefined;
+
+/** A path in `folder` that no other process, thread or call uses. It is this thread's until {@link removeTemporary} or {@link releaseTemporary}. */
+export function temporaryName(folder: string, prefix: '' | '.pakrat-' = ''): string {
+  ownMark ??= `${process.pid}-${startOf(process.pid) ?? 0}-${hostHash()}`;
+  serial += 1;
+  const path = join(folder, `${prefix}${ownMark}-${threadId}-${serial}.tmp`);
+  open.add(path);
+  return path;
+}
+
+/** Removes a temporary file, if it is there. */
+export function removeTemporary(path: string): void {
+  fs.rmSync(path, { force: true });
+  open.delete(path);
+}
+
+/** Tells that a temporary file has another name now. */
+export function releaseTemporary(path: string): void {
+  open.delete(path);
+}
+
+/** Removes all temporary files of this thread: for a process that ends where it stands. */
+export function removeTemporaries(): void {
+  for (const path of open) fs.rmSync(path, { force: true });
+  open.clear();
+}
+
+/** Removes the temporary files in a folder whose process is known to be dead. What cannot be removed stays. */
+export function clearDeadTemporaries(folder: string): void {
+  for (const name of namesIn(folder)) {
+    const [, pid, start = '', host] = namePattern.exec(name) ?? [];
+    if (pid === undefined || host !== hostHash() || isAlive(Number(pid), start)) continue;
+    try {
+      fs.rmSync(join(folder, name), { force: true });
+    } catch {
+      // It is in nobody's way.
+    }
+  }
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return fs.readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+/** True unless there is no such process, or one that began at another time. */
+function isAlive(pid: number, start: string): boolean {
+  try {
+    process.kill(pid, 0);
+  } catch (error) {
+    if (codeOf(error) === 'ESRCH') return false;
+  }
+  const found = startOf(pid);
+  return start === '0' || found === undefined || found === start;
+}
+
+/** The 22nd field of `stat`; the second, a name in parentheses, may have blanks and parentheses in it. */
+function startOf(pid: number): string | undefined {
+  const stat = textOf(`/proc/${pid}/stat`);
+  const ticks = Number(stat?.slice(stat.lastIndexOf(')') + 2).split(' ')[19]);
+  return ticks > 0 ? ticks.toString(36) : undefined;
+}
+
+let host: string | undefined;
+
+function hostHash(): string {
+  host ??= createHash('sha256')
+    .update([hostname(), textOf('/etc/machine-id'), processSpace()].join('\n'))
+    .digest('hex')
+    .slice(0, 8);
+  return host;
+}
+
+function textOf(path: string): string | undefined {
+  try {
+    return fs.readFileSync(path, 'utf8');
+  } catch {
+    return undefined;
+  }
+}
+
+/** Containers have process numbers of their own; undefined where the system knows no such thing. */
+function processSpace(): string | undefined {
+  try {
+    return fs.readlinkSync('/proc/self/ns/pid');
+  } catch {
+    return undefined;
+  }
+}
