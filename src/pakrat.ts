@@ -125,8 +125,8 @@ export class Pakrat {
 
   /** Keys for encrypted files: import them from files, list them, update them from a list on the web, find out which are missing. */
   readonly keys = {
-    import: async (files: readonly string[]): Promise<KeyImport> =>
-      (await import('./app/keys/import-keys.ts')).importKeys(this.#session, files),
+    import: async (files: readonly string[], options: Pick<WorkOptions, 'signal'> = {}): Promise<KeyImport> =>
+      (await import('./app/keys/import-keys.ts')).importKeys(this.#session, files, options),
     list: async (options: { show?: boolean | undefined } = {}): Promise<ListedKey[]> =>
       (await import('./app/keys/list-keys.ts')).listKeys(this.#session, options),
     missing: async (source: string, options: SourceOptions = {}): Promise<MissingKey[]> => {
