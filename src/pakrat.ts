@@ -9,6 +9,7 @@ import type { ListfileChange } from './app/listfile/import-listfile.ts';
 import type { ListfileUpdate, UpdateListfileOptions } from './app/listfile/update-listfile.ts';
 import type { MountOptions, MountReport } from './app/mount.ts';
 import type { PackNadeoOptions, PackOptions, PackReport, PackUnrealOptions } from './app/pack.ts';
+import type { ProductRow, ProductsOptions } from './app/products.ts';
 import { openSource, type SourceOptions } from './app/session/open-source.ts';
 import { Session } from './app/session/session.ts';
 import type { SessionOptions } from './app/session/session-options.ts';
@@ -69,6 +70,12 @@ export class Pakrat {
   async cdns(product: string, options: WorkOptions = {}): Promise<ProductTable> {
     const { askVersions } = await import('./app/versions.ts');
     return (await calmly(options, (calm) => askVersions(this.#session, product, 'cdns', calm))).table;
+  }
+
+  /** Lists the products that the version services offer, with what the store holds of them. */
+  async products(options: ProductsOptions = {}): Promise<ProductRow[]> {
+    const { listProducts } = await import('./app/products.ts');
+    return (await calmly(options, (calm) => listProducts(this.#session, calm))).products;
   }
 
   /** Brings a build, or the part of it that is chosen, into the store; run again to go on where it stopped. */
