@@ -41,9 +41,6 @@ export interface NetworkOptions {
   signal?: AbortSignal | undefined;
 }
 
-/** Slowest transfer that is waited for, in bytes a second, where no limit makes all of them slow. */
-const slowestBytesPerSecond = 1024;
-
 /** A network over some hosts. Nothing is asked, started or loaded before it is needed. Needs `close`. */
 export function openNetwork(hosts: Hosts, http: () => Promise<HttpClient>, options: NetworkOptions): Network {
   const { bytesPerSecond, attemptsPerHost } = options;
@@ -69,7 +66,6 @@ export function openNetwork(hosts: Hosts, http: () => Promise<HttpClient>, optio
       limits: { connectMs, idleMs, connections: jobs },
       temporary,
       maxRangeBytes,
-      slowestBytesPerSecond: bytesPerSecond === undefined ? slowestBytesPerSecond : 0,
     };
     return bytesPerSecond !== undefined || threads < 1
       ? rangeEngine(engineOptions, counters, rate)

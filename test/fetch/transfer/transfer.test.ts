@@ -62,7 +62,7 @@ async function startHosts(...lies: (LyingServer['lie'] | undefined)[]): Promise<
 
 function engine(): Engine {
   const started = rangeEngine(
-    { limits, temporary: scratch('tmp'), maxRangeBytes: 1 << 28, slowestBytesPerSecond: 0 },
+    { limits, temporary: scratch('tmp'), maxRangeBytes: 1 << 28 },
     { onReceived: () => {}, onRequest: () => {} },
   );
   engines.push(started);
