@@ -1,7 +1,7 @@
 import PQueue from 'p-queue';
 import type { EntryPlace, Objects } from '../builds/objects.ts';
+import type { HealthKind } from '../cdn/hosts/hosts.ts';
 import { fetchObject } from '../cdn/transport/fetch-object.ts';
-import type { HealthKind } from '../cdn/transport/hosts.ts';
 import { codeOf, type ErrorCode, PakratError } from '../core/errors.ts';
 import { type ObjectName, objectPath } from '../store/layout.ts';
 import type { Span } from '../store/spans.ts';

@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
+import type { Hosts } from '../cdn/hosts/hosts.ts';
 import type { Cdn } from '../cdn/transport/fetch-object.ts';
-import type { Hosts } from '../cdn/transport/hosts.ts';
 import type { HttpClient } from '../cdn/transport/http.ts';
 import { type RateLimit, rateLimit, unlimited } from '../cdn/transport/rate-limit.ts';
 import type { Engine } from './transfer/engine.ts';
@@ -51,6 +51,7 @@ export function openNetwork(hosts: Hosts, http: () => Promise<HttpClient>, optio
   const counters = {
     onReceived: (bytes: number): void => {
       traffic.bytes += bytes;
+      hosts.news.heard();
     },
     onRequest: (): void => {
       traffic.requests += 1;
@@ -80,6 +81,9 @@ export function openNetwork(hosts: Hosts, http: () => Promise<HttpClient>, optio
       engine ??= startEngine();
       return engine;
     },
-    close: async () => (await engine)?.close(),
+    async close() {
+      hosts.news.close();
+      await (await engine)?.close();
+    },
   };
 }

@@ -2,7 +2,7 @@ import * as fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Build, openBuild } from '../../src/builds/build.ts';
-import { Hosts } from '../../src/cdn/transport/hosts.ts';
+import { Hosts } from '../../src/cdn/hosts/hosts.ts';
 import { HttpClient } from '../../src/cdn/transport/http.ts';
 import { Fetcher } from '../../src/fetch/fetcher.ts';
 import { openNetwork, type Traffic } from '../../src/fetch/network.ts';

@@ -15,6 +15,8 @@ export interface Settings {
     idleMs: number;
     versionServiceMs: number;
     attemptsPerHost: number;
+    prefer: 'https' | 'http';
+    mirrors: string[];
   };
   sync: {
     jobs: number;

@@ -1,7 +1,7 @@
 import { asBuffer } from '../../core/bytes.ts';
-import { askHosts } from './ask-hosts.ts';
+import { askHosts } from '../hosts/ask-hosts.ts';
+import type { HealthKind, Host, Hosts } from '../hosts/hosts.ts';
 import { fetchBytes } from './fetch-bytes.ts';
-import type { HealthKind, Host, Hosts } from './hosts.ts';
 import type { HttpGetter } from './http.ts';
 import { wrongAnswer } from './http-head.ts';
 import type { RateLimit } from './rate-limit.ts';

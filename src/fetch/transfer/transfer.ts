@@ -1,6 +1,6 @@
 import PQueue from 'p-queue';
-import { askHosts } from '../../cdn/transport/ask-hosts.ts';
-import type { HealthKind, Hosts } from '../../cdn/transport/hosts.ts';
+import { askHosts } from '../../cdn/hosts/ask-hosts.ts';
+import type { HealthKind, Hosts } from '../../cdn/hosts/hosts.ts';
 import { abortError, codeOf, type ErrorCode, isUnavailable, PakratError } from '../../core/errors.ts';
 import type { Span } from '../../store/spans.ts';
 import type { Engine } from './engine.ts';

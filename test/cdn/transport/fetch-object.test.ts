@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { Hosts } from '../../../src/cdn/hosts/hosts.ts';
 import { type Cdn, fetchObject } from '../../../src/cdn/transport/fetch-object.ts';
-import { Hosts } from '../../../src/cdn/transport/hosts.ts';
 import { HttpClient } from '../../../src/cdn/transport/http.ts';
 import { unlimited } from '../../../src/cdn/transport/rate-limit.ts';
 import { PakratError } from '../../../src/core/errors.ts';
