@@ -14,9 +14,10 @@ import { entryJobs, type PlanOptions } from './plan/plan.ts';
 import type { RangeJob, RangeTarget } from './transfer/range-job.ts';
 import { type TransferFailure, transfer } from './transfer/transfer.ts';
 
-/** The largest config, and the largest index or patch manifest, that is believed. */
-const maxConfigSize = 32 * 1024 * 1024;
-const maxIndexSize = 256 * 1024 * 1024;
+/** The largest objects that are believed where nothing promises their size. */
+const maxSizes = { config: 16 * 1024 * 1024, index: 64 * 1024 * 1024, patch: 256 * 1024 * 1024, data: 0 };
+/** Bytes that an object may have beyond what was promised: it proves itself, and makers of CDNs err. */
+const sizeSlack = 1024 * 1024;
 
 /** The amount that is fetched side by side, and the sizes by which ranges are cut. */
 interface FetchSettings {
@@ -72,9 +73,10 @@ export class Fetcher {
 
   /**
    * A small object (config, index, patch manifest), decrypted and checked against its name; from the store, else from a host.
+   * @param size what a config promises it to have; a body is not read much further than that
    * @throws E_OFFLINE, E_NOT_FOUND, E_NETWORK_EXHAUSTED, E_KEY_MISSING, E_ABORTED
    */
-  async object(name: ObjectName): Promise<Uint8Array> {
+  async object(name: ObjectName, size?: number): Promise<Uint8Array> {
     const held = this.#heldObject(name);
     if (held !== undefined) return held;
     const path = objectPath(name);
@@ -82,7 +84,7 @@ export class Fetcher {
     // An object that cannot be checked is not asked for.
     const isEncrypted = objectKeys.keyOf(path) !== undefined;
     const network = this.#demandNetwork(path, { object: path });
-    const kind = name.suffix === '.index' ? 'index' : name.kind === 'product' ? 'config' : name.kind;
+    const kind: HealthKind = name.suffix === '.index' ? 'index' : name.kind === 'product' ? 'config' : name.kind;
     const check = (bytes: Uint8Array): void => {
       try {
         checkObject(name, objectKeys.decrypt(path, bytes));
@@ -90,8 +92,10 @@ export class Fetcher {
         throw isEncrypted ? maybeWrongKey(error) : error;
       }
     };
-    const maxSize = kind === 'config' ? maxConfigSize : maxIndexSize;
-    const bytes = await fetchObject(await network.cdn(), { path, kind, maxSize, check });
+    // Nobody promises an object of no bytes: a size of 0 is one that is not told.
+    const maxSize = Math.min(size ? size + sizeSlack : Number.POSITIVE_INFINITY, maxSizes[kind]);
+    const request = { path, kind, maxSize, isMostlySmaller: !size, check };
+    const bytes = await fetchObject(await network.cdn(), request);
     this.store.addObject(name, bytes);
     return objectKeys.decrypt(path, bytes);
   }
@@ -183,8 +187,8 @@ export class Fetcher {
     const { store } = this;
     return {
       config: (name) => this.object(name),
-      index: async (name) => {
-        await this.#smallObjects.add(() => this.object(name));
+      index: async (name, size) => {
+        await this.#smallObjects.add(() => this.object(name, size));
         return store.file(objectPath(name));
       },
       entries: (places) => this.entries(places),

@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import type { Hosts } from '../cdn/hosts/hosts.ts';
+import { BodyBudget } from '../cdn/transport/body-budget.ts';
 import type { Cdn } from '../cdn/transport/fetch-object.ts';
 import type { HttpClient } from '../cdn/transport/http.ts';
 import { type RateLimit, rateLimit, unlimited } from '../cdn/transport/rate-limit.ts';
@@ -33,6 +34,8 @@ export interface NetworkOptions {
   maxRangeBytes: number;
   /** Limit of all transfers; undefined for none. */
   bytesPerSecond?: number | undefined;
+  /** Milliseconds after which another host is asked for a small object that does not come at a good pace. Default: 2.5 s. */
+  hedgeMs?: number | undefined;
   /** Threads for ranges; 0 for none, as under a limited rate. */
   threads: number;
   workerUrl?: URL | undefined;
@@ -40,6 +43,9 @@ export interface NetworkOptions {
   temporary: string;
   signal?: AbortSignal | undefined;
 }
+
+/** Memory for the bodies of small objects that are on their way. */
+const bodyBytes = 256 * 1024 * 1024;
 
 /** A network over some hosts. Nothing is asked, started or loaded before it is needed. Needs `close`. */
 export function openNetwork(hosts: Hosts, http: () => Promise<HttpClient>, options: NetworkOptions): Network {
@@ -58,6 +64,9 @@ export function openNetwork(hosts: Hosts, http: () => Promise<HttpClient>, optio
     },
   };
   // One for all requests, for they share it.
+  const budget = new BodyBudget(bodyBytes);
+  // Under a limit everything is slow.
+  const hedgeMs = bytesPerSecond === undefined ? (options.hedgeMs ?? 2500) : undefined;
   const rate: RateLimit = bytesPerSecond === undefined ? unlimited : rateLimit(bytesPerSecond);
   let engine: Promise<Engine> | undefined;
   const startEngine = async (): Promise<Engine> => {
@@ -76,7 +85,7 @@ export function openNetwork(hosts: Hosts, http: () => Promise<HttpClient>, optio
     hosts,
     traffic,
     signal,
-    cdn: async () => ({ http: await http(), hosts, rate, attemptsPerHost, signal, ...counters }),
+    cdn: async () => ({ http: await http(), hosts, rate, attemptsPerHost, budget, hedgeMs, signal, ...counters }),
     engine() {
       engine ??= startEngine();
       return engine;

@@ -45,7 +45,8 @@ export async function askHosts<Answer>(
   ask: (host: Host, signal: AbortSignal | undefined) => Promise<Answer>,
 ): Promise<Answer> {
   const question = new Question(hosts, options, ask);
-  const answer = await (options.hedge === undefined ? question.ask(options.signal) : race(question, options.hedge));
+  const { hedge, signal } = options;
+  const answer = await (hedge === undefined ? question.ask(signal) : race(question, hosts, hedge));
   if (answer === undefined) throw question.exhausted();
   return answer.value;
 }
@@ -53,6 +54,7 @@ export async function askHosts<Answer>(
 /** Asks one host after the other, in as many lanes as it takes: the first right answer ends the others. */
 function race<Answer>(
   question: Question<Answer>,
+  hosts: Hosts,
   { afterMs, isMoving }: Hedge,
 ): Promise<{ value: Answer } | undefined> {
   const over = new AbortController();
@@ -61,16 +63,16 @@ function race<Answer>(
   let timer: NodeJS.Timeout | undefined;
   let lanes = 0;
   const raced = new Promise<{ value: Answer } | undefined>((resolve, reject) => {
-    const begin = (): void => {
+    const begin = async (): Promise<void> => {
       lanes += 1;
-      question.ask(either).then((answer) => {
+      const answer = await question.ask(either).finally(() => {
         lanes -= 1;
-        if (answer !== undefined || lanes === 0) resolve(answer);
-      }, reject);
+      });
+      if (answer !== undefined || lanes === 0) resolve(answer);
     };
-    begin();
+    begin().catch(reject);
     timer = setInterval(() => {
-      if (!isMoving() && lanes < maxLanes) begin();
+      if (!isMoving() && lanes > 0 && lanes < maxLanes) hosts.hedge(begin)?.catch(reject);
     }, afterMs);
   });
   return raced.finally(() => {

@@ -33,6 +33,9 @@ const longestWaitMs = 30_000;
 /** Failures that a host without an answer in time counts for: to find that out again takes long. */
 const silenceWeight = 3;
 
+/** Questions that are put to a second host while a first one has not answered, at a time. */
+const mostHedges = 8;
+
 /** The order in which hosts are asked, and who hears of their trouble. */
 export interface HostsOptions {
   /** The scheme that is asked first. Default: HTTPS. */
@@ -56,6 +59,7 @@ export class Hosts {
   /** Hosts that said they have not got an object, by its path. */
   readonly #lacking = new Map<string, Set<Host>>();
   #turn = 0;
+  #hedges = 0;
 
   constructor(hosts: readonly Host[], { prefer = 'https', onProblem }: HostsOptions = {}) {
     this.all = hosts;
@@ -137,6 +141,15 @@ export class Hosts {
   /** Says that the host answered a range as it was asked. */
   servedRange(host: Host): void {
     this.#noRanges.delete(host.base);
+  }
+
+  /** Asks a second host for what a first one is slow with, unless that is done for several objects: on a slow line all are. */
+  hedge(ask: () => Promise<void>): Promise<void> | undefined {
+    if (this.#hedges >= mostHedges) return undefined;
+    this.#hedges += 1;
+    return ask().finally(() => {
+      this.#hedges -= 1;
+    });
   }
 
   /** Says that another host was faster though it was asked later: it comes behind that one. */
