@@ -16,6 +16,9 @@ import { type TransferFailure, transfer } from './transfer/transfer.ts';
 
 /** The largest objects that are believed where nothing promises their size. */
 const maxSizes = { config: 16 * 1024 * 1024, index: 64 * 1024 * 1024, patch: 256 * 1024 * 1024, data: 0 };
+/** For this time an entry that no host gave is not asked for again. */
+const failedMs = 60_000;
+const mostFailed = 100_000;
 /** Bytes that an object may have beyond what was promised: it proves itself, and makers of CDNs err. */
 const sizeSlack = 1024 * 1024;
 
@@ -52,6 +55,8 @@ export class Fetcher {
   fetchedEntries = 0;
   readonly #committer: SpanCommitter;
   readonly #smallObjects: PQueue;
+  /** Entries that no host gave a short while ago: a batch asks for many, and then each file for its own. */
+  readonly #failed = new Map<string, { time: number; error: PakratError }>();
 
   constructor(store: Store, network: Network | undefined, settings: FetchSettings) {
     this.store = store;
@@ -123,15 +128,27 @@ export class Fetcher {
     const [first] = missing;
     if (first === undefined) return;
     this.#demandNetwork(`entry ${first.ekey}`, { ekey: first.ekey, object: objectPath(first.object) });
-    const [failure] = await this.fetchPlanned({ kind: 'data' }, (whole) => {
-      const left = whole ? missing.filter((place) => !isHeld(this.store, place)) : missing;
+    const [known] = missing.flatMap(({ ekey }) => this.#failureOf(ekey) ?? []);
+    const asked = missing.filter(({ ekey }) => this.#failureOf(ekey) === undefined);
+    const failures = await this.fetchPlanned({ kind: 'data' }, (whole) => {
+      const left = whole ? asked.filter((place) => !isHeld(this.store, place)) : asked;
       return entryJobs(this.store, left, { ...this.settings.planOptions, whole });
     });
-    if (failure === undefined) return;
-    throw new PakratError(failure.code as ErrorCode, failure.message, {
-      hint: failure.hint,
-      data: { object: failure.path, ekeys: failure.ekeys },
-    });
+    const errors = failures.map((failure) => this.#remember(failure));
+    const error = errors[0] ?? known;
+    if (error !== undefined) throw error;
+  }
+
+  #failureOf(ekey: string): PakratError | undefined {
+    const failed = this.#failed.get(ekey);
+    return failed !== undefined && performance.now() - failed.time < failedMs ? failed.error : undefined;
+  }
+
+  #remember({ code, message, hint, path, ekeys }: TransferFailure): PakratError {
+    const error = new PakratError(code as ErrorCode, message, { hint, data: { object: path, ekeys } });
+    if (this.#failed.size > mostFailed) this.#failed.clear();
+    for (const ekey of ekeys) this.#failed.set(ekey, { time: performance.now(), error });
+    return error;
   }
 
   /**

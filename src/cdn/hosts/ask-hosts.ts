@@ -3,7 +3,7 @@ import { abortError, codeOf, isPakratError, messageOf, type PakratError } from '
 import { reasonOf, redactUrl } from '../transport/http-head.ts';
 import { exhausted, type HostFailure } from './host-failures.ts';
 import { placeOf, shownHost } from './host-names.ts';
-import type { HealthKind, Host, Hosts } from './hosts.ts';
+import { type HealthKind, type Host, type Hosts, isAbsence } from './hosts.ts';
 
 /** A question to hosts, and the patience for it. */
 interface AskOptions {
@@ -174,14 +174,14 @@ class Question<Answer> {
 
   #failed(host: Host, error: unknown): void {
     const { kind, what } = this.options;
-    const { progressed, ignoredRange, status } = isPakratError(error) ? error.data : {};
+    const { progressed, ignoredRange } = isPakratError(error) ? error.data : {};
     this.#hosts.failed(host, kind, error);
     this.#failures.push({ host: redactUrl(host.base), message: messageOf(error) });
     this.#tried.add(host.base);
     // A transfer that broke off after some right bytes is no try lost: the next one starts further on.
     if (progressed !== true) this.#tries.set(host, (this.#tries.get(host) ?? 0) + 1);
     if (ignoredRange === true) this.#without.add(host);
-    if (![403, 404, 410].includes(Number(status))) return;
+    if (!isAbsence(error)) return;
     this.#absent.add(host);
     this.#hosts.lacks(host, what);
   }

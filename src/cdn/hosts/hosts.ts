@@ -5,6 +5,11 @@ import { HostNews } from './host-news.ts';
 
 export type { Host } from './host-names.ts';
 
+/** True for the answer of a host that has not got the object: that is no wrong one. */
+export function isAbsence(error: unknown): boolean {
+  return isPakratError(error) && [403, 404, 410].includes(Number(error.data.status));
+}
+
 /** A kind of object by which hosts differ: some have data but no configs. */
 export type HealthKind = (typeof kinds)[number];
 const kinds = ['config', 'index', 'data', 'patch'] as const;
@@ -18,6 +23,8 @@ interface Health {
   restUntil: number;
   /** The last failure, in words. */
   problem: string | undefined;
+  /** The last failure was no service at all, rather than wrong bytes or an object that is not there. */
+  isDown: boolean;
 }
 
 /** Failures in a row at one kind of object after which a host rests. */
@@ -25,6 +32,8 @@ const restAfter = 2;
 /** A host that failed so often is dead: it comes last of all. One that was right before has more credit: a server that starts again is waited for. */
 const deadAfter = { unproven: 5, proven: 12 };
 const longestRestMs = 2000;
+/** What is wrong for one object may be right for the next: nobody sleeps long over it. */
+const longestWrongRestMs = 200;
 /** The dead are asked again after this time, then after twice that, and so on. */
 const deadRestMs = 10_000;
 const longestDeadRestMs = 300_000;
@@ -33,6 +42,8 @@ const longestWaitMs = 30_000;
 /** Failures that a host without an answer in time counts for: to find that out again takes long. */
 const silenceWeight = 3;
 
+/** What a host has not got it may get: after this time it is asked again. */
+const lackingMs = 600_000;
 /** Questions that are put to a second host while a first one has not answered, at a time. */
 const mostHedges = 8;
 
@@ -56,8 +67,8 @@ export class Hosts {
   readonly #noRanges = new Set<string>();
   /** How many schemes each name is there under. */
   readonly #schemes = new Map<string, number>();
-  /** Hosts that said they have not got an object, by its path. */
-  readonly #lacking = new Map<string, Set<Host>>();
+  /** Hosts that said they have not got an object, by its path, and when they did. */
+  readonly #lacking = new Map<string, Map<Host, number>>();
   #turn = 0;
   #hedges = 0;
 
@@ -68,7 +79,7 @@ export class Hosts {
     for (const host of hosts) {
       const problem = problemOf(host);
       const restUntil = problem === undefined ? 0 : Number.MAX_SAFE_INTEGER;
-      const fresh = (): Health => ({ failures: 0, proven: false, restUntil, problem });
+      const fresh = (): Health => ({ failures: 0, proven: false, restUntil, problem, isDown: false });
       this.#health.set(host, { config: fresh(), index: fresh(), data: fresh(), patch: fresh() });
       this.#schemes.set(placeOf(host), (this.#schemes.get(placeOf(host)) ?? 0) + 1);
     }
@@ -127,15 +138,16 @@ export class Hosts {
     return failures >= (proven ? deadAfter.proven : deadAfter.unproven);
   }
 
-  /** Why a host is not asked now, in words: it is dead and was asked a short while ago, or wants to be left alone for long. */
+  /** Why a host is not asked now, in words: it does not serve and was asked a short while ago, or wants to be left alone for long. */
   whyOut(host: Host, kind: HealthKind): string | undefined {
-    const isOut = this.waitMs(host, kind) > (this.isDead(host, kind) ? 0 : longestWaitMs);
-    return isOut ? (this.#of(host, kind).problem ?? 'it failed before') : undefined;
+    const { isDown, problem } = this.#of(host, kind);
+    const isOut = this.waitMs(host, kind) > (isDown && this.isDead(host, kind) ? 0 : longestWaitMs);
+    return isOut ? (problem ?? 'it failed before') : undefined;
   }
 
   /** Says that the host served a right object of this kind. */
   succeeded(host: Host, kind: HealthKind): void {
-    Object.assign(this.#of(host, kind), { failures: 0, proven: true, restUntil: 0, problem: undefined });
+    Object.assign(this.#of(host, kind), { failures: 0, proven: true, restUntil: 0, problem: undefined, isDown: false });
   }
 
   /** Says that the host answered a range as it was asked. */
@@ -159,20 +171,21 @@ export class Hosts {
 
   /** Says that the host has not got the object. */
   lacks(host: Host, path: string): void {
-    const hosts = this.#lacking.get(path) ?? new Set();
-    this.#lacking.set(path, hosts.add(host));
+    const hosts = this.#lacking.get(path) ?? new Map<Host, number>();
+    this.#lacking.set(path, hosts.set(host, performance.now()));
   }
 
-  /** The hosts that said they have not got the object: nothing in it need be asked of them again. */
-  lacking(path: string): ReadonlySet<Host> {
-    return this.#lacking.get(path) ?? new Set();
+  /** The hosts that said lately that they have not got the object: nothing in it need be asked of them again. */
+  lacking(path: string): Host[] {
+    const since = performance.now() - lackingMs;
+    return [...(this.#lacking.get(path) ?? [])].filter(([, time]) => time > since).map(([host]) => host);
   }
 
   /** Says that nobody is there, for any kind of object. */
   unreachable(host: Host, problem: string): void {
     for (const kind of kinds) {
       const health = this.#of(host, kind);
-      Object.assign(health, { problem, failures: Math.max(health.failures, deadAfter.proven) });
+      Object.assign(health, { problem, isDown: true, failures: Math.max(health.failures, deadAfter.proven) });
       health.restUntil = performance.now() + deadRestMs;
     }
   }
@@ -184,6 +197,7 @@ export class Hosts {
   failed(host: Host, kind: HealthKind, error: unknown): void {
     if (codeOf(error) === 'E_ABORTED') return;
     const { retryAfter, ignoredRange, progressed, unreachable } = isPakratError(error) ? error.data : {};
+    const isDown = codeOf(error)?.startsWith('E_NETWORK') === true && ignoredRange !== true && !isAbsence(error);
     if (ignoredRange === true) this.#noRanges.add(host.base);
     const health = this.#of(host, kind);
     // It broke off, but what it sent before was right: that is its first failure.
@@ -196,8 +210,9 @@ export class Hosts {
     }
     const isSilent = codeOf(error) === 'E_NETWORK_TIMEOUT' && progressed !== true;
     for (const each of isSilent ? kinds : [kind]) {
-      this.#of(host, each).problem = problem;
-      this.#rest(host, each, isSilent ? silenceWeight : 1, Number(retryAfter ?? Number.NaN));
+      Object.assign(this.#of(host, each), { problem, isDown });
+      if (isAbsence(error)) this.#of(host, each).failures += 1;
+      else this.#rest(host, each, isSilent ? silenceWeight : 1, Number(retryAfter ?? Number.NaN));
     }
   }
 
@@ -210,7 +225,8 @@ export class Hosts {
   }
 
   #restMs(host: Host, kind: HealthKind): number {
-    const { failures, proven } = this.#of(host, kind);
+    const { failures, proven, isDown } = this.#of(host, kind);
+    if (!isDown) return failures < restAfter ? 0 : longestWrongRestMs;
     const dead = failures - (proven ? deadAfter.proven : deadAfter.unproven);
     if (dead >= 0) return Math.min(deadRestMs * 2 ** dead, longestDeadRestMs);
     return failures < restAfter ? 0 : Math.min(100 * 2 ** (failures - restAfter), longestRestMs);
