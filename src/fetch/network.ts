@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import type { Hosts } from '../cdn/hosts/hosts.ts';
+import { scoutHosts } from '../cdn/hosts/scout-hosts.ts';
 import { BodyBudget } from '../cdn/transport/body-budget.ts';
 import type { Cdn } from '../cdn/transport/fetch-object.ts';
 import type { HttpClient } from '../cdn/transport/http.ts';
@@ -69,6 +70,7 @@ export function openNetwork(hosts: Hosts, http: () => Promise<HttpClient>, optio
   const hedgeMs = bytesPerSecond === undefined ? (options.hedgeMs ?? 2500) : undefined;
   const rate: RateLimit = bytesPerSecond === undefined ? unlimited : rateLimit(bytesPerSecond);
   let engine: Promise<Engine> | undefined;
+  let scouted: Promise<void> | undefined;
   const startEngine = async (): Promise<Engine> => {
     const { rangeEngine, threadEngine } = await import('./transfer/engine.ts');
     const { connectMs, idleMs, jobs, maxRangeBytes, temporary, threads, workerUrl } = options;
@@ -85,7 +87,11 @@ export function openNetwork(hosts: Hosts, http: () => Promise<HttpClient>, optio
     hosts,
     traffic,
     signal,
-    cdn: async () => ({ http: await http(), hosts, rate, attemptsPerHost, budget, hedgeMs, signal, ...counters }),
+    async cdn() {
+      scouted ??= scoutHosts(hosts, signal);
+      await scouted;
+      return { http: await http(), hosts, rate, attemptsPerHost, budget, hedgeMs, signal, ...counters };
+    },
     engine() {
       engine ??= startEngine();
       return engine;

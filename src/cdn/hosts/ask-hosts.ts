@@ -29,8 +29,9 @@ interface Hedge {
 const maxLanes = 4;
 /** Milliseconds that one question waits in all for hosts that rest. */
 const mostWaitMs = 60_000;
-/** Dead hosts that one question may wake: they come last, and there may be thousands. */
+/** Dead hosts that one question may wake, for they come last, and failures after which it ends: there may be thousands. */
 const mostDead = 4;
+const mostFailures = 200;
 
 /**
  * Puts a question to one host after the other, the best first, until one gives a right answer.
@@ -90,6 +91,7 @@ class Question<Answer> {
   /** Hosts for which asking again cannot help. */
   readonly #without = new Set<Host>();
   readonly #absent = new Set<Host>();
+  readonly #absentPlaces = new Set<string>();
   readonly #failures: HostFailure[] = [];
   readonly #inFlight = new Set<Host>();
   readonly #woken = new Set<Host>();
@@ -105,7 +107,7 @@ class Question<Answer> {
     this.options = options;
     this.#put = put;
     for (const host of hosts.lacking(options.what)) {
-      this.#absent.add(host);
+      this.#addAbsent(host);
       this.#failures.push({ host: redactUrl(host.base), message: 'it said that it has not got it' });
     }
   }
@@ -146,6 +148,7 @@ class Question<Answer> {
 
   #next(): Host | undefined {
     const { kind } = this.options;
+    if (this.#failures.length >= mostFailures) return undefined;
     const left = this.#hosts.all.filter((host) => this.#isOpen(host));
     const [host] = this.#hosts.ranked(kind, this.#tried, left);
     if (host === undefined) return undefined;
@@ -167,9 +170,12 @@ class Question<Answer> {
 
   /** Over HTTPS a host speaks for itself; what comes over plain HTTP may be somebody else's word. */
   #isAbsentFrom(host: Host): boolean {
-    if (this.#absent.has(host)) return true;
-    const secure = [...this.#absent].filter(({ base }) => /^https:/i.test(base));
-    return secure.some((other) => placeOf(other) === placeOf(host));
+    return this.#absent.has(host) || (this.#absentPlaces.size > 0 && this.#absentPlaces.has(placeOf(host)));
+  }
+
+  #addAbsent(host: Host): void {
+    this.#absent.add(host);
+    if (/^https:/i.test(host.base)) this.#absentPlaces.add(placeOf(host));
   }
 
   #failed(host: Host, error: unknown): void {
@@ -182,7 +188,7 @@ class Question<Answer> {
     if (progressed !== true) this.#tries.set(host, (this.#tries.get(host) ?? 0) + 1);
     if (ignoredRange === true) this.#without.add(host);
     if (!isAbsence(error)) return;
-    this.#absent.add(host);
+    this.#addAbsent(host);
     this.#hosts.lacks(host, what);
   }
 
