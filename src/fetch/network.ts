@@ -28,6 +28,8 @@ export interface Network {
 export interface NetworkOptions {
   connectMs: number;
   idleMs: number;
+  /** As {@link CrawlLimits} has it. */
+  slowWindowMs?: number | undefined;
   attemptsPerHost: number;
   /** Ranges in flight at a time. */
   jobs: number;
@@ -35,7 +37,7 @@ export interface NetworkOptions {
   maxRangeBytes: number;
   /** Limit of all transfers; undefined for none. */
   bytesPerSecond?: number | undefined;
-  /** Milliseconds after which another host is asked for a small object that does not come at a good pace. Default: 2.5 s. */
+  /** Milliseconds after which another host is asked for a small object that does not come at a good pace. Absent: none is. */
   hedgeMs?: number | undefined;
   /** Threads for ranges; 0 for none, as under a limited rate. */
   threads: number;
@@ -67,15 +69,15 @@ export function openNetwork(hosts: Hosts, http: () => Promise<HttpClient>, optio
   // One for all requests, for they share it.
   const budget = new BodyBudget(bodyBytes);
   // Under a limit everything is slow.
-  const hedgeMs = bytesPerSecond === undefined ? (options.hedgeMs ?? 2500) : undefined;
+  const hedgeMs = bytesPerSecond === undefined ? options.hedgeMs : undefined;
   const rate: RateLimit = bytesPerSecond === undefined ? unlimited : rateLimit(bytesPerSecond);
   let engine: Promise<Engine> | undefined;
   let scouted: Promise<void> | undefined;
   const startEngine = async (): Promise<Engine> => {
     const { rangeEngine, threadEngine } = await import('./transfer/engine.ts');
-    const { connectMs, idleMs, jobs, maxRangeBytes, temporary, threads, workerUrl } = options;
+    const { connectMs, idleMs, slowWindowMs, jobs, maxRangeBytes, temporary, threads, workerUrl } = options;
     const engineOptions = {
-      limits: { connectMs, idleMs, connections: jobs },
+      limits: { connectMs, idleMs, slowWindowMs, connections: jobs },
       temporary,
       maxRangeBytes,
     };

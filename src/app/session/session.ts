@@ -120,6 +120,7 @@ export class Session {
     this.#http ??= new HttpClient({
       connectMs: network.connectMs,
       idleMs: network.idleMs,
+      slowWindowMs: network.slowWindowMs,
       connections: sync.smallJobs,
     });
     return this.#http;
@@ -159,11 +160,13 @@ export class Session {
     if (offline) return undefined;
     const { openNetwork } = await import('../../fetch/network.ts');
     const { signal, jobs = settings.sync.jobs, bytesPerSecond, threads = 0, onProgress } = use;
-    const { connectMs, idleMs, attemptsPerHost } = settings.network;
+    const { connectMs, idleMs, slowWindowMs, hedgeMs, attemptsPerHost } = settings.network;
     const { layout } = await this.store({ create: true });
     const network = openNetwork(await this.#hosts(identity, onProgress), () => this.http(), {
       connectMs,
       idleMs,
+      slowWindowMs,
+      hedgeMs,
       attemptsPerHost,
       jobs,
       maxRangeBytes: settings.sync.maxRangeBytes,

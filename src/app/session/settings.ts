@@ -13,6 +13,8 @@ export interface Settings {
   network: {
     connectMs: number;
     idleMs: number;
+    slowWindowMs: number;
+    hedgeMs: number;
     versionServiceMs: number;
     attemptsPerHost: number;
     prefer: 'https' | 'http';

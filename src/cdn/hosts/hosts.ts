@@ -164,9 +164,9 @@ export class Hosts {
     });
   }
 
-  /** Says that another host was faster though it was asked later: it comes behind that one. */
+  /** Says that another host was faster though it was asked later: it comes behind that one, at all that it has not yet been right at. */
   outrun(host: Host, kind: HealthKind): void {
-    this.#of(host, kind).failures += 1;
+    for (const each of kinds) if (each === kind || !this.#of(host, each).proven) this.#of(host, each).failures += 1;
   }
 
   /** Says that the host has not got the object. */
