@@ -145,6 +145,11 @@ export class Hosts {
     return isOut ? (problem ?? 'it failed before') : undefined;
   }
 
+  /** True when another host serves this kind of object, as far as is known. */
+  hasOthers(host: Host, kind: HealthKind): boolean {
+    return this.all.some((other) => other !== host && this.#of(other, kind).proven && !this.isDead(other, kind));
+  }
+
   /** Says that the host served a right object of this kind. */
   succeeded(host: Host, kind: HealthKind): void {
     Object.assign(this.#of(host, kind), { failures: 0, proven: true, restUntil: 0, problem: undefined, isDown: false });

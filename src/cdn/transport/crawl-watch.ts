@@ -11,6 +11,32 @@ export interface CrawlLimits {
 /** A body below this rate is of no use to anyone, and above it a slow line may be to blame. */
 const defaultSlowest = 1024;
 const defaultWindowMs = 15_000;
+/** Where others can be asked, a body crawls that is so many times slower than a good one lately was, and slower than this. */
+const timesSlower = 20;
+const fastEnough = 64 * 1024;
+/** A body of so many bytes tells how fast a good one is, for a minute. */
+const tellingBytes = 32 * 1024;
+const paceMs = 60_000;
+
+/** The rate of the fastest body of late. */
+export class Pace {
+  #rate = 0;
+  #at = Number.NEGATIVE_INFINITY;
+
+  /** Takes a body that came to its end. */
+  add(bytes: number, ms: number): void {
+    const rate = (bytes * 1000) / Math.max(ms, 1);
+    const now = performance.now();
+    if (bytes < tellingBytes || (rate < this.#rate && now - this.#at < paceMs)) return;
+    this.#rate = rate;
+    this.#at = now;
+  }
+
+  /** Bytes a second below which a body is far too slow. */
+  get crawl(): number {
+    return Math.min(this.#rate / timesSlower, fastEnough);
+  }
+}
 
 /**
  * Notices an answer that never gets anywhere: a head that does not end, whatever comes of it, or a body that crawls. Time in which the
@@ -19,15 +45,26 @@ const defaultWindowMs = 15_000;
 export class CrawlWatch {
   readonly #limits: CrawlLimits;
   readonly #giveUp: (problem: string) => void;
+  readonly #pace: Pace;
+  readonly #hasAlternatives: boolean;
+  #total = 0;
+  #answeredAt = 0;
+  #pausedTotalMs = 0;
   #timer: NodeJS.Timeout | undefined;
   #bytes = 0;
   #since = 0;
   #pausedAt: number | undefined;
   #pausedMs = 0;
 
-  /** @param giveUp called once or more with what is wrong */
-  constructor(limits: CrawlLimits, giveUp: (problem: string) => void) {
+  /** @param of.pace of other bodies, @param of.hasAlternatives others can be asked, @param giveUp called once or more with what is wrong */
+  constructor(
+    limits: CrawlLimits,
+    { pace, hasAlternatives }: { pace: Pace; hasAlternatives: boolean },
+    giveUp: (problem: string) => void,
+  ) {
     this.#limits = limits;
+    this.#pace = pace;
+    this.#hasAlternatives = hasAlternatives;
     this.#giveUp = giveUp;
   }
 
@@ -41,13 +78,15 @@ export class CrawlWatch {
   answered(): void {
     clearTimeout(this.#timer);
     const { slowestBytesPerSecond = defaultSlowest, slowWindowMs = defaultWindowMs } = this.#limits;
-    if (slowestBytesPerSecond === 0) return;
+    this.#answeredAt = performance.now();
     this.#begin();
+    if (slowestBytesPerSecond === 0) return;
     this.#timer = setInterval(() => this.#check(slowestBytesPerSecond, slowWindowMs), slowWindowMs / 3);
   }
 
   count(bytes: number): void {
     this.#bytes += bytes;
+    this.#total += bytes;
   }
 
   pause(): void {
@@ -55,12 +94,16 @@ export class CrawlWatch {
   }
 
   resume(): void {
-    this.#pausedMs += performance.now() - (this.#pausedAt ?? performance.now());
+    const ms = performance.now() - (this.#pausedAt ?? performance.now());
+    this.#pausedMs += ms;
+    this.#pausedTotalMs += ms;
     this.#pausedAt = undefined;
   }
 
-  end(): void {
+  /** @param isWhole the body came to its end */
+  end(isWhole: boolean): void {
     clearTimeout(this.#timer);
+    if (isWhole) this.#pace.add(this.#total, performance.now() - this.#answeredAt - this.#pausedTotalMs);
   }
 
   #begin(): void {
@@ -72,12 +115,14 @@ export class CrawlWatch {
   #check(slowest: number, windowMs: number): void {
     const passed = performance.now() - this.#since;
     const active = passed - this.#pausedMs;
-    if (this.#pausedAt !== undefined || active < windowMs * 0.99) return;
+    if (this.#pausedAt !== undefined) return;
     const rate = this.#bytes / (active / 1000);
+    const isWindow = active >= windowMs * 0.99;
+    const least = this.#hasAlternatives ? Math.max(slowest, this.#pace.crawl) : isWindow ? slowest : 0;
     // A check that comes far too late says that this process was held up, and not the host.
-    if (rate < slowest && active < windowMs * 2) {
+    if (rate < least && active > windowMs * 0.3 && active < windowMs * 2) {
       this.#giveUp(`only ${Math.round(rate)} bytes a second came`);
     }
-    this.#begin();
+    if (isWindow) this.#begin();
   }
 }

@@ -2,7 +2,7 @@ import type { Dispatcher } from 'undici';
 // The agent alone: the whole of undici takes twice as long to load, in every thread, and four times the heap to collect.
 import Agent from 'undici/lib/dispatcher/agent.js';
 import { abortError, codeOf, type ErrorData, isPakratError, messageOf, PakratError } from '../../core/errors.ts';
-import { type CrawlLimits, CrawlWatch } from './crawl-watch.ts';
+import { type CrawlLimits, CrawlWatch, Pace } from './crawl-watch.ts';
 import { type HttpHead, redactUrl } from './http-head.ts';
 import { bufferedConnector } from './read-buffer.ts';
 
@@ -21,6 +21,8 @@ export interface HttpRequest {
   range?: { start: number; end: number } | undefined;
   /** Sent beside the client's own; lower-case names. */
   headers?: Readonly<Record<string, string>> | undefined;
+  /** There are others to ask: a body that is far slower than others were is given up. */
+  hasAlternatives?: boolean | undefined;
   signal?: AbortSignal | undefined;
   /** Looks at the head before any of the body is taken; throws to refuse the answer. */
   onHead: (head: HttpHead) => void;
@@ -38,6 +40,7 @@ export interface HttpRequest {
 export class HttpClient {
   readonly #agent: Agent;
   readonly #limits: HttpLimits;
+  readonly #pace = new Pace();
 
   constructor(limits: HttpLimits) {
     this.#limits = limits;
@@ -59,15 +62,17 @@ export class HttpClient {
    */
   get(request: HttpRequest): Promise<void> {
     return new Promise((resolve, reject) => {
-      const { signal } = request;
+      const { signal, hasAlternatives = false } = request;
       const url = new URL(request.url);
       let controller: Dispatcher.DispatchController | undefined;
       let rest: NodeJS.Timeout | undefined;
       let thrown: { error: unknown } | undefined;
-      const watch = new CrawlWatch(this.#limits, (problem) => controller?.abort(timeoutError(request.url, problem)));
+      const watch = new CrawlWatch(this.#limits, { pace: this.#pace, hasAlternatives }, (problem) =>
+        controller?.abort(timeoutError(request.url, problem)),
+      );
       const end = (error?: unknown): void => {
         clearTimeout(rest);
-        watch.end();
+        watch.end(error === undefined);
         signal?.removeEventListener('abort', onAbort);
         if (error === undefined) resolve();
         else reject(thrown === undefined ? networkError(error, request.url) : thrown.error);

@@ -76,6 +76,7 @@ async function receiveRanges(
       await tools.http.get({
         url,
         range,
+        hasAlternatives: job.hasAlternatives,
         signal: tools.signal,
         onHead: (head) => {
           position = checkRangeHead(head, range, { url, allowWhole: job.allowWhole === true });

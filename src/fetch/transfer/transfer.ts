@@ -83,7 +83,8 @@ async function runJob(job: RangeJob, options: TransferOptions): Promise<Transfer
       let error: PakratError | undefined;
       let progressed = false;
       for (const part of remaining) {
-        const result = await options.engine.run(part, host.base, (spans) => options.onSpans(part.path, spans));
+        const ask = { ...part, hasAlternatives: options.hosts.hasOthers(host, options.kind) };
+        const result = await options.engine.run(ask, host.base, (spans) => options.onSpans(part.path, spans));
         part.targets.forEach((target, i) => {
           const verified = result.verified[i] ?? 0;
           if (verified > target.held) progressed = true;

@@ -298,6 +298,29 @@ describe('a host that crawls', () => {
     await impatient.close();
   });
 
+  test('far behind others is given up where those can be asked, and waited for where they cannot', async () => {
+    server = await httpServer(({ url }, response) => {
+      if (url === '/fast') return void response.end(Buffer.alloc(200_000));
+      let sent = 0;
+      const timer = setInterval(() => {
+        sent += 1;
+        if (sent < 10) response.write(Buffer.alloc(500));
+        else response.end();
+      }, 100);
+      response.on('close', () => clearInterval(timer));
+    });
+    const impatient = new HttpClient({ connectMs: 1000, idleMs: 5000, connections: 1, slowWindowMs: 600 });
+    const ask = (path: string, hasAlternatives: boolean): Promise<void> => {
+      const url = `http://${server!.host}${path}`;
+      return impatient.get({ url, hasAlternatives, onHead: () => {}, onData: () => undefined });
+    };
+    await ask('/slow', true);
+    await ask('/fast', true);
+    await ask('/slow', false);
+    await expect(ask('/slow', true)).rejects.toMatchObject({ code: 'E_NETWORK_TIMEOUT' });
+    await impatient.close();
+  });
+
   test('because its taker does is waited for', async () => {
     await rawServer(`HTTP/1.1 200 OK\r\nContent-Length: 200000\r\n\r\n${'x'.repeat(200_000)}`);
     const impatient = new HttpClient({
