@@ -2,7 +2,7 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { breathe } from '../core/breathe.ts';
 import { concatBytes, fromHex, toHex } from '../core/bytes.ts';
-import { PakratError } from '../core/errors.ts';
+import { isDamage, isUnavailable, PakratError } from '../core/errors.ts';
 import { md5Hasher } from '../core/hash.ts';
 import { waitForAll } from '../core/wait-for-all.ts';
 import { DurableFile, storeError } from '../files/durable.ts';
@@ -11,7 +11,7 @@ import type { KeyRing } from '../formats/blte/keys.ts';
 import { type ReadRange, readBlte } from '../formats/blte/read.ts';
 import { type BuildConfig, decodeBuildConfig, type ManifestKeys } from '../formats/configs/build-config.ts';
 import { type CdnConfig, decodeCdnConfig } from '../formats/configs/cdn-config.ts';
-import type { ArchiveIndex } from '../formats/indices/archive-index.ts';
+import type { ArchiveIndex, IndexEntry } from '../formats/indices/archive-index.ts';
 import { type Download, decodeDownload } from '../formats/manifests/download.ts';
 import { decodeInstall, type Install } from '../formats/manifests/install.ts';
 import type { LookupFolders, ObjectName } from '../store/layout.ts';
@@ -57,6 +57,25 @@ interface BuildParts extends BuildPlace {
   keys: KeyRing;
   group: PagedIndex | undefined;
   fileIndex: ArchiveIndex | undefined;
+}
+
+/** Entries of one size that are tried for a manifest whose ekey nobody gives. */
+const maxCandidates = 8;
+
+/** The entries that have this size, the first few. */
+function placesOfSize(build: Build, size: number | undefined): EntryPlace[] {
+  const places: EntryPlace[] = [];
+  if (size === undefined) return places;
+  for (const entry of entriesOf(build)) {
+    const place = entry.size === size ? build.locate(toHex(entry.ekey)) : undefined;
+    if (place !== undefined && places.push(place) === maxCandidates) break;
+  }
+  return places;
+}
+
+function* entriesOf({ fileIndex, group }: Build): Generator<IndexEntry> {
+  if (fileIndex !== undefined) yield* fileIndex;
+  if (group !== undefined) for (const page of group.pages()) yield* page;
 }
 
 /** An open build. Finds where entries lie and opens manifests; needs `close`. */
@@ -163,6 +182,7 @@ export class Build {
   async #makeManifest(keys: ManifestKeys): Promise<string> {
     const file = join(this.#folders.manifests, keys.ckey);
     if (fs.existsSync(file)) return file;
+    if (keys.ekey === undefined && this.#encoding === undefined) return this.#findEncoding(file, keys);
     const ekeys = keys.ekey === undefined ? (this.encoding.findCkey(keys.ckey)?.ekeys ?? []) : [keys.ekey];
     const place = ekeys.map((ekey) => this.locate(ekey, keys.encodedSize)).find((found) => found !== undefined);
     if (place === undefined) {
@@ -173,6 +193,24 @@ export class Build {
     await this.objects.entries([place]);
     await this.#decodeTo(file, place, keys);
     return file;
+  }
+
+  /** Finds the encoding file of a config that does not give its ekey: by its size, which hardly another entry has. */
+  async #findEncoding(file: string, keys: ManifestKeys): Promise<string> {
+    for (const place of placesOfSize(this, keys.encodedSize)) {
+      try {
+        await this.objects.entries([place]);
+        await this.#decodeTo(file, place, keys);
+        return file;
+      } catch (error) {
+        if (!isDamage(error) && !isUnavailable(error)) throw error;
+      }
+    }
+    const { buildConfig } = this.identity;
+    throw new PakratError('E_FORMAT', `build config ${buildConfig} names the encoding file by ${keys.ckey} alone`, {
+      hint: 'Its encoding key cannot be found out; another build of the product may have a whole config.',
+      data: { buildConfig, ckey: keys.ckey },
+    });
   }
 
   async #decodeTo(file: string, place: EntryPlace, keys: ManifestKeys): Promise<void> {
