@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs';
 import PQueue from 'p-queue';
 import type { EntryPlace, Objects } from '../builds/objects.ts';
 import { fetchObject } from '../cdn/transport/fetch-object.ts';
@@ -104,9 +105,16 @@ export class Fetcher {
       checkObject(name, held);
       return held;
     } catch {
-      this.store.ledger.removeObject(objectPath(name));
+      this.#forget(objectPath(name));
       return undefined;
     }
+  }
+
+  #forget(path: string): void {
+    const { ledger, files, file, writable } = this.store;
+    if (!writable) return;
+    files.withdraw([path], () => ledger.removeObject(path));
+    rmSync(file(path), { force: true });
   }
 
   /**

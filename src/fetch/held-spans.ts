@@ -66,7 +66,7 @@ export class SpanCommitter {
     this.#timer ??= setTimeout(() => this.#tryFlush(), commitMs);
   }
 
-  /** Commits what waits. @throws E_STORE… */
+  /** Commits what waits, then gives objects that are whole now their places. @throws E_STORE… */
   flush(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -76,8 +76,10 @@ export class SpanCommitter {
       for (const [path, spans] of this.#waiting) ledger.addSpans(path, spans);
       for (const [onHeld, bytes] of this.#bytes) onHeld(bytes);
     });
+    const paths = [...this.#waiting.keys()];
     this.#waiting.clear();
     this.#bytes.clear();
+    for (const path of paths) this.#store.files.settle(path);
   }
 
   /** Spans that could not be committed still wait: the flush at the end commits them, or says why not. */

@@ -45,6 +45,8 @@ export interface StoreLayout {
   /** Objects of the version service that prove themselves: `aa/bb/<md5>`. */
   channels: string;
   temporary: string;
+  /** Objects that are not held whole, under their paths. */
+  partial: string;
 }
 
 /** Folders for what is derived of a build and can be made again: of a store, or of a session without one. */
@@ -61,5 +63,6 @@ export function storeLayout(root: string): StoreLayout {
     names: join(root, 'names'),
     channels: join(root, 'channels'),
     temporary: join(root, 'tmp'),
+    partial: join(root, 'partial'),
   };
 }

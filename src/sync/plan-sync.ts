@@ -5,7 +5,6 @@ import { groupBy } from '../core/tables/group-by.ts';
 import type { RecordTable } from '../core/tables/record-table.ts';
 import type { Fetcher } from '../fetch/fetcher.ts';
 import { HeldSpans } from '../fetch/held-spans.ts';
-import { partialFile } from '../fetch/loose-objects.ts';
 import { type Plan, type PlannedRange, type PlanOptions, planRanges } from '../fetch/plan/plan.ts';
 import { type Selection, selectEntries } from '../fetch/plan/selection.ts';
 import type { RangeJob } from '../fetch/transfer/range-job.ts';
@@ -73,7 +72,6 @@ export function* rangeJobs(store: Store, build: Build, ranges: readonly PlannedR
     const hash = archive === undefined ? list[0]?.ekey : archives[archive];
     if (hash === undefined) throw new Error(`a range of no object: archive ${archive}`);
     const path = dataPath(build, hash);
-    const file = archive === undefined ? partialFile(store, hash) : store.file(path);
-    yield { path, file, start, end, targets: list };
+    yield { path, ...store.files.partial(path), start, end, targets: list };
   }
 }

@@ -15,12 +15,11 @@ export interface HeldCheck {
 /** Compares every byte that the ledger calls held with the served tree. `www` is the folder that the server serves. No store yet holds nothing. */
 export function checkHeldBytes(store: string, www: string): HeldCheck {
   if (!fs.existsSync(join(store, 'ledger.db'))) return { bytes: 0, wrong: [] };
-  const { ledger, file, layout, close } = openStore(store, { create: false });
+  const { ledger, file, close } = openStore(store, { create: false });
   try {
     const check: HeldCheck = { bytes: 0, wrong: [] };
     for (const { path, complete } of [...ledger.objects()]) {
-      const partial = join(layout.temporary, `${path.split('/').at(-1)}.partial`);
-      const held = complete || fs.existsSync(file(path)) ? file(path) : partial;
+      const held = file(path);
       const origin = fs.readFileSync(join(www, path));
       if (complete && fs.statSync(held).size !== origin.length) check.wrong.push(`${path}: not ${origin.length} bytes`);
       for (const { start, end } of ledger.spans(path)) {

@@ -38,6 +38,7 @@ export async function withSession<Result>(
 export class Session {
   readonly options: CheckedOptions;
   #store: Store | undefined;
+  #moved: Promise<void> | undefined;
   #http: HttpClient | undefined;
   #channels: Channels | undefined;
   #scratch: string | undefined;
@@ -52,6 +53,7 @@ export class Session {
     const [http, store] = [this.#http, this.#store];
     this.#http = undefined;
     this.#store = undefined;
+    this.#moved = undefined;
     try {
       await http?.close();
     } finally {
@@ -77,7 +79,10 @@ export class Session {
   async store(options: { create: boolean }): Promise<Store> {
     const { storeFolder } = this;
     const { openStore } = await import('../../store/store.ts');
+    const { moveOldFiles } = await import('../../store/settle-store.ts');
     this.#store ??= openStore(storeFolder, options);
+    this.#moved ??= moveOldFiles(this.#store);
+    await this.#moved;
     return this.#store;
   }
 

@@ -8,7 +8,6 @@ import type { Amount } from '../../store/ledger/rows.ts';
 import { covers, heldUntil, type Span } from '../../store/spans.ts';
 import type { Store } from '../../store/store.ts';
 import { HeldSpans } from '../held-spans.ts';
-import { entryFile } from '../loose-objects.ts';
 import type { RangeJob, RangeTarget } from '../transfer/range-job.ts';
 import { wantedPriority, wantedRow } from './wanted.ts';
 
@@ -280,7 +279,7 @@ export function entryJobs(store: Store, places: readonly EntryPlace[], options: 
       last.targets.push(target);
       last.end = end;
     } else {
-      last = { path, file: entryFile(store, place), start, end, targets: [target] };
+      last = { path, ...store.files.partial(path), start, end, targets: [target] };
       jobs.push(last);
     }
   }

@@ -3,7 +3,6 @@ import fc from 'fast-check';
 import type { EntryPlace } from '../../../src/builds/objects.ts';
 import { fromHex, toHex } from '../../../src/core/bytes.ts';
 import { md5 } from '../../../src/core/hash.ts';
-import { partialFile } from '../../../src/fetch/loose-objects.ts';
 import {
   entryJobs,
   type Plan,
@@ -411,8 +410,8 @@ test('entries that lie close come in one range, others and loose ones in their o
     [5000, 5100, ['4']],
     [0, 100, ['5']],
   ]);
-  expect(jobs[0]!.file).toBe(store.file(objectPath(object)));
-  expect(jobs[3]!.file).toBe(partialFile(store, other.hash));
+  expect(jobs[0]!).toMatchObject(store.files.partial(objectPath(object)));
+  expect(jobs[3]!).toMatchObject(store.files.partial(objectPath(other)));
 });
 
 test('no range is longer than the longest that may be asked for', () => {
