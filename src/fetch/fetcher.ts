@@ -8,6 +8,7 @@ import { type ObjectName, objectPath } from '../store/layout.ts';
 import type { Span } from '../store/spans.ts';
 import type { Store } from '../store/store.ts';
 import { checkObject } from '../verify/check-object.ts';
+import { ClaimedJobs, claimObject, Waiting } from './claimed-fetch.ts';
 import { HeldSpans, isHeld, type OnHeld, SpanCommitter } from './held-spans.ts';
 import { completeLoose } from './loose-objects.ts';
 import type { Network } from './network.ts';
@@ -26,6 +27,8 @@ interface FetchSettings {
   /** Small objects in flight at a time. */
   smallJobs: number;
   planOptions: PlanOptions;
+  /** Called once when it takes long that another process fetches what is needed. */
+  onWait?: (() => void) | undefined;
 }
 
 /** Ranges that are to be fetched. */
@@ -52,6 +55,7 @@ export class Fetcher {
   fetchedEntries = 0;
   readonly #committer: SpanCommitter;
   readonly #smallObjects: PQueue;
+  readonly #waiting: Waiting;
 
   constructor(store: Store, network: Network | undefined, settings: FetchSettings) {
     this.store = store;
@@ -59,6 +63,7 @@ export class Fetcher {
     this.settings = settings;
     this.#committer = new SpanCommitter(store);
     this.#smallObjects = new PQueue({ concurrency: settings.smallJobs });
+    this.#waiting = new Waiting(network?.signal, settings.onWait);
   }
 
   /** Commits what is verified and on disk. @throws E_STORE… */
@@ -92,9 +97,16 @@ export class Fetcher {
       }
     };
     const maxSize = kind === 'config' ? maxConfigSize : maxIndexSize;
-    const bytes = await fetchObject(await network.cdn(), { path, kind, maxSize, check });
-    this.store.addObject(name, bytes);
-    return objectKeys.decrypt(path, bytes);
+    const claim = await claimObject(this.store, path, this.#waiting);
+    try {
+      const heldNow = this.#heldObject(name);
+      if (heldNow !== undefined) return heldNow;
+      const bytes = await fetchObject(await network.cdn(), { path, kind, maxSize, check });
+      this.store.addObject(name, bytes);
+      return objectKeys.decrypt(path, bytes);
+    } finally {
+      claim?.release();
+    }
   }
 
   /** A small object that the store holds. One that was damaged on disk since it was checked is not held any more. */
@@ -150,12 +162,29 @@ export class Fetcher {
     return this.fetchRanges(fetch, wholeJobs(plan(true)));
   }
 
-  /** Fetches ranges, each from the host that does best. @returns and @throws as {@link fetchPlanned} */
+  /**
+   * Fetches ranges, each from the host that does best. What another process fetches is waited for, and used.
+   * @returns and @throws as {@link fetchPlanned}
+   */
   async fetchRanges(fetch: RangeFetch, jobs: Iterable<RangeJob>): Promise<TransferFailure[]> {
+    const claimed = new ClaimedJobs(this.store);
+    try {
+      const failures = await this.#transfer(fetch, claimed, jobs);
+      while (claimed.putOff.length > 0) {
+        await this.#waiting.moment();
+        failures.push(...(await this.#transfer(fetch, claimed, claimed.putOff.splice(0))));
+      }
+      return failures;
+    } finally {
+      this.#committer.afterCommit(() => claimed.close());
+    }
+  }
+
+  async #transfer(fetch: RangeFetch, claimed: ClaimedJobs, jobs: Iterable<RangeJob>): Promise<TransferFailure[]> {
     const network = this.#demandNetwork('data', {});
     const { kind, onEntry, onHeld } = fetch;
     const { hosts, attemptsPerHost, signal } = await network.cdn();
-    const failures = await transfer(this.#withKeys(jobs), {
+    const failures = await transfer(claimed.take(this.#withKeys(jobs)), {
       hosts,
       engine: await network.engine(),
       jobs: this.settings.jobs,
@@ -168,6 +197,7 @@ export class Fetcher {
         if (kind === 'data') this.fetchedEntries += 1;
         onEntry?.(target, job);
       },
+      onEnd: (job) => this.#committer.afterCommit(() => claimed.release(job)),
     });
     this.flush();
     return failures;

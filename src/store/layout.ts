@@ -39,6 +39,8 @@ export interface StoreLayout {
   root: string;
   ledger: string;
   lock: string;
+  /** What processes fetch just now. */
+  claims: string;
   groups: string;
   manifests: string;
   names: string;
@@ -58,6 +60,7 @@ export function storeLayout(root: string): StoreLayout {
     root,
     ledger: join(root, 'ledger.db'),
     lock: join(root, 'lock.db'),
+    claims: join(root, 'claims.db'),
     groups: join(root, 'groups'),
     manifests: join(root, 'manifests'),
     names: join(root, 'names'),

@@ -116,8 +116,8 @@ export class ObjectFiles {
   #wholeSize(path: string): number | undefined {
     const complete = this.#ledger.completeSize(path);
     if (complete !== undefined) return complete;
-    const [only, another] = this.#ledger.spans(path);
-    if (only?.start !== 0 || another !== undefined) return undefined;
+    const only = this.#ledger.onlySpan(path);
+    if (only?.start !== 0) return undefined;
     const size = this.#archiveEnd(path);
     return size !== undefined && only.end >= size ? size : undefined;
   }

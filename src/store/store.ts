@@ -2,6 +2,7 @@ import * as fs from 'node:fs';
 import { codeOf, PakratError } from '../core/errors.ts';
 import { inStore, makeFolderDurable, storeError, writeFileDurable } from '../files/durable.ts';
 import { clearDeadTemporaries } from '../files/temporary.ts';
+import { Claims } from './claims.ts';
 import { type ObjectName, objectPath, type StoreLayout, storeLayout } from './layout.ts';
 import { Ledger } from './ledger/ledger.ts';
 import { lockStore } from './ledger/sqlite.ts';
@@ -24,6 +25,8 @@ export interface Store {
   readObject(name: ObjectName): Uint8Array | undefined;
   /** Puts a small object, as it came and checked by the caller, into the store and the ledger. */
   addObject(name: ObjectName, bytes: Uint8Array): void;
+  /** What this process and others fetch just now; undefined for a store that cannot be written. @throws E_STORE… when it is first used */
+  claims(): Claims | undefined;
   /** Takes the writer lock and gives back its release. @throws E_STORE_LOCKED when it is held, by this process or another */
   lock(): () => void;
   close(): void;
@@ -55,6 +58,7 @@ export function openStore(root: string, options: { create: boolean }): Store {
   const ledger = new Ledger(layout.ledger, { readOnly: !writable });
   const keys = objectKeys(ledger, writable);
   const files = new ObjectFiles(layout, ledger, keys);
+  let claims: Claims | undefined;
   return {
     layout,
     ledger,
@@ -75,8 +79,15 @@ export function openStore(root: string, options: { create: boolean }): Store {
       // It says whether its archive is whole.
       if (name.suffix === '.index') files.settle(objectPath({ ...name, suffix: '' }));
     },
+    claims() {
+      if (writable) claims ??= new Claims(layout.claims);
+      return claims;
+    },
     lock: () => lockStore(layout.lock),
-    close: () => ledger.close(),
+    close() {
+      claims?.close();
+      ledger.close();
+    },
   };
 }
 

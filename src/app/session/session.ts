@@ -18,6 +18,9 @@ import { type CheckedOptions, checkOptions, type SessionOptions } from './sessio
 /** The share of the network that a piece of work has. Default: the ranges of the setting `sync.jobs`, and no threads. */
 type NetworkUse = { [Name in 'signal' | 'jobs' | 'bytesPerSecond' | 'threads']?: NetworkOptions[Name] | undefined };
 
+/** The remark on waiting for what another process fetches. */
+export const waitNote = 'another process is fetching what is needed here; waiting for it';
+
 /** Opens a session, runs `body` with it, and closes it, whatever happens. */
 export async function withSession<Result>(
   options: SessionOptions,
@@ -187,7 +190,7 @@ export class Session {
   async openBuild(
     identity: BuildIdentity,
     network: Network | undefined,
-    options: { jobs?: number | undefined; onStep?: ((step: string) => void) | undefined } = {},
+    options: { jobs?: number | undefined; onStep?: ((step: string) => void) | undefined; onWait?: () => void } = {},
   ): Promise<OpenedBuild> {
     const { Fetcher } = await import('../../fetch/fetcher.ts');
     const { openBuild } = await import('../../builds/build.ts');
@@ -195,7 +198,8 @@ export class Session {
     if (network !== undefined && store.writable) store.ledger.addBuild(identity);
     const { jobs, smallJobs, gapBytes, maxRangeBytes } = this.options.settings.sync;
     const planOptions = { gapBytes, maxRangeBytes };
-    const fetcher = new Fetcher(store, network, { jobs: options.jobs ?? jobs, smallJobs, planOptions });
+    const { onWait } = options;
+    const fetcher = new Fetcher(store, network, { jobs: options.jobs ?? jobs, smallJobs, planOptions, onWait });
     try {
       const objects = fetcher.objects();
       const keys = await this.keyRing();
@@ -220,7 +224,8 @@ export class Session {
     const network = offline ? undefined : await this.openNetwork(identity, { signal });
     try {
       const onStep = (step: string): void => onProgress?.({ type: 'step', step, bytes: network?.traffic.bytes ?? 0 });
-      const { build, fetcher, close } = await this.openBuild(identity, network, { onStep });
+      const onWait = (): void => onProgress?.({ type: 'note', text: waitNote });
+      const { build, fetcher, close } = await this.openBuild(identity, network, { onStep, onWait });
       const closeAll = async (): Promise<void> => {
         // Transfers end before what they brought is committed.
         await network?.close();

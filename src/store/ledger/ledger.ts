@@ -151,6 +151,24 @@ export class Ledger {
       path,
     );
   }
+  /** Those of the verified spans of an object that have bytes from `start` to `end`, whole. */
+  spansWithin(path: string, start: number, end: number): Span[] {
+    if (this.completeSize(path) !== undefined) return this.spans(path);
+    return this.#db.all<Span>(
+      `WITH found AS (SELECT id FROM objects WHERE path = @path)
+       SELECT start, end FROM spans WHERE object = (SELECT id FROM found) AND start < @end AND end > @start
+         AND start >= (SELECT coalesce(max(start), 0) FROM spans WHERE object = (SELECT id FROM found) AND start <= @start) ORDER BY start`,
+      { path, start, end },
+    );
+  }
+  /** The verified span of an object that is not called whole and has but one; undefined for others. */
+  onlySpan(path: string): Span | undefined {
+    const [only, another] = this.#db.all<Span>(
+      'SELECT start, end FROM spans WHERE object = (SELECT id FROM objects WHERE path = ?) LIMIT 2',
+      path,
+    );
+    return another === undefined ? only : undefined;
+  }
   /** Adds verified spans of an object. Their bytes must be on disk already. Call it inside {@link transaction} when there are several. */
   addSpans(path: string, spans: readonly Span[]): void {
     this.#db.run('INSERT OR IGNORE INTO objects (path, time) VALUES (?, ?)', path, Date.now());
