@@ -30,7 +30,7 @@ export function objectHash(path: string): string {
 }
 
 /** The names that a store has for itself, in any case: some file systems take no notice of it. */
-const ownNames = /^(tmp|groups|manifests|names|channels|partial|(ledger|lock)\.db(-\w+)?)$/i;
+const ownNames = /^(tmp|groups|manifests|names|channels|partial|(ledger|lock|claims)\.db(-\w+)?)$/i;
 
 /**
  * True for a CDN path that is safe to use below a folder: words of letters, digits, `.`, `_` and `-`, no dots alone, and none that begins

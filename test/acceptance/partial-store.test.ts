@@ -65,6 +65,10 @@ describe('a store that holds a part', () => {
     expect(await pakratJson<ExtractResult>(args)).toMatchObject({ status: 0, value: { files: 1 } });
     expect(wronglyServed(store, www)).toEqual([]);
     expect(apart(store).length).toBeGreaterThan(0);
+    // The folder as a source finds it all the same.
+    const folder = `cdn:${join(store, 'tpr/wow')}`;
+    const again = ['extract', folder, `ekey:${row?.ekeys[0]}`, '--to', scratch('out-of-folder')];
+    expect(await pakratJson<ExtractResult>(again)).toMatchObject({ status: 0, value: { files: 1 } });
   });
 });
 
