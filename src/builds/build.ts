@@ -21,7 +21,7 @@ import type { PagedIndex } from './indices/paged-index.ts';
 import { buildKeyRing, learnObjectKey } from './keys/build-keys.ts';
 import { ListfileIndex } from './listfile/listfile-index.ts';
 import { EncodingFile } from './manifests/encoding-file.ts';
-import { type BuildPlace, type EntryPlace, type Objects, optional } from './objects.ts';
+import { type BuildPlace, type EntryPlace, type Objects, openHeld, optional } from './objects.ts';
 import { openRoot } from './roots/index.ts';
 import type { FilePart, Root } from './roots/root.ts';
 
@@ -248,8 +248,7 @@ export class Build {
 
   /** Reads ranges of a held entry, encoded. Needs `close`. @throws E_OFFLINE or E_NOT_FOUND when it is not held */
   openEncoded(place: EntryPlace): { read: ReadRange; close: () => void } {
-    const { file, offset } = this.objects.open(place);
-    const fd = fs.openSync(file, 'r');
+    const { fd, offset } = openHeld(this.objects, place);
     return {
       read: async (at, size) => {
         const bytes = readAt(fd, offset + at, size, `entry ${place.ekey}`);

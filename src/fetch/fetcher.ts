@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs';
 import PQueue from 'p-queue';
 import type { EntryPlace, Objects } from '../builds/objects.ts';
 import type { HealthKind } from '../cdn/hosts/hosts.ts';
@@ -7,6 +8,7 @@ import { type ObjectName, objectPath } from '../store/layout.ts';
 import type { Span } from '../store/spans.ts';
 import type { Store } from '../store/store.ts';
 import { checkObject } from '../verify/check-object.ts';
+import { ClaimedJobs, claimObject, Waiting } from './claimed-fetch.ts';
 import { HeldSpans, isHeld, type OnHeld, SpanCommitter } from './held-spans.ts';
 import { completeLoose } from './loose-objects.ts';
 import type { Network } from './network.ts';
@@ -29,6 +31,8 @@ interface FetchSettings {
   /** Small objects in flight at a time. */
   smallJobs: number;
   planOptions: PlanOptions;
+  /** Called once when it takes long that another process fetches what is needed. */
+  onWait?: (() => void) | undefined;
 }
 
 /** Ranges that are to be fetched. */
@@ -57,6 +61,7 @@ export class Fetcher {
   readonly #smallObjects: PQueue;
   /** Entries that no host gave a short while ago: a batch asks for many, and then each file for its own. */
   readonly #failed = new Map<string, { time: number; error: PakratError }>();
+  readonly #waiting: Waiting;
 
   constructor(store: Store, network: Network | undefined, settings: FetchSettings) {
     this.store = store;
@@ -64,6 +69,7 @@ export class Fetcher {
     this.settings = settings;
     this.#committer = new SpanCommitter(store);
     this.#smallObjects = new PQueue({ concurrency: settings.smallJobs });
+    this.#waiting = new Waiting(network?.signal, settings.onWait);
   }
 
   /** Commits what is verified and on disk. @throws E_STORE… */
@@ -99,10 +105,17 @@ export class Fetcher {
     };
     // Nobody promises an object of no bytes: a size of 0 is one that is not told.
     const maxSize = Math.min(size ? size + sizeSlack : Number.POSITIVE_INFINITY, maxSizes[kind]);
-    const request = { path, kind, maxSize, isMostlySmaller: !size, check };
-    const bytes = await fetchObject(await network.cdn(), request);
-    this.store.addObject(name, bytes);
-    return objectKeys.decrypt(path, bytes);
+    const claim = await claimObject(this.store, path, this.#waiting);
+    try {
+      const heldNow = this.#heldObject(name);
+      if (heldNow !== undefined) return heldNow;
+      const request = { path, kind, maxSize, isMostlySmaller: !size, check };
+      const bytes = await fetchObject(await network.cdn(), request);
+      this.store.addObject(name, bytes);
+      return objectKeys.decrypt(path, bytes);
+    } finally {
+      claim?.release();
+    }
   }
 
   /** A small object that the store holds. One that was damaged on disk since it was checked is not held any more. */
@@ -113,9 +126,16 @@ export class Fetcher {
       checkObject(name, held);
       return held;
     } catch {
-      this.store.ledger.removeObject(objectPath(name));
+      this.#forget(objectPath(name));
       return undefined;
     }
+  }
+
+  #forget(path: string): void {
+    const { ledger, files, file, writable } = this.store;
+    if (!writable) return;
+    files.withdraw([path], () => ledger.removeObject(path));
+    rmSync(file(path), { force: true });
   }
 
   /**
@@ -163,12 +183,29 @@ export class Fetcher {
     return this.fetchRanges(fetch, wholeJobs(plan(true)));
   }
 
-  /** Fetches ranges, each from the host that does best. @returns and @throws as {@link fetchPlanned} */
+  /**
+   * Fetches ranges, each from the host that does best. What another process fetches is waited for, and used.
+   * @returns and @throws as {@link fetchPlanned}
+   */
   async fetchRanges(fetch: RangeFetch, jobs: Iterable<RangeJob>): Promise<TransferFailure[]> {
+    const claimed = new ClaimedJobs(this.store);
+    try {
+      const failures = await this.#transfer(fetch, claimed, jobs);
+      while (claimed.putOff.length > 0) {
+        await this.#waiting.moment();
+        failures.push(...(await this.#transfer(fetch, claimed, claimed.putOff.splice(0))));
+      }
+      return failures;
+    } finally {
+      this.#committer.afterCommit(() => claimed.close());
+    }
+  }
+
+  async #transfer(fetch: RangeFetch, claimed: ClaimedJobs, jobs: Iterable<RangeJob>): Promise<TransferFailure[]> {
     const network = this.#demandNetwork('data', {});
     const { kind, onEntry, onHeld } = fetch;
     const { hosts, attemptsPerHost, signal } = await network.cdn();
-    const failures = await transfer(this.#withKeys(jobs), {
+    const failures = await transfer(claimed.take(this.#withKeys(jobs)), {
       hosts,
       engine: await network.engine(),
       jobs: this.settings.jobs,
@@ -181,6 +218,7 @@ export class Fetcher {
         if (kind === 'data') this.fetchedEntries += 1;
         onEntry?.(target, job);
       },
+      onEnd: (job) => this.#committer.afterCommit(() => claimed.release(job)),
     });
     this.flush();
     return failures;

@@ -1,7 +1,6 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { codeOf, isDamage, isPakratError, PakratError, resultUnless } from '../core/errors.ts';
-import { partialFile } from '../fetch/loose-objects.ts';
 import type { Store } from '../store/store.ts';
 import { checkObject } from '../verify/check-object.ts';
 import { HashBuffer } from '../verify/hash-buffer.ts';
@@ -99,7 +98,7 @@ async function* checkArchives({ store, objects, signal }: StoreCheck, buffer: Ha
     const { path, name } = object;
     const entries = entriesOf(store, name);
     if (entries === undefined) continue;
-    const checked = checkHeldEntries(store.file(path), entries, {
+    const checked = checkHeldEntries(() => store.file(path), entries, {
       spans: store.ledger.spans(path),
       decrypt: (bytes, offset) => store.objectKeys.decrypt(path, bytes, offset),
       buffer,
@@ -130,14 +129,14 @@ async function* checkLoose({ store, objects, signal }: StoreCheck, buffer: HashB
     if (object.form !== 'loose') continue;
     const { path, name, size, complete } = object;
     if (!complete) {
-      if (!fs.existsSync(partialFile(store, name.hash))) yield { damage: { kind: 'object', object } };
+      if (!fs.existsSync(store.file(path))) yield { damage: { kind: 'object', object } };
       continue;
     }
     yield checkWhole(object, size, async () => {
       const file = store.file(path);
       if (fs.statSync(file).size !== size) throw new PakratError('E_INTEGRITY', `it has not ${size} bytes any more`);
       const entry: ArchiveEntry = { ekey: name.hash, offset: 0, size, raw: false };
-      const checks = checkHeldEntries(file, [entry], {
+      const checks = checkHeldEntries(() => file, [entry], {
         spans: [{ start: 0, end: size }],
         decrypt: (bytes, offset) => store.objectKeys.decrypt(path, bytes, offset),
         buffer,

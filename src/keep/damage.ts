@@ -17,9 +17,10 @@ export function needsFetch(damage: Damage): damage is FetchedDamage {
   return damage.kind !== 'derived';
 }
 
-/** Says in the ledger that damaged bytes are not held, then removes files that are of no use any more. */
-export function forgetDamage({ ledger, file }: Store, damages: readonly Damage[]): void {
-  ledger.transaction(() => {
+/** Moves what is damaged out of its place, says in the ledger that damaged bytes are not held, then removes files that are of no use any more. */
+export function forgetDamage({ ledger, files, file }: Store, damages: readonly Damage[]): void {
+  const paths = damages.filter(needsFetch).map(({ object }) => object.path);
+  files.withdraw(paths, () => {
     for (const damage of damages) {
       if (damage.kind === 'entry') ledger.removeSpan(damage.object.path, damage.entry.start, damage.entry.end);
       else if (damage.kind === 'object') ledger.removeObject(damage.object.path);

@@ -47,13 +47,16 @@ interface EntryCheck {
   signal?: AbortSignal | undefined;
 }
 
-/** Checks those entries of an object of which something is held: gives the held bytes of each, and what is wrong with it. */
+/**
+ * Checks those entries of an object of which something is held: gives the held bytes of each, and what is wrong with it.
+ * @param find its file, which may move
+ */
 export async function* checkHeldEntries(
-  file: string,
+  find: () => string,
   entries: readonly ArchiveEntry[],
   { spans, decrypt, buffer, signal }: EntryCheck,
 ): AsyncGenerator<{ bytes: number; damage: DamagedEntry | undefined }> {
-  const fd = openIfThere(file);
+  const fd = openIfThere(find);
   const read = ({ ekey, offset }: ArchiveEntry, from: number, size: number): Uint8Array => {
     if (fd === undefined) throw new PakratError('E_INTEGRITY', `entry ${ekey}: its file is gone`);
     return decrypt(readAt(fd, offset + from, size, `entry ${ekey}`), offset + from);
@@ -100,11 +103,12 @@ function fileMd5(file: string): string {
   }
 }
 
-function openIfThere(file: string): number | undefined {
+function openIfThere(find: () => string): number | undefined {
+  const file = find();
   try {
     return fs.openSync(file, 'r');
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return undefined;
+    if (codeOf(error) === 'ENOENT') return find() === file ? undefined : openIfThere(find);
     throw new PakratError('E_STORE', messageOf(error), { data: { path: file }, cause: error });
   }
 }

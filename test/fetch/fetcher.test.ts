@@ -4,7 +4,6 @@ import type { EntryPlace } from '../../src/builds/objects.ts';
 import { md5Hex } from '../../src/core/hash.ts';
 import { Fetcher } from '../../src/fetch/fetcher.ts';
 import { isHeld } from '../../src/fetch/held-spans.ts';
-import { partialFile } from '../../src/fetch/loose-objects.ts';
 import { type ObjectName, objectPath } from '../../src/store/layout.ts';
 import { always, type LyingServer } from '../support/lying-server.ts';
 import { scratchFolder } from '../support/scratch.ts';
@@ -154,7 +153,7 @@ describe('the objects of a build', () => {
       await at.build.objects.entries([place]);
       expect(isHeld(at.store, place)).toBe(true);
       expect(at.store.ledger.completeSize(objectPath(place.object))).toBe(place.size);
-      expect(fs.existsSync(partialFile(at.store, place.object.hash))).toBe(false);
+      expect(fs.existsSync(at.store.files.partial(objectPath(place.object)).file)).toBe(false);
       expectRightStore(at.store, cdn);
     });
 

@@ -22,6 +22,9 @@ type NetworkUse = { [Name in 'signal' | 'jobs' | 'bytesPerSecond' | 'threads']?:
   onProgress?: OnProgress | undefined;
 };
 
+/** The remark on waiting for what another process fetches. */
+export const waitNote = 'another process is fetching what is needed here; waiting for it';
+
 /** Opens a session, runs `body` with it, and closes it, whatever happens. */
 export async function withSession<Result>(
   options: SessionOptions,
@@ -42,6 +45,7 @@ export async function withSession<Result>(
 export class Session {
   readonly options: CheckedOptions;
   #store: Store | undefined;
+  #moved: Promise<void> | undefined;
   #http: HttpClient | undefined;
   #channels: Channels | undefined;
   #scratch: string | undefined;
@@ -56,6 +60,7 @@ export class Session {
     const [http, store] = [this.#http, this.#store];
     this.#http = undefined;
     this.#store = undefined;
+    this.#moved = undefined;
     try {
       await http?.close();
     } finally {
@@ -81,7 +86,10 @@ export class Session {
   async store(options: { create: boolean }): Promise<Store> {
     const { storeFolder } = this;
     const { openStore } = await import('../../store/store.ts');
+    const { moveOldFiles } = await import('../../store/settle-store.ts');
     this.#store ??= openStore(storeFolder, options);
+    this.#moved ??= moveOldFiles(this.#store);
+    await this.#moved;
     return this.#store;
   }
 
@@ -201,7 +209,7 @@ export class Session {
   async openBuild(
     identity: BuildIdentity,
     network: Network | undefined,
-    options: { jobs?: number | undefined; onStep?: ((step: string) => void) | undefined } = {},
+    options: { jobs?: number | undefined; onStep?: ((step: string) => void) | undefined; onWait?: () => void } = {},
   ): Promise<OpenedBuild> {
     const { Fetcher } = await import('../../fetch/fetcher.ts');
     const { openBuild } = await import('../../builds/build.ts');
@@ -209,7 +217,8 @@ export class Session {
     if (network !== undefined && store.writable) store.ledger.addBuild(identity);
     const { jobs, smallJobs, gapBytes, maxRangeBytes } = this.options.settings.sync;
     const planOptions = { gapBytes, maxRangeBytes };
-    const fetcher = new Fetcher(store, network, { jobs: options.jobs ?? jobs, smallJobs, planOptions });
+    const { onWait } = options;
+    const fetcher = new Fetcher(store, network, { jobs: options.jobs ?? jobs, smallJobs, planOptions, onWait });
     try {
       const objects = fetcher.objects();
       const keys = await this.keyRing();
@@ -234,7 +243,8 @@ export class Session {
     const network = offline ? undefined : await this.openNetwork(identity, { signal, onProgress });
     try {
       const onStep = (step: string): void => onProgress?.({ type: 'step', step, bytes: network?.traffic.bytes ?? 0 });
-      const { build, fetcher, close } = await this.openBuild(identity, network, { onStep });
+      const onWait = (): void => onProgress?.({ type: 'note', text: waitNote });
+      const { build, fetcher, close } = await this.openBuild(identity, network, { onStep, onWait });
       const closeAll = async (): Promise<void> => {
         // Transfers end before what they brought is committed.
         await network?.close();

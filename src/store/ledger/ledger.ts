@@ -60,6 +60,9 @@ export class Ledger {
   setSetting(name: string, value: string): void {
     this.#db.run('INSERT INTO settings VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value', name, value);
   }
+  removeSetting(name: string): void {
+    this.#db.run('DELETE FROM settings WHERE name = ?', name);
+  }
 
   /** Keeps an answer of a version service; the same text again only renews its time. */
   addAnswer(product: string, endpoint: string, answer: AnswerRow): void {
@@ -148,6 +151,24 @@ export class Ledger {
       path,
     );
   }
+  /** Those of the verified spans of an object that have bytes from `start` to `end`, whole. */
+  spansWithin(path: string, start: number, end: number): Span[] {
+    if (this.completeSize(path) !== undefined) return this.spans(path);
+    return this.#db.all<Span>(
+      `WITH found AS (SELECT id FROM objects WHERE path = @path)
+       SELECT start, end FROM spans WHERE object = (SELECT id FROM found) AND start < @end AND end > @start
+         AND start >= (SELECT coalesce(max(start), 0) FROM spans WHERE object = (SELECT id FROM found) AND start <= @start) ORDER BY start`,
+      { path, start, end },
+    );
+  }
+  /** The verified span of an object that is not called whole and has but one; undefined for others. */
+  onlySpan(path: string): Span | undefined {
+    const [only, another] = this.#db.all<Span>(
+      'SELECT start, end FROM spans WHERE object = (SELECT id FROM objects WHERE path = ?) LIMIT 2',
+      path,
+    );
+    return another === undefined ? only : undefined;
+  }
   /** Adds verified spans of an object. Their bytes must be on disk already. Call it inside {@link transaction} when there are several. */
   addSpans(path: string, spans: readonly Span[]): void {
     this.#db.run('INSERT OR IGNORE INTO objects (path, time) VALUES (?, ?)', path, Date.now());
@@ -177,6 +198,23 @@ export class Ledger {
       { start: Math.max(span.start, end), end: span.end },
     ]);
     this.addSpans(path, left);
+  }
+  /** Says that an object which is held whole does not lie in its place any more: its spans are all of it. */
+  setIncomplete(path: string): void {
+    const spans = this.spans(path);
+    if (this.#db.run('UPDATE objects SET complete = 0, size = NULL WHERE path = ? AND complete = 1', path).changes > 0)
+      this.addSpans(path, spans);
+  }
+  /**
+   * Paths of objects that are not called whole.
+   * @param choice.fromStart only those of which one span is held, from the first byte: they may be whole all the same
+   */
+  incomplete({ fromStart }: { fromStart: boolean }): string[] {
+    const one = '(SELECT count(*) = 1 AND min(start) = 0 FROM spans WHERE object = id)';
+    const rows = this.#db.all<{ path: string }>(
+      `SELECT path FROM objects WHERE complete = 0 ${fromStart ? `AND ${one}` : ''} ORDER BY path`,
+    );
+    return rows.map(({ path }) => path);
   }
   /** Forgets an object altogether. */
   removeObject(path: string): void {
