@@ -2,7 +2,8 @@ import PQueue from 'p-queue';
 import type { EntryPlace, Objects } from '../builds/objects.ts';
 import { fetchObject } from '../cdn/transport/fetch-object.ts';
 import type { HealthKind } from '../cdn/transport/hosts.ts';
-import { codeOf, type ErrorCode, PakratError } from '../core/errors.ts';
+import { codeOf, type ErrorCode, isUnavailable, PakratError } from '../core/errors.ts';
+import { waitForAll } from '../core/wait-for-all.ts';
 import { type ObjectName, objectPath } from '../store/layout.ts';
 import type { Span } from '../store/spans.ts';
 import type { Store } from '../store/store.ts';
@@ -11,6 +12,7 @@ import { HeldSpans, isHeld, type OnHeld, SpanCommitter } from './held-spans.ts';
 import { completeLoose } from './loose-objects.ts';
 import type { Network } from './network.ts';
 import { entryJobs, type PlanOptions } from './plan/plan.ts';
+import { adoptObject } from './small-objects.ts';
 import type { RangeJob, RangeTarget } from './transfer/range-job.ts';
 import { type TransferFailure, transfer } from './transfer/transfer.ts';
 
@@ -75,7 +77,7 @@ export class Fetcher {
    * @throws E_OFFLINE, E_NOT_FOUND, E_NETWORK_EXHAUSTED, E_KEY_MISSING, E_ABORTED
    */
   async object(name: ObjectName): Promise<Uint8Array> {
-    const held = this.#heldObject(name);
+    const held = this.#heldObject(name) ?? adoptObject(this.store, name);
     if (held !== undefined) return held;
     const path = objectPath(name);
     const { objectKeys } = this.store;
@@ -107,6 +109,25 @@ export class Fetcher {
       this.store.ledger.removeObject(objectPath(name));
       return undefined;
     }
+  }
+
+  /**
+   * Brings small objects beside each other. That no host has one is told, other trouble ends it.
+   * @returns those that no host gave
+   * @throws E_KEY_MISSING, E_ABORTED, E_STORE…
+   */
+  async bringObjects(names: readonly ObjectName[]): Promise<TransferFailure[]> {
+    const bring = async (name: ObjectName): Promise<TransferFailure[]> => {
+      try {
+        await this.#smallObjects.add(() => this.object(name));
+        return [];
+      } catch (error) {
+        if (!isUnavailable(error)) throw error;
+        const { code, message, hint } = error;
+        return [{ path: objectPath(name), ekeys: [], code, message, hint }];
+      }
+    };
+    return (await waitForAll(...names.map(bring))).flat();
   }
 
   /**

@@ -1,25 +1,23 @@
-import { breathe } from '../core/breathe.ts';
-import { isOurTrouble } from '../core/errors.ts';
-import type { Selection } from '../fetch/plan/selection.ts';
-import type { Ledger } from '../store/ledger/ledger.ts';
+import { adoptObject } from '../fetch/small-objects.ts';
+import { type ObjectName, objectPath } from '../store/layout.ts';
 import type { BuildRow } from '../store/ledger/rows.ts';
 import { spanBytes } from '../store/spans.ts';
 import type { Store } from '../store/store.ts';
-import { planSync } from '../sync/plan-sync.ts';
-import type { VerifyResult } from '../verify/verify-result.ts';
+import type { UncheckedObject, VerifyResult } from '../verify/verify-result.ts';
 import type { BuildOpener } from './build-opener.ts';
-import { checkArchivesAgain, checkStore, type Finding, type StoreCheck } from './check-store.ts';
-import { type Damage, type FetchedDamage, forgetDamage, needsFetch } from './damage.ts';
-import { belongsTo, type KnownObject, knownObjects } from './known-objects.ts';
+import { checkArchivesAgain, checkStore, type StoreCheck } from './check-store.ts';
+import { needsFetch } from './damage.ts';
+import { belongsTo, type KnownObject, knownObjects, lackingObjects } from './known-objects.ts';
+import { recountBuilds } from './recount-builds.ts';
 import { repairDamage } from './repair-store.ts';
+import { VerifyRun } from './verify-run.ts';
 
 interface VerifyStoreOptions {
   /** Only what has a part in this build. */
   build?: BuildRow | undefined;
   /** Fetch again what is damaged. */
   repair: boolean;
-  /** Opens builds, with or without a network. */
-  open: BuildOpener;
+  opener: BuildOpener;
   signal?: AbortSignal | undefined;
   /** Called with the bytes that were checked, of how many. */
   onProgress?: ((phase: 'verify' | 'repair', done: number, total: number) => void) | undefined;
@@ -33,41 +31,49 @@ interface VerifyStoreOptions {
  * @throws E_ABORTED, E_STORE…
  */
 export async function verifyStore(store: Store, options: VerifyStoreOptions): Promise<VerifyResult> {
-  const { build, repair, open, signal, onProgress, onNote } = options;
-  const objects = knownObjects(store).filter(build === undefined ? () => true : belongsTo(store, build));
-  const check: StoreCheck = { store, objects, derived: build === undefined, signal };
-  const run = new VerifyRun(store, options, heldBytes(store, objects));
-  const unread = objects.filter(
-    ({ form, path }) => form === 'archive' && store.ledger.completeSize(`${path}.index`) === undefined,
-  );
+  const { build, repair, opener, signal, onProgress, onNote } = options;
+  store.ledger.check();
+  const builds = build === undefined ? store.ledger.builds() : [build];
+  adoptOwnObjects(store, builds);
+  const check = whatToCheck(store, build, signal);
+  const total = heldBytes(store, check.objects);
+  const run = new VerifyRun(store, signal, (bytes) => onProgress?.('verify', bytes, total));
   await run.take(checkStore(check));
-  const { result, damages } = run;
-  if (repair && damages.length > 0) {
+  if (repair) {
     onProgress?.('repair', 0, 0);
-    result.repaired = await repairDamage(
-      { store, open },
-      damages,
-      build === undefined ? store.ledger.builds() : [build],
-    );
-    // An archive whose index had to be fetched first could not be checked before.
-    const again = [...unread, ...damagedIndexArchives(objects, damages)];
-    await run.take(checkArchivesAgain({ ...check, objects: again }));
+    await repairInRounds(run, { store, opener, builds, check });
   }
-  if (store.writable && damages.length > 0) await recountBuilds(store.ledger, open, damages);
-  if (store.writable && damages.length > result.repaired) {
+  const { result, damages } = run;
+  const recount = { store, opener, repair, damages: damages.filter(needsFetch), isUnchecked: run.unchecked.size > 0 };
+  const lost = await recountBuilds(recount, builds);
+  result.bad.push(...lost.bad);
+  if (repair) result.repaired = damages.length - run.unmended().length + lost.repaired;
+  const unchecked = [...run.unchecked.values(), ...lackingOnes(store, builds, run), ...lost.missing];
+  if (unchecked.length > 0) result.unchecked = unchecked;
+  if (store.writable && result.bad.length > result.repaired)
     onNote?.('what is damaged is not held any more; sync again to fetch it');
-  }
+  else if (unchecked.length > 0) onNote?.('sync again, or verify with --repair, to fetch what lacks');
   return result;
 }
 
-/** Archives whose index was found damaged. */
-function damagedIndexArchives(objects: readonly KnownObject[], damages: readonly Damage[]): KnownObject[] {
-  const indices = new Set(
-    damages.flatMap((damage) =>
-      damage.kind === 'object' && damage.object.name.suffix === '.index' ? [damage.object.path] : [],
-    ),
-  );
-  return objects.filter(({ path }) => indices.has(`${path}.index`));
+/** Takes small objects that lie there into a ledger that does not know them: without an index nothing of its archive could be checked. */
+function adoptOwnObjects(store: Store, builds: readonly BuildRow[]): void {
+  for (const build of builds) {
+    // The CDN config comes first, and tells the rest.
+    for (let isConfig = true; ; isConfig = false) {
+      const unknown = lackingObjects(store, build).filter(
+        (name) => store.ledger.completeSize(objectPath(name)) === undefined,
+      );
+      for (const name of unknown) adoptObject(store, name);
+      if (!isConfig) break;
+    }
+  }
+}
+
+function whatToCheck(store: Store, build: BuildRow | undefined, signal: AbortSignal | undefined): StoreCheck {
+  const { objects, strays } = knownObjects(store);
+  if (build === undefined) return { store, objects, strays, derived: true, signal };
+  return { store, objects: objects.filter(belongsTo(store, build)), strays: [], derived: false, signal };
 }
 
 function heldBytes(store: Store, objects: readonly KnownObject[]): number {
@@ -76,96 +82,54 @@ function heldBytes(store: Store, objects: readonly KnownObject[]): number {
   return objects.reduce((sum, object) => sum + bytesOf(object), 0);
 }
 
-/** Damaged entries that are forgotten in one transaction. */
-const forgetAtOnce = 256;
-
-/** One run over a store: adds up what is found, and takes back at once what turns out to be damaged. */
-class VerifyRun {
-  readonly result: VerifyResult = { checked: { entries: 0, bytes: 0 }, bad: [], repaired: 0 };
-  readonly damages: Damage[] = [];
-  readonly #waiting: Damage[] = [];
-  readonly #store: Store;
-  readonly #options: VerifyStoreOptions;
-  readonly #total: number;
-
-  constructor(store: Store, options: VerifyStoreOptions, total: number) {
-    this.#store = store;
-    this.#options = options;
-    this.#total = total;
-  }
-
-  async take(findings: AsyncIterable<Finding>): Promise<void> {
-    const { checked, bad } = this.result;
-    const { signal, onProgress } = this.#options;
-    try {
-      for await (const { bytes, problem, damage } of findings) {
-        if (bytes !== undefined) {
-          checked.entries += 1;
-          checked.bytes += bytes;
-        }
-        if (problem !== undefined) bad.push(problem);
-        if (damage !== undefined) this.#forget(damage, problem !== undefined);
-        onProgress?.('verify', checked.bytes, this.#total);
-        await breathe(signal);
-      }
-    } finally {
-      this.#forgetWaiting();
-    }
-  }
-
-  /** Entries are forgotten many at a time; an object at once, for what follows may ask for it. */
-  #forget(damage: Damage, isTold: boolean): void {
-    // A row of the ledger that never had a file is no damage that anybody must hear of.
-    if (isTold) this.damages.push(damage);
-    this.#waiting.push(damage);
-    if (damage.kind !== 'entry' || this.#waiting.length >= forgetAtOnce) this.#forgetWaiting();
-  }
-
-  #forgetWaiting(): void {
-    const waiting = this.#waiting.splice(0);
-    if (this.#store.writable && waiting.length > 0) forgetDamage(this.#store, waiting);
-  }
-}
+/** Enough for a CDN config, then the indices that it names, then what lies in their archives. */
+const mostRounds = 8;
 
 /**
- * Counts again what is held of the builds that damaged objects may belong to, so that nobody is told that they are complete.
- * Nothing is fetched.
+ * Fetches what lacks or is damaged, then checks the archives whose index came with it, which may be damaged as well, until nothing changes
+ * any more. Nothing but the ledger remembers how far it came: a run that is killed leaves what the next one finds again.
  */
-async function recountBuilds(ledger: Ledger, open: BuildOpener, damages: readonly Damage[]): Promise<void> {
-  const fetched = damages.filter(needsFetch);
-  const paths = new Set(fetched.map(({ object }) => object.name.cdnPath));
-  for (const row of ledger.builds()) {
-    if (row.selection !== null && paths.has(row.cdnPath)) await recount(open, row, row.selection, { ledger, fetched });
-  }
-}
-
-async function recount(
-  open: BuildOpener,
-  row: BuildRow,
-  selection: string,
-  { ledger, fetched }: { ledger: Ledger; fetched: readonly FetchedDamage[] },
+async function repairInRounds(
+  run: VerifyRun,
+  {
+    store,
+    opener,
+    builds,
+    check,
+  }: { store: Store; opener: BuildOpener; builds: readonly BuildRow[]; check: StoreCheck },
 ): Promise<void> {
-  try {
-    const { build, fetcher, close } = await open(row, { offline: true });
-    try {
-      const { wanted, held } = (await planSync(fetcher, build, JSON.parse(selection) as Selection)).plan;
-      ledger.setProgress(row.product, row.buildConfig, { selection, wanted, held });
-    } finally {
-      await close();
-    }
-  } catch (error) {
-    if (isOurTrouble(error)) throw error;
-    const { wanted } = row;
-    ledger.setProgress(row.product, row.buildConfig, { selection, wanted, held: lessDamage(row, fetched) });
+  let before = '';
+  for (let round = 0; round < mostRounds; round++) {
+    const damages = run.unmended();
+    const lacking = [
+      ...indicesOfUnchecked(run, check.objects),
+      ...builds.filter(isSynced).flatMap((build) => lackingObjects(store, build)),
+    ];
+    const now = [damages.length, run.damages.length, ...lacking.map(objectPath)].join();
+    if (damages.length + lacking.length === 0 || now === before) return;
+    before = now;
+    await repairDamage({ store, opener }, { damages, lacking }, builds);
+    const waiting = new Set(run.unchecked.keys());
+    run.unchecked.clear();
+    const objects = knownObjects(store).objects.filter(({ path }) => waiting.has(path));
+    await run.take(checkArchivesAgain({ ...check, objects }));
   }
 }
 
-/** For a build that cannot be opened, which may be because of what is damaged: too little is better than too much. */
-function lessDamage({ cdnPath, wanted, held }: BuildRow, damages: readonly FetchedDamage[]): BuildRow['held'] {
-  const own = damages.filter(({ object }) => object.name.cdnPath === cdnPath);
-  const bytes = own.reduce((sum, damage) => sum + (damage.kind === 'entry' ? damage.entry : damage.object).size, 0);
-  return {
-    entries: Math.max(0, Math.min(held.entries, wanted.entries) - own.length),
-    bytes: Math.max(0, Math.min(held.bytes, wanted.bytes) - bytes),
-  };
+/** A build that was only looked at needs not be there. */
+function isSynced({ selection }: BuildRow): boolean {
+  return selection !== null;
+}
+
+function indicesOfUnchecked({ unchecked }: VerifyRun, objects: readonly KnownObject[]): ObjectName[] {
+  return objects.filter(({ path }) => unchecked.has(path)).map(({ name }) => ({ ...name, suffix: '.index' }));
+}
+
+/** The small objects of synced builds that lack and were not told as damaged. */
+function lackingOnes(store: Store, builds: readonly BuildRow[], { damages }: VerifyRun): UncheckedObject[] {
+  const told = new Set(damages.map((damage) => ('object' in damage ? damage.object.path : '')));
+  const paths = builds.filter(isSynced).flatMap((build) => lackingObjects(store, build).map(objectPath));
+  return [...new Set(paths)]
+    .filter((path) => !told.has(path))
+    .map((name) => ({ name, bytes: 0, message: 'it is needed to read the build, and not held' }));
 }

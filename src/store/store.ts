@@ -1,6 +1,6 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
-import { codeOf, PakratError } from '../core/errors.ts';
+import { isNoFile, PakratError } from '../core/errors.ts';
 import { inStore, makeFolderDurable, storeError, writeFileDurable } from '../files/durable.ts';
 import { clearDeadTemporaries } from '../files/temporary.ts';
 import { type ObjectName, objectPath, type StoreLayout, storeLayout } from './layout.ts';
@@ -84,7 +84,7 @@ function readObject(store: { root: string; ledger: Ledger }, name: ObjectName): 
   try {
     return new Uint8Array(fs.readFileSync(join(store.root, path)));
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return undefined;
-    throw storeError(error, path);
+    if (isNoFile(error)) return undefined;
+    throw storeError(error, join(store.root, path));
   }
 }

@@ -7,9 +7,10 @@ import type { Channels } from '../../cdn/versions/channels.ts';
 import { fromHex } from '../../core/bytes.ts';
 import { isNotFound, PakratError, valueUnless } from '../../core/errors.ts';
 import type { OnProgress, WorkOptions } from '../../core/progress.ts';
+import type { Fetcher } from '../../fetch/fetcher.ts';
 import type { Network, NetworkOptions } from '../../fetch/network.ts';
 import type { KeyRing } from '../../formats/blte/keys.ts';
-import type { OpenedBuild } from '../../keep/build-opener.ts';
+import type { ConnectedBuild, OpenedBuild } from '../../keep/build-opener.ts';
 import { type LookupFolders, storeLayout } from '../../store/layout.ts';
 import type { BuildIdentity } from '../../store/ledger/rows.ts';
 import type { Store } from '../../store/store.ts';
@@ -184,13 +185,10 @@ export class Session {
     network: Network | undefined,
     options: { jobs?: number | undefined; onStep?: ((step: string) => void) | undefined } = {},
   ): Promise<OpenedBuild> {
-    const { Fetcher } = await import('../../fetch/fetcher.ts');
     const { openBuild } = await import('../../builds/build.ts');
     const store = await this.store({ create: network !== undefined });
     if (network !== undefined && store.writable) store.ledger.addBuild(identity);
-    const { jobs, smallJobs, gapBytes, maxRangeBytes } = this.options.settings.sync;
-    const planOptions = { gapBytes, maxRangeBytes };
-    const fetcher = new Fetcher(store, network, { jobs: options.jobs ?? jobs, smallJobs, planOptions });
+    const fetcher = await this.#openFetcher(store, network, options.jobs);
     try {
       const objects = fetcher.objects();
       const keys = await this.keyRing();
@@ -204,6 +202,23 @@ export class Session {
       fetcher.flush();
       throw error;
     }
+  }
+
+  async #openFetcher(store: Store, network: Network | undefined, ownJobs?: number): Promise<Fetcher> {
+    const { Fetcher } = await import('../../fetch/fetcher.ts');
+    const { jobs, smallJobs, gapBytes, maxRangeBytes } = this.options.settings.sync;
+    return new Fetcher(store, network, { jobs: ownJobs ?? jobs, smallJobs, planOptions: { gapBytes, maxRangeBytes } });
+  }
+
+  /** What fetches objects from the hosts of a build, without opening it: it may not be there to be opened. Needs `close`. */
+  async connect(identity: BuildIdentity, { signal }: { signal?: AbortSignal | undefined }): Promise<ConnectedBuild> {
+    const network = await this.openNetwork(identity, { signal });
+    const fetcher = await this.#openFetcher(await this.store({ create: false }), network);
+    const close = async (): Promise<void> => {
+      await network?.close();
+      fetcher.flush();
+    };
+    return { fetcher, close };
   }
 
   /** Opens a build with a network of its own, or without any. Needs `close`. @throws as openBuild of builds/ */

@@ -49,6 +49,11 @@ export class Ledger {
     this.#db.close();
   }
 
+  /** Looks whether the database is whole: pages, tables, indices; what the rows claim is for others to prove. @throws E_STORE_DAMAGED */
+  check(): void {
+    this.#db.check();
+  }
+
   /** Runs `body` in one transaction: all of it is kept, or nothing. `body` must not wait for anything. */
   transaction<Result>(body: () => Result): Result {
     return this.#db.transaction(body);
@@ -178,6 +183,19 @@ export class Ledger {
     ]);
     this.addSpans(path, left);
   }
+  /** Rows about objects and spans that no pakrat wrote, which say nothing. */
+  impossibleRows(): number {
+    const count = (table: string, where: string): number =>
+      this.#db.get<{ count: number }>(`SELECT count(*) AS count FROM ${table} WHERE ${where}`)?.count ?? 0;
+    return count('objects', impossibleObject) + count('spans', impossibleSpan);
+  }
+  /** Takes back what {@link impossibleRows} counts: an object is not held whole then; spans stay as far as they are possible. */
+  removeImpossibleRows(): void {
+    this.transaction(() => {
+      this.#db.exec(`UPDATE objects SET complete = 0, size = NULL WHERE ${impossibleObject}`);
+      this.#db.exec(`DELETE FROM spans WHERE ${impossibleSpan}`);
+    });
+  }
   /** Forgets an object altogether. */
   removeObject(path: string): void {
     this.#db.run('DELETE FROM objects WHERE path = ?', path);
@@ -216,6 +234,10 @@ export class Ledger {
     return this.#db.all<KeyRow>('SELECT name, key, extra, source FROM keys ORDER BY name');
   }
 }
+
+const impossibleObject = `typeof(complete) <> 'integer' OR complete NOT IN (0, 1) OR (complete = 1 AND (typeof(size) <> 'integer' OR size < 0))`;
+const impossibleSpan = `typeof(start) <> 'integer' OR typeof(end) <> 'integer' OR start < 0 OR end <= start
+  OR object NOT IN (SELECT id FROM objects)`;
 
 /** Hosts are kept as `cdns` writes them: a fallback says so in its query. */
 const fallbackQuery = '?fallback=1';

@@ -1,5 +1,5 @@
 import Database from 'better-sqlite3';
-import { codeOf, messageOf, PakratError } from '../../core/errors.ts';
+import { codeOf, type ErrorOptions, messageOf, PakratError } from '../../core/errors.ts';
 import { fullError } from '../../files/durable.ts';
 
 /*
@@ -79,6 +79,13 @@ export class Sqlite {
     }
   }
 
+  /** Reads the whole database and looks whether it is as SQLite writes one. @throws E_STORE_DAMAGED */
+  check(): void {
+    const problem = this.get<{ integrity_check: string }>('PRAGMA integrity_check(1)')?.integrity_check;
+    if (problem !== 'ok')
+      throw damagedError(this.#path, problem ?? 'it cannot be checked', { data: { path: this.#path } });
+  }
+
   /** Runs `body` in one transaction: all of it is kept, or nothing. `body` must not wait for anything. */
   transaction<Result>(body: () => Result): Result {
     return this.#guard(() => this.#db.transaction(body).immediate());
@@ -95,10 +102,7 @@ function sqliteError(error: unknown, path: string): unknown {
   const options = { cause: error, data: { path, sqlite: code } };
   if (code === 'SQLITE_FULL') return fullError(path, error);
   if (code === 'SQLITE_NOTADB' || code.startsWith('SQLITE_CORRUPT')) {
-    return new PakratError('E_STORE_DAMAGED', `${path} is damaged or not a ledger: ${messageOf(error)}`, {
-      ...options,
-      hint: 'Move ledger.db away and sync again; objects that are on disk are checked and taken over.',
-    });
+    return damagedError(path, messageOf(error), options);
   }
   if (code.startsWith('SQLITE_BUSY')) {
     return new PakratError('E_STORE_LOCKED', `another process is writing to ${path}`, options);
@@ -110,6 +114,13 @@ function sqliteError(error: unknown, path: string): unknown {
     });
   }
   return new PakratError('E_STORE', `${path}: ${messageOf(error)}`, options);
+}
+
+function damagedError(path: string, problem: string, options: ErrorOptions): PakratError {
+  return new PakratError('E_STORE_DAMAGED', `${path} is damaged or not a ledger: ${problem}`, {
+    ...options,
+    hint: 'Move ledger.db away and sync again; objects that are on disk are checked and taken over.',
+  });
 }
 
 /** SQLite is a native module: one file for each system and each version of Node's or Electron's add-on interface. */

@@ -24,7 +24,7 @@ export async function syncPatches(fetcher: Fetcher, build: Build): Promise<Trans
       failures.push({ path: objectPath(name), ekeys: [], code: error.code, message: error.message });
     }
   };
-  for (const name of patchConfigs(build)) await attempt(name, () => fetcher.object(name));
+  failures.push(...(await fetcher.bringObjects(patchConfigs(build))));
   const patches: EntryPlace[] = [];
   for (const list of patchLists(build)) {
     await attempt(indexName(build.identity.cdnPath, 'patch', list.hash), async () => {
