@@ -9,7 +9,7 @@ import type { Span } from '../store/spans.ts';
 import type { Store } from '../store/store.ts';
 import { checkObject } from '../verify/check-object.ts';
 import { HeldSpans, isHeld, type OnHeld, SpanCommitter } from './held-spans.ts';
-import { completeLoose } from './loose-objects.ts';
+import { completeLoose, reopenLoose } from './loose-objects.ts';
 import type { Network } from './network.ts';
 import { entryJobs, type PlanOptions } from './plan/plan.ts';
 import { adoptObject } from './small-objects.ts';
@@ -106,7 +106,7 @@ export class Fetcher {
       checkObject(name, held);
       return held;
     } catch {
-      this.store.ledger.removeObject(objectPath(name));
+      this.store.ledger.loseObject(objectPath(name));
       return undefined;
     }
   }
@@ -168,7 +168,7 @@ export class Fetcher {
     const network = this.#demandNetwork('data', {});
     const { kind, onEntry, onHeld } = fetch;
     const { hosts, attemptsPerHost, signal } = await network.cdn();
-    const failures = await transfer(this.#withKeys(jobs), {
+    const failures = await transfer(this.#prepared(jobs), {
       hosts,
       engine: await network.engine(),
       jobs: this.settings.jobs,
@@ -187,8 +187,11 @@ export class Fetcher {
   }
 
   /** Hashes are over decrypted bytes: whoever checks those of an encrypted object needs its key. */
-  *#withKeys(jobs: Iterable<RangeJob>): Generator<RangeJob> {
-    for (const job of jobs) yield { ...job, objectKey: this.store.objectKeys.keyOf(job.path) };
+  *#prepared(jobs: Iterable<RangeJob>): Generator<RangeJob> {
+    for (const job of jobs) {
+      reopenLoose(this.store, job);
+      yield { ...job, objectKey: this.store.objectKeys.keyOf(job.path) };
+    }
   }
 
   #demandNetwork(what: string, data: PakratError['data']): Network {

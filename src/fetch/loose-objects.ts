@@ -2,7 +2,7 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import type { EntryPlace } from '../builds/objects.ts';
 import { codeOf } from '../core/errors.ts';
-import { moveDurable, storeError } from '../files/durable.ts';
+import { inStore, moveDurable, storeError } from '../files/durable.ts';
 import { objectPath } from '../store/layout.ts';
 import type { Store } from '../store/store.ts';
 import type { RangeJob, RangeTarget } from './transfer/range-job.ts';
@@ -15,6 +15,16 @@ export function partialFile(store: Store, hash: string): string {
 /** The file that the bytes of an entry go to, at its offset. */
 export function entryFile(store: Store, { object, loose }: EntryPlace): string {
   return loose ? partialFile(store, object.hash) : store.file(objectPath(object));
+}
+
+/**
+ * Makes a loose object that lies under its final name, and that the ledger does not know, one that is held in part: its bytes are hashed
+ * then before any are fetched.
+ */
+export function reopenLoose(store: Store, { path, file }: RangeJob): void {
+  const final = store.file(path);
+  if (file === final || fs.existsSync(file) || !fs.existsSync(final)) return;
+  if (store.ledger.completeSize(path) === undefined) inStore(file, () => moveDurable(final, file));
 }
 
 /** Gives a loose object that is whole its final name, and says in the ledger that it is held. Entries of archives are passed over. */

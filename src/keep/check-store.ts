@@ -212,7 +212,8 @@ function entriesOf(store: Store, name: KnownObject['name']): ArchiveEntry[] | un
 async function* checkLoose({ store, objects, signal }: StoreCheck, buffer: HashBuffer): AsyncGenerator<Finding> {
   for (const object of objects) {
     if (object.form !== 'loose') continue;
-    const { path, name, size, complete } = object;
+    const { path, name, size, complete, lost } = object;
+    if (lost) continue;
     if (!complete) {
       if (!fs.existsSync(partialFile(store, name.hash))) yield { damage: { kind: 'claim', path } };
       continue;

@@ -1,5 +1,7 @@
 import * as fs from 'node:fs';
-import { isNoFile, resultUnless } from '../core/errors.ts';
+import { join } from 'node:path';
+import { makeFolderDurable } from '../files/durable.ts';
+import type { StoreLayout } from '../store/layout.ts';
 import type { Span } from '../store/spans.ts';
 import type { Store } from '../store/store.ts';
 import type { KnownObject } from './known-objects.ts';
@@ -24,16 +26,17 @@ export function needsFetch(damage: Damage): damage is FetchedDamage {
 }
 
 /** Says in the ledger that damaged bytes are not held, then removes files that are of no use any more. */
-export function forgetDamage({ ledger, file }: Store, damages: readonly Damage[]): void {
+export function forgetDamage({ ledger, file, layout }: Store, damages: readonly Damage[]): void {
   ledger.transaction(() => {
     for (const damage of damages) {
       if (damage.kind === 'entry') ledger.removeSpan(damage.object.path, damage.entry.start, damage.entry.end);
-      else if (damage.kind === 'object') ledger.removeObject(damage.object.path);
+      else if (damage.kind === 'object') ledger.loseObject(damage.object.path);
       else if (damage.kind === 'claim') withdraw(ledger, damage);
     }
   });
+  for (const path of new Set(damages.filter(needsFetch).map(({ object }) => object.path))) clearWay(layout, path);
   for (const damage of damages) {
-    if (damage.kind === 'object') removeFile(file(damage.object.path));
+    if (damage.kind === 'object') fs.rmSync(file(damage.object.path), { force: true });
     else if (damage.kind === 'derived') fs.rmSync(damage.file, { force: true });
   }
 }
@@ -43,8 +46,17 @@ function withdraw(ledger: Store['ledger'], { path, spans }: Extract<Damage, { ki
   for (const { start, end } of spans ?? []) ledger.removeSpan(path, start, end);
 }
 
-/** A folder that has the name of an object stays, for nobody knows whose it is. */
-function removeFile(path: string): void {
-  const stat = resultUnless(isNoFile, () => fs.lstatSync(path));
-  if (stat !== undefined && !stat.isDirectory()) fs.rmSync(path, { force: true });
+/** Sets aside what has the name of an object or of its folders and is no file, or no folder: nobody knows whose it is, so it goes to tmp/. */
+function clearWay({ root, temporary }: StoreLayout, path: string): void {
+  const names = path.split('/');
+  for (const depth of names.keys()) {
+    const found = join(root, ...names.slice(0, depth + 1));
+    const stat = fs.statSync(found, { throwIfNoEntry: false });
+    if (stat === undefined) return;
+    if (stat.isDirectory() === depth + 1 < names.length) continue;
+    if (stat.isFile() && depth + 1 === names.length) continue;
+    makeFolderDurable(temporary);
+    fs.renameSync(found, join(temporary, `aside-${Date.now()}-${names[depth]}`));
+    return;
+  }
 }

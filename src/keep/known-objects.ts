@@ -16,7 +16,9 @@ export interface KnownObject {
   /** The way to check it: the whole at once, entry by entry by its index, as one entry, or as a patch. */
   form: 'small' | 'archive' | 'loose' | 'patch';
   complete: boolean;
-  /** Size of a complete one. */
+  /** It was complete, and was lost since. */
+  lost: boolean;
+  /** Size of one that is complete, or was. */
   size: number;
 }
 
@@ -37,14 +39,16 @@ export function knownObjects(store: Store): KnownObjects {
   const archives = new Set(builds.flatMap((build) => archivesOf(store, build)));
   const configPaths = new Set([usualConfigPath, ...builds.map(({ configPath }) => configPath)]);
   const strays: string[] = [];
-  const objects = rows.flatMap(({ path, complete, bytes }): KnownObject[] => {
+  const objects = rows.flatMap(({ path, complete, bytes, lostSize }): KnownObject[] => {
     const name = parseObjectPath(path, configPaths);
     if (name === undefined) {
       strays.push(path);
       return [];
     }
-    const isArchive = archives.has(name.hash) || paths.has(`${path}.index`) || (!complete && hasFile(store, path));
-    return [{ path, name, form: formOf(name, isArchive), complete, size: complete ? bytes : 0 }];
+    const lost = lostSize !== undefined;
+    const isPart = !complete && !lost && hasFile(store, path);
+    const form = formOf(name, archives.has(name.hash) || paths.has(`${path}.index`) || isPart);
+    return [{ path, name, form, complete, lost, size: complete ? bytes : (lostSize ?? 0) }];
   });
   const isSmall = ({ form }: KnownObject): number => (form === 'small' ? 0 : 1);
   return { objects: objects.sort((a, b) => isSmall(a) - isSmall(b)), strays };

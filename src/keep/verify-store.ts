@@ -1,4 +1,4 @@
-import { adoptObject } from '../fetch/small-objects.ts';
+import { adoptObject, hasObject } from '../fetch/small-objects.ts';
 import { type ObjectName, objectPath } from '../store/layout.ts';
 import type { BuildRow } from '../store/ledger/rows.ts';
 import { spanBytes } from '../store/spans.ts';
@@ -6,7 +6,7 @@ import type { Store } from '../store/store.ts';
 import type { UncheckedObject, VerifyResult } from '../verify/verify-result.ts';
 import type { BuildOpener } from './build-opener.ts';
 import { checkArchivesAgain, checkStore, type StoreCheck } from './check-store.ts';
-import { needsFetch } from './damage.ts';
+import { type FetchedDamage, needsFetch } from './damage.ts';
 import { belongsTo, type KnownObject, knownObjects, lackingObjects } from './known-objects.ts';
 import { recountBuilds } from './recount-builds.ts';
 import { repairDamage } from './repair-store.ts';
@@ -48,7 +48,7 @@ export async function verifyStore(store: Store, options: VerifyStoreOptions): Pr
   const lost = await recountBuilds(recount, builds);
   result.bad.push(...lost.bad);
   if (repair) result.repaired = damages.length - run.unmended().length + lost.repaired;
-  const unchecked = [...run.unchecked.values(), ...lackingOnes(store, builds, run), ...lost.missing];
+  const unchecked = [...run.unchecked.values(), ...lackingOnes(check, builds, run), ...lost.missing];
   if (unchecked.length > 0) result.unchecked = unchecked;
   if (store.writable && result.bad.length > result.repaired)
     onNote?.('what is damaged is not held any more; sync again to fetch it');
@@ -58,16 +58,23 @@ export async function verifyStore(store: Store, options: VerifyStoreOptions): Pr
 
 /** Takes small objects that lie there into a ledger that does not know them: without an index nothing of its archive could be checked. */
 function adoptOwnObjects(store: Store, builds: readonly BuildRow[]): void {
-  for (const build of builds) {
-    // The CDN config comes first, and tells the rest.
-    for (let isConfig = true; ; isConfig = false) {
-      const unknown = lackingObjects(store, build).filter(
-        (name) => store.ledger.completeSize(objectPath(name)) === undefined,
-      );
-      for (const name of unknown) adoptObject(store, name);
-      if (!isConfig) break;
-    }
-  }
+  const adopt = (names: readonly ObjectName[]): void => {
+    for (const name of names) if (store.ledger.completeSize(objectPath(name)) === undefined) adoptObject(store, name);
+  };
+  // CDN configs come first, and tell the rest.
+  for (const build of builds) for (let round = 0; round < 2; round++) adopt(lackingObjects(store, build));
+  // Archives of patches, and those that no build has any more.
+  const { objects } = knownObjects(store);
+  adopt(objects.filter(({ form }) => form === 'archive').map(indexOf));
+  adopt(objects.filter(isLostSmall).map(({ name }) => name));
+}
+
+function indexOf({ name }: KnownObject): ObjectName {
+  return { ...name, suffix: '.index' };
+}
+
+function isLostSmall({ lost, form }: KnownObject): boolean {
+  return lost && (form === 'small' || form === 'patch');
 }
 
 function whatToCheck(store: Store, build: BuildRow | undefined, signal: AbortSignal | undefined): StoreCheck {
@@ -100,11 +107,9 @@ async function repairInRounds(
 ): Promise<void> {
   let before = '';
   for (let round = 0; round < mostRounds; round++) {
-    const damages = run.unmended();
-    const lacking = [
-      ...indicesOfUnchecked(run, check.objects),
-      ...builds.filter(isSynced).flatMap((build) => lackingObjects(store, build)),
-    ];
+    const damages = [...run.unmended(), ...lostLoose(check)];
+    const indices = check.objects.filter(({ path }) => run.unchecked.has(path)).map(indexOf);
+    const lacking = uniqueNames([...indices, ...lackingNames(check, builds)]);
     const now = [damages.length, run.damages.length, ...lacking.map(objectPath)].join();
     if (damages.length + lacking.length === 0 || now === before) return;
     before = now;
@@ -116,20 +121,29 @@ async function repairInRounds(
   }
 }
 
-/** A build that was only looked at needs not be there. */
-function isSynced({ selection }: BuildRow): boolean {
-  return selection !== null;
+/** The small objects that lack: of synced builds (one that was only looked at needs not be there), and those that were held once. */
+function lackingNames({ store, objects }: StoreCheck, builds: readonly BuildRow[]): ObjectName[] {
+  const own = builds.filter(({ selection }) => selection !== null).flatMap((build) => lackingObjects(store, build));
+  const lost = objects.filter(isLostSmall).map(({ name }) => name);
+  return uniqueNames([...own, ...lost]).filter((name) => !hasObject(store, name));
 }
 
-function indicesOfUnchecked({ unchecked }: VerifyRun, objects: readonly KnownObject[]): ObjectName[] {
-  return objects.filter(({ path }) => unchecked.has(path)).map(({ name }) => ({ ...name, suffix: '.index' }));
+function uniqueNames(names: readonly ObjectName[]): ObjectName[] {
+  return [...new Map(names.map((name) => [objectPath(name), name])).values()];
 }
 
-/** The small objects of synced builds that lack and were not told as damaged. */
-function lackingOnes(store: Store, builds: readonly BuildRow[], { damages }: VerifyRun): UncheckedObject[] {
+/** Loose objects that were lost before this run, and are not held again. */
+function lostLoose({ store, objects }: StoreCheck): FetchedDamage[] {
+  return objects
+    .filter(({ lost, form, path }) => lost && form === 'loose' && store.ledger.completeSize(path) === undefined)
+    .map((object) => ({ kind: 'object', object }));
+}
+
+/** The small objects that lack and were not told as damaged. */
+function lackingOnes(check: StoreCheck, builds: readonly BuildRow[], { damages }: VerifyRun): UncheckedObject[] {
   const told = new Set(damages.map((damage) => ('object' in damage ? damage.object.path : '')));
-  const paths = builds.filter(isSynced).flatMap((build) => lackingObjects(store, build).map(objectPath));
-  return [...new Set(paths)]
+  return lackingNames(check, builds)
+    .map(objectPath)
     .filter((path) => !told.has(path))
-    .map((name) => ({ name, bytes: 0, message: 'it is needed to read the build, and not held' }));
+    .map((name) => ({ name, bytes: 0, message: 'it is not held, and a build lacks it' }));
 }
