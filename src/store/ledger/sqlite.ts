@@ -1,6 +1,7 @@
+import * as fs from 'node:fs';
 import Database from 'better-sqlite3';
 import { codeOf, type ErrorOptions, messageOf, PakratError } from '../../core/errors.ts';
-import { fullError } from '../../files/durable.ts';
+import { fullError, inStore } from '../../files/durable.ts';
 
 /*
  * Handles of databases and statements are kept until the process ends. Node 24.19 and later change the base of the add-on's objects, and
@@ -139,10 +140,20 @@ function nativeModuleError(cause: unknown): PakratError {
 
 /**
  * Takes the store's writer lock and gives back its release. The lock is a held SQLite transaction, so the system lets go of it
- * when the process dies, however it dies.
+ * when the process dies, however it dies. Nothing is ever written to the file: one that has something in it is damaged, and emptied.
  * @throws E_STORE_LOCKED when another process holds it, E_STORE_FULL, E_STORE
  */
 export function lockStore(path: string): () => void {
+  try {
+    return takeLock(path);
+  } catch (error) {
+    if (codeOf(error) !== 'E_STORE_DAMAGED' && !isFolder(path)) throw error;
+    inStore(path, () => emptyLock(path));
+    return takeLock(path);
+  }
+}
+
+function takeLock(path: string): () => void {
   const db = new Sqlite(path, { timeout: 0 });
   try {
     db.exec('BEGIN EXCLUSIVE');
@@ -155,4 +166,17 @@ export function lockStore(path: string): () => void {
     });
   }
   return () => db.close();
+}
+
+function isFolder(path: string): boolean {
+  return fs.statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+}
+
+/**
+ * Empties a lock in place, and never puts another file there: whoever holds the lock holds it on this file, and goes on holding it. The file
+ * stays open until the process ends, for to close it would let go of what this process itself holds on it.
+ */
+function emptyLock(path: string): void {
+  if (isFolder(path)) fs.rmdirSync(path);
+  else fs.ftruncateSync(fs.openSync(path, 'r+'));
 }
