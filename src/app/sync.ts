@@ -64,7 +64,8 @@ async function syncLocked(session: Session, name: string, options: SyncOptions):
   let opened: OpenedBuild | undefined;
   try {
     progress.onStep('configs');
-    opened = await session.openBuild(identity, network, { jobs, onStep: progress.onStep });
+    const onNote = (text: string): void => onProgress({ type: 'note', text });
+    opened = await session.openBuild(identity, network, { jobs, onStep: progress.onStep, onNote });
     const { patchGapBytes: gapBytes, patchMaxBytes: maxBytes } = session.options.settings.sync;
     const patches = options.patch === true ? { gapBytes, maxBytes } : undefined;
     const { tags = [], include = [], all = false } = options;

@@ -68,6 +68,18 @@ async function bringOwnObjects(fetcher: Fetcher, { identity, cdnConfig }: Build)
   return fetcher.bringObjects(ownObjects(identity, cdnConfig).filter((name) => !hasObject(fetcher.store, name)));
 }
 
+/** What a build lists in pages of its encoding file that are damaged cannot be found, even where it is held. */
+async function unlistedContents(
+  { encoding, config }: Build,
+  signal: AbortSignal | undefined,
+): Promise<TransferFailure[]> {
+  const pages = await encoding.damagedPages(signal);
+  return pages.map(({ code, message }, i) => {
+    const what = `encoding file ${config.encoding.ckey}: ${message}; what this page lists cannot be found`;
+    return { path: `${config.encoding.ckey} ${i}`, ekeys: [], code, message: what };
+  });
+}
+
 /** Ranges beside patches bridge no gap that a patched entry can leave, or it would be fetched after all. */
 function besidePatches({ settings: { planOptions } }: Fetcher, patches: PatchOptions | undefined) {
   if (patches === undefined) return planOptions;
@@ -118,6 +130,7 @@ export async function syncBuild(
       const { syncPatches } = await import('./patches/patch-objects.ts');
       failures.push(...(await syncPatches(fetcher, build)));
     }
+    failures.push(...(await unlistedContents(build, fetcher.network?.signal)));
     const after = planWanted(store, build, wanted, fetcher.settings.planOptions);
     progress.record(after);
     return {

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { BuildPlace } from '../../builds/objects.ts';
 import type { ResolveContext } from '../../builds/resolve/product-answer.ts';
 import type { HttpClient, HttpGetter } from '../../cdn/transport/http.ts';
 import type { Channels } from '../../cdn/versions/channels.ts';
@@ -183,7 +184,7 @@ export class Session {
   async openBuild(
     identity: BuildIdentity,
     network: Network | undefined,
-    options: { jobs?: number | undefined; onStep?: ((step: string) => void) | undefined } = {},
+    options: { jobs?: number | undefined } & Pick<BuildPlace, 'onStep' | 'onNote'> = {},
   ): Promise<OpenedBuild> {
     const { openBuild } = await import('../../builds/build.ts');
     const store = await this.store({ create: network !== undefined });
@@ -192,7 +193,8 @@ export class Session {
     try {
       const objects = fetcher.objects();
       const keys = await this.keyRing();
-      const build = await openBuild({ identity, objects, folders: store.layout, keys, onStep: options.onStep });
+      const { onStep, onNote } = options;
+      const build = await openBuild({ identity, objects, folders: store.layout, keys, onStep, onNote });
       const close = async (): Promise<void> => {
         build.close();
         fetcher.flush();
@@ -230,7 +232,8 @@ export class Session {
     const network = offline ? undefined : await this.openNetwork(identity, { signal });
     try {
       const onStep = (step: string): void => onProgress?.({ type: 'step', step, bytes: network?.traffic.bytes ?? 0 });
-      const { build, fetcher, close } = await this.openBuild(identity, network, { onStep });
+      const onNote = (text: string): void => onProgress?.({ type: 'note', text });
+      const { build, fetcher, close } = await this.openBuild(identity, network, { onStep, onNote });
       const closeAll = async (): Promise<void> => {
         // Transfers end before what they brought is committed.
         await network?.close();
