@@ -4,6 +4,7 @@ import { fetchObject } from '../cdn/transport/fetch-object.ts';
 import type { HealthKind } from '../cdn/transport/hosts.ts';
 import { codeOf, type ErrorCode, isUnavailable, PakratError } from '../core/errors.ts';
 import { waitForAll } from '../core/wait-for-all.ts';
+import { clearWay } from '../store/clear-way.ts';
 import { type ObjectName, objectPath } from '../store/layout.ts';
 import type { Span } from '../store/spans.ts';
 import type { Store } from '../store/store.ts';
@@ -189,6 +190,7 @@ export class Fetcher {
   /** Hashes are over decrypted bytes: whoever checks those of an encrypted object needs its key. */
   *#prepared(jobs: Iterable<RangeJob>): Generator<RangeJob> {
     for (const job of jobs) {
+      clearWay(this.store.layout, job.path);
       reopenLoose(this.store, job);
       yield { ...job, objectKey: this.store.objectKeys.keyOf(job.path) };
     }

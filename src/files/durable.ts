@@ -66,14 +66,7 @@ export function makeFolderDurable(folder: string): void {
 /** Moves a complete, flushed file to its final name, durably; makes the folder when needed. */
 export function moveDurable(from: string, to: string): void {
   makeFolderDurable(dirname(to));
-  try {
-    fs.renameSync(from, to);
-  } catch (error) {
-    if (!['EISDIR', 'ENOTEMPTY', 'EEXIST'].includes(codeOf(error) ?? '')) throw error;
-    // A folder has the name. An empty one is in nobody's use; one that is not stays, and is the error.
-    fs.rmdirSync(to);
-    fs.renameSync(from, to);
-  }
+  fs.renameSync(from, to);
   syncFolder(dirname(to));
 }
 

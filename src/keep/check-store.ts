@@ -144,7 +144,9 @@ async function* checkArchives({ store, objects, signal }: StoreCheck, buffer: Ha
     const spans = mergeSpans(claimed);
     const entries = entriesOf(store, object.name);
     if (entries === undefined) {
-      if (spans.length > 0) yield { unchecked: uncheckedArchive(object.path, spans) };
+      if (spans.length === 0) continue;
+      if (fs.existsSync(store.file(object.path))) yield { unchecked: uncheckedArchive(object.path, spans) };
+      else yield claimFinding(object.path, 'its file is gone');
       continue;
     }
     yield* checkClaims(object.path, { claimed, spans, entries });
@@ -211,13 +213,13 @@ function entriesOf(store: Store, name: KnownObject['name']): ArchiveEntry[] | un
 /** A loose object is one entry. One that is not whole yet is checked when the next sync goes on with it. */
 async function* checkLoose({ store, objects, signal }: StoreCheck, buffer: HashBuffer): AsyncGenerator<Finding> {
   for (const object of objects) {
-    if (object.form !== 'loose') continue;
-    const { path, name, size, complete, lost } = object;
-    if (lost) continue;
+    const { path, name, form, size, complete, lost } = object;
+    if (lost || (form !== 'loose' && form !== 'patch')) continue;
     if (!complete) {
       if (!fs.existsSync(partialFile(store, name.hash))) yield { damage: { kind: 'claim', path } };
       continue;
     }
+    if (form === 'patch') continue;
     yield checkWhole(object, size, async () => {
       const file = store.file(path);
       if (fs.statSync(file).size !== size) throw wrongSize(size);

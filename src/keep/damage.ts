@@ -1,7 +1,5 @@
 import * as fs from 'node:fs';
-import { join } from 'node:path';
-import { makeFolderDurable } from '../files/durable.ts';
-import type { StoreLayout } from '../store/layout.ts';
+import { clearWay } from '../store/clear-way.ts';
 import type { Span } from '../store/spans.ts';
 import type { Store } from '../store/store.ts';
 import type { KnownObject } from './known-objects.ts';
@@ -44,19 +42,4 @@ export function forgetDamage({ ledger, file, layout }: Store, damages: readonly 
 function withdraw(ledger: Store['ledger'], { path, spans }: Extract<Damage, { kind: 'claim' }>): void {
   if (spans === undefined) ledger.removeObject(path);
   for (const { start, end } of spans ?? []) ledger.removeSpan(path, start, end);
-}
-
-/** Sets aside what has the name of an object or of its folders and is no file, or no folder: nobody knows whose it is, so it goes to tmp/. */
-function clearWay({ root, temporary }: StoreLayout, path: string): void {
-  const names = path.split('/');
-  for (const depth of names.keys()) {
-    const found = join(root, ...names.slice(0, depth + 1));
-    const stat = fs.statSync(found, { throwIfNoEntry: false });
-    if (stat === undefined) return;
-    if (stat.isDirectory() === depth + 1 < names.length) continue;
-    if (stat.isFile() && depth + 1 === names.length) continue;
-    makeFolderDurable(temporary);
-    fs.renameSync(found, join(temporary, `aside-${Date.now()}-${names[depth]}`));
-    return;
-  }
 }

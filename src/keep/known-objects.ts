@@ -1,6 +1,7 @@
 import * as fs from 'node:fs';
-import { ownObjects } from '../builds/own-objects.ts';
+import { ownObjects, patchObjects } from '../builds/own-objects.ts';
 import { isPakratError, resultUnless } from '../core/errors.ts';
+import type { Selection } from '../fetch/plan/selection.ts';
 import { hasObject } from '../fetch/small-objects.ts';
 import { decodeBuildConfig } from '../formats/configs/build-config.ts';
 import { decodeCdnConfig } from '../formats/configs/cdn-config.ts';
@@ -102,12 +103,18 @@ export function belongsTo(store: Store, build: BuildRow): (object: KnownObject) 
     named.has(name.hash) || (name.cdnPath === cdnPath && (form === 'loose' || form === 'patch'));
 }
 
-/** The small objects of a build that the store does not have; those that its CDN config names only while that is there. */
+/** The small objects of a synced build that the store does not have; those that its configs name only while these are there. */
 export function lackingObjects(store: Store, build: BuildRow): ObjectName[] {
-  const [cdnConfig] = decodeIf(store, { cdnPath: build.cdnPath, kind: 'config', hash: build.cdnConfig }, (bytes) => [
+  const { cdnPath, selection } = build;
+  const [cdnConfig] = decodeIf(store, { cdnPath, kind: 'config', hash: build.cdnConfig }, (bytes) => [
     decodeCdnConfig(bytes),
   ]);
-  return ownObjects(build, cdnConfig).filter((name) => !hasObject(store, name));
+  const [config] = decodeIf(store, { cdnPath, kind: 'config', hash: build.buildConfig }, (bytes) => [
+    decodeBuildConfig(bytes),
+  ]);
+  const isMirror = selection !== null && (JSON.parse(selection) as Selection).all;
+  const patches = isMirror && config !== undefined && cdnConfig !== undefined && patchObjects(build, config, cdnConfig);
+  return [...ownObjects(build, cdnConfig), ...(patches || [])].filter((name) => !hasObject(store, name));
 }
 
 /** Decodes a small object that is held, and right. */

@@ -1,9 +1,11 @@
+import type { EntryPlace } from '../builds/objects.ts';
 import { isDamage, isOurTrouble, isPakratError, isUnavailable } from '../core/errors.ts';
 import { plural } from '../core/quantities.ts';
 import type { Plan } from '../fetch/plan/plan.ts';
 import type { Selection } from '../fetch/plan/selection.ts';
 import type { BuildRow } from '../store/ledger/rows.ts';
 import type { Store } from '../store/store.ts';
+import { missingPatches } from '../sync/patches/patch-objects.ts';
 import { planSync } from '../sync/plan-sync.ts';
 import { type SyncResult, syncBuild } from '../sync/sync-build.ts';
 import type { UncheckedObject, VerifyProblem } from '../verify/verify-result.ts';
@@ -18,6 +20,8 @@ interface Recounted {
   repaired: number;
   /** Builds that were to be made whole and are not. */
   missing: UncheckedObject[];
+  /** Keys of entries that builds want and that are not held. */
+  wanted: Set<string>;
 }
 
 interface Recount {
@@ -36,7 +40,7 @@ interface Recount {
  * @throws E_ABORTED, E_STORE…
  */
 export async function recountBuilds(recount: Recount, builds: readonly BuildRow[]): Promise<Recounted> {
-  const found: Recounted = { bad: [], repaired: 0, missing: [] };
+  const found: Recounted = { bad: [], repaired: 0, missing: [], wanted: new Set() };
   for (const row of builds) {
     const own = recount.damages.filter(({ object }) => object.name.cdnPath === row.cdnPath);
     const wasWhole = isWhole(recount.store, row);
@@ -44,6 +48,11 @@ export async function recountBuilds(recount: Recount, builds: readonly BuildRow[
       await recountBuild({ ...recount, damages: own }, { ...row, selection: row.selection, wasWhole }, found);
   }
   return found;
+}
+
+/** A plan, with the patches that lack of a mirror. */
+interface HeldPlan extends Plan {
+  patches: EntryPlace[];
 }
 
 interface SyncedRow extends BuildRow {
@@ -56,14 +65,17 @@ async function recountBuild(recount: Recount, row: SyncedRow, found: Recounted):
   const plan = await planHeld(recount, row);
   const problem = row.wasWhole ? lossOf(row, plan, recount) : undefined;
   if (problem !== undefined) found.bad.push(problem);
+  if (isPlan(plan)) for (const ekey of missingEkeys(plan)) found.wanted.add(ekey);
   if (!store.writable) return;
   let after: Pick<SyncResult, 'wanted' | 'held' | 'missing'> | undefined = isPlan(plan) ? plan : undefined;
-  if (row.wasWhole && after?.missing.entries !== 0) {
+  if (row.wasWhole && (after?.missing.entries !== 0 || (isPlan(plan) && plan.patches.length > 0))) {
     store.ledger.setSetting(wholeSetting(row), row.selection);
-    if (repair) after = (await makeWhole(recount, row)) ?? after;
-    const isMended = after?.missing.entries === 0;
+    const made = repair ? await makeWhole(recount, row) : undefined;
+    after = made ?? after;
+    const isMended = made?.missing.entries === 0 && made.failures.length === 0;
     if (isMended && problem !== undefined) found.repaired += 1;
-    if (repair && !isMended && problem === undefined) found.missing.push(missingOf(row, after));
+    if (!isMended && problem === undefined && (repair || after?.missing.entries === 0))
+      found.missing.push(missingOf(row, after));
   }
   const { product, buildConfig, selection, wanted } = row;
   const counts = after ?? { wanted, held: lessDamage(row, recount.damages) };
@@ -83,13 +95,15 @@ function wholeSetting({ product, buildConfig }: BuildRow): string {
 }
 
 /** The plan of what is missing now; else the error of a build that cannot be opened, undefined for other trouble. Nothing is fetched. */
-async function planHeld({ opener }: Recount, row: SyncedRow): Promise<Plan | { error: unknown } | undefined> {
+async function planHeld({ opener }: Recount, row: SyncedRow): Promise<HeldPlan | { error: unknown } | undefined> {
   let isOpen = false;
   try {
     const { build, fetcher, close } = await opener.open(row, { offline: true });
     isOpen = true;
     try {
-      return (await planSync(fetcher, build, JSON.parse(row.selection) as Selection)).plan;
+      const selection = JSON.parse(row.selection) as Selection;
+      const patches = selection.all ? await missingPatches(fetcher.store, build) : [];
+      return { ...(await planSync(fetcher, build, selection)).plan, patches };
     } finally {
       await close();
     }
@@ -99,14 +113,14 @@ async function planHeld({ opener }: Recount, row: SyncedRow): Promise<Plan | { e
   }
 }
 
-function isPlan(plan: Plan | { error: unknown } | undefined): plan is Plan {
+function isPlan(plan: HeldPlan | { error: unknown } | undefined): plan is HeldPlan {
   return plan !== undefined && 'missing' in plan;
 }
 
 /** The problem of a build that lost what nothing tells of; undefined where what was told explains it. */
 function lossOf(
   row: BuildRow,
-  plan: Plan | { error: unknown } | undefined,
+  plan: HeldPlan | { error: unknown } | undefined,
   { damages, isUnchecked }: Recount,
 ): VerifyProblem | undefined {
   const name = `${row.product}@${row.name}`;
@@ -130,8 +144,9 @@ function missingEkeys({ ranges }: Plan): string[] {
 }
 
 function missingOf({ product, name }: BuildRow, after: Pick<SyncResult, 'missing'> | undefined): UncheckedObject {
-  const what = after === undefined ? 'it' : plural(after.missing.entries, 'entry', 'entries');
-  return { name: `${product}@${name}`, bytes: 0, message: `${what} could not be fetched again` };
+  const { entries = 0, bytes = 0 } = after?.missing ?? {};
+  const what = entries > 0 ? plural(entries, 'entry is', 'entries are') : 'parts of it are';
+  return { name: `${product}@${name}`, bytes, message: `${what} not held` };
 }
 
 /** Syncs a build as it was. @returns undefined when no host gives what is needed to open it */

@@ -19,13 +19,16 @@ export interface Wreck {
 /**
  * Fetches what lacks or was damaged, from the hosts of the builds that it may belong to. What none of them gives stays missing.
  * @param builds those whose hosts may be asked
+ * @returns paths of whole objects that nobody has
  * @throws E_ABORTED, E_STORE…
  */
 export async function repairDamage(
   { store, opener }: { store: Store; opener: BuildOpener },
   wreck: Wreck,
   builds: readonly BuildRow[],
-): Promise<void> {
+): Promise<Set<string>> {
+  const all = [...wreck.lacking.map(objectPath), ...wreck.damages.map(({ object }) => object.path)];
+  const nowhere = new Set(all);
   for (const build of builds) {
     const isOwn = ({ cdnPath }: ObjectName): boolean => cdnPath === build.cdnPath || cdnPath === build.configPath;
     const lacking = wreck.lacking.filter((name) => isOwn(name) && !hasObject(store, name));
@@ -34,13 +37,19 @@ export async function repairDamage(
     const { fetcher, close } = await opener.connect(build);
     try {
       const small = damages.filter(isSmall).map(({ object }) => object.name);
-      await fetcher.bringObjects([...lacking, ...small]);
-      await fetcher.fetchPlanned({ kind: 'data' }, (whole) => dataJobs(fetcher, damages, whole));
-      await fetcher.fetchPlanned({ kind: 'patch' }, () => patchJobs(store, damages));
+      const failures = [
+        ...(await fetcher.bringObjects([...lacking, ...small])),
+        ...(await fetcher.fetchPlanned({ kind: 'data' }, (whole) => dataJobs(fetcher, damages, whole))),
+        ...(await fetcher.fetchPlanned({ kind: 'patch' }, () => patchJobs(store, damages))),
+      ];
+      const absent = new Set(failures.filter(({ code }) => code === 'E_NOT_FOUND').map(({ path }) => path));
+      const asked = [...lacking.map(objectPath), ...damages.map(({ object }) => object.path)];
+      for (const path of asked) if (!absent.has(path)) nowhere.delete(path);
     } finally {
       await close();
     }
   }
+  return nowhere;
 }
 
 /** True when damage is mended. */

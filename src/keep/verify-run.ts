@@ -14,6 +14,10 @@ export class VerifyRun {
   readonly damages: Damage[] = [];
   /** Archives that could not be checked, by their paths. */
   readonly unchecked = new Map<string, UncheckedObject>();
+  /** Paths of whole objects that were asked for, and that no host has. */
+  readonly nowhere = new Set<string>();
+  /** Paths of objects that turned out to be none. */
+  readonly withdrawn = new Set<string>();
   readonly #waiting: Damage[] = [];
   readonly #store: Store;
   readonly #signal: AbortSignal | undefined;
@@ -46,7 +50,9 @@ export class VerifyRun {
 
   /** Damage that only a host can mend, and that none did yet. */
   unmended(): FetchedDamage[] {
-    return this.damages.filter(needsFetch).filter((damage) => !isHeldAgain(this.#store, damage));
+    return this.damages
+      .filter(needsFetch)
+      .filter((damage) => !this.withdrawn.has(damage.object.path) && !isHeldAgain(this.#store, damage));
   }
 
   /** Entries are forgotten many at a time; an object at once, for what follows may ask for it. */

@@ -47,7 +47,10 @@ export async function verifyStore(store: Store, options: VerifyStoreOptions): Pr
   const recount = { store, opener, repair, damages: damages.filter(needsFetch), isUnchecked: run.unchecked.size > 0 };
   const lost = await recountBuilds(recount, builds);
   result.bad.push(...lost.bad);
-  if (repair) result.repaired = damages.length - run.unmended().length + lost.repaired;
+  if (repair) {
+    forgetNowhere(run, check, builds, lost.wanted);
+    result.repaired = damages.length - run.unmended().length + lost.repaired;
+  }
   const unchecked = [...run.unchecked.values(), ...lackingOnes(check, builds, run), ...lost.missing];
   if (unchecked.length > 0) result.unchecked = unchecked;
   if (store.writable && result.bad.length > result.repaired)
@@ -113,7 +116,7 @@ async function repairInRounds(
     const now = [damages.length, run.damages.length, ...lacking.map(objectPath)].join();
     if (damages.length + lacking.length === 0 || now === before) return;
     before = now;
-    await repairDamage({ store, opener }, { damages, lacking }, builds);
+    for (const path of await repairDamage({ store, opener }, { damages, lacking }, builds)) run.nowhere.add(path);
     const waiting = new Set(run.unchecked.keys());
     run.unchecked.clear();
     const objects = knownObjects(store).objects.filter(({ path }) => waiting.has(path));
@@ -121,10 +124,30 @@ async function repairInRounds(
   }
 }
 
+/**
+ * Forgets rows about objects that lack, that no host has, and that no build needs: a row whose path is damaged names such an object. What it
+ * was about is found as lost.
+ */
+function forgetNowhere(
+  run: VerifyRun,
+  { store, objects }: StoreCheck,
+  builds: readonly BuildRow[],
+  wanted: ReadonlySet<string>,
+): void {
+  const own = new Set(builds.flatMap((build) => lackingObjects(store, build)).map(objectPath));
+  for (const { path, name } of objects) {
+    const isHeld = store.ledger.completeSize(path) !== undefined;
+    if (isHeld || !run.nowhere.has(path) || own.has(path) || wanted.has(name.hash)) continue;
+    store.ledger.removeObject(path);
+    run.withdrawn.add(path);
+  }
+}
+
 /** The small objects that lack: of synced builds (one that was only looked at needs not be there), and those that were held once. */
 function lackingNames({ store, objects }: StoreCheck, builds: readonly BuildRow[]): ObjectName[] {
   const own = builds.filter(({ selection }) => selection !== null).flatMap((build) => lackingObjects(store, build));
-  const lost = objects.filter(isLostSmall).map(({ name }) => name);
+  const known = new Set([...store.ledger.objects()].map(({ path }) => path));
+  const lost = objects.filter((object) => isLostSmall(object) && known.has(object.path)).map(({ name }) => name);
   return uniqueNames([...own, ...lost]).filter((name) => !hasObject(store, name));
 }
 

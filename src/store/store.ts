@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { isNoFile, PakratError } from '../core/errors.ts';
 import { inStore, makeFolderDurable, storeError, writeFileDurable } from '../files/durable.ts';
 import { clearDeadTemporaries } from '../files/temporary.ts';
+import { clearWay } from './clear-way.ts';
 import { type ObjectName, objectPath, type StoreLayout, storeLayout } from './layout.ts';
 import { Ledger } from './ledger/ledger.ts';
 import { type ObjectKeys, objectKeys } from './object-keys.ts';
@@ -61,6 +62,7 @@ export function openStore(root: string, options: { create: boolean }): Store {
     },
     addObject(name, bytes) {
       const path = objectPath(name);
+      clearWay(layout, path);
       writeFileDurable(join(root, path), bytes, layout.temporary);
       ledger.addComplete(path, bytes.length);
     },
