@@ -3,6 +3,7 @@ import { isDamage, isOurTrouble, isPakratError, isUnavailable } from '../core/er
 import { plural } from '../core/quantities.ts';
 import type { Plan } from '../fetch/plan/plan.ts';
 import type { Selection } from '../fetch/plan/selection.ts';
+import { objectPath } from '../store/layout.ts';
 import type { BuildRow } from '../store/ledger/rows.ts';
 import type { Store } from '../store/store.ts';
 import { missingPatches } from '../sync/patches/patch-objects.ts';
@@ -20,7 +21,7 @@ interface Recounted {
   repaired: number;
   /** Builds that were to be made whole and are not. */
   missing: UncheckedObject[];
-  /** Keys of entries that builds want and that are not held. */
+  /** Paths that entries which builds want, and which are not held, would have as loose objects. */
   wanted: Set<string>;
 }
 
@@ -65,7 +66,8 @@ async function recountBuild(recount: Recount, row: SyncedRow, found: Recounted):
   const plan = await planHeld(recount, row);
   const problem = row.wasWhole ? lossOf(row, plan, recount) : undefined;
   if (problem !== undefined) found.bad.push(problem);
-  if (isPlan(plan)) for (const ekey of missingEkeys(plan)) found.wanted.add(ekey);
+  const loosePath = (hash: string): string => objectPath({ cdnPath: row.cdnPath, kind: 'data', hash });
+  if (isPlan(plan)) for (const ekey of missingEkeys(plan)) found.wanted.add(loosePath(ekey));
   if (!store.writable) return;
   let after: Pick<SyncResult, 'wanted' | 'held' | 'missing'> | undefined = isPlan(plan) ? plan : undefined;
   if (row.wasWhole && (after?.missing.entries !== 0 || (isPlan(plan) && plan.patches.length > 0))) {

@@ -135,9 +135,9 @@ function forgetNowhere(
   wanted: ReadonlySet<string>,
 ): void {
   const own = new Set(builds.flatMap((build) => lackingObjects(store, build)).map(objectPath));
-  for (const { path, name } of objects) {
+  for (const { path } of objects) {
     const isHeld = store.ledger.completeSize(path) !== undefined;
-    if (isHeld || !run.nowhere.has(path) || own.has(path) || wanted.has(name.hash)) continue;
+    if (isHeld || !run.nowhere.has(path) || own.has(path) || wanted.has(path)) continue;
     store.ledger.removeObject(path);
     run.withdrawn.add(path);
   }

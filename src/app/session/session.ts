@@ -10,6 +10,7 @@ import { isNotFound, PakratError, valueUnless } from '../../core/errors.ts';
 import type { OnProgress, WorkOptions } from '../../core/progress.ts';
 import type { Fetcher } from '../../fetch/fetcher.ts';
 import type { Network, NetworkOptions } from '../../fetch/network.ts';
+import { fittingJobs } from '../../files/open-files.ts';
 import type { KeyRing } from '../../formats/blte/keys.ts';
 import type { ConnectedBuild, OpenedBuild } from '../../keep/build-opener.ts';
 import { type LookupFolders, storeLayout } from '../../store/layout.ts';
@@ -19,6 +20,10 @@ import { type CheckedOptions, checkOptions, type SessionOptions } from './sessio
 
 /** The share of the network that a piece of work has. Default: the ranges of the setting `sync.jobs`, and no threads. */
 type NetworkUse = { [Name in 'signal' | 'jobs' | 'bytesPerSecond' | 'threads']?: NetworkOptions[Name] | undefined };
+
+/** A job has a connection and a file, and connections stay open for a while when their work is done. */
+const filesOfJob = 4;
+const filesOfThread = 32;
 
 /** Opens a session, runs `body` with it, and closes it, whatever happens. */
 export async function withSession<Result>(
@@ -118,7 +123,7 @@ export class Session {
     this.#http ??= new HttpClient({
       connectMs: network.connectMs,
       idleMs: network.idleMs,
-      connections: sync.smallJobs,
+      connections: fittingJobs(sync.smallJobs, filesOfJob),
     });
     return this.#http;
   }
@@ -160,20 +165,21 @@ export class Session {
     const { signal, jobs = settings.sync.jobs, bytesPerSecond, threads = 0 } = use;
     const { connectMs, idleMs, attemptsPerHost } = settings.network;
     const { layout } = await this.store({ create: true });
+    const fittingThreads = fittingJobs(threads, filesOfThread, 0);
     const network = openNetwork(new Hosts(ownHosts ?? identity.hosts), () => this.http(), {
       connectMs,
       idleMs,
       attemptsPerHost,
-      jobs,
+      jobs: fittingJobs(jobs, filesOfJob),
       maxRangeBytes: settings.sync.maxRangeBytes,
       bytesPerSecond,
-      threads,
+      threads: fittingThreads,
       workerUrl,
       temporary: layout.temporary,
       signal,
     });
     // Threads start while configs and indices are asked for; a failure shows when they are needed.
-    if (threads > 0) network.engine().catch(() => {});
+    if (fittingThreads > 0) network.engine().catch(() => {});
     return network;
   }
 
@@ -209,7 +215,11 @@ export class Session {
   async #openFetcher(store: Store, network: Network | undefined, ownJobs?: number): Promise<Fetcher> {
     const { Fetcher } = await import('../../fetch/fetcher.ts');
     const { jobs, smallJobs, gapBytes, maxRangeBytes } = this.options.settings.sync;
-    return new Fetcher(store, network, { jobs: ownJobs ?? jobs, smallJobs, planOptions: { gapBytes, maxRangeBytes } });
+    return new Fetcher(store, network, {
+      jobs: fittingJobs(ownJobs ?? jobs, filesOfJob),
+      smallJobs: fittingJobs(smallJobs, filesOfJob),
+      planOptions: { gapBytes, maxRangeBytes },
+    });
   }
 
   /** What fetches objects from the hosts of a build, without opening it: it may not be there to be opened. Needs `close`. */

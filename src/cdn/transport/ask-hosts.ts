@@ -16,7 +16,7 @@ interface AskOptions {
  * Puts a question to one host after the other, the best first, until one gives a right answer.
  * An answer that is wrong (status, range, length, hash) is the host's fault: it is noted against it and the next one is asked.
  * A host that says it has not got the object (404, 403, 410) is not asked for it again.
- * @throws E_NOT_FOUND when every host said so, E_NETWORK_EXHAUSTED when all tries failed, E_ABORTED, or an error that is no host's fault
+ * @throws E_NOT_FOUND when every host said so that is no fallback, E_NETWORK_EXHAUSTED when all tries failed, E_ABORTED, or an error that is no host's fault
  */
 export async function askHosts<Answer>(
   hosts: Hosts,
@@ -101,7 +101,9 @@ function exhausted(
       data,
     });
   }
-  if (tally.absent.size === hosts.all.length) {
+  // A fallback may never have been meant to answer: where it fails otherwise, the word of those that are counts.
+  const main = hosts.all.filter(({ fallback }) => !fallback);
+  if ((main.length > 0 ? main : hosts.all).every(({ base }) => tally.absent.has(base))) {
     return new PakratError('E_NOT_FOUND', `no host has ${options.what}`, {
       hint: 'The CDN forgets builds after some weeks; --cdn-host can name a mirror that kept it.',
       data,
