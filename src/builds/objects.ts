@@ -1,5 +1,5 @@
 import * as fs from 'node:fs';
-import { codeOf, isNotFound, valueUnless } from '../core/errors.ts';
+import { codeOf, isDamage, isNotFound, isUnavailable, valueUnless } from '../core/errors.ts';
 import type { KeyRing } from '../formats/blte/keys.ts';
 import type { CdnConfig } from '../formats/configs/cdn-config.ts';
 import type { LookupFolders, ObjectName } from '../store/layout.ts';
@@ -77,4 +77,19 @@ export interface BuildPlace {
   cdnConfig?: CdnConfig | undefined;
   /** Called with what happens, in words: `1000 archive indices`, `encoding`. */
   onStep?: ((step: string) => void) | undefined;
+  /** Called with remarks for a person: parts of the build that it is read without. */
+  onNote?: ((text: string) => void) | undefined;
+}
+
+/** The outcome of work on a part that a build can be read without; where it cannot be had, or is malformed, that is noted. */
+export async function unlessLacking<Value>(
+  { onNote }: Pick<BuildPlace, 'onNote'>,
+  what: string,
+  work: Promise<Value>,
+): Promise<Value | undefined> {
+  return valueUnless((error) => {
+    const isLacking = isUnavailable(error) || isDamage(error);
+    if (isLacking) onNote?.(`${what} cannot be had, the build is read without: ${error.message}`);
+    return isLacking;
+  }, work);
 }

@@ -3,7 +3,9 @@ import PQueue from 'p-queue';
 import type { EntryPlace, Objects } from '../builds/objects.ts';
 import type { HealthKind } from '../cdn/hosts/hosts.ts';
 import { fetchObject } from '../cdn/transport/fetch-object.ts';
-import { codeOf, type ErrorCode, PakratError } from '../core/errors.ts';
+import { codeOf, type ErrorCode, isUnavailable, PakratError } from '../core/errors.ts';
+import { waitForAll } from '../core/wait-for-all.ts';
+import { clearWay } from '../store/clear-way.ts';
 import { type ObjectName, objectPath } from '../store/layout.ts';
 import type { Span } from '../store/spans.ts';
 import type { Store } from '../store/store.ts';
@@ -13,6 +15,7 @@ import { HeldSpans, isHeld, type OnHeld, SpanCommitter } from './held-spans.ts';
 import { completeLoose } from './loose-objects.ts';
 import type { Network } from './network.ts';
 import { entryJobs, type PlanOptions } from './plan/plan.ts';
+import { adoptObject } from './small-objects.ts';
 import type { RangeJob, RangeTarget } from './transfer/range-job.ts';
 import { type TransferFailure, transfer } from './transfer/transfer.ts';
 
@@ -88,7 +91,7 @@ export class Fetcher {
    * @throws E_OFFLINE, E_NOT_FOUND, E_NETWORK_EXHAUSTED, E_KEY_MISSING, E_ABORTED
    */
   async object(name: ObjectName, size?: number): Promise<Uint8Array> {
-    const held = this.#heldObject(name);
+    const held = this.#heldObject(name) ?? adoptObject(this.store, name);
     if (held !== undefined) return held;
     const path = objectPath(name);
     const { objectKeys } = this.store;
@@ -126,16 +129,36 @@ export class Fetcher {
       checkObject(name, held);
       return held;
     } catch {
-      this.#forget(objectPath(name));
+      this.#lose(objectPath(name));
       return undefined;
     }
   }
 
-  #forget(path: string): void {
+  #lose(path: string): void {
     const { ledger, files, file, writable } = this.store;
-    if (!writable) return;
-    files.withdraw([path], () => ledger.removeObject(path));
+    const size = ledger.completeSize(path);
+    if (!writable || size === undefined) return;
+    files.withdraw([path], () => ledger.loseObject(path, size));
     rmSync(file(path), { force: true });
+  }
+
+  /**
+   * Brings small objects beside each other. That no host has one is told, other trouble ends it.
+   * @returns those that no host gave
+   * @throws E_KEY_MISSING, E_ABORTED, E_STORE…
+   */
+  async bringObjects(names: readonly ObjectName[]): Promise<TransferFailure[]> {
+    const bring = async (name: ObjectName): Promise<TransferFailure[]> => {
+      try {
+        await this.#smallObjects.add(() => this.object(name));
+        return [];
+      } catch (error) {
+        if (!isUnavailable(error)) throw error;
+        const { code, message, hint } = error;
+        return [{ path: objectPath(name), ekeys: [], code, message, hint }];
+      }
+    };
+    return (await waitForAll(...names.map(bring))).flat();
   }
 
   /**
@@ -205,7 +228,7 @@ export class Fetcher {
     const network = this.#demandNetwork('data', {});
     const { kind, onEntry, onHeld } = fetch;
     const { hosts, attemptsPerHost, signal } = await network.cdn();
-    const failures = await transfer(claimed.take(this.#withKeys(jobs)), {
+    const failures = await transfer(claimed.take(this.#prepared(jobs)), {
       hosts,
       engine: await network.engine(),
       jobs: this.settings.jobs,
@@ -225,8 +248,11 @@ export class Fetcher {
   }
 
   /** Hashes are over decrypted bytes: whoever checks those of an encrypted object needs its key. */
-  *#withKeys(jobs: Iterable<RangeJob>): Generator<RangeJob> {
-    for (const job of jobs) yield { ...job, objectKey: this.store.objectKeys.keyOf(job.path) };
+  *#prepared(jobs: Iterable<RangeJob>): Generator<RangeJob> {
+    for (const job of jobs) {
+      clearWay(this.store.layout, job.path);
+      yield { ...job, objectKey: this.store.objectKeys.keyOf(job.path) };
+    }
   }
 
   #demandNetwork(what: string, data: PakratError['data']): Network {

@@ -75,6 +75,7 @@ describe('the objects of a build', () => {
       for (let i = 0; i < 4; i++) {
         expect(md5Hex(await at.build.objects.config(configName()))).toBe(configName().hash);
         at.store.ledger.removeObject(objectPath(configName()));
+        fs.rmSync(at.store.file(objectPath(configName())));
       }
       servers[1]!.lie = always({ kind: 'flip', offset: 11 });
       await expect(at.build.objects.config(configName())).rejects.toMatchObject({ code: 'E_NETWORK_EXHAUSTED' });
@@ -109,6 +110,7 @@ describe('the objects of a build', () => {
       suffix: '.index' as const,
     }));
     at.store.ledger.removeObject(objectPath(first!));
+    fs.rmSync(at.store.file(objectPath(first!)));
     for (const server of servers) server.objects.set(objectPath(first!), cdn.objects.get(objectPath(second!))!);
     await expect(at.build.objects.index(first!)).rejects.toMatchObject({ code: 'E_NETWORK_EXHAUSTED' });
     servers[1]!.objects.set(objectPath(first!), cdn.objects.get(objectPath(first!))!);
