@@ -1,5 +1,7 @@
 import * as fs from 'node:fs';
+import { resultUnless } from '../../core/errors.ts';
 import { mergeSpans, type Span } from '../spans.ts';
+import { type DamagedRow, damagedRows, removeRow, sealRow } from './row-sums.ts';
 import type { Amount, AnswerRow, BuildIdentity, BuildRow, HostRow, KeyRow } from './rows.ts';
 import { demandSchema, migrate } from './schema.ts';
 import { Sqlite } from './sqlite.ts';
@@ -103,10 +105,29 @@ export class Ledger {
     );
     return rows.map(({ wantedEntries, wantedBytes, heldEntries, heldBytes, hosts, ...row }) => ({
       ...row,
-      hosts: (JSON.parse(hosts) as string[]).map(hostOfText),
+      hosts: hostTexts(hosts).map(hostOfText),
       wanted: { entries: wantedEntries, bytes: wantedBytes },
       held: { entries: heldEntries, bytes: heldBytes },
     }));
+  }
+  /** A build by the number of its row. */
+  buildOfRow(id: string | number): BuildRow | undefined {
+    const row = this.#db.get<{ config: string; product: string }>(
+      'SELECT build_config AS config, product FROM builds WHERE id = ?',
+      id,
+    );
+    return row && this.builds(row.product).find(({ buildConfig }) => buildConfig === row.config);
+  }
+  /** Gives the row of a build another product and build config: what it was before it was damaged. */
+  renameBuild(id: string | number, { product, buildConfig }: Pick<BuildRow, 'product' | 'buildConfig'>): void {
+    this.#db.run('UPDATE builds SET product = ?, build_config = ? WHERE id = ?', product, buildConfig, id);
+  }
+  /** Products of which versions were asked. */
+  askedProducts(): string[] {
+    const rows = this.#db.all<{ product: string }>(
+      `SELECT DISTINCT product FROM answers WHERE endpoint = 'versions' ORDER BY product`,
+    );
+    return rows.map(({ product }) => product);
   }
   /** Sets what is wanted of a build and how much of it is held. */
   setProgress(
@@ -183,6 +204,19 @@ export class Ledger {
     ]);
     this.addSpans(path, left);
   }
+  /** Rows of builds, answers, keys and settings that are not as they were written. */
+  damagedRows(): DamagedRow[] {
+    return damagedRows(this.#db);
+  }
+  /** Forgets a damaged row. */
+  removeRow(row: DamagedRow): void {
+    this.transaction(() => removeRow(this.#db, row));
+  }
+  /** Takes a row that was damaged for right as it is now. */
+  sealRow(row: DamagedRow): void {
+    sealRow(this.#db, row);
+  }
+
   /** Rows about objects and spans that no pakrat wrote, which say nothing. */
   impossibleRows(): number {
     const count = (table: string, where: string): number =>
@@ -256,6 +290,15 @@ const fallbackQuery = '?fallback=1';
 
 function hostText({ base, fallback }: HostRow): string {
   return fallback ? `${base}${fallbackQuery}` : base;
+}
+
+/** A list that is damaged is none; `verify` finds the row. */
+function hostTexts(json: string): string[] {
+  const hosts = resultUnless(
+    () => true,
+    () => JSON.parse(json) as unknown,
+  );
+  return Array.isArray(hosts) ? hosts.filter((host) => typeof host === 'string') : [];
 }
 
 function hostOfText(text: string): HostRow {

@@ -1,4 +1,5 @@
 import { PakratError } from '../../core/errors.ts';
+import { rowSums } from './row-sums.ts';
 import type { Sqlite } from './sqlite.ts';
 
 /*
@@ -10,6 +11,7 @@ import type { Sqlite } from './sqlite.ts';
  *   spans     verified byte intervals of objects held in part, merged; none for a complete object
  *   keys      TACT keys that the user imported
  *   settings  what the store remembers about itself (which service answered last)
+ *   sums      checksums of the rows that nothing on disk proves (row-sums.ts)
  */
 const versionOne = `
 CREATE TABLE answers (
@@ -36,7 +38,7 @@ CREATE TABLE keys (name TEXT PRIMARY KEY, key TEXT NOT NULL, extra TEXT NOT NULL
 CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 `;
 
-const migrations = [versionOne];
+const migrations = [versionOne, rowSums];
 
 /**
  * Brings a ledger to the newest schema, each step in one transaction.
