@@ -1,6 +1,5 @@
 import { ownObjects, patchObjects } from '../builds/own-objects.ts';
 import { isPakratError, resultUnless } from '../core/errors.ts';
-import type { Selection } from '../fetch/plan/selection.ts';
 import { hasObject } from '../fetch/small-objects.ts';
 import { decodeBuildConfig } from '../formats/configs/build-config.ts';
 import { decodeCdnConfig } from '../formats/configs/cdn-config.ts';
@@ -8,6 +7,7 @@ import type { ObjectKind, ObjectName } from '../store/layout.ts';
 import type { BuildRow } from '../store/ledger/rows.ts';
 import type { Store } from '../store/store.ts';
 import { checkObject } from '../verify/check-object.ts';
+import { selectionOf } from './damaged-rows.ts';
 
 /** An object that the ledger knows. */
 export interface KnownObject {
@@ -113,7 +113,7 @@ export function lackingObjects(store: Store, build: BuildRow): ObjectName[] {
   const [config] = decodeIf(store, { cdnPath, kind: 'config', hash: build.buildConfig }, (bytes) => [
     decodeBuildConfig(bytes),
   ]);
-  const isMirror = selection !== null && (JSON.parse(selection) as Selection).all;
+  const isMirror = selectionOf({ selection })?.all === true;
   const patches = isMirror && config !== undefined && cdnConfig !== undefined && patchObjects(build, config, cdnConfig);
   return [...ownObjects(build, cdnConfig), ...(patches || [])].filter((name) => !hasObject(store, name));
 }

@@ -12,6 +12,7 @@ import { type SyncResult, syncBuild } from '../sync/sync-build.ts';
 import type { UncheckedObject, VerifyProblem } from '../verify/verify-result.ts';
 import type { BuildOpener } from './build-opener.ts';
 import type { FetchedDamage } from './damage.ts';
+import { selectionOf } from './damaged-rows.ts';
 
 /** What came out of counting builds again, beside the damage that was told. */
 interface Recounted {
@@ -33,6 +34,8 @@ interface Recount {
   /** The damage that was told, and that an archive could not be checked. */
   damages: readonly FetchedDamage[];
   isUnchecked: boolean;
+  /** Build configs of builds whose counts are not to be believed. */
+  uncounted: ReadonlySet<string>;
 }
 
 /**
@@ -45,8 +48,14 @@ export async function recountBuilds(recount: Recount, builds: readonly BuildRow[
   for (const row of builds) {
     const own = recount.damages.filter(({ object }) => object.name.cdnPath === row.cdnPath);
     const wasWhole = isWhole(recount.store, row);
-    if (row.selection !== null && (wasWhole || own.length > 0))
-      await recountBuild({ ...recount, damages: own }, { ...row, selection: row.selection, wasWhole }, found);
+    const wanted = selectionOf(row);
+    if (row.selection === null || wanted === undefined) continue;
+    if (wasWhole || own.length > 0 || recount.uncounted.has(row.buildConfig))
+      await recountBuild(
+        { ...recount, damages: own },
+        { ...row, selection: row.selection, choice: wanted, wasWhole },
+        found,
+      );
   }
   return found;
 }
@@ -58,6 +67,8 @@ interface HeldPlan extends Plan {
 
 interface SyncedRow extends BuildRow {
   selection: string;
+  /** The selection, decoded. */
+  choice: Selection;
   wasWhole: boolean;
 }
 
@@ -103,9 +114,8 @@ async function planHeld({ opener }: Recount, row: SyncedRow): Promise<HeldPlan |
     const { build, fetcher, close } = await opener.open(row, { offline: true });
     isOpen = true;
     try {
-      const selection = JSON.parse(row.selection) as Selection;
-      const patches = selection.all ? await missingPatches(fetcher.store, build) : [];
-      return { ...(await planSync(fetcher, build, selection)).plan, patches };
+      const patches = row.choice.all ? await missingPatches(fetcher.store, build) : [];
+      return { ...(await planSync(fetcher, build, row.choice)).plan, patches };
     } finally {
       await close();
     }
@@ -156,7 +166,7 @@ async function makeWhole({ opener }: Recount, row: SyncedRow): Promise<SyncResul
   try {
     const { build, fetcher, close } = await opener.open(row, { offline: false });
     try {
-      return await syncBuild(fetcher, build, JSON.parse(row.selection) as Selection);
+      return await syncBuild(fetcher, build, row.choice);
     } finally {
       await close();
     }

@@ -7,6 +7,7 @@ import type { UncheckedObject, VerifyResult } from '../verify/verify-result.ts';
 import type { BuildOpener } from './build-opener.ts';
 import { checkArchivesAgain, checkStore, type StoreCheck } from './check-store.ts';
 import { type FetchedDamage, needsFetch } from './damage.ts';
+import { checkRowSums } from './damaged-rows.ts';
 import { belongsTo, type KnownObject, knownObjects, lackingObjects } from './known-objects.ts';
 import { recountBuilds } from './recount-builds.ts';
 import { repairDamage } from './repair-store.ts';
@@ -33,6 +34,7 @@ interface VerifyStoreOptions {
 export async function verifyStore(store: Store, options: VerifyStoreOptions): Promise<VerifyResult> {
   const { build, repair, opener, signal, onProgress, onNote } = options;
   store.ledger.check();
+  const rows = checkRowSums(store.ledger, { writable: store.writable, repair });
   const builds = build === undefined ? store.ledger.builds() : [build];
   adoptOwnObjects(store, builds);
   const check = whatToCheck(store, build, signal);
@@ -44,12 +46,22 @@ export async function verifyStore(store: Store, options: VerifyStoreOptions): Pr
     await repairInRounds(run, { store, opener, builds, check });
   }
   const { result, damages } = run;
-  const recount = { store, opener, repair, damages: damages.filter(needsFetch), isUnchecked: run.unchecked.size > 0 };
-  const lost = await recountBuilds(recount, builds);
-  result.bad.push(...lost.bad);
+  const recount = {
+    store,
+    opener,
+    repair,
+    damages: damages.filter(needsFetch),
+    isUnchecked: run.unchecked.size > 0,
+    uncounted: rows.uncounted,
+  };
+  const lost = await recountBuilds(
+    recount,
+    builds.filter(({ buildConfig }) => !rows.untouched.has(buildConfig)),
+  );
+  result.bad.push(...lost.bad, ...rows.bad);
   if (repair) {
     forgetNowhere(run, check, builds, lost.wanted);
-    result.repaired = damages.length - run.unmended().length + lost.repaired;
+    result.repaired = damages.length - run.unmended().length + lost.repaired + rows.repaired;
   }
   const unchecked = [...run.unchecked.values(), ...lackingOnes(check, builds, run), ...lost.missing];
   if (unchecked.length > 0) result.unchecked = unchecked;

@@ -23,9 +23,9 @@ describe('a store that is damaged at random, a thousand times', () => {
     const store = synced.copyTo(scratch(`store${hundred}`));
     const seed = first + hundred;
     const www = servedFolder(synced.cdn.root);
-    const { wrong, damages, found } = await damageRounds(store, { rounds: 45, seed, www, truth });
+    const { wrong, damages, found } = await damageRounds(store, { rounds: 50, seed, www, truth });
     console.log({ seed, damages, found });
     expect(wrong).toEqual([]);
-    expect(damages).toBeGreaterThanOrEqual(100);
+    expect(damages).toBeGreaterThan(80);
   });
 });

@@ -44,7 +44,8 @@ export async function damageRounds(
   const outcome = { wrong: [] as string[], damages: 0, found: 0 };
   for (let round = 0; round < rounds; round++) {
     const count = 1 + Math.floor(random() * 4);
-    const done = Array.from({ length: count }, () => damageStore(store.root, random)).filter(
+    const spared = random() < 0.5 ? 'builds' : 'answers';
+    const done = Array.from({ length: count }, () => damageStore(store.root, random, spared)).filter(
       (line) => line !== undefined,
     );
     outcome.damages += done.length;

@@ -15,9 +15,12 @@ const derivedFolders: readonly string[] = ['groups', 'manifests', 'names'];
 /** Files that are no part of what is held, or are damaged in a way of their own. */
 const otherFiles = /^(ledger\.db|tmp\/|channels\/)/;
 
-/** Does some damage to a store. @returns what it did; undefined when there was nothing to do it to */
-export function damageStore(root: string, random: Random): string | undefined {
-  return random() < 0.3 ? damageRow(root, random) : damageFile(root, random);
+/**
+ * Does some damage to a store. @returns what it did; undefined when there was nothing to do it to
+ * @param spared a table that is not damaged: builds are restored from answers, so that not both can be lost at once
+ */
+export function damageStore(root: string, random: Random, spared: 'builds' | 'answers'): string | undefined {
+  return random() < 0.4 ? damageRow(root, random, spared) : damageFile(root, random);
 }
 
 function pick<Value>(values: readonly Value[], random: Random): Value | undefined {
@@ -85,42 +88,78 @@ function damageFile(root: string, random: Random): string | undefined {
 const columns: Record<string, readonly string[]> = {
   objects: ['id', 'path', 'size', 'complete'],
   spans: ['object', 'start', 'end'],
+  // Not the selection: nothing else tells it.
+  builds: [
+    'product',
+    'name',
+    'build_config',
+    'cdn_config',
+    'hosts',
+    'region',
+    'cdn_path',
+    'wanted_entries',
+    'held_entries',
+  ],
+  answers: ['product', 'endpoint', 'service', 'last_time', 'body'],
+  settings: ['name', 'value'],
 };
 
-function damageRow(root: string, random: Random): string | undefined {
-  const table = pick(Object.keys(columns), random);
+function damageRow(root: string, random: Random, spared: string): string | undefined {
+  const table = pick(
+    Object.keys(columns).filter((name) => name !== spared),
+    random,
+  );
   const column = pick(columns[table ?? ''] ?? [], random);
   if (table === undefined || column === undefined) return undefined;
   const db = new Sqlite(join(root, 'ledger.db'));
   try {
     db.exec('PRAGMA foreign_keys = OFF');
-    const rows = db.all<Record<string, unknown>>(`SELECT * FROM ${table}`);
-    const row = pick(rows, random);
-    if (row === undefined) return undefined;
-    const names = Object.keys(row);
-    const where = names.map((name) => `${name} IS ?`).join(' AND ');
-    const values = names.map((name) => row[name]);
-    if (random() < 0.3) {
-      db.run(`DELETE FROM ${table} WHERE ${where}`, ...values);
-      return `${table} ${JSON.stringify(row)}: deleted`;
-    }
-    const value = otherValue(row[column], random);
-    try {
-      db.run(`UPDATE ${table} SET ${column} = ? WHERE ${where}`, value, ...values);
-    } catch {
-      return undefined;
-    }
-    return `${table} ${JSON.stringify(row)}: ${column} = ${value}`;
+    return withoutTriggers(db, () => changeRow(db, { table, column }, random));
   } finally {
     db.close();
   }
 }
 
+/** Damage runs no triggers. */
+function withoutTriggers<Result>(db: Sqlite, work: () => Result): Result {
+  const triggers = db.all<{ name: string; sql: string }>("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'");
+  for (const { name } of triggers) db.exec(`DROP TRIGGER ${name}`);
+  try {
+    return work();
+  } finally {
+    for (const { sql } of triggers) db.exec(sql);
+  }
+}
+
+function changeRow(
+  db: Sqlite,
+  { table, column }: { table: string; column: string },
+  random: Random,
+): string | undefined {
+  const rows = db.all<Record<string, unknown>>(`SELECT * FROM ${table}`);
+  const row = pick(rows, random);
+  if (row === undefined) return undefined;
+  const names = Object.keys(row);
+  const where = names.map((name) => `${name} IS ?`).join(' AND ');
+  const values = names.map((name) => row[name]);
+  if (random() < 0.3 && table !== 'builds') {
+    db.run(`DELETE FROM ${table} WHERE ${where}`, ...values);
+    return `${table} ${JSON.stringify(row)}: deleted`;
+  }
+  const value = otherValue(row[column], random);
+  try {
+    db.run(`UPDATE ${table} SET ${column} = ? WHERE ${where}`, value, ...values);
+  } catch {
+    return undefined;
+  }
+  return `${table} ${JSON.stringify(row).slice(0, 400)}: ${column} = ${String(value).slice(0, 400)}`;
+}
+
 /** A value of which one bit is another. */
 function otherValue(value: unknown, random: Random): unknown {
   if (typeof value === 'number') return value ^ (1 << Math.floor(random() * 20));
-  if (typeof value !== 'string') return 1;
-  const bytes = Buffer.from(value, 'latin1');
-  bytes[Math.floor(random() * bytes.length)]! ^= 1 << Math.floor(random() * 7);
-  return bytes.toString('latin1');
+  if (typeof value !== 'string' && !Buffer.isBuffer(value)) return 1;
+  const bytes = Buffer.from(value as string, 'latin1');
+  if (bytes.length > 0) bytes[Math.floor(random() * bytes.length)]! ^= 1 << Math.floor(random() * 7);
+  return typeof value === 'string' ? bytes.toString('latin1') : bytes;
 }

@@ -38,6 +38,17 @@ export async function syncedStore(folder: string, make?: readonly string[]): Pro
   const cdn = await syntheticCdn(make === undefined ? {} : { make });
   const original = storeCopy(folder, cdn);
   await original.with((pakrat) => pakrat.sync('wow', { all: true }));
+  return copiesOf(folder, cdn);
+}
+
+/** The same tree, of which a store holds the entries of its build alone: all archives are held in part. */
+export async function partlySyncedStore(folder: string, cdn: SyntheticCdn): Promise<SyncedStore> {
+  const original = storeCopy(folder, cdn);
+  await original.with((pakrat) => pakrat.sync('wow', { tags: ['Windows', 'enUS'] }));
+  return copiesOf(folder, cdn);
+}
+
+function copiesOf(folder: string, cdn: SyntheticCdn): SyncedStore {
   return {
     cdn,
     copyTo(copy) {

@@ -1,5 +1,8 @@
 import * as fs from 'node:fs';
+import { resultUnless } from '../../core/errors.ts';
 import { mergeSpans, type Span } from '../spans.ts';
+import { countImpossibleRows, removeImpossibleRows } from './impossible-rows.ts';
+import { type DamagedRow, damagedRows, removeRow, sealRow } from './row-sums.ts';
 import type { Amount, AnswerRow, BuildIdentity, BuildRow, HostRow, KeyRow } from './rows.ts';
 import { demandSchema, migrate } from './schema.ts';
 import { Sqlite } from './sqlite.ts';
@@ -106,10 +109,29 @@ export class Ledger {
     );
     return rows.map(({ wantedEntries, wantedBytes, heldEntries, heldBytes, hosts, ...row }) => ({
       ...row,
-      hosts: (JSON.parse(hosts) as string[]).map(hostOfText),
+      hosts: hostTexts(hosts).map(hostOfText),
       wanted: { entries: wantedEntries, bytes: wantedBytes },
       held: { entries: heldEntries, bytes: heldBytes },
     }));
+  }
+  /** A build by the number of its row. */
+  buildOfRow(id: string | number): BuildRow | undefined {
+    const row = this.#db.get<{ config: string; product: string }>(
+      'SELECT build_config AS config, product FROM builds WHERE id = ?',
+      id,
+    );
+    return row && this.builds(row.product).find(({ buildConfig }) => buildConfig === row.config);
+  }
+  /** Gives the row of a build another product and build config: what it was before it was damaged. */
+  renameBuild(id: string | number, { product, buildConfig }: Pick<BuildRow, 'product' | 'buildConfig'>): void {
+    this.#db.run('UPDATE builds SET product = ?, build_config = ? WHERE id = ?', product, buildConfig, id);
+  }
+  /** Products of which versions were asked. */
+  askedProducts(): string[] {
+    const rows = this.#db.all<{ product: string }>(
+      `SELECT DISTINCT product FROM answers WHERE endpoint = 'versions' ORDER BY product`,
+    );
+    return rows.map(({ product }) => product);
   }
   /** Sets what is wanted of a build and how much of it is held. */
   setProgress(
@@ -221,20 +243,26 @@ export class Ledger {
     );
     return rows.map(({ path }) => path);
   }
+  /** Rows of builds, answers, keys and settings that are not as they were written. */
+  damagedRows(): DamagedRow[] {
+    return damagedRows(this.#db);
+  }
+  /** Forgets a damaged row. */
+  removeRow(row: DamagedRow): void {
+    this.transaction(() => removeRow(this.#db, row));
+  }
+  /** Takes a row that was damaged for right as it is now. */
+  sealRow(row: DamagedRow): void {
+    sealRow(this.#db, row);
+  }
+
   /** Rows about objects and spans that no pakrat wrote, which say nothing. */
   impossibleRows(): number {
-    const count = (table: string, where: string): number =>
-      this.#db.get<{ count: number }>(`SELECT count(*) AS count FROM ${table} WHERE ${where}`)?.count ?? 0;
-    return count('objects', impossibleObject) + count('spans', impossibleSpan);
+    return countImpossibleRows(this.#db);
   }
   /** Takes back what {@link impossibleRows} counts: an object is not held whole then; spans stay as far as they are possible. */
   removeImpossibleRows(): void {
-    this.transaction(() => {
-      this.#db.exec(
-        `UPDATE objects SET complete = 0, size = CASE WHEN typeof(size) = 'integer' AND size >= 0 THEN size END WHERE ${impossibleObject}`,
-      );
-      this.#db.exec(`DELETE FROM spans WHERE ${impossibleSpan}`);
-    });
+    this.transaction(() => removeImpossibleRows(this.#db));
   }
   /**
    * Says that an object that was held whole is not any more. That it was is remembered with its size, until it is held again: whoever
@@ -287,15 +315,20 @@ export class Ledger {
   }
 }
 
-const impossibleObject = `typeof(complete) <> 'integer' OR complete NOT IN (0, 1) OR (complete = 1 AND (typeof(size) <> 'integer' OR size < 0))`;
-const impossibleSpan = `typeof(start) <> 'integer' OR typeof(end) <> 'integer' OR start < 0 OR end <= start
-  OR object NOT IN (SELECT id FROM objects WHERE complete = 0)`;
-
 /** Hosts are kept as `cdns` writes them: a fallback says so in its query. */
 const fallbackQuery = '?fallback=1';
 
 function hostText({ base, fallback }: HostRow): string {
   return fallback ? `${base}${fallbackQuery}` : base;
+}
+
+/** A list that is damaged is none; `verify` finds the row. */
+function hostTexts(json: string): string[] {
+  const hosts = resultUnless(
+    () => true,
+    () => JSON.parse(json) as unknown,
+  );
+  return Array.isArray(hosts) ? hosts.filter((host) => typeof host === 'string') : [];
 }
 
 function hostOfText(text: string): HostRow {

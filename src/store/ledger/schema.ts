@@ -1,4 +1,5 @@
 import { PakratError } from '../../core/errors.ts';
+import { rowSums } from './row-sums.ts';
 import type { Sqlite } from './sqlite.ts';
 
 /*
@@ -10,6 +11,7 @@ import type { Sqlite } from './sqlite.ts';
  *   spans     verified byte intervals of objects held in part, merged; none for a complete object
  *   keys      TACT keys that the user imported
  *   settings  what the store remembers about itself (which service answered last; whether files lie as schema 1 had them)
+ *   sums      checksums of the rows that nothing on disk proves (row-sums.ts)
  */
 const versionOne = `
 CREATE TABLE answers (
@@ -47,7 +49,7 @@ const versionTwo = `
 INSERT INTO settings SELECT '${oldLayout}', '1' WHERE EXISTS (SELECT 1 FROM objects WHERE complete = 0);
 `;
 
-const migrations = [versionOne, versionTwo];
+const migrations = [versionOne, versionTwo, rowSums];
 /** The oldest schema that can be read as it is. */
 const oldestReadable = 1;
 

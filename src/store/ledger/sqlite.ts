@@ -2,6 +2,7 @@ import * as fs from 'node:fs';
 import Database from 'better-sqlite3';
 import { codeOf, type ErrorOptions, messageOf, PakratError } from '../../core/errors.ts';
 import { fullError, inStore } from '../../files/durable.ts';
+import { rowSum } from './row-sum.ts';
 
 /*
  * Handles of databases and statements are kept until the process ends. Node 24.19 and later change the base of the add-on's objects, and
@@ -30,6 +31,7 @@ export class Sqlite {
   ) {
     this.#path = path;
     this.#db = this.#guard(() => keep(new Database(bytes ?? path, options)));
+    this.#db.function(rowSum.name, { deterministic: true, varargs: true }, rowSum.sum);
   }
 
   close(): void {
