@@ -181,7 +181,7 @@ class Question<Answer> {
   #failed(host: Host, error: unknown): void {
     const { kind, what } = this.options;
     const { progressed, ignoredRange } = isPakratError(error) ? error.data : {};
-    this.#hosts.failed(host, kind, error);
+    this.#hosts.failed(host, kind, error, what);
     this.#failures.push({ host: redactUrl(host.base), message: messageOf(error) });
     this.#tried.add(host.base);
     // A transfer that broke off after some right bytes is no try lost: the next one starts further on.

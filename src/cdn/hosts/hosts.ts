@@ -23,7 +23,9 @@ interface Health {
   restUntil: number;
   /** The last failure, in words. */
   problem: string | undefined;
-  /** The last failure was no service at all, rather than wrong bytes or an object that is not there. */
+  /** Objects that it gave no answer to since it was right last, a few of them: it is not down because of a single one. */
+  unserved: Set<string>;
+  /** It does not serve at all: nobody is there, or it gave no answer to several objects. */
   isDown: boolean;
 }
 
@@ -32,6 +34,8 @@ const restAfter = 2;
 /** A host that failed so often is dead: it comes last of all. One that was right before has more credit: a server that starts again is waited for. */
 const deadAfter = { unproven: 5, proven: 12 };
 const longestRestMs = 2000;
+/** Objects in a row to which a host gave no answer when it is down. */
+const downAfter = 3;
 /** What is wrong for one object may be right for the next: nobody sleeps long over it. */
 const longestWrongRestMs = 200;
 /** The dead are asked again after this time, then after twice that, and so on. */
@@ -79,7 +83,14 @@ export class Hosts {
     for (const host of hosts) {
       const problem = problemOf(host);
       const restUntil = problem === undefined ? 0 : Number.MAX_SAFE_INTEGER;
-      const fresh = (): Health => ({ failures: 0, proven: false, restUntil, problem, isDown: false });
+      const fresh = (): Health => ({
+        failures: 0,
+        proven: false,
+        restUntil,
+        problem,
+        unserved: new Set(),
+        isDown: false,
+      });
       this.#health.set(host, { config: fresh(), index: fresh(), data: fresh(), patch: fresh() });
       this.#schemes.set(placeOf(host), (this.#schemes.get(placeOf(host)) ?? 0) + 1);
     }
@@ -152,7 +163,14 @@ export class Hosts {
 
   /** Says that the host served a right object of this kind. */
   succeeded(host: Host, kind: HealthKind): void {
-    Object.assign(this.#of(host, kind), { failures: 0, proven: true, restUntil: 0, problem: undefined, isDown: false });
+    Object.assign(this.#of(host, kind), {
+      failures: 0,
+      proven: true,
+      restUntil: 0,
+      problem: undefined,
+      unserved: new Set(),
+      isDown: false,
+    });
   }
 
   /** Says that the host answered a range as it was asked. */
@@ -199,10 +217,10 @@ export class Hosts {
    * Says that the host failed: it rests as long as it asked to (Retry-After), else longer each time, at most 2 s until it is dead. One that is
    * silent is so for every kind of object; one that cannot be reached under this scheme, and has another, is dead under this one.
    */
-  failed(host: Host, kind: HealthKind, error: unknown): void {
+  failed(host: Host, kind: HealthKind, error: unknown, path = ''): void {
     if (codeOf(error) === 'E_ABORTED') return;
     const { retryAfter, ignoredRange, progressed, unreachable } = isPakratError(error) ? error.data : {};
-    const isDown = codeOf(error)?.startsWith('E_NETWORK') === true && ignoredRange !== true && !isAbsence(error);
+    const isService = codeOf(error)?.startsWith('E_NETWORK') === true && ignoredRange !== true && !isAbsence(error);
     if (ignoredRange === true) this.#noRanges.add(host.base);
     const health = this.#of(host, kind);
     // It broke off, but what it sent before was right: that is its first failure.
@@ -215,26 +233,18 @@ export class Hosts {
     }
     const isSilent = codeOf(error) === 'E_NETWORK_TIMEOUT' && progressed !== true;
     for (const each of isSilent ? kinds : [kind]) {
-      Object.assign(this.#of(host, each), { problem, isDown });
-      if (isAbsence(error)) this.#of(host, each).failures += 1;
-      else this.#rest(host, each, isSilent ? silenceWeight : 1, Number(retryAfter ?? Number.NaN));
+      const state = this.#of(host, each);
+      if (isService && state.unserved.size < downAfter) state.unserved.add(path);
+      state.problem = problem;
+      state.isDown = isService && (unreachable === true || state.unserved.size >= downAfter);
+      if (isAbsence(error)) state.failures += 1;
+      else
+        rest(state, {
+          failures: isSilent ? silenceWeight : 1,
+          retryAfter: Number(retryAfter ?? Number.NaN),
+          isService,
+        });
     }
-  }
-
-  #rest(host: Host, kind: HealthKind, failures: number, retryAfter: number): void {
-    const now = performance.now();
-    const health = this.#of(host, kind);
-    if (health.restUntil > now && Number.isNaN(retryAfter)) return;
-    health.failures += failures;
-    health.restUntil = now + (Number.isNaN(retryAfter) ? this.#restMs(host, kind) : retryAfter);
-  }
-
-  #restMs(host: Host, kind: HealthKind): number {
-    const { failures, proven, isDown } = this.#of(host, kind);
-    if (!isDown) return failures < restAfter ? 0 : longestWrongRestMs;
-    const dead = failures - (proven ? deadAfter.proven : deadAfter.unproven);
-    if (dead >= 0) return Math.min(deadRestMs * 2 ** dead, longestDeadRestMs);
-    return failures < restAfter ? 0 : Math.min(100 * 2 ** (failures - restAfter), longestRestMs);
   }
 
   /** True when some host gave a right object, of whatever kind: the CDN is there, if badly. */
@@ -247,4 +257,22 @@ export class Hosts {
     const asked = this.#noRanges.size > 0 ? this.all.filter((host) => problemOf(host) === undefined) : [];
     return asked.length > 0 && asked.every((host) => this.#noRanges.has(host.base) || this.isDead(host, kind));
   }
+}
+
+/** Lets a host rest after failures. */
+function rest(
+  health: Health,
+  { failures, retryAfter, isService }: { failures: number; retryAfter: number; isService: boolean },
+): void {
+  const now = performance.now();
+  if (health.restUntil > now && Number.isNaN(retryAfter)) return;
+  health.failures += failures;
+  health.restUntil = now + (Number.isNaN(retryAfter) ? restMs(health, isService) : retryAfter);
+}
+
+function restMs({ failures, proven, isDown }: Health, isService: boolean): number {
+  const dead = failures - (proven ? deadAfter.proven : deadAfter.unproven);
+  if (isDown && dead >= 0) return Math.min(deadRestMs * 2 ** dead, longestDeadRestMs);
+  if (failures < restAfter) return 0;
+  return isService ? Math.min(100 * 2 ** (failures - restAfter), longestRestMs) : longestWrongRestMs;
 }
