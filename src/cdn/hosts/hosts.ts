@@ -48,6 +48,8 @@ const silenceWeight = 3;
 
 /** What a host has not got it may get: after this time it is asked again. */
 const lackingMs = 600_000;
+/** CDNs have a few hosts. More names than this are a list that somebody gathered. */
+const longList = 8;
 /** Questions that are put to a second host while a first one has not answered, at a time. */
 const mostHedges = 8;
 
@@ -67,6 +69,8 @@ export class Hosts {
   readonly all: readonly Host[];
   readonly news: HostNews;
   readonly #prefer: string;
+  /** So many names that few will be any good: one that was right before is asked first. */
+  readonly isLong: boolean;
   readonly #health = new Map<Host, Record<HealthKind, Health>>();
   readonly #noRanges = new Set<string>();
   /** How many schemes each name is there under. */
@@ -80,6 +84,7 @@ export class Hosts {
     this.all = hosts;
     this.news = new HostNews(onProblem);
     this.#prefer = `${prefer}:`;
+    this.isLong = this.places.size > longList;
     for (const host of hosts) {
       const problem = problemOf(host);
       const restUntil = problem === undefined ? 0 : Number.MAX_SAFE_INTEGER;
@@ -112,14 +117,40 @@ export class Hosts {
     return health[kind];
   }
 
-  /** Hosts for a kind of object, best first; those in `tried` last. Equals take turns. @param among those to choose from */
-  ranked(kind: HealthKind, tried: ReadonlySet<string> = new Set(), among = this.all): Host[] {
+  /** The hosts for a kind of object, best first; those in `tried` last. Equals take turns. */
+  ranked(kind: HealthKind, tried: ReadonlySet<string> = new Set()): Host[] {
     this.#turn += 1;
-    const start = this.#turn % Math.max(1, among.length);
-    return [...among.slice(start), ...among.slice(0, start)]
+    const start = this.#turn % Math.max(1, this.all.length);
+    return [...this.all.slice(start), ...this.all.slice(0, start)]
       .map((host) => ({ host, rank: this.#rank(host, kind, tried) }))
       .sort((a, b) => a.rank - b.rank)
       .map(({ host }) => host);
+  }
+
+  /**
+   * The best of those hosts for a kind of object that are open to a question, and whether all of them were tried; undefined when none is.
+   * It does what {@link ranked} does, for lists of thousands.
+   */
+  best(
+    kind: HealthKind,
+    tried: ReadonlySet<string>,
+    isOpen: (host: Host) => boolean,
+  ): { host: Host; allTried: boolean } | undefined {
+    this.#turn += 1;
+    let best: { host: Host; rank: number } | undefined;
+    let allTried = true;
+    for (let i = 0; i < this.all.length; i++) {
+      const host = this.all[(i + this.#turn) % this.all.length];
+      if (host === undefined || !isOpen(host)) continue;
+      if (!tried.has(host.base)) allTried = false;
+      const rank = this.#rank(host, kind, tried);
+      if (best === undefined || rank < best.rank) best = { host, rank };
+    }
+    return best && { host: best.host, allTried };
+  }
+
+  #isProven(host: Host): boolean {
+    return kinds.some((kind) => this.#of(host, kind).proven);
   }
 
   #rank(host: Host, kind: HealthKind, tried: ReadonlySet<string>): number {
@@ -134,6 +165,7 @@ export class Hosts {
       // A short rest is waited for, for a long one (Retry-After) others are asked again.
       (restMs > 0 ? 100 + restMs / 10 : 0) +
       (host.base.toLowerCase().startsWith(this.#prefer) ? 0 : 60) +
+      (this.isLong && !this.#isProven(host) ? 80 : 0) +
       Math.min(failures, 50)
     );
   }
@@ -227,7 +259,7 @@ export class Hosts {
     if (progressed === true) Object.assign(health, { failures: 0, proven: true });
     const problem = reasonOf(error);
     const isOther = (this.#schemes.get(placeOf(host)) ?? 0) > 1;
-    if (unreachable === true && isOther && !kinds.some((each) => this.#of(host, each).proven)) {
+    if (unreachable === true && isOther && !this.#isProven(host)) {
       this.unreachable(host, problem);
       return;
     }
@@ -249,7 +281,7 @@ export class Hosts {
 
   /** True when some host gave a right object, of whatever kind: the CDN is there, if badly. */
   get anyProven(): boolean {
-    return [...this.#health.values()].some((health) => kinds.some((kind) => health[kind].proven));
+    return this.all.some((host) => this.#isProven(host));
   }
 
   /** True when no host is left that may know ranges: each ignored one, or is dead to this kind of object. */
