@@ -50,6 +50,7 @@ const silenceWeight = 3;
 const lackingMs = 600_000;
 /** CDNs have a few hosts. More names than this are a list that somebody gathered. */
 const longList = 8;
+const rankOf = { otherScheme: 60, unproven: 80 };
 /** Questions that are put to a second host while a first one has not answered, at a time. */
 const mostHedges = 8;
 
@@ -77,6 +78,9 @@ export class Hosts {
   readonly #schemes = new Map<string, number>();
   /** Hosts that said they have not got an object, by its path, and when they did. */
   readonly #lacking = new Map<string, Map<Host, number>>();
+  /** The rank of a host of a long list that was never asked. */
+  readonly #freshRank: number;
+  #anyProven = false;
   #turn = 0;
   #hedges = 0;
 
@@ -85,6 +89,7 @@ export class Hosts {
     this.news = new HostNews(onProblem);
     this.#prefer = `${prefer}:`;
     this.isLong = this.places.size > longList;
+    this.#freshRank = rankOf.unproven + (hosts.some((host) => this.#isPreferred(host)) ? 0 : rankOf.otherScheme);
     for (const host of hosts) {
       const problem = problemOf(host);
       const restUntil = problem === undefined ? 0 : Number.MAX_SAFE_INTEGER;
@@ -129,7 +134,7 @@ export class Hosts {
 
   /**
    * The best of those hosts for a kind of object that are open to a question, and whether all of them were tried; undefined when none is.
-   * It does what {@link ranked} does, for lists of thousands.
+   * It does what {@link ranked} does, and of a long list takes the first that nothing is known against, until one was right.
    */
   best(
     kind: HealthKind,
@@ -145,8 +150,13 @@ export class Hosts {
       if (!tried.has(host.base)) allTried = false;
       const rank = this.#rank(host, kind, tried);
       if (best === undefined || rank < best.rank) best = { host, rank };
+      if (this.isLong && !this.#anyProven && rank <= this.#freshRank) break;
     }
     return best && { host: best.host, allTried };
+  }
+
+  #isPreferred({ base }: Host): boolean {
+    return base.toLowerCase().startsWith(this.#prefer);
   }
 
   #isProven(host: Host): boolean {
@@ -164,8 +174,8 @@ export class Hosts {
       (host.fallback ? 200 : 0) +
       // A short rest is waited for, for a long one (Retry-After) others are asked again.
       (restMs > 0 ? 100 + restMs / 10 : 0) +
-      (host.base.toLowerCase().startsWith(this.#prefer) ? 0 : 60) +
-      (this.isLong && !this.#isProven(host) ? 80 : 0) +
+      (this.#isPreferred(host) ? 0 : rankOf.otherScheme) +
+      (this.isLong && !this.#isProven(host) ? rankOf.unproven : 0) +
       Math.min(failures, 50)
     );
   }
@@ -188,13 +198,14 @@ export class Hosts {
     return isOut ? (problem ?? 'it failed before') : undefined;
   }
 
-  /** True when another host serves this kind of object, as far as is known. */
+  /** True when another host is known to serve, and not known to fail at this kind of object. */
   hasOthers(host: Host, kind: HealthKind): boolean {
-    return this.all.some((other) => other !== host && this.#of(other, kind).proven && !this.isDead(other, kind));
+    return this.all.some((other) => other !== host && this.#isProven(other) && !this.isDead(other, kind));
   }
 
   /** Says that the host served a right object of this kind. */
   succeeded(host: Host, kind: HealthKind): void {
+    this.#anyProven = true;
     Object.assign(this.#of(host, kind), {
       failures: 0,
       proven: true,

@@ -5,9 +5,9 @@ import { type Host, problemOf } from './host-names.ts';
 import type { Hosts } from './hosts.ts';
 
 /** Connections that are tried at a time, and milliseconds for each; and for its name. */
-const atOnce = 256;
+const atOnce = 512;
 const connectMs = 1500;
-const lookupMs = 2000;
+const lookupMs = 1500;
 
 /**
  * Looks which hosts of a long list are there at all, many at a time: asked one after the other, thousands of dead ones would hold up for hours.
