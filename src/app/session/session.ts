@@ -148,8 +148,11 @@ export class Session {
     const http: HttpGetter = { get: async (request) => (await this.http()).get(request) };
     const { ledger } = await this.store({ create: options.create && !offline });
     const channels = (): Promise<Channels> => this.#openChannels();
-    const online = { services, http, channels, timeoutMs: settings.network.versionServiceMs, signal: options.signal };
-    const note = (text: string): void => options.onProgress?.({ type: 'note', text });
+    const { signal, onProgress } = options;
+    const onProblem = (problem: string | undefined): void => onProgress?.({ type: 'host', hosts: [], problem });
+    const { versionServiceMs: timeoutMs } = settings.network;
+    const online = { services, http, channels, timeoutMs, signal, onProblem };
+    const note = (text: string): void => onProgress?.({ type: 'note', text });
     return { ledger, online: offline ? undefined : online, region, note };
   }
 

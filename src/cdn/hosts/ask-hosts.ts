@@ -29,9 +29,14 @@ interface Hedge {
 const maxLanes = 4;
 /** Milliseconds that one question waits in all for hosts that rest. */
 const mostWaitMs = 60_000;
-/** Dead hosts that one question may wake, for they come last, and failures after which it ends: there may be thousands. */
+/** Dead hosts that one question may wake, for they come last: there may be thousands. */
 const mostDead = 4;
+/** So many failures for each lane of a question to a long list open another, up to so many lanes. */
+const failuresPerLane = 8;
+const manyLanes = 16;
+/** A question that had so many failures, and took so many milliseconds, ends. */
 const mostFailures = 200;
+const mostMs = 60_000;
 
 /**
  * Puts a question to one host after the other, the best first, until one gives a right answer.
@@ -72,6 +77,9 @@ function race<Answer>(
       if (answer !== undefined || lanes === 0) resolve(answer);
     };
     begin().catch(reject);
+    question.onFailed = (count) => {
+      if (hosts.isLong && lanes < manyLanes && count > failuresPerLane * lanes) begin().catch(reject);
+    };
     timer = setInterval(() => {
       if (!isMoving() && lanes > 0 && lanes < maxLanes) hosts.hedge(begin)?.catch(reject);
     }, afterMs);
@@ -97,6 +105,9 @@ class Question<Answer> {
   readonly #woken = new Set<Host>();
   #tried = new Set<string>();
   #waitedMs = 0;
+  readonly #begun = performance.now();
+  /** Told how many failures there were. */
+  onFailed: ((count: number) => void) | undefined;
 
   constructor(
     hosts: Hosts,
@@ -148,11 +159,11 @@ class Question<Answer> {
 
   #next(): Host | undefined {
     const { kind } = this.options;
-    if (this.#failures.length >= mostFailures) return undefined;
-    const left = this.#hosts.all.filter((host) => this.#isOpen(host));
-    const [host] = this.#hosts.ranked(kind, this.#tried, left);
-    if (host === undefined) return undefined;
-    if (left.every((other) => this.#tried.has(other.base))) this.#tried = new Set();
+    if (this.#failures.length >= mostFailures && performance.now() - this.#begun > mostMs) return undefined;
+    const best = this.#hosts.best(kind, this.#tried, (host) => this.#isOpen(host));
+    if (best === undefined) return undefined;
+    const { host, allTried } = best;
+    if (allTried) this.#tried = new Set();
     if (this.#hosts.isDead(host, kind)) this.#woken.add(host);
     return host;
   }
@@ -181,9 +192,10 @@ class Question<Answer> {
   #failed(host: Host, error: unknown): void {
     const { kind, what } = this.options;
     const { progressed, ignoredRange } = isPakratError(error) ? error.data : {};
-    this.#hosts.failed(host, kind, error);
+    this.#hosts.failed(host, kind, error, what);
     this.#failures.push({ host: redactUrl(host.base), message: messageOf(error) });
     this.#tried.add(host.base);
+    this.onFailed?.(this.#failures.length);
     // A transfer that broke off after some right bytes is no try lost: the next one starts further on.
     if (progressed !== true) this.#tries.set(host, (this.#tries.get(host) ?? 0) + 1);
     if (ignoredRange === true) this.#without.add(host);

@@ -23,7 +23,9 @@ interface Health {
   restUntil: number;
   /** The last failure, in words. */
   problem: string | undefined;
-  /** The last failure was no service at all, rather than wrong bytes or an object that is not there. */
+  /** Objects that it gave no answer to since it was right last, a few of them: it is not down because of a single one. */
+  unserved: Set<string>;
+  /** It does not serve at all: nobody is there, or it gave no answer to several objects. */
   isDown: boolean;
 }
 
@@ -32,6 +34,8 @@ const restAfter = 2;
 /** A host that failed so often is dead: it comes last of all. One that was right before has more credit: a server that starts again is waited for. */
 const deadAfter = { unproven: 5, proven: 12 };
 const longestRestMs = 2000;
+/** Objects in a row to which a host gave no answer when it is down. */
+const downAfter = 3;
 /** What is wrong for one object may be right for the next: nobody sleeps long over it. */
 const longestWrongRestMs = 200;
 /** The dead are asked again after this time, then after twice that, and so on. */
@@ -44,6 +48,9 @@ const silenceWeight = 3;
 
 /** What a host has not got it may get: after this time it is asked again. */
 const lackingMs = 600_000;
+/** CDNs have a few hosts. More names than this are a list that somebody gathered. */
+const longList = 8;
+const rankOf = { otherScheme: 60, unproven: 80 };
 /** Questions that are put to a second host while a first one has not answered, at a time. */
 const mostHedges = 8;
 
@@ -63,12 +70,17 @@ export class Hosts {
   readonly all: readonly Host[];
   readonly news: HostNews;
   readonly #prefer: string;
+  /** So many names that few will be any good: one that was right before is asked first. */
+  readonly isLong: boolean;
   readonly #health = new Map<Host, Record<HealthKind, Health>>();
   readonly #noRanges = new Set<string>();
   /** How many schemes each name is there under. */
   readonly #schemes = new Map<string, number>();
   /** Hosts that said they have not got an object, by its path, and when they did. */
   readonly #lacking = new Map<string, Map<Host, number>>();
+  /** The rank of a host of a long list that was never asked. */
+  readonly #freshRank: number;
+  #anyProven = false;
   #turn = 0;
   #hedges = 0;
 
@@ -76,10 +88,19 @@ export class Hosts {
     this.all = hosts;
     this.news = new HostNews(onProblem);
     this.#prefer = `${prefer}:`;
+    this.isLong = this.places.size > longList;
+    this.#freshRank = rankOf.unproven + (hosts.some((host) => this.#isPreferred(host)) ? 0 : rankOf.otherScheme);
     for (const host of hosts) {
       const problem = problemOf(host);
       const restUntil = problem === undefined ? 0 : Number.MAX_SAFE_INTEGER;
-      const fresh = (): Health => ({ failures: 0, proven: false, restUntil, problem, isDown: false });
+      const fresh = (): Health => ({
+        failures: 0,
+        proven: false,
+        restUntil,
+        problem,
+        unserved: new Set(),
+        isDown: false,
+      });
       this.#health.set(host, { config: fresh(), index: fresh(), data: fresh(), patch: fresh() });
       this.#schemes.set(placeOf(host), (this.#schemes.get(placeOf(host)) ?? 0) + 1);
     }
@@ -101,14 +122,45 @@ export class Hosts {
     return health[kind];
   }
 
-  /** Hosts for a kind of object, best first; those in `tried` last. Equals take turns. @param among those to choose from */
-  ranked(kind: HealthKind, tried: ReadonlySet<string> = new Set(), among = this.all): Host[] {
+  /** The hosts for a kind of object, best first; those in `tried` last. Equals take turns. */
+  ranked(kind: HealthKind, tried: ReadonlySet<string> = new Set()): Host[] {
     this.#turn += 1;
-    const start = this.#turn % Math.max(1, among.length);
-    return [...among.slice(start), ...among.slice(0, start)]
+    const start = this.#turn % Math.max(1, this.all.length);
+    return [...this.all.slice(start), ...this.all.slice(0, start)]
       .map((host) => ({ host, rank: this.#rank(host, kind, tried) }))
       .sort((a, b) => a.rank - b.rank)
       .map(({ host }) => host);
+  }
+
+  /**
+   * The best of those hosts for a kind of object that are open to a question, and whether all of them were tried; undefined when none is.
+   * It does what {@link ranked} does, and of a long list takes the first that nothing is known against, until one was right.
+   */
+  best(
+    kind: HealthKind,
+    tried: ReadonlySet<string>,
+    isOpen: (host: Host) => boolean,
+  ): { host: Host; allTried: boolean } | undefined {
+    this.#turn += 1;
+    let best: { host: Host; rank: number } | undefined;
+    let allTried = true;
+    for (let i = 0; i < this.all.length; i++) {
+      const host = this.all[(i + this.#turn) % this.all.length];
+      if (host === undefined || !isOpen(host)) continue;
+      if (!tried.has(host.base)) allTried = false;
+      const rank = this.#rank(host, kind, tried);
+      if (best === undefined || rank < best.rank) best = { host, rank };
+      if (this.isLong && !this.#anyProven && rank <= this.#freshRank) break;
+    }
+    return best && { host: best.host, allTried };
+  }
+
+  #isPreferred({ base }: Host): boolean {
+    return base.toLowerCase().startsWith(this.#prefer);
+  }
+
+  #isProven(host: Host): boolean {
+    return kinds.some((kind) => this.#of(host, kind).proven);
   }
 
   #rank(host: Host, kind: HealthKind, tried: ReadonlySet<string>): number {
@@ -122,7 +174,8 @@ export class Hosts {
       (host.fallback ? 200 : 0) +
       // A short rest is waited for, for a long one (Retry-After) others are asked again.
       (restMs > 0 ? 100 + restMs / 10 : 0) +
-      (host.base.toLowerCase().startsWith(this.#prefer) ? 0 : 60) +
+      (this.#isPreferred(host) ? 0 : rankOf.otherScheme) +
+      (this.isLong && !this.#isProven(host) ? rankOf.unproven : 0) +
       Math.min(failures, 50)
     );
   }
@@ -145,14 +198,22 @@ export class Hosts {
     return isOut ? (problem ?? 'it failed before') : undefined;
   }
 
-  /** True when another host serves this kind of object, as far as is known. */
+  /** True when another host is known to serve, and not known to fail at this kind of object. */
   hasOthers(host: Host, kind: HealthKind): boolean {
-    return this.all.some((other) => other !== host && this.#of(other, kind).proven && !this.isDead(other, kind));
+    return this.all.some((other) => other !== host && this.#isProven(other) && !this.isDead(other, kind));
   }
 
   /** Says that the host served a right object of this kind. */
   succeeded(host: Host, kind: HealthKind): void {
-    Object.assign(this.#of(host, kind), { failures: 0, proven: true, restUntil: 0, problem: undefined, isDown: false });
+    this.#anyProven = true;
+    Object.assign(this.#of(host, kind), {
+      failures: 0,
+      proven: true,
+      restUntil: 0,
+      problem: undefined,
+      unserved: new Set(),
+      isDown: false,
+    });
   }
 
   /** Says that the host answered a range as it was asked. */
@@ -199,47 +260,39 @@ export class Hosts {
    * Says that the host failed: it rests as long as it asked to (Retry-After), else longer each time, at most 2 s until it is dead. One that is
    * silent is so for every kind of object; one that cannot be reached under this scheme, and has another, is dead under this one.
    */
-  failed(host: Host, kind: HealthKind, error: unknown): void {
+  failed(host: Host, kind: HealthKind, error: unknown, path = ''): void {
     if (codeOf(error) === 'E_ABORTED') return;
     const { retryAfter, ignoredRange, progressed, unreachable } = isPakratError(error) ? error.data : {};
-    const isDown = codeOf(error)?.startsWith('E_NETWORK') === true && ignoredRange !== true && !isAbsence(error);
+    const isService = codeOf(error)?.startsWith('E_NETWORK') === true && ignoredRange !== true && !isAbsence(error);
     if (ignoredRange === true) this.#noRanges.add(host.base);
     const health = this.#of(host, kind);
     // It broke off, but what it sent before was right: that is its first failure.
     if (progressed === true) Object.assign(health, { failures: 0, proven: true });
     const problem = reasonOf(error);
     const isOther = (this.#schemes.get(placeOf(host)) ?? 0) > 1;
-    if (unreachable === true && isOther && !kinds.some((each) => this.#of(host, each).proven)) {
+    if (unreachable === true && isOther && !this.#isProven(host)) {
       this.unreachable(host, problem);
       return;
     }
     const isSilent = codeOf(error) === 'E_NETWORK_TIMEOUT' && progressed !== true;
     for (const each of isSilent ? kinds : [kind]) {
-      Object.assign(this.#of(host, each), { problem, isDown });
-      if (isAbsence(error)) this.#of(host, each).failures += 1;
-      else this.#rest(host, each, isSilent ? silenceWeight : 1, Number(retryAfter ?? Number.NaN));
+      const state = this.#of(host, each);
+      if (isService && state.unserved.size < downAfter) state.unserved.add(path);
+      state.problem = problem;
+      state.isDown = isService && (unreachable === true || state.unserved.size >= downAfter);
+      if (isAbsence(error)) state.failures += 1;
+      else
+        rest(state, {
+          failures: isSilent ? silenceWeight : 1,
+          retryAfter: Number(retryAfter ?? Number.NaN),
+          isService,
+        });
     }
-  }
-
-  #rest(host: Host, kind: HealthKind, failures: number, retryAfter: number): void {
-    const now = performance.now();
-    const health = this.#of(host, kind);
-    if (health.restUntil > now && Number.isNaN(retryAfter)) return;
-    health.failures += failures;
-    health.restUntil = now + (Number.isNaN(retryAfter) ? this.#restMs(host, kind) : retryAfter);
-  }
-
-  #restMs(host: Host, kind: HealthKind): number {
-    const { failures, proven, isDown } = this.#of(host, kind);
-    if (!isDown) return failures < restAfter ? 0 : longestWrongRestMs;
-    const dead = failures - (proven ? deadAfter.proven : deadAfter.unproven);
-    if (dead >= 0) return Math.min(deadRestMs * 2 ** dead, longestDeadRestMs);
-    return failures < restAfter ? 0 : Math.min(100 * 2 ** (failures - restAfter), longestRestMs);
   }
 
   /** True when some host gave a right object, of whatever kind: the CDN is there, if badly. */
   get anyProven(): boolean {
-    return [...this.#health.values()].some((health) => kinds.some((kind) => health[kind].proven));
+    return this.all.some((host) => this.#isProven(host));
   }
 
   /** True when no host is left that may know ranges: each ignored one, or is dead to this kind of object. */
@@ -247,4 +300,22 @@ export class Hosts {
     const asked = this.#noRanges.size > 0 ? this.all.filter((host) => problemOf(host) === undefined) : [];
     return asked.length > 0 && asked.every((host) => this.#noRanges.has(host.base) || this.isDead(host, kind));
   }
+}
+
+/** Lets a host rest after failures. */
+function rest(
+  health: Health,
+  { failures, retryAfter, isService }: { failures: number; retryAfter: number; isService: boolean },
+): void {
+  const now = performance.now();
+  if (health.restUntil > now && Number.isNaN(retryAfter)) return;
+  health.failures += failures;
+  health.restUntil = now + (Number.isNaN(retryAfter) ? restMs(health, isService) : retryAfter);
+}
+
+function restMs({ failures, proven, isDown }: Health, isService: boolean): number {
+  const dead = failures - (proven ? deadAfter.proven : deadAfter.unproven);
+  if (isDown && dead >= 0) return Math.min(deadRestMs * 2 ** dead, longestDeadRestMs);
+  if (failures < restAfter) return 0;
+  return isService ? Math.min(100 * 2 ** (failures - restAfter), longestRestMs) : longestWrongRestMs;
 }

@@ -1,14 +1,13 @@
-import { connect, type Socket } from 'node:net';
+import { Resolver } from 'node:dns/promises';
+import { connect, isIP, type Socket } from 'node:net';
 import { abortError } from '../../core/errors.ts';
 import { type Host, problemOf } from './host-names.ts';
 import type { Hosts } from './hosts.ts';
 
-/** Of more names than this it is first looked which are there. */
-const many = 8;
-/** Connections that are tried at a time, and milliseconds for each once its name is known; and for its name. */
-const atOnce = 256;
+/** Connections that are tried at a time, and milliseconds for each; and for its name. */
+const atOnce = 512;
 const connectMs = 1500;
-const lookupMs = 5000;
+const lookupMs = 1500;
 
 /**
  * Looks which hosts of a long list are there at all, many at a time: asked one after the other, thousands of dead ones would hold up for hours.
@@ -16,14 +15,15 @@ const lookupMs = 5000;
  * @throws E_ABORTED
  */
 export async function scoutHosts(hosts: Hosts, signal: AbortSignal | undefined): Promise<void> {
-  const { size } = hosts.places;
-  if (size <= many) return;
-  hosts.news.failed(`looking which of ${size} hosts are there`);
+  if (!hosts.isLong) return;
+  hosts.news.failed(`looking which of ${hosts.places.size} hosts are there`);
   const left = hosts.all.filter((host) => problemOf(host) === undefined).values();
+  // Not the look-up of the system: it has four threads, which the disk shares, and dead names would hold them for minutes.
+  const resolver = new Resolver({ timeout: lookupMs, tries: 1 });
   const lane = async (): Promise<void> => {
     for (const host of left) {
       if (signal?.aborted) throw abortError();
-      const problem = await probe(host, signal);
+      const problem = await probe(host, resolver, signal);
       if (problem !== undefined) hosts.unreachable(host, problem);
     }
   };
@@ -32,14 +32,12 @@ export async function scoutHosts(hosts: Hosts, signal: AbortSignal | undefined):
 }
 
 /** What keeps a connection from standing; undefined when it stands. */
-function probe({ base }: Host, signal: AbortSignal | undefined): Promise<string | undefined> {
+async function probe({ base }: Host, resolver: Resolver, signal: AbortSignal | undefined): Promise<string | undefined> {
   const { hostname, port, protocol } = new URL(base);
+  const address = await addressOf(hostname, resolver);
+  if (address === undefined) return 'its name is not known';
   return new Promise((resolve) => {
-    // IPv6 addresses carry brackets in a URL, and none where a socket is opened.
-    const socket: Socket = connect({
-      host: hostname.replace(/^\[(.*)\]$/, '$1'),
-      port: Number(port || (protocol === 'https:' ? 443 : 80)),
-    });
+    const socket: Socket = connect({ host: address, port: Number(port || (protocol === 'https:' ? 443 : 80)) });
     const end = (problem?: string): void => {
       clearTimeout(timer);
       signal?.removeEventListener('abort', onAbort);
@@ -47,15 +45,19 @@ function probe({ base }: Host, signal: AbortSignal | undefined): Promise<string 
       resolve(problem);
     };
     const onAbort = (): void => end('interrupted');
-    let timer = setTimeout(() => end('its name is not known in time'), lookupMs);
+    const timer = setTimeout(() => end('no connection in time'), connectMs);
     signal?.addEventListener('abort', onAbort, { once: true });
-    socket.on('lookup', () => {
-      clearTimeout(timer);
-      timer = setTimeout(() => end('no connection in time'), connectMs);
-    });
     socket.on('connect', () => end());
     socket.on('error', (error: NodeJS.ErrnoException) =>
       end(error.code === 'ECONNREFUSED' ? 'refused' : error.message),
     );
   });
+}
+
+async function addressOf(hostname: string, resolver: Resolver): Promise<string | undefined> {
+  // IPv6 addresses carry brackets in a URL, and none where a socket is opened.
+  const plain = hostname.replace(/^\[(.*)\]$/, '$1');
+  if (isIP(plain) !== 0 || plain === 'localhost') return plain;
+  const found = await Promise.any([resolver.resolve4(plain), resolver.resolve6(plain)]).catch(() => []);
+  return found[0];
 }

@@ -71,7 +71,9 @@ export class CrawlWatch {
   /** The request was sent: its head is due. */
   asked(): void {
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#giveUp('no answer in time'), this.#limits.idleMs);
+    // Who can ask another has less patience.
+    const idleMs = this.#hasAlternatives ? this.#limits.idleMs / 2 : this.#limits.idleMs;
+    this.#timer = setTimeout(() => this.#giveUp('no answer in time'), idleMs);
   }
 
   /** The head is there: its body is due. */

@@ -18,6 +18,8 @@ export interface VersionServices {
   /** Milliseconds that one service has for its answer. */
   timeoutMs: number;
   signal?: AbortSignal | undefined;
+  /** Told which service failed and what is done next, and undefined when one has answered. */
+  onProblem?: ((problem: string | undefined) => void) | undefined;
 }
 
 /** A question to the version services. */
@@ -63,6 +65,8 @@ const maxAnswerSize = 4 * 1024 * 1024;
 /** Times that all services are asked, when what failed may pass. */
 const rounds = 6;
 const pauseMs = 200;
+/** No new round begins after so many times the patience for one service. */
+const mostPatience = 4;
 
 /**
  * Asks one service after the other until one gives a right answer that is not stale. A stale one is kept, and taken when nothing newer answers.
@@ -72,6 +76,7 @@ const pauseMs = 200;
 export async function askVersionService(question: VersionQuestion): Promise<VersionAnswer> {
   if (question.endpoint !== 'summary') checkProduct(question.product);
   const { services, isAiling = () => false } = question;
+  const lastRound = performance.now() + mostPatience * question.timeoutMs;
   const ordered = [...services].sort((a, b) => Number(isAiling(a)) - Number(isAiling(b)));
   for (let round = 1; ; round++) {
     const failures: (ServiceFailure & { passing: boolean })[] = [];
@@ -79,14 +84,20 @@ export async function askVersionService(question: VersionQuestion): Promise<Vers
     for (const service of ordered) {
       try {
         const answer = { ...(await askOne(service, question)), service, stale: false, failures };
+        if (round > 1 || failures.length > 0) question.onProblem?.(undefined);
         if (!isOld(answer, question)) return answer;
         if (stale === undefined || (answer.seqn ?? 0) > (stale.seqn ?? 0)) stale = { ...answer, stale: true };
       } catch (error) {
-        failures.push(failureOf(service, error));
+        const failure = failureOf(service, error);
+        failures.push(failure);
+        const next = ordered[failures.length];
+        const plan = next === undefined ? '' : `, asking ${nameOf(next)}`;
+        question.onProblem?.(`${failure.service}: ${shortMessage(failure)}${plan}`);
       }
     }
     if (stale !== undefined) return stale;
-    if (round === rounds || !failures.some((failure) => failure.passing)) throw noAnswer(question, failures);
+    const isLast = round === rounds || performance.now() > lastRound;
+    if (isLast || !failures.some((failure) => failure.passing)) throw noAnswer(question, failures);
     await sleep(pauseMs * round, undefined, { signal: question.signal });
   }
 }

@@ -181,7 +181,7 @@ describe('what is known of a host', () => {
 
   test('one that is dead is not asked for a while: the error comes at once and says why', async () => {
     const hosts = hostsNamed('a');
-    await ask(hosts, { a: [error('E_NETWORK')] }, { attemptsPerHost: 5 });
+    await ask(hosts, { a: [error('E_NETWORK', { unreachable: true })] }, { attemptsPerHost: 5 });
     const { asked, thrown } = (await ask(hosts, { a: ['yes'] })) as { asked: string[]; thrown: PakratError };
     expect(asked).toEqual([]);
     expect(thrown).toMatchObject({ code: 'E_NETWORK_EXHAUSTED', data: { failures: ['http://a: E_NETWORK it is'] } });

@@ -167,9 +167,12 @@ describe('health', () => {
 
   test('one that is dead is passed over for a while, one that asks for an hour for that hour', () => {
     const hosts = new Hosts([a, b]);
-    fail(hosts, a, 'data', 4);
+    fail(hosts, a, 'data', 5);
+    hosts.failed(a, 'data', broken, 'one');
+    // It may be that object alone.
     expect(hosts.whyOut(a, 'data')).toBeUndefined();
-    hosts.failed(a, 'data', broken);
+    hosts.failed(a, 'data', busy(0), 'another');
+    hosts.failed(a, 'data', broken, 'a third');
     expect(hosts.whyOut(a, 'data')).toBe('broken');
     expect(hosts.waitMs(a, 'data')).toBeGreaterThan(5000);
     hosts.failed(b, 'data', busy(3_600_000));

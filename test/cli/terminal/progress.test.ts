@@ -187,6 +187,28 @@ test('events become what is shown: hosts stand beside the data, a step has bytes
   expect(shown[4]).toBe('compare  5 of 1,000 files');
 });
 
+test('trouble with a host stands beside the phase until bytes come again', () => {
+  const { written, clock, progress } = watched({ columns: 100 });
+  const show = showProgress(progress);
+  const problem = 'cdn1: refused, next try in 2 s, 3 of 5';
+  const last = (): string => written.at(-1)!.replace(/^\r/, '').replace(erase, '');
+  show({ type: 'bytes', phase: 'data', done: MiB, total: 4 * MiB });
+  clock.ms += 1000;
+  show({ type: 'host', hosts: ['cdn1'], problem });
+  expect(last()).toContain(`25 %  ${problem}  1.0 MiB of`);
+  clock.ms += 1000;
+  show({ type: 'bytes', phase: 'data', done: MiB, total: 4 * MiB });
+  expect(last()).toContain(problem);
+  clock.ms += 1000;
+  show({ type: 'host', hosts: ['cdn1'], problem: undefined });
+  expect(last()).toMatch(/0 B\/s {2}cdn1$/);
+  clock.ms += 1000;
+  show({ type: 'step', step: 'configs', bytes: 0 });
+  clock.ms += 1000;
+  show({ type: 'host', hosts: [], problem });
+  expect(last()).toBe(`configs  ${problem}`);
+});
+
 test('a note is a line of its own, and a sentence', () => {
   expect(noteLine('no name matches *.x')).toBe('Note: no name matches *.x.');
   expect(noteLine('no name matches *.x. Did you mean y?')).toBe('Note: no name matches *.x. Did you mean y?');
