@@ -6,7 +6,7 @@ import { settleStore } from '../store/settle-store.ts';
 import { runSync, SyncProgress } from '../sync/run-sync.ts';
 import { resumable } from '../sync/sync-errors.ts';
 import type { SyncReport } from '../sync/sync-report.ts';
-import { type Session, waitNote } from './session/session.ts';
+import type { Session } from './session/session.ts';
 
 export type { SyncReport } from '../sync/sync-report.ts';
 
@@ -60,13 +60,19 @@ async function syncLocked(session: Session, name: string, options: SyncOptions):
   const { onProgress = () => {} } = options;
   onProgress({ type: 'step', step: 'version service', bytes: 0 });
   const identity = await session.resolve(name, { signal, onProgress, fresh: true });
-  const network = await session.openNetwork(identity, { signal, jobs, bytesPerSecond, threads: dryRun ? 0 : threads });
+  const network = await session.openNetwork(identity, {
+    signal,
+    jobs,
+    bytesPerSecond,
+    threads: dryRun ? 0 : threads,
+    onProgress,
+  });
   const progress = new SyncProgress(network, onProgress);
   let opened: OpenedBuild | undefined;
   try {
     progress.onStep('configs');
-    const onWait = (): void => onProgress({ type: 'note', text: waitNote });
-    opened = await session.openBuild(identity, network, { jobs, onStep: progress.onStep, onWait });
+    const onNote = (text: string): void => onProgress({ type: 'note', text });
+    opened = await session.openBuild(identity, network, { jobs, onStep: progress.onStep, onNote });
     const { patchGapBytes: gapBytes, patchMaxBytes: maxBytes } = session.options.settings.sync;
     const patches = options.patch === true ? { gapBytes, maxBytes } : undefined;
     const { tags = [], include = [], all = false } = options;

@@ -101,7 +101,10 @@ async function verifyHeld(session: Session, name: string | undefined, work: Veri
       build,
       repair,
       signal,
-      open: (identity, { offline }) => session.openFetched(identity, { offline, signal }),
+      opener: {
+        open: (identity, { offline }) => session.openFetched(identity, { offline, signal, onProgress }),
+        connect: (identity) => session.connect(identity, { signal, onProgress }),
+      },
       onProgress: (phase, done, total) => onProgress?.({ type: 'bytes', phase, done, total }),
       onNote: (text) => onProgress?.({ type: 'note', text }),
     });

@@ -2,7 +2,7 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { breathe } from '../core/breathe.ts';
 import { concatBytes, fromHex, toHex } from '../core/bytes.ts';
-import { PakratError } from '../core/errors.ts';
+import { isDamage, isUnavailable, PakratError, resultUnless } from '../core/errors.ts';
 import { md5Hasher } from '../core/hash.ts';
 import { waitForAll } from '../core/wait-for-all.ts';
 import { DurableFile, storeError } from '../files/durable.ts';
@@ -11,8 +11,9 @@ import type { KeyRing } from '../formats/blte/keys.ts';
 import { type ReadRange, readBlte } from '../formats/blte/read.ts';
 import { type BuildConfig, decodeBuildConfig, type ManifestKeys } from '../formats/configs/build-config.ts';
 import { type CdnConfig, decodeCdnConfig } from '../formats/configs/cdn-config.ts';
-import type { ArchiveIndex } from '../formats/indices/archive-index.ts';
+import type { ArchiveIndex, IndexEntry } from '../formats/indices/archive-index.ts';
 import { type Download, decodeDownload } from '../formats/manifests/download.ts';
+import type { EkeyEntry } from '../formats/manifests/encoding/pages.ts';
 import { decodeInstall, type Install } from '../formats/manifests/install.ts';
 import type { LookupFolders, ObjectName } from '../store/layout.ts';
 import type { BuildIdentity } from '../store/ledger/rows.ts';
@@ -21,7 +22,7 @@ import type { PagedIndex } from './indices/paged-index.ts';
 import { buildKeyRing, learnObjectKey } from './keys/build-keys.ts';
 import { ListfileIndex } from './listfile/listfile-index.ts';
 import { EncodingFile } from './manifests/encoding-file.ts';
-import { type BuildPlace, type EntryPlace, type Objects, openHeld, optional } from './objects.ts';
+import { type BuildPlace, type EntryPlace, type Objects, openHeld, optional, unlessLacking } from './objects.ts';
 import { openRoot } from './roots/index.ts';
 import type { FilePart, Root } from './roots/root.ts';
 
@@ -59,6 +60,25 @@ interface BuildParts extends BuildPlace {
   fileIndex: ArchiveIndex | undefined;
 }
 
+/** Entries of one size that are tried for a manifest whose ekey nobody gives. */
+const maxCandidates = 8;
+
+/** The entries that have this size, the first few. */
+function placesOfSize(build: Build, size: number | undefined): EntryPlace[] {
+  const places: EntryPlace[] = [];
+  if (size === undefined) return places;
+  for (const entry of entriesOf(build)) {
+    const place = entry.size === size ? build.locate(toHex(entry.ekey)) : undefined;
+    if (place !== undefined && places.push(place) === maxCandidates) break;
+  }
+  return places;
+}
+
+function* entriesOf({ fileIndex, group }: Build): Generator<IndexEntry> {
+  if (fileIndex !== undefined) yield* fileIndex;
+  if (group !== undefined) for (const page of group.pages()) yield* page;
+}
+
 /** An open build. Finds where entries lie and opens manifests; needs `close`. */
 export class Build {
   readonly identity: BuildIdentity;
@@ -71,6 +91,8 @@ export class Build {
   readonly objects: Objects;
   readonly #folders: LookupFolders;
   readonly #onStep: ((step: string) => void) | undefined;
+  readonly #onNote: ((text: string) => void) | undefined;
+  readonly #noted = new Set<string>();
   /** Manifests that are being fetched and decoded: whoever wants one as well waits for it. */
   readonly #underWay = new Map<string, Promise<string>>();
   #encoding: EncodingFile | undefined;
@@ -87,6 +109,7 @@ export class Build {
     this.objects = parts.objects;
     this.#folders = parts.folders;
     this.#onStep = parts.onStep;
+    this.#onNote = parts.onNote;
   }
 
   close(): void {
@@ -131,15 +154,20 @@ export class Build {
     }
     const listed = this.fileIndex?.find(key);
     const full = listed === undefined ? ekey : toHex(listed.ekey);
-    const looseSize = listed?.size ?? size ?? this.#encoding?.findEkey(full)?.size;
+    const looseSize = listed?.size ?? size ?? this.#listedEkey(full)?.size;
     if (looseSize === undefined || full.length !== 32) return undefined;
     return { ekey: full, object: this.#data(full), loose: true, offset: 0, size: looseSize };
   }
 
   #locateItself(ekey: string, size: number | undefined): EntryPlace | undefined {
     if (this.objects.locate === undefined) return undefined;
-    const known = this.#encoding?.findEkey(ekey);
+    const known = this.#listedEkey(ekey);
     return this.objects.locate(known?.ekey ?? ekey, known?.size ?? size);
+  }
+
+  /** An entry as the encoding file lists it, where that is open and its page is right. */
+  #listedEkey(ekey: string): EkeyEntry | undefined {
+    return resultUnless(isDamage, () => this.#encoding?.findEkey(ekey));
   }
 
   #data(hash: string): ObjectName {
@@ -163,6 +191,7 @@ export class Build {
   async #makeManifest(keys: ManifestKeys): Promise<string> {
     const file = join(this.#folders.manifests, keys.ckey);
     if (fs.existsSync(file)) return file;
+    if (keys.ekey === undefined && this.#encoding === undefined) return this.#findEncoding(file, keys);
     const ekeys = keys.ekey === undefined ? (this.encoding.findCkey(keys.ckey)?.ekeys ?? []) : [keys.ekey];
     const place = ekeys.map((ekey) => this.locate(ekey, keys.encodedSize)).find((found) => found !== undefined);
     if (place === undefined) {
@@ -173,6 +202,24 @@ export class Build {
     await this.objects.entries([place]);
     await this.#decodeTo(file, place, keys);
     return file;
+  }
+
+  /** Finds the encoding file of a config that does not give its ekey: by its size, which hardly another entry has. */
+  async #findEncoding(file: string, keys: ManifestKeys): Promise<string> {
+    for (const place of placesOfSize(this, keys.encodedSize)) {
+      try {
+        await this.objects.entries([place]);
+        await this.#decodeTo(file, place, keys);
+        return file;
+      } catch (error) {
+        if (!isDamage(error) && !isUnavailable(error)) throw error;
+      }
+    }
+    const { buildConfig } = this.identity;
+    throw new PakratError('E_FORMAT', `build config ${buildConfig} names the encoding file by ${keys.ckey} alone`, {
+      hint: 'Its encoding key cannot be found out; another build of the product may have a whole config.',
+      data: { buildConfig, ckey: keys.ckey },
+    });
   }
 
   async #decodeTo(file: string, place: EntryPlace, keys: ManifestKeys): Promise<void> {
@@ -235,22 +282,31 @@ export class Build {
     return concatBytes(pieces);
   }
 
-  /** The install manifest, or undefined when the build has none. */
-  async install(): Promise<Install | undefined> {
-    const { install } = this.config;
-    return install && optional(this.#load(install).then(decodeInstall));
+  /** As {@link unlessLacking}; each part is noted once, however often it is asked for. */
+  #unlessLacking<Value>(what: string, work: Promise<Value>): Promise<Value | undefined> {
+    const onNote = (text: string): void => {
+      if (!this.#noted.has(what)) this.#onNote?.(text);
+      this.#noted.add(what);
+    };
+    return unlessLacking({ onNote }, what, work);
   }
 
-  /** The download manifest, or undefined when the build has none. */
+  /** The install manifest, or undefined when the build has none, or none that can be had. */
+  async install(): Promise<Install | undefined> {
+    const { install } = this.config;
+    return install && this.#unlessLacking('its install manifest', this.#load(install).then(decodeInstall));
+  }
+
+  /** The download manifest, or undefined when the build has none, or none that can be had. */
   async download(): Promise<Download | undefined> {
     const { download } = this.config;
-    return download && optional(this.#load(download).then(decodeDownload));
+    return download && this.#unlessLacking('its download manifest', this.#load(download).then(decodeDownload));
   }
 
   /** Fetches the download manifest without opening it: it is large, and opened by those who need it. */
   async fetchDownload(): Promise<void> {
     const { download } = this.config;
-    if (download !== undefined) await optional(this.manifest(download));
+    if (download !== undefined) await this.#unlessLacking('its download manifest', this.manifest(download));
   }
 
   /** The names that were imported, or undefined. */

@@ -1,5 +1,5 @@
 import * as fs from 'node:fs';
-import { codeOf, isNotFound, valueUnless } from '../core/errors.ts';
+import { codeOf, isDamage, isNotFound, isUnavailable, valueUnless } from '../core/errors.ts';
 import type { KeyRing } from '../formats/blte/keys.ts';
 import type { CdnConfig } from '../formats/configs/cdn-config.ts';
 import type { LookupFolders, ObjectName } from '../store/layout.ts';
@@ -24,8 +24,12 @@ export interface EntryPlace {
 export interface Objects {
   /** A small object whose name is the MD5 of its bytes (configs). */
   config(name: ObjectName): Promise<Uint8Array>;
-  /** Sees to it that an index lies in the store, checked. @returns its file, to be read as `decrypt` says */
-  index(name: ObjectName): Promise<string>;
+  /**
+   * Sees to it that an index lies in the store, checked.
+   * @param size what a config promises it to have, in bytes
+   * @returns its file, to be read as `decrypt` says
+   */
+  index(name: ObjectName, size?: number): Promise<string>;
   /** Sees to it that every byte of these entries is held. */
   entries(places: readonly EntryPlace[]): Promise<void>;
   /** The file and offset where a held entry lies; the file may have moved before it is opened. @throws E_OFFLINE or E_NOT_FOUND when it is not held */
@@ -73,4 +77,19 @@ export interface BuildPlace {
   cdnConfig?: CdnConfig | undefined;
   /** Called with what happens, in words: `1000 archive indices`, `encoding`. */
   onStep?: ((step: string) => void) | undefined;
+  /** Called with remarks for a person: parts of the build that it is read without. */
+  onNote?: ((text: string) => void) | undefined;
+}
+
+/** The outcome of work on a part that a build can be read without; where it cannot be had, or is malformed, that is noted. */
+export async function unlessLacking<Value>(
+  { onNote }: Pick<BuildPlace, 'onNote'>,
+  what: string,
+  work: Promise<Value>,
+): Promise<Value | undefined> {
+  return valueUnless((error) => {
+    const isLacking = isUnavailable(error) || isDamage(error);
+    if (isLacking) onNote?.(`${what} cannot be had, the build is read without: ${error.message}`);
+    return isLacking;
+  }, work);
 }

@@ -1,8 +1,9 @@
 import * as fs from 'node:fs';
-import { codeOf, PakratError } from '../core/errors.ts';
+import { isNoFile, PakratError } from '../core/errors.ts';
 import { inStore, makeFolderDurable, storeError, writeFileDurable } from '../files/durable.ts';
 import { clearDeadTemporaries } from '../files/temporary.ts';
 import { Claims } from './claims.ts';
+import { clearWay } from './clear-way.ts';
 import { type ObjectName, objectPath, type StoreLayout, storeLayout } from './layout.ts';
 import { Ledger } from './ledger/ledger.ts';
 import { lockStore } from './ledger/sqlite.ts';
@@ -74,6 +75,7 @@ export function openStore(root: string, options: { create: boolean }): Store {
     },
     addObject(name, bytes) {
       const path = objectPath(name);
+      clearWay(layout, path);
       writeFileDurable(files.inPlace(path), bytes, layout.temporary);
       ledger.addComplete(path, bytes.length);
       // It says whether its archive is whole.
@@ -105,7 +107,7 @@ function readIfThere(file: string): Uint8Array | undefined {
   try {
     return new Uint8Array(fs.readFileSync(file));
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return undefined;
+    if (isNoFile(error)) return undefined;
     throw storeError(error, file);
   }
 }

@@ -1,8 +1,10 @@
 import type { Build } from '../builds/build.ts';
+import { ownObjects } from '../builds/own-objects.ts';
 import { waitForAll } from '../core/wait-for-all.ts';
 import type { Fetcher } from '../fetch/fetcher.ts';
 import type { Plan, PlanOptions } from '../fetch/plan/plan.ts';
 import type { Selection } from '../fetch/plan/selection.ts';
+import { hasObject } from '../fetch/small-objects.ts';
 import type { TransferFailure } from '../fetch/transfer/transfer.ts';
 import type { Amount } from '../store/ledger/rows.ts';
 import type { PatchedAmount, PatchOptions, PatchPlan } from './patches/patch-plan.ts';
@@ -58,6 +60,26 @@ export async function planPatchedSync(
   return { plan: { ...plan, ranges, rangeBytes }, wanted, patches };
 }
 
+/**
+ * Brings the small objects of a build that the store does not have: the archive group may be there without the indices that it was made of.
+ * @returns those that no host gave
+ */
+async function bringOwnObjects(fetcher: Fetcher, { identity, cdnConfig }: Build): Promise<TransferFailure[]> {
+  return fetcher.bringObjects(ownObjects(identity, cdnConfig).filter((name) => !hasObject(fetcher.store, name)));
+}
+
+/** What a build lists in pages of its encoding file that are damaged cannot be found, even where it is held. */
+async function unlistedContents(
+  { encoding, config }: Build,
+  signal: AbortSignal | undefined,
+): Promise<TransferFailure[]> {
+  const pages = await encoding.damagedPages(signal);
+  return pages.map(({ code, message }, i) => {
+    const what = `encoding file ${config.encoding.ckey}: ${message}; what this page lists cannot be found`;
+    return { path: `${config.encoding.ckey} ${i}`, ekeys: [], code, message: what };
+  });
+}
+
 /** Ranges beside patches bridge no gap that a patched entry can leave, or it would be fetched after all. */
 function besidePatches(planOptions: PlanOptions, patches: PatchOptions | undefined): PlanOptions {
   if (patches === undefined) return planOptions;
@@ -77,6 +99,7 @@ export async function syncBuild(
 ): Promise<SyncResult> {
   const { store } = fetcher;
   const planOptions = planOptionsFor(fetcher, selection);
+  const lost = await bringOwnObjects(fetcher, build);
   // Names before data: an aborted run keeps the map.
   await waitForAll(build.root(), build.install(), build.fetchDownload());
   const { plan, wanted, patches } = await planPatchedSync(fetcher, build, selection, options.patches);
@@ -107,9 +130,16 @@ export async function syncBuild(
       const { syncPatches } = await import('./patches/patch-objects.ts');
       failures.push(...(await syncPatches(fetcher, build)));
     }
+    failures.push(...(await unlistedContents(build, fetcher.network?.signal)));
     const after = planWanted(store, build, wanted, planOptions);
     progress.record(after);
-    return { wanted: after.wanted, held: after.held, missing: after.missing, failures, ...patched };
+    return {
+      wanted: after.wanted,
+      held: after.held,
+      missing: after.missing,
+      failures: [...lost, ...failures],
+      ...patched,
+    };
   } finally {
     fetcher.flush();
   }

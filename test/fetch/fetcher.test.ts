@@ -75,6 +75,7 @@ describe('the objects of a build', () => {
       for (let i = 0; i < 4; i++) {
         expect(md5Hex(await at.build.objects.config(configName()))).toBe(configName().hash);
         at.store.ledger.removeObject(objectPath(configName()));
+        fs.rmSync(at.store.file(objectPath(configName())));
       }
       servers[1]!.lie = always({ kind: 'flip', offset: 11 });
       await expect(at.build.objects.config(configName())).rejects.toMatchObject({ code: 'E_NETWORK_EXHAUSTED' });
@@ -109,6 +110,7 @@ describe('the objects of a build', () => {
       suffix: '.index' as const,
     }));
     at.store.ledger.removeObject(objectPath(first!));
+    fs.rmSync(at.store.file(objectPath(first!)));
     for (const server of servers) server.objects.set(objectPath(first!), cdn.objects.get(objectPath(second!))!);
     await expect(at.build.objects.index(first!)).rejects.toMatchObject({ code: 'E_NETWORK_EXHAUSTED' });
     servers[1]!.objects.set(objectPath(first!), cdn.objects.get(objectPath(first!))!);
@@ -166,6 +168,30 @@ describe('the objects of a build', () => {
       });
       expect(isHeld(at.store, place)).toBe(false);
       expect(() => at.build.objects.open(place)).toThrow();
+    });
+
+    test('of an archive that is lost: the first batch asks each host for it once, and then nobody is asked', async () => {
+      const [{ object }] = archived() as [EntryPlace];
+      const lost = archived().filter((place) => place.object.hash === object.hash);
+      expect(lost.length).toBeGreaterThan(10);
+      for (const server of servers) server.objects.delete(objectPath(object));
+      for (const server of servers) server.asked.length = 0;
+      await expect(at.build.objects.entries(lost)).rejects.toMatchObject({ code: 'E_NOT_FOUND' });
+      for (const place of lost) {
+        await expect(at.build.objects.entries([place])).rejects.toMatchObject({ code: 'E_NOT_FOUND' });
+      }
+      const asked = servers.map((server) => server.asked.length);
+      // Ranges of one archive that are asked for at the same time are each answered.
+      expect(Math.max(...asked)).toBeLessThanOrEqual(8);
+    });
+
+    test('that no host gave right are not asked for again at once', async () => {
+      const place = archived()[3]!;
+      for (const server of servers) server.lie = always({ kind: 'flip', offset: place.offset + 20 });
+      await expect(at.build.objects.entries([place])).rejects.toMatchObject({ code: 'E_NETWORK_EXHAUSTED' });
+      const asked = servers.map((server) => server.asked.length);
+      await expect(at.build.objects.entries([place])).rejects.toMatchObject({ data: { ekeys: [place.ekey] } });
+      expect(servers.map((server) => server.asked.length)).toEqual(asked);
     });
 
     test('are refused by name without a network', async () => {

@@ -1,25 +1,36 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { BuildPlace } from '../../builds/objects.ts';
 import type { ResolveContext } from '../../builds/resolve/product-answer.ts';
+import type { Hosts } from '../../cdn/hosts/hosts.ts';
 import type { HttpClient, HttpGetter } from '../../cdn/transport/http.ts';
 import type { Channels } from '../../cdn/versions/channels.ts';
 import { fromHex } from '../../core/bytes.ts';
 import { isNotFound, PakratError, valueUnless } from '../../core/errors.ts';
 import type { OnProgress, WorkOptions } from '../../core/progress.ts';
+import type { Fetcher } from '../../fetch/fetcher.ts';
 import type { Network, NetworkOptions } from '../../fetch/network.ts';
+import { fittingJobs } from '../../files/open-files.ts';
 import type { KeyRing } from '../../formats/blte/keys.ts';
-import type { OpenedBuild } from '../../keep/build-opener.ts';
+import type { ConnectedBuild, OpenedBuild } from '../../keep/build-opener.ts';
 import { type LookupFolders, storeLayout } from '../../store/layout.ts';
 import type { BuildIdentity } from '../../store/ledger/rows.ts';
 import type { Store } from '../../store/store.ts';
 import { type CheckedOptions, checkOptions, type SessionOptions } from './session-options.ts';
 
 /** The share of the network that a piece of work has. Default: the ranges of the setting `sync.jobs`, and no threads. */
-type NetworkUse = { [Name in 'signal' | 'jobs' | 'bytesPerSecond' | 'threads']?: NetworkOptions[Name] | undefined };
+type NetworkUse = { [Name in 'signal' | 'jobs' | 'bytesPerSecond' | 'threads']?: NetworkOptions[Name] | undefined } & {
+  /** Told of trouble with hosts. */
+  onProgress?: OnProgress | undefined;
+};
 
 /** The remark on waiting for what another process fetches. */
-export const waitNote = 'another process is fetching what is needed here; waiting for it';
+const waitNote = 'another process is fetching what is needed here; waiting for it';
+
+/** A job has a connection and a file, and connections stay open for a while when their work is done. */
+const filesOfJob = 4;
+const filesOfThread = 32;
 
 /** Opens a session, runs `body` with it, and closes it, whatever happens. */
 export async function withSession<Result>(
@@ -124,7 +135,8 @@ export class Session {
     this.#http ??= new HttpClient({
       connectMs: network.connectMs,
       idleMs: network.idleMs,
-      connections: sync.smallJobs,
+      slowWindowMs: network.slowWindowMs,
+      connections: fittingJobs(sync.smallJobs, filesOfJob),
     });
     return this.#http;
   }
@@ -159,28 +171,43 @@ export class Session {
 
   /** The hosts of a build as a network: undefined when the session is offline. Needs `close`. */
   async openNetwork(identity: BuildIdentity, use: NetworkUse = {}): Promise<Network | undefined> {
-    const { settings, ownHosts, workerUrl, offline } = this.options;
+    const { settings, workerUrl, offline } = this.options;
     if (offline) return undefined;
-    const { Hosts } = await import('../../cdn/transport/hosts.ts');
     const { openNetwork } = await import('../../fetch/network.ts');
-    const { signal, jobs = settings.sync.jobs, bytesPerSecond, threads = 0 } = use;
-    const { connectMs, idleMs, attemptsPerHost } = settings.network;
+    const { signal, jobs = settings.sync.jobs, bytesPerSecond, threads = 0, onProgress } = use;
+    const { connectMs, idleMs, slowWindowMs, hedgeMs, attemptsPerHost } = settings.network;
     const { layout } = await this.store({ create: true });
-    const network = openNetwork(new Hosts(ownHosts ?? identity.hosts), () => this.http(), {
+    const fittingThreads = fittingJobs(threads, filesOfThread, 0);
+    const network = openNetwork(await this.#hosts(identity, onProgress), () => this.http(), {
       connectMs,
       idleMs,
+      slowWindowMs,
+      hedgeMs,
       attemptsPerHost,
-      jobs,
+      jobs: fittingJobs(jobs, filesOfJob),
       maxRangeBytes: settings.sync.maxRangeBytes,
       bytesPerSecond,
-      threads,
+      threads: fittingThreads,
       workerUrl,
       temporary: layout.temporary,
       signal,
     });
     // Threads start while configs and indices are asked for; a failure shows when they are needed.
-    if (threads > 0) network.engine().catch(() => {});
+    if (fittingThreads > 0) network.engine().catch(() => {});
     return network;
+  }
+
+  /** The hosts of a build: those that a person named for this run, else those of the CDN with the mirrors of the settings behind them. */
+  async #hosts(identity: BuildIdentity, onProgress: OnProgress | undefined): Promise<Hosts> {
+    const { Hosts } = await import('../../cdn/hosts/hosts.ts');
+    const { withBothSchemes } = await import('../../cdn/hosts/host-names.ts');
+    const { settings, ownHosts, mirrors } = this.options;
+    const all = ownHosts ?? [...withBothSchemes(identity.hosts), ...mirrors];
+    const hosts: Hosts = new Hosts(all, {
+      prefer: settings.network.prefer,
+      onProblem: (problem) => onProgress?.({ type: 'host', hosts: hosts.shown, problem }),
+    });
+    return hosts;
   }
 
   /**
@@ -190,20 +217,17 @@ export class Session {
   async openBuild(
     identity: BuildIdentity,
     network: Network | undefined,
-    options: { jobs?: number | undefined; onStep?: ((step: string) => void) | undefined; onWait?: () => void } = {},
+    options: { jobs?: number | undefined } & Pick<BuildPlace, 'onStep' | 'onNote'> = {},
   ): Promise<OpenedBuild> {
-    const { Fetcher } = await import('../../fetch/fetcher.ts');
     const { openBuild } = await import('../../builds/build.ts');
     const store = await this.store({ create: network !== undefined });
     if (network !== undefined && store.writable) store.ledger.addBuild(identity);
-    const { jobs, smallJobs, gapBytes, maxRangeBytes } = this.options.settings.sync;
-    const planOptions = { gapBytes, maxRangeBytes };
-    const { onWait } = options;
-    const fetcher = new Fetcher(store, network, { jobs: options.jobs ?? jobs, smallJobs, planOptions, onWait });
+    const { onStep, onNote } = options;
+    const fetcher = await this.#openFetcher(store, network, options);
     try {
       const objects = fetcher.objects();
       const keys = await this.keyRing();
-      const build = await openBuild({ identity, objects, folders: store.layout, keys, onStep: options.onStep });
+      const build = await openBuild({ identity, objects, folders: store.layout, keys, onStep, onNote });
       const close = async (): Promise<void> => {
         build.close();
         fetcher.flush();
@@ -215,17 +239,44 @@ export class Session {
     }
   }
 
+  async #openFetcher(
+    store: Store,
+    network: Network | undefined,
+    own: { jobs?: number | undefined } & Pick<BuildPlace, 'onNote'>,
+  ): Promise<Fetcher> {
+    const { Fetcher } = await import('../../fetch/fetcher.ts');
+    const { jobs, smallJobs, gapBytes, maxRangeBytes } = this.options.settings.sync;
+    return new Fetcher(store, network, {
+      jobs: fittingJobs(own.jobs ?? jobs, filesOfJob),
+      smallJobs: fittingJobs(smallJobs, filesOfJob),
+      planOptions: { gapBytes, maxRangeBytes },
+      onWait: () => own.onNote?.(waitNote),
+    });
+  }
+
+  /** What fetches objects from the hosts of a build, without opening it: it may not be there to be opened. Needs `close`. */
+  async connect(identity: BuildIdentity, { signal, onProgress }: WorkOptions): Promise<ConnectedBuild> {
+    const network = await this.openNetwork(identity, { signal, onProgress });
+    const onNote = (text: string): void => onProgress?.({ type: 'note', text });
+    const fetcher = await this.#openFetcher(await this.store({ create: false }), network, { onNote });
+    const close = async (): Promise<void> => {
+      await network?.close();
+      fetcher.flush();
+    };
+    return { fetcher, close };
+  }
+
   /** Opens a build with a network of its own, or without any. Needs `close`. @throws as openBuild of builds/ */
   async openFetched(
     identity: BuildIdentity,
     options: { offline?: boolean; signal?: AbortSignal | undefined; onProgress?: OnProgress | undefined },
   ): Promise<OpenedBuild> {
     const { offline = false, signal, onProgress } = options;
-    const network = offline ? undefined : await this.openNetwork(identity, { signal });
+    const network = offline ? undefined : await this.openNetwork(identity, { signal, onProgress });
     try {
       const onStep = (step: string): void => onProgress?.({ type: 'step', step, bytes: network?.traffic.bytes ?? 0 });
-      const onWait = (): void => onProgress?.({ type: 'note', text: waitNote });
-      const { build, fetcher, close } = await this.openBuild(identity, network, { onStep, onWait });
+      const onNote = (text: string): void => onProgress?.({ type: 'note', text });
+      const { build, fetcher, close } = await this.openBuild(identity, network, { onStep, onNote });
       const closeAll = async (): Promise<void> => {
         // Transfers end before what they brought is committed.
         await network?.close();

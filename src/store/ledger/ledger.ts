@@ -49,6 +49,11 @@ export class Ledger {
     this.#db.close();
   }
 
+  /** Looks whether the database is whole: pages, tables, indices; what the rows claim is for others to prove. @throws E_STORE_DAMAGED */
+  check(): void {
+    this.#db.check();
+  }
+
   /** Runs `body` in one transaction: all of it is kept, or nothing. `body` must not wait for anything. */
   transaction<Result>(body: () => Result): Result {
     return this.#db.transaction(body);
@@ -191,7 +196,7 @@ export class Ledger {
   /** Forgets that [start, end) of an object is held, because its bytes were found to be wrong. A complete object becomes a partial one. */
   removeSpan(path: string, start: number, end: number): void {
     const spans = this.spans(path);
-    this.#db.run('UPDATE objects SET complete = 0 WHERE path = ?', path);
+    this.#db.run('UPDATE objects SET complete = 0, size = NULL WHERE path = ?', path);
     this.#db.run('DELETE FROM spans WHERE object = (SELECT id FROM objects WHERE path = ?)', path);
     const left = spans.flatMap((span) => [
       { start: span.start, end: Math.min(span.end, start) },
@@ -216,17 +221,44 @@ export class Ledger {
     );
     return rows.map(({ path }) => path);
   }
+  /** Rows about objects and spans that no pakrat wrote, which say nothing. */
+  impossibleRows(): number {
+    const count = (table: string, where: string): number =>
+      this.#db.get<{ count: number }>(`SELECT count(*) AS count FROM ${table} WHERE ${where}`)?.count ?? 0;
+    return count('objects', impossibleObject) + count('spans', impossibleSpan);
+  }
+  /** Takes back what {@link impossibleRows} counts: an object is not held whole then; spans stay as far as they are possible. */
+  removeImpossibleRows(): void {
+    this.transaction(() => {
+      this.#db.exec(
+        `UPDATE objects SET complete = 0, size = CASE WHEN typeof(size) = 'integer' AND size >= 0 THEN size END WHERE ${impossibleObject}`,
+      );
+      this.#db.exec(`DELETE FROM spans WHERE ${impossibleSpan}`);
+    });
+  }
+  /**
+   * Says that an object that was held whole is not any more. That it was is remembered with its size, until it is held again: whoever
+   * repairs a store may be killed before that.
+   * @param size of all of it
+   */
+  loseObject(path: string, size: number): void {
+    this.#db.run('DELETE FROM spans WHERE object = (SELECT id FROM objects WHERE path = ?)', path);
+    this.#db.run('UPDATE objects SET complete = 0, size = ? WHERE path = ?', size, path);
+  }
   /** Forgets an object altogether. */
   removeObject(path: string): void {
     this.#db.run('DELETE FROM objects WHERE path = ?', path);
   }
-  /** Every object: its size when whole, else the verified bytes of it. */
-  *objects(): Generator<{ path: string; complete: boolean; bytes: number }> {
-    const rows = this.#db.iterate<{ path: string; complete: number; bytes: number }>(
-      `SELECT path, complete, CASE WHEN complete THEN size
+  /** Every object: its size when whole, else the verified bytes of it; and the size of one that was lost since it was whole. */
+  *objects(): Generator<{ path: string; complete: boolean; bytes: number; lostSize: number | undefined }> {
+    const rows = this.#db.iterate<{ path: string; complete: number; bytes: number; size: number | null }>(
+      `SELECT path, complete, size, CASE WHEN complete THEN size
          ELSE (SELECT coalesce(sum(end - start), 0) FROM spans WHERE object = id) END AS bytes FROM objects ORDER BY path`,
     );
-    for (const { path, complete, bytes } of rows) yield { path, complete: complete === 1, bytes };
+    for (const { path, complete, bytes, size } of rows) {
+      const isLost = complete !== 1 && size !== null;
+      yield { path, complete: complete === 1, bytes, lostSize: isLost ? size : undefined };
+    }
   }
   /** Bytes of all verified objects and spans. */
   heldBytes(): number {
@@ -254,6 +286,10 @@ export class Ledger {
     return this.#db.all<KeyRow>('SELECT name, key, extra, source FROM keys ORDER BY name');
   }
 }
+
+const impossibleObject = `typeof(complete) <> 'integer' OR complete NOT IN (0, 1) OR (complete = 1 AND (typeof(size) <> 'integer' OR size < 0))`;
+const impossibleSpan = `typeof(start) <> 'integer' OR typeof(end) <> 'integer' OR start < 0 OR end <= start
+  OR object NOT IN (SELECT id FROM objects WHERE complete = 0)`;
 
 /** Hosts are kept as `cdns` writes them: a fallback says so in its query. */
 const fallbackQuery = '?fallback=1';
