@@ -25,7 +25,11 @@ export function needsFetch(damage: Damage): damage is FetchedDamage {
 
 /** Moves what is damaged out of its place, says in the ledger that damaged bytes are not held, then removes files that are of no use any more. */
 export function forgetDamage({ ledger, files, file, layout }: Store, damages: readonly Damage[]): void {
-  const paths = new Set(damages.filter(needsFetch).map(({ object }) => object.path));
+  const paths = new Set(
+    damages.flatMap((damage) =>
+      damage.kind === 'derived' ? [] : 'object' in damage ? damage.object.path : damage.path,
+    ),
+  );
   for (const path of paths) clearWay(layout, path);
   files.withdraw(paths, () => {
     for (const damage of damages) {

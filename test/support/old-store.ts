@@ -78,6 +78,7 @@ export function makeOldStore(store: string, { cutLoose }: { cutLoose: number }):
       const half = size >> 1;
       db.run('UPDATE objects SET complete = 0, size = NULL WHERE id = ?', id);
       db.run('INSERT INTO spans VALUES (?, 0, ?)', id, half);
+      db.run('UPDATE builds SET held_entries = held_entries - 1, held_bytes = held_bytes - ?', size - half);
       fs.renameSync(inPlace, join(store, 'tmp', `${path.slice(-32)}.partial`));
       fs.truncateSync(join(store, 'tmp', `${path.slice(-32)}.partial`), half);
     }
