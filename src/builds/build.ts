@@ -2,7 +2,7 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { breathe } from '../core/breathe.ts';
 import { concatBytes, fromHex, toHex } from '../core/bytes.ts';
-import { isDamage, isUnavailable, PakratError } from '../core/errors.ts';
+import { isDamage, isUnavailable, PakratError, resultUnless } from '../core/errors.ts';
 import { md5Hasher } from '../core/hash.ts';
 import { waitForAll } from '../core/wait-for-all.ts';
 import { DurableFile, storeError } from '../files/durable.ts';
@@ -13,6 +13,7 @@ import { type BuildConfig, decodeBuildConfig, type ManifestKeys } from '../forma
 import { type CdnConfig, decodeCdnConfig } from '../formats/configs/cdn-config.ts';
 import type { ArchiveIndex, IndexEntry } from '../formats/indices/archive-index.ts';
 import { type Download, decodeDownload } from '../formats/manifests/download.ts';
+import type { EkeyEntry } from '../formats/manifests/encoding/pages.ts';
 import { decodeInstall, type Install } from '../formats/manifests/install.ts';
 import type { LookupFolders, ObjectName } from '../store/layout.ts';
 import type { BuildIdentity } from '../store/ledger/rows.ts';
@@ -21,7 +22,7 @@ import type { PagedIndex } from './indices/paged-index.ts';
 import { buildKeyRing, learnObjectKey } from './keys/build-keys.ts';
 import { ListfileIndex } from './listfile/listfile-index.ts';
 import { EncodingFile } from './manifests/encoding-file.ts';
-import { type BuildPlace, type EntryPlace, type Objects, optional } from './objects.ts';
+import { type BuildPlace, type EntryPlace, type Objects, openHeld, optional, unlessLacking } from './objects.ts';
 import { openRoot } from './roots/index.ts';
 import type { FilePart, Root } from './roots/root.ts';
 
@@ -90,6 +91,8 @@ export class Build {
   readonly objects: Objects;
   readonly #folders: LookupFolders;
   readonly #onStep: ((step: string) => void) | undefined;
+  readonly #onNote: ((text: string) => void) | undefined;
+  readonly #noted = new Set<string>();
   /** Manifests that are being fetched and decoded: whoever wants one as well waits for it. */
   readonly #underWay = new Map<string, Promise<string>>();
   #encoding: EncodingFile | undefined;
@@ -106,6 +109,7 @@ export class Build {
     this.objects = parts.objects;
     this.#folders = parts.folders;
     this.#onStep = parts.onStep;
+    this.#onNote = parts.onNote;
   }
 
   close(): void {
@@ -150,15 +154,20 @@ export class Build {
     }
     const listed = this.fileIndex?.find(key);
     const full = listed === undefined ? ekey : toHex(listed.ekey);
-    const looseSize = listed?.size ?? size ?? this.#encoding?.findEkey(full)?.size;
+    const looseSize = listed?.size ?? size ?? this.#listedEkey(full)?.size;
     if (looseSize === undefined || full.length !== 32) return undefined;
     return { ekey: full, object: this.#data(full), loose: true, offset: 0, size: looseSize };
   }
 
   #locateItself(ekey: string, size: number | undefined): EntryPlace | undefined {
     if (this.objects.locate === undefined) return undefined;
-    const known = this.#encoding?.findEkey(ekey);
+    const known = this.#listedEkey(ekey);
     return this.objects.locate(known?.ekey ?? ekey, known?.size ?? size);
+  }
+
+  /** An entry as the encoding file lists it, where that is open and its page is right. */
+  #listedEkey(ekey: string): EkeyEntry | undefined {
+    return resultUnless(isDamage, () => this.#encoding?.findEkey(ekey));
   }
 
   #data(hash: string): ObjectName {
@@ -248,8 +257,7 @@ export class Build {
 
   /** Reads ranges of a held entry, encoded. Needs `close`. @throws E_OFFLINE or E_NOT_FOUND when it is not held */
   openEncoded(place: EntryPlace): { read: ReadRange; close: () => void } {
-    const { file, offset } = this.objects.open(place);
-    const fd = fs.openSync(file, 'r');
+    const { fd, offset } = openHeld(this.objects, place);
     return {
       read: async (at, size) => {
         const bytes = readAt(fd, offset + at, size, `entry ${place.ekey}`);
@@ -274,22 +282,31 @@ export class Build {
     return concatBytes(pieces);
   }
 
-  /** The install manifest, or undefined when the build has none. */
-  async install(): Promise<Install | undefined> {
-    const { install } = this.config;
-    return install && optional(this.#load(install).then(decodeInstall));
+  /** As {@link unlessLacking}; each part is noted once, however often it is asked for. */
+  #unlessLacking<Value>(what: string, work: Promise<Value>): Promise<Value | undefined> {
+    const onNote = (text: string): void => {
+      if (!this.#noted.has(what)) this.#onNote?.(text);
+      this.#noted.add(what);
+    };
+    return unlessLacking({ onNote }, what, work);
   }
 
-  /** The download manifest, or undefined when the build has none. */
+  /** The install manifest, or undefined when the build has none, or none that can be had. */
+  async install(): Promise<Install | undefined> {
+    const { install } = this.config;
+    return install && this.#unlessLacking('its install manifest', this.#load(install).then(decodeInstall));
+  }
+
+  /** The download manifest, or undefined when the build has none, or none that can be had. */
   async download(): Promise<Download | undefined> {
     const { download } = this.config;
-    return download && optional(this.#load(download).then(decodeDownload));
+    return download && this.#unlessLacking('its download manifest', this.#load(download).then(decodeDownload));
   }
 
   /** Fetches the download manifest without opening it: it is large, and opened by those who need it. */
   async fetchDownload(): Promise<void> {
     const { download } = this.config;
-    if (download !== undefined) await optional(this.manifest(download));
+    if (download !== undefined) await this.#unlessLacking('its download manifest', this.manifest(download));
   }
 
   /** The names that were imported, or undefined. */

@@ -123,6 +123,16 @@ export function isOurTrouble(error: unknown): boolean {
   return !isPakratError(error) || ['E_ABORTED', 'E_NATIVE_MODULE'].includes(error.code) || isStoreTrouble(error);
 }
 
+/** True for a system error that says that no file lies there: nothing at all, a folder in its place, or a file where its folder should be. */
+export function isNoFile(error: unknown): boolean {
+  return ['ENOENT', 'EISDIR', 'ENOTDIR'].includes(codeOf(error) ?? '');
+}
+
+/** True for an error of the system about a file: no permission, a broken disk. Ours have `_` in their codes, and so do those of Node. */
+export function isSystemError(error: unknown): boolean {
+  return /^E[A-Z0-9]+$/.test(codeOf(error) ?? '');
+}
+
 /** True for a name, file or object that is not there. */
 export function isNotFound(error: unknown): error is PakratError {
   return codeOf(error) === 'E_NOT_FOUND';

@@ -50,17 +50,19 @@ export function syncFolder(folder: string): void {
   }
 }
 
-/** Makes a folder and those above it; each new name is flushed to disk. */
+/** Makes a folder and those above it; the new names are on disk when it returns. */
 export function makeFolderDurable(folder: string): void {
-  if (fs.existsSync(folder)) return;
-  const parent = dirname(folder);
-  if (parent !== folder) makeFolderDurable(parent);
-  try {
-    fs.mkdirSync(folder);
-  } catch (error) {
-    if (codeOf(error) !== 'EEXIST') throw storeError(error, folder);
+  const missing: string[] = [];
+  for (let at = folder; !fs.existsSync(at) && dirname(at) !== at; at = dirname(at)) missing.unshift(at);
+  for (const path of missing) {
+    try {
+      fs.mkdirSync(path);
+    } catch (error) {
+      if (codeOf(error) !== 'EEXIST') throw storeError(error, path);
+    }
   }
-  syncFolder(parent);
+  // With a journal the first of these brings all of them to disk.
+  for (const path of missing) syncFolder(dirname(path));
 }
 
 /** Moves a complete, flushed file to its final name, durably; makes the folder when needed. */

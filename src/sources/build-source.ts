@@ -13,7 +13,7 @@ import {
 } from '../builds/files.ts';
 import { missingKeys } from '../builds/keys/missing-keys.ts';
 import type { EntryPlace } from '../builds/objects.ts';
-import { isUnavailable, valueUnless } from '../core/errors.ts';
+import { isPakratError, isUnavailable, resultUnless, valueUnless } from '../core/errors.ts';
 import { localeNames } from '../formats/roots/locale.ts';
 import type { Source, SourceEntry } from './source.ts';
 
@@ -73,7 +73,7 @@ export function buildSource(build: Build, options: BuildSourceOptions): BuildSou
       await valueUnless(isUnavailable, build.objects.entries(places));
     },
     read: ({ file }) => readFile(build, file),
-    missingKeys: () => missingKeys(build, options),
+    missingKeys: (signal) => missingKeys(build, { ...options, signal }),
     info: () => buildInfo(build),
     close: async () => build.close(),
   };
@@ -113,13 +113,10 @@ class Row implements BuildEntry {
 }
 
 function firstPlaces(build: Build, file: BuildFile): EntryPlace[] {
-  return resolveParts(build, file).flatMap((part) => {
-    try {
-      return placesOf(build, file, part).slice(0, 1);
-    } catch {
-      return [];
-    }
-  });
+  const places = resultUnless(isPakratError, () =>
+    resolveParts(build, file).flatMap((part) => placesOf(build, file, part).slice(0, 1)),
+  );
+  return places ?? [];
 }
 
 async function buildInfo(build: Build): Promise<Record<string, unknown>> {

@@ -66,8 +66,10 @@ export class SyncProgress {
     }
   }
 
+  /** Tells how far the data came, which may have been faster than the clock. */
   end(): void {
     clearInterval(this.#timer);
+    if (this.hasData) this.#tell();
   }
 }
 

@@ -1,13 +1,14 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { breathe } from '../../core/breathe.ts';
-import { codeOf, isDamage } from '../../core/errors.ts';
+import { codeOf, isDamage, valueUnless } from '../../core/errors.ts';
+import { plural } from '../../core/quantities.ts';
 import { writeFileDurable } from '../../files/durable.ts';
 import type { CdnConfig } from '../../formats/configs/cdn-config.ts';
 import { encodeArchiveGroupInSteps } from '../../formats/indices/archive-group.ts';
-import { type ArchiveIndex, decodeArchiveIndex } from '../../formats/indices/archive-index.ts';
+import { type ArchiveIndex, decodeArchiveIndex, encodeArchiveIndex } from '../../formats/indices/archive-index.ts';
 import type { ObjectName } from '../../store/layout.ts';
-import type { BuildPlace, Objects } from '../objects.ts';
+import { type BuildPlace, type Objects, unlessLacking } from '../objects.ts';
 import { PagedIndex } from './paged-index.ts';
 
 /** The sorted index of all archives of a CDN config; made from their indices when it is not there or not whole. */
@@ -24,18 +25,33 @@ export async function openGroup(place: BuildPlace, cdnConfig: CdnConfig): Promis
   place.onStep?.(`${cdnConfig.archives.length} archive indices`);
   const sizes = cdnConfig.archiveIndexSizes;
   const names = cdnConfig.archives.map((hash) => indexName(identity.cdnPath, 'data', hash));
-  const indices = await Promise.all(names.map((name, i) => readIndex(objects, name, sizes[i])));
-  const { bytes } = await encodeArchiveGroupInSteps(indices);
-  writeFileDurable(file, bytes, folders.temporary);
-  return new PagedIndex(file);
+  const indices = await Promise.all(names.map((name, i) => valueUnless(isNowhere, readIndex(objects, name, sizes[i]))));
+  const { bytes } = await encodeArchiveGroupInSteps(indices.map((index) => index ?? noEntries()));
+  const lacking = indices.filter((index) => index === undefined).length;
+  if (lacking > 0)
+    place.onNote?.(`${plural(lacking, 'archive index', 'archive indices')} cannot be had, nor what lies there`);
+  // A group that is not whole is made again each time: it has another name.
+  const made = lacking > 0 ? `${file}.part` : file;
+  writeFileDurable(made, bytes, folders.temporary);
+  if (lacking === 0) fs.rmSync(`${file}.part`, { force: true });
+  return new PagedIndex(made);
 }
 
-/** The index of the loose objects; undefined when the CDN config names none. */
+/** True for an object that no host has. That hosts fail otherwise may be over soon: then a build is not opened in part. */
+function isNowhere(error: unknown): boolean {
+  return ['E_NOT_FOUND', 'E_OFFLINE'].includes(codeOf(error) ?? '');
+}
+
+function noEntries(): ArchiveIndex {
+  return decodeArchiveIndex(encodeArchiveIndex([]).bytes);
+}
+
+/** The index of the loose objects; undefined when the CDN config names none, or nobody has it: the encoding file has their sizes, too. */
 export async function openFileIndex(place: BuildPlace, cdnConfig: CdnConfig): Promise<ArchiveIndex | undefined> {
   const { fileIndex, fileIndexSize } = cdnConfig;
-  return fileIndex === undefined
-    ? undefined
-    : readIndex(place.objects, indexName(place.identity.cdnPath, 'data', fileIndex), fileIndexSize);
+  if (fileIndex === undefined) return undefined;
+  const name = indexName(place.identity.cdnPath, 'data', fileIndex);
+  return unlessLacking(place, 'the index of its loose files', readIndex(place.objects, name, fileIndexSize));
 }
 
 /** An index; fetched where it is not there. @param size what a config promises it to have @throws as `Objects.index` */

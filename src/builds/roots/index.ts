@@ -1,5 +1,6 @@
 import * as fs from 'node:fs';
 import { toHex } from '../../core/bytes.ts';
+import { plural } from '../../core/quantities.ts';
 import { readAt } from '../../files/read-at.ts';
 import { emptyKeyRing, type KeyRing } from '../../formats/blte/keys.ts';
 import type { BuildConfig, ManifestKeys } from '../../formats/configs/build-config.ts';
@@ -114,6 +115,11 @@ async function openWithoutRoot(place: RootPlace, root: RootObject | undefined): 
   const none = root === undefined || isNoRoot(root);
   const names = install === undefined ? 'there are no names' : 'the names are those of the install manifest';
   const notes = [`${whyNoRoot(place, root)}: ${names}; contents go by ckey:HEX or ekey:HEX`];
+  const damaged = await place.encoding.damagedPages();
+  if (damaged.length > 0)
+    notes.push(
+      `${plural(damaged.length, 'page', 'pages')} of the encoding file are damaged; what they list is left out`,
+    );
   const database = await openFileDb(place);
   if (database !== undefined) return database;
   if (fileDbKeys(place.config) !== undefined)

@@ -1,4 +1,5 @@
 import { type BuildFile, listFiles, sizeOf } from '../../builds/files.ts';
+import { isDamage, resultUnless } from '../../core/errors.ts';
 import { md5Hex } from '../../core/hash.ts';
 import { isBuildSource } from '../build-source.ts';
 import type { Source, SourceEntry } from '../source.ts';
@@ -63,7 +64,7 @@ export function fillSizes({ source, table }: DiffSide, rows: readonly number[]):
   });
   lacking.sort((a, b) => (a.key < b.key ? -1 : 1));
   for (const { row, key } of lacking) {
-    const size = source.build.encoding.findCkey(key)?.size;
+    const size = resultUnless(isDamage, () => source.build.encoding.findCkey(key))?.size;
     if (size !== undefined) table.setSize(row, size);
   }
 }

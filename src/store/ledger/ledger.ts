@@ -1,5 +1,8 @@
 import * as fs from 'node:fs';
+import { resultUnless } from '../../core/errors.ts';
 import { mergeSpans, type Span } from '../spans.ts';
+import { countImpossibleRows, removeImpossibleRows } from './impossible-rows.ts';
+import { type DamagedRow, damagedRows, removeRow, sealRow } from './row-sums.ts';
 import type { Amount, AnswerRow, BuildIdentity, BuildRow, HostRow, KeyRow } from './rows.ts';
 import { demandSchema, migrate } from './schema.ts';
 import { Sqlite } from './sqlite.ts';
@@ -49,6 +52,11 @@ export class Ledger {
     this.#db.close();
   }
 
+  /** Looks whether the database is whole: pages, tables, indices; what the rows claim is for others to prove. @throws E_STORE_DAMAGED */
+  check(): void {
+    this.#db.check();
+  }
+
   /** Runs `body` in one transaction: all of it is kept, or nothing. `body` must not wait for anything. */
   transaction<Result>(body: () => Result): Result {
     return this.#db.transaction(body);
@@ -59,6 +67,9 @@ export class Ledger {
   }
   setSetting(name: string, value: string): void {
     this.#db.run('INSERT INTO settings VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value', name, value);
+  }
+  removeSetting(name: string): void {
+    this.#db.run('DELETE FROM settings WHERE name = ?', name);
   }
 
   /** Keeps an answer of a version service; the same text again only renews its time. */
@@ -98,10 +109,29 @@ export class Ledger {
     );
     return rows.map(({ wantedEntries, wantedBytes, heldEntries, heldBytes, hosts, ...row }) => ({
       ...row,
-      hosts: (JSON.parse(hosts) as string[]).map(hostOfText),
+      hosts: hostTexts(hosts).map(hostOfText),
       wanted: { entries: wantedEntries, bytes: wantedBytes },
       held: { entries: heldEntries, bytes: heldBytes },
     }));
+  }
+  /** A build by the number of its row. */
+  buildOfRow(id: string | number): BuildRow | undefined {
+    const row = this.#db.get<{ config: string; product: string }>(
+      'SELECT build_config AS config, product FROM builds WHERE id = ?',
+      id,
+    );
+    return row && this.builds(row.product).find(({ buildConfig }) => buildConfig === row.config);
+  }
+  /** Gives the row of a build another product and build config: what it was before it was damaged. */
+  renameBuild(id: string | number, { product, buildConfig }: Pick<BuildRow, 'product' | 'buildConfig'>): void {
+    this.#db.run('UPDATE builds SET product = ?, build_config = ? WHERE id = ?', product, buildConfig, id);
+  }
+  /** Products of which versions were asked. */
+  askedProducts(): string[] {
+    const rows = this.#db.all<{ product: string }>(
+      `SELECT DISTINCT product FROM answers WHERE endpoint = 'versions' ORDER BY product`,
+    );
+    return rows.map(({ product }) => product);
   }
   /** Sets what is wanted of a build and how much of it is held. */
   setProgress(
@@ -148,6 +178,24 @@ export class Ledger {
       path,
     );
   }
+  /** Those of the verified spans of an object that have bytes from `start` to `end`, whole. */
+  spansWithin(path: string, start: number, end: number): Span[] {
+    if (this.completeSize(path) !== undefined) return this.spans(path);
+    return this.#db.all<Span>(
+      `WITH found AS (SELECT id FROM objects WHERE path = @path)
+       SELECT start, end FROM spans WHERE object = (SELECT id FROM found) AND start < @end AND end > @start
+         AND start >= (SELECT coalesce(max(start), 0) FROM spans WHERE object = (SELECT id FROM found) AND start <= @start) ORDER BY start`,
+      { path, start, end },
+    );
+  }
+  /** The verified span of an object that is not called whole and has but one; undefined for others. */
+  onlySpan(path: string): Span | undefined {
+    const [only, another] = this.#db.all<Span>(
+      'SELECT start, end FROM spans WHERE object = (SELECT id FROM objects WHERE path = ?) LIMIT 2',
+      path,
+    );
+    return another === undefined ? only : undefined;
+  }
   /** Adds verified spans of an object. Their bytes must be on disk already. Call it inside {@link transaction} when there are several. */
   addSpans(path: string, spans: readonly Span[]): void {
     this.#db.run('INSERT OR IGNORE INTO objects (path, time) VALUES (?, ?)', path, Date.now());
@@ -170,7 +218,7 @@ export class Ledger {
   /** Forgets that [start, end) of an object is held, because its bytes were found to be wrong. A complete object becomes a partial one. */
   removeSpan(path: string, start: number, end: number): void {
     const spans = this.spans(path);
-    this.#db.run('UPDATE objects SET complete = 0 WHERE path = ?', path);
+    this.#db.run('UPDATE objects SET complete = 0, size = NULL WHERE path = ?', path);
     this.#db.run('DELETE FROM spans WHERE object = (SELECT id FROM objects WHERE path = ?)', path);
     const left = spans.flatMap((span) => [
       { start: span.start, end: Math.min(span.end, start) },
@@ -178,17 +226,67 @@ export class Ledger {
     ]);
     this.addSpans(path, left);
   }
+  /** Says that an object which is held whole does not lie in its place any more: its spans are all of it. */
+  setIncomplete(path: string): void {
+    const spans = this.spans(path);
+    if (this.#db.run('UPDATE objects SET complete = 0, size = NULL WHERE path = ? AND complete = 1', path).changes > 0)
+      this.addSpans(path, spans);
+  }
+  /**
+   * Paths of objects that are not called whole.
+   * @param choice.fromStart only those of which one span is held, from the first byte: they may be whole all the same
+   */
+  incomplete({ fromStart }: { fromStart: boolean }): string[] {
+    const one = '(SELECT count(*) = 1 AND min(start) = 0 FROM spans WHERE object = id)';
+    const rows = this.#db.all<{ path: string }>(
+      `SELECT path FROM objects WHERE complete = 0 ${fromStart ? `AND ${one}` : ''} ORDER BY path`,
+    );
+    return rows.map(({ path }) => path);
+  }
+  /** Rows of builds, answers, keys and settings that are not as they were written. */
+  damagedRows(): DamagedRow[] {
+    return damagedRows(this.#db);
+  }
+  /** Forgets a damaged row. */
+  removeRow(row: DamagedRow): void {
+    this.transaction(() => removeRow(this.#db, row));
+  }
+  /** Takes a row that was damaged for right as it is now. */
+  sealRow(row: DamagedRow): void {
+    sealRow(this.#db, row);
+  }
+
+  /** Rows about objects and spans that no pakrat wrote, which say nothing. */
+  impossibleRows(): number {
+    return countImpossibleRows(this.#db);
+  }
+  /** Takes back what {@link impossibleRows} counts: an object is not held whole then; spans stay as far as they are possible. */
+  removeImpossibleRows(): void {
+    this.transaction(() => removeImpossibleRows(this.#db));
+  }
+  /**
+   * Says that an object that was held whole is not any more. That it was is remembered with its size, until it is held again: whoever
+   * repairs a store may be killed before that.
+   * @param size of all of it
+   */
+  loseObject(path: string, size: number): void {
+    this.#db.run('DELETE FROM spans WHERE object = (SELECT id FROM objects WHERE path = ?)', path);
+    this.#db.run('UPDATE objects SET complete = 0, size = ? WHERE path = ?', size, path);
+  }
   /** Forgets an object altogether. */
   removeObject(path: string): void {
     this.#db.run('DELETE FROM objects WHERE path = ?', path);
   }
-  /** Every object: its size when whole, else the verified bytes of it. */
-  *objects(): Generator<{ path: string; complete: boolean; bytes: number }> {
-    const rows = this.#db.iterate<{ path: string; complete: number; bytes: number }>(
-      `SELECT path, complete, CASE WHEN complete THEN size
+  /** Every object: its size when whole, else the verified bytes of it; and the size of one that was lost since it was whole. */
+  *objects(): Generator<{ path: string; complete: boolean; bytes: number; lostSize: number | undefined }> {
+    const rows = this.#db.iterate<{ path: string; complete: number; bytes: number; size: number | null }>(
+      `SELECT path, complete, size, CASE WHEN complete THEN size
          ELSE (SELECT coalesce(sum(end - start), 0) FROM spans WHERE object = id) END AS bytes FROM objects ORDER BY path`,
     );
-    for (const { path, complete, bytes } of rows) yield { path, complete: complete === 1, bytes };
+    for (const { path, complete, bytes, size } of rows) {
+      const isLost = complete !== 1 && size !== null;
+      yield { path, complete: complete === 1, bytes, lostSize: isLost ? size : undefined };
+    }
   }
   /** Bytes of all verified objects and spans. */
   heldBytes(): number {
@@ -222,6 +320,15 @@ const fallbackQuery = '?fallback=1';
 
 function hostText({ base, fallback }: HostRow): string {
   return fallback ? `${base}${fallbackQuery}` : base;
+}
+
+/** A list that is damaged is none; `verify` finds the row. */
+function hostTexts(json: string): string[] {
+  const hosts = resultUnless(
+    () => true,
+    () => JSON.parse(json) as unknown,
+  );
+  return Array.isArray(hosts) ? hosts.filter((host) => typeof host === 'string') : [];
 }
 
 function hostOfText(text: string): HostRow {

@@ -54,13 +54,19 @@ describe('many contents looked up together', () => {
     expect(expected.filter(Boolean)).toHaveLength(3002);
   });
 
-  test('a damaged page is noticed, also when pages are read ahead', () => {
+  test('what a damaged page lists is not found, all else is; asked for by itself it is refused', async () => {
     const whole = decodeEncoding(new Uint8Array(readFileSync(scratch('encoding'))));
     const { ckeyPagesOffset, ckeyPageSize } = whole.layout;
     const damaged = encodingFile('damaged', (bytes) => {
       bytes[ckeyPagesOffset + ckeyPageSize * 70 + 30]! ^= 1;
     });
-    expect(codeOf(() => damaged.findCkeys(contents.map(({ ckey }) => ckey)))).toBe('E_INTEGRITY');
+    const find = damaged.findCkeys(contents.map(({ ckey }) => ckey));
+    const lost = contents.filter((_, i) => find(i) === undefined);
+    expect(lost.length).toBeGreaterThan(0);
+    expect(lost.length).toBeLessThan(contents.length / 50);
+    expect(codeOf(() => damaged.findCkey(lost[0]!.ckey))).toBe('E_INTEGRITY');
+    expect([...damaged.ckeys()]).toHaveLength(contents.length - lost.length);
+    expect(await damaged.damagedPages()).toMatchObject([{ code: 'E_INTEGRITY' }]);
     damaged.close();
   });
 });

@@ -146,6 +146,7 @@ describe('transactions', () => {
     const child = runInChild(`
       import Database from 'better-sqlite3';
       const db = new Database(${JSON.stringify(path)});
+      db.function('row_sum', { varargs: true }, () => 'sum');
       db.exec("BEGIN IMMEDIATE; INSERT INTO settings VALUES ('other', 'was here')");
       console.log('writing');
       setTimeout(() => { db.exec('COMMIT'); db.close(); }, 600);
@@ -164,6 +165,7 @@ describe('transactions', () => {
       import Database from 'better-sqlite3';
       const db = new Database(${JSON.stringify(path)}, { timeout: 10000 });
       console.log('ready');
+      db.function('row_sum', { varargs: true }, () => 'sum');
       const insert = db.prepare('INSERT OR IGNORE INTO settings VALUES (?, ?)');
       for (let i = 0; i < 200; i++) insert.run('n' + i, 'x');
       console.log('done');
@@ -234,7 +236,7 @@ describe('the file', () => {
     ledger.addKeys(keys);
     ledger.close();
     const bytes = fs.readFileSync(path);
-    bytes.fill(0xa5, 4096 * 12);
+    bytes.fill(0xa5, 4096 * 40);
     fs.writeFileSync(path, bytes);
     ledger = new Ledger(path);
     expect(() => ledger.keys()).toThrow(expect.objectContaining({ code: 'E_STORE_DAMAGED' }));

@@ -1,0 +1,105 @@
+import { identityOfRow } from '../builds/resolve/table-identity.ts';
+import { rowOfRegion } from '../cdn/versions/region-rows.ts';
+import { isPakratError, resultUnless } from '../core/errors.ts';
+import type { Selection } from '../fetch/plan/selection.ts';
+import { cell, decodeBpsv } from '../formats/services/bpsv.ts';
+import type { Ledger } from '../store/ledger/ledger.ts';
+import type { DamagedRow } from '../store/ledger/row-sums.ts';
+import type { BuildIdentity, BuildRow } from '../store/ledger/rows.ts';
+import type { VerifyProblem } from '../verify/verify-result.ts';
+
+/** The rows of a ledger that are not as they were written. */
+interface DamagedRows {
+  bad: VerifyProblem[];
+  /** Those that are right again, or that nothing needs. */
+  repaired: number;
+  /** Build configs of builds that were restored: nothing but a new count tells how much of them is held. */
+  uncounted: Set<string>;
+  /** Build configs of rows that stay damaged: nothing is written to them. */
+  untouched: Set<string>;
+}
+
+/**
+ * Looks at the checksums of rows that nothing on disk proves. What was remembered of version services and of the store itself is forgotten,
+ * for it is asked or made again; so is a key, which only its user can import again. With `repair` a build becomes what the answers of the
+ * version services said of it.
+ */
+export function checkRowSums(
+  ledger: Ledger,
+  { writable, repair }: { writable: boolean; repair: boolean },
+): DamagedRows {
+  const found: DamagedRows = { bad: [], repaired: 0, uncounted: new Set(), untouched: new Set() };
+  const rows = ledger.damagedRows();
+  const isBuild = ({ table }: DamagedRow): boolean => table === 'builds';
+  // Answers first: builds are restored from them.
+  for (const row of [...rows.filter((row) => !isBuild(row)), ...rows.filter(isBuild)]) {
+    const message = `the row ${row.key} of its table ${row.table} is damaged or gone`;
+    found.bad.push({ name: 'ledger.db', code: 'E_INTEGRITY', message });
+    if (!writable) continue;
+    if (!isBuild(row)) {
+      ledger.removeRow(row);
+      if (repair && row.table !== 'keys') found.repaired += 1;
+    } else if (repair) {
+      const restored = restoreBuild(ledger, row);
+      if (restored === undefined) ledger.removeRow(row);
+      else found.uncounted.add(restored.buildConfig);
+      if (restored !== undefined) found.repaired += 1;
+    } else {
+      found.untouched.add(ledger.buildOfRow(row.key)?.buildConfig ?? '');
+    }
+  }
+  return found;
+}
+
+/** Makes a build what the version services said of it. @returns undefined where no answer tells which build it was */
+function restoreBuild(ledger: Ledger, damaged: DamagedRow): BuildIdentity | undefined {
+  const row = ledger.buildOfRow(damaged.key);
+  const identity = row && (answeredBuild(ledger, row, row.buildConfig) ?? answeredBuild(ledger, row, undefined));
+  if (row === undefined || identity === undefined) return undefined;
+  ledger.transaction(() => {
+    ledger.renameBuild(damaged.key, identity);
+    ledger.addBuild(identity);
+    const selection = row.selection === null ? null : JSON.stringify(selectionOf(row) ?? wholeBuild);
+    const { product, buildConfig } = identity;
+    if (selection !== null) ledger.setProgress(product, buildConfig, { selection, wanted: row.wanted, held: row.held });
+    ledger.sealRow(damaged);
+  });
+  return identity;
+}
+
+const wholeBuild: Selection = { tags: [], include: [], all: false };
+
+/** The selection of a build; undefined where there is none, or none that can be read. */
+export function selectionOf({ selection }: Pick<BuildRow, 'selection'>): Selection | undefined {
+  const value = resultUnless(
+    () => true,
+    () => JSON.parse(selection ?? 'null') as Partial<Selection> | null,
+  );
+  const { tags, include, all } = value ?? {};
+  return Array.isArray(tags) && Array.isArray(include) && typeof all === 'boolean' ? { tags, include, all } : undefined;
+}
+
+/** The build of a build config, out of what the version services answered; without one, the only build that was asked for and has no row. */
+function answeredBuild(ledger: Ledger, { region }: BuildRow, config: string | undefined): BuildIdentity | undefined {
+  const known = new Set(ledger.builds().map(({ buildConfig }) => buildConfig));
+  const found = new Map<string, BuildIdentity>();
+  for (const product of ledger.askedProducts()) {
+    const [cdns] = ledger.answers(product, 'cdns');
+    for (const { body } of cdns === undefined ? [] : ledger.answers(product, 'versions')) {
+      const table = decodeBpsv(body);
+      const rows = table.rows.filter((row) => {
+        const own = cell(row, 'BuildConfig')?.toLowerCase() ?? '';
+        return config === undefined ? !known.has(own) : own === config;
+      });
+      const row = rowOfRegion({ ...table, rows }, ['Region'], region)?.row;
+      const identity =
+        row &&
+        resultUnless(isPakratError, () =>
+          identityOfRow({ product, region }, row, decodeBpsv(cdns?.body ?? new Uint8Array()), () => {}),
+        );
+      if (identity !== undefined) found.set(`${product} ${identity.buildConfig}`, identity);
+    }
+  }
+  const [only, another] = found.values();
+  return config === undefined && another !== undefined ? undefined : only;
+}
