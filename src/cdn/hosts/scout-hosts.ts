@@ -1,5 +1,6 @@
 import { Resolver } from 'node:dns/promises';
 import { connect, isIP, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { abortError } from '../../core/errors.ts';
 import { type Host, problemOf } from './host-names.ts';
 import type { Hosts } from './hosts.ts';
@@ -27,7 +28,7 @@ export async function scoutHosts(hosts: Hosts, signal: AbortSignal | undefined):
       if (problem !== undefined) hosts.unreachable(host, problem);
     }
   };
-  await Promise.all(Array.from({ length: atOnce }, lane));
+  await Promise.all(Array.from({ length: atOnce }, lane)).finally(() => resolver.cancel());
   hosts.news.heard();
 }
 
@@ -58,6 +59,7 @@ async function addressOf(hostname: string, resolver: Resolver): Promise<string |
   // IPv6 addresses carry brackets in a URL, and none where a socket is opened.
   const plain = hostname.replace(/^\[(.*)\]$/, '$1');
   if (isIP(plain) !== 0 || plain === 'localhost') return plain;
-  const found = await Promise.any([resolver.resolve4(plain), resolver.resolve6(plain)]).catch(() => []);
-  return found[0];
+  const found = Promise.any([resolver.resolve4(plain), resolver.resolve6(plain)]).catch(() => []);
+  const [address] = await Promise.race([found, sleep(lookupMs, [] as string[], { ref: false })]);
+  return address;
 }

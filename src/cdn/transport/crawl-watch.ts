@@ -17,6 +17,8 @@ const fastEnough = 64 * 1024;
 /** A body of so many bytes tells how fast a good one is, for a minute. */
 const tellingBytes = 32 * 1024;
 const paceMs = 60_000;
+/** Milliseconds more for a head, for a busy machine. */
+const graceMs = 1000;
 
 /** The rate of the fastest body of late. */
 export class Pace {
@@ -49,6 +51,7 @@ export class CrawlWatch {
   readonly #hasAlternatives: boolean;
   #total = 0;
   #answeredAt = 0;
+  #isDue = false;
   #pausedTotalMs = 0;
   #timer: NodeJS.Timeout | undefined;
   #bytes = 0;
@@ -73,12 +76,18 @@ export class CrawlWatch {
     clearTimeout(this.#timer);
     // Who can ask another has less patience.
     const idleMs = this.#hasAlternatives ? this.#limits.idleMs / 2 : this.#limits.idleMs;
-    this.#timer = setTimeout(() => this.#giveUp('no answer in time'), idleMs);
+    // When this process was held up, the answer may lie in the socket: it is taken before anyone is given up.
+    this.#timer = setTimeout(
+      () => setImmediate(() => this.#isDue && this.#giveUp('no answer in time')),
+      idleMs + graceMs,
+    );
+    this.#isDue = true;
   }
 
   /** The head is there: its body is due. */
   answered(): void {
     clearTimeout(this.#timer);
+    this.#isDue = false;
     const { slowestBytesPerSecond = defaultSlowest, slowWindowMs = defaultWindowMs } = this.#limits;
     this.#answeredAt = performance.now();
     this.#begin();
@@ -105,6 +114,7 @@ export class CrawlWatch {
   /** @param isWhole the body came to its end */
   end(isWhole: boolean): void {
     clearTimeout(this.#timer);
+    this.#isDue = false;
     if (isWhole) this.#pace.add(this.#total, performance.now() - this.#answeredAt - this.#pausedTotalMs);
   }
 
