@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import { PakratError } from '../core/errors.ts';
 import type { WorkOptions } from '../core/progress.ts';
 import type { OpenedBuild } from '../keep/build-opener.ts';
-import { lockStore } from '../store/ledger/sqlite.ts';
+import { settleStore } from '../store/settle-store.ts';
 import { runSync, SyncProgress } from '../sync/run-sync.ts';
 import { resumable } from '../sync/sync-errors.ts';
 import type { SyncReport } from '../sync/sync-report.ts';
@@ -44,8 +44,9 @@ export async function sync(session: Session, name: string, options: SyncOptions 
   }
   const started = performance.now();
   const store = await session.store({ create: !session.options.offline });
-  const unlock = dryRun ? undefined : lockStore(store.layout.lock);
+  const unlock = dryRun ? undefined : store.lock();
   try {
+    if (!dryRun) await settleStore(store, options.signal);
     const report = await syncLocked(session, name, options);
     return { ...report, seconds: Math.round(performance.now() - started) / 1000 };
   } finally {
@@ -59,7 +60,13 @@ async function syncLocked(session: Session, name: string, options: SyncOptions):
   const { onProgress = () => {} } = options;
   onProgress({ type: 'step', step: 'version service', bytes: 0 });
   const identity = await session.resolve(name, { signal, onProgress, fresh: true });
-  const network = await session.openNetwork(identity, { signal, jobs, bytesPerSecond, threads: dryRun ? 0 : threads });
+  const network = await session.openNetwork(identity, {
+    signal,
+    jobs,
+    bytesPerSecond,
+    threads: dryRun ? 0 : threads,
+    onProgress,
+  });
   const progress = new SyncProgress(network, onProgress);
   let opened: OpenedBuild | undefined;
   try {

@@ -91,18 +91,19 @@ async function verifyHeld(session: Session, name: string | undefined, work: Veri
   }
   const { verifyStore } = await import('../keep/verify-store.ts');
   const { knownBuild } = await import('../builds/resolve/resolve-build.ts');
-  const { lockStore } = await import('../store/ledger/sqlite.ts');
+  const { settleStore } = await import('../store/settle-store.ts');
   const store = await session.store({ create: false });
-  const unlock = store.writable ? lockStore(store.layout.lock) : undefined;
+  const unlock = store.writable ? store.lock() : undefined;
   try {
+    if (store.writable) await settleStore(store, signal);
     const build = name === undefined ? undefined : knownBuild({ ledger: store.ledger, region }, name);
     return await verifyStore(store, {
       build,
       repair,
       signal,
       opener: {
-        open: (identity, { offline }) => session.openFetched(identity, { offline, signal }),
-        connect: (identity) => session.connect(identity, { signal }),
+        open: (identity, { offline }) => session.openFetched(identity, { offline, signal, onProgress }),
+        connect: (identity) => session.connect(identity, { signal, onProgress }),
         askAgain: async (product) => {
           await valueUnless((error) => !isOurTrouble(error), session.resolve(product, { fresh: true, signal }));
         },

@@ -2,7 +2,7 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { breathe } from '../core/breathe.ts';
 import { concatBytes, fromHex, toHex } from '../core/bytes.ts';
-import { isDamage, PakratError, resultUnless } from '../core/errors.ts';
+import { isDamage, isUnavailable, PakratError, resultUnless } from '../core/errors.ts';
 import { md5Hasher } from '../core/hash.ts';
 import { waitForAll } from '../core/wait-for-all.ts';
 import { DurableFile, storeError } from '../files/durable.ts';
@@ -11,7 +11,7 @@ import type { KeyRing } from '../formats/blte/keys.ts';
 import { type ReadRange, readBlte } from '../formats/blte/read.ts';
 import { type BuildConfig, decodeBuildConfig, type ManifestKeys } from '../formats/configs/build-config.ts';
 import { type CdnConfig, decodeCdnConfig } from '../formats/configs/cdn-config.ts';
-import type { ArchiveIndex } from '../formats/indices/archive-index.ts';
+import type { ArchiveIndex, IndexEntry } from '../formats/indices/archive-index.ts';
 import { type Download, decodeDownload } from '../formats/manifests/download.ts';
 import type { EkeyEntry } from '../formats/manifests/encoding/pages.ts';
 import { decodeInstall, type Install } from '../formats/manifests/install.ts';
@@ -22,7 +22,7 @@ import type { PagedIndex } from './indices/paged-index.ts';
 import { buildKeyRing, learnObjectKey } from './keys/build-keys.ts';
 import { ListfileIndex } from './listfile/listfile-index.ts';
 import { EncodingFile } from './manifests/encoding-file.ts';
-import { type BuildPlace, type EntryPlace, type Objects, optional, unlessLacking } from './objects.ts';
+import { type BuildPlace, type EntryPlace, type Objects, openHeld, optional, unlessLacking } from './objects.ts';
 import { openRoot } from './roots/index.ts';
 import type { FilePart, Root } from './roots/root.ts';
 
@@ -58,6 +58,25 @@ interface BuildParts extends BuildPlace {
   keys: KeyRing;
   group: PagedIndex | undefined;
   fileIndex: ArchiveIndex | undefined;
+}
+
+/** Entries of one size that are tried for a manifest whose ekey nobody gives. */
+const maxCandidates = 8;
+
+/** The entries that have this size, the first few. */
+function placesOfSize(build: Build, size: number | undefined): EntryPlace[] {
+  const places: EntryPlace[] = [];
+  if (size === undefined) return places;
+  for (const entry of entriesOf(build)) {
+    const place = entry.size === size ? build.locate(toHex(entry.ekey)) : undefined;
+    if (place !== undefined && places.push(place) === maxCandidates) break;
+  }
+  return places;
+}
+
+function* entriesOf({ fileIndex, group }: Build): Generator<IndexEntry> {
+  if (fileIndex !== undefined) yield* fileIndex;
+  if (group !== undefined) for (const page of group.pages()) yield* page;
 }
 
 /** An open build. Finds where entries lie and opens manifests; needs `close`. */
@@ -172,6 +191,7 @@ export class Build {
   async #makeManifest(keys: ManifestKeys): Promise<string> {
     const file = join(this.#folders.manifests, keys.ckey);
     if (fs.existsSync(file)) return file;
+    if (keys.ekey === undefined && this.#encoding === undefined) return this.#findEncoding(file, keys);
     const ekeys = keys.ekey === undefined ? (this.encoding.findCkey(keys.ckey)?.ekeys ?? []) : [keys.ekey];
     const place = ekeys.map((ekey) => this.locate(ekey, keys.encodedSize)).find((found) => found !== undefined);
     if (place === undefined) {
@@ -182,6 +202,24 @@ export class Build {
     await this.objects.entries([place]);
     await this.#decodeTo(file, place, keys);
     return file;
+  }
+
+  /** Finds the encoding file of a config that does not give its ekey: by its size, which hardly another entry has. */
+  async #findEncoding(file: string, keys: ManifestKeys): Promise<string> {
+    for (const place of placesOfSize(this, keys.encodedSize)) {
+      try {
+        await this.objects.entries([place]);
+        await this.#decodeTo(file, place, keys);
+        return file;
+      } catch (error) {
+        if (!isDamage(error) && !isUnavailable(error)) throw error;
+      }
+    }
+    const { buildConfig } = this.identity;
+    throw new PakratError('E_FORMAT', `build config ${buildConfig} names the encoding file by ${keys.ckey} alone`, {
+      hint: 'Its encoding key cannot be found out; another build of the product may have a whole config.',
+      data: { buildConfig, ckey: keys.ckey },
+    });
   }
 
   async #decodeTo(file: string, place: EntryPlace, keys: ManifestKeys): Promise<void> {
@@ -219,8 +257,7 @@ export class Build {
 
   /** Reads ranges of a held entry, encoded. Needs `close`. @throws E_OFFLINE or E_NOT_FOUND when it is not held */
   openEncoded(place: EntryPlace): { read: ReadRange; close: () => void } {
-    const { file, offset } = this.objects.open(place);
-    const fd = fs.openSync(file, 'r');
+    const { fd, offset } = openHeld(this.objects, place);
     return {
       read: async (at, size) => {
         const bytes = readAt(fd, offset + at, size, `entry ${place.ekey}`);

@@ -1,7 +1,8 @@
+import { rmSync } from 'node:fs';
 import PQueue from 'p-queue';
 import type { EntryPlace, Objects } from '../builds/objects.ts';
+import type { HealthKind } from '../cdn/hosts/hosts.ts';
 import { fetchObject } from '../cdn/transport/fetch-object.ts';
-import type { HealthKind } from '../cdn/transport/hosts.ts';
 import { codeOf, type ErrorCode, isUnavailable, PakratError } from '../core/errors.ts';
 import { waitForAll } from '../core/wait-for-all.ts';
 import { clearWay } from '../store/clear-way.ts';
@@ -9,17 +10,22 @@ import { type ObjectName, objectPath } from '../store/layout.ts';
 import type { Span } from '../store/spans.ts';
 import type { Store } from '../store/store.ts';
 import { checkObject } from '../verify/check-object.ts';
+import { ClaimedJobs, claimObject, Waiting } from './claimed-fetch.ts';
 import { HeldSpans, isHeld, type OnHeld, SpanCommitter } from './held-spans.ts';
-import { completeLoose, reopenLoose } from './loose-objects.ts';
+import { completeLoose } from './loose-objects.ts';
 import type { Network } from './network.ts';
 import { entryJobs, type PlanOptions } from './plan/plan.ts';
 import { adoptObject } from './small-objects.ts';
 import type { RangeJob, RangeTarget } from './transfer/range-job.ts';
 import { type TransferFailure, transfer } from './transfer/transfer.ts';
 
-/** The largest config, and the largest index or patch manifest, that is believed. */
-const maxConfigSize = 32 * 1024 * 1024;
-const maxIndexSize = 256 * 1024 * 1024;
+/** The largest objects that are believed where nothing promises their size. */
+const maxSizes = { config: 16 * 1024 * 1024, index: 64 * 1024 * 1024, patch: 256 * 1024 * 1024, data: 0 };
+/** For this time an entry that no host gave is not asked for again. */
+const failedMs = 60_000;
+const mostFailed = 100_000;
+/** Bytes that an object may have beyond what was promised: it proves itself, and makers of CDNs err. */
+const sizeSlack = 1024 * 1024;
 
 /** The amount that is fetched side by side, and the sizes by which ranges are cut. */
 interface FetchSettings {
@@ -28,6 +34,8 @@ interface FetchSettings {
   /** Small objects in flight at a time. */
   smallJobs: number;
   planOptions: PlanOptions;
+  /** Called once when it takes long that another process fetches what is needed. */
+  onWait?: (() => void) | undefined;
 }
 
 /** Ranges that are to be fetched. */
@@ -54,6 +62,9 @@ export class Fetcher {
   fetchedEntries = 0;
   readonly #committer: SpanCommitter;
   readonly #smallObjects: PQueue;
+  /** Entries that no host gave a short while ago: a batch asks for many, and then each file for its own. */
+  readonly #failed = new Map<string, { time: number; error: PakratError }>();
+  readonly #waiting: Waiting;
 
   constructor(store: Store, network: Network | undefined, settings: FetchSettings) {
     this.store = store;
@@ -61,6 +72,7 @@ export class Fetcher {
     this.settings = settings;
     this.#committer = new SpanCommitter(store);
     this.#smallObjects = new PQueue({ concurrency: settings.smallJobs });
+    this.#waiting = new Waiting(network?.signal, settings.onWait);
   }
 
   /** Commits what is verified and on disk. @throws E_STORE… */
@@ -75,9 +87,10 @@ export class Fetcher {
 
   /**
    * A small object (config, index, patch manifest), decrypted and checked against its name; from the store, else from a host.
+   * @param size what a config promises it to have; a body is not read much further than that
    * @throws E_OFFLINE, E_NOT_FOUND, E_NETWORK_EXHAUSTED, E_KEY_MISSING, E_ABORTED
    */
-  async object(name: ObjectName): Promise<Uint8Array> {
+  async object(name: ObjectName, size?: number): Promise<Uint8Array> {
     const held = this.#heldObject(name) ?? adoptObject(this.store, name);
     if (held !== undefined) return held;
     const path = objectPath(name);
@@ -85,7 +98,7 @@ export class Fetcher {
     // An object that cannot be checked is not asked for.
     const isEncrypted = objectKeys.keyOf(path) !== undefined;
     const network = this.#demandNetwork(path, { object: path });
-    const kind = name.suffix === '.index' ? 'index' : name.kind === 'product' ? 'config' : name.kind;
+    const kind: HealthKind = name.suffix === '.index' ? 'index' : name.kind === 'product' ? 'config' : name.kind;
     const check = (bytes: Uint8Array): void => {
       try {
         checkObject(name, objectKeys.decrypt(path, bytes));
@@ -93,10 +106,19 @@ export class Fetcher {
         throw isEncrypted ? maybeWrongKey(error) : error;
       }
     };
-    const maxSize = kind === 'config' ? maxConfigSize : maxIndexSize;
-    const bytes = await fetchObject(await network.cdn(), { path, kind, maxSize, check });
-    this.store.addObject(name, bytes);
-    return objectKeys.decrypt(path, bytes);
+    // Nobody promises an object of no bytes: a size of 0 is one that is not told.
+    const maxSize = Math.min(size ? size + sizeSlack : Number.POSITIVE_INFINITY, maxSizes[kind]);
+    const claim = await claimObject(this.store, path, this.#waiting);
+    try {
+      const heldNow = this.#heldObject(name);
+      if (heldNow !== undefined) return heldNow;
+      const request = { path, kind, maxSize, isMostlySmaller: !size, check };
+      const bytes = await fetchObject(await network.cdn(), request);
+      this.store.addObject(name, bytes);
+      return objectKeys.decrypt(path, bytes);
+    } finally {
+      claim?.release();
+    }
   }
 
   /** A small object that the store holds. One that was damaged on disk since it was checked is not held any more. */
@@ -107,9 +129,17 @@ export class Fetcher {
       checkObject(name, held);
       return held;
     } catch {
-      this.store.ledger.loseObject(objectPath(name));
+      this.#lose(objectPath(name));
       return undefined;
     }
+  }
+
+  #lose(path: string): void {
+    const { ledger, files, file, writable } = this.store;
+    const size = ledger.completeSize(path);
+    if (!writable || size === undefined) return;
+    files.withdraw([path], () => ledger.loseObject(path, size));
+    rmSync(file(path), { force: true });
   }
 
   /**
@@ -141,15 +171,27 @@ export class Fetcher {
     const [first] = missing;
     if (first === undefined) return;
     this.#demandNetwork(`entry ${first.ekey}`, { ekey: first.ekey, object: objectPath(first.object) });
-    const [failure] = await this.fetchPlanned({ kind: 'data' }, (whole) => {
-      const left = whole ? missing.filter((place) => !isHeld(this.store, place)) : missing;
+    const [known] = missing.flatMap(({ ekey }) => this.#failureOf(ekey) ?? []);
+    const asked = missing.filter(({ ekey }) => this.#failureOf(ekey) === undefined);
+    const failures = await this.fetchPlanned({ kind: 'data' }, (whole) => {
+      const left = whole ? asked.filter((place) => !isHeld(this.store, place)) : asked;
       return entryJobs(this.store, left, { ...this.settings.planOptions, whole });
     });
-    if (failure === undefined) return;
-    throw new PakratError(failure.code as ErrorCode, failure.message, {
-      hint: failure.hint,
-      data: { object: failure.path, ekeys: failure.ekeys },
-    });
+    const errors = failures.map((failure) => this.#remember(failure));
+    const error = errors[0] ?? known;
+    if (error !== undefined) throw error;
+  }
+
+  #failureOf(ekey: string): PakratError | undefined {
+    const failed = this.#failed.get(ekey);
+    return failed !== undefined && performance.now() - failed.time < failedMs ? failed.error : undefined;
+  }
+
+  #remember({ code, message, hint, path, ekeys }: TransferFailure): PakratError {
+    const error = new PakratError(code as ErrorCode, message, { hint, data: { object: path, ekeys } });
+    if (this.#failed.size > mostFailed) this.#failed.clear();
+    for (const ekey of ekeys) this.#failed.set(ekey, { time: performance.now(), error });
+    return error;
   }
 
   /**
@@ -164,12 +206,29 @@ export class Fetcher {
     return this.fetchRanges(fetch, wholeJobs(plan(true)));
   }
 
-  /** Fetches ranges, each from the host that does best. @returns and @throws as {@link fetchPlanned} */
+  /**
+   * Fetches ranges, each from the host that does best. What another process fetches is waited for, and used.
+   * @returns and @throws as {@link fetchPlanned}
+   */
   async fetchRanges(fetch: RangeFetch, jobs: Iterable<RangeJob>): Promise<TransferFailure[]> {
+    const claimed = new ClaimedJobs(this.store);
+    try {
+      const failures = await this.#transfer(fetch, claimed, jobs);
+      while (claimed.putOff.length > 0) {
+        await this.#waiting.moment();
+        failures.push(...(await this.#transfer(fetch, claimed, claimed.putOff.splice(0))));
+      }
+      return failures;
+    } finally {
+      this.#committer.afterCommit(() => claimed.close());
+    }
+  }
+
+  async #transfer(fetch: RangeFetch, claimed: ClaimedJobs, jobs: Iterable<RangeJob>): Promise<TransferFailure[]> {
     const network = this.#demandNetwork('data', {});
     const { kind, onEntry, onHeld } = fetch;
     const { hosts, attemptsPerHost, signal } = await network.cdn();
-    const failures = await transfer(this.#prepared(jobs), {
+    const failures = await transfer(claimed.take(this.#prepared(jobs)), {
       hosts,
       engine: await network.engine(),
       jobs: this.settings.jobs,
@@ -182,6 +241,7 @@ export class Fetcher {
         if (kind === 'data') this.fetchedEntries += 1;
         onEntry?.(target, job);
       },
+      onEnd: (job) => this.#committer.afterCommit(() => claimed.release(job)),
     });
     this.flush();
     return failures;
@@ -191,7 +251,6 @@ export class Fetcher {
   *#prepared(jobs: Iterable<RangeJob>): Generator<RangeJob> {
     for (const job of jobs) {
       clearWay(this.store.layout, job.path);
-      reopenLoose(this.store, job);
       yield { ...job, objectKey: this.store.objectKeys.keyOf(job.path) };
     }
   }
@@ -209,8 +268,8 @@ export class Fetcher {
     const { store } = this;
     return {
       config: (name) => this.object(name),
-      index: async (name) => {
-        await this.#smallObjects.add(() => this.object(name));
+      index: async (name, size) => {
+        await this.#smallObjects.add(() => this.object(name, size));
         return store.file(objectPath(name));
       },
       entries: (places) => this.entries(places),

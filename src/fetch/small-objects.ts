@@ -20,7 +20,7 @@ export function hasObject({ ledger, file }: Store, name: ObjectName): boolean {
  * @returns its bytes, decrypted; undefined when none lies there, or wrong ones
  * @throws E_KEY_MISSING, E_STORE…
  */
-export function adoptObject({ ledger, file, objectKeys, writable }: Store, name: ObjectName): Uint8Array | undefined {
+export function adoptObject({ file, files, objectKeys, writable }: Store, name: ObjectName): Uint8Array | undefined {
   const path = objectPath(name);
   const bytes = writable ? resultUnless(isNoFile, () => new Uint8Array(fs.readFileSync(file(path)))) : undefined;
   if (bytes === undefined) return undefined;
@@ -31,7 +31,8 @@ export function adoptObject({ ledger, file, objectKeys, writable }: Store, name:
   });
   if (isRight !== true) return undefined;
   inStore(path, () => flushFile(file(path)));
-  ledger.addComplete(path, bytes.length);
+  files.complete(path, bytes.length);
+  if (name.suffix === '.index') files.settle(objectPath({ ...name, suffix: '' }));
   return decrypted;
 }
 

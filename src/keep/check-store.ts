@@ -11,7 +11,6 @@ import {
   resultUnless,
 } from '../core/errors.ts';
 import { formatBytes, plural } from '../core/quantities.ts';
-import { partialFile } from '../fetch/loose-objects.ts';
 import { mergeSpans, type Span, spanBytes, subtractSpans } from '../store/spans.ts';
 import type { Store } from '../store/store.ts';
 import { checkObject } from '../verify/check-object.ts';
@@ -189,7 +188,8 @@ async function* checkArchive(
   const { path } = object;
   const { entries, ...rest } = check;
   const decrypt = (bytes: Uint8Array, offset: number): Uint8Array => store.objectKeys.decrypt(path, bytes, offset);
-  for await (const { bytes, damage: entry } of checkHeldEntries(store.file(path), entries, { ...rest, decrypt })) {
+  const checked = checkHeldEntries(() => store.file(path), entries, { ...rest, decrypt });
+  for await (const { bytes, damage: entry } of checked) {
     if (entry === undefined) {
       yield { bytes };
       continue;
@@ -216,7 +216,7 @@ async function* checkLoose({ store, objects, signal }: StoreCheck, buffer: HashB
     const { path, name, form, size, complete, lost } = object;
     if (lost || (form !== 'loose' && form !== 'patch')) continue;
     if (!complete) {
-      if (!fs.existsSync(partialFile(store, name.hash))) yield { damage: { kind: 'claim', path } };
+      if (!fs.existsSync(store.file(path))) yield { damage: { kind: 'claim', path } };
       continue;
     }
     if (form === 'patch') continue;
@@ -224,7 +224,7 @@ async function* checkLoose({ store, objects, signal }: StoreCheck, buffer: HashB
       const file = store.file(path);
       if (fs.statSync(file).size !== size) throw wrongSize(size);
       const entry: ArchiveEntry = { ekey: name.hash, offset: 0, size, raw: false };
-      const checks = checkHeldEntries(file, [entry], {
+      const checks = checkHeldEntries(() => file, [entry], {
         spans: [{ start: 0, end: size }],
         decrypt: (bytes, offset) => store.objectKeys.decrypt(path, bytes, offset),
         buffer,

@@ -23,16 +23,17 @@ export function needsFetch(damage: Damage): damage is FetchedDamage {
   return damage.kind === 'entry' || damage.kind === 'object';
 }
 
-/** Says in the ledger that damaged bytes are not held, then removes files that are of no use any more. */
-export function forgetDamage({ ledger, file, layout }: Store, damages: readonly Damage[]): void {
-  ledger.transaction(() => {
+/** Moves what is damaged out of its place, says in the ledger that damaged bytes are not held, then removes files that are of no use any more. */
+export function forgetDamage({ ledger, files, file, layout }: Store, damages: readonly Damage[]): void {
+  const paths = new Set(damages.filter(needsFetch).map(({ object }) => object.path));
+  for (const path of paths) clearWay(layout, path);
+  files.withdraw(paths, () => {
     for (const damage of damages) {
       if (damage.kind === 'entry') ledger.removeSpan(damage.object.path, damage.entry.start, damage.entry.end);
-      else if (damage.kind === 'object') ledger.loseObject(damage.object.path);
+      else if (damage.kind === 'object') ledger.loseObject(damage.object.path, damage.object.size);
       else if (damage.kind === 'claim') withdraw(ledger, damage);
     }
   });
-  for (const path of new Set(damages.filter(needsFetch).map(({ object }) => object.path))) clearWay(layout, path);
   for (const damage of damages) {
     if (damage.kind === 'object') fs.rmSync(file(damage.object.path), { force: true });
     else if (damage.kind === 'derived') fs.rmSync(damage.file, { force: true });

@@ -1,4 +1,3 @@
-import * as fs from 'node:fs';
 import { ownObjects, patchObjects } from '../builds/own-objects.ts';
 import { isPakratError, resultUnless } from '../core/errors.ts';
 import { hasObject } from '../fetch/small-objects.ts';
@@ -47,17 +46,19 @@ export function knownObjects(store: Store): KnownObjects {
       return [];
     }
     const lost = lostSize !== undefined;
-    const isPart = !complete && !lost && hasFile(store, path);
-    const form = formOf(name, archives.has(name.hash) || paths.has(`${path}.index`) || isPart);
+    const isArchive =
+      archives.has(name.hash) || paths.has(`${path}.index`) || (!complete && !lost && isArchivePart(store, path));
+    const form = formOf(name, isArchive);
     return [{ path, name, form, complete, lost, size: complete ? bytes : (lostSize ?? 0) }];
   });
   const isSmall = ({ form }: KnownObject): number => (form === 'small' ? 0 : 1);
   return { objects: objects.sort((a, b) => isSmall(a) - isSmall(b)), strays };
 }
 
-/** Archives alone are held in part under their final names. */
-function hasFile({ file }: Store, path: string): boolean {
-  return fs.existsSync(file(path));
+/** True for an object that is held elsewhere than from its first byte on, as no loose one is. */
+function isArchivePart({ ledger }: Store, path: string): boolean {
+  const [first, ...others] = ledger.spans(path);
+  return first !== undefined && (first.start > 0 || others.length > 0);
 }
 
 function formOf({ kind, suffix }: ObjectName, isArchive: boolean): KnownObject['form'] {

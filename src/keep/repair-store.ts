@@ -85,6 +85,6 @@ function patchJobs(store: Store, damages: readonly FetchedDamage[]): RangeJob[] 
     .map(({ ekey, offset, size, object }): RangeJob => {
       const path = objectPath(object);
       const targets = [{ ekey, offset, size, held: 0, raw: true }];
-      return { path, file: store.file(path), start: offset, end: offset + size, targets };
+      return { path, ...store.files.partial(path), start: offset, end: offset + size, targets };
     });
 }

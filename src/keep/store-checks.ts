@@ -49,13 +49,16 @@ interface EntryCheck {
   signal?: AbortSignal | undefined;
 }
 
-/** Checks those entries of an object of which something is held: gives the held bytes of each, and what is wrong with it. */
+/**
+ * Checks those entries of an object of which something is held: gives the held bytes of each, and what is wrong with it.
+ * @param find its file, which may move
+ */
 export async function* checkHeldEntries(
-  file: string,
+  find: () => string,
   entries: readonly ArchiveEntry[],
   { spans, decrypt, buffer, signal }: EntryCheck,
 ): AsyncGenerator<{ bytes: number; damage: DamagedEntry | undefined }> {
-  const fd = openIfThere(file);
+  const fd = openIfThere(find);
   const read = ({ ekey, offset }: ArchiveEntry, from: number, size: number): Uint8Array => {
     if (fd === undefined) throw new PakratError('E_INTEGRITY', `entry ${ekey}: its file is gone`);
     return decrypt(readHeld(fd, { ekey, offset: offset + from, size }), offset + from);
@@ -112,14 +115,14 @@ function fileMd5(file: string): string {
   }
 }
 
-/** Opens a file; undefined for one that is not there, or a folder. @throws errors of the system as they come */
-function openIfThere(file: string): number | undefined {
-  return resultUnless(isNoFile, () => {
-    const fd = fs.openSync(file, 'r');
-    if (fs.fstatSync(fd).isFile()) return fd;
-    fs.closeSync(fd);
-    return undefined;
-  });
+/** Opens a file, which may move meanwhile; undefined when it is not there, or a folder. @throws errors of the system as they come */
+function openIfThere(find: () => string): number | undefined {
+  const file = find();
+  const fd = resultUnless(isNoFile, () => fs.openSync(file, 'r'));
+  if (fd === undefined) return find() === file ? undefined : openIfThere(find);
+  if (fs.fstatSync(fd).isFile()) return fd;
+  fs.closeSync(fd);
+  return undefined;
 }
 
 /** The problem of an object that is not there. */

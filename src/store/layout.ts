@@ -29,9 +29,16 @@ export function objectHash(path: string): string {
   return /([0-9a-f]{32})(?:\.index)?$/.exec(path)?.[1] ?? '';
 }
 
-/** True for a CDN path that is safe to use below a folder: words of letters, digits, `.`, `_` and `-`, no dots alone. */
+/** The names that a store has for itself, in any case: some file systems take no notice of it. */
+const ownNames = /^(tmp|groups|manifests|names|channels|partial|(ledger|lock|claims)\.db(-\w+)?)$/i;
+
+/**
+ * True for a CDN path that is safe to use below a folder: words of letters, digits, `.`, `_` and `-`, no dots alone, and none that begins
+ * with a name that a store has for itself.
+ */
 export function isSafeCdnPath(path: string): boolean {
-  return /^[\w.-]+(\/[\w.-]+)*$/.test(path) && !path.split('/').some((part) => /^\.+$/.test(part));
+  const parts = path.split('/');
+  return parts.every((part) => /^[\w.-]+$/.test(part) && !/^\.+$/.test(part)) && !ownNames.test(parts[0] ?? '');
 }
 
 /** The files and folders of a store. */
@@ -39,12 +46,16 @@ export interface StoreLayout {
   root: string;
   ledger: string;
   lock: string;
+  /** What processes fetch just now. */
+  claims: string;
   groups: string;
   manifests: string;
   names: string;
   /** Objects of the version service that prove themselves: `aa/bb/<md5>`. */
   channels: string;
   temporary: string;
+  /** Objects that are not held whole, under their paths. */
+  partial: string;
 }
 
 /** Folders for what is derived of a build and can be made again: of a store, or of a session without one. */
@@ -56,10 +67,12 @@ export function storeLayout(root: string): StoreLayout {
     root,
     ledger: join(root, 'ledger.db'),
     lock: join(root, 'lock.db'),
+    claims: join(root, 'claims.db'),
     groups: join(root, 'groups'),
     manifests: join(root, 'manifests'),
     names: join(root, 'names'),
     channels: join(root, 'channels'),
     temporary: join(root, 'tmp'),
+    partial: join(root, 'partial'),
   };
 }

@@ -2,13 +2,13 @@ import type { Build } from '../builds/build.ts';
 import { ownObjects } from '../builds/own-objects.ts';
 import { waitForAll } from '../core/wait-for-all.ts';
 import type { Fetcher } from '../fetch/fetcher.ts';
-import type { Plan } from '../fetch/plan/plan.ts';
+import type { Plan, PlanOptions } from '../fetch/plan/plan.ts';
 import type { Selection } from '../fetch/plan/selection.ts';
 import { hasObject } from '../fetch/small-objects.ts';
 import type { TransferFailure } from '../fetch/transfer/transfer.ts';
 import type { Amount } from '../store/ledger/rows.ts';
 import type { PatchedAmount, PatchOptions, PatchPlan } from './patches/patch-plan.ts';
-import { dataPath, type PlannedSync, planSync, planWanted, rangeJobs } from './plan-sync.ts';
+import { dataPath, type PlannedSync, planOptionsFor, planSync, planWanted, rangeJobs } from './plan-sync.ts';
 
 /** The way in which a sync is done, and who hears of it. */
 export interface SyncOptions {
@@ -55,7 +55,7 @@ export async function planPatchedSync(
         ? noPatches('the objects of the product are encrypted')
         : await planPatches(fetcher, build, wanted, patchOptions);
   const made = patches.choices.map(({ place }) => place);
-  const options = besidePatches(fetcher, made.length > 0 ? patchOptions : undefined);
+  const options = besidePatches(planOptionsFor(fetcher, selection), made.length > 0 ? patchOptions : undefined);
   const { ranges, rangeBytes } = planWanted(fetcher.store, build, wanted, options, made);
   return { plan: { ...plan, ranges, rangeBytes }, wanted, patches };
 }
@@ -81,7 +81,7 @@ async function unlistedContents(
 }
 
 /** Ranges beside patches bridge no gap that a patched entry can leave, or it would be fetched after all. */
-function besidePatches({ settings: { planOptions } }: Fetcher, patches: PatchOptions | undefined) {
+function besidePatches(planOptions: PlanOptions, patches: PatchOptions | undefined): PlanOptions {
   if (patches === undefined) return planOptions;
   return { ...planOptions, gapBytes: Math.min(planOptions.gapBytes, patches.gapBytes) };
 }
@@ -98,6 +98,7 @@ export async function syncBuild(
   options: SyncOptions = {},
 ): Promise<SyncResult> {
   const { store } = fetcher;
+  const planOptions = planOptionsFor(fetcher, selection);
   const lost = await bringOwnObjects(fetcher, build);
   // Names before data: an aborted run keeps the map.
   await waitForAll(build.root(), build.install(), build.fetchDownload());
@@ -118,11 +119,10 @@ export async function syncBuild(
       const { applyPatches } = await import('./patches/apply-patches.ts');
       patched = await applyPatches(fetcher, build, patches, { onEntry, onHeld });
       // Entries that could not be made are missing still, and fetched like the rest.
-      const beside = besidePatches(fetcher, patched.patched?.entries ? options.patches : undefined);
+      const beside = besidePatches(planOptions, patched.patched?.entries ? options.patches : undefined);
       ({ ranges } = planWanted(store, build, wanted, beside));
     }
     const failures = await fetcher.fetchPlanned(fetch, (whole) => {
-      const { planOptions } = fetcher.settings;
       const left = whole ? planWanted(store, build, wanted, { ...planOptions, whole }).ranges : ranges;
       return rangeJobs(store, build, left);
     });
@@ -131,7 +131,7 @@ export async function syncBuild(
       failures.push(...(await syncPatches(fetcher, build)));
     }
     failures.push(...(await unlistedContents(build, fetcher.network?.signal)));
-    const after = planWanted(store, build, wanted, fetcher.settings.planOptions);
+    const after = planWanted(store, build, wanted, planOptions);
     progress.record(after);
     return {
       wanted: after.wanted,

@@ -4,7 +4,6 @@ import type { EntryPlace } from '../../src/builds/objects.ts';
 import { md5Hex } from '../../src/core/hash.ts';
 import { Fetcher } from '../../src/fetch/fetcher.ts';
 import { isHeld } from '../../src/fetch/held-spans.ts';
-import { partialFile } from '../../src/fetch/loose-objects.ts';
 import { type ObjectName, objectPath } from '../../src/store/layout.ts';
 import { always, type LyingServer } from '../support/lying-server.ts';
 import { scratchFolder } from '../support/scratch.ts';
@@ -156,7 +155,7 @@ describe('the objects of a build', () => {
       await at.build.objects.entries([place]);
       expect(isHeld(at.store, place)).toBe(true);
       expect(at.store.ledger.completeSize(objectPath(place.object))).toBe(place.size);
-      expect(fs.existsSync(partialFile(at.store, place.object.hash))).toBe(false);
+      expect(fs.existsSync(at.store.files.partial(objectPath(place.object)).file)).toBe(false);
       expectRightStore(at.store, cdn);
     });
 
@@ -169,6 +168,30 @@ describe('the objects of a build', () => {
       });
       expect(isHeld(at.store, place)).toBe(false);
       expect(() => at.build.objects.open(place)).toThrow();
+    });
+
+    test('of an archive that is lost: the first batch asks each host for it once, and then nobody is asked', async () => {
+      const [{ object }] = archived() as [EntryPlace];
+      const lost = archived().filter((place) => place.object.hash === object.hash);
+      expect(lost.length).toBeGreaterThan(10);
+      for (const server of servers) server.objects.delete(objectPath(object));
+      for (const server of servers) server.asked.length = 0;
+      await expect(at.build.objects.entries(lost)).rejects.toMatchObject({ code: 'E_NOT_FOUND' });
+      for (const place of lost) {
+        await expect(at.build.objects.entries([place])).rejects.toMatchObject({ code: 'E_NOT_FOUND' });
+      }
+      const asked = servers.map((server) => server.asked.length);
+      // Ranges of one archive that are asked for at the same time are each answered.
+      expect(Math.max(...asked)).toBeLessThanOrEqual(8);
+    });
+
+    test('that no host gave right are not asked for again at once', async () => {
+      const place = archived()[3]!;
+      for (const server of servers) server.lie = always({ kind: 'flip', offset: place.offset + 20 });
+      await expect(at.build.objects.entries([place])).rejects.toMatchObject({ code: 'E_NETWORK_EXHAUSTED' });
+      const asked = servers.map((server) => server.asked.length);
+      await expect(at.build.objects.entries([place])).rejects.toMatchObject({ data: { ekeys: [place.ekey] } });
+      expect(servers.map((server) => server.asked.length)).toEqual(asked);
     });
 
     test('are refused by name without a network', async () => {

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { BuildPlace } from '../../builds/objects.ts';
 import type { ResolveContext } from '../../builds/resolve/product-answer.ts';
+import type { Hosts } from '../../cdn/hosts/hosts.ts';
 import type { HttpClient, HttpGetter } from '../../cdn/transport/http.ts';
 import type { Channels } from '../../cdn/versions/channels.ts';
 import { fromHex } from '../../core/bytes.ts';
@@ -19,7 +20,13 @@ import type { Store } from '../../store/store.ts';
 import { type CheckedOptions, checkOptions, type SessionOptions } from './session-options.ts';
 
 /** The share of the network that a piece of work has. Default: the ranges of the setting `sync.jobs`, and no threads. */
-type NetworkUse = { [Name in 'signal' | 'jobs' | 'bytesPerSecond' | 'threads']?: NetworkOptions[Name] | undefined };
+type NetworkUse = { [Name in 'signal' | 'jobs' | 'bytesPerSecond' | 'threads']?: NetworkOptions[Name] | undefined } & {
+  /** Told of trouble with hosts. */
+  onProgress?: OnProgress | undefined;
+};
+
+/** The remark on waiting for what another process fetches. */
+const waitNote = 'another process is fetching what is needed here; waiting for it';
 
 /** A job has a connection and a file, and connections stay open for a while when their work is done. */
 const filesOfJob = 4;
@@ -45,6 +52,7 @@ export async function withSession<Result>(
 export class Session {
   readonly options: CheckedOptions;
   #store: Store | undefined;
+  #moved: Promise<void> | undefined;
   #http: HttpClient | undefined;
   #channels: Channels | undefined;
   #scratch: string | undefined;
@@ -59,6 +67,7 @@ export class Session {
     const [http, store] = [this.#http, this.#store];
     this.#http = undefined;
     this.#store = undefined;
+    this.#moved = undefined;
     try {
       await http?.close();
     } finally {
@@ -84,7 +93,10 @@ export class Session {
   async store(options: { create: boolean }): Promise<Store> {
     const { storeFolder } = this;
     const { openStore } = await import('../../store/store.ts');
+    const { moveOldFiles } = await import('../../store/settle-store.ts');
     this.#store ??= openStore(storeFolder, options);
+    this.#moved ??= moveOldFiles(this.#store);
+    await this.#moved;
     return this.#store;
   }
 
@@ -123,6 +135,7 @@ export class Session {
     this.#http ??= new HttpClient({
       connectMs: network.connectMs,
       idleMs: network.idleMs,
+      slowWindowMs: network.slowWindowMs,
       connections: fittingJobs(sync.smallJobs, filesOfJob),
     });
     return this.#http;
@@ -158,17 +171,18 @@ export class Session {
 
   /** The hosts of a build as a network: undefined when the session is offline. Needs `close`. */
   async openNetwork(identity: BuildIdentity, use: NetworkUse = {}): Promise<Network | undefined> {
-    const { settings, ownHosts, workerUrl, offline } = this.options;
+    const { settings, workerUrl, offline } = this.options;
     if (offline) return undefined;
-    const { Hosts } = await import('../../cdn/transport/hosts.ts');
     const { openNetwork } = await import('../../fetch/network.ts');
-    const { signal, jobs = settings.sync.jobs, bytesPerSecond, threads = 0 } = use;
-    const { connectMs, idleMs, attemptsPerHost } = settings.network;
+    const { signal, jobs = settings.sync.jobs, bytesPerSecond, threads = 0, onProgress } = use;
+    const { connectMs, idleMs, slowWindowMs, hedgeMs, attemptsPerHost } = settings.network;
     const { layout } = await this.store({ create: true });
     const fittingThreads = fittingJobs(threads, filesOfThread, 0);
-    const network = openNetwork(new Hosts(ownHosts ?? identity.hosts), () => this.http(), {
+    const network = openNetwork(await this.#hosts(identity, onProgress), () => this.http(), {
       connectMs,
       idleMs,
+      slowWindowMs,
+      hedgeMs,
       attemptsPerHost,
       jobs: fittingJobs(jobs, filesOfJob),
       maxRangeBytes: settings.sync.maxRangeBytes,
@@ -183,6 +197,19 @@ export class Session {
     return network;
   }
 
+  /** The hosts of a build: those that a person named for this run, else those of the CDN with the mirrors of the settings behind them. */
+  async #hosts(identity: BuildIdentity, onProgress: OnProgress | undefined): Promise<Hosts> {
+    const { Hosts } = await import('../../cdn/hosts/hosts.ts');
+    const { withBothSchemes } = await import('../../cdn/hosts/host-names.ts');
+    const { settings, ownHosts, mirrors } = this.options;
+    const all = ownHosts ?? [...withBothSchemes(identity.hosts), ...mirrors];
+    const hosts: Hosts = new Hosts(all, {
+      prefer: settings.network.prefer,
+      onProblem: (problem) => onProgress?.({ type: 'host', hosts: hosts.shown, problem }),
+    });
+    return hosts;
+  }
+
   /**
    * Opens a build of the store; the parts of it that lack are fetched where there is a network. Closing it leaves the network open.
    * @throws as openBuild of builds/
@@ -195,11 +222,11 @@ export class Session {
     const { openBuild } = await import('../../builds/build.ts');
     const store = await this.store({ create: network !== undefined });
     if (network !== undefined && store.writable) store.ledger.addBuild(identity);
-    const fetcher = await this.#openFetcher(store, network, options.jobs);
+    const { onStep, onNote } = options;
+    const fetcher = await this.#openFetcher(store, network, options);
     try {
       const objects = fetcher.objects();
       const keys = await this.keyRing();
-      const { onStep, onNote } = options;
       const build = await openBuild({ identity, objects, folders: store.layout, keys, onStep, onNote });
       const close = async (): Promise<void> => {
         build.close();
@@ -212,20 +239,26 @@ export class Session {
     }
   }
 
-  async #openFetcher(store: Store, network: Network | undefined, ownJobs?: number): Promise<Fetcher> {
+  async #openFetcher(
+    store: Store,
+    network: Network | undefined,
+    own: { jobs?: number | undefined } & Pick<BuildPlace, 'onNote'>,
+  ): Promise<Fetcher> {
     const { Fetcher } = await import('../../fetch/fetcher.ts');
     const { jobs, smallJobs, gapBytes, maxRangeBytes } = this.options.settings.sync;
     return new Fetcher(store, network, {
-      jobs: fittingJobs(ownJobs ?? jobs, filesOfJob),
+      jobs: fittingJobs(own.jobs ?? jobs, filesOfJob),
       smallJobs: fittingJobs(smallJobs, filesOfJob),
       planOptions: { gapBytes, maxRangeBytes },
+      onWait: () => own.onNote?.(waitNote),
     });
   }
 
   /** What fetches objects from the hosts of a build, without opening it: it may not be there to be opened. Needs `close`. */
-  async connect(identity: BuildIdentity, { signal }: { signal?: AbortSignal | undefined }): Promise<ConnectedBuild> {
-    const network = await this.openNetwork(identity, { signal });
-    const fetcher = await this.#openFetcher(await this.store({ create: false }), network);
+  async connect(identity: BuildIdentity, { signal, onProgress }: WorkOptions): Promise<ConnectedBuild> {
+    const network = await this.openNetwork(identity, { signal, onProgress });
+    const onNote = (text: string): void => onProgress?.({ type: 'note', text });
+    const fetcher = await this.#openFetcher(await this.store({ create: false }), network, { onNote });
     const close = async (): Promise<void> => {
       await network?.close();
       fetcher.flush();
@@ -239,7 +272,7 @@ export class Session {
     options: { offline?: boolean; signal?: AbortSignal | undefined; onProgress?: OnProgress | undefined },
   ): Promise<OpenedBuild> {
     const { offline = false, signal, onProgress } = options;
-    const network = offline ? undefined : await this.openNetwork(identity, { signal });
+    const network = offline ? undefined : await this.openNetwork(identity, { signal, onProgress });
     try {
       const onStep = (step: string): void => onProgress?.({ type: 'step', step, bytes: network?.traffic.bytes ?? 0 });
       const onNote = (text: string): void => onProgress?.({ type: 'note', text });

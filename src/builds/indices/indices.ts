@@ -23,8 +23,9 @@ export async function openGroup(place: BuildPlace, cdnConfig: CdnConfig): Promis
     if (codeOf(error) !== 'ENOENT' && !isDamage(error)) throw error;
   }
   place.onStep?.(`${cdnConfig.archives.length} archive indices`);
+  const sizes = cdnConfig.archiveIndexSizes;
   const names = cdnConfig.archives.map((hash) => indexName(identity.cdnPath, 'data', hash));
-  const indices = await Promise.all(names.map((name) => valueUnless(isNowhere, readIndex(objects, name))));
+  const indices = await Promise.all(names.map((name, i) => valueUnless(isNowhere, readIndex(objects, name, sizes[i]))));
   const { bytes } = await encodeArchiveGroupInSteps(indices.map((index) => index ?? noEntries()));
   const lacking = indices.filter((index) => index === undefined).length;
   if (lacking > 0)
@@ -47,15 +48,15 @@ function noEntries(): ArchiveIndex {
 
 /** The index of the loose objects; undefined when the CDN config names none, or nobody has it: the encoding file has their sizes, too. */
 export async function openFileIndex(place: BuildPlace, cdnConfig: CdnConfig): Promise<ArchiveIndex | undefined> {
-  const { fileIndex } = cdnConfig;
+  const { fileIndex, fileIndexSize } = cdnConfig;
   if (fileIndex === undefined) return undefined;
   const name = indexName(place.identity.cdnPath, 'data', fileIndex);
-  return unlessLacking(place, 'the index of its loose files', readIndex(place.objects, name));
+  return unlessLacking(place, 'the index of its loose files', readIndex(place.objects, name, fileIndexSize));
 }
 
-/** An index; fetched where it is not there. @throws as `Objects.index` */
-export async function readIndex(objects: Objects, name: ObjectName): Promise<ArchiveIndex> {
-  const file = await objects.index(name);
+/** An index; fetched where it is not there. @param size what a config promises it to have @throws as `Objects.index` */
+export async function readIndex(objects: Objects, name: ObjectName, size?: number): Promise<ArchiveIndex> {
+  const file = await objects.index(name, size);
   await breathe();
   const bytes = new Uint8Array(fs.readFileSync(file));
   return decodeArchiveIndex(objects.decrypt?.(name, bytes, 0) ?? bytes, name.hash);

@@ -1,8 +1,8 @@
 import * as fs from 'node:fs';
-import { resultUnless } from '../../core/errors.ts';
 import { mergeSpans, type Span } from '../spans.ts';
+import { hostsOfJson, jsonOfHosts } from './host-list.ts';
 import { type DamagedRow, damagedRows, removeRow, sealRow } from './row-sums.ts';
-import type { Amount, AnswerRow, BuildIdentity, BuildRow, HostRow, KeyRow } from './rows.ts';
+import type { Amount, AnswerRow, BuildIdentity, BuildRow, KeyRow } from './rows.ts';
 import { demandSchema, migrate } from './schema.ts';
 import { Sqlite } from './sqlite.ts';
 
@@ -67,6 +67,9 @@ export class Ledger {
   setSetting(name: string, value: string): void {
     this.#db.run('INSERT INTO settings VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value', name, value);
   }
+  removeSetting(name: string): void {
+    this.#db.run('DELETE FROM settings WHERE name = ?', name);
+  }
 
   /** Keeps an answer of a version service; the same text again only renews its time. */
   addAnswer(product: string, endpoint: string, answer: AnswerRow): void {
@@ -94,7 +97,7 @@ export class Ledger {
        ON CONFLICT (product, build_config) DO UPDATE SET name = excluded.name, build_id = excluded.build_id, cdn_config = excluded.cdn_config,
          product_config = excluded.product_config, key_ring = excluded.key_ring, region = excluded.region, cdn_path = excluded.cdn_path,
          config_path = excluded.config_path, hosts = excluded.hosts, time = excluded.time`,
-      { ...build, hosts: JSON.stringify(build.hosts.map(hostText)), time: Date.now() },
+      { ...build, hosts: jsonOfHosts(build.hosts), time: Date.now() },
     );
   }
   /** Builds of a product (or all), the last added first. */
@@ -105,7 +108,7 @@ export class Ledger {
     );
     return rows.map(({ wantedEntries, wantedBytes, heldEntries, heldBytes, hosts, ...row }) => ({
       ...row,
-      hosts: hostTexts(hosts).map(hostOfText),
+      hosts: hostsOfJson(hosts),
       wanted: { entries: wantedEntries, bytes: wantedBytes },
       held: { entries: heldEntries, bytes: heldBytes },
     }));
@@ -174,6 +177,24 @@ export class Ledger {
       path,
     );
   }
+  /** Those of the verified spans of an object that have bytes from `start` to `end`, whole. */
+  spansWithin(path: string, start: number, end: number): Span[] {
+    if (this.completeSize(path) !== undefined) return this.spans(path);
+    return this.#db.all<Span>(
+      `WITH found AS (SELECT id FROM objects WHERE path = @path)
+       SELECT start, end FROM spans WHERE object = (SELECT id FROM found) AND start < @end AND end > @start
+         AND start >= (SELECT coalesce(max(start), 0) FROM spans WHERE object = (SELECT id FROM found) AND start <= @start) ORDER BY start`,
+      { path, start, end },
+    );
+  }
+  /** The verified span of an object that is not called whole and has but one; undefined for others. */
+  onlySpan(path: string): Span | undefined {
+    const [only, another] = this.#db.all<Span>(
+      'SELECT start, end FROM spans WHERE object = (SELECT id FROM objects WHERE path = ?) LIMIT 2',
+      path,
+    );
+    return another === undefined ? only : undefined;
+  }
   /** Adds verified spans of an object. Their bytes must be on disk already. Call it inside {@link transaction} when there are several. */
   addSpans(path: string, spans: readonly Span[]): void {
     this.#db.run('INSERT OR IGNORE INTO objects (path, time) VALUES (?, ?)', path, Date.now());
@@ -217,6 +238,23 @@ export class Ledger {
     sealRow(this.#db, row);
   }
 
+  /** Says that an object which is held whole does not lie in its place any more: its spans are all of it. */
+  setIncomplete(path: string): void {
+    const spans = this.spans(path);
+    if (this.#db.run('UPDATE objects SET complete = 0, size = NULL WHERE path = ? AND complete = 1', path).changes > 0)
+      this.addSpans(path, spans);
+  }
+  /**
+   * Paths of objects that are not called whole.
+   * @param choice.fromStart only those of which one span is held, from the first byte: they may be whole all the same
+   */
+  incomplete({ fromStart }: { fromStart: boolean }): string[] {
+    const one = '(SELECT count(*) = 1 AND min(start) = 0 FROM spans WHERE object = id)';
+    const rows = this.#db.all<{ path: string }>(
+      `SELECT path FROM objects WHERE complete = 0 ${fromStart ? `AND ${one}` : ''} ORDER BY path`,
+    );
+    return rows.map(({ path }) => path);
+  }
   /** Rows about objects and spans that no pakrat wrote, which say nothing. */
   impossibleRows(): number {
     const count = (table: string, where: string): number =>
@@ -235,9 +273,11 @@ export class Ledger {
   /**
    * Says that an object that was held whole is not any more. That it was is remembered with its size, until it is held again: whoever
    * repairs a store may be killed before that.
+   * @param size of all of it
    */
-  loseObject(path: string): void {
-    this.#db.run('UPDATE objects SET complete = 0 WHERE path = ?', path);
+  loseObject(path: string, size: number): void {
+    this.#db.run('DELETE FROM spans WHERE object = (SELECT id FROM objects WHERE path = ?)', path);
+    this.#db.run('UPDATE objects SET complete = 0, size = ? WHERE path = ?', size, path);
   }
   /** Forgets an object altogether. */
   removeObject(path: string): void {
@@ -284,26 +324,6 @@ export class Ledger {
 const impossibleObject = `typeof(complete) <> 'integer' OR complete NOT IN (0, 1) OR (complete = 1 AND (typeof(size) <> 'integer' OR size < 0))`;
 const impossibleSpan = `typeof(start) <> 'integer' OR typeof(end) <> 'integer' OR start < 0 OR end <= start
   OR object NOT IN (SELECT id FROM objects WHERE complete = 0)`;
-
-/** Hosts are kept as `cdns` writes them: a fallback says so in its query. */
-const fallbackQuery = '?fallback=1';
-
-function hostText({ base, fallback }: HostRow): string {
-  return fallback ? `${base}${fallbackQuery}` : base;
-}
-
-/** A list that is damaged is none; `verify` finds the row. */
-function hostTexts(json: string): string[] {
-  const hosts = resultUnless(
-    () => true,
-    () => JSON.parse(json) as unknown,
-  );
-  return Array.isArray(hosts) ? hosts.filter((host) => typeof host === 'string') : [];
-}
-
-function hostOfText(text: string): HostRow {
-  return { base: text.replace(/\?.*$/, ''), fallback: text.endsWith(fallbackQuery) };
-}
 
 /**
  * Opens a database that may not be written, nor its folder. SQLite would want to make files beside it for a log that is not there,

@@ -51,6 +51,8 @@ CREATE TRIGGER ${table}_removed AFTER DELETE ON ${table} BEGIN ${drop}; END;`;
 
 /** The rows that are not as they were written. */
 export function damagedRows(db: Sqlite): DamagedRow[] {
+  // A ledger of an older schema that may not be written has none.
+  if (db.get("SELECT 1 FROM sqlite_master WHERE name = 'sums'") === undefined) return [];
   return Object.entries(tables).flatMap(([table, { key, columns }]) =>
     db.all<DamagedRow>(
       `SELECT '${table}' AS "table", t.${key} AS key FROM ${table} t LEFT JOIN sums s ON s.tbl = '${table}' AND s.key = t.${key}
