@@ -1,4 +1,4 @@
-import { PakratError } from '../core/errors.ts';
+import { isOurTrouble, PakratError, valueUnless } from '../core/errors.ts';
 import type { VerifyResult } from '../verify/verify-result.ts';
 import { parseSourceName, type SourceOptions, splitChoice, withSource } from './session/open-source.ts';
 import type { Session } from './session/session.ts';
@@ -104,6 +104,9 @@ async function verifyHeld(session: Session, name: string | undefined, work: Veri
       opener: {
         open: (identity, { offline }) => session.openFetched(identity, { offline, signal, onProgress }),
         connect: (identity) => session.connect(identity, { signal, onProgress }),
+        askAgain: async (product) => {
+          await valueUnless((error) => !isOurTrouble(error), session.resolve(product, { fresh: true, signal }));
+        },
       },
       onProgress: (phase, done, total) => onProgress?.({ type: 'bytes', phase, done, total }),
       onNote: (text) => onProgress?.({ type: 'note', text }),

@@ -18,4 +18,6 @@ export interface BuildOpener {
   /** @throws as openBuild */
   open(identity: BuildIdentity, options: { offline: boolean }): Promise<OpenedBuild>;
   connect(identity: BuildIdentity): Promise<ConnectedBuild>;
+  /** Has the ledger learn again what the version services say of a product, where they say anything. @throws E_ABORTED, E_STORE… */
+  askAgain(product: string): Promise<void>;
 }

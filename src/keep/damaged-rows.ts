@@ -21,32 +21,40 @@ interface DamagedRows {
 
 /**
  * Looks at the checksums of rows that nothing on disk proves. What was remembered of version services and of the store itself is forgotten,
- * for it is asked or made again; so is a key, which only its user can import again. With `repair` a build becomes what the answers of the
- * version services said of it.
+ * for it is asked or made again; so is a key, which only its user can import again. With `repair` a build becomes what the version services
+ * say of it, or said.
+ * @param options.askAgain asks the version services about a product, if they can be asked
  */
-export function checkRowSums(
+export async function checkRowSums(
   ledger: Ledger,
-  { writable, repair }: { writable: boolean; repair: boolean },
-): DamagedRows {
+  options: { writable: boolean; repair: boolean; askAgain: (product: string) => Promise<void> },
+): Promise<DamagedRows> {
+  const { writable, repair, askAgain } = options;
   const found: DamagedRows = { bad: [], repaired: 0, uncounted: new Set(), untouched: new Set() };
   const rows = ledger.damagedRows();
-  const isBuild = ({ table }: DamagedRow): boolean => table === 'builds';
-  // Answers first: builds are restored from them.
-  for (const row of [...rows.filter((row) => !isBuild(row)), ...rows.filter(isBuild)]) {
-    const message = `the row ${row.key} of its table ${row.table} is damaged or gone`;
+  for (const { table, key } of rows) {
+    const message = `the row ${key} of its table ${table} is damaged or gone`;
     found.bad.push({ name: 'ledger.db', code: 'E_INTEGRITY', message });
-    if (!writable) continue;
-    if (!isBuild(row)) {
-      ledger.removeRow(row);
-      if (repair && row.table !== 'keys') found.repaired += 1;
-    } else if (repair) {
-      const restored = restoreBuild(ledger, row);
-      if (restored === undefined) ledger.removeRow(row);
-      else found.uncounted.add(restored.buildConfig);
-      if (restored !== undefined) found.repaired += 1;
-    } else {
-      found.untouched.add(ledger.buildOfRow(row.key)?.buildConfig ?? '');
-    }
+  }
+  if (!writable || rows.length === 0) return found;
+  const builds = rows.filter(({ table }) => table === 'builds');
+  for (const row of rows) {
+    if (row.table === 'builds') continue;
+    ledger.removeRow(row);
+    if (repair && row.table !== 'keys') found.repaired += 1;
+  }
+  if (!repair) {
+    for (const { key } of builds) found.untouched.add(ledger.buildOfRow(key)?.buildConfig ?? '');
+    return found;
+  }
+  // Builds are restored from what the version services say.
+  const products = new Set([...ledger.askedProducts(), ...ledger.builds().map(({ product }) => product)]);
+  for (const product of products) await askAgain(product);
+  for (const row of builds) {
+    const restored = restoreBuild(ledger, row);
+    if (restored === undefined) ledger.removeRow(row);
+    else found.uncounted.add(restored.buildConfig);
+    if (restored !== undefined) found.repaired += 1;
   }
   return found;
 }

@@ -34,7 +34,7 @@ interface VerifyStoreOptions {
 export async function verifyStore(store: Store, options: VerifyStoreOptions): Promise<VerifyResult> {
   const { build, repair, opener, signal, onProgress, onNote } = options;
   store.ledger.check();
-  const rows = checkRowSums(store.ledger, { writable: store.writable, repair });
+  const rows = await checkRowSums(store.ledger, { writable: store.writable, repair, askAgain: opener.askAgain });
   const builds = build === undefined ? store.ledger.builds() : [build];
   adoptOwnObjects(store, builds);
   const check = whatToCheck(store, build, signal);

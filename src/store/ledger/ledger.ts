@@ -1,9 +1,9 @@
 import * as fs from 'node:fs';
-import { resultUnless } from '../../core/errors.ts';
 import { mergeSpans, type Span } from '../spans.ts';
+import { hostsOfJson, jsonOfHosts } from './host-list.ts';
 import { countImpossibleRows, removeImpossibleRows } from './impossible-rows.ts';
 import { type DamagedRow, damagedRows, removeRow, sealRow } from './row-sums.ts';
-import type { Amount, AnswerRow, BuildIdentity, BuildRow, HostRow, KeyRow } from './rows.ts';
+import type { Amount, AnswerRow, BuildIdentity, BuildRow, KeyRow } from './rows.ts';
 import { demandSchema, migrate } from './schema.ts';
 import { Sqlite } from './sqlite.ts';
 
@@ -98,7 +98,7 @@ export class Ledger {
        ON CONFLICT (product, build_config) DO UPDATE SET name = excluded.name, build_id = excluded.build_id, cdn_config = excluded.cdn_config,
          product_config = excluded.product_config, key_ring = excluded.key_ring, region = excluded.region, cdn_path = excluded.cdn_path,
          config_path = excluded.config_path, hosts = excluded.hosts, time = excluded.time`,
-      { ...build, hosts: JSON.stringify(build.hosts.map(hostText)), time: Date.now() },
+      { ...build, hosts: jsonOfHosts(build.hosts), time: Date.now() },
     );
   }
   /** Builds of a product (or all), the last added first. */
@@ -109,7 +109,7 @@ export class Ledger {
     );
     return rows.map(({ wantedEntries, wantedBytes, heldEntries, heldBytes, hosts, ...row }) => ({
       ...row,
-      hosts: hostTexts(hosts).map(hostOfText),
+      hosts: hostsOfJson(hosts),
       wanted: { entries: wantedEntries, bytes: wantedBytes },
       held: { entries: heldEntries, bytes: heldBytes },
     }));
@@ -315,25 +315,9 @@ export class Ledger {
   }
 }
 
-/** Hosts are kept as `cdns` writes them: a fallback says so in its query. */
-const fallbackQuery = '?fallback=1';
-
-function hostText({ base, fallback }: HostRow): string {
-  return fallback ? `${base}${fallbackQuery}` : base;
-}
-
-/** A list that is damaged is none; `verify` finds the row. */
-function hostTexts(json: string): string[] {
-  const hosts = resultUnless(
-    () => true,
-    () => JSON.parse(json) as unknown,
-  );
-  return Array.isArray(hosts) ? hosts.filter((host) => typeof host === 'string') : [];
-}
-
-function hostOfText(text: string): HostRow {
-  return { base: text.replace(/\?.*$/, ''), fallback: text.endsWith(fallbackQuery) };
-}
+const impossibleObject = `typeof(complete) <> 'integer' OR complete NOT IN (0, 1) OR (complete = 1 AND (typeof(size) <> 'integer' OR size < 0))`;
+const impossibleSpan = `typeof(start) <> 'integer' OR typeof(end) <> 'integer' OR start < 0 OR end <= start
+  OR object NOT IN (SELECT id FROM objects WHERE complete = 0)`;
 
 /**
  * Opens a database that may not be written, nor its folder. SQLite would want to make files beside it for a log that is not there,
