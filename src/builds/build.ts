@@ -5,7 +5,7 @@ import { concatBytes, fromHex, toHex } from '../core/bytes.ts';
 import { PakratError } from '../core/errors.ts';
 import { md5Hasher } from '../core/hash.ts';
 import { waitForAll } from '../core/wait-for-all.ts';
-import { DurableFile, storeError } from '../files/durable.ts';
+import { storeError } from '../files/durable.ts';
 import { readAt } from '../files/read-at.ts';
 import type { KeyRing } from '../formats/blte/keys.ts';
 import { type ReadRange, readBlte } from '../formats/blte/read.ts';
@@ -14,14 +14,18 @@ import { type CdnConfig, decodeCdnConfig } from '../formats/configs/cdn-config.t
 import type { ArchiveIndex } from '../formats/indices/archive-index.ts';
 import { type Download, decodeDownload } from '../formats/manifests/download.ts';
 import { decodeInstall, type Install } from '../formats/manifests/install.ts';
-import type { LookupFolders, ObjectName } from '../store/layout.ts';
+import { DerivedFile, openDerived, readDerived } from '../store/derived-file.ts';
+import { DerivedWriter } from '../store/derived-writer.ts';
+import type { ObjectName } from '../store/layout.ts';
 import type { BuildIdentity } from '../store/ledger/rows.ts';
 import { openFileIndex, openGroup } from './indices/indices.ts';
 import type { PagedIndex } from './indices/paged-index.ts';
 import { buildKeyRing, learnObjectKey } from './keys/build-keys.ts';
 import { ListfileIndex } from './listfile/listfile-index.ts';
+import { listfileVersion } from './listfile/listfile-paths.ts';
 import { EncodingFile } from './manifests/encoding-file.ts';
 import { type BuildPlace, type EntryPlace, type Objects, optional } from './objects.ts';
+import { retryDamaged } from './retry-damaged.ts';
 import { openRoot } from './roots/index.ts';
 import type { FilePart, Root } from './roots/root.ts';
 
@@ -41,7 +45,7 @@ export async function openBuild(place: BuildPlace): Promise<Build> {
     buildKeyRing(place.keys, identity, objects),
   );
   const [fileIndex, group] = await waitForAll(openFileIndex(place, cdnConfig), openGroup(place, cdnConfig));
-  const build = new Build({ ...place, config, cdnConfig, keys, group, fileIndex });
+  const build = new Build(place, { config, cdnConfig, keys, fileIndex, group });
   try {
     await build.openEncoding();
     return build;
@@ -51,12 +55,12 @@ export async function openBuild(place: BuildPlace): Promise<Build> {
   }
 }
 
-interface BuildParts extends BuildPlace {
+interface BuildParts {
   config: BuildConfig;
   cdnConfig: CdnConfig;
   keys: KeyRing;
-  group: PagedIndex | undefined;
   fileIndex: ArchiveIndex | undefined;
+  group: PagedIndex | undefined;
 }
 
 /** An open build. Finds where entries lie and opens manifests; needs `close`. */
@@ -65,35 +69,42 @@ export class Build {
   readonly config: BuildConfig;
   readonly cdnConfig: CdnConfig;
   readonly keys: KeyRing;
-  /** All entries of all archives, or undefined when the build has no archives. */
-  readonly group: PagedIndex | undefined;
   readonly fileIndex: ArchiveIndex | undefined;
   readonly objects: Objects;
-  readonly #folders: LookupFolders;
-  readonly #onStep: ((step: string) => void) | undefined;
+  readonly #place: BuildPlace;
   /** Manifests that are being fetched and decoded: whoever wants one as well waits for it. */
-  readonly #underWay = new Map<string, Promise<string>>();
+  readonly #underWay = new Map<string, Promise<void>>();
+  readonly #handles = new Set<{ close(): void }>();
+  #group: PagedIndex | undefined;
   #encoding: EncodingFile | undefined;
-  #root: Root | undefined;
-  #listfile: ListfileIndex | undefined;
+  #root: Promise<Root> | undefined;
+  #openedRoot: Root | undefined;
+  #mending: Promise<void> | undefined;
 
-  constructor(parts: BuildParts) {
-    this.identity = parts.identity;
-    this.config = parts.config;
-    this.cdnConfig = parts.cdnConfig;
-    this.keys = parts.keys;
-    this.group = parts.group;
-    this.fileIndex = parts.fileIndex;
-    this.objects = parts.objects;
-    this.#folders = parts.folders;
-    this.#onStep = parts.onStep;
+  constructor(place: BuildPlace, { config, cdnConfig, keys, fileIndex, group }: BuildParts) {
+    this.identity = place.identity;
+    this.config = config;
+    this.cdnConfig = cdnConfig;
+    this.keys = keys;
+    this.fileIndex = fileIndex;
+    this.objects = place.objects;
+    this.#place = place;
+    this.#group = this.#keep(group);
   }
 
   close(): void {
-    this.group?.close();
-    this.#encoding?.close();
-    this.#root?.close();
-    this.#listfile?.close();
+    for (const handle of this.#handles) handle.close();
+    this.#handles.clear();
+  }
+
+  #keep<Handle extends { close(): void } | undefined>(handle: Handle): Handle {
+    if (handle !== undefined) this.#handles.add(handle);
+    return handle;
+  }
+
+  /** All entries of all archives, or undefined when the build has no archives. */
+  get group(): PagedIndex | undefined {
+    return this.#group;
   }
 
   /** The encoding file; open as long as the build is. */
@@ -104,8 +115,28 @@ export class Build {
 
   /** Opens the encoding file; {@link openBuild} does. */
   async openEncoding(): Promise<void> {
-    this.#onStep?.('encoding');
-    this.#encoding = new EncodingFile(await this.manifest(this.config.encoding));
+    this.#place.onStep?.('encoding');
+    this.#encoding = this.#keep(await this.#openManifest(this.config.encoding, (file) => new EncodingFile(file)));
+  }
+
+  /**
+   * Runs work that looks things up. Where it meets a derived file that is damaged, that one is made again and the work is run once more.
+   * @throws E_FORMAT_CHECKSUM when it is damaged again, else as the work does
+   */
+  lookUp<Result>(work: () => Promise<Result> | Result): Promise<Result> {
+    return retryDamaged(work, () => {
+      this.#mending ??= this.#mend().finally(() => {
+        this.#mending = undefined;
+      });
+      return this.#mending;
+    });
+  }
+
+  /** Opens anew what look-ups read; the damaged file is gone and is made again. Handles that are in use stay open. */
+  async #mend(): Promise<void> {
+    this.#root = undefined;
+    this.#group = this.#keep(await openGroup(this.#place, this.cdnConfig));
+    await this.openEncoding();
   }
 
   /**
@@ -117,7 +148,7 @@ export class Build {
     const own = this.#locateItself(ekey, size);
     if (own !== undefined) return own;
     const key = fromHex(ekey);
-    const entry = this.group?.find(key);
+    const entry = this.#group?.find(key);
     if (entry !== undefined) {
       const hash = this.cdnConfig.archives[entry.archive];
       if (hash === undefined) return undefined;
@@ -147,22 +178,31 @@ export class Build {
   }
 
   /**
-   * The decoded bytes of a manifest as a file of the store, checked against its ckey; fetched and decoded when it is not there.
+   * The decoded bytes of a manifest as a derived file, checked against its ckey; fetched and decoded when it is not there or damaged.
    * @throws E_NOT_FOUND when nothing says where it is, E_INTEGRITY when it decodes to something else
    */
-  manifest(keys: ManifestKeys): Promise<string> {
-    const { ckey } = keys;
-    let manifest = this.#underWay.get(ckey);
-    if (manifest === undefined) {
-      manifest = this.#makeManifest(keys).finally(() => this.#underWay.delete(ckey));
-      this.#underWay.set(ckey, manifest);
-    }
-    return manifest;
+  async manifest(keys: ManifestKeys): Promise<string> {
+    return this.#openManifest(keys, (path) => {
+      new DerivedFile(path).close();
+      return path;
+    });
   }
 
-  async #makeManifest(keys: ManifestKeys): Promise<string> {
-    const file = join(this.#folders.manifests, keys.ckey);
-    if (fs.existsSync(file)) return file;
+  async #openManifest<Opened>(keys: ManifestKeys, open: (path: string) => Opened): Promise<Opened> {
+    const { ckey } = keys;
+    const path = join(this.#place.folders.manifests, ckey);
+    return openDerived(
+      () => open(path),
+      () => {
+        const making =
+          this.#underWay.get(ckey) ?? this.#makeManifest(path, keys).finally(() => this.#underWay.delete(ckey));
+        this.#underWay.set(ckey, making);
+        return making;
+      },
+    );
+  }
+
+  async #makeManifest(file: string, keys: ManifestKeys): Promise<void> {
     const ekeys = keys.ekey === undefined ? (this.encoding.findCkey(keys.ckey)?.ekeys ?? []) : [keys.ekey];
     const place = ekeys.map((ekey) => this.locate(ekey, keys.encodedSize)).find((found) => found !== undefined);
     if (place === undefined) {
@@ -172,11 +212,10 @@ export class Build {
     }
     await this.objects.entries([place]);
     await this.#decodeTo(file, place, keys);
-    return file;
   }
 
   async #decodeTo(file: string, place: EntryPlace, keys: ManifestKeys): Promise<void> {
-    const manifest = new DurableFile(this.#folders.temporary);
+    const manifest = new DerivedWriter(this.#place.folders.temporary);
     try {
       const hash = md5Hasher();
       for await (const piece of this.readEncoded(place, keys.size)) {
@@ -222,7 +261,7 @@ export class Build {
   }
 
   async #load(keys: ManifestKeys): Promise<Uint8Array> {
-    return new Uint8Array(fs.readFileSync(await this.manifest(keys)));
+    return this.#openManifest(keys, readDerived);
   }
 
   /** A part of a file that a root leads to; small ones only, for they are held in memory. */
@@ -254,28 +293,52 @@ export class Build {
     if (download !== undefined) await optional(this.manifest(download));
   }
 
-  /** The names that were imported, or undefined. */
-  listfile(): ListfileIndex | undefined {
-    this.#listfile ??= ListfileIndex.open(this.#folders);
-    return this.#listfile;
+  /** Ids whose imported name turned out to be another file's, as far as names were looked up. */
+  get misfits(): number {
+    return this.#openedRoot?.misfits ?? 0;
+  }
+
+  /** True when names were imported. */
+  hasListfile(): boolean {
+    return listfileVersion(this.#place.folders) !== undefined;
   }
 
   /** The root of the build: its names. Where it has none that is understood, what stands in for it, with a note. */
   async root(): Promise<Root> {
-    if (this.#root !== undefined) return this.#root;
-    this.#onStep?.('root');
+    return this.lookUp(() => {
+      this.#root ??= this.#openRoot().catch((error: unknown) => {
+        this.#root = undefined;
+        throw error;
+      });
+      return this.#root;
+    });
+  }
+
+  /** The root, all of it checked: for listings, which then do not end half-way. */
+  async wholeRoot(): Promise<Root> {
+    return this.lookUp(async () => {
+      const root = await this.root();
+      await root.checkAll();
+      return root;
+    });
+  }
+
+  async #openRoot(): Promise<Root> {
+    const { folders, onStep } = this.#place;
+    onStep?.('root');
     const { root } = this.config;
-    this.#root = await openRoot({
-      folders: this.#folders,
+    const opened = await openRoot({
+      folders,
       config: this.config,
       file: root && (await optional(this.manifest(root))),
       encoding: this.encoding,
-      listfile: this.listfile(),
+      listfile: async () => this.#keep(await ListfileIndex.open(folders)),
       load: (keys) => this.#load(keys),
       loadPart: (part) => this.#loadPart(part),
       install: () => this.install(),
       keys: this.keys,
     });
-    return this.#root;
+    this.#openedRoot = this.#keep(opened);
+    return opened;
   }
 }

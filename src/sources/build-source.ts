@@ -15,6 +15,7 @@ import { missingKeys } from '../builds/keys/missing-keys.ts';
 import type { EntryPlace } from '../builds/objects.ts';
 import { isUnavailable, valueUnless } from '../core/errors.ts';
 import { localeNames } from '../formats/roots/locale.ts';
+import { damagedFile } from '../store/derived-file.ts';
 import type { Source, SourceEntry } from './source.ts';
 
 const allLocales = 0xffffffff;
@@ -47,8 +48,8 @@ export function buildSource(build: Build, options: BuildSourceOptions): BuildSou
   const { identity } = build;
   const { locale, noteOf } = options;
   /** Entries of many files, looked up together. */
-  function* entriesOf(files: readonly BuildFile[]): Generator<BuildEntry> {
-    const find = findContentsOf(build, files);
+  async function* entriesOf(files: readonly BuildFile[]): AsyncGenerator<BuildEntry> {
+    const find = await findContentsOf(build, files);
     for (const [i, file] of files.entries()) {
       const known = find(i);
       yield new Row(file, known, () => resolveParts(build, file, known), noteOf);
@@ -64,11 +65,11 @@ export function buildSource(build: Build, options: BuildSourceOptions): BuildSou
     },
     async get(name) {
       const file = await findFile(build, name, options);
-      const known = findContentsOf(build, [file])(0);
+      const known = (await findContentsOf(build, [file]))(0);
       return new Row(file, known, () => resolveParts(build, file, known), noteOf);
     },
     async prepare(entries) {
-      const places = entries.flatMap(({ file }) => firstPlaces(build, file));
+      const places = await build.lookUp(() => entries.flatMap(({ file }) => firstPlaces(build, file)));
       // One that cannot be had must not keep the others back: each says so itself when it is read.
       await valueUnless(isUnavailable, build.objects.entries(places));
     },
@@ -116,7 +117,8 @@ function firstPlaces(build: Build, file: BuildFile): EntryPlace[] {
   return resolveParts(build, file).flatMap((part) => {
     try {
       return placesOf(build, file, part).slice(0, 1);
-    } catch {
+    } catch (error) {
+      if (damagedFile(error) !== undefined) throw error;
       return [];
     }
   });

@@ -1,103 +1,87 @@
-import * as fs from 'node:fs';
 import { breathe } from '../core/breathe.ts';
-import { formatError } from '../core/errors.ts';
 import { RecordTable } from '../core/tables/record-table.ts';
-import { DurableFile } from '../files/durable.ts';
-import { readAt } from '../files/read-at.ts';
+import { DerivedFile, type DerivedOptions, derivedPageSize } from './derived-file.ts';
+import { DerivedWriter } from './derived-writer.ts';
 
 /*
- * A derived look-up file: sorted records of one size, found by their leading bytes with a few page reads; nothing is loaded.
- *
- *   0   "PRLF"             magic
- *   4   u8   version       1
- *   5   u8   stride        bytes of a record
- *   6   u16  zero
- *   8   u32  count
- *   12  u32  zero
- *   16  records
- *
- * It can be made again from what it was derived of; a file that is not as said is made again.
+ * A derived look-up file: sorted records of one size, found by their leading bytes with a few page reads; nothing is loaded. A page has
+ * whole records only, so that a look-up checks what it reads and no more.
  */
-const magic = 'PRLF';
-const version = 1;
-const headerSize = 16;
-const pageBytes = 4096;
+
 /** Rows that are written before the clock is looked at. */
 const rowsPerTurn = 1024;
 
+interface LookupRows {
+  /** Bytes of a record. */
+  stride: number;
+  /** Sorted; each piece is one row or many. */
+  rows: Iterable<Uint8Array>;
+  /** The mark of the file that the rows lead into. */
+  of?: number | undefined;
+}
+
 /**
  * Writes a look-up file.
- * @param rows sorted; each piece is one row or many
  * @returns how many rows they were
  * @throws E_ABORTED, E_STORE…
  */
 export async function writeLookupFile(
   path: string,
-  { stride, rows }: { stride: number; rows: Iterable<Uint8Array> },
+  { stride, rows, of }: LookupRows,
   temporary: string,
   signal?: AbortSignal,
 ): Promise<number> {
-  const file = new DurableFile(temporary);
+  const file = new DerivedWriter(temporary, { pageSize: rowsPerPage(stride) * stride, of });
   try {
-    file.append(headOf(stride, 0));
     let appended = 0;
     for (const piece of rows) {
       file.append(piece);
       appended += 1;
       if (appended % rowsPerTurn === 0) await breathe(signal);
     }
-    const count = (file.size - headerSize) / stride;
-    file.finish(path, headOf(stride, count));
-    return count;
+    file.finish(path);
+    return file.size / stride;
   } finally {
     file.close();
   }
 }
 
-function headOf(stride: number, count: number): Buffer {
-  const head = Buffer.alloc(headerSize);
-  head.write(magic, 0, 'latin1');
-  head[4] = version;
-  head[5] = stride;
-  head.writeUInt32BE(count, 8);
-  return head;
+function rowsPerPage(stride: number): number {
+  return Math.max(1, Math.floor(derivedPageSize / stride));
 }
 
-/** An open look-up file. Needs `close`. */
+/** An open look-up file. Needs `close`. Every method throws E_FORMAT_CHECKSUM where it is damaged. */
 export class LookupFile {
   readonly count: number;
   readonly stride: number;
-  readonly #fd: number;
+  readonly #file: DerivedFile;
   readonly #perPage: number;
   #cached: { page: number; rows: RecordTable } | undefined;
 
-  /** @throws E_FORMAT… when it is not a whole look-up file; ENOENT as it comes */
-  constructor(path: string) {
-    this.#fd = fs.openSync(path, 'r');
-    try {
-      const head = Buffer.alloc(headerSize);
-      fs.readSync(this.#fd, head, 0, headerSize, 0);
-      this.stride = head.readUInt8(5);
-      this.count = head.readUInt32BE(8);
-      const right = head.toString('latin1', 0, 4) === magic && head[4] === version && this.stride > 0;
-      if (!right || fs.fstatSync(this.#fd).size !== headerSize + this.count * this.stride) {
-        throw formatError('E_FORMAT', 'look-up file', `${path} is not whole`);
-      }
-    } catch (error) {
-      fs.closeSync(this.#fd);
-      throw error;
-    }
-    this.#perPage = Math.max(1, Math.floor(pageBytes / this.stride));
+  /** @throws ENOENT as it comes */
+  constructor(path: string, { stride, of, keep }: DerivedOptions & { stride: number }) {
+    this.#file = new DerivedFile(path, { of, keep });
+    this.stride = stride;
+    this.count = this.#file.size / stride;
+    this.#perPage = rowsPerPage(stride);
+    if (this.#file.pageSize === this.#perPage * stride && Number.isInteger(this.count)) return;
+    this.#file.close();
+    throw this.#file.damage(`it has no records of ${stride} bytes`);
   }
 
   close(): void {
-    fs.closeSync(this.#fd);
+    this.#file.close();
+  }
+
+  /** Checks all of it, as {@link DerivedFile.checkAll}. */
+  checkAll(): Generator<number> {
+    return this.#file.checkAll();
   }
 
   /** Rows [first, first + count) as a table of their own. */
   rows(first: number, count: number): RecordTable {
     const size = Math.max(0, Math.min(count, this.count - first)) * this.stride;
-    return new RecordTable(readAt(this.#fd, headerSize + first * this.stride, size, 'look-up file'), this.stride);
+    return new RecordTable(this.#file.read(first * this.stride, size), this.stride);
   }
 
   #page(page: number): RecordTable {

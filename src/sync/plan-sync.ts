@@ -22,8 +22,10 @@ export interface PlannedSync {
 
 /** Decides what to fetch for a selection; does nothing. @throws as selectEntries */
 export async function planSync(fetcher: Fetcher, build: Build, selection: Selection): Promise<PlannedSync> {
-  const wanted = await selectEntries(build, selection);
-  return { plan: planWanted(fetcher.store, build, wanted, fetcher.settings.planOptions), wanted };
+  return build.lookUp(async () => {
+    const wanted = await selectEntries(build, selection);
+    return { plan: planWanted(fetcher.store, build, wanted, fetcher.settings.planOptions), wanted };
+  });
 }
 
 /**

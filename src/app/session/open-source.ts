@@ -1,5 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
+import type { Build } from '../../builds/build.ts';
 import type { OnProgress, WorkOptions } from '../../core/progress.ts';
+import { formatCount } from '../../core/quantities.ts';
 import type { Fetcher } from '../../fetch/fetcher.ts';
 import { isInstall } from '../../installs/casc/find-install.ts';
 import { isCdnFolder } from '../../installs/cdn-folder/find-cdn.ts';
@@ -182,7 +184,18 @@ async function openProduct(session: Session, name: string, options: OpenOptions)
   const { onProgress, signal, locale = session.options.locale } = options;
   const identity = await session.resolve(name, { onProgress, signal, fresh: false });
   const { build, fetcher, close } = await session.openFetched(identity, { onProgress, signal });
-  return { source: buildSource(build, { locale }), fetcher, close };
+  const closeTelling = async (): Promise<void> => {
+    tell(options.onProgress, notesOnNames(build));
+    await close();
+  };
+  return { source: buildSource(build, { locale }), fetcher, close: closeTelling };
+}
+
+/** Remarks on the imported names, which come up while a build is read. */
+function notesOnNames({ misfits }: Build): string[] {
+  if (misfits === 0) return [];
+  const [names, them] = misfits === 1 ? ['1 name', 'it'] : [`${formatCount(misfits)} names`, 'them'];
+  return [`${names} of the imported list: the build has other files at these ids, and goes without ${them}`];
 }
 
 /** The folder is only read: what is derived of it (decoded manifests, sorted names) goes to the session's folders. */
@@ -213,7 +226,7 @@ async function openFolderBuild(
     const close = async (): Promise<void> => {
       await source.close();
       // They come up while it is read.
-      if (options.tellNotes !== false) tell(options.onProgress, folder.notes);
+      if (options.tellNotes !== false) tell(options.onProgress, [...folder.notes, ...notesOnNames(build)]);
     };
     return { source, close };
   } catch (error) {

@@ -1,32 +1,39 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
+import { crc32 } from 'node:zlib';
 import { breathe } from '../../core/breathe.ts';
-import { codeOf, isDamage } from '../../core/errors.ts';
-import { writeFileDurable } from '../../files/durable.ts';
 import type { CdnConfig } from '../../formats/configs/cdn-config.ts';
 import { encodeArchiveGroupInSteps } from '../../formats/indices/archive-group.ts';
 import { type ArchiveIndex, decodeArchiveIndex } from '../../formats/indices/archive-index.ts';
+import { openDerived } from '../../store/derived-file.ts';
+import { writeDerived } from '../../store/derived-writer.ts';
 import type { ObjectName } from '../../store/layout.ts';
 import type { BuildPlace, Objects } from '../objects.ts';
 import { PagedIndex } from './paged-index.ts';
 
 /** The sorted index of all archives of a CDN config; made from their indices when it is not there or not whole. */
 export async function openGroup(place: BuildPlace, cdnConfig: CdnConfig): Promise<PagedIndex | undefined> {
-  const { folders, identity, objects } = place;
   if (cdnConfig.archives.length === 0) return undefined;
-  const file = join(folders.groups, `${identity.cdnConfig}.index`);
-  try {
-    return new PagedIndex(file);
-  } catch (error) {
-    // A damaged group is made again from the indices.
-    if (codeOf(error) !== 'ENOENT' && !isDamage(error)) throw error;
-  }
-  place.onStep?.(`${cdnConfig.archives.length} archive indices`);
+  const file = join(place.folders.groups, `${place.identity.cdnConfig}.index`);
+  const of = groupMark(cdnConfig);
+  return openDerived(
+    () => new PagedIndex(file, of),
+    () => makeGroup(file, of, place, cdnConfig),
+  );
+}
+
+/** The mark of a group: entries in it lead to the archives by their numbers. */
+export function groupMark({ archives }: CdnConfig): number {
+  return crc32(archives.join('\n'));
+}
+
+async function makeGroup(file: string, of: number, place: BuildPlace, cdnConfig: CdnConfig): Promise<void> {
+  const { folders, identity, objects, onStep } = place;
+  onStep?.(`${cdnConfig.archives.length} archive indices`);
   const names = cdnConfig.archives.map((hash) => indexName(identity.cdnPath, 'data', hash));
   const indices = await Promise.all(names.map((name) => readIndex(objects, name)));
   const { bytes } = await encodeArchiveGroupInSteps(indices);
-  writeFileDurable(file, bytes, folders.temporary);
-  return new PagedIndex(file);
+  writeDerived(file, bytes, folders.temporary, { of });
 }
 
 /** The index of the loose objects; undefined when the CDN config names none. */

@@ -16,6 +16,10 @@ import { addFile, type MissingKey } from './missing-key.ts';
  * @throws as listFiles
  */
 export async function missingKeys(build: Build, options: { locale: string }): Promise<MissingKey[]> {
+  return build.lookUp(() => findMissingKeys(build, options));
+}
+
+async function findMissingKeys(build: Build, options: { locale: string }): Promise<MissingKey[]> {
   const rows = new Map<string, MissingKey>();
   const locks = await findEspecLocks(build);
   const contents = lockedContents(build, locks, (key, size) => {

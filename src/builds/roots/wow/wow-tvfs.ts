@@ -1,3 +1,4 @@
+import { breathe } from '../../../core/breathe.ts';
 import { asBuffer, fromHex, toHex } from '../../../core/bytes.ts';
 import { sortRecords } from '../../../core/tables/sort-records.ts';
 import { ByteWriter } from '../../../core/writer.ts';
@@ -44,11 +45,15 @@ export class WowTvfsRecords {
   }
 }
 
-/** Opens the `.vfsids` file of a TVFS, with the root that has its other paths. Closing it closes both. */
-export function openWowTvfs(file: string, paths: Root, listfile: ListfileIndex | undefined): Root {
-  const ids = new LookupFile(file);
+/** Opens a `.vfsids` file. @throws E_FORMAT_CHECKSUM, ENOENT as it comes */
+export function openVfsIds(file: string): LookupFile {
+  return new LookupFile(file, { stride });
+}
+
+/** The files of a TVFS by their ids, with the root that has its other paths. Closing it closes both. */
+export function openWowTvfs(ids: LookupFile, paths: Root, listfile: ListfileIndex | undefined): Root {
   const findId = (fileDataId: number): FileVariant[] => {
-    const name = listfile?.nameOf(fileDataId);
+    const name = listfile?.find(fileDataId)?.name;
     return Array.from(ids.findNumber(fileDataId), (record) => variantOf(record, name));
   };
   return {
@@ -60,11 +65,16 @@ export function openWowTvfs(file: string, paths: Root, listfile: ListfileIndex |
       const listed = id === undefined ? [] : findId(id);
       return listed.length > 0 ? listed : paths.find(name);
     },
+    async checkAll() {
+      for (const _ of ids.checkAll()) await breathe();
+      await listfile?.checkAll();
+      await paths.checkAll();
+    },
     *list(matches) {
       const nameOf = listedNames(listfile);
       for (const record of ids) {
         const id = asBuffer(record).readUInt32BE(0);
-        const name = nameOf(id);
+        const name = nameOf(id)?.name;
         if (matches(name ?? `fdid:${id}`)) yield variantOf(record, name);
       }
       yield* paths.list(matches);

@@ -1,0 +1,175 @@
+import * as fs from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { listFiles } from '../../src/app/list.ts';
+import { readFile } from '../../src/app/read.ts';
+import { Session } from '../../src/app/session/session.ts';
+import { isPakratError } from '../../src/core/errors.ts';
+import { checkDerived } from '../../src/keep/check-derived.ts';
+import { openStore } from '../../src/store/store.ts';
+import { randomSource } from '../support/hostile.ts';
+import { freePort } from '../support/loopback.ts';
+import { runPakrat } from '../support/run-pakrat.ts';
+import { scratchFolder } from '../support/scratch.ts';
+import { type GoodServer, serveWell } from '../support/serve-well.ts';
+import { makeTree } from '../support/synthetic-cdn.ts';
+import { readTruth, type TruthRow } from '../support/truth.ts';
+
+// Whole processes and whole syncs; the machine may be busy.
+jest.setTimeout(240_000);
+const scratch = scratchFolder();
+
+/** Derived files of a store by their paths, and what is in them. */
+type Derived = ReadonlyMap<string, Buffer>;
+
+function derivedIn(store: string): Derived {
+  const files = ['groups', 'manifests', 'names'].flatMap((folder) =>
+    fs.readdirSync(join(store, folder)).map((name) => join(store, folder, name)),
+  );
+  return new Map(files.filter((file) => !file.includes('.lock')).map((file) => [file, fs.readFileSync(file)]));
+}
+
+/** Puts back what was there, and removes what was not. */
+function restore(store: string, derived: Derived): void {
+  for (const [file, bytes] of derivedIn(store)) {
+    const before = derived.get(file);
+    if (before === undefined) fs.rmSync(file);
+    else if (!before.equals(bytes)) fs.writeFileSync(file, before);
+  }
+  for (const [file, bytes] of derived) if (!fs.existsSync(file)) fs.writeFileSync(file, bytes);
+}
+
+/** Ways in which a file is damaged; undefined where one cannot be had. `swap` puts another of its kind in its place. */
+const damages = ['flip', 'flip', 'flip', 'flip', 'cut', 'empty', 'gone', 'swap', 'zeros', 'longer'] as const;
+
+function damage(file: string, how: (typeof damages)[number], derived: Derived, random: () => number): boolean {
+  const bytes = Buffer.from(derived.get(file) ?? []);
+  const at = Math.floor(random() * bytes.length);
+  if (how === 'flip') bytes[at]! ^= 1 << Math.floor(random() * 8);
+  else if (how === 'zeros') bytes.fill(0, at, Math.min(at + 64, bytes.length));
+  if (how === 'flip' || how === 'zeros') fs.writeFileSync(file, bytes);
+  else if (how === 'cut') fs.writeFileSync(file, bytes.subarray(0, at));
+  else if (how === 'longer') fs.writeFileSync(file, Buffer.concat([bytes, Buffer.from('more')]));
+  else if (how === 'empty') fs.writeFileSync(file, '');
+  else if (how === 'gone') fs.rmSync(file);
+  else {
+    const kind = (path: string): string => path.replace(/[0-9a-f]{32}|listfile-[\w-]+/, '');
+    const others = [...derived].filter(
+      ([other, bytes]) => other !== file && kind(other) === kind(file) && !bytes.equals(derived.get(file)!),
+    );
+    const [other] = others[Math.floor(random() * others.length)] ?? [];
+    if (other === undefined) return false;
+    fs.copyFileSync(other, file);
+  }
+  return !fs.existsSync(file) || !fs.readFileSync(file).equals(derived.get(file)!);
+}
+
+describe.each(['wow', 'tvfs', 'text'] as const)('derived files of a store with builds of layout %s', (layout) => {
+  const root = scratch(layout);
+  const store = scratch(`${layout}-store`);
+  let server: GoodServer;
+  let rows: TruthRow[];
+  let derived: Derived;
+  let listed: string;
+
+  const withSession = async <Result>(body: (session: Session) => Promise<Result>): Promise<Result> => {
+    const session = new Session({ store, offline: true, threads: 0 });
+    try {
+      return await body(session);
+    } finally {
+      await session.close();
+    }
+  };
+  const list = (): Promise<string> =>
+    withSession(async (session) => {
+      const lines: string[] = [];
+      await listFiles(session, 'wow', {}, async (entries) => {
+        for await (const { name, size, md5 } of entries) lines.push(`${name} ${size} ${md5}`);
+      });
+      return lines.join('\n');
+    });
+  const read = ({ name }: TruthRow): Promise<Buffer> =>
+    withSession(async (session) => {
+      const pieces: Uint8Array[] = [];
+      await readFile(session, 'wow', name, {}, (piece) => void pieces.push(piece.slice()));
+      return Buffer.concat(pieces);
+    });
+  const found = async (): Promise<string[]> => {
+    const opened = openStore(store, { create: false });
+    try {
+      const names: string[] = [];
+      for await (const { problem } of checkDerived(opened, undefined))
+        if (problem !== undefined) names.push(problem.name);
+      return names;
+    } finally {
+      opened.close();
+    }
+  };
+
+  beforeAll(async () => {
+    const port = await freePort();
+    makeTree(root, port, [
+      '--files',
+      '200',
+      '--total-bytes',
+      '600K',
+      '--seed',
+      layout,
+      '--archives',
+      '2',
+      '--layout',
+      layout,
+    ]);
+    rows = readTruth(root, 'b').rows.filter(({ locale, lockedBy }) => locale === '-' && lockedBy === undefined);
+    server = await serveWell(root, port);
+    const at = ['--store', store, '--patch-url', server.url, '--quiet'];
+    for (const product of ['wow_old', 'wow']) expect(runPakrat(['sync', product, ...at]).status).toBe(0);
+    expect(runPakrat(['keys', 'import', join(root, 'truth/keys.txt'), '--store', store]).status).toBe(0);
+    if (layout === 'wow') {
+      expect(runPakrat(['listfile', 'import', join(root, 'listfile.csv'), '--store', store]).status).toBe(0);
+    }
+    expect(runPakrat(['ls', 'wow_old', '--store', store, '--offline', '--quiet']).status).toBe(0);
+    listed = await list();
+    // A TVFS lists no empty files.
+    rows = rows.filter(({ name }) => listed.includes(`${name} `));
+    expect(rows.length).toBeGreaterThan(50);
+    derived = derivedIn(store);
+    expect(await found()).toEqual([]);
+  });
+  afterAll(() => server?.close());
+
+  /** Uses the store in one way or another. @returns the error that says that the list of names is damaged, if that is what came of it */
+  async function useStore(turn: number, random: () => number): Promise<unknown> {
+    try {
+      if (turn % 3 === 0) expect(await list()).toBe(listed);
+      const row = rows[Math.floor(random() * rows.length)]!;
+      expect(Buffer.compare(await read(row), row.content())).toBe(0);
+      return undefined;
+    } catch (error) {
+      if (!isPakratError(error) || error.data.list === undefined) throw error;
+      return error;
+    }
+  }
+
+  test('however one is damaged, the check finds it, and whatever is asked then has the right answer', async () => {
+    const random = randomSource(11);
+    let count = 0;
+    let refused = 0;
+    for (const [i, file] of [...derived.keys()].entries()) {
+      for (const [j, how] of damages.entries()) {
+        const story = `${how} ${file}`;
+        if (!damage(file, how, derived, random)) continue;
+        const problems = await found();
+        const isList = file.endsWith('.txt');
+        if (how !== 'gone' || isList) expect([story, ...problems]).toEqual([story, file.slice(store.length + 1)]);
+        const error = await useStore(i + j, random);
+        if (error !== undefined && !isList) throw new Error(story, { cause: error });
+        if (error !== undefined) refused += 1;
+        count += 1;
+        restore(store, derived);
+      }
+    }
+    expect(count).toBeGreaterThan(layout === 'wow' ? 130 : 80);
+    if (layout === 'wow') expect(refused).toBeGreaterThan(3);
+  });
+});
