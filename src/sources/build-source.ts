@@ -47,13 +47,10 @@ interface BuildSourceOptions {
 export function buildSource(build: Build, options: BuildSourceOptions): BuildSource {
   const { identity } = build;
   const { locale, noteOf } = options;
-  /** Entries of many files, looked up together. */
-  async function* entriesOf(files: readonly BuildFile[]): AsyncGenerator<BuildEntry> {
-    const find = await findContentsOf(build, files);
-    for (const [i, file] of files.entries()) {
-      const known = find(i);
-      yield new Row(file, known, () => resolveParts(build, file, known), noteOf);
-    }
+  const rowOf = (file: BuildFile, known: KnownParts): BuildEntry =>
+    new Row(file, known, () => resolveParts(build, file, known), noteOf);
+  function* rowsOf(files: readonly BuildFile[], find: (file: number) => KnownParts): Generator<BuildEntry> {
+    for (const [i, file] of files.entries()) yield rowOf(file, find(i));
   }
   return {
     build,
@@ -61,12 +58,13 @@ export function buildSource(build: Build, options: BuildSourceOptions): BuildSou
     kind: 'build',
     label: `${identity.product} ${identity.name}`,
     async *list(matches) {
-      for await (const batch of listFiles(build, { locale, matches })) yield* entriesOf(batch);
+      for await (const batch of listFiles(build, { locale, matches })) {
+        yield* rowsOf(batch, await findContentsOf(build, batch));
+      }
     },
     async get(name) {
       const file = await findFile(build, name, options);
-      const known = (await findContentsOf(build, [file]))(0);
-      return new Row(file, known, () => resolveParts(build, file, known), noteOf);
+      return rowOf(file, (await findContentsOf(build, [file]))(0));
     },
     async prepare(entries) {
       const places = await build.lookUp(() => entries.flatMap(({ file }) => firstPlaces(build, file)));

@@ -8,6 +8,8 @@ import { DerivedWriter } from './derived-writer.ts';
  * whole records only, so that a look-up checks what it reads and no more.
  */
 
+/** Pages that are guessed before the rest is halved. */
+const mostGuesses = 4;
 /** Rows that are written before the clock is looked at. */
 const rowsPerTurn = 1024;
 
@@ -56,6 +58,7 @@ export class LookupFile {
   readonly stride: number;
   readonly #file: DerivedFile;
   readonly #perPage: number;
+  #endKeys: readonly [number, number] | undefined;
   #cached: { page: number; rows: RecordTable } | undefined;
 
   /** @throws ENOENT as it comes */
@@ -89,18 +92,41 @@ export class LookupFile {
     return this.#cached.rows;
   }
 
-  /** Number of the first row that is not below `key`. */
+  /**
+   * Number of the first row that is not below `key`. Keys are hashes or numbers with few gaps: from the keys at both ends the page is
+   * guessed, mostly right, and halving is for keys that are neither.
+   */
   lowerBound(key: Uint8Array): number {
-    let low = 0;
-    let high = Math.ceil(this.count / this.#perPage);
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      const rows = this.#page(middle);
-      if (rows.lowerBound(key) === rows.count) low = middle + 1;
-      else high = middle;
+    if (this.count === 0) return 0;
+    const wanted = numberAt(key);
+    const pages = Math.ceil(this.count / this.#perPage);
+    let [low, high] = [0, pages];
+    let [lowKey, highKey] = this.#ends();
+    for (let guesses = mostGuesses; low < high; guesses--) {
+      const share = guesses > 0 ? (wanted - lowKey) / (highKey - lowKey + 1) : 0.5;
+      const page = Math.max(low, Math.min(high - 1, low + Math.floor(share * (high - low))));
+      const rows = this.#page(page);
+      const at = rows.lowerBound(key);
+      if (at === rows.count) {
+        low = page + 1;
+        lowKey = numberAt(rows.at(at - 1));
+      } else if (at > 0) {
+        return page * this.#perPage + at;
+      } else {
+        high = page;
+        highKey = numberAt(rows.at(0));
+      }
     }
-    if (low * this.#perPage >= this.count) return this.count;
-    return low * this.#perPage + this.#page(low).lowerBound(key);
+    return Math.min(low * this.#perPage, this.count);
+  }
+
+  /** The numbers with which the first row and the last begin. */
+  #ends(): readonly [number, number] {
+    if (this.#endKeys === undefined) {
+      const last = this.rows(this.count - 1, 1);
+      this.#endKeys = [numberAt(this.#page(0).at(0)), numberAt(last.at(0))];
+    }
+    return this.#endKeys;
   }
 
   /** Every row that starts with `key`, in order. */
@@ -129,4 +155,9 @@ export class LookupFile {
     const step = this.#perPage * 64;
     for (let first = 0; first < this.count; first += step) yield this.rows(first, step);
   }
+}
+
+/** The number with which a row or a key begins. */
+function numberAt(bytes: Uint8Array): number {
+  return ((bytes[0] ?? 0) * 0x100 + (bytes[1] ?? 0)) * 0x10000 + (bytes[2] ?? 0) * 0x100 + (bytes[3] ?? 0);
 }

@@ -179,8 +179,10 @@ class WowRootFile implements Root {
     if (this.#listfile === undefined) return undefined;
     if (listed !== undefined && this.#fits(rows, listed, bytes)) return listed.name;
     for (const row of rows) {
-      const hash = this.#hashOf(row, bytes);
-      const [named] = hash === undefined ? [] : this.#listfile.namesOfHash(Uint8Array.from(hash).reverse());
+      const at = this.#hashOffset(row);
+      if (at < 0) continue;
+      const hash = Uint8Array.from(bytes?.subarray(at, at + 8) ?? this.#rows.read(at, 8));
+      const [named] = this.#listfile.namesOfHash(hash.reverse());
       if (named !== undefined) return named.name;
     }
     return undefined;
@@ -189,18 +191,18 @@ class WowRootFile implements Root {
   /** False when a row of a file has the hash of another name: the list is of another product, or wrong. */
   #fits(rows: readonly number[], { high, low }: Pick<ListedId, 'high' | 'low'>, bytes?: Buffer): boolean {
     for (const row of rows) {
-      const hash = this.#hashOf(row, bytes);
-      if (hash !== undefined && (hash.readUInt32LE(0) !== low || hash.readUInt32LE(4) !== high)) return false;
+      const at = this.#hashOffset(row);
+      if (at < 0) continue;
+      const [hash, start] = bytes === undefined ? [asBuffer(this.#rows.read(at, 8)), 0] : [bytes, at];
+      if (hash.readUInt32LE(start) !== low || hash.readUInt32LE(start + 4) !== high) return false;
     }
     return true;
   }
 
-  /** The name hash of a row as it stands in the root, or undefined. */
-  #hashOf(row: number, bytes?: Buffer): Buffer | undefined {
+  /** Where the root has the name hash of a row; negative where it has none. */
+  #hashOffset(row: number): number {
     const block = this.#blockOf(row);
-    if (block.hashOffset < 0) return undefined;
-    const at = block.hashOffset + (row - block.firstRow) * block.hashStride;
-    return bytes?.subarray(at, at + 8) ?? asBuffer(this.#rows.read(at, 8));
+    return block.hashOffset < 0 ? -1 : block.hashOffset + (row - block.firstRow) * block.hashStride;
   }
 
   #variant(row: number, known: { name: string | undefined; fileDataId: number }, bytes?: Buffer): FileVariant {
