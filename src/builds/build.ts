@@ -47,7 +47,7 @@ export async function openBuild(place: BuildPlace): Promise<Build> {
   const [fileIndex, group] = await waitForAll(openFileIndex(place, cdnConfig), openGroup(place, cdnConfig));
   const build = new Build(place, { config, cdnConfig, keys, fileIndex, group });
   try {
-    await build.openEncoding();
+    await build.lookUp(() => build.openEncoding());
     return build;
   } catch (error) {
     build.close();
@@ -182,10 +182,11 @@ export class Build {
    * @throws E_NOT_FOUND when nothing says where it is, E_INTEGRITY when it decodes to something else
    */
   async manifest(keys: ManifestKeys): Promise<string> {
-    return this.#openManifest(keys, (path) => {
+    const check = (path: string): string => {
       new DerivedFile(path).close();
       return path;
-    });
+    };
+    return this.lookUp(() => this.#openManifest(keys, check));
   }
 
   async #openManifest<Opened>(keys: ManifestKeys, open: (path: string) => Opened): Promise<Opened> {
@@ -261,7 +262,7 @@ export class Build {
   }
 
   async #load(keys: ManifestKeys): Promise<Uint8Array> {
-    return this.#openManifest(keys, readDerived);
+    return this.lookUp(() => this.#openManifest(keys, readDerived));
   }
 
   /** A part of a file that a root leads to; small ones only, for they are held in memory. */

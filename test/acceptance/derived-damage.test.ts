@@ -6,10 +6,11 @@ import { readFile } from '../../src/app/read.ts';
 import { Session } from '../../src/app/session/session.ts';
 import { isPakratError } from '../../src/core/errors.ts';
 import { checkDerived } from '../../src/keep/check-derived.ts';
+import type { ExtractResult } from '../../src/sources/extract/extract.ts';
 import { openStore } from '../../src/store/store.ts';
 import { randomSource } from '../support/hostile.ts';
 import { freePort } from '../support/loopback.ts';
-import { runPakrat } from '../support/run-pakrat.ts';
+import { type Run, runPakrat } from '../support/run-pakrat.ts';
 import { scratchFolder } from '../support/scratch.ts';
 import { type GoodServer, serveWell } from '../support/serve-well.ts';
 import { makeTree } from '../support/synthetic-cdn.ts';
@@ -40,7 +41,7 @@ function restore(store: string, derived: Derived): void {
 }
 
 /** Ways in which a file is damaged; undefined where one cannot be had. `swap` puts another of its kind in its place. */
-const damages = ['flip', 'flip', 'flip', 'flip', 'cut', 'empty', 'gone', 'swap', 'zeros', 'longer'] as const;
+const damages = ['flip', 'flip', 'flip', 'cut', 'empty', 'gone', 'swap', 'zeros', 'longer'] as const;
 
 function damage(file: string, how: (typeof damages)[number], derived: Derived, random: () => number): boolean {
   const bytes = Buffer.from(derived.get(file) ?? []);
@@ -169,7 +170,95 @@ describe.each(['wow', 'tvfs', 'text'] as const)('derived files of a store with b
         restore(store, derived);
       }
     }
-    expect(count).toBeGreaterThan(layout === 'wow' ? 130 : 80);
+    expect(count).toBeGreaterThan(layout === 'wow' ? 110 : 70);
     if (layout === 'wow') expect(refused).toBeGreaterThan(3);
+  });
+
+  /** Runs the program on the store, without a network. */
+  const run = (...args: string[]): Run => runPakrat([...args, '--store', store, '--offline']);
+  const flip = (file: string, at: number): void => {
+    const bytes = Buffer.from(derived.get(file)!);
+    bytes[Math.floor(bytes.length * at)]! ^= 16;
+    fs.writeFileSync(file, bytes);
+  };
+
+  test('so it is for the program: verify names what is damaged, and all of it is made again', () => {
+    const all = [...derived.keys()].filter((file) => !file.endsWith('.txt'));
+    for (const file of all) flip(file, 0.4);
+    const verified = run('verify', '--json');
+    expect(verified.status).toBe(3);
+    const { bad } = JSON.parse(verified.stdout) as { bad: { name: string }[] };
+    expect(bad.map(({ name }) => join(store, name)).sort()).toEqual(all.sort());
+    expect(run('verify', '--quiet').status).toBe(0);
+    expect(run('ls', 'wow', '--quiet').stdout.trim().split('\n')).toHaveLength(listed.split('\n').length);
+
+    for (const at of [0.1, 0.7]) {
+      for (const file of all) flip(file, at);
+      const [row] = rows.filter(({ content }) => content().length > 0);
+      const cat = run('cat', 'wow', row!.name);
+      expect([cat.status, cat.stderr]).toEqual([0, '']);
+      expect(cat.stdout === Buffer.from(row!.content()).toString()).toBe(true);
+      for (const file of all) flip(file, at);
+      expect(runPakrat(['sync', 'wow', '--store', store, '--patch-url', server.url, '--quiet'])).toMatchObject({
+        status: 0,
+        stderr: '',
+      });
+      for (const file of all) flip(file, at);
+      const to = scratch(`${layout}-out-${at}`);
+      const extracted = JSON.parse(run('extract', 'wow', '--to', to, '--json').stdout) as ExtractResult;
+      expect(extracted.failed.filter(({ code }) => code !== 'E_KEY_MISSING')).toEqual([]);
+      for (const { name, content } of rows) {
+        expect([name, fs.readFileSync(join(to, name)).equals(content())]).toEqual([name, true]);
+      }
+    }
+    restore(store, derived);
+  });
+
+  if (layout !== 'wow') return;
+
+  test('a list of names that is damaged is told by name, what needs no names goes on, and an import makes it good', () => {
+    const text = [...derived.keys()].find((file) => file.endsWith('.txt'))!;
+    for (const damage of [() => fs.rmSync(text), () => fs.truncateSync(text, 500), () => flip(text, 0.5)]) {
+      restore(store, derived);
+      damage();
+      for (const args of [
+        ['ls', 'wow'],
+        ['extract', 'wow', '--to', scratch('none')],
+        ['ls', 'wow', '*.blp'],
+      ]) {
+        const { status, stdout, stderr } = run(...args);
+        expect([args, status, stdout, stderr]).toEqual([args, 5, '', expect.stringContaining(text)]);
+        expect(stderr).toContain('pakrat listfile import');
+      }
+      const at = ['--store', store, '--patch-url', server.url, '--quiet'];
+      expect(runPakrat(['sync', 'wow', ...at]).status).toBe(0);
+      expect(run('cat', 'wow', `ckey:${rows[0]!.ckey}`).status).toBe(0);
+      const verified = run('verify', '--json');
+      expect([verified.status, JSON.parse(verified.stdout)]).toMatchObject([
+        3,
+        { bad: [{ name: text.slice(store.length + 1), message: expect.stringContaining('listfile import') }] },
+      ]);
+    }
+    const imported = run('listfile', 'import', join(root, 'listfile.csv'));
+    expect(imported).toMatchObject({ status: 0, stderr: expect.stringContaining('was damaged') });
+    expect(run('ls', 'wow', '--quiet').stdout.trim().split('\n')).toHaveLength(listed.split('\n').length);
+    expect(run('verify', '--quiet').status).toBe(0);
+  });
+
+  test('names of another product at the same ids give no bytes under a wrong name, and a note counts them', () => {
+    const wrong = rows.map(({ fileDataId }) => `${fileDataId};other/${fileDataId}.db2\n`).join('');
+    fs.writeFileSync(scratch('other.csv'), wrong);
+    expect(run('listfile', 'import', scratch('other.csv')).status).toBe(0);
+    const { stdout, stderr } = run('ls', 'wow', '--json');
+    const value = JSON.parse(stdout) as { name: string; fileDataId: number }[];
+    const hashless = value.filter(({ name }) => name.startsWith('other/'));
+    const byId = new Map(rows.map((row) => [row.fileDataId, row]));
+    const hashed = rows.length - new Set(hashless.map(({ fileDataId }) => fileDataId)).size;
+    expect(hashed).toBeGreaterThan(70);
+    expect(stderr).toContain(`${hashed} names of the imported list are not used`);
+    const misled = value.find(({ name, fileDataId }) => !name.startsWith('other/') && byId.has(fileDataId))!;
+    const cat = run('cat', 'wow', `other/${misled.fileDataId}.db2`);
+    expect([cat.status, cat.stderr]).toEqual([4, expect.stringContaining('of the imported list')]);
+    expect(run('cat', 'wow', byId.get(misled.fileDataId)!.name).status).toBe(0);
   });
 });

@@ -194,8 +194,9 @@ async function openProduct(session: Session, name: string, options: OpenOptions)
 /** Remarks on the imported names, which come up while a build is read. */
 function notesOnNames({ misfits }: Build): string[] {
   if (misfits === 0) return [];
-  const [names, them] = misfits === 1 ? ['1 name', 'it'] : [`${formatCount(misfits)} names`, 'them'];
-  return [`${names} of the imported list: the build has other files at these ids, and goes without ${them}`];
+  const names =
+    misfits === 1 ? '1 name of the imported list is' : `${formatCount(misfits)} names of the imported list are`;
+  return [`${names} not used: by its name hashes the build has other files at these ids`];
 }
 
 /** The folder is only read: what is derived of it (decoded manifests, sorted names) goes to the session's folders. */

@@ -181,6 +181,25 @@ export function damagedList(error: unknown): string | undefined {
   return typeof list === 'string' ? list : undefined;
 }
 
+/**
+ * Opens the imported names for those who may not need them.
+ * @returns a function that gives them, and throws when their text is damaged
+ * @throws as `open`, save for a damaged text
+ */
+export async function namesWhenNeeded(
+  open: () => Promise<ListfileIndex | undefined>,
+): Promise<() => ListfileIndex | undefined> {
+  try {
+    const index = await open();
+    return () => index;
+  } catch (error) {
+    if (damagedList(error) === undefined) throw error;
+    return () => {
+      throw error;
+    };
+  }
+}
+
 /** The listed names of ids that are asked for in ascending order: both lists are gone through once. Undefined for an id without a name. */
 export function listedNames(listfile: ListfileIndex | undefined): (fileDataId: number) => ListedId | undefined {
   const names = listfile?.names();

@@ -7,7 +7,7 @@ import type { TvfsSpan } from '../../formats/roots/tvfs/layout.ts';
 import { parseWowTvfsName } from '../../formats/roots/tvfs/wow-name.ts';
 import { isLacking, removeDerived } from '../../store/derived-file.ts';
 import type { LookupFolders } from '../../store/layout.ts';
-import type { ListfileIndex } from '../listfile/listfile-index.ts';
+import { type ListfileIndex, namesWhenNeeded } from '../listfile/listfile-index.ts';
 import { type NameRow, type Note, openNameTable } from './name-table.ts';
 import type { Root } from './root.ts';
 import { diablo4Naming, type LoadPart } from './rows/diablo4.ts';
@@ -44,7 +44,7 @@ export async function openTvfs(place: TvfsPlace): Promise<Root> {
   const paths = await openNameTable({ folders, kind: 'tvfs', ckey: root.ckey, rows: (note) => rowsOf(place, note) });
   const ids = openVfsIds(idsFile);
   try {
-    if (ids.count > 0) return openWowTvfs(ids, paths, await place.listfile());
+    if (ids.count > 0) return openWowTvfs(ids, paths, await namesWhenNeeded(place.listfile));
   } catch (error) {
     ids.close();
     paths.close();

@@ -1,5 +1,6 @@
-import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import type { IncomingMessage, RequestListener } from 'node:http';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { ListfileIndex } from '../../../src/builds/listfile/listfile-index.ts';
 import type { ListfileUpdate } from '../../../src/fetch/lists/update-listfile.ts';
@@ -157,5 +158,21 @@ describe('listfile update', () => {
     const env = { PAKRAT_CONFIG: scratch('mine.json') };
     const taken = await pakratJson<ListfileUpdate>(['listfile', 'update', '--store', store], { env });
     expect(taken).toMatchObject({ status: 0, value: { rows: 1 } });
+  });
+
+  test('names that were damaged meanwhile are fetched again, and what only they had is told to be gone', async () => {
+    writeFileSync(scratch('hand.csv'), '9;hand.blp\n');
+    expect(runPakrat(['listfile', 'import', scratch('hand.csv'), '--store', store]).status).toBe(0);
+    set(many(200), '"1"');
+    expect((await update()).value).toMatchObject({ modified: true, ids: 200 });
+    const folder = join(store, 'names');
+    const text = join(folder, readdirSync(folder).find((name) => name.endsWith('.txt'))!);
+    const bytes = readFileSync(text);
+    bytes[4200]! ^= 1;
+    writeFileSync(text, bytes);
+    const { status, stderr } = await startPakrat(['listfile', 'update', '--url', url, '--store', store]).ended;
+    expect([status, stderr]).toEqual([0, expect.stringContaining('was damaged')]);
+    expect(Object.keys(await names())).toHaveLength(200);
+    expect((await update()).value).toMatchObject({ modified: false });
   });
 });

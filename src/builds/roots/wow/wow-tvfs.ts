@@ -51,9 +51,9 @@ export function openVfsIds(file: string): LookupFile {
 }
 
 /** The files of a TVFS by their ids, with the root that has its other paths. Closing it closes both. */
-export function openWowTvfs(ids: LookupFile, paths: Root, listfile: ListfileIndex | undefined): Root {
+export function openWowTvfs(ids: LookupFile, paths: Root, names: () => ListfileIndex | undefined): Root {
   const findId = (fileDataId: number): FileVariant[] => {
-    const name = listfile?.find(fileDataId)?.name;
+    const name = names()?.find(fileDataId)?.name;
     return Array.from(ids.findNumber(fileDataId), (record) => variantOf(record, name));
   };
   return {
@@ -61,17 +61,17 @@ export function openWowTvfs(ids: LookupFile, paths: Root, listfile: ListfileInde
     notes: paths.notes ?? [],
     findId,
     find(name) {
-      const id = listfile?.idOf(name);
+      const id = names()?.idOf(name);
       const listed = id === undefined ? [] : findId(id);
       return listed.length > 0 ? listed : paths.find(name);
     },
     async checkAll() {
       for (const _ of ids.checkAll()) await breathe();
-      await listfile?.checkAll();
+      await names()?.checkAll();
       await paths.checkAll();
     },
     *list(matches) {
-      const nameOf = listedNames(listfile);
+      const nameOf = listedNames(names());
       for (const record of ids) {
         const id = asBuffer(record).readUInt32BE(0);
         const name = nameOf(id)?.name;

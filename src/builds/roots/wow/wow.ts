@@ -9,7 +9,7 @@ import { DerivedFile, openDerived, readDerived } from '../../../store/derived-fi
 import { writeDerived } from '../../../store/derived-writer.ts';
 import type { LookupFolders } from '../../../store/layout.ts';
 import { LookupFile, writeLookupFile } from '../../../store/lookup-file.ts';
-import { type ListedId, type ListfileIndex, listedNames } from '../../listfile/listfile-index.ts';
+import { type ListedId, type ListfileIndex, listedNames, namesWhenNeeded } from '../../listfile/listfile-index.ts';
 import type { FileVariant, Root } from '../root.ts';
 
 /*
@@ -30,7 +30,7 @@ export async function openWowRoot(
   { file, ckey }: { file: string; ckey: string },
 ): Promise<Root> {
   const base = join(folders.names, ckey);
-  const names = await listfile();
+  const names = await namesWhenNeeded(listfile);
   return openDerived(
     () => new WowRootFile(file, base, names),
     () => writeLookups(file, base, folders.temporary),
@@ -80,10 +80,10 @@ class WowRootFile implements Root {
   readonly #ids: LookupFile;
   readonly #hashes: LookupFile;
   readonly #blocks: WowRootBlock[];
-  readonly #listfile: ListfileIndex | undefined;
+  readonly #names: () => ListfileIndex | undefined;
 
-  constructor(file: string, base: string, listfile: ListfileIndex | undefined) {
-    this.#listfile = listfile;
+  constructor(file: string, base: string, names: () => ListfileIndex | undefined) {
+    this.#names = names;
     const opened: { close(): void }[] = [];
     const keep = <File extends { close(): void }>(one: File): File => {
       opened.push(one);
@@ -98,6 +98,11 @@ class WowRootFile implements Root {
       for (const one of opened) one.close();
       throw error;
     }
+  }
+
+  /** @throws E_FORMAT_CHECKSUM when the list is damaged: names that are lost must not look as if there were none */
+  get #listfile(): ListfileIndex | undefined {
+    return this.#names();
   }
 
   close(): void {
