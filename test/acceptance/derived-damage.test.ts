@@ -14,6 +14,7 @@ import { type Run, runPakrat } from '../support/run-pakrat.ts';
 import { scratchFolder } from '../support/scratch.ts';
 import { type GoodServer, serveWell } from '../support/serve-well.ts';
 import { makeTree } from '../support/synthetic-cdn.ts';
+import { describeTmpfs, withTmpfs } from '../support/tmpfs.ts';
 import { readTruth, type TruthRow } from '../support/truth.ts';
 
 // Whole processes and whole syncs; the machine may be busy.
@@ -215,6 +216,32 @@ describe.each(['wow', 'tvfs', 'text'] as const)('derived files of a store with b
   });
 
   if (layout !== 'wow') return;
+
+  describeTmpfs('on a disk that may only be read', () => {
+    test('what is damaged is made again beside the store, each time, and nothing of that is left', async () => {
+      await withTmpfs('64m', async (folder, _, remount) => {
+        for (const file of derived.keys()) if (!file.endsWith('.txt')) flip(file, 0.3);
+        fs.cpSync(store, `${folder}/store`, { recursive: true });
+        restore(store, derived);
+        remount('ro');
+        const reading = ['--store', `${folder}/store`, '--offline', '--quiet'];
+        const env = { TMPDIR: scratch('beside') };
+        fs.mkdirSync(env.TMPDIR);
+        const [row] = rows.filter(({ content }) => content().length > 0);
+        for (let i = 0; i < 2; i++) {
+          const cat = runPakrat(['cat', 'wow', row!.name, ...reading], { env });
+          expect([cat.status, cat.stderr]).toEqual([0, '']);
+          expect(cat.stdout === Buffer.from(row!.content()).toString()).toBe(true);
+        }
+        const names = runPakrat(['ls', 'wow', ...reading], { env })
+          .stdout.trim()
+          .split('\n');
+        expect(names).toHaveLength(listed.split('\n').length);
+        expect(fs.readdirSync(env.TMPDIR)).toEqual([]);
+        expect(runPakrat(['verify', ...reading], { env }).status).toBe(3);
+      });
+    });
+  });
 
   test('a list of names that is damaged is told by name, what needs no names goes on, and an import makes it good', () => {
     const text = [...derived.keys()].find((file) => file.endsWith('.txt'))!;
