@@ -144,8 +144,17 @@ export class DerivedFile {
 
   /** Bytes of the content as they are: for those who check them by a hash of their own, or called {@link checkAll}. */
   readUnchecked(offset: number, size: number): Uint8Array {
+    this.#checkRange(offset, size);
     const bytes = Buffer.allocUnsafe(size);
-    this.readInto(bytes, offset);
+    this.#fill(bytes, offset);
+    return bytes;
+  }
+
+  /** All of the content, checked. */
+  readAll(): Uint8Array {
+    const bytes = new Uint8Array(this.size);
+    this.#fill(bytes, 0);
+    this.#check(bytes, 0);
     return bytes;
   }
 
@@ -216,13 +225,14 @@ export class DerivedFile {
 
   #fill(bytes: Uint8Array, offset: number): void {
     const read = resultUnless(
-      (error) => codeOf(error) === 'E_FORMAT_TRUNCATED',
+      // A disk that cannot read a sector any more says EIO.
+      (error) => ['E_FORMAT_TRUNCATED', 'EIO'].includes(codeOf(error) ?? ''),
       () => {
         readInto(this.#fd, bytes, { offset, what: this.path });
         return true;
       },
     );
-    if (read === undefined) throw this.damage('it is cut');
+    if (read === undefined) throw this.damage(`the ${bytes.length} bytes at offset ${offset} cannot be read`);
   }
 }
 
@@ -239,9 +249,7 @@ export function removeDerived(path: string): void {
 export function readDerived(path: string, options?: DerivedOptions): Uint8Array {
   const file = new DerivedFile(path, options);
   try {
-    const bytes = new Uint8Array(file.size);
-    bytes.set(file.read(0, file.size));
-    return bytes;
+    return file.readAll();
   } finally {
     file.close();
   }

@@ -1,7 +1,5 @@
 import { existsSync, statSync } from 'node:fs';
-import type { Build } from '../../builds/build.ts';
 import type { OnProgress, WorkOptions } from '../../core/progress.ts';
-import { formatCount } from '../../core/quantities.ts';
 import type { Fetcher } from '../../fetch/fetcher.ts';
 import { isInstall } from '../../installs/casc/find-install.ts';
 import { isCdnFolder } from '../../installs/cdn-folder/find-cdn.ts';
@@ -11,6 +9,7 @@ import type { RegexSearch } from '../../sources/regex-search.ts';
 import type { Source } from '../../sources/source.ts';
 import type { PakOpenOptions } from './pak-options.ts';
 import type { Session } from './session.ts';
+import { tellNames } from './tell-names.ts';
 
 /** Options of everything that reads a source. */
 export interface SourceOptions extends WorkOptions {
@@ -185,18 +184,10 @@ async function openProduct(session: Session, name: string, options: OpenOptions)
   const identity = await session.resolve(name, { onProgress, signal, fresh: false });
   const { build, fetcher, close } = await session.openFetched(identity, { onProgress, signal });
   const closeTelling = async (): Promise<void> => {
-    tell(options.onProgress, notesOnNames(build));
+    tellNames(build, options.onProgress);
     await close();
   };
   return { source: buildSource(build, { locale }), fetcher, close: closeTelling };
-}
-
-/** Remarks on the imported names, which come up while a build is read. */
-function notesOnNames({ misfits }: Build): string[] {
-  if (misfits === 0) return [];
-  const names =
-    misfits === 1 ? '1 name of the imported list is' : `${formatCount(misfits)} names of the imported list are`;
-  return [`${names} not used: by its name hashes the build has other files at these ids`];
 }
 
 /** The folder is only read: what is derived of it (decoded manifests, sorted names) goes to the session's folders. */
@@ -227,7 +218,8 @@ async function openFolderBuild(
     const close = async (): Promise<void> => {
       await source.close();
       // They come up while it is read.
-      if (options.tellNotes !== false) tell(options.onProgress, [...folder.notes, ...notesOnNames(build)]);
+      if (options.tellNotes !== false) tell(options.onProgress, folder.notes);
+      tellNames(build, options.onProgress);
     };
     return { source, close };
   } catch (error) {
