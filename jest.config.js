@@ -5,6 +5,7 @@ export default {
   // A core that jest would keep free is idle: tests that start the program mostly wait for it.
   maxWorkers: '100%',
   roots: ['<rootDir>/test'],
+  setupFilesAfterEnv: ['<rootDir>/test/support/equal-bytes.ts'],
   extensionsToTreatAsEsm: ['.ts'],
   transform: {
     '^.+\\.ts$': [

@@ -26,8 +26,8 @@ export default class Inspect extends PakratCommand {
   async run(): Promise<Inspection> {
     const { args, flags } = await this.parse(Inspect);
     const rows = flags.rows === undefined ? undefined : parseRows(flags.rows);
-    const { encoded } = flags;
-    const inspection = await this.withSession(flags, (session) => inspect(session, args.object, { rows, encoded }));
+    const options = { rows, encoded: flags.encoded, signal: this.signal };
+    const inspection = await this.withSession(flags, (session) => inspect(session, args.object, options));
     this.log(renderInspection(inspection, this.width));
     const problem = problemOf(inspection);
     if (problem !== undefined) process.exitCode = exitCodeOf(problem.code);

@@ -23,6 +23,7 @@ export type { ListfileChange } from './app/listfile/import-listfile.ts';
 export type { ListfileUpdate, UpdateListfileOptions } from './app/listfile/update-listfile.ts';
 export type { MountOptions, MountReport } from './app/mount.ts';
 export type { PackNadeoOptions, PackOptions, PackReport, PackUnrealOptions } from './app/pack.ts';
+export type { ProductRow, ProductsOptions } from './app/products.ts';
 export type { SourceOptions } from './app/session/open-source.ts';
 export type { PakOpenOptions } from './app/session/pak-options.ts';
 export type { SessionOptions } from './app/session/session-options.ts';

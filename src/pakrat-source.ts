@@ -121,10 +121,10 @@ export class PakratSource {
     return this.#source.info();
   }
 
-  /** The keys that are missing to read it, and what they lock. @throws E_UNSUPPORTED for a source that cannot tell */
-  async missingKeys(): Promise<MissingKey[]> {
+  /** The keys that are missing to read it, and what they lock. @throws E_UNSUPPORTED for a source that cannot tell, E_ABORTED */
+  async missingKeys({ signal }: { signal?: AbortSignal | undefined } = {}): Promise<MissingKey[]> {
     const { missingKeysOf } = await import('./app/keys/missing-keys.ts');
-    return missingKeysOf(this.#source);
+    return missingKeysOf(this.#source, signal);
   }
 
   /** Closes the source; a second time does nothing. */

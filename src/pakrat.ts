@@ -9,6 +9,7 @@ import type { ListfileChange } from './app/listfile/import-listfile.ts';
 import type { ListfileUpdate, UpdateListfileOptions } from './app/listfile/update-listfile.ts';
 import type { MountOptions, MountReport } from './app/mount.ts';
 import type { PackNadeoOptions, PackOptions, PackReport, PackUnrealOptions } from './app/pack.ts';
+import type { ProductRow, ProductsOptions } from './app/products.ts';
 import { openSource, type SourceOptions } from './app/session/open-source.ts';
 import { Session } from './app/session/session.ts';
 import type { SessionOptions } from './app/session/session-options.ts';
@@ -71,6 +72,12 @@ export class Pakrat {
     return (await calmly(options, (calm) => askVersions(this.#session, product, 'cdns', calm))).table;
   }
 
+  /** Lists the products that the version services offer, with what the store holds of them. */
+  async products(options: ProductsOptions = {}): Promise<ProductRow[]> {
+    const { listProducts } = await import('./app/products.ts');
+    return (await calmly(options, (calm) => listProducts(this.#session, calm))).products;
+  }
+
   /** Brings a build, or the part of it that is chosen, into the store; run again to go on where it stopped. */
   async sync(build: string, options: SyncOptions = {}): Promise<SyncReport> {
     const { sync } = await import('./app/sync.ts');
@@ -125,8 +132,8 @@ export class Pakrat {
 
   /** Keys for encrypted files: import them from files, list them, update them from a list on the web, find out which are missing. */
   readonly keys = {
-    import: async (files: readonly string[]): Promise<KeyImport> =>
-      (await import('./app/keys/import-keys.ts')).importKeys(this.#session, files),
+    import: async (files: readonly string[], options: Pick<WorkOptions, 'signal'> = {}): Promise<KeyImport> =>
+      (await import('./app/keys/import-keys.ts')).importKeys(this.#session, files, options),
     list: async (options: { show?: boolean | undefined } = {}): Promise<ListedKey[]> =>
       (await import('./app/keys/list-keys.ts')).listKeys(this.#session, options),
     missing: async (source: string, options: SourceOptions = {}): Promise<MissingKey[]> => {

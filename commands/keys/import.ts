@@ -23,7 +23,7 @@ export default class KeysImport extends PakratCommand {
 
   async run(): Promise<KeyImport> {
     const { args, flags } = await this.parse(KeysImport);
-    const result = await this.withSession(flags, (session) => importKeys(session, args.file));
+    const result = await this.withSession(flags, (session) => importKeys(session, args.file, this.notes()));
     this.log(`${result.read} keys read: ${result.added} new, ${result.changed} changed.`);
     return result;
   }

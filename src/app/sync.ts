@@ -60,7 +60,13 @@ async function syncLocked(session: Session, name: string, options: SyncOptions):
   const { onProgress = () => {} } = options;
   onProgress({ type: 'step', step: 'version service', bytes: 0 });
   const identity = await session.resolve(name, { signal, onProgress, fresh: true });
-  const network = await session.openNetwork(identity, { signal, jobs, bytesPerSecond, threads: dryRun ? 0 : threads });
+  const network = await session.openNetwork(identity, {
+    signal,
+    jobs,
+    bytesPerSecond,
+    threads: dryRun ? 0 : threads,
+    onProgress,
+  });
   const progress = new SyncProgress(network, onProgress);
   let opened: OpenedBuild | undefined;
   try {

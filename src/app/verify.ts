@@ -100,7 +100,7 @@ async function verifyHeld(session: Session, name: string | undefined, work: Veri
       build,
       repair,
       signal,
-      open: (identity, { offline }) => session.openFetched(identity, { offline, signal }),
+      open: (identity, { offline }) => session.openFetched(identity, { offline, signal, onProgress }),
       onProgress: (phase, done, total) => onProgress?.({ type: 'bytes', phase, done, total }),
       onNote: (text) => onProgress?.({ type: 'note', text }),
     });

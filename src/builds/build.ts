@@ -1,11 +1,8 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
-import { breathe } from '../core/breathe.ts';
 import { concatBytes, fromHex, toHex } from '../core/bytes.ts';
-import { PakratError } from '../core/errors.ts';
-import { md5Hasher } from '../core/hash.ts';
+import { isDamage, isUnavailable, PakratError } from '../core/errors.ts';
 import { waitForAll } from '../core/wait-for-all.ts';
-import { storeError } from '../files/durable.ts';
 import { readAt } from '../files/read-at.ts';
 import type { KeyRing } from '../formats/blte/keys.ts';
 import { type ReadRange, readBlte } from '../formats/blte/read.ts';
@@ -15,7 +12,6 @@ import type { ArchiveIndex } from '../formats/indices/archive-index.ts';
 import { type Download, decodeDownload } from '../formats/manifests/download.ts';
 import { decodeInstall, type Install } from '../formats/manifests/install.ts';
 import { DerivedFile, openDerived, readDerived } from '../store/derived-file.ts';
-import { DerivedWriter } from '../store/derived-writer.ts';
 import type { ObjectName } from '../store/layout.ts';
 import type { BuildIdentity } from '../store/ledger/rows.ts';
 import { openFileIndex, openGroup } from './indices/indices.ts';
@@ -24,6 +20,8 @@ import { buildKeyRing, learnObjectKey } from './keys/build-keys.ts';
 import { ListfileIndex } from './listfile/listfile-index.ts';
 import { listfileVersion } from './listfile/listfile-paths.ts';
 import { EncodingFile } from './manifests/encoding-file.ts';
+import { placesOfSize, unnamedEncoding } from './manifests/unnamed-encoding.ts';
+import { writeManifest } from './manifests/write-manifest.ts';
 import { type BuildPlace, type EntryPlace, type Objects, optional } from './objects.ts';
 import { retryDamaged } from './retry-damaged.ts';
 import { openRoot } from './roots/index.ts';
@@ -204,6 +202,8 @@ export class Build {
   }
 
   async #makeManifest(file: string, keys: ManifestKeys): Promise<void> {
+    const isEncoding = keys.ckey === this.config.encoding.ckey;
+    if (keys.ekey === undefined && isEncoding) return this.#findEncoding(file, keys);
     const ekeys = keys.ekey === undefined ? (this.encoding.findCkey(keys.ckey)?.ekeys ?? []) : [keys.ekey];
     const place = ekeys.map((ekey) => this.locate(ekey, keys.encodedSize)).find((found) => found !== undefined);
     if (place === undefined) {
@@ -215,27 +215,22 @@ export class Build {
     await this.#decodeTo(file, place, keys);
   }
 
-  async #decodeTo(file: string, place: EntryPlace, keys: ManifestKeys): Promise<void> {
-    const manifest = new DerivedWriter(this.#place.folders.temporary);
-    try {
-      const hash = md5Hasher();
-      for await (const piece of this.readEncoded(place, keys.size)) {
-        hash.update(piece);
-        manifest.append(piece);
-        await breathe();
+  /** Finds the encoding file of a config that does not give its ekey: by its size, which hardly another entry has. */
+  async #findEncoding(file: string, keys: ManifestKeys): Promise<void> {
+    for (const place of placesOfSize(this, keys.encodedSize)) {
+      try {
+        await this.objects.entries([place]);
+        return await this.#decodeTo(file, place, keys);
+      } catch (error) {
+        if (!isDamage(error) && !isUnavailable(error)) throw error;
       }
-      const found = toHex(hash.digest());
-      if (found !== keys.ckey) {
-        throw new PakratError('E_INTEGRITY', `manifest ${keys.ckey} decodes to ${found}`, {
-          data: { ckey: keys.ckey, found },
-        });
-      }
-      manifest.finish(file);
-    } catch (error) {
-      throw storeError(error, file);
-    } finally {
-      manifest.close();
     }
+    throw unnamedEncoding(this.identity.buildConfig, keys.ckey);
+  }
+
+  async #decodeTo(path: string, place: EntryPlace, { ckey, size }: ManifestKeys): Promise<void> {
+    const { temporary } = this.#place.folders;
+    await writeManifest(this.readEncoded(place, size), { path, ckey, temporary });
   }
 
   /** The decoded bytes of a held entry, in pieces. @throws E_KEY_MISSING, E_INTEGRITY, E_FORMAT… */

@@ -23,8 +23,12 @@ export interface EntryPlace {
 export interface Objects {
   /** A small object whose name is the MD5 of its bytes (configs). */
   config(name: ObjectName): Promise<Uint8Array>;
-  /** Sees to it that an index lies in the store, checked. @returns its file, to be read as `decrypt` says */
-  index(name: ObjectName): Promise<string>;
+  /**
+   * Sees to it that an index lies in the store, checked.
+   * @param size what a config promises it to have, in bytes
+   * @returns its file, to be read as `decrypt` says
+   */
+  index(name: ObjectName, size?: number): Promise<string>;
   /** Sees to it that every byte of these entries is held. */
   entries(places: readonly EntryPlace[]): Promise<void>;
   /** The file and offset where a held entry lies. @throws E_OFFLINE or E_NOT_FOUND when it is not held */

@@ -150,6 +150,11 @@ export abstract class PakratCommand extends Command {
   }
 
   /** A command that wrote its lists row by row, for they may have millions of rows, has nothing left to print. */
+  /** Prints lines. Names and versions come from outside: nothing of them reaches a terminal as a command. */
+  override log(text = ''): void {
+    super.log(printableBlock(text));
+  }
+
   override logJson(json: unknown): void {
     if (json !== undefined) process.stdout.write(`${toJson(json, 2)}\n`);
   }

@@ -1,7 +1,7 @@
 import PQueue from 'p-queue';
 import type { EntryPlace, Objects } from '../builds/objects.ts';
+import type { HealthKind } from '../cdn/hosts/hosts.ts';
 import { fetchObject } from '../cdn/transport/fetch-object.ts';
-import type { HealthKind } from '../cdn/transport/hosts.ts';
 import { codeOf, type ErrorCode, PakratError } from '../core/errors.ts';
 import { type ObjectName, objectPath } from '../store/layout.ts';
 import type { Span } from '../store/spans.ts';
@@ -14,9 +14,13 @@ import { entryJobs, type PlanOptions } from './plan/plan.ts';
 import type { RangeJob, RangeTarget } from './transfer/range-job.ts';
 import { type TransferFailure, transfer } from './transfer/transfer.ts';
 
-/** The largest config, and the largest index or patch manifest, that is believed. */
-const maxConfigSize = 32 * 1024 * 1024;
-const maxIndexSize = 256 * 1024 * 1024;
+/** The largest objects that are believed where nothing promises their size. */
+const maxSizes = { config: 16 * 1024 * 1024, index: 64 * 1024 * 1024, patch: 256 * 1024 * 1024, data: 0 };
+/** For this time an entry that no host gave is not asked for again. */
+const failedMs = 60_000;
+const mostFailed = 100_000;
+/** Bytes that an object may have beyond what was promised: it proves itself, and makers of CDNs err. */
+const sizeSlack = 1024 * 1024;
 
 /** The amount that is fetched side by side, and the sizes by which ranges are cut. */
 interface FetchSettings {
@@ -51,6 +55,8 @@ export class Fetcher {
   fetchedEntries = 0;
   readonly #committer: SpanCommitter;
   readonly #smallObjects: PQueue;
+  /** Entries that no host gave a short while ago: a batch asks for many, and then each file for its own. */
+  readonly #failed = new Map<string, { time: number; error: PakratError }>();
 
   constructor(store: Store, network: Network | undefined, settings: FetchSettings) {
     this.store = store;
@@ -72,9 +78,10 @@ export class Fetcher {
 
   /**
    * A small object (config, index, patch manifest), decrypted and checked against its name; from the store, else from a host.
+   * @param size what a config promises it to have; a body is not read much further than that
    * @throws E_OFFLINE, E_NOT_FOUND, E_NETWORK_EXHAUSTED, E_KEY_MISSING, E_ABORTED
    */
-  async object(name: ObjectName): Promise<Uint8Array> {
+  async object(name: ObjectName, size?: number): Promise<Uint8Array> {
     const held = this.#heldObject(name);
     if (held !== undefined) return held;
     const path = objectPath(name);
@@ -82,7 +89,7 @@ export class Fetcher {
     // An object that cannot be checked is not asked for.
     const isEncrypted = objectKeys.keyOf(path) !== undefined;
     const network = this.#demandNetwork(path, { object: path });
-    const kind = name.suffix === '.index' ? 'index' : name.kind === 'product' ? 'config' : name.kind;
+    const kind: HealthKind = name.suffix === '.index' ? 'index' : name.kind === 'product' ? 'config' : name.kind;
     const check = (bytes: Uint8Array): void => {
       try {
         checkObject(name, objectKeys.decrypt(path, bytes));
@@ -90,8 +97,10 @@ export class Fetcher {
         throw isEncrypted ? maybeWrongKey(error) : error;
       }
     };
-    const maxSize = kind === 'config' ? maxConfigSize : maxIndexSize;
-    const bytes = await fetchObject(await network.cdn(), { path, kind, maxSize, check });
+    // Nobody promises an object of no bytes: a size of 0 is one that is not told.
+    const maxSize = Math.min(size ? size + sizeSlack : Number.POSITIVE_INFINITY, maxSizes[kind]);
+    const request = { path, kind, maxSize, isMostlySmaller: !size, check };
+    const bytes = await fetchObject(await network.cdn(), request);
     this.store.addObject(name, bytes);
     return objectKeys.decrypt(path, bytes);
   }
@@ -119,15 +128,27 @@ export class Fetcher {
     const [first] = missing;
     if (first === undefined) return;
     this.#demandNetwork(`entry ${first.ekey}`, { ekey: first.ekey, object: objectPath(first.object) });
-    const [failure] = await this.fetchPlanned({ kind: 'data' }, (whole) => {
-      const left = whole ? missing.filter((place) => !isHeld(this.store, place)) : missing;
+    const [known] = missing.flatMap(({ ekey }) => this.#failureOf(ekey) ?? []);
+    const asked = missing.filter(({ ekey }) => this.#failureOf(ekey) === undefined);
+    const failures = await this.fetchPlanned({ kind: 'data' }, (whole) => {
+      const left = whole ? asked.filter((place) => !isHeld(this.store, place)) : asked;
       return entryJobs(this.store, left, { ...this.settings.planOptions, whole });
     });
-    if (failure === undefined) return;
-    throw new PakratError(failure.code as ErrorCode, failure.message, {
-      hint: failure.hint,
-      data: { object: failure.path, ekeys: failure.ekeys },
-    });
+    const errors = failures.map((failure) => this.#remember(failure));
+    const error = errors[0] ?? known;
+    if (error !== undefined) throw error;
+  }
+
+  #failureOf(ekey: string): PakratError | undefined {
+    const failed = this.#failed.get(ekey);
+    return failed !== undefined && performance.now() - failed.time < failedMs ? failed.error : undefined;
+  }
+
+  #remember({ code, message, hint, path, ekeys }: TransferFailure): PakratError {
+    const error = new PakratError(code as ErrorCode, message, { hint, data: { object: path, ekeys } });
+    if (this.#failed.size > mostFailed) this.#failed.clear();
+    for (const ekey of ekeys) this.#failed.set(ekey, { time: performance.now(), error });
+    return error;
   }
 
   /**
@@ -183,8 +204,8 @@ export class Fetcher {
     const { store } = this;
     return {
       config: (name) => this.object(name),
-      index: async (name) => {
-        await this.#smallObjects.add(() => this.object(name));
+      index: async (name, size) => {
+        await this.#smallObjects.add(() => this.object(name, size));
         return store.file(objectPath(name));
       },
       entries: (places) => this.entries(places),

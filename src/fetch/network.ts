@@ -1,6 +1,8 @@
 import { setMaxListeners } from 'node:events';
+import type { Hosts } from '../cdn/hosts/hosts.ts';
+import { scoutHosts } from '../cdn/hosts/scout-hosts.ts';
+import { BodyBudget } from '../cdn/transport/body-budget.ts';
 import type { Cdn } from '../cdn/transport/fetch-object.ts';
-import type { Hosts } from '../cdn/transport/hosts.ts';
 import type { HttpClient } from '../cdn/transport/http.ts';
 import { type RateLimit, rateLimit, unlimited } from '../cdn/transport/rate-limit.ts';
 import type { Engine } from './transfer/engine.ts';
@@ -26,6 +28,8 @@ export interface Network {
 export interface NetworkOptions {
   connectMs: number;
   idleMs: number;
+  /** As {@link CrawlLimits} has it. */
+  slowWindowMs?: number | undefined;
   attemptsPerHost: number;
   /** Ranges in flight at a time. */
   jobs: number;
@@ -33,6 +37,8 @@ export interface NetworkOptions {
   maxRangeBytes: number;
   /** Limit of all transfers; undefined for none. */
   bytesPerSecond?: number | undefined;
+  /** Milliseconds after which another host is asked for a small object that does not come at a good pace. Absent: none is. */
+  hedgeMs?: number | undefined;
   /** Threads for ranges; 0 for none, as under a limited rate. */
   threads: number;
   workerUrl?: URL | undefined;
@@ -41,8 +47,8 @@ export interface NetworkOptions {
   signal?: AbortSignal | undefined;
 }
 
-/** Slowest transfer that is waited for, in bytes a second, where no limit makes all of them slow. */
-const slowestBytesPerSecond = 1024;
+/** Memory for the bodies of small objects that are on their way. */
+const bodyBytes = 256 * 1024 * 1024;
 
 /** A network over some hosts. Nothing is asked, started or loaded before it is needed. Needs `close`. */
 export function openNetwork(hosts: Hosts, http: () => Promise<HttpClient>, options: NetworkOptions): Network {
@@ -54,22 +60,26 @@ export function openNetwork(hosts: Hosts, http: () => Promise<HttpClient>, optio
   const counters = {
     onReceived: (bytes: number): void => {
       traffic.bytes += bytes;
+      hosts.news.heard();
     },
     onRequest: (): void => {
       traffic.requests += 1;
     },
   };
   // One for all requests, for they share it.
+  const budget = new BodyBudget(bodyBytes);
+  // Under a limit everything is slow.
+  const hedgeMs = bytesPerSecond === undefined ? options.hedgeMs : undefined;
   const rate: RateLimit = bytesPerSecond === undefined ? unlimited : rateLimit(bytesPerSecond);
   let engine: Promise<Engine> | undefined;
+  let scouted: Promise<void> | undefined;
   const startEngine = async (): Promise<Engine> => {
     const { rangeEngine, threadEngine } = await import('./transfer/engine.ts');
-    const { connectMs, idleMs, jobs, maxRangeBytes, temporary, threads, workerUrl } = options;
+    const { connectMs, idleMs, slowWindowMs, jobs, maxRangeBytes, temporary, threads, workerUrl } = options;
     const engineOptions = {
-      limits: { connectMs, idleMs, connections: jobs },
+      limits: { connectMs, idleMs, slowWindowMs, connections: jobs },
       temporary,
       maxRangeBytes,
-      slowestBytesPerSecond: bytesPerSecond === undefined ? slowestBytesPerSecond : 0,
     };
     return bytesPerSecond !== undefined || threads < 1
       ? rangeEngine(engineOptions, counters, rate)
@@ -79,11 +89,18 @@ export function openNetwork(hosts: Hosts, http: () => Promise<HttpClient>, optio
     hosts,
     traffic,
     signal,
-    cdn: async () => ({ http: await http(), hosts, rate, attemptsPerHost, signal, ...counters }),
+    async cdn() {
+      scouted ??= scoutHosts(hosts, signal);
+      await scouted;
+      return { http: await http(), hosts, rate, attemptsPerHost, budget, hedgeMs, signal, ...counters };
+    },
     engine() {
       engine ??= startEngine();
       return engine;
     },
-    close: async () => (await engine)?.close(),
+    async close() {
+      hosts.news.close();
+      await (await engine)?.close();
+    },
   };
 }

@@ -1,7 +1,7 @@
 import { md5Hex } from '../core/hash.ts';
 import { type ConfigEntry, encodeConfig } from '../formats/configs/config-file.ts';
 import { encodeKeyRing, type TactKey } from '../formats/configs/key-list.ts';
-import { encodeBpsv } from '../formats/services/bpsv.ts';
+import { decodeBpsv, encodeBpsv } from '../formats/services/bpsv.ts';
 import type { DataObjects } from './archive-writer.ts';
 import type { Manifests } from './encode-content.ts';
 import type { BuildPatches } from './patch-writer.ts';
@@ -114,6 +114,21 @@ export function makeCdns({ hosts, regions, seqn, cdnPath, configPath }: ServiceA
   };
   const columns = columnsOf('Name!STRING:0|Path!STRING:0|Hosts!STRING:0|Servers!STRING:0|ConfigPath!STRING:0');
   return encodeBpsv({ columns, seqn, rows: regions.map((Name) => ({ Name, ...row })) });
+}
+
+/**
+ * Writes the list of all products: an older list with the rows of this product in place of those that it had.
+ * @param before the list as it was; undefined for the first product
+ */
+export function makeSummary(
+  { product, seqn }: Pick<ServiceAnswer, 'product' | 'seqn'>,
+  before?: Uint8Array,
+): Uint8Array {
+  const older = before && decodeBpsv(before);
+  const others = older?.rows.filter((row) => row.Product !== product) ?? [];
+  const rows = ['', 'cdn'].map((Flags) => ({ Product: product, Seqn: String(seqn), Flags }));
+  const columns = columnsOf('Product!STRING:0|Seqn!DEC:4|Flags!STRING:0');
+  return encodeBpsv({ columns, seqn: Math.max(seqn, (older?.seqn ?? 0) + 1), rows: [...others, ...rows] });
 }
 
 function columnsOf(header: string): { name: string; type: string; size: number }[] {

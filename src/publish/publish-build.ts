@@ -1,6 +1,7 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { PakratError } from '../core/errors.ts';
+import { writeFileDurable } from '../files/durable.ts';
 import { decodeCdnConfig } from '../formats/configs/cdn-config.ts';
 import type { TactKey } from '../formats/configs/key-list.ts';
 import { decodeArchiveIndex } from '../formats/indices/archive-index.ts';
@@ -15,6 +16,7 @@ import {
   makeCdns,
   makeKeyRing,
   makeProductConfig,
+  makeSummary,
   makeVersions,
   type ServiceAnswer,
 } from './configs.ts';
@@ -173,16 +175,17 @@ function namesOf(files: readonly EncodedFile[]): { fileDataId: number; name: str
   return [...names].sort(([a], [b]) => a - b).map(([fileDataId, name]) => ({ fileDataId, name }));
 }
 
-/** Writes `versions` and `cdns` under both URLs that clients ask. Each is replaced in one go: a reader sees the old or the new. */
+/**
+ * Writes `versions` and `cdns` under both URLs that clients ask, then the list of all products. Each is replaced in one go: a reader sees
+ * the old or the new.
+ */
 function putAnswers(out: string, answer: ServiceAnswer): void {
   const tables = { cdns: makeCdns(answer), versions: makeVersions(answer) };
   for (const folder of [join(out, answer.product), join(out, 'v2', 'products', answer.product)]) {
-    fs.mkdirSync(folder, { recursive: true });
-    for (const [name, bytes] of Object.entries(tables)) {
-      fs.writeFileSync(join(folder, `${name}.tmp`), bytes);
-      fs.renameSync(join(folder, `${name}.tmp`), join(folder, name));
-    }
+    for (const [name, bytes] of Object.entries(tables)) writeFileDurable(join(folder, name), bytes, out);
   }
+  const summary = join(out, 'v2', 'summary');
+  writeFileDurable(summary, makeSummary(answer, readIfThere(summary)), out);
 }
 
 interface EarlierBuild extends EarlierObjects {

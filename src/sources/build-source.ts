@@ -72,7 +72,7 @@ export function buildSource(build: Build, options: BuildSourceOptions): BuildSou
       await valueUnless(isUnavailable, build.objects.entries(places));
     },
     read: ({ file }) => readFile(build, file),
-    missingKeys: () => missingKeys(build, options),
+    missingKeys: (signal) => missingKeys(build, { ...options, signal }),
     info: () => buildInfo(build),
     close: async () => build.close(),
   };

@@ -50,7 +50,7 @@ export interface Source<Entry extends SourceEntry = SourceEntry> {
   /** True for a file whose content may be wrong although it can be read. Absent where reading tells. Throws as `read`. */
   isUnsure?(entry: Entry): Promise<boolean>;
   /** The keys that are missing to read it, and what they lock. Absent where that cannot be told. */
-  missingKeys?(): Promise<MissingKey[]>;
+  missingKeys?(signal?: AbortSignal): Promise<MissingKey[]>;
   /** The facts of the source that `info` shows. Plain JSON. */
   info(): Promise<Record<string, unknown>>;
   close(): Promise<void>;

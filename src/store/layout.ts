@@ -29,9 +29,16 @@ export function objectHash(path: string): string {
   return /([0-9a-f]{32})(?:\.index)?$/.exec(path)?.[1] ?? '';
 }
 
-/** True for a CDN path that is safe to use below a folder: words of letters, digits, `.`, `_` and `-`, no dots alone. */
+/** The names that a store has for itself, in any case: some file systems take no notice of it. */
+const ownNames = /^(tmp|groups|manifests|names|channels|partial|(ledger|lock)\.db(-\w+)?)$/i;
+
+/**
+ * True for a CDN path that is safe to use below a folder: words of letters, digits, `.`, `_` and `-`, no dots alone, and none that begins
+ * with a name that a store has for itself.
+ */
 export function isSafeCdnPath(path: string): boolean {
-  return /^[\w.-]+(\/[\w.-]+)*$/.test(path) && !path.split('/').some((part) => /^\.+$/.test(part));
+  const parts = path.split('/');
+  return parts.every((part) => /^[\w.-]+$/.test(part) && !/^\.+$/.test(part)) && !ownNames.test(parts[0] ?? '');
 }
 
 /** The files and folders of a store. */

@@ -43,8 +43,7 @@ export class SyncProgress {
     this.hasData = rangeBytes > 0;
     this.#total = rangeBytes;
     this.#files.total = missing.entries;
-    const hosts = this.#network?.hosts.all.filter(({ fallback }) => !fallback) ?? [];
-    this.#onProgress({ type: 'host', hosts: hosts.map(({ base }) => base.replace(/^https?:\/\//, '')) });
+    this.#onProgress({ type: 'host', hosts: this.#network?.hosts.shown ?? [] });
   };
 
   /** Counts an entry that is held now. */
@@ -67,8 +66,10 @@ export class SyncProgress {
     }
   }
 
+  /** Tells how far the data came, which may have been faster than the clock. */
   end(): void {
     clearInterval(this.#timer);
+    if (this.hasData) this.#tell();
   }
 }
 

@@ -60,12 +60,12 @@ async function extractAndCompare(truth: Truth, product: string, store: string, a
 }
 
 async function wrongOfBuild(truth: Truth, product: string, store: string): Promise<string[]> {
+  const asks: Ask[] = [{ ways: ['name', 'ckey', 'ekey'], locale: 'enUS' }];
   // The older build is there to be told from the newer one: one locale shows that.
-  const locales = product === 'wow' ? ['enUS', 'deDE', 'frFR'] : ['enUS'];
-  const asks = locales.flatMap((locale): Ask[] => [
-    { ways: locale === 'enUS' ? ['name', 'ckey', 'ekey'] : ['name'], locale },
-    ...(truth.layout === 'wow' ? [{ ways: ['fdid'] as const, locale }] : []),
-  ]);
+  if (product === 'wow') {
+    asks.push({ ways: ['name'], locale: 'deDE' });
+    if (truth.layout === 'wow') asks.push({ ways: ['fdid'], locale: 'enUS' }, { ways: ['fdid'], locale: 'frFR' });
+  }
   const wrong: string[] = [];
   // Two at a time: the machines that run this have two cores.
   for (let i = 0; i < asks.length; i += 2) {

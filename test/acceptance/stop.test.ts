@@ -30,11 +30,11 @@ function words(bytes: number): Buffer {
 
 beforeAll(async () => {
   fs.mkdirSync(join(files, 'small'), { recursive: true });
-  fs.writeFileSync(join(files, 'large.txt'), words(150 << 20));
-  for (let i = 0; i < 3000; i++) fs.writeFileSync(join(files, 'small', `${i}.txt`), `${i} `.repeat(500));
+  fs.writeFileSync(join(files, 'large.txt'), words(64 << 20));
+  for (let i = 0; i < 1500; i++) fs.writeFileSync(join(files, 'small', `${i}.txt`), `${i} `.repeat(500));
   fs.writeFileSync(
     listfile,
-    Array.from({ length: 700_000 }, (_, i) => `${i + 1};world/maps/${i % 97}/${i}.blp\n`).join(''),
+    Array.from({ length: 300_000 }, (_, i) => `${i + 1};world/maps/${i % 97}/${i}.blp\n`).join(''),
   );
   runPakrat(['pack', 'quake', plain, files]);
   runPakrat(['pack', 'unreal', packed, files, '--compress', 'zlib']);
@@ -45,6 +45,8 @@ beforeAll(async () => {
 afterAll(() => cdn?.close());
 
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+/** Moments at which each command is stopped: one, or as many as a soak wants. */
+const moments = Number(process.env.PAKRAT_MOMENTS ?? 1);
 /** Set for a run: where it writes. */
 const out = scratch('out');
 
@@ -138,11 +140,17 @@ async function stopped(
   return { ...result, wasRunning, afterMs: last - before };
 }
 
-describe.each(commands)('%s', (_, args, isAtWork) => {
-  let stops = 0;
-  test.each(signals.map((signal, i) => [signal, [0, 60, 250][i] ?? 0] as const))(
-    'ends with 130 within two seconds of %s, and leaves nothing half-done',
-    async (signal, later) => {
+describe.each(commands.map(([name, args, isAtWork], number) => ({ name, args, isAtWork, number })))(
+  '$name',
+  (command) => {
+    const { args, isAtWork, number } = command;
+    let stops = 0;
+    test.each(
+      Array.from(
+        { length: moments },
+        (_, i) => [signals[(number + i) % 3] ?? 'SIGINT', (i * 60 + number * 20) % 1000] as const,
+      ),
+    )('ends with 130 within two seconds of %s after %i ms, and leaves nothing half-done', async (signal, later) => {
       fs.rmSync(out, { recursive: true, force: true });
       const all = args.map((arg) => (arg === 'cdn:' ? `cdn:${cdn.root}/www/tpr/wow@${builds().b}` : arg));
       const run = await stopped(startPakrat(all), signal, later, isAtWork);
@@ -152,13 +160,13 @@ describe.each(commands)('%s', (_, args, isAtWork) => {
       expect(run).toMatchObject({ status: 130, stderr: expect.stringContaining('E_ABORTED') });
       expect(run.afterMs).toBeLessThan(2000);
       expect(temporaries()).toEqual([]);
-    },
-  );
+    });
 
-  test('was stopped indeed', () => {
-    expect(stops).toBeGreaterThan(0);
-  });
-});
+    test('was stopped indeed', () => {
+      expect(stops).toBeGreaterThan(0);
+    });
+  },
+);
 
 test('what was stopped is gone on with', async () => {
   fs.rmSync(out, { recursive: true, force: true });

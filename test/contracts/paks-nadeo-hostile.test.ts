@@ -4,6 +4,7 @@ import { isPakratError } from '../../src/core/errors.ts';
 import { openNadeoPak } from '../../src/paks/nadeo/open.ts';
 import { baseKey, gbxFile, noise, packBytes, packFile, packWithMixes } from '../paks/nadeo/synthetic.ts';
 import { randomSource } from '../support/hostile.ts';
+import { gather } from '../support/pak-sources.ts';
 
 /** Does everything that can be done with a pack; anything but an error of ours is thrown on. Returns the codes met. */
 async function useAll(bytes: Uint8Array): Promise<Set<string>> {
@@ -106,6 +107,19 @@ describe('promises that are not kept', () => {
     expect(pak.entries[0]!.size).toBe(size);
     expect((await pak.verify(pak.entries[0]!))?.code).toMatch(/^E_/);
   });
+
+  test.each([8, 15])(
+    'version %i: a file that a damaged directory calls empty is not given out as that',
+    async (version) => {
+      const pack = sizeOf(await packBytes([packFile('Some.bin', noise(500))], { version, key: undefined }), 0);
+      const pak = await openNadeoPak(bytesSource(pack), { keys: [baseKey] });
+      const [entry] = pak.entries;
+      expect(entry).toMatchObject({ name: 'Some.bin', size: 0 });
+      await expect(gather(pak.read(entry!))).rejects.toMatchObject({ code: 'E_INTEGRITY' });
+      const ignoring = await openNadeoPak(bytesSource(pack), { keys: [baseKey], ignoreHashes: true });
+      expect(await gather(ignoring.read(ignoring.entries[0]!))).toHaveLength(0);
+    },
+  );
 
   test('a GBX that says it is huge is refused before it is read', async () => {
     const gbxParts = { content, mixes: [], name: 'Some.bin.Gbx', version: 8, method: 'none' } as const;

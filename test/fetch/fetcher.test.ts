@@ -169,6 +169,30 @@ describe('the objects of a build', () => {
       expect(() => at.build.objects.open(place)).toThrow();
     });
 
+    test('of an archive that is lost: the first batch asks each host for it once, and then nobody is asked', async () => {
+      const [{ object }] = archived() as [EntryPlace];
+      const lost = archived().filter((place) => place.object.hash === object.hash);
+      expect(lost.length).toBeGreaterThan(10);
+      for (const server of servers) server.objects.delete(objectPath(object));
+      for (const server of servers) server.asked.length = 0;
+      await expect(at.build.objects.entries(lost)).rejects.toMatchObject({ code: 'E_NOT_FOUND' });
+      for (const place of lost) {
+        await expect(at.build.objects.entries([place])).rejects.toMatchObject({ code: 'E_NOT_FOUND' });
+      }
+      const asked = servers.map((server) => server.asked.length);
+      // Ranges of one archive that are asked for at the same time are each answered.
+      expect(Math.max(...asked)).toBeLessThanOrEqual(8);
+    });
+
+    test('that no host gave right are not asked for again at once', async () => {
+      const place = archived()[3]!;
+      for (const server of servers) server.lie = always({ kind: 'flip', offset: place.offset + 20 });
+      await expect(at.build.objects.entries([place])).rejects.toMatchObject({ code: 'E_NETWORK_EXHAUSTED' });
+      const asked = servers.map((server) => server.asked.length);
+      await expect(at.build.objects.entries([place])).rejects.toMatchObject({ data: { ekeys: [place.ekey] } });
+      expect(servers.map((server) => server.asked.length)).toEqual(asked);
+    });
+
     test('are refused by name without a network', async () => {
       const place = archived()[3]!;
       await reopen({ servers: [] });

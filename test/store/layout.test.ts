@@ -12,9 +12,12 @@ test('objects lie in the store as on the CDN', () => {
   expect(objectPath({ cdnPath: 'tpr/configs/data', kind: 'product', hash })).toBe(`tpr/configs/data/01/23/${hash}`);
 });
 
-test.each(['tpr/wow', 'tpr/configs/data', 'sc1live', 'tpr/Hero-Live_a.b'])('%s may be a CDN path', (path) => {
-  expect(isSafeCdnPath(path)).toBe(true);
-});
+test.each(['tpr/wow', 'tpr/configs/data', 'sc1live', 'tpr/Hero-Live_a.b', 'tpr/tmp', 'tmpfs'])(
+  '%s may be a CDN path',
+  (path) => {
+    expect(isSafeCdnPath(path)).toBe(true);
+  },
+);
 
 test.each([
   '',
@@ -34,6 +37,14 @@ test.each([
   'tpr/wow\n',
   'a?b',
   'http://x/y',
+  'tmp',
+  'groups/x',
+  'names',
+  'Manifests/tpr',
+  'channels',
+  'partial',
+  'ledger.db',
+  'LOCK.db-wal',
 ])('%j may not', (path) => {
   expect(isSafeCdnPath(path)).toBe(false);
 });

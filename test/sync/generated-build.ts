@@ -2,7 +2,7 @@ import * as fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Build, openBuild } from '../../src/builds/build.ts';
-import { Hosts } from '../../src/cdn/transport/hosts.ts';
+import { Hosts } from '../../src/cdn/hosts/hosts.ts';
 import { HttpClient } from '../../src/cdn/transport/http.ts';
 import { Fetcher } from '../../src/fetch/fetcher.ts';
 import { openNetwork, type Traffic } from '../../src/fetch/network.ts';
@@ -102,18 +102,22 @@ export interface OpenOptions {
   signal?: AbortSignal;
   jobs?: number;
   gapBytes?: number;
+  /** For hosts that crawl. */
+  slowWindowMs?: number;
+  hedgeMs?: number;
 }
 
 /** Opens a store and a build in it. */
 export async function openGenerated(options: OpenOptions): Promise<OpenedBuild> {
-  const { servers, signal, jobs = 4, gapBytes = 65536 } = options;
+  const { servers, signal, jobs = 4, gapBytes = 65536, slowWindowMs, hedgeMs } = options;
   const store = openStore(options.root, { create: true });
-  const limits = { connectMs: 1000, idleMs: 500 };
+  const limits = { connectMs: 1000, idleMs: 500, slowWindowMs };
   const http = new HttpClient({ ...limits, connections: 8 });
   const maxRangeBytes = 1 << 28;
   const hosts = new Hosts(servers.map(({ base }) => ({ base, fallback: false })));
   const network = openNetwork(hosts, async () => http, {
     ...limits,
+    hedgeMs,
     attemptsPerHost: 3,
     jobs,
     maxRangeBytes,

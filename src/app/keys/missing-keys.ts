@@ -11,11 +11,11 @@ export type { MissingKey } from '../../builds/keys/missing-key.ts';
  * @throws E_UNSUPPORTED for a source that cannot tell, else as opening it does
  */
 export function missingKeys(session: Session, name: string, options: SourceOptions = {}): Promise<MissingKey[]> {
-  return withSource(session, name, options, ({ source }) => missingKeysOf(source));
+  return withSource(session, name, options, ({ source }) => missingKeysOf(source, options.signal));
 }
 
 /** As {@link missingKeys}, of a source that is open. */
-export async function missingKeysOf(source: Source): Promise<MissingKey[]> {
-  if (source.missingKeys !== undefined) return source.missingKeys();
+export async function missingKeysOf(source: Source, signal?: AbortSignal): Promise<MissingKey[]> {
+  if (source.missingKeys !== undefined) return source.missingKeys(signal);
   throw new PakratError('E_UNSUPPORTED', `${source.label}: a source of this kind cannot tell which keys are missing`);
 }

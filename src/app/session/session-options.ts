@@ -1,11 +1,10 @@
 import { resolve } from 'node:path';
-import { hostOf } from '../../cdn/transport/hosts.ts';
+import { type Host, hostsOf } from '../../cdn/hosts/host-names.ts';
 import { serviceUrls } from '../../cdn/versions/service-urls.ts';
 import { fromHex } from '../../core/bytes.ts';
 import { PakratError } from '../../core/errors.ts';
 import type { KeyRing } from '../../formats/blte/keys.ts';
 import { localeFlag, localeNames } from '../../formats/roots/locale.ts';
-import type { HostRow } from '../../store/ledger/rows.ts';
 import { mergeSettings, type PartialSettings, type Settings } from './settings.ts';
 
 /** Options of a session; they carry the names of the command line's flags in camel case. */
@@ -43,7 +42,9 @@ export interface CheckedOptions {
   /** The version services to ask, in order. */
   services: readonly string[];
   /** Hosts in place of those of the CDN; undefined for those. */
-  ownHosts: readonly HostRow[] | undefined;
+  ownHosts: readonly Host[] | undefined;
+  /** Hosts that are asked behind those of the CDN. */
+  mirrors: readonly Host[];
   keys: KeyRing;
   threads: number | undefined;
   workerUrl: URL | undefined;
@@ -72,7 +73,8 @@ export function checkOptions(options: SessionOptions): CheckedOptions {
     locale: localeNames(localeFlag(locale))[0] ?? locale,
     offline: options.offline ?? false,
     services: serviceUrls(settings.versionServices, region, patchUrls),
-    ownHosts: cdnHosts.length > 0 ? cdnHosts.map(hostOf) : undefined,
+    ownHosts: cdnHosts.length > 0 ? cdnHosts.flatMap(hostsOf) : undefined,
+    mirrors: settings.network.mirrors.flatMap(hostsOf).map((host) => ({ ...host, mirror: true })),
     keys: keyRingOf(options.keys ?? {}),
     threads: options.threads,
     workerUrl: options.workerUrl,

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ResolveContext } from '../../builds/resolve/product-answer.ts';
+import type { Hosts } from '../../cdn/hosts/hosts.ts';
 import type { HttpClient, HttpGetter } from '../../cdn/transport/http.ts';
 import type { Channels } from '../../cdn/versions/channels.ts';
 import { fromHex } from '../../core/bytes.ts';
@@ -16,7 +17,10 @@ import type { Store } from '../../store/store.ts';
 import { type CheckedOptions, checkOptions, type SessionOptions } from './session-options.ts';
 
 /** The share of the network that a piece of work has. Default: the ranges of the setting `sync.jobs`, and no threads. */
-type NetworkUse = { [Name in 'signal' | 'jobs' | 'bytesPerSecond' | 'threads']?: NetworkOptions[Name] | undefined };
+type NetworkUse = { [Name in 'signal' | 'jobs' | 'bytesPerSecond' | 'threads']?: NetworkOptions[Name] | undefined } & {
+  /** Told of trouble with hosts. */
+  onProgress?: OnProgress | undefined;
+};
 
 /** Opens a session, runs `body` with it, and closes it, whatever happens. */
 export async function withSession<Result>(
@@ -121,6 +125,7 @@ export class Session {
     this.#http ??= new HttpClient({
       connectMs: network.connectMs,
       idleMs: network.idleMs,
+      slowWindowMs: network.slowWindowMs,
       connections: sync.smallJobs,
     });
     return this.#http;
@@ -156,16 +161,17 @@ export class Session {
 
   /** The hosts of a build as a network: undefined when the session is offline. Needs `close`. */
   async openNetwork(identity: BuildIdentity, use: NetworkUse = {}): Promise<Network | undefined> {
-    const { settings, ownHosts, workerUrl, offline } = this.options;
+    const { settings, workerUrl, offline } = this.options;
     if (offline) return undefined;
-    const { Hosts } = await import('../../cdn/transport/hosts.ts');
     const { openNetwork } = await import('../../fetch/network.ts');
-    const { signal, jobs = settings.sync.jobs, bytesPerSecond, threads = 0 } = use;
-    const { connectMs, idleMs, attemptsPerHost } = settings.network;
+    const { signal, jobs = settings.sync.jobs, bytesPerSecond, threads = 0, onProgress } = use;
+    const { connectMs, idleMs, slowWindowMs, hedgeMs, attemptsPerHost } = settings.network;
     const { layout } = await this.store({ create: true });
-    const network = openNetwork(new Hosts(ownHosts ?? identity.hosts), () => this.http(), {
+    const network = openNetwork(await this.#hosts(identity, onProgress), () => this.http(), {
       connectMs,
       idleMs,
+      slowWindowMs,
+      hedgeMs,
       attemptsPerHost,
       jobs,
       maxRangeBytes: settings.sync.maxRangeBytes,
@@ -178,6 +184,19 @@ export class Session {
     // Threads start while configs and indices are asked for; a failure shows when they are needed.
     if (threads > 0) network.engine().catch(() => {});
     return network;
+  }
+
+  /** The hosts of a build: those that a person named for this run, else those of the CDN with the mirrors of the settings behind them. */
+  async #hosts(identity: BuildIdentity, onProgress: OnProgress | undefined): Promise<Hosts> {
+    const { Hosts } = await import('../../cdn/hosts/hosts.ts');
+    const { withBothSchemes } = await import('../../cdn/hosts/host-names.ts');
+    const { settings, ownHosts, mirrors } = this.options;
+    const all = ownHosts ?? [...withBothSchemes(identity.hosts), ...mirrors];
+    const hosts: Hosts = new Hosts(all, {
+      prefer: settings.network.prefer,
+      onProblem: (problem) => onProgress?.({ type: 'host', hosts: hosts.shown, problem }),
+    });
+    return hosts;
   }
 
   /**
@@ -218,7 +237,7 @@ export class Session {
     options: { offline?: boolean; signal?: AbortSignal | undefined; onProgress?: OnProgress | undefined },
   ): Promise<OpenedBuild> {
     const { offline = false, signal, onProgress } = options;
-    const network = offline ? undefined : await this.openNetwork(identity, { signal });
+    const network = offline ? undefined : await this.openNetwork(identity, { signal, onProgress });
     try {
       const onStep = (step: string): void => onProgress?.({ type: 'step', step, bytes: network?.traffic.bytes ?? 0 });
       const { build, fetcher, close } = await this.openBuild(identity, network, { onStep });

@@ -13,8 +13,12 @@ export interface Settings {
   network: {
     connectMs: number;
     idleMs: number;
+    slowWindowMs: number;
+    hedgeMs: number;
     versionServiceMs: number;
     attemptsPerHost: number;
+    prefer: 'https' | 'http';
+    mirrors: string[];
   };
   sync: {
     jobs: number;

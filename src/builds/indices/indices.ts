@@ -30,23 +30,24 @@ export function groupMark({ archives }: CdnConfig): number {
 async function makeGroup(file: string, of: number, place: BuildPlace, cdnConfig: CdnConfig): Promise<void> {
   const { folders, identity, objects, onStep } = place;
   onStep?.(`${cdnConfig.archives.length} archive indices`);
+  const sizes = cdnConfig.archiveIndexSizes;
   const names = cdnConfig.archives.map((hash) => indexName(identity.cdnPath, 'data', hash));
-  const indices = await Promise.all(names.map((name) => readIndex(objects, name)));
+  const indices = await Promise.all(names.map((name, i) => readIndex(objects, name, sizes[i])));
   const { bytes } = await encodeArchiveGroupInSteps(indices);
   writeDerived(file, bytes, folders.temporary, { of });
 }
 
 /** The index of the loose objects; undefined when the CDN config names none. */
 export async function openFileIndex(place: BuildPlace, cdnConfig: CdnConfig): Promise<ArchiveIndex | undefined> {
-  const { fileIndex } = cdnConfig;
+  const { fileIndex, fileIndexSize } = cdnConfig;
   return fileIndex === undefined
     ? undefined
-    : readIndex(place.objects, indexName(place.identity.cdnPath, 'data', fileIndex));
+    : readIndex(place.objects, indexName(place.identity.cdnPath, 'data', fileIndex), fileIndexSize);
 }
 
-/** An index; fetched where it is not there. @throws as `Objects.index` */
-export async function readIndex(objects: Objects, name: ObjectName): Promise<ArchiveIndex> {
-  const file = await objects.index(name);
+/** An index; fetched where it is not there. @param size what a config promises it to have @throws as `Objects.index` */
+export async function readIndex(objects: Objects, name: ObjectName, size?: number): Promise<ArchiveIndex> {
+  const file = await objects.index(name, size);
   await breathe();
   const bytes = new Uint8Array(fs.readFileSync(file));
   return decodeArchiveIndex(objects.decrypt?.(name, bytes, 0) ?? bytes, name.hash);

@@ -13,23 +13,28 @@ import { addFile, type MissingKey } from './missing-key.ts';
  * The keys that are missing to read a build, the one that locks the most first. Costs a walk over the encoding file and the names:
  * especs tell which keys an object needs. Where there is no espec the chunks of the object tell, if it is held. Fetches no data.
  * @param options.locale files are counted in the variants for this locale
- * @throws as listFiles
+ * @throws as listFiles, E_ABORTED
  */
-export async function missingKeys(build: Build, options: { locale: string }): Promise<MissingKey[]> {
+export async function missingKeys(build: Build, options: KeySearch): Promise<MissingKey[]> {
   return build.lookUp(() => findMissingKeys(build, options));
 }
 
-async function findMissingKeys(build: Build, options: { locale: string }): Promise<MissingKey[]> {
+interface KeySearch {
+  locale: string;
+  signal?: AbortSignal | undefined;
+}
+
+async function findMissingKeys(build: Build, { locale, signal }: KeySearch): Promise<MissingKey[]> {
   const rows = new Map<string, MissingKey>();
-  const locks = await findEspecLocks(build);
+  const locks = await findEspecLocks(build, signal);
   const contents = lockedContents(build, locks, (key, size) => {
     const row = rowOf(rows, key);
     row.entries += 1;
     row.encodedBytes += size;
   });
-  for await (const batch of listFiles(build, { ...options, matches: () => true })) {
+  for await (const batch of listFiles(build, { locale, matches: () => true })) {
     for (const file of batch) {
-      await breathe();
+      await breathe(signal);
       const keys = await keysOfFile(build, file, { locks, contents });
       if (keys.size === 0) continue;
       const size = sizeOf(resolveParts(build, file)) ?? 0;
@@ -106,8 +111,8 @@ const chunkHeadSize = 32;
 /** Objects of an espec that are looked at, at most, for the name that its key really has. */
 const mostLooks = 64;
 
-/** The especs of a build that need keys which are missing. */
-export async function findEspecLocks(build: Build): Promise<EspecLocks> {
+/** The especs of a build that need keys which are missing. @throws E_ABORTED */
+export async function findEspecLocks(build: Build, signal?: AbortSignal): Promise<EspecLocks> {
   const { encoding, keys } = build;
   const written = new Map<number, string[]>();
   for (const [index, espec] of encoding.especs().entries()) {
@@ -115,7 +120,7 @@ export async function findEspecLocks(build: Build): Promise<EspecLocks> {
     const missing = especKeys(espec).filter((key) => !keys.find(reverseName(key)) && !keys.find(key));
     if (missing.length > 0) written.set(index, missing);
   }
-  const names = await printedNames(build, written);
+  const names = await printedNames(build, written, signal);
   return new Map([...written].map(([index, missing]) => [index, missing.map((key) => names.get(key) ?? key)]));
 }
 
@@ -132,12 +137,14 @@ export function especKeys(espec: string): string[] {
 async function printedNames(
   build: Build,
   written: ReadonlyMap<number, readonly string[]>,
+  signal: AbortSignal | undefined,
 ): Promise<Map<string, string>> {
   const names = new Map([...written.values()].flat().map((key) => [key, reverseName(key)]));
   const unsure = new Set(names.keys());
   const looked = new Map<number, number>();
   for (const { ekey, especIndex, size } of build.encoding.ekeys((espec) => written.has(espec))) {
     if (unsure.size === 0) break;
+    await breathe(signal);
     const keys = written.get(especIndex)?.filter((key) => unsure.has(key)) ?? [];
     const count = looked.get(especIndex) ?? 0;
     const place = keys.length > 0 && count < mostLooks ? build.locate(ekey, size) : undefined;

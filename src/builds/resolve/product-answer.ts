@@ -23,7 +23,8 @@ export interface ProductAnswer extends Pick<VersionAnswer, 'bpsv' | 'bytes' | 's
 /**
  * The answer of the version services about a product; it is remembered, with the service that gave it.
  * Without a network, the newest answer that the ledger has.
- * @param endpoint `versions`, `cdns` or `bgdl`
+ * @param product empty for all of them
+ * @param endpoint `versions`, `cdns` or `bgdl`; of all products `summary`
  * @throws as askVersionService; E_OFFLINE without a network when the product was never asked for
  */
 export async function productAnswer(
@@ -66,7 +67,7 @@ export function isRecent(time: number, ms: number): boolean {
 }
 
 /** Summaries of channels are kept as answers about no product. */
-const summaryOf = { product: '', endpoint: 'summary' } as const;
+const summaryOf = { product: '', endpoint: 'channels' } as const;
 
 /** True for a summary that was seen, and then another: they have no sequence numbers. */
 function isOldSummary(ledger: Ledger, summary: Uint8Array): boolean {
@@ -80,12 +81,13 @@ function noteStale(
   { stale, seqn, summary }: VersionAnswer,
 ): void {
   if (!stale) return;
+  const subject = product === '' ? 'the list of products' : `${endpoint} of ${product}`;
   if (summary !== undefined) {
-    note(`${endpoint} of ${product} are those of an earlier catalogue: rolled back, or from a server that lags behind`);
+    note(`${subject}: from an earlier catalogue: rolled back, or from a server that lags behind`);
     return;
   }
   const highest = Math.max(...ledger.answers(product, endpoint).map((answer) => answer.seqn ?? 0));
-  note(`${endpoint} of ${product} has seqn ${seqn}, older than ${highest} seen before; no service had a newer one`);
+  note(`${subject} has seqn ${seqn}, older than ${highest} seen before; no service had a newer one`);
 }
 
 function rememberAnswer(
@@ -107,10 +109,14 @@ function rememberAnswer(
 
 function rememberedAnswer(known: AnswerRow | undefined, product: string, endpoint: string): ProductAnswer {
   if (known === undefined) {
-    throw new PakratError('E_OFFLINE', `the store has no ${endpoint} of ${product}, and --offline forbids to ask`, {
-      hint: 'Ask once without --offline.',
-      data: { product, endpoint },
-    });
+    throw new PakratError(
+      'E_OFFLINE',
+      `the store has no ${product === '' ? 'list of products' : `${endpoint} of ${product}`}, and --offline forbids to ask`,
+      {
+        hint: 'Ask once without --offline.',
+        data: { product, endpoint },
+      },
+    );
   }
   const { body, seqn, service, time } = known;
   return { bpsv: decodeBpsv(body), bytes: body, seqn: seqn ?? undefined, service, time };

@@ -1,4 +1,4 @@
-import { hostsOfRow } from '../../cdn/transport/hosts.ts';
+import { hostsOfRow } from '../../cdn/hosts/host-names.ts';
 import { rowOfRegion } from '../../cdn/versions/region-rows.ts';
 import { isKeyHex } from '../../core/bytes.ts';
 import { PakratError } from '../../core/errors.ts';

@@ -18,6 +18,8 @@ interface FetchBytesOptions {
 export async function fetchBytes(http: HttpGetter, url: string, options: FetchBytesOptions): Promise<Uint8Array> {
   const { maxSize, signal, onPiece } = options;
   const pieces: Uint8Array[] = [];
+  /** Where the size is promised, all that the body takes: pieces would have to be put into another piece of memory at the end. */
+  let whole: Buffer | undefined;
   let size = 0;
   let promised: number | undefined;
   await http.get({
@@ -27,17 +29,20 @@ export async function fetchBytes(http: HttpGetter, url: string, options: FetchBy
       if (head.status !== 200) throw statusError(head, url);
       const length = head.headers['content-length'];
       promised = length === undefined ? undefined : Number(length);
-      if (promised !== undefined && promised > maxSize) throw wrongAnswer(url, `${promised} bytes, over ${maxSize}`);
+      if (promised === undefined) return;
+      if (promised > maxSize) throw wrongAnswer(url, `${promised} bytes, over ${maxSize}`, { tooLarge: true });
+      whole = Buffer.allocUnsafeSlow(promised);
     },
     onData(piece) {
+      if (size + piece.length > maxSize) throw wrongAnswer(url, `more than ${maxSize} bytes`, { tooLarge: true });
+      if (whole === undefined) pieces.push(Buffer.from(piece));
+      else piece.copy(whole, size);
       size += piece.length;
-      if (size > maxSize) throw wrongAnswer(url, `more than ${maxSize} bytes`);
-      pieces.push(Buffer.from(piece));
       return onPiece?.(piece.length);
     },
   });
   if (promised !== undefined && size !== promised) throw wrongAnswer(url, `${size} bytes came of ${promised}`);
-  return concatBytes(pieces);
+  return whole ?? concatBytes(pieces);
 }
 
 /** As {@link fetchBytes}, within `timeoutMs` from the first look-up of the name to the last byte. */

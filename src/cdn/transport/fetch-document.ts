@@ -37,6 +37,8 @@ export interface FetchDocumentOptions {
 }
 
 const maxRedirects = 5;
+/** A server that asks for more patience than this is given up. */
+const longestWaitMs = 30_000;
 
 /**
  * Brings the body of a URL into `target`: gone on with where it was cut, tried again where the network fails, redirects followed.
@@ -56,8 +58,9 @@ export async function fetchDocument(
     } catch (error) {
       if (target.size > most) attempt = 0;
       most = Math.max(most, target.size);
-      if (attempt >= options.attempts || !isPassing(error)) throw error;
-      await sleep(waitMs(error, attempt), undefined, { signal: options.signal }).catch(() => {
+      const wait = waitMs(error, attempt);
+      if (attempt >= options.attempts || !isPassing(error) || wait > longestWaitMs) throw error;
+      await sleep(wait, undefined, { signal: options.signal }).catch(() => {
         throw error;
       });
     }

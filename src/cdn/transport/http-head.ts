@@ -1,4 +1,4 @@
-import { type ErrorData, PakratError } from '../../core/errors.ts';
+import { type ErrorData, isPakratError, messageOf, PakratError } from '../../core/errors.ts';
 
 /* The head of an answer, and whether to believe it. Apart from the client, so that reading what is held loads no HTTP. */
 
@@ -12,6 +12,14 @@ export interface HttpHead {
 /** A URL as it may be shown: without name and password. */
 export function redactUrl(url: string): string {
   return url.replace(/\/\/[^/@]*@/, '//');
+}
+
+/** What a host got wrong in a few words, without the URL. */
+export function reasonOf(error: unknown): string {
+  const { reason, url } = isPakratError(error) ? error.data : {};
+  const message = messageOf(error);
+  if (reason === 'ECONNREFUSED') return 'refused';
+  return typeof url === 'string' && message.startsWith(`${url}: `) ? message.slice(url.length + 2) : message;
 }
 
 /** The range of a `Content-Range`; undefined when it is absent or not a single byte range with its total. */
@@ -61,8 +69,10 @@ export function checkRangeHead(
 /** The error for a status that is not the one wanted; `data.retryAfter` in milliseconds when the host named a time. */
 export function statusError(head: HttpHead, url: string): PakratError {
   const shown = redactUrl(url);
-  const data = { url: shown, status: head.status, retryAfter: retryAfterMs(head.headers['retry-after']) };
-  return new PakratError('E_NETWORK_STATUS', `${shown}: HTTP status ${head.status}`, { data });
+  const retryAfter = retryAfterMs(head.headers['retry-after']);
+  const asks = retryAfter === undefined || retryAfter === 0 ? '' : `, asks to wait ${Math.ceil(retryAfter / 1000)} s`;
+  const data = { url: shown, status: head.status, retryAfter };
+  return new PakratError('E_NETWORK_STATUS', `${shown}: HTTP status ${head.status}${asks}`, { data });
 }
 
 /** The error for an answer that is not the one to what was asked. */
@@ -71,9 +81,9 @@ export function wrongAnswer(url: string, problem: string, data: ErrorData = {}):
   return new PakratError('E_NETWORK_RANGE', `${shown}: ${problem}`, { data: { url: shown, ...data } });
 }
 
-/** `Retry-After` (seconds or a date) in milliseconds, at most a minute; undefined when absent or unreadable. */
+/** `Retry-After` (seconds or a date) in milliseconds, at most an hour; undefined when absent or unreadable. */
 export function retryAfterMs(value: string | undefined, now = Date.now()): number | undefined {
   if (value === undefined) return undefined;
   const ms = /^\d+$/.test(value) ? Number(value) * 1000 : Date.parse(value) - now;
-  return Number.isFinite(ms) ? Math.min(Math.max(ms, 0), 60_000) : undefined;
+  return Number.isFinite(ms) ? Math.min(Math.max(ms, 0), 3_600_000) : undefined;
 }

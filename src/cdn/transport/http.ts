@@ -1,16 +1,15 @@
 import type { Dispatcher } from 'undici';
 // The agent alone: the whole of undici takes twice as long to load, in every thread, and four times the heap to collect.
 import Agent from 'undici/lib/dispatcher/agent.js';
-import { abortError, codeOf, messageOf, PakratError } from '../../core/errors.ts';
+import { abortError, codeOf, type ErrorData, isPakratError, messageOf, PakratError } from '../../core/errors.ts';
+import { type CrawlLimits, CrawlWatch, Pace } from './crawl-watch.ts';
 import { type HttpHead, redactUrl } from './http-head.ts';
 import { bufferedConnector } from './read-buffer.ts';
 
 /** Limits of a transfer, in milliseconds. */
-export interface HttpLimits {
+export interface HttpLimits extends CrawlLimits {
   /** Until a connection stands. */
   connectMs: number;
-  /** Until the head of an answer is there, and between two pieces of its body. */
-  idleMs: number;
   /** Connections to one host at a time. */
   connections: number;
 }
@@ -22,6 +21,8 @@ export interface HttpRequest {
   range?: { start: number; end: number } | undefined;
   /** Sent beside the client's own; lower-case names. */
   headers?: Readonly<Record<string, string>> | undefined;
+  /** There are others to ask: a body that is far slower than others were is given up. */
+  hasAlternatives?: boolean | undefined;
   signal?: AbortSignal | undefined;
   /** Looks at the head before any of the body is taken; throws to refuse the answer. */
   onHead: (head: HttpHead) => void;
@@ -38,8 +39,11 @@ export interface HttpRequest {
  */
 export class HttpClient {
   readonly #agent: Agent;
+  readonly #limits: HttpLimits;
+  readonly #pace = new Pace();
 
   constructor(limits: HttpLimits) {
+    this.#limits = limits;
     this.#agent = new Agent({
       connect: bufferedConnector({ timeout: limits.connectMs }),
       headersTimeout: limits.idleMs,
@@ -53,19 +57,35 @@ export class HttpClient {
 
   /**
    * Runs one GET to its end.
-   * @throws E_NETWORK_TIMEOUT, E_NETWORK (refused, reset, cut short, bad HTTP), E_ABORTED by the signal, or what a callback threw
+   * @throws E_NETWORK_TIMEOUT (silent, or crawling), E_NETWORK (refused, reset, cut short, no TLS, bad HTTP), E_ABORTED by the signal, or what
+   *   a callback threw
    */
   get(request: HttpRequest): Promise<void> {
     return new Promise((resolve, reject) => {
-      const { signal } = request;
+      const { signal, hasAlternatives = false } = request;
       const url = new URL(request.url);
       let controller: Dispatcher.DispatchController | undefined;
       let rest: NodeJS.Timeout | undefined;
+      let thrown: { error: unknown } | undefined;
+      const watch = new CrawlWatch(this.#limits, { pace: this.#pace, hasAlternatives }, (problem) =>
+        controller?.abort(timeoutError(request.url, problem)),
+      );
       const end = (error?: unknown): void => {
         clearTimeout(rest);
+        watch.end(error === undefined);
         signal?.removeEventListener('abort', onAbort);
         if (error === undefined) resolve();
-        else reject(networkError(error, request.url));
+        else reject(thrown === undefined ? networkError(error, request.url) : thrown.error);
+      };
+      const attempt = <Value>(body: () => Value): Value | undefined => {
+        if (controller?.aborted !== false) return undefined;
+        try {
+          return body();
+        } catch (error) {
+          thrown = { error };
+          controller.abort(error as Error);
+          return undefined;
+        }
       };
       // A request that still waits for a connection has no controller: it is let go of here, and refused when its turn comes.
       const onAbort = (): void => {
@@ -77,17 +97,24 @@ export class HttpClient {
       const handler: Dispatcher.DispatchHandler = {
         onRequestStart(started) {
           controller = started;
+          watch.asked();
           if (signal?.aborted) started.abort(abortError());
         },
-        onResponseStart(started, status, headers) {
+        onResponseStart(_controller, status, headers) {
           if (status < 200) return;
-          attempt(started, () => request.onHead({ status, headers: flatHeaders(headers) }));
+          watch.answered();
+          attempt(() => request.onHead({ status, headers: flatHeaders(headers) }));
         },
         onResponseData(started, piece) {
-          const wait = attempt(started, () => request.onData(piece));
+          watch.count(piece.length);
+          const wait = attempt(() => request.onData(piece));
           if (wait !== undefined && wait > 0) {
             started.pause();
-            rest = setTimeout(() => started.resume(), wait);
+            watch.pause();
+            rest = setTimeout(() => {
+              watch.resume();
+              started.resume();
+            }, wait);
           }
         },
         onResponseEnd: () => end(),
@@ -112,16 +139,6 @@ export class HttpClient {
 /** The client, or something that makes one when it is first needed. */
 export type HttpGetter = Pick<HttpClient, 'get'>;
 
-function attempt<Value>(controller: Dispatcher.DispatchController, body: () => Value): Value | undefined {
-  if (controller.aborted) return undefined;
-  try {
-    return body();
-  } catch (error) {
-    controller.abort(error as Error);
-    return undefined;
-  }
-}
-
 function flatHeaders(headers: Record<string, string | string[] | undefined>): Record<string, string> {
   const flat: Record<string, string> = {};
   for (const [name, value] of Object.entries(headers)) {
@@ -131,20 +148,31 @@ function flatHeaders(headers: Record<string, string | string[] | undefined>): Re
   return flat;
 }
 
+/** Codes of a connection that never stood. */
+const unreachable = /^(ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_\w+|EADDRNOTAVAIL|UND_ERR_CONNECT_TIMEOUT)$/;
+/** Codes of sockets and of the client, as against those of TLS and certificates, of which there are many. */
+const socketCode = /^(E(?!PROTO$|RR_)[A-Z_]+|UND_\w+)$/;
+
+/** The error of a connection. Whatever it is, it is about the host: `data.unreachable` when there is nobody to speak to at all. */
 function networkError(error: unknown, url: string): unknown {
+  if (isPakratError(error)) return error;
   const code = codeOf(error) ?? '';
-  if (code.startsWith('E_') || code === 'ENOSPC') return error;
-  const shown = redactUrl(url);
-  const options = { cause: error, data: { url: shown, reason: code } };
-  if (/TIMEOUT|ETIMEDOUT/.test(code))
-    return new PakratError('E_NETWORK_TIMEOUT', `${shown}: no answer in time`, options);
-  if (code === 'EPROTO' || code.startsWith('ERR_SSL') || code.startsWith('ERR_TLS') || code.includes('CERT')) {
-    return new PakratError('E_NETWORK', `${shown}: no secure connection (${code})`, options);
-  }
+  const message = messageOf(error) || code;
   // An answer that is no HTTP at all has a name, and not always a code.
   const isNoHttp = (error as { name?: unknown } | null)?.name === 'HTTPParserError';
-  if (code.startsWith('E') || code.startsWith('UND_') || isNoHttp) {
-    return new PakratError('E_NETWORK', `${shown}: ${messageOf(error) || code}`, options);
+  const isNoTls = /^https:/i.test(url) && !isNoHttp && (!socketCode.test(code) || / TLS /.test(message));
+  const data = { reason: code, ...((isNoTls || unreachable.test(code)) && { unreachable: true }) };
+  if (/TIMEOUT|ETIMEDOUT/.test(code)) {
+    const isConnecting = code === 'UND_ERR_CONNECT_TIMEOUT';
+    const problem = !isConnecting ? 'no answer' : /^https:/i.test(url) ? 'no secure connection' : 'no connection';
+    return timeoutError(url, `${problem} in time`, data, error);
   }
-  return error;
+  const shown = redactUrl(url);
+  const problem = isNoTls ? `no secure connection (${[code, message].filter(Boolean).join(': ')})` : message;
+  return new PakratError('E_NETWORK', `${shown}: ${problem}`, { cause: error, data: { url: shown, ...data } });
+}
+
+function timeoutError(url: string, problem: string, data: ErrorData = {}, cause?: unknown): PakratError {
+  const shown = redactUrl(url);
+  return new PakratError('E_NETWORK_TIMEOUT', `${shown}: ${problem}`, { cause, data: { url: shown, ...data } });
 }

@@ -35,7 +35,7 @@ export interface ChannelQuestion {
   /** `http://…` or `https://…`, without a slash at its end. */
   base: string;
   product: string;
-  /** `versions` or `cdns`. */
+  /** `versions` or `cdns`; `summary` for the list of all products. */
   endpoint: string;
   http: HttpGetter;
   /** Milliseconds for each answer. */
@@ -71,7 +71,7 @@ export class Channels {
   }
 
   /**
-   * The table of a product, as `versions` and `cdns` have it, a row for each region.
+   * The table of a product, as `versions` and `cdns` have it, a row for each region; or the list of all products.
    * @throws E_NOT_FOUND for a product that the catalogue does not have, or has no such objects for, E_INTEGRITY for an object that is not what its
    *   name says, E_FORMAT, E_NETWORK…, E_ABORTED
    */
@@ -82,14 +82,14 @@ export class Channels {
     const get = (object: string, maxSize: number): Promise<Uint8Array> =>
       this.#object(question, pointer, { object, maxSize });
     const { products } = decodeChannelCatalogue(await get(pointer.catalogue, maxCatalogueSize));
+    if (endpoint === 'summary') return { ...answerOf(listOf(products)), summary };
     const product = products.find((one) => one.product.toLowerCase() === name.toLowerCase());
     if (product === undefined) throw unknown(question, `the catalogue has no ${name}`);
     const table = tables[endpoint];
     if (table === undefined) throw unknown(question, `channels have no ${endpoint}`);
     const rows = await table.rows(product, (object) => get(object, maxObjectSize));
     if (rows.length === 0) throw unknown(question, `the catalogue has no ${endpoint} of ${name}`);
-    const bpsv = { columns: table.columns, seqn: undefined, rows };
-    return { bpsv, bytes: encodeBpsv(bpsv), summary };
+    return { ...answerOf({ columns: table.columns, rows }), summary };
   }
 
   #summary(question: ChannelQuestion): Promise<Uint8Array> {
@@ -118,6 +118,23 @@ export class Channels {
     this.#objects.add(object, bytes);
     return bytes;
   }
+}
+
+function answerOf(table: Pick<Bpsv, 'columns' | 'rows'>): Pick<ChannelAnswer, 'bpsv' | 'bytes'> {
+  const bpsv = { ...table, seqn: undefined };
+  return { bpsv, bytes: encodeBpsv(bpsv) };
+}
+
+/** All products, with a row for each kind of table that there is of one, as older services have it. */
+function listOf(products: readonly ChannelProduct[]): Pick<Bpsv, 'columns' | 'rows'> {
+  const rows = products.flatMap(({ product, builds, regions, preloads }) =>
+    [
+      ...(builds.length > 0 ? [''] : []),
+      ...(regions.length > 0 ? ['cdn'] : []),
+      ...(preloads.length > 0 ? ['bgdl'] : []),
+    ].map((flags) => ({ Product: product, Seqn: '', Flags: flags })),
+  );
+  return { columns: [...columns('Product'), { name: 'Seqn', type: 'DEC', size: 4 }, ...columns('Flags')], rows };
 }
 
 type GetObject = (object: string) => Promise<Uint8Array>;

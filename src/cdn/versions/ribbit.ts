@@ -6,7 +6,7 @@ import { decodeRibbit } from '../../formats/services/ribbit-mime.ts';
 /*
  * Ribbit v1, the version service over plain TCP (wowdev.wiki Ribbit):
  *
- *   client   v1/products/<product>/<endpoint>\r\n
+ *   client   v1/products/<product>/<endpoint>\r\n, or v1/summary\r\n
  *   server   a MIME message that ends in "Checksum: <SHA-256 of all before>\r\n", and closes
  *
  * A product that the service does not know gets no byte at all.
@@ -23,7 +23,7 @@ export interface RibbitQuestion {
   host: string;
   port: number;
   product: string;
-  /** `versions`, `cdns` or `bgdl`. */
+  /** `versions`, `cdns` or `bgdl`; `summary` for the list of all products. */
   endpoint: string;
   /** Milliseconds for the whole answer. */
   timeoutMs: number;
@@ -38,12 +38,16 @@ export interface RibbitQuestion {
 export async function queryRibbit(question: RibbitQuestion): Promise<Uint8Array> {
   const { product, endpoint } = question;
   // A line break in either would be a second command.
-  if (!/^[\w.-]+$/.test(product) || !/^[\w.-]+$/.test(endpoint)) {
-    throw new PakratError('E_USAGE', `${JSON.stringify(`${product}/${endpoint}`)} cannot be asked of a Ribbit service`);
+  const subject = endpoint === 'summary' ? endpoint : `products/${product}/${endpoint}`;
+  if (!/^(summary|products\/[\w.-]+\/[\w.-]+)$/.test(subject)) {
+    throw new PakratError('E_USAGE', `${JSON.stringify(subject)} cannot be asked of a Ribbit service`);
   }
-  const answer = await converse(question, `v1/products/${product}/${endpoint}\r\n`);
+  const answer = await converse(question, `v1/${subject}\r\n`);
   if (answer.length === 0) {
-    throw new PakratError('E_NOT_FOUND', `${nameOf(question)}: empty answer, the product is not known there`);
+    throw new PakratError(
+      'E_NOT_FOUND',
+      `${nameOf(question)}: an empty answer, which means that it does not know that`,
+    );
   }
   return decodeRibbit(answer).data;
 }

@@ -22,8 +22,9 @@ export interface VersionServices {
 
 /** A question to the version services. */
 export interface VersionQuestion extends VersionServices {
+  /** Empty for all of them, which `summary` is about. */
   product: string;
-  /** `versions`, `cdns` or `bgdl`. */
+  /** `versions`, `cdns` or `bgdl`; of all products `summary`. */
   endpoint: string;
   /** True for a service that failed lately: it is asked after the others. */
   isAiling?: ((service: string) => boolean) | undefined;
@@ -69,7 +70,7 @@ const pauseMs = 200;
  *   E_USAGE for an impossible product name, E_ABORTED
  */
 export async function askVersionService(question: VersionQuestion): Promise<VersionAnswer> {
-  checkProduct(question.product);
+  if (question.endpoint !== 'summary') checkProduct(question.product);
   const { services, isAiling = () => false } = question;
   const ordered = [...services].sort((a, b) => Number(isAiling(a)) - Number(isAiling(b)));
   for (let round = 1; ; round++) {
@@ -132,13 +133,19 @@ function askRibbit(service: string, question: VersionQuestion): Promise<Uint8Arr
 
 async function askHttp(service: string, question: VersionQuestion): Promise<Uint8Array> {
   const { product, endpoint, http, timeoutMs, signal } = question;
-  const url = service.replaceAll('{product}', product).replaceAll('{endpoint}', endpoint);
+  const template = endpoint === 'summary' ? summaryUrl(service) : service;
+  const url = template.replaceAll('{product}', product).replaceAll('{endpoint}', endpoint);
   try {
     return await fetchBytesWithin(timeoutMs, http, url, { maxSize: maxAnswerSize, signal });
   } catch (error) {
     if (statusOf(error) === 404) throw unknownProduct(service, 'HTTP status 404');
     throw error;
   }
+}
+
+/** The list of all products lies beside the products, in the second version of the service; the first has none over HTTP. */
+function summaryUrl(service: string): string {
+  return service.replace(/(\/v2)?(\/products)?\/\{product\}\/\{endpoint\}$/, '/v2/summary');
 }
 
 function statusOf(error: unknown): unknown {
@@ -168,13 +175,17 @@ function noAnswer(question: VersionQuestion, failures: readonly ServiceFailure[]
   const unknown = answered.length > 0 && answered.every(({ code }) => code === 'E_NOT_FOUND');
   const lines = failures.map((failure) => `\n  ${failure.service}: ${shortMessage(failure)}`).join('');
   const data = { product, endpoint, services: failures.map(({ service, code }) => `${service} ${code}`) };
+  const wanted = endpoint === 'summary' ? 'which products there are' : `${endpoint} of ${product}`;
   if (unknown) {
-    return new PakratError('E_NOT_FOUND', `no version service knows ${endpoint} of ${product}:${lines}`, {
+    return new PakratError('E_NOT_FOUND', `no version service knows ${wanted}:${lines}`, {
       hint: 'Check the spelling of the product, and --region; --patch-url asks a service of your own.',
       data,
     });
   }
-  const message = failures.length === 0 ? 'no version service is known' : `no version service answered for ${product}:`;
+  const message =
+    failures.length === 0
+      ? 'no version service is known'
+      : `no version service answered for ${product || 'the list of products'}:`;
   return new PakratError('E_NETWORK_EXHAUSTED', `${message}${lines}`, {
     hint: 'Check the network, --region and --patch-url; --offline works with what the store holds.',
     data,

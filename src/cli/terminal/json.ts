@@ -1,14 +1,15 @@
 import type { Listing } from '../../app/list.ts';
 import { toHex } from '../../core/bytes.ts';
+import { printableJson } from './text.ts';
 import { writeEach } from './write-each.ts';
 
 /**
  * A value as JSON text that any reader takes: bytes as hex, big integers as numbers where they fit and as text where not,
- * maps as objects, sets as lists.
+ * maps as objects, sets as lists. A terminal shows it as it is: see {@link printableJson}.
  */
 export function toJson(value: unknown, indent?: number): string {
   // `value` comes after toJSON was called; what a Buffer was is only seen on its holder.
-  return JSON.stringify(
+  const text = JSON.stringify(
     value,
     function (this: unknown, name: string, item: unknown) {
       const original = (this as Record<string, unknown>)[name];
@@ -22,6 +23,7 @@ export function toJson(value: unknown, indent?: number): string {
     },
     indent,
   );
+  return printableJson(text);
 }
 
 /** Writes rows as one JSON list, a row per line, without holding them all: for lists of millions. */

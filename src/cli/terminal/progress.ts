@@ -1,4 +1,4 @@
-import type { OnProgress } from '../../core/progress.ts';
+import type { OnProgress, Progress as ProgressEvent } from '../../core/progress.ts';
 import { formatBytes, formatCount, formatDuration } from '../../core/quantities.ts';
 import { printable, printableBlock, textWidth, truncateText } from './text.ts';
 
@@ -12,6 +12,8 @@ export interface ProgressState {
   files?: { done: number; total: number } | undefined;
   /** Hosts that are being asked now. */
   hosts?: readonly string[] | undefined;
+  /** Trouble with one of them: it is shown in place of the hosts, and before the amounts. */
+  problem?: string | undefined;
 }
 
 /** Progress on a terminal or in a log. */
@@ -27,13 +29,23 @@ export interface Progress {
 /** Shows the events of lasting work. */
 export function showProgress(progress: Progress): OnProgress {
   let hosts: readonly string[] = [];
+  let problem: string | undefined;
+  let state: ProgressState | undefined;
   return (event) => {
-    if (event.type === 'note') progress.note(noteLine(event.text));
-    else if (event.type === 'step') progress.update({ phase: event.step, done: event.bytes, total: 0 });
-    else if (event.type === 'host') hosts = event.hosts;
-    else if (event.type === 'bytes') progress.update({ ...event, hosts: event.phase === 'data' ? hosts : [] });
-    else progress.update({ phase: event.phase, done: 0, total: 0, files: { done: event.done, total: event.total } });
+    if (event.type === 'note') {
+      progress.note(noteLine(event.text));
+      return;
+    }
+    if (event.type === 'host') ({ hosts, problem } = event);
+    else state = stateOf(event);
+    if (state !== undefined) progress.update({ ...state, hosts: state.phase === 'data' ? hosts : [], problem });
   };
+}
+
+function stateOf(event: Exclude<ProgressEvent, { type: 'note' | 'host' }>): ProgressState {
+  if (event.type === 'step') return { phase: event.step, done: event.bytes, total: 0 };
+  if (event.type === 'bytes') return event;
+  return { phase: event.phase, done: 0, total: 0, files: { done: event.done, total: event.total } };
 }
 
 /** A remark as it stands on a line of its own. */
@@ -131,10 +143,11 @@ function rateMeter(): { add(state: ProgressState, at: number): void; rate(at: nu
 
 /** One line about a state. With a bar, parts that do not fit the width are left out, hosts first; without room for one, the amounts are. */
 function progressLine(state: ProgressState, rate: number, width: number): string {
-  const { phase, done, total, files, hosts = [] } = state;
+  const { phase, done, total, files, hosts = [], problem } = state;
   const isMoving = total > 0 || done > 0;
   const share = total > 0 ? Math.min(1, done / total) : 0;
-  const head = [printable(phase), ...(total > 0 ? [`${Math.floor(share * 100)} %`.padStart(5)] : [])];
+  const percent = total > 0 ? [`${Math.floor(share * 100)} %`.padStart(5)] : [];
+  const head = [printable(phase), ...percent, ...(problem === undefined ? [] : [printable(problem)])];
   const amounts = total > 0 ? `${formatBytes(done)} of ${formatBytes(total)}` : formatBytes(done);
   const speed = [
     `${formatBytes(rate)}/s`,
@@ -144,10 +157,10 @@ function progressLine(state: ProgressState, rate: number, width: number): string
     ...head,
     ...(isMoving ? [amounts, ...speed] : []),
     ...(files === undefined ? [] : [`${formatCount(files.done)} of ${formatCount(files.total)} files`]),
-    ...(hosts.length === 0 ? [] : [hosts.map(printable).join(' ')]),
+    ...(hosts.length === 0 || problem !== undefined ? [] : [hosts.map(printable).join(' ')]),
   ];
   const room = (): number => width - textWidth(parts.join('  ')) - 4;
-  while (parts.length > 3 && room() < leastBar) parts.pop();
+  while (parts.length > Math.max(3, head.length) && room() < leastBar) parts.pop();
   if (total === 0 || !Number.isFinite(width)) return truncateText(parts.join('  '), width);
   if (room() < leastBar) {
     while (textWidth([...head, ...speed].join('  ')) > width && speed.length > 0) speed.pop();

@@ -4,9 +4,9 @@
  */
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not be printed
-const unprintable = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+const unprintable = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: as above, line breaks excepted
-const unprintableInBlock = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+const unprintableInBlock = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
 const escapeOne = (character: string): string => {
   const code = character.charCodeAt(0);
@@ -21,6 +21,13 @@ export function printable(text: string): string {
 /** As {@link printable}, for a text of several lines. */
 export function printableBlock(text: string): string {
   return text.replace(unprintableInBlock, escapeOne);
+}
+
+/** JSON text in which the characters that JSON leaves as they are and a terminal obeys are escaped; it means the same. */
+export function printableJson(json: string): string {
+  return json.replace(unprintable, (character) =>
+    character === '\n' ? character : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 }
 
 /** Columns that one character takes on a terminal: 2 for East Asian wide ones and emoji, 0 for combining marks. */

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
+import { breathe } from '../../core/breathe.ts';
 import { toHex } from '../../core/bytes.ts';
 import { PakratError } from '../../core/errors.ts';
 import { decodeArmadilloKey } from '../../formats/armadillo.ts';
@@ -24,12 +25,21 @@ export interface KeyImport {
 /**
  * Takes the keys of key lists, key ring configs, key files (NAME.ak) and packlist.dat into the ledger; of a name that comes again the last counts.
  * Nothing is taken when one of the files is bad.
- * @throws E_FORMAT that names file and line, E_NOT_FOUND
+ * @throws E_FORMAT that names file and line, E_NOT_FOUND, E_ABORTED
  */
-export function importKeyFiles(ledger: Pick<Ledger, 'key' | 'addKeys'>, paths: readonly string[]): KeyImport {
-  const byName = new Map(paths.flatMap((path) => readRows(path).map((row) => [row.name, row] as const)));
+export async function importKeyFiles(
+  ledger: Pick<Ledger, 'key' | 'addKeys'>,
+  paths: readonly string[],
+  signal?: AbortSignal,
+): Promise<KeyImport> {
+  const byName = new Map<string, KeyRow>();
+  for (const path of paths) {
+    for (const row of readRows(path)) byName.set(row.name, row);
+    await breathe(signal);
+  }
   const result: KeyImport = { read: byName.size, added: 0, changed: 0 };
   for (const { name, key } of byName.values()) {
+    await breathe(signal);
     const known = ledger.key(name);
     if (known === undefined) result.added += 1;
     else if (known !== key) result.changed += 1;

@@ -29,6 +29,8 @@ export const uncut: PlanOptions = { gapBytes: Number.POSITIVE_INFINITY, maxRange
 const leastRanges = 32;
 /** Ranges are not cut smaller than this. */
 const leastRangeBytes = 16 * 1024 * 1024;
+/** Entries of one range at most: each has a verifier while the range is fetched, and small ones come in hundreds of thousands. */
+const mostEntries = 4096;
 
 /** The entries that are wanted, those that there are, and those that are held. Nothing here does anything: planning decides, others fetch. */
 export interface PlanInput {
@@ -237,7 +239,8 @@ function* coalesce(rows: RecordTable, options: PlanOptions): Generator<PlannedRa
       range?.archive === archive &&
       offset >= reach &&
       start - range.end <= options.gapBytes &&
-      end - range.start <= options.maxRangeBytes
+      end - range.start <= options.maxRangeBytes &&
+      (row - first < mostEntries || options === uncut)
     ) {
       range.end = end;
       range.priority = Math.min(range.priority, priority);

@@ -9,7 +9,7 @@ import { fetchRange, type RangeTools } from './fetch-range.ts';
 import type { RangeJob, RangeResult } from './range-job.ts';
 
 /** Settings of an engine; plain data, for they travel to threads. */
-export interface EngineOptions extends Pick<RangeTools, 'temporary' | 'maxRangeBytes' | 'slowestBytesPerSecond'> {
+export interface EngineOptions extends Pick<RangeTools, 'temporary' | 'maxRangeBytes'> {
   limits: HttpLimits;
   /** Threads that work beside each other, each with an engine like this. */
   threads?: number;
@@ -41,9 +41,9 @@ export function rangeEngine(options: EngineOptions, events: EngineEvents, rate: 
   const controller = new AbortController();
   // Every transfer listens to it, and there may be many.
   setMaxListeners(0, controller.signal);
-  const { temporary, maxRangeBytes, slowestBytesPerSecond } = options;
+  const { temporary, maxRangeBytes } = options;
   const { signal } = controller;
-  const tools = { http, rate, buffer, temporary, maxRangeBytes, slowestBytesPerSecond, signal, ...events };
+  const tools = { http, rate, buffer, temporary, maxRangeBytes, signal, ...events };
   return {
     run: (job, base, onSpans) => fetchRange(job, base, { ...tools, onSpans }),
     abort: () => controller.abort(abortError()),

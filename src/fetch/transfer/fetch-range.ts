@@ -19,15 +19,11 @@ export interface RangeTools {
   temporary: string;
   /** Largest single range to ask for. */
   maxRangeBytes: number;
-  /** Slowest transfer that is waited for, in bytes a second; 0 for no such bound. */
-  slowestBytesPerSecond: number;
   /** Called with spans of the object that are verified and on disk. */
   onSpans: (spans: Span[]) => void;
   onReceived: (bytes: number) => void;
   onRequest: () => void;
 }
-
-const slowWindowMs = 15_000;
 
 /**
  * Fetches one range from one host: each entry in it is checked as it arrives, right bytes are written and flushed,
@@ -73,10 +69,6 @@ async function receiveRanges(
   const { receiver } = tools;
   for (let at = receiver.start; at < job.end; ) {
     const range = { start: at, end: Math.min(at + tools.maxRangeBytes, job.end) };
-    const slow = new SlownessGuard(tools.slowestBytesPerSecond, url);
-    const controller = new AbortController();
-    const signal = tools.signal === undefined ? controller.signal : AbortSignal.any([tools.signal, controller.signal]);
-    const timer = setInterval(() => slow.check((error) => controller.abort(error)), slowWindowMs / 3);
     let position = at;
     let bodyEnd = range.end;
     tools.onRequest();
@@ -84,14 +76,14 @@ async function receiveRanges(
       await tools.http.get({
         url,
         range,
-        signal,
+        hasAlternatives: job.hasAlternatives,
+        signal: tools.signal,
         onHead: (head) => {
           position = checkRangeHead(head, range, { url, allowWhole: job.allowWhole === true });
           if (head.status === 206) receiver.rangeServed = true;
           if (head.status === 200) bodyEnd = Number(head.headers['content-length'] ?? Number.POSITIVE_INFINITY);
         },
         onData: (piece) => {
-          slow.count(piece.length);
           tools.onReceived(piece.length);
           receiver.push(position, piece);
           position += piece.length;
@@ -102,9 +94,7 @@ async function receiveRanges(
       });
     } catch (error) {
       if (error === finishedEarly) return;
-      throw controller.signal.aborted ? controller.signal.reason : error;
-    } finally {
-      clearInterval(timer);
+      throw error;
     }
     if (position < range.end)
       throw new PakratError('E_NETWORK', `${url}: the answer ended ${range.end - position} bytes early`);
@@ -114,32 +104,6 @@ async function receiveRanges(
 
 /** Thrown to leave an answer that goes on behind the last entry wanted. Carries a code of ours so that it passes untouched. */
 const finishedEarly = new PakratError('E_ABORTED', 'all entries of the range are here');
-
-/** Notices a transfer that crawls: fewer bytes than allowed over a whole window. */
-class SlownessGuard {
-  #bytes = 0;
-  #since = performance.now();
-  readonly #slowest: number;
-  readonly #url: string;
-
-  constructor(slowest: number, url: string) {
-    this.#slowest = slowest;
-    this.#url = url;
-  }
-  count(bytes: number): void {
-    this.#bytes += bytes;
-  }
-  check(giveUp: (error: PakratError) => void): void {
-    const ms = performance.now() - this.#since;
-    if (ms < slowWindowMs) return;
-    const rate = this.#bytes / (ms / 1000);
-    if (rate < this.#slowest) {
-      giveUp(new PakratError('E_NETWORK_TIMEOUT', `${this.#url}: only ${Math.round(rate)} bytes a second came`));
-    }
-    this.#bytes = 0;
-    this.#since = performance.now();
-  }
-}
 
 function plainError(error: unknown): RangeResult['error'] {
   if (error === undefined) return undefined;

@@ -26,6 +26,8 @@ export interface RangeJob {
   targets: RangeTarget[];
   /** Take an answer that is the whole object, for hosts that know no ranges. */
   allowWhole?: boolean;
+  /** Other hosts can be asked: one that is far slower than others is given up. */
+  hasAlternatives?: boolean;
   /** The key that the object is encrypted with as a whole. */
   objectKey?: Uint8Array | undefined;
 }

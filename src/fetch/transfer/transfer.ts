@@ -1,6 +1,6 @@
 import PQueue from 'p-queue';
-import { askHosts } from '../../cdn/transport/ask-hosts.ts';
-import type { HealthKind, Hosts } from '../../cdn/transport/hosts.ts';
+import { askHosts } from '../../cdn/hosts/ask-hosts.ts';
+import type { HealthKind, Hosts } from '../../cdn/hosts/hosts.ts';
 import { abortError, codeOf, type ErrorCode, isUnavailable, PakratError } from '../../core/errors.ts';
 import type { Span } from '../../store/spans.ts';
 import type { Engine } from './engine.ts';
@@ -83,7 +83,8 @@ async function runJob(job: RangeJob, options: TransferOptions): Promise<Transfer
       let error: PakratError | undefined;
       let progressed = false;
       for (const part of remaining) {
-        const result = await options.engine.run(part, host.base, (spans) => options.onSpans(part.path, spans));
+        const ask = { ...part, hasAlternatives: options.hosts.hasOthers(host, options.kind) };
+        const result = await options.engine.run(ask, host.base, (spans) => options.onSpans(part.path, spans));
         part.targets.forEach((target, i) => {
           const verified = result.verified[i] ?? 0;
           if (verified > target.held) progressed = true;

@@ -16,8 +16,13 @@ import { emptyKeyRing, type KeyRing } from './keys.ts';
 import { lz4Body } from './lz4-chunk.ts';
 import { chunkModes } from './modes.ts';
 
-/** Most bytes that are decoded into memory at once, where nobody says otherwise: 1 GiB. */
-export const defaultMaxSize = 0x4000_0000;
+/**
+ * Most bytes that are decoded into memory at once, where nobody says otherwise: 32 times the encoded ones, 64 MiB of few, 1 GiB of many. Real
+ * objects of that size are far below; two megabytes that inflate to two gigabytes are refused.
+ */
+export function defaultMaxSize(encodedSize: number): number {
+  return Math.min(0x4000_0000, Math.max(0x400_0000, encodedSize * 32));
+}
 
 /** Chunks in chunks: encryption around encryption or a nested object is thinkable, more than this is an attack. */
 export const maxDepth = 4;
@@ -56,7 +61,7 @@ export function decodeChunk(encoded: Uint8Array, options: ChunkOptions): Uint8Ar
     index: options.index,
     decodedSize: options.decodedSize,
     keys: options.keys ?? emptyKeyRing,
-    maxSize: options.maxSize ?? defaultMaxSize,
+    maxSize: options.maxSize ?? defaultMaxSize(encoded.length),
     depth: options.depth ?? 0,
     what: chunkName(options.index),
   });
@@ -85,11 +90,13 @@ export function expectDigest(found: Uint8Array, expected: Uint8Array, index: num
 export function joinChunks(bytes: Uint8Array, options: Omit<ChunkOptions, 'index'>): Uint8Array {
   const header = decodeBlteHeader(bytes, bytes.length);
   const decodedSize = expectSize(header, options.decodedSize);
-  if (header.count === 1) return decodeOne(bytes, header.chunk(0), { ...options, decodedSize });
-  const whole = new Uint8Array(checkedSize(decodedSize ?? 0, bytes.length, options));
+  const maxSize = options.maxSize ?? Math.max(defaultMaxSize(bytes.length), options.decodedSize ?? 0);
+  if (decodedSize !== undefined) checkSize(decodedSize, maxSize);
+  if (header.count === 1) return decodeOne(bytes, header.chunk(0), { ...options, maxSize, decodedSize });
+  const whole = new Uint8Array(decodedSize ?? 0);
   let offset = 0;
   for (let i = 0; i < header.count; i++) {
-    const decoded = decodeOne(bytes, header.chunk(i), { ...options, decodedSize: undefined });
+    const decoded = decodeOne(bytes, header.chunk(i), { ...options, maxSize, decodedSize: undefined });
     whole.set(decoded, offset);
     offset += decoded.length;
   }
@@ -167,12 +174,8 @@ function deeper(context: Context, addition: string): Context {
   return { ...context, depth, what: context.what + addition };
 }
 
-/** Deflate gives at most this many bytes for one, and no other mode gives more. */
-const maxRatio = 1032;
-
-/** A size that may be allocated for an object of so many bytes. */
-function checkedSize(decodedSize: number, objectSize: number, options: Omit<ChunkOptions, 'index'>): number {
-  const limit = Math.min(options.maxSize ?? defaultMaxSize, objectSize * maxRatio);
-  if (decodedSize <= limit) return decodedSize;
-  throw formatError('E_FORMAT_RANGE', 'BLTE object', `promises ${decodedSize} bytes, where ${limit} are allowed`);
+/** Throws E_FORMAT_RANGE for a size that is not to be allocated. */
+function checkSize(decodedSize: number, maxSize: number): void {
+  if (decodedSize <= maxSize) return;
+  throw formatError('E_FORMAT_RANGE', 'BLTE object', `promises ${decodedSize} bytes, where ${maxSize} are allowed`);
 }

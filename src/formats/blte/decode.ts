@@ -15,7 +15,7 @@ export interface DecodeBlteOptions {
   ckey?: string | undefined;
   /** Decoded size; checked when given. */
   decodedSize?: number | undefined;
-  /** Most bytes that may come out. Default 1 GiB. */
+  /** Most bytes that may come out. Default: `defaultMaxSize` of the encoded ones. */
   maxSize?: number | undefined;
 }
 

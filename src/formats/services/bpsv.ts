@@ -1,6 +1,6 @@
 // Pipe-separated tables: versions, cdns, bgdl, summary, .build.info.
 //
-//   Region!STRING:0|BuildConfig!HEX:16|BuildId!DEC:4      one header line: name, type, size in bytes
+//   Region!STRING:0|BuildConfig!HEX:16|BuildId!DEC:4      one header line: name, type, size in bytes; a table of 2015 has "!HEX:!16"
 //   ## seqn = 35202                                       sequence number, on any line, or missing (before 2018)
 //   us|4eb3986466ec004f…||27291                           a row; a cell may be empty
 //
@@ -17,6 +17,8 @@ export interface BpsvColumn {
   readonly type: string;
   /** Bytes of a HEX or DEC value, 0 for strings. */
   readonly size: number;
+  /** The size as a table wrote it, where it did so in a way of its own. */
+  readonly sizeText?: string | undefined;
 }
 
 /** A row, keyed by column name as written. */
@@ -37,7 +39,7 @@ const format = 'BPSV table';
 /** Told by its header line. */
 export const bpsvFormat: Format = {
   name: format,
-  matches: (head) => /^[^|!=]+![A-Za-z]+:\d+(\||$)/.test(firstLine(head)),
+  matches: (head) => /^[^|!=]+![A-Za-z]+:!?\d+(\||$)/.test(firstLine(head)),
 };
 
 /**
@@ -61,11 +63,11 @@ function decodeSeqn(comment: string): number | undefined {
 
 function decodeHeader(line: string): BpsvColumn[] {
   return line.split('|').map((cellText) => {
-    const [, name, type, size] = /^([^!]+)!([A-Za-z]+):(\d{1,9})$/.exec(cellText.trim()) ?? [];
+    const [, name, type, odd, size] = /^([^!]+)!([A-Za-z]+):(!?)(\d{1,9})$/.exec(cellText.trim()) ?? [];
     if (name === undefined || type === undefined) {
       throw formatError('E_FORMAT', format, 'no header line', { expected: 'Name!TYPE:size', found: quoteLine(line) });
     }
-    return { name, type, size: Number(size) };
+    return { name, type, size: Number(size), ...(odd && { sizeText: `${odd}${size}` }) };
   });
 }
 
@@ -84,7 +86,7 @@ function decodeRow(line: string, columns: readonly BpsvColumn[]): BpsvRow {
  * @throws E_FORMAT when a cell holds a bar or a line break
  */
 export function encodeBpsv({ columns, seqn, rows, frame = plainFrame }: Bpsv): Uint8Array {
-  const header = columns.map(({ name, type, size }) => `${name}!${type}:${size}`).join('|');
+  const header = columns.map(({ name, type, size, sizeText }) => `${name}!${type}:${sizeText ?? size}`).join('|');
   const lines = rows.map((row) => columns.map(({ name }) => encodeCell(row[name] ?? '')).join('|'));
   return joinText(columns.length === 0 ? [] : [header, ...lines], withSeqn(frame, seqn));
 }

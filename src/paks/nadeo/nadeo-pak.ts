@@ -157,7 +157,9 @@ export class NadeoPak implements Pak {
 
   async hasProof(entry: PakEntry): Promise<boolean> {
     const { context, file } = this.#file(entry);
-    if (file.size === 0 || this.#contentsHash !== undefined || methodOf(file, context.version) !== 'none') return true;
+    if (this.#contentsHash !== undefined) return true;
+    if (!this.header.isMd5Right) return false;
+    if (file.size === 0 || methodOf(file, context.version) !== 'none') return true;
     return this.#hasOwnChecksum(file);
   }
 
@@ -253,14 +255,17 @@ export class NadeoPak implements Pak {
 
   /**
    * Checks what can be checked before a file is decoded: its stored bytes, or the whole pack where nothing in the file itself
-   * would show damage. Throws E_INTEGRITY.
+   * would show damage, and where the directory may be damaged, which says what the file is. Throws E_INTEGRITY.
    */
   async #checkStored(entry: PakEntry): Promise<void> {
     const { context, file } = this.#file(entry);
-    if (file.size === 0) return;
-    if (await this.#hasSlotChecksum(file)) return this.#checkSlot(entry);
-    if (methodOf(file, context.version) === 'zlib' || (await this.#hasOwnChecksum(file))) return;
-    if (this.#contentsHash === undefined || (await this.#contentsMatch())) return;
+    const isWhole = async (): Promise<boolean> => this.#contentsHash === undefined || (await this.#contentsMatch());
+    if (this.header.isMd5Right || (await isWhole())) {
+      if (file.size === 0) return;
+      if (await this.#hasSlotChecksum(file)) return this.#checkSlot(entry);
+      if (methodOf(file, context.version) === 'zlib' || (await this.#hasOwnChecksum(file))) return;
+      if (await isWhole()) return;
+    }
     throw new PakratError('E_INTEGRITY', `${entry.name}: the pack is damaged, and no hash tells whether this file is`, {
       hint: 'It can be read all the same when hashes are ignored, and its stored bytes can be taken out raw.',
     });

@@ -78,9 +78,9 @@ export function patchLists({ cdnConfig }: Build): PatchList[] {
 /** Reads an index of patches, which is fetched where it is not held. @throws as `Objects.index` */
 export async function readPatchList(
   { identity: { cdnPath }, objects }: Build,
-  { hash, loose }: PatchList,
+  { hash, size, loose }: PatchList,
 ): Promise<{ index: ArchiveIndex; placeOf: (entry: IndexEntry) => EntryPlace }> {
-  const index = await readIndex(objects, indexName(cdnPath, 'patch', hash));
+  const index = await readIndex(objects, indexName(cdnPath, 'patch', hash), size);
   return {
     index,
     placeOf({ ekey: key, offset, size }) {

@@ -1,6 +1,7 @@
-import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { Hosts } from '../../../src/cdn/hosts/hosts.ts';
+import { BodyBudget } from '../../../src/cdn/transport/body-budget.ts';
 import { type Cdn, fetchObject } from '../../../src/cdn/transport/fetch-object.ts';
-import { Hosts } from '../../../src/cdn/transport/hosts.ts';
 import { HttpClient } from '../../../src/cdn/transport/http.ts';
 import { unlimited } from '../../../src/cdn/transport/rate-limit.ts';
 import { PakratError } from '../../../src/core/errors.ts';
@@ -130,5 +131,37 @@ test('a page in place of the object is called that', async () => {
   await expect(bring(await cdn([always({ kind: 'html' })]))).rejects.toMatchObject({
     code: 'E_NETWORK_EXHAUSTED',
     message: expect.stringContaining('answered a page of HTML with status 200'),
+  });
+});
+
+describe('bodies that crawl, or have no end', () => {
+  const drip = always({ kind: 'drip', bytes: 1, everyMs: 50 });
+
+  test('another host is asked while one crawls, and wins; the one that crawls comes behind', async () => {
+    const from = await cdn([drip, undefined], { hedgeMs: 100 });
+    for (let i = 0; i < 4; i++) expect(md5Hex(await bring(from))).toBe(hash);
+    expect(servers[0]!.asked.length).toBeLessThanOrEqual(2);
+  });
+
+  test('one that crawls is given up where it is alone, and named', async () => {
+    const impatient = new HttpClient({ connectMs: 1000, idleMs: 5000, connections: 4, slowWindowMs: 200 });
+    const from = await cdn([drip], { http: impatient, hedgeMs: 100 });
+    const message = expect.stringMatching(/only host failed: http:\/\/127.*only \d+ bytes a second came/);
+    await expect(bring(from)).rejects.toMatchObject({ code: 'E_NETWORK_EXHAUSTED', message });
+    await impatient.close();
+  });
+
+  test('memory for a large body is taken when one turns out to be large', async () => {
+    const large = new Uint8Array(9 * 1024 * 1024).fill(7);
+    const server = await lyingServer([['large', large]]);
+    servers.push(server);
+    const from = await cdn([], { budget: new BodyBudget(1 << 24) });
+    const request = { path: 'large', kind: 'index', maxSize: 1 << 24, isMostlySmaller: true, check: () => {} } as const;
+    expect((await fetchObject(from, request)).length).toBe(large.length);
+    expect(server.asked).toHaveLength(2);
+    server.lie = always({ kind: 'endless' });
+    await expect(fetchObject(from, { ...request, maxSize: 1 << 23 })).rejects.toMatchObject({
+      code: 'E_NETWORK_EXHAUSTED',
+    });
   });
 });

@@ -98,18 +98,18 @@ describe('Retry-After', () => {
     ['0', 0],
     ['7', 7000],
     ['60', 60_000],
-    ['86400', 60_000],
-    ['99999999999999999999', 60_000],
+    ['86400', 3_600_000],
+    ['99999999999999999999', 3_600_000],
     ['Sat, 01 Aug 2026 00:00:05 GMT', 5000],
     ['Fri, 31 Jul 2026 00:00:00 GMT', 0],
-    ['Sat, 01 Aug 2099 00:00:00 GMT', 60_000],
+    ['Sat, 01 Aug 2099 00:00:00 GMT', 3_600_000],
   ])('%s is %d ms', (value, ms) => {
     expect(retryAfterMs(value, now)).toBe(ms);
   });
 
   test.each([undefined, '', 'soon', '-5', '1.5', '5 seconds'])('%j is none, or none that hurts', (value) => {
     const ms = retryAfterMs(value, now);
-    expect(ms === undefined || (ms >= 0 && ms <= 60_000)).toBe(true);
+    expect(ms === undefined || (ms >= 0 && ms <= 3_600_000)).toBe(true);
   });
 
   test('travels with the error of the status', () => {

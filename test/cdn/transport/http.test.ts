@@ -1,11 +1,16 @@
 import { randomBytes } from 'node:crypto';
+import { createServer } from 'node:https';
+import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { HttpClient, type HttpRequest } from '../../../src/cdn/transport/http.ts';
 import type { HttpHead } from '../../../src/cdn/transport/http-head.ts';
 import { PakratError } from '../../../src/core/errors.ts';
+import { certifyByUnknown, hasOpenssl } from '../../support/certificate.ts';
 import { freePort, httpServer, type Loopback, tcpServer } from '../../support/loopback.ts';
+import { scratchFolder } from '../../support/scratch.ts';
 
+const scratch = scratchFolder();
 let http: HttpClient;
 let server: Loopback | undefined;
 beforeEach(() => {
@@ -266,6 +271,104 @@ describe('trouble', () => {
     const started = performance.now();
     await expect(get()).rejects.toMatchObject({ code: 'E_NETWORK_TIMEOUT' });
     expect(performance.now() - started).toBeLessThan(15_000);
+  });
+});
+
+describe('a host that crawls', () => {
+  /** Sends `start`, then `piece` again and again. */
+  async function drip(start: string, piece: string, everyMs: number): Promise<void> {
+    server = await tcpServer((socket) => {
+      socket.once('data', () => {
+        socket.write(start);
+        const timer = setInterval(() => socket.write(piece), everyMs);
+        socket.on('close', () => clearInterval(timer));
+      });
+    });
+  }
+
+  test.each([
+    ['in its head', 'HTTP/1.1 200 OK\r\nX-Long: ', 'x', /no answer in time/],
+    ['in heads that promise another', '', 'HTTP/1.1 102 Processing\r\n\r\n', /no answer in time/],
+    ['in its body', 'HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n', 'x', /only \d+ bytes a second/],
+  ])('%s is given up, though it is never silent', async (_, start, piece, message) => {
+    await drip(start, piece, 50);
+    const impatient = new HttpClient({ connectMs: 1000, idleMs: 400, connections: 1, slowWindowMs: 300 });
+    const asked = impatient.get({ url: `http://${server!.host}/`, onHead: () => {}, onData: () => undefined });
+    await expect(asked).rejects.toMatchObject({ code: 'E_NETWORK_TIMEOUT', message: expect.stringMatching(message) });
+    await impatient.close();
+  });
+
+  test('far behind others is given up where those can be asked, and waited for where they cannot', async () => {
+    server = await httpServer(({ url }, response) => {
+      if (url === '/fast') return void response.end(Buffer.alloc(200_000));
+      let sent = 0;
+      const timer = setInterval(() => {
+        sent += 1;
+        if (sent < 10) response.write(Buffer.alloc(500));
+        else response.end();
+      }, 100);
+      response.on('close', () => clearInterval(timer));
+    });
+    const impatient = new HttpClient({ connectMs: 1000, idleMs: 5000, connections: 1, slowWindowMs: 600 });
+    const ask = (path: string, hasAlternatives: boolean): Promise<void> => {
+      const url = `http://${server!.host}${path}`;
+      return impatient.get({ url, hasAlternatives, onHead: () => {}, onData: () => undefined });
+    };
+    await ask('/slow', true);
+    await ask('/fast', true);
+    await ask('/slow', false);
+    await expect(ask('/slow', true)).rejects.toMatchObject({ code: 'E_NETWORK_TIMEOUT' });
+    await impatient.close();
+  });
+
+  test('because its taker does is waited for', async () => {
+    await rawServer(`HTTP/1.1 200 OK\r\nContent-Length: 200000\r\n\r\n${'x'.repeat(200_000)}`);
+    const impatient = new HttpClient({
+      connectMs: 1000,
+      idleMs: 400,
+      connections: 1,
+      slowWindowMs: 150,
+      slowestBytesPerSecond: 2_000_000,
+    });
+    let size = 0;
+    const onData = (piece: Buffer): number => {
+      size += piece.length;
+      return 200;
+    };
+    await impatient.get({ url: `http://${server!.host}/`, onHead: () => {}, onData });
+    expect(size).toBe(200_000);
+    await impatient.close();
+  });
+});
+
+describe('no secure connection', () => {
+  const refusal = {
+    code: 'E_NETWORK',
+    data: { unreachable: true },
+    message: expect.stringMatching(/no secure connection/),
+  };
+  const ask = (): Promise<void> =>
+    http.get({ url: `https://${server!.host}/`, onHead: () => {}, onData: () => undefined });
+
+  (hasOpenssl ? test : test.skip)('a certificate by an authority that nobody knows, without its chain', async () => {
+    const tls = createServer(certifyByUnknown(scratch('certificate')), (_, response) => response.end('body'));
+    await new Promise<void>((resolve) => tls.listen(0, '127.0.0.1', resolve));
+    const { port } = tls.address() as AddressInfo;
+    server = { port, host: `127.0.0.1:${port}`, close: async () => void tls.close() };
+    await expect(ask()).rejects.toMatchObject(refusal);
+  });
+
+  test.each([
+    ['plain HTTP', (socket: Socket) => void socket.on('data', () => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'))],
+    ['a host that hangs up', (socket: Socket) => void socket.on('data', () => socket.destroy())],
+  ])('%s on the port', async (_, onConnection) => {
+    server = await tcpServer(onConnection);
+    await expect(ask()).rejects.toMatchObject(refusal);
+  });
+
+  test('silence on the port is told as that', async () => {
+    server = await tcpServer(() => {});
+    await expect(ask()).rejects.toMatchObject({ ...refusal, code: 'E_NETWORK_TIMEOUT' });
   });
 });
 

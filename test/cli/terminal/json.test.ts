@@ -23,6 +23,12 @@ test('bytes become hex, big integers numbers or text, maps objects', () => {
   expect(toJson(new Date(0))).toBe('"1970-01-01T00:00:00.000Z"');
 });
 
+test('characters that a terminal obeys are escaped, and mean the same', () => {
+  const text = 'a\u0000\t\u001b\u007f\u009b\u200e\u061c\u2028\u202e\u2066é漢😀';
+  expect(JSON.parse(toJson({ [text]: text }, 2))).toEqual({ [text]: text });
+  expect(toJson(text)).toBe('"a\\u0000\\t\\u001b\\u007f\\u009b\\u200e\\u061c\\u2028\\u202e\\u2066é漢😀"');
+});
+
 async function listText(rows: Iterable<unknown>): Promise<string> {
   const stream = new PassThrough({ highWaterMark: 1024 });
   const chunks: Buffer[] = [];

@@ -47,7 +47,6 @@ describe.each(kinds)('an engine %s', (kind, make) => {
         limits: { connectMs: 1000, idleMs: 2000, connections: 8 },
         temporary: scratch('tmp'),
         maxRangeBytes: 1 << 28,
-        slowestBytesPerSecond: 0,
       },
       {
         onReceived: (bytes) => {
@@ -125,7 +124,6 @@ test('threads that cannot start fail what they are given, at once and whenever i
       limits: { connectMs: 1000, idleMs: 1000, connections: 2 },
       temporary: scratch('tmp'),
       maxRangeBytes: 1 << 28,
-      slowestBytesPerSecond: 0,
       workerUrl: new URL('file:///nowhere/transfer-worker.js'),
     },
     { onReceived: () => {}, onRequest: () => {} },
@@ -146,7 +144,6 @@ test('a limited rate is kept by all jobs together', async () => {
       limits: { connectMs: 1000, idleMs: 5000, connections: 8 },
       temporary: scratch('tmp'),
       maxRangeBytes: 1 << 28,
-      slowestBytesPerSecond: 0,
     },
     { onReceived: () => {}, onRequest: () => {} },
     rateLimit(1_500_000),

@@ -106,6 +106,17 @@ describe('decodeBlte', () => {
     expect(() => decodeBlte(encodeBlte(content, 'z').bytes, { maxSize: 9999 })).toThrow(code('E_FORMAT_RANGE'));
   });
 
+  test('refuses little that becomes very much, with a table and without; whoever knows the size has it', () => {
+    const size = 70 << 20;
+    const [zeros, refused] = [new Uint8Array(size), code('E_FORMAT_RANGE')];
+    for (const spec of ['z', 'b:{1M*=z}']) {
+      const bomb = encodeBlte(zeros, spec, { zlib: 'fast' }).bytes;
+      expect(bomb.length).toBeLessThan(size / 200);
+      expect(() => decodeBlte(bomb)).toThrow(refused);
+      expect(decodeBlte(bomb, { decodedSize: size }).length).toBe(size);
+    }
+  });
+
   test('checks the decoded MD5 of format 0x10', () => {
     const extended = encodeBlte(content, 'b:{1K*=z}', { table: '0x10' }).bytes;
     expect(decodeBlte(extended)).toEqual(content);

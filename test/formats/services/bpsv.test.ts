@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { cell, decodeBpsv, encodeBpsv } from '../../../src/formats/services/bpsv.ts';
+import { bpsvFormat, cell, decodeBpsv, encodeBpsv } from '../../../src/formats/services/bpsv.ts';
 import { expectHostileSafe } from '../../support/hostile.ts';
 import { codeThrownBy, htmlPage, text } from '../text.ts';
 
@@ -29,6 +29,15 @@ describe('a table', () => {
     expect(decodeBpsv(odd)).toMatchObject(values);
     expect(encodeBpsv(decodeBpsv(odd))).toEqual(odd);
     expect(decodeBpsv(text(header, us)).seqn).toBeUndefined();
+  });
+
+  test('of 2015 has a mark before a size, and is written so again', () => {
+    const odd = text('Region!STRING:0|BuildConfig!HEX:16|CDNConfig!HEX:!16', 'us|aa|bb', '');
+    const table = decodeBpsv(odd);
+    expect(table.columns[2]).toMatchObject({ name: 'CDNConfig', type: 'HEX', size: 16 });
+    expect(cell(table.rows[0]!, 'CDNConfig')).toBe('bb');
+    expect(encodeBpsv(table)).toEqual(odd);
+    expect(bpsvFormat.matches(text('CDNConfig!HEX:!16|BuildId!DEC:4', ''))).toBe(true);
   });
 
   test('without a body has no columns', () => {

@@ -60,7 +60,7 @@ export async function verifyFolder(store: string, name: string): Promise<VerifyR
 export async function importTree(root: string, path: string): Promise<void> {
   const store = openStore(path, { create: true });
   try {
-    importKeyFiles(store.ledger, [join(root, 'truth/keys.txt')]);
+    await importKeyFiles(store.ledger, [join(root, 'truth/keys.txt')]);
     await importListfile(store.layout, createReadStream(join(root, 'listfile.csv')));
   } finally {
     store.close();

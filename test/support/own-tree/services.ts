@@ -1,7 +1,7 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { encodeRibbit } from '../../../src/formats/services/ribbit-mime.ts';
-import { makeCdns, makeVersions, type ServiceAnswer } from '../../../src/publish/configs.ts';
+import { makeCdns, makeSummary, makeVersions, type ServiceAnswer } from '../../../src/publish/configs.ts';
 import { putChannels } from '../../../src/publish/put-channels.ts';
 
 /** Writes a file, and the folders above it. */
@@ -23,6 +23,11 @@ export function writeServices(root: string, answer: ServiceAnswer): void {
     writeInto(join(root, 'ribbit/v2', path), data);
     writeInto(join(root, 'ribbit/v1', path), encodeRibbit({ data, disposition: name }));
   }
+  const summary = join(root, 'www/v2/summary');
+  const list = makeSummary(answer, existsSync(summary) ? readFileSync(summary) : undefined);
+  writeInto(summary, list);
+  writeInto(join(root, 'ribbit/v2/summary'), list);
+  writeInto(join(root, 'ribbit/v1/summary'), encodeRibbit({ data: list, disposition: 'summary' }));
   putChannels(join(root, 'www'), answer);
 }
 

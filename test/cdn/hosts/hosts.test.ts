@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { type Host, Hosts, hostOf, hostsOfRow } from '../../../src/cdn/transport/hosts.ts';
+import { type Host, Hosts } from '../../../src/cdn/hosts/hosts.ts';
 import { PakratError } from '../../../src/core/errors.ts';
 
 const host = (name: string, fallback = false): Host => ({ base: `http://${name}`, fallback });
@@ -56,6 +56,30 @@ describe('the order', () => {
     expect(first.size).toBe(2);
   });
 
+  test('HTTPS is asked first, or plain HTTP where that is preferred; fallbacks behind both, and mirrors of a person last', () => {
+    const secure = { base: 'https://a', fallback: false };
+    const spare = { base: 'https://spare', fallback: true };
+    const mirror = { base: 'https://mirror', fallback: false, mirror: true };
+    const hosts = [mirror, spare, a, secure];
+    for (let i = 0; i < 4; i++) {
+      expect(new Hosts(hosts).ranked('data')).toEqual([secure, a, spare, mirror]);
+      expect(new Hosts(hosts, { prefer: 'http' }).ranked('data')).toEqual([a, secure, spare, mirror]);
+    }
+  });
+
+  test('a scheme under which nobody is there is dead at once, where the host has another', () => {
+    const secure = { base: 'https://a', fallback: false };
+    const refused = new PakratError('E_NETWORK', 'refused', { data: { unreachable: true } });
+    const hosts = new Hosts([secure, a]);
+    hosts.failed(secure, 'config', refused);
+    expect(hosts.isDead(secure, 'data')).toBe(true);
+    expect(hosts.whyOut(secure, 'data')).toBe('refused');
+    expect(hosts.ranked('data')[0]).toBe(a);
+    const alone = new Hosts([secure]);
+    alone.failed(secure, 'config', refused);
+    expect(alone.isDead(secure, 'config')).toBe(false);
+  });
+
   test('one that was tried already comes behind', () => {
     const hosts = new Hosts([a, b, c]);
     for (let i = 0; i < 3; i++) {
@@ -87,15 +111,17 @@ describe('health', () => {
     expect(bases(hosts.ranked('config'))).toEqual(['b', 'a']);
   });
 
-  test('a host is dead after five failures at first, and never once it was right', () => {
+  test('a host is dead after five failures at first, and after twelve once it was right', () => {
     const hosts = new Hosts([a, b]);
     fail(hosts, a, 'data', 4);
     expect(hosts.isDead(a, 'data')).toBe(false);
     fail(hosts, a, 'data', 1);
     expect(hosts.isDead(a, 'data')).toBe(true);
     hosts.succeeded(a, 'data');
-    fail(hosts, a, 'data', 10);
+    fail(hosts, a, 'data', 11);
     expect(hosts.isDead(a, 'data')).toBe(false);
+    fail(hosts, a, 'data', 1);
+    expect(hosts.isDead(a, 'data')).toBe(true);
   });
 
   test('a first failure costs no rest, later ones rest longer, at most two seconds', () => {
@@ -106,7 +132,8 @@ describe('health', () => {
     expect(hosts.waitMs(a, 'data')).toBeGreaterThan(50);
     expect(hosts.waitMs(a, 'data')).toBeLessThanOrEqual(100);
     const proven = new Hosts([a]);
-    for (let i = 0; i < 40; i++) {
+    proven.succeeded(a, 'data');
+    for (let i = 0; i < 5; i++) {
       proven.failed(a, 'data', busy(0));
       proven.failed(a, 'data', broken);
     }
@@ -136,6 +163,17 @@ describe('health', () => {
     for (let i = 0; i < 2; i++) expect(bases(hosts.ranked('data'))).toEqual(['b', 'a']);
     // Rather a host that was just wrong, or a fallback, than half a minute of waiting.
     expect(hosts.ranked('data', new Set([b.base]))[0]).toBe(b);
+  });
+
+  test('one that is dead is passed over for a while, one that asks for an hour for that hour', () => {
+    const hosts = new Hosts([a, b]);
+    fail(hosts, a, 'data', 4);
+    expect(hosts.whyOut(a, 'data')).toBeUndefined();
+    hosts.failed(a, 'data', broken);
+    expect(hosts.whyOut(a, 'data')).toBe('broken');
+    expect(hosts.waitMs(a, 'data')).toBeGreaterThan(5000);
+    hosts.failed(b, 'data', busy(3_600_000));
+    expect(hosts.whyOut(b, 'data')).toBe('503');
   });
 
   test('an interruption is no one’s failure', () => {
@@ -175,40 +213,4 @@ describe('noneKnowsRanges', () => {
     fail(hosts, a, 'data', 5);
     expect(hosts.noneKnowsRanges('data')).toBe(false);
   });
-});
-
-describe('hostsOfRow', () => {
-  test('takes the URLs of Servers, and knows a fallback', () => {
-    const servers = 'http://level3.example/?maxhosts=4 https://cdn.example/?fallback=1&maxhosts=4';
-    expect(hostsOfRow(servers, 'ignored.example')).toEqual([
-      { base: 'http://level3.example', fallback: false },
-      { base: 'https://cdn.example', fallback: true },
-    ]);
-  });
-
-  test('takes Hosts where there are no servers, or none that can be read', () => {
-    const expected = [host('one.example'), host('two.example:8080')];
-    for (const servers of [undefined, '', '  ', 'ftp://x/ http:// http://[bad/']) {
-      expect(hostsOfRow(servers, ' one.example  two.example:8080 ')).toEqual(expected);
-    }
-    expect(hostsOfRow(undefined, undefined)).toEqual([]);
-  });
-
-  test('names the same host once', () => {
-    expect(hostsOfRow('http://a/?x=1 http://a/?x=2', undefined)).toEqual([host('a')]);
-  });
-});
-
-test.each(['', 'not a host', 'http://', 'https:', 'ftp://mirror', 'mirror?x', 'http://[bad', 'mirror:port'])(
-  '%j is no host: refused when typed, left out when listed',
-  (text) => {
-    expect(() => hostOf(text)).toThrow(expect.objectContaining({ code: 'E_USAGE', hint: expect.any(String) }));
-    expect(hostsOfRow(undefined, `one.example ${text.replaceAll(' ', '?')}`)).toEqual([host('one.example')]);
-  },
-);
-
-test('hostOf takes a name, a port, a URL', () => {
-  expect(hostOf('[::1]:8080').base).toBe('http://[::1]:8080');
-  expect(hostOf('mirror:8080').base).toBe('http://mirror:8080');
-  expect(hostOf('https://mirror/sub/').base).toBe('https://mirror/sub');
 });

@@ -1,9 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
-import { askHosts, isHostFault } from '../../../src/cdn/transport/ask-hosts.ts';
-import { type Host, Hosts } from '../../../src/cdn/transport/hosts.ts';
+import { askHosts, isHostFault } from '../../../src/cdn/hosts/ask-hosts.ts';
+import { type Host, Hosts } from '../../../src/cdn/hosts/hosts.ts';
 import { type ErrorCode, type ErrorData, PakratError } from '../../../src/core/errors.ts';
 
-const hostsNamed = (...names: string[]): Hosts => new Hosts(names.map((name) => ({ base: name, fallback: false })));
+const hostsNamed = (...names: string[]): Hosts =>
+  new Hosts(names.map((name) => ({ base: `http://${name}`, fallback: false })));
 const error = (code: ErrorCode, data: ErrorData = {}): PakratError => new PakratError(code, `${code} it is`, { data });
 const status = (number: number, more: ErrorData = {}): PakratError =>
   error('E_NETWORK_STATUS', { status: number, ...more });
@@ -17,7 +18,8 @@ async function ask(
   const asked: string[] = [];
   const times = new Map<string, number>();
   const options = { kind: 'data' as const, what: 'tpr/x', attemptsPerHost: 3, ...more };
-  const outcome = await askHosts(hosts, options, async ({ base }: Host) => {
+  const outcome = await askHosts(hosts, options, async (host: Host) => {
+    const base = host.base.replace('http://', '');
     asked.push(base);
     const time = times.get(base) ?? 0;
     times.set(base, time + 1);
@@ -74,14 +76,14 @@ describe('no right answer', () => {
       { base: 'http://named', fallback: false },
     ]);
     const refused = new PakratError('E_NETWORK', 'http://named/tpr/x: connect ECONNREFUSED');
-    const script = { 'http://named': [refused], 'http://fallback': [error('E_NETWORK')] };
+    const script = { named: [refused], fallback: [error('E_NETWORK')] };
     const { thrown } = (await ask(hosts, script)) as { thrown: PakratError };
     expect(thrown.message).toBe('tpr/x: none of 2 hosts gave it: http://named: connect ECONNREFUSED');
     expect(thrown.data).toMatchObject({
       hosts: 2,
       failures: ['http://named: connect ECONNREFUSED', 'http://fallback: E_NETWORK it is'],
     });
-    const alone = (await ask(hostsNamed('http://name:word@a'), { 'http://name:word@a': [refused] })) as {
+    const alone = (await ask(hostsNamed('name:word@a'), { 'name:word@a': [refused] })) as {
       thrown: PakratError;
     };
     expect(alone.thrown.message).toMatch(/^tpr\/x: the only host failed: http:\/\/a: /);
@@ -151,6 +153,102 @@ test('progress is no try lost: a transfer that breaks again and again still come
   expect(asked).toHaveLength(5);
 });
 
+describe('what is known of a host', () => {
+  test('what it has not got is not asked of it again, now or later', async () => {
+    const hosts = hostsNamed('a', 'b');
+    const script = { a: [status(404)], b: [status(404)] };
+    expect((await ask(hosts, script)).asked.toSorted()).toEqual(['a', 'b']);
+    const { asked, ...outcome } = await ask(hosts, script);
+    expect(outcome).toMatchObject({ thrown: { code: 'E_NOT_FOUND' } });
+    expect(asked).toEqual([]);
+  });
+
+  test('the word of a host over HTTPS holds over plain HTTP, and not the other way round', async () => {
+    const both = () => new Hosts(['https://a', 'http://a'].map((base) => ({ base, fallback: false })));
+    const seen: string[] = [];
+    const absent = async ({ base }: Host): Promise<never> => {
+      seen.push(base);
+      throw status(404);
+    };
+    const options = { kind: 'data' as const, what: 'tpr/x', attemptsPerHost: 3 };
+    await expect(askHosts(both(), options, absent)).rejects.toMatchObject({ code: 'E_NOT_FOUND' });
+    expect(seen).toEqual(['https://a']);
+    seen.length = 0;
+    const plainFirst = new Hosts(both().all, { prefer: 'http' });
+    await expect(askHosts(plainFirst, options, absent)).rejects.toMatchObject({ code: 'E_NOT_FOUND' });
+    expect(seen).toEqual(['http://a', 'https://a']);
+  });
+
+  test('one that is dead is not asked for a while: the error comes at once and says why', async () => {
+    const hosts = hostsNamed('a');
+    await ask(hosts, { a: [error('E_NETWORK')] }, { attemptsPerHost: 5 });
+    const { asked, thrown } = (await ask(hosts, { a: ['yes'] })) as { asked: string[]; thrown: PakratError };
+    expect(asked).toEqual([]);
+    expect(thrown).toMatchObject({ code: 'E_NETWORK_EXHAUSTED', data: { failures: ['http://a: E_NETWORK it is'] } });
+  });
+
+  test('one that wants to be left alone for an hour is passed over, and said so', async () => {
+    const started = performance.now();
+    const busy = error('E_NETWORK_STATUS', { status: 503, retryAfter: 3_600_000 });
+    const { asked, thrown } = (await ask(hostsNamed('a'), { a: [busy] })) as { asked: string[]; thrown: PakratError };
+    expect([asked.length, thrown.code]).toEqual([1, 'E_NETWORK_EXHAUSTED']);
+    expect(performance.now() - started).toBeLessThan(15_000);
+  });
+
+  test('what is no host is never asked, and named', async () => {
+    const hosts = new Hosts([{ base: 'x:99999', fallback: false }]);
+    const { asked, thrown } = (await ask(hosts, {})) as { asked: string[]; thrown: PakratError };
+    expect(asked).toEqual([]);
+    expect(thrown.message).toContain('"x:99999" is no host');
+  });
+
+  test('of very many dead ones a question wakes a few', async () => {
+    const names = Array.from({ length: 300 }, (_, i) => `h${i}`);
+    const hosts = hostsNamed(...names);
+    for (const host of hosts.all) {
+      for (let i = 0; i < 5; i++) hosts.failed(host, 'data', error('E_NETWORK', { retryAfter: 0 }));
+    }
+    const { asked } = await ask(hosts, Object.fromEntries(names.map((name) => [name, [error('E_NETWORK')]])));
+    expect(asked).toHaveLength(4);
+  });
+});
+
+describe('a slow host', () => {
+  /** Host `slow` answers when it is told to end, `fast` at once. */
+  async function raced(hosts: Hosts, isMoving: () => boolean): Promise<{ seen: string[]; answer: string }> {
+    const seen: string[] = [];
+    const options = { kind: 'config' as const, what: 'tpr/x', attemptsPerHost: 2, hedge: { afterMs: 20, isMoving } };
+    const answer = await askHosts(hosts, options, async ({ base }, signal) => {
+      seen.push(base);
+      if (base === 'http://fast') return base;
+      await new Promise((resolve) => {
+        signal!.addEventListener('abort', resolve);
+        setTimeout(resolve, 300);
+      });
+      if (signal!.aborted) throw error('E_ABORTED');
+      return base;
+    });
+    return { seen, answer };
+  }
+  const hosts = (): Hosts =>
+    new Hosts([
+      { base: 'http://slow', fallback: false },
+      { base: 'http://fast', fallback: true },
+    ]);
+
+  test('is overtaken by another that is asked meanwhile, and comes behind it then', async () => {
+    const both = hosts();
+    expect(await raced(both, () => false)).toEqual({ seen: ['http://slow', 'http://fast'], answer: 'http://fast' });
+    expect(both.isDead(both.all[0]!, 'config')).toBe(false);
+  });
+
+  test('is waited for while its bytes come at a good pace, or nobody else is there', async () => {
+    expect(await raced(hosts(), () => true)).toEqual({ seen: ['http://slow'], answer: 'http://slow' });
+    const alone = new Hosts([{ base: 'http://slow', fallback: false }]);
+    expect(await raced(alone, () => false)).toEqual({ seen: ['http://slow'], answer: 'http://slow' });
+  });
+});
+
 describe('waiting', () => {
   test('Retry-After is waited for when no other host is left', async () => {
     const started = performance.now();
@@ -173,7 +271,7 @@ describe('waiting', () => {
   test('an interruption ends it, also while it waits', async () => {
     const signal = AbortSignal.timeout(100);
     const started = performance.now();
-    const { thrown } = (await ask(hostsNamed('a'), { a: [status(503, { retryAfter: 60_000 })] }, { signal })) as {
+    const { thrown } = (await ask(hostsNamed('a'), { a: [status(503, { retryAfter: 20_000 })] }, { signal })) as {
       thrown: PakratError;
     };
     expect(thrown).toMatchObject({ code: 'E_ABORTED' });

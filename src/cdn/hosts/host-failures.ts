@@ -1,0 +1,50 @@
+import { PakratError } from '../../core/errors.ts';
+import { type Host, placeOf } from './host-names.ts';
+import type { Hosts } from './hosts.ts';
+
+/** What a host answered that was no answer. */
+export interface HostFailure {
+  /** Its base, as it may be shown. */
+  host: string;
+  message: string;
+}
+
+/** The error of a question that no host answered rightly. */
+export function exhausted(
+  hosts: Hosts,
+  what: string,
+  { absent, failures }: { absent: ReadonlySet<Host>; failures: readonly HostFailure[] },
+): PakratError {
+  const lines = failures.map((failure) => failureLine(failure, what));
+  const { places } = hosts;
+  const data = {
+    object: what,
+    hosts: places.size,
+    attempts: failures.length,
+    failures: [...new Set(lines)].slice(0, 8),
+  };
+  if (hosts.all.length === 0) {
+    return new PakratError('E_NETWORK_EXHAUSTED', `${what}: no host is known`, {
+      hint: 'Name one with --cdn-host.',
+      data,
+    });
+  }
+  if (places.size > 0 && new Set([...absent].map(placeOf)).size === places.size) {
+    return new PakratError('E_NOT_FOUND', `no host has ${what}`, {
+      hint: 'The CDN forgets builds after some weeks; --cdn-host can name a mirror that kept it.',
+      data,
+    });
+  }
+  // The first to be asked is the best one: what comes last is a fallback that may never have been meant to answer.
+  const which = places.size <= 1 ? 'the only host failed' : `none of ${places.size} hosts gave it`;
+  return new PakratError('E_NETWORK_EXHAUSTED', `${what}: ${which}: ${lines[0] ?? 'no answer'}`, {
+    hint: 'Check the network and run the same command again; --cdn-host asks other hosts.',
+    data,
+  });
+}
+
+/** A failure with its host in front, and without the object, which is named already. */
+function failureLine({ host, message }: HostFailure, what: string): string {
+  const start = `${host}/${what}: `;
+  return `${host}: ${message.startsWith(start) ? message.slice(start.length) : message}`;
+}

@@ -1,0 +1,23 @@
+import type { ProductsReport } from '../../app/products.ts';
+import { plural } from '../../core/quantities.ts';
+import { renderTable } from '../terminal/table.ts';
+
+/** The products in words, with the builds of them that are held. */
+export function renderProducts({ products, service, time }: ProductsReport, width: number): string {
+  const from = service.replace('/{product}/{endpoint}', '');
+  const when = time === undefined ? '' : `, as it was at ${new Date(time).toISOString()}`;
+  const head = `${plural(products.length, 'product', 'products')}, from ${from}${when}`;
+  if (products.length === 0) return head;
+  const columns = [{ title: 'product' }, { title: 'seqn', align: 'right' as const }, { title: 'held' }];
+  const rows = products.map(({ product, seqn, listed, builds }) => {
+    const names = builds.map(({ name, wanted, held }) =>
+      held.entries >= wanted.entries ? name : `${name} (unfinished)`,
+    );
+    return [
+      product,
+      seqn === null ? '' : String(seqn),
+      [...names, ...(listed ? [] : ['not listed any more'])].join(', '),
+    ];
+  });
+  return `${head}\n\n${renderTable(columns, rows, width)}`;
+}
