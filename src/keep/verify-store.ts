@@ -54,7 +54,7 @@ export async function verifyStore(store: Store, options: VerifyStoreOptions): Pr
     await run.take(checkArchivesAgain({ ...check, objects: again }));
   }
   if (store.writable && damages.length > 0) await recountBuilds(store.ledger, open, damages);
-  if (store.writable && damages.length > result.repaired) {
+  if (store.writable && damages.length > result.repaired && damages.some(needsFetch)) {
     onNote?.('what is damaged is not held any more; sync again to fetch it');
   }
   return result;

