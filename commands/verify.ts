@@ -8,9 +8,9 @@ import { renderVerify, verifyExitCode } from '../src/cli/render/verify.ts';
 export default class Verify extends PakratCommand {
   static override summary = 'Check every byte of a source, or of the whole store, against its hashes.';
   static override description =
-    `Of a build, what the store holds of it is read and hashed again: configs, indices, archives entry by entry, loose objects. What is damaged is no longer counted as held; --repair fetches it again. No key is needed.
+    `Of a build, what the store holds of it is read and hashed again: configs, indices, archives entry by entry, loose objects. What is damaged is no longer counted as held; --repair fetches it again, with all that was held and lacks. What cannot be checked, for an index or a config is not held, is named. No key is needed.
 
-Of a PAK, the hash of its directory and of every entry is checked, as far as its format has hashes; entries without one are counted apart. --decode decodes what is compressed, which shows a wrong size and damage that was hashed. The exit code is 3 when something is damaged and was not repaired.`;
+Of a PAK, the hash of its directory and of every entry is checked, as far as its format has hashes; entries without one are counted apart. --decode decodes what is compressed, which shows a wrong size and damage that was hashed. The exit code is 3 when something is damaged and was not repaired, else 9 when something could not be checked for want of what tells of it.`;
   static override args = {
     source: optionalArg(`${sourceHelp} Default: the whole store.`),
   };

@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import { PakratError } from '../core/errors.ts';
 import type { WorkOptions } from '../core/progress.ts';
 import type { OpenedBuild } from '../keep/build-opener.ts';
-import { lockStore } from '../store/ledger/sqlite.ts';
+import { settleStore } from '../store/settle-store.ts';
 import { runSync, SyncProgress } from '../sync/run-sync.ts';
 import { resumable } from '../sync/sync-errors.ts';
 import type { SyncReport } from '../sync/sync-report.ts';
@@ -45,8 +45,9 @@ export async function sync(session: Session, name: string, options: SyncOptions 
   }
   const started = performance.now();
   const store = await session.store({ create: !session.options.offline });
-  const unlock = dryRun ? undefined : lockStore(store.layout.lock);
+  const unlock = dryRun ? undefined : store.lock();
   try {
+    if (!dryRun) await settleStore(store, options.signal);
     const report = await syncLocked(session, name, options);
     return { ...report, seconds: Math.round(performance.now() - started) / 1000 };
   } finally {
@@ -71,7 +72,8 @@ async function syncLocked(session: Session, name: string, options: SyncOptions):
   let opened: OpenedBuild | undefined;
   try {
     progress.onStep('configs');
-    opened = await session.openBuild(identity, network, { jobs, onStep: progress.onStep });
+    const onNote = (text: string): void => onProgress({ type: 'note', text });
+    opened = await session.openBuild(identity, network, { jobs, onStep: progress.onStep, onNote });
     const { patchGapBytes: gapBytes, patchMaxBytes: maxBytes } = session.options.settings.sync;
     const patches = options.patch === true ? { gapBytes, maxBytes } : undefined;
     const { tags = [], include = [], all = false } = options;

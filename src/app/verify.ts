@@ -91,16 +91,20 @@ async function verifyHeld(session: Session, name: string | undefined, work: Veri
   }
   const { verifyStore } = await import('../keep/verify-store.ts');
   const { knownBuild } = await import('../builds/resolve/resolve-build.ts');
-  const { lockStore } = await import('../store/ledger/sqlite.ts');
+  const { settleStore } = await import('../store/settle-store.ts');
   const store = await session.store({ create: false });
-  const unlock = store.writable ? lockStore(store.layout.lock) : undefined;
+  const unlock = store.writable ? store.lock() : undefined;
   try {
+    if (store.writable) await settleStore(store, signal);
     const build = name === undefined ? undefined : knownBuild({ ledger: store.ledger, region }, name);
     return await verifyStore(store, {
       build,
       repair,
       signal,
-      open: (identity, { offline }) => session.openFetched(identity, { offline, signal, onProgress }),
+      opener: {
+        open: (identity, { offline }) => session.openFetched(identity, { offline, signal, onProgress }),
+        connect: (identity) => session.connect(identity, { signal, onProgress }),
+      },
       onProgress: (phase, done, total) => onProgress?.({ type: 'bytes', phase, done, total }),
       onNote: (text) => onProgress?.({ type: 'note', text }),
     });

@@ -1,7 +1,7 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { concatBytes, fromHex, toHex } from '../core/bytes.ts';
-import { isDamage, isUnavailable, PakratError } from '../core/errors.ts';
+import { isDamage, isUnavailable, PakratError, resultUnless } from '../core/errors.ts';
 import { waitForAll } from '../core/wait-for-all.ts';
 import { readAt } from '../files/read-at.ts';
 import type { KeyRing } from '../formats/blte/keys.ts';
@@ -10,8 +10,9 @@ import { type BuildConfig, decodeBuildConfig, type ManifestKeys } from '../forma
 import { type CdnConfig, decodeCdnConfig } from '../formats/configs/cdn-config.ts';
 import type { ArchiveIndex } from '../formats/indices/archive-index.ts';
 import { type Download, decodeDownload } from '../formats/manifests/download.ts';
+import type { EkeyEntry } from '../formats/manifests/encoding/pages.ts';
 import { decodeInstall, type Install } from '../formats/manifests/install.ts';
-import { DerivedFile, openDerived, readDerived } from '../store/derived-file.ts';
+import { DerivedFile, openDerived, readDerived } from '../store/derived/derived-file.ts';
 import type { ObjectName } from '../store/layout.ts';
 import type { BuildIdentity } from '../store/ledger/rows.ts';
 import { openFileIndex, openGroup } from './indices/indices.ts';
@@ -22,7 +23,7 @@ import { listfileVersion } from './listfile/listfile-paths.ts';
 import { EncodingFile } from './manifests/encoding-file.ts';
 import { placesOfSize, unnamedEncoding } from './manifests/unnamed-encoding.ts';
 import { writeManifest } from './manifests/write-manifest.ts';
-import { type BuildPlace, type EntryPlace, type Objects, optional } from './objects.ts';
+import { type BuildPlace, type EntryPlace, type Objects, openHeld, optional, unlessLacking } from './objects.ts';
 import { retryDamaged } from './retry-damaged.ts';
 import { openRoot } from './roots/index.ts';
 import type { FilePart, Root } from './roots/root.ts';
@@ -70,6 +71,7 @@ export class Build {
   readonly fileIndex: ArchiveIndex | undefined;
   readonly objects: Objects;
   readonly #place: BuildPlace;
+  readonly #noted = new Set<string>();
   /** Manifests that are being fetched and decoded: whoever wants one as well waits for it. */
   readonly #underWay = new Map<string, Promise<void>>();
   readonly #handles = new Set<{ close(): void }>();
@@ -150,25 +152,25 @@ export class Build {
     if (entry !== undefined) {
       const hash = this.cdnConfig.archives[entry.archive];
       if (hash === undefined) return undefined;
-      return {
-        ekey: toHex(entry.ekey),
-        object: this.#data(hash),
-        loose: false,
-        offset: entry.offset,
-        size: entry.size,
-      };
+      const { offset, size: entrySize } = entry;
+      return { ekey: toHex(entry.ekey), object: this.#data(hash), loose: false, offset, size: entrySize };
     }
     const listed = this.fileIndex?.find(key);
     const full = listed === undefined ? ekey : toHex(listed.ekey);
-    const looseSize = listed?.size ?? size ?? this.#encoding?.findEkey(full)?.size;
+    const looseSize = listed?.size ?? size ?? this.#listedEkey(full)?.size;
     if (looseSize === undefined || full.length !== 32) return undefined;
     return { ekey: full, object: this.#data(full), loose: true, offset: 0, size: looseSize };
   }
 
   #locateItself(ekey: string, size: number | undefined): EntryPlace | undefined {
     if (this.objects.locate === undefined) return undefined;
-    const known = this.#encoding?.findEkey(ekey);
+    const known = this.#listedEkey(ekey);
     return this.objects.locate(known?.ekey ?? ekey, known?.size ?? size);
+  }
+
+  /** An entry as the encoding file lists it, where that is open and its page is right. */
+  #listedEkey(ekey: string): EkeyEntry | undefined {
+    return resultUnless(isDamage, () => this.#encoding?.findEkey(ekey));
   }
 
   #data(hash: string): ObjectName {
@@ -245,8 +247,7 @@ export class Build {
 
   /** Reads ranges of a held entry, encoded. Needs `close`. @throws E_OFFLINE or E_NOT_FOUND when it is not held */
   openEncoded(place: EntryPlace): { read: ReadRange; close: () => void } {
-    const { file, offset } = this.objects.open(place);
-    const fd = fs.openSync(file, 'r');
+    const { fd, offset } = openHeld(this.objects, place);
     return {
       read: async (at, size) => {
         const bytes = readAt(fd, offset + at, size, `entry ${place.ekey}`);
@@ -271,22 +272,31 @@ export class Build {
     return concatBytes(pieces);
   }
 
-  /** The install manifest, or undefined when the build has none. */
-  async install(): Promise<Install | undefined> {
-    const { install } = this.config;
-    return install && optional(this.#load(install).then(decodeInstall));
+  /** As {@link unlessLacking}; each part is noted once, however often it is asked for. */
+  #unlessLacking<Value>(what: string, work: Promise<Value>): Promise<Value | undefined> {
+    const onNote = (text: string): void => {
+      if (!this.#noted.has(what)) this.#place.onNote?.(text);
+      this.#noted.add(what);
+    };
+    return unlessLacking({ onNote }, what, work);
   }
 
-  /** The download manifest, or undefined when the build has none. */
+  /** The install manifest, or undefined when the build has none, or none that can be had. */
+  async install(): Promise<Install | undefined> {
+    const { install } = this.config;
+    return install && this.#unlessLacking('its install manifest', this.#load(install).then(decodeInstall));
+  }
+
+  /** The download manifest, or undefined when the build has none, or none that can be had. */
   async download(): Promise<Download | undefined> {
     const { download } = this.config;
-    return download && optional(this.#load(download).then(decodeDownload));
+    return download && this.#unlessLacking('its download manifest', this.#load(download).then(decodeDownload));
   }
 
   /** Fetches the download manifest without opening it: it is large, and opened by those who need it. */
   async fetchDownload(): Promise<void> {
     const { download } = this.config;
-    if (download !== undefined) await optional(this.manifest(download));
+    if (download !== undefined) await this.#unlessLacking('its download manifest', this.manifest(download));
   }
 
   /** Ids whose imported name turned out to be another file's, as far as names were looked up. */

@@ -1,4 +1,5 @@
-import { isNotFound, valueUnless } from '../core/errors.ts';
+import * as fs from 'node:fs';
+import { codeOf, isDamage, isNotFound, isUnavailable, valueUnless } from '../core/errors.ts';
 import type { KeyRing } from '../formats/blte/keys.ts';
 import type { CdnConfig } from '../formats/configs/cdn-config.ts';
 import type { LookupFolders, ObjectName } from '../store/layout.ts';
@@ -31,7 +32,7 @@ export interface Objects {
   index(name: ObjectName, size?: number): Promise<string>;
   /** Sees to it that every byte of these entries is held. */
   entries(places: readonly EntryPlace[]): Promise<void>;
-  /** The file and offset where a held entry lies. @throws E_OFFLINE or E_NOT_FOUND when it is not held */
+  /** The file and offset where a held entry lies; the file may have moved before it is opened. @throws E_OFFLINE or E_NOT_FOUND when it is not held */
   open(place: EntryPlace): { file: string; offset: number };
   /**
    * Decrypts bytes that were read from the file of an object. Absent where no object is encrypted as a whole.
@@ -46,6 +47,17 @@ export interface Objects {
    * @param size encoded size, where it is known
    */
   locate?(ekey: string, size: number | undefined): EntryPlace | undefined;
+}
+
+/** Opens the file where a held entry lies, also when it has just moved. @throws as `Objects.open`; system errors of opening as they come */
+export function openHeld(objects: Objects, place: EntryPlace): { fd: number; offset: number } {
+  const { file, offset } = objects.open(place);
+  try {
+    return { fd: fs.openSync(file, 'r'), offset };
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT' || objects.open(place).file === file) throw error;
+    return openHeld(objects, place);
+  }
 }
 
 /** The outcome of work on an object, undefined when no host has it: real builds name such objects, and are used without. */
@@ -65,4 +77,19 @@ export interface BuildPlace {
   cdnConfig?: CdnConfig | undefined;
   /** Called with what happens, in words: `1000 archive indices`, `encoding`. */
   onStep?: ((step: string) => void) | undefined;
+  /** Called with remarks for a person: parts of the build that it is read without. */
+  onNote?: ((text: string) => void) | undefined;
+}
+
+/** The outcome of work on a part that a build can be read without; where it cannot be had, or is malformed, that is noted. */
+export async function unlessLacking<Value>(
+  { onNote }: Pick<BuildPlace, 'onNote'>,
+  what: string,
+  work: Promise<Value>,
+): Promise<Value | undefined> {
+  return valueUnless((error) => {
+    const isLacking = isUnavailable(error) || isDamage(error);
+    if (isLacking) onNote?.(`${what} cannot be had, the build is read without: ${error.message}`);
+    return isLacking;
+  }, work);
 }

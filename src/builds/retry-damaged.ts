@@ -1,4 +1,4 @@
-import { damagedFile } from '../store/derived-file.ts';
+import { damagedFile } from '../store/derived/derived-file.ts';
 
 /**
  * Runs work that reads derived files. Where one turns out to be damaged, which removes it, it is run once more after `mend`, which may meet

@@ -102,10 +102,14 @@ export function codeOf(error: unknown): string | undefined {
   return typeof code === 'string' ? code : undefined;
 }
 
-/** True for bytes that are not what they claim to be: malformed, or with another hash. */
+/**
+ * True for bytes that are not what they claim to be: malformed, or with another hash. Not for a derived file, which is made again: nothing is to
+ * go on without it.
+ */
 export function isDamage(error: unknown): error is PakratError {
   const code = codeOf(error);
-  return code?.startsWith('E_FORMAT') === true || code === 'E_INTEGRITY';
+  if (code?.startsWith('E_FORMAT') !== true && code !== 'E_INTEGRITY') return false;
+  return (error as Partial<PakratError>).data?.derived === undefined;
 }
 
 /** True for something that nobody has, nobody gave, or nobody may be asked for: what does not need it can go on. */
@@ -121,6 +125,16 @@ export function isStoreTrouble(error: unknown): error is PakratError {
 /** True for what no host, file or key is to blame for: the store's trouble, an installation that is not whole, an interruption, a bug. Work as a whole ends with it. */
 export function isOurTrouble(error: unknown): boolean {
   return !isPakratError(error) || ['E_ABORTED', 'E_NATIVE_MODULE'].includes(error.code) || isStoreTrouble(error);
+}
+
+/** True for a system error that says that no file lies there: nothing at all, a folder in its place, or a file where its folder should be. */
+export function isNoFile(error: unknown): boolean {
+  return ['ENOENT', 'EISDIR', 'ENOTDIR'].includes(codeOf(error) ?? '');
+}
+
+/** True for an error of the system about a file: no permission, a broken disk. Ours have `_` in their codes, and so do those of Node. */
+export function isSystemError(error: unknown): boolean {
+  return /^E[A-Z0-9]+$/.test(codeOf(error) ?? '');
 }
 
 /** True for a name, file or object that is not there. */

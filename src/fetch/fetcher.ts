@@ -1,16 +1,21 @@
+import { rmSync } from 'node:fs';
 import PQueue from 'p-queue';
 import type { EntryPlace, Objects } from '../builds/objects.ts';
 import type { HealthKind } from '../cdn/hosts/hosts.ts';
 import { fetchObject } from '../cdn/transport/fetch-object.ts';
-import { codeOf, type ErrorCode, PakratError } from '../core/errors.ts';
+import { codeOf, type ErrorCode, isUnavailable, PakratError } from '../core/errors.ts';
+import { waitForAll } from '../core/wait-for-all.ts';
+import { clearWay } from '../store/clear-way.ts';
 import { type ObjectName, objectPath } from '../store/layout.ts';
 import type { Span } from '../store/spans.ts';
 import type { Store } from '../store/store.ts';
 import { checkObject } from '../verify/check-object.ts';
+import { ClaimedJobs, claimObject, Waiting } from './claimed-fetch.ts';
 import { HeldSpans, isHeld, type OnHeld, SpanCommitter } from './held-spans.ts';
 import { completeLoose } from './loose-objects.ts';
 import type { Network } from './network.ts';
 import { entryJobs, type PlanOptions } from './plan/plan.ts';
+import { adoptObject } from './small-objects.ts';
 import type { RangeJob, RangeTarget } from './transfer/range-job.ts';
 import { type TransferFailure, transfer } from './transfer/transfer.ts';
 
@@ -29,6 +34,8 @@ interface FetchSettings {
   /** Small objects in flight at a time. */
   smallJobs: number;
   planOptions: PlanOptions;
+  /** Called once when it takes long that another process fetches what is needed. */
+  onWait?: (() => void) | undefined;
 }
 
 /** Ranges that are to be fetched. */
@@ -57,6 +64,7 @@ export class Fetcher {
   readonly #smallObjects: PQueue;
   /** Entries that no host gave a short while ago: a batch asks for many, and then each file for its own. */
   readonly #failed = new Map<string, { time: number; error: PakratError }>();
+  readonly #waiting: Waiting;
 
   constructor(store: Store, network: Network | undefined, settings: FetchSettings) {
     this.store = store;
@@ -64,6 +72,7 @@ export class Fetcher {
     this.settings = settings;
     this.#committer = new SpanCommitter(store);
     this.#smallObjects = new PQueue({ concurrency: settings.smallJobs });
+    this.#waiting = new Waiting(network?.signal, settings.onWait);
   }
 
   /** Commits what is verified and on disk. @throws E_STORE… */
@@ -82,7 +91,7 @@ export class Fetcher {
    * @throws E_OFFLINE, E_NOT_FOUND, E_NETWORK_EXHAUSTED, E_KEY_MISSING, E_ABORTED
    */
   async object(name: ObjectName, size?: number): Promise<Uint8Array> {
-    const held = this.#heldObject(name);
+    const held = this.#heldObject(name) ?? adoptObject(this.store, name);
     if (held !== undefined) return held;
     const path = objectPath(name);
     const { objectKeys } = this.store;
@@ -99,10 +108,17 @@ export class Fetcher {
     };
     // Nobody promises an object of no bytes: a size of 0 is one that is not told.
     const maxSize = Math.min(size ? size + sizeSlack : Number.POSITIVE_INFINITY, maxSizes[kind]);
-    const request = { path, kind, maxSize, isMostlySmaller: !size, check };
-    const bytes = await fetchObject(await network.cdn(), request);
-    this.store.addObject(name, bytes);
-    return objectKeys.decrypt(path, bytes);
+    const claim = await claimObject(this.store, path, this.#waiting);
+    try {
+      const heldNow = this.#heldObject(name);
+      if (heldNow !== undefined) return heldNow;
+      const request = { path, kind, maxSize, isMostlySmaller: !size, check };
+      const bytes = await fetchObject(await network.cdn(), request);
+      this.store.addObject(name, bytes);
+      return objectKeys.decrypt(path, bytes);
+    } finally {
+      claim?.release();
+    }
   }
 
   /** A small object that the store holds. One that was damaged on disk since it was checked is not held any more. */
@@ -113,9 +129,36 @@ export class Fetcher {
       checkObject(name, held);
       return held;
     } catch {
-      this.store.ledger.removeObject(objectPath(name));
+      this.#lose(objectPath(name));
       return undefined;
     }
+  }
+
+  #lose(path: string): void {
+    const { ledger, files, file, writable } = this.store;
+    const size = ledger.completeSize(path);
+    if (!writable || size === undefined) return;
+    files.withdraw([path], () => ledger.loseObject(path, size));
+    rmSync(file(path), { force: true });
+  }
+
+  /**
+   * Brings small objects beside each other. That no host has one is told, other trouble ends it.
+   * @returns those that no host gave
+   * @throws E_KEY_MISSING, E_ABORTED, E_STORE…
+   */
+  async bringObjects(names: readonly ObjectName[]): Promise<TransferFailure[]> {
+    const bring = async (name: ObjectName): Promise<TransferFailure[]> => {
+      try {
+        await this.#smallObjects.add(() => this.object(name));
+        return [];
+      } catch (error) {
+        if (!isUnavailable(error)) throw error;
+        const { code, message, hint } = error;
+        return [{ path: objectPath(name), ekeys: [], code, message, hint }];
+      }
+    };
+    return (await waitForAll(...names.map(bring))).flat();
   }
 
   /**
@@ -163,12 +206,29 @@ export class Fetcher {
     return this.fetchRanges(fetch, wholeJobs(plan(true)));
   }
 
-  /** Fetches ranges, each from the host that does best. @returns and @throws as {@link fetchPlanned} */
+  /**
+   * Fetches ranges, each from the host that does best. What another process fetches is waited for, and used.
+   * @returns and @throws as {@link fetchPlanned}
+   */
   async fetchRanges(fetch: RangeFetch, jobs: Iterable<RangeJob>): Promise<TransferFailure[]> {
+    const claimed = new ClaimedJobs(this.store);
+    try {
+      const failures = await this.#transfer(fetch, claimed, jobs);
+      while (claimed.putOff.length > 0) {
+        await this.#waiting.moment();
+        failures.push(...(await this.#transfer(fetch, claimed, claimed.putOff.splice(0))));
+      }
+      return failures;
+    } finally {
+      this.#committer.afterCommit(() => claimed.close());
+    }
+  }
+
+  async #transfer(fetch: RangeFetch, claimed: ClaimedJobs, jobs: Iterable<RangeJob>): Promise<TransferFailure[]> {
     const network = this.#demandNetwork('data', {});
     const { kind, onEntry, onHeld } = fetch;
     const { hosts, attemptsPerHost, signal } = await network.cdn();
-    const failures = await transfer(this.#withKeys(jobs), {
+    const failures = await transfer(claimed.take(this.#prepared(jobs)), {
       hosts,
       engine: await network.engine(),
       jobs: this.settings.jobs,
@@ -181,14 +241,18 @@ export class Fetcher {
         if (kind === 'data') this.fetchedEntries += 1;
         onEntry?.(target, job);
       },
+      onEnd: (job) => this.#committer.afterCommit(() => claimed.release(job)),
     });
     this.flush();
     return failures;
   }
 
   /** Hashes are over decrypted bytes: whoever checks those of an encrypted object needs its key. */
-  *#withKeys(jobs: Iterable<RangeJob>): Generator<RangeJob> {
-    for (const job of jobs) yield { ...job, objectKey: this.store.objectKeys.keyOf(job.path) };
+  *#prepared(jobs: Iterable<RangeJob>): Generator<RangeJob> {
+    for (const job of jobs) {
+      clearWay(this.store.layout, job.path);
+      yield { ...job, objectKey: this.store.objectKeys.keyOf(job.path) };
+    }
   }
 
   #demandNetwork(what: string, data: PakratError['data']): Network {

@@ -51,10 +51,17 @@ export class SpanCommitter {
   readonly #store: Store;
   readonly #waiting = new Map<string, Span[]>();
   readonly #bytes = new Map<OnHeld, number>();
+  readonly #afterCommit: (() => void)[] = [];
   #timer: NodeJS.Timeout | undefined;
 
   constructor(store: Store) {
     this.#store = store;
+  }
+
+  /** Does something once all that was added so far is committed. */
+  afterCommit(action: () => void): void {
+    if (this.#waiting.size === 0) action();
+    else this.#afterCommit.push(action);
   }
 
   /** Takes spans of an object that are verified and on disk. */
@@ -66,7 +73,7 @@ export class SpanCommitter {
     this.#timer ??= setTimeout(() => this.#tryFlush(), commitMs);
   }
 
-  /** Commits what waits. @throws E_STORE… */
+  /** Commits what waits, then gives objects that are whole now their places. @throws E_STORE… */
   flush(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -76,8 +83,15 @@ export class SpanCommitter {
       for (const [path, spans] of this.#waiting) ledger.addSpans(path, spans);
       for (const [onHeld, bytes] of this.#bytes) onHeld(bytes);
     });
+    const paths = [...this.#waiting.keys()];
     this.#waiting.clear();
     this.#bytes.clear();
+    const actions = this.#afterCommit.splice(0);
+    try {
+      for (const path of paths) this.#store.files.settle(path);
+    } finally {
+      for (const action of actions) action();
+    }
   }
 
   /** Spans that could not be committed still wait: the flush at the end commits them, or says why not. */

@@ -13,7 +13,7 @@ import { codeOf } from '../core/errors.ts';
  * START is when the process began, in ticks since the system did (base 36; 0 where /proc does not tell), for process numbers are used again.
  * HOST is a hash of the host and its space of process numbers: what another host or container wrote is never judged from here.
  */
-const namePattern = /^(?:\.pakrat-)?(\d+)-([0-9a-z]+)-([0-9a-f]{8})-\d+-\d+\.tmp$/;
+const namePattern = /^(?:\.pakrat-)?(\d+-[0-9a-z]+-[0-9a-f]{8})-\d+-\d+\.tmp$/;
 
 const open = new Set<string>();
 let serial = 0;
@@ -21,11 +21,22 @@ let ownMark: string | undefined;
 
 /** A path in `folder` that no other process, thread or call uses. It is this thread's until {@link removeTemporary} or {@link releaseTemporary}. */
 export function temporaryName(folder: string, prefix: '' | '.pakrat-' = ''): string {
-  ownMark ??= `${process.pid}-${startOf(process.pid) ?? 0}-${hostHash()}`;
   serial += 1;
-  const path = join(folder, `${prefix}${ownMark}-${threadId}-${serial}.tmp`);
+  const path = join(folder, `${prefix}${processMark()}-${threadId}-${serial}.tmp`);
   open.add(path);
   return path;
+}
+
+/** The mark of this process, as it stands in the names: `PID-START-HOST`. */
+export function processMark(): string {
+  ownMark ??= `${process.pid}-${startOf(process.pid) ?? 0}-${hostHash()}`;
+  return ownMark;
+}
+
+/** True for the mark of a process that is known to be dead; never for one of another host. */
+export function isDeadMark(mark: string): boolean {
+  const [pid = '', start = '', host] = mark.split('-');
+  return host === hostHash() && !isAlive(Number(pid), start);
 }
 
 /** Removes a temporary file, if it is there. */
@@ -48,8 +59,8 @@ export function removeTemporaries(): void {
 /** Removes the temporary files in a folder whose process is known to be dead. What cannot be removed stays. */
 export function clearDeadTemporaries(folder: string): void {
   for (const name of namesIn(folder)) {
-    const [, pid, start = '', host] = namePattern.exec(name) ?? [];
-    if (pid === undefined || host !== hostHash() || isAlive(Number(pid), start)) continue;
+    const [, mark] = namePattern.exec(name) ?? [];
+    if (mark === undefined || !isDeadMark(mark)) continue;
     try {
       fs.rmSync(join(folder, name), { force: true });
     } catch {
@@ -66,22 +77,27 @@ function namesIn(folder: string): string[] {
   }
 }
 
-/** True unless there is no such process, or one that began at another time. */
+/** True unless there is no such process, or one that began at another time, or one that ended and whose parent has not looked yet. */
 function isAlive(pid: number, start: string): boolean {
   try {
     process.kill(pid, 0);
   } catch (error) {
     if (codeOf(error) === 'ESRCH') return false;
   }
+  if (statOf(pid)[0] === 'Z') return false;
   const found = startOf(pid);
   return start === '0' || found === undefined || found === start;
 }
 
-/** The 22nd field of `stat`; the second, a name in parentheses, may have blanks and parentheses in it. */
 function startOf(pid: number): string | undefined {
-  const stat = textOf(`/proc/${pid}/stat`);
-  const ticks = Number(stat?.slice(stat.lastIndexOf(')') + 2).split(' ')[19]);
+  const ticks = Number(statOf(pid)[19]);
   return ticks > 0 ? ticks.toString(36) : undefined;
+}
+
+/** The fields of `stat` from the third on, its state; the second, a name in parentheses, may have blanks and parentheses in it. */
+function statOf(pid: number): string[] {
+  const stat = textOf(`/proc/${pid}/stat`);
+  return stat?.slice(stat.lastIndexOf(')') + 2).split(' ') ?? [];
 }
 
 let host: string | undefined;

@@ -7,7 +7,7 @@ import { chunkKeyName } from '../formats/blte/cipher.ts';
 import { decodeBlteHeader } from '../formats/blte/header.ts';
 import type { KeyRing } from '../formats/blte/keys.ts';
 import type { OpenedBuild } from '../keep/build-opener.ts';
-import { isLacking, readDerived } from '../store/derived-file.ts';
+import { isLacking, readDerived } from '../store/derived/derived-file.ts';
 import type { BuildIdentity } from '../store/ledger/rows.ts';
 import type { Store } from '../store/store.ts';
 

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { listfileVersion } from '../builds/listfile/listfile-paths.ts';
 import { breathe } from '../core/breathe.ts';
-import { codeOf, isDamage, resultUnless } from '../core/errors.ts';
+import { codeOf, messageOf, resultUnless } from '../core/errors.ts';
 import { namesIn } from '../files/walk.ts';
-import { DerivedFile, isLacking } from '../store/derived-file.ts';
+import { DerivedFile, damagedFile, isLacking } from '../store/derived/derived-file.ts';
 import type { Store } from '../store/store.ts';
 import type { VerifyProblem } from '../verify/verify-result.ts';
 import type { Damage } from './damage.ts';
@@ -64,7 +64,7 @@ async function damageIn(path: string, signal: AbortSignal | undefined): Promise<
     for (const _ of file.checkAll()) await breathe(signal);
     return undefined;
   } catch (error) {
-    if (isDamage(error)) return error.message.replace(`${path} is damaged: `, '');
+    if (damagedFile(error) !== undefined) return messageOf(error).replace(`${path} is damaged: `, '');
     // Another process has made it anew, or a newer one.
     if (codeOf(error) === 'ENOENT') return undefined;
     throw error;

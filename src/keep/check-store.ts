@@ -1,14 +1,31 @@
 import * as fs from 'node:fs';
-import { codeOf, isDamage, isPakratError, PakratError, resultUnless } from '../core/errors.ts';
-import { partialFile } from '../fetch/loose-objects.ts';
+import {
+  codeOf,
+  isDamage,
+  isNoFile,
+  isOurTrouble,
+  isPakratError,
+  isSystemError,
+  PakratError,
+  resultUnless,
+} from '../core/errors.ts';
+import { formatBytes, plural } from '../core/quantities.ts';
+import { mergeSpans, type Span, spanBytes, subtractSpans } from '../store/spans.ts';
 import type { Store } from '../store/store.ts';
 import { checkObject } from '../verify/check-object.ts';
 import { HashBuffer } from '../verify/hash-buffer.ts';
-import type { VerifyProblem } from '../verify/verify-result.ts';
+import type { UncheckedObject, VerifyProblem } from '../verify/verify-result.ts';
 import { checkDerived } from './check-derived.ts';
 import type { Damage } from './damage.ts';
 import type { KnownObject } from './known-objects.ts';
-import { type ArchiveEntry, archiveEntries, checkHeldEntries } from './store-checks.ts';
+import {
+  type ArchiveEntry,
+  archiveEntries,
+  checkHeldEntries,
+  noFile,
+  uncheckedArchive,
+  unreadable,
+} from './store-checks.ts';
 
 /** The outcome for one thing that was looked at. */
 export interface Finding {
@@ -17,12 +34,16 @@ export interface Finding {
   problem?: VerifyProblem | undefined;
   /** The damage that can be taken out of the store, and mended. */
   damage?: Damage | undefined;
+  /** An archive that cannot be checked. */
+  unchecked?: UncheckedObject | undefined;
 }
 
 /** The parts of a store that are to be checked. */
 export interface StoreCheck {
   store: Store;
   objects: readonly KnownObject[];
+  /** Paths of rows of the ledger that name no object. */
+  strays: readonly string[];
   /** Look at derived files, too, which belong to no build alone. */
   derived: boolean;
   signal?: AbortSignal | undefined;
@@ -31,7 +52,7 @@ export interface StoreCheck {
 type CheckStep = (check: StoreCheck, buffer: HashBuffer) => AsyncIterable<Finding> | Iterable<Finding>;
 
 /** The steps of a check, in their order: configs and indices say what the others are. */
-const steps: readonly CheckStep[] = [checkKeys, checkSmall, checkArchives, checkLoose, checkAllDerived];
+const steps: readonly CheckStep[] = [checkKeys, checkRows, checkSmall, checkArchives, checkLoose, checkAllDerived];
 
 /** Checks parts of a store, step by step. Nothing is changed; to stop asking stops the check. */
 export async function* checkStore(check: StoreCheck): AsyncGenerator<Finding> {
@@ -40,9 +61,9 @@ export async function* checkStore(check: StoreCheck): AsyncGenerator<Finding> {
   for (const step of steps) yield* step(step === checkKeys ? check : { ...check, objects: open }, buffer);
 }
 
-/** Checks archives again whose index could not be read the first time. */
-export async function* checkArchivesAgain(check: StoreCheck): AsyncGenerator<Finding> {
-  yield* checkArchives(check, new HashBuffer());
+/** Checks the archives alone, for those whose index was not there the first time. */
+export function checkArchivesAgain(check: StoreCheck): AsyncIterable<Finding> {
+  return checkArchives(check, new HashBuffer());
 }
 
 /** The error of an object that cannot be looked into for want of its key; undefined for others. */
@@ -67,61 +88,125 @@ function* checkKeys({ store, objects }: StoreCheck): Generator<Finding> {
   }
 }
 
+/** Rows that no pakrat wrote, and rows whose path names nothing that a store has. */
+function* checkRows({ store, strays }: StoreCheck): Generator<Finding> {
+  const { ledger } = store;
+  const impossible = ledger.impossibleRows();
+  if (impossible > 0) {
+    if (store.writable) ledger.removeImpossibleRows();
+    yield claimFinding('ledger.db', `${plural(impossible, 'row', 'rows')} of objects and spans cannot be`, []);
+  }
+  for (const path of strays) yield claimFinding(path, 'a row of the ledger that names no object');
+}
+
+/** A claim of the ledger about an object that is wrong as such. @param spans those that it is about; undefined for the whole row */
+function claimFinding(path: string, message: string, spans?: readonly Span[]): Finding {
+  const damage: Damage = { kind: 'claim', path, ...(spans && { spans }) };
+  return { problem: { name: path, code: 'E_INTEGRITY', message }, damage };
+}
+
 async function* checkSmall({ store, objects }: StoreCheck): AsyncGenerator<Finding> {
   for (const object of objects) {
     const { path, name, form, size, complete } = object;
     if (!complete || (form !== 'small' && form !== 'patch')) continue;
     yield checkWhole(object, size, () => {
       const bytes = new Uint8Array(fs.readFileSync(store.file(path)));
+      if (bytes.length !== size) throw wrongSize(size);
       checkObject(name, store.objectKeys.decrypt(path, bytes));
     });
   }
 }
 
-/** Runs a check of a whole object. */
+function wrongSize(size: number): PakratError {
+  return new PakratError('E_INTEGRITY', `it has not ${size} bytes any more`);
+}
+
+/** Runs a check of a whole object. What cannot be read may be right: it is told, and passed over. */
 async function checkWhole(object: KnownObject, bytes: number, check: () => Promise<void> | void): Promise<Finding> {
   try {
     await check();
     return { bytes };
   } catch (error) {
-    const isGone = codeOf(error) === 'ENOENT';
-    if ((!isPakratError(error) && !isGone) || codeOf(error) === 'E_ABORTED') throw error;
-    const { code, message } = isGone
-      ? new PakratError('E_INTEGRITY', 'its file is gone')
-      : (error as { code: string; message: string });
-    return { bytes, problem: { name: object.path, code, message }, damage: { kind: 'object', object } };
+    const { path } = object;
+    if (isSystemError(error) && !isNoFile(error)) return { problem: unreadable(path, error) };
+    if (!isNoFile(error) && isOurTrouble(error)) throw error;
+    const { code, message } = isNoFile(error) ? noFile(error) : (error as PakratError);
+    return { bytes, problem: { name: path, code, message }, damage: { kind: 'object', object } };
   }
 }
 
 async function* checkArchives({ store, objects, signal }: StoreCheck, buffer: HashBuffer): AsyncGenerator<Finding> {
   for (const object of objects) {
     if (object.form !== 'archive') continue;
-    const { path, name } = object;
-    const entries = entriesOf(store, name);
-    if (entries === undefined) continue;
-    const checked = checkHeldEntries(store.file(path), entries, {
-      spans: store.ledger.spans(path),
-      decrypt: (bytes, offset) => store.objectKeys.decrypt(path, bytes, offset),
-      buffer,
-      signal,
-    });
-    for await (const { bytes, damage: entry } of checked) {
-      if (entry === undefined) {
-        yield { bytes };
-        continue;
-      }
-      const { ekey, code } = entry;
-      // It is named in front already.
-      const message = entry.message.replace(new RegExp(`^entry ${ekey}:? `), '');
-      yield { bytes, problem: { name: `${path} ${ekey}`, code, message }, damage: { kind: 'entry', object, entry } };
+    const claimed = store.ledger.spans(object.path);
+    const spans = mergeSpans(claimed);
+    const entries = entriesOf(store, object.name);
+    if (entries === undefined) {
+      if (spans.length === 0) continue;
+      if (fs.existsSync(store.file(object.path))) yield { unchecked: uncheckedArchive(object.path, spans) };
+      else yield claimFinding(object.path, 'its file is gone');
+      continue;
+    }
+    yield* checkClaims(object.path, { claimed, spans, entries });
+    try {
+      yield* checkArchive(store, object, { spans, entries, buffer, signal });
+    } catch (error) {
+      if (!isSystemError(error)) throw error;
+      yield { problem: unreadable(object.path, error) };
     }
   }
 }
 
-/** The entries of an archive; undefined when its index is not there, or damaged, which is a finding of its own. */
+/** Only entries are ever held, each span behind the other. Whatever else the ledger claims is no pakrat's claim. */
+function* checkClaims(
+  path: string,
+  { claimed, spans, entries }: { claimed: readonly Span[]; spans: readonly Span[]; entries: readonly ArchiveEntry[] },
+): Generator<Finding> {
+  const excess = subtractSpans(
+    spans,
+    entries.map(({ offset, size }) => ({ start: offset, end: offset + size })),
+  );
+  if (excess.length > 0) {
+    yield claimFinding(path, `${formatBytes(spanBytes(excess))} of it that no entry lies in were called held`, excess);
+  } else if (spans.length !== claimed.length) {
+    // To take nothing out of them puts them in order.
+    yield claimFinding(path, 'its spans overlapped', [{ start: 0, end: 0 }]);
+  }
+}
+
+async function* checkArchive(
+  store: Store,
+  object: KnownObject,
+  check: {
+    spans: readonly Span[];
+    entries: readonly ArchiveEntry[];
+    buffer: HashBuffer;
+    signal?: AbortSignal | undefined;
+  },
+): AsyncGenerator<Finding> {
+  const { path } = object;
+  const { entries, ...rest } = check;
+  const decrypt = (bytes: Uint8Array, offset: number): Uint8Array => store.objectKeys.decrypt(path, bytes, offset);
+  const checked = checkHeldEntries(() => store.file(path), entries, { ...rest, decrypt });
+  for await (const { bytes, damage: entry } of checked) {
+    if (entry === undefined) {
+      yield { bytes };
+      continue;
+    }
+    const { ekey, code } = entry;
+    // It is named in front already.
+    const message = entry.message.replace(new RegExp(`^entry ${ekey}:? `), '');
+    yield { bytes, problem: { name: `${path} ${ekey}`, code, message }, damage: { kind: 'entry', object, entry } };
+  }
+}
+
+/** The entries of an archive; undefined when its index is not there, or not to be read or damaged, which is a finding of its own. */
 function entriesOf(store: Store, name: KnownObject['name']): ArchiveEntry[] | undefined {
-  const index = store.readObject({ ...name, suffix: '.index' });
-  return index && resultUnless(isDamage, () => archiveEntries(index, name));
+  const isUnreadable = (error: unknown): boolean => isDamage(error) || codeOf(error) === 'E_STORE';
+  return resultUnless(isUnreadable, () => {
+    const index = store.readObject({ ...name, suffix: '.index' });
+    return index && archiveEntries(index, name);
+  });
 }
 
 function checkAllDerived({ store, derived, signal }: StoreCheck): AsyncIterable<Finding> | Finding[] {
@@ -131,17 +216,18 @@ function checkAllDerived({ store, derived, signal }: StoreCheck): AsyncIterable<
 /** A loose object is one entry. One that is not whole yet is checked when the next sync goes on with it. */
 async function* checkLoose({ store, objects, signal }: StoreCheck, buffer: HashBuffer): AsyncGenerator<Finding> {
   for (const object of objects) {
-    if (object.form !== 'loose') continue;
-    const { path, name, size, complete } = object;
+    const { path, name, form, size, complete, lost } = object;
+    if (lost || (form !== 'loose' && form !== 'patch')) continue;
     if (!complete) {
-      if (!fs.existsSync(partialFile(store, name.hash))) yield { damage: { kind: 'object', object } };
+      if (!fs.existsSync(store.file(path))) yield { damage: { kind: 'claim', path } };
       continue;
     }
+    if (form === 'patch') continue;
     yield checkWhole(object, size, async () => {
       const file = store.file(path);
-      if (fs.statSync(file).size !== size) throw new PakratError('E_INTEGRITY', `it has not ${size} bytes any more`);
+      if (fs.statSync(file).size !== size) throw wrongSize(size);
       const entry: ArchiveEntry = { ekey: name.hash, offset: 0, size, raw: false };
-      const checks = checkHeldEntries(file, [entry], {
+      const checks = checkHeldEntries(() => file, [entry], {
         spans: [{ start: 0, end: size }],
         decrypt: (bytes, offset) => store.objectKeys.decrypt(path, bytes, offset),
         buffer,

@@ -1,9 +1,13 @@
+import { ownObjects, patchObjects } from '../builds/own-objects.ts';
 import { isPakratError, resultUnless } from '../core/errors.ts';
+import type { Selection } from '../fetch/plan/selection.ts';
+import { hasObject } from '../fetch/small-objects.ts';
 import { decodeBuildConfig } from '../formats/configs/build-config.ts';
 import { decodeCdnConfig } from '../formats/configs/cdn-config.ts';
 import type { ObjectKind, ObjectName } from '../store/layout.ts';
 import type { BuildRow } from '../store/ledger/rows.ts';
 import type { Store } from '../store/store.ts';
+import { checkObject } from '../verify/check-object.ts';
 
 /** An object that the ledger knows. */
 export interface KnownObject {
@@ -12,25 +16,49 @@ export interface KnownObject {
   /** The way to check it: the whole at once, entry by entry by its index, as one entry, or as a patch. */
   form: 'small' | 'archive' | 'loose' | 'patch';
   complete: boolean;
-  /** Size of a complete one. */
+  /** It was complete, and was lost since. */
+  lost: boolean;
+  /** Size of one that is complete, or was. */
   size: number;
 }
 
-/** Every object that the ledger knows, small ones first, for those say what the others are. */
-export function knownObjects(store: Store): KnownObject[] {
+/** The objects that a ledger knows, small ones first, for those say what the others are; and rows of it that name none. */
+interface KnownObjects {
+  objects: KnownObject[];
+  strays: string[];
+}
+
+/** Product configs are here unless `cdns` says otherwise. */
+const usualConfigPath = 'tpr/configs/data';
+
+/** Everything that the ledger knows. */
+export function knownObjects(store: Store): KnownObjects {
   const rows = [...store.ledger.objects()];
   const builds = store.ledger.builds();
   const paths = new Set(rows.map(({ path }) => path));
   const archives = new Set(builds.flatMap((build) => archivesOf(store, build)));
-  const configPaths = new Set(builds.map(({ configPath }) => configPath));
-  const objects = rows.flatMap(({ path, complete, bytes }): KnownObject[] => {
+  const configPaths = new Set([usualConfigPath, ...builds.map(({ configPath }) => configPath)]);
+  const strays: string[] = [];
+  const objects = rows.flatMap(({ path, complete, bytes, lostSize }): KnownObject[] => {
     const name = parseObjectPath(path, configPaths);
-    if (name === undefined) return [];
-    const isArchive = archives.has(name.hash) || paths.has(`${path}.index`);
-    return [{ path, name, form: formOf(name, isArchive), complete, size: complete ? bytes : 0 }];
+    if (name === undefined) {
+      strays.push(path);
+      return [];
+    }
+    const lost = lostSize !== undefined;
+    const isArchive =
+      archives.has(name.hash) || paths.has(`${path}.index`) || (!complete && !lost && isArchivePart(store, path));
+    const form = formOf(name, isArchive);
+    return [{ path, name, form, complete, lost, size: complete ? bytes : (lostSize ?? 0) }];
   });
   const isSmall = ({ form }: KnownObject): number => (form === 'small' ? 0 : 1);
-  return objects.sort((a, b) => isSmall(a) - isSmall(b));
+  return { objects: objects.sort((a, b) => isSmall(a) - isSmall(b)), strays };
+}
+
+/** True for an object that is held elsewhere than from its first byte on, as no loose one is. */
+function isArchivePart({ ledger }: Store, path: string): boolean {
+  const [first, ...others] = ledger.spans(path);
+  return first !== undefined && (first.start > 0 || others.length > 0);
 }
 
 function formOf({ kind, suffix }: ObjectName, isArchive: boolean): KnownObject['form'] {
@@ -39,9 +67,11 @@ function formOf({ kind, suffix }: ObjectName, isArchive: boolean): KnownObject['
   return kind === 'patch' ? 'patch' : 'loose';
 }
 
+const objectPattern = /^(.+)\/([0-9a-f]{2})\/([0-9a-f]{2})\/(\2\3[0-9a-f]{28})(\.index)?$/;
+
 /** The name behind an object's path; a product config has a folder of its own, without a kind. */
 function parseObjectPath(path: string, configPaths: ReadonlySet<string>): ObjectName | undefined {
-  const [, folder, hash, suffix] = /^(.+)\/[0-9a-f]{2}\/[0-9a-f]{2}\/([0-9a-f]{32})(\.index)?$/.exec(path) ?? [];
+  const [, folder, , , hash, suffix] = objectPattern.exec(path) ?? [];
   if (folder === undefined || hash === undefined) return undefined;
   if (configPaths.has(folder)) return { cdnPath: folder, kind: 'product', hash };
   const [, cdnPath, kind] = /^(.+)\/(config|data|patch)$/.exec(folder) ?? [];
@@ -74,9 +104,25 @@ export function belongsTo(store: Store, build: BuildRow): (object: KnownObject) 
     named.has(name.hash) || (name.cdnPath === cdnPath && (form === 'loose' || form === 'patch'));
 }
 
+/** The small objects of a synced build that the store does not have; those that its configs name only while these are there. */
+export function lackingObjects(store: Store, build: BuildRow): ObjectName[] {
+  const { cdnPath, selection } = build;
+  const [cdnConfig] = decodeIf(store, { cdnPath, kind: 'config', hash: build.cdnConfig }, (bytes) => [
+    decodeCdnConfig(bytes),
+  ]);
+  const [config] = decodeIf(store, { cdnPath, kind: 'config', hash: build.buildConfig }, (bytes) => [
+    decodeBuildConfig(bytes),
+  ]);
+  const isMirror = selection !== null && (JSON.parse(selection) as Selection).all;
+  const patches = isMirror && config !== undefined && cdnConfig !== undefined && patchObjects(build, config, cdnConfig);
+  return [...ownObjects(build, cdnConfig), ...(patches || [])].filter((name) => !hasObject(store, name));
+}
+
+/** Decodes a small object that is held, and right. */
 function decodeIf<Key>(store: Store, name: ObjectName, decode: (bytes: Uint8Array) => Key[]): Key[] {
   const keys = resultUnless(isPakratError, () => {
     const bytes = store.readObject(name);
+    if (bytes !== undefined) checkObject(name, bytes);
     return bytes && decode(bytes);
   });
   return keys ?? [];

@@ -1,70 +1,59 @@
 import type { EntryPlace } from '../builds/objects.ts';
-import { isOurTrouble, isUnavailable, valueUnless } from '../core/errors.ts';
 import type { Fetcher } from '../fetch/fetcher.ts';
 import { isHeld } from '../fetch/held-spans.ts';
 import { entryJobs } from '../fetch/plan/plan.ts';
+import { hasObject } from '../fetch/small-objects.ts';
 import type { RangeJob } from '../fetch/transfer/range-job.ts';
-import { objectPath } from '../store/layout.ts';
+import { type ObjectName, objectPath } from '../store/layout.ts';
 import type { BuildRow } from '../store/ledger/rows.ts';
 import type { Store } from '../store/store.ts';
 import type { BuildOpener } from './build-opener.ts';
-import { type Damage, type FetchedDamage, needsFetch } from './damage.ts';
+import type { FetchedDamage } from './damage.ts';
 
-interface Repair {
-  store: Store;
-  open: BuildOpener;
+/** What only hosts can bring: small objects that lack, and damage that was found. */
+export interface Wreck {
+  lacking: readonly ObjectName[];
+  damages: readonly FetchedDamage[];
 }
 
 /**
- * Fetches again what was damaged, from the hosts of a build that has it. What no host gives stays missing.
+ * Fetches what lacks or was damaged, from the hosts of the builds that it may belong to. What none of them gives stays missing.
  * @param builds those whose hosts may be asked
- * @returns how much of it is held again, derived files included
+ * @returns paths of whole objects that nobody has
  * @throws E_ABORTED, E_STORE…
  */
 export async function repairDamage(
-  repair: Repair,
-  damages: readonly Damage[],
+  { store, opener }: { store: Store; opener: BuildOpener },
+  wreck: Wreck,
   builds: readonly BuildRow[],
-): Promise<number> {
-  const fetched = damages.filter(needsFetch);
-  let repaired = damages.length - fetched.length;
-  for (const [identity, group] of byBuild(fetched, builds)) repaired += await repairGroup(repair, identity, group);
-  return repaired;
-}
-
-/** Damages with a build each that has hosts for them. */
-function byBuild(damages: readonly FetchedDamage[], builds: readonly BuildRow[]): Map<BuildRow, FetchedDamage[]> {
-  const groups = new Map<BuildRow, FetchedDamage[]>();
-  for (const damage of damages) {
-    const { cdnPath } = damage.object.name;
-    const owner = builds.find((row) => row.cdnPath === cdnPath || row.configPath === cdnPath);
-    if (owner !== undefined) groups.set(owner, [...(groups.get(owner) ?? []), damage]);
-  }
-  return groups;
-}
-
-async function repairGroup(
-  { store, open }: Repair,
-  identity: BuildRow,
-  damages: readonly FetchedDamage[],
-): Promise<number> {
-  try {
-    // This fetches what the build itself needs. One that cannot be opened, for no host answers, stays as it is.
-    const { fetcher, close } = await open(identity, { offline: false });
+): Promise<Set<string>> {
+  const all = [...wreck.lacking.map(objectPath), ...wreck.damages.map(({ object }) => object.path)];
+  const nowhere = new Set(all);
+  for (const build of builds) {
+    const isOwn = ({ cdnPath }: ObjectName): boolean => cdnPath === build.cdnPath || cdnPath === build.configPath;
+    const lacking = wreck.lacking.filter((name) => isOwn(name) && !hasObject(store, name));
+    const damages = wreck.damages.filter((damage) => isOwn(damage.object.name) && !isHeldAgain(store, damage));
+    if (lacking.length + damages.length === 0) continue;
+    const { fetcher, close } = await opener.connect(build);
     try {
-      await bringObjects(fetcher, damages);
-      await fetcher.fetchPlanned({ kind: 'data' }, (whole) => dataJobs(fetcher, damages, whole));
-      await fetcher.fetchPlanned({ kind: 'patch' }, () => patchJobs(store, damages));
+      const small = damages.filter(isSmall).map(({ object }) => object.name);
+      const failures = [
+        ...(await fetcher.bringObjects([...lacking, ...small])),
+        ...(await fetcher.fetchPlanned({ kind: 'data' }, (whole) => dataJobs(fetcher, damages, whole))),
+        ...(await fetcher.fetchPlanned({ kind: 'patch' }, () => patchJobs(store, damages))),
+      ];
+      const absent = new Set(failures.filter(({ code }) => code === 'E_NOT_FOUND').map(({ path }) => path));
+      const asked = [...lacking.map(objectPath), ...damages.map(({ object }) => object.path)];
+      for (const path of asked) if (!absent.has(path)) nowhere.delete(path);
     } finally {
       await close();
     }
-  } catch (error) {
-    if (isOurTrouble(error)) throw error;
   }
-  return damages.filter((damage) => isHeldAgain(store, damage)).length;
+  return nowhere;
 }
 
-function isHeldAgain(store: Store, damage: FetchedDamage): boolean {
+/** True when damage is mended. */
+export function isHeldAgain(store: Store, damage: FetchedDamage): boolean {
   if (damage.kind === 'entry') return isHeld(store, placeOf(damage));
   return store.ledger.completeSize(damage.object.path) !== undefined;
 }
@@ -76,16 +65,13 @@ function placeOf(damage: FetchedDamage): EntryPlace {
   return { ekey, object, loose: false, offset, size: entrySize };
 }
 
-async function bringObjects(fetcher: Fetcher, damages: readonly FetchedDamage[]): Promise<void> {
-  for (const { kind, object } of damages) {
-    if (kind !== 'object' || (object.form !== 'small' && object.form !== 'patch')) continue;
-    await valueUnless(isUnavailable, fetcher.object(object.name));
-  }
+function isSmall({ kind, object }: FetchedDamage): boolean {
+  return kind === 'object' && (object.form === 'small' || object.form === 'patch');
 }
 
 function dataJobs({ store, settings }: Fetcher, damages: readonly FetchedDamage[], whole: boolean): RangeJob[] {
   const missing = damages
-    .filter(({ kind, object }) => object.name.kind === 'data' && (kind === 'entry' || object.form === 'loose'))
+    .filter((damage) => damage.object.name.kind === 'data' && !isSmall(damage))
     .map(placeOf)
     .filter((place) => !isHeld(store, place));
   return entryJobs(store, missing, { ...settings.planOptions, whole });
@@ -99,6 +85,6 @@ function patchJobs(store: Store, damages: readonly FetchedDamage[]): RangeJob[] 
     .map(({ ekey, offset, size, object }): RangeJob => {
       const path = objectPath(object);
       const targets = [{ ekey, offset, size, held: 0, raw: true }];
-      return { path, file: store.file(path), start: offset, end: offset + size, targets };
+      return { path, ...store.files.partial(path), start: offset, end: offset + size, targets };
     });
 }

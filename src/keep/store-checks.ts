@@ -1,12 +1,14 @@
 import * as fs from 'node:fs';
 import { toHex } from '../core/bytes.ts';
-import { codeOf, messageOf, PakratError } from '../core/errors.ts';
+import { codeOf, isNoFile, isSystemError, messageOf, PakratError, resultUnless } from '../core/errors.ts';
+import { formatBytes, plural } from '../core/quantities.ts';
 import { readAt } from '../files/read-at.ts';
 import { decodeArchiveIndex } from '../formats/indices/archive-index.ts';
 import type { ObjectName } from '../store/layout.ts';
-import { heldUntil, type Span } from '../store/spans.ts';
+import { heldUntil, type Span, spanBytes } from '../store/spans.ts';
 import { checkEntries } from '../verify/check-entries.ts';
 import type { HashBuffer } from '../verify/hash-buffer.ts';
+import type { UncheckedObject, VerifyProblem } from '../verify/verify-result.ts';
 
 /** An entry of an object, as its index lists it. */
 export interface ArchiveEntry {
@@ -43,16 +45,19 @@ interface EntryCheck {
   signal?: AbortSignal | undefined;
 }
 
-/** Checks those entries of an object of which something is held: gives the held bytes of each, and what is wrong with it. */
+/**
+ * Checks those entries of an object of which something is held: gives the held bytes of each, and what is wrong with it.
+ * @param find its file, which may move
+ */
 export async function* checkHeldEntries(
-  file: string,
+  find: () => string,
   entries: readonly ArchiveEntry[],
   { spans, decrypt, buffer, signal }: EntryCheck,
 ): AsyncGenerator<{ bytes: number; damage: DamagedEntry | undefined }> {
-  const fd = openIfThere(file);
+  const fd = openIfThere(find);
   const read = ({ ekey, offset }: ArchiveEntry, from: number, size: number): Uint8Array => {
     if (fd === undefined) throw new PakratError('E_INTEGRITY', `entry ${ekey}: its file is gone`);
-    return decrypt(readAt(fd, offset + from, size, `entry ${ekey}`), offset + from);
+    return decrypt(readHeld(fd, { ekey, offset: offset + from, size }), offset + from);
   };
   try {
     const checked = checkEntries(heldEntries(entries, spans), read, { buffer, signal });
@@ -67,6 +72,16 @@ export async function* checkHeldEntries(
   }
 }
 
+/** Bytes that a broken disk does not give back are no different from wrong ones. */
+function readHeld(fd: number, { ekey, offset, size }: { ekey: string; offset: number; size: number }): Uint8Array {
+  try {
+    return readAt(fd, offset, size, `entry ${ekey}`);
+  } catch (error) {
+    if (!isSystemError(error)) throw error;
+    throw new PakratError('E_INTEGRITY', `entry ${ekey}: it cannot be read: ${messageOf(error)}`, { cause: error });
+  }
+}
+
 function* heldEntries(
   entries: readonly ArchiveEntry[],
   spans: readonly Span[],
@@ -77,11 +92,30 @@ function* heldEntries(
   }
 }
 
-function openIfThere(file: string): number | undefined {
-  try {
-    return fs.openSync(file, 'r');
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return undefined;
-    throw new PakratError('E_STORE', messageOf(error), { data: { path: file }, cause: error });
-  }
+/** Opens a file, which may move meanwhile; undefined when it is not there, or a folder. @throws errors of the system as they come */
+function openIfThere(find: () => string): number | undefined {
+  const file = find();
+  const fd = resultUnless(isNoFile, () => fs.openSync(file, 'r'));
+  if (fd === undefined) return find() === file ? undefined : openIfThere(find);
+  if (fs.fstatSync(fd).isFile()) return fd;
+  fs.closeSync(fd);
+  return undefined;
+}
+
+/** The problem of an object that is not there. */
+export function noFile(error: unknown): PakratError {
+  const problem = codeOf(error) === 'EISDIR' ? 'a folder lies where its file belongs' : 'its file is gone';
+  return new PakratError('E_INTEGRITY', problem);
+}
+
+/** The problem of an object that the system does not let be read: nothing is known of its bytes. */
+export function unreadable(path: string, error: unknown): VerifyProblem {
+  return { name: path, code: 'E_STORE', message: `it cannot be read: ${messageOf(error)}` };
+}
+
+/** An archive whose index is not there: nothing tells what lies in it. */
+export function uncheckedArchive(path: string, spans: readonly Span[]): UncheckedObject {
+  const bytes = spanBytes(spans);
+  const what = `${plural(spans.length, 'span', 'spans')} (${formatBytes(bytes)})`;
+  return { name: path, bytes, message: `${what} could not be checked: its index is not held` };
 }

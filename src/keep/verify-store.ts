@@ -1,25 +1,23 @@
-import { breathe } from '../core/breathe.ts';
-import { isOurTrouble } from '../core/errors.ts';
-import type { Selection } from '../fetch/plan/selection.ts';
-import type { Ledger } from '../store/ledger/ledger.ts';
+import { adoptObject, hasObject } from '../fetch/small-objects.ts';
+import { type ObjectName, objectPath } from '../store/layout.ts';
 import type { BuildRow } from '../store/ledger/rows.ts';
 import { spanBytes } from '../store/spans.ts';
 import type { Store } from '../store/store.ts';
-import { planSync } from '../sync/plan-sync.ts';
-import type { VerifyResult } from '../verify/verify-result.ts';
+import type { UncheckedObject, VerifyResult } from '../verify/verify-result.ts';
 import type { BuildOpener } from './build-opener.ts';
-import { checkArchivesAgain, checkStore, type Finding, type StoreCheck } from './check-store.ts';
-import { type Damage, type FetchedDamage, forgetDamage, needsFetch } from './damage.ts';
-import { belongsTo, type KnownObject, knownObjects } from './known-objects.ts';
+import { checkArchivesAgain, checkStore, type StoreCheck } from './check-store.ts';
+import { type FetchedDamage, needsFetch } from './damage.ts';
+import { belongsTo, type KnownObject, knownObjects, lackingObjects } from './known-objects.ts';
+import { recountBuilds } from './recount-builds.ts';
 import { repairDamage } from './repair-store.ts';
+import { VerifyRun } from './verify-run.ts';
 
 interface VerifyStoreOptions {
   /** Only what has a part in this build. */
   build?: BuildRow | undefined;
   /** Fetch again what is damaged. */
   repair: boolean;
-  /** Opens builds, with or without a network. */
-  open: BuildOpener;
+  opener: BuildOpener;
   signal?: AbortSignal | undefined;
   /** Called with the bytes that were checked, of how many. */
   onProgress?: ((phase: 'verify' | 'repair', done: number, total: number) => void) | undefined;
@@ -33,41 +31,59 @@ interface VerifyStoreOptions {
  * @throws E_ABORTED, E_STORE…
  */
 export async function verifyStore(store: Store, options: VerifyStoreOptions): Promise<VerifyResult> {
-  const { build, repair, open, signal, onProgress, onNote } = options;
-  const objects = knownObjects(store).filter(build === undefined ? () => true : belongsTo(store, build));
-  const check: StoreCheck = { store, objects, derived: build === undefined, signal };
-  const run = new VerifyRun(store, options, heldBytes(store, objects));
-  const unread = objects.filter(
-    ({ form, path }) => form === 'archive' && store.ledger.completeSize(`${path}.index`) === undefined,
-  );
+  const { build, repair, opener, signal, onProgress, onNote } = options;
+  store.ledger.check();
+  const builds = build === undefined ? store.ledger.builds() : [build];
+  adoptOwnObjects(store, builds);
+  const check = whatToCheck(store, build, signal);
+  const total = heldBytes(store, check.objects);
+  const run = new VerifyRun(store, signal, (bytes) => onProgress?.('verify', bytes, total));
   await run.take(checkStore(check));
-  const { result, damages } = run;
-  if (repair && damages.length > 0) {
+  if (repair) {
     onProgress?.('repair', 0, 0);
-    result.repaired = await repairDamage(
-      { store, open },
-      damages,
-      build === undefined ? store.ledger.builds() : [build],
-    );
-    // An archive whose index had to be fetched first could not be checked before.
-    const again = [...unread, ...damagedIndexArchives(objects, damages)];
-    await run.take(checkArchivesAgain({ ...check, objects: again }));
+    await repairInRounds(run, { store, opener, builds, check });
   }
-  if (store.writable && damages.length > 0) await recountBuilds(store.ledger, open, damages);
-  if (store.writable && damages.length > result.repaired && damages.some(needsFetch)) {
+  const { result, damages } = run;
+  const recount = { store, opener, repair, damages: damages.filter(needsFetch), isUnchecked: run.unchecked.size > 0 };
+  const lost = await recountBuilds(recount, builds);
+  result.bad.push(...lost.bad);
+  if (repair) {
+    forgetNowhere(run, check, builds, lost.wanted);
+    result.repaired = damages.length - run.unmended().length + lost.repaired;
+  }
+  const unchecked = [...run.unchecked.values(), ...lackingOnes(check, builds, run), ...lost.missing];
+  if (unchecked.length > 0) result.unchecked = unchecked;
+  if (store.writable && result.bad.length > result.repaired)
     onNote?.('what is damaged is not held any more; sync again to fetch it');
-  }
+  else if (unchecked.length > 0) onNote?.('sync again, or verify with --repair, to fetch what lacks');
   return result;
 }
 
-/** Archives whose index was found damaged. */
-function damagedIndexArchives(objects: readonly KnownObject[], damages: readonly Damage[]): KnownObject[] {
-  const indices = new Set(
-    damages.flatMap((damage) =>
-      damage.kind === 'object' && damage.object.name.suffix === '.index' ? [damage.object.path] : [],
-    ),
-  );
-  return objects.filter(({ path }) => indices.has(`${path}.index`));
+/** Takes small objects that lie there into a ledger that does not know them: without an index nothing of its archive could be checked. */
+function adoptOwnObjects(store: Store, builds: readonly BuildRow[]): void {
+  const adopt = (names: readonly ObjectName[]): void => {
+    for (const name of names) if (store.ledger.completeSize(objectPath(name)) === undefined) adoptObject(store, name);
+  };
+  // CDN configs come first, and tell the rest.
+  for (const build of builds) for (let round = 0; round < 2; round++) adopt(lackingObjects(store, build));
+  // Archives of patches, and those that no build has any more.
+  const { objects } = knownObjects(store);
+  adopt(objects.filter(({ form }) => form === 'archive').map(indexOf));
+  adopt(objects.filter(isLostSmall).map(({ name }) => name));
+}
+
+function indexOf({ name }: KnownObject): ObjectName {
+  return { ...name, suffix: '.index' };
+}
+
+function isLostSmall({ lost, form }: KnownObject): boolean {
+  return lost && (form === 'small' || form === 'patch');
+}
+
+function whatToCheck(store: Store, build: BuildRow | undefined, signal: AbortSignal | undefined): StoreCheck {
+  const { objects, strays } = knownObjects(store);
+  if (build === undefined) return { store, objects, strays, derived: true, signal };
+  return { store, objects: objects.filter(belongsTo(store, build)), strays: [], derived: false, signal };
 }
 
 function heldBytes(store: Store, objects: readonly KnownObject[]): number {
@@ -76,96 +92,81 @@ function heldBytes(store: Store, objects: readonly KnownObject[]): number {
   return objects.reduce((sum, object) => sum + bytesOf(object), 0);
 }
 
-/** Damaged entries that are forgotten in one transaction. */
-const forgetAtOnce = 256;
+/** Enough for a CDN config, then the indices that it names, then what lies in their archives. */
+const mostRounds = 8;
 
-/** One run over a store: adds up what is found, and takes back at once what turns out to be damaged. */
-class VerifyRun {
-  readonly result: VerifyResult = { checked: { entries: 0, bytes: 0 }, bad: [], repaired: 0 };
-  readonly damages: Damage[] = [];
-  readonly #waiting: Damage[] = [];
-  readonly #store: Store;
-  readonly #options: VerifyStoreOptions;
-  readonly #total: number;
-
-  constructor(store: Store, options: VerifyStoreOptions, total: number) {
-    this.#store = store;
-    this.#options = options;
-    this.#total = total;
-  }
-
-  async take(findings: AsyncIterable<Finding>): Promise<void> {
-    const { checked, bad } = this.result;
-    const { signal, onProgress } = this.#options;
-    try {
-      for await (const { bytes, problem, damage } of findings) {
-        if (bytes !== undefined) {
-          checked.entries += 1;
-          checked.bytes += bytes;
-        }
-        if (problem !== undefined) bad.push(problem);
-        if (damage !== undefined) this.#forget(damage, problem !== undefined);
-        onProgress?.('verify', checked.bytes, this.#total);
-        await breathe(signal);
-      }
-    } finally {
-      this.#forgetWaiting();
-    }
-  }
-
-  /** Entries are forgotten many at a time; an object at once, for what follows may ask for it. */
-  #forget(damage: Damage, isTold: boolean): void {
-    // A row of the ledger that never had a file is no damage that anybody must hear of.
-    if (isTold) this.damages.push(damage);
-    this.#waiting.push(damage);
-    if (damage.kind !== 'entry' || this.#waiting.length >= forgetAtOnce) this.#forgetWaiting();
-  }
-
-  #forgetWaiting(): void {
-    const waiting = this.#waiting.splice(0);
-    if (this.#store.writable && waiting.length > 0) forgetDamage(this.#store, waiting);
+/**
+ * Fetches what lacks or is damaged, then checks the archives whose index came with it, which may be damaged as well, until nothing changes
+ * any more. Nothing but the ledger remembers how far it came: a run that is killed leaves what the next one finds again.
+ */
+async function repairInRounds(
+  run: VerifyRun,
+  {
+    store,
+    opener,
+    builds,
+    check,
+  }: { store: Store; opener: BuildOpener; builds: readonly BuildRow[]; check: StoreCheck },
+): Promise<void> {
+  let before = '';
+  for (let round = 0; round < mostRounds; round++) {
+    const damages = [...run.unmended(), ...lostLoose(check)];
+    const indices = check.objects.filter(({ path }) => run.unchecked.has(path)).map(indexOf);
+    const lacking = uniqueNames([...indices, ...lackingNames(check, builds)]);
+    const now = [damages.length, run.damages.length, ...lacking.map(objectPath)].join();
+    if (damages.length + lacking.length === 0 || now === before) return;
+    before = now;
+    for (const path of await repairDamage({ store, opener }, { damages, lacking }, builds)) run.nowhere.add(path);
+    const waiting = new Set(run.unchecked.keys());
+    run.unchecked.clear();
+    const objects = knownObjects(store).objects.filter(({ path }) => waiting.has(path));
+    await run.take(checkArchivesAgain({ ...check, objects }));
   }
 }
 
 /**
- * Counts again what is held of the builds that damaged objects may belong to, so that nobody is told that they are complete.
- * Nothing is fetched.
+ * Forgets rows about objects that lack, that no host has, and that no build needs: a row whose path is damaged names such an object. What it
+ * was about is found as lost.
  */
-async function recountBuilds(ledger: Ledger, open: BuildOpener, damages: readonly Damage[]): Promise<void> {
-  const fetched = damages.filter(needsFetch);
-  const paths = new Set(fetched.map(({ object }) => object.name.cdnPath));
-  for (const row of ledger.builds()) {
-    if (row.selection !== null && paths.has(row.cdnPath)) await recount(open, row, row.selection, { ledger, fetched });
+function forgetNowhere(
+  run: VerifyRun,
+  { store, objects }: StoreCheck,
+  builds: readonly BuildRow[],
+  wanted: ReadonlySet<string>,
+): void {
+  const own = new Set(builds.flatMap((build) => lackingObjects(store, build)).map(objectPath));
+  for (const { path } of objects) {
+    const isHeld = store.ledger.completeSize(path) !== undefined;
+    if (isHeld || !run.nowhere.has(path) || own.has(path) || wanted.has(path)) continue;
+    store.ledger.removeObject(path);
+    run.withdrawn.add(path);
   }
 }
 
-async function recount(
-  open: BuildOpener,
-  row: BuildRow,
-  selection: string,
-  { ledger, fetched }: { ledger: Ledger; fetched: readonly FetchedDamage[] },
-): Promise<void> {
-  try {
-    const { build, fetcher, close } = await open(row, { offline: true });
-    try {
-      const { wanted, held } = (await planSync(fetcher, build, JSON.parse(selection) as Selection)).plan;
-      ledger.setProgress(row.product, row.buildConfig, { selection, wanted, held });
-    } finally {
-      await close();
-    }
-  } catch (error) {
-    if (isOurTrouble(error)) throw error;
-    const { wanted } = row;
-    ledger.setProgress(row.product, row.buildConfig, { selection, wanted, held: lessDamage(row, fetched) });
-  }
+/** The small objects that lack: of synced builds (one that was only looked at needs not be there), and those that were held once. */
+function lackingNames({ store, objects }: StoreCheck, builds: readonly BuildRow[]): ObjectName[] {
+  const own = builds.filter(({ selection }) => selection !== null).flatMap((build) => lackingObjects(store, build));
+  const known = new Set([...store.ledger.objects()].map(({ path }) => path));
+  const lost = objects.filter((object) => isLostSmall(object) && known.has(object.path)).map(({ name }) => name);
+  return uniqueNames([...own, ...lost]).filter((name) => !hasObject(store, name));
 }
 
-/** For a build that cannot be opened, which may be because of what is damaged: too little is better than too much. */
-function lessDamage({ cdnPath, wanted, held }: BuildRow, damages: readonly FetchedDamage[]): BuildRow['held'] {
-  const own = damages.filter(({ object }) => object.name.cdnPath === cdnPath);
-  const bytes = own.reduce((sum, damage) => sum + (damage.kind === 'entry' ? damage.entry : damage.object).size, 0);
-  return {
-    entries: Math.max(0, Math.min(held.entries, wanted.entries) - own.length),
-    bytes: Math.max(0, Math.min(held.bytes, wanted.bytes) - bytes),
-  };
+function uniqueNames(names: readonly ObjectName[]): ObjectName[] {
+  return [...new Map(names.map((name) => [objectPath(name), name])).values()];
+}
+
+/** Loose objects that were lost before this run, and are not held again. */
+function lostLoose({ store, objects }: StoreCheck): FetchedDamage[] {
+  return objects
+    .filter(({ lost, form, path }) => lost && form === 'loose' && store.ledger.completeSize(path) === undefined)
+    .map((object) => ({ kind: 'object', object }));
+}
+
+/** The small objects that lack and were not told as damaged. */
+function lackingOnes(check: StoreCheck, builds: readonly BuildRow[], { damages }: VerifyRun): UncheckedObject[] {
+  const told = new Set(damages.map((damage) => ('object' in damage ? damage.object.path : '')));
+  return lackingNames(check, builds)
+    .map(objectPath)
+    .filter((path) => !told.has(path))
+    .map((name) => ({ name, bytes: 0, message: 'it is not held, and a build lacks it' }));
 }

@@ -13,9 +13,9 @@ import {
 } from '../builds/files.ts';
 import { missingKeys } from '../builds/keys/missing-keys.ts';
 import type { EntryPlace } from '../builds/objects.ts';
-import { isUnavailable, valueUnless } from '../core/errors.ts';
+import { isPakratError, isUnavailable, resultUnless, valueUnless } from '../core/errors.ts';
 import { localeNames } from '../formats/roots/locale.ts';
-import { damagedFile } from '../store/derived-file.ts';
+import { damagedFile } from '../store/derived/derived-file.ts';
 import type { Source, SourceEntry } from './source.ts';
 
 const allLocales = 0xffffffff;
@@ -112,14 +112,11 @@ class Row implements BuildEntry {
 }
 
 function firstPlaces(build: Build, file: BuildFile): EntryPlace[] {
-  return resolveParts(build, file).flatMap((part) => {
-    try {
-      return placesOf(build, file, part).slice(0, 1);
-    } catch (error) {
-      if (damagedFile(error) !== undefined) throw error;
-      return [];
-    }
-  });
+  const isNoDerived = (error: unknown): boolean => isPakratError(error) && damagedFile(error) === undefined;
+  const places = resultUnless(isNoDerived, () =>
+    resolveParts(build, file).flatMap((part) => placesOf(build, file, part).slice(0, 1)),
+  );
+  return places ?? [];
 }
 
 async function buildInfo(build: Build): Promise<Record<string, unknown>> {

@@ -30,7 +30,7 @@ export function objectHash(path: string): string {
 }
 
 /** The names that a store has for itself, in any case: some file systems take no notice of it. */
-const ownNames = /^(tmp|groups|manifests|names|channels|partial|(ledger|lock)\.db(-\w+)?)$/i;
+const ownNames = /^(tmp|groups|manifests|names|channels|partial|(ledger|lock|claims)\.db(-\w+)?)$/i;
 
 /**
  * True for a CDN path that is safe to use below a folder: words of letters, digits, `.`, `_` and `-`, no dots alone, and none that begins
@@ -46,12 +46,16 @@ export interface StoreLayout {
   root: string;
   ledger: string;
   lock: string;
+  /** What processes fetch just now. */
+  claims: string;
   groups: string;
   manifests: string;
   names: string;
   /** Objects of the version service that prove themselves: `aa/bb/<md5>`. */
   channels: string;
   temporary: string;
+  /** Objects that are not held whole, under their paths. */
+  partial: string;
 }
 
 /** Folders for what is derived of a build and can be made again: of a store, or of a session without one. */
@@ -63,10 +67,12 @@ export function storeLayout(root: string): StoreLayout {
     root,
     ledger: join(root, 'ledger.db'),
     lock: join(root, 'lock.db'),
+    claims: join(root, 'claims.db'),
     groups: join(root, 'groups'),
     manifests: join(root, 'manifests'),
     names: join(root, 'names'),
     channels: join(root, 'channels'),
     temporary: join(root, 'tmp'),
+    partial: join(root, 'partial'),
   };
 }

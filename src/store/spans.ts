@@ -41,6 +41,23 @@ function spanBefore(spans: readonly Span[], offset: number): number {
   return low - 1;
 }
 
+/** The parts of merged, sorted spans that no other covers; those are in order of their starts and may overlap. */
+export function subtractSpans(spans: readonly Span[], others: Iterable<Span>): Span[] {
+  const left: Span[] = [];
+  const covering = mergeSpans([...others]);
+  let at = 0;
+  for (const { start, end } of spans) {
+    let from = start;
+    while (at < covering.length && covering[at]!.end <= start) at += 1;
+    for (let i = at; i < covering.length && covering[i]!.start < end; i++) {
+      if (covering[i]!.start > from) left.push({ start: from, end: covering[i]!.start });
+      from = Math.max(from, covering[i]!.end);
+    }
+    if (from < end) left.push({ start: from, end });
+  }
+  return left;
+}
+
 /** Bytes in merged spans. */
 export function spanBytes(spans: readonly Span[]): number {
   return spans.reduce((sum, span) => sum + span.end - span.start, 0);

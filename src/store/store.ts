@@ -1,10 +1,13 @@
 import * as fs from 'node:fs';
-import { join } from 'node:path';
-import { codeOf, PakratError } from '../core/errors.ts';
+import { isNoFile, PakratError } from '../core/errors.ts';
 import { inStore, makeFolderDurable, storeError, writeFileDurable } from '../files/durable.ts';
 import { clearDeadTemporaries } from '../files/temporary.ts';
+import { Claims } from './claims.ts';
+import { clearWay } from './clear-way.ts';
 import { type ObjectName, objectPath, type StoreLayout, storeLayout } from './layout.ts';
 import { Ledger } from './ledger/ledger.ts';
+import { lockStore } from './ledger/sqlite.ts';
+import { ObjectFiles } from './object-files.ts';
 import { type ObjectKeys, objectKeys } from './object-keys.ts';
 
 /** An open store: the folder, its ledger, and where objects lie in it. Needs `close`. */
@@ -13,14 +16,20 @@ export interface Store {
   readonly ledger: Ledger;
   /** False for a store that can only be read: nothing new is remembered then. */
   readonly writable: boolean;
-  /** The file of an object, whether it is there or not. */
+  /** The file of an object, whether it is there or not: the one way to it for all who read. */
   file(path: string): string;
+  /** The places of objects, and their moves. */
+  readonly files: ObjectFiles;
   /** Keys of objects that are encrypted one by one. Files have the bytes of the CDN: whoever reads one decrypts what it read. */
   readonly objectKeys: ObjectKeys;
   /** The bytes of a small object that is held whole, decrypted; undefined when it is not. @throws E_KEY_MISSING */
   readObject(name: ObjectName): Uint8Array | undefined;
   /** Puts a small object, as it came and checked by the caller, into the store and the ledger. */
   addObject(name: ObjectName, bytes: Uint8Array): void;
+  /** What this process and others fetch just now; undefined for a store that cannot be written. @throws E_STORE… when it is first used */
+  claims(): Claims | undefined;
+  /** Takes the writer lock and gives back its release. @throws E_STORE_LOCKED when it is held, by this process or another */
+  lock(): () => void;
   close(): void;
 }
 
@@ -49,22 +58,38 @@ export function openStore(root: string, options: { create: boolean }): Store {
   if (writable && options.create) clearDeadTemporaries(layout.temporary);
   const ledger = new Ledger(layout.ledger, { readOnly: !writable });
   const keys = objectKeys(ledger, writable);
+  const files = new ObjectFiles(layout, ledger, keys);
+  let claims: Claims | undefined;
   return {
     layout,
     ledger,
     writable,
     objectKeys: keys,
-    file: (path) => join(root, path),
+    files,
+    file: (path) => files.find(path),
     readObject(name) {
-      const bytes = readObject({ root, ledger }, name);
-      return bytes && keys.decrypt(objectPath(name), bytes);
+      const path = objectPath(name);
+      if (ledger.completeSize(path) === undefined) return undefined;
+      const bytes = readIfThere(files.find(path));
+      return bytes && keys.decrypt(path, bytes);
     },
     addObject(name, bytes) {
       const path = objectPath(name);
-      writeFileDurable(join(root, path), bytes, layout.temporary);
+      clearWay(layout, path);
+      writeFileDurable(files.inPlace(path), bytes, layout.temporary);
       ledger.addComplete(path, bytes.length);
+      // It says whether its archive is whole.
+      if (name.suffix === '.index') files.settle(objectPath({ ...name, suffix: '' }));
     },
-    close: () => ledger.close(),
+    claims() {
+      if (writable) claims ??= new Claims(layout.claims);
+      return claims;
+    },
+    lock: () => lockStore(layout.lock),
+    close() {
+      claims?.close();
+      ledger.close();
+    },
   };
 }
 
@@ -78,13 +103,11 @@ function canWrite(layout: StoreLayout): boolean {
   }
 }
 
-function readObject(store: { root: string; ledger: Ledger }, name: ObjectName): Uint8Array | undefined {
-  const path = objectPath(name);
-  if (store.ledger.completeSize(path) === undefined) return undefined;
+function readIfThere(file: string): Uint8Array | undefined {
   try {
-    return new Uint8Array(fs.readFileSync(join(store.root, path)));
+    return new Uint8Array(fs.readFileSync(file));
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return undefined;
-    throw storeError(error, path);
+    if (isNoFile(error)) return undefined;
+    throw storeError(error, file);
   }
 }

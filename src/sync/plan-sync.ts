@@ -5,7 +5,6 @@ import { groupBy } from '../core/tables/group-by.ts';
 import type { RecordTable } from '../core/tables/record-table.ts';
 import type { Fetcher } from '../fetch/fetcher.ts';
 import { HeldSpans } from '../fetch/held-spans.ts';
-import { partialFile } from '../fetch/loose-objects.ts';
 import { type Plan, type PlannedRange, type PlanOptions, planRanges } from '../fetch/plan/plan.ts';
 import { type Selection, selectEntries } from '../fetch/plan/selection.ts';
 import type { RangeJob } from '../fetch/transfer/range-job.ts';
@@ -24,8 +23,13 @@ export interface PlannedSync {
 export async function planSync(fetcher: Fetcher, build: Build, selection: Selection): Promise<PlannedSync> {
   return build.lookUp(async () => {
     const wanted = await selectEntries(build, selection);
-    return { plan: planWanted(fetcher.store, build, wanted, fetcher.settings.planOptions), wanted };
+    return { plan: planWanted(fetcher.store, build, wanted, planOptionsFor(fetcher, selection)), wanted };
   });
+}
+
+/** The options of a plan: where every object of the CDN is wanted, so are all copies of an entry. */
+export function planOptionsFor({ settings }: Fetcher, { all }: Selection): PlanOptions {
+  return { ...settings.planOptions, everyCopy: all };
 }
 
 /**
@@ -75,7 +79,6 @@ export function* rangeJobs(store: Store, build: Build, ranges: readonly PlannedR
     const hash = archive === undefined ? list[0]?.ekey : archives[archive];
     if (hash === undefined) throw new Error(`a range of no object: archive ${archive}`);
     const path = dataPath(build, hash);
-    const file = archive === undefined ? partialFile(store, hash) : store.file(path);
-    yield { path, file, start, end, targets: list };
+    yield { path, ...store.files.partial(path), start, end, targets: list };
   }
 }

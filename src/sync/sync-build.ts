@@ -1,12 +1,14 @@
 import type { Build } from '../builds/build.ts';
+import { ownObjects } from '../builds/own-objects.ts';
 import { waitForAll } from '../core/wait-for-all.ts';
 import type { Fetcher } from '../fetch/fetcher.ts';
-import type { Plan } from '../fetch/plan/plan.ts';
+import type { Plan, PlanOptions } from '../fetch/plan/plan.ts';
 import type { Selection } from '../fetch/plan/selection.ts';
+import { hasObject } from '../fetch/small-objects.ts';
 import type { TransferFailure } from '../fetch/transfer/transfer.ts';
 import type { Amount } from '../store/ledger/rows.ts';
 import type { PatchedAmount, PatchOptions, PatchPlan } from './patches/patch-plan.ts';
-import { dataPath, type PlannedSync, planSync, planWanted, rangeJobs } from './plan-sync.ts';
+import { dataPath, type PlannedSync, planOptionsFor, planSync, planWanted, rangeJobs } from './plan-sync.ts';
 
 /** The way in which a sync is done, and who hears of it. */
 export interface SyncOptions {
@@ -53,13 +55,33 @@ export async function planPatchedSync(
         ? noPatches('the objects of the product are encrypted')
         : await build.lookUp(() => planPatches(fetcher, build, wanted, patchOptions));
   const made = patches.choices.map(({ place }) => place);
-  const options = besidePatches(fetcher, made.length > 0 ? patchOptions : undefined);
+  const options = besidePatches(planOptionsFor(fetcher, selection), made.length > 0 ? patchOptions : undefined);
   const { ranges, rangeBytes } = await build.lookUp(() => planWanted(fetcher.store, build, wanted, options, made));
   return { plan: { ...plan, ranges, rangeBytes }, wanted, patches };
 }
 
+/**
+ * Brings the small objects of a build that the store does not have: the archive group may be there without the indices that it was made of.
+ * @returns those that no host gave
+ */
+async function bringOwnObjects(fetcher: Fetcher, { identity, cdnConfig }: Build): Promise<TransferFailure[]> {
+  return fetcher.bringObjects(ownObjects(identity, cdnConfig).filter((name) => !hasObject(fetcher.store, name)));
+}
+
+/** What a build lists in pages of its encoding file that are damaged cannot be found, even where it is held. */
+async function unlistedContents(
+  { encoding, config }: Build,
+  signal: AbortSignal | undefined,
+): Promise<TransferFailure[]> {
+  const pages = await encoding.damagedPages(signal);
+  return pages.map(({ code, message }, i) => {
+    const what = `encoding file ${config.encoding.ckey}: ${message}; what this page lists cannot be found`;
+    return { path: `${config.encoding.ckey} ${i}`, ekeys: [], code, message: what };
+  });
+}
+
 /** Ranges beside patches bridge no gap that a patched entry can leave, or it would be fetched after all. */
-function besidePatches({ settings: { planOptions } }: Fetcher, patches: PatchOptions | undefined) {
+function besidePatches(planOptions: PlanOptions, patches: PatchOptions | undefined): PlanOptions {
   if (patches === undefined) return planOptions;
   return { ...planOptions, gapBytes: Math.min(planOptions.gapBytes, patches.gapBytes) };
 }
@@ -76,6 +98,8 @@ export async function syncBuild(
   options: SyncOptions = {},
 ): Promise<SyncResult> {
   const { store } = fetcher;
+  const planOptions = planOptionsFor(fetcher, selection);
+  const lost = await bringOwnObjects(fetcher, build);
   // Names before data: an aborted run keeps the map.
   await waitForAll(build.root(), build.install(), build.fetchDownload());
   const { plan, wanted, patches } = await planPatchedSync(fetcher, build, selection, options.patches);
@@ -95,11 +119,10 @@ export async function syncBuild(
       const { applyPatches } = await import('./patches/apply-patches.ts');
       patched = await applyPatches(fetcher, build, patches, { onEntry, onHeld });
       // Entries that could not be made are missing still, and fetched like the rest.
-      const beside = besidePatches(fetcher, patched.patched?.entries ? options.patches : undefined);
+      const beside = besidePatches(planOptions, patched.patched?.entries ? options.patches : undefined);
       ({ ranges } = await build.lookUp(() => planWanted(store, build, wanted, beside)));
     }
     const failures = await fetcher.fetchPlanned(fetch, (whole) => {
-      const { planOptions } = fetcher.settings;
       const left = whole ? planWanted(store, build, wanted, { ...planOptions, whole }).ranges : ranges;
       return rangeJobs(store, build, left);
     });
@@ -107,9 +130,16 @@ export async function syncBuild(
       const { syncPatches } = await import('./patches/patch-objects.ts');
       failures.push(...(await syncPatches(fetcher, build)));
     }
-    const after = await build.lookUp(() => planWanted(store, build, wanted, fetcher.settings.planOptions));
+    failures.push(...(await build.lookUp(() => unlistedContents(build, fetcher.network?.signal))));
+    const after = await build.lookUp(() => planWanted(store, build, wanted, planOptions));
     progress.record(after);
-    return { wanted: after.wanted, held: after.held, missing: after.missing, failures, ...patched };
+    return {
+      wanted: after.wanted,
+      held: after.held,
+      missing: after.missing,
+      failures: [...lost, ...failures],
+      ...patched,
+    };
   } finally {
     fetcher.flush();
   }

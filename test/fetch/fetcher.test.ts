@@ -4,7 +4,6 @@ import type { EntryPlace } from '../../src/builds/objects.ts';
 import { md5Hex } from '../../src/core/hash.ts';
 import { Fetcher } from '../../src/fetch/fetcher.ts';
 import { isHeld } from '../../src/fetch/held-spans.ts';
-import { partialFile } from '../../src/fetch/loose-objects.ts';
 import { type ObjectName, objectPath } from '../../src/store/layout.ts';
 import { always, type LyingServer } from '../support/lying-server.ts';
 import { scratchFolder } from '../support/scratch.ts';
@@ -76,6 +75,7 @@ describe('the objects of a build', () => {
       for (let i = 0; i < 4; i++) {
         expect(md5Hex(await at.build.objects.config(configName()))).toBe(configName().hash);
         at.store.ledger.removeObject(objectPath(configName()));
+        fs.rmSync(at.store.file(objectPath(configName())));
       }
       servers[1]!.lie = always({ kind: 'flip', offset: 11 });
       await expect(at.build.objects.config(configName())).rejects.toMatchObject({ code: 'E_NETWORK_EXHAUSTED' });
@@ -110,6 +110,7 @@ describe('the objects of a build', () => {
       suffix: '.index' as const,
     }));
     at.store.ledger.removeObject(objectPath(first!));
+    fs.rmSync(at.store.file(objectPath(first!)));
     for (const server of servers) server.objects.set(objectPath(first!), cdn.objects.get(objectPath(second!))!);
     await expect(at.build.objects.index(first!)).rejects.toMatchObject({ code: 'E_NETWORK_EXHAUSTED' });
     servers[1]!.objects.set(objectPath(first!), cdn.objects.get(objectPath(first!))!);
@@ -154,7 +155,7 @@ describe('the objects of a build', () => {
       await at.build.objects.entries([place]);
       expect(isHeld(at.store, place)).toBe(true);
       expect(at.store.ledger.completeSize(objectPath(place.object))).toBe(place.size);
-      expect(fs.existsSync(partialFile(at.store, place.object.hash))).toBe(false);
+      expect(fs.existsSync(at.store.files.partial(objectPath(place.object)).file)).toBe(false);
       expectRightStore(at.store, cdn);
     });
 

@@ -1,7 +1,7 @@
 import * as fs from 'node:fs';
 import { dirname } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { completeLoose, partialFile } from '../../src/fetch/loose-objects.ts';
+import { completeLoose } from '../../src/fetch/loose-objects.ts';
 import type { RangeJob, RangeTarget } from '../../src/fetch/transfer/range-job.ts';
 import { objectPath } from '../../src/store/layout.ts';
 import { openStore, type Store } from '../../src/store/store.ts';
@@ -18,7 +18,7 @@ let number = 0;
 beforeEach(() => {
   number += 1;
   store = openStore(scratch(`store${number}`), { create: true });
-  job = { path, file: partialFile(store, hash), start: 0, end: 5, targets: [target] };
+  job = { path, ...store.files.partial(path), start: 0, end: 5, targets: [target] };
 });
 afterEach(() => store.close());
 
@@ -36,7 +36,7 @@ test('a loose object that is whole gets its final name, and the ledger says so',
 });
 
 test('another process that fetched the same object first does no harm', () => {
-  write(store.file(path));
+  write(store.files.inPlace(path));
   completeLoose(store, job, target);
   expect(store.ledger.completeSize(path)).toBe(5);
 });
@@ -47,7 +47,7 @@ test('one of which nothing is on disk is never called held', () => {
 });
 
 test('an entry of an archive is passed over', () => {
-  write(store.file(path));
-  completeLoose(store, { ...job, file: store.file(path) }, target);
+  write(job.file);
+  completeLoose(store, job, { ...target, ekey: 'cd'.repeat(16) });
   expect(store.ledger.completeSize(path)).toBeUndefined();
 });

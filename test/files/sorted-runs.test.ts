@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
 import { SortedRuns } from '../../src/files/sorted-runs.ts';
-import { LookupFile, writeLookupFile } from '../../src/store/lookup-file.ts';
+import { LookupFile, writeLookupFile } from '../../src/store/derived/lookup-file.ts';
 import { scratchFolder } from '../support/scratch.ts';
 
 const scratch = scratchFolder();

@@ -10,7 +10,7 @@ import { scratchFolder } from '../support/scratch.ts';
 const scratch = scratchFolder();
 const known = (hash: string, form: KnownObject['form'], complete: boolean): KnownObject => {
   const name = { cdnPath: 'tpr/wow', kind: 'data' as const, hash: hash.repeat(32) };
-  return { path: objectPath(name), name, form, complete, size: complete ? 100 : 0 };
+  return { path: objectPath(name), name, form, complete, lost: false, size: complete ? 100 : 0 };
 };
 const archive = known('a', 'archive', false);
 const loose = known('b', 'loose', true);
@@ -51,10 +51,14 @@ test('an entry: its wrong bytes are not held any more, all others are, and the a
   expect(fs.existsSync(store.file(archive.path))).toBe(true);
 });
 
-test('a whole object: neither ledger nor disk has it; others stay', () => {
+test('a whole object: neither ledger nor disk has it, but that it was held is remembered; others stay', () => {
   forgetDamage(store, [damagedObject]);
   expect(store.ledger.completeSize(loose.path)).toBeUndefined();
   expect(fs.existsSync(store.file(loose.path))).toBe(false);
+  expect([...store.ledger.objects()].find(({ path }) => path === loose.path)).toMatchObject({
+    complete: false,
+    lostSize: 100,
+  });
   expect(store.ledger.completeSize(right.path)).toBe(100);
   expect(fs.existsSync(store.file(right.path))).toBe(true);
 });

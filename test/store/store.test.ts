@@ -45,7 +45,7 @@ test('an object is there when it was added, byte for byte where the CDN has it',
 test('a file that the ledger does not know is not held; one that is gone is not either', () => {
   withStore(scratch('unknown'), true, (store) => {
     fs.mkdirSync(scratch('unknown', 'tpr/wow/config/01/23'), { recursive: true });
-    fs.writeFileSync(store.file(path), bytes);
+    fs.writeFileSync(store.files.inPlace(path), bytes);
     expect(store.readObject(name)).toBeUndefined();
     store.addObject(name, bytes);
     fs.rmSync(store.file(path));

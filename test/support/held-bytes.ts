@@ -8,19 +8,36 @@ import { openStore } from '../../src/store/store.ts';
 /** What a store claims to hold, compared with the tree that it came from. */
 export interface HeldCheck {
   bytes: number;
-  /** Intervals whose bytes are not those of the tree; none in a sound store. */
+  /** Intervals whose bytes are not those of the tree, and files that a web server would serve otherwise than the tree; none in a sound store. */
   wrong: string[];
+}
+
+/** Objects, by path, that a web server over a store would serve. */
+export function servedObjects(store: string): string[] {
+  const below = fs.existsSync(store) ? fs.readdirSync(store, { recursive: true, encoding: 'utf8' }) : [];
+  return below
+    .map((path) => path.replaceAll('\\', '/'))
+    .filter((path) => /\/..\/..\/[0-9a-f]{32}(\.index)?$/.test(path) && !/^(partial|channels)\//.test(path))
+    .sort();
+}
+
+/** Objects that a web server over a store would serve with other bytes than the tree has. */
+export function wronglyServed(store: string, www: string): string[] {
+  const isSame = (path: string): boolean => fs.readFileSync(join(store, path)).equals(fs.readFileSync(join(www, path)));
+  return servedObjects(store).filter((path) => !isSame(path));
 }
 
 /** Compares every byte that the ledger calls held with the served tree. `www` is the folder that the server serves. No store yet holds nothing. */
 export function checkHeldBytes(store: string, www: string): HeldCheck {
   if (!fs.existsSync(join(store, 'ledger.db'))) return { bytes: 0, wrong: [] };
-  const { ledger, file, layout, close } = openStore(store, { create: false });
+  const { ledger, file, close } = openStore(store, { create: false });
   try {
-    const check: HeldCheck = { bytes: 0, wrong: [] };
+    const check: HeldCheck = {
+      bytes: 0,
+      wrong: wronglyServed(store, www).map((path) => `${path} would be served wrong`),
+    };
     for (const { path, complete } of [...ledger.objects()]) {
-      const partial = join(layout.temporary, `${path.split('/').at(-1)}.partial`);
-      const held = complete || fs.existsSync(file(path)) ? file(path) : partial;
+      const held = file(path);
       const origin = fs.readFileSync(join(www, path));
       if (complete && fs.statSync(held).size !== origin.length) check.wrong.push(`${path}: not ${origin.length} bytes`);
       for (const { start, end } of ledger.spans(path)) {

@@ -174,10 +174,8 @@ export function expectRightStore(store: Store, cdn: GeneratedCdn): number {
     if (truth === undefined) throw new Error(`${path} is held, but no object of the CDN`);
     const spans = store.ledger.spans(path);
     if (complete && spans[0]?.end !== truth.length) throw new Error(`${path} is called whole with a wrong size`);
-    const inPlace = fs.existsSync(store.file(path));
-    const file = inPlace ? store.file(path) : `${store.layout.temporary}/${path.slice(-32)}.partial`;
     if (spans.length === 0) continue;
-    const bytes = fs.readFileSync(file);
+    const bytes = fs.readFileSync(store.file(path));
     for (const { start, end } of spans) {
       if (Buffer.compare(bytes.subarray(start, end), truth.subarray(start, end)) !== 0) {
         throw new Error(`${path}: ${start}-${end} is held, but wrong`);

@@ -168,8 +168,10 @@ describe('syncBuild', () => {
     // On disk, not in the ledger.
     fs.renameSync(first.store.file(forgotten), `${first.store.layout.temporary}/${forgotten.slice(-32)}.partial`);
     first.store.ledger.removeObject(forgotten);
-    const archives = [...first.store.ledger.objects()].filter(({ complete }) => !complete);
-    first.store.ledger.removeObject(archives[0]!.path);
+    const archives = [...first.store.ledger.objects()].filter(
+      ({ path }) => path.endsWith('.index') && isData(path.slice(0, -6)),
+    );
+    first.store.ledger.removeObject(archives[0]!.path.slice(0, -6));
 
     const second = await open();
     const before = server.sentBytes;

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { BuildPlace } from '../../builds/objects.ts';
 import type { ResolveContext } from '../../builds/resolve/product-answer.ts';
 import type { Hosts } from '../../cdn/hosts/hosts.ts';
 import type { HttpClient, HttpGetter } from '../../cdn/transport/http.ts';
@@ -8,9 +9,11 @@ import type { Channels } from '../../cdn/versions/channels.ts';
 import { fromHex } from '../../core/bytes.ts';
 import { isNotFound, PakratError, valueUnless } from '../../core/errors.ts';
 import type { OnProgress, WorkOptions } from '../../core/progress.ts';
+import type { Fetcher } from '../../fetch/fetcher.ts';
 import type { Network, NetworkOptions } from '../../fetch/network.ts';
+import { fittingJobs } from '../../files/open-files.ts';
 import type { KeyRing } from '../../formats/blte/keys.ts';
-import type { OpenedBuild } from '../../keep/build-opener.ts';
+import type { ConnectedBuild, OpenedBuild } from '../../keep/build-opener.ts';
 import { type LookupFolders, storeLayout } from '../../store/layout.ts';
 import type { BuildIdentity } from '../../store/ledger/rows.ts';
 import type { Store } from '../../store/store.ts';
@@ -21,6 +24,13 @@ type NetworkUse = { [Name in 'signal' | 'jobs' | 'bytesPerSecond' | 'threads']?:
   /** Told of trouble with hosts. */
   onProgress?: OnProgress | undefined;
 };
+
+/** The remark on waiting for what another process fetches. */
+const waitNote = 'another process is fetching what is needed here; waiting for it';
+
+/** A job has a connection and a file, and connections stay open for a while when their work is done. */
+const filesOfJob = 4;
+const filesOfThread = 32;
 
 /** Opens a session, runs `body` with it, and closes it, whatever happens. */
 export async function withSession<Result>(
@@ -42,6 +52,7 @@ export async function withSession<Result>(
 export class Session {
   readonly options: CheckedOptions;
   #store: Store | undefined;
+  #moved: Promise<void> | undefined;
   #http: HttpClient | undefined;
   #channels: Channels | undefined;
   #scratch: string | undefined;
@@ -56,6 +67,7 @@ export class Session {
     const [http, store] = [this.#http, this.#store];
     this.#http = undefined;
     this.#store = undefined;
+    this.#moved = undefined;
     try {
       await http?.close();
     } finally {
@@ -81,7 +93,10 @@ export class Session {
   async store(options: { create: boolean }): Promise<Store> {
     const { storeFolder } = this;
     const { openStore } = await import('../../store/store.ts');
+    const { moveOldFiles } = await import('../../store/settle-store.ts');
     this.#store ??= openStore(storeFolder, options);
+    this.#moved ??= moveOldFiles(this.#store);
+    await this.#moved;
     return this.#store;
   }
 
@@ -97,7 +112,7 @@ export class Session {
     if (store?.writable === true) return store.layout;
     if (this.#scratch === undefined) {
       this.#scratch = mkdtempSync(join(tmpdir(), 'pakrat-'));
-      const { linkDerived } = await import('../../store/derived-overlay.ts');
+      const { linkDerived } = await import('../../store/derived/derived-overlay.ts');
       if (store !== undefined) linkDerived(store.layout, storeLayout(this.#scratch));
     }
     return storeLayout(this.#scratch);
@@ -126,7 +141,7 @@ export class Session {
       connectMs: network.connectMs,
       idleMs: network.idleMs,
       slowWindowMs: network.slowWindowMs,
-      connections: sync.smallJobs,
+      connections: fittingJobs(sync.smallJobs, filesOfJob),
     });
     return this.#http;
   }
@@ -167,22 +182,23 @@ export class Session {
     const { signal, jobs = settings.sync.jobs, bytesPerSecond, threads = 0, onProgress } = use;
     const { connectMs, idleMs, slowWindowMs, hedgeMs, attemptsPerHost } = settings.network;
     const { layout } = await this.store({ create: true });
+    const fittingThreads = fittingJobs(threads, filesOfThread, 0);
     const network = openNetwork(await this.#hosts(identity, onProgress), () => this.http(), {
       connectMs,
       idleMs,
       slowWindowMs,
       hedgeMs,
       attemptsPerHost,
-      jobs,
+      jobs: fittingJobs(jobs, filesOfJob),
       maxRangeBytes: settings.sync.maxRangeBytes,
       bytesPerSecond,
-      threads,
+      threads: fittingThreads,
       workerUrl,
       temporary: layout.temporary,
       signal,
     });
     // Threads start while configs and indices are asked for; a failure shows when they are needed.
-    if (threads > 0) network.engine().catch(() => {});
+    if (fittingThreads > 0) network.engine().catch(() => {});
     return network;
   }
 
@@ -206,20 +222,18 @@ export class Session {
   async openBuild(
     identity: BuildIdentity,
     network: Network | undefined,
-    options: { jobs?: number | undefined; onStep?: ((step: string) => void) | undefined } = {},
+    options: { jobs?: number | undefined } & Pick<BuildPlace, 'onStep' | 'onNote'> = {},
   ): Promise<OpenedBuild> {
-    const { Fetcher } = await import('../../fetch/fetcher.ts');
     const { openBuild } = await import('../../builds/build.ts');
     const store = await this.store({ create: network !== undefined });
     if (network !== undefined && store.writable) store.ledger.addBuild(identity);
-    const { jobs, smallJobs, gapBytes, maxRangeBytes } = this.options.settings.sync;
-    const planOptions = { gapBytes, maxRangeBytes };
-    const fetcher = new Fetcher(store, network, { jobs: options.jobs ?? jobs, smallJobs, planOptions });
+    const { onStep, onNote } = options;
+    const fetcher = await this.#openFetcher(store, network, options);
     try {
       const objects = fetcher.objects();
       const keys = await this.keyRing();
       const folders = await this.folders();
-      const build = await openBuild({ identity, objects, folders, keys, onStep: options.onStep });
+      const build = await openBuild({ identity, objects, folders, keys, onStep, onNote });
       const close = async (): Promise<void> => {
         build.close();
         fetcher.flush();
@@ -231,6 +245,33 @@ export class Session {
     }
   }
 
+  async #openFetcher(
+    store: Store,
+    network: Network | undefined,
+    own: { jobs?: number | undefined } & Pick<BuildPlace, 'onNote'>,
+  ): Promise<Fetcher> {
+    const { Fetcher } = await import('../../fetch/fetcher.ts');
+    const { jobs, smallJobs, gapBytes, maxRangeBytes } = this.options.settings.sync;
+    return new Fetcher(store, network, {
+      jobs: fittingJobs(own.jobs ?? jobs, filesOfJob),
+      smallJobs: fittingJobs(smallJobs, filesOfJob),
+      planOptions: { gapBytes, maxRangeBytes },
+      onWait: () => own.onNote?.(waitNote),
+    });
+  }
+
+  /** What fetches objects from the hosts of a build, without opening it: it may not be there to be opened. Needs `close`. */
+  async connect(identity: BuildIdentity, { signal, onProgress }: WorkOptions): Promise<ConnectedBuild> {
+    const network = await this.openNetwork(identity, { signal, onProgress });
+    const onNote = (text: string): void => onProgress?.({ type: 'note', text });
+    const fetcher = await this.#openFetcher(await this.store({ create: false }), network, { onNote });
+    const close = async (): Promise<void> => {
+      await network?.close();
+      fetcher.flush();
+    };
+    return { fetcher, close };
+  }
+
   /** Opens a build with a network of its own, or without any. Needs `close`. @throws as openBuild of builds/ */
   async openFetched(
     identity: BuildIdentity,
@@ -240,7 +281,8 @@ export class Session {
     const network = offline ? undefined : await this.openNetwork(identity, { signal, onProgress });
     try {
       const onStep = (step: string): void => onProgress?.({ type: 'step', step, bytes: network?.traffic.bytes ?? 0 });
-      const { build, fetcher, close } = await this.openBuild(identity, network, { onStep });
+      const onNote = (text: string): void => onProgress?.({ type: 'note', text });
+      const { build, fetcher, close } = await this.openBuild(identity, network, { onStep, onNote });
       const closeAll = async (): Promise<void> => {
         // Transfers end before what they brought is committed.
         await network?.close();

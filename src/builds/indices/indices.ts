@@ -2,13 +2,15 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { breathe } from '../../core/breathe.ts';
+import { codeOf, resultUnless, valueUnless } from '../../core/errors.ts';
+import { plural } from '../../core/quantities.ts';
 import type { CdnConfig } from '../../formats/configs/cdn-config.ts';
 import { encodeArchiveGroupInSteps } from '../../formats/indices/archive-group.ts';
-import { type ArchiveIndex, decodeArchiveIndex } from '../../formats/indices/archive-index.ts';
-import { openDerived } from '../../store/derived-file.ts';
-import { writeDerived } from '../../store/derived-writer.ts';
+import { type ArchiveIndex, decodeArchiveIndex, encodeArchiveIndex } from '../../formats/indices/archive-index.ts';
+import { isLacking, removeDerived } from '../../store/derived/derived-file.ts';
+import { writeDerived } from '../../store/derived/derived-writer.ts';
 import type { ObjectName } from '../../store/layout.ts';
-import type { BuildPlace, Objects } from '../objects.ts';
+import { type BuildPlace, type Objects, unlessLacking } from '../objects.ts';
 import { PagedIndex } from './paged-index.ts';
 
 /** The sorted index of all archives of a CDN config; made from their indices when it is not there or not whole. */
@@ -16,10 +18,8 @@ export async function openGroup(place: BuildPlace, cdnConfig: CdnConfig): Promis
   if (cdnConfig.archives.length === 0) return undefined;
   const file = join(place.folders.groups, `${place.identity.cdnConfig}.index`);
   const of = groupMark(cdnConfig);
-  return openDerived(
-    () => new PagedIndex(file, of),
-    () => makeGroup(file, of, place, cdnConfig),
-  );
+  const group = resultUnless(isLacking, () => new PagedIndex(file, of));
+  return group ?? new PagedIndex(await makeGroup(file, of, place, cdnConfig), of);
 }
 
 /** The mark of a group: entries in it lead to the archives by their numbers. */
@@ -27,22 +27,39 @@ export function groupMark({ archives }: CdnConfig): number {
   return crc32(archives.join('\n'));
 }
 
-async function makeGroup(file: string, of: number, place: BuildPlace, cdnConfig: CdnConfig): Promise<void> {
-  const { folders, identity, objects, onStep } = place;
+/** @returns the file that it became */
+async function makeGroup(file: string, of: number, place: BuildPlace, cdnConfig: CdnConfig): Promise<string> {
+  const { folders, identity, objects, onStep, onNote } = place;
   onStep?.(`${cdnConfig.archives.length} archive indices`);
   const sizes = cdnConfig.archiveIndexSizes;
   const names = cdnConfig.archives.map((hash) => indexName(identity.cdnPath, 'data', hash));
-  const indices = await Promise.all(names.map((name, i) => readIndex(objects, name, sizes[i])));
-  const { bytes } = await encodeArchiveGroupInSteps(indices);
-  writeDerived(file, bytes, folders.temporary, { of });
+  const indices = await Promise.all(names.map((name, i) => valueUnless(isNowhere, readIndex(objects, name, sizes[i]))));
+  const { bytes } = await encodeArchiveGroupInSteps(indices.map((index) => index ?? noEntries()));
+  const lacking = indices.filter((index) => index === undefined).length;
+  if (lacking > 0)
+    onNote?.(`${plural(lacking, 'archive index', 'archive indices')} cannot be had, nor what lies there`);
+  // A group that is not whole is made again each time: it has another name.
+  const made = lacking > 0 ? `${file}.part` : file;
+  writeDerived(made, bytes, folders.temporary, { of });
+  if (lacking === 0) removeDerived(`${file}.part`);
+  return made;
 }
 
-/** The index of the loose objects; undefined when the CDN config names none. */
+/** True for an object that no host has. That hosts fail otherwise may be over soon: then a build is not opened in part. */
+function isNowhere(error: unknown): boolean {
+  return ['E_NOT_FOUND', 'E_OFFLINE'].includes(codeOf(error) ?? '');
+}
+
+function noEntries(): ArchiveIndex {
+  return decodeArchiveIndex(encodeArchiveIndex([]).bytes);
+}
+
+/** The index of the loose objects; undefined when the CDN config names none, or nobody has it: the encoding file has their sizes, too. */
 export async function openFileIndex(place: BuildPlace, cdnConfig: CdnConfig): Promise<ArchiveIndex | undefined> {
   const { fileIndex, fileIndexSize } = cdnConfig;
-  return fileIndex === undefined
-    ? undefined
-    : readIndex(place.objects, indexName(place.identity.cdnPath, 'data', fileIndex), fileIndexSize);
+  if (fileIndex === undefined) return undefined;
+  const name = indexName(place.identity.cdnPath, 'data', fileIndex);
+  return unlessLacking(place, 'the index of its loose files', readIndex(place.objects, name, fileIndexSize));
 }
 
 /** An index; fetched where it is not there. @param size what a config promises it to have @throws as `Objects.index` */

@@ -3,7 +3,7 @@ import { md5 } from '../../core/hash.ts';
 import type { RecordTable } from '../../core/tables/record-table.ts';
 import { decodeIndexToc, findInPage, type IndexEntry, pageEntries } from '../../formats/indices/archive-index.ts';
 import { decodeIndexFooter, type IndexLayout, maxFooterSize } from '../../formats/indices/index-layout.ts';
-import { DerivedFile } from '../../store/derived-file.ts';
+import { DerivedFile } from '../../store/derived/derived-file.ts';
 
 /**
  * An index file on disk of which only the table of contents is in memory: 16 bytes for each page of 157 entries.

@@ -1,6 +1,6 @@
 import { breathe } from '../../core/breathe.ts';
 import { asBuffer } from '../../core/bytes.ts';
-import { codeOf, isPakratError } from '../../core/errors.ts';
+import { codeOf, isDamage, isPakratError, resultUnless } from '../../core/errors.ts';
 import { chunkKeyName } from '../../formats/blte/cipher.ts';
 import { readBlteHeader } from '../../formats/blte/read.ts';
 import { reverseName } from '../../formats/configs/key-list.ts';
@@ -94,7 +94,7 @@ async function keysOfFile(
 /** The missing keys that an entry needs: by its espec, else by its chunks when it is held. */
 async function keysOfEntry(build: Build, ekey: string | undefined, locks: EspecLocks): Promise<readonly string[]> {
   if (ekey === undefined) return [];
-  const known = build.encoding.findEkey(ekey);
+  const known = resultUnless(isDamage, () => build.encoding.findEkey(ekey));
   if (known !== undefined && build.encoding.espec(known.especIndex) !== undefined) {
     return locks.get(known.especIndex) ?? [];
   }

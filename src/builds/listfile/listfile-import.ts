@@ -5,8 +5,8 @@ import { codeOf, formatError, PakratError, resultUnless, valueUnless } from '../
 import { IdSet } from '../../core/tables/id-set.ts';
 import { makeFolderDurable } from '../../files/durable.ts';
 import { type ListfileRow, ListfileScanner } from '../../formats/roots/listfile.ts';
-import { isLacking, readDerived } from '../../store/derived-file.ts';
-import { writeDerived } from '../../store/derived-writer.ts';
+import { isLacking, readDerived } from '../../store/derived/derived-file.ts';
+import { writeDerived } from '../../store/derived/derived-writer.ts';
 import type { LookupFolders } from '../../store/layout.ts';
 import { lockStore } from '../../store/ledger/sqlite.ts';
 import { damagedList, ListfileIndex } from './listfile-index.ts';

@@ -3,9 +3,9 @@ import { asBuffer } from '../../core/bytes.ts';
 import { PakratError } from '../../core/errors.ts';
 import { nameHash } from '../../core/jenkins.ts';
 import { TextWindows } from '../../files/text-windows.ts';
-import { DerivedFile, damagedFile, isLacking, openDerived } from '../../store/derived-file.ts';
+import { DerivedFile, damagedFile, isLacking, openDerived } from '../../store/derived/derived-file.ts';
+import { LookupFile } from '../../store/derived/lookup-file.ts';
 import type { LookupFolders } from '../../store/layout.ts';
-import { LookupFile } from '../../store/lookup-file.ts';
 import { listfilePaths, listfileRows, listfileVersion } from './listfile-paths.ts';
 import { remakeLookups } from './listfile-writer.ts';
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { resultUnless } from '../../core/errors.ts';
 import { namesIn } from '../../files/walk.ts';
-import { isLacking, readDerived } from '../../store/derived-file.ts';
+import { isLacking, readDerived } from '../../store/derived/derived-file.ts';
 import type { LookupFolders } from '../../store/layout.ts';
 
 /*

@@ -2,10 +2,10 @@ import { breathe } from '../../core/breathe.ts';
 import { nameHash } from '../../core/jenkins.ts';
 import { IdSet } from '../../core/tables/id-set.ts';
 import { SortedRuns } from '../../files/sorted-runs.ts';
-import type { DerivedFile } from '../../store/derived-file.ts';
-import { DerivedWriter } from '../../store/derived-writer.ts';
+import type { DerivedFile } from '../../store/derived/derived-file.ts';
+import { DerivedWriter } from '../../store/derived/derived-writer.ts';
+import { writeLookupFile } from '../../store/derived/lookup-file.ts';
 import type { LookupFolders } from '../../store/layout.ts';
-import { writeLookupFile } from '../../store/lookup-file.ts';
 import { listfilePaths, listfileRows } from './listfile-paths.ts';
 
 const { idStride, hashStride, noId } = listfileRows;

@@ -1,5 +1,5 @@
 import { asBuffer } from '../../core/bytes.ts';
-import { formatError } from '../../core/errors.ts';
+import { formatError, isDamage, resultUnless } from '../../core/errors.ts';
 import type { RecordTable } from '../../core/tables/record-table.ts';
 import { sortRecords } from '../../core/tables/sort-records.ts';
 import type { CkeyEntry } from '../../formats/manifests/encoding/pages.ts';
@@ -26,8 +26,8 @@ const ekeysAt = ckeyAt + keyBytes;
 /**
  * Finds many contents.
  * @param ckeys hex; undefined finds nothing
- * @returns a function from the number of a key in `ckeys` to its entry, undefined where there is none
- * @throws E_FORMAT_TRUNCATED for a malformed page, E_INTEGRITY for a damaged one
+ * @returns a function from the number of a key in `ckeys` to its entry, undefined where there is none, or in a damaged page
+ * @throws E_FORMAT_TRUNCATED for a malformed page
  */
 export function findContents(
   ckeys: readonly (string | undefined)[],
@@ -78,7 +78,8 @@ class PageCursor {
     }
     if (this.#number < 0) return undefined;
     if (this.#number !== before) {
-      this.page = this.#pages.page(this.#number);
+      // What a damaged page lists is not found. Whoever asks for one content of it by itself hears why.
+      this.page = resultUnless(isDamage, () => this.#pages.page(this.#number)) ?? new Uint8Array(0);
       this.#at = 0;
     }
     const { page } = this;

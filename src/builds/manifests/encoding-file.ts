@@ -1,6 +1,7 @@
 import { crc32 } from 'node:zlib';
 import { breathe } from '../../core/breathe.ts';
 import { fromHex } from '../../core/bytes.ts';
+import { isDamage, type PakratError, resultUnless } from '../../core/errors.ts';
 import type { RecordTable } from '../../core/tables/record-table.ts';
 import {
   type CkeyEntry,
@@ -17,7 +18,7 @@ import {
   pageTable,
   verifyPage,
 } from '../../formats/manifests/encoding/pages.ts';
-import { DerivedFile } from '../../store/derived-file.ts';
+import { DerivedFile } from '../../store/derived/derived-file.ts';
 import { findContents } from './content-lookup.ts';
 
 /** Pages that are read at once where most of them will be asked for. */
@@ -106,22 +107,49 @@ export class EncodingFile {
     return page === undefined ? undefined : findEkeyInPage(page, key, this.layout);
   }
 
-  /** Every ekey in order; with `wants` those only whose espec it takes. */
+  /** Every ekey in order, but for those of damaged pages; with `wants` those only whose espec it takes. */
   *ekeys(wants?: (especIndex: number) => boolean): Generator<EkeyEntry> {
-    for (let page = 0; page < this.layout.ekeyPageCount; page++)
-      yield* ekeyEntries(this.#page('ekey', page), this.layout, wants);
+    for (const page of this.#rightPages('ekey')) yield* ekeyEntries(page, this.layout, wants);
   }
 
-  /** The rows of every page of ekeys, as `ekeyRecords` has them: for those who want all, without an object for each. */
+  /** The rows of every right page of ekeys, as `ekeyRecords` has them: for those who want all, without an object for each. */
   *ekeyPages(): Generator<RecordTable> {
-    for (let page = 0; page < this.layout.ekeyPageCount; page++)
-      yield ekeyRecords(this.#page('ekey', page), this.layout);
+    for (const page of this.#rightPages('ekey')) yield ekeyRecords(page, this.layout);
   }
 
-  /** Every content in order; with `wants` those only whose first ekey it takes. */
+  /** Every content in order, but for those of damaged pages; with `wants` those only whose first ekey it takes. */
   *ckeys(wants?: (firstEkey: Uint8Array) => boolean): Generator<CkeyEntry> {
-    for (let page = 0; page < this.layout.ckeyPageCount; page++)
-      yield* ckeyEntries(this.#page('ckey', page), this.layout, wants);
+    for (const page of this.#rightPages('ckey')) yield* ckeyEntries(page, this.layout, wants);
+  }
+
+  /**
+   * Reads every page that was not checked yet. The file may be the right one and a page of it damaged: then it was published so.
+   * @returns what is wrong with those that are damaged; they cost what they list, and nothing else
+   */
+  async damagedPages(signal?: AbortSignal): Promise<PakratError[]> {
+    const problems: PakratError[] = [];
+    for (const kind of ['ckey', 'ekey'] as const) {
+      for (let number = 0; number < this.#pageCount(kind); number++) {
+        if (this.#checked[kind][number] !== 0) continue;
+        await breathe(signal);
+        resultUnless(
+          (error) => isDamage(error) && problems.push(error) > 0,
+          () => this.#page(kind, number),
+        );
+      }
+    }
+    return problems;
+  }
+
+  *#rightPages(kind: 'ckey' | 'ekey'): Generator<Uint8Array> {
+    for (let number = 0; number < this.#pageCount(kind); number++) {
+      const page = resultUnless(isDamage, () => this.#page(kind, number));
+      if (page !== undefined) yield page;
+    }
+  }
+
+  #pageCount(kind: 'ckey' | 'ekey'): number {
+    return kind === 'ckey' ? this.layout.ckeyPageCount : this.layout.ekeyPageCount;
   }
 
   /** The espec of a number from {@link findEkey}. */

@@ -3,7 +3,7 @@ import { toHex } from '../../core/bytes.ts';
 import { PakratError } from '../../core/errors.ts';
 import { md5Hasher } from '../../core/hash.ts';
 import { storeError } from '../../files/durable.ts';
-import { DerivedWriter } from '../../store/derived-writer.ts';
+import { DerivedWriter } from '../../store/derived/derived-writer.ts';
 
 interface ManifestFile {
   path: string;

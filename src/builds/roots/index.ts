@@ -1,4 +1,5 @@
 import { toHex } from '../../core/bytes.ts';
+import { plural } from '../../core/quantities.ts';
 import { emptyKeyRing, type KeyRing } from '../../formats/blte/keys.ts';
 import type { BuildConfig, ManifestKeys } from '../../formats/configs/build-config.ts';
 import { type Format, headSize, startsWith } from '../../formats/format.ts';
@@ -9,7 +10,7 @@ import { overwatchRootFormat } from '../../formats/roots/overwatch.ts';
 import { textRootFormat } from '../../formats/roots/text.ts';
 import { tvfsFormat } from '../../formats/roots/tvfs/layout.ts';
 import { headerlessWowRootFormat, wowRootFormat } from '../../formats/roots/wow/decode.ts';
-import { DerivedFile, readDerived } from '../../store/derived-file.ts';
+import { DerivedFile, readDerived } from '../../store/derived/derived-file.ts';
 import type { EncodingFile } from '../manifests/encoding-file.ts';
 import { optional } from '../objects.ts';
 import { openInstallRoot } from './install.ts';
@@ -113,6 +114,11 @@ async function openWithoutRoot(place: RootPlace, root: RootObject | undefined): 
   const none = root === undefined || isNoRoot(root);
   const names = install === undefined ? 'there are no names' : 'the names are those of the install manifest';
   const notes = [`${whyNoRoot(place, root)}: ${names}; contents go by ckey:HEX or ekey:HEX`];
+  const damaged = await place.encoding.damagedPages();
+  if (damaged.length > 0)
+    notes.push(
+      `${plural(damaged.length, 'page', 'pages')} of the encoding file are damaged; what they list is left out`,
+    );
   const database = await openFileDb(place);
   if (database !== undefined) return database;
   if (fileDbKeys(place.config) !== undefined)

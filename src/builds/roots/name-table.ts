@@ -4,10 +4,10 @@ import { asBuffer } from '../../core/bytes.ts';
 import { nameHash, normalizeName } from '../../core/jenkins.ts';
 import { sortRecords } from '../../core/tables/sort-records.ts';
 import { ByteWriter } from '../../core/writer.ts';
-import { DerivedFile, openDerived, readDerived, removeDerived } from '../../store/derived-file.ts';
-import { DerivedWriter, writeDerived } from '../../store/derived-writer.ts';
+import { DerivedFile, openDerived, readDerived, removeDerived } from '../../store/derived/derived-file.ts';
+import { DerivedWriter, writeDerived } from '../../store/derived/derived-writer.ts';
+import { LookupFile, writeLookupFile } from '../../store/derived/lookup-file.ts';
 import type { LookupFolders } from '../../store/layout.ts';
-import { LookupFile, writeLookupFile } from '../../store/lookup-file.ts';
 import type { FilePart, FileVariant, Root } from './root.ts';
 
 /*

@@ -5,7 +5,7 @@ import type { ManifestKeys } from '../../formats/configs/build-config.ts';
 import { decodeTvfs } from '../../formats/roots/tvfs/decode.ts';
 import type { TvfsSpan } from '../../formats/roots/tvfs/layout.ts';
 import { parseWowTvfsName } from '../../formats/roots/tvfs/wow-name.ts';
-import { isLacking, removeDerived } from '../../store/derived-file.ts';
+import { isLacking, removeDerived } from '../../store/derived/derived-file.ts';
 import type { LookupFolders } from '../../store/layout.ts';
 import { type ListfileIndex, namesWhenNeeded } from '../listfile/listfile-index.ts';
 import { type NameRow, type Note, openNameTable } from './name-table.ts';

@@ -29,7 +29,11 @@ export function exhausted(
       data,
     });
   }
-  if (places.size > 0 && new Set([...absent].map(placeOf)).size === places.size) {
+  // A fallback may never have been meant to answer: where it fails otherwise, the word of those that are counts.
+  const main = hosts.all.filter(({ fallback }) => !fallback);
+  const asked = new Set((main.length > 0 ? main : hosts.all).map(placeOf));
+  const without = new Set([...absent].map(placeOf));
+  if ([...asked].every((place) => without.has(place))) {
     return new PakratError('E_NOT_FOUND', `no host has ${what}`, {
       hint: 'The CDN forgets builds after some weeks; --cdn-host can name a mirror that kept it.',
       data,

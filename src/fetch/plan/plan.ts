@@ -8,7 +8,6 @@ import type { Amount } from '../../store/ledger/rows.ts';
 import { covers, heldUntil, type Span } from '../../store/spans.ts';
 import type { Store } from '../../store/store.ts';
 import { HeldSpans } from '../held-spans.ts';
-import { entryFile } from '../loose-objects.ts';
 import type { RangeJob, RangeTarget } from '../transfer/range-job.ts';
 import { wantedPriority, wantedRow } from './wanted.ts';
 
@@ -20,6 +19,8 @@ export interface PlanOptions {
   maxRangeBytes: number;
   /** One range for each archive, whatever lies between: for hosts that know no ranges. */
   whole?: boolean;
+  /** Every copy of an entry that several archives have, not the first alone: for archives that are to be whole. */
+  everyCopy?: boolean;
 }
 
 /** The options for one range an archive. */
@@ -96,7 +97,7 @@ export function planRanges(input: PlanInput, options: PlanOptions): Plan {
     ranges: [],
     byPriority: new Map(),
   };
-  const missing = joinMissing(input, plan);
+  const missing = joinMissing(input, plan, options.everyCopy === true);
   plan.ranges.push(...coalesce(missing, cuts(options, plan.missing.bytes)));
   plan.ranges.sort(
     (a, b) => a.priority - b.priority || (a.archive ?? 0x10000) - (b.archive ?? 0x10000) || a.start - b.start,
@@ -119,7 +120,7 @@ function addTo(amount: Amount, bytes: number): void {
 }
 
 /** Walks the wanted rows and the archives' entries side by side, both sorted by ekey. Gives back the missing rows of archives, sorted by place. */
-function joinMissing(input: PlanInput, plan: Plan): RecordTable {
+function joinMissing(input: PlanInput, plan: Plan, everyCopy: boolean): RecordTable {
   const spans = new Map<number, readonly Span[]>();
   const spansOf = (archive: number): readonly Span[] => {
     let held = spans.get(archive);
@@ -131,15 +132,21 @@ function joinMissing(input: PlanInput, plan: Plan): RecordTable {
   };
   const rows = new MissingRows();
   let row = 0;
+  /** The row of the last entry: another copy of it may follow. */
+  let found = -1;
+  /** Goes to the first row that is not before a key, and compares it with that; to the end without one. */
+  const advance = (ekey?: Uint8Array): number => {
+    for (; row < input.wanted.count; row++) {
+      const order = ekey === undefined ? -1 : input.wanted.compare(row, ekey);
+      if (order >= 0) return order;
+      if (row !== found) planLoose(input, plan, row);
+    }
+    return 1;
+  };
   for (const page of input.entries) {
     for (const entry of page) {
-      let order = 1;
-      for (; row < input.wanted.count; row++) {
-        order = input.wanted.compare(row, entry.ekey);
-        if (order >= 0) break;
-        planLoose(input, plan, row);
-      }
-      if (order !== 0 || row === input.wanted.count) continue;
+      if (advance(entry.ekey) !== 0 || (row === found && !everyCopy)) continue;
+      found = row;
       const priority = wantedPriority(input.wanted.at(row));
       const { archive, offset, size } = entry;
       addTo(plan.wanted, size);
@@ -152,11 +159,10 @@ function joinMissing(input: PlanInput, plan: Plan): RecordTable {
         addMissing(plan, size - heldBytes, priority);
         rows.add({ archive, offset, size, held: heldBytes, priority, ekey: entry.ekey });
       }
-      row += 1;
     }
     if (row === input.wanted.count) break;
   }
-  for (; row < input.wanted.count; row++) planLoose(input, plan, row);
+  advance();
   return rows.sorted();
 }
 
@@ -283,7 +289,7 @@ export function entryJobs(store: Store, places: readonly EntryPlace[], options: 
       last.targets.push(target);
       last.end = end;
     } else {
-      last = { path, file: entryFile(store, place), start, end, targets: [target] };
+      last = { path, ...store.files.partial(path), start, end, targets: [target] };
       jobs.push(last);
     }
   }

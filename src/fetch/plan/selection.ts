@@ -1,6 +1,6 @@
 import type { Build } from '../../builds/build.ts';
 import { fromHex, toHex } from '../../core/bytes.ts';
-import { PakratError } from '../../core/errors.ts';
+import { isDamage, PakratError, resultUnless } from '../../core/errors.ts';
 import { nameMatcher } from '../../core/glob.ts';
 import type { RecordTable } from '../../core/tables/record-table.ts';
 import type { ManifestKeys } from '../../formats/configs/build-config.ts';
@@ -85,7 +85,7 @@ async function addTagged(
     const mask = selectByTags(install.tags, known(tags, install.tags), install.entries.length);
     install.entries.forEach((entry, i) => {
       if (!hasTag(mask, i)) return;
-      for (const ekey of build.encoding.findCkey(entry.ckey)?.ekeys ?? []) {
+      for (const ekey of ekeysOf(build, entry.ckey) ?? []) {
         if (byName === undefined || byName.has(ekey)) addEkey(build, list, ekey);
       }
     });
@@ -97,8 +97,13 @@ function known(names: readonly string[], tags: readonly Tag[]): string[] {
 }
 
 function addEkey(build: Build, list: WantedList, ekey: string): void {
-  const size = build.encoding.findEkey(ekey)?.size ?? build.locate(ekey)?.size;
+  const size = resultUnless(isDamage, () => build.encoding.findEkey(ekey)?.size) ?? build.locate(ekey)?.size;
   if (size !== undefined) list.add(fromHex(ekey), size);
+}
+
+/** Encodings of a content; undefined where the encoding file does not know it, or lists it in a page that is damaged. */
+function ekeysOf(build: Build, ckey: string): string[] | undefined {
+  return resultUnless(isDamage, () => build.encoding.findCkey(ckey)?.ekeys);
 }
 
 /** Encodings of every file, in all its variants, whose name matches one of the globs. */
@@ -106,7 +111,7 @@ async function namedEkeys(build: Build, globs: readonly string[]): Promise<Set<s
   const matches = nameMatcher(globs);
   const ekeys = new Set<string>();
   const add = (ckey: string | undefined, ekey: string | undefined): void => {
-    const known = ckey === undefined ? undefined : build.encoding.findCkey(ckey)?.ekeys;
+    const known = ckey === undefined ? undefined : ekeysOf(build, ckey);
     for (const key of known ?? (ekey === undefined ? [] : [build.locate(ekey)?.ekey]))
       if (key !== undefined) ekeys.add(key);
   };
@@ -132,7 +137,7 @@ function addManifests(build: Build, list: WantedList): void {
 }
 
 function addManifest(build: Build, list: WantedList, { ckey, ekey, encodedSize }: ManifestKeys): void {
-  const ekeys = ekey === undefined ? (build.encoding.findCkey(ckey)?.ekeys ?? []) : [ekey];
+  const ekeys = ekey === undefined ? (ekeysOf(build, ckey) ?? []) : [ekey];
   for (const key of ekeys) {
     const place = build.locate(key, encodedSize);
     if (place !== undefined) list.add(fromHex(key), place.size, manifestPriority);

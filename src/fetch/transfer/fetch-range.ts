@@ -34,7 +34,7 @@ export async function fetchRange(
   base: string,
   tools: RangeTools & { signal?: AbortSignal | undefined },
 ): Promise<RangeResult> {
-  const writer = new SpanWriter(job.file, tools.temporary, tools.onSpans);
+  const writer = new SpanWriter(job, tools.temporary, tools.onSpans);
   let receiver: RangeReceiver | undefined;
   let errors: unknown[] = [];
   try {

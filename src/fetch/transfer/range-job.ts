@@ -1,4 +1,5 @@
 import type { ErrorData } from '../../core/errors.ts';
+import type { PartialFile } from '../../store/partial-file.ts';
 
 /** An entry that is to be fetched as part of a range. */
 export interface RangeTarget {
@@ -15,11 +16,9 @@ export interface RangeTarget {
 }
 
 /** A stretch of one object that is fetched in one go, with the entries in it that are wanted. Plain data, for it travels to threads. */
-export interface RangeJob {
-  /** Path of the object below a host, and in the ledger. */
+export interface RangeJob extends PartialFile {
+  /** Path of the object below a host, and in the ledger. Its bytes go to its file at the same offsets. */
   path: string;
-  /** File of the store that its bytes go to, at the same offsets. */
-  file: string;
   start: number;
   end: number;
   /** In the order of their offsets, none overlapping another. */

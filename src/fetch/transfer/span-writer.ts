@@ -1,8 +1,7 @@
 import * as fs from 'node:fs';
-import { dirname } from 'node:path';
-import { codeOf } from '../../core/errors.ts';
-import { inStore, makeFolderDurable, storeError, syncFolder, writeAll } from '../../files/durable.ts';
+import { inStore, makeFolderDurable, storeError, writeAll } from '../../files/durable.ts';
 import { removeTemporary, temporaryName } from '../../files/temporary.ts';
+import { findFile, openPartial, type PartialFile } from '../../store/partial-file.ts';
 import { mergeSpans, type Span } from '../../store/spans.ts';
 import type { Spool } from '../../verify/hash-buffer.ts';
 
@@ -18,6 +17,7 @@ const replayBytes = 1024 * 1024;
  */
 export class SpanWriter {
   readonly #file: string;
+  readonly #places: PartialFile;
   readonly #temporary: string;
   readonly #report: (spans: Span[]) => void;
   #fd: number | undefined;
@@ -29,8 +29,9 @@ export class SpanWriter {
   #failure: unknown;
 
   /** @param temporary folder for what is not verified yet @param report told of spans whose bytes are on disk, with the names of new folders and files */
-  constructor(file: string, temporary: string, report: (spans: Span[]) => void) {
-    this.#file = file;
+  constructor(places: PartialFile, temporary: string, report: (spans: Span[]) => void) {
+    this.#file = places.file;
+    this.#places = places;
     this.#temporary = temporary;
     this.#report = report;
   }
@@ -61,7 +62,8 @@ export class SpanWriter {
 
   /** Size of the file, 0 when it is not there. */
   get size(): number {
-    this.#size ??= fs.statSync(this.#file, { throwIfNoEntry: false })?.size ?? 0;
+    const { file, elsewhere = [] } = this.#places;
+    this.#size ??= fs.statSync(findFile([file, ...elsewhere]), { throwIfNoEntry: false })?.size ?? 0;
     return this.#size;
   }
 
@@ -112,13 +114,7 @@ export class SpanWriter {
   }
 
   #open(): number {
-    if (this.#fd !== undefined) return this.#fd;
-    try {
-      this.#fd = fs.openSync(this.#file, 'r+');
-    } catch (error) {
-      if (codeOf(error) !== 'ENOENT') throw storeError(error, this.#file);
-      this.#fd = createDurable(this.#file);
-    }
+    this.#fd ??= openPartial(this.#places);
     return this.#fd;
   }
 
@@ -143,15 +139,4 @@ export class SpanWriter {
     });
     return this.#flushing;
   }
-}
-
-function createDurable(file: string): number {
-  const folder = dirname(file);
-  return inStore(file, () => {
-    makeFolderDurable(folder);
-    const fd = fs.openSync(file, fs.constants.O_RDWR | fs.constants.O_CREAT, 0o666);
-    fs.fsyncSync(fd);
-    syncFolder(folder);
-    return fd;
-  });
 }

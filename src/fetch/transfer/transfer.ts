@@ -19,6 +19,8 @@ export interface TransferOptions {
   onSpans: (path: string, spans: Span[]) => void;
   /** Called when a target is verified to its end. */
   onDone?: (job: RangeJob, target: RangeTarget) => void;
+  /** Called when a job ended, whatever came of it. */
+  onEnd?: (job: RangeJob) => void;
 }
 
 /** Entries that no host gave right, with the last reason. */
@@ -61,6 +63,8 @@ export async function transfer(jobs: Iterable<RangeJob>, options: TransferOption
           fatal ??= error;
           options.engine.abort();
           queue.clear();
+        } finally {
+          options.onEnd?.(job);
         }
       });
     }

@@ -1,5 +1,5 @@
 import * as fs from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve, sep } from 'node:path';
 import type { Build } from '../../builds/build.ts';
 import type { Objects } from '../../builds/objects.ts';
 import { isAllZero } from '../../core/bytes.ts';
@@ -87,13 +87,22 @@ function objectFile(path: string, { kind, hash, suffix = '' }: Pick<ObjectName, 
   return join(path, kind, `${hashPath(hash)}${suffix}`);
 }
 
+/** The folders where a store would have what it holds in part, when this one is of a store. */
+function partialFolders(path: string): string[] {
+  const parts = resolve(path).split(sep);
+  const folders = parts.map((_, i) => join(parts.slice(0, i).join(sep) || sep, 'partial', ...parts.slice(i)));
+  return folders.filter((folder) => fs.existsSync(folder));
+}
+
 function folderObjects(path: string, files: OpenFiles): Objects {
+  const apart = partialFolders(path);
   return {
     config: async ({ hash }) => readConfig(join(path, 'config'), hash),
     index: async (name) => objectFile(path, name),
     entries: async () => {},
     open({ ekey, object, offset, size }) {
-      const file = objectFile(path, object);
+      const places = [path, ...apart].map((folder) => objectFile(folder, object));
+      const file = places.find((place) => files.size(place) !== undefined) ?? '';
       const held = files.size(file);
       if (held === undefined) throw notHere(ekey, `${object.kind} object ${object.hash} is not there`);
       if (offset + size > held) throw notHere(ekey, `${file} has ${held} bytes only`);

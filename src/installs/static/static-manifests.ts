@@ -6,7 +6,7 @@ import { md5Hex } from '../../core/hash.ts';
 import type { BuildConfig, ManifestKeys } from '../../formats/configs/build-config.ts';
 import type { ConfigFile } from '../../formats/configs/config-file.ts';
 import { encodeEncoding } from '../../formats/manifests/encoding/encode.ts';
-import { writeDerived } from '../../store/derived-writer.ts';
+import { writeDerived } from '../../store/derived/derived-writer.ts';
 import type { LookupFolders } from '../../store/layout.ts';
 import type { StaticContainer } from './static-container.ts';
 

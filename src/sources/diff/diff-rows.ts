@@ -1,4 +1,5 @@
 import { type BuildFile, listFiles, sizeOf } from '../../builds/files.ts';
+import { isDamage, resultUnless } from '../../core/errors.ts';
 import { md5Hex } from '../../core/hash.ts';
 import { isBuildSource } from '../build-source.ts';
 import type { Source, SourceEntry } from '../source.ts';
@@ -65,7 +66,7 @@ export async function fillSizes({ source, table }: DiffSide, rows: readonly numb
   const { build } = source;
   await build.lookUp(() => {
     for (const { row, key } of lacking) {
-      const size = build.encoding.findCkey(key)?.size;
+      const size = resultUnless(isDamage, () => build.encoding.findCkey(key))?.size;
       if (size !== undefined) table.setSize(row, size);
     }
   });

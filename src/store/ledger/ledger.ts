@@ -49,6 +49,11 @@ export class Ledger {
     this.#db.close();
   }
 
+  /** Looks whether the database is whole: pages, tables, indices; what the rows claim is for others to prove. @throws E_STORE_DAMAGED */
+  check(): void {
+    this.#db.check();
+  }
+
   /** Runs `body` in one transaction: all of it is kept, or nothing. `body` must not wait for anything. */
   transaction<Result>(body: () => Result): Result {
     return this.#db.transaction(body);
@@ -59,6 +64,9 @@ export class Ledger {
   }
   setSetting(name: string, value: string): void {
     this.#db.run('INSERT INTO settings VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value', name, value);
+  }
+  removeSetting(name: string): void {
+    this.#db.run('DELETE FROM settings WHERE name = ?', name);
   }
 
   /** Keeps an answer of a version service; the same text again only renews its time. */
@@ -148,6 +156,24 @@ export class Ledger {
       path,
     );
   }
+  /** Those of the verified spans of an object that have bytes from `start` to `end`, whole. */
+  spansWithin(path: string, start: number, end: number): Span[] {
+    if (this.completeSize(path) !== undefined) return this.spans(path);
+    return this.#db.all<Span>(
+      `WITH found AS (SELECT id FROM objects WHERE path = @path)
+       SELECT start, end FROM spans WHERE object = (SELECT id FROM found) AND start < @end AND end > @start
+         AND start >= (SELECT coalesce(max(start), 0) FROM spans WHERE object = (SELECT id FROM found) AND start <= @start) ORDER BY start`,
+      { path, start, end },
+    );
+  }
+  /** The verified span of an object that is not called whole and has but one; undefined for others. */
+  onlySpan(path: string): Span | undefined {
+    const [only, another] = this.#db.all<Span>(
+      'SELECT start, end FROM spans WHERE object = (SELECT id FROM objects WHERE path = ?) LIMIT 2',
+      path,
+    );
+    return another === undefined ? only : undefined;
+  }
   /** Adds verified spans of an object. Their bytes must be on disk already. Call it inside {@link transaction} when there are several. */
   addSpans(path: string, spans: readonly Span[]): void {
     this.#db.run('INSERT OR IGNORE INTO objects (path, time) VALUES (?, ?)', path, Date.now());
@@ -170,7 +196,7 @@ export class Ledger {
   /** Forgets that [start, end) of an object is held, because its bytes were found to be wrong. A complete object becomes a partial one. */
   removeSpan(path: string, start: number, end: number): void {
     const spans = this.spans(path);
-    this.#db.run('UPDATE objects SET complete = 0 WHERE path = ?', path);
+    this.#db.run('UPDATE objects SET complete = 0, size = NULL WHERE path = ?', path);
     this.#db.run('DELETE FROM spans WHERE object = (SELECT id FROM objects WHERE path = ?)', path);
     const left = spans.flatMap((span) => [
       { start: span.start, end: Math.min(span.end, start) },
@@ -178,17 +204,61 @@ export class Ledger {
     ]);
     this.addSpans(path, left);
   }
+  /** Says that an object which is held whole does not lie in its place any more: its spans are all of it. */
+  setIncomplete(path: string): void {
+    const spans = this.spans(path);
+    if (this.#db.run('UPDATE objects SET complete = 0, size = NULL WHERE path = ? AND complete = 1', path).changes > 0)
+      this.addSpans(path, spans);
+  }
+  /**
+   * Paths of objects that are not called whole.
+   * @param choice.fromStart only those of which one span is held, from the first byte: they may be whole all the same
+   */
+  incomplete({ fromStart }: { fromStart: boolean }): string[] {
+    const one = '(SELECT count(*) = 1 AND min(start) = 0 FROM spans WHERE object = id)';
+    const rows = this.#db.all<{ path: string }>(
+      `SELECT path FROM objects WHERE complete = 0 ${fromStart ? `AND ${one}` : ''} ORDER BY path`,
+    );
+    return rows.map(({ path }) => path);
+  }
+  /** Rows about objects and spans that no pakrat wrote, which say nothing. */
+  impossibleRows(): number {
+    const count = (table: string, where: string): number =>
+      this.#db.get<{ count: number }>(`SELECT count(*) AS count FROM ${table} WHERE ${where}`)?.count ?? 0;
+    return count('objects', impossibleObject) + count('spans', impossibleSpan);
+  }
+  /** Takes back what {@link impossibleRows} counts: an object is not held whole then; spans stay as far as they are possible. */
+  removeImpossibleRows(): void {
+    this.transaction(() => {
+      this.#db.exec(
+        `UPDATE objects SET complete = 0, size = CASE WHEN typeof(size) = 'integer' AND size >= 0 THEN size END WHERE ${impossibleObject}`,
+      );
+      this.#db.exec(`DELETE FROM spans WHERE ${impossibleSpan}`);
+    });
+  }
+  /**
+   * Says that an object that was held whole is not any more. That it was is remembered with its size, until it is held again: whoever
+   * repairs a store may be killed before that.
+   * @param size of all of it
+   */
+  loseObject(path: string, size: number): void {
+    this.#db.run('DELETE FROM spans WHERE object = (SELECT id FROM objects WHERE path = ?)', path);
+    this.#db.run('UPDATE objects SET complete = 0, size = ? WHERE path = ?', size, path);
+  }
   /** Forgets an object altogether. */
   removeObject(path: string): void {
     this.#db.run('DELETE FROM objects WHERE path = ?', path);
   }
-  /** Every object: its size when whole, else the verified bytes of it. */
-  *objects(): Generator<{ path: string; complete: boolean; bytes: number }> {
-    const rows = this.#db.iterate<{ path: string; complete: number; bytes: number }>(
-      `SELECT path, complete, CASE WHEN complete THEN size
+  /** Every object: its size when whole, else the verified bytes of it; and the size of one that was lost since it was whole. */
+  *objects(): Generator<{ path: string; complete: boolean; bytes: number; lostSize: number | undefined }> {
+    const rows = this.#db.iterate<{ path: string; complete: number; bytes: number; size: number | null }>(
+      `SELECT path, complete, size, CASE WHEN complete THEN size
          ELSE (SELECT coalesce(sum(end - start), 0) FROM spans WHERE object = id) END AS bytes FROM objects ORDER BY path`,
     );
-    for (const { path, complete, bytes } of rows) yield { path, complete: complete === 1, bytes };
+    for (const { path, complete, bytes, size } of rows) {
+      const isLost = complete !== 1 && size !== null;
+      yield { path, complete: complete === 1, bytes, lostSize: isLost ? size : undefined };
+    }
   }
   /** Bytes of all verified objects and spans. */
   heldBytes(): number {
@@ -216,6 +286,10 @@ export class Ledger {
     return this.#db.all<KeyRow>('SELECT name, key, extra, source FROM keys ORDER BY name');
   }
 }
+
+const impossibleObject = `typeof(complete) <> 'integer' OR complete NOT IN (0, 1) OR (complete = 1 AND (typeof(size) <> 'integer' OR size < 0))`;
+const impossibleSpan = `typeof(start) <> 'integer' OR typeof(end) <> 'integer' OR start < 0 OR end <= start
+  OR object NOT IN (SELECT id FROM objects WHERE complete = 0)`;
 
 /** Hosts are kept as `cdns` writes them: a fallback says so in its query. */
 const fallbackQuery = '?fallback=1';

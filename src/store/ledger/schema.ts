@@ -9,7 +9,7 @@ import type { Sqlite } from './sqlite.ts';
  *   objects   every object of the CDN that the store holds whole (complete = 1) or in part
  *   spans     verified byte intervals of objects held in part, merged; none for a complete object
  *   keys      TACT keys that the user imported
- *   settings  what the store remembers about itself (which service answered last)
+ *   settings  what the store remembers about itself (which service answered last; whether files lie as schema 1 had them)
  */
 const versionOne = `
 CREATE TABLE answers (
@@ -36,7 +36,20 @@ CREATE TABLE keys (name TEXT PRIMARY KEY, key TEXT NOT NULL, extra TEXT NOT NULL
 CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 `;
 
-const migrations = [versionOne];
+/** The setting that is there while files may lie as they did in schema 1. */
+export const oldLayout = 'oldLayout';
+
+/**
+ * Objects held in part lie in `partial/`. The tables are the same; files move one by one afterwards, under the writer lock, and the setting
+ * goes when all have. A store that cannot be written is read as it is.
+ */
+const versionTwo = `
+INSERT INTO settings SELECT '${oldLayout}', '1' WHERE EXISTS (SELECT 1 FROM objects WHERE complete = 0);
+`;
+
+const migrations = [versionOne, versionTwo];
+/** The oldest schema that can be read as it is. */
+const oldestReadable = 1;
 
 /**
  * Brings a ledger to the newest schema, each step in one transaction.
@@ -52,10 +65,10 @@ export function migrate(db: Sqlite): void {
   });
 }
 
-/** Demands that a ledger which may not be written has the newest schema. @throws E_STORE_SCHEMA */
+/** Demands that a ledger which may not be written can be read as it is. @throws E_STORE_SCHEMA */
 export function demandSchema(db: Sqlite): void {
   const found = schemaOf(db);
-  if (found === migrations.length) return;
+  if (found >= oldestReadable) return;
   throw new PakratError('E_STORE_SCHEMA', `the ledger has schema ${found}, this pakrat needs ${migrations.length}`, {
     hint: 'Open the store once where it may be written.',
   });

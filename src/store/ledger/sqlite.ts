@@ -1,6 +1,7 @@
+import * as fs from 'node:fs';
 import Database from 'better-sqlite3';
-import { codeOf, messageOf, PakratError } from '../../core/errors.ts';
-import { fullError } from '../../files/durable.ts';
+import { codeOf, type ErrorOptions, messageOf, PakratError } from '../../core/errors.ts';
+import { fullError, inStore } from '../../files/durable.ts';
 
 /*
  * Handles of databases and statements are kept until the process ends. Node 24.19 and later change the base of the add-on's objects, and
@@ -79,6 +80,13 @@ export class Sqlite {
     }
   }
 
+  /** Reads the whole database and looks whether it is as SQLite writes one. @throws E_STORE_DAMAGED */
+  check(): void {
+    const problem = this.get<{ integrity_check: string }>('PRAGMA integrity_check(1)')?.integrity_check;
+    if (problem !== 'ok')
+      throw damagedError(this.#path, problem ?? 'it cannot be checked', { data: { path: this.#path } });
+  }
+
   /** Runs `body` in one transaction: all of it is kept, or nothing. `body` must not wait for anything. */
   transaction<Result>(body: () => Result): Result {
     return this.#guard(() => this.#db.transaction(body).immediate());
@@ -95,10 +103,7 @@ function sqliteError(error: unknown, path: string): unknown {
   const options = { cause: error, data: { path, sqlite: code } };
   if (code === 'SQLITE_FULL') return fullError(path, error);
   if (code === 'SQLITE_NOTADB' || code.startsWith('SQLITE_CORRUPT')) {
-    return new PakratError('E_STORE_DAMAGED', `${path} is damaged or not a ledger: ${messageOf(error)}`, {
-      ...options,
-      hint: 'Move ledger.db away and sync again; objects that are on disk are checked and taken over.',
-    });
+    return damagedError(path, messageOf(error), options);
   }
   if (code.startsWith('SQLITE_BUSY')) {
     return new PakratError('E_STORE_LOCKED', `another process is writing to ${path}`, options);
@@ -110,6 +115,13 @@ function sqliteError(error: unknown, path: string): unknown {
     });
   }
   return new PakratError('E_STORE', `${path}: ${messageOf(error)}`, options);
+}
+
+function damagedError(path: string, problem: string, options: ErrorOptions): PakratError {
+  return new PakratError('E_STORE_DAMAGED', `${path} is damaged or not a ledger: ${problem}`, {
+    ...options,
+    hint: 'Move ledger.db away and sync again; objects that are on disk are checked and taken over.',
+  });
 }
 
 /** SQLite is a native module: one file for each system and each version of Node's or Electron's add-on interface. */
@@ -128,10 +140,20 @@ function nativeModuleError(cause: unknown): PakratError {
 
 /**
  * Takes the store's writer lock and gives back its release. The lock is a held SQLite transaction, so the system lets go of it
- * when the process dies, however it dies.
+ * when the process dies, however it dies. Nothing is ever written to the file: one that has something in it is damaged, and emptied.
  * @throws E_STORE_LOCKED when another process holds it, E_STORE_FULL, E_STORE
  */
 export function lockStore(path: string): () => void {
+  try {
+    return takeLock(path);
+  } catch (error) {
+    if (codeOf(error) !== 'E_STORE_DAMAGED' && !isFolder(path)) throw error;
+    inStore(path, () => emptyLock(path));
+    return takeLock(path);
+  }
+}
+
+function takeLock(path: string): () => void {
   const db = new Sqlite(path, { timeout: 0 });
   try {
     db.exec('BEGIN EXCLUSIVE');
@@ -144,4 +166,17 @@ export function lockStore(path: string): () => void {
     });
   }
   return () => db.close();
+}
+
+function isFolder(path: string): boolean {
+  return fs.statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+}
+
+/**
+ * Empties a lock in place, and never puts another file there: whoever holds the lock holds it on this file, and goes on holding it. The file
+ * stays open until the process ends, for to close it would let go of what this process itself holds on it.
+ */
+function emptyLock(path: string): void {
+  if (isFolder(path)) fs.rmdirSync(path);
+  else fs.ftruncateSync(fs.openSync(path, 'r+'));
 }

@@ -1,5 +1,6 @@
 import * as fs from 'node:fs';
 import type { Build } from '../../builds/build.ts';
+import { openHeld } from '../../builds/objects.ts';
 import { codeOf, isOurTrouble, isPakratError, messageOf, PakratError, throwIfAborted } from '../../core/errors.ts';
 import { md5Hex } from '../../core/hash.ts';
 import { ByteReader } from '../../core/reader.ts';
@@ -124,8 +125,7 @@ const leastStepsBytes = 64 * 1024 * 1024;
 /** The bytes of a patch whose steps take no more memory, once inflated, than the contents that they lead between. */
 function readPatch(build: Build, choice: Choice): Uint8Array {
   const { patch, size, sourceSize } = choice;
-  const { file, offset } = build.objects.open(patch);
-  const fd = fs.openSync(file, 'r');
+  const { fd, offset } = openHeld(build.objects, patch);
   try {
     const bytes = readAt(fd, offset, patch.size, objectPath(patch.object));
     const stepsSize = new ByteReader(bytes, 'ZBSDIFF1 patch', 8).u64le();

@@ -2,9 +2,10 @@ import type { EntryPlace } from '../../builds/objects.ts';
 import { PakratError } from '../../core/errors.ts';
 import type { Fetcher } from '../../fetch/fetcher.ts';
 import type { OnHeld } from '../../fetch/held-spans.ts';
-import { completeLoose, entryFile } from '../../fetch/loose-objects.ts';
+import { completeLoose } from '../../fetch/loose-objects.ts';
 import { SpanWriter } from '../../fetch/transfer/span-writer.ts';
 import { objectPath } from '../../store/layout.ts';
+import type { Span } from '../../store/spans.ts';
 import { EntryVerifier } from '../../verify/entry-verifier.ts';
 import { HashBuffer } from '../../verify/hash-buffer.ts';
 
@@ -40,15 +41,13 @@ export class EntryWriter {
     const path = objectPath(place.object);
     if (path !== this.#path || this.#waiting.length >= mostWaiting) await this.finish();
     this.#path = path;
-    const file = entryFile(store, place);
-    this.#writer ??= this.#open(file, path);
+    this.#writer ??= this.#open(path);
     this.#write(this.#writer, place, bytes);
     this.#waiting.push(place.size);
     if (!place.loose) return;
     await this.finish();
     const { ekey, offset, size } = place;
-    const target = { ekey, offset, size, held: 0 };
-    completeLoose(store, { path, file, start: 0, end: size, targets: [target] }, target);
+    completeLoose(store, { path }, { ekey, offset, size, held: 0 });
   }
 
   #write(writer: SpanWriter, place: EntryPlace, bytes: Uint8Array): void {
@@ -76,8 +75,9 @@ export class EntryWriter {
     this.#fetcher.flush();
   }
 
-  #open(file: string, path: string): SpanWriter {
-    const { layout } = this.#fetcher.store;
-    return new SpanWriter(file, layout.temporary, (spans) => this.#fetcher.addSpans(path, spans, this.#events.onHeld));
+  #open(path: string): SpanWriter {
+    const { files, layout } = this.#fetcher.store;
+    const report = (spans: Span[]): void => this.#fetcher.addSpans(path, spans, this.#events.onHeld);
+    return new SpanWriter(files.partial(path), layout.temporary, report);
   }
 }

@@ -1,12 +1,14 @@
 import type { Build } from '../../builds/build.ts';
-import { indexName } from '../../builds/indices/indices.ts';
 import type { EntryPlace } from '../../builds/objects.ts';
-import { isUnavailable } from '../../core/errors.ts';
+import { patchObjects } from '../../builds/own-objects.ts';
+import { valueUnless } from '../../core/errors.ts';
 import type { Fetcher } from '../../fetch/fetcher.ts';
+import { HeldSpans } from '../../fetch/held-spans.ts';
+import { hasObject } from '../../fetch/small-objects.ts';
 import type { TransferFailure } from '../../fetch/transfer/transfer.ts';
-import { type ObjectName, objectPath } from '../../store/layout.ts';
+import type { Store } from '../../store/store.ts';
 import { patchJobs } from './patch-jobs.ts';
-import { patchLists, readPatchList } from './patch-lists.ts';
+import { isNoList, patchLists, readPatchList } from './patch-lists.ts';
 
 /**
  * Brings the objects that a mirror has beside the data: the product config, the patch config and manifest, and every patch, in archives
@@ -14,37 +16,28 @@ import { patchLists, readPatchList } from './patch-lists.ts';
  * @returns the objects that no host gave right
  */
 export async function syncPatches(fetcher: Fetcher, build: Build): Promise<TransferFailure[]> {
-  const failures: TransferFailure[] = [];
-  /** Runs `bring`; that no host has the object is a failure of the sync, other trouble ends it. */
-  const attempt = async (name: ObjectName, bring: () => Promise<unknown>): Promise<void> => {
-    try {
-      await bring();
-    } catch (error) {
-      if (!isUnavailable(error)) throw error;
-      failures.push({ path: objectPath(name), ekeys: [], code: error.code, message: error.message });
-    }
-  };
-  for (const name of patchConfigs(build)) await attempt(name, () => fetcher.object(name));
-  const patches: EntryPlace[] = [];
-  for (const list of patchLists(build)) {
-    await attempt(indexName(build.identity.cdnPath, 'patch', list.hash), async () => {
-      const { index, placeOf } = await readPatchList(build, list);
-      for (const entry of index) patches.push(placeOf(entry));
-    });
-  }
+  const { store, settings } = fetcher;
+  const { identity, config, cdnConfig } = build;
+  const small = patchObjects(identity, config, cdnConfig).filter((name) => !hasObject(store, name));
+  const failures = await fetcher.bringObjects(small);
+  const patches = await listPatches(build);
   // Patch archives are small: one range for all of one that is not held.
-  const options = { ...fetcher.settings.planOptions, whole: true };
-  const missing = await fetcher.fetchPlanned({ kind: 'patch' }, () => patchJobs(fetcher.store, patches, options));
+  const options = { ...settings.planOptions, whole: true };
+  const missing = await fetcher.fetchPlanned({ kind: 'patch' }, () => patchJobs(store, patches, options));
   return [...failures, ...missing];
 }
 
-/** The small objects that have to do with patches, and the product config. */
-function patchConfigs({ identity, config }: Build): ObjectName[] {
-  const { cdnPath, configPath, productConfig } = identity;
-  const { patch, patchConfig } = config;
-  const names: ObjectName[] = [];
-  if (productConfig) names.push({ cdnPath: configPath, kind: 'product', hash: productConfig });
-  if (patchConfig !== undefined) names.push({ cdnPath, kind: 'config', hash: patchConfig });
-  if (patch !== undefined) names.push({ cdnPath, kind: 'patch', hash: patch.ckey });
-  return names;
+/** The patches of a build that the store does not hold, as far as their indices can be had. */
+export async function missingPatches(store: Store, build: Build): Promise<EntryPlace[]> {
+  const held = new HeldSpans(store);
+  return (await listPatches(build)).filter((patch) => !held.hasEntry(patch));
+}
+
+async function listPatches(build: Build): Promise<EntryPlace[]> {
+  const patches: EntryPlace[] = [];
+  for (const list of patchLists(build)) {
+    const read = await valueUnless(isNoList, readPatchList(build, list));
+    if (read !== undefined) for (const entry of read.index) patches.push(read.placeOf(entry));
+  }
+  return patches;
 }

@@ -142,7 +142,7 @@ function* candidates(
   const specOf = specReader(build);
   for (const file of lists.manifest.files) {
     const ckey = toHex(file.targetCkey);
-    const known = build.encoding.findCkey(ckey);
+    const known = resultUnless(isDamage, () => build.encoding.findCkey(ckey));
     if (known?.size !== file.targetSize) continue;
     for (const ekey of known.ekeys) {
       const place = lists.wanted.find(fromHex(ekey)) && build.locate(ekey);
@@ -178,7 +178,7 @@ function specReader(build: Build): (ekey: string) => Espec | undefined {
     return spec && canEncode(spec, build.keys) ? spec : undefined;
   };
   return (ekey) => {
-    const index = build.encoding.findEkey(ekey)?.especIndex;
+    const index = resultUnless(isDamage, () => build.encoding.findEkey(ekey))?.especIndex;
     if (index === undefined) return undefined;
     if (!specs.has(index)) specs.set(index, parse(index));
     return specs.get(index);

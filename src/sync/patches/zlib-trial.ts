@@ -1,6 +1,6 @@
 import * as fs from 'node:fs';
 import type { Build } from '../../builds/build.ts';
-import type { EntryPlace } from '../../builds/objects.ts';
+import { type EntryPlace, openHeld } from '../../builds/objects.ts';
 import { equalBytes } from '../../core/bytes.ts';
 import { codeOf } from '../../core/errors.ts';
 import { groupBy } from '../../core/tables/group-by.ts';
@@ -52,10 +52,9 @@ async function mayAgree(build: Build, group: readonly { spec: Espec; source: Ent
 }
 
 async function tryEntry(build: Build, source: EntryPlace, part: ZlibSpec): Promise<boolean | undefined> {
-  const { file, offset } = build.objects.open(source);
   let fd: number | undefined;
   try {
-    const opened = fs.openSync(file, 'r');
+    const { fd: opened, offset } = openHeld(build.objects, source);
     fd = opened;
     return await sameZlib(async (at, size) => readAt(opened, offset + at, size, source.ekey), source.size, part);
   } catch (error) {

@@ -3,7 +3,7 @@ import { expect, test } from '@jest/globals';
 import { PagedIndex } from '../../../src/builds/indices/paged-index.ts';
 import { md5 } from '../../../src/core/hash.ts';
 import { encodeArchiveIndex } from '../../../src/formats/indices/archive-index.ts';
-import { writeDerived } from '../../../src/store/derived-writer.ts';
+import { writeDerived } from '../../../src/store/derived/derived-writer.ts';
 import { scratchFolder } from '../../support/scratch.ts';
 
 const scratch = scratchFolder();

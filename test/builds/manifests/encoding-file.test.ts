@@ -4,8 +4,8 @@ import { md5Hex } from '../../../src/core/hash.ts';
 import { decodeEncoding } from '../../../src/formats/manifests/encoding/decode.ts';
 import { encodeEncoding } from '../../../src/formats/manifests/encoding/encode.ts';
 import type { CkeyEntry } from '../../../src/formats/manifests/encoding/pages.ts';
-import { readDerived } from '../../../src/store/derived-file.ts';
-import { writeDerived } from '../../../src/store/derived-writer.ts';
+import { readDerived } from '../../../src/store/derived/derived-file.ts';
+import { writeDerived } from '../../../src/store/derived/derived-writer.ts';
 import { conformanceBytes, describeConformance } from '../../support/conformance.ts';
 import { scratchFolder } from '../../support/scratch.ts';
 import { codeOf } from '../../support/thrown-code.ts';
@@ -55,13 +55,19 @@ describe('many contents looked up together', () => {
     expect(expected.filter(Boolean)).toHaveLength(3002);
   });
 
-  test('a page that the CDN has wrong is noticed, also when pages are read ahead', () => {
+  test('what a damaged page lists is not found, all else is; asked for by itself it is refused', async () => {
     const whole = decodeEncoding(readDerived(scratch('encoding')));
     const { ckeyPagesOffset, ckeyPageSize } = whole.layout;
     const damaged = encodingFile('damaged', (bytes) => {
       bytes[ckeyPagesOffset + ckeyPageSize * 70 + 30]! ^= 1;
     });
-    expect(codeOf(() => damaged.findCkeys(contents.map(({ ckey }) => ckey)))).toBe('E_INTEGRITY');
+    const find = damaged.findCkeys(contents.map(({ ckey }) => ckey));
+    const lost = contents.filter((_, i) => find(i) === undefined);
+    expect(lost.length).toBeGreaterThan(0);
+    expect(lost.length).toBeLessThan(contents.length / 50);
+    expect(codeOf(() => damaged.findCkey(lost[0]!.ckey))).toBe('E_INTEGRITY');
+    expect([...damaged.ckeys()]).toHaveLength(contents.length - lost.length);
+    expect(await damaged.damagedPages()).toMatchObject([{ code: 'E_INTEGRITY' }]);
     damaged.close();
   });
 });

@@ -8,7 +8,7 @@ import { md5, md5Hex } from '../../../src/core/hash.ts';
 import { decodeBuildConfig } from '../../../src/formats/configs/build-config.ts';
 import { encodeEncoding } from '../../../src/formats/manifests/encoding/encode.ts';
 import type { Install } from '../../../src/formats/manifests/install.ts';
-import { writeDerived } from '../../../src/store/derived-writer.ts';
+import { writeDerived } from '../../../src/store/derived/derived-writer.ts';
 import { storeLayout } from '../../../src/store/layout.ts';
 
 /** What a build of no CDN has: its objects by ckey. */

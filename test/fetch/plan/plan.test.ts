@@ -3,7 +3,6 @@ import fc from 'fast-check';
 import type { EntryPlace } from '../../../src/builds/objects.ts';
 import { fromHex, toHex } from '../../../src/core/bytes.ts';
 import { md5 } from '../../../src/core/hash.ts';
-import { partialFile } from '../../../src/fetch/loose-objects.ts';
 import {
   entryJobs,
   type Plan,
@@ -422,8 +421,8 @@ test('entries that lie close come in one range, others and loose ones in their o
     [5000, 5100, ['4']],
     [0, 100, ['5']],
   ]);
-  expect(jobs[0]!.file).toBe(store.file(objectPath(object)));
-  expect(jobs[3]!.file).toBe(partialFile(store, other.hash));
+  expect(jobs[0]!).toMatchObject(store.files.partial(objectPath(object)));
+  expect(jobs[3]!).toMatchObject(store.files.partial(objectPath(other)));
 });
 
 test('no range is longer than the longest that may be asked for', () => {
@@ -448,4 +447,28 @@ test('an entry of which the start is held is asked for from there', () => {
   store.ledger.addSpans(objectPath(object), [{ start: 900, end: 1040 }]);
   const [job] = entryJobs(store, [place(1, 1000)], { gapBytes: 0, maxRangeBytes: 1000 });
   expect(job).toMatchObject({ start: 1040, end: 1100, targets: [{ held: 40 }] });
+});
+
+test('an entry that two archives have is planned once, and twice where every copy is wanted', () => {
+  const entry = (n: number, archive: number | undefined): Entry => ({
+    ekey: keyOf(n),
+    archive,
+    offset: 0,
+    size: 100,
+    priority: 0,
+    wanted: archive !== 1,
+  });
+  const world: World = {
+    entries: [entry(1, 0), entry(1, 1), entry(2, undefined), entry(3, 2)],
+    held: new Map([[0, [{ start: 0, end: 100 }]]]),
+    complete: new Set(),
+  };
+  const archivesOf = ({ ranges }: Plan): (number | undefined)[] => ranges.map(({ archive }) => archive);
+  const once = planOf(world);
+  expect(once.wanted.entries).toBe(3);
+  expect(new Set(archivesOf(once))).toEqual(new Set([2, undefined]));
+  const twice = planOf(world, { ...defaults, everyCopy: true });
+  expect(twice.wanted.entries).toBe(4);
+  expect(twice.held.entries).toBe(1);
+  expect(new Set(archivesOf(twice))).toEqual(new Set([1, 2, undefined]));
 });

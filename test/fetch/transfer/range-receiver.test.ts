@@ -21,7 +21,7 @@ test('an entry that is found wrong while another transfer flushes leaves nothing
   const archive = archiveOf([chunkedEntry(40_000, 10_000, 1), chunkedEntry(30_000, 10_000, 2)]);
   const [first, second] = [archive.places[0]!, archive.places[1]!];
   const job = jobFor(archive, { path: 'tpr/x/data/aa/bb/archive', file: scratch('archive') });
-  const writer = new SpanWriter(job.file, scratch('tmp'), () => {});
+  const writer = new SpanWriter(job, scratch('tmp'), () => {});
   const receiver = new RangeReceiver(job, writer, { buffer, crypt: (bytes) => bytes });
   open.push({ receiver, writer });
   const bytes = archive.bytes.slice();

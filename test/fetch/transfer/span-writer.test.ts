@@ -34,7 +34,7 @@ beforeEach(() => {
 
 /** A writer that notes in the log when it reports. */
 function writer(): Writer {
-  return new SpanWriter(file, scratch('tmp'), (spans) => {
+  return new SpanWriter({ file }, scratch('tmp'), (spans) => {
     watched.log.push(`report ${spans.map(({ start, end }) => `${start}-${end}`).join(' ')}`);
     reported.push(...spans);
   });

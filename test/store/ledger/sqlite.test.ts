@@ -1,8 +1,9 @@
+import { randomBytes } from 'node:crypto';
 import * as fs from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import Database from 'better-sqlite3';
 import { lockStore, Sqlite } from '../../../src/store/ledger/sqlite.ts';
 import { builtModule } from '../../support/built-module.ts';
@@ -109,4 +110,48 @@ test('the lock is given back, and can be taken again and again', () => {
 
 test('a place where no lock can be made is the store’s trouble, not a bug', () => {
   expect(() => lockStore(scratch())).toThrow(expect.objectContaining({ code: 'E_STORE' }));
+});
+
+describe('a lock that is damaged', () => {
+  const sqliteHead = (): Buffer => Buffer.concat([Buffer.from('SQLite format 3\0'), randomBytes(5000)]);
+  test.each([
+    ['empty', Buffer.alloc(0)],
+    ['a byte', Buffer.from('x')],
+    ['shorter than a page', randomBytes(100)],
+    ['a page of nothing', randomBytes(4096)],
+    ['large', randomBytes(100_000)],
+    ['a head and nothing behind it', sqliteHead()],
+    ['zeros', Buffer.alloc(4096)],
+  ])('%s: it is taken in place, the file stays the same, and a second one is refused', (title, bytes) => {
+    const path = scratch(`${title}.db`);
+    fs.writeFileSync(path, bytes);
+    const { ino } = fs.statSync(path);
+    const release = lockStore(path);
+    expect(fs.statSync(path).ino).toBe(ino);
+    expect(() => lockStore(path)).toThrow(expect.objectContaining({ code: 'E_STORE_LOCKED' }));
+    release();
+    lockStore(path)();
+  });
+
+  test('while another process holds it: it is still held', async () => {
+    const path = scratch('held.db');
+    const other = holder(path);
+    try {
+      await other.says('locked');
+      fs.writeFileSync(path, randomBytes(5000));
+      expect(() => lockStore(path)).toThrow(expect.objectContaining({ code: 'E_STORE_LOCKED' }));
+    } finally {
+      await other.kill();
+    }
+    lockStore(path)();
+  });
+
+  test('an empty folder in its place goes, one that is not empty is the error', () => {
+    fs.mkdirSync(scratch('folder.db'));
+    lockStore(scratch('folder.db'))();
+    fs.mkdirSync(scratch('full.db/more'), { recursive: true });
+    expect(() => lockStore(scratch('full.db'))).toThrow(
+      expect.objectContaining({ code: 'E_STORE', message: expect.stringContaining('full.db') }),
+    );
+  });
 });

@@ -4,7 +4,7 @@ import { sortRecords } from '../../../core/tables/sort-records.ts';
 import { ByteWriter } from '../../../core/writer.ts';
 import type { TvfsSpan } from '../../../formats/roots/tvfs/layout.ts';
 import type { WowTvfsName } from '../../../formats/roots/tvfs/wow-name.ts';
-import { LookupFile, writeLookupFile } from '../../../store/lookup-file.ts';
+import { LookupFile, writeLookupFile } from '../../../store/derived/lookup-file.ts';
 import { type ListfileIndex, listedNames } from '../../listfile/listfile-index.ts';
 import type { FileVariant, Root } from '../root.ts';
 

@@ -5,10 +5,10 @@ import { nameHash } from '../../../core/jenkins.ts';
 import { sortRecords } from '../../../core/tables/sort-records.ts';
 import { decodeWowRoot, fillFileDataIds, rowNameHash } from '../../../formats/roots/wow/decode.ts';
 import type { WowRoot, WowRootBlock } from '../../../formats/roots/wow/layout.ts';
-import { DerivedFile, openDerived, readDerived } from '../../../store/derived-file.ts';
-import { writeDerived } from '../../../store/derived-writer.ts';
+import { DerivedFile, openDerived, readDerived } from '../../../store/derived/derived-file.ts';
+import { writeDerived } from '../../../store/derived/derived-writer.ts';
+import { LookupFile, writeLookupFile } from '../../../store/derived/lookup-file.ts';
 import type { LookupFolders } from '../../../store/layout.ts';
-import { LookupFile, writeLookupFile } from '../../../store/lookup-file.ts';
 import { type ListedId, type ListfileIndex, listedNames, namesWhenNeeded } from '../../listfile/listfile-index.ts';
 import type { FileVariant, Root } from '../root.ts';
 

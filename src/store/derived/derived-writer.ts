@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib';
-import { ByteWriter } from '../core/writer.ts';
-import { DurableFile } from '../files/durable.ts';
+import { ByteWriter } from '../../core/writer.ts';
+import { DurableFile } from '../../files/durable.ts';
 import { derivedFooter, derivedPageSize } from './derived-file.ts';
 
 /** How a derived file is written. */

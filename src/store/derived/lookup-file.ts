@@ -1,5 +1,5 @@
-import { breathe } from '../core/breathe.ts';
-import { RecordTable } from '../core/tables/record-table.ts';
+import { breathe } from '../../core/breathe.ts';
+import { RecordTable } from '../../core/tables/record-table.ts';
 import { DerivedFile, type DerivedOptions, derivedPageSize } from './derived-file.ts';
 import { DerivedWriter } from './derived-writer.ts';
 

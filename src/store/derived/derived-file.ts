@@ -1,8 +1,8 @@
 import * as fs from 'node:fs';
 import { basename } from 'node:path';
 import { crc32 } from 'node:zlib';
-import { codeOf, formatError, isPakratError, PakratError, resultUnless } from '../core/errors.ts';
-import { readInto } from '../files/read-at.ts';
+import { codeOf, formatError, isPakratError, PakratError, resultUnless } from '../../core/errors.ts';
+import { readInto } from '../../files/read-at.ts';
 
 /*
  * A file that was derived of other things and can be made again from them. It proves itself: its content, which begins at its first byte, is

@@ -1,9 +1,9 @@
 import * as fs from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
-import { DerivedFile, damagedFile, readDerived } from '../../src/store/derived-file.ts';
-import { writeDerived } from '../../src/store/derived-writer.ts';
-import { randomSource } from '../support/hostile.ts';
-import { scratchFolder } from '../support/scratch.ts';
+import { DerivedFile, damagedFile, readDerived } from '../../../src/store/derived/derived-file.ts';
+import { writeDerived } from '../../../src/store/derived/derived-writer.ts';
+import { randomSource } from '../../support/hostile.ts';
+import { scratchFolder } from '../../support/scratch.ts';
 
 const scratch = scratchFolder();
 const random = randomSource(3);

@@ -1,8 +1,8 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
-import { inStore } from '../files/durable.ts';
-import { namesIn } from '../files/walk.ts';
-import type { LookupFolders } from './layout.ts';
+import { inStore } from '../../files/durable.ts';
+import { namesIn } from '../../files/walk.ts';
+import type { LookupFolders } from '../layout.ts';
 
 /**
  * Makes the derived files of a store that may only be read appear in folders that can be written, as links: what is damaged or not there is

@@ -1,0 +1,48 @@
+import * as fs from 'node:fs';
+import { dirname } from 'node:path';
+import { isDamage, isNoFile, resultUnless } from '../core/errors.ts';
+import { inStore, syncFolder } from '../files/durable.ts';
+import { type ObjectName, objectPath } from '../store/layout.ts';
+import type { Store } from '../store/store.ts';
+import { checkObject } from '../verify/check-object.ts';
+
+/** True when the ledger has a small object and its file is there, as large as it should be. Nothing is read, so that thousands are asked in no time. */
+export function hasObject({ ledger, file }: Store, name: ObjectName): boolean {
+  const path = objectPath(name);
+  const size = ledger.completeSize(path);
+  if (size === undefined) return false;
+  const stat = resultUnless(isNoFile, () => fs.statSync(file(path)));
+  return stat?.isFile() === true && stat.size === size;
+}
+
+/**
+ * Takes a small object that lies on disk into the ledger, which does not know it: the ledger may be new, or a row of it damaged.
+ * @returns its bytes, decrypted; undefined when none lies there, or wrong ones
+ * @throws E_KEY_MISSING, E_STORE…
+ */
+export function adoptObject({ file, files, objectKeys, writable }: Store, name: ObjectName): Uint8Array | undefined {
+  const path = objectPath(name);
+  const bytes = writable ? resultUnless(isNoFile, () => new Uint8Array(fs.readFileSync(file(path)))) : undefined;
+  if (bytes === undefined) return undefined;
+  const decrypted = objectKeys.decrypt(path, bytes);
+  const isRight = resultUnless(isDamage, () => {
+    checkObject(name, decrypted);
+    return true;
+  });
+  if (isRight !== true) return undefined;
+  inStore(path, () => flushFile(file(path)));
+  files.complete(path, bytes.length);
+  if (name.suffix === '.index') files.settle(objectPath({ ...name, suffix: '' }));
+  return decrypted;
+}
+
+/** Flushes a file and its name: whoever wrote it may have been killed before. */
+function flushFile(file: string): void {
+  const fd = fs.openSync(file, 'r');
+  try {
+    fs.fsyncSync(fd);
+  } finally {
+    fs.closeSync(fd);
+  }
+  syncFolder(dirname(file));
+}

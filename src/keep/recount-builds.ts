@@ -1,0 +1,176 @@
+import type { EntryPlace } from '../builds/objects.ts';
+import { isDamage, isOurTrouble, isPakratError, isUnavailable } from '../core/errors.ts';
+import { plural } from '../core/quantities.ts';
+import type { Plan } from '../fetch/plan/plan.ts';
+import type { Selection } from '../fetch/plan/selection.ts';
+import { objectPath } from '../store/layout.ts';
+import type { BuildRow } from '../store/ledger/rows.ts';
+import type { Store } from '../store/store.ts';
+import { missingPatches } from '../sync/patches/patch-objects.ts';
+import { planSync } from '../sync/plan-sync.ts';
+import { type SyncResult, syncBuild } from '../sync/sync-build.ts';
+import type { UncheckedObject, VerifyProblem } from '../verify/verify-result.ts';
+import type { BuildOpener } from './build-opener.ts';
+import type { FetchedDamage } from './damage.ts';
+
+/** What came out of counting builds again, beside the damage that was told. */
+interface Recounted {
+  /** Builds that were whole and are not any more, although nothing that was told explains it. */
+  bad: VerifyProblem[];
+  /** Those of them that are whole again. */
+  repaired: number;
+  /** Builds that were to be made whole and are not. */
+  missing: UncheckedObject[];
+  /** Paths that entries which builds want, and which are not held, would have as loose objects. */
+  wanted: Set<string>;
+}
+
+interface Recount {
+  store: Store;
+  opener: BuildOpener;
+  /** Make builds whole again that once were. */
+  repair: boolean;
+  /** The damage that was told, and that an archive could not be checked. */
+  damages: readonly FetchedDamage[];
+  isUnchecked: boolean;
+}
+
+/**
+ * Counts again what is held of builds, so that nobody is told that they are complete. Where the ledger has lost more of a whole build than
+ * the damage that was told, a run that was killed forgot it, or a row is damaged.
+ * @throws E_ABORTED, E_STORE…
+ */
+export async function recountBuilds(recount: Recount, builds: readonly BuildRow[]): Promise<Recounted> {
+  const found: Recounted = { bad: [], repaired: 0, missing: [], wanted: new Set() };
+  for (const row of builds) {
+    const own = recount.damages.filter(({ object }) => object.name.cdnPath === row.cdnPath);
+    const wasWhole = isWhole(recount.store, row);
+    if (row.selection !== null && (wasWhole || own.length > 0))
+      await recountBuild({ ...recount, damages: own }, { ...row, selection: row.selection, wasWhole }, found);
+  }
+  return found;
+}
+
+/** A plan, with the patches that lack of a mirror. */
+interface HeldPlan extends Plan {
+  patches: EntryPlace[];
+}
+
+interface SyncedRow extends BuildRow {
+  selection: string;
+  wasWhole: boolean;
+}
+
+async function recountBuild(recount: Recount, row: SyncedRow, found: Recounted): Promise<void> {
+  const { store, repair } = recount;
+  const plan = await planHeld(recount, row);
+  const problem = row.wasWhole ? lossOf(row, plan, recount) : undefined;
+  if (problem !== undefined) found.bad.push(problem);
+  const loosePath = (hash: string): string => objectPath({ cdnPath: row.cdnPath, kind: 'data', hash });
+  if (isPlan(plan)) for (const ekey of missingEkeys(plan)) found.wanted.add(loosePath(ekey));
+  if (!store.writable) return;
+  let after: Pick<SyncResult, 'wanted' | 'held' | 'missing'> | undefined = isPlan(plan) ? plan : undefined;
+  if (row.wasWhole && (after?.missing.entries !== 0 || (isPlan(plan) && plan.patches.length > 0))) {
+    store.ledger.setSetting(wholeSetting(row), row.selection);
+    const made = repair ? await makeWhole(recount, row) : undefined;
+    after = made ?? after;
+    const isMended = made?.missing.entries === 0 && made.failures.length === 0;
+    if (isMended && problem !== undefined) found.repaired += 1;
+    if (!isMended && problem === undefined && (repair || after?.missing.entries === 0))
+      found.missing.push(missingOf(row, after));
+  }
+  const { product, buildConfig, selection, wanted } = row;
+  const counts = after ?? { wanted, held: lessDamage(row, recount.damages) };
+  store.ledger.setProgress(product, buildConfig, { selection, wanted: counts.wanted, held: counts.held });
+}
+
+/** A build that was whole once is made whole again, also by a run after the one that found out. */
+function isWhole({ ledger }: Store, row: BuildRow): boolean {
+  const { held, wanted, selection } = row;
+  if (wanted.entries > 0 && held.entries >= wanted.entries) return true;
+  return selection !== null && ledger.setting(wholeSetting(row)) === selection;
+}
+
+/** The setting that has the selection of which a build was whole. */
+function wholeSetting({ product, buildConfig }: BuildRow): string {
+  return `whole:${product}@${buildConfig}`;
+}
+
+/** The plan of what is missing now; else the error of a build that cannot be opened, undefined for other trouble. Nothing is fetched. */
+async function planHeld({ opener }: Recount, row: SyncedRow): Promise<HeldPlan | { error: unknown } | undefined> {
+  let isOpen = false;
+  try {
+    const { build, fetcher, close } = await opener.open(row, { offline: true });
+    isOpen = true;
+    try {
+      const selection = JSON.parse(row.selection) as Selection;
+      const patches = selection.all ? await missingPatches(fetcher.store, build) : [];
+      return { ...(await planSync(fetcher, build, selection)).plan, patches };
+    } finally {
+      await close();
+    }
+  } catch (error) {
+    if (isOurTrouble(error)) throw error;
+    return isOpen ? undefined : { error };
+  }
+}
+
+function isPlan(plan: HeldPlan | { error: unknown } | undefined): plan is HeldPlan {
+  return plan !== undefined && 'missing' in plan;
+}
+
+/** The problem of a build that lost what nothing tells of; undefined where what was told explains it. */
+function lossOf(
+  row: BuildRow,
+  plan: HeldPlan | { error: unknown } | undefined,
+  { damages, isUnchecked }: Recount,
+): VerifyProblem | undefined {
+  const name = `${row.product}@${row.name}`;
+  if (isPlan(plan)) {
+    const told = new Set(
+      damages.map((damage) => (damage.kind === 'entry' ? damage.entry.ekey : damage.object.name.hash)),
+    );
+    const lost = plan.held.entries < row.held.entries ? missingEkeys(plan).filter((ekey) => !told.has(ekey)).length : 0;
+    if (lost === 0) return undefined;
+    const message = `${plural(lost, 'entry that was', 'entries that were')} held and not found damaged are not any more`;
+    return { name, code: 'E_INTEGRITY', message };
+  }
+  const error = plan?.error;
+  const isLost = isPakratError(error) && (isUnavailable(error) || isDamage(error));
+  if (!isLost || damages.length > 0 || isUnchecked) return undefined;
+  return { name, code: 'E_INTEGRITY', message: `it was held, and cannot be opened any more: ${error.message}` };
+}
+
+function missingEkeys({ ranges }: Plan): string[] {
+  return ranges.flatMap(({ targets }) => targets().map(({ ekey }) => ekey));
+}
+
+function missingOf({ product, name }: BuildRow, after: Pick<SyncResult, 'missing'> | undefined): UncheckedObject {
+  const { entries = 0, bytes = 0 } = after?.missing ?? {};
+  const what = entries > 0 ? plural(entries, 'entry is', 'entries are') : 'parts of it are';
+  return { name: `${product}@${name}`, bytes, message: `${what} not held` };
+}
+
+/** Syncs a build as it was. @returns undefined when no host gives what is needed to open it */
+async function makeWhole({ opener }: Recount, row: SyncedRow): Promise<SyncResult | undefined> {
+  try {
+    const { build, fetcher, close } = await opener.open(row, { offline: false });
+    try {
+      return await syncBuild(fetcher, build, JSON.parse(row.selection) as Selection);
+    } finally {
+      await close();
+    }
+  } catch (error) {
+    if (isOurTrouble(error)) throw error;
+    return undefined;
+  }
+}
+
+/** For a build that cannot be opened, which may be because of what is damaged: too little is better than too much. */
+function lessDamage({ wanted, held }: BuildRow, damages: readonly FetchedDamage[]): BuildRow['held'] {
+  const bytes = damages.reduce((sum, damage) => sum + (damage.kind === 'entry' ? damage.entry : damage.object).size, 0);
+  return {
+    entries: Math.max(0, Math.min(held.entries, wanted.entries) - damages.length),
+    bytes: Math.max(0, Math.min(held.bytes, wanted.bytes) - bytes),
+  };
+}

@@ -1,0 +1,120 @@
+import { rmSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { codeOf } from '../core/errors.ts';
+import { makeFolderDurable } from '../files/durable.ts';
+import { isDeadMark, processMark } from '../files/temporary.ts';
+import { Sqlite } from './ledger/sqlite.ts';
+
+/*
+ * Bytes of objects that a process fetches just now, for the others to see, so that nothing is fetched by two of them. A database of its own,
+ * for it need not survive a power cut, and flushes would make it slow. A claim is void when its process is dead; or, where that
+ * cannot be told, when it has not been renewed for a while.
+ */
+const schema = `
+CREATE TABLE IF NOT EXISTS claims (
+  id INTEGER PRIMARY KEY, path TEXT NOT NULL, start INTEGER NOT NULL, end INTEGER NOT NULL, owner TEXT NOT NULL, time INTEGER NOT NULL
+);
+CREATE INDEX IF NOT EXISTS claimsByPath ON claims (path);
+`;
+
+const timeout = 10_000;
+const renewMs = 5_000;
+const voidMs = 30_000;
+
+/** The right to fetch a stretch of an object, until it is released. */
+export interface Claim {
+  release(): void;
+}
+
+/** The claims on objects of a store, of all processes. An open handle; needs `close`, which releases those of this one. */
+export class Claims {
+  readonly #db: Sqlite;
+  readonly #held = new Set<number>();
+  #timer: NodeJS.Timeout | undefined;
+
+  /** @throws E_STORE… */
+  constructor(path: string) {
+    makeFolderDurable(dirname(path));
+    this.#db = openDatabase(path);
+  }
+
+  /** Claims bytes from `start` to `end` of an object. @returns undefined while another has some of them, in this process or another @throws E_STORE… */
+  take(path: string, start: number, end: number): Claim | undefined {
+    const id = this.#db.transaction(() => {
+      if (this.#isTaken(path, start, end)) return undefined;
+      const values = [path, start, end, processMark(), Date.now()];
+      const { lastInsertRowid } = this.#db.run(
+        'INSERT INTO claims (path, start, end, owner, time) VALUES (?, ?, ?, ?, ?)',
+        ...values,
+      );
+      return Number(lastInsertRowid);
+    });
+    if (id === undefined) return undefined;
+    this.#held.add(id);
+    this.#timer ??= setInterval(() => this.#renew(), renewMs).unref();
+    return { release: () => this.#release(id) };
+  }
+
+  #isTaken(path: string, start: number, end: number): boolean {
+    const rows = this.#db.all<{ id: number; owner: string; time: number }>(
+      'SELECT id, owner, time FROM claims WHERE path = ? AND start < ? AND end > ?',
+      path,
+      end,
+      start,
+    );
+    const isVoid = ({ owner, time }: { owner: string; time: number }): boolean =>
+      isDeadMark(owner) || Math.abs(Date.now() - time) > voidMs;
+    for (const row of rows) {
+      if (!isVoid(row)) return true;
+      this.#db.run('DELETE FROM claims WHERE id = ?', row.id);
+    }
+    return false;
+  }
+
+  #renew(): void {
+    try {
+      for (const id of this.#held) this.#db.run('UPDATE claims SET time = ? WHERE id = ?', Date.now(), id);
+    } catch {
+      // The next time will do.
+    }
+  }
+
+  #release(id: number): void {
+    if (!this.#held.delete(id)) return;
+    if (this.#held.size === 0) {
+      clearInterval(this.#timer);
+      this.#timer = undefined;
+    }
+    this.#db.run('DELETE FROM claims WHERE id = ?', id);
+  }
+
+  close(): void {
+    try {
+      for (const id of this.#held) this.#release(id);
+    } finally {
+      this.#db.close();
+    }
+  }
+}
+
+/** One that is damaged, as after a power cut, is made anew: nobody's bytes are in it. */
+function openDatabase(path: string): Sqlite {
+  try {
+    return prepared(path);
+  } catch (error) {
+    if (codeOf(error) !== 'E_STORE_DAMAGED') throw error;
+    for (const suffix of ['', '-wal', '-shm']) rmSync(path + suffix, { force: true });
+    return prepared(path);
+  }
+}
+
+function prepared(path: string): Sqlite {
+  const db = new Sqlite(path, { timeout });
+  try {
+    db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; ${schema}`);
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}

@@ -1,0 +1,31 @@
+import * as fs from 'node:fs';
+import { join } from 'node:path';
+import { inStore, makeFolderDurable } from '../files/durable.ts';
+import type { StoreLayout } from './layout.ts';
+
+/**
+ * Sets aside a folder that has the name of an object, or a file that has the name of one of its folders. Nobody knows whose it is, so it goes
+ * to tmp/ as it is. Both places of an object are looked at.
+ * @throws E_STORE…
+ */
+export function clearWay(
+  { root, partial, temporary }: Pick<StoreLayout, 'root' | 'partial' | 'temporary'>,
+  path: string,
+): void {
+  for (const place of [root, partial]) clearBelow(place, path, temporary);
+}
+
+function clearBelow(root: string, path: string, temporary: string): void {
+  const names = path.split('/');
+  for (const [depth, name] of names.entries()) {
+    const found = join(root, ...names.slice(0, depth + 1));
+    const stat = fs.statSync(found, { throwIfNoEntry: false });
+    if (stat === undefined) return;
+    if (depth + 1 < names.length ? stat.isDirectory() : stat.isFile()) continue;
+    inStore(found, () => {
+      makeFolderDurable(temporary);
+      fs.renameSync(found, join(temporary, `aside-${Date.now()}-${name}`));
+    });
+    return;
+  }
+}

@@ -1,0 +1,162 @@
+import * as fs from 'node:fs';
+import { join } from 'node:path';
+import { isPakratError, PakratError, resultUnless } from '../core/errors.ts';
+import { inStore } from '../files/durable.ts';
+import { decodeArchiveIndex } from '../formats/indices/archive-index.ts';
+import { objectHash, type StoreLayout } from './layout.ts';
+import type { Ledger } from './ledger/ledger.ts';
+import type { ObjectKeys } from './object-keys.ts';
+import { findFile, moveIfThere, type PartialFile } from './partial-file.ts';
+
+/*
+ * The places of an object:
+ *
+ *   <path>               whole, byte for byte as on the CDN: what any web server may serve
+ *   partial/<path>       not whole: the only place where bytes are written
+ *   tmp/<hash>.partial   a loose object that is not whole, in a store of 0.1.0, whose archives lie in the first place, whole or not
+ *
+ * Files move inside a transaction of the ledger, so that one process moves at a time. In: when the spans of the whole are committed; then the
+ * ledger says that the object is complete. Out: before a span is withdrawn. A kill between two of these steps leaves the file in the other
+ * place than the ledger tells, which is why every look-up looks there, too.
+ */
+
+const indexSuffix = '.index';
+
+/** Where the objects of a store lie, and their way from one place to the other. */
+export class ObjectFiles {
+  readonly #layout: StoreLayout;
+  readonly #ledger: Ledger;
+  readonly #keys: ObjectKeys;
+  /** Ends of the last entries of archives, by path: an index that was read says the same for ever. */
+  readonly #ends = new Map<string, number>();
+
+  constructor(layout: StoreLayout, ledger: Ledger, keys: ObjectKeys) {
+    this.#layout = layout;
+    this.#ledger = ledger;
+    this.#keys = keys;
+  }
+
+  /** The place of an object that is whole. */
+  inPlace(path: string): string {
+    return join(this.#layout.root, path);
+  }
+
+  #old(path: string): string {
+    return join(this.#layout.temporary, `${objectHash(path)}.partial`);
+  }
+
+  /** The file of an object, whether it is there or not. It may move before it is opened: then it is found here again. */
+  find(path: string): string {
+    const { file, elsewhere = [] } = this.partial(path);
+    const isComplete = this.#ledger.completeSize(path) !== undefined;
+    return findFile(isComplete ? [this.inPlace(path), file] : [file, ...elsewhere]);
+  }
+
+  /** The file that bytes of an object are written to. */
+  partial(path: string): PartialFile {
+    return { file: join(this.#layout.partial, path), elsewhere: [this.#old(path), this.inPlace(path)] };
+  }
+
+  /**
+   * Moves an object, of which all bytes are verified and on disk, to its place, and says in the ledger that it is held whole.
+   * @throws E_STORE when its file is shorter or not there
+   */
+  complete(path: string, size: number): void {
+    this.#ledger.transaction(() => {
+      if (!this.#moveIn(path, size))
+        throw new PakratError('E_STORE', `the file of ${path} is not whole`, { data: { path } });
+      this.#ledger.addComplete(path, size);
+    });
+  }
+
+  /** Moves an object to its place when all of it is held; does nothing otherwise. @throws E_STORE… */
+  settle(path: string): void {
+    if (this.#wholeSize(path) === undefined || this.#isSettled(path)) return;
+    this.#ledger.transaction(() => {
+      const size = this.#wholeSize(path);
+      if (size !== undefined && this.#moveIn(path, size)) this.#ledger.addComplete(path, size);
+    });
+  }
+
+  #isSettled(path: string): boolean {
+    return this.#ledger.completeSize(path) !== undefined && !fs.existsSync(this.partial(path).file);
+  }
+
+  /** Sorts in an object of a store of 0.1.0 that the ledger does not call whole. @throws E_STORE… */
+  bring(path: string): void {
+    this.settle(path);
+    this.#ledger.transaction(() => {
+      const { file, elsewhere = [] } = this.partial(path);
+      if (this.#ledger.completeSize(path) !== undefined || fs.existsSync(file)) return;
+      elsewhere.some((other) => moveIfThere(other, file));
+    });
+  }
+
+  /**
+   * Moves objects out of their places, then lets `forget` say in the ledger that something of them is not held. An archive goes with its index,
+   * without which nothing says that it is whole.
+   * @throws E_STORE…
+   */
+  withdraw(paths: Iterable<string>, forget: () => void): void {
+    const all = new Set<string>();
+    for (const path of paths) {
+      all.add(path);
+      if (path.endsWith(indexSuffix)) all.add(path.slice(0, -indexSuffix.length));
+    }
+    this.#ledger.transaction(() => {
+      for (const path of all) this.#ledger.setIncomplete(path);
+    });
+    this.#ledger.transaction(() => {
+      for (const path of all) moveIfThere(this.inPlace(path), this.partial(path).file);
+      forget();
+    });
+  }
+
+  /** The size of an object of which every byte is held; undefined for others. Of archives their indices tell, of loose objects the ledger alone. */
+  #wholeSize(path: string): number | undefined {
+    const complete = this.#ledger.completeSize(path);
+    if (complete !== undefined) return complete;
+    const only = this.#ledger.onlySpan(path);
+    if (only?.start !== 0) return undefined;
+    const size = this.#archiveEnd(path);
+    return size !== undefined && only.end >= size ? size : undefined;
+  }
+
+  /** The end of an archive's last entry; undefined when its index is not held, or damaged. */
+  #archiveEnd(path: string): number | undefined {
+    const index = `${path}${indexSuffix}`;
+    if (this.#ledger.completeSize(index) === undefined) return undefined;
+    const known = this.#ends.get(path);
+    if (known !== undefined) return known;
+    return resultUnless(isPakratError, () => {
+      const bytes = inStore(index, () => new Uint8Array(fs.readFileSync(this.find(index))));
+      let end = 0;
+      for (const entry of decodeArchiveIndex(this.#keys.decrypt(index, bytes), objectHash(path)))
+        end = Math.max(end, entry.offset + entry.size);
+      this.#ends.set(path, end);
+      return end;
+    });
+  }
+
+  /** Bytes behind the end were never verified, and go. */
+  #moveIn(path: string, size: number): boolean {
+    const { file, elsewhere = [] } = this.partial(path);
+    const found = findFile([file, ...elsewhere]);
+    return inStore(found, () => {
+      const stat = fs.statSync(found, { throwIfNoEntry: false });
+      if (stat === undefined || stat.size < size) return false;
+      if (stat.size > size) truncateDurable(found, size);
+      return found === this.inPlace(path) || moveIfThere(found, this.inPlace(path));
+    });
+  }
+}
+
+function truncateDurable(file: string, size: number): void {
+  const fd = fs.openSync(file, 'r+');
+  try {
+    fs.ftruncateSync(fd, size);
+    fs.fsyncSync(fd);
+  } finally {
+    fs.closeSync(fd);
+  }
+}

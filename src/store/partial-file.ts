@@ -1,0 +1,65 @@
+import * as fs from 'node:fs';
+import { dirname } from 'node:path';
+import { codeOf } from '../core/errors.ts';
+import { inStore, makeFolderDurable, moveDurable, syncFolder } from '../files/durable.ts';
+
+/** The file in which an object grows, and where it may lie instead. Plain data, for it travels to threads. */
+export interface PartialFile {
+  file: string;
+  /** The other places of the object; what is found there becomes `file` before it is written to. */
+  elsewhere?: readonly string[];
+}
+
+/** The first of some places that has a file; the first of all when none has. */
+export function findFile([first = '', ...others]: readonly string[]): string {
+  return [first, ...others].find((file) => fs.existsSync(file)) ?? first;
+}
+
+/**
+ * Opens the file of an object for reading and writing, and makes it where there is none. All bytes of objects are written through here: a file
+ * is never made while the object has one in another place, whoever moves it meanwhile. New names are on disk when it returns.
+ * @throws E_STORE_FULL, E_STORE
+ */
+export function openPartial({ file, elsewhere = [] }: PartialFile): number {
+  return inStore(file, () => {
+    for (;;) {
+      const opened = unless('ENOENT', () => fs.openSync(file, 'r+'));
+      if (opened !== undefined) return opened;
+      if (elsewhere.some((other) => moveIfThere(other, file))) continue;
+      const made = unless('EEXIST', () => createDurable(file));
+      if (made !== undefined) return made;
+    }
+  });
+}
+
+/** Gives a file another name; both folders are on disk when it returns. @returns false when it is not there @throws E_STORE… */
+export function moveIfThere(from: string, to: string): boolean {
+  return inStore(from, () => {
+    if (!fs.existsSync(from)) return false;
+    const moved = unless('ENOENT', () => {
+      moveDurable(from, to);
+      syncFolder(dirname(from));
+      return true;
+    });
+    return moved === true;
+  });
+}
+
+function createDurable(file: string): number {
+  const folder = dirname(file);
+  makeFolderDurable(folder);
+  const fd = fs.openSync(file, 'wx+');
+  fs.fsyncSync(fd);
+  syncFolder(folder);
+  return fd;
+}
+
+/** The value of `work`; undefined where the system says this instead. */
+function unless<Value>(code: string, work: () => Value): Value | undefined {
+  try {
+    return work();
+  } catch (error) {
+    if (codeOf(error) === code) return undefined;
+    throw error;
+  }
+}

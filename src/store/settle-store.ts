@@ -1,0 +1,33 @@
+import { breathe } from '../core/breathe.ts';
+import { codeOf, resultUnless } from '../core/errors.ts';
+import { oldLayout } from './ledger/schema.ts';
+import type { Store } from './store.ts';
+
+/**
+ * Brings a store that pakrat 0.1.0 wrote to the places of today, file by file, under the writer lock; a kill costs nothing, the next one goes on.
+ * Does nothing for others, nor while another process holds the lock: files are found and written to in either place.
+ * @throws E_STORE…, E_ABORTED
+ */
+export async function moveOldFiles(store: Store, signal?: AbortSignal): Promise<void> {
+  const { ledger, files, writable } = store;
+  if (!writable || ledger.setting(oldLayout) === undefined) return;
+  const release = resultUnless((error) => codeOf(error) === 'E_STORE_LOCKED', store.lock);
+  if (release === undefined) return;
+  try {
+    for (const path of ledger.incomplete({ fromStart: false })) {
+      await breathe(signal);
+      files.bring(path);
+    }
+    ledger.removeSetting(oldLayout);
+  } finally {
+    release();
+  }
+}
+
+/** Moves objects that are whole to their places where a kill came between. The caller holds the writer lock. @throws E_STORE…, E_ABORTED */
+export async function settleStore({ ledger, files }: Store, signal?: AbortSignal): Promise<void> {
+  for (const path of ledger.incomplete({ fromStart: true })) {
+    await breathe(signal);
+    files.settle(path);
+  }
+}

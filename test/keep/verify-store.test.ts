@@ -1,0 +1,166 @@
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { VerifyResult } from '../../src/app/verify.ts';
+import { verifyExitCode } from '../../src/cli/render/verify.ts';
+import { checkHeldBytes } from '../support/held-bytes.ts';
+import { scratchFolder } from '../support/scratch.ts';
+import { flipBytes, type StoreCopy, type SyncedStore, syncedStore } from '../support/synced-store.ts';
+
+const scratch = scratchFolder();
+let synced: SyncedStore;
+let number = 0;
+let store: StoreCopy;
+
+beforeAll(async () => {
+  synced = await syncedStore(scratch('original'));
+});
+afterAll(() => synced.cdn.close());
+
+const copy = (): StoreCopy => {
+  number += 1;
+  store = synced.copyTo(scratch(`copy${number}`));
+  return store;
+};
+const verify = (): Promise<VerifyResult> => store.with((pakrat) => pakrat.verify());
+const repair = (): Promise<VerifyResult> => store.with((pakrat) => pakrat.repair());
+const sync = (): Promise<unknown> => store.with((pakrat) => pakrat.sync('wow', { all: true }));
+const flip = (path: string, first: number, step?: number): void =>
+  writeFileSync(store.file(path), flipBytes(readFileSync(store.file(path)), first, step));
+const wrongBytes = (): string[] => checkHeldBytes(store.root, join(synced.cdn.root, 'www')).wrong;
+
+/** Everything is checked, and nothing that is held is wrong. */
+async function expectWhole(): Promise<void> {
+  const whole = await verify();
+  expect({ ...whole, code: verifyExitCode(whole) }).toMatchObject({ bad: [], code: 0 });
+  expect(whole.unchecked).toBeUndefined();
+  expect(wrongBytes()).toEqual([]);
+}
+
+describe('an index that is not there', () => {
+  test('its archive is not passed over: verify says so and ends with 9, a sync brings the index back', async () => {
+    const { archives } = copy().objects();
+    const [archive] = archives as [string];
+    rmSync(store.file(`${archive}.index`));
+    store.sql(`DELETE FROM objects WHERE path = '${archive}.index'`);
+    const found = await verify();
+    expect(found.bad).toEqual([]);
+    expect(found.unchecked).toContainEqual(
+      expect.objectContaining({ name: archive, message: expect.stringContaining('its index is not held') }),
+    );
+    expect(verifyExitCode(found)).toBe(9);
+    await sync();
+    await expectWhole();
+  });
+
+  test('damaged, and bytes of its archive too: 3 while wrong bytes may be held, and one --repair mends both', async () => {
+    const { archives, indices } = copy().objects();
+    for (const path of archives) flip(path, 50, 5000);
+    for (const path of indices) flip(path, 10);
+    const first = await verify();
+    expect(verifyExitCode(first)).toBe(3);
+    // The damaged index is gone now. That must hide nothing.
+    const second = await verify();
+    expect(second.unchecked?.map(({ name }) => name)).toEqual(expect.arrayContaining(archives));
+    expect(verifyExitCode(second)).toBe(9);
+    const third = await repair();
+    expect(third.bad.length).toBeGreaterThan(archives.length);
+    expect({ code: verifyExitCode(third), repaired: third.repaired }).toEqual({ code: 0, repaired: third.bad.length });
+    await expectWhole();
+  });
+
+  test('an entry, its index and the CDN config that names it, at once: one --repair', async () => {
+    const { archives, indices, configs } = copy().objects();
+    for (const path of archives) flip(path, 50, 5000);
+    for (const path of [...indices, ...configs]) flip(path, 3);
+    const mended = await repair();
+    expect({ code: verifyExitCode(mended), repaired: mended.repaired }).toEqual({
+      code: 0,
+      repaired: mended.bad.length,
+    });
+    await expectWhole();
+  });
+});
+
+describe('a ledger that is lost', () => {
+  test.each([true, false])('and a sync: every archive can be checked (archive groups kept: %p)', async (groupsKept) => {
+    const { archives } = copy().objects();
+    for (const suffix of ['', '-wal', '-shm']) rmSync(store.file(`ledger.db${suffix}`), { force: true });
+    if (!groupsKept) rmSync(store.file('groups'), { recursive: true });
+    const before = synced.cdn.bytesSent();
+    await sync();
+    expect(synced.cdn.bytesSent() - before).toBeLessThan(20_000);
+    for (const path of archives) flip(path, 50, 5000);
+    const found = await verify();
+    expect(found.bad.length).toBeGreaterThan(archives.length);
+    expect(found.unchecked).toBeUndefined();
+    expect(wrongBytes()).toEqual([]);
+  });
+
+  test('in part: an index that lies there is taken over when it is right, and its archive checked', async () => {
+    const { archives } = copy().objects();
+    store.sql("DELETE FROM objects WHERE path LIKE '%.index' OR path LIKE '%/config/%'");
+    for (const path of archives) flip(path, 50, 5000);
+    const found = await verify();
+    expect(found.unchecked).toBeUndefined();
+    expect(found.bad.length).toBeGreaterThan(archives.length);
+    expect(wrongBytes()).toEqual([]);
+  });
+});
+
+describe('rows of the ledger that are not true', () => {
+  test.each([
+    ['a span that ends too late', 'UPDATE spans SET end = end + 100000'],
+    ['spans before their start', 'UPDATE spans SET end = start - 1'],
+    ['spans of no object', 'PRAGMA foreign_keys = OFF; UPDATE spans SET object = object + 100000'],
+    [
+      'a span of another object',
+      "UPDATE spans SET object = (SELECT min(id) FROM objects WHERE path LIKE '%.index') WHERE object = (SELECT min(object) FROM spans)",
+    ],
+    ['spans that are text', "UPDATE spans SET end = 'end'"],
+    ['spans that start later', 'UPDATE spans SET start = start + 700'],
+    ['archives that are whole', 'UPDATE objects SET complete = 1 WHERE complete = 0'],
+    ['objects that are not whole', 'UPDATE objects SET complete = 0'],
+    ['objects that are neither', 'UPDATE objects SET complete = 3'],
+    ['other sizes', 'UPDATE objects SET size = size + 1 WHERE complete = 1'],
+    ['paths of nothing', "UPDATE objects SET path = replace(path, '/data/', '/dada/')"],
+    ['other paths', "UPDATE objects SET path = substr(path, 1, length(path) - 1) || 'z' WHERE id % 2"],
+    ['rows that are gone', 'DELETE FROM objects WHERE id % 2'],
+  ])('%s: found, and mended by one --repair', async (_title, sql) => {
+    copy().sql(sql);
+    const found = await verify();
+    expect(verifyExitCode(found)).toBe(3);
+    expect(wrongBytes()).toEqual([]);
+    const code = verifyExitCode(await repair());
+    expect(code).toBe(0);
+    await expectWhole();
+    const status = await store.with((pakrat) => pakrat.status());
+    expect(status.builds[0]?.held).toEqual(status.builds[0]?.wanted);
+  });
+});
+
+describe('something else where an object belongs', () => {
+  test.each(['archives', 'indices', 'configs', 'loose'] as const)(
+    'a folder, of %s: told by its path, and makes way for what --repair fetches',
+    async (kind) => {
+      const [path] = copy().objects()[kind] as [string];
+      rmSync(store.file(path));
+      mkdirSync(join(store.file(path), 'more'), { recursive: true });
+      const found = await verify();
+      expect(found.bad.map(({ name }) => name.split(' ')[0])).toContain(path);
+      expect(verifyExitCode(found)).toBe(3);
+      expect(verifyExitCode(await repair())).toBe(0);
+      await expectWhole();
+    },
+  );
+
+  test('a file where the folder of an object belongs', async () => {
+    const [path] = copy().objects().archives as [string];
+    const folder = dirname(store.file(path));
+    rmSync(folder, { recursive: true });
+    writeFileSync(folder, 'no folder');
+    expect(verifyExitCode(await verify())).toBe(3);
+    expect(verifyExitCode(await repair())).toBe(0);
+    await expectWhole();
+  });
+});

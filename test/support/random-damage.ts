@@ -1,0 +1,126 @@
+import * as fs from 'node:fs';
+import { join } from 'node:path';
+import { Sqlite } from '../../src/store/ledger/sqlite.ts';
+
+/*
+ * Random damage to a store: to any file of it and to any row of its ledger. Each gives back a line that tells what it did, so that a
+ * failure can be seen again.
+ */
+
+type Random = () => number;
+
+/** Folders whose files are derived. They prove themselves when they are read; until all of them do they are left out. */
+const derivedFolders: readonly string[] = ['groups', 'manifests', 'names'];
+
+/** Files that are no part of what is held, or are damaged in a way of their own. */
+const otherFiles = /^(ledger\.db|tmp\/|channels\/)/;
+
+/** Does some damage to a store. @returns what it did; undefined when there was nothing to do it to */
+export function damageStore(root: string, random: Random): string | undefined {
+  return random() < 0.3 ? damageRow(root, random) : damageFile(root, random);
+}
+
+function pick<Value>(values: readonly Value[], random: Random): Value | undefined {
+  return values[Math.floor(random() * values.length)];
+}
+
+function filesOf(root: string): string[] {
+  return fs
+    .readdirSync(root, { recursive: true, encoding: 'utf8' })
+    .map((path) => path.replaceAll('\\', '/'))
+    .filter((path) => !otherFiles.test(path) && !derivedFolders.some((folder) => path.startsWith(`${folder}/`)))
+    .filter((path) => fs.statSync(join(root, path)).isFile())
+    .sort();
+}
+
+const fileDamages: Record<string, (path: string, random: Random) => string> = {
+  flip(path, random) {
+    const bytes = fs.readFileSync(path);
+    const at = Math.floor(random() * bytes.length);
+    const bit = Math.floor(random() * 8);
+    if (bytes.length > 0) bytes[at]! ^= 1 << bit;
+    fs.writeFileSync(path, bytes);
+    return `bit ${bit} of byte ${at} of ${bytes.length}`;
+  },
+  zero(path, random) {
+    const bytes = fs.readFileSync(path);
+    const at = Math.floor(random() * bytes.length);
+    bytes.fill(0, at, Math.min(at + 512, bytes.length));
+    fs.writeFileSync(path, bytes);
+    return `zeros from ${at} of ${bytes.length}`;
+  },
+  cut(path, random) {
+    const { size } = fs.statSync(path);
+    const end = Math.floor(random() * size);
+    fs.truncateSync(path, end);
+    return `cut to ${end} of ${size}`;
+  },
+  grow(path) {
+    fs.appendFileSync(path, 'more');
+    return 'grown';
+  },
+  remove(path) {
+    fs.rmSync(path);
+    return 'removed';
+  },
+  folder(path) {
+    fs.rmSync(path);
+    fs.mkdirSync(path);
+    return 'a folder';
+  },
+  text(path) {
+    fs.writeFileSync(path, '<html>no object</html>');
+    return 'overwritten';
+  },
+};
+
+function damageFile(root: string, random: Random): string | undefined {
+  const path = pick(filesOf(root), random);
+  const kind = pick(Object.keys(fileDamages), random);
+  if (path === undefined || kind === undefined) return undefined;
+  return `${path}: ${fileDamages[kind]?.(join(root, path), random)}`;
+}
+
+/** Tables of the ledger, and their columns that answers depend on. */
+const columns: Record<string, readonly string[]> = {
+  objects: ['id', 'path', 'size', 'complete'],
+  spans: ['object', 'start', 'end'],
+};
+
+function damageRow(root: string, random: Random): string | undefined {
+  const table = pick(Object.keys(columns), random);
+  const column = pick(columns[table ?? ''] ?? [], random);
+  if (table === undefined || column === undefined) return undefined;
+  const db = new Sqlite(join(root, 'ledger.db'));
+  try {
+    db.exec('PRAGMA foreign_keys = OFF');
+    const rows = db.all<Record<string, unknown>>(`SELECT * FROM ${table}`);
+    const row = pick(rows, random);
+    if (row === undefined) return undefined;
+    const names = Object.keys(row);
+    const where = names.map((name) => `${name} IS ?`).join(' AND ');
+    const values = names.map((name) => row[name]);
+    if (random() < 0.3) {
+      db.run(`DELETE FROM ${table} WHERE ${where}`, ...values);
+      return `${table} ${JSON.stringify(row)}: deleted`;
+    }
+    const value = otherValue(row[column], random);
+    try {
+      db.run(`UPDATE ${table} SET ${column} = ? WHERE ${where}`, value, ...values);
+    } catch {
+      return undefined;
+    }
+    return `${table} ${JSON.stringify(row)}: ${column} = ${value}`;
+  } finally {
+    db.close();
+  }
+}
+
+/** A value of which one bit is another. */
+function otherValue(value: unknown, random: Random): unknown {
+  if (typeof value === 'number') return value ^ (1 << Math.floor(random() * 20));
+  if (typeof value !== 'string') return 1;
+  const bytes = Buffer.from(value, 'latin1');
+  bytes[Math.floor(random() * bytes.length)]! ^= 1 << Math.floor(random() * 7);
+  return bytes.toString('latin1');
+}
