@@ -1,6 +1,8 @@
 import { importListfile, type ListfileChange } from '../../src/app/listfile/import-listfile.ts';
 import { PakratCommand } from '../../src/cli/base-command.ts';
 import { requiredArg } from '../../src/cli/flags/args.ts';
+import { lostNames } from '../../src/cli/render/updates.ts';
+import { noteLine } from '../../src/cli/terminal/progress.ts';
 import { formatCount } from '../../src/core/quantities.ts';
 
 export default class ListfileImport extends PakratCommand {
@@ -22,6 +24,7 @@ export default class ListfileImport extends PakratCommand {
     const { rows, ids, added, changed } = result;
     const news = `${formatCount(added)} new, ${formatCount(changed)} changed`;
     this.log(`${formatCount(rows)} names imported (${news}), ${formatCount(ids)} ids have a name now`);
+    if (result.damaged) this.note(noteLine(lostNames));
     return result;
   }
 }

@@ -1,7 +1,8 @@
 import * as Flags from '@oclif/core/flags';
 import { type ListfileUpdate, updateListfile } from '../../src/app/listfile/update-listfile.ts';
 import { PakratCommand } from '../../src/cli/base-command.ts';
-import { renderListfileUpdate } from '../../src/cli/render/updates.ts';
+import { lostNames, renderListfileUpdate } from '../../src/cli/render/updates.ts';
+import { noteLine } from '../../src/cli/terminal/progress.ts';
 
 export default class ListfileUpdateCommand extends PakratCommand {
   static override summary = 'Fetch a list of file names from the web.';
@@ -20,6 +21,7 @@ export default class ListfileUpdateCommand extends PakratCommand {
     const { url } = flags;
     const result = await this.withSession(flags, (session) => updateListfile(session, { ...this.work(), url }));
     this.log(renderListfileUpdate(result));
+    if (result.damaged) this.note(noteLine(lostNames));
     return result;
   }
 }

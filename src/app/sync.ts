@@ -7,6 +7,7 @@ import { runSync, SyncProgress } from '../sync/run-sync.ts';
 import { resumable } from '../sync/sync-errors.ts';
 import type { SyncReport } from '../sync/sync-report.ts';
 import type { Session } from './session/session.ts';
+import { tellNames } from './session/tell-names.ts';
 
 export type { SyncReport } from '../sync/sync-report.ts';
 
@@ -85,6 +86,7 @@ async function syncLocked(session: Session, name: string, options: SyncOptions):
     progress.end();
     // Transfers end before what they brought is committed.
     await network?.close();
+    if (opened !== undefined) tellNames(opened.build, onProgress);
     await opened?.close();
   }
 }

@@ -1,28 +1,30 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
-import { breathe } from '../core/breathe.ts';
 import { concatBytes, fromHex, toHex } from '../core/bytes.ts';
 import { isDamage, isUnavailable, PakratError, resultUnless } from '../core/errors.ts';
-import { md5Hasher } from '../core/hash.ts';
 import { waitForAll } from '../core/wait-for-all.ts';
-import { DurableFile, storeError } from '../files/durable.ts';
 import { readAt } from '../files/read-at.ts';
 import type { KeyRing } from '../formats/blte/keys.ts';
 import { type ReadRange, readBlte } from '../formats/blte/read.ts';
 import { type BuildConfig, decodeBuildConfig, type ManifestKeys } from '../formats/configs/build-config.ts';
 import { type CdnConfig, decodeCdnConfig } from '../formats/configs/cdn-config.ts';
-import type { ArchiveIndex, IndexEntry } from '../formats/indices/archive-index.ts';
+import type { ArchiveIndex } from '../formats/indices/archive-index.ts';
 import { type Download, decodeDownload } from '../formats/manifests/download.ts';
 import type { EkeyEntry } from '../formats/manifests/encoding/pages.ts';
 import { decodeInstall, type Install } from '../formats/manifests/install.ts';
-import type { LookupFolders, ObjectName } from '../store/layout.ts';
+import { DerivedFile, openDerived, readDerived } from '../store/derived/derived-file.ts';
+import type { ObjectName } from '../store/layout.ts';
 import type { BuildIdentity } from '../store/ledger/rows.ts';
 import { openFileIndex, openGroup } from './indices/indices.ts';
 import type { PagedIndex } from './indices/paged-index.ts';
 import { buildKeyRing, learnObjectKey } from './keys/build-keys.ts';
 import { ListfileIndex } from './listfile/listfile-index.ts';
+import { listfileVersion } from './listfile/listfile-paths.ts';
 import { EncodingFile } from './manifests/encoding-file.ts';
+import { placesOfSize, unnamedEncoding } from './manifests/unnamed-encoding.ts';
+import { writeManifest } from './manifests/write-manifest.ts';
 import { type BuildPlace, type EntryPlace, type Objects, openHeld, optional, unlessLacking } from './objects.ts';
+import { retryDamaged } from './retry-damaged.ts';
 import { openRoot } from './roots/index.ts';
 import type { FilePart, Root } from './roots/root.ts';
 
@@ -42,9 +44,9 @@ export async function openBuild(place: BuildPlace): Promise<Build> {
     buildKeyRing(place.keys, identity, objects),
   );
   const [fileIndex, group] = await waitForAll(openFileIndex(place, cdnConfig), openGroup(place, cdnConfig));
-  const build = new Build({ ...place, config, cdnConfig, keys, group, fileIndex });
+  const build = new Build(place, { config, cdnConfig, keys, fileIndex, group });
   try {
-    await build.openEncoding();
+    await build.lookUp(() => build.openEncoding());
     return build;
   } catch (error) {
     build.close();
@@ -52,31 +54,12 @@ export async function openBuild(place: BuildPlace): Promise<Build> {
   }
 }
 
-interface BuildParts extends BuildPlace {
+interface BuildParts {
   config: BuildConfig;
   cdnConfig: CdnConfig;
   keys: KeyRing;
-  group: PagedIndex | undefined;
   fileIndex: ArchiveIndex | undefined;
-}
-
-/** Entries of one size that are tried for a manifest whose ekey nobody gives. */
-const maxCandidates = 8;
-
-/** The entries that have this size, the first few. */
-function placesOfSize(build: Build, size: number | undefined): EntryPlace[] {
-  const places: EntryPlace[] = [];
-  if (size === undefined) return places;
-  for (const entry of entriesOf(build)) {
-    const place = entry.size === size ? build.locate(toHex(entry.ekey)) : undefined;
-    if (place !== undefined && places.push(place) === maxCandidates) break;
-  }
-  return places;
-}
-
-function* entriesOf({ fileIndex, group }: Build): Generator<IndexEntry> {
-  if (fileIndex !== undefined) yield* fileIndex;
-  if (group !== undefined) for (const page of group.pages()) yield* page;
+  group: PagedIndex | undefined;
 }
 
 /** An open build. Finds where entries lie and opens manifests; needs `close`. */
@@ -85,38 +68,43 @@ export class Build {
   readonly config: BuildConfig;
   readonly cdnConfig: CdnConfig;
   readonly keys: KeyRing;
-  /** All entries of all archives, or undefined when the build has no archives. */
-  readonly group: PagedIndex | undefined;
   readonly fileIndex: ArchiveIndex | undefined;
   readonly objects: Objects;
-  readonly #folders: LookupFolders;
-  readonly #onStep: ((step: string) => void) | undefined;
-  readonly #onNote: ((text: string) => void) | undefined;
+  readonly #place: BuildPlace;
   readonly #noted = new Set<string>();
   /** Manifests that are being fetched and decoded: whoever wants one as well waits for it. */
-  readonly #underWay = new Map<string, Promise<string>>();
+  readonly #underWay = new Map<string, Promise<void>>();
+  readonly #handles = new Set<{ close(): void }>();
+  #group: PagedIndex | undefined;
   #encoding: EncodingFile | undefined;
-  #root: Root | undefined;
-  #listfile: ListfileIndex | undefined;
+  #root: Promise<Root> | undefined;
+  #openedRoot: Root | undefined;
+  #mending: Promise<void> | undefined;
 
-  constructor(parts: BuildParts) {
-    this.identity = parts.identity;
-    this.config = parts.config;
-    this.cdnConfig = parts.cdnConfig;
-    this.keys = parts.keys;
-    this.group = parts.group;
-    this.fileIndex = parts.fileIndex;
-    this.objects = parts.objects;
-    this.#folders = parts.folders;
-    this.#onStep = parts.onStep;
-    this.#onNote = parts.onNote;
+  constructor(place: BuildPlace, { config, cdnConfig, keys, fileIndex, group }: BuildParts) {
+    this.identity = place.identity;
+    this.config = config;
+    this.cdnConfig = cdnConfig;
+    this.keys = keys;
+    this.fileIndex = fileIndex;
+    this.objects = place.objects;
+    this.#place = place;
+    this.#group = this.#keep(group);
   }
 
   close(): void {
-    this.group?.close();
-    this.#encoding?.close();
-    this.#root?.close();
-    this.#listfile?.close();
+    for (const handle of this.#handles) handle.close();
+    this.#handles.clear();
+  }
+
+  #keep<Handle extends { close(): void } | undefined>(handle: Handle): Handle {
+    if (handle !== undefined) this.#handles.add(handle);
+    return handle;
+  }
+
+  /** All entries of all archives, or undefined when the build has no archives. */
+  get group(): PagedIndex | undefined {
+    return this.#group;
   }
 
   /** The encoding file; open as long as the build is. */
@@ -127,8 +115,28 @@ export class Build {
 
   /** Opens the encoding file; {@link openBuild} does. */
   async openEncoding(): Promise<void> {
-    this.#onStep?.('encoding');
-    this.#encoding = new EncodingFile(await this.manifest(this.config.encoding));
+    this.#place.onStep?.('encoding');
+    this.#encoding = this.#keep(await this.#openManifest(this.config.encoding, (file) => new EncodingFile(file)));
+  }
+
+  /**
+   * Runs work that looks things up. Where it meets a derived file that is damaged, that one is made again and the work is run once more.
+   * @throws E_FORMAT_CHECKSUM when it is damaged again, else as the work does
+   */
+  lookUp<Result>(work: () => Promise<Result> | Result): Promise<Result> {
+    return retryDamaged(work, () => {
+      this.#mending ??= this.#mend().finally(() => {
+        this.#mending = undefined;
+      });
+      return this.#mending;
+    });
+  }
+
+  /** Opens anew what look-ups read; the damaged file is gone and is made again. Handles that are in use stay open. */
+  async #mend(): Promise<void> {
+    this.#root = undefined;
+    this.#group = this.#keep(await openGroup(this.#place, this.cdnConfig));
+    await this.openEncoding();
   }
 
   /**
@@ -140,17 +148,12 @@ export class Build {
     const own = this.#locateItself(ekey, size);
     if (own !== undefined) return own;
     const key = fromHex(ekey);
-    const entry = this.group?.find(key);
+    const entry = this.#group?.find(key);
     if (entry !== undefined) {
       const hash = this.cdnConfig.archives[entry.archive];
       if (hash === undefined) return undefined;
-      return {
-        ekey: toHex(entry.ekey),
-        object: this.#data(hash),
-        loose: false,
-        offset: entry.offset,
-        size: entry.size,
-      };
+      const { offset, size: entrySize } = entry;
+      return { ekey: toHex(entry.ekey), object: this.#data(hash), loose: false, offset, size: entrySize };
     }
     const listed = this.fileIndex?.find(key);
     const full = listed === undefined ? ekey : toHex(listed.ekey);
@@ -175,23 +178,34 @@ export class Build {
   }
 
   /**
-   * The decoded bytes of a manifest as a file of the store, checked against its ckey; fetched and decoded when it is not there.
+   * The decoded bytes of a manifest as a derived file, checked against its ckey; fetched and decoded when it is not there or damaged.
    * @throws E_NOT_FOUND when nothing says where it is, E_INTEGRITY when it decodes to something else
    */
-  manifest(keys: ManifestKeys): Promise<string> {
-    const { ckey } = keys;
-    let manifest = this.#underWay.get(ckey);
-    if (manifest === undefined) {
-      manifest = this.#makeManifest(keys).finally(() => this.#underWay.delete(ckey));
-      this.#underWay.set(ckey, manifest);
-    }
-    return manifest;
+  async manifest(keys: ManifestKeys): Promise<string> {
+    const check = (path: string): string => {
+      new DerivedFile(path).close();
+      return path;
+    };
+    return this.lookUp(() => this.#openManifest(keys, check));
   }
 
-  async #makeManifest(keys: ManifestKeys): Promise<string> {
-    const file = join(this.#folders.manifests, keys.ckey);
-    if (fs.existsSync(file)) return file;
-    if (keys.ekey === undefined && this.#encoding === undefined) return this.#findEncoding(file, keys);
+  async #openManifest<Opened>(keys: ManifestKeys, open: (path: string) => Opened): Promise<Opened> {
+    const { ckey } = keys;
+    const path = join(this.#place.folders.manifests, ckey);
+    return openDerived(
+      () => open(path),
+      () => {
+        const making =
+          this.#underWay.get(ckey) ?? this.#makeManifest(path, keys).finally(() => this.#underWay.delete(ckey));
+        this.#underWay.set(ckey, making);
+        return making;
+      },
+    );
+  }
+
+  async #makeManifest(file: string, keys: ManifestKeys): Promise<void> {
+    const isEncoding = keys.ckey === this.config.encoding.ckey;
+    if (keys.ekey === undefined && isEncoding) return this.#findEncoding(file, keys);
     const ekeys = keys.ekey === undefined ? (this.encoding.findCkey(keys.ckey)?.ekeys ?? []) : [keys.ekey];
     const place = ekeys.map((ekey) => this.locate(ekey, keys.encodedSize)).find((found) => found !== undefined);
     if (place === undefined) {
@@ -201,48 +215,24 @@ export class Build {
     }
     await this.objects.entries([place]);
     await this.#decodeTo(file, place, keys);
-    return file;
   }
 
   /** Finds the encoding file of a config that does not give its ekey: by its size, which hardly another entry has. */
-  async #findEncoding(file: string, keys: ManifestKeys): Promise<string> {
+  async #findEncoding(file: string, keys: ManifestKeys): Promise<void> {
     for (const place of placesOfSize(this, keys.encodedSize)) {
       try {
         await this.objects.entries([place]);
-        await this.#decodeTo(file, place, keys);
-        return file;
+        return await this.#decodeTo(file, place, keys);
       } catch (error) {
         if (!isDamage(error) && !isUnavailable(error)) throw error;
       }
     }
-    const { buildConfig } = this.identity;
-    throw new PakratError('E_FORMAT', `build config ${buildConfig} names the encoding file by ${keys.ckey} alone`, {
-      hint: 'Its encoding key cannot be found out; another build of the product may have a whole config.',
-      data: { buildConfig, ckey: keys.ckey },
-    });
+    throw unnamedEncoding(this.identity.buildConfig, keys.ckey);
   }
 
-  async #decodeTo(file: string, place: EntryPlace, keys: ManifestKeys): Promise<void> {
-    const manifest = new DurableFile(this.#folders.temporary);
-    try {
-      const hash = md5Hasher();
-      for await (const piece of this.readEncoded(place, keys.size)) {
-        hash.update(piece);
-        manifest.append(piece);
-        await breathe();
-      }
-      const found = toHex(hash.digest());
-      if (found !== keys.ckey) {
-        throw new PakratError('E_INTEGRITY', `manifest ${keys.ckey} decodes to ${found}`, {
-          data: { ckey: keys.ckey, found },
-        });
-      }
-      manifest.finish(file);
-    } catch (error) {
-      throw storeError(error, file);
-    } finally {
-      manifest.close();
-    }
+  async #decodeTo(path: string, place: EntryPlace, { ckey, size }: ManifestKeys): Promise<void> {
+    const { temporary } = this.#place.folders;
+    await writeManifest(this.readEncoded(place, size), { path, ckey, temporary });
   }
 
   /** The decoded bytes of a held entry, in pieces. @throws E_KEY_MISSING, E_INTEGRITY, E_FORMAT… */
@@ -268,7 +258,7 @@ export class Build {
   }
 
   async #load(keys: ManifestKeys): Promise<Uint8Array> {
-    return new Uint8Array(fs.readFileSync(await this.manifest(keys)));
+    return this.lookUp(() => this.#openManifest(keys, readDerived));
   }
 
   /** A part of a file that a root leads to; small ones only, for they are held in memory. */
@@ -285,7 +275,7 @@ export class Build {
   /** As {@link unlessLacking}; each part is noted once, however often it is asked for. */
   #unlessLacking<Value>(what: string, work: Promise<Value>): Promise<Value | undefined> {
     const onNote = (text: string): void => {
-      if (!this.#noted.has(what)) this.#onNote?.(text);
+      if (!this.#noted.has(what)) this.#place.onNote?.(text);
       this.#noted.add(what);
     };
     return unlessLacking({ onNote }, what, work);
@@ -309,28 +299,52 @@ export class Build {
     if (download !== undefined) await this.#unlessLacking('its download manifest', this.manifest(download));
   }
 
-  /** The names that were imported, or undefined. */
-  listfile(): ListfileIndex | undefined {
-    this.#listfile ??= ListfileIndex.open(this.#folders);
-    return this.#listfile;
+  /** Ids whose imported name turned out to be another file's, as far as names were looked up. */
+  get misfits(): number {
+    return this.#openedRoot?.misfits ?? 0;
+  }
+
+  /** True when names were imported. */
+  hasListfile(): boolean {
+    return listfileVersion(this.#place.folders) !== undefined;
   }
 
   /** The root of the build: its names. Where it has none that is understood, what stands in for it, with a note. */
   async root(): Promise<Root> {
-    if (this.#root !== undefined) return this.#root;
-    this.#onStep?.('root');
+    return this.lookUp(() => {
+      this.#root ??= this.#openRoot().catch((error: unknown) => {
+        this.#root = undefined;
+        throw error;
+      });
+      return this.#root;
+    });
+  }
+
+  /** The root, all of it checked: for listings, which then do not end half-way. */
+  async wholeRoot(): Promise<Root> {
+    return this.lookUp(async () => {
+      const root = await this.root();
+      await root.checkAll();
+      return root;
+    });
+  }
+
+  async #openRoot(): Promise<Root> {
+    const { folders, onStep } = this.#place;
+    onStep?.('root');
     const { root } = this.config;
-    this.#root = await openRoot({
-      folders: this.#folders,
+    const opened = await openRoot({
+      folders,
       config: this.config,
       file: root && (await optional(this.manifest(root))),
       encoding: this.encoding,
-      listfile: this.listfile(),
+      listfile: async () => this.#keep(await ListfileIndex.open(folders)),
       load: (keys) => this.#load(keys),
       loadPart: (part) => this.#loadPart(part),
       install: () => this.install(),
       keys: this.keys,
     });
-    return this.#root;
+    this.#openedRoot = this.#keep(opened);
+    return opened;
   }
 }

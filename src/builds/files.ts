@@ -39,6 +39,10 @@ export interface ResolvedPart {
  * @throws E_NOT_FOUND with what to try, E_USAGE for a malformed id or key
  */
 export async function findFile(build: Build, query: string, options: { locale: string }): Promise<BuildFile> {
+  return build.lookUp(() => findAny(build, query, options));
+}
+
+async function findAny(build: Build, query: string, options: { locale: string }): Promise<BuildFile> {
   const [, kind, value] = /^(fdid|ckey|ekey):(.*)$/i.exec(query) ?? [];
   if (kind === undefined || value === undefined) return findByName(build, query, options.locale);
   if (kind.toLowerCase() === 'fdid') return findById(build, value, options.locale);
@@ -70,7 +74,7 @@ async function findByName(build: Build, name: string, locale: string): Promise<B
   const wanted = normalizeName(name);
   const installed = (await installFiles(build, locale)).find((file) => normalizeName(file.name) === wanted);
   if (installed !== undefined) return installed;
-  const listed = build.listfile() !== undefined;
+  const listed = build.hasListfile();
   throw new PakratError('E_NOT_FOUND', `the build has no file named ${name}`, {
     hint: listed
       ? 'Try `pakrat ls` with a glob, or fdid:N.'
@@ -112,7 +116,7 @@ const batchSize = 16_384;
  * millions. The event loop turns meanwhile, whether names match or not.
  */
 export async function* listFiles(build: Build, { locale, matches }: FileListing): AsyncGenerator<BuildFile[]> {
-  const root = await build.root();
+  const root = await build.wholeRoot();
   // Roots are gone through without waiting: now and then a name that is not wanted comes through, for a pause.
   const pauses = new Set<string>();
   let asked = 0;
@@ -176,14 +180,14 @@ export function resolveParts(build: Build, { parts }: BuildFile, known?: KnownPa
 }
 
 /** The contents of many files, looked up at once. @returns a function from the number of a file in `files` to its contents */
-export function findContentsOf(build: Build, files: readonly BuildFile[]): (file: number) => KnownParts {
+export async function findContentsOf(build: Build, files: readonly BuildFile[]): Promise<(file: number) => KnownParts> {
   const ckeys: (string | undefined)[] = [];
   const starts = new Uint32Array(files.length);
   files.forEach(({ parts }, i) => {
     starts[i] = ckeys.length;
     for (const { ckey } of parts) ckeys.push(ckey);
   });
-  const find = build.encoding.findCkeys(ckeys);
+  const find = await build.lookUp(() => build.encoding.findCkeys(ckeys));
   return (file) => files[file]?.parts.map((_, part) => find((starts[file] ?? 0) + part)) ?? [];
 }
 
@@ -213,7 +217,7 @@ export function placesOf(build: Build, file: BuildFile, part: ResolvedPart): Ent
  * @throws E_NOT_FOUND, E_OFFLINE, E_KEY_MISSING, E_INTEGRITY, E_FORMAT…
  */
 export async function* readFile(build: Build, file: BuildFile): AsyncGenerator<Uint8Array> {
-  for (const part of resolveParts(build, file)) {
+  for (const part of await build.lookUp(() => resolveParts(build, file))) {
     let left = part.size ?? Number.POSITIVE_INFINITY;
     for await (const piece of readContent(build, file, part)) {
       const wanted = piece.subarray(0, Math.min(piece.length, left));
@@ -230,7 +234,7 @@ export async function* readFile(build: Build, file: BuildFile): AsyncGenerator<U
 
 /** One content, from the first of its encodings that can be had and opened. */
 async function* readContent(build: Build, file: BuildFile, part: ResolvedPart): AsyncGenerator<Uint8Array> {
-  const places = placesOf(build, file, part);
+  const places = await build.lookUp(() => placesOf(build, file, part));
   for (const [i, place] of places.entries()) {
     let begun = false;
     try {

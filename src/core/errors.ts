@@ -102,10 +102,14 @@ export function codeOf(error: unknown): string | undefined {
   return typeof code === 'string' ? code : undefined;
 }
 
-/** True for bytes that are not what they claim to be: malformed, or with another hash. */
+/**
+ * True for bytes that are not what they claim to be: malformed, or with another hash. Not for a derived file, which is made again: nothing is to
+ * go on without it.
+ */
 export function isDamage(error: unknown): error is PakratError {
   const code = codeOf(error);
-  return code?.startsWith('E_FORMAT') === true || code === 'E_INTEGRITY';
+  if (code?.startsWith('E_FORMAT') !== true && code !== 'E_INTEGRITY') return false;
+  return (error as Partial<PakratError>).data?.derived === undefined;
 }
 
 /** True for something that nobody has, nobody gave, or nobody may be asked for: what does not need it can go on. */

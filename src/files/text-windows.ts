@@ -1,5 +1,3 @@
-import * as fs from 'node:fs';
-
 /** A window that was not gone on from is small; each that follows it is larger, up to the largest. */
 const smallest = 1 << 12;
 const largest = 1 << 18;
@@ -20,12 +18,13 @@ interface Window {
  * anywhere, little.
  */
 export class TextWindows {
-  readonly #fd: number;
+  readonly #read: (memory: Uint8Array, offset: number) => number;
   /** The one that was used last comes first. */
   #windows: Window[] = [];
 
-  constructor(fd: number) {
-    this.#fd = fd;
+  /** @param read fills memory from an offset of the file, and says how many bytes there were */
+  constructor(read: (memory: Uint8Array, offset: number) => number) {
+    this.#read = read;
   }
 
   read(offset: number, size: number): string {
@@ -48,7 +47,7 @@ export class TextWindows {
     const length = Math.max(size, before === undefined ? smallest : Math.min(largest, before.memory.length * 4));
     const memory = before?.memory.length === length ? before.memory : Buffer.allocUnsafe(length);
     this.#windows = this.#windows.filter((window) => window !== before);
-    return { start: offset, memory, bytes: memory.subarray(0, fs.readSync(this.#fd, memory, 0, length, offset)) };
+    return { start: offset, memory, bytes: memory.subarray(0, this.#read(memory, offset)) };
   }
 }
 

@@ -2,11 +2,12 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { basename, join, relative } from 'node:path';
 import type { Build } from '../builds/build.ts';
 import type { EntryPlace } from '../builds/objects.ts';
-import { isUnavailable, PakratError, valueUnless } from '../core/errors.ts';
+import { isUnavailable, PakratError, resultUnless, valueUnless } from '../core/errors.ts';
 import { chunkKeyName } from '../formats/blte/cipher.ts';
 import { decodeBlteHeader } from '../formats/blte/header.ts';
 import type { KeyRing } from '../formats/blte/keys.ts';
 import type { OpenedBuild } from '../keep/build-opener.ts';
+import { isLacking, readDerived } from '../store/derived/derived-file.ts';
 import type { BuildIdentity } from '../store/ledger/rows.ts';
 import type { Store } from '../store/store.ts';
 
@@ -60,6 +61,8 @@ function readWhole(path: string, store: Store | undefined): Omit<InspectedObject
       hint: 'A PAK archive is shown by `pakrat info FILE`.',
     });
   }
+  const derived = resultUnless(isLacking, () => readDerived(path, { keep: true }));
+  if (derived !== undefined) return { name: basename(path), bytes: derived };
   const bytes = new Uint8Array(readFileSync(path));
   return {
     name: existsSync(`${path}.index`) ? undefined : basename(path),
@@ -110,8 +113,9 @@ async function readFromBuild(
   key: string,
 ): Promise<Pick<InspectedObject, 'bytes' | 'keys'> | undefined> {
   try {
-    for (const ekey of [key, ...(build.encoding.findCkey(key)?.ekeys ?? [])]) {
-      const place = build.locate(ekey);
+    const ekeys = await build.lookUp(() => build.encoding.findCkey(key)?.ekeys ?? []);
+    for (const ekey of [key, ...ekeys]) {
+      const place = await build.lookUp(() => build.locate(ekey));
       const bytes = place && (await valueUnless(isUnavailable, readHeld(build, place)));
       if (bytes !== undefined) return { bytes, keys: keysFor(bytes, build.keys) };
     }

@@ -1,5 +1,4 @@
 import * as fs from 'node:fs';
-import { join } from 'node:path';
 import {
   codeOf,
   isDamage,
@@ -16,13 +15,13 @@ import type { Store } from '../store/store.ts';
 import { checkObject } from '../verify/check-object.ts';
 import { HashBuffer } from '../verify/hash-buffer.ts';
 import type { UncheckedObject, VerifyProblem } from '../verify/verify-result.ts';
+import { checkDerived } from './check-derived.ts';
 import type { Damage } from './damage.ts';
 import type { KnownObject } from './known-objects.ts';
 import {
   type ArchiveEntry,
   archiveEntries,
   checkHeldEntries,
-  checkNamedFile,
   noFile,
   uncheckedArchive,
   unreadable,
@@ -53,7 +52,7 @@ export interface StoreCheck {
 type CheckStep = (check: StoreCheck, buffer: HashBuffer) => AsyncIterable<Finding> | Iterable<Finding>;
 
 /** The steps of a check, in their order: configs and indices say what the others are. */
-const steps: readonly CheckStep[] = [checkKeys, checkRows, checkSmall, checkArchives, checkLoose, checkManifests];
+const steps: readonly CheckStep[] = [checkKeys, checkRows, checkSmall, checkArchives, checkLoose, checkAllDerived];
 
 /** Checks parts of a store, step by step. Nothing is changed; to stop asking stops the check. */
 export async function* checkStore(check: StoreCheck): AsyncGenerator<Finding> {
@@ -210,6 +209,10 @@ function entriesOf(store: Store, name: KnownObject['name']): ArchiveEntry[] | un
   });
 }
 
+function checkAllDerived({ store, derived, signal }: StoreCheck): AsyncIterable<Finding> | Finding[] {
+  return derived ? checkDerived(store, signal) : [];
+}
+
 /** A loose object is one entry. One that is not whole yet is checked when the next sync goes on with it. */
 async function* checkLoose({ store, objects, signal }: StoreCheck, buffer: HashBuffer): AsyncGenerator<Finding> {
   for (const object of objects) {
@@ -233,22 +236,5 @@ async function* checkLoose({ store, objects, signal }: StoreCheck, buffer: HashB
       for await (const { damage } of checks)
         if (damage !== undefined) throw new PakratError('E_INTEGRITY', damage.message);
     });
-  }
-}
-
-/** Decoded manifests are named after their MD5, and made again when they are needed. */
-function* checkManifests({ store, derived }: StoreCheck): Generator<Finding> {
-  const { manifests } = store.layout;
-  if (!derived || !fs.existsSync(manifests)) return;
-  for (const hash of fs.readdirSync(manifests)) {
-    const file = join(manifests, hash);
-    try {
-      checkNamedFile(file);
-      yield { bytes: 0 };
-    } catch (error) {
-      if (!isPakratError(error)) throw error;
-      const problem = { name: `manifests/${hash}`, code: error.code, message: error.message };
-      yield { bytes: 0, problem, damage: { kind: 'derived', file } };
-    }
   }
 }

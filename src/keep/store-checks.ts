@@ -1,8 +1,6 @@
 import * as fs from 'node:fs';
-import { basename } from 'node:path';
 import { toHex } from '../core/bytes.ts';
 import { codeOf, isNoFile, isSystemError, messageOf, PakratError, resultUnless } from '../core/errors.ts';
-import { md5Hasher } from '../core/hash.ts';
 import { formatBytes, plural } from '../core/quantities.ts';
 import { readAt } from '../files/read-at.ts';
 import { decodeArchiveIndex } from '../formats/indices/archive-index.ts';
@@ -29,8 +27,6 @@ export interface DamagedEntry extends ArchiveEntry {
   code: string;
   message: string;
 }
-
-const pieceSize = 1 << 20;
 
 /** The entries of an archive, by its index, in the order in which they lie in it. Throws E_FORMAT…, E_INTEGRITY. */
 export function archiveEntries(indexBytes: Uint8Array, name: ObjectName): ArchiveEntry[] {
@@ -93,25 +89,6 @@ function* heldEntries(
   for (const entry of entries) {
     const held = Math.min(heldUntil(spans, entry.offset) - entry.offset, entry.size);
     if (held > 0) yield { ...entry, held };
-  }
-}
-
-/** Checks a file that was made of other objects and is named after its MD5. */
-export function checkNamedFile(file: string): void {
-  const found = fileMd5(file);
-  if (found !== basename(file)) throw new PakratError('E_INTEGRITY', `${basename(file)} has MD5 ${found}`);
-}
-
-function fileMd5(file: string): string {
-  const fd = fs.openSync(file, 'r');
-  try {
-    const hash = md5Hasher();
-    const { size } = fs.fstatSync(fd);
-    for (let done = 0; done < size; done += pieceSize)
-      hash.update(readAt(fd, done, Math.min(pieceSize, size - done), file));
-    return toHex(hash.digest());
-  } finally {
-    fs.closeSync(fd);
   }
 }
 

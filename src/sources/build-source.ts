@@ -15,6 +15,7 @@ import { missingKeys } from '../builds/keys/missing-keys.ts';
 import type { EntryPlace } from '../builds/objects.ts';
 import { isPakratError, isUnavailable, resultUnless, valueUnless } from '../core/errors.ts';
 import { localeNames } from '../formats/roots/locale.ts';
+import { damagedFile } from '../store/derived/derived-file.ts';
 import type { Source, SourceEntry } from './source.ts';
 
 const allLocales = 0xffffffff;
@@ -46,13 +47,10 @@ interface BuildSourceOptions {
 export function buildSource(build: Build, options: BuildSourceOptions): BuildSource {
   const { identity } = build;
   const { locale, noteOf } = options;
-  /** Entries of many files, looked up together. */
-  function* entriesOf(files: readonly BuildFile[]): Generator<BuildEntry> {
-    const find = findContentsOf(build, files);
-    for (const [i, file] of files.entries()) {
-      const known = find(i);
-      yield new Row(file, known, () => resolveParts(build, file, known), noteOf);
-    }
+  const rowOf = (file: BuildFile, known: KnownParts): BuildEntry =>
+    new Row(file, known, () => resolveParts(build, file, known), noteOf);
+  function* rowsOf(files: readonly BuildFile[], find: (file: number) => KnownParts): Generator<BuildEntry> {
+    for (const [i, file] of files.entries()) yield rowOf(file, find(i));
   }
   return {
     build,
@@ -60,15 +58,16 @@ export function buildSource(build: Build, options: BuildSourceOptions): BuildSou
     kind: 'build',
     label: `${identity.product} ${identity.name}`,
     async *list(matches) {
-      for await (const batch of listFiles(build, { locale, matches })) yield* entriesOf(batch);
+      for await (const batch of listFiles(build, { locale, matches })) {
+        yield* rowsOf(batch, await findContentsOf(build, batch));
+      }
     },
     async get(name) {
       const file = await findFile(build, name, options);
-      const known = findContentsOf(build, [file])(0);
-      return new Row(file, known, () => resolveParts(build, file, known), noteOf);
+      return rowOf(file, (await findContentsOf(build, [file]))(0));
     },
     async prepare(entries) {
-      const places = entries.flatMap(({ file }) => firstPlaces(build, file));
+      const places = await build.lookUp(() => entries.flatMap(({ file }) => firstPlaces(build, file)));
       // One that cannot be had must not keep the others back: each says so itself when it is read.
       await valueUnless(isUnavailable, build.objects.entries(places));
     },
@@ -113,7 +112,8 @@ class Row implements BuildEntry {
 }
 
 function firstPlaces(build: Build, file: BuildFile): EntryPlace[] {
-  const places = resultUnless(isPakratError, () =>
+  const isNoDerived = (error: unknown): boolean => isPakratError(error) && damagedFile(error) === undefined;
+  const places = resultUnless(isNoDerived, () =>
     resolveParts(build, file).flatMap((part) => placesOf(build, file, part).slice(0, 1)),
   );
   return places ?? [];

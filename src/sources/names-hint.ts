@@ -5,7 +5,7 @@ import type { Source, SourceEntry } from './source.ts';
 
 /** Advice for when no name of a source matches: many builds have no names without a list. Undefined where a list is there, or none would help. */
 export function namesHint(source: Source): string | undefined {
-  if (!isBuildSource(source) || source.kind !== 'build' || source.build.listfile() !== undefined) return undefined;
+  if (!isBuildSource(source) || source.kind !== 'build' || source.build.hasListfile()) return undefined;
   return 'Many files are known by id only until a list of names is there: `pakrat listfile import FILE`.';
 }
 

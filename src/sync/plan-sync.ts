@@ -21,8 +21,10 @@ export interface PlannedSync {
 
 /** Decides what to fetch for a selection; does nothing. @throws as selectEntries */
 export async function planSync(fetcher: Fetcher, build: Build, selection: Selection): Promise<PlannedSync> {
-  const wanted = await selectEntries(build, selection);
-  return { plan: planWanted(fetcher.store, build, wanted, planOptionsFor(fetcher, selection)), wanted };
+  return build.lookUp(async () => {
+    const wanted = await selectEntries(build, selection);
+    return { plan: planWanted(fetcher.store, build, wanted, planOptionsFor(fetcher, selection)), wanted };
+  });
 }
 
 /** The options of a plan: where every object of the CDN is wanted, so are all copies of an entry. */

@@ -53,10 +53,10 @@ export async function planPatchedSync(
       ? noPatches('nothing is missing')
       : isEncrypted
         ? noPatches('the objects of the product are encrypted')
-        : await planPatches(fetcher, build, wanted, patchOptions);
+        : await build.lookUp(() => planPatches(fetcher, build, wanted, patchOptions));
   const made = patches.choices.map(({ place }) => place);
   const options = besidePatches(planOptionsFor(fetcher, selection), made.length > 0 ? patchOptions : undefined);
-  const { ranges, rangeBytes } = planWanted(fetcher.store, build, wanted, options, made);
+  const { ranges, rangeBytes } = await build.lookUp(() => planWanted(fetcher.store, build, wanted, options, made));
   return { plan: { ...plan, ranges, rangeBytes }, wanted, patches };
 }
 
@@ -120,7 +120,7 @@ export async function syncBuild(
       patched = await applyPatches(fetcher, build, patches, { onEntry, onHeld });
       // Entries that could not be made are missing still, and fetched like the rest.
       const beside = besidePatches(planOptions, patched.patched?.entries ? options.patches : undefined);
-      ({ ranges } = planWanted(store, build, wanted, beside));
+      ({ ranges } = await build.lookUp(() => planWanted(store, build, wanted, beside)));
     }
     const failures = await fetcher.fetchPlanned(fetch, (whole) => {
       const left = whole ? planWanted(store, build, wanted, { ...planOptions, whole }).ranges : ranges;
@@ -130,8 +130,8 @@ export async function syncBuild(
       const { syncPatches } = await import('./patches/patch-objects.ts');
       failures.push(...(await syncPatches(fetcher, build)));
     }
-    failures.push(...(await unlistedContents(build, fetcher.network?.signal)));
-    const after = planWanted(store, build, wanted, planOptions);
+    failures.push(...(await build.lookUp(() => unlistedContents(build, fetcher.network?.signal))));
+    const after = await build.lookUp(() => planWanted(store, build, wanted, planOptions));
     progress.record(after);
     return {
       wanted: after.wanted,

@@ -8,7 +8,7 @@ const count = 300_000;
 /** A build of many files, two variants each, whose names take a while to match. */
 const build = {
   install: async () => undefined,
-  root: async () => ({
+  wholeRoot: async () => ({
     *list(matches: (name: string) => boolean): Generator<FileVariant> {
       for (let id = 0; id < count; id++) {
         for (const localeFlags of [2, 0x10]) {

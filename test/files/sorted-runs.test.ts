@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
 import { SortedRuns } from '../../src/files/sorted-runs.ts';
-import { LookupFile, writeLookupFile } from '../../src/store/lookup-file.ts';
+import { LookupFile, writeLookupFile } from '../../src/store/derived/lookup-file.ts';
 import { scratchFolder } from '../support/scratch.ts';
 
 const scratch = scratchFolder();
@@ -36,7 +36,7 @@ test('rows of several runs come out in order, equal ones as they came, also when
   expect(await writeLookupFile(scratch('rows'), { stride: 8, rows: runs.rows() }, scratch('tmp'))).toBe(sum);
   runs.close();
   expect(readdirSync(scratch('tmp'))).toEqual([]);
-  const file = new LookupFile(scratch('rows'));
+  const file = new LookupFile(scratch('rows'), { stride: 8 });
   expect(file.count).toBe(sum);
   expect([...file.find(Buffer.from([0, 0, 0, 9]))].length).toBeGreaterThan(2);
   file.close();
@@ -45,7 +45,7 @@ test('rows of several runs come out in order, equal ones as they came, also when
 test.each([0, 1, 32_767, 32_768, 32_769])('%i rows make a look-up file', async (count) => {
   const rows = Array.from({ length: count }, (_, i) => Uint8Array.of(i >> 16, i >> 8, i));
   await writeLookupFile(scratch(`f${count}`), { stride: 3, rows }, scratch('tmp'));
-  const file = new LookupFile(scratch(`f${count}`));
+  const file = new LookupFile(scratch(`f${count}`), { stride: 3 });
   expect(file.count).toBe(count);
   if (count > 0) expect([...file.find(rows.at(-1)!)]).toHaveLength(1);
   file.close();

@@ -9,6 +9,7 @@ import type { RegexSearch } from '../../sources/regex-search.ts';
 import type { Source } from '../../sources/source.ts';
 import type { PakOpenOptions } from './pak-options.ts';
 import type { Session } from './session.ts';
+import { tellNames } from './tell-names.ts';
 
 /** Options of everything that reads a source. */
 export interface SourceOptions extends WorkOptions {
@@ -182,7 +183,11 @@ async function openProduct(session: Session, name: string, options: OpenOptions)
   const { onProgress, signal, locale = session.options.locale } = options;
   const identity = await session.resolve(name, { onProgress, signal, fresh: false });
   const { build, fetcher, close } = await session.openFetched(identity, { onProgress, signal });
-  return { source: buildSource(build, { locale }), fetcher, close };
+  const closeTelling = async (): Promise<void> => {
+    tellNames(build, options.onProgress);
+    await close();
+  };
+  return { source: buildSource(build, { locale }), fetcher, close: closeTelling };
 }
 
 /** The folder is only read: what is derived of it (decoded manifests, sorted names) goes to the session's folders. */
@@ -214,6 +219,7 @@ async function openFolderBuild(
       await source.close();
       // They come up while it is read.
       if (options.tellNotes !== false) tell(options.onProgress, folder.notes);
+      tellNames(build, options.onProgress);
     };
     return { source, close };
   } catch (error) {

@@ -106,10 +106,15 @@ export class Session {
     return valueUnless(isNotFound, this.store({ create: false }));
   }
 
-  /** Folders for what is derived of builds: of the store, or temporary ones for a session without a store. */
+  /** Folders for what is derived of builds: of the store; temporary ones where there is none, or over those of one that may only be read. */
   async folders(): Promise<LookupFolders> {
-    if (this.options.store !== undefined) return (await this.store({ create: true })).layout;
-    this.#scratch ??= mkdtempSync(join(tmpdir(), 'pakrat-'));
+    const store = this.options.store === undefined ? undefined : await this.store({ create: true });
+    if (store?.writable === true) return store.layout;
+    if (this.#scratch === undefined) {
+      this.#scratch = mkdtempSync(join(tmpdir(), 'pakrat-'));
+      const { linkDerived } = await import('../../store/derived/derived-overlay.ts');
+      if (store !== undefined) linkDerived(store.layout, storeLayout(this.#scratch));
+    }
     return storeLayout(this.#scratch);
   }
 
@@ -230,7 +235,8 @@ export class Session {
     try {
       const objects = fetcher.objects();
       const keys = await this.keyRing();
-      const build = await openBuild({ identity, objects, folders: store.layout, keys, onStep, onNote });
+      const folders = await this.folders();
+      const build = await openBuild({ identity, objects, folders, keys, onStep, onNote });
       const close = async (): Promise<void> => {
         build.close();
         fetcher.flush();

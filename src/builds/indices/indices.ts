@@ -1,40 +1,48 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
+import { crc32 } from 'node:zlib';
 import { breathe } from '../../core/breathe.ts';
-import { codeOf, isDamage, valueUnless } from '../../core/errors.ts';
+import { codeOf, resultUnless, valueUnless } from '../../core/errors.ts';
 import { plural } from '../../core/quantities.ts';
-import { writeFileDurable } from '../../files/durable.ts';
 import type { CdnConfig } from '../../formats/configs/cdn-config.ts';
 import { encodeArchiveGroupInSteps } from '../../formats/indices/archive-group.ts';
 import { type ArchiveIndex, decodeArchiveIndex, encodeArchiveIndex } from '../../formats/indices/archive-index.ts';
+import { isLacking, removeDerived } from '../../store/derived/derived-file.ts';
+import { writeDerived } from '../../store/derived/derived-writer.ts';
 import type { ObjectName } from '../../store/layout.ts';
 import { type BuildPlace, type Objects, unlessLacking } from '../objects.ts';
 import { PagedIndex } from './paged-index.ts';
 
 /** The sorted index of all archives of a CDN config; made from their indices when it is not there or not whole. */
 export async function openGroup(place: BuildPlace, cdnConfig: CdnConfig): Promise<PagedIndex | undefined> {
-  const { folders, identity, objects } = place;
   if (cdnConfig.archives.length === 0) return undefined;
-  const file = join(folders.groups, `${identity.cdnConfig}.index`);
-  try {
-    return new PagedIndex(file);
-  } catch (error) {
-    // A damaged group is made again from the indices.
-    if (codeOf(error) !== 'ENOENT' && !isDamage(error)) throw error;
-  }
-  place.onStep?.(`${cdnConfig.archives.length} archive indices`);
+  const file = join(place.folders.groups, `${place.identity.cdnConfig}.index`);
+  const of = groupMark(cdnConfig);
+  const group = resultUnless(isLacking, () => new PagedIndex(file, of));
+  return group ?? new PagedIndex(await makeGroup(file, of, place, cdnConfig), of);
+}
+
+/** The mark of a group: entries in it lead to the archives by their numbers. */
+export function groupMark({ archives }: CdnConfig): number {
+  return crc32(archives.join('\n'));
+}
+
+/** @returns the file that it became */
+async function makeGroup(file: string, of: number, place: BuildPlace, cdnConfig: CdnConfig): Promise<string> {
+  const { folders, identity, objects, onStep, onNote } = place;
+  onStep?.(`${cdnConfig.archives.length} archive indices`);
   const sizes = cdnConfig.archiveIndexSizes;
   const names = cdnConfig.archives.map((hash) => indexName(identity.cdnPath, 'data', hash));
   const indices = await Promise.all(names.map((name, i) => valueUnless(isNowhere, readIndex(objects, name, sizes[i]))));
   const { bytes } = await encodeArchiveGroupInSteps(indices.map((index) => index ?? noEntries()));
   const lacking = indices.filter((index) => index === undefined).length;
   if (lacking > 0)
-    place.onNote?.(`${plural(lacking, 'archive index', 'archive indices')} cannot be had, nor what lies there`);
+    onNote?.(`${plural(lacking, 'archive index', 'archive indices')} cannot be had, nor what lies there`);
   // A group that is not whole is made again each time: it has another name.
   const made = lacking > 0 ? `${file}.part` : file;
-  writeFileDurable(made, bytes, folders.temporary);
-  if (lacking === 0) fs.rmSync(`${file}.part`, { force: true });
-  return new PagedIndex(made);
+  writeDerived(made, bytes, folders.temporary, { of });
+  if (lacking === 0) removeDerived(`${file}.part`);
+  return made;
 }
 
 /** True for an object that no host has. That hosts fail otherwise may be over soon: then a build is not opened in part. */

@@ -1,13 +1,9 @@
-import * as fs from 'node:fs';
 import { equalBytes } from '../../core/bytes.ts';
-import { formatError } from '../../core/errors.ts';
 import { md5 } from '../../core/hash.ts';
 import type { RecordTable } from '../../core/tables/record-table.ts';
-import { readAt } from '../../files/read-at.ts';
 import { decodeIndexToc, findInPage, type IndexEntry, pageEntries } from '../../formats/indices/archive-index.ts';
 import { decodeIndexFooter, type IndexLayout, maxFooterSize } from '../../formats/indices/index-layout.ts';
-
-const what = 'archive group';
+import { DerivedFile } from '../../store/derived/derived-file.ts';
 
 /**
  * An index file on disk of which only the table of contents is in memory: 16 bytes for each page of 157 entries.
@@ -15,28 +11,32 @@ const what = 'archive group';
  */
 export class PagedIndex {
   readonly layout: IndexLayout;
-  readonly #fd: number;
+  readonly #file: DerivedFile;
   readonly #lastKeys: RecordTable;
   readonly #pageHashes: RecordTable;
 
-  /** @throws E_FORMAT… when footer or table of contents are wrong; ENOENT as it comes */
-  constructor(path: string) {
-    this.#fd = fs.openSync(path, 'r');
+  /**
+   * @param path the index, as a derived file
+   * @param of the mark of the archives that it lists, see {@link groupMark}
+   * @throws E_FORMAT_CHECKSUM when it is damaged or lists other archives; ENOENT as it comes
+   */
+  constructor(path: string, of?: number) {
+    this.#file = new DerivedFile(path, { of });
     try {
-      const { size } = fs.fstatSync(this.#fd);
+      const { size } = this.#file;
       const tail = Math.min(size, maxFooterSize);
-      this.layout = decodeIndexFooter(readAt(this.#fd, size - tail, tail, what), size);
-      const toc = decodeIndexToc(readAt(this.#fd, this.layout.tocOffset, this.layout.tocSize, what), this.layout);
+      this.layout = decodeIndexFooter(this.#file.read(size - tail, tail), size);
+      const toc = decodeIndexToc(this.#file.read(this.layout.tocOffset, this.layout.tocSize), this.layout);
       this.#lastKeys = toc.lastKeys;
       this.#pageHashes = toc.pageHashes;
     } catch (error) {
-      fs.closeSync(this.#fd);
+      this.#file.close();
       throw error;
     }
   }
 
   close(): void {
-    fs.closeSync(this.#fd);
+    this.#file.close();
   }
 
   /** The entry with this ekey (16 bytes, or the first 9 of them), or undefined. */
@@ -54,11 +54,11 @@ export class PagedIndex {
   }
 
   #page(page: number): Uint8Array {
-    const bytes = readAt(this.#fd, page * this.layout.pageSize, this.layout.pageSize, what);
+    const { pageSize } = this.layout;
+    // The hash of the format is enough: no need of the file's own.
+    const bytes = this.#file.readUnchecked(page * pageSize, pageSize);
     const hash = this.#pageHashes.at(page);
-    if (!equalBytes(md5(bytes).subarray(0, hash.length), hash)) {
-      throw formatError('E_FORMAT_CHECKSUM', what, `page ${page} is damaged`, { offset: page * this.layout.pageSize });
-    }
-    return bytes;
+    if (equalBytes(md5(bytes).subarray(0, hash.length), hash)) return bytes;
+    throw this.#file.damage(`page ${page} is wrong`);
   }
 }

@@ -15,10 +15,16 @@ import { addFile, type MissingKey } from './missing-key.ts';
  * @param options.locale files are counted in the variants for this locale
  * @throws as listFiles, E_ABORTED
  */
-export async function missingKeys(
-  build: Build,
-  { locale, signal }: { locale: string; signal?: AbortSignal | undefined },
-): Promise<MissingKey[]> {
+export async function missingKeys(build: Build, options: KeySearch): Promise<MissingKey[]> {
+  return build.lookUp(() => findMissingKeys(build, options));
+}
+
+interface KeySearch {
+  locale: string;
+  signal?: AbortSignal | undefined;
+}
+
+async function findMissingKeys(build: Build, { locale, signal }: KeySearch): Promise<MissingKey[]> {
   const rows = new Map<string, MissingKey>();
   const locks = await findEspecLocks(build, signal);
   const contents = lockedContents(build, locks, (key, size) => {

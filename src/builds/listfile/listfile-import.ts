@@ -1,19 +1,22 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { breathe } from '../../core/breathe.ts';
-import { codeOf, formatError, PakratError } from '../../core/errors.ts';
+import { codeOf, formatError, PakratError, resultUnless, valueUnless } from '../../core/errors.ts';
 import { IdSet } from '../../core/tables/id-set.ts';
-import { makeFolderDurable, writeFileDurable } from '../../files/durable.ts';
+import { makeFolderDurable } from '../../files/durable.ts';
 import { type ListfileRow, ListfileScanner } from '../../formats/roots/listfile.ts';
+import { isLacking, readDerived } from '../../store/derived/derived-file.ts';
+import { writeDerived } from '../../store/derived/derived-writer.ts';
 import type { LookupFolders } from '../../store/layout.ts';
 import { lockStore } from '../../store/ledger/sqlite.ts';
+import { damagedList, ListfileIndex } from './listfile-index.ts';
 import {
-  ListfileIndex,
   type ListfileVersion,
+  listfileBase,
   listfilePaths,
   listfilePointer,
   listfileVersion,
-} from './listfile-index.ts';
+} from './listfile-paths.ts';
 import { ListfileWriter } from './listfile-writer.ts';
 
 /** Smaller lists may shrink as they like. */
@@ -31,6 +34,8 @@ export interface ListfileChange {
   changed: number;
   /** Ids whose names came with the last update from the same URL, and are in the list no more. */
   removed: number;
+  /** The names that were there before were damaged: those that are not in this list are gone. */
+  damaged?: true;
 }
 
 /**
@@ -73,7 +78,7 @@ export async function replaceListfile(
   chunks: AsyncIterable<Uint8Array>,
   { url, signal }: { url?: string | undefined; signal?: AbortSignal | undefined },
 ): Promise<ListfileChange> {
-  const old = openOld(folders);
+  const old = await openOld(folders);
   const writer = new ListfileWriter(folders);
   try {
     for await (const rows of readListfile(chunks)) {
@@ -84,15 +89,16 @@ export async function replaceListfile(
     const { rows } = writer;
     if (rows === 0) throw formatError('E_FORMAT', 'listfile', 'there are no names in it');
     const listed = IdSet.from(writer.ids.bytes());
-    const isNext = url !== undefined && url === old.version.url;
+    const isNext = url !== undefined && url === old.version?.url;
     const added = await keepOlder(writer, old, { isNext, signal });
     const updated = url === undefined ? without(old.updated, listed) : listed;
-    const version = { base: `listfile-${Date.now().toString(36)}-${process.pid}`, url: url ?? old.version.url };
+    const version = { base: `listfile-${Date.now().toString(36)}-${process.pid}`, url: url ?? old.version?.url };
     const change = await finish(folders, writer, { old, version, updated, signal });
     if (isNext && change.removed > fewNames && change.removed * 2 > old.updated.size)
       throw shrunk(folders, version, change);
     useVersion(folders, version);
-    return { rows, ...change, added: change.added + added };
+    const damaged = old.version !== undefined && old.index === undefined;
+    return { rows, ...change, added: change.added + added, ...(damaged && { damaged }) };
   } finally {
     writer.close();
     old.index?.close();
@@ -101,20 +107,42 @@ export async function replaceListfile(
 
 /** The version in use, as a new one is made. */
 interface OldVersion {
-  version: ListfileVersion;
+  version: ListfileVersion | undefined;
+  /** Undefined where there is none, or its text is damaged. */
   index: ListfileIndex | undefined;
   /** Ids whose names came with the last update. */
   updated: IdSet;
 }
 
-function openOld(folders: LookupFolders): OldVersion {
+async function openOld(folders: LookupFolders): Promise<OldVersion> {
   const version = listfileVersion(folders);
-  const { updated } = listfilePaths(folders, version.base);
-  return {
-    version,
-    index: ListfileIndex.open(folders),
-    updated: fs.existsSync(updated) ? IdSet.from(new Uint8Array(fs.readFileSync(updated))) : new IdSet(),
-  };
+  const index = version && (await openWhole(folders));
+  const file = version && index && listfilePaths(folders, version.base).updated;
+  const updated = file ? resultUnless(isLacking, () => IdSet.from(readDerived(file))) : undefined;
+  return { version, index, updated: updated ?? new IdSet() };
+}
+
+/** The imported names, all of them checked; undefined when there are none, or their text is damaged. Needs `close`. @throws E_STORE… */
+export async function openWhole(folders: LookupFolders): Promise<ListfileIndex | undefined> {
+  return valueUnless(
+    (error) => damagedList(error) !== undefined,
+    // What is made again of the text is whole the second time.
+    openChecked(folders).catch((error: unknown) => {
+      if (!isLacking(error)) throw error;
+      return openChecked(folders);
+    }),
+  );
+}
+
+async function openChecked(folders: LookupFolders): Promise<ListfileIndex | undefined> {
+  const index = await ListfileIndex.open(folders);
+  try {
+    await index?.checkAll();
+    return index;
+  } catch (error) {
+    index?.close();
+    throw error;
+  }
 }
 
 async function* readListfile(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<ListfileRow[]> {
@@ -164,9 +192,9 @@ async function finish(
   const { old, version, updated, signal } = made;
   await writer.finish(version.base, signal);
   if (updated.size > 0) {
-    writeFileDurable(listfilePaths(folders, version.base).updated, updated.bytes(), folders.temporary);
+    writeDerived(listfilePaths(folders, version.base).updated, updated.bytes(), folders.temporary);
   }
-  const index = ListfileIndex.openVersion(folders, version.base);
+  const index = await ListfileIndex.openVersion(folders, version.base);
   try {
     return { ids: index.ids.count, ...(await compareNames(old.index, index, signal)) };
   } finally {
@@ -187,9 +215,9 @@ function shrunk(
 }
 
 function useVersion(folders: LookupFolders, version: ListfileVersion): void {
-  writeFileDurable(listfilePointer(folders), Buffer.from(`${JSON.stringify(version)}\n`), folders.temporary);
+  writeDerived(listfilePointer(folders), Buffer.from(`${JSON.stringify(version)}\n`), folders.temporary);
   for (const name of fs.readdirSync(folders.names)) {
-    const [, base] = /^(listfile(?:-[\w-]+)?)\.(?:txt|ids|hashes|updated)$/.exec(name) ?? [];
+    const base = listfileBase(name);
     if (base !== undefined && base !== version.base) fs.rmSync(join(folders.names, name), { force: true });
   }
 }

@@ -1,123 +1,115 @@
-import * as fs from 'node:fs';
-import { join } from 'node:path';
+import { breathe } from '../../core/breathe.ts';
 import { asBuffer } from '../../core/bytes.ts';
-import { codeOf } from '../../core/errors.ts';
+import { PakratError } from '../../core/errors.ts';
 import { nameHash } from '../../core/jenkins.ts';
-import { readAt } from '../../files/read-at.ts';
 import { TextWindows } from '../../files/text-windows.ts';
+import { DerivedFile, damagedFile, isLacking, openDerived } from '../../store/derived/derived-file.ts';
+import { LookupFile } from '../../store/derived/lookup-file.ts';
 import type { LookupFolders } from '../../store/layout.ts';
-import { LookupFile } from '../../store/lookup-file.ts';
+import { listfilePaths, listfileRows, listfileVersion } from './listfile-paths.ts';
+import { remakeLookups } from './listfile-writer.ts';
 
-/*
- * The list of names, as files under names/. All of one version share a BASE:
- *
- *   listfile.json   {"base": BASE, "url": where the list of the last update came from}; without it BASE is `listfile`
- *   BASE.txt        the rows as `id;name` lines: of the last import, then of older ones whose ids it did not have
- *   BASE.ids        u32 id, u40 offset of the name in BASE.txt, u16 its bytes       sorted by id, one row an id
- *   BASE.hashes     u64 name hash, u40 offset, u16 bytes, u32 id (0xffffffff: none) sorted by hash
- *   BASE.updated    the set of ids whose names came with the last update; only where there was one
- *
- * A new version is written whole before listfile.json names it, so whatever happens there is one whose files fit.
- */
-
-/** Bytes of a row of BASE.ids and of BASE.hashes, and what stands for no id. */
-export const listfileRows = { idStride: 11, hashStride: 19, noId: 0xffffffff } as const;
-const { idStride, noId } = listfileRows;
+const { idStride, hashStride, noId } = listfileRows;
 
 interface ListedName {
   name: string;
   fileDataId: number | undefined;
 }
 
-/** Which version of the list is the one in use. */
-export interface ListfileVersion {
-  base: string;
-  url?: string | undefined;
+/** An id with its name, and the two halves of the name's hash. */
+export interface ListedId {
+  fileDataId: number;
+  name: string;
+  high: number;
+  low: number;
 }
 
-/** The files of a version. */
-export function listfilePaths(
-  folders: LookupFolders,
-  base: string,
-): Record<'text' | 'ids' | 'hashes' | 'updated', string> {
-  const path = join(folders.names, base);
-  return { text: `${path}.txt`, ids: `${path}.ids`, hashes: `${path}.hashes`, updated: `${path}.updated` };
-}
-
-/** The file that names the version in use. */
-export function listfilePointer(folders: LookupFolders): string {
-  return join(folders.names, 'listfile.json');
-}
-
-/** The version in use. */
-export function listfileVersion(folders: LookupFolders): ListfileVersion {
-  try {
-    const { base, url } = JSON.parse(fs.readFileSync(listfilePointer(folders), 'utf8')) as Partial<ListfileVersion>;
-    if (typeof base === 'string' && /^listfile[\w-]*$/.test(base)) return { base, url };
-  } catch (error) {
-    if (codeOf(error) !== 'ENOENT' && (error as Error).name !== 'SyntaxError') throw error;
-  }
-  return { base: 'listfile' };
-}
-
-/** The imported names. An open handle; needs `close`. */
+/** The imported names. An open handle; needs `close`. What reads the text throws E_FORMAT_CHECKSUM where that is damaged. */
 export class ListfileIndex {
-  readonly #fd: number;
+  readonly #text: DerivedFile;
   /** The rows of BASE.ids and of BASE.hashes. */
   readonly ids: LookupFile;
   readonly hashes: LookupFile;
 
-  private constructor(fd: number, ids: LookupFile, hashes: LookupFile) {
-    this.#fd = fd;
-    this.ids = ids;
-    this.hashes = hashes;
-  }
-
-  /** Opens the imported names, or undefined when none were imported. */
-  static open(folders: LookupFolders): ListfileIndex | undefined {
-    for (;;) {
-      const { base } = listfileVersion(folders);
-      try {
-        return ListfileIndex.openVersion(folders, base);
-      } catch (error) {
-        // While it was being opened another one came into use.
-        if (codeOf(error) === 'ENOENT' && listfileVersion(folders).base !== base) continue;
-        if (codeOf(error) === 'ENOENT') return undefined;
-        throw error;
-      }
-    }
-  }
-
-  /** Opens one version. @throws ENOENT as it comes */
-  static openVersion(folders: LookupFolders, base: string): ListfileIndex {
+  private constructor(folders: LookupFolders, base: string) {
     const paths = listfilePaths(folders, base);
-    const fd = fs.openSync(paths.text, 'r');
-    let ids: LookupFile | undefined;
+    const opened: { close(): void }[] = [];
+    const keep = <File extends { close(): void }>(file: File): File => {
+      opened.push(file);
+      return file;
+    };
     try {
-      ids = new LookupFile(paths.ids);
-      return new ListfileIndex(fd, ids, new LookupFile(paths.hashes));
+      this.#text = keep(openText(paths.text));
+      const of = this.#text.mark;
+      this.ids = keep(new LookupFile(paths.ids, { stride: idStride, of }));
+      this.hashes = keep(new LookupFile(paths.hashes, { stride: hashStride, of }));
     } catch (error) {
-      ids?.close();
-      fs.closeSync(fd);
+      for (const file of opened) file.close();
       throw error;
     }
   }
 
+  /**
+   * Opens the imported names, or undefined when none were imported. What was derived of the text is made again where it lacks.
+   * @throws E_FORMAT_CHECKSUM when the text itself is damaged or gone, E_STORE…
+   */
+  static async open(folders: LookupFolders): Promise<ListfileIndex | undefined> {
+    for (;;) {
+      const base = listfileVersion(folders)?.base;
+      if (base === undefined) return undefined;
+      try {
+        return await ListfileIndex.openVersion(folders, base);
+      } catch (error) {
+        // While it was being opened another one came into use.
+        if (damagedList(error) === undefined || listfileVersion(folders)?.base === base) throw error;
+      }
+    }
+  }
+
+  /** Opens one version. @throws as {@link open} */
+  static async openVersion(folders: LookupFolders, base: string): Promise<ListfileIndex> {
+    return openDerived(
+      () => new ListfileIndex(folders, base),
+      async () => {
+        const text = openText(listfilePaths(folders, base).text);
+        try {
+          await ofText(text.path, () => remakeLookups(folders, base, text));
+        } finally {
+          text.close();
+        }
+      },
+    );
+  }
+
   close(): void {
-    fs.closeSync(this.#fd);
+    this.#text.close();
     this.ids.close();
     this.hashes.close();
   }
 
+  /** Checks all of it, for those who go through all names. @throws E_FORMAT_CHECKSUM */
+  async checkAll(): Promise<void> {
+    await ofText(this.#text.path, async () => {
+      for (const file of [this.#text, this.ids, this.hashes]) for (const _ of file.checkAll()) await breathe();
+    });
+  }
+
   #name(row: Uint8Array, at: number): string {
     const view = asBuffer(row);
-    const bytes = readAt(this.#fd, view.readUIntBE(at, 5), view.readUInt16BE(at + 5), 'names');
-    return asBuffer(bytes).toString('utf8');
+    const [offset, size] = [view.readUIntBE(at, 5), view.readUInt16BE(at + 5)];
+    try {
+      return asBuffer(this.#text.read(offset, size)).toString('utf8');
+    } catch (error) {
+      throw listError(this.#text.path, error);
+    }
   }
 
   /** The name of an id, or undefined. */
-  nameOf(fileDataId: number): string | undefined {
-    for (const row of this.ids.findNumber(fileDataId)) return this.#name(row, 4);
+  find(fileDataId: number): ListedId | undefined {
+    for (const row of this.ids.findNumber(fileDataId)) {
+      const view = asBuffer(row);
+      return { fileDataId, name: this.#name(row, 4), high: view.readUInt32BE(11), low: view.readUInt32BE(15) };
+    }
     return undefined;
   }
 
@@ -137,27 +129,83 @@ export class ListfileIndex {
     return this.namesOfHash(nameHash(name)).find((listed) => listed.fileDataId !== undefined)?.fileDataId;
   }
 
-  /** All ids with their names, in the order of ids. */
-  *names(): Generator<{ fileDataId: number; name: string }> {
-    const text = new TextWindows(this.#fd);
+  /** All ids with their names, in the order of ids. For those who called {@link checkAll}. */
+  *names(): Generator<ListedId> {
+    const text = new TextWindows((memory, offset) => this.#text.readSome(memory, offset));
     for (const rows of this.ids.tables()) {
       const view = asBuffer(rows.bytes);
       for (let at = 0; at < view.length; at += idStride) {
         yield {
           fileDataId: view.readUInt32BE(at),
           name: text.read(view.readUIntBE(at + 4, 5), view.readUInt16BE(at + 9)),
+          high: view.readUInt32BE(at + 11),
+          low: view.readUInt32BE(at + 15),
         };
       }
     }
   }
 }
 
+/** The text is kept whatever it is: nothing can make it again, and a person may want to save what is left. */
+function openText(path: string): DerivedFile {
+  try {
+    return new DerivedFile(path, { keep: true });
+  } catch (error) {
+    throw listError(path, error);
+  }
+}
+
+/** Runs work that reads the text. @throws what {@link listError} makes of it */
+async function ofText(path: string, work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    throw listError(path, error);
+  }
+}
+
+/** An error about the text becomes that of a list that is lost; any other stays. */
+function listError(path: string, error: unknown): unknown {
+  const isText = damagedFile(error) === path || (isLacking(error) && damagedFile(error) === undefined);
+  if (!isText) return error;
+  return new PakratError('E_FORMAT_CHECKSUM', `the imported list of names is damaged: ${path}`, {
+    hint: 'Import it again: `pakrat listfile import FILE`, or `pakrat listfile update`.',
+    data: { list: path },
+    cause: error,
+  });
+}
+
+/** The text that an error says is damaged, or undefined. */
+export function damagedList(error: unknown): string | undefined {
+  const { list } = (error as Partial<PakratError> | undefined)?.data ?? {};
+  return typeof list === 'string' ? list : undefined;
+}
+
+/**
+ * Opens the imported names for those who may not need them.
+ * @returns a function that gives them, and throws when their text is damaged
+ * @throws as `open`, save for a damaged text
+ */
+export async function namesWhenNeeded(
+  open: () => Promise<ListfileIndex | undefined>,
+): Promise<() => ListfileIndex | undefined> {
+  try {
+    const index = await open();
+    return () => index;
+  } catch (error) {
+    if (damagedList(error) === undefined) throw error;
+    return () => {
+      throw error;
+    };
+  }
+}
+
 /** The listed names of ids that are asked for in ascending order: both lists are gone through once. Undefined for an id without a name. */
-export function listedNames(listfile: ListfileIndex | undefined): (fileDataId: number) => string | undefined {
+export function listedNames(listfile: ListfileIndex | undefined): (fileDataId: number) => ListedId | undefined {
   const names = listfile?.names();
   let listed = names?.next().value;
   return (fileDataId) => {
     while (listed && listed.fileDataId < fileDataId) listed = names?.next().value;
-    return listed && listed.fileDataId === fileDataId ? listed.name : undefined;
+    return listed && listed.fileDataId === fileDataId ? listed : undefined;
   };
 }

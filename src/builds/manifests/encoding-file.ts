@@ -1,9 +1,8 @@
-import * as fs from 'node:fs';
+import { crc32 } from 'node:zlib';
 import { breathe } from '../../core/breathe.ts';
 import { fromHex } from '../../core/bytes.ts';
 import { isDamage, type PakratError, resultUnless } from '../../core/errors.ts';
 import type { RecordTable } from '../../core/tables/record-table.ts';
-import { readAt, readInto } from '../../files/read-at.ts';
 import {
   type CkeyEntry,
   ckeyEntries,
@@ -19,9 +18,8 @@ import {
   pageTable,
   verifyPage,
 } from '../../formats/manifests/encoding/pages.ts';
+import { DerivedFile } from '../../store/derived/derived-file.ts';
 import { findContents } from './content-lookup.ts';
-
-const what = 'encoding';
 
 /** Pages that are read at once where most of them will be asked for. */
 const pagesPerRead = 64;
@@ -38,30 +36,35 @@ interface CachedPage {
  */
 export class EncodingFile {
   readonly layout: EncodingLayout;
-  readonly #fd: number;
+  readonly #file: DerivedFile;
   readonly #tables: Record<'ckey' | 'ekey', RecordTable>;
   readonly #cached: { ckey?: CachedPage; ekey?: CachedPage } = {};
-  /** Pages whose hash was right once. */
-  readonly #checked: Record<'ckey' | 'ekey', Uint8Array>;
+  /** For each page whose MD5 was right once its CRC-32, which is faster; 0 for others. */
+  readonly #checked: Record<'ckey' | 'ekey', Uint32Array>;
   #especs: string[] | undefined;
 
-  /** @throws E_FORMAT… when the header is wrong; ENOENT as it comes */
+  /** @param path the decoded file, as a derived file @throws E_FORMAT… when the header is wrong or the file damaged; ENOENT as it comes */
   constructor(path: string) {
-    this.#fd = fs.openSync(path, 'r');
-    this.layout = decodeEncodingHeader(readAt(this.#fd, 0, encodingHeaderSize, what));
-    this.#checked = {
-      ckey: new Uint8Array(this.layout.ckeyPageCount),
-      ekey: new Uint8Array(this.layout.ekeyPageCount),
-    };
+    this.#file = new DerivedFile(path);
+    this.layout = decodeEncodingHeader(this.#file.read(0, Math.min(encodingHeaderSize, this.#file.size)));
     const { ckeyTableOffset, ckeyPageCount, ekeyTableOffset, ekeyPageCount } = this.layout;
     this.#tables = {
-      ckey: pageTable(readAt(this.#fd, ckeyTableOffset, ckeyPageCount * 32, what), this.layout, 'ckey'),
-      ekey: pageTable(readAt(this.#fd, ekeyTableOffset, ekeyPageCount * 32, what), this.layout, 'ekey'),
+      ckey: pageTable(this.#file.read(ckeyTableOffset, ckeyPageCount * 32), this.layout, 'ckey'),
+      ekey: pageTable(this.#file.read(ekeyTableOffset, ekeyPageCount * 32), this.layout, 'ekey'),
+    };
+    this.#checked = {
+      ckey: new Uint32Array(this.layout.ckeyPageCount),
+      ekey: new Uint32Array(this.layout.ekeyPageCount),
     };
   }
 
   close(): void {
-    fs.closeSync(this.#fd);
+    this.#file.close();
+  }
+
+  /** Checks all of it, for those who go through all entries. @throws E_FORMAT_CHECKSUM */
+  async checkAll(): Promise<void> {
+    for (const _ of this.#file.checkAll()) await breathe();
   }
 
   /** Size and ekeys of a content, or undefined. */
@@ -90,7 +93,7 @@ export class EncodingFile {
       if (number >= first + pagesPerRead) {
         first = number;
         const bytes = buffer.subarray(0, Math.min(pagesPerRead, ckeyPageCount - first) * ckeyPageSize);
-        readInto(this.#fd, bytes, { offset: ckeyPagesOffset + first * ckeyPageSize, what });
+        this.#file.readInto(bytes, ckeyPagesOffset + first * ckeyPageSize);
       }
       const at = (number - first) * ckeyPageSize;
       return this.#verified('ckey', number, buffer.subarray(at, at + ckeyPageSize));
@@ -127,7 +130,7 @@ export class EncodingFile {
     const problems: PakratError[] = [];
     for (const kind of ['ckey', 'ekey'] as const) {
       for (let number = 0; number < this.#pageCount(kind); number++) {
-        if (this.#checked[kind][number] === 1) continue;
+        if (this.#checked[kind][number] !== 0) continue;
         await breathe(signal);
         resultUnless(
           (error) => isDamage(error) && problems.push(error) > 0,
@@ -156,7 +159,7 @@ export class EncodingFile {
 
   /** Every espec, by its number. */
   especs(): readonly string[] {
-    this.#especs ??= decodeEspecs(readAt(this.#fd, this.layout.especOffset, this.layout.especSize, what));
+    this.#especs ??= decodeEspecs(this.#file.read(this.layout.especOffset, this.layout.especSize));
     return this.#especs;
   }
 
@@ -171,18 +174,31 @@ export class EncodingFile {
   #page(kind: 'ckey' | 'ekey', number: number): Uint8Array {
     const cached = this.#cached[kind];
     if (cached?.number === number) return cached.bytes;
-    const { layout } = this;
-    const size = kind === 'ckey' ? layout.ckeyPageSize : layout.ekeyPageSize;
-    const offset = (kind === 'ckey' ? layout.ckeyPagesOffset : layout.ekeyPagesOffset) + number * size;
-    const bytes = this.#verified(kind, number, readAt(this.#fd, offset, size, what));
+    const { offset, size } = this.#placeOf(kind, number);
+    const bytes = this.#verified(kind, number, this.#file.readUnchecked(offset, size));
     this.#cached[kind] = { number, bytes };
     return bytes;
   }
 
+  #placeOf(kind: 'ckey' | 'ekey', number: number): { offset: number; size: number } {
+    const { layout } = this;
+    const size = kind === 'ckey' ? layout.ckeyPageSize : layout.ekeyPageSize;
+    return { offset: (kind === 'ckey' ? layout.ckeyPagesOffset : layout.ekeyPagesOffset) + number * size, size };
+  }
+
   #verified(kind: 'ckey' | 'ekey', number: number, bytes: Uint8Array): Uint8Array {
     const checked = this.#checked[kind];
-    if (checked[number] === 0) verifyPage(bytes, this.#tables[kind].at(number));
-    checked[number] = 1;
+    const sum = crc32(bytes);
+    if (sum !== 0 && checked[number] === sum) return bytes;
+    try {
+      verifyPage(bytes, this.#tables[kind].at(number));
+    } catch (error) {
+      const { offset, size } = this.#placeOf(kind, number);
+      // Where it is this copy that is damaged, that is told; else the CDN has it so.
+      this.#file.read(offset, size);
+      throw error;
+    }
+    checked[number] = sum;
     return bytes;
   }
 }

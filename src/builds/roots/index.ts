@@ -1,7 +1,5 @@
-import * as fs from 'node:fs';
 import { toHex } from '../../core/bytes.ts';
 import { plural } from '../../core/quantities.ts';
-import { readAt } from '../../files/read-at.ts';
 import { emptyKeyRing, type KeyRing } from '../../formats/blte/keys.ts';
 import type { BuildConfig, ManifestKeys } from '../../formats/configs/build-config.ts';
 import { type Format, headSize, startsWith } from '../../formats/format.ts';
@@ -12,6 +10,7 @@ import { overwatchRootFormat } from '../../formats/roots/overwatch.ts';
 import { textRootFormat } from '../../formats/roots/text.ts';
 import { tvfsFormat } from '../../formats/roots/tvfs/layout.ts';
 import { headerlessWowRootFormat, wowRootFormat } from '../../formats/roots/wow/decode.ts';
+import { DerivedFile, readDerived } from '../../store/derived/derived-file.ts';
 import type { EncodingFile } from '../manifests/encoding-file.ts';
 import { optional } from '../objects.ts';
 import { openInstallRoot } from './install.ts';
@@ -28,7 +27,7 @@ import { openWowRoot } from './wow/wow.ts';
 /** A build's objects, and where its look-up files go. */
 export interface RootPlace extends Pick<TvfsPlace, 'folders' | 'listfile' | 'load' | 'loadPart'> {
   config: BuildConfig;
-  /** The decoded root as a file; undefined when the build names none, or no host has it. */
+  /** The decoded root as a derived file; undefined when the build names none, or no host has it. */
   file: string | undefined;
   encoding: EncodingFile;
   install: () => Promise<Install | undefined>;
@@ -54,14 +53,14 @@ type RootKind = readonly [
 const rootKinds: readonly RootKind[] = [
   ['wow', wowRootFormat, openWowRoot],
   ['tvfs', tvfsFormat, (place, { ckey }) => openTvfsAt(place, { ckey })],
-  ['mndx', mndxFormat, named('mndx', (_, { file }) => mndxRows(readWhole(file)))],
-  ['diablo3', diablo3RootFormat, named('diablo3', ({ load }, { file }) => diablo3Rows(readWhole(file), load))],
+  ['mndx', mndxFormat, named('mndx', (_, { file }) => mndxRows(readDerived(file)))],
+  ['diablo3', diablo3RootFormat, named('diablo3', ({ load }, { file }) => diablo3Rows(readDerived(file), load))],
   [
     'overwatch',
     overwatchRootFormat,
-    named('overwatch', ({ loadPart }, { file }, note) => overwatchRows(readWhole(file), { load: loadPart, note })),
+    named('overwatch', ({ loadPart }, { file }, note) => overwatchRows(readDerived(file), { load: loadPart, note })),
   ],
-  ['text', textRootFormat, named('text', (_, { file }) => textRows(readWhole(file)))],
+  ['text', textRootFormat, named('text', (_, { file }) => textRows(readDerived(file)))],
   ['wow', headerlessWowRootFormat, openWowRoot],
 ];
 
@@ -100,7 +99,7 @@ function named(kind: string, rows: Rows): RootKind[2] {
 }
 
 function isOf({ file, head }: RootObject, format: Format): boolean {
-  return format.matches(format.needsAll === true ? readWhole(file) : head);
+  return format.matches(format.needsAll === true ? readDerived(file) : head);
 }
 
 const startsAsProgram = startsWith('MZ');
@@ -142,16 +141,12 @@ function whyNoRoot({ config }: RootPlace, root: RootObject | undefined): string 
   return `E_UNSUPPORTED: root ${root.ckey} is of no known kind, it starts with ${toHex(root.head.subarray(0, 8))}`;
 }
 
-function readWhole(file: string): Uint8Array {
-  return new Uint8Array(fs.readFileSync(file));
-}
-
-function readObject(file: string, ckey: string): RootObject {
-  const fd = fs.openSync(file, 'r');
+function readObject(path: string, ckey: string): RootObject {
+  const file = new DerivedFile(path);
   try {
-    const { size } = fs.fstatSync(fd);
-    return { file, ckey, size, head: readAt(fd, 0, Math.min(headSize, size), 'root') };
+    const { size } = file;
+    return { file: path, ckey, size, head: file.read(0, Math.min(headSize, size)) };
   } finally {
-    fs.closeSync(fd);
+    file.close();
   }
 }

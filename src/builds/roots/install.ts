@@ -36,6 +36,7 @@ export function openInstallRoot(install: Install, notes: readonly string[]): Roo
       return variants.map((variant) => ({ ...variant, oneOf }));
     },
     findId: () => [],
+    checkAll: async () => {},
     *list(matches) {
       for (const file of files) if (matches(file.name)) yield file;
     },

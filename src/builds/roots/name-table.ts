@@ -1,14 +1,13 @@
-import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { breathe } from '../../core/breathe.ts';
 import { asBuffer } from '../../core/bytes.ts';
 import { nameHash, normalizeName } from '../../core/jenkins.ts';
 import { sortRecords } from '../../core/tables/sort-records.ts';
 import { ByteWriter } from '../../core/writer.ts';
-import { DurableFile, writeFileDurable } from '../../files/durable.ts';
-import { readAt } from '../../files/read-at.ts';
+import { DerivedFile, openDerived, readDerived, removeDerived } from '../../store/derived/derived-file.ts';
+import { DerivedWriter, writeDerived } from '../../store/derived/derived-writer.ts';
+import { LookupFile, writeLookupFile } from '../../store/derived/lookup-file.ts';
 import type { LookupFolders } from '../../store/layout.ts';
-import { LookupFile, writeLookupFile } from '../../store/lookup-file.ts';
 import type { FilePart, FileVariant, Root } from './root.ts';
 
 /*
@@ -17,8 +16,10 @@ import type { FilePart, FileVariant, Root } from './root.ts';
  *   .files   a line of JSON for each row, in the order of the root: [name, [[ekey or 0, ckey or 0, size or null, encoded size], …], locale flags, other name]
  *            the encoded size is there where the root tells it
  *            the flags and the other name are left out where a row is for all locales and has none
- *   .notes   notes on the names for a reader, JSON; only where there is something
+ *   .notes   notes on the names for a reader, a list as JSON
  *   .paths   u64 name hash, u40 offset of the line, u32 its bytes    sorted by hash
+ *
+ * Notes and paths belong to the lines that were written with them: rows may be others another time.
  */
 const pathStride = 17;
 /** Bytes of lines that are read at a time for a listing. */
@@ -59,9 +60,13 @@ interface NameTablePlace {
 /** Opens a root that is a list of names; its look-up files are made when they are not there. Needs `close`. */
 export async function openNameTable(place: NameTablePlace): Promise<Root> {
   const base = join(place.folders.names, place.ckey);
-  // Written last: where it is, the lines are whole.
-  const kept = fs.existsSync(`${base}.paths`) || (await writeTable(place, base));
-  return new NameTable(place.kind, base, kept);
+  let kept = true;
+  return openDerived(
+    () => new NameTable(place.kind, base, kept),
+    async () => {
+      kept = await writeTable(place, base);
+    },
+  );
 }
 
 /** @returns whether the table may be kept */
@@ -73,7 +78,8 @@ async function writeTable({ folders, rows }: NameTablePlace, base: string): Prom
     notes.push(text);
     kept &&= forNow === undefined;
   };
-  const lines = new DurableFile(folders.temporary);
+  const lines = new DerivedWriter(folders.temporary);
+  let of: number;
   try {
     for await (const row of rows(note)) {
       await breathe();
@@ -86,14 +92,13 @@ async function writeTable({ folders, rows }: NameTablePlace, base: string): Prom
           .u32(lines.size - offset);
       }
     }
-    lines.finish(`${base}.files`);
+    of = lines.finish(`${base}.files`);
   } finally {
     lines.close();
   }
-  fs.rmSync(`${base}.notes`, { force: true });
-  if (notes.length > 0) writeFileDurable(`${base}.notes`, Buffer.from(JSON.stringify(notes)), folders.temporary);
+  writeDerived(`${base}.notes`, Buffer.from(JSON.stringify(notes)), folders.temporary, { of });
   const sorted = sortRecords(records.bytes(), pathStride, 13);
-  await writeLookupFile(`${base}.paths`, { stride: pathStride, rows: [sorted] }, folders.temporary);
+  await writeLookupFile(`${base}.paths`, { stride: pathStride, rows: [sorted], of }, folders.temporary);
   return kept;
 }
 
@@ -129,30 +134,36 @@ function variantOf(line: string): NamedVariant {
 
 type NamedVariant = FileVariant & { name: string; otherName?: string };
 
-function readNotes(file: string): string[] {
-  return fs.existsSync(file) ? (JSON.parse(fs.readFileSync(file, 'utf8')) as string[]) : [];
-}
-
 class NameTable implements Root {
   readonly kind: string;
   readonly notes: readonly string[];
-  readonly #fd: number;
+  readonly #lines: DerivedFile;
   readonly #paths: LookupFile;
   /** To be removed when it is closed. */
   readonly #passing: string | undefined;
 
   constructor(kind: string, base: string, kept: boolean) {
     this.kind = kind;
-    this.notes = readNotes(`${base}.notes`);
-    this.#paths = new LookupFile(`${base}.paths`);
-    this.#fd = fs.openSync(`${base}.files`, 'r');
+    this.#lines = new DerivedFile(`${base}.files`);
+    try {
+      const of = this.#lines.mark;
+      this.notes = JSON.parse(asBuffer(readDerived(`${base}.notes`, { of })).toString()) as string[];
+      this.#paths = new LookupFile(`${base}.paths`, { stride: pathStride, of });
+    } catch (error) {
+      this.#lines.close();
+      throw error;
+    }
     this.#passing = kept ? undefined : `${base}.paths`;
   }
 
   close(): void {
-    fs.closeSync(this.#fd);
+    this.#lines.close();
     this.#paths.close();
-    if (this.#passing !== undefined) fs.rmSync(this.#passing, { force: true });
+    if (this.#passing !== undefined) removeDerived(this.#passing);
+  }
+
+  async checkAll(): Promise<void> {
+    for (const file of [this.#lines, this.#paths]) for (const _ of file.checkAll()) await breathe();
   }
 
   /** Of names that differ by their case only, the one that is spelt as asked. */
@@ -167,7 +178,7 @@ class NameTable implements Root {
 
   #variant(record: Uint8Array): NamedVariant {
     const view = asBuffer(record);
-    const line = readAt(this.#fd, view.readUIntBE(8, 5), view.readUInt32BE(13), 'names');
+    const line = this.#lines.read(view.readUIntBE(8, 5), view.readUInt32BE(13));
     return variantOf(asBuffer(line).toString('utf8'));
   }
 
@@ -177,10 +188,10 @@ class NameTable implements Root {
 
   *list(matches: (name: string) => boolean): Generator<FileVariant> {
     let rest = '';
-    const { size } = fs.fstatSync(this.#fd);
+    const { size } = this.#lines;
     for (let offset = 0; offset < size; offset += pieceSize) {
       // A line is cut by bytes: keep the cut part as latin1 so that no character is split, and read whole lines as UTF-8.
-      const piece = readAt(this.#fd, offset, Math.min(pieceSize, size - offset), 'names');
+      const piece = this.#lines.readUnchecked(offset, Math.min(pieceSize, size - offset));
       rest += asBuffer(piece).toString('latin1');
       const end = rest.lastIndexOf('\n') + 1;
       for (const line of rest.slice(0, end).split('\n')) {

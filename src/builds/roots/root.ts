@@ -29,10 +29,14 @@ export interface Root {
   readonly kind: string | null;
   /** Notes on the names for a reader: that the install manifest stands in for a root, say. */
   readonly notes?: readonly string[];
+  /** Ids whose imported name turned out to be another file's, as far as names were looked up. */
+  readonly misfits?: number;
   /** Every variant of a name; case and the direction of slashes do not matter. */
   find(name: string): FileVariant[];
   /** Every variant of an id; none where files have no ids. */
   findId(fileDataId: number): FileVariant[];
+  /** Checks all that {@link list} and {@link find} read: who lists after it does not end half-way. @throws E_FORMAT_CHECKSUM */
+  checkAll(): Promise<void>;
   /**
    * All rows whose name `matches`; a row without a name goes by `fdid:N`. Neighbours with the same id or name are variants of one file.
    */

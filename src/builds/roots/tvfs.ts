@@ -1,17 +1,17 @@
-import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { toHex } from '../../core/bytes.ts';
-import { formatError } from '../../core/errors.ts';
+import { formatError, resultUnless } from '../../core/errors.ts';
 import type { ManifestKeys } from '../../formats/configs/build-config.ts';
 import { decodeTvfs } from '../../formats/roots/tvfs/decode.ts';
 import type { TvfsSpan } from '../../formats/roots/tvfs/layout.ts';
 import { parseWowTvfsName } from '../../formats/roots/tvfs/wow-name.ts';
+import { isLacking, removeDerived } from '../../store/derived/derived-file.ts';
 import type { LookupFolders } from '../../store/layout.ts';
-import type { ListfileIndex } from '../listfile/listfile-index.ts';
+import { type ListfileIndex, namesWhenNeeded } from '../listfile/listfile-index.ts';
 import { type NameRow, type Note, openNameTable } from './name-table.ts';
 import type { Root } from './root.ts';
 import { diablo4Naming, type LoadPart } from './rows/diablo4.ts';
-import { openWowTvfs, WowTvfsRecords } from './wow/wow-tvfs.ts';
+import { openVfsIds, openWowTvfs, WowTvfsRecords } from './wow/wow-tvfs.ts';
 
 /** Manifests nest two deep in real builds. */
 const maxDepth = 8;
@@ -24,7 +24,8 @@ export interface TvfsPlace {
   nested: readonly ManifestKeys[];
   /** Its files are numbered as in Diablo IV. */
   numbered: boolean;
-  listfile: ListfileIndex | undefined;
+  /** Opens the imported names, if there are any. */
+  listfile: () => Promise<ListfileIndex | undefined>;
   /** The decoded bytes of a manifest. */
   load: (manifest: ManifestKeys) => Promise<Uint8Array>;
   /** The decoded bytes of a part of a file, by its ckey or the start of its ekey. */
@@ -33,17 +34,25 @@ export interface TvfsPlace {
 
 /** Opens the TVFS of a build; nested manifests are joined to it. Needs `close`. */
 export async function openTvfs(place: TvfsPlace): Promise<Root> {
-  const { folders, root, listfile } = place;
+  const { folders, root } = place;
   const base = join(folders.names, root.ckey);
   const idsFile = `${base}.vfsids`;
-  // It is written before the paths are; without it they are those of an older form.
-  if (!fs.existsSync(idsFile)) fs.rmSync(`${base}.paths`, { force: true });
+  // Both are written together: where the ids lack, so must the paths.
+  const isThere = resultUnless(isLacking, () => openVfsIds(idsFile));
+  isThere?.close();
+  if (isThere === undefined) removeDerived(`${base}.paths`);
   const paths = await openNameTable({ folders, kind: 'tvfs', ckey: root.ckey, rows: (note) => rowsOf(place, note) });
-  const hasIds = fs.statSync(idsFile).size > emptyLookupSize;
-  return hasIds ? openWowTvfs(idsFile, paths, listfile) : paths;
+  const ids = openVfsIds(idsFile);
+  try {
+    if (ids.count > 0) return openWowTvfs(ids, paths, await namesWhenNeeded(place.listfile));
+  } catch (error) {
+    ids.close();
+    paths.close();
+    throw error;
+  }
+  ids.close();
+  return paths;
 }
-
-const emptyLookupSize = 16;
 
 /** The rows of all paths that are names; files that WoW calls by numbers go into a file of their own. */
 async function* rowsOf(place: TvfsPlace, note: Note): AsyncGenerator<NameRow> {

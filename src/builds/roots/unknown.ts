@@ -12,6 +12,7 @@ export function openUnknownRoot(encoding: EncodingFile, installed: Root | undefi
     notes,
     find: (name) => installed?.find(name) ?? [],
     findId: () => [],
+    checkAll: () => encoding.checkAll(),
     *list(matches) {
       const named = new Set<string>();
       for (const variant of installed?.list(() => true) ?? []) {

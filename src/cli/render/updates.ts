@@ -16,6 +16,9 @@ export function renderKeyUpdate({ modified, read, added, changed, unchanged, con
   return [counts, kept, ...lines].join('\n');
 }
 
+/** The note on a list that takes the place of a damaged one. */
+export const lostNames = 'the list that was there before was damaged: names that only it had are gone';
+
 /** An update of names, for people. */
 export function renderListfileUpdate({ modified, bytes, rows, ids, added, changed, removed }: ListfileUpdate): string {
   if (!modified) return `The list is what it was: ${formatCount(rows)} names.`;

@@ -1,5 +1,10 @@
-import { type ListfileChange, lockListfile, replaceListfile } from '../../builds/listfile/listfile-import.ts';
-import { listfileVersion } from '../../builds/listfile/listfile-index.ts';
+import {
+  type ListfileChange,
+  lockListfile,
+  openWhole,
+  replaceListfile,
+} from '../../builds/listfile/listfile-import.ts';
+import { listfileVersion } from '../../builds/listfile/listfile-paths.ts';
 import type { Validators } from '../../cdn/transport/fetch-document.ts';
 import type { HttpGetter } from '../../cdn/transport/http.ts';
 import { redactUrl } from '../../cdn/transport/http-head.ts';
@@ -41,7 +46,7 @@ export async function updateListfile(
   const release = lockListfile(layout);
   try {
     const shown = redactUrl(url);
-    const known = knownList(store, shown);
+    const known = await knownList(store, shown);
     const take = (pieces: AsyncIterable<Uint8Array>): Promise<ListfileChange> =>
       replaceListfile(layout, pieces, { url: shown, signal: options.signal });
     const list = { ...options, url, name: 'listfile' as const, maxSize, known, take };
@@ -58,8 +63,11 @@ export async function updateListfile(
   }
 }
 
-/** The version of the list whose names are in use. */
-function knownList({ layout, ledger }: Store, url: string): Partial<KnownList> {
+/** The version of the list whose names are in use; nothing where they are damaged. */
+async function knownList({ layout, ledger }: Store, url: string): Promise<Partial<KnownList>> {
   const known = JSON.parse(ledger.setting(knownSetting) ?? 'null') as KnownList | null;
-  return known?.url === url && listfileVersion(layout).url === known.url ? known : {};
+  if (known?.url !== url || listfileVersion(layout)?.url !== url) return {};
+  const list = await openWhole(layout);
+  list?.close();
+  return list === undefined ? {} : known;
 }

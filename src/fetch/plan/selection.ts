@@ -115,16 +115,15 @@ async function namedEkeys(build: Build, globs: readonly string[]): Promise<Set<s
     for (const key of known ?? (ekey === undefined ? [] : [build.locate(ekey)?.ekey]))
       if (key !== undefined) ekeys.add(key);
   };
-  for (const { parts } of (await build.root()).list(matches)) for (const { ckey, ekey } of parts) add(ckey, ekey);
+  for (const { parts } of (await build.wholeRoot()).list(matches)) for (const { ckey, ekey } of parts) add(ckey, ekey);
   for (const entry of (await build.install())?.entries ?? []) {
     if (matches(entry.path.replaceAll('\\', '/'))) add(entry.ckey, undefined);
   }
   if (ekeys.size === 0) {
     throw new PakratError('E_NOT_FOUND', `no name of the build matches ${globs.join(' or ')}`, {
-      hint:
-        build.listfile() === undefined
-          ? 'Many files are known by id only until a list of names is there: `pakrat listfile import FILE`.'
-          : 'A glob without a slash matches the last part of a name; `pakrat ls` shows names.',
+      hint: !build.hasListfile()
+        ? 'Many files are known by id only until a list of names is there: `pakrat listfile import FILE`.'
+        : 'A glob without a slash matches the last part of a name; `pakrat ls` shows names.',
     });
   }
   return ekeys;

@@ -97,7 +97,7 @@ async function* checkStatic(
   build: Build,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<CheckedObject> {
-  const known = build.encoding.layout.ekeyPageCount > 0 ? encodedEntries(build) : namedEntries(await build.root());
+  const known = build.encoding.layout.ekeyPageCount > 0 ? encodedEntries(build) : namedEntries(await build.wholeRoot());
   yield* checkFolderEntries(entriesHere(container, known), { signal });
 }
 

@@ -3,10 +3,10 @@ import { inflate } from '../../codecs/compression/inflate.ts';
 import { concatBytes } from '../../core/bytes.ts';
 import { PakratError } from '../../core/errors.ts';
 import { md5Hex } from '../../core/hash.ts';
-import { writeFileDurable } from '../../files/durable.ts';
 import type { BuildConfig, ManifestKeys } from '../../formats/configs/build-config.ts';
 import type { ConfigFile } from '../../formats/configs/config-file.ts';
 import { encodeEncoding } from '../../formats/manifests/encoding/encode.ts';
+import { writeDerived } from '../../store/derived/derived-writer.ts';
 import type { LookupFolders } from '../../store/layout.ts';
 import type { StaticContainer } from './static-container.ts';
 
@@ -55,5 +55,5 @@ function decodeBare(
 }
 
 function keep({ manifests, temporary }: LookupFolders, ckey: string, bytes: Uint8Array): void {
-  writeFileDurable(join(manifests, ckey), bytes, temporary);
+  writeDerived(join(manifests, ckey), bytes, temporary);
 }

@@ -56,15 +56,18 @@ function storedMark({ sha1, method, encrypted }: SourceEntry['facts']): Mark | u
 }
 
 /** Looks up the sizes that rows of a build lack, in the order of their keys, so that each page of the encoding file is read once. */
-export function fillSizes({ source, table }: DiffSide, rows: readonly number[]): void {
+export async function fillSizes({ source, table }: DiffSide, rows: readonly number[]): Promise<void> {
   if (!isBuildSource(source)) return;
   const lacking = rows.flatMap((row) => {
     const { size, mark } = row < 0 ? { size: 0, mark: undefined } : table.at(row);
     return size === undefined && mark?.by === 'md5' ? [{ row, key: mark.key }] : [];
   });
   lacking.sort((a, b) => (a.key < b.key ? -1 : 1));
-  for (const { row, key } of lacking) {
-    const size = resultUnless(isDamage, () => source.build.encoding.findCkey(key))?.size;
-    if (size !== undefined) table.setSize(row, size);
-  }
+  const { build } = source;
+  await build.lookUp(() => {
+    for (const { row, key } of lacking) {
+      const size = resultUnless(isDamage, () => build.encoding.findCkey(key))?.size;
+      if (size !== undefined) table.setSize(row, size);
+    }
+  });
 }

@@ -176,13 +176,13 @@ class Comparison {
     }
   }
 
-  finish(): Difference {
+  async finish(): Promise<Difference> {
     const { before, after, by } = this.#items;
     const [left, right] = [this.#before.table, this.#after.table];
     for (let row = 0; row < left.count; row++) if (!left.isDone(row)) this.#add(row, -1);
     if (this.#keysOnly) {
-      fillSizes(this.#before, before);
-      fillSizes(this.#after, after);
+      await fillSizes(this.#before, before);
+      await fillSizes(this.#after, after);
     }
     const order = this.#order();
     return {

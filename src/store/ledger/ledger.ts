@@ -315,10 +315,6 @@ export class Ledger {
   }
 }
 
-const impossibleObject = `typeof(complete) <> 'integer' OR complete NOT IN (0, 1) OR (complete = 1 AND (typeof(size) <> 'integer' OR size < 0))`;
-const impossibleSpan = `typeof(start) <> 'integer' OR typeof(end) <> 'integer' OR start < 0 OR end <= start
-  OR object NOT IN (SELECT id FROM objects WHERE complete = 0)`;
-
 /**
  * Opens a database that may not be written, nor its folder. SQLite would want to make files beside it for a log that is not there,
  * so one without a log is read from memory.

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { Build } from '../../builds/build.ts';
+import { groupMark } from '../../builds/indices/indices.ts';
 import { PagedIndex } from '../../builds/indices/paged-index.ts';
 import type { EntryPlace } from '../../builds/objects.ts';
 import { toHex } from '../../core/bytes.ts';
@@ -64,8 +65,9 @@ function openOtherGroup(store: Store, config: ObjectName): OtherGroup | undefine
   return unlessDamaged(() => {
     const bytes = store.readObject(config);
     if (bytes === undefined) return undefined;
-    const { archives } = decodeCdnConfig(bytes);
-    return { index: new PagedIndex(join(store.layout.groups, `${config.hash}.index`)), archives };
+    const cdnConfig = decodeCdnConfig(bytes);
+    const file = join(store.layout.groups, `${config.hash}.index`);
+    return { index: new PagedIndex(file, groupMark(cdnConfig)), archives: cdnConfig.archives };
   });
 }
 

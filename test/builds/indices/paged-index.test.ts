@@ -3,6 +3,7 @@ import { expect, test } from '@jest/globals';
 import { PagedIndex } from '../../../src/builds/indices/paged-index.ts';
 import { md5 } from '../../../src/core/hash.ts';
 import { encodeArchiveIndex } from '../../../src/formats/indices/archive-index.ts';
+import { writeDerived } from '../../../src/store/derived/derived-writer.ts';
 import { scratchFolder } from '../../support/scratch.ts';
 
 const scratch = scratchFolder();
@@ -11,7 +12,7 @@ const keyOf = (i: number): Uint8Array => md5(new TextEncoder().encode(`entry ${i
 
 function writeGroup(name: string): string {
   const entries = Array.from({ length: count }, (_, i) => ({ ekey: keyOf(i), size: i, offset: 7 * i, archive: i % 5 }));
-  writeFileSync(scratch(name), encodeArchiveIndex(entries, { offsetBytes: 6 }).bytes);
+  writeDerived(scratch(name), encodeArchiveIndex(entries, { offsetBytes: 6 }).bytes, scratch('tmp'));
   return scratch(name);
 }
 

@@ -1,11 +1,12 @@
-import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import { EncodingFile } from '../../../src/builds/manifests/encoding-file.ts';
 import { md5Hex } from '../../../src/core/hash.ts';
 import { decodeEncoding } from '../../../src/formats/manifests/encoding/decode.ts';
 import { encodeEncoding } from '../../../src/formats/manifests/encoding/encode.ts';
 import type { CkeyEntry } from '../../../src/formats/manifests/encoding/pages.ts';
-import { conformanceBytes, conformancePath, describeConformance } from '../../support/conformance.ts';
+import { readDerived } from '../../../src/store/derived/derived-file.ts';
+import { writeDerived } from '../../../src/store/derived/derived-writer.ts';
+import { conformanceBytes, describeConformance } from '../../support/conformance.ts';
 import { scratchFolder } from '../../support/scratch.ts';
 import { codeOf } from '../../support/thrown-code.ts';
 
@@ -23,7 +24,7 @@ function encodingFile(name: string, change: (bytes: Uint8Array) => void = () => 
   const ekeys = contents.flatMap((content) => content.ekeys.map((ekey) => ({ ekey, especIndex: 0, size: 1 })));
   const bytes = encodeEncoding({ ckeys: contents, ekeys, especs: ['n'] });
   change(bytes);
-  writeFileSync(scratch(name), bytes);
+  writeDerived(scratch(name), bytes, scratch('tmp'));
   return new EncodingFile(scratch(name));
 }
 
@@ -55,7 +56,7 @@ describe('many contents looked up together', () => {
   });
 
   test('what a damaged page lists is not found, all else is; asked for by itself it is refused', async () => {
-    const whole = decodeEncoding(new Uint8Array(readFileSync(scratch('encoding'))));
+    const whole = decodeEncoding(readDerived(scratch('encoding')));
     const { ckeyPagesOffset, ckeyPageSize } = whole.layout;
     const damaged = encodingFile('damaged', (bytes) => {
       bytes[ckeyPagesOffset + ckeyPageSize * 70 + 30]! ^= 1;
@@ -76,7 +77,8 @@ describeConformance('many contents of real files', () => {
     ['keg/blte/2a6168d8a7122a8dd9b61fb92af3d3f4.in', 546, '015f4f7037c2f84f09dedfc5158ea6d2', 120_240_260],
     ['cascette-rs/encoding/wow_classic_era_truncated.bin', 214, '0000351e35cd4c3c99b2f134d5c592a2', 44_876],
   ])('%s', (path, count, firstCkey, firstSize) => {
-    const file = new EncodingFile(conformancePath('tact', path));
+    writeDerived(scratch('real'), conformanceBytes('tact', path), scratch('tmp'));
+    const file = new EncodingFile(scratch('real'));
     const all = [...decodeEncoding(conformanceBytes('tact', path)).ckeys];
     expect([all.length, all[0]!.ckey, all[0]!.size]).toEqual([count, firstCkey, firstSize]);
     const asked = [...all].reverse();

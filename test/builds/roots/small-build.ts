@@ -1,4 +1,3 @@
-import { writeFileSync } from 'node:fs';
 import { ListfileIndex } from '../../../src/builds/listfile/listfile-index.ts';
 import { EncodingFile } from '../../../src/builds/manifests/encoding-file.ts';
 import { openRoot, type RootPlace } from '../../../src/builds/roots/index.ts';
@@ -9,6 +8,7 @@ import { md5, md5Hex } from '../../../src/core/hash.ts';
 import { decodeBuildConfig } from '../../../src/formats/configs/build-config.ts';
 import { encodeEncoding } from '../../../src/formats/manifests/encoding/encode.ts';
 import type { Install } from '../../../src/formats/manifests/install.ts';
+import { writeDerived } from '../../../src/store/derived/derived-writer.ts';
 import { storeLayout } from '../../../src/store/layout.ts';
 
 /** What a build of no CDN has: its objects by ckey. */
@@ -47,27 +47,28 @@ export function smallPlace(folder: (...parts: string[]) => string, build: SmallB
     ...config,
   ];
   const file = root === undefined ? undefined : folder(md5Hex(root));
-  if (file !== undefined) writeFileSync(file, root!);
+  if (file !== undefined) writeDerived(file, root!, folder('tmp'));
   const entries = contents.map((bytes) => ({
     ckey: md5Hex(bytes),
     size: bytes.length,
     ekeys: [toHex(md5(md5(bytes)))],
   }));
   const encodingFile = folder('encoding');
-  writeFileSync(
+  writeDerived(
     encodingFile,
     encodeEncoding({
       ckeys: entries,
       ekeys: entries.map(({ ekeys, size }) => ({ ekey: ekeys[0]!, especIndex: 0, size: size + 9 })),
       especs: ['n'],
     }),
+    folder('tmp'),
   );
   return {
     folders: storeLayout(folder('store')),
     config: decodeBuildConfig(new TextEncoder().encode(`# Build Configuration\n\n${lines.join('\n')}\n`)),
     file,
     encoding: new EncodingFile(encodingFile),
-    listfile: ListfileIndex.open(storeLayout(folder('store'))),
+    listfile: () => ListfileIndex.open(storeLayout(folder('store'))),
     load: async ({ ckey }) => get(ckey),
     loadPart: async ({ ckey }) => get(ckey ?? ''),
     install: async () => install,

@@ -1,5 +1,6 @@
-import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import type { IncomingMessage, RequestListener } from 'node:http';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { ListfileIndex } from '../../../src/builds/listfile/listfile-index.ts';
 import type { ListfileUpdate } from '../../../src/fetch/lists/update-listfile.ts';
@@ -48,8 +49,8 @@ const update = (...more: string[]): Promise<Answer> =>
 const set = (text: string, tag: string): void => {
   list = { ...list, text, tag };
 };
-const names = (): Record<number, string> => {
-  const index = ListfileIndex.open(storeLayout(store));
+const names = async (): Promise<Record<number, string>> => {
+  const index = await ListfileIndex.open(storeLayout(store));
   const all = Object.fromEntries([...(index?.names() ?? [])].map(({ fileDataId, name }) => [fileDataId, name]));
   index?.close();
   return all;
@@ -82,7 +83,7 @@ describe('listfile update', () => {
     });
     set('2;bb.blp\n3;c.blp\n4;d.blp\n5;e.blp\n', '"2"');
     expect((await update()).value).toMatchObject({ modified: true, rows: 4, ids: 4, added: 2, changed: 1, removed: 1 });
-    expect(names()).toEqual({ 2: 'bb.blp', 3: 'c.blp', 4: 'd.blp', 5: 'e.blp' });
+    expect(await names()).toEqual({ 2: 'bb.blp', 3: 'c.blp', 4: 'd.blp', 5: 'e.blp' });
     set('2;bb.blp\n', '"3"');
     const text = runPakratLater('--url', url);
     expect(await text).toContain('0 new, 0 changed, 3 removed');
@@ -100,7 +101,7 @@ describe('listfile update', () => {
     while (asked.length < 2) await new Promise((resolve) => setTimeout(resolve, 10));
     list.cut = 0;
     expect((await first.ended).status).toBe(1);
-    expect(names()).toEqual({ 1: 'a.blp' });
+    expect(await names()).toEqual({ 1: 'a.blp' });
 
     const before = asked.length;
     list.cut = Number.POSITIVE_INFINITY;
@@ -108,7 +109,7 @@ describe('listfile update', () => {
     expect(status).toBe(0);
     expect(asked.slice(before).map(({ headers }) => headers.range)).toEqual(['bytes=300000-']);
     expect(value).toMatchObject({ rows: 20_000, ids: 20_000, bytes: Buffer.byteLength(list.text) - 300_000 });
-    expect(Object.keys(names())).toHaveLength(20_000);
+    expect(Object.keys(await names())).toHaveLength(20_000);
     expect(readdirSync(storeLayout(store).temporary)).toEqual([]);
   });
 
@@ -122,7 +123,7 @@ describe('listfile update', () => {
     list.cut = Number.POSITIVE_INFINITY;
     set('7;seven.blp\n', '"2"');
     expect((await update()).value).toMatchObject({ rows: 1, ids: 1 });
-    expect(names()).toEqual({ 7: 'seven.blp' });
+    expect(await names()).toEqual({ 7: 'seven.blp' });
   });
 
   test.each([
@@ -137,7 +138,7 @@ describe('listfile update', () => {
     set(text, '"2"');
     list.type = type;
     expect(await update()).toMatchObject({ status: 5, value: { error: { code: 'E_FORMAT' } } });
-    expect(names()).toEqual({ 1: 'a.blp' });
+    expect(await names()).toEqual({ 1: 'a.blp' });
     set('1;b.blp\n', '"2"');
     list.type = 'text/csv';
     expect((await update()).value).toMatchObject({ modified: true, changed: 1 });
@@ -157,5 +158,21 @@ describe('listfile update', () => {
     const env = { PAKRAT_CONFIG: scratch('mine.json') };
     const taken = await pakratJson<ListfileUpdate>(['listfile', 'update', '--store', store], { env });
     expect(taken).toMatchObject({ status: 0, value: { rows: 1 } });
+  });
+
+  test('names that were damaged meanwhile are fetched again, and what only they had is told to be gone', async () => {
+    writeFileSync(scratch('hand.csv'), '9;hand.blp\n');
+    expect(runPakrat(['listfile', 'import', scratch('hand.csv'), '--store', store]).status).toBe(0);
+    set(many(200), '"1"');
+    expect((await update()).value).toMatchObject({ modified: true, ids: 200 });
+    const folder = join(store, 'names');
+    const text = join(folder, readdirSync(folder).find((name) => name.endsWith('.txt'))!);
+    const bytes = readFileSync(text);
+    bytes[4200]! ^= 1;
+    writeFileSync(text, bytes);
+    const { status, stderr } = await startPakrat(['listfile', 'update', '--url', url, '--store', store]).ended;
+    expect([status, stderr]).toEqual([0, expect.stringContaining('was damaged')]);
+    expect(Object.keys(await names())).toHaveLength(200);
+    expect((await update()).value).toMatchObject({ modified: false });
   });
 });

@@ -1,9 +1,10 @@
+import { breathe } from '../../../core/breathe.ts';
 import { asBuffer, fromHex, toHex } from '../../../core/bytes.ts';
 import { sortRecords } from '../../../core/tables/sort-records.ts';
 import { ByteWriter } from '../../../core/writer.ts';
 import type { TvfsSpan } from '../../../formats/roots/tvfs/layout.ts';
 import type { WowTvfsName } from '../../../formats/roots/tvfs/wow-name.ts';
-import { LookupFile, writeLookupFile } from '../../../store/lookup-file.ts';
+import { LookupFile, writeLookupFile } from '../../../store/derived/lookup-file.ts';
 import { type ListfileIndex, listedNames } from '../../listfile/listfile-index.ts';
 import type { FileVariant, Root } from '../root.ts';
 
@@ -44,11 +45,15 @@ export class WowTvfsRecords {
   }
 }
 
-/** Opens the `.vfsids` file of a TVFS, with the root that has its other paths. Closing it closes both. */
-export function openWowTvfs(file: string, paths: Root, listfile: ListfileIndex | undefined): Root {
-  const ids = new LookupFile(file);
+/** Opens a `.vfsids` file. @throws E_FORMAT_CHECKSUM, ENOENT as it comes */
+export function openVfsIds(file: string): LookupFile {
+  return new LookupFile(file, { stride });
+}
+
+/** The files of a TVFS by their ids, with the root that has its other paths. Closing it closes both. */
+export function openWowTvfs(ids: LookupFile, paths: Root, names: () => ListfileIndex | undefined): Root {
   const findId = (fileDataId: number): FileVariant[] => {
-    const name = listfile?.nameOf(fileDataId);
+    const name = names()?.find(fileDataId)?.name;
     return Array.from(ids.findNumber(fileDataId), (record) => variantOf(record, name));
   };
   return {
@@ -56,15 +61,20 @@ export function openWowTvfs(file: string, paths: Root, listfile: ListfileIndex |
     notes: paths.notes ?? [],
     findId,
     find(name) {
-      const id = listfile?.idOf(name);
+      const id = names()?.idOf(name);
       const listed = id === undefined ? [] : findId(id);
       return listed.length > 0 ? listed : paths.find(name);
     },
+    async checkAll() {
+      for (const _ of ids.checkAll()) await breathe();
+      await names()?.checkAll();
+      await paths.checkAll();
+    },
     *list(matches) {
-      const nameOf = listedNames(listfile);
+      const nameOf = listedNames(names());
       for (const record of ids) {
         const id = asBuffer(record).readUInt32BE(0);
-        const name = nameOf(id);
+        const name = nameOf(id)?.name;
         if (matches(name ?? `fdid:${id}`)) yield variantOf(record, name);
       }
       yield* paths.list(matches);

@@ -1,16 +1,15 @@
-import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { breathe } from '../../../core/breathe.ts';
 import { asBuffer, toHex } from '../../../core/bytes.ts';
 import { nameHash } from '../../../core/jenkins.ts';
 import { sortRecords } from '../../../core/tables/sort-records.ts';
-import { writeFileDurable } from '../../../files/durable.ts';
-import { readAt } from '../../../files/read-at.ts';
 import { decodeWowRoot, fillFileDataIds, rowNameHash } from '../../../formats/roots/wow/decode.ts';
 import type { WowRoot, WowRootBlock } from '../../../formats/roots/wow/layout.ts';
+import { DerivedFile, openDerived, readDerived } from '../../../store/derived/derived-file.ts';
+import { writeDerived } from '../../../store/derived/derived-writer.ts';
+import { LookupFile, writeLookupFile } from '../../../store/derived/lookup-file.ts';
 import type { LookupFolders } from '../../../store/layout.ts';
-import { LookupFile, writeLookupFile } from '../../../store/lookup-file.ts';
-import { type ListfileIndex, listedNames } from '../../listfile/listfile-index.ts';
+import { type ListedId, type ListfileIndex, listedNames, namesWhenNeeded } from '../../listfile/listfile-index.ts';
 import type { FileVariant, Root } from '../root.ts';
 
 /*
@@ -25,20 +24,21 @@ import type { FileVariant, Root } from '../root.ts';
 const idStride = 8;
 const hashStride = 16;
 
-/** Opens a WoW root, a decoded file; its look-up files are made when they are not there. Needs `close`. */
+/** Opens a WoW root, a decoded file; its look-up files are made when they are not there or damaged. Needs `close`. */
 export async function openWowRoot(
-  { folders, listfile }: { folders: LookupFolders; listfile: ListfileIndex | undefined },
+  { folders, listfile }: { folders: LookupFolders; listfile: () => Promise<ListfileIndex | undefined> },
   { file, ckey }: { file: string; ckey: string },
 ): Promise<Root> {
   const base = join(folders.names, ckey);
-  if (![`${base}.named`, `${base}.blocks`].every((name) => fs.existsSync(name))) {
-    await writeLookups(file, base, folders.temporary);
-  }
-  return new WowRootFile(file, base, listfile);
+  const names = await namesWhenNeeded(listfile);
+  return openDerived(
+    () => new WowRootFile(file, base, names),
+    () => writeLookups(file, base, folders.temporary),
+  );
 }
 
 async function writeLookups(file: string, base: string, temporary: string): Promise<void> {
-  const root = decodeWowRoot(new Uint8Array(fs.readFileSync(file)));
+  const root = decodeWowRoot(readDerived(file));
   const ids = fillFileDataIds(root);
   await breathe();
   const idRows = sortRecords(idRecords(ids), idStride, idStride);
@@ -46,8 +46,7 @@ async function writeLookups(file: string, base: string, temporary: string): Prom
   await breathe();
   const namedRows = sortRecords(hashRecords(root, ids), hashStride, hashStride);
   await writeLookupFile(`${base}.named`, { stride: hashStride, rows: [namedRows] }, temporary);
-  // Written last: where the blocks are, the others are whole.
-  writeFileDurable(`${base}.blocks`, Buffer.from(JSON.stringify(root.blocks)), temporary);
+  writeDerived(`${base}.blocks`, Buffer.from(JSON.stringify(root.blocks)), temporary);
 }
 
 function idRecords(ids: Uint32Array): Uint8Array {
@@ -76,71 +75,145 @@ function hashRecords(root: WowRoot, ids: Uint32Array): Uint8Array {
 
 class WowRootFile implements Root {
   readonly kind = 'wow';
-  readonly #fd: number;
+  misfits = 0;
+  readonly #rows: DerivedFile;
   readonly #ids: LookupFile;
   readonly #hashes: LookupFile;
   readonly #blocks: WowRootBlock[];
-  readonly #listfile: ListfileIndex | undefined;
+  readonly #names: () => ListfileIndex | undefined;
 
-  constructor(file: string, base: string, listfile: ListfileIndex | undefined) {
-    this.#fd = fs.openSync(file, 'r');
-    this.#ids = new LookupFile(`${base}.ids`);
-    this.#hashes = new LookupFile(`${base}.named`);
-    this.#blocks = JSON.parse(fs.readFileSync(`${base}.blocks`, 'utf8')) as WowRootBlock[];
-    this.#listfile = listfile;
+  constructor(file: string, base: string, names: () => ListfileIndex | undefined) {
+    this.#names = names;
+    const opened: { close(): void }[] = [];
+    const keep = <File extends { close(): void }>(one: File): File => {
+      opened.push(one);
+      return one;
+    };
+    try {
+      this.#rows = keep(new DerivedFile(file));
+      this.#ids = keep(new LookupFile(`${base}.ids`, { stride: idStride }));
+      this.#hashes = keep(new LookupFile(`${base}.named`, { stride: hashStride }));
+      this.#blocks = JSON.parse(asBuffer(readDerived(`${base}.blocks`)).toString()) as WowRootBlock[];
+    } catch (error) {
+      for (const one of opened) one.close();
+      throw error;
+    }
+  }
+
+  /** @throws E_FORMAT_CHECKSUM when the list is damaged: names that are lost must not look as if there were none */
+  get #listfile(): ListfileIndex | undefined {
+    return this.#names();
   }
 
   close(): void {
-    fs.closeSync(this.#fd);
+    this.#rows.close();
     this.#ids.close();
     this.#hashes.close();
   }
 
+  async checkAll(): Promise<void> {
+    for (const file of [this.#rows, this.#ids, this.#hashes]) for (const _ of file.checkAll()) await breathe();
+    await this.#listfile?.checkAll();
+  }
+
   find(name: string): FileVariant[] {
     const hash = nameHash(name);
+    const asked = name.replaceAll('\\', '/');
     const found = Array.from(this.#hashes.find(hash), (record) => {
-      const fileDataId = asBuffer(record).readUInt32BE(12);
-      return this.#variant(record, 8, { fileDataId, name: name.replaceAll('\\', '/') });
+      const view = asBuffer(record);
+      return this.#variant(view.readUInt32BE(8), { fileDataId: view.readUInt32BE(12), name: asked });
     });
-    const id = this.#listfile?.idOf(name);
-    const listed = id === undefined ? [] : this.findId(id);
-    return unique([...found, ...listed]);
+    const fileDataId = this.#listfile?.idOf(name);
+    if (fileDataId === undefined) return unique(found);
+    const rows = this.#rowsOf(fileDataId);
+    const view = asBuffer(hash);
+    const listed = { high: view.readUInt32BE(0), low: view.readUInt32BE(4) };
+    if (!this.#fits(rows, listed)) {
+      this.misfits = Math.max(this.misfits, 1);
+      return unique(found);
+    }
+    return unique([...found, ...rows.map((row) => this.#variant(row, { fileDataId, name: asked }))]);
   }
 
   findId(fileDataId: number): FileVariant[] {
-    const name = this.#listfile?.nameOf(fileDataId);
-    return Array.from(this.#ids.findNumber(fileDataId), (record) => this.#variant(record, 4, { fileDataId, name }));
+    const rows = this.#rowsOf(fileDataId);
+    const listed = rows.length === 0 ? undefined : this.#listfile?.find(fileDataId);
+    const name = this.#nameOf(rows, listed);
+    if (listed !== undefined && name !== listed.name) this.misfits = Math.max(this.misfits, 1);
+    return rows.map((row) => this.#variant(row, { fileDataId, name }));
+  }
+
+  #rowsOf(fileDataId: number): number[] {
+    return Array.from(this.#ids.findNumber(fileDataId), (record) => asBuffer(record).readUInt32BE(4));
   }
 
   *list(matches: (name: string) => boolean): Generator<FileVariant> {
-    const bytes = asBuffer(readAt(this.#fd, 0, fs.fstatSync(this.#fd).size, 'root'));
+    const bytes = asBuffer(this.#rows.readUnchecked(0, this.#rows.size));
     const listedName = listedNames(this.#listfile);
+    let misfits = 0;
+    for (const { fileDataId, rows } of this.#files()) {
+      const listed = listedName(fileDataId);
+      const name = this.#nameOf(rows, listed, bytes);
+      if (listed !== undefined && name !== listed.name) this.misfits = Math.max(this.misfits, ++misfits);
+      if (!matches(name ?? `fdid:${fileDataId}`)) continue;
+      for (const row of rows) yield this.#variant(row, { fileDataId, name }, bytes);
+    }
+  }
+
+  /** Every id with its rows, in the order of ids. */
+  *#files(): Generator<{ fileDataId: number; rows: number[] }> {
+    let file: { fileDataId: number; rows: number[] } | undefined;
     for (const records of this.#ids.tables()) {
       const view = asBuffer(records.bytes);
       for (let at = 0; at < view.length; at += idStride) {
         const fileDataId = view.readUInt32BE(at);
         const row = view.readUInt32BE(at + 4);
-        const name = listedName(fileDataId) ?? this.#nameByHash(bytes, row);
-        if (matches(name ?? `fdid:${fileDataId}`)) yield this.#variantOfRow(row, { fileDataId, name }, bytes);
+        if (file?.fileDataId === fileDataId) {
+          file.rows.push(row);
+          continue;
+        }
+        if (file !== undefined) yield file;
+        file = { fileDataId, rows: [row] };
       }
     }
+    if (file !== undefined) yield file;
   }
 
-  #nameByHash(bytes: Uint8Array, row: number): string | undefined {
+  /** The name of a file: the listed one, unless the root knows better, or else a listed one that has the hash that the root has. */
+  #nameOf(rows: readonly number[], listed: ListedId | undefined, bytes?: Buffer): string | undefined {
+    if (this.#listfile === undefined) return undefined;
+    if (listed !== undefined && this.#fits(rows, listed, bytes)) return listed.name;
+    for (const row of rows) {
+      const at = this.#hashOffset(row);
+      if (at < 0) continue;
+      const hash = Uint8Array.from(bytes?.subarray(at, at + 8) ?? this.#rows.read(at, 8));
+      const [named] = this.#listfile.namesOfHash(hash.reverse());
+      if (named !== undefined) return named.name;
+    }
+    return undefined;
+  }
+
+  /** False when a row of a file has the hash of another name: the list is of another product, or wrong. */
+  #fits(rows: readonly number[], { high, low }: Pick<ListedId, 'high' | 'low'>, bytes?: Buffer): boolean {
+    for (const row of rows) {
+      const at = this.#hashOffset(row);
+      if (at < 0) continue;
+      const [hash, start] = bytes === undefined ? [asBuffer(this.#rows.read(at, 8)), 0] : [bytes, at];
+      if (hash.readUInt32LE(start) !== low || hash.readUInt32LE(start + 4) !== high) return false;
+    }
+    return true;
+  }
+
+  /** Where the root has the name hash of a row; negative where it has none. */
+  #hashOffset(row: number): number {
     const block = this.#blockOf(row);
-    if (this.#listfile === undefined || block.hashOffset < 0) return undefined;
-    const at = block.hashOffset + (row - block.firstRow) * block.hashStride;
-    return this.#listfile.namesOfHash(Uint8Array.from(bytes.subarray(at, at + 8)).reverse())[0]?.name;
+    return block.hashOffset < 0 ? -1 : block.hashOffset + (row - block.firstRow) * block.hashStride;
   }
 
-  #variant(record: Uint8Array, rowAt: number, known: { name: string | undefined; fileDataId: number }): FileVariant {
-    return this.#variantOfRow(asBuffer(record).readUInt32BE(rowAt), known);
-  }
-
-  #variantOfRow(row: number, known: { name: string | undefined; fileDataId: number }, bytes?: Buffer): FileVariant {
+  #variant(row: number, known: { name: string | undefined; fileDataId: number }, bytes?: Buffer): FileVariant {
     const block = this.#blockOf(row);
     const at = block.ckeyOffset + (row - block.firstRow) * block.ckeyStride;
-    const ckey = bytes?.toString('hex', at, at + 16) ?? toHex(readAt(this.#fd, at, 16, 'root'));
+    const ckey = bytes?.toString('hex', at, at + 16) ?? toHex(this.#rows.read(at, 16));
     const { name, fileDataId } = known;
     const { localeFlags, contentFlags } = block;
     return { name, fileDataId, localeFlags, contentFlags, parts: [{ ckey, size: undefined }] };

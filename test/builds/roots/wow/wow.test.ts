@@ -61,6 +61,27 @@ test('rows without a hash are found by the listfile, and listed under its names'
   root.close();
 });
 
+test('a listed name whose hash is not that of the row is another file, and is not used', async () => {
+  const list = new TextEncoder().encode('5;x/other.m2\n7;World/Seven.adt\n8;a/two.m2\n300;a/two.dds\n');
+  await importListfile(storeLayout(scratch('store')), [list] as never);
+  const root = await openSmallRoot(scratch, { root: encodeWowRoot({ form: 'tsfm2', blocks }) });
+  expect(root.misfits).toBe(0);
+  expect(root.find('x/other.m2')).toEqual([]);
+  expect(root.misfits).toBe(1);
+  expect(root.findId(5).map(({ name }) => name)).toEqual([undefined, undefined, undefined]);
+  // The list has the right name of the row, at another id.
+  expect(root.findId(300).map(({ name }) => name)).toEqual(['a/two.m2']);
+  expect(root.findId(7).map(({ name }) => name)).toEqual(['World/Seven.adt']);
+  expect(found(root, 'a/one.m2')).toHaveLength(3);
+  const names = Array.from(
+    root.list(() => true),
+    ({ name, fileDataId }) => `${fileDataId} ${name}`,
+  );
+  expect([...new Set(names)]).toEqual(['5 undefined', '7 World/Seven.adt', '300 a/two.m2', '4000000000 undefined']);
+  expect(root.misfits).toBe(2);
+  root.close();
+});
+
 describeConformance('the real roots', () => {
   test.each(['classic_era_v1_2blocks', 'retail_11.2.7_v2_3blocks'])('%s: every row by its id', async (name) => {
     const bytes = conformanceBytes(`tact/cascette-rs/root/${name}.root`);

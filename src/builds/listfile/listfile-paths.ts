@@ -1,0 +1,57 @@
+import { join } from 'node:path';
+import { resultUnless } from '../../core/errors.ts';
+import { namesIn } from '../../files/walk.ts';
+import { isLacking, readDerived } from '../../store/derived/derived-file.ts';
+import type { LookupFolders } from '../../store/layout.ts';
+
+/*
+ * The list of names, as files under names/. All of one version share a BASE:
+ *
+ *   listfile.json   {"base": BASE, "url": where the list of the last update came from}
+ *   BASE.txt        what was imported, as `id;name` lines: of the last import, then of older ones whose ids it did not have
+ *   BASE.ids        u32 id, u40 offset of the name in BASE.txt, u16 its bytes, u64 name hash    sorted by id, one row an id
+ *   BASE.hashes     u64 name hash, u40 offset, u16 bytes, u32 id (0xffffffff: none)             sorted by hash
+ *   BASE.updated    the set of ids whose names came with the last update; only where there was one
+ *
+ * A new version is written whole before listfile.json names it, so whatever happens there is one whose files fit. All are derived files.
+ * Of BASE.txt the others are made again; it can only be imported again. Without listfile.json the newest BASE is the one in use.
+ */
+
+/** Bytes of a row of BASE.ids and of BASE.hashes, and what stands for no id. */
+export const listfileRows = { idStride: 19, hashStride: 19, noId: 0xffffffff } as const;
+
+/** Which version of the list is the one in use. */
+export interface ListfileVersion {
+  base: string;
+  url?: string | undefined;
+}
+
+/** The files of a version. */
+export function listfilePaths(
+  folders: LookupFolders,
+  base: string,
+): Record<'text' | 'ids' | 'hashes' | 'updated', string> {
+  const path = join(folders.names, base);
+  return { text: `${path}.txt`, ids: `${path}.ids`, hashes: `${path}.hashes`, updated: `${path}.updated` };
+}
+
+/** The file that names the version in use. */
+export function listfilePointer(folders: LookupFolders): string {
+  return join(folders.names, 'listfile.json');
+}
+
+/** The version that a file of the list belongs to; undefined for another file. */
+export function listfileBase(name: string): string | undefined {
+  return /^(listfile(?:-[\w-]+)?)\.(?:txt|ids|hashes|updated)$/.exec(name)?.[1];
+}
+
+/** The version in use; undefined when no names were imported. @param options.keep leave a damaged listfile.json @throws E_STORE */
+export function listfileVersion(folders: LookupFolders, options?: { keep: boolean }): ListfileVersion | undefined {
+  const bytes = resultUnless(isLacking, () => readDerived(listfilePointer(folders), options));
+  if (bytes !== undefined) return JSON.parse(new TextDecoder().decode(bytes)) as ListfileVersion;
+  const names = namesIn(folders.names).filter((name) => listfileBase(name) !== undefined);
+  // Their names begin with the time: the newest sorts last. One without its text is told to be damaged.
+  const newest = names.filter((name) => name.endsWith('.txt')).at(-1) ?? names.at(-1);
+  const base = newest && listfileBase(newest);
+  return base === undefined ? undefined : { base };
+}

@@ -1,0 +1,86 @@
+import { join } from 'node:path';
+import { listfileVersion } from '../builds/listfile/listfile-paths.ts';
+import { breathe } from '../core/breathe.ts';
+import { codeOf, messageOf, resultUnless } from '../core/errors.ts';
+import { namesIn } from '../files/walk.ts';
+import { DerivedFile, damagedFile, isLacking } from '../store/derived/derived-file.ts';
+import type { Store } from '../store/store.ts';
+import type { VerifyProblem } from '../verify/verify-result.ts';
+import type { Damage } from './damage.ts';
+
+/** The outcome for one derived file. */
+interface DerivedFinding {
+  bytes: 0;
+  problem?: VerifyProblem;
+  damage?: Damage;
+}
+
+/** Derived files by their folder: decoded manifests, archive groups, names. Nothing else is looked at there. */
+const patterns = {
+  manifests: /^[0-9a-f]{32}$/,
+  groups: /^[0-9a-f]{32}\.index$/,
+  names:
+    /^(?:[0-9a-f]{32}\.(?:ids|named|blocks|files|notes|paths|vfsids)|listfile.*\.(?:json|txt|ids|hashes|updated))$/,
+} as const;
+
+/** The ending of the file that one with this ending belongs to. */
+const owners: Readonly<Record<string, string>> = { notes: 'files', paths: 'files', ids: 'txt', hashes: 'txt' };
+
+/**
+ * Checks every derived file of a store, to its last byte. What is damaged is made again when it is needed; the text of an imported list is
+ * not, and stays for a person to see.
+ * @throws E_ABORTED, E_STORE
+ */
+export async function* checkDerived(
+  { layout }: Store,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<DerivedFinding> {
+  for (const [folder, pattern] of Object.entries(patterns)) {
+    for (const name of namesIn(join(layout.root, folder))) {
+      if (!pattern.test(name)) continue;
+      const path = join(layout.root, folder, name);
+      const message = await damageIn(path, signal);
+      yield { bytes: 0, ...(message !== undefined && foundDamage(`${folder}/${name}`, path, message)) };
+    }
+  }
+  const base = listfileVersion(layout, { keep: true })?.base;
+  const text = base && `${base}.txt`;
+  if (text && !namesIn(layout.names).includes(text))
+    yield { bytes: 0, ...foundDamage(`names/${text}`, '', 'it is gone') };
+}
+
+function foundDamage(name: string, file: string, message: string): Omit<DerivedFinding, 'bytes'> {
+  const problem = { name, code: 'E_FORMAT_CHECKSUM', message };
+  if (!name.endsWith('.txt')) return { problem, damage: { kind: 'derived', file } };
+  const advice = 'import the list of names again with `pakrat listfile import FILE` or `pakrat listfile update`';
+  return { problem: { ...problem, message: `${message}; ${advice}` } };
+}
+
+/** The damage of a derived file in words; undefined for none. */
+async function damageIn(path: string, signal: AbortSignal | undefined): Promise<string | undefined> {
+  let file: DerivedFile | undefined;
+  try {
+    file = new DerivedFile(path, { keep: true, of: ownerMark(path) });
+    for (const _ of file.checkAll()) await breathe(signal);
+    return undefined;
+  } catch (error) {
+    if (damagedFile(error) !== undefined) return messageOf(error).replace(`${path} is damaged: `, '');
+    // Another process has made it anew, or a newer one.
+    if (codeOf(error) === 'ENOENT') return undefined;
+    throw error;
+  } finally {
+    file?.close();
+  }
+}
+
+/** The mark of the file whose offsets this one has; undefined where it has none, or that one is damaged itself. */
+function ownerMark(path: string): number | undefined {
+  const [, base = '', ending = ''] = /^(.*)\.(\w+)$/.exec(path) ?? [];
+  const owner = owners[ending];
+  if (owner === undefined) return undefined;
+  return resultUnless(isLacking, () => {
+    const file = new DerivedFile(`${base}.${owner}`, { keep: true });
+    file.close();
+    return file.mark;
+  });
+}

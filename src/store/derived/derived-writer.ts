@@ -1,0 +1,84 @@
+import { crc32 } from 'node:zlib';
+import { ByteWriter } from '../../core/writer.ts';
+import { DurableFile } from '../../files/durable.ts';
+import { derivedFooter, derivedPageSize } from './derived-file.ts';
+
+/** How a derived file is written. */
+interface WriterOptions {
+  /** Bytes of a page: what is read and checked at once. */
+  pageSize?: number;
+  /** The mark of the file that it belongs to. */
+  of?: number | undefined;
+}
+
+/** Writes a derived file, which is there whole or not at all. Needs `close`, which removes what was not finished. Throws as {@link DurableFile}. */
+export class DerivedWriter {
+  /** Bytes of content that were appended. */
+  size = 0;
+  readonly #file: DurableFile;
+  readonly #pageSize: number;
+  readonly #of: number;
+  readonly #table = new ByteWriter();
+  /** The page that is not full yet. */
+  readonly #page: Buffer;
+  #inPage = 0;
+
+  /** @param temporary folder on the same file system for the temporary name */
+  constructor(temporary: string, { pageSize = derivedPageSize, of = 0 }: WriterOptions = {}) {
+    this.#pageSize = pageSize;
+    this.#of = of;
+    this.#page = Buffer.allocUnsafe(pageSize);
+    this.#file = new DurableFile(temporary);
+  }
+
+  append(bytes: Uint8Array): void {
+    for (let at = 0; at < bytes.length; ) {
+      const piece = bytes.subarray(at, at + this.#pageSize - this.#inPage);
+      at += piece.length;
+      if (piece.length === this.#pageSize) {
+        this.#add(piece);
+        continue;
+      }
+      this.#page.set(piece, this.#inPage);
+      this.#inPage += piece.length;
+      if (this.#inPage === this.#pageSize) this.#addPage();
+    }
+    this.size += bytes.length;
+  }
+
+  #addPage(): void {
+    if (this.#inPage > 0) this.#add(this.#page.subarray(0, this.#inPage));
+    this.#inPage = 0;
+  }
+
+  #add(page: Uint8Array): void {
+    this.#table.u32(crc32(page));
+    this.#file.append(page);
+  }
+
+  /** Brings all of it to disk, under its name. @returns its mark, for files that belong to it */
+  finish(path: string): number {
+    this.#addPage();
+    const table = this.#table.bytes();
+    this.#file.append(table);
+    const { footer, mark } = derivedFooter(path, { pageSize: this.#pageSize, size: this.size, of: this.#of, table });
+    this.#file.append(footer);
+    this.#file.finish(path);
+    return mark;
+  }
+
+  close(): void {
+    this.#file.close();
+  }
+}
+
+/** Writes a derived file. @param temporary folder on the same file system @throws E_STORE_FULL, E_STORE */
+export function writeDerived(path: string, bytes: Uint8Array, temporary: string, options?: WriterOptions): void {
+  const file = new DerivedWriter(temporary, options);
+  try {
+    file.append(bytes);
+    file.finish(path);
+  } finally {
+    file.close();
+  }
+}

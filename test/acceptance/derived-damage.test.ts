@@ -1,0 +1,289 @@
+import * as fs from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { listFiles } from '../../src/app/list.ts';
+import { readFile } from '../../src/app/read.ts';
+import { Session } from '../../src/app/session/session.ts';
+import { isPakratError } from '../../src/core/errors.ts';
+import { checkDerived } from '../../src/keep/check-derived.ts';
+import type { ExtractResult } from '../../src/sources/extract/extract.ts';
+import { openStore } from '../../src/store/store.ts';
+import { randomSource } from '../support/hostile.ts';
+import { freePort } from '../support/loopback.ts';
+import { type Run, runPakrat } from '../support/run-pakrat.ts';
+import { scratchFolder } from '../support/scratch.ts';
+import { type GoodServer, serveWell } from '../support/serve-well.ts';
+import { makeTree } from '../support/synthetic-cdn.ts';
+import { describeTmpfs, withTmpfs } from '../support/tmpfs.ts';
+import { readTruth, type TruthRow } from '../support/truth.ts';
+
+// Whole processes and whole syncs; the machine may be busy.
+jest.setTimeout(240_000);
+const scratch = scratchFolder();
+
+/** Derived files of a store by their paths, and what is in them. */
+type Derived = ReadonlyMap<string, Buffer>;
+
+function derivedIn(store: string): Derived {
+  const files = ['groups', 'manifests', 'names'].flatMap((folder) =>
+    fs.readdirSync(join(store, folder)).map((name) => join(store, folder, name)),
+  );
+  return new Map(files.filter((file) => !file.includes('.lock')).map((file) => [file, fs.readFileSync(file)]));
+}
+
+/** Puts back what was there, and removes what was not. */
+function restore(store: string, derived: Derived): void {
+  for (const [file, bytes] of derivedIn(store)) {
+    const before = derived.get(file);
+    if (before === undefined) fs.rmSync(file);
+    else if (!before.equals(bytes)) fs.writeFileSync(file, before);
+  }
+  for (const [file, bytes] of derived) if (!fs.existsSync(file)) fs.writeFileSync(file, bytes);
+}
+
+/** Ways in which a file is damaged; undefined where one cannot be had. `swap` puts another of its kind in its place. */
+const damages = ['flip', 'flip', 'flip', 'cut', 'empty', 'gone', 'swap', 'zeros', 'longer'] as const;
+
+function damage(file: string, how: (typeof damages)[number], derived: Derived, random: () => number): boolean {
+  const bytes = Buffer.from(derived.get(file) ?? []);
+  const at = Math.floor(random() * bytes.length);
+  if (how === 'flip') bytes[at]! ^= 1 << Math.floor(random() * 8);
+  else if (how === 'zeros') bytes.fill(0, at, Math.min(at + 64, bytes.length));
+  if (how === 'flip' || how === 'zeros') fs.writeFileSync(file, bytes);
+  else if (how === 'cut') fs.writeFileSync(file, bytes.subarray(0, at));
+  else if (how === 'longer') fs.writeFileSync(file, Buffer.concat([bytes, Buffer.from('more')]));
+  else if (how === 'empty') fs.writeFileSync(file, '');
+  else if (how === 'gone') fs.rmSync(file);
+  else {
+    const kind = (path: string): string => path.replace(/[0-9a-f]{32}|listfile-[\w-]+/, '');
+    const others = [...derived].filter(
+      ([other, bytes]) => other !== file && kind(other) === kind(file) && !bytes.equals(derived.get(file)!),
+    );
+    const [other] = others[Math.floor(random() * others.length)] ?? [];
+    if (other === undefined) return false;
+    fs.copyFileSync(other, file);
+  }
+  return !fs.existsSync(file) || !fs.readFileSync(file).equals(derived.get(file)!);
+}
+
+describe.each(['wow', 'tvfs', 'text'] as const)('derived files of a store with builds of layout %s', (layout) => {
+  const root = scratch(layout);
+  const store = scratch(`${layout}-store`);
+  let server: GoodServer;
+  let rows: TruthRow[];
+  let derived: Derived;
+  let listed: string;
+
+  const withSession = async <Result>(body: (session: Session) => Promise<Result>): Promise<Result> => {
+    const session = new Session({ store, offline: true, threads: 0 });
+    try {
+      return await body(session);
+    } finally {
+      await session.close();
+    }
+  };
+  const list = (): Promise<string> =>
+    withSession(async (session) => {
+      const lines: string[] = [];
+      await listFiles(session, 'wow', {}, async (entries) => {
+        for await (const { name, size, md5 } of entries) lines.push(`${name} ${size} ${md5}`);
+      });
+      return lines.join('\n');
+    });
+  const read = ({ name }: TruthRow): Promise<Buffer> =>
+    withSession(async (session) => {
+      const pieces: Uint8Array[] = [];
+      await readFile(session, 'wow', name, {}, (piece) => void pieces.push(piece.slice()));
+      return Buffer.concat(pieces);
+    });
+  const found = async (): Promise<string[]> => {
+    const opened = openStore(store, { create: false });
+    try {
+      const names: string[] = [];
+      for await (const { problem } of checkDerived(opened, undefined))
+        if (problem !== undefined) names.push(problem.name);
+      return names;
+    } finally {
+      opened.close();
+    }
+  };
+
+  beforeAll(async () => {
+    const port = await freePort();
+    makeTree(root, port, [
+      '--files',
+      '200',
+      '--total-bytes',
+      '600K',
+      '--seed',
+      layout,
+      '--archives',
+      '2',
+      '--layout',
+      layout,
+    ]);
+    rows = readTruth(root, 'b').rows.filter(({ locale, lockedBy }) => locale === '-' && lockedBy === undefined);
+    server = await serveWell(root, port);
+    const at = ['--store', store, '--patch-url', server.url, '--quiet'];
+    for (const product of ['wow_old', 'wow']) expect(runPakrat(['sync', product, ...at]).status).toBe(0);
+    expect(runPakrat(['keys', 'import', join(root, 'truth/keys.txt'), '--store', store]).status).toBe(0);
+    if (layout === 'wow') {
+      expect(runPakrat(['listfile', 'import', join(root, 'listfile.csv'), '--store', store]).status).toBe(0);
+    }
+    expect(runPakrat(['ls', 'wow_old', '--store', store, '--offline', '--quiet']).status).toBe(0);
+    listed = await list();
+    // A TVFS lists no empty files.
+    rows = rows.filter(({ name }) => listed.includes(`${name} `));
+    expect(rows.length).toBeGreaterThan(50);
+    derived = derivedIn(store);
+    expect(await found()).toEqual([]);
+  });
+  afterAll(() => server?.close());
+
+  /** Uses the store in one way or another. @returns the error that says that the list of names is damaged, if that is what came of it */
+  async function useStore(turn: number, random: () => number): Promise<unknown> {
+    try {
+      if (turn % 3 === 0) expect(await list()).toBe(listed);
+      const row = rows[Math.floor(random() * rows.length)]!;
+      expect(Buffer.compare(await read(row), row.content())).toBe(0);
+      return undefined;
+    } catch (error) {
+      if (!isPakratError(error) || error.data.list === undefined) throw error;
+      return error;
+    }
+  }
+
+  test('however one is damaged, the check finds it, and whatever is asked then has the right answer', async () => {
+    const random = randomSource(11);
+    let count = 0;
+    let refused = 0;
+    for (const [i, file] of [...derived.keys()].entries()) {
+      for (const [j, how] of damages.entries()) {
+        const story = `${how} ${file}`;
+        if (!damage(file, how, derived, random)) continue;
+        const problems = await found();
+        const isList = file.endsWith('.txt');
+        if (how !== 'gone' || isList) expect([story, ...problems]).toEqual([story, file.slice(store.length + 1)]);
+        const error = await useStore(i + j, random);
+        if (error !== undefined && !isList) throw new Error(story, { cause: error });
+        if (error !== undefined) refused += 1;
+        count += 1;
+        restore(store, derived);
+      }
+    }
+    expect(count).toBeGreaterThan(layout === 'wow' ? 110 : 70);
+    if (layout === 'wow') expect(refused).toBeGreaterThan(3);
+  });
+
+  /** Runs the program on the store, without a network. */
+  const run = (...args: string[]): Run => runPakrat([...args, '--store', store, '--offline']);
+  const flip = (file: string, at: number): void => {
+    const bytes = Buffer.from(derived.get(file)!);
+    bytes[Math.floor(bytes.length * at)]! ^= 16;
+    fs.writeFileSync(file, bytes);
+  };
+
+  test('so it is for the program: verify names what is damaged, and all of it is made again', () => {
+    const all = [...derived.keys()].filter((file) => !file.endsWith('.txt'));
+    for (const file of all) flip(file, 0.4);
+    const verified = run('verify', '--json');
+    expect(verified.status).toBe(3);
+    const { bad } = JSON.parse(verified.stdout) as { bad: { name: string }[] };
+    expect(bad.map(({ name }) => join(store, name)).sort()).toEqual(all.sort());
+    expect(run('verify', '--quiet').status).toBe(0);
+    expect(run('ls', 'wow', '--quiet').stdout.trim().split('\n')).toHaveLength(listed.split('\n').length);
+
+    for (const file of all) flip(file, 0.7);
+    const [row] = rows.filter(({ content }) => content().length > 0);
+    const cat = run('cat', 'wow', row!.name);
+    expect([cat.status, cat.stderr]).toEqual([0, '']);
+    expect(cat.stdout === Buffer.from(row!.content()).toString()).toBe(true);
+    for (const file of all) flip(file, 0.7);
+    expect(runPakrat(['sync', 'wow', '--store', store, '--patch-url', server.url, '--quiet'])).toMatchObject({
+      status: 0,
+      stderr: '',
+    });
+    for (const file of all) flip(file, 0.7);
+    const to = scratch(`${layout}-out`);
+    const extracted = JSON.parse(run('extract', 'wow', '--to', to, '--json').stdout) as ExtractResult;
+    expect(extracted.failed.filter(({ code }) => code !== 'E_KEY_MISSING')).toEqual([]);
+    for (const { name, content } of rows) {
+      expect([name, fs.readFileSync(join(to, name)).equals(content())]).toEqual([name, true]);
+    }
+    restore(store, derived);
+  });
+
+  if (layout !== 'wow') return;
+
+  describeTmpfs('on a disk that may only be read', () => {
+    test('what is damaged is made again beside the store, each time, and nothing of that is left', async () => {
+      await withTmpfs('64m', async (folder, _, remount) => {
+        for (const file of derived.keys()) if (!file.endsWith('.txt')) flip(file, 0.3);
+        fs.cpSync(store, `${folder}/store`, { recursive: true });
+        restore(store, derived);
+        remount('ro');
+        const reading = ['--store', `${folder}/store`, '--offline', '--quiet'];
+        const env = { TMPDIR: scratch('beside') };
+        fs.mkdirSync(env.TMPDIR);
+        const [row] = rows.filter(({ content }) => content().length > 0);
+        for (let i = 0; i < 2; i++) {
+          const cat = runPakrat(['cat', 'wow', row!.name, ...reading], { env });
+          expect([cat.status, cat.stderr]).toEqual([0, '']);
+          expect(cat.stdout === Buffer.from(row!.content()).toString()).toBe(true);
+        }
+        const names = runPakrat(['ls', 'wow', ...reading], { env })
+          .stdout.trim()
+          .split('\n');
+        expect(names).toHaveLength(listed.split('\n').length);
+        expect(fs.readdirSync(env.TMPDIR)).toEqual([]);
+        expect(runPakrat(['verify', ...reading], { env }).status).toBe(3);
+      });
+    });
+  });
+
+  test('a list of names that is damaged is told by name, what needs no names goes on, and an import makes it good', () => {
+    const text = [...derived.keys()].find((file) => file.endsWith('.txt'))!;
+    for (const damage of [() => fs.rmSync(text), () => flip(text, 0.5)]) {
+      restore(store, derived);
+      damage();
+      for (const args of [
+        ['ls', 'wow'],
+        ['extract', 'wow', '--to', scratch('none')],
+        ['ls', 'wow', '*.blp'],
+      ]) {
+        const { status, stdout, stderr } = run(...args);
+        expect([args, status, stdout, stderr]).toEqual([args, 5, '', expect.stringContaining(text)]);
+        expect(stderr).toContain('pakrat listfile import');
+      }
+      const at = ['--store', store, '--patch-url', server.url, '--quiet'];
+      expect(runPakrat(['sync', 'wow', ...at]).status).toBe(0);
+      expect(run('cat', 'wow', `ckey:${rows[0]!.ckey}`).status).toBe(0);
+      const verified = run('verify', '--json');
+      expect([verified.status, JSON.parse(verified.stdout)]).toMatchObject([
+        3,
+        { bad: [{ name: text.slice(store.length + 1), message: expect.stringContaining('listfile import') }] },
+      ]);
+    }
+    const imported = run('listfile', 'import', join(root, 'listfile.csv'));
+    expect(imported).toMatchObject({ status: 0, stderr: expect.stringContaining('was damaged') });
+    expect(run('ls', 'wow', '--quiet').stdout.trim().split('\n')).toHaveLength(listed.split('\n').length);
+    expect(run('verify', '--quiet').status).toBe(0);
+  });
+
+  test('names of another product at the same ids give no bytes under a wrong name, and a note counts them', () => {
+    const wrong = rows.map(({ fileDataId }) => `${fileDataId};other/${fileDataId}.db2\n`).join('');
+    fs.writeFileSync(scratch('other.csv'), wrong);
+    expect(run('listfile', 'import', scratch('other.csv')).status).toBe(0);
+    const { stdout, stderr } = run('ls', 'wow', '--json');
+    const value = JSON.parse(stdout) as { name: string; fileDataId: number }[];
+    const hashless = value.filter(({ name }) => name.startsWith('other/'));
+    const byId = new Map(rows.map((row) => [row.fileDataId, row]));
+    const hashed = rows.length - new Set(hashless.map(({ fileDataId }) => fileDataId)).size;
+    expect(hashed).toBeGreaterThan(70);
+    expect(stderr).toContain(`${hashed} names of the imported list are not used`);
+    const misled = value.find(({ name, fileDataId }) => !name.startsWith('other/') && byId.has(fileDataId))!;
+    const cat = run('cat', 'wow', `other/${misled.fileDataId}.db2`);
+    expect([cat.status, cat.stderr]).toEqual([4, expect.stringContaining('of the imported list')]);
+    expect(run('cat', 'wow', byId.get(misled.fileDataId)!.name).status).toBe(0);
+  });
+});
