@@ -25,11 +25,7 @@ export function needsFetch(damage: Damage): damage is FetchedDamage {
 
 /** Moves what is damaged out of its place, says in the ledger that damaged bytes are not held, then removes files that are of no use any more. */
 export function forgetDamage({ ledger, files, file, layout }: Store, damages: readonly Damage[]): void {
-  const paths = new Set(
-    damages.flatMap((damage) =>
-      damage.kind === 'derived' ? [] : 'object' in damage ? damage.object.path : damage.path,
-    ),
-  );
+  const paths = new Set(damages.flatMap(movedPath));
   for (const path of paths) clearWay(layout, path);
   files.withdraw(paths, () => {
     for (const damage of damages) {
@@ -42,6 +38,12 @@ export function forgetDamage({ ledger, files, file, layout }: Store, damages: re
     if (damage.kind === 'object') fs.rmSync(file(damage.object.path), { force: true });
     else if (damage.kind === 'derived') fs.rmSync(damage.file, { force: true });
   }
+}
+
+/** A row that names no object names no file either that may be moved: its path is whatever damage made of it. */
+function movedPath(damage: Damage): string[] {
+  if (needsFetch(damage)) return [damage.object.path];
+  return damage.kind === 'claim' && damage.spans !== undefined && damage.spans.length > 0 ? [damage.path] : [];
 }
 
 function withdraw(ledger: Store['ledger'], { path, spans }: Extract<Damage, { kind: 'claim' }>): void {

@@ -31,7 +31,7 @@ function words(bytes: number): Buffer {
 beforeAll(async () => {
   fs.mkdirSync(join(files, 'small'), { recursive: true });
   fs.writeFileSync(join(files, 'large.txt'), words(64 << 20));
-  for (let i = 0; i < 1500; i++) fs.writeFileSync(join(files, 'small', `${i}.txt`), `${i} `.repeat(500));
+  for (let i = 0; i < 3000; i++) fs.writeFileSync(join(files, 'small', `${i}.txt`), `${i} `.repeat(500));
   fs.writeFileSync(
     listfile,
     Array.from({ length: 300_000 }, (_, i) => `${i + 1};world/maps/${i % 97}/${i}.blp\n`).join(''),

@@ -79,3 +79,19 @@ test('what is gone from the disk already is forgotten all the same', () => {
 test('only a host can mend objects and entries', () => {
   expect([entryFrom(0, 1), damagedObject, damagedFile()].map(needsFetch)).toEqual([true, true, false]);
 });
+
+test.each(['ledger.db', 'names/listfile.json', '../beside'])(
+  'a row that names %s goes, and no file is moved or removed for it',
+  (path) => {
+    const file = `${store.layout.root}/${path}`;
+    fs.mkdirSync(dirname(file), { recursive: true });
+    if (!fs.existsSync(file)) fs.writeFileSync(file, 'something else');
+    store.ledger.addSpans(path, [{ start: 0, end: 10 }]);
+    forgetDamage(store, [
+      { kind: 'claim', path },
+      { kind: 'claim', path: 'ledger.db', spans: [] },
+    ]);
+    expect(fs.existsSync(file)).toBe(true);
+    expect([...store.ledger.objects()].map((row) => row.path)).not.toContain(path);
+  },
+);
