@@ -273,12 +273,12 @@ export class Build {
   }
 
   /** As {@link unlessLacking}; each part is noted once, however often it is asked for. */
-  #unlessLacking<Value>(what: string, work: Promise<Value>): Promise<Value | undefined> {
+  #unlessLacking<Value>(what: string, work: Promise<Value>, orOffline = true): Promise<Value | undefined> {
     const onNote = (text: string): void => {
       if (!this.#noted.has(what)) this.#place.onNote?.(text);
       this.#noted.add(what);
     };
-    return unlessLacking({ onNote }, what, work);
+    return unlessLacking({ onNote }, what, work, { orOffline });
   }
 
   /** The install manifest, or undefined when the build has none, or none that can be had. */
@@ -287,10 +287,10 @@ export class Build {
     return install && this.#unlessLacking('its install manifest', this.#load(install).then(decodeInstall));
   }
 
-  /** The download manifest, or undefined when the build has none, or none that can be had. */
+  /** The download manifest, or undefined when the build has none, or none that can be had. @throws E_OFFLINE: without it too much may seem wanted */
   async download(): Promise<Download | undefined> {
     const { download } = this.config;
-    return download && this.#unlessLacking('its download manifest', this.#load(download).then(decodeDownload));
+    return download && this.#unlessLacking('its download manifest', this.#load(download).then(decodeDownload), false);
   }
 
   /** Fetches the download manifest without opening it: it is large, and opened by those who need it. */

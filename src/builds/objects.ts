@@ -81,13 +81,18 @@ export interface BuildPlace {
   onNote?: ((text: string) => void) | undefined;
 }
 
-/** The outcome of work on a part that a build can be read without; where it cannot be had, or is malformed, that is noted. */
+/**
+ * The outcome of work on a part that a build can be read without; where it cannot be had, or is malformed, that is noted.
+ * @param options.orOffline false: that nobody may be asked for it is an error
+ */
 export async function unlessLacking<Value>(
   { onNote }: Pick<BuildPlace, 'onNote'>,
   what: string,
   work: Promise<Value>,
+  { orOffline = true }: { orOffline?: boolean } = {},
 ): Promise<Value | undefined> {
   return valueUnless((error) => {
+    if (!orOffline && codeOf(error) === 'E_OFFLINE') return false;
     const isLacking = isUnavailable(error) || isDamage(error);
     if (isLacking) onNote?.(`${what} cannot be had, the build is read without: ${error.message}`);
     return isLacking;

@@ -4,8 +4,7 @@ import { isPakratError, resultUnless } from '../core/errors.ts';
 import type { Selection } from '../fetch/plan/selection.ts';
 import { cell, decodeBpsv } from '../formats/services/bpsv.ts';
 import type { Ledger } from '../store/ledger/ledger.ts';
-import type { DamagedRow } from '../store/ledger/row-sums.ts';
-import type { BuildIdentity, BuildRow } from '../store/ledger/rows.ts';
+import type { BuildIdentity, BuildRow, DamagedRow } from '../store/ledger/rows.ts';
 import type { VerifyProblem } from '../verify/verify-result.ts';
 
 /** The rows of a ledger that are not as they were written. */

@@ -1,4 +1,5 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import type { SyncReport } from '../../src/app/sync.ts';
@@ -135,12 +136,15 @@ describe('sync', () => {
     const extract = await pakratJson(['extract', 'wow', '*.m2', '--to', scratch('x'), ...at('names')]);
     const hint = expect.stringContaining('listfile import');
     expect(extract).toMatchObject({ status: 4, value: { error: { code: 'E_NOT_FOUND', hint } } });
-    writeFileSync(scratch('list.csv'), '146;some/Name.m2\n');
+    const [row = ''] = readFileSync(join(cdn.root, 'listfile.csv'), 'utf8').split('\n');
+    const name = row.replace(/^\d+;/, '');
+    const base = basename(name);
+    writeFileSync(scratch('list.csv'), `${row}\n`);
     expect(runPakrat(['listfile', 'import', scratch('list.csv'), '--store', scratch('names')]).status).toBe(0);
-    const cat = runPakrat(['cat', 'wow', 'NAME.M2', ...at('names')]);
-    expect(cat).toMatchObject({ status: 4, stderr: expect.stringContaining('Did you mean some/Name.m2?') });
-    const wrong = await pakratJson(['extract', 'wow', 'other\\name.m2', '--to', scratch('x'), ...at('names')]);
-    expect(wrong).toMatchObject({ status: 4, value: { error: { hint: 'Did you mean some/Name.m2?' } } });
+    const cat = runPakrat(['cat', 'wow', base.toUpperCase(), ...at('names')]);
+    expect(cat).toMatchObject({ status: 4, stderr: expect.stringContaining(`Did you mean ${name}?`) });
+    const wrong = await pakratJson(['extract', 'wow', `other\\${base}`, '--to', scratch('x'), ...at('names')]);
+    expect(wrong).toMatchObject({ status: 4, value: { error: { hint: `Did you mean ${name}?` } } });
     const other = runPakrat(['ls', 'wow', '*.none', ...at('names')]);
     expect(other).toMatchObject({ status: 0, stderr: 'Note: no name matches *.none.\n' });
   });

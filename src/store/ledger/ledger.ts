@@ -2,8 +2,8 @@ import * as fs from 'node:fs';
 import { mergeSpans, type Span } from '../spans.ts';
 import { hostsOfJson, jsonOfHosts } from './host-list.ts';
 import { countImpossibleRows, removeImpossibleRows } from './impossible-rows.ts';
-import { type DamagedRow, damagedRows, removeRow, sealRow } from './row-sums.ts';
-import type { Amount, AnswerRow, BuildIdentity, BuildRow, KeyRow } from './rows.ts';
+import { damagedRows, removeRow, sealRow } from './row-sums.ts';
+import type { Amount, AnswerRow, BuildIdentity, BuildRow, DamagedRow, KeyRow } from './rows.ts';
 import { demandSchema, migrate } from './schema.ts';
 import { Sqlite } from './sqlite.ts';
 

@@ -1,3 +1,4 @@
+import type { DamagedRow } from './rows.ts';
 import type { Sqlite } from './sqlite.ts';
 
 /*
@@ -16,14 +17,6 @@ const tables = {
   keys: { key: 'name', columns: 'name, key, extra, source' },
   settings: { key: 'name', columns: 'name, value' },
 } as const;
-
-type SummedTable = keyof typeof tables;
-
-/** A row that is not as it was written: changed, gone, or put there by something else. */
-export interface DamagedRow {
-  table: SummedTable;
-  key: string | number;
-}
 
 const columnsOf = (columns: string, prefix: string): string =>
   columns

@@ -53,3 +53,9 @@ export interface KeyRow {
   extra: string;
   source: string;
 }
+
+/** A row that is not as it was written: changed, gone, or put there by something else. */
+export interface DamagedRow {
+  table: 'builds' | 'answers' | 'keys' | 'settings';
+  key: string | number;
+}
