@@ -36,7 +36,9 @@ test('flags win, and are brought to one spelling', () => {
   });
   expect(options).toMatchObject({ region: 'eu', locale: 'deDE', offline: true });
   expect(options.ownHosts).toEqual([
+    { base: 'https://a', fallback: false },
     { base: 'http://a', fallback: false },
+    { base: 'https://b', fallback: false },
     { base: 'http://b', fallback: false },
   ]);
   expect(options.store).toBe(`${process.cwd()}/here`);

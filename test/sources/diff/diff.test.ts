@@ -215,8 +215,13 @@ function buildOf(files: Record<number, { content: string; name?: string }>): Sou
   const build: unknown = {
     identity: { product: 'made', name: '1' },
     root: async () => root,
+    wholeRoot: async () => root,
+    lookUp: async (work: () => unknown) => work(),
     install: async () => ({ tags: [], entries: [{ path: 'Game.exe', ckey: md5('exe'), size: 3 }] }),
-    encoding: { findCkey: (ckey: string) => ({ size: sizes.get(ckey), ekeys: [] }) },
+    encoding: {
+      findCkey: (ckey: string) => ({ size: sizes.get(ckey), ekeys: [] }),
+      findCkeys: async (ckeys: string[]) => (row: number) => ({ size: sizes.get(ckeys[row] ?? ''), ekeys: [] }),
+    },
   };
   return buildSource(build as Build, { locale: 'enUS' });
 }
