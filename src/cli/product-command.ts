@@ -2,6 +2,7 @@ import { askVersions, type ProductReport, type ProductTable } from '../app/versi
 import { PakratCommand } from './base-command.ts';
 import { requiredArg } from './flags/args.ts';
 import type { GlobalFlags } from './flags/global-flags.ts';
+import { saidBy } from './render/said-by.ts';
 import { type Field, renderFields } from './terminal/table.ts';
 
 /** The argument of the commands that show what a version service says. */
@@ -13,10 +14,8 @@ export const productArgs = {
 export abstract class ProductCommand extends PakratCommand {
   protected async show(product: string, flags: GlobalFlags, endpoint: 'versions' | 'cdns'): Promise<ProductTable> {
     const report = await this.withSession(flags, (session) => askVersions(session, product, endpoint, this.notes()));
-    const { table, columns, service, time } = report;
-    const when = time === undefined ? '' : `, as it was at ${new Date(time).toISOString()}`;
-    const from = service.replace('/{product}/{endpoint}', '');
-    this.log(`${endpoint} of ${product}, seqn ${table.seqn ?? 'none'}, from ${from}${when}\n`);
+    const { table, columns } = report;
+    this.log(`${endpoint} of ${product}, seqn ${table.seqn ?? 'none'}, ${saidBy(report)}\n`);
     this.log(renderAnswer(columns, table.rows));
     return table;
   }

@@ -94,14 +94,14 @@ function* checkRows({ store, strays }: StoreCheck): Generator<Finding> {
   const impossible = ledger.impossibleRows();
   if (impossible > 0) {
     if (store.writable) ledger.removeImpossibleRows();
-    yield claimFinding('ledger.db', `${plural(impossible, 'row', 'rows')} of objects and spans cannot be`, []);
+    yield claimFinding('ledger.db', `${plural(impossible, 'row', 'rows')} of objects and spans cannot be`);
   }
   for (const path of strays) yield claimFinding(path, 'a row of the ledger that names no object');
 }
 
-/** A claim of the ledger about an object that is wrong as such. @param spans those that it is about; undefined for the whole row */
+/** A claim of the ledger that is wrong as such. @param spans those that it is about; undefined for the whole row */
 function claimFinding(path: string, message: string, spans?: readonly Span[]): Finding {
-  const damage: Damage = { kind: 'claim', path, ...(spans && { spans }) };
+  const damage: Damage = spans === undefined ? { kind: 'row', path } : { kind: 'spans', path, spans };
   return { problem: { name: path, code: 'E_INTEGRITY', message }, damage };
 }
 
@@ -219,7 +219,7 @@ async function* checkLoose({ store, objects, signal }: StoreCheck, buffer: HashB
     const { path, name, form, size, complete, lost } = object;
     if (lost || (form !== 'loose' && form !== 'patch')) continue;
     if (!complete) {
-      if (!fs.existsSync(store.file(path))) yield { damage: { kind: 'claim', path } };
+      if (!fs.existsSync(store.file(path))) yield { damage: { kind: 'row', path } };
       continue;
     }
     if (form === 'patch') continue;

@@ -6,14 +6,15 @@ import type { KnownObject } from './known-objects.ts';
 import type { DamagedEntry } from './store-checks.ts';
 
 /**
- * A damaged part of a store: a whole object, an entry of an archive, a derived file, which is made again by itself, or a claim of the ledger
- * that there is nothing to prove with: spans of an object that no entry lies in, or without spans a row that names no object.
+ * A damaged part of a store: a whole object, an entry of an archive, a derived file, which is made again by itself, or what the ledger claims and
+ * nothing proves: spans of an object that no entry lies in, or a row without a file of its own, whose path may be anything.
  */
 export type Damage =
   | { kind: 'object'; object: KnownObject }
   | { kind: 'entry'; object: KnownObject; entry: DamagedEntry }
   | { kind: 'derived'; file: string }
-  | { kind: 'claim'; path: string; spans?: readonly Span[] };
+  | { kind: 'spans'; path: string; spans: readonly Span[] }
+  | { kind: 'row'; path: string };
 
 /** Damage that only a host can mend. */
 export type FetchedDamage = Extract<Damage, { object: KnownObject }>;
@@ -31,7 +32,9 @@ export function forgetDamage({ ledger, files, file, layout }: Store, damages: re
     for (const damage of damages) {
       if (damage.kind === 'entry') ledger.removeSpan(damage.object.path, damage.entry.start, damage.entry.end);
       else if (damage.kind === 'object') ledger.loseObject(damage.object.path, damage.object.size);
-      else if (damage.kind === 'claim') withdraw(ledger, damage);
+      else if (damage.kind === 'row') ledger.removeObject(damage.path);
+      else if (damage.kind === 'spans')
+        for (const { start, end } of damage.spans) ledger.removeSpan(damage.path, start, end);
     }
   });
   for (const damage of damages) {
@@ -40,13 +43,8 @@ export function forgetDamage({ ledger, files, file, layout }: Store, damages: re
   }
 }
 
-/** A row that names no object names no file either that may be moved: its path is whatever damage made of it. */
+/** The object that is moved out of its place, where there is one. */
 function movedPath(damage: Damage): string[] {
   if (needsFetch(damage)) return [damage.object.path];
-  return damage.kind === 'claim' && damage.spans !== undefined && damage.spans.length > 0 ? [damage.path] : [];
-}
-
-function withdraw(ledger: Store['ledger'], { path, spans }: Extract<Damage, { kind: 'claim' }>): void {
-  if (spans === undefined) ledger.removeObject(path);
-  for (const { start, end } of spans ?? []) ledger.removeSpan(path, start, end);
+  return damage.kind === 'spans' ? [damage.path] : [];
 }

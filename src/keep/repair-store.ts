@@ -11,7 +11,7 @@ import type { BuildOpener } from './build-opener.ts';
 import type { FetchedDamage } from './damage.ts';
 
 /** What only hosts can bring: small objects that lack, and damage that was found. */
-export interface Wreck {
+interface Wreck {
   lacking: readonly ObjectName[];
   damages: readonly FetchedDamage[];
 }

@@ -88,8 +88,8 @@ test.each(['ledger.db', 'names/listfile.json', '../beside'])(
     if (!fs.existsSync(file)) fs.writeFileSync(file, 'something else');
     store.ledger.addSpans(path, [{ start: 0, end: 10 }]);
     forgetDamage(store, [
-      { kind: 'claim', path },
-      { kind: 'claim', path: 'ledger.db', spans: [] },
+      { kind: 'row', path },
+      { kind: 'row', path: 'ledger.db' },
     ]);
     expect(fs.existsSync(file)).toBe(true);
     expect([...store.ledger.objects()].map((row) => row.path)).not.toContain(path);

@@ -52,7 +52,7 @@ const sourceKinds = {
 } satisfies Record<string, SourceKind>;
 
 /** A source as a person names it. */
-export interface SourceName {
+interface SourceName {
   scheme: keyof typeof sourceKinds;
   /** The text behind the scheme. */
   rest: string;

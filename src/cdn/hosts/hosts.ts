@@ -55,7 +55,7 @@ const rankOf = { otherScheme: 60, unproven: 80 };
 const mostHedges = 8;
 
 /** The order in which hosts are asked, and who hears of their trouble. */
-export interface HostsOptions {
+interface HostsOptions {
   /** The scheme that is asked first. Default: HTTPS. */
   prefer?: 'https' | 'http' | undefined;
   /** As {@link HostNews} has it. */
@@ -122,19 +122,9 @@ export class Hosts {
     return health[kind];
   }
 
-  /** The hosts for a kind of object, best first; those in `tried` last. Equals take turns. */
-  ranked(kind: HealthKind, tried: ReadonlySet<string> = new Set()): Host[] {
-    this.#turn += 1;
-    const start = this.#turn % Math.max(1, this.all.length);
-    return [...this.all.slice(start), ...this.all.slice(0, start)]
-      .map((host) => ({ host, rank: this.#rank(host, kind, tried) }))
-      .sort((a, b) => a.rank - b.rank)
-      .map(({ host }) => host);
-  }
-
   /**
    * The best of those hosts for a kind of object that are open to a question, and whether all of them were tried; undefined when none is.
-   * It does what {@link ranked} does, and of a long list takes the first that nothing is known against, until one was right.
+   * Those in `tried` come last, equals take turns, and of a long list the first is taken that nothing is known against, until one was right.
    */
   best(
     kind: HealthKind,

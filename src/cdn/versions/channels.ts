@@ -31,7 +31,7 @@ export interface ChannelObjects {
 }
 
 /** A question to a service of channels. */
-export interface ChannelQuestion {
+interface ChannelQuestion {
   /** `http://…` or `https://…`, without a slash at its end. */
   base: string;
   product: string;
@@ -44,7 +44,7 @@ export interface ChannelQuestion {
 }
 
 /** An answer in the form that the older services have. */
-export interface ChannelAnswer {
+interface ChannelAnswer {
   bpsv: Bpsv;
   bytes: Uint8Array;
   /** The summary as it came: it names the catalogue that the answer is of. */

@@ -1,12 +1,12 @@
 import type { ProductsReport } from '../../app/products.ts';
 import { plural } from '../../core/quantities.ts';
 import { renderTable } from '../terminal/table.ts';
+import { saidBy } from './said-by.ts';
 
 /** The products in words, with the builds of them that are held. */
-export function renderProducts({ products, service, time }: ProductsReport, width: number): string {
-  const from = service.replace('/{product}/{endpoint}', '');
-  const when = time === undefined ? '' : `, as it was at ${new Date(time).toISOString()}`;
-  const head = `${plural(products.length, 'product', 'products')}, from ${from}${when}`;
+export function renderProducts(report: ProductsReport, width: number): string {
+  const { products } = report;
+  const head = `${plural(products.length, 'product', 'products')}, ${saidBy(report)}`;
   if (products.length === 0) return head;
   const columns = [{ title: 'product' }, { title: 'seqn', align: 'right' as const }, { title: 'held' }];
   const rows = products.map(({ product, seqn, listed, builds }) => {

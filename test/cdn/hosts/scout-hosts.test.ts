@@ -2,6 +2,7 @@ import { afterEach, expect, test } from '@jest/globals';
 import { Hosts } from '../../../src/cdn/hosts/hosts.ts';
 import { scoutHosts } from '../../../src/cdn/hosts/scout-hosts.ts';
 import { type Loopback, tcpServer } from '../../support/loopback.ts';
+import { ranked } from './ranked.ts';
 
 let server: Loopback;
 afterEach(() => server?.close());
@@ -17,7 +18,7 @@ test('of a long list those that are there are asked first, and the others are kn
   });
   const hosts = hostsAt(...dead(500), `http://${server.host}`, 'x:99999');
   await scoutHosts(hosts, undefined);
-  expect(hosts.ranked('config')[0]?.base).toBe(`http://${server.host}`);
+  expect(ranked(hosts, 'config')[0]?.base).toBe(`http://${server.host}`);
   expect(hosts.all.filter((host) => hosts.whyOut(host, 'data') === undefined)).toHaveLength(1);
   expect(connections).toBe(1);
 });

@@ -10,7 +10,7 @@ import type { KeyCandidate } from './keys.ts';
 const maxSamples = 8;
 
 /** The key of a pack, and whether something in it shows that it is. */
-export interface ChosenKey {
+interface ChosenKey {
   candidate: KeyCandidate;
   isProven: boolean;
 }
