@@ -127,7 +127,7 @@ describe('askVersionService', () => {
       `ribbit://${bad.host}`,
       await saying('good', versions(5)),
     ];
-    const answer = await ask(services, { timeoutMs: 300 });
+    const answer = await ask(services, { timeoutMs: 2500 });
     expect(answer.seqn).toBe(5);
     expect(answer.failures.map(({ code }) => code)).toEqual([
       'E_NETWORK',

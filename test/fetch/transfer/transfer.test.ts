@@ -15,7 +15,7 @@ import { describeTmpfs, withTmpfs } from '../../support/tmpfs.ts';
 import { archiveOf, chunkedEntry, expectRight, jobFor, type TestArchive, wholeEntry } from '../archive.ts';
 
 const scratch = scratchFolder();
-const limits = { connectMs: 1000, idleMs: 300, connections: 8 };
+const limits = { connectMs: 1000, idleMs: 600, connections: 8 };
 /** Six objects of four entries each. */
 const objects = new Map<string, TestArchive>(
   Array.from({ length: 6 }, (_, i) => [
@@ -291,7 +291,7 @@ describe('an interruption', () => {
   const heldBytes = (): number => [...spans.values()].reduce((sum, found) => sum + spanBytes(mergeSpans(found)), 0);
 
   test('ends soon, with E_ABORTED, and what was right stays', async () => {
-    const hosts = await startHosts(always({ kind: 'drip', bytes: 5000, everyMs: 250 }));
+    const hosts = await startHosts(always({ kind: 'drip', bytes: 3000, everyMs: 100 }));
     const started = performance.now();
     const signal = abortedWhen(() => heldBytes() > 8000);
     await expect(run(hosts, { signal })).rejects.toMatchObject({ code: 'E_ABORTED' });
