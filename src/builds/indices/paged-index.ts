@@ -42,21 +42,22 @@ export class PagedIndex {
   /** The entry with this ekey (16 bytes, or the first 9 of them), or undefined. */
   find(ekey: Uint8Array): IndexEntry | undefined {
     const page = this.#lastKeys.lowerBound(ekey);
-    return page === this.#lastKeys.count ? undefined : findInPage(this.#page(page), ekey, this.layout);
+    if (page === this.#lastKeys.count) return undefined;
+    return findInPage(this.#page(page, Buffer.allocUnsafe(this.layout.pageSize)), ekey, this.layout);
   }
 
-  /** All entries in the order of their ekeys, a page at a time. */
+  /** All entries in the order of their ekeys, a page at a time; the bytes of a page are there until the next is asked for. */
   *pages(): Generator<Iterable<IndexEntry>> {
+    const memory = Buffer.allocUnsafe(this.layout.pageSize);
     for (let page = 0; page < this.layout.pageCount; page++) {
       const left = this.layout.count - page * this.layout.entriesPerPage;
-      yield pageEntries(this.#page(page), this.layout, Math.min(left, this.layout.entriesPerPage));
+      yield pageEntries(this.#page(page, memory), this.layout, Math.min(left, this.layout.entriesPerPage));
     }
   }
 
-  #page(page: number): Uint8Array {
-    const { pageSize } = this.layout;
+  #page(page: number, bytes: Uint8Array): Uint8Array {
     // The hash of the format is enough: no need of the file's own.
-    const bytes = this.#file.readUnchecked(page * pageSize, pageSize);
+    this.#file.readInto(bytes, page * bytes.length);
     const hash = this.#pageHashes.at(page);
     if (equalBytes(md5(bytes).subarray(0, hash.length), hash)) return bytes;
     throw this.#file.damage(`page ${page} is wrong`);

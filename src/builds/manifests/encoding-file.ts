@@ -80,23 +80,24 @@ export class EncodingFile {
    */
   findCkeys(ckeys: readonly (string | undefined)[]): (row: number) => CkeyEntry | undefined {
     const isDense = ckeys.length > this.layout.ckeyPageCount / 8;
-    const page = isDense ? this.#ckeyPageReader() : (number: number) => this.#page('ckey', number);
+    const page = isDense ? this.#pageReader('ckey') : (number: number) => this.#page('ckey', number);
     return findContents(ckeys, { table: this.#tables.ckey, page });
   }
 
-  /** Gives ckey pages that are asked for in order, reading many at once into the same memory. */
-  #ckeyPageReader(): (number: number) => Uint8Array {
-    const { ckeyPagesOffset, ckeyPageSize, ckeyPageCount } = this.layout;
-    const buffer = Buffer.allocUnsafe(Math.min(pagesPerRead, ckeyPageCount) * ckeyPageSize);
+  /** Gives pages that are asked for in order, reading many at once into the same memory: each is there until the next is asked for. */
+  #pageReader(kind: 'ckey' | 'ekey'): (number: number) => Uint8Array {
+    const count = this.#pageCount(kind);
+    const { size } = this.#placeOf(kind, 0);
+    const memory = Buffer.allocUnsafe(Math.min(pagesPerRead, count) * size);
     let first = Number.NEGATIVE_INFINITY;
     return (number) => {
       if (number >= first + pagesPerRead) {
+        const pages = Math.min(pagesPerRead, count - number);
+        this.#file.readInto(memory.subarray(0, pages * size), this.#placeOf(kind, number).offset);
         first = number;
-        const bytes = buffer.subarray(0, Math.min(pagesPerRead, ckeyPageCount - first) * ckeyPageSize);
-        this.#file.readInto(bytes, ckeyPagesOffset + first * ckeyPageSize);
       }
-      const at = (number - first) * ckeyPageSize;
-      return this.#verified('ckey', number, buffer.subarray(at, at + ckeyPageSize));
+      const at = (number - first) * size;
+      return this.#verified(kind, number, memory.subarray(at, at + size));
     };
   }
 
@@ -112,7 +113,10 @@ export class EncodingFile {
     for (const page of this.#rightPages('ekey')) yield* ekeyEntries(page, this.layout, wants);
   }
 
-  /** The rows of every right page of ekeys, as `ekeyRecords` has them: for those who want all, without an object for each. */
+  /**
+   * The rows of every right page of ekeys, as `ekeyRecords` has them: for those who want all, without an object for each. A page is
+   * there until the next is asked for.
+   */
   *ekeyPages(): Generator<RecordTable> {
     for (const page of this.#rightPages('ekey')) yield ekeyRecords(page, this.layout);
   }
@@ -142,8 +146,9 @@ export class EncodingFile {
   }
 
   *#rightPages(kind: 'ckey' | 'ekey'): Generator<Uint8Array> {
+    const read = this.#pageReader(kind);
     for (let number = 0; number < this.#pageCount(kind); number++) {
-      const page = resultUnless(isDamage, () => this.#page(kind, number));
+      const page = resultUnless(isDamage, () => read(number));
       if (page !== undefined) yield page;
     }
   }

@@ -53,7 +53,8 @@ export async function transfer(jobs: Iterable<RangeJob>, options: TransferOption
   options.signal?.addEventListener('abort', stop, { once: true });
   try {
     for (const job of jobs) {
-      await queue.onSizeLessThan(options.jobs);
+      // Few wait: a job of many small entries takes memory for each.
+      await queue.onSizeLessThan(2);
       if (stopped()) break;
       void queue.add(async () => {
         try {

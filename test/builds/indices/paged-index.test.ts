@@ -25,7 +25,8 @@ test('every entry is found by its key and by the start of it, and no other', () 
   }
   expect(index.find(keyOf(count))).toBeUndefined();
   expect(index.find(new Uint8Array(16).fill(0xff))).toBeUndefined();
-  const keys = [...index.pages()].flatMap((page) => [...page].map(({ ekey }) => Buffer.from(ekey).toString('hex')));
+  const keys: string[] = [];
+  for (const page of index.pages()) for (const { ekey } of page) keys.push(Buffer.from(ekey).toString('hex'));
   expect(keys).toHaveLength(count);
   expect(keys).toEqual([...keys].sort());
   index.close();
