@@ -1,14 +1,16 @@
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import type { SyncReport } from '../../src/app/sync.ts';
-import type { ExtractResult } from '../../src/sources/extract/extract.ts';
+import { openPakrat, type Pakrat } from '../../src/pakrat.ts';
 import { Sqlite } from '../../src/store/ledger/sqlite.ts';
 import { makeEncryptedTree, writeTreeKey } from '../support/armadillo-tree.ts';
 import { checkHeldBytes } from '../support/held-bytes.ts';
+import { claimedBytes } from '../support/interrupt.ts';
 import { freePort } from '../support/loopback.ts';
-import { pakratJson, runPakrat, startPakrat } from '../support/run-pakrat.ts';
+import { pakratJson, startPakrat } from '../support/run-pakrat.ts';
 import { scratchFolder } from '../support/scratch.ts';
 import { type ServedTree, serveTree } from '../support/synthetic-cdn.ts';
 import { expectedFiles, readTruth, wrongFiles } from '../support/truth.ts';
@@ -19,7 +21,6 @@ const scratch = scratchFolder();
 
 interface Verified {
   bad: { name: string; code: string; message: string }[];
-  repaired: number;
 }
 
 describe('a product whose objects are encrypted one by one', () => {
@@ -49,9 +50,18 @@ describe('a product whose objects are encrypted one by one', () => {
   afterAll(() => server?.close());
 
   const at = (store: string): string[] => ['--store', scratch(store), '--patch-url', server.url];
-  function importKeys(store: string): void {
+  /** Does work with a session of this process. */
+  async function here<Result>(
+    store: string,
+    work: (pakrat: Pakrat) => Promise<Result>,
+    { offline = false } = {},
+  ): Promise<Result> {
+    const pakrat = await openPakrat({ store: scratch(store), patchUrl: server.url, offline, threads: 0 });
+    return work(pakrat).finally(() => pakrat.close());
+  }
+  async function importKeys(store: string): Promise<void> {
     const keys = [keyFile, join(root, 'truth/keys.txt'), join(root, 'truth/keys-withheld.txt')];
-    expect(runPakrat(['keys', 'import', ...keys, '--store', scratch(store)]).status).toBe(0);
+    await here(store, (pakrat) => pakrat.keys.import(keys));
   }
 
   test('without the key it says which file is missing, and asks for nothing that it could not check', async () => {
@@ -74,9 +84,7 @@ describe('a product whose objects are encrypted one by one', () => {
     const checksum = createHash('md5').update(wrong).digest().subarray(0, 4);
     mkdirSync(scratch('wrong'));
     writeFileSync(scratch('wrong', 'TESTKEY.AK'), Buffer.concat([wrong, checksum]));
-    expect(runPakrat(['keys', 'import', scratch('wrong', 'TESTKEY.AK'), '--store', scratch('mistaken')]).status).toBe(
-      0,
-    );
+    await here('mistaken', (pakrat) => pakrat.keys.import([scratch('wrong', 'TESTKEY.AK')]));
     const { status, value } = await pakratJson(['sync', 'wow', ...at('mistaken')]);
     expect(status).toBe(9);
     expect(JSON.stringify(value)).toContain('the key may be a wrong one');
@@ -84,7 +92,7 @@ describe('a product whose objects are encrypted one by one', () => {
   });
 
   test('with it: sync, verify, ls, extract; the store has the bytes of the CDN', async () => {
-    importKeys('all');
+    await importKeys('all');
     const synced = await pakratJson<SyncReport>(['sync', 'wow', '--all', ...at('all')]);
     expect(synced).toMatchObject({ status: 0, value: { missing: { entries: 0 } } });
     const held = checkHeldBytes(scratch('all'), www);
@@ -94,22 +102,25 @@ describe('a product whose objects are encrypted one by one', () => {
     const config = join(scratch('all'), configPath(synced.value.build.buildConfig));
     expect(readFileSync(config).includes('encoding')).toBe(false);
 
-    const offline = ['--store', scratch('all'), '--offline'];
-    const verified = await pakratJson<Verified>(['verify', ...at('all')]);
-    expect(verified).toMatchObject({ status: 0, value: { bad: [] } });
+    expect((await here('all', (pakrat) => pakrat.verify())).bad).toEqual([]);
     const to = scratch('all-out');
-    const extracted = await pakratJson<ExtractResult>(['extract', 'wow', '--to', to, ...offline]);
-    expect(extracted.value.failed).toEqual([]);
+    await here(
+      'all',
+      async (pakrat) => {
+        expect((await pakrat.extract('wow', { to })).failed).toEqual([]);
+        const shown = await pakrat.inspect(synced.value.build.buildConfig);
+        expect(shown).toMatchObject({ format: 'build config' });
+      },
+      { offline: true },
+    );
     const expected = expectedFiles(readTruth(root, 'b'), 'fdid').map((file) => ({ ...file, lockedBy: undefined }));
     expect(wrongFiles(expected, to, [])).toEqual([]);
-    const shown = await pakratJson(['inspect', synced.value.build.buildConfig, '--store', scratch('all')]);
-    expect(shown).toMatchObject({ status: 0, value: { format: 'build config' } });
   });
 
   const configPath = (hash: string): string => `tpr/wow/config/${hash.slice(0, 2)}/${hash.slice(2, 4)}/${hash}`;
 
   test('one file from an empty store: its range and no more, decrypted', async () => {
-    importKeys('one');
+    await importKeys('one');
     const file = readTruth(root, 'b').rows.find((row) => row.locale === '-' && row.archive !== 'loose')!;
     const args = ['extract', 'wow', `fdid:${file.fileDataId}`, '--to', scratch('one-out'), ...at('one')];
     expect(await pakratJson(args)).toMatchObject({ status: 0, value: { files: 1, failed: [] } });
@@ -119,45 +130,45 @@ describe('a product whose objects are encrypted one by one', () => {
   });
 
   test('a sync that was killed goes on; without its ledger it takes over what is on disk', async () => {
-    importKeys('cut');
-    const slow = startPakrat(['sync', 'wow', '--limit-rate', '400K', ...at('cut')]);
-    await new Promise((done) => setTimeout(done, 2500));
+    await importKeys('cut');
+    const slow = startPakrat(['sync', 'wow', '--limit-rate', '200K', ...at('cut')]);
+    while (claimedBytes(scratch('cut')) === 0 && slow.child.exitCode === null) await sleep(20);
     slow.child.kill('SIGKILL');
     await slow.ended;
     expect(checkHeldBytes(scratch('cut'), www).wrong).toEqual([]);
-    const whole = await pakratJson<SyncReport>(['sync', 'wow', ...at('cut')]);
-    expect(whole).toMatchObject({ status: 0, value: { missing: { entries: 0 } } });
+    const whole = await here('cut', (pakrat) => pakrat.sync('wow'));
+    expect(whole).toMatchObject({ missing: { entries: 0 } });
     expect(checkHeldBytes(scratch('cut'), www).wrong).toEqual([]);
 
     for (const name of ['ledger.db', 'ledger.db-wal', 'ledger.db-shm'])
       rmSync(join(scratch('cut'), name), { force: true });
-    importKeys('cut');
+    await importKeys('cut');
     const before = server.requests().length;
-    const again = await pakratJson<SyncReport>(['sync', 'wow', ...at('cut')]);
-    expect(again).toMatchObject({ status: 0, value: { missing: { entries: 0 } } });
+    const again = await here('cut', (pakrat) => pakrat.sync('wow'));
+    expect(again).toMatchObject({ missing: { entries: 0 } });
     const ranges = server
       .requests()
       .slice(before)
       .filter(({ status }) => status === 206);
     const fetched = ranges.reduce((sum, { bytes }) => sum + bytes, 0);
-    expect(fetched).toBeLessThan(whole.value.wanted.bytes / 10);
+    expect(fetched).toBeLessThan(whole.wanted.bytes / 10);
     expect(checkHeldBytes(scratch('cut'), www).wrong).toEqual([]);
   });
 
   test('verify finds what is damaged, and repairs it; without the key it forgets nothing', async () => {
-    importKeys('bad');
-    expect(runPakrat(['sync', 'wow', ...at('bad'), '--quiet']).status).toBe(0);
+    await importKeys('bad');
+    await here('bad', (pakrat) => pakrat.sync('wow'));
     const data = join(scratch('bad'), 'tpr/wow/data');
     const paths = readdirSync(data, { recursive: true, encoding: 'utf8' }).map((name) => join(data, name));
     const archive = paths.find((path) => existsSync(`${path}.index`))!;
     const loose = paths.find((path) => /[0-9a-f]{32}$/.test(path) && !existsSync(`${path}.index`))!;
     for (const paths of [[archive, loose], [`${archive}.index`]]) {
       for (const path of paths) damage(path);
-      const found = await pakratJson<Verified>(['verify', '--repair', ...at('bad')]);
-      expect(found).toMatchObject({ status: 0, value: { repaired: paths.length } });
-      expect(found.value.bad).toHaveLength(paths.length);
+      const found = await here('bad', (pakrat) => pakrat.repair());
+      expect(found.repaired).toBe(paths.length);
+      expect(found.bad).toHaveLength(paths.length);
     }
-    expect((await pakratJson<Verified>(['verify', ...at('bad')])).value.bad).toEqual([]);
+    expect((await here('bad', (pakrat) => pakrat.verify())).bad).toEqual([]);
     expect(checkHeldBytes(scratch('bad'), www).wrong).toEqual([]);
 
     forgetKey(join(scratch('bad'), 'ledger.db'));
@@ -166,9 +177,8 @@ describe('a product whose objects are encrypted one by one', () => {
     expect(locked.value.bad).toEqual([
       { name: 'tpr/wow', code: 'E_KEY_MISSING', message: expect.stringContaining('TestKey.ak') },
     ]);
-    importKeys('bad');
-    const synced = await pakratJson<SyncReport>(['sync', 'wow', ...at('bad')]);
-    expect(synced.value.fetched.entries).toBe(0);
+    await importKeys('bad');
+    expect((await here('bad', (pakrat) => pakrat.sync('wow'))).fetched.entries).toBe(0);
   });
 });
 

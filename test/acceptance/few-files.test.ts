@@ -2,7 +2,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { scratchFolder } from '../support/scratch.ts';
-import { type SyntheticCdn, syntheticCdn } from '../support/synthetic-cdn.ts';
+import { type SyncedStore, syncedStore } from '../support/synced-store.ts';
 
 /* A process that may have few files open works on fewer things at a time. */
 
@@ -11,11 +11,14 @@ const hasPrlimit = spawnSync('prlimit', ['--version']).status === 0;
 if (!hasPrlimit) console.warn('no prlimit here: that few files may be open is not tried');
 
 (hasPrlimit ? describe : describe.skip)('with few files', () => {
-  let cdn: SyntheticCdn;
+  let synced: SyncedStore;
+  let whole: { status: number | null };
   beforeAll(async () => {
-    cdn = await syntheticCdn({ make: ['--files', '600', '--total-bytes', '8M', '--archives', '24', '--loose', '0.1'] });
+    const make = ['--files', '300', '--total-bytes', '5M', '--archives', '24', '--loose', '0.1'];
+    synced = await syncedStore(scratch('original'), make);
+    whole = await limited(4096, ['extract', 'wow', '--to', scratch('many'), '--store', scratch('original')]);
   });
-  afterAll(() => cdn.close());
+  afterAll(() => synced.cdn.close());
 
   function limited(files: number, args: readonly string[]): Promise<{ status: number | null; text: string }> {
     const child = spawn('prlimit', [
@@ -24,7 +27,7 @@ if (!hasPrlimit) console.warn('no prlimit here: that few files may be open is no
       resolve('bin/run.js'),
       ...args,
       '--patch-url',
-      cdn.url,
+      synced.cdn.url,
     ]);
     let text = '';
     child.stdout.on('data', (piece) => {
@@ -40,9 +43,8 @@ if (!hasPrlimit) console.warn('no prlimit here: that few files may be open is no
     const store = ['--store', scratch(`store${files}`)];
     const synced = await limited(files, ['sync', 'wow', '--all', ...store]);
     expect(synced).toEqual({ status: 0, text: expect.any(String) });
-    const extract = (to: string): string[] => ['extract', 'wow', '--to', scratch(to), ...store];
-    const { status } = await limited(4096, extract(`many${files}`));
-    expect(await limited(files, extract(`few${files}`))).toMatchObject({ status });
+    const extract = ['extract', 'wow', '--to', scratch(`few${files}`), ...store];
+    expect(await limited(files, extract)).toMatchObject({ status: whole.status });
     expect(await limited(files, ['verify', '--repair', ...store])).toMatchObject({ status: 0 });
   });
 });

@@ -1,6 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { openPakrat } from '../../src/pakrat.ts';
 import type { ExtractResult } from '../../src/sources/extract/extract.ts';
 import { freePort } from '../support/loopback.ts';
 import { pakratJson, runPakrat } from '../support/run-pakrat.ts';
@@ -13,31 +14,39 @@ import { readTruth, type TruthRow } from '../support/truth.ts';
 jest.setTimeout(120_000);
 const scratch = scratchFolder();
 
+interface Listed {
+  name: string;
+  size: number;
+  ckey: string;
+  ekey: string;
+}
+
 describe('choosing files of a build', () => {
   const root = scratch('tree');
   const offline = ['--store', scratch('store'), '--offline'];
   let server: GoodServer;
   let rows: TruthRow[];
+  let all: Listed[];
 
   beforeAll(async () => {
     const port = await freePort();
-    makeTree(root, port, ['--files', '300', '--total-bytes', '2M', '--seed', 'names', '--archives', '2']);
+    makeTree(root, port, ['--files', '250', '--total-bytes', '1M', '--seed', 'names', '--archives', '2']);
     rows = readTruth(root, 'b').rows.filter(({ locale, lockedBy }) => locale === '-' && lockedBy === undefined);
     server = await serveWell(root, port);
-    expect(runPakrat(['sync', 'wow', '--store', scratch('store'), '--patch-url', server.url, '--quiet']).status).toBe(
-      0,
-    );
-    expect(runPakrat(['listfile', 'import', join(root, 'listfile.csv'), '--store', scratch('store')]).status).toBe(0);
-    expect(runPakrat(['keys', 'import', join(root, 'truth/keys.txt'), '--store', scratch('store')]).status).toBe(0);
+    const pakrat = await openPakrat({ store: scratch('store'), patchUrl: server.url, threads: 0 });
+    await pakrat.sync('wow');
+    await pakrat.listfile.import(join(root, 'listfile.csv'));
+    await pakrat.keys.import([join(root, 'truth/keys.txt')]);
+    await pakrat.close();
+    all = await list();
   });
   afterAll(() => server?.close());
 
-  const list = async (...args: string[]): Promise<{ name: string; size: number; ckey: string; ekey: string }[]> =>
-    (await pakratJson<{ name: string; size: number; ckey: string; ekey: string }[]>(['ls', 'wow', ...offline, ...args]))
-      .value;
+  const list = async (...args: string[]): Promise<Listed[]> =>
+    (await pakratJson<Listed[]>(['ls', 'wow', ...offline, ...args])).value;
 
-  test('every row has the size and the keys that the truth table has', async () => {
-    const listed = new Map((await list()).map((row) => [row.name.toLowerCase(), row]));
+  test('every row has the size and the keys that the truth table has', () => {
+    const listed = new Map(all.map((row) => [row.name.toLowerCase(), row]));
     for (const { name, ckey, ekeys, content } of rows) {
       expect(listed.get(name.toLowerCase())).toMatchObject({ ckey, ekey: ekeys[0], size: content().length });
     }
@@ -45,17 +54,15 @@ describe('choosing files of a build', () => {
   });
 
   test('ls --regex lists what has it, whatever the case; with globs both must fit', async () => {
-    const all = (await list()).map(({ name }) => name);
+    const names = all.map(({ name }) => name);
     for (const [args, expected] of [
-      [['--regex', '[0-4]\\.(BLP|m2)$'], (name: string) => /[0-4]\.(blp|m2)$/i.test(name)],
-      [['--regex', '^inter', '--regex', '7\\.'], (name: string) => /^inter|7\./i.test(name)],
-      [['--regex', '(.)\\1(?!.*blp$)'], (name: string) => /(.)\1(?!.*blp$)/i.test(name)],
-      [['*.blp', '--regex', '[13579]\\.'], (name: string) => /[13579]\.blp$/i.test(name)],
+      [['--regex', '^inter', '--regex', '(.)\\1(?!.*blp$)'], (name: string) => /^inter|(.)\1(?!.*blp$)/i.test(name)],
+      [['*.blp', '--regex', '[13579]\\.(BLP|m2)$'], (name: string) => /[13579]\.blp$/i.test(name)],
     ] as const) {
       const chosen = (await list(...args)).map(({ name }) => name);
-      expect(chosen).toEqual(all.filter(expected));
+      expect(chosen).toEqual(names.filter(expected));
       expect(chosen.length).toBeGreaterThan(2);
-      expect(chosen.length).toBeLessThan(all.length);
+      expect(chosen.length).toBeLessThan(names.length);
     }
     expect(runPakrat(['ls', 'wow', ...offline, '--regex', '('])).toMatchObject({ status: 2, stdout: '' });
   });

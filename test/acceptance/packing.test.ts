@@ -1,5 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from '@jest/globals';
+import { verifyExitCode } from '../../src/cli/render/verify.ts';
+import { openPakrat } from '../../src/pakrat.ts';
 import { conformancePath, describeConformance } from '../support/conformance.ts';
 import { runPakrat } from '../support/run-pakrat.ts';
 import { scratchFolder } from '../support/scratch.ts';
@@ -17,45 +19,62 @@ beforeAll(() => {
   for (const [name, text] of Object.entries(files)) writeFileSync(scratch('files', name), text);
 });
 
-const variants: [string, string[], string[]][] = [
-  ['quake', [], []],
-  ['unreal', ['--version', '1'], []],
-  ['unreal', ['--version', '3', '--compress', 'zlib', '--mount-point', '../../../Game/'], []],
-  ['unreal', ['--version', '8A', '--compress', 'zlib', '--block-size', '4K'], []],
-  ['unreal', ['--compress', 'zlib', '--key', key, '--encrypt-index'], ['--key', key]],
-  ['nadeo', ['--key', key.slice(0, 32)], ['--key', key.slice(0, 32)]],
-  ['nadeo', ['--version', '8'], []],
-  ['nadeo', ['--version', '18', '--key', key.slice(0, 32)], ['--key', key.slice(0, 32)]],
+const nadeoKey = key.slice(0, 32);
+/** The key is that for reading; of each family one is also refused, read and verified by the program. */
+const variants: [family: string, flags: string[], key?: string | undefined, byProgram?: boolean][] = [
+  ['quake', [], undefined, true],
+  ['unreal', ['--version', '1']],
+  ['unreal', ['--version', '3', '--compress', 'zlib', '--mount-point', '../../../Game/']],
+  ['unreal', ['--version', '8A', '--compress', 'zlib', '--block-size', '4K']],
+  ['unreal', ['--compress', 'zlib', '--key', key, '--encrypt-index'], key, true],
+  ['nadeo', ['--key', nadeoKey], nadeoKey, true],
+  ['nadeo', ['--version', '8']],
+  ['nadeo', ['--version', '18', '--key', nadeoKey], nadeoKey],
 ];
 
-describe.each(variants)('pack %s %j', (family, flags, reading) => {
+describe.each(variants)('pack %s %j', (family, flags, readingKey, byProgram) => {
   const out = scratch(`${family}-${flags.join('').replaceAll(/\W/g, '').slice(0, 40)}.pak`);
 
-  test('reads back, verifies, and comes out the same again', () => {
+  test('reads back, verifies, and comes out the same again', async () => {
     const made = runPakrat(['pack', family, out, scratch('files'), ...flags, '--json']);
     expect(JSON.parse(made.stdout)).toMatchObject({ path: out, files: 3, bytes: expect.any(Number) });
     const bytes = readFileSync(out);
-    for (const [name, text] of Object.entries(files)) {
-      expect(runPakrat(['cat', out, name, ...reading])).toMatchObject({ status: 0, stdout: text });
+    const pakrat = await openPakrat();
+    try {
+      const pak = { key: readingKey };
+      const source = await pakrat.open(out, { pak });
+      for (const [name, text] of Object.entries(files)) {
+        expect(Buffer.from(await source.bytes(name)).toString()).toBe(text);
+      }
+      expect(verifyExitCode(await pakrat.verify(out, { pak }))).toBe(0);
+    } finally {
+      await pakrat.close();
     }
-    expect(runPakrat(['verify', out, ...reading])).toMatchObject({ status: 0 });
-    expect(runPakrat(['pack', family, out, scratch('files'), ...flags]).status).toBe(2);
+    if (byProgram) {
+      const reading = readingKey === undefined ? [] : ['--key', readingKey];
+      expect(runPakrat(['cat', out, 'a.txt', ...reading])).toMatchObject({ status: 0, stdout: files['a.txt'] });
+      expect(runPakrat(['verify', out, ...reading])).toMatchObject({ status: 0 });
+      expect(runPakrat(['pack', family, out, scratch('files'), ...flags]).status).toBe(2);
+    }
     expect(runPakrat(['pack', family, out, scratch('files'), ...flags, '--force']).status).toBe(0);
     expect(readFileSync(out).equals(bytes)).toBe(true);
   });
 });
 
 describe('pack', () => {
-  test('what cannot be packed leaves nothing, and what was there stays', () => {
+  test('what cannot be packed leaves nothing, and what was there stays', async () => {
     mkdirSync(scratch('long'));
     mkdirSync(scratch('made'));
     writeFileSync(scratch('long', 'n'.repeat(57)), '');
     writeFileSync(scratch('made', 'x.pak'), 'old');
     expect(runPakrat(['pack', 'quake', scratch('made', 'x.pak'), scratch('long'), '--force']).status).toBe(2);
-    expect(runPakrat(['pack', 'quake', scratch('made', 'y.pak'), scratch('long')]).status).toBe(2);
-    expect(runPakrat(['pack', 'unreal', scratch('made', 'y.pak'), scratch('nowhere')]).status).toBe(4);
-    expect(runPakrat(['pack', 'unreal', scratch('made', 'y.pak'), scratch('files'), '--version', '12']).status).toBe(2);
-    expect(runPakrat(['pack', 'nadeo', scratch('made', 'y.pak'), scratch('files')]).status).toBe(2);
+    const pakrat = await openPakrat();
+    const made = scratch('made', 'y.pak');
+    await expect(pakrat.pack.quake(made, scratch('long'))).rejects.toMatchObject({ code: 'E_USAGE' });
+    await pakrat.close();
+    expect(runPakrat(['pack', 'unreal', made, scratch('nowhere')]).status).toBe(4);
+    expect(runPakrat(['pack', 'unreal', made, scratch('files'), '--version', '12']).status).toBe(2);
+    expect(runPakrat(['pack', 'nadeo', made, scratch('files')]).status).toBe(2);
     expect(readdirSync(scratch('made'))).toEqual(['x.pak']);
     expect(readFileSync(scratch('made', 'x.pak'), 'utf8')).toBe('old');
   });

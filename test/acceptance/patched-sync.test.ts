@@ -2,7 +2,8 @@ import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import type { SyncReport } from '../../src/app/sync.ts';
-import type { ExtractResult } from '../../src/sources/extract/extract.ts';
+import { verifyExitCode } from '../../src/cli/render/verify.ts';
+import { openPakrat, type Pakrat } from '../../src/pakrat.ts';
 import { checkHeldBytes } from '../support/held-bytes.ts';
 import { killAgainAndAgain } from '../support/interrupt.ts';
 import { freePort } from '../support/loopback.ts';
@@ -23,14 +24,24 @@ describe('a sync of the second build with patches', () => {
 
   beforeAll(async () => {
     const port = await freePort();
-    const much = ['--files', '300', '--total-bytes', '12M', '--changed', '.4', '--patches', '200'];
+    const much = ['--files', '160', '--total-bytes', '5M', '--changed', '.5', '--patches', '200'];
     makeTree(root, port, [...much, '--seed', 'patched-sync', '--zlevel', '9']);
     server = await serveWell(root, port);
-    await pakratJson(['sync', 'wow_old', ...where(scratch('a'))]);
+    await here(scratch('a'), (pakrat) => pakrat.sync('wow_old'));
   });
   afterAll(() => server?.close());
 
   const where = (store: string): string[] => ['--store', store, '--patch-url', server.url];
+
+  /** Does work with a session of this process. */
+  async function here<Result>(
+    store: string,
+    work: (pakrat: Pakrat) => Promise<Result>,
+    { offline = false } = {},
+  ): Promise<Result> {
+    const pakrat = await openPakrat({ store, patchUrl: server.url, offline, threads: 0 });
+    return work(pakrat).finally(() => pakrat.close());
+  }
 
   /** A store with the first build alone. */
   function copyOfA(name: string): string {
@@ -41,23 +52,28 @@ describe('a sync of the second build with patches', () => {
   /** Every file of the truth table must come out right without a network, and every held byte must be the CDN's. */
   async function expectRight(store: string): Promise<void> {
     expect(checkHeldBytes(store, www).wrong).toEqual([]);
-    const verified = await pakratJson<{ bad: unknown[] }>(['verify', '--store', store, '--offline']);
-    expect(verified).toMatchObject({ status: 0, value: { bad: [] } });
     const expected = expectedFiles(readTruth(root, 'b'), 'ekey').filter(({ lockedBy }) => lockedBy === undefined);
-    await pakratJson(['keys', 'import', join(root, 'truth/keys.txt'), '--store', store]);
     const to = join(store, 'out');
     const names = expected.map(({ query }) => query);
-    const args = ['extract', 'wow', ...names, '--to', to, '--store', store, '--offline'];
-    const extracted = await pakratJson<ExtractResult>(args);
-    expect(wrongFiles(expected, to, extracted.value.failed).slice(0, 10)).toEqual([]);
+    const { failed } = await here(
+      store,
+      async (pakrat) => {
+        const verified = await pakrat.verify();
+        expect({ exit: verifyExitCode(verified), bad: verified.bad }).toEqual({ exit: 0, bad: [] });
+        await pakrat.keys.import([join(root, 'truth/keys.txt')]);
+        return pakrat.extract('wow', { names, to });
+      },
+      { offline: true },
+    );
+    expect(wrongFiles(expected, to, failed).slice(0, 10)).toEqual([]);
   }
 
   test('fetches less, says how much, also beforehand, and gives the same build', async () => {
-    const plain = await pakratJson<SyncReport>(['sync', 'wow', ...where(copyOfA('plain'))]);
-    expect(plain).toMatchObject({ status: 0, value: { missing: { entries: 0 } } });
-    expect(plain.value).not.toHaveProperty('patched');
+    const plain = await here(copyOfA('plain'), (pakrat) => pakrat.sync('wow'));
+    expect(plain).toMatchObject({ missing: { entries: 0 } });
+    expect(plain).not.toHaveProperty('patched');
 
-    const dry = await pakratJson<SyncReport>(['sync', 'wow', '--patch', '--dry-run', ...where(copyOfA('dry'))]);
+    const dry = await here(copyOfA('dry'), (pakrat) => pakrat.plan('wow', { patch: true }));
     const store = copyOfA('patched');
     const before = await server.bytesSent();
     const { status, value } = await pakratJson<SyncReport>(['sync', 'wow', '--patch', ...where(store)]);
@@ -65,16 +81,16 @@ describe('a sync of the second build with patches', () => {
     expect({ status, value }).toMatchObject({ status: 0, value: { missing: { entries: 0 }, patched: { failed: 0 } } });
     const patched = value.patched!;
     expect(patched.entries).toBeGreaterThan(40);
-    expect(value.fetched.bytes).toBeLessThan(plain.value.fetched.bytes / 2);
+    expect(value.fetched.bytes).toBeLessThan(plain.fetched.bytes / 2);
     // What is said to be saved is saved; gaps between entries make no more of a difference than this.
-    const saved = plain.value.fetched.bytes - value.fetched.bytes;
+    const saved = plain.fetched.bytes - value.fetched.bytes;
     expect(Math.abs(saved - patched.bytesSaved)).toBeLessThan(0.05 * saved);
     // The server also sent the tables of the version service, which are not counted as fetched.
     expect(served - value.fetched.bytes).toBeLessThan(8192);
-    expect(value.fetched.entries).toBe(plain.value.fetched.entries);
-    expect({ wanted: value.wanted, held: value.held }).toEqual({ wanted: plain.value.wanted, held: plain.value.held });
-    expect(dry.value.patched).toEqual(patched);
-    expect(dry.value.plan!.bytes).toBeLessThan(dry.value.missing.bytes / 2);
+    expect(value.fetched.entries).toBe(plain.fetched.entries);
+    expect({ wanted: value.wanted, held: value.held }).toEqual({ wanted: plain.wanted, held: plain.held });
+    expect(dry.patched).toEqual(patched);
+    expect(dry.plan!.bytes).toBeLessThan(dry.missing.bytes / 2);
     await expectRight(store);
   });
 
@@ -92,7 +108,7 @@ describe('a sync of the second build with patches', () => {
   test('killed (-9) again and again: nothing held is wrong, and the next run goes on', async () => {
     const store = copyOfA('killed');
     const args = ['sync', 'wow', '--patch', ...where(store)];
-    const plan = { args, store, www, kills: 6, betweenMs: [350, 900], seed: 11 } as const;
+    const plan = { args, store, www, kills: 3, betweenMs: [350, 900], seed: 11 } as const;
     const { interrupted, wrong } = await killAgainAndAgain(plan);
     expect(wrong).toEqual([]);
     // On a busy machine a run may end before it is killed.
@@ -104,12 +120,14 @@ describe('a sync of the second build with patches', () => {
 
   test('offline, a dry run counts on the lists that are held', async () => {
     const store = copyOfA('offline');
+    const planned = (session: { offline: boolean }, patch: boolean): Promise<SyncReport> =>
+      here(store, (pakrat) => pakrat.plan('wow', { patch }), session);
     // The build is known and its manifests are held; the lists of patches are not.
-    await pakratJson(['sync', 'wow', '--dry-run', ...where(store)]);
-    const without = await pakratJson<SyncReport>(['sync', 'wow', '--patch', '--dry-run', '--offline', ...where(store)]);
-    expect(without).toMatchObject({ status: 0, value: { patched: { entries: 0, patchBytes: 0 } } });
-    await pakratJson(['sync', 'wow', '--patch', '--dry-run', ...where(store)]);
-    const held = await pakratJson<SyncReport>(['sync', 'wow', '--patch', '--dry-run', '--offline', ...where(store)]);
-    expect(held.value.patched!.entries).toBeGreaterThan(40);
+    await planned({ offline: false }, false);
+    const without = await planned({ offline: true }, true);
+    expect(without).toMatchObject({ patched: { entries: 0, patchBytes: 0 } });
+    await planned({ offline: false }, true);
+    const held = await planned({ offline: true }, true);
+    expect(held.patched!.entries).toBeGreaterThan(40);
   });
 });
