@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, jest, test } from '@jest/globals';
 import type { MissingKey } from '../../../src/builds/keys/missing-key.ts';
+import { extractExitCode } from '../../../src/cli/render/extract.ts';
 import { conformancePath, describeConformance } from '../../support/conformance.ts';
 import { pakratJson, runPakrat } from '../../support/run-pakrat.ts';
 import { scratchFolder } from '../../support/scratch.ts';
@@ -70,6 +71,7 @@ describe('keys missing', () => {
       const locked = await withPakrat(offline, (pakrat) => pakrat.extract('wow', { to }));
       const codes = new Set(locked.failed.map(({ code }) => code));
       expect(codes).toEqual(new Set(['E_KEY_MISSING']));
+      expect(extractExitCode(locked)).toBe(7);
       expect(locked.failed).toHaveLength([...expected.values()].reduce((sum, { files }) => sum + files, 0));
 
       writeFileSync(scratch('withheld.txt'), withheld);
