@@ -25,7 +25,7 @@ describe('reading a build', () => {
   beforeAll(async () => {
     const port = await freePort();
     deadHost = `127.0.0.1:${await freePort()}`;
-    makeTree(root, port, ['--files', '150', '--total-bytes', '1500K', '--seed', 'reading', '--archives', '3']);
+    makeTree(root, port, ['--files', '250', '--total-bytes', '3M', '--seed', 'reading', '--archives', '3']);
     truth = readTruth(root, 'b');
     server = await serveWell(root, port);
     await withPakrat(session('whole'), (pakrat) => pakrat.sync('wow'));
