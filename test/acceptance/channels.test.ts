@@ -8,6 +8,7 @@ import { freePort } from '../support/loopback.ts';
 import { pakratJson, runPakrat } from '../support/run-pakrat.ts';
 import { scratchFolder } from '../support/scratch.ts';
 import { makeTree, type ServedTree, serveTree } from '../support/synthetic-cdn.ts';
+import { withPakrat } from '../support/with-pakrat.ts';
 
 // Whole processes and whole syncs; the machine may be busy.
 jest.setTimeout(120_000);
@@ -20,7 +21,7 @@ describe('a build found over TACT channels', () => {
 
   beforeAll(async () => {
     const port = await freePort();
-    makeTree(root, port);
+    makeTree(root, port, ['--files', '40', '--total-bytes', '200K']);
     server = await serveTree(root, [], port);
     url = `channels+${server.url}`;
   });
@@ -32,7 +33,7 @@ describe('a build found over TACT channels', () => {
 
   test('is the one that the older services name, and is synced without them', async () => {
     const { value: found } = await pakratJson<ProductTable>(['versions', 'wow', ...service('found', url)]);
-    const { value: said } = await pakratJson<ProductTable>(['versions', 'wow', ...service('said', server.url)]);
+    const said = await withPakrat({ store: scratch('said'), patchUrl: server.url }, (pakrat) => pakrat.versions('wow'));
     const us = (table: ProductTable) => table.rows.find(({ Region }) => Region === 'us');
     expect(us(found)).toEqual(us(said));
     const { status, value } = await pakratJson<SyncReport>(['sync', 'wow', ...service('found', url)]);
@@ -49,9 +50,10 @@ describe('a build found over TACT channels', () => {
     const [first] = objects;
     const spoilt = join(String(first?.parentPath), String(first?.name));
     writeFileSync(spoilt, '{}');
-    for (const endpoint of ['versions', 'cdns']) {
-      expect((await runPakrat([endpoint, 'wow', ...service('found', url)])).status).toBe(0);
-    }
+    await withPakrat({ store: scratch('found'), patchUrl: url }, async (pakrat) => {
+      await pakrat.versions('wow');
+      await pakrat.cdns('wow');
+    });
     expect(md5Hex(readFileSync(spoilt))).toBe(first?.name);
   });
 
@@ -69,8 +71,10 @@ describe('a build found over TACT channels', () => {
     }
     const alone = await runPakrat(['sync', 'wow', ...service('alone', url)]);
     expect(alone).toMatchObject({ status: 1, stderr: expect.stringContaining('not what its name says') });
-    expect((await runPakrat(['sync', 'wow', ...service('lied', url, server.url)])).status).toBe(0);
+    const sync = (store: string) =>
+      withPakrat({ store: scratch(store), patchUrl: [url, server.url] }, (pakrat) => pakrat.sync('wow'));
+    expect(await sync('lied')).toMatchObject({ missing: { entries: 0 } });
     rmSync(join(root, 'www/summary'));
-    expect((await runPakrat(['sync', 'wow', ...service('gone', url, server.url)])).status).toBe(0);
+    expect(await sync('gone')).toMatchObject({ missing: { entries: 0 } });
   });
 });

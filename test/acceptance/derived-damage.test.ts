@@ -6,6 +6,7 @@ import { readFile } from '../../src/app/read.ts';
 import { Session } from '../../src/app/session/session.ts';
 import { isPakratError } from '../../src/core/errors.ts';
 import { checkDerived } from '../../src/keep/check-derived.ts';
+import { openPakrat, type Pakrat } from '../../src/pakrat.ts';
 import type { ExtractResult } from '../../src/sources/extract/extract.ts';
 import { openStore } from '../../src/store/store.ts';
 import { randomSource } from '../support/hostile.ts';
@@ -42,7 +43,7 @@ function restore(store: string, derived: Derived): void {
 }
 
 /** Ways in which a file is damaged; undefined where one cannot be had. `swap` puts another of its kind in its place. */
-const damages = ['flip', 'flip', 'flip', 'cut', 'empty', 'gone', 'swap', 'zeros', 'longer'] as const;
+const damages = ['flip', 'cut', 'empty', 'gone', 'swap', 'zeros', 'longer'] as const;
 
 function damage(file: string, how: (typeof damages)[number], derived: Derived, random: () => number): boolean {
   const bytes = Buffer.from(derived.get(file) ?? []);
@@ -82,10 +83,19 @@ describe.each(['wow', 'tvfs', 'text'] as const)('derived files of a store with b
       await session.close();
     }
   };
-  const list = (): Promise<string> =>
+  /** Does work with the library, and with a network. */
+  const withPakrat = async <Result>(body: (pakrat: Pakrat) => Promise<Result>): Promise<Result> => {
+    const pakrat = await openPakrat({ store, patchUrl: server.url, threads: 0 });
+    try {
+      return await body(pakrat);
+    } finally {
+      await pakrat.close();
+    }
+  };
+  const list = (product = 'wow'): Promise<string> =>
     withSession(async (session) => {
       const lines: string[] = [];
-      await listFiles(session, 'wow', {}, async (entries) => {
+      await listFiles(session, product, {}, async (entries) => {
         for await (const { name, size, md5 } of entries) lines.push(`${name} ${size} ${md5}`);
       });
       return lines.join('\n');
@@ -110,27 +120,16 @@ describe.each(['wow', 'tvfs', 'text'] as const)('derived files of a store with b
 
   beforeAll(async () => {
     const port = await freePort();
-    makeTree(root, port, [
-      '--files',
-      '200',
-      '--total-bytes',
-      '600K',
-      '--seed',
-      layout,
-      '--archives',
-      '2',
-      '--layout',
-      layout,
-    ]);
+    const size = ['--files', '120', '--total-bytes', '300K', '--archives', '2'];
+    makeTree(root, port, [...size, '--seed', layout, '--layout', layout]);
     rows = readTruth(root, 'b').rows.filter(({ locale, lockedBy }) => locale === '-' && lockedBy === undefined);
     server = await serveWell(root, port);
-    const at = ['--store', store, '--patch-url', server.url, '--quiet'];
-    for (const product of ['wow_old', 'wow']) expect(runPakrat(['sync', product, ...at]).status).toBe(0);
-    expect(runPakrat(['keys', 'import', join(root, 'truth/keys.txt'), '--store', store]).status).toBe(0);
-    if (layout === 'wow') {
-      expect(runPakrat(['listfile', 'import', join(root, 'listfile.csv'), '--store', store]).status).toBe(0);
-    }
-    expect(runPakrat(['ls', 'wow_old', '--store', store, '--offline', '--quiet']).status).toBe(0);
+    await withPakrat(async (pakrat) => {
+      for (const product of ['wow_old', 'wow']) await pakrat.sync(product);
+      await pakrat.keys.import([join(root, 'truth/keys.txt')]);
+      if (layout === 'wow') await pakrat.listfile.import(join(root, 'listfile.csv'));
+    });
+    await list('wow_old');
     listed = await list();
     // A TVFS lists no empty files.
     rows = rows.filter(({ name }) => listed.includes(`${name} `));
@@ -159,6 +158,8 @@ describe.each(['wow', 'tvfs', 'text'] as const)('derived files of a store with b
     let refused = 0;
     for (const [i, file] of [...derived.keys()].entries()) {
       for (const [j, how] of damages.entries()) {
+        // What one layout shares with another was damaged in every way there.
+        if (layout !== 'wow' && (i + j) % 2 > 0) continue;
         const story = `${how} ${file}`;
         if (!damage(file, how, derived, random)) continue;
         const problems = await found();
@@ -171,8 +172,8 @@ describe.each(['wow', 'tvfs', 'text'] as const)('derived files of a store with b
         restore(store, derived);
       }
     }
-    expect(count).toBeGreaterThan(layout === 'wow' ? 110 : 70);
-    if (layout === 'wow') expect(refused).toBeGreaterThan(3);
+    expect(count).toBeGreaterThan(layout === 'wow' ? 85 : 26);
+    if (layout === 'wow') expect(refused).toBeGreaterThan(1);
   });
 
   /** Runs the program on the store, without a network. */
@@ -183,42 +184,68 @@ describe.each(['wow', 'tvfs', 'text'] as const)('derived files of a store with b
     fs.writeFileSync(file, bytes);
   };
 
-  test('so it is for the program: verify names what is damaged, and all of it is made again', () => {
-    const all = [...derived.keys()].filter((file) => !file.endsWith('.txt'));
-    for (const file of all) flip(file, 0.4);
-    const verified = run('verify', '--json');
-    expect(verified.status).toBe(3);
-    const { bad } = JSON.parse(verified.stdout) as { bad: { name: string }[] };
-    expect(bad.map(({ name }) => join(store, name)).sort()).toEqual(all.sort());
-    expect(run('verify', '--quiet').status).toBe(0);
-    expect(run('ls', 'wow', '--quiet').stdout.trim().split('\n')).toHaveLength(listed.split('\n').length);
-
-    for (const file of all) flip(file, 0.7);
-    const [row] = rows.filter(({ content }) => content().length > 0);
-    const cat = run('cat', 'wow', row!.name);
-    expect([cat.status, cat.stderr]).toEqual([0, '']);
-    expect(cat.stdout === Buffer.from(row!.content()).toString()).toBe(true);
-    for (const file of all) flip(file, 0.7);
-    expect(runPakrat(['sync', 'wow', '--store', store, '--patch-url', server.url, '--quiet'])).toMatchObject({
-      status: 0,
-      stderr: '',
-    });
-    for (const file of all) flip(file, 0.7);
-    const to = scratch(`${layout}-out`);
-    const extracted = JSON.parse(run('extract', 'wow', '--to', to, '--json').stdout) as ExtractResult;
-    expect(extracted.failed.filter(({ code }) => code !== 'E_KEY_MISSING')).toEqual([]);
+  const isText = (file: string): boolean => file.endsWith('.txt');
+  const flipAll = (at: number): string[] => {
+    const all = [...derived.keys()].filter((file) => !isText(file));
+    for (const file of all) flip(file, at);
+    return all.sort();
+  };
+  const expectExtracted = (to: string, { failed }: Pick<ExtractResult, 'failed'>): void => {
+    expect(failed.filter(({ code }) => code !== 'E_KEY_MISSING')).toEqual([]);
     for (const { name, content } of rows) {
       expect([name, fs.readFileSync(join(to, name)).equals(content())]).toEqual([name, true]);
     }
+  };
+
+  test('when all are, verify names them, and whatever comes next makes them again', async () => {
+    const all = flipAll(0.4);
+    const verified = await withPakrat((pakrat) => pakrat.verify());
+    expect(verified.bad.map(({ name }) => join(store, name)).sort()).toEqual(all);
+    expect((await withPakrat((pakrat) => pakrat.verify())).bad).toEqual([]);
+    flipAll(0.7);
+    expect(await list()).toBe(listed);
+    flipAll(0.7);
+    const row = rows.find(({ content }) => content().length > 0)!;
+    expect(Buffer.compare(await read(row), row.content())).toBe(0);
+    flipAll(0.7);
+    expect(await withPakrat((pakrat) => pakrat.sync('wow'))).toMatchObject({ missing: { entries: 0 } });
+    flipAll(0.7);
+    const to = scratch(`${layout}-out`);
+    expectExtracted(to, await withPakrat((pakrat) => pakrat.extract('wow', { to })));
     restore(store, derived);
   });
 
   if (layout !== 'wow') return;
 
+  test('so it is for the program, which says no word of it', () => {
+    const all = flipAll(0.4);
+    const verified = run('verify', '--json');
+    expect(verified.status).toBe(3);
+    const { bad } = JSON.parse(verified.stdout) as { bad: { name: string }[] };
+    expect(bad.map(({ name }) => join(store, name)).sort()).toEqual(all);
+    expect(run('verify', '--quiet').status).toBe(0);
+    expect(run('ls', 'wow', '--quiet').stdout.trim().split('\n')).toHaveLength(listed.split('\n').length);
+
+    flipAll(0.7);
+    const [row] = rows.filter(({ content }) => content().length > 0);
+    const cat = run('cat', 'wow', row!.name);
+    expect([cat.status, cat.stderr]).toEqual([0, '']);
+    expect(cat.stdout === Buffer.from(row!.content()).toString()).toBe(true);
+    flipAll(0.7);
+    expect(runPakrat(['sync', 'wow', '--store', store, '--patch-url', server.url, '--quiet'])).toMatchObject({
+      status: 0,
+      stderr: '',
+    });
+    flipAll(0.7);
+    const to = scratch('program-out');
+    expectExtracted(to, JSON.parse(run('extract', 'wow', '--to', to, '--json').stdout) as ExtractResult);
+    restore(store, derived);
+  });
+
   describeTmpfs('on a disk that may only be read', () => {
     test('what is damaged is made again beside the store, each time, and nothing of that is left', async () => {
       await withTmpfs('64m', async (folder, _, remount) => {
-        for (const file of derived.keys()) if (!file.endsWith('.txt')) flip(file, 0.3);
+        flipAll(0.3);
         fs.cpSync(store, `${folder}/store`, { recursive: true });
         restore(store, derived);
         remount('ro');
@@ -226,11 +253,11 @@ describe.each(['wow', 'tvfs', 'text'] as const)('derived files of a store with b
         const env = { TMPDIR: scratch('beside') };
         fs.mkdirSync(env.TMPDIR);
         const [row] = rows.filter(({ content }) => content().length > 0);
-        for (let i = 0; i < 2; i++) {
-          const cat = runPakrat(['cat', 'wow', row!.name, ...reading], { env });
-          expect([cat.status, cat.stderr]).toEqual([0, '']);
-          expect(cat.stdout === Buffer.from(row!.content()).toString()).toBe(true);
-        }
+        const cat = runPakrat(['cat', 'wow', row!.name, ...reading], { env });
+        expect([cat.status, cat.stderr]).toEqual([0, '']);
+        expect(cat.stdout === Buffer.from(row!.content()).toString()).toBe(true);
+        expect(fs.readdirSync(env.TMPDIR)).toEqual([]);
+        // All of it is lacking again.
         const names = runPakrat(['ls', 'wow', ...reading], { env })
           .stdout.trim()
           .split('\n');
@@ -241,49 +268,70 @@ describe.each(['wow', 'tvfs', 'text'] as const)('derived files of a store with b
     });
   });
 
-  test('a list of names that is damaged is told by name, what needs no names goes on, and an import makes it good', () => {
-    const text = [...derived.keys()].find((file) => file.endsWith('.txt'))!;
-    for (const damage of [() => fs.rmSync(text), () => flip(text, 0.5)]) {
-      restore(store, derived);
-      damage();
-      for (const args of [
-        ['ls', 'wow'],
-        ['extract', 'wow', '--to', scratch('none')],
-        ['ls', 'wow', '*.blp'],
-      ]) {
-        const { status, stdout, stderr } = run(...args);
-        expect([args, status, stdout, stderr]).toEqual([args, 5, '', expect.stringContaining(text)]);
-        expect(stderr).toContain('pakrat listfile import');
-      }
-      const at = ['--store', store, '--patch-url', server.url, '--quiet'];
-      expect(runPakrat(['sync', 'wow', ...at]).status).toBe(0);
-      expect(run('cat', 'wow', `ckey:${rows[0]!.ckey}`).status).toBe(0);
-      const verified = run('verify', '--json');
-      expect([verified.status, JSON.parse(verified.stdout)]).toMatchObject([
-        3,
-        { bad: [{ name: text.slice(store.length + 1), message: expect.stringContaining('listfile import') }] },
-      ]);
-    }
-    const imported = run('listfile', 'import', join(root, 'listfile.csv'));
-    expect(imported).toMatchObject({ status: 0, stderr: expect.stringContaining('was damaged') });
-    expect(run('ls', 'wow', '--quiet').stdout.trim().split('\n')).toHaveLength(listed.split('\n').length);
-    expect(run('verify', '--quiet').status).toBe(0);
+  const textFile = (): string => [...derived.keys()].find(isText)!;
+  const badText = (): object => ({
+    bad: [{ name: textFile().slice(store.length + 1), message: expect.stringContaining('listfile import') }],
   });
 
-  test('names of another product at the same ids give no bytes under a wrong name, and a note counts them', () => {
+  test('a list of names of which a bit is wrong refuses what needs names, by its own name, and the rest goes on', async () => {
+    flip(textFile(), 0.5);
+    const refused = {
+      code: 'E_FORMAT_CHECKSUM',
+      message: expect.stringContaining(textFile()),
+      hint: expect.stringContaining('pakrat listfile import'),
+    };
+    await expect(list()).rejects.toMatchObject(refused);
+    await withPakrat(async (pakrat) => {
+      await expect(pakrat.extract('wow', { to: scratch('none') })).rejects.toMatchObject(refused);
+      await using source = await pakrat.open('wow');
+      const listing = (async () => {
+        for await (const entry of source.list(['*.blp'])) throw new Error(`there is ${entry.name}`);
+      })();
+      await expect(listing).rejects.toMatchObject(refused);
+      expect(Buffer.compare(await source.bytes(`ckey:${rows[0]!.ckey}`), rows[0]!.content())).toBe(0);
+      await pakrat.sync('wow');
+      expect(await pakrat.verify()).toMatchObject(badText());
+    });
+    restore(store, derived);
+  });
+
+  test('for the program so is one that is gone, and an import makes it good', async () => {
+    const text = textFile();
+    fs.rmSync(text);
+    for (const args of [
+      ['ls', 'wow'],
+      ['extract', 'wow', '--to', scratch('none')],
+    ]) {
+      const { status, stdout, stderr } = run(...args);
+      expect([args, status, stdout, stderr]).toEqual([args, 5, '', expect.stringContaining(text)]);
+      expect(stderr).toContain('pakrat listfile import');
+    }
+    const at = ['--store', store, '--patch-url', server.url, '--quiet'];
+    expect(runPakrat(['sync', 'wow', ...at]).status).toBe(0);
+    expect(run('cat', 'wow', `ckey:${rows[0]!.ckey}`).status).toBe(0);
+    const verified = run('verify', '--json');
+    expect([verified.status, JSON.parse(verified.stdout)]).toMatchObject([3, badText()]);
+    const imported = run('listfile', 'import', join(root, 'listfile.csv'));
+    expect(imported).toMatchObject({ status: 0, stderr: expect.stringContaining('was damaged') });
+    expect(await list()).toBe(listed);
+    expect((await withPakrat((pakrat) => pakrat.verify())).bad).toEqual([]);
+  });
+
+  test('names of another product at the same ids give no bytes under a wrong name, and a note counts them', async () => {
     const wrong = rows.map(({ fileDataId }) => `${fileDataId};other/${fileDataId}.db2\n`).join('');
     fs.writeFileSync(scratch('other.csv'), wrong);
-    expect(run('listfile', 'import', scratch('other.csv')).status).toBe(0);
+    await withPakrat((pakrat) => pakrat.listfile.import(scratch('other.csv')));
     const { stdout, stderr } = run('ls', 'wow', '--json');
     const value = JSON.parse(stdout) as { name: string; fileDataId: number }[];
     const hashless = value.filter(({ name }) => name.startsWith('other/'));
     const byId = new Map(rows.map((row) => [row.fileDataId, row]));
     const hashed = rows.length - new Set(hashless.map(({ fileDataId }) => fileDataId)).size;
-    expect(hashed).toBeGreaterThan(70);
+    expect(hashed).toBeGreaterThan(40);
     expect(stderr).toContain(`${hashed} names of the imported list are not used`);
     const misled = value.find(({ name, fileDataId }) => !name.startsWith('other/') && byId.has(fileDataId))!;
     const cat = run('cat', 'wow', `other/${misled.fileDataId}.db2`);
     expect([cat.status, cat.stderr]).toEqual([4, expect.stringContaining('of the imported list')]);
-    expect(run('cat', 'wow', byId.get(misled.fileDataId)!.name).status).toBe(0);
+    const right = byId.get(misled.fileDataId)!;
+    expect(Buffer.compare(await read(right), right.content())).toBe(0);
   });
 });

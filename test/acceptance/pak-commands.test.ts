@@ -1,9 +1,11 @@
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
+import type { PakOpenOptions } from '../../src/app/session/pak-options.ts';
 import { conformancePath, describeConformance } from '../support/conformance.ts';
 import { quakePak } from '../support/quake-pak.ts';
 import { runPakrat, runShell } from '../support/run-pakrat.ts';
 import { scratchFolder } from '../support/scratch.ts';
+import { withPakrat } from '../support/with-pakrat.ts';
 
 const scratch = scratchFolder();
 const fixtureKey = Buffer.from('CUE4ParseFixtureAESKey0123456789').toString('hex');
@@ -11,6 +13,28 @@ const fixtureKey = Buffer.from('CUE4ParseFixtureAESKey0123456789').toString('hex
 function json<Value>(args: readonly string[]): { status: number | null; value: Value } {
   const { status, stdout } = runPakrat([...args, '--json']);
   return { status, value: JSON.parse(stdout) as Value };
+}
+
+/** Opens with the library. @returns the names of its files */
+function namesIn(source: string, pak: PakOpenOptions = {}): Promise<string[]> {
+  return withPakrat({}, async (pakrat) => {
+    const opened = await pakrat.open(source, { pak });
+    const names: string[] = [];
+    for await (const { name } of opened.list()) names.push(name);
+    return names;
+  });
+}
+
+function infoOf(source: string): Promise<unknown> {
+  return withPakrat({}, async (pakrat) => (await pakrat.open(source)).info());
+}
+
+/** Reads a file with the library. */
+function textIn(source: string, name: string, pak: PakOpenOptions = {}): Promise<string> {
+  return withPakrat({}, async (pakrat) => {
+    const opened = await pakrat.open(source, { pak });
+    return Buffer.from(await opened.bytes(name)).toString();
+  });
 }
 
 describe('a PAK by its path', () => {
@@ -45,11 +69,11 @@ describe('a PAK by its path', () => {
     expect(runPakrat(['ls', pak(), '--long']).stdout).toMatch(/^ +0 +1 +1 +none +maps\/a\.bsp$/m);
   });
 
-  test('cat, and exit 4 for what is not there', () => {
+  test('cat, and exit 4 for what is not there', async () => {
     expect(runPakrat(['cat', pak(), 'b.txt'])).toMatchObject({ status: 0, stdout: 'first' });
-    expect(runPakrat(['cat', pak(), 'index:2']).stdout).toBe('hidden');
+    expect(await textIn(pak(), 'index:2')).toBe('hidden');
     expect(runPakrat(['cat', pak(), 'none']).status).toBe(4);
-    expect(runPakrat(['cat', scratch('none.pak'), 'x']).status).toBe(4);
+    await expect(namesIn(scratch('none.pak'))).rejects.toMatchObject({ code: 'E_NOT_FOUND' });
   });
 
   test('extract: exit 8 for an unsafe name, the others written', () => {
@@ -70,18 +94,19 @@ describe('a PAK by its path', () => {
     expect(runPakrat(['extract', pak(), '--to', '-', '--json']).status).toBe(2);
   });
 
-  test('what is no PAK is told for what it is', () => {
+  test('what is no PAK is told for what it is', async () => {
     writeFileSync(scratch('x.pak'), 'PK\x03\x04 and more');
-    const { status, value } = json(['ls', scratch('x.pak')]);
-    expect(status).toBe(5);
-    expect(value).toMatchObject({ error: { code: 'E_FORMAT_MAGIC', message: expect.stringContaining('ZIP') } });
+    await expect(namesIn(scratch('x.pak'))).rejects.toMatchObject({
+      code: 'E_FORMAT_MAGIC',
+      message: expect.stringContaining('ZIP'),
+    });
     mkdirSync(scratch('empty'), { recursive: true });
-    expect(runPakrat(['ls', scratch('empty')]).status).toBe(5);
+    await expect(namesIn(scratch('empty'))).rejects.toMatchObject({ code: expect.stringMatching(/^E_FORMAT/) });
   });
 
-  test('bad flags are errors of usage', () => {
-    expect(runPakrat(['ls', pak(), '--key', 'zz']).status).toBe(2);
-    expect(runPakrat(['ls', pak(), '--encoding', 'none-such']).status).toBe(2);
+  test('bad flags are errors of usage', async () => {
+    await expect(namesIn(pak(), { encoding: 'none-such' })).rejects.toMatchObject({ code: 'E_USAGE' });
+    await expect(namesIn(pak(), { key: 'zz' })).rejects.toMatchObject({ code: 'E_USAGE' });
     expect(runPakrat(['extract', pak(), '--flat', '--strip', '1', '--to', scratch('n')]).status).toBe(2);
     expect(runPakrat(['ls', pak(), '--ignore-magic', '--force-version', '3', '--encoding', 'latin1']).status).toBe(0);
   });
@@ -96,52 +121,52 @@ test('control characters of names do not reach a terminal, and a name found by i
       { name: 'b.txt', content: 'B' },
     ]),
   );
-  for (const args of [
+  const [, extracted] = [
     ['ls', path],
-    ['extract', path, '--to', scratch('red')],
+    ['extract', path, 'a/*', 'B.TXT', '--to', scratch('red')],
     ['verify', path],
-  ]) {
-    const { stdout, stderr } = runPakrat(args);
-    expect(stdout + stderr).not.toContain('\x1b');
-  }
-  expect(runPakrat(['extract', path, '--to', scratch('red')]).stdout).toContain('\\x1b[31mred');
-  for (const args of [
-    ['cat', path, 'B.TXT'],
-    ['extract', path, 'B.TXT', '--to', scratch('red')],
-  ]) {
-    expect(runPakrat(args)).toMatchObject({ status: 0, stderr: expect.stringContaining('ignoring case') });
-  }
+  ].map((args) => {
+    const run = runPakrat(args);
+    expect(run.stdout + run.stderr).not.toContain('\x1b');
+    return run;
+  });
+  expect(extracted!.stdout).toContain('\\x1b[31mred');
+  expect(extracted!.stderr).toContain('ignoring case');
+  const cat = runPakrat(['cat', path, 'B.TXT']);
+  expect(cat).toMatchObject({ status: 0, stderr: expect.stringContaining('ignoring case') });
   expect(runPakrat(['cat', path, 'b.txt'])).toMatchObject({ stdout: 'B', stderr: '' });
 });
 
-test('a game directory is a source: files in the order of the engine', () => {
+test('a game directory is a source: files in the order of the engine', async () => {
   mkdirSync(scratch('quake', 'ID1'), { recursive: true });
   mkdirSync(scratch('quake', 'mod'));
   writeFileSync(scratch('quake', 'ID1', 'PAK0.PAK'), quakePak([{ name: 'a.txt', content: 'pak0' }]));
   writeFileSync(scratch('quake', 'ID1', 'pak1.pak'), quakePak([{ name: 'a.txt', content: 'pak1' }]));
   writeFileSync(scratch('quake', 'ID1', 'a.txt'), 'loose');
   writeFileSync(scratch('quake', 'mod', 'a.txt'), 'mod');
-  expect(runPakrat(['cat', scratch('quake'), 'a.txt']).stdout).toBe('pak1');
+  expect(await textIn(scratch('quake'), 'a.txt')).toBe('pak1');
   expect(runPakrat(['cat', scratch('quake', 'ID1'), 'a.txt', '--game', 'mod']).stdout).toBe('mod');
-  expect(runPakrat(['cat', scratch('quake'), 'A.TXT', '--engine', 'quake2']).stdout).toBe('pak1');
+  expect(await textIn(scratch('quake'), 'A.TXT', { engine: 'quake2' })).toBe('pak1');
   expect(runPakrat(['ls', scratch('quake'), '--long']).stdout).toContain('[ID1/pak1.pak]');
-  expect(json(['info', scratch('quake')]).value).toMatchObject({ kind: 'pak', engine: 'quake', entries: 3, hidden: 2 });
+  expect(await infoOf(scratch('quake'))).toMatchObject({ kind: 'pak', engine: 'quake', entries: 3, hidden: 2 });
 });
 
 describeConformance('real PAKs', () => {
   const unreal = (...path: string[]): string => conformancePath('pak', 'unreal', ...path);
   const locked = unreal('cue4parse', 'CUE4ParseFixtures-Legacy-Tagged-OodleEncrypted.pak');
 
-  test('keys come as hex, as base64, and in a file', () => {
+  test('keys come as hex, as base64, and in a file', async () => {
     expect(runPakrat(['ls', locked]).status).toBe(7);
-    expect(json(['info', locked]).value).toMatchObject({ family: 'unreal', locked: true, encryption: 'AES-256-ECB' });
+    expect(await infoOf(locked)).toMatchObject({ family: 'unreal', locked: true, encryption: 'AES-256-ECB' });
     writeFileSync(scratch('key'), `0x${fixtureKey.toUpperCase()}\n`);
     const base64 = Buffer.from(fixtureKey, 'hex').toString('base64');
-    for (const key of [fixtureKey, `0x${fixtureKey}`, base64, `@${scratch('key')}`]) {
-      const { status, value } = json<unknown[]>(['ls', locked, '--key', 'ff'.repeat(32), '--key', key]);
-      expect({ status, count: value.length }).toEqual({ status: 0, count: 11 });
+    for (const key of [fixtureKey, `0x${fixtureKey}`, base64]) {
+      expect(await namesIn(locked, { key: ['ff'.repeat(32), key] })).toHaveLength(11);
     }
-    expect(runPakrat(['info', locked, '--key', 'not a key']).stderr).not.toContain('not a key');
+    const { status, value } = json<unknown[]>(['ls', locked, '--key', 'ff'.repeat(32), '--key', `@${scratch('key')}`]);
+    expect({ status, count: value.length }).toEqual({ status: 0, count: 11 });
+    const wrong = await namesIn(locked, { key: 'not a key' }).catch((error: unknown) => error);
+    expect(wrong).toMatchObject({ code: 'E_USAGE', message: expect.not.stringContaining('not a key') });
   });
 
   test('entries that cannot be decoded leave nothing behind, and say why', () => {
@@ -161,43 +186,60 @@ describeConformance('real PAKs', () => {
     expect(status).toBe(value.failed.length > 0 ? 6 : 0);
   });
 
-  test('Oodle is decoded by a module of one’s own, when one is named', () => {
+  test('Oodle is decoded by a module of one’s own, when one is named', async () => {
     const path = unreal('cue4parse', 'CUE4ParseFixtures-Legacy-Tagged-Oodle.pak');
-    const oodle = json<{ name: string; size: number; method: string }[]>(['ls', path]).value.find(
-      ({ method }) => method === 'oodle',
-    )!;
+    const oodle = await withPakrat({}, async (pakrat) => {
+      for await (const { name, size, facts } of (await pakrat.open(path)).list())
+        if (facts.method === 'oodle') return { name, size: size ?? 0 };
+      throw new Error('no entry is of Oodle');
+    });
     writeFileSync(
       scratch('decoder.mjs'),
       'export const decompress = (bytes, size) => new Uint8Array(size).fill(0x41);',
     );
     writeFileSync(scratch('none.mjs'), 'export const other = 1;');
-    const cat = (module: string) => runPakrat(['cat', path, oodle.name, '--oodle', scratch(module)]);
-    expect(cat('decoder.mjs')).toMatchObject({ status: 0, stdout: 'A'.repeat(oodle.size) });
-    expect(cat('none.mjs')).toMatchObject({ status: 2, stderr: expect.stringContaining('decompress') });
-    expect(cat('nowhere.mjs')).toMatchObject({ status: 6, stderr: expect.stringContaining('nowhere.mjs') });
+    const cat = runPakrat(['cat', path, oodle.name, '--oodle', scratch('decoder.mjs')]);
+    expect(cat).toMatchObject({ status: 0, stdout: 'A'.repeat(oodle.size) });
+    await expect(textIn(path, oodle.name, { oodle: scratch('none.mjs') })).rejects.toMatchObject({
+      code: 'E_USAGE',
+      message: expect.stringContaining('decompress'),
+    });
+    await expect(textIn(path, oodle.name, { oodle: scratch('nowhere.mjs') })).rejects.toMatchObject({
+      code: 'E_UNSUPPORTED',
+      message: expect.stringContaining('nowhere.mjs'),
+    });
   });
 
-  test('threads write what one thread writes', () => {
+  test('threads write what one thread writes', async () => {
     const path = unreal('repak', 'pack_v5.pak');
-    expect(json(['extract', path, '--to', scratch('one'), '--jobs', '1']).value).toMatchObject({ files: 4 });
+    const to = scratch('one');
+    await withPakrat({}, async (pakrat) => {
+      expect(await pakrat.extract(path, { to, jobs: 1 })).toMatchObject({ files: 4 });
+    });
     expect(json(['extract', path, '--to', scratch('two'), '--jobs', '2']).value).toMatchObject({ files: 4 });
     for (const name of ['test.png', 'test.txt', 'zeros.bin', 'directory/nested.txt']) {
       expect(readFileSync(scratch('two', name)).equals(readFileSync(scratch('one', name)))).toBe(true);
     }
   });
 
-  test('NadeoPaks open with the packlist.dat beside them, with an imported one, and not without', () => {
+  test('NadeoPaks open with the packlist.dat beside them, with an imported one, and not without', async () => {
     const nadeo = (name: string): string => conformancePath('pak', 'nadeo', name);
     const file = 'Scripts/Readme.txt';
-    expect(runPakrat(['cat', nadeo('Synth.pak'), file]).stdout).toHaveLength(11);
+    const text = await textIn(nadeo('Synth.pak'), file);
+    expect(text).toHaveLength(11);
     copyFileSync(nadeo('Synth.pak'), scratch('Synth.pak'));
     const store = ['--store', scratch('store')];
-    expect(runPakrat(['cat', scratch('Synth.pak'), file, ...store]).status).toBe(7);
+    const alone = withPakrat({ store: scratch('store') }, async (pakrat) =>
+      (await pakrat.open(scratch('Synth.pak'))).bytes(file),
+    );
+    await expect(alone).rejects.toMatchObject({ code: 'E_KEY_MISSING' });
     expect(existsSync(scratch('store'))).toBe(false);
-    expect(json(['keys', 'import', nadeo('packlist.dat'), ...store]).value).toMatchObject({ read: 2, added: 2 });
-    expect(runPakrat(['cat', scratch('Synth.pak'), file, ...store]).stdout).toHaveLength(11);
+    await withPakrat({ store: scratch('store') }, async (pakrat) => {
+      expect(await pakrat.keys.import([nadeo('packlist.dat')])).toMatchObject({ read: 2, added: 2 });
+    });
+    expect(runPakrat(['cat', scratch('Synth.pak'), file, ...store]).stdout).toBe(text);
     const raw = runPakrat(['cat', scratch('Synth.pak'), file, '--raw', ...store]);
     expect(raw.status).toBe(0);
-    expect(raw.stdout).not.toBe(runPakrat(['cat', nadeo('Synth.pak'), file]).stdout);
+    expect(raw.stdout).not.toBe(text);
   });
 });

@@ -1,7 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import type { SyncReport } from '../../src/app/sync.ts';
 import type { ExtractResult } from '../../src/sources/extract/extract.ts';
 import { freePort } from '../support/loopback.ts';
 import { pakratJson, runPakrat } from '../support/run-pakrat.ts';
@@ -9,6 +8,7 @@ import { scratchFolder } from '../support/scratch.ts';
 import { type GoodServer, serveWell } from '../support/serve-well.ts';
 import { makeTree, type ServedRequest } from '../support/synthetic-cdn.ts';
 import { readTruth, type Truth, type TruthRow } from '../support/truth.ts';
+import { withPakrat } from '../support/with-pakrat.ts';
 
 // Whole processes and whole syncs; the machine may be busy.
 jest.setTimeout(120_000);
@@ -28,12 +28,15 @@ describe('reading a build', () => {
     makeTree(root, port, ['--files', '250', '--total-bytes', '3M', '--seed', 'reading', '--archives', '3']);
     truth = readTruth(root, 'b');
     server = await serveWell(root, port);
-    expect(runPakrat(['sync', 'wow', ...service('whole'), '--quiet'])).toMatchObject({ status: 0 });
+    await withPakrat(session('whole'), (pakrat) => pakrat.sync('wow'));
   });
   afterAll(() => server?.close());
 
   function service(store: string): string[] {
     return ['--store', scratch(store), '--patch-url', server.url];
+  }
+  function session(store: string, offline = false): NonNullable<Parameters<typeof withPakrat>[0]> {
+    return { store: scratch(store), patchUrl: server.url, offline };
   }
   /** A file that can be read, lies in an archive and comes in one variant. */
   function plainFile(skip = 0): TruthRow {
@@ -92,21 +95,26 @@ describe('reading a build', () => {
   });
 
   test('status says what is held and what is unfinished', async () => {
-    await pakratJson(['sync', 'wow_old', ...service('part'), '--tags', 'OSX']);
-    await pakratJson(['sync', 'wow', ...service('part'), '--dry-run']);
+    await withPakrat(session('part'), async (pakrat) => {
+      await pakrat.sync('wow_old', { tags: ['OSX'] });
+      await pakrat.plan('wow');
+    });
     const { value } = await pakratJson<Record<string, unknown>>(['status', '--store', scratch('part')]);
     const build = { product: 'wow_old', name: '11.2.0.60000', buildConfig: hex, wanted: amount, held: amount };
     expect(value).toEqual({ store: scratch('part'), builds: [build], bytes: expect.any(Number) });
     const whole = runPakrat(['status', 'wow', '--store', scratch('whole')]);
     expect(whole.stdout).toMatch(/wow\s+11\.2\.0\.60100 .*complete/);
-    const nowhere = await pakratJson(['status', '--store', scratch('nowhere')]);
-    expect(nowhere).toMatchObject({ status: 4, value: { error: { code: 'E_NOT_FOUND' } } });
+    const nowhere = withPakrat({ store: scratch('nowhere') }, (pakrat) => pakrat.status());
+    await expect(nowhere).rejects.toMatchObject({ code: 'E_NOT_FOUND' });
     expect(existsSync(scratch('nowhere'))).toBe(false);
   });
 
   test('a file that is not held is fetched, only its range, and then held', async () => {
     const row = plainFile();
-    await pakratJson(['ls', 'wow', ...service('demand'), 'fdid:1']);
+    await withPakrat(session('demand'), async (pakrat) => {
+      const source = await pakrat.open('wow');
+      for await (const { name } of source.list(['fdid:1'])) throw new Error(`there is ${name}`);
+    });
     const before = (await server.requests()).length;
     const first = runPakrat(['cat', 'wow', `fdid:${row.fileDataId}`, ...service('demand')]);
     expect(first).toMatchObject({ status: 0, stderr: '' });
@@ -116,20 +124,12 @@ describe('reading a build', () => {
     expect(asked.reduce((sum, { bytes }) => sum + bytes, 0)).toBe(row.encodedSize);
 
     const to = scratch('demand-out');
-    const again = await pakratJson<ExtractResult>([
-      'extract',
-      'wow',
-      `fdid:${row.fileDataId}`,
-      '--to',
-      to,
-      '--offline',
-      '--store',
-      scratch('demand'),
-    ]);
-    expect(again).toMatchObject({ status: 0, value: { files: 1 } });
+    const names = [`fdid:${row.fileDataId}`];
+    const again = await withPakrat(session('demand', true), (pakrat) => pakrat.extract('wow', { names, to }));
+    expect(again).toMatchObject({ files: 1, failed: [] });
     expect(readFileSync(join(to, readdirSync(to)[0]!)).equals(row.content())).toBe(true);
-    const synced = await pakratJson<SyncReport>(['sync', 'wow', ...service('demand')]);
-    expect(synced.value.missing.entries).toBe(0);
+    const synced = await withPakrat(session('demand'), (pakrat) => pakrat.sync('wow'));
+    expect(synced.missing.entries).toBe(0);
     const ranges = (await server.requests()).slice(before).filter(ofArchives);
     expect(overlapping(ranges)).toEqual([]);
   });
@@ -138,7 +138,9 @@ describe('reading a build', () => {
 
   test('--offline refuses what is not held, by name, and says what to do', async () => {
     const [held, other] = [plainFile(), plainFile(1)];
-    await pakratJson(['extract', 'wow', held.name, ...service('refused'), '--to', scratch('refused-out')]);
+    await withPakrat(session('refused'), (pakrat) =>
+      pakrat.extract('wow', { names: [held.name], to: scratch('refused-out') }),
+    );
     const offline = ['--store', scratch('refused'), '--offline'];
     const cat = runPakrat(['cat', 'wow', other.name, ...offline]);
     expect(cat).toMatchObject({ status: 1, stdout: '' });
@@ -157,40 +159,33 @@ describe('reading a build', () => {
     const failed = [{ name: other.name, code: 'E_OFFLINE', message: expect.stringContaining(other.name) }];
     expect(both).toMatchObject({ status: 1, value: { files: 1, failed } });
     expect(existsSync(join(scratch('refused-both'), other.name))).toBe(false);
-    const unknown = await pakratJson(['info', 'wow_old', ...offline]);
-    expect(unknown).toMatchObject({ status: 1, value: { error: { code: 'E_OFFLINE' } } });
+    const unknown = withPakrat(session('refused', true), (pakrat) => pakrat.open('wow_old'));
+    await expect(unknown).rejects.toMatchObject({ code: 'E_OFFLINE' });
   });
 
   test('names are found whatever their case and slashes', async () => {
     const row = plainFile(3);
     const to = scratch('upper');
     const name = row.name.toUpperCase().replaceAll('/', '\\');
-    await pakratJson(['extract', 'wow', name, '--to', to, '--offline', '--store', scratch('whole')]);
+    await withPakrat(session('whole', true), (pakrat) => pakrat.extract('wow', { names: [name], to }));
     const [file] = readdirSync(to, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
     expect(readFileSync(join(file!.parentPath, file!.name)).equals(row.content())).toBe(true);
   });
 
   test('what is not there is not found: a file, an id, keys, a build, a product', async () => {
     const none = 'f'.repeat(32);
-    for (const name of ['no/such.file', 'fdid:99999999', `ckey:${none}`, `ekey:${none}`]) {
-      const run = await pakratJson([
-        'extract',
-        'wow',
-        name,
-        '--to',
-        scratch('none'),
-        '--store',
-        scratch('whole'),
-        '--offline',
-      ]);
-      expect({ name, ...run }).toMatchObject({ status: 4, value: { error: { code: 'E_NOT_FOUND' } } });
-    }
+    const to = ['--to', scratch('none'), '--store', scratch('whole'), '--offline'];
+    const file = await pakratJson(['extract', 'wow', 'no/such.file', ...to]);
+    expect(file).toMatchObject({ status: 4, value: { error: { code: 'E_NOT_FOUND' } } });
+    await withPakrat(session('whole', true), async (pakrat) => {
+      for (const name of ['fdid:99999999', `ckey:${none}`, `ekey:${none}`]) {
+        const work = pakrat.extract('wow', { names: [name], to: scratch('none') });
+        await expect(work).rejects.toMatchObject({ code: 'E_NOT_FOUND' });
+      }
+    });
     for (const build of ['wow@1.2.3.4', 'nosuchproduct']) {
-      const run = await pakratJson(['sync', build, ...service('none')]);
-      expect({ build, ...run }).toMatchObject({
-        status: 4,
-        value: { error: { code: 'E_NOT_FOUND', hint: expect.any(String) } },
-      });
+      const work = withPakrat(session('none'), (pakrat) => pakrat.sync(build));
+      await expect(work).rejects.toMatchObject({ code: 'E_NOT_FOUND', hint: expect.any(String) });
     }
   });
 
@@ -199,30 +194,22 @@ describe('reading a build', () => {
       'b',
       string
     >;
-    for (const build of ['11.2.0.60100', '60100', configs.b]) {
-      const info = await pakratJson(['info', `wow@${build}`, '--store', scratch('whole'), '--offline']);
-      expect(info).toMatchObject({ status: 0, value: { buildConfig: configs.b } });
-    }
+    await withPakrat(session('whole', true), async (pakrat) => {
+      for (const build of ['11.2.0.60100', '60100', configs.b]) {
+        await using source = await pakrat.open(`wow@${build}`);
+        expect(await source.info()).toMatchObject({ buildConfig: configs.b });
+      }
+    });
   });
 
   test('a dead version service and a dead host end the run soon, with what to do', async () => {
-    const service = await pakratJson(['sync', 'wow', '--store', scratch('dead'), '--patch-url', `http://${deadHost}`]);
-    expect(service).toMatchObject({
-      status: 1,
-      value: { error: { code: 'E_NETWORK_EXHAUSTED', hint: expect.any(String) } },
-    });
+    const dead = { store: scratch('dead'), patchUrl: `http://${deadHost}` };
+    const service = withPakrat(dead, (pakrat) => pakrat.sync('wow'));
+    await expect(service).rejects.toMatchObject({ code: 'E_NETWORK_EXHAUSTED', hint: expect.any(String) });
     const started = performance.now();
-    const host = await pakratJson([
-      'sync',
-      'wow',
-      '--store',
-      scratch('dead'),
-      '--patch-url',
-      server.url,
-      '--cdn-host',
-      deadHost,
-    ]);
-    expect(host).toMatchObject({ status: 1, value: { error: { code: 'E_NETWORK_EXHAUSTED' } } });
+    const alone = { ...session('dead'), cdnHost: deadHost };
+    const host = withPakrat(alone, (pakrat) => pakrat.sync('wow'));
+    await expect(host).rejects.toMatchObject({ code: 'E_NETWORK_EXHAUSTED' });
     expect(performance.now() - started).toBeLessThan(15_000);
   });
 });

@@ -2,14 +2,14 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import type { SyncReport } from '../../src/app/sync.ts';
-import type { ExtractResult } from '../../src/sources/extract/extract.ts';
 import { freePort } from '../support/loopback.ts';
-import { pakratJson, runPakrat } from '../support/run-pakrat.ts';
+import { pakratJson } from '../support/run-pakrat.ts';
 import { scratchFolder } from '../support/scratch.ts';
 import { type GoodServer, serveWell } from '../support/serve-well.ts';
 import { makeTree } from '../support/synthetic-cdn.ts';
 import { readTagTruth } from '../support/tag-truth.ts';
 import { readTruth, type Truth } from '../support/truth.ts';
+import { withPakrat } from '../support/with-pakrat.ts';
 
 // Whole processes and whole syncs; the machine may be busy.
 jest.setTimeout(120_000);
@@ -22,7 +22,7 @@ describe('a sync of what was chosen', () => {
 
   beforeAll(async () => {
     const port = await freePort();
-    makeTree(root, port, ['--files', '300', '--total-bytes', '3M', '--seed', 'selection', '--localized', '0.2']);
+    makeTree(root, port, ['--files', '250', '--total-bytes', '1500K', '--seed', 'selection', '--localized', '0.2']);
     truth = readTruth(root, 'b');
     server = await serveWell(root, port);
   });
@@ -37,11 +37,16 @@ describe('a sync of what was chosen', () => {
     return ['--store', scratch(store), '--patch-url', server.url];
   }
 
+  function session(store: string) {
+    return { store: scratch(store), patchUrl: server.url };
+  }
+
   /** Which of these can be read without a network; a missing key does not matter for that. */
   async function heldOf(store: string, names: readonly string[]): Promise<Set<string>> {
     const to = scratch(`${store}-out-${Math.random()}`);
-    const args = ['extract', 'wow', ...names, '--to', to, '--offline', '--store', scratch(store)];
-    const { value } = await pakratJson<ExtractResult>(args);
+    const value = await withPakrat({ store: scratch(store), offline: true }, (pakrat) =>
+      pakrat.extract('wow', { names, to }),
+    );
     const refused = value.failed.filter(({ code }) => code === 'E_OFFLINE').map(({ name }) => name);
     const strange = value.failed.filter(({ code }) => code !== 'E_OFFLINE' && code !== 'E_KEY_MISSING');
     expect(strange).toEqual([]);
@@ -51,10 +56,8 @@ describe('a sync of what was chosen', () => {
   const everyEkey = (): string[] => [
     ...new Set(truth.rows.flatMap(({ ekeys }) => ekeys.map((ekey) => `ekey:${ekey}`))),
   ];
-  const importNames = (store: string): void => {
-    const run = runPakrat(['listfile', 'import', join(root, 'listfile.csv'), '--store', scratch(store)]);
-    expect(run).toMatchObject({ status: 0 });
-  };
+  const importNames = (store: string) =>
+    withPakrat({ store: scratch(store) }, (pakrat) => pakrat.listfile.import(join(root, 'listfile.csv')));
 
   test('--tags brings what has a tag of each type, and nothing else', async () => {
     const { byEkey, byInstallPath } = readTagTruth(root, 'b');
@@ -73,13 +76,12 @@ describe('a sync of what was chosen', () => {
   });
 
   test('a tag that the build does not have is refused', async () => {
-    const { status, value } = await pakratJson(['sync', 'wow', ...service('tags'), '--tags', 'Windows,Amiga']);
-    expect({ status, value }).toMatchObject({ status: 2, value: { error: { code: 'E_USAGE' } } });
-    expect(JSON.stringify(value)).toContain('Amiga');
+    const work = withPakrat(session('tags'), (pakrat) => pakrat.sync('wow', { tags: ['Windows', 'Amiga'] }));
+    await expect(work).rejects.toMatchObject({ code: 'E_USAGE', message: expect.stringContaining('Amiga') });
   });
 
   test('--include brings every variant of the files whose names match, alone and together with --tags', async () => {
-    importNames('include');
+    await importNames('include');
     const ofMaps = (row: Truth['rows'][number]): boolean => /^world\/maps\/zone00\d\/[^/]*\.(adt|blp)$/.test(row.name);
     const named = truth.rows.filter(ofMaps);
     const globs = ['--include', 'world/maps/zone00?/*.adt', '--include', 'WORLD\\maps\\zone00?\\*.blp'];
@@ -91,16 +93,16 @@ describe('a sync of what was chosen', () => {
     await sync('include', ...globs, '--tags', 'Windows,enUS');
     expect(await heldOf('include', everyEkey())).toEqual(new Set(both.map((ekey) => `ekey:${ekey}`)));
 
-    await sync('include', ...globs);
+    const include = globs.filter((word) => word !== '--include');
+    await withPakrat(session('include'), (pakrat) => pakrat.sync('wow', { include }));
     const all = named.flatMap(({ ekeys }) => ekeys.map((ekey) => `ekey:${ekey}`));
     expect(all.length).toBeGreaterThan(both.length);
     expect(await heldOf('include', everyEkey())).toEqual(new Set(all));
   });
 
   test('--include that no name matches says so', async () => {
-    importNames('include');
-    const run = await pakratJson(['sync', 'wow', ...service('include'), '--include', 'no/such/*.file']);
-    expect(run).toMatchObject({ status: 4, value: { error: { code: 'E_NOT_FOUND' } } });
+    const work = withPakrat(session('include'), (pakrat) => pakrat.sync('wow', { include: ['no/such/*.file'] }));
+    await expect(work).rejects.toMatchObject({ code: 'E_NOT_FOUND' });
   });
 
   test('--all keeps every object of the build as the CDN has it', async () => {
@@ -153,7 +155,7 @@ describe('a sync of what was chosen', () => {
     );
 
     const between = (await server.requests()).length;
-    const done = await sync('dry');
+    const done = await withPakrat(session('dry'), (pakrat) => pakrat.sync('wow'));
     const ranges = (await server.requests()).slice(between).filter(({ path }) => path.includes('/data/'));
     expect(done.wanted).toEqual(planned.wanted);
     expect(done.held).toEqual(planned.wanted);
@@ -172,8 +174,8 @@ describe('a sync of what was chosen', () => {
   }
 
   test('--limit-rate holds the rate over all transfers, and --jobs the number of them', async () => {
-    const report = await sync('rate', '--limit-rate', '1500K', '--jobs', '4');
-    const bound = report.fetched.bytes / (1500 * 1024);
+    const report = await sync('rate', '--limit-rate', '750K', '--jobs', '4');
+    const bound = report.fetched.bytes / (750 * 1024);
     expect(bound).toBeGreaterThan(1.5);
     // A quarter of a second may be ahead.
     expect(report.seconds).toBeGreaterThan(bound - 0.3);

@@ -3,16 +3,22 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { openPakrat } from '../../src/pakrat.ts';
 import { randomSource } from '../support/hostile.ts';
-import { type Run, runPakrat, startPakrat } from '../support/run-pakrat.ts';
+import { quakePak } from '../support/quake-pak.ts';
+import { type Run, startPakrat } from '../support/run-pakrat.ts';
 import { scratchFolder } from '../support/scratch.ts';
 import { type SyntheticCdn, syntheticCdn } from '../support/synthetic-cdn.ts';
 
 // Whole processes; the machine may be busy.
-jest.setTimeout(120_000);
+jest.setTimeout(240_000);
 const scratch = scratchFolder();
+/** Moments at which each command is stopped: one, or as many as a soak wants. */
+const moments = Number(process.env.PAKRAT_MOMENTS ?? 1);
+/** The later the moments, the more there must be to do. */
+const amount = moments > 1 ? 4 : 1;
 const [files, store, listfile] = [scratch('files'), scratch('store'), scratch('names.csv')];
-const [plain, packed] = [scratch('plain.pak'), scratch('packed.pak')];
+const [plain, packed, many] = [scratch('plain.pak'), scratch('packed.pak'), scratch('many.pak')];
 const inStore = ['--store', store, '--offline'];
 let cdn: SyntheticCdn;
 
@@ -30,23 +36,25 @@ function words(bytes: number): Buffer {
 
 beforeAll(async () => {
   fs.mkdirSync(join(files, 'small'), { recursive: true });
-  fs.writeFileSync(join(files, 'large.txt'), words(64 << 20));
-  for (let i = 0; i < 3000; i++) fs.writeFileSync(join(files, 'small', `${i}.txt`), `${i} `.repeat(500));
+  fs.writeFileSync(join(files, 'large.txt'), words(amount * (32 << 20)));
+  for (let i = 0; i < amount * 600; i++) fs.writeFileSync(join(files, 'small', `${i}.txt`), `${i} `.repeat(500));
   fs.writeFileSync(
     listfile,
-    Array.from({ length: 300_000 }, (_, i) => `${i + 1};world/maps/${i % 97}/${i}.blp\n`).join(''),
+    Array.from({ length: amount * 150_000 }, (_, i) => `${i + 1};world/maps/${i % 97}/${i}.blp\n`).join(''),
   );
-  runPakrat(['pack', 'quake', plain, files]);
-  runPakrat(['pack', 'unreal', packed, files, '--compress', 'zlib']);
-  cdn = await syntheticCdn({ make: ['--files', '4000', '--total-bytes', '30M'] });
-  const synced = await startPakrat(['sync', 'wow', '--store', store, '--patch-url', cdn.url]).ended;
-  expect(synced).toMatchObject({ status: 0 });
-}, 120_000);
+  // Of what a pipe holds many times.
+  const names = Array.from({ length: 8000 }, (_, i) => `maps/of/a/listing/${i}.txt`);
+  fs.writeFileSync(many, quakePak(names.map((name) => ({ name, content: '' }))));
+  cdn = await syntheticCdn({ make: ['--files', String(amount * 800), '--total-bytes', `${amount * 6}M`] });
+  const pakrat = await openPakrat({ store, patchUrl: cdn.url, threads: 0 });
+  await pakrat.pack.quake(plain, files);
+  await pakrat.pack.unreal(packed, files, { compress: 'zlib' });
+  await pakrat.sync('wow');
+  await pakrat.close();
+}, 240_000);
 afterAll(() => cdn?.close());
 
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-/** Moments at which each command is stopped: one, or as many as a soak wants. */
-const moments = Number(process.env.PAKRAT_MOMENTS ?? 1);
 /** Set for a run: where it writes. */
 const out = scratch('out');
 
@@ -109,6 +117,18 @@ function processorMs(child: ChildProcess): number {
   return (Number(stat[11] ?? 0) + Number(stat[12] ?? 0)) * 10;
 }
 
+/** Waits until a process takes no processor time any more, or has ended. */
+async function untilIdle(child: ChildProcess): Promise<void> {
+  if (!fs.existsSync('/proc/self/stat')) await sleep(1500);
+  let [last, calm] = [0, 0];
+  while (calm < 10 && child.exitCode === null) {
+    await sleep(50);
+    const now = processorMs(child);
+    calm = now > last || now === 0 ? 0 : calm + 1;
+    last = now;
+  }
+}
+
 interface Stopped extends Run {
   /** False when the run ended before the signal came. */
   wasRunning: boolean;
@@ -132,7 +152,7 @@ async function stopped(
   const watch = setInterval(() => {
     last = Math.max(last, processorMs(child));
   }, 20);
-  const guard = setTimeout(() => child.kill('SIGKILL'), 15_000);
+  const guard = setTimeout(() => child.kill('SIGKILL'), 60_000);
   child.kill(signal);
   const result = await ended;
   clearInterval(watch);
@@ -148,7 +168,7 @@ describe.each(commands.map(([name, args, isAtWork], number) => ({ name, args, is
     test.each(
       Array.from(
         { length: moments },
-        (_, i) => [signals[(number + i) % 3] ?? 'SIGINT', (i * 60 + number * 20) % 1000] as const,
+        (_, i) => [signals[(number + i) % 3] ?? 'SIGINT', (i * 60 + number * 8) % 1000] as const,
       ),
     )('ends with 130 within two seconds of %s after %i ms, and leaves nothing half-done', async (signal, later) => {
       fs.rmSync(out, { recursive: true, force: true });
@@ -177,14 +197,14 @@ test('what was stopped is gone on with', async () => {
   const { status, stdout } = await startPakrat([...args, '--json']).ended;
   expect([0, 7]).toContain(status);
   const { files, skipped } = JSON.parse(stdout) as { files: number; skipped: number };
-  expect(files + skipped).toBeGreaterThan(3000);
+  expect(files + skipped).toBeGreaterThan(amount * 600);
   if (before > 100) expect(skipped).toBeGreaterThan(0);
 });
 
 /** A listing that nobody reads: its pipe is full, and it waits. */
 function unreadListing(): { child: ChildProcess; ended: Promise<Run> } {
   const bin = process.env.PAKRAT_BIN ?? 'bin/run.js';
-  const child = spawn(process.execPath, [bin, 'ls', plain, '--json'], { stdio: ['ignore', 'pipe', 'ignore'] });
+  const child = spawn(process.execPath, [bin, 'ls', many, '--json'], { stdio: ['ignore', 'pipe', 'ignore'] });
   const ended = new Promise<Run>((done) => {
     child.on('exit', (status) => done({ status, stdout: '', stderr: '' }));
   });
@@ -193,13 +213,14 @@ function unreadListing(): { child: ChildProcess; ended: Promise<Run> } {
 
 describe('ls that waits for its reader', () => {
   test.each(signals)('ends with 130 after %s', async (signal) => {
-    expect(await stopped(unreadListing(), signal, 1500)).toMatchObject({ wasRunning: true, status: 130 });
+    const run = unreadListing();
+    await untilIdle(run.child);
+    expect(await stopped(run, signal, 0)).toMatchObject({ wasRunning: true, status: 130 });
   });
 
   test('a second Ctrl-C ends it at once', async () => {
     const run = unreadListing();
-    await untilHears(run.child);
-    await sleep(1500);
+    await untilIdle(run.child);
     run.child.kill('SIGINT');
     await sleep(200);
     expect(run.child.exitCode).toBeNull();

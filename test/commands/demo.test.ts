@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { compareWithGame } from '../../src/demo/compare.ts';
 import type { DemoReport } from '../../src/demo/demo.ts';
+import { claimDemoFolder } from '../../src/demo/folder.ts';
 import { type FolderFile, listFolderFiles } from '../../src/publish/folder-files.ts';
 import { type Run, runPakrat, startPakrat } from '../support/run-pakrat.ts';
 import { scratchFolder } from '../support/scratch.ts';
@@ -104,8 +105,10 @@ describe('pakrat demo --json, where an earlier one was killed', () => {
   const folder = scratch('json');
   let report: DemoReport;
   beforeAll(async () => {
-    await disturbDemo(folder, (child) => child.kill('SIGKILL'));
-    expect(readdirSync(folder)).toContain('tmp');
+    // What is there while a demo runs, and after it was killed.
+    claimDemoFolder(folder);
+    plant(folder, 'tmp/cdn/tpr/half', 'x');
+    plant(folder, 'store/tpr/half', 'x');
     plant(folder, 'extracted/enUS/left-over', 'x');
     const args = ['demo', '--json', '--to', folder, '--offline', '--locale', 'koKR', '--region', 'cn'];
     // Its own store and services: what is set for other work does not lead it astray.
@@ -117,7 +120,8 @@ describe('pakrat demo --json, where an earlier one was killed', () => {
 
   test('nothing of that is left', () => {
     expect(readdirSync(folder).sort()).toEqual(['extracted', 'pakrat-demo.txt', 'store']);
-    expect(existsSync(join(folder, 'extracted', 'enUS', 'left-over'))).toBe(false);
+    for (const path of ['extracted/enUS/left-over', 'store/tpr/half'])
+      expect(existsSync(join(folder, path))).toBe(false);
   });
 
   test('the sync was stopped half-way by the real interruption', () => {
@@ -197,6 +201,14 @@ describe('compareWithGame', () => {
   });
 });
 
+function thrown(work: () => unknown): unknown {
+  try {
+    return work();
+  } catch (error) {
+    return error;
+  }
+}
+
 describe('the folder', () => {
   test.each([
     ['with files of somebody else', ['mine.txt']],
@@ -206,16 +218,17 @@ describe('the folder', () => {
     const folder = scratch(paths.join('-').replaceAll('/', '_'));
     for (const path of paths) plant(folder, path, 'mine');
     const before = readdirSync(folder, { recursive: true });
-    const { status, stdout, stderr } = runPakrat(['demo', '--to', folder]);
-    expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
-    expect(stderr).toContain('Code: E_USAGE\nTry this: Name a folder');
+    const hint = expect.stringContaining('Name a folder');
+    expect(thrown(() => claimDemoFolder(folder))).toMatchObject({ code: 'E_USAGE', hint });
     expect(readdirSync(folder, { recursive: true })).toEqual(before);
     for (const path of paths) expect(readFileSync(join(folder, path), 'utf8')).toBe('mine');
   });
 
   test('a file in its place is refused', () => {
     writeFileSync(scratch('file'), 'mine');
-    expect(runPakrat(['demo', '--to', scratch('file'), '--json']).status).toBe(2);
+    const { status, stdout, stderr } = runPakrat(['demo', '--to', scratch('file')]);
+    expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
+    expect(stderr).toContain('Code: E_USAGE\nTry this: Name a folder');
     expect(readFileSync(scratch('file'), 'utf8')).toBe('mine');
   });
 

@@ -6,6 +6,7 @@ import { freePort } from '../support/loopback.ts';
 import { pakratJson, runPakrat } from '../support/run-pakrat.ts';
 import { scratchFolder } from '../support/scratch.ts';
 import { type SyntheticCdn, syntheticCdn } from '../support/synthetic-cdn.ts';
+import { withPakrat } from '../support/with-pakrat.ts';
 
 // Whole processes; the machine may be busy.
 jest.setTimeout(120_000);
@@ -16,11 +17,8 @@ beforeAll(async () => {
 });
 afterAll(() => cdn?.close());
 
-async function products(service: string, store: string, ...args: string[]): Promise<ProductRow[]> {
-  const all = ['products', ...args, '--store', scratch(store), '--patch-url', service];
-  const { status, value } = await pakratJson<ProductRow[]>(all);
-  expect({ status, value }).toMatchObject({ status: 0 });
-  return value;
+async function products(service: string, store: string, ...globs: string[]): Promise<ProductRow[]> {
+  return withPakrat({ store: scratch(store), patchUrl: service }, (pakrat) => pakrat.products({ globs }));
 }
 const bare = (product: string, seqn: number | null): ProductRow => ({ product, seqn, listed: true, builds: [] });
 
@@ -30,13 +28,13 @@ test('channels, HTTP and Ribbit list the same products, with sequence numbers wh
   for (const service of [cdn.url, `${cdn.url}/v2/products`, cdn.ribbitUrl]) {
     expect(await products(service, 'b')).toEqual([bare('wow', wow), bare('wow_old', old)]);
   }
-  expect(await products(cdn.url, 'b', '*_old')).toEqual([bare('wow_old', old)]);
+  const args = ['products', '*_old', '--store', scratch('b'), '--patch-url', cdn.url];
+  expect(await pakratJson<ProductRow[]>(args)).toEqual({ status: 0, value: [bare('wow_old', old)] });
   expect(await products(cdn.url, 'b', 'diablo*')).toEqual([]);
 });
 
 test('with what the store holds, a product that is not listed any more too; and offline as it was', async () => {
-  const sync = runPakrat(['sync', 'wow', '--store', scratch('held'), '--patch-url', cdn.url]);
-  expect(sync).toMatchObject({ status: 0 });
+  await withPakrat({ store: scratch('held'), patchUrl: cdn.url }, (pakrat) => pakrat.sync('wow'));
   const [held] = await products(cdn.url, 'held', 'wow');
   expect(held).toMatchObject({ product: 'wow', listed: true, builds: [{ name: '11.2.0.60100' }] });
   expect(held?.builds[0]?.held).toEqual(held?.builds[0]?.wanted);
@@ -48,21 +46,17 @@ test('with what the store holds, a product that is not listed any more too; and 
     ['wow', null, false],
   ]);
   rmSync(list);
-  expect(await products(cdn.url, 'held', '--offline')).toEqual(later);
+  const offline = { store: scratch('held'), offline: true };
+  expect(await withPakrat(offline, (pakrat) => pakrat.products())).toEqual(later);
   const text = runPakrat(['products', '--offline', '--store', scratch('held')]).stdout;
   expect(text).toMatch(/^2 products, from .*, as it was at 20/);
   expect(text).toMatch(/^wow +11\.2\.0\.60100, not listed any more$/m);
 });
 
-test('nobody who knows: exit 4, and nobody there: exit 1', async () => {
+test('nobody who knows: exit 4, and nobody there', async () => {
   const known = await pakratJson(['products', '--store', scratch('c'), '--patch-url', `${cdn.url}/nothing`]);
   expect(known).toMatchObject({ status: 4, value: { error: { code: 'E_NOT_FOUND' } } });
-  const there = await pakratJson([
-    'products',
-    '--store',
-    scratch('c'),
-    '--patch-url',
-    `http://127.0.0.1:${await freePort()}`,
-  ]);
-  expect(there).toMatchObject({ status: 1, value: { error: { code: 'E_NETWORK_EXHAUSTED' } } });
+  const dead = { store: scratch('c'), patchUrl: `http://127.0.0.1:${await freePort()}` };
+  const there = withPakrat(dead, (pakrat) => pakrat.products());
+  await expect(there).rejects.toMatchObject({ code: 'E_NETWORK_EXHAUSTED' });
 });

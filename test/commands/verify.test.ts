@@ -1,11 +1,12 @@
-import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Sqlite } from '../../src/store/ledger/sqlite.ts';
 import { conformanceBytes, describeConformance } from '../support/conformance.ts';
 import { pakratJson, runPakrat } from '../support/run-pakrat.ts';
 import { scratchFolder } from '../support/scratch.ts';
-import { type SyntheticCdn, syntheticCdn } from '../support/synthetic-cdn.ts';
+import { type StoreCopy, type SyncedStore, syncedStore } from '../support/synced-store.ts';
+import { withPakrat } from '../support/with-pakrat.ts';
 
 const scratch = scratchFolder();
 
@@ -15,35 +16,27 @@ interface Report {
   repaired: number;
 }
 
+let synced: SyncedStore;
+beforeAll(async () => {
+  synced = await syncedStore(scratch('original'));
+}, 120_000);
+afterAll(() => synced?.cdn.close());
+
 describe('verify, on a store', () => {
-  let cdn: SyntheticCdn;
-  const store = (): string => scratch('store');
-  const options = (): string[] => ['--store', store(), '--patch-url', cdn.url];
+  let copy: StoreCopy;
+  const store = (): string => copy.root;
+  const objects = (): ReturnType<StoreCopy['objects']> => copy.objects();
+  const options = (): string[] => ['--store', store(), '--patch-url', synced.cdn.url];
   const verify = (...args: string[]): Promise<{ status: number | null; value: Report }> =>
     pakratJson<Report>(['verify', ...args, ...options()]);
+  const sync = () => copy.with((pakrat) => pakrat.sync('wow', { all: true }));
+  const expectWhole = async (): Promise<void> => {
+    expect(await copy.with((pakrat) => pakrat.verify())).toMatchObject({ bad: [] });
+  };
 
-  beforeAll(async () => {
-    cdn = await syntheticCdn();
-    const { status } = await pakratJson(['sync', 'wow', '--all', ...options()]);
-    expect(status).toBe(0);
+  beforeAll(() => {
+    copy = synced.copyTo(scratch('store'));
   });
-  afterAll(() => cdn.close());
-
-  /** Objects of the store, by the kind that their names show; the largest archive first. */
-  function objects(): { archives: string[]; indices: string[]; configs: string[]; loose: string[] } {
-    const all = readdirSync(store(), { recursive: true, encoding: 'utf8' }).filter(
-      (path) => /\/[0-9a-f]{32}(\.index)?$/.test(path) && path.startsWith('tpr/'),
-    );
-    const data = all.filter((path) => path.includes('/data/') && !path.includes('configs/'));
-    const sizeOf = (path: string): number => statSync(join(store(), path)).size;
-    const isArchive = (path: string): boolean => data.includes(`${path}.index`);
-    return {
-      archives: data.filter(isArchive).sort((a, b) => sizeOf(b) - sizeOf(a)),
-      indices: data.filter((path) => path.endsWith('.index')),
-      configs: all.filter((path) => path.includes('/config/')),
-      loose: data.filter((path) => !path.endsWith('.index') && !isArchive(path)),
-    };
-  }
 
   function damage(path: string, at: number): void {
     const bytes = readFileSync(join(store(), path));
@@ -53,8 +46,7 @@ describe('verify, on a store', () => {
 
   test('a store that is whole: everything is hashed, nothing is bad', async () => {
     const held = statSync(join(store(), objects().archives[0]!)).size;
-    const { status, value } = await verify();
-    expect(status).toBe(0);
+    const value = await copy.with((pakrat) => pakrat.verify());
     expect(value.bad).toEqual([]);
     expect(value.checked.bytes).toBeGreaterThan(held);
     expect(value.checked.entries).toBeGreaterThan(200);
@@ -62,28 +54,29 @@ describe('verify, on a store', () => {
 
   test('damage of every kind is found, forgotten, and brought back by the next --repair', async () => {
     const { archives, indices, configs, loose } = objects();
+    // Of another archive: without its index nothing of an archive can be checked.
+    const index = indices.find((path) => path !== `${archives[0]}.index`)!;
     damage(archives[0]!, 40);
-    damage(indices[0]!, 10);
+    damage(index, 10);
     damage(configs[0]!, 3);
     damage(loose[0]!, 20);
     const found = await verify();
     expect(found.status).toBe(3);
     const names = found.value.bad.map(({ name }) => name.split(' ')[0]);
-    for (const path of [indices[0]!, configs[0]!, loose[0]!]) expect(names).toContain(path);
+    for (const path of [index, configs[0]!, loose[0]!]) expect(names).toContain(path);
     // Nothing that was found is counted as held any more.
-    const again = await verify();
-    expect(again.value.checked.bytes).toBeLessThan(found.value.checked.bytes);
-    const { status } = await pakratJson(['sync', 'wow', '--all', ...options()]);
-    expect(status).toBe(0);
-    expect(await verify()).toMatchObject({ status: 0, value: { bad: [] } });
+    const again = await copy.with((pakrat) => pakrat.verify());
+    expect(again.checked.bytes).toBeLessThan(found.value.checked.bytes);
+    await sync();
+    await expectWhole();
   });
 
   test('--repair fetches only what is damaged, and says so', async () => {
     const { archives, indices, loose } = objects();
     damage(archives.at(-1)!, 60);
-    damage(indices[1]!, 30);
+    damage(indices.find((path) => path !== `${archives.at(-1)}.index`)!, 30);
     damage(loose.at(-1)!, 15);
-    const before = cdn.bytesSent();
+    const before = synced.cdn.bytesSent();
     const { status, value } = await verify('--repair');
     expect(value.bad).toHaveLength(3);
     expect(value).toMatchObject({ repaired: 3 });
@@ -91,13 +84,12 @@ describe('verify, on a store', () => {
     const total = readdirSync(store(), { recursive: true, encoding: 'utf8' })
       .map((path) => statSync(join(store(), path)).size)
       .reduce((a, b) => a + b);
-    expect(cdn.bytesSent() - before).toBeLessThan(total / 4);
-    expect(await verify()).toMatchObject({ status: 0, value: { bad: [] } });
+    expect(synced.cdn.bytesSent() - before).toBeLessThan(total / 4);
+    await expectWhole();
   });
 
   test('what was found damaged is missing in status, until it is repaired', async () => {
-    const status = async (): Promise<{ wanted: { entries: number }; held: { entries: number } }> =>
-      (await pakratJson<{ builds: never[] }>(['status', '--store', store()])).value.builds[0]!;
+    const status = async () => (await copy.with((pakrat) => pakrat.status())).builds[0]!;
     const before = await status();
     expect(before.held).toEqual(before.wanted);
     damage(objects().archives[0]!, 40);
@@ -106,12 +98,9 @@ describe('verify, on a store', () => {
     const after = await status();
     expect(after.wanted).toEqual(before.wanted);
     expect(after.held.entries).toBe(before.held.entries - 1);
-    expect(await pakratJson(['sync', 'wow', '--all', ...options()])).toMatchObject({
-      status: 0,
-      value: { fetched: { entries: 1 } },
-    });
+    expect(await sync()).toMatchObject({ fetched: { entries: 1 } });
     damage(objects().archives[0]!, 40);
-    expect((await verify('--repair')).status).toBe(0);
+    expect(await copy.with((pakrat) => pakrat.repair())).toMatchObject({ repaired: 1 });
     expect(await status()).toEqual(before);
   });
 
@@ -126,10 +115,10 @@ describe('verify, on a store', () => {
 
   test('an archive that is gone is bad entry by entry, and comes back', async () => {
     rmSync(join(store(), objects().archives[0]!));
-    const { status, value } = await verify('wow', '--repair');
+    const value = await copy.with((pakrat) => pakrat.repair('wow'));
     expect(value.bad.length).toBeGreaterThan(1);
-    expect({ status, repaired: value.repaired }).toEqual({ status: 0, repaired: value.bad.length });
-    expect(await verify('wow')).toMatchObject({ status: 0, value: { bad: [] } });
+    expect(value.repaired).toBe(value.bad.length);
+    expect(await copy.with((pakrat) => pakrat.verify('wow'))).toMatchObject({ bad: [] });
   });
 
   test('--repair when no host answers: what is damaged is told, and missing from then on', async () => {
@@ -143,41 +132,43 @@ describe('verify, on a store', () => {
     expect(found).toMatchObject({ status: 3, value: { repaired: 0 } });
     expect(found.value.bad).toHaveLength(bad.length);
     expect(found.value.bad).toEqual(expect.arrayContaining(bad));
-    const { value } = await pakratJson<{ builds: { wanted: object; held: object }[] }>(['status', '--store', store()]);
-    expect(value.builds[0]!.held).not.toEqual(value.builds[0]!.wanted);
-    expect((await pakratJson(['sync', 'wow', '--all', ...options()])).status).toBe(0);
-    expect(await verify()).toMatchObject({ status: 0, value: { bad: [] } });
+    const { builds } = await copy.with((pakrat) => pakrat.status());
+    expect(builds[0]!.held).not.toEqual(builds[0]!.wanted);
+    await sync();
+    await expectWhole();
   });
 
   test('a build that the store does not have, a store that is not there, --repair --offline', async () => {
-    expect((await verify('wow@9.9.9')).status).toBe(4);
+    const refused = (store: string, build?: string) =>
+      expect(withPakrat({ store, patchUrl: synced.cdn.url }, (pakrat) => pakrat.verify(build))).rejects;
+    await refused(store(), 'wow@9.9.9').toMatchObject({ code: 'E_NOT_FOUND' });
+    await refused(scratch('none')).toMatchObject({ code: 'E_NOT_FOUND' });
     // It was not asked to be offline, and nothing needs to be asked to know.
     expect(runPakrat(['verify', 'fenris', ...options()])).toMatchObject({
       status: 4,
       stderr: expect.not.stringContaining('--offline'),
     });
-    expect(runPakrat(['verify', '--store', scratch('none')]).status).toBe(4);
     expect((await verify('--repair', '--offline')).status).toBe(2);
   });
 });
 
 describe('verify, with a damaged ledger', () => {
-  test.each([
-    ['what the store holds', ['objects', 'spans']],
-    ['what is encrypted', ['keys', 'settings']],
-  ])('in the tables of %s: says that, finds no object bad for it, and is no bug', async (_, tables) => {
-    const cdn = await syntheticCdn();
-    try {
-      const store = scratch(tables[0]!);
-      expect(runPakrat(['sync', 'wow', '--store', store, '--patch-url', cdn.url]).status).toBe(0);
-      ruinTables(join(store, 'ledger.db'), tables);
-      expect(await pakratJson(['verify', '--store', store])).toMatchObject({
-        status: 1,
-        value: { error: { code: 'E_STORE_DAMAGED', hint: expect.any(String) } },
-      });
-    } finally {
-      await cdn.close();
-    }
+  const says = { code: 'E_STORE_DAMAGED', hint: expect.any(String) };
+  const ruined = (...tables: string[]): string => {
+    const store = scratch(tables[0]!);
+    cpSync(scratch('original'), store, { recursive: true });
+    ruinTables(join(store, 'ledger.db'), tables);
+    return store;
+  };
+
+  test('in the tables of what the store holds: says that, finds no object bad for it, and is no bug', async () => {
+    const verified = await pakratJson(['verify', '--store', ruined('objects', 'spans')]);
+    expect(verified).toMatchObject({ status: 1, value: { error: says } });
+  });
+
+  test('in the tables of what is encrypted: just so', async () => {
+    const work = withPakrat({ store: ruined('keys', 'settings') }, (pakrat) => pakrat.verify());
+    await expect(work).rejects.toMatchObject(says);
   });
 });
 
@@ -213,7 +204,8 @@ describeConformance('verify, on PAKs', () => {
 });
 
 describe('verify', () => {
-  test('what is not there', () => {
-    expect(runPakrat(['verify', scratch('none.pak')]).status).toBe(4);
+  test('what is not there', async () => {
+    const work = withPakrat({}, (pakrat) => pakrat.verify(scratch('none.pak')));
+    await expect(work).rejects.toMatchObject({ code: 'E_NOT_FOUND' });
   });
 });

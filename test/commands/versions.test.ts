@@ -3,6 +3,7 @@ import { freePort, httpServer, type Loopback, tcpServer } from '../support/loopb
 import { type Run, runPakrat, runShell, startPakrat } from '../support/run-pakrat.ts';
 import { scratchFolder } from '../support/scratch.ts';
 import { type SyntheticCdn, syntheticCdn } from '../support/synthetic-cdn.ts';
+import { withPakrat } from '../support/with-pakrat.ts';
 
 const scratch = scratchFolder();
 
@@ -11,7 +12,7 @@ describe('versions, against a CDN', () => {
   let store: string;
   let configs: { build: { a: string; b: string } };
   beforeAll(async () => {
-    cdn = await syntheticCdn();
+    cdn = await syntheticCdn({ make: ['--files', '20', '--total-bytes', '100K'] });
     configs = cdn.summary.configs as typeof configs;
     store = scratch('store');
   });
@@ -37,11 +38,9 @@ describe('versions, against a CDN', () => {
     expect(answer.rows[1]).toMatchObject({ Region: 'eu', BuildConfig: configs.build.a, BuildId: '60000' });
   });
 
-  test('Ribbit gives the same', () => {
-    const overHttp = versions('wow', '--json', '--patch-url', `${cdn.url}/v2/products`);
-    const overRibbit = versions('wow', '--json', '--patch-url', cdn.ribbitUrl);
-    expect(overRibbit.status).toBe(0);
-    expect(overRibbit.stdout).toBe(overHttp.stdout);
+  test('Ribbit gives the same', async () => {
+    const ask = (patchUrl: string) => withPakrat({ store, patchUrl }, (pakrat) => pakrat.versions('wow'));
+    expect(await ask(cdn.ribbitUrl)).toEqual(await ask(`${cdn.url}/v2/products`));
   });
 
   test('PAKRAT_PATCH_URL and PAKRAT_STORE stand for the flags', () => {
@@ -52,8 +51,8 @@ describe('versions, against a CDN', () => {
     ).toBe(0);
   });
 
-  test('--offline shows what was last said, and when', () => {
-    versions('wow', '--patch-url', cdn.url);
+  test('--offline shows what was last said, and when', async () => {
+    await withPakrat({ store, patchUrl: cdn.url }, (pakrat) => pakrat.versions('wow'));
     const { status, stdout } = versions('wow', '--offline');
     expect(status).toBe(0);
     expect(stdout).toMatch(/seqn 61100, from .*, as it was at \d{4}-/);
@@ -97,15 +96,21 @@ describe('versions, with nobody there', () => {
     [['versions'], 'Missing 1 required arg'],
     [['versions', 'wow', '--nonsense'], 'Nonexistent flag'],
     [['versions', 'wow', '--region', 'zz'], 'there is no region'],
-    [['versions', 'wow', '--locale', 'xxXX'], 'there is no locale'],
-    [['versions', 'wow', '--patch-url', 'us.patch.battle.net'], 'is not the URL'],
-    [['versions', '../wow', '--patch-url', 'http://127.0.0.1:1'], 'cannot be the name of a product'],
   ])('%j is a usage error: exit 2', (args, message) => {
     const json = runPakrat([...args, '--store', store, '--json']);
     expect(json).toMatchObject({ status: 2, stderr: '' });
     expect(JSON.parse(json.stdout)).toMatchObject({
       error: { code: 'E_USAGE', message: expect.stringContaining(message) },
     });
+  });
+
+  test.each([
+    ['wow', { locale: 'xxXX' }, 'there is no locale'],
+    ['wow', { patchUrl: 'us.patch.battle.net' }, 'is not the URL'],
+    ['../wow', { patchUrl: 'http://127.0.0.1:1' }, 'cannot be the name of a product'],
+  ])('%j with %j is one, too', async (product, session, message) => {
+    const work = withPakrat({ store, ...session }, (pakrat) => pakrat.versions(product));
+    await expect(work).rejects.toMatchObject({ code: 'E_USAGE', message: expect.stringContaining(message) });
   });
 
   test('a usage error for people: nothing on stdout, how to write it on stderr', () => {
@@ -170,7 +175,8 @@ test('a stale edge is taken when it is alone, and said on stderr', async () => {
         scratch('edge'),
         ...more,
       ]).ended;
-    await ask();
+    const session = { store: scratch('edge'), patchUrl: `http://${server.host}` };
+    await withPakrat(session, (pakrat) => pakrat.versions('wow'));
     seqn = 19;
     const { status, stdout, stderr } = await ask();
     expect({ status, seqn: (JSON.parse(stdout) as { seqn: number }).seqn }).toEqual({ status: 0, seqn: 19 });

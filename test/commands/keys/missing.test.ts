@@ -1,12 +1,13 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, jest, test } from '@jest/globals';
 import type { MissingKey } from '../../../src/builds/keys/missing-key.ts';
-import type { ExtractResult } from '../../../src/sources/extract/extract.ts';
+import { extractExitCode } from '../../../src/cli/render/extract.ts';
 import { conformancePath, describeConformance } from '../../support/conformance.ts';
 import { pakratJson, runPakrat } from '../../support/run-pakrat.ts';
 import { scratchFolder } from '../../support/scratch.ts';
 import { syntheticCdn } from '../../support/synthetic-cdn.ts';
 import { type Expected, expectedFiles, readTruth, wrongFiles } from '../../support/truth.ts';
+import { withPakrat } from '../../support/with-pakrat.ts';
 
 // Whole processes and whole syncs; the machine may be busy.
 jest.setTimeout(120_000);
@@ -31,20 +32,22 @@ describe('keys missing', () => {
   test.each(['wow', 'tvfs'])(
     'of a %s build: what the tables say; once imported, its files come out of what is held',
     async (layout) => {
-      const size = ['--files', '250', '--total-bytes', '2M', '--localized', '0'];
+      const size = ['--files', '150', '--total-bytes', '800K', '--localized', '0'];
       const make = [...size, '--keys', '6', '--withheld', '3', '--layout', layout];
       const cdn = await syntheticCdn({ make });
       const truth = expectedFiles(readTruth(cdn.root, 'b'), layout === 'wow' ? 'fdid' : 'name');
       const expected = lockedByTruth(truth);
       expect(expected.size).toBeGreaterThan(1);
       const store = ['--store', scratch(layout)];
+      const session = { store: scratch(layout), patchUrl: cdn.url };
+      const offline = { ...session, offline: true };
       const withheld = readFileSync(`${cdn.root}/truth/keys-withheld.txt`);
       try {
-        expect(runPakrat(['keys', 'import', `${cdn.root}/truth/keys.txt`, ...store]).status).toBe(0);
+        await withPakrat(session, (pakrat) => pakrat.keys.import([`${cdn.root}/truth/keys.txt`]));
 
         // Nothing but the map is here yet, and no data is fetched for the answer.
-        const before = await pakratJson<MissingKey[]>(['keys', 'missing', 'wow', ...store, '--patch-url', cdn.url]);
-        expect(before.value.reduce((sum, { files }) => sum + files!, 0)).toBe(
+        const before = await withPakrat(session, (pakrat) => pakrat.keys.missing('wow'));
+        expect(before.reduce((sum, { files }) => sum + files!, 0)).toBe(
           [...expected.values()].reduce((sum, { files }) => sum + files, 0),
         );
         expect(
@@ -53,31 +56,33 @@ describe('keys missing', () => {
             .filter(({ path, status }) => path.includes('/data/') && status === 206 && !path.endsWith('.index')).length,
         ).toBeLessThan(8);
 
-        expect(runPakrat(['sync', 'wow', ...store, '--patch-url', cdn.url, '--quiet']).status).toBe(0);
+        await withPakrat(session, (pakrat) => pakrat.sync('wow'));
       } finally {
         await cdn.close();
       }
       // The server is dead, and its tree is gone.
-      const offline = [...store, '--offline'];
-      const { status, value } = await pakratJson<MissingKey[]>(['keys', 'missing', 'wow', ...offline]);
+      const args = ['keys', 'missing', 'wow', ...store, '--offline'];
+      const { status, value } = await pakratJson<MissingKey[]>(args);
       expect(status).toBe(0);
       expect(sums(value)).toEqual(expected);
       expect(value.every(({ names, files }) => names.length === Math.min(files!, 10))).toBe(true);
 
       const to = scratch(`${layout}-out`);
-      const locked = await pakratJson<ExtractResult>(['extract', 'wow', '--to', to, ...offline]);
-      expect(locked.status).toBe(7);
-      expect(locked.value.failed).toHaveLength([...expected.values()].reduce((sum, { files }) => sum + files, 0));
+      const locked = await withPakrat(offline, (pakrat) => pakrat.extract('wow', { to }));
+      const codes = new Set(locked.failed.map(({ code }) => code));
+      expect(codes).toEqual(new Set(['E_KEY_MISSING']));
+      expect(extractExitCode(locked)).toBe(7);
+      expect(locked.failed).toHaveLength([...expected.values()].reduce((sum, { files }) => sum + files, 0));
 
       writeFileSync(scratch('withheld.txt'), withheld);
-      expect(runPakrat(['keys', 'import', scratch('withheld.txt'), ...store]).status).toBe(0);
-      const names = locked.value.failed.map(({ name }) => name);
-      const opened = await pakratJson<ExtractResult>(['extract', 'wow', ...names, '--to', to, ...offline]);
-      expect(opened).toMatchObject({ status: 0, value: { files: names.length, failed: [] } });
+      await withPakrat(offline, (pakrat) => pakrat.keys.import([scratch('withheld.txt')]));
+      const names = locked.failed.map(({ name }) => name);
+      const opened = await withPakrat(offline, (pakrat) => pakrat.extract('wow', { names, to }));
+      expect(opened).toMatchObject({ files: names.length, failed: [] });
       const unlocked = truth.map((file): Expected => ({ ...file, lockedBy: undefined }));
       expect(wrongFiles(unlocked, to, [])).toEqual([]);
-      expect((await pakratJson(['keys', 'missing', 'wow', ...offline])).value).toEqual([]);
-      expect(runPakrat(['keys', 'missing', 'wow', ...offline]).stdout).toBe('No key is missing.\n');
+      expect(await withPakrat(offline, (pakrat) => pakrat.keys.missing('wow'))).toEqual([]);
+      expect(runPakrat(args).stdout).toBe('No key is missing.\n');
     },
   );
 });
@@ -91,7 +96,11 @@ describeConformance('keys missing, on real PAKs', () => {
     const pak = unreal('repak/pack_v11_encrypt.pak');
     const { status, value } = await pakratJson<MissingKey[]>(['keys', 'missing', pak]);
     expect(status).toBe(0);
-    const ls = (await pakratJson<{ name: string; size: number }[]>(['ls', pak])).value;
+    const ls = await withPakrat({}, async (pakrat) => {
+      const files: { name: string; size: number }[] = [];
+      for await (const { name, size } of (await pakrat.open(pak)).list()) files.push({ name, size: size ?? 0 });
+      return files;
+    });
     const bytes = ls.reduce((sum, { size }) => sum + size, 0);
     expect(value).toEqual([{ key: main, files: 4, bytes, names: ls.map(({ name }) => name) }]);
     expect((await pakratJson(['keys', 'missing', pak, '--key', key()])).value).toEqual([]);
@@ -103,8 +112,8 @@ describeConformance('keys missing, on real PAKs', () => {
     const locked = 'pack_v11_encryptindex.pak';
     const alone = await pakratJson(['keys', 'missing', unreal(`repak/${locked}`)]);
     expect(alone).toEqual({ status: 0, value: [{ key: main, files: null, bytes: null, names: [] }] });
-    const folder = await pakratJson<MissingKey[]>(['keys', 'missing', unreal('repak')]);
-    expect(folder.value.map(({ origin }) => origin)).toContain(locked);
-    expect((await pakratJson(['keys', 'missing', unreal('repak/pack_v11.pak')])).value).toEqual([]);
+    const folder = await withPakrat({}, (pakrat) => pakrat.keys.missing(unreal('repak')));
+    expect(folder.map(({ origin }) => origin)).toContain(locked);
+    expect(await withPakrat({}, (pakrat) => pakrat.keys.missing(unreal('repak/pack_v11.pak')))).toEqual([]);
   });
 });

@@ -6,6 +6,7 @@ import { conformancePath, describeConformance } from '../../support/conformance.
 import { freePort, httpServer, type Loopback } from '../../support/loopback.ts';
 import { pakratJson, startPakrat } from '../../support/run-pakrat.ts';
 import { scratchFolder } from '../../support/scratch.ts';
+import { withPakrat } from '../../support/with-pakrat.ts';
 
 const scratch = scratchFolder();
 let server: Loopback | undefined;
@@ -49,16 +50,11 @@ const update = (...args: string[]): Promise<{ status: number | null; value: KeyU
   pakratJson<KeyUpdate>(['keys', 'update', ...args]);
 const names = ['0000000000000001', '00000000000000AB', '00000000000000CD'];
 const line = (i: number, digit: string, extra = ''): string => `${names[i]} ${digit.repeat(32)}${extra}\n`;
-const keyList = async (store: string): Promise<{ name: string; key: string; extra?: string; source: string }[]> =>
-  (
-    await pakratJson<{ name: string; key: string; extra?: string; source: string }[]>([
-      'keys',
-      'list',
-      '--show',
-      '--store',
-      store,
-    ])
-  ).value;
+/** Updates with the library. */
+const library = (store: string, url: string): Promise<KeyUpdate> =>
+  withPakrat({ store: scratch(store) }, (pakrat) => pakrat.keys.update({ url }));
+const keyList = (store: string): Promise<unknown[]> =>
+  withPakrat({ store }, (pakrat) => pakrat.keys.list({ show: true }));
 
 describe('keys update', () => {
   test('new, changed and unchanged keys are told apart; a list that did not change is not sent again', async () => {
@@ -75,7 +71,7 @@ describe('keys update', () => {
       { name: '00000000000000ab', key: 'b'.repeat(32), source: list.url, extra: '2019 wow 11.0' },
     ]);
 
-    expect((await update(...args)).value).toEqual({
+    expect(await library('a', list.url)).toEqual({
       ...rest,
       modified: false,
       read: 2,
@@ -87,7 +83,7 @@ describe('keys update', () => {
     expect(list.asked[1]!.headers['if-modified-since']).toBe('Wed, 21 Oct 2026 07:28:00 GMT');
 
     list.set(line(0, 'A') + line(1, 'B', ' 2026') + line(2, 'C'));
-    expect((await update(...args)).value).toMatchObject({
+    expect(await library('a', list.url)).toMatchObject({
       modified: true,
       read: 3,
       added: 1,
@@ -101,7 +97,7 @@ describe('keys update', () => {
     const list = await listServer();
     const store = ['--store', scratch('b')];
     writeFileSync(scratch('mine.txt'), line(0, 'A'));
-    expect((await pakratJson(['keys', 'import', scratch('mine.txt'), ...store])).status).toBe(0);
+    await withPakrat({ store: scratch('b') }, (pakrat) => pakrat.keys.import([scratch('mine.txt')]));
     list.set(line(0, 'F') + line(1, 'B') + line(1, 'E'));
     const expected = {
       read: 2,
@@ -113,8 +109,7 @@ describe('keys update', () => {
         { name: '00000000000000ab', held: 'bbbb…', offered: 'eeee…', source: list.url },
       ],
     };
-    const first = await update('--url', list.url, ...store);
-    expect(first).toMatchObject({ status: 0, value: expected });
+    expect(await library('b', list.url)).toMatchObject(expected);
     expect(await keyList(scratch('b'))).toMatchObject([
       { key: 'a'.repeat(32), source: 'mine.txt' },
       { key: 'b'.repeat(32), source: list.url },
@@ -132,13 +127,16 @@ describe('keys update', () => {
     let answer: RequestListener = (_, response) => response.end('<!DOCTYPE html><p>sign in</p>');
     server = await httpServer((request, response) => answer(request, response));
     const url = `http://user:secret@${server.host}/list`;
-    expect((await update('--url', url, ...store)).value).toMatchObject({ error: { code: 'E_FORMAT' } });
+    const page = await update('--url', url, ...store);
+    expect(page).toMatchObject({ status: 5, value: { error: { code: 'E_FORMAT' } } });
+    const refused = (code: string) =>
+      expect(library('c', url)).rejects.toMatchObject({ code: expect.stringMatching(`^${code}`) });
     answer = (_, response) => response.end(`${line(0, 'A')}hello\n`);
-    expect((await update('--url', url, ...store)).status).toBe(5);
+    await refused('E_FORMAT');
     answer = (_, response) => response.end('');
-    expect((await update('--url', url, ...store)).status).toBe(5);
+    await refused('E_FORMAT');
     answer = (_, response) => response.writeHead(304).end();
-    expect((await update('--url', url, ...store)).status).toBe(1);
+    await refused('E_NETWORK');
     answer = (_, response) => response.writeHead(302, { location: '/elsewhere' }).end();
     const { status, value } = await update('--url', url, ...store);
     expect(status).toBe(1);
@@ -164,8 +162,7 @@ describe('keys update', () => {
       }
     });
     const url = `http://${server.host}/list`;
-    const { status, value } = await update('--url', url, '--store', scratch('moved'));
-    expect({ status, value }).toMatchObject({ status: 0, value: { url, modified: true, read: 3, added: 3 } });
+    expect(await library('moved', url)).toMatchObject({ url, modified: true, read: 3, added: 3 });
     expect(await keyList(scratch('moved'))).toMatchObject([{ source: url }, { source: url }, { source: url }]);
     expect(asked.filter((each) => each.startsWith('/elsewhere'))).toEqual([
       '/elsewhere undefined',
@@ -180,16 +177,19 @@ describe('keys update', () => {
       status: 2,
       value: { error: { code: 'E_USAGE', hint: expect.stringContaining('--url') } },
     });
-    expect((await update('--url', 'keys.txt', ...store)).status).toBe(2);
+    await expect(library('d', 'keys.txt')).rejects.toMatchObject({ code: 'E_USAGE' });
     const list = await listServer();
     list.set(line(0, 'A'));
     writeFileSync(scratch('config.json'), JSON.stringify({ keys: { url: list.url } }));
     const env = { PAKRAT_CONFIG: scratch('config.json') };
     const set = await pakratJson<KeyUpdate>(['keys', 'update', ...store], { env });
     expect(set).toMatchObject({ status: 0, value: { url: list.url, added: 1 } });
-    expect((await pakratJson(['keys', 'update', '--offline', ...store], { env })).status).toBe(2);
-    const dead = await update('--url', `http://127.0.0.1:${await freePort()}/x`, ...store);
-    expect(dead.status).toBe(1);
+    const offline = withPakrat({ store: scratch('d'), offline: true }, (pakrat) =>
+      pakrat.keys.update({ url: list.url }),
+    );
+    await expect(offline).rejects.toMatchObject({ code: 'E_USAGE' });
+    const dead = library('d', `http://127.0.0.1:${await freePort()}/x`);
+    await expect(dead).rejects.toMatchObject({ code: expect.stringMatching(/^E_NETWORK/) });
   });
 });
 
@@ -197,7 +197,6 @@ describeConformance('keys update, the public list', () => {
   test('is read whole', async () => {
     const list = await listServer();
     list.set(readFileSync(conformancePath('tact', 'TACTKeys', 'WoW-first-100.txt'), 'utf8'));
-    const { value } = await update('--url', list.url, '--store', scratch('public'));
-    expect(value).toMatchObject({ read: 100, added: 100, conflicts: [] });
+    expect(await library('public', list.url)).toMatchObject({ read: 100, added: 100, conflicts: [] });
   });
 });

@@ -6,8 +6,9 @@ import { ListfileIndex } from '../../../src/builds/listfile/listfile-index.ts';
 import type { ListfileUpdate } from '../../../src/fetch/lists/update-listfile.ts';
 import { storeLayout } from '../../../src/store/layout.ts';
 import { httpServer, type Loopback } from '../../support/loopback.ts';
-import { pakratJson, runPakrat, startPakrat } from '../../support/run-pakrat.ts';
+import { pakratJson, startPakrat } from '../../support/run-pakrat.ts';
 import { scratchFolder } from '../../support/scratch.ts';
+import { withPakrat } from '../../support/with-pakrat.ts';
 
 jest.setTimeout(60_000);
 const scratch = scratchFolder();
@@ -43,9 +44,14 @@ beforeEach(async () => {
 });
 afterEach(() => server.close());
 
+type Session = NonNullable<Parameters<typeof withPakrat>[0]>;
 type Answer = { status: number | null; value: ListfileUpdate & { error?: { code: string; hint?: string } } };
-const update = (...more: string[]): Promise<Answer> =>
+/** Updates with the program. */
+const run = (...more: string[]): Promise<Answer> =>
   pakratJson(['listfile', 'update', '--url', url, '--store', store, ...more]);
+/** Updates with the library. */
+const update = (session?: Session): Promise<ListfileUpdate> =>
+  withPakrat({ store, ...session }, (pakrat) => pakrat.listfile.update({ url }));
 const set = (text: string, tag: string): void => {
   list = { ...list, text, tag };
 };
@@ -59,20 +65,17 @@ const many = (count: number): string =>
   Array.from({ length: count }, (_, i) => `${i};world/maps/zone/tile_${i}.adt\n`).join('');
 
 /** Gives up sooner than usual. */
-function hasty(): { env: Record<string, string> } {
-  writeFileSync(scratch('hasty.json'), JSON.stringify({ network: { attemptsPerHost: 2 } }));
-  return { env: { PAKRAT_CONFIG: scratch('hasty.json') } };
-}
+const hasty: Session = { settings: { network: { attemptsPerHost: 2 } } };
 
 describe('listfile update', () => {
   test('added, changed and removed names are counted; a list that did not change is not sent again', async () => {
     set('1;a.blp\n2;b.blp\n3;c.blp\n', '"1"');
     const same = { url, ids: 3 };
-    expect(await update()).toEqual({
+    expect(await run()).toEqual({
       status: 0,
       value: { ...same, modified: true, bytes: 24, rows: 3, added: 3, changed: 0, removed: 0 },
     });
-    expect((await update()).value).toEqual({
+    expect(await update()).toEqual({
       ...same,
       modified: false,
       bytes: 0,
@@ -82,31 +85,27 @@ describe('listfile update', () => {
       removed: 0,
     });
     set('2;bb.blp\n3;c.blp\n4;d.blp\n5;e.blp\n', '"2"');
-    expect((await update()).value).toMatchObject({ modified: true, rows: 4, ids: 4, added: 2, changed: 1, removed: 1 });
+    expect(await update()).toMatchObject({ modified: true, rows: 4, ids: 4, added: 2, changed: 1, removed: 1 });
     expect(await names()).toEqual({ 2: 'bb.blp', 3: 'c.blp', 4: 'd.blp', 5: 'e.blp' });
     set('2;bb.blp\n', '"3"');
-    const text = runPakratLater('--url', url);
-    expect(await text).toContain('0 new, 0 changed, 3 removed');
+    const { stdout } = await startPakrat(['listfile', 'update', '--url', url, '--store', store, '--quiet']).ended;
+    expect(stdout).toContain('0 new, 0 changed, 3 removed');
   });
-
-  const runPakratLater = async (...args: string[]): Promise<string> =>
-    (await startPakrat(['listfile', 'update', ...args, '--store', store, '--quiet']).ended).stdout;
 
   test('a download that is cut leaves the names as they are, and is gone on with the next time', async () => {
     set('1;a.blp\n', '"1"');
     await update();
     set(many(20_000), '"2"');
     list.cut = 300_000;
-    const first = startPakrat(['listfile', 'update', '--url', url, '--store', store, '--json'], hasty());
+    const first = update(hasty).catch((error: unknown) => error);
     while (asked.length < 2) await new Promise((resolve) => setTimeout(resolve, 10));
     list.cut = 0;
-    expect((await first.ended).status).toBe(1);
+    expect(await first).toMatchObject({ code: expect.stringMatching(/^E_NETWORK/) });
     expect(await names()).toEqual({ 1: 'a.blp' });
 
     const before = asked.length;
     list.cut = Number.POSITIVE_INFINITY;
-    const { status, value } = await update();
-    expect(status).toBe(0);
+    const value = await update();
     expect(asked.slice(before).map(({ headers }) => headers.range)).toEqual(['bytes=300000-']);
     expect(value).toMatchObject({ rows: 20_000, ids: 20_000, bytes: Buffer.byteLength(list.text) - 300_000 });
     expect(Object.keys(await names())).toHaveLength(20_000);
@@ -116,13 +115,13 @@ describe('listfile update', () => {
   test('a list that changed while it was cut is fetched anew', async () => {
     set(many(20_000), '"1"');
     list.cut = 300_000;
-    const first = startPakrat(['listfile', 'update', '--url', url, '--store', store, '--json'], hasty());
+    const first = update(hasty).catch((error: unknown) => error);
     while (asked.length < 1) await new Promise((resolve) => setTimeout(resolve, 10));
     list.cut = 0;
-    expect((await first.ended).status).toBe(1);
+    expect(await first).toMatchObject({ code: expect.stringMatching(/^E_NETWORK/) });
     list.cut = Number.POSITIVE_INFINITY;
     set('7;seven.blp\n', '"2"');
-    expect((await update()).value).toMatchObject({ rows: 1, ids: 1 });
+    expect(await update()).toMatchObject({ rows: 1, ids: 1 });
     expect(await names()).toEqual({ 7: 'seven.blp' });
   });
 
@@ -137,11 +136,16 @@ describe('listfile update', () => {
     await update();
     set(text, '"2"');
     list.type = type;
-    expect(await update()).toMatchObject({ status: 5, value: { error: { code: 'E_FORMAT' } } });
+    await expect(update()).rejects.toMatchObject({ code: 'E_FORMAT' });
     expect(await names()).toEqual({ 1: 'a.blp' });
     set('1;b.blp\n', '"2"');
     list.type = 'text/csv';
-    expect((await update()).value).toMatchObject({ modified: true, changed: 1 });
+    expect(await update()).toMatchObject({ modified: true, changed: 1 });
+  });
+
+  test('so it is for the program, which exits with 5', async () => {
+    set('<html>\nnot here\n</html>\n', '"1"');
+    expect(await run()).toMatchObject({ status: 5, value: { error: { code: 'E_FORMAT' } } });
   });
 
   test('the list of the settings is taken; without one, and offline, it is a mistake', async () => {
@@ -150,8 +154,10 @@ describe('listfile update', () => {
       status: 2,
       value: { error: { code: 'E_USAGE', hint: expect.stringContaining('--url') } },
     });
-    expect((await update('--offline')).status).toBe(2);
-    expect(runPakrat(['listfile', 'update', '--url', 'file:///x', '--store', store]).status).toBe(2);
+    const mistake = { code: 'E_USAGE' };
+    await expect(update({ offline: true })).rejects.toMatchObject(mistake);
+    const file = withPakrat({ store }, (pakrat) => pakrat.listfile.update({ url: 'file:///x' }));
+    await expect(file).rejects.toMatchObject(mistake);
     expect(existsSync(store)).toBe(false);
     set('1;a.blp\n', '"1"');
     writeFileSync(scratch('mine.json'), JSON.stringify({ listfile: { url } }));
@@ -162,9 +168,9 @@ describe('listfile update', () => {
 
   test('names that were damaged meanwhile are fetched again, and what only they had is told to be gone', async () => {
     writeFileSync(scratch('hand.csv'), '9;hand.blp\n');
-    expect(runPakrat(['listfile', 'import', scratch('hand.csv'), '--store', store]).status).toBe(0);
+    await withPakrat({ store }, (pakrat) => pakrat.listfile.import(scratch('hand.csv')));
     set(many(200), '"1"');
-    expect((await update()).value).toMatchObject({ modified: true, ids: 200 });
+    expect(await update()).toMatchObject({ modified: true, ids: 200 });
     const folder = join(store, 'names');
     const text = join(folder, readdirSync(folder).find((name) => name.endsWith('.txt'))!);
     const bytes = readFileSync(text);
@@ -173,6 +179,6 @@ describe('listfile update', () => {
     const { status, stderr } = await startPakrat(['listfile', 'update', '--url', url, '--store', store]).ended;
     expect([status, stderr]).toEqual([0, expect.stringContaining('was damaged')]);
     expect(Object.keys(await names())).toHaveLength(200);
-    expect((await update()).value).toMatchObject({ modified: false });
+    expect(await update()).toMatchObject({ modified: false });
   });
 });
