@@ -1,4 +1,4 @@
-import { once } from 'node:events';
+import { once, setMaxListeners } from 'node:events';
 import * as fs from 'node:fs';
 import * as http from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -48,6 +48,8 @@ export async function serveFolder(root: string, options: ServeOptions = {}): Pro
   const { host = '127.0.0.1', port = 0, bytesPerSecond } = options;
   const stats: ServeStats = { requests: 0, bytes: 0 };
   const stopping = new AbortController();
+  // Each limited answer listens to it.
+  setMaxListeners(0, stopping.signal);
   const rate = bytesPerSecond === undefined ? undefined : rateLimit(bytesPerSecond);
   const answering: Answering = { root: fs.realpathSync(root), stats, rate, signal: stopping.signal };
   const server = http.createServer((request, response) => {

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { abortError, codeOf, isPakratError, messageOf, type PakratError } from '../../core/errors.ts';
 import { reasonOf, redactUrl } from '../transport/http-head.ts';
@@ -28,7 +29,7 @@ interface Hedge {
 /** Hosts that are asked for the same thing at a time, where that takes long. */
 const maxLanes = 4;
 /** Milliseconds that one question waits in all for hosts that rest. */
-const mostWaitMs = 60_000;
+const mostWaitMs = 45_000;
 /** Dead hosts that one question may wake, for they come last: there may be thousands. */
 const mostDead = 4;
 /** So many failures for each lane of a question to a long list open another, up to so many lanes. */
@@ -66,6 +67,8 @@ function race<Answer>(
   const over = new AbortController();
   const { signal } = question.options;
   const either = signal === undefined ? over.signal : AbortSignal.any([signal, over.signal]);
+  // Each lane listens to it.
+  setMaxListeners(0, either);
   let timer: NodeJS.Timeout | undefined;
   let lanes = 0;
   const raced = new Promise<{ value: Answer } | undefined>((resolve, reject) => {

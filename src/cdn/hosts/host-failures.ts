@@ -1,5 +1,5 @@
 import { PakratError } from '../../core/errors.ts';
-import { type Host, placeOf } from './host-names.ts';
+import { type Host, placeOf, shownHost } from './host-names.ts';
 import type { Hosts } from './hosts.ts';
 
 /** What a host answered that was no answer. */
@@ -31,10 +31,13 @@ export function exhausted(
   }
   // A fallback may never have been meant to answer: where it fails otherwise, the word of those that are counts.
   const main = hosts.all.filter(({ fallback }) => !fallback);
-  const asked = new Set((main.length > 0 ? main : hosts.all).map(placeOf));
+  const mostMeant = main.length > 0 ? main : hosts.all;
+  const asked = new Set(mostMeant.map(placeOf));
   const without = new Set([...absent].map(placeOf));
   if ([...asked].every((place) => without.has(place))) {
-    return new PakratError('E_NOT_FOUND', `no host has ${what}`, {
+    const [first, ...others] = new Set(mostMeant.map(shownHost));
+    const who = others.length > 0 ? `${first} and ${others.length} more` : first;
+    return new PakratError('E_NOT_FOUND', `no host has ${what}: ${who} said so`, {
       hint: 'The CDN forgets builds after some weeks; --cdn-host can name a mirror that kept it.',
       data,
     });

@@ -85,9 +85,16 @@ export function withBothSchemes(hosts: readonly Host[]): Host[] {
   return [...both.values()];
 }
 
+/** Kept, for each question asks it of each host, and there may be thousands. */
+const placesOfHosts = new WeakMap<Host, string>();
+
 /** The name and port of a host, without its scheme: it stands there under another one as well, maybe. */
-export function placeOf({ base }: Host): string {
-  return base.replace(/^\w+:\/\//, '').toLowerCase();
+export function placeOf(host: Host): string {
+  const known = placesOfHosts.get(host);
+  if (known !== undefined) return known;
+  const place = host.base.replace(/^\w+:\/\//, '').toLowerCase();
+  placesOfHosts.set(host, place);
+  return place;
 }
 
 /** A host as it may be shown. */

@@ -51,6 +51,8 @@ const lackingMs = 600_000;
 /** CDNs have a few hosts. More names than this are a list that somebody gathered. */
 const longList = 8;
 const rankOf = { otherScheme: 60, unproven: 80 };
+/** Hosts that a person is shown at most. */
+const mostShown = 4;
 /** Questions that are put to a second host while a first one has not answered, at a time. */
 const mostHedges = 8;
 
@@ -108,7 +110,12 @@ export class Hosts {
 
   /** The first hosts by name, for a person to see. */
   get shown(): string[] {
-    return [...new Set(this.all.filter(({ fallback, mirror }) => !fallback && !mirror).map(shownHost))].slice(0, 4);
+    const names = new Set<string>();
+    for (const host of this.all) {
+      if (names.size === mostShown) break;
+      if (!host.fallback && !host.mirror) names.add(shownHost(host));
+    }
+    return [...names];
   }
 
   /** Names that hosts have, each once, whatever schemes they are under. */

@@ -160,10 +160,14 @@ function readDigest(state: Uint32Array, lane: number): Uint8Array {
   return digest;
 }
 
+/** Compiled once: whoever checks many files has many instances. */
+let compiled: WebAssembly.Module | undefined;
+
 /** Undefined where WebAssembly or its vectors are missing. */
 function instantiate(memory: WebAssembly.Memory): Compress | undefined {
   try {
-    const { exports } = new WebAssembly.Instance(new WebAssembly.Module(md5LanesModule()), { env: { memory } });
+    compiled ??= new WebAssembly.Module(md5LanesModule());
+    const { exports } = new WebAssembly.Instance(compiled, { env: { memory } });
     return exports.compress as Compress;
   } catch {
     return undefined;

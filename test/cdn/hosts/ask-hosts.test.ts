@@ -1,7 +1,9 @@
+import { getMaxListeners } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from '@jest/globals';
 import { askHosts, isHostFault } from '../../../src/cdn/hosts/ask-hosts.ts';
 import { type Host, Hosts } from '../../../src/cdn/hosts/hosts.ts';
-import { type ErrorCode, type ErrorData, PakratError } from '../../../src/core/errors.ts';
+import { type ErrorCode, type ErrorData, PakratError, resultUnless } from '../../../src/core/errors.ts';
 
 const hostsNamed = (...names: string[]): Hosts =>
   new Hosts(names.map((name) => ({ base: `http://${name}`, fallback: false })));
@@ -247,6 +249,31 @@ describe('a slow host', () => {
     const alone = new Hosts([{ base: 'http://slow', fallback: false }]);
     expect(await raced(alone, () => false)).toEqual({ seen: ['http://slow'], answer: 'http://slow' });
   });
+});
+
+test('many hosts that are asked at a time for one thing may all listen for its end, without a warning', async () => {
+  const hosts = hostsNamed(...Array.from({ length: 200 }, (_, i) => `h${i}`));
+  let atOnce = 0;
+  let most = 0;
+  let warnsFrom = 0;
+  const hedge = { afterMs: 20, isMoving: () => false };
+  const options = { kind: 'config' as const, what: 'x', attemptsPerHost: 1, hedge };
+  const asking = askHosts(hosts, options, async (_host, signal) => {
+    atOnce += 1;
+    most = Math.max(most, atOnce);
+    // Where there is no limit, Node does not tell: it throws.
+    warnsFrom =
+      resultUnless(
+        () => true,
+        () => getMaxListeners(signal as AbortSignal),
+      ) ?? Number.POSITIVE_INFINITY;
+    await sleep(5);
+    atOnce -= 1;
+    throw error('E_NETWORK_STATUS', { status: 404 });
+  });
+  await expect(asking).rejects.toMatchObject({ code: 'E_NOT_FOUND' });
+  expect(most).toBeGreaterThan(10);
+  expect(warnsFrom).toBeGreaterThan(most);
 });
 
 describe('waiting', () => {
