@@ -315,7 +315,7 @@ const curves = [
     build: 'Overwatch 2 (2.17.0.1.140030)',
     objects: 5248,
     requests: { 0: 63_705, 4: 53_768, 32: 41_545, 64: 36_515, 128: 30_712, 256: 24_613, 1024: 14_404 },
-    checked: [0, 64, 1024],
+    checked: [64],
   },
   {
     build: 'WoW Classic Era (1.15.7.61582)',
