@@ -1,5 +1,5 @@
 export default {
-  testEnvironment: 'node',
+  testEnvironment: '<rootDir>/test/support/plain-globals.js',
   // Only a hang should reach it, however busy the machine is.
   testTimeout: 120_000,
   // A core that jest would keep free is idle: tests that start the program mostly wait for it.

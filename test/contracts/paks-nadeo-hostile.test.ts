@@ -51,10 +51,10 @@ describe.each([1, 3, 6, 8, 12, 15, 18])('version %i, made hostile', (version) =>
     const whole = await pack();
     expect([...(await useAll(whole))]).toEqual([]);
     const random = randomSource(version);
-    for (let i = 0; i < 120; i++) {
+    for (let i = 0; i < 40; i++) {
       // Below version 6 nothing tells that the padding at the end of the metadata is short.
       const padding = version < 6 ? 0x100 : 0;
-      const size = i < 60 ? i : Math.floor(random() * (whole.length - padding));
+      const size = i < 20 ? 3 * i + (version % 3) : Math.floor(random() * (whole.length - padding));
       expect((await useAll(whole.slice(0, size))).size).toBeGreaterThan(0);
     }
   });
@@ -62,7 +62,7 @@ describe.each([1, 3, 6, 8, 12, 15, 18])('version %i, made hostile', (version) =>
   test('changed anywhere', async () => {
     const whole = await pack();
     const random = randomSource(version + 100);
-    for (let i = 0; i < 160; i++) {
+    for (let i = 0; i < 54; i++) {
       const changed = whole.slice();
       const offset = Math.floor(random() * (i % 2 === 0 ? Math.min(700, whole.length) : whole.length));
       changed[offset]! ^= 1 + Math.floor(random() * 255);
@@ -75,7 +75,7 @@ describe.each([1, 3, 6, 8, 12, 15, 18])('version %i, made hostile', (version) =>
   test('with large numbers anywhere in its header', async () => {
     const whole = await pack();
     const random = randomSource(version + 200);
-    for (let i = 0; i < 100; i++) {
+    for (let i = 0; i < 34; i++) {
       const changed = whole.slice();
       const offset = 8 + Math.floor(random() * 400);
       const value = [0xffffffff, 0x80000000, 0x7fffffff, 0x01000000, whole.length][i % 5]!;

@@ -31,7 +31,7 @@ function expectTamed(decode: (bytes: Uint8Array) => unknown, bytes: Uint8Array, 
 }
 
 export interface HostileOptions {
-  /** How many prefixes, flips and random inputs at most, each. Default 400. */
+  /** How many prefixes, flips and random inputs at most, each. Default 150. */
   samples?: number;
   /** Whether every shorter prefix must be refused. Default true; false for text formats, where a prefix may be valid. */
   prefixesFail?: boolean;
@@ -46,7 +46,7 @@ export function expectHostileSafe(
   valid: Uint8Array,
   options: HostileOptions = {},
 ): void {
-  const samples = options.samples ?? 400;
+  const samples = options.samples ?? 150;
   const random = randomSource(valid.length + 1);
   decode(valid);
   const step = Math.max(1, Math.floor(valid.length / samples));

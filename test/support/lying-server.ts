@@ -34,8 +34,8 @@ export type Lie =
   /** 206 that says it is another range, and is. */
   | { kind: 'other range'; by: number }
   | { kind: 'gzip' }
-  /** The body without a length, and bytes that never end behind it. */
-  | { kind: 'endless' };
+  /** The body without a length, and bytes that never end behind it, so many at once (16 KiB when not said). */
+  | { kind: 'endless'; bytes?: number };
 
 /** A request as the server saw it. */
 export interface Asked {
@@ -185,7 +185,8 @@ function sendBody({ server, response }: Exchange, body: Buffer, lie: Lie | undef
     }
     case 'endless': {
       send(body);
-      const timer = setInterval(() => send(Buffer.alloc(16 * 1024, 0x2e)), 2);
+      const more = Buffer.alloc(lie.bytes ?? 16 * 1024, 0x2e);
+      const timer = setInterval(() => send(more), 2);
       response.on('close', () => clearInterval(timer));
       return;
     }

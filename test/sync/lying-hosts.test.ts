@@ -23,7 +23,7 @@ const lies: [string, Lie][] = [
   ['crawls', { kind: 'drip', bytes: 1, everyMs: 40 }],
   ['is silent', { kind: 'stall', after: 0 }],
   ['falls silent', { kind: 'stall', after: 10 }],
-  ['never ends', { kind: 'endless' }],
+  ['never ends', { kind: 'endless', bytes: 256 * 1024 }],
   ['hangs up', { kind: 'hang up' }],
   ['breaks off', { kind: 'cut', after: 10 }],
   ['answers 500', { kind: 'status', status: 500 }],
@@ -42,7 +42,7 @@ describe('a host that lies', () => {
   let number = 0;
 
   beforeAll(() => {
-    cdn = generateCdn('--archives', '4');
+    cdn = generateCdn('--archives', '2', '--files', '30', '--total-bytes', '1500000');
   });
   afterEach(async () => {
     await opened?.close();

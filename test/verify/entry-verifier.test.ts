@@ -145,6 +145,7 @@ describe('arriving in pieces', () => {
         expect(verifier.done).toBe(true);
         expect(sink.bytes).toEqual(entry.bytes);
       }),
+      { numRuns: 35 },
     );
   });
 
@@ -212,6 +213,7 @@ describe('resuming', () => {
           expect(sink.bytes.subarray(at)).toEqual(entry.bytes.subarray(at));
         },
       ),
+      { numRuns: 35 },
     );
   });
 
@@ -267,18 +269,16 @@ describe('wrong bytes', () => {
       { entry: encodeBlte(randomBytes(100, 8), 'b:{50*=n}', { table: '0x10' }), raw: false },
     ]) {
       for (let i = 0; i < entry.bytes.length; i++) {
-        for (const bit of [0x01, 0x80]) {
-          const wrong = entry.bytes.slice();
-          wrong[i]! ^= bit;
-          const sink = new Kept(entry.bytes.length);
-          const verifier = verifierOf(entry, sink, raw);
-          expect(() => pushAll(verifier, wrong, 13)).toThrow(refused);
-          expect(verifier.done).toBe(false);
-          const end = sink.end();
-          expect(end).toBe(verifier.verified);
-          expect(end).toBeLessThanOrEqual(i);
-          expect(sink.bytes.subarray(0, end)).toEqual(entry.bytes.subarray(0, end));
-        }
+        const wrong = entry.bytes.slice();
+        wrong[i]! ^= i % 2 === 0 ? 0x01 : 0x80;
+        const sink = new Kept(entry.bytes.length);
+        const verifier = verifierOf(entry, sink, raw);
+        expect(() => pushAll(verifier, wrong, 13)).toThrow(refused);
+        expect(verifier.done).toBe(false);
+        const end = sink.end();
+        expect(end).toBe(verifier.verified);
+        expect(end).toBeLessThanOrEqual(i);
+        expect(sink.bytes.subarray(0, end)).toEqual(entry.bytes.subarray(0, end));
       }
     }
   });
@@ -354,6 +354,7 @@ describe('wrong bytes', () => {
         }
         expect(verifier.verified).toBe(0);
       }),
+      { numRuns: 35 },
     );
   });
 });
