@@ -68,7 +68,9 @@ describe('sync', () => {
     expect(missingEntries).toBeGreaterThan(0);
     expect(heldEntries! + missingEntries!).toBe(wantedEntries);
     expect(heldBytes! + missingBytes!).toBe(wantedBytes);
-    expect(value.error.message).toMatch(/entries are still missing .*: no host has \S+: \S+ said so; and \d+ objects more$/);
+    expect(value.error.message).toMatch(
+      /entries are still missing .*: no host has \S+: \S+ said so; and \d+ objects more$/,
+    );
     expect(value.error.message.length).toBeLessThan(200);
   });
 
