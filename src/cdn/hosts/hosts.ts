@@ -202,15 +202,19 @@ export class Hosts {
 
   /** Says that the host served a right object of this kind. */
   succeeded(host: Host, kind: HealthKind): void {
-    this.#anyProven = true;
-    Object.assign(this.#of(host, kind), {
-      failures: 0,
-      proven: true,
+    const health = this.#of(host, kind);
+    this.#prove(health);
+    Object.assign(health, {
       restUntil: 0,
       problem: undefined,
       unserved: new Set(),
       isDown: false,
     });
+  }
+
+  #prove(health: Health): void {
+    this.#anyProven = true;
+    Object.assign(health, { failures: 0, proven: true });
   }
 
   /** Says that the host answered a range as it was asked. */
@@ -264,7 +268,7 @@ export class Hosts {
     if (ignoredRange === true) this.#noRanges.add(host.base);
     const health = this.#of(host, kind);
     // It broke off, but what it sent before was right: that is its first failure.
-    if (progressed === true) Object.assign(health, { failures: 0, proven: true });
+    if (progressed === true) this.#prove(health);
     const problem = reasonOf(error);
     const isOther = (this.#schemes.get(placeOf(host)) ?? 0) > 1;
     if (unreachable === true && isOther && !this.#isProven(host)) {
@@ -289,7 +293,7 @@ export class Hosts {
 
   /** True when some host gave a right object, of whatever kind: the CDN is there, if badly. */
   get anyProven(): boolean {
-    return this.all.some((host) => this.#isProven(host));
+    return this.#anyProven;
   }
 
   /** True when no host is left that may know ranges: each ignored one, or is dead to this kind of object. */
