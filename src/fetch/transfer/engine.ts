@@ -52,8 +52,6 @@ export function rangeEngine(options: EngineOptions, events: EngineEvents, rate: 
 }
 
 const youngSpaceMb = 2;
-/** Far more than a thread holds at a time: under a bound so low V8 collects soon, instead of letting dead objects lie. */
-const oldSpaceMb = 256;
 
 /** Messages to a worker. */
 export type ToWorker = { type: 'run'; id: number; job: RangeJob; base: string } | { type: 'abort' } | { type: 'close' };
@@ -104,7 +102,7 @@ function startWorker(url: URL, options: EngineOptions, events: EngineEvents): Ru
   const thread = new Worker(url, {
     workerData: options,
     // Pieces of bodies die young: a small young generation gives their memory back soon.
-    resourceLimits: { maxYoungGenerationSizeMb: youngSpaceMb, maxOldGenerationSizeMb: oldSpaceMb },
+    resourceLimits: { maxYoungGenerationSizeMb: youngSpaceMb },
   });
   const waiting: RunningWorker['waiting'] = new Map();
   let nextId = 0;
