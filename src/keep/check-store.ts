@@ -117,6 +117,8 @@ async function* checkSmall({ store, objects }: StoreCheck): AsyncGenerator<Findi
   }
 }
 
+const nothing: Span = { start: 0, end: 0 };
+
 function wrongSize(size: number): PakratError {
   return new PakratError('E_INTEGRITY', `it has not ${size} bytes any more`);
 }
@@ -148,6 +150,7 @@ async function* checkArchives({ store, objects, signal }: StoreCheck, buffer: Ha
       continue;
     }
     yield* checkClaims(object.path, { claimed, spans, entries });
+    yield* checkLength(store, object);
     try {
       yield* checkArchive(store, object, { spans, entries, buffer, signal });
     } catch (error) {
@@ -155,6 +158,12 @@ async function* checkArchives({ store, objects, signal }: StoreCheck, buffer: Ha
       yield { problem: unreadable(object.path, error) };
     }
   }
+}
+
+/** A web server would serve what stands behind the end of a whole archive. To withdraw nothing of it moves it out, and to move it in cuts that off. */
+function* checkLength(store: Store, { path, size, complete }: KnownObject): Generator<Finding> {
+  const found = complete ? fs.statSync(store.file(path), { throwIfNoEntry: false }) : undefined;
+  if (found?.isFile() && found.size !== size) yield claimFinding(path, wrongSize(size).message, [nothing]);
 }
 
 /** Only entries are ever held, each span behind the other. Whatever else the ledger claims is no pakrat's claim. */
@@ -170,7 +179,7 @@ function* checkClaims(
     yield claimFinding(path, `${formatBytes(spanBytes(excess))} of it that no entry lies in were called held`, excess);
   } else if (spans.length !== claimed.length) {
     // To take nothing out of them puts them in order.
-    yield claimFinding(path, 'its spans overlapped', [{ start: 0, end: 0 }]);
+    yield claimFinding(path, 'its spans overlapped', [nothing]);
   }
 }
 

@@ -35,7 +35,7 @@ export async function checkRowSums(
     const message = `the row ${key} of its table ${table} is damaged or gone`;
     found.bad.push({ name: 'ledger.db', code: 'E_INTEGRITY', message });
   }
-  if (!writable || rows.length === 0) return found;
+  if (!writable) return found;
   const builds = rows.filter(({ table }) => table === 'builds');
   for (const row of rows) {
     if (row.table === 'builds') continue;
@@ -46,9 +46,9 @@ export async function checkRowSums(
     for (const { key } of builds) found.untouched.add(ledger.buildOfRow(key)?.buildConfig ?? '');
     return found;
   }
-  // Builds are restored from what the version services say.
+  // Builds are restored from what the version services say: those that are right today may need that one day.
   const products = new Set([...ledger.askedProducts(), ...ledger.builds().map(({ product }) => product)]);
-  for (const product of products) await askAgain(product);
+  for (const product of products) if (builds.length > 0 || lacksAnswers(ledger, product)) await askAgain(product);
   for (const row of builds) {
     const restored = restoreBuild(ledger, row);
     if (restored === undefined) ledger.removeRow(row);
@@ -56,6 +56,10 @@ export async function checkRowSums(
     if (restored !== undefined) found.repaired += 1;
   }
   return found;
+}
+
+function lacksAnswers(ledger: Ledger, product: string): boolean {
+  return (['versions', 'cdns'] as const).some((endpoint) => ledger.answers(product, endpoint).length === 0);
 }
 
 /** Makes a build what the version services said of it. @returns undefined where no answer tells which build it was */

@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs';
+import { rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { codeOf } from '../core/errors.ts';
 import { makeFolderDurable } from '../files/durable.ts';
@@ -97,13 +97,15 @@ export class Claims {
   }
 }
 
-/** One that is damaged, as after a power cut, is made anew: nobody's bytes are in it. */
+/** One that is damaged, as after a power cut, or that is no file, is made anew: nobody's bytes are in it. */
 function openDatabase(path: string): Sqlite {
   try {
     return prepared(path);
   } catch (error) {
-    if (codeOf(error) !== 'E_STORE_DAMAGED') throw error;
-    for (const suffix of ['', '-wal', '-shm']) rmSync(path + suffix, { force: true });
+    const files = ['', '-wal', '-shm'].map((suffix) => path + suffix);
+    const isFolder = files.some((file) => statSync(file, { throwIfNoEntry: false })?.isDirectory());
+    if (codeOf(error) !== 'E_STORE_DAMAGED' && !isFolder) throw error;
+    for (const file of files) rmSync(file, { recursive: true, force: true });
     return prepared(path);
   }
 }

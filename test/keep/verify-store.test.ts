@@ -1,10 +1,11 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { StatusReport } from '../../src/app/status.ts';
 import type { VerifyResult } from '../../src/app/verify.ts';
 import { verifyExitCode } from '../../src/cli/render/verify.ts';
 import { checkHeldBytes } from '../support/held-bytes.ts';
+import { damageLedger } from '../support/random-damage.ts';
 import { scratchFolder } from '../support/scratch.ts';
 import {
   flipBytes,
@@ -149,6 +150,30 @@ describe('rows of the ledger that are not true', () => {
     const status = await expectWhole();
     expect(status.builds[0]?.held).toEqual(status.builds[0]?.wanted);
   });
+});
+
+test('a build is restored by what the version services said, which an earlier --repair asked again', async () => {
+  copy().sql('DELETE FROM answers');
+  expect(verifyExitCode(await repair())).toBe(0);
+  damageLedger(store.root, "UPDATE builds SET product = 'wo7'");
+  expect(verifyExitCode(await repair())).toBe(0);
+  expect(await expectWhole()).toMatchObject({ builds: [{ product: 'wow' }] });
+});
+
+describe('bytes behind the end', () => {
+  test.each(['archives', 'indices', 'configs', 'loose'] as const)(
+    'of %s that are whole: found, and never served again',
+    async (kind) => {
+      const [path] = copy().objects()[kind] as [string];
+      appendFileSync(store.file(path), 'more');
+      const found = await verify();
+      expect(found.bad).toEqual([expect.objectContaining({ name: path, code: 'E_INTEGRITY' })]);
+      expect(verifyExitCode(found)).toBe(3);
+      expect(wrongBytes()).toEqual([]);
+      expect(verifyExitCode(await repair())).toBe(0);
+      await expectWhole();
+    },
+  );
 });
 
 describe('something else where an object belongs', () => {

@@ -1,4 +1,5 @@
 import * as fs from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { Claims } from '../../src/store/claims.ts';
 import { Sqlite } from '../../src/store/ledger/sqlite.ts';
@@ -69,9 +70,14 @@ test('a claim of another host is void when it is not renewed', () => {
   expect(claims.take('old', 0, 10)).toBeDefined();
 });
 
-test('damaged claims are made anew', () => {
+test.each([
+  ['damaged', () => fs.writeFileSync(file, Buffer.alloc(4096, 'no database '))],
+  ['a folder', () => fs.mkdirSync(join(file, 'more'), { recursive: true })],
+  ['a file whose log is a folder', () => fs.mkdirSync(`${file}-wal`)],
+])('claims that are %s are made anew', (_, damage) => {
   claims.close();
-  fs.writeFileSync(file, Buffer.alloc(4096, 'no database '));
+  fs.rmSync(file);
+  damage();
   claims = new Claims(file);
   expect(claims.take('a', 0, 10)).toBeDefined();
 });

@@ -120,6 +120,16 @@ function damageRow(root: string, random: Random, spared: string): string | undef
   }
 }
 
+/** Changes the ledger of a store behind its back, as a disk does. */
+export function damageLedger(root: string, sql: string): void {
+  const db = new Sqlite(join(root, 'ledger.db'));
+  try {
+    withoutTriggers(db, () => db.exec(sql));
+  } finally {
+    db.close();
+  }
+}
+
 /** Damage runs no triggers. */
 function withoutTriggers<Result>(db: Sqlite, work: () => Result): Result {
   const triggers = db.all<{ name: string; sql: string }>("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'");
