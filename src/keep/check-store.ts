@@ -150,8 +150,8 @@ async function* checkArchives({ store, objects, signal }: StoreCheck, buffer: Ha
       continue;
     }
     yield* checkClaims(object.path, { claimed, spans, entries });
-    yield* checkLength(store, object);
     try {
+      yield* checkLength(store, object);
       yield* checkArchive(store, object, { spans, entries, buffer, signal });
     } catch (error) {
       if (!isSystemError(error)) throw error;

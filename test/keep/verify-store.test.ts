@@ -1,4 +1,4 @@
-import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { StatusReport } from '../../src/app/status.ts';
@@ -190,6 +190,15 @@ describe('something else where an object belongs', () => {
       await expectWhole();
     },
   );
+
+  test('a link to itself, of an archive: it cannot be read, is told, and all else is checked', async () => {
+    const [path, ...others] = copy().objects().archives as [string, ...string[]];
+    rmSync(store.file(path));
+    symlinkSync(store.file(path), store.file(path));
+    for (const other of others) flip(other, 50, 5000);
+    const names = (await verify()).bad.map(({ name }) => name.split(' ')[0]);
+    expect(new Set(names)).toEqual(new Set([path, ...others]));
+  });
 
   test('a file where the folder of an object belongs', async () => {
     const [path] = copy().objects().archives as [string];

@@ -42,8 +42,7 @@ export class PagedIndex {
   /** The entry with this ekey (16 bytes, or the first 9 of them), or undefined. */
   find(ekey: Uint8Array): IndexEntry | undefined {
     const page = this.#lastKeys.lowerBound(ekey);
-    if (page === this.#lastKeys.count) return undefined;
-    return findInPage(this.#page(page, Buffer.allocUnsafe(this.layout.pageSize)), ekey, this.layout);
+    return page === this.#lastKeys.count ? undefined : findInPage(this.#page(page), ekey, this.layout);
   }
 
   /** All entries in the order of their ekeys, a page at a time; the bytes of a page are there until the next is asked for. */
@@ -55,7 +54,8 @@ export class PagedIndex {
     }
   }
 
-  #page(page: number, bytes: Uint8Array): Uint8Array {
+  /** @param bytes memory for the page */
+  #page(page: number, bytes: Uint8Array = Buffer.allocUnsafe(this.layout.pageSize)): Uint8Array {
     // The hash of the format is enough: no need of the file's own.
     this.#file.readInto(bytes, page * bytes.length);
     const hash = this.#pageHashes.at(page);

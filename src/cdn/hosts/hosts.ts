@@ -51,8 +51,6 @@ const lackingMs = 600_000;
 /** CDNs have a few hosts. More names than this are a list that somebody gathered. */
 const longList = 8;
 const rankOf = { otherScheme: 60, unproven: 80 };
-/** Hosts that a person is shown at most. */
-const mostShown = 4;
 /** Questions that are put to a second host while a first one has not answered, at a time. */
 const mostHedges = 8;
 
@@ -70,6 +68,8 @@ interface HostsOptions {
  */
 export class Hosts {
   readonly all: readonly Host[];
+  /** The first hosts by name, for a person to see. */
+  readonly shown: string[];
   readonly news: HostNews;
   readonly #prefer: string;
   /** So many names that few will be any good: one that was right before is asked first. */
@@ -88,6 +88,7 @@ export class Hosts {
 
   constructor(hosts: readonly Host[], { prefer = 'https', onProblem }: HostsOptions = {}) {
     this.all = hosts;
+    this.shown = [...new Set(hosts.filter(({ fallback, mirror }) => !fallback && !mirror).map(shownHost))].slice(0, 4);
     this.news = new HostNews(onProblem);
     this.#prefer = `${prefer}:`;
     this.isLong = this.places.size > longList;
@@ -106,16 +107,6 @@ export class Hosts {
       this.#health.set(host, { config: fresh(), index: fresh(), data: fresh(), patch: fresh() });
       this.#schemes.set(placeOf(host), (this.#schemes.get(placeOf(host)) ?? 0) + 1);
     }
-  }
-
-  /** The first hosts by name, for a person to see. */
-  get shown(): string[] {
-    const names = new Set<string>();
-    for (const host of this.all) {
-      if (names.size === mostShown) break;
-      if (!host.fallback && !host.mirror) names.add(shownHost(host));
-    }
-    return [...names];
   }
 
   /** Names that hosts have, each once, whatever schemes they are under. */
