@@ -3,13 +3,13 @@ import type { IncomingMessage, RequestListener } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import type { SyncReport } from '../../src/app/sync.ts';
-import { openPakrat } from '../../src/pakrat.ts';
 import { checkHeldBytes } from '../support/held-bytes.ts';
 import { freePort, httpServer } from '../support/loopback.ts';
 import { pakratJson } from '../support/run-pakrat.ts';
 import { scratchFolder } from '../support/scratch.ts';
 import { makeTree, type ServedTree, serveTree } from '../support/synthetic-cdn.ts';
-import { expectedFiles, readTruth, wrongFiles } from '../support/truth.ts';
+import { wrongByEkey } from '../support/truth.ts';
+import { withPakrat } from '../support/with-pakrat.ts';
 
 // Whole processes and whole syncs; the machine may be busy.
 jest.setTimeout(120_000);
@@ -30,25 +30,16 @@ describe('a bad network', () => {
 
   /** Syncs everything in this process, from certain hosts. */
   async function syncHere(store: string, cdnHost: readonly string[], jobs?: number): Promise<SyncReport> {
-    const pakrat = await openPakrat({ store, patchUrl: good.url, cdnHost, threads: 0 });
-    const report = await pakrat.sync('wow', { all: true, jobs }).finally(() => pakrat.close());
+    const report = await withPakrat({ store, patchUrl: good.url, cdnHost }, (pakrat) =>
+      pakrat.sync('wow', { all: true, jobs }),
+    );
     expect(checkHeldBytes(store, www).wrong).toEqual([]);
     return report;
   }
 
   /** Every file by encoding key, from the store alone. */
-  async function wrongOf(store: string): Promise<string[]> {
-    const expected = expectedFiles(readTruth(root, 'b'), 'ekey').filter(({ lockedBy }) => lockedBy === undefined);
-    const to = join(store, 'out');
-    const names = expected.map(({ query }) => query);
-    const pakrat = await openPakrat({ store, offline: true, threads: 0 });
-    try {
-      await pakrat.keys.import([join(root, 'truth/keys.txt')]);
-      const { failed } = await pakrat.extract('wow', { names, to });
-      return wrongFiles(expected, to, failed).slice(0, 10);
-    } finally {
-      await pakrat.close();
-    }
+  function wrongOf(store: string): Promise<string[]> {
+    return withPakrat({ store, offline: true }, (pakrat) => wrongByEkey(pakrat, root, join(store, 'out')));
   }
 
   /** Runs a sync again and again while it exits 9; after each run everything that is called held must be right. */

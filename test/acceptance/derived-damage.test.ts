@@ -6,7 +6,7 @@ import { readFile } from '../../src/app/read.ts';
 import { Session } from '../../src/app/session/session.ts';
 import { isPakratError } from '../../src/core/errors.ts';
 import { checkDerived } from '../../src/keep/check-derived.ts';
-import { openPakrat, type Pakrat } from '../../src/pakrat.ts';
+import type { Pakrat } from '../../src/pakrat.ts';
 import type { ExtractResult } from '../../src/sources/extract/extract.ts';
 import { openStore } from '../../src/store/store.ts';
 import { randomSource } from '../support/hostile.ts';
@@ -17,6 +17,7 @@ import { type GoodServer, serveWell } from '../support/serve-well.ts';
 import { makeTree } from '../support/synthetic-cdn.ts';
 import { describeTmpfs, withTmpfs } from '../support/tmpfs.ts';
 import { readTruth, type TruthRow } from '../support/truth.ts';
+import { withPakrat } from '../support/with-pakrat.ts';
 
 // Whole processes and whole syncs; the machine may be busy.
 jest.setTimeout(240_000);
@@ -84,14 +85,8 @@ describe.each(['wow', 'tvfs', 'text'] as const)('derived files of a store with b
     }
   };
   /** Does work with the library, and with a network. */
-  const withPakrat = async <Result>(body: (pakrat: Pakrat) => Promise<Result>): Promise<Result> => {
-    const pakrat = await openPakrat({ store, patchUrl: server.url, threads: 0 });
-    try {
-      return await body(pakrat);
-    } finally {
-      await pakrat.close();
-    }
-  };
+  const online = <Result>(work: (pakrat: Pakrat) => Promise<Result>): Promise<Result> =>
+    withPakrat({ store, patchUrl: server.url }, work);
   const list = (product = 'wow'): Promise<string> =>
     withSession(async (session) => {
       const lines: string[] = [];
@@ -124,7 +119,7 @@ describe.each(['wow', 'tvfs', 'text'] as const)('derived files of a store with b
     makeTree(root, port, [...size, '--seed', layout, '--layout', layout]);
     rows = readTruth(root, 'b').rows.filter(({ locale, lockedBy }) => locale === '-' && lockedBy === undefined);
     server = await serveWell(root, port);
-    await withPakrat(async (pakrat) => {
+    await online(async (pakrat) => {
       for (const product of ['wow_old', 'wow']) await pakrat.sync(product);
       await pakrat.keys.import([join(root, 'truth/keys.txt')]);
       if (layout === 'wow') await pakrat.listfile.import(join(root, 'listfile.csv'));
@@ -199,19 +194,19 @@ describe.each(['wow', 'tvfs', 'text'] as const)('derived files of a store with b
 
   test('when all are, verify names them, and whatever comes next makes them again', async () => {
     const all = flipAll(0.4);
-    const verified = await withPakrat((pakrat) => pakrat.verify());
+    const verified = await online((pakrat) => pakrat.verify());
     expect(verified.bad.map(({ name }) => join(store, name)).sort()).toEqual(all);
-    expect((await withPakrat((pakrat) => pakrat.verify())).bad).toEqual([]);
+    expect((await online((pakrat) => pakrat.verify())).bad).toEqual([]);
     flipAll(0.7);
     expect(await list()).toBe(listed);
     flipAll(0.7);
     const row = rows.find(({ content }) => content().length > 0)!;
     expect(Buffer.compare(await read(row), row.content())).toBe(0);
     flipAll(0.7);
-    expect(await withPakrat((pakrat) => pakrat.sync('wow'))).toMatchObject({ missing: { entries: 0 } });
+    expect(await online((pakrat) => pakrat.sync('wow'))).toMatchObject({ missing: { entries: 0 } });
     flipAll(0.7);
     const to = scratch(`${layout}-out`);
-    expectExtracted(to, await withPakrat((pakrat) => pakrat.extract('wow', { to })));
+    expectExtracted(to, await online((pakrat) => pakrat.extract('wow', { to })));
     restore(store, derived);
   });
 
@@ -281,7 +276,7 @@ describe.each(['wow', 'tvfs', 'text'] as const)('derived files of a store with b
       hint: expect.stringContaining('pakrat listfile import'),
     };
     await expect(list()).rejects.toMatchObject(refused);
-    await withPakrat(async (pakrat) => {
+    await online(async (pakrat) => {
       await expect(pakrat.extract('wow', { to: scratch('none') })).rejects.toMatchObject(refused);
       await using source = await pakrat.open('wow');
       const listing = (async () => {
@@ -314,13 +309,13 @@ describe.each(['wow', 'tvfs', 'text'] as const)('derived files of a store with b
     const imported = run('listfile', 'import', join(root, 'listfile.csv'));
     expect(imported).toMatchObject({ status: 0, stderr: expect.stringContaining('was damaged') });
     expect(await list()).toBe(listed);
-    expect((await withPakrat((pakrat) => pakrat.verify())).bad).toEqual([]);
+    expect((await online((pakrat) => pakrat.verify())).bad).toEqual([]);
   });
 
   test('names of another product at the same ids give no bytes under a wrong name, and a note counts them', async () => {
     const wrong = rows.map(({ fileDataId }) => `${fileDataId};other/${fileDataId}.db2\n`).join('');
     fs.writeFileSync(scratch('other.csv'), wrong);
-    await withPakrat((pakrat) => pakrat.listfile.import(scratch('other.csv')));
+    await online((pakrat) => pakrat.listfile.import(scratch('other.csv')));
     const { stdout, stderr } = run('ls', 'wow', '--json');
     const value = JSON.parse(stdout) as { name: string; fileDataId: number }[];
     const hashless = value.filter(({ name }) => name.startsWith('other/'));

@@ -1,12 +1,13 @@
 import { join } from 'node:path';
 import { describe, expect, jest, test } from '@jest/globals';
-import { openPakrat, type Pakrat } from '../../src/pakrat.ts';
+import type { Pakrat } from '../../src/pakrat.ts';
 import { freePort } from '../support/loopback.ts';
 import { hasNginx, startNginx } from '../support/nginx.ts';
 import { pakratJson } from '../support/run-pakrat.ts';
 import { scratchFolder } from '../support/scratch.ts';
 import { makeTree, serveTree } from '../support/synthetic-cdn.ts';
 import { type Asking, expectedFiles, type Failed, readTruth, type Truth, wrongFiles } from '../support/truth.ts';
+import { withPakrat } from '../support/with-pakrat.ts';
 
 /*
  * Trees of every layout, both builds: after a sync each file of the truth table comes out right without a network,
@@ -82,8 +83,7 @@ function extractHere(pakrat: Pakrat): Extract {
 /** Extracts both builds from the store alone, in every way and from several locales. @returns what is wrong */
 async function wrongOfStore(root: string, store: string): Promise<string[]> {
   const [older, newer] = [readTruth(root, 'a'), readTruth(root, 'b')];
-  const pakrat = await openPakrat({ store, offline: true, threads: 0 });
-  try {
+  return withPakrat({ store, offline: true }, async (pakrat) => {
     const here = extractHere(pakrat);
     const everyWay = { ways: ['name', 'ckey', 'ekey'], locale: 'enUS' } as const;
     // The older build is there to be told from the newer one: one locale shows that.
@@ -100,9 +100,7 @@ async function wrongOfStore(root: string, store: string): Promise<string[]> {
     for (const [i, [truth, ask, extract]] of asks.entries())
       wrong.push(...(await extractAndCompare(truth, ask, join(store, `out-${i}`), extract)));
     return wrong;
-  } finally {
-    await pakrat.close();
-  }
+  });
 }
 
 describe('every file of a build', () => {
@@ -116,10 +114,11 @@ describe('every file of a build', () => {
       try {
         const store = scratch(`${seed}-store`);
         const patchUrl = 'ribbitUrl' in server ? server.ribbitUrl : server.url;
-        const pakrat = await openPakrat({ store, patchUrl, threads: 0 });
-        await pakrat.keys.import([join(root, 'truth/keys.txt')]);
-        await pakrat.listfile.import(join(root, 'listfile.csv'));
-        const { missing } = await pakrat.sync('wow_old').finally(() => pakrat.close());
+        const { missing } = await withPakrat({ store, patchUrl }, async (pakrat) => {
+          await pakrat.keys.import([join(root, 'truth/keys.txt')]);
+          await pakrat.listfile.import(join(root, 'listfile.csv'));
+          return pakrat.sync('wow_old');
+        });
         expect({ title, missing }).toEqual({ title, missing: { entries: 0, bytes: 0 } });
         const { status, value } = await pakratJson(['sync', 'wow', '--store', store, '--patch-url', patchUrl]);
         expect({ title, status, value }).toMatchObject({ status: 0, value: { missing: { entries: 0, bytes: 0 } } });

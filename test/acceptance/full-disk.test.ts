@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { openPakrat } from '../../src/pakrat.ts';
 import { type Run, runPakrat } from '../support/run-pakrat.ts';
 import { type SyntheticCdn, syntheticCdn } from '../support/synthetic-cdn.ts';
 import { describeTmpfs, withTmpfs } from '../support/tmpfs.ts';
+import { withPakrat } from '../support/with-pakrat.ts';
 
 // The built program, as a person would run it.
 jest.setTimeout(60_000);
@@ -33,15 +33,11 @@ describeTmpfs('a store on a small disk', () => {
     const whole = { status: 0, code: undefined, hint: undefined, missing: { entries: 0, bytes: 0 }, stderr: '' };
 
     /** Syncs, and asks what is held then, in this process. */
-    const syncHere = async (store: string) => {
-      const pakrat = await openPakrat({ store, patchUrl: cdn.url, threads: 0 });
-      try {
+    const syncHere = (store: string) =>
+      withPakrat({ store, patchUrl: cdn.url }, async (pakrat) => {
         const { missing } = await pakrat.sync('wow');
         return { missing, builds: (await pakrat.status()).builds };
-      } finally {
-        await pakrat.close();
-      }
-    };
+      });
 
     // Full while the first objects come, among the indices, and in the middle of the data; with threads and without.
     test.each([

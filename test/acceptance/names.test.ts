@@ -1,7 +1,6 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { openPakrat } from '../../src/pakrat.ts';
 import type { ExtractResult } from '../../src/sources/extract/extract.ts';
 import { freePort } from '../support/loopback.ts';
 import { pakratJson, runPakrat } from '../support/run-pakrat.ts';
@@ -9,6 +8,7 @@ import { scratchFolder } from '../support/scratch.ts';
 import { type GoodServer, serveWell } from '../support/serve-well.ts';
 import { makeTree } from '../support/synthetic-cdn.ts';
 import { readTruth, type TruthRow } from '../support/truth.ts';
+import { withPakrat } from '../support/with-pakrat.ts';
 
 // Whole processes and whole syncs; the machine may be busy.
 jest.setTimeout(120_000);
@@ -33,11 +33,11 @@ describe('choosing files of a build', () => {
     makeTree(root, port, ['--files', '250', '--total-bytes', '1M', '--seed', 'names', '--archives', '2']);
     rows = readTruth(root, 'b').rows.filter(({ locale, lockedBy }) => locale === '-' && lockedBy === undefined);
     server = await serveWell(root, port);
-    const pakrat = await openPakrat({ store: scratch('store'), patchUrl: server.url, threads: 0 });
-    await pakrat.sync('wow');
-    await pakrat.listfile.import(join(root, 'listfile.csv'));
-    await pakrat.keys.import([join(root, 'truth/keys.txt')]);
-    await pakrat.close();
+    await withPakrat({ store: scratch('store'), patchUrl: server.url }, async (pakrat) => {
+      await pakrat.sync('wow');
+      await pakrat.listfile.import(join(root, 'listfile.csv'));
+      await pakrat.keys.import([join(root, 'truth/keys.txt')]);
+    });
     all = await list();
   });
   afterAll(() => server?.close());

@@ -2,12 +2,13 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { md5Hex } from '../../src/core/hash.ts';
-import { openPakrat, type Pakrat } from '../../src/pakrat.ts';
+import type { Pakrat } from '../../src/pakrat.ts';
 import { freePort } from '../support/loopback.ts';
 import { pakratJson } from '../support/run-pakrat.ts';
 import { scratchFolder } from '../support/scratch.ts';
 import { makeTree, type ServedTree, serveTree } from '../support/synthetic-cdn.ts';
 import { expectedFiles, readTruth, wrongFiles } from '../support/truth.ts';
+import { withPakrat } from '../support/with-pakrat.ts';
 
 const scratch = scratchFolder();
 
@@ -46,14 +47,11 @@ async function synced<Result>(
   keyFiles: readonly string[],
   work: (pakrat: Pakrat) => Promise<Result>,
 ): Promise<Result> {
-  const pakrat = await openPakrat({ store, patchUrl: server.url, threads: 0 });
-  try {
+  return withPakrat({ store, patchUrl: server.url }, async (pakrat) => {
     if (keyFiles.length > 0) await pakrat.keys.import(keyFiles);
     expect((await pakrat.sync('wow')).missing.entries).toBe(0);
-    return await work(pakrat);
-  } finally {
-    await pakrat.close();
-  }
+    return work(pakrat);
+  });
 }
 
 const infoOf = async (store: string): Promise<unknown> =>

@@ -3,12 +3,12 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { openPakrat } from '../../src/pakrat.ts';
 import { randomSource } from '../support/hostile.ts';
 import { quakePak } from '../support/quake-pak.ts';
 import { type Run, startPakrat } from '../support/run-pakrat.ts';
 import { scratchFolder } from '../support/scratch.ts';
 import { type SyntheticCdn, syntheticCdn } from '../support/synthetic-cdn.ts';
+import { withPakrat } from '../support/with-pakrat.ts';
 
 // Whole processes; the machine may be busy.
 jest.setTimeout(240_000);
@@ -46,11 +46,11 @@ beforeAll(async () => {
   const names = Array.from({ length: 8000 }, (_, i) => `maps/of/a/listing/${i}.txt`);
   fs.writeFileSync(many, quakePak(names.map((name) => ({ name, content: '' }))));
   cdn = await syntheticCdn({ make: ['--files', String(amount * 800), '--total-bytes', `${amount * 6}M`] });
-  const pakrat = await openPakrat({ store, patchUrl: cdn.url, threads: 0 });
-  await pakrat.pack.quake(plain, files);
-  await pakrat.pack.unreal(packed, files, { compress: 'zlib' });
-  await pakrat.sync('wow');
-  await pakrat.close();
+  await withPakrat({ store, patchUrl: cdn.url }, async (pakrat) => {
+    await pakrat.pack.quake(plain, files);
+    await pakrat.pack.unreal(packed, files, { compress: 'zlib' });
+    await pakrat.sync('wow');
+  });
 }, 240_000);
 afterAll(() => cdn?.close());
 

@@ -1,8 +1,9 @@
 import { cpSync, existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { openPakrat, type Pakrat } from '../../src/pakrat.ts';
+import type { Pakrat } from '../../src/pakrat.ts';
 import { Sqlite } from '../../src/store/ledger/sqlite.ts';
 import { type SyntheticCdn, syntheticCdn } from './synthetic-cdn.ts';
+import { withPakrat } from './with-pakrat.ts';
 
 /* A store that was synced once from a made tree, of which tests take copies to damage. */
 
@@ -63,14 +64,7 @@ function storeCopy(root: string, cdn: SyntheticCdn): StoreCopy {
     root,
     objects: () => objectsOf(root),
     file: (path) => join(root, path),
-    async with(work, { offline = false } = {}) {
-      const pakrat = await openPakrat({ store: root, patchUrl: cdn.url, offline, threads: 0 });
-      try {
-        return await work(pakrat);
-      } finally {
-        await pakrat.close();
-      }
-    },
+    with: (work, { offline = false } = {}) => withPakrat({ store: root, patchUrl: cdn.url, offline }, work),
     sql(text) {
       const db = new Sqlite(join(root, 'ledger.db'));
       db.exec(text);

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Pakrat } from '../../src/pakrat.ts';
 import { fileContent, firstSize } from './own-tree/content.ts';
 
 /*
@@ -180,4 +181,16 @@ export function wrongFiles(expected: readonly Expected[], folder: string, failed
     const named = said?.code === 'E_KEY_MISSING' && said.message.toUpperCase().includes(lockedBy);
     return named ? [] : [`${query}: its missing key ${lockedBy} is not named, but ${JSON.stringify(said)}`];
   });
+}
+
+/**
+ * Extracts every file of the newer build whose key is known, by encoding key.
+ * @param root the tree, @param to folder that the files go to
+ * @returns what is wrong, the first few
+ */
+export async function wrongByEkey(pakrat: Pakrat, root: string, to: string): Promise<string[]> {
+  const expected = expectedFiles(readTruth(root, 'b'), 'ekey').filter(({ lockedBy }) => lockedBy === undefined);
+  await pakrat.keys.import([join(root, 'truth/keys.txt')]);
+  const { failed } = await pakrat.extract('wow', { names: expected.map(({ query }) => query), to });
+  return wrongFiles(expected, to, failed).slice(0, 10);
 }
