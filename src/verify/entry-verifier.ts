@@ -222,6 +222,8 @@ export class EntryVerifier {
       this.#unit = { start: offset, end: offset + encodedSize, md5: expected };
     } else {
       this.#unit = { start: this.size, end: this.size, md5: undefined };
+      // A range has thousands of entries, and their verifiers stay until it ends.
+      this.#header = undefined;
     }
   }
 

@@ -31,7 +31,7 @@ const leastRanges = 32;
 /** Ranges are not cut smaller than this. */
 const leastRangeBytes = 16 * 1024 * 1024;
 /** Entries of one range at most: each has a verifier while the range is fetched, and small ones come in hundreds of thousands. */
-const mostEntries = 1024;
+const mostEntries = 512;
 
 /** The entries that are wanted, those that there are, and those that are held. Nothing here does anything: planning decides, others fetch. */
 export interface PlanInput {

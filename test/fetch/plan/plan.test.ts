@@ -203,13 +203,13 @@ describe('the ranges of a plan', () => {
     );
   });
 
-  test('of many small entries hold a thousand each, for those are in memory together; an answer that is whole holds all', () => {
+  test('of many small entries hold 512 each, for those are in memory together; an answer that is whole holds all', () => {
     const entries = Array.from({ length: 2500 }, (_, n): Entry => {
       return { ekey: keyOf(n), archive: 0, offset: n * 100, size: 100, priority: 0, wanted: true };
     });
     const world = { entries, held: new Map(), complete: new Set<string>() };
     const { ranges, rangeBytes } = planOf(world);
-    expect(ranges.map(({ targets }) => targets().length)).toEqual([1024, 1024, 452]);
+    expect(ranges.map(({ targets }) => targets().length)).toEqual([512, 512, 512, 512, 452]);
     expect(rangeBytes).toBe(250_000);
     expect(planOf(world, { ...defaults, whole: true }).ranges).toHaveLength(1);
   });
