@@ -9,9 +9,6 @@ import { Sqlite } from '../../src/store/ledger/sqlite.ts';
 
 type Random = () => number;
 
-/** Folders whose files are derived. They prove themselves when they are read; until all of them do they are left out. */
-const derivedFolders: readonly string[] = ['groups', 'manifests', 'names'];
-
 /** Files that are no part of what is held, or are damaged in a way of their own. */
 const otherFiles = /^(ledger\.db|tmp\/|channels\/)/;
 
@@ -31,8 +28,7 @@ function filesOf(root: string): string[] {
   return fs
     .readdirSync(root, { recursive: true, encoding: 'utf8' })
     .map((path) => path.replaceAll('\\', '/'))
-    .filter((path) => !otherFiles.test(path) && !derivedFolders.some((folder) => path.startsWith(`${folder}/`)))
-    .filter((path) => fs.statSync(join(root, path)).isFile())
+    .filter((path) => !otherFiles.test(path) && fs.statSync(join(root, path)).isFile())
     .sort();
 }
 
