@@ -14,9 +14,9 @@ const otherFiles = /^(ledger\.db|tmp\/|channels\/)/;
 
 /**
  * Does some damage to a store. @returns what it did; undefined when there was nothing to do it to
- * @param spared a table that is not damaged: builds are restored from answers, so that not both can be lost at once
+ * @param spared which of them is not damaged: builds are restored from what else tells of them, so that not both can be lost at once
  */
-export function damageStore(root: string, random: Random, spared: 'builds' | 'answers'): string | undefined {
+export function damageStore(root: string, random: Random, spared: keyof typeof sparedTables): string | undefined {
   return random() < 0.4 ? damageRow(root, random, spared) : damageFile(root, random);
 }
 
@@ -100,9 +100,12 @@ const columns: Record<string, readonly string[]> = {
   settings: ['name', 'value'],
 };
 
-function damageRow(root: string, random: Random, spared: string): string | undefined {
+/** Answers tell builds, settings what of them was wanted. */
+const sparedTables = { builds: ['builds'], answers: ['answers', 'settings'] };
+
+function damageRow(root: string, random: Random, spared: keyof typeof sparedTables): string | undefined {
   const table = pick(
-    Object.keys(columns).filter((name) => name !== spared),
+    Object.keys(columns).filter((name) => !sparedTables[spared].includes(name)),
     random,
   );
   const column = pick(columns[table ?? ''] ?? [], random);

@@ -67,7 +67,7 @@ describe('a folder in the layout of a CDN', () => {
       hint: expect.stringContaining(`${folder}@`),
     };
     await expect(info(folder)).rejects.toMatchObject(several);
-    for (const choice of [a, a.slice(0, 8), 'WOW-60000patch11.2.0_Retail']) {
+    for (const choice of [a, a.slice(0, 8), 'WOW-60000patch11.2.0_Retail', '11.2.0.60000', '60000']) {
       expect(await info(`${folder}@${choice}`)).toMatchObject({
         kind: 'cdn',
         buildConfig: a,
