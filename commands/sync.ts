@@ -15,7 +15,7 @@ Without --tags, --include and --all the whole build is wanted. Tags choose as th
     build: requiredArg('PRODUCT or PRODUCT@BUILD (version name, build id or build config).'),
   };
   static override flags = {
-    tags: Flags.string({ summary: 'Tags to choose files by, separated by commas.', helpValue: 'Windows,x86_64,enUS' }),
+    tags: Flags.string({ summary: 'Tags to choose files by, separated by commas.', helpValue: 'TAG,TAG' }),
     include: Flags.string({
       summary: 'Only files whose names match this glob. Repeatable.',
       helpValue: 'GLOB',
