@@ -1,6 +1,6 @@
 import * as Flags from '@oclif/core/flags';
 import { CliCommand } from '../src/cli/base-command.ts';
-import { userSettings } from '../src/cli/flags/global-flags.ts';
+import { userSettings } from '../src/cli/settings-file.ts';
 import { type DemoReport, programName, runDemo } from '../src/demo/demo.ts';
 
 export default class Demo extends CliCommand {

@@ -1,5 +1,9 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
 import { runPakrat } from '../support/run-pakrat.ts';
+import { scratchFolder } from '../support/scratch.ts';
+
+const scratch = scratchFolder();
 
 /* The top of the command line, as it is built: few starts, for each takes a tenth of a second. */
 
@@ -34,4 +38,15 @@ test.each([
   const { status, stdout } = runPakrat(args);
   expect(status).toBe(2);
   expect(JSON.parse(stdout)).toMatchObject({ error: { code: 'E_USAGE', message: expect.stringContaining(message) } });
+});
+
+test('config says which setting comes from which file', () => {
+  mkdirSync(scratch('pakrat'));
+  writeFileSync(scratch('pakrat', 'config.json'), '{"region": "eu"}');
+  const env = { XDG_CONFIG_HOME: scratch() };
+  const { status, stdout } = runPakrat(['config'], { env });
+  expect(status).toBe(0);
+  expect(stdout).toContain(`region                    ${scratch('pakrat', 'config.json')}  eu\n`);
+  const json = JSON.parse(runPakrat(['config', '--json', '--store', 'x'], { env }).stdout) as object;
+  expect(json).toMatchObject({ file: scratch('pakrat', 'config.json'), store: 'x' });
 });
