@@ -17,7 +17,7 @@ Without --tags, --include and --all the whole build is wanted. Tags choose as th
     ),
   };
   static override flags = {
-    tags: Flags.string({ summary: 'Tags to choose files by, separated by commas.', helpValue: 'Windows,x86_64,enUS' }),
+    tags: Flags.string({ summary: 'Tags to choose files by, separated by commas.', helpValue: 'TAG,TAG' }),
     include: Flags.string({
       summary: 'Only files whose names match this glob. Repeatable.',
       helpValue: 'GLOB',
