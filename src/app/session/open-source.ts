@@ -210,6 +210,7 @@ async function isNadeoPak(path: string): Promise<boolean> {
 
 async function openProduct(session: Session, name: string, options: OpenOptions): Promise<OpenedSource> {
   const { buildSource } = await import('../../sources/build-source.ts');
+  const { HeldSpans } = await import('../../fetch/held-spans.ts');
   const { onProgress, signal, locale = session.options.locale } = options;
   const identity = await session.resolve(name, { onProgress, signal, fresh: false });
   const { build, fetcher, close } = await session.openFetched(identity, { onProgress, signal });
@@ -217,7 +218,9 @@ async function openProduct(session: Session, name: string, options: OpenOptions)
     tellNames(build, options.onProgress);
     await close();
   };
-  return { source: buildSource(build, { locale }), fetcher, close: closeTelling };
+  const spans = new HeldSpans(fetcher.store);
+  const source = buildSource(build, { locale, hasEntry: (place) => spans.hasEntry(place) });
+  return { source, fetcher, close: closeTelling };
 }
 
 /** The folder is only read: what is derived of it (decoded manifests, sorted names) goes to the session's folders. */
