@@ -81,7 +81,7 @@ export async function findSourceName(text: string, options: OpenOptions = {}): P
 
 /** True for the name of a folder here that could be a product's. */
 function isBareFolder(text: string): boolean {
-  return /^\w[\w.-]*$/.test(text) && statSync(text, { throwIfNoEntry: false })?.isDirectory() === true;
+  return /^\w[\w.-]*$/.test(text) && isFolder(text);
 }
 
 function isScheme(text: string): text is SourceName['scheme'] {
@@ -126,9 +126,11 @@ export async function openSource(session: Session, name: string, options: OpenOp
 
 /** An error about a product that says so where a folder may have been meant. */
 export async function besideFolder<Result>(name: string, work: Promise<Result>): Promise<Result> {
-  return work.catch((error: unknown) => {
+  return work.catch(async (error: unknown) => {
     if (!isPakratError(error) || !isBareFolder(name)) throw error;
-    const { code, message, hint = '', data } = error;
+    const { nearSources } = await import('../../installs/near-folders.ts');
+    const { code, message, data } = error;
+    const hint = nearSources(name) ?? error.hint ?? '';
     const folder = `The folder ${name} here holds no PAK, no installed game and no layout of a CDN, so that ${name} was taken for tact:${name}, a product.`;
     throw new PakratError(code, message, { hint: `${folder} ${hint}`.trimEnd(), data, cause: error.cause });
   });
@@ -173,8 +175,20 @@ async function openPakPath(session: Session, path: string, options: OpenOptions)
     return { source, close };
   } catch (error) {
     await pool?.end();
-    throw error;
+    throw await withNearSources(path, error);
   }
+}
+
+/** The error of a folder without a PAK, with the sources near it that may have been meant. */
+async function withNearSources(path: string, error: unknown): Promise<unknown> {
+  if (!isPakratError(error) || error.code !== 'E_FORMAT_MAGIC' || !isFolder(path)) return error;
+  const { nearSources } = await import('../../installs/near-folders.ts');
+  const { code, message, data, hint } = error;
+  return new PakratError(code, message, { hint: nearSources(path) ?? hint, data });
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
 async function startPool(from: ThreadedPak): Promise<PakPool | undefined> {

@@ -135,6 +135,7 @@ function folderInfo(
   return {
     path,
     builds: configs.builds.map(({ key, name }) => (name === '' ? key : `${key} ${name}`)),
+    cdnConfigs: configs.cdns.map(({ key }) => key),
     archives: archives.length + missing,
     present: { archives: here.length, bytes: here.reduce((sum, size) => sum + size, 0) },
     notes: configs.notes,

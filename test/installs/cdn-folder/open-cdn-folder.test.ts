@@ -74,6 +74,10 @@ describe('a folder in the layout of a CDN', () => {
         buildName: 'WOW-60000patch11.2.0_Retail',
       });
     }
+    const { cdnConfig, cdnConfigs } = await info(`${folder}@${a}`);
+    // The archives of both CDN configs are read as one; that has no name that a CDN knows.
+    expect(cdnConfigs).toHaveLength(2);
+    expect(cdnConfig).toBeUndefined();
     const unknown = { code: 'E_NOT_FOUND', hint: expect.stringContaining(b) };
     await expect(info(`cdn:${folder}@${'0'.repeat(32)}`)).rejects.toMatchObject(unknown);
   });
