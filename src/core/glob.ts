@@ -4,6 +4,7 @@ import { messageOf, PakratError } from './errors.ts';
  * Globs, with the syntax that the shells and picomatch have:
  *
  *   *          any characters but a slash            **        any characters; as a whole part of a name also no part at all
+ *   a/**       what is below a, not a itself
  *   ?          one character but a slash             [a-z]     one of these, [!a-z] none of these
  *   {a,b}      either; {1..20} any of these          @(a|b)    one of these; ?(a|b) at most one of these
  *   !glob      what the glob does not match
@@ -155,7 +156,7 @@ function matches(steps: readonly Step[], name: string, start: number): boolean {
     } else if (step === deep) {
       at += 1;
       [deepAt, deepEnd, starAt] = [at, i, -1];
-    } else if (step === undefined ? code < 0 : step === below && (code < 0 || code === slash || i === start)) {
+    } else if (step === undefined ? code < 0 : step === below && (code === slash || i === start)) {
       return true;
     } else if (step !== undefined && code >= 0 && takes(step, code)) {
       at += 1;

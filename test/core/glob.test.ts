@@ -65,7 +65,8 @@ describe('nameMatcher', () => {
 
   test('as a whole part of a name, a star is a character at least, and two stars are also no part', () => {
     expect(['a', 'a/', 'a/b', 'a/b/c', 'ab'].filter(nameMatcher(['a/*']))).toEqual(['a/b']);
-    expect(['a', 'a/', 'a/b', 'a/b/c', 'ab'].filter(nameMatcher(['a/**']))).toEqual(['a', 'a/', 'a/b', 'a/b/c']);
+    expect(['a', 'a/', 'a/b', 'a/b/c', 'ab'].filter(nameMatcher(['a/**']))).toEqual(['a/', 'a/b', 'a/b/c']);
+    expect(['x.pak', 'x.pak/a'].filter(nameMatcher(['x.pak/**', 'x.*/**']))).toEqual(['x.pak/a']);
     expect(['a/c', 'a/b/c', 'a/b/b/c', 'abc', 'a/bc'].filter(nameMatcher(['a/**/c']))).toEqual([
       'a/c',
       'a/b/c',
@@ -132,7 +133,10 @@ describe('nameMatcher', () => {
     let found = 0;
     const wrong: object[] = [];
     for (const glob of [...pieces, ...pairs, ...longer.map((some) => some.join(''))].filter(isUsual)) {
-      const oracle = picomatch(glob, { nocase: true, dot: true });
+      // To picomatch `a/**` is also a itself, which is no file below a folder.
+      const folder = glob.endsWith('/**') ? picomatch(glob.slice(0, -3), { nocase: true, dot: true }) : () => false;
+      const below = picomatch(glob, { nocase: true, dot: true });
+      const oracle = (path: string): boolean => below(path) && !folder(path);
       const last = (path: string): string => (glob.includes('/') ? path : path.slice(path.lastIndexOf('/') + 1));
       const test = nameMatcher([glob]);
       for (const path of paths) {
