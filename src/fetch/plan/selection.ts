@@ -100,6 +100,8 @@ export async function tagsWithoutFiles(
   build: Pick<Build, 'download' | 'install'>,
   asked: readonly string[],
 ): Promise<string[]> {
+  // Without tags the manifests may not be here, and nobody asked for them.
+  if (asked.length === 0) return [];
   const tags = [...((await build.download())?.tags ?? []), ...((await build.install())?.tags ?? [])];
   return known(asked, tags).filter((name) =>
     tags.every((tag) => tag.name.toLowerCase() !== name.toLowerCase() || tag.mask.every((byte) => byte === 0)),
