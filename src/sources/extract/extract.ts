@@ -11,7 +11,7 @@ import { PartedFiles } from '../paks/parted-files.ts';
 import { runPakTasks } from '../paks/run-pak-tasks.ts';
 import { selectFiles } from '../select.ts';
 import type { Source, SourceEntry } from '../source.ts';
-import { type ChosenFile, chosenFiles, type OutputChoice, outputName } from './chosen-files.ts';
+import { type ChosenFile, chosenFiles, nothingLeft, type OutputChoice, outputName } from './chosen-files.ts';
 
 interface ExtractFailure {
   name: string;
@@ -134,8 +134,11 @@ async function planPak(
   const tasks: PakTask[] = [];
   const names = new Map<number, string>();
   let bytes = 0;
+  let [named, leftOut] = [0, 0];
   for await (const { index, name, size, row } of selectFiles<PakSourceEntry>(source, options)) {
     const output = names.has(index) ? undefined : outputName(name, options);
+    if (output !== undefined) named += 1;
+    else if (!names.has(index)) leftOut += 1;
     const path = output === undefined ? undefined : claimPath(work, { name, index }, output);
     if (path === undefined) continue;
     try {
@@ -148,6 +151,7 @@ async function planPak(
     names.set(index, name);
     bytes += size;
   }
+  if (named === 0 && leftOut > 0 && options.strip) throw nothingLeft(options);
   options.onPlan?.(names.size, bytes);
   return { tasks, names };
 }
