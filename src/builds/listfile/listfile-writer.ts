@@ -113,13 +113,16 @@ export class ListfileWriter {
     const text = new DerivedWriter(this.#folders.temporary);
     const lookups = new ListfileLookups(this.#folders);
     const write = async (isReplaced: boolean): Promise<void> => {
+      let count = 0;
       for (const { text: name, beside } of this.#names.rows()) {
         if (replaced.has(beside.readUInt32BE(4)) !== isReplaced) continue;
-        const id = beside.readUInt32BE(0);
-        const head = id === noId ? ';' : `${id};`;
-        lookups.add(id === noId ? undefined : id, name.toString(), { at: text.size + head.length, size: name.length });
-        text.append(Buffer.concat([Buffer.from(head), name, lineEnd]));
-        await breathe(signal);
+        const id = beside.readUInt32BE(0) === noId ? undefined : beside.readUInt32BE(0);
+        const line = `${id ?? ''};${name.toString('latin1')}\n`;
+        const size = name.length;
+        lookups.add(id, name.toString(), { at: text.size + line.length - size - 1, size });
+        text.append(Buffer.from(line, 'latin1'));
+        count += 1;
+        if (count % rowsPerTurn === 0) await breathe(signal);
       }
     };
     try {
@@ -146,7 +149,8 @@ export class ListfileWriter {
   }
 }
 
-const lineEnd = Buffer.from('\n');
+/** Rows that are written before the clock is looked at. */
+const rowsPerTurn = 256;
 
 /** Makes BASE.ids and BASE.hashes again from the text. @throws E_FORMAT_CHECKSUM when the text is damaged, E_STORE… */
 export async function remakeLookups(folders: LookupFolders, base: string, text: DerivedFile): Promise<void> {
