@@ -1,12 +1,12 @@
 import * as Flags from '@oclif/core/flags';
 import { type Inspection, inspect, problemOf } from '../src/app/inspect.ts';
-import { PakratCommand } from '../src/cli/base-command.ts';
+import { StoreCommand } from '../src/cli/base-command.ts';
 import { exitCodeOf } from '../src/cli/error-report.ts';
 import { requiredArg } from '../src/cli/flags/args.ts';
 import { parseRows } from '../src/cli/flags/parse-values.ts';
 import { renderInspection } from '../src/cli/render/inspection.ts';
 
-export default class Inspect extends PakratCommand {
+export default class Inspect extends StoreCommand {
   static override summary = 'Show what one object is: its format is guessed from its bytes.';
   static override description =
     'Knows BLTE, archives and their indices, every manifest and config, every root with its tables of names, patches, tables of version services, key lists, encoding specs, and the files of installations. What is wrapped is unwrapped and shown as well; keys come from the store. An object that is called by a hash is checked against its name.';

@@ -2,7 +2,7 @@ import * as Flags from '@oclif/core/flags';
 import type { PackReport } from '../app/pack.ts';
 import type { WorkOptions } from '../core/progress.ts';
 import { formatBytes, plural } from '../core/quantities.ts';
-import { PakratCommand } from './base-command.ts';
+import { CliCommand } from './base-command.ts';
 import { requiredArg } from './flags/args.ts';
 import type { GlobalFlags } from './flags/global-flags.ts';
 
@@ -18,7 +18,7 @@ export const packFlags = {
 };
 
 /** A command that makes a PAK. */
-export abstract class PackCommand extends PakratCommand {
+export abstract class PackCommand extends CliCommand {
   /** Makes a PAK, with a bar, and tells what was made. */
   protected async make(
     flags: GlobalFlags,

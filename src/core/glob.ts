@@ -46,13 +46,15 @@ function globTest(glob: string): (name: string) => boolean {
   const instead = unknown === '!(' ? '!GLOB, or use --exclude' : 'the repeats as {a,aa,aaa}, or use --regex';
   if (unknown !== undefined) throw badGlob(glob, `${unknown}…) is not known`, `Write ${instead}.`);
   const isNegated = glob.startsWith('!');
-  const positive = isNegated ? glob.slice(1) : glob;
-  const own = /[/\\]$/.test(positive) ? `${positive}**` : positive;
+  const given = isNegated ? glob.slice(1) : glob;
+  // As shells complete paths; names do not begin so. A folder is all that is in it.
+  const path = given.replace(/^(?:\.[/\\])+/, '');
+  const own = /[/\\]$/.test(path) ? `${path}**` : path;
   const text = fold(own);
   const expanded = expand(text, glob);
   if (expanded.join('').length > maxTotal) throw badGlob(glob, 'it is too large');
   const alternatives = expanded.map((one) => stepsOf(one, glob));
-  const isPath = text.includes('/');
+  const isPath = /[/\\]/.test(given);
   const literal = literalOf(own.replaceAll('\\', '/'), isPath);
   return (name) => {
     if (!literal.test(name)) return isNegated;

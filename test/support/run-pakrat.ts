@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 
 /** The program under test: PAKRAT_BIN, else the one of this folder. Built, as a person has it. */
@@ -25,7 +26,9 @@ export interface RunOptions {
 function environment(added: Record<string, string> = {}): NodeJS.ProcessEnv {
   if (!existsSync(commands)) throw new Error('the program is not built: npm run build');
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('PAKRAT_'));
-  return { ...Object.fromEntries(inherited), NODE_ENV: 'production', ...added };
+  // A settings file of whoever runs the tests says nothing here.
+  const XDG_CONFIG_HOME = join(tmpdir(), 'pakrat-no-settings');
+  return { ...Object.fromEntries(inherited), NODE_ENV: 'production', XDG_CONFIG_HOME, ...added };
 }
 
 /** Runs `pakrat ARGS` as a person would, and waits for its end. */

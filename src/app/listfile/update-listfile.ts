@@ -1,3 +1,4 @@
+import { redactUrl } from '../../cdn/transport/http-head.ts';
 import type { WorkOptions } from '../../core/progress.ts';
 import { listUrl } from '../../fetch/lists/fetch-list.ts';
 import { type ListfileUpdate, updateListfile as update } from '../../fetch/lists/update-listfile.ts';
@@ -18,6 +19,7 @@ export interface UpdateListfileOptions extends WorkOptions {
 export async function updateListfile(session: Session, options: UpdateListfileOptions = {}): Promise<ListfileUpdate> {
   const { settings, offline } = session.options;
   const url = listUrl(options.url ?? settings.listfile.url, { what: 'listfile', offline });
+  options.onProgress?.({ type: 'note', text: `asking ${redactUrl(url)}` });
   const store = await session.store({ create: true });
   return update(store, await session.http(), url, {
     attempts: settings.network.attemptsPerHost,

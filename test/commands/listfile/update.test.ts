@@ -148,8 +148,10 @@ describe('listfile update', () => {
     expect(await run()).toMatchObject({ status: 5, value: { error: { code: 'E_FORMAT' } } });
   });
 
-  test('the list of the settings is taken; without one, and offline, it is a mistake', async () => {
-    const none = await pakratJson<Answer['value']>(['listfile', 'update', '--store', store]);
+  test('the list of the settings is taken; with an empty one, and offline, it is a mistake', async () => {
+    writeFileSync(scratch('none.json'), JSON.stringify({ listfile: { url: '' } }));
+    const empty = { env: { PAKRAT_CONFIG: scratch('none.json') } };
+    const none = await pakratJson<Answer['value']>(['listfile', 'update', '--store', store], empty);
     expect(none).toMatchObject({
       status: 2,
       value: { error: { code: 'E_USAGE', hint: expect.stringContaining('--url') } },
@@ -178,6 +180,7 @@ describe('listfile update', () => {
     writeFileSync(text, bytes);
     const { status, stderr } = await startPakrat(['listfile', 'update', '--url', url, '--store', store]).ended;
     expect([status, stderr]).toEqual([0, expect.stringContaining('was damaged')]);
+    expect(stderr).toContain(`asking ${url}`);
     expect(Object.keys(await names())).toHaveLength(200);
     expect(await update()).toMatchObject({ modified: false });
   });
