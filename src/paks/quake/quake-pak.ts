@@ -3,6 +3,7 @@ import type { ByteSource } from '../../core/byte-source.ts';
 import { formatError, PakratError } from '../../core/errors.ts';
 import { checkPart, readPieces, slicePieces } from '../../files/pieces.ts';
 import { cleanName, foldName, nameDecoder } from '../names.ts';
+import type { PackResult, PackSink, RewriteOptions, RewriteRow } from '../packing.ts';
 import { getRow, type Pak, type PakEntry, type PakProblem, problemOf } from '../pak.ts';
 import { decodeDaikatana, isDaikatanaRatio } from './daikatana.ts';
 import {
@@ -89,12 +90,14 @@ class QuakePak implements Pak {
   readonly entries: readonly PakEntry[];
   readonly notes: readonly string[];
   readonly facts: Record<string, unknown>;
+  readonly #opened: OpenedQuakePak;
   readonly #source: ByteSource;
   readonly #records: readonly QuakeRecord[];
   readonly #exact = new Map<string, PakEntry>();
   readonly #folded = new Map<string, PakEntry>();
 
   constructor(opened: OpenedQuakePak) {
+    this.#opened = opened;
     this.#source = opened.source;
     this.#records = opened.records;
     this.version = opened.layout.variant;
@@ -164,6 +167,13 @@ class QuakePak implements Pak {
 
   async verifyDirectory(): Promise<PakProblem | undefined> {
     return undefined;
+  }
+
+  async rewrite(rows: readonly RewriteRow[], sink: PackSink, options?: RewriteOptions): Promise<PackResult> {
+    const { rewriteQuakePak } = await import('./rewrite.ts');
+    const result = await rewriteQuakePak(this.#opened, rows, sink, options);
+    if (this.#opened.isZip) result.notes.push('what the old one was as a ZIP archive is not in it');
+    return result;
   }
 
   close(): Promise<void> {

@@ -1,4 +1,5 @@
 import { isPakratError, type PakratError } from '../../core/errors.ts';
+import type { PackResult, PackSink, RewriteOptions, RewriteRow } from '../packing.ts';
 import {
   type EntryStatus,
   getRow,
@@ -110,6 +111,12 @@ export class UnrealPak implements Pak {
     } catch (error) {
       return problemOf(error);
     }
+  }
+
+  async rewrite(rows: readonly RewriteRow[], sink: PackSink, options?: RewriteOptions): Promise<PackResult> {
+    const { rewriteUnrealPak } = await import('./write/rewrite.ts');
+    const entryKey = async (): Promise<Uint8Array> => (await this.#open()).entryKey();
+    return rewriteUnrealPak({ parts: this.#parts, index: this.#index, entryKey }, rows, sink, options);
   }
 
   close(): Promise<void> {

@@ -49,7 +49,7 @@ export function methodOf(file: FileRecord, version: number): EntryMethod {
 }
 
 /** True for a file that is stored encrypted. */
-export function isEncrypted({ flags }: FileRecord): boolean {
+export function isEncrypted({ flags }: Pick<FileRecord, 'flags'>): boolean {
   return (flags & (fileFlag.publicFile | fileFlag.forceNoCrypt)) === 0n;
 }
 
