@@ -65,7 +65,7 @@ export interface VerifyWork {
 }
 
 /** A fault of an entry or of a directory. */
-export type PakProblem = { code: string; message: string };
+export type PakProblem = { code: string; message: string; hint?: string | undefined };
 
 /** A PAK of a folder whose directory no key opens. */
 export interface LockedPart {

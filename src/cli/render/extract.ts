@@ -1,6 +1,7 @@
 import type { ExtractResult } from '../../app/extract.ts';
 import { formatBytes, formatCount, plural } from '../../core/quantities.ts';
 import { exitCodeOf } from '../error-report.ts';
+import { printable } from '../terminal/text.ts';
 import { problemLine, unsureLines } from './problems.ts';
 
 /** The exit code of an extraction: 0, or that of the first failure; that of a missing key only when nothing worse happened. */
@@ -8,6 +9,9 @@ export function extractExitCode(result: ExtractResult): number {
   const worst = result.failed.find(({ code }) => code !== 'E_KEY_MISSING') ?? result.failed[0];
   return worst === undefined ? 0 : exitCodeOf(worst.code);
 }
+
+/** Files fail for few reasons; what to do is told once for each. */
+const maxHints = 5;
 
 /** The result in words: a line of figures, then the files that failed. */
 export function renderExtract(result: ExtractResult, to: string): string {
@@ -17,5 +21,7 @@ export function renderExtract(result: ExtractResult, to: string): string {
   if (unsure.length > 0) lines.push(...unsureLines(unsure));
   if (failed.length > 0) lines.push(`${formatCount(failed.length)} not extracted:`);
   for (const { name, message } of failed) lines.push(problemLine(name, message));
+  const hints = new Set(failed.flatMap(({ hint }) => hint ?? []));
+  for (const hint of [...hints].slice(0, maxHints)) lines.push(`Try this: ${printable(hint)}`);
   return lines.join('\n');
 }

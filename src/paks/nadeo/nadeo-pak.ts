@@ -79,7 +79,12 @@ export class NadeoPak implements Pak {
 
   get facts(): Record<string, unknown> {
     const packKey = isPakratError(this.#directory) ? undefined : this.#directory.packKey;
-    return packFacts(this.header, { packKey, entries: this.#list.rows, locked: this.locked });
+    return packFacts(this.header, {
+      packKey,
+      entries: this.#list.rows,
+      locked: this.locked,
+      fileSize: this.#source.size,
+    });
   }
 
   get #open(): OpenedDirectory {

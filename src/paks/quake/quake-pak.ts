@@ -5,6 +5,7 @@ import { checkPart, readPieces, slicePieces } from '../../files/pieces.ts';
 import { cleanName, foldName, nameDecoder } from '../names.ts';
 import type { PackResult, PackSink, RewriteOptions, RewriteRow } from '../packing.ts';
 import { getRow, type Pak, type PakEntry, type PakProblem, problemOf } from '../pak.ts';
+import { unusedSpace } from '../unused-space.ts';
 import { decodeDaikatana, isDaikatanaRatio } from './daikatana.ts';
 import {
   checkDirectoryRange,
@@ -89,7 +90,6 @@ class QuakePak implements Pak {
   readonly version: string;
   readonly entries: readonly PakEntry[];
   readonly notes: readonly string[];
-  readonly facts: Record<string, unknown>;
   readonly #opened: OpenedQuakePak;
   readonly #source: ByteSource;
   readonly #records: readonly QuakeRecord[];
@@ -103,7 +103,6 @@ class QuakePak implements Pak {
     this.version = opened.layout.variant;
     this.entries = opened.records.map((record, index) => this.#register(record, index));
     this.notes = quakeNotes(opened);
-    this.facts = quakeFacts(opened, this.#exact);
   }
 
   /** The first row of a name is the one that the engine finds. */
@@ -128,6 +127,10 @@ class QuakePak implements Pak {
     const folded = foldName(record.name);
     if (!this.#folded.has(folded)) this.#folded.set(folded, entry);
     return entry;
+  }
+
+  get facts(): Record<string, unknown> {
+    return quakeFacts(this.#opened, this.#exact);
   }
 
   find(name: string): PakEntry | undefined {
@@ -216,17 +219,21 @@ function quakeNotes({ header, layout, records, directory, isZip, source }: Opene
 }
 
 function quakeFacts(
-  { header, layout, records, directory }: OpenedQuakePak,
+  { source, header, layout, records, directory }: OpenedQuakePak,
   byName: ReadonlyMap<string, PakEntry>,
 ): Record<string, unknown> {
   const crc = quakeCrc16(directory);
+  const { directoryOffset } = header;
+  const used = records.map(({ offset, storedSize }): [number, number] => [offset, offset + storedSize]);
+  used.push([0, quakeHeaderSize], [directoryOffset, directoryOffset + directory.length]);
   const isCompressed = records.some((record) => record.isCompressed);
   return {
     game: layout.game,
     encryption: 'none',
     methods: isCompressed ? ['none', 'daikatana'] : ['none'],
-    directoryOffset: header.directoryOffset,
+    directoryOffset,
     directoryCrc16: crc,
+    ...unusedSpace(used, source.size),
     release: quakeRelease(records.length, crc) ?? null,
     registered: byName.get(registeredProof.name)?.size === registeredProof.size,
   };

@@ -38,7 +38,8 @@ export class UnrealPak implements Pak {
   }
 
   get facts(): Record<string, unknown> {
-    return unrealFacts(this.#parts.footer, this.#parts.index);
+    const { footer, index, source } = this.#parts;
+    return unrealFacts(footer, index, source.size);
   }
 
   get locked(): PakratError | undefined {

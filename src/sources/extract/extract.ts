@@ -17,6 +17,8 @@ interface ExtractFailure {
   name: string;
   code: string;
   message: string;
+  /** What to do next, where that is known. */
+  hint?: string | undefined;
 }
 
 /** The outcome of an extraction. */
@@ -84,7 +86,7 @@ function claimPath(
 function addFailure(result: ExtractResult, name: string, error: unknown): void {
   const code = codeOf(error);
   if (!isPakratError(error) || code === 'E_STORE_FULL' || code === 'E_ABORTED') throw error;
-  result.failed.push({ name, code: error.code, message: error.message });
+  result.failed.push({ name, code: error.code, message: error.message, hint: error.hint });
 }
 
 /** Counts a file among those that may be wrong. */
@@ -119,7 +121,7 @@ async function extractPak(source: PakSource, work: Extraction): Promise<void> {
   }
   // Threads end in any order; reports should not.
   failed.sort((a, b) => a.index - b.index);
-  for (const { name, code, message } of failed) result.failed.push({ name, code, message });
+  for (const { name, code, message, hint } of failed) result.failed.push({ name, code, message, hint });
 }
 
 /** The tasks of an extraction, and the names of their entries by number. */

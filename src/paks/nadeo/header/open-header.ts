@@ -226,7 +226,7 @@ export function closedError(source: ByteSource, keyCount: number): PakratError {
   const problem =
     keyCount === 0 ? 'and no key is given' : `and none of the ${keyCount} keys tried opens it (or it is damaged)`;
   return new PakratError('E_KEY_MISSING', `${source.name}: the directory is encrypted, ${problem}`, {
-    hint: 'Import the packlist.dat of the game, or give the key of the pack.',
+    hint: 'Give its key with --key: hex, base64 or @packlist.dat. `pakrat keys import packlist.dat` keeps those of the game for all commands.',
     data: { keyName: source.name },
   });
 }
