@@ -22,6 +22,8 @@ export interface SyncOptions extends WorkOptions {
   all?: boolean | undefined;
   /** Make changed files out of older ones that are held, with the CDN's patches, where that fetches less. */
   patch?: boolean | undefined;
+  /** The CDN config of a build that no version table names, where pakrat finds another or none. */
+  cdnConfig?: string | undefined;
   /** Only plan: no data is fetched. */
   dryRun?: boolean | undefined;
   /** Ranges in flight at a time. Default: the setting `sync.jobs`. */
@@ -57,11 +59,11 @@ export async function sync(session: Session, name: string, options: SyncOptions 
 }
 
 async function syncLocked(session: Session, name: string, options: SyncOptions): Promise<Omit<SyncReport, 'seconds'>> {
-  const { signal, jobs, dryRun = false, limitRate: bytesPerSecond } = options;
+  const { signal, jobs, cdnConfig, dryRun = false, limitRate: bytesPerSecond } = options;
   const { threads = Math.min(availableParallelism(), mostThreads) } = session.options;
   const { onProgress = () => {} } = options;
   onProgress({ type: 'step', step: 'version service', bytes: 0 });
-  const identity = await session.resolve(name, { signal, onProgress, fresh: true });
+  const identity = await session.resolve(name, { signal, onProgress, fresh: true, cdnConfig });
   const network = await session.openNetwork(identity, {
     signal,
     jobs,
@@ -84,7 +86,7 @@ async function syncLocked(session: Session, name: string, options: SyncOptions):
         `no file has the tag ${tag}: it brings nothing of its own, and files without a tag of its kind are wanted all the same`,
       );
     }
-    const { product, name: build, buildConfig, cdnConfig } = identity;
+    const { product, name: build, buildConfig, cdnConfig } = opened.build.identity;
     return { product, build: { name: build, buildConfig, cdnConfig }, ...outcome };
   } catch (error) {
     throw network?.hosts.anyProven === true ? resumable(error) : error;

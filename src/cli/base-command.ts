@@ -18,7 +18,7 @@ import { isJsonAsked } from './flags/words.ts';
 import { commandName } from './help/page.ts';
 import { outlivesTerminal, stopSignals } from './stop-signals.ts';
 import { toJson } from './terminal/json.ts';
-import { createProgress, noteLine, showProgress } from './terminal/progress.ts';
+import { canRedraw, createProgress, noteLine, showProgress } from './terminal/progress.ts';
 import { printableBlock } from './terminal/text.ts';
 
 /** Work that was interrupted has this long to end by itself: then the process ends where it stands. */
@@ -70,7 +70,7 @@ export abstract class CliCommand extends Command {
 
   #show(event: Parameters<OnProgress>[0]): void {
     if (this.#progress === undefined) {
-      const isTty = process.stderr.isTTY === true;
+      const isTty = canRedraw(process.stderr, process.env);
       const bar = createProgress({ stream: process.stderr, isTty, quiet: this.#quiet });
       this.#progress = { show: showProgress(bar), end: () => bar.end() };
     }

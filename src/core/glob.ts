@@ -4,10 +4,9 @@ import { messageOf, PakratError } from './errors.ts';
  * Globs, with the syntax that the shells and picomatch have:
  *
  *   *          any characters but a slash            **        any characters; as a whole part of a name also no part at all
- *   a/**       what is below a, not a itself
  *   ?          one character but a slash             [a-z]     one of these, [!a-z] none of these
  *   {a,b}      either; {1..20} any of these          @(a|b)    one of these; ?(a|b) at most one of these
- *   !glob      what the glob does not match
+ *   !glob      what the glob does not match                 a/         all that is below the folder: a/**
  *
  * A glob with groups stands for several without. Each is matched by going back to the last `*` in a part, then to the last `**`:
  * earlier stars lead nowhere else. So a name costs at most its length times itself and the globs, however they are written.
@@ -35,8 +34,8 @@ export function hasGlob(text: string): boolean {
   return /[*?[{]/.test(text);
 }
 
-/** A text without case and backslashes. A Greek capital has two small letters, by what comes after it. */
-function fold(text: string): string {
+/** A text without case and backslashes, as names are compared. A Greek capital has two small letters, by what comes after it. */
+export function fold(text: string): string {
   const lower = text.toLowerCase();
   return /[\\ς]/.test(lower) ? lower.replaceAll('\\', '/').replaceAll('ς', 'σ') : lower;
 }
@@ -47,12 +46,15 @@ function globTest(glob: string): (name: string) => boolean {
   const instead = unknown === '!(' ? '!GLOB, or use --exclude' : 'the repeats as {a,aa,aaa}, or use --regex';
   if (unknown !== undefined) throw badGlob(glob, `${unknown}…) is not known`, `Write ${instead}.`);
   const isNegated = glob.startsWith('!');
-  const own = isNegated ? glob.slice(1) : glob;
+  const given = isNegated ? glob.slice(1) : glob;
+  // As shells complete paths; names do not begin so. A folder is all that is in it.
+  const path = given.replace(/^(?:\.[/\\])+/, '');
+  const own = /[/\\]$/.test(path) ? `${path}**` : path;
   const text = fold(own);
   const expanded = expand(text, glob);
   if (expanded.join('').length > maxTotal) throw badGlob(glob, 'it is too large');
   const alternatives = expanded.map((one) => stepsOf(one, glob));
-  const isPath = text.includes('/');
+  const isPath = /[/\\]/.test(given);
   const literal = literalOf(own.replaceAll('\\', '/'), isPath);
   return (name) => {
     if (!literal.test(name)) return isNegated;

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { fileSource } from '../files/file-source.ts';
 import { checkPart, readPieces } from '../files/pieces.ts';
 import { walkFiles } from '../files/walk.ts';
-import { foldName } from './names.ts';
+import { cleanName, foldName } from './names.ts';
 import { getRow, type Pak, type PakEntry, type PakProblem } from './pak.ts';
 
 /**
@@ -33,7 +33,7 @@ class LooseFiles implements Pak {
   }
 
   find(name: string): PakEntry | undefined {
-    const wanted = name.replaceAll('\\', '/');
+    const wanted = cleanName(name);
     return (
       this.entries.find((entry) => entry.name === wanted) ??
       this.entries.find((entry) => foldName(entry.name) === foldName(wanted))

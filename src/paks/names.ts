@@ -1,4 +1,5 @@
 import { PakratError } from '../core/errors.ts';
+import { nameParts } from '../files/output/output-folder.ts';
 
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true });
 
@@ -46,9 +47,18 @@ function isUtf8(bytes: Uint8Array): boolean {
   }
 }
 
+/**
+ * A stored name as it is listed and asked for: with `/` between its parts, without `.` and without slashes in front. u4pak's
+ * `pack x.pak .` stores `./a`, and means `a`. What leads out of the folder stays, so that it is refused where files are written.
+ */
+export function cleanName(stored: string): string {
+  const name = stored.includes('\\') ? stored.replaceAll('\\', '/') : stored;
+  return /^\/|(?:^|\/)\.\//.test(name) ? nameParts(name).join('/') : name;
+}
+
 /** Names as engines that ignore case compare them. */
 export function foldName(name: string): string {
-  return name.replaceAll('\\', '/').toLowerCase();
+  return cleanName(name).toLowerCase();
 }
 
 /** True when bytes start with these letters. */

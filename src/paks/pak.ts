@@ -26,12 +26,14 @@ export type HiddenKind = 'shadowed' | 'deleted' | 'delete-record';
 export interface PakEntry {
   /** Position in the directory, from 0: the address of the entry. */
   readonly index: number;
-  /** As stored, with `/` between the parts. Not safe as an output path: see sources/output-path. */
+  /** As stored, but cleaned (names.ts): `/` between the parts, no `.`. Not safe as an output path: see files/output. */
   readonly name: string;
   /** Bytes after decoding. */
   readonly size: number;
   /** Bytes it takes in the file. */
   readonly storedSize: number;
+  /** Offset of these bytes in the file; absent where there are none, and for a loose file. */
+  readonly offset?: number | undefined;
   /** The method by which it is compressed: `none`, `zlib`, `zstd`, `oodle` … */
   readonly method: string;
   readonly encrypted: boolean;

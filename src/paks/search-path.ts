@@ -3,7 +3,7 @@ import type { ByteSource } from '../core/byte-source.ts';
 import { isPakratError, PakratError } from '../core/errors.ts';
 import { fileSource } from '../files/file-source.ts';
 import { slicePieces } from '../files/pieces.ts';
-import { foldName } from './names.ts';
+import { cleanName, foldName } from './names.ts';
 import {
   type EntryStatus,
   getRow,
@@ -110,12 +110,13 @@ class SearchPathPak implements Pak {
   #place({ step, inner }: { step: SearchStep; inner: PakEntry }, name: string, index: number): SearchRow {
     const key = this.#keyOf(name);
     const winner = this.#winners.get(key);
-    const { size, storedSize, method, encrypted, mtime, sha1, mayBeUnsure } = inner;
+    const { size, storedSize, offset, method, encrypted, mtime, sha1, mayBeUnsure } = inner;
     const row: SearchRow = {
       index,
       name,
       size,
       storedSize,
+      offset,
       method,
       encrypted,
       mtime,
@@ -136,7 +137,7 @@ class SearchPathPak implements Pak {
   }
 
   find(name: string): PakEntry | undefined {
-    const row = this.#winners.get(this.#keyOf(name.replaceAll('\\', '/')));
+    const row = this.#winners.get(this.#keyOf(cleanName(name)));
     if (row !== undefined) return row.hidden === undefined ? row : undefined;
     const other = this.#folded.get(foldName(name));
     return other && { ...other, note: joinNotes(other.note, `found by ignoring case: it is stored as ${other.name}`) };

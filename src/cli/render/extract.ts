@@ -1,6 +1,7 @@
 import type { ExtractResult } from '../../app/extract.ts';
 import { formatBytes, formatCount, plural } from '../../core/quantities.ts';
 import { exitCodeOf } from '../error-report.ts';
+import { printable } from '../terminal/text.ts';
 import { problemLine, unsureLines } from './problems.ts';
 
 /** The exit code of an extraction: 0, or that of the first failure; that of a missing key only when nothing worse happened. */
@@ -16,6 +17,22 @@ export function renderExtract(result: ExtractResult, to: string): string {
   const lines = [`${plural(files, 'file', 'files')} (${formatBytes(bytes)}) extracted to ${to}${already}`];
   if (unsure.length > 0) lines.push(...unsureLines(unsure));
   if (failed.length > 0) lines.push(`${formatCount(failed.length)} not extracted:`);
-  for (const { name, message } of failed) lines.push(problemLine(name, message));
-  return lines.join('\n');
+  for (const { name, message, key } of failed) if (key === undefined) lines.push(problemLine(name, message));
+  return [...lines, ...missingKeyLines(failed)].join('\n');
+}
+
+/** A line for each key that is missing: hundreds of files may need the same one. */
+function missingKeyLines(failed: ExtractResult['failed']): string[] {
+  const locked = new Map<string, { first: string; count: number }>();
+  for (const { name, key } of failed) {
+    if (key === undefined) continue;
+    const known = locked.get(key);
+    if (known === undefined) locked.set(key, { first: name, count: 1 });
+    else known.count += 1;
+  }
+  const lines = [...locked].map(([key, { first, count }]) => {
+    const more = count === 1 ? '' : ` and ${plural(count - 1, 'other', 'others')}`;
+    return `  key ${key} is not known: ${printable(first)}${more}`;
+  });
+  return lines.length === 0 ? [] : [...lines, '`pakrat keys import FILE` and `pakrat keys update` bring keys.'];
 }

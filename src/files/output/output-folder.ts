@@ -11,7 +11,8 @@ import { clearDeadTemporaries, releaseTemporary, removeTemporary, temporaryName 
 
 const reserved = /^(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$)(\..*)?$/i;
 const maxPartBytes = 255;
-const maxPathBytes = 1024;
+/** The longest path that the system takes, in bytes. Whatever is longer is refused before folders are made for it. */
+const maxPathBytes = { linux: 4095, darwin: 1023 }[process.platform as string] ?? 32_766;
 
 /** The parts of a name, without `.` and without slashes in front: some tools pack `./a` and `/a`, and mean `a`. */
 export function nameParts(name: string): string[] {
@@ -28,7 +29,6 @@ export function outputPath(name: string): string {
   const normal = name.normalize('NFC');
   const refuse = (problem: string): PakratError =>
     new PakratError('E_UNSAFE_PATH', `${JSON.stringify(name)} is not written: ${problem}`, { data: { name } });
-  if (Buffer.byteLength(normal) > maxPathBytes) throw refuse(`it is longer than ${maxPathBytes} bytes`);
   const parts = nameParts(normal);
   for (const part of parts) {
     if (part === '') throw refuse('it has an empty part');
@@ -64,6 +64,14 @@ export class OutputFolder {
    */
   claim(name: string, identity = name): string {
     const path = outputPath(name);
+    const size = Buffer.byteLength(join(this.root, path));
+    if (size > maxPathBytes) {
+      const problem = `a name of ${Buffer.byteLength(name)} bytes is not written: below ${this.root} the path would have ${size} bytes, and the system takes ${maxPathBytes}`;
+      throw new PakratError('E_UNSAFE_PATH', problem, {
+        hint: 'Leave folders away with --strip or --flat.',
+        data: { name },
+      });
+    }
     const key = path.toLowerCase();
     const other = this.#taken.get(key);
     if (other !== undefined && other !== identity) {

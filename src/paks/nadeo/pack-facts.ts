@@ -1,5 +1,6 @@
 import { toHex } from '../../core/bytes.ts';
 import type { PakratError } from '../../core/errors.ts';
+import { cleanName } from '../names.ts';
 import type { NadeoEntry } from './directory/entry-list.ts';
 import type { OpenedHeader } from './header/open-header.ts';
 import { type PackAuthor, type PublicHeader, packTime } from './header/public-header.ts';
@@ -30,8 +31,7 @@ export function packFacts(
     encryptedFiles: entries.filter(({ encrypted }) => encrypted).length,
     methods: [...new Set(entries.map(({ method }) => method))],
     hashedNames: hashed.length || undefined,
-    resolvedNames:
-      hashed.filter(({ name, storedPath }) => name !== storedPath.replaceAll('\\', '/')).length || undefined,
+    resolvedNames: hashed.filter(({ name, storedPath }) => name !== cleanName(storedPath)).length || undefined,
     dataOffset: privatePart.dataOffset,
     metadataOffset: privatePart.metadataOffset,
     metadataSize: privatePart.metadataSize,

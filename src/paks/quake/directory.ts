@@ -1,18 +1,19 @@
 /*
- * The PAK of Quake and of the games built on it. Numbers are little-endian and signed, so nothing lies past 2 GiB.
+ * The PAK of Quake and of the games built on it. Numbers are little-endian. The engines read them as signed and so see nothing
+ * past 2 GiB; other tools write on, and here they are read as unsigned.
  *
  *   magic             4    "PACK", or "SPAK" in SiN
- *   directory offset  i32  anywhere in the file, mostly at its end
- *   directory size    i32  in bytes
+ *   directory offset  u32  anywhere in the file, mostly at its end
+ *   directory size    u32  in bytes
  *
  * The directory is a row of records:
  *
  *                     PACK  SPAK  Daikatana
  *   name              56    120   56         up to the first NUL; what follows it is garbage in real files; a name that
  *                                            fills the field has no NUL
- *   offset            i32   i32   i32
- *   size              i32   i32   i32        after decoding
- *   stored size                   i32        meaningful for a compressed entry
+ *   offset            u32   u32   u32
+ *   size              u32   u32   u32        after decoding
+ *   stored size                   u32        meaningful for a compressed entry
  *   is compressed                 i32        0 or 1
  *
  * Daikatana has the magic of Quake; only the size and the sense of the directory tell them apart. Entries may overlap,
@@ -20,7 +21,7 @@
  */
 import { formatError } from '../../core/errors.ts';
 import { ByteReader } from '../../core/reader.ts';
-import type { NameDecoder } from '../names.ts';
+import { cleanName, type NameDecoder } from '../names.ts';
 
 /** Bytes of the header. */
 export const quakeHeaderSize = 12;
@@ -40,14 +41,14 @@ export const spakLayout: QuakeLayout = { variant: 'SPAK', game: 'SiN', nameSize:
 /** Daikatana, whose entries may be compressed. */
 const daikatanaLayout: QuakeLayout = { variant: 'Daikatana', game: 'Daikatana', nameSize: 56, recordSize: 72 };
 
-/** The header of a PAK, its numbers as stored: signed and not yet checked. */
+/** The header of a PAK, its numbers as stored and not yet checked. */
 export interface QuakeHeader {
   magic: string;
   directoryOffset: number;
   directorySize: number;
 }
 
-/** One record, its numbers as stored: signed and not yet checked. */
+/** One record, its numbers as stored and not yet checked. */
 export interface QuakeRecord {
   name: string;
   offset: number;
@@ -59,7 +60,7 @@ export interface QuakeRecord {
 /** Decodes the 12 bytes of the header, whatever its magic. Throws E_FORMAT_TRUNCATED. */
 export function decodeQuakeHeader(bytes: Uint8Array): QuakeHeader {
   const reader = new ByteReader(bytes, 'Quake PAK header');
-  return { magic: reader.latin1(4), directoryOffset: reader.i32le(), directorySize: reader.i32le() };
+  return { magic: reader.latin1(4), directoryOffset: reader.u32le(), directorySize: reader.u32le() };
 }
 
 /** Decodes the records of a directory; bytes behind the last whole one are left alone, as the engines do. */
@@ -69,24 +70,18 @@ export function decodeQuakeDirectory(bytes: Uint8Array, layout: QuakeLayout, dec
   while (reader.remaining >= layout.recordSize) {
     const start = reader.pos;
     const length = reader.take(layout.nameSize).indexOf(0);
-    const name = decodeName(bytes, start, length < 0 ? reader.pos : start + length).replaceAll('\\', '/');
-    const offset = reader.i32le();
-    const size = reader.i32le();
-    const storedSize = layout === daikatanaLayout ? reader.i32le() : size;
+    const name = cleanName(decodeName(bytes, start, length < 0 ? reader.pos : start + length));
+    const offset = reader.u32le();
+    const size = reader.u32le();
+    const storedSize = layout === daikatanaLayout ? reader.u32le() : size;
     const isCompressed = layout === daikatanaLayout && reader.i32le() !== 0;
     records.push({ name, offset, size, storedSize: isCompressed ? storedSize : size, isCompressed });
   }
   return records;
 }
 
-/**
- * The fault of a record in a file of this size, or undefined.
- * An offset or size past 2 GiB was written as an unsigned number and reads as a negative one.
- */
-export function recordProblem(record: QuakeRecord, fileSize: number): string | undefined {
-  const { offset, size, storedSize } = record;
-  if (offset < 0) return `its offset ${offset >>> 0} is past 2 GiB`;
-  if (size < 0 || storedSize < 0) return `its size ${(size < 0 ? size : storedSize) >>> 0} is past 2 GiB`;
+/** The fault of a record in a file of this size, or undefined. */
+export function recordProblem({ offset, storedSize }: QuakeRecord, fileSize: number): string | undefined {
   if (offset + storedSize > fileSize) return `its ${storedSize} bytes at offset ${offset} end past the end of the file`;
   return undefined;
 }
@@ -105,24 +100,20 @@ export function isSensible(bytes: Uint8Array, layout: QuakeLayout, fileSize: num
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   for (let at = 0; at + layout.recordSize <= bytes.length; at += layout.recordSize) {
     const numbers = at + layout.nameSize;
-    const offset = view.getInt32(numbers, true);
-    const size = view.getInt32(numbers + 4, true);
+    const offset = view.getUint32(numbers, true);
+    const size = view.getUint32(numbers + 4, true);
     const compressed = layout === daikatanaLayout ? view.getInt32(numbers + 12, true) : 0;
-    const stored = compressed === 1 ? view.getInt32(numbers + 8, true) : size;
+    const stored = compressed === 1 ? view.getUint32(numbers + 8, true) : size;
     if (bytes[at]! <= 0x20 || compressed < 0 || compressed > 1) return false;
-    if (offset < 0 || size < 0 || stored < 0 || offset + stored > fileSize) return false;
+    if (offset + stored > fileSize) return false;
   }
   return true;
 }
 
-/** Throws E_FORMAT_RANGE or E_FORMAT_TRUNCATED for a directory that a file of this size cannot have. */
+/** Throws E_FORMAT_TRUNCATED for a directory that a file of this size cannot have. */
 export function checkDirectoryRange(header: QuakeHeader, fileSize: number): void {
   const { directoryOffset, directorySize } = header;
   const what = 'Quake PAK header';
-  if (directoryOffset < 0 || directorySize < 0) {
-    const facts = { offset: 4 };
-    throw formatError('E_FORMAT_RANGE', what, `directory of ${directorySize} bytes at ${directoryOffset}`, facts);
-  }
   if (directoryOffset + directorySize > fileSize) {
     const problem = `the directory ends at ${directoryOffset + directorySize}, the file at ${fileSize}`;
     throw formatError('E_FORMAT_TRUNCATED', what, problem, { offset: 4 });

@@ -1,7 +1,8 @@
+import { getHeapStatistics } from 'node:v8';
 import type { ByteSource } from '../../core/byte-source.ts';
-import { formatError, type PakratError } from '../../core/errors.ts';
+import { formatError, PakratError } from '../../core/errors.ts';
 import { checkPart, readPieces, slicePieces } from '../../files/pieces.ts';
-import { foldName, nameDecoder } from '../names.ts';
+import { cleanName, foldName, nameDecoder } from '../names.ts';
 import { getRow, type Pak, type PakEntry, type PakProblem, problemOf } from '../pak.ts';
 import { decodeDaikatana, isDaikatanaRatio } from './daikatana.ts';
 import {
@@ -10,6 +11,7 @@ import {
   decodeQuakeDirectory,
   decodeQuakeHeader,
   isSensible,
+  packLayout,
   type QuakeHeader,
   type QuakeLayout,
   type QuakeRecord,
@@ -22,8 +24,10 @@ import {
 } from './directory.ts';
 import type { QuakeOptions } from './options.ts';
 
-/** Directories beyond this are taken for damage: no game comes near it. */
-const maxDirectoryBytes = 16 << 20;
+/** Memory that a record comes to when it is open, about: two look-ups by name, an entry, a record. */
+const memoryPerRecord = 2048;
+/** The engines read offsets as signed numbers. */
+const engineReach = 0x7fffffff;
 const quakeMaxEntries = 2048;
 const quake2MaxEntries = 4096;
 const zipEndSize = 22;
@@ -34,16 +38,23 @@ export async function openQuakePak(source: ByteSource, options: QuakeOptions = {
   const hasMagic = isMagic(header.magic);
   if (!hasMagic && options.ignoreMagic !== true) throw wrongMagic(header);
   checkDirectoryRange(header, source.size);
-  if (header.directorySize > maxDirectoryBytes) {
-    const facts = { offset: 8, expected: `at most ${maxDirectoryBytes}` };
-    throw formatError('E_FORMAT_RANGE', 'Quake PAK header', `a directory of ${header.directorySize} bytes`, facts);
-  }
+  checkMemory(header);
   const bytes = await source.read(header.directoryOffset, header.directorySize);
   const layout = header.magic === 'SPAK' ? spakLayout : choosePackLayout(bytes, source.size);
   const records = decodeQuakeDirectory(bytes, layout, nameDecoder(options.encoding));
   if (!hasMagic && (records.length === 0 || !isSensible(bytes, layout, source.size))) throw wrongMagic(header);
   const isZip = await endsAsZip(source);
   return new QuakePak({ source, header, layout, records, directory: bytes, isZip });
+}
+
+/** A hostile directory may be as large as the file, and its records take more than their bytes. Throws E_FORMAT_RANGE. */
+function checkMemory({ directorySize }: QuakeHeader): void {
+  const room = Math.floor(getHeapStatistics().heap_size_limit / memoryPerRecord) * packLayout.recordSize;
+  if (directorySize <= room) return;
+  const problem = `a directory of ${directorySize} bytes; the memory of this process is enough for ${room}`;
+  const { code, message, data } = formatError('E_FORMAT_RANGE', 'Quake PAK header', problem, { offset: 8 });
+  const hint = 'Where that many files are in it: NODE_OPTIONS=--max-old-space-size=MEGABYTES gives it more.';
+  throw new PakratError(code, message, { hint, data });
 }
 
 function isMagic(magic: string): boolean {
@@ -99,8 +110,9 @@ class QuakePak implements Pak {
     const entry: PakEntry = {
       index,
       name: record.name,
-      size: Math.max(record.size, 0),
-      storedSize: Math.max(record.storedSize, 0),
+      size: record.size,
+      storedSize: record.storedSize,
+      offset: record.offset,
       method: record.isCompressed ? 'daikatana' : 'none',
       encrypted: false,
       hidden: first === undefined ? undefined : 'shadowed',
@@ -116,7 +128,7 @@ class QuakePak implements Pak {
   }
 
   find(name: string): PakEntry | undefined {
-    const exact = this.#exact.get(name.replaceAll('\\', '/'));
+    const exact = this.#exact.get(cleanName(name));
     if (exact !== undefined) return exact;
     const other = this.#folded.get(foldName(name));
     return other && { ...other, note: `found by ignoring case: it is stored as ${other.name}` };
@@ -186,8 +198,9 @@ function quakeNotes({ header, layout, records, directory, isZip, source }: Opene
     notes.push(`it has ${records.length} entries: Quake loads at most ${quakeMaxEntries}`);
   }
   const unreadable = records.filter((record) => recordProblem(record, source.size) !== undefined).length;
-  if (unreadable > 0)
-    notes.push(`entries that lie past the end of the file or past 2 GiB and cannot be read: ${unreadable}`);
+  if (unreadable > 0) notes.push(`entries that lie past the end of the file and cannot be read: ${unreadable}`);
+  const far = records.filter(({ offset, storedSize }) => offset + storedSize > engineReach).length;
+  if (far > 0) notes.push(`entries that end past 2 GiB, where no engine reads: ${far}`);
   if (isZip) notes.push('it is a ZIP archive too, which may hold other files');
   return notes;
 }

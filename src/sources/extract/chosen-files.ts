@@ -1,5 +1,5 @@
 import { breathe } from '../../core/breathe.ts';
-import { codeOf, PakratError } from '../../core/errors.ts';
+import { codeOf, PakratError, throwIfAborted } from '../../core/errors.ts';
 import { nameParts } from '../../files/output/output-folder.ts';
 import { type FileChoice, nameTest, selectFiles } from '../select.ts';
 import type { Source, SourceEntry } from '../source.ts';
@@ -9,6 +9,8 @@ import type { ListEntry } from './extract-list.ts';
 export interface OutputChoice extends FileChoice, OutputNaming {
   /** Files with names of their own to write them under. Without `names` these are all. */
   list?: readonly ListEntry[] | undefined;
+  /** Told how many files there are and their bytes: of few at once, of many some time after the first are given out. */
+  onPlan?: ((files: number, bytes: number) => void) | undefined;
 }
 
 /** A file that was chosen. */
@@ -31,14 +33,59 @@ export async function* chosenFiles(
   choice: OutputChoice,
   onMissing: (name: string, error: unknown) => void,
 ): AsyncGenerator<ChosenFile> {
-  for await (const batch of inBatches(choose(source, choice, onMissing), batchSize)) {
-    await breathe(choice.signal);
-    await source.prepare(batch.map(({ entry }) => entry));
-    for (const chosen of batch) {
+  let count: Count | undefined;
+  try {
+    for await (const batch of inBatches(choose(source, choice, onMissing), batchSize)) {
+      count ??= batch.length < batchSize ? countNow(batch, choice) : startCount(source, choice);
       await breathe(choice.signal);
-      yield chosen;
+      await source.prepare(batch.map(({ entry }) => entry));
+      for (const chosen of batch) {
+        await breathe(choice.signal);
+        yield chosen;
+      }
     }
+  } finally {
+    // The source may be closed next.
+    await count?.end();
   }
+}
+
+/** Files that are being counted. */
+interface Count {
+  end(): Promise<void>;
+}
+
+/** A first batch that is not full has all there are. */
+function countNow(batch: readonly ChosenFile[], { onPlan }: OutputChoice): Count {
+  onPlan?.(
+    batch.length,
+    batch.reduce((sum, { entry }) => sum + (entry.size ?? 0), 0),
+  );
+  return { end: async () => {} };
+}
+
+/** Goes through all files that are chosen, beside the work on them. A search for regular expressions can do that but once. */
+function startCount(source: Source, choice: OutputChoice): Count {
+  const { onPlan, regex } = choice;
+  const ended = new AbortController();
+  const count = async (): Promise<void> => {
+    let [files, bytes] = [0, 0];
+    const silent = { ...choice, signal: ended.signal, onNote: undefined };
+    for await (const { entry } of choose(source, silent, () => {})) {
+      throwIfAborted(ended.signal);
+      files += 1;
+      bytes += entry.size ?? 0;
+    }
+    onPlan?.(files, bytes);
+  };
+  // Whatever is wrong, the work itself tells.
+  const counted = onPlan === undefined || regex !== undefined ? Promise.resolve() : count().catch(() => {});
+  return {
+    end() {
+      ended.abort();
+      return counted;
+    },
+  };
 }
 
 async function* choose(

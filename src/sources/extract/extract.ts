@@ -17,6 +17,8 @@ interface ExtractFailure {
   name: string;
   code: string;
   message: string;
+  /** The name of the key that is missing. */
+  key?: string;
 }
 
 /** The outcome of an extraction. */
@@ -37,8 +39,6 @@ export interface ExtractOptions extends OutputChoice {
   raw?: boolean | undefined;
   /** Threads for a PAK; default as many as are worth it. */
   threads?: number | undefined;
-  /** Told the number of bytes that there will be, where that is known before. */
-  onPlan?: ((files: number, bytes: number) => void) | undefined;
   onFile?: (bytes: number) => void;
 }
 
@@ -84,7 +84,9 @@ function claimPath(
 function addFailure(result: ExtractResult, name: string, error: unknown): void {
   const code = codeOf(error);
   if (!isPakratError(error) || code === 'E_STORE_FULL' || code === 'E_ABORTED') throw error;
-  result.failed.push({ name, code: error.code, message: error.message });
+  const { keyName } = error.data ?? {};
+  const failure = { name, code: error.code, message: error.message };
+  result.failed.push(typeof keyName === 'string' ? { ...failure, key: keyName } : failure);
 }
 
 /** Counts a file among those that may be wrong. */

@@ -100,8 +100,8 @@ class Row implements PakSourceEntry {
     return this.row.note;
   }
   get facts(): Readonly<Record<string, unknown>> {
-    const { index, storedSize, method, encrypted, mtime, sha1, hidden, origin, note } = this.row;
-    return { index, storedSize, method, encrypted, mtime: mtime?.toISOString(), sha1, hidden, origin, note };
+    const { index, storedSize, offset, method, encrypted, mtime, sha1, hidden, origin, note } = this.row;
+    return { index, storedSize, offset, method, encrypted, mtime: mtime?.toISOString(), sha1, hidden, origin, note };
   }
 }
 

@@ -1,3 +1,4 @@
+import { cleanName } from '../../names.ts';
 import type { PakEntry } from '../../pak.ts';
 import { isEncrypted, mayHaveFeedback, methodOf, storedSize } from '../entries/entry-reader.ts';
 import type { PrivateHeader } from '../header/private-header.ts';
@@ -20,6 +21,7 @@ export interface NadeoEntry extends PakEntry {
 /** The files of a pack as rows, with the real names that a book has for hashed ones. */
 export class EntryList {
   readonly #files: readonly FileRecord[];
+  readonly #dataOffset: number;
   readonly #version: number;
   readonly #folders: readonly string[];
   readonly #book: NameBook;
@@ -33,6 +35,7 @@ export class EntryList {
     { version, book, isKeyProven }: { version: number; book: NameBook; isKeyProven: boolean },
   ) {
     this.#files = header?.files ?? [];
+    this.#dataOffset = header?.dataOffset ?? 0;
     this.#folders = folderPaths(header?.folders ?? []);
     this.#version = version;
     this.#book = book;
@@ -46,7 +49,7 @@ export class EntryList {
 
   /** Number of hashed names whose real name is known. */
   get resolvedCount(): number {
-    return this.#rows.filter(({ isHashed, storedPath: stored, name }) => isHashed && name !== slashed(stored)).length;
+    return this.#rows.filter(({ isHashed, storedPath: stored, name }) => isHashed && name !== cleanName(stored)).length;
   }
 
   /** Takes over what the book has learnt. @returns how many names are new */
@@ -61,7 +64,7 @@ export class EntryList {
   find(name: string): NadeoEntry | undefined {
     this.#byPath ??= pathMap(this.#rows);
     const byPath = this.#byPath;
-    const path = storedPath(name);
+    const path = storedPath(cleanName(name));
     const found = byPath.get(path) ?? byPath.get(path.toLowerCase());
     if (found !== undefined) return found;
     // It may be stored under the hash of what the path says below one of its folders.
@@ -92,19 +95,21 @@ export class EntryList {
     const firsts = new Map<string, number>();
     return this.#files.map((file, index) => {
       const path = this.#folderOf(file) + file.name;
-      const name = slashed(this.realPath(file));
+      const name = cleanName(this.realPath(file));
       const isHashed = isHashedFile(file);
-      const first = firsts.get(path);
-      if (first === undefined) firsts.set(path, index);
+      const listed = cleanName(path);
+      const first = firsts.get(listed);
+      if (first === undefined) firsts.set(listed, index);
       return {
         index,
         name,
         size: file.size,
         storedSize: storedSize(file, this.#version),
+        offset: this.#dataOffset + file.offset,
         method: methodOf(file, this.#version),
         encrypted: isEncrypted(file),
         hidden: first === undefined ? undefined : 'shadowed',
-        note: noteOf({ first, isHashed, isResolved: name !== slashed(path) }),
+        note: noteOf({ first, isHashed, isResolved: name !== listed }),
         storedPath: path,
         isHashed,
         classId: file.classId,
@@ -123,10 +128,6 @@ function noteOf(facts: { first: number | undefined; isHashed: boolean; isResolve
   if (facts.first !== undefined) return `same path as file ${facts.first}, which is found by name`;
   if (!facts.isHashed) return undefined;
   return facts.isResolved ? 'stored under a hash' : 'name is a hash';
-}
-
-function slashed(path: string): string {
-  return path.replaceAll('\\', '/');
 }
 
 /** Entries by stored and real path, as they are and in lower case; the first one with a path has it. */

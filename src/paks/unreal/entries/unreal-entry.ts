@@ -2,12 +2,15 @@ import { isAllZero, toHex } from '../../../core/bytes.ts';
 import type { HiddenKind, PakEntry } from '../../pak.ts';
 import type { Footer } from '../footer.ts';
 import type { IndexRows, RowNames } from '../index/index-rows.ts';
-import { type EntryRecord, placementProblem, sha1Of } from './entry-record.ts';
+import { dataOffset, type EntryRecord, placementProblem, sha1Of } from './entry-record.ts';
 import { methodName } from './method-names.ts';
 
 /** Ticks of 100 ns from the year 1 to 1970; smaller times were written as seconds since 1970. */
 const ticksTo1970 = 621355968000000000n;
 const ticksPerMillisecond = 10000n;
+
+/** No system has longer paths. */
+const maxNameLength = 4096;
 
 /** The parts of a PAK that its entries share. */
 export interface EntryContext {
@@ -46,6 +49,10 @@ export class UnrealEntry implements PakEntry {
   get storedSize(): number {
     return this.record.storedSize;
   }
+  get offset(): number | undefined {
+    const { record } = this;
+    return record.deleted ? undefined : dataOffset(record);
+  }
   get encrypted(): boolean {
     return this.record.encrypted;
   }
@@ -63,7 +70,9 @@ export class UnrealEntry implements PakEntry {
     if (shadow !== undefined) return `shadowed: entry ${shadow} has the same name and comes later`;
     if (this.record.deleted) return 'takes this name away from PAKs of lower order';
     const problem = placementProblem(this.record, this.context.fileSize);
-    return problem && `cannot be read: ${problem}`;
+    if (problem !== undefined) return `cannot be read: ${problem}`;
+    const { length } = this.name;
+    return length > maxNameLength ? `not extracted: its name has ${length} characters` : undefined;
   }
   get sha1(): string | undefined {
     const sha1 = sha1Of(this.record);

@@ -24,7 +24,6 @@ const entrySize = 80;
 const directoryElementSize = 80;
 const fileElementSize = 32;
 const blockRowSize = 16;
-const maxNameLength = 4096;
 
 /** Decodes a frozen index. Throws E_FORMAT…. */
 export function decodeFrozenIndex(bytes: Uint8Array, format: RecordFormat): DecodedIndex {
@@ -101,7 +100,6 @@ function* readMap(reader: ByteReader, at: number, elementSize: number): Generato
 
 function readString(reader: ByteReader, at: number): string {
   const { start, count } = readArray(reader, at, 2);
-  if (count > maxNameLength) throw formatError('E_FORMAT_RANGE', what, `a name of ${count} characters`, { offset: at });
   reader.seek(start);
   const bytes = reader.take(Math.max(count - 1, 0) * 2);
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf16le');

@@ -11,11 +11,9 @@ import type { ByteReader } from '../../../core/reader.ts';
 import type { ByteWriter } from '../../../core/writer.ts';
 import type { NameDecoder } from '../../names.ts';
 
-/** Longer strings are taken for damage. */
-const maxLength = 0x10000;
 const lengthSize = 4;
 
-/** Reads a string that ends in a NUL. Throws E_FORMAT_RANGE for an absurd length, E_FORMAT when the NUL is missing. */
+/** Reads a string that ends in a NUL. Throws E_FORMAT_TRUNCATED for one that does not fit, E_FORMAT when the NUL is missing. */
 export function readFString(reader: ByteReader, decode: NameDecoder): string {
   const start = reader.pos + lengthSize;
   const units = skipFString(reader);
@@ -28,7 +26,7 @@ export function readFString(reader: ByteReader, decode: NameDecoder): string {
 /** Moves behind a string. Returns its length in bytes or UTF-16 units, without the NUL. Throws as {@link readFString}. */
 export function skipFString(reader: ByteReader): number {
   const offset = reader.pos;
-  const length = readLength(reader);
+  const length = reader.i32le();
   if (length === 0) return 0;
   reader.skip(length > 0 ? length : length * -2);
   const end = reader.pos - (length > 0 ? 1 : 2);
@@ -40,21 +38,12 @@ export function skipFString(reader: ByteReader): number {
 
 /** Reads a name that may end in a NUL or not. Throws as {@link readFString}, but for the NUL. */
 export function readOpenString(reader: ByteReader, decode: NameDecoder): string {
-  const length = readLength(reader);
+  const length = reader.i32le();
   const start = reader.pos;
   reader.skip(length >= 0 ? length : length * -2);
   if (length < 0) return decodeUtf16(reader.bytes.subarray(start, reader.pos)).replace(/\0$/, '');
   const isClosed = length > 0 && reader.bytes[reader.pos - 1] === 0;
   return decode(reader.bytes, start, isClosed ? reader.pos - 1 : reader.pos);
-}
-
-function readLength(reader: ByteReader): number {
-  const offset = reader.pos;
-  const length = reader.i32le();
-  if (Math.abs(length) > maxLength) {
-    throw formatError('E_FORMAT_RANGE', reader.what, `a string of length ${length}`, { offset });
-  }
-  return length;
 }
 
 function decodeUtf16(bytes: Uint8Array): string {

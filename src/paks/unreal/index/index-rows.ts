@@ -1,6 +1,6 @@
 import { formatError } from '../../../core/errors.ts';
 import type { ByteReader } from '../../../core/reader.ts';
-import { foldName, type NameDecoder } from '../../names.ts';
+import { cleanName, foldName, type NameDecoder } from '../../names.ts';
 import { getRow } from '../../pak.ts';
 import { type EntryRecord, emptyRecord, RecordDecoder, type RecordFormat } from '../entries/entry-record.ts';
 import { readFString, skipFString } from './fstring.ts';
@@ -8,13 +8,16 @@ import { readFString, skipFString } from './fstring.ts';
 /** The rows of an index, by number: names with what is stored under them. */
 export interface IndexRows {
   readonly count: number;
-  /** Name of a row, with `/` between its parts. */
+  /** Name of a row, cleaned. */
   nameAt(row: number): string;
+  /** Name of a row as it is stored. */
+  storedNameAt(row: number): string;
   recordAt(row: number): EntryRecord;
 }
 
 /** One row by itself. */
 export interface IndexRow {
+  /** As stored. */
   readonly name: string;
   readonly record: EntryRecord;
 }
@@ -29,18 +32,17 @@ export interface DecodedIndex {
 /** More rows, or more characters in all names together, are taken for damage: no game comes near it. */
 const maxRows = 1 << 22;
 const maxNameChars = 128 << 20;
-const maxNameLength = 4096;
 
 /** Counts names as they are met, so that a hostile index does not fill the memory. */
 export class NameBudget {
   #names = 0;
   #chars = 0;
 
-  /** Counts a name by its characters. Throws E_FORMAT_RANGE when it is too long, or they become too many. */
+  /** Counts a name by its characters. Throws E_FORMAT_RANGE when they become too many: a long one costs only itself. */
   spend(length: number): void {
     this.#names += 1;
     this.#chars += length;
-    if (length > maxNameLength || this.#chars > maxNameChars || this.#names > maxRows) {
+    if (this.#chars > maxNameChars || this.#names > maxRows) {
       throw formatError('E_FORMAT_RANGE', 'Unreal PAK index', `name ${this.#names} makes it larger than any index`);
     }
   }
@@ -51,16 +53,19 @@ export class RowList implements IndexRows {
   readonly #rows: IndexRow[] = [];
   readonly #budget = new NameBudget();
 
-  /** Throws E_FORMAT_RANGE for a name that is too long, or when they become too many. */
+  /** Throws E_FORMAT_RANGE when names become too many. */
   add(name: string, record: EntryRecord): void {
     this.#budget.spend(name.length);
-    this.#rows.push({ name: withSlashes(name), record });
+    this.#rows.push({ name, record });
   }
 
   get count(): number {
     return this.#rows.length;
   }
   nameAt(row: number): string {
+    return cleanName(this.storedNameAt(row));
+  }
+  storedNameAt(row: number): string {
     return getRow(this.#rows, { index: row }).name;
   }
   recordAt(row: number): EntryRecord {
@@ -110,10 +115,14 @@ export class StoredRows implements IndexRows {
   nameAt(row: number): string {
     const known = this.#names[row];
     if (known !== undefined) return known;
-    this.#reader.seek(this.#places[row * 2]!);
-    const name = withSlashes(readFString(this.#reader, this.#decodeName));
+    const name = cleanName(this.storedNameAt(row));
     this.#names[row] = name;
     return name;
+  }
+
+  storedNameAt(row: number): string {
+    this.#reader.seek(this.#places[row * 2]!);
+    return readFString(this.#reader, this.#decodeName);
   }
 
   recordAt(row: number): EntryRecord {
@@ -123,10 +132,6 @@ export class StoredRows implements IndexRows {
     }
     return this.#lastRecord;
   }
-}
-
-function withSlashes(name: string): string {
-  return name.includes('\\') ? name.replaceAll('\\', '/') : name;
 }
 
 /**
@@ -185,7 +190,7 @@ export function mountedName(mountPoint: string, name: string): string {
 
 /** A name as a PAK with this mount point has it, given that or the name in the whole game. Several may be meant. */
 export function relativeNames(mountPoint: string, name: string): string[] {
-  const plain = name.replaceAll('\\', '/').replace(/^\/+/, '');
+  const plain = cleanName(name);
   const whole = mountedName('', plain);
   const prefix = mountedName(mountPoint, '');
   const isBelow = prefix !== '' && whole.toLowerCase().startsWith(`${prefix.toLowerCase()}/`);
