@@ -118,7 +118,6 @@ function filesToInspect(): Record<string, string> {
     INSTALL: keyOf('install'),
   };
 }
-const contentKey = '';
 
 function objectFile(cdn: string, kind: string, hash: string): string {
   return join(cdn, kind, hash.slice(0, 2), hash.slice(2, 4), hash);

@@ -9,7 +9,7 @@ import { isLacking, readDerived } from '../../store/derived/derived-file.ts';
 import { writeDerived } from '../../store/derived/derived-writer.ts';
 import type { LookupFolders } from '../../store/layout.ts';
 import { lockStore } from '../../store/ledger/sqlite.ts';
-import { damagedList, ListfileIndex } from './listfile-index.ts';
+import { damagedList, ListfileIndex, listedName } from './listfile-index.ts';
 import {
   type ListfileVersion,
   listfileBase,
@@ -104,7 +104,7 @@ export async function replaceListfile(
     if (rows === 0) throw noNames(bad);
     const listed = IdSet.from(writer.ids.bytes());
     const isNext = url !== undefined && url === old.version?.url;
-    const added = await keepOlder(writer, old, { isNext, signal });
+    const added = await keepOlder(writer, old, { listed, isNext, signal });
     const updated = url === undefined ? without(old.updated, listed) : listed;
     const version = { base: `listfile-${Date.now().toString(36)}-${process.pid}`, url: url ?? old.version?.url };
     const change = await finish(folders, writer, { old, version, updated, signal });
@@ -192,13 +192,13 @@ function checkFirst(row: ListfileRow | undefined): void {
 async function keepOlder(
   writer: ListfileWriter,
   { index, updated }: OldVersion,
-  { isNext, signal }: { isNext: boolean; signal: AbortSignal | undefined },
+  { listed, isNext, signal }: { listed: IdSet; isNext: boolean; signal: AbortSignal | undefined },
 ): Promise<number> {
   const added = await keepUnnamed(writer, index, signal);
-  for (const { fileDataId, name } of index?.names() ?? []) {
+  for (const { id, name } of index?.names() ?? []) {
     await breathe(signal);
-    if (writer.ids.has(fileDataId) || (isNext && updated.has(fileDataId))) continue;
-    writer.add(fileDataId, name);
+    if (id === undefined || listed.has(id) || (isNext && updated.has(id))) continue;
+    writer.add(id, name);
   }
   return added;
 }
@@ -264,9 +264,9 @@ async function keepUnnamed(
   let added = 0;
   const olds = unnamed(index?.hashes ?? []);
   let old = olds.next().value;
-  const keep = (row: Uint8Array): void => writer.add(undefined, index?.listedName(row).name ?? '');
+  const keep = (row: Uint8Array): void => writer.add(undefined, index?.nameAt(listedName(row)) ?? '');
   // Names that are added meanwhile are not among the rows that are gone through.
-  for (const row of unnamed(writer.hashRows())) {
+  for (const row of unnamed(writer.unnamedHashes())) {
     await breathe(signal);
     for (; old && compareHashes(old, row) < 0; old = olds.next().value) keep(old);
     if (old && compareHashes(old, row) === 0) old = olds.next().value;
@@ -276,11 +276,11 @@ async function keepUnnamed(
   return added;
 }
 
-/** Of rows sorted by their hashes those without an id, each hash once. */
+/** Of rows sorted by their hashes, and mere hashes, those without an id, each hash once. */
 function* unnamed(rows: Iterable<Uint8Array>): Generator<Uint8Array, undefined> {
   let last: Uint8Array | undefined;
   for (const row of rows) {
-    const hasId = row[15] !== 0xff || row[16] !== 0xff || row[17] !== 0xff || row[18] !== 0xff;
+    const hasId = row.length > 8 && listedName(row).fileDataId !== undefined;
     if (hasId || (last !== undefined && compareHashes(last, row) === 0)) continue;
     last = row;
     yield row;
@@ -299,14 +299,14 @@ async function compareNames(
   signal: AbortSignal | undefined,
 ): Promise<{ added: number; changed: number; removed: number }> {
   const change = { added: 0, changed: 0, removed: 0 };
-  const olds = old?.names();
+  const olds = old?.listedIds();
   let before = olds?.next().value;
-  for (const { fileDataId, name } of index.names()) {
+  for (const { fileDataId, high, low } of index.listedIds()) {
     await breathe(signal);
     for (; before && before.fileDataId < fileDataId; before = olds?.next().value) change.removed += 1;
     if (!before || before.fileDataId > fileDataId) change.added += 1;
     else {
-      if (before.name !== name) change.changed += 1;
+      if (before.high !== high || before.low !== low) change.changed += 1;
       before = olds?.next().value;
     }
   }

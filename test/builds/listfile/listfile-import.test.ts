@@ -1,4 +1,5 @@
-import { readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { describe, expect, test } from '@jest/globals';
 import {
@@ -9,6 +10,7 @@ import {
 } from '../../../src/builds/listfile/listfile-import.ts';
 import { ListfileIndex } from '../../../src/builds/listfile/listfile-index.ts';
 import { nameHash, normalizeName } from '../../../src/core/jenkins.ts';
+import { writeDerived } from '../../../src/store/derived/derived-writer.ts';
 import { type StoreLayout, storeLayout } from '../../../src/store/layout.ts';
 import { scratchFolder } from '../../support/scratch.ts';
 
@@ -21,16 +23,22 @@ const url = 'http://names.test/list';
 const update = (layout: StoreLayout, list: string, from = url): Promise<ListfileChange> =>
   replaceListfile(layout, text(list), { url: from });
 
+/** The name that a list has for an id. */
+function nameOf(index: ListfileIndex, id: number): string | undefined {
+  const listed = index.find(id);
+  return listed && index.nameAt(listed);
+}
+
 /** All names by id, and which of `plain` are known without one. */
 async function known(layout: StoreLayout, plain: readonly string[] = []): Promise<Record<string, string | boolean>> {
   const index = (await ListfileIndex.open(layout))!;
   const ids: Record<string, string | boolean> = Object.fromEntries(
-    [...index.names()].map(({ fileDataId, name }) => [fileDataId, name]),
+    Array.from(index.listedIds(), (listed) => [listed.fileDataId, index.nameAt(listed)]),
   );
   for (const name of plain) ids[name] = index.namesOfHash(nameHash(name)).length > 0;
   for (const [id, name] of Object.entries(ids)) {
     if (typeof name === 'string')
-      expect([index.find(Number(id))?.name, index.idOf(normalizeName(name))]).toEqual([name, Number(id)]);
+      expect([nameOf(index, Number(id)), index.idOf(normalizeName(name))]).toEqual([name, Number(id)]);
   }
   index.close();
   return ids;
@@ -89,6 +97,21 @@ describe('imported names', () => {
     await expect(add(layout, 'x;y\n')).rejects.toMatchObject({ message: expect.stringContaining('line 1') });
   });
 
+  test('the list of an earlier version, in the order in which it came, is sorted when it is opened', async () => {
+    const layout = store();
+    await add(layout, '1;a\n2;b\n');
+    const [text = ''] = readdirSync(layout.names).filter((name) => name.endsWith('.names'));
+    rmSync(join(layout.names, text));
+    const unsorted = join(layout.names, text.replace('.names', '.txt'));
+    writeDerived(unsorted, Buffer.from('7;z\n3;y\n;x/n\n7;b\n'), layout.temporary);
+    expect(await known(layout, ['x/n'])).toEqual({ 3: 'y', 7: 'b', 'x/n': true });
+    const index = (await ListfileIndex.open(layout))!;
+    expect(Array.from(index.names(), ({ name }) => name)).toEqual(['b', 'x/n', 'y']);
+    expect(index.idOf('Z')).toBeUndefined();
+    index.close();
+    expect(existsSync(unsorted)).toBe(false);
+  });
+
   test('a list that is bad in its last line changes nothing and leaves nothing behind', async () => {
     const layout = store();
     await add(layout, '1;a\n');
@@ -119,11 +142,14 @@ describe('imported names', () => {
     await add(layout, ids.map((id) => `${id};name/of/${id}.blp\n`).join(''));
     const index = (await ListfileIndex.open(layout))!;
     let last = -1;
-    for (const { fileDataId, name } of index.names()) {
+    for (const listed of index.listedIds()) {
+      const { fileDataId } = listed;
       expect(fileDataId).toBeGreaterThan(last);
-      if (name !== `name/of/${fileDataId}.blp`) throw new Error(`${fileDataId} ${name}`);
+      if (index.nameAt(listed) !== `name/of/${fileDataId}.blp`) throw new Error(`${fileDataId}`);
       last = fileDataId;
     }
+    const names = Array.from(index.names(), ({ name }) => name);
+    expect(names).toEqual(names.toSorted());
     expect(index.ids.count).toBe(20_000);
     index.close();
   });
@@ -160,7 +186,7 @@ describe('names of a list that is updated', () => {
     await update(layout, list.join(''));
     await expect(update(layout, list.slice(0, 2000).join(''))).rejects.toMatchObject({ code: 'E_INTEGRITY' });
     expect(Object.keys(await known(layout))).toHaveLength(5000);
-    expect(readdirSync(layout.names).filter((name) => name.endsWith('.txt'))).toHaveLength(1);
+    expect(readdirSync(layout.names).filter((name) => name.endsWith('.names'))).toHaveLength(1);
     expect(await update(layout, list.slice(0, 3000).join(''))).toMatchObject({ ids: 3000, removed: 2000 });
   });
 

@@ -57,7 +57,7 @@ const set = (text: string, tag: string): void => {
 };
 const names = async (): Promise<Record<number, string>> => {
   const index = await ListfileIndex.open(storeLayout(store));
-  const all = Object.fromEntries([...(index?.names() ?? [])].map(({ fileDataId, name }) => [fileDataId, name]));
+  const all = Object.fromEntries(Array.from(index?.names() ?? [], ({ id, name }) => [id, name]));
   index?.close();
   return all;
 };
