@@ -19,6 +19,8 @@ interface ExtractFailure {
   message: string;
   /** The name of the key that is missing. */
   key?: string;
+  /** What to do next, where that is known. */
+  hint?: string | undefined;
 }
 
 /** The outcome of an extraction. */
@@ -85,7 +87,7 @@ function addFailure(result: ExtractResult, name: string, error: unknown): void {
   const code = codeOf(error);
   if (!isPakratError(error) || code === 'E_STORE_FULL' || code === 'E_ABORTED') throw error;
   const { keyName } = error.data ?? {};
-  const failure = { name, code: error.code, message: error.message };
+  const failure = { name, code: error.code, message: error.message, hint: error.hint };
   result.failed.push(typeof keyName === 'string' ? { ...failure, key: keyName } : failure);
 }
 
@@ -121,7 +123,7 @@ async function extractPak(source: PakSource, work: Extraction): Promise<void> {
   }
   // Threads end in any order; reports should not.
   failed.sort((a, b) => a.index - b.index);
-  for (const { name, code, message } of failed) result.failed.push({ name, code, message });
+  for (const { name, code, message, hint } of failed) result.failed.push({ name, code, message, hint });
 }
 
 /** The tasks of an extraction, and the names of their entries by number. */
