@@ -32,7 +32,7 @@ export interface CompletedCommand {
 }
 
 /** Arguments that name a file or folder, among other things maybe. */
-const pathArgs = ['source', 'before', 'after', 'object', 'file', 'out'];
+const pathArgs = ['source', 'before', 'after', 'object', 'file', 'out', 'input'];
 
 /** The commands of the program as a shell completes them. */
 export function completedCommands({ commands }: ProgramFacts): CompletedCommand[] {
