@@ -81,7 +81,7 @@ function argKind({ name, options }: ArgFacts): Kind {
 function completedFlag(flag: FlagFacts): CompletedFlag {
   const { name, char, type, helpValue, options, summary, description, multiple } = flag;
   const label = typeof helpValue === 'string' ? helpValue : 'VALUE';
-  const kind: Kind = options ?? (label === 'FILE' ? 'file' : label === 'DIR' ? 'folder' : 'any');
+  const kind: Kind = options ?? (['FILE', 'PAK'].includes(label) ? 'file' : label === 'DIR' ? 'folder' : 'any');
   const value = type === 'boolean' ? undefined : { label, kind };
   return { name, char, summary: firstSentence(summary ?? description), value, repeats: multiple === true };
 }
