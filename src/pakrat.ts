@@ -156,19 +156,27 @@ export class Pakrat {
     },
   };
 
-  /** Makes a PAK of a folder. */
+  /** Makes a PAK of files and folders, or out of an older one (`like`, `replace`). */
   readonly pack = {
-    quake: async (out: string, folder: string, options: PackOptions = {}): Promise<PackReport> => {
+    quake: async (out: string, inputs: string | readonly string[], options: PackOptions = {}): Promise<PackReport> => {
       const { packQuake } = await import('./app/pack.ts');
-      return calmly(options, (calm) => packQuake(out, folder, calm));
+      return calmly(options, (calm) => packQuake(out, inputs, calm));
     },
-    unreal: async (out: string, folder: string, options: PackUnrealOptions = {}): Promise<PackReport> => {
+    unreal: async (
+      out: string,
+      inputs: string | readonly string[],
+      options: PackUnrealOptions = {},
+    ): Promise<PackReport> => {
       const { packUnreal } = await import('./app/pack.ts');
-      return calmly(options, (calm) => packUnreal(out, folder, calm));
+      return calmly(options, (calm) => packUnreal(out, inputs, calm));
     },
-    nadeo: async (out: string, folder: string, options: PackNadeoOptions = {}): Promise<PackReport> => {
+    nadeo: async (
+      out: string,
+      inputs: string | readonly string[],
+      options: PackNadeoOptions = {},
+    ): Promise<PackReport> => {
       const { packNadeo } = await import('./app/pack.ts');
-      return calmly(options, (calm) => packNadeo(out, folder, calm));
+      return calmly(options, (calm) => packNadeo(out, inputs, calm));
     },
   };
 

@@ -6,7 +6,7 @@ import { renderTable } from '../../src/cli/terminal/table.ts';
 export default class KeysList extends StoreCommand {
   static override summary = 'List the decryption keys that the store has.';
   static override description =
-    'Names as key lists print them. The keys themselves are cut short unless --show asks for them.';
+    'Those that were imported, and those of the key rings that builds bring along. Names are as key lists print them. The keys themselves are cut short unless --show asks for them.';
   static override flags = {
     show: Flags.boolean({ summary: 'Print the keys in full.' }),
   };

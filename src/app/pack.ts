@@ -1,22 +1,26 @@
+import type { PakOptions } from '../paks/index.ts';
+import type { PackFile, PackResult, PackSink } from '../paks/packing.ts';
 import type { UnrealPackOptions } from '../paks/unreal/write/pack-plan.ts';
-import type { NadeoHeaderOptions } from '../sources/paks/nadeo-pack-info.ts';
-import { type PackOptions, type PackReport, packFolder, packKey } from '../sources/paks/pack-folder.ts';
+import { makePak, type PackOptions, type PackReport, packKey } from '../sources/paks/make/make-pak.ts';
+import type { NadeoHeaderOptions } from '../sources/paks/make/nadeo-pack-info.ts';
+import { type PakOpenOptions, readPakOptions } from './session/pak-options.ts';
 
-export type { NadeoHeaderOptions } from '../sources/paks/nadeo-pack-info.ts';
-export type { PackOptions, PackReport } from '../sources/paks/pack-folder.ts';
+export type { PackOptions, PackReport } from '../sources/paks/make/make-pak.ts';
+export type { NadeoHeaderOptions } from '../sources/paks/make/nadeo-pack-info.ts';
 
 /** The form of an Unreal PAK. */
 export interface PackUnrealOptions
   extends PackOptions,
+    Pick<PakOpenOptions, 'oodle'>,
     Pick<UnrealPackOptions, 'compress' | 'blockSize' | 'mountPoint' | 'encryptIndex' | 'keyGuid' | 'exact'> {
-  /** Version of the format: 1 to 11, `8A` or `8B`. Default 11. */
+  /** Version of the format: 1 to 12, `8A` or `8B`. Default 11. */
   version?: string | undefined;
   /** Hex, base64 or `@FILE`. */
   key?: readonly string[] | undefined;
 }
 
 /** The form of a NadeoPak. */
-export interface PackNadeoOptions extends PackOptions, NadeoHeaderOptions {
+export interface PackNadeoOptions extends PackOptions, NadeoHeaderOptions, Pick<PakOpenOptions, 'lz4Dictionary'> {
   /** 1 to 18. Default 3. */
   version?: number | undefined;
   compress?: 'none' | 'zlib' | undefined;
@@ -24,26 +28,44 @@ export interface PackNadeoOptions extends PackOptions, NadeoHeaderOptions {
   key?: readonly string[] | undefined;
 }
 
-/** Makes a Quake PAK of a folder. @throws E_USAGE, and as the writer does */
-export async function packQuake(out: string, folder: string, options: PackOptions = {}): Promise<PackReport> {
-  const { writeQuakePak } = await import('../paks/quake/write.ts');
-  return packFolder(out, folder, options, writeQuakePak);
+/** Files and folders: a folder gives its files by their names in it. None where an older PAK (`like`) has all. */
+type PackInputs = string | readonly string[];
+
+/** Makes a Quake PAK. @throws E_USAGE, E_NOT_FOUND, and as the writer does */
+export async function packQuake(out: string, inputs: PackInputs, options: PackOptions = {}): Promise<PackReport> {
+  const { writeQuakePak: write } = await import('../paks/quake/write.ts');
+  return makePak(out, { family: 'quake', inputs, options, pak: likePak(options), form: {}, write });
 }
 
-/** Makes an Unreal PAK of a folder. @throws E_USAGE, and as the writer does */
-export async function packUnreal(out: string, folder: string, options: PackUnrealOptions = {}): Promise<PackReport> {
+/** Makes an Unreal PAK. @throws E_USAGE, E_NOT_FOUND, and as the writer does */
+export async function packUnreal(
+  out: string,
+  inputs: PackInputs,
+  options: PackUnrealOptions = {},
+): Promise<PackReport> {
   const { writeUnrealPak } = await import('../paks/unreal/write/write.ts');
-  const { force, signal, onProgress, key, encryptIndex = false, exact = false, ...form } = options;
-  const written = { ...form, key: await packKey(key, out), encryptIndex, exact };
-  return packFolder(out, folder, options, (files, sink) => writeUnrealPak(files, sink, written));
+  const { version, compress, blockSize, mountPoint, encryptIndex = false, keyGuid, exact = false } = options;
+  const form = { version, compress, blockSize, mountPoint, encryptIndex, keyGuid };
+  const write = async (files: PackFile[], sink: PackSink): Promise<PackResult> =>
+    writeUnrealPak(files, sink, { ...form, exact, key: await packKey(options.key, out) });
+  return makePak(out, { family: 'unreal', inputs, options, pak: likePak(options), form, exact, write });
 }
 
-/** Makes a NadeoPak of a folder. @throws E_USAGE, and as the writer does */
-export async function packNadeo(out: string, folder: string, options: PackNadeoOptions = {}): Promise<PackReport> {
-  const { readHeaderOptions } = await import('../sources/paks/nadeo-pack-info.ts');
-  const { writeNadeoPak } = await import('../paks/nadeo/write/write.ts');
-  const { version = 3, compress, signal } = options;
-  const info = await readHeaderOptions(options, version);
-  const written = { version, info, compress: compress !== 'none', key: await packKey(options.key, out), signal };
-  return packFolder(out, folder, options, (files, sink) => writeNadeoPak(files, sink, written));
+/** Makes a NadeoPak. @throws E_USAGE, E_NOT_FOUND, and as the writer does */
+export async function packNadeo(out: string, inputs: PackInputs, options: PackNadeoOptions = {}): Promise<PackReport> {
+  const { list, like, replace, force, signal, onProgress, key, lz4Dictionary, ...form } = options;
+  const { version = 3, compress } = options;
+  const { readHeaderOptions } = await import('../sources/paks/make/nadeo-pack-info.ts');
+  const info = like === undefined ? await readHeaderOptions(options, version) : {};
+  const write = async (files: PackFile[], sink: PackSink): Promise<PackResult> => {
+    const { writeNadeoPak } = await import('../paks/nadeo/write/write.ts');
+    const isCompressed = compress !== 'none';
+    return writeNadeoPak(files, sink, { version, info, compress: isCompressed, key: await packKey(key, out), signal });
+  };
+  return makePak(out, { family: 'nadeo', inputs, options, pak: likePak(options), form, write });
+}
+
+/** How the older PAK is read. */
+function likePak({ like, key, oodle, lz4Dictionary }: PackOptions & PakOpenOptions): () => Promise<PakOptions> {
+  return () => readPakOptions({ key, oodle, lz4Dictionary }, like ?? '');
 }

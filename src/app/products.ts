@@ -1,8 +1,8 @@
 import { type ProductAnswer, productAnswer } from '../builds/resolve/product-answer.ts';
 import { codeOf, valueUnless } from '../core/errors.ts';
 import { nameMatcher } from '../core/glob.ts';
+import { compareNames } from '../core/names/name-order.ts';
 import type { WorkOptions } from '../core/progress.ts';
-import { compareNames } from '../core/tables/name-order.ts';
 import type { Amount, BuildRow } from '../store/ledger/rows.ts';
 import type { Session } from './session/session.ts';
 

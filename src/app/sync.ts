@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { PakratError } from '../core/errors.ts';
 import type { WorkOptions } from '../core/progress.ts';
+import { tagsWithoutFiles } from '../fetch/plan/selection.ts';
 import type { OpenedBuild } from '../keep/build-opener.ts';
 import { settleStore } from '../store/settle-store.ts';
 import { runSync, SyncProgress } from '../sync/run-sync.ts';
@@ -80,6 +81,11 @@ async function syncLocked(session: Session, name: string, options: SyncOptions):
     const patches = options.patch === true ? { gapBytes, maxBytes } : undefined;
     const { tags = [], include = [], all = false } = options;
     const outcome = await runSync(opened, { selection: { tags, include, all }, patches, dryRun }, progress);
+    for (const tag of await tagsWithoutFiles(opened.build, tags)) {
+      onNote(
+        `no file has the tag ${tag}: it brings nothing of its own, and files without a tag of its kind are wanted all the same`,
+      );
+    }
     const { product, name: build, buildConfig, cdnConfig } = opened.build.identity;
     return { product, build: { name: build, buildConfig, cdnConfig }, ...outcome };
   } catch (error) {

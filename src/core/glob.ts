@@ -4,6 +4,7 @@ import { messageOf, PakratError } from './errors.ts';
  * Globs, with the syntax that the shells and picomatch have:
  *
  *   *          any characters but a slash            **        any characters; as a whole part of a name also no part at all
+ *   a/**       what is below a, not a itself
  *   ?          one character but a slash             [a-z]     one of these, [!a-z] none of these
  *   {a,b}      either; {1..20} any of these          @(a|b)    one of these; ?(a|b) at most one of these
  *   !glob      what the glob does not match                 a/         all that is below the folder: a/**

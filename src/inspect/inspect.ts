@@ -162,10 +162,21 @@ const maxDepth = 4;
  */
 export function inspectBytes(bytes: Uint8Array, options: InspectOptions = {}): Inspection {
   const names: Record<string, string> = {};
-  const inspection = inspectInto(names, bytes, options, 0);
+  const inspection = describeAll(names, bytes, options);
   const [, name] = hashName.exec(options.name ?? '') ?? [];
   if (name === undefined || inspection.format === 'archive') return inspection;
   return compareName(inspection, { name: name.toLowerCase(), names, whole: options.encoded !== true });
+}
+
+/** A hash in an object that does not match is damage like any other hash: with one code, whichever format has it. */
+function describeAll(names: Record<string, string>, bytes: Uint8Array, options: InspectOptions): Inspection {
+  try {
+    return inspectInto(names, bytes, options, 0);
+  } catch (error) {
+    if (!isPakratError(error) || error.code !== 'E_FORMAT_CHECKSUM') throw error;
+    const { message, hint, data } = error;
+    throw new PakratError('E_INTEGRITY', message, { hint, data, cause: error });
+  }
 }
 
 /** @param names gets what the object may be called, by what it is of it */
@@ -237,7 +248,8 @@ function open(inside: () => Uint8Array): { bytes?: Uint8Array; problem?: { code:
     return { bytes: inside() };
   } catch (error) {
     if (!isPakratError(error)) throw error;
-    return { problem: { code: error.code, message: error.message } };
+    const code = error.code === 'E_FORMAT_CHECKSUM' ? 'E_INTEGRITY' : error.code;
+    return { problem: { code, message: error.message } };
   }
 }
 

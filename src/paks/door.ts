@@ -17,7 +17,7 @@ export { openNadeoPak } from './nadeo/open.ts';
 export type { NadeoOptions } from './nadeo/options.ts';
 export { type NadeoWriteOptions, type PackInfo, writeNadeoPak } from './nadeo/write/write.ts';
 export type { NadeoPackFile } from './nadeo/write/write-files.ts';
-export type { PackFile, PackResult, PackSink } from './packing.ts';
+export type { PackFile, PackResult, PackSink, RewriteOptions, RewriteRow } from './packing.ts';
 export type * from './pak.ts';
 export type { QuakeEngine, QuakeOptions } from './quake/options.ts';
 export { writeQuakePak } from './quake/write.ts';

@@ -1,6 +1,6 @@
 import * as fs from 'node:fs';
 import type { ByteSource } from '../core/byte-source.ts';
-import { isPakratError, PakratError } from '../core/errors.ts';
+import { isPakratError, PakratError, valueUnless } from '../core/errors.ts';
 import { fileSource } from '../files/file-source.ts';
 import { nadeo } from './nadeo/index.ts';
 import type { Pak, PakFamily, PakFolders } from './pak.ts';
@@ -65,16 +65,31 @@ async function openSource(source: ByteSource, options: PakOptions): Promise<Pak>
   if (family !== undefined) return family.open(source, options);
   const forced = await openAnyway(source, { ...options, ignoreMagic: true });
   if (forced !== undefined && options.ignoreMagic === true) return forced;
+  const versions = forced === undefined ? await versionsToTry(source, options) : [];
   const { identify } = await import('./identify.ts');
   const looks = identify(head, tail, source.size);
   throw new PakratError('E_FORMAT_MAGIC', `${source.name} is no PAK of a known family: it looks like ${looks}`, {
-    hint: magicHint(source.name, forced?.family),
+    hint: magicHint(source.name, forced?.family, versions),
     data: { looksLike: looks, size: source.size },
   });
 }
 
-/** @param family that reads it all the same */
-function magicHint(name: string, family: string | undefined): string {
+/** Versions as which an Unreal PAK reads whose magic and version are wrong: its footer is the only mark that is a game's to change. */
+async function versionsToTry(source: ByteSource, options: PakOptions): Promise<number[]> {
+  const { newestVersion } = await import('./unreal/footer.ts');
+  const found: number[] = [];
+  for (let forceVersion = 1; forceVersion <= newestVersion; forceVersion++) {
+    const open = unreal.open(source, { ...options, ignoreMagic: true, forceVersion });
+    if ((await valueUnless(isPakratError, open)) !== undefined) found.push(forceVersion);
+  }
+  return found;
+}
+
+/** @param family that reads it all the same, @param versions as which one reads it */
+function magicHint(name: string, family: string | undefined, versions: readonly number[]): string {
+  if (versions.length > 0) {
+    return `But for magic and version it is an Unreal PAK: --ignore-magic with --force-version ${versions.join(' or ')} reads it.`;
+  }
   if (family !== undefined) return `But for its magic it is a PAK of the family ${family}: --ignore-magic reads it.`;
   const known = `Known families: ${pakFamilies.map(({ name }) => name).join(', ')}.`;
   return isCalledPak(name)

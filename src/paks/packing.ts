@@ -1,4 +1,7 @@
+import { breathe } from '../core/breathe.ts';
+import type { ByteSource } from '../core/byte-source.ts';
 import { PakratError } from '../core/errors.ts';
+import { readPieces } from '../files/pieces.ts';
 
 /** A file that goes into a PAK. */
 export interface PackFile {
@@ -13,6 +16,22 @@ export interface PackFile {
 /** Takes a PAK from its first byte to its last. */
 export interface PackSink {
   write(bytes: Uint8Array): Promise<void>;
+}
+
+/** A row of a PAK that is made out of an older one: its `old` row as it is stored, a new `file`, or that in the place of the old row. */
+export interface RewriteRow {
+  /** Number of a row of the older PAK. With a file, the row has its place, name, flags and ids, and the content of the file. */
+  readonly old?: number | undefined;
+  readonly file?: PackFile | undefined;
+}
+
+/** Options of making a PAK out of an older one. */
+export interface RewriteOptions {
+  /** As `exact` of packing. */
+  exact?: boolean | undefined;
+  signal?: AbortSignal | undefined;
+  /** Called with the stored bytes of each row that was taken over. */
+  onKept?: ((bytes: number) => void) | undefined;
 }
 
 /** Counts of a PAK that was written. */
@@ -38,6 +57,35 @@ export class PositionedSink {
     await this.#sink.write(bytes);
     this.position += bytes.length;
   }
+}
+
+/**
+ * The numbers of rows in the order in which their data is written: where the older PAK has it, then what is new.
+ * @param offsetOf an old row
+ */
+export function dataOrder(rows: readonly RewriteRow[], offsetOf: (old: number) => number): number[] {
+  const offsets = rows.map(({ old }) => (old === undefined ? Number.POSITIVE_INFINITY : offsetOf(old)));
+  return rows.map((_, i) => i).sort((a, b) => Math.sign((offsets[a] ?? 0) - (offsets[b] ?? 0) || 0) || a - b);
+}
+
+/** Writes bytes of an older PAK as they are. @throws E_ABORTED, and as the source does */
+export async function copyStored(
+  out: PositionedSink,
+  source: ByteSource,
+  { offset, size, signal }: { offset: number; size: number; signal?: AbortSignal | undefined },
+): Promise<void> {
+  for await (const piece of readPieces(source, offset, size)) {
+    await out.write(piece);
+    await breathe(signal);
+  }
+}
+
+/** The error for an entry that cannot be taken over into a new PAK. */
+export function notKept(name: string, problem: string): PakratError {
+  return new PakratError('E_FORMAT_RANGE', `${name} cannot be taken over: ${problem}`, {
+    hint: 'Give other content for it with --replace, by its name or by index:N, or leave it out.',
+    data: { name },
+  });
 }
 
 /** The content of a file, checked against the size that was promised. Throws E_INTEGRITY when it differs. */

@@ -1,6 +1,6 @@
 import type { ByteSource } from '../core/byte-source.ts';
 import { isPakratError, PakratError } from '../core/errors.ts';
-import type { PackFile, PackResult, PackSink } from './packing.ts';
+import type { PackFile, PackResult, PackSink, RewriteOptions, RewriteRow } from './packing.ts';
 
 /** Options that mean the same in every family. A family takes those that its own options name. */
 export interface SharedOptions {
@@ -65,7 +65,7 @@ export interface VerifyWork {
 }
 
 /** A fault of an entry or of a directory. */
-export type PakProblem = { code: string; message: string };
+export type PakProblem = { code: string; message: string; hint?: string | undefined };
 
 /** A PAK of a folder whose directory no key opens. */
 export interface LockedPart {
@@ -120,6 +120,13 @@ export interface Pak {
   hasProof(entry: PakEntry, work?: VerifyWork): Promise<boolean>;
   /** Checks what belongs to no entry (index hash, header hash). Undefined when it is right. */
   verifyDirectory(): Promise<PakProblem | undefined>;
+  /**
+   * Makes a new PAK out of this one, without decoding what is taken over: content, order, flags, ids and names stay what they are.
+   * Absent for folders.
+   * @param rows in the order in which the directory is to have them
+   * @throws E_UNSUPPORTED for a form that is only read, E_KEY_MISSING for new content that has to be encrypted, and as packing does
+   */
+  rewrite?(rows: readonly RewriteRow[], sink: PackSink, options?: RewriteOptions): Promise<PackResult>;
   close(): Promise<void>;
 }
 

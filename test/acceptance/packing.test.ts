@@ -73,7 +73,7 @@ describe('pack', () => {
     await expect(pakrat.pack.quake(made, scratch('long'))).rejects.toMatchObject({ code: 'E_USAGE' });
     await pakrat.close();
     expect(runPakrat(['pack', 'unreal', made, scratch('nowhere')]).status).toBe(4);
-    expect(runPakrat(['pack', 'unreal', made, scratch('files'), '--version', '12']).status).toBe(2);
+    expect(runPakrat(['pack', 'unreal', made, scratch('files'), '--version', '13']).status).toBe(2);
     expect(runPakrat(['pack', 'nadeo', made, scratch('files')]).status).toBe(2);
     expect(readdirSync(scratch('made'))).toEqual(['x.pak']);
     expect(readFileSync(scratch('made', 'x.pak'), 'utf8')).toBe('old');

@@ -41,6 +41,16 @@ describe('sync', () => {
   const sync = (store: string, ...more: string[]) =>
     pakratJson<SyncReport & Failed>(['sync', 'wow', ...at(store), ...more]);
 
+  test('case of tags does not matter, and one that is misspelt is told with the nearest', async () => {
+    const plan = (...of: string[]) => withPakrat(session('case'), (pakrat) => pakrat.plan('wow', { tags: of }));
+    const { wanted } = await plan(...tags);
+    expect((await plan('windows', 'X86_64', 'enus')).wanted).toEqual(wanted);
+    await expect(plan('Widnows')).rejects.toMatchObject({
+      code: 'E_USAGE',
+      hint: expect.stringMatching(/^Did you mean Windows\? Its tags are: .*OSX/),
+    });
+  });
+
   test('all that was fetched is counted, manifests too: at first everything, then the rest, then nothing', async () => {
     const none = { entries: 0, bytes: 0 };
     const plan = await withPakrat(session('counts'), (pakrat) => pakrat.plan('wow'));

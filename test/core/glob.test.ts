@@ -70,6 +70,8 @@ describe('nameMatcher', () => {
     expect(below.filter(nameMatcher(['*/b/', '!a/']))).toEqual(['a', 'A/b/c', 'ab', 'x/a/b']);
     expect(below.filter(nameMatcher(withFolders(['a'])))).toEqual(['a', 'a/b', 'A/b/c']);
     expect(withFolders(['!a', 'a/', '*a'])).toEqual(['!a', 'a/', '*a']);
+    expect(['a', 'a/', 'a/b', 'a/b/c', 'ab'].filter(nameMatcher(['a/**']))).toEqual(['a/', 'a/b', 'a/b/c']);
+    expect(['x.pak', 'x.pak/a'].filter(nameMatcher(['x.pak/**', 'x.*/**']))).toEqual(['x.pak/a']);
     expect(['a/c', 'a/b/c', 'a/b/b/c', 'abc', 'a/bc'].filter(nameMatcher(['a/**/c']))).toEqual([
       'a/c',
       'a/b/c',

@@ -3,9 +3,11 @@ import { describe, expect, test } from '@jest/globals';
 import { parseRows } from '../../src/cli/flags/parse-values.ts';
 import { renderInspection } from '../../src/cli/render/inspection.ts';
 import { fromHex } from '../../src/core/bytes.ts';
+import { codeOf } from '../../src/core/errors.ts';
 import { encodeBlte } from '../../src/formats/blte/encode.ts';
 import { encodeRibbit } from '../../src/formats/services/ribbit-mime.ts';
 import { type Inspection, inspectBytes, problemOf } from '../../src/inspect/inspect.ts';
+import { samples } from '../formats/round-trip-samples.ts';
 import { conformanceBytes, conformancePath, describeConformance } from '../support/conformance.ts';
 import { expectHostileSafe } from '../support/hostile.ts';
 
@@ -274,4 +276,20 @@ test('as text: what it is, its facts, its rows, and what is inside', () => {
   expect(text).toMatch(/^BLTE, \d+ bytes, MD5 [0-9a-f]{32}\n {2}ekey/);
   expect(text).toContain('inside: config, 16 bytes, MD5');
   expect(text).toContain('lines 1 to 1 of 2; --rows A-B shows others, --all all\nkey  value\ntwo  2');
+});
+
+test('a hash that does not match is one kind of damage, whichever format has it', () => {
+  const codeFor = (bytes: Uint8Array): string | undefined => {
+    try {
+      return problemOf(inspectBytes(bytes))?.code;
+    } catch (error) {
+      return codeOf(error);
+    }
+  };
+  const manifest = samples['patch manifest']?.[0] ?? new Uint8Array();
+  expect(codeFor(manifest)).toBeUndefined();
+  const changed = manifest.slice();
+  const middle = manifest.length >> 1;
+  changed[middle] = manifest[middle]! ^ 1;
+  expect(codeFor(changed)).toBe('E_INTEGRITY');
 });

@@ -4,7 +4,7 @@ import { breathe } from '../../core/breathe.ts';
 import { codeOf, formatError, PakratError, resultUnless, valueUnless } from '../../core/errors.ts';
 import { IdSet } from '../../core/tables/id-set.ts';
 import { makeFolderDurable } from '../../files/durable.ts';
-import { type ListfileRow, ListfileScanner } from '../../formats/roots/listfile.ts';
+import { type BadLine, type ListfileRow, ListfileScanner } from '../../formats/roots/listfile.ts';
 import { isLacking, readDerived } from '../../store/derived/derived-file.ts';
 import { writeDerived } from '../../store/derived/derived-writer.ts';
 import type { LookupFolders } from '../../store/layout.ts';
@@ -36,11 +36,23 @@ export interface ListfileChange {
   removed: number;
   /** The names that were there before were damaged: those that are not in this list are gone. */
   damaged?: true;
+  /** Lines that were no rows, and the first of them. */
+  bad?: BadLines;
 }
+
+/** Lines that were passed over. */
+export interface BadLines {
+  lines: number;
+  first: BadLine[];
+}
+
+/** Bad lines that are told one by one at most. */
+const fewBad = 3;
 
 /**
  * Adds the names of a list to those imported before; a newer name of an id stands in for the older. Memory does not grow with the list.
- * @throws E_FORMAT for a line that is neither `id;name` nor a name, E_STORE_LOCKED while another process does the same
+ * A line that is no row is passed over and told.
+ * @throws E_FORMAT when there are no names in it, or fewer than bad lines, E_STORE_LOCKED while another process does the same
  */
 export async function importListfile(
   folders: LookupFolders,
@@ -81,13 +93,15 @@ export async function replaceListfile(
   const old = await openOld(folders);
   const writer = new ListfileWriter(folders);
   try {
-    for await (const rows of readListfile(chunks)) {
+    const bad: BadLines = { lines: 0, first: [] };
+    for await (const rows of readListfile(chunks, bad)) {
       if (writer.rows === 0 && url !== undefined) checkFirst(rows[0]);
       for (const row of rows) writer.add(row.fileDataId, row.name);
+      checkBad(bad, writer.rows);
       await breathe(signal);
     }
     const { rows } = writer;
-    if (rows === 0) throw formatError('E_FORMAT', 'listfile', 'there are no names in it');
+    if (rows === 0) throw noNames(bad);
     const listed = IdSet.from(writer.ids.bytes());
     const isNext = url !== undefined && url === old.version?.url;
     const added = await keepOlder(writer, old, { listed, isNext, signal });
@@ -98,7 +112,7 @@ export async function replaceListfile(
       throw shrunk(folders, version, change);
     useVersion(folders, version);
     const damaged = old.version !== undefined && old.index === undefined;
-    return { rows, ...change, added: change.added + added, ...(damaged && { damaged }) };
+    return { rows, ...change, added: change.added + added, ...(damaged && { damaged }), ...(bad.lines > 0 && { bad }) };
   } finally {
     writer.close();
     old.index?.close();
@@ -145,10 +159,23 @@ async function openChecked(folders: LookupFolders): Promise<ListfileIndex | unde
   }
 }
 
-async function* readListfile(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<ListfileRow[]> {
-  const scanner = new ListfileScanner();
+/** @param bad gets the lines that are no rows */
+async function* readListfile(chunks: AsyncIterable<Uint8Array>, bad: BadLines): AsyncGenerator<ListfileRow[]> {
+  const scanner = new ListfileScanner((line) => {
+    bad.lines += 1;
+    if (bad.first.length < fewBad) bad.first.push(line);
+  });
   for await (const chunk of chunks) yield scanner.push(chunk);
   yield scanner.end();
+}
+
+/** A few bad lines are passed over; what has more of them than names is another kind of file. @throws E_FORMAT */
+function checkBad(bad: BadLines, rows: number): void {
+  if (bad.lines > fewNames && bad.lines > rows) throw noNames(bad, `${bad.lines} of its first lines are no rows`);
+}
+
+function noNames({ first: [first] }: BadLines, problem = 'there are no names in it'): PakratError {
+  return formatError('E_FORMAT', 'listfile', first === undefined ? problem : `${problem}: ${first.message}`);
 }
 
 /** Any line is a name; a page that says what went wrong is told by the characters that no name of a file has. */

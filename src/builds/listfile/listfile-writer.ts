@@ -112,10 +112,10 @@ export class ListfileWriter {
     const replaced = this.#replacedRows();
     const text = new DerivedWriter(this.#folders.temporary);
     const lookups = new ListfileLookups(this.#folders);
-    const write = async (isReplaced: boolean): Promise<void> => {
-      let count = 0;
+    let count = 0;
+    try {
       for (const { text: name, beside } of this.#names.rows()) {
-        if (replaced.has(beside.readUInt32BE(4)) !== isReplaced) continue;
+        if (replaced.has(beside.readUInt32BE(4))) continue;
         const id = beside.readUInt32BE(0) === noId ? undefined : beside.readUInt32BE(0);
         const line = `${id ?? ''};${name.toString('latin1')}\n`;
         const size = name.length;
@@ -124,10 +124,6 @@ export class ListfileWriter {
         count += 1;
         if (count % rowsPerTurn === 0) await breathe(signal);
       }
-    };
-    try {
-      if (replaced.size > 0) await write(true);
-      await write(false);
       await lookups.write(base, text.finish(listfilePaths(this.#folders, base).text), signal);
     } finally {
       text.close();

@@ -57,6 +57,8 @@ export async function resolveBuild(
     return cdnConfig === undefined ? identity : { ...identity, cdnConfig };
   }
   if (remembered !== undefined && cdnConfig === undefined) return remembered;
+  // The build may be newer than an answer that was recent enough.
+  if (!options.fresh) return resolveBuild(context, spec, { ...options, fresh: true });
   const unlisted = rowByConfig(context, { product, build: remembered?.buildConfig ?? build }, versions);
   if (unlisted === undefined) throw unknownBuild(spec, known, versions);
   const identity = identityOfRow({ product, region }, unlisted, cdns, note);

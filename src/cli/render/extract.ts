@@ -10,6 +10,9 @@ export function extractExitCode(result: ExtractResult): number {
   return worst === undefined ? 0 : exitCodeOf(worst.code);
 }
 
+/** Files fail for few reasons; what to do is told once for each. */
+const maxHints = 5;
+
 /** The result in words: a line of figures, then the files that failed. */
 export function renderExtract(result: ExtractResult, to: string): string {
   const { files, bytes, skipped, failed, unsure = [] } = result;
@@ -18,7 +21,10 @@ export function renderExtract(result: ExtractResult, to: string): string {
   if (unsure.length > 0) lines.push(...unsureLines(unsure));
   if (failed.length > 0) lines.push(`${formatCount(failed.length)} not extracted:`);
   for (const { name, message, key } of failed) if (key === undefined) lines.push(problemLine(name, message));
-  return [...lines, ...missingKeyLines(failed)].join('\n');
+  lines.push(...missingKeyLines(failed));
+  const hints = new Set(failed.flatMap(({ hint }) => hint ?? []));
+  for (const hint of [...hints].slice(0, maxHints)) lines.push(`Try this: ${printable(hint)}`);
+  return lines.join('\n');
 }
 
 /** A line for each key that is missing: hundreds of files may need the same one. */
@@ -30,9 +36,8 @@ function missingKeyLines(failed: ExtractResult['failed']): string[] {
     if (known === undefined) locked.set(key, { first: name, count: 1 });
     else known.count += 1;
   }
-  const lines = [...locked].map(([key, { first, count }]) => {
+  return [...locked].map(([key, { first, count }]) => {
     const more = count === 1 ? '' : ` and ${plural(count - 1, 'other', 'others')}`;
     return `  key ${key} is not known: ${printable(first)}${more}`;
   });
-  return lines.length === 0 ? [] : [...lines, '`pakrat keys import FILE` and `pakrat keys update` bring keys.'];
 }

@@ -1,3 +1,4 @@
+import { createRequire } from 'node:module';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { formatError, messageOf, PakratError } from '../../core/errors.ts';
@@ -30,14 +31,23 @@ export async function loadOodle(module?: string): Promise<OodleDecoder> {
 
 async function importPackage(): Promise<OodleDecoder> {
   try {
-    const library = (await import(packageName)) as { decompress: OodleDecoder };
-    return library.decompress;
+    return (await importBeside()).decompress;
   } catch (cause) {
     throw new PakratError('E_UNSUPPORTED', 'Oodle compression needs a decoder that is not installed', {
-      hint: `Install the optional package ${packageName} (GPL-3.0-or-later) beside pakrat: npm install ${packageName}. Or name a decoder of your own with --oodle.`,
+      hint: `Install the optional package ${packageName} (GPL-3.0-or-later) beside pakrat or in the current folder: npm install ${packageName}. Or name a decoder of your own with --oodle (PAKRAT_OODLE).`,
       data: { method: 'oodle', package: packageName },
       cause,
     });
+  }
+}
+
+/** The package beside pakrat; else that of the project in whose folder it runs. */
+async function importBeside(): Promise<{ decompress: OodleDecoder }> {
+  try {
+    return (await import(packageName)) as { decompress: OodleDecoder };
+  } catch {
+    const path = createRequire(resolve('project.js')).resolve(packageName);
+    return (await import(pathToFileURL(path).href)) as { decompress: OodleDecoder };
   }
 }
 

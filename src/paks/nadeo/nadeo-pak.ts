@@ -2,6 +2,7 @@ import type { ByteSource } from '../../core/byte-source.ts';
 import { equalBytes, isAllZero } from '../../core/bytes.ts';
 import { isDamage, isPakratError, PakratError } from '../../core/errors.ts';
 import { type Hasher, md5Hasher, sha256Hasher } from '../../core/hash.ts';
+import type { PackResult, PackSink, RewriteOptions, RewriteRow } from '../packing.ts';
 import {
   type EntryStatus,
   getRow,
@@ -20,6 +21,7 @@ import {
   type EntryContext,
   isEncrypted,
   type KnownMix,
+  mayBeCounted,
   mayHaveFeedback,
   mayMix,
   methodOf,
@@ -33,20 +35,9 @@ import {
 import { PlainRegion } from './entries/plain-region.ts';
 import { type ChecksumKind, checksumKind, isCounted, slotMatches } from './header/checksums.ts';
 import type { OpenedHeader } from './header/open-header.ts';
-import type { PrivateHeader } from './header/private-header.ts';
 import { contentsOffset, newestVersion } from './header/public-header.ts';
-import type { KeyCandidate } from './keys/keys.ts';
+import type { OpenedDirectory } from './opened-directory.ts';
 import { packFacts } from './pack-facts.ts';
-
-/** The directory of a pack that could be read, and what reading its files takes. */
-export interface OpenedDirectory {
-  records: PrivateHeader;
-  context: EntryContext;
-  /** The key of the files, where one of those given fits. */
-  packKey: KeyCandidate | undefined;
-  /** False when nothing in the pack shows that this is its key. */
-  isKeyProven: boolean;
-}
 
 /** An open NadeoPak. With a locked directory everything that needs it throws `locked`, `entries` too. */
 export class NadeoPak implements Pak {
@@ -88,7 +79,12 @@ export class NadeoPak implements Pak {
 
   get facts(): Record<string, unknown> {
     const packKey = isPakratError(this.#directory) ? undefined : this.#directory.packKey;
-    return packFacts(this.header, { packKey, entries: this.#list.rows, locked: this.locked });
+    return packFacts(this.header, {
+      packKey,
+      entries: this.#list.rows,
+      locked: this.locked,
+      fileSize: this.#source.size,
+    });
   }
 
   get #open(): OpenedDirectory {
@@ -199,6 +195,19 @@ export class NadeoPak implements Pak {
     const files = records.files.map((file) => ({ file, path: () => this.#list.realPath(file) }));
     await scanNames(context, files, this.#book);
     return this.#list.refresh();
+  }
+
+  async rewrite(rows: readonly RewriteRow[], sink: PackSink, options?: RewriteOptions): Promise<PackResult> {
+    const { rewriteNadeoPak } = await import('./write/rewrite.ts');
+    const likeOf = async (file: FileRecord) => ({
+      flags: file.flags,
+      isCounted: mayBeCounted(this.#open.context, file) && (await isCounted(this.#open.context, file)),
+      mayBeGbx: mayHaveFeedback(file, this.#list.knownName(file)),
+    });
+    const checksumKind = (): Promise<ChecksumKind> => this.#checksumKind();
+    const metadata = (): Promise<MetadataEntry[]> => this.metadata();
+    const old = { header: this.header, directory: this.#open, likeOf, checksumKind, metadata };
+    return rewriteNadeoPak(old, rows, sink, options);
   }
 
   async close(): Promise<void> {

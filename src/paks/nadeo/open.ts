@@ -10,7 +10,8 @@ import { closedError, type OpenedHeader, openHeader } from './header/open-header
 import { newestVersion } from './header/public-header.ts';
 import { choosePackKey } from './keys/choose-key.ts';
 import { type KeyCandidate, keyCandidates } from './keys/keys.ts';
-import { NadeoPak, type OpenedDirectory } from './nadeo-pak.ts';
+import { NadeoPak } from './nadeo-pak.ts';
+import type { OpenedDirectory } from './opened-directory.ts';
 import type { NadeoOptions } from './options.ts';
 
 const magic = 'NadeoPak';

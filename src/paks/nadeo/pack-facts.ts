@@ -1,18 +1,26 @@
 import { toHex } from '../../core/bytes.ts';
 import type { PakratError } from '../../core/errors.ts';
 import { cleanName } from '../names.ts';
+import { unusedSpace } from '../unused-space.ts';
 import type { NadeoEntry } from './directory/entry-list.ts';
+import { storedSize } from './entries/entry-reader.ts';
 import type { OpenedHeader } from './header/open-header.ts';
+import type { PrivateHeader } from './header/private-header.ts';
 import { type PackAuthor, type PublicHeader, packTime } from './header/public-header.ts';
 import { headerFlag, type KeyCandidate } from './keys/keys.ts';
 
 /** The facts that `info` shows of a pack, as plain JSON; fields that are not set are left out. */
 export function packFacts(
   header: OpenedHeader,
-  known: { packKey: KeyCandidate | undefined; entries: readonly NadeoEntry[]; locked: PakratError | undefined },
+  known: {
+    packKey: KeyCandidate | undefined;
+    entries: readonly NadeoEntry[];
+    locked: PakratError | undefined;
+    fileSize: number;
+  },
 ): Record<string, unknown> {
   const { publicPart, privatePart } = header;
-  const { packKey, entries, locked } = known;
+  const { packKey, entries, locked, fileSize } = known;
   const facts: Record<string, unknown> = {
     headerEncryption: headerEncryption(publicPart),
     key: packKey === undefined ? undefined : keyText(packKey),
@@ -35,7 +43,21 @@ export function packFacts(
     dataOffset: privatePart.dataOffset,
     metadataOffset: privatePart.metadataOffset,
     metadataSize: privatePart.metadataSize,
+    ...unusedSpace(usedParts(privatePart, header.version, fileSize), fileSize),
   });
+}
+
+function* usedParts(
+  { dataOffset, metadataOffset, files }: PrivateHeader,
+  version: number,
+  fileSize: number,
+): Generator<[number, number]> {
+  yield [0, dataOffset];
+  yield [metadataOffset, fileSize];
+  for (const file of files) {
+    const start = dataOffset + file.offset;
+    yield [start, start + Math.max(storedSize(file, version), file.slotSize ?? 0)];
+  }
 }
 
 function publicFacts(header: PublicHeader): Record<string, unknown> {

@@ -3,7 +3,9 @@ import type { ByteSource } from '../../core/byte-source.ts';
 import { formatError, PakratError } from '../../core/errors.ts';
 import { checkPart, readPieces, slicePieces } from '../../files/pieces.ts';
 import { cleanName, foldName, nameDecoder } from '../names.ts';
+import type { PackResult, PackSink, RewriteOptions, RewriteRow } from '../packing.ts';
 import { getRow, type Pak, type PakEntry, type PakProblem, problemOf } from '../pak.ts';
+import { unusedSpace } from '../unused-space.ts';
 import { decodeDaikatana, isDaikatanaRatio } from './daikatana.ts';
 import {
   checkDirectoryRange,
@@ -88,19 +90,19 @@ class QuakePak implements Pak {
   readonly version: string;
   readonly entries: readonly PakEntry[];
   readonly notes: readonly string[];
-  readonly facts: Record<string, unknown>;
+  readonly #opened: OpenedQuakePak;
   readonly #source: ByteSource;
   readonly #records: readonly QuakeRecord[];
   readonly #exact = new Map<string, PakEntry>();
   readonly #folded = new Map<string, PakEntry>();
 
   constructor(opened: OpenedQuakePak) {
+    this.#opened = opened;
     this.#source = opened.source;
     this.#records = opened.records;
     this.version = opened.layout.variant;
     this.entries = opened.records.map((record, index) => this.#register(record, index));
     this.notes = quakeNotes(opened);
-    this.facts = quakeFacts(opened, this.#exact);
   }
 
   /** The first row of a name is the one that the engine finds. */
@@ -125,6 +127,10 @@ class QuakePak implements Pak {
     const folded = foldName(record.name);
     if (!this.#folded.has(folded)) this.#folded.set(folded, entry);
     return entry;
+  }
+
+  get facts(): Record<string, unknown> {
+    return quakeFacts(this.#opened, this.#exact);
   }
 
   find(name: string): PakEntry | undefined {
@@ -164,6 +170,13 @@ class QuakePak implements Pak {
 
   async verifyDirectory(): Promise<PakProblem | undefined> {
     return undefined;
+  }
+
+  async rewrite(rows: readonly RewriteRow[], sink: PackSink, options?: RewriteOptions): Promise<PackResult> {
+    const { rewriteQuakePak } = await import('./rewrite.ts');
+    const result = await rewriteQuakePak(this.#opened, rows, sink, options);
+    if (this.#opened.isZip) result.notes.push('what the old one was as a ZIP archive is not in it');
+    return result;
   }
 
   close(): Promise<void> {
@@ -206,17 +219,21 @@ function quakeNotes({ header, layout, records, directory, isZip, source }: Opene
 }
 
 function quakeFacts(
-  { header, layout, records, directory }: OpenedQuakePak,
+  { source, header, layout, records, directory }: OpenedQuakePak,
   byName: ReadonlyMap<string, PakEntry>,
 ): Record<string, unknown> {
   const crc = quakeCrc16(directory);
+  const { directoryOffset } = header;
+  const used = records.map(({ offset, storedSize }): [number, number] => [offset, offset + storedSize]);
+  used.push([0, quakeHeaderSize], [directoryOffset, directoryOffset + directory.length]);
   const isCompressed = records.some((record) => record.isCompressed);
   return {
     game: layout.game,
     encryption: 'none',
     methods: isCompressed ? ['none', 'daikatana'] : ['none'],
-    directoryOffset: header.directoryOffset,
+    directoryOffset,
     directoryCrc16: crc,
+    ...unusedSpace(used, source.size),
     release: quakeRelease(records.length, crc) ?? null,
     registered: byName.get(registeredProof.name)?.size === registeredProof.size,
   };

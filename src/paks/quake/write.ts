@@ -8,9 +8,10 @@ import {
   PositionedSink,
   sortForPacking,
 } from '../packing.ts';
-import { packLayout, quakeHeaderSize } from './directory.ts';
+import { packLayout, type QuakeLayout, quakeHeaderSize } from './directory.ts';
 
-const maxOffset = 0x7fffffff;
+/** The engines read offsets as signed numbers. */
+export const maxOffset = 0x7fffffff;
 const quakeMaxEntries = 2048;
 
 /**
@@ -25,7 +26,7 @@ export async function writeQuakePak(files: Iterable<PackFile>, sink: PackSink): 
   let offset = quakeHeaderSize;
   for (const file of sorted) {
     if (offset + file.size > maxOffset) throw tooLarge(file);
-    directory.raw(nameField(file.name)).i32le(offset).i32le(file.size);
+    directory.raw(nameField(file.name, packLayout)).i32le(offset).i32le(file.size);
     offset += file.size;
   }
   const out = new PositionedSink(sink);
@@ -35,16 +36,18 @@ export async function writeQuakePak(files: Iterable<PackFile>, sink: PackSink): 
   return { files: sorted.length, bytes: out.position, notes: packNotes(sorted) };
 }
 
-function nameField(name: string): Uint8Array {
+/** A name as a directory has it. Throws E_USAGE when it is too long. */
+export function nameField(name: string, { nameSize }: QuakeLayout): Uint8Array {
   const bytes = new TextEncoder().encode(name);
-  if (bytes.length > packLayout.nameSize) {
-    const problem = `${name} is longer than the ${packLayout.nameSize} bytes that a Quake PAK has for it`;
+  if (bytes.length > nameSize) {
+    const problem = `${name} is longer than the ${nameSize} bytes that a Quake PAK has for it`;
     throw new PakratError('E_USAGE', problem, { data: { name } });
   }
-  return new ByteWriter().raw(bytes).padTo(packLayout.nameSize).bytes();
+  return new ByteWriter().raw(bytes).padTo(nameSize).bytes();
 }
 
-function packNotes(files: readonly PackFile[]): string[] {
+/** Oddities of what was packed. */
+export function packNotes(files: readonly Pick<PackFile, 'name'>[]): string[] {
   const notes: string[] = [];
   if (files.length > quakeMaxEntries)
     notes.push(`Quake loads PAKs of at most ${quakeMaxEntries} entries; this has ${files.length}`);
@@ -56,7 +59,8 @@ function packNotes(files: readonly PackFile[]): string[] {
   return notes;
 }
 
-function tooLarge(file: PackFile): PakratError {
+/** The error for a PAK that would be larger than the engines read. */
+export function tooLarge(file: Pick<PackFile, 'name'>): PakratError {
   return new PakratError('E_UNSUPPORTED', `a Quake PAK cannot hold more than 2 GiB, and ${file.name} would pass that`, {
     hint: 'Pack into several PAKs: pak0.pak, pak1.pak and so on.',
     data: { name: file.name },

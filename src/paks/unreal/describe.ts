@@ -1,11 +1,21 @@
 import engines from '../../../data/unreal-engines.json' with { type: 'json' };
+import { toHex } from '../../core/bytes.ts';
 import { isPakratError, type PakratError } from '../../core/errors.ts';
+import { unusedSpace } from '../unused-space.ts';
+import { dataOffset, dataSize } from './entries/entry-record.ts';
 import { methodName } from './entries/method-names.ts';
 import { type Footer, newestVersion } from './footer.ts';
 import type { OpenedIndex } from './opened-index.ts';
 
+/** Below it a game has one key, and no GUID for it. */
+const keyGuidVersion = 7;
+
 /** The facts that `info` shows of a PAK. Without its index they are those of the footer. */
-export function unrealFacts(footer: Footer, index: OpenedIndex | PakratError): Record<string, unknown> {
+export function unrealFacts(
+  footer: Footer,
+  index: OpenedIndex | PakratError,
+  fileSize: number,
+): Record<string, unknown> {
   const isLocked = isPakratError(index);
   const counts = isLocked ? undefined : countRows(index);
   const isEncrypted = footer.encryptedIndex || (counts?.encryptedEntries ?? 0) > 0;
@@ -15,13 +25,15 @@ export function unrealFacts(footer: Footer, index: OpenedIndex | PakratError): R
     mountPoint: isLocked ? null : index.mountPoint,
     encryption: isEncrypted ? footer.encryption : 'none',
     encryptedIndex: footer.encryptedIndex,
-    keyGuid: footer.keyGuid,
+    ...(footer.version < keyGuidVersion ? {} : { keyGuid: footer.keyGuid }),
     locked: isLocked,
     methods: counts === undefined ? namedMethods(footer) : methodsOf(counts.methods, footer),
     encryptedEntries: counts?.encryptedEntries ?? null,
     deleteRecords: counts?.deleteRecords ?? null,
     indexOffset: footer.indexOffset,
     indexSize: footer.indexSize,
+    indexHash: toHex(footer.indexHash),
+    ...(isLocked ? {} : unusedSpace(usedParts(footer, index, fileSize), fileSize)),
     ...(footer.pakchunkIndex === undefined ? {} : { pakchunkIndex: footer.pakchunkIndex }),
     ...(isLocked || footer.version < 10 ? {} : pathHashFacts(index)),
   };
@@ -36,6 +48,15 @@ function countRows({ rows }: OpenedIndex): { methods: Set<number>; encryptedEntr
     if (record.deleted) counts.deleteRecords += 1;
   }
   return counts;
+}
+
+/** Entries with the records in front of them; the parts of the index lie behind each other, with the footer at the end. */
+function* usedParts({ indexOffset }: Footer, { rows }: OpenedIndex, fileSize: number): Generator<[number, number]> {
+  yield [indexOffset, fileSize];
+  for (let row = 0; row < rows.count; row++) {
+    const record = rows.recordAt(row);
+    if (!record.deleted) yield [record.offset, dataOffset(record) + dataSize(record)];
+  }
 }
 
 function namedMethods({ methodNames }: Footer): string[] {

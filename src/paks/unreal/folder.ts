@@ -119,7 +119,8 @@ async function openSteps(
       } catch (error) {
         if (isPakratError(error) && error.code === 'E_KEY_MISSING') lockedParts.push({ origin: label, error });
         else if (codeOf(error) !== 'E_FORMAT_MAGIC') throw error;
-        notes.push(`${label} is left out: ${messageOf(error)}`);
+        const hint = isPakratError(error) && error.code === 'E_KEY_MISSING' ? `. ${error.hint}` : '';
+        notes.push(`${label} is left out: ${messageOf(error)}${hint}`);
       }
     }
     if (steps.length === 0) {

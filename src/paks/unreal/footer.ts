@@ -75,7 +75,7 @@ export interface Footer {
   indexHash: Uint8Array;
   isFrozen: boolean;
   /** As stored, empty ones included. */
-  methodNames: string[];
+  methodNames: readonly string[];
   pakchunkIndex: number | undefined;
   encryption: EncryptionMethod;
   /** Of the index, the path-hash index and the full directory index; none below version 15. */

@@ -1,4 +1,5 @@
 import { isPakratError, type PakratError } from '../../core/errors.ts';
+import type { PackResult, PackSink, RewriteOptions, RewriteRow } from '../packing.ts';
 import {
   type EntryStatus,
   getRow,
@@ -37,7 +38,8 @@ export class UnrealPak implements Pak {
   }
 
   get facts(): Record<string, unknown> {
-    return unrealFacts(this.#parts.footer, this.#parts.index);
+    const { footer, index, source } = this.#parts;
+    return unrealFacts(footer, index, source.size);
   }
 
   get locked(): PakratError | undefined {
@@ -110,6 +112,12 @@ export class UnrealPak implements Pak {
     } catch (error) {
       return problemOf(error);
     }
+  }
+
+  async rewrite(rows: readonly RewriteRow[], sink: PackSink, options?: RewriteOptions): Promise<PackResult> {
+    const { rewriteUnrealPak } = await import('./write/rewrite.ts');
+    const entryKey = async (): Promise<Uint8Array> => (await this.#open()).entryKey();
+    return rewriteUnrealPak({ parts: this.#parts, index: this.#index, entryKey }, rows, sink, options);
   }
 
   close(): Promise<void> {

@@ -43,7 +43,7 @@ export async function* tarFiles(
 
 function addFailure(result: ExtractResult, name: string, error: unknown): void {
   if (!isPakratError(error) || codeOf(error) === 'E_ABORTED' || error.data.isBroken === true) throw error;
-  result.failed.push({ name, code: error.code, message: error.message });
+  result.failed.push({ name, code: error.code, message: error.message, hint: error.hint });
 }
 
 /** Decodes all of a file: its size, and its content when that is small. */

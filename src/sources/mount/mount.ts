@@ -137,6 +137,12 @@ function makeFolder(folder: string): void {
     if (codeOf(error) === 'EEXIST') throw new PakratError('E_USAGE', `${folder} is a file, a folder is needed`);
     throw notMounted(folder, error);
   }
+  const [inside] = fs.readdirSync(folder);
+  if (inside === undefined) return;
+  throw new PakratError('E_USAGE', `${folder} is not empty: ${inside} is in it`, {
+    hint: 'Name an empty folder, or one that is not there: it is made.',
+    data: { path: folder },
+  });
 }
 
 function notMounted(folder: string, error: unknown): PakratError {

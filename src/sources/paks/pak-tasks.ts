@@ -23,7 +23,7 @@ export interface PakTask {
 export interface PakTaskResult {
   /** Bytes written, or bytes checked. */
   bytes: number;
-  problem?: { code: string; message: string } | undefined;
+  problem?: { code: string; message: string; hint?: string | undefined } | undefined;
   /** The content may be wrong, and nothing in the PAK tells. */
   unsure?: boolean;
   /** Right by its bounds alone: there is no hash to check. */
@@ -53,7 +53,7 @@ export function pakTaskRunner(pak: Pak, job: PakJob, checkpoint: Checkpoint): Pa
       const error = job.kind === 'extract' ? storeError(thrown, job.to) : thrown;
       const code = codeOf(error);
       if (!isPakratError(error) || code === 'E_STORE_FULL' || code === 'E_ABORTED') throw error;
-      return { bytes: 0, problem: { code: error.code, message: error.message } };
+      return { bytes: 0, problem: { code: error.code, message: error.message, hint: error.hint } };
     }
   };
 }

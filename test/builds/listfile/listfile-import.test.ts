@@ -55,7 +55,8 @@ describe('imported names', () => {
   test('names without an id are kept, once each', async () => {
     const layout = store();
     expect(await add(layout, 'x/a\nx/b\n')).toMatchObject({ rows: 2, ids: 0, added: 2 });
-    expect(await add(layout, 'X\\B\nx/c\n4;d\nx/c\n')).toMatchObject({ ids: 1, added: 2 });
+    expect(await add(layout, 'X\\B\nx/c\n;x/c\n')).toMatchObject({ ids: 0, added: 1 });
+    expect(await add(layout, '4;x/d\n4;d\n')).toMatchObject({ ids: 1, added: 1 });
     expect(await add(layout, 'x/a\nx/b\nx/c\n')).toMatchObject({ added: 0 });
     expect(await known(layout, ['x/a', 'x/b', 'x/c', 'x/d'])).toEqual({
       4: 'd',
@@ -75,6 +76,27 @@ describe('imported names', () => {
     expect(await known(layout)).toEqual({ 3: 'three', 7: 'two' });
   });
 
+  test('a bad line does not cost the others: the first are told with their numbers, comments are none', async () => {
+    const layout = store();
+    const list = '# names\n1;a\n12,comma.blp\n# comment\n;noid\n3;\nx;y\n2;b\n';
+    const { rows, bad } = await add(layout, list);
+    expect({ rows, lines: bad?.lines }).toEqual({ rows: 2, lines: 4 });
+    expect(bad?.first.map(({ line }) => line)).toEqual([6, 7, 3]);
+    expect(bad?.first.map(({ message }) => message)).toEqual([
+      'listfile: line 6: no name',
+      'listfile: line 7: no file data id before the \';\': "x;y"',
+      'listfile: line 3: no file data id: "12,comma.blp"',
+    ]);
+    expect(await known(layout)).toEqual({ 1: 'a', 2: 'b' });
+    expect((await add(layout, 'plain/a.blp\n# a comment\n#a/name.blp\n')).rows).toBe(2);
+  });
+
+  test('what has more bad lines than names is no list', async () => {
+    const layout = store();
+    await expect(add(layout, `1;a\n${'x;y\n'.repeat(1001)}`)).rejects.toMatchObject({ code: 'E_FORMAT' });
+    await expect(add(layout, 'x;y\n')).rejects.toMatchObject({ message: expect.stringContaining('line 1') });
+  });
+
   test('the list of an earlier version, in the order in which it came, is sorted when it is opened', async () => {
     const layout = store();
     await add(layout, '1;a\n2;b\n');
@@ -84,8 +106,8 @@ describe('imported names', () => {
     writeDerived(unsorted, Buffer.from('7;z\n3;y\n;x/n\n7;b\n'), layout.temporary);
     expect(await known(layout, ['x/n'])).toEqual({ 3: 'y', 7: 'b', 'x/n': true });
     const index = (await ListfileIndex.open(layout))!;
-    expect(Array.from(index.names(), ({ name }) => name)).toEqual(['z', 'b', 'x/n', 'y']);
-    expect(index.idOf('Z')).toBe(7);
+    expect(Array.from(index.names(), ({ name }) => name)).toEqual(['b', 'x/n', 'y']);
+    expect(index.idOf('Z')).toBeUndefined();
     index.close();
     expect(existsSync(unsorted)).toBe(false);
   });
@@ -94,7 +116,7 @@ describe('imported names', () => {
     const layout = store();
     await add(layout, '1;a\n');
     const before = readdirSync(layout.names);
-    await expect(add(layout, '1;b\n2;c\nx;y\n')).rejects.toMatchObject({ code: 'E_FORMAT' });
+    await expect(add(layout, '1;b\n2;c\nx\0y\n')).rejects.toMatchObject({ code: 'E_FORMAT' });
     await expect(add(layout, '\n\n')).rejects.toMatchObject({ code: 'E_FORMAT' });
     expect(await known(layout)).toEqual({ 1: 'a' });
     expect(readdirSync(layout.names)).toEqual(before);
@@ -104,7 +126,8 @@ describe('imported names', () => {
   test('without the file that names the version the newest is in use', async () => {
     const layout = store();
     await add(layout, '1;a\n');
-    await add(layout, '2;b\nplain\n');
+    await add(layout, '2;b\n');
+    await add(layout, 'plain\n');
     const pointer = `${layout.names}/listfile.json`;
     for (const damage of [() => rmSync(pointer), () => writeFileSync(pointer, '{"base": "listfile"}')]) {
       damage();
@@ -143,7 +166,8 @@ describe('imported names', () => {
 describe('names of a list that is updated', () => {
   test('what its next version lacks goes; what was imported by hand stays', async () => {
     const layout = store();
-    await add(layout, '1;hand\n2;hand2\nplain\n');
+    await add(layout, '1;hand\n2;hand2\n');
+    await add(layout, 'plain\n');
     expect(await update(layout, '2;b\n3;c\n4;d\n')).toEqual({ rows: 3, ids: 4, added: 2, changed: 1, removed: 0 });
     await add(layout, '4;mine\n');
     expect(await update(layout, '3;c3\n5;e\n')).toEqual({ rows: 2, ids: 4, added: 1, changed: 1, removed: 1 });

@@ -8,6 +8,7 @@ test('a key that is missing is told once, with how many files need it and what b
     code: 'E_KEY_MISSING',
     message: `chunk 0 is encrypted with key ${key}, which is not known`,
     key,
+    hint: '`pakrat keys update` brings keys',
   });
   const failed = [
     ...Array.from({ length: 1200 }, (_, i) => locked(`a/${i}`, 'AA')),
@@ -20,6 +21,6 @@ test('a key that is missing is told once, with how many files need it and what b
     '  lost is gone',
     '  key AA is not known: a/0 and 1,199 others',
     expect.stringMatching(/^ {2}key BB is not known: b\P{Cc}+$/u),
-    '`pakrat keys import FILE` and `pakrat keys update` bring keys.',
+    'Try this: `pakrat keys update` brings keys',
   ]);
 });

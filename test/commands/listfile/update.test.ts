@@ -129,7 +129,6 @@ describe('listfile update', () => {
     ['a web page', '<html>\nnot here\n</html>\n', 'text/plain'],
     ['a web page that says so', '1;a.blp\n', 'text/html; charset=utf-8'],
     ['an empty body', '', 'text/csv'],
-    ['a line in the middle that is none', '1;x.blp\nnone;b\n2;y.blp\n', 'text/csv'],
     ['bytes', '1;x.blp\n\u0000\u0000', 'text/csv'],
   ])('%s instead of a list changes nothing, and is asked for again', async (_, text, type) => {
     set('1;a.blp\n', '"1"');

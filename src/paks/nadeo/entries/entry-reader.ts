@@ -49,7 +49,7 @@ export function methodOf(file: FileRecord, version: number): EntryMethod {
 }
 
 /** True for a file that is stored encrypted. */
-export function isEncrypted({ flags }: FileRecord): boolean {
+export function isEncrypted({ flags }: Pick<FileRecord, 'flags'>): boolean {
   return (flags & (fileFlag.publicFile | fileFlag.forceNoCrypt)) === 0n;
 }
 
@@ -183,7 +183,7 @@ function regionOf(
   if (key === undefined) {
     const tried = keysTried === 0 ? 'no key is given' : `none of the ${keysTried} keys tried fits its pack`;
     throw new PakratError('E_KEY_MISSING', `the file is encrypted, and ${tried}`, {
-      hint: 'Import the packlist.dat of the game, or give the key of the pack.',
+      hint: 'Give its key with --key: hex, base64 or @packlist.dat. `pakrat keys import packlist.dat` keeps those of the game for all commands.',
     });
   }
   return { ...place, cipher: { key, version, isCounted } };

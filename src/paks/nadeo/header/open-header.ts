@@ -28,6 +28,8 @@ export interface OpenedHeader {
   headerKey: Uint8Array | undefined;
   /** True when the MD5 of the header is right. */
   isMd5Right: boolean;
+  /** True when that MD5 is also over fields of the public part. */
+  isMd5OverPublic: boolean;
 }
 
 interface OpenHeaderOptions {
@@ -74,7 +76,13 @@ async function openNewHeader(source: ByteSource, options: OpenHeaderOptions): Pr
   return { ...base, ...(opened ?? closed) };
 }
 
-const closed = { privatePart: undefined, packKey: undefined, headerKey: undefined, isMd5Right: false };
+const closed = {
+  privatePart: undefined,
+  packKey: undefined,
+  headerKey: undefined,
+  isMd5Right: false,
+  isMd5OverPublic: false,
+};
 
 /** The place of the private part, and what is known of it beforehand. */
 interface PrivatePlace {
@@ -88,7 +96,7 @@ interface PrivatePlace {
   dataOffset?: number | undefined;
 }
 
-type PrivateRead = { privatePart: PrivateHeader; isMd5Right: boolean };
+type PrivateRead = Pick<OpenedHeader, 'isMd5Right' | 'isMd5OverPublic'> & { privatePart: PrivateHeader };
 type OpenedRead = PrivateRead & { packKey: KeyCandidate; headerKey: Uint8Array };
 
 /** Throws E_FORMAT_TRUNCATED for a pack that ends before its directory could: no key would help. */
@@ -166,7 +174,9 @@ function decodePrivate(
     },
   });
   const image = plain.subarray(0, privatePart.plainSize);
-  return { privatePart, isMd5Right: headerMd5Matches(image) || headerMd5Matches(image, place.publicFields) };
+  const isAlone = headerMd5Matches(image);
+  const isMd5OverPublic = !isAlone && headerMd5Matches(image, place.publicFields);
+  return { privatePart, isMd5Right: isAlone || isMd5OverPublic, isMd5OverPublic };
 }
 
 /** Bytes that the private part may take: up to the data. Throws E_FORMAT_RANGE for offsets that cannot be. */
@@ -216,7 +226,7 @@ export function closedError(source: ByteSource, keyCount: number): PakratError {
   const problem =
     keyCount === 0 ? 'and no key is given' : `and none of the ${keyCount} keys tried opens it (or it is damaged)`;
   return new PakratError('E_KEY_MISSING', `${source.name}: the directory is encrypted, ${problem}`, {
-    hint: 'Import the packlist.dat of the game, or give the key of the pack.',
+    hint: 'Give its key with --key: hex, base64 or @packlist.dat. `pakrat keys import packlist.dat` keeps those of the game for all commands.',
     data: { keyName: source.name },
   });
 }

@@ -5,9 +5,10 @@ import { concatBytes } from '../../../core/bytes.ts';
 import { PakratError } from '../../../core/errors.ts';
 import { md5 } from '../../../core/hash.ts';
 import { contentOf, type PackFile } from '../../packing.ts';
-import { type DirectoryRecords, type FolderRecord, fileFlag } from '../directory/directory.ts';
+import { type DirectoryRecords, type FolderRecord, fileFlag, folderPaths } from '../directory/directory.ts';
 import { hashedName, storedPath } from '../directory/names.ts';
-import { firstVersionOfEightRounds, ivSize } from '../entries/cipher-stream.ts';
+import { decryptCounted, firstVersionOfEightRounds, ivSize, paddedSize } from '../entries/cipher-stream.ts';
+import { isEncrypted } from '../entries/entry-reader.ts';
 import { SealedRegion } from '../entries/sealed-region.ts';
 import { type EntryMethod, steppedPieces } from '../gbx/gbx-entry.ts';
 import { GbxScanner } from '../gbx/gbx-feedback.ts';
@@ -31,6 +32,17 @@ export interface NadeoPackFile extends PackFile {
   readonly hashedBelow?: string | undefined;
   /** A dataless GBX for the metadata section; that of a GBX with user data when absent. */
   readonly metadata?: Uint8Array | undefined;
+  /** The form of an entry of an older pack whose place the file takes. */
+  readonly like?: StoredLike | undefined;
+}
+
+/** The form in which an entry is stored. */
+export interface StoredLike {
+  flags: bigint;
+  /** In counter mode. */
+  isCounted: boolean;
+  /** False when its name says that it is no GBX. */
+  mayBeGbx: boolean;
 }
 
 /** The form in which the files of a pack are stored. */
@@ -57,31 +69,70 @@ export interface StoredFile {
  * @throws E_INTEGRITY when it changes meanwhile, E_UNSUPPORTED for 2 GiB and more, E_ABORTED
  */
 export async function storeFile(file: NadeoPackFile, storage: FileStorage): Promise<StoredFile> {
-  const { version, key, classes, signal } = storage;
+  const { version, key, signal } = storage;
   if (file.size > maxFileBytes)
     throw new PakratError('E_UNSUPPORTED', `${file.name}: files of 2 GiB and more cannot be packed`);
   const pieces: Uint8Array[] = [];
   for await (const piece of contentOf(file)) pieces.push(piece);
   const content = concatBytes(pieces);
+  const compress = file.like === undefined ? storage.compress : (file.like.flags & fileFlag.compressionMask) !== 0n;
   const deflated =
-    storage.compress && version < firstVersionOfEightRounds
+    compress && version < firstVersionOfEightRounds
       ? await deflateExactInSteps(content, { level: zlibLevel }, signal)
       : content;
   const isSmaller = deflated.length < content.length;
   const stored = isSmaller ? deflated : content;
-  const method: EntryMethod = isSmaller ? 'zlib' : 'none';
-  const flags = isSmaller ? zlibFlag : 0n;
   const plain = { content, compressedSize: stored.length };
+  if (file.like !== undefined) return storeLike(file, { ...plain, bytes: stored, flags: 0n }, storage, file.like);
+  const flags = isSmaller ? zlibFlag : 0n;
   if (key === undefined) return { ...plain, bytes: stored, flags: flags | fileFlag.forceNoCrypt };
   if (file.isPublic) return { ...plain, bytes: stored, flags: flags | fileFlag.publicFile };
   if (content.length === 0) return { ...plain, bytes: stored, flags };
-  const region = new SealedRegion(stored, { key, iv: ivFor(file.name, content), version });
-  if (/\.gbx$/i.test(file.name) && looksLikeGbx(content)) {
+  const bytes = await seal(file, { ...plain, bytes: stored, flags }, storage, /\.gbx$/i.test(file.name));
+  return { ...plain, bytes, flags };
+}
+
+/** What is stored under the flags of an older entry. Only whether it is compressed may be another. */
+async function storeLike(
+  file: NadeoPackFile,
+  plain: StoredFile,
+  storage: FileStorage,
+  { flags: old, isCounted, mayBeGbx }: StoredLike,
+): Promise<StoredFile> {
+  const isCompressed = plain.compressedSize < plain.content.length;
+  const flags = isCompressed ? old : old & ~fileFlag.compressionMask;
+  const { key } = storage;
+  if (!isEncrypted({ flags }) || plain.content.length === 0) return { ...plain, flags };
+  if (key === undefined) {
+    throw new PakratError('E_KEY_MISSING', `${file.name} has to be encrypted, and no key of the pack is given`, {
+      hint: 'Give the key of the pack with --key, or import the packlist.dat of the game.',
+    });
+  }
+  if (!isCounted) return { ...plain, flags, bytes: await seal(file, { ...plain, flags }, storage, mayBeGbx) };
+  const iv = ivFor(file.name, plain.content);
+  const sealed = new Uint8Array(paddedSize(plain.bytes.length));
+  sealed.set(plain.bytes);
+  // The mode is its own opposite.
+  decryptCounted(key, iv, 0, sealed);
+  return { ...plain, flags, bytes: concatBytes([iv, sealed]) };
+}
+
+/** The encrypted form of stored bytes; a GBX mixes into it what the game would. */
+async function seal(
+  file: NadeoPackFile,
+  { content, bytes, flags }: StoredFile,
+  { key, version, classes, signal }: FileStorage,
+  mayBeGbx: boolean,
+): Promise<Uint8Array> {
+  if (key === undefined) return bytes;
+  const region = new SealedRegion(bytes, { key, iv: ivFor(file.name, content), version });
+  if (mayBeGbx && (flags & fileFlag.dontUseDummyWrite) === 0n && looksLikeGbx(content)) {
+    const method: EntryMethod = bytes.length < content.length ? 'zlib' : 'none';
     const scanner = new GbxScanner({ classes, packVersion: version, size: content.length });
     await takeAsReader(region, { method, size: content.length }, scanner);
   }
   for (; region.remaining > 0; await breathe(signal)) region.take(sealedAtOnce);
-  return { ...plain, bytes: region.bytes(), flags };
+  return region.bytes();
 }
 
 /** Reads the plain bytes in the steps of the game, and mixes into what is encrypted what the game would. */
@@ -107,14 +158,16 @@ export function ivFor(name: string, content: Uint8Array): Uint8Array {
 
 /**
  * The folders and files of a directory, in the order given; sizes, offsets and classes are still to be filled in.
+ * @param known folders that are there already, and stay where they are
  * @throws E_USAGE when a file is not below the folder below which it is to be hashed
  */
-export function planDirectory(files: readonly NadeoPackFile[]): DirectoryRecords {
-  const folders: FolderRecord[] = [];
-  const indices = new Map<string, number>([['', -1]]);
+export function planDirectory(files: readonly NadeoPackFile[], known: readonly FolderRecord[] = []): DirectoryRecords {
+  const folders = [...known];
+  const paths = folderPaths(folders).map((path, index): [string, number] => [path, index]);
+  const indices = new Map<string, number>([...paths.reverse(), ['', -1]]);
   const folderIndex = (path: string): number => {
-    const known = indices.get(path);
-    if (known !== undefined) return known;
+    const there = indices.get(path);
+    if (there !== undefined) return there;
     const cut = path.lastIndexOf('\\', path.length - 2) + 1;
     const parent = folderIndex(path.slice(0, cut));
     indices.set(path, folders.length);

@@ -5,33 +5,17 @@
  * into a bounded memory.
  */
 import type { BlowfishKey } from '../../../codecs/ciphers/blowfish.ts';
-import { deflateExact } from '../../../codecs/compression/deflate-exact.ts';
-import { concatBytes, equalBytes } from '../../../core/bytes.ts';
+import { concatBytes } from '../../../core/bytes.ts';
 import { PakratError } from '../../../core/errors.ts';
 import { md5, sha256Hasher } from '../../../core/hash.ts';
 import { ByteWriter } from '../../../core/writer.ts';
 import { foldName } from '../../names.ts';
-import { changedWhilePacking, type PackResult, type PackSink, PositionedSink, sortForPacking } from '../../packing.ts';
+import { type PackResult, type PackSink, PositionedSink, sortForPacking } from '../../packing.ts';
 import { getRow } from '../../pak.ts';
-import { directoryFeedback } from '../directory/directory.ts';
-import { encodeMetadata, type MetadataEntry, metadataStep } from '../directory/metadata.ts';
-import {
-  CipherStream,
-  firstVersionOfEightRounds,
-  ivSize,
-  packCipherKey,
-  paddedSize,
-  pageSize,
-} from '../entries/cipher-stream.ts';
-import { SealedRegion } from '../entries/sealed-region.ts';
-import { datalessGbxSize, looksLikeGbx } from '../gbx/gbx-header.ts';
+import type { MetadataEntry } from '../directory/metadata.ts';
+import { firstVersionOfEightRounds, ivSize, packCipherKey, paddedSize } from '../entries/cipher-stream.ts';
 import { fileClassId, nodeClasses } from '../gbx/node-classes.ts';
-import {
-  decodePrivateHeader,
-  encodePrivateHeader,
-  oldHeaderOffset,
-  type PrivateHeader,
-} from '../header/private-header.ts';
+import { encodePrivateHeader, oldHeaderOffset, type PrivateHeader } from '../header/private-header.ts';
 import {
   contentsOffset,
   emptyPublicHeader,
@@ -41,21 +25,15 @@ import {
   publicFieldsOffset,
 } from '../header/public-header.ts';
 import { keyFromBase, keySize } from '../keys/keys.ts';
-import {
-  type FileStorage,
-  ivFor,
-  type NadeoPackFile,
-  planDirectory,
-  type StoredFile,
-  storeFile,
-} from './write-files.ts';
+import { sealPrivate } from './seal-private.ts';
+import { filled, StoredFiles } from './stored-files.ts';
+import { type FileStorage, type NadeoPackFile, planDirectory } from './write-files.ts';
+import { noMetadata, ownMetadata, sealMetadata } from './write-metadata.ts';
 
 /** Sizes that the header of version 15 and above may have, with room for more. */
 const headerRooms = [0x4000, 0x100000, 0x1000000] as const;
 const slotStep = 64;
 const maxOffset = 0xffffffff;
-/** Stored files that are kept for the passes that follow. */
-const keptBytes = 64 << 20;
 
 /** The fields of the public part of the header (version 6 and above) that a packer may fill. */
 export type PackInfo = Partial<
@@ -161,8 +139,6 @@ async function planPack(
   return placed({ ...bare, unused: new Uint8Array(16), flags: 0 });
 }
 
-const noMetadata = { metadata: new Uint8Array(0), metadataSize: 0, metadataStoredSize: 0 };
-
 /** The plan with its data where the header ends. */
 function placed(plan: PackPlan): PackPlan {
   const headerSize = plan.version < 6 ? sealedHeaderSize(plan) : plainHeaderSize(plan);
@@ -172,47 +148,16 @@ function placed(plan: PackPlan): PackPlan {
   return { ...plan, dataOffset: headerSize, metadataOffset: headerSize + plan.metadataOffset };
 }
 
-function ownMetadata(content: Uint8Array): Uint8Array | undefined {
-  const userDataSizeAt = 13;
-  if (!looksLikeGbx(content) || content[3] !== 6 || content.length < userDataSizeAt + 4) return undefined;
-  const userDataSize = new DataView(content.buffer, content.byteOffset).getUint32(userDataSizeAt, true);
-  return userDataSize > 0 && userDataSize + userDataSizeAt + 8 <= content.length
-    ? content.slice(0, datalessGbxSize(content))
-    : undefined;
-}
-
-function sealMetadata(entries: readonly MetadataEntry[], { key, version }: { key: BlowfishKey; version: number }) {
-  const plain = encodeMetadata(entries);
-  const compressed = deflateExact(plain, { level: 9 });
-  const padded = filled(compressed, Math.ceil(compressed.length / metadataStep) * metadataStep);
-  const region = new SealedRegion(padded, { key, iv: ivFor('', plain), version });
-  return { metadata: region.bytes(), metadataSize: plain.length, metadataStoredSize: compressed.length };
-}
-
-function sealedHeaderSize(plan: PackPlan): number {
-  return oldHeaderOffset + ivSize + paddedSize(encodePrivateHeader(plan, plan.version).length);
-}
-
 /** The whole header of versions 1 to 5: magic, version, IV, ciphertext. */
 function sealedHeader(plan: PackPlan, key: BlowfishKey): Uint8Array {
   const { version, dataOffset } = plan;
   const plain = encodePrivateHeader(plan, version);
-  let foldersEnd = 0;
-  decodePrivateHeader(plain, {
-    version,
-    headerSize: plain.length,
-    afterFolders: (_, offset) => {
-      foldersEnd = offset;
-    },
-  });
-  const iv = md5(plain).slice(0, ivSize);
-  const sealed = filled(plain, dataOffset - oldHeaderOffset - ivSize);
-  const stream = new CipherStream(key, iv, version);
-  const page = Math.min(Math.ceil(foldersEnd / pageSize) * pageSize, sealed.length);
-  stream.encrypt(sealed.subarray(0, page));
-  stream.mix(directoryFeedback(plan.folders) ?? new Uint8Array(0));
-  stream.encrypt(sealed.subarray(page));
-  return concatBytes([new ByteWriter().text('NadeoPak').u32le(version).bytes(), iv, sealed]);
+  const sealed = sealPrivate(plain, { key, version, folders: plan.folders, size: dataOffset - oldHeaderOffset });
+  return concatBytes([new ByteWriter().text('NadeoPak').u32le(version).bytes(), sealed]);
+}
+
+function sealedHeaderSize(plan: PackPlan): number {
+  return oldHeaderOffset + ivSize + paddedSize(encodePrivateHeader(plan, plan.version).length);
 }
 
 function plainHeaderSize(plan: PackPlan): number {
@@ -224,8 +169,6 @@ function plainHeaderSize(plan: PackPlan): number {
   }
   return room;
 }
-
-const noBytes = new Uint8Array(0);
 
 /** The whole header of version 6 and above, with what fills it up; hashes all that follows. */
 async function plainHeader(plan: PackPlan, stored: StoredFiles): Promise<Uint8Array> {
@@ -256,44 +199,6 @@ function privateFields(plan: PackPlan) {
 
 async function* slots({ slotSizes }: Pick<PackPlan, 'slotSizes'>, stored: StoredFiles): AsyncGenerator<Uint8Array> {
   for (const [index, slotSize] of slotSizes.entries()) yield filled((await stored.read(index)).bytes, slotSize);
-}
-
-/** Gives what is stored of each file, as often as asked; what is small is made once. */
-class StoredFiles {
-  readonly #files: readonly NadeoPackFile[];
-  readonly #storage: FileStorage;
-  readonly #kept = new Map<number, StoredFile>();
-  readonly #hashes: Uint8Array[] = [];
-  #room = keptBytes;
-
-  constructor(files: readonly NadeoPackFile[], storage: FileStorage) {
-    this.#files = files;
-    this.#storage = storage;
-  }
-
-  async read(index: number): Promise<StoredFile> {
-    const kept = this.#kept.get(index);
-    if (kept !== undefined) return kept;
-    const file = getRow(this.#files, { index });
-    const stored = await storeFile(file, this.#storage);
-    const hash = md5(stored.bytes);
-    const earlier = this.#hashes[index];
-    if (earlier !== undefined && !equalBytes(hash, earlier)) throw changedWhilePacking(file);
-    this.#hashes[index] = hash;
-    // The content itself is needed in the first pass only.
-    if (stored.bytes.length <= this.#room) {
-      this.#room -= stored.bytes.length;
-      this.#kept.set(index, { ...stored, content: noBytes });
-    }
-    return stored;
-  }
-}
-
-function filled(bytes: Uint8Array, size: number): Uint8Array {
-  if (bytes.length === size) return bytes;
-  const whole = new Uint8Array(size);
-  whole.set(bytes);
-  return whole;
 }
 
 function packNotes({ version, key, compress = true }: NadeoWriteOptions): string[] {

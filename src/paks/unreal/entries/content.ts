@@ -166,10 +166,15 @@ export class UnrealContent {
   /** An entry with the cipher that it needs. Throws E_KEY_MISSING. */
   async #unlocked(row: UnrealEntry, access: EntryAccess): Promise<EntryAccess> {
     if (!row.encrypted || row.size === 0) return access;
+    return { ...access, cipher: this.#cipher(access, await this.entryKey(row.name)) };
+  }
+
+  /** The key of the entries. @param what needs it, for the error @throws E_KEY_MISSING */
+  async entryKey(what = this.#parts.source.name): Promise<Uint8Array> {
     const { key, possible } = await this.#chooseKey();
     const given = aesKeys(this.#parts.options.keys).length;
-    if (key === undefined) throw missingKey(row.name, this.#parts.footer, { given, possible });
-    return { ...access, cipher: this.#cipher(access, key) };
+    if (key === undefined) throw missingKey(what, this.#parts.footer, { given, possible });
+    return key;
   }
 
   #chooseKey(): Promise<KeyChoice> {

@@ -36,12 +36,17 @@ const utf8NamesVersion = 12;
 const flatVersion = 13;
 const maxDirectoryName = 4096;
 
+/** The location of a name that was deleted. */
+export const deletedLocation = -0x80000000;
+
 /** Is told each file. */
 export type OnFile = (name: string, location: number) => void;
 
 interface DirectoryFormat {
   version: number;
   decodeName: NameDecoder;
+  /** Told each directory of the nested form, as stored. */
+  onDirectory?: ((name: string) => void) | undefined;
 }
 
 /** Decodes a directory index of either form. Throws E_FORMAT…, and what `onFile` throws. */
@@ -55,7 +60,9 @@ export function decodeDirectoryIndex(reader: ByteReader, format: DirectoryFormat
 function decodeNested(reader: ByteReader, format: DirectoryFormat, onFile: OnFile): void {
   const directories = reader.count(reader.u32le(), 8);
   for (let i = 0; i < directories; i++) {
-    const directory = withoutRoot(readFString(reader, format.decodeName));
+    const stored = readFString(reader, format.decodeName);
+    format.onDirectory?.(stored);
+    const directory = withoutRoot(stored);
     const files = reader.count(reader.u32le(), 8);
     for (let k = 0; k < files; k++) {
       const name = readFileName(reader, format);
@@ -125,24 +132,39 @@ function badFlat(reader: ByteReader, part: string): Error {
   return formatError('E_FORMAT_RANGE', reader.what, `${part} is not where it can be`, { offset: reader.pos });
 }
 
-/** Writes the nested form as versions 10 and 11 have it: every directory, empty ones between them included. */
-export function writeDirectoryIndex(writer: ByteWriter, files: readonly { name: string; location: number }[]): void {
+/**
+ * Writes the nested form: every directory, empty ones between them included.
+ * @param order the directories that come first, as an older PAK has them; without it they are sorted
+ */
+export function writeDirectoryIndex(
+  writer: ByteWriter,
+  files: readonly { name: string; location: number }[],
+  { version, directories: order }: { version: number; directories?: readonly string[] | undefined },
+): void {
   const directories = new Map<string, { name: string; location: number }[]>();
+  for (const directory of order ?? []) directories.set(withoutRoot(directory), []);
   for (const { name, location } of files) {
     const split = name.lastIndexOf('/') + 1;
     const inside = directoryAndParents(directories, name.slice(0, split));
     inside.push({ name: name.slice(split), location });
   }
-  const sorted = [...directories].sort(([a], [b]) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
-  writer.u32le(sorted.length);
-  for (const [directory, inside] of sorted) {
+  const rows = [...directories];
+  if (order === undefined) rows.sort(([a], [b]) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
+  writer.u32le(rows.length);
+  for (const [directory, inside] of rows) {
     writeFString(writer, directory === '' ? '/' : directory);
     writer.u32le(inside.length);
     for (const { name, location } of inside) {
-      writeFString(writer, name);
+      writeFileName(writer, name, version);
       writer.i32le(location);
     }
   }
+}
+
+function writeFileName(writer: ByteWriter, name: string, version: number): void {
+  const bytes = Buffer.from(name);
+  if (version < utf8NamesVersion) writeFString(writer, name);
+  else writer.u32le(bytes.length).raw(bytes);
 }
 
 function directoryAndParents<T>(directories: Map<string, T[]>, directory: string): T[] {
@@ -150,7 +172,7 @@ function directoryAndParents<T>(directories: Map<string, T[]>, directory: string
   if (known !== undefined) return known;
   const inside: T[] = [];
   directories.set(directory, inside);
-  if (directory !== '')
-    directoryAndParents(directories, directory.slice(0, directory.lastIndexOf('/', directory.length - 2) + 1));
+  const parent = directory.slice(0, directory.lastIndexOf('/', directory.length - 2) + 1);
+  if (directory !== '') directoryAndParents(directories, parent);
   return inside;
 }

@@ -20,6 +20,10 @@ export interface IndexRow {
   /** As stored. */
   readonly name: string;
   readonly record: EntryRecord;
+  /** Hash of the path, where that is not known. */
+  readonly hash?: bigint | undefined;
+  /** False for a row that only its hash finds. Default true. */
+  readonly isListed?: boolean | undefined;
 }
 
 /** A decoded index, whatever its form was. */
@@ -27,6 +31,18 @@ export interface DecodedIndex {
   /** As stored. */
   mountPoint: string;
   rows: IndexRows;
+  /** From version 10 on, but for a frozen one. */
+  form?: IndexForm | undefined;
+}
+
+/** The form of an index of version 10 and above, for a PAK that is made out of its own. */
+export interface IndexForm {
+  /** The only part that it has; undefined for both. */
+  readonly parts: 'hashes' | 'directory' | undefined;
+  /** Directories of its directory index as stored, in their order. */
+  readonly directories: readonly string[];
+  /** Hash and name of a row as a new index has them. */
+  rowAt(row: number): Pick<IndexRow, 'hash' | 'isListed'>;
 }
 
 /** More rows, or more characters in all names together, are taken for damage: no game comes near it. */

@@ -39,13 +39,14 @@ function* decodeRows(bytes: Uint8Array): Generator<[hash: bigint, location: numb
   for (let at = 0; at < bytes.length; at += rowSize) yield [view.getBigUint64(at, true), view.getInt32(at + 8, true)];
 }
 
-/** Writes a path-hash index with no names in it. */
+/** Writes the rows of a path-hash index; the directory that ends it is the caller's. A row whose path is not known has its hash. */
 export function writePathHashIndex(
   writer: ByteWriter,
-  files: readonly { name: string; location: number }[],
+  files: readonly { name: string; hash?: bigint | undefined; location: number }[],
   { seed, version }: { seed: bigint; version: number },
 ): void {
   writer.u32le(files.length);
-  for (const { name, location } of files) writer.u64le(pathHash(name, seed, version)).i32le(location);
-  writer.u32le(0);
+  for (const { name, hash, location } of files) {
+    writer.u64le(hash ?? pathHash(name, seed, version)).i32le(location);
+  }
 }

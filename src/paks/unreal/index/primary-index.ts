@@ -17,13 +17,12 @@ import { formatError } from '../../../core/errors.ts';
 import { ByteReader } from '../../../core/reader.ts';
 import type { NameDecoder } from '../../names.ts';
 import { type EntryRecord, emptyRecord, minRecordSize, readEntryRecord, readSize } from '../entries/entry-record.ts';
-import { decodeDirectoryIndex } from './directory-index.ts';
+import { decodeDirectoryIndex, deletedLocation } from './directory-index.ts';
 import { decodeEncodedEntry, type EncodedFormat } from './encoded-entry.ts';
 import { readFString } from './fstring.ts';
-import { type DecodedIndex, NameBudget, RowList } from './index-rows.ts';
+import { type DecodedIndex, type IndexRow, NameBudget, RowList } from './index-rows.ts';
 import { type PathHashRows, pathHash, readPathHashRows } from './path-hash.ts';
 
-const deletedLocation = -0x80000000;
 const ivSize = 12;
 
 /** A part of the index that lies elsewhere in the file. */
@@ -87,10 +86,13 @@ interface PartOptions {
 export function decodeDirectoryPart(bytes: Uint8Array, { index, format, decodeName }: PartOptions): DecodedIndex {
   const list = new RowList();
   const reader = new ByteReader(bytes, 'directory index of an Unreal PAK');
-  decodeDirectoryIndex(reader, { version: format.version, decodeName }, (name, location) =>
+  const directories: string[] = [];
+  const onDirectory = (name: string): void => void directories.push(name);
+  decodeDirectoryIndex(reader, { version: format.version, decodeName, onDirectory }, (name, location) =>
     list.add(name, recordAt(location, index, format)),
   );
-  return { mountPoint: index.mountPoint, rows: list };
+  const parts = index.pathHashes === undefined ? 'directory' : undefined;
+  return { mountPoint: index.mountPoint, rows: list, form: { parts, directories, rowAt: () => ({}) } };
 }
 
 interface HashedIndex extends DecodedIndex {
@@ -109,8 +111,10 @@ export function decodePathHashPart(bytes: Uint8Array, { index, format, decodeNam
   const table = readPathHashRows(reader);
   const names = new Map<number, string>();
   const budget = new NameBudget();
+  const directories: string[] = [];
+  const onDirectory = (name: string): void => void directories.push(name);
   if (reader.remaining >= 4) {
-    decodeDirectoryIndex(reader, { version: format.version, decodeName }, (name, location) => {
+    decodeDirectoryIndex(reader, { version: format.version, decodeName, onDirectory }, (name, location) => {
       budget.spend(name.length);
       names.set(location, name);
     });
@@ -119,7 +123,14 @@ export function decodePathHashPart(bytes: Uint8Array, { index, format, decodeNam
   for (const [hash, location] of table) {
     list.add(names.get(location) ?? hashName(hash), recordAt(location, index, format));
   }
-  return { mountPoint: index.mountPoint, rows: list, findRow: rowFinder(table, index.seed, format) };
+  let rows: [hash: bigint, location: number][] | undefined;
+  const rowAt = (row: number): Pick<IndexRow, 'hash' | 'isListed'> => {
+    rows ??= [...table];
+    const [hash, location = deletedLocation] = rows[row] ?? [];
+    return { hash, isListed: names.has(location) };
+  };
+  const form = { parts: 'hashes', directories, rowAt } as const;
+  return { mountPoint: index.mountPoint, rows: list, form, findRow: rowFinder(table, index.seed, format) };
 }
 
 function rowFinder(

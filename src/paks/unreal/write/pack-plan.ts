@@ -5,7 +5,7 @@ import { type FooterLayout, footerLayout } from '../footer.ts';
 
 /** The options of an Unreal PAK that is written. */
 export interface UnrealPackOptions {
-  /** 1 to 11, or `8A` or `8B`; 8 is 8B. Default 11. */
+  /** 1 to 12, or `8A` or `8B`; 8 is 8B. Default 11. */
   version?: number | string | undefined;
   /** Default none. Entries that do not become smaller are stored as they are. */
   compress?: 'none' | 'zlib' | undefined;
@@ -42,9 +42,19 @@ export interface PackPlan {
   indexKey: Uint8Array | undefined;
   keyGuid: string;
   pathHashSeed: bigint;
+  /** The method of zlib in records. */
+  zlibMethod: number;
+  /** Those of the footer; absent: as the entries need. */
+  methodNames?: readonly string[] | undefined;
+  /** Directories in the order of an older PAK, from version 10 on. */
+  directories?: readonly string[] | undefined;
+  /** The parts of the index that an older PAK has, from version 10 on; absent: both. */
+  parts?: 'hashes' | 'directory' | undefined;
 }
 
-const newestWritten = 11;
+/** The newest version that is written. */
+export const newestWritten = 12;
+const defaultVersion = 11;
 const minBlockSize = 1 << 10;
 const maxBlockSize = 16 << 20;
 const compressionVersion = 3;
@@ -52,7 +62,7 @@ const indexEncryptionVersion = 4;
 
 /** Checks how a PAK is to be written. Throws E_USAGE for what does not go together. */
 export function planPack(options: UnrealPackOptions): PackPlan {
-  const { label, layout } = writtenVersion(String(options.version ?? newestWritten).toUpperCase());
+  const { label, layout } = writtenVersion(String(options.version ?? defaultVersion).toUpperCase());
   const version = Number.parseInt(label, 10);
   const { compress = 'none', blockSize = 0x10000, key, encryptIndex = false } = options;
   const encryptData = options.encryptData ?? key !== undefined;
@@ -80,6 +90,7 @@ export function planPack(options: UnrealPackOptions): PackPlan {
     indexKey: encryptIndex ? key : undefined,
     keyGuid: keyGuid(options.keyGuid),
     pathHashSeed: options.pathHashSeed ?? 0n,
+    zlibMethod: 1,
   };
 }
 

@@ -1,6 +1,5 @@
-import { aesEcbEncrypt, alignToBlock } from '../../../codecs/ciphers/aes.ts';
+import { alignToBlock } from '../../../codecs/ciphers/aes.ts';
 import { concatBytes } from '../../../core/bytes.ts';
-import { sha1 } from '../../../core/hash.ts';
 import { ByteWriter } from '../../../core/writer.ts';
 import { foldName } from '../../names.ts';
 import { type PackFile, type PackResult, type PackSink, PositionedSink, sortForPacking } from '../../packing.ts';
@@ -11,17 +10,11 @@ import {
   recordSize,
   writeEntryRecord,
 } from '../entries/entry-record.ts';
-import { encodeFooter } from '../footer.ts';
-import { writeDirectoryIndex } from '../index/directory-index.ts';
-import { isEncodable, writeEncodedEntry } from '../index/encoded-entry.ts';
-import { writeFString } from '../index/fstring.ts';
 import type { IndexRow } from '../index/index-rows.ts';
-import { encodeLegacyIndex } from '../index/legacy-index.ts';
-import { writePathHashIndex } from '../index/path-hash.ts';
 import { type PackPlan, planPack, type UnrealPackOptions } from './pack-plan.ts';
-import { mapConcurrently, padded, type StoredForm, storedForm } from './stored-form.ts';
+import { mapConcurrently, type StoredForm, storedForm } from './stored-form.ts';
+import { writeIndex } from './write-index.ts';
 
-const pathHashVersion = 10;
 const relativeBlocksVersion = 5;
 const concurrentFiles = 4;
 const ticksTo1970 = 621355968000000000n;
@@ -49,7 +42,8 @@ export async function writeUnrealPak(
   return { files: rows.length, bytes: out.position, notes: [] };
 }
 
-async function writeEntry(out: PositionedSink, form: StoredForm, plan: PackPlan): Promise<EntryRecord> {
+/** Writes an entry with the record in front of it. Returns the record as the index has it. */
+export async function writeEntry(out: PositionedSink, form: StoredForm, plan: PackPlan): Promise<EntryRecord> {
   const record = recordOf(out.position, form, plan);
   const header = new ByteWriter(record.headerSize);
   writeEntryRecord(header, { ...record, offset: 0 }, plan.format);
@@ -71,7 +65,7 @@ function recordOf(offset: number, form: StoredForm, plan: PackPlan): EntryRecord
     size: file.size,
     headerSize,
     blockCount: blockSizes.length,
-    method: isCompressed ? 1 : 0,
+    method: isCompressed ? plan.zlibMethod : 0,
     time: version === 1 ? ticksOf(file.mtime) : undefined,
     encrypted: plan.dataKey !== undefined,
     blockSize: isCompressed ? (isSingle ? file.size : plan.blockSize) : 0,
@@ -92,93 +86,5 @@ function blockRows(sizes: readonly number[], start: number, isPadded: boolean): 
     writer.u64le(at).u64le(at + size);
     at += isPadded ? alignToBlock(size) : size;
   }
-  return writer.bytes();
-}
-
-async function writeIndex(out: PositionedSink, rows: IndexRow[], plan: PackPlan): Promise<void> {
-  const { mountPoint, format, label, layout, keyGuid, indexKey } = plan;
-  const isLong = format.version >= pathHashVersion;
-  const offset = out.position;
-  const { primary, parts } = isLong
-    ? pathHashIndex(rows, plan, offset)
-    : { primary: indexPart(encodeLegacyIndex({ mountPoint, rows }, format), indexKey), parts: [] };
-  for (const { stored } of [primary, ...parts]) await out.write(stored);
-  const footer = encodeFooter(
-    {
-      version: format.version,
-      label,
-      size: layout.size,
-      keyGuid,
-      encryptedIndex: indexKey !== undefined,
-      indexOffset: offset,
-      indexSize: primary.stored.length,
-      indexHash: primary.hash,
-      isFrozen: false,
-      hasMagic: true,
-      ivs: [],
-      methodNames: rows.some(({ record }) => record.method !== 0) ? ['Zlib'] : [],
-      pakchunkIndex: undefined,
-      encryption: 'AES-256-ECB',
-    },
-    layout,
-  );
-  await out.write(footer);
-}
-
-interface IndexPart {
-  stored: Uint8Array;
-  /** SHA-1 of the bytes before encryption, padding included. */
-  hash: Uint8Array;
-}
-
-function indexPart(bytes: Uint8Array, key: Uint8Array | undefined): IndexPart {
-  if (key === undefined) return { stored: bytes, hash: sha1(bytes) };
-  const whole = padded(bytes, bytes);
-  return { stored: aesEcbEncrypt(whole, key), hash: sha1(whole) };
-}
-
-/** The index of version 10 and above. The path-hash index and the directory index lie behind the primary one. */
-function pathHashIndex(rows: readonly IndexRow[], plan: PackPlan, offset: number) {
-  const { indexKey, pathHashSeed, format } = plan;
-  const entries = new ByteWriter(rows.length * 32);
-  const plain: EntryRecord[] = [];
-  const files = rows.map(({ name, record }) => {
-    if (!isEncodable(record)) return { name, location: -plain.push(record) };
-    const location = entries.size;
-    writeEncodedEntry(entries, record, format);
-    return { name, location };
-  });
-  const hashes = new ByteWriter(rows.length * 12 + 8);
-  writePathHashIndex(hashes, files, { seed: pathHashSeed, version: format.version });
-  const directory = new ByteWriter(rows.length * 48);
-  writeDirectoryIndex(directory, files);
-  const parts = [indexPart(hashes.bytes(), indexKey), indexPart(directory.bytes(), indexKey)];
-  // The primary index says where the others are, which depends on its size alone.
-  const primaryFor = (start: number): IndexPart =>
-    indexPart(primaryIndex({ entries: entries.bytes(), plain, count: rows.length, parts, start }, plan), indexKey);
-  return { primary: primaryFor(offset + primaryFor(0).stored.length), parts };
-}
-
-interface PrimaryWork {
-  entries: Uint8Array;
-  plain: readonly EntryRecord[];
-  count: number;
-  /** Path-hash index and directory index. */
-  parts: readonly IndexPart[];
-  /** Offset of the first of them. */
-  start: number;
-}
-
-function primaryIndex({ entries, plain, count, parts, start }: PrimaryWork, plan: PackPlan): Uint8Array {
-  const writer = new ByteWriter(entries.length + 256);
-  writeFString(writer, plan.mountPoint);
-  writer.u32le(count).u64le(plan.pathHashSeed);
-  let offset = start;
-  for (const { stored, hash } of parts) {
-    writer.u32le(1).u64le(offset).u64le(stored.length).raw(hash);
-    offset += stored.length;
-  }
-  writer.u32le(entries.length).raw(entries).u32le(plain.length);
-  for (const record of plain) writeEntryRecord(writer, record, plan.format);
   return writer.bytes();
 }

@@ -164,7 +164,7 @@ test('holds no large file in memory', async () => {
 describe('refuses', () => {
   test.each<[string, UnrealPackOptions]>([
     ['a version that does not exist', { version: 0 }],
-    ['a version that cannot be written', { version: 12 }],
+    ['a version that cannot be written', { version: 13 }],
     ['no version', { version: 'new' }],
     ['to compress version 2', { version: 2, compress: 'zlib' }],
     ['to encrypt version 2', { version: 2, key }],

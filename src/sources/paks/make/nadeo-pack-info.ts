@@ -1,10 +1,10 @@
 import * as fs from 'node:fs';
 import { basename } from 'node:path';
-import { PakratError } from '../../core/errors.ts';
-import { fileSource } from '../../files/file-source.ts';
-import { checkPackInfo, describeIncluded, fileTime } from '../../paks/nadeo/header/pack-info.ts';
-import type { PackInfo } from '../../paks/nadeo/write/write.ts';
-import { defined } from './given-keys.ts';
+import { PakratError } from '../../../core/errors.ts';
+import { fileSource } from '../../../files/file-source.ts';
+import { checkPackInfo, describeIncluded, fileTime } from '../../../paks/nadeo/header/pack-info.ts';
+import type { PackInfo } from '../../../paks/nadeo/write/write.ts';
+import { defined } from '../given-keys.ts';
 
 /** Facts in the header of a NadeoPak, as people write them; the help of the flags says which versions have them. */
 export interface NadeoHeaderOptions {

@@ -1,0 +1,149 @@
+import { basename } from 'node:path';
+import { PakratError } from '../../../core/errors.ts';
+import type { WorkOptions } from '../../../core/progress.ts';
+import { openPak, type PakOptions } from '../../../paks/index.ts';
+import type { PackFile, PackResult, PackSink } from '../../../paks/packing.ts';
+import type { Pak } from '../../../paks/pak.ts';
+import { countedFiles } from '../../counted-files.ts';
+import { parseKeys } from '../given-keys.ts';
+import { inputFile, inputFiles, readPackList } from './pack-inputs.ts';
+import { planRewrite } from './plan-rewrite.ts';
+import { refuseExisting, writePak } from './write-pak.ts';
+
+/** Options of making a PAK, whatever its family. */
+export interface PackOptions extends WorkOptions {
+  /** Write over a file that is there. */
+  force?: boolean | undefined;
+  /** A file with a list of what is packed, or the bytes of one: a file or folder a line, its name in the PAK behind a semicolon. */
+  list?: string | AsyncIterable<Uint8Array> | undefined;
+  /** An older PAK, whose form the new one has: order, flags, ids, versions, names; and what is not given stays as it is stored. */
+  like?: string | undefined;
+  /** Files by the names of entries of the older PAK whose content they take the place of. */
+  replace?: Readonly<Record<string, string>> | undefined;
+}
+
+/** A PAK that was made, as `pack --json` prints it. */
+export interface PackReport extends PackResult {
+  path: string;
+  /** Of an older PAK: entries that were taken over as they are stored. */
+  kept?: number;
+}
+
+interface PackWork {
+  /** Family of the PAK. */
+  family: string;
+  /** Files and folders. */
+  inputs: string | readonly string[];
+  options: PackOptions;
+  /** How an older PAK is read. */
+  pak: () => Promise<PakOptions>;
+  /** Options of its form by their flags: those of an older PAK count. */
+  form: Readonly<Record<string, unknown>>;
+  /** As `exact` of packing. */
+  exact?: boolean | undefined;
+  /** Writes a PAK that is new. */
+  write: (files: PackFile[], sink: PackSink) => Promise<PackResult>;
+}
+
+/**
+ * Makes a PAK of files and folders, or out of an older PAK.
+ * @throws E_USAGE when it is there already or there are no files, and as the families do
+ */
+export async function makePak(path: string, work: PackWork): Promise<PackReport> {
+  const { inputs, options } = work;
+  const { force = false, list, like, replace = {}, signal, onProgress } = options;
+  if (!force) refuseExisting(path);
+  const given = (typeof inputs === 'string' ? [inputs] : inputs).map((input) => ({ path: input }));
+  const listed = list === undefined ? [] : await readPackList(list);
+  const files = inputFiles([...given, ...listed], path, signal);
+  const hasInputs = given.length > 0 || list !== undefined;
+  if (like !== undefined) return rewritePak(path, like, { ...work, files: hasInputs ? files : undefined });
+  if (Object.keys(replace).length > 0) {
+    throw new PakratError('E_USAGE', 'there is no PAK in which something could be replaced', {
+      hint: 'Name it with --like.',
+    });
+  }
+  if (files.length === 0) {
+    const what = hasInputs
+      ? `${given.map((input) => input.path).join(', ') || 'the list'} has no files in it`
+      : 'nothing to pack';
+    throw new PakratError('E_USAGE', what, {
+      hint: 'Name files or folders, a --list of them, or an older PAK with --like.',
+    });
+  }
+  const { onPlan, onFile } = countedFiles('pack', onProgress);
+  onPlan(files.length, sizeOf(files));
+  const counted = files.map((file) => countedFile(file, onFile));
+  return { path, ...(await writePak(path, force, (sink) => work.write(counted, sink))) };
+}
+
+async function rewritePak(
+  path: string,
+  like: string,
+  { family, options, pak: readOptions, form, exact, files }: PackWork & { files: PackFile[] | undefined },
+): Promise<PackReport> {
+  const { force = false, replace = {}, signal, onProgress } = options;
+  const own = Object.keys(form).filter((flag) => form[flag] !== undefined && form[flag] !== false);
+  if (own.length > 0) {
+    throw new PakratError('E_USAGE', `--like takes ${own.join(', ')} from ${like}`, { hint: 'Leave that away.' });
+  }
+  const replaced = new Map(Object.entries(replace).map(([name, file]) => [name, inputFile(file, name, signal)]));
+  const pak = await openPak(like, await readOptions());
+  try {
+    checkFamily(pak, family, like);
+    const plan = await planRewrite(pak, { files, replaced, signal });
+    const { onPlan, onFile } = countedFiles('pack', onProgress);
+    const rows = plan.rows.map((row) => ({ ...row, file: row.file && countedFile(row.file, onFile) }));
+    const sizes = rows.map(({ old, file }) => file?.size ?? pak.entries[old ?? -1]?.storedSize ?? 0);
+    onPlan(
+      rows.length,
+      sizes.reduce((sum, size) => sum + size, 0),
+    );
+    const { notes, ...result } = await writePak(path, force, (sink) =>
+      pak.rewrite(rows, sink, { exact, signal, onKept: onFile }),
+    );
+    return { path, kept: plan.kept, ...result, notes: [...plan.notes, ...notes] };
+  } finally {
+    await pak.close();
+  }
+}
+
+function checkFamily(pak: Pak, family: string, like: string): asserts pak is Pak & Required<Pick<Pak, 'rewrite'>> {
+  if (pak.family === family && pak.rewrite !== undefined) return;
+  const hint = pak.rewrite === undefined ? 'Name one PAK.' : `Use \`pakrat pack ${pak.family}\`.`;
+  throw new PakratError('E_USAGE', `${like} is no PAK of the family ${family}, but ${pak.family}`, { hint });
+}
+
+function sizeOf(files: readonly PackFile[]): number {
+  return files.reduce((sum, { size }) => sum + size, 0);
+}
+
+/** A writer may read a file twice: for a hash, then to store it. It counts once. */
+function countedFile(file: PackFile, onFile: (bytes: number) => void): PackFile {
+  let isCounted = false;
+  const open = async function* (): AsyncGenerator<Uint8Array> {
+    yield* file.open();
+    if (!isCounted) onFile(file.size);
+    isCounted = true;
+  };
+  return { ...file, open };
+}
+
+/**
+ * The key to pack with: the only one given, or of a list the one for this PAK.
+ * @throws E_USAGE when more than one may be meant
+ */
+export async function packKey(texts: readonly string[] | undefined, out: string): Promise<Uint8Array | undefined> {
+  const keys = await parseKeys(texts ?? []);
+  const stem = basename(out)
+    .replace(/\.(pak|pack\.gbx)$/i, '')
+    .toLowerCase();
+  const own = keys.filter(({ name }) => name?.toLowerCase() === stem);
+  const chosen = own.length > 0 ? own : keys;
+  if (chosen.length > 1) {
+    throw new PakratError('E_USAGE', `${chosen.length} keys are given, and a PAK is packed with one`, {
+      hint: 'Give one key with --key.',
+    });
+  }
+  return chosen[0]?.key;
+}

@@ -1,0 +1,128 @@
+import { createReadStream, statSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { breathe } from '../../../core/breathe.ts';
+import { concatBytes } from '../../../core/bytes.ts';
+import { codeOf, formatError, PakratError } from '../../../core/errors.ts';
+import { storeError } from '../../../files/durable.ts';
+import { fileSource } from '../../../files/file-source.ts';
+import { readPieces } from '../../../files/pieces.ts';
+import { walkFiles } from '../../../files/walk.ts';
+import { cleanName } from '../../../paks/names.ts';
+import type { PackFile } from '../../../paks/packing.ts';
+
+/*
+ * A list of what is packed: UTF-8 text, a file or folder a line, with its name in the PAK behind a semicolon where that is to be
+ * another: as the lists of `extract`, the other way round.
+ *
+ *   maps/e1m1.bsp                 a file, under this name
+ *   /work/new.bsp;maps/e1m1.bsp   a file, under another name
+ *   textures                      the files of a folder, by their names in it
+ *   textures;gfx                  the same, below gfx
+ *   # text                        a remark; blank lines and a byte order mark are passed over, too
+ */
+
+const maxListBytes = 256 << 20;
+
+/** A file or folder that is packed. */
+export interface PackInput {
+  path: string;
+  /** Its name in the PAK, where it is told. */
+  name?: string | undefined;
+}
+
+/**
+ * The files that go into a PAK: a folder gives its files by their names in it, a file is called by its path as it is written.
+ * @param out the PAK itself, which is left out when it lies in a folder
+ * @throws E_NOT_FOUND, E_USAGE for a path that leads out of the folder and so is no name
+ */
+export function inputFiles(inputs: readonly PackInput[], out: string, signal: AbortSignal | undefined): PackFile[] {
+  return inputs.flatMap(({ path, name }) => {
+    const stat = statOf(path);
+    if (!stat.isDirectory()) return [packFile({ path, name: name ?? nameOf(path), stat }, signal)];
+    const below = name === undefined ? '' : `${name.replace(/[/\\]+$/, '')}/`;
+    return [...walkFiles(path)].flatMap((file) => {
+      const inner = join(path, file.name);
+      // The PAK itself, when it is written into the folder that it is made of.
+      if (resolve(inner) === resolve(out)) return [];
+      return [packFile({ path: inner, name: below + file.name, stat: file.stat }, signal)];
+    });
+  });
+}
+
+/** A file of the disk under a name. @throws E_NOT_FOUND, E_USAGE for a folder */
+export function inputFile(path: string, name: string, signal: AbortSignal | undefined): PackFile {
+  const stat = statOf(path);
+  if (stat.isFile()) return packFile({ path, name, stat }, signal);
+  throw new PakratError('E_USAGE', `${path} is no file`, { data: { path } });
+}
+
+function statOf(path: string) {
+  try {
+    return statSync(path);
+  } catch (error) {
+    const code = codeOf(error);
+    if (code !== 'ENOENT' && code !== 'ENOTDIR') throw storeError(error, path);
+    throw new PakratError('E_NOT_FOUND', `there is no ${path}`, { data: { path } });
+  }
+}
+
+function nameOf(path: string): string {
+  const name = cleanName(path);
+  if (!/^(?:[/\\]|[a-z]:)/i.test(path) && !name.split('/').includes('..')) return name;
+  throw new PakratError('E_USAGE', `${path} is no name in a PAK`, {
+    hint: 'Write it from the folder in which names begin, or name it in a list (--list): FILE;NAME.',
+    data: { path },
+  });
+}
+
+function packFile(
+  { path, name, stat: { size, mtime } }: { path: string; name: string; stat: { size: number; mtime: Date } },
+  signal: AbortSignal | undefined,
+): PackFile {
+  const open = async function* (): AsyncGenerator<Uint8Array> {
+    await breathe(signal);
+    const source = await fileSource(path);
+    try {
+      // All of it, should it have grown: the writer then sees that it changed.
+      for await (const piece of readPieces(source, 0, Math.max(size, source.size))) {
+        yield piece;
+        await breathe(signal);
+      }
+    } finally {
+      await source.close();
+    }
+  };
+  return { name, size, mtime, open };
+}
+
+/** Reads a list of what is packed, from a file or from pieces of one. @throws E_USAGE for one that is too large, E_FORMAT, E_NOT_FOUND */
+export async function readPackList(list: string | AsyncIterable<Uint8Array>): Promise<PackInput[]> {
+  const pieces: Uint8Array[] = [];
+  let size = 0;
+  for await (const piece of typeof list === 'string' ? createReadStream(list) : list) {
+    pieces.push(piece as Uint8Array);
+    size += (piece as Uint8Array).length;
+    if (size > maxListBytes) throw new PakratError('E_USAGE', `a list of more than ${maxListBytes} bytes is not read`);
+  }
+  return decodePackList(concatBytes(pieces));
+}
+
+/** Decodes a list of what is packed. @throws E_FORMAT that names the line which is none */
+export function decodePackList(bytes: Uint8Array): PackInput[] {
+  let text: string;
+  try {
+    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw formatError('E_FORMAT', 'list', 'it is not UTF-8 text');
+  }
+  return text.split(/\r?\n/).flatMap((line, i) => {
+    const trimmed = line.trim();
+    if (trimmed === '' || trimmed.startsWith('#')) return [];
+    const [path = '', name, ...more] = trimmed.split(';').map((field) => field.trim());
+    const problem =
+      path === '' ? 'it names no file' : name === '' ? 'there is nothing behind its semicolon' : undefined;
+    if (problem === undefined && more.length === 0) return [{ path, name }];
+    const what = `line ${i + 1}: ${problem ?? 'it has too many fields'}: ${JSON.stringify(trimmed.slice(0, 80))}`;
+    throw formatError('E_FORMAT', 'list', what);
+  });
+}
