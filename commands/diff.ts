@@ -24,7 +24,7 @@ The exit code is 0 whether files differ or not. With --exit-code it is 1 when th
   static override args = {
     before: requiredArg(`${sourceHelp} A folder of plain files too.`),
     after: requiredArg('What it is compared with. folder: in front takes any folder as one of plain files.'),
-    glob: optionalArg('Only names that match. Several may follow.'),
+    glob: optionalArg('Only names that match, or that lie below a folder of this name. Several may follow.'),
   };
   static override flags = {
     summary: Flags.boolean({ summary: 'Show only sums, by folder.', exclusive: ['name-only'] }),

@@ -3,7 +3,7 @@ import type { OpenedSource } from './app/session/open-source.ts';
 import { listOf } from './app/session/session-options.ts';
 import { concatBytes } from './core/bytes.ts';
 import { isNotFound, throwIfAborted, valueUnless } from './core/errors.ts';
-import { nameMatcher } from './core/glob.ts';
+import { nameMatcher, withFolders } from './core/glob.ts';
 import type { Source, SourceEntry } from './sources/source.ts';
 
 /** A file of a source. */
@@ -56,8 +56,9 @@ export class PakratSource {
   }
 
   /**
-   * The files of the source, in its own order, as they come: there may be millions.
-   * @param which a glob or several, of which a name must match one; or a test of names. Absent: all
+   * The files of the source as they come, for there may be millions: those of a build, an install and a CDN folder sorted by the bytes of their
+   * names, those of a PAK in its own order.
+   * @param which a glob or a folder, or several, of which a name must match one; or a test of names. Absent: all
    * @throws E_USAGE for a glob that cannot be used, E_ABORTED
    */
   async *list(
@@ -142,7 +143,7 @@ export class PakratSource {
 function matcherOf(which: string | readonly string[] | ((name: string) => boolean) | undefined) {
   if (typeof which === 'function') return which;
   const globs = listOf(which);
-  return globs.length === 0 ? () => true : nameMatcher(globs);
+  return globs.length === 0 ? () => true : nameMatcher(withFolders(globs));
 }
 
 function fileOf({ name, size, md5, mtime, hidden, note, facts }: SourceEntry): SourceFile {

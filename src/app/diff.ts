@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { codeOf } from '../core/errors.ts';
-import { nameMatcher } from '../core/glob.ts';
+import { nameMatcher, withFolders } from '../core/glob.ts';
 import type { OnProgress } from '../core/progress.ts';
 import { isBuildSource } from '../sources/build-source.ts';
 import { type DiffFailure, type DiffItem, diffSources } from '../sources/diff/diff.ts';
@@ -18,7 +18,7 @@ export type { ChangedFile, DiffedContent, DiffedFile } from '../sources/diff/dif
 
 /** The files of two sources that are compared. */
 export interface DiffOptions extends SourceOptions {
-  /** Only names that match one; none for all. */
+  /** Only names that match one, or lie below a folder of that name; none for all. */
   globs?: readonly string[] | undefined;
 }
 
@@ -41,7 +41,8 @@ export async function diff(
   after: string,
   options: DiffOptions = {},
 ): Promise<DiffReport> {
-  const { globs = [], signal, onProgress } = options;
+  const { signal, onProgress } = options;
+  const globs = withFolders(options.globs ?? []);
   const first = await openSide(session, before, options);
   try {
     const second = await openSide(session, after, options);

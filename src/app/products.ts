@@ -1,5 +1,7 @@
 import { type ProductAnswer, productAnswer } from '../builds/resolve/product-answer.ts';
+import { codeOf, valueUnless } from '../core/errors.ts';
 import { nameMatcher } from '../core/glob.ts';
+import { compareNames } from '../core/names/name-order.ts';
 import type { WorkOptions } from '../core/progress.ts';
 import type { Amount, BuildRow } from '../store/ledger/rows.ts';
 import type { Session } from './session/session.ts';
@@ -9,8 +11,8 @@ export interface ProductRow {
   product: string;
   /** Sequence number of its versions; null where the service has none, as over channels, and for a product that only the store knows. */
   seqn: number | null;
-  /** False for a product of the store that the service does not list any more. */
-  listed: boolean;
+  /** False for a product of the store that the service does not list any more; null where nobody could be asked, now or before. */
+  listed: boolean | null;
   /** The builds of it that were synced, the last one first. */
   builds: { name: string; buildConfig: string; wanted: Amount; held: Amount }[];
 }
@@ -18,7 +20,8 @@ export interface ProductRow {
 /** The products with the service that listed them. */
 export interface ProductsReport {
   products: ProductRow[];
-  service: string;
+  /** Undefined where there is no network and none was asked before: then the products are those that the store holds. */
+  service: string | undefined;
   /** Milliseconds since 1970 when it was said, for an answer out of the ledger; undefined for one of just now. */
   time: number | undefined;
 }
@@ -30,7 +33,8 @@ export interface ProductsOptions extends WorkOptions {
 }
 
 /**
- * Lists the products that the version services offer, with what the store holds of them, by their codes.
+ * Lists the products that the version services offer, with what the store holds of them, by their codes; without a network those that were
+ * offered when it was last asked, else those of the store.
  * @throws as productAnswer, E_USAGE for a glob that cannot be used
  */
 export async function listProducts(
@@ -39,9 +43,10 @@ export async function listProducts(
 ): Promise<ProductsReport> {
   const matches = globs.length === 0 ? () => true : nameMatcher(globs);
   const context = await session.resolveContext({ ...options, create: true });
-  const { bpsv, service, time }: ProductAnswer = await productAnswer(context, '', 'summary');
+  const asked = productAnswer(context, '', 'summary');
+  const answer: ProductAnswer | undefined = await valueUnless((error) => codeOf(error) === 'E_OFFLINE', asked);
   const products = new Map<string, ProductRow>();
-  for (const { Product: product = '', Seqn, Flags = '' } of bpsv.rows) {
+  for (const { Product: product = '', Seqn, Flags = '' } of answer?.bpsv.rows ?? []) {
     if (product === '' || !matches(product)) continue;
     const row = products.get(product) ?? { product, seqn: null, listed: true, builds: [] };
     products.set(product, row);
@@ -49,11 +54,17 @@ export async function listProducts(
   }
   for (const build of context.ledger.builds().filter(({ selection }) => selection !== null)) {
     if (!matches(build.product)) continue;
-    const row = products.get(build.product) ?? { product: build.product, seqn: null, listed: false, builds: [] };
+    const row = products.get(build.product) ?? {
+      product: build.product,
+      seqn: null,
+      listed: answer === undefined ? null : false,
+      builds: [],
+    };
     products.set(build.product, row);
     row.builds.push(heldOf(build));
   }
-  return { products: [...products.values()].sort((a, b) => (a.product < b.product ? -1 : 1)), service, time };
+  const sorted = [...products.values()].sort((a, b) => compareNames(a.product, b.product));
+  return { products: sorted, service: answer?.service, time: answer?.time };
 }
 
 function heldOf({ name, buildConfig, wanted, held }: BuildRow): ProductRow['builds'][number] {

@@ -3,7 +3,7 @@ import { isKeyHex, toHex } from '../core/bytes.ts';
 import { codeOf, isPakratError, isUnavailable, PakratError } from '../core/errors.ts';
 import { md5Hasher } from '../core/hash.ts';
 import { normalizeName } from '../core/jenkins.ts';
-import { compareNames } from '../core/tables/name-order.ts';
+import { compareNames } from '../core/names/name-order.ts';
 import type { CkeyEntry } from '../formats/manifests/encoding/pages.ts';
 import { hasTag } from '../formats/manifests/tags.ts';
 import { ContentFlags, localeFallback, localeFlag, localeNames } from '../formats/roots/locale.ts';

@@ -35,6 +35,11 @@ export function hasGlob(text: string): boolean {
   return /[*?[{]/.test(text);
 }
 
+/** Globs in which a mere name stands for the folder of that name as well: for all that is below it. */
+export function withFolders(globs: readonly string[]): string[] {
+  return globs.flatMap((glob) => (hasGlob(glob) || /^!|[/\\]$/.test(glob) ? [glob] : [glob, `${glob}/`]));
+}
+
 /** A text without case and backslashes, as names are compared. A Greek capital has two small letters, by what comes after it. */
 export function fold(text: string): string {
   const lower = text.toLowerCase();

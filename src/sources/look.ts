@@ -1,6 +1,6 @@
 import { isNotFound, PakratError, throwIfAborted, valueUnless } from '../core/errors.ts';
 import { hasGlob, nameMatcher } from '../core/glob.ts';
-import { compareNames } from '../core/tables/name-order.ts';
+import { compareNames } from '../core/names/name-order.ts';
 import { type Folder, folderOf, isFolderName } from './folders.ts';
 import type { RegexSearch } from './regex-search.ts';
 import type { Listing, Source, SourceEntry } from './source.ts';

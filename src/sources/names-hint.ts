@@ -1,5 +1,6 @@
 import { isPakratError, PakratError } from '../core/errors.ts';
 import { fold } from '../core/glob.ts';
+import { didYouMean, nearest } from '../core/names/nearest.ts';
 import { isBuildSource } from './build-source.ts';
 import { folderOf } from './folders.ts';
 import type { Source, SourceEntry } from './source.ts';
@@ -19,7 +20,7 @@ export async function withNamesHint(error: unknown, source: Source): Promise<unk
   else if (typeof name === 'string') {
     const { isFolder, alike } = await namesAlike(source, name);
     if (isFolder) return folderError(source, name);
-    hint = alike.length > 0 ? `Did you mean ${alike.join(' or ')}?` : (hint ?? namesHint(source));
+    hint = didYouMean(alike) ?? hint ?? namesHint(source);
   }
   return new PakratError(error.code, error.message, { hint, data: error.data, cause: error.cause });
 }
@@ -42,22 +43,28 @@ export async function getNamed<Entry extends SourceEntry>(source: Source<Entry>,
 
 const mostAlike = 3;
 
-/** Files and folders whose names end in the same part: the folder was left out, or is another one. */
+/** Siblings that a misspelt name is compared with. */
+const mostSiblings = 10_000;
+
+/** Files and folders whose names end in the same part, for the folder was left out or is another one; else those beside it that are spelt much alike. */
 async function namesAlike(source: Source, name: string): Promise<{ isFolder: boolean; alike: string[] }> {
-  const wanted = `/${fold(name).replace(/\/+$/, '').replace(/^.*\//, '')}`;
-  const folder = folderOf(name);
-  const alike = new Set<string>();
+  const [, parent = '', last = ''] = /^(.*\/)?([^/]*)$/s.exec(fold(name).replace(/\/+$/, '')) ?? [];
+  if (last === '') return { isFolder: false, alike: [] };
+  const [wanted, folder, above] = [`/${last}`, folderOf(name), folderOf(parent)];
+  const [alike, siblings] = [new Set<string>(), new Set<string>()];
   let isFolder = false;
-  if (wanted === '/') return { isFolder, alike: [] };
   const none = source.list((other) => {
     isFolder ||= folder.start(other) >= 0;
-    const folded = `/${fold(other)}`;
+    const start = above.start(other);
+    if (start >= 0 && siblings.size < mostSiblings) siblings.add(other.slice(start).replace(/\/.*$/s, '/'));
     if (alike.size === mostAlike) return false;
+    const folded = `/${fold(other)}`;
     const at = folded.indexOf(`${wanted}/`);
     if (folded.endsWith(wanted)) alike.add(other);
     else if (at >= 0) alike.add(other.slice(0, at + wanted.length));
     return false;
   });
   for await (const _ of none);
-  return { isFolder, alike: [...alike] };
+  const near = alike.size > 0 ? [...alike] : nearest(last, siblings).map((sibling) => parent + sibling);
+  return { isFolder, alike: near };
 }

@@ -158,7 +158,7 @@ describe.each(['wow', 'tvfs', 'text'] as const)('derived files of a store with b
         const story = `${how} ${file}`;
         if (!damage(file, how, derived, random)) continue;
         const problems = await found();
-        const isList = file.endsWith('.txt');
+        const isList = file.endsWith('.names');
         if (how !== 'gone' || isList) expect([story, ...problems]).toEqual([story, file.slice(store.length + 1)]);
         const error = await useStore(i + j, random);
         if (error !== undefined && !isList) throw new Error(story, { cause: error });
@@ -179,7 +179,7 @@ describe.each(['wow', 'tvfs', 'text'] as const)('derived files of a store with b
     fs.writeFileSync(file, bytes);
   };
 
-  const isText = (file: string): boolean => file.endsWith('.txt');
+  const isText = (file: string): boolean => file.endsWith('.names');
   const flipAll = (at: number): string[] => {
     const all = [...derived.keys()].filter((file) => !isText(file));
     for (const file of all) flip(file, at);

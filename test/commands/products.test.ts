@@ -35,6 +35,10 @@ test('channels, HTTP and Ribbit list the same products, with sequence numbers wh
 
 test('with what the store holds, a product that is not listed any more too; and offline as it was', async () => {
   await withPakrat({ store: scratch('held'), patchUrl: cdn.url }, (pakrat) => pakrat.sync('wow'));
+  // Nobody was asked for the list yet: what the store holds is what there is.
+  const store = { store: scratch('held'), offline: true };
+  const unlisted = await withPakrat(store, (pakrat) => pakrat.products());
+  expect(unlisted).toMatchObject([{ product: 'wow', seqn: null, listed: null, builds: [{ name: '11.2.0.60100' }] }]);
   const [held] = await products(cdn.url, 'held', 'wow');
   expect(held).toMatchObject({ product: 'wow', listed: true, builds: [{ name: '11.2.0.60100' }] });
   expect(held?.builds[0]?.held).toEqual(held?.builds[0]?.wanted);
@@ -46,8 +50,7 @@ test('with what the store holds, a product that is not listed any more too; and 
     ['wow', null, false],
   ]);
   rmSync(list);
-  const offline = { store: scratch('held'), offline: true };
-  expect(await withPakrat(offline, (pakrat) => pakrat.products())).toEqual(later);
+  expect(await withPakrat(store, (pakrat) => pakrat.products())).toEqual(later);
   const text = runPakrat(['products', '--offline', '--store', scratch('held')]).stdout;
   expect(text).toMatch(/^2 products, from .*, as it was at 20/);
   expect(text).toMatch(/^wow +11\.2\.0\.60100, not listed any more$/m);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import picomatch from 'picomatch';
-import { hasGlob, nameMatcher } from '../../src/core/glob.ts';
+import { hasGlob, nameMatcher, withFolders } from '../../src/core/glob.ts';
 import { codeOf } from '../support/thrown-code.ts';
 
 const names = [
@@ -68,6 +68,8 @@ describe('nameMatcher', () => {
     const below = ['a', 'a/b', 'A/b/c', 'ab', 'x/a/b'];
     for (const glob of ['a/**', 'a/', 'a\\']) expect(below.filter(nameMatcher([glob]))).toEqual(['a/b', 'A/b/c']);
     expect(below.filter(nameMatcher(['*/b/', '!a/']))).toEqual(['a', 'A/b/c', 'ab', 'x/a/b']);
+    expect(below.filter(nameMatcher(withFolders(['a'])))).toEqual(['a', 'a/b', 'A/b/c']);
+    expect(withFolders(['!a', 'a/', '*a'])).toEqual(['!a', 'a/', '*a']);
     expect(['a', 'a/', 'a/b', 'a/b/c', 'ab'].filter(nameMatcher(['a/**']))).toEqual(['a/', 'a/b', 'a/b/c']);
     expect(['x.pak', 'x.pak/a'].filter(nameMatcher(['x.pak/**', 'x.*/**']))).toEqual(['x.pak/a']);
     expect(['a/c', 'a/b/c', 'a/b/b/c', 'abc', 'a/bc'].filter(nameMatcher(['a/**/c']))).toEqual([

@@ -90,6 +90,7 @@ describe('look', () => {
       message: 'a/b/d is a folder of it, a file is needed',
       hint: '`pakrat ls SOURCE a/b/d` shows the files in it.',
     });
+    await expect(getNamed(source, 'a.tct')).rejects.toMatchObject({ hint: 'Did you mean a.txt?' });
     await expect(getNamed(source, 'z/d')).rejects.toMatchObject({ hint: 'Did you mean a/b/d/?' });
   });
 });

@@ -1,6 +1,6 @@
 import { normalizeName } from '../../core/jenkins.ts';
+import { compareNames } from '../../core/names/name-order.ts';
 import { groupBy } from '../../core/tables/group-by.ts';
-import { compareNames } from '../../core/tables/name-order.ts';
 import type { Install, InstallEntry } from '../../formats/manifests/install.ts';
 import { hasTag } from '../../formats/manifests/tags.ts';
 import { findLocaleFlag } from '../../formats/roots/locale.ts';

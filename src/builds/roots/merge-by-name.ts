@@ -1,4 +1,4 @@
-import { compareNames } from '../../core/tables/name-order.ts';
+import { compareNames } from '../../core/names/name-order.ts';
 
 /**
  * Two lists that are sorted by name as one. What has no name comes after all that has, first that of the first list.

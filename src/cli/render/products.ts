@@ -5,8 +5,9 @@ import { saidBy } from './said-by.ts';
 
 /** The products in words, with the builds of them that are held. */
 export function renderProducts(report: ProductsReport, width: number): string {
-  const { products } = report;
-  const head = `${plural(products.length, 'product', 'products')}, ${saidBy(report)}`;
+  const { products, service, time } = report;
+  const said = service === undefined ? 'held by the store' : saidBy({ service, time });
+  const head = `${plural(products.length, 'product', 'products')}, ${said}`;
   if (products.length === 0) return head;
   const columns = [{ title: 'product' }, { title: 'seqn', align: 'right' as const }, { title: 'held' }];
   const rows = products.map(({ product, seqn, listed, builds }) => {
@@ -16,7 +17,7 @@ export function renderProducts(report: ProductsReport, width: number): string {
     return [
       product,
       seqn === null ? '' : String(seqn),
-      [...names, ...(listed ? [] : ['not listed any more'])].join(', '),
+      [...names, ...(listed === false ? ['not listed any more'] : [])].join(', '),
     ];
   });
   return `${head}\n\n${renderTable(columns, rows, width)}`;

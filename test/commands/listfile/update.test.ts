@@ -173,7 +173,7 @@ describe('listfile update', () => {
     set(many(200), '"1"');
     expect(await update()).toMatchObject({ modified: true, ids: 200 });
     const folder = join(store, 'names');
-    const text = join(folder, readdirSync(folder).find((name) => name.endsWith('.txt'))!);
+    const text = join(folder, readdirSync(folder).find((name) => name.endsWith('.names'))!);
     const bytes = readFileSync(text);
     bytes[4200]! ^= 1;
     writeFileSync(text, bytes);
