@@ -27,7 +27,7 @@ export default class Inspect extends StoreCommand {
   static override examples = [
     '<%= config.bin %> inspect 0017a402f556fbece46c38dc431a2c9b.index --rows 100-119',
     '<%= config.bin %> inspect encoding.blte --encoded',
-    'curl -s https://example.org/tpr/wow/config/0f/2a/HASH | <%= config.bin %> inspect -',
+    '<%= config.bin %> cat wow_classic_era@1.15.7.61582 ckey:0bf3e9f23de17cf6a1d3ba8dbc5f6ac0 | <%= config.bin %> inspect -',
     '<%= config.bin %> inspect 903cc3552ca1075d5bdc264eab8e2480 --store games --json',
   ];
 

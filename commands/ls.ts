@@ -37,7 +37,7 @@ export default class Ls extends PakratCommand {
     '<%= config.bin %> ls wow_classic_era interface/icons',
     "<%= config.bin %> ls wow_classic_era 'interface/icons/*.blp'",
     "<%= config.bin %> ls wow_classic_era --regex '_[0-9]{2}\\.blp$'",
-    '<%= config.bin %> ls wow_classic_era@1.15.7.61582 -R --locale deDE --json',
+    '<%= config.bin %> ls wow_classic_era@1.15.7.61582 --recursive --locale deDE --json',
     '<%= config.bin %> ls wow_classic_era --offline --tree',
     '<%= config.bin %> ls quake/id1 maps --game rogue --long',
   ];

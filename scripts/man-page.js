@@ -53,7 +53,7 @@ function commandLines({ name, summary, usage, args, flagGroups, paragraphs, exam
       .filter((group) => !shared.includes(group))
       .flatMap(({ flags }) => flags.flatMap(([label, text]) => tagged(label, text))),
     ...shared.flatMap(({ title, flags }) =>
-      paragraph(`${title}: ${flags.map(([label]) => label.replace(/ .*/, '')).join(', ')}.`),
+      paragraph(`${title}: ${flags.map(([label]) => /--\S+/.exec(label)?.[0]).join(', ')}.`),
     ),
     ...(examples.length === 0
       ? []

@@ -176,7 +176,7 @@ export class Pakrat {
       options: PackNadeoOptions = {},
     ): Promise<PackReport> => {
       const { packNadeo } = await import('./app/pack.ts');
-      return calmly(options, (calm) => packNadeo(out, inputs, calm));
+      return calmly(options, (calm) => packNadeo(out, inputs, { store: this.#session.options.store, ...calm }));
     },
   };
 

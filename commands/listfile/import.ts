@@ -8,7 +8,7 @@ import { formatCount } from '../../src/core/quantities.ts';
 export default class ListfileImport extends StoreCommand {
   static override summary = 'Import a list of file names.';
   static override description =
-    'Takes `id;name` lines, as the community listfile of World of Warcraft has them, and plain lists of names. A new name of an id takes the place of the old; other names stay.';
+    'Takes `id;name` lines, as the community listfile of World of Warcraft has them, and plain lists of names. A new name of an id takes the place of the old; other names stay. A line that is none is told and passed over, and `# …` is a comment.';
   static override args = {
     file: requiredArg('The list, or - for stdin.'),
   };

@@ -8,7 +8,7 @@ import { noteLine } from '../../src/cli/terminal/progress.ts';
 export default class ListfileUpdateCommand extends StoreCommand {
   static override summary = 'Fetch a list of file names from the web.';
   static override description =
-    'The list has `id;name` lines, as the community listfile of World of Warcraft has them, or plain names. It is fetched again only when the server says that it changed, and a download that was cut is gone on with. Names that the last version had, and the new one has not, go; names that were imported by hand stay. Nothing changes unless the whole list is good.\n\nThe list is that of the latest release of wowdev/wow-listfile (some 150 MB), unless the setting listfile.url or --url names another; nothing but this command asks for it.';
+    'The list has `id;name` lines, as the community listfile of World of Warcraft has them, or plain names. It is fetched again only when the server says that it changed, and a download that was cut is gone on with. Names that the last version had, and the new one has not, go; names that were imported by hand stay. Nothing changes unless all of the list is there; a line that is none is told and passed over.\n\nThe list is that of the latest release of wowdev/wow-listfile (some 150 MB), unless the setting listfile.url or --url names another; nothing but this command asks for it.';
   static override flags = {
     ...offlineFlag,
     url: Flags.string({ summary: 'Where the list is. Default: the setting listfile.url.', helpValue: 'URL' }),

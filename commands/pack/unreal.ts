@@ -35,7 +35,7 @@ export default class PackUnreal extends PackCommand {
     '<%= config.bin %> pack unreal Game_P.pak content --compress zlib',
     '<%= config.bin %> pack unreal Game_P.pak content --version 3 --mount-point ../../../Game/',
     '<%= config.bin %> pack unreal Game_P.pak content --key @game.key --encrypt-index',
-    '<%= config.bin %> pack unreal Game_P.pak --list files.txt',
+    '<%= config.bin %> pack unreal Game_P.pak --list content.txt',
     '<%= config.bin %> pack unreal New.pak --like Game.pak --replace Config/DefaultGame.ini=my.ini --key @game.key',
   ];
 

@@ -21,6 +21,8 @@ export interface PackUnrealOptions
 
 /** The form of a NadeoPak. */
 export interface PackNadeoOptions extends PackOptions, NadeoHeaderOptions, Pick<PakOpenOptions, 'lz4Dictionary'> {
+  /** Folder of a store whose imported keys open an older pack, too. */
+  store?: string | undefined;
   /** 1 to 18. Default 3. */
   version?: number | undefined;
   compress?: 'none' | 'zlib' | undefined;
@@ -53,7 +55,7 @@ export async function packUnreal(
 
 /** Makes a NadeoPak. @throws E_USAGE, E_NOT_FOUND, and as the writer does */
 export async function packNadeo(out: string, inputs: PackInputs, options: PackNadeoOptions = {}): Promise<PackReport> {
-  const { list, like, replace, force, signal, onProgress, key, lz4Dictionary, ...form } = options;
+  const { list, like, replace, force, signal, onProgress, key, store, lz4Dictionary, ...form } = options;
   const { version = 3, compress } = options;
   const { readHeaderOptions } = await import('../sources/paks/make/nadeo-pack-info.ts');
   const info = like === undefined ? await readHeaderOptions(options, version) : {};
@@ -62,7 +64,14 @@ export async function packNadeo(out: string, inputs: PackInputs, options: PackNa
     const isCompressed = compress !== 'none';
     return writeNadeoPak(files, sink, { version, info, compress: isCompressed, key: await packKey(key, out), signal });
   };
-  return makePak(out, { family: 'nadeo', inputs, options, pak: likePak(options), form, write });
+  const pak = async (): Promise<PakOptions> => withStoredKeys(store, await likePak(options)());
+  return makePak(out, { family: 'nadeo', inputs, options, pak, form, write });
+}
+
+async function withStoredKeys(store: string | undefined, options: PakOptions): Promise<PakOptions> {
+  if (store === undefined) return options;
+  const { storedPackKeys } = await import('../store/pack-keys.ts');
+  return { ...options, namedKeys: [...(options.namedKeys ?? []), ...storedPackKeys(store)] };
 }
 
 /** How the older PAK is read. */

@@ -2,12 +2,10 @@ import * as Flags from '@oclif/core/flags';
 import type { PackOptions, PackReport } from '../app/pack.ts';
 import { PakratError } from '../core/errors.ts';
 import type { WorkOptions } from '../core/progress.ts';
-
 import { formatBytes, formatCount, plural } from '../core/quantities.ts';
 import { CliCommand } from './base-command.ts';
 import { optionalArg, repeatable, requiredArg } from './flags/args.ts';
-
-import type { GlobalFlags } from './flags/global-flags.ts';
+import { type GlobalFlags, sessionOptions } from './flags/global-flags.ts';
 
 /** The arguments of every command that makes a PAK. */
 export const packArgs = {
@@ -38,6 +36,9 @@ export const packFlags = {
     ...repeatable,
   }),
 };
+
+/** What every verb that makes a PAK is given. */
+type PackWork = PackOptions & Required<WorkOptions> & { store: string };
 
 /** What every command that makes a PAK was given. */
 interface PackFlags extends GlobalFlags {
@@ -71,10 +72,11 @@ export abstract class PackCommand extends CliCommand {
   protected async make(
     flags: PackFlags,
     argv: readonly unknown[],
-    body: (out: string, inputs: string[], work: PackOptions & Required<WorkOptions>) => Promise<PackReport>,
+    body: (out: string, inputs: string[], work: PackWork) => Promise<PackReport>,
   ): Promise<PackReport> {
     const [out = '', ...inputs] = argv as string[];
-    const common = commonOptions(flags);
+    const { store } = sessionOptions(flags, this.config.dataDir);
+    const common = { ...commonOptions(flags), store };
     const report = await this.withProgress(flags, (work) => body(out, inputs, { ...common, ...work }));
     const { path, files, bytes, notes, kept } = report;
     const taken = kept === undefined ? '' : `, ${formatCount(kept)} of them as they were stored`;

@@ -92,10 +92,7 @@ test.each(['offset', 'stored size', 'size'])('an entry whose %s is below 0 or pa
 });
 
 describe('names', () => {
-  test('that are too long, or too many together', () => {
-    expect(() => new RowList().add('x'.repeat(4097), emptyRecord)).toThrow(
-      expect.objectContaining({ code: 'E_FORMAT_RANGE' }),
-    );
+  test('too many together', () => {
     const list = new RowList();
     const name = 'x'.repeat(4000);
     expect(() => {

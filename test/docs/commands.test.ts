@@ -128,23 +128,30 @@ async function makeFiles(): Promise<void> {
   const maps = [
     { name: 'maps/start.bsp', content: 'start' },
     { name: 'gfx/palette.lmp', content: 'palette' },
+    { name: 'maps/e1m1.bsp', content: 'e1m1' },
   ];
   for (const path of ['id1/pak0.pak', 'quake/id1/pak0.pak']) write(path, quakePak(maps));
   write('quake/rogue/pak0.pak', quakePak([{ name: 'maps/start.bsp', content: 'rogue' }]));
   write('unpacked/maps/start.bsp', 'start');
   write('unpacked/gfx/palette.lmp', 'palette');
-  for (const folder of ['files', 'content']) {
+  write('unpacked/maps/e1m1.bsp', 'e1m1');
+  for (const name of ['my.ini', 'my-sun.dds', 'my-e1m1.bsp', 'maps/e1m1.bsp', 'gfx/conback.lmp']) write(name, 'mine');
+  for (const folder of ['files', 'content', 'extracted-and-edited']) {
+    write(`${folder}/Media/Sun.dds`, `a sun of ${folder}`);
+    write(`${folder}/Config/DefaultGame.ini`, '[Default]\n');
     write(`${folder}/Config/Game.ini`, '[Game]\nA=1\n');
     write(`${folder}/Game/Maps/Start.umap`, 'a map');
   }
   write('mod/readme.txt', 'a mod');
   write('wanted.txt', 'interface/icons/inv_misc_bag_08.blp\n1349477;intro.mp3\n');
   write('files.txt', 'interface/icons/inv_misc_bag_08.blp\n');
+  write('content.txt', 'content/Config/Game.ini;Config/Game.ini\n');
   write('title.xml', '<header/>');
   for (const name of ['game.key', 'key.txt']) write(name, unrealKey);
   const list = { version: 1, game: 'trackmania' as const, productCrc: 0, salt: 5, signed: true };
   const entries = ['stadium', 'new'].map((name) => ({ name, flags: 0, keyString: '0123456789ABCDEF0123456789ABCDEF' }));
-  for (const name of ['packlist.dat', 'Packs/packlist.dat']) write(name, encodePacklist({ ...list, entries }));
+  for (const name of ['packlist.dat', 'Packs/packlist.dat', 'GameData/Packs/packlist.dat'])
+    write(name, encodePacklist({ ...list, entries }));
   const made = [
     'pack unreal Game-WindowsNoEditor.pak content --key @game.key --compress zlib',
     'pack unreal Locked.pak content --key @game.key --encrypt-index',
@@ -152,11 +159,12 @@ async function makeFiles(): Promise<void> {
     'pack unreal Game-1.0.pak content',
     'pack unreal Game-1.1.pak files',
     'pack nadeo Packs/Stadium.pak files --key @packlist.dat',
+    'pack nadeo GameData/Packs/Stadium.pak files --key @packlist.dat',
     'pack nadeo Base.pak files --version 6',
   ];
   for (const line of made) expect(await run(`pakrat ${line}`)).toEqual({ line: `pakrat ${line}`, problem: '' });
   fs.cpSync(scratch('cdn'), scratch('mirror'), { recursive: true });
-  makeClient(scratch('client'), 'commands', ['--layout', 'tvfs', '--files', '400']);
+  makeClient(scratch('client'), 'commands', ['--layout', 'tvfs', '--files', '400', '--withheld', '0']);
   fs.renameSync(scratch('client/local'), scratch('World of Warcraft'));
   await importTree(scratch('client'), scratch('store'));
   // The settings of a person who has the lists on a server of their own: nobody else is asked.
@@ -164,6 +172,9 @@ async function makeFiles(): Promise<void> {
 }
 
 const listUrls = { keys: () => `${server.url}/lists/WoW.txt`, names: () => `${server.url}/lists/listfile.csv` };
+
+const configUrl = (): string =>
+  `${server.url}/tpr/wow_classic_era/config/${objectFile('', '', build.buildConfig).split('/').slice(-3).join('/')}`;
 
 /** A line with what is made here in place of what stands for it. */
 function lineHere(line: string): string {
@@ -175,6 +186,7 @@ function lineHere(line: string): string {
     .replace(/https:\/\/keys\.example\S*/, listUrls.keys())
     .replace(/https:\/\/names\.example\S*/, listUrls.names())
     .replace(/(?:http|ribbit):\/\/127\.0\.0\.1:\d+/, server.url)
+    .replace('https://example.org/tpr/wow/config/0f/2a/HASH', configUrl())
     .replace('/srv/builds', scratch('store'));
 }
 

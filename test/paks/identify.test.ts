@@ -74,9 +74,12 @@ describe('the hint for a file without a magic', () => {
 
   test('only of what is called a PAK it is said that it may be one all the same', async () => {
     const changed = unreal.slice().fill(0, magicAt, magicAt + 8);
-    const refused = (name: string) => openPak(bytesSource(changed, name)).catch((error: PakratError) => error.hint);
+    const broken = changed.slice().fill(0, magicAt + 16, magicAt + 24);
+    const refused = (name: string, bytes = broken) =>
+      openPak(bytesSource(bytes, name)).catch((error: PakratError) => error.hint);
     expect(await refused('x.pak')).toMatch(/--ignore-magic and --force-version/);
     expect(await refused('x.bin')).not.toMatch(/--/);
+    expect(await refused('x.bin', changed)).toMatch(/--ignore-magic with --force-version 10 or 11/);
     const options = { ignoreMagic: true, forceVersion: 11 };
     expect((await openPak(bytesSource(changed), options)).entries).toHaveLength(1);
   });

@@ -20,7 +20,7 @@ test.each(Object.values(commands).map((command): [string, CommandFacts] => [comm
     for (const { name: flag } of shownFlags(command)) {
       expect(own).toMatch(new RegExp(`--${flag}[ ,.\n]`));
       // Where it is told, in its own place or among those that are shared.
-      expect(plain).toMatch(new RegExp(`^\\.B --${flag}( .*)?\n.`, 'm'));
+      expect(plain).toMatch(new RegExp(`^\\.B (-\\w, )?--${flag}( .*)?\n.`, 'm'));
     }
     for (const arg of Object.keys(command.args)) expect(own).toContain(arg.toUpperCase());
   },

@@ -65,6 +65,7 @@ const mostNamed = 8;
 
 /** Version name and build id as a build-name has them: `WOW-65989patch1.15.8_ClassicRetail`. Undefined for one of another form. */
 export function versionOfBuildName(buildName: string): { name: string; buildId: string } | undefined {
-  const [, buildId, version] = /^[A-Za-z]\w*-(\d+)patch(\d+(?:\.\d+)*)_/.exec(buildName) ?? [];
-  return buildId === undefined ? undefined : { name: `${version}.${buildId}`, buildId };
+  const [, buildId, version] = /^[A-Za-z]\w*-(\d+)patch(\d+(?:\.\d+)*)(?:_|$)/.exec(buildName) ?? [];
+  if (buildId === undefined || version === undefined) return undefined;
+  return { name: version.endsWith(`.${buildId}`) ? version : `${version}.${buildId}`, buildId };
 }

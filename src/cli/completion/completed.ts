@@ -7,6 +7,7 @@ export type Kind = readonly string[] | 'file' | 'folder' | 'command' | 'any';
 /** A flag as a shell completes it. */
 export interface CompletedFlag {
   name: string;
+  char: string | undefined;
   summary: string;
   /** Its value; a switch has none. */
   value: { label: string; kind: Kind } | undefined;
@@ -31,7 +32,7 @@ export interface CompletedCommand {
 }
 
 /** Arguments that name a file or folder, among other things maybe. */
-const pathArgs = ['source', 'before', 'after', 'object', 'file', 'out'];
+const pathArgs = ['source', 'before', 'after', 'object', 'file', 'out', 'input'];
 
 /** The commands of the program as a shell completes them. */
 export function completedCommands({ commands }: ProgramFacts): CompletedCommand[] {
@@ -43,7 +44,13 @@ export function completedCommands({ commands }: ProgramFacts): CompletedCommand[
   }));
 }
 
-const helpFlag: CompletedFlag = { name: 'help', summary: 'Show how it is written', value: undefined, repeats: false };
+const helpFlag: CompletedFlag = {
+  name: 'help',
+  char: 'h',
+  summary: 'Show how it is written',
+  value: undefined,
+  repeats: false,
+};
 
 /** The words of groups of commands, such as `keys`, with the words that follow each. */
 export function completedGroups(commands: readonly CompletedCommand[]): Map<string, string[]> {
@@ -72,11 +79,11 @@ function argKind({ name, options }: ArgFacts): Kind {
 }
 
 function completedFlag(flag: FlagFacts): CompletedFlag {
-  const { name, type, helpValue, options, summary, description, multiple } = flag;
+  const { name, char, type, helpValue, options, summary, description, multiple } = flag;
   const label = typeof helpValue === 'string' ? helpValue : 'VALUE';
-  const kind: Kind = options ?? (label === 'FILE' ? 'file' : label === 'DIR' ? 'folder' : 'any');
+  const kind: Kind = options ?? (['FILE', 'PAK'].includes(label) ? 'file' : label === 'DIR' ? 'folder' : 'any');
   const value = type === 'boolean' ? undefined : { label, kind };
-  return { name, summary: firstSentence(summary ?? description), value, repeats: multiple === true };
+  return { name, char, summary: firstSentence(summary ?? description), value, repeats: multiple === true };
 }
 
 function firstSentence(text = ''): string {

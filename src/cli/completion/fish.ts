@@ -53,8 +53,9 @@ function argLines(bin: string, { name, args }: CompletedCommand, first: readonly
   ];
 }
 
-function flagLine(bin: string, command: string, { name, summary, value }: CompletedFlag): string {
-  const line = `complete -c ${bin} -n ${quote(`__${bin}_in ${command}`)} -l ${name} -d ${quote(summary)}`;
+function flagLine(bin: string, command: string, { name, char, summary, value }: CompletedFlag): string {
+  const letter = char === undefined ? '' : ` -s ${char}`;
+  const line = `complete -c ${bin} -n ${quote(`__${bin}_in ${command}`)} -l ${name}${letter} -d ${quote(summary)}`;
   if (value === undefined) return line;
   if (typeof value.kind !== 'string') return `${line} -x -a ${quote(value.kind.join(' '))}`;
   if (value.kind === 'folder') return `${line} -x -a '(__fish_complete_directories)'`;

@@ -57,13 +57,16 @@ if [[ $funcstack[1] == _${bin} ]]; then _${bin} "$@"; else compdef _${bin} ${bin
 
 function specs(bin: string, { args, flags }: CompletedCommand): string[] {
   const places = args.map(({ label, kind, repeats }, i) => `${repeats ? '*' : i + 1}:${label}:${action(bin, kind)}`);
-  return [...flags.map((flag) => flagSpec(bin, flag)), ...places];
+  return [...flags.flatMap((flag) => flagSpecs(bin, flag)), ...places];
 }
 
-function flagSpec(bin: string, { name, summary, value, repeats }: CompletedFlag): string {
+function flagSpecs(bin: string, { name, char, summary, value, repeats }: CompletedFlag): string[] {
   const text = `[${summary.replace(/[[\]\\]/g, '\\$&')}]`;
-  if (value === undefined) return `--${name}${text}`;
-  return `${repeats ? '*' : ''}--${name}=${text}:${value.label.replaceAll(':', '\\:')}:${action(bin, value.kind)}`;
+  const written =
+    char === undefined ? [`--${name}`] : [`-${char}`, `--${name}`].map((one) => `(-${char} --${name})${one}`);
+  if (value === undefined) return written.map((flag) => `${flag}${text}`);
+  const spec = `${repeats ? '*' : ''}--${name}=${text}:${value.label.replaceAll(':', '\\:')}:${action(bin, value.kind)}`;
+  return [spec];
 }
 
 /** A blank: nothing can be offered. */

@@ -1,6 +1,8 @@
 /** A flag as oclif.manifest.json has it. */
 export interface FlagFacts {
   name: string;
+  /** One letter: `-R`. */
+  char?: string | undefined;
   type: 'boolean' | 'option';
   summary?: string | undefined;
   description?: string | undefined;
@@ -96,11 +98,12 @@ function argText({ description = '', options }: ArgFacts): string {
   return options === undefined ? description : `${description} One of ${options.join(', ')}.`;
 }
 
-/** `--to DIR`, `--engine NAME`: a flag with its value. */
-export function flagLabel({ name, type, helpValue, options }: FlagFacts): string {
-  if (type === 'boolean') return `--${name}`;
+/** `--to DIR`, `-R, --recursive`: a flag with its letter and its value. */
+export function flagLabel({ name, char, type, helpValue, options }: FlagFacts): string {
+  const flag = char === undefined ? `--${name}` : `-${char}, --${name}`;
+  if (type === 'boolean') return flag;
   const value = typeof helpValue === 'string' ? helpValue : (options?.join('|') ?? 'VALUE');
-  return `--${name} ${value}`;
+  return `${flag} ${value}`;
 }
 
 function flagText(flag: FlagFacts): string {

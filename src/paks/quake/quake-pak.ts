@@ -27,7 +27,7 @@ import {
 import type { QuakeOptions } from './options.ts';
 
 /** Memory that a record comes to when it is open, about: two look-ups by name, an entry, a record. */
-const memoryPerRecord = 2048;
+const memoryPerRecord = 1024;
 /** The engines read offsets as signed numbers. */
 const engineReach = 0x7fffffff;
 const quakeMaxEntries = 2048;

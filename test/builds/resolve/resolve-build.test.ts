@@ -181,5 +181,6 @@ describe('the live build', () => {
 
 test('version and build id are in a build-name', () => {
   expect(versionOfBuildName('WOW-65989patch1.15.8_ClassicRetail')).toEqual({ name: '1.15.8.65989', buildId: '65989' });
+  expect(versionOfBuildName('WOW-65989patch1.15.8.65989')).toMatchObject({ name: '1.15.8.65989' });
   expect(versionOfBuildName('B28-something')).toBeUndefined();
 });

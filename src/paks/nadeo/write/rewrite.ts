@@ -102,14 +102,20 @@ export async function rewriteNadeoPak(
   const dataSize = place(order);
   const section = await metadataOf(old, rows, files);
   if (section.note !== undefined) notes.push(section.note);
-  const body = async function* (): AsyncGenerator<Uint8Array> {
-    for (const { copied, made: number, slotSize, isShared } of order) {
+  const copy = async function* (slot: Slot): AsyncGenerator<Uint8Array> {
+    for await (const piece of readPieces(source, slot.offset, slot.size)) {
       await breathe(signal);
+      yield piece;
+    }
+  };
+  const body = async function* (onCopied?: (bytes: number) => void): AsyncGenerator<Uint8Array> {
+    for (const { copied, made: number, slotSize, isShared } of order) {
       if (copied === undefined) yield filled((await stored.read(number)).bytes, slotSize);
-      else if (!isShared) yield* readPieces(source, copied.offset, copied.size);
+      else if (!isShared) yield* copy(copied);
+      if (copied !== undefined) onCopied?.(copied.size);
     }
     if (section.copied === undefined) yield section.metadata;
-    else yield* readPieces(source, section.copied.offset, section.copied.size);
+    else yield* copy(section.copied);
   };
   const metadataSize = section.copied?.size ?? section.metadata.length;
   const fields = {
@@ -139,8 +145,7 @@ export async function rewriteNadeoPak(
   }
   const out = new PositionedSink(sink);
   await out.write(header);
-  for await (const piece of body()) await out.write(piece);
-  for (const { copied } of files) if (copied !== undefined) onKept?.(copied.size);
+  for await (const piece of body(onKept)) await out.write(piece);
   return { files: files.length, bytes: out.position, notes };
 }
 
@@ -279,7 +284,7 @@ async function metadataOf(old: OldNadeoPak, rows: readonly RewriteRow[], files: 
   }
   if (key === undefined) {
     throw new PakratError('E_KEY_MISSING', 'the metadata of the pack changes, and no key of the pack is given', {
-      hint: 'Give the key of the pack with --key, or import the packlist.dat of the game.',
+      hint: 'Give the key of the pack with --key: hex, base64 or @packlist.dat.',
     });
   }
   const known = new Map((await old.metadata()).map(({ fileIndex, gbx }) => [fileIndex, gbx]));

@@ -105,7 +105,7 @@ async function storeLike(
   if (!isEncrypted({ flags }) || plain.content.length === 0) return { ...plain, flags };
   if (key === undefined) {
     throw new PakratError('E_KEY_MISSING', `${file.name} has to be encrypted, and no key of the pack is given`, {
-      hint: 'Give the key of the pack with --key, or import the packlist.dat of the game.',
+      hint: 'Give the key of the pack with --key: hex, base64 or @packlist.dat.',
     });
   }
   if (!isCounted) return { ...plain, flags, bytes: await seal(file, { ...plain, flags }, storage, mayBeGbx) };

@@ -1,5 +1,6 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
+import { encodePacklist } from '../../../../src/paks/nadeo/keys/packlist.ts';
 import { decodePackList } from '../../../../src/sources/paks/make/pack-inputs.ts';
 import { scratchFolder } from '../../../support/scratch.ts';
 import { withPakrat } from '../../../support/with-pakrat.ts';
@@ -103,6 +104,26 @@ test.each(['quake', 'unreal', 'nadeo'] as const)('pack %s: extract, edit, pack -
     // The older one may be written over.
     await pakrat.pack[family](old, [], { like: old, replace: { 'index:0': edited }, force: true, ...options });
     expect(Object.values(await contents(old, options)).filter((text) => text === 'edited')).toHaveLength(1);
+  });
+});
+
+test('keys of packs that were imported open an older NadeoPak', async () => {
+  const entries = [{ name: 'like', flags: 0, keyString: key.toUpperCase() }];
+  const list = scratch('packlist.dat');
+  mkdirSync(scratch('elsewhere'));
+  writeFileSync(
+    list,
+    encodePacklist({ version: 1, game: 'trackmania', productCrc: 0, salt: 5, signed: true, entries }),
+  );
+  const folder = write('n/x.txt', 'x').slice(0, -6);
+  await withPakrat({ store: scratch('store') }, async (pakrat) => {
+    const like = scratch('elsewhere', 'like.pak');
+    await pakrat.pack.nadeo(like, folder, { key: [key] });
+    await expect(pakrat.pack.nadeo(scratch('no.pak'), [], { like })).rejects.toMatchObject({ code: 'E_KEY_MISSING' });
+    await pakrat.keys.import([list]);
+    const replace = { 'x.txt': write('n2/y.txt', 'y') };
+    await pakrat.pack.nadeo(scratch('keyed.pak'), [], { like, replace });
+    expect(await contents(scratch('keyed.pak'), { key })).toEqual({ 'x.txt': 'y' });
   });
 });
 
