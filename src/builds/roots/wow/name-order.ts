@@ -17,6 +17,8 @@ import type { NamePlace } from '../../listfile/listfile-writer.ts';
 const stride = 16;
 const keySize = 13;
 const noName = 0xff_ffff_ffff;
+/** Rows that are gone through before the clock is looked at. */
+const rowsPerTurn = 256;
 
 /** A row of a root, as it is listed. */
 export interface OrderedRow {
@@ -62,6 +64,7 @@ async function writeOrder(
 ): Promise<void> {
   const runs = new SortedRuns(temporary, { stride, keySize });
   try {
+    let count = 0;
     for (const { fileDataId, row, place, isMisfit } of rows) {
       const record = runs.add();
       record.writeUIntBE(place?.at ?? noName, 0, 5);
@@ -69,7 +72,8 @@ async function writeOrder(
       record.writeUInt32BE(row, 9);
       record.writeUInt16BE(place?.size ?? 0, 13);
       record[15] = Number(isMisfit);
-      await breathe();
+      count += 1;
+      if (count % rowsPerTurn === 0) await breathe();
     }
     await writeLookupFile(path, { stride, rows: runs.rows(), of }, temporary);
   } finally {
