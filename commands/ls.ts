@@ -1,42 +1,62 @@
 import * as Flags from '@oclif/core/flags';
 import { listFiles } from '../src/app/list.ts';
 import { PakratCommand } from '../src/cli/base-command.ts';
+import { exitCodeOf } from '../src/cli/error-report.ts';
 import { optionalArg, regexFlag, sourceArg } from '../src/cli/flags/args.ts';
 import { pakFlags, pakOptions } from '../src/cli/flags/pak-flags.ts';
-import { listRow, writeList, writeLongList } from '../src/cli/render/list.ts';
+import { listRow, writeList } from '../src/cli/render/list.ts';
 import { writeJsonList } from '../src/cli/terminal/json.ts';
+import { noteLine } from '../src/cli/terminal/progress.ts';
 
 export default class Ls extends PakratCommand {
-  static override summary = 'List the files of a source.';
+  static override summary = 'List the files of a source, a folder at a time.';
   static override description =
-    'Names come from the root of a build, the imported list of names and the install manifest. A file without a known name is listed as fdid:N. A glob without a slash matches the last part of a name; case does not matter.\n\nOf a PAK every entry is listed in its order. One that the engine does not give for its name is there too, with the reason; index:N is its name for cat and extract.';
+    'Without a name it shows the files and folders at the top, on a terminal and in a pipe alike; of a folder what is in it; -R goes all the way down. A glob and --regex go over all names; a glob without a slash matches the last part of a name; case does not matter. Where a file and a folder have one name, NAME is the file and NAME/ the folder.\n\nNames are sorted by their bytes, as `LC_ALL=C sort` does, whatever their order in the source; --long shows the number that a file has in a PAK. Names come from the root of a build, the imported list of names and the install manifest; a file without a known name is fdid:N and comes after them. A row of a PAK that the engine does not give for its name is there too, with the reason; index:N is its name for cat and extract.\n\nOn a terminal sizes stand before the names, elsewhere there are names alone. What is not there is exit 4.';
   static override strict = false;
   static override args = {
     source: sourceArg,
-    glob: optionalArg('Only names that match. Several may follow.'),
+    name: optionalArg('A folder to look into, a file or a glob. Several may follow.'),
   };
   static override flags = {
+    recursive: Flags.boolean({ char: 'R', summary: 'Show all that is below, not only one level.' }),
+    tree: Flags.boolean({ summary: 'Show all that is below, indented by folders.', exclusive: ['long', 'regex'] }),
+    long: Flags.boolean({
+      char: 'l',
+      summary: 'Show what else is known: size, time, number, locale, whether it is held, method, offset.',
+    }),
+    // The types know letters alone, and the parser takes any character.
+    'names-only': Flags.boolean({
+      char: '1' as 'A',
+      summary: 'Names alone, also on a terminal.',
+      exclusive: ['long', 'tree'],
+    }),
     regex: regexFlag,
-    long: Flags.boolean({ summary: 'Show stored size, method, time and origin, too (PAKs).' }),
     ...pakFlags,
   };
   static override examples = [
+    '<%= config.bin %> ls wow_classic_era interface/icons',
     "<%= config.bin %> ls wow_classic_era 'interface/icons/*.blp'",
     "<%= config.bin %> ls wow_classic_era --regex '_[0-9]{2}\\.blp$'",
-    '<%= config.bin %> ls wow_classic_era@1.15.7.61582 --locale deDE --json',
-    '<%= config.bin %> ls wow_classic_era --offline',
-    '<%= config.bin %> ls quake/id1 --game rogue --long',
+    '<%= config.bin %> ls wow_classic_era@1.15.7.61582 -R --locale deDE --json',
+    '<%= config.bin %> ls wow_classic_era --offline --tree',
+    '<%= config.bin %> ls quake/id1 maps --game rogue --long',
   ];
 
   async run(): Promise<void> {
     const { argv, flags } = await this.parse(Ls);
-    const [source = '', ...globs] = argv as string[];
-    const options = { ...this.notes(), globs, regex: flags.regex, pak: pakOptions(flags) };
-    await this.withSession(flags, (session) =>
-      listFiles(session, source, options, async (entries) => {
-        if (this.jsonEnabled()) await writeJsonList(process.stdout, entries, listRow);
-        else await (flags.long ? writeLongList : writeList)(process.stdout, entries);
+    const [source = '', ...names] = argv as string[];
+    const { regex, tree, long: held } = flags;
+    const recursive = flags.recursive || tree;
+    const options = { ...this.notes(), names, regex, recursive, held, pak: pakOptions(flags) };
+    const form = tree ? 'tree' : flags.long ? 'long' : process.stdout.isTTY && !flags['names-only'] ? 'sizes' : 'names';
+    const missing = await this.withSession(flags, (session) =>
+      listFiles(session, source, options, async (rows) => {
+        if (this.jsonEnabled()) await writeJsonList(process.stdout, rows, listRow);
+        else await writeList(process.stdout, rows, form);
       }),
     );
+    if (missing.length === 0) return;
+    this.note(noteLine(`there is no ${missing.join(', nor ')}`));
+    process.exitCode = exitCodeOf('E_NOT_FOUND');
   }
 }

@@ -1,9 +1,9 @@
 import { readStatus, type StatusReport } from '../src/app/status.ts';
-import { PakratCommand } from '../src/cli/base-command.ts';
+import { StoreCommand } from '../src/cli/base-command.ts';
 import { optionalArg } from '../src/cli/flags/args.ts';
 import { renderStatus } from '../src/cli/render/status.ts';
 
-export default class Status extends PakratCommand {
+export default class Status extends StoreCommand {
   static override summary = 'Show what the store holds and what is unfinished.';
   static override args = {
     product: optionalArg('Only builds of this product.'),

@@ -12,10 +12,12 @@ export default class Sync extends PakratCommand {
 
 Without --tags, --include and --all the whole build is wanted. Tags choose as the official client does: OR among tags of one type (platform, architecture, locale …), AND across types; files without tags are always chosen.`;
   static override args = {
-    build: requiredArg('PRODUCT or PRODUCT@BUILD (version name, build id or build config).'),
+    build: requiredArg(
+      'PRODUCT or PRODUCT@BUILD (version name, build id, build-name, or build config or its first digits).',
+    ),
   };
   static override flags = {
-    tags: Flags.string({ summary: 'Tags to choose files by, separated by commas.', helpValue: 'Windows,x86_64,enUS' }),
+    tags: Flags.string({ summary: 'Tags to choose files by, separated by commas.', helpValue: 'TAG,TAG' }),
     include: Flags.string({
       summary: 'Only files whose names match this glob. Repeatable.',
       helpValue: 'GLOB',
@@ -26,6 +28,10 @@ Without --tags, --include and --all the whole build is wanted. Tags choose as th
     }),
     patch: Flags.boolean({
       summary: 'Patch files of older builds that are held, where that fetches less than the new files.',
+    }),
+    'cdn-config': Flags.string({
+      summary: 'CDN config of a build that no version table names, where the one that pakrat finds is not its own.',
+      helpValue: 'HEX',
     }),
     'dry-run': Flags.boolean({ summary: 'Show what would be fetched, and fetch no data.' }),
     jobs: Flags.integer({ summary: 'Ranges to fetch at a time.', helpValue: 'N', min: 1, max: 256 }),
@@ -44,7 +50,16 @@ Without --tags, --include and --all the whole build is wanted. Tags choose as th
     const { include, all, patch, jobs } = flags;
     const tags = parseTags(flags.tags);
     const limitRate = parseRate(flags['limit-rate']);
-    const choice = { tags, include, all, patch, jobs, limitRate, dryRun: flags['dry-run'] };
+    const choice = {
+      tags,
+      include,
+      all,
+      patch,
+      jobs,
+      limitRate,
+      dryRun: flags['dry-run'],
+      cdnConfig: flags['cdn-config'],
+    };
     const report = await this.withSession(flags, (session) => sync(session, args.build, { ...this.work(), ...choice }));
     this.log(renderSync(report));
     return report;

@@ -1,4 +1,5 @@
 import type { ProductTable } from '../src/app/versions.ts';
+import { serviceFlags } from '../src/cli/flags/global-flags.ts';
 import { ProductCommand, productArgs } from '../src/cli/product-command.ts';
 
 export default class Versions extends ProductCommand {
@@ -6,6 +7,7 @@ export default class Versions extends ProductCommand {
   static override description =
     'Asks the version services in the order of the settings, the one that answered last first, and keeps the answer in the store.';
   static override args = productArgs;
+  static override flags = serviceFlags;
   static override examples = [
     '<%= config.bin %> versions wow_classic_era',
     '<%= config.bin %> versions wow --region eu --json',

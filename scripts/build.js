@@ -32,7 +32,7 @@ const outs = entryPoints.map(({ out }) => out);
 const twice = outs.filter((name, i) => outs.indexOf(name) !== i);
 if (twice.length > 0) throw new Error(`entries share the name ${twice[0]}: one would overwrite the other`);
 
-for (const made of ['dist', 'oclif.manifest.json']) rmSync(made, { recursive: true, force: true });
+for (const made of ['dist', 'man', 'oclif.manifest.json']) rmSync(made, { recursive: true, force: true });
 
 const { metafile } = await build({
   entryPoints,

@@ -1,8 +1,8 @@
 import * as Args from '@oclif/core/args';
 import { importKeys, type KeyImport } from '../../src/app/keys/import-keys.ts';
-import { PakratCommand } from '../../src/cli/base-command.ts';
+import { StoreCommand } from '../../src/cli/base-command.ts';
 
-export default class KeysImport extends PakratCommand {
+export default class KeysImport extends StoreCommand {
   static override summary = 'Take decryption keys into the store.';
   static override description =
     'Reads key lists as TACTKeys has them ("NAME KEY" a line), key ring configs ("key-NAME = KEY"), the packlist.dat of TrackMania, whose keys open its packs, and NAME.ak, the key of a product that is not public. Keys are needed to read encrypted files, not to sync or verify; only of a product with a NAME.ak nothing works without it.';

@@ -1,12 +1,12 @@
 import * as Flags from '@oclif/core/flags';
 import { type ListedKey, listKeys } from '../../src/app/keys/list-keys.ts';
-import { PakratCommand } from '../../src/cli/base-command.ts';
+import { StoreCommand } from '../../src/cli/base-command.ts';
 import { renderTable } from '../../src/cli/terminal/table.ts';
 
-export default class KeysList extends PakratCommand {
+export default class KeysList extends StoreCommand {
   static override summary = 'List the decryption keys that the store has.';
   static override description =
-    'Names as key lists print them. The keys themselves are cut short unless --show asks for them.';
+    'Those that were imported, and those of the key rings that builds bring along. Names are as key lists print them. The keys themselves are cut short unless --show asks for them.';
   static override flags = {
     show: Flags.boolean({ summary: 'Print the keys in full.' }),
   };

@@ -1,11 +1,11 @@
 import { importListfile, type ListfileChange } from '../../src/app/listfile/import-listfile.ts';
-import { PakratCommand } from '../../src/cli/base-command.ts';
+import { StoreCommand } from '../../src/cli/base-command.ts';
 import { requiredArg } from '../../src/cli/flags/args.ts';
 import { lostNames } from '../../src/cli/render/updates.ts';
 import { noteLine } from '../../src/cli/terminal/progress.ts';
 import { formatCount } from '../../src/core/quantities.ts';
 
-export default class ListfileImport extends PakratCommand {
+export default class ListfileImport extends StoreCommand {
   static override summary = 'Import a list of file names.';
   static override description =
     'Takes `id;name` lines, as the community listfile of World of Warcraft has them, and plain lists of names. A new name of an id takes the place of the old; other names stay.';

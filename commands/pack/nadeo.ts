@@ -26,7 +26,7 @@ export default class PackNadeo extends PackCommand {
   static override examples = [
     '<%= config.bin %> pack nadeo Stadium.pak files --key @packlist.dat',
     '<%= config.bin %> pack nadeo Title.Pack.Gbx files --version 8',
-    "<%= config.bin %> pack nadeo My.Title.Pack.Gbx files --version 12 --title 'My@me' --author me --xml title.xml --include Stadium.pak",
+    "<%= config.bin %> pack nadeo My.Title.Pack.Gbx files --version 12 --title 'My@me' --author me --xml title.xml --include Base.pak",
     '<%= config.bin %> pack nadeo New/Stadium.pak --like GameData/Packs/Stadium.pak extracted-and-edited',
     '<%= config.bin %> pack nadeo New/Stadium.pak --like GameData/Packs/Stadium.pak --replace Media/Sun.dds=my-sun.dds',
   ];

@@ -1,4 +1,5 @@
 import { PakratError } from '../core/errors.ts';
+import type { Network } from '../fetch/network.ts';
 import { countedFiles } from '../sources/counted-files.ts';
 import { type ExtractResult, type ExtractOptions as ExtractWork, extractFiles } from '../sources/extract/extract.ts';
 import { readExtractList } from '../sources/extract/extract-list.ts';
@@ -28,6 +29,8 @@ export interface ExtractOptions
   tar?: ((piece: Uint8Array) => Promise<void> | void) | undefined;
 }
 
+const fetchedEveryMs = 200;
+
 /**
  * Writes files of a source below a folder, or into a tar. A file that cannot be had is reported, and the others are written; nothing is
  * ever written outside of the folder.
@@ -40,6 +43,7 @@ export async function extract(session: Session, name: string, options: ExtractOp
     throw new PakratError('E_USAGE', '--to names no folder', { hint: 'Write . for this one.' });
   }
   const search = await startSearch(regex, signal);
+  const { onFetched, ...counted } = countedFiles('extract', onProgress);
   const work: ExtractWork = {
     ...choice,
     to,
@@ -48,16 +52,34 @@ export async function extract(session: Session, name: string, options: ExtractOp
     threads: jobs,
     list: list === undefined ? undefined : await readExtractList(list),
     onNote: (text) => onProgress?.({ type: 'note', text }),
-    ...countedFiles('extract', onProgress),
+    ...counted,
   };
   const readsAll = tar === undefined && names.length === 0 && list === undefined && jobs === undefined;
-  return withSource(session, name, { signal, onProgress, pak, locale, readsAll }, async ({ source }) => {
-    try {
-      return await (tar === undefined ? extractFiles(source, work) : extractTar(source, work, tar));
-    } catch (error) {
-      throw await withNamesHint(error, source);
-    }
-  }).finally(() => search?.close());
+  return withSource(
+    session,
+    name,
+    { signal, onProgress, pak, locale, readsAll },
+    async ({ source: opened, fetcher }) => {
+      const source = fetcher?.network === undefined ? opened : tellingFetched(opened, fetcher.network, onFetched);
+      try {
+        return await (tar === undefined ? extractFiles(source, work) : extractTar(source, work, tar));
+      } catch (error) {
+        throw await withNamesHint(error, source);
+      }
+    },
+  ).finally(() => search?.close());
+}
+
+/** The source; it tells of what is fetched meanwhile, for a batch of files may take minutes on a slow line. */
+function tellingFetched(source: Source, { traffic }: Network, onFetched: (bytes: number) => void): Source {
+  return {
+    ...source,
+    async prepare(entries) {
+      const before = traffic.bytes;
+      const timer = setInterval(() => onFetched(traffic.bytes - before), fetchedEveryMs);
+      await source.prepare(entries).finally(() => clearInterval(timer));
+    },
+  };
 }
 
 async function extractTar(

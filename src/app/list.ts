@@ -1,55 +1,63 @@
-import { throwIfAborted } from '../core/errors.ts';
-import type { Listing, SourceEntry } from '../sources/source.ts';
+import { isListedFolder, type ListedRow, look, nothingFound } from '../sources/look.ts';
+import { withNamesHint } from '../sources/names-hint.ts';
+import type { Listing, Source } from '../sources/source.ts';
 import { type SourceOptions, startSearch, withSource } from './session/open-source.ts';
 import type { Session } from './session/session.ts';
 
+export { isListedFolder, type ListedRow } from '../sources/look.ts';
 export type { Listing, SourceEntry } from '../sources/source.ts';
 
 /** The files of a source that are listed. */
 export interface ListOptions extends SourceOptions {
-  /** Only names that match one of these globs; none for all. */
-  globs?: readonly string[] | undefined;
-  /** Only names in which one of these regular expressions is found. */
+  /** Names, folders and globs; none for the whole source. */
+  names?: readonly string[] | undefined;
+  /** Go into folders, all the way down. */
+  recursive?: boolean | undefined;
+  /** Only names in which one of these regular expressions is found, in folders at any depth. */
   regex?: readonly string[] | undefined;
+  /** Say of each file whether it is held, where the source is a build of the store: each is looked up. */
+  held?: boolean | undefined;
 }
 
+/** A row of a listing with what is known of it. */
+export type ListingRow = ListedRow & {
+  /** Whether all of its content is in the store; undefined where that was not asked for, or goes without saying. */
+  held?: boolean | undefined;
+};
+
 /**
- * Lists files of a source. When there are none, a note says so, and what may help.
- * @param show takes the entries as they come: there may be millions
- * @throws E_USAGE for a pattern that cannot be used, else as opening the source does
+ * Lists files and folders of a source, sorted by name.
+ * @param show takes the rows as they come: there may be millions
+ * @returns the names, folders and globs of which there is nothing, where there is something of others
+ * @throws E_NOT_FOUND when there is nothing of any, E_USAGE for a pattern that cannot be used, else as opening the source does
  */
 export async function listFiles(
   session: Session,
   name: string,
   options: ListOptions,
-  show: (entries: Listing<SourceEntry>) => Promise<void>,
-): Promise<void> {
-  const { globs = [], regex = [] } = options;
-  const matches = await matcherOf(globs);
-  const search = await startSearch(regex, options.signal);
-  await withSource(session, name, options, async ({ source }) => {
+  show: (rows: Listing<ListingRow>) => Promise<void>,
+): Promise<string[]> {
+  const { names = [], regex = [], recursive = false, signal } = options;
+  const search = await startSearch(regex, signal);
+  return withSource(session, name, options, async ({ source }) => {
+    const missing: string[] = [];
+    const rows = look(source, { names, recursive, regex: search, signal, onMissing: (text) => missing.push(text) });
     let any = false;
-    const isWanted = (await search?.filter(source, matches)) ?? matches;
-    await show(
-      source.list((entry) => {
-        throwIfAborted(options.signal);
-        const isListed = isWanted(entry);
-        any ||= isListed;
-        return isListed;
-      }),
-    );
-    if (any) return;
-    const { namesHint } = await import('../sources/names-hint.ts');
-    const patterns = [...globs, ...regex];
-    const what = patterns.length === 0 ? 'there are no files' : `no name matches ${patterns.join(' or ')}`;
-    const hint = namesHint(source);
-    options.onProgress?.({ type: 'note', text: hint === undefined ? what : `${what}. ${hint}` });
+    async function* counted(): AsyncGenerator<ListingRow> {
+      for await (const row of rows) {
+        any = true;
+        yield options.held === true ? withHeld(row, source) : row;
+      }
+      if (any || missing.length + regex.length === 0) return;
+      // Before anything is written: a script must not take an empty list for an answer.
+      throw await withNamesHint(nothingFound(source, names, regex), source);
+    }
+    await show(counted());
+    if (!any) options.onProgress?.({ type: 'note', text: 'there are no files' });
+    return missing;
   }).finally(() => search?.close());
 }
 
-/** The code that matches globs is loaded only where there are any. */
-async function matcherOf(globs: readonly string[]): Promise<(name: string) => boolean> {
-  if (globs.length === 0) return () => true;
-  const { nameMatcher } = await import('../core/glob.ts');
-  return nameMatcher(globs);
+function withHeld(row: ListedRow, source: Source): ListingRow {
+  return isListedFolder(row) ? row : Object.assign(row, { held: source.isHeld?.(row) });
 }

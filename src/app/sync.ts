@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { PakratError } from '../core/errors.ts';
 import type { WorkOptions } from '../core/progress.ts';
+import { tagsWithoutFiles } from '../fetch/plan/selection.ts';
 import type { OpenedBuild } from '../keep/build-opener.ts';
 import { settleStore } from '../store/settle-store.ts';
 import { runSync, SyncProgress } from '../sync/run-sync.ts';
@@ -21,6 +22,8 @@ export interface SyncOptions extends WorkOptions {
   all?: boolean | undefined;
   /** Make changed files out of older ones that are held, with the CDN's patches, where that fetches less. */
   patch?: boolean | undefined;
+  /** The CDN config of a build that no version table names, where pakrat finds another or none. */
+  cdnConfig?: string | undefined;
   /** Only plan: no data is fetched. */
   dryRun?: boolean | undefined;
   /** Ranges in flight at a time. Default: the setting `sync.jobs`. */
@@ -56,11 +59,11 @@ export async function sync(session: Session, name: string, options: SyncOptions 
 }
 
 async function syncLocked(session: Session, name: string, options: SyncOptions): Promise<Omit<SyncReport, 'seconds'>> {
-  const { signal, jobs, dryRun = false, limitRate: bytesPerSecond } = options;
+  const { signal, jobs, cdnConfig, dryRun = false, limitRate: bytesPerSecond } = options;
   const { threads = Math.min(availableParallelism(), mostThreads) } = session.options;
   const { onProgress = () => {} } = options;
   onProgress({ type: 'step', step: 'version service', bytes: 0 });
-  const identity = await session.resolve(name, { signal, onProgress, fresh: true });
+  const identity = await session.resolve(name, { signal, onProgress, fresh: true, cdnConfig });
   const network = await session.openNetwork(identity, {
     signal,
     jobs,
@@ -78,7 +81,12 @@ async function syncLocked(session: Session, name: string, options: SyncOptions):
     const patches = options.patch === true ? { gapBytes, maxBytes } : undefined;
     const { tags = [], include = [], all = false } = options;
     const outcome = await runSync(opened, { selection: { tags, include, all }, patches, dryRun }, progress);
-    const { product, name: build, buildConfig, cdnConfig } = identity;
+    for (const tag of await tagsWithoutFiles(opened.build, tags)) {
+      onNote(
+        `no file has the tag ${tag}: it brings nothing of its own, and files without a tag of its kind are wanted all the same`,
+      );
+    }
+    const { product, name: build, buildConfig, cdnConfig } = opened.build.identity;
     return { product, build: { name: build, buildConfig, cdnConfig }, ...outcome };
   } catch (error) {
     throw network?.hosts.anyProven === true ? resumable(error) : error;

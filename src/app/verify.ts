@@ -1,6 +1,6 @@
 import { isOurTrouble, PakratError, valueUnless } from '../core/errors.ts';
 import type { VerifyResult } from '../verify/verify-result.ts';
-import { parseSourceName, type SourceOptions, splitChoice, withSource } from './session/open-source.ts';
+import { besideFolder, findSourceName, type SourceOptions, splitChoice, withSource } from './session/open-source.ts';
 import type { Session } from './session/session.ts';
 
 export type { VerifyProblem, VerifyResult } from '../verify/verify-result.ts';
@@ -24,12 +24,12 @@ export async function verify(
   name: string | undefined,
   options: VerifyOptions = {},
 ): Promise<VerifyResult> {
-  const named = name === undefined ? undefined : parseSourceName(name);
+  const named = name === undefined ? undefined : await findSourceName(name, options);
   if (options.decode === true && named?.scheme !== 'pak') {
     options.onProgress?.({ type: 'note', text: 'only PAKs are decoded; this is checked by its hashes' });
   }
   if (name === undefined || named === undefined || named.scheme === 'tact') {
-    return verifyHeld(session, named?.rest, options);
+    return besideFolder(name ?? '', verifyHeld(session, named?.rest, options));
   }
   if (options.repair === true) {
     options.onProgress?.({ type: 'note', text: 'nothing can be fetched for this source; it is only checked' });
@@ -83,7 +83,7 @@ async function verifyInstall(session: Session, name: string, rest: string, work:
 
 async function verifyHeld(session: Session, name: string | undefined, work: VerifyOptions): Promise<VerifyResult> {
   const { repair = false, signal, onProgress } = work;
-  const { offline, region } = session.options;
+  const { offline } = session.options;
   if (repair && offline) {
     throw new PakratError('E_USAGE', '--repair fetches, and --offline forbids that', {
       hint: 'Leave one of them away.',
@@ -96,7 +96,7 @@ async function verifyHeld(session: Session, name: string | undefined, work: Veri
   const unlock = store.writable ? store.lock() : undefined;
   try {
     if (store.writable) await settleStore(store, signal);
-    const build = name === undefined ? undefined : knownBuild({ ledger: store.ledger, region }, name);
+    const build = name === undefined ? undefined : knownBuild(await session.knownBuilds(), name);
     return await verifyStore(store, {
       build,
       repair,

@@ -3,11 +3,13 @@ import { isKeyHex, toHex } from '../core/bytes.ts';
 import { codeOf, isPakratError, isUnavailable, PakratError } from '../core/errors.ts';
 import { md5Hasher } from '../core/hash.ts';
 import { normalizeName } from '../core/jenkins.ts';
+import { compareNames } from '../core/tables/name-order.ts';
 import type { CkeyEntry } from '../formats/manifests/encoding/pages.ts';
 import { hasTag } from '../formats/manifests/tags.ts';
 import { ContentFlags, localeFallback, localeFlag, localeNames } from '../formats/roots/locale.ts';
 import type { Build } from './build.ts';
 import type { EntryPlace } from './objects.ts';
+import { mergeByName } from './roots/merge-by-name.ts';
 import type { FilePart, FileVariant, Root } from './roots/root.ts';
 
 /** A file of a build, in the variant that was chosen. */
@@ -112,8 +114,8 @@ interface FileListing {
 const batchSize = 16_384;
 
 /**
- * The files of a listing, many at a time: those of the root, then those of the install manifest that the root does not name. There may be
- * millions. The event loop turns meanwhile, whether names match or not.
+ * The files of a listing, many at a time and sorted by name: those of the root, and those of the install manifest that the root does not name.
+ * There may be millions. The event loop turns meanwhile, whether names match or not.
  */
 export async function* listFiles(build: Build, { locale, matches }: FileListing): AsyncGenerator<BuildFile[]> {
   const root = await build.wholeRoot();
@@ -142,10 +144,14 @@ export async function* listFiles(build: Build, { locale, matches }: FileListing)
 }
 
 function* joinFiles(root: Root, installed: readonly BuildFile[], listing: FileListing): Generator<BuildFile> {
-  yield* rootFiles(root, listing);
-  for (const file of installed) {
-    if (listing.matches(file.name) && root.find(file.name).length === 0) yield file;
-  }
+  const others = installed.toSorted((a, b) => compareNames(a.name, b.name));
+  yield* mergeByName(rootFiles(root, listing), unnamedByRoot(root, others, listing), ({ name }) =>
+    /^(?:fdid|ckey):/.test(name) ? undefined : name,
+  );
+}
+
+function* unnamedByRoot(root: Root, files: readonly BuildFile[], listing: FileListing): Generator<BuildFile> {
+  for (const file of files) if (listing.matches(file.name) && root.find(file.name).length === 0) yield file;
 }
 
 function* rootFiles(root: Root, { locale, matches }: FileListing): Generator<BuildFile> {

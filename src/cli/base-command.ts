@@ -6,23 +6,32 @@ import { removeTemporaries } from '../app/session/temporaries.ts';
 import { codeOf, PakratError } from '../core/errors.ts';
 import type { OnProgress, WorkOptions } from '../core/progress.ts';
 import { type ErrorReport, errorJson, errorReport, errorText, exitCodes } from './error-report.ts';
-import { type GlobalFlags, globalFlags, sessionOptions } from './flags/global-flags.ts';
+import {
+  type GlobalFlags,
+  globalFlags,
+  globalFlagsShowing,
+  outputFlags,
+  sessionOptions,
+  storeFlags,
+} from './flags/global-flags.ts';
+import { isJsonAsked } from './flags/words.ts';
+import { commandName } from './help/page.ts';
 import { outlivesTerminal, stopSignals } from './stop-signals.ts';
 import { toJson } from './terminal/json.ts';
-import { createProgress, noteLine, showProgress } from './terminal/progress.ts';
+import { canRedraw, createProgress, noteLine, showProgress } from './terminal/progress.ts';
 import { printableBlock } from './terminal/text.ts';
 
 /** Work that was interrupted has this long to end by itself: then the process ends where it stands. */
 const graceMs = 1400;
 
 /**
- * A command of pakrat. It has the global flags and --json, prints errors for people or for scripts with one exit code
- * both ways, ends within two seconds of Ctrl-C, and ends quietly when nobody reads its output any more.
+ * A command of pakrat. It has --json and the global flags, of which help shows those that it uses. It prints errors for people or for
+ * scripts with one exit code both ways, ends within two seconds of Ctrl-C, and ends quietly when nobody reads its output any more.
  * A command gives back what --json prints; it writes its text with `log` (silent under --json) and its notes with `note`.
  */
-export abstract class PakratCommand extends Command {
+export abstract class CliCommand extends Command {
   static override enableJsonFlag = true;
-  static override baseFlags = globalFlags;
+  static override baseFlags = globalFlagsShowing(outputFlags);
 
   readonly #abort = new AbortController();
   #isSignalUsed = false;
@@ -61,7 +70,7 @@ export abstract class PakratCommand extends Command {
 
   #show(event: Parameters<OnProgress>[0]): void {
     if (this.#progress === undefined) {
-      const isTty = process.stderr.isTTY === true;
+      const isTty = canRedraw(process.stderr, process.env);
       const bar = createProgress({ stream: process.stderr, isTty, quiet: this.#quiet });
       this.#progress = { show: showProgress(bar), end: () => bar.end() };
     }
@@ -102,7 +111,7 @@ export abstract class PakratCommand extends Command {
   #endNow(): never {
     removeTemporaries();
     this.endProgress();
-    const report = errorReport(this.#abort.signal.reason, '');
+    const report = errorReport(this.#abort.signal.reason);
     try {
       // What has to wait for its turn would not be written any more.
       if (this.jsonEnabled()) writeSync(1, `${toJson(errorJson(report), 2)}\n`);
@@ -141,23 +150,36 @@ export abstract class PakratCommand extends Command {
   }
 
   override async catch(error: unknown): Promise<never> {
-    const report = errorReport(error, (this.id ?? '').replaceAll(':', ' '));
+    const { id = '', flags, baseFlags, enableJsonFlag } = this.ctor;
+    const flagNames = ['help', ...(enableJsonFlag ? ['json'] : []), ...Object.keys({ ...baseFlags, ...flags })];
+    const report = errorReport(error, { name: commandName(id), flags: flagNames });
     process.exitCode = report.exit;
-    if (this.jsonEnabled()) await write(process.stdout, `${toJson(errorJson(report), 2)}\n`);
+    // A command that prints no JSON tells its errors so, when it is asked to.
+    if (this.jsonEnabled() || isJsonAsked(this.argv)) await write(process.stdout, `${toJson(errorJson(report), 2)}\n`);
     else await write(process.stderr, errorText(report));
     // oclif exits with this code, and prints nothing of its own.
     throw new ExitError(report.exit);
   }
 
-  /** A command that wrote its lists row by row, for they may have millions of rows, has nothing left to print. */
   /** Prints lines. Names and versions come from outside: nothing of them reaches a terminal as a command. */
   override log(text = ''): void {
     super.log(printableBlock(text));
   }
 
+  /** A command that wrote its lists row by row, for they may have millions of rows, has nothing left to print. */
   override logJson(json: unknown): void {
     if (json !== undefined) process.stdout.write(`${toJson(json, 2)}\n`);
   }
+}
+
+/** A command that works on the store alone: it asks no network, and reads no build. */
+export abstract class StoreCommand extends CliCommand {
+  static override baseFlags = globalFlagsShowing(storeFlags);
+}
+
+/** A command that reads or fetches builds: it has all global flags. */
+export abstract class PakratCommand extends StoreCommand {
+  static override baseFlags = globalFlags;
 }
 
 /** Writes and waits until it is out: the process exits next. */
@@ -173,7 +195,7 @@ function write(stream: NodeJS.WriteStream, text: string): Promise<void> {
  */
 function endOutput(error: unknown): void {
   if (codeOf(error) === 'EPIPE') process.exit(process.exitCode ?? exitCodes.done);
-  const report = errorReport(error, '');
+  const report = errorReport(error);
   process.stderr.write(errorText(report));
   process.exit(report.exit);
 }
@@ -184,7 +206,7 @@ function ignoreBrokenPipe(error: unknown): void {
 
 /** An exception outside of any command's promise is a bug of ours, whatever it is. */
 function reportBug(error: unknown): void {
-  const report: ErrorReport = errorReport(new Error(String(error)), '');
+  const report: ErrorReport = errorReport(new Error(String(error)));
   process.stderr.write(errorText({ ...report, stack: (error as { stack?: string } | null)?.stack ?? String(error) }));
   process.exit(exitCodes.bug);
 }

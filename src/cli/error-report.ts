@@ -8,6 +8,7 @@ import {
   PakratError,
 } from '../core/errors.ts';
 import { printableBlock } from './terminal/text.ts';
+import { type TypedCommand, usageError } from './usage-error.ts';
 
 /** Exit codes of the process that no error gives. */
 export const exitCodes = { done: 0, bug: 70 } as const;
@@ -37,9 +38,9 @@ const fullHint = 'Free some space and run the same command again.';
 /**
  * Makes a report of anything that was thrown. Errors of ours, of the command line's grammar and of the file system are the user's
  * to act on; anything else is a bug of ours and comes with its stack.
- * @param command the command as typed, for the hint of a usage error
+ * @param command the command that was typed, for usage errors
  */
-export function errorReport(error: unknown, command: string): ErrorReport {
+export function errorReport(error: unknown, command?: TypedCommand): ErrorReport {
   const known = isPakratError(error) ? error : (usageError(error, command) ?? systemError(error));
   if (known === undefined) {
     return {
@@ -68,16 +69,6 @@ export function errorText(report: ErrorReport): string {
 /** The report as `--json` prints it. */
 export function errorJson({ code, message, hint, data, stack }: ErrorReport): { error: Record<string, unknown> } {
   return { error: { code, message, hint: hint ?? null, data: stack === undefined ? data : { ...data, stack } } };
-}
-
-/** Errors of oclif about arguments and flags carry the exit code that it wants. */
-function usageError(error: unknown, command: string): PakratError | undefined {
-  if ((error as { oclif?: { exit?: unknown } } | null)?.oclif?.exit !== errorCodes.E_USAGE) return undefined;
-  // Its note about flags with several values is not true of ours: they take one value each time.
-  const message = messageOf(error)
-    .replace(/\s*See more help with --help\s*$/, '')
-    .replace(/\n\nNote: --.*$/s, '');
-  return new PakratError('E_USAGE', message, { hint: `pakrat ${command} --help shows how it is written.` });
 }
 
 /** Errors of the file system about a path that the user named, by their codes. */

@@ -3,7 +3,7 @@ import type { PackOptions, PackReport } from '../app/pack.ts';
 import { PakratError } from '../core/errors.ts';
 import type { WorkOptions } from '../core/progress.ts';
 import { formatBytes, formatCount, plural } from '../core/quantities.ts';
-import { PakratCommand } from './base-command.ts';
+import { CliCommand } from './base-command.ts';
 import { optionalArg, repeatable, requiredArg } from './flags/args.ts';
 import { type GlobalFlags, sessionOptions } from './flags/global-flags.ts';
 
@@ -67,7 +67,7 @@ function parseReplacement(text: string): [name: string, file: string] {
 }
 
 /** A command that makes a PAK. */
-export abstract class PackCommand extends PakratCommand {
+export abstract class PackCommand extends CliCommand {
   /** Makes a PAK, with a bar, and tells what was made. */
   protected async make(
     flags: PackFlags,

@@ -1,5 +1,5 @@
 import { askVersions, type ProductReport, type ProductTable } from '../app/versions.ts';
-import { PakratCommand } from './base-command.ts';
+import { StoreCommand } from './base-command.ts';
 import { requiredArg } from './flags/args.ts';
 import type { GlobalFlags } from './flags/global-flags.ts';
 import { saidBy } from './render/said-by.ts';
@@ -11,7 +11,7 @@ export const productArgs = {
 };
 
 /** The commands that show a table of a version service: they differ in the endpoint alone. */
-export abstract class ProductCommand extends PakratCommand {
+export abstract class ProductCommand extends StoreCommand {
   protected async show(product: string, flags: GlobalFlags, endpoint: 'versions' | 'cdns'): Promise<ProductTable> {
     const report = await this.withSession(flags, (session) => askVersions(session, product, endpoint, this.notes()));
     const { table, columns } = report;

@@ -1,4 +1,5 @@
 /* The program: what bin/run.js starts. The build puts it, the commands and the threads into few files (docs/adr/0006-bundle.md). */
-import { execute } from '@oclif/core/execute';
+import { fileURLToPath } from 'node:url';
+import { main } from './main.ts';
 
-await execute({ dir: import.meta.url });
+await main(process.argv.slice(2), fileURLToPath(new URL('..', import.meta.url)));

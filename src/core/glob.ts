@@ -4,9 +4,10 @@ import { messageOf, PakratError } from './errors.ts';
  * Globs, with the syntax that the shells and picomatch have:
  *
  *   *          any characters but a slash            **        any characters; as a whole part of a name also no part at all
+ *   a/**       what is below a, not a itself
  *   ?          one character but a slash             [a-z]     one of these, [!a-z] none of these
  *   {a,b}      either; {1..20} any of these          @(a|b)    one of these; ?(a|b) at most one of these
- *   !glob      what the glob does not match
+ *   !glob      what the glob does not match                 a/         all that is below the folder: a/**
  *
  * A glob with groups stands for several without. Each is matched by going back to the last `*` in a part, then to the last `**`:
  * earlier stars lead nowhere else. So a name costs at most its length times itself and the globs, however they are written.
@@ -34,8 +35,8 @@ export function hasGlob(text: string): boolean {
   return /[*?[{]/.test(text);
 }
 
-/** A text without case and backslashes. A Greek capital has two small letters, by what comes after it. */
-function fold(text: string): string {
+/** A text without case and backslashes, as names are compared. A Greek capital has two small letters, by what comes after it. */
+export function fold(text: string): string {
   const lower = text.toLowerCase();
   return /[\\ς]/.test(lower) ? lower.replaceAll('\\', '/').replaceAll('ς', 'σ') : lower;
 }
@@ -47,8 +48,9 @@ function globTest(glob: string): (name: string) => boolean {
   if (unknown !== undefined) throw badGlob(glob, `${unknown}…) is not known`, `Write ${instead}.`);
   const isNegated = glob.startsWith('!');
   const given = isNegated ? glob.slice(1) : glob;
-  // As shells complete paths; names do not begin so.
-  const own = given.replace(/^(?:\.[/\\])+/, '');
+  // As shells complete paths; names do not begin so. A folder is all that is in it.
+  const path = given.replace(/^(?:\.[/\\])+/, '');
+  const own = /[/\\]$/.test(path) ? `${path}**` : path;
   const text = fold(own);
   const expanded = expand(text, glob);
   if (expanded.join('').length > maxTotal) throw badGlob(glob, 'it is too large');
@@ -157,7 +159,7 @@ function matches(steps: readonly Step[], name: string, start: number): boolean {
     } else if (step === deep) {
       at += 1;
       [deepAt, deepEnd, starAt] = [at, i, -1];
-    } else if (step === undefined ? code < 0 : step === below && (code < 0 || code === slash || i === start)) {
+    } else if (step === undefined ? code < 0 : step === below && (code === slash || i === start)) {
       return true;
     } else if (step !== undefined && code >= 0 && takes(step, code)) {
       at += 1;

@@ -2,7 +2,7 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { type ExtractResult, extract } from '../app/extract.ts';
 import { importKeys, type KeyImport } from '../app/keys/import-keys.ts';
-import { listFiles } from '../app/list.ts';
+import { isListedFolder, listFiles } from '../app/list.ts';
 import { importListfile } from '../app/listfile/import-listfile.ts';
 import { readFile } from '../app/read.ts';
 import { withSession } from '../app/session/session.ts';
@@ -261,8 +261,9 @@ async function showFiles({ options, hooks }: Demo): Promise<void> {
   const { product } = demoBuild;
   step(hooks, 9, `Look at it: ls ${product} 'scripts/*'`);
   await withSession(options, (session) =>
-    listFiles(session, product, { globs: ['scripts/*'] }, async (entries) => {
-      for await (const { name, size } of entries) hooks.log(`${String(size).padStart(10)}  ${name}`);
+    listFiles(session, product, { names: ['scripts/*'] }, async (rows) => {
+      for await (const row of rows)
+        if (!isListedFolder(row)) hooks.log(`${String(row.size).padStart(10)}  ${row.name}`);
     }),
   );
   const name = 'texts/story.txt';

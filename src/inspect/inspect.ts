@@ -1,6 +1,7 @@
 import { toHex } from '../core/bytes.ts';
-import { isPakratError } from '../core/errors.ts';
+import { isPakratError, PakratError } from '../core/errors.ts';
 import { md5Hex } from '../core/hash.ts';
+import { armadillo } from '../formats/armadillo.ts';
 import { blteFormat } from '../formats/blte/header.ts';
 import { emptyKeyRing, type KeyRing } from '../formats/blte/keys.ts';
 import { buildConfigFormat } from '../formats/configs/build-config.ts';
@@ -42,7 +43,7 @@ import { bpsvFormat } from '../formats/services/bpsv.ts';
 import { ribbitFormat } from '../formats/services/ribbit-mime.ts';
 import * as archives from './describe/archives.ts';
 import * as assets from './describe/asset-roots.ts';
-import type { Cell, Description, Fact } from './describe/description.ts';
+import type { Cell, Description, Fact, RowTable } from './describe/description.ts';
 import * as local from './describe/local.ts';
 import { describeDownload, describeEncoding, describeInstall, describeSize } from './describe/manifests.ts';
 import { describeArchiveIndex, describeBlte } from './describe/objects.ts';
@@ -107,6 +108,15 @@ export interface RowRange {
   last: number;
 }
 
+/** Rows of a table of an object. */
+export interface InspectedRows {
+  what: string;
+  count: number;
+  first: number;
+  columns: readonly string[];
+  rows: Record<string, Cell>[];
+}
+
 /** An object described, as plain JSON. */
 export interface Inspection {
   /** `unknown` when nothing fits. */
@@ -115,14 +125,16 @@ export interface Inspection {
   md5: string;
   facts: Record<string, Fact>;
   /** The rows asked for, and how many there are. */
-  table?: { what: string; count: number; first: number; columns: readonly string[]; rows: Record<string, Cell>[] };
+  table?: InspectedRows;
+  /** The same of its other tables, where it has several. */
+  more?: InspectedRows[];
   /** The object that is wrapped in it. */
   inside?: Inspection;
   /** The error that keeps what is wrapped in it from being shown. */
   problem?: { code: string; message: string };
   /** The hash of it that it is called by: its `MD5`, `ekey`, …. */
   nameIs?: string;
-  /** Said when that name is nothing of it. */
+  /** Said when that name is nothing of it, or it is not what it says itself. */
   mismatch?: { code: string; message: string };
 }
 
@@ -138,6 +150,9 @@ export interface InspectOptions {
   name?: string | undefined;
 }
 
+/** A hash, whatever stands behind a dot. */
+const hashName = /^([0-9a-f]{32})(?:\.[\w.-]+)?$/i;
+
 /** Wrappings inside wrappings that are opened. */
 const maxDepth = 4;
 
@@ -147,10 +162,21 @@ const maxDepth = 4;
  */
 export function inspectBytes(bytes: Uint8Array, options: InspectOptions = {}): Inspection {
   const names: Record<string, string> = {};
-  const inspection = inspectInto(names, bytes, options, 0);
-  const [, name] = /^([0-9a-f]{32})(?:\.index)?$/i.exec(options.name ?? '') ?? [];
+  const inspection = describeAll(names, bytes, options);
+  const [, name] = hashName.exec(options.name ?? '') ?? [];
   if (name === undefined || inspection.format === 'archive') return inspection;
   return compareName(inspection, { name: name.toLowerCase(), names, whole: options.encoded !== true });
+}
+
+/** A hash in an object that does not match is damage like any other hash: with one code, whichever format has it. */
+function describeAll(names: Record<string, string>, bytes: Uint8Array, options: InspectOptions): Inspection {
+  try {
+    return inspectInto(names, bytes, options, 0);
+  } catch (error) {
+    if (!isPakratError(error) || error.code !== 'E_FORMAT_CHECKSUM') throw error;
+    const { message, hint, data } = error;
+    throw new PakratError('E_INTEGRITY', message, { hint, data, cause: error });
+  }
 }
 
 /** @param names gets what the object may be called, by what it is of it */
@@ -162,15 +188,35 @@ function inspectInto(
 ): Inspection {
   const [{ name }, describe] =
     formats.find(([format]) => format.matches(bytes)) ?? ([{ name: 'unknown' }, describeUnknown] as const);
-  const { facts, table, inside, names: own = {} } = describe(bytes, options.keys ?? emptyKeyRing);
+  const { facts, table, more = [], inside, problem, names: own = {} } = describe(bytes, options.keys ?? emptyKeyRing);
   const result: Inspection = { format: name, size: bytes.length, md5: md5Hex(bytes), facts };
   if (depth === 0) Object.assign(names, own, { MD5: result.md5 });
   if (depth === 1) names['MD5 of what is inside'] = result.md5;
   const opened = inside !== undefined && options.encoded !== true && depth < maxDepth ? open(inside) : {};
   if (opened.problem !== undefined) result.problem = opened.problem;
+  if (problem !== undefined) result.mismatch = { code: problem.code, message: problem.message };
   if (opened.bytes !== undefined) result.inside = inspectInto(names, opened.bytes, options, depth + 1);
-  else if (table !== undefined) result.table = rowsOf(table, options.rows ?? { first: 0, last: 9 });
+  else if (table !== undefined) {
+    const range = options.rows ?? { first: 0, last: 9 };
+    result.table = rowsOf(table, range);
+    if (more.length > 0) result.more = more.map((other) => rowsOf(other, range));
+  }
   return result;
+}
+
+/**
+ * As {@link inspectBytes}, for an object that is encrypted as a whole. Its name says how, and what comes out is compared with it.
+ * @throws E_USAGE for an object that is not called by a hash
+ */
+export function inspectEncrypted(bytes: Uint8Array, key: Uint8Array, options: InspectOptions): Inspection {
+  const [, hash] = hashName.exec(options.name ?? '') ?? [];
+  if (hash === undefined) {
+    throw new PakratError('E_USAGE', 'an object that is encrypted as a whole has to be called by its hash', {
+      hint: 'Give its file the name that it has on the CDN.',
+    });
+  }
+  const inside = inspectBytes(armadillo(bytes, { key, hash, offset: 0 }), options);
+  return { format: 'Armadillo object', size: bytes.length, md5: md5Hex(bytes), facts: {}, inside };
 }
 
 /** A name that is nothing of the object means damage, unless what is inside was not seen: it may be the MD5 of that. */
@@ -181,7 +227,8 @@ function compareName(
   const nameIs = Object.entries(names).find(([, known]) => known === name)?.[0];
   if (nameIs !== undefined) return { ...inspection, nameIs };
   if (!whole || problemOf(inspection) !== undefined) return inspection;
-  const message = `it is called ${name}, and that is no hash of it: it is damaged, or another object`;
+  const encrypted = inspection.format === 'unknown' ? ', or encrypted as a whole (then --key takes its NAME.ak)' : '';
+  const message = `it is called ${name}, and that is no hash of it: it is damaged, or another object${encrypted}`;
   return { ...inspection, mismatch: { code: 'E_INTEGRITY', message } };
 }
 
@@ -201,11 +248,12 @@ function open(inside: () => Uint8Array): { bytes?: Uint8Array; problem?: { code:
     return { bytes: inside() };
   } catch (error) {
     if (!isPakratError(error)) throw error;
-    return { problem: { code: error.code, message: error.message } };
+    const code = error.code === 'E_FORMAT_CHECKSUM' ? 'E_INTEGRITY' : error.code;
+    return { problem: { code, message: error.message } };
   }
 }
 
-function rowsOf(table: NonNullable<Description['table']>, { first, last }: RowRange): NonNullable<Inspection['table']> {
+function rowsOf(table: RowTable, { first, last }: RowRange): InspectedRows {
   const { what, columns, count } = table;
   const rows: Record<string, Cell>[] = [];
   if (first < count) {

@@ -1,7 +1,8 @@
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { createReadStream, existsSync, readFileSync, statSync } from 'node:fs';
 import { basename, join, relative } from 'node:path';
 import type { Build } from '../builds/build.ts';
 import type { EntryPlace } from '../builds/objects.ts';
+import { concatBytes } from '../core/bytes.ts';
 import { isUnavailable, PakratError, resultUnless, valueUnless } from '../core/errors.ts';
 import { chunkKeyName } from '../formats/blte/cipher.ts';
 import { decodeBlteHeader } from '../formats/blte/header.ts';
@@ -20,6 +21,8 @@ interface InspectedObject {
 
 /** Bytes that are read into memory at most. */
 const maxSize = 1024 ** 3;
+/** The same for what does not say how large it is. */
+const maxStreamed = 256 * 1024 ** 2;
 
 /**
  * Reads an object that a person named: a file; an object of the store by its name (32 hex digits, `.index` behind it for an index; of an
@@ -34,7 +37,7 @@ export async function readInspected(
 ): Promise<InspectedObject> {
   const { store, keys, open } = sources;
   const path = existsSync(name) ? name : objectFile(name, store);
-  if (path !== undefined) return { keys, ...readWhole(path, store) };
+  if (path !== undefined) return { keys, ...(await readWhole(path, store)) };
   const key = name.toLowerCase();
   const entry = store && (await readStoredEntry(key, store.ledger.builds(), open));
   if (entry !== undefined) return { ...entry, name: key };
@@ -47,7 +50,7 @@ export async function readInspected(
 }
 
 /** An object of the store may be encrypted as a whole. */
-function readWhole(path: string, store: Store | undefined): Omit<InspectedObject, 'keys'> {
+async function readWhole(path: string, store: Store | undefined): Promise<Omit<InspectedObject, 'keys'>> {
   const found = statSync(path);
   if (found.isDirectory()) {
     throw new PakratError('E_USAGE', `${path} is a folder, a file is needed`, {
@@ -55,6 +58,7 @@ function readWhole(path: string, store: Store | undefined): Omit<InspectedObject
       data: { path },
     });
   }
+  if (!found.isFile()) return { name: undefined, bytes: await readStream(createReadStream(path), path) };
   if (found.size > maxSize) {
     const most = `no object that can be shown has more than ${maxSize}`;
     throw new PakratError('E_UNSUPPORTED', `${path} has ${found.size} bytes, and ${most}`, {
@@ -68,6 +72,26 @@ function readWhole(path: string, store: Store | undefined): Omit<InspectedObject
     name: existsSync(`${path}.index`) ? undefined : basename(path),
     bytes: store?.objectKeys.decrypt(relative(store.layout.root, path), bytes) ?? bytes,
   };
+}
+
+/**
+ * Reads all of a stream that may never end.
+ * @param what its name for an error
+ * @throws E_UNSUPPORTED when it is too large
+ */
+export async function readStream(stream: AsyncIterable<Uint8Array>, what: string): Promise<Uint8Array> {
+  const pieces: Uint8Array[] = [];
+  let size = 0;
+  for await (const piece of stream) {
+    pieces.push(piece);
+    size += piece.length;
+    if (size > maxStreamed) {
+      throw new PakratError('E_UNSUPPORTED', `${what} has more than ${maxStreamed} bytes`, {
+        hint: 'What is larger is shown from a file.',
+      });
+    }
+  }
+  return concatBytes(pieces);
 }
 
 function objectFile(name: string, store: Store | undefined): string | undefined {

@@ -1,5 +1,6 @@
-import { join } from 'node:path';
-import { listfileVersion } from '../builds/listfile/listfile-paths.ts';
+import { existsSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { listfilePaths, listfileVersion } from '../builds/listfile/listfile-paths.ts';
 import { breathe } from '../core/breathe.ts';
 import { codeOf, messageOf, resultUnless } from '../core/errors.ts';
 import { namesIn } from '../files/walk.ts';
@@ -20,11 +21,11 @@ const patterns = {
   manifests: /^[0-9a-f]{32}$/,
   groups: /^[0-9a-f]{32}\.index$/,
   names:
-    /^(?:[0-9a-f]{32}\.(?:ids|named|blocks|files|notes|paths|vfsids)|listfile.*\.(?:json|txt|ids|hashes|updated))$/,
+    /^(?:[0-9a-f]{32}\.(?:ids|named|blocks|files|notes|paths|vfsids|order)|listfile.*\.(?:json|names|txt|ids|hashes|updated))$/,
 } as const;
 
 /** The ending of the file that one with this ending belongs to. */
-const owners: Readonly<Record<string, string>> = { notes: 'files', paths: 'files', ids: 'txt', hashes: 'txt' };
+const owners: Readonly<Record<string, string>> = { notes: 'files', paths: 'files', ids: 'names', hashes: 'names' };
 
 /**
  * Checks every derived file of a store, to its last byte. What is damaged is made again when it is needed; the text of an imported list is
@@ -44,14 +45,14 @@ export async function* checkDerived(
     }
   }
   const base = listfileVersion(layout, { keep: true })?.base;
-  const text = base && `${base}.txt`;
-  if (text && !namesIn(layout.names).includes(text))
-    yield { bytes: 0, ...foundDamage(`names/${text}`, '', 'it is gone') };
+  const { text, unsorted } = listfilePaths(layout, base ?? '');
+  if (base !== undefined && !existsSync(text) && !existsSync(unsorted))
+    yield { bytes: 0, ...foundDamage(`names/${basename(text)}`, '', 'it is gone') };
 }
 
 function foundDamage(name: string, file: string, message: string): Omit<DerivedFinding, 'bytes'> {
   const problem = { name, code: 'E_FORMAT_CHECKSUM', message };
-  if (!name.endsWith('.txt')) return { problem, damage: { kind: 'derived', file } };
+  if (!/\.(?:names|txt)$/.test(name)) return { problem, damage: { kind: 'derived', file } };
   const advice = 'import the list of names again with `pakrat listfile import FILE` or `pakrat listfile update`';
   return { problem: { ...problem, message: `${message}; ${advice}` } };
 }

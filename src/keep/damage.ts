@@ -1,5 +1,6 @@
 import * as fs from 'node:fs';
 import { clearWay } from '../store/clear-way.ts';
+import { removeDerived } from '../store/derived/derived-file.ts';
 import type { Span } from '../store/spans.ts';
 import type { Store } from '../store/store.ts';
 import type { KnownObject } from './known-objects.ts';
@@ -39,7 +40,7 @@ export function forgetDamage({ ledger, files, file, layout }: Store, damages: re
   });
   for (const damage of damages) {
     if (damage.kind === 'object') fs.rmSync(file(damage.object.path), { force: true });
-    else if (damage.kind === 'derived') fs.rmSync(damage.file, { force: true });
+    else if (damage.kind === 'derived') removeDerived(damage.file);
   }
 }
 

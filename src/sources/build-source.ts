@@ -41,12 +41,14 @@ interface BuildSourceOptions {
   locale: string;
   /** A remark on a content that has these encodings. */
   noteOf?: ((ekeys: readonly string[]) => string | undefined) | undefined;
+  /** Whether all of an entry is held; absent where all that there is is held. */
+  hasEntry?: ((place: EntryPlace) => boolean) | undefined;
 }
 
 /** A build as a source: its files in the variants for one locale. Closing it closes the build. */
 export function buildSource(build: Build, options: BuildSourceOptions): BuildSource {
   const { identity } = build;
-  const { locale, noteOf } = options;
+  const { locale, noteOf, hasEntry } = options;
   const rowOf = (file: BuildFile, known: KnownParts): BuildEntry =>
     new Row(file, known, () => resolveParts(build, file, known), noteOf);
   function* rowsOf(files: readonly BuildFile[], find: (file: number) => KnownParts): Generator<BuildEntry> {
@@ -56,6 +58,7 @@ export function buildSource(build: Build, options: BuildSourceOptions): BuildSou
     build,
     locale,
     kind: 'build',
+    isInNameOrder: true,
     label: `${identity.product} ${identity.name}`,
     async *list(matches) {
       for await (const batch of listFiles(build, { locale, matches })) {
@@ -72,6 +75,7 @@ export function buildSource(build: Build, options: BuildSourceOptions): BuildSou
       await valueUnless(isUnavailable, build.objects.entries(places));
     },
     read: ({ file }) => readFile(build, file),
+    ...(hasEntry && { isHeld: ({ file }) => isHeld(build, file, hasEntry) }),
     missingKeys: (signal) => missingKeys(build, { ...options, signal }),
     info: () => buildInfo(build),
     close: async () => build.close(),
@@ -109,6 +113,16 @@ class Row implements BuildEntry {
     const locale = localeFlags === allLocales ? undefined : localeNames(localeFlags).join(' ');
     return { fileDataId, ckey: whole?.ckey, ekey: whole?.ekeys[0], locale, note: this.note };
   }
+}
+
+/** True when each part of a file is held in one of its encodings. */
+function isHeld(build: Build, file: BuildFile, hasEntry: (place: EntryPlace) => boolean): boolean {
+  return resolveParts(build, file).every(({ ekeys, encodedSize }) =>
+    ekeys.some((ekey) => {
+      const place = build.locate(ekey, encodedSize);
+      return place !== undefined && hasEntry(place);
+    }),
+  );
 }
 
 function firstPlaces(build: Build, file: BuildFile): EntryPlace[] {

@@ -5,6 +5,8 @@ interface CountedFiles {
   onPlan(files: number, bytes: number): void;
   /** Called with the bytes of each file that is done. */
   onFile(bytes: number): void;
+  /** Called with the bytes that came of what is being fetched for the next files. */
+  onFetched(bytes: number): void;
 }
 
 /** Files done of all, as progress. */
@@ -23,6 +25,9 @@ export function countedFiles(phase: string, onProgress: OnProgress | undefined):
       done += bytes;
       files.done += 1;
       tell();
+    },
+    onFetched(bytes) {
+      if (bytes > 0) onProgress?.({ type: 'bytes', phase: 'fetch', done: bytes, total: 0, files: { ...files } });
     },
   };
 }

@@ -13,9 +13,12 @@ export function folderBuildSource(build: Build, folder: FolderBuild, options: { 
     kind: folder.kind,
     label: folder.path,
     async info() {
-      const { kind, archives, archiveEntries, looseFiles, notes = [], ...facts } = await source.info();
+      const { kind, archives, archiveEntries, looseFiles, cdnConfig, notes = [], ...facts } = await source.info();
       const own = await folder.info(build);
-      return { kind: folder.kind, ...own, ...facts, notes: [...listOf(notes), ...listOf(own.notes)] };
+      // The name of what several CDN configs list is nobody's.
+      const isOwn = own.cdnConfigs === undefined || listOf(own.cdnConfigs).includes(String(cdnConfig));
+      const ofCdn = isOwn ? { cdnConfig } : {};
+      return { kind: folder.kind, ...own, ...facts, ...ofCdn, notes: [...listOf(notes), ...listOf(own.notes)] };
     },
     async close() {
       await source.close();

@@ -1,6 +1,7 @@
 import { isPakratError, PakratError } from '../core/errors.ts';
-import { normalizeName } from '../core/jenkins.ts';
+import { fold } from '../core/glob.ts';
 import { isBuildSource } from './build-source.ts';
+import { folderOf } from './folders.ts';
 import type { Source, SourceEntry } from './source.ts';
 
 /** Advice for when no name of a source matches: many builds have no names without a list. Undefined where a list is there, or none would help. */
@@ -9,17 +10,25 @@ export function namesHint(source: Source): string | undefined {
   return 'Many files are known by id only until a list of names is there: `pakrat listfile import FILE`.';
 }
 
-/** Gives a better hint to an error about a name that is not there, or a glob that none matches; any other error is given back. */
+/** Says more of a name that is not there: that it is a folder, or which are alike; and of a glob that none matches. Any other error is given back. */
 export async function withNamesHint(error: unknown, source: Source): Promise<unknown> {
   if (!isPakratError(error) || error.code !== 'E_NOT_FOUND') return error;
   const { name, glob } = error.data;
   let hint = error.hint;
   if (glob !== undefined) hint ??= namesHint(source);
   else if (typeof name === 'string') {
-    const alike = await namesAlike(source, name);
-    if (alike.length > 0) hint = `Did you mean ${alike.join(' or ')}?`;
+    const { isFolder, alike } = await namesAlike(source, name);
+    if (isFolder) return folderError(source, name);
+    hint = alike.length > 0 ? `Did you mean ${alike.join(' or ')}?` : (hint ?? namesHint(source));
   }
   return new PakratError(error.code, error.message, { hint, data: error.data, cause: error.cause });
+}
+
+function folderError(source: Source, name: string): PakratError {
+  return new PakratError('E_USAGE', `${name} is a folder of ${source.label}, a file is needed`, {
+    hint: `\`pakrat ls SOURCE ${name}\` shows the files in it.`,
+    data: { name },
+  });
 }
 
 /** One file of a source. @throws E_NOT_FOUND that says which names are alike, else as the source's `get` */
@@ -33,15 +42,22 @@ export async function getNamed<Entry extends SourceEntry>(source: Source<Entry>,
 
 const mostAlike = 3;
 
-/** Names that end in the same part: the folder was left out, or is another one. */
-async function namesAlike(source: Source, name: string): Promise<string[]> {
-  const lastPart = (text: string): string => normalizeName(text).replace(/^.*[/\\]/, '');
-  const wanted = lastPart(name);
-  const names: string[] = [];
-  if (wanted === '') return names;
-  for await (const entry of source.list((other) => lastPart(other) === wanted)) {
-    if (!names.includes(entry.name)) names.push(entry.name);
-    if (names.length === mostAlike) break;
-  }
-  return names;
+/** Files and folders whose names end in the same part: the folder was left out, or is another one. */
+async function namesAlike(source: Source, name: string): Promise<{ isFolder: boolean; alike: string[] }> {
+  const wanted = `/${fold(name).replace(/\/+$/, '').replace(/^.*\//, '')}`;
+  const folder = folderOf(name);
+  const alike = new Set<string>();
+  let isFolder = false;
+  if (wanted === '/') return { isFolder, alike: [] };
+  const none = source.list((other) => {
+    isFolder ||= folder.start(other) >= 0;
+    const folded = `/${fold(other)}`;
+    if (alike.size === mostAlike) return false;
+    const at = folded.indexOf(`${wanted}/`);
+    if (folded.endsWith(wanted)) alike.add(other);
+    else if (at >= 0) alike.add(other.slice(0, at + wanted.length));
+    return false;
+  });
+  for await (const _ of none);
+  return { isFolder, alike: [...alike] };
 }

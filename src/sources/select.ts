@@ -1,11 +1,12 @@
 import { isNotFound, PakratError, throwIfAborted, valueUnless } from '../core/errors.ts';
 import { hasGlob, nameMatcher } from '../core/glob.ts';
+import { folderOf, isFolderName } from './folders.ts';
 import type { RegexSearch } from './regex-search.ts';
 import type { Source, SourceEntry } from './source.ts';
 
 /** Which files of a source are meant. */
 export interface FileChoice {
-  /** Names or globs; empty for everything. */
+  /** Names, folders or globs; empty for everything. */
   names: readonly string[];
   /** Globs of which a name must match one, when there are any. */
   include?: readonly string[] | undefined;
@@ -19,8 +20,8 @@ export interface FileChoice {
 }
 
 /**
- * The entries that names and globs choose, those left out that the source does not give for their names. An argument that is a
- * file's exact name is that file, even if it looks like a glob.
+ * The entries that names, folders and globs choose, those left out that the source does not give for their names. An argument that is a
+ * file's exact name is that file, even if it looks like a glob; a folder is all that is below it.
  * @throws E_NOT_FOUND when an argument chooses nothing, or no name has any of the regular expressions, E_ABORTED
  */
 export async function* selectFiles<Entry extends SourceEntry>(
@@ -53,24 +54,32 @@ export async function* selectFiles<Entry extends SourceEntry>(
     }
   }
   const unmatched = chosen.unmatched() ?? (any ? undefined : regex?.text);
-  if (unmatched) {
+  if (unmatched !== undefined) {
+    if (!hasGlob(unmatched) && unmatched !== regex?.text) await source.get(unmatched);
     throw new PakratError('E_NOT_FOUND', `no file of ${source.label} matches ${unmatched}`, {
       data: { glob: unmatched },
     });
   }
 }
 
-/** One entry by its name; undefined for what is no name but a glob. */
+/** One entry by its name; undefined for what is no name of a file. */
 async function findEntry<Entry extends SourceEntry>(source: Source<Entry>, name: string): Promise<Entry | undefined> {
-  return valueUnless((error) => isNotFound(error) && hasGlob(name), source.get(name));
+  return isFolderName(name) ? undefined : valueUnless(isNotFound, source.get(name));
 }
 
-/** What several globs choose together; no glob chooses everything. Remembers which of them chose something. */
+/** The test of a glob, or of a folder. */
+function choiceTest(text: string): (name: string) => boolean {
+  if (hasGlob(text)) return nameMatcher([text]);
+  const { start } = folderOf(text);
+  return (name) => start(name) >= 0;
+}
+
+/** What several globs and folders choose together; none chooses everything. Remembers which of them chose something. */
 function globChoice(globs: readonly string[]): {
   matches: (name: string) => boolean;
   unmatched: () => string | undefined;
 } {
-  const matchers = globs.map((glob) => ({ glob, matches: nameMatcher([glob]), found: false }));
+  const matchers = globs.map((glob) => ({ glob, matches: choiceTest(glob), found: false }));
   return {
     matches(name) {
       let any = matchers.length === 0;

@@ -35,6 +35,8 @@ export interface Source<Entry extends SourceEntry = SourceEntry> {
   readonly kind: string;
   /** The name that a person would give it. */
   readonly label: string;
+  /** True when {@link list} goes by the bytes of names in UTF-8, as `LC_ALL=C sort` does; files without a name come last, by number. */
+  readonly isInNameOrder?: boolean;
   /** Every file whose name `matches`, in the source's own order. Another listing asks about the same names in the same order. */
   list(matches: (name: string) => boolean): Listing<Entry>;
   /** One file by name. @throws E_NOT_FOUND with what to try */
@@ -49,6 +51,8 @@ export interface Source<Entry extends SourceEntry = SourceEntry> {
   readRaw?(entry: Entry): AsyncIterable<Uint8Array>;
   /** True for a file whose content may be wrong although it can be read. Absent where reading tells. Throws as `read`. */
   isUnsure?(entry: Entry): Promise<boolean>;
+  /** True when all that it takes to read a file is held here. Absent where that goes without saying. */
+  isHeld?(entry: Entry): boolean;
   /** The keys that are missing to read it, and what they lock. Absent where that cannot be told. */
   missingKeys?(signal?: AbortSignal): Promise<MissingKey[]>;
   /** The facts of the source that `info` shows. Plain JSON. */

@@ -18,9 +18,12 @@ export class SyncProgress {
   readonly #network: Network | undefined;
   readonly #onProgress: OnProgress;
   readonly #timer: NodeJS.Timeout;
+  /** Entries that are held now, of those that are wanted. */
   readonly #files = { done: 0, total: 0 };
   #step: string | undefined;
   #total = 0;
+  /** Bytes that were held before. */
+  #held = 0;
   /** Bytes that came before this step, or before the data. */
   #before = 0;
 
@@ -38,11 +41,13 @@ export class SyncProgress {
   };
 
   /** Takes the plan: its data comes next. */
-  readonly onPlan = ({ rangeBytes, missing }: Plan): void => {
-    this.onStep('data');
+  readonly onPlan = ({ rangeBytes, wanted, held }: Plan): void => {
     this.hasData = rangeBytes > 0;
-    this.#total = rangeBytes;
-    this.#files.total = missing.entries;
+    this.#held = held.bytes;
+    this.#total = held.bytes + rangeBytes;
+    this.#files.done = held.entries;
+    this.#files.total = wanted.entries;
+    this.onStep('data');
     this.#onProgress({ type: 'host', hosts: this.#network?.hosts.shown ?? [] });
   };
 
@@ -59,7 +64,7 @@ export class SyncProgress {
   #tell(): void {
     const bytes = (this.#network?.traffic.bytes ?? 0) - this.#before;
     if (this.hasData) {
-      const done = Math.min(bytes, this.#total);
+      const done = Math.min(this.#held + bytes, this.#total);
       this.#onProgress({ type: 'bytes', phase: 'data', done, total: this.#total, files: { ...this.#files } });
     } else if (this.#step !== undefined) {
       this.#onProgress({ type: 'step', step: this.#step, bytes });

@@ -1,7 +1,7 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { listFiles } from '../../src/app/list.ts';
+import { isListedFolder, listFiles } from '../../src/app/list.ts';
 import { readFile } from '../../src/app/read.ts';
 import { Session } from '../../src/app/session/session.ts';
 import { isPakratError } from '../../src/core/errors.ts';
@@ -90,8 +90,8 @@ describe.each(['wow', 'tvfs', 'text'] as const)('derived files of a store with b
   const list = (product = 'wow'): Promise<string> =>
     withSession(async (session) => {
       const lines: string[] = [];
-      await listFiles(session, product, {}, async (entries) => {
-        for await (const { name, size, md5 } of entries) lines.push(`${name} ${size} ${md5}`);
+      await listFiles(session, product, { recursive: true }, async (rows) => {
+        for await (const row of rows) if (!isListedFolder(row)) lines.push(`${row.name} ${row.size} ${row.md5}`);
       });
       return lines.join('\n');
     });
@@ -219,7 +219,7 @@ describe.each(['wow', 'tvfs', 'text'] as const)('derived files of a store with b
     const { bad } = JSON.parse(verified.stdout) as { bad: { name: string }[] };
     expect(bad.map(({ name }) => join(store, name)).sort()).toEqual(all);
     expect(run('verify', '--quiet').status).toBe(0);
-    expect(run('ls', 'wow', '--quiet').stdout.trim().split('\n')).toHaveLength(listed.split('\n').length);
+    expect(run('ls', 'wow', '-R', '--quiet').stdout.trim().split('\n')).toHaveLength(listed.split('\n').length);
 
     flipAll(0.7);
     const [row] = rows.filter(({ content }) => content().length > 0);
@@ -253,7 +253,7 @@ describe.each(['wow', 'tvfs', 'text'] as const)('derived files of a store with b
         expect(cat.stdout === Buffer.from(row!.content()).toString()).toBe(true);
         expect(fs.readdirSync(env.TMPDIR)).toEqual([]);
         // All of it is lacking again.
-        const names = runPakrat(['ls', 'wow', ...reading], { env })
+        const names = runPakrat(['ls', 'wow', '-R', ...reading], { env })
           .stdout.trim()
           .split('\n');
         expect(names).toHaveLength(listed.split('\n').length);
@@ -316,7 +316,7 @@ describe.each(['wow', 'tvfs', 'text'] as const)('derived files of a store with b
     const wrong = rows.map(({ fileDataId }) => `${fileDataId};other/${fileDataId}.db2\n`).join('');
     fs.writeFileSync(scratch('other.csv'), wrong);
     await online((pakrat) => pakrat.listfile.import(scratch('other.csv')));
-    const { stdout, stderr } = run('ls', 'wow', '--json');
+    const { stdout, stderr } = run('ls', 'wow', '-R', '--json');
     const value = JSON.parse(stdout) as { name: string; fileDataId: number }[];
     const hashless = value.filter(({ name }) => name.startsWith('other/'));
     const byId = new Map(rows.map((row) => [row.fileDataId, row]));

@@ -43,7 +43,7 @@ describe('choosing files of a build', () => {
   afterAll(() => server?.close());
 
   const list = async (...args: string[]): Promise<Listed[]> =>
-    (await pakratJson<Listed[]>(['ls', 'wow', ...offline, ...args])).value;
+    (await pakratJson<Listed[]>(['ls', 'wow', '-R', ...offline, ...args])).value;
 
   test('every row has the size and the keys that the truth table has', () => {
     const listed = new Map(all.map((row) => [row.name.toLowerCase(), row]));

@@ -58,7 +58,7 @@ const infoOf = async (store: string): Promise<unknown> =>
   (await pakratJson(['info', 'wow', '--offline', '--store', store])).value;
 /** What `ls` lists. */
 const listOf = async (store: string): Promise<Listed[]> =>
-  (await pakratJson<Listed[]>(['ls', 'wow', '--offline', '--store', store])).value;
+  (await pakratJson<Listed[]>(['ls', 'wow', '-R', '--offline', '--store', store])).value;
 
 const withoutVfs = (config: string) => config.replace(/^vfs-.*\n/gm, '');
 

@@ -204,7 +204,7 @@ test('what was stopped is gone on with', async () => {
 /** A listing that nobody reads: its pipe is full, and it waits. */
 function unreadListing(): { child: ChildProcess; ended: Promise<Run> } {
   const bin = process.env.PAKRAT_BIN ?? 'bin/run.js';
-  const child = spawn(process.execPath, [bin, 'ls', many, '--json'], { stdio: ['ignore', 'pipe', 'ignore'] });
+  const child = spawn(process.execPath, [bin, 'ls', many, '-R', '--json'], { stdio: ['ignore', 'pipe', 'ignore'] });
   const ended = new Promise<Run>((done) => {
     child.on('exit', (status) => done({ status, stdout: '', stderr: '' }));
   });

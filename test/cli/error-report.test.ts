@@ -7,25 +7,25 @@ describe('errorReport', () => {
   test('an error of ours: message, cause, code and hint for people, no stack', () => {
     const cause = new PakratError('E_FORMAT', 'BLTE: wrong magic at offset 0');
     const error = new PakratError('E_INTEGRITY', 'archive 0017 is damaged', { hint: 'Fetch it again.', cause });
-    expect(errorText(errorReport(error, 'sync'))).toBe(
+    expect(errorText(errorReport(error))).toBe(
       'Error: archive 0017 is damaged\nBecause: BLTE: wrong magic at offset 0\nCode: E_INTEGRITY\nTry this: Fetch it again.\n',
     );
-    expect(errorReport(error, 'sync').exit).toBe(3);
+    expect(errorReport(error).exit).toBe(3);
   });
 
   test('the same for scripts, its data with it', () => {
     const error = new PakratError('E_KEY_MISSING', 'locked', { data: { keyName: 'fa505078126acb3e' } });
-    expect(errorJson(errorReport(error, ''))).toEqual({
+    expect(errorJson(errorReport(error))).toEqual({
       error: { code: 'E_KEY_MISSING', message: 'locked', hint: null, data: { keyName: 'fa505078126acb3e' } },
     });
   });
 
   test('anything that is not ours is a bug: stack, a plea to report it, 70', () => {
-    const report = errorReport(new TypeError('x is undefined'), 'sync');
+    const report = errorReport(new TypeError('x is undefined'));
     expect(report).toMatchObject({ code: 'E_BUG', exit: 70 });
     expect(errorText(report)).toMatch(/x is undefined.*at .*error-report\.test\.ts.*report it/s);
     expect(errorJson(report).error.data).toHaveProperty('stack');
-    for (const thrown of ['text', null, undefined, 7]) expect(errorReport(thrown, '').exit).toBe(70);
+    for (const thrown of ['text', null, undefined, 7]) expect(errorReport(thrown).exit).toBe(70);
   });
 
   test('a file that the user named and that is not there is no bug', () => {
@@ -36,9 +36,9 @@ describe('errorReport', () => {
         return error;
       }
     };
-    expect(errorReport(thrown('/no/such/file'), '')).toMatchObject({ code: 'E_NOT_FOUND', exit: 4 });
-    expect(errorReport(thrown('/'), '')).toMatchObject({ code: 'E_USAGE', exit: 2 });
-    expect(errorReport(thrown('package.json/x'), '')).toMatchObject({ code: 'E_USAGE', exit: 2 });
+    expect(errorReport(thrown('/no/such/file'))).toMatchObject({ code: 'E_NOT_FOUND', exit: 4 });
+    expect(errorReport(thrown('/'))).toMatchObject({ code: 'E_USAGE', exit: 2 });
+    expect(errorReport(thrown('package.json/x'))).toMatchObject({ code: 'E_USAGE', exit: 2 });
   });
 
   test('a file where a folder is needed, and a full disk under the output', () => {
@@ -49,7 +49,7 @@ describe('errorReport', () => {
         return error;
       }
     };
-    expect(errorReport(thrown(), '')).toMatchObject({
+    expect(errorReport(thrown())).toMatchObject({
       code: 'E_USAGE',
       exit: 2,
       message: expect.stringContaining('package.json is a file'),
@@ -58,17 +58,17 @@ describe('errorReport', () => {
       code: 'ENOSPC',
       syscall: 'write',
     });
-    expect(errorReport(full, '')).toMatchObject({ code: 'E_STORE_FULL', exit: 1 });
+    expect(errorReport(full)).toMatchObject({ code: 'E_STORE_FULL', exit: 1 });
   });
 
   test('nothing that comes from outside reaches the terminal as a command', () => {
-    const text = errorText(errorReport(new PakratError('E_NOT_FOUND', 'no \x1b[2J\x07\u202egnp.exe'), ''));
+    const text = errorText(errorReport(new PakratError('E_NOT_FOUND', 'no \x1b[2J\x07\u202egnp.exe')));
     expect(text).toContain('no \\x1b[2J\\x07\\u202egnp.exe\n');
   });
 
   test('a chain of causes that closes on itself ends', () => {
     const error = new PakratError('E_FORMAT', 'a');
     (error as { cause?: unknown }).cause = new PakratError('E_FORMAT', 'b', { cause: error });
-    expect(errorReport(error, '').because.length).toBeLessThan(5);
+    expect(errorReport(error).because.length).toBeLessThan(5);
   });
 });

@@ -93,8 +93,8 @@ describe('versions, with nobody there', () => {
   });
 
   test.each([
-    [['versions'], 'Missing 1 required arg'],
-    [['versions', 'wow', '--nonsense'], 'Nonexistent flag'],
+    [['versions'], 'versions needs PRODUCT'],
+    [['versions', 'wow', '--nonsense'], 'versions has no flag --nonsense'],
     [['versions', 'wow', '--region', 'zz'], 'there is no region'],
   ])('%j is a usage error: exit 2', (args, message) => {
     const json = runPakrat([...args, '--store', store, '--json']);
@@ -116,7 +116,7 @@ describe('versions, with nobody there', () => {
   test('a usage error for people: nothing on stdout, how to write it on stderr', () => {
     const { status, stdout, stderr } = runPakrat(['versions', '--nonsense']);
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
-    expect(stderr).toContain('Code: E_USAGE\nTry this: pakrat versions --help shows how it is written.\n');
+    expect(stderr).toContain('Code: E_USAGE\nTry this: "pakrat versions --help" shows those that it has.\n');
   });
 
   test('bad settings are a usage error too', () => {

@@ -3,9 +3,11 @@ import { describe, expect, test } from '@jest/globals';
 import { parseRows } from '../../src/cli/flags/parse-values.ts';
 import { renderInspection } from '../../src/cli/render/inspection.ts';
 import { fromHex } from '../../src/core/bytes.ts';
+import { codeOf } from '../../src/core/errors.ts';
 import { encodeBlte } from '../../src/formats/blte/encode.ts';
 import { encodeRibbit } from '../../src/formats/services/ribbit-mime.ts';
 import { type Inspection, inspectBytes, problemOf } from '../../src/inspect/inspect.ts';
+import { samples } from '../formats/round-trip-samples.ts';
 import { conformanceBytes, conformancePath, describeConformance } from '../support/conformance.ts';
 import { expectHostileSafe } from '../support/hostile.ts';
 
@@ -78,7 +80,15 @@ describeConformance('inspectBytes on real files', () => {
     });
     expect(look(patch).facts).toMatchObject({ name: '071290388e1f3b898157c372f03bc435', files: checked(patch).files });
     const diff = 'cascette-rs/zbsdiff/35dc55e39ec07e21e9f9dd83c41ec208.zbsdiff';
-    expect(look(diff).facts).toEqual({ controlSize: 46, diffSize: 95, resultSize: 9847 });
+    expect(look(diff).facts).toEqual({ controlSize: 46, diffSize: 95, extraSize: 9, resultSize: 9847 });
+    const cut = inspectBytes(conformanceBytes('tact', ...diff.split('/')).subarray(0, 100));
+    expect([cut.facts.resultSize, problemOf(cut)?.code]).toEqual([9847, 'E_FORMAT_TRUNCATED']);
+    const { table: patches } = look(patch);
+    expect(patches).toMatchObject({ what: 'patches', count: look(patch).facts.patches });
+    expect(Object.keys(patches?.rows[0] ?? {})).toEqual(expect.arrayContaining(['sourceEkey', 'sourceSize', 'order']));
+    expect(look(encoding).more).toMatchObject([
+      { what: 'objects', count: checked(encoding).ekeys, rows: { length: 10 } },
+    ]);
     const retail = 'cascette-rs/root/retail_11.2.7_v2_3blocks.root';
     expect(look(retail).facts).toMatchObject({ version: 'tsfm2', headerTotal: 2_974_106, headerNamed: 237_592 });
     expect(look(retail).table?.rows[0]).toMatchObject({
@@ -102,6 +112,9 @@ describeConformance('inspectBytes on real files', () => {
       facts: { files: 239 },
     });
     expect(wrapped.inside?.table?.rows[0]?.path).toBe('.root');
+    expect(wrapped.inside?.more).toMatchObject([
+      { what: 'spans', count: 239, rows: [{ path: '.root', offset: 0 }, ...Array(9).fill({})] },
+    ]);
   });
 
   test('every file of the manifest is tried', () => {
@@ -121,6 +134,8 @@ describeConformance('inspectBytes on real files', () => {
     expect(named(blte, '04ca19154f0c48b1a0ed06dc342fa6b1').nameIs).toBe('MD5 of what is inside');
     expect(problemOf(named(blte, '0'.repeat(32)))).toMatchObject({ code: 'E_INTEGRITY' });
     expect(problemOf(named(blte, 'wow.blte'))).toBeUndefined();
+    expect(named(blte, '2a6f1a538227094c04a4c364b1dda995.install').nameIs).toBe('ekey');
+    expect(problemOf(named(blte, `${'0'.repeat(32)}.install`))?.code).toBe('E_INTEGRITY');
   });
 
   test('an MNDX root, a trie of names, a shmem, a piece of data.000', () => {
@@ -260,5 +275,21 @@ test('as text: what it is, its facts, its rows, and what is inside', () => {
   const text = renderInspection(inspectBytes(bytes, { rows: { first: 1, last: 1 } }), 200);
   expect(text).toMatch(/^BLTE, \d+ bytes, MD5 [0-9a-f]{32}\n {2}ekey/);
   expect(text).toContain('inside: config, 16 bytes, MD5');
-  expect(text).toContain('lines 1 to 1 of 2; --rows A-B shows others\nkey  value\ntwo  2');
+  expect(text).toContain('lines 1 to 1 of 2; --rows A-B shows others, --all all\nkey  value\ntwo  2');
+});
+
+test('a hash that does not match is one kind of damage, whichever format has it', () => {
+  const codeFor = (bytes: Uint8Array): string | undefined => {
+    try {
+      return problemOf(inspectBytes(bytes))?.code;
+    } catch (error) {
+      return codeOf(error);
+    }
+  };
+  const manifest = samples['patch manifest']?.[0] ?? new Uint8Array();
+  expect(codeFor(manifest)).toBeUndefined();
+  const changed = manifest.slice();
+  const middle = manifest.length >> 1;
+  changed[middle] = manifest[middle]! ^ 1;
+  expect(codeFor(changed)).toBe('E_INTEGRITY');
 });

@@ -1,4 +1,4 @@
-import { appendFileSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { StatusReport } from '../../src/app/status.ts';
@@ -198,6 +198,18 @@ describe('something else where an object belongs', () => {
     for (const other of others) flip(other, 50, 5000);
     const names = (await verify()).bad.map(({ name }) => name.split(' ')[0]);
     expect(new Set(names)).toEqual(new Set([path, ...others]));
+  });
+
+  test('a folder where a file belongs that is derived of others: it makes way', async () => {
+    const { root } = copy();
+    const folder = join(root, 'manifests');
+    const [name = ''] = readdirSync(folder);
+    rmSync(join(folder, name));
+    mkdirSync(join(folder, name, 'more'), { recursive: true });
+    expect((await verify()).bad).toMatchObject([{ name: `manifests/${name}` }]);
+    expect(verifyExitCode(await repair())).toBe(0);
+    expect(verifyExitCode(await verify())).toBe(0);
+    await expectWhole();
   });
 
   test('a file where the folder of an object belongs', async () => {

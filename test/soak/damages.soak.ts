@@ -19,7 +19,7 @@ describe('a store that is damaged at random, a thousand times', () => {
   });
   afterAll(() => synced.cdn.close());
 
-  test.each(Array.from({ length: 10 }, (_, i) => i))('hundred %d', async (hundred) => {
+  test.each(Array.from({ length: 12 }, (_, i) => i))('hundred %d', async (hundred) => {
     const store = synced.copyTo(scratch(`store${hundred}`));
     const seed = first + hundred;
     const www = servedFolder(synced.cdn.root);

@@ -9,17 +9,14 @@ import { Sqlite } from '../../src/store/ledger/sqlite.ts';
 
 type Random = () => number;
 
-/** Folders whose files are derived. They prove themselves when they are read; until all of them do they are left out. */
-const derivedFolders: readonly string[] = ['groups', 'manifests', 'names'];
-
 /** Files that are no part of what is held, or are damaged in a way of their own. */
 const otherFiles = /^(ledger\.db|tmp\/|channels\/)/;
 
 /**
  * Does some damage to a store. @returns what it did; undefined when there was nothing to do it to
- * @param spared a table that is not damaged: builds are restored from answers, so that not both can be lost at once
+ * @param spared which of them is not damaged: builds are restored from what else tells of them, so that not both can be lost at once
  */
-export function damageStore(root: string, random: Random, spared: 'builds' | 'answers'): string | undefined {
+export function damageStore(root: string, random: Random, spared: keyof typeof sparedTables): string | undefined {
   return random() < 0.4 ? damageRow(root, random, spared) : damageFile(root, random);
 }
 
@@ -31,8 +28,7 @@ function filesOf(root: string): string[] {
   return fs
     .readdirSync(root, { recursive: true, encoding: 'utf8' })
     .map((path) => path.replaceAll('\\', '/'))
-    .filter((path) => !otherFiles.test(path) && !derivedFolders.some((folder) => path.startsWith(`${folder}/`)))
-    .filter((path) => fs.statSync(join(root, path)).isFile())
+    .filter((path) => !otherFiles.test(path) && fs.statSync(join(root, path)).isFile())
     .sort();
 }
 
@@ -104,9 +100,12 @@ const columns: Record<string, readonly string[]> = {
   settings: ['name', 'value'],
 };
 
-function damageRow(root: string, random: Random, spared: string): string | undefined {
+/** Answers tell builds, settings what of them was wanted. */
+const sparedTables = { builds: ['builds'], answers: ['answers', 'settings'] };
+
+function damageRow(root: string, random: Random, spared: keyof typeof sparedTables): string | undefined {
   const table = pick(
-    Object.keys(columns).filter((name) => name !== spared),
+    Object.keys(columns).filter((name) => !sparedTables[spared].includes(name)),
     random,
   );
   const column = pick(columns[table ?? ''] ?? [], random);

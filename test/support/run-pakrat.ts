@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 
 /** The program under test: PAKRAT_BIN, else the one of this folder. Built, as a person has it. */
@@ -22,11 +23,17 @@ export interface RunOptions {
   timeoutMs?: number;
 }
 
-function environment(added: Record<string, string> = {}): NodeJS.ProcessEnv {
+/** The environment of a run, with more added. */
+export function environment(added: Record<string, string> = {}): NodeJS.ProcessEnv {
   if (!existsSync(commands)) throw new Error('the program is not built: npm run build');
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('PAKRAT_'));
-  return { ...Object.fromEntries(inherited), NODE_ENV: 'production', ...added };
+  // A settings file of whoever runs the tests says nothing here.
+  const XDG_CONFIG_HOME = join(tmpdir(), 'pakrat-no-settings');
+  return { ...Object.fromEntries(inherited), NODE_ENV: 'production', XDG_CONFIG_HOME, ...added };
 }
+
+/** For a shell: `pakrat` is the program under test. */
+export const programLine = `pakrat() { "${process.execPath}" "${bin}" "$@"; }`;
 
 /** Runs `pakrat ARGS` as a person would, and waits for its end. */
 export function runPakrat(args: readonly string[], options: RunOptions = {}): Run {
@@ -65,16 +72,12 @@ export function startPakrat(
 
 /** Runs a line of shell in which `pakrat` is the built program. */
 export function runShell(line: string, options: RunOptions = {}): Run {
-  const { status, stdout, stderr } = spawnSync(
-    'sh',
-    ['-c', `pakrat() { "${process.execPath}" "${bin}" "$@"; }\n${line}`],
-    {
-      env: environment(options.env),
-      cwd: options.cwd,
-      timeout: options.timeoutMs ?? 60_000,
-      encoding: 'utf8',
-    },
-  );
+  const { status, stdout, stderr } = spawnSync('sh', ['-c', `${programLine}\n${line}`], {
+    env: environment(options.env),
+    cwd: options.cwd,
+    timeout: options.timeoutMs ?? 60_000,
+    encoding: 'utf8',
+  });
   return { status, stdout, stderr };
 }
 

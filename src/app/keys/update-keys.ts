@@ -1,3 +1,4 @@
+import { redactUrl } from '../../cdn/transport/http-head.ts';
 import type { WorkOptions } from '../../core/progress.ts';
 import { listUrl } from '../../fetch/lists/fetch-list.ts';
 import { type KeyUpdate, updateKeyList } from '../../fetch/lists/update-keys.ts';
@@ -20,6 +21,7 @@ export interface UpdateKeysOptions extends WorkOptions {
 export async function updateKeys(session: Session, options: UpdateKeysOptions = {}): Promise<KeyUpdate> {
   const { settings, offline } = session.options;
   const url = listUrl(options.url ?? settings.keys.url, { what: 'keys', offline });
+  options.onProgress?.({ type: 'note', text: `asking ${redactUrl(url)}` });
   const store = await session.store({ create: true });
   const { replace = false, signal } = options;
   return updateKeyList(store, await session.http(), url, {

@@ -1,7 +1,9 @@
+import { redactUrl } from '../../cdn/transport/http-head.ts';
 import type { WorkOptions } from '../../core/progress.ts';
 import { listUrl } from '../../fetch/lists/fetch-list.ts';
 import { type ListfileUpdate, updateListfile as update } from '../../fetch/lists/update-listfile.ts';
 import type { Session } from '../session/session.ts';
+import { tellBadLines } from '../session/tell-names.ts';
 
 export type { ListfileUpdate } from '../../fetch/lists/update-listfile.ts';
 
@@ -18,10 +20,13 @@ export interface UpdateListfileOptions extends WorkOptions {
 export async function updateListfile(session: Session, options: UpdateListfileOptions = {}): Promise<ListfileUpdate> {
   const { settings, offline } = session.options;
   const url = listUrl(options.url ?? settings.listfile.url, { what: 'listfile', offline });
+  options.onProgress?.({ type: 'note', text: `asking ${redactUrl(url)}` });
   const store = await session.store({ create: true });
-  return update(store, await session.http(), url, {
+  const updated = await update(store, await session.http(), url, {
     attempts: settings.network.attemptsPerHost,
     signal: options.signal,
     onProgress: (done, total) => options.onProgress?.({ type: 'bytes', phase: 'names', done, total }),
   });
+  tellBadLines(updated, options.onProgress);
+  return updated;
 }

@@ -1,4 +1,5 @@
 import { existsSync, statSync } from 'node:fs';
+import { isPakratError, PakratError } from '../../core/errors.ts';
 import type { OnProgress, WorkOptions } from '../../core/progress.ts';
 import type { Fetcher } from '../../fetch/fetcher.ts';
 import { isInstall } from '../../installs/casc/find-install.ts';
@@ -62,7 +63,25 @@ interface SourceName {
 export function parseSourceName(text: string): SourceName {
   const [, scheme = '', rest = ''] = /^(\w+):(.*)$/s.exec(text) ?? [];
   if (isScheme(scheme)) return { scheme, rest };
-  return { scheme: existsSync(text) || looksLikePath(text) ? schemeOfPath(text) : 'tact', rest: text };
+  if (existsSync(text) || looksLikePath(text)) return { scheme: schemeOfPath(text), rest: text };
+  // Behind a folder's name there may be a build; one that is no source does not stand in the way of a product.
+  const ofFolder = splitChoice(text).path === text ? 'tact' : schemeOfPath(text);
+  return { scheme: ofFolder === 'pak' ? 'tact' : ofFolder, rest: text };
+}
+
+/** As {@link parseSourceName}; a folder without a source in it does not stand in the way of a product of its name. */
+export async function findSourceName(text: string, options: OpenOptions = {}): Promise<SourceName> {
+  const name = parseSourceName(text);
+  if (name.scheme !== 'pak' || !isBareFolder(text)) return name;
+  const { findPakFolders } = await import('../../paks/index.ts');
+  const { readPakOptions } = await import('./pak-options.ts');
+  const folders = await findPakFolders(text, await readPakOptions(options.pak ?? {}, text));
+  return folders === undefined ? { scheme: 'tact', rest: text } : name;
+}
+
+/** True for the name of a folder here that could be a product's. */
+function isBareFolder(text: string): boolean {
+  return /^\w[\w.-]*$/.test(text) && isFolder(text);
 }
 
 function isScheme(text: string): text is SourceName['scheme'] {
@@ -100,8 +119,21 @@ const largeBytes = 64 << 20;
  * @throws E_USAGE, E_NOT_FOUND, and as its kind does
  */
 export async function openSource(session: Session, name: string, options: OpenOptions = {}): Promise<OpenedSource> {
-  const { scheme, rest } = parseSourceName(name);
-  return sourceKinds[scheme].open(session, rest, options);
+  const { scheme, rest } = await findSourceName(name, options);
+  const opened = sourceKinds[scheme].open(session, rest, options);
+  return scheme === 'tact' ? besideFolder(name, opened) : opened;
+}
+
+/** An error about a product that says so where a folder may have been meant. */
+export async function besideFolder<Result>(name: string, work: Promise<Result>): Promise<Result> {
+  return work.catch(async (error: unknown) => {
+    if (!isPakratError(error) || !isBareFolder(name)) throw error;
+    const { nearSources } = await import('../../installs/near-folders.ts');
+    const { code, message, data } = error;
+    const hint = nearSources(name) ?? error.hint ?? '';
+    const folder = `The folder ${name} here holds no PAK, no installed game and no layout of a CDN, so that ${name} was taken for tact:${name}, a product.`;
+    throw new PakratError(code, message, { hint: `${folder} ${hint}`.trimEnd(), data, cause: error.cause });
+  });
 }
 
 /** Opens a source, runs `body` with it, and closes it, whatever happens. */
@@ -143,8 +175,20 @@ async function openPakPath(session: Session, path: string, options: OpenOptions)
     return { source, close };
   } catch (error) {
     await pool?.end();
-    throw error;
+    throw await withNearSources(path, error);
   }
+}
+
+/** The error of a folder without a PAK, with the sources near it that may have been meant. */
+async function withNearSources(path: string, error: unknown): Promise<unknown> {
+  if (!isPakratError(error) || error.code !== 'E_FORMAT_MAGIC' || !isFolder(path)) return error;
+  const { nearSources } = await import('../../installs/near-folders.ts');
+  const { code, message, data, hint } = error;
+  return new PakratError(code, message, { hint: nearSources(path) ?? hint, data });
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
 async function startPool(from: ThreadedPak): Promise<PakPool | undefined> {
@@ -180,6 +224,7 @@ async function isNadeoPak(path: string): Promise<boolean> {
 
 async function openProduct(session: Session, name: string, options: OpenOptions): Promise<OpenedSource> {
   const { buildSource } = await import('../../sources/build-source.ts');
+  const { HeldSpans } = await import('../../fetch/held-spans.ts');
   const { onProgress, signal, locale = session.options.locale } = options;
   const identity = await session.resolve(name, { onProgress, signal, fresh: false });
   const { build, fetcher, close } = await session.openFetched(identity, { onProgress, signal });
@@ -187,7 +232,9 @@ async function openProduct(session: Session, name: string, options: OpenOptions)
     tellNames(build, options.onProgress);
     await close();
   };
-  return { source: buildSource(build, { locale }), fetcher, close: closeTelling };
+  const spans = new HeldSpans(fetcher.store);
+  const source = buildSource(build, { locale, hasEntry: (place) => spans.hasEntry(place) });
+  return { source, fetcher, close: closeTelling };
 }
 
 /** The folder is only read: what is derived of it (decoded manifests, sorted names) goes to the session's folders. */

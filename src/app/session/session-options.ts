@@ -55,10 +55,11 @@ export function checkOptions(options: SessionOptions): CheckedOptions {
   const settings = mergeSettings({ name: 'the settings given', settings: options.settings ?? {} });
   const patchUrls = listOf(options.patchUrl);
   const region = (options.region ?? settings.region).toLowerCase();
-  // A service of one's own may have regions of its own.
-  if (patchUrls.length === 0 && !settings.regions.includes(region)) {
+  if (!settings.regions.includes(region)) {
+    const own =
+      patchUrls.length === 0 ? '' : ' A region that only a service of yours has is added in the setting "regions".';
     throw new PakratError('E_USAGE', `there is no region ${JSON.stringify(region)}`, {
-      hint: `Use one of ${settings.regions.join(', ')}.`,
+      hint: `Use one of ${settings.regions.join(', ')}.${own}`,
       data: { region, known: settings.regions },
     });
   }

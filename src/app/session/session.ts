@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { BuildPlace } from '../../builds/objects.ts';
 import type { ResolveContext } from '../../builds/resolve/product-answer.ts';
+import type { KnownBuilds, ResolvedBuild } from '../../builds/resolve/resolve-build.ts';
 import type { Hosts } from '../../cdn/hosts/hosts.ts';
 import type { HttpClient, HttpGetter } from '../../cdn/transport/http.ts';
 import type { Channels } from '../../cdn/versions/channels.ts';
@@ -170,11 +171,23 @@ export class Session {
   }
 
   /** The build that `PRODUCT[@BUILD]` means. @throws as parseBuildSpec and resolveBuild */
-  async resolve(name: string, options: WorkOptions & { fresh: boolean }): Promise<BuildIdentity> {
+  async resolve(
+    name: string,
+    options: WorkOptions & { fresh: boolean; cdnConfig?: string | undefined },
+  ): Promise<ResolvedBuild> {
     const { parseBuildSpec } = await import('../../builds/resolve/build-spec.ts');
     const { resolveBuild } = await import('../../builds/resolve/resolve-build.ts');
     const spec = parseBuildSpec(name);
-    return resolveBuild(await this.resolveContext({ ...options, create: true }), spec, { fresh: options.fresh });
+    const context = await this.resolveContext({ ...options, create: true });
+    return resolveBuild({ ...context, ...(await this.knownBuilds()) }, spec, options);
+  }
+
+  /** What the store knows of builds. @throws E_NOT_FOUND when there is no store, E_STORE… */
+  async knownBuilds(): Promise<KnownBuilds> {
+    const { heldBuildName } = await import('../../builds/resolve/unlisted-build.ts');
+    const store = await this.store({ create: false });
+    const { region } = this.options;
+    return { ledger: store.ledger, region, buildNameOf: (build) => heldBuildName(store, build) };
   }
 
   /** The hosts of a build as a network: undefined when the session is offline. Needs `close`. */
@@ -223,20 +236,30 @@ export class Session {
    * @throws as openBuild of builds/
    */
   async openBuild(
-    identity: BuildIdentity,
+    identity: ResolvedBuild,
     network: Network | undefined,
     options: { jobs?: number | undefined } & Pick<BuildPlace, 'onStep' | 'onNote'> = {},
   ): Promise<OpenedBuild> {
     const { openBuild } = await import('../../builds/build.ts');
     const store = await this.store({ create: network !== undefined });
-    if (network !== undefined && store.writable) store.ledger.addBuild(identity);
+    const { cdnConfigs } = identity;
+    const remember = (known: BuildIdentity): void => {
+      if (network !== undefined && store.writable) store.ledger.addBuild(known);
+    };
+    // That there is a build which no table names only its config tells.
+    if (cdnConfigs === undefined) remember(identity);
     const { onStep, onNote } = options;
     const fetcher = await this.#openFetcher(store, network, options);
     try {
       const objects = fetcher.objects();
       const keys = await this.keyRing();
       const folders = await this.folders();
-      const build = await openBuild({ identity, objects, folders, keys, onStep, onNote });
+      const place = { identity, objects, folders, keys, onStep, onNote };
+      const build =
+        cdnConfigs === undefined
+          ? await openBuild(place)
+          : await (await import('../../builds/resolve/unlisted-build.ts')).openUnlisted(place, cdnConfigs);
+      if (cdnConfigs !== undefined) remember(build.identity);
       const close = async (): Promise<void> => {
         build.close();
         fetcher.flush();
@@ -277,7 +300,7 @@ export class Session {
 
   /** Opens a build with a network of its own, or without any. Needs `close`. @throws as openBuild of builds/ */
   async openFetched(
-    identity: BuildIdentity,
+    identity: ResolvedBuild,
     options: { offline?: boolean; signal?: AbortSignal | undefined; onProgress?: OnProgress | undefined },
   ): Promise<OpenedBuild> {
     const { offline = false, signal, onProgress } = options;

@@ -62,6 +62,32 @@ export function mergeSettings(...layers: readonly SettingsLayer[]): Settings {
   return settings as unknown as Settings;
 }
 
+/** A setting that holds. */
+export interface SettingRow {
+  /** With the group that it is in: `sync.jobs`. */
+  name: string;
+  value: unknown;
+  /** The name of the layer that it comes from. */
+  from: string;
+}
+
+/** Every setting with its value, and the layer that it comes from. @throws E_USAGE as {@link mergeSettings} */
+export function listSettings(...layers: readonly SettingsLayer[]): SettingRow[] {
+  const merged = mergeSettings(...layers);
+  const origins = new Map<string, string>();
+  for (const { name, settings } of layers) for (const [path] of leaves(settings as object)) origins.set(path, name);
+  return leaves(merged).map(([name, value]) => ({ name, value, from: origins.get(name) ?? 'default' }));
+}
+
+/** Settings of groups, and those without one, by their paths. */
+function leaves(settings: object): [path: string, value: unknown][] {
+  return Object.entries(settings).flatMap(([name, value]) =>
+    isGroup(value)
+      ? Object.entries(value).map(([member, one]): [string, unknown] => [`${name}.${member}`, one])
+      : [[name, value]],
+  );
+}
+
 /** What config/schema.json allows of settings, without members that are undefined. @throws E_USAGE that names the first that it forbids */
 function checkSettings(name: string, settings: unknown): object {
   const plain: unknown = JSON.parse(JSON.stringify(settings));

@@ -4,12 +4,12 @@ import { breathe } from '../../core/breathe.ts';
 import { codeOf, formatError, PakratError, resultUnless, valueUnless } from '../../core/errors.ts';
 import { IdSet } from '../../core/tables/id-set.ts';
 import { makeFolderDurable } from '../../files/durable.ts';
-import { type ListfileRow, ListfileScanner } from '../../formats/roots/listfile.ts';
+import { type BadLine, type ListfileRow, ListfileScanner } from '../../formats/roots/listfile.ts';
 import { isLacking, readDerived } from '../../store/derived/derived-file.ts';
 import { writeDerived } from '../../store/derived/derived-writer.ts';
 import type { LookupFolders } from '../../store/layout.ts';
 import { lockStore } from '../../store/ledger/sqlite.ts';
-import { damagedList, ListfileIndex } from './listfile-index.ts';
+import { damagedList, ListfileIndex, listedName } from './listfile-index.ts';
 import {
   type ListfileVersion,
   listfileBase,
@@ -36,11 +36,23 @@ export interface ListfileChange {
   removed: number;
   /** The names that were there before were damaged: those that are not in this list are gone. */
   damaged?: true;
+  /** Lines that were no rows, and the first of them. */
+  bad?: BadLines;
 }
+
+/** Lines that were passed over. */
+export interface BadLines {
+  lines: number;
+  first: BadLine[];
+}
+
+/** Bad lines that are told one by one at most. */
+const fewBad = 3;
 
 /**
  * Adds the names of a list to those imported before; a newer name of an id stands in for the older. Memory does not grow with the list.
- * @throws E_FORMAT for a line that is neither `id;name` nor a name, E_STORE_LOCKED while another process does the same
+ * A line that is no row is passed over and told.
+ * @throws E_FORMAT when there are no names in it, or fewer than bad lines, E_STORE_LOCKED while another process does the same
  */
 export async function importListfile(
   folders: LookupFolders,
@@ -81,16 +93,18 @@ export async function replaceListfile(
   const old = await openOld(folders);
   const writer = new ListfileWriter(folders);
   try {
-    for await (const rows of readListfile(chunks)) {
+    const bad: BadLines = { lines: 0, first: [] };
+    for await (const rows of readListfile(chunks, bad)) {
       if (writer.rows === 0 && url !== undefined) checkFirst(rows[0]);
       for (const row of rows) writer.add(row.fileDataId, row.name);
+      checkBad(bad, writer.rows);
       await breathe(signal);
     }
     const { rows } = writer;
-    if (rows === 0) throw formatError('E_FORMAT', 'listfile', 'there are no names in it');
+    if (rows === 0) throw noNames(bad);
     const listed = IdSet.from(writer.ids.bytes());
     const isNext = url !== undefined && url === old.version?.url;
-    const added = await keepOlder(writer, old, { isNext, signal });
+    const added = await keepOlder(writer, old, { listed, isNext, signal });
     const updated = url === undefined ? without(old.updated, listed) : listed;
     const version = { base: `listfile-${Date.now().toString(36)}-${process.pid}`, url: url ?? old.version?.url };
     const change = await finish(folders, writer, { old, version, updated, signal });
@@ -98,7 +112,7 @@ export async function replaceListfile(
       throw shrunk(folders, version, change);
     useVersion(folders, version);
     const damaged = old.version !== undefined && old.index === undefined;
-    return { rows, ...change, added: change.added + added, ...(damaged && { damaged }) };
+    return { rows, ...change, added: change.added + added, ...(damaged && { damaged }), ...(bad.lines > 0 && { bad }) };
   } finally {
     writer.close();
     old.index?.close();
@@ -145,10 +159,23 @@ async function openChecked(folders: LookupFolders): Promise<ListfileIndex | unde
   }
 }
 
-async function* readListfile(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<ListfileRow[]> {
-  const scanner = new ListfileScanner();
+/** @param bad gets the lines that are no rows */
+async function* readListfile(chunks: AsyncIterable<Uint8Array>, bad: BadLines): AsyncGenerator<ListfileRow[]> {
+  const scanner = new ListfileScanner((line) => {
+    bad.lines += 1;
+    if (bad.first.length < fewBad) bad.first.push(line);
+  });
   for await (const chunk of chunks) yield scanner.push(chunk);
   yield scanner.end();
+}
+
+/** A few bad lines are passed over; what has more of them than names is another kind of file. @throws E_FORMAT */
+function checkBad(bad: BadLines, rows: number): void {
+  if (bad.lines > fewNames && bad.lines > rows) throw noNames(bad, `${bad.lines} of its first lines are no rows`);
+}
+
+function noNames({ first: [first] }: BadLines, problem = 'there are no names in it'): PakratError {
+  return formatError('E_FORMAT', 'listfile', first === undefined ? problem : `${problem}: ${first.message}`);
 }
 
 /** Any line is a name; a page that says what went wrong is told by the characters that no name of a file has. */
@@ -165,13 +192,13 @@ function checkFirst(row: ListfileRow | undefined): void {
 async function keepOlder(
   writer: ListfileWriter,
   { index, updated }: OldVersion,
-  { isNext, signal }: { isNext: boolean; signal: AbortSignal | undefined },
+  { listed, isNext, signal }: { listed: IdSet; isNext: boolean; signal: AbortSignal | undefined },
 ): Promise<number> {
   const added = await keepUnnamed(writer, index, signal);
-  for (const { fileDataId, name } of index?.names() ?? []) {
+  for (const { id, name } of index?.names() ?? []) {
     await breathe(signal);
-    if (writer.ids.has(fileDataId) || (isNext && updated.has(fileDataId))) continue;
-    writer.add(fileDataId, name);
+    if (id === undefined || listed.has(id) || (isNext && updated.has(id))) continue;
+    writer.add(id, name);
   }
   return added;
 }
@@ -237,9 +264,9 @@ async function keepUnnamed(
   let added = 0;
   const olds = unnamed(index?.hashes ?? []);
   let old = olds.next().value;
-  const keep = (row: Uint8Array): void => writer.add(undefined, index?.listedName(row).name ?? '');
+  const keep = (row: Uint8Array): void => writer.add(undefined, index?.nameAt(listedName(row)) ?? '');
   // Names that are added meanwhile are not among the rows that are gone through.
-  for (const row of unnamed(writer.hashRows())) {
+  for (const row of unnamed(writer.unnamedHashes())) {
     await breathe(signal);
     for (; old && compareHashes(old, row) < 0; old = olds.next().value) keep(old);
     if (old && compareHashes(old, row) === 0) old = olds.next().value;
@@ -249,11 +276,11 @@ async function keepUnnamed(
   return added;
 }
 
-/** Of rows sorted by their hashes those without an id, each hash once. */
+/** Of rows sorted by their hashes, and mere hashes, those without an id, each hash once. */
 function* unnamed(rows: Iterable<Uint8Array>): Generator<Uint8Array, undefined> {
   let last: Uint8Array | undefined;
   for (const row of rows) {
-    const hasId = row[15] !== 0xff || row[16] !== 0xff || row[17] !== 0xff || row[18] !== 0xff;
+    const hasId = row.length > 8 && listedName(row).fileDataId !== undefined;
     if (hasId || (last !== undefined && compareHashes(last, row) === 0)) continue;
     last = row;
     yield row;
@@ -272,14 +299,14 @@ async function compareNames(
   signal: AbortSignal | undefined,
 ): Promise<{ added: number; changed: number; removed: number }> {
   const change = { added: 0, changed: 0, removed: 0 };
-  const olds = old?.names();
+  const olds = old?.listedIds();
   let before = olds?.next().value;
-  for (const { fileDataId, name } of index.names()) {
+  for (const { fileDataId, high, low } of index.listedIds()) {
     await breathe(signal);
     for (; before && before.fileDataId < fileDataId; before = olds?.next().value) change.removed += 1;
     if (!before || before.fileDataId > fileDataId) change.added += 1;
     else {
-      if (before.name !== name) change.changed += 1;
+      if (before.high !== high || before.low !== low) change.changed += 1;
       before = olds?.next().value;
     }
   }

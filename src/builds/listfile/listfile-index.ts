@@ -1,3 +1,4 @@
+import { existsSync, rmSync } from 'node:fs';
 import { breathe } from '../../core/breathe.ts';
 import { asBuffer } from '../../core/bytes.ts';
 import { PakratError } from '../../core/errors.ts';
@@ -7,19 +8,18 @@ import { DerivedFile, damagedFile, isLacking, openDerived } from '../../store/de
 import { LookupFile } from '../../store/derived/lookup-file.ts';
 import type { LookupFolders } from '../../store/layout.ts';
 import { listfilePaths, listfileRows, listfileVersion } from './listfile-paths.ts';
-import { remakeLookups } from './listfile-writer.ts';
+import { type NamePlace, namesOf, remakeLookups, sortText, type TextName } from './listfile-writer.ts';
 
 const { idStride, hashStride, noId } = listfileRows;
 
-interface ListedName {
-  name: string;
+/** The place of a name, with its id. */
+interface ListedName extends NamePlace {
   fileDataId: number | undefined;
 }
 
-/** An id with its name, and the two halves of the name's hash. */
-export interface ListedId {
+/** An id with the place of its name, and the two halves of the name's hash. */
+export interface ListedId extends NamePlace {
   fileDataId: number;
-  name: string;
   high: number;
   low: number;
 }
@@ -68,6 +68,7 @@ export class ListfileIndex {
 
   /** Opens one version. @throws as {@link open} */
   static async openVersion(folders: LookupFolders, base: string): Promise<ListfileIndex> {
+    await sortEarlier(folders, base);
     return openDerived(
       () => new ListfileIndex(folders, base),
       async () => {
@@ -94,34 +95,35 @@ export class ListfileIndex {
     });
   }
 
-  #name(row: Uint8Array, at: number): string {
-    const view = asBuffer(row);
-    const [offset, size] = [view.readUIntBE(at, 5), view.readUInt16BE(at + 5)];
+  /** Tells this version from any other. */
+  get mark(): number {
+    return this.#text.mark;
+  }
+
+  /** The name at a place. */
+  nameAt({ at, size }: NamePlace): string {
     try {
-      return asBuffer(this.#text.read(offset, size)).toString('utf8');
+      return asBuffer(this.#text.read(at, size)).toString('utf8');
     } catch (error) {
       throw listError(this.#text.path, error);
     }
   }
 
+  /** Reads names at places that follow one another. For those who called {@link checkAll}. */
+  nameReader(): (place: NamePlace) => string {
+    const text = new TextWindows((memory, offset) => this.#text.readSome(memory, offset));
+    return ({ at, size }) => text.read(at, size);
+  }
+
   /** The name of an id, or undefined. */
   find(fileDataId: number): ListedId | undefined {
-    for (const row of this.ids.findNumber(fileDataId)) {
-      const view = asBuffer(row);
-      return { fileDataId, name: this.#name(row, 4), high: view.readUInt32BE(11), low: view.readUInt32BE(15) };
-    }
+    for (const row of this.ids.findNumber(fileDataId)) return listedId(asBuffer(row), 0);
     return undefined;
   }
 
   /** The names with this 8-byte hash, as {@link nameHash} gives it. */
   namesOfHash(hash: Uint8Array): ListedName[] {
-    return [...this.hashes.find(hash)].map((row) => this.listedName(row));
-  }
-
-  /** The name that a row of {@link hashes} stands for. */
-  listedName(row: Uint8Array): ListedName {
-    const id = asBuffer(row).readUInt32BE(15);
-    return { name: this.#name(row, 8), fileDataId: id === noId ? undefined : id };
+    return Array.from(this.hashes.find(hash), listedName);
   }
 
   /** The listed id of a name, whatever its case and slashes. */
@@ -129,20 +131,53 @@ export class ListfileIndex {
     return this.namesOfHash(nameHash(name)).find((listed) => listed.fileDataId !== undefined)?.fileDataId;
   }
 
-  /** All ids with their names, in the order of ids. For those who called {@link checkAll}. */
-  *names(): Generator<ListedId> {
-    const text = new TextWindows((memory, offset) => this.#text.readSome(memory, offset));
+  /** All ids, in order. For those who called {@link checkAll}. */
+  *listedIds(): Generator<ListedId> {
     for (const rows of this.ids.tables()) {
       const view = asBuffer(rows.bytes);
-      for (let at = 0; at < view.length; at += idStride) {
-        yield {
-          fileDataId: view.readUInt32BE(at),
-          name: text.read(view.readUIntBE(at + 4, 5), view.readUInt16BE(at + 9)),
-          high: view.readUInt32BE(at + 11),
-          low: view.readUInt32BE(at + 15),
-        };
-      }
+      for (let at = 0; at < view.length; at += idStride) yield listedId(view, at);
     }
+  }
+
+  /** All lines of the text: the names by their bytes, each with its id. */
+  names(): Generator<TextName> {
+    return namesOf(this.#text);
+  }
+}
+
+/** A row of BASE.ids. */
+function listedId(view: Buffer, at: number): ListedId {
+  return {
+    fileDataId: view.readUInt32BE(at),
+    at: view.readUIntBE(at + 4, 5),
+    size: view.readUInt16BE(at + 9),
+    high: view.readUInt32BE(at + 11),
+    low: view.readUInt32BE(at + 15),
+  };
+}
+
+/** A row of BASE.hashes. */
+export function listedName(row: Uint8Array): ListedName {
+  const view = asBuffer(row);
+  const id = view.readUInt32BE(15);
+  return { at: view.readUIntBE(8, 5), size: view.readUInt16BE(13), fileDataId: id === noId ? undefined : id };
+}
+
+/** A list that an earlier version imported is sorted once. */
+async function sortEarlier(folders: LookupFolders, base: string): Promise<void> {
+  const { text, unsorted } = listfilePaths(folders, base);
+  if (existsSync(text) || !existsSync(unsorted)) return;
+  try {
+    const file = openText(unsorted);
+    try {
+      await ofText(unsorted, () => sortText(folders, base, file));
+    } finally {
+      file.close();
+    }
+    rmSync(unsorted, { force: true });
+  } catch (error) {
+    // Another process may have done it meanwhile.
+    if (!existsSync(text)) throw error;
   }
 }
 
@@ -200,9 +235,9 @@ export async function namesWhenNeeded(
   }
 }
 
-/** The listed names of ids that are asked for in ascending order: both lists are gone through once. Undefined for an id without a name. */
+/** The places of the names of ids that are asked for in ascending order: both lists are gone through once. Undefined for an id without a name. */
 export function listedNames(listfile: ListfileIndex | undefined): (fileDataId: number) => ListedId | undefined {
-  const names = listfile?.names();
+  const names = listfile?.listedIds();
   let listed = names?.next().value;
   return (fileDataId) => {
     while (listed && listed.fileDataId < fileDataId) listed = names?.next().value;

@@ -1,5 +1,6 @@
 import { normalizeName } from '../../core/jenkins.ts';
 import { groupBy } from '../../core/tables/group-by.ts';
+import { compareNames } from '../../core/tables/name-order.ts';
 import type { Install, InstallEntry } from '../../formats/manifests/install.ts';
 import { hasTag } from '../../formats/manifests/tags.ts';
 import { findLocaleFlag } from '../../formats/roots/locale.ts';
@@ -22,7 +23,7 @@ interface InstallFile {
 /** Opens an install manifest as a root. @param notes why it stands in for one */
 export function openInstallRoot(install: Install, notes: readonly string[]): Root {
   const groups = groupByPath(install);
-  const files = [...groups.values()].flatMap(nameGroup);
+  const files = [...groups.values()].flatMap(nameGroup).sort((a, b) => compareNames(a.name, b.name));
   const byName = groupBy<FileVariant>(files, ({ name = '' }) => normalizeName(name));
   return {
     kind: 'install',

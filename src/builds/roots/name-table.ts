@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import { breathe } from '../../core/breathe.ts';
 import { asBuffer } from '../../core/bytes.ts';
 import { nameHash, normalizeName } from '../../core/jenkins.ts';
-import { sortRecords } from '../../core/tables/sort-records.ts';
-import { ByteWriter } from '../../core/writer.ts';
+import { SortedRuns } from '../../files/sorted-runs.ts';
+import { SortedTexts } from '../../files/sorted-texts.ts';
 import { DerivedFile, openDerived, readDerived, removeDerived } from '../../store/derived/derived-file.ts';
 import { DerivedWriter, writeDerived } from '../../store/derived/derived-writer.ts';
 import { LookupFile, writeLookupFile } from '../../store/derived/lookup-file.ts';
@@ -13,15 +13,15 @@ import type { FilePart, FileVariant, Root } from './root.ts';
 /*
  * The names of a root, flattened once, under names/<key of the root>:
  *
- *   .files   a line of JSON for each row, in the order of the root: [name, [[ekey or 0, ckey or 0, size or null, encoded size], …], locale flags, other name]
+ *   .files   a line of JSON for each row, sorted by the bytes of the names: [name, [[ekey or 0, ckey or 0, size or null, encoded size], …], locale flags, other name]
  *            the encoded size is there where the root tells it
  *            the flags and the other name are left out where a row is for all locales and has none
  *   .notes   notes on the names for a reader, a list as JSON
- *   .paths   u64 name hash, u40 offset of the line, u32 its bytes    sorted by hash
+ *   .paths   u64 name hash, u48 offset of the line, u32 its bytes    sorted by hash
  *
  * Notes and paths belong to the lines that were written with them: rows may be others another time.
  */
-const pathStride = 17;
+const pathStride = 18;
 /** Bytes of lines that are read at a time for a listing. */
 const pieceSize = 1 << 20;
 
@@ -71,35 +71,37 @@ export async function openNameTable(place: NameTablePlace): Promise<Root> {
 
 /** @returns whether the table may be kept */
 async function writeTable({ folders, rows }: NameTablePlace, base: string): Promise<boolean> {
-  const records = new ByteWriter();
   const notes: string[] = [];
   let kept = true;
   const note: Note = (text, forNow) => {
     notes.push(text);
     kept &&= forNow === undefined;
   };
+  const sorted = new SortedTexts(folders.temporary);
+  const paths = new SortedRuns(folders.temporary, { stride: pathStride, keySize: 14 });
   const lines = new DerivedWriter(folders.temporary);
-  let of: number;
   try {
     for await (const row of rows(note)) {
+      sorted.add(row.name, Buffer.from(lineOf(row)));
       await breathe();
-      const offset = lines.size;
-      lines.append(Buffer.from(lineOf(row)));
-      for (const name of namesOf(row)) {
-        records
-          .raw(nameHash(comparable(name)))
-          .u40(offset)
-          .u32(lines.size - offset);
-      }
     }
-    of = lines.finish(`${base}.files`);
+    for (const { beside: line } of sorted.rows()) {
+      for (const name of namesOf(variantOf(line.toString()))) {
+        const record = paths.add();
+        record.set(nameHash(comparable(name)));
+        record.writeUIntBE(lines.size, 8, 6);
+        record.writeUInt32BE(line.length, 14);
+      }
+      lines.append(line);
+      await breathe();
+    }
+    const of = lines.finish(`${base}.files`);
+    writeDerived(`${base}.notes`, Buffer.from(JSON.stringify(notes)), folders.temporary, { of });
+    await writeLookupFile(`${base}.paths`, { stride: pathStride, rows: paths.rows(), of }, folders.temporary);
+    return kept;
   } finally {
-    lines.close();
+    for (const one of [sorted, paths, lines]) one.close();
   }
-  writeDerived(`${base}.notes`, Buffer.from(JSON.stringify(notes)), folders.temporary, { of });
-  const sorted = sortRecords(records.bytes(), pathStride, 13);
-  await writeLookupFile(`${base}.paths`, { stride: pathStride, rows: [sorted], of }, folders.temporary);
-  return kept;
 }
 
 /** Other readers write `:` where one archive or manifest nests in another; both forms find the file. */
@@ -178,7 +180,7 @@ class NameTable implements Root {
 
   #variant(record: Uint8Array): NamedVariant {
     const view = asBuffer(record);
-    const line = this.#lines.read(view.readUIntBE(8, 5), view.readUInt32BE(13));
+    const line = this.#lines.read(view.readUIntBE(8, 6), view.readUInt32BE(14));
     return variantOf(asBuffer(line).toString('utf8'));
   }
 

@@ -35,10 +35,11 @@ export interface Root {
   find(name: string): FileVariant[];
   /** Every variant of an id; none where files have no ids. */
   findId(fileDataId: number): FileVariant[];
-  /** Checks all that {@link list} and {@link find} read: who lists after it does not end half-way. @throws E_FORMAT_CHECKSUM */
+  /** Makes and checks all that {@link list} and {@link find} read: who lists after it does not end half-way. @throws E_FORMAT_CHECKSUM */
   checkAll(): Promise<void>;
   /**
-   * All rows whose name `matches`; a row without a name goes by `fdid:N`. Neighbours with the same id or name are variants of one file.
+   * All rows whose name `matches`, sorted by the bytes of their names; a row without a name goes by `fdid:N`, and comes last. Neighbours with the
+   * same id or name are variants of one file. For those who called {@link checkAll}.
    */
   list(matches: (name: string) => boolean): Iterable<FileVariant>;
   close(): void;

@@ -44,7 +44,12 @@ export async function openTvfs(place: TvfsPlace): Promise<Root> {
   const paths = await openNameTable({ folders, kind: 'tvfs', ckey: root.ckey, rows: (note) => rowsOf(place, note) });
   const ids = openVfsIds(idsFile);
   try {
-    if (ids.count > 0) return openWowTvfs(ids, paths, await namesWhenNeeded(place.listfile));
+    if (ids.count > 0)
+      return openWowTvfs(ids, paths, {
+        base,
+        temporary: folders.temporary,
+        names: await namesWhenNeeded(place.listfile),
+      });
   } catch (error) {
     ids.close();
     paths.close();

@@ -1,39 +1,59 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as Flags from '@oclif/core/flags';
 import type { InferredFlags } from '@oclif/core/interfaces';
 import type { SessionOptions } from '../../app/session/session-options.ts';
-import { mergeSettings, type PartialSettings } from '../../app/session/settings.ts';
-import { messageOf, PakratError } from '../../core/errors.ts';
+import { userSettings } from '../settings-file.ts';
 import { repeatable } from './args.ts';
 
 /** The flags that every command has, beside --json. */
-export const globalFlags = {
+export const outputFlags = {
+  quiet: Flags.boolean({ summary: 'Show no progress and no notes.', helpGroup: 'GLOBAL' }),
+};
+
+/** The flags of commands that work on the store. */
+export const storeFlags = {
+  ...outputFlags,
   store: Flags.string({
     summary: 'Folder of the store.',
     description:
-      'Default: PAKRAT_STORE, else pakrat/store in the data folder of the user (XDG_DATA_HOME, ~/.local/share).',
+      'Default: pakrat/store in the data folder of the user (XDG_DATA_HOME, ~/.local/share; LOCALAPPDATA on Windows).',
     helpGroup: 'GLOBAL',
     helpValue: 'DIR',
     env: 'PAKRAT_STORE',
   }),
+};
+
+/** The flag of commands that use the network for one thing alone. */
+export const offlineFlag = {
+  offline: Flags.boolean({ summary: 'Use only what the store holds; no network.', helpGroup: 'GLOBAL' }),
+};
+
+/** The flags of commands that ask version services. */
+export const serviceFlags = {
   region: Flags.string({
-    summary: 'Region whose rows are taken: us, eu, kr, tw, sg or cn.',
+    summary: 'Region whose rows are taken, such as us, eu, kr, tw or cn.',
     helpGroup: 'GLOBAL',
-    helpValue: 'us',
-  }),
-  locale: Flags.string({
-    summary: 'Locale of files that come in several, such as enUS or deDE.',
-    helpGroup: 'GLOBAL',
-    helpValue: 'enUS',
+    helpValue: 'REGION',
   }),
   'patch-url': Flags.string({
     // oclif would take a variable for one value, not for a list: sessionOptions reads it.
     summary:
-      '[env: PAKRAT_PATCH_URL] Version service to ask in place of the official ones: URL/PRODUCT/versions, channels+URL, or ribbit://HOST:PORT. Repeatable.',
+      'Version service to ask in place of the official ones: URL/PRODUCT/versions, channels+URL, or ribbit://HOST:PORT. Repeatable. Or PAKRAT_PATCH_URL in the environment.',
     helpGroup: 'GLOBAL',
     helpValue: 'URL',
     ...repeatable,
+  }),
+  ...offlineFlag,
+};
+
+/** All flags that are shared: those of commands that read or fetch builds. Every command takes them, for scripts give them to all alike. */
+export const globalFlags = {
+  ...storeFlags,
+  ...serviceFlags,
+  locale: Flags.string({
+    summary: 'Locale of files that come in several, such as enUS or deDE.',
+    helpGroup: 'GLOBAL',
+    helpValue: 'LOCALE',
   }),
   'cdn-host': Flags.string({
     summary: 'Host to fetch from in place of those that cdns names. Repeatable.',
@@ -41,9 +61,13 @@ export const globalFlags = {
     helpValue: 'HOST[:PORT]',
     ...repeatable,
   }),
-  offline: Flags.boolean({ summary: 'Use only what the store holds; no network.', helpGroup: 'GLOBAL' }),
-  quiet: Flags.boolean({ summary: 'Show no progress and no notes.', helpGroup: 'GLOBAL' }),
 };
+
+/** The global flags where help shows some of them alone: the others make no difference. */
+export function globalFlagsShowing(shown: Partial<typeof globalFlags>): typeof globalFlags {
+  const flags = Object.entries(globalFlags).map(([name, flag]) => [name, { ...flag, hidden: !(name in shown) }]);
+  return Object.fromEntries(flags);
+}
 
 /** The global flags as oclif parses them. */
 export type GlobalFlags = Partial<InferredFlags<typeof globalFlags>>;
@@ -63,28 +87,4 @@ export function sessionOptions(flags: GlobalFlags, dataFolder: string): SessionO
     offline: flags.offline,
     settings: userSettings(),
   };
-}
-
-/**
- * The settings of the file that PAKRAT_CONFIG names; none without it.
- * @throws E_USAGE when the file cannot be read, is no JSON, or holds what is no setting
- */
-export function userSettings(path = process.env.PAKRAT_CONFIG): PartialSettings {
-  if (path === undefined || path === '') return {};
-  const settings = readJson(path) as PartialSettings;
-  // Here the file has a name.
-  mergeSettings({ name: path, settings });
-  return settings;
-}
-
-function readJson(path: string): unknown {
-  try {
-    return JSON.parse(readFileSync(path, 'utf8'));
-  } catch (error) {
-    throw new PakratError('E_USAGE', `${path} cannot be read as settings: ${messageOf(error)}`, {
-      hint: 'PAKRAT_CONFIG must name a JSON file such as config/default.json.',
-      data: { path },
-      cause: error,
-    });
-  }
 }

@@ -20,8 +20,24 @@ export function renderExtract(result: ExtractResult, to: string): string {
   const lines = [`${plural(files, 'file', 'files')} (${formatBytes(bytes)}) extracted to ${to}${already}`];
   if (unsure.length > 0) lines.push(...unsureLines(unsure));
   if (failed.length > 0) lines.push(`${formatCount(failed.length)} not extracted:`);
-  for (const { name, message } of failed) lines.push(problemLine(name, message));
+  for (const { name, message, key } of failed) if (key === undefined) lines.push(problemLine(name, message));
+  lines.push(...missingKeyLines(failed));
   const hints = new Set(failed.flatMap(({ hint }) => hint ?? []));
   for (const hint of [...hints].slice(0, maxHints)) lines.push(`Try this: ${printable(hint)}`);
   return lines.join('\n');
+}
+
+/** A line for each key that is missing: hundreds of files may need the same one. */
+function missingKeyLines(failed: ExtractResult['failed']): string[] {
+  const locked = new Map<string, { first: string; count: number }>();
+  for (const { name, key } of failed) {
+    if (key === undefined) continue;
+    const known = locked.get(key);
+    if (known === undefined) locked.set(key, { first: name, count: 1 });
+    else known.count += 1;
+  }
+  return [...locked].map(([key, { first, count }]) => {
+    const more = count === 1 ? '' : ` and ${plural(count - 1, 'other', 'others')}`;
+    return `  key ${key} is not known: ${printable(first)}${more}`;
+  });
 }

@@ -1,5 +1,5 @@
 import type { OnProgress, Progress as ProgressEvent } from '../../core/progress.ts';
-import { formatBytes, formatCount, formatDuration } from '../../core/quantities.ts';
+import { formatBytes, formatCount, formatDuration, plural } from '../../core/quantities.ts';
 import { printable, printableBlock, textWidth, truncateText } from './text.ts';
 
 /** The state of lasting work. */
@@ -51,6 +51,14 @@ function stateOf(event: Exclude<ProgressEvent, { type: 'note' | 'host' }>): Prog
 /** A remark as it stands on a line of its own. */
 export function noteLine(text: string): string {
   return `Note: ${text}${/[.!?]$/.test(text) ? '' : '.'}`;
+}
+
+/** True for a terminal on which a line can be drawn over: one that has a width, and is no log of a build server. */
+export function canRedraw(
+  { isTTY, columns }: { isTTY?: boolean | undefined; columns?: number | undefined },
+  { TERM, CI }: NodeJS.ProcessEnv,
+): boolean {
+  return isTTY === true && columns !== 0 && TERM !== 'dumb' && (CI === undefined || CI === '' || CI === 'false');
 }
 
 interface ProgressOptions {
@@ -156,7 +164,7 @@ function progressLine(state: ProgressState, rate: number, width: number): string
   const parts = [
     ...head,
     ...(isMoving ? [amounts, ...speed] : []),
-    ...(files === undefined ? [] : [`${formatCount(files.done)} of ${formatCount(files.total)} files`]),
+    ...(files === undefined ? [] : [filesText(files)]),
     ...(hosts.length === 0 || problem !== undefined ? [] : [hosts.map(printable).join(' ')]),
   ];
   const room = (): number => width - textWidth(parts.join('  ')) - 4;
@@ -168,6 +176,11 @@ function progressLine(state: ProgressState, rate: number, width: number): string
   }
   parts.splice(1, 0, bar(share, Math.min(30, room())));
   return parts.join('  ');
+}
+
+/** In all it is 0 as long as nobody has counted. */
+function filesText({ done, total }: { done: number; total: number }): string {
+  return total === 0 ? plural(done, 'file', 'files') : `${formatCount(done)} of ${plural(total, 'file', 'files')}`;
 }
 
 function bar(share: number, width: number): string {

@@ -133,7 +133,7 @@ class ListPart implements DocumentTarget {
 export function listUrl(text: string, { what, offline }: { what: 'keys' | 'listfile'; offline: boolean }): string {
   if (text === '') {
     throw new PakratError('E_USAGE', `no list of ${what === 'keys' ? 'keys' : 'names'} is set`, {
-      hint: `Name one with --url, or set ${what}.url in the file that PAKRAT_CONFIG names.`,
+      hint: `Name one with --url, or set ${what}.url in your settings file.`,
     });
   }
   const importFile = `\`pakrat ${what} import FILE\``;

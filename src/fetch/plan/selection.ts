@@ -92,6 +92,22 @@ async function addTagged(
   }
 }
 
+/**
+ * Of the tags that were asked for those that no file has. They bring nothing of their own, and what has no tag of their type is wanted all the
+ * same: alone they choose the whole build.
+ */
+export async function tagsWithoutFiles(
+  build: Pick<Build, 'download' | 'install'>,
+  asked: readonly string[],
+): Promise<string[]> {
+  // Without tags the manifests may not be here, and nobody asked for them.
+  if (asked.length === 0) return [];
+  const tags = [...((await build.download())?.tags ?? []), ...((await build.install())?.tags ?? [])];
+  return known(asked, tags).filter((name) =>
+    tags.every((tag) => tag.name.toLowerCase() !== name.toLowerCase() || tag.mask.every((byte) => byte === 0)),
+  );
+}
+
 function known(names: readonly string[], tags: readonly Tag[]): string[] {
   return names.filter((name) => tags.some((tag) => tag.name.toLowerCase() === name.toLowerCase()));
 }

@@ -93,7 +93,7 @@ function findKey(keyName: string, index: number, keys: KeyRing): Uint8Array {
   const key = keys.find(keyName);
   if (key === undefined) {
     throw new PakratError('E_KEY_MISSING', `chunk ${index} is encrypted with key ${keyName}, which is not known`, {
-      hint: 'Import a list that has the key (`pakrat keys import FILE`), or leave out what it locks.',
+      hint: 'Import a list that has the key (`pakrat keys import FILE`, `pakrat keys update`), or leave out what it locks.',
       data: { keyName, index },
     });
   }

@@ -9,6 +9,7 @@
 // Known from wowdev.wiki (TACT) and checked on real manifests of 2024 and 2025.
 
 import { formatError, PakratError } from '../../core/errors.ts';
+import { didYouMean, nearest } from '../../core/names/nearest.ts';
 import type { ByteReader } from '../../core/reader.ts';
 import type { ByteWriter } from '../../core/writer.ts';
 
@@ -82,13 +83,13 @@ export function writeEntries<Entry>(
 /**
  * The entries that a choice of tags asks for: those with any chosen tag of a type, for every type of which a tag was chosen.
  * An entry without any tag of a type is for all of them, and what was not chosen about does not matter.
- * @param names tags of this manifest, as it spells them; none chooses everything
+ * @param asked tags of this manifest, whose case does not matter; none chooses everything
  * @param count number of entries
  * @returns a mask over the entries; bits behind the last are 0
- * @throws E_USAGE for a name that the manifest does not have; it names those it has
+ * @throws E_USAGE for a name that the manifest does not have; it names those it has, the nearest first
  */
-export function selectByTags(tags: readonly Tag[], names: readonly string[], count: number): Uint8Array {
-  for (const name of names) checkName(tags, name);
+export function selectByTags(tags: readonly Tag[], asked: readonly string[], count: number): Uint8Array {
+  const names = asked.map((name) => knownName(tags, name));
   const selected = everyEntry(count);
   const types = new Set(tags.filter((tag) => names.includes(tag.name)).map((tag) => tag.type));
   for (const type of types) {
@@ -99,11 +100,15 @@ export function selectByTags(tags: readonly Tag[], names: readonly string[], cou
   return selected;
 }
 
-function checkName(tags: readonly Tag[], name: string): void {
-  if (tags.some((tag) => tag.name === name)) return;
+/** The name as the manifest spells it. @throws E_USAGE */
+function knownName(tags: readonly Tag[], name: string): string {
   const known = [...new Set(tags.map((tag) => tag.name))];
+  const found = known.includes(name) ? name : known.find((one) => one.toLowerCase() === name.toLowerCase());
+  if (found !== undefined) return found;
+  const near = didYouMean(nearest(name, known));
+  const all = known.length === 0 ? 'It has no tags at all.' : `Its tags are: ${known.join(', ')}.`;
   throw new PakratError('E_USAGE', `there is no tag "${name}" in this build`, {
-    hint: known.length === 0 ? 'It has no tags at all.' : `Its tags are: ${known.join(', ')}.`,
+    hint: near === undefined ? all : `${near} ${all}`,
     data: { tag: name, tags: known },
   });
 }

@@ -1,4 +1,4 @@
-import { formatError } from '../../core/errors.ts';
+import { formatError, isDamage } from '../../core/errors.ts';
 import { ByteWriter } from '../../core/writer.ts';
 import type { Format } from '../format.ts';
 import { firstLine } from '../text-lines.ts';
@@ -10,7 +10,9 @@ import { firstLine } from '../text-lines.ts';
  *   ;interface/icons/b.blp            the id is not known
  *   interface/icons/c.blp             plain name lists have no ids at all
  *
- * Lines end with LF or CR LF; blank lines and a byte order mark at the start are passed over. Names are kept as written:
+ *   # text                           a comment
+ *
+ * Lines end with LF or CR LF; comments, blank lines and a byte order mark at the start are passed over. Names are kept as written:
  * their case, their kind of slash, and spaces. The list of today has about two million lines in 140 MB.
  * Source: the community listfile.
  */
@@ -25,6 +27,17 @@ const [lf, cr, nul, semicolon, digit0, digit9] = [0x0a, 0x0d, 0, 0x3b, 0x30, 0x3
 
 /** With ids: told by its first line. A list of names alone looks like any text, and is not told. */
 export const listfileFormat: Format = { name: what, matches: (head) => /^\d{1,10};\S/.test(firstLine(head)) };
+
+/** A line that is no row. */
+export interface BadLine {
+  /** Counted from 1. */
+  line: number;
+  /** With the number of the line in it. */
+  message: string;
+}
+
+/** A comment: a name may start with the sign, but hardly with the sign and a blank. */
+const comment = /^#(?:\s|$)/;
 
 /** A line of the list. */
 export interface ListfileRow {
@@ -64,7 +77,7 @@ function readLine(text: string, line: number): ListfileRow | undefined {
     if (row.name === '') throw lineError(line, 'no name');
   } else if (text.includes(';')) {
     throw lineError(line, `no file data id before the ';': ${JSON.stringify(text.slice(0, 40))}`);
-  } else if (text.trim() === '') {
+  } else if (text.trim() === '' || comment.test(text)) {
     return undefined;
   }
   checkName(row.name, line);
@@ -78,10 +91,21 @@ function readLine(text: string, line: number): ListfileRow | undefined {
  * the message has the line's number.
  */
 export class ListfileScanner {
+  readonly #onBad: ((bad: BadLine) => void) | undefined;
+  /** Whether the list has ids, told by its first piece. */
+  #hasIds: boolean | undefined;
   /** The start of a line that is not complete. */
   #rest: Uint8Array = new Uint8Array(0);
   /** Lines read so far. */
   #lines = 0;
+
+  /**
+   * @param onBad told of each line that is no row, which is then passed over: one bad line does not cost a list of millions. Where a list has
+   *   ids a line without one is no row, either. What is not text at all is thrown all the same.
+   */
+  constructor(onBad?: (bad: BadLine) => void) {
+    this.#onBad = onBad;
+  }
 
   push(chunk: Uint8Array): ListfileRow[] {
     const rows: ListfileRow[] = [];
@@ -110,14 +134,46 @@ export class ListfileScanner {
   /** @param bytes whole lines */
   #readLines(bytes: Uint8Array, rows: ListfileRow[]): void {
     const text = this.#decode(bytes);
+    /** Rows of this piece without an id, by their place among `rows`, and the lines that they are on. */
+    const unnumbered = new Map<number, number>();
+    const before = rows.length;
     for (let start = 0; start < text.length; ) {
       const end = text.indexOf('\n', start);
       const stop = end > start && text.charCodeAt(end - 1) === cr ? end - 1 : end;
       this.#lines++;
-      const row = stop === start ? undefined : readLine(text.slice(start, stop), this.#lines);
-      if (row !== undefined) rows.push(row);
+      const row = stop === start ? undefined : this.#readLine(text.slice(start, stop));
+      if (row !== undefined) {
+        if (row.fileDataId === undefined && this.#hasIds !== false) unnumbered.set(rows.length, this.#lines);
+        rows.push(row);
+      }
       start = end + 1;
     }
+    const read = rows.length - before;
+    if (read > 0) this.#hasIds ??= unnumbered.size < read;
+    if (this.#onBad !== undefined && this.#hasIds === true) this.#dropUnnumbered(rows, unnumbered, this.#onBad);
+  }
+
+  #readLine(text: string): ListfileRow | undefined {
+    if (this.#onBad === undefined) return readLine(text, this.#lines);
+    try {
+      return readLine(text, this.#lines);
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+      this.#onBad({ line: this.#lines, message: error.message });
+      return undefined;
+    }
+  }
+
+  /** Takes rows without an id out of a list of ids. */
+  #dropUnnumbered(rows: ListfileRow[], unnumbered: ReadonlyMap<number, number>, onBad: (bad: BadLine) => void): void {
+    if (unnumbered.size === 0) return;
+    for (const [place, line] of unnumbered) {
+      const shown = JSON.stringify(rows[place]?.name.slice(0, 40));
+      onBad({ line, message: lineError(line, `no file data id: ${shown}`).message });
+    }
+    let kept = 0;
+    for (const [place, row] of rows.entries()) if (!unnumbered.has(place)) rows[kept++] = row;
+    rows.length = kept;
   }
 
   #decode(bytes: Uint8Array): string {
@@ -190,7 +246,7 @@ export function encodeListfile(rows: Iterable<ListfileRow>): Uint8Array {
     checkName(name, line);
     if (fileDataId === undefined) {
       // Only with an empty id are these read as they are.
-      const odd = name.includes(';') || name.startsWith('\ufeff') || name.trim() === '';
+      const odd = name.includes(';') || name.startsWith('\ufeff') || name.trim() === '' || comment.test(name);
       writer.text(odd ? `;${name}\n` : `${name}\n`);
       continue;
     }

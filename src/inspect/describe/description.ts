@@ -1,3 +1,5 @@
+import type { PakratError } from '../../core/errors.ts';
+
 /** A cell of a table. Keys are hex, sizes and offsets bytes. */
 export type Cell = string | number | undefined;
 
@@ -18,6 +20,10 @@ export type Fact = string | number | boolean | undefined | readonly string[];
 export interface Description {
   facts: Record<string, Fact>;
   table?: RowTable;
+  /** Other entries of it. */
+  more?: readonly RowTable[];
+  /** Damage that does not keep the facts from being told. */
+  problem?: PakratError;
   /** Names in hex that such an object may have on a CDN, beside the MD5 of its bytes, by what they are. */
   names?: Record<string, string>;
   /** Bytes that are wrapped in this object. Throws when they cannot be unwrapped. */

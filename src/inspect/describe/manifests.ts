@@ -10,11 +10,12 @@ import { countOf, type Description, fieldTable, indexedTable, tableOf } from './
 export function describeEncoding(bytes: Uint8Array): Description {
   const encoding = decodeEncoding(bytes);
   const ckeys = countOf(encoding.ckeys);
+  const ekeys = countOf(encoding.ekeys);
   return {
     facts: {
       checked: 'page MD5s',
       ckeys,
-      ekeys: countOf(encoding.ekeys),
+      ekeys,
       ckeyPages: encoding.layout.ckeyPageCount,
       ekeyPages: encoding.layout.ekeyPageCount,
       especs: encoding.especs.length,
@@ -29,6 +30,14 @@ export function describeEncoding(bytes: Uint8Array): Description {
         return [ckey, size, ekeys.join(' '), object?.size, object && encoding.especs[object.especIndex]];
       },
     ),
+    more: [
+      tableOf(
+        'objects',
+        ['ekey', 'encodedSize', 'espec'],
+        { count: ekeys, items: encoding.ekeys },
+        ({ ekey, size, especIndex }) => [ekey, size, encoding.especs[especIndex]],
+      ),
+    ],
   };
 }
 

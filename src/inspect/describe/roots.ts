@@ -4,10 +4,10 @@ import { decodeMndx } from '../../formats/roots/mndx/decode.ts';
 import { decodeMar } from '../../formats/roots/mndx/trie.ts';
 import { decodeOverwatchRoot } from '../../formats/roots/overwatch.ts';
 import { decodeTextRoot } from '../../formats/roots/text.ts';
-import { decodeTvfs } from '../../formats/roots/tvfs/decode.ts';
-import { TvfsFlags } from '../../formats/roots/tvfs/layout.ts';
+import { decodeTvfs, type Tvfs } from '../../formats/roots/tvfs/decode.ts';
+import { TvfsFlags, type TvfsSpan } from '../../formats/roots/tvfs/layout.ts';
 import { decodeWowRoot, fillFileDataIds, rowBlock, rowCkey, rowNameHash } from '../../formats/roots/wow/decode.ts';
-import { type Description, fieldTable, indexedTable, tableOf } from './description.ts';
+import { countOf, type Description, fieldTable, indexedTable, tableOf } from './description.ts';
 
 /** A WoW root: file data ids and name hashes. */
 export function describeWowRoot(bytes: Uint8Array): Description {
@@ -60,7 +60,27 @@ export function describeTvfs(bytes: Uint8Array): Description {
         return [path, size, spans.length, first && toHex(first.ekey), first?.ckey && toHex(first.ckey)];
       },
     ),
+    more: [
+      tableOf(
+        'spans',
+        ['path', 'offset', 'size', 'ekey', 'encodedSize', 'contentSize'],
+        { count: countOf(spansOf(tvfs)), items: spansOf(tvfs) },
+        ([path, { offset, size, ekey, encodedSize, contentSize }]) => [
+          path,
+          offset,
+          size,
+          toHex(ekey),
+          encodedSize,
+          contentSize,
+        ],
+      ),
+    ],
   };
+}
+
+/** Every piece of every file. */
+function* spansOf({ files }: Tvfs): Generator<[path: string, TvfsSpan]> {
+  for (const { path, spans } of files) for (const span of spans) yield [path, span];
 }
 
 /** An MNDX root: packages and the files in them. */

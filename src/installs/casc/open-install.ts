@@ -1,6 +1,7 @@
 import * as fs from 'node:fs';
 import { basename, join } from 'node:path';
 import type { EntryPlace, Objects } from '../../builds/objects.ts';
+import { findCalled } from '../../builds/resolve/build-spec.ts';
 import { fromHex, toHex } from '../../core/bytes.ts';
 import { PakratError } from '../../core/errors.ts';
 import { childOf } from '../../files/walk.ts';
@@ -137,7 +138,7 @@ function* installedEntries(storage: LocalStorage): Generator<FolderEntry & { hea
  * @throws E_NOT_FOUND when none has that name, E_USAGE when several are meant; both say which there are
  */
 function chooseBuild(builds: readonly InstalledBuild[], choice: string | undefined, path: string): InstalledBuild {
-  const fitting = choice === undefined ? builds : builds.filter((build) => isNamed(build, choice));
+  const fitting = choice === undefined ? builds : namedBuilds(builds, choice);
   const active = fitting.filter((build) => build.active);
   const meant = active.length > 0 ? active : fitting;
   const names = [...new Set(builds.map(buildName))];
@@ -155,9 +156,17 @@ function chooseBuild(builds: readonly InstalledBuild[], choice: string | undefin
   });
 }
 
-function isNamed(build: InstalledBuild, choice: string): boolean {
-  const { product, branch, version, buildKey } = build;
-  return [product, branch, version, buildKey].some((name) => name?.toLowerCase() === choice.toLowerCase());
+function namedBuilds(builds: readonly InstalledBuild[], choice: string): readonly InstalledBuild[] {
+  const named = builds.filter((build) => isNamed(build, choice));
+  if (named.length > 0) return named;
+  const begun = findCalled(choice, builds, ({ version = '', buildKey }) => ({ name: version, buildConfig: buildKey }));
+  return builds.filter(({ buildKey }) => buildKey === begun?.buildKey);
+}
+
+/** The build id is the last part of a version. */
+function isNamed({ product, branch, version, buildKey }: InstalledBuild, choice: string): boolean {
+  const buildId = version?.split('.').at(-1);
+  return [product, branch, version, buildId, buildKey].some((name) => name?.toLowerCase() === choice.toLowerCase());
 }
 
 /** The name of an installed build: product, branch and version. */

@@ -2,6 +2,7 @@ import * as fs from 'node:fs';
 import { join, resolve, sep } from 'node:path';
 import type { Build } from '../../builds/build.ts';
 import type { Objects } from '../../builds/objects.ts';
+import { type BuildNames, findCalled } from '../../builds/resolve/build-spec.ts';
 import { isAllZero } from '../../core/bytes.ts';
 import { PakratError } from '../../core/errors.ts';
 import { md5Hex } from '../../core/hash.ts';
@@ -14,7 +15,7 @@ import { type FolderConfigs, folderConfigs, type ListedBuild } from './configs.t
 
 /**
  * Opens a build of a folder in the layout of a CDN. Objects are read where they lie, nothing is written. Needs `close`.
- * @param choice build config, its first digits, or its build-name; undefined when the folder has one build
+ * @param choice build config, its first digits, its build-name, or version or build id as that has it; undefined when the folder has one build
  * @throws E_NOT_FOUND when there is none of that name, E_USAGE when there are several; both say which
  */
 export function openCdnFolder(path: string, choice: string | undefined): FolderBuild {
@@ -35,15 +36,13 @@ export function openCdnFolder(path: string, choice: string | undefined): FolderB
 }
 
 function chooseBuild(builds: readonly ListedBuild[], choice: string | undefined, path: string): ListedBuild {
-  const wanted = choice?.toLowerCase();
-  const isMeant = ({ key, name }: ListedBuild): boolean =>
-    wanted === undefined || name.toLowerCase() === wanted || (wanted.length >= 4 && key.startsWith(wanted));
-  const meant = builds.filter(isMeant);
-  const [first, another] = meant;
-  if (first !== undefined && another === undefined) return first;
+  const [first, another] = builds;
+  const only = choice === undefined && another === undefined ? first : undefined;
+  const meant = choice === undefined ? only : findCalled(choice, builds, namesOf);
+  if (meant !== undefined) return meant;
   const known = builds.map(({ key, name }) => (name === '' ? key : `${key} (${name})`));
   const data = { path, choice, known };
-  if (first === undefined) {
+  if (first === undefined || choice !== undefined) {
     const hint =
       known.length === 0 ? 'Name the folder that holds config and data.' : `It has ${known.slice(0, 8).join(', ')}.`;
     throw new PakratError('E_NOT_FOUND', `${path} holds no build ${choice ?? ''}`.trimEnd(), { hint, data });
@@ -52,6 +51,10 @@ function chooseBuild(builds: readonly ListedBuild[], choice: string | undefined,
     hint: `Say which, by its build config: ${path}@${first.key}.`,
     data,
   });
+}
+
+function namesOf({ key, name }: ListedBuild): BuildNames {
+  return { name: '', buildConfig: key, buildName: name };
 }
 
 function identityOf({ key, name, config }: ListedBuild, cdnConfig: string, configs: FolderConfigs): BuildIdentity {
@@ -132,6 +135,7 @@ function folderInfo(
   return {
     path,
     builds: configs.builds.map(({ key, name }) => (name === '' ? key : `${key} ${name}`)),
+    cdnConfigs: configs.cdns.map(({ key }) => key),
     archives: archives.length + missing,
     present: { archives: here.length, bytes: here.reduce((sum, size) => sum + size, 0) },
     notes: configs.notes,

@@ -1,5 +1,5 @@
 import { breathe } from '../../core/breathe.ts';
-import { codeOf } from '../../core/errors.ts';
+import { codeOf, PakratError, throwIfAborted } from '../../core/errors.ts';
 import { nameParts } from '../../files/output/output-folder.ts';
 import { type FileChoice, nameTest, selectFiles } from '../select.ts';
 import type { Source, SourceEntry } from '../source.ts';
@@ -9,6 +9,8 @@ import type { ListEntry } from './extract-list.ts';
 export interface OutputChoice extends FileChoice, OutputNaming {
   /** Files with names of their own to write them under. Without `names` these are all. */
   list?: readonly ListEntry[] | undefined;
+  /** Told how many files there are and their bytes: of few at once, of many some time after the first are given out. */
+  onPlan?: ((files: number, bytes: number) => void) | undefined;
 }
 
 /** A file that was chosen. */
@@ -24,21 +26,66 @@ const batchSize = 2000;
 /**
  * The files that names and globs choose, then those of the list, each ready to be read.
  * @param onMissing told of entries of the list that are not there
- * @throws as selectFiles, E_ABORTED
+ * @throws E_NOT_FOUND when `strip` leaves nothing of any name, as selectFiles, E_ABORTED
  */
 export async function* chosenFiles(
   source: Source,
   choice: OutputChoice,
   onMissing: (name: string, error: unknown) => void,
 ): AsyncGenerator<ChosenFile> {
-  for await (const batch of inBatches(choose(source, choice, onMissing), batchSize)) {
-    await breathe(choice.signal);
-    await source.prepare(batch.map(({ entry }) => entry));
-    for (const chosen of batch) {
+  let count: Count | undefined;
+  try {
+    for await (const batch of inBatches(choose(source, choice, onMissing), batchSize)) {
+      count ??= batch.length < batchSize ? countNow(batch, choice) : startCount(source, choice);
       await breathe(choice.signal);
-      yield chosen;
+      await source.prepare(batch.map(({ entry }) => entry));
+      for (const chosen of batch) {
+        await breathe(choice.signal);
+        yield chosen;
+      }
     }
+  } finally {
+    // The source may be closed next.
+    await count?.end();
   }
+}
+
+/** Files that are being counted. */
+interface Count {
+  end(): Promise<void>;
+}
+
+/** A first batch that is not full has all there are. */
+function countNow(batch: readonly ChosenFile[], { onPlan }: OutputChoice): Count {
+  onPlan?.(
+    batch.length,
+    batch.reduce((sum, { entry }) => sum + (entry.size ?? 0), 0),
+  );
+  return { end: async () => {} };
+}
+
+/** Goes through all files that are chosen, beside the work on them. A search for regular expressions can do that but once. */
+function startCount(source: Source, choice: OutputChoice): Count {
+  const { onPlan, regex } = choice;
+  const ended = new AbortController();
+  const count = async (): Promise<void> => {
+    let [files, bytes] = [0, 0];
+    const silent = { ...choice, signal: ended.signal, onNote: undefined };
+    for await (const { entry } of choose(source, silent, () => {})) {
+      throwIfAborted(ended.signal);
+      files += 1;
+      bytes += entry.size ?? 0;
+    }
+    onPlan?.(files, bytes);
+  };
+  // Whatever is wrong, the work itself tells.
+  const counted = onPlan === undefined || regex !== undefined ? Promise.resolve() : count().catch(() => {});
+  return {
+    end() {
+      ended.abort();
+      return counted;
+    },
+  };
 }
 
 async function* choose(
@@ -47,19 +94,26 @@ async function* choose(
   onMissing: (name: string, error: unknown) => void,
 ): AsyncGenerator<ChosenFile> {
   const { list, names } = choice;
+  let [written, leftOut] = [0, 0];
+  const chosen = (entry: SourceEntry, output = outputName(entry.name, choice)): ChosenFile | undefined => {
+    if (output === undefined) leftOut += 1;
+    else written += 1;
+    return output === undefined ? undefined : { entry, output };
+  };
   if (list === undefined || names.length > 0) {
     for await (const entry of selectFiles(source, choice)) {
-      const output = outputName(entry.name, choice);
-      if (output !== undefined) yield { entry, output };
+      const file = chosen(entry);
+      if (file !== undefined) yield file;
     }
   }
   const isWanted = nameTest(choice);
   for (const { name, output } of list ?? []) {
     const entry = await findListed(source, name, onMissing);
     if (entry === undefined || !isWanted(entry.name) || (await choice.regex?.finds(entry.name)) === false) continue;
-    const written = output ?? outputName(entry.name, choice);
-    if (written !== undefined) yield { entry, output: written };
+    const file = chosen(entry, output);
+    if (file !== undefined) yield file;
   }
+  if (written === 0 && leftOut > 0 && choice.strip) throw nothingLeft(choice);
 }
 
 async function findListed(
@@ -101,4 +155,10 @@ export function outputName(name: string, { strip = 0, flat = false }: OutputNami
   const parts = nameParts(name.replace(/^(fdid|ckey|ekey):/, '$1-'));
   if (flat) return parts.at(-1);
   return parts.length > strip ? parts.slice(strip).join('/') : undefined;
+}
+
+/** The error for when `strip` leaves nothing of any name: an empty folder would look like success. */
+export function nothingLeft({ strip = 0 }: OutputNaming): PakratError {
+  const message = `nothing is left to write: no name that was chosen has ${strip} folders`;
+  return new PakratError('E_NOT_FOUND', message, { hint: 'Take fewer folders off with --strip.' });
 }

@@ -11,12 +11,14 @@ import { PartedFiles } from '../paks/parted-files.ts';
 import { runPakTasks } from '../paks/run-pak-tasks.ts';
 import { selectFiles } from '../select.ts';
 import type { Source, SourceEntry } from '../source.ts';
-import { type ChosenFile, chosenFiles, type OutputChoice, outputName } from './chosen-files.ts';
+import { type ChosenFile, chosenFiles, nothingLeft, type OutputChoice, outputName } from './chosen-files.ts';
 
 interface ExtractFailure {
   name: string;
   code: string;
   message: string;
+  /** The name of the key that is missing. */
+  key?: string;
   /** What to do next, where that is known. */
   hint?: string | undefined;
 }
@@ -39,8 +41,6 @@ export interface ExtractOptions extends OutputChoice {
   raw?: boolean | undefined;
   /** Threads for a PAK; default as many as are worth it. */
   threads?: number | undefined;
-  /** Told the number of bytes that there will be, where that is known before. */
-  onPlan?: ((files: number, bytes: number) => void) | undefined;
   onFile?: (bytes: number) => void;
 }
 
@@ -86,7 +86,9 @@ function claimPath(
 function addFailure(result: ExtractResult, name: string, error: unknown): void {
   const code = codeOf(error);
   if (!isPakratError(error) || code === 'E_STORE_FULL' || code === 'E_ABORTED') throw error;
-  result.failed.push({ name, code: error.code, message: error.message, hint: error.hint });
+  const { keyName } = error.data ?? {};
+  const failure = { name, code: error.code, message: error.message, hint: error.hint };
+  result.failed.push(typeof keyName === 'string' ? { ...failure, key: keyName } : failure);
 }
 
 /** Counts a file among those that may be wrong. */
@@ -134,8 +136,11 @@ async function planPak(
   const tasks: PakTask[] = [];
   const names = new Map<number, string>();
   let bytes = 0;
+  let [named, leftOut] = [0, 0];
   for await (const { index, name, size, row } of selectFiles<PakSourceEntry>(source, options)) {
     const output = names.has(index) ? undefined : outputName(name, options);
+    if (output !== undefined) named += 1;
+    else if (!names.has(index)) leftOut += 1;
     const path = output === undefined ? undefined : claimPath(work, { name, index }, output);
     if (path === undefined) continue;
     try {
@@ -148,6 +153,7 @@ async function planPak(
     names.set(index, name);
     bytes += size;
   }
+  if (named === 0 && leftOut > 0 && options.strip) throw nothingLeft(options);
   options.onPlan?.(names.size, bytes);
   return { tasks, names };
 }

@@ -76,6 +76,11 @@ export class LookupFile {
     this.#file.close();
   }
 
+  /** Tells it from any other file. */
+  get mark(): number {
+    return this.#file.mark;
+  }
+
   /** Checks all of it, as {@link DerivedFile.checkAll}. */
   checkAll(): Generator<number> {
     return this.#file.checkAll();

@@ -1,6 +1,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { expect, test } from '@jest/globals';
-import { parseSourceName, splitChoice } from '../../../src/app/session/open-source.ts';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { findSourceName, openSource, parseSourceName, splitChoice } from '../../../src/app/session/open-source.ts';
+import { Session } from '../../../src/app/session/session.ts';
+import { verify } from '../../../src/app/verify.ts';
+import { quakePak } from '../../support/quake-pak.ts';
 import { scratchFolder } from '../../support/scratch.ts';
 
 const scratch = scratchFolder();
@@ -49,4 +52,40 @@ test('what stands behind the last @ is the build, unless there is such a path', 
   mkdirSync(odd);
   expect(splitChoice(odd)).toEqual({ path: odd, choice: undefined });
   expect(splitChoice(`${odd}@1.2`)).toEqual({ path: odd, choice: '1.2' });
+});
+
+describe('a folder that has the name of a product', () => {
+  const here = process.cwd();
+  beforeAll(() => {
+    const folder = scratch('here');
+    mkdirSync(`${folder}/wow/notes`, { recursive: true });
+    mkdirSync(`${folder}/id1`);
+    mkdirSync(`${folder}/mirror/config/aa`, { recursive: true });
+    mkdirSync(`${folder}/mirror/data`);
+    writeFileSync(`${folder}/id1/pak0.pak`, quakePak([{ name: 'a', content: 'a' }]));
+    process.chdir(folder);
+  });
+  afterAll(() => process.chdir(here));
+
+  test.each([
+    ['wow', 'tact'],
+    ['wow@1.2.3', 'tact'],
+    ['./wow', 'pak'],
+    ['pak:wow', 'pak'],
+    ['id1', 'pak'],
+    ['id1@1.2.3', 'tact'],
+    ['mirror', 'cdn'],
+    ['mirror@abcd', 'cdn'],
+  ])('stands in its way only if it is a source: %s is of %s', async (text, scheme) => {
+    expect((await findSourceName(text)).scheme).toBe(scheme);
+  });
+
+  test('is named where the product is not found', async () => {
+    const session = new Session({ store: scratch('store'), offline: true });
+    const hint = expect.stringContaining('The folder wow here holds no PAK');
+    await expect(openSource(session, 'wow')).rejects.toMatchObject({ hint });
+    await expect(verify(session, 'wow')).rejects.toMatchObject({ hint });
+    await expect(openSource(session, 'nowow')).rejects.toMatchObject({ hint: expect.not.stringContaining('folder') });
+    await session.close();
+  });
 });

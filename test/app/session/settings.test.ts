@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { mergeSettings } from '../../../src/app/session/settings.ts';
+import { listSettings, mergeSettings } from '../../../src/app/session/settings.ts';
 
 describe('mergeSettings', () => {
   test('the defaults are those that the documents promise', () => {
@@ -13,6 +13,9 @@ describe('mergeSettings', () => {
       network: { connectMs: 5000, idleMs: 15_000, versionServiceMs: 5000, attemptsPerHost: 5 },
     });
     expect(mergeSettings()).not.toHaveProperty('$schema');
+    expect(mergeSettings().keys.url).toBe('https://raw.githubusercontent.com/wowdev/TACTKeys/master/WoW.txt');
+    const listfile = 'https://github.com/wowdev/wow-listfile/releases/latest/download/community-listfile.csv';
+    expect(mergeSettings().listfile.url).toBe(listfile);
   });
 
   test('a layer changes single settings, lists whole; the last one counts', () => {
@@ -50,6 +53,17 @@ describe('mergeSettings', () => {
     expect(merge).toThrow(expect.objectContaining({ code: 'E_USAGE', message: expect.stringContaining(message) }));
     expect(merge).toThrow('mine.json');
   });
+});
+
+test('each setting says which layer it comes from', () => {
+  const settings = { region: 'eu', sync: { jobs: 3 }, regions: ['eu'] };
+  const rows = listSettings({ name: 'mine.json', settings });
+  expect(rows.filter(({ from }) => from !== 'default')).toEqual([
+    { name: 'region', value: 'eu', from: 'mine.json' },
+    { name: 'regions', value: ['eu'], from: 'mine.json' },
+    { name: 'sync.jobs', value: 3, from: 'mine.json' },
+  ]);
+  expect(rows).toContainEqual({ name: 'sync.gapBytes', value: 65_536, from: 'default' });
 });
 
 test('every setting has a meaning and bounds in the schema, and a default', () => {

@@ -1,4 +1,5 @@
-import { readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { describe, expect, test } from '@jest/globals';
 import {
@@ -9,6 +10,7 @@ import {
 } from '../../../src/builds/listfile/listfile-import.ts';
 import { ListfileIndex } from '../../../src/builds/listfile/listfile-index.ts';
 import { nameHash, normalizeName } from '../../../src/core/jenkins.ts';
+import { writeDerived } from '../../../src/store/derived/derived-writer.ts';
 import { type StoreLayout, storeLayout } from '../../../src/store/layout.ts';
 import { scratchFolder } from '../../support/scratch.ts';
 
@@ -21,16 +23,22 @@ const url = 'http://names.test/list';
 const update = (layout: StoreLayout, list: string, from = url): Promise<ListfileChange> =>
   replaceListfile(layout, text(list), { url: from });
 
+/** The name that a list has for an id. */
+function nameOf(index: ListfileIndex, id: number): string | undefined {
+  const listed = index.find(id);
+  return listed && index.nameAt(listed);
+}
+
 /** All names by id, and which of `plain` are known without one. */
 async function known(layout: StoreLayout, plain: readonly string[] = []): Promise<Record<string, string | boolean>> {
   const index = (await ListfileIndex.open(layout))!;
   const ids: Record<string, string | boolean> = Object.fromEntries(
-    [...index.names()].map(({ fileDataId, name }) => [fileDataId, name]),
+    Array.from(index.listedIds(), (listed) => [listed.fileDataId, index.nameAt(listed)]),
   );
   for (const name of plain) ids[name] = index.namesOfHash(nameHash(name)).length > 0;
   for (const [id, name] of Object.entries(ids)) {
     if (typeof name === 'string')
-      expect([index.find(Number(id))?.name, index.idOf(normalizeName(name))]).toEqual([name, Number(id)]);
+      expect([nameOf(index, Number(id)), index.idOf(normalizeName(name))]).toEqual([name, Number(id)]);
   }
   index.close();
   return ids;
@@ -47,7 +55,8 @@ describe('imported names', () => {
   test('names without an id are kept, once each', async () => {
     const layout = store();
     expect(await add(layout, 'x/a\nx/b\n')).toMatchObject({ rows: 2, ids: 0, added: 2 });
-    expect(await add(layout, 'X\\B\nx/c\n4;d\nx/c\n')).toMatchObject({ ids: 1, added: 2 });
+    expect(await add(layout, 'X\\B\nx/c\n;x/c\n')).toMatchObject({ ids: 0, added: 1 });
+    expect(await add(layout, '4;x/d\n4;d\n')).toMatchObject({ ids: 1, added: 1 });
     expect(await add(layout, 'x/a\nx/b\nx/c\n')).toMatchObject({ added: 0 });
     expect(await known(layout, ['x/a', 'x/b', 'x/c', 'x/d'])).toEqual({
       4: 'd',
@@ -67,11 +76,47 @@ describe('imported names', () => {
     expect(await known(layout)).toEqual({ 3: 'three', 7: 'two' });
   });
 
+  test('a bad line does not cost the others: the first are told with their numbers, comments are none', async () => {
+    const layout = store();
+    const list = '# names\n1;a\n12,comma.blp\n# comment\n;noid\n3;\nx;y\n2;b\n';
+    const { rows, bad } = await add(layout, list);
+    expect({ rows, lines: bad?.lines }).toEqual({ rows: 2, lines: 4 });
+    expect(bad?.first.map(({ line }) => line)).toEqual([6, 7, 3]);
+    expect(bad?.first.map(({ message }) => message)).toEqual([
+      'listfile: line 6: no name',
+      'listfile: line 7: no file data id before the \';\': "x;y"',
+      'listfile: line 3: no file data id: "12,comma.blp"',
+    ]);
+    expect(await known(layout)).toEqual({ 1: 'a', 2: 'b' });
+    expect((await add(layout, 'plain/a.blp\n# a comment\n#a/name.blp\n')).rows).toBe(2);
+  });
+
+  test('what has more bad lines than names is no list', async () => {
+    const layout = store();
+    await expect(add(layout, `1;a\n${'x;y\n'.repeat(1001)}`)).rejects.toMatchObject({ code: 'E_FORMAT' });
+    await expect(add(layout, 'x;y\n')).rejects.toMatchObject({ message: expect.stringContaining('line 1') });
+  });
+
+  test('the list of an earlier version, in the order in which it came, is sorted when it is opened', async () => {
+    const layout = store();
+    await add(layout, '1;a\n2;b\n');
+    const [text = ''] = readdirSync(layout.names).filter((name) => name.endsWith('.names'));
+    rmSync(join(layout.names, text));
+    const unsorted = join(layout.names, text.replace('.names', '.txt'));
+    writeDerived(unsorted, Buffer.from('7;z\n3;y\n;x/n\n7;b\n'), layout.temporary);
+    expect(await known(layout, ['x/n'])).toEqual({ 3: 'y', 7: 'b', 'x/n': true });
+    const index = (await ListfileIndex.open(layout))!;
+    expect(Array.from(index.names(), ({ name }) => name)).toEqual(['b', 'x/n', 'y']);
+    expect(index.idOf('Z')).toBeUndefined();
+    index.close();
+    expect(existsSync(unsorted)).toBe(false);
+  });
+
   test('a list that is bad in its last line changes nothing and leaves nothing behind', async () => {
     const layout = store();
     await add(layout, '1;a\n');
     const before = readdirSync(layout.names);
-    await expect(add(layout, '1;b\n2;c\nx;y\n')).rejects.toMatchObject({ code: 'E_FORMAT' });
+    await expect(add(layout, '1;b\n2;c\nx\0y\n')).rejects.toMatchObject({ code: 'E_FORMAT' });
     await expect(add(layout, '\n\n')).rejects.toMatchObject({ code: 'E_FORMAT' });
     expect(await known(layout)).toEqual({ 1: 'a' });
     expect(readdirSync(layout.names)).toEqual(before);
@@ -81,7 +126,8 @@ describe('imported names', () => {
   test('without the file that names the version the newest is in use', async () => {
     const layout = store();
     await add(layout, '1;a\n');
-    await add(layout, '2;b\nplain\n');
+    await add(layout, '2;b\n');
+    await add(layout, 'plain\n');
     const pointer = `${layout.names}/listfile.json`;
     for (const damage of [() => rmSync(pointer), () => writeFileSync(pointer, '{"base": "listfile"}')]) {
       damage();
@@ -96,11 +142,14 @@ describe('imported names', () => {
     await add(layout, ids.map((id) => `${id};name/of/${id}.blp\n`).join(''));
     const index = (await ListfileIndex.open(layout))!;
     let last = -1;
-    for (const { fileDataId, name } of index.names()) {
+    for (const listed of index.listedIds()) {
+      const { fileDataId } = listed;
       expect(fileDataId).toBeGreaterThan(last);
-      if (name !== `name/of/${fileDataId}.blp`) throw new Error(`${fileDataId} ${name}`);
+      if (index.nameAt(listed) !== `name/of/${fileDataId}.blp`) throw new Error(`${fileDataId}`);
       last = fileDataId;
     }
+    const names = Array.from(index.names(), ({ name }) => name);
+    expect(names).toEqual(names.toSorted());
     expect(index.ids.count).toBe(20_000);
     index.close();
   });
@@ -117,7 +166,8 @@ describe('imported names', () => {
 describe('names of a list that is updated', () => {
   test('what its next version lacks goes; what was imported by hand stays', async () => {
     const layout = store();
-    await add(layout, '1;hand\n2;hand2\nplain\n');
+    await add(layout, '1;hand\n2;hand2\n');
+    await add(layout, 'plain\n');
     expect(await update(layout, '2;b\n3;c\n4;d\n')).toEqual({ rows: 3, ids: 4, added: 2, changed: 1, removed: 0 });
     await add(layout, '4;mine\n');
     expect(await update(layout, '3;c3\n5;e\n')).toEqual({ rows: 2, ids: 4, added: 1, changed: 1, removed: 1 });
@@ -136,7 +186,7 @@ describe('names of a list that is updated', () => {
     await update(layout, list.join(''));
     await expect(update(layout, list.slice(0, 2000).join(''))).rejects.toMatchObject({ code: 'E_INTEGRITY' });
     expect(Object.keys(await known(layout))).toHaveLength(5000);
-    expect(readdirSync(layout.names).filter((name) => name.endsWith('.txt'))).toHaveLength(1);
+    expect(readdirSync(layout.names).filter((name) => name.endsWith('.names'))).toHaveLength(1);
     expect(await update(layout, list.slice(0, 3000).join(''))).toMatchObject({ ids: 3000, removed: 2000 });
   });
 

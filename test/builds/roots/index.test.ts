@@ -158,12 +158,12 @@ describe('roots with magics and tables', () => {
     });
     expect([root.kind, ...keysByName(root)]).toEqual([
       'diablo3',
-      `deDE/SoundBank/Wind.sbk ${key('4')}`,
-      `Base/SoundBank/Wind.sbk ${key('1')}`,
-      `Base/SNO/6 ${key('3')}`,
-      `Base/SoundBank/Wind/0000.smp ${key('2')}`,
       `Base/CoreTOC.dat ${md5Hex(toc)}`,
       `Base/Data_D3/PC/MISC/Packages.dat ${md5Hex(packages)}`,
+      `Base/SNO/6 ${key('3')}`,
+      `Base/SoundBank/Wind.sbk ${key('1')}`,
+      `Base/SoundBank/Wind/0000.smp ${key('2')}`,
+      `deDE/SoundBank/Wind.sbk ${key('4')}`,
     ]);
     root.close();
   });
@@ -193,12 +193,12 @@ describe('a build without a root', () => {
     expect(root.kind).toBe('install');
     expect(root.notes?.join()).toMatch(/no root.*install manifest/);
     expect(names(root)).toEqual([
-      'Windows/Game.exe',
       'OSX/Game.exe',
+      'Windows/Game.exe',
       'data/strings.txt',
       'data/strings.txt',
-      'shared.dat',
       'german.txt',
+      'shared.dat',
     ]);
   });
 

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { afterEach, expect, test } from '@jest/globals';
 import { type CheckedOptions, checkOptions } from '../../../src/app/session/session-options.ts';
-import { type GlobalFlags, sessionOptions, userSettings } from '../../../src/cli/flags/global-flags.ts';
+import { type GlobalFlags, sessionOptions } from '../../../src/cli/flags/global-flags.ts';
 import { scratchFolder } from '../../support/scratch.ts';
 
 const scratch = scratchFolder();
@@ -57,41 +57,11 @@ test('a region or locale that is none is a usage error that names those that are
   expect(() => optionsOf({ locale: 'klingon' })).toThrow(expect.objectContaining({ code: 'E_USAGE' }));
 });
 
-test('a service of one’s own may have regions of its own', () => {
-  expect(optionsOf({ region: 'xx', 'patch-url': ['http://a'] }).region).toBe('xx');
-});
-
-function userFile(content: unknown): string {
-  const path = scratch('mine.json');
-  writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content));
-  return path;
-}
-
-afterEach(() => {
-  delete process.env.PAKRAT_CONFIG;
-});
-
-test('PAKRAT_CONFIG names the file; without it there are none', () => {
-  process.env.PAKRAT_CONFIG = userFile({ region: 'kr' });
-  expect(userSettings()).toEqual({ region: 'kr' });
-  process.env.PAKRAT_CONFIG = '';
-  expect(userSettings()).toEqual({});
-  delete process.env.PAKRAT_CONFIG;
-  expect(userSettings()).toEqual({});
-});
-
-test.each([
-  [{ sync: { jobs: 0 } }, 'sync.jobs: 0 is less than 1'],
-  [{ speed: 1 }, 'there is no setting speed'],
-  [[], 'Expected "object"'],
-  ['{"region": ', 'cannot be read as settings'],
-])('%j is refused, and the message says which file it is', (content, message) => {
-  const path = userFile(content);
-  const refused = expect.objectContaining({ code: 'E_USAGE', message: expect.stringContaining(message) });
-  expect(() => userSettings(path)).toThrow(refused);
-  expect(() => userSettings(path)).toThrow(path);
-});
-
-test('a file that is not there is refused', () => {
-  expect(() => userSettings(scratch('none.json'))).toThrow(expect.objectContaining({ code: 'E_USAGE' }));
+test('a region is checked with a service of one’s own, too, which may add regions of its own', () => {
+  const mars: GlobalFlags = { region: 'mars', 'patch-url': ['http://a'] };
+  const hint = expect.stringMatching(/us, eu, .*"regions"/);
+  expect(() => optionsOf(mars)).toThrow(expect.objectContaining({ code: 'E_USAGE', hint }));
+  process.env.PAKRAT_CONFIG = scratch('mine.json');
+  writeFileSync(scratch('mine.json'), JSON.stringify({ regions: ['us', 'mars'] }));
+  expect(optionsOf(mars).region).toBe('mars');
 });

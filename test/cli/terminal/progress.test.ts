@@ -1,5 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
-import { createProgress, noteLine, type ProgressState, showProgress } from '../../../src/cli/terminal/progress.ts';
+import {
+  canRedraw,
+  createProgress,
+  noteLine,
+  type ProgressState,
+  showProgress,
+} from '../../../src/cli/terminal/progress.ts';
 
 const MiB = 1024 * 1024;
 /** Erases the rest of a line on a terminal. */
@@ -215,4 +221,24 @@ test('a note is a line of its own, and a sentence', () => {
   const { written, progress } = watched();
   showProgress(progress)({ type: 'note', text: 'a name came twice' });
   expect(written).toEqual(['Note: a name came twice.\n']);
+});
+
+test.each([
+  [{ isTTY: true, columns: 80 }, {}, true],
+  [{ isTTY: true }, { TERM: 'xterm-256color', CI: 'false' }, true],
+  [{ isTTY: true, columns: 0 }, {}, false],
+  [{ isTTY: true, columns: 80 }, { TERM: 'dumb' }, false],
+  [{ isTTY: true, columns: 80 }, { CI: 'true' }, false],
+  [{ columns: 80 }, {}, false],
+])('a bar is drawn where a line can be drawn over: %j with %j', (stream, env, can) => {
+  expect(canRedraw(stream, env as NodeJS.ProcessEnv)).toBe(can);
+});
+
+test('as long as nobody has counted them, files are told without how many there are', () => {
+  const { written, clock, progress } = watched({ columns: 100 });
+  progress.update({ phase: 'extract', done: MiB, total: 0, files: { done: 435, total: 0 } });
+  clock.ms += 1000;
+  progress.update({ phase: 'extract', done: 2 * MiB, total: 0, files: { done: 1435, total: 0 } });
+  expect(written.at(-1)).toContain('1,435 files');
+  progress.end();
 });

@@ -115,6 +115,7 @@ describe('keys update', () => {
       { key: 'b'.repeat(32), source: list.url },
     ]);
     const told = await startPakrat(['keys', 'update', '--url', list.url, ...store]).ended;
+    expect(told.stderr).toContain(`asking ${list.url}`);
     expect(told.stdout).toContain('0000000000000001: the store has aaaa… from mine.txt, the list ffff…');
 
     const replaced = await update('--url', list.url, '--replace', ...store);
@@ -170,14 +171,18 @@ describe('keys update', () => {
     ]);
   });
 
-  test('without a URL it says where one is set; a setting is one', async () => {
+  test('with an empty setting it says how to name one; a setting is one, and the default is not asked offline', async () => {
     const store = ['--store', scratch('d')];
-    const none = await update(...store);
+    writeFileSync(scratch('none.json'), JSON.stringify({ keys: { url: '' } }));
+    const empty = { env: { PAKRAT_CONFIG: scratch('none.json') } };
+    const none = await pakratJson(['keys', 'update', ...store], empty);
     expect(none).toMatchObject({
       status: 2,
       value: { error: { code: 'E_USAGE', hint: expect.stringContaining('--url') } },
     });
     await expect(library('d', 'keys.txt')).rejects.toMatchObject({ code: 'E_USAGE' });
+    const refused = await update(...store, '--offline');
+    expect(refused).toMatchObject({ status: 2, value: { error: { code: 'E_USAGE' } } });
     const list = await listServer();
     list.set(line(0, 'A'));
     writeFileSync(scratch('config.json'), JSON.stringify({ keys: { url: list.url } }));

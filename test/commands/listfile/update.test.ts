@@ -57,7 +57,7 @@ const set = (text: string, tag: string): void => {
 };
 const names = async (): Promise<Record<number, string>> => {
   const index = await ListfileIndex.open(storeLayout(store));
-  const all = Object.fromEntries([...(index?.names() ?? [])].map(({ fileDataId, name }) => [fileDataId, name]));
+  const all = Object.fromEntries(Array.from(index?.names() ?? [], ({ id, name }) => [id, name]));
   index?.close();
   return all;
 };
@@ -129,7 +129,6 @@ describe('listfile update', () => {
     ['a web page', '<html>\nnot here\n</html>\n', 'text/plain'],
     ['a web page that says so', '1;a.blp\n', 'text/html; charset=utf-8'],
     ['an empty body', '', 'text/csv'],
-    ['a line in the middle that is none', '1;x.blp\nnone;b\n2;y.blp\n', 'text/csv'],
     ['bytes', '1;x.blp\n\u0000\u0000', 'text/csv'],
   ])('%s instead of a list changes nothing, and is asked for again', async (_, text, type) => {
     set('1;a.blp\n', '"1"');
@@ -148,8 +147,10 @@ describe('listfile update', () => {
     expect(await run()).toMatchObject({ status: 5, value: { error: { code: 'E_FORMAT' } } });
   });
 
-  test('the list of the settings is taken; without one, and offline, it is a mistake', async () => {
-    const none = await pakratJson<Answer['value']>(['listfile', 'update', '--store', store]);
+  test('the list of the settings is taken; with an empty one, and offline, it is a mistake', async () => {
+    writeFileSync(scratch('none.json'), JSON.stringify({ listfile: { url: '' } }));
+    const empty = { env: { PAKRAT_CONFIG: scratch('none.json') } };
+    const none = await pakratJson<Answer['value']>(['listfile', 'update', '--store', store], empty);
     expect(none).toMatchObject({
       status: 2,
       value: { error: { code: 'E_USAGE', hint: expect.stringContaining('--url') } },
@@ -178,6 +179,7 @@ describe('listfile update', () => {
     writeFileSync(text, bytes);
     const { status, stderr } = await startPakrat(['listfile', 'update', '--url', url, '--store', store]).ended;
     expect([status, stderr]).toEqual([0, expect.stringContaining('was damaged')]);
+    expect(stderr).toContain(`asking ${url}`);
     expect(Object.keys(await names())).toHaveLength(200);
     expect(await update()).toMatchObject({ modified: false });
   });

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { importListfile } from '../../../src/builds/listfile/listfile-import.ts';
 import { toHex } from '../../../src/core/bytes.ts';
-import { amountsByTag, type Selection, selectEntries } from '../../../src/fetch/plan/selection.ts';
+import { amountsByTag, type Selection, selectEntries, tagsWithoutFiles } from '../../../src/fetch/plan/selection.ts';
 import { wantedRow } from '../../../src/fetch/plan/wanted.ts';
 import type { Download } from '../../../src/formats/manifests/download.ts';
 import { storeLayout } from '../../../src/store/layout.ts';
@@ -184,4 +184,16 @@ describe('selectEntries', () => {
       expect(amount).toEqual({ entries, bytes });
     }
   });
+});
+
+test('a tag that no file has is told: it brings nothing of its own', async () => {
+  const tag = (name: string, mask: number) => ({ name, type: 1, mask: Uint8Array.of(mask) });
+  const download = { tags: [tag('Windows', 0x80), tag('HighRes', 0)] };
+  const install = { tags: [tag('Windows', 0), tag('OSX', 0)] };
+  const build = { download: async () => download, install: async () => install };
+  const asked = ['windows', 'HighRes', 'osx', 'none'];
+  expect(await tagsWithoutFiles(build as unknown as Parameters<typeof tagsWithoutFiles>[0], asked)).toEqual([
+    'HighRes',
+    'osx',
+  ]);
 });

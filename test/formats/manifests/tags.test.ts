@@ -53,14 +53,19 @@ describe('a choice of tags', () => {
     const hearthstone = [tag('enUS', 2, [0]), tag('deDE', 2, [1]), tag('Windows', 1, [0, 1])];
     expect([...selectByTags(hearthstone, ['enUS', 'Windows'], 6)]).toEqual([0b1011_1100]);
   });
+  test('takes a name in any case', () => {
+    expect(chosen('windows', 'ENUS')).toEqual(chosen('Windows', 'enUS'));
+  });
   test('with an unknown name is the mistake of who asked, and names those there are', () => {
     try {
       selectByTags(tags, ['Windows', 'enGB'], 6);
       throw new Error('it was taken');
     } catch (error) {
       expect(error).toMatchObject({ code: 'E_USAGE', data: { tag: 'enGB' } });
-      expect((error as { hint: string }).hint).toContain('Windows, OSX, enUS, deDE, frFR');
+      expect((error as { hint: string }).hint).toBe('Its tags are: Windows, OSX, enUS, deDE, frFR.');
     }
+    const hint = expect.stringMatching(/^Did you mean Windows\? Its tags are: /);
+    expect(() => selectByTags(tags, ['Widnows'], 6)).toThrow(expect.objectContaining({ hint }));
     expect(codeThrownBy(() => selectByTags([], ['x'], 1))).toBe('E_USAGE');
   });
 });

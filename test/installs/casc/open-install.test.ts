@@ -257,7 +257,8 @@ describe('an installed game', () => {
     const game = withBuilds('several', (build) => [{ ...build, ...other, active: false }, build]);
     const info = (name: string) => withOpened(store, name, (source) => source.info());
     expect(await info(game)).toMatchObject({ product: 'wow', alsoInstalled: ['wow_classic us 1.15.7'] });
-    expect(await info(`${game}@11.2.0.60100`)).toMatchObject({ product: 'wow' });
+    for (const choice of ['11.2.0.60100', '60100'])
+      expect(await info(`${game}@${choice}`)).toMatchObject({ product: 'wow' });
     await expect(info(`casc:${game}@wow_classic`)).rejects.toMatchObject({
       code: 'E_NOT_FOUND',
       message: expect.stringContaining('abab'),

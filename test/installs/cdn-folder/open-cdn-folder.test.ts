@@ -67,13 +67,17 @@ describe('a folder in the layout of a CDN', () => {
       hint: expect.stringContaining(`${folder}@`),
     };
     await expect(info(folder)).rejects.toMatchObject(several);
-    for (const choice of [a, a.slice(0, 8), 'WOW-60000patch11.2.0_Retail']) {
+    for (const choice of [a, a.slice(0, 8), 'WOW-60000patch11.2.0_Retail', '11.2.0.60000', '60000']) {
       expect(await info(`${folder}@${choice}`)).toMatchObject({
         kind: 'cdn',
         buildConfig: a,
         buildName: 'WOW-60000patch11.2.0_Retail',
       });
     }
+    const { cdnConfig, cdnConfigs } = await info(`${folder}@${a}`);
+    // The archives of both CDN configs are read as one; that has no name that a CDN knows.
+    expect(cdnConfigs).toHaveLength(2);
+    expect(cdnConfig).toBeUndefined();
     const unknown = { code: 'E_NOT_FOUND', hint: expect.stringContaining(b) };
     await expect(info(`cdn:${folder}@${'0'.repeat(32)}`)).rejects.toMatchObject(unknown);
   });

@@ -66,6 +66,12 @@ describe('what is extracted', () => {
     await expect(extract(tree, { raw: true })).rejects.toMatchObject({ code: 'E_UNSUPPORTED' });
   });
 
+  test('strip that leaves nothing of any name is an error, not an empty folder that looks like success', async () => {
+    const nothing = { code: 'E_NOT_FOUND', hint: expect.stringContaining('--strip') };
+    await expect(extract(tree, { strip: 9 })).rejects.toMatchObject(nothing);
+    await expect(extract(tree, { names: ['readme.txt'], strip: 1 })).rejects.toMatchObject(nothing);
+  });
+
   test('two files that --flat would put into one: the second is refused', async () => {
     const result = await extract([...tree, { name: 'old/B.bsp', content: 'other' }], { flat: true });
     expect(result.failed).toMatchObject([{ name: 'old/B.bsp', code: 'E_UNSAFE_PATH' }]);

@@ -6,7 +6,9 @@ import type { TvfsSpan } from '../../../formats/roots/tvfs/layout.ts';
 import type { WowTvfsName } from '../../../formats/roots/tvfs/wow-name.ts';
 import { LookupFile, writeLookupFile } from '../../../store/derived/lookup-file.ts';
 import { type ListfileIndex, listedNames } from '../../listfile/listfile-index.ts';
+import { mergeByName } from '../merge-by-name.ts';
 import type { FileVariant, Root } from '../root.ts';
+import { type OrderedRow, openNameOrder, orderedRows } from './name-order.ts';
 
 /*
  * World of Warcraft whose names are a TVFS: paths are numbers, so what is kept are records, under names/<ckey of the vfs-root>.vfsids:
@@ -50,12 +52,30 @@ export function openVfsIds(file: string): LookupFile {
   return new LookupFile(file, { stride });
 }
 
-/** The files of a TVFS by their ids, with the root that has its other paths. Closing it closes both. */
-export function openWowTvfs(ids: LookupFile, paths: Root, names: () => ListfileIndex | undefined): Root {
+/** The files of a TVFS by their ids, with the root that has its other paths. Closing it closes both. @param place where the order of names goes */
+export function openWowTvfs(
+  ids: LookupFile,
+  paths: Root,
+  place: { base: string; temporary: string; names: () => ListfileIndex | undefined },
+): Root {
+  const { names } = place;
+  let order: LookupFile | undefined;
   const findId = (fileDataId: number): FileVariant[] => {
-    const name = names()?.find(fileDataId)?.name;
+    const index = names();
+    const listed = index?.find(fileDataId);
+    const name = listed && index?.nameAt(listed);
     return Array.from(ids.findNumber(fileDataId), (record) => variantOf(record, name));
   };
+  function* numbered(matches: (name: string) => boolean): Generator<FileVariant> {
+    const index = names();
+    const read = index?.nameReader();
+    const records = order && ids.rows(0, ids.count);
+    for (const { fileDataId, row, place } of order === undefined ? placedRows(ids, index) : orderedRows(order)) {
+      const name = place && read?.(place);
+      if (!matches(name ?? `fdid:${fileDataId}`)) continue;
+      yield variantOf(records?.at(row) ?? ids.rows(row, 1).at(0), name);
+    }
+  }
   return {
     kind: 'tvfs',
     notes: paths.notes ?? [],
@@ -67,23 +87,29 @@ export function openWowTvfs(ids: LookupFile, paths: Root, names: () => ListfileI
     },
     async checkAll() {
       for (const _ of ids.checkAll()) await breathe();
-      await names()?.checkAll();
+      const index = names();
+      await index?.checkAll();
       await paths.checkAll();
+      if (index === undefined) return;
+      order ??= await openNameOrder({ ...place, names: index, ids }, () => placedRows(ids, index));
     },
-    *list(matches) {
-      const nameOf = listedNames(names());
-      for (const record of ids) {
-        const id = asBuffer(record).readUInt32BE(0);
-        const name = nameOf(id)?.name;
-        if (matches(name ?? `fdid:${id}`)) yield variantOf(record, name);
-      }
-      yield* paths.list(matches);
-    },
+    list: (matches) => mergeByName(numbered(matches), paths.list(matches), ({ name }) => name),
     close() {
       ids.close();
       paths.close();
+      order?.close();
     },
   };
+}
+
+/** Every record with the place of its name, in the order of ids. */
+function* placedRows(ids: LookupFile, names: ListfileIndex | undefined): Generator<OrderedRow> {
+  const listedOf = listedNames(names);
+  let row = 0;
+  for (const record of ids) {
+    const fileDataId = asBuffer(record).readUInt32BE(0);
+    yield { fileDataId, row: row++, place: listedOf(fileDataId), isMisfit: false };
+  }
 }
 
 function variantOf(record: Uint8Array, name: string | undefined): FileVariant {

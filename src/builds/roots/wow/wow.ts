@@ -10,7 +10,9 @@ import { writeDerived } from '../../../store/derived/derived-writer.ts';
 import { LookupFile, writeLookupFile } from '../../../store/derived/lookup-file.ts';
 import type { LookupFolders } from '../../../store/layout.ts';
 import { type ListedId, type ListfileIndex, listedNames, namesWhenNeeded } from '../../listfile/listfile-index.ts';
+import type { NamePlace } from '../../listfile/listfile-writer.ts';
 import type { FileVariant, Root } from '../root.ts';
+import { type OrderedRow, openNameOrder, orderedRows } from './name-order.ts';
 
 /*
  * A decoded WoW root stays a file; beside it lie, under names/<ckey of the root>:
@@ -18,6 +20,7 @@ import type { FileVariant, Root } from '../root.ts';
  *   .ids      u32 id, u32 row                   sorted by id
  *   .named    u64 name hash, u32 row, u32 id    sorted by hash; only rows that have one
  *   .blocks   the block table, JSON
+ *   .order    the rows in the order of their names, once all were listed (name-order.ts)
  *
  * so that one file is found with a few page reads, whatever the size of the root.
  */
@@ -32,7 +35,7 @@ export async function openWowRoot(
   const base = join(folders.names, ckey);
   const names = await namesWhenNeeded(listfile);
   return openDerived(
-    () => new WowRootFile(file, base, names),
+    () => new WowRootFile(file, { base, temporary: folders.temporary }, names),
     () => writeLookups(file, base, folders.temporary),
   );
 }
@@ -81,9 +84,13 @@ class WowRootFile implements Root {
   readonly #hashes: LookupFile;
   readonly #blocks: WowRootBlock[];
   readonly #names: () => ListfileIndex | undefined;
+  readonly #place: { base: string; temporary: string };
+  #order: LookupFile | undefined;
 
-  constructor(file: string, base: string, names: () => ListfileIndex | undefined) {
+  constructor(file: string, place: { base: string; temporary: string }, names: () => ListfileIndex | undefined) {
+    const { base } = place;
     this.#names = names;
+    this.#place = place;
     const opened: { close(): void }[] = [];
     const keep = <File extends { close(): void }>(one: File): File => {
       opened.push(one);
@@ -109,11 +116,26 @@ class WowRootFile implements Root {
     this.#rows.close();
     this.#ids.close();
     this.#hashes.close();
+    this.#order?.close();
   }
 
   async checkAll(): Promise<void> {
     for (const file of [this.#rows, this.#ids, this.#hashes]) for (const _ of file.checkAll()) await breathe();
-    await this.#listfile?.checkAll();
+    const names = this.#listfile;
+    await names?.checkAll();
+    if (names === undefined || this.#order !== undefined) return;
+    this.#order = await openNameOrder({ ...this.#place, names, ids: this.#ids }, () => this.#placedRows(names));
+  }
+
+  /** Every row with the place of its name, in the order of ids. */
+  *#placedRows(names: ListfileIndex): Generator<OrderedRow> {
+    const bytes = asBuffer(this.#rows.readUnchecked(0, this.#rows.size));
+    const listedOf = listedNames(names);
+    for (const { fileDataId, rows } of this.#files()) {
+      const listed = listedOf(fileDataId);
+      const place = this.#placeOf(rows, listed, bytes);
+      for (const row of rows) yield { fileDataId, row, place, isMisfit: listed !== undefined && place !== listed };
+    }
   }
 
   find(name: string): FileVariant[] {
@@ -138,8 +160,9 @@ class WowRootFile implements Root {
   findId(fileDataId: number): FileVariant[] {
     const rows = this.#rowsOf(fileDataId);
     const listed = rows.length === 0 ? undefined : this.#listfile?.find(fileDataId);
-    const name = this.#nameOf(rows, listed);
-    if (listed !== undefined && name !== listed.name) this.misfits = Math.max(this.misfits, 1);
+    const place = this.#placeOf(rows, listed);
+    const name = place && this.#listfile?.nameAt(place);
+    if (listed !== undefined && place !== listed) this.misfits = Math.max(this.misfits, 1);
     return rows.map((row) => this.#variant(row, { fileDataId, name }));
   }
 
@@ -149,15 +172,27 @@ class WowRootFile implements Root {
 
   *list(matches: (name: string) => boolean): Generator<FileVariant> {
     const bytes = asBuffer(this.#rows.readUnchecked(0, this.#rows.size));
-    const listedName = listedNames(this.#listfile);
+    const read = this.#listfile?.nameReader();
     let misfits = 0;
-    for (const { fileDataId, rows } of this.#files()) {
-      const listed = listedName(fileDataId);
-      const name = this.#nameOf(rows, listed, bytes);
-      if (listed !== undefined && name !== listed.name) this.misfits = Math.max(this.misfits, ++misfits);
-      if (!matches(name ?? `fdid:${fileDataId}`)) continue;
-      for (const row of rows) yield this.#variant(row, { fileDataId, name }, bytes);
+    let [name, id, isListed]: [string | undefined, number, boolean] = [undefined, -1, false];
+    for (const { fileDataId, row, place, isMisfit } of this.#rowsInOrder()) {
+      if (fileDataId !== id) {
+        name = place && read?.(place);
+        id = fileDataId;
+        if (isMisfit) this.misfits = Math.max(this.misfits, ++misfits);
+        isListed = matches(name ?? `fdid:${fileDataId}`);
+      }
+      if (isListed) yield this.#variant(row, { fileDataId, name }, bytes);
     }
+  }
+
+  /** Every row by its name; by its id where no names were imported. */
+  *#rowsInOrder(): Generator<OrderedRow> {
+    if (this.#order !== undefined) return yield* orderedRows(this.#order);
+    const names = this.#listfile;
+    if (names !== undefined) return yield* this.#placedRows(names);
+    for (const { fileDataId, rows } of this.#files())
+      for (const row of rows) yield { fileDataId, row, place: undefined, isMisfit: false };
   }
 
   /** Every id with its rows, in the order of ids. */
@@ -180,15 +215,15 @@ class WowRootFile implements Root {
   }
 
   /** The name of a file: the listed one, unless the root knows better, or else a listed one that has the hash that the root has. */
-  #nameOf(rows: readonly number[], listed: ListedId | undefined, bytes?: Buffer): string | undefined {
+  #placeOf(rows: readonly number[], listed: ListedId | undefined, bytes?: Buffer): NamePlace | undefined {
     if (this.#listfile === undefined) return undefined;
-    if (listed !== undefined && this.#fits(rows, listed, bytes)) return listed.name;
+    if (listed !== undefined && this.#fits(rows, listed, bytes)) return listed;
     for (const row of rows) {
       const at = this.#hashOffset(row);
       if (at < 0) continue;
       const hash = Uint8Array.from(bytes?.subarray(at, at + 8) ?? this.#rows.read(at, 8));
       const [named] = this.#listfile.namesOfHash(hash.reverse());
-      if (named !== undefined) return named.name;
+      if (named !== undefined) return named;
     }
     return undefined;
   }

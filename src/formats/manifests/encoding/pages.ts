@@ -82,7 +82,8 @@ export const encodingHeaderSize = 22;
 const encodingKeyBytes = 16;
 const tableStride = 32;
 const ckeyFixedSize = 1 + 5 + encodingKeyBytes;
-const ekeyStride = encodingKeyBytes + 4 + 5;
+/** Bytes of a row of an ekey page. */
+export const ekeyStride = encodingKeyBytes + 4 + 5;
 
 /** Reads the header: the first 22 bytes of the file, or more. Throws E_FORMAT… when they are none. */
 export function decodeEncodingHeader(bytes: Uint8Array): EncodingLayout {

@@ -130,7 +130,7 @@ async function wrongByName({ truth, product, store, locale }: Asked): Promise<st
 
 /** The listing against the truth: each name once, and nothing else. */
 async function wrongNames(truth: Truth, product: string, store: string): Promise<string[]> {
-  const { value } = await pakratJson<{ name: string }[]>(['ls', product, '--offline', '--store', store]);
+  const { value } = await pakratJson<{ name: string }[]>(['ls', product, '-R', '--offline', '--store', store]);
   const rows = truth.rows.filter(({ locale }) => locale !== '#lowviolence');
   const names = rows.map(({ name, locale }) => (locale === '-' ? name : `${locale}/${name}`));
   const wanted = [...names, ...truth.install.map(({ path }) => path)].sort();

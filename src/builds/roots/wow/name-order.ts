@@ -1,0 +1,94 @@
+import { breathe } from '../../../core/breathe.ts';
+import { asBuffer } from '../../../core/bytes.ts';
+import { SortedRuns } from '../../../files/sorted-runs.ts';
+import { openDerived } from '../../../store/derived/derived-file.ts';
+import { LookupFile, writeLookupFile } from '../../../store/derived/lookup-file.ts';
+import type { ListfileIndex } from '../../listfile/listfile-index.ts';
+import type { NamePlace } from '../../listfile/listfile-writer.ts';
+
+/*
+ * The rows of a root with ids in the order of their names, under names/<ckey of the root>.order:
+ *
+ *   u40 offset of the name in the imported list, u32 file data id, u32 row, u16 bytes of the name, u8 1 where the list has another name    sorted
+ *
+ * The list is sorted by name, so its offsets are. What has no name has an offset of ff…ff: it comes last, by id. The file belongs to one version of
+ * the list and one file of ids, and is made when all names are first listed.
+ */
+const stride = 16;
+const keySize = 13;
+const noName = 0xff_ffff_ffff;
+
+/** A row of a root, as it is listed. */
+export interface OrderedRow {
+  fileDataId: number;
+  row: number;
+  /** Undefined for a file without a name. */
+  place: NamePlace | undefined;
+  /** The list has a name for the id that is not that of the file. */
+  isMisfit: boolean;
+}
+
+/** The list and the ids that an order is made of, and where it goes. */
+interface OrderPlace {
+  /** The file without its ending. */
+  base: string;
+  temporary: string;
+  names: ListfileIndex;
+  ids: LookupFile;
+}
+
+/** Opens the order of a root; it is made of `rows`, in any order, when it is not there, and checked. Needs `close`. */
+export async function openNameOrder(
+  { base, temporary, names, ids }: OrderPlace,
+  rows: () => Iterable<OrderedRow>,
+): Promise<LookupFile> {
+  const path = `${base}.order`;
+  const of = (names.mark ^ ids.mark) >>> 0;
+  const open = (): LookupFile => new LookupFile(path, { stride, of });
+  const order = await openDerived(open, () => writeOrder(path, { temporary, of }, rows()));
+  try {
+    for (const _ of order.checkAll()) await breathe();
+    return order;
+  } catch (error) {
+    order.close();
+    throw error;
+  }
+}
+
+async function writeOrder(
+  path: string,
+  { temporary, of }: { temporary: string; of: number },
+  rows: Iterable<OrderedRow>,
+): Promise<void> {
+  const runs = new SortedRuns(temporary, { stride, keySize });
+  try {
+    for (const { fileDataId, row, place, isMisfit } of rows) {
+      const record = runs.add();
+      record.writeUIntBE(place?.at ?? noName, 0, 5);
+      record.writeUInt32BE(fileDataId, 5);
+      record.writeUInt32BE(row, 9);
+      record.writeUInt16BE(place?.size ?? 0, 13);
+      record[15] = Number(isMisfit);
+      await breathe();
+    }
+    await writeLookupFile(path, { stride, rows: runs.rows(), of }, temporary);
+  } finally {
+    runs.close();
+  }
+}
+
+/** The rows of an order, sorted by name. For those who checked it. */
+export function* orderedRows(order: LookupFile): Generator<OrderedRow> {
+  for (const records of order.tables()) {
+    const view = asBuffer(records.bytes);
+    for (let at = 0; at < view.length; at += stride) {
+      const offset = view.readUIntBE(at, 5);
+      yield {
+        fileDataId: view.readUInt32BE(at + 5),
+        row: view.readUInt32BE(at + 9),
+        place: offset === noName ? undefined : { at: offset, size: view.readUInt16BE(at + 13) },
+        isMisfit: view[at + 15] === 1,
+      };
+    }
+  }
+}

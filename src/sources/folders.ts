@@ -1,0 +1,35 @@
+import { fold } from '../core/glob.ts';
+
+/*
+ * Folders of a source: there are only names, and what stands before a slash in one of them is a folder. Case and the direction of slashes do
+ * not matter, as for files.
+ */
+
+/** A folder that a person named. */
+export interface Folder {
+  /** As it was named. */
+  text: string;
+  /** Says where in a name the part below the folder begins; -1 for a name that is not below it. */
+  start: (name: string) => number;
+}
+
+/** The folder that a text names: `textures/`, `Textures`, `/` or `.` for all. */
+export function folderOf(text: string): Folder {
+  const path = fold(text)
+    .replace(/^(?:\.?\/)+/, '')
+    .replace(/\/+$/, '');
+  if (path === '' || path === '.') return { text, start: () => 0 };
+  const prefix = `${path}/`;
+  const { length } = prefix;
+  const slash = '/'.charCodeAt(0);
+  const start = (name: string): number => {
+    const isThere = name.charCodeAt(length - 1) === slash && fold(name.slice(0, length)) === prefix;
+    return isThere ? length : -1;
+  };
+  return { text, start };
+}
+
+/** True for a text that can name nothing but a folder. */
+export function isFolderName(text: string): boolean {
+  return text === '' || text === '.' || /[/\\]$/.test(text);
+}

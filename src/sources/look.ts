@@ -1,0 +1,126 @@
+import { isNotFound, PakratError, throwIfAborted, valueUnless } from '../core/errors.ts';
+import { hasGlob, nameMatcher } from '../core/glob.ts';
+import { compareNames } from '../core/tables/name-order.ts';
+import { type Folder, folderOf, isFolderName } from './folders.ts';
+import type { RegexSearch } from './regex-search.ts';
+import type { Listing, Source, SourceEntry } from './source.ts';
+
+/** A folder in a listing. */
+export interface ListedFolder {
+  /** Its whole path, with a slash at its end. */
+  readonly name: string;
+  readonly folder: true;
+}
+
+/** A row of a listing: a file, or a folder that is not gone into. */
+export type ListedRow = SourceEntry | ListedFolder;
+
+/** True for a folder. */
+export function isListedFolder(row: ListedRow): row is ListedFolder {
+  return 'folder' in row;
+}
+
+/** The part of a source that is looked at. */
+export interface LookChoice {
+  /** Names, folders and globs; none for the whole source. */
+  names: readonly string[];
+  /** Go into folders, all the way down. Globs and regular expressions do so anyway. */
+  recursive: boolean;
+  regex?: RegexSearch | undefined;
+  /** Told of each name, folder and glob of which there is nothing. */
+  onMissing: (name: string) => void;
+  signal?: AbortSignal | undefined;
+}
+
+/** The names that were given, as what they turned out to be. */
+interface Sought<Entry> {
+  files: Entry[];
+  folders: (Folder & { found: boolean })[];
+  globs: { text: string; matches: (name: string) => boolean; found: boolean }[];
+}
+
+/**
+ * The rows of a listing, sorted by name: files that were named come first. A folder shows what lies directly in it; its own folders are rows.
+ * Each folder is a row as soon as the first of its files comes by, so nothing waits for the end, whatever the size of the source.
+ * @throws E_USAGE for a pattern that cannot be used, E_ABORTED
+ */
+export async function* look(source: Source, choice: LookChoice): AsyncGenerator<ListedRow> {
+  const { names, recursive, regex, signal } = choice;
+  const sought = await seek(source, names);
+  for (const entry of sought.files) if ((await regex?.finds(entry.name)) !== false) yield entry;
+  const { folders, globs } = sought;
+  if (names.length > 0 && folders.length + globs.length === 0) return;
+  const shown = new Set<string>();
+  const takes = (name: string): string | undefined => {
+    let row: string | undefined;
+    for (const glob of globs) {
+      if (!glob.matches(name)) continue;
+      glob.found = true;
+      row = name;
+    }
+    for (const folder of folders) {
+      const start = folder.start(name);
+      if (start < 0) continue;
+      folder.found = true;
+      const end = recursive || regex !== undefined ? -1 : name.indexOf('/', start);
+      row ??= end < 0 ? name : name.slice(0, end + 1);
+    }
+    return row;
+  };
+  const matches = (name: string): boolean => {
+    throwIfAborted(signal);
+    const row = takes(name);
+    // The file that comes by first may have no variant for the locale: all of a folder are asked for until one is there.
+    return row !== undefined && !shown.has(row);
+  };
+  for await (const entry of await inNameOrder(source, (await regex?.filter(source, matches)) ?? matches)) {
+    const row = takes(entry.name) ?? entry.name;
+    if (row === entry.name) yield entry;
+    else if (!shown.has(row)) {
+      shown.add(row);
+      yield { name: row, folder: true };
+    }
+  }
+  for (const { text, found } of [...globs, ...folders]) if (!found && names.length > 0) choice.onMissing(text);
+}
+
+/** A name is that of a file if there is such a file, whatever it looks like; else a glob, else a folder. */
+async function seek(source: Source, names: readonly string[]): Promise<Sought<SourceEntry>> {
+  const sought: Sought<SourceEntry> = { files: [], folders: [], globs: [] };
+  for (const text of names) if (hasGlob(text)) nameMatcher([text]);
+  for (const text of names.length === 0 ? ['/'] : names) {
+    const entry = isFolderName(text) ? undefined : await valueUnless(isNotFound, source.get(text));
+    if (entry !== undefined) sought.files.push(...(await namesakes(source, entry, text)));
+    else if (hasGlob(text)) sought.globs.push({ text, matches: nameMatcher([text]), found: false });
+    else sought.folders.push({ ...folderOf(text), found: false });
+  }
+  return sought;
+}
+
+/** All rows that have the name of one, where a name can be there twice and was not asked for by its number. */
+async function namesakes(source: Source, entry: SourceEntry, text: string): Promise<SourceEntry[]> {
+  if (entry.index === undefined || text.startsWith('index:')) return [entry];
+  const rows: SourceEntry[] = [];
+  for await (const row of source.list((name) => name === entry.name)) rows.push(row);
+  return rows;
+}
+
+/** The rows of a source by name. What has no such order holds all of its rows in memory anyway. */
+async function inNameOrder(source: Source, matches: (name: string) => boolean): Promise<Listing<SourceEntry>> {
+  const listing = source.list(matches);
+  if (source.isInNameOrder === true) return listing;
+  const rows: SourceEntry[] = [];
+  for await (const row of listing) rows.push(row);
+  return rows.sort((a, b) => compareNames(a.name, b.name));
+}
+
+/** The error for names, or for expressions, of which there is nothing. */
+export function nothingFound(source: Source, names: readonly string[], regex: readonly string[]): PakratError {
+  const [name = ''] = names;
+  if (names.length !== 1 || hasGlob(name) || regex.length > 0) {
+    const glob = (regex.length > 0 ? regex : names).join(' or ');
+    return new PakratError('E_NOT_FOUND', `no file of ${source.label} matches ${glob}`, { data: { glob } });
+  }
+  const what = isFolderName(name) ? 'folder' : 'file or folder';
+  return new PakratError('E_NOT_FOUND', `${source.label} has no ${what} ${name}`, { data: { name } });
+}
