@@ -71,12 +71,16 @@ export async function extract(session: Session, name: string, options: ExtractOp
 }
 
 /** The source; it tells of what is fetched meanwhile, for a batch of files may take minutes on a slow line. */
-function tellingFetched(source: Source, { traffic }: Network, onFetched: (bytes: number) => void): Source {
+function tellingFetched(
+  source: Source,
+  { traffic }: Network,
+  onFetched: (bytes: number, ofBytes: number) => void,
+): Source {
   return {
     ...source,
     async prepare(entries) {
-      const before = traffic.bytes;
-      const timer = setInterval(() => onFetched(traffic.bytes - before), fetchedEveryMs);
+      const { bytes, asked } = traffic;
+      const timer = setInterval(() => onFetched(traffic.bytes - bytes, traffic.asked - asked), fetchedEveryMs);
       await source.prepare(entries).finally(() => clearInterval(timer));
     },
   };

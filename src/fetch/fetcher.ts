@@ -173,6 +173,7 @@ export class Fetcher {
     this.#demandNetwork(`entry ${first.ekey}`, { ekey: first.ekey, object: objectPath(first.object) });
     const [known] = missing.flatMap(({ ekey }) => this.#failureOf(ekey) ?? []);
     const asked = missing.filter(({ ekey }) => this.#failureOf(ekey) === undefined);
+    this.network?.ask(asked.reduce((sum, { size }) => sum + size, 0));
     const failures = await this.fetchPlanned({ kind: 'data' }, (whole) => {
       const left = whole ? asked.filter((place) => !isHeld(this.store, place)) : asked;
       return entryJobs(this.store, left, { ...this.settings.planOptions, whole });

@@ -11,6 +11,8 @@ import type { Engine } from './transfer/engine.ts';
 export interface Traffic {
   bytes: number;
   requests: number;
+  /** Bytes of the entries that were asked for by name, come or not. */
+  asked: number;
 }
 
 /** The hosts of a build, and the means to ask them: a client for small objects, an engine for ranges, each made when first needed. */
@@ -18,6 +20,8 @@ export interface Network {
   readonly hosts: Hosts;
   readonly traffic: Readonly<Traffic>;
   readonly signal: AbortSignal | undefined;
+  /** Counts bytes of entries that are asked for from now on. */
+  ask(bytes: number): void;
   cdn(): Promise<Cdn>;
   engine(): Promise<Engine>;
   /** Ends transfers and gives threads back. */
@@ -56,7 +60,7 @@ export function openNetwork(hosts: Hosts, http: () => Promise<HttpClient>, optio
   // Every request listens to it, and there may be many; the caller's own signal has one listener.
   const signal = options.signal && AbortSignal.any([options.signal]);
   if (signal !== undefined) setMaxListeners(0, signal);
-  const traffic: Traffic = { bytes: 0, requests: 0 };
+  const traffic: Traffic = { bytes: 0, requests: 0, asked: 0 };
   const counters = {
     onReceived: (bytes: number): void => {
       traffic.bytes += bytes;
@@ -89,6 +93,9 @@ export function openNetwork(hosts: Hosts, http: () => Promise<HttpClient>, optio
     hosts,
     traffic,
     signal,
+    ask(bytes) {
+      traffic.asked += bytes;
+    },
     async cdn() {
       scouted ??= scoutHosts(hosts, signal);
       await scouted;

@@ -5,8 +5,8 @@ interface CountedFiles {
   onPlan(files: number, bytes: number): void;
   /** Called with the bytes of each file that is done. */
   onFile(bytes: number): void;
-  /** Called with the bytes that came of what is being fetched for the next files. */
-  onFetched(bytes: number): void;
+  /** Called with the bytes that came of what is being fetched for the next files, and how many there will be. */
+  onFetched(bytes: number, ofBytes: number): void;
 }
 
 /** Files done of all, as progress. */
@@ -26,8 +26,10 @@ export function countedFiles(phase: string, onProgress: OnProgress | undefined):
       files.done += 1;
       tell();
     },
-    onFetched(bytes) {
-      if (bytes > 0) onProgress?.({ type: 'bytes', phase: 'fetch', done: bytes, total: 0, files: { ...files } });
+    onFetched(bytes, ofBytes) {
+      // What lies between entries is fetched with them.
+      const done = Math.min(bytes, ofBytes);
+      if (bytes > 0) onProgress?.({ type: 'bytes', phase: 'fetch', done, total: ofBytes, files: { ...files } });
     },
   };
 }

@@ -99,7 +99,7 @@ describe('syncBuild', () => {
 
     const second = await open();
     expect(await sync(second)).toEqual(result);
-    expect(second.traffic).toEqual({ bytes: 0, requests: 0 });
+    expect(second.traffic).toEqual({ bytes: 0, requests: 0, asked: 0 });
     const offline = await open({ servers: [] });
     expectAllRows(offline, 'a');
   });
