@@ -156,7 +156,7 @@ describe('the tarball', () => {
   test('has what is needed and no more', () => {
     const files = filesBelow(installed).filter((path) => !path.startsWith('node_modules'));
     expect(files).toEqual(
-      expect.arrayContaining(['README.md', 'CHANGELOG.md', 'SECURITY.md', 'LICENSE', 'docs/README.md']),
+      expect.arrayContaining(['README.md', 'CHANGELOG.md', 'SECURITY.md', 'LICENSE', 'docs/README.md', 'man/pakrat.1']),
     );
     expect(
       files.filter(
