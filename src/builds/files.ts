@@ -144,14 +144,11 @@ export async function* listFiles(build: Build, { locale, matches }: FileListing)
 }
 
 function* joinFiles(root: Root, installed: readonly BuildFile[], listing: FileListing): Generator<BuildFile> {
-  const others = installed.toSorted((a, b) => compareNames(a.name, b.name));
-  yield* mergeByName(rootFiles(root, listing), unnamedByRoot(root, others, listing), ({ name }) =>
-    /^(?:fdid|ckey):/.test(name) ? undefined : name,
-  );
-}
-
-function* unnamedByRoot(root: Root, files: readonly BuildFile[], listing: FileListing): Generator<BuildFile> {
-  for (const file of files) if (listing.matches(file.name) && root.find(file.name).length === 0) yield file;
+  // All at once: whatever is wanted, names are asked about in the same order.
+  const others = installed
+    .filter(({ name }) => listing.matches(name) && root.find(name).length === 0)
+    .sort((a, b) => compareNames(a.name, b.name));
+  yield* mergeByName(rootFiles(root, listing), others, ({ name }) => (/^(?:fdid|ckey):/.test(name) ? undefined : name));
 }
 
 function* rootFiles(root: Root, { locale, matches }: FileListing): Generator<BuildFile> {

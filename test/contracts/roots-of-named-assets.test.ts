@@ -171,10 +171,10 @@ describe('Overwatch', () => {
       ),
       objects: [cmf, textCmf, apm, damaged],
     });
-    expect(listed(root).slice(6)).toEqual([
+    expect(listed(root).slice(0, 3)).toEqual([
+      `AppPackageManifests/Windows-RDEV/e000000000000007 ${key('c')}`,
       `ContentManifestFiles/Windows-RDEV/0d80000000000012 ${key('a')}`,
       `ContentManifestFiles/Windows-RDEV/deDE/text/0000000000000001 ${key('b')}`,
-      `AppPackageManifests/Windows-RDEV/e000000000000007 ${key('c')}`,
     ]);
     expect(root.find('contentmanifestfiles\\windows-rdev\\0D80000000000012')[0]?.parts).toEqual([
       { ckey: key('a'), size: 5 },

@@ -66,13 +66,12 @@ export function openWowTvfs(
     const name = listed && index?.nameAt(listed);
     return Array.from(ids.findNumber(fileDataId), (record) => variantOf(record, name));
   };
-  function* numbered(matches: (name: string) => boolean): Generator<FileVariant> {
+  function* numbered(): Generator<FileVariant> {
     const index = names();
     const read = index?.nameReader();
     const records = order && ids.rows(0, ids.count);
-    for (const { fileDataId, row, place } of order === undefined ? placedRows(ids, index) : orderedRows(order)) {
+    for (const { row, place } of order === undefined ? placedRows(ids, index) : orderedRows(order)) {
       const name = place && read?.(place);
-      if (!matches(name ?? `fdid:${fileDataId}`)) continue;
       yield variantOf(records?.at(row) ?? ids.rows(row, 1).at(0), name);
     }
   }
@@ -93,7 +92,17 @@ export function openWowTvfs(
       if (index === undefined) return;
       order ??= await openNameOrder({ ...place, names: index, ids }, () => placedRows(ids, index));
     },
-    list: (matches) => mergeByName(numbered(matches), paths.list(matches), ({ name }) => name),
+    *list(matches) {
+      // Asked once they are merged: whatever is wanted, names are asked about in the same order.
+      const all = mergeByName(
+        numbered(),
+        paths.list(() => true),
+        ({ name }) => name,
+      );
+      for (const variant of all) {
+        if (matches(variant.name ?? `fdid:${variant.fileDataId}`)) yield variant;
+      }
+    },
     close() {
       ids.close();
       paths.close();
