@@ -56,11 +56,11 @@ describe('a PAK by its path', () => {
     expect(runPakrat(['ls', pak(), '-R']).stdout).toBe('../evil\nb.txt\nb.txt\nmaps/a.bsp\n');
     const { stdout } = runPakrat(['ls', pak(), '--long']);
     expect(stdout.split('\n').map((line) => line.trimEnd())).toEqual([
-      'index  size  stored  method  name',
-      '                             ../',
-      '    1     5       5  none    b.txt',
-      '    2     6       6  none    b.txt  (shadowed: entry 1 has the same name and comes first)',
-      '                             maps/',
+      'index  size  stored  offset  method  name',
+      '                                     ../',
+      '    1     5       5      13  none    b.txt',
+      '    2     6       6      18  none    b.txt  (shadowed: entry 1 has the same name and comes first)',
+      '                                     maps/',
       '',
     ]);
     const rows = json<Record<string, unknown>[]>(['ls', pak(), 'b.txt']).value;
