@@ -100,18 +100,26 @@ const lineHeight = 18;
 const charWidth = 8;
 const escapes = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
 
-function picture(name, lines) {
+/** A line as a terminal breaks it. */
+function broken(line) {
+  const parts = line.match(new RegExp(`.{1,${columns}}`, 'g')) ?? [''];
+  return parts.map((text) => ({ text, line }));
+}
+
+function picture(name, given) {
+  const lines = given.map((line) => line.replaceAll(folder, '…')).flatMap(broken);
   const height = lines.length * lineHeight + 52;
   const width = columns * charWidth + 40;
-  const texts = lines.map((line, i) => {
-    const text = line.replaceAll(folder, '…').replace(/[&<>]/g, (char) => escapes[char]);
+  const escaped = (text) => text.replace(/[&<>]/g, (char) => escapes[char]);
+  const texts = lines.map(({ text, line }, i) => {
     const color = line.startsWith('$ ') ? '#9ece6a' : /^(?:Error|Code|Try)/.test(line) ? '#f7768e' : '#c0caf5';
-    return `<text x="20" y="${48 + i * lineHeight}" fill="${color}" xml:space="preserve">${text}</text>`;
+    return `<text x="20" y="${48 + i * lineHeight}" fill="${color}" xml:space="preserve">${escaped(text)}</text>`;
   });
   const dots = ['#f7768e', '#e0af68', '#9ece6a'].map(
     (fill, i) => `<circle cx="${20 + i * 18}" cy="18" r="6" fill="${fill}"/>`,
   );
   const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" font-family="monospace" font-size="13.3">
+<title>A terminal: ${escaped(given[0])}</title>
 <rect width="100%" height="100%" rx="8" fill="#1a1b26"/>${dots.join('')}
 ${texts.join('\n')}
 </svg>
