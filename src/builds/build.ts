@@ -24,7 +24,7 @@ import { EncodingFile } from './manifests/encoding-file.ts';
 import { placesOfSize, unnamedEncoding } from './manifests/unnamed-encoding.ts';
 import { writeManifest } from './manifests/write-manifest.ts';
 import { type BuildPlace, type EntryPlace, type Objects, openHeld, optional, unlessLacking } from './objects.ts';
-import { retryDamaged } from './retry-damaged.ts';
+import { Mending, retryDamaged } from './retry-damaged.ts';
 import { openRoot } from './roots/index.ts';
 import type { FilePart, Root } from './roots/root.ts';
 
@@ -79,7 +79,7 @@ export class Build {
   #encoding: EncodingFile | undefined;
   #root: Promise<Root> | undefined;
   #openedRoot: Root | undefined;
-  #mending: Promise<void> | undefined;
+  readonly #mending = new Mending(() => this.#mend());
 
   constructor(place: BuildPlace, { config, cdnConfig, keys, fileIndex, group }: BuildParts) {
     this.identity = place.identity;
@@ -124,12 +124,7 @@ export class Build {
    * @throws E_FORMAT_CHECKSUM when it is damaged again, else as the work does
    */
   lookUp<Result>(work: () => Promise<Result> | Result): Promise<Result> {
-    return retryDamaged(work, () => {
-      this.#mending ??= this.#mend().finally(() => {
-        this.#mending = undefined;
-      });
-      return this.#mending;
-    });
+    return retryDamaged(work, () => this.#mending.run());
   }
 
   /** Opens anew what look-ups read; the damaged file is gone and is made again. Handles that are in use stay open. */

@@ -22,3 +22,31 @@ export async function retryDamaged<Result>(
     }
   }
 }
+
+/** Mends for all who meet damage at one time. */
+export class Mending {
+  readonly #mend: () => Promise<void>;
+  #running: Promise<void> | undefined;
+  #next: Promise<void> | undefined;
+
+  /** @param mend makes again what is not there */
+  constructor(mend: () => Promise<void>) {
+    this.#mend = mend;
+  }
+
+  /** Mends what is damaged now: one that runs may have opened a file before that turned out to be damaged, so the next one is waited for. */
+  run(): Promise<void> {
+    if (this.#running === undefined) {
+      this.#running = this.#mend().finally(() => {
+        this.#running = undefined;
+      });
+      return this.#running;
+    }
+    const again = (): Promise<void> => {
+      this.#next = undefined;
+      return this.run();
+    };
+    this.#next ??= this.#running.then(again, again);
+    return this.#next;
+  }
+}
