@@ -57,8 +57,11 @@ describe('a build found over TACT channels', () => {
     expect(md5Hex(readFileSync(spoilt))).toBe(first?.name);
   });
 
-  test('a region that no branch names gets the first build, with a word', async () => {
-    const { status, stderr } = await runPakrat(['sync', 'wow', '--region', 'zz', ...service('zz', url)]);
+  test('a region that no branch names gets the first build, with a word', () => {
+    const PAKRAT_CONFIG = scratch('regions.json');
+    writeFileSync(PAKRAT_CONFIG, JSON.stringify({ regions: ['us', 'zz'] }));
+    const args = ['sync', 'wow', '--region', 'zz', ...service('zz', url)];
+    const { status, stderr } = runPakrat(args, { env: { PAKRAT_CONFIG } });
     expect({ status, stderr }).toMatchObject({ status: 0, stderr: expect.stringContaining('no build for region zz') });
   });
 

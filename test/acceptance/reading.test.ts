@@ -88,10 +88,14 @@ describe('reading a build', () => {
       hosts: [expect.stringMatching(/^http:/)],
       fallbackHosts: [expect.stringMatching(/^https:/)],
     });
-    expect(await json('cat', 'nothing', 'x', ...offline).catch(String)).toContain('no JSON');
-    expect(await json('info', 'nothing', ...offline)).toEqual({
-      error: { code: 'E_OFFLINE', message: expect.any(String), hint: expect.any(String), data: expect.any(Object) },
-    });
+    for (const args of [
+      ['cat', 'nothing', 'x'],
+      ['info', 'nothing'],
+    ]) {
+      expect(await json(...args, ...offline)).toEqual({
+        error: { code: 'E_OFFLINE', message: expect.any(String), hint: expect.any(String), data: expect.any(Object) },
+      });
+    }
   });
 
   test('status says what is held and what is unfinished', async () => {
