@@ -47,6 +47,8 @@ export async function resolveBuild(
   const remembered = build === undefined ? undefined : findRemembered(context, known, build);
   if (remembered !== undefined && !options.fresh && cdnConfig === undefined) return remembered;
   if (context.online === undefined) return heldBuild(context, spec, known);
+  const [last] = ledger.answers(product, 'versions');
+  const mayBeOld = !options.fresh && last !== undefined && isRecent(last.time, freshMs);
   const [versions, cdns] = await waitForAll(
     table(context, spec, 'versions', options.fresh),
     table(context, spec, 'cdns', options.fresh),
@@ -58,7 +60,7 @@ export async function resolveBuild(
   }
   if (remembered !== undefined && cdnConfig === undefined) return remembered;
   // The build may be newer than an answer that was recent enough.
-  if (!options.fresh) return resolveBuild(context, spec, { ...options, fresh: true });
+  if (mayBeOld) return resolveBuild(context, spec, { ...options, fresh: true });
   const unlisted = rowByConfig(context, { product, build: remembered?.buildConfig ?? build }, versions);
   if (unlisted === undefined) throw unknownBuild(spec, known, versions);
   const identity = identityOfRow({ product, region }, unlisted, cdns, note);

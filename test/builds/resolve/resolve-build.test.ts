@@ -1,3 +1,5 @@
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { findCalled, versionOfBuildName } from '../../../src/builds/resolve/build-spec.ts';
 import type { Pakrat } from '../../../src/pakrat.ts';
@@ -176,6 +178,38 @@ describe('the live build', () => {
     const { name } = await use((pakrat) => opened(pakrat, 'wow'), { store });
     later(3 * 60_000);
     expect((await use((pakrat) => opened(pakrat, `wow@${name}`), { store })).notes).toEqual([]);
+  });
+});
+
+describe('a build that the last answer does not name', () => {
+  afterEach(() => {
+    jest.restoreAllMocks();
+  });
+  const versions = (product: string): string => join(cdn.root, 'www', product, 'versions');
+
+  test('is asked for again, however recent that answer is', async () => {
+    const before = readFileSync(versions('wow_old'));
+    await use(async (pakrat) => {
+      const { name } = await opened(pakrat, 'wow');
+      await opened(pakrat, 'wow_old');
+      copyFileSync(versions('wow'), versions('wow_old'));
+      const found = await opened(pakrat, `wow_old@${name}`);
+      expect(found).toMatchObject({ buildConfig: keys.build.b, cdnConfig: keys.cdn.b, notes: [] });
+    }).finally(() => writeFileSync(versions('wow_old'), before));
+  });
+
+  test('is not found, with those that are known, when nobody can be asked', async () => {
+    const store = scratch('away');
+    await use((pakrat) => opened(pakrat, 'wow'), { store });
+    const later = Date.now() + 600_000;
+    jest.spyOn(Date, 'now').mockReturnValue(later);
+    await withPakrat({ store, patchUrl: 'http://127.0.0.1:9' }, async (pakrat) => {
+      const { code, data } = await failure(opened(pakrat, 'wow@9.9.9'));
+      expect({ code, known: data.known }).toEqual({
+        code: 'E_NOT_FOUND',
+        known: expect.arrayContaining(['11.2.0.60100']),
+      });
+    });
   });
 });
 
