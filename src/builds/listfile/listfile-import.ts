@@ -112,6 +112,8 @@ export async function replaceListfile(
       throw shrunk(folders, version, change);
     useVersion(folders, version);
     const damaged = old.version !== undefined && old.index === undefined;
+    // Of a piece those without an id come last.
+    bad.first.sort((a, b) => a.line - b.line);
     return { rows, ...change, added: change.added + added, ...(damaged && { damaged }), ...(bad.lines > 0 && { bad }) };
   } finally {
     writer.close();

@@ -81,11 +81,11 @@ describe('imported names', () => {
     const list = '# names\n1;a\n12,comma.blp\n# comment\n;noid\n3;\nx;y\n2;b\n';
     const { rows, bad } = await add(layout, list);
     expect({ rows, lines: bad?.lines }).toEqual({ rows: 2, lines: 4 });
-    expect(bad?.first.map(({ line }) => line)).toEqual([6, 7, 3]);
+    expect(bad?.first.map(({ line }) => line)).toEqual([3, 6, 7]);
     expect(bad?.first.map(({ message }) => message)).toEqual([
+      'listfile: line 3: no file data id: "12,comma.blp"',
       'listfile: line 6: no name',
       'listfile: line 7: no file data id before the \';\': "x;y"',
-      'listfile: line 3: no file data id: "12,comma.blp"',
     ]);
     expect(await known(layout)).toEqual({ 1: 'a', 2: 'b' });
     expect((await add(layout, 'plain/a.blp\n# a comment\n#a/name.blp\n')).rows).toBe(2);
