@@ -1,5 +1,6 @@
 import type { DiffOptions, DiffReport } from './app/diff.ts';
 import type { ExtractOptions, ExtractResult } from './app/extract.ts';
+import type { HistoryReport } from './app/history.ts';
 import type { Inspection, InspectOptions } from './app/inspect.ts';
 import type { KeyImport } from './app/keys/import-keys.ts';
 import type { ListedKey } from './app/keys/list-keys.ts';
@@ -76,6 +77,12 @@ export class Pakrat {
   async products(options: ProductsOptions = {}): Promise<ProductRow[]> {
     const { listProducts } = await import('./app/products.ts');
     return (await calmly(options, (calm) => listProducts(this.#session, calm))).products;
+  }
+
+  /** Lists every build of a product that was ever seen with the store. Nobody is asked. */
+  async history(product: string): Promise<HistoryReport> {
+    const { readHistory } = await import('./app/history.ts');
+    return readHistory(this.#session, product);
   }
 
   /** Brings a build, or the part of it that is chosen, into the store; run again to go on where it stopped. */

@@ -90,6 +90,15 @@ export class Ledger {
     );
   }
 
+  /** As {@link answers}, the oldest first, with the times when each was first and last given, in milliseconds since 1970. */
+  answerHistory(product: string, endpoint: string): { firstTime: number; lastTime: number; body: Uint8Array }[] {
+    return this.#db.all(
+      `SELECT first_time AS firstTime, last_time AS lastTime, body FROM answers WHERE product = ? AND endpoint = ? ORDER BY first_time, rowid`,
+      product,
+      endpoint,
+    );
+  }
+
   /** Adds a build or renews what is known of it; counts and selection stay. */
   addBuild(build: BuildIdentity): void {
     this.#db.run(

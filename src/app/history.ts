@@ -1,0 +1,82 @@
+import { versionNameOf } from '../builds/resolve/table-identity.ts';
+import { PakratError } from '../core/errors.ts';
+import { type BpsvRow, cell, decodeBpsv } from '../formats/services/bpsv.ts';
+import type { Amount } from '../store/ledger/rows.ts';
+import type { Session } from './session/session.ts';
+
+/** A build that was ever live, or that the store knows otherwise, as `history --json` prints it. */
+export interface SeenBuild {
+  /** Version name; the build config where none was told. */
+  name: string;
+  buildId: string | null;
+  buildConfig: string;
+  cdnConfig: string | null;
+  /** Regions in which it was live, in the order in which that was first seen. */
+  regions: string[];
+  /** ISO times of the first and the last answer that named it; null for a build that no answer named. */
+  firstSeen: string | null;
+  lastSeen: string | null;
+  /** What the last sync of it wanted, and what of that is held; null where it was not synced. */
+  wanted: Amount | null;
+  held: Amount | null;
+}
+
+/** The builds of a product that were ever seen. */
+export interface HistoryReport {
+  product: string;
+  /** Those that were seen last come first. */
+  builds: SeenBuild[];
+}
+
+/**
+ * Lists every build of a product that the version services named whenever they were asked with this store, and those that the store knows
+ * otherwise. Nobody is asked.
+ * @throws E_NOT_FOUND when there is no store, or nothing of the product in it
+ */
+export async function readHistory(session: Session, product: string): Promise<HistoryReport> {
+  const { ledger } = await session.store({ create: false });
+  const builds = new Map<string, SeenBuild>();
+  for (const { firstTime, lastTime, body } of ledger.answerHistory(product, 'versions')) {
+    for (const row of decodeBpsv(body).rows) addSeen(builds, row, { firstTime, lastTime });
+  }
+  for (const { name, buildId, buildConfig, cdnConfig, selection, wanted, held } of ledger.builds(product)) {
+    const seen = builds.get(buildConfig) ?? unseen({ name, buildId, buildConfig, cdnConfig });
+    builds.set(buildConfig, selection === null ? seen : { ...seen, wanted, held });
+  }
+  if (builds.size === 0) {
+    throw new PakratError('E_NOT_FOUND', `nothing is known of ${product}`, {
+      hint: `\`pakrat versions ${product}\` asks, and the answer is kept.`,
+      data: { product },
+    });
+  }
+  const newest = (build: SeenBuild): string => `${build.lastSeen ?? ''} ${build.firstSeen ?? ''}`;
+  const sorted = [...builds.values()].sort((a, b) => (newest(a) < newest(b) ? 1 : newest(a) > newest(b) ? -1 : 0));
+  return { product, builds: sorted };
+}
+
+function unseen(names: Pick<SeenBuild, 'name' | 'buildId' | 'buildConfig' | 'cdnConfig'>): SeenBuild {
+  return { ...names, regions: [], firstSeen: null, lastSeen: null, wanted: null, held: null };
+}
+
+/** Adds what one row of an answer says; answers come the oldest first. */
+function addSeen(
+  builds: Map<string, SeenBuild>,
+  row: BpsvRow,
+  { firstTime, lastTime }: { firstTime: number; lastTime: number },
+): void {
+  const buildConfig = cell(row, 'BuildConfig')?.toLowerCase();
+  if (buildConfig === undefined || buildConfig === '') return;
+  const names = {
+    name: versionNameOf(row) ?? buildConfig,
+    buildId: cell(row, 'BuildId') ?? null,
+    cdnConfig: cell(row, 'CDNConfig')?.toLowerCase() ?? null,
+  };
+  const seen = builds.get(buildConfig) ?? unseen({ ...names, buildConfig });
+  const region = cell(row, 'Region');
+  if (region !== undefined && !seen.regions.includes(region)) seen.regions.push(region);
+  seen.firstSeen ??= new Date(firstTime).toISOString();
+  const last = new Date(lastTime).toISOString();
+  if (seen.lastSeen === null || seen.lastSeen < last) seen.lastSeen = last;
+  // The CDN config of a build grows while it is live: the last one lists its archives.
+  builds.set(buildConfig, { ...seen, ...names });
+}
