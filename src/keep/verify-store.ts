@@ -146,13 +146,21 @@ function forgetNowhere(
   builds: readonly BuildRow[],
   wanted: ReadonlySet<string>,
 ): void {
-  const own = new Set(builds.flatMap((build) => lackingObjects(store, build)).map(objectPath));
+  const own = new Set(builds.flatMap((build) => [...lackingObjects(store, build), ...besides(build)]).map(objectPath));
   for (const { path } of objects) {
     const isHeld = store.ledger.completeSize(path) !== undefined;
     if (isHeld || !run.nowhere.has(path) || own.has(path) || wanted.has(path)) continue;
     store.ledger.removeObject(path);
     run.withdrawn.add(path);
   }
+}
+
+/** The objects beside a build that it names, and can be read without: that one of them is lost for good is told, each time. */
+function besides({ cdnPath, configPath, keyRing, productConfig }: BuildRow): ObjectName[] {
+  const names: ObjectName[] = [];
+  if (keyRing !== null) names.push({ cdnPath, kind: 'config', hash: keyRing });
+  if (productConfig !== null) names.push({ cdnPath: configPath, kind: 'product', hash: productConfig });
+  return names;
 }
 
 /** The small objects that lack: of synced builds (one that was only looked at needs not be there), and those that were held once. */

@@ -1,4 +1,14 @@
-import { appendFileSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { StatusReport } from '../../src/app/status.ts';
@@ -93,6 +103,29 @@ describe('an index that is not there', () => {
       repaired: mended.bad.length,
     });
     await expectWhole();
+  });
+});
+
+describe('what no host has any more', () => {
+  test('a key ring that was held is not forgotten in silence: it is told each time, until a host has it again', async () => {
+    const ring = copy()
+      .objects()
+      .configs.find((path) => readFileSync(store.file(path), 'latin1').startsWith('# Keyring'));
+    if (ring === undefined) throw new Error('the build has no key ring');
+    const served = join(synced.cdn.root, 'www', ring);
+    flip(ring, 5);
+    renameSync(served, `${served}.away`);
+    try {
+      expect(verifyExitCode(await repair())).not.toBe(0);
+      const again = await verify();
+      expect(again.unchecked).toMatchObject([{ name: ring }]);
+      expect(verifyExitCode(again)).toBe(9);
+    } finally {
+      renameSync(`${served}.away`, served);
+    }
+    expect(verifyExitCode(await repair())).toBe(0);
+    await expectWhole();
+    expect(existsSync(store.file(ring))).toBe(true);
   });
 });
 
