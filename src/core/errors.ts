@@ -7,7 +7,8 @@ export const errorCodes = {
   E_FORMAT_VERSION: 5,
   E_FORMAT_TRUNCATED: 5,
   E_FORMAT_RANGE: 5,
-  E_FORMAT_CHECKSUM: 5,
+  // Bytes that hash to something else are damage, whoever found that out.
+  E_FORMAT_CHECKSUM: 3,
   E_UNSUPPORTED: 6,
   E_KEY_MISSING: 7,
   E_INTEGRITY: 3,

@@ -9,6 +9,7 @@ test.each([
   ['E_INTEGRITY', 3],
   ['E_NOT_FOUND', 4],
   ['E_FORMAT_TRUNCATED', 5],
+  ['E_FORMAT_CHECKSUM', 3],
   ['E_UNSUPPORTED', 6],
   ['E_KEY_MISSING', 7],
   ['E_UNSAFE_PATH', 8],
