@@ -3,7 +3,7 @@ import type { PackFile, PackResult, PackSink } from '../paks/packing.ts';
 import type { UnrealPackOptions } from '../paks/unreal/write/pack-plan.ts';
 import { makePak, type PackOptions, type PackReport, packKey } from '../sources/paks/make/make-pak.ts';
 import type { NadeoHeaderOptions } from '../sources/paks/make/nadeo-pack-info.ts';
-import { type PakOpenOptions, readPakOptions } from './session/pak-options.ts';
+import { type PakOpenOptions, readPakOptions, withStoredKeys } from './session/pak-options.ts';
 
 export type { PackOptions, PackReport } from '../sources/paks/make/make-pak.ts';
 export type { NadeoHeaderOptions } from '../sources/paks/make/nadeo-pack-info.ts';
@@ -64,14 +64,11 @@ export async function packNadeo(out: string, inputs: PackInputs, options: PackNa
     const isCompressed = compress !== 'none';
     return writeNadeoPak(files, sink, { version, info, compress: isCompressed, key: await packKey(key, out), signal });
   };
-  const pak = async (): Promise<PakOptions> => withStoredKeys(store, await likePak(options)());
+  const pak = async (): Promise<PakOptions> => {
+    const given = await likePak(options)();
+    return store === undefined ? given : withStoredKeys(store, given);
+  };
   return makePak(out, { family: 'nadeo', inputs, options, pak, form, write });
-}
-
-async function withStoredKeys(store: string | undefined, options: PakOptions): Promise<PakOptions> {
-  if (store === undefined) return options;
-  const { storedPackKeys } = await import('../store/pack-keys.ts');
-  return { ...options, namedKeys: [...(options.namedKeys ?? []), ...storedPackKeys(store)] };
 }
 
 /** How the older PAK is read. */

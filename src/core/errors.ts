@@ -113,6 +113,11 @@ export function isDamage(error: unknown): error is PakratError {
   return (error as Partial<PakratError>).data?.derived === undefined;
 }
 
+/** The same error with another hint. */
+export function withHint({ code, message, data, cause }: PakratError, hint: string | undefined): PakratError {
+  return new PakratError(code, message, { hint, data, cause });
+}
+
 /** True for something that nobody has, nobody gave, or nobody may be asked for: what does not need it can go on. */
 export function isUnavailable(error: unknown): error is PakratError {
   return ['E_NOT_FOUND', 'E_NETWORK_EXHAUSTED', 'E_OFFLINE'].includes(codeOf(error) ?? '');

@@ -1,4 +1,4 @@
-import { isPakratError, PakratError } from '../core/errors.ts';
+import { isPakratError, PakratError, withHint } from '../core/errors.ts';
 import { fold } from '../core/glob.ts';
 import { didYouMean, nearest } from '../core/names/nearest.ts';
 import { isBuildSource } from './build-source.ts';
@@ -22,7 +22,7 @@ export async function withNamesHint(error: unknown, source: Source): Promise<unk
     if (isFolder) return folderError(source, name);
     hint = didYouMean(alike) ?? hint ?? namesHint(source);
   }
-  return new PakratError(error.code, error.message, { hint, data: error.data, cause: error.cause });
+  return withHint(error, hint);
 }
 
 function folderError(source: Source, name: string): PakratError {

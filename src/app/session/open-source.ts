@@ -1,10 +1,10 @@
 import { existsSync, statSync } from 'node:fs';
-import { isPakratError, PakratError } from '../../core/errors.ts';
+import { isPakratError, withHint } from '../../core/errors.ts';
 import type { OnProgress, WorkOptions } from '../../core/progress.ts';
 import type { Fetcher } from '../../fetch/fetcher.ts';
 import { isInstall } from '../../installs/casc/find-install.ts';
 import { isCdnFolder } from '../../installs/cdn-folder/find-cdn.ts';
-import { isCalledPak, type PakOptions } from '../../paks/index.ts';
+import { isCalledPak } from '../../paks/index.ts';
 import type { PakPool, ThreadedPak } from '../../sources/paks/pak-pool.ts';
 import type { RegexSearch } from '../../sources/regex-search.ts';
 import type { Source } from '../../sources/source.ts';
@@ -129,10 +129,9 @@ export async function besideFolder<Result>(name: string, work: Promise<Result>):
   return work.catch(async (error: unknown) => {
     if (!isPakratError(error) || !isBareFolder(name)) throw error;
     const { nearSources } = await import('../../installs/near-folders.ts');
-    const { code, message, data } = error;
     const hint = nearSources(name) ?? error.hint ?? '';
     const folder = `The folder ${name} here holds no PAK, no installed game and no layout of a CDN, so that ${name} was taken for tact:${name}, a product.`;
-    throw new PakratError(code, message, { hint: `${folder} ${hint}`.trimEnd(), data, cause: error.cause });
+    throw withHint(error, `${folder} ${hint}`.trimEnd());
   });
 }
 
@@ -158,10 +157,11 @@ function tell(onProgress: OnProgress | undefined, notes: readonly string[]): voi
 async function openPakPath(session: Session, path: string, options: OpenOptions): Promise<OpenedSource> {
   const { openPak } = await import('../../paks/index.ts');
   const { pakSource } = await import('../../sources/paks/pak-source.ts');
-  const { readPakOptions } = await import('./pak-options.ts');
+  const { readPakOptions, withStoredKeys } = await import('./pak-options.ts');
+  const { threads, workerUrl, store } = session.options;
   const given = await readPakOptions(options.pak ?? {}, path);
-  const pakOptions = await withStoredKeys(session, path, given);
-  const { threads, workerUrl } = session.options;
+  // Only these packs have such keys: others are opened without looking for a store.
+  const pakOptions = store !== undefined && (await isNadeoPak(path)) ? await withStoredKeys(store, given) : given;
   const from = threads === 0 ? undefined : { path, options: pakOptions, workerUrl };
   const pool = from !== undefined && options.readsAll === true && isLarge(path) ? await startPool(from) : undefined;
   try {
@@ -183,8 +183,7 @@ async function openPakPath(session: Session, path: string, options: OpenOptions)
 async function withNearSources(path: string, error: unknown): Promise<unknown> {
   if (!isPakratError(error) || error.code !== 'E_FORMAT_MAGIC' || !isFolder(path)) return error;
   const { nearSources } = await import('../../installs/near-folders.ts');
-  const { code, message, data, hint } = error;
-  return new PakratError(code, message, { hint: nearSources(path) ?? hint, data });
+  return withHint(error, nearSources(path) ?? error.hint);
 }
 
 function isFolder(path: string): boolean {
@@ -200,14 +199,6 @@ async function startPool(from: ThreadedPak): Promise<PakPool | undefined> {
 function isLarge(path: string): boolean {
   const stat = statSync(path, { throwIfNoEntry: false });
   return stat?.isFile() === true && stat.size >= largeBytes;
-}
-
-/** Adds the keys of packs that were imported. Only these packs have such keys: others are opened without looking for a store. */
-async function withStoredKeys(session: Session, path: string, options: PakOptions): Promise<PakOptions> {
-  const { store } = session.options;
-  if (store === undefined || !(await isNadeoPak(path))) return options;
-  const { storedPackKeys } = await import('../../store/pack-keys.ts');
-  return { ...options, namedKeys: [...(options.namedKeys ?? []), ...storedPackKeys(store)] };
 }
 
 async function isNadeoPak(path: string): Promise<boolean> {

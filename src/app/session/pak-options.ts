@@ -57,6 +57,12 @@ export async function readPakOptions(options: PakOpenOptions, path: string): Pro
   };
 }
 
+/** Adds the keys of packs that were imported into a store. */
+export async function withStoredKeys(store: string, options: PakOptions): Promise<PakOptions> {
+  const { storedPackKeys } = await import('../../store/pack-keys.ts');
+  return { ...options, namedKeys: [...(options.namedKeys ?? []), ...storedPackKeys(store)] };
+}
+
 function isNamed(key: GivenKey): key is GivenKey & { name: string } {
   return key.name !== undefined;
 }

@@ -1,4 +1,4 @@
-import type { ProgramFacts } from '../help/help-text.ts';
+import type { ProgramFacts, TopicFacts } from '../help/help-text.ts';
 import { type ArgFacts, type CommandFacts, commandName, type FlagFacts, shownFlags } from '../help/page.ts';
 
 /** The words that may stand in a place: these, the files or folders that are there, the commands, or any. */
@@ -60,6 +60,17 @@ export function completedGroups(commands: readonly CompletedCommand[]): Map<stri
     if (rest !== undefined) groups.set(group, [...(groups.get(group) ?? []), rest]);
   }
   return groups;
+}
+
+/** The words that may come first: commands, and groups of them. */
+export function firstWords(
+  commands: readonly CompletedCommand[],
+  topics: readonly TopicFacts[],
+): { name: string; summary: string }[] {
+  return [
+    ...commands.filter(({ name }) => !name.includes(' ')),
+    ...topics.map(({ name, description = '' }) => ({ name, summary: description })),
+  ];
 }
 
 function completedArgs({ args, strict }: CommandFacts): CompletedArg[] {

@@ -1,16 +1,14 @@
-import { type CompletedCommand, type CompletedFlag, completedGroups } from './completed.ts';
+import type { TopicFacts } from '../help/help-text.ts';
+import { type CompletedCommand, type CompletedFlag, completedGroups, firstWords } from './completed.ts';
 
 /** The completion of fish. Arguments are completed alike wherever they stand. */
 export function fishCompletion(
   bin: string,
   commands: readonly CompletedCommand[],
-  topics: readonly { name: string; description?: string | undefined }[],
+  topics: readonly TopicFacts[],
 ): string {
   const groups = completedGroups(commands);
-  const first = [
-    ...commands.filter(({ name }) => !name.includes(' ')),
-    ...topics.map(({ name, description = '' }) => ({ name, summary: description })),
-  ];
+  const first = firstWords(commands, topics);
   const word = (before: string, name: string, summary: string): string =>
     `complete -c ${bin} -n ${quote(`__${bin}_in ${before}`)} -a ${name} -d ${quote(summary)}`;
   const lines = commands.flatMap((command) => {

@@ -1,14 +1,14 @@
-import { type CompletedCommand, type CompletedFlag, completedGroups, type Kind } from './completed.ts';
+import type { TopicFacts } from '../help/help-text.ts';
+import { type CompletedCommand, type CompletedFlag, completedGroups, firstWords, type Kind } from './completed.ts';
 
 /** The completion of zsh: a function for a folder of \`fpath\`, which can also be sourced. */
 export function zshCompletion(
   bin: string,
   commands: readonly CompletedCommand[],
-  topics: readonly { name: string; description?: string | undefined }[],
+  topics: readonly TopicFacts[],
 ): string {
   const groups = completedGroups(commands);
-  const single = commands.filter(({ name }) => !name.includes(' '));
-  const first = [...single, ...topics.map(({ name, description = '' }) => ({ name, summary: description }))];
+  const first = firstWords(commands, topics);
   const described = (words: readonly { name: string; summary: string }[]): string =>
     words.map(({ name, summary }) => `    ${quote(`${name}:${summary}`)}`).join('\n');
   const ofGroup = (group: string) =>

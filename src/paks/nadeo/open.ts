@@ -1,5 +1,5 @@
 import type { ByteSource } from '../../core/byte-source.ts';
-import { formatError, isPakratError, PakratError } from '../../core/errors.ts';
+import { formatError, isPakratError, type PakratError, withHint } from '../../core/errors.ts';
 import { ByteReader } from '../../core/reader.ts';
 import { nameDecoder, startsWith } from '../names.ts';
 import { NameBook } from './directory/names.ts';
@@ -51,8 +51,8 @@ function readVersion(start: Uint8Array, { ignoreMagic, forceVersion }: NadeoOpti
   const version = forceVersion ?? reader.u32le();
   if (version >= 1 && version <= newestVersion) return version;
   const facts = { offset: magic.length, expected: `1 to ${newestVersion}`, found: version };
-  const { code, message, data } = formatError('E_FORMAT_VERSION', magic, 'unknown version', facts);
-  throw new PakratError(code, message, { hint: '--force-version N reads it as a version that is known.', data });
+  const error = formatError('E_FORMAT_VERSION', magic, 'unknown version', facts);
+  throw withHint(error, '--force-version N reads it as a version that is known.');
 }
 
 /** The directory with what reading its files takes, or why it cannot be had. */

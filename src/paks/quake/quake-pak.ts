@@ -1,6 +1,6 @@
 import { getHeapStatistics } from 'node:v8';
 import type { ByteSource } from '../../core/byte-source.ts';
-import { formatError, PakratError } from '../../core/errors.ts';
+import { formatError, type PakratError, withHint } from '../../core/errors.ts';
 import { checkPart, readPieces, slicePieces } from '../../files/pieces.ts';
 import { cleanName, foldName, nameDecoder } from '../names.ts';
 import type { PackResult, PackSink, RewriteOptions, RewriteRow } from '../packing.ts';
@@ -54,9 +54,9 @@ function checkMemory({ directorySize }: QuakeHeader): void {
   const room = Math.floor(getHeapStatistics().heap_size_limit / memoryPerRecord) * packLayout.recordSize;
   if (directorySize <= room) return;
   const problem = `a directory of ${directorySize} bytes; the memory of this process is enough for ${room}`;
-  const { code, message, data } = formatError('E_FORMAT_RANGE', 'Quake PAK header', problem, { offset: 8 });
+  const error = formatError('E_FORMAT_RANGE', 'Quake PAK header', problem, { offset: 8 });
   const hint = 'Where that many files are in it: NODE_OPTIONS=--max-old-space-size=MEGABYTES gives it more.';
-  throw new PakratError(code, message, { hint, data });
+  throw withHint(error, hint);
 }
 
 function isMagic(magic: string): boolean {

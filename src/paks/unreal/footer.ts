@@ -21,7 +21,7 @@
  * (Sizes 44, 45, 61, 189, 221 and 222 and versions up to 12 checked on real files, 14 and 15 by description. Version 8
  * with fewer than four names is said to exist; it cannot be told from a file that lost its end, and is not read.)
  */
-import { formatError, PakratError } from '../../core/errors.ts';
+import { formatError, type PakratError, withHint } from '../../core/errors.ts';
 import { ByteReader } from '../../core/reader.ts';
 import { ByteWriter } from '../../core/writer.ts';
 import type { SharedOptions } from '../pak.ts';
@@ -179,11 +179,11 @@ function wrongVersion(
   const own = isKnown ? `it is not that of version ${seen}: a game changed it` : `version ${seen} is not known`;
   const problem = forced === undefined ? own : `it cannot be read as version ${forced}`;
   const facts = forced === undefined ? { expected: `1 to ${newestVersion}`, found: seen } : { found: seen };
-  const { code, message, data } = formatError('E_FORMAT_VERSION', 'Unreal PAK footer', problem, facts);
+  const error = formatError('E_FORMAT_VERSION', 'Unreal PAK footer', problem, facts);
   const versions = Array.from({ length: newestVersion }, (_, i) => i + 1);
   const likely = versions.filter((version) => fitting.some((layout) => hasVersion(layout, version)));
   const hint = `By its place the magic is that of version ${likely.join(', ')}: --force-version N reads it as one of them.`;
-  return new PakratError(code, message, { hint, data });
+  return withHint(error, hint);
 }
 
 function readFooter(reader: ByteReader, layout: FooterLayout, forceVersion: number | undefined): Footer {

@@ -1,6 +1,6 @@
-import { createReadStream } from 'node:fs';
-import { concatBytes, isKeyHex } from '../../core/bytes.ts';
-import { formatError, PakratError } from '../../core/errors.ts';
+import { isKeyHex } from '../../core/bytes.ts';
+import type { PakratError } from '../../core/errors.ts';
+import { decodeList, readList } from '../../files/text-list.ts';
 
 /*
  * A list of files to extract: UTF-8 text, a file a line, with the name to write it under behind a semicolon where it is to have another.
@@ -13,8 +13,6 @@ import { formatError, PakratError } from '../../core/errors.ts';
  *
  * The lines of TACTTool's lists mean what they mean there: ckey;HEX, chash;HEX, ekey;HEX, ehash;HEX, install;NAME, each with ;OUTPUT or without.
  */
-
-const maxListBytes = 256 * 1024 * 1024;
 
 /** A line of a list. */
 export interface ListEntry {
@@ -38,24 +36,14 @@ const modes: Readonly<Record<string, string>> = {
  * @throws E_FORMAT that names the line which is none
  */
 export function decodeExtractList(bytes: Uint8Array): ListEntry[] {
-  let text: string;
-  try {
-    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch {
-    throw formatError('E_FORMAT', 'list', 'it is not UTF-8 text');
-  }
-  return text.split(/\r?\n/).flatMap((line, i) => {
-    const trimmed = line.trim();
-    return trimmed === '' || trimmed.startsWith('#') ? [] : [entryOf(trimmed, i + 1)];
-  });
+  return decodeList(bytes, entryOf);
 }
 
-function entryOf(line: string, number: number): ListEntry {
-  const [first = '', ...rest] = line.split(';').map((field) => field.trim());
+function entryOf([first = '', ...rest]: readonly string[], refused: (problem: string) => PakratError): ListEntry {
   const mode = rest.length > 0 ? modes[first.toLowerCase()] : undefined;
   const [name = '', output, ...more] = mode === undefined ? [first, ...rest] : [`${mode}${rest[0]}`, ...rest.slice(1)];
   const problem = problemOf(name, output) ?? (more.length > 0 ? 'it has too many fields' : undefined);
-  if (problem !== undefined) throw lineError(number, problem, line);
+  if (problem !== undefined) throw refused(problem);
   return { name: /^\d+$/.test(name) ? `fdid:${name}` : name, output };
 }
 
@@ -71,18 +59,7 @@ function problemOf(name: string, output: string | undefined): string | undefined
   return output === '' ? 'there is nothing behind its semicolon' : undefined;
 }
 
-function lineError(number: number, problem: string, line: string): PakratError {
-  return formatError('E_FORMAT', 'list', `line ${number}: ${problem}: ${JSON.stringify(line.slice(0, 80))}`);
-}
-
 /** Reads a list from a file, or from pieces of one. @throws E_USAGE for one that is too large, E_FORMAT, E_NOT_FOUND */
 export async function readExtractList(list: string | AsyncIterable<Uint8Array>): Promise<ListEntry[]> {
-  const pieces: Uint8Array[] = [];
-  let size = 0;
-  for await (const piece of typeof list === 'string' ? createReadStream(list) : list) {
-    pieces.push(piece as Uint8Array);
-    size += (piece as Uint8Array).length;
-    if (size > maxListBytes) throw new PakratError('E_USAGE', `a list of more than ${maxListBytes} bytes is not read`);
-  }
-  return decodeExtractList(concatBytes(pieces));
+  return decodeExtractList(await readList(list));
 }

@@ -70,7 +70,7 @@ export async function rewriteUnrealPak(
   for await (const { at, of, form, plan: own } of mapConcurrently(order, make, concurrentFiles)) {
     if (form !== undefined) records[at] = await writeEntry(out, form, own);
     else if (of.record !== undefined) {
-      records[at] = await keep(out, { parts, name: of.name, record: of.record, moved }, options);
+      records[at] = await keep(out, { parts, record: of.record, moved }, options);
       options.onKept?.(of.record.storedSize);
     }
   }
@@ -178,7 +178,6 @@ async function made(of: Row, like: LikePlan): Promise<{ of: Row; form: StoredFor
 
 interface KeptEntry {
   parts: UnrealParts;
-  name: string;
   record: EntryRecord;
   /** New offsets of records by their old ones: rows may share their data. */
   moved: Map<number, number>;

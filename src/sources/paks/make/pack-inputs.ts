@@ -1,11 +1,11 @@
-import { createReadStream, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { breathe } from '../../../core/breathe.ts';
-import { concatBytes } from '../../../core/bytes.ts';
-import { codeOf, formatError, PakratError } from '../../../core/errors.ts';
+import { codeOf, PakratError } from '../../../core/errors.ts';
 import { storeError } from '../../../files/durable.ts';
 import { fileSource } from '../../../files/file-source.ts';
 import { readPieces } from '../../../files/pieces.ts';
+import { decodeList, readList } from '../../../files/text-list.ts';
 import { walkFiles } from '../../../files/walk.ts';
 import { cleanName } from '../../../paks/names.ts';
 import type { PackFile } from '../../../paks/packing.ts';
@@ -20,8 +20,6 @@ import type { PackFile } from '../../../paks/packing.ts';
  *   textures;gfx                  the same, below gfx
  *   # text                        a remark; blank lines and a byte order mark are passed over, too
  */
-
-const maxListBytes = 256 << 20;
 
 /** A file or folder that is packed. */
 export interface PackInput {
@@ -97,32 +95,15 @@ function packFile(
 
 /** Reads a list of what is packed, from a file or from pieces of one. @throws E_USAGE for one that is too large, E_FORMAT, E_NOT_FOUND */
 export async function readPackList(list: string | AsyncIterable<Uint8Array>): Promise<PackInput[]> {
-  const pieces: Uint8Array[] = [];
-  let size = 0;
-  for await (const piece of typeof list === 'string' ? createReadStream(list) : list) {
-    pieces.push(piece as Uint8Array);
-    size += (piece as Uint8Array).length;
-    if (size > maxListBytes) throw new PakratError('E_USAGE', `a list of more than ${maxListBytes} bytes is not read`);
-  }
-  return decodePackList(concatBytes(pieces));
+  return decodePackList(await readList(list));
 }
 
 /** Decodes a list of what is packed. @throws E_FORMAT that names the line which is none */
 export function decodePackList(bytes: Uint8Array): PackInput[] {
-  let text: string;
-  try {
-    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch {
-    throw formatError('E_FORMAT', 'list', 'it is not UTF-8 text');
-  }
-  return text.split(/\r?\n/).flatMap((line, i) => {
-    const trimmed = line.trim();
-    if (trimmed === '' || trimmed.startsWith('#')) return [];
-    const [path = '', name, ...more] = trimmed.split(';').map((field) => field.trim());
-    const problem =
-      path === '' ? 'it names no file' : name === '' ? 'there is nothing behind its semicolon' : undefined;
-    if (problem === undefined && more.length === 0) return [{ path, name }];
-    const what = `line ${i + 1}: ${problem ?? 'it has too many fields'}: ${JSON.stringify(trimmed.slice(0, 80))}`;
-    throw formatError('E_FORMAT', 'list', what);
+  return decodeList(bytes, ([path = '', name, ...more], refused) => {
+    if (path === '') throw refused('it names no file');
+    if (name === '') throw refused('there is nothing behind its semicolon');
+    if (more.length > 0) throw refused('it has too many fields');
+    return { path, name };
   });
 }

@@ -1,0 +1,51 @@
+import { createReadStream } from 'node:fs';
+import { concatBytes } from '../core/bytes.ts';
+import { formatError, PakratError } from '../core/errors.ts';
+
+/*
+ * A list that a person wrote: UTF-8 text, a row a line, fields with semicolons between them. Remarks (# text), blank lines and a byte order mark
+ * are passed over.
+ */
+
+const maxListBytes = 256 * 1024 * 1024;
+
+/** Reads a list from a file, or from pieces of one. @throws E_USAGE for one that is too large, E_NOT_FOUND */
+export async function readList(list: string | AsyncIterable<Uint8Array>): Promise<Uint8Array> {
+  const pieces: Uint8Array[] = [];
+  let size = 0;
+  for await (const piece of typeof list === 'string' ? createReadStream(list) : list) {
+    pieces.push(piece as Uint8Array);
+    size += (piece as Uint8Array).length;
+    if (size > maxListBytes) throw new PakratError('E_USAGE', `a list of more than ${maxListBytes} bytes is not read`);
+  }
+  return concatBytes(pieces);
+}
+
+/**
+ * The rows of a list.
+ * @param rowOf makes a row of the fields of a line; throws what `refused` makes of a problem
+ * @throws E_FORMAT that names the line which is none
+ */
+export function decodeList<Row>(
+  bytes: Uint8Array,
+  rowOf: (fields: readonly string[], refused: (problem: string) => PakratError) => Row,
+): Row[] {
+  let text: string;
+  try {
+    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw formatError('E_FORMAT', 'list', 'it is not UTF-8 text');
+  }
+  return text.split(/\r?\n/).flatMap((line, i) => {
+    const trimmed = line.trim();
+    if (trimmed === '' || trimmed.startsWith('#')) return [];
+    const refused = (problem: string): PakratError =>
+      formatError('E_FORMAT', 'list', `line ${i + 1}: ${problem}: ${JSON.stringify(trimmed.slice(0, 80))}`);
+    return [
+      rowOf(
+        trimmed.split(';').map((field) => field.trim()),
+        refused,
+      ),
+    ];
+  });
+}
