@@ -3,8 +3,8 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { PakratError } from '../core/errors.ts';
 import type { TactKey } from '../formats/configs/key-list.ts';
-import { type FolderFile, listFolderFiles } from '../publish/folder-files.ts';
-import type { PublishFile } from '../publish/publish-file.ts';
+import { type FolderFile, listFolderFiles } from '../publish/files/folder-files.ts';
+import type { PublishFile } from '../publish/files/publish-file.ts';
 
 /** The names of the sample game when it is published. */
 export const demoBuild = { product: 'lantern', version: '1.0.0.100', buildId: 100 } as const;

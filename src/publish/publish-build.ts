@@ -8,7 +8,8 @@ import { decodeArchiveIndex } from '../formats/indices/archive-index.ts';
 import { decodeEncoding } from '../formats/manifests/encoding/decode.ts';
 import { cell, decodeBpsv } from '../formats/services/bpsv.ts';
 import { isSafeCdnPath, objectPath } from '../store/layout.ts';
-import { ArchiveWriter, type CdnFolder, type EarlierObjects, putObject } from './archive-writer.ts';
+import { putChannels } from './answers/put-channels.ts';
+import type { PublishFile } from './files/publish-file.ts';
 import {
   type BuildName,
   makeBuildConfig,
@@ -19,15 +20,14 @@ import {
   makeSummary,
   makeVersions,
   type ServiceAnswer,
-} from './configs.ts';
-import { encodeContent, encodeWith, type Manifests } from './encode-content.ts';
-import { ContentWriter, type EncodedFile, encodeFiles } from './encode-files.ts';
-import { makeDownloadAndSize, makeEncoding, makeInstall, makeRoot } from './manifests.ts';
-import { PatchWriter } from './patch-writer.ts';
-import type { PublishFile } from './publish-file.ts';
-import { putChannels } from './put-channels.ts';
+} from './manifests/configs.ts';
+import { makeDownloadAndSize, makeEncoding, makeInstall, makeRoot } from './manifests/manifests.ts';
+import { ArchiveWriter, type CdnFolder, type EarlierObjects, putObject } from './objects/archive-writer.ts';
+import { encodeContent, encodeWith, type Manifests } from './objects/encode-content.ts';
+import { ContentWriter, type EncodedFile, encodeFiles } from './objects/encode-files.ts';
+import { PatchWriter } from './objects/patch-writer.ts';
 
-export type { PublishFile, PublishTag } from './publish-file.ts';
+export type { PublishFile, PublishTag } from './files/publish-file.ts';
 
 interface CdnPaths {
   /** Default `tpr/PRODUCT`. */

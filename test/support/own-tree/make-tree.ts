@@ -1,15 +1,15 @@
 import { join } from 'node:path';
 import { concatBytes } from '../../../src/core/bytes.ts';
 import type { TactKey } from '../../../src/formats/configs/key-list.ts';
-import { type CdnFolder, putObject } from '../../../src/publish/archive-writer.ts';
 import {
   makeBuildConfig,
   makeCdnConfig,
   makeKeyRing,
   makeProductConfig,
   type NamedConfig,
-} from '../../../src/publish/configs.ts';
-import { type BuildPatches, PatchWriter } from '../../../src/publish/patch-writer.ts';
+} from '../../../src/publish/manifests/configs.ts';
+import { type CdnFolder, putObject } from '../../../src/publish/objects/archive-writer.ts';
+import { type BuildPatches, PatchWriter } from '../../../src/publish/objects/patch-writer.ts';
 import { makeBuild, rowContent, type TreeBuild, type TreePlan } from './build.ts';
 import { writeClient } from './client.ts';
 import { stream } from './content.ts';

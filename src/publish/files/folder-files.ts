@@ -1,7 +1,7 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
-import { walk } from '../files/walk.ts';
-import { localeFlag } from '../formats/roots/locale.ts';
+import { walk } from '../../files/walk.ts';
+import { localeFlag } from '../../formats/roots/locale.ts';
 import type { PublishFile } from './publish-file.ts';
 
 /** A file of a folder that is to be published. */

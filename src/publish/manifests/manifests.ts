@@ -1,17 +1,17 @@
-import { fromHex } from '../core/bytes.ts';
-import { nameHash } from '../core/jenkins.ts';
-import { encodeDownload } from '../formats/manifests/download.ts';
-import { encodeEncoding } from '../formats/manifests/encoding/encode.ts';
-import { encodingHeaderSize } from '../formats/manifests/encoding/pages.ts';
-import { encodeInstall } from '../formats/manifests/install.ts';
-import { encodeSize } from '../formats/manifests/size.ts';
-import { maskSize, type Tag } from '../formats/manifests/tags.ts';
-import { ContentFlags } from '../formats/roots/locale.ts';
-import { encodeWowRoot } from '../formats/roots/wow/encode.ts';
-import type { WowRootBlockContent, WowRootRow } from '../formats/roots/wow/layout.ts';
-import type { EncodedContent } from './encode-content.ts';
-import type { EncodedFile } from './encode-files.ts';
-import { localeFlagsOf, type PublishTag, tagsOf } from './publish-file.ts';
+import { fromHex } from '../../core/bytes.ts';
+import { nameHash } from '../../core/jenkins.ts';
+import { encodeDownload } from '../../formats/manifests/download.ts';
+import { encodeEncoding } from '../../formats/manifests/encoding/encode.ts';
+import { encodingHeaderSize } from '../../formats/manifests/encoding/pages.ts';
+import { encodeInstall } from '../../formats/manifests/install.ts';
+import { encodeSize } from '../../formats/manifests/size.ts';
+import { maskSize, type Tag } from '../../formats/manifests/tags.ts';
+import { ContentFlags } from '../../formats/roots/locale.ts';
+import { encodeWowRoot } from '../../formats/roots/wow/encode.ts';
+import type { WowRootBlockContent, WowRootRow } from '../../formats/roots/wow/layout.ts';
+import { localeFlagsOf, type PublishTag, tagsOf } from '../files/publish-file.ts';
+import type { EncodedContent } from '../objects/encode-content.ts';
+import type { EncodedFile } from '../objects/encode-files.ts';
 
 /** Writes the root: a block for each pair of flags, those of single locales first, so that a variant goes before a file for all. */
 export function makeRoot(files: readonly EncodedFile[]): Uint8Array {

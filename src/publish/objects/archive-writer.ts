@@ -1,11 +1,11 @@
 import * as fs from 'node:fs';
 import { dirname, join } from 'node:path';
-import { fromHex, toHex } from '../core/bytes.ts';
-import { writeAll } from '../files/durable.ts';
-import { encodeArchiveGroup } from '../formats/indices/archive-group.ts';
-import { decodeArchiveIndex, encodeArchiveIndex, type IndexEntry } from '../formats/indices/archive-index.ts';
-import type { NamedIndex } from '../formats/indices/index-layout.ts';
-import { type ObjectName, objectPath } from '../store/layout.ts';
+import { fromHex, toHex } from '../../core/bytes.ts';
+import { writeAll } from '../../files/durable.ts';
+import { encodeArchiveGroup } from '../../formats/indices/archive-group.ts';
+import { decodeArchiveIndex, encodeArchiveIndex, type IndexEntry } from '../../formats/indices/archive-index.ts';
+import type { NamedIndex } from '../../formats/indices/index-layout.ts';
+import { type ObjectName, objectPath } from '../../store/layout.ts';
 
 /** Where objects of a CDN folder go. */
 export interface CdnFolder {

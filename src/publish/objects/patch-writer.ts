@@ -1,8 +1,8 @@
-import { fromHex } from '../core/bytes.ts';
-import { md5Hex } from '../core/hash.ts';
-import { encodePatchConfig } from '../formats/configs/patch-config.ts';
-import { decodePatchManifest, encodePatchManifest, type PatchedFile } from '../formats/patches/patch-manifest.ts';
-import { makeZbsdiff } from '../formats/patches/zbsdiff.ts';
+import { fromHex } from '../../core/bytes.ts';
+import { md5Hex } from '../../core/hash.ts';
+import { encodePatchConfig } from '../../formats/configs/patch-config.ts';
+import { decodePatchManifest, encodePatchManifest, type PatchedFile } from '../../formats/patches/patch-manifest.ts';
+import { makeZbsdiff } from '../../formats/patches/zbsdiff.ts';
 import { ArchiveWriter, type CdnFolder, type DataObjects, putObject } from './archive-writer.ts';
 import type { EncodedContent, Manifests } from './encode-content.ts';
 

@@ -1,7 +1,7 @@
-import { PakratError } from '../core/errors.ts';
-import { normalizeName } from '../core/jenkins.ts';
-import type { TactKey } from '../formats/configs/key-list.ts';
-import { localeFlag } from '../formats/roots/locale.ts';
+import { PakratError } from '../../core/errors.ts';
+import { normalizeName } from '../../core/jenkins.ts';
+import type { TactKey } from '../../formats/configs/key-list.ts';
+import { localeFlag } from '../../formats/roots/locale.ts';
 
 /** A tag of the download, install and size manifests. */
 export interface PublishTag {

@@ -1,8 +1,8 @@
-import { normalizeName } from '../core/jenkins.ts';
+import { normalizeName } from '../../core/jenkins.ts';
+import { fileChecker, type PublishFile } from '../files/publish-file.ts';
 import type { ArchiveWriter } from './archive-writer.ts';
 import { type EncodedBytes, type EncodedContent, encodeContent } from './encode-content.ts';
 import type { PatchWriter } from './patch-writer.ts';
-import { fileChecker, type PublishFile } from './publish-file.ts';
 
 /** A file that is encoded. One of the install manifest has no id. */
 export interface EncodedFile extends Omit<PublishFile, 'read' | 'readPrevious'> {

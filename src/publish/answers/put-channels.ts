@@ -1,14 +1,14 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
-import { md5Hex } from '../core/hash.ts';
-import { writeFileDurable } from '../files/durable.ts';
+import { md5Hex } from '../../core/hash.ts';
+import { writeFileDurable } from '../../files/durable.ts';
 import {
   type ChannelCatalogue,
   decodeChannelCatalogue,
   decodeChannelSummary,
   encodeChannelObject,
-} from '../formats/services/channels.ts';
-import type { ServiceAnswer } from './configs.ts';
+} from '../../formats/services/channels.ts';
+import type { ServiceAnswer } from '../manifests/configs.ts';
 
 /** Folder of the objects, as the summary names it. */
 const folder = 'channels';

@@ -1,7 +1,7 @@
-import { fromHex } from '../core/bytes.ts';
-import { md5Hex } from '../core/hash.ts';
-import { encodeBlte } from '../formats/blte/encode.ts';
-import { reverseName, type TactKey } from '../formats/configs/key-list.ts';
+import { fromHex } from '../../core/bytes.ts';
+import { md5Hex } from '../../core/hash.ts';
+import { encodeBlte } from '../../formats/blte/encode.ts';
+import { reverseName, type TactKey } from '../../formats/configs/key-list.ts';
 
 /** A content in one of its encodings. Keys are lower-case hex, sizes are bytes. */
 export interface EncodedContent {
