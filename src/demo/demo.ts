@@ -135,6 +135,7 @@ async function publish({ game, folder, hooks }: Demo, server: StaticServer): Pro
   const built = await publishBuild({
     ...demoBuild,
     files: game,
+    root: 'wow',
     out: folder.cdn,
     cdnPath: `tpr/${demoBuild.product}`,
     archiveBytes,

@@ -61,7 +61,7 @@ function write(path: string, content: string | Uint8Array): void {
 async function publish(product: string, version: string, port: number): Promise<PublishedBuild> {
   const buildId = Number(version.split('.').at(-1));
   const hosts = [`127.0.0.1:${port}`];
-  return publishBuild({ product, version, buildId, hosts, files: filesOf(version), out: scratch('cdn') });
+  return publishBuild({ product, version, buildId, hosts, root: 'wow', files: filesOf(version), out: scratch('cdn') });
 }
 
 async function makeBuilds(): Promise<void> {

@@ -1,38 +1,13 @@
 import { fromHex } from '../../core/bytes.ts';
-import { nameHash } from '../../core/jenkins.ts';
 import { encodeDownload } from '../../formats/manifests/download.ts';
 import { encodeEncoding } from '../../formats/manifests/encoding/encode.ts';
 import { encodingHeaderSize } from '../../formats/manifests/encoding/pages.ts';
 import { encodeInstall } from '../../formats/manifests/install.ts';
 import { encodeSize } from '../../formats/manifests/size.ts';
 import { maskSize, type Tag } from '../../formats/manifests/tags.ts';
-import { ContentFlags } from '../../formats/roots/locale.ts';
-import { encodeWowRoot } from '../../formats/roots/wow/encode.ts';
-import type { WowRootBlockContent, WowRootRow } from '../../formats/roots/wow/layout.ts';
-import { localeFlagsOf, type PublishTag, tagsOf } from '../files/publish-file.ts';
+import { type PublishTag, tagsOf } from '../files/publish-file.ts';
 import type { EncodedContent } from '../objects/encode-content.ts';
 import type { EncodedFile } from '../objects/encode-files.ts';
-
-/** Writes the root: a block for each pair of flags, those of single locales first, so that a variant goes before a file for all. */
-export function makeRoot(files: readonly EncodedFile[]): Uint8Array {
-  const blocks = new Map<string, WowRootBlockContent & { rows: WowRootRow[] }>();
-  for (const file of files) {
-    if (file.fileDataId === undefined) continue;
-    const localeFlags = localeFlagsOf(file);
-    const contentFlags = file.key === undefined ? 0 : ContentFlags.encrypted;
-    const key = `${localeFlags} ${contentFlags}`;
-    const block = blocks.get(key) ?? { localeFlags, contentFlags, rows: [] };
-    block.rows.push({
-      fileDataId: file.fileDataId,
-      ckey: fromHex(file.content.ckey),
-      nameHash: nameHash(file.name),
-    });
-    blocks.set(key, block);
-  }
-  for (const { rows } of blocks.values()) rows.sort((a, b) => a.fileDataId - b.fileDataId);
-  const sorted = [...blocks.values()].sort((a, b) => a.localeFlags - b.localeFlags || a.contentFlags - b.contentFlags);
-  return encodeWowRoot({ form: 'tsfm2', blocks: sorted });
-}
 
 /** Writes the install manifest: paths with back-slashes, as real ones have them. */
 export function makeInstall(files: readonly EncodedFile[]): Uint8Array {
@@ -109,8 +84,9 @@ export function makeEncoding(contents: readonly EncodedContent[]): Uint8Array {
   const ckeys = new Map<string, { ckey: string; size: number; ekeys: string[] }>();
   const ekeys = new Map<string, { ekey: string; size: number; especIndex: number }>();
   const especs = [...new Set(contents.map((content) => content.espec))].sort();
+  const indexOf = new Map(especs.map((espec, i) => [espec, i]));
   for (const { ckey, ekey, size, encodedSize, espec } of contents) {
-    ekeys.set(ekey, { ekey, size: encodedSize, especIndex: especs.indexOf(espec) });
+    ekeys.set(ekey, { ekey, size: encodedSize, especIndex: indexOf.get(espec) ?? 0 });
     const known = ckeys.get(ckey) ?? { ckey, size, ekeys: [] };
     known.ekeys.push(ekey);
     ckeys.set(ckey, known);

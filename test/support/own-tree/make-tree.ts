@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { concatBytes } from '../../../src/core/bytes.ts';
 import type { TactKey } from '../../../src/formats/configs/key-list.ts';
+import { makeZbsdiff } from '../../../src/formats/patches/zbsdiff.ts';
 import {
   makeBuildConfig,
   makeCdnConfig,
@@ -88,8 +89,8 @@ function makePatches(
   for (const row of changed.slice(0, options.patches)) {
     const source = before.get(`${row.file.id} ${row.locale}`);
     if (source === undefined) continue;
-    const [from, to] = [source, row].map((side) => ({ content: side.encodings[0], bytes: rowContent(side, options) }));
-    writer.add(from!, to!);
+    const patch = makeZbsdiff(rowContent(source, options), rowContent(row, options));
+    writer.put(source.encodings[0]!, row.encodings[0]!, patch);
   }
   return writer.finish(b.manifests);
 }
