@@ -25,6 +25,7 @@ export type { ListfileUpdate, UpdateListfileOptions } from './app/listfile/updat
 export type { MountOptions, MountReport } from './app/mount.ts';
 export type { PackNadeoOptions, PackOptions, PackReport, PackUnrealOptions } from './app/pack.ts';
 export type { ProductRow, ProductsOptions } from './app/products.ts';
+export type { PublishOptions, PublishReport } from './app/publish.ts';
 export type { SourceOptions } from './app/session/open-source.ts';
 export type { PakOpenOptions } from './app/session/pak-options.ts';
 export type { SessionOptions } from './app/session/session-options.ts';

@@ -60,19 +60,27 @@ function listedFiles(files: readonly EncodedFile[]): Listed {
   };
 }
 
+/** Alternatives to what everybody has: an entry without such a tag is none. */
+const alternateType = 0x4000;
+
 /**
- * The tag table for entries that carry these tags, in the order of types and names. It has every tag of the build, as real tables do:
- * a reader that is asked for a tag looks for it in each of them.
+ * The tag table for entries that carry these tags, in the order of types and names. As in real tables it has every tag of the build, for a
+ * reader that is asked for a tag looks for it in each of them; and an entry without a tag of a type carries all of that type, for there are
+ * readers that want each tag which was chosen.
  */
 function makeTags(tagsByEntry: readonly (readonly PublishTag[])[], files: readonly EncodedFile[]): Tag[] {
   const table = new Map<string, Tag>();
-  const keyOf = ({ name, type }: PublishTag): string => `${type} ${name}`;
   for (const { name, type } of files.flatMap(tagsOf))
-    table.set(keyOf({ name, type }), { name, type, mask: new Uint8Array(maskSize(tagsByEntry.length)) });
-  tagsByEntry.forEach((tags, i) => {
-    for (const tag of tags) table.get(keyOf(tag))!.mask[i >>> 3]! |= 0x80 >>> (i & 7);
+    table.set(`${type} ${name}`, { name, type, mask: new Uint8Array(maskSize(tagsByEntry.length)) });
+  const tags = [...table.values()].sort((a, b) => a.type - b.type || (a.name < b.name ? -1 : 1));
+  tagsByEntry.forEach((own, i) => {
+    for (const { name, type, mask } of tags) {
+      const ofType = own.filter((tag) => tag.type === type);
+      const isFor = ofType.length === 0 ? type !== alternateType : ofType.some((tag) => tag.name === name);
+      if (isFor) mask[i >>> 3]! |= 0x80 >>> (i & 7);
+    }
   });
-  return [...table.values()].sort((a, b) => a.type - b.type || (a.name < b.name ? -1 : 1));
+  return tags;
 }
 
 /** Readers are known that lose entries when the first page of an encoding file starts before this offset; real ones start far behind it. */
