@@ -68,6 +68,8 @@ const defaultRegions = ['us', 'eu', 'kr', 'tw', 'sg', 'cn'];
 export function planBuild(options: PublishOptions): BuildPlan {
   const { out, product } = options;
   checkWords([product], true);
+  if (ownNames.includes(product))
+    throw new PakratError('E_USAGE', `${product} cannot be a product: a CDN folder has it for itself`);
   const live = findLiveBuild(out, product);
   const { cdnPath = live?.cdnPath ?? `tpr/${product}`, configPath = 'tpr/configs/data' } = options;
   const { buildId = (live?.buildId ?? 0) + 1, version = `1.0.0.${buildId}` } = options;
@@ -96,6 +98,9 @@ export function planBuild(options: PublishOptions): BuildPlan {
       isSame(keyRing?.name, live?.keyRing),
   };
 }
+
+/** What lies beside the folders of products. */
+const ownNames = ['tpr', 'v2', 'summary'];
 
 /** What becomes a file name, a cell of a table or a word of a config must be one word. */
 function checkWords(words: readonly string[], single: boolean): void {

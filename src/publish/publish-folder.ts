@@ -138,7 +138,7 @@ async function readGiven(list: string | AsyncIterable<Uint8Array>): Promise<Uint
 function lockFolder(out: string): () => void {
   try {
     makeFolderDurable(out);
-    return lockStore(join(out, 'publish.lock'));
+    return lockStore(join(out, '.publish.lock'));
   } catch (error) {
     if (codeOf(error) !== 'E_STORE_LOCKED') throw error;
     throw new PakratError('E_STORE_LOCKED', `another pakrat is publishing into ${out}`, {

@@ -11,7 +11,7 @@ import type { ServiceAnswer } from '../manifests/configs.ts';
 import { putTable } from './put-table.ts';
 
 /** Folder of the objects, as the summary names it. */
-const folder = 'channels';
+const folder = 'v2/channels';
 
 /**
  * Writes the live build of a product as TACT channels have it: a definition, a list of hosts, a catalogue with the other products
