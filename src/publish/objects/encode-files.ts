@@ -61,7 +61,7 @@ export async function encodeFiles(files: Iterable<PublishFile>, work: EncodeWork
     done.push({ ...facts, content });
     work.onFile?.(content.size);
   }
-  return numberFiles(done);
+  return work.root === 'wow' ? numberFiles(done) : done;
 }
 
 function put(encoded: Encoded, data: ContentWriter): EncodedContent {

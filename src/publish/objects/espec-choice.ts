@@ -51,7 +51,17 @@ function refused(text: string, problem: string, hint: string): PakratError {
  * @param ckey of the content. The IV is taken from it: a key stream that served two contents would give both away.
  */
 export function especsFor(choice: EspecChoice, ckey: string, key?: TactKey): readonly string[] {
-  return choice.flatMap((spec) => (spec === undefined ? [] : [printEspec(key ? encrypted(spec, ckey, key) : spec)]));
+  if (key !== undefined) return specsOf(choice).map((spec) => printEspec(encrypted(spec, ckey, key)));
+  const known = plain.get(choice) ?? specsOf(choice).map(printEspec);
+  plain.set(choice, known);
+  return known;
+}
+
+/** The texts of choices without a key, which are the same for every content. */
+const plain = new WeakMap<EspecChoice, readonly string[]>();
+
+function specsOf(choice: EspecChoice): Espec[] {
+  return choice.filter((spec) => spec !== undefined);
 }
 
 function encrypted(spec: Espec, ckey: string, { name }: TactKey): Espec {
