@@ -45,9 +45,9 @@ The tag file has words, separated by commas, then a glob, on a line: tags (Windo
     jobs: Flags.integer({ summary: 'Threads. Default: one for each core.', helpValue: 'N', min: 1, max: 64 }),
   };
   static override examples = [
-    '<%= config.bin %> publish game --product mygame --to cdn --host cdn.example.org',
-    '<%= config.bin %> publish game --product mygame --to cdn --build-name 1.4 --tags tags.txt',
-    '<%= config.bin %> publish game --product mygame --to cdn --keys keys.txt --espec z:9',
+    '<%= config.bin %> publish files --product mygame --to www --host cdn.example.org',
+    '<%= config.bin %> publish files --product mygame --to www --build-name 1.4 --tags tags.txt',
+    '<%= config.bin %> publish files --product mygame-locked --to www --keys my-keys.txt --espec z:9',
   ];
 
   async run(): Promise<PublishReport> {

@@ -191,8 +191,7 @@ export class Pakrat {
   /** Makes a build of a folder for a web server, beside the older ones. */
   async publish(folder: string, options: PublishOptions): Promise<PublishReport> {
     const { publish } = await import('./app/publish.ts');
-    const { threads } = this.#session.options;
-    return calmly(options, (calm) => publish(folder, { jobs: threads, ...calm }));
+    return calmly(options, (calm) => publish(folder, calm, this.#session.options));
   }
 
   /** Closes the sources that are still open, then the store and every connection. */

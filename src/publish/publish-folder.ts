@@ -11,11 +11,12 @@ import { lockStore } from '../store/ledger/sqlite.ts';
 import { listFolder } from './files/folder-files.ts';
 import type { PublishFile } from './files/publish-file.ts';
 import { decodeTagFile, type FactsOf } from './files/tag-file.ts';
+import type { EncoderOptions } from './objects/encoder.ts';
 import { parseEspecChoice } from './objects/espec-choice.ts';
 import { type PublishedBuild, publishBuild } from './publish-build.ts';
 
 /** A folder to publish, and how. */
-export interface PublishFolderOptions extends WorkOptions {
+export interface PublishFolderOptions extends WorkOptions, Pick<EncoderOptions, 'threads' | 'workerUrl'> {
   /** Product code, such as `mygame`. */
   product: string;
   /** Folder for a web server; made when it is not there. */
@@ -32,8 +33,6 @@ export interface PublishFolderOptions extends WorkOptions {
   keys?: string | undefined;
   /** `host` or `host:port`, as `cdns` is to name them. Default: those of the live build, or `localhost`. */
   hosts?: readonly string[] | undefined;
-  /** Threads that encode; below 2 none. */
-  threads?: number | undefined;
 }
 
 /** A published folder, as `publish --json` prints it. */
@@ -48,7 +47,7 @@ export interface PublishReport extends Omit<PublishedBuild, 'names'> {
  *   and as publishBuild
  */
 export async function publishFolder(folder: string, options: PublishFolderOptions): Promise<PublishReport> {
-  const { product, to, buildName: version, buildId, espec, hosts, threads, signal, onProgress } = options;
+  const { product, to, buildName: version, buildId, espec, hosts, threads, workerUrl, signal, onProgress } = options;
   const out = checkFolders(folder, to);
   const especs = espec === undefined ? undefined : parseEspecChoice(espec);
   const factsOf = await readFacts(options);
@@ -68,7 +67,7 @@ export async function publishFolder(folder: string, options: PublishFolderOption
     const named = files.map((file): PublishFile => ({ ...file, ...factsOf(file.name) }));
     // What is wanted first lies side by side.
     const sorted = named.sort((a, b) => (a.priority ?? 0) - (b.priority ?? 0));
-    const work = { files: sorted, out, hosts, especs, threads, signal, onFile };
+    const work = { files: sorted, out, hosts, especs, threads, workerUrl, signal, onFile };
     const { names, ...built } = await publishBuild({ product, version, buildId, ...work });
     return { out: to, ...built };
   } catch (error) {

@@ -147,6 +147,7 @@ async function makeFiles(): Promise<void> {
   write('files.txt', 'interface/icons/inv_misc_bag_08.blp\n');
   write('content.txt', 'content/Config/Game.ini;Config/Game.ini\n');
   write('title.xml', '<header/>');
+  write('tags.txt', 'Windows,install  Config/**\n');
   for (const name of ['game.key', 'key.txt']) write(name, unrealKey);
   const list = { version: 1, game: 'trackmania' as const, productCrc: 0, salt: 5, signed: true };
   const entries = ['stadium', 'new'].map((name) => ({ name, flags: 0, keyString: '0123456789ABCDEF0123456789ABCDEF' }));
