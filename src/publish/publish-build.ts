@@ -54,12 +54,12 @@ export interface PublishedBuild extends BuildName {
 export async function publishBuild(options: PublishOptions): Promise<PublishedBuild> {
   const plan = planBuild(options);
   const { folder, earlier, archiveBytes } = plan;
-  const { root = 'tvfs', especs = usualEspecs, onFile } = options;
+  const { root = 'tvfs', especs = usualEspecs, onProgress } = options;
   const encoder = new Encoder(options);
   const data = new ContentWriter(new ArchiveWriter(folder, 'data', archiveBytes, earlier));
   const patches = new PatchWriter(folder, archiveBytes);
   try {
-    const work: EncodeWork = { data, patches, encoder, especs, root, earlier, onFile };
+    const work: EncodeWork = { data, patches, encoder, especs, root, earlier, onProgress };
     const files = await encodeFiles(options.files, work);
     if (files.length === 0) throw new PakratError('E_USAGE', 'there are no files to publish');
     return await finishBuild(plan, files, work);

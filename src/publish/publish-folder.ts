@@ -11,6 +11,7 @@ import { lockStore } from '../store/ledger/sqlite.ts';
 import { listFolder } from './files/folder-files.ts';
 import type { PublishFile } from './files/publish-file.ts';
 import { decodeTagFile, type FactsOf } from './files/tag-file.ts';
+import type { EncodeWork } from './objects/encode-files.ts';
 import type { EncoderOptions } from './objects/encoder.ts';
 import { parseEspecChoice } from './objects/espec-choice.ts';
 import { type PublishedBuild, publishBuild } from './publish-build.ts';
@@ -56,9 +57,9 @@ export async function publishFolder(folder: string, options: PublishFolderOption
   const total = files.reduce((sum, { size }) => sum + size, 0);
   const counted = { done: 0, total: files.length };
   let done = 0;
-  const onFile = (bytes: number): void => {
+  const onDone: EncodeWork['onProgress'] = ({ bytes, files: count }) => {
     done += bytes;
-    counted.done += 1;
+    counted.done += count;
     onProgress?.({ type: 'bytes', phase: 'publish', done, total, files: { ...counted } });
   };
   const release = lockFolder(out);
@@ -67,7 +68,7 @@ export async function publishFolder(folder: string, options: PublishFolderOption
     const named = files.map((file): PublishFile => ({ ...file, ...factsOf(file.name) }));
     // What is wanted first lies side by side.
     const sorted = named.sort((a, b) => (a.priority ?? 0) - (b.priority ?? 0));
-    const work = { files: sorted, out, hosts, especs, threads, workerUrl, signal, onFile };
+    const work = { files: sorted, out, hosts, especs, threads, workerUrl, signal, onProgress: onDone };
     const { names, ...built } = await publishBuild({ product, version, buildId, ...work });
     return { out: to, ...built };
   } catch (error) {

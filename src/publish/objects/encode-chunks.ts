@@ -79,14 +79,19 @@ export function openContent(name: string, path: string): Content & { close(): vo
   });
 }
 
-/** The content, which must have this ckey when it has been read from its start to its end. */
-export function checkedContent(content: Content, ckey: string): Content & { check(): void } {
+/** The content, which must have this ckey when it has been read from its start to its end. @param onRead called with the bytes of each reading */
+export function checkedContent(
+  content: Content,
+  ckey: string,
+  onRead?: (bytes: number) => void,
+): Content & { check(): void } {
   const hasher = md5Hasher();
   return {
     ...content,
     read(offset, size) {
       const bytes = content.read(offset, size);
       hasher.update(bytes);
+      onRead?.(size);
       return bytes;
     },
     check() {

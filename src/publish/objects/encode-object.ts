@@ -54,18 +54,24 @@ async function wholeObject(
   return [bytes, content.size - (bytes.length - head.length)];
 }
 
+interface DiskWork {
+  encoder: Encoder;
+  archives: ArchiveWriter;
+  /** Called with the bytes of the content as they are encoded, once for each. */
+  onChunk: (bytes: number) => void;
+}
+
 /** Encodes a content that is too large for memory into a file. @throws as {@link encodeInMemory}, E_INTEGRITY for one that changed, E_STORE_FULL, E_STORE */
 export async function encodeOnDisk(
   { content, ckey, especs, key }: ToEncode,
-  encoder: Encoder,
-  archives: ArchiveWriter,
+  { encoder, archives, onChunk }: DiskWork,
 ): Promise<EncodedOnDisk> {
   const { size } = content;
   for (const [i, espec] of especs.entries()) {
     const file = archives.openFile();
     try {
       file.append(new Uint8Array(headerSize(espec, size)));
-      const checked = checkedContent(content, ckey);
+      const checked = checkedContent(content, ckey, i === 0 ? onChunk : undefined);
       const head = await encodeChunks(checked, { espec, key, encoder, take: (chunk) => file.append(chunk) });
       checked.check();
       if (file.size - head.length < size || i === especs.length - 1)
