@@ -1,4 +1,5 @@
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, jest, test } from '@jest/globals';
@@ -80,4 +81,18 @@ test('a publish that is killed leaves the old build or the new one, and the next
   const { cdn: config, path } = openPublished(cdn, 'mygame');
   expect(config.builds.length).toBeGreaterThan(moments);
   for (const build of config.builds) expect(md5Hex(readFileSync(path('config', build)))).toBe(build);
+});
+
+test('Ctrl-C ends it within two seconds, with nothing half-done', async () => {
+  const [folder, out] = [scratch('noise'), scratch('stopped')];
+  mkdirSync(folder);
+  for (let i = 0; i < 6; i++) writeFileSync(join(folder, `${i}.bin`), randomBytes(8 << 20));
+  const { child, ended } = startPakrat(['publish', folder, '--product', 'mygame', '--to', out]);
+  while (!existsSync(out) || readdirSync(out).every((name) => !name.endsWith('.tmp'))) await sleep(20);
+  const asked = performance.now();
+  child.kill('SIGINT');
+  const { status, stderr } = await ended;
+  expect({ status, stderr }).toMatchObject({ status: 130, stderr: expect.stringMatching(/interrupted/) });
+  expect(performance.now() - asked).toBeLessThan(2000);
+  expect(readdirSync(out)).toEqual(['.publish.lock']);
 });

@@ -1,13 +1,16 @@
+import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { afterEach, expect, test } from '@jest/globals';
 import { toHex } from '../../src/core/bytes.ts';
 import { md5Hex } from '../../src/core/hash.ts';
 import { decodePatchManifest } from '../../src/formats/patches/patch-manifest.ts';
-import type { Pakrat, PublishReport } from '../../src/index.ts';
+import type { OnProgress, Pakrat, PublishReport } from '../../src/index.ts';
 import { type StaticServer, serveFolder } from '../../src/serve/static-server.ts';
+import { lockStore } from '../../src/store/ledger/sqlite.ts';
 import { randomSource } from '../support/hostile.ts';
 import { scratchFolder } from '../support/scratch.ts';
+import { describeTmpfs, withTmpfs } from '../support/tmpfs.ts';
 import { withPakrat } from '../support/with-pakrat.ts';
 import { openPublished } from './open-published.ts';
 import { treeOf } from './published.ts';
@@ -266,6 +269,66 @@ test('other products in the folder stay', async () => {
     expect((await pakrat.products()).map(({ product }) => product)).toEqual(
       expect.arrayContaining(['mygame', 'other']),
     );
+  });
+});
+
+test('a large file is encoded on disk, lies loose, and is shared', async () => {
+  const large = Buffer.alloc((33 << 20) + 5, 'large ');
+  const { game, cdn, store } = folders({ 'large.bin': large, 'small.txt': 'small' });
+  const told: number[] = [];
+  const onProgress: OnProgress = (event) => event.type === 'bytes' && told.push(event.done);
+  await withPakrat({}, (pakrat) =>
+    pakrat.publish(game, { product: 'mygame', to: cdn, espec: 'b:{4M*=n}', onProgress }),
+  );
+  expect(told.at(-1)).toBe(large.length + 5);
+  const published = openPublished(cdn, 'mygame');
+  expect(published.modesOf(md5Hex(large))).toBe('N'.repeat(9));
+  const { ekeys = [] } = published.encoding.findCkey(md5Hex(large)) ?? {};
+  expect(readFileSync(published.path('data', ekeys[0] ?? '')).length).toBeGreaterThan(large.length);
+  expect(await extracted(cdn, store)).toEqual(treeOf(game));
+  expect(await publish(game, cdn, { espec: 'b:{4M*=n}' })).toMatchObject({ unchanged: true });
+});
+
+test('a live build that lacks an archive is told, and nothing is built on it', async () => {
+  const { game, cdn } = folders(sample());
+  await publish(game, cdn);
+  const { cdn: config, path } = openPublished(cdn, 'mygame');
+  rmSync(path('data', config.archives[0] ?? ''));
+  write(game, { 'another.txt': 'another' });
+  await expect(publish(game, cdn)).rejects.toMatchObject({
+    code: 'E_NOT_FOUND',
+    hint: expect.stringMatching(/empty folder/),
+  });
+  expect(openPublished(cdn, 'mygame').versions.seqn).toBe(1);
+});
+
+test('a second publish into the same folder waits for nobody, and is refused', async () => {
+  const { game, cdn } = folders(sample());
+  await publish(game, cdn);
+  const release = lockStore(join(cdn, '.publish.lock'));
+  try {
+    await expect(publish(game, cdn)).rejects.toMatchObject({ code: 'E_STORE_LOCKED' });
+  } finally {
+    release();
+  }
+});
+
+describeTmpfs('a full disk', () => {
+  test('leaves the build that was live, and nothing half-written', async () => {
+    const { game } = folders({ 'a.txt': 'a' });
+    await withTmpfs('4m', async (disk, resize) => {
+      await publish(game, disk);
+      const before = treeOf(disk);
+      write(game, { 'b.bin': randomBytes(6 << 20) });
+      await expect(publish(game, disk)).rejects.toMatchObject({
+        code: 'E_STORE_FULL',
+        hint: expect.stringMatching(/live still is/),
+      });
+      expect(treeOf(disk)).toEqual(before);
+      resize('16m');
+      await publish(game, disk);
+      expect(openPublished(disk, 'mygame').files()).toEqual(treeOf(game));
+    });
   });
 });
 
