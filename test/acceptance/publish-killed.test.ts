@@ -10,6 +10,7 @@ import { treeOf } from '../publish/published.ts';
 import { randomSource } from '../support/hostile.ts';
 import { runPakrat, startPakrat } from '../support/run-pakrat.ts';
 import { scratchFolder } from '../support/scratch.ts';
+import { withPakrat } from '../support/with-pakrat.ts';
 
 /* A publish is killed at random moments: readers have the old build or the new one, whole. PAKRAT_MOMENTS says how often. */
 
@@ -50,6 +51,9 @@ function named(): string[] {
 test('a publish that is killed leaves the old build or the new one, and the next goes on', async () => {
   let old = change(0);
   expect(runPakrat(command)).toMatchObject({ status: 0, stderr: '' });
+  // Threads encode as one does alone.
+  await withPakrat({}, (pakrat) => pakrat.publish(game, { product: 'mygame', to: scratch('cdn-2') }));
+  expect(treeOf(cdn)).toEqual(treeOf(scratch('cdn-2')));
   const started = performance.now();
   expect(runPakrat(command)).toMatchObject({ status: 0, stderr: '' });
   const least = performance.now() - started;

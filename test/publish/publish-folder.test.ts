@@ -120,6 +120,9 @@ test('a further build shares what did not change, has patches for what did, and 
   const { game, cdn, store } = folders({ ...sample(), 'Data/long.txt': long.join('\n') });
   const first = await publish(game, cdn);
   const old = treeOf(game);
+  const patched = scratch(`${runs}`, 'patched');
+  const connection = await served(cdn);
+  await withPakrat({ store: patched, ...connection }, (pakrat) => pakrat.sync('mygame'));
   const before = treeOf(cdn);
   write(game, { 'Data/long.txt': long.with(2000, 'another line').join('\n'), 'Data/new.txt': 'new' });
   rmSync(join(game, 'empty.dat'));
@@ -136,10 +139,17 @@ test('a further build shares what did not change, has patches for what did, and 
   expect(published.cdn.builds).toEqual([second.buildConfig, first.buildConfig]);
   expect(published.versions.seqn).toBe(2);
   const manifest = decodePatchManifest(readFileSync(published.path('patch', published.build.patch?.ckey ?? '')));
-  const [patched, ...others] = [...manifest.files];
+  const [target, ...others] = [...manifest.files];
   expect(others).toEqual([]);
-  expect(patched && toHex(patched.targetCkey)).toBe(md5Hex(readFileSync(join(game, 'Data/long.txt'))));
+  expect(target && toHex(target.targetCkey)).toBe(md5Hex(readFileSync(join(game, 'Data/long.txt'))));
 
+  // Whoever holds the older build makes the file out of it.
+  await withPakrat({ store: patched, ...connection }, async (pakrat) => {
+    expect(await pakrat.sync('mygame', { patch: true })).toMatchObject({
+      patched: { entries: 1 },
+      missing: { entries: 0 },
+    });
+  });
   expect(await extracted(cdn, store)).toEqual(treeOf(game));
   // By its build config, from a CDN config that is no longer live or from this one.
   expect(await extracted(cdn, store, `mygame@${first.buildConfig}`)).toEqual(old);
@@ -256,6 +266,12 @@ test('a table that was lost, or is of a publish that was killed, is put right by
   rmSync(join(cdn, 'summary'));
   expect(await publish(game, cdn)).toMatchObject({ unchanged: true });
   expect(treeOf(cdn)).toEqual(before);
+  // Other hosts are no other build, and yet a newer answer.
+  expect(await publish(game, cdn, { hosts: ['b.example'] })).toMatchObject({ unchanged: true, buildId: 1 });
+  expect(readFileSync(join(cdn, 'v2/products/mygame/cdns'), 'utf8')).toMatch(/\|b\.example\|/);
+  expect(openPublished(cdn, 'mygame').versions.seqn).toBe(2);
+  expect((await publish(game, cdn, { buildName: '3' })).buildId).toBe(2);
+  expect(openPublished(cdn, 'mygame').versions.seqn).toBe(3);
 });
 
 test('other products in the folder stay', async () => {
@@ -332,12 +348,19 @@ describeTmpfs('a full disk', () => {
   });
 });
 
-test('links are passed over, and told', async () => {
+test('links are passed over, and told, and so is a glob that matches nothing', async () => {
   const { game, cdn } = folders({ 'a.txt': 'a' });
   symlinkSync(join(game, 'a.txt'), join(game, 'b.txt'));
   const notes: string[] = [];
-  const report = await publish(game, cdn, { onProgress: (event) => event.type === 'note' && notes.push(event.text) });
-  expect([report.files, notes]).toEqual([1, ['links are not published: 1 passed over']]);
+  const tags = pieces('enUS *.txt\ndeDE b.*\n');
+  const onProgress: OnProgress = (event) => event.type === 'note' && notes.push(event.text);
+  const report = await publish(game, cdn, { tags, onProgress });
+  expect(report.files).toBe(1);
+  expect(notes).toEqual([
+    'links are not published: 1 passed over',
+    'no file matches b.* of the tag file',
+    expect.stringMatching(/localhost.*--host/),
+  ]);
 });
 
 test.each<[string, string, (at: { game: string; cdn: string }) => Promise<unknown>]>([
