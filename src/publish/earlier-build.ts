@@ -12,8 +12,8 @@ import { decodeEncoding, type Encoding } from '../formats/manifests/encoding/dec
 import { decodeTvfs } from '../formats/roots/tvfs/decode.ts';
 import { cell, decodeBpsv } from '../formats/services/bpsv.ts';
 import { type ObjectName, objectPath } from '../store/layout.ts';
+import type { EncodedContent } from './encode/encode-content.ts';
 import type { CdnFolder, EarlierObjects } from './objects/archive-writer.ts';
-import type { EncodedContent } from './objects/encode-content.ts';
 
 /** The live build of a product as the tables of a folder name it. */
 export interface LiveBuild {

@@ -2,12 +2,12 @@ import { PakratError } from '../core/errors.ts';
 import type { TactKey } from '../formats/configs/key-list.ts';
 import { isSafeCdnPath } from '../store/layout.ts';
 import { EarlierBuild, findLiveBuild, type LiveBuild } from './earlier-build.ts';
+import type { EncoderOptions } from './encode/encoder.ts';
+import type { EspecChoice } from './encode/espec-choice.ts';
 import type { PublishFile, RootKind } from './files/publish-file.ts';
 import { makeKeyRing, type NamedConfig, type ServiceAnswer } from './manifests/configs.ts';
 import type { CdnFolder } from './objects/archive-writer.ts';
 import type { EncodeWork } from './objects/encode-files.ts';
-import type { EncoderOptions } from './objects/encoder.ts';
-import type { EspecChoice } from './objects/espec-choice.ts';
 
 interface CdnPaths {
   /** Default `tpr/PRODUCT`. */

@@ -9,12 +9,12 @@ import { readList } from '../files/text-list.ts';
 import { decodeKeyList } from '../formats/configs/key-list.ts';
 import { lockStore } from '../store/ledger/sqlite.ts';
 import { findLiveBuild } from './earlier-build.ts';
+import type { EncoderOptions } from './encode/encoder.ts';
+import { parseEspecChoice } from './encode/espec-choice.ts';
 import { listFolder } from './files/folder-files.ts';
 import type { PublishFile } from './files/publish-file.ts';
 import { decodeTagFile, type TagFile } from './files/tag-file.ts';
 import type { EncodeWork } from './objects/encode-files.ts';
-import type { EncoderOptions } from './objects/encoder.ts';
-import { parseEspecChoice } from './objects/espec-choice.ts';
 import { type PublishedBuild, publishBuild } from './publish-build.ts';
 
 /** A folder to publish, and how. */

@@ -4,14 +4,14 @@ import { isDamage, isNotFound, resultUnless } from '../../core/errors.ts';
 import { md5Hasher, md5Hex } from '../../core/hash.ts';
 import { normalizeName } from '../../core/jenkins.ts';
 import type { EarlierBuild } from '../earlier-build.ts';
+import { bytesContent, type Content, openContent } from '../encode/content.ts';
+import type { EncodedBytes, EncodedContent } from '../encode/encode-content.ts';
+import { encodeInMemory, encodeOnDisk, type ToEncode } from '../encode/encode-object.ts';
+import type { Encoder } from '../encode/encoder.ts';
+import { type EspecChoice, especsFor } from '../encode/espec-choice.ts';
+import { inOrder, type Started } from '../encode/in-order.ts';
 import { fileChecker, type PublishFile, type RootKind } from '../files/publish-file.ts';
 import type { ContentWriter, EncodedOnDisk } from './content-writer.ts';
-import { bytesContent, type Content, openContent } from './encode-chunks.ts';
-import type { EncodedBytes, EncodedContent } from './encode-content.ts';
-import { encodeInMemory, encodeOnDisk, type ToEncode } from './encode-object.ts';
-import type { Encoder } from './encoder.ts';
-import { type EspecChoice, especsFor } from './espec-choice.ts';
-import { inOrder, type Started } from './in-order.ts';
 import type { PatchWriter } from './patch-writer.ts';
 
 /** A file that is encoded. One of the install manifest alone has no id. */
