@@ -39,7 +39,8 @@ export async function checkRowSums(
   const builds = rows.filter(({ table }) => table === 'builds');
   for (const row of rows) {
     if (row.table === 'builds') continue;
-    ledger.removeRow(row);
+    if (saysWhatToKeep(row) && ledger.hasRow(row)) ledger.sealRow(row);
+    else ledger.removeRow(row);
     if (repair && row.table !== 'keys') found.repaired += 1;
   }
   if (!repair) {
@@ -56,6 +57,11 @@ export async function checkRowSums(
     if (restored !== undefined) found.repaired += 1;
   }
   return found;
+}
+
+/** True for a row that keeps a build, or more of it: too much is better than too little, so one that is damaged stays. */
+function saysWhatToKeep({ table }: DamagedRow): boolean {
+  return table === 'pins' || table === 'selections';
 }
 
 function lacksAnswers(ledger: Ledger, product: string): boolean {
