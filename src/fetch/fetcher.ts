@@ -248,10 +248,11 @@ export class Fetcher {
     return failures;
   }
 
-  /** Hashes are over decrypted bytes: whoever checks those of an encrypted object needs its key. */
+  /** Hashes are over decrypted bytes: whoever checks those of an encrypted object needs its key. A file with other names is not written to. */
   *#prepared(jobs: Iterable<RangeJob>): Generator<RangeJob> {
     for (const job of jobs) {
       clearWay(this.store.layout, job.path);
+      this.store.files.own(job.path);
       yield { ...job, objectKey: this.store.objectKeys.keyOf(job.path) };
     }
   }

@@ -77,6 +77,7 @@ export class EntryWriter {
 
   #open(path: string): SpanWriter {
     const { files, layout } = this.#fetcher.store;
+    files.own(path);
     const report = (spans: Span[]): void => this.#fetcher.addSpans(path, spans, this.#events.onHeld);
     return new SpanWriter(files.partial(path), layout.temporary, report);
   }
