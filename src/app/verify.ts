@@ -1,4 +1,4 @@
-import { isOurTrouble, PakratError, valueUnless } from '../core/errors.ts';
+import { PakratError } from '../core/errors.ts';
 import type { VerifyResult } from '../verify/verify-result.ts';
 import { besideFolder, findSourceName, type SourceOptions, splitChoice, withSource } from './session/open-source.ts';
 import type { Session } from './session/session.ts';
@@ -90,6 +90,7 @@ async function verifyHeld(session: Session, name: string | undefined, work: Veri
     });
   }
   const { verifyStore } = await import('../keep/verify-store.ts');
+  const { buildOpener } = await import('./session/build-opener.ts');
   const { knownBuild } = await import('../builds/resolve/resolve-build.ts');
   const { settleStore } = await import('../store/settle-store.ts');
   const store = await session.store({ create: false });
@@ -101,13 +102,7 @@ async function verifyHeld(session: Session, name: string | undefined, work: Veri
       build,
       repair,
       signal,
-      opener: {
-        open: (identity, { offline }) => session.openFetched(identity, { offline, signal, onProgress }),
-        connect: (identity) => session.connect(identity, { signal, onProgress }),
-        askAgain: async (product) => {
-          await valueUnless((error) => !isOurTrouble(error), session.resolve(product, { fresh: true, signal }));
-        },
-      },
+      opener: buildOpener(session, { signal, onProgress }),
       onProgress: (phase, done, total) => onProgress?.({ type: 'bytes', phase, done, total }),
       onNote: (text) => onProgress?.({ type: 'note', text }),
     });

@@ -96,6 +96,11 @@ export function selectionOf({ selection }: Pick<BuildRow, 'selection'>): Selecti
   return Array.isArray(tags) && Array.isArray(include) && typeof all === 'boolean' ? { tags, include, all } : undefined;
 }
 
+/** True for a selection of every object that the CDN has for a build, and for one that cannot be read: then it may have been that. */
+export function wantsAll(selection: string): boolean {
+  return selectionOf({ selection })?.all !== false;
+}
+
 /** The build of a build config, out of what the version services answered; without one, the only build that was asked for and has no row. */
 function answeredBuild(ledger: Ledger, { region }: BuildRow, config: string | undefined): BuildIdentity | undefined {
   const known = new Set(ledger.builds().map(({ buildConfig }) => buildConfig));

@@ -103,7 +103,7 @@ function isWhole({ ledger }: Store, row: BuildRow): boolean {
 }
 
 /** The setting that has the selection of which a build was whole. */
-function wholeSetting({ product, buildConfig }: BuildRow): string {
+export function wholeSetting({ product, buildConfig }: BuildRow): string {
   return `whole:${product}@${buildConfig}`;
 }
 

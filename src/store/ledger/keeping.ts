@@ -18,6 +18,7 @@ export interface LeavingBytes extends Span {
 /** The part of the ledger that says what is to be kept, and what is on its way out. */
 export class Keeping {
   readonly #db: Sqlite;
+  #signed: { version: string; text: string } | undefined;
 
   constructor(db: Sqlite) {
     this.#db = db;
@@ -75,6 +76,32 @@ export class Keeping {
       `SELECT product, name, build_config AS buildConfig, cdn_config AS cdnConfig, cdn_path AS cdnPath, config_path AS configPath
        FROM forgotten ORDER BY id`,
     );
+  }
+
+  /**
+   * A text that changes with whatever says what is to be kept: builds, what was ever wanted of them, pins. It is put together anew only where
+   * something was written since the last time.
+   */
+  signature(): string {
+    const version = this.#db.version();
+    if (this.#signed?.version !== version) {
+      const rows = [
+        ...this.#db.all(
+          `SELECT product, build_config, cdn_config, product_config, key_ring, cdn_path, config_path FROM builds ORDER BY product, build_config`,
+        ),
+        ...this.#db.all('SELECT build, selection FROM selections ORDER BY build, id'),
+        ...this.#db.all('SELECT product, build_config FROM pins ORDER BY id'),
+      ];
+      this.#signed = { version, text: JSON.stringify(rows) };
+    }
+    return this.#signed.text;
+  }
+
+  /** Holds no more of an object than these spans, which are merged and in order. */
+  keepSpans(path: string, spans: readonly Span[]): void {
+    this.#db.run('DELETE FROM spans WHERE object = (SELECT id FROM objects WHERE path = ?)', path);
+    for (const { start, end } of spans)
+      this.#db.run('INSERT INTO spans SELECT id, ?, ? FROM objects WHERE path = ?', start, end, path);
   }
 
   /** Remembers bytes that leave the disk now: whoever is killed on the way is followed by one who looks here. */

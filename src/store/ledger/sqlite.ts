@@ -73,6 +73,13 @@ export class Sqlite {
     return this.#guard(() => this.#statement(sql).all(...values) as Row[]);
   }
 
+  /** A text that changes whenever something was written, here or by another process. */
+  version(): string {
+    const others = this.get<{ data_version: number }>('PRAGMA data_version')?.data_version;
+    const own = this.get<{ changes: number }>('SELECT total_changes() AS changes')?.changes;
+    return `${others} ${own}`;
+  }
+
   /** The rows one by one, through a statement of their own: one that is being gone through can do nothing else. */
   *iterate<Row>(sql: string): Generator<Row> {
     try {
