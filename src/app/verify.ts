@@ -17,7 +17,7 @@ export interface VerifyOptions extends SourceOptions {
  * Checks every byte of a source against its hashes: a PAK, a folder with a build, what the store holds of a build, or the whole store.
  * Damage in the store is no longer counted as held.
  * @param name undefined for the whole store
- * @throws E_NOT_FOUND when there is no such source, E_STORE_LOCKED during a sync, E_USAGE, E_ABORTED
+ * @throws E_NOT_FOUND when there is no such source, E_USAGE, E_ABORTED, E_STORE…
  */
 export async function verify(
   session: Session,
@@ -94,19 +94,14 @@ async function verifyHeld(session: Session, name: string | undefined, work: Veri
   const { knownBuild } = await import('../builds/resolve/resolve-build.ts');
   const { settleStore } = await import('../store/settle-store.ts');
   const store = await session.store({ create: false });
-  const unlock = store.writable ? store.lock() : undefined;
-  try {
-    if (store.writable) await settleStore(store, signal);
-    const build = name === undefined ? undefined : knownBuild(await session.knownBuilds(), name);
-    return await verifyStore(store, {
-      build,
-      repair,
-      signal,
-      opener: buildOpener(session, { signal, onProgress }),
-      onProgress: (phase, done, total) => onProgress?.({ type: 'bytes', phase, done, total }),
-      onNote: (text) => onProgress?.({ type: 'note', text }),
-    });
-  } finally {
-    unlock?.();
-  }
+  if (store.writable) await settleStore(store, signal);
+  const build = name === undefined ? undefined : knownBuild(await session.knownBuilds(), name);
+  return verifyStore(store, {
+    build,
+    repair,
+    signal,
+    opener: buildOpener(session, { signal, onProgress }),
+    onProgress: (phase, done, total) => onProgress?.({ type: 'bytes', phase, done, total }),
+    onNote: (text) => onProgress?.({ type: 'note', text }),
+  });
 }

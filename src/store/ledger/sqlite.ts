@@ -148,7 +148,7 @@ function nativeModuleError(cause: unknown): PakratError {
 }
 
 /**
- * Takes the store's writer lock and gives back its release. The lock is a held SQLite transaction, so the system lets go of it
+ * Takes the lock of a store and gives back its release. The lock is a held SQLite transaction, so the system lets go of it
  * when the process dies, however it dies. Nothing is ever written to the file: one that has something in it is damaged, and emptied.
  * @throws E_STORE_LOCKED when another process holds it, E_STORE_FULL, E_STORE
  */
@@ -169,7 +169,7 @@ function takeLock(path: string): () => void {
   } catch (error) {
     db.close();
     if (codeOf(error) !== 'E_STORE_LOCKED') throw error;
-    throw new PakratError('E_STORE_LOCKED', 'another sync is writing to this store', {
+    throw new PakratError('E_STORE_LOCKED', 'another process is moving files of this store', {
       hint: 'Wait for it to end, or use another --store.',
       data: { path },
     });
