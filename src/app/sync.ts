@@ -3,6 +3,7 @@ import { PakratError } from '../core/errors.ts';
 import type { WorkOptions } from '../core/progress.ts';
 import { tagsWithoutFiles } from '../fetch/plan/selection.ts';
 import type { OpenedBuild } from '../keep/build-opener.ts';
+import { keepReserve } from '../store/reserve.ts';
 import { settleStore } from '../store/settle-store.ts';
 import { runSync, SyncProgress } from '../sync/run-sync.ts';
 import { resumable } from '../sync/sync-errors.ts';
@@ -48,7 +49,10 @@ export async function sync(session: Session, name: string, options: SyncOptions 
   }
   const started = performance.now();
   const store = await session.store({ create: !session.options.offline });
-  if (!dryRun) await settleStore(store, options.signal);
+  if (!dryRun) {
+    keepReserve(store.layout);
+    await settleStore(store, options.signal);
+  }
   const report = await syncOne(session, name, options);
   return { ...report, seconds: Math.round(performance.now() - started) / 1000 };
 }
