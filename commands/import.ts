@@ -26,9 +26,9 @@ Where the file system can, copies share their bytes with the folder until one of
     'dry-run': Flags.boolean({ summary: 'Check everything, and take nothing.' }),
   };
   static override examples = [
-    '<%= config.bin %> import /mnt/old/tpr/wow',
-    '<%= config.bin %> import backup/.ngdp --cdn-path tpr/wow',
-    '<%= config.bin %> import /mnt/other-store --link --store /srv/builds',
+    '<%= config.bin %> import mirror/tpr/wow_classic_era',
+    '<%= config.bin %> import backup/.ngdp --cdn-path tpr/wow_classic_era',
+    '<%= config.bin %> import games --link --store /srv/builds',
     '<%= config.bin %> import "World of Warcraft"',
     '<%= config.bin %> import mirror --dry-run --json',
   ];
