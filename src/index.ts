@@ -14,6 +14,7 @@ export type {
   DiffSummary,
 } from './app/diff.ts';
 export type { ExtractOptions, ExtractResult } from './app/extract.ts';
+export type { GcOptions, GcReport } from './app/gc.ts';
 export type { HistoryReport, SeenBuild } from './app/history.ts';
 export type { ImportAmount, ImportOptions, ImportReport } from './app/import.ts';
 export type { Inspection, InspectOptions } from './app/inspect.ts';
@@ -25,6 +26,7 @@ export type { ListfileChange } from './app/listfile/import-listfile.ts';
 export type { ListfileUpdate, UpdateListfileOptions } from './app/listfile/update-listfile.ts';
 export type { MountOptions, MountReport } from './app/mount.ts';
 export type { PackNadeoOptions, PackOptions, PackReport, PackUnrealOptions } from './app/pack.ts';
+export type { PinnedBuild } from './app/pin.ts';
 export type { ProductRow, ProductsOptions } from './app/products.ts';
 export type { SourceOptions } from './app/session/open-source.ts';
 export type { PakOpenOptions } from './app/session/pak-options.ts';

@@ -1,5 +1,6 @@
 import type { DiffOptions, DiffReport } from './app/diff.ts';
 import type { ExtractOptions, ExtractResult } from './app/extract.ts';
+import type { GcOptions, GcReport } from './app/gc.ts';
 import type { HistoryReport } from './app/history.ts';
 import type { ImportOptions, ImportReport } from './app/import.ts';
 import type { Inspection, InspectOptions } from './app/inspect.ts';
@@ -11,6 +12,7 @@ import type { ListfileChange } from './app/listfile/import-listfile.ts';
 import type { ListfileUpdate, UpdateListfileOptions } from './app/listfile/update-listfile.ts';
 import type { MountOptions, MountReport } from './app/mount.ts';
 import type { PackNadeoOptions, PackOptions, PackReport, PackUnrealOptions } from './app/pack.ts';
+import type { PinnedBuild } from './app/pin.ts';
 import type { ProductRow, ProductsOptions } from './app/products.ts';
 import { openSource, type SourceOptions } from './app/session/open-source.ts';
 import { Session } from './app/session/session.ts';
@@ -118,6 +120,30 @@ export class Pakrat {
   async import(folder: string, options: ImportOptions = {}): Promise<ImportReport> {
     const { importFolder } = await import('./app/import.ts');
     return calmly(options, (calm) => importFolder(this.#session, folder, calm));
+  }
+
+  /** Gives back the space of what no build of the store wants; builds that the rules let go are forgotten first. */
+  async gc(options: GcOptions = {}): Promise<GcReport> {
+    const { gc } = await import('./app/gc.ts');
+    return calmly(options, (calm) => gc(this.#session, calm));
+  }
+
+  /** Forgets builds, and gives back what only they wanted. */
+  async forget(builds: readonly string[], options: WorkOptions & { dryRun?: boolean } = {}): Promise<GcReport> {
+    const { forget } = await import('./app/forget.ts');
+    return calmly(options, (calm) => forget(this.#session, builds, calm));
+  }
+
+  /** Keeps builds whatever the rules of {@link gc} say. */
+  async pin(builds: readonly string[]): Promise<PinnedBuild[]> {
+    const { pin } = await import('./app/pin.ts');
+    return pin(this.#session, builds, { pinned: true });
+  }
+
+  /** Takes the pins of builds off. */
+  async unpin(builds: readonly string[]): Promise<PinnedBuild[]> {
+    const { pin } = await import('./app/pin.ts');
+    return pin(this.#session, builds, { pinned: false });
   }
 
   /** Writes files of a source below a folder. */

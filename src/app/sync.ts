@@ -48,17 +48,12 @@ export async function sync(session: Session, name: string, options: SyncOptions 
   }
   const started = performance.now();
   const store = await session.store({ create: !session.options.offline });
-  const unlock = dryRun ? undefined : store.lock();
-  try {
-    if (!dryRun) await settleStore(store, options.signal);
-    const report = await syncLocked(session, name, options);
-    return { ...report, seconds: Math.round(performance.now() - started) / 1000 };
-  } finally {
-    unlock?.();
-  }
+  if (!dryRun) await settleStore(store, options.signal);
+  const report = await syncOne(session, name, options);
+  return { ...report, seconds: Math.round(performance.now() - started) / 1000 };
 }
 
-async function syncLocked(session: Session, name: string, options: SyncOptions): Promise<Omit<SyncReport, 'seconds'>> {
+async function syncOne(session: Session, name: string, options: SyncOptions): Promise<Omit<SyncReport, 'seconds'>> {
   const { signal, jobs, cdnConfig, dryRun = false, limitRate: bytesPerSecond } = options;
   const { threads = Math.min(availableParallelism(), mostThreads) } = session.options;
   const { onProgress = () => {} } = options;

@@ -28,7 +28,7 @@ export interface Store {
   addObject(name: ObjectName, bytes: Uint8Array): void;
   /** What this process and others fetch just now; undefined for a store that cannot be written. @throws E_STORE… when it is first used */
   claims(): Claims | undefined;
-  /** Takes the writer lock and gives back its release. @throws E_STORE_LOCKED when it is held, by this process or another */
+  /** Takes the lock of those who move or remove files in great number, and gives back its release. @throws E_STORE_LOCKED when it is held, by this process or another */
   lock(): () => void;
   close(): void;
 }
