@@ -16,6 +16,7 @@ export type {
 export type { ExtractOptions, ExtractResult } from './app/extract.ts';
 export type { GcOptions, GcReport } from './app/gc.ts';
 export type { HistoryReport, SeenBuild } from './app/history.ts';
+export type { ImportAmount, ImportOptions, ImportReport } from './app/import.ts';
 export type { Inspection, InspectOptions } from './app/inspect.ts';
 export type { KeyImport } from './app/keys/import-keys.ts';
 export type { ListedKey } from './app/keys/list-keys.ts';

@@ -2,6 +2,7 @@ import type { DiffOptions, DiffReport } from './app/diff.ts';
 import type { ExtractOptions, ExtractResult } from './app/extract.ts';
 import type { GcOptions, GcReport } from './app/gc.ts';
 import type { HistoryReport } from './app/history.ts';
+import type { ImportOptions, ImportReport } from './app/import.ts';
 import type { Inspection, InspectOptions } from './app/inspect.ts';
 import type { KeyImport } from './app/keys/import-keys.ts';
 import type { ListedKey } from './app/keys/list-keys.ts';
@@ -113,6 +114,12 @@ export class Pakrat {
   /** As {@link verify}, and fetches again what is damaged. */
   repair(source?: string, options: Omit<VerifyOptions, 'repair'> = {}): Promise<VerifyResult> {
     return this.verify(source, { ...options, repair: true });
+  }
+
+  /** Takes a folder in the layout of a CDN, an older mirror, another store or an installed game into the store. */
+  async import(folder: string, options: ImportOptions = {}): Promise<ImportReport> {
+    const { importFolder } = await import('./app/import.ts');
+    return calmly(options, (calm) => importFolder(this.#session, folder, calm));
   }
 
   /** Gives back the space of what no build of the store wants; builds that the rules let go are forgotten first. */
