@@ -28,6 +28,7 @@ export type { MountOptions, MountReport } from './app/mount.ts';
 export type { PackNadeoOptions, PackOptions, PackReport, PackUnrealOptions } from './app/pack.ts';
 export type { PinnedBuild } from './app/pin.ts';
 export type { ProductRow, ProductsOptions } from './app/products.ts';
+export type { PublishOptions, PublishReport } from './app/publish.ts';
 export type { SourceOptions } from './app/session/open-source.ts';
 export type { PakOpenOptions } from './app/session/pak-options.ts';
 export type { SessionOptions } from './app/session/session-options.ts';

@@ -14,6 +14,7 @@ import type { MountOptions, MountReport } from './app/mount.ts';
 import type { PackNadeoOptions, PackOptions, PackReport, PackUnrealOptions } from './app/pack.ts';
 import type { PinnedBuild } from './app/pin.ts';
 import type { ProductRow, ProductsOptions } from './app/products.ts';
+import type { PublishOptions, PublishReport } from './app/publish.ts';
 import { openSource, type SourceOptions } from './app/session/open-source.ts';
 import { Session } from './app/session/session.ts';
 import type { SessionOptions } from './app/session/session-options.ts';
@@ -219,6 +220,12 @@ export class Pakrat {
       return calmly(options, (calm) => packNadeo(out, inputs, { store: this.#session.options.store, ...calm }));
     },
   };
+
+  /** Makes a build of a folder for a web server, beside the older ones. */
+  async publish(folder: string, options: PublishOptions): Promise<PublishReport> {
+    const { publish } = await import('./app/publish.ts');
+    return calmly(options, (calm) => publish(folder, calm, this.#session.options));
+  }
 
   /** Closes the sources that are still open, then the store and every connection. */
   async close(): Promise<void> {

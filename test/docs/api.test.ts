@@ -58,7 +58,7 @@ beforeAll(async () => {
     const tags = ['Windows', 'enUS'].map((tag, type) => ({ name: tag, type: type + 1 }));
     return { name, fileDataId: 1 + i, read: () => bytes, tags, key: name.startsWith('secret/') ? key : undefined };
   });
-  const build = { product: 'sample', version: '1.0', buildId: 1, hosts: [`127.0.0.1:${port}`] };
+  const build = { product: 'sample', root: 'wow', version: '1.0', buildId: 1, hosts: [`127.0.0.1:${port}`] } as const;
   const { names } = await publishBuild({ ...build, files, out: scratch('cdn') });
   server = await serveFolder(scratch('cdn'), { port });
   writeFileSync(scratch('listfile.csv'), encodeListfile(names));

@@ -61,7 +61,7 @@ function write(path: string, content: string | Uint8Array): void {
 async function publish(product: string, version: string, port: number): Promise<PublishedBuild> {
   const buildId = Number(version.split('.').at(-1));
   const hosts = [`127.0.0.1:${port}`];
-  return publishBuild({ product, version, buildId, hosts, files: filesOf(version), out: scratch('cdn') });
+  return publishBuild({ product, version, buildId, hosts, root: 'wow', files: filesOf(version), out: scratch('cdn') });
 }
 
 async function makeBuilds(): Promise<void> {
@@ -147,6 +147,7 @@ async function makeFiles(): Promise<void> {
   write('files.txt', 'interface/icons/inv_misc_bag_08.blp\n');
   write('content.txt', 'content/Config/Game.ini;Config/Game.ini\n');
   write('title.xml', '<header/>');
+  write('tags.txt', 'Windows,install  Config/**\n');
   for (const name of ['game.key', 'key.txt']) write(name, unrealKey);
   const list = { version: 1, game: 'trackmania' as const, productCrc: 0, salt: 5, signed: true };
   const entries = ['stadium', 'new'].map((name) => ({ name, flags: 0, keyString: '0123456789ABCDEF0123456789ABCDEF' }));
