@@ -34,7 +34,7 @@ export type { PakOpenOptions } from './app/session/pak-options.ts';
 export type { SessionOptions } from './app/session/session-options.ts';
 export type { PartialSettings, Settings } from './app/session/settings.ts';
 export type { StatusReport } from './app/status.ts';
-export type { SyncOptions, SyncReport } from './app/sync.ts';
+export type { SyncedBuilds, SyncFailure, SyncOptions, SyncReport, SyncSeveralOptions } from './app/sync.ts';
 export type { VerifyOptions, VerifyProblem, VerifyResult } from './app/verify.ts';
 export type { ProductTable } from './app/versions.ts';
 export { type ErrorCode, type ErrorData, errorCodes, isPakratError, PakratError } from './core/errors.ts';

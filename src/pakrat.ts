@@ -19,7 +19,7 @@ import { openSource, type SourceOptions } from './app/session/open-source.ts';
 import { Session } from './app/session/session.ts';
 import type { SessionOptions } from './app/session/session-options.ts';
 import type { StatusReport } from './app/status.ts';
-import type { SyncOptions, SyncReport } from './app/sync.ts';
+import type { SyncedBuilds, SyncOptions, SyncReport, SyncSeveralOptions } from './app/sync.ts';
 import type { VerifyOptions, VerifyResult } from './app/verify.ts';
 import type { ProductTable } from './app/versions.ts';
 import { throttled, type WorkOptions } from './core/progress.ts';
@@ -89,15 +89,31 @@ export class Pakrat {
     return readHistory(this.#session, product);
   }
 
-  /** Brings a build, or the part of it that is chosen, into the store; run again to go on where it stopped. */
-  async sync(build: string, options: SyncOptions = {}): Promise<SyncReport> {
-    const { sync } = await import('./app/sync.ts');
-    return calmly(options, (calm) => sync(this.#session, build, calm));
+  /**
+   * Brings a build, or the part of it that is chosen, into the store; run again to go on where it stopped. A list brings several, one after
+   * the other: one that fails is told in what comes back, and does not stop the others.
+   */
+  sync(build: string, options?: SyncOptions): Promise<SyncReport>;
+  sync(builds: readonly string[], options?: SyncSeveralOptions): Promise<SyncedBuilds>;
+  async sync(
+    build: string | readonly string[],
+    options: SyncOptions & SyncSeveralOptions = {},
+  ): Promise<SyncReport | SyncedBuilds> {
+    const { sync, syncBuilds } = await import('./app/sync.ts');
+    return calmly(options, (calm): Promise<SyncReport | SyncedBuilds> => {
+      return typeof build === 'string' ? sync(this.#session, build, calm) : syncBuilds(this.#session, build, calm);
+    });
   }
 
   /** Tells what a sync would fetch. Nothing but configs, indices and manifests is fetched for that. */
-  plan(build: string, options: Omit<SyncOptions, 'dryRun'> = {}): Promise<SyncReport> {
-    return this.sync(build, { ...options, dryRun: true });
+  plan(build: string, options?: Omit<SyncOptions, 'dryRun'>): Promise<SyncReport>;
+  plan(builds: readonly string[], options?: Omit<SyncSeveralOptions, 'dryRun'>): Promise<SyncedBuilds>;
+  async plan(
+    build: string | readonly string[],
+    options: Omit<SyncSeveralOptions, 'dryRun'> = {},
+  ): Promise<SyncReport | SyncedBuilds> {
+    const plan = { ...options, dryRun: true };
+    return typeof build === 'string' ? this.sync(build, plan) : this.sync(build, plan);
   }
 
   /** Tells what the store holds of the builds that were synced. */
