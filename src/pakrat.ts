@@ -22,6 +22,7 @@ import type { StatusReport } from './app/status.ts';
 import type { SyncedBuilds, SyncOptions, SyncReport, SyncSeveralOptions } from './app/sync.ts';
 import type { VerifyOptions, VerifyResult } from './app/verify.ts';
 import type { ProductTable } from './app/versions.ts';
+import type { WhichOptions, WhichReport } from './app/which.ts';
 import { throttled, type WorkOptions } from './core/progress.ts';
 import { PakratSource } from './pakrat-source.ts';
 
@@ -87,6 +88,12 @@ export class Pakrat {
   async history(product: string): Promise<HistoryReport> {
     const { readHistory } = await import('./app/history.ts');
     return readHistory(this.#session, product);
+  }
+
+  /** Tells which builds of the store have a file, and where it changed. Nothing is fetched. */
+  async which(name: string, options: WhichOptions = {}): Promise<WhichReport> {
+    const { findWhich } = await import('./app/which.ts');
+    return calmly(options, (calm) => findWhich(this.#session, name, calm));
   }
 
   /**

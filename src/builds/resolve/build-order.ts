@@ -22,7 +22,7 @@ export interface AgedBuild {
 /**
  * The builds of a product that the ledger knows, the newest first: by sequence number where all have one, else by the time when they were first
  * seen, then by build id. When one was last read says nothing. One that no answer ever named is older than those that one did: it was asked for by
- * its key, after its time.
+ * its key, after its time. Of such the build id tells the age, and when they were asked for only where that does not: they come in any order.
  */
 export function buildsByAge(ledger: Ledger, product: string): AgedBuild[] {
   const ages = answeredAges(ledger, product);
@@ -35,8 +35,9 @@ export function buildsByAge(ledger: Ledger, product: string): AgedBuild[] {
     (a, b) =>
       Number(b.age.named) - Number(a.age.named) ||
       (bySeqn ? (b.age.seqn ?? 0) - (a.age.seqn ?? 0) : 0) ||
-      b.age.firstSeen - a.age.firstSeen ||
+      (a.age.named ? b.age.firstSeen - a.age.firstSeen : 0) ||
       Number(b.row.buildId ?? 0) - Number(a.row.buildId ?? 0) ||
+      b.age.firstSeen - a.age.firstSeen ||
       (a.row.buildConfig < b.row.buildConfig ? -1 : 1),
   );
 }

@@ -1,3 +1,4 @@
+import { isDamage, resultUnless } from '../../core/errors.ts';
 import { type Bpsv, type BpsvRow, cell, decodeBpsv } from '../../formats/services/bpsv.ts';
 import type { Ledger } from '../../store/ledger/ledger.ts';
 import { versionNameOf } from './table-identity.ts';
@@ -31,9 +32,13 @@ interface SeenAnswer {
  */
 export function seenVersions(ledger: Ledger, product: string, region = ''): Map<string, SeenVersion> {
   const seen = new Map<string, SeenVersion>();
-  const answers = ledger.answerHistory(product, 'versions');
+  // An answer that is damaged tells nothing.
+  const answers = ledger.answerHistory(product, 'versions').flatMap(({ body, ...times }): SeenAnswer[] => {
+    const table = resultUnless(isDamage, () => decodeBpsv(body));
+    return table === undefined ? [] : [{ ...times, table }];
+  });
   const isOwn = (row: BpsvRow): number => (cell(row, 'Region') === region ? 1 : 0);
-  for (const answer of byAge(answers.map(({ body, ...times }) => ({ ...times, table: decodeBpsv(body) })))) {
+  for (const answer of byAge(answers)) {
     const rows = [...answer.table.rows].sort((a, b) => isOwn(a) - isOwn(b));
     for (const row of rows) addSeen(seen, answer, row);
   }
