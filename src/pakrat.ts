@@ -1,6 +1,8 @@
 import type { DiffOptions, DiffReport } from './app/diff.ts';
 import type { ExtractOptions, ExtractResult } from './app/extract.ts';
+import type { GcOptions, GcReport } from './app/gc.ts';
 import type { HistoryReport } from './app/history.ts';
+import type { ImportOptions, ImportReport } from './app/import.ts';
 import type { Inspection, InspectOptions } from './app/inspect.ts';
 import type { KeyImport } from './app/keys/import-keys.ts';
 import type { ListedKey } from './app/keys/list-keys.ts';
@@ -10,15 +12,17 @@ import type { ListfileChange } from './app/listfile/import-listfile.ts';
 import type { ListfileUpdate, UpdateListfileOptions } from './app/listfile/update-listfile.ts';
 import type { MountOptions, MountReport } from './app/mount.ts';
 import type { PackNadeoOptions, PackOptions, PackReport, PackUnrealOptions } from './app/pack.ts';
+import type { PinnedBuild } from './app/pin.ts';
 import type { ProductRow, ProductsOptions } from './app/products.ts';
 import type { PublishOptions, PublishReport } from './app/publish.ts';
 import { openSource, type SourceOptions } from './app/session/open-source.ts';
 import { Session } from './app/session/session.ts';
 import type { SessionOptions } from './app/session/session-options.ts';
 import type { StatusReport } from './app/status.ts';
-import type { SyncOptions, SyncReport } from './app/sync.ts';
+import type { SyncedBuilds, SyncOptions, SyncReport, SyncSeveralOptions } from './app/sync.ts';
 import type { VerifyOptions, VerifyResult } from './app/verify.ts';
 import type { ProductTable } from './app/versions.ts';
+import type { WhichOptions, WhichReport } from './app/which.ts';
 import { throttled, type WorkOptions } from './core/progress.ts';
 import { PakratSource } from './pakrat-source.ts';
 
@@ -86,15 +90,37 @@ export class Pakrat {
     return readHistory(this.#session, product);
   }
 
-  /** Brings a build, or the part of it that is chosen, into the store; run again to go on where it stopped. */
-  async sync(build: string, options: SyncOptions = {}): Promise<SyncReport> {
-    const { sync } = await import('./app/sync.ts');
-    return calmly(options, (calm) => sync(this.#session, build, calm));
+  /** Tells which builds of the store have a file, and where it changed. Nothing is fetched. */
+  async which(name: string, options: WhichOptions = {}): Promise<WhichReport> {
+    const { findWhich } = await import('./app/which.ts');
+    return calmly(options, (calm) => findWhich(this.#session, name, calm));
+  }
+
+  /**
+   * Brings a build, or the part of it that is chosen, into the store; run again to go on where it stopped. A list brings several, one after
+   * the other: one that fails is told in what comes back, and does not stop the others.
+   */
+  sync(build: string, options?: SyncOptions): Promise<SyncReport>;
+  sync(builds: readonly string[], options?: SyncSeveralOptions): Promise<SyncedBuilds>;
+  async sync(
+    build: string | readonly string[],
+    options: SyncOptions & SyncSeveralOptions = {},
+  ): Promise<SyncReport | SyncedBuilds> {
+    const { sync, syncBuilds } = await import('./app/sync.ts');
+    return calmly(options, (calm): Promise<SyncReport | SyncedBuilds> => {
+      return typeof build === 'string' ? sync(this.#session, build, calm) : syncBuilds(this.#session, build, calm);
+    });
   }
 
   /** Tells what a sync would fetch. Nothing but configs, indices and manifests is fetched for that. */
-  plan(build: string, options: Omit<SyncOptions, 'dryRun'> = {}): Promise<SyncReport> {
-    return this.sync(build, { ...options, dryRun: true });
+  plan(build: string, options?: Omit<SyncOptions, 'dryRun'>): Promise<SyncReport>;
+  plan(builds: readonly string[], options?: Omit<SyncSeveralOptions, 'dryRun'>): Promise<SyncedBuilds>;
+  async plan(
+    build: string | readonly string[],
+    options: Omit<SyncSeveralOptions, 'dryRun'> = {},
+  ): Promise<SyncReport | SyncedBuilds> {
+    const plan = { ...options, dryRun: true };
+    return typeof build === 'string' ? this.sync(build, plan) : this.sync(build, plan);
   }
 
   /** Tells what the store holds of the builds that were synced. */
@@ -112,6 +138,36 @@ export class Pakrat {
   /** As {@link verify}, and fetches again what is damaged. */
   repair(source?: string, options: Omit<VerifyOptions, 'repair'> = {}): Promise<VerifyResult> {
     return this.verify(source, { ...options, repair: true });
+  }
+
+  /** Takes a folder in the layout of a CDN, an older mirror, another store or an installed game into the store. */
+  async import(folder: string, options: ImportOptions = {}): Promise<ImportReport> {
+    const { importFolder } = await import('./app/import.ts');
+    return calmly(options, (calm) => importFolder(this.#session, folder, calm));
+  }
+
+  /** Gives back the space of what no build of the store wants; builds that the rules let go are forgotten first. */
+  async gc(options: GcOptions = {}): Promise<GcReport> {
+    const { gc } = await import('./app/gc.ts');
+    return calmly(options, (calm) => gc(this.#session, calm));
+  }
+
+  /** Forgets builds, and gives back what only they wanted. */
+  async forget(builds: readonly string[], options: WorkOptions & { dryRun?: boolean } = {}): Promise<GcReport> {
+    const { forget } = await import('./app/forget.ts');
+    return calmly(options, (calm) => forget(this.#session, builds, calm));
+  }
+
+  /** Keeps builds whatever the rules of {@link gc} say. */
+  async pin(builds: readonly string[]): Promise<PinnedBuild[]> {
+    const { pin } = await import('./app/pin.ts');
+    return pin(this.#session, builds, { pinned: true });
+  }
+
+  /** Takes the pins of builds off. */
+  async unpin(builds: readonly string[]): Promise<PinnedBuild[]> {
+    const { pin } = await import('./app/pin.ts');
+    return pin(this.#session, builds, { pinned: false });
   }
 
   /** Writes files of a source below a folder. */

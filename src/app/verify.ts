@@ -1,4 +1,4 @@
-import { isOurTrouble, PakratError, valueUnless } from '../core/errors.ts';
+import { PakratError } from '../core/errors.ts';
 import type { VerifyResult } from '../verify/verify-result.ts';
 import { besideFolder, findSourceName, type SourceOptions, splitChoice, withSource } from './session/open-source.ts';
 import type { Session } from './session/session.ts';
@@ -17,7 +17,7 @@ export interface VerifyOptions extends SourceOptions {
  * Checks every byte of a source against its hashes: a PAK, a folder with a build, what the store holds of a build, or the whole store.
  * Damage in the store is no longer counted as held.
  * @param name undefined for the whole store
- * @throws E_NOT_FOUND when there is no such source, E_STORE_LOCKED during a sync, E_USAGE, E_ABORTED
+ * @throws E_NOT_FOUND when there is no such source, E_USAGE, E_ABORTED, E_STORE…
  */
 export async function verify(
   session: Session,
@@ -90,28 +90,18 @@ async function verifyHeld(session: Session, name: string | undefined, work: Veri
     });
   }
   const { verifyStore } = await import('../keep/verify-store.ts');
+  const { buildOpener } = await import('./session/build-opener.ts');
   const { knownBuild } = await import('../builds/resolve/resolve-build.ts');
   const { settleStore } = await import('../store/settle-store.ts');
   const store = await session.store({ create: false });
-  const unlock = store.writable ? store.lock() : undefined;
-  try {
-    if (store.writable) await settleStore(store, signal);
-    const build = name === undefined ? undefined : knownBuild(await session.knownBuilds(), name);
-    return await verifyStore(store, {
-      build,
-      repair,
-      signal,
-      opener: {
-        open: (identity, { offline }) => session.openFetched(identity, { offline, signal, onProgress }),
-        connect: (identity) => session.connect(identity, { signal, onProgress }),
-        askAgain: async (product) => {
-          await valueUnless((error) => !isOurTrouble(error), session.resolve(product, { fresh: true, signal }));
-        },
-      },
-      onProgress: (phase, done, total) => onProgress?.({ type: 'bytes', phase, done, total }),
-      onNote: (text) => onProgress?.({ type: 'note', text }),
-    });
-  } finally {
-    unlock?.();
-  }
+  if (store.writable) await settleStore(store, signal);
+  const build = name === undefined ? undefined : knownBuild(await session.knownBuilds(), name);
+  return verifyStore(store, {
+    build,
+    repair,
+    signal,
+    opener: buildOpener(session, { signal, onProgress }),
+    onProgress: (phase, done, total) => onProgress?.({ type: 'bytes', phase, done, total }),
+    onNote: (text) => onProgress?.({ type: 'note', text }),
+  });
 }

@@ -1,9 +1,7 @@
-import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { concatBytes, fromHex, toHex } from '../core/bytes.ts';
 import { isDamage, isUnavailable, PakratError, resultUnless } from '../core/errors.ts';
 import { waitForAll } from '../core/wait-for-all.ts';
-import { readAt } from '../files/read-at.ts';
 import type { KeyRing } from '../formats/blte/keys.ts';
 import { type ReadRange, readBlte } from '../formats/blte/read.ts';
 import { type BuildConfig, decodeBuildConfig, type ManifestKeys } from '../formats/configs/build-config.ts';
@@ -23,7 +21,7 @@ import { listfileVersion } from './listfile/listfile-paths.ts';
 import { EncodingFile } from './manifests/encoding-file.ts';
 import { placesOfSize, unnamedEncoding } from './manifests/unnamed-encoding.ts';
 import { writeManifest } from './manifests/write-manifest.ts';
-import { type BuildPlace, type EntryPlace, type Objects, openHeld, optional, unlessLacking } from './objects.ts';
+import { type BuildPlace, type EntryPlace, type Objects, openRanges, optional, unlessLacking } from './objects.ts';
 import { Mending, retryDamaged } from './retry-damaged.ts';
 import { openRoot } from './roots/index.ts';
 import type { FilePart, Root } from './roots/root.ts';
@@ -242,14 +240,7 @@ export class Build {
 
   /** Reads ranges of a held entry, encoded. Needs `close`. @throws E_OFFLINE or E_NOT_FOUND when it is not held */
   openEncoded(place: EntryPlace): { read: ReadRange; close: () => void } {
-    const { fd, offset } = openHeld(this.objects, place);
-    return {
-      read: async (at, size) => {
-        const bytes = readAt(fd, offset + at, size, `entry ${place.ekey}`);
-        return this.objects.decrypt?.(place.object, bytes, offset + at) ?? bytes;
-      },
-      close: () => fs.closeSync(fd),
-    };
+    return openRanges(this.objects, place);
   }
 
   async #load(keys: ManifestKeys): Promise<Uint8Array> {

@@ -238,7 +238,9 @@ export async function* readFile(build: Build, file: BuildFile): AsyncGenerator<U
 /** One content, from the first of its encodings that can be had and opened. */
 async function* readContent(build: Build, file: BuildFile, part: ResolvedPart): AsyncGenerator<Uint8Array> {
   const places = await build.lookUp(() => placesOf(build, file, part));
-  for (const [i, place] of places.entries()) {
+  // Each twice: what was held may have been given back before it was read, and is fetched again then.
+  const attempts = places.flatMap((place) => [place, place]);
+  for (const [i, place] of attempts.entries()) {
     let begun = false;
     try {
       await build.objects.entries([place]);
@@ -251,7 +253,7 @@ async function* readContent(build: Build, file: BuildFile, part: ResolvedPart): 
       checkContent(file, part, toHex(hash.digest()));
       return;
     } catch (error) {
-      const another = i + 1 < places.length && !begun && (isUnavailable(error) || codeOf(error) === 'E_KEY_MISSING');
+      const another = i + 1 < attempts.length && !begun && (isUnavailable(error) || codeOf(error) === 'E_KEY_MISSING');
       if (!another) throw refused(file, error);
     }
   }

@@ -1,6 +1,8 @@
 import * as fs from 'node:fs';
 import { codeOf, isDamage, isNotFound, isUnavailable, valueUnless } from '../core/errors.ts';
+import { readAt } from '../files/read-at.ts';
 import type { KeyRing } from '../formats/blte/keys.ts';
+import type { ReadRange } from '../formats/blte/read.ts';
 import type { CdnConfig } from '../formats/configs/cdn-config.ts';
 import type { LookupFolders, ObjectName } from '../store/layout.ts';
 import type { BuildIdentity } from '../store/ledger/rows.ts';
@@ -35,6 +37,12 @@ export interface Objects {
   /** The file and offset where a held entry lies; the file may have moved before it is opened. @throws E_OFFLINE or E_NOT_FOUND when it is not held */
   open(place: EntryPlace): { file: string; offset: number };
   /**
+   * Demands that an entry is still held. Whoever read some of it asks that afterwards: bytes leave the ledger before they leave the disk, so what is
+   * held still was there when it was read. Absent where nothing is ever given back.
+   * @throws E_OFFLINE or E_NOT_FOUND when it is not
+   */
+  demandHeld?(place: EntryPlace): void;
+  /**
    * Decrypts bytes that were read from the file of an object. Absent where no object is encrypted as a whole.
    * @param offset where the bytes lie in the object
    */
@@ -58,6 +66,26 @@ export function openHeld(objects: Objects, place: EntryPlace): { fd: number; off
     if (codeOf(error) !== 'ENOENT' || objects.open(place).file === file) throw error;
     return openHeld(objects, place);
   }
+}
+
+/** Reads ranges of a held entry, decrypted where its object is encrypted as a whole. Needs `close`. @throws as {@link openHeld} */
+export function openRanges(objects: Objects, place: EntryPlace): { read: ReadRange; close: () => void } {
+  const { fd, offset } = openHeld(objects, place);
+  /** A file that ends early may have been cut meanwhile: that the entry is not held any more is what is wrong then. */
+  const readHeld = (at: number, size: number): Uint8Array => {
+    try {
+      return readAt(fd, at, size, `entry ${place.ekey}`);
+    } finally {
+      objects.demandHeld?.(place);
+    }
+  };
+  return {
+    read: async (at, size) => {
+      const bytes = readHeld(offset + at, size);
+      return objects.decrypt?.(place.object, bytes, offset + at) ?? bytes;
+    },
+    close: () => fs.closeSync(fd),
+  };
 }
 
 /** The outcome of work on an object, undefined when no host has it: real builds name such objects, and are used without. */

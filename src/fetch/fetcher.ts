@@ -5,6 +5,7 @@ import type { HealthKind } from '../cdn/hosts/hosts.ts';
 import { fetchObject } from '../cdn/transport/fetch-object.ts';
 import { codeOf, type ErrorCode, isUnavailable, PakratError } from '../core/errors.ts';
 import { waitForAll } from '../core/wait-for-all.ts';
+import type { Claim } from '../store/claims.ts';
 import { clearWay } from '../store/clear-way.ts';
 import { type ObjectName, objectPath } from '../store/layout.ts';
 import type { Span } from '../store/spans.ts';
@@ -83,6 +84,15 @@ export class Fetcher {
   /** Takes spans that were written here rather than fetched. Their bytes must be on disk. */
   addSpans(path: string, spans: readonly Span[], onHeld?: OnHeld): void {
     this.#committer.add(path, spans, onHeld);
+  }
+
+  /** Claims bytes of an object that are made here, as soon as nobody fetches them; undefined where the store has no claims. @throws E_ABORTED, E_STORE… */
+  async claim(path: string, start: number, end: number): Promise<Claim | undefined> {
+    for (const claims = this.store.claims(); claims !== undefined; await this.#waiting.moment()) {
+      const claim = claims.take(path, start, end);
+      if (claim !== undefined) return claim;
+    }
+    return undefined;
   }
 
   /**
@@ -248,10 +258,11 @@ export class Fetcher {
     return failures;
   }
 
-  /** Hashes are over decrypted bytes: whoever checks those of an encrypted object needs its key. */
+  /** Hashes are over decrypted bytes: whoever checks those of an encrypted object needs its key. A file with other names is not written to. */
   *#prepared(jobs: Iterable<RangeJob>): Generator<RangeJob> {
     for (const job of jobs) {
       clearWay(this.store.layout, job.path);
+      this.store.files.own(job.path);
       yield { ...job, objectKey: this.store.objectKeys.keyOf(job.path) };
     }
   }
@@ -262,6 +273,12 @@ export class Fetcher {
       hint: 'Leave --offline away, or sync it first.',
       data,
     });
+  }
+
+  #demandHeld(place: EntryPlace): void {
+    if (isHeld(this.store, place)) return;
+    this.#demandNetwork(`entry ${place.ekey}`, { ekey: place.ekey, object: objectPath(place.object) });
+    throw new PakratError('E_NOT_FOUND', `entry ${place.ekey} is not held`, { data: { ekey: place.ekey } });
   }
 
   /** The objects of a build, as whoever opens and reads it asks for them. */
@@ -275,12 +292,10 @@ export class Fetcher {
       },
       entries: (places) => this.entries(places),
       open: (place) => {
-        if (!isHeld(store, place)) {
-          this.#demandNetwork(`entry ${place.ekey}`, { ekey: place.ekey, object: objectPath(place.object) });
-          throw new PakratError('E_NOT_FOUND', `entry ${place.ekey} is not held`, { data: { ekey: place.ekey } });
-        }
+        this.#demandHeld(place);
         return { file: store.file(objectPath(place.object)), offset: place.offset };
       },
+      demandHeld: (place) => this.#demandHeld(place),
       decrypt: (name, bytes, offset) => store.objectKeys.decrypt(objectPath(name), bytes, offset),
       learnObjectKey: (cdnPath, keyName) => store.objectKeys.learn(cdnPath, keyName),
     };

@@ -36,8 +36,10 @@ export class HeldSpans {
 }
 
 /** True when every byte of an entry is verified and on disk now. */
-export function isHeld(store: Store, place: EntryPlace): boolean {
-  return new HeldSpans(store).hasEntry(place);
+export function isHeld({ ledger }: Store, { object, loose, offset, size }: EntryPlace): boolean {
+  const path = objectPath(object);
+  if (loose) return ledger.completeSize(path) !== undefined;
+  return covers(ledger.spansWithin(path, offset, offset + size), offset, offset + size);
 }
 
 /** Milliseconds that spans wait for others to be committed with. */

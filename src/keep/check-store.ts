@@ -56,14 +56,30 @@ const steps: readonly CheckStep[] = [checkKeys, checkRows, checkSmall, checkArch
 
 /** Checks parts of a store, step by step. Nothing is changed; to stop asking stops the check. */
 export async function* checkStore(check: StoreCheck): AsyncGenerator<Finding> {
+  for await (const finding of allFindings(check)) if (isStillSo(check.store, finding)) yield finding;
+}
+
+/** True unless the ledger does not claim any more what was found wrong: it was given back meanwhile. */
+function isStillSo({ ledger }: Store, { damage, unchecked }: Finding): boolean {
+  if (unchecked !== undefined) return ledger.spans(unchecked.name).length > 0;
+  if (damage?.kind === 'object') return ledger.completeSize(damage.object.path) !== undefined;
+  if (damage?.kind !== 'entry') return true;
+  const { start, end } = damage.entry;
+  return mergeSpans(ledger.spansWithin(damage.object.path, start, end)).some(
+    (span) => span.start < end && span.end > start,
+  );
+}
+
+async function* allFindings(check: StoreCheck): AsyncGenerator<Finding> {
   const buffer = new HashBuffer();
   const open = check.objects.filter(({ path }) => lockedBy(check.store, path) === undefined);
   for (const step of steps) yield* step(step === checkKeys ? check : { ...check, objects: open }, buffer);
 }
 
 /** Checks the archives alone, for those whose index was not there the first time. */
-export function checkArchivesAgain(check: StoreCheck): AsyncIterable<Finding> {
-  return checkArchives(check, new HashBuffer());
+export async function* checkArchivesAgain(check: StoreCheck): AsyncGenerator<Finding> {
+  const findings = checkArchives(check, new HashBuffer());
+  for await (const finding of findings) if (isStillSo(check.store, finding)) yield finding;
 }
 
 /** The error of an object that cannot be looked into for want of its key; undefined for others. */

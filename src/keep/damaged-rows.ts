@@ -39,7 +39,8 @@ export async function checkRowSums(
   const builds = rows.filter(({ table }) => table === 'builds');
   for (const row of rows) {
     if (row.table === 'builds') continue;
-    ledger.removeRow(row);
+    if (saysWhatToKeep(row) && ledger.hasRow(row)) ledger.sealRow(row);
+    else ledger.removeRow(row);
     if (repair && row.table !== 'keys') found.repaired += 1;
   }
   if (!repair) {
@@ -56,6 +57,11 @@ export async function checkRowSums(
     if (restored !== undefined) found.repaired += 1;
   }
   return found;
+}
+
+/** True for a row that keeps a build, or more of it: too much is better than too little, so one that is damaged stays. */
+function saysWhatToKeep({ table }: DamagedRow): boolean {
+  return table === 'pins' || table === 'selections';
 }
 
 function lacksAnswers(ledger: Ledger, product: string): boolean {
@@ -88,6 +94,11 @@ export function selectionOf({ selection }: Pick<BuildRow, 'selection'>): Selecti
   );
   const { tags, include, all } = value ?? {};
   return Array.isArray(tags) && Array.isArray(include) && typeof all === 'boolean' ? { tags, include, all } : undefined;
+}
+
+/** True for a selection of every object that the CDN has for a build, and for one that cannot be read: then it may have been that. */
+export function wantsAll(selection: string): boolean {
+  return selectionOf({ selection })?.all !== false;
 }
 
 /** The build of a build config, out of what the version services answered; without one, the only build that was asked for and has no row. */

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { EntryPlace } from '../builds/objects.ts';
 import { isDamage, isOurTrouble, isPakratError, isUnavailable } from '../core/errors.ts';
 import { plural } from '../core/quantities.ts';
@@ -45,7 +46,10 @@ interface Recount {
  */
 export async function recountBuilds(recount: Recount, builds: readonly BuildRow[]): Promise<Recounted> {
   const found: Recounted = { bad: [], repaired: 0, missing: [], wanted: new Set() };
-  for (const row of builds) {
+  for (const build of builds) {
+    // Since it was listed it may have been synced, or forgotten.
+    const row = rowNow(recount.store, build);
+    if (row === undefined) continue;
     const own = recount.damages.filter(({ object }) => object.name.cdnPath === row.cdnPath);
     const wasWhole = isWhole(recount.store, row);
     const wanted = selectionOf(row);
@@ -92,7 +96,15 @@ async function recountBuild(recount: Recount, row: SyncedRow, found: Recounted):
   }
   const { product, buildConfig, selection, wanted } = row;
   const counts = after ?? { wanted, held: lessDamage(row, recount.damages) };
+  // A sync of it that runs just now counts itself.
+  const now = rowNow(store, row);
+  if (after !== undefined && !repair && !isDeepStrictEqual([now?.wanted, now?.held], [wanted, row.held])) return;
   store.ledger.setProgress(product, buildConfig, { selection, wanted: counts.wanted, held: counts.held });
+}
+
+/** What the ledger says of a build now. */
+function rowNow({ ledger }: Store, { product, buildConfig }: BuildRow): BuildRow | undefined {
+  return ledger.builds(product).find((row) => row.buildConfig === buildConfig);
 }
 
 /** A build that was whole once is made whole again, also by a run after the one that found out. */
@@ -103,7 +115,7 @@ function isWhole({ ledger }: Store, row: BuildRow): boolean {
 }
 
 /** The setting that has the selection of which a build was whole. */
-function wholeSetting({ product, buildConfig }: BuildRow): string {
+export function wholeSetting({ product, buildConfig }: BuildRow): string {
   return `whole:${product}@${buildConfig}`;
 }
 

@@ -28,7 +28,7 @@ interface VerifyStoreOptions {
 
 /**
  * Hashes again what a store holds, all of it or that of one build. Damaged bytes are no longer counted as held, and with `repair` they
- * are fetched again. A store that cannot be written is only checked. The caller holds the writer lock of one that can.
+ * are fetched again. A store that cannot be written is only checked. Others may work on the store meanwhile.
  * @throws E_ABORTED, E_STORE…
  */
 export async function verifyStore(store: Store, options: VerifyStoreOptions): Promise<VerifyResult> {

@@ -30,7 +30,7 @@ export function objectHash(path: string): string {
 }
 
 /** The names that a store has for itself, in any case: some file systems take no notice of it. */
-const ownNames = /^(tmp|groups|manifests|names|channels|partial|(ledger|lock|claims)\.db(-\w+)?)$/i;
+const ownNames = /^(tmp|groups|manifests|names|channels|partial|reserve|(ledger|lock|claims)\.db(-\w+)?)$/i;
 
 /**
  * True for a CDN path that is safe to use below a folder: words of letters, digits, `.`, `_` and `-`, no dots alone, and none that begins
@@ -56,6 +56,8 @@ export interface StoreLayout {
   temporary: string;
   /** Objects that are not held whole, under their paths. */
   partial: string;
+  /** Space that is kept for the moment when the disk is full. */
+  reserve: string;
 }
 
 /** Folders for what is derived of a build and can be made again: of a store, or of a session without one. */
@@ -74,5 +76,6 @@ export function storeLayout(root: string): StoreLayout {
     channels: join(root, 'channels'),
     temporary: join(root, 'tmp'),
     partial: join(root, 'partial'),
+    reserve: join(root, 'reserve'),
   };
 }

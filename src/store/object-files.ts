@@ -1,6 +1,7 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { isPakratError, PakratError, resultUnless } from '../core/errors.ts';
+import { ownFile } from '../files/copies/own-file.ts';
 import { inStore } from '../files/durable.ts';
 import { decodeArchiveIndex } from '../formats/indices/archive-index.ts';
 import { objectHash, type StoreLayout } from './layout.ts';
@@ -55,6 +56,20 @@ export class ObjectFiles {
   /** The file that bytes of an object are written to. */
   partial(path: string): PartialFile {
     return { file: join(this.#layout.partial, path), elsewhere: [this.#old(path), this.inPlace(path)] };
+  }
+
+  /**
+   * Sees to it that no file of an object has a name outside of the store, before something is written into it, cut off it or punched out of it:
+   * one that has is replaced by a copy.
+   * @throws E_STORE_FULL, E_STORE
+   */
+  own(path: string): void {
+    const { file, elsewhere = [] } = this.partial(path);
+    for (const place of [file, ...elsewhere]) this.#own(place);
+  }
+
+  #own(file: string): void {
+    ownFile(file, this.#layout.temporary, (work) => this.#ledger.transaction(work));
   }
 
   /**
@@ -145,7 +160,10 @@ export class ObjectFiles {
     return inStore(found, () => {
       const stat = fs.statSync(found, { throwIfNoEntry: false });
       if (stat === undefined || stat.size < size) return false;
-      if (stat.size > size) truncateDurable(found, size);
+      if (stat.size > size) {
+        this.#own(found);
+        truncateDurable(found, size);
+      }
       return found === this.inPlace(path) || moveIfThere(found, this.inPlace(path));
     });
   }

@@ -1,6 +1,6 @@
 import * as fs from 'node:fs';
 import { dirname } from 'node:path';
-import { codeOf } from '../core/errors.ts';
+import { codeOf, PakratError } from '../core/errors.ts';
 import { inStore, makeFolderDurable, moveDurable, syncFolder } from '../files/durable.ts';
 
 /** The file in which an object grows, and where it may lie instead. Plain data, for it travels to threads. */
@@ -18,17 +18,28 @@ export function findFile([first = '', ...others]: readonly string[]): string {
 /**
  * Opens the file of an object for reading and writing, and makes it where there is none. All bytes of objects are written through here: a file
  * is never made while the object has one in another place, whoever moves it meanwhile. New names are on disk when it returns.
- * @throws E_STORE_FULL, E_STORE
+ * Whoever writes to an object has had `ObjectFiles.own` look after its other names before.
+ * @throws E_STORE_FULL, E_STORE, also for a file with other names, which may not be written to
  */
 export function openPartial({ file, elsewhere = [] }: PartialFile): number {
   return inStore(file, () => {
     for (;;) {
       const opened = unless('ENOENT', () => fs.openSync(file, 'r+'));
-      if (opened !== undefined) return opened;
+      if (opened !== undefined) return demandOwn(opened, file);
       if (elsewhere.some((other) => moveIfThere(other, file))) continue;
       const made = unless('EEXIST', () => createDurable(file));
       if (made !== undefined) return made;
     }
+  });
+}
+
+/** Somebody may have given the file a second name since it was looked at. */
+function demandOwn(fd: number, file: string): number {
+  if (fs.fstatSync(fd).nlink <= 1) return fd;
+  fs.closeSync(fd);
+  throw new PakratError('E_STORE', `${file} has other names (hard links), and is not written to`, {
+    hint: 'Run the same command again: it copies the file first.',
+    data: { path: file },
   });
 }
 

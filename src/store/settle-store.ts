@@ -24,7 +24,7 @@ export async function moveOldFiles(store: Store, signal?: AbortSignal): Promise<
   }
 }
 
-/** Moves objects that are whole to their places where a kill came between. The caller holds the writer lock. @throws E_STORE…, E_ABORTED */
+/** Moves objects that are whole to their places where a kill came between. @throws E_STORE…, E_ABORTED */
 export async function settleStore({ ledger, files }: Store, signal?: AbortSignal): Promise<void> {
   for (const path of ledger.incomplete({ fromStart: true })) {
     await breathe(signal);

@@ -9,6 +9,7 @@ import { Ledger } from './ledger/ledger.ts';
 import { lockStore } from './ledger/sqlite.ts';
 import { ObjectFiles } from './object-files.ts';
 import { type ObjectKeys, objectKeys } from './object-keys.ts';
+import { announce, type Presence } from './presence.ts';
 
 /** An open store: the folder, its ledger, and where objects lie in it. Needs `close`. */
 export interface Store {
@@ -28,7 +29,7 @@ export interface Store {
   addObject(name: ObjectName, bytes: Uint8Array): void;
   /** What this process and others fetch just now; undefined for a store that cannot be written. @throws E_STORE… when it is first used */
   claims(): Claims | undefined;
-  /** Takes the writer lock and gives back its release. @throws E_STORE_LOCKED when it is held, by this process or another */
+  /** Takes the lock of those who move or remove files in great number, and gives back its release. @throws E_STORE_LOCKED when it is held, by this process or another */
   lock(): () => void;
   close(): void;
 }
@@ -56,7 +57,8 @@ export function openStore(root: string, options: { create: boolean }): Store {
   }
   const writable = canWrite(layout);
   if (writable && options.create) clearDeadTemporaries(layout.temporary);
-  const ledger = new Ledger(layout.ledger, { readOnly: !writable });
+  const presence = writable ? announce(layout) : undefined;
+  const ledger = openLedger(layout, writable, presence);
   const keys = objectKeys(ledger, writable);
   const files = new ObjectFiles(layout, ledger, keys);
   let claims: Claims | undefined;
@@ -89,8 +91,18 @@ export function openStore(root: string, options: { create: boolean }): Store {
     close() {
       claims?.close();
       ledger.close();
+      presence?.close();
     },
   };
+}
+
+function openLedger(layout: StoreLayout, writable: boolean, presence: Presence | undefined): Ledger {
+  try {
+    return new Ledger(layout.ledger, { readOnly: !writable });
+  } catch (error) {
+    presence?.close();
+    throw error;
+  }
 }
 
 function canWrite(layout: StoreLayout): boolean {

@@ -1,5 +1,5 @@
 import { breathe } from '../core/breathe.ts';
-import { isPakratError, type PakratError } from '../core/errors.ts';
+import { isOurTrouble, isPakratError, type PakratError } from '../core/errors.ts';
 import { EntryVerifier, type VerifiedEntry } from './entry-verifier.ts';
 import { HashBuffer, type HashStream, type VerifiedSink } from './hash-buffer.ts';
 
@@ -27,6 +27,8 @@ const batchSize = 256;
 interface CheckOptions {
   signal?: AbortSignal | undefined;
   buffer?: HashBuffer | undefined;
+  /** Gets the bytes that turn out right, at their place in the object. Its trouble ends the check. */
+  sink?: VerifiedSink | undefined;
 }
 
 /** Keeps nothing: only the hashes matter here. */
@@ -36,14 +38,14 @@ const noSink: VerifiedSink = { write() {}, spool: () => ({ append() {}, replay()
  * Checks encoded entries against their keys: the header's MD5 is the ekey, each chunk has the MD5 that the header says. No key is needed to
  * do so. Entries are read one after the other and judged in batches, in their order.
  * @param read errors of ours that it throws are the entry's problem; others end the check
- * @throws E_ABORTED
+ * @throws E_ABORTED, E_STORE… from the sink
  */
 export async function* checkEntries<Entry extends EntryToCheck>(
   entries: Iterable<Entry>,
   read: ReadEntry<Entry>,
-  { signal, buffer = new HashBuffer() }: CheckOptions = {},
+  { signal, buffer = new HashBuffer(), sink = noSink }: CheckOptions = {},
 ): AsyncGenerator<CheckedEntry<Entry>> {
-  const stream = buffer.open(noSink);
+  const stream = buffer.open(sink);
   let batch: ReadingEntry<Entry>[] = [];
   function* judged(): Generator<CheckedEntry<Entry>> {
     stream.flush();
@@ -81,7 +83,7 @@ async function readEntry<Entry extends EntryToCheck>(
       reading.verifier.push(read(entry, done, Math.min(pieceSize, held - done)));
     }
   } catch (error) {
-    if (!isPakratError(error) || error.code === 'E_ABORTED') throw error;
+    if (!isPakratError(error) || isOurTrouble(error)) throw error;
     reading.error = error;
   } finally {
     reading.verifier?.close();

@@ -165,6 +165,7 @@ async function makeFiles(): Promise<void> {
   ];
   for (const line of made) expect(await run(`pakrat ${line}`)).toEqual({ line: `pakrat ${line}`, problem: '' });
   fs.cpSync(scratch('cdn'), scratch('mirror'), { recursive: true });
+  fs.cpSync(scratch('cdn/tpr/wow_classic_era'), scratch('backup/.ngdp/objects'), { recursive: true });
   makeClient(scratch('client'), 'commands', ['--layout', 'tvfs', '--files', '400', '--withheld', '0']);
   fs.renameSync(scratch('client/local'), scratch('World of Warcraft'));
   await importTree(scratch('client'), scratch('store'));

@@ -1,6 +1,7 @@
 import {
   appendFileSync,
   existsSync,
+  linkSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -60,6 +61,21 @@ async function expectWhole(): Promise<StatusReport> {
   expect(wrongBytes()).toEqual([]);
   return status;
 }
+
+test('a repair writes into no file that has another name', async () => {
+  const { archives, indices, configs, loose } = copy().objects();
+  const damaged = [archives[0]!, indices[1]!, configs[0]!, loose[0]!];
+  for (const path of damaged) flip(path, 200, 4000);
+  const linked = [...archives, ...indices, ...configs, ...loose];
+  const other = (path: string): string => scratch(`links${number}-${path.replaceAll('/', '-')}`);
+  for (const path of linked) linkSync(store.file(path), other(path));
+  const before = linked.map((path) => readFileSync(other(path)));
+  const { bad, repaired } = await repair();
+  expect(bad.length).toBe(repaired);
+  expect(bad.length).toBeGreaterThanOrEqual(damaged.length);
+  expect(linked.map((path) => readFileSync(other(path)).equals(before.shift()!))).not.toContain(false);
+  await expectWhole();
+});
 
 describe('an index that is not there', () => {
   test('its archive is not passed over: verify says so and ends with 9, a sync brings the index back', async () => {

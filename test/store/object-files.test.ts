@@ -138,6 +138,26 @@ describe('a file that is written to', () => {
     fs.closeSync(fd);
   };
 
+  test('is not opened while it has another name, and is after it was copied', () => {
+    put(partial());
+    fs.linkSync(partial(), scratch(`other${number}`));
+    expect(write).toThrow(/other names/);
+    store.files.own(path);
+    write();
+    expect(fs.readFileSync(scratch(`other${number}`))).toEqual(bytes);
+    expect(fs.readFileSync(partial(), 'latin1').slice(0, 9)).toBe('Archive a');
+  });
+
+  test('that is too long is cut in a copy where it has another name', () => {
+    const long = Buffer.concat([bytes, Buffer.alloc(50)]);
+    put(partial(), long);
+    fs.linkSync(partial(), scratch(`long${number}`));
+    store.ledger.addSpans(path, [{ start: 0, end: 1000 }]);
+    store.files.settle(path);
+    expect(fs.readFileSync(inPlace())).toEqual(bytes);
+    expect(fs.readFileSync(scratch(`long${number}`))).toEqual(long);
+  });
+
   test('is made apart, once', () => {
     write();
     write();

@@ -26,3 +26,13 @@ export const regexFlag = Flags.string({
 
 /** The flag for the form in which a source has its files. */
 export const rawFlag = Flags.boolean({ summary: 'The bytes as they are stored, where the source can give them.' });
+
+/** The arguments of each command that takes several builds of the store. */
+export const buildArgs = {
+  build: requiredArg(
+    'PRODUCT@BUILD (version name, build id, build-name, or build config or its first digits). Several may be given.',
+  ),
+};
+
+/** The flag for work that is only planned. */
+export const dryRunFlag = Flags.boolean({ summary: 'Show what would be done, and do nothing.' });

@@ -1,4 +1,5 @@
-import { formatCount } from '../../core/quantities.ts';
+import type { VerifyProblem } from '../../app/verify.ts';
+import { formatCount, plural } from '../../core/quantities.ts';
 import { printable } from '../terminal/text.ts';
 
 /** A problem with a file, on one line that a terminal shows as it is: names come from outside. Messages often start with the name. */
@@ -18,4 +19,19 @@ export function unsureLines(names: readonly string[]): string[] {
     ...names.slice(0, maxUnsureLines).map((name) => `  ${printable(name)}`),
     ...(more > 0 ? [`  and ${formatCount(more)} more; --json names all`] : []),
   ];
+}
+
+/** Entries of one archive that have the same trouble share one line: there are thousands when its file is gone. */
+export function groupedProblems(bad: readonly VerifyProblem[]): { name: string; message: string }[] {
+  const groups = new Map<string, { name: string; message: string; archive: string; count: number }>();
+  for (const { name, message } of bad) {
+    const [, archive] = /^(\S+) [0-9a-f]{32}$/.exec(name) ?? [];
+    const key = archive === undefined ? `${groups.size}` : `${archive} ${message}`;
+    const known = groups.get(key);
+    if (known === undefined) groups.set(key, { name, message, archive: archive ?? name, count: 1 });
+    else known.count += 1;
+  }
+  return [...groups.values()].map(({ name, message, archive, count }) =>
+    count === 1 ? { name, message } : { name: archive, message: `${plural(count, 'entry', 'entries')}: ${message}` },
+  );
 }

@@ -1,8 +1,8 @@
-import type { VerifyProblem, VerifyResult } from '../../app/verify.ts';
+import type { VerifyResult } from '../../app/verify.ts';
 import { errorCodes } from '../../core/errors.ts';
 import { formatBytes, formatCount, plural } from '../../core/quantities.ts';
 import { exitCodeOf, exitCodes } from '../error-report.ts';
-import { problemLine, unsureLines } from './problems.ts';
+import { groupedProblems, problemLine, unsureLines } from './problems.ts';
 
 /**
  * 0 when nothing is bad or all was repaired, 3 when something is damaged, 9 when something lacks that is needed to check the rest, else what
@@ -25,22 +25,8 @@ export function renderVerify({ checked, bad, repaired, unchecked = [], unsure = 
   const isProven = unproven === undefined && unsure.length === 0 && unchecked.length === 0;
   if (bad.length === 0) lines.push(isProven ? 'all right' : 'nothing bad found');
   else lines.push(`${formatCount(bad.length)} bad, ${formatCount(repaired)} repaired`);
-  for (const { name, message } of grouped(bad)) lines.push(problemLine(name === '' ? 'directory' : name, message));
+  for (const { name, message } of groupedProblems(bad))
+    lines.push(problemLine(name === '' ? 'directory' : name, message));
   for (const { name, message } of unchecked) lines.push(problemLine(name, message));
   return lines.join('\n');
-}
-
-/** Entries of one archive that have the same trouble take one line together: there are thousands when its file is gone. */
-function grouped(bad: readonly VerifyProblem[]): { name: string; message: string }[] {
-  const groups = new Map<string, { name: string; message: string; archive: string; count: number }>();
-  for (const { name, message } of bad) {
-    const [, archive] = /^(\S+) [0-9a-f]{32}$/.exec(name) ?? [];
-    const key = archive === undefined ? `${groups.size}` : `${archive} ${message}`;
-    const known = groups.get(key);
-    if (known === undefined) groups.set(key, { name, message, archive: archive ?? name, count: 1 });
-    else known.count += 1;
-  }
-  return [...groups.values()].map(({ name, message, archive, count }) =>
-    count === 1 ? { name, message } : { name: archive, message: `${plural(count, 'entry', 'entries')}: ${message}` },
-  );
 }

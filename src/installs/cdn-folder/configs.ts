@@ -22,22 +22,28 @@ export interface FolderConfigs {
   notes: string[];
 }
 
+/** A folder without configs, to be added to. */
+export function noConfigs(): FolderConfigs {
+  return { builds: [], cdns: [], keyRings: [], notes: [] };
+}
+
 /** Configs are text of at most some MB; what is larger is none. */
 const maxSize = 32 << 20;
 
 /** Reads the configs below a `config` folder. Those that are damaged or of another kind are left out; damage is noted. */
 export function folderConfigs(folder: string): FolderConfigs {
-  const configs: FolderConfigs = { builds: [], cdns: [], keyRings: [], notes: [] };
+  const configs = noConfigs();
   for (const { name, file } of hashFiles(folder)) {
     if (!/^[0-9a-f]{32}$/.test(name) || fs.statSync(file).size > maxSize) continue;
     const bytes = new Uint8Array(fs.readFileSync(file));
-    if (md5Hex(bytes) === name) sortIn(configs, name, bytes);
+    if (md5Hex(bytes) === name) addConfig(configs, name, bytes);
     else configs.notes.push(`config ${name} is damaged`);
   }
   return configs;
 }
 
-function sortIn(configs: FolderConfigs, key: string, bytes: Uint8Array): void {
+/** Adds a config whose hash is right to those of its kind; one of a kind that is not known here to none. */
+export function addConfig(configs: FolderConfigs, key: string, bytes: Uint8Array): void {
   try {
     const { entries, get } = decodeConfig(bytes);
     const [first] = entries;

@@ -2,7 +2,8 @@ import * as fs from 'node:fs';
 import { mergeSpans, type Span } from '../spans.ts';
 import { hostsOfJson, jsonOfHosts } from './host-list.ts';
 import { countImpossibleRows, removeImpossibleRows } from './impossible-rows.ts';
-import { damagedRows, removeRow, sealRow } from './row-sums.ts';
+import { Keeping } from './keeping.ts';
+import { damagedRows, hasRow, removeRow, sealRow } from './row-sums.ts';
 import type { Amount, AnswerRow, BuildIdentity, BuildRow, DamagedRow, KeyRow } from './rows.ts';
 import { demandSchema, migrate } from './schema.ts';
 import { Sqlite } from './sqlite.ts';
@@ -27,6 +28,8 @@ type FlatBuild = Omit<BuildRow, 'hosts' | 'wanted' | 'held'> & {
  * Whatever goes wrong with the database comes as E_STORE_FULL, E_STORE_LOCKED (after 10 s of another writer), E_STORE_DAMAGED or E_STORE.
  */
 export class Ledger {
+  /** What is to be kept, and what is on its way out. */
+  readonly keeping: Keeping;
   readonly #db: Sqlite;
 
   /**
@@ -35,6 +38,7 @@ export class Ledger {
    */
   constructor(path: string, { readOnly = false }: { readOnly?: boolean } = {}) {
     this.#db = readOnly ? openAsItIs(path) : new Sqlite(path, { timeout });
+    this.keeping = new Keeping(this.#db);
     try {
       if (readOnly) {
         demandSchema(this.#db);
@@ -255,6 +259,10 @@ export class Ledger {
   /** Rows of builds, answers, keys and settings that are not as they were written. */
   damagedRows(): DamagedRow[] {
     return damagedRows(this.#db);
+  }
+  /** True while a damaged row is there, whatever is in it. */
+  hasRow(row: DamagedRow): boolean {
+    return hasRow(this.#db, row);
   }
   /** Forgets a damaged row. */
   removeRow(row: DamagedRow): void {

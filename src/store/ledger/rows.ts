@@ -56,6 +56,6 @@ export interface KeyRow {
 
 /** A row that is not as it was written: changed, gone, or put there by something else. */
 export interface DamagedRow {
-  table: 'builds' | 'answers' | 'keys' | 'settings';
+  table: 'builds' | 'answers' | 'keys' | 'settings' | 'selections' | 'pins' | 'forgotten' | 'arrivals';
   key: string | number;
 }

@@ -1,5 +1,5 @@
 import { PakratError } from '../../core/errors.ts';
-import { rowSums } from './row-sums.ts';
+import { keptRowSums, rowSums } from './row-sums.ts';
 import type { Sqlite } from './sqlite.ts';
 
 /*
@@ -12,6 +12,12 @@ import type { Sqlite } from './sqlite.ts';
  *   keys      TACT keys that the user imported
  *   settings  what the store remembers about itself (which service answered last; whether files lie as schema 1 had them)
  *   sums      checksums of the rows that nothing on disk proves (row-sums.ts)
+ *
+ *   selections  everything that was ever wanted of a build, as JSON
+ *   arrivals    when a build was first asked for
+ *   pins        builds that are kept, whatever the rules say
+ *   forgotten   builds that are not kept any more
+ *   leaving     bytes that left the ledger and may still be on the disk
  */
 const versionOne = `
 CREATE TABLE answers (
@@ -49,7 +55,31 @@ const versionTwo = `
 INSERT INTO settings SELECT '${oldLayout}', '1' WHERE EXISTS (SELECT 1 FROM objects WHERE complete = 0);
 `;
 
-const migrations = [versionOne, versionTwo, rowSums];
+/** What is to be kept, and for how long. */
+const versionFour = `
+CREATE TABLE selections (
+  id INTEGER PRIMARY KEY, build INTEGER NOT NULL REFERENCES builds(id) ON DELETE CASCADE, selection TEXT NOT NULL, time INTEGER NOT NULL,
+  UNIQUE (build, selection)
+);
+CREATE TABLE pins (
+  id INTEGER PRIMARY KEY, product TEXT NOT NULL, build_config TEXT NOT NULL, time INTEGER NOT NULL, UNIQUE (product, build_config)
+);
+CREATE TABLE forgotten (
+  id INTEGER PRIMARY KEY, product TEXT NOT NULL, name TEXT NOT NULL, build_config TEXT NOT NULL, cdn_config TEXT NOT NULL,
+  cdn_path TEXT NOT NULL, config_path TEXT NOT NULL, time INTEGER NOT NULL, UNIQUE (product, build_config)
+);
+CREATE TABLE arrivals (build INTEGER PRIMARY KEY REFERENCES builds(id) ON DELETE CASCADE, time INTEGER NOT NULL);
+CREATE TABLE leaving (path TEXT NOT NULL, start INTEGER NOT NULL, end INTEGER NOT NULL);
+INSERT INTO selections (build, selection, time) SELECT id, selection, time FROM builds WHERE selection IS NOT NULL;
+INSERT INTO arrivals SELECT id, time FROM builds;
+${keptRowSums}
+CREATE TRIGGER builds_arrived AFTER INSERT ON builds BEGIN INSERT INTO arrivals VALUES (new.id, new.time); END;
+CREATE TRIGGER builds_selected AFTER UPDATE OF selection ON builds WHEN new.selection IS NOT NULL BEGIN
+  INSERT INTO selections (build, selection, time) VALUES (new.id, new.selection, new.time) ON CONFLICT DO NOTHING;
+END;
+`;
+
+const migrations = [versionOne, versionTwo, rowSums, versionFour];
 /** The oldest schema that can be read as it is. */
 const oldestReadable = 1;
 

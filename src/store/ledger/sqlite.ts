@@ -73,6 +73,13 @@ export class Sqlite {
     return this.#guard(() => this.#statement(sql).all(...values) as Row[]);
   }
 
+  /** A text that changes whenever something was written, here or by another process. */
+  version(): string {
+    const others = this.get<{ data_version: number }>('PRAGMA data_version')?.data_version;
+    const own = this.get<{ changes: number }>('SELECT total_changes() AS changes')?.changes;
+    return `${others} ${own}`;
+  }
+
   /** The rows one by one, through a statement of their own: one that is being gone through can do nothing else. */
   *iterate<Row>(sql: string): Generator<Row> {
     try {
@@ -141,7 +148,7 @@ function nativeModuleError(cause: unknown): PakratError {
 }
 
 /**
- * Takes the store's writer lock and gives back its release. The lock is a held SQLite transaction, so the system lets go of it
+ * Takes the lock of a store and gives back its release. The lock is a held SQLite transaction, so the system lets go of it
  * when the process dies, however it dies. Nothing is ever written to the file: one that has something in it is damaged, and emptied.
  * @throws E_STORE_LOCKED when another process holds it, E_STORE_FULL, E_STORE
  */
@@ -162,7 +169,7 @@ function takeLock(path: string): () => void {
   } catch (error) {
     db.close();
     if (codeOf(error) !== 'E_STORE_LOCKED') throw error;
-    throw new PakratError('E_STORE_LOCKED', 'another sync is writing to this store', {
+    throw new PakratError('E_STORE_LOCKED', 'another process is moving files of this store', {
       hint: 'Wait for it to end, or use another --store.',
       data: { path },
     });

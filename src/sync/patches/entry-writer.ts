@@ -4,6 +4,7 @@ import type { Fetcher } from '../../fetch/fetcher.ts';
 import type { OnHeld } from '../../fetch/held-spans.ts';
 import { completeLoose } from '../../fetch/loose-objects.ts';
 import { SpanWriter } from '../../fetch/transfer/span-writer.ts';
+import type { Claim } from '../../store/claims.ts';
 import { objectPath } from '../../store/layout.ts';
 import type { Span } from '../../store/spans.ts';
 import { EntryVerifier } from '../../verify/entry-verifier.ts';
@@ -29,6 +30,8 @@ export class EntryWriter {
   #path = '';
   #writer: SpanWriter | undefined;
   #waiting: number[] = [];
+  /** Nobody else writes these entries, or gives bytes of their object back, until they are in the ledger. */
+  #claims: (Claim | undefined)[] = [];
 
   constructor(fetcher: Fetcher, events: EntryEvents) {
     this.#fetcher = fetcher;
@@ -41,6 +44,7 @@ export class EntryWriter {
     const path = objectPath(place.object);
     if (path !== this.#path || this.#waiting.length >= mostWaiting) await this.finish();
     this.#path = path;
+    this.#claims.push(await this.#claim(path, place));
     this.#writer ??= this.#open(path);
     this.#write(this.#writer, place, bytes);
     this.#waiting.push(place.size);
@@ -48,6 +52,15 @@ export class EntryWriter {
     await this.finish();
     const { ekey, offset, size } = place;
     completeLoose(store, { path }, { ekey, offset, size, held: 0 });
+  }
+
+  /** Whoever waits holds no claim: what was written is finished first. */
+  async #claim(path: string, { offset, size }: EntryPlace): Promise<Claim | undefined> {
+    const claims = this.#fetcher.store.claims();
+    const claim = claims?.take(path, offset, offset + size);
+    if (claim !== undefined || claims === undefined) return claim;
+    await this.finish();
+    return this.#fetcher.claim(path, offset, offset + size);
   }
 
   #write(writer: SpanWriter, place: EntryPlace, bytes: Uint8Array): void {
@@ -69,14 +82,19 @@ export class EntryWriter {
     const written = this.#waiting;
     this.#writer = undefined;
     this.#waiting = [];
-    await writer?.finish();
-    this.#fetcher.fetchedEntries += written.length;
-    for (const size of written) this.#events.onEntry(size);
-    this.#fetcher.flush();
+    try {
+      await writer?.finish();
+      this.#fetcher.fetchedEntries += written.length;
+      for (const size of written) this.#events.onEntry(size);
+      this.#fetcher.flush();
+    } finally {
+      for (const claim of this.#claims.splice(0)) claim?.release();
+    }
   }
 
   #open(path: string): SpanWriter {
     const { files, layout } = this.#fetcher.store;
+    files.own(path);
     const report = (spans: Span[]): void => this.#fetcher.addSpans(path, spans, this.#events.onHeld);
     return new SpanWriter(files.partial(path), layout.temporary, report);
   }

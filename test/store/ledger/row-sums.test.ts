@@ -55,10 +55,12 @@ describe('a row', () => {
 
 test('a ledger of the first schema gets the sums of what it has', () => {
   ledger.close();
-  damage('DROP TABLE sums; PRAGMA user_version = 1');
   const db = new Sqlite(path);
-  for (const table of ['builds', 'answers', 'keys', 'settings'])
-    for (const event of ['added', 'changed', 'removed']) db.exec(`DROP TRIGGER ${table}_${event}`);
+  const newer = ['sums', 'selections', 'pins', 'forgotten', 'arrivals', 'leaving'];
+  for (const { name } of db.all<{ name: string }>("SELECT name FROM sqlite_master WHERE type = 'trigger'"))
+    db.exec(`DROP TRIGGER ${name}`);
+  for (const table of newer) db.exec(`DROP TABLE ${table}`);
+  db.exec('PRAGMA user_version = 1');
   db.close();
   ledger = new Ledger(path);
   expect(ledger.damagedRows()).toEqual([]);

@@ -1,0 +1,185 @@
+import * as fs from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { codeOf, isPakratError, PakratError, resultUnless, throwIfAborted, valueUnless } from '../../core/errors.ts';
+import { namesIn } from '../../files/walk.ts';
+import { decodeBuildConfig } from '../../formats/configs/build-config.ts';
+import { removeDerived } from '../../store/derived/derived-file.ts';
+import type { BuildRow } from '../../store/ledger/rows.ts';
+import type { Store } from '../../store/store.ts';
+import type { BuildOpener } from '../build-opener.ts';
+import { wholeSetting } from '../recount-builds.ts';
+import { finishLeaving, type GivenBack, giveBack } from './give-back.ts';
+import type { KeepRules } from './going-builds.ts';
+import { derivedKeys } from './mark-build.ts';
+import { type GcPlan, planGc } from './plan-gc.ts';
+
+/** What goes or went, as `gc --json` prints it. */
+export interface GcReport {
+  /** True when nothing was done. */
+  dryRun: boolean;
+  /** Builds that are forgotten. */
+  builds: { product: string; name: string; buildConfig: string }[];
+  /** Objects of which something goes, and their bytes that are not held any more. */
+  objects: number;
+  bytes: number;
+  /** Bytes that the file system has again, or would have. */
+  diskBytes: number;
+  /** CDN paths of which nothing goes, and why. */
+  spared: { cdnPath: string; reason: string }[];
+  /** Objects that others wrote to all the time: the next run takes them. */
+  inUse: string[];
+  /** Bytes that stay held. */
+  kept: { bytes: number };
+}
+
+interface GcOptions {
+  rules: KeepRules;
+  /** Builds that go, whatever the rules say. */
+  forget?: readonly BuildRow[] | undefined;
+  dryRun: boolean;
+  opener: BuildOpener;
+  signal?: AbortSignal | undefined;
+  onProgress?: ((phase: 'plan' | 'gc', done: number, total: number) => void) | undefined;
+  onNote?: ((text: string) => void) | undefined;
+}
+
+/** Times that a plan is made anew because builds were added on the way. */
+const mostPlans = 8;
+const askAgainMs = 200;
+
+/**
+ * Forgets the builds that the rules let go, then gives back what no build wants. It can be ended anywhere: the next run goes on.
+ * @throws E_STORE_DAMAGED for a ledger that does not tell rightly what is to be kept, E_ABORTED, E_STORE…
+ */
+export async function collectGarbage(store: Store, options: GcOptions): Promise<GcReport> {
+  const { rules, forget, opener, signal, dryRun, onProgress } = options;
+  const onBuild = (done: number, total: number): void => onProgress?.('plan', done, total);
+  const plan = (): Promise<GcPlan> => planGc(store, opener, { rules, forget, signal, onBuild });
+  if (dryRun) return reportPlan(await plan());
+  const release = await lockPatiently(store, options);
+  try {
+    const report = emptyReport(await finishLeaving(store, signal));
+    for (let round = 0; round < mostPlans; round++) {
+      const made = await plan();
+      if (await carryOut(store, made, report, options)) return report;
+    }
+    throw new PakratError('E_STORE_LOCKED', 'builds are added faster than it can be planned what may go', {
+      hint: 'Run it again when fewer syncs begin.',
+    });
+  } finally {
+    release();
+  }
+}
+
+function emptyReport(diskBytes: number): GcReport {
+  return { dryRun: false, builds: [], objects: 0, bytes: 0, diskBytes, spared: [], inUse: [], kept: { bytes: 0 } };
+}
+
+function reportPlan({ going, dead, spared, keptBytes }: GcPlan): GcReport {
+  return {
+    dryRun: true,
+    builds: going.map(nameOf),
+    objects: dead.length,
+    bytes: dead.reduce((sum, { bytes }) => sum + bytes, 0),
+    diskBytes: dead.reduce((sum, { diskBytes }) => sum + diskBytes, 0),
+    spared,
+    inUse: [],
+    kept: { bytes: keptBytes },
+  };
+}
+
+function nameOf({ product, name, buildConfig }: BuildRow): GcReport['builds'][number] {
+  return { product, name, buildConfig };
+}
+
+/** Does what was planned, and adds it to the report. @returns false when the builds that are kept changed on the way */
+async function carryOut(store: Store, plan: GcPlan, report: GcReport, options: GcOptions): Promise<boolean> {
+  const { signal, onProgress } = options;
+  const { going, dead, spared, keptBytes } = plan;
+  const derived = derivedOf(store, going);
+  const signature = forgetBuilds(store, plan);
+  if (signature === undefined) return false;
+  report.builds.push(...going.map(nameOf));
+  const total = dead.reduce((sum, { bytes }) => sum + bytes, 0);
+  let done = 0;
+  const given = await giveBack(
+    store,
+    { dead, signature },
+    {
+      signal,
+      onProgress: (bytes) => {
+        done += bytes;
+        onProgress?.('gc', done, total);
+      },
+    },
+  );
+  addTo(report, given);
+  if (given.isOutdated) return false;
+  report.spared = spared;
+  report.inUse = given.inUse;
+  report.kept = { bytes: keptBytes };
+  report.diskBytes += removeUnused(store, derived);
+  return true;
+}
+
+function addTo(report: GcReport, { objects, bytes, diskBytes }: GivenBack): void {
+  report.objects += objects;
+  report.bytes += bytes;
+  report.diskBytes += diskBytes;
+}
+
+/** Forgets builds, unless those that are kept are not the ones of the plan any more. @returns the signature of what is left; undefined then */
+function forgetBuilds({ ledger }: Store, { going, signature }: GcPlan): string | undefined {
+  const { keeping } = ledger;
+  return ledger.transaction(() => {
+    if (keeping.signature() !== signature) return undefined;
+    for (const row of going) {
+      keeping.forget(row);
+      ledger.removeSetting(wholeSetting(row));
+    }
+    return keeping.signature();
+  });
+}
+
+/** Keys of the derived files of builds, as far as their configs are held. */
+function derivedOf(store: Store, builds: readonly BuildRow[]): Set<string> {
+  const keys = builds.flatMap((identity) => {
+    const { cdnPath, buildConfig } = identity;
+    const config = resultUnless(isPakratError, () => {
+      const bytes = store.readObject({ cdnPath, kind: 'config', hash: buildConfig });
+      return bytes && decodeBuildConfig(bytes);
+    });
+    return config === undefined ? [] : derivedKeys({ config, identity });
+  });
+  return new Set(keys);
+}
+
+/** Removes derived files that none of the builds has which are left. They could be made again. @returns the bytes that the file system has again */
+function removeUnused(store: Store, keys: ReadonlySet<string>): number {
+  if (keys.size === 0) return 0;
+  const used = derivedOf(store, store.ledger.builds());
+  const { groups, manifests, names } = store.layout;
+  let diskBytes = 0;
+  for (const folder of [groups, manifests, names]) {
+    for (const name of namesIn(folder)) {
+      const key = name.slice(0, 32);
+      if (!keys.has(key) || used.has(key)) continue;
+      const file = join(folder, name);
+      diskBytes += (fs.statSync(file, { throwIfNoEntry: false })?.blocks ?? 0) * 512;
+      removeDerived(file);
+    }
+  }
+  return diskBytes;
+}
+
+/** Only one process gives back at a time; the others wait for it. */
+async function lockPatiently(store: Store, { signal, onNote }: GcOptions): Promise<() => void> {
+  for (let told = false; ; told = true) {
+    const release = resultUnless((error) => codeOf(error) === 'E_STORE_LOCKED', store.lock);
+    if (release !== undefined) return release;
+    if (!told) onNote?.('another process is giving space of this store back; waiting for it');
+    await valueUnless(() => signal?.aborted === true, sleep(askAgainMs, undefined, { signal }));
+    throwIfAborted(signal);
+  }
+}

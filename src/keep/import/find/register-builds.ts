@@ -1,0 +1,163 @@
+import { indexName } from '../../../builds/indices/indices.ts';
+import { isPakratError, resultUnless } from '../../../core/errors.ts';
+import { type CdnConfig, decodeCdnConfig } from '../../../formats/configs/cdn-config.ts';
+import { addConfig, type FolderConfigs, noConfigs } from '../../../installs/cdn-folder/configs.ts';
+import { isSafeCdnPath, type ObjectName, objectPath } from '../../../store/layout.ts';
+import type { BuildIdentity } from '../../../store/ledger/rows.ts';
+import type { ImportRun } from '../import-run.ts';
+import { readPlain } from '../take/entry-source.ts';
+import { hasSmall, readSmall } from '../take/take-objects.ts';
+import { buildsOfTables, identityOfConfig } from './foreign-builds.ts';
+import type { FoundFiles } from './found-files.ts';
+
+/** How builds are found, and what lacks of them brought. */
+export interface BuildSearch {
+  /** The product of builds that do not tell theirs. */
+  product?: string | undefined;
+  region: string;
+  /** Fetches indices of a build that the folder has not, without which nothing says what its archives are; absent offline. */
+  bring?: ((build: BuildIdentity, indices: readonly ObjectName[]) => Promise<void>) | undefined;
+}
+
+/** What the configs that are here say. */
+export interface HereBuilds {
+  /** Archives of the builds, those of patches among them, each once. */
+  archives: ObjectName[];
+  isArchive: (name: ObjectName) => boolean;
+  /** The indices of loose objects, as far as they are here. */
+  fileIndices: Uint8Array[];
+  /** The index of each archive of data is here. */
+  knowsIndices: boolean;
+}
+
+/**
+ * Finds the builds that a folder has the configs of, makes them known to the store, and brings indices that lack.
+ * @param others those that another ledger, or an installed game, names
+ * @throws E_ABORTED, E_STORE…
+ */
+export async function findBuilds(
+  run: ImportRun,
+  search: BuildSearch,
+  { found, others, needsAll }: { found: FoundFiles; others: readonly BuildIdentity[]; needsAll: boolean },
+): Promise<HereBuilds> {
+  const named = [...buildsInTables(found, search), ...others].filter((build) => isHere(run, build));
+  const known = new Set([...named, ...run.store.ledger.builds()].map(({ buildConfig }) => buildConfig));
+  const all = [...named, ...buildsInConfigs(run, found, { ...search, known })];
+  const builds = [...new Map(all.map((build) => [`${build.product} ${build.buildConfig}`, build])).values()];
+  register(run, builds);
+  const files = new Set(found.large.map(({ name }) => objectPath(name)));
+  for (const build of search.bring === undefined || run.settings.dryRun ? [] : builds) {
+    const isWanted = (name: ObjectName): boolean => needsAll || files.has(objectPath({ ...name, suffix: '' }));
+    const lacking = indicesOf(run, build).filter((name) => isWanted(name) && !hasSmall(run, name));
+    if (lacking.length > 0) await search.bring?.(build, lacking);
+  }
+  return hereBuilds(run, found, builds);
+}
+
+function buildsInTables({ tables }: FoundFiles, { region }: BuildSearch): BuildIdentity[] {
+  return [...tables].flatMap(([product, { versions, cdns }]) => {
+    if (versions === undefined || cdns === undefined) return [];
+    const bytes = resultUnless(isPakratError, () => ({
+      versions: readPlain(versions, 1 << 20),
+      cdns: readPlain(cdns, 1 << 20),
+    }));
+    return bytes === undefined ? [] : buildsOfTables(product, bytes, region);
+  });
+}
+
+/** True when both configs of a build are here, and right. */
+function isHere(run: ImportRun, { cdnPath, buildConfig, cdnConfig }: BuildIdentity): boolean {
+  if (!isSafeCdnPath(cdnPath)) return false;
+  const config = (hash: string): ObjectName => ({ cdnPath, kind: 'config', hash });
+  return [buildConfig, cdnConfig].every((hash) => readSmall(run, config(hash)) !== undefined);
+}
+
+/** Builds that no table names, by their configs. */
+function buildsInConfigs(
+  run: ImportRun,
+  found: FoundFiles,
+  { product, region, known }: BuildSearch & { known: ReadonlySet<string> },
+): BuildIdentity[] {
+  const indices = new Set(found.small.filter(({ name }) => name.suffix === '.index').map(({ name }) => name.hash));
+  const archivesHere = (archives: readonly string[]): number => archives.filter((hash) => indices.has(hash)).length;
+  return [...configsByPath(run, found)].flatMap(([cdnPath, configs]) =>
+    configs.builds.flatMap((build): BuildIdentity[] => {
+      if (known.has(build.key)) return [];
+      const name = objectPath({ cdnPath, kind: 'config', hash: build.key });
+      const named = build.config.uid ?? product;
+      if (named === undefined || !/^[\w.-]+$/.test(named)) {
+        run.report.unknown.push({ name, message: 'nothing tells the product of this build: --product' });
+        return [];
+      }
+      const identity = identityOfConfig({ build, product: named, cdnPath, region, configs, archivesHere });
+      if (identity === undefined) run.report.unknown.push({ name, message: 'no CDN config for this build is here' });
+      return identity === undefined ? [] : [identity];
+    }),
+  );
+}
+
+function configsByPath(run: ImportRun, { small }: FoundFiles): Map<string, FolderConfigs> {
+  const byPath = new Map<string, FolderConfigs>();
+  for (const { name } of small) {
+    if (name.kind !== 'config') continue;
+    const bytes = readSmall(run, name);
+    const configs = byPath.get(name.cdnPath) ?? noConfigs();
+    byPath.set(name.cdnPath, configs);
+    if (bytes !== undefined) addConfig(configs, name.hash, bytes);
+  }
+  return byPath;
+}
+
+/** Tells the ledger of builds; what it knows of one already is more than a folder does. */
+function register({ store, report, settings }: ImportRun, builds: readonly BuildIdentity[]): void {
+  const { ledger } = store;
+  for (const build of builds) {
+    const { product, name, buildConfig } = build;
+    report.builds.push({ product, name, buildConfig });
+    const isKnown = ledger.builds(product).some((row) => row.buildConfig === buildConfig);
+    if (!isKnown && !settings.dryRun) ledger.addBuild(build);
+  }
+}
+
+function hereBuilds(run: ImportRun, found: FoundFiles, builds: readonly BuildIdentity[]): HereBuilds {
+  const archives = new Map<string, ObjectName>();
+  const fileIndices = new Map<string, Uint8Array>();
+  const add = (cdnPath: string, config: CdnConfig): void => {
+    for (const name of archivesOf(cdnPath, config)) archives.set(objectPath(name), name);
+    const index = config.fileIndex && readSmall(run, indexName(cdnPath, 'data', config.fileIndex));
+    if (config.fileIndex && index) fileIndices.set(config.fileIndex, index);
+  };
+  for (const { cdnPath, cdnConfig } of builds) {
+    const config = cdnConfigOf(run, cdnPath, cdnConfig);
+    if (config !== undefined) add(cdnPath, config);
+  }
+  for (const [cdnPath, { cdns }] of configsByPath(run, found)) for (const { config } of cdns) add(cdnPath, config);
+  return {
+    archives: [...archives.values()],
+    isArchive: (name) => archives.has(objectPath(name)),
+    fileIndices: [...fileIndices.values()],
+    knowsIndices: [...archives.values()].every(
+      (name) => name.kind === 'patch' || hasSmall(run, { ...name, suffix: '.index' }),
+    ),
+  };
+}
+
+function cdnConfigOf(run: ImportRun, cdnPath: string, hash: string): CdnConfig | undefined {
+  const bytes = readSmall(run, { cdnPath, kind: 'config', hash });
+  return bytes && resultUnless(isPakratError, () => decodeCdnConfig(bytes));
+}
+
+function archivesOf(cdnPath: string, { archives, patchArchives }: CdnConfig): ObjectName[] {
+  const name =
+    (kind: 'data' | 'patch') =>
+    (hash: string): ObjectName => ({ cdnPath, kind, hash });
+  return [...archives.map(name('data')), ...patchArchives.map(name('patch'))];
+}
+
+/** The indices that a build has: of its archives, and of what lies loose. */
+function indicesOf(run: ImportRun, { cdnPath, cdnConfig }: BuildIdentity): ObjectName[] {
+  const config = cdnConfigOf(run, cdnPath, cdnConfig);
+  if (config === undefined) return [];
+  const lists = config.fileIndex === undefined ? [] : [indexName(cdnPath, 'data', config.fileIndex)];
+  return [...archivesOf(cdnPath, config).map((name): ObjectName => ({ ...name, suffix: '.index' })), ...lists];
+}

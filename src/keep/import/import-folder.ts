@@ -1,0 +1,173 @@
+import * as fs from 'node:fs';
+import { sep } from 'node:path';
+import { PakratError, throwIfAborted } from '../../core/errors.ts';
+import { demandFolder } from '../../installs/open-folder.ts';
+import { objectPath } from '../../store/layout.ts';
+import type { Store } from '../../store/store.ts';
+import { type ForeignStore, openForeignStore } from './find/foreign-store.ts';
+import { type FoundFile, type FoundFiles, findFiles } from './find/found-files.ts';
+import { fragmentFiles } from './find/fragment-files.ts';
+import { type BuildSearch, findBuilds, type HereBuilds } from './find/register-builds.ts';
+import { type InstalledGame, openGame, takeLooseEntries } from './import-install.ts';
+import type { ImportReport } from './import-report.ts';
+import { ImportRun, type ImportSettings } from './import-run.ts';
+import { takeScattered } from './take/scattered-entries.ts';
+import { type EntryWork, takeEntries } from './take/take-entries.ts';
+import { readSmall, takeObject, takeSmall } from './take/take-objects.ts';
+
+/** What an import needs to know beside the folder. */
+export interface ImportOptions extends ImportSettings, BuildSearch {
+  /** The CDN path of objects in folders that do not tell theirs. */
+  cdnPath?: string | undefined;
+}
+
+/**
+ * Takes what lies in a folder into the store, all of it checked: a folder in the layout of a CDN or several of them, an older mirror, another
+ * store, an installed game. Nothing in the folder is changed. Safe to end at any moment: the next run goes on.
+ * @throws E_NOT_FOUND when there is nothing to take, E_USAGE when nothing tells where it belongs, E_ABORTED, E_STORE…
+ */
+export async function importFolder(store: Store, folder: string, options: ImportOptions): Promise<ImportReport> {
+  demandFolder(folder);
+  const root = fs.realpathSync(folder);
+  const own = fs.realpathSync(store.layout.root);
+  if (`${root}${sep}`.startsWith(`${own}${sep}`)) {
+    throw new PakratError('E_USAGE', `${folder} is the store itself, or a part of it`, { data: { path: folder } });
+  }
+  const run = new ImportRun(store, folder, options);
+  const game = openGame(root, options);
+  const other = game === undefined ? openForeignStore(root, run.report) : undefined;
+  try {
+    if (other !== undefined) run.claimsOf = other.claimsOf;
+    const found = await findFiles(game?.configs ?? root, {
+      cdnPaths: [...cdnPathsOf(store), ...(other?.builds.map(({ cdnPath }) => cdnPath) ?? [])],
+      fallback: game?.builds[0]?.cdnPath ?? options.cdnPath,
+      except: own,
+      isStore: other !== undefined,
+      signal: options.signal,
+    });
+    demandObjects(folder, found, game);
+    await takeAll(run, options, { found, game, other });
+    if (!options.dryRun) other?.giveAnswers(store.ledger);
+    return run.report;
+  } finally {
+    other?.close();
+    game?.entries.close();
+  }
+}
+
+function cdnPathsOf({ ledger }: Store): string[] {
+  return ledger.builds().map(({ cdnPath }) => cdnPath);
+}
+
+function demandObjects(folder: string, found: FoundFiles, game: InstalledGame | undefined): void {
+  const { small, large, fragments, nameless } = found;
+  if (small.length + large.length + fragments.length > 0 || game !== undefined) return;
+  const [first] = nameless;
+  if (first === undefined) {
+    throw new PakratError('E_NOT_FOUND', `${folder} holds no object of a CDN`, {
+      hint: 'Name a folder that holds config and data as a CDN has them, a store, or the folder of an installed game.',
+      data: { path: folder },
+    });
+  }
+  throw new PakratError('E_USAGE', `nothing tells the CDN path of the objects in ${first}`, {
+    hint: 'Say it with --cdn-path, such as --cdn-path tpr/wow (`pakrat cdns PRODUCT` shows it), or name the product with --product.',
+    data: { path: first },
+  });
+}
+
+interface Folder {
+  found: FoundFiles;
+  game: InstalledGame | undefined;
+  other: ForeignStore | undefined;
+}
+
+async function takeAll(run: ImportRun, options: ImportOptions, { found, game, other }: Folder): Promise<void> {
+  const { report } = run;
+  const small = [...found.small, ...(game?.indices ?? [])];
+  const files = [...small, ...found.large, ...found.fragments];
+  run.total = files.reduce((sum, { size }) => sum + size, game?.storage.amount().bytes ?? 0);
+  report.others = game === undefined ? found.others : 0;
+  for (const name of found.links) report.unknown.push({ name, message: 'it is a link, which is not followed' });
+  for (const name of found.nameless)
+    report.unknown.push({ name, message: 'nothing tells the CDN path of its objects: --cdn-path' });
+  // Configs say what the rest is, and indices what the archives are.
+  const isIndex = ({ name }: FoundFile): number => (name.suffix === '.index' ? 1 : 0);
+  for (const file of small.sort((a, b) => isIndex(a) - isIndex(b))) {
+    throwIfAborted(run.settings.signal);
+    await takeSmall(run, file);
+  }
+  const here = await findBuilds(run, options, {
+    found,
+    others: [...(other?.builds ?? []), ...(game?.builds ?? [])],
+    needsAll: game !== undefined || found.fragments.length > 0,
+  });
+  const later = await takeLarge(run, found.large, here);
+  if (found.fragments.length > 0) later.push(...(await takeFragments(run, found.fragments, here)));
+  if (game !== undefined) later.push(...(await takeGame(run, game, here)));
+  await takeLater(run, later);
+}
+
+async function takeLarge(run: ImportRun, files: readonly FoundFile[], here: HereBuilds): Promise<EntryWork[]> {
+  const later: EntryWork[] = [];
+  for (const file of files) {
+    throwIfAborted(run.settings.signal);
+    const { name } = file;
+    const index = readSmall(run, { ...name, suffix: '.index' });
+    if (index === undefined && here.isArchive(name)) {
+      run.report.unknown.push({ name: objectPath(name), message: 'it is an archive, and its index is not here' });
+      run.pass(file.size);
+    } else if (index === undefined && name.kind === 'patch') {
+      await takeSmall(run, file);
+    } else {
+      const left = await takeObject(run, file, index);
+      if (left !== undefined) later.push(left);
+    }
+  }
+  return later;
+}
+
+/** Entries in a file each belong into their archives. */
+async function takeFragments(run: ImportRun, files: readonly FoundFile[], here: HereBuilds): Promise<EntryWork[]> {
+  const placed = new Set<string>();
+  const entries = fragmentFiles(files);
+  try {
+    return await takeScattered(run, entries, { archives: here.archives, onPlaced: (ekey) => placed.add(ekey) });
+  } finally {
+    entries.close();
+    const left = files.filter(({ name }) => !placed.has(name.hash));
+    for (const { size } of left) run.pass(size);
+    for (const { file } of left)
+      run.report.unknown.push({ name: file, message: 'no index that is here has this entry' });
+  }
+}
+
+const keyDigits = 18;
+
+async function takeGame(run: ImportRun, game: InstalledGame, here: HereBuilds): Promise<EntryWork[]> {
+  const placed = new Set<string>();
+  const onPlaced = (ekey: string): void => void placed.add(ekey.slice(0, keyDigits));
+  const later = await takeScattered(run, game.entries, { archives: here.archives, onPlaced });
+  for (const message of game.storage.notes) run.report.unknown.push({ name: game.storage.folder, message });
+  const left = game.storage.amount().entries - placed.size;
+  if (!here.knowsIndices && left > 0) {
+    const message = `${left} of its entries may be of archives whose indices are not here: import it once with a network`;
+    run.report.unknown.push({ name: game.storage.folder, message });
+    return later;
+  }
+  const isPlaced = (ekey: string): boolean => placed.has(ekey);
+  later.push(...(await takeLooseEntries(run, game, { isPlaced, lists: here.fileIndices })));
+  return later;
+}
+
+/** Goes on with what another process fetched: it has it by now, or left it. */
+async function takeLater(run: ImportRun, works: readonly EntryWork[]): Promise<void> {
+  for (let later = [...works]; later.length > 0; ) {
+    await run.waiting.moment();
+    const left: EntryWork[] = [];
+    for (const work of later) {
+      const again = await takeEntries(run, work);
+      if (again !== undefined) left.push(again);
+    }
+    later = left;
+  }
+}

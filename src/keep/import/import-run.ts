@@ -1,0 +1,68 @@
+import { Waiting } from '../../fetch/claimed-fetch.ts';
+import { SpanCommitter } from '../../fetch/held-spans.ts';
+import type { Claim } from '../../store/claims.ts';
+import type { Span } from '../../store/spans.ts';
+import type { Store } from '../../store/store.ts';
+import { HashBuffer } from '../../verify/hash-buffer.ts';
+import { emptyReport, type ImportReport } from './import-report.ts';
+
+/** The way an import works, and whom it tells. */
+export interface ImportSettings {
+  /** Share whole files with the folder, by hard links, rather than copy them. */
+  link: boolean;
+  /** Check all and take nothing. */
+  dryRun: boolean;
+  signal?: AbortSignal | undefined;
+  /** Called with the bytes that were looked at, of how many. */
+  onProgress?: ((done: number, total: number) => void) | undefined;
+  /** Called once when it takes long that another process writes what is to be taken. */
+  onWait?: (() => void) | undefined;
+}
+
+/** One import: the store, and what came of it so far. */
+export class ImportRun {
+  readonly store: Store;
+  readonly settings: ImportSettings;
+  readonly report: ImportReport;
+  readonly buffer = new HashBuffer();
+  readonly committer: SpanCommitter;
+  readonly waiting: Waiting;
+  /** Right small objects that a dry run found, by path: the files that they are in. */
+  readonly seen = new Map<string, string>();
+  /** False once the file system turned out not to share the bytes of copies. */
+  canClone = true;
+  /** The spans that the ledger of the other store claims of an object; undefined where it says nothing. */
+  claimsOf: (path: string) => readonly Span[] | undefined = () => undefined;
+  /** Bytes that will be looked at. */
+  total = 0;
+  #done = 0;
+  readonly #touched = new Set<string>();
+
+  constructor(store: Store, folder: string, settings: ImportSettings) {
+    this.store = store;
+    this.settings = settings;
+    this.report = emptyReport(folder, settings.dryRun);
+    this.committer = new SpanCommitter(store);
+    this.waiting = new Waiting(settings.signal, settings.onWait);
+  }
+
+  /** Tells that bytes were looked at. */
+  pass(bytes: number): void {
+    this.#done += bytes;
+    this.settings.onProgress?.(this.#done, this.total);
+  }
+
+  /** Counts an object of which something was taken, once. */
+  touch(path: string): void {
+    if (this.#touched.has(path)) return;
+    this.#touched.add(path);
+    this.report.taken.objects += 1;
+  }
+
+  /** Claims bytes of an object. @returns undefined while another process has some of them */
+  claim(path: string, start: number, end: number): Claim | undefined {
+    const claims = this.store.claims();
+    if (claims === undefined || this.settings.dryRun) return { release() {} };
+    return claims.take(path, start, Math.max(end, start + 1));
+  }
+}

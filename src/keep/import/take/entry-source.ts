@@ -1,0 +1,64 @@
+import * as fs from 'node:fs';
+import { isSystemError, messageOf, PakratError } from '../../../core/errors.ts';
+import { readAt } from '../../../files/read-at.ts';
+import type { ArchiveEntry } from '../../store-checks.ts';
+
+/** Entries of an object, as a folder has them. Needs `close`. */
+export interface EntrySource {
+  /** Bytes of an entry from the first on that are there; 0 where it has none. */
+  held(entry: ArchiveEntry): number;
+  /** Bytes as they lie there; `offset` counts from the start of the entry. @throws E_FORMAT_TRUNCATED, E_INTEGRITY where they cannot be read */
+  read(entry: ArchiveEntry, offset: number, size: number): Uint8Array;
+  close(): void;
+}
+
+const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = fs.constants;
+
+/** Opens a plain file, and nothing that waits for somebody or leads elsewhere. @throws E_INTEGRITY where it cannot be read, or is none */
+export function openPlain(file: string): { fd: number; size: number } {
+  return readable(file, () => {
+    const fd = fs.openSync(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+    const stat = fs.fstatSync(fd);
+    if (stat.isFile()) return { fd, size: stat.size };
+    fs.closeSync(fd);
+    throw new PakratError('E_INTEGRITY', 'it is no plain file');
+  });
+}
+
+/** All bytes of a plain file. @throws E_FORMAT_RANGE for one that is too large, E_INTEGRITY where it cannot be read */
+export function readPlain(file: string, maxSize: number): Uint8Array {
+  const { fd, size } = openPlain(file);
+  try {
+    if (size > maxSize) throw new PakratError('E_FORMAT_RANGE', `${size} bytes are too many for it`);
+    return readable(file, () => readAt(fd, 0, size, file));
+  } finally {
+    fs.closeSync(fd);
+  }
+}
+
+/** The entries of an archive in a file of its own. @throws as openPlain */
+export function archiveFile(file: string): EntrySource {
+  const { fd, size } = openPlain(file);
+  return {
+    held: ({ offset, size: entrySize }) => Math.max(0, Math.min(entrySize, size - offset)),
+    read: ({ offset }, from, length) => readable(file, () => readAt(fd, offset + from, length, file)),
+    close: () => fs.closeSync(fd),
+  };
+}
+
+/** Bytes that a broken disk, or a lack of permission, does not give are the fault of the file. */
+function readable<Result>(file: string, work: () => Result): Result {
+  try {
+    return work();
+  } catch (error) {
+    if (!isSystemError(error)) throw error;
+    throw new PakratError('E_INTEGRITY', `it cannot be read: ${messageOf(error)}`, { data: { file }, cause: error });
+  }
+}
+
+/** The size of a plain file. @throws as openPlain */
+export function plainSize(file: string): number {
+  const { fd, size } = openPlain(file);
+  fs.closeSync(fd);
+  return size;
+}

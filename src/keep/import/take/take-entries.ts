@@ -1,0 +1,178 @@
+import { isAllZero } from '../../../core/bytes.ts';
+import { isPakratError, resultUnless, throwIfAborted } from '../../../core/errors.ts';
+import { SpanWriter } from '../../../fetch/transfer/span-writer.ts';
+import { clearWay } from '../../../store/clear-way.ts';
+import { type ObjectName, objectPath } from '../../../store/layout.ts';
+import { covers, heldUntil } from '../../../store/spans.ts';
+import { checkEntries } from '../../../verify/check-entries.ts';
+import type { VerifiedSink } from '../../../verify/hash-buffer.ts';
+import type { ArchiveEntry } from '../../store-checks.ts';
+import { addAmount } from '../import-report.ts';
+import type { ImportRun } from '../import-run.ts';
+import type { EntrySource } from './entry-source.ts';
+
+/** Entries of one object that are to be taken: checked, written where the object has them, and then called held. */
+export interface EntryWork {
+  name: ObjectName;
+  /** In the order of their offsets. */
+  entries: readonly ArchiveEntry[];
+  /** The object is this one entry. */
+  loose: boolean;
+  /** Opens them where they lie. */
+  open: () => EntrySource;
+}
+
+/** Entries that are written under one claim, and their bytes: what a kill costs. */
+const mostEntries = 2048;
+const mostBytes = 32 << 20;
+
+/** The entries of an object that the store does not hold. */
+export function missingEntries(
+  { store }: ImportRun,
+  { name, entries, loose }: Pick<EntryWork, 'name' | 'entries' | 'loose'>,
+): ArchiveEntry[] {
+  const path = objectPath(name);
+  if (store.ledger.completeSize(path) !== undefined) return [];
+  if (loose) return [...entries];
+  const spans = store.ledger.spans(path);
+  return entries.filter(({ offset, size }) => !covers(spans, offset, offset + size));
+}
+
+/**
+ * Takes the entries that are missing, some at a time. Those that another process fetches just now come back, to be looked at again.
+ * @throws E_ABORTED, E_STORE…
+ */
+export async function takeEntries(run: ImportRun, work: EntryWork): Promise<EntryWork | undefined> {
+  const later: ArchiveEntry[] = [];
+  const path = objectPath(work.name);
+  for (const batch of batches(missingEntries(run, work))) {
+    throwIfAborted(run.settings.signal);
+    const ends = batch.map(({ offset, size }) => offset + size);
+    const claim = run.claim(path, batch[0]?.offset ?? 0, Math.max(...ends));
+    if (claim === undefined) {
+      later.push(...batch);
+      continue;
+    }
+    try {
+      // Some may have been fetched and released between the look and the claim.
+      await takeBatch(run, { ...work, entries: missingEntries(run, { ...work, entries: batch }) });
+    } finally {
+      claim.release();
+    }
+  }
+  return later.length === 0 ? undefined : { ...work, entries: later };
+}
+
+function* batches(entries: readonly ArchiveEntry[]): Generator<ArchiveEntry[]> {
+  let batch: ArchiveEntry[] = [];
+  let bytes = 0;
+  for (const entry of entries) {
+    if (batch.length === mostEntries || (batch.length > 0 && bytes + entry.size > mostBytes)) {
+      yield batch;
+      batch = [];
+      bytes = 0;
+    }
+    batch.push(entry);
+    bytes += entry.size;
+  }
+  if (batch.length > 0) yield batch;
+}
+
+async function takeBatch(run: ImportRun, work: EntryWork): Promise<void> {
+  const { store, settings, buffer } = run;
+  const path = objectPath(work.name);
+  const source = resultUnless(isPakratError, work.open);
+  if (source === undefined) return tellUnread(run, work);
+  const crypt = (bytes: Uint8Array, at: number): Uint8Array => store.objectKeys.decrypt(path, bytes, at);
+  const output = settings.dryRun ? undefined : outputFor(run, path, crypt);
+  let right = 0;
+  try {
+    const read = (entry: ArchiveEntry, offset: number, size: number): Uint8Array =>
+      crypt(source.read(entry, offset, size), entry.offset + offset);
+    const there = entriesThere(run, work, source);
+    const checks = checkEntries(there, read, { buffer, signal: settings.signal, sink: output?.sink });
+    for await (const checked of checks) {
+      right = checked.right;
+      tell(run, work, checked);
+    }
+  } finally {
+    source.close();
+    await output?.writer.finish();
+    run.committer.flush();
+  }
+  const [only] = work.entries;
+  if (work.loose && !settings.dryRun && right === only?.size) store.files.complete(path, right);
+}
+
+function outputFor(
+  { store, committer }: ImportRun,
+  path: string,
+  crypt: (bytes: Uint8Array, at: number) => Uint8Array,
+): { writer: SpanWriter; sink: VerifiedSink } {
+  clearWay(store.layout, path);
+  store.files.own(path);
+  const writer = new SpanWriter(store.files.partial(path), store.layout.temporary, (spans) =>
+    committer.add(path, spans),
+  );
+  // What is encrypted as a whole is checked decrypted, and kept as it came.
+  const write = (position: number, bytes: Uint8Array): void => writer.write(position, crypt(bytes, position));
+  return { writer, sink: { write, spool: () => writer.spool() } };
+}
+
+type EntryThere = ArchiveEntry & { held: number };
+
+/** The entries of which something lies there. Holes and what is cut off are counted, and so is what the other store does not call held. */
+function* entriesThere(run: ImportRun, work: EntryWork, source: EntrySource): Generator<EntryThere> {
+  const claimed = run.claimsOf(objectPath(work.name));
+  for (const entry of work.entries) {
+    const inFile = source.held(entry);
+    const inLedger = claimed === undefined ? entry.size : heldUntil(claimed, entry.offset) - entry.offset;
+    const held = Math.min(inFile, inLedger, entry.size);
+    if (held > 0 && !startsWithHole(entry, held, source)) {
+      yield { ...entry, held };
+    } else {
+      lack(run, entry.size);
+      run.pass(entry.size);
+    }
+  }
+}
+
+/** Encoded entries and patches begin with the letters of their format: zeros are what was never written. */
+function startsWithHole(entry: ArchiveEntry, held: number, source: EntrySource): boolean {
+  return resultUnless(isPakratError, () => isAllZero(source.read(entry, 0, Math.min(held, 8)))) === true;
+}
+
+function lack({ report }: ImportRun, bytes: number): void {
+  report.lacking.entries += 1;
+  report.lacking.bytes += bytes;
+}
+
+function tell(
+  run: ImportRun,
+  { name, loose }: EntryWork,
+  {
+    entry,
+    right,
+    problem,
+  }: { entry: EntryThere; right: number; problem: { code: string; message: string } | undefined },
+): void {
+  const { report } = run;
+  const path = objectPath(name);
+  run.pass(entry.size);
+  if (right > 0) run.touch(path);
+  addAmount(report.taken, { entries: right === entry.size && !loose ? 1 : 0, bytes: right });
+  if (right === entry.size) return;
+  if (entry.held < entry.size) lack(run, entry.size - right);
+  else if (problem !== undefined) report.damaged.push({ name: loose ? path : `${path} ${entry.ekey}`, ...problem });
+}
+
+function tellUnread(run: ImportRun, { name, entries, open }: EntryWork): void {
+  const path = objectPath(name);
+  try {
+    open().close();
+  } catch (error) {
+    if (!isPakratError(error)) throw error;
+    run.report.damaged.push({ name: path, code: error.code, message: error.message });
+  }
+  for (const { size } of entries) run.pass(size);
+}

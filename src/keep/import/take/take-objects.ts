@@ -1,0 +1,198 @@
+import { codeOf, isDamage, isPakratError, type PakratError } from '../../../core/errors.ts';
+import { claimObject } from '../../../fetch/claimed-fetch.ts';
+import { hasObject } from '../../../fetch/small-objects.ts';
+import { type ObjectName, objectPath } from '../../../store/layout.ts';
+import { checkEntries } from '../../../verify/check-entries.ts';
+import { checkObject } from '../../../verify/check-object.ts';
+import { type ArchiveEntry, archiveEntries } from '../../store-checks.ts';
+import type { FoundFile } from '../find/found-files.ts';
+import { addAmount } from '../import-report.ts';
+import type { ImportRun } from '../import-run.ts';
+import { archiveFile, readPlain } from './entry-source.ts';
+import { type CopyKind, placeWhole } from './place-whole.ts';
+import { type EntryWork, missingEntries, takeEntries } from './take-entries.ts';
+
+/** The largest objects that are read whole: configs are some MB of text, patches and indices may be more. */
+const mostConfigBytes = 32 << 20;
+const mostBytes = 256 << 20;
+
+/** The bytes of a small object, decrypted, out of the store or, in a dry run, out of the folder; undefined where neither has it right. */
+export function readSmall({ store, seen }: ImportRun, name: ObjectName): Uint8Array | undefined {
+  try {
+    const held = store.readObject(name);
+    const file = seen.get(objectPath(name));
+    const bytes =
+      held ?? (file === undefined ? undefined : store.objectKeys.decrypt(objectPath(name), readPlain(file, mostBytes)));
+    if (bytes !== undefined) checkObject(name, bytes);
+    return bytes;
+  } catch (error) {
+    if (isDamage(error)) return undefined;
+    throw error;
+  }
+}
+
+/** True when a small object is in the store, or in a dry run right in the folder. */
+export function hasSmall({ store, seen }: ImportRun, name: ObjectName): boolean {
+  return hasObject(store, name) || seen.has(objectPath(name));
+}
+
+/** Takes an object that is checked as a whole: a config, an index, a patch. @throws E_ABORTED, E_STORE… */
+export async function takeSmall(run: ImportRun, found: FoundFile): Promise<void> {
+  const { store, report, settings, seen } = run;
+  const { name, file, size } = found;
+  const path = objectPath(name);
+  run.pass(size);
+  if (hasObject(store, name)) {
+    addAmount(report.held, { objects: 1, bytes: size });
+    return;
+  }
+  const bytes = await bytesIfRight(run, found);
+  if (bytes === undefined) return;
+  if (settings.dryRun) seen.set(path, file);
+  else if (!(await addSmall(run, found, bytes))) return;
+  run.touch(path);
+  report.taken.bytes += bytes.length;
+}
+
+async function bytesIfRight(run: ImportRun, { name, file }: FoundFile): Promise<Uint8Array | undefined> {
+  const path = objectPath(name);
+  try {
+    const bytes = readPlain(file, name.kind === 'config' || name.kind === 'product' ? mostConfigBytes : mostBytes);
+    checkObject(name, run.store.objectKeys.decrypt(path, bytes));
+    return bytes;
+  } catch (error) {
+    tellWrong(run, path, error);
+    return undefined;
+  }
+}
+
+/** Damage is told, and what cannot be looked at for want of a key. @throws what is neither */
+function tellWrong({ report }: ImportRun, path: string, error: unknown): void {
+  const isKeyless = codeOf(error) === 'E_KEY_MISSING';
+  if (!isPakratError(error) || !(isKeyless || isDamage(error))) throw error;
+  const { code, message, hint } = error as PakratError;
+  if (isKeyless) report.unknown.push({ name: path, message: `${message}. ${hint ?? ''}`.trimEnd() });
+  else report.damaged.push({ name: path, code, message });
+}
+
+async function addSmall(run: ImportRun, { name, file }: FoundFile, bytes: Uint8Array): Promise<boolean> {
+  const { store, settings, report } = run;
+  const path = objectPath(name);
+  const claim = await claimObject(store, path, run.waiting);
+  try {
+    if (hasObject(store, name)) return false;
+    const isWhole = async (copy: string): Promise<boolean> => Buffer.from(readPlain(copy, mostBytes)).equals(bytes);
+    const copy = { kind: 'link' as const, file, path, size: bytes.length };
+    if (settings.link && (await placeWhole(store, copy, isWhole)) === 'placed') {
+      report.linked.objects += 1;
+      report.linked.bytes += bytes.length;
+      if (name.suffix === '.index') store.files.settle(objectPath({ ...name, suffix: '' }));
+    } else {
+      store.addObject(name, bytes);
+    }
+    return true;
+  } finally {
+    claim?.release();
+  }
+}
+
+/**
+ * Takes an archive, of which the index is here, or a loose object, as far as it is right and not held.
+ * @returns work that waits for another process
+ * @throws E_ABORTED, E_STORE…
+ */
+export async function takeObject(
+  run: ImportRun,
+  { name, file, size }: FoundFile,
+  index: Uint8Array | undefined,
+): Promise<EntryWork | undefined> {
+  const isLoose = index === undefined;
+  const entries = isLoose ? [{ ekey: name.hash, offset: 0, size, raw: false }] : archiveEntries(index, name);
+  const work: EntryWork = { name, entries, loose: isLoose, open: () => archiveFile(file) };
+  const missing = missingEntries(run, work);
+  countHeld(run, work, missing);
+  if (missing.length === 0) return undefined;
+  try {
+    run.store.objectKeys.keyOf(objectPath(name));
+  } catch (error) {
+    tellWrong(run, objectPath(name), error);
+    return undefined;
+  }
+  if (missing.length === entries.length && (await takeWhole(run, { file, size }, work))) return undefined;
+  return takeEntries(run, work);
+}
+
+function countHeld(run: ImportRun, { name, entries, loose }: EntryWork, missing: readonly ArchiveEntry[]): void {
+  const bytesOf = (list: readonly ArchiveEntry[]): number => list.reduce((sum, entry) => sum + entry.size, 0);
+  const bytes = bytesOf(entries) - bytesOf(missing);
+  const isWhole = loose || run.store.ledger.completeSize(objectPath(name)) !== undefined;
+  const objects = missing.length === 0 && isWhole ? 1 : 0;
+  addAmount(run.report.held, { objects, entries: loose ? 0 : entries.length - missing.length, bytes });
+  run.pass(bytes);
+}
+
+/** Takes all of an object by its file, where that is wholly right. @returns false when it is to be taken entry by entry */
+async function takeWhole(
+  run: ImportRun,
+  { file, size }: { file: string; size: number },
+  { name, entries, loose }: EntryWork,
+): Promise<boolean> {
+  const { store, settings, report } = run;
+  const end = endOf(entries);
+  const path = objectPath(name);
+  const isClaimedInPart = run.claimsOf(path)?.some((span) => span.start > 0 || span.end < (end ?? 0)) === true;
+  if (settings.dryRun || end === undefined || size < end || isClaimedInPart) return false;
+  const kinds: CopyKind[] = [...(settings.link && size === end ? ['link' as const] : []), 'clone'];
+  const claim = run.claim(path, 0, Number.MAX_SAFE_INTEGER);
+  if (claim === undefined) return false;
+  try {
+    for (const kind of kinds) {
+      if (kind === 'clone' && !run.canClone) return false;
+      const isRight = (copy: string): Promise<boolean> => areRight(run, copy, path, entries);
+      const outcome = await placeWhole(store, { kind, file, path, size: end }, isRight);
+      if (outcome === 'wrong') return false;
+      if (outcome === 'cannot' && kind === 'clone') run.canClone = false;
+      if (outcome === 'cannot') continue;
+      run.touch(path);
+      addAmount(report.taken, { entries: loose ? 0 : entries.length, bytes: end });
+      if (kind === 'link') report.linked.objects += 1;
+      if (kind === 'link') report.linked.bytes += end;
+      run.pass(end);
+      return true;
+    }
+    return false;
+  } finally {
+    claim.release();
+  }
+}
+
+/** The end of entries that lie one behind the other from the first byte on; undefined where something lies between them that no hash covers. */
+function endOf(entries: readonly ArchiveEntry[]): number | undefined {
+  let end = 0;
+  for (const { offset, size } of entries) {
+    if (offset > end) return undefined;
+    end = Math.max(end, offset + size);
+  }
+  return end;
+}
+
+async function areRight(
+  { store, buffer, settings }: ImportRun,
+  file: string,
+  path: string,
+  entries: readonly ArchiveEntry[],
+): Promise<boolean> {
+  const source = archiveFile(file);
+  try {
+    const read = (entry: ArchiveEntry, offset: number, size: number): Uint8Array =>
+      store.objectKeys.decrypt(path, source.read(entry, offset, size), entry.offset + offset);
+    for await (const { problem } of checkEntries(entries, read, { buffer, signal: settings.signal }))
+      if (problem !== undefined) return false;
+    return true;
+  } catch (error) {
+    if (codeOf(error) === 'E_INTEGRITY') return false;
+    throw error;
+  } finally {
+    source.close();
+  }
+}

@@ -1,0 +1,98 @@
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import type { ImportReport } from '../../src/app/import.ts';
+import { type StaticServer, serveFolder } from '../../src/serve/static-server.ts';
+import { checkHeldBytes } from '../support/held-bytes.ts';
+import { claimedBytes } from '../support/interrupt.ts';
+import { freePort } from '../support/loopback.ts';
+import { pakratJson, runPakrat, startPakrat } from '../support/run-pakrat.ts';
+import { scratchFolder } from '../support/scratch.ts';
+import { makeTree } from '../support/synthetic-cdn.ts';
+import { describeTmpfs, withTmpfs } from '../support/tmpfs.ts';
+import { withPakrat } from '../support/with-pakrat.ts';
+
+// The built program, beside others, and ended at any moment.
+jest.setTimeout(120_000);
+const scratch = scratchFolder();
+const www = join(scratch('tree'), 'www');
+let server: StaticServer;
+
+beforeAll(async () => {
+  const port = await freePort();
+  makeTree(scratch('tree'), port, ['--files', '300', '--total-bytes', '12M', '--archives', '4', '--seed', 'import']);
+  server = await serveFolder(www, { port, bytesPerSecond: 5_000_000 });
+});
+afterAll(() => server?.close());
+
+const importInto = (store: string, signal?: AbortSignal): Promise<ImportReport> =>
+  withPakrat({ store, patchUrl: server.url, offline: true }, (pakrat) => pakrat.import(www, { signal }));
+const heldBytes = (store: string): number => {
+  const { bytes, wrong } = checkHeldBytes(store, www);
+  expect(wrong).toEqual([]);
+  return bytes;
+};
+
+test('killed again and again: nothing that was held is lost, none of it is wrong, and the last run takes the rest', async () => {
+  const store = scratch('killed');
+  let held = 0;
+  for (const ms of [450, 600, 700]) {
+    const { child, ended } = startPakrat(['import', www, '--store', store, '--offline', '--quiet']);
+    await Promise.race([ended, sleep(ms)]);
+    child.kill('SIGKILL');
+    await ended;
+    const now = heldBytes(store);
+    expect(now).toBeGreaterThanOrEqual(held);
+    held = now;
+  }
+  const { status, value } = await pakratJson<ImportReport>(['import', www, '--store', store, '--offline']);
+  expect({ status, damaged: value.damaged }).toEqual({ status: 0, damaged: [] });
+  expect(heldBytes(store)).toBe(value.taken.bytes + value.held.bytes);
+  expect(await withPakrat({ store }, (pakrat) => pakrat.verify())).toMatchObject({ bad: [] });
+});
+
+test('interrupted: what was taken stays', async () => {
+  const store = scratch('interrupted');
+  const controller = new AbortController();
+  const ended = importInto(store, controller.signal);
+  while (claimedBytes(store) < 1_000_000) await sleep(5);
+  controller.abort();
+  await expect(ended).rejects.toMatchObject({ code: 'E_ABORTED' });
+  expect(heldBytes(store)).toBeGreaterThan(1_000_000);
+});
+
+test('beside a sync of another process: both end well, and neither spoils what the other writes', async () => {
+  const store = scratch('beside');
+  const { ended, child } = startPakrat(['sync', 'wow', '--all', '--store', store, '--patch-url', server.url, '--json']);
+  while (claimedBytes(store) < 500_000 && child.exitCode === null) await sleep(10);
+  expect(child.exitCode).toBeNull();
+  const report = await importInto(store);
+  expect(report).toMatchObject({ damaged: [], unknown: [] });
+  const { status, stdout } = await ended;
+  expect({ status, missing: (JSON.parse(stdout) as { missing: unknown }).missing }).toEqual({
+    status: 0,
+    missing: { entries: 0, bytes: 0 },
+  });
+  heldBytes(store);
+  expect(await withPakrat({ store }, (pakrat) => pakrat.verify())).toMatchObject({ bad: [] });
+  expect((await importInto(store)).taken.bytes).toBe(0);
+});
+
+describeTmpfs('a small disk', () => {
+  test.each(['2m', '6m'])('of %s: E_STORE_FULL and exit 1, and it goes on when there is room', async (size) => {
+    await withTmpfs(size, async (folder, resize) => {
+      const store = join(folder, 'store');
+      const { status, stdout } = runPakrat(['import', www, '--store', store, '--offline', '--json', '--quiet']);
+      expect({ status, error: (JSON.parse(stdout) as { error: { code: string } }).error.code }).toEqual({
+        status: 1,
+        error: 'E_STORE_FULL',
+      });
+      const held = heldBytes(store);
+      expect(held).toBeGreaterThan(50_000);
+      resize('64m');
+      const report = await importInto(store);
+      expect(report.held.bytes).toBeGreaterThan(held / 2);
+      expect(heldBytes(store)).toBe(report.held.bytes + report.taken.bytes);
+    });
+  });
+});
