@@ -37,6 +37,7 @@ export function publishFamily(
   const { out, port, product = 'game', files = familyFiles(version) } = place;
   return publishBuild({
     product,
+    root: 'wow',
     version: `1.${version}`,
     buildId: 100 + version,
     out,
