@@ -1,7 +1,7 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { fromHex, toHex } from '../core/bytes.ts';
-import { PakratError } from '../core/errors.ts';
+import { isNotFound, PakratError } from '../core/errors.ts';
 import { readAt, reading } from '../files/read-at.ts';
 import { decodeBlte } from '../formats/blte/decode.ts';
 import { type BuildConfig, decodeBuildConfig } from '../formats/configs/build-config.ts';
@@ -12,8 +12,8 @@ import { decodeEncoding, type Encoding } from '../formats/manifests/encoding/dec
 import { decodeTvfs } from '../formats/roots/tvfs/decode.ts';
 import { cell, decodeBpsv } from '../formats/services/bpsv.ts';
 import { type ObjectName, objectPath } from '../store/layout.ts';
+import type { EncodedContent } from './encode/encode-content.ts';
 import type { CdnFolder, EarlierObjects } from './objects/archive-writer.ts';
-import type { EncodedContent } from './objects/encode-content.ts';
 
 /** The live build of a product as the tables of a folder name it. */
 export interface LiveBuild {
@@ -75,6 +75,10 @@ export class EarlierBuild implements EarlierObjects {
     this.#opened = this.indices.map(({ bytes, name }) => decodeArchiveIndex(bytes, name));
     this.loose =
       fileIndex === undefined ? [] : [...decodeArchiveIndex(this.#object('data', fileIndex, '.index'), fileIndex)];
+    for (const hash of [...archives, ...this.loose.map(({ ekey }) => toHex(ekey))]) {
+      const path = this.#path({ kind: 'data', hash });
+      if (!fs.existsSync(path)) throw this.#lacks(path);
+    }
     this.config = decodeBuildConfig(this.#object('config', live.buildConfig));
     const { ckey, ekey = '' } = this.config.encoding;
     this.#encoding = decodeEncoding(decodeBlte(this.#encoded(ekey), { ekey, ckey }));
@@ -139,12 +143,15 @@ export class EarlierBuild implements EarlierObjects {
     try {
       return reading(path, () => new Uint8Array(fs.readFileSync(path)));
     } catch (error) {
-      throw new PakratError('E_NOT_FOUND', `the live build in ${this.#folder.out} lacks ${path}`, {
-        cause: error,
-        hint: 'Put it back, or publish into an empty folder.',
-        data: { path },
-      });
+      throw isNotFound(error) ? this.#lacks(path) : error;
     }
+  }
+
+  #lacks(path: string): PakratError {
+    return new PakratError('E_NOT_FOUND', `the live build in ${this.#folder.out} lacks ${path}`, {
+      hint: 'Put it back, or publish into an empty folder.',
+      data: { path },
+    });
   }
 
   #path(name: Omit<ObjectName, 'cdnPath'>): string {

@@ -2,11 +2,12 @@ import { PakratError } from '../core/errors.ts';
 import type { TactKey } from '../formats/configs/key-list.ts';
 import { isSafeCdnPath } from '../store/layout.ts';
 import { EarlierBuild, findLiveBuild, type LiveBuild } from './earlier-build.ts';
+import type { EncoderOptions } from './encode/encoder.ts';
+import type { EspecChoice } from './encode/espec-choice.ts';
 import type { PublishFile, RootKind } from './files/publish-file.ts';
 import { makeKeyRing, type NamedConfig, type ServiceAnswer } from './manifests/configs.ts';
 import type { CdnFolder } from './objects/archive-writer.ts';
-import type { EncoderOptions } from './objects/encoder.ts';
-import type { EspecChoice } from './objects/espec-choice.ts';
+import type { EncodeWork } from './objects/encode-files.ts';
 
 interface CdnPaths {
   /** Default `tpr/PRODUCT`. */
@@ -41,8 +42,8 @@ export interface PublishOptions extends CdnPaths, EncoderOptions {
   especs?: EspecChoice | undefined;
   /** Size that no archive exceeds; default (and most) 256 MiB less one: offsets above are not read by all. */
   archiveBytes?: number | undefined;
-  /** Called with the bytes of each file that is done. */
-  onFile?: ((bytes: number) => void) | undefined;
+  /** Called with bytes of files as they are done, and with a file that is done. */
+  onProgress?: EncodeWork['onProgress'];
 }
 
 /** A build that is to be made, with every default in its place, and the live one before it. */

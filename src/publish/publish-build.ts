@@ -3,17 +3,17 @@ import { md5Hex } from '../core/hash.ts';
 import { decodeEncoding } from '../formats/manifests/encoding/decode.ts';
 import { putAnswers } from './answers/put-answers.ts';
 import type { LiveBuild } from './earlier-build.ts';
+import { bytesContent } from './encode/content.ts';
+import { type EncodedContent, encodeWith, type Manifests } from './encode/encode-content.ts';
+import { encodeInMemory } from './encode/encode-object.ts';
+import { Encoder } from './encode/encoder.ts';
+import { especsFor, usualEspecs } from './encode/espec-choice.ts';
 import { type BuildName, makeBuildConfig, makeCdnConfig, makeProductConfig } from './manifests/configs.ts';
 import { makeDownloadAndSize, makeEncoding, makeInstall } from './manifests/manifests.ts';
 import { makeRoot } from './manifests/roots.ts';
 import { ArchiveWriter, putObject } from './objects/archive-writer.ts';
 import { ContentWriter } from './objects/content-writer.ts';
-import { bytesContent } from './objects/encode-chunks.ts';
-import { type EncodedContent, encodeWith, type Manifests } from './objects/encode-content.ts';
 import { type EncodedFile, type EncodeWork, encodeFiles } from './objects/encode-files.ts';
-import { encodeInMemory } from './objects/encode-object.ts';
-import { Encoder } from './objects/encoder.ts';
-import { especsFor, usualEspecs } from './objects/espec-choice.ts';
 import { PatchWriter } from './objects/patch-writer.ts';
 import { type BuildPlan, type PublishOptions, planBuild } from './plan-build.ts';
 
@@ -54,12 +54,12 @@ export interface PublishedBuild extends BuildName {
 export async function publishBuild(options: PublishOptions): Promise<PublishedBuild> {
   const plan = planBuild(options);
   const { folder, earlier, archiveBytes } = plan;
-  const { root = 'tvfs', especs = usualEspecs, onFile } = options;
+  const { root = 'tvfs', especs = usualEspecs, onProgress } = options;
   const encoder = new Encoder(options);
   const data = new ContentWriter(new ArchiveWriter(folder, 'data', archiveBytes, earlier));
   const patches = new PatchWriter(folder, archiveBytes);
   try {
-    const work: EncodeWork = { data, patches, encoder, especs, root, earlier, onFile };
+    const work: EncodeWork = { data, patches, encoder, especs, root, earlier, onProgress };
     const files = await encodeFiles(options.files, work);
     if (files.length === 0) throw new PakratError('E_USAGE', 'there are no files to publish');
     return await finishBuild(plan, files, work);

@@ -8,11 +8,13 @@ import { clearDeadTemporaries } from '../files/temporary.ts';
 import { readList } from '../files/text-list.ts';
 import { decodeKeyList } from '../formats/configs/key-list.ts';
 import { lockStore } from '../store/ledger/sqlite.ts';
+import { findLiveBuild } from './earlier-build.ts';
+import type { EncoderOptions } from './encode/encoder.ts';
+import { parseEspecChoice } from './encode/espec-choice.ts';
 import { listFolder } from './files/folder-files.ts';
 import type { PublishFile } from './files/publish-file.ts';
-import { decodeTagFile, type FactsOf } from './files/tag-file.ts';
-import type { EncoderOptions } from './objects/encoder.ts';
-import { parseEspecChoice } from './objects/espec-choice.ts';
+import { decodeTagFile, type TagFile } from './files/tag-file.ts';
+import type { EncodeWork } from './objects/encode-files.ts';
 import { type PublishedBuild, publishBuild } from './publish-build.ts';
 
 /** A folder to publish, and how. */
@@ -50,24 +52,28 @@ export async function publishFolder(folder: string, options: PublishFolderOption
   const { product, to, buildName: version, buildId, espec, hosts, threads, workerUrl, signal, onProgress } = options;
   const out = checkFolders(folder, to);
   const especs = espec === undefined ? undefined : parseEspecChoice(espec);
-  const factsOf = await readFacts(options);
+  const tagFile = await readFacts(options);
   const { files, links } = await listFolder(folder, signal);
-  if (links > 0) onProgress?.({ type: 'note', text: `links are not published: ${links} passed over` });
+  const named = files.map((file): PublishFile => ({ ...file, ...tagFile.factsOf(file.name) }));
+  const note = (text: string): void => onProgress?.({ type: 'note', text });
+  if (links > 0) note(`links are not published: ${links} passed over`);
+  for (const glob of tagFile.unused()) note(`no file matches ${glob} of the tag file`);
   const total = files.reduce((sum, { size }) => sum + size, 0);
   const counted = { done: 0, total: files.length };
   let done = 0;
-  const onFile = (bytes: number): void => {
+  const onDone: EncodeWork['onProgress'] = ({ bytes, files: count }) => {
     done += bytes;
-    counted.done += 1;
+    counted.done += count;
     onProgress?.({ type: 'bytes', phase: 'publish', done, total, files: { ...counted } });
   };
   const release = lockFolder(out);
   try {
     clearDeadTemporaries(out);
-    const named = files.map((file): PublishFile => ({ ...file, ...factsOf(file.name) }));
+    if (!hosts?.length && findLiveBuild(out, product) === undefined)
+      note('clients are sent to localhost; name the host that they are to fetch from with --host');
     // What is wanted first lies side by side.
     const sorted = named.sort((a, b) => (a.priority ?? 0) - (b.priority ?? 0));
-    const work = { files: sorted, out, hosts, especs, threads, workerUrl, signal, onFile };
+    const work = { files: sorted, out, hosts, especs, threads, workerUrl, signal, onProgress: onDone };
     const { names, ...built } = await publishBuild({ product, version, buildId, ...work });
     return { out: to, ...built };
   } catch (error) {
@@ -114,17 +120,17 @@ function realFolder(path: string): string {
 }
 
 /** What the tag file and the keys say of names. @throws E_USAGE for keys of which nobody says what they encrypt, E_NOT_FOUND, E_FORMAT… */
-async function readFacts({ tags, keys: keyFile }: PublishFolderOptions): Promise<FactsOf> {
+async function readFacts({ tags, keys: keyFile }: PublishFolderOptions): Promise<TagFile> {
   const keys = keyFile === undefined ? [] : decodeKeyList(await readGiven(keyFile));
-  const { factsOf, namesKeys } = decodeTagFile(tags === undefined ? new Uint8Array() : await readGiven(tags), keys);
-  const [key, ...others] = namesKeys ? [] : keys;
-  if (key === undefined) return factsOf;
+  const tagFile = decodeTagFile(tags === undefined ? new Uint8Array() : await readGiven(tags), keys);
+  const [key, ...others] = tagFile.namesKeys ? [] : keys;
+  if (key === undefined) return tagFile;
   if (others.length > 0) {
     throw new PakratError('E_USAGE', `${keyFile} has ${keys.length} keys, and nothing says which files they encrypt`, {
       hint: 'Say it in the tag file (--tags): key:NAME, then a glob, on a line. One key alone encrypts every file.',
     });
   }
-  return (name) => ({ ...factsOf(name), key });
+  return { ...tagFile, factsOf: (name) => ({ ...tagFile.factsOf(name), key }) };
 }
 
 /** @throws E_NOT_FOUND, E_STORE, E_USAGE for a list that is too large */

@@ -1,4 +1,5 @@
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, jest, test } from '@jest/globals';
@@ -9,6 +10,7 @@ import { treeOf } from '../publish/published.ts';
 import { randomSource } from '../support/hostile.ts';
 import { runPakrat, startPakrat } from '../support/run-pakrat.ts';
 import { scratchFolder } from '../support/scratch.ts';
+import { withPakrat } from '../support/with-pakrat.ts';
 
 /* A publish is killed at random moments: readers have the old build or the new one, whole. PAKRAT_MOMENTS says how often. */
 
@@ -49,6 +51,9 @@ function named(): string[] {
 test('a publish that is killed leaves the old build or the new one, and the next goes on', async () => {
   let old = change(0);
   expect(runPakrat(command)).toMatchObject({ status: 0, stderr: '' });
+  // Threads encode as one does alone.
+  await withPakrat({}, (pakrat) => pakrat.publish(game, { product: 'mygame', to: scratch('cdn-2') }));
+  expect(treeOf(cdn)).toEqual(treeOf(scratch('cdn-2')));
   const started = performance.now();
   expect(runPakrat(command)).toMatchObject({ status: 0, stderr: '' });
   const least = performance.now() - started;
@@ -80,4 +85,18 @@ test('a publish that is killed leaves the old build or the new one, and the next
   const { cdn: config, path } = openPublished(cdn, 'mygame');
   expect(config.builds.length).toBeGreaterThan(moments);
   for (const build of config.builds) expect(md5Hex(readFileSync(path('config', build)))).toBe(build);
+});
+
+test('Ctrl-C ends it within two seconds, with nothing half-done', async () => {
+  const [folder, out] = [scratch('noise'), scratch('stopped')];
+  mkdirSync(folder);
+  for (let i = 0; i < 6; i++) writeFileSync(join(folder, `${i}.bin`), randomBytes(8 << 20));
+  const { child, ended } = startPakrat(['publish', folder, '--product', 'mygame', '--to', out]);
+  while (!existsSync(out) || readdirSync(out).every((name) => !name.endsWith('.tmp'))) await sleep(20);
+  const asked = performance.now();
+  child.kill('SIGINT');
+  const { status, stderr } = await ended;
+  expect({ status, stderr }).toMatchObject({ status: 130, stderr: expect.stringMatching(/interrupted/) });
+  expect(performance.now() - asked).toBeLessThan(2000);
+  expect(readdirSync(out)).toEqual(['.publish.lock']);
 });

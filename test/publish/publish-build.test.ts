@@ -230,18 +230,18 @@ describe('a published build, read from `versions` on', () => {
       expect(find(contents.noise)).toMatchObject({ priority: 2, size: contents.noise.length + 36 + 48 + 3 });
     });
 
-    test('tags say who needs an object; one that two files share is for both', () => {
+    test('tags say who needs an object, of each type all where it is for everyone; one that two files share is for both', () => {
       expect(cdn.download.tags.map(({ name, type }) => [name, type])).toEqual([
         ['OSX', 1],
         ['Windows', 1],
         ['deDE', 3],
         ['enUS', 3],
       ]);
-      expect(find(contents.story).tags).toEqual(['enUS']);
+      expect(find(contents.story).tags).toEqual(['OSX', 'Windows', 'enUS']);
       // One of the two that share it is for every platform, so it is.
-      expect(find(contents.shared).tags).toEqual(['deDE', 'enUS']);
-      expect(find(contents.program).tags).toEqual(['OSX', 'Windows']);
-      expect(find(contents.words).tags).toEqual([]);
+      expect(find(contents.shared).tags).toEqual(['OSX', 'Windows', 'deDE', 'enUS']);
+      expect(find(contents.program).tags).toEqual(['OSX', 'Windows', 'deDE', 'enUS']);
+      expect(find(contents.words).tags).toEqual(['OSX', 'Windows', 'deDE', 'enUS']);
     });
 
     test('every manifest has every tag', () => {

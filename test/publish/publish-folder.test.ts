@@ -1,13 +1,16 @@
+import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { afterEach, expect, test } from '@jest/globals';
 import { toHex } from '../../src/core/bytes.ts';
 import { md5Hex } from '../../src/core/hash.ts';
 import { decodePatchManifest } from '../../src/formats/patches/patch-manifest.ts';
-import type { Pakrat, PublishReport } from '../../src/index.ts';
+import type { OnProgress, Pakrat, PublishReport } from '../../src/index.ts';
 import { type StaticServer, serveFolder } from '../../src/serve/static-server.ts';
+import { lockStore } from '../../src/store/ledger/sqlite.ts';
 import { randomSource } from '../support/hostile.ts';
 import { scratchFolder } from '../support/scratch.ts';
+import { describeTmpfs, withTmpfs } from '../support/tmpfs.ts';
 import { withPakrat } from '../support/with-pakrat.ts';
 import { openPublished } from './open-published.ts';
 import { treeOf } from './published.ts';
@@ -117,6 +120,9 @@ test('a further build shares what did not change, has patches for what did, and 
   const { game, cdn, store } = folders({ ...sample(), 'Data/long.txt': long.join('\n') });
   const first = await publish(game, cdn);
   const old = treeOf(game);
+  const patched = scratch(`${runs}`, 'patched');
+  const connection = await served(cdn);
+  await withPakrat({ store: patched, ...connection }, (pakrat) => pakrat.sync('mygame'));
   const before = treeOf(cdn);
   write(game, { 'Data/long.txt': long.with(2000, 'another line').join('\n'), 'Data/new.txt': 'new' });
   rmSync(join(game, 'empty.dat'));
@@ -133,10 +139,17 @@ test('a further build shares what did not change, has patches for what did, and 
   expect(published.cdn.builds).toEqual([second.buildConfig, first.buildConfig]);
   expect(published.versions.seqn).toBe(2);
   const manifest = decodePatchManifest(readFileSync(published.path('patch', published.build.patch?.ckey ?? '')));
-  const [patched, ...others] = [...manifest.files];
+  const [target, ...others] = [...manifest.files];
   expect(others).toEqual([]);
-  expect(patched && toHex(patched.targetCkey)).toBe(md5Hex(readFileSync(join(game, 'Data/long.txt'))));
+  expect(target && toHex(target.targetCkey)).toBe(md5Hex(readFileSync(join(game, 'Data/long.txt'))));
 
+  // Whoever holds the older build makes the file out of it.
+  await withPakrat({ store: patched, ...connection }, async (pakrat) => {
+    expect(await pakrat.sync('mygame', { patch: true })).toMatchObject({
+      patched: { entries: 1 },
+      missing: { entries: 0 },
+    });
+  });
   expect(await extracted(cdn, store)).toEqual(treeOf(game));
   // By its build config, from a CDN config that is no longer live or from this one.
   expect(await extracted(cdn, store, `mygame@${first.buildConfig}`)).toEqual(old);
@@ -253,6 +266,12 @@ test('a table that was lost, or is of a publish that was killed, is put right by
   rmSync(join(cdn, 'summary'));
   expect(await publish(game, cdn)).toMatchObject({ unchanged: true });
   expect(treeOf(cdn)).toEqual(before);
+  // Other hosts are no other build, and yet a newer answer.
+  expect(await publish(game, cdn, { hosts: ['b.example'] })).toMatchObject({ unchanged: true, buildId: 1 });
+  expect(readFileSync(join(cdn, 'v2/products/mygame/cdns'), 'utf8')).toMatch(/\|b\.example\|/);
+  expect(openPublished(cdn, 'mygame').versions.seqn).toBe(2);
+  expect((await publish(game, cdn, { buildName: '3' })).buildId).toBe(2);
+  expect(openPublished(cdn, 'mygame').versions.seqn).toBe(3);
 });
 
 test('other products in the folder stay', async () => {
@@ -269,12 +288,79 @@ test('other products in the folder stay', async () => {
   });
 });
 
-test('links are passed over, and told', async () => {
+test('a large file is encoded on disk, lies loose, and is shared', async () => {
+  const large = Buffer.alloc((33 << 20) + 5, 'large ');
+  const { game, cdn, store } = folders({ 'large.bin': large, 'small.txt': 'small' });
+  const told: number[] = [];
+  const onProgress: OnProgress = (event) => event.type === 'bytes' && told.push(event.done);
+  await withPakrat({}, (pakrat) =>
+    pakrat.publish(game, { product: 'mygame', to: cdn, espec: 'b:{4M*=n}', onProgress }),
+  );
+  expect(told.at(-1)).toBe(large.length + 5);
+  const published = openPublished(cdn, 'mygame');
+  expect(published.modesOf(md5Hex(large))).toBe('N'.repeat(9));
+  const { ekeys = [] } = published.encoding.findCkey(md5Hex(large)) ?? {};
+  expect(readFileSync(published.path('data', ekeys[0] ?? '')).length).toBeGreaterThan(large.length);
+  expect(await extracted(cdn, store)).toEqual(treeOf(game));
+  expect(await publish(game, cdn, { espec: 'b:{4M*=n}' })).toMatchObject({ unchanged: true });
+});
+
+test('a live build that lacks an archive is told, and nothing is built on it', async () => {
+  const { game, cdn } = folders(sample());
+  await publish(game, cdn);
+  const { cdn: config, path } = openPublished(cdn, 'mygame');
+  rmSync(path('data', config.archives[0] ?? ''));
+  write(game, { 'another.txt': 'another' });
+  await expect(publish(game, cdn)).rejects.toMatchObject({
+    code: 'E_NOT_FOUND',
+    hint: expect.stringMatching(/empty folder/),
+  });
+  expect(openPublished(cdn, 'mygame').versions.seqn).toBe(1);
+});
+
+test('a second publish into the same folder waits for nobody, and is refused', async () => {
+  const { game, cdn } = folders(sample());
+  await publish(game, cdn);
+  const release = lockStore(join(cdn, '.publish.lock'));
+  try {
+    await expect(publish(game, cdn)).rejects.toMatchObject({ code: 'E_STORE_LOCKED' });
+  } finally {
+    release();
+  }
+});
+
+describeTmpfs('a full disk', () => {
+  test('leaves the build that was live, and nothing half-written', async () => {
+    const { game } = folders({ 'a.txt': 'a' });
+    await withTmpfs('4m', async (disk, resize) => {
+      await publish(game, disk);
+      const before = treeOf(disk);
+      write(game, { 'b.bin': randomBytes(6 << 20) });
+      await expect(publish(game, disk)).rejects.toMatchObject({
+        code: 'E_STORE_FULL',
+        hint: expect.stringMatching(/live still is/),
+      });
+      expect(treeOf(disk)).toEqual(before);
+      resize('16m');
+      await publish(game, disk);
+      expect(openPublished(disk, 'mygame').files()).toEqual(treeOf(game));
+    });
+  });
+});
+
+test('links are passed over, and told, and so is a glob that matches nothing', async () => {
   const { game, cdn } = folders({ 'a.txt': 'a' });
   symlinkSync(join(game, 'a.txt'), join(game, 'b.txt'));
   const notes: string[] = [];
-  const report = await publish(game, cdn, { onProgress: (event) => event.type === 'note' && notes.push(event.text) });
-  expect([report.files, notes]).toEqual([1, ['links are not published: 1 passed over']]);
+  const tags = pieces('enUS *.txt\ndeDE b.*\n');
+  const onProgress: OnProgress = (event) => event.type === 'note' && notes.push(event.text);
+  const report = await publish(game, cdn, { tags, onProgress });
+  expect(report.files).toBe(1);
+  expect(notes).toEqual([
+    'links are not published: 1 passed over',
+    'no file matches b.* of the tag file',
+    expect.stringMatching(/localhost.*--host/),
+  ]);
 });
 
 test.each<[string, string, (at: { game: string; cdn: string }) => Promise<unknown>]>([

@@ -40,6 +40,7 @@ const known: Readonly<Record<string, readonly string[]>> = {
 type Facts = Pick<PublishFile, 'tags' | 'install' | 'priority' | 'key'>;
 
 interface Rule {
+  glob: string;
   matches: (name: string) => boolean;
   facts: readonly Facts[];
 }
@@ -52,6 +53,8 @@ export interface TagFile {
   factsOf: FactsOf;
   /** It says which files are encrypted. */
   namesKeys: boolean;
+  /** The globs that none of the names matched which were asked about. */
+  unused(): string[];
 }
 
 /**
@@ -65,6 +68,7 @@ export function decodeTagFile(bytes: Uint8Array, keys: readonly TactKey[] = []):
     if (glob === '') throw refused('words, then a glob are expected');
     try {
       return {
+        glob,
         matches: nameMatcher(withFolders([glob])),
         facts: words.split(',').map((word) => wordFacts(word, keys, refused)),
       };
@@ -73,12 +77,15 @@ export function decodeTagFile(bytes: Uint8Array, keys: readonly TactKey[] = []):
     }
   });
   const namesKeys = rules.some((rule) => rule.facts.some(({ key }) => key !== undefined));
+  const used = new Set<Rule>();
   const factsOf: FactsOf = (name) => {
-    const facts = rules.filter(({ matches }) => matches(name)).flatMap((rule) => rule.facts);
+    const own = rules.filter(({ matches }) => matches(name));
+    for (const rule of own) used.add(rule);
+    const facts = own.flatMap((rule) => rule.facts);
     const tags = new Map(facts.flatMap((one) => one.tags ?? []).map((tag) => [`${tag.type} ${tag.name}`, tag]));
     return { ...Object.assign({}, ...facts), ...(tags.size > 0 && { tags: [...tags.values()] }) };
   };
-  return { factsOf, namesKeys };
+  return { factsOf, namesKeys, unused: () => rules.flatMap((rule) => (used.has(rule) ? [] : [rule.glob])) };
 }
 
 function wordFacts(word: string, keys: readonly TactKey[], refused: (problem: string) => PakratError): Facts {

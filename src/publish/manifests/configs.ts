@@ -2,9 +2,9 @@ import { md5Hex } from '../../core/hash.ts';
 import { type ConfigEntry, encodeConfig } from '../../formats/configs/config-file.ts';
 import { encodeKeyRing, type TactKey } from '../../formats/configs/key-list.ts';
 import { decodeBpsv, encodeBpsv } from '../../formats/services/bpsv.ts';
+import type { Manifests } from '../encode/encode-content.ts';
 import type { RootKind } from '../files/publish-file.ts';
 import type { DataObjects } from '../objects/archive-writer.ts';
-import type { Manifests } from '../objects/encode-content.ts';
 import type { BuildPatches } from '../objects/patch-writer.ts';
 
 /** What a build is called. */

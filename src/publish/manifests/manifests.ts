@@ -5,8 +5,8 @@ import { encodingHeaderSize } from '../../formats/manifests/encoding/pages.ts';
 import { encodeInstall } from '../../formats/manifests/install.ts';
 import { encodeSize } from '../../formats/manifests/size.ts';
 import { maskSize, type Tag } from '../../formats/manifests/tags.ts';
+import type { EncodedContent } from '../encode/encode-content.ts';
 import { type PublishTag, tagsOf } from '../files/publish-file.ts';
-import type { EncodedContent } from '../objects/encode-content.ts';
 import type { EncodedFile } from '../objects/encode-files.ts';
 
 /** Writes the install manifest: paths with back-slashes, as real ones have them. */

@@ -1,6 +1,6 @@
 import type { DurableFile } from '../../files/durable.ts';
+import type { EncodedBytes, EncodedContent } from '../encode/encode-content.ts';
 import type { ArchiveWriter } from './archive-writer.ts';
-import type { EncodedBytes, EncodedContent } from './encode-content.ts';
 
 /** An encoding that was too large for memory: its chunks, behind room for the head. */
 export interface EncodedOnDisk extends EncodedContent {

@@ -4,14 +4,14 @@ import { isDamage, isNotFound, resultUnless } from '../../core/errors.ts';
 import { md5Hasher, md5Hex } from '../../core/hash.ts';
 import { normalizeName } from '../../core/jenkins.ts';
 import type { EarlierBuild } from '../earlier-build.ts';
+import { bytesContent, type Content, openContent } from '../encode/content.ts';
+import type { EncodedBytes, EncodedContent } from '../encode/encode-content.ts';
+import { encodeInMemory, encodeOnDisk, type ToEncode } from '../encode/encode-object.ts';
+import type { Encoder } from '../encode/encoder.ts';
+import { type EspecChoice, especsFor } from '../encode/espec-choice.ts';
+import { inOrder, type Started } from '../encode/in-order.ts';
 import { fileChecker, type PublishFile, type RootKind } from '../files/publish-file.ts';
 import type { ContentWriter, EncodedOnDisk } from './content-writer.ts';
-import { bytesContent, type Content, openContent } from './encode-chunks.ts';
-import type { EncodedBytes, EncodedContent } from './encode-content.ts';
-import { encodeInMemory, encodeOnDisk, type ToEncode } from './encode-object.ts';
-import type { Encoder } from './encoder.ts';
-import { type EspecChoice, especsFor } from './espec-choice.ts';
-import { inOrder, type Started } from './in-order.ts';
 import type { PatchWriter } from './patch-writer.ts';
 
 /** A file that is encoded. One of the install manifest alone has no id. */
@@ -28,8 +28,8 @@ export interface EncodeWork {
   root: RootKind;
   /** The build that is live, if there is one. */
   earlier: EarlierBuild | undefined;
-  /** Called with the bytes of each file that is done. */
-  onFile?: ((bytes: number) => void) | undefined;
+  /** Called with bytes of files as they are done, and with a file that is done. */
+  onProgress?: ((done: { bytes: number; files: number }) => void) | undefined;
 }
 
 /** An encoding: of an object that the folder has, in memory, or on disk. */
@@ -39,6 +39,8 @@ interface Outcome {
   file: PublishFile;
   encoded: Encoded;
   patch?: MadePatch | undefined;
+  /** Its bytes were told of while it was encoded. */
+  told?: true;
 }
 
 interface MadePatch {
@@ -54,12 +56,12 @@ const hashBytes = 1 << 20;
 export async function encodeFiles(files: Iterable<PublishFile>, work: EncodeWork): Promise<EncodedFile[]> {
   const { data, patches, encoder } = work;
   const done: EncodedFile[] = [];
-  for await (const { file, encoded, patch } of inOrder(new FileEncoder(work).start(files), encoder.windowBytes)) {
+  for await (const { file, encoded, patch, told } of inOrder(new FileEncoder(work).start(files), encoder.windowBytes)) {
     const content = put(encoded, data);
     if (patch !== undefined) patches.put(patch.source, content, patch.bytes);
     const { read, readPrevious, ...facts } = file;
     done.push({ ...facts, content });
-    work.onFile?.(content.size);
+    work.onProgress?.({ bytes: told === undefined ? content.size : 0, files: 1 });
   }
   return work.root === 'wow' ? numberFiles(done) : done;
 }
@@ -108,13 +110,15 @@ class FileEncoder {
 
   async #startLarge(file: PublishFile, path: string): Promise<Started<Outcome>> {
     const content = openContent(file.name, path);
-    const { encoder, data } = this.#work;
+    const { encoder, data, onProgress } = this.#work;
     try {
       const ckey = await hashContent(content, encoder.signal);
+      const onChunk = (bytes: number): void => onProgress?.({ bytes, files: 0 });
       const started = this.#start(file, { content, ckey, weight: memoryBytes }, (one) =>
-        encodeOnDisk(one, encoder, data.archives),
+        encodeOnDisk(one, { encoder, archives: data.archives, onChunk }),
       );
-      return { ...started, result: started.result.finally(() => content.close()) };
+      const result = started.result.finally(() => content.close());
+      return started.weight === 0 ? { ...started, result } : { ...started, result: result.then(withTold) };
     } catch (error) {
       content.close();
       throw error;
@@ -159,6 +163,10 @@ class FileEncoder {
 /** Patches are a saving: where the older content is lost there is none. */
 function isLost(error: unknown): boolean {
   return isDamage(error) || isNotFound(error);
+}
+
+function withTold(outcome: Outcome): Outcome {
+  return { ...outcome, told: true };
 }
 
 async function hashContent(content: Content, signal: AbortSignal | undefined): Promise<string> {

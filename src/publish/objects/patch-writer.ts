@@ -2,8 +2,8 @@ import { fromHex } from '../../core/bytes.ts';
 import { md5Hex } from '../../core/hash.ts';
 import { encodePatchConfig } from '../../formats/configs/patch-config.ts';
 import { decodePatchManifest, encodePatchManifest, type PatchedFile } from '../../formats/patches/patch-manifest.ts';
+import type { EncodedContent, Manifests } from '../encode/encode-content.ts';
 import { ArchiveWriter, type CdnFolder, type DataObjects, putObject } from './archive-writer.ts';
-import type { EncodedContent, Manifests } from './encode-content.ts';
 
 /** What configs say of the patches of a build. */
 export interface BuildPatches {

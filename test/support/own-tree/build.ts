@@ -1,8 +1,8 @@
 import type { TactKey } from '../../../src/formats/configs/key-list.ts';
 import { decodeDownload, encodeDownload } from '../../../src/formats/manifests/download.ts';
 import { decodeEncoding } from '../../../src/formats/manifests/encoding/decode.ts';
+import { type EncodedContent, encodeWith, type Manifests } from '../../../src/publish/encode/encode-content.ts';
 import { makeDownloadAndSize, makeEncoding, makeInstall } from '../../../src/publish/manifests/manifests.ts';
-import { type EncodedContent, encodeWith, type Manifests } from '../../../src/publish/objects/encode-content.ts';
 import type { EncodedFile } from '../../../src/publish/objects/encode-files.ts';
 import { fileContent, stream } from './content.ts';
 import type { TreeObjects } from './objects.ts';

@@ -2,11 +2,13 @@ import { concatBytes } from '../../core/bytes.ts';
 import { md5Hex } from '../../core/hash.ts';
 import { ekeyOfBlte } from '../../formats/blte/header.ts';
 import type { TactKey } from '../../formats/configs/key-list.ts';
-import type { ArchiveWriter } from './archive-writer.ts';
-import type { EncodedOnDisk } from './content-writer.ts';
-import { type Content, checkedContent, encodeChunks, headerSize } from './encode-chunks.ts';
+import type { ArchiveWriter } from '../objects/archive-writer.ts';
+import type { EncodedOnDisk } from '../objects/content-writer.ts';
+import { type Content, checkedContent } from './content.ts';
+import { encodeChunks, headerSize } from './encode-chunks.ts';
 import type { EncodedBytes } from './encode-content.ts';
 import type { Encoder } from './encoder.ts';
+import { looksRandom } from './looks-random.ts';
 
 /** A content that is to be encoded. */
 export interface ToEncode {
@@ -35,11 +37,16 @@ async function inChunks(
   { content, especs, key }: ToEncode,
   encoder: Encoder,
 ): Promise<{ bytes: Uint8Array; espec: string }> {
-  const [first = '', second] = especs;
+  const [first = '', second] = especsToTry(content, especs);
   const [bytes, saved] = await wholeObject(content, first, { key, encoder });
   if (saved > 0 || second === undefined) return { bytes, espec: first };
   const [other] = await wholeObject(content, second, { key, encoder });
   return { bytes: other, espec: second };
+}
+
+/** Where the first would be in vain, the second alone. */
+function especsToTry(content: Content, especs: readonly string[]): readonly string[] {
+  return especs.length > 1 && looksRandom(content) ? especs.slice(1) : especs;
 }
 
 /** @returns the object, and the bytes by which its chunks are smaller than the content */
@@ -54,21 +61,28 @@ async function wholeObject(
   return [bytes, content.size - (bytes.length - head.length)];
 }
 
+interface DiskWork {
+  encoder: Encoder;
+  archives: ArchiveWriter;
+  /** Called with the bytes of the content as they are encoded, once for each. */
+  onChunk: (bytes: number) => void;
+}
+
 /** Encodes a content that is too large for memory into a file. @throws as {@link encodeInMemory}, E_INTEGRITY for one that changed, E_STORE_FULL, E_STORE */
 export async function encodeOnDisk(
   { content, ckey, especs, key }: ToEncode,
-  encoder: Encoder,
-  archives: ArchiveWriter,
+  { encoder, archives, onChunk }: DiskWork,
 ): Promise<EncodedOnDisk> {
   const { size } = content;
-  for (const [i, espec] of especs.entries()) {
+  const tried = especsToTry(content, especs);
+  for (const [i, espec] of tried.entries()) {
     const file = archives.openFile();
     try {
       file.append(new Uint8Array(headerSize(espec, size)));
-      const checked = checkedContent(content, ckey);
+      const checked = checkedContent(content, ckey, i === 0 ? onChunk : undefined);
       const head = await encodeChunks(checked, { espec, key, encoder, take: (chunk) => file.append(chunk) });
       checked.check();
-      if (file.size - head.length < size || i === especs.length - 1)
+      if (file.size - head.length < size || i === tried.length - 1)
         return { ckey, ekey: md5Hex(head), size, encodedSize: file.size, espec, file, head };
       file.close();
     } catch (error) {

@@ -2,11 +2,13 @@ import { encodeBlte, encodeChunk } from '../../formats/blte/encode.ts';
 import { parseEspec } from '../../formats/blte/espec.ts';
 import type { TactKey } from '../../formats/configs/key-list.ts';
 import { makeZbsdiff } from '../../formats/patches/zbsdiff.ts';
+import { bytesContent } from './content.ts';
 import { ringOf } from './encode-content.ts';
+import { looksRandom } from './looks-random.ts';
 
 /** A piece of work that takes long and needs nothing but bytes. Plain data, for it travels to threads. */
 export type EncodeTask =
-  /** The whole object of a content, as the first spec says; as the second, where the first makes nothing smaller. */
+  /** The whole object of a content, as the first spec says; as the second, where there is one and the first makes nothing smaller. */
   | { kind: 'object'; content: Uint8Array; especs: readonly string[]; key?: TactKey | undefined }
   /** The chunk of this index of an object. */
   | { kind: 'chunk'; content: Uint8Array; espec: string; index: number; key?: TactKey | undefined }
@@ -30,6 +32,8 @@ export function runEncodeTask(task: EncodeTask): EncodeAnswer {
     return { bytes, espec: task.espec };
   }
   const [first = '', second] = task.especs;
+  if (second !== undefined && looksRandom(bytesContent('', content)))
+    return { bytes: encodeBlte(content, second, { keys }).bytes, espec: second };
   const { bytes } = encodeBlte(content, first, { keys });
   if (second === undefined) return { bytes, espec: first };
   const { bytes: other } = encodeBlte(content, second, { keys });
