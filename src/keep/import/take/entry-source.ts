@@ -5,6 +5,8 @@ import type { ArchiveEntry } from '../../store-checks.ts';
 
 /** Entries of an object, as a folder has them. Needs `close`. */
 export interface EntrySource {
+  /** They are not encrypted, whatever the CDN does with the object: an installed game has them so. */
+  isPlain?: boolean;
   /** Bytes of an entry from the first on that are there; 0 where it has none. */
   held(entry: ArchiveEntry): number;
   /** Bytes as they lie there; `offset` counts from the start of the entry. @throws E_FORMAT_TRUNCATED, E_INTEGRITY where they cannot be read */

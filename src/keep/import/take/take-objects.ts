@@ -1,4 +1,4 @@
-import { codeOf, isDamage, isPakratError, type PakratError } from '../../../core/errors.ts';
+import { codeOf, isDamage } from '../../../core/errors.ts';
 import { claimObject } from '../../../fetch/claimed-fetch.ts';
 import { hasObject } from '../../../fetch/small-objects.ts';
 import { type ObjectName, objectPath } from '../../../store/layout.ts';
@@ -10,7 +10,7 @@ import { addAmount } from '../import-report.ts';
 import type { ImportRun } from '../import-run.ts';
 import { archiveFile, readPlain } from './entry-source.ts';
 import { type CopyKind, placeWhole } from './place-whole.ts';
-import { type EntryWork, missingEntries, takeEntries } from './take-entries.ts';
+import { type EntryWork, missingEntries, takeEntries, tellWrong } from './take-entries.ts';
 
 /** The largest objects that are read whole: configs are some MB of text, patches and indices may be more. */
 const mostConfigBytes = 32 << 20;
@@ -66,15 +66,6 @@ async function bytesIfRight(run: ImportRun, { name, file }: FoundFile): Promise<
   }
 }
 
-/** Damage is told, and what cannot be looked at for want of a key. @throws what is neither */
-function tellWrong({ report }: ImportRun, path: string, error: unknown): void {
-  const isKeyless = codeOf(error) === 'E_KEY_MISSING';
-  if (!isPakratError(error) || !(isKeyless || isDamage(error))) throw error;
-  const { code, message, hint } = error as PakratError;
-  if (isKeyless) report.unknown.push({ name: path, message: `${message}. ${hint ?? ''}`.trimEnd() });
-  else report.damaged.push({ name: path, code, message });
-}
-
 async function addSmall(run: ImportRun, { name, file }: FoundFile, bytes: Uint8Array): Promise<boolean> {
   const { store, settings, report } = run;
   const path = objectPath(name);
@@ -112,12 +103,6 @@ export async function takeObject(
   const missing = missingEntries(run, work);
   countHeld(run, work, missing);
   if (missing.length === 0) return undefined;
-  try {
-    run.store.objectKeys.keyOf(objectPath(name));
-  } catch (error) {
-    tellWrong(run, objectPath(name), error);
-    return undefined;
-  }
   if (missing.length === entries.length && (await takeWhole(run, { file, size }, work))) return undefined;
   return takeEntries(run, work);
 }
@@ -190,7 +175,7 @@ async function areRight(
       if (problem !== undefined) return false;
     return true;
   } catch (error) {
-    if (codeOf(error) === 'E_INTEGRITY') return false;
+    if (codeOf(error) === 'E_INTEGRITY' || codeOf(error) === 'E_KEY_MISSING') return false;
     throw error;
   } finally {
     source.close();
