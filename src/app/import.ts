@@ -51,6 +51,7 @@ export async function importFolder(
     signal,
     onProgress: (done, total) => onProgress?.({ type: 'bytes', phase: 'import', done, total }),
     onWait: () => note('another process is fetching what is to be taken; waiting for it'),
+    onNote: note,
     opener: buildOpener(session, { signal }),
     bring: session.options.offline ? undefined : (build, indices) => bring(session, { build, indices }, options),
   });

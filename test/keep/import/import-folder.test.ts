@@ -162,7 +162,8 @@ describe('a raw CDN folder', () => {
 
   test('of which an archive is cut and one has a hole: what is not there is no damage, and is all that a sync fetches', async () => {
     const store = fresh('store');
-    const { root, archives, file } = mirror();
+    const { root, archives, loose, file } = mirror();
+    fs.truncateSync(file(loose[0]!), fs.statSync(file(loose[0]!)).size - 1);
     const [cut, holed] = archives as [string, string];
     const { size } = fs.statSync(file(cut));
     fs.truncateSync(file(cut), Math.floor(size / 2));
@@ -279,6 +280,33 @@ describe('another store', () => {
       ]);
       expect(bytes).toBeLessThan(fs.statSync(file).size);
     }
+  });
+
+  test('with a loose object that it holds in part: so much is taken', async () => {
+    const from = await other(true);
+    const { openStore } = await import('../../../src/store/store.ts');
+    const opened = openStore(from, { create: false });
+    const sizeOf = (path: string): number => fs.statSync(join(from, 'tpr/wow', path)).size;
+    const [largest = ''] = mirror()
+      .loose.filter((path) => fs.existsSync(join(from, 'tpr/wow', path)))
+      .sort((a, b) => sizeOf(b) - sizeOf(a));
+    const [path, size] = [`tpr/wow/${largest}`, sizeOf(largest)];
+    const { decodeBlteHeader } = await import('../../../src/formats/blte/header.ts');
+    const bytes = new Uint8Array(fs.readFileSync(join(from, path)));
+    const { headerSize } = decodeBlteHeader(bytes);
+    opened.files.withdraw([path], () => opened.ledger.removeSpan(path, headerSize, size));
+    fs.truncateSync(opened.file(path), headerSize);
+    opened.close();
+    const store = fresh('store');
+    const { damaged, unknown, lacking } = await importInto(store, from);
+    expect({ damaged, unknown, lacking }).toEqual({
+      damaged: [],
+      unknown: [],
+      lacking: { entries: 1, bytes: size - headerSize },
+    });
+    const { asked } = await syncInto(store);
+    expect(asked.filter((each) => each.includes('/wow/data/'))).toEqual([path]);
+    expect(wrongBytes(store)).toEqual([]);
   });
 
   test('that is the store itself is refused', async () => {

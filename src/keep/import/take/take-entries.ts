@@ -84,12 +84,12 @@ function isLocked(run: ImportRun, { name, entries }: EntryWork): boolean {
   }
 }
 
-/** Damage is told, and what cannot be looked at for want of a key. @throws what is neither */
+/** Damage is told, and what cannot be looked at for want of a key, or is gone by now. @throws what is neither */
 export function tellWrong({ report }: ImportRun, path: string, error: unknown): void {
-  const isKeyless = codeOf(error) === 'E_KEY_MISSING';
-  if (!isPakratError(error) || !(isKeyless || isDamage(error))) throw error;
+  const isUnknown = codeOf(error) === 'E_KEY_MISSING' || codeOf(error) === 'E_NOT_FOUND';
+  if (!isPakratError(error) || !(isUnknown || isDamage(error))) throw error;
   const { code, message, hint } = error as PakratError;
-  if (isKeyless) report.unknown.push({ name: path, message: `${message}. ${hint ?? ''}`.trimEnd() });
+  if (isUnknown) report.unknown.push({ name: path, message: `${message}. ${hint ?? ''}`.trimEnd() });
   else report.damaged.push({ name: path, code, message });
 }
 
@@ -203,8 +203,7 @@ function tellUnread(run: ImportRun, { name, entries, open }: EntryWork): void {
   try {
     open().close();
   } catch (error) {
-    if (!isPakratError(error)) throw error;
-    run.report.damaged.push({ name: path, code: error.code, message: error.message });
+    tellWrong(run, path, error);
   }
   for (const { size } of entries) run.pass(size);
 }
