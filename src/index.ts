@@ -37,6 +37,7 @@ export type { StatusReport } from './app/status.ts';
 export type { SyncedBuilds, SyncFailure, SyncOptions, SyncReport, SyncSeveralOptions } from './app/sync.ts';
 export type { VerifyOptions, VerifyProblem, VerifyResult } from './app/verify.ts';
 export type { ProductTable } from './app/versions.ts';
+export type { WatchEvent, WatchOptions } from './app/watch.ts';
 export type { FileInBuild, WhichOptions, WhichReport } from './app/which.ts';
 export { type ErrorCode, type ErrorData, errorCodes, isPakratError, PakratError } from './core/errors.ts';
 export type { OnProgress, Progress, WorkOptions } from './core/progress.ts';

@@ -22,6 +22,7 @@ import type { StatusReport } from './app/status.ts';
 import type { SyncedBuilds, SyncOptions, SyncReport, SyncSeveralOptions } from './app/sync.ts';
 import type { VerifyOptions, VerifyResult } from './app/verify.ts';
 import type { ProductTable } from './app/versions.ts';
+import type { WatchEvent, WatchOptions } from './app/watch.ts';
 import type { WhichOptions, WhichReport } from './app/which.ts';
 import { throttled, type WorkOptions } from './core/progress.ts';
 import { PakratSource } from './pakrat-source.ts';
@@ -168,6 +169,16 @@ export class Pakrat {
   async unpin(builds: readonly string[]): Promise<PinnedBuild[]> {
     const { pin } = await import('./app/pin.ts');
     return pin(this.#session, builds, { pinned: false });
+  }
+
+  /** Looks again and again which builds of products are live, syncs what is new, and forgets what may go, until its signal ends it. */
+  async watch(
+    products: readonly string[],
+    options: WatchOptions,
+    onEvent: (event: WatchEvent) => Promise<void> | void,
+  ): Promise<void> {
+    const { watch } = await import('./app/watch.ts');
+    return calmly(options, (calm) => watch(this.#session, products, calm, onEvent));
   }
 
   /** Writes files of a source below a folder. */

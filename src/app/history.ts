@@ -18,6 +18,8 @@ export interface SeenBuild {
   /** What the last sync of it wanted, and what of that is held; null where it was not synced. */
   wanted: Amount | null;
   held: Amount | null;
+  /** True for a build that is kept, whatever the rules say. */
+  pinned: boolean;
 }
 
 /** The builds of a product that were ever seen. */
@@ -37,11 +39,15 @@ export async function readHistory(session: Session, product: string): Promise<Hi
   const builds = new Map<string, SeenBuild>();
   for (const { firstTime, lastTime, table: _, ...names } of seenVersions(ledger, product).values()) {
     const [firstSeen, lastSeen] = [new Date(firstTime).toISOString(), new Date(lastTime).toISOString()];
-    builds.set(names.buildConfig, { ...names, firstSeen, lastSeen, wanted: null, held: null });
+    builds.set(names.buildConfig, { ...names, firstSeen, lastSeen, wanted: null, held: null, pinned: false });
   }
   for (const { name, buildId, buildConfig, cdnConfig, selection, wanted, held } of ledger.builds(product)) {
     const seen = builds.get(buildConfig) ?? unseen({ name, buildId, buildConfig, cdnConfig });
     builds.set(buildConfig, selection === null ? seen : { ...seen, wanted, held });
+  }
+  for (const pin of ledger.keeping.pins()) {
+    const build = pin.product === product ? builds.get(pin.buildConfig) : undefined;
+    if (build !== undefined) build.pinned = true;
   }
   if (builds.size === 0) {
     throw new PakratError('E_NOT_FOUND', `nothing is known of ${product}`, {
@@ -55,5 +61,5 @@ export async function readHistory(session: Session, product: string): Promise<Hi
 }
 
 function unseen(names: Pick<SeenBuild, 'name' | 'buildId' | 'buildConfig' | 'cdnConfig'>): SeenBuild {
-  return { ...names, regions: [], firstSeen: null, lastSeen: null, wanted: null, held: null };
+  return { ...names, regions: [], firstSeen: null, lastSeen: null, wanted: null, held: null, pinned: false };
 }

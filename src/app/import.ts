@@ -6,6 +6,7 @@ import type { ImportReport } from '../keep/import/import-report.ts';
 import { isSafeCdnPath, type ObjectName } from '../store/layout.ts';
 import type { BuildIdentity } from '../store/ledger/rows.ts';
 import type { Store } from '../store/store.ts';
+import { buildOpener } from './session/build-opener.ts';
 import type { Session } from './session/session.ts';
 
 export type { ImportAmount, ImportReport } from '../keep/import/import-report.ts';
@@ -50,6 +51,8 @@ export async function importFolder(
     signal,
     onProgress: (done, total) => onProgress?.({ type: 'bytes', phase: 'import', done, total }),
     onWait: () => note('another process is fetching what is to be taken; waiting for it'),
+    onNote: note,
+    opener: buildOpener(session, { signal }),
     bring: session.options.offline ? undefined : (build, indices) => bring(session, { build, indices }, options),
   });
 }

@@ -3,7 +3,7 @@ import { breathe } from '../core/breathe.ts';
 import { isOurTrouble, isPakratError, PakratError } from '../core/errors.ts';
 import type { WorkOptions } from '../core/progress.ts';
 import { HeldSpans } from '../fetch/held-spans.ts';
-import { type FoundFile, findInBuild } from '../sources/find-in-build.ts';
+import { type FoundFile, findInBuild } from '../sources/diff/find-in-build.ts';
 import type { BuildRow } from '../store/ledger/rows.ts';
 import type { Session } from './session/session.ts';
 

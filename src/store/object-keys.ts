@@ -31,6 +31,11 @@ export function objectKeyRow(name: string, key: string, source: string): KeyRow 
   return { name: keyRowName(name), key, extra: '', source };
 }
 
+/** The setting that names the key of a CDN path. */
+export function objectKeySetting(cdnPath: string): string {
+  return `objectKey:${cdnPath}`;
+}
+
 function keyRowName(name: string): string {
   return `${name.toLowerCase()}${suffix}`;
 }
@@ -39,9 +44,8 @@ function keyRowName(name: string): string {
 export function objectKeys(ledger: Ledger, writable: boolean): ObjectKeys {
   const names = new Map<string, string | undefined>();
   const keys = new Map<string, Uint8Array>();
-  const setting = (cdnPath: string): string => `objectKey:${cdnPath}`;
   const nameFor = (cdnPath: string): string | undefined => {
-    if (!names.has(cdnPath)) names.set(cdnPath, ledger.setting(setting(cdnPath)));
+    if (!names.has(cdnPath)) names.set(cdnPath, ledger.setting(objectKeySetting(cdnPath)));
     return names.get(cdnPath);
   };
   const keyOf = (path: string): Uint8Array | undefined => {
@@ -61,7 +65,7 @@ export function objectKeys(ledger: Ledger, writable: boolean): ObjectKeys {
     learn(cdnPath, keyName) {
       if (nameFor(cdnPath) === keyName) return;
       names.set(cdnPath, keyName);
-      if (writable) ledger.setSetting(setting(cdnPath), keyName);
+      if (writable) ledger.setSetting(objectKeySetting(cdnPath), keyName);
     },
   };
 }

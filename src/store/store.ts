@@ -47,7 +47,8 @@ export function openStore(root: string, options: { create: boolean }): Store {
     });
   }
   if (!fs.existsSync(layout.ledger)) {
-    if (!options.create) {
+    const isLost = fs.existsSync(layout.history) && canWrite(layout);
+    if (!options.create && !isLost) {
       throw new PakratError('E_NOT_FOUND', `there is no store at ${root}`, {
         hint: 'Make one with `pakrat sync PRODUCT --store DIR`, or name the right --store.',
         data: { path: root },
@@ -98,7 +99,7 @@ export function openStore(root: string, options: { create: boolean }): Store {
 
 function openLedger(layout: StoreLayout, writable: boolean, presence: Presence | undefined): Ledger {
   try {
-    return new Ledger(layout.ledger, { readOnly: !writable });
+    return new Ledger(layout.ledger, { readOnly: !writable, history: layout.history });
   } catch (error) {
     presence?.close();
     throw error;

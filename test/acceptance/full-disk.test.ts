@@ -125,8 +125,7 @@ describeTmpfs('a store on a small disk', () => {
         expect((await run(['sync', 'game', '--patch-url', server.url], store)).status).toBe(0);
         await withPakrat({ store, offline: true }, async (pakrat) => {
           await using build = await pakrat.open('game');
-          for (const { fileDataId, bytes } of filesOf(newest - 1))
-            expect(bytes.equals(await build.bytes(`fdid:${fileDataId}`))).toBe(true);
+          for (const { name, bytes } of filesOf(newest - 1)) expect(bytes.equals(await build.bytes(name))).toBe(true);
         });
       });
     });

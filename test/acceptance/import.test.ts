@@ -95,4 +95,21 @@ describeTmpfs('a small disk', () => {
       expect(heldBytes(store)).toBe(report.held.bytes + report.taken.bytes);
     });
   });
+
+  test('is another file system: no hard link leads there, which is told, and all is copied', async () => {
+    await withTmpfs('64m', async (folder) => {
+      const notes: string[] = [];
+      const report = await withPakrat({ store: join(folder, 'store'), offline: true }, (pakrat) =>
+        pakrat.import(www, {
+          link: true,
+          onProgress: (event) => {
+            if (event.type === 'note') notes.push(event.text);
+          },
+        }),
+      );
+      expect(report.linked.objects).toBe(0);
+      expect(report.taken.entries).toBeGreaterThan(100);
+      expect(notes.filter((text) => text.includes('hard links'))).toHaveLength(1);
+    });
+  });
 });

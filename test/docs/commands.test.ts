@@ -24,8 +24,10 @@ const scratch = scratchFolder();
 
 type Server = Awaited<ReturnType<typeof serveFolder>>;
 
-/** Commands that have tests of their own, for they need libfuse, or take long. */
-const notHere = /^pakrat (?:mount|demo)\b/;
+/** Commands that have tests of their own, for they need libfuse, take long, or do not end. */
+const notHere = /^pakrat (?:mount|demo|watch)\b/;
+/** Commands that take something out of a store: each has one of its own. */
+const takesOut = /^pakrat (?:gc|forget)\b/;
 
 const key = { name: '00112233445566aa', key: 'ffeeddccbbaa99887766554433221100' };
 const unrealKey = '0x000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f';
@@ -189,12 +191,17 @@ function lineHere(line: string): string {
     .replace(/https:\/\/names\.example\S*/, listUrls.names())
     .replace(/(?:http|ribbit):\/\/127\.0\.0\.1:\d+/, server.url)
     .replace('https://example.org/tpr/wow/config/0f/2a/HASH', configUrl())
-    .replace('/srv/builds', scratch('store'));
+    .replace('/srv/builds', scratch(takesOut.test(line) ? 'less' : 'store'));
 }
 
 /** Runs a line. @returns the line, and what was wrong: nothing where it ended with 0 */
 async function run(line: string): Promise<{ line: string; problem: string }> {
-  const env = { PAKRAT_STORE: scratch('store'), PAKRAT_PATCH_URL: server.url, PAKRAT_CONFIG: scratch('settings.json') };
+  const store = takesOut.test(line) ? scratch('less') : scratch('store');
+  if (takesOut.test(line)) {
+    fs.rmSync(store, { recursive: true, force: true });
+    fs.cpSync(scratch('store'), store, { recursive: true });
+  }
+  const env = { PAKRAT_STORE: store, PAKRAT_PATCH_URL: server.url, PAKRAT_CONFIG: scratch('settings.json') };
   if (!fs.existsSync(env.PAKRAT_CONFIG)) write('settings.json', '{}');
   // What a PAK was made by before is gone.
   const [, out] = /^pakrat pack \w+ (\S+)(?!.*--force)/.exec(line) ?? [];

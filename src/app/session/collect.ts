@@ -23,6 +23,7 @@ export async function collect(session: Session, request: CollectRequest): Promis
   } catch (error) {
     // On a full disk not even the ledger can be opened: there is a little space for that.
     if (codeOf(error) !== 'E_STORE_FULL' || !spendReserve(layout)) throw error;
+    session.deriveBeside();
     return await runGc(session, request);
   } finally {
     if (request.dryRun !== true && existsSync(layout.ledger)) keepReserve(layout);

@@ -17,6 +17,8 @@ export interface BuildAge {
 export interface AgedBuild {
   row: BuildRow;
   age: BuildAge;
+  /** True for one that the last answer names: it is live in some region, however old it is. */
+  live: boolean;
 }
 
 /**
@@ -26,9 +28,11 @@ export interface AgedBuild {
  */
 export function buildsByAge(ledger: Ledger, product: string): AgedBuild[] {
   const ages = answeredAges(ledger, product);
+  const live = new Set(configsOf(ledger.answers(product, 'versions')[0]?.body).map(({ config }) => config));
   const builds = ledger.builds(product).map((row): AgedBuild => {
     const firstSeen = ledger.keeping.arrival(row) ?? 0;
-    return { row, age: ages.get(row.buildConfig) ?? { firstSeen, seqn: undefined, named: false } };
+    const age = ages.get(row.buildConfig) ?? { firstSeen, seqn: undefined, named: false };
+    return { row, age, live: live.has(row.buildConfig) };
   });
   const bySeqn = builds.every(({ age }) => !age.named || age.seqn !== undefined);
   return builds.sort(
@@ -42,23 +46,28 @@ export function buildsByAge(ledger: Ledger, product: string): AgedBuild[] {
   );
 }
 
-/** Ages by build config. An answer that cannot be read tells nothing. */
+/** Ages by build config. */
 function answeredAges(ledger: Ledger, product: string): Map<string, BuildAge> {
   const ages = new Map<string, BuildAge>();
   for (const { firstTime, body } of ledger.answerHistory(product, 'versions')) {
-    const table = resultUnless(
-      () => true,
-      () => decodeBpsv(body),
-    );
-    for (const row of table?.rows ?? []) {
-      const config = cell(row, 'BuildConfig')?.toLowerCase();
-      if (!config) continue;
+    for (const { config, seqn } of configsOf(body)) {
       const age = ages.get(config) ?? { firstSeen: firstTime, seqn: undefined, named: true };
-      const seqn = table?.seqn ?? undefined;
       if (seqn !== undefined) age.seqn = Math.max(age.seqn ?? 0, seqn);
       age.firstSeen = Math.min(age.firstSeen, firstTime);
       ages.set(config, age);
     }
   }
   return ages;
+}
+
+/** The build configs that an answer names. One that cannot be read names none. */
+function configsOf(body: Uint8Array | undefined): { config: string; seqn: number | undefined }[] {
+  const table = resultUnless(
+    () => true,
+    () => body && decodeBpsv(body),
+  );
+  return (table?.rows ?? []).flatMap((row) => {
+    const config = cell(row, 'BuildConfig')?.toLowerCase();
+    return config ? [{ config, seqn: table?.seqn ?? undefined }] : [];
+  });
 }

@@ -15,13 +15,17 @@ const mostLines = 50;
 
 /** The report in words. */
 export function renderImport(report: ImportReport): string {
-  const { folder, dryRun, taken, linked, held, lacking, damaged, unknown, others, builds } = report;
+  const { folder, dryRun, taken, linked, held, lacking, damaged, unknown, unlisted, others, builds } = report;
   const lines = [printable(folder), `  ${dryRun ? 'would take' : 'taken'}     ${amountText(taken)}`];
   if (linked.objects > 0)
     lines.push(`  linked    ${plural(linked.objects, 'object', 'objects')} of them, ${formatBytes(linked.bytes)}`);
   lines.push(`  held      ${amountText(held)}`);
   if (lacking.entries > 0)
     lines.push(`  not there ${plural(lacking.entries, 'entry', 'entries')}, ${formatBytes(lacking.bytes)}`);
+  if (unlisted > 0)
+    lines.push(
+      `  unlisted  ${plural(unlisted, 'archive', 'archives')} of no build that is known: \`pakrat gc\` gives them back`,
+    );
   if (others > 0) lines.push(`  other     ${plural(others, 'file', 'files')} passed over`);
   for (const { product, name } of builds) lines.push(`  build     ${printable(`${product}@${name}`)}`);
   lines.push(...listed('damaged, and not taken:', groupedProblems(damaged), damaged.length));

@@ -4,10 +4,19 @@ import { PakratError, throwIfAborted } from '../../core/errors.ts';
 import { demandFolder } from '../../installs/open-folder.ts';
 import { objectPath } from '../../store/layout.ts';
 import type { Store } from '../../store/store.ts';
+import type { BuildOpener } from '../build-opener.ts';
+import { countBuilds } from './count-builds.ts';
 import { type ForeignStore, openForeignStore } from './find/foreign-store.ts';
 import { type FoundFile, type FoundFiles, findFiles } from './find/found-files.ts';
 import { fragmentFiles } from './find/fragment-files.ts';
-import { type BuildSearch, findBuilds, type HereBuilds } from './find/register-builds.ts';
+import {
+  type BuildSearch,
+  bringIndices,
+  findBuilds,
+  type HereBuilds,
+  hereBuilds,
+  learnObjectKeys,
+} from './find/register-builds.ts';
 import { type InstalledGame, openGame, takeLooseEntries } from './import-install.ts';
 import type { ImportReport } from './import-report.ts';
 import { ImportRun, type ImportSettings } from './import-run.ts';
@@ -19,6 +28,8 @@ import { readSmall, takeObject, takeSmall } from './take/take-objects.ts';
 export interface ImportOptions extends ImportSettings, BuildSearch {
   /** The CDN path of objects in folders that do not tell theirs. */
   cdnPath?: string | undefined;
+  /** Opens builds, to count what is held of them then. */
+  opener?: BuildOpener | undefined;
 }
 
 /**
@@ -38,8 +49,9 @@ export async function importFolder(store: Store, folder: string, options: Import
   const other = game === undefined ? openForeignStore(root, run.report) : undefined;
   try {
     if (other !== undefined) run.claimsOf = other.claimsOf;
+    other?.giveObjectKeys(store);
     const found = await findFiles(game?.configs ?? root, {
-      cdnPaths: [...cdnPathsOf(store), ...(other?.builds.map(({ cdnPath }) => cdnPath) ?? [])],
+      cdnPaths: [...cdnPathsOf(store), ...(other?.builds.map(({ identity }) => identity.cdnPath) ?? [])],
       fallback: game?.builds[0]?.cdnPath ?? options.cdnPath,
       except: own,
       isStore: other !== undefined,
@@ -61,7 +73,8 @@ function cdnPathsOf({ ledger }: Store): string[] {
 
 function demandObjects(folder: string, found: FoundFiles, game: InstalledGame | undefined): void {
   const { small, large, fragments, nameless } = found;
-  if (small.length + large.length + fragments.length > 0 || game !== undefined) return;
+  const own = small.filter(({ name }) => name.kind !== 'product' || nameless.size === 0);
+  if (own.length + large.length + fragments.length > 0 || game !== undefined) return;
   const [first] = nameless;
   if (first === undefined) {
     throw new PakratError('E_NOT_FOUND', `${folder} holds no object of a CDN`, {
@@ -83,6 +96,8 @@ interface Folder {
 
 async function takeAll(run: ImportRun, options: ImportOptions, { found, game, other }: Folder): Promise<void> {
   const { report } = run;
+  learnObjectKeys(run, found, options);
+  for (const { cdnPath, keyName } of game?.keyNames ?? []) run.store.objectKeys.learn(cdnPath, keyName);
   const small = [...found.small, ...(game?.indices ?? [])];
   const files = [...small, ...found.large, ...found.fragments];
   run.total = files.reduce((sum, { size }) => sum + size, game?.storage.amount().bytes ?? 0);
@@ -91,20 +106,28 @@ async function takeAll(run: ImportRun, options: ImportOptions, { found, game, ot
   for (const name of found.nameless)
     report.unknown.push({ name, message: 'nothing tells the CDN path of its objects: --cdn-path' });
   // Configs say what the rest is, and indices what the archives are.
-  const isIndex = ({ name }: FoundFile): number => (name.suffix === '.index' ? 1 : 0);
-  for (const file of small.sort((a, b) => isIndex(a) - isIndex(b))) {
-    throwIfAborted(run.settings.signal);
-    await takeSmall(run, file);
-  }
-  const here = await findBuilds(run, options, {
-    found,
-    others: [...(other?.builds ?? []), ...(game?.builds ?? [])],
-    needsAll: game !== undefined || found.fragments.length > 0,
-  });
+  const isConfig = ({ name }: FoundFile): boolean => name.suffix !== '.index';
+  await takeAllSmall(run, small.filter(isConfig));
+  const ofGame = (game?.builds ?? []).map((identity) => ({ identity, selections: [], isPinned: false }));
+  const builds = findBuilds(run, options, { found, others: [...(other?.builds ?? []), ...ofGame] });
+  await takeAllSmall(
+    run,
+    small.filter((file) => !isConfig(file)),
+  );
+  await bringIndices(run, options, { builds, found, all: game !== undefined || found.fragments.length > 0 });
+  const here = hereBuilds(run, found, builds);
   const later = await takeLarge(run, found.large, here);
   if (found.fragments.length > 0) later.push(...(await takeFragments(run, found.fragments, here)));
   if (game !== undefined) later.push(...(await takeGame(run, game, here)));
   await takeLater(run, later);
+  if (options.opener !== undefined && !options.dryRun) await countBuilds(run, options.opener, builds);
+}
+
+async function takeAllSmall(run: ImportRun, files: readonly FoundFile[]): Promise<void> {
+  for (const file of files) {
+    throwIfAborted(run.settings.signal);
+    await takeSmall(run, file);
+  }
 }
 
 async function takeLarge(run: ImportRun, files: readonly FoundFile[], here: HereBuilds): Promise<EntryWork[]> {
@@ -119,6 +142,7 @@ async function takeLarge(run: ImportRun, files: readonly FoundFile[], here: Here
     } else if (index === undefined && name.kind === 'patch') {
       await takeSmall(run, file);
     } else {
+      if (index !== undefined && !here.isListed(name)) run.report.unlisted += 1;
       const left = await takeObject(run, file, index);
       if (left !== undefined) later.push(left);
     }

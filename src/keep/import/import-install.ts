@@ -21,6 +21,8 @@ import { type EntryWork, takeEntries } from './take/take-entries.ts';
 /** An installed game, as an import takes it. Needs `close`. */
 export interface InstalledGame {
   builds: BuildIdentity[];
+  /** Keys with which the CDN encrypts each object of a CDN path as a whole. */
+  keyNames: { cdnPath: string; keyName: string }[];
   /** The folder with the configs of its builds. */
   configs: string;
   /** Indices of archives that the client keeps. */
@@ -57,10 +59,13 @@ export function openGame(
   const storage = new LocalStorage(data);
   return {
     builds: identities,
+    keyNames: builds.flatMap(({ cdnPath, armadillo }) =>
+      cdnPath !== undefined && armadillo !== undefined ? [{ cdnPath, keyName: armadillo.replace(/\.ak$/, '') }] : [],
+    ),
     configs: childOf(container, 'config') ?? container,
     indices: indexFiles(childOf(container, 'indices'), first.cdnPath),
     storage,
-    entries: { find: (ekey) => findInstalled(storage, ekey), close: () => storage.close() },
+    entries: { isPlain: true, find: (ekey) => findInstalled(storage, ekey), close: () => storage.close() },
   };
 }
 
@@ -179,5 +184,5 @@ function looseWork(
   }
   const entries = [{ ekey: hash, offset: 0, size: found.size, raw: false }];
   const read = (_: unknown, offset: number, size: number): Uint8Array => found.read(offset, size);
-  return { name, entries, loose: true, open: () => ({ held: ({ size }) => size, read, close() {} }) };
+  return { name, entries, loose: true, open: () => ({ isPlain: true, held: ({ size }) => size, read, close() {} }) };
 }

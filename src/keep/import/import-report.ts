@@ -26,6 +26,8 @@ export interface ImportReport {
   damaged: VerifyProblem[];
   /** Objects that nothing here proves, and what else may surprise. */
   unknown: { name: string; message: string }[];
+  /** Archives in the folder that no build lists which the store knows: `gc` gives them back. */
+  unlisted: number;
   /** Files that have no name of an object. */
   others: number;
 }
@@ -43,6 +45,7 @@ export function emptyReport(folder: string, dryRun: boolean): ImportReport {
     lacking: { entries: 0, bytes: 0 },
     damaged: [],
     unknown: [],
+    unlisted: 0,
     others: 0,
   };
 }

@@ -17,6 +17,8 @@ export interface ImportSettings {
   onProgress?: ((done: number, total: number) => void) | undefined;
   /** Called once when it takes long that another process writes what is to be taken. */
   onWait?: (() => void) | undefined;
+  /** Called with remarks for a person. */
+  onNote?: ((text: string) => void) | undefined;
 }
 
 /** One import: the store, and what came of it so far. */
@@ -31,6 +33,8 @@ export class ImportRun {
   readonly seen = new Map<string, string>();
   /** False once the file system turned out not to share the bytes of copies. */
   canClone = true;
+  /** False when no hard links are wanted, or once they turned out not to be possible. */
+  canLink: boolean;
   /** The spans that the ledger of the other store claims of an object; undefined where it says nothing. */
   claimsOf: (path: string) => readonly Span[] | undefined = () => undefined;
   /** Bytes that will be looked at. */
@@ -41,6 +45,7 @@ export class ImportRun {
   constructor(store: Store, folder: string, settings: ImportSettings) {
     this.store = store;
     this.settings = settings;
+    this.canLink = settings.link;
     this.report = emptyReport(folder, settings.dryRun);
     this.committer = new SpanCommitter(store);
     this.waiting = new Waiting(settings.signal, settings.onWait);
@@ -52,6 +57,12 @@ export class ImportRun {
     this.settings.onProgress?.(this.#done, this.total);
   }
 
+  /** Says once that hard links cannot be made. */
+  noLinks(): void {
+    if (this.canLink) this.settings.onNote?.('no hard links can be made from there to the store; all is copied');
+    this.canLink = false;
+  }
+
   /** Counts an object of which something was taken, once. */
   touch(path: string): void {
     if (this.#touched.has(path)) return;
@@ -61,8 +72,8 @@ export class ImportRun {
 
   /** Claims bytes of an object. @returns undefined while another process has some of them */
   claim(path: string, start: number, end: number): Claim | undefined {
-    const claims = this.store.claims();
-    if (claims === undefined || this.settings.dryRun) return { release() {} };
+    const claims = this.settings.dryRun ? undefined : this.store.claims();
+    if (claims === undefined) return { release() {} };
     return claims.take(path, start, Math.max(end, start + 1));
   }
 }

@@ -6,6 +6,7 @@ import type { ImportOptions, ImportReport } from '../../../src/app/import.ts';
 import { codeOf, valueUnless } from '../../../src/core/errors.ts';
 import { md5Hex } from '../../../src/core/hash.ts';
 import type { Pakrat } from '../../../src/pakrat.ts';
+import { makeEncryptedTree, writeTreeKey } from '../../support/armadillo-tree.ts';
 import { checkHeldBytes } from '../../support/held-bytes.ts';
 import { scratchFolder } from '../../support/scratch.ts';
 import { flipBytes } from '../../support/synced-store.ts';
@@ -161,7 +162,8 @@ describe('a raw CDN folder', () => {
 
   test('of which an archive is cut and one has a hole: what is not there is no damage, and is all that a sync fetches', async () => {
     const store = fresh('store');
-    const { root, archives, file } = mirror();
+    const { root, archives, loose, file } = mirror();
+    fs.truncateSync(file(loose[0]!), fs.statSync(file(loose[0]!)).size - 1);
     const [cut, holed] = archives as [string, string];
     const { size } = fs.statSync(file(cut));
     fs.truncateSync(file(cut), Math.floor(size / 2));
@@ -280,6 +282,33 @@ describe('another store', () => {
     }
   });
 
+  test('with a loose object that it holds in part: so much is taken', async () => {
+    const from = await other(true);
+    const { openStore } = await import('../../../src/store/store.ts');
+    const opened = openStore(from, { create: false });
+    const sizeOf = (path: string): number => fs.statSync(join(from, 'tpr/wow', path)).size;
+    const [largest = ''] = mirror()
+      .loose.filter((path) => fs.existsSync(join(from, 'tpr/wow', path)))
+      .sort((a, b) => sizeOf(b) - sizeOf(a));
+    const [path, size] = [`tpr/wow/${largest}`, sizeOf(largest)];
+    const { decodeBlteHeader } = await import('../../../src/formats/blte/header.ts');
+    const bytes = new Uint8Array(fs.readFileSync(join(from, path)));
+    const { headerSize } = decodeBlteHeader(bytes);
+    opened.files.withdraw([path], () => opened.ledger.removeSpan(path, headerSize, size));
+    fs.truncateSync(opened.file(path), headerSize);
+    opened.close();
+    const store = fresh('store');
+    const { damaged, unknown, lacking } = await importInto(store, from);
+    expect({ damaged, unknown, lacking }).toEqual({
+      damaged: [],
+      unknown: [],
+      lacking: { entries: 1, bytes: size - headerSize },
+    });
+    const { asked } = await syncInto(store);
+    expect(asked.filter((each) => each.includes('/wow/data/'))).toEqual([path]);
+    expect(wrongBytes(store)).toEqual([]);
+  });
+
   test('that is the store itself is refused', async () => {
     const from = await other(false);
     await expect(importInto(from, from)).rejects.toMatchObject({ code: 'E_USAGE' });
@@ -378,9 +407,82 @@ test('links are not followed, pipes not opened, and other files passed over', as
   expect(wrongBytes(store)).toEqual([]);
 });
 
+test('a product whose objects are encrypted one by one: checked with its key, and kept as the CDN has them', async () => {
+  const root = fresh('encrypted');
+  makeEncryptedTree(root, 9, ['--files', '30', '--total-bytes', '100K', '--archives', '2', '--local']);
+  const folder = join(root, 'www');
+  const locked = await importInto(fresh('store'), folder);
+  expect(locked.taken.entries).toBe(0);
+  expect(locked.unknown[0]!.message).toMatch(/TestKey\.ak/);
+  const keyFile = fresh('TestKey.ak').replace(/TestKey\.ak\d+$/, 'TestKey.ak');
+  writeTreeKey(keyFile);
+  const [first, second] = [fresh('store'), fresh('store')];
+  await within(first, (pakrat) => pakrat.keys.import([keyFile]), true);
+  const report = await importInto(first, folder);
+  expect(report).toMatchObject({ damaged: [], unknown: [] });
+  expect(report.taken.entries).toBeGreaterThan(20);
+  expect(checkHeldBytes(first, folder).wrong).toEqual([]);
+  // Another store has the key with its objects.
+  const again = await importInto(second, first);
+  expect(again).toMatchObject({ damaged: [], unknown: [], taken: { entries: report.taken.entries } });
+  expect(checkHeldBytes(second, folder).wrong).toEqual([]);
+});
+
 test('a folder without any object is no source of one', async () => {
   const empty = fresh('empty');
   fs.mkdirSync(empty);
   await expect(importInto(fresh('store'), empty)).rejects.toMatchObject({ code: 'E_NOT_FOUND' });
   await expect(importInto(fresh('store'), join(empty, 'no'))).rejects.toMatchObject({ code: 'E_NOT_FOUND' });
+});
+
+describe('what gc keeps', () => {
+  const gcIn = (store: string) => within(store, (pakrat) => pakrat.gc(), true);
+
+  test('all of a mirror: its builds are known to have been wanted whole, and are complete', async () => {
+    const store = fresh('store');
+    const { root } = mirror();
+    await importInto(store, root);
+    const { builds } = await within(store, (pakrat) => pakrat.status(), true);
+    expect(builds).toHaveLength(2);
+    for (const { wanted, held } of builds) expect(held).toEqual(wanted);
+    expect(builds[0]!.wanted.entries).toBeGreaterThan(50);
+    // Indices of whole groups, which some mirrors have, can be made again.
+    expect((await gcIn(store)).objects).toBeLessThan(4);
+    for (const name of ['wow', 'wow_old'])
+      expect((await syncInto(store, name)).asked.filter((path) => !path.startsWith('tpr/configs/'))).toEqual([]);
+  });
+
+  test('with hard links: what goes leaves the store, and never the folder', async () => {
+    const store = fresh('store');
+    const { root } = mirror();
+    const before = hashes(root);
+    await importInto(store, root, { link: true });
+    const [old] = (await within(store, (pakrat) => pakrat.status(), true)).builds.filter(({ name }) =>
+      name.endsWith('60000'),
+    );
+    const gone = await within(store, (pakrat) => pakrat.forget([`wow@${old!.buildConfig}`]), true);
+    expect(gone.bytes).toBeGreaterThan(0);
+    expect(wrongBytes(store)).toEqual([]);
+    expect(hashes(root)).toEqual(before);
+    const again = await importInto(store, root, { link: true });
+    expect(again.taken.bytes).toBe(gone.bytes);
+    expect(hashes(root)).toEqual(before);
+  });
+
+  test('what another store wanted, and had pinned', async () => {
+    const [from, store] = [fresh('other'), fresh('store')];
+    await within(from, async (pakrat) => {
+      await pakrat.sync('wow', { tags: ['Windows', 'enUS'] });
+      await pakrat.pin(['wow']);
+    });
+    await importInto(store, from);
+    const statusOf = (root: string) => within(root, (pakrat) => pakrat.status(), true);
+    const { builds } = await statusOf(store);
+    expect(builds).toMatchObject((await statusOf(from)).builds.map(({ wanted, held }) => ({ wanted, held })));
+    const { openStore } = await import('../../../src/store/store.ts');
+    const { ledger, close } = openStore(store, { create: false });
+    expect(ledger.keeping.pins()).toHaveLength(1);
+    expect(ledger.keeping.selections({ product: 'wow', buildConfig: builds[0]!.buildConfig })).toHaveLength(1);
+    close();
+  });
 });

@@ -2,19 +2,30 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { isPakratError, resultUnless } from '../../../core/errors.ts';
 import { Ledger } from '../../../store/ledger/ledger.ts';
-import type { BuildIdentity } from '../../../store/ledger/rows.ts';
+import type { BuildIdentity, BuildRow } from '../../../store/ledger/rows.ts';
+import { objectKeyRow, objectKeySetting } from '../../../store/object-keys.ts';
 import { mergeSpans, type Span } from '../../../store/spans.ts';
+import type { Store } from '../../../store/store.ts';
 import type { ImportReport } from '../import-report.ts';
 import { isPlausible } from './foreign-builds.ts';
+
+/** A build as another ledger has it, with everything that was ever wanted of it, as JSON, the oldest first. */
+export interface ForeignBuild {
+  identity: BuildIdentity;
+  selections: string[];
+  isPinned: boolean;
+}
 
 /** Another store, as its ledger tells of it. Needs `close`. */
 export interface ForeignStore {
   /** The oldest first. */
-  builds: BuildIdentity[];
+  builds: ForeignBuild[];
   /** What it claims to hold of an object, merged and in order; undefined where it says nothing. */
   claimsOf: (path: string) => readonly Span[] | undefined;
   /** Gives what the version services said to another ledger. */
   giveAnswers: (ledger: Ledger) => void;
+  /** Gives another store the keys of objects that are encrypted one by one: without them nothing can be checked. */
+  giveObjectKeys: (store: Store) => void;
   close(): void;
 }
 
@@ -30,18 +41,53 @@ export function openForeignStore(root: string, report: ImportReport): ForeignSto
       name: 'ledger.db',
       message: `it cannot be read (${error.message}); objects are taken without it`,
     });
-    return { builds: [], claimsOf: () => undefined, giveAnswers: () => {}, close: () => {} };
+    return { builds: [], claimsOf: () => undefined, giveAnswers: () => {}, giveObjectKeys: () => {}, close: () => {} };
   }
 }
 
 function foreignStore(ledger: Ledger): ForeignStore {
+  const pins = new Set(ledger.keeping.pins().map(nameOf));
+  const foreignBuild = (row: BuildRow): ForeignBuild => ({
+    identity: row,
+    selections: selectionsOf(ledger, row),
+    isPinned: pins.has(nameOf(row)),
+  });
   const known = new Set([...ledger.objects()].map(({ path }) => path));
   return {
-    builds: ledger.builds().filter(isPlausible).reverse(),
+    builds: ledger.builds().filter(isPlausible).reverse().map(foreignBuild),
     claimsOf: (path) => (known.has(path) ? claimed(ledger, path) : undefined),
     giveAnswers: (own) => giveAnswers(ledger, own),
+    giveObjectKeys: (store) => giveObjectKeys(ledger, store),
     close: () => ledger.close(),
   };
+}
+
+function nameOf({ product, buildConfig }: Pick<BuildIdentity, 'product' | 'buildConfig'>): string {
+  return `${product}@${buildConfig}`;
+}
+
+/** An older ledger, which may not be written, has only the last. */
+function selectionsOf(ledger: Ledger, row: BuildRow): string[] {
+  const all = resultUnless(isPakratError, () => ledger.keeping.selections(row)) ?? [];
+  const last = row.selection === null ? [] : [row.selection];
+  return [...all.filter((selection) => selection !== row.selection), ...last];
+}
+
+function giveObjectKeys(from: Ledger, { ledger, objectKeys }: Store): void {
+  resultUnless(isPakratError, () => {
+    const given = objectKeyNames(from);
+    const keys = from.keys().filter(({ name }) => given.some((key) => objectKeyRow(key.keyName, '', '').name === name));
+    ledger.addKeys(keys.filter(({ name }) => ledger.key(name) === undefined));
+    for (const { cdnPath, keyName } of given) objectKeys.learn(cdnPath, keyName);
+  });
+}
+
+function objectKeyNames(ledger: Ledger): { cdnPath: string; keyName: string }[] {
+  const paths = new Set(ledger.builds().map(({ cdnPath }) => cdnPath));
+  return [...paths].flatMap((cdnPath) => {
+    const keyName = ledger.setting(objectKeySetting(cdnPath));
+    return keyName === undefined ? [] : [{ cdnPath, keyName }];
+  });
 }
 
 /** A damaged ledger may claim anything: then nothing is known of the object. */

@@ -14,6 +14,7 @@ export function fragmentFiles(files: readonly FoundFile[]): ScatteredEntries {
     open = undefined;
   };
   return {
+    isPlain: false,
     find(ekey) {
       const found = byKey.get(toHex(ekey));
       if (found === undefined) return undefined;

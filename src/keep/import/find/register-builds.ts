@@ -1,13 +1,16 @@
 import { indexName } from '../../../builds/indices/indices.ts';
 import { isPakratError, resultUnless } from '../../../core/errors.ts';
 import { type CdnConfig, decodeCdnConfig } from '../../../formats/configs/cdn-config.ts';
+import { decodeProductConfig } from '../../../formats/configs/product-config.ts';
 import { addConfig, type FolderConfigs, noConfigs } from '../../../installs/cdn-folder/configs.ts';
 import { isSafeCdnPath, type ObjectName, objectPath } from '../../../store/layout.ts';
 import type { BuildIdentity } from '../../../store/ledger/rows.ts';
+import { checkObject } from '../../../verify/check-object.ts';
 import type { ImportRun } from '../import-run.ts';
 import { readPlain } from '../take/entry-source.ts';
 import { hasSmall, readSmall } from '../take/take-objects.ts';
 import { buildsOfTables, identityOfConfig } from './foreign-builds.ts';
+import type { ForeignBuild } from './foreign-store.ts';
 import type { FoundFiles } from './found-files.ts';
 
 /** How builds are found, and what lacks of them brought. */
@@ -24,6 +27,8 @@ export interface HereBuilds {
   /** Archives of the builds, those of patches among them, each once. */
   archives: ObjectName[];
   isArchive: (name: ObjectName) => boolean;
+  /** True for an archive of a build that the store knows. */
+  isListed: (name: ObjectName) => boolean;
   /** The indices of loose objects, as far as they are here. */
   fileIndices: Uint8Array[];
   /** The index of each archive of data is here. */
@@ -31,35 +36,75 @@ export interface HereBuilds {
 }
 
 /**
- * Finds the builds that a folder has the configs of, makes them known to the store, and brings indices that lack.
+ * Finds the builds that a folder has the configs of, and makes them known to the store: from then on garbage collection keeps what they name. Of a
+ * build whose archives lie there whole all is kept that its CDN config lists.
  * @param others those that another ledger, or an installed game, names
- * @throws E_ABORTED, E_STORE…
+ * @returns those builds
  */
-export async function findBuilds(
+export function findBuilds(
   run: ImportRun,
   search: BuildSearch,
-  { found, others, needsAll }: { found: FoundFiles; others: readonly BuildIdentity[]; needsAll: boolean },
-): Promise<HereBuilds> {
-  const named = [...buildsInTables(found, search), ...others].filter((build) => isHere(run, build));
+  { found, others }: { found: FoundFiles; others: readonly ForeignBuild[] },
+): BuildIdentity[] {
+  const foreign = others.map(({ identity }) => identity);
+  const named = [...buildsInTables(found, search), ...foreign].filter((build) => isHere(run, build));
   const known = new Set([...named, ...run.store.ledger.builds()].map(({ buildConfig }) => buildConfig));
-  const all = [...named, ...buildsInConfigs(run, found, { ...search, known })];
-  const builds = [...new Map(all.map((build) => [`${build.product} ${build.buildConfig}`, build])).values()];
-  register(run, builds);
-  const files = new Set(found.large.map(({ name }) => objectPath(name)));
-  for (const build of search.bring === undefined || run.settings.dryRun ? [] : builds) {
-    const isWanted = (name: ObjectName): boolean => needsAll || files.has(objectPath({ ...name, suffix: '' }));
-    const lacking = indicesOf(run, build).filter((name) => isWanted(name) && !hasSmall(run, name));
-    if (lacking.length > 0) await search.bring?.(build, lacking);
-  }
-  return hereBuilds(run, found, builds);
+  const own = run.store.ledger.builds().filter((row) => hasConfig(found, row));
+  const all = [...named, ...buildsInConfigs(run, found, { ...search, known }), ...own];
+  const builds = [...new Map(all.map((build) => [nameOf(build), build])).values()];
+  const wantedOf = new Map(others.map((other) => [nameOf(other.identity), other]));
+  run.store.ledger.transaction(() => {
+    for (const build of builds) register(run, build, { found, other: wantedOf.get(nameOf(build)) });
+  });
+  return builds;
 }
+
+function nameOf({ product, buildConfig }: BuildIdentity): string {
+  return `${product}@${buildConfig}`;
+}
+
+function hasConfig({ small }: FoundFiles, { buildConfig }: BuildIdentity): boolean {
+  return small.some(({ name }) => name.kind === 'config' && name.hash === buildConfig);
+}
+
+/** Brings indices that lack: those of archives that are in the folder, or with `all` every one. @throws E_ABORTED, E_STORE… */
+export async function bringIndices(
+  run: ImportRun,
+  { bring }: BuildSearch,
+  { builds, found, all }: { builds: readonly BuildIdentity[]; found: FoundFiles; all: boolean },
+): Promise<void> {
+  if (bring === undefined || run.settings.dryRun) return;
+  const files = new Set(found.large.map(({ name }) => objectPath(name)));
+  for (const build of builds) {
+    const isWanted = (name: ObjectName): boolean => all || files.has(objectPath({ ...name, suffix: '' }));
+    const lacking = indicesOf(run, build).filter((name) => isWanted(name) && !hasSmall(run, name));
+    if (lacking.length > 0) await bring(build, lacking);
+  }
+}
+
+/** Learns which CDN paths are encrypted object by object, and with which key, from the product configs that the tables of a folder name. */
+export function learnObjectKeys({ store }: ImportRun, found: FoundFiles, search: BuildSearch): void {
+  const files = new Map(found.small.map(({ name, file }) => [`${name.kind} ${name.hash}`, file]));
+  for (const { cdnPath, productConfig } of buildsInTables(found, search)) {
+    const file = files.get(`product ${productConfig}`);
+    const keyName = resultUnless(isPakratError, () => {
+      const bytes = file === undefined ? undefined : readPlain(file, mostTableBytes);
+      if (bytes === undefined || productConfig === null) return undefined;
+      checkObject({ kind: 'product', hash: productConfig }, bytes);
+      return decodeProductConfig(bytes).decryptionKeyName;
+    });
+    if (keyName !== undefined) store.objectKeys.learn(cdnPath, keyName);
+  }
+}
+
+const mostTableBytes = 1 << 20;
 
 function buildsInTables({ tables }: FoundFiles, { region }: BuildSearch): BuildIdentity[] {
   return [...tables].flatMap(([product, { versions, cdns }]) => {
     if (versions === undefined || cdns === undefined) return [];
     const bytes = resultUnless(isPakratError, () => ({
-      versions: readPlain(versions, 1 << 20),
-      cdns: readPlain(cdns, 1 << 20),
+      versions: readPlain(versions, mostTableBytes),
+      cdns: readPlain(cdns, mostTableBytes),
     }));
     return bytes === undefined ? [] : buildsOfTables(product, bytes, region);
   });
@@ -108,18 +153,33 @@ function configsByPath(run: ImportRun, { small }: FoundFiles): Map<string, Folde
   return byPath;
 }
 
-/** Tells the ledger of builds; what it knows of one already is more than a folder does. */
-function register({ store, report, settings }: ImportRun, builds: readonly BuildIdentity[]): void {
-  const { ledger } = store;
-  for (const build of builds) {
-    const { product, name, buildConfig } = build;
-    report.builds.push({ product, name, buildConfig });
-    const isKnown = ledger.builds(product).some((row) => row.buildConfig === buildConfig);
-    if (!isKnown && !settings.dryRun) ledger.addBuild(build);
-  }
+/** Tells the ledger of a build, and of what is wanted of it. What it knows of one already is more than a folder does. */
+function register(
+  run: ImportRun,
+  build: BuildIdentity,
+  { found, other }: { found: FoundFiles; other: ForeignBuild | undefined },
+): void {
+  const { ledger } = run.store;
+  const { product, name, buildConfig } = build;
+  run.report.builds.push({ product, name, buildConfig });
+  if (run.settings.dryRun) return;
+  if (!ledger.builds(product).some((row) => row.buildConfig === buildConfig)) ledger.addBuild(build);
+  const wanted = other?.selections ?? (isMirrored(run, build, found) ? [everything] : []);
+  for (const selection of wanted) ledger.keeping.want(build, selection);
+  if (other?.isPinned) ledger.keeping.pin(build);
 }
 
-function hereBuilds(run: ImportRun, found: FoundFiles, builds: readonly BuildIdentity[]): HereBuilds {
+const everything = JSON.stringify({ tags: [], include: [], all: true });
+
+/** True when archives of a build lie in the folder, as they do in a mirror. */
+function isMirrored(run: ImportRun, { cdnPath, cdnConfig }: BuildIdentity, { large }: FoundFiles): boolean {
+  const config = cdnConfigOf(run, cdnPath, cdnConfig);
+  const archives = new Set(config === undefined ? [] : archivesOf(cdnPath, config).map(objectPath));
+  return large.some(({ name }) => archives.has(objectPath(name)));
+}
+
+/** What the configs of a folder, and of the builds that it has, say of the rest of it. */
+export function hereBuilds(run: ImportRun, found: FoundFiles, builds: readonly BuildIdentity[]): HereBuilds {
   const archives = new Map<string, ObjectName>();
   const fileIndices = new Map<string, Uint8Array>();
   const add = (cdnPath: string, config: CdnConfig): void => {
@@ -127,13 +187,15 @@ function hereBuilds(run: ImportRun, found: FoundFiles, builds: readonly BuildIde
     const index = config.fileIndex && readSmall(run, indexName(cdnPath, 'data', config.fileIndex));
     if (config.fileIndex && index) fileIndices.set(config.fileIndex, index);
   };
-  for (const { cdnPath, cdnConfig } of builds) {
+  for (const { cdnPath, cdnConfig } of [...builds, ...run.store.ledger.builds()]) {
     const config = cdnConfigOf(run, cdnPath, cdnConfig);
     if (config !== undefined) add(cdnPath, config);
   }
+  const listed = new Set(archives.keys());
   for (const [cdnPath, { cdns }] of configsByPath(run, found)) for (const { config } of cdns) add(cdnPath, config);
   return {
     archives: [...archives.values()],
+    isListed: (name) => listed.has(objectPath(name)),
     isArchive: (name) => archives.has(objectPath(name)),
     fileIndices: [...fileIndices.values()],
     knowsIndices: [...archives.values()].every(

@@ -1,10 +1,12 @@
 import * as fs from 'node:fs';
-import { isSystemError, messageOf, PakratError } from '../../../core/errors.ts';
+import { isNoFile, isSystemError, messageOf, PakratError } from '../../../core/errors.ts';
 import { readAt } from '../../../files/read-at.ts';
 import type { ArchiveEntry } from '../../store-checks.ts';
 
 /** Entries of an object, as a folder has them. Needs `close`. */
 export interface EntrySource {
+  /** They are not encrypted, whatever the CDN does with the object: an installed game has them so. */
+  isPlain?: boolean;
   /** Bytes of an entry from the first on that are there; 0 where it has none. */
   held(entry: ArchiveEntry): number;
   /** Bytes as they lie there; `offset` counts from the start of the entry. @throws E_FORMAT_TRUNCATED, E_INTEGRITY where they cannot be read */
@@ -14,7 +16,7 @@ export interface EntrySource {
 
 const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = fs.constants;
 
-/** Opens a plain file, and nothing that waits for somebody or leads elsewhere. @throws E_INTEGRITY where it cannot be read, or is none */
+/** Opens a plain file, and nothing that waits for somebody or leads elsewhere. @throws E_INTEGRITY where it cannot be read, or is none, E_NOT_FOUND */
 export function openPlain(file: string): { fd: number; size: number } {
   return readable(file, () => {
     const fd = fs.openSync(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
@@ -46,12 +48,13 @@ export function archiveFile(file: string): EntrySource {
   };
 }
 
-/** Bytes that a broken disk, or a lack of permission, does not give are the fault of the file. */
+/** Bytes that a broken disk, or a lack of permission, does not give are the fault of the file; one that is gone by now is not there. */
 function readable<Result>(file: string, work: () => Result): Result {
   try {
     return work();
   } catch (error) {
     if (!isSystemError(error)) throw error;
+    if (isNoFile(error)) throw new PakratError('E_NOT_FOUND', 'it is gone by now', { data: { file }, cause: error });
     throw new PakratError('E_INTEGRITY', `it cannot be read: ${messageOf(error)}`, { data: { file }, cause: error });
   }
 }

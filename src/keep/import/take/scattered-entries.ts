@@ -9,6 +9,8 @@ import { readSmall } from './take-objects.ts';
 
 /** Entries that lie somewhere by their keys alone, in no archive: in the data files of an installed game, or in a file each. Needs `close`. */
 export interface ScatteredEntries {
+  /** See {@link EntrySource}. */
+  isPlain: boolean;
   /** An entry by its ekey. @returns undefined when it is not there */
   find(ekey: Uint8Array): FoundEntry | undefined;
   close(): void;
@@ -34,6 +36,7 @@ export async function takeScattered(
 ): Promise<EntryWork[]> {
   const later: EntryWork[] = [];
   const source: EntrySource = {
+    isPlain: entries.isPlain,
     held: (entry) => Math.min(entries.find(fromHex(entry.ekey))?.size ?? 0, entry.size),
     read: (entry, offset, size) => entries.find(fromHex(entry.ekey))?.read(offset, size) ?? new Uint8Array(),
     close() {},

@@ -1,5 +1,12 @@
 import { isAllZero } from '../../../core/bytes.ts';
-import { isPakratError, resultUnless, throwIfAborted } from '../../../core/errors.ts';
+import {
+  codeOf,
+  isDamage,
+  isPakratError,
+  type PakratError,
+  resultUnless,
+  throwIfAborted,
+} from '../../../core/errors.ts';
 import { SpanWriter } from '../../../fetch/transfer/span-writer.ts';
 import { clearWay } from '../../../store/clear-way.ts';
 import { type ObjectName, objectPath } from '../../../store/layout.ts';
@@ -45,6 +52,7 @@ export function missingEntries(
 export async function takeEntries(run: ImportRun, work: EntryWork): Promise<EntryWork | undefined> {
   const later: ArchiveEntry[] = [];
   const path = objectPath(work.name);
+  if (isLocked(run, work)) return undefined;
   for (const batch of batches(missingEntries(run, work))) {
     throwIfAborted(run.settings.signal);
     const ends = batch.map(({ offset, size }) => offset + size);
@@ -61,6 +69,28 @@ export async function takeEntries(run: ImportRun, work: EntryWork): Promise<Entr
     }
   }
   return later.length === 0 ? undefined : { ...work, entries: later };
+}
+
+/** True for an object that is encrypted as a whole with a key that is not known: nothing of it can be checked. */
+function isLocked(run: ImportRun, { name, entries }: EntryWork): boolean {
+  const path = objectPath(name);
+  try {
+    run.store.objectKeys.keyOf(path);
+    return false;
+  } catch (error) {
+    tellWrong(run, path, error);
+    for (const { size } of entries) run.pass(size);
+    return true;
+  }
+}
+
+/** Damage is told, and what cannot be looked at for want of a key, or is gone by now. @throws what is neither */
+export function tellWrong({ report }: ImportRun, path: string, error: unknown): void {
+  const isUnknown = codeOf(error) === 'E_KEY_MISSING' || codeOf(error) === 'E_NOT_FOUND';
+  if (!isPakratError(error) || !(isUnknown || isDamage(error))) throw error;
+  const { code, message, hint } = error as PakratError;
+  if (isUnknown) report.unknown.push({ name: path, message: `${message}. ${hint ?? ''}`.trimEnd() });
+  else report.damaged.push({ name: path, code, message });
 }
 
 function* batches(entries: readonly ArchiveEntry[]): Generator<ArchiveEntry[]> {
@@ -88,7 +118,9 @@ async function takeBatch(run: ImportRun, work: EntryWork): Promise<void> {
   let right = 0;
   try {
     const read = (entry: ArchiveEntry, offset: number, size: number): Uint8Array =>
-      crypt(source.read(entry, offset, size), entry.offset + offset);
+      source.isPlain === true
+        ? source.read(entry, offset, size)
+        : crypt(source.read(entry, offset, size), entry.offset + offset);
     const there = entriesThere(run, work, source);
     const checks = checkEntries(there, read, { buffer, signal: settings.signal, sink: output?.sink });
     for await (const checked of checks) {
@@ -171,8 +203,7 @@ function tellUnread(run: ImportRun, { name, entries, open }: EntryWork): void {
   try {
     open().close();
   } catch (error) {
-    if (!isPakratError(error)) throw error;
-    run.report.damaged.push({ name: path, code: error.code, message: error.message });
+    tellWrong(run, path, error);
   }
   for (const { size } of entries) run.pass(size);
 }

@@ -1,16 +1,19 @@
-import { codeOf, isDamage, isPakratError, type PakratError } from '../../../core/errors.ts';
+import { closeSync } from 'node:fs';
+import { codeOf, isDamage, isPakratError, resultUnless } from '../../../core/errors.ts';
 import { claimObject } from '../../../fetch/claimed-fetch.ts';
 import { hasObject } from '../../../fetch/small-objects.ts';
+import { readAt } from '../../../files/read-at.ts';
 import { type ObjectName, objectPath } from '../../../store/layout.ts';
 import { checkEntries } from '../../../verify/check-entries.ts';
 import { checkObject } from '../../../verify/check-object.ts';
+import { keyOfEntry, sizeByTable } from '../../../verify/entry-key.ts';
 import { type ArchiveEntry, archiveEntries } from '../../store-checks.ts';
 import type { FoundFile } from '../find/found-files.ts';
 import { addAmount } from '../import-report.ts';
 import type { ImportRun } from '../import-run.ts';
-import { archiveFile, readPlain } from './entry-source.ts';
+import { archiveFile, openPlain, readPlain } from './entry-source.ts';
 import { type CopyKind, placeWhole } from './place-whole.ts';
-import { type EntryWork, missingEntries, takeEntries } from './take-entries.ts';
+import { type EntryWork, missingEntries, takeEntries, tellWrong } from './take-entries.ts';
 
 /** The largest objects that are read whole: configs are some MB of text, patches and indices may be more. */
 const mostConfigBytes = 32 << 20;
@@ -26,7 +29,7 @@ export function readSmall({ store, seen }: ImportRun, name: ObjectName): Uint8Ar
     if (bytes !== undefined) checkObject(name, bytes);
     return bytes;
   } catch (error) {
-    if (isDamage(error)) return undefined;
+    if (isDamage(error) || codeOf(error) === 'E_KEY_MISSING' || codeOf(error) === 'E_NOT_FOUND') return undefined;
     throw error;
   }
 }
@@ -66,24 +69,17 @@ async function bytesIfRight(run: ImportRun, { name, file }: FoundFile): Promise<
   }
 }
 
-/** Damage is told, and what cannot be looked at for want of a key. @throws what is neither */
-function tellWrong({ report }: ImportRun, path: string, error: unknown): void {
-  const isKeyless = codeOf(error) === 'E_KEY_MISSING';
-  if (!isPakratError(error) || !(isKeyless || isDamage(error))) throw error;
-  const { code, message, hint } = error as PakratError;
-  if (isKeyless) report.unknown.push({ name: path, message: `${message}. ${hint ?? ''}`.trimEnd() });
-  else report.damaged.push({ name: path, code, message });
-}
-
 async function addSmall(run: ImportRun, { name, file }: FoundFile, bytes: Uint8Array): Promise<boolean> {
-  const { store, settings, report } = run;
+  const { store, report } = run;
   const path = objectPath(name);
   const claim = await claimObject(store, path, run.waiting);
   try {
     if (hasObject(store, name)) return false;
     const isWhole = async (copy: string): Promise<boolean> => Buffer.from(readPlain(copy, mostBytes)).equals(bytes);
     const copy = { kind: 'link' as const, file, path, size: bytes.length };
-    if (settings.link && (await placeWhole(store, copy, isWhole)) === 'placed') {
+    const outcome = run.canLink ? await placeWhole(store, copy, isWhole) : 'wrong';
+    if (outcome === 'cannot') run.noLinks();
+    if (outcome === 'placed') {
       report.linked.objects += 1;
       report.linked.bytes += bytes.length;
       if (name.suffix === '.index') store.files.settle(objectPath({ ...name, suffix: '' }));
@@ -107,19 +103,29 @@ export async function takeObject(
   index: Uint8Array | undefined,
 ): Promise<EntryWork | undefined> {
   const isLoose = index === undefined;
-  const entries = isLoose ? [{ ekey: name.hash, offset: 0, size, raw: false }] : archiveEntries(index, name);
+  const entries = isLoose ? [looseEntry(run, { name, file, size })] : archiveEntries(index, name);
   const work: EntryWork = { name, entries, loose: isLoose, open: () => archiveFile(file) };
   const missing = missingEntries(run, work);
   countHeld(run, work, missing);
   if (missing.length === 0) return undefined;
-  try {
-    run.store.objectKeys.keyOf(objectPath(name));
-  } catch (error) {
-    tellWrong(run, objectPath(name), error);
-    return undefined;
-  }
   if (missing.length === entries.length && (await takeWhole(run, { file, size }, work))) return undefined;
   return takeEntries(run, work);
+}
+
+/** A loose object is as large as its header says, where that is right and does: its file may be cut, or held in part. */
+function looseEntry({ store }: ImportRun, { name, file, size }: FoundFile): ArchiveEntry {
+  const path = objectPath(name);
+  const told = resultUnless(isPakratError, () => {
+    const { fd } = openPlain(file);
+    try {
+      const read = (offset: number, length: number): Uint8Array =>
+        store.objectKeys.decrypt(path, readAt(fd, offset, length, file), offset);
+      return keyOfEntry(read, size) === name.hash ? sizeByTable(read) : undefined;
+    } finally {
+      closeSync(fd);
+    }
+  });
+  return { ekey: name.hash, offset: 0, size: told ?? size, raw: false };
 }
 
 function countHeld(run: ImportRun, { name, entries, loose }: EntryWork, missing: readonly ArchiveEntry[]): void {
@@ -142,7 +148,7 @@ async function takeWhole(
   const path = objectPath(name);
   const isClaimedInPart = run.claimsOf(path)?.some((span) => span.start > 0 || span.end < (end ?? 0)) === true;
   if (settings.dryRun || end === undefined || size < end || isClaimedInPart) return false;
-  const kinds: CopyKind[] = [...(settings.link && size === end ? ['link' as const] : []), 'clone'];
+  const kinds: CopyKind[] = [...(run.canLink && size === end ? ['link' as const] : []), 'clone'];
   const claim = run.claim(path, 0, Number.MAX_SAFE_INTEGER);
   if (claim === undefined) return false;
   try {
@@ -152,6 +158,7 @@ async function takeWhole(
       const outcome = await placeWhole(store, { kind, file, path, size: end }, isRight);
       if (outcome === 'wrong') return false;
       if (outcome === 'cannot' && kind === 'clone') run.canClone = false;
+      if (outcome === 'cannot' && kind === 'link') run.noLinks();
       if (outcome === 'cannot') continue;
       run.touch(path);
       addAmount(report.taken, { entries: loose ? 0 : entries.length, bytes: end });
@@ -190,7 +197,7 @@ async function areRight(
       if (problem !== undefined) return false;
     return true;
   } catch (error) {
-    if (codeOf(error) === 'E_INTEGRITY') return false;
+    if (codeOf(error) === 'E_INTEGRITY' || codeOf(error) === 'E_KEY_MISSING') return false;
     throw error;
   } finally {
     source.close();

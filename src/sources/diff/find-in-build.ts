@@ -1,7 +1,7 @@
-import type { Build } from '../builds/build.ts';
-import { isNotFound, PakratError, valueUnless } from '../core/errors.ts';
-import type { HeldSpans } from '../fetch/held-spans.ts';
-import { type BuildEntry, buildSource } from './build-source.ts';
+import type { Build } from '../../builds/build.ts';
+import { isNotFound, PakratError, valueUnless } from '../../core/errors.ts';
+import type { HeldSpans } from '../../fetch/held-spans.ts';
+import { type BuildEntry, buildSource } from '../build-source.ts';
 
 /** A file of a build, to be compared with that of another. */
 export interface FoundFile {

@@ -1,0 +1,39 @@
+import { breathe } from '../../core/breathe.ts';
+import { isOurTrouble } from '../../core/errors.ts';
+import type { BuildIdentity } from '../../store/ledger/rows.ts';
+import { planSync } from '../../sync/plan-sync.ts';
+import type { BuildOpener } from '../build-opener.ts';
+import { selectionOf } from '../damaged-rows.ts';
+import type { ImportRun } from './import-run.ts';
+
+/**
+ * Counts what is held of builds that an import brought, by what is wanted of each: so they are complete, or are not, as if they had been synced.
+ * One that cannot be opened, for something of it lacks, is left as it is.
+ * @throws E_ABORTED, E_STORE…
+ */
+export async function countBuilds(
+  { store, settings }: ImportRun,
+  opener: BuildOpener,
+  builds: readonly BuildIdentity[],
+): Promise<void> {
+  const { ledger } = store;
+  for (const identity of builds) {
+    await breathe(settings.signal);
+    const { product, buildConfig } = identity;
+    const row = ledger.builds(product).find((build) => build.buildConfig === buildConfig);
+    const selection = row?.selection ?? ledger.keeping.selections(identity).at(-1);
+    const choice = selection === undefined ? undefined : selectionOf({ selection });
+    if (row === undefined || selection === undefined || choice === undefined) continue;
+    try {
+      const { build, fetcher, close } = await opener.open(row, { offline: true });
+      try {
+        const { plan } = await planSync(fetcher, build, choice);
+        ledger.setProgress(product, buildConfig, { selection, wanted: plan.wanted, held: plan.held });
+      } finally {
+        await close();
+      }
+    } catch (error) {
+      if (isOurTrouble(error)) throw error;
+    }
+  }
+}
