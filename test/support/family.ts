@@ -37,7 +37,6 @@ export function publishFamily(
   const { out, port, product = 'game', files = familyFiles(version) } = place;
   return publishBuild({
     product,
-    root: 'wow',
     version: `1.${version}`,
     buildId: 100 + version,
     out,
