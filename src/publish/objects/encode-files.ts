@@ -50,6 +50,8 @@ interface MadePatch {
 
 /** Larger files are read twice, a chunk at a time, encoded into a file of their own, and have no patches. */
 const memoryBytes = 32 << 20;
+/** A request costs more than a patch of less saves. */
+const leastPatchedBytes = 512;
 const hashBytes = 1 << 20;
 
 /** Encodes and puts files, in their order, and gives those of the root their ids. @throws E_USAGE for a file that cannot be published */
@@ -162,7 +164,8 @@ class FileEncoder {
   /** A patch says what it changes: of an encrypted file there is none. @returns what makes it */
   async #patch(file: PublishFile, bytes: Uint8Array, ckey: string): Promise<(() => Promise<MadePatch>) | undefined> {
     const { earlier, encoder } = this.#work;
-    if (file.key !== undefined || earlier === undefined || bytes.length > memoryBytes) return undefined;
+    if (file.key !== undefined || earlier === undefined) return undefined;
+    if (bytes.length < leastPatchedBytes || bytes.length > memoryBytes) return undefined;
     const given = await file.readPrevious?.();
     const source = given === undefined ? earlier.contentOf(file.name) : earlier.findPlain(md5Hex(given));
     if (source === undefined || source.ckey === ckey || source.size > memoryBytes) return undefined;
