@@ -12,8 +12,8 @@ export default class Forget extends StoreCommand {
   static override args = buildArgs;
   static override flags = { 'dry-run': dryRunFlag };
   static override examples = [
-    '<%= config.bin %> forget wow_classic_era@1.15.6.58797',
-    '<%= config.bin %> forget wow@11.0.7.58238 wow@11.1.0.59347 --dry-run',
+    '<%= config.bin %> forget wow_classic_era@1.15.6.58912',
+    '<%= config.bin %> forget wow@11.2.0.62000 wow_classic_era@1.15.6.58912 --dry-run',
   ];
 
   async run(): Promise<GcReport> {

@@ -10,7 +10,7 @@ export default class Gc extends StoreCommand {
   static override description =
     `Every build that the store knows keeps all that it names, whatever was chosen of it, and a build of which --all was ever synced all that its CDN config lists. What is left goes. Without a rule no build goes; with several a build goes that none of them keeps.
 
-Builds are ordered by what the version services said of them, never by when they were last read. Only complete builds count for --keep. A build that is pinned (\`pakrat pin\`) stays whatever the rules say, and so does the newest complete one of each product. Where a build cannot be read, nothing of its CDN path goes.
+Builds are ordered by what the version services said of them, never by when they were last read. Only complete builds count for --keep. A build that is pinned (\`pakrat pin\`) stays whatever the rules say, and so do the newest complete one of each product and those that are live. Where a build cannot be read, nothing of its CDN path goes.
 
 It can be interrupted anywhere, runs beside everything else, and is the way out when the disk is full: the store keeps a little space for it.`;
   static override flags = {

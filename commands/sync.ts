@@ -1,19 +1,23 @@
 import * as Flags from '@oclif/core/flags';
-import { type SyncReport, sync } from '../src/app/sync.ts';
+import { type SyncedBuilds, type SyncReport, sync, syncBuilds } from '../src/app/sync.ts';
 import { PakratCommand } from '../src/cli/base-command.ts';
 import { repeatable, requiredArg } from '../src/cli/flags/args.ts';
-import { parseRate, parseTags } from '../src/cli/flags/parse-values.ts';
-import { renderSync } from '../src/cli/render/sync.ts';
+import { parseBuildCount, parseRate, parseTags } from '../src/cli/flags/parse-values.ts';
+import { renderSync, renderSyncs, syncExitCode } from '../src/cli/render/sync.ts';
+import { PakratError } from '../src/core/errors.ts';
 
 export default class Sync extends PakratCommand {
-  static override summary = 'Bring a build, or the part of it that is chosen, into the store.';
+  static override summary = 'Bring builds, or the part of them that is chosen, into the store.';
   static override description =
     `Fetches what is wanted and not yet held, checks every entry as it arrives, and keeps it. Run it again to go on where it stopped.
 
-Without --tags, --include and --all the whole build is wanted. Tags choose as the official client does: OR among tags of one type (platform, architecture, locale …), AND across types; files without tags are always chosen.`;
+Without --tags, --include and --all the whole build is wanted. Tags choose as the official client does: OR among tags of one type (platform, architecture, locale …), AND across types; files without tags are always chosen.
+
+Several builds are synced one after the other, and what they share is fetched once. One that fails does not stop the others: it is named at the end, and the exit code is that of the worst failure. --builds takes the newest builds of each product: those that the version services name for any region, or named whenever they were asked with this store, and those that the CDN config names.`;
+  static override strict = false;
   static override args = {
     build: requiredArg(
-      'PRODUCT or PRODUCT@BUILD (version name, build id, build-name, or build config or its first digits).',
+      'PRODUCT or PRODUCT@BUILD (version name, build id, build-name, or build config or its first digits). Several may follow.',
     ),
   };
   static override flags = {
@@ -22,6 +26,10 @@ Without --tags, --include and --all the whole build is wanted. Tags choose as th
       summary: 'Only files whose names match this glob. Repeatable.',
       helpValue: 'GLOB',
       ...repeatable,
+    }),
+    builds: Flags.string({
+      summary: 'The newest N builds of each product, or all that are known.',
+      helpValue: 'N|all',
     }),
     all: Flags.boolean({
       summary: 'Keep every object of the build as the CDN has it: whole archives, patches, indices and configs.',
@@ -43,25 +51,31 @@ Without --tags, --include and --all the whole build is wanted. Tags choose as th
     "<%= config.bin %> sync wow --include 'interface/icons/*.blp'",
     '<%= config.bin %> sync wow_classic_era --patch',
     '<%= config.bin %> sync wow --dry-run --json',
+    '<%= config.bin %> sync wow_classic_era --builds 3 --all',
   ];
 
-  async run(): Promise<SyncReport> {
-    const { args, flags } = await this.parse(Sync);
-    const { include, all, patch, jobs } = flags;
+  async run(): Promise<SyncReport | SyncedBuilds> {
+    const { argv, flags } = await this.parse(Sync);
+    const [build = '', ...more] = argv as string[];
+    const { include, all, patch, jobs, 'dry-run': dryRun, 'cdn-config': cdnConfig } = flags;
     const tags = parseTags(flags.tags);
     const limitRate = parseRate(flags['limit-rate']);
-    const choice = {
-      tags,
-      include,
-      all,
-      patch,
-      jobs,
-      limitRate,
-      dryRun: flags['dry-run'],
-      cdnConfig: flags['cdn-config'],
-    };
-    const report = await this.withSession(flags, (session) => sync(session, args.build, { ...this.work(), ...choice }));
-    this.log(renderSync(report));
-    return report;
+    const builds = parseBuildCount(flags.builds);
+    const choice = { tags, include, all, patch, jobs, limitRate, dryRun };
+    if (more.length === 0 && builds === undefined) {
+      const one = { ...choice, cdnConfig };
+      const report = await this.withSession(flags, (session) => sync(session, build, { ...this.work(), ...one }));
+      this.log(renderSync(report));
+      return report;
+    }
+    if (cdnConfig !== undefined) {
+      throw new PakratError('E_USAGE', '--cdn-config is for one build', { hint: 'Sync the others by themselves.' });
+    }
+    const reports = await this.withSession(flags, (session) =>
+      syncBuilds(session, [build, ...more], { ...this.work(), ...choice, builds }),
+    );
+    this.log(renderSyncs(reports, dryRun, this.width));
+    process.exitCode = syncExitCode(reports);
+    return reports;
   }
 }

@@ -134,7 +134,7 @@ fs.mkdirSync(out, { recursive: true });
 const cdn = path.join(folder, 'cdn');
 fs.mkdirSync(cdn);
 const server = await serveFolder(cdn, {});
-const place = { product: 'wow_classic_era', out: cdn, hosts: [new URL(server.url).host] };
+const place = { product: 'wow_classic_era', out: cdn, hosts: [new URL(server.url).host], root: 'wow' };
 try {
   const { names } = await publishBuild({ ...place, version: '1.15.6.58912', buildId: 58912, files: filesOf(1) });
   fs.writeFileSync(path.join(folder, 'listfile.csv'), encodeListfile(names));

@@ -14,13 +14,16 @@ import type { MountOptions, MountReport } from './app/mount.ts';
 import type { PackNadeoOptions, PackOptions, PackReport, PackUnrealOptions } from './app/pack.ts';
 import type { PinnedBuild } from './app/pin.ts';
 import type { ProductRow, ProductsOptions } from './app/products.ts';
+import type { PublishOptions, PublishReport } from './app/publish.ts';
 import { openSource, type SourceOptions } from './app/session/open-source.ts';
 import { Session } from './app/session/session.ts';
 import type { SessionOptions } from './app/session/session-options.ts';
 import type { StatusReport } from './app/status.ts';
-import type { SyncOptions, SyncReport } from './app/sync.ts';
+import type { SyncedBuilds, SyncOptions, SyncReport, SyncSeveralOptions } from './app/sync.ts';
 import type { VerifyOptions, VerifyResult } from './app/verify.ts';
 import type { ProductTable } from './app/versions.ts';
+import type { WatchEvent, WatchOptions } from './app/watch.ts';
+import type { WhichOptions, WhichReport } from './app/which.ts';
 import { throttled, type WorkOptions } from './core/progress.ts';
 import { PakratSource } from './pakrat-source.ts';
 
@@ -88,15 +91,37 @@ export class Pakrat {
     return readHistory(this.#session, product);
   }
 
-  /** Brings a build, or the part of it that is chosen, into the store; run again to go on where it stopped. */
-  async sync(build: string, options: SyncOptions = {}): Promise<SyncReport> {
-    const { sync } = await import('./app/sync.ts');
-    return calmly(options, (calm) => sync(this.#session, build, calm));
+  /** Tells which builds of the store have a file, and where it changed. Nothing is fetched. */
+  async which(name: string, options: WhichOptions = {}): Promise<WhichReport> {
+    const { findWhich } = await import('./app/which.ts');
+    return calmly(options, (calm) => findWhich(this.#session, name, calm));
+  }
+
+  /**
+   * Brings a build, or the part of it that is chosen, into the store; run again to go on where it stopped. A list brings several, one after
+   * the other: one that fails is told in what comes back, and does not stop the others.
+   */
+  sync(build: string, options?: SyncOptions): Promise<SyncReport>;
+  sync(builds: readonly string[], options?: SyncSeveralOptions): Promise<SyncedBuilds>;
+  async sync(
+    build: string | readonly string[],
+    options: SyncOptions & SyncSeveralOptions = {},
+  ): Promise<SyncReport | SyncedBuilds> {
+    const { sync, syncBuilds } = await import('./app/sync.ts');
+    return calmly(options, (calm): Promise<SyncReport | SyncedBuilds> => {
+      return typeof build === 'string' ? sync(this.#session, build, calm) : syncBuilds(this.#session, build, calm);
+    });
   }
 
   /** Tells what a sync would fetch. Nothing but configs, indices and manifests is fetched for that. */
-  plan(build: string, options: Omit<SyncOptions, 'dryRun'> = {}): Promise<SyncReport> {
-    return this.sync(build, { ...options, dryRun: true });
+  plan(build: string, options?: Omit<SyncOptions, 'dryRun'>): Promise<SyncReport>;
+  plan(builds: readonly string[], options?: Omit<SyncSeveralOptions, 'dryRun'>): Promise<SyncedBuilds>;
+  async plan(
+    build: string | readonly string[],
+    options: Omit<SyncSeveralOptions, 'dryRun'> = {},
+  ): Promise<SyncReport | SyncedBuilds> {
+    const plan = { ...options, dryRun: true };
+    return typeof build === 'string' ? this.sync(build, plan) : this.sync(build, plan);
   }
 
   /** Tells what the store holds of the builds that were synced. */
@@ -144,6 +169,16 @@ export class Pakrat {
   async unpin(builds: readonly string[]): Promise<PinnedBuild[]> {
     const { pin } = await import('./app/pin.ts');
     return pin(this.#session, builds, { pinned: false });
+  }
+
+  /** Looks again and again which builds of products are live, syncs what is new, and forgets what may go, until its signal ends it. */
+  async watch(
+    products: readonly string[],
+    options: WatchOptions,
+    onEvent: (event: WatchEvent) => Promise<void> | void,
+  ): Promise<void> {
+    const { watch } = await import('./app/watch.ts');
+    return calmly(options, (calm) => watch(this.#session, products, calm, onEvent));
   }
 
   /** Writes files of a source below a folder. */
@@ -219,6 +254,12 @@ export class Pakrat {
       return calmly(options, (calm) => packNadeo(out, inputs, { store: this.#session.options.store, ...calm }));
     },
   };
+
+  /** Makes a build of a folder for a web server, beside the older ones. */
+  async publish(folder: string, options: PublishOptions): Promise<PublishReport> {
+    const { publish } = await import('./app/publish.ts');
+    return calmly(options, (calm) => publish(folder, calm, this.#session.options));
+  }
 
   /** Closes the sources that are still open, then the store and every connection. */
   async close(): Promise<void> {

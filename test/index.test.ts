@@ -58,7 +58,13 @@ let listfile: Uint8Array;
 
 beforeAll(async () => {
   port = await freePort();
-  const place = { product: 'sample', out: scratch('cdn'), hosts: [`127.0.0.1:${port}`], archiveBytes: 1 << 20 };
+  const place = {
+    product: 'sample',
+    root: 'wow',
+    out: scratch('cdn'),
+    hosts: [`127.0.0.1:${port}`],
+    archiveBytes: 1 << 20,
+  } as const;
   const { names } = await publishBuild({ ...place, files: filesOf({}), version: oldName, buildId: 44 });
   listfile = encodeListfile(names);
   server = await serveFolder(scratch('cdn'), { port });

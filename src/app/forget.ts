@@ -1,6 +1,7 @@
 import { PakratError } from '../core/errors.ts';
 import type { WorkOptions } from '../core/progress.ts';
 import type { GcReport } from '../keep/gc/collect-garbage.ts';
+import type { BuildRow } from '../store/ledger/rows.ts';
 import { collect } from './session/collect.ts';
 import { findRows } from './session/known-rows.ts';
 import type { Session } from './session/session.ts';
@@ -15,6 +16,10 @@ export async function forget(
   names: readonly string[],
   options: WorkOptions & { dryRun?: boolean | undefined } = {},
 ): Promise<GcReport> {
+  return collect(session, { ...options, rules: {}, forget: () => unpinnedRows(session, names) });
+}
+
+async function unpinnedRows(session: Session, names: readonly string[]): Promise<BuildRow[]> {
   const rows = await findRows(session, names, { demandBuild: true });
   const { ledger } = await session.store({ create: false });
   for (const pin of ledger.keeping.pins()) {
@@ -25,5 +30,5 @@ export async function forget(
       hint: `Take the pin off first: \`pakrat unpin ${name}\`.`,
     });
   }
-  return collect(session, { ...options, rules: {}, forget: rows });
+  return rows;
 }

@@ -24,5 +24,5 @@ export interface GcOptions extends WorkOptions {
  */
 export async function gc(session: Session, options: GcOptions = {}): Promise<GcReport> {
   const { keep, olderMs, maxBytes } = options;
-  return collect(session, { ...options, rules: { keep, olderMs, maxBytes }, forget: [] });
+  return collect(session, { ...options, rules: { keep, olderMs, maxBytes } });
 }

@@ -1,6 +1,5 @@
-import { versionNameOf } from '../builds/resolve/table-identity.ts';
+import { seenVersions } from '../builds/resolve/seen-builds.ts';
 import { PakratError } from '../core/errors.ts';
-import { type BpsvRow, cell, decodeBpsv } from '../formats/services/bpsv.ts';
 import type { Amount } from '../store/ledger/rows.ts';
 import type { Session } from './session/session.ts';
 
@@ -19,6 +18,8 @@ export interface SeenBuild {
   /** What the last sync of it wanted, and what of that is held; null where it was not synced. */
   wanted: Amount | null;
   held: Amount | null;
+  /** True for a build that is kept, whatever the rules say. */
+  pinned: boolean;
 }
 
 /** The builds of a product that were ever seen. */
@@ -36,12 +37,17 @@ export interface HistoryReport {
 export async function readHistory(session: Session, product: string): Promise<HistoryReport> {
   const { ledger } = await session.store({ create: false });
   const builds = new Map<string, SeenBuild>();
-  for (const { firstTime, lastTime, body } of ledger.answerHistory(product, 'versions')) {
-    for (const row of decodeBpsv(body).rows) addSeen(builds, row, { firstTime, lastTime });
+  for (const { firstTime, lastTime, table: _, ...names } of seenVersions(ledger, product).values()) {
+    const [firstSeen, lastSeen] = [new Date(firstTime).toISOString(), new Date(lastTime).toISOString()];
+    builds.set(names.buildConfig, { ...names, firstSeen, lastSeen, wanted: null, held: null, pinned: false });
   }
   for (const { name, buildId, buildConfig, cdnConfig, selection, wanted, held } of ledger.builds(product)) {
     const seen = builds.get(buildConfig) ?? unseen({ name, buildId, buildConfig, cdnConfig });
     builds.set(buildConfig, selection === null ? seen : { ...seen, wanted, held });
+  }
+  for (const pin of ledger.keeping.pins()) {
+    const build = pin.product === product ? builds.get(pin.buildConfig) : undefined;
+    if (build !== undefined) build.pinned = true;
   }
   if (builds.size === 0) {
     throw new PakratError('E_NOT_FOUND', `nothing is known of ${product}`, {
@@ -55,28 +61,5 @@ export async function readHistory(session: Session, product: string): Promise<Hi
 }
 
 function unseen(names: Pick<SeenBuild, 'name' | 'buildId' | 'buildConfig' | 'cdnConfig'>): SeenBuild {
-  return { ...names, regions: [], firstSeen: null, lastSeen: null, wanted: null, held: null };
-}
-
-/** Adds what one row of an answer says; answers come the oldest first. */
-function addSeen(
-  builds: Map<string, SeenBuild>,
-  row: BpsvRow,
-  { firstTime, lastTime }: { firstTime: number; lastTime: number },
-): void {
-  const buildConfig = cell(row, 'BuildConfig')?.toLowerCase();
-  if (buildConfig === undefined || buildConfig === '') return;
-  const names = {
-    name: versionNameOf(row) ?? buildConfig,
-    buildId: cell(row, 'BuildId') ?? null,
-    cdnConfig: cell(row, 'CDNConfig')?.toLowerCase() ?? null,
-  };
-  const seen = builds.get(buildConfig) ?? unseen({ ...names, buildConfig });
-  const region = cell(row, 'Region');
-  if (region !== undefined && !seen.regions.includes(region)) seen.regions.push(region);
-  seen.firstSeen ??= new Date(firstTime).toISOString();
-  const last = new Date(lastTime).toISOString();
-  if (seen.lastSeen === null || seen.lastSeen < last) seen.lastSeen = last;
-  // The CDN config of a build grows while it is live: the last one lists its archives.
-  builds.set(buildConfig, { ...seen, ...names });
+  return { ...names, regions: [], firstSeen: null, lastSeen: null, wanted: null, held: null, pinned: false };
 }

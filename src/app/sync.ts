@@ -1,38 +1,23 @@
-import { availableParallelism } from 'node:os';
+import { parseBuildSpec } from '../builds/resolve/build-spec.ts';
+import type { ResolvedBuild } from '../builds/resolve/resolve-build.ts';
 import { PakratError } from '../core/errors.ts';
-import type { WorkOptions } from '../core/progress.ts';
-import { tagsWithoutFiles } from '../fetch/plan/selection.ts';
-import type { OpenedBuild } from '../keep/build-opener.ts';
+import { keepReserve } from '../store/reserve.ts';
 import { settleStore } from '../store/settle-store.ts';
-import { runSync, SyncProgress } from '../sync/run-sync.ts';
-import { resumable } from '../sync/sync-errors.ts';
 import type { SyncReport } from '../sync/sync-report.ts';
+import { type SyncedBuilds, syncSeveral } from '../sync/sync-several.ts';
+import { type BuildCount, demandProducts, findBuilds } from './session/find-builds.ts';
 import type { Session } from './session/session.ts';
-import { tellNames } from './session/tell-names.ts';
+import { type SyncOptions, syncFound } from './session/sync-found.ts';
 
 export type { SyncReport } from '../sync/sync-report.ts';
+export type { SyncedBuilds, SyncFailure } from '../sync/sync-several.ts';
+export type { SyncOptions } from './session/sync-found.ts';
 
-/** The part of a build that is wanted, and the limits of fetching it. */
-export interface SyncOptions extends WorkOptions {
-  /** Tags of the download and install manifests: OR inside a type of tag, AND across types. */
-  tags?: readonly string[] | undefined;
-  /** Globs on names. */
-  include?: readonly string[] | undefined;
-  /** Every object that the CDN has for the build, as it has it. */
-  all?: boolean | undefined;
-  /** Make changed files out of older ones that are held, with the CDN's patches, where that fetches less. */
-  patch?: boolean | undefined;
-  /** The CDN config of a build that no version table names, where pakrat finds another or none. */
-  cdnConfig?: string | undefined;
-  /** Only plan: no data is fetched. */
-  dryRun?: boolean | undefined;
-  /** Ranges in flight at a time. Default: the setting `sync.jobs`. */
-  jobs?: number | undefined;
-  /** Bytes a second at most. */
-  limitRate?: number | undefined;
+/** The builds of each product that are wanted. */
+export interface SyncSeveralOptions extends Omit<SyncOptions, 'cdnConfig'> {
+  /** The newest so many of each product, or all that are known. Default: those that the names mean. */
+  builds?: BuildCount | undefined;
 }
-
-const mostThreads = 4;
 
 /**
  * Brings a build, or the part of it that is chosen, into the store. Safe to end at any moment: the next run goes on.
@@ -40,56 +25,56 @@ const mostThreads = 4;
  * @throws E_INCOMPLETE when some entries or manifests were given right by no host, E_USAGE offline, E_NOT_FOUND, E_ABORTED, E_STORE…
  */
 export async function sync(session: Session, name: string, options: SyncOptions = {}): Promise<SyncReport> {
+  const started = performance.now();
+  return inWritableStore(session, options, async () =>
+    syncFound(session, await find(session, name, options), options, started),
+  );
+}
+
+/**
+ * Brings several builds into the store, one after the other. One that fails does not stop the others.
+ * @param names each `PRODUCT` or `PRODUCT@BUILD`; products alone where builds of them are counted
+ * @throws E_USAGE offline, for a name that is none, and for one build where builds are counted; E_ABORTED, E_STORE…
+ */
+export async function syncBuilds(
+  session: Session,
+  names: readonly string[],
+  options: SyncSeveralOptions = {},
+): Promise<SyncedBuilds> {
+  const { builds, signal, onProgress = () => {} } = options;
+  names.forEach(parseBuildSpec);
+  if (builds !== undefined) demandProducts(names, builds);
+  const steps = {
+    find: async (name: string) =>
+      builds === undefined
+        ? [await find(session, name, options)]
+        : findBuilds(session, name, builds, { signal, onProgress }),
+    sync: (build: ResolvedBuild) => syncFound(session, build, options, performance.now()),
+  };
+  return inWritableStore(session, options, () => syncSeveral(names, steps, onProgress));
+}
+
+async function inWritableStore<Result>(
+  session: Session,
+  options: SyncOptions,
+  work: () => Promise<Result>,
+): Promise<Result> {
   const { dryRun = false } = options;
   if (session.options.offline && !dryRun) {
     throw new PakratError('E_USAGE', 'sync fetches, and --offline forbids that', {
       hint: 'Leave --offline away, or add --dry-run.',
     });
   }
-  const started = performance.now();
   const store = await session.store({ create: !session.options.offline });
-  if (!dryRun) await settleStore(store, options.signal);
-  const report = await syncOne(session, name, options);
-  return { ...report, seconds: Math.round(performance.now() - started) / 1000 };
+  if (!dryRun) {
+    keepReserve(store.layout);
+    await settleStore(store, options.signal);
+  }
+  return work();
 }
 
-async function syncOne(session: Session, name: string, options: SyncOptions): Promise<Omit<SyncReport, 'seconds'>> {
-  const { signal, jobs, cdnConfig, dryRun = false, limitRate: bytesPerSecond } = options;
-  const { threads = Math.min(availableParallelism(), mostThreads) } = session.options;
-  const { onProgress = () => {} } = options;
-  onProgress({ type: 'step', step: 'version service', bytes: 0 });
-  const identity = await session.resolve(name, { signal, onProgress, fresh: true, cdnConfig });
-  const network = await session.openNetwork(identity, {
-    signal,
-    jobs,
-    bytesPerSecond,
-    threads: dryRun ? 0 : threads,
-    onProgress,
-  });
-  const progress = new SyncProgress(network, onProgress);
-  let opened: OpenedBuild | undefined;
-  try {
-    progress.onStep('configs');
-    const onNote = (text: string): void => onProgress({ type: 'note', text });
-    opened = await session.openBuild(identity, network, { jobs, onStep: progress.onStep, onNote });
-    const { patchGapBytes: gapBytes, patchMaxBytes: maxBytes } = session.options.settings.sync;
-    const patches = options.patch === true ? { gapBytes, maxBytes } : undefined;
-    const { tags = [], include = [], all = false } = options;
-    const outcome = await runSync(opened, { selection: { tags, include, all }, patches, dryRun }, progress);
-    for (const tag of await tagsWithoutFiles(opened.build, tags)) {
-      onNote(
-        `no file has the tag ${tag}: it brings nothing of its own, and files without a tag of its kind are wanted all the same`,
-      );
-    }
-    const { product, name: build, buildConfig, cdnConfig } = opened.build.identity;
-    return { product, build: { name: build, buildConfig, cdnConfig }, ...outcome };
-  } catch (error) {
-    throw network?.hosts.anyProven === true ? resumable(error) : error;
-  } finally {
-    progress.end();
-    // Transfers end before what they brought is committed.
-    await network?.close();
-    if (opened !== undefined) tellNames(opened.build, onProgress);
-    await opened?.close();
-  }
+function find(session: Session, name: string, options: SyncOptions): Promise<ResolvedBuild> {
+  const { signal, cdnConfig, onProgress } = options;
+  onProgress?.({ type: 'step', step: 'version service', bytes: 0 });
+  return session.resolve(name, { signal, onProgress, fresh: true, cdnConfig });
 }

@@ -1,5 +1,7 @@
 /** An event of lasting work. */
 export type Progress =
+  /** The work on one of several builds begins. */
+  | { type: 'build'; name: string; number: number; of: number }
   /** A step begins of which nobody knows how long it is, with the bytes that came for it so far. */
   | { type: 'step'; step: string; bytes: number }
   /** Bytes done of a phase, of how many (0: not known); and files or entries, where they are counted. */

@@ -1,7 +1,7 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { equalBytes } from '../core/bytes.ts';
-import { type FolderFile, listFolderFiles } from '../publish/folder-files.ts';
+import { type FolderFile, listFolderFiles } from '../publish/files/folder-files.ts';
 
 /** The outcome of a comparison of extracted files with the originals. */
 export interface Comparison {

@@ -14,7 +14,7 @@ import type { OnProgress, WorkOptions } from '../core/progress.ts';
 import { formatBytes, formatDuration } from '../core/quantities.ts';
 import { encodeKeyList } from '../formats/configs/key-list.ts';
 import { encodeListfile } from '../formats/roots/listfile.ts';
-import type { FolderFile } from '../publish/folder-files.ts';
+import type { FolderFile } from '../publish/files/folder-files.ts';
 import { type PublishedBuild, publishBuild } from '../publish/publish-build.ts';
 import { type ServeStats, type StaticServer, serveFolder } from '../serve/static-server.ts';
 import { type Comparison, compareWithGame } from './compare.ts';
@@ -135,6 +135,7 @@ async function publish({ game, folder, hooks }: Demo, server: StaticServer): Pro
   const built = await publishBuild({
     ...demoBuild,
     files: game,
+    root: 'wow',
     out: folder.cdn,
     cdnPath: `tpr/${demoBuild.product}`,
     archiveBytes,

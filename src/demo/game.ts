@@ -3,8 +3,8 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { PakratError } from '../core/errors.ts';
 import type { TactKey } from '../formats/configs/key-list.ts';
-import { type FolderFile, listFolderFiles } from '../publish/folder-files.ts';
-import type { PublishFile } from '../publish/publish-file.ts';
+import { type FolderFile, listFolderFiles } from '../publish/files/folder-files.ts';
+import type { PublishFile } from '../publish/files/publish-file.ts';
 
 /** The names of the sample game when it is published. */
 export const demoBuild = { product: 'lantern', version: '1.0.0.100', buildId: 100 } as const;
@@ -16,7 +16,7 @@ export const demoLocales = ['enUS', 'deDE'] as const;
 export const demoKey: TactKey = { name: '4c414d504f494c31', key: '6c616e7465726e2d6f696c2d64656d6f' };
 
 /** Facts about files beside their content: the first rule that fits a name. */
-const rules: readonly [name: RegExp, facts: Partial<PublishFile>][] = [
+const rules: readonly [name: RegExp, facts: Pick<PublishFile, 'install' | 'tags' | 'key' | 'priority'>][] = [
   [/^launcher\/.*\.cmd$/, { install: true, tags: [{ name: 'Windows', type: 1 }] }],
   [/^launcher\//, { install: true, tags: [{ name: 'Linux', type: 1 }] }],
   [/^secrets\//, { key: demoKey }],

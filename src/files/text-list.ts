@@ -21,15 +21,21 @@ export async function readList(list: string | AsyncIterable<Uint8Array>): Promis
   return concatBytes(pieces);
 }
 
-/**
- * The rows of a list.
- * @param rowOf makes a row of the fields of a line; throws what `refused` makes of a problem
- * @throws E_FORMAT that names the line which is none
- */
-export function decodeList<Row>(
-  bytes: Uint8Array,
-  rowOf: (fields: readonly string[], refused: (problem: string) => PakratError) => Row,
-): Row[] {
+/** Makes a row of what a line has; throws what `refused` makes of a problem. */
+type RowOf<Cells, Row> = (cells: Cells, refused: (problem: string) => PakratError) => Row;
+
+/** The rows of a list whose fields are separated by semicolons. @throws E_FORMAT that names the line which is none */
+export function decodeList<Row>(bytes: Uint8Array, rowOf: RowOf<readonly string[], Row>): Row[] {
+  return decodeLines(bytes, (line, refused) =>
+    rowOf(
+      line.split(';').map((field) => field.trim()),
+      refused,
+    ),
+  );
+}
+
+/** The rows of a list, each made of a line without blanks around it. @throws E_FORMAT that names the line which is none */
+export function decodeLines<Row>(bytes: Uint8Array, rowOf: RowOf<string, Row>): Row[] {
   let text: string;
   try {
     text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
@@ -41,11 +47,6 @@ export function decodeList<Row>(
     if (trimmed === '' || trimmed.startsWith('#')) return [];
     const refused = (problem: string): PakratError =>
       formatError('E_FORMAT', 'list', `line ${i + 1}: ${problem}: ${JSON.stringify(trimmed.slice(0, 80))}`);
-    return [
-      rowOf(
-        trimmed.split(';').map((field) => field.trim()),
-        refused,
-      ),
-    ];
+    return [rowOf(trimmed, refused)];
   });
 }

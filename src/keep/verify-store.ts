@@ -5,6 +5,7 @@ import { spanBytes } from '../store/spans.ts';
 import type { Store } from '../store/store.ts';
 import type { UncheckedObject, VerifyResult } from '../verify/verify-result.ts';
 import type { BuildOpener } from './build-opener.ts';
+import { checkHistory, openHistory } from './check-history.ts';
 import { checkArchivesAgain, checkStore, type StoreCheck } from './check-store.ts';
 import { type FetchedDamage, needsFetch } from './damage.ts';
 import { checkRowSums } from './damaged-rows.ts';
@@ -34,7 +35,10 @@ interface VerifyStoreOptions {
 export async function verifyStore(store: Store, options: VerifyStoreOptions): Promise<VerifyResult> {
   const { build, repair, opener, signal, onProgress, onNote } = options;
   store.ledger.check();
-  const rows = await checkRowSums(store.ledger, { writable: store.writable, repair, askAgain: opener.askAgain });
+  const { askAgain } = opener;
+  const { writable } = store;
+  const rows = await checkRowSums(store.ledger, { writable, repair, askAgain, openHistory: () => openHistory(store) });
+  const history = checkHistory(store, { repair });
   const builds = build === undefined ? store.ledger.builds() : [build];
   adoptOwnObjects(store, builds);
   const check = whatToCheck(store, build, signal);
@@ -52,16 +56,17 @@ export async function verifyStore(store: Store, options: VerifyStoreOptions): Pr
     repair,
     damages: damages.filter(needsFetch),
     isUnchecked: run.unchecked.size > 0,
-    uncounted: rows.uncounted,
+    uncounted: new Set([...rows.uncounted, ...history.added]),
   };
   const lost = await recountBuilds(
     recount,
     builds.filter(({ buildConfig }) => !rows.untouched.has(buildConfig)),
   );
-  result.bad.push(...lost.bad, ...rows.bad);
+  result.bad.push(...lost.bad, ...rows.bad, ...history.bad);
+  result.repaired = history.repaired;
   if (repair) {
     forgetNowhere(run, check, builds, lost.wanted);
-    result.repaired = damages.length - run.unmended().length + lost.repaired + rows.repaired;
+    result.repaired += damages.length - run.unmended().length + lost.repaired + rows.repaired;
   }
   const unchecked = [...run.unchecked.values(), ...lackingOnes(check, builds, run), ...lost.missing];
   if (unchecked.length > 0) result.unchecked = unchecked;

@@ -1,167 +1,174 @@
-import * as fs from 'node:fs';
-import { join } from 'node:path';
 import { PakratError } from '../core/errors.ts';
-import { writeFileDurable } from '../files/durable.ts';
-import { decodeCdnConfig } from '../formats/configs/cdn-config.ts';
-import type { TactKey } from '../formats/configs/key-list.ts';
-import { decodeArchiveIndex } from '../formats/indices/archive-index.ts';
+import { md5Hex } from '../core/hash.ts';
 import { decodeEncoding } from '../formats/manifests/encoding/decode.ts';
-import { cell, decodeBpsv } from '../formats/services/bpsv.ts';
-import { isSafeCdnPath, objectPath } from '../store/layout.ts';
-import { ArchiveWriter, type CdnFolder, type EarlierObjects, putObject } from './archive-writer.ts';
-import {
-  type BuildName,
-  makeBuildConfig,
-  makeCdnConfig,
-  makeCdns,
-  makeKeyRing,
-  makeProductConfig,
-  makeSummary,
-  makeVersions,
-  type ServiceAnswer,
-} from './configs.ts';
-import { encodeContent, encodeWith, type Manifests } from './encode-content.ts';
-import { ContentWriter, type EncodedFile, encodeFiles } from './encode-files.ts';
-import { makeDownloadAndSize, makeEncoding, makeInstall, makeRoot } from './manifests.ts';
-import { PatchWriter } from './patch-writer.ts';
-import type { PublishFile } from './publish-file.ts';
-import { putChannels } from './put-channels.ts';
+import { putAnswers } from './answers/put-answers.ts';
+import type { LiveBuild } from './earlier-build.ts';
+import { bytesContent } from './encode/content.ts';
+import { type EncodedContent, encodeWith, type Manifests } from './encode/encode-content.ts';
+import { encodeInMemory } from './encode/encode-object.ts';
+import { Encoder } from './encode/encoder.ts';
+import { especsFor, usualEspecs } from './encode/espec-choice.ts';
+import { type BuildName, makeBuildConfig, makeCdnConfig, makeProductConfig } from './manifests/configs.ts';
+import { makeDownloadAndSize, makeEncoding, makeInstall } from './manifests/manifests.ts';
+import { makeRoot } from './manifests/roots.ts';
+import { ArchiveWriter, putObject } from './objects/archive-writer.ts';
+import { ContentWriter } from './objects/content-writer.ts';
+import { type EncodedFile, type EncodeWork, encodeFiles } from './objects/encode-files.ts';
+import { PatchWriter } from './objects/patch-writer.ts';
+import { type BuildPlan, type PublishOptions, planBuild } from './plan-build.ts';
 
-export type { PublishFile, PublishTag } from './publish-file.ts';
+export type { PublishFile, PublishTag } from './files/publish-file.ts';
+export type { PublishOptions } from './plan-build.ts';
 
-interface CdnPaths {
-  /** Default `tpr/PRODUCT`. */
-  cdnPath?: string | undefined;
-  /** Of product configs. Default `tpr/configs/data`. */
-  configPath?: string | undefined;
-}
-
-/** What to publish, and where. */
-export interface PublishOptions extends BuildName, CdnPaths {
-  /** One file at a time is in memory, with its encodings; of the others a row of keys and names is. */
-  files: Iterable<PublishFile>;
-  /** Folder for a web server; made when it is not there. Other products and builds in it stay, and what the live build has is not stored again. */
-  out: string;
-  /** `host` or `host:port`, as `cdns` is to name them. */
-  hosts: readonly string[];
-  /** Default us, eu, kr, tw, sg and cn. */
-  regions?: readonly string[] | undefined;
-  /** Sequence number of `versions` and `cdns`; must rise from build to build. Default: the build id. */
-  seqn?: number | undefined;
-  /** Keys that everybody is to have who asks for the product. */
-  keyRing?: readonly TactKey[] | undefined;
-  /** Size that no archive exceeds; default (and most) 256 MiB less one: offsets above are not read by all. */
-  archiveBytes?: number | undefined;
-  signal?: AbortSignal | undefined;
-}
-
-/** What was published. */
+/** A build that was published, or that is live and has all that was to be published. */
 export interface PublishedBuild extends BuildName {
   buildConfig: string;
   cdnConfig: string;
   productConfig: string;
+  /** The live build has these files already, and nothing was made. */
+  unchanged: boolean;
   files: number;
   /** Of all files, decoded. */
   bytes: number;
   /** Encoded objects, each once, manifests and shared ones too, and their bytes. */
   objects: number;
   objectBytes: number;
+  /** Of these: what the folder did not have. */
+  added: { objects: number; bytes: number };
+  /** Patches from the build before, and their bytes. */
+  patches: { objects: number; bytes: number };
   archives: number;
   looseObjects: number;
-  /** The names of the root, which itself knows only their hashes: what a listfile holds. */
+  /** The names of a root that knows only their hashes: what a listfile holds. */
   names: { fileDataId: number; name: string }[];
 }
 
-const maxArchiveBytes = 2 ** 28 - 1;
-const defaultRegions = ['us', 'eu', 'kr', 'tw', 'sg', 'cn'];
-
 /**
- * Makes a build of some files: archives with their indices, loose objects and their index, root (as World of Warcraft has it since 11.1),
- * install, download, size and encoding manifest, configs, and last of all `versions`, `cdns` and the summary of channels, which bring it to life.
- * The same files in the same order give the same bytes, everywhere.
- * @throws E_USAGE for a name that comes twice, a product or path that cannot be; E_ABORTED; errors of the file system as they come
+ * Makes a build of some files: archives with their indices, loose objects and their index, root, install, download, size and encoding
+ * manifest, patches from the live build, configs, and last of all the tables that bring it to life. All that these name is on disk by then.
+ * The same files in the same order give the same bytes, everywhere. Where the live build has all of it, and no other name is asked for,
+ * nothing is made.
+ * @throws E_USAGE for a name that comes twice, a product or path that cannot be; E_FORMAT…, E_INTEGRITY, E_NOT_FOUND for a live build that
+ *   is not whole; E_ABORTED, E_STORE_FULL, E_STORE
  */
 export async function publishBuild(options: PublishOptions): Promise<PublishedBuild> {
-  const { out, product, version, buildId, cdnPath = `tpr/${product}`, configPath = 'tpr/configs/data' } = options;
-  checkNames({ product, version, buildId, cdnPath, configPath });
-  const archiveBytes = archiveBytesOf(options);
-  const earlier = findEarlierBuild({ out, cdnPath }, product);
-  const data = new ContentWriter(new ArchiveWriter({ out, cdnPath }, 'data', archiveBytes, earlier));
-  const patches = new PatchWriter({ out, cdnPath }, archiveBytes);
+  const plan = planBuild(options);
+  const { folder, earlier, archiveBytes } = plan;
+  const { root = 'tvfs', especs = usualEspecs, onProgress } = options;
+  const encoder = new Encoder(options);
+  const data = new ContentWriter(new ArchiveWriter(folder, 'data', archiveBytes, earlier));
+  const patches = new PatchWriter(folder, archiveBytes);
   try {
-    const files = await encodeFiles(options.files, { data, patches }, options.signal);
+    const work: EncodeWork = { data, patches, encoder, especs, root, earlier, onProgress };
+    const files = await encodeFiles(options.files, work);
     if (files.length === 0) throw new PakratError('E_USAGE', 'there are no files to publish');
-    const manifests = putManifests(files, data);
-    const objects = data.archives.finish();
-    const made = patches.finish(manifests);
-    const buildConfig = makeBuildConfig(options, manifests, made);
-    const builds = [...new Set([buildConfig.name, ...earlier.builds])];
-    const cdnConfig = makeCdnConfig(objects, { patches: made?.objects, builds });
-    const productConfig = makeProductConfig(product, localesOf(files));
-    const keyRing = options.keyRing?.length ? makeKeyRing(options.keyRing) : undefined;
-    for (const { name, bytes } of [buildConfig, cdnConfig, ...(keyRing ? [keyRing] : [])])
-      putObject(out, { cdnPath, kind: 'config', hash: name }, bytes);
-    putObject(out, { cdnPath: configPath, kind: 'product', hash: productConfig.name }, productConfig.bytes);
-    const configs = { buildConfig: buildConfig.name, cdnConfig: cdnConfig.name, productConfig: productConfig.name };
-    const { regions = defaultRegions, seqn = buildId, hosts } = options;
-    const answer = { product, version, buildId, ...configs, keyRing: keyRing?.name ?? '' };
-    const service = { ...answer, cdnPath, configPath, hosts, regions, seqn };
-    putAnswers(out, service);
-    putChannels(out, service);
-    return {
-      product,
-      version,
-      buildId,
-      ...configs,
-      files: files.length,
-      bytes: files.reduce((sum, file) => sum + file.content.size, 0),
-      objects: data.contents.size,
-      objectBytes: data.bytes,
-      archives: objects.archives.length,
-      looseObjects: objects.looseCount,
-      names: namesOf(files),
-    };
+    return await finishBuild(plan, files, work);
   } finally {
     data.archives.close();
     patches.close();
+    await encoder.end();
   }
 }
 
-/** What becomes a file name, a cell of a table or a word of a config must be one word. */
-function checkNames({
-  product,
-  version,
-  buildId,
-  cdnPath,
-  configPath,
-}: BuildName & { [Path in keyof CdnPaths]-?: string }): void {
-  for (const word of [product, version, cdnPath, configPath]) {
-    const single = word === product || word === version;
-    if (!isSafeCdnPath(word) || word.length > 64 || (single && word.includes('/'))) {
-      throw new PakratError('E_USAGE', `${JSON.stringify(word)} cannot be a product, a version or a path of one`, {
-        hint: 'Letters, digits, dots, dashes and underscores are possible.',
-      });
-    }
-  }
-  if (!(Number.isInteger(buildId) && buildId >= 0 && buildId < 2 ** 32))
-    throw new PakratError('E_USAGE', `${buildId} cannot be a build id`);
+async function finishBuild(plan: BuildPlan, files: EncodedFile[], work: EncodeWork): Promise<PublishedBuild> {
+  const { data, patches, root } = work;
+  const { folder, live, earlier, answer, keyRing } = plan;
+  const { out, cdnPath } = folder;
+  const listed = await putManifests(files, work);
+  const productConfig = makeProductConfig(answer.product, localesOf(files));
+  const counts = {
+    files: files.length,
+    bytes: files.reduce((sum, file) => sum + file.content.size, 0),
+    names: root === 'wow' ? namesOf(files) : [],
+  };
+  if (live !== undefined && plan.mayBeLive && hasAll(plan, live, { ...listed, productConfig: productConfig.name }))
+    return { ...counts, ...keepLive(plan, live, work) };
+  work.encoder.signal?.throwIfAborted();
+  const manifests = { ...listed, encoding: putEncoding(data) };
+  const objects = data.archives.finish();
+  const made = patches.finish(manifests);
+  const buildConfig = makeBuildConfig(answer, manifests, made, root);
+  const builds = [...new Set([buildConfig.name, ...(earlier?.builds ?? [])])];
+  const cdnConfig = makeCdnConfig(objects, { patches: made?.objects, builds });
+  putObject(out, { cdnPath: answer.configPath, kind: 'product', hash: productConfig.name }, productConfig.bytes);
+  for (const config of [buildConfig, cdnConfig, keyRing])
+    if (config !== undefined) putObject(out, { cdnPath, kind: 'config', hash: config.name }, config.bytes);
+  const configs = { buildConfig: buildConfig.name, cdnConfig: cdnConfig.name, productConfig: productConfig.name };
+  putAnswers(out, { ...answer, ...configs });
+  const { product, version, buildId } = answer;
+  return {
+    product,
+    version,
+    buildId,
+    ...configs,
+    unchanged: false,
+    ...counts,
+    objects: data.contents.size,
+    objectBytes: data.bytes,
+    added: data.added,
+    patches: made === undefined ? { objects: 0, bytes: 0 } : patches.added,
+    archives: objects.archives.length,
+    looseObjects: objects.looseCount,
+  };
 }
 
-function archiveBytesOf({ archiveBytes = maxArchiveBytes }: PublishOptions): number {
-  if (archiveBytes >= 1 && archiveBytes <= maxArchiveBytes) return archiveBytes;
-  throw new PakratError('E_USAGE', `archives of ${archiveBytes} bytes: 1 to ${maxArchiveBytes} are possible`);
+/** Manifests lie loose, so that a reader has them with one request each. What the live build has is as it is there. */
+async function putManifests(
+  files: readonly EncodedFile[],
+  { data, encoder, earlier, root }: EncodeWork,
+): Promise<Omit<Manifests, 'encoding'>> {
+  const putOne = async (bytes: Uint8Array): Promise<EncodedContent> => {
+    const ckey = md5Hex(bytes);
+    const especs = especsFor(usualEspecs, ckey);
+    const known = earlier?.find(ckey, especs);
+    if (known === undefined)
+      return data.put(await encodeInMemory({ content: bytesContent('manifest', bytes), ckey, especs }, encoder), true);
+    data.know(known);
+    return known;
+  };
+  const rootContent = await putOne(makeRoot(root, files));
+  const install = await putOne(makeInstall(files));
+  const lists = makeDownloadAndSize(files, [rootContent, install]);
+  return { root: rootContent, install, download: await putOne(lists.download), size: await putOne(lists.size) };
 }
 
-/** Manifests lie loose, so that a reader has them with one request each. The encoding file lists all but itself. */
-function putManifests(files: readonly EncodedFile[], data: ContentWriter): Manifests {
-  const root = data.put(encodeContent(makeRoot(files)), true);
-  const install = data.put(encodeContent(makeInstall(files)), true);
-  const lists = makeDownloadAndSize(files, [root, install]);
-  const download = data.put(encodeContent(lists.download), true);
-  const size = data.put(encodeContent(lists.size), true);
+/** The encoding file lists all but itself. */
+function putEncoding(data: ContentWriter): EncodedContent {
   const bytes = makeEncoding([...data.contents.values()]);
-  const encoding = data.put(encodeWith(bytes, decodeEncoding(bytes).ownEspec), true);
-  return { root, install, download, size, encoding };
+  return data.put(encodeWith(bytes, decodeEncoding(bytes).ownEspec), true);
+}
+
+/** Whether the live build names just these manifests: then it has the same files, with the same names and tags. */
+function hasAll(
+  { earlier }: BuildPlan,
+  live: LiveBuild,
+  { productConfig, ...listed }: Omit<Manifests, 'encoding'> & { productConfig: string },
+): boolean {
+  if (earlier === undefined || live.productConfig !== productConfig) return false;
+  const { config } = earlier;
+  return (['root', 'install', 'download', 'size'] as const).every((name) => config[name]?.ckey === listed[name].ckey);
+}
+
+/** Leaves the live build as it is. Tables that say something else, after a publish that was killed or with other hosts, are put right. */
+function keepLive(
+  { folder, answer, earlier }: BuildPlan,
+  live: LiveBuild,
+  { data }: EncodeWork,
+): Omit<PublishedBuild, 'files' | 'bytes' | 'names'> {
+  const { version, buildId, buildConfig, cdnConfig, productConfig, keyRing } = live;
+  const isSame = `${live.hosts} ${live.regions}` === `${answer.hosts} ${answer.regions}`;
+  const build = { product: answer.product, version, buildId, buildConfig, cdnConfig, productConfig };
+  putAnswers(folder.out, { ...answer, ...build, keyRing, seqn: isSame ? live.seqn : live.seqn + 1 });
+  return {
+    ...build,
+    unchanged: true,
+    objects: data.contents.size + 1,
+    objectBytes: data.bytes + (earlier?.config.encoding.encodedSize ?? 0),
+    added: { objects: 0, bytes: 0 },
+    patches: { objects: 0, bytes: 0 },
+    archives: earlier?.indices.length ?? 0,
+    looseObjects: earlier?.loose.length ?? 0,
+  };
 }
 
 function localesOf(files: readonly EncodedFile[]): string[] {
@@ -173,46 +180,4 @@ function namesOf(files: readonly EncodedFile[]): { fileDataId: number; name: str
     files.flatMap(({ fileDataId, name }) => (fileDataId === undefined ? [] : [[fileDataId, name] as const])),
   );
   return [...names].sort(([a], [b]) => a - b).map(([fileDataId, name]) => ({ fileDataId, name }));
-}
-
-/**
- * Writes `versions` and `cdns` under both URLs that clients ask, then the list of all products. Each is replaced in one go: a reader sees
- * the old or the new.
- */
-function putAnswers(out: string, answer: ServiceAnswer): void {
-  const tables = { cdns: makeCdns(answer), versions: makeVersions(answer) };
-  for (const folder of [join(out, answer.product), join(out, 'v2', 'products', answer.product)]) {
-    for (const [name, bytes] of Object.entries(tables)) writeFileDurable(join(folder, name), bytes, out);
-  }
-  const summary = join(out, 'v2', 'summary');
-  writeFileDurable(summary, makeSummary(answer, readIfThere(summary)), out);
-}
-
-interface EarlierBuild extends EarlierObjects {
-  /** The builds that its CDN config names, newest first. */
-  builds: readonly string[];
-}
-
-const noBuild: EarlierBuild = { indices: [], loose: [], builds: [] };
-
-/**
- * Finds the live build of a product in a folder, whose objects a further build shares. One that was published under another path has none there.
- * @throws E_FORMAT, E_INTEGRITY for a table, config or index that is damaged; errors of the file system as they come
- */
-function findEarlierBuild({ out, cdnPath }: CdnFolder, product: string): EarlierBuild {
-  const versions = readIfThere(join(out, product, 'versions'));
-  const cdnConfig = versions && cell(decodeBpsv(versions).rows[0] ?? {}, 'CDNConfig');
-  const config = cdnConfig && readIfThere(join(out, objectPath({ cdnPath, kind: 'config', hash: cdnConfig })));
-  if (!config) return noBuild;
-  const { archives, fileIndex, builds } = decodeCdnConfig(config);
-  const index = (name: string): { name: string; bytes: Uint8Array } => {
-    const path = objectPath({ cdnPath, kind: 'data', hash: name, suffix: '.index' });
-    return { name, bytes: new Uint8Array(fs.readFileSync(join(out, path))) };
-  };
-  const loose = fileIndex === undefined ? [] : [...decodeArchiveIndex(index(fileIndex).bytes, fileIndex)];
-  return { indices: archives.map(index), loose, builds };
-}
-
-function readIfThere(path: string): Uint8Array | undefined {
-  return fs.existsSync(path) ? new Uint8Array(fs.readFileSync(path)) : undefined;
 }

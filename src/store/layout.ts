@@ -30,7 +30,8 @@ export function objectHash(path: string): string {
 }
 
 /** The names that a store has for itself, in any case: some file systems take no notice of it. */
-const ownNames = /^(tmp|groups|manifests|names|channels|partial|(ledger|lock|claims)\.db(-\w+)?)$/i;
+const ownNames =
+  /^(tmp|groups|manifests|names|channels|partial|reserve|history\.jsonl|(ledger|lock|claims)\.db(-\w+)?)$/i;
 
 /**
  * True for a CDN path that is safe to use below a folder: words of letters, digits, `.`, `_` and `-`, no dots alone, and none that begins
@@ -45,6 +46,8 @@ export function isSafeCdnPath(path: string): boolean {
 export interface StoreLayout {
   root: string;
   ledger: string;
+  /** What the ledger knows that nobody else does, line by line: a new ledger takes it back. */
+  history: string;
   lock: string;
   /** What processes fetch just now. */
   claims: string;
@@ -56,6 +59,8 @@ export interface StoreLayout {
   temporary: string;
   /** Objects that are not held whole, under their paths. */
   partial: string;
+  /** Space that is kept for the moment when the disk is full. */
+  reserve: string;
 }
 
 /** Folders for what is derived of a build and can be made again: of a store, or of a session without one. */
@@ -66,6 +71,7 @@ export function storeLayout(root: string): StoreLayout {
   return {
     root,
     ledger: join(root, 'ledger.db'),
+    history: join(root, 'history.jsonl'),
     lock: join(root, 'lock.db'),
     claims: join(root, 'claims.db'),
     groups: join(root, 'groups'),
@@ -74,5 +80,6 @@ export function storeLayout(root: string): StoreLayout {
     channels: join(root, 'channels'),
     temporary: join(root, 'tmp'),
     partial: join(root, 'partial'),
+    reserve: join(root, 'reserve'),
   };
 }

@@ -9,6 +9,7 @@ import { Ledger } from './ledger/ledger.ts';
 import { lockStore } from './ledger/sqlite.ts';
 import { ObjectFiles } from './object-files.ts';
 import { type ObjectKeys, objectKeys } from './object-keys.ts';
+import { announce, type Presence } from './presence.ts';
 
 /** An open store: the folder, its ledger, and where objects lie in it. Needs `close`. */
 export interface Store {
@@ -46,7 +47,8 @@ export function openStore(root: string, options: { create: boolean }): Store {
     });
   }
   if (!fs.existsSync(layout.ledger)) {
-    if (!options.create) {
+    const isLost = fs.existsSync(layout.history) && canWrite(layout);
+    if (!options.create && !isLost) {
       throw new PakratError('E_NOT_FOUND', `there is no store at ${root}`, {
         hint: 'Make one with `pakrat sync PRODUCT --store DIR`, or name the right --store.',
         data: { path: root },
@@ -56,7 +58,8 @@ export function openStore(root: string, options: { create: boolean }): Store {
   }
   const writable = canWrite(layout);
   if (writable && options.create) clearDeadTemporaries(layout.temporary);
-  const ledger = new Ledger(layout.ledger, { readOnly: !writable });
+  const presence = writable ? announce(layout) : undefined;
+  const ledger = openLedger(layout, writable, presence);
   const keys = objectKeys(ledger, writable);
   const files = new ObjectFiles(layout, ledger, keys);
   let claims: Claims | undefined;
@@ -89,8 +92,18 @@ export function openStore(root: string, options: { create: boolean }): Store {
     close() {
       claims?.close();
       ledger.close();
+      presence?.close();
     },
   };
+}
+
+function openLedger(layout: StoreLayout, writable: boolean, presence: Presence | undefined): Ledger {
+  try {
+    return new Ledger(layout.ledger, { readOnly: !writable, history: layout.history });
+  } catch (error) {
+    presence?.close();
+    throw error;
+  }
 }
 
 function canWrite(layout: StoreLayout): boolean {

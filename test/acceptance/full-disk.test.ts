@@ -1,5 +1,10 @@
+import * as fs from 'node:fs';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { type Run, runPakrat } from '../support/run-pakrat.ts';
+import { type StaticServer, serveFolder } from '../../src/serve/static-server.ts';
+import { familyFiles, publishFamily } from '../support/family.ts';
+import { freePort } from '../support/loopback.ts';
+import { type Run, runPakrat, startPakrat } from '../support/run-pakrat.ts';
+import { scratchFolder } from '../support/scratch.ts';
 import { type SyntheticCdn, syntheticCdn } from '../support/synthetic-cdn.ts';
 import { describeTmpfs, withTmpfs } from '../support/tmpfs.ts';
 import { withPakrat } from '../support/with-pakrat.ts';
@@ -75,4 +80,66 @@ describeTmpfs('a store on a small disk', () => {
       });
     });
   });
+
+  describe('that holds many builds', () => {
+    const scratch = scratchFolder();
+    const filesOf = (version: number) => familyFiles(version, { count: 40, changed: 20, bytes: 80_000 });
+    let server: StaticServer;
+    let port: number;
+
+    beforeAll(async () => {
+      port = await freePort();
+      await publishFamily(0, { out: scratch('cdn'), port, files: filesOf(0) });
+      server = await serveFolder(scratch('cdn'), { port });
+    });
+    afterAll(() => server.close());
+
+    const run = async (args: readonly string[], store: string): Promise<Run> =>
+      startPakrat([...args, '--store', store, '--quiet', '--json']).ended;
+
+    test('is full to the last byte: every command says so, nothing is lost, and gc --max-size is the way out', async () => {
+      await withTmpfs('20m', async (folder) => {
+        const store = `${folder}/store`;
+        let newest = 0;
+        for (let status: number | null = 0; status === 0; newest += 1) {
+          if (newest > 0) await publishFamily(newest, { out: scratch('cdn'), port, files: filesOf(newest) });
+          ({ status } = await run(['sync', 'game', '--patch-url', server.url], store));
+          expect([0, 1]).toContain(status);
+        }
+        fillDisk(folder);
+        for (const args of [
+          ['sync', 'game', '--patch-url', server.url],
+          ['extract', 'game', '--patch-url', server.url, '--to', `${folder}/out`],
+        ]) {
+          const { status, stdout } = await run(args, store);
+          expect([args[0], status, JSON.parse(stdout)]).toMatchObject([
+            args[0],
+            1,
+            { error: { code: 'E_STORE_FULL' } },
+          ]);
+        }
+        const { status, stdout } = await run(['gc', '--max-size', '9M'], store);
+        expect([status, JSON.parse(stdout)]).toMatchObject([0, { spared: [], inUse: [] }]);
+        expect(JSON.parse(stdout).builds.length).toBeGreaterThan(0);
+        expect((await run(['verify'], store)).status).toBe(0);
+        expect((await run(['sync', 'game', '--patch-url', server.url], store)).status).toBe(0);
+        await withPakrat({ store, offline: true }, async (pakrat) => {
+          await using build = await pakrat.open('game');
+          for (const { name, bytes } of filesOf(newest - 1)) expect(bytes.equals(await build.bytes(name))).toBe(true);
+        });
+      });
+    });
+  });
 });
+
+/** Takes the last bytes of a disk. */
+function fillDisk(folder: string): void {
+  const fd = fs.openSync(`${folder}/filler`, 'w');
+  try {
+    for (;;) fs.writeSync(fd, Buffer.alloc(4096, 1));
+  } catch {
+    // That was the last.
+  } finally {
+    fs.closeSync(fd);
+  }
+}

@@ -50,6 +50,7 @@ beforeAll(async () => {
   const hosts = [new URL(server.url).host];
   built = await publishBuild({
     files,
+    root: 'wow',
     product: 'mygame',
     version: '3.1',
     buildId: 7,
@@ -146,6 +147,7 @@ describe('a published build', () => {
     const hosts = [new URL(server.url).host];
     await publishBuild({
       files: files.slice(0, 9),
+      root: 'wow',
       product: 'spoiled',
       version: '3.1',
       buildId: 7,

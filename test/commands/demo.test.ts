@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { compareWithGame } from '../../src/demo/compare.ts';
 import type { DemoReport } from '../../src/demo/demo.ts';
 import { claimDemoFolder } from '../../src/demo/folder.ts';
-import { type FolderFile, listFolderFiles } from '../../src/publish/folder-files.ts';
+import { type FolderFile, listFolderFiles } from '../../src/publish/files/folder-files.ts';
 import { type Run, runPakrat, startPakrat } from '../support/run-pakrat.ts';
 import { scratchFolder } from '../support/scratch.ts';
 

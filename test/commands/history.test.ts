@@ -22,7 +22,7 @@ afterAll(() => server?.close());
 function publish(version: string, buildId: number): Promise<PublishedBuild> {
   const files = [{ name: 'a.txt', fileDataId: 1, read: () => Buffer.from(version) }];
   const place = { product: 'game', out: scratch('cdn'), hosts: [`127.0.0.1:${port}`], regions: ['us', 'eu'] };
-  return publishBuild({ ...place, version, buildId, files });
+  return publishBuild({ ...place, root: 'wow', version, buildId, files });
 }
 
 test('every build that was live while the store was asked is there, the last first, with what is held of it', async () => {

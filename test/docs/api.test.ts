@@ -38,6 +38,7 @@ const printed: Record<string, string[]> = {
   'Checking and repairing': ['checked, 0 bad', 'PAK: 0 bad'],
   Comparing: ['added maps/end.bsp, 3 bytes', 'changed maps/start.bsp, 7 to 8 bytes', '1 unchanged'],
   'Making PAKs': ['made.pak: 2 files'],
+  'Publishing a folder': ['1.0.0.1: 2 files'],
   'Formats, and objects of any format': ['1 keys, as it was', 'key list 1'],
   'PAKs by themselves': ['quake 2'],
   Errors: ['E_OFFLINE with a hint'],
@@ -58,7 +59,7 @@ beforeAll(async () => {
     const tags = ['Windows', 'enUS'].map((tag, type) => ({ name: tag, type: type + 1 }));
     return { name, fileDataId: 1 + i, read: () => bytes, tags, key: name.startsWith('secret/') ? key : undefined };
   });
-  const build = { product: 'sample', version: '1.0', buildId: 1, hosts: [`127.0.0.1:${port}`] };
+  const build = { product: 'sample', root: 'wow', version: '1.0', buildId: 1, hosts: [`127.0.0.1:${port}`] } as const;
   const { names } = await publishBuild({ ...build, files, out: scratch('cdn') });
   server = await serveFolder(scratch('cdn'), { port });
   writeFileSync(scratch('listfile.csv'), encodeListfile(names));

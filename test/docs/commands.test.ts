@@ -24,8 +24,10 @@ const scratch = scratchFolder();
 
 type Server = Awaited<ReturnType<typeof serveFolder>>;
 
-/** Commands that have tests of their own, for they need libfuse, or take long. */
-const notHere = /^pakrat (?:mount|demo)\b/;
+/** Commands that have tests of their own, for they need libfuse, take long, or do not end. */
+const notHere = /^pakrat (?:mount|demo|watch)\b/;
+/** Commands that take something out of a store: each has one of its own. */
+const takesOut = /^pakrat (?:gc|forget)\b/;
 
 const key = { name: '00112233445566aa', key: 'ffeeddccbbaa99887766554433221100' };
 const unrealKey = '0x000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f';
@@ -61,7 +63,7 @@ function write(path: string, content: string | Uint8Array): void {
 async function publish(product: string, version: string, port: number): Promise<PublishedBuild> {
   const buildId = Number(version.split('.').at(-1));
   const hosts = [`127.0.0.1:${port}`];
-  return publishBuild({ product, version, buildId, hosts, files: filesOf(version), out: scratch('cdn') });
+  return publishBuild({ product, version, buildId, hosts, root: 'wow', files: filesOf(version), out: scratch('cdn') });
 }
 
 async function makeBuilds(): Promise<void> {
@@ -147,6 +149,7 @@ async function makeFiles(): Promise<void> {
   write('files.txt', 'interface/icons/inv_misc_bag_08.blp\n');
   write('content.txt', 'content/Config/Game.ini;Config/Game.ini\n');
   write('title.xml', '<header/>');
+  write('tags.txt', 'Windows,install  Config/**\n');
   for (const name of ['game.key', 'key.txt']) write(name, unrealKey);
   const list = { version: 1, game: 'trackmania' as const, productCrc: 0, salt: 5, signed: true };
   const entries = ['stadium', 'new'].map((name) => ({ name, flags: 0, keyString: '0123456789ABCDEF0123456789ABCDEF' }));
@@ -188,12 +191,17 @@ function lineHere(line: string): string {
     .replace(/https:\/\/names\.example\S*/, listUrls.names())
     .replace(/(?:http|ribbit):\/\/127\.0\.0\.1:\d+/, server.url)
     .replace('https://example.org/tpr/wow/config/0f/2a/HASH', configUrl())
-    .replace('/srv/builds', scratch('store'));
+    .replace('/srv/builds', scratch(takesOut.test(line) ? 'less' : 'store'));
 }
 
 /** Runs a line. @returns the line, and what was wrong: nothing where it ended with 0 */
 async function run(line: string): Promise<{ line: string; problem: string }> {
-  const env = { PAKRAT_STORE: scratch('store'), PAKRAT_PATCH_URL: server.url, PAKRAT_CONFIG: scratch('settings.json') };
+  const store = takesOut.test(line) ? scratch('less') : scratch('store');
+  if (takesOut.test(line)) {
+    fs.rmSync(store, { recursive: true, force: true });
+    fs.cpSync(scratch('store'), store, { recursive: true });
+  }
+  const env = { PAKRAT_STORE: store, PAKRAT_PATCH_URL: server.url, PAKRAT_CONFIG: scratch('settings.json') };
   if (!fs.existsSync(env.PAKRAT_CONFIG)) write('settings.json', '{}');
   // What a PAK was made by before is gone.
   const [, out] = /^pakrat pack \w+ (\S+)(?!.*--force)/.exec(line) ?? [];

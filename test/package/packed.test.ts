@@ -103,7 +103,7 @@ let named: number;
 
 beforeAll(async () => {
   const port = await freePort();
-  const place = { out: scratch('cdn'), hosts: [`127.0.0.1:${port}`], archiveBytes: 48 * 1024 };
+  const place = { out: scratch('cdn'), root: 'wow', hosts: [`127.0.0.1:${port}`], archiveBytes: 48 * 1024 } as const;
   const { names } = await publishBuild({ ...demoBuild, ...place, files: game });
   named = new Set(names.map(({ name }) => name)).size;
   server = await serveFolder(scratch('cdn'), { port });

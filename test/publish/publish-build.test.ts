@@ -63,6 +63,7 @@ const archiveBytes = 602 * 1024;
 const publish = (out: string, more: Partial<Parameters<typeof publishBuild>[0]> = {}): Promise<PublishedBuild> =>
   publishBuild({
     files: files(),
+    root: 'wow',
     product: 'sample',
     version: '1.2.3.44',
     buildId: 44,
@@ -155,11 +156,11 @@ describe('a published build, read from `versions` on', () => {
     };
     const whole = 256 * 1024;
     expect(shapeOf(contents.noise)).toEqual({ sizes: [whole, whole, 88 * 1024], modes: 'NNN', espec: 'b:256K*=n' });
-    expect(shapeOf(contents.words)).toEqual({ sizes: [whole, whole, 105_712], modes: 'ZZZ', espec: 'b:256K*=z' });
+    expect(shapeOf(contents.words)).toEqual({ sizes: [whole, whole, 105_712], modes: 'ZZZ', espec: 'b:256K*=z:6' });
     expect(shapeOf(contents.secret)).toEqual({
       sizes: [whole, 197_856],
       modes: 'EE',
-      espec: expect.stringMatching(/^b:\{256K\*=e:\{AA66554433221100,[0-9A-F]{8},z\}\}$/),
+      espec: expect.stringMatching(/^b:\{256K\*=e:\{AA66554433221100,[0-9A-F]{8},z:6\}\}$/),
     });
   });
 
@@ -229,18 +230,18 @@ describe('a published build, read from `versions` on', () => {
       expect(find(contents.noise)).toMatchObject({ priority: 2, size: contents.noise.length + 36 + 48 + 3 });
     });
 
-    test('tags say who needs an object; one that two files share is for both', () => {
+    test('tags say who needs an object, of each type all where it is for everyone; one that two files share is for both', () => {
       expect(cdn.download.tags.map(({ name, type }) => [name, type])).toEqual([
         ['OSX', 1],
         ['Windows', 1],
         ['deDE', 3],
         ['enUS', 3],
       ]);
-      expect(find(contents.story).tags).toEqual(['enUS']);
+      expect(find(contents.story).tags).toEqual(['OSX', 'Windows', 'enUS']);
       // One of the two that share it is for every platform, so it is.
-      expect(find(contents.shared).tags).toEqual(['deDE', 'enUS']);
-      expect(find(contents.program).tags).toEqual(['OSX', 'Windows']);
-      expect(find(contents.words).tags).toEqual([]);
+      expect(find(contents.shared).tags).toEqual(['OSX', 'Windows', 'deDE', 'enUS']);
+      expect(find(contents.program).tags).toEqual(['OSX', 'Windows', 'deDE', 'enUS']);
+      expect(find(contents.words).tags).toEqual(['OSX', 'Windows', 'deDE', 'enUS']);
     });
 
     test('every manifest has every tag', () => {
@@ -428,7 +429,7 @@ describe('publishing', () => {
     const broken: PublishFile = { name: 'z', read: () => Promise.reject(new Error('gone')) };
     await expect(publish(out, { files: [file('a', text('1')), broken] })).rejects.toThrow('gone');
     const signal = AbortSignal.abort(new Error('enough'));
-    await expect(publish(out, { signal })).rejects.toThrow('enough');
+    await expect(publish(out, { signal })).rejects.toMatchObject({ code: 'E_ABORTED' });
     expect(treeOf(out)).toEqual({});
   });
 });

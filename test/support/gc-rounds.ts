@@ -84,11 +84,10 @@ async function oneRound(
 
 /** Files that a reader wrote and that are wrong, or that it should have written. */
 function wrongOutput(out: string, version: number, isWhole: boolean): string[] {
-  return roundFiles(version).flatMap(({ fileDataId, bytes }) => {
-    const file = join(out, `fdid-${fileDataId}`);
-    const found = [file, join(out, `fdid_${fileDataId}`), join(out, 'unnamed', String(fileDataId))].find(existsSync);
-    if (found === undefined) return isWhole ? [`${version}: fdid:${fileDataId} was not written`] : [];
-    return readFileSync(found).equals(bytes) ? [] : [`${version}: fdid:${fileDataId} was written wrong`];
+  return roundFiles(version).flatMap(({ name, bytes }) => {
+    const file = join(out, name);
+    if (!existsSync(file)) return isWhole ? [`${version}: ${name} was not written`] : [];
+    return readFileSync(file).equals(bytes) ? [] : [`${version}: ${name} was written wrong`];
   });
 }
 
@@ -99,10 +98,9 @@ async function wrongInStore(store: string, newest: number): Promise<string[]> {
     for (const { name, wanted, held } of (await pakrat.status()).builds) {
       if (held.entries < wanted.entries) continue;
       await using build = await pakrat.open(`game@${name}`);
-      for (const { fileDataId, bytes } of roundFiles(Number(name.slice(2)))) {
-        const read = await build.bytes(`fdid:${fileDataId}`).catch((error: Error) => Buffer.from(error.message));
-        if (!bytes.equals(read))
-          wrong.push(`${name}: fdid:${fileDataId} is ${Buffer.from(read).toString('latin1', 0, 80)}`);
+      for (const { name: file, bytes } of roundFiles(Number(name.slice(2)))) {
+        const read = await build.bytes(file).catch((error: Error) => Buffer.from(error.message));
+        if (!bytes.equals(read)) wrong.push(`${name}: ${file} is ${Buffer.from(read).toString('latin1', 0, 80)}`);
       }
     }
     const names = (await pakrat.status()).builds.map(({ name }) => name);

@@ -4,7 +4,7 @@ import { decodeBlte } from '../../src/formats/blte/decode.ts';
 import { decodeBuildConfig } from '../../src/formats/configs/build-config.ts';
 import { decodeCdnConfig } from '../../src/formats/configs/cdn-config.ts';
 import { decodeEncoding } from '../../src/formats/manifests/encoding/decode.ts';
-import { encodeWith } from '../../src/publish/encode-content.ts';
+import { encodeWith } from '../../src/publish/encode/encode-content.ts';
 import { buildSource } from '../../src/sources/build-source.ts';
 import { type ExtractResult, extractFiles } from '../../src/sources/extract/extract.ts';
 import { objectPath } from '../../src/store/layout.ts';

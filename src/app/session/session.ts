@@ -57,6 +57,7 @@ export class Session {
   #http: HttpClient | undefined;
   #channels: Channels | undefined;
   #scratch: string | undefined;
+  #derivesBeside = false;
 
   /** @throws E_USAGE for options that are none */
   constructor(options: SessionOptions) {
@@ -110,13 +111,18 @@ export class Session {
   /** Folders for what is derived of builds: of the store; temporary ones where there is none, or over those of one that may only be read. */
   async folders(): Promise<LookupFolders> {
     const store = this.options.store === undefined ? undefined : await this.store({ create: true });
-    if (store?.writable === true) return store.layout;
+    if (store?.writable === true && !this.#derivesBeside) return store.layout;
     if (this.#scratch === undefined) {
       this.#scratch = mkdtempSync(join(tmpdir(), 'pakrat-'));
       const { linkDerived } = await import('../../store/derived/derived-overlay.ts');
       if (store !== undefined) linkDerived(store.layout, storeLayout(this.#scratch));
     }
     return storeLayout(this.#scratch);
+  }
+
+  /** From now on derives nothing in the store, whose disk is full. */
+  deriveBeside(): void {
+    this.#derivesBeside = true;
   }
 
   /** The keys of the session's options, then those of the store. */

@@ -78,7 +78,7 @@ function findRemembered(
 }
 
 /** CDN configs that may be that of a build which nothing names: of the live build, of older answers, of builds that share its CDN path. */
-function cdnConfigsFor(
+export function cdnConfigsFor(
   { ledger }: Pick<ResolveContext, 'ledger'>,
   { product, cdnPath, cdnConfig }: BuildIdentity,
 ): string[] {

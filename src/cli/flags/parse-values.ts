@@ -39,6 +39,13 @@ export function parseTags(text: string | undefined): string[] {
   return tags;
 }
 
+/** `--builds`: a number of builds, or all. @throws E_USAGE */
+export function parseBuildCount(text: string | undefined): number | 'all' | undefined {
+  if (text === undefined || text === 'all') return text;
+  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
+  throw new PakratError('E_USAGE', `--builds takes a number of builds, or all, not ${JSON.stringify(text)}`);
+}
+
 /** Numbers of rows as a person writes them, both ends included: `7`, `10-19`, `1000-`. @throws E_USAGE when they are none */
 export function parseRows(text: string): { first: number; last: number } {
   const [, start, range, end] = /^(\d{1,10})(-(\d{0,10}))?$/.exec(text.trim()) ?? [];

@@ -31,7 +31,8 @@ function timeText(time: string | null): string {
   return time?.slice(0, 16).replace('T', ' ') ?? '';
 }
 
-function stateOf({ wanted, held }: SeenBuild): string {
-  if (wanted === null || held === null) return '';
-  return held.entries >= wanted.entries ? 'held' : 'unfinished';
+function stateOf({ wanted, held, pinned }: SeenBuild): string {
+  const pin = pinned ? ['pinned'] : [];
+  if (wanted === null || held === null) return pin.join();
+  return [held.entries >= wanted.entries ? 'held' : 'unfinished', ...pin].join(', ');
 }

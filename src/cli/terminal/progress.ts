@@ -4,6 +4,8 @@ import { printable, printableBlock, textWidth, truncateText } from './text.ts';
 
 /** The state of lasting work. */
 export interface ProgressState {
+  /** The build that is worked on, of several: `2 of 5 wow@1.2`. */
+  build?: string | undefined;
   /** One word for what is being done: `indices`, `data`. A new one starts the rate again. */
   phase: string;
   /** Bytes done, and bytes in all; 0 in all when that is not known yet. */
@@ -31,18 +33,20 @@ export function showProgress(progress: Progress): OnProgress {
   let hosts: readonly string[] = [];
   let problem: string | undefined;
   let state: ProgressState | undefined;
+  let build: string | undefined;
   return (event) => {
     if (event.type === 'note') {
       progress.note(noteLine(event.text));
       return;
     }
     if (event.type === 'host') ({ hosts, problem } = event);
+    else if (event.type === 'build') build = `${event.number} of ${event.of} ${event.name}`;
     else state = stateOf(event);
-    if (state !== undefined) progress.update({ ...state, hosts: state.phase === 'data' ? hosts : [], problem });
+    if (state !== undefined) progress.update({ ...state, build, hosts: state.phase === 'data' ? hosts : [], problem });
   };
 }
 
-function stateOf(event: Exclude<ProgressEvent, { type: 'note' | 'host' }>): ProgressState {
+function stateOf(event: Exclude<ProgressEvent, { type: 'note' | 'host' | 'build' }>): ProgressState {
   if (event.type === 'step') return { phase: event.step, done: event.bytes, total: 0 };
   if (event.type === 'bytes') return event;
   return { phase: event.phase, done: 0, total: 0, files: { done: event.done, total: event.total } };
@@ -128,7 +132,8 @@ function rateMeter(): { add(state: ProgressState, at: number): void; rate(at: nu
   let samples: { at: number; done: number }[] = [];
   let phase = '';
   return {
-    add({ phase: current, done }, at) {
+    add({ build = '', phase: name, done }, at) {
+      const current = `${build} ${name}`;
       const last = samples.at(-1);
       if (current !== phase || last === undefined || done < last.done) {
         phase = current;
@@ -151,11 +156,12 @@ function rateMeter(): { add(state: ProgressState, at: number): void; rate(at: nu
 
 /** One line about a state. With a bar, parts that do not fit the width are left out, hosts first; without room for one, the amounts are. */
 function progressLine(state: ProgressState, rate: number, width: number): string {
-  const { phase, done, total, files, hosts = [], problem } = state;
+  const { build, phase, done, total, files, hosts = [], problem } = state;
   const isMoving = total > 0 || done > 0;
   const share = total > 0 ? Math.min(1, done / total) : 0;
   const percent = total > 0 ? [`${Math.floor(share * 100)} %`.padStart(5)] : [];
-  const head = [printable(phase), ...percent, ...(problem === undefined ? [] : [printable(problem)])];
+  const label = build === undefined ? phase : `${build} ${phase}`;
+  const head = [printable(label), ...percent, ...(problem === undefined ? [] : [printable(problem)])];
   const amounts = total > 0 ? `${formatBytes(done)} of ${formatBytes(total)}` : formatBytes(done);
   const speed = [
     `${formatBytes(rate)}/s`,

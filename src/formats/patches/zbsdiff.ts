@@ -1,4 +1,5 @@
-import { deflate, inflate } from '../../codecs/compression/inflate.ts';
+import { deflateExact } from '../../codecs/compression/deflate-exact.ts';
+import { inflate } from '../../codecs/compression/inflate.ts';
 import { formatError } from '../../core/errors.ts';
 import { ByteReader } from '../../core/reader.ts';
 import { ByteWriter } from '../../core/writer.ts';
@@ -150,7 +151,7 @@ function sharedEnd(a: Uint8Array, b: Uint8Array, from: number): number {
 
 /**
  * Makes a patch that {@link applyZbsdiff} takes. It finds what both files share at their start and their end, and takes
- * all between for changed: small for one edit, valid for any.
+ * all between for changed: small for one edit, valid for any. The same files give the same patch on every machine.
  */
 export function makeZbsdiff(old: Uint8Array, made: Uint8Array): Uint8Array {
   const start = sharedStart(old, made);
@@ -165,7 +166,7 @@ export function makeZbsdiff(old: Uint8Array, made: Uint8Array): Uint8Array {
   const control = new ByteWriter(2 * tripleSize).u64le(add).u64le(inserted.length);
   control.u64le(old.length - end - add);
   if (end > 0) control.u64le(end).u64le(0).u64le(0);
-  const streams = [control.bytes(), diff, inserted].map((bytes) => deflate(bytes, { level: 9 }));
+  const streams = [control.bytes(), diff, inserted].map((bytes) => deflateExact(bytes, { level: 6 }));
   const [controlStream, diffStream] = streams as [Uint8Array, Uint8Array, Uint8Array];
   const writer = new ByteWriter(headerSize + streams.reduce((sum, stream) => sum + stream.length, 0));
   writer.text('ZBSDIFF1').u64le(controlStream.length).u64le(diffStream.length).u64le(made.length);

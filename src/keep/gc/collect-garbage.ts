@@ -36,7 +36,7 @@ export interface GcReport {
 interface GcOptions {
   rules: KeepRules;
   /** Builds that go, whatever the rules say. */
-  forget?: readonly BuildRow[];
+  forget?: readonly BuildRow[] | undefined;
   dryRun: boolean;
   opener: BuildOpener;
   signal?: AbortSignal | undefined;

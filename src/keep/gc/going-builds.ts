@@ -10,6 +10,8 @@ export interface KeepRules {
   olderMs?: number | undefined;
   /** Bytes that the store may hold: the oldest builds go until it does. */
   maxBytes?: number | undefined;
+  /** The products that the rules are for. Default: all. */
+  products?: readonly string[] | undefined;
 }
 
 /** The builds of a ledger, by what the rules say of them. */
@@ -22,12 +24,12 @@ export interface SortedBuilds {
 }
 
 /**
- * Sorts the builds of a ledger by the rules. Pinned ones are kept whatever the rules say, and so is the newest complete build of each product. Only
- * complete builds count: one that is not complete pushes none out, and one that is newer than those that count is kept.
+ * Sorts the builds of a ledger by the rules. Pinned ones are kept whatever the rules say, and so are the newest complete build of each product and
+ * those that are live. Only complete builds count: one that is not complete pushes none out, and one that is newer than those that count is kept.
  * @param forget builds that go, whatever the rules say
  */
 export function sortBuilds(ledger: Ledger, rules: KeepRules, forget: readonly BuildRow[] = []): SortedBuilds {
-  const { keep, olderMs, maxBytes } = rules;
+  const { keep, olderMs, maxBytes, products: ruled } = rules;
   const pins = new Set(ledger.keeping.pins().map(keyOf));
   const forgotten = new Set(forget.map(keyOf));
   const products = new Set(ledger.builds().map(({ product }) => product));
@@ -37,11 +39,11 @@ export function sortBuilds(ledger: Ledger, rules: KeepRules, forget: readonly Bu
   for (const product of products) {
     let complete = 0;
     for (const build of buildsByAge(ledger, product)) {
-      const { row, age } = build;
+      const { row, age, live } = build;
       const isPast = complete >= Math.max(keep ?? 0, 1);
       if (isComplete(row) && !forgotten.has(keyOf(row))) complete += 1;
       if (forgotten.has(keyOf(row))) sorted.going.push(row);
-      else if (pins.has(keyOf(row)) || !isPast) sorted.kept.push(row);
+      else if (pins.has(keyOf(row)) || live || !isPast || ruled?.includes(product) === false) sorted.kept.push(row);
       else if ((keep !== undefined || olderMs !== undefined) && now - age.firstSeen > (olderMs ?? -1))
         sorted.going.push(row);
       else if (maxBytes !== undefined) optional.push(build);

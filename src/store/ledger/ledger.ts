@@ -3,6 +3,7 @@ import { mergeSpans, type Span } from '../spans.ts';
 import { hostsOfJson, jsonOfHosts } from './host-list.ts';
 import { countImpossibleRows, removeImpossibleRows } from './impossible-rows.ts';
 import { Keeping } from './keeping.ts';
+import { LedgerHistory } from './ledger-history.ts';
 import { damagedRows, hasRow, removeRow, sealRow } from './row-sums.ts';
 import type { Amount, AnswerRow, BuildIdentity, BuildRow, DamagedRow, KeyRow } from './rows.ts';
 import { demandSchema, migrate } from './schema.ts';
@@ -30,21 +31,27 @@ type FlatBuild = Omit<BuildRow, 'hosts' | 'wanted' | 'held'> & {
 export class Ledger {
   /** What is to be kept, and what is on its way out. */
   readonly keeping: Keeping;
+  /** What it knows that nobody else does, as it is kept beside it. */
+  readonly history: LedgerHistory;
   readonly #db: Sqlite;
 
   /**
    * Opens or creates the ledger at `path`; the folder must exist. With `readOnly` nothing is made or changed, not even beside it.
+   * @param options.history the file that has what it knows, too: a new ledger takes that back
    * @throws E_STORE_DAMAGED when it is no database, E_STORE_SCHEMA when another pakrat must write to it first
    */
-  constructor(path: string, { readOnly = false }: { readOnly?: boolean } = {}) {
+  constructor(path: string, { readOnly = false, history }: { readOnly?: boolean; history?: string } = {}) {
     this.#db = readOnly ? openAsItIs(path) : new Sqlite(path, { timeout });
     this.keeping = new Keeping(this.#db);
+    this.history = new LedgerHistory(this.#db, history);
     try {
       if (readOnly) {
         demandSchema(this.#db);
       } else {
         this.#db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON');
-        migrate(this.#db);
+        migrate(this.#db, () => this.history.takeAllBack());
+        this.#db.onNoted = () => this.history.write();
+        this.history.write();
       }
     } catch (error) {
       this.#db.close();
@@ -96,11 +103,8 @@ export class Ledger {
 
   /** As {@link answers}, the oldest first, with the times when each was first and last given, in milliseconds since 1970. */
   answerHistory(product: string, endpoint: string): { firstTime: number; lastTime: number; body: Uint8Array }[] {
-    return this.#db.all(
-      `SELECT first_time AS firstTime, last_time AS lastTime, body FROM answers WHERE product = ? AND endpoint = ? ORDER BY first_time, rowid`,
-      product,
-      endpoint,
-    );
+    const sql = `SELECT first_time AS firstTime, last_time AS lastTime, body FROM answers WHERE product = ? AND endpoint = ? ORDER BY first_time, rowid`;
+    return this.#db.all(sql, product, endpoint);
   }
 
   /** Adds a build or renews what is known of it; counts and selection stay. */

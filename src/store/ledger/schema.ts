@@ -1,4 +1,5 @@
 import { PakratError } from '../../core/errors.ts';
+import { historyTables } from '../history/history-tables.ts';
 import { keptRowSums, rowSums } from './row-sums.ts';
 import type { Sqlite } from './sqlite.ts';
 
@@ -17,6 +18,7 @@ import type { Sqlite } from './sqlite.ts';
  *   arrivals    when a build was first asked for
  *   pins        builds that are kept, whatever the rules say
  *   forgotten   builds that are not kept any more
+ *   outbox      lines that history.jsonl does not have yet (history/history-tables.ts)
  *   leaving     bytes that left the ledger and may still be on the disk
  */
 const versionOne = `
@@ -79,20 +81,22 @@ CREATE TRIGGER builds_selected AFTER UPDATE OF selection ON builds WHEN new.sele
 END;
 `;
 
-const migrations = [versionOne, versionTwo, rowSums, versionFour];
+const migrations = [versionOne, versionTwo, rowSums, versionFour, historyTables];
 /** The oldest schema that can be read as it is. */
 const oldestReadable = 1;
 
 /**
  * Brings a ledger to the newest schema, each step in one transaction.
+ * @param onNew what a ledger that is new begins with, in the same transaction
  * @throws E_STORE_SCHEMA when a newer pakrat wrote it
  */
-export function migrate(db: Sqlite): void {
+export function migrate(db: Sqlite, onNew: () => void): void {
   if (schemaOf(db) === migrations.length) return;
   db.transaction(() => {
     // Another process may have been first, between the look above and this lock.
     const current = schemaOf(db);
     for (const step of migrations.slice(current)) db.exec(step);
+    if (current === 0) onNew();
     db.exec(`PRAGMA user_version = ${migrations.length}`);
   });
 }

@@ -1,7 +1,9 @@
 import * as fs from 'node:fs';
 import Database from 'better-sqlite3';
 import { codeOf, type ErrorOptions, messageOf, PakratError } from '../../core/errors.ts';
+import { md5Hex } from '../../core/hash.ts';
 import { fullError, inStore } from '../../files/durable.ts';
+import { historyText } from '../history/lines.ts';
 import { rowSum } from './row-sum.ts';
 
 /*
@@ -24,6 +26,9 @@ export class Sqlite {
   readonly #path: string;
   readonly #db: Database.Database;
   readonly #statements = new Map<string, Database.Statement>();
+  /** Called when lines of the history were noted, once they are committed. */
+  onNoted: (() => void) | undefined;
+  #noted = false;
 
   constructor(
     path: string,
@@ -32,6 +37,11 @@ export class Sqlite {
     this.#path = path;
     this.#db = this.#guard(() => keep(new Database(bytes ?? path, options)));
     this.#db.function(rowSum.name, { deterministic: true, varargs: true }, rowSum.sum);
+    this.#db.function('body_md5', { deterministic: true }, (body) => md5Hex(body as Uint8Array));
+    this.#db.function('history_line', { varargs: true }, (type, ...pairs) => {
+      this.#noted = true;
+      return historyText(String(type), ...pairs);
+    });
   }
 
   close(): void {
@@ -61,7 +71,9 @@ export class Sqlite {
   }
 
   run(sql: string, ...values: unknown[]): Database.RunResult {
-    return this.#guard(() => this.#statement(sql).run(...values));
+    const result = this.#guard(() => this.#statement(sql).run(...values));
+    this.#tellNoted();
+    return result;
   }
 
   /** The first row, or undefined. */
@@ -98,7 +110,15 @@ export class Sqlite {
 
   /** Runs `body` in one transaction: all of it is kept, or nothing. `body` must not wait for anything. */
   transaction<Result>(body: () => Result): Result {
-    return this.#guard(() => this.#db.transaction(body).immediate());
+    const result = this.#guard(() => this.#db.transaction(body).immediate());
+    this.#tellNoted();
+    return result;
+  }
+
+  #tellNoted(): void {
+    if (!this.#noted || this.#db.inTransaction) return;
+    this.#noted = false;
+    this.onNoted?.();
   }
 }
 

@@ -193,6 +193,20 @@ test('events become what is shown: hosts stand beside the data, a step has bytes
   expect(shown[4]).toBe('compare  5 of 1,000 files');
 });
 
+test('of several builds the one that is worked on stands in front, and its rate is its own', () => {
+  const { written, clock, progress } = watched({ columns: 160 });
+  const show = showProgress(progress);
+  const last = (): string => written.at(-1)!.replace(/^\r/, '').replace(erase, '');
+  for (const number of [1, 2]) {
+    show({ type: 'build', name: `wow@1.${number}`, number, of: 2 });
+    for (const done of [0, MiB]) {
+      clock.ms += 1000;
+      show({ type: 'bytes', phase: 'data', done, total: 4 * MiB });
+    }
+    expect(last()).toMatch(new RegExp(`^${number} of 2 wow@1\\.${number} data .* 1\\.0 MiB/s`));
+  }
+});
+
 test('trouble with a host stands beside the phase until bytes come again', () => {
   const { written, clock, progress } = watched({ columns: 100 });
   const show = showProgress(progress);

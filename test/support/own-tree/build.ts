@@ -1,9 +1,9 @@
 import type { TactKey } from '../../../src/formats/configs/key-list.ts';
 import { decodeDownload, encodeDownload } from '../../../src/formats/manifests/download.ts';
 import { decodeEncoding } from '../../../src/formats/manifests/encoding/decode.ts';
-import { type EncodedContent, encodeWith, type Manifests } from '../../../src/publish/encode-content.ts';
-import type { EncodedFile } from '../../../src/publish/encode-files.ts';
-import { makeDownloadAndSize, makeEncoding, makeInstall } from '../../../src/publish/manifests.ts';
+import { type EncodedContent, encodeWith, type Manifests } from '../../../src/publish/encode/encode-content.ts';
+import { makeDownloadAndSize, makeEncoding, makeInstall } from '../../../src/publish/manifests/manifests.ts';
+import type { EncodedFile } from '../../../src/publish/objects/encode-files.ts';
 import { fileContent, stream } from './content.ts';
 import type { TreeObjects } from './objects.ts';
 import type { TreeOptions } from './options.ts';

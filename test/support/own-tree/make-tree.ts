@@ -1,15 +1,16 @@
 import { join } from 'node:path';
 import { concatBytes } from '../../../src/core/bytes.ts';
 import type { TactKey } from '../../../src/formats/configs/key-list.ts';
-import { type CdnFolder, putObject } from '../../../src/publish/archive-writer.ts';
+import { makeZbsdiff } from '../../../src/formats/patches/zbsdiff.ts';
 import {
   makeBuildConfig,
   makeCdnConfig,
   makeKeyRing,
   makeProductConfig,
   type NamedConfig,
-} from '../../../src/publish/configs.ts';
-import { type BuildPatches, PatchWriter } from '../../../src/publish/patch-writer.ts';
+} from '../../../src/publish/manifests/configs.ts';
+import { type CdnFolder, putObject } from '../../../src/publish/objects/archive-writer.ts';
+import { type BuildPatches, PatchWriter } from '../../../src/publish/objects/patch-writer.ts';
 import { makeBuild, rowContent, type TreeBuild, type TreePlan } from './build.ts';
 import { writeClient } from './client.ts';
 import { stream } from './content.ts';
@@ -88,8 +89,8 @@ function makePatches(
   for (const row of changed.slice(0, options.patches)) {
     const source = before.get(`${row.file.id} ${row.locale}`);
     if (source === undefined) continue;
-    const [from, to] = [source, row].map((side) => ({ content: side.encodings[0], bytes: rowContent(side, options) }));
-    writer.add(from!, to!);
+    const patch = makeZbsdiff(rowContent(source, options), rowContent(row, options));
+    writer.put(source.encodings[0]!, row.encodings[0]!, patch);
   }
   return writer.finish(b.manifests);
 }

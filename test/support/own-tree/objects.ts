@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { encodeBlte } from '../../../src/formats/blte/encode.ts';
 import { reverseName, type TactKey } from '../../../src/formats/configs/key-list.ts';
-import { ArchiveWriter, type CdnFolder } from '../../../src/publish/archive-writer.ts';
-import type { EncodedBytes, EncodedContent } from '../../../src/publish/encode-content.ts';
-import { ContentWriter } from '../../../src/publish/encode-files.ts';
+import type { EncodedBytes, EncodedContent } from '../../../src/publish/encode/encode-content.ts';
+import { ArchiveWriter, type CdnFolder } from '../../../src/publish/objects/archive-writer.ts';
+import { ContentWriter } from '../../../src/publish/objects/content-writer.ts';
 import { stream } from './content.ts';
 import type { TreeOptions } from './options.ts';
 import type { Encoding } from './plan.ts';

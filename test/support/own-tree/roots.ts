@@ -5,7 +5,7 @@ import { encodeTvfs } from '../../../src/formats/roots/tvfs/encode.ts';
 import type { TvfsSpan } from '../../../src/formats/roots/tvfs/layout.ts';
 import { encodeWowRoot } from '../../../src/formats/roots/wow/encode.ts';
 import type { WowRootRow } from '../../../src/formats/roots/wow/layout.ts';
-import type { EncodedContent } from '../../../src/publish/encode-content.ts';
+import type { EncodedContent } from '../../../src/publish/encode/encode-content.ts';
 import type { TreeOptions } from './options.ts';
 import type { PlannedFile } from './plan.ts';
 

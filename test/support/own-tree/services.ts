@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { encodeRibbit } from '../../../src/formats/services/ribbit-mime.ts';
-import { makeCdns, makeSummary, makeVersions, type ServiceAnswer } from '../../../src/publish/configs.ts';
-import { putChannels } from '../../../src/publish/put-channels.ts';
+import { putChannels } from '../../../src/publish/answers/put-channels.ts';
+import { makeCdns, makeSummary, makeVersions, type ServiceAnswer } from '../../../src/publish/manifests/configs.ts';
 
 /** Writes a file, and the folders above it. */
 export function writeInto(path: string, bytes: Uint8Array | string): void {

@@ -1,4 +1,4 @@
-import type { PublishTag } from '../../../src/publish/publish-file.ts';
+import type { PublishTag } from '../../../src/publish/files/publish-file.ts';
 
 const locales = ['deDE', 'enUS', 'esES', 'frFR', 'koKR', 'ptBR', 'ruRU', 'zhCN'];
 const regions = ['CN', 'EU', 'KR', 'TW', 'US'];

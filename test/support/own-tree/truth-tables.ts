@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { EncodedContent } from '../../../src/publish/encode-content.ts';
+import type { EncodedContent } from '../../../src/publish/encode/encode-content.ts';
 import type { TreeBuild, TreePlan } from './build.ts';
 import { findPlaces } from './places.ts';
 import { contentFlagsOf, type TreeRow, twin } from './roots.ts';

@@ -1,8 +1,8 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { listFolderFiles } from '../../src/publish/folder-files.ts';
-import { scratchFolder } from '../support/scratch.ts';
+import { listFolderFiles } from '../../../src/publish/files/folder-files.ts';
+import { scratchFolder } from '../../support/scratch.ts';
 
 const scratch = scratchFolder();
 

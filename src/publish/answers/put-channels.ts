@@ -1,17 +1,17 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
-import { md5Hex } from '../core/hash.ts';
-import { writeFileDurable } from '../files/durable.ts';
+import { md5Hex } from '../../core/hash.ts';
 import {
   type ChannelCatalogue,
   decodeChannelCatalogue,
   decodeChannelSummary,
   encodeChannelObject,
-} from '../formats/services/channels.ts';
-import type { ServiceAnswer } from './configs.ts';
+} from '../../formats/services/channels.ts';
+import type { ServiceAnswer } from '../manifests/configs.ts';
+import { putTable } from './put-table.ts';
 
 /** Folder of the objects, as the summary names it. */
-const folder = 'channels';
+const folder = 'v2/channels';
 
 /**
  * Writes the live build of a product as TACT channels have it: a definition, a list of hosts, a catalogue with the other products
@@ -40,10 +40,12 @@ export function putChannels(out: string, answer: ServiceAnswer): void {
     regions: [{ branches: regions, cdns }],
   };
   const { json } = findCatalogue(out) ?? { json: { name: 'public', products: [] } };
-  const others = (json.products as { variant?: unknown }[]).filter(({ variant }) => variant !== product);
-  const catalogue = putJson(out, { ...json, products: [...others, row] });
+  const products = json.products as { variant?: unknown }[];
+  const isThere = products.some(({ variant }) => variant === product);
+  const kept = products.map((other) => (other.variant === product ? row : other));
+  const catalogue = putJson(out, { ...json, products: isThere ? kept : [...kept, row] });
   const summary = { public: { channel: catalogue }, path: `${folder}/` };
-  writeFileDurable(join(out, 'summary'), encodeChannelObject({ json: summary }), out);
+  putTable(join(out, 'summary'), encodeChannelObject({ json: summary }), out);
 }
 
 /** The catalogue that is live, where there is one. */
@@ -58,7 +60,7 @@ function findCatalogue(out: string): ChannelCatalogue | undefined {
 function putJson(out: string, json: Record<string, unknown>): string {
   const bytes = encodeChannelObject({ json });
   const name = md5Hex(bytes);
-  writeFileDurable(objectFile(out, name), bytes, out);
+  putTable(objectFile(out, name), bytes, out);
   return name;
 }
 

@@ -1,16 +1,9 @@
-import { fromHex } from '../core/bytes.ts';
-import { md5Hex } from '../core/hash.ts';
-import { encodePatchConfig } from '../formats/configs/patch-config.ts';
-import { decodePatchManifest, encodePatchManifest, type PatchedFile } from '../formats/patches/patch-manifest.ts';
-import { makeZbsdiff } from '../formats/patches/zbsdiff.ts';
+import { fromHex } from '../../core/bytes.ts';
+import { md5Hex } from '../../core/hash.ts';
+import { encodePatchConfig } from '../../formats/configs/patch-config.ts';
+import { decodePatchManifest, encodePatchManifest, type PatchedFile } from '../../formats/patches/patch-manifest.ts';
+import type { EncodedContent, Manifests } from '../encode/encode-content.ts';
 import { ArchiveWriter, type CdnFolder, type DataObjects, putObject } from './archive-writer.ts';
-import type { EncodedContent, Manifests } from './encode-content.ts';
-
-interface PatchSide {
-  content: EncodedContent;
-  /** Decoded. */
-  bytes: Uint8Array;
-}
 
 /** What configs say of the patches of a build. */
 export interface BuildPatches {
@@ -21,8 +14,10 @@ export interface BuildPatches {
   objects: DataObjects;
 }
 
-/** Makes patches and puts them into archives of their own. Needs `close`. */
+/** Puts patches into archives of their own. Needs `close`. */
 export class PatchWriter {
+  /** Patches that were put, and their bytes. */
+  readonly added = { objects: 0, bytes: 0 };
   readonly #folder: CdnFolder;
   readonly #archives: ArchiveWriter;
   readonly #files = new Map<string, PatchedFile>();
@@ -33,15 +28,14 @@ export class PatchWriter {
     this.#archives = new ArchiveWriter(folder, 'patch', archiveBytes);
   }
 
-  /** Makes a patch of a change, unless there is one for the target, or fetching the target costs no more. */
-  add(source: PatchSide, target: PatchSide): void {
-    const { ckey, size, encodedSize } = target.content;
-    if (source.content.ckey === ckey || this.#files.has(ckey)) return;
-    const patch = makeZbsdiff(source.bytes, target.bytes);
-    if (patch.length >= encodedSize) return;
+  /** Puts the patch from a content to another, unless there is one for the target, or fetching the target costs no more. */
+  put(source: EncodedContent, { ckey, size, encodedSize }: EncodedContent, patch: Uint8Array): void {
+    if (source.ckey === ckey || this.#files.has(ckey) || patch.length >= encodedSize) return;
     const key = md5Hex(patch);
     if (!this.#archives.has(key)) this.#archives.add(key, patch);
-    const from = { sourceEkey: fromHex(source.content.ekey), sourceSize: source.content.size };
+    this.added.objects += 1;
+    this.added.bytes += patch.length;
+    const from = { sourceEkey: fromHex(source.ekey), sourceSize: source.size };
     const patches = [{ ...from, patchEkey: fromHex(key), patchSize: patch.length, order: 0 }];
     this.#files.set(ckey, { targetCkey: fromHex(ckey), targetSize: size, patches });
   }

@@ -1,10 +1,11 @@
-import { md5Hex } from '../core/hash.ts';
-import { type ConfigEntry, encodeConfig } from '../formats/configs/config-file.ts';
-import { encodeKeyRing, type TactKey } from '../formats/configs/key-list.ts';
-import { decodeBpsv, encodeBpsv } from '../formats/services/bpsv.ts';
-import type { DataObjects } from './archive-writer.ts';
-import type { Manifests } from './encode-content.ts';
-import type { BuildPatches } from './patch-writer.ts';
+import { md5Hex } from '../../core/hash.ts';
+import { type ConfigEntry, encodeConfig } from '../../formats/configs/config-file.ts';
+import { encodeKeyRing, type TactKey } from '../../formats/configs/key-list.ts';
+import { decodeBpsv, encodeBpsv } from '../../formats/services/bpsv.ts';
+import type { Manifests } from '../encode/encode-content.ts';
+import type { RootKind } from '../files/publish-file.ts';
+import type { DataObjects } from '../objects/archive-writer.ts';
+import type { BuildPatches } from '../objects/patch-writer.ts';
 
 /** What a build is called. */
 export interface BuildName {
@@ -21,14 +22,18 @@ export interface NamedConfig {
   bytes: Uint8Array;
 }
 
-/** Writes the build config. The root goes by its ckey alone, as in real ones. */
+/** Writes the build config. The root goes by its ckey alone, as in real ones; a TVFS is named with its ekey, too, where readers look for one. */
 export function makeBuildConfig(
   { product, version, buildId }: BuildName,
   manifests: Manifests,
   patches?: BuildPatches,
+  rootKind: RootKind = 'wow',
 ): NamedConfig {
   const { root, ...others } = manifests;
   const entries = [line('root', root.ckey)];
+  if (rootKind === 'tvfs') {
+    entries.push(line('vfs-root', root.ckey, root.ekey), line('vfs-root-size', root.size, root.encodedSize));
+  }
   for (const [key, { ckey, ekey, size, encodedSize }] of Object.entries(others)) {
     entries.push(line(key, ckey, ekey), line(`${key}-size`, size, encodedSize));
   }
@@ -125,8 +130,11 @@ export function makeSummary(
   before?: Uint8Array,
 ): Uint8Array {
   const older = before && decodeBpsv(before);
-  const others = older?.rows.filter((row) => row.Product !== product) ?? [];
   const rows = ['', 'cdn'].map((Flags) => ({ Product: product, Seqn: String(seqn), Flags }));
+  const own = older?.rows.filter((row) => row.Product === product) ?? [];
+  const others = older?.rows.filter((row) => row.Product !== product) ?? [];
+  const isSaid = own.length === rows.length && own.every(({ Seqn }) => Seqn === String(seqn));
+  if (before !== undefined && isSaid) return before;
   const columns = columnsOf('Product!STRING:0|Seqn!DEC:4|Flags!STRING:0');
   return encodeBpsv({ columns, seqn: Math.max(seqn, (older?.seqn ?? 0) + 1), rows: [...others, ...rows] });
 }

@@ -1,11 +1,10 @@
-import * as fs from 'node:fs';
-import { dirname, join } from 'node:path';
-import { fromHex, toHex } from '../core/bytes.ts';
-import { writeAll } from '../files/durable.ts';
-import { encodeArchiveGroup } from '../formats/indices/archive-group.ts';
-import { decodeArchiveIndex, encodeArchiveIndex, type IndexEntry } from '../formats/indices/archive-index.ts';
-import type { NamedIndex } from '../formats/indices/index-layout.ts';
-import { type ObjectName, objectPath } from '../store/layout.ts';
+import { join } from 'node:path';
+import { fromHex, toHex } from '../../core/bytes.ts';
+import { DurableFile, writeFileDurable } from '../../files/durable.ts';
+import { encodeArchiveGroup } from '../../formats/indices/archive-group.ts';
+import { decodeArchiveIndex, encodeArchiveIndex, type IndexEntry } from '../../formats/indices/archive-index.ts';
+import type { NamedIndex } from '../../formats/indices/index-layout.ts';
+import { type ObjectName, objectPath } from '../../store/layout.ts';
 
 /** Where objects of a CDN folder go. */
 export interface CdnFolder {
@@ -33,17 +32,15 @@ export interface DataObjects {
   looseCount: number;
 }
 
-/** Writes a whole object of a CDN folder. */
+/** Writes a whole object of a CDN folder, durably. @throws E_STORE_FULL, E_STORE */
 export function putObject(out: string, name: ObjectName, bytes: Uint8Array): void {
-  const file = join(out, objectPath(name));
-  fs.mkdirSync(dirname(file), { recursive: true });
-  fs.writeFileSync(file, bytes);
+  writeFileDurable(join(out, objectPath(name)), bytes, out);
 }
 
 /**
  * Appends encoded objects to archives, a new one when the last is full; what is larger than an archive may be lies loose.
  * An archive is named by its index, so it has a name of its own only when it is full. What the folder has already is listed, and not
- * written again. Needs `close`.
+ * written again. All that has a name is on disk. Needs `close`. Methods that write throw E_STORE_FULL and E_STORE.
  */
 export class ArchiveWriter {
   readonly #folder: CdnFolder;
@@ -52,17 +49,14 @@ export class ArchiveWriter {
   readonly #held = new Set<string>();
   readonly #indices: NamedIndex[] = [];
   readonly #loose: IndexEntry[] = [];
-  readonly #temporary: string;
-  #fd: number | undefined;
+  #open: DurableFile | undefined;
   #entries: IndexEntry[] = [];
-  #size = 0;
 
   /** @param archiveBytes size that no archive exceeds */
   constructor(folder: CdnFolder, kind: 'data' | 'patch', archiveBytes: number, earlier?: EarlierObjects) {
     this.#folder = folder;
     this.#kind = kind;
     this.#archiveBytes = archiveBytes;
-    this.#temporary = join(folder.out, folder.cdnPath, `archive-${process.pid}-${kind}.tmp`);
     if (earlier === undefined) return;
     this.#indices.push(...earlier.indices);
     this.#loose.push(...earlier.loose);
@@ -82,34 +76,43 @@ export class ArchiveWriter {
   }
 
   #append(ekey: string, bytes: Uint8Array): void {
-    if (this.#size + bytes.length > this.#archiveBytes) this.endArchive();
-    this.#fd ??= this.#openArchive();
-    writeAll(this.#fd, bytes, this.#size);
+    if ((this.#open?.size ?? 0) + bytes.length > this.#archiveBytes) this.endArchive();
+    this.#open ??= new DurableFile(this.#folder.out);
+    this.#listed(this.#entries, ekey, bytes.length, this.#open.size);
+    this.#open.append(bytes);
+  }
+
+  #listed(entries: IndexEntry[], ekey: string, size: number, offset: number): void {
     this.#held.add(ekey);
-    this.#entries.push({ ekey: fromHex(ekey), size: bytes.length, offset: this.#size, archive: 0 });
-    this.#size += bytes.length;
+    entries.push({ ekey: fromHex(ekey), size, offset, archive: 0 });
   }
 
   /** Takes an object that is to be an object of its own on the CDN. */
   addLoose(ekey: string, bytes: Uint8Array): void {
     putObject(this.#folder.out, this.#named(ekey), bytes);
-    this.#held.add(ekey);
-    this.#loose.push({ ekey: fromHex(ekey), size: bytes.length, offset: 0, archive: 0 });
+    this.#listed(this.#loose, ekey, bytes.length, 0);
+  }
+
+  /** Takes an object that grew under a temporary name as one of its own. @param head written over its first bytes */
+  addFile(ekey: string, file: DurableFile, head: Uint8Array): void {
+    file.finish(join(this.#folder.out, objectPath(this.#named(ekey))), head);
+    this.#listed(this.#loose, ekey, file.size, 0);
+  }
+
+  /** A file for an object that is too large for memory. Needs `close`. */
+  openFile(): DurableFile {
+    return new DurableFile(this.#folder.out);
   }
 
   /** Ends the archive that is open, if one is: the next object begins another. */
   endArchive(): void {
-    if (this.#fd === undefined) return;
+    if (this.#open === undefined) return;
     const index = encodeArchiveIndex(this.#entries);
-    const file = join(this.#folder.out, objectPath(this.#named(index.name)));
-    fs.mkdirSync(dirname(file), { recursive: true });
-    fs.closeSync(this.#fd);
-    this.#fd = undefined;
-    fs.renameSync(this.#temporary, file);
+    this.#open.finish(join(this.#folder.out, objectPath(this.#named(index.name))));
+    this.close();
     this.#putIndex(index);
     this.#indices.push(index);
     this.#entries = [];
-    this.#size = 0;
   }
 
   /** Ends the last archive and writes the file index. */
@@ -129,15 +132,8 @@ export class ArchiveWriter {
 
   /** Lets go of an archive that is not finished. */
   close(): void {
-    if (this.#fd === undefined) return;
-    fs.closeSync(this.#fd);
-    this.#fd = undefined;
-    fs.rmSync(this.#temporary, { force: true });
-  }
-
-  #openArchive(): number {
-    fs.mkdirSync(dirname(this.#temporary), { recursive: true });
-    return fs.openSync(this.#temporary, 'w');
+    this.#open?.close();
+    this.#open = undefined;
   }
 
   #putIndex({ name, bytes }: NamedIndex): void {

@@ -1,38 +1,13 @@
-import { fromHex } from '../core/bytes.ts';
-import { nameHash } from '../core/jenkins.ts';
-import { encodeDownload } from '../formats/manifests/download.ts';
-import { encodeEncoding } from '../formats/manifests/encoding/encode.ts';
-import { encodingHeaderSize } from '../formats/manifests/encoding/pages.ts';
-import { encodeInstall } from '../formats/manifests/install.ts';
-import { encodeSize } from '../formats/manifests/size.ts';
-import { maskSize, type Tag } from '../formats/manifests/tags.ts';
-import { ContentFlags } from '../formats/roots/locale.ts';
-import { encodeWowRoot } from '../formats/roots/wow/encode.ts';
-import type { WowRootBlockContent, WowRootRow } from '../formats/roots/wow/layout.ts';
-import type { EncodedContent } from './encode-content.ts';
-import type { EncodedFile } from './encode-files.ts';
-import { localeFlagsOf, type PublishTag, tagsOf } from './publish-file.ts';
-
-/** Writes the root: a block for each pair of flags, those of single locales first, so that a variant goes before a file for all. */
-export function makeRoot(files: readonly EncodedFile[]): Uint8Array {
-  const blocks = new Map<string, WowRootBlockContent & { rows: WowRootRow[] }>();
-  for (const file of files) {
-    if (file.fileDataId === undefined) continue;
-    const localeFlags = localeFlagsOf(file);
-    const contentFlags = file.key === undefined ? 0 : ContentFlags.encrypted;
-    const key = `${localeFlags} ${contentFlags}`;
-    const block = blocks.get(key) ?? { localeFlags, contentFlags, rows: [] };
-    block.rows.push({
-      fileDataId: file.fileDataId,
-      ckey: fromHex(file.content.ckey),
-      nameHash: nameHash(file.name),
-    });
-    blocks.set(key, block);
-  }
-  for (const { rows } of blocks.values()) rows.sort((a, b) => a.fileDataId - b.fileDataId);
-  const sorted = [...blocks.values()].sort((a, b) => a.localeFlags - b.localeFlags || a.contentFlags - b.contentFlags);
-  return encodeWowRoot({ form: 'tsfm2', blocks: sorted });
-}
+import { fromHex } from '../../core/bytes.ts';
+import { encodeDownload } from '../../formats/manifests/download.ts';
+import { encodeEncoding } from '../../formats/manifests/encoding/encode.ts';
+import { encodingHeaderSize } from '../../formats/manifests/encoding/pages.ts';
+import { encodeInstall } from '../../formats/manifests/install.ts';
+import { encodeSize } from '../../formats/manifests/size.ts';
+import { maskSize, type Tag } from '../../formats/manifests/tags.ts';
+import type { EncodedContent } from '../encode/encode-content.ts';
+import { type PublishTag, tagsOf } from '../files/publish-file.ts';
+import type { EncodedFile } from '../objects/encode-files.ts';
 
 /** Writes the install manifest: paths with back-slashes, as real ones have them. */
 export function makeInstall(files: readonly EncodedFile[]): Uint8Array {
@@ -85,19 +60,27 @@ function listedFiles(files: readonly EncodedFile[]): Listed {
   };
 }
 
+/** Alternatives to what everybody has: an entry without such a tag is none. */
+const alternateType = 0x4000;
+
 /**
- * The tag table for entries that carry these tags, in the order of types and names. It has every tag of the build, as real tables do:
- * a reader that is asked for a tag looks for it in each of them.
+ * The tag table for entries that carry these tags, in the order of types and names. As in real tables it has every tag of the build, for a
+ * reader that is asked for a tag looks for it in each of them; and an entry without a tag of a type carries all of that type, for there are
+ * readers that want each tag which was chosen.
  */
 function makeTags(tagsByEntry: readonly (readonly PublishTag[])[], files: readonly EncodedFile[]): Tag[] {
   const table = new Map<string, Tag>();
-  const keyOf = ({ name, type }: PublishTag): string => `${type} ${name}`;
   for (const { name, type } of files.flatMap(tagsOf))
-    table.set(keyOf({ name, type }), { name, type, mask: new Uint8Array(maskSize(tagsByEntry.length)) });
-  tagsByEntry.forEach((tags, i) => {
-    for (const tag of tags) table.get(keyOf(tag))!.mask[i >>> 3]! |= 0x80 >>> (i & 7);
+    table.set(`${type} ${name}`, { name, type, mask: new Uint8Array(maskSize(tagsByEntry.length)) });
+  const tags = [...table.values()].sort((a, b) => a.type - b.type || (a.name < b.name ? -1 : 1));
+  tagsByEntry.forEach((own, i) => {
+    for (const { name, type, mask } of tags) {
+      const ofType = own.filter((tag) => tag.type === type);
+      const isFor = ofType.length === 0 ? type !== alternateType : ofType.some((tag) => tag.name === name);
+      if (isFor) mask[i >>> 3]! |= 0x80 >>> (i & 7);
+    }
   });
-  return [...table.values()].sort((a, b) => a.type - b.type || (a.name < b.name ? -1 : 1));
+  return tags;
 }
 
 /** Readers are known that lose entries when the first page of an encoding file starts before this offset; real ones start far behind it. */
@@ -109,8 +92,9 @@ export function makeEncoding(contents: readonly EncodedContent[]): Uint8Array {
   const ckeys = new Map<string, { ckey: string; size: number; ekeys: string[] }>();
   const ekeys = new Map<string, { ekey: string; size: number; especIndex: number }>();
   const especs = [...new Set(contents.map((content) => content.espec))].sort();
+  const indexOf = new Map(especs.map((espec, i) => [espec, i]));
   for (const { ckey, ekey, size, encodedSize, espec } of contents) {
-    ekeys.set(ekey, { ekey, size: encodedSize, especIndex: especs.indexOf(espec) });
+    ekeys.set(ekey, { ekey, size: encodedSize, especIndex: indexOf.get(espec) ?? 0 });
     const known = ckeys.get(ckey) ?? { ckey, size, ekeys: [] };
     known.ekeys.push(ekey);
     ckeys.set(ckey, known);

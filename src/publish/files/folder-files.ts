@@ -1,7 +1,9 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
-import { walk } from '../files/walk.ts';
-import { localeFlag } from '../formats/roots/locale.ts';
+import { breathe } from '../../core/breathe.ts';
+import { reading } from '../../files/read-at.ts';
+import { walk } from '../../files/walk.ts';
+import { localeFlag } from '../../formats/roots/locale.ts';
 import type { PublishFile } from './publish-file.ts';
 
 /** A file of a folder that is to be published. */
@@ -19,9 +21,30 @@ export function listFolderFiles(folder: string): FolderFile[] {
   return names.sort().map((name) => folderFile(folder, name));
 }
 
+/** The files below a folder by their names in it, sorted, with their sizes; and the number of links, which are left out. @throws E_NOT_FOUND, E_STORE, E_ABORTED */
+export async function listFolder(
+  folder: string,
+  signal?: AbortSignal,
+): Promise<{ files: (FolderFile & { size: number })[]; links: number }> {
+  const files: (FolderFile & { size: number })[] = [];
+  let links = 0;
+  for (const { name, isLink } of walk(folder)) {
+    await breathe(signal);
+    const path = join(folder, name);
+    if (isLink) links += 1;
+    else files.push({ name, path, size: reading(path, () => fs.statSync(path)).size, read: () => readWhole(path) });
+  }
+  files.sort((a, b) => (a.name < b.name ? -1 : 1));
+  return { files, links };
+}
+
+function readWhole(path: string): Uint8Array {
+  return reading(path, () => new Uint8Array(fs.readFileSync(path)));
+}
+
 function folderFile(folder: string, inside: string): FolderFile {
   const path = join(folder, inside);
-  const read = (): Uint8Array => new Uint8Array(fs.readFileSync(path));
+  const read = (): Uint8Array => readWhole(path);
   const [top = '', ...rest] = inside.split('/');
   return rest.length > 0 && isLocale(top)
     ? { path, name: rest.join('/'), locale: top, read }

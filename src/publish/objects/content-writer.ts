@@ -1,0 +1,56 @@
+import type { DurableFile } from '../../files/durable.ts';
+import type { EncodedBytes, EncodedContent } from '../encode/encode-content.ts';
+import type { ArchiveWriter } from './archive-writer.ts';
+
+/** An encoding that was too large for memory: its chunks, behind room for the head. */
+export interface EncodedOnDisk extends EncodedContent {
+  file: DurableFile;
+  head: Uint8Array;
+}
+
+/** Puts every encoding once, into an archive or loose, and remembers it for the encoding file. */
+export class ContentWriter {
+  readonly archives: ArchiveWriter;
+  /** By ekey. */
+  readonly contents = new Map<string, EncodedContent>();
+  /** Encoded. */
+  bytes = 0;
+  /** Of these: what the folder did not have. */
+  readonly added = { objects: 0, bytes: 0 };
+
+  constructor(archives: ArchiveWriter) {
+    this.archives = archives;
+  }
+
+  /** Remembers an object that the folder has. */
+  know(content: EncodedContent): void {
+    if (this.contents.has(content.ekey)) return;
+    this.contents.set(content.ekey, content);
+    this.bytes += content.encodedSize;
+  }
+
+  /** Puts an object unless it is there. */
+  put({ bytes, ...content }: EncodedBytes, loose = false): EncodedContent {
+    if (this.#isNew(content)) {
+      if (loose) this.archives.addLoose(content.ekey, bytes);
+      else this.archives.add(content.ekey, bytes);
+    }
+    return content;
+  }
+
+  /** Puts a large object, which lies loose, unless it is there. */
+  putFile({ file, head, ...content }: EncodedOnDisk): EncodedContent {
+    if (this.#isNew(content)) this.archives.addFile(content.ekey, file, head);
+    file.close();
+    return content;
+  }
+
+  #isNew(content: EncodedContent): boolean {
+    if (this.contents.has(content.ekey)) return false;
+    this.know(content);
+    if (this.archives.has(content.ekey)) return false;
+    this.added.objects += 1;
+    this.added.bytes += content.encodedSize;
+    return true;
+  }
+}

@@ -1,0 +1,201 @@
+import { breathe } from '../../core/breathe.ts';
+import { toHex } from '../../core/bytes.ts';
+import { isDamage, isNotFound, resultUnless } from '../../core/errors.ts';
+import { md5Hasher, md5Hex } from '../../core/hash.ts';
+import { normalizeName } from '../../core/jenkins.ts';
+import type { EarlierBuild } from '../earlier-build.ts';
+import { bytesContent, type Content, openContent } from '../encode/content.ts';
+import type { EncodedBytes, EncodedContent } from '../encode/encode-content.ts';
+import { encodeInMemory, encodeOnDisk, type ToEncode } from '../encode/encode-object.ts';
+import type { Encoder } from '../encode/encoder.ts';
+import { type EspecChoice, especsFor } from '../encode/espec-choice.ts';
+import { inOrder, type Started } from '../encode/in-order.ts';
+import { fileChecker, type PublishFile, type RootKind } from '../files/publish-file.ts';
+import type { ContentWriter, EncodedOnDisk } from './content-writer.ts';
+import type { PatchWriter } from './patch-writer.ts';
+
+/** A file that is encoded. One of the install manifest alone has no id. */
+export interface EncodedFile extends Omit<PublishFile, 'read' | 'readPrevious'> {
+  content: EncodedContent;
+}
+
+/** The writers of a build, and how its files are encoded. */
+export interface EncodeWork {
+  data: ContentWriter;
+  patches: PatchWriter;
+  encoder: Encoder;
+  especs: EspecChoice;
+  root: RootKind;
+  /** The build that is live, if there is one. */
+  earlier: EarlierBuild | undefined;
+  /** Called with bytes of files as they are done, and with a file that is done. */
+  onProgress?: ((done: { bytes: number; files: number }) => void) | undefined;
+}
+
+/** An encoding: of an object that the folder has, in memory, or on disk. */
+type Encoded = EncodedContent | EncodedBytes | EncodedOnDisk;
+
+interface Outcome {
+  file: PublishFile;
+  encoded: Encoded;
+  patch?: MadePatch | undefined;
+  /** Its bytes were told of while it was encoded. */
+  told?: true;
+}
+
+interface MadePatch {
+  source: EncodedContent;
+  bytes: Uint8Array;
+}
+
+/** Larger files are read twice, a chunk at a time, encoded into a file of their own, and have no patches. */
+const memoryBytes = 32 << 20;
+const hashBytes = 1 << 20;
+
+/** Encodes and puts files, in their order, and gives those of the root their ids. @throws E_USAGE for a file that cannot be published */
+export async function encodeFiles(files: Iterable<PublishFile>, work: EncodeWork): Promise<EncodedFile[]> {
+  const { data, patches, encoder } = work;
+  const done: EncodedFile[] = [];
+  for await (const { file, encoded, patch, told } of inOrder(new FileEncoder(work).start(files), encoder.windowBytes)) {
+    const content = put(encoded, data);
+    if (patch !== undefined) patches.put(patch.source, content, patch.bytes);
+    const { read, readPrevious, ...facts } = file;
+    done.push({ ...facts, content });
+    work.onProgress?.({ bytes: told === undefined ? content.size : 0, files: 1 });
+  }
+  return work.root === 'wow' ? numberFiles(done) : done;
+}
+
+function put(encoded: Encoded, data: ContentWriter): EncodedContent {
+  if ('bytes' in encoded) return data.put(encoded);
+  if ('file' in encoded) return data.putFile(encoded);
+  data.know(encoded);
+  return encoded;
+}
+
+class FileEncoder {
+  readonly #work: EncodeWork;
+  /** Encodings that have begun, by ckey and spec: equal files are encoded once. */
+  readonly #begun = new Map<string, Promise<EncodedContent>>();
+
+  constructor(work: EncodeWork) {
+    this.#work = work;
+  }
+
+  async *start(files: Iterable<PublishFile>): AsyncGenerator<Started<Outcome>> {
+    const check = fileChecker(this.#work.root);
+    for (const file of files) {
+      await breathe(this.#work.encoder.signal);
+      check(file);
+      const isLarge = (file.size ?? 0) > memoryBytes && file.path !== undefined;
+      yield isLarge ? await this.#startLarge(file, file.path ?? '') : await this.#startWhole(file);
+    }
+  }
+
+  async #startWhole(file: PublishFile): Promise<Started<Outcome>> {
+    const bytes = await file.read();
+    const ckey = md5Hex(bytes);
+    const { encoder } = this.#work;
+    const content = bytesContent(file.name, bytes);
+    const started = this.#start(file, { content, ckey, weight: bytes.length + 1 }, (one) =>
+      encodeInMemory(one, encoder),
+    );
+    if (started.weight === 0) return started;
+    const patch = await this.#patch(file, bytes, ckey);
+    return {
+      ...started,
+      result: Promise.all([started.result, patch?.()]).then(([one, made]) => ({ ...one, patch: made })),
+    };
+  }
+
+  async #startLarge(file: PublishFile, path: string): Promise<Started<Outcome>> {
+    const content = openContent(file.name, path);
+    const { encoder, data, onProgress } = this.#work;
+    try {
+      const ckey = await hashContent(content, encoder.signal);
+      const onChunk = (bytes: number): void => onProgress?.({ bytes, files: 0 });
+      const started = this.#start(file, { content, ckey, weight: memoryBytes }, (one) =>
+        encodeOnDisk(one, { encoder, archives: data.archives, onChunk }),
+      );
+      const result = started.result.finally(() => content.close());
+      return started.weight === 0 ? { ...started, result } : { ...started, result: result.then(withTold) };
+    } catch (error) {
+      content.close();
+      throw error;
+    }
+  }
+
+  /** Begins to encode a content, unless that has begun before or the live build has it: that weighs nothing. */
+  #start(
+    file: PublishFile,
+    { content, ckey, weight }: { content: Content; ckey: string; weight: number },
+    encode: (one: ToEncode) => Promise<Encoded>,
+  ): Started<Outcome> {
+    const especs = especsFor(this.#work.especs, ckey, file.key);
+    const id = `${ckey} ${especs[0]}`;
+    const known = this.#begun.get(id) ?? this.#work.earlier?.find(ckey, especs);
+    if (known !== undefined)
+      return { weight: 0, result: Promise.resolve(known).then((encoded) => ({ file, encoded })) };
+    const begun = encode({ content, ckey, especs, key: file.key });
+    // Without its bytes, which are let go of when they are written.
+    const facts = begun.then(({ ekey, size, encodedSize, espec }) => ({ ckey, ekey, size, encodedSize, espec }));
+    facts.catch(() => {});
+    this.#begun.set(id, facts);
+    return { weight, result: begun.then((encoded) => ({ file, encoded })) };
+  }
+
+  /** A patch says what it changes: of an encrypted file there is none. @returns what makes it */
+  async #patch(file: PublishFile, bytes: Uint8Array, ckey: string): Promise<(() => Promise<MadePatch>) | undefined> {
+    const { earlier, encoder } = this.#work;
+    if (file.key !== undefined || earlier === undefined || bytes.length > memoryBytes) return undefined;
+    const given = await file.readPrevious?.();
+    const source = given === undefined ? earlier.contentOf(file.name) : earlier.findPlain(md5Hex(given));
+    if (source === undefined || source.ckey === ckey || source.size > memoryBytes) return undefined;
+    const previous = given ?? resultUnless(isLost, () => earlier.read(source));
+    if (previous === undefined) return undefined;
+    return async () => {
+      const { bytes: patch } = await encoder.run({ kind: 'patch', content: bytes, previous });
+      return { source, bytes: patch };
+    };
+  }
+}
+
+/** Patches are a saving: where the older content is lost there is none. */
+function isLost(error: unknown): boolean {
+  return isDamage(error) || isNotFound(error);
+}
+
+function withTold(outcome: Outcome): Outcome {
+  return { ...outcome, told: true };
+}
+
+async function hashContent(content: Content, signal: AbortSignal | undefined): Promise<string> {
+  const hasher = md5Hasher();
+  for (let offset = 0; offset < content.size; offset += hashBytes) {
+    hasher.update(content.read(offset, Math.min(hashBytes, content.size - offset)));
+    await breathe(signal);
+  }
+  return toHex(hasher.digest());
+}
+
+/** Each file's own id, else the next behind the highest that was given, in the order of the names. */
+function numberFiles(files: readonly EncodedFile[]): EncodedFile[] {
+  const ids = new Map<string, number>();
+  const unnumbered = new Set<string>();
+  let highest = 0;
+  for (const { name, fileDataId, install } of files) {
+    if (install === true) continue;
+    if (fileDataId === undefined) unnumbered.add(normalizeName(name));
+    else ids.set(normalizeName(name), fileDataId);
+    highest = Math.max(highest, fileDataId ?? 0);
+  }
+  for (const name of [...unnumbered].sort()) {
+    if (ids.has(name)) continue;
+    highest += 1;
+    ids.set(name, highest);
+  }
+  return files.map((file) => ({
+    ...file,
+    fileDataId: file.install === true ? undefined : ids.get(normalizeName(file.name)),
+  }));
+}

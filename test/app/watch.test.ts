@@ -1,0 +1,93 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import type { WatchEvent } from '../../src/app/watch.ts';
+import { type StaticServer, serveFolder } from '../../src/serve/static-server.ts';
+import { familyFiles, publishFamily } from '../support/family.ts';
+import { freePort } from '../support/loopback.ts';
+import { startPakrat } from '../support/run-pakrat.ts';
+import { scratchFolder } from '../support/scratch.ts';
+import { withPakrat } from '../support/with-pakrat.ts';
+
+// A whole process; the machine may be busy.
+jest.setTimeout(60_000);
+const scratch = scratchFolder();
+let server: StaticServer | undefined;
+let port: number;
+let url: string;
+
+beforeAll(async () => {
+  port = await freePort();
+  url = `http://127.0.0.1:${port}`;
+  await publishFamily(0, { out: scratch('cdn'), port });
+  server = await serveFolder(scratch('cdn'), { port });
+});
+afterAll(() => server?.close());
+
+test('each new build is brought, the older go, a network that is away is told once, and Ctrl-C ends it', async () => {
+  const store = scratch('store');
+  const events: WatchEvent[] = [];
+  const stop = new AbortController();
+  await withPakrat({ store, patchUrl: url, settings: { network: { versionServiceMs: 300 } } }, async (pakrat) => {
+    const heard = async (isIt: (event: WatchEvent) => boolean): Promise<void> => {
+      while (!events.some(isIt)) await sleep(20);
+    };
+    const synced = (name: string) => (event: WatchEvent) => event.event === 'synced' && event.build.name === name;
+    const watching = pakrat.watch(['game'], { everyMs: 50, keep: 1, signal: stop.signal }, (event) => {
+      events.push(event);
+    });
+    await heard(synced('1.0'));
+    await publishFamily(1, { out: scratch('cdn'), port });
+    await heard(synced('1.1'));
+    await heard(({ event }) => event === 'forgot');
+    await server?.close();
+    await heard(({ event }) => event === 'trouble');
+    await sleep(700);
+    expect(events.filter(({ event }) => event === 'trouble')).toMatchObject([{ product: 'game' }]);
+    await publishFamily(2, { out: scratch('cdn'), port });
+    server = await serveFolder(scratch('cdn'), { port });
+    await heard(({ event }) => event === 'recovered');
+    await heard(synced('1.2'));
+    const forgot = () => events.filter(({ event }) => event === 'forgot');
+    while (forgot().length < 2) await sleep(20);
+    stop.abort();
+    await expect(watching).rejects.toMatchObject({ code: 'E_ABORTED' });
+    expect(forgot()).toMatchObject([{ builds: [{ name: '1.0' }] }, { builds: [{ name: '1.1' }] }]);
+    expect(events.filter(({ event }) => event === 'synced')).toHaveLength(3);
+    expect((await pakrat.status()).builds.map(({ name }) => name)).toEqual(['1.2']);
+  });
+  await withPakrat({ store, offline: true }, async (pakrat) => {
+    await using build = await pakrat.open('game');
+    for (const { name, bytes } of familyFiles(2)) expect(bytes.equals(await build.bytes(name))).toBe(true);
+    expect(await pakrat.verify()).toMatchObject({ bad: [] });
+  });
+});
+
+test('the program prints a line of JSON an event, gives each to the hook, and ends with 0 on SIGTERM', async () => {
+  const seen = scratch('seen.txt');
+  writeFileSync(seen, '');
+  const { child, ended } = startPakrat(
+    ['watch', 'game', '--store', scratch('other'), '--patch-url', url, '--json', '--quiet', '--hook', 'cat >> "$SEEN"'],
+    { env: { SEEN: seen } },
+  );
+  const lines = (): string[] => readFileSync(seen, 'utf8').split('\n').filter(Boolean);
+  while (lines().length < 3 && child.exitCode === null) await sleep(50);
+  const before = performance.now();
+  child.kill('SIGTERM');
+  const { status, stdout, stderr } = await ended;
+  expect([status, stderr]).toEqual([0, '']);
+  expect(performance.now() - before).toBeLessThan(10_000);
+  const events = stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as WatchEvent);
+  expect(events.map(({ event }) => event)).toEqual(['watching', 'found', 'synced']);
+  expect(lines().map((line) => JSON.parse(line) as WatchEvent)).toEqual(events);
+});
+
+test('one look: what is wrong is told and is the exit code', async () => {
+  const once = ['watch', 'nothing', '--once', '--store', scratch('third'), '--patch-url', url, '--quiet'];
+  const { status, stdout, stderr } = await startPakrat(once).ended;
+  expect([status, stdout.split('\n').length]).toEqual([4, 2]);
+  expect(stderr).toContain('E_NOT_FOUND');
+});
