@@ -61,7 +61,7 @@ export async function importFolder(store: Store, folder: string, options: Import
     });
     demandObjects(folder, found, game);
     await takeAll(run, options, { found, game, other });
-    if (!options.dryRun) other?.giveAnswers(store.ledger);
+    if (!options.dryRun) other?.giveAnswers(store);
     return run.report;
   } finally {
     other?.close();

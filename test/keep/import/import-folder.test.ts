@@ -238,7 +238,9 @@ describe('another store', () => {
     const report = await importInto(store, from);
     expect(report).toMatchObject({ damaged: [], unknown: [] });
     expect(report.builds).toMatchObject([{ product: 'wow', name: '11.2.0.60100' }]);
-    expect((await within(store, (pakrat) => pakrat.history('wow'), true)).builds).toHaveLength(1);
+    const seenIn = (root: string) => within(root, (pakrat) => pakrat.history('wow'), true);
+    expect((await seenIn(store)).builds).toHaveLength(1);
+    expect(await seenIn(store)).toEqual(await seenIn(from));
     expect((await syncInto(store)).asked).toEqual([]);
     expect(wrongBytes(store)).toEqual([]);
     expect(hashes(join(from, 'tpr'))).toEqual(before);

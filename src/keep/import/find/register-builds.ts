@@ -4,7 +4,7 @@ import { type CdnConfig, decodeCdnConfig } from '../../../formats/configs/cdn-co
 import { decodeProductConfig } from '../../../formats/configs/product-config.ts';
 import { addConfig, type FolderConfigs, noConfigs } from '../../../installs/cdn-folder/configs.ts';
 import { isSafeCdnPath, type ObjectName, objectPath } from '../../../store/layout.ts';
-import type { BuildIdentity } from '../../../store/ledger/rows.ts';
+import type { BuildIdentity, BuildRow } from '../../../store/ledger/rows.ts';
 import { checkObject } from '../../../verify/check-object.ts';
 import type { ImportRun } from '../import-run.ts';
 import { readPlain } from '../take/entry-source.ts';
@@ -56,12 +56,10 @@ export async function findBuilds(
   const all = [...named, ...buildsInConfigs(run, found, { ...search, known }), ...own];
   const builds = [...new Map(all.map((build) => [nameOf(build), build])).values()];
   const wantedOf = new Map(others.map((other) => [nameOf(other.identity), other]));
-  const rows = new Set(run.store.ledger.builds().map(nameOf));
+  const rows = new Map(run.store.ledger.builds().map((row) => [nameOf(row), row]));
   run.store.ledger.transaction(() => {
-    for (const build of builds) {
-      const isKnown = rows.has(nameOf(build));
-      register(run, build, { found, isKnown, other: wantedOf.get(nameOf(build)) });
-    }
+    for (const build of builds)
+      register(run, build, { found, row: rows.get(nameOf(build)), other: wantedOf.get(nameOf(build)) });
   });
   return builds;
 }
@@ -167,16 +165,31 @@ function configsByPath(run: ImportRun, { small }: FoundFiles): Map<string, Folde
 function register(
   run: ImportRun,
   build: BuildIdentity,
-  { found, isKnown, other }: { found: FoundFiles; isKnown: boolean; other: ForeignBuild | undefined },
+  { found, row, other }: { found: FoundFiles; row: BuildRow | undefined; other: ForeignBuild | undefined },
 ): void {
   const { ledger } = run.store;
   const { product, name, buildConfig } = build;
   run.report.builds.push({ product, name, buildConfig });
   if (run.settings.dryRun) return;
-  if (!isKnown) ledger.addBuild(build);
+  if (row === undefined) ledger.addBuild(build);
   const wanted = other?.selections ?? (isMirrored(run, build, found) ? [everything] : []);
-  for (const selection of wanted) ledger.keeping.want(build, selection);
+  want(run, { build, row }, wanted);
   if (other?.isPinned) ledger.keeping.pin(build);
+}
+
+const nothing = { entries: 0, bytes: 0 };
+
+/** Says what was wanted of a build, beside what else was. What was wanted last, and how much of it is held, stays: it is counted at the end. */
+function want(
+  { store: { ledger } }: ImportRun,
+  { build: { product, buildConfig }, row }: { build: BuildIdentity; row: BuildRow | undefined },
+  selections: readonly string[],
+): void {
+  const { wanted, held } = row ?? { wanted: nothing, held: nothing };
+  const known = new Set(ledger.keeping.selections({ product, buildConfig }));
+  const news = selections.filter((selection) => !known.has(selection));
+  const last = news.length > 0 && row !== undefined && row.selection !== null ? [row.selection] : [];
+  for (const selection of [...news, ...last]) ledger.setProgress(product, buildConfig, { selection, wanted, held });
 }
 
 const everything = JSON.stringify({ tags: [], include: [], all: true });
