@@ -238,7 +238,9 @@ describe('another store', () => {
     const report = await importInto(store, from);
     expect(report).toMatchObject({ damaged: [], unknown: [] });
     expect(report.builds).toMatchObject([{ product: 'wow', name: '11.2.0.60100' }]);
-    expect((await within(store, (pakrat) => pakrat.history('wow'), true)).builds).toHaveLength(1);
+    const seenIn = (root: string) => within(root, (pakrat) => pakrat.history('wow'), true);
+    expect((await seenIn(store)).builds).toHaveLength(1);
+    expect(await seenIn(store)).toEqual(await seenIn(from));
     expect((await syncInto(store)).asked).toEqual([]);
     expect(wrongBytes(store)).toEqual([]);
     expect(hashes(join(from, 'tpr'))).toEqual(before);
@@ -376,6 +378,36 @@ describe('an installed game', () => {
     expect(missing.bytes).toBeLessThan(wanted.bytes * 0.4);
     expect(lacking.entries).toBeLessThan(missing.entries);
     await syncInto(store, 'wow', false);
+    expect(wrongBytes(store)).toEqual([]);
+  });
+
+  test('whose CDN config is damaged: it is fetched; offline nothing is taken, for nothing says where it belongs', async () => {
+    const local = fresh('local');
+    fs.cpSync(join(cdn.root, 'local'), local, { recursive: true });
+    const { cdn: keys } = cdn.summary.configs as { cdn: { b: string } };
+    const file = join(local, 'Data/config', keys.b.slice(0, 2), keys.b.slice(2, 4), keys.b);
+    fs.writeFileSync(file, flipBytes(fs.readFileSync(file), 30));
+    const offline = await importInto(fresh('store'), local);
+    expect(offline).toMatchObject({ taken: { entries: 0 }, damaged: [{ code: 'E_INTEGRITY' }] });
+    expect(offline.unknown.at(-1)).toMatchObject({ message: expect.stringContaining('with a network') });
+    const store = fresh('store');
+    const { taken, unknown } = await within(store, (pakrat) => pakrat.import(local));
+    expect(taken.entries).toBeGreaterThan(40);
+    expect(unknown).toEqual([]);
+    expect((await syncInto(store, 'wow', false)).asked.filter((path) => path.includes('/wow/data/'))).toEqual([]);
+  });
+
+  test('offline, with the indices that its client keeps: what they list goes where they say', async () => {
+    const local = fresh('local');
+    fs.cpSync(join(cdn.root, 'local'), local, { recursive: true });
+    const data = join(www(), 'tpr/wow/data');
+    for (const path of fs.readdirSync(data, { recursive: true, encoding: 'utf8' }))
+      if (path.endsWith('.index'))
+        fs.copyFileSync(join(data, path), join(local, 'Data/indices', path.split('/').at(-1)!));
+    const store = fresh('store');
+    const report = await importInto(store, local);
+    expect(report).toMatchObject({ damaged: [], unknown: [] });
+    expect((await syncInto(store, 'wow', false)).asked.filter((path) => path.includes('/wow/data/'))).toEqual([]);
     expect(wrongBytes(store)).toEqual([]);
   });
 
