@@ -133,7 +133,8 @@ function sqliteError(error: unknown, path: string): unknown {
   }
   if (!code?.startsWith('SQLITE_')) return error;
   const options = { cause: error, data: { path, sqlite: code } };
-  if (code === 'SQLITE_FULL') return fullError(path, error);
+  // The second is a file in the same folder that has no room to grow.
+  if (code === 'SQLITE_FULL' || code === 'SQLITE_IOERR_SHMSIZE') return fullError(path, error);
   if (code === 'SQLITE_NOTADB' || code.startsWith('SQLITE_CORRUPT')) {
     return damagedError(path, messageOf(error), options);
   }
