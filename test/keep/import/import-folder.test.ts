@@ -467,6 +467,17 @@ test('a folder without any object is no source of one', async () => {
   await expect(importInto(fresh('store'), join(empty, 'no'))).rejects.toMatchObject({ code: 'E_NOT_FOUND' });
 });
 
+test('an install with pipes in the place of its files is not waited for', async () => {
+  const local = fresh('local');
+  fs.cpSync(join(cdn.root, 'local'), local, { recursive: true });
+  const files = ['Data/data/data.000', '.flavor.info', `Data/data/0000000009.idx`].map((path) => join(local, path));
+  for (const file of files) fs.rmSync(file, { force: true });
+  spawnSync('mkfifo', files);
+  const { taken, unknown } = await within(fresh('store'), (pakrat) => pakrat.import(local));
+  expect(taken.entries).toBe(0);
+  expect(unknown.some(({ message }) => message.includes('no plain file'))).toBe(true);
+});
+
 describe('what gc keeps', () => {
   const gcIn = (store: string) => within(store, (pakrat) => pakrat.gc(), true);
 
