@@ -338,6 +338,8 @@ test('a mirror of keg: objects, and entries in files of their own, which go wher
   const store = fresh('store');
   const report = await importInto(store, root, { cdnPath: 'tpr/wow' });
   expect(report).toMatchObject({ damaged: [], unknown: [] });
+  const named = await within(fresh('store'), (pakrat) => pakrat.import(root, { product: 'wow' }));
+  expect(named.taken).toEqual(report.taken);
   const lacking = entries.slice(0, 5).reduce((sum, { size }) => sum + size, 0);
   const first = await syncInto(store);
   const second = await syncInto(store, 'wow_old');
