@@ -14,7 +14,6 @@ import { parseEspecChoice } from './encode/espec-choice.ts';
 import { listFolder } from './files/folder-files.ts';
 import type { PublishFile } from './files/publish-file.ts';
 import { decodeTagFile, type TagFile } from './files/tag-file.ts';
-import type { EncodeWork } from './objects/encode-files.ts';
 import { type PublishedBuild, publishBuild } from './publish-build.ts';
 
 /** A folder to publish, and how. */
@@ -61,11 +60,12 @@ export async function publishFolder(folder: string, options: PublishFolderOption
   const total = files.reduce((sum, { size }) => sum + size, 0);
   const counted = { done: 0, total: files.length };
   let done = 0;
-  const onDone: EncodeWork['onProgress'] = ({ bytes, files: count }) => {
+  const onDone = ({ bytes, files: count }: { bytes: number; files: number }): void => {
     done += bytes;
     counted.done += count;
     onProgress?.({ type: 'bytes', phase: 'publish', done, total, files: { ...counted } });
   };
+  onDone({ bytes: 0, files: 0 });
   const release = lockFolder(out);
   try {
     clearDeadTemporaries(out);

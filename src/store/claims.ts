@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { codeOf } from '../core/errors.ts';
 import { makeFolderDurable } from '../files/durable.ts';
 import { isDeadMark, processMark } from '../files/temporary.ts';
-import { Sqlite } from './ledger/sqlite.ts';
+import { logPages, Sqlite } from './ledger/sqlite.ts';
 
 /*
  * Bytes of objects that a process fetches just now, for the others to see, so that nothing is fetched by two of them. A database of its own,
@@ -113,7 +113,7 @@ function openDatabase(path: string): Sqlite {
 function prepared(path: string): Sqlite {
   const db = new Sqlite(path, { timeout });
   try {
-    db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; ${schema}`);
+    db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; PRAGMA wal_autocheckpoint = ${logPages}; ${schema}`);
     return db;
   } catch (error) {
     db.close();

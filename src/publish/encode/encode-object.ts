@@ -84,9 +84,9 @@ export async function encodeOnDisk(
       checked.check();
       if (file.size - head.length < size || i === tried.length - 1)
         return { ckey, ekey: md5Hex(head), size, encodedSize: file.size, espec, file, head };
-      file.close();
+      archives.dropFile(file);
     } catch (error) {
-      file.close();
+      archives.dropFile(file);
       throw error;
     }
   }

@@ -27,6 +27,7 @@ export class Encoder {
   readonly #workerUrl: URL | undefined;
   readonly #pool: EncodeThread[] = [];
   #bytes = 0;
+  #isEnded = false;
 
   constructor({ threads = 0, workerUrl, signal }: EncoderOptions) {
     this.#threads = threads;
@@ -41,6 +42,7 @@ export class Encoder {
 
   /** Does a task. @throws as encodeBlte, E_ABORTED */
   async run(task: EncodeTask): Promise<EncodeAnswer> {
+    if (this.#isEnded) throw new PakratError('E_ABORTED', 'encoding has ended');
     this.#bytes += task.content.length;
     if (this.#threads < 2 || this.#bytes < smallBytes) {
       await breathe(this.signal);
@@ -65,6 +67,7 @@ export class Encoder {
 
   /** Ends the threads, whatever they do. */
   async end(): Promise<void> {
+    this.#isEnded = true;
     this.signal?.removeEventListener('abort', this.#halt);
     await Promise.all(this.#pool.splice(0).map((thread) => thread.end()));
   }

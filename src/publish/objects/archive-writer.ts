@@ -49,6 +49,7 @@ export class ArchiveWriter {
   readonly #held = new Set<string>();
   readonly #indices: NamedIndex[] = [];
   readonly #loose: IndexEntry[] = [];
+  readonly #files = new Set<DurableFile>();
   #open: DurableFile | undefined;
   #entries: IndexEntry[] = [];
 
@@ -93,15 +94,23 @@ export class ArchiveWriter {
     this.#listed(this.#loose, ekey, bytes.length, 0);
   }
 
-  /** Takes an object that grew under a temporary name as one of its own. @param head written over its first bytes */
+  /** Takes an object that grew in a file of {@link openFile} as one of its own. @param head written over its first bytes */
   addFile(ekey: string, file: DurableFile, head: Uint8Array): void {
     file.finish(join(this.#folder.out, objectPath(this.#named(ekey))), head);
     this.#listed(this.#loose, ekey, file.size, 0);
+    this.dropFile(file);
   }
 
-  /** A file for an object that is too large for memory. Needs `close`. */
+  /** A file for an object that is too large for memory. */
   openFile(): DurableFile {
-    return new DurableFile(this.#folder.out);
+    const file = new DurableFile(this.#folder.out);
+    this.#files.add(file);
+    return file;
+  }
+
+  /** Lets go of a file that is not wanted any more. */
+  dropFile(file: DurableFile): void {
+    if (this.#files.delete(file)) file.close();
   }
 
   /** Ends the archive that is open, if one is: the next object begins another. */
@@ -109,7 +118,7 @@ export class ArchiveWriter {
     if (this.#open === undefined) return;
     const index = encodeArchiveIndex(this.#entries);
     this.#open.finish(join(this.#folder.out, objectPath(this.#named(index.name))));
-    this.close();
+    this.#endOpen();
     this.#putIndex(index);
     this.#indices.push(index);
     this.#entries = [];
@@ -130,8 +139,13 @@ export class ArchiveWriter {
     };
   }
 
-  /** Lets go of an archive that is not finished. */
+  /** Lets go of what is not finished. */
   close(): void {
+    this.#endOpen();
+    for (const file of this.#files) this.dropFile(file);
+  }
+
+  #endOpen(): void {
     this.#open?.close();
     this.#open = undefined;
   }

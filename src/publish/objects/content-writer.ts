@@ -41,7 +41,7 @@ export class ContentWriter {
   /** Puts a large object, which lies loose, unless it is there. */
   putFile({ file, head, ...content }: EncodedOnDisk): EncodedContent {
     if (this.#isNew(content)) this.archives.addFile(content.ekey, file, head);
-    file.close();
+    else this.archives.dropFile(file);
     return content;
   }
 

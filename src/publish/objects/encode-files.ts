@@ -53,15 +53,23 @@ const memoryBytes = 32 << 20;
 const hashBytes = 1 << 20;
 
 /** Encodes and puts files, in their order, and gives those of the root their ids. @throws E_USAGE for a file that cannot be published */
-export async function encodeFiles(files: Iterable<PublishFile>, work: EncodeWork): Promise<EncodedFile[]> {
+export async function encodeFiles(published: Iterable<PublishFile>, work: EncodeWork): Promise<EncodedFile[]> {
   const { data, patches, encoder } = work;
   const done: EncodedFile[] = [];
-  for await (const { file, encoded, patch, told } of inOrder(new FileEncoder(work).start(files), encoder.windowBytes)) {
-    const content = put(encoded, data);
-    if (patch !== undefined) patches.put(patch.source, content, patch.bytes);
-    const { read, readPrevious, ...facts } = file;
-    done.push({ ...facts, content });
-    work.onProgress?.({ bytes: told === undefined ? content.size : 0, files: 1 });
+  const files = new FileEncoder(work);
+  try {
+    for await (const { file, encoded, patch, told } of inOrder(files.start(published), encoder.windowBytes)) {
+      const content = put(encoded, data);
+      if (patch !== undefined) patches.put(patch.source, content, patch.bytes);
+      const { read, readPrevious, ...facts } = file;
+      done.push({ ...facts, content });
+      work.onProgress?.({ bytes: told === undefined ? content.size : 0, files: 1 });
+    }
+  } catch (error) {
+    // Nothing is to write into files that are closed next.
+    await encoder.end();
+    await files.settled();
+    throw error;
   }
   return work.root === 'wow' ? numberFiles(done) : done;
 }
@@ -90,6 +98,11 @@ class FileEncoder {
       const isLarge = (file.size ?? 0) > memoryBytes && file.path !== undefined;
       yield isLarge ? await this.#startLarge(file, file.path ?? '') : await this.#startWhole(file);
     }
+  }
+
+  /** Waits until nothing is encoded any more. */
+  async settled(): Promise<void> {
+    await Promise.allSettled(this.#begun.values());
   }
 
   async #startWhole(file: PublishFile): Promise<Started<Outcome>> {
@@ -141,7 +154,9 @@ class FileEncoder {
     const facts = begun.then(({ ekey, size, encodedSize, espec }) => ({ ckey, ekey, size, encodedSize, espec }));
     facts.catch(() => {});
     this.#begun.set(id, facts);
-    return { weight, result: begun.then((encoded) => ({ file, encoded })) };
+    const result = begun.then((encoded) => ({ file, encoded }));
+    result.catch(() => {});
+    return { weight, result };
   }
 
   /** A patch says what it changes: of an encrypted file there is none. @returns what makes it */

@@ -1,5 +1,6 @@
 import type { Span } from '../spans.ts';
 import type { BuildIdentity } from './rows.ts';
+import type { Sqlite } from './sqlite.ts';
 
 /** A build that is not kept any more. */
 export type ForgottenBuild = Pick<
@@ -14,20 +15,12 @@ export interface LeavingBytes extends Span {
   path: string;
 }
 
-/** The part of a database's handle that is used here. The handle itself has types of SQLite, which are not for those who use the library. */
-interface Statements {
-  run(sql: string, ...values: unknown[]): { changes: number };
-  get<Row>(sql: string, ...values: unknown[]): Row | undefined;
-  all<Row>(sql: string, ...values: unknown[]): Row[];
-  version(): string;
-}
-
 /** The part of the ledger that says what is to be kept, and what is on its way out. */
 export class Keeping {
-  readonly #db: Statements;
+  readonly #db: Sqlite;
   #signed: { version: string; text: string } | undefined;
 
-  constructor(db: Statements) {
+  constructor(db: Sqlite) {
     this.#db = db;
   }
 

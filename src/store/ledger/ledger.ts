@@ -7,7 +7,7 @@ import { LedgerHistory } from './ledger-history.ts';
 import { damagedRows, hasRow, removeRow, sealRow } from './row-sums.ts';
 import type { Amount, AnswerRow, BuildIdentity, BuildRow, DamagedRow, KeyRow } from './rows.ts';
 import { demandSchema, migrate } from './schema.ts';
-import { Sqlite } from './sqlite.ts';
+import { logPages, Sqlite } from './sqlite.ts';
 
 const timeout = 10_000;
 
@@ -49,6 +49,7 @@ export class Ledger {
         demandSchema(this.#db);
       } else {
         this.#db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON');
+        this.#db.exec(`PRAGMA wal_autocheckpoint = ${logPages}`);
         migrate(this.#db, () => this.history.takeAllBack());
         this.#db.onNoted = () => this.history.write();
         this.history.write();

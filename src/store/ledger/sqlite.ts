@@ -18,6 +18,9 @@ function keep<Handle extends object>(handle: Handle): Handle {
   return handle;
 }
 
+/** Pages of a write-ahead log, 1 MiB of them: the log must fit into what is kept for the moment when the disk is full. */
+export const logPages = 256;
+
 /**
  * An open SQLite database. An open handle; needs `close`. Statements are prepared once, by their text.
  * Whatever goes wrong with it comes as E_STORE_FULL, E_STORE_LOCKED, E_STORE_DAMAGED, E_STORE or E_NATIVE_MODULE.
@@ -32,7 +35,7 @@ export class Sqlite {
 
   constructor(
     path: string,
-    { bytes, ...options }: Pick<Database.Options, 'readonly' | 'timeout'> & { bytes?: Buffer | undefined } = {},
+    { bytes, ...options }: { readonly?: boolean; timeout?: number; bytes?: Buffer | undefined } = {},
   ) {
     this.#path = path;
     this.#db = this.#guard(() => keep(new Database(bytes ?? path, options)));
@@ -70,7 +73,7 @@ export class Sqlite {
     this.#guard(() => this.#db.exec(sql));
   }
 
-  run(sql: string, ...values: unknown[]): Database.RunResult {
+  run(sql: string, ...values: unknown[]): { changes: number; lastInsertRowid: number | bigint } {
     const result = this.#guard(() => this.#statement(sql).run(...values));
     this.#tellNoted();
     return result;
@@ -130,7 +133,8 @@ function sqliteError(error: unknown, path: string): unknown {
   }
   if (!code?.startsWith('SQLITE_')) return error;
   const options = { cause: error, data: { path, sqlite: code } };
-  if (code === 'SQLITE_FULL') return fullError(path, error);
+  // The second is a file in the same folder that has no room to grow.
+  if (code === 'SQLITE_FULL' || code === 'SQLITE_IOERR_SHMSIZE') return fullError(path, error);
   if (code === 'SQLITE_NOTADB' || code.startsWith('SQLITE_CORRUPT')) {
     return damagedError(path, messageOf(error), options);
   }
