@@ -153,7 +153,7 @@ function sqliteError(error: unknown, path: string): unknown {
 function damagedError(path: string, problem: string, options: ErrorOptions): PakratError {
   return new PakratError('E_STORE_DAMAGED', `${path} is damaged or not a ledger: ${problem}`, {
     ...options,
-    hint: 'Move ledger.db away and sync again; objects that are on disk are checked and taken over.',
+    hint: 'Move ledger.db away and sync again: builds and pins come back out of history.jsonl, and objects that are on disk are checked and taken over.',
   });
 }
 
