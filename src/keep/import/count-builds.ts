@@ -17,10 +17,11 @@ export async function countBuilds(
   builds: readonly BuildIdentity[],
 ): Promise<void> {
   const { ledger } = store;
+  const rows = new Map(ledger.builds().map((row) => [`${row.product}@${row.buildConfig}`, row]));
   for (const identity of builds) {
     await breathe(settings.signal);
     const { product, buildConfig } = identity;
-    const row = ledger.builds(product).find((build) => build.buildConfig === buildConfig);
+    const row = rows.get(`${product}@${buildConfig}`);
     const selection = row?.selection ?? ledger.keeping.selections(identity).at(-1);
     const choice = selection === undefined ? undefined : selectionOf({ selection });
     if (row === undefined || selection === undefined || choice === undefined) continue;

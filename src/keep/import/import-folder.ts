@@ -3,6 +3,7 @@ import { sep } from 'node:path';
 import { PakratError, throwIfAborted } from '../../core/errors.ts';
 import { demandFolder } from '../../installs/open-folder.ts';
 import { objectPath } from '../../store/layout.ts';
+import type { BuildIdentity } from '../../store/ledger/rows.ts';
 import type { Store } from '../../store/store.ts';
 import type { BuildOpener } from '../build-opener.ts';
 import { countBuilds } from './count-builds.ts';
@@ -15,6 +16,7 @@ import {
   findBuilds,
   type HereBuilds,
   hereBuilds,
+  indicesOf,
   learnObjectKeys,
 } from './find/register-builds.ts';
 import { type InstalledGame, openGame, takeLooseEntries } from './import-install.ts';
@@ -59,7 +61,7 @@ export async function importFolder(store: Store, folder: string, options: Import
     });
     demandObjects(folder, found, game);
     await takeAll(run, options, { found, game, other });
-    if (!options.dryRun) other?.giveAnswers(store.ledger);
+    if (!options.dryRun) other?.giveAnswers(store);
     return run.report;
   } finally {
     other?.close();
@@ -98,8 +100,7 @@ async function takeAll(run: ImportRun, options: ImportOptions, { found, game, ot
   const { report } = run;
   learnObjectKeys(run, found, options);
   for (const { cdnPath, keyName } of game?.keyNames ?? []) run.store.objectKeys.learn(cdnPath, keyName);
-  const small = [...found.small, ...(game?.indices ?? [])];
-  const files = [...small, ...found.large, ...found.fragments];
+  const files = [...found.small, ...(game?.indices ?? []), ...found.large, ...found.fragments];
   run.total = files.reduce((sum, { size }) => sum + size, game?.storage.amount().bytes ?? 0);
   report.others = game === undefined ? found.others : 0;
   for (const name of found.links) report.unknown.push({ name, message: 'it is a link, which is not followed' });
@@ -107,20 +108,36 @@ async function takeAll(run: ImportRun, options: ImportOptions, { found, game, ot
     report.unknown.push({ name, message: 'nothing tells the CDN path of its objects: --cdn-path' });
   // Configs say what the rest is, and indices what the archives are.
   const isConfig = ({ name }: FoundFile): boolean => name.suffix !== '.index';
-  await takeAllSmall(run, small.filter(isConfig));
+  await takeAllSmall(run, found.small.filter(isConfig));
   const ofGame = (game?.builds ?? []).map((identity) => ({ identity, selections: [], isPinned: false }));
-  const builds = findBuilds(run, options, { found, others: [...(other?.builds ?? []), ...ofGame] });
+  const builds = await findBuilds(run, options, { found, others: [...(other?.builds ?? []), ...ofGame] });
   await takeAllSmall(
     run,
-    small.filter((file) => !isConfig(file)),
+    found.small.filter((file) => !isConfig(file)),
   );
+  await takeAllSmall(run, namedIndices(run, game?.indices ?? [], builds));
   await bringIndices(run, options, { builds, found, all: game !== undefined || found.fragments.length > 0 });
   const here = hereBuilds(run, found, builds);
   const later = await takeLarge(run, found.large, here);
   if (found.fragments.length > 0) later.push(...(await takeFragments(run, found.fragments, here)));
-  if (game !== undefined) later.push(...(await takeGame(run, game, here)));
+  if (game !== undefined) {
+    const known = new Set(builds.map(({ buildConfig }) => buildConfig));
+    const knowsPlaces = here.knowsIndices && game.builds.every(({ buildConfig }) => known.has(buildConfig));
+    later.push(...(await takeGame(run, game, { here, knowsPlaces })));
+  }
   await takeLater(run, later);
   if (options.opener !== undefined && !options.dryRun) await countBuilds(run, options.opener, builds);
+}
+
+/** The indices of an install that its builds name, under those names; the client keeps others. */
+function namedIndices(run: ImportRun, files: readonly FoundFile[], builds: readonly BuildIdentity[]): FoundFile[] {
+  if (files.length === 0) return [];
+  const names = new Map(builds.flatMap((build) => indicesOf(run, build)).map((name) => [name.hash, name]));
+  return files.flatMap((file) => {
+    const name = names.get(file.name.hash);
+    if (name === undefined) run.pass(file.size);
+    return name === undefined ? [] : [{ ...file, name }];
+  });
 }
 
 async function takeAllSmall(run: ImportRun, files: readonly FoundFile[]): Promise<void> {
@@ -160,20 +177,25 @@ async function takeFragments(run: ImportRun, files: readonly FoundFile[], here: 
     entries.close();
     const left = files.filter(({ name }) => !placed.has(name.hash));
     for (const { size } of left) run.pass(size);
-    for (const { file } of left)
-      run.report.unknown.push({ name: file, message: 'no index that is here has this entry' });
+    const [first] = left;
+    const message = `no index that is here has this entry${left.length > 1 ? `, and ${left.length - 1} more like it` : ''}`;
+    if (first !== undefined) run.report.unknown.push({ name: first.file, message });
   }
 }
 
 const keyDigits = 18;
 
-async function takeGame(run: ImportRun, game: InstalledGame, here: HereBuilds): Promise<EntryWork[]> {
+async function takeGame(
+  run: ImportRun,
+  game: InstalledGame,
+  { here, knowsPlaces }: { here: HereBuilds; knowsPlaces: boolean },
+): Promise<EntryWork[]> {
   const placed = new Set<string>();
   const onPlaced = (ekey: string): void => void placed.add(ekey.slice(0, keyDigits));
   const later = await takeScattered(run, game.entries, { archives: here.archives, onPlaced });
   for (const message of game.storage.notes) run.report.unknown.push({ name: game.storage.folder, message });
   const left = game.storage.amount().entries - placed.size;
-  if (!here.knowsIndices && left > 0) {
+  if (!knowsPlaces && left > 0) {
     const message = `${left} of its entries may be of archives whose indices are not here: import it once with a network`;
     run.report.unknown.push({ name: game.storage.folder, message });
     return later;

@@ -34,17 +34,6 @@ export class Keeping {
     return rows.map(({ selection }) => selection);
   }
 
-  /** Says that a part of a build was wanted, as JSON, beside what else was. */
-  want({ product, buildConfig }: NamedBuild, selection: string): void {
-    this.#db.run(
-      `INSERT INTO selections (build, selection, time) SELECT id, ?, ? FROM builds WHERE product = ? AND build_config = ? ON CONFLICT DO NOTHING`,
-      selection,
-      Date.now(),
-      product,
-      buildConfig,
-    );
-  }
-
   /** When a build was first asked for with this store, in milliseconds since 1970; undefined for one that it does not know. */
   arrival({ product, buildConfig }: NamedBuild): number | undefined {
     return this.#db.get<{ time: number }>(

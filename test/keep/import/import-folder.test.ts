@@ -238,7 +238,9 @@ describe('another store', () => {
     const report = await importInto(store, from);
     expect(report).toMatchObject({ damaged: [], unknown: [] });
     expect(report.builds).toMatchObject([{ product: 'wow', name: '11.2.0.60100' }]);
-    expect((await within(store, (pakrat) => pakrat.history('wow'), true)).builds).toHaveLength(1);
+    const seenIn = (root: string) => within(root, (pakrat) => pakrat.history('wow'), true);
+    expect((await seenIn(store)).builds).toHaveLength(1);
+    expect(await seenIn(store)).toEqual(await seenIn(from));
     expect((await syncInto(store)).asked).toEqual([]);
     expect(wrongBytes(store)).toEqual([]);
     expect(hashes(join(from, 'tpr'))).toEqual(before);
@@ -336,6 +338,8 @@ test('a mirror of keg: objects, and entries in files of their own, which go wher
   const store = fresh('store');
   const report = await importInto(store, root, { cdnPath: 'tpr/wow' });
   expect(report).toMatchObject({ damaged: [], unknown: [] });
+  const named = await within(fresh('store'), (pakrat) => pakrat.import(root, { product: 'wow' }));
+  expect(named.taken).toEqual(report.taken);
   const lacking = entries.slice(0, 5).reduce((sum, { size }) => sum + size, 0);
   const first = await syncInto(store);
   const second = await syncInto(store, 'wow_old');
@@ -376,6 +380,36 @@ describe('an installed game', () => {
     expect(missing.bytes).toBeLessThan(wanted.bytes * 0.4);
     expect(lacking.entries).toBeLessThan(missing.entries);
     await syncInto(store, 'wow', false);
+    expect(wrongBytes(store)).toEqual([]);
+  });
+
+  test('whose CDN config is damaged: it is fetched; offline nothing is taken, for nothing says where it belongs', async () => {
+    const local = fresh('local');
+    fs.cpSync(join(cdn.root, 'local'), local, { recursive: true });
+    const { cdn: keys } = cdn.summary.configs as { cdn: { b: string } };
+    const file = join(local, 'Data/config', keys.b.slice(0, 2), keys.b.slice(2, 4), keys.b);
+    fs.writeFileSync(file, flipBytes(fs.readFileSync(file), 30));
+    const offline = await importInto(fresh('store'), local);
+    expect(offline).toMatchObject({ taken: { entries: 0 }, damaged: [{ code: 'E_INTEGRITY' }] });
+    expect(offline.unknown.at(-1)).toMatchObject({ message: expect.stringContaining('with a network') });
+    const store = fresh('store');
+    const { taken, unknown } = await within(store, (pakrat) => pakrat.import(local));
+    expect(taken.entries).toBeGreaterThan(40);
+    expect(unknown).toEqual([]);
+    expect((await syncInto(store, 'wow', false)).asked.filter((path) => path.includes('/wow/data/'))).toEqual([]);
+  });
+
+  test('offline, with the indices that its client keeps: what they list goes where they say', async () => {
+    const local = fresh('local');
+    fs.cpSync(join(cdn.root, 'local'), local, { recursive: true });
+    const data = join(www(), 'tpr/wow/data');
+    for (const path of fs.readdirSync(data, { recursive: true, encoding: 'utf8' }))
+      if (path.endsWith('.index'))
+        fs.copyFileSync(join(data, path), join(local, 'Data/indices', path.split('/').at(-1)!));
+    const store = fresh('store');
+    const report = await importInto(store, local);
+    expect(report).toMatchObject({ damaged: [], unknown: [] });
+    expect((await syncInto(store, 'wow', false)).asked.filter((path) => path.includes('/wow/data/'))).toEqual([]);
     expect(wrongBytes(store)).toEqual([]);
   });
 
@@ -433,6 +467,17 @@ test('a folder without any object is no source of one', async () => {
   fs.mkdirSync(empty);
   await expect(importInto(fresh('store'), empty)).rejects.toMatchObject({ code: 'E_NOT_FOUND' });
   await expect(importInto(fresh('store'), join(empty, 'no'))).rejects.toMatchObject({ code: 'E_NOT_FOUND' });
+});
+
+test('an install with pipes in the place of its files is not waited for', async () => {
+  const local = fresh('local');
+  fs.cpSync(join(cdn.root, 'local'), local, { recursive: true });
+  const files = ['Data/data/data.000', '.flavor.info', `Data/data/0000000009.idx`].map((path) => join(local, path));
+  for (const file of files) fs.rmSync(file, { force: true });
+  spawnSync('mkfifo', files);
+  const { taken, unknown } = await within(fresh('store'), (pakrat) => pakrat.import(local));
+  expect(taken.entries).toBe(0);
+  expect(unknown.some(({ message }) => message.includes('no plain file'))).toBe(true);
 });
 
 describe('what gc keeps', () => {

@@ -1,12 +1,18 @@
-import { existsSync } from 'node:fs';
+import { existsSync, lstatSync } from 'node:fs';
 import { join } from 'node:path';
-import { isPakratError, resultUnless } from '../../../core/errors.ts';
+import { keptObjects } from '../../../builds/resolve/channel-objects.ts';
+import { isKeyHex } from '../../../core/bytes.ts';
+import { isPakratError, PakratError, resultUnless } from '../../../core/errors.ts';
+import { md5Hex } from '../../../core/hash.ts';
+import { walk } from '../../../files/walk.ts';
+import type { StoreLayout } from '../../../store/layout.ts';
 import { Ledger } from '../../../store/ledger/ledger.ts';
-import type { BuildIdentity, BuildRow } from '../../../store/ledger/rows.ts';
+import type { AnswerRow, BuildIdentity, BuildRow } from '../../../store/ledger/rows.ts';
 import { objectKeyRow, objectKeySetting } from '../../../store/object-keys.ts';
 import { mergeSpans, type Span } from '../../../store/spans.ts';
 import type { Store } from '../../../store/store.ts';
 import type { ImportReport } from '../import-report.ts';
+import { readPlain } from '../take/entry-source.ts';
 import { isPlausible } from './foreign-builds.ts';
 
 /** A build as another ledger has it, with everything that was ever wanted of it, as JSON, the oldest first. */
@@ -22,8 +28,8 @@ export interface ForeignStore {
   builds: ForeignBuild[];
   /** What it claims to hold of an object, merged and in order; undefined where it says nothing. */
   claimsOf: (path: string) => readonly Span[] | undefined;
-  /** Gives what the version services said to another ledger. */
-  giveAnswers: (ledger: Ledger) => void;
+  /** Gives what the version services said to another store. */
+  giveAnswers: (store: Store) => void;
   /** Gives another store the keys of objects that are encrypted one by one: without them nothing can be checked. */
   giveObjectKeys: (store: Store) => void;
   close(): void;
@@ -32,9 +38,11 @@ export interface ForeignStore {
 /** Opens the store in a folder, to be read; undefined when it is none. A ledger that cannot be read is told: its objects can be taken without it. */
 export function openForeignStore(root: string, report: ImportReport): ForeignStore | undefined {
   const path = join(root, 'ledger.db');
-  if (!existsSync(path)) return undefined;
+  const stat = lstatSync(path, { throwIfNoEntry: false });
+  if (stat === undefined) return undefined;
   try {
-    return foreignStore(new Ledger(path, { readOnly: true }));
+    if (!stat.isFile() || stat.size > mostLedgerBytes) throw new PakratError('E_FORMAT', 'it is no ledger');
+    return foreignStore(root, new Ledger(path, { readOnly: true }));
   } catch (error) {
     if (!isPakratError(error)) throw error;
     report.unknown.push({
@@ -45,7 +53,7 @@ export function openForeignStore(root: string, report: ImportReport): ForeignSto
   }
 }
 
-function foreignStore(ledger: Ledger): ForeignStore {
+function foreignStore(root: string, ledger: Ledger): ForeignStore {
   const pins = new Set(ledger.keeping.pins().map(nameOf));
   const foreignBuild = (row: BuildRow): ForeignBuild => ({
     identity: row,
@@ -56,7 +64,10 @@ function foreignStore(ledger: Ledger): ForeignStore {
   return {
     builds: ledger.builds().filter(isPlausible).reverse().map(foreignBuild),
     claimsOf: (path) => (known.has(path) ? claimed(ledger, path) : undefined),
-    giveAnswers: (own) => giveAnswers(ledger, own),
+    giveAnswers(store) {
+      giveChannels(root, store.layout);
+      giveAnswers(ledger, store.ledger);
+    },
     giveObjectKeys: (store) => giveObjectKeys(ledger, store),
     close: () => ledger.close(),
   };
@@ -95,12 +106,56 @@ function claimed(ledger: Ledger, path: string): Span[] | undefined {
   return resultUnless(isPakratError, () => mergeSpans(ledger.spans(path)));
 }
 
+/** It is read into memory; those of large stores have some ten MB. */
+const mostLedgerBytes = 1 << 30;
+
 const endpoints = ['versions', 'cdns', 'bgdl'];
+/** Answers that are about no product. */
+const general = ['summary', 'channels'];
+
+interface GivenAnswer {
+  product: string;
+  endpoint: string;
+  answer: AnswerRow;
+}
+
+/** All answers, the oldest of each list first: each once with the time when it was first given, and once with the last. They say how old builds are. */
+function answersOf(ledger: Ledger): GivenAnswer[] {
+  const ofProducts = ledger.askedProducts().flatMap((product) => endpoints.map((endpoint) => ({ product, endpoint })));
+  const lists = [...ofProducts, ...general.map((endpoint) => ({ product: '', endpoint }))];
+  return lists.flatMap(({ product, endpoint }) => {
+    const history = ledger.answerHistory(product, endpoint);
+    const firstTimes = new Map(history.map(({ body, firstTime }) => [textOf(body), firstTime]));
+    const answers = ledger.answers(product, endpoint).reverse();
+    return answers.flatMap((answer) => [
+      { product, endpoint, answer: { ...answer, time: firstTimes.get(textOf(answer.body)) ?? answer.time } },
+      { product, endpoint, answer },
+    ]);
+  });
+}
 
 function giveAnswers(from: Ledger, to: Ledger): void {
-  resultUnless(isPakratError, () => {
-    for (const product of from.askedProducts())
-      for (const endpoint of endpoints)
-        for (const answer of from.answers(product, endpoint).reverse()) to.addAnswer(product, endpoint, answer);
+  // A damaged ledger may have none to give.
+  const answers = resultUnless(isPakratError, () => answersOf(from)) ?? [];
+  to.transaction(() => {
+    for (const { product, endpoint, answer } of answers) to.addAnswer(product, endpoint, answer);
   });
+}
+
+function textOf(body: Uint8Array): string {
+  return Buffer.from(body).toString('latin1');
+}
+
+const mostChannelBytes = 64 << 20;
+
+/** Catalogues and definitions of channels, by their MD5. */
+function giveChannels(root: string, layout: StoreLayout): void {
+  const kept = keptObjects(layout);
+  const folder = join(root, 'channels');
+  for (const { name: path, isLink } of existsSync(folder) ? walk(folder) : []) {
+    const name = path.split('/').at(-1) ?? '';
+    if (isLink || !isKeyHex(name) || kept.read(name) !== undefined) continue;
+    const bytes = resultUnless(isPakratError, () => readPlain(join(folder, path), mostChannelBytes));
+    if (bytes !== undefined && md5Hex(bytes) === name) kept.add(name, bytes);
+  }
 }

@@ -4,7 +4,7 @@ import { type CdnConfig, decodeCdnConfig } from '../../../formats/configs/cdn-co
 import { decodeProductConfig } from '../../../formats/configs/product-config.ts';
 import { addConfig, type FolderConfigs, noConfigs } from '../../../installs/cdn-folder/configs.ts';
 import { isSafeCdnPath, type ObjectName, objectPath } from '../../../store/layout.ts';
-import type { BuildIdentity } from '../../../store/ledger/rows.ts';
+import type { BuildIdentity, BuildRow } from '../../../store/ledger/rows.ts';
 import { checkObject } from '../../../verify/check-object.ts';
 import type { ImportRun } from '../import-run.ts';
 import { readPlain } from '../take/entry-source.ts';
@@ -18,8 +18,8 @@ export interface BuildSearch {
   /** The product of builds that do not tell theirs. */
   product?: string | undefined;
   region: string;
-  /** Fetches indices of a build that the folder has not, without which nothing says what its archives are; absent offline. */
-  bring?: ((build: BuildIdentity, indices: readonly ObjectName[]) => Promise<void>) | undefined;
+  /** Fetches configs and indices of a build that the folder has not, without which nothing says what its archives are; absent offline. */
+  bring?: ((build: BuildIdentity, names: readonly ObjectName[]) => Promise<void>) | undefined;
 }
 
 /** What the configs that are here say. */
@@ -31,7 +31,7 @@ export interface HereBuilds {
   isListed: (name: ObjectName) => boolean;
   /** The indices of loose objects, as far as they are here. */
   fileIndices: Uint8Array[];
-  /** The index of each archive of data is here. */
+  /** The index of each archive of data is here, and that of what lies loose. */
   knowsIndices: boolean;
 }
 
@@ -40,21 +40,26 @@ export interface HereBuilds {
  * build whose archives lie there whole all is kept that its CDN config lists.
  * @param others those that another ledger, or an installed game, names
  * @returns those builds
+ * @throws E_ABORTED, E_STORE…
  */
-export function findBuilds(
+export async function findBuilds(
   run: ImportRun,
   search: BuildSearch,
   { found, others }: { found: FoundFiles; others: readonly ForeignBuild[] },
-): BuildIdentity[] {
+): Promise<BuildIdentity[]> {
   const foreign = others.map(({ identity }) => identity);
-  const named = [...buildsInTables(found, search), ...foreign].filter((build) => isHere(run, build));
+  const candidates = [...buildsInTables(found, search), ...foreign].filter(({ cdnPath }) => isSafeCdnPath(cdnPath));
+  for (const build of candidates) await bringConfig(run, search, build);
+  const named = candidates.filter((build) => configsOf(build).every((name) => readSmall(run, name) !== undefined));
   const known = new Set([...named, ...run.store.ledger.builds()].map(({ buildConfig }) => buildConfig));
   const own = run.store.ledger.builds().filter((row) => hasConfig(found, row));
   const all = [...named, ...buildsInConfigs(run, found, { ...search, known }), ...own];
   const builds = [...new Map(all.map((build) => [nameOf(build), build])).values()];
   const wantedOf = new Map(others.map((other) => [nameOf(other.identity), other]));
+  const rows = new Map(run.store.ledger.builds().map((row) => [nameOf(row), row]));
   run.store.ledger.transaction(() => {
-    for (const build of builds) register(run, build, { found, other: wantedOf.get(nameOf(build)) });
+    for (const build of builds)
+      register(run, build, { found, row: rows.get(nameOf(build)), other: wantedOf.get(nameOf(build)) });
   });
   return builds;
 }
@@ -110,11 +115,14 @@ function buildsInTables({ tables }: FoundFiles, { region }: BuildSearch): BuildI
   });
 }
 
-/** True when both configs of a build are here, and right. */
-function isHere(run: ImportRun, { cdnPath, buildConfig, cdnConfig }: BuildIdentity): boolean {
-  if (!isSafeCdnPath(cdnPath)) return false;
-  const config = (hash: string): ObjectName => ({ cdnPath, kind: 'config', hash });
-  return [buildConfig, cdnConfig].every((hash) => readSmall(run, config(hash)) !== undefined);
+function configsOf({ cdnPath, buildConfig, cdnConfig }: BuildIdentity): ObjectName[] {
+  return [buildConfig, cdnConfig].map((hash): ObjectName => ({ cdnPath, kind: 'config', hash }));
+}
+
+/** Brings the config of a build of which the other one is here: without both nothing tells what else belongs to it. */
+async function bringConfig(run: ImportRun, { bring }: BuildSearch, build: BuildIdentity): Promise<void> {
+  const lacking = configsOf(build).filter((name) => readSmall(run, name) === undefined);
+  if (lacking.length === 1 && !run.settings.dryRun) await bring?.(build, lacking);
 }
 
 /** Builds that no table names, by their configs. */
@@ -157,16 +165,31 @@ function configsByPath(run: ImportRun, { small }: FoundFiles): Map<string, Folde
 function register(
   run: ImportRun,
   build: BuildIdentity,
-  { found, other }: { found: FoundFiles; other: ForeignBuild | undefined },
+  { found, row, other }: { found: FoundFiles; row: BuildRow | undefined; other: ForeignBuild | undefined },
 ): void {
   const { ledger } = run.store;
   const { product, name, buildConfig } = build;
   run.report.builds.push({ product, name, buildConfig });
   if (run.settings.dryRun) return;
-  if (!ledger.builds(product).some((row) => row.buildConfig === buildConfig)) ledger.addBuild(build);
+  if (row === undefined) ledger.addBuild(build);
   const wanted = other?.selections ?? (isMirrored(run, build, found) ? [everything] : []);
-  for (const selection of wanted) ledger.keeping.want(build, selection);
+  want(run, { build, row }, wanted);
   if (other?.isPinned) ledger.keeping.pin(build);
+}
+
+const nothing = { entries: 0, bytes: 0 };
+
+/** Says what was wanted of a build, beside what else was. What was wanted last, and how much of it is held, stays: it is counted at the end. */
+function want(
+  { store: { ledger } }: ImportRun,
+  { build: { product, buildConfig }, row }: { build: BuildIdentity; row: BuildRow | undefined },
+  selections: readonly string[],
+): void {
+  const { wanted, held } = row ?? { wanted: nothing, held: nothing };
+  const known = new Set(ledger.keeping.selections({ product, buildConfig }));
+  const news = selections.filter((selection) => !known.has(selection));
+  const last = news.length > 0 && row !== undefined && row.selection !== null ? [row.selection] : [];
+  for (const selection of [...news, ...last]) ledger.setProgress(product, buildConfig, { selection, wanted, held });
 }
 
 const everything = JSON.stringify({ tags: [], include: [], all: true });
@@ -182,10 +205,12 @@ function isMirrored(run: ImportRun, { cdnPath, cdnConfig }: BuildIdentity, { lar
 export function hereBuilds(run: ImportRun, found: FoundFiles, builds: readonly BuildIdentity[]): HereBuilds {
   const archives = new Map<string, ObjectName>();
   const fileIndices = new Map<string, Uint8Array>();
+  let knowsLists = true;
   const add = (cdnPath: string, config: CdnConfig): void => {
     for (const name of archivesOf(cdnPath, config)) archives.set(objectPath(name), name);
     const index = config.fileIndex && readSmall(run, indexName(cdnPath, 'data', config.fileIndex));
     if (config.fileIndex && index) fileIndices.set(config.fileIndex, index);
+    if (config.fileIndex && !index) knowsLists = false;
   };
   for (const { cdnPath, cdnConfig } of [...builds, ...run.store.ledger.builds()]) {
     const config = cdnConfigOf(run, cdnPath, cdnConfig);
@@ -198,9 +223,9 @@ export function hereBuilds(run: ImportRun, found: FoundFiles, builds: readonly B
     isListed: (name) => listed.has(objectPath(name)),
     isArchive: (name) => archives.has(objectPath(name)),
     fileIndices: [...fileIndices.values()],
-    knowsIndices: [...archives.values()].every(
-      (name) => name.kind === 'patch' || hasSmall(run, { ...name, suffix: '.index' }),
-    ),
+    knowsIndices:
+      knowsLists &&
+      [...archives.values()].every((name) => name.kind === 'patch' || hasSmall(run, { ...name, suffix: '.index' })),
   };
 }
 
@@ -217,7 +242,7 @@ function archivesOf(cdnPath: string, { archives, patchArchives }: CdnConfig): Ob
 }
 
 /** The indices that a build has: of its archives, and of what lies loose. */
-function indicesOf(run: ImportRun, { cdnPath, cdnConfig }: BuildIdentity): ObjectName[] {
+export function indicesOf(run: ImportRun, { cdnPath, cdnConfig }: BuildIdentity): ObjectName[] {
   const config = cdnConfigOf(run, cdnPath, cdnConfig);
   if (config === undefined) return [];
   const lists = config.fileIndex === undefined ? [] : [indexName(cdnPath, 'data', config.fileIndex)];
