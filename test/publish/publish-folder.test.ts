@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-import { afterEach, expect, test } from '@jest/globals';
+import { afterEach, expect, jest, test } from '@jest/globals';
 import { toHex } from '../../src/core/bytes.ts';
 import { md5Hex } from '../../src/core/hash.ts';
 import { decodePatchManifest } from '../../src/formats/patches/patch-manifest.ts';
 import type { OnProgress, Pakrat, PublishReport } from '../../src/index.ts';
+import { Encoder } from '../../src/publish/encode/encoder.ts';
 import { type StaticServer, serveFolder } from '../../src/serve/static-server.ts';
 import { lockStore } from '../../src/store/ledger/sqlite.ts';
 import { randomSource } from '../support/hostile.ts';
@@ -104,14 +105,22 @@ test('the same folder gives the same bytes elsewhere; published again where it i
   await publish(game, `${cdn}-2`);
   const before = treeOf(cdn);
   expect(treeOf(`${cdn}-2`)).toEqual(before);
+  const { root } = openPublished(cdn, 'mygame').build;
+  const encode = jest.spyOn(Encoder.prototype, 'run');
   const again = await publish(game, cdn);
+  expect(encode).not.toHaveBeenCalled();
+  write(game, { 'readme.txt': 'read it' });
+  await publish(game, `${cdn}-2`);
+  // The file, and four manifests less the install manifest: of the others nothing is encoded.
+  expect(encode).toHaveBeenCalledTimes(4);
+  write(game, { 'readme.txt': 'read me' });
+  encode.mockRestore();
   expect(again).toEqual({ ...first, unchanged: true, added: { objects: 0, bytes: 0 } });
   expect(treeOf(cdn)).toEqual(before);
   // Another name makes a build of the same objects.
   const named = await publish(game, cdn, { buildName: '2.0' });
   expect(named).toMatchObject({ version: '2.0', buildId: 2, unchanged: false });
-  const published = openPublished(cdn, 'mygame');
-  expect(published.build.root?.ckey).toBe(openPublished(`${cdn}-2`, 'mygame').build.root?.ckey);
+  expect(openPublished(cdn, 'mygame').build.root).toEqual(root);
   expect(await publish(game, cdn, { buildName: '2.0' })).toMatchObject({ unchanged: true, buildId: 2 });
 });
 
