@@ -51,7 +51,7 @@ Several builds are synced one after the other, and what they share is fetched on
     "<%= config.bin %> sync wow --include 'interface/icons/*.blp'",
     '<%= config.bin %> sync wow_classic_era --patch',
     '<%= config.bin %> sync wow --dry-run --json',
-    '<%= config.bin %> sync wow_classic_era --builds 3 --all',
+    '<%= config.bin %> sync wow wow_classic_era --builds 2 --all',
   ];
 
   async run(): Promise<SyncReport | SyncedBuilds> {

@@ -42,6 +42,7 @@ export async function importFolder(
   }
   const cdnPath = await cdnPathOf(session, store, options);
   const note = (text: string): void => onProgress?.({ type: 'note', text });
+  onProgress?.({ type: 'step', step: 'files of the folder', bytes: 0 });
   return importInto(store, folder, {
     link,
     dryRun,
@@ -52,7 +53,7 @@ export async function importFolder(
     onProgress: (done, total) => onProgress?.({ type: 'bytes', phase: 'import', done, total }),
     onWait: () => note('another process is fetching what is to be taken; waiting for it'),
     onNote: note,
-    opener: buildOpener(session, { signal }),
+    opener: buildOpener(session, { signal, onProgress: (event) => event.type === 'step' && onProgress?.(event) }),
     bring: session.options.offline ? undefined : (build, indices) => bring(session, { build, indices }, options),
   });
 }

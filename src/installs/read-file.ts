@@ -39,9 +39,16 @@ export class OpenFiles {
 
 function openIfThere(file: string): { fd: number; size: number } | undefined {
   const isMissing = (error: unknown): boolean => codeOf(error) === 'ENOENT';
-  const fd = resultUnless(isMissing, () => fs.openSync(file, 'r'));
-  return fd === undefined ? undefined : { fd, size: fs.fstatSync(fd).size };
+  // A pipe would wait for somebody to write to it.
+  const fd = resultUnless(isMissing, () => fs.openSync(file, O_RDONLY | O_NONBLOCK));
+  if (fd === undefined) return undefined;
+  const stat = fs.fstatSync(fd);
+  if (stat.isFile()) return { fd, size: stat.size };
+  fs.closeSync(fd);
+  return undefined;
 }
+
+const { O_RDONLY, O_NONBLOCK = 0 } = fs.constants;
 
 /** The path of an object below a folder of its kind: `aa/bb/hash`. */
 export function hashPath(hash: string): string {

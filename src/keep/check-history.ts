@@ -51,6 +51,7 @@ interface HistoryFinding {
  * damaged lines, of which all is there again, are not told any more. Rows that are damaged are looked at before.
  */
 export function checkHistory(store: Store, { repair }: { repair: boolean }): HistoryFinding {
+  if (!store.ledger.history.isKept) return { bad: [], repaired: 0, added: new Set() };
   // Nobody else writes to either of them meanwhile.
   if (!store.writable) return compareAndMend(store, { repair: false });
   const found = store.ledger.transaction(() => compareAndMend(store, { repair }));

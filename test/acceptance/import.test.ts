@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import type { ImportReport } from '../../src/app/import.ts';
+import type { Pakrat } from '../../src/pakrat.ts';
 import { type StaticServer, serveFolder } from '../../src/serve/static-server.ts';
 import { checkHeldBytes } from '../support/held-bytes.ts';
 import { claimedBytes } from '../support/interrupt.ts';
@@ -76,6 +77,30 @@ test('beside a sync of another process: both end well, and neither spoils what t
   heldBytes(store);
   expect(await withPakrat({ store }, (pakrat) => pakrat.verify())).toMatchObject({ bad: [] });
   expect((await importInto(store)).taken.bytes).toBe(0);
+});
+
+test('beside gc, verify and another import: nothing is called damaged, and all is there in the end', async () => {
+  const store = scratch('crowd');
+  const beside = <Result>(work: (pakrat: Pakrat) => Promise<Result>): Promise<Result> =>
+    withPakrat({ store, offline: true }, work);
+  // Modules are loaded one after the other: the loader of the tests knows no other way.
+  await beside(async (pakrat) => {
+    await pakrat.import(join(www, 'tpr/configs'));
+    await pakrat.verify();
+    await pakrat.gc();
+  });
+  const [first, second, verified] = await Promise.all([
+    importInto(store),
+    beside((pakrat) => pakrat.import(www, { link: true })),
+    beside((pakrat) => pakrat.verify()),
+    beside((pakrat) => pakrat.gc()),
+  ]);
+  expect([first.damaged, second.damaged, verified.bad]).toEqual([[], [], []]);
+  const last = await importInto(store);
+  expect(last.taken.bytes + last.held.bytes).toBe(heldBytes(store));
+  expect((await beside((pakrat) => pakrat.verify())).bad).toEqual([]);
+  const { builds } = await beside((pakrat) => pakrat.status());
+  for (const { wanted, held } of builds) expect(held).toEqual(wanted);
 });
 
 describeTmpfs('a small disk', () => {

@@ -82,7 +82,10 @@ function withNamed(
 ): ResolvedBuild[] {
   const [live] = builds;
   if (live === undefined) return [];
-  const rows = new Map(context.ledger.builds(live.product).map((row) => [row.buildConfig, row]));
+  // Hosts come and go: those of today have what they had.
+  const today = (row: BuildIdentity): BuildIdentity =>
+    row.cdnPath === live.cdnPath ? { ...row, hosts: live.hosts } : row;
+  const rows = new Map(context.ledger.builds(live.product).map((row) => [row.buildConfig, today(row)]));
   /** By the build that stands before them. */
   const between = new Map<string, ResolvedBuild[]>(builds.map(({ buildConfig }) => [buildConfig, []]));
   const listed = new Set(between.keys());

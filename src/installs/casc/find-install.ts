@@ -53,6 +53,7 @@ function installAt(root: string): Omit<Install, 'flavor'> | undefined {
 }
 
 function flavorOf(file: string): string | undefined {
+  if (!fs.statSync(file).isFile()) return undefined;
   const row = decodeBpsv(new Uint8Array(fs.readFileSync(file))).rows[0];
   return row && cell(row, 'Product Flavor');
 }

@@ -201,7 +201,9 @@ function indexFiles(folder: string): IndexFile[] {
 }
 
 function loadIndex({ path, bucket }: IndexFile): LocalIndex {
-  const { size } = fs.statSync(path);
+  const stat = fs.statSync(path);
+  const { size } = stat;
+  if (!stat.isFile()) throw new PakratError('E_FORMAT', `${path} is no plain file`, { data: { path } });
   if (size > maxIndexSize) throw new PakratError('E_FORMAT_RANGE', `${path}: ${size} bytes are too many for an index`);
   try {
     const index = decodeLocalIndex(new Uint8Array(fs.readFileSync(path)));

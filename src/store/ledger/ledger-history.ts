@@ -23,6 +23,11 @@ export class LedgerHistory {
     this.#path = path;
   }
 
+  /** False for a ledger of an earlier schema that may not be written. */
+  get isKept(): boolean {
+    return this.#db.get("SELECT 1 FROM sqlite_master WHERE name = 'outbox'") !== undefined;
+  }
+
   /** Takes into a new ledger all that the file has. One that cannot be read is left alone: a check of the store tells. */
   takeAllBack(): void {
     const path = this.#path;

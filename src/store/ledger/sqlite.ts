@@ -133,7 +133,8 @@ function sqliteError(error: unknown, path: string): unknown {
   }
   if (!code?.startsWith('SQLITE_')) return error;
   const options = { cause: error, data: { path, sqlite: code } };
-  if (code === 'SQLITE_FULL') return fullError(path, error);
+  // The second is a file in the same folder that has no room to grow.
+  if (code === 'SQLITE_FULL' || code === 'SQLITE_IOERR_SHMSIZE') return fullError(path, error);
   if (code === 'SQLITE_NOTADB' || code.startsWith('SQLITE_CORRUPT')) {
     return damagedError(path, messageOf(error), options);
   }
@@ -152,7 +153,7 @@ function sqliteError(error: unknown, path: string): unknown {
 function damagedError(path: string, problem: string, options: ErrorOptions): PakratError {
   return new PakratError('E_STORE_DAMAGED', `${path} is damaged or not a ledger: ${problem}`, {
     ...options,
-    hint: 'Move ledger.db away and sync again; objects that are on disk are checked and taken over.',
+    hint: 'Move ledger.db away and sync again: builds and pins come back out of history.jsonl, and objects that are on disk are checked and taken over.',
   });
 }
 

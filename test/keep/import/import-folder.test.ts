@@ -338,6 +338,8 @@ test('a mirror of keg: objects, and entries in files of their own, which go wher
   const store = fresh('store');
   const report = await importInto(store, root, { cdnPath: 'tpr/wow' });
   expect(report).toMatchObject({ damaged: [], unknown: [] });
+  const named = await within(fresh('store'), (pakrat) => pakrat.import(root, { product: 'wow' }));
+  expect(named.taken).toEqual(report.taken);
   const lacking = entries.slice(0, 5).reduce((sum, { size }) => sum + size, 0);
   const first = await syncInto(store);
   const second = await syncInto(store, 'wow_old');
@@ -465,6 +467,17 @@ test('a folder without any object is no source of one', async () => {
   fs.mkdirSync(empty);
   await expect(importInto(fresh('store'), empty)).rejects.toMatchObject({ code: 'E_NOT_FOUND' });
   await expect(importInto(fresh('store'), join(empty, 'no'))).rejects.toMatchObject({ code: 'E_NOT_FOUND' });
+});
+
+test('an install with pipes in the place of its files is not waited for', async () => {
+  const local = fresh('local');
+  fs.cpSync(join(cdn.root, 'local'), local, { recursive: true });
+  const files = ['Data/data/data.000', '.flavor.info', `Data/data/0000000009.idx`].map((path) => join(local, path));
+  for (const file of files) fs.rmSync(file, { force: true });
+  spawnSync('mkfifo', files);
+  const { taken, unknown } = await within(fresh('store'), (pakrat) => pakrat.import(local));
+  expect(taken.entries).toBe(0);
+  expect(unknown.some(({ message }) => message.includes('no plain file'))).toBe(true);
 });
 
 describe('what gc keeps', () => {

@@ -164,6 +164,9 @@ test('an older ledger writes down all that it knows when it is first opened', ()
     if (/_(noted|again|taken)$/.test(name)) db.exec(`DROP TRIGGER ${name}`);
   db.exec('DROP TABLE outbox; PRAGMA user_version = 4');
   db.close();
+  const reader = new Ledger(`${folder}/ledger.db`, { readOnly: true });
+  expect(reader.history.isKept).toBe(false);
+  reader.close();
   ledger = open();
   lose();
   expect(state(ledger)).toEqual(before);

@@ -1,9 +1,10 @@
-import { existsSync } from 'node:fs';
+import { existsSync, lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { keptObjects } from '../../../builds/resolve/channel-objects.ts';
-import { isPakratError, resultUnless } from '../../../core/errors.ts';
+import { isKeyHex } from '../../../core/bytes.ts';
+import { isPakratError, PakratError, resultUnless } from '../../../core/errors.ts';
 import { md5Hex } from '../../../core/hash.ts';
-import { hashFiles } from '../../../installs/read-file.ts';
+import { walk } from '../../../files/walk.ts';
 import type { StoreLayout } from '../../../store/layout.ts';
 import { Ledger } from '../../../store/ledger/ledger.ts';
 import type { AnswerRow, BuildIdentity, BuildRow } from '../../../store/ledger/rows.ts';
@@ -37,8 +38,10 @@ export interface ForeignStore {
 /** Opens the store in a folder, to be read; undefined when it is none. A ledger that cannot be read is told: its objects can be taken without it. */
 export function openForeignStore(root: string, report: ImportReport): ForeignStore | undefined {
   const path = join(root, 'ledger.db');
-  if (!existsSync(path)) return undefined;
+  const stat = lstatSync(path, { throwIfNoEntry: false });
+  if (stat === undefined) return undefined;
   try {
+    if (!stat.isFile() || stat.size > mostLedgerBytes) throw new PakratError('E_FORMAT', 'it is no ledger');
     return foreignStore(root, new Ledger(path, { readOnly: true }));
   } catch (error) {
     if (!isPakratError(error)) throw error;
@@ -103,6 +106,9 @@ function claimed(ledger: Ledger, path: string): Span[] | undefined {
   return resultUnless(isPakratError, () => mergeSpans(ledger.spans(path)));
 }
 
+/** It is read into memory; those of large stores have some ten MB. */
+const mostLedgerBytes = 1 << 30;
+
 const endpoints = ['versions', 'cdns', 'bgdl'];
 /** Answers that are about no product. */
 const general = ['summary', 'channels'];
@@ -145,9 +151,11 @@ const mostChannelBytes = 64 << 20;
 /** Catalogues and definitions of channels, by their MD5. */
 function giveChannels(root: string, layout: StoreLayout): void {
   const kept = keptObjects(layout);
-  for (const { name, file } of hashFiles(join(root, 'channels'))) {
-    if (kept.read(name) !== undefined) continue;
-    const bytes = resultUnless(isPakratError, () => readPlain(file, mostChannelBytes));
+  const folder = join(root, 'channels');
+  for (const { name: path, isLink } of existsSync(folder) ? walk(folder) : []) {
+    const name = path.split('/').at(-1) ?? '';
+    if (isLink || !isKeyHex(name) || kept.read(name) !== undefined) continue;
+    const bytes = resultUnless(isPakratError, () => readPlain(join(folder, path), mostChannelBytes));
     if (bytes !== undefined && md5Hex(bytes) === name) kept.add(name, bytes);
   }
 }
