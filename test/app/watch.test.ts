@@ -12,6 +12,7 @@ import { withPakrat } from '../support/with-pakrat.ts';
 // A whole process; the machine may be busy.
 jest.setTimeout(60_000);
 const scratch = scratchFolder();
+const stop = new AbortController();
 let server: StaticServer | undefined;
 let port: number;
 let url: string;
@@ -22,15 +23,18 @@ beforeAll(async () => {
   await publishFamily(0, { out: scratch('cdn'), port });
   server = await serveFolder(scratch('cdn'), { port });
 });
-afterAll(() => server?.close());
+afterAll(async () => {
+  stop.abort();
+  await server?.close();
+});
 
 test('each new build is brought, the older go, a network that is away is told once, and Ctrl-C ends it', async () => {
   const store = scratch('store');
   const events: WatchEvent[] = [];
-  const stop = new AbortController();
-  await withPakrat({ store, patchUrl: url, settings: { network: { versionServiceMs: 300 } } }, async (pakrat) => {
+  await withPakrat({ store, patchUrl: url, settings: { network: { versionServiceMs: 3000 } } }, async (pakrat) => {
     const heard = async (isIt: (event: WatchEvent) => boolean): Promise<void> => {
-      while (!events.some(isIt)) await sleep(20);
+      for (let i = 0; i < 2000 && !events.some(isIt); i++) await sleep(20);
+      expect(events.some(isIt)).toBe(true);
     };
     const synced = (name: string) => (event: WatchEvent) => event.event === 'synced' && event.build.name === name;
     const watching = pakrat.watch(['game'], { everyMs: 50, keep: 1, signal: stop.signal }, (event) => {
@@ -42,14 +46,14 @@ test('each new build is brought, the older go, a network that is away is told on
     await heard(({ event }) => event === 'forgot');
     await server?.close();
     await heard(({ event }) => event === 'trouble');
-    await sleep(700);
+    await sleep(400);
     expect(events.filter(({ event }) => event === 'trouble')).toMatchObject([{ product: 'game' }]);
     await publishFamily(2, { out: scratch('cdn'), port });
     server = await serveFolder(scratch('cdn'), { port });
     await heard(({ event }) => event === 'recovered');
     await heard(synced('1.2'));
     const forgot = () => events.filter(({ event }) => event === 'forgot');
-    while (forgot().length < 2) await sleep(20);
+    await heard(() => forgot().length === 2);
     stop.abort();
     await expect(watching).rejects.toMatchObject({ code: 'E_ABORTED' });
     expect(forgot()).toMatchObject([{ builds: [{ name: '1.0' }] }, { builds: [{ name: '1.1' }] }]);
@@ -71,7 +75,7 @@ test('the program prints a line of JSON an event, gives each to the hook, and en
     { env: { SEEN: seen } },
   );
   const lines = (): string[] => readFileSync(seen, 'utf8').split('\n').filter(Boolean);
-  while (lines().length < 3 && child.exitCode === null) await sleep(50);
+  for (let i = 0; i < 1000 && lines().length < 3 && child.exitCode === null; i++) await sleep(50);
   const before = performance.now();
   child.kill('SIGTERM');
   const { status, stdout, stderr } = await ended;
