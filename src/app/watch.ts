@@ -58,13 +58,15 @@ export async function watch(
   const tell: Tell = async (event) => onEvent({ time: new Date().toISOString(), ...event } as WatchEvent);
   await tell({ event: 'watching', products });
   const troubles = new Map<string | null, string>();
+  let first: PakratError | undefined;
   const attempt = async (product: string | null, work: () => Promise<void>): Promise<void> => {
     try {
       await work();
       if (troubles.delete(product)) await tell({ event: 'recovered', product });
     } catch (error) {
       throwIfAborted(signal);
-      if (once || !isPakratError(error)) throw error;
+      if (!isPakratError(error)) throw error;
+      first ??= error;
       const { code, message } = error;
       if (troubles.get(product) !== code) await tell({ event: 'trouble', product, code, message });
       troubles.set(product, code);
@@ -80,6 +82,7 @@ export async function watch(
   for (;;) {
     for (const product of products) await attempt(product, () => look(session, product, options, tell));
     if (options.keep !== undefined) await attempt(null, () => tidyOnce());
+    if (once && first !== undefined) throw first;
     if (once) return;
     await valueUnless(() => signal?.aborted === true, sleep(everyMs, undefined, { signal }));
     throwIfAborted(signal);

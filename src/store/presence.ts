@@ -71,14 +71,12 @@ function otherMachine(own: string, temporary: string): string | undefined {
     const [, of, mark = ''] = namePattern.exec(name) ?? [];
     if (of === undefined) continue;
     const file = join(temporary, name);
-    if (of === machine()) {
-      if (isDeadMark(mark)) fs.rmSync(file, { force: true });
-      continue;
-    }
     const seen = fs.statSync(file, { throwIfNoEntry: false })?.mtimeMs;
     if (seen === undefined) continue;
-    if (Math.abs(now - seen) < deadAfterMs) return readHost(file);
-    fs.rmSync(file, { force: true });
+    const isOld = Math.abs(now - seen) > deadAfterMs;
+    if (of !== machine() && !isOld) return readHost(file);
+    // Of a container of this machine nobody can tell from here whether its process is dead, unless by the age of its mark.
+    if (isOld || isDeadMark(mark)) fs.rmSync(file, { force: true });
   }
   return undefined;
 }
@@ -93,7 +91,8 @@ function readHost(file: string): string {
 
 function renew(own: string): void {
   try {
-    fs.utimesSync(own, new Date(), new Date());
+    // It may have been taken for dead: the process was stopped for a while.
+    fs.writeFileSync(own, hostname());
   } catch {
     // The next time will do.
   }

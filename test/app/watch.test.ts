@@ -92,6 +92,6 @@ test('the program prints a line of JSON an event, gives each to the hook, and en
 test('one look: what is wrong is told and is the exit code', async () => {
   const once = ['watch', 'nothing', '--once', '--store', scratch('third'), '--patch-url', url, '--quiet'];
   const { status, stdout, stderr } = await startPakrat(once).ended;
-  expect([status, stdout.split('\n').length]).toEqual([4, 2]);
+  expect([status, stdout.split('\n').length]).toEqual([4, 3]);
   expect(stderr).toContain('E_NOT_FOUND');
 });

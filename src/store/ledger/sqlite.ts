@@ -29,6 +29,8 @@ export class Sqlite {
   readonly #path: string;
   readonly #db: Database.Database;
   readonly #statements = new Map<string, Database.Statement>();
+  /** Statements that rows are gone through with, while nobody does. */
+  readonly #idle = new Map<string, Database.Statement[]>();
   /** Called when lines of the history were noted, once they are committed. */
   onNoted: (() => void) | undefined;
   #noted = false;
@@ -95,10 +97,17 @@ export class Sqlite {
     return `${others} ${own}`;
   }
 
-  /** The rows one by one, through a statement of their own: one that is being gone through can do nothing else. */
+  /** The rows one by one, through a statement that does nothing else meanwhile. */
   *iterate<Row>(sql: string): Generator<Row> {
+    const idle = this.#idle.get(sql) ?? [];
+    this.#idle.set(sql, idle);
     try {
-      yield* keep(keep(this.#db.prepare(sql)).iterate()) as IterableIterator<Row>;
+      const statement = idle.pop() ?? keep(this.#db.prepare(sql));
+      try {
+        yield* keep(statement.iterate()) as IterableIterator<Row>;
+      } finally {
+        idle.push(statement);
+      }
     } catch (error) {
       throw sqliteError(error, this.#path);
     }
