@@ -1,9 +1,9 @@
 import type { WatchEvent } from '../../app/watch.ts';
 import { formatBytes, formatDuration } from '../../core/quantities.ts';
 
-/** An event in words: its time, and a line. */
+/** An event in words: its time, and one line, whatever the message is. */
 export function renderEvent(event: WatchEvent): string {
-  return `${event.time.slice(0, 19).replace('T', ' ')}  ${textOf(event)}`;
+  return `${event.time.slice(0, 19).replace('T', ' ')}  ${textOf(event).replace(/\s*\n\s*/g, ' ')}`;
 }
 
 function textOf(event: WatchEvent): string {
