@@ -10,7 +10,7 @@ import type { Store } from '../../store/store.ts';
 import type { BuildOpener } from '../build-opener.ts';
 import { wholeSetting } from '../recount-builds.ts';
 import { finishLeaving, type GivenBack, giveBack } from './give-back.ts';
-import type { KeepRules } from './going-builds.ts';
+import { type KeepRules, keyOf } from './going-builds.ts';
 import { derivedKeys } from './mark-build.ts';
 import { type GcPlan, planGc } from './plan-gc.ts';
 
@@ -56,7 +56,7 @@ export async function collectGarbage(store: Store, options: GcOptions): Promise<
   const { rules, forget, opener, signal, dryRun, onProgress } = options;
   const onBuild = (done: number, total: number): void => onProgress?.('plan', done, total);
   const plan = (): Promise<GcPlan> => planGc(store, opener, { rules, forget, signal, onBuild });
-  if (dryRun) return reportPlan(await plan());
+  if (dryRun) return reportPlan(store, await plan());
   const release = await lockPatiently(store, options);
   try {
     const report = emptyReport(await finishLeaving(store, signal));
@@ -76,13 +76,14 @@ function emptyReport(diskBytes: number): GcReport {
   return { dryRun: false, builds: [], objects: 0, bytes: 0, diskBytes, spared: [], inUse: [], kept: { bytes: 0 } };
 }
 
-function reportPlan({ going, dead, spared, keptBytes }: GcPlan): GcReport {
+function reportPlan(store: Store, { going, dead, spared, keptBytes }: GcPlan): GcReport {
+  const derived = unusedDerived(store, going);
   return {
     dryRun: true,
     builds: going.map(nameOf),
     objects: dead.length,
     bytes: dead.reduce((sum, { bytes }) => sum + bytes, 0),
-    diskBytes: dead.reduce((sum, { diskBytes }) => sum + diskBytes, 0),
+    diskBytes: dead.reduce((sum, { diskBytes }) => sum + diskBytes, blocksOf(derived)),
     spared,
     inUse: [],
     kept: { bytes: keptBytes },
@@ -97,7 +98,7 @@ function nameOf({ product, name, buildConfig }: BuildRow): GcReport['builds'][nu
 async function carryOut(store: Store, plan: GcPlan, report: GcReport, options: GcOptions): Promise<boolean> {
   const { signal, onProgress } = options;
   const { going, dead, spared, keptBytes } = plan;
-  const derived = derivedOf(store, going);
+  const derived = unusedDerived(store, going);
   const signature = forgetBuilds(store, plan);
   if (signature === undefined) return false;
   report.builds.push(...going.map(nameOf));
@@ -119,7 +120,8 @@ async function carryOut(store: Store, plan: GcPlan, report: GcReport, options: G
   report.spared = spared;
   report.inUse = given.inUse;
   report.kept = { bytes: keptBytes };
-  report.diskBytes += removeUnused(store, derived);
+  report.diskBytes += blocksOf(derived);
+  for (const file of derived) removeDerived(file);
   return true;
 }
 
@@ -155,22 +157,26 @@ function derivedOf(store: Store, builds: readonly BuildRow[]): Set<string> {
   return new Set(keys);
 }
 
-/** Removes derived files that none of the builds has which are left. They could be made again. @returns the bytes that the file system has again */
-function removeUnused(store: Store, keys: ReadonlySet<string>): number {
-  if (keys.size === 0) return 0;
-  const used = derivedOf(store, store.ledger.builds());
+/** Derived files of builds that go, which none of those has that are left. They could be made again. */
+function unusedDerived(store: Store, going: readonly BuildRow[]): string[] {
+  const gone = derivedOf(store, going);
+  if (gone.size === 0) return [];
+  const keys = new Set(going.map(keyOf));
+  const left = derivedOf(
+    store,
+    store.ledger.builds().filter((row) => !keys.has(keyOf(row))),
+  );
   const { groups, manifests, names } = store.layout;
-  let diskBytes = 0;
-  for (const folder of [groups, manifests, names]) {
-    for (const name of namesIn(folder)) {
+  return [groups, manifests, names].flatMap((folder) =>
+    namesIn(folder).flatMap((name) => {
       const key = name.slice(0, 32);
-      if (!keys.has(key) || used.has(key)) continue;
-      const file = join(folder, name);
-      diskBytes += (fs.statSync(file, { throwIfNoEntry: false })?.blocks ?? 0) * 512;
-      removeDerived(file);
-    }
-  }
-  return diskBytes;
+      return gone.has(key) && !left.has(key) ? [join(folder, name)] : [];
+    }),
+  );
+}
+
+function blocksOf(files: readonly string[]): number {
+  return files.reduce((sum, file) => sum + (fs.statSync(file, { throwIfNoEntry: false })?.blocks ?? 0) * 512, 0);
 }
 
 /** Only one process gives back at a time; the others wait for it. */

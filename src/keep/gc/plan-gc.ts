@@ -6,7 +6,7 @@ import { type Span, spanBytes, subtractSpans } from '../../store/spans.ts';
 import type { Store } from '../../store/store.ts';
 import type { BuildOpener } from '../build-opener.ts';
 import { type KnownObject, knownObjects } from '../known-objects.ts';
-import { type KeepRules, sortBuilds } from './going-builds.ts';
+import { type KeepRules, keyOf, sortBuilds } from './going-builds.ts';
 import { KeptBytes } from './kept-bytes.ts';
 import { type Candidates, markBuild } from './mark-build.ts';
 
@@ -65,17 +65,10 @@ export async function planGc(store: Store, opener: BuildOpener, request: GcReque
     request.onBuild?.(++done, total);
     if (marks.heldBytes() <= (rules.maxBytes ?? Number.POSITIVE_INFINITY)) continue;
     // Marks are not taken back: what only this one wants is counted anew without it.
-    going.push(...optional.slice(i));
-    return finishPlan(
-      store,
-      await remarked({ store, opener, objects, signal }, [...keptRows, ...optional.slice(0, i)]),
-      {
-        going,
-        signature,
-      },
-    );
+    const left = await remarked({ store, opener, objects, signal }, [...keptRows, ...optional.slice(0, i)]);
+    return finishPlan(store, left, { going: [...going, ...optional.slice(i)], forget, signature });
   }
-  return finishPlan(store, marks, { going, signature });
+  return finishPlan(store, marks, { going, forget, signature });
 }
 
 async function remarked(
@@ -174,8 +167,15 @@ function heldSpans({ ledger }: Store, { path, complete, size }: KnownObject): re
   return size === 0 ? [] : [{ start: 0, end: size }];
 }
 
-function finishPlan(store: Store, marks: Marks, { going, signature }: Pick<GcPlan, 'going' | 'signature'>): GcPlan {
+function finishPlan(
+  store: Store,
+  marks: Marks,
+  { going: chosen, forget, signature }: Pick<GcPlan, 'going' | 'signature'> & { forget: readonly BuildRow[] },
+): GcPlan {
   const { kept, unreadable } = marks;
+  const asked = new Set(forget.map(keyOf));
+  // A rule lets no build go for one that cannot be read.
+  const going = chosen.filter((row) => !unreadable.has(row.cdnPath) || asked.has(keyOf(row)));
   const forgotten = [...store.ledger.keeping.forgotten(), ...going];
   const mayGo = new Set([...marks.cdnPaths, ...forgotten.map(({ cdnPath }) => cdnPath)]);
   const productPaths = new Set(forgotten.map(({ configPath }) => configPath));

@@ -1,11 +1,13 @@
 import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { decodeBuildConfig } from '../../../src/formats/configs/build-config.ts';
 import { decodeCdnConfig } from '../../../src/formats/configs/cdn-config.ts';
 import type { Pakrat } from '../../../src/pakrat.ts';
 import { type StaticServer, serveFolder } from '../../../src/serve/static-server.ts';
 import { objectPath, storeLayout } from '../../../src/store/layout.ts';
 import { Ledger } from '../../../src/store/ledger/ledger.ts';
+import type { BuildRow } from '../../../src/store/ledger/rows.ts';
 import { Sqlite } from '../../../src/store/ledger/sqlite.ts';
 import { familyFiles, publishFamily } from '../../support/family.ts';
 import { freePort } from '../../support/loopback.ts';
@@ -41,9 +43,11 @@ async function syncFamily(
   return store;
 }
 
-/** Bytes on the disk of the objects of a store. */
+/** Bytes on the disk of the objects of a store, and of what is derived of them. */
 function blocks(store: string): number {
-  const places = ['tpr', 'partial'].map((name) => join(store, name)).filter((folder) => existsSync(folder));
+  const places = ['tpr', 'partial', 'groups', 'manifests', 'names']
+    .map((name) => join(store, name))
+    .filter((folder) => existsSync(folder));
   return places
     .flatMap((folder) => readdirSync(folder, { recursive: true, withFileTypes: true }))
     .filter((entry) => entry.isFile())
@@ -91,6 +95,7 @@ describe('a build that is forgotten', () => {
       const done = await pakrat.forget(['game@1.0', 'game@1.1']);
       expect(done).toMatchObject({ bytes: planned.bytes, objects: planned.objects, kept: planned.kept, inUse: [] });
       const freed = before - blocks(store);
+      expect(done.diskBytes).toBe(freed);
       expect(Math.abs(freed - planned.diskBytes)).toBeLessThanOrEqual(Math.max(4096, planned.diskBytes * 0.01));
       await expectWhole(pakrat, 2);
       await expectWhole(pakrat, 3);
@@ -180,25 +185,43 @@ describe('nothing goes', () => {
     expect(blocks(store)).toBe(before);
   });
 
-  test('of a CDN path while a build of it cannot be read, and the reason is told', async () => {
-    const store = await syncFamily([0, 1, 2]);
-    const ledger = new Ledger(storeLayout(store).ledger);
-    const newest = ledger.builds('game').find(({ name }) => name === '1.2');
-    const config = objectPath({ cdnPath: 'tpr/game', kind: 'config', hash: newest?.cdnConfig ?? '' });
-    const [hash = ''] = decodeCdnConfig(readFileSync(join(store, config))).archives;
-    const index = objectPath({ cdnPath: 'tpr/game', kind: 'data', hash, suffix: '.index' });
-    ledger.removeObject(index);
-    ledger.close();
-    rmSync(join(store, index));
-    const before = blocks(store);
-    await withPakrat({ store, offline: true }, async (pakrat) => {
-      const report = await pakrat.gc({ keep: 1 });
-      expect(report).toMatchObject({ objects: 0, bytes: 0 });
-      expect(report.spared).toMatchObject([{ cdnPath: newest?.cdnPath }]);
-      expect(report.spared[0]?.reason).toContain('is not held');
-    });
-    expect(blocks(store)).toBe(before);
-  });
+  /** What a build cannot be read without: the index of an archive, or its encoding file. */
+  const parts: Record<string, (store: string, build: BuildRow) => string[]> = {
+    'an index': (store, { cdnConfig }) => {
+      const config = objectPath({ cdnPath: 'tpr/game', kind: 'config', hash: cdnConfig });
+      const [hash = ''] = decodeCdnConfig(readFileSync(join(store, config))).archives;
+      return [objectPath({ cdnPath: 'tpr/game', kind: 'data', hash, suffix: '.index' })];
+    },
+    'its encoding file': (store, { buildConfig }) => {
+      const config = objectPath({ cdnPath: 'tpr/game', kind: 'config', hash: buildConfig });
+      const { ckey, ekey = '' } = decodeBuildConfig(readFileSync(join(store, config))).encoding;
+      rmSync(join(storeLayout(store).manifests, ckey));
+      return [objectPath({ cdnPath: 'tpr/game', kind: 'data', hash: ekey })];
+    },
+  };
+
+  test.each(Object.keys(parts))(
+    'of a CDN path while a build of it lacks %s: no build goes, and the reason is told',
+    async (part) => {
+      const store = await syncFamily([0, 1, 2]);
+      const ledger = new Ledger(storeLayout(store).ledger);
+      const newest = ledger.builds('game').find(({ name }) => name === '1.2');
+      if (newest === undefined) throw new Error('the newest build is not there');
+      for (const path of parts[part]?.(store, newest) ?? []) {
+        expect(ledger.completeSize(path)).toBeGreaterThan(0);
+        ledger.removeObject(path);
+        rmSync(join(store, path));
+      }
+      ledger.close();
+      const before = blocks(store);
+      await withPakrat({ store, offline: true }, async (pakrat) => {
+        const report = await pakrat.gc({ keep: 1 });
+        expect(report).toMatchObject({ objects: 0, bytes: 0, builds: [], spared: [{ cdnPath: newest.cdnPath }] });
+        expect(report.spared[0]?.reason).toContain('game@1.2 cannot be read');
+      });
+      expect(blocks(store)).toBe(before);
+    },
+  );
 
   test('while a row that says what is to be kept is damaged', async () => {
     const store = await syncFamily([0, 1]);
