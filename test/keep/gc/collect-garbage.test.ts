@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { decodeBuildConfig } from '../../../src/formats/configs/build-config.ts';
@@ -9,7 +9,7 @@ import { objectPath, storeLayout } from '../../../src/store/layout.ts';
 import { Ledger } from '../../../src/store/ledger/ledger.ts';
 import type { BuildRow } from '../../../src/store/ledger/rows.ts';
 import { Sqlite } from '../../../src/store/ledger/sqlite.ts';
-import { familyFiles, publishFamily } from '../../support/family.ts';
+import { familyFiles, noise, publishFamily } from '../../support/family.ts';
 import { freePort } from '../../support/loopback.ts';
 import { scratchFolder } from '../../support/scratch.ts';
 import { withPakrat } from '../../support/with-pakrat.ts';
@@ -132,6 +132,39 @@ describe('a build that is forgotten', () => {
     });
   });
 });
+
+test('who reads an entry while it is given back hears that it is not held, and never sees zeros', async () => {
+  number += 1;
+  const [store, out] = [scratch(`store${number}`), scratch(`cdn${number}`)];
+  await server?.close();
+  const files = [{ name: 'large.bin', fileDataId: 1, bytes: noise('large', 3_000_000) }];
+  await publishFamily(0, { out, port, files });
+  server = await serveFolder(out, { port });
+  await withPakrat({ store, patchUrl: server.url }, (pakrat) => pakrat.sync('game'));
+  await withPakrat({ store, offline: true }, async (pakrat) => {
+    await using build = await pakrat.open('game');
+    const read = async (): Promise<number> => {
+      let size = 0;
+      for await (const piece of build.stream('large.bin')) {
+        if (size === 0) takeAway(store);
+        expect(Buffer.from(piece).equals(noise('large', 3_000_000).subarray(size, size + piece.length))).toBe(true);
+        size += piece.length;
+      }
+      return size;
+    };
+    await expect(read()).rejects.toMatchObject({ code: 'E_OFFLINE', message: expect.stringContaining('not held') });
+  });
+});
+
+/** Takes all large objects out of the ledger, then off the disk, as gc does. */
+function takeAway(store: string): void {
+  const ledger = new Ledger(storeLayout(store).ledger);
+  for (const { path, bytes } of [...ledger.objects()].filter((object) => object.bytes > 500_000)) {
+    ledger.removeObject(path);
+    writeFileSync(join(store, path), Buffer.alloc(bytes), { flag: 'r+' });
+  }
+  ledger.close();
+}
 
 describe('rules', () => {
   test('--keep counts complete builds alone, in the order of the version service, whatever was read last', async () => {
