@@ -70,6 +70,18 @@ export class RecordTable {
     return row < this.count && this.compare(row, key) === 0 ? this.at(row) : undefined;
   }
 
+  /** A table of the rows that pass, copied, in the same order. */
+  where(passes: (row: number) => boolean): RecordTable {
+    const bytes = new Uint8Array(this.count * this.stride);
+    let count = 0;
+    for (let row = 0; row < this.count; row++) {
+      if (!passes(row)) continue;
+      bytes.set(this.at(row), count * this.stride);
+      count += 1;
+    }
+    return new RecordTable(bytes.slice(0, count * this.stride), this.stride);
+  }
+
   *[Symbol.iterator](): Generator<Uint8Array> {
     for (let i = 0; i < this.count; i++) yield this.at(i);
   }

@@ -67,12 +67,18 @@ export async function giveBack(
   return given;
 }
 
-/** Whole files first: on a full disk they make the room that copies of others need. Then the smallest. */
+/**
+ * Whole files first, the smallest first: on a full disk they make the room that copies of others need. Configs and indices last: without an index
+ * nobody would know what lies in its archive, should the run be killed.
+ */
 function* batchesOf(dead: readonly DeadBytes[]): Generator<DeadBytes[]> {
   const bySize = [...dead].sort((a, b) => a.bytes - b.bytes);
-  const whole = bySize.filter(({ spans }) => spans === 'all');
+  const isSmall = ({ path }: DeadBytes): boolean => path.endsWith('.index') || path.includes('/config/');
+  const whole = bySize.filter((item) => item.spans === 'all' && !isSmall(item));
   for (let i = 0; i < whole.length; i += batchSize) yield whole.slice(i, i + batchSize);
   for (const item of bySize) if (item.spans !== 'all') yield [item];
+  const small = bySize.filter((item) => item.spans === 'all' && isSmall(item));
+  for (let i = 0; i < small.length; i += batchSize) yield small.slice(i, i + batchSize);
 }
 
 /** Goes on where a run was killed: frees what left the ledger and may still be on the disk. @returns bytes @throws E_ABORTED, E_STORE… */

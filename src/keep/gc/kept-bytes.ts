@@ -28,6 +28,8 @@ class SpanSet {
 
 /** The bytes of objects that the builds want which a store keeps, by the paths of the objects. Nothing is said of what is held of them. */
 export class KeptBytes {
+  /** Hashes of archives that no kept build lists, of which something is kept all the same. */
+  readonly strays = new Set<string>();
   readonly #whole = new Set<string>();
   readonly #parts = new Map<string, SpanSet>();
 
@@ -46,6 +48,12 @@ export class KeptBytes {
       this.#parts.set(path, set);
     }
     set.add(start, end);
+  }
+
+  /** Keeps the index of an archive that no kept build lists, and remembers the archive: a CDN config that lists it is kept, too. */
+  addStray(archive: string, index: string): void {
+    this.strays.add(archive);
+    this.addWhole(index);
   }
 
   /** True for an object of which something is kept. */

@@ -1,15 +1,18 @@
 import type { Build } from '../../builds/build.ts';
-import { indexName } from '../../builds/indices/indices.ts';
 import { ownObjects, patchObjects } from '../../builds/own-objects.ts';
 import { breathe } from '../../core/breathe.ts';
-import { fromHex } from '../../core/bytes.ts';
-import { isUnavailable, PakratError, valueUnless } from '../../core/errors.ts';
+import { fromHex, toHex } from '../../core/bytes.ts';
+import { isPakratError, isUnavailable, PakratError, resultUnless, valueUnless } from '../../core/errors.ts';
 import type { RecordTable } from '../../core/tables/record-table.ts';
+import { HeldSpans } from '../../fetch/held-spans.ts';
 import { selectEntries } from '../../fetch/plan/selection.ts';
+import { wantedRow } from '../../fetch/plan/wanted.ts';
 import { hasObject } from '../../fetch/small-objects.ts';
 import type { ManifestKeys } from '../../formats/configs/build-config.ts';
+import { decodeArchiveIndex } from '../../formats/indices/archive-index.ts';
 import { type ObjectKind, objectPath } from '../../store/layout.ts';
 import type { BuildRow } from '../../store/ledger/rows.ts';
+import { covers } from '../../store/spans.ts';
 import type { Store } from '../../store/store.ts';
 import { isNoList, patchLists, readPatchList } from '../../sync/patches/patch-lists.ts';
 import { wantsAll } from '../damaged-rows.ts';
@@ -18,6 +21,7 @@ import type { KeptBytes } from './kept-bytes.ts';
 
 /** The objects of a CDN path that may be kept or not. */
 export interface Candidates {
+  archives: readonly KnownObject[];
   loose: readonly KnownObject[];
   patches: readonly KnownObject[];
 }
@@ -37,8 +41,11 @@ export async function markBuild(
   markSmall(kept, build);
   if (isMirror) for (const hash of build.cdnConfig.archives) kept.addWhole(pathOf(build, 'data', hash));
   const wanted = await build.lookUp(() => selectEntries(build, { tags: [], include: [], all: isMirror }));
-  if (!isMirror) await build.lookUp(() => markEntries(kept, build, wanted, signal));
+  const held = await build.lookUp(() => markEntries(kept, { store, build, wanted }, signal));
   for (const { path, name } of candidates.loose) if (wanted.find(fromHex(name.hash)) !== undefined) kept.addWhole(path);
+  const loose = new Set(candidates.loose.flatMap(({ complete, name }) => (complete ? [name.hash] : [])));
+  const lacking = wanted.where((row) => held[row] === 0 && !loose.has(toHex(wantedRow(wanted.at(row)).ekey)));
+  await markStrays(kept, { store, build, lacking, archives: candidates.archives }, signal);
   await markTvfs(kept, build, signal);
   await markPatches(kept, build, candidates.patches, signal);
 }
@@ -64,22 +71,66 @@ function markSmall(kept: KeptBytes, { identity, config, cdnConfig }: Build): voi
   if (keyRing) kept.addWhole(objectPath({ cdnPath, kind: 'config', hash: keyRing }));
 }
 
-/** Every copy of each wanted entry: both are sorted by ekey, and are walked side by side. */
+interface Entries {
+  store: Store;
+  build: Build;
+  /** Rows of a WantedList, sorted by ekey. */
+  wanted: RecordTable;
+}
+
+/**
+ * Keeps every copy of each wanted entry: both are sorted by ekey, and are walked side by side.
+ * @returns 1 for each wanted row of which a copy is held in an archive of the build
+ */
 async function markEntries(
   kept: KeptBytes,
-  build: Build,
-  wanted: RecordTable,
+  { store, build, wanted }: Entries,
   signal: AbortSignal | undefined,
-): Promise<void> {
+): Promise<Uint8Array> {
   const paths = build.cdnConfig.archives.map((hash) => pathOf(build, 'data', hash));
+  const spans = new HeldSpans(store);
+  const held = new Uint8Array(wanted.count);
   let row = 0;
   for (const page of build.group?.pages() ?? []) {
     await breathe(signal);
     for (const { ekey, archive, offset, size } of page) {
       while (row < wanted.count && wanted.compare(row, ekey) < 0) row += 1;
-      if (row === wanted.count) return;
+      if (row === wanted.count) return held;
       const path = paths[archive];
-      if (path !== undefined && wanted.compare(row, ekey) === 0) kept.add(path, offset, offset + size);
+      if (path === undefined || wanted.compare(row, ekey) !== 0) continue;
+      kept.add(path, offset, offset + size);
+      if (held[row] === 0 && covers(spans.of(path), offset, offset + size)) held[row] = 1;
+    }
+  }
+  return held;
+}
+
+/**
+ * Keeps copies of wanted entries in archives that the build's CDN config does not list, or not any more. With them stays the index, which proves them.
+ * @param place.lacking the wanted rows of which the build has no other copy that is held
+ */
+async function markStrays(
+  kept: KeptBytes,
+  place: { store: Store; build: Build; lacking: RecordTable; archives: readonly KnownObject[] },
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const { store, build, lacking, archives } = place;
+  if (lacking.count === 0) return;
+  const listed = new Set(build.cdnConfig.archives);
+  for (const { path, name } of archives) {
+    const spans = listed.has(name.hash) ? [] : store.ledger.spans(path);
+    if (spans.length === 0) continue;
+    await breathe(signal);
+    const index = resultUnless(isPakratError, () => {
+      const bytes = store.readObject({ ...name, suffix: '.index' });
+      return bytes && decodeArchiveIndex(bytes, name.hash);
+    });
+    // Nobody knows what lies there.
+    if (index === undefined) kept.addWhole(path);
+    for (const { ekey, offset, size } of index ?? []) {
+      if (lacking.find(ekey) === undefined || !covers(spans, offset, offset + size)) continue;
+      kept.add(path, offset, offset + size);
+      kept.addStray(name.hash, objectPath({ ...name, suffix: '.index' }));
     }
   }
 }
@@ -131,9 +182,4 @@ export function derivedKeys({
   const { encoding, root, install, download, size, vfsRoot, patchIndex, vfs } = config;
   const manifests = [encoding, root, install, download, size, vfsRoot, patchIndex, ...vfs];
   return [identity.cdnConfig, ...manifests.flatMap((keys: ManifestKeys | undefined) => keys?.ckey ?? [])];
-}
-
-/** The index of an archive. */
-export function indexPath({ cdnPath, kind, hash }: KnownObject['name']): string {
-  return objectPath(indexName(cdnPath, kind === 'patch' ? 'patch' : 'data', hash));
 }

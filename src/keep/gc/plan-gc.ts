@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import { breathe } from '../../core/breathe.ts';
-import { isOurTrouble, isPakratError, PakratError } from '../../core/errors.ts';
+import { isOurTrouble, isPakratError, PakratError, resultUnless } from '../../core/errors.ts';
+import { decodeCdnConfig } from '../../formats/configs/cdn-config.ts';
 import type { BuildRow } from '../../store/ledger/rows.ts';
 import { type Span, spanBytes, subtractSpans } from '../../store/spans.ts';
 import type { Store } from '../../store/store.ts';
@@ -139,6 +140,7 @@ class Marks {
     if (found === undefined) {
       const own = this.objects.filter(({ name }) => name.cdnPath === cdnPath);
       found = {
+        archives: own.filter(({ name, form }) => name.kind === 'data' && form === 'archive'),
         loose: own.filter(({ form }) => form === 'loose'),
         patches: own.filter(({ name, form }) => name.kind === 'patch' && form !== 'small'),
       };
@@ -173,6 +175,7 @@ function finishPlan(
   { going: chosen, forget, signature }: Pick<GcPlan, 'going' | 'signature'> & { forget: readonly BuildRow[] },
 ): GcPlan {
   const { kept, unreadable } = marks;
+  keepStrayConfigs(store, marks);
   const asked = new Set(forget.map(keyOf));
   // A rule lets no build go for one that cannot be read.
   const going = chosen.filter((row) => !unreadable.has(row.cdnPath) || asked.has(keyOf(row)));
@@ -206,6 +209,19 @@ function finishPlan(
   }
   plan.spared = [...spared].map(([cdnPath, reason]) => ({ cdnPath, reason }));
   return plan;
+}
+
+/** Keeps the CDN configs without which nobody would know the archives that no kept build lists. */
+function keepStrayConfigs(store: Store, { kept, objects }: Marks): void {
+  if (kept.strays.size === 0) return;
+  for (const { path, name } of objects) {
+    if (name.kind !== 'config' || kept.wants(path)) continue;
+    const archives = resultUnless(isPakratError, () => {
+      const bytes = store.readObject(name);
+      return bytes && decodeCdnConfig(bytes).archives;
+    });
+    if (archives?.some((hash) => kept.strays.has(hash))) kept.addWhole(path);
+  }
 }
 
 /** File systems keep bytes in blocks of this size, nearly all of them: one goes when none of its bytes is held. */

@@ -1,6 +1,7 @@
-import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { md5Hex } from '../../../src/core/hash.ts';
 import { decodeBuildConfig } from '../../../src/formats/configs/build-config.ts';
 import { decodeCdnConfig } from '../../../src/formats/configs/cdn-config.ts';
 import type { Pakrat } from '../../../src/pakrat.ts';
@@ -165,6 +166,35 @@ function takeAway(store: string): void {
   }
   ledger.close();
 }
+
+test('an entry stays that a build wants and that only an archive has which its CDN config does not list any more', async () => {
+  const store = await syncFamily([0, 1]);
+  const ledger = new Ledger(storeLayout(store).ledger);
+  const [newest] = ledger.builds('game').filter(({ name }) => name === '1.1');
+  if (newest === undefined) throw new Error('the newest build is not there');
+  const pathOf = (kind: 'config' | 'data', hash: string) => objectPath({ cdnPath: 'tpr/game', kind, hash });
+  const text = readFileSync(join(store, pathOf('config', newest.cdnConfig)), 'latin1');
+  const [archive = ''] = decodeCdnConfig(Buffer.from(text)).archives;
+  // The archives of a CDN are put together anew now and then: the first one is gone.
+  const less = text.replace(/^(archives = )\S+ /m, '$1').replace(/^(archives-index-size = )\S+ /m, '$1');
+  const hash = md5Hex(Buffer.from(less));
+  mkdirSync(dirname(join(store, pathOf('config', hash))), { recursive: true });
+  writeFileSync(join(store, pathOf('config', hash)), less);
+  ledger.addComplete(pathOf('config', hash), less.length);
+  ledger.addBuild({ ...newest, cdnConfig: hash });
+  expect(ledger.spans(pathOf('data', archive)).length).toBeGreaterThan(0);
+  await withPakrat({ store, offline: true }, (pakrat) => pakrat.forget(['game@1.0']));
+  expect(ledger.spans(pathOf('data', archive)).length).toBeGreaterThan(0);
+  // With the config that lists it all is there.
+  expect(ledger.completeSize(pathOf('config', newest.cdnConfig))).toBe(text.length);
+  ledger.addBuild(newest);
+  ledger.close();
+  await withPakrat({ store, offline: true }, async (pakrat) => {
+    await expectWhole(pakrat, 1);
+    expect(await pakrat.verify()).toMatchObject({ bad: [] });
+    expect((await pakrat.gc()).bytes).toBeLessThan(text.length * 2);
+  });
+});
 
 describe('rules', () => {
   test('--keep counts complete builds alone, in the order of the version service, whatever was read last', async () => {
