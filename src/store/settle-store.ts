@@ -4,7 +4,7 @@ import { oldLayout } from './ledger/schema.ts';
 import type { Store } from './store.ts';
 
 /**
- * Brings a store that pakrat 0.1.0 wrote to the places of today, file by file, under the writer lock; a kill costs nothing, the next one goes on.
+ * Brings a store that pakrat 0.1.0 wrote to the places of today, file by file, under the lock of the store; a kill costs nothing, the next one goes on.
  * Does nothing for others, nor while another process holds the lock: files are found and written to in either place.
  * @throws E_STORE…, E_ABORTED
  */

@@ -50,7 +50,7 @@ CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID
 export const oldLayout = 'oldLayout';
 
 /**
- * Objects held in part lie in `partial/`. The tables are the same; files move one by one afterwards, under the writer lock, and the setting
+ * Objects held in part lie in `partial/`. The tables are the same; files move one by one afterwards, under the lock of the store, and the setting
  * goes when all have. A store that cannot be written is read as it is.
  */
 const versionTwo = `
