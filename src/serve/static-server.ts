@@ -176,7 +176,7 @@ function refuse(response: http.ServerResponse, status: number): void {
 }
 
 /** Bytes [start, end) of an object. */
-interface ByteRange {
+export interface ByteRange {
   start: number;
   end: number;
 }

@@ -133,12 +133,12 @@ export class ObjectFiles {
     if (complete !== undefined) return complete;
     const only = this.#ledger.onlySpan(path);
     if (only?.start !== 0) return undefined;
-    const size = this.#archiveEnd(path);
+    const size = this.archiveEnd(path);
     return size !== undefined && only.end >= size ? size : undefined;
   }
 
-  /** The end of an archive's last entry; undefined when its index is not held, or damaged. */
-  #archiveEnd(path: string): number | undefined {
+  /** The end of an archive's last entry; undefined for what is no archive, and when its index is not held, or damaged. */
+  archiveEnd(path: string): number | undefined {
     const index = `${path}${indexSuffix}`;
     if (this.#ledger.completeSize(index) === undefined) return undefined;
     const known = this.#ends.get(path);
