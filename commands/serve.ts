@@ -1,12 +1,14 @@
 import { once } from 'node:events';
 import * as Flags from '@oclif/core/flags';
 import { StoreCommand } from '../src/cli/base-command.ts';
+import { repeatable } from '../src/cli/flags/args.ts';
+import { toJson } from '../src/cli/terminal/json.ts';
 import { startServer } from '../src/serve/server.ts';
 
 export default class Serve extends StoreCommand {
   static override summary = 'Serve the store as a CDN, with version services and a page to look at it.';
   static override description =
-    'Serves the objects that the store holds under the paths of the CDN, tells clients which builds are live as the version services do, and has a page for people. It ends on Ctrl-C and SIGTERM.';
+    'Serves the objects that the store holds under the paths of the CDN, tells clients which builds are live as the version services do, and has a page for people. It ends with 0 on Ctrl-C and SIGTERM; answers that have begun get a moment.';
   static override flags = {
     host: Flags.string({
       summary: 'Address to listen on; 0.0.0.0 for all of this machine.',
@@ -20,24 +22,39 @@ export default class Serve extends StoreCommand {
       min: 0,
       max: 65535,
     }),
+    ribbit: Flags.integer({
+      summary: 'Port for Ribbit, the version service over TCP: 1119 as a rule. It may be that of HTTP.',
+      helpValue: 'PORT',
+      min: 0,
+      max: 65535,
+    }),
     public: Flags.string({
       summary: 'Name under which clients reach the server; the address that it listens on without this.',
       helpValue: 'HOST[:PORT]',
     }),
+    product: Flags.string({
+      summary: 'The live build of a product; the newest that is held whole without this. Repeatable.',
+      helpValue: 'PRODUCT=BUILD',
+      ...repeatable,
+    }),
   };
   static override examples = [
     '<%= config.bin %> serve',
-    '<%= config.bin %> serve --host 0.0.0.0 --public lan-cache:8080',
+    '<%= config.bin %> serve --host 0.0.0.0 --public lan-cache:8080 --ribbit 1119',
+    '<%= config.bin %> serve --product wow_classic_era=1.15.7.61582',
   ];
 
   async run(): Promise<void> {
     const { flags } = await this.parse(Serve);
-    const { host, port } = flags;
+    const { host, port, ribbit, product: live } = flags;
+    const options = { host, port, ribbit, live, public: flags.public };
     await this.withSession(flags, async (session) => {
-      const server = await startServer(session, { ...this.work(), host, port, public: flags.public });
+      const server = await startServer(session, { ...this.work(), ...options });
       try {
-        if (this.jsonEnabled()) process.stdout.write(`${JSON.stringify({ event: 'listening', url: server.url })}\n`);
-        else this.log(`Serving on ${server.url}`);
+        const { url, ribbitUrl, public: publicName } = server;
+        const event = { event: 'listening', url, ribbitUrl, public: publicName };
+        if (this.jsonEnabled()) process.stdout.write(`${toJson(event, 0)}\n`);
+        else this.log(`Serving on ${[url, ...(ribbitUrl === undefined ? [] : [ribbitUrl])].join(' and ')}`);
         if (!this.signal.aborted) await once(this.signal, 'abort');
       } finally {
         await server.close();
