@@ -5,7 +5,7 @@ import { isNotFound, messageOf } from '../../core/errors.ts';
 import { ribbitAnswer } from '../answers/ribbit-answer.ts';
 import type { Serving } from '../serving.ts';
 import type { Connections } from './connections.ts';
-import { makeHttpServer, textOf } from './http-server.ts';
+import { makeHttpServer, pathOf, textOf } from './http-server.ts';
 import type { Limits } from './limits.ts';
 import { answerRibbit, tellProtocol } from './ribbit.ts';
 
@@ -31,8 +31,7 @@ interface DoorOptions {
 export function makeDoors({ serving, connections, limits, isShared }: DoorOptions): Doors {
   let server: http.Server | undefined;
   const app = fastify({
-    // A proxy's form of a request names the host, too: only the path counts.
-    rewriteUrl: ({ url = '/' }) => url.replace(/^https?:\/\/[^/?#]*(?=[/?#]|$)/i, '') || '/',
+    rewriteUrl: ({ url = '/' }) => pathOf(url),
     clientErrorHandler: () => {},
     serverFactory: (handler) => {
       server = makeHttpServer(handler, limits, {

@@ -32,7 +32,7 @@ export function makeHttpServer(handler: http.RequestListener, limits: Limits, li
     insecureHTTPParser: false,
     noDelay: true,
   });
-  server.maxRequestsPerSocket = limits.requests;
+  const asked = new WeakMap<Socket, number>();
   // Those too many are refused below, rather than left out of sight.
   server.maxHeadersCount = 0;
   server.on('request', (request, response) => {
@@ -43,6 +43,9 @@ export function makeHttpServer(handler: http.RequestListener, limits: Limits, li
       const bytes = bodyBytes(request, response, socket.bytesWritten - written);
       listeners.onEnd({ request, response, bytes, ms: performance.now() - began });
     });
+    const count = (asked.get(socket) ?? 0) + 1;
+    asked.set(socket, count);
+    if (count >= limits.requests) response.shouldKeepAlive = false;
     const status = refusal(request, limits);
     if (status === undefined) handler(request, response);
     else refuse(response, status);
@@ -63,10 +66,24 @@ function refusal(
 ): number | undefined {
   if (url.length > limits.urlLength) return 414;
   if (rawHeaders.length > 2 * limits.headers) return 431;
+  if (!isPath(pathOf(url))) return 400;
   // Nothing here is written to, so nothing reads a body: one could only be the beginning of another request.
   if (method !== 'GET' && method !== 'HEAD') return 405;
   if (headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) !== 0) return 413;
   return undefined;
+}
+
+/** The path of a request, with its query. A proxy's form of a request names the host, too, which says nothing here. */
+export function pathOf(url: string): string {
+  return url.replace(/^https?:\/\/[^/?#]*(?=[/?#]|$)/i, '') || '/';
+}
+
+function isPath(path: string): boolean {
+  try {
+    return path.startsWith('/') && decodeURI(path) !== '';
+  } catch {
+    return false;
+  }
 }
 
 function refuse(response: http.ServerResponse, status: number): void {
