@@ -3,6 +3,8 @@ import * as Flags from '@oclif/core/flags';
 import { StoreCommand } from '../src/cli/base-command.ts';
 import { repeatable } from '../src/cli/flags/args.ts';
 import { toJson } from '../src/cli/terminal/json.ts';
+import { type LogFile, openLogFile } from '../src/serve/logs/log-file.ts';
+import { type LogEntry, logFormats } from '../src/serve/logs/log-line.ts';
 import { startServer } from '../src/serve/server.ts';
 
 export default class Serve extends StoreCommand {
@@ -37,6 +39,15 @@ export default class Serve extends StoreCommand {
       helpValue: 'PRODUCT=BUILD',
       ...repeatable,
     }),
+    'access-log': Flags.string({
+      summary: 'File to which a line is added for each request; - for standard output.',
+      helpValue: 'FILE',
+    }),
+    'log-format': Flags.option({
+      summary: 'Form of these lines: common, as Apache and nginx have it, or json.',
+      options: ['common', 'json'] as const,
+      default: 'common' as const,
+    })(),
   };
   static override examples = [
     '<%= config.bin %> serve',
@@ -49,7 +60,10 @@ export default class Serve extends StoreCommand {
     const { host, port, ribbit, product: live } = flags;
     const options = { host, port, ribbit, live, public: flags.public };
     await this.withSession(flags, async (session) => {
-      const server = await startServer(session, { ...this.work(), ...options });
+      const log = await this.#openLog(flags['access-log']);
+      const line = logFormats[flags['log-format']];
+      const onRequest = log && ((entry: LogEntry): void => log.write(line(entry)));
+      const server = await startServer(session, { ...this.work(), ...options, onRequest });
       try {
         const { url, ribbitUrl, public: publicName } = server;
         const event = { event: 'listening', url, ribbitUrl, public: publicName };
@@ -58,7 +72,12 @@ export default class Serve extends StoreCommand {
         if (!this.signal.aborted) await once(this.signal, 'abort');
       } finally {
         await server.close();
+        await log?.close();
       }
     });
+  }
+
+  async #openLog(file: string | undefined): Promise<LogFile | undefined> {
+    return file === undefined ? undefined : openLogFile(file, (text) => this.note(text));
   }
 }

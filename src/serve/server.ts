@@ -3,10 +3,12 @@ import { addAnswerRoutes } from './answers/answer-routes.ts';
 import { openAnswers } from './answers/answers.ts';
 import { chosenBuilds } from './answers/chosen-builds.ts';
 import { watchConnections } from './listen/connections.ts';
-import { makeDoors } from './listen/doors.ts';
 import { defaultLimits } from './listen/limits.ts';
 import { listen, stopListening } from './listen/listen.ts';
+import { makePorts } from './listen/ports.ts';
 import { checkPublic, hostAndPort, isEvery, publicHost } from './listen/public-host.ts';
+import { openMetrics } from './metrics/metrics.ts';
+import { addWatchRoutes } from './metrics/watch-routes.ts';
 import { addObjectRoutes } from './objects/object-routes.ts';
 import { addPageRoutes } from './pages/page-routes.ts';
 import type { ServeOptions, Serving } from './serving.ts';
@@ -41,24 +43,26 @@ export async function startServer(session: Session, options: ServeOptions = {}):
   let boundPort = port;
   const publicName = (): string => named ?? publicHost({ host, port: boundPort });
   const answers = openAnswers({ store, chosen, mayLack: false, publicHost: publicName });
-  const serving: Serving = { session, store, options, publicHost: publicName, answers };
-
   const connections = watchConnections(limits);
+  const heldBytes = (): number => store.ledger.heldBytes();
+  const metrics = openMetrics({ connections: () => connections.count, heldBytes });
+  const serving: Serving = { session, store, options, publicHost: publicName, answers, metrics };
   const isShared = ribbit !== undefined && ribbit === port && port !== 0;
-  const doors = makeDoors({ serving, connections, limits, isShared });
-  addPageRoutes(doors.app, serving);
-  addAnswerRoutes(doors.app, serving);
-  addObjectRoutes(doors.app, serving);
+  const ports = makePorts({ serving, connections, limits, isShared });
+  addPageRoutes(ports.app, serving);
+  addWatchRoutes(ports.app, serving);
+  addAnswerRoutes(ports.app, serving);
+  addObjectRoutes(ports.app, serving);
   const close = async (): Promise<void> => {
     connections.close(graceMs);
-    await Promise.all([doors.http, doors.ribbit].map(stopListening));
-    await doors.app.close();
+    await Promise.all([ports.http, ports.ribbit].map(stopListening));
+    await ports.app.close();
   };
   let ribbitPort: number | undefined;
   try {
-    await doors.app.ready();
-    boundPort = await listen(doors.http, host, port);
-    if (ribbit !== undefined) ribbitPort = isShared ? boundPort : await listen(doors.ribbit, host, ribbit);
+    await ports.app.ready();
+    boundPort = await listen(ports.http, host, port);
+    if (ribbit !== undefined) ribbitPort = isShared ? boundPort : await listen(ports.ribbit, host, ribbit);
   } catch (error) {
     await close();
     throw error;

@@ -3,6 +3,8 @@ import type { WorkOptions } from '../core/progress.ts';
 import type { Store } from '../store/store.ts';
 import type { Answers } from './answers/answers.ts';
 import type { Limits } from './listen/limits.ts';
+import type { LogEntry } from './logs/log-line.ts';
+import type { Metrics } from './metrics/metrics.ts';
 
 /** What a server offers, and where. */
 export interface ServeOptions extends WorkOptions {
@@ -16,6 +18,8 @@ export interface ServeOptions extends WorkOptions {
   public?: string | undefined;
   /** The live build of products, each as `PRODUCT=BUILD`. Default: the newest that is held whole. */
   live?: readonly string[] | undefined;
+  /** Called with each request when its answer has ended: `logFormats` makes a line of it. Must not throw. */
+  onRequest?: ((entry: LogEntry) => void) | undefined;
   /** Bounds on what clients may take up. */
   limits?: Partial<Limits> | undefined;
 }
@@ -29,6 +33,8 @@ export interface Serving {
   readonly publicHost: () => string;
   /** What the version services of the server say. */
   readonly answers: Answers;
+  /** Figures of what the server does. */
+  readonly metrics: Metrics;
   /** Brings what the real services say of a product into the ledger, where what lacks is fetched. True when a build came. */
   readonly learnBuild?: ((product: string) => Promise<boolean>) | undefined;
 }

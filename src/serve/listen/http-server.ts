@@ -6,8 +6,14 @@ import type { Limits } from './limits.ts';
 export interface Exchange {
   request: http.IncomingMessage;
   response: http.ServerResponse;
-  /** Bytes of the body that were given to the connection. */
-  bytes: number;
+  /** The URL as it was asked. */
+  url: string;
+  /** Of the client: one that is gone has none any more. */
+  address: string;
+  /** Of the answer; 499, as nginx calls it, where the client went before there was one. */
+  status: number;
+  /** Bytes that were given to the connection meanwhile, with the head of the answer. */
+  sent: number;
   ms: number;
 }
 
@@ -36,12 +42,14 @@ export function makeHttpServer(handler: http.RequestListener, limits: Limits, li
   // Those too many are refused below, rather than left out of sight.
   server.maxHeadersCount = 0;
   server.on('request', (request, response) => {
-    const { socket } = request;
+    const { socket, url = '' } = request;
+    const { remoteAddress: address = '' } = socket;
     const [began, written] = [performance.now(), socket.bytesWritten];
     listeners.onBegin(socket);
     response.once('close', () => {
-      const bytes = bodyBytes(request, response, socket.bytesWritten - written);
-      listeners.onEnd({ request, response, bytes, ms: performance.now() - began });
+      const sent = socket.bytesWritten - written;
+      const status = response.headersSent ? response.statusCode : 499;
+      listeners.onEnd({ request, response, url, address, status, sent, ms: performance.now() - began });
     });
     const count = (asked.get(socket) ?? 0) + 1;
     asked.set(socket, count);
@@ -90,7 +98,8 @@ function refuse(response: http.ServerResponse, status: number): void {
   const text = textOf(status);
   if (status === 405) response.setHeader('Allow', 'GET, HEAD');
   // What else comes on this connection is not looked at.
-  response.writeHead(status, { Connection: 'close', 'Content-Type': 'text/plain', 'Content-Length': text.length });
+  response.setHeader('Content-Length', text.length);
+  response.writeHead(status, { Connection: 'close', 'Content-Type': 'text/plain' });
   response.end(text);
 }
 
@@ -108,10 +117,4 @@ export function textOf(status: number): string {
 function statusOfError({ code }: NodeJS.ErrnoException): number {
   if (code === 'HPE_HEADER_OVERFLOW') return 431;
   return code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400;
-}
-
-/** Of an answer that was cut, the head is counted, too. */
-function bodyBytes({ method }: http.IncomingMessage, response: http.ServerResponse, written: number): number {
-  if (method === 'HEAD' || response.statusCode === 304) return 0;
-  return response.writableFinished ? Number(response.getHeader('content-length') ?? 0) : written;
 }

@@ -3,13 +3,6 @@ import type { Socket } from 'node:net';
 /** A line of Ribbit is at most this long. */
 const maxLine = 256;
 
-/** The question of a Ribbit connection and its answer, where there is one. */
-export interface RibbitTurn {
-  /** The line as it came, without its end. */
-  line: string;
-  answer: Uint8Array | undefined;
-}
-
 /**
  * Tells Ribbit from HTTP by the first byte of a connection, which HTTP begins with the capital letter of a method, and hands the connection on with
  * that byte.
@@ -45,11 +38,9 @@ export function answerRibbit(
   {
     withinMs,
     answer,
-    onTurn,
   }: {
     withinMs: number;
     answer: (line: string) => Promise<Uint8Array | undefined>;
-    onTurn: (turn: RibbitTurn) => void;
   },
 ): void {
   const cut = (): void => void socket.destroy();
@@ -68,7 +59,6 @@ export function answerRibbit(
     }
     const line = text.slice(0, end).replace(/\r$/, '');
     answer(line).then((bytes) => {
-      onTurn({ line, answer: bytes });
       socket.end(bytes ?? '');
       // A peer that keeps its own half open does not keep the connection.
       timer = setTimeout(cut, withinMs).unref();

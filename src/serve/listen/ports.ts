@@ -3,14 +3,15 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { type FastifyError, type FastifyInstance, fastify } from 'fastify';
 import { isNotFound, messageOf } from '../../core/errors.ts';
 import { ribbitAnswer } from '../answers/ribbit-answer.ts';
+import { bodySizes, entryOf, teller, unreadable } from '../logs/tell-requests.ts';
 import type { Serving } from '../serving.ts';
 import type { Connections } from './connections.ts';
 import { makeHttpServer, pathOf, textOf } from './http-server.ts';
 import type { Limits } from './limits.ts';
 import { answerRibbit, tellProtocol } from './ribbit.ts';
 
-/** The servers behind the ports of one server, before they listen. Need `close`. */
-export interface Doors {
+/** The servers behind the ports of one, before they listen. */
+export interface Ports {
   /** Routes are added to it. */
   app: FastifyInstance;
   http: Server;
@@ -18,8 +19,8 @@ export interface Doors {
   ribbit: Server;
 }
 
-/** What the doors stand before. */
-interface DoorOptions {
+/** What is served on the ports, and within which bounds. */
+interface PortOptions {
   serving: Serving;
   connections: Connections;
   limits: Limits;
@@ -28,27 +29,32 @@ interface DoorOptions {
 }
 
 /** Makes the servers for HTTP and Ribbit. Every connection is counted, whichever port it came to. */
-export function makeDoors({ serving, connections, limits, isShared }: DoorOptions): Doors {
+export function makePorts({ serving, connections, limits, isShared }: PortOptions): Ports {
   let server: http.Server | undefined;
+  const tell = teller(serving);
   const app = fastify({
     rewriteUrl: ({ url = '/' }) => pathOf(url),
     clientErrorHandler: () => {},
     serverFactory: (handler) => {
       server = makeHttpServer(handler, limits, {
         onBegin: connections.setBusy,
-        onEnd: ({ request }) => connections.setIdle(request.socket),
+        onEnd(exchange) {
+          connections.setIdle(exchange.request.socket);
+          tell(entryOf(exchange, sizeOf(exchange)));
+        },
         isBusy: connections.isBusy,
-        onRefused: () => {},
+        onRefused: (socket, status) => tell({ ...unreadable, address: socket.remoteAddress ?? '', status }),
       });
       return server;
     },
   });
+  const sizeOf = bodySizes(app);
   answerPlainly(app, serving);
   const web = server as http.Server | undefined;
   if (web === undefined) throw new Error('no HTTP server was made');
   const [read] = web.listeners('connection') as ((socket: Socket) => void)[];
   const readHttp = (socket: Socket): void => read?.call(web, socket);
-  const tell = (socket: Socket): void =>
+  const answer = (socket: Socket): void =>
     tellProtocol(socket, {
       withinMs: limits.requestMs,
       onHttp: () => readHttp(socket),
@@ -56,28 +62,33 @@ export function makeDoors({ serving, connections, limits, isShared }: DoorOption
     });
   web.removeAllListeners('connection');
   web.on('connection', (socket: Socket) => {
-    if (connections.add(socket)) (isShared ? tell : readHttp)(socket);
+    if (connections.add(socket)) (isShared ? answer : readHttp)(socket);
   });
   const ribbit = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
-    if (connections.add(socket)) tell(socket);
+    if (connections.add(socket)) answer(socket);
   });
   return { app, http: web, ribbit };
 }
 
 function readRibbit(
   socket: Socket,
-  { answers, learnBuild }: Serving,
-  { connections, limits }: Pick<DoorOptions, 'connections' | 'limits'>,
+  serving: Serving,
+  { connections, limits }: Pick<PortOptions, 'connections' | 'limits'>,
 ): void {
+  const { answers, learnBuild } = serving;
+  const { remoteAddress: address = '' } = socket;
   answerRibbit(socket, {
     withinMs: limits.requestMs,
     async answer(line) {
+      const began = performance.now();
       connections.setBusy(socket);
       const [, product] = /\/products\/([\w.-]{1,100})\//.exec(line) ?? [];
       if (product !== undefined && (await learnBuild?.(product))) answers.renew();
-      return ribbitAnswer(answers, line);
+      const bytes = ribbitAnswer(answers, line);
+      const said = { method: 'RIBBIT', url: line, status: bytes === undefined ? 404 : 200, bytes: bytes?.length ?? 0 };
+      teller(serving)({ ...unreadable, ...said, address, ms: performance.now() - began });
+      return bytes;
     },
-    onTurn: () => {},
   });
 }
 

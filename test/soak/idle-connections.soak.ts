@@ -1,8 +1,8 @@
 import { connect, type Socket } from 'node:net';
 import { afterAll, expect, jest, test } from '@jest/globals';
+import { Session } from '../../src/app/session/session.ts';
 import { startPakrat } from '../support/run-pakrat.ts';
 import { scratchFolder } from '../support/scratch.ts';
-import { withPakrat } from '../support/with-pakrat.ts';
 
 /* 10,000 connections that say nothing, held by this process against a server in another. */
 
@@ -22,9 +22,13 @@ function hold(port: number): Promise<void> {
 
 test('others are served while 10,000 connections idle, and the server ends in time', async () => {
   const store = scratch('store');
-  await withPakrat({ store }, async (pakrat) => void (await pakrat.importKeys('fa505078126acb3e bda0e2d1f44e4e0b8a3a1b1c2d3e4f50\n').catch(() => {})));
+  const session = new Session({ store, offline: true });
+  await session.store({ create: true });
+  await session.close();
   const { child, ended } = startPakrat(['serve', '--json', '--port', '0', '--store', store]);
-  const line = await new Promise<string>((resolve) => void child.stdout?.once('data', (piece) => resolve(String(piece))));
+  const line = await new Promise<string>(
+    (resolve) => void child.stdout?.once('data', (piece) => resolve(String(piece))),
+  );
   const { url } = JSON.parse(line) as { url: string };
   const port = Number(new URL(url).port);
   let slowest = 0;
