@@ -55,14 +55,13 @@ export async function startServer(session: Session, options: ServeOptions = {}):
   addObjectRoutes(ports.app, serving);
   const close = async (): Promise<void> => {
     connections.close(graceMs);
-    await Promise.all([ports.http, ports.ribbit].map(stopListening));
-    await ports.app.close();
+    await Promise.all([ports.app.close(), stopListening(ports.ribbit)]);
   };
   let ribbitPort: number | undefined;
   try {
-    await ports.app.ready();
-    boundPort = await listen(ports.http, host, port);
-    if (ribbit !== undefined) ribbitPort = isShared ? boundPort : await listen(ports.ribbit, host, ribbit);
+    boundPort = await listen(ports.app.server, { host, port }, () => ports.app.listen({ host, port }));
+    if (ribbit !== undefined && isShared) ribbitPort = boundPort;
+    else if (ribbit !== undefined) ribbitPort = await listen(ports.ribbit, { host, port: ribbit });
   } catch (error) {
     await close();
     throw error;

@@ -35,6 +35,6 @@ export interface Serving {
   readonly answers: Answers;
   /** Figures of what the server does. */
   readonly metrics: Metrics;
-  /** Brings what the real services say of a product into the ledger, where what lacks is fetched. True when a build came. */
-  readonly learnBuild?: ((product: string) => Promise<boolean>) | undefined;
+  /** What fetches that which is missing; undefined where nothing is fetched. */
+  readonly pull?: { learnBuild(product: string): Promise<void> } | undefined;
 }

@@ -41,6 +41,7 @@ const printed: Record<string, string[]> = {
   'Publishing a folder': ['1.0.0.1: 2 files'],
   'Formats, and objects of any format': ['1 keys, as it was', 'key list 1'],
   'PAKs by themselves': ['quake 2'],
+  'A server': [' answers 200'],
   Errors: ['E_OFFLINE with a hint'],
   'Bundles and Electron': ['ready'],
 };

@@ -25,7 +25,7 @@ const scratch = scratchFolder();
 type Server = Awaited<ReturnType<typeof serveFolder>>;
 
 /** Commands that have tests of their own, for they need libfuse, take long, or do not end. */
-const notHere = /^pakrat (?:mount|demo|watch)\b/;
+const notHere = /^pakrat (?:mount|demo|watch|serve)\b/;
 /** Commands that take something out of a store: each has one of its own. */
 const takesOut = /^pakrat (?:gc|forget)\b/;
 

@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import { resultUnless } from '../../core/errors.ts';
 import { md5Hex } from '../../core/hash.ts';
+import { encodeBpsv } from '../../formats/services/bpsv.ts';
 import { encodeChannelObject } from '../../formats/services/channels.ts';
 import { makeCatalogueRow, makeChannelSummary } from '../../publish/answers/make-channels.ts';
 import {
@@ -13,6 +14,7 @@ import {
 import type { BuildIdentity } from '../../store/ledger/rows.ts';
 import type { Store } from '../../store/store.ts';
 import { liveBuilds } from './live-builds.ts';
+import { preloads } from './preloads.ts';
 import { answerNumbers, type NumberAnswer } from './seqns.ts';
 
 /** The tables that the server answers about a product with, by endpoint. */
@@ -30,7 +32,7 @@ interface Said {
 
 /** What the version services of the server say, of all products of a store. */
 export interface Answers {
-  /** A table of a product: `versions` or `cdns`. Undefined where there is none. */
+  /** A table of a product: `versions`, `cdns` or `bgdl`. Undefined where there is none. */
   table(product: string, endpoint: string): Uint8Array | undefined;
   /** The list of all products. */
   summary(): Uint8Array;
@@ -38,7 +40,7 @@ export interface Answers {
   channels(): Uint8Array;
   /** An object of the channels by its MD5: of the catalogue of now, or of one that was named before. */
   channelObject(name: string): Uint8Array | undefined;
-  /** Makes the next answer look at the ledger again: a build came. */
+  /** Makes the next answer look whether the ledger changed: a build may have come. */
   renew(): void;
 }
 
@@ -63,13 +65,13 @@ export function openAnswers(source: AnswerSource): Answers {
   const objects = new Map<string, Uint8Array>();
   const numberAnswer = answerNumbers(source.store);
   let said: Said | undefined;
-  let [madeAt, madeOf] = [0, ''];
+  let [madeAt, madeOf, isOld] = [0, '', false];
   const now = (): Said => {
     const age = performance.now() - madeAt;
-    if (said !== undefined && age < renewMs) return said;
+    if (said !== undefined && age < renewMs && !isOld) return said;
     const state = ledgerState(source.store);
     if (said === undefined || state !== madeOf || age > 10 * renewMs) said = makeAnswers(source, numberAnswer, objects);
-    [madeAt, madeOf] = [performance.now(), state];
+    [madeAt, madeOf, isOld] = [performance.now(), state, false];
     return said;
   };
   return {
@@ -84,7 +86,7 @@ export function openAnswers(source: AnswerSource): Answers {
       return objects.get(name);
     },
     renew() {
-      said = undefined;
+      isOld = true;
     },
   };
 }
@@ -105,25 +107,34 @@ function ledgerState({ layout: { ledger } }: Store): string {
 function makeAnswers(source: AnswerSource, numberAnswer: NumberAnswer, objects: Map<string, Uint8Array>): Said {
   const { store, chosen } = source;
   const known = new Set([...store.ledger.builds().map(({ product }) => product), ...chosen.keys()]);
-  const answers = [...known].sort().map((product) => productAnswers(source, numberAnswer, product));
+  const all = [...known].sort().map((product) => ({ product, answers: productAnswers(source, numberAnswer, product) }));
   const put = (json: Record<string, unknown>): string => putObject(objects, json);
-  const catalogue = put({
-    name: 'public',
-    products: answers.flatMap((own) => own.slice(0, 1).map(({ product }) => makeCatalogueRow(product, own, put))),
-  });
-  const rows = answers.flatMap((own) => own.slice(0, 1).flatMap(summaryRows));
+  const products = all.map(({ product, answers }) => makeCatalogueRow(product, answers, put));
+  const catalogue = put({ name: 'public', products });
+  const tables = new Map(all.map(({ product, answers }) => [product, tablesOf(source, numberAnswer, answers)]));
+  const rows = all.flatMap(({ answers }) => answers.slice(0, 1).flatMap(summaryRows));
   return {
-    products: new Map(answers.flatMap((own) => own.slice(0, 1).map(({ product }) => [product, tablesOf(own)]))),
+    products: tables,
     summary: encodeSummary(rows, numberAnswer('', JSON.stringify(rows), undefined)),
     channels: encodeChannelObject({ json: makeChannelSummary(catalogue) }),
   };
 }
 
-function tablesOf(answers: readonly ServiceAnswer[]): ProductTables {
-  return new Map([
+function tablesOf(
+  { store, mayLack }: AnswerSource,
+  numberAnswer: NumberAnswer,
+  answers: readonly ServiceAnswer[],
+): ProductTables {
+  const tables = new Map([
     ['versions', makeVersions(...answers)],
     ['cdns', makeCdns(...answers)],
   ]);
+  const [{ product } = { product: '' }] = answers;
+  const live = answers.map(({ buildConfig }) => buildConfig);
+  const bgdl = preloads(store.ledger, product, { live, mayLack });
+  if (bgdl === undefined) return tables;
+  const seqn = numberAnswer(`${product} bgdl`, JSON.stringify(bgdl.rows), bgdl.seqn);
+  return tables.set('bgdl', encodeBpsv({ ...bgdl, seqn }));
 }
 
 /** What is said of a product, for one live build after the other. */

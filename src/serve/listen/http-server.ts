@@ -72,14 +72,20 @@ function refusal(
   { method = '', url = '', headers, rawHeaders }: http.IncomingMessage,
   limits: Limits,
 ): number | undefined {
+  const path = pathOf(url);
   if (url.length > limits.urlLength) return 414;
   if (rawHeaders.length > 2 * limits.headers) return 431;
-  if (!isPath(pathOf(url))) return 400;
-  // Nothing here is written to, so nothing reads a body: one could only be the beginning of another request.
-  if (method !== 'GET' && method !== 'HEAD') return 405;
-  if (headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) !== 0) return 413;
-  return undefined;
+  if (!isPath(path)) return 400;
+  // The page has a form that only reads, too: it chooses more files than a URL can name.
+  const isForm = method === 'POST' && path.startsWith('/-/');
+  if (method !== 'GET' && method !== 'HEAD' && !isForm) return 405;
+  // Nothing else reads a body: one could only be the beginning of another request.
+  const size = Number(headers['content-length'] ?? 0);
+  return headers['transfer-encoding'] !== undefined || size > (isForm ? maxForm : 0) ? 413 : undefined;
 }
+
+/** Bytes of a form at most. */
+const maxForm = 4 << 20;
 
 /** The path of a request, with its query. A proxy's form of a request names the host, too, which says nothing here. */
 export function pathOf(url: string): string {

@@ -3,11 +3,18 @@ import type { AddressInfo, Server } from 'node:net';
 import { codeOf, messageOf, PakratError } from '../../core/errors.ts';
 import { hostAndPort } from './public-host.ts';
 
-/** Listens, and gives back the port. @throws E_USAGE for an address that cannot be listened on, with what to do about it */
-export async function listen(server: Server, host: string, port: number): Promise<number> {
+/**
+ * Listens, and gives back the port.
+ * @param start what makes the server listen, where that is more than its own `listen`
+ * @throws E_USAGE for an address that cannot be listened on, with what to do about it
+ */
+export async function listen(
+  server: Server,
+  { host, port }: { host: string; port: number },
+  start: () => Promise<unknown> = () => once(server.listen({ host, port }), 'listening'),
+): Promise<number> {
   try {
-    server.listen({ host, port });
-    await once(server, 'listening');
+    await start();
   } catch (error) {
     const place = hostAndPort(host, port);
     const code = codeOf(error) ?? '';

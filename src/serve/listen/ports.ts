@@ -14,7 +14,6 @@ import { answerRibbit, tellProtocol } from './ribbit.ts';
 export interface Ports {
   /** Routes are added to it. */
   app: FastifyInstance;
-  http: Server;
   /** For a port of Ribbit alone, which answers HTTP as well: old clients ask so. */
   ribbit: Server;
 }
@@ -67,7 +66,7 @@ export function makePorts({ serving, connections, limits, isShared }: PortOption
   const ribbit = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
     if (connections.add(socket)) answer(socket);
   });
-  return { app, http: web, ribbit };
+  return { app, ribbit };
 }
 
 function readRibbit(
@@ -75,7 +74,7 @@ function readRibbit(
   serving: Serving,
   { connections, limits }: Pick<PortOptions, 'connections' | 'limits'>,
 ): void {
-  const { answers, learnBuild } = serving;
+  const { answers, pull } = serving;
   const { remoteAddress: address = '' } = socket;
   answerRibbit(socket, {
     withinMs: limits.requestMs,
@@ -83,7 +82,10 @@ function readRibbit(
       const began = performance.now();
       connections.setBusy(socket);
       const [, product] = /\/products\/([\w.-]{1,100})\//.exec(line) ?? [];
-      if (product !== undefined && (await learnBuild?.(product))) answers.renew();
+      if (pull !== undefined && product !== undefined) {
+        await pull.learnBuild(product);
+        answers.renew();
+      }
       const bytes = ribbitAnswer(answers, line);
       const said = { method: 'RIBBIT', url: line, status: bytes === undefined ? 404 : 200, bytes: bytes?.length ?? 0 };
       teller(serving)({ ...unreadable, ...said, address, ms: performance.now() - began });

@@ -3,10 +3,22 @@ import type { LogEntry } from '../logs/log-line.ts';
 
 /** Figures of a server, in the text form of Prometheus. */
 export interface Metrics {
-  /** Others add their own figures to it. */
-  readonly registry: Registry;
+  readonly contentType: string;
+  text(): Promise<string>;
   /** Counts a request that has ended. */
   count(entry: LogEntry): void;
+  /** Adds a figure whose value is asked for when somebody looks. */
+  add(figure: Figure): void;
+}
+
+/** A figure that somebody else counts. */
+export interface Figure {
+  /** `pakrat_…`; a counter's ends in `_total`. */
+  name: string;
+  help: string;
+  /** A counter never falls. */
+  type: 'counter' | 'gauge';
+  read: () => number;
 }
 
 /** What is measured when somebody asks. */
@@ -42,34 +54,31 @@ export function openMetrics({ connections, heldBytes }: Gauges): Metrics {
     buckets: [0.005, 0.025, 0.1, 0.5, 2, 10, 60],
     registers,
   });
-  new Gauge({
-    name: 'pakrat_connections',
-    help: 'Connections that are open.',
-    registers,
-    collect() {
-      this.set(connections());
-    },
-  });
+  const add = ({ type, read, ...names }: Figure): void => {
+    if (type === 'gauge') {
+      const gauge: Gauge = new Gauge({ ...names, registers, collect: () => gauge.set(read()) });
+      return;
+    }
+    const collect = (): void => {
+      counter.reset();
+      counter.inc(read());
+    };
+    const counter: Counter = new Counter({ ...names, registers, collect });
+  };
   let [held, heldAt] = [0, Number.NEGATIVE_INFINITY];
-  new Gauge({
-    name: 'pakrat_store_held_bytes',
-    help: 'Bytes of objects that the store holds.',
-    registers,
-    collect() {
-      if (performance.now() - heldAt > heldMs) [held, heldAt] = [heldBytes(), performance.now()];
-      this.set(held);
-    },
-  });
-  new Gauge({
-    name: 'process_resident_memory_bytes',
-    help: 'Resident memory of the process.',
-    registers,
-    collect() {
-      this.set(process.memoryUsage.rss());
-    },
-  });
+  const readHeld = (): number => {
+    if (performance.now() - heldAt > heldMs) [held, heldAt] = [heldBytes(), performance.now()];
+    return held;
+  };
+  const rss = (): number => process.memoryUsage.rss();
+  const heldHelp = 'Bytes of objects that the store holds.';
+  add({ name: 'pakrat_connections', help: 'Connections that are open.', type: 'gauge', read: connections });
+  add({ name: 'pakrat_store_held_bytes', help: heldHelp, type: 'gauge', read: readHeld });
+  add({ name: 'process_resident_memory_bytes', help: 'Resident memory of the process.', type: 'gauge', read: rss });
   return {
-    registry,
+    contentType: registry.contentType,
+    text: () => registry.metrics(),
+    add,
     count(entry) {
       const kind = kindOf(entry);
       requests.inc({ kind, status: entry.status });

@@ -4,9 +4,8 @@ import type { Serving } from '../serving.ts';
 
 /** For those who watch over a server: `/metrics` for Prometheus, and `/healthz`, which is 503 while the ledger cannot be read. */
 export function addWatchRoutes(app: FastifyInstance, { metrics, store }: Serving): void {
-  const { registry } = metrics;
   app.get('/metrics', async (_request, reply) =>
-    reply.type(registry.contentType).send(Buffer.from(await registry.metrics())),
+    reply.type(metrics.contentType).send(Buffer.from(await metrics.text())),
   );
   app.get('/healthz', async (_request, reply) => {
     const read = (): string => {

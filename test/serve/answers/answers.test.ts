@@ -182,6 +182,20 @@ test('the list of all products and the catalogue name each product once, and cha
   expect(decodeBpsv(answers.summary()).seqn).toBeGreaterThan(summary.seqn ?? 0);
 });
 
+test('a build to come is told where it is held and not live yet', () => {
+  addBuild('1.0.1', '1');
+  addAnswer(10, { us: '1' });
+  addAnswer(11, { us: '2', eu: '3' });
+  const [{ body = Buffer.alloc(0) } = {}] = store.ledger.answers('game', 'versions');
+  store.ledger.addAnswer('game', 'bgdl', { seqn: 700, service: 's', time: 1, body });
+  addAnswer(12, { us: '1' });
+  expect(say().table('game', 'bgdl')).toBeUndefined();
+  addBuild('1.0.2', '2');
+  const bgdl = decodeBpsv(say(['game=1']).table('game', 'bgdl') ?? new Uint8Array());
+  expect([bgdl.rows.map(({ Region }) => Region), bgdl.seqn]).toEqual([['us'], 11]);
+  expect(say(['game=2']).table('game', 'bgdl')).toBeUndefined();
+});
+
 test('a product of which nothing is known has no answer', () => {
   expect(say().table('game', 'versions')).toBeUndefined();
   expect(decodeBpsv(say().summary()).rows).toEqual([]);

@@ -1,0 +1,28 @@
+import { resultUnless } from '../../core/errors.ts';
+import { type Bpsv, cell, decodeBpsv } from '../../formats/services/bpsv.ts';
+import { isComplete } from '../../keep/gc/going-builds.ts';
+import type { Ledger } from '../../store/ledger/ledger.ts';
+
+/**
+ * The builds to come (`bgdl`) that the version service named last, of those that are held whole and not live yet.
+ * @param options.live build configs of the live builds
+ * @param options.mayLack true where what lacks is fetched
+ * @returns undefined for none
+ */
+export function preloads(
+  ledger: Ledger,
+  product: string,
+  { live, mayLack }: { live: readonly string[]; mayLack: boolean },
+): Bpsv | undefined {
+  const [newest] = ledger.answers(product, 'bgdl');
+  // An answer that is damaged tells nothing.
+  const table = resultUnless(
+    () => true,
+    () => newest && decodeBpsv(newest.body),
+  );
+  if (table === undefined) return undefined;
+  const offered = ledger.builds(product).filter((row) => mayLack || isComplete(row));
+  const configs = new Set(offered.map(({ buildConfig }) => buildConfig).filter((config) => !live.includes(config)));
+  const rows = table.rows.filter((row) => configs.has(cell(row, 'BuildConfig')?.toLowerCase() ?? ''));
+  return rows.length === 0 ? undefined : { columns: table.columns, seqn: table.seqn, rows };
+}
