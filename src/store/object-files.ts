@@ -2,7 +2,7 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { isPakratError, PakratError, resultUnless } from '../core/errors.ts';
 import { ownFile } from '../files/copies/own-file.ts';
-import { inStore } from '../files/durable.ts';
+import { inStore, truncateDurable } from '../files/durable.ts';
 import { decodeArchiveIndex } from '../formats/indices/archive-index.ts';
 import { objectHash, type StoreLayout } from './layout.ts';
 import type { Ledger } from './ledger/ledger.ts';
@@ -166,15 +166,5 @@ export class ObjectFiles {
       }
       return found === this.inPlace(path) || moveIfThere(found, this.inPlace(path));
     });
-  }
-}
-
-function truncateDurable(file: string, size: number): void {
-  const fd = fs.openSync(file, 'r+');
-  try {
-    fs.ftruncateSync(fd, size);
-    fs.fsyncSync(fd);
-  } finally {
-    fs.closeSync(fd);
   }
 }
