@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { ResolvedBuild } from '../builds/resolve/resolve-build.ts';
-import { isPakratError, PakratError, throwIfAborted, valueUnless } from '../core/errors.ts';
+import { pause } from '../core/breathe.ts';
+import { isPakratError, PakratError, throwIfAborted } from '../core/errors.ts';
 import type { GcReport } from '../keep/gc/collect-garbage.ts';
 import type { KeepRules } from '../keep/gc/going-builds.ts';
 import type { SyncReport } from '../sync/sync-report.ts';
@@ -84,8 +84,7 @@ export async function watch(
     if (options.keep !== undefined) await attempt(null, () => tidyOnce());
     if (once && first !== undefined) throw first;
     if (once) return;
-    await valueUnless(() => signal?.aborted === true, sleep(everyMs, undefined, { signal }));
-    throwIfAborted(signal);
+    await pause(everyMs, signal);
   }
 }
 

@@ -1,7 +1,7 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { codeOf, isPakratError, PakratError, resultUnless, throwIfAborted, valueUnless } from '../../core/errors.ts';
+import { pause } from '../../core/breathe.ts';
+import { codeOf, isPakratError, PakratError, resultUnless } from '../../core/errors.ts';
 import { namesIn } from '../../files/walk.ts';
 import { decodeBuildConfig } from '../../formats/configs/build-config.ts';
 import { removeDerived } from '../../store/derived/derived-file.ts';
@@ -185,7 +185,6 @@ async function lockPatiently(store: Store, { signal, onNote }: GcOptions): Promi
     const release = resultUnless((error) => codeOf(error) === 'E_STORE_LOCKED', store.lock);
     if (release !== undefined) return release;
     if (!told) onNote?.('another process is giving space of this store back; waiting for it');
-    await valueUnless(() => signal?.aborted === true, sleep(askAgainMs, undefined, { signal }));
-    throwIfAborted(signal);
+    await pause(askAgainMs, signal);
   }
 }

@@ -1,8 +1,6 @@
 import * as fs from 'node:fs';
 import { dirname } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { breathe } from '../../core/breathe.ts';
-import { throwIfAborted, valueUnless } from '../../core/errors.ts';
+import { breathe, pause } from '../../core/breathe.ts';
 import { freeBytes, replaceFile } from '../../files/copies/holes.ts';
 import { inStore, syncFolder } from '../../files/durable.ts';
 import type { Claim } from '../../store/claims.ts';
@@ -114,8 +112,7 @@ async function claimAll(
         return claim === undefined;
       });
       if (left.length === 0 || performance.now() > until) return taken;
-      await valueUnless(() => signal?.aborted === true, sleep(askAgainMs, undefined, { signal }));
-      throwIfAborted(signal);
+      await pause(askAgainMs, signal);
     }
   } catch (error) {
     for (const claim of taken.values()) claim.release();
