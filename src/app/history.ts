@@ -37,7 +37,7 @@ export interface HistoryReport {
 export async function readHistory(session: Session, product: string): Promise<HistoryReport> {
   const { ledger } = await session.store({ create: false });
   const builds = new Map<string, SeenBuild>();
-  for (const { firstTime, lastTime, table: _, ...names } of seenVersions(ledger, product).values()) {
+  for (const { firstTime, lastTime, seqn: _, table: __, ...names } of seenVersions(ledger, product).values()) {
     const [firstSeen, lastSeen] = [new Date(firstTime).toISOString(), new Date(lastTime).toISOString()];
     builds.set(names.buildConfig, { ...names, firstSeen, lastSeen, wanted: null, held: null, pinned: false });
   }
