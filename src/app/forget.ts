@@ -1,7 +1,7 @@
 import { PakratError } from '../core/errors.ts';
 import type { WorkOptions } from '../core/progress.ts';
 import type { GcReport } from '../keep/gc/collect-garbage.ts';
-import type { BuildRow } from '../store/ledger/rows.ts';
+import { type BuildRow, keyOf } from '../store/ledger/rows.ts';
 import { collect } from './session/collect.ts';
 import { findRows } from './session/known-rows.ts';
 import type { Session } from './session/session.ts';
@@ -22,13 +22,11 @@ export async function forget(
 async function unpinnedRows(session: Session, names: readonly string[]): Promise<BuildRow[]> {
   const rows = await findRows(session, names, { demandBuild: true });
   const { ledger } = await session.store({ create: false });
-  for (const pin of ledger.keeping.pins()) {
-    const pinned = rows.find((row) => row.product === pin.product && row.buildConfig === pin.buildConfig);
-    if (pinned === undefined) continue;
-    const name = `${pinned.product}@${pinned.name}`;
-    throw new PakratError('E_USAGE', `${name} is pinned`, {
-      hint: `Take the pin off first: \`pakrat unpin ${name}\`.`,
-    });
-  }
-  return rows;
+  const pins = new Set(ledger.keeping.pins().map(keyOf));
+  const pinned = rows.find((row) => pins.has(keyOf(row)));
+  if (pinned === undefined) return rows;
+  const name = `${pinned.product}@${pinned.name}`;
+  throw new PakratError('E_USAGE', `${name} is pinned`, {
+    hint: `Take the pin off first: \`pakrat unpin ${name}\`.`,
+  });
 }

@@ -5,7 +5,7 @@ import { plural } from '../core/quantities.ts';
 import type { Plan } from '../fetch/plan/plan.ts';
 import type { Selection } from '../fetch/plan/selection.ts';
 import { objectPath } from '../store/layout.ts';
-import type { BuildRow } from '../store/ledger/rows.ts';
+import { type BuildRow, keyOf } from '../store/ledger/rows.ts';
 import type { Store } from '../store/store.ts';
 import { missingPatches } from '../sync/patches/patch-objects.ts';
 import { planSync } from '../sync/plan-sync.ts';
@@ -115,8 +115,8 @@ function isWhole({ ledger }: Store, row: BuildRow): boolean {
 }
 
 /** The setting that has the selection of which a build was whole. */
-export function wholeSetting({ product, buildConfig }: BuildRow): string {
-  return `whole:${product}@${buildConfig}`;
+export function wholeSetting(row: BuildRow): string {
+  return `whole:${keyOf(row)}`;
 }
 
 /** The plan of what is missing now; else the error of a build that cannot be opened, undefined for other trouble. Nothing is fetched. */

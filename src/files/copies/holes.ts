@@ -65,6 +65,11 @@ export async function freeBytes(file: string, left: readonly Stretch[], options:
   await rewrite(file, left, options);
 }
 
+/** Bytes that files take on the disk, without their holes. One that is not there takes none. */
+export function diskBytesOf(files: readonly string[]): number {
+  return files.reduce((sum, file) => sum + (fs.statSync(file, { throwIfNoEntry: false })?.blocks ?? 0) * 512, 0);
+}
+
 function holesBetween(left: readonly Stretch[], end: number): Stretch[] {
   const holes: Stretch[] = [];
   let at = 0;

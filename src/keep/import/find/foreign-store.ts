@@ -7,7 +7,7 @@ import { md5Hex } from '../../../core/hash.ts';
 import { walk } from '../../../files/walk.ts';
 import type { StoreLayout } from '../../../store/layout.ts';
 import { Ledger } from '../../../store/ledger/ledger.ts';
-import type { AnswerRow, BuildIdentity, BuildRow } from '../../../store/ledger/rows.ts';
+import { type AnswerRow, type BuildIdentity, type BuildRow, keyOf } from '../../../store/ledger/rows.ts';
 import { objectKeyRow, objectKeySetting } from '../../../store/object-keys.ts';
 import { mergeSpans, type Span } from '../../../store/spans.ts';
 import type { Store } from '../../../store/store.ts';
@@ -54,11 +54,11 @@ export function openForeignStore(root: string, report: ImportReport): ForeignSto
 }
 
 function foreignStore(root: string, ledger: Ledger): ForeignStore {
-  const pins = new Set(ledger.keeping.pins().map(nameOf));
+  const pins = new Set(ledger.keeping.pins().map(keyOf));
   const foreignBuild = (row: BuildRow): ForeignBuild => ({
     identity: row,
     selections: selectionsOf(ledger, row),
-    isPinned: pins.has(nameOf(row)),
+    isPinned: pins.has(keyOf(row)),
   });
   const known = new Set([...ledger.objects()].map(({ path }) => path));
   return {
@@ -71,10 +71,6 @@ function foreignStore(root: string, ledger: Ledger): ForeignStore {
     giveObjectKeys: (store) => giveObjectKeys(ledger, store),
     close: () => ledger.close(),
   };
-}
-
-function nameOf({ product, buildConfig }: Pick<BuildIdentity, 'product' | 'buildConfig'>): string {
-  return `${product}@${buildConfig}`;
 }
 
 /** An older ledger, which may not be written, has only the last. */
