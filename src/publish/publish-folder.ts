@@ -134,13 +134,6 @@ async function readFacts({ tags, keys: keyFile }: PublishFolderOptions): Promise
 
 /** Keeps other processes from publishing into the same folder. @returns the release @throws E_STORE_LOCKED, E_STORE… */
 function lockFolder(out: string): () => void {
-  try {
-    makeFolderDurable(out);
-    return lockStore(join(out, '.publish.lock'));
-  } catch (error) {
-    if (codeOf(error) !== 'E_STORE_LOCKED') throw error;
-    throw new PakratError('E_STORE_LOCKED', `another pakrat is publishing into ${out}`, {
-      hint: 'Wait for it to end.',
-    });
-  }
+  makeFolderDurable(out);
+  return lockStore(join(out, '.publish.lock'), `publishing into ${out}`);
 }
