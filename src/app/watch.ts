@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { keepPreloads } from '../builds/resolve/keep-preloads.ts';
 import type { ResolvedBuild } from '../builds/resolve/resolve-build.ts';
 import { isPakratError, PakratError, throwIfAborted, valueUnless } from '../core/errors.ts';
 import type { GcReport } from '../keep/gc/collect-garbage.ts';
@@ -93,6 +94,7 @@ export async function watch(
 async function look(session: Session, product: string, options: WatchOptions, tell: Tell): Promise<void> {
   const { signal } = options;
   const build = await session.resolve(product, { fresh: true, signal });
+  await keepPreloads(await session.resolveContext({ signal, create: true }), product);
   if (await isHeld(session, build, options)) return;
   const { name, buildConfig } = build;
   await tell({ event: 'found', product, name, buildConfig });
