@@ -1,3 +1,4 @@
+import { keepPreloads } from '../builds/resolve/keep-preloads.ts';
 import type { ResolvedBuild } from '../builds/resolve/resolve-build.ts';
 import { pause } from '../core/breathe.ts';
 import { isPakratError, PakratError, throwIfAborted } from '../core/errors.ts';
@@ -91,6 +92,7 @@ export async function watch(
 async function look(session: Session, product: string, options: WatchOptions, tell: Tell): Promise<void> {
   const { signal } = options;
   const build = await session.resolve(product, { fresh: true, signal });
+  await keepPreloads(await session.resolveContext({ signal, create: true }), product);
   if (await isHeld(session, build, options)) return;
   const { name, buildConfig } = build;
   await tell({ event: 'found', product, name, buildConfig });

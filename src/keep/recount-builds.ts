@@ -79,6 +79,8 @@ interface SyncedRow extends BuildRow {
 async function recountBuild(recount: Recount, row: SyncedRow, found: Recounted): Promise<void> {
   const { store, repair } = recount;
   const plan = await planHeld(recount, row);
+  // One that was forgotten meanwhile has lost nothing, and is not made whole.
+  if (rowNow(store, row) === undefined) return;
   const problem = row.wasWhole ? lossOf(row, plan, recount) : undefined;
   if (problem !== undefined) found.bad.push(problem);
   const loosePath = (hash: string): string => objectPath({ cdnPath: row.cdnPath, kind: 'data', hash });
@@ -102,8 +104,8 @@ async function recountBuild(recount: Recount, row: SyncedRow, found: Recounted):
   store.ledger.setProgress(product, buildConfig, { selection, wanted: counts.wanted, held: counts.held });
 }
 
-/** What the ledger says of a build now. */
-function rowNow({ ledger }: Store, { product, buildConfig }: BuildRow): BuildRow | undefined {
+/** What the ledger says of a build now; undefined for one that it forgot since. */
+export function rowNow({ ledger }: Store, { product, buildConfig }: BuildRow): BuildRow | undefined {
   return ledger.builds(product).find((row) => row.buildConfig === buildConfig);
 }
 

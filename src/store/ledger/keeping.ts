@@ -55,9 +55,20 @@ export class Keeping {
   }
   /** The builds that have a pin. */
   pins(): NamedBuild[] {
-    // An older ledger that may not be written has none.
-    if (this.#db.get("SELECT 1 FROM sqlite_master WHERE name = 'pins'") === undefined) return [];
+    if (!this.#hasPins()) return [];
     return this.#db.all<NamedBuild>('SELECT product, build_config AS buildConfig FROM pins ORDER BY id');
+  }
+
+  /** True for a build that is kept, whatever the rules say. */
+  isPinned({ product, buildConfig }: NamedBuild): boolean {
+    if (!this.#hasPins()) return false;
+    const query = 'SELECT 1 FROM pins WHERE product = ? AND build_config = ?';
+    return this.#db.get(query, product, buildConfig) !== undefined;
+  }
+
+  /** An older ledger that may not be written has none. */
+  #hasPins(): boolean {
+    return this.#db.get("SELECT 1 FROM sqlite_master WHERE name = 'pins'") !== undefined;
   }
 
   /** Does not keep a build any more: what only it needs may go. Its history stays. */
