@@ -1,7 +1,7 @@
 import { PakratError } from '../core/errors.ts';
 import type { WorkOptions } from '../core/progress.ts';
 import type { GcReport } from '../keep/gc/collect-garbage.ts';
-import { type BuildRow, keyOf } from '../store/ledger/rows.ts';
+import type { BuildRow } from '../store/ledger/rows.ts';
 import { collect } from './session/collect.ts';
 import { findRows } from './session/known-rows.ts';
 import type { Session } from './session/session.ts';
@@ -22,8 +22,7 @@ export async function forget(
 async function unpinnedRows(session: Session, names: readonly string[]): Promise<BuildRow[]> {
   const rows = await findRows(session, names, { demandBuild: true });
   const { ledger } = await session.store({ create: false });
-  const pins = new Set(ledger.keeping.pins().map(keyOf));
-  const pinned = rows.find((row) => pins.has(keyOf(row)));
+  const pinned = rows.find((row) => ledger.keeping.isPinned(row));
   if (pinned === undefined) return rows;
   const name = `${pinned.product}@${pinned.name}`;
   throw new PakratError('E_USAGE', `${name} is pinned`, {

@@ -45,10 +45,7 @@ export async function readHistory(session: Session, product: string): Promise<Hi
     const seen = builds.get(buildConfig) ?? unseen({ name, buildId, buildConfig, cdnConfig });
     builds.set(buildConfig, selection === null ? seen : { ...seen, wanted, held });
   }
-  for (const pin of ledger.keeping.pins()) {
-    const build = pin.product === product ? builds.get(pin.buildConfig) : undefined;
-    if (build !== undefined) build.pinned = true;
-  }
+  for (const [buildConfig, build] of builds) build.pinned = ledger.keeping.isPinned({ product, buildConfig });
   if (builds.size === 0) {
     throw new PakratError('E_NOT_FOUND', `nothing is known of ${product}`, {
       hint: `\`pakrat versions ${product}\` asks, and the answer is kept.`,

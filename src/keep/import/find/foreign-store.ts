@@ -7,7 +7,7 @@ import { md5Hex } from '../../../core/hash.ts';
 import { walk } from '../../../files/walk.ts';
 import type { StoreLayout } from '../../../store/layout.ts';
 import { Ledger } from '../../../store/ledger/ledger.ts';
-import { type AnswerRow, type BuildIdentity, type BuildRow, keyOf } from '../../../store/ledger/rows.ts';
+import type { AnswerRow, BuildIdentity, BuildRow } from '../../../store/ledger/rows.ts';
 import { objectKeyRow, objectKeySetting } from '../../../store/object-keys.ts';
 import { mergeSpans, type Span } from '../../../store/spans.ts';
 import type { Store } from '../../../store/store.ts';
@@ -54,11 +54,10 @@ export function openForeignStore(root: string, report: ImportReport): ForeignSto
 }
 
 function foreignStore(root: string, ledger: Ledger): ForeignStore {
-  const pins = new Set(ledger.keeping.pins().map(keyOf));
   const foreignBuild = (row: BuildRow): ForeignBuild => ({
     identity: row,
     selections: selectionsOf(ledger, row),
-    isPinned: pins.has(keyOf(row)),
+    isPinned: ledger.keeping.isPinned(row),
   });
   const known = new Set([...ledger.objects()].map(({ path }) => path));
   return {
