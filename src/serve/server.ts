@@ -1,8 +1,14 @@
-import type { AddressInfo } from 'node:net';
-import { type FastifyInstance, fastify } from 'fastify';
 import type { Session } from '../app/session/session.ts';
-import { PakratError } from '../core/errors.ts';
 import { addAnswerRoutes } from './answers/answer-routes.ts';
+import { openAnswers } from './answers/answers.ts';
+import { chosenBuilds } from './answers/chosen-builds.ts';
+import { watchConnections } from './listen/connections.ts';
+import { defaultLimits } from './listen/limits.ts';
+import { listen, stopListening } from './listen/listen.ts';
+import { makePorts } from './listen/ports.ts';
+import { checkPublic, hostAndPort, isEvery, publicHost } from './listen/public-host.ts';
+import { openMetrics } from './metrics/metrics.ts';
+import { addWatchRoutes } from './metrics/watch-routes.ts';
 import { addObjectRoutes } from './objects/object-routes.ts';
 import { addPageRoutes } from './pages/page-routes.ts';
 import type { ServeOptions, Serving } from './serving.ts';
@@ -12,40 +18,64 @@ export interface Server {
   /** `http://host:port` of the address that it listens on. */
   readonly url: string;
   readonly port: number;
+  /** `ribbit://host:port`, where that is served. */
+  readonly ribbitUrl: string | undefined;
+  /** `host[:port]` that `cdns` names. */
+  readonly public: string;
   /** Lets answers that have begun end for a moment, and cuts what is left. */
   close(): Promise<void>;
 }
 
 const defaultPort = 8080;
+/** Answers that have begun get this long when the server ends: a command ends within two seconds. */
+const graceMs = 1000;
 
 /**
  * Serves a store: its objects as a CDN has them, the version services, and a page for people. Nothing outside of the store can be named.
- * @throws E_NOT_FOUND when there is no store, E_USAGE for an address that cannot be listened on, E_STORE…
+ * @throws E_NOT_FOUND when there is no store, E_USAGE for an address that cannot be listened on and for a live build that is not known, E_STORE…
  */
 export async function startServer(session: Session, options: ServeOptions = {}): Promise<Server> {
-  const { host = '127.0.0.1', port = defaultPort } = options;
+  const { host = '127.0.0.1', port = defaultPort, ribbit, onProgress } = options;
+  const named = options.public === undefined ? undefined : checkPublic(options.public);
+  const limits = { ...defaultLimits(), ...options.limits };
   const store = await session.store({ create: false });
-  const app: FastifyInstance = fastify({
-    // A proxy's form of a request names the host, too: only the path counts.
-    rewriteUrl: ({ url = '/' }) => url.replace(/^https?:\/\/[^/?#]*(?=[/?#]|$)/i, '') || '/',
-    forceCloseConnections: true,
-  });
-  const addressOf = (): string => `${host.includes(':') ? `[${host}]` : host}:${boundPort(app)}`;
-  const serving: Serving = { session, store, options, publicHost: () => options.public ?? addressOf() };
-  addPageRoutes(app, serving);
-  addAnswerRoutes(app, serving);
-  addObjectRoutes(app, serving);
+  const chosen = chosenBuilds(store, options.live ?? []);
+  let boundPort = port;
+  const publicName = (): string => named ?? publicHost({ host, port: boundPort });
+  const answers = openAnswers({ store, chosen, mayLack: false, publicHost: publicName });
+  const connections = watchConnections(limits);
+  const heldBytes = (): number => store.ledger.heldBytes();
+  const metrics = openMetrics({ connections: () => connections.count, heldBytes });
+  const serving: Serving = { session, store, options, publicHost: publicName, answers, metrics };
+  const isShared = ribbit !== undefined && ribbit === port && port !== 0;
+  const ports = makePorts({ serving, connections, limits, isShared });
+  addPageRoutes(ports.app, serving);
+  addWatchRoutes(ports.app, serving);
+  addAnswerRoutes(ports.app, serving);
+  addObjectRoutes(ports.app, serving);
+  const close = async (): Promise<void> => {
+    connections.close(graceMs);
+    await Promise.all([ports.http, ports.ribbit].map(stopListening));
+    await ports.app.close();
+  };
+  let ribbitPort: number | undefined;
   try {
-    await app.listen({ host, port });
+    await ports.app.ready();
+    boundPort = await listen(ports.http, host, port);
+    if (ribbit !== undefined) ribbitPort = isShared ? boundPort : await listen(ports.ribbit, host, ribbit);
   } catch (error) {
-    throw new PakratError('E_USAGE', `cannot listen on ${host}:${port}: ${(error as Error).message}`, {
-      hint: 'Another program may have the port: name a free one with --port.',
-      cause: error,
-    });
+    await close();
+    throw error;
   }
-  return { url: `http://${addressOf()}`, port: boundPort(app), close: () => app.close() };
-}
-
-function boundPort(app: FastifyInstance): number {
-  return (app.server.address() as AddressInfo).port;
+  if (named === undefined && isEvery(host)) {
+    const text = `clients are told to come to ${publicName()}; --public HOST[:PORT] names another`;
+    onProgress?.({ type: 'note', text });
+  }
+  return {
+    url: `http://${hostAndPort(host, boundPort)}`,
+    port: boundPort,
+    ribbitUrl: ribbitPort === undefined ? undefined : `ribbit://${hostAndPort(host, ribbitPort)}`,
+    public: publicName(),
+    close,
+  };
 }

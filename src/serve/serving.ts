@@ -1,6 +1,10 @@
 import type { Session } from '../app/session/session.ts';
 import type { WorkOptions } from '../core/progress.ts';
 import type { Store } from '../store/store.ts';
+import type { Answers } from './answers/answers.ts';
+import type { Limits } from './listen/limits.ts';
+import type { LogEntry } from './logs/log-line.ts';
+import type { Metrics } from './metrics/metrics.ts';
 
 /** What a server offers, and where. */
 export interface ServeOptions extends WorkOptions {
@@ -8,10 +12,16 @@ export interface ServeOptions extends WorkOptions {
   host?: string | undefined;
   /** Port for HTTP. Default 8080; 0: one that is free. */
   port?: number | undefined;
+  /** Port for Ribbit, the version service over TCP; it may be that of HTTP, and answers HTTP in any case. Default: none; 0: one that is free. */
+  ribbit?: number | undefined;
   /** `HOST[:PORT]` under which clients reach the server, as `cdns` names it. Default: the address that it listens on. */
   public?: string | undefined;
-  /** The live build of products, each as `PRODUCT=BUILD`. Default: the one that was live last of those that are held. */
+  /** The live build of products, each as `PRODUCT=BUILD`. Default: the newest that is held whole. */
   live?: readonly string[] | undefined;
+  /** Called with each request when its answer has ended: `logFormats` makes a line of it. Must not throw. */
+  onRequest?: ((entry: LogEntry) => void) | undefined;
+  /** Bounds on what clients may take up. */
+  limits?: Partial<Limits> | undefined;
 }
 
 /** The store that is served, and the name of the server. Its routes share it. */
@@ -21,4 +31,10 @@ export interface Serving {
   readonly options: ServeOptions;
   /** `host[:port]` as clients reach the server. Never what a request says. */
   readonly publicHost: () => string;
+  /** What the version services of the server say. */
+  readonly answers: Answers;
+  /** Figures of what the server does. */
+  readonly metrics: Metrics;
+  /** Brings what the real services say of a product into the ledger, where what lacks is fetched. True when a build came. */
+  readonly learnBuild?: ((product: string) => Promise<boolean>) | undefined;
 }

@@ -8,10 +8,8 @@ import {
   encodeChannelObject,
 } from '../../formats/services/channels.ts';
 import type { ServiceAnswer } from '../manifests/configs.ts';
+import { channelFolder, makeCatalogueRow, makeChannelSummary } from './make-channels.ts';
 import { putTable } from './put-table.ts';
-
-/** Folder of the objects, as the summary names it. */
-const folder = 'v2/channels';
 
 /**
  * Writes the live build of a product as TACT channels have it: a definition, a list of hosts, a catalogue with the other products
@@ -19,33 +17,15 @@ const folder = 'v2/channels';
  * @throws E_FORMAT when the summary or the catalogue that is there cannot be read; errors of the file system as they come
  */
 export function putChannels(out: string, answer: ServiceAnswer): void {
-  const { product, regions, hosts, keyRing } = answer;
-  const definition = putJson(out, {
-    armadilloKey: '',
-    build: { name: answer.version, token: `${product}-${answer.buildId}` },
-    buildKey: answer.buildConfig,
-    cdnKey: answer.cdnConfig,
-    keyRing,
-    path: answer.cdnPath,
-    productConfig: { cdnPath: answer.configPath, hash: answer.productConfig },
-    versionNumber: answer.buildId,
-    versionString: answer.version,
-  });
-  const cdns = putJson(out, { hosts: hosts.map((host) => ({ host: `http://${host}/?maxhosts=4` })) });
-  const row = {
-    product: product.toUpperCase(),
-    variant: product,
-    infrastructure: false,
-    builds: [{ branches: regions, definition }],
-    regions: [{ branches: regions, cdns }],
-  };
+  const { product } = answer;
+  const put = (json: Record<string, unknown>): string => putJson(out, json);
+  const row = makeCatalogueRow(product, [answer], put);
   const { json } = findCatalogue(out) ?? { json: { name: 'public', products: [] } };
   const products = json.products as { variant?: unknown }[];
   const isThere = products.some(({ variant }) => variant === product);
   const kept = products.map((other) => (other.variant === product ? row : other));
-  const catalogue = putJson(out, { ...json, products: isThere ? kept : [...kept, row] });
-  const summary = { public: { channel: catalogue }, path: `${folder}/` };
-  putTable(join(out, 'summary'), encodeChannelObject({ json: summary }), out);
+  const catalogue = put({ ...json, products: isThere ? kept : [...kept, row] });
+  putTable(join(out, 'summary'), encodeChannelObject({ json: makeChannelSummary(catalogue) }), out);
 }
 
 /** The catalogue that is live, where there is one. */
@@ -65,5 +45,5 @@ function putJson(out: string, json: Record<string, unknown>): string {
 }
 
 function objectFile(out: string, name: string): string {
-  return join(out, folder, name.slice(0, 2), name.slice(2, 4), name);
+  return join(out, channelFolder, name.slice(0, 2), name.slice(2, 4), name);
 }

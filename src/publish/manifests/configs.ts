@@ -1,7 +1,7 @@
 import { md5Hex } from '../../core/hash.ts';
 import { type ConfigEntry, encodeConfig } from '../../formats/configs/config-file.ts';
 import { encodeKeyRing, type TactKey } from '../../formats/configs/key-list.ts';
-import { decodeBpsv, encodeBpsv } from '../../formats/services/bpsv.ts';
+import { type BpsvRow, decodeBpsv, encodeBpsv } from '../../formats/services/bpsv.ts';
 import type { Manifests } from '../encode/encode-content.ts';
 import type { RootKind } from '../files/publish-file.ts';
 import type { DataObjects } from '../objects/archive-writer.ts';
@@ -93,32 +93,38 @@ export interface ServiceAnswer extends BuildName {
   hosts: readonly string[];
 }
 
-/** Writes the `versions` table. */
-export function makeVersions(answer: ServiceAnswer): Uint8Array {
-  const row = {
-    BuildConfig: answer.buildConfig,
-    CDNConfig: answer.cdnConfig,
-    KeyRing: answer.keyRing,
-    BuildId: String(answer.buildId),
-    VersionsName: answer.version,
-    ProductConfig: answer.productConfig,
-  };
+/** Writes the `versions` table. @param answers of one product, each with regions of its own */
+export function makeVersions(...answers: readonly ServiceAnswer[]): Uint8Array {
   const columns = columnsOf(
     'Region!STRING:0|BuildConfig!HEX:16|CDNConfig!HEX:16|KeyRing!HEX:16|BuildId!DEC:4|VersionsName!String:0|ProductConfig!HEX:16',
   );
-  return encodeBpsv({ columns, seqn: answer.seqn, rows: answer.regions.map((Region) => ({ Region, ...row })) });
+  const rows = answers.flatMap((answer) =>
+    answer.regions.map((Region) => ({
+      Region,
+      BuildConfig: answer.buildConfig,
+      CDNConfig: answer.cdnConfig,
+      KeyRing: answer.keyRing,
+      BuildId: String(answer.buildId),
+      VersionsName: answer.version,
+      ProductConfig: answer.productConfig,
+    })),
+  );
+  return encodeBpsv({ columns, seqn: answers[0]?.seqn, rows });
 }
 
-/** Writes the `cdns` table. */
-export function makeCdns({ hosts, regions, seqn, cdnPath, configPath }: ServiceAnswer): Uint8Array {
-  const row = {
-    Path: cdnPath,
-    Hosts: hosts.join(' '),
-    Servers: hosts.map((host) => `http://${host}/?maxhosts=4`).join(' '),
-    ConfigPath: configPath,
-  };
+/** Writes the `cdns` table. @param answers as for {@link makeVersions} */
+export function makeCdns(...answers: readonly ServiceAnswer[]): Uint8Array {
   const columns = columnsOf('Name!STRING:0|Path!STRING:0|Hosts!STRING:0|Servers!STRING:0|ConfigPath!STRING:0');
-  return encodeBpsv({ columns, seqn, rows: regions.map((Name) => ({ Name, ...row })) });
+  const rows = answers.flatMap(({ hosts, regions, cdnPath, configPath }) =>
+    regions.map((Name) => ({
+      Name,
+      Path: cdnPath,
+      Hosts: hosts.join(' '),
+      Servers: hosts.map((host) => `http://${host}/?maxhosts=4`).join(' '),
+      ConfigPath: configPath,
+    })),
+  );
+  return encodeBpsv({ columns, seqn: answers[0]?.seqn, rows });
 }
 
 /**
@@ -130,13 +136,22 @@ export function makeSummary(
   before?: Uint8Array,
 ): Uint8Array {
   const older = before && decodeBpsv(before);
-  const rows = ['', 'cdn'].map((Flags) => ({ Product: product, Seqn: String(seqn), Flags }));
+  const rows = summaryRows({ product, seqn });
   const own = older?.rows.filter((row) => row.Product === product) ?? [];
   const others = older?.rows.filter((row) => row.Product !== product) ?? [];
   const isSaid = own.length === rows.length && own.every(({ Seqn }) => Seqn === String(seqn));
   if (before !== undefined && isSaid) return before;
-  const columns = columnsOf('Product!STRING:0|Seqn!DEC:4|Flags!STRING:0');
-  return encodeBpsv({ columns, seqn: Math.max(seqn, (older?.seqn ?? 0) + 1), rows: [...others, ...rows] });
+  return encodeSummary([...others, ...rows], Math.max(seqn, (older?.seqn ?? 0) + 1));
+}
+
+/** The rows of a product in the list of all: one for `versions`, one for `cdns`. */
+export function summaryRows({ product, seqn }: Pick<ServiceAnswer, 'product' | 'seqn'>): BpsvRow[] {
+  return ['', 'cdn'].map((Flags) => ({ Product: product, Seqn: String(seqn), Flags }));
+}
+
+/** Writes the list of all products. @param seqn its own sequence number */
+export function encodeSummary(rows: readonly BpsvRow[], seqn: number): Uint8Array {
+  return encodeBpsv({ columns: columnsOf('Product!STRING:0|Seqn!DEC:4|Flags!STRING:0'), seqn, rows });
 }
 
 function columnsOf(header: string): { name: string; type: string; size: number }[] {

@@ -1,39 +1,27 @@
-import type { FastifyInstance } from 'fastify';
-import { makeCdns, makeVersions, type ServiceAnswer } from '../../publish/manifests/configs.ts';
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import { channelFolder } from '../../publish/answers/make-channels.ts';
 import type { Serving } from '../serving.ts';
-import { liveBuild } from './live-builds.ts';
 
-/** Answers as the version services do: `/PRODUCT/versions`, `/v2/products/PRODUCT/versions`, and the same for `cdns`. */
-export function addAnswerRoutes(app: FastifyInstance, serving: Serving): void {
-  const tables = { versions: makeVersions, cdns: makeCdns };
-  for (const [endpoint, make] of Object.entries(tables)) {
+/**
+ * Answers as the version services do, in every form that clients ask: `/PRODUCT/versions` and `cdns`, the same below `/v2/products`, the list of
+ * all products, and channels. Tables that a store has nothing for (`bgdl`, `blobs`) are not there, which clients take as they should.
+ */
+export function addAnswerRoutes(app: FastifyInstance, { answers, learnBuild }: Serving): void {
+  const send = (reply: FastifyReply, type: string, bytes: Uint8Array | undefined): unknown =>
+    bytes === undefined ? reply.callNotFound() : reply.type(type).send(Buffer.from(bytes));
+  for (const endpoint of ['versions', 'cdns']) {
     for (const url of [`/:product/${endpoint}`, `/v2/products/:product/${endpoint}`]) {
-      app.get<{ Params: { product: string } }>(url, async ({ params }, reply) => {
-        const answer = answerOf(serving, params.product);
-        if (answer === undefined) return reply.callNotFound();
-        return reply.type('text/plain').send(Buffer.from(make(answer)));
+      app.get<{ Params: { product: string } }>(url, async ({ params: { product } }, reply) => {
+        if (await learnBuild?.(product)) answers.renew();
+        return send(reply, 'text/plain', answers.table(product, endpoint));
       });
     }
   }
-}
-
-const regions = ['us', 'eu', 'kr', 'tw', 'cn'];
-
-function answerOf({ store, publicHost }: Serving, product: string): ServiceAnswer | undefined {
-  const build = liveBuild(store, product);
-  if (build === undefined) return undefined;
-  return {
-    product,
-    version: build.name,
-    buildId: Number(build.buildId ?? 0),
-    buildConfig: build.buildConfig,
-    cdnConfig: build.cdnConfig,
-    productConfig: build.productConfig ?? '',
-    keyRing: build.keyRing ?? '',
-    regions,
-    seqn: 1,
-    cdnPath: build.cdnPath,
-    configPath: build.configPath,
-    hosts: [publicHost()],
-  };
+  app.get('/v2/summary', async (_request, reply) => send(reply, 'text/plain', answers.summary()));
+  app.get('/summary', async (_request, reply) => send(reply, 'application/json', answers.channels()));
+  app.get<{ Params: { hash: string } }>(`/${channelFolder}/:aa/:bb/:hash`, async ({ url, params: { hash } }, reply) => {
+    const path = `/${channelFolder}/${hash.slice(0, 2)}/${hash.slice(2, 4)}/${hash}`;
+    const object = url === path ? answers.channelObject(hash) : undefined;
+    return send(reply, 'application/json', object);
+  });
 }

@@ -1,0 +1,103 @@
+import type * as http from 'node:http';
+import { createServer, type Server, type Socket } from 'node:net';
+import { type FastifyError, type FastifyInstance, fastify } from 'fastify';
+import { isNotFound, messageOf } from '../../core/errors.ts';
+import { ribbitAnswer } from '../answers/ribbit-answer.ts';
+import { bodySizes, entryOf, teller, unreadable } from '../logs/tell-requests.ts';
+import type { Serving } from '../serving.ts';
+import type { Connections } from './connections.ts';
+import { makeHttpServer, pathOf, textOf } from './http-server.ts';
+import type { Limits } from './limits.ts';
+import { answerRibbit, tellProtocol } from './ribbit.ts';
+
+/** The servers behind the ports of one, before they listen. */
+export interface Ports {
+  /** Routes are added to it. */
+  app: FastifyInstance;
+  http: Server;
+  /** For a port of Ribbit alone, which answers HTTP as well: old clients ask so. */
+  ribbit: Server;
+}
+
+/** What is served on the ports, and within which bounds. */
+interface PortOptions {
+  serving: Serving;
+  connections: Connections;
+  limits: Limits;
+  /** True when the port of HTTP answers Ribbit, too. */
+  isShared: boolean;
+}
+
+/** Makes the servers for HTTP and Ribbit. Every connection is counted, whichever port it came to. */
+export function makePorts({ serving, connections, limits, isShared }: PortOptions): Ports {
+  let server: http.Server | undefined;
+  const tell = teller(serving);
+  const app = fastify({
+    rewriteUrl: ({ url = '/' }) => pathOf(url),
+    clientErrorHandler: () => {},
+    serverFactory: (handler) => {
+      server = makeHttpServer(handler, limits, {
+        onBegin: connections.setBusy,
+        onEnd(exchange) {
+          connections.setIdle(exchange.request.socket);
+          tell(entryOf(exchange, sizeOf(exchange)));
+        },
+        isBusy: connections.isBusy,
+        onRefused: (socket, status) => tell({ ...unreadable, address: socket.remoteAddress ?? '', status }),
+      });
+      return server;
+    },
+  });
+  const sizeOf = bodySizes(app);
+  answerPlainly(app, serving);
+  const web = server as http.Server | undefined;
+  if (web === undefined) throw new Error('no HTTP server was made');
+  const [read] = web.listeners('connection') as ((socket: Socket) => void)[];
+  const readHttp = (socket: Socket): void => read?.call(web, socket);
+  const answer = (socket: Socket): void =>
+    tellProtocol(socket, {
+      withinMs: limits.requestMs,
+      onHttp: () => readHttp(socket),
+      onRibbit: () => readRibbit(socket, serving, { connections, limits }),
+    });
+  web.removeAllListeners('connection');
+  web.on('connection', (socket: Socket) => {
+    if (connections.add(socket)) (isShared ? answer : readHttp)(socket);
+  });
+  const ribbit = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
+    if (connections.add(socket)) answer(socket);
+  });
+  return { app, http: web, ribbit };
+}
+
+function readRibbit(
+  socket: Socket,
+  serving: Serving,
+  { connections, limits }: Pick<PortOptions, 'connections' | 'limits'>,
+): void {
+  const { answers, learnBuild } = serving;
+  const { remoteAddress: address = '' } = socket;
+  answerRibbit(socket, {
+    withinMs: limits.requestMs,
+    async answer(line) {
+      const began = performance.now();
+      connections.setBusy(socket);
+      const [, product] = /\/products\/([\w.-]{1,100})\//.exec(line) ?? [];
+      if (product !== undefined && (await learnBuild?.(product))) answers.renew();
+      const bytes = ribbitAnswer(answers, line);
+      const said = { method: 'RIBBIT', url: line, status: bytes === undefined ? 404 : 200, bytes: bytes?.length ?? 0 };
+      teller(serving)({ ...unreadable, ...said, address, ms: performance.now() - began });
+      return bytes;
+    },
+  });
+}
+
+/** Short plain texts for what is not there and what went wrong; what that was, only who runs the server is told. */
+function answerPlainly(app: FastifyInstance, { options: { onProgress } }: Serving): void {
+  app.setNotFoundHandler((_request, reply) => reply.code(404).type('text/plain').send(textOf(404)));
+  app.setErrorHandler((error: FastifyError, request, reply) => {
+    const status = isNotFound(error) ? 404 : (error.statusCode ?? 500);
+    if (status >= 500) onProgress?.({ type: 'note', text: `${request.method} ${request.url}: ${messageOf(error)}` });
+    return reply.code(status).type('text/plain').send(textOf(status));
+  });
+}
