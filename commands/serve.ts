@@ -24,17 +24,27 @@ export default class Serve extends StoreCommand {
       summary: 'Name under which clients reach the server; the address that it listens on without this.',
       helpValue: 'HOST[:PORT]',
     }),
+    'pull-through': Flags.boolean({
+      summary: 'Fetch what is missing from the CDN when a client asks for it: once, checked, and kept.',
+    }),
   };
   static override examples = [
     '<%= config.bin %> serve',
     '<%= config.bin %> serve --host 0.0.0.0 --public lan-cache:8080',
+    '<%= config.bin %> serve --pull-through',
   ];
 
   async run(): Promise<void> {
     const { flags } = await this.parse(Serve);
     const { host, port } = flags;
     await this.withSession(flags, async (session) => {
-      const server = await startServer(session, { ...this.work(), host, port, public: flags.public });
+      const server = await startServer(session, {
+        ...this.work(),
+        host,
+        port,
+        public: flags.public,
+        pullThrough: flags['pull-through'],
+      });
       try {
         if (this.jsonEnabled()) process.stdout.write(`${JSON.stringify({ event: 'listening', url: server.url })}\n`);
         else this.log(`Serving on ${server.url}`);

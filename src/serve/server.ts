@@ -5,6 +5,7 @@ import { PakratError } from '../core/errors.ts';
 import { addAnswerRoutes } from './answers/answer-routes.ts';
 import { addObjectRoutes } from './objects/object-routes.ts';
 import { addPageRoutes } from './pages/page-routes.ts';
+import { openPull } from './pull/open-pull.ts';
 import type { ServeOptions, Serving } from './serving.ts';
 
 /** A running server. Needs `close`. */
@@ -24,17 +25,19 @@ const defaultPort = 8080;
  */
 export async function startServer(session: Session, options: ServeOptions = {}): Promise<Server> {
   const { host = '127.0.0.1', port = defaultPort } = options;
-  const store = await session.store({ create: false });
+  const store = await session.store({ create: options.pullThrough === true });
+  const pull = await openPull(session, store, options);
   const app: FastifyInstance = fastify({
     // A proxy's form of a request names the host, too: only the path counts.
     rewriteUrl: ({ url = '/' }) => url.replace(/^https?:\/\/[^/?#]*(?=[/?#]|$)/i, '') || '/',
     forceCloseConnections: true,
   });
   const addressOf = (): string => `${host.includes(':') ? `[${host}]` : host}:${boundPort(app)}`;
-  const serving: Serving = { session, store, options, publicHost: () => options.public ?? addressOf() };
+  const serving: Serving = { session, store, options, pull, publicHost: () => options.public ?? addressOf() };
   addPageRoutes(app, serving);
   addAnswerRoutes(app, serving);
   addObjectRoutes(app, serving);
+  app.addHook('onClose', async () => pull?.close());
   try {
     await app.listen({ host, port });
   } catch (error) {

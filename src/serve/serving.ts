@@ -1,6 +1,7 @@
 import type { Session } from '../app/session/session.ts';
 import type { WorkOptions } from '../core/progress.ts';
 import type { Store } from '../store/store.ts';
+import type { PullThrough } from './pull/pull-through.ts';
 
 /** What a server offers, and where. */
 export interface ServeOptions extends WorkOptions {
@@ -12,6 +13,8 @@ export interface ServeOptions extends WorkOptions {
   public?: string | undefined;
   /** The live build of products, each as `PRODUCT=BUILD`. Default: the one that was live last of those that are held. */
   live?: readonly string[] | undefined;
+  /** Fetch what is missing from the CDN when it is asked for, and keep it. */
+  pullThrough?: boolean | undefined;
 }
 
 /** The store that is served, and the name of the server. Its routes share it. */
@@ -19,6 +22,8 @@ export interface Serving {
   readonly session: Session;
   readonly store: Store;
   readonly options: ServeOptions;
+  /** What fetches that which is missing; undefined where nothing is fetched. */
+  readonly pull?: PullThrough | undefined;
   /** `host[:port]` as clients reach the server. Never what a request says. */
   readonly publicHost: () => string;
 }

@@ -9,6 +9,7 @@ export function addAnswerRoutes(app: FastifyInstance, serving: Serving): void {
   for (const [endpoint, make] of Object.entries(tables)) {
     for (const url of [`/:product/${endpoint}`, `/v2/products/:product/${endpoint}`]) {
       app.get<{ Params: { product: string } }>(url, async ({ params }, reply) => {
+        await serving.pull?.learnBuild(params.product);
         const answer = answerOf(serving, params.product);
         if (answer === undefined) return reply.callNotFound();
         return reply.type('text/plain').send(Buffer.from(make(answer)));

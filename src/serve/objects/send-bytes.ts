@@ -20,6 +20,8 @@ export interface Sending {
    * @returns false when these bytes cannot be had
    */
   wait: (at: number) => Promise<boolean>;
+  /** Told how far it has come. */
+  goOn?: ((at: number) => Promise<void>) | undefined;
 }
 
 /**
@@ -53,7 +55,8 @@ export async function sendBytes(response: ServerResponse, sending: Sending, send
   return true;
 }
 
-async function readNext({ store, path, range, wait }: Sending, at: number, buffer: Buffer): Promise<number> {
+async function readNext({ store, path, range, wait, goOn }: Sending, at: number, buffer: Buffer): Promise<number> {
+  await goOn?.(at);
   const into = buffer.subarray(0, Math.min(pieceBytes, range.end - at));
   for (;;) {
     const size = await readHeld(store, path, { at, into });
