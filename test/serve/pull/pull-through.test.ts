@@ -120,7 +120,7 @@ test('a large entry is answered chunk by chunk, while the rest of it arrives', a
   await get(archive, { range: 'bytes=0-0' });
   upstream.lie = ({ path, range }) =>
     path === archive && range !== undefined && range.end - range.start >= big.size
-      ? { kind: 'drip', bytes: 60_000, everyMs: 150 }
+      ? { kind: 'drip', bytes: 100_000, everyMs: 100 }
       : undefined;
   const answer = await get(archive, { range: `bytes=${big.offset}-${big.offset + big.size - 1}` });
   const sentBefore = upstream.sentBytes;

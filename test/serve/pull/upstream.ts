@@ -31,7 +31,7 @@ export async function publishedUpstream(
   }));
   await publishBuild({ product: 'game', out, hosts: [upstream.host], regions: ['us'], version, buildId, files });
   for (const name of readdirSync(out, { recursive: true, encoding: 'utf8' }))
-    if (statSync(join(out, name)).isFile()) upstream.objects.set(name, readFileSync(join(out, name)));
+    if (statSync(join(out, name)).isFile()) upstream.objects.set(name, new Uint8Array(readFileSync(join(out, name))));
   return upstream;
 }
 
