@@ -7,6 +7,7 @@ export interface FoundObject {
   path: string;
   /** Bytes of the whole object, whatever is held of it. */
   size: number;
+  isWhole: boolean;
 }
 
 /**
@@ -22,6 +23,7 @@ export async function findObject(
   if (!isSafeCdnPath(path)) return undefined;
   const reach = ledger.reach(path, 0);
   if (reach === undefined) return undefined;
-  const size = reach.wholeSize ?? files.archiveEnd(path) ?? (await looseSize(path));
-  return size === undefined ? undefined : { path, size };
+  if (reach.wholeSize !== undefined) return { path, size: reach.wholeSize, isWhole: true };
+  const size = files.archiveEnd(path) ?? (await looseSize(path));
+  return size === undefined ? undefined : { path, size, isWhole: false };
 }

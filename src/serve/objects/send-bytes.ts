@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { Store } from '../../store/store.ts';
 import type { ByteRange } from '../static-server.ts';
-import { readHeld } from './read-held.ts';
+import { type HeldBytes, heldUntil, readHeld } from './read-held.ts';
 
 /** Bytes that are read and sent at once. */
 const pieceBytes = 256 * 1024;
@@ -15,6 +15,8 @@ export interface Sending {
   store: Store;
   path: string;
   range: ByteRange;
+  /** The end to which the object is held from the start of the range on. */
+  until: number;
   /**
    * Waits until more than the bytes before `at` are held.
    * @returns false when these bytes cannot be had
@@ -32,12 +34,15 @@ export interface Sending {
  */
 export async function sendBytes(response: ServerResponse, sending: Sending, sendHead: () => void): Promise<boolean> {
   const { range } = sending;
+  let { until } = sending;
   const closed = once(response, 'close').then(() => {});
   closed.catch(() => {});
   let sent: Promise<void> | undefined;
   for (let at = range.start; at < range.end; ) {
     const buffer = idle.pop() ?? Buffer.allocUnsafeSlow(pieceBytes);
-    const size = response.destroyed ? 0 : await readNext(sending, at, buffer);
+    const read = response.destroyed ? { size: 0, until } : await readNext({ ...sending, until }, at, buffer);
+    const { size } = read;
+    until = read.until;
     await sent;
     if (size === 0 && at === range.start) return response.destroyed;
     if (size === 0 || response.destroyed) {
@@ -55,12 +60,16 @@ export async function sendBytes(response: ServerResponse, sending: Sending, send
   return true;
 }
 
-async function readNext({ store, path, range, wait, goOn }: Sending, at: number, buffer: Buffer): Promise<number> {
+async function readNext(
+  { store, path, range, until, wait, goOn }: Sending,
+  at: number,
+  buffer: Buffer,
+): Promise<HeldBytes> {
   await goOn?.(at);
   const into = buffer.subarray(0, Math.min(pieceBytes, range.end - at));
-  for (;;) {
-    const size = await readHeld(store, path, { at, into });
-    if (size > 0 || !(await wait(at))) return size;
+  for (let known = until; ; known = heldUntil(store, path, at)) {
+    const read = await readHeld(store, path, { at, until: known, into });
+    if (read.size > 0 || !(await wait(at))) return read;
   }
 }
 

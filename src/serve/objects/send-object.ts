@@ -3,7 +3,7 @@ import { objectHash } from '../../store/layout.ts';
 import type { Store } from '../../store/store.ts';
 import { parseRange } from '../static-server.ts';
 import type { FoundObject } from './find-object.ts';
-import { heldFrom } from './read-held.ts';
+import { heldUntil } from './read-held.ts';
 import { type Sending, sendBytes } from './send-bytes.ts';
 
 /** Brings bytes of an object that are not held. */
@@ -23,7 +23,7 @@ export interface Bringing {
 export async function sendObject(
   request: FastifyRequest,
   reply: FastifyReply,
-  { store, path, size, bringing }: FoundObject & { store: Store; bringing?: Bringing | undefined },
+  { store, path, size, isWhole, bringing }: FoundObject & { store: Store; bringing?: Bringing | undefined },
 ): Promise<unknown> {
   // The name says what the bytes are, whichever host and product they come from.
   const etag = `"${objectHash(path)}${path.endsWith('.index') ? '.index' : ''}"`;
@@ -33,8 +33,8 @@ export async function sendObject(
   if (range === 'unsatisfiable')
     return reply.code(416).headers(headers).header('content-range', `bytes */${size}`).send('');
   const { start, end } = range ?? { start: 0, end: size };
-  const isHeld = heldFrom(store, path, start, end - start) === end - start;
-  if (!isHeld && !(await bringing?.canHave(start, end))) return reply.callNotFound();
+  const until = isWhole ? size : heldUntil(store, path, start);
+  if (until < end && !(await bringing?.canHave(start, end))) return reply.callNotFound();
   if (range !== undefined) headers['content-range'] = `bytes ${start}-${end - 1}/${size}`;
   headers['content-type'] = 'application/octet-stream';
   headers['content-length'] = end - start;
@@ -42,7 +42,7 @@ export async function sendObject(
   if (request.method === 'HEAD' || start === end) return reply.code(status).headers(headers).send();
   const wait: Sending['wait'] = async (at) => (await bringing?.wait(at, end)) ?? false;
   const goOn = bringing && ((at: number) => bringing.goOn(at, end));
-  const isSent = await sendBytes(reply.raw, { store, path, range: { start, end }, wait, goOn }, () => {
+  const isSent = await sendBytes(reply.raw, { store, path, range: { start, end }, until, wait, goOn }, () => {
     reply.hijack();
     reply.raw.writeHead(status, headers);
   });

@@ -11,7 +11,7 @@ import type { Store } from '../../store/store.ts';
 import { patchJobs } from '../../sync/patches/patch-jobs.ts';
 import { type FoundObject, findObject } from '../objects/find-object.ts';
 import { type NamedObject, NamedObjects } from '../objects/named-objects.ts';
-import { heldFrom } from '../objects/read-held.ts';
+import { heldUntil } from '../objects/read-held.ts';
 import type { Bringing } from '../objects/send-object.ts';
 import { ArchiveMaps } from './archive-maps.ts';
 import { BuildLearner } from './learn-build.ts';
@@ -71,9 +71,9 @@ export class PullThrough {
   async find(path: string): Promise<FoundObject | undefined> {
     const named = await this.#named.find(path);
     if (named === undefined || !(await this.#knowSize(named))) return undefined;
-    if (named.form === 'loose' && named.size) return { path, size: named.size };
+    if (named.form === 'loose' && named.size) return { path, size: named.size, isWhole: false };
     const size = named.form === 'archive' ? this.#store.files.archiveEnd(path) : undefined;
-    return size === undefined ? findObject(this.#store, path, async () => named.size) : { path, size };
+    return size === undefined ? findObject(this.#store, path, async () => named.size) : { path, size, isWhole: false };
   }
 
   /** The way to bytes of an object that are not held. */
@@ -92,7 +92,7 @@ export class PullThrough {
       wait: async (at, end) => {
         const named = await this.#named.find(path);
         if (named === undefined || named.form === 'small') return false;
-        if (heldFrom(this.#store, path, at, 1) > 0) return true;
+        if (heldUntil(this.#store, path, at) > at) return true;
         const times = (tries.get(at) ?? 0) + 1;
         tries.set(at, times);
         if (times > mostTries) return false;
@@ -155,11 +155,11 @@ export class PullThrough {
   /** What no entry covers comes from no CDN that can be checked: it must be held. */
   #canHave(named: NamedObject, start: number, end: number): boolean {
     const path = objectPath(named.name);
-    if (named.form === 'small') return heldFrom(this.#store, path, start, end - start) === end - start;
+    if (named.form === 'small') return heldUntil(this.#store, path, start) >= end;
     const spans = [];
     for (const { offset, size } of this.#places(named, start, end)) spans.push({ start: offset, end: offset + size });
     const gaps = subtractSpans([{ start, end }], mergeSpans(spans));
-    return gaps.every((gap) => heldFrom(this.#store, path, gap.start, gap.end - gap.start) === gap.end - gap.start);
+    return gaps.every((gap) => heldUntil(this.#store, path, gap.start) >= gap.end);
   }
 
   /** Entries of a range that are neither held nor on their way, in portions. */
@@ -221,7 +221,7 @@ export class PullThrough {
   async #until(named: NamedObject, at: number): Promise<boolean> {
     const path = objectPath(named.name);
     for (;;) {
-      if (heldFrom(this.#store, path, at, 1) > 0) return true;
+      if (heldUntil(this.#store, path, at) > at) return true;
       const places = [...this.#places(named, at, at + 1)];
       if (!places.some((place) => this.#underWay.has(keyOf(place)))) return false;
       await new Promise<void>((resolve) => {
