@@ -6,13 +6,13 @@ import type { Serving } from '../serving.ts';
  * Answers as the version services do, in every form that clients ask: `/PRODUCT/versions` and `cdns`, the same below `/v2/products`, the list of
  * all products, and channels. Tables that a store has nothing for (`bgdl`, `blobs`) are not there, which clients take as they should.
  */
-export function addAnswerRoutes(app: FastifyInstance, { answers, learnBuild }: Serving): void {
+export function addAnswerRoutes(app: FastifyInstance, { answers, pull }: Serving): void {
   const send = (reply: FastifyReply, type: string, bytes: Uint8Array | undefined): unknown =>
     bytes === undefined ? reply.callNotFound() : reply.type(type).send(Buffer.from(bytes));
   for (const endpoint of ['versions', 'cdns']) {
     for (const url of [`/:product/${endpoint}`, `/v2/products/:product/${endpoint}`]) {
       app.get<{ Params: { product: string } }>(url, async ({ params: { product } }, reply) => {
-        if (await learnBuild?.(product)) answers.renew();
+        await pull?.learnBuild(product);
         return send(reply, 'text/plain', answers.table(product, endpoint));
       });
     }

@@ -75,7 +75,7 @@ function readRibbit(
   serving: Serving,
   { connections, limits }: Pick<PortOptions, 'connections' | 'limits'>,
 ): void {
-  const { answers, learnBuild } = serving;
+  const { answers, pull } = serving;
   const { remoteAddress: address = '' } = socket;
   answerRibbit(socket, {
     withinMs: limits.requestMs,
@@ -83,7 +83,7 @@ function readRibbit(
       const began = performance.now();
       connections.setBusy(socket);
       const [, product] = /\/products\/([\w.-]{1,100})\//.exec(line) ?? [];
-      if (product !== undefined && (await learnBuild?.(product))) answers.renew();
+      if (product !== undefined) await pull?.learnBuild(product);
       const bytes = ribbitAnswer(answers, line);
       const said = { method: 'RIBBIT', url: line, status: bytes === undefined ? 404 : 200, bytes: bytes?.length ?? 0 };
       teller(serving)({ ...unreadable, ...said, address, ms: performance.now() - began });

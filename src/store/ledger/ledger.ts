@@ -4,6 +4,7 @@ import { hostsOfJson, jsonOfHosts } from './host-list.ts';
 import { countImpossibleRows, removeImpossibleRows } from './impossible-rows.ts';
 import { Keeping } from './keeping.ts';
 import { LedgerHistory } from './ledger-history.ts';
+import { type Reach, reachOf } from './reach.ts';
 import { damagedRows, hasRow, removeRow, sealRow } from './row-sums.ts';
 import type { Amount, AnswerRow, BuildIdentity, BuildRow, DamagedRow, KeyRow } from './rows.ts';
 import { demandSchema, migrate } from './schema.ts';
@@ -200,6 +201,10 @@ export class Ledger {
       { path, start, end },
     );
   }
+  /** How far an object is held from an offset on, in one question; undefined where nothing is known of it. */
+  reach(path: string, at: number): Reach | undefined {
+    return reachOf(this.#db, path, at);
+  }
   /** The verified span of an object that is not called whole and has but one; undefined for others. */
   onlySpan(path: string): Span | undefined {
     const [only, another] = this.#db.all<Span>(
@@ -271,7 +276,6 @@ export class Ledger {
   sealRow(row: DamagedRow): void {
     sealRow(this.#db, row);
   }
-
   /** Rows about objects and spans that no pakrat wrote, which say nothing. */
   impossibleRows(): number {
     return countImpossibleRows(this.#db);
@@ -313,14 +317,10 @@ export class Ledger {
   }
 
   addKeys(keys: readonly KeyRow[]): void {
+    const sql = `INSERT INTO keys VALUES (@name, @key, @extra, @source)
+      ON CONFLICT DO UPDATE SET key = excluded.key, extra = excluded.extra, source = excluded.source`;
     this.transaction(() => {
-      for (const row of keys) {
-        this.#db.run(
-          `INSERT INTO keys VALUES (@name, @key, @extra, @source)
-           ON CONFLICT DO UPDATE SET key = excluded.key, extra = excluded.extra, source = excluded.source`,
-          row,
-        );
-      }
+      for (const row of keys) this.#db.run(sql, row);
     });
   }
   key(name: string): string | undefined {
