@@ -45,15 +45,18 @@ export function archivesOf(tree, which) {
   });
 }
 
-/** Starts nginx over the www/ of a tree, on a free port of 127.0.0.1. `tcp_nopush` is off: with it, ranges over 64 KiB stall on loopback. */
-export async function startNginx(tree, home, bytesPerSecond = 0) {
+/**
+ * Starts nginx over the www/ of a tree, on a free port of 127.0.0.1: one process, or a master with workers. `tcp_nopush` is off: with it, ranges
+ * over 64 KiB stall on loopback.
+ */
+export async function startNginx(tree, home, bytesPerSecond = 0, workers = undefined) {
   const port = await freePort();
   const log = join(home, 'nginx.log');
   const conf = join(home, 'nginx.conf');
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((part) => `${part}_temp_path ${home};`);
   fs.writeFileSync(
     conf,
-    `daemon off; master_process off; pid ${home}/nginx.pid; error_log ${home}/nginx-error.log;
+    `daemon off; ${workers === undefined ? 'master_process off' : `worker_processes ${workers}`}; pid ${home}/nginx.pid; error_log ${home}/nginx-error.log;
 events { worker_connections 1024; }
 http {
   log_format sent '$body_bytes_sent'; access_log ${log} sent;

@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { archivesOf, bin, killedPakrat, makeTree, measure, median, pakrat, startNginx, summaryOf } from './parts.js';
+import { serveTrial } from './serve-trial.js';
 import { startTrial } from './start-trial.js';
 
 const mebibyte = 1024 * 1024;
@@ -32,6 +33,7 @@ export const trials = [
     shows: 'how long short commands and the library take to start, and how large the package is',
     run: startTrial,
   },
+  { name: 'serve', shows: 'ranges of a full store, warm, beside nginx with one worker a core', run: serveTrial },
   { name: 'paks', shows: 'PAK archives beside bare loops that do the same', run: paks },
 ];
 

@@ -48,17 +48,21 @@ export default class Serve extends StoreCommand {
       options: ['common', 'json'] as const,
       default: 'common' as const,
     })(),
+    'pull-through': Flags.boolean({
+      summary: 'Fetch what is missing from the CDN when a client asks for it: once, checked, and kept.',
+    }),
   };
   static override examples = [
     '<%= config.bin %> serve',
     '<%= config.bin %> serve --host 0.0.0.0 --public lan-cache:8080 --ribbit 1119',
     '<%= config.bin %> serve --product wow_classic_era=1.15.7.61582',
+    '<%= config.bin %> serve --pull-through',
   ];
 
   async run(): Promise<void> {
     const { flags } = await this.parse(Serve);
     const { host, port, ribbit, product: live } = flags;
-    const options = { host, port, ribbit, live, public: flags.public };
+    const options = { host, port, ribbit, live, public: flags.public, pullThrough: flags['pull-through'] };
     await this.withSession(flags, async (session) => {
       const log = await this.#openLog(flags['access-log']);
       const line = logFormats[flags['log-format']];

@@ -11,6 +11,7 @@ import { openMetrics } from './metrics/metrics.ts';
 import { addWatchRoutes } from './metrics/watch-routes.ts';
 import { addObjectRoutes } from './objects/object-routes.ts';
 import { addPageRoutes } from './pages/page-routes.ts';
+import { openPull } from './pull/open-pull.ts';
 import type { ServeOptions, Serving } from './serving.ts';
 
 /** A running server. Needs `close`. */
@@ -28,7 +29,7 @@ export interface Server {
 
 const defaultPort = 8080;
 /** Answers that have begun get this long when the server ends: a command ends within two seconds. */
-const graceMs = 1000;
+const graceMs = 800;
 
 /**
  * Serves a store: its objects as a CDN has them, the version services, and a page for people. Nothing outside of the store can be named.
@@ -38,15 +39,18 @@ export async function startServer(session: Session, options: ServeOptions = {}):
   const { host = '127.0.0.1', port = defaultPort, ribbit, onProgress } = options;
   const named = options.public === undefined ? undefined : checkPublic(options.public);
   const limits = { ...defaultLimits(), ...options.limits };
-  const store = await session.store({ create: false });
+  const store = await session.store({ create: options.pullThrough === true });
   const chosen = chosenBuilds(store, options.live ?? []);
   let boundPort = port;
   const publicName = (): string => named ?? publicHost({ host, port: boundPort });
-  const answers = openAnswers({ store, chosen, mayLack: false, publicHost: publicName });
+  const answers = openAnswers({ store, chosen, mayLack: options.pullThrough === true, publicHost: publicName });
+  const pull = await openPull(session, store, options, () => answers.renew());
+  // What lacks is fetched of builds that the ledger knows.
+  if (pull !== undefined) for (const build of chosen.values()) store.ledger.addBuild(build);
   const connections = watchConnections(limits);
   const heldBytes = (): number => store.ledger.heldBytes();
   const metrics = openMetrics({ connections: () => connections.count, heldBytes });
-  const serving: Serving = { session, store, options, publicHost: publicName, answers, metrics };
+  const serving: Serving = { session, store, options, publicHost: publicName, answers, metrics, pull };
   const isShared = ribbit !== undefined && ribbit === port && port !== 0;
   const ports = makePorts({ serving, connections, limits, isShared });
   addPageRoutes(ports.app, serving);
@@ -56,6 +60,7 @@ export async function startServer(session: Session, options: ServeOptions = {}):
   const close = async (): Promise<void> => {
     connections.close(graceMs);
     await Promise.all([ports.app.close(), stopListening(ports.ribbit)]);
+    await pull?.close();
   };
   let ribbitPort: number | undefined;
   try {

@@ -5,6 +5,7 @@ import type { Answers } from './answers/answers.ts';
 import type { Limits } from './listen/limits.ts';
 import type { LogEntry } from './logs/log-line.ts';
 import type { Metrics } from './metrics/metrics.ts';
+import type { PullThrough } from './pull/pull-through.ts';
 
 /** What a server offers, and where. */
 export interface ServeOptions extends WorkOptions {
@@ -22,6 +23,8 @@ export interface ServeOptions extends WorkOptions {
   onRequest?: ((entry: LogEntry) => void) | undefined;
   /** Bounds on what clients may take up. */
   limits?: Partial<Limits> | undefined;
+  /** Fetch what is missing from the CDN when it is asked for, and keep it. */
+  pullThrough?: boolean | undefined;
 }
 
 /** The store that is served, and the name of the server. Its routes share it. */
@@ -29,12 +32,12 @@ export interface Serving {
   readonly session: Session;
   readonly store: Store;
   readonly options: ServeOptions;
+  /** What fetches that which is missing; undefined where nothing is fetched. */
+  readonly pull?: PullThrough | undefined;
   /** `host[:port]` as clients reach the server. Never what a request says. */
   readonly publicHost: () => string;
   /** What the version services of the server say. */
   readonly answers: Answers;
   /** Figures of what the server does. */
   readonly metrics: Metrics;
-  /** What fetches that which is missing; undefined where nothing is fetched. */
-  readonly pull?: { learnBuild(product: string): Promise<void> } | undefined;
 }

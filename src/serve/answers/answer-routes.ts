@@ -13,7 +13,6 @@ export function addAnswerRoutes(app: FastifyInstance, { answers, pull }: Serving
     for (const url of [`/:product/${endpoint}`, `/v2/products/:product/${endpoint}`]) {
       app.get<{ Params: { product: string } }>(url, async ({ params: { product } }, reply) => {
         await pull?.learnBuild(product);
-        if (pull !== undefined) answers.renew();
         return send(reply, 'text/plain', answers.table(product, endpoint));
       });
     }

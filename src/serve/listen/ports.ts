@@ -82,10 +82,7 @@ function readRibbit(
       const began = performance.now();
       connections.setBusy(socket);
       const [, product] = /\/products\/([\w.-]{1,100})\//.exec(line) ?? [];
-      if (pull !== undefined && product !== undefined) {
-        await pull.learnBuild(product);
-        answers.renew();
-      }
+      if (product !== undefined) await pull?.learnBuild(product);
       const bytes = ribbitAnswer(answers, line);
       const said = { method: 'RIBBIT', url: line, status: bytes === undefined ? 404 : 200, bytes: bytes?.length ?? 0 };
       teller(serving)({ ...unreadable, ...said, address, ms: performance.now() - began });

@@ -1,60 +1,60 @@
-import * as fs from 'node:fs';
-import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { objectHash } from '../../store/layout.ts';
-import { covers } from '../../store/spans.ts';
 import type { Store } from '../../store/store.ts';
-import { type ByteRange, parseRange } from '../static-server.ts';
+import { parseRange } from '../static-server.ts';
 import type { FoundObject } from './find-object.ts';
+import { heldUntil } from './read-held.ts';
+import { type Sending, sendBytes } from './send-bytes.ts';
 
-const pieceBytes = 256 * 1024;
+/** Brings bytes of an object that are not held. */
+export interface Bringing {
+  /** False when some of these bytes are not held, and cannot be asked for either. */
+  canHave: (start: number, end: number) => boolean | Promise<boolean>;
+  /** Waits until the byte `at` is held. @returns false when it will not be */
+  wait: (at: number, end: number) => Promise<boolean>;
+  /** Told how far an answer has come, so that what follows is asked for before it is needed. */
+  goOn: (at: number, end: number) => Promise<void>;
+}
 
-/** Answers with an object, or the range of it that is asked, when all of that is held. */
+/**
+ * Answers with an object, or the range of it that is asked, when all of that is held or can be brought. Several ranges in one request get 416: no
+ * reader that is known asks for them, and an answer in parts would be a way to make a server work hard.
+ */
 export async function sendObject(
   request: FastifyRequest,
   reply: FastifyReply,
-  { store, path, size }: FoundObject & { store: Store },
+  { store, path, size, isWhole, bringing }: FoundObject & { store: Store; bringing?: Bringing | undefined },
 ): Promise<unknown> {
+  // The name says what the bytes are, whichever host and product they come from.
   const etag = `"${objectHash(path)}${path.endsWith('.index') ? '.index' : ''}"`;
-  reply.headers({ 'accept-ranges': 'bytes', etag });
-  if (request.headers['if-none-match']?.includes(etag)) return reply.code(304).send();
+  const headers: Record<string, string | number> = { 'accept-ranges': 'bytes', etag };
+  if (isKnown(request.headers['if-none-match'], etag)) return reply.code(304).headers(headers).send();
   const range = parseRange(askedRange(request, etag), size);
-  if (range === 'unsatisfiable') return reply.code(416).header('content-range', `bytes */${size}`).send('');
+  if (range === 'unsatisfiable')
+    return reply.code(416).headers(headers).header('content-range', `bytes */${size}`).send('');
   const { start, end } = range ?? { start: 0, end: size };
-  if (!isHeld(store, path, { start, end })) return reply.callNotFound();
-  if (range !== undefined) reply.code(206).header('content-range', `bytes ${start}-${end - 1}/${size}`);
-  reply.headers({ 'content-type': 'application/octet-stream', 'content-length': end - start });
-  if (request.method === 'HEAD') return reply.send();
-  return reply.send(Readable.from(pieces(store, path, { start, end }), { objectMode: false }));
+  const until = isWhole ? size : heldUntil(store, path, start);
+  if (until < end && !(await bringing?.canHave(start, end))) return reply.callNotFound();
+  if (range !== undefined) headers['content-range'] = `bytes ${start}-${end - 1}/${size}`;
+  headers['content-type'] = 'application/octet-stream';
+  headers['content-length'] = end - start;
+  const status = range === undefined ? 200 : 206;
+  if (request.method === 'HEAD' || start === end) return reply.code(status).headers(headers).send();
+  const wait: Sending['wait'] = async (at) => (await bringing?.wait(at, end)) ?? false;
+  const goOn = bringing && ((at: number) => bringing.goOn(at, end));
+  const isSent = await sendBytes(reply.raw, { store, path, range: { start, end }, until, wait, goOn }, () => {
+    reply.hijack();
+    reply.raw.writeHead(status, headers);
+  });
+  return isSent ? reply : reply.callNotFound();
+}
+
+function isKnown(header: string | undefined, etag: string): boolean {
+  return header !== undefined && (header.trim() === '*' || header.includes(etag));
 }
 
 /** A range is for GET alone, and one with If-Range for the same content. */
 function askedRange({ method, headers }: FastifyRequest, etag: string): string | undefined {
   const isSame = headers['if-range'] === undefined || headers['if-range'] === etag;
   return method === 'GET' && isSame ? headers.range : undefined;
-}
-
-function isHeld({ ledger }: Store, path: string, { start, end }: ByteRange): boolean {
-  return ledger.completeSize(path) !== undefined || covers(ledger.spansWithin(path, start, end), start, end);
-}
-
-/** Bytes of an object that were held when they were read: what is given back leaves the ledger before it leaves the disk. */
-async function* pieces(store: Store, path: string, { start, end }: ByteRange): AsyncGenerator<Buffer> {
-  const file = await fs.promises.open(store.file(path), 'r');
-  try {
-    for (let at = start; at < end; ) {
-      const { bytesRead, buffer } = await file.read(
-        Buffer.allocUnsafe(Math.min(pieceBytes, end - at)),
-        0,
-        undefined,
-        at,
-      );
-      if (bytesRead === 0 || !isHeld(store, path, { start: at, end: at + bytesRead }))
-        throw new Error(`${path} is not held any more`);
-      yield buffer.subarray(0, bytesRead);
-      at += bytesRead;
-    }
-  } finally {
-    await file.close();
-  }
 }

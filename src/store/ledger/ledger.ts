@@ -4,10 +4,12 @@ import { hostsOfJson, jsonOfHosts } from './host-list.ts';
 import { countImpossibleRows, removeImpossibleRows } from './impossible-rows.ts';
 import { Keeping } from './keeping.ts';
 import { LedgerHistory } from './ledger-history.ts';
+import { type Reach, reachOf } from './reach.ts';
 import { damagedRows, hasRow, removeRow, sealRow } from './row-sums.ts';
 import type { Amount, AnswerRow, BuildIdentity, BuildRow, DamagedRow, KeyRow } from './rows.ts';
 import { demandSchema, migrate } from './schema.ts';
 import { logPages, Sqlite } from './sqlite.ts';
+import { addBuildSql } from './statements.ts';
 
 const timeout = 10_000;
 
@@ -110,14 +112,7 @@ export class Ledger {
 
   /** Adds a build or renews what is known of it; counts and selection stay. */
   addBuild(build: BuildIdentity): void {
-    this.#db.run(
-      `INSERT INTO builds (product, name, build_id, build_config, cdn_config, product_config, key_ring, region, cdn_path, config_path, hosts, time)
-       VALUES (@product, @name, @buildId, @buildConfig, @cdnConfig, @productConfig, @keyRing, @region, @cdnPath, @configPath, @hosts, @time)
-       ON CONFLICT (product, build_config) DO UPDATE SET name = excluded.name, build_id = excluded.build_id, cdn_config = excluded.cdn_config,
-         product_config = excluded.product_config, key_ring = excluded.key_ring, region = excluded.region, cdn_path = excluded.cdn_path,
-         config_path = excluded.config_path, hosts = excluded.hosts, time = excluded.time`,
-      { ...build, hosts: jsonOfHosts(build.hosts), time: Date.now() },
-    );
+    this.#db.run(addBuildSql, { ...build, hosts: jsonOfHosts(build.hosts), time: Date.now() });
   }
   /** Builds of a product (or all), the last added first. */
   builds(product?: string): BuildRow[] {
@@ -206,6 +201,10 @@ export class Ledger {
       { path, start, end },
     );
   }
+  /** How far an object is held from an offset on, in one question; undefined where nothing is known of it. */
+  reach(path: string, at: number): Reach | undefined {
+    return reachOf(this.#db, path, at);
+  }
   /** The verified span of an object that is not called whole and has but one; undefined for others. */
   onlySpan(path: string): Span | undefined {
     const [only, another] = this.#db.all<Span>(
@@ -277,7 +276,6 @@ export class Ledger {
   sealRow(row: DamagedRow): void {
     sealRow(this.#db, row);
   }
-
   /** Rows about objects and spans that no pakrat wrote, which say nothing. */
   impossibleRows(): number {
     return countImpossibleRows(this.#db);
@@ -319,14 +317,10 @@ export class Ledger {
   }
 
   addKeys(keys: readonly KeyRow[]): void {
+    const sql = `INSERT INTO keys VALUES (@name, @key, @extra, @source)
+      ON CONFLICT DO UPDATE SET key = excluded.key, extra = excluded.extra, source = excluded.source`;
     this.transaction(() => {
-      for (const row of keys) {
-        this.#db.run(
-          `INSERT INTO keys VALUES (@name, @key, @extra, @source)
-           ON CONFLICT DO UPDATE SET key = excluded.key, extra = excluded.extra, source = excluded.source`,
-          row,
-        );
-      }
+      for (const row of keys) this.#db.run(sql, row);
     });
   }
   key(name: string): string | undefined {

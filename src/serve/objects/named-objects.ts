@@ -1,0 +1,190 @@
+import { fromHex } from '../../core/bytes.ts';
+import { isPakratError, valueUnless } from '../../core/errors.ts';
+import { type BuildConfig, decodeBuildConfig } from '../../formats/configs/build-config.ts';
+import { type CdnConfig, decodeCdnConfig } from '../../formats/configs/cdn-config.ts';
+import { type ArchiveIndex, decodeArchiveIndex } from '../../formats/indices/archive-index.ts';
+import { type ObjectKind, type ObjectName, objectPath } from '../../store/layout.ts';
+import type { BuildRow } from '../../store/ledger/rows.ts';
+import type { Store } from '../../store/store.ts';
+import { checkObject } from '../../verify/check-object.ts';
+
+/** An object that a build of the ledger names. */
+export interface NamedObject {
+  name: ObjectName;
+  build: BuildRow;
+  /** Small ones prove themselves whole, archives entry by entry, loose ones are one entry. */
+  form: 'small' | 'archive' | 'loose';
+  /** Bytes, where a config or an index tells. */
+  size: number | undefined;
+}
+
+/** Reads a small object of a build, decrypted; undefined where it cannot be had. */
+export type ReadSmall = (build: BuildRow, name: ObjectName, size?: number) => Promise<Uint8Array | undefined>;
+
+/** A list of loose objects. */
+interface LooseList {
+  build: BuildRow;
+  index: ObjectName;
+  indexSize: number | undefined;
+}
+
+const objectPattern = /^(.+)\/(config|data|patch)\/([0-9a-f]{2})\/([0-9a-f]{2})\/(\3\4[0-9a-f]{28})(\.index)?$/;
+/** Bytes of lists of loose objects that stay in memory. */
+const mostListBytes = 48 * 1024 * 1024;
+/** Milliseconds for which a build whose configs cannot be had is not asked for again. */
+const againMs = 60_000;
+
+/**
+ * The objects that the builds of a ledger name: their configs, indices, archives and loose objects, by their paths. Builds are read when something
+ * is asked for that none of those before them names, the last added first.
+ */
+export class NamedObjects {
+  readonly #store: Store;
+  readonly #read: ReadSmall;
+  #signature = '';
+  #objects = new Map<string, NamedObject>();
+  #loose: LooseList[] = [];
+  /** Builds that are not read yet, and when each may be. */
+  #unread: { build: BuildRow; after: number }[] = [];
+  readonly #lists = new Map<string, ArchiveIndex>();
+  #reading: Promise<void> = Promise.resolve();
+
+  constructor(store: Store, read: ReadSmall) {
+    this.#store = store;
+    this.#read = read;
+  }
+
+  /** The object at a path; undefined for one that no build names. */
+  async find(path: string): Promise<NamedObject | undefined> {
+    this.#refresh();
+    const known = this.#objects.get(path) ?? (await this.#readUntil(path));
+    if (known !== undefined) return known;
+    const [, cdnPath, kind, , , hash, suffix] = objectPattern.exec(path) ?? [];
+    if (cdnPath === undefined || hash === undefined || suffix !== undefined || kind === 'config') return undefined;
+    return this.#findLoose({ cdnPath, kind: kind as ObjectKind, hash });
+  }
+
+  /** Begins anew when builds came or went. */
+  #refresh(): void {
+    const { ledger } = this.#store;
+    const signature = ledger.keeping.signature();
+    if (signature === this.#signature) return;
+    this.#signature = signature;
+    this.#objects = new Map();
+    this.#loose = [];
+    const builds = ledger.builds();
+    this.#unread = builds.map((build) => ({ build, after: 0 }));
+    for (const build of builds) this.#addRow(build);
+  }
+
+  /** The objects that the row of a build names itself. */
+  #addRow(build: BuildRow): void {
+    const { cdnPath, configPath, buildConfig, cdnConfig, productConfig, keyRing } = build;
+    for (const hash of [buildConfig, cdnConfig, keyRing]) if (hash) this.#add(build, { cdnPath, kind: 'config', hash });
+    if (productConfig) this.#add(build, { cdnPath: configPath, kind: 'product', hash: productConfig });
+  }
+
+  #add(build: BuildRow, name: ObjectName, form: NamedObject['form'] = 'small', size?: number): void {
+    const path = objectPath(name);
+    if (!this.#objects.has(path)) this.#objects.set(path, { name, build, form, size });
+  }
+
+  /** Reads builds one by one, until one names the path. */
+  async #readUntil(path: string): Promise<NamedObject | undefined> {
+    for (const entry of [...this.#unread]) {
+      if (!path.startsWith(`${entry.build.cdnPath}/`) || performance.now() < entry.after) continue;
+      const reading = this.#reading.then(() => this.#readOnce(entry));
+      this.#reading = reading.catch(() => {});
+      await reading;
+      const found = this.#objects.get(path);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+
+  async #readOnce(entry: { build: BuildRow; after: number }): Promise<void> {
+    if (!this.#unread.includes(entry) || performance.now() < entry.after) return;
+    const { build } = entry;
+    const { cdnPath } = build;
+    const decoded = <Value>(hash: string, decode: (bytes: Uint8Array) => Value): Promise<Value | undefined> =>
+      this.#readRight(build, { cdnPath, kind: 'config', hash }, decode);
+    const config = await decoded(build.buildConfig, decodeBuildConfig);
+    const cdnConfig = await decoded(build.cdnConfig, decodeCdnConfig);
+    if (config !== undefined) this.#addConfig(build, config);
+    if (cdnConfig !== undefined) this.#addCdnConfig(build, cdnConfig);
+    if (config === undefined || cdnConfig === undefined) entry.after = performance.now() + againMs;
+    else this.#unread = this.#unread.filter((other) => other !== entry);
+  }
+
+  async #readRight<Value>(
+    build: BuildRow,
+    name: ObjectName,
+    decode: (bytes: Uint8Array) => Value,
+    size?: number,
+  ): Promise<Value | undefined> {
+    const work = async (): Promise<Value | undefined> => {
+      const bytes = await this.#read(build, name, size);
+      if (bytes !== undefined) checkObject(name, bytes);
+      return bytes && decode(bytes);
+    };
+    return valueUnless(isPakratError, work());
+  }
+
+  /** The patch config and manifest, and manifests that lie loose. */
+  #addConfig(build: BuildRow, config: BuildConfig): void {
+    const { cdnPath } = build;
+    const { patch, patchConfig, encoding, root, install, download, size, vfsRoot, vfs, patchIndex } = config;
+    if (patchConfig !== undefined) this.#add(build, { cdnPath, kind: 'config', hash: patchConfig });
+    if (patch !== undefined) this.#add(build, { cdnPath, kind: 'patch', hash: patch.ckey });
+    for (const keys of [encoding, root, install, download, size, vfsRoot, patchIndex, ...vfs])
+      if (keys?.ekey !== undefined && keys.encodedSize)
+        this.#add(build, { cdnPath, kind: 'data', hash: keys.ekey }, 'loose', keys.encodedSize);
+  }
+
+  #addCdnConfig(build: BuildRow, config: CdnConfig): void {
+    const { cdnPath } = build;
+    const addArchives = (kind: 'data' | 'patch', archives: readonly string[], sizes: readonly number[]): void => {
+      for (const [i, hash] of archives.entries()) {
+        this.#add(build, { cdnPath, kind, hash, suffix: '.index' }, 'small', sizes[i]);
+        this.#add(build, { cdnPath, kind, hash }, 'archive');
+      }
+    };
+    addArchives('data', config.archives, config.archiveIndexSizes);
+    addArchives('patch', config.patchArchives, config.patchArchiveIndexSizes);
+    const addLoose = (kind: 'data' | 'patch', hash: string | undefined, indexSize: number | undefined): void => {
+      if (hash === undefined) return;
+      const index: ObjectName = { cdnPath, kind, hash, suffix: '.index' };
+      this.#add(build, index, 'small', indexSize);
+      this.#loose.push({ build, index, indexSize });
+    };
+    addLoose('data', config.fileIndex, config.fileIndexSize);
+    addLoose('patch', config.patchFileIndex, config.patchFileIndexSize);
+  }
+
+  async #findLoose(name: ObjectName): Promise<NamedObject | undefined> {
+    const key = fromHex(name.hash);
+    for (const list of this.#loose) {
+      if (list.index.cdnPath !== name.cdnPath || list.index.kind !== name.kind) continue;
+      const size = (await this.#list(list))?.find(key)?.size;
+      if (size !== undefined) return { name, build: list.build, form: 'loose', size };
+    }
+    return undefined;
+  }
+
+  async #list({ build, index, indexSize }: LooseList): Promise<ArchiveIndex | undefined> {
+    const path = objectPath(index);
+    const decode = (bytes: Uint8Array): ArchiveIndex => decodeArchiveIndex(bytes, index.hash);
+    const list = this.#lists.get(path) ?? (await this.#readRight(build, index, decode, indexSize));
+    if (list === undefined) return undefined;
+    this.#lists.delete(path);
+    this.#lists.set(path, list);
+    let bytes = 0;
+    for (const { bytes: own } of this.#lists.values()) bytes += own.length;
+    for (const [oldest, { bytes: own }] of this.#lists) {
+      if (bytes <= mostListBytes || oldest === path) break;
+      this.#lists.delete(oldest);
+      bytes -= own.length;
+    }
+    return list;
+  }
+}

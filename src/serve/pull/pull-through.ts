@@ -1,0 +1,257 @@
+import PQueue from 'p-queue';
+import type { Session } from '../../app/session/session.ts';
+import type { EntryPlace } from '../../builds/objects.ts';
+import { isPakratError, valueUnless } from '../../core/errors.ts';
+import type { OnProgress } from '../../core/progress.ts';
+import { isHeld } from '../../fetch/held-spans.ts';
+import { entryJobs } from '../../fetch/plan/plan.ts';
+import { type ObjectName, objectPath } from '../../store/layout.ts';
+import { mergeSpans, subtractSpans } from '../../store/spans.ts';
+import type { Store } from '../../store/store.ts';
+import { patchJobs } from '../../sync/patches/patch-jobs.ts';
+import { type FoundObject, findObject } from '../objects/find-object.ts';
+import { type NamedObject, NamedObjects } from '../objects/named-objects.ts';
+import { heldUntil } from '../objects/read-held.ts';
+import type { Bringing } from '../objects/send-object.ts';
+import { ArchiveMaps } from './archive-maps.ts';
+import { BuildLearner } from './learn-build.ts';
+import { Upstreams } from './upstreams.ts';
+
+/** Bytes, and entries, in front of an answer that are asked for at once. */
+const aheadBytes = 8 * 1024 * 1024;
+const aheadEntries = 512;
+/** Pieces of work that ask the CDN at a time: each may have several requests. */
+const mostFetches = 24;
+/** Milliseconds for which an entry that no host gave is not asked for again. */
+const failedMs = 10_000;
+const mostFailed = 100_000;
+/** Milliseconds that verified bytes wait to be committed with others, while somebody waits for them. */
+const commitMs = 50;
+/** Times that one answer asks for the same entry. */
+const mostTries = 3;
+
+/**
+ * Sees to it that what an answer needs is fetched from the CDN, each entry once however many wait for it. Nothing here sends a byte, or says that one is right: what is fetched
+ * goes into the store as ever, and answers go on with what the ledger calls held. Only what a build of the ledger names is asked for. Needs `close`.
+ */
+export class PullThrough {
+  readonly #store: Store;
+  readonly #upstreams: Upstreams;
+  readonly #named: NamedObjects;
+  readonly #maps: ArchiveMaps;
+  readonly #learner: BuildLearner;
+  readonly #queue = new PQueue({ concurrency: mostFetches });
+  /** Small objects that are on their way. */
+  readonly #small = new Map<string, Promise<boolean>>();
+  /** Entries that are on their way, by object and offset. */
+  readonly #underWay = new Map<string, Promise<void>>();
+  readonly #failed = new Map<string, number>();
+  /** Answers that wait for bytes of an object. */
+  readonly #waiting = new Map<string, Set<() => void>>();
+  #timer: NodeJS.Timeout | undefined;
+  #isClosed = false;
+
+  /** @param options.onBuild called when the ledger got a build that it did not know */
+  constructor(
+    session: Session,
+    store: Store,
+    { onProgress, onBuild }: { onProgress?: OnProgress | undefined; onBuild: () => void },
+  ) {
+    this.#store = store;
+    this.#upstreams = new Upstreams(session, onProgress);
+    this.#maps = new ArchiveMaps(store);
+    this.#learner = new BuildLearner(session, store, onBuild);
+    this.#named = new NamedObjects(store, async (build, name, size) => {
+      const isHere = await this.#bringSmall({ name, build, form: 'small', size });
+      return isHere ? store.readObject(name) : undefined;
+    });
+  }
+
+  /** Sees to it that the ledger knows the build of a product that is live; what cannot be learned is left as it is. */
+  learnBuild(product: string): Promise<void> {
+    return this.#learner.learn(product);
+  }
+
+  /** An object of which nothing is held yet, or no size is known; a small one is fetched. Undefined for one that no build names, or no host has. */
+  async find(path: string): Promise<FoundObject | undefined> {
+    const named = await this.#named.find(path);
+    if (named === undefined || !(await this.#knowSize(named))) return undefined;
+    if (named.form === 'loose' && named.size) return { path, size: named.size, isWhole: false };
+    const size = named.form === 'archive' ? this.#store.files.archiveEnd(path) : undefined;
+    return size === undefined ? findObject(this.#store, path, async () => named.size) : { path, size, isWhole: false };
+  }
+
+  /** The way to bytes of an object that are not held. */
+  bringing(path: string): Bringing {
+    let ahead = 0;
+    const tries = new Map<number, number>();
+    const ask = (named: NamedObject, at: number, end: number): void => {
+      for (const places of this.#missing(named, at, Math.min(end, at + aheadBytes))) this.#fetch(named, places);
+      ahead = at + aheadBytes;
+    };
+    return {
+      canHave: async (start, end) => {
+        const named = await this.#named.find(path);
+        return named !== undefined && (await this.#knowSize(named)) && this.#canHave(named, start, end);
+      },
+      wait: async (at, end) => {
+        const named = await this.#named.find(path);
+        if (named === undefined || named.form === 'small') return false;
+        if (heldUntil(this.#store, path, at) > at) return true;
+        const times = (tries.get(at) ?? 0) + 1;
+        tries.set(at, times);
+        if (times > mostTries) return false;
+        ask(named, at, end);
+        return this.#until(named, at);
+      },
+      goOn: async (at, end) => {
+        if (ahead === 0 || at + aheadBytes / 2 < ahead || ahead >= end) return;
+        const named = await this.#named.find(path);
+        if (named !== undefined && named.form !== 'small') ask(named, ahead, end);
+      },
+    };
+  }
+
+  /** Ends transfers. What came until then is kept. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#queue.clear();
+    await this.#upstreams.close();
+    await this.#queue.onIdle();
+    clearInterval(this.#timer);
+  }
+
+  async #knowSize({ name, build, form, size }: NamedObject): Promise<boolean> {
+    if (form === 'loose') return true;
+    if (form === 'small') return this.#bringSmall({ name, build, form, size });
+    const index: ObjectName = { ...name, suffix: '.index' };
+    const listed = await this.#named.find(objectPath(index));
+    return listed !== undefined && this.#bringSmall(listed);
+  }
+
+  /** @returns whether a small object is held now */
+  #bringSmall({ name, build, size }: NamedObject): Promise<boolean> {
+    const path = objectPath(name);
+    if (this.#store.ledger.completeSize(path) !== undefined) return Promise.resolve(true);
+    if (this.#hasFailed(path)) return Promise.resolve(false);
+    let work = this.#small.get(path);
+    if (work === undefined) {
+      const bring = async (): Promise<boolean> => {
+        const fetcher = await this.#upstreams.fetcher(build);
+        const bytes = await fetcher.object(name, size);
+        return bytes !== undefined;
+      };
+      work = valueUnless(isPakratError, bring()).then((isHere) => {
+        if (isHere !== true) this.#fail(path);
+        return isHere === true;
+      });
+      this.#small.set(path, work);
+      void work.finally(() => this.#small.delete(path)).catch(() => {});
+    }
+    return work;
+  }
+
+  /** The entries that have bytes of a range. */
+  #places({ name, form, size }: NamedObject, start: number, end: number): Iterable<EntryPlace> {
+    if (form === 'loose') return [{ ekey: name.hash, object: name, loose: true, offset: 0, size: size ?? 0 }];
+    return this.#maps.of(name)?.within(start, end) ?? [];
+  }
+
+  /** What no entry covers comes from no CDN that can be checked: it must be held. */
+  #canHave(named: NamedObject, start: number, end: number): boolean {
+    const path = objectPath(named.name);
+    if (named.form === 'small') return heldUntil(this.#store, path, start) >= end;
+    const spans = [];
+    for (const { offset, size } of this.#places(named, start, end)) spans.push({ start: offset, end: offset + size });
+    const gaps = subtractSpans([{ start, end }], mergeSpans(spans));
+    return gaps.every((gap) => heldUntil(this.#store, path, gap.start) >= gap.end);
+  }
+
+  /** Entries of a range that are neither held nor on their way, in portions. */
+  *#missing(named: NamedObject, start: number, end: number): Generator<EntryPlace[]> {
+    let portion: EntryPlace[] = [];
+    for (const place of this.#places(named, start, end)) {
+      if (this.#underWay.has(keyOf(place)) || this.#hasFailed(keyOf(place)) || isHeld(this.#store, place)) continue;
+      portion.push(place);
+      if (portion.length < aheadEntries) continue;
+      yield portion;
+      portion = [];
+    }
+    if (portion.length > 0) yield portion;
+  }
+
+  #fetch({ name, build }: NamedObject, places: readonly EntryPlace[]): void {
+    if (this.#isClosed) return;
+    const path = objectPath(name);
+    const kind = name.kind === 'patch' ? 'patch' : 'data';
+    const wake = (): void => this.#wake(path);
+    const work = async (): Promise<void> => {
+      const fetcher = await this.#upstreams.fetcher(build);
+      const { maxRangeBytes } = fetcher.settings.planOptions;
+      // Inside the commit: who waits looks when it is done.
+      const onHeld = (): void => void setImmediate(wake);
+      await fetcher.fetchPlanned({ kind, onHeld }, (whole) => {
+        const left = places.filter((place) => !isHeld(this.#store, place));
+        // Nothing is fetched that nobody asked for: no gap is bridged.
+        return (kind === 'patch' ? patchJobs : entryJobs)(this.#store, left, { gapBytes: 0, maxRangeBytes, whole });
+      });
+    };
+    const done = this.#queue
+      .add(() => valueUnless(isPakratError, work()))
+      .catch(() => {})
+      .then(() => {
+        for (const place of places) {
+          this.#underWay.delete(keyOf(place));
+          if (!isHeld(this.#store, place)) this.#fail(keyOf(place));
+        }
+        wake();
+      });
+    for (const place of places) this.#underWay.set(keyOf(place), done);
+    this.#timer ??= setInterval(() => this.#commit(), commitMs);
+  }
+
+  #commit(): void {
+    if (this.#underWay.size === 0) {
+      clearInterval(this.#timer);
+      this.#timer = undefined;
+    }
+    try {
+      this.#upstreams.flush();
+    } catch {
+      // What cannot be committed is told where the fetch ends.
+    }
+  }
+
+  /** Waits until a byte is held. @returns false when it will not be */
+  async #until(named: NamedObject, at: number): Promise<boolean> {
+    const path = objectPath(named.name);
+    for (;;) {
+      if (heldUntil(this.#store, path, at) > at) return true;
+      const places = [...this.#places(named, at, at + 1)];
+      if (!places.some((place) => this.#underWay.has(keyOf(place)))) return false;
+      await new Promise<void>((resolve) => {
+        const waiting = this.#waiting.get(path) ?? new Set();
+        this.#waiting.set(path, waiting.add(resolve));
+      });
+    }
+  }
+
+  #wake(path: string): void {
+    const waiting = this.#waiting.get(path) ?? [];
+    this.#waiting.delete(path);
+    for (const resolve of waiting) resolve();
+  }
+
+  #hasFailed(key: string): boolean {
+    return performance.now() - (this.#failed.get(key) ?? Number.NEGATIVE_INFINITY) < failedMs;
+  }
+
+  #fail(key: string): void {
+    if (this.#failed.size > mostFailed) this.#failed.clear();
+    this.#failed.set(key, performance.now());
+  }
+}
+
+function keyOf({ object, offset }: EntryPlace): string {
+  return `${objectPath(object)} ${offset}`;
+}
