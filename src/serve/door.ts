@@ -4,15 +4,15 @@
  */
 import { Session } from '../app/session/session.ts';
 import type { SessionOptions } from '../app/session/session-options.ts';
+import type { ServeOptions } from './serve-options.ts';
 import { type Server, startServer as serveSession } from './server.ts';
-import type { ServeOptions } from './serving.ts';
 
 export type { SessionOptions } from '../app/session/session-options.ts';
 export { type ErrorCode, isPakratError, PakratError } from '../core/errors.ts';
 export type { Limits } from './listen/limits.ts';
 export { type LogEntry, logFormats } from './logs/log-line.ts';
+export type { ServeOptions } from './serve-options.ts';
 export type { Server } from './server.ts';
-export type { ServeOptions } from './serving.ts';
 
 /**
  * Opens a store and serves it. It prints nothing, handles no signals of the process, and closing the server closes the store.

@@ -12,7 +12,8 @@ import { addWatchRoutes } from './metrics/watch-routes.ts';
 import { addObjectRoutes } from './objects/object-routes.ts';
 import { addPageRoutes } from './pages/page-routes.ts';
 import { openPull } from './pull/open-pull.ts';
-import type { ServeOptions, Serving } from './serving.ts';
+import type { ServeOptions } from './serve-options.ts';
+import type { Serving } from './serving.ts';
 
 /** A running server. Needs `close`. */
 export interface Server {

@@ -1,31 +1,11 @@
 import type { Session } from '../app/session/session.ts';
-import type { WorkOptions } from '../core/progress.ts';
 import type { Store } from '../store/store.ts';
 import type { Answers } from './answers/answers.ts';
-import type { Limits } from './listen/limits.ts';
-import type { LogEntry } from './logs/log-line.ts';
 import type { Metrics } from './metrics/metrics.ts';
 import type { PullThrough } from './pull/pull-through.ts';
+import type { ServeOptions } from './serve-options.ts';
 
-/** What a server offers, and where. */
-export interface ServeOptions extends WorkOptions {
-  /** Address to listen on. Default 127.0.0.1: this machine alone. */
-  host?: string | undefined;
-  /** Port for HTTP. Default 8080; 0: one that is free. */
-  port?: number | undefined;
-  /** Port for Ribbit, the version service over TCP; it may be that of HTTP, and answers HTTP in any case. Default: none; 0: one that is free. */
-  ribbit?: number | undefined;
-  /** `HOST[:PORT]` under which clients reach the server, as `cdns` names it. Default: the address that it listens on. */
-  public?: string | undefined;
-  /** The live build of products, each as `PRODUCT=BUILD`. Default: the newest that is held whole. */
-  live?: readonly string[] | undefined;
-  /** Called with each request when its answer has ended: `logFormats` makes a line of it. Must not throw. */
-  onRequest?: ((entry: LogEntry) => void) | undefined;
-  /** Bounds on what clients may take up. */
-  limits?: Partial<Limits> | undefined;
-  /** Fetch what is missing from the CDN when it is asked for, and keep it. */
-  pullThrough?: boolean | undefined;
-}
+export type { ServeOptions } from './serve-options.ts';
 
 /** The store that is served, and the name of the server. Its routes share it. */
 export interface Serving {
