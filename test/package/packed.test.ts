@@ -108,7 +108,8 @@ beforeAll(async () => {
   named = new Set(names.map(({ name }) => name)).size;
   server = await serveFolder(scratch('cdn'), { port });
   await install(pack());
-  for (const file of ['program.ts', 'server.ts', 'program.cjs']) cpSync(join('test/package/consumer', file), join(consumer, file));
+  for (const file of ['program.ts', 'server.ts', 'program.cjs'])
+    cpSync(join('test/package/consumer', file), join(consumer, file));
   await compile('program.ts', 'nodenext', '--module', 'nodenext');
   mkdirSync(scratch('work'));
   writeFileSync(scratch('work/names.csv'), encodeListfile(names));
