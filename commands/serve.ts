@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { StoreCommand } from '../src/cli/base-command.ts';
 import { startServer } from '../src/serve/server.ts';
@@ -7,6 +8,13 @@ export default class Serve extends StoreCommand {
   static override summary = 'Serve the store as a CDN, with version services and a page to look at it.';
   static override description =
     'Serves the objects that the store holds under the paths of the CDN, tells clients which builds are live as the version services do, and has a page for people. It ends on Ctrl-C and SIGTERM.';
+  static override args = {
+    source: Args.string({
+      name: 'SOURCE…',
+      description: 'PAKs, installed games and folders that the page shows beside the builds of the store.',
+    }),
+  };
+  static override strict = false;
   static override flags = {
     host: Flags.string({
       summary: 'Address to listen on; 0.0.0.0 for all of this machine.',
@@ -28,13 +36,15 @@ export default class Serve extends StoreCommand {
   static override examples = [
     '<%= config.bin %> serve',
     '<%= config.bin %> serve --host 0.0.0.0 --public lan-cache:8080',
+    '<%= config.bin %> serve id1/pak0.pak "World of Warcraft"',
   ];
 
   async run(): Promise<void> {
-    const { flags } = await this.parse(Serve);
+    const { argv, flags } = await this.parse(Serve);
+    const sources = argv as string[];
     const { host, port } = flags;
     await this.withSession(flags, async (session) => {
-      const server = await startServer(session, { ...this.work(), host, port, public: flags.public });
+      const server = await startServer(session, { ...this.work(), host, port, public: flags.public, sources });
       try {
         if (this.jsonEnabled()) process.stdout.write(`${JSON.stringify({ event: 'listening', url: server.url })}\n`);
         else this.log(`Serving on ${server.url}`);

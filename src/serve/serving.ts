@@ -12,6 +12,8 @@ export interface ServeOptions extends WorkOptions {
   public?: string | undefined;
   /** The live build of products, each as `PRODUCT=BUILD`. Default: the one that was live last of those that are held. */
   live?: readonly string[] | undefined;
+  /** Sources that the page shows beside the builds of the store: PAKs, installed games, folders. */
+  sources?: readonly string[] | undefined;
 }
 
 /** The store that is served, and the name of the server. Its routes share it. */

@@ -1,0 +1,168 @@
+import { basename } from 'node:path';
+import { openAny } from '../../../app/session/open-source.ts';
+import type { Session } from '../../../app/session/session.ts';
+import { PakratError } from '../../../core/errors.ts';
+import { isHeld } from '../../../fetch/held-spans.ts';
+import { buildSource } from '../../../sources/build-source.ts';
+import type { Source } from '../../../sources/source.ts';
+import type { BuildRow } from '../../../store/ledger/rows.ts';
+import type { NameIndex } from './name-index.ts';
+import { writeNames } from './write-names.ts';
+
+/** A source that the server lets people look into. */
+export interface Served {
+  /** Names it in links: `PRODUCT@BUILDCONFIG`, or `source:N` for one that was given on the command line. */
+  readonly id: string;
+  readonly label: string;
+  /** Of a build of the store. */
+  readonly build?: BuildRow | undefined;
+  /** Of any other source: what it was given as. */
+  readonly path?: string | undefined;
+}
+
+/** A served source that is open. It stays so until it is given back. */
+export interface Lease {
+  readonly served: Served;
+  readonly source: Source;
+  /** Its names, sorted; made when first asked for. */
+  names(): Promise<NameIndex>;
+  release(): void;
+}
+
+interface OpenedServed {
+  source: Source;
+  names: Promise<NameIndex> | undefined;
+  close(): Promise<void>;
+}
+
+interface Slot {
+  opened: Promise<OpenedServed>;
+  users: number;
+  /** Closes it when nobody used it for a while. */
+  idle: NodeJS.Timeout | undefined;
+}
+
+/** Sources that stay open when nobody looks at them, and for how long. */
+const [mostIdle, idleMs] = [4, 60_000];
+
+/**
+ * The builds of a store and other sources, as far as they may be looked into: only what is listed can be named. They are opened when first
+ * asked for, shared by all who look, and closed when nobody did for a while. Needs `close`.
+ */
+export class ServedSources {
+  readonly #session: Session;
+  readonly #others: readonly Served[];
+  /** By id; those that were used last come last. */
+  readonly #slots = new Map<string, Slot>();
+
+  /** @param session one without a network: to look at something fetches nothing */
+  constructor(session: Session, paths: readonly string[]) {
+    this.#session = session;
+    this.#others = paths.map((path, i) => ({ id: `source:${i + 1}`, label: basename(path) || path, path }));
+  }
+
+  /** Builds of the store, the last added first, then the others. */
+  async list(): Promise<Served[]> {
+    const { ledger } = await this.#session.store({ create: false });
+    return [...ledger.builds().map(servedBuild), ...this.#others];
+  }
+
+  /** @throws E_NOT_FOUND for what is not served */
+  async get(id: string): Promise<Served> {
+    const found = (await this.list()).find((served) => served.id === id);
+    if (found !== undefined) return found;
+    throw new PakratError('E_NOT_FOUND', 'there is no such build or source here');
+  }
+
+  /** Opens a source, or takes one that is open. @throws E_NOT_FOUND, and as opening it does */
+  async lease(id: string): Promise<Lease> {
+    const served = await this.get(id);
+    const slot = this.#slots.get(id) ?? { opened: this.#open(served), users: 0, idle: undefined };
+    this.#slots.delete(id);
+    this.#slots.set(id, slot);
+    slot.users += 1;
+    clearTimeout(slot.idle);
+    try {
+      const opened = await slot.opened;
+      let isOut = true;
+      const release = (): void => {
+        if (isOut) this.#giveBack(id, slot);
+        isOut = false;
+      };
+      return { served, source: opened.source, names: () => this.#namesOf(opened), release };
+    } catch (error) {
+      this.#slots.delete(id);
+      throw error;
+    }
+  }
+
+  /** Runs work with an open source. @throws as {@link lease} and the work do */
+  async use<Result>(id: string, work: (lease: Lease) => Promise<Result>): Promise<Result> {
+    const lease = await this.lease(id);
+    try {
+      return await work(lease);
+    } finally {
+      lease.release();
+    }
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#slots.keys()].map((id) => this.#drop(id)));
+  }
+
+  async #open(served: Served): Promise<OpenedServed> {
+    const { source, close } =
+      served.build === undefined
+        ? await openAny(this.#session, served.path ?? '', {})
+        : await this.#openBuild(served.build);
+    const opened: OpenedServed = {
+      source,
+      names: undefined,
+      close: async () => {
+        const names = await opened.names?.catch(() => undefined);
+        names?.close();
+        await close();
+      },
+    };
+    return opened;
+  }
+
+  async #openBuild(row: BuildRow): Promise<{ source: Source; close: () => Promise<void> }> {
+    const { build, fetcher, close } = await this.#session.openFetched(row, { offline: true });
+    // Syncs go on beside it: the ledger is asked each time.
+    const hasEntry = isHeld.bind(undefined, fetcher.store);
+    return { source: buildSource(build, { locale: this.#session.options.locale, hasEntry }), close };
+  }
+
+  #namesOf(opened: OpenedServed): Promise<NameIndex> {
+    opened.names ??= this.#session
+      .folders()
+      .then(({ temporary }) => writeNames(opened.source, temporary))
+      .catch((error: unknown) => {
+        opened.names = undefined;
+        throw error;
+      });
+    return opened.names;
+  }
+
+  #giveBack(id: string, slot: Slot): void {
+    slot.users -= 1;
+    if (slot.users > 0) return;
+    slot.idle = setTimeout(() => void this.#drop(id), idleMs).unref();
+    const idle = [...this.#slots].filter(([, { users }]) => users === 0);
+    for (const [other] of idle.slice(0, Math.max(0, idle.length - mostIdle))) void this.#drop(other);
+  }
+
+  async #drop(id: string): Promise<void> {
+    const slot = this.#slots.get(id);
+    if (slot === undefined) return;
+    this.#slots.delete(id);
+    clearTimeout(slot.idle);
+    const opened = await slot.opened.catch(() => undefined);
+    await opened?.close().catch(() => {});
+  }
+}
+
+function servedBuild(build: BuildRow): Served {
+  return { id: `${build.product}@${build.buildConfig}`, label: `${build.product} ${build.name}`, build };
+}
