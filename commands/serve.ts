@@ -1,7 +1,7 @@
 import { once } from 'node:events';
-import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { StoreCommand } from '../src/cli/base-command.ts';
+import { optionalArg } from '../src/cli/flags/args.ts';
 import { startServer } from '../src/serve/server.ts';
 
 export default class Serve extends StoreCommand {
@@ -9,10 +9,9 @@ export default class Serve extends StoreCommand {
   static override description =
     'Serves the objects that the store holds under the paths of the CDN, tells clients which builds are live as the version services do, and has a page for people. It ends on Ctrl-C and SIGTERM.';
   static override args = {
-    source: Args.string({
-      name: 'SOURCE…',
-      description: 'PAKs, installed games and folders that the page shows beside the builds of the store.',
-    }),
+    source: optionalArg(
+      'PAKs, installed games and folders that the page shows beside the builds of the store. Several may follow.',
+    ),
   };
   static override strict = false;
   static override flags = {

@@ -25,6 +25,20 @@ export function link(path: string, parameters: Readonly<Record<string, string | 
   return query === '' ? path : `${path}?${query}`;
 }
 
+/** A name as the value of a form: browsers change the ends of lines in it otherwise, and what cannot be seen would not be seen. */
+export function formValue(name: string): string {
+  return encodeURIComponent(wellFormed(name));
+}
+
+/** The name that {@link formValue} made a value of; nothing for a value that it did not make. */
+export function fromFormValue(value: string): string {
+  try {
+    return decodeURIComponent(value);
+  } catch {
+    return '';
+  }
+}
+
 /** Half of a surrogate pair cannot be in a URL. */
 export function wellFormed(text: string): string {
   return text.replace(/[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g, '\ufffd');

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { PakratError } from '../../core/errors.ts';
 import type { Serving } from '../serving.ts';
 import { addAssets } from './assets.ts';
-import { paths } from './links.ts';
+import { fromFormValue, paths } from './links.ts';
 import type { Looking } from './looking.ts';
 import { sendPage, type View } from './page.ts';
 import { sendEvents } from './send/send-events.ts';
@@ -65,7 +65,7 @@ function addViews(pages: FastifyInstance, looking: Looking): void {
     return { title: plainName(label), main: buildView(looking, query.text('in'), query.number('from')) };
   });
   view(paths.browse, async (query) => {
-    const [id, folder] = [query.text('in'), query.text('folder')];
+    const [id, folder] = [query.text('in'), query.folder()];
     const { label } = await looking.sources.get(id);
     const browsing = { id, folder, query: query.text('q'), from: query.number('from') };
     return { title: plainName(folder === '' ? label : folder), main: browseView(looking, browsing) };
@@ -112,7 +112,7 @@ function addContents(pages: FastifyInstance, looking: Looking): void {
   });
   pages.post(paths.selection, async (request, reply) => {
     const query = new Query(request);
-    const selection = { files: query.files(), folders: query.all('folder'), query: '' };
+    const selection = { files: query.files(), folders: query.all('folder').map(fromFormValue), query: '' };
     return sendSelection(reply, looking, { id: query.text('in'), selection, format: query.format() });
   });
 }
@@ -139,12 +139,16 @@ class Query {
     const index = this.text('index') === '' ? undefined : this.number('index');
     return { name, index };
   }
-  /** Files as the boxes of a listing name them: `n:NAME`, `i:NUMBER:NAME`. */
+  /** The folder that a link names, or the search form. */
+  folder(): string {
+    return this.text('folder') || fromFormValue(this.text('below'));
+  }
+  /** Files as the boxes of a listing name them: `[NUMBER]:NAME`. */
   files(): FileName[] {
     return this.all('file').flatMap((value): FileName[] => {
-      const [, number, name = ''] = /^i:(\d{1,15}):(.*)$/s.exec(value) ?? [];
-      if (number !== undefined) return [{ name, index: Number(number) }];
-      return value.startsWith('n:') ? [{ name: value.slice(2) }] : [];
+      const [, number, name] = /^(\d{0,15}):(.*)$/s.exec(value) ?? [];
+      if (name === undefined) return [];
+      return [{ name: fromFormValue(name), index: number === '' ? undefined : Number(number) }];
     });
   }
   /** @throws E_USAGE */

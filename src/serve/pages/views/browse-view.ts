@@ -1,6 +1,6 @@
 import { html } from 'ghtml';
 import type { SourceEntry } from '../../../sources/source.ts';
-import { link, paths } from '../links.ts';
+import { formValue, link, paths } from '../links.ts';
 import type { Looking } from '../looking.ts';
 import { findEntry } from '../served/find-entry.ts';
 import { type FolderRow, folderPage, type NamesPage } from '../served/folder-page.ts';
@@ -43,7 +43,7 @@ export async function browseView({ sources, signal }: Looking, browsing: Browsin
 
 function searchForm({ id, folder, query }: Browsing): string {
   const where = folder === '' ? 'everywhere' : `below ${plainName(folder)}`;
-  return html`<form class="search" role="search" action="${paths.browse}" method="get"><input type="hidden" name="in" value="${id}"><input type="hidden" name="folder" value="${folder}">
+  return html`<form class="search" role="search" action="${paths.browse}" method="get"><input type="hidden" name="in" value="${id}"><input type="hidden" name="below" value="${formValue(folder)}">
 <label for="q">Search ${where}</label> <input id="q" name="q" type="search" value="${query}" maxlength="200" placeholder="words, or *.txt" autocomplete="off" spellcheck="false"> <button>Search</button></form>`;
 }
 
@@ -80,14 +80,14 @@ async function showRow({ served, source }: Lease, row: FolderRow, { folder, quer
   const { id } = served;
   if ('folder' in row) {
     const name = row.folder.slice(folder.length);
-    return html`<tr class="folder"><td><input type="checkbox" name="folder" value="${row.folder}" aria-label="Choose ${plainName(name)}"></td><th scope="row"><a href="${link(paths.browse, { in: id, folder: row.folder })}">!${showName(name === '/' ? '(no name)/' : name)}</a></th><td></td><td></td><td></td></tr>`;
+    return html`<tr class="folder"><td><input type="checkbox" name="folder" value="${formValue(row.folder)}" aria-label="Choose ${plainName(name)}"></td><th scope="row"><a href="${link(paths.browse, { in: id, folder: row.folder })}">!${showName(name === '/' ? '(no name)/' : name)}</a></th><td></td><td></td><td></td></tr>`;
   }
   const { name, index } = row;
   const entry = await findEntry(source, row);
   const shown = showName(query === '' ? name.slice(folder.length) : name);
   if (entry === undefined)
     return html`<tr><td></td><th scope="row">!${shown}</th><td></td><td colspan="2"><span class="none">not for this locale</span></td></tr>`;
-  const value = index === undefined ? `n:${name}` : `i:${index}:${name}`;
+  const value = `${index ?? ''}:${formValue(name)}`;
   return html`<tr><td><input type="checkbox" name="file" value="${value}" aria-label="Choose ${plainName(name)}"></td><th scope="row"><a href="${link(paths.file, { in: id, name, index })}">!${shown}</a></th>
 <td>!${showBytes(entry.size)}</td><td>!${showHeld(source.isHeld?.(entry))}!${showHidden(entry)}</td><td><a href="${link(paths.download, { in: id, name, index })}">Download<span class="away"> ${plainName(name)}</span></a></td></tr>`;
 }
