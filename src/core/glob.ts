@@ -18,7 +18,14 @@ import { messageOf, PakratError } from './errors.ts';
 const [maxLength, maxBrackets, maxGlobs, maxTotal] = [10_000, 200, 1000, 500_000];
 
 /** The code of a character, a set of characters, or one of these: `?`, `*`, `**` with its slash, and what ends in `/**`. */
-type Step = number | RegExp;
+type Step = number | CharacterSet;
+
+/** A set in brackets; of ASCII, which most names are, a table tells. */
+interface CharacterSet {
+  ascii: Uint8Array;
+  all: RegExp;
+}
+
 const [any, star, deep, below] = [-1, -2, -3, -4];
 const slash = 0x2f;
 
@@ -144,9 +151,10 @@ function stepsOf(text: string, glob: string): Step[] {
   return path === text ? steps : [...steps, below];
 }
 
-function setOf(members: string, glob: string): RegExp {
+function setOf(members: string, glob: string): CharacterSet {
   try {
-    return new RegExp(`[${members}]`);
+    const all = new RegExp(`[${members}]`);
+    return { ascii: Uint8Array.from({ length: 128 }, (_, code) => Number(all.test(String.fromCharCode(code)))), all };
   } catch (error) {
     throw badGlob(glob, messageOf(error).replace(/^.*\/: /s, ''));
   }
@@ -216,5 +224,6 @@ function matchesAlong(steps: readonly Step[], name: string, start: number): bool
 
 function takes(step: Step, code: number): boolean {
   if (typeof step === 'number' && step >= 0) return step === code;
-  return code !== slash && (typeof step === 'object' ? step.test(String.fromCharCode(code)) : step === any);
+  if (code === slash || typeof step === 'number') return code !== slash && step === any;
+  return code < 128 ? step.ascii[code] === 1 : step.all.test(String.fromCharCode(code));
 }

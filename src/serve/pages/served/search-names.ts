@@ -62,10 +62,11 @@ function demandSimple(glob: string): void {
   });
 }
 
-/** What every name that a glob matches has in it, folded; nothing of globs with groups and sets. */
+/** What every name that a glob matches has in it, folded; nothing of globs with groups in groups and the like. */
 function plainParts(glob: string): string[] {
-  if (/[[\]{}()!]/.test(glob)) return [];
-  return fold(glob)
+  const flat = fold(glob).replace(/\{[^{}]*\}|\[[!^]?[^\]]+\]/g, '*');
+  if (/[[\]{}()!]/.test(flat)) return [];
+  return flat
     .replace(/^(?:\.\/)+/, '')
     .split(/[*?]+/)
     .map((part) => part.replace(/^\/+|\/+$/g, ''))

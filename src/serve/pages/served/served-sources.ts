@@ -1,7 +1,8 @@
 import { basename } from 'node:path';
 import { openAny } from '../../../app/session/open-source.ts';
 import type { Session } from '../../../app/session/session.ts';
-import { PakratError } from '../../../core/errors.ts';
+import { listfileVersion } from '../../../builds/listfile/listfile-paths.ts';
+import { abortError, PakratError } from '../../../core/errors.ts';
 import { isHeld } from '../../../fetch/held-spans.ts';
 import { buildSource } from '../../../sources/build-source.ts';
 import type { Source } from '../../../sources/source.ts';
@@ -37,13 +38,17 @@ interface OpenedServed {
 
 interface Slot {
   opened: Promise<OpenedServed>;
+  /** As its kind tells: another when it has to be opened anew. */
+  version: string;
   users: number;
   /** Closes it when nobody used it for a while. */
   idle: NodeJS.Timeout | undefined;
 }
 
 /** Sources that stay open when nobody looks at them, and for how long. */
-const [mostIdle, idleMs] = [4, 60_000];
+const [mostIdle, idleMs] = [8, 600_000];
+/** What lies on the disk may change: it is opened anew when nobody looked at it for a moment. */
+const looseIdleMs = 5_000;
 
 /**
  * The builds of a store and other sources, as far as they may be looked into: only what is listed can be named. They are opened when first
@@ -54,6 +59,8 @@ export class ServedSources {
   readonly #others: readonly Served[];
   /** By id; those that were used last come last. */
   readonly #slots = new Map<string, Slot>();
+  #warming: Promise<unknown> = Promise.resolve();
+  #isClosed = false;
 
   /** @param session one without a network: to look at something fetches nothing */
   constructor(session: Session, paths: readonly string[]) {
@@ -76,8 +83,12 @@ export class ServedSources {
 
   /** Opens a source, or takes one that is open. @throws E_NOT_FOUND, and as opening it does */
   async lease(id: string): Promise<Lease> {
+    if (this.#isClosed) throw abortError();
     const served = await this.get(id);
-    const slot = this.#slots.get(id) ?? { opened: this.#open(served), users: 0, idle: undefined };
+    const version = await this.#versionOf(served);
+    const known = this.#slots.get(id);
+    if (known?.users === 0 && known.version !== version) await this.#drop(id);
+    const slot = this.#slots.get(id) ?? { opened: this.#open(served), version, users: 0, idle: undefined };
     this.#slots.delete(id);
     this.#slots.set(id, slot);
     slot.users += 1;
@@ -96,6 +107,14 @@ export class ServedSources {
     }
   }
 
+  /** Opens sources and reads their names, one after the other, before somebody asks. Whatever is wrong with them, whoever asks is told. */
+  warm(ids: readonly string[]): void {
+    this.#warming = ids.reduce(
+      (before, id) => before.then(() => this.use(id, (lease) => lease.names()).catch(() => undefined)),
+      this.#warming,
+    );
+  }
+
   /** Runs work with an open source. @throws as {@link lease} and the work do */
   async use<Result>(id: string, work: (lease: Lease) => Promise<Result>): Promise<Result> {
     const lease = await this.lease(id);
@@ -107,6 +126,7 @@ export class ServedSources {
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true;
     await Promise.all([...this.#slots.keys()].map((id) => this.#drop(id)));
   }
 
@@ -134,6 +154,12 @@ export class ServedSources {
     return { source: buildSource(build, { locale: this.#session.options.locale, hasEntry }), close };
   }
 
+  /** Names of builds come from a list that may be renewed. */
+  async #versionOf({ build }: Served): Promise<string> {
+    if (build === undefined) return '';
+    return listfileVersion(await this.#session.folders())?.base ?? '';
+  }
+
   #namesOf(opened: OpenedServed): Promise<NameIndex> {
     opened.names ??= this.#session
       .folders()
@@ -148,7 +174,8 @@ export class ServedSources {
   #giveBack(id: string, slot: Slot): void {
     slot.users -= 1;
     if (slot.users > 0) return;
-    slot.idle = setTimeout(() => void this.#drop(id), idleMs).unref();
+    const ms = id.startsWith('source:') ? looseIdleMs : idleMs;
+    slot.idle = setTimeout(() => void this.#drop(id), ms).unref();
     const idle = [...this.#slots].filter(([, { users }]) => users === 0);
     for (const [other] of idle.slice(0, Math.max(0, idle.length - mostIdle))) void this.#drop(other);
   }

@@ -19,6 +19,7 @@ export async function buildView(looking: Looking, id: string, from: number): Pro
   if (build === undefined) throw new PakratError('E_NOT_FOUND', 'there is no such build here');
   const { product, name, buildId, buildConfig, cdnConfig, productConfig, keyRing, region, cdnPath } = build;
   const { selection, wanted, held } = build;
+  if (selection !== null) looking.sources.warm([id]);
   const before = buildBefore(looking, build);
   const links = [
     html`<li><a href="${link(paths.browse, { in: id })}">Browse its files</a></li>`,

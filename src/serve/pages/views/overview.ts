@@ -4,12 +4,17 @@ import { link, paths } from '../links.ts';
 import type { Looking } from '../looking.ts';
 import { formatCount, showBytes, showFacts, showName, showShare } from '../text.ts';
 
+/** Builds whose names are read before somebody asks for them. */
+const mostWarmed = 4;
+
 /** Products and builds of the store with how much of them is held, and other sources that are served. */
 export async function overview({ store, sources }: Looking): Promise<string> {
   const served = await sources.list();
   const builds = served.flatMap(({ build }) => build ?? []);
   const products = [...new Set(builds.map(({ product }) => product))].sort();
   const pins = new Set(store.ledger.keeping.pins().map(({ product, buildConfig }) => `${product}@${buildConfig}`));
+  // Whoever looks here looks into a build next.
+  sources.warm(products.flatMap((product) => newest(builds, product)).slice(0, mostWarmed));
   const others = served.filter(({ build }) => build === undefined);
   const facts = showFacts([
     ['Holds', showBytes(store.ledger.heldBytes())],
@@ -25,6 +30,12 @@ export async function overview({ store, sources }: Looking): Promise<string> {
     ),
   );
   return html`!${facts}!${groups.length === 0 ? empty : buildTable(groups)}!${others.length === 0 ? '' : othersTable(others)}`;
+}
+
+/** The synced build of a product that was added last. */
+function newest(builds: readonly BuildRow[], product: string): string[] {
+  const build = builds.find((one) => one.product === product && one.selection !== null);
+  return build === undefined ? [] : [`${product}@${build.buildConfig}`];
 }
 
 function fetchingNow(count: number): string {
