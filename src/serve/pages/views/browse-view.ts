@@ -70,7 +70,7 @@ function listing(rows: readonly string[], { id, folder, query }: Browsing): stri
   const what = query === '' ? 'the whole folder' : 'all that is found';
   return html`<form action="${link(paths.selection)}" method="post"><input type="hidden" name="in" value="${id}">
 <div class="wide" tabindex="0" role="region" aria-label="Files"><table class="files"><caption>${query === '' ? 'Folders and files' : 'Files that were found'}</caption>
-<thead><tr><th scope="col"><span class="away">Chosen</span></th><th scope="col">Name</th><th scope="col">Size</th><th scope="col">Held</th><th scope="col"><span class="away">Get it</span></th></tr></thead>
+<thead><tr><th scope="col"><span class="away">Chosen</span></th><th scope="col">Name</th><th scope="col">Size</th><th scope="col" class="extra">Held</th><th scope="col"><span class="away">Get it</span></th></tr></thead>
 <tbody>!${rows}</tbody></table></div>
 <p class="actions">Get what is ticked: <button name="format" value="zip">zip</button> <button name="format" value="tar">tar</button>
 <span>or ${what}: <a href="${link(paths.selection, { ...whole, format: 'zip' })}">zip</a>, <a href="${link(paths.selection, { ...whole, format: 'tar' })}">tar</a></span></p></form>`;
@@ -80,7 +80,7 @@ async function showRow({ served, source }: Lease, row: FolderRow, { folder, quer
   const { id } = served;
   if ('folder' in row) {
     const name = row.folder.slice(folder.length);
-    return html`<tr class="folder"><td><input type="checkbox" name="folder" value="${formValue(row.folder)}" aria-label="Choose ${plainName(name)}"></td><th scope="row"><a href="${link(paths.browse, { in: id, folder: row.folder })}">!${showName(name === '/' ? '(no name)/' : name)}</a></th><td></td><td></td><td></td></tr>`;
+    return html`<tr class="folder"><td><input type="checkbox" name="folder" value="${formValue(row.folder)}" aria-label="Choose ${plainName(name)}"></td><th scope="row"><a href="${link(paths.browse, { in: id, folder: row.folder })}">!${showName(name === '/' ? '(no name)/' : name)}</a></th><td></td><td class="extra"></td><td></td></tr>`;
   }
   const { name, index } = row;
   const entry = await findEntry(source, row);
@@ -89,7 +89,7 @@ async function showRow({ served, source }: Lease, row: FolderRow, { folder, quer
     return html`<tr><td></td><th scope="row">!${shown}</th><td></td><td colspan="2"><span class="none">not for this locale</span></td></tr>`;
   const value = `${index ?? ''}:${formValue(name)}`;
   return html`<tr><td><input type="checkbox" name="file" value="${value}" aria-label="Choose ${plainName(name)}"></td><th scope="row"><a href="${link(paths.file, { in: id, name, index })}">!${shown}</a></th>
-<td>!${showBytes(entry.size)}</td><td>!${showHeld(source.isHeld?.(entry))}!${showHidden(entry)}</td><td><a href="${link(paths.download, { in: id, name, index })}">Download<span class="away"> ${plainName(name)}</span></a></td></tr>`;
+<td>!${showBytes(entry.size)}</td><td class="extra">!${showHeld(source.isHeld?.(entry))}!${showHidden(entry)}</td><td><a href="${link(paths.download, { in: id, name, index })}">Download<span class="away"> ${plainName(name)}</span></a></td></tr>`;
 }
 
 /** Whether a file is held, in a word. */

@@ -44,7 +44,7 @@ function fetchingNow(count: number): string {
 
 function buildTable(groups: readonly string[]): string {
   return html`<section><h2>Builds</h2><div class="wide" tabindex="0" role="region" aria-label="Builds"><table class="numbers"><caption>Builds by product, the last added first; shares are of what was chosen</caption>
-<thead><tr><th scope="col">Product</th><th scope="col">Build</th><th scope="col">Held</th><th scope="col">Entries</th><th scope="col">Bytes</th><th scope="col">of</th><th scope="col">Files</th></tr></thead>!${groups}</table></div></section>`;
+<thead><tr><th scope="col">Product</th><th scope="col">Build</th><th scope="col">Held</th><th scope="col" class="extra">Entries</th><th scope="col" class="extra">Bytes</th><th scope="col" class="extra">of</th><th scope="col">Files</th></tr></thead>!${groups}</table></div></section>`;
 }
 
 function productRows(builds: readonly BuildRow[], pins: ReadonlySet<string>): string {
@@ -61,8 +61,8 @@ function buildCells(build: BuildRow, pins: ReadonlySet<string>): string {
   const pinned = pins.has(id) ? ' <span class="tag">pinned</span>' : '';
   const amounts =
     selection === null
-      ? '<td colspan="4"><span class="none">known, not synced</span></td>'
-      : html`<td>!${showShare(held.bytes, wanted.bytes, `Held of ${product} ${name}`)}</td><td>${formatCount(held.entries)}</td><td>!${showBytes(held.bytes)}</td><td>!${showBytes(wanted.bytes)}</td>`;
+      ? '<td><span class="none">known, not synced</span></td><td class="extra" colspan="3"></td>'
+      : html`<td>!${showShare(held.bytes, wanted.bytes, `Held of ${product} ${name}`)}</td><td class="extra">${formatCount(held.entries)}</td><td class="extra">!${showBytes(held.bytes)}</td><td class="extra">!${showBytes(wanted.bytes)}</td>`;
   return html`<th scope="row"><a href="${link(paths.build, { in: id })}">!${showName(name)}</a>!${pinned}</th>!${amounts}
 <td><a href="${link(paths.browse, { in: id })}">Browse<span class="away"> ${product} ${name}</span></a></td>`;
 }
