@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import * as Flags from '@oclif/core/flags';
 import { StoreCommand } from '../src/cli/base-command.ts';
-import { repeatable } from '../src/cli/flags/args.ts';
+import { optionalArg, repeatable } from '../src/cli/flags/args.ts';
 import { toJson } from '../src/cli/terminal/json.ts';
 import { type LogFile, openLogFile } from '../src/serve/logs/log-file.ts';
 import { type LogEntry, logFormats } from '../src/serve/logs/log-line.ts';
@@ -11,6 +11,12 @@ export default class Serve extends StoreCommand {
   static override summary = 'Serve the store as a CDN, with version services and a page to look at it.';
   static override description =
     'Serves the objects that the store holds under the paths of the CDN, tells clients which builds are live as the version services do, and has a page for people. It ends with 0 on Ctrl-C and SIGTERM; answers that have begun get a moment.';
+  static override args = {
+    source: optionalArg(
+      'PAKs, installed games and folders that the page shows beside the builds of the store. Several may follow.',
+    ),
+  };
+  static override strict = false;
   static override flags = {
     host: Flags.string({
       summary: 'Address to listen on; 0.0.0.0 for all of this machine.',
@@ -57,12 +63,21 @@ export default class Serve extends StoreCommand {
     '<%= config.bin %> serve --host 0.0.0.0 --public lan-cache:8080 --ribbit 1119',
     '<%= config.bin %> serve --product wow_classic_era=1.15.7.61582',
     '<%= config.bin %> serve --pull-through',
+    '<%= config.bin %> serve id1/pak0.pak "World of Warcraft"',
   ];
 
   async run(): Promise<void> {
-    const { flags } = await this.parse(Serve);
+    const { argv, flags } = await this.parse(Serve);
     const { host, port, ribbit, product: live } = flags;
-    const options = { host, port, ribbit, live, public: flags.public, pullThrough: flags['pull-through'] };
+    const options = {
+      host,
+      port,
+      ribbit,
+      live,
+      public: flags.public,
+      pullThrough: flags['pull-through'],
+      sources: argv as string[],
+    };
     await this.withSession(flags, async (session) => {
       const log = await this.#openLog(flags['access-log']);
       const line = logFormats[flags['log-format']];

@@ -1,4 +1,3 @@
-import { statSync } from 'node:fs';
 import { codeOf } from '../core/errors.ts';
 import { nameMatcher, withFolders } from '../core/glob.ts';
 import type { OnProgress } from '../core/progress.ts';
@@ -7,8 +6,7 @@ import { type DiffFailure, type DiffItem, diffSources } from '../sources/diff/di
 import { type DiffSummary, summarize } from '../sources/diff/diff-summary.ts';
 import { type DiffedFiles, diffedFiles } from '../sources/diff/diffed-files.ts';
 import type { FetchNeed } from '../sync/diff-need.ts';
-import { type OpenedSource, openSource, parseSourceName, type SourceOptions } from './session/open-source.ts';
-import type { PakOpenOptions } from './session/pak-options.ts';
+import { type OpenedSource, openAny, type SourceOptions } from './session/open-source.ts';
 import type { Session } from './session/session.ts';
 
 export type { DiffFailure, DiffItem } from '../sources/diff/diff.ts';
@@ -43,9 +41,9 @@ export async function diff(
 ): Promise<DiffReport> {
   const { signal, onProgress } = options;
   const globs = withFolders(options.globs ?? []);
-  const first = await openSide(session, before, options);
+  const first = await openAny(session, before, options);
   try {
-    const second = await openSide(session, after, options);
+    const second = await openAny(session, after, options);
     try {
       const difference = await diffSources(first.source, second.source, {
         matches: globs.length === 0 ? () => true : nameMatcher(globs),
@@ -64,25 +62,6 @@ export async function diff(
   } finally {
     await first.close();
   }
-}
-
-async function openSide(session: Session, name: string, options: SourceOptions): Promise<OpenedSource> {
-  const folder = await plainFolder(name, options.pak);
-  if (folder === undefined) return openSource(session, name, options);
-  const { folderSource } = await import('../sources/folder-source.ts');
-  const source = folderSource(folder);
-  return { source, close: () => source.close() };
-}
-
-/** The path of a folder that is asked for as such with `folder:`, or that is none of any game. */
-async function plainFolder(name: string, pak: PakOpenOptions = {}): Promise<string | undefined> {
-  if (name.startsWith('folder:')) return name.slice('folder:'.length);
-  const isPath = parseSourceName(name).scheme === 'pak';
-  if (!isPath || statSync(name, { throwIfNoEntry: false })?.isDirectory() !== true) return undefined;
-  const { readPakOptions } = await import('./session/pak-options.ts');
-  const { findPakFolders } = await import('../paks/index.ts');
-  const folders = await findPakFolders(name, await readPakOptions(pak, name));
-  return folders === undefined ? name : undefined;
 }
 
 /** The amounts that a sync would fetch; undefined where not both are builds, or a manifest of one is not held. */

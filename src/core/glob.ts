@@ -10,14 +10,22 @@ import { messageOf, PakratError } from './errors.ts';
  *   !glob      what the glob does not match                 a/         all that is below the folder: a/**
  *
  * A glob with groups stands for several without. Each is matched by going back to the last `*` in a part, then to the last `**`:
- * earlier stars lead nowhere else. So a name costs at most its length times itself and the globs, however they are written.
+ * earlier stars lead nowhere else. One on which that takes long is matched by going through it once, with all places of the glob that it may
+ * have come to. So a name costs at most its length times that of the globs, however they are written.
  */
 
 /** Characters of a glob, brackets in it, globs without groups that it stands for, and their characters: at most. */
 const [maxLength, maxBrackets, maxGlobs, maxTotal] = [10_000, 200, 1000, 500_000];
 
 /** The code of a character, a set of characters, or one of these: `?`, `*`, `**` with its slash, and what ends in `/**`. */
-type Step = number | RegExp;
+type Step = number | CharacterSet;
+
+/** A set in brackets; of ASCII, which most names are, a table tells. */
+interface CharacterSet {
+  ascii: Uint8Array;
+  all: RegExp;
+}
+
 const [any, star, deep, below] = [-1, -2, -3, -4];
 const slash = 0x2f;
 
@@ -143,9 +151,10 @@ function stepsOf(text: string, glob: string): Step[] {
   return path === text ? steps : [...steps, below];
 }
 
-function setOf(members: string, glob: string): RegExp {
+function setOf(members: string, glob: string): CharacterSet {
   try {
-    return new RegExp(`[${members}]`);
+    const all = new RegExp(`[${members}]`);
+    return { ascii: Uint8Array.from({ length: 128 }, (_, code) => Number(all.test(String.fromCharCode(code)))), all };
   } catch (error) {
     throw badGlob(glob, messageOf(error).replace(/^.*\/: /s, ''));
   }
@@ -155,7 +164,8 @@ function matches(steps: readonly Step[], name: string, start: number): boolean {
   let [at, i] = [0, start];
   let [starAt, starEnd] = [-1, start];
   let [deepAt, deepEnd] = [-1, start];
-  for (;;) {
+  for (let tries = 4 * (name.length + steps.length); ; tries--) {
+    if (tries < 0) return matchesAlong(steps, name, start);
     const step = steps[at];
     const code = i < name.length ? name.charCodeAt(i) : -1;
     if (step === star) {
@@ -180,7 +190,40 @@ function matches(steps: readonly Step[], name: string, start: number): boolean {
   }
 }
 
+/** As {@link matches}, along the name once. */
+function matchesAlong(steps: readonly Step[], name: string, start: number): boolean {
+  let now = new Uint8Array(steps.length + 1);
+  let next = new Uint8Array(steps.length + 1);
+  const enter = (places: Uint8Array, at: number): void => {
+    let place = at;
+    places[place] = 1;
+    while (steps[place] === star || steps[place] === deep) {
+      place += 1;
+      places[place] = 1;
+    }
+  };
+  enter(now, 0);
+  for (let i = start; i < name.length; i++) {
+    const code = name.charCodeAt(i);
+    for (const [at, step] of steps.entries()) {
+      if (now[at] === 0) continue;
+      if (step === below && (code === slash || i === start)) return true;
+      // What follows a star may begin at once; what follows `**/` behind a slash only.
+      if (step === deep) {
+        next[at] = 1;
+        if (code === slash) enter(next, at + 1);
+      } else if (step === star) {
+        if (code !== slash) enter(next, at);
+      } else if (takes(step, code)) enter(next, at + 1);
+    }
+    [now, next] = [next, now];
+    next.fill(0);
+  }
+  return now[steps.length] === 1 || (start === name.length && steps[0] === below);
+}
+
 function takes(step: Step, code: number): boolean {
   if (typeof step === 'number' && step >= 0) return step === code;
-  return code !== slash && (typeof step === 'object' ? step.test(String.fromCharCode(code)) : step === any);
+  if (code === slash || typeof step === 'number') return code !== slash && step === any;
+  return code < 128 ? step.ascii[code] === 1 : step.all.test(String.fromCharCode(code));
 }

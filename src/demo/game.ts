@@ -1,10 +1,8 @@
-import { existsSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { PakratError } from '../core/errors.ts';
+import { join } from 'node:path';
 import type { TactKey } from '../formats/configs/key-list.ts';
 import { type FolderFile, listFolderFiles } from '../publish/files/folder-files.ts';
 import type { PublishFile } from '../publish/files/publish-file.ts';
+import { packageRoot } from '../serve/package-root.ts';
 
 /** The names of the sample game when it is published. */
 export const demoBuild = { product: 'lantern', version: '1.0.0.100', buildId: 100 } as const;
@@ -30,23 +28,4 @@ export function sampleGame(): FolderFile[] {
   return listFolderFiles(join(packageRoot(), 'data', 'sample-game'))
     .map((file) => ({ ...file, ...rules.find(([name]) => name.test(file.name))?.[1] }))
     .sort((a, b) => (a.priority ?? 0) - (b.priority ?? 0));
-}
-
-/**
- * The folder of this package: the one that holds `config/` and `data/`. Found from this file upwards,
- * because the sources lie at `src/` and the build of them at `dist/src/`.
- * @throws E_USAGE when the installation lacks its settings
- */
-function packageRoot(): string {
-  let folder = dirname(fileURLToPath(import.meta.url));
-  while (!existsSync(join(folder, 'config', 'default.json'))) {
-    const parent = dirname(folder);
-    if (parent === folder) {
-      throw new PakratError('E_USAGE', 'this installation of pakrat has no config/default.json', {
-        hint: 'Install it again.',
-      });
-    }
-    folder = parent;
-  }
-  return folder;
 }

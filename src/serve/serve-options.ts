@@ -20,4 +20,6 @@ export interface ServeOptions extends WorkOptions {
   limits?: Partial<Limits> | undefined;
   /** Fetch what is missing from the CDN when it is asked for, and keep it. */
   pullThrough?: boolean | undefined;
+  /** Sources that the page shows beside the builds of the store: PAKs, installed games, folders. */
+  sources?: readonly string[] | undefined;
 }

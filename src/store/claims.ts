@@ -26,6 +26,13 @@ export interface Claim {
   release(): void;
 }
 
+/** Bytes of an object that a process fetches. */
+export interface ClaimRow {
+  path: string;
+  start: number;
+  end: number;
+}
+
 /** The claims on objects of a store, of all processes. An open handle; needs `close`, which releases those of this one. */
 export class Claims {
   readonly #db: Sqlite;
@@ -62,13 +69,19 @@ export class Claims {
       end,
       start,
     );
-    const isVoid = ({ owner, time }: { owner: string; time: number }): boolean =>
-      isDeadMark(owner) || Math.abs(Date.now() - time) > voidMs;
     for (const row of rows) {
-      if (!isVoid(row)) return true;
+      if (!isVoid(row.owner, row.time)) return true;
       this.#db.run('DELETE FROM claims WHERE id = ?', row.id);
     }
     return false;
+  }
+
+  /** What processes fetch just now, whichever they are. @throws E_STORE… */
+  list(): ClaimRow[] {
+    const rows = this.#db.all<ClaimRow & { owner: string; time: number }>(
+      'SELECT path, start, end, owner, time FROM claims ORDER BY path, start',
+    );
+    return rows.filter(({ owner, time }) => !isVoid(owner, time)).map(({ path, start, end }) => ({ path, start, end }));
   }
 
   #renew(): void {
@@ -95,6 +108,10 @@ export class Claims {
       this.#db.close();
     }
   }
+}
+
+function isVoid(owner: string, time: number): boolean {
+  return isDeadMark(owner) || Math.abs(Date.now() - time) > voidMs;
 }
 
 /** One that is damaged, as after a power cut, or that is no file, is made anew: nobody's bytes are in it. */

@@ -175,6 +175,15 @@ describe('nameMatcher', () => {
     }
     expect(performance.now() - started).toBeLessThan(1000);
   });
+
+  test('a name of many folders costs its length, and is still matched rightly', () => {
+    const started = performance.now();
+    const test = nameMatcher(['**/a*b/**/*a*c/**/d*/e']);
+    const folders = 'ab/'.repeat(20_000);
+    expect([test(`${folders}e`), test(`${folders}ac/${folders}d/f`)]).toEqual([false, false]);
+    expect([test(`${folders}xac/${folders}d/e`), test(`ab/ac/${folders}dd/e`)]).toEqual([true, true]);
+    expect(performance.now() - started).toBeLessThan(2000);
+  });
 });
 
 test('a glob is told from a name', () => {

@@ -135,6 +135,26 @@ export async function besideFolder<Result>(name: string, work: Promise<Result>):
   });
 }
 
+/** Opens a source, or a folder of plain files: one that is none of any game, or that is asked for as such with `folder:`. Needs `close`. @throws as openSource */
+export async function openAny(session: Session, name: string, options: SourceOptions): Promise<OpenedSource> {
+  const folder = await plainFolder(name, options.pak);
+  if (folder === undefined) return openSource(session, name, options);
+  const { folderSource } = await import('../../sources/folder-source.ts');
+  const source = folderSource(folder);
+  return { source, close: () => source.close() };
+}
+
+/** The path of a folder that is asked for as such with `folder:`, or that is none of any game. */
+async function plainFolder(name: string, pak: PakOpenOptions = {}): Promise<string | undefined> {
+  if (name.startsWith('folder:')) return name.slice('folder:'.length);
+  const isPath = parseSourceName(name).scheme === 'pak';
+  if (!isPath || statSync(name, { throwIfNoEntry: false })?.isDirectory() !== true) return undefined;
+  const { readPakOptions } = await import('./pak-options.ts');
+  const { findPakFolders } = await import('../../paks/index.ts');
+  const folders = await findPakFolders(name, await readPakOptions(pak, name));
+  return folders === undefined ? name : undefined;
+}
+
 /** Opens a source, runs `body` with it, and closes it, whatever happens. */
 export async function withSource<Result>(
   session: Session,

@@ -25,6 +25,8 @@ export interface HttpListeners {
   isBusy: (socket: Socket) => boolean;
   /** A request was refused before it was one. */
   onRefused: (socket: Socket, status: number) => void;
+  /** True for a path that takes forms. */
+  takesForm: (path: string) => boolean;
 }
 
 /** Makes an HTTP server that reads requests strictly and within limits, and answers what breaks them with a short text. */
@@ -54,7 +56,7 @@ export function makeHttpServer(handler: http.RequestListener, limits: Limits, li
     const count = (asked.get(socket) ?? 0) + 1;
     asked.set(socket, count);
     if (count >= limits.requests) response.shouldKeepAlive = false;
-    const status = refusal(request, limits);
+    const status = refusal(request, limits, listeners);
     if (status === undefined) handler(request, response);
     else refuse(response, status);
   });
@@ -71,21 +73,18 @@ export function makeHttpServer(handler: http.RequestListener, limits: Limits, li
 function refusal(
   { method = '', url = '', headers, rawHeaders }: http.IncomingMessage,
   limits: Limits,
+  { takesForm }: HttpListeners,
 ): number | undefined {
-  const path = pathOf(url);
   if (url.length > limits.urlLength) return 414;
   if (rawHeaders.length > 2 * limits.headers) return 431;
-  if (!isPath(path)) return 400;
-  // The page has a form that only reads, too: it chooses more files than a URL can name.
-  const isForm = method === 'POST' && path.startsWith('/-/');
+  if (!isPath(pathOf(url))) return 400;
+  const isForm = method === 'POST' && takesForm(pathOf(url));
   if (method !== 'GET' && method !== 'HEAD' && !isForm) return 405;
-  // Nothing else reads a body: one could only be the beginning of another request.
-  const size = Number(headers['content-length'] ?? 0);
-  return headers['transfer-encoding'] !== undefined || size > (isForm ? maxForm : 0) ? 413 : undefined;
+  // Elsewhere nothing reads a body: one could only be the beginning of another request.
+  const mostBytes = isForm ? limits.formBytes : 0;
+  if (headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > mostBytes) return 413;
+  return undefined;
 }
-
-/** Bytes of a form at most. */
-const maxForm = 4 << 20;
 
 /** The path of a request, with its query. A proxy's form of a request names the host, too, which says nothing here. */
 export function pathOf(url: string): string {
