@@ -16,6 +16,30 @@ export function mergeSpans(spans: readonly Span[]): Span[] {
   return merged;
 }
 
+/** All that two lists of merged, sorted spans cover, as one such list: the first itself where it covers the other. */
+export function uniteSpans(spans: readonly Span[], others: readonly Span[]): readonly Span[] {
+  if (coversAll(spans, others)) return spans;
+  const united: Span[] = [];
+  for (let i = 0, j = 0; i < spans.length || j < others.length; ) {
+    const isFirst = j === others.length || (i < spans.length && spans[i]!.start <= others[j]!.start);
+    const { start, end } = isFirst ? spans[i++]! : others[j++]!;
+    const last = united.at(-1);
+    if (last === undefined || start > last.end) united.push({ start, end });
+    else if (end > last.end) last.end = end;
+  }
+  return united;
+}
+
+/** True when each of the second list's merged, sorted spans lies in one of the first. */
+export function coversAll(spans: readonly Span[], others: readonly Span[]): boolean {
+  let at = 0;
+  for (const { start, end } of others) {
+    while (at < spans.length && spans[at]!.end < end) at += 1;
+    if (at === spans.length || spans[at]!.start > start) return false;
+  }
+  return true;
+}
+
 /** True when [start, end) lies in one of the merged, sorted spans. */
 export function covers(spans: readonly Span[], start: number, end: number): boolean {
   if (end <= start) return true;

@@ -1,9 +1,21 @@
 import { equalBytes } from '../../core/bytes.ts';
 import { md5 } from '../../core/hash.ts';
 import type { RecordTable } from '../../core/tables/record-table.ts';
-import { decodeIndexToc, findInPage, type IndexEntry, pageEntries } from '../../formats/indices/archive-index.ts';
+import {
+  decodeEntry,
+  decodeIndexToc,
+  findInPage,
+  type IndexEntry,
+  pageEntries,
+} from '../../formats/indices/archive-index.ts';
 import { decodeIndexFooter, type IndexLayout, maxFooterSize } from '../../formats/indices/index-layout.ts';
 import { DerivedFile } from '../../store/derived/derived-file.ts';
+
+/** An entry of a group that a table has, too. */
+export interface IndexMatch extends IndexEntry {
+  /** Number of the row of the table. */
+  row: number;
+}
 
 /**
  * An index file on disk of which only the table of contents is in memory: 16 bytes for each page of 157 entries.
@@ -39,6 +51,11 @@ export class PagedIndex {
     this.#file.close();
   }
 
+  /** False for a group that lacks archives whose indices could not be had when it was made. */
+  get isWhole(): boolean {
+    return !this.#file.path.endsWith('.part');
+  }
+
   /** The entry with this ekey (16 bytes, or the first 9 of them), or undefined. */
   find(ekey: Uint8Array): IndexEntry | undefined {
     const page = this.#lastKeys.lowerBound(ekey);
@@ -51,6 +68,29 @@ export class PagedIndex {
     for (let page = 0; page < this.layout.pageCount; page++) {
       const left = this.layout.count - page * this.layout.entriesPerPage;
       yield pageEntries(this.#page(page, memory), this.layout, Math.min(left, this.layout.entriesPerPage));
+    }
+  }
+
+  /**
+   * The entries whose ekeys are those of a sorted table, in order: both are walked side by side, and nothing is made of what does not match. They come
+   * a page at a time, so that others have their turn between.
+   * @param rows records that begin with an ekey of 16 bytes, each ekey once
+   */
+  *matches(rows: RecordTable): Generator<IndexMatch[]> {
+    const { pageSize, pageCount, count, entriesPerPage, entrySize, keyBytes } = this.layout;
+    const memory = Buffer.allocUnsafe(pageSize);
+    let row = 0;
+    for (let page = 0; page < pageCount && row < rows.count; page++) {
+      const bytes = this.#page(page, memory);
+      const found: IndexMatch[] = [];
+      for (let i = 0; i < Math.min(count - page * entriesPerPage, entriesPerPage); i++) {
+        const at = i * entrySize;
+        const ekey = bytes.subarray(at, at + keyBytes);
+        while (row < rows.count && rows.compare(row, ekey) < 0) row += 1;
+        if (row === rows.count) break;
+        if (rows.compare(row, ekey) === 0) found.push({ row, ...decodeEntry(bytes, at, this.layout) });
+      }
+      yield found;
     }
   }
 

@@ -39,6 +39,17 @@ export async function selectEntries(build: Build, selection: Selection): Promise
   return withPriorities(list.sorted(), download);
 }
 
+/**
+ * The entries that a build names itself, whatever its archives hold beside, sorted by ekey: what encoding and download list, and its manifests.
+ * @param download undefined for a build without a download manifest
+ */
+export function ownEntries(build: Build, download: Download | undefined): RecordTable {
+  const list = new WantedList();
+  addBuild(build, list, download);
+  addManifests(build, list);
+  return list.sorted();
+}
+
 /** Every entry of the build: what encoding and download list. */
 function addBuild(build: Build, list: WantedList, download: Download | undefined): void {
   addEncoding(build, list);
