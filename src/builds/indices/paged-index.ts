@@ -1,5 +1,6 @@
 import { equalBytes } from '../../core/bytes.ts';
 import { md5 } from '../../core/hash.ts';
+import type { KeySet } from '../../core/tables/key-set.ts';
 import type { RecordTable } from '../../core/tables/record-table.ts';
 import {
   decodeEntry,
@@ -11,10 +12,10 @@ import {
 import { decodeIndexFooter, type IndexLayout, maxFooterSize } from '../../formats/indices/index-layout.ts';
 import { DerivedFile } from '../../store/derived/derived-file.ts';
 
-/** An entry of a group that a table has, too. */
-export interface IndexMatch extends IndexEntry {
-  /** Number of the row of the table. */
-  row: number;
+/** An entry of which the ekey is in a set. */
+interface IndexMatch extends IndexEntry {
+  /** Of its ekey in the set. */
+  number: number;
 }
 
 /**
@@ -71,24 +72,16 @@ export class PagedIndex {
     }
   }
 
-  /**
-   * The entries whose ekeys are those of a sorted table, in order: both are walked side by side, and nothing is made of what does not match. They come
-   * a page at a time, so that others have their turn between.
-   * @param rows records that begin with an ekey of 16 bytes, each ekey once
-   */
-  *matches(rows: RecordTable): Generator<IndexMatch[]> {
-    const { pageSize, pageCount, count, entriesPerPage, entrySize, keyBytes } = this.layout;
-    const memory = Buffer.allocUnsafe(pageSize);
-    let row = 0;
-    for (let page = 0; page < pageCount && row < rows.count; page++) {
+  /** Those of all entries whose ekeys are in a set, a page at a time; nothing is made of the others. */
+  *matches(keys: KeySet): Generator<IndexMatch[]> {
+    const { pageSize, pageCount, count, entriesPerPage, entrySize } = this.layout;
+    const memory = new Uint8Array(pageSize);
+    for (let page = 0; page < pageCount; page++) {
       const bytes = this.#page(page, memory);
       const found: IndexMatch[] = [];
       for (let i = 0; i < Math.min(count - page * entriesPerPage, entriesPerPage); i++) {
-        const at = i * entrySize;
-        const ekey = bytes.subarray(at, at + keyBytes);
-        while (row < rows.count && rows.compare(row, ekey) < 0) row += 1;
-        if (row === rows.count) break;
-        if (rows.compare(row, ekey) === 0) found.push({ row, ...decodeEntry(bytes, at, this.layout) });
+        const number = keys.find(bytes, i * entrySize);
+        if (number >= 0) found.push({ number, ...decodeEntry(bytes, i * entrySize, this.layout) });
       }
       yield found;
     }

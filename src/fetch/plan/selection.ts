@@ -39,13 +39,9 @@ export async function selectEntries(build: Build, selection: Selection): Promise
   return withPriorities(list.sorted(), download);
 }
 
-/**
- * The entries that a build names itself, whatever its archives hold beside, sorted by ekey: what encoding and download list, and its manifests.
- * @param download undefined for a build without a download manifest
- */
-export function ownEntries(build: Build, download: Download | undefined): RecordTable {
+/** The manifests of a build, as rows of a {@link WantedList}. */
+export function manifestEntries(build: Build): RecordTable {
   const list = new WantedList();
-  addBuild(build, list, download);
   addManifests(build, list);
   return list.sorted();
 }

@@ -3,13 +3,13 @@ import { hasTvfsFirst } from '../../builds/roots/index.ts';
 import { breathe } from '../../core/breathe.ts';
 import { fromHex, toHex } from '../../core/bytes.ts';
 import { isPakratError, isUnavailable, PakratError, resultUnless, valueUnless } from '../../core/errors.ts';
+import { KeySet } from '../../core/tables/key-set.ts';
 import { RecordTable } from '../../core/tables/record-table.ts';
 import { sortRecords } from '../../core/tables/sort-records.ts';
 import { HeldSpans } from '../../fetch/held-spans.ts';
-import { ownEntries, selectEntries } from '../../fetch/plan/selection.ts';
-import { wantedRow } from '../../fetch/plan/wanted.ts';
+import { manifestEntries, selectEntries } from '../../fetch/plan/selection.ts';
 import type { ManifestKeys } from '../../formats/configs/build-config.ts';
-import { decodeTvfs } from '../../formats/roots/tvfs/decode.ts';
+import { decodeTvfs, decodeTvfsHeader } from '../../formats/roots/tvfs/decode.ts';
 import { TvfsFlags } from '../../formats/roots/tvfs/layout.ts';
 import { readDerived } from '../../store/derived/derived-file.ts';
 import { objectPath } from '../../store/layout.ts';
@@ -34,15 +34,31 @@ export interface FoundMarks {
  */
 export async function markBuild(build: Build, signal?: AbortSignal): Promise<FoundMarks> {
   demandIndices(build);
-  const download = await build.download();
-  const named = new Gathered(build);
-  await build.lookUp(async () => {
-    named.clear();
-    await named.addEntries(ownEntries(build, download), signal);
-  });
+  const { keys, isWhole } = await ownKeys(build);
+  const named = new Named(build);
+  await build.lookUp(() => named.addEntries(keys, signal));
   const isTvfsWhole = await markTvfs(named, build, signal);
-  const isWhole = isTvfsWhole && (download !== undefined || build.config.download === undefined);
-  return { marks: named.marks(), isWhole };
+  return { marks: named.marks(), isWhole: isWhole && isTvfsWhole };
+}
+
+/** The ekeys that a build names itself, whatever its archives hold beside: what encoding and download list, and its manifests. */
+async function ownKeys(build: Build): Promise<{ keys: KeySet; isWhole: boolean }> {
+  const download = await build.download();
+  const isWhole = download !== undefined || build.config.download === undefined;
+  const keys = await build.lookUp(() => {
+    const found = new KeySet();
+    for (const page of build.encoding.ekeyPages()) addKeys(found, page);
+    if (download !== undefined) addKeys(found, download.rows);
+    addKeys(found, manifestEntries(build));
+    return found;
+  });
+  return { keys, isWhole };
+}
+
+/** @param rows records that begin with an ekey */
+function addKeys(keys: KeySet, { bytes, stride, count }: RecordTable): KeySet {
+  for (let row = 0; row < count; row++) keys.add(bytes, row * stride);
+  return keys;
 }
 
 /** Without one of its indices nobody knows all places of what a build names: that they are held says no more than that they can be read. */
@@ -53,40 +69,34 @@ export function demandIndices({ group, fileIndex, cdnConfig, identity }: Build):
   throw new PakratError('E_OFFLINE', `an index of CDN config ${identity.cdnConfig} cannot be read`, { data });
 }
 
-/** The places of entries, while they are found. */
-class Gathered {
+/** The places of what a build names, while they are found. */
+class Named {
   readonly #build: Build;
   #archives: Span[][] = [];
   #loose: Uint8Array[] = [];
 
   constructor(build: Build) {
     this.#build = build;
-    this.clear();
   }
 
-  clear(): void {
-    this.#archives = this.#build.cdnConfig.archives.map(() => []);
-    this.#loose = [];
-  }
-
-  /** @param wanted rows of a WantedList, sorted by ekey */
-  async addEntries(wanted: RecordTable, signal: AbortSignal | undefined): Promise<void> {
-    const { group, fileIndex } = this.#build;
-    const isListed = new Uint8Array(wanted.count);
-    for (const matches of group?.matches(wanted) ?? []) {
+  /** Begins with the places of entries. */
+  async addEntries(keys: KeySet, signal: AbortSignal | undefined): Promise<void> {
+    const { group, fileIndex, cdnConfig } = this.#build;
+    this.#archives = cdnConfig.archives.map(() => []);
+    const isListed = new Uint8Array(keys.count);
+    for (const matches of group?.matches(keys) ?? []) {
       await breathe(signal);
-      for (const { row, archive, offset, size } of matches) {
-        isListed[row] = 1;
+      for (const { number, archive, offset, size } of matches) {
+        isListed[number] = 1;
         this.#archives[archive]?.push({ start: offset, end: offset + size });
       }
     }
-    // What no archive has can only lie by itself; so can what is listed so, too.
-    for (let row = 0; row < wanted.count; row++)
-      if (isListed[row] === 0) this.#loose.push(wantedRow(wanted.at(row)).ekey);
+    // What no archive has can only lie by itself; so can what is listed as such, too.
     for (const { ekey } of fileIndex ?? []) {
-      const row = wanted.lowerBound(ekey);
-      if (isListed[row] === 1 && wanted.compare(row, ekey) === 0) this.#loose.push(ekey);
+      const number = keys.find(ekey, 0);
+      if (number >= 0) isListed[number] = 0;
     }
+    this.#loose = [...isListed.keys()].flatMap((number) => (isListed[number] === 0 ? [keys.at(number)] : []));
   }
 
   /** @param ekey hex, 9 bytes or 16 */
@@ -111,7 +121,7 @@ class Gathered {
  * A TVFS root may name entries that no encoding file lists: those without a content key.
  * @returns false where a manifest of it is not held: nobody can have taken what that names, as long as it is not
  */
-async function markTvfs(named: Gathered, build: Build, signal: AbortSignal | undefined): Promise<boolean> {
+async function markTvfs(named: Named, build: Build, signal: AbortSignal | undefined): Promise<boolean> {
   const { config } = build;
   if (config.vfsRoot === undefined) return true;
   const file = config.root && (await valueUnless(isUnavailable, build.manifest(config.root)));
@@ -124,9 +134,8 @@ async function markTvfs(named: Gathered, build: Build, signal: AbortSignal | und
     await breathe(signal);
     const bytes = await readIfHeld(build, keys);
     if (bytes === undefined) isWhole = false;
-    const { header, files } = bytes === undefined ? noTvfs : decodeTvfs(bytes);
-    const mayNameOthers = nested.size > 0 || (header.flags & TvfsFlags.ckeys) === 0;
-    for (const { spans } of mayNameOthers ? files : []) {
+    if (bytes === undefined || (nested.size === 0 && hasCkeys(bytes))) continue;
+    for (const { spans } of decodeTvfs(bytes).files) {
       for (const { ekey, ckey } of spans) {
         const inner = nested.get(shortKey(toHex(ekey)));
         if (inner !== undefined) manifests.add(inner);
@@ -137,7 +146,10 @@ async function markTvfs(named: Gathered, build: Build, signal: AbortSignal | und
   return isWhole;
 }
 
-const noTvfs = { header: { flags: 0 }, files: [] };
+/** True for a manifest that has a content key with every entry. */
+function hasCkeys(bytes: Uint8Array): boolean {
+  return (decodeTvfsHeader(bytes).flags & TvfsFlags.ckeys) !== 0;
+}
 
 /** The part of a key that every TVFS has. */
 function shortKey(ekey: string): string {
@@ -167,11 +179,9 @@ interface StrayPlace {
  */
 export async function markStrays(kept: KeptBytes, place: StrayPlace, signal?: AbortSignal): Promise<void> {
   const { store, build, isMirror, archives, loose } = place;
-  const wanted = await build.lookUp(async () =>
-    isMirror ? selectEntries(build, { tags: [], include: [], all: true }) : ownEntries(build, await build.download()),
-  );
-  for (const { path, name } of loose) if (wanted.find(fromHex(name.hash)) !== undefined) kept.addWhole(path);
-  const lacking = await build.lookUp(() => lackingEntries(store, { build, wanted }, signal));
+  const wanted = isMirror ? await everyKey(build) : (await ownKeys(build)).keys;
+  for (const { path, name } of loose) if (wanted.find(fromHex(name.hash), 0) >= 0) kept.addWhole(path);
+  const lacking = await build.lookUp(() => lackingKeys(store, { build, wanted }, signal));
   if (lacking.count === 0) return;
   for (const { path, name } of archives) {
     await breathe(signal);
@@ -181,33 +191,42 @@ export async function markStrays(kept: KeptBytes, place: StrayPlace, signal?: Ab
     const held = store.ledger.spans(path);
     const strays: Span[] = [];
     for (const { ekey, offset, size } of index ?? [])
-      if (lacking.find(ekey) !== undefined && covers(held, offset, offset + size))
+      if (lacking.find(ekey, 0) >= 0 && covers(held, offset, offset + size))
         strays.push({ start: offset, end: offset + size });
     if (strays.length > 0) kept.addStray(name.hash, objectPath({ ...name, suffix: '.index' }));
     kept.addSpans(path, mergeSpans(strays));
   }
 }
 
-/** The wanted entries of which no copy is held in an archive of the build, nor as an object of its own. */
-async function lackingEntries(
+/** The keys of all that the CDN has for a build. */
+async function everyKey(build: Build): Promise<KeySet> {
+  const selection = { tags: [], include: [], all: true };
+  return addKeys(new KeySet(), await build.lookUp(() => selectEntries(build, selection)));
+}
+
+/** The wanted keys of which no copy is held in an archive of the build, nor as an object of its own. */
+async function lackingKeys(
   store: Store,
-  { build, wanted }: { build: Build; wanted: RecordTable },
+  { build, wanted }: { build: Build; wanted: KeySet },
   signal: AbortSignal | undefined,
-): Promise<RecordTable> {
+): Promise<KeySet> {
   const { cdnPath } = build.identity;
   const paths = build.cdnConfig.archives.map((hash) => objectPath({ cdnPath, kind: 'data', hash }));
   const spans = new HeldSpans(store);
   const held = new Uint8Array(wanted.count);
   for (const matches of build.group?.matches(wanted) ?? []) {
     await breathe(signal);
-    for (const { row, archive, offset, size } of matches) {
+    for (const { number, archive, offset, size } of matches) {
       const path = paths[archive];
-      if (path !== undefined && held[row] === 0 && covers(spans.of(path), offset, offset + size)) held[row] = 1;
+      if (path !== undefined && held[number] === 0 && covers(spans.of(path), offset, offset + size)) held[number] = 1;
     }
   }
-  const isLoose = (row: number): boolean => {
-    const hash = toHex(wantedRow(wanted.at(row)).ekey);
-    return store.ledger.completeSize(objectPath({ cdnPath, kind: 'data', hash })) !== undefined;
-  };
-  return wanted.where((row) => held[row] === 0 && !isLoose(row));
+  const lacking = new KeySet();
+  for (let number = 0; number < wanted.count; number++) {
+    const hash = held[number] === 1 ? undefined : toHex(wanted.at(number));
+    if (hash === undefined) continue;
+    const isLoose = store.ledger.completeSize(objectPath({ cdnPath, kind: 'data', hash })) !== undefined;
+    if (!isLoose) lacking.add(wanted.at(number), 0);
+  }
+  return lacking;
 }
