@@ -7,6 +7,7 @@ import type { ObjectKind, ObjectName } from '../store/layout.ts';
 import type { BuildRow } from '../store/ledger/rows.ts';
 import type { Store } from '../store/store.ts';
 import { checkObject } from '../verify/check-object.ts';
+import { CdnLists } from './cdn-lists.ts';
 import { selectionOf } from './damaged-rows.ts';
 
 /** An object that the ledger knows. */
@@ -32,11 +33,16 @@ interface KnownObjects {
 const usualConfigPath = 'tpr/configs/data';
 
 /** Everything that the ledger knows. */
-export function knownObjects(store: Store): KnownObjects {
+export function knownObjects(store: Store, lists = new CdnLists(store)): KnownObjects {
   const rows = [...store.ledger.objects()];
   const builds = store.ledger.builds();
   const paths = new Set(rows.map(({ path }) => path));
-  const archives = new Set(builds.flatMap((build) => archivesOf(store, build)));
+  const archives = new Set<string>();
+  for (const build of builds) {
+    const list = lists.find(build);
+    for (const hash of list?.archives ?? []) archives.add(hash);
+    for (const hash of list?.patchArchives ?? []) archives.add(hash);
+  }
   const configPaths = new Set([usualConfigPath, ...builds.map(({ configPath }) => configPath)]);
   const strays: string[] = [];
   const objects = rows.flatMap(({ path, complete, bytes, lostSize }): KnownObject[] => {
@@ -77,14 +83,6 @@ function parseObjectPath(path: string, configPaths: ReadonlySet<string>): Object
   const [, cdnPath, kind] = /^(.+)\/(config|data|patch)$/.exec(folder) ?? [];
   if (cdnPath === undefined) return undefined;
   return { cdnPath, kind: kind as ObjectKind, hash, suffix: suffix === undefined ? '' : '.index' };
-}
-
-/** Archives of a build; none while its CDN config is not there or not right. */
-function archivesOf(store: Store, { cdnPath, cdnConfig }: BuildRow): string[] {
-  return decodeIf(store, { cdnPath, kind: 'config', hash: cdnConfig }, (bytes) => {
-    const { archives, patchArchives } = decodeCdnConfig(bytes);
-    return [...archives, ...patchArchives];
-  });
 }
 
 /** Tells of an object whether a build has a part in it: its configs, what its CDN config names, and loose objects of its CDN path. */

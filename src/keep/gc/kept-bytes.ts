@@ -1,4 +1,4 @@
-import { type Span, subtractSpans, uniteSpans } from '../../store/spans.ts';
+import { covers, type Span, subtractSpans, uniteSpans } from '../../store/spans.ts';
 
 /** The bytes of objects that the builds want which a store keeps, by the paths of the objects. Nothing is said of what is held of them. */
 export class KeptBytes {
@@ -42,6 +42,11 @@ export class KeptBytes {
   /** True for an object of which something is kept. */
   wants(path: string): boolean {
     return this.#whole.has(path) || this.#parts.has(path);
+  }
+
+  /** True when every byte of a stretch of an object is kept. */
+  has(path: string, { start, end }: Span): boolean {
+    return this.#whole.has(path) || covers(this.#parts.get(path) ?? [], start, end);
   }
 
   /** The parts of merged, sorted spans of an object that nothing keeps. */

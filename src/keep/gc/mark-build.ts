@@ -17,7 +17,7 @@ import { covers, mergeSpans, type Span } from '../../store/spans.ts';
 import type { Store } from '../../store/store.ts';
 import type { KnownObject } from '../known-objects.ts';
 import type { KeptBytes } from './kept-bytes.ts';
-import type { BuildMarks } from './marks-file.ts';
+import { BuildMarks } from './marks-file.ts';
 import { readIndexOf } from './read-index.ts';
 
 /** What a build names, as far as it could be read. */
@@ -113,7 +113,7 @@ class Named {
 
   marks(): BuildMarks {
     const keys = sortRecords(Buffer.concat(this.#loose), 16, 16);
-    return { archives: this.#archives.map(mergeSpans), loose: new RecordTable(keys, 16) };
+    return BuildMarks.of(new RecordTable(keys, 16), this.#archives.map(mergeSpans));
   }
 }
 

@@ -8,13 +8,14 @@ import { isOurTrouble, isPakratError, PakratError } from '../../core/errors.ts';
 import { groupBy } from '../../core/tables/group-by.ts';
 import { hasObject } from '../../fetch/small-objects.ts';
 import { type BuildConfig, decodeBuildConfig } from '../../formats/configs/build-config.ts';
-import { type CdnConfig, decodeCdnConfig } from '../../formats/configs/cdn-config.ts';
+import { decodeCdnConfig } from '../../formats/configs/cdn-config.ts';
 import { type ObjectName, objectPath } from '../../store/layout.ts';
 import type { BuildRow } from '../../store/ledger/rows.ts';
 import { coversAll, type Span, spanBytes } from '../../store/spans.ts';
 import type { Store } from '../../store/store.ts';
 import { checkObject } from '../../verify/check-object.ts';
 import type { BuildOpener } from '../build-opener.ts';
+import type { CdnList, CdnLists } from '../cdn-lists.ts';
 import { wantsAll } from '../damaged-rows.ts';
 import type { KnownObject } from '../known-objects.ts';
 import { KeptBytes } from './kept-bytes.ts';
@@ -27,8 +28,9 @@ import { readIndexOf } from './read-index.ts';
 export interface MarkTools {
   store: Store;
   opener: BuildOpener;
-  /** Everything that the store knows. */
+  /** Everything that the store knows, and what its CDN configs list. */
   objects: readonly KnownObject[];
+  lists: CdnLists;
   signal?: AbortSignal | undefined;
 }
 
@@ -40,7 +42,10 @@ interface CdnPath {
   patches: readonly KnownObject[];
   /** Small objects that are held, and kept: builds have most of theirs in common. */
   small: Set<string>;
-  patchLists: Set<string>;
+  /** Indices of patches that were gone through. */
+  patchIndices: Set<string>;
+  /** Paths of archives by their hashes: to make each anew for each build takes long. */
+  paths: Map<string, string>;
   rows: BuildRow[];
 }
 
@@ -48,7 +53,7 @@ interface CdnPath {
 interface ConfiguredBuild {
   row: BuildRow;
   config: BuildConfig;
-  cdnConfig: CdnConfig;
+  list: CdnList;
   /** All was ever wanted of it that its CDN config lists. */
   isMirror: boolean;
 }
@@ -113,7 +118,8 @@ export class Marks {
         loose: new Map(loose.map((object) => [object.name.hash, object])),
         patches: own.filter(({ name, form }) => name.kind === 'patch' && form !== 'small'),
         small: new Set(),
-        patchLists: new Set(),
+        patchIndices: new Set(),
+        paths: new Map(),
         rows: [],
       };
       this.#cdnPaths.set(cdnPath, path);
@@ -124,33 +130,43 @@ export class Marks {
   async #mark(row: BuildRow, path: CdnPath): Promise<void> {
     const { kept } = this;
     const { store } = this.#tools;
-    const build = readConfigs(store, row);
+    const build = this.#configured(row);
     this.#keepSmall(build, path);
     const marks = await this.#marksOf(build);
     for (const key of looseKeys(store, build, marks)) {
       const object = path.loose.get(toHex(key));
       if (object !== undefined) kept.addWhole(object.path);
     }
-    for (const [i, hash] of build.cdnConfig.archives.entries()) {
-      const spans = marks.archives[i] ?? [];
-      if (build.isMirror) kept.addWhole(archivePath(row, hash));
-      else if (spans.length > 0) kept.addSpans(archivePath(row, hash), spans);
+    for (const [i, hash] of build.list.archives.entries()) {
+      const extent = marks.extentOf(i);
+      const archive = archivePath(path, row, hash);
+      if (build.isMirror) kept.addWhole(archive);
+      else if (extent !== undefined && !kept.has(archive, extent)) kept.addSpans(archive, marks.spansOf(i));
     }
-    markPatches(kept, { store, row, cdnConfig: build.cdnConfig, candidates: path.patches, seen: path.patchLists });
+    const { patches: candidates, patchIndices: seen } = path;
+    markPatches(kept, { store, cdnPath: row.cdnPath, list: build.list, candidates, seen });
+  }
+
+  /** @throws E_OFFLINE for a config that is not held, E_INTEGRITY for one that is damaged, E_FORMAT…, E_KEY_MISSING */
+  #configured(row: BuildRow): ConfiguredBuild {
+    const { store, lists } = this.#tools;
+    const config = decodeBuildConfig(readConfig(store, row, row.buildConfig));
+    const list = lists.find(row) ?? decodeCdnConfig(readConfig(store, row, row.cdnConfig));
+    return { row, config, list, isMirror: store.ledger.keeping.selections(row).some(wantsAll) };
   }
 
   /** Configs and indices, of data and of patches. @throws E_OFFLINE without one of its own: nobody knows all places of what it names then */
-  #keepSmall({ row, config, cdnConfig }: ConfiguredBuild, { small }: CdnPath): void {
+  #keepSmall({ row, config, list }: ConfiguredBuild, { small }: CdnPath): void {
     const { store } = this.#tools;
     const isNew = ({ kind, hash, suffix }: ObjectName): boolean => !small.has(`${kind} ${hash}${suffix}`);
-    const own = ownObjects(row, cdnConfig).filter(isNew);
+    const own = ownObjects(row, list).filter(isNew);
     const lacking = own.filter((name) => !hasObject(store, name));
     const [first] = lacking;
     if (first !== undefined) {
       const what = `${objectPath(first)}${lacking.length > 1 ? ` and ${lacking.length - 1} more of its objects` : ''}`;
       throw new PakratError('E_OFFLINE', `${what} is not held`, { data: { path: objectPath(first) } });
     }
-    for (const name of [...own, ...patchObjects(row, config, cdnConfig).filter(isNew)]) {
+    for (const name of [...own, ...patchObjects(row, config, list).filter(isNew)]) {
       small.add(`${name.kind} ${name.hash}${name.suffix}`);
       this.kept.addWhole(objectPath(name));
     }
@@ -159,10 +175,10 @@ export class Marks {
   }
 
   /** What a build names: as it is kept, else out of the build itself. A build that cannot be read names nothing, whatever is kept of it. */
-  async #marksOf({ row, config, cdnConfig }: ConfiguredBuild): Promise<BuildMarks> {
+  async #marksOf({ row, config, list }: ConfiguredBuild): Promise<BuildMarks> {
     const { store, signal } = this.#tools;
     const isReadable = existsSync(join(store.layout.manifests, config.encoding.ckey));
-    const known = isReadable ? readMarks(store, row, cdnConfig.archives.length) : undefined;
+    const known = isReadable ? readMarks(store, row, list.archives.length) : undefined;
     if (known !== undefined) return known;
     return this.#withBuild(row, async (build) => {
       const { marks, isWhole } = await markBuild(build, signal);
@@ -201,8 +217,8 @@ export class Marks {
   ): Promise<void> {
     const { store, signal } = this.#tools;
     await breathe(signal);
-    const configured = readConfigs(store, row);
-    const listed = new Set(configured.cdnConfig.archives);
+    const configured = this.#configured(row);
+    const listed = new Set(configured.list.archives);
     const archives = left.archives.filter(({ name }) => !listed.has(name.hash));
     if (archives.length + left.loose.length === 0 || (await this.#isHeld(configured))) return;
     const { isMirror } = configured;
@@ -213,16 +229,17 @@ export class Marks {
 
   /** True when all that a build names is held. */
   async #isHeld(build: ConfiguredBuild): Promise<boolean> {
-    const { row, cdnConfig, isMirror } = build;
-    const { loose } = this.#cdnPathOf(row.cdnPath);
+    const { row, list, isMirror } = build;
+    const path = this.#cdnPathOf(row.cdnPath);
     const marks = await this.#marksOf(build);
     for (const key of looseKeys(this.#tools.store, build, marks))
-      if (loose.get(toHex(key))?.complete !== true) return false;
-    return cdnConfig.archives.every((hash, i) => {
-      const spans = marks.archives[i] ?? [];
-      const object = this.#byPath.get(archivePath(row, hash));
+      if (path.loose.get(toHex(key))?.complete !== true) return false;
+    return list.archives.every((hash, i) => {
+      const object = this.#byPath.get(archivePath(path, row, hash));
       if (object?.complete === true) return true;
-      return !isMirror && (spans.length === 0 || (object !== undefined && coversAll(this.heldSpans(object), spans)));
+      if (isMirror) return false;
+      const held = object === undefined ? [] : this.heldSpans(object);
+      return coversAll(held, marks.spansOf(i));
     });
   }
 
@@ -249,33 +266,27 @@ export class Marks {
   }
 }
 
-function archivePath({ cdnPath }: BuildRow, hash: string): string {
-  return objectPath({ cdnPath, kind: 'data', hash });
+function archivePath({ paths }: CdnPath, { cdnPath }: BuildRow, hash: string): string {
+  let path = paths.get(hash);
+  if (path === undefined) {
+    path = objectPath({ cdnPath, kind: 'data', hash });
+    paths.set(hash, path);
+  }
+  return path;
 }
 
-/** @throws E_OFFLINE for a config that is not held, E_INTEGRITY for one that is damaged, E_KEY_MISSING */
-function readConfigs(store: Store, row: BuildRow): ConfiguredBuild {
-  const read = (hash: string): Uint8Array => {
-    const name: ObjectName = { cdnPath: row.cdnPath, kind: 'config', hash };
-    const bytes = store.readObject(name);
-    const path = objectPath(name);
-    if (bytes === undefined) throw new PakratError('E_OFFLINE', `${path} is not held`, { data: { path } });
-    checkObject(name, bytes);
-    return bytes;
-  };
-  const isMirror = store.ledger.keeping.selections(row).some(wantsAll);
-  const [config, cdnConfig] = [decodeBuildConfig(read(row.buildConfig)), decodeCdnConfig(read(row.cdnConfig))];
-  return { row, config, cdnConfig, isMirror };
+function readConfig(store: Store, { cdnPath }: BuildRow, hash: string): Uint8Array {
+  const name: ObjectName = { cdnPath, kind: 'config', hash };
+  const bytes = store.readObject(name);
+  const path = objectPath(name);
+  if (bytes === undefined) throw new PakratError('E_OFFLINE', `${path} is not held`, { data: { path } });
+  checkObject(name, bytes);
+  return bytes;
 }
 
 /** Ekeys of what a build may have as objects of their own: of a mirror all that the index of them lists. @throws E_OFFLINE, E_FORMAT…, E_INTEGRITY */
-function* looseKeys(
-  store: Store,
-  { row, cdnConfig, isMirror }: ConfiguredBuild,
-  marks: BuildMarks,
-): Generator<Uint8Array> {
+function* looseKeys(store: Store, { row, list, isMirror }: ConfiguredBuild, marks: BuildMarks): Generator<Uint8Array> {
   yield* marks.loose;
-  if (!isMirror || cdnConfig.fileIndex === undefined) return;
-  for (const { ekey } of readIndexOf(store, { cdnPath: row.cdnPath, kind: 'data', hash: cdnConfig.fileIndex }))
-    yield ekey;
+  if (!isMirror || list.fileIndex === undefined) return;
+  for (const { ekey } of readIndexOf(store, { cdnPath: row.cdnPath, kind: 'data', hash: list.fileIndex })) yield ekey;
 }

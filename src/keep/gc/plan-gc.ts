@@ -5,6 +5,7 @@ import type { BuildRow } from '../../store/ledger/rows.ts';
 import { type Span, spanBytes, subtractSpans } from '../../store/spans.ts';
 import type { Store } from '../../store/store.ts';
 import type { BuildOpener } from '../build-opener.ts';
+import { CdnLists } from '../cdn-lists.ts';
 import { type KnownObject, knownObjects } from '../known-objects.ts';
 import { type KeepRules, keyOf, type SortedBuilds, sortBuilds } from './going-builds.ts';
 import { Marks } from './marks.ts';
@@ -51,10 +52,11 @@ export async function planGc(store: Store, opener: BuildOpener, request: GcReque
   demandRightRows(store);
   const signature = store.ledger.keeping.signature();
   const { kept, optional, going } = sortBuilds(store.ledger, rules, forget);
-  const { objects } = knownObjects(store);
+  const lists = new CdnLists(store);
+  const { objects } = knownObjects(store, lists);
   const mostBytes = rules.maxBytes ?? Number.POSITIVE_INFINITY;
   for (let count = optional.length; ; ) {
-    const marks = new Marks({ store, opener, objects, signal });
+    const marks = new Marks({ store, opener, objects, lists, signal });
     const fitting = await addBuilds(marks, { kept, optional: optional.slice(0, count), mostBytes, onBuild });
     // Marks are not taken back: what only the one wants that is too much is counted anew without it.
     if (fitting === count) {
@@ -73,7 +75,8 @@ interface BuildsToAdd extends Pick<SortedBuilds, 'kept' | 'optional'>, Pick<GcRe
 /** @returns the number of optional builds with which all that is kept does not exceed the bytes that are allowed */
 async function addBuilds(marks: Marks, { kept, optional, mostBytes, onBuild }: BuildsToAdd): Promise<number> {
   const total = kept.length + optional.length;
-  for (const [i, row] of [...kept, ...optional].entries()) {
+  // The oldest first: it names all of the archives that came with it, and so there is nothing to be added to them afterwards.
+  for (const [i, row] of [...[...kept].reverse(), ...optional].entries()) {
     await marks.add(row);
     onBuild?.(i + 1, total);
     if (i >= kept.length && Number.isFinite(mostBytes) && marks.heldBytes() > mostBytes) return i - kept.length;

@@ -68,7 +68,7 @@ interface PatchList {
 }
 
 /** The indices of a build's patches: those of archives, then that of the loose ones. */
-export function patchLists({ cdnConfig }: Pick<Build, 'cdnConfig'>): PatchList[] {
+export function patchLists({ cdnConfig }: Build): PatchList[] {
   const { patchArchives, patchArchiveIndexSizes, patchFileIndex, patchFileIndexSize = 0 } = cdnConfig;
   const lists = patchArchives.map((hash, i) => ({ hash, size: patchArchiveIndexSizes[i] ?? 0, loose: false }));
   if (patchFileIndex !== undefined) lists.push({ hash: patchFileIndex, size: patchFileIndexSize, loose: true });

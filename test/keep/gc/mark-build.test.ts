@@ -65,7 +65,7 @@ test('a build names what its TVFS alone has, by the first bytes of its keys, in 
     shadow(build, { config: { ...config, encoding: { ckey: '0'.repeat(32) }, root: undefined } });
     const { marks } = await markBuild(build);
     const places = archived.slice(3, 6).map((ekey) => build.locate(ekey));
-    const named = marks.archives.flatMap((spans, i) => spans.map((span) => ({ ...span, i })));
+    const named = marks.counts.flatMap((_, i) => marks.spansOf(i).map((span) => ({ ...span, i })));
     for (const place of places) {
       const { offset = 0, size = 0, object } = place ?? {};
       const i = build.cdnConfig.archives.indexOf(object?.hash ?? '');
