@@ -1,3 +1,4 @@
+import { CdnLists } from '../builds/cdn-lists.ts';
 import { ownObjects, patchObjects } from '../builds/own-objects.ts';
 import { isPakratError, resultUnless } from '../core/errors.ts';
 import { hasObject } from '../fetch/small-objects.ts';
@@ -7,7 +8,6 @@ import type { ObjectKind, ObjectName } from '../store/layout.ts';
 import type { BuildRow } from '../store/ledger/rows.ts';
 import type { Store } from '../store/store.ts';
 import { checkObject } from '../verify/check-object.ts';
-import { CdnLists } from './cdn-lists.ts';
 import { selectionOf } from './damaged-rows.ts';
 
 /** An object that the ledger knows. */

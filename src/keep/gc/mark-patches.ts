@@ -1,3 +1,4 @@
+import type { CdnList } from '../../builds/cdn-lists.ts';
 import { toHex } from '../../core/bytes.ts';
 import { resultUnless } from '../../core/errors.ts';
 import type { ArchiveIndex } from '../../formats/indices/archive-index.ts';
@@ -5,7 +6,6 @@ import { objectPath } from '../../store/layout.ts';
 import { mergeSpans, type Span } from '../../store/spans.ts';
 import type { Store } from '../../store/store.ts';
 import { isNoList } from '../../sync/patches/patch-lists.ts';
-import type { CdnList } from '../cdn-lists.ts';
 import type { KnownObject } from '../known-objects.ts';
 import type { KeptBytes } from './kept-bytes.ts';
 import { readIndexOf } from './read-index.ts';

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Build } from '../../builds/build.ts';
+import type { CdnList, CdnLists } from '../../builds/cdn-lists.ts';
 import { ownObjects, patchObjects } from '../../builds/own-objects.ts';
 import { breathe } from '../../core/breathe.ts';
 import { toHex } from '../../core/bytes.ts';
@@ -15,7 +16,6 @@ import { coversAll, type Span, spanBytes } from '../../store/spans.ts';
 import type { Store } from '../../store/store.ts';
 import { checkObject } from '../../verify/check-object.ts';
 import type { BuildOpener } from '../build-opener.ts';
-import type { CdnList, CdnLists } from '../cdn-lists.ts';
 import { wantsAll } from '../damaged-rows.ts';
 import type { KnownObject } from '../known-objects.ts';
 import { KeptBytes } from './kept-bytes.ts';
@@ -40,8 +40,8 @@ interface CdnPath {
   /** By their hashes. */
   loose: ReadonlyMap<string, KnownObject>;
   patches: readonly KnownObject[];
-  /** Small objects that are held, and kept: builds have most of theirs in common. */
-  small: Set<string>;
+  /** Archives whose indices are kept, those of data because they are held: builds have most of theirs in common. */
+  indices: Set<string>;
   /** Indices of patches that were gone through. */
   patchIndices: Set<string>;
   /** Paths of archives by their hashes: to make each anew for each build takes long. */
@@ -117,7 +117,7 @@ export class Marks {
         archives: own.filter(({ name, form }) => name.kind === 'data' && form === 'archive'),
         loose: new Map(loose.map((object) => [object.name.hash, object])),
         patches: own.filter(({ name, form }) => name.kind === 'patch' && form !== 'small'),
-        small: new Set(),
+        indices: new Set(),
         patchIndices: new Set(),
         paths: new Map(),
         rows: [],
@@ -156,20 +156,20 @@ export class Marks {
   }
 
   /** Configs and indices, of data and of patches. @throws E_OFFLINE without one of its own: nobody knows all places of what it names then */
-  #keepSmall({ row, config, list }: ConfiguredBuild, { small }: CdnPath): void {
+  #keepSmall({ row, config, list }: ConfiguredBuild, { indices }: CdnPath): void {
     const { store } = this.#tools;
-    const isNew = ({ kind, hash, suffix }: ObjectName): boolean => !small.has(`${kind} ${hash}${suffix}`);
-    const own = ownObjects(row, list).filter(isNew);
+    const archives = list.archives.filter((hash) => !indices.has(hash));
+    const patchArchives = list.patchArchives.filter((hash) => !indices.has(hash));
+    const own = ownObjects(row, { ...list, archives });
     const lacking = own.filter((name) => !hasObject(store, name));
     const [first] = lacking;
     if (first !== undefined) {
       const what = `${objectPath(first)}${lacking.length > 1 ? ` and ${lacking.length - 1} more of its objects` : ''}`;
       throw new PakratError('E_OFFLINE', `${what} is not held`, { data: { path: objectPath(first) } });
     }
-    for (const name of [...own, ...patchObjects(row, config, list).filter(isNew)]) {
-      small.add(`${name.kind} ${name.hash}${name.suffix}`);
+    for (const name of [...own, ...patchObjects(row, config, { ...list, patchArchives })])
       this.kept.addWhole(objectPath(name));
-    }
+    for (const hash of [...archives, ...patchArchives]) indices.add(hash);
     const { cdnPath, keyRing } = row;
     if (keyRing) this.kept.addWhole(objectPath({ cdnPath, kind: 'config', hash: keyRing }));
   }

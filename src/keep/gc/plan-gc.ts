@@ -1,11 +1,11 @@
 import { statSync } from 'node:fs';
+import { CdnLists } from '../../builds/cdn-lists.ts';
 import { isPakratError, PakratError, resultUnless } from '../../core/errors.ts';
 import { decodeCdnConfig } from '../../formats/configs/cdn-config.ts';
 import type { BuildRow } from '../../store/ledger/rows.ts';
 import { type Span, spanBytes, subtractSpans } from '../../store/spans.ts';
 import type { Store } from '../../store/store.ts';
 import type { BuildOpener } from '../build-opener.ts';
-import { CdnLists } from '../cdn-lists.ts';
 import { type KnownObject, knownObjects } from '../known-objects.ts';
 import { type KeepRules, keyOf, type SortedBuilds, sortBuilds } from './going-builds.ts';
 import { Marks } from './marks.ts';
