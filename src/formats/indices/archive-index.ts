@@ -151,8 +151,7 @@ function countInPage(page: Uint8Array, layout: IndexGeometry): number {
   return Math.ceil(used / layout.entrySize);
 }
 
-/** The record at an offset of a page, or of a whole index. */
-export function decodeEntry(bytes: Uint8Array, at: number, layout: IndexShape): IndexEntry {
+function decodeEntry(bytes: Uint8Array, at: number, layout: IndexShape): IndexEntry {
   const sizeAt = at + layout.keyBytes;
   const offsetAt = sizeAt + layout.sizeBytes;
   const archiveBytes = layout.offsetBytes === 6 ? 2 : 0;

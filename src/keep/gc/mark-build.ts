@@ -3,11 +3,9 @@ import { hasTvfsFirst } from '../../builds/roots/index.ts';
 import { breathe } from '../../core/breathe.ts';
 import { fromHex, toHex } from '../../core/bytes.ts';
 import { isPakratError, isUnavailable, PakratError, resultUnless, valueUnless } from '../../core/errors.ts';
-import { KeySet } from '../../core/tables/key-set.ts';
 import { RecordTable } from '../../core/tables/record-table.ts';
 import { sortRecords } from '../../core/tables/sort-records.ts';
 import { HeldSpans } from '../../fetch/held-spans.ts';
-import { manifestEntries, selectEntries } from '../../fetch/plan/selection.ts';
 import type { ManifestKeys } from '../../formats/configs/build-config.ts';
 import { decodeTvfs, decodeTvfsHeader } from '../../formats/roots/tvfs/decode.ts';
 import { TvfsFlags } from '../../formats/roots/tvfs/layout.ts';
@@ -18,6 +16,7 @@ import type { Store } from '../../store/store.ts';
 import type { KnownObject } from '../known-objects.ts';
 import type { KeptBytes } from './kept-bytes.ts';
 import { BuildMarks } from './marks-file.ts';
+import { everyKey, ownKeys } from './own-keys.ts';
 import { readIndexOf } from './read-index.ts';
 
 /** What a build names, as far as it could be read. */
@@ -41,26 +40,6 @@ export async function markBuild(build: Build, signal?: AbortSignal): Promise<Fou
   return { marks: named.marks(), isWhole: isWhole && isTvfsWhole };
 }
 
-/** The ekeys that a build names itself, whatever its archives hold beside: what encoding and download list, and its manifests. */
-async function ownKeys(build: Build): Promise<{ keys: KeySet; isWhole: boolean }> {
-  const download = await build.download();
-  const isWhole = download !== undefined || build.config.download === undefined;
-  const keys = await build.lookUp(() => {
-    const found = new KeySet();
-    for (const page of build.encoding.ekeyPages()) addKeys(found, page);
-    if (download !== undefined) addKeys(found, download.rows);
-    addKeys(found, manifestEntries(build));
-    return found;
-  });
-  return { keys, isWhole };
-}
-
-/** @param rows records that begin with an ekey */
-function addKeys(keys: KeySet, { bytes, stride, count }: RecordTable): KeySet {
-  for (let row = 0; row < count; row++) keys.add(bytes, row * stride);
-  return keys;
-}
-
 /** Without one of its indices nobody knows all places of what a build names: that they are held says no more than that they can be read. */
 export function demandIndices({ group, fileIndex, cdnConfig, identity }: Build): void {
   const lacksList = cdnConfig.fileIndex !== undefined && fileIndex === undefined;
@@ -79,24 +58,24 @@ class Named {
     this.#build = build;
   }
 
-  /** Begins with the places of entries. */
-  async addEntries(keys: KeySet, signal: AbortSignal | undefined): Promise<void> {
+  /** Begins with the places of entries. @param keys sorted */
+  async addEntries(keys: RecordTable, signal: AbortSignal | undefined): Promise<void> {
     const { group, fileIndex, cdnConfig } = this.#build;
-    this.#archives = cdnConfig.archives.map(() => []);
+    const archives = cdnConfig.archives.map((): Span[] => []);
     const isListed = new Uint8Array(keys.count);
-    for (const matches of group?.matches(keys) ?? []) {
-      await breathe(signal);
-      for (const { number, archive, offset, size } of matches) {
-        isListed[number] = 1;
-        this.#archives[archive]?.push({ start: offset, end: offset + size });
-      }
-    }
+    const pages = group?.matches(keys, (row, archive, offset, size) => {
+      isListed[row] = 1;
+      archives[archive]?.push({ start: offset, end: offset + size });
+    });
+    for (const _ of pages ?? []) await breathe(signal);
     // What no archive has can only lie by itself; so can what is listed as such, too.
     for (const { ekey } of fileIndex ?? []) {
-      const number = keys.find(ekey, 0);
-      if (number >= 0) isListed[number] = 0;
+      const row = keys.lowerBound(ekey);
+      if (row < keys.count && keys.compare(row, ekey) === 0) isListed[row] = 0;
     }
-    this.#loose = [...isListed.keys()].flatMap((number) => (isListed[number] === 0 ? [keys.at(number)] : []));
+    this.#archives = archives;
+    this.#loose = [];
+    for (let row = 0; row < keys.count; row++) if (isListed[row] === 0) this.#loose.push(keys.at(row));
   }
 
   /** @param ekey hex, 9 bytes or 16 */
@@ -180,7 +159,7 @@ interface StrayPlace {
 export async function markStrays(kept: KeptBytes, place: StrayPlace, signal?: AbortSignal): Promise<void> {
   const { store, build, isMirror, archives, loose } = place;
   const wanted = isMirror ? await everyKey(build) : (await ownKeys(build)).keys;
-  for (const { path, name } of loose) if (wanted.find(fromHex(name.hash), 0) >= 0) kept.addWhole(path);
+  for (const { path, name } of loose) if (wanted.find(fromHex(name.hash)) !== undefined) kept.addWhole(path);
   const lacking = await build.lookUp(() => lackingKeys(store, { build, wanted }, signal));
   if (lacking.count === 0) return;
   for (const { path, name } of archives) {
@@ -191,42 +170,29 @@ export async function markStrays(kept: KeptBytes, place: StrayPlace, signal?: Ab
     const held = store.ledger.spans(path);
     const strays: Span[] = [];
     for (const { ekey, offset, size } of index ?? [])
-      if (lacking.find(ekey, 0) >= 0 && covers(held, offset, offset + size))
+      if (lacking.find(ekey) !== undefined && covers(held, offset, offset + size))
         strays.push({ start: offset, end: offset + size });
     if (strays.length > 0) kept.addStray(name.hash, objectPath({ ...name, suffix: '.index' }));
     kept.addSpans(path, mergeSpans(strays));
   }
 }
 
-/** The keys of all that the CDN has for a build. */
-async function everyKey(build: Build): Promise<KeySet> {
-  const selection = { tags: [], include: [], all: true };
-  return addKeys(new KeySet(), await build.lookUp(() => selectEntries(build, selection)));
-}
-
 /** The wanted keys of which no copy is held in an archive of the build, nor as an object of its own. */
 async function lackingKeys(
   store: Store,
-  { build, wanted }: { build: Build; wanted: KeySet },
+  { build, wanted }: { build: Build; wanted: RecordTable },
   signal: AbortSignal | undefined,
-): Promise<KeySet> {
+): Promise<RecordTable> {
   const { cdnPath } = build.identity;
   const paths = build.cdnConfig.archives.map((hash) => objectPath({ cdnPath, kind: 'data', hash }));
   const spans = new HeldSpans(store);
   const held = new Uint8Array(wanted.count);
-  for (const matches of build.group?.matches(wanted) ?? []) {
-    await breathe(signal);
-    for (const { number, archive, offset, size } of matches) {
-      const path = paths[archive];
-      if (path !== undefined && held[number] === 0 && covers(spans.of(path), offset, offset + size)) held[number] = 1;
-    }
-  }
-  const lacking = new KeySet();
-  for (let number = 0; number < wanted.count; number++) {
-    const hash = held[number] === 1 ? undefined : toHex(wanted.at(number));
-    if (hash === undefined) continue;
-    const isLoose = store.ledger.completeSize(objectPath({ cdnPath, kind: 'data', hash })) !== undefined;
-    if (!isLoose) lacking.add(wanted.at(number), 0);
-  }
-  return lacking;
+  const pages = build.group?.matches(wanted, (row, archive, offset, size) => {
+    const path = paths[archive];
+    if (path !== undefined && held[row] === 0 && covers(spans.of(path), offset, offset + size)) held[row] = 1;
+  });
+  for (const _ of pages ?? []) await breathe(signal);
+  const isLoose = (row: number): boolean =>
+    store.ledger.completeSize(objectPath({ cdnPath, kind: 'data', hash: toHex(wanted.at(row)) })) !== undefined;
+  return wanted.where((row) => held[row] === 0 && !isLoose(row));
 }

@@ -42,7 +42,12 @@ function shadow(build: Build, parts: Partial<Record<keyof Build, unknown>>): voi
   for (const [name, value] of Object.entries(parts)) Object.defineProperty(build, name, { value });
 }
 
-const noEncoding = { ekeyPages: () => [], findCkey: () => undefined, findEkey: () => undefined };
+const noEncoding = {
+  layout: { ekeyPageCount: 0, ekeyPageSize: 0 },
+  ekeyPages: () => [],
+  findCkey: () => undefined,
+  findEkey: () => undefined,
+};
 
 test('a build names what its TVFS alone has, by the first bytes of its keys, in archives and loose', async () => {
   const port = await freePort();
