@@ -23,7 +23,7 @@ const { positionals, values } = parseArgs({
 });
 const unknown = positionals.filter((name) => !trials.some((trial) => trial.name === name));
 if (unknown.length > 0 || positionals.length === 0) {
-  for (const { name, shows } of trials) console.log(`${name.padEnd(10)} ${shows}`);
+  for (const { name, shows } of trials) console.log(`${name.padEnd(12)} ${shows}`);
   if (unknown.length > 0) console.error(`There is no trial ${unknown.join(', ')}.`);
   process.exitCode = unknown.length > 0 ? 2 : 0;
 } else {

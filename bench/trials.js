@@ -6,6 +6,7 @@ import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { deadEntries, manyBuilds } from './many-builds.js';
 import { archivesOf, bin, killedPakrat, makeTree, measure, median, pakrat, startNginx, summaryOf } from './parts.js';
 import { serveTrial } from './serve-trial.js';
 import { startTrial } from './start-trial.js';
@@ -34,6 +35,12 @@ export const trials = [
     run: startTrial,
   },
   { name: 'serve', shows: 'ranges of a full store, warm, beside nginx with one worker a core', run: serveTrial },
+  {
+    name: 'many-builds',
+    shows: '500 builds of 20,000 small files: what gc plans the first time and again, status, history',
+    run: manyBuilds,
+  },
+  { name: 'dead-entries', shows: '100,000 dead entries in 1000 archives given back', run: deadEntries },
   { name: 'paks', shows: 'PAK archives beside bare loops that do the same', run: paks },
 ];
 

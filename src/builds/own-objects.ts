@@ -25,7 +25,7 @@ export function patchObjects(
  */
 export function ownObjects(
   identity: Pick<BuildIdentity, 'cdnPath' | 'buildConfig' | 'cdnConfig'>,
-  cdnConfig: CdnConfig | undefined,
+  cdnConfig: Pick<CdnConfig, 'archives' | 'fileIndex'> | undefined,
 ): ObjectName[] {
   const { cdnPath } = identity;
   const { archives = [], fileIndex } = cdnConfig ?? {};

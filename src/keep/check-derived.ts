@@ -16,10 +16,11 @@ interface DerivedFinding {
   damage?: Damage;
 }
 
-/** Derived files by their folder: decoded manifests, archive groups, names. Nothing else is looked at there. */
+/** Derived files by their folder: decoded manifests, archive groups, what builds name, names. Nothing else is looked at there. */
 const patterns = {
   manifests: /^[0-9a-f]{32}$/,
   groups: /^[0-9a-f]{32}\.index$/,
+  marks: /^[0-9a-f]{32}$/,
   names:
     /^(?:[0-9a-f]{32}\.(?:ids|named|blocks|files|notes|paths|vfsids|order)|listfile.*\.(?:json|names|txt|ids|hashes|updated))$/,
 } as const;

@@ -1,3 +1,4 @@
+import { CdnLists } from '../builds/cdn-lists.ts';
 import { ownObjects, patchObjects } from '../builds/own-objects.ts';
 import { isPakratError, resultUnless } from '../core/errors.ts';
 import { hasObject } from '../fetch/small-objects.ts';
@@ -29,11 +30,16 @@ interface KnownObjects {
 }
 
 /** Everything that the ledger knows. */
-export function knownObjects(store: Store): KnownObjects {
+export function knownObjects(store: Store, lists = new CdnLists(store)): KnownObjects {
   const rows = [...store.ledger.objects()];
   const builds = store.ledger.builds();
   const paths = new Set(rows.map(({ path }) => path));
-  const archives = new Set(builds.flatMap((build) => archivesOf(store, build)));
+  const archives = new Set<string>();
+  for (const build of builds) {
+    const list = lists.find(build);
+    for (const hash of list?.archives ?? []) archives.add(hash);
+    for (const hash of list?.patchArchives ?? []) archives.add(hash);
+  }
   const configPaths = new Set([usualConfigPath, ...builds.map(({ configPath }) => configPath)]);
   const strays: string[] = [];
   const objects = rows.flatMap(({ path, complete, bytes, lostSize }): KnownObject[] => {
@@ -74,14 +80,6 @@ function parseObjectPath(path: string, configPaths: ReadonlySet<string>): Object
   const [, cdnPath, kind] = /^(.+)\/(config|data|patch)$/.exec(folder) ?? [];
   if (cdnPath === undefined) return undefined;
   return { cdnPath, kind: kind as ObjectKind, hash, suffix: suffix === undefined ? '' : '.index' };
-}
-
-/** Archives of a build; none while its CDN config is not there or not right. */
-function archivesOf(store: Store, { cdnPath, cdnConfig }: BuildRow): string[] {
-  return decodeIf(store, { cdnPath, kind: 'config', hash: cdnConfig }, (bytes) => {
-    const { archives, patchArchives } = decodeCdnConfig(bytes);
-    return [...archives, ...patchArchives];
-  });
 }
 
 /** Tells of an object whether a build has a part in it: its configs, what its CDN config names, and loose objects of its CDN path. */

@@ -6,14 +6,55 @@ export interface Span {
 
 /** Spans in order, with those that touch or overlap made one. */
 export function mergeSpans(spans: readonly Span[]): Span[] {
-  const sorted = [...spans].filter((span) => span.end > span.start).sort((a, b) => a.start - b.start);
   const merged: Span[] = [];
-  for (const span of sorted) {
+  for (const span of inOrder(spans)) {
+    if (span.end <= span.start) continue;
     const last = merged[merged.length - 1];
     if (last !== undefined && span.start <= last.end) last.end = Math.max(last.end, span.end);
     else merged.push({ start: span.start, end: span.end });
   }
   return merged;
+}
+
+/** Starts and places of spans that fit into one number. */
+const mostStart = 2 ** 33;
+const mostSpans = 2 ** 20;
+
+/** By their starts. They are sorted as numbers, each of a start and the place of its span, which runtimes sort without calling back. */
+function inOrder(spans: readonly Span[]): Span[] {
+  const order = new Float64Array(spans.length);
+  let fits = spans.length <= mostSpans;
+  for (let i = 0; i < order.length; i++) {
+    const { start } = spans[i]!;
+    fits &&= start < mostStart;
+    order[i] = start * mostSpans + i;
+  }
+  if (!fits) return [...spans].sort((a, b) => a.start - b.start);
+  return Array.from(order.sort(), (number) => spans[number % mostSpans]!);
+}
+
+/** All that two lists of merged, sorted spans cover, as one such list: the first itself where it covers the other. */
+export function uniteSpans(spans: readonly Span[], others: readonly Span[]): readonly Span[] {
+  if (coversAll(spans, others)) return spans;
+  const united: Span[] = [];
+  for (let i = 0, j = 0; i < spans.length || j < others.length; ) {
+    const isFirst = j === others.length || (i < spans.length && spans[i]!.start <= others[j]!.start);
+    const { start, end } = isFirst ? spans[i++]! : others[j++]!;
+    const last = united.at(-1);
+    if (last === undefined || start > last.end) united.push({ start, end });
+    else if (end > last.end) last.end = end;
+  }
+  return united;
+}
+
+/** True when each of the second list's merged, sorted spans lies in one of the first. */
+export function coversAll(spans: readonly Span[], others: readonly Span[]): boolean {
+  let at = 0;
+  for (const { start, end } of others) {
+    while (at < spans.length && spans[at]!.end < end) at += 1;
+    if (at === spans.length || spans[at]!.start > start) return false;
+  }
+  return true;
 }
 
 /** True when [start, end) lies in one of the merged, sorted spans. */

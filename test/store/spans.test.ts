@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { covers, heldUntil, mergeSpans, type Span, spanBytes } from '../../src/store/spans.ts';
+import { covers, coversAll, heldUntil, mergeSpans, type Span, spanBytes, uniteSpans } from '../../src/store/spans.ts';
 
 const size = 60;
 const anySpans = fc.array(
@@ -54,4 +54,29 @@ test('offsets beyond 32 bits are numbers as any', () => {
     { start: far, end: far + 20 },
   ]);
   expect(covers(spans, far + 5, far + 20)).toBe(true);
+});
+
+test('two lists of spans make one that holds the bytes of both; the first stays what it is where it holds all', () => {
+  fc.assert(
+    fc.property(anySpans, anySpans, (some, more) => {
+      const [first, second] = [mergeSpans(some), mergeSpans(more)];
+      const united = uniteSpans(first, second);
+      expect(united).toEqual(mergeSpans([...first, ...second]));
+      expect(united === first).toBe(coversAll(first, second));
+      expect(coversAll(first, second)).toBe(second.every(({ start, end }) => covers(first, start, end)));
+    }),
+  );
+});
+
+test('spans beyond what fits into a number with their places are merged as others', () => {
+  const far = 2 ** 45;
+  const spans = [
+    { start: far + 20, end: far + 30 },
+    { start: far, end: far + 20 },
+    { start: 5, end: 9 },
+  ];
+  expect(mergeSpans(spans)).toEqual([
+    { start: 5, end: 9 },
+    { start: far, end: far + 30 },
+  ]);
 });

@@ -1,9 +1,12 @@
-import { equalBytes } from '../../core/bytes.ts';
+import { equalBytes, uintAt } from '../../core/bytes.ts';
 import { md5 } from '../../core/hash.ts';
 import type { RecordTable } from '../../core/tables/record-table.ts';
 import { decodeIndexToc, findInPage, type IndexEntry, pageEntries } from '../../formats/indices/archive-index.ts';
 import { decodeIndexFooter, type IndexLayout, maxFooterSize } from '../../formats/indices/index-layout.ts';
 import { DerivedFile } from '../../store/derived/derived-file.ts';
+
+/** Pages that are read at once by those who go through all. */
+const pagesAtOnce = 64;
 
 /**
  * An index file on disk of which only the table of contents is in memory: 16 bytes for each page of 157 entries.
@@ -39,6 +42,11 @@ export class PagedIndex {
     this.#file.close();
   }
 
+  /** False for a group that lacks archives whose indices could not be had when it was made. */
+  get isWhole(): boolean {
+    return !this.#file.path.endsWith('.part');
+  }
+
   /** The entry with this ekey (16 bytes, or the first 9 of them), or undefined. */
   find(ekey: Uint8Array): IndexEntry | undefined {
     const page = this.#lastKeys.lowerBound(ekey);
@@ -54,6 +62,33 @@ export class PagedIndex {
     }
   }
 
+  /**
+   * Calls back for each entry whose ekey is in a sorted table of ekeys, with the number of its row there: both are walked side by side, and no object
+   * is made for an entry. Gives way now and then.
+   */
+  *matches(
+    keys: RecordTable,
+    visit: (row: number, archive: number, offset: number, size: number) => void,
+  ): Generator<void> {
+    const { pageSize, pageCount, count, entriesPerPage, entrySize } = this.layout;
+    let row = 0;
+    for (let first = 0; first < pageCount && row < keys.count; first += pagesAtOnce) {
+      const pages = Math.min(pagesAtOnce, pageCount - first);
+      const bytes = this.#file.read(first * pageSize, pages * pageSize);
+      const entries = Math.min(count - first * entriesPerPage, pages * entriesPerPage);
+      for (let i = 0; i < entries; i++) {
+        const at = Math.floor(i / entriesPerPage) * pageSize + (i % entriesPerPage) * entrySize;
+        let order = -1;
+        for (; row < keys.count; row++) {
+          order = compareKeys(keys.bytes, row * keys.stride, bytes, at);
+          if (order >= 0) break;
+        }
+        if (order === 0) visit(row, uintAt(bytes, at + 20, 2), uintAt(bytes, at + 22, 4), uintAt(bytes, at + 16, 4));
+      }
+      yield;
+    }
+  }
+
   /** @param bytes memory for the page */
   #page(page: number, bytes: Uint8Array = Buffer.allocUnsafe(this.layout.pageSize)): Uint8Array {
     // The hash of the format is enough: no need of the file's own.
@@ -62,4 +97,13 @@ export class PagedIndex {
     if (equalBytes(md5(bytes).subarray(0, hash.length), hash)) return bytes;
     throw this.#file.damage(`page ${page} is wrong`);
   }
+}
+
+/** Order of two ekeys of 16 bytes. */
+function compareKeys(a: Uint8Array, at: number, b: Uint8Array, bAt: number): number {
+  for (let i = 0; i < 16; i++) {
+    const difference = a[at + i]! - b[bAt + i]!;
+    if (difference !== 0) return difference;
+  }
+  return 0;
 }

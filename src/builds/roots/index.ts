@@ -70,10 +70,10 @@ const rootKinds: readonly RootKind[] = [
  * @throws E_FORMAT… for a root of a known kind that is damaged
  */
 export async function openRoot(place: RootPlace): Promise<Root> {
-  const { file, config } = place;
-  const root = file === undefined || config.root === undefined ? undefined : readObject(file, config.root.ckey);
-  const kind = root === undefined || isNoRoot(root) ? undefined : rootKinds.find(([, format]) => isOf(root, format));
-  if (config.vfsRoot !== undefined && kind?.[0] !== 'wow') return openTvfsAt(place, config.vfsRoot);
+  const { config } = place;
+  const root = rootObject(place);
+  const kind = kindOf(root);
+  if (config.vfsRoot !== undefined && hasTvfsFirst(place)) return openTvfsAt(place, config.vfsRoot);
   if (root !== undefined && kind !== undefined) return kind[2](place, root);
   return openWithoutRoot(place, root);
 }
@@ -107,6 +107,19 @@ const startsAsProgram = startsWith('MZ');
 /** Objects of up to 32 bytes are stubs; a program is the root of products that have no names to keep. */
 function isNoRoot({ size, head }: RootObject): boolean {
   return size <= 32 || startsAsProgram(head);
+}
+
+function rootObject({ file, config }: Pick<RootPlace, 'file' | 'config'>): RootObject | undefined {
+  return file === undefined || config.root === undefined ? undefined : readObject(file, config.root.ckey);
+}
+
+function kindOf(root: RootObject | undefined): RootKind | undefined {
+  return root === undefined || isNoRoot(root) ? undefined : rootKinds.find(([, format]) => isOf(root, format));
+}
+
+/** True for a build whose `vfs-root` has its names: any that has one, save for World of Warcraft. @throws E_FORMAT_CHECKSUM */
+export function hasTvfsFirst(place: Pick<RootPlace, 'file' | 'config'>): boolean {
+  return place.config.vfsRoot !== undefined && kindOf(rootObject(place))?.[0] !== 'wow';
 }
 
 async function openWithoutRoot(place: RootPlace, root: RootObject | undefined): Promise<Root> {

@@ -39,6 +39,13 @@ export async function selectEntries(build: Build, selection: Selection): Promise
   return withPriorities(list.sorted(), download);
 }
 
+/** The manifests of a build, as rows of a {@link WantedList}. */
+export function manifestEntries(build: Build): RecordTable {
+  const list = new WantedList();
+  addManifests(build, list);
+  return list.sorted();
+}
+
 /** Every entry of the build: what encoding and download list. */
 function addBuild(build: Build, list: WantedList, download: Download | undefined): void {
   addEncoding(build, list);

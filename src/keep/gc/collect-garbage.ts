@@ -10,9 +10,9 @@ import type { Store } from '../../store/store.ts';
 import type { BuildOpener } from '../build-opener.ts';
 import { decodeIf } from '../known-objects.ts';
 import { wholeSetting } from '../recount-builds.ts';
+import { derivedKeys } from './derived-keys.ts';
 import { finishLeaving, type GivenBack, giveBack } from './give-back.ts';
 import type { KeepRules } from './going-builds.ts';
-import { derivedKeys } from './mark-build.ts';
 import { type GcPlan, planGc } from './plan-gc.ts';
 
 /** What goes or went, as `gc --json` prints it. */
@@ -145,13 +145,15 @@ function forgetBuilds({ ledger }: Store, { going, signature }: GcPlan): string |
   });
 }
 
-/** Keys of the derived files of builds, as far as their configs are held. */
+/** Keys of the derived files of builds, as far as their configs tell them. */
 function derivedOf(store: Store, builds: readonly BuildRow[]): Set<string> {
-  const keys = builds.flatMap((identity) =>
-    decodeIf(store, { cdnPath: identity.cdnPath, kind: 'config', hash: identity.buildConfig }, (bytes) =>
+  const keys = builds.flatMap((identity) => [
+    // Its marks are known by this, whatever else its config would tell.
+    identity.buildConfig,
+    ...decodeIf(store, { cdnPath: identity.cdnPath, kind: 'config', hash: identity.buildConfig }, (bytes) =>
       derivedKeys({ config: decodeBuildConfig(bytes), identity }),
     ),
-  );
+  ]);
   return new Set(keys);
 }
 
@@ -164,8 +166,8 @@ function unusedDerived(store: Store, going: readonly BuildRow[]): string[] {
     store,
     store.ledger.builds().filter((row) => !keys.has(keyOf(row))),
   );
-  const { groups, manifests, names } = store.layout;
-  return [groups, manifests, names].flatMap((folder) =>
+  const { groups, manifests, names, marks } = store.layout;
+  return [groups, manifests, names, marks].flatMap((folder) =>
     namesIn(folder).flatMap((name) => {
       const key = name.slice(0, 32);
       return gone.has(key) && !left.has(key) ? [join(folder, name)] : [];

@@ -1,185 +1,198 @@
 import type { Build } from '../../builds/build.ts';
-import { ownObjects, patchObjects } from '../../builds/own-objects.ts';
+import { hasTvfsFirst } from '../../builds/roots/index.ts';
 import { breathe } from '../../core/breathe.ts';
 import { fromHex, toHex } from '../../core/bytes.ts';
 import { isPakratError, isUnavailable, PakratError, resultUnless, valueUnless } from '../../core/errors.ts';
-import type { RecordTable } from '../../core/tables/record-table.ts';
+import { RecordTable } from '../../core/tables/record-table.ts';
+import { sortRecords } from '../../core/tables/sort-records.ts';
 import { HeldSpans } from '../../fetch/held-spans.ts';
-import { selectEntries } from '../../fetch/plan/selection.ts';
-import { wantedRow } from '../../fetch/plan/wanted.ts';
-import { hasObject } from '../../fetch/small-objects.ts';
 import type { ManifestKeys } from '../../formats/configs/build-config.ts';
-import { decodeArchiveIndex } from '../../formats/indices/archive-index.ts';
-import { type ObjectKind, objectPath } from '../../store/layout.ts';
-import type { BuildRow } from '../../store/ledger/rows.ts';
-import { covers } from '../../store/spans.ts';
+import { decodeTvfs, decodeTvfsHeader } from '../../formats/roots/tvfs/decode.ts';
+import { TvfsFlags } from '../../formats/roots/tvfs/layout.ts';
+import { readDerived } from '../../store/derived/derived-file.ts';
+import { objectPath } from '../../store/layout.ts';
+import { covers, mergeSpans, type Span } from '../../store/spans.ts';
 import type { Store } from '../../store/store.ts';
-import { isNoList, patchLists, readPatchList } from '../../sync/patches/patch-lists.ts';
-import { wantsAll } from '../damaged-rows.ts';
 import type { KnownObject } from '../known-objects.ts';
 import type { KeptBytes } from './kept-bytes.ts';
+import { BuildMarks } from './marks-file.ts';
+import { everyKey, ownKeys } from './own-keys.ts';
+import { readIndexOf } from './read-index.ts';
 
-/** The objects of a CDN path that may be kept or not. */
-export interface Candidates {
-  archives: readonly KnownObject[];
-  loose: readonly KnownObject[];
-  patches: readonly KnownObject[];
+/** What a build names, as far as it could be read. */
+export interface FoundMarks {
+  marks: BuildMarks;
+  /** False where a part of it that is not held may name more: another time it may be. */
+  isWhole: boolean;
 }
 
 /**
- * Keeps every byte that a build names, whatever was chosen of it: a part of it may have come by itself, or with another selection. All that its
- * CDN config lists is kept of a build of which that was ever wanted.
+ * Finds every byte that an open build names, whatever was chosen of it: a part of it may have come by itself, or with another selection. Of an entry
+ * that lies in several archives that is every copy.
  * @throws E_OFFLINE when a part of the store that would say what the build names is not held, E_FORMAT… and E_INTEGRITY when it is damaged
  */
-export async function markBuild(
-  kept: KeptBytes,
-  { store, build, row, candidates }: { store: Store; build: Build; row: BuildRow; candidates: Candidates },
-  signal: AbortSignal | undefined,
-): Promise<void> {
-  const isMirror = store.ledger.keeping.selections(row).some(wantsAll);
-  demandOwnObjects(store, build);
-  markSmall(kept, build);
-  if (isMirror) for (const hash of build.cdnConfig.archives) kept.addWhole(pathOf(build, 'data', hash));
-  const wanted = await build.lookUp(() => selectEntries(build, { tags: [], include: [], all: isMirror }));
-  const held = await build.lookUp(() => markEntries(kept, { store, build, wanted }, signal));
-  for (const { path, name } of candidates.loose) if (wanted.find(fromHex(name.hash)) !== undefined) kept.addWhole(path);
-  const loose = new Set(candidates.loose.flatMap(({ complete, name }) => (complete ? [name.hash] : [])));
-  const lacking = wanted.where((row) => held[row] === 0 && !loose.has(toHex(wantedRow(wanted.at(row)).ekey)));
-  await markStrays(kept, { store, build, lacking, archives: candidates.archives }, signal);
-  await markTvfs(kept, build, signal);
-  await markPatches(kept, build, candidates.patches, signal);
+export async function markBuild(build: Build, signal?: AbortSignal): Promise<FoundMarks> {
+  demandIndices(build);
+  const { keys, isWhole } = await ownKeys(build);
+  const named = new Named(build);
+  await build.lookUp(() => named.addEntries(keys, signal));
+  const isTvfsWhole = await markTvfs(named, build, signal);
+  return { marks: named.marks(), isWhole: isWhole && isTvfsWhole };
 }
 
-/** Without one of its indices nobody knows all places of what a build names. */
-function demandOwnObjects(store: Store, { identity, cdnConfig }: Build): void {
-  const lacking = ownObjects(identity, cdnConfig).filter((name) => !hasObject(store, name));
-  const [first] = lacking;
-  if (first === undefined) return;
-  const what = `${objectPath(first)}${lacking.length > 1 ? ` and ${lacking.length - 1} more of its objects` : ''}`;
-  throw new PakratError('E_OFFLINE', `${what} is not held`, { data: { path: objectPath(first) } });
+/** Without one of its indices nobody knows all places of what a build names: that they are held says no more than that they can be read. */
+export function demandIndices({ group, fileIndex, cdnConfig, identity }: Build): void {
+  const lacksList = cdnConfig.fileIndex !== undefined && fileIndex === undefined;
+  if (!lacksList && group?.isWhole !== false) return;
+  const data = { cdnConfig: identity.cdnConfig };
+  throw new PakratError('E_OFFLINE', `an index of CDN config ${identity.cdnConfig} cannot be read`, { data });
 }
 
-function pathOf({ identity: { cdnPath } }: Build, kind: ObjectKind, hash: string): string {
-  return objectPath({ cdnPath, kind, hash });
+/** The places of what a build names, while they are found. */
+class Named {
+  readonly #build: Build;
+  #archives: Span[][] = [];
+  #loose: Uint8Array[] = [];
+
+  constructor(build: Build) {
+    this.#build = build;
+  }
+
+  /** Begins with the places of entries. @param keys sorted */
+  async addEntries(keys: RecordTable, signal: AbortSignal | undefined): Promise<void> {
+    const { group, fileIndex, cdnConfig } = this.#build;
+    const archives = cdnConfig.archives.map((): Span[] => []);
+    const isListed = new Uint8Array(keys.count);
+    const pages = group?.matches(keys, (row, archive, offset, size) => {
+      isListed[row] = 1;
+      archives[archive]?.push({ start: offset, end: offset + size });
+    });
+    for (const _ of pages ?? []) await breathe(signal);
+    // What no archive has can only lie by itself; so can what is listed as such, too.
+    for (const { ekey } of fileIndex ?? []) {
+      const row = keys.lowerBound(ekey);
+      if (row < keys.count && keys.compare(row, ekey) === 0) isListed[row] = 0;
+    }
+    this.#archives = archives;
+    this.#loose = [];
+    for (let row = 0; row < keys.count; row++) if (isListed[row] === 0) this.#loose.push(keys.at(row));
+  }
+
+  /** @param ekey hex, 9 bytes or 16 */
+  addEkey(ekey: string): void {
+    const { cdnConfig } = this.#build;
+    const place = this.#build.locate(ekey);
+    if (place?.loose) this.#loose.push(fromHex(place.ekey));
+    else if (place !== undefined)
+      this.#archives[cdnConfig.archives.indexOf(place.object.hash)]?.push({
+        start: place.offset,
+        end: place.offset + place.size,
+      });
+  }
+
+  marks(): BuildMarks {
+    const keys = sortRecords(Buffer.concat(this.#loose), 16, 16);
+    return BuildMarks.of(new RecordTable(keys, 16), this.#archives.map(mergeSpans));
+  }
 }
 
-/** Configs and indices, of data and of patches. */
-function markSmall(kept: KeptBytes, { identity, config, cdnConfig }: Build): void {
-  for (const name of [...ownObjects(identity, cdnConfig), ...patchObjects(identity, config, cdnConfig)])
-    kept.addWhole(objectPath(name));
-  const { cdnPath, keyRing } = identity;
-  if (keyRing) kept.addWhole(objectPath({ cdnPath, kind: 'config', hash: keyRing }));
+/**
+ * A TVFS root may name entries that no encoding file lists: those without a content key.
+ * @returns false where a manifest of it is not held: nobody can have taken what that names, as long as it is not
+ */
+async function markTvfs(named: Named, build: Build, signal: AbortSignal | undefined): Promise<boolean> {
+  const { config } = build;
+  if (config.vfsRoot === undefined) return true;
+  const file = config.root && (await valueUnless(isUnavailable, build.manifest(config.root)));
+  if (!(await build.lookUp(() => hasTvfsFirst({ config, file })))) return true;
+  let isWhole = config.root === undefined || file !== undefined;
+  const nested = new Map(config.vfs.flatMap((keys) => (keys.ekey === undefined ? [] : [[shortKey(keys.ekey), keys]])));
+  // Those that nest in others join while it is gone through.
+  const manifests = new Set([config.vfsRoot]);
+  for (const keys of manifests) {
+    await breathe(signal);
+    const bytes = await readIfHeld(build, keys);
+    if (bytes === undefined) isWhole = false;
+    if (bytes === undefined || (nested.size === 0 && hasCkeys(bytes))) continue;
+    for (const { spans } of decodeTvfs(bytes).files) {
+      for (const { ekey, ckey } of spans) {
+        const inner = nested.get(shortKey(toHex(ekey)));
+        if (inner !== undefined) manifests.add(inner);
+        else if (ckey === undefined) named.addEkey(toHex(ekey));
+      }
+    }
+  }
+  return isWhole;
 }
 
-interface Entries {
+/** True for a manifest that has a content key with every entry. */
+function hasCkeys(bytes: Uint8Array): boolean {
+  return (decodeTvfsHeader(bytes).flags & TvfsFlags.ckeys) !== 0;
+}
+
+/** The part of a key that every TVFS has. */
+function shortKey(ekey: string): string {
+  return ekey.slice(0, 18);
+}
+
+/** A decoded manifest; undefined when it is not held. */
+async function readIfHeld(build: Build, keys: ManifestKeys): Promise<Uint8Array | undefined> {
+  const read = build.lookUp(async () => readDerived(await build.manifest(keys)));
+  return valueUnless(isUnavailable, read);
+}
+
+interface StrayPlace {
   store: Store;
   build: Build;
-  /** Rows of a WantedList, sorted by ekey. */
-  wanted: RecordTable;
+  isMirror: boolean;
+  /** Archives that the build does not list, of which something is held that nobody keeps. */
+  archives: readonly KnownObject[];
+  /** Loose objects that nobody keeps. */
+  loose: readonly KnownObject[];
 }
 
 /**
- * Keeps every copy of each wanted entry: both are sorted by ekey, and are walked side by side.
- * @returns 1 for each wanted row of which a copy is held in an archive of the build
+ * Keeps copies of entries that a build wants and holds nowhere else: in archives that its CDN config does not list, or not any more, and loose ones.
+ * With an archive stays its index, which proves them.
+ * @throws as {@link markBuild}
  */
-async function markEntries(
-  kept: KeptBytes,
-  { store, build, wanted }: Entries,
-  signal: AbortSignal | undefined,
-): Promise<Uint8Array> {
-  const paths = build.cdnConfig.archives.map((hash) => pathOf(build, 'data', hash));
-  const spans = new HeldSpans(store);
-  const held = new Uint8Array(wanted.count);
-  let row = 0;
-  for (const page of build.group?.pages() ?? []) {
-    await breathe(signal);
-    for (const { ekey, archive, offset, size } of page) {
-      while (row < wanted.count && wanted.compare(row, ekey) < 0) row += 1;
-      if (row === wanted.count) return held;
-      const path = paths[archive];
-      if (path === undefined || wanted.compare(row, ekey) !== 0) continue;
-      kept.add(path, offset, offset + size);
-      if (held[row] === 0 && covers(spans.of(path), offset, offset + size)) held[row] = 1;
-    }
-  }
-  return held;
-}
-
-/**
- * Keeps copies of wanted entries in archives that the build's CDN config does not list, or not any more. With them stays the index, which proves them.
- * @param place.lacking the wanted rows of which the build has no other copy that is held
- */
-async function markStrays(
-  kept: KeptBytes,
-  place: { store: Store; build: Build; lacking: RecordTable; archives: readonly KnownObject[] },
-  signal: AbortSignal | undefined,
-): Promise<void> {
-  const { store, build, lacking, archives } = place;
+export async function markStrays(kept: KeptBytes, place: StrayPlace, signal?: AbortSignal): Promise<void> {
+  const { store, build, isMirror, archives, loose } = place;
+  const wanted = isMirror ? await everyKey(build) : (await ownKeys(build)).keys;
+  for (const { path, name } of loose) if (wanted.find(fromHex(name.hash)) !== undefined) kept.addWhole(path);
+  const lacking = await build.lookUp(() => lackingKeys(store, { build, wanted }, signal));
   if (lacking.count === 0) return;
-  const listed = new Set(build.cdnConfig.archives);
   for (const { path, name } of archives) {
-    const spans = listed.has(name.hash) ? [] : store.ledger.spans(path);
-    if (spans.length === 0) continue;
     await breathe(signal);
-    const index = resultUnless(isPakratError, () => {
-      const bytes = store.readObject({ ...name, suffix: '.index' });
-      return bytes && decodeArchiveIndex(bytes, name.hash);
-    });
+    const index = resultUnless(isPakratError, () => readIndexOf(store, name));
     // Nobody knows what lies there.
     if (index === undefined) kept.addWhole(path);
-    for (const { ekey, offset, size } of index ?? []) {
-      if (lacking.find(ekey) === undefined || !covers(spans, offset, offset + size)) continue;
-      kept.add(path, offset, offset + size);
-      kept.addStray(name.hash, objectPath({ ...name, suffix: '.index' }));
-    }
+    const held = store.ledger.spans(path);
+    const strays: Span[] = [];
+    for (const { ekey, offset, size } of index ?? [])
+      if (lacking.find(ekey) !== undefined && covers(held, offset, offset + size))
+        strays.push({ start: offset, end: offset + size });
+    if (strays.length > 0) kept.addStray(name.hash, objectPath({ ...name, suffix: '.index' }));
+    kept.addSpans(path, mergeSpans(strays));
   }
 }
 
-/** A TVFS root may name entries that no encoding file lists. Nobody can have taken any of them where the root is not held. */
-async function markTvfs(kept: KeptBytes, build: Build, signal: AbortSignal | undefined): Promise<void> {
-  if (build.config.vfsRoot === undefined) return;
-  const root = await valueUnless(isUnavailable, build.wholeRoot());
-  if (root?.kind !== 'tvfs') return;
-  for (const { parts } of root.list(() => true)) {
-    await breathe(signal);
-    for (const { ckey, ekey } of parts) {
-      const place = ckey === undefined && ekey !== undefined ? build.locate(ekey) : undefined;
-      if (place?.loose) kept.addWhole(objectPath(place.object));
-      else if (place !== undefined) kept.add(objectPath(place.object), place.offset, place.offset + place.size);
-    }
-  }
-}
-
-/** Patches that the build lists. Where a list of it cannot be read, all that it may have. */
-async function markPatches(
-  kept: KeptBytes,
-  build: Build,
-  patches: readonly KnownObject[],
+/** The wanted keys of which no copy is held in an archive of the build, nor as an object of its own. */
+async function lackingKeys(
+  store: Store,
+  { build, wanted }: { build: Build; wanted: RecordTable },
   signal: AbortSignal | undefined,
-): Promise<void> {
-  if (patches.length === 0) return;
-  const lists = patchLists(build);
-  let keepsLoose = !lists.some(({ loose }) => loose);
-  for (const list of lists) {
-    await breathe(signal);
-    const read = await valueUnless(isNoList, readPatchList(build, list));
-    if (read === undefined && list.loose) keepsLoose = true;
-    else if (read === undefined) kept.addWhole(pathOf(build, 'patch', list.hash));
-    for (const entry of read?.index ?? []) {
-      const { object, offset, size, loose } = read!.placeOf(entry);
-      if (loose) kept.addWhole(objectPath(object));
-      else kept.add(objectPath(object), offset, offset + size);
-    }
-  }
-  for (const { form, path } of keepsLoose ? patches : []) if (form === 'patch') kept.addWhole(path);
-}
-
-/** The keys of the derived files that a build has: of its archive group, its manifests and its names. */
-export function derivedKeys({
-  config,
-  identity,
-}: Pick<Build, 'config'> & { identity: { cdnConfig: string } }): string[] {
-  const { encoding, root, install, download, size, vfsRoot, patchIndex, vfs } = config;
-  const manifests = [encoding, root, install, download, size, vfsRoot, patchIndex, ...vfs];
-  return [identity.cdnConfig, ...manifests.flatMap((keys: ManifestKeys | undefined) => keys?.ckey ?? [])];
+): Promise<RecordTable> {
+  const { cdnPath } = build.identity;
+  const paths = build.cdnConfig.archives.map((hash) => objectPath({ cdnPath, kind: 'data', hash }));
+  const spans = new HeldSpans(store);
+  const held = new Uint8Array(wanted.count);
+  const pages = build.group?.matches(wanted, (row, archive, offset, size) => {
+    const path = paths[archive];
+    if (path !== undefined && held[row] === 0 && covers(spans.of(path), offset, offset + size)) held[row] = 1;
+  });
+  for (const _ of pages ?? []) await breathe(signal);
+  const isLoose = (row: number): boolean =>
+    store.ledger.completeSize(objectPath({ cdnPath, kind: 'data', hash: toHex(wanted.at(row)) })) !== undefined;
+  return wanted.where((row) => held[row] === 0 && !isLoose(row));
 }

@@ -1,15 +1,14 @@
 import { statSync } from 'node:fs';
-import { breathe } from '../../core/breathe.ts';
-import { isOurTrouble, isPakratError, PakratError, resultUnless } from '../../core/errors.ts';
+import { CdnLists } from '../../builds/cdn-lists.ts';
+import { isPakratError, PakratError, resultUnless } from '../../core/errors.ts';
 import { decodeCdnConfig } from '../../formats/configs/cdn-config.ts';
 import type { BuildRow } from '../../store/ledger/rows.ts';
 import { type Span, spanBytes, subtractSpans } from '../../store/spans.ts';
 import type { Store } from '../../store/store.ts';
 import type { BuildOpener } from '../build-opener.ts';
 import { type KnownObject, knownObjects } from '../known-objects.ts';
-import { type KeepRules, keyOf, sortBuilds } from './going-builds.ts';
-import { KeptBytes } from './kept-bytes.ts';
-import { type Candidates, markBuild } from './mark-build.ts';
+import { type KeepRules, keyOf, type SortedBuilds, sortBuilds } from './going-builds.ts';
+import { Marks } from './marks.ts';
 
 /** Bytes of an object that no kept build wants. */
 export interface DeadBytes {
@@ -49,41 +48,40 @@ interface GcRequest {
  * @throws E_STORE_DAMAGED for a ledger whose rows about builds are damaged, E_ABORTED, E_STORE…
  */
 export async function planGc(store: Store, opener: BuildOpener, request: GcRequest): Promise<GcPlan> {
-  const { rules, forget = [], signal } = request;
+  const { rules, forget = [], signal, onBuild } = request;
   demandRightRows(store);
   const signature = store.ledger.keeping.signature();
-  const { kept: keptRows, optional, going } = sortBuilds(store.ledger, rules, forget);
-  const { objects } = knownObjects(store);
-  const marks = new Marks(store, opener, objects, signal);
-  const total = keptRows.length + optional.length;
-  let done = 0;
-  for (const row of keptRows) {
-    await marks.add(row);
-    request.onBuild?.(++done, total);
+  const { kept, optional, going } = sortBuilds(store.ledger, rules, forget);
+  const lists = new CdnLists(store);
+  const { objects } = knownObjects(store, lists);
+  const mostBytes = rules.maxBytes ?? Number.POSITIVE_INFINITY;
+  for (let count = optional.length; ; ) {
+    const marks = new Marks({ store, opener, objects, lists, signal });
+    const fitting = await addBuilds(marks, { kept, optional: optional.slice(0, count), mostBytes, onBuild });
+    // Marks are not taken back: what only the one wants that is too much is counted anew without it.
+    if (fitting === count) {
+      await marks.addStrays();
+      if (count === 0 || marks.heldBytes() <= mostBytes)
+        return finishPlan(store, marks, { going: [...going, ...optional.slice(count)], forget, signature });
+    }
+    count = Math.min(fitting, count - 1);
   }
-  for (const [i, row] of optional.entries()) {
-    await marks.add(row);
-    request.onBuild?.(++done, total);
-    if (marks.heldBytes() <= (rules.maxBytes ?? Number.POSITIVE_INFINITY)) continue;
-    // Marks are not taken back: what only this one wants is counted anew without it.
-    const left = await remarked({ store, opener, objects, signal }, [...keptRows, ...optional.slice(0, i)]);
-    return finishPlan(store, left, { going: [...going, ...optional.slice(i)], forget, signature });
-  }
-  return finishPlan(store, marks, { going, forget, signature });
 }
 
-async function remarked(
-  {
-    store,
-    opener,
-    objects,
-    signal,
-  }: { store: Store; opener: BuildOpener; objects: KnownObject[]; signal: AbortSignal | undefined },
-  rows: readonly BuildRow[],
-): Promise<Marks> {
-  const marks = new Marks(store, opener, objects, signal);
-  for (const row of rows) await marks.add(row);
-  return marks;
+interface BuildsToAdd extends Pick<SortedBuilds, 'kept' | 'optional'>, Pick<GcRequest, 'onBuild'> {
+  mostBytes: number;
+}
+
+/** @returns the number of optional builds with which all that is kept does not exceed the bytes that are allowed */
+async function addBuilds(marks: Marks, { kept, optional, mostBytes, onBuild }: BuildsToAdd): Promise<number> {
+  const total = kept.length + optional.length;
+  // The oldest first: it names all of the archives that came with it, and so there is nothing to be added to them afterwards.
+  for (const [i, row] of [...[...kept].reverse(), ...optional].entries()) {
+    await marks.add(row);
+    onBuild?.(i + 1, total);
+    if (i >= kept.length && Number.isFinite(mostBytes) && marks.heldBytes() > mostBytes) return i - kept.length;
+  }
+  return optional.length;
 }
 
 /** Rows about builds that are damaged may be those of a build that is to be kept. */
@@ -94,79 +92,6 @@ function demandRightRows({ ledger }: Store): void {
     hint: 'Run `pakrat verify --repair` first: nothing is given back while it is not known what is to be kept.',
     data: { ...damaged },
   });
-}
-
-/** The bytes that builds keep, while they are added. */
-class Marks {
-  readonly kept = new KeptBytes();
-  /** CDN paths with builds that cannot be read. */
-  readonly unreadable = new Map<string, string>();
-  readonly cdnPaths = new Set<string>();
-  readonly objects: readonly KnownObject[];
-  readonly #store: Store;
-  readonly #opener: BuildOpener;
-  readonly #signal: AbortSignal | undefined;
-  readonly #candidates = new Map<string, Candidates>();
-
-  constructor(store: Store, opener: BuildOpener, objects: readonly KnownObject[], signal: AbortSignal | undefined) {
-    this.#store = store;
-    this.#opener = opener;
-    this.objects = objects;
-    this.#signal = signal;
-  }
-
-  async add(row: BuildRow): Promise<void> {
-    await breathe(this.#signal);
-    const { configPath, productConfig, cdnPath } = row;
-    this.cdnPaths.add(cdnPath);
-    if (productConfig !== null) this.kept.addWhole(productPath(configPath, productConfig));
-    if (this.unreadable.has(cdnPath)) return;
-    try {
-      const { build, close } = await this.#opener.open(row, { offline: true });
-      try {
-        const request = { store: this.#store, build, row, candidates: this.#candidatesOf(cdnPath) };
-        await markBuild(this.kept, request, this.#signal);
-      } finally {
-        await close();
-      }
-    } catch (error) {
-      if (!isPakratError(error) || isOurTrouble(error)) throw error;
-      this.unreadable.set(cdnPath, `${row.product}@${row.name} cannot be read: ${error.message}`);
-    }
-  }
-
-  #candidatesOf(cdnPath: string): Candidates {
-    let found = this.#candidates.get(cdnPath);
-    if (found === undefined) {
-      const own = this.objects.filter(({ name }) => name.cdnPath === cdnPath);
-      found = {
-        archives: own.filter(({ name, form }) => name.kind === 'data' && form === 'archive'),
-        loose: own.filter(({ form }) => form === 'loose'),
-        patches: own.filter(({ name, form }) => name.kind === 'patch' && form !== 'small'),
-      };
-      this.#candidates.set(cdnPath, found);
-    }
-    return found;
-  }
-
-  /** Bytes that are held of what is kept. */
-  heldBytes(): number {
-    let bytes = 0;
-    for (const object of this.objects) {
-      const spans = heldSpans(this.#store, object);
-      bytes += spanBytes(spans) - spanBytes(this.kept.without(object.path, spans));
-    }
-    return bytes;
-  }
-}
-
-function productPath(configPath: string, hash: string): string {
-  return `${configPath}/${hash.slice(0, 2)}/${hash.slice(2, 4)}/${hash}`;
-}
-
-function heldSpans({ ledger }: Store, { path, complete, size }: KnownObject): readonly Span[] {
-  if (!complete) return ledger.spans(path);
-  return size === 0 ? [] : [{ start: 0, end: size }];
 }
 
 function finishPlan(
@@ -186,7 +111,7 @@ function finishPlan(
   const plan: GcPlan = { going, dead: [], spared: [], keptBytes: 0, signature };
   for (const object of marks.objects) {
     const { path, name, lost } = object;
-    const held = heldSpans(store, object);
+    const held = marks.heldSpans(object);
     const isKnown = name.kind === 'product' ? productPaths.has(name.cdnPath) : mayGo.has(name.cdnPath);
     const dead = kept.without(path, held);
     const bytes = spanBytes(dead);

@@ -48,7 +48,8 @@ function readTable(reader: ByteReader, name: string): TvfsTable {
   return table;
 }
 
-function readHeader(bytes: Uint8Array): TvfsHeader {
+/** Reads the header of a manifest alone. @throws E_FORMAT… */
+export function decodeTvfsHeader(bytes: Uint8Array): TvfsHeader {
   const reader = new ByteReader(bytes, tvfsWhat);
   reader.magic('TVFS');
   const version = reader.version('u8', 1);
@@ -207,7 +208,7 @@ function formOfTables({ especTable, containerTable }: TvfsHeader): TvfsForm {
  *   outside; E_FORMAT for a path table that does not hold together
  */
 export function decodeTvfs(bytes: Uint8Array): Tvfs {
-  const header = readHeader(bytes);
+  const header = decodeTvfsHeader(bytes);
   const espec = sliceTable(bytes, header.especTable);
   const tables: Tables = {
     header,
