@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import * as Flags from '@oclif/core/flags';
 import { StoreCommand } from '../src/cli/base-command.ts';
+import { parseStoreSize } from '../src/cli/flags/parse-values.ts';
 import { startServer } from '../src/serve/server.ts';
 
 export default class Serve extends StoreCommand {
@@ -27,11 +28,17 @@ export default class Serve extends StoreCommand {
     'pull-through': Flags.boolean({
       summary: 'Fetch what is missing from the CDN when a client asks for it: once, checked, and kept.',
     }),
+    'max-size': Flags.string({
+      summary:
+        'With --pull-through: bytes that the store may take; what clients brought is forgotten, longest unasked first.',
+      helpValue: 'SIZE',
+    }),
   };
   static override examples = [
     '<%= config.bin %> serve',
     '<%= config.bin %> serve --host 0.0.0.0 --public lan-cache:8080',
     '<%= config.bin %> serve --pull-through',
+    '<%= config.bin %> serve --pull-through --max-size 50G',
   ];
 
   async run(): Promise<void> {
@@ -44,6 +51,7 @@ export default class Serve extends StoreCommand {
         port,
         public: flags.public,
         pullThrough: flags['pull-through'],
+        maxBytes: parseStoreSize(flags['max-size']),
       });
       try {
         if (this.jsonEnabled()) process.stdout.write(`${JSON.stringify({ event: 'listening', url: server.url })}\n`);

@@ -15,6 +15,8 @@ export interface ServeOptions extends WorkOptions {
   live?: readonly string[] | undefined;
   /** Fetch what is missing from the CDN when it is asked for, and keep it. */
   pullThrough?: boolean | undefined;
+  /** Bytes that the store may take on disk: what clients brought is forgotten then, longest unasked first. */
+  maxBytes?: number | undefined;
 }
 
 /** The store that is served, and the name of the server. Its routes share it. */
