@@ -112,10 +112,9 @@ export class Room {
   /** Builds that are known only because a client asked for them: nothing is kept for their sake. */
   #visitors(): BuildRow[] {
     const { ledger } = this.#store;
-    const pins = new Set(ledger.keeping.pins().map(({ product, buildConfig }) => `${product} ${buildConfig}`));
     return ledger
       .builds()
-      .filter((row) => !pins.has(`${row.product} ${row.buildConfig}`) && ledger.keeping.selections(row).length === 0);
+      .filter((row) => !ledger.keeping.isPinned(row) && ledger.keeping.selections(row).length === 0);
   }
 
   /** What goes, of what a plan says that nothing is kept for, and the rows about it. */
