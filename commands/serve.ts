@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import * as Flags from '@oclif/core/flags';
 import { StoreCommand } from '../src/cli/base-command.ts';
 import { optionalArg, repeatable } from '../src/cli/flags/args.ts';
+import { parseStoreSize } from '../src/cli/flags/parse-values.ts';
 import { toJson } from '../src/cli/terminal/json.ts';
 import { type LogFile, openLogFile } from '../src/serve/logs/log-file.ts';
 import { type LogEntry, logFormats } from '../src/serve/logs/log-line.ts';
@@ -57,12 +58,18 @@ export default class Serve extends StoreCommand {
     'pull-through': Flags.boolean({
       summary: 'Fetch what is missing from the CDN when a client asks for it: once, checked, and kept.',
     }),
+    'max-size': Flags.string({
+      summary:
+        'With --pull-through: bytes that the store may take; what clients brought is forgotten, longest unasked first.',
+      helpValue: 'SIZE',
+    }),
   };
   static override examples = [
     '<%= config.bin %> serve',
     '<%= config.bin %> serve --host 0.0.0.0 --public lan-cache:8080 --ribbit 1119',
     '<%= config.bin %> serve --product wow_classic_era=1.15.7.61582',
     '<%= config.bin %> serve --pull-through',
+    '<%= config.bin %> serve --pull-through --max-size 50G',
     '<%= config.bin %> serve id1/pak0.pak "World of Warcraft"',
   ];
 
@@ -76,6 +83,7 @@ export default class Serve extends StoreCommand {
       live,
       public: flags.public,
       pullThrough: flags['pull-through'],
+      maxBytes: parseStoreSize(flags['max-size']),
       sources: argv as string[],
     };
     await this.withSession(flags, async (session) => {

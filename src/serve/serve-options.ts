@@ -20,6 +20,8 @@ export interface ServeOptions extends WorkOptions {
   limits?: Partial<Limits> | undefined;
   /** Fetch what is missing from the CDN when it is asked for, and keep it. */
   pullThrough?: boolean | undefined;
+  /** Bytes that the store may take on disk: what clients brought is forgotten then, longest unasked first. */
+  maxBytes?: number | undefined;
   /** Sources that the page shows beside the builds of the store: PAKs, installed games, folders. */
   sources?: readonly string[] | undefined;
 }

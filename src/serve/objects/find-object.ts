@@ -21,7 +21,7 @@ export async function findObject(
   looseSize: (path: string) => Promise<number | undefined>,
 ): Promise<FoundObject | undefined> {
   if (!isSafeCdnPath(path)) return undefined;
-  const reach = ledger.reach(path, 0);
+  const reach = ledger.served.reach(path, 0);
   if (reach === undefined) return undefined;
   if (reach.wholeSize !== undefined) return { path, size: reach.wholeSize, isWhole: true };
   const size = files.archiveEnd(path) ?? (await looseSize(path));

@@ -32,7 +32,7 @@ const objectPattern = /^(.+)\/(config|data|patch)\/([0-9a-f]{2})\/([0-9a-f]{2})\
 /** Bytes of lists of loose objects that stay in memory. */
 const mostListBytes = 48 * 1024 * 1024;
 /** Milliseconds for which a build whose configs cannot be had is not asked for again. */
-const againMs = 60_000;
+const againMs = 10_000;
 
 /**
  * The objects that the builds of a ledger name: their configs, indices, archives and loose objects, by their paths. Builds are read when something

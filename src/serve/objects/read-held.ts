@@ -53,5 +53,5 @@ function read(fd: number, into: Buffer, size: number, at: number): Promise<numbe
 
 /** The end to which an object is held from an offset on. */
 export function heldUntil({ ledger }: Store, path: string, at: number): number {
-  return ledger.reach(path, at)?.end ?? at;
+  return ledger.served.reach(path, at)?.end ?? at;
 }

@@ -42,11 +42,19 @@ export async function sendObject(
   if (request.method === 'HEAD' || start === end) return reply.code(status).headers(headers).send();
   const wait: Sending['wait'] = async (at) => (await bringing?.wait(at, end)) ?? false;
   const goOn = bringing && ((at: number) => bringing.goOn(at, end));
-  const isSent = await sendBytes(reply.raw, { store, path, range: { start, end }, until, wait, goOn }, () => {
-    reply.hijack();
-    reply.raw.writeHead(status, headers);
-  });
-  return isSent ? reply : reply.callNotFound();
+  const sending: Sending = { store, path, range: { start, end }, until, wait, goOn };
+  try {
+    const isSent = await sendBytes(reply.raw, sending, () => {
+      reply.hijack();
+      reply.raw.writeHead(status, headers);
+    });
+    return isSent ? reply : reply.callNotFound();
+  } catch (error) {
+    // Behind the head trouble can only be told by an answer that ends early.
+    if (!reply.raw.headersSent) throw error;
+    reply.raw.destroy();
+    return reply;
+  }
 }
 
 function isKnown(header: string | undefined, etag: string): boolean {

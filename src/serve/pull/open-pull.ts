@@ -8,9 +8,13 @@ import type { PullThrough } from './pull-through.ts';
 export async function openPull(
   session: Session,
   store: Store,
-  { pullThrough, onProgress }: ServeOptions,
+  { pullThrough, maxBytes, onProgress }: ServeOptions,
   onBuild: () => void,
 ): Promise<PullThrough | undefined> {
+  if (pullThrough !== true && maxBytes !== undefined)
+    throw new PakratError('E_USAGE', '--max-size is for what --pull-through keeps', {
+      hint: 'Add --pull-through; `pakrat gc --max-size` makes a store smaller.',
+    });
   if (pullThrough !== true) return undefined;
   if (session.options.offline) throw new PakratError('E_USAGE', '--pull-through fetches, and --offline forbids it');
   if (!store.writable)
@@ -19,5 +23,5 @@ export async function openPull(
       `--pull-through keeps what it fetches, and ${store.layout.root} cannot be written`,
     );
   const { PullThrough } = await import('./pull-through.ts');
-  return new PullThrough(session, store, { onProgress, onBuild });
+  return new PullThrough(session, store, { onProgress, onBuild, maxBytes });
 }

@@ -15,6 +15,7 @@ import { heldUntil } from '../objects/read-held.ts';
 import type { Bringing } from '../objects/send-object.ts';
 import { ArchiveMaps } from './archive-maps.ts';
 import { BuildLearner } from './learn-build.ts';
+import { Room } from './room.ts';
 import { Upstreams } from './upstreams.ts';
 
 /** Bytes, and entries, in front of an answer that are asked for at once. */
@@ -48,16 +49,26 @@ export class PullThrough {
   readonly #failed = new Map<string, number>();
   /** Answers that wait for bytes of an object. */
   readonly #waiting = new Map<string, Set<() => void>>();
+  /** The room that is left; undefined where it has no limit. */
+  readonly #room: Room | undefined;
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
 
-  /** @param options.onBuild called when the ledger got a build that it did not know */
+  /**
+   * @param options.onBuild called when the ledger got a build that it did not know
+   * @param options.maxBytes that the store may take on disk: then it is a cache, and forgets
+   */
   constructor(
     session: Session,
     store: Store,
-    { onProgress, onBuild }: { onProgress?: OnProgress | undefined; onBuild: () => void },
+    {
+      onProgress,
+      onBuild,
+      maxBytes,
+    }: { onProgress?: OnProgress | undefined; onBuild: () => void; maxBytes?: number | undefined },
   ) {
     this.#store = store;
+    this.#room = maxBytes === undefined ? undefined : new Room(session, store, maxBytes, onProgress);
     this.#upstreams = new Upstreams(session, onProgress);
     this.#maps = new ArchiveMaps(store);
     this.#learner = new BuildLearner(session, store, onBuild);
@@ -84,6 +95,7 @@ export class PullThrough {
   /** The way to bytes of an object that are not held. */
   bringing(path: string): Bringing {
     let ahead = 0;
+    let isTouched = false;
     const tries = new Map<number, number>();
     const ask = (named: NamedObject, at: number, end: number): void => {
       for (const places of this.#missing(named, at, Math.min(end, at + aheadBytes))) this.#fetch(named, places);
@@ -105,6 +117,8 @@ export class PullThrough {
         return this.#until(named, at);
       },
       goOn: async (at, end) => {
+        if (!isTouched) this.#room?.touch(path, at, end);
+        isTouched = true;
         if (ahead === 0 || at + aheadBytes / 2 < ahead || ahead >= end) return;
         const named = await this.#named.find(path);
         if (named !== undefined && named.form !== 'small') ask(named, ahead, end);
@@ -119,6 +133,7 @@ export class PullThrough {
     await this.#upstreams.close();
     await this.#queue.onIdle();
     clearInterval(this.#timer);
+    await this.#room?.close();
   }
 
   async #knowSize({ name, build, form, size }: NamedObject): Promise<boolean> {
@@ -185,7 +200,7 @@ export class PullThrough {
     const path = objectPath(name);
     const kind = name.kind === 'patch' ? 'patch' : 'data';
     const wake = (): void => this.#wake(path);
-    const work = async (): Promise<void> => {
+    const bring = async (): Promise<void> => {
       const fetcher = await this.#upstreams.fetcher(build);
       const { maxRangeBytes } = fetcher.settings.planOptions;
       // Inside the commit: who waits looks when it is done.
@@ -195,6 +210,12 @@ export class PullThrough {
         // Nothing is fetched that nobody asked for: no gap is bridged.
         return (kind === 'patch' ? patchJobs : entryJobs)(this.#store, left, { gapBytes: 0, maxRangeBytes, whole });
       });
+    };
+    const work = async (): Promise<void> => {
+      const spans = places.map(({ offset, size }) => ({ start: offset, end: offset + size }));
+      const release = await this.#room?.reserve(path, spans);
+      if (this.#room !== undefined && release === undefined) return;
+      await bring().finally(release);
     };
     const done = this.#queue
       .add(() => valueUnless(isPakratError, work()))

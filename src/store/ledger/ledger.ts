@@ -4,10 +4,10 @@ import { hostsOfJson, jsonOfHosts } from './host-list.ts';
 import { countImpossibleRows, removeImpossibleRows } from './impossible-rows.ts';
 import { Keeping } from './keeping.ts';
 import { LedgerHistory } from './ledger-history.ts';
-import { type Reach, reachOf } from './reach.ts';
 import { damagedRows, hasRow, removeRow, sealRow } from './row-sums.ts';
 import type { Amount, AnswerRow, BuildIdentity, BuildRow, DamagedRow, KeyRow } from './rows.ts';
 import { demandSchema, migrate } from './schema.ts';
+import { ServedBytes } from './served-bytes.ts';
 import { logPages, Sqlite } from './sqlite.ts';
 import { addBuildSql } from './statements.ts';
 
@@ -35,6 +35,8 @@ export class Ledger {
   readonly keeping: Keeping;
   /** What it knows that nobody else does, as it is kept beside it. */
   readonly history: LedgerHistory;
+  /** How far objects are held, and what came because clients asked for it. */
+  readonly served: ServedBytes;
   readonly #db: Sqlite;
 
   /**
@@ -45,6 +47,7 @@ export class Ledger {
   constructor(path: string, { readOnly = false, history }: { readOnly?: boolean; history?: string } = {}) {
     this.#db = readOnly ? openAsItIs(path) : new Sqlite(path, { timeout });
     this.keeping = new Keeping(this.#db);
+    this.served = new ServedBytes(this.#db);
     this.history = new LedgerHistory(this.#db, history);
     try {
       if (readOnly) {
@@ -200,10 +203,6 @@ export class Ledger {
          AND start >= (SELECT coalesce(max(start), 0) FROM spans WHERE object = (SELECT id FROM found) AND start <= @start) ORDER BY start`,
       { path, start, end },
     );
-  }
-  /** How far an object is held from an offset on, in one question; undefined where nothing is known of it. */
-  reach(path: string, at: number): Reach | undefined {
-    return reachOf(this.#db, path, at);
   }
   /** The verified span of an object that is not called whole and has but one; undefined for others. */
   onlySpan(path: string): Span | undefined {

@@ -1,6 +1,7 @@
 import { PakratError } from '../../core/errors.ts';
 import { historyTables } from '../history/history-tables.ts';
 import { keptRowSums, rowSums } from './row-sums.ts';
+import { pulledTable } from './served-bytes.ts';
 import type { Sqlite } from './sqlite.ts';
 
 /*
@@ -20,6 +21,7 @@ import type { Sqlite } from './sqlite.ts';
  *   forgotten   builds that are not kept any more
  *   outbox      lines that history.jsonl does not have yet (history/history-tables.ts)
  *   leaving     bytes that left the ledger and may still be on the disk
+ *   pulled      bytes that came because a client of the server asked for them, and when one did last (served-bytes.ts)
  */
 const versionOne = `
 CREATE TABLE answers (
@@ -81,7 +83,7 @@ CREATE TRIGGER builds_selected AFTER UPDATE OF selection ON builds WHEN new.sele
 END;
 `;
 
-const migrations = [versionOne, versionTwo, rowSums, versionFour, historyTables];
+const migrations = [versionOne, versionTwo, rowSums, versionFour, historyTables, pulledTable];
 /** The oldest schema that can be read as it is. */
 const oldestReadable = 1;
 

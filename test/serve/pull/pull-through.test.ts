@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globa
 import { decodeArchiveIndex } from '../../../src/formats/indices/archive-index.ts';
 import type { Server } from '../../../src/serve/server.ts';
 import type { LyingServer } from '../../support/lying-server.ts';
+import { pullRounds } from '../../support/pull-rounds.ts';
 import { scratchFolder } from '../../support/scratch.ts';
 import { withPakrat } from '../../support/with-pakrat.ts';
 import { archivesOf, noise, publishedUpstream, pullServer } from './upstream.ts';
@@ -138,3 +139,11 @@ function largest(): { archive: string; entries: { offset: number; size: number }
   const index = decodeArchiveIndex(upstream.objects.get(`${archive}.index`)!);
   return { archive, entries: [...index].sort((a, b) => a.offset - b.offset) };
 }
+
+test('many clients with random ranges over a slow, failing, lying CDN get no wrong byte, and each entry comes right about once', async () => {
+  await learn();
+  const outcome = await pullRounds(server.url, upstream, { clients: 40, seconds: 2, lies: 0.2, seed: 7 });
+  expect(outcome.wrongBytes).toBe(0);
+  expect(outcome.whole).toBeGreaterThan(0);
+  expect(outcome.cameRight).toBeLessThanOrEqual(1.02 * outcome.touched);
+});

@@ -18,21 +18,27 @@ export function noise(seed: number, size: number): Buffer {
 }
 
 /** A published build on a host of its own, in memory. Needs `close`. */
-export async function publishedUpstream(
-  out: string,
-  sizes: readonly number[],
-  { version = '1.0.1', buildId = 1 } = {},
-): Promise<LyingServer> {
+export async function publishedUpstream(out: string, sizes: readonly number[]): Promise<LyingServer> {
   const upstream = await lyingServer();
+  await publishMore(upstream, out, { sizes, buildId: 1 });
+  return upstream;
+}
+
+/** Publishes a build to a host, beside those that it has. @param build.seed other files than those of another number */
+export async function publishMore(
+  upstream: LyingServer,
+  out: string,
+  { sizes, buildId, seed = 0 }: { sizes: readonly number[]; buildId: number; seed?: number },
+): Promise<void> {
   const files = sizes.map((size, i) => ({
-    name: `file${i}.bin`,
-    fileDataId: i + 1,
-    read: () => noise(i + 1, size),
+    name: `file${seed + i}.bin`,
+    fileDataId: seed + i + 1,
+    read: () => noise(seed + i + 1, size),
   }));
-  await publishBuild({ product: 'game', out, hosts: [upstream.host], regions: ['us'], version, buildId, files });
+  const place = { product: 'game', out, hosts: [upstream.host], regions: ['us'] };
+  await publishBuild({ ...place, version: `1.0.${buildId}`, buildId, files });
   for (const name of readdirSync(out, { recursive: true, encoding: 'utf8' }))
     if (statSync(join(out, name)).isFile()) upstream.objects.set(name, new Uint8Array(readFileSync(join(out, name))));
-  return upstream;
 }
 
 /** The paths of archives of a host's objects. */

@@ -81,7 +81,7 @@ test('a ledger of schema 3 keeps what its builds wanted, and when they came', ()
   const time = db.get<{ time: number }>('SELECT time FROM builds')?.time;
   for (const { name } of db.all<{ name: string }>("SELECT name FROM sqlite_master WHERE type = 'trigger'"))
     if (!/^(builds|answers|keys|settings)_(added|changed|removed)$/.test(name)) db.exec(`DROP TRIGGER ${name}`);
-  for (const table of ['selections', 'pins', 'forgotten', 'arrivals', 'leaving', 'outbox'])
+  for (const table of ['selections', 'pins', 'forgotten', 'arrivals', 'leaving', 'outbox', 'pulled'])
     db.exec(`DROP TABLE ${table}`);
   db.exec("DELETE FROM sums WHERE tbl IN ('selections', 'arrivals'); PRAGMA user_version = 3");
   db.close();

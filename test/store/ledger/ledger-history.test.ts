@@ -162,7 +162,7 @@ test('an older ledger writes down all that it knows when it is first opened', ()
   const db = new Sqlite(`${folder}/ledger.db`);
   for (const { name } of db.all<{ name: string }>("SELECT name FROM sqlite_master WHERE type = 'trigger'"))
     if (/_(noted|again|taken)$/.test(name)) db.exec(`DROP TRIGGER ${name}`);
-  db.exec('DROP TABLE outbox; PRAGMA user_version = 4');
+  db.exec('DROP TABLE outbox; DROP TABLE pulled; PRAGMA user_version = 4');
   db.close();
   const reader = new Ledger(`${folder}/ledger.db`, { readOnly: true });
   expect(reader.history.isKept).toBe(false);

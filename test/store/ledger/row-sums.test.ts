@@ -56,7 +56,7 @@ describe('a row', () => {
 test('a ledger of the first schema gets the sums of what it has', () => {
   ledger.close();
   const db = new Sqlite(path);
-  const newer = ['sums', 'selections', 'pins', 'forgotten', 'arrivals', 'leaving', 'outbox'];
+  const newer = ['sums', 'selections', 'pins', 'forgotten', 'arrivals', 'leaving', 'outbox', 'pulled'];
   for (const { name } of db.all<{ name: string }>("SELECT name FROM sqlite_master WHERE type = 'trigger'"))
     db.exec(`DROP TRIGGER ${name}`);
   for (const table of newer) db.exec(`DROP TABLE ${table}`);
