@@ -6,7 +6,7 @@
 //     --reps N       how often each variant runs (default 5)
 //     --scale N      trees N times smaller, to try a trial out: figures mean nothing then
 //
-// PAKRAT_BIN names another build. Trials want nginx, curl, aria2c, GNU time, python3 and the generator beside the conformance files.
+// PAKRAT_BIN names another build. Trials want nginx, wrk, curl, aria2c, GNU time, python3 and the generator beside the conformance files.
 import * as fs from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
