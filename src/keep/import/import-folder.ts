@@ -1,6 +1,7 @@
 import * as fs from 'node:fs';
 import { sep } from 'node:path';
 import { PakratError, throwIfAborted } from '../../core/errors.ts';
+import { hasObject } from '../../fetch/small-objects.ts';
 import { demandFolder } from '../../installs/open-folder.ts';
 import { objectPath } from '../../store/layout.ts';
 import type { BuildIdentity } from '../../store/ledger/rows.ts';
@@ -108,13 +109,14 @@ async function takeAll(run: ImportRun, options: ImportOptions, { found, game, ot
     report.unknown.push({ name, message: 'nothing tells the CDN path of its objects: --cdn-path' });
   // Configs say what the rest is, and indices what the archives are.
   const isConfig = ({ name }: FoundFile): boolean => name.suffix !== '.index';
-  await takeAllSmall(run, found.small.filter(isConfig));
+  const configs = found.small.filter(isConfig);
+  await takeAllSmall(run, configs);
+  const brought = configs.filter(({ name }) => hasObject(run.store, name));
   const ofGame = (game?.builds ?? []).map((identity) => ({ identity, selections: [], isPinned: false }));
   const builds = await findBuilds(run, options, { found, others: [...(other?.builds ?? []), ...ofGame] });
-  await takeAllSmall(
-    run,
-    found.small.filter((file) => !isConfig(file)),
-  );
+  // What was given back until the ledger knew these builds comes again: from now on it stays.
+  const again = brought.filter(({ name }) => !hasObject(run.store, name));
+  await takeAllSmall(run, [...again, ...found.small.filter((file) => !isConfig(file))]);
   await takeAllSmall(run, namedIndices(run, game?.indices ?? [], builds));
   await bringIndices(run, options, { builds, found, all: game !== undefined || found.fragments.length > 0 });
   const here = hereBuilds(run, found, builds);
