@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import * as Flags from '@oclif/core/flags';
-import { StoreCommand } from '../src/cli/base-command.ts';
+import { PakratCommand } from '../src/cli/base-command.ts';
 import { optionalArg, repeatable } from '../src/cli/flags/args.ts';
 import { parseStoreSize } from '../src/cli/flags/parse-values.ts';
 import { toJson } from '../src/cli/terminal/json.ts';
@@ -8,7 +8,7 @@ import { type LogFile, openLogFile } from '../src/serve/logs/log-file.ts';
 import { type LogEntry, logFormats } from '../src/serve/logs/log-line.ts';
 import { startServer } from '../src/serve/server.ts';
 
-export default class Serve extends StoreCommand {
+export default class Serve extends PakratCommand {
   static override summary = 'Serve the store as a CDN, with version services and a page to look at it.';
   static override description =
     'Serves the objects that the store holds under the paths of the CDN, tells clients which builds are live as the version services do, and has a page for people. It ends with 0 on Ctrl-C and SIGTERM; answers that have begun get a moment.';
