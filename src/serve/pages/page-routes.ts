@@ -8,8 +8,8 @@ import { sendPage, type View } from './page.ts';
 import { sendEvents } from './send/send-events.ts';
 import { sendFile } from './send/send-file.ts';
 import { sendSelection } from './send/send-selection.ts';
-import type { FileName } from './served/find-entry.ts';
 import { offlineSession } from './served/offline-session.ts';
+import type { LinkedFile } from './served/place.ts';
 import { ServedSources } from './served/served-sources.ts';
 import { plainName } from './text.ts';
 import { browseView } from './views/browse-view.ts';
@@ -21,9 +21,6 @@ import { historyView } from './views/history-view.ts';
 import { keysView } from './views/keys-view.ts';
 import { overview } from './views/overview.ts';
 import { GcPlans, spaceView } from './views/space-view.ts';
-
-/** Characters of a form that chooses files. */
-const formLimit = 4 << 20;
 
 /**
  * The page for people: what the store holds. Its views lie below `/-/`, which no product and no CDN path is called. They only show: nothing is
@@ -40,11 +37,6 @@ export function addPageRoutes(app: FastifyInstance, { session, store, options }:
     await own.close();
   });
   app.register(async (pages) => {
-    pages.addContentTypeParser(
-      'application/x-www-form-urlencoded',
-      { parseAs: 'string', bodyLimit: formLimit },
-      (_request, body, done) => done(null, new URLSearchParams(String(body))),
-    );
     pages.setErrorHandler((error, _request, reply) =>
       sendPage(reply, { title: 'Not shown', main: Promise.reject(error) }),
     );
@@ -73,7 +65,7 @@ function addViews(pages: FastifyInstance, looking: Looking): void {
   view(paths.file, async (query) => {
     const [id, file] = [query.text('in'), query.file()];
     await looking.sources.get(id);
-    const last = file.name.split('/').at(-1) || file.name;
+    const last = file.name.split('/').at(-1) || file.name || 'A file';
     return { title: plainName(last), main: fileView(looking, id, file) };
   });
   view(paths.keys, async (query) => {
@@ -107,25 +99,27 @@ function addContents(pages: FastifyInstance, looking: Looking): void {
   pages.get(paths.fetchingEvents, async (_request, reply) => sendEvents(reply, looking));
   pages.get(paths.selection, async (request, reply) => {
     const query = new Query(request);
-    const selection = { files: [], folders: [query.text('folder')], query: query.text('q') };
-    return sendSelection(reply, looking, { id: query.text('in'), selection, format: query.format() });
-  });
-  pages.post(paths.selection, async (request, reply) => {
-    const query = new Query(request);
-    const selection = { files: query.files(), folders: query.all('folder').map(fromFormValue), query: '' };
+    const [files, folders] = [query.all('f'), query.all('d')];
+    // The form of a listing always says where it stood: nothing ticked there is not everything.
+    if (query.has('below') && files.length + folders.length === 0)
+      throw new PakratError('E_USAGE', 'nothing was ticked');
+    const selection = { files, folders, below: query.folder(), query: query.text('q') };
     return sendSelection(reply, looking, { id: query.text('in'), selection, format: query.format() });
   });
 }
 
-/** The parameters of a request: of its form where it has one, else of its URL. The first of several counts. */
+/** The parameters of a request. The first of several counts. */
 class Query {
   readonly #values: URLSearchParams;
 
-  constructor({ body, url }: FastifyRequest) {
-    this.#values = body instanceof URLSearchParams ? body : new URLSearchParams(/\?(.*)$/s.exec(url)?.[1] ?? '');
+  constructor({ url }: FastifyRequest) {
+    this.#values = new URLSearchParams(/\?(.*)$/s.exec(url)?.[1] ?? '');
   }
   text(name: string): string {
     return this.#values.get(name) ?? '';
+  }
+  has(name: string): boolean {
+    return this.#values.has(name);
   }
   all(name: string): string[] {
     return this.#values.getAll(name);
@@ -134,22 +128,14 @@ class Query {
     const text = this.text(name);
     return /^\d{1,15}$/.test(text) ? Number(text) : 0;
   }
-  file(): FileName {
+  file(): LinkedFile {
     const name = this.text('name');
     const index = this.text('index') === '' ? undefined : this.number('index');
-    return { name, index };
+    return this.has('at') ? { name, index, place: this.text('at') } : { name, index };
   }
   /** The folder that a link names, or the search form. */
   folder(): string {
     return this.text('folder') || fromFormValue(this.text('below'));
-  }
-  /** Files as the boxes of a listing name them: `[NUMBER]:NAME`. */
-  files(): FileName[] {
-    return this.all('file').flatMap((value): FileName[] => {
-      const [, number, name] = /^(\d{0,15}):(.*)$/s.exec(value) ?? [];
-      if (name === undefined) return [];
-      return [{ name: fromFormValue(name), index: number === '' ? undefined : Number(number) }];
-    });
   }
   /** @throws E_USAGE */
   format(): 'zip' | 'tar' {
