@@ -8,7 +8,7 @@ import { renderGc } from '../src/cli/render/gc.ts';
 export default class Gc extends StoreCommand {
   static override summary = 'Give back the space of what no build of the store wants.';
   static override description =
-    `Every build that the store knows keeps all that it names, whatever was chosen of it, and a build of which --all was ever synced all that its CDN config lists. What is left goes. Without a rule no build goes; with several a build goes that none of them keeps.
+    `Every build that the store knows keeps all that its manifests name, whatever part of it was chosen. One of which --all was ever synced also keeps all that its CDN config lists. What is left goes. Without a rule no build goes. With --keep and --older a build goes when both let it go; --max-size takes the oldest of the rest, and never one that --keep keeps.
 
 Builds are ordered by what the version services said of them, never by when they were last read. Only complete builds count for --keep. A build that is pinned (\`pakrat pin\`) stays whatever the rules say, and so do the newest complete one of each product and those that are live. Where a build cannot be read, nothing of its CDN path goes.
 

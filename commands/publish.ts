@@ -19,7 +19,7 @@ The tag file has words, separated by commas, then a glob, on a line: tags (Windo
       required: true,
     }),
     'build-name': Flags.string({
-      summary: 'Name of the version. Default 1.0.0.N, N being the build id.',
+      summary: 'Name of the version. Default: 1.0.0.N, N being the build id.',
       helpValue: 'NAME',
     }),
     'build-id': Flags.integer({
@@ -29,7 +29,7 @@ The tag file has words, separated by commas, then a glob, on a line: tags (Windo
       max: 0xffffffff,
     }),
     host: Flags.string({
-      summary: 'Host that clients are to fetch from. Repeatable. Default: as before, at first localhost.',
+      summary: 'Host that clients are to fetch from. Repeatable. Default: those of the live build, else localhost.',
       helpValue: 'HOST[:PORT]',
       ...repeatable,
     }),

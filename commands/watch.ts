@@ -12,7 +12,7 @@ export default class Watch extends PakratCommand {
   static override description =
     `Asks the version service now and then which build of each product is live, and syncs one that the store does not hold whole. With --keep the older builds of these products are forgotten then, as \`pakrat gc --keep\` does. Each event is a line (with --json a line of JSON). Trouble is told once, and tried again at the next look: a network may be away for days.
 
-The hook is run through the shell for each event, with the event as JSON on its standard input. It ends with 0 on SIGTERM, so that a service manager can stop it.`;
+The hook is run through the shell for each event, with the event as JSON on its standard input. On SIGTERM watch ends with exit code 0, so that a service manager can stop it.`;
   static override strict = false;
   static override args = { product: requiredArg('Products. Several may be given.') };
   static override flags = {

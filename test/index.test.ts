@@ -161,7 +161,7 @@ describe('a product of a CDN', () => {
     const { wanted, held } = report;
     expect(await pakrat.status()).toEqual({
       store: scratch('fresh'),
-      builds: [{ product: 'sample', name: newName, buildConfig: newBuild.buildConfig, wanted, held }],
+      builds: [{ product: 'sample', name: newName, buildConfig: newBuild.buildConfig, wanted, held, pinned: false }],
       bytes: expect.any(Number),
     });
     expect((await pakrat.status('other')).builds).toEqual([]);

@@ -22,13 +22,10 @@ export async function forget(
 async function unpinnedRows(session: Session, names: readonly string[]): Promise<BuildRow[]> {
   const rows = await findRows(session, names, { demandBuild: true });
   const { ledger } = await session.store({ create: false });
-  for (const pin of ledger.keeping.pins()) {
-    const pinned = rows.find((row) => row.product === pin.product && row.buildConfig === pin.buildConfig);
-    if (pinned === undefined) continue;
-    const name = `${pinned.product}@${pinned.name}`;
-    throw new PakratError('E_USAGE', `${name} is pinned`, {
-      hint: `Take the pin off first: \`pakrat unpin ${name}\`.`,
-    });
-  }
-  return rows;
+  const pinned = rows.find((row) => ledger.keeping.isPinned(row));
+  if (pinned === undefined) return rows;
+  const name = `${pinned.product}@${pinned.name}`;
+  throw new PakratError('E_USAGE', `${name} is pinned`, {
+    hint: `Take the pin off first: \`pakrat unpin ${name}\`.`,
+  });
 }

@@ -37,7 +37,7 @@ export interface HistoryReport {
 export async function readHistory(session: Session, product: string): Promise<HistoryReport> {
   const { ledger } = await session.store({ create: false });
   const builds = new Map<string, SeenBuild>();
-  for (const { firstTime, lastTime, table: _, ...names } of seenVersions(ledger, product).values()) {
+  for (const { firstTime, lastTime, seqn: _, table: __, ...names } of seenVersions(ledger, product).values()) {
     const [firstSeen, lastSeen] = [new Date(firstTime).toISOString(), new Date(lastTime).toISOString()];
     builds.set(names.buildConfig, { ...names, firstSeen, lastSeen, wanted: null, held: null, pinned: false });
   }
@@ -45,10 +45,7 @@ export async function readHistory(session: Session, product: string): Promise<Hi
     const seen = builds.get(buildConfig) ?? unseen({ name, buildId, buildConfig, cdnConfig });
     builds.set(buildConfig, selection === null ? seen : { ...seen, wanted, held });
   }
-  for (const pin of ledger.keeping.pins()) {
-    const build = pin.product === product ? builds.get(pin.buildConfig) : undefined;
-    if (build !== undefined) build.pinned = true;
-  }
+  for (const [buildConfig, build] of builds) build.pinned = ledger.keeping.isPinned({ product, buildConfig });
   if (builds.size === 0) {
     throw new PakratError('E_NOT_FOUND', `nothing is known of ${product}`, {
       hint: `\`pakrat versions ${product}\` asks, and the answer is kept.`,

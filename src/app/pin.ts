@@ -1,3 +1,4 @@
+import { findRows } from './session/known-rows.ts';
 import type { Session } from './session/session.ts';
 
 /** A build that has a pin, or had one, as `pin --json` prints it. */
@@ -18,7 +19,6 @@ export async function pin(
   names: readonly string[],
   { pinned }: { pinned: boolean },
 ): Promise<PinnedBuild[]> {
-  const { findRows } = await import('./session/known-rows.ts');
   const rows = await findRows(session, names, { demandBuild: !pinned });
   const { ledger } = await session.store({ create: false });
   for (const row of rows) {

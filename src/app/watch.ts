@@ -1,10 +1,11 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { keepPreloads } from '../builds/resolve/keep-preloads.ts';
 import type { ResolvedBuild } from '../builds/resolve/resolve-build.ts';
-import { isPakratError, PakratError, throwIfAborted, valueUnless } from '../core/errors.ts';
+import { pause } from '../core/breathe.ts';
+import { isPakratError, PakratError, throwIfAborted } from '../core/errors.ts';
 import type { GcReport } from '../keep/gc/collect-garbage.ts';
-import type { KeepRules } from '../keep/gc/going-builds.ts';
+import { isComplete, type KeepRules } from '../keep/gc/going-builds.ts';
+import { keepReserve } from '../store/reserve.ts';
 import type { SyncReport } from '../sync/sync-report.ts';
-import { collect } from './session/collect.ts';
 import type { Session } from './session/session.ts';
 import { type SyncOptions, syncFound } from './session/sync-found.ts';
 
@@ -53,7 +54,6 @@ export async function watch(
     });
   }
   const { signal, once = false, everyMs = defaultMs } = options;
-  const { keepReserve } = await import('../store/reserve.ts');
   keepReserve((await session.store({ create: true })).layout);
   const tell: Tell = async (event) => onEvent({ time: new Date().toISOString(), ...event } as WatchEvent);
   await tell({ event: 'watching', products });
@@ -84,8 +84,7 @@ export async function watch(
     if (options.keep !== undefined) await attempt(null, () => tidyOnce());
     if (once && first !== undefined) throw first;
     if (once) return;
-    await valueUnless(() => signal?.aborted === true, sleep(everyMs, undefined, { signal }));
-    throwIfAborted(signal);
+    await pause(everyMs, signal);
   }
 }
 
@@ -93,6 +92,7 @@ export async function watch(
 async function look(session: Session, product: string, options: WatchOptions, tell: Tell): Promise<void> {
   const { signal } = options;
   const build = await session.resolve(product, { fresh: true, signal });
+  await keepPreloads(await session.resolveContext({ signal, create: true }), product);
   if (await isHeld(session, build, options)) return;
   const { name, buildConfig } = build;
   await tell({ event: 'found', product, name, buildConfig });
@@ -101,7 +101,6 @@ async function look(session: Session, product: string, options: WatchOptions, te
 
 /** True for a build of which all that is wanted was brought, with the CDN config that is its own now. */
 async function isHeld(session: Session, build: ResolvedBuild, options: WatchOptions): Promise<boolean> {
-  const { isComplete } = await import('../keep/gc/going-builds.ts');
   const { tags = [], include = [], all = false } = options;
   const { ledger } = await session.store({ create: true });
   const row = ledger.builds(build.product).find(({ buildConfig }) => buildConfig === build.buildConfig);
@@ -110,6 +109,7 @@ async function isHeld(session: Session, build: ResolvedBuild, options: WatchOpti
 }
 
 async function tidy(session: Session, products: readonly string[], options: WatchOptions, tell: Tell): Promise<void> {
+  const { collect } = await import('./session/collect.ts');
   const rules: KeepRules = { keep: options.keep, products };
   const { builds, bytes, diskBytes } = await collect(session, { ...options, rules });
   if (builds.length > 0 || bytes > 0) await tell({ event: 'forgot', builds, bytes, diskBytes });

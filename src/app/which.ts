@@ -100,7 +100,7 @@ function isThere({ change }: FileInBuild): boolean {
 
 function notThere(name: string, product: string | undefined, builds: readonly FileInBuild[]): PakratError {
   const unread = builds.flatMap((build) => (build.problem === undefined ? [] : build));
-  const where = product === undefined ? 'the store' : `${product} in the store`;
+  const what = product === undefined ? 'build' : `build of ${product}`;
   const [first] = unread;
   const hint =
     first === undefined
@@ -108,7 +108,7 @@ function notThere(name: string, product: string | undefined, builds: readonly Fi
       : `${unread.length} of them cannot be read without a network: ${first.product}@${first.name}: ${first.problem?.message}`;
   return new PakratError(
     'E_NOT_FOUND',
-    builds.length === 0 ? `there is no build of ${where}` : `no build of ${where} has ${name}`,
+    builds.length === 0 ? `the store has no ${what}` : `no ${what} in the store has ${name}`,
     {
       hint,
       data: { name, product },

@@ -1,5 +1,5 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
-import { throwIfAborted } from './errors.ts';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import { throwIfAborted, valueUnless } from './errors.ts';
 
 /** Work that waits for nothing lets the event loop turn this often: a signal is heard only then, and a bar drawn. */
 const turnEveryMs = 50;
@@ -23,4 +23,10 @@ async function takeTurn(): Promise<void> {
   await nextTurn();
   dueAt = performance.now() + turnEveryMs;
   turn = undefined;
+}
+
+/** Waits. @throws as throwIfAborted, as soon as the signal is aborted */
+export async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  await valueUnless(() => signal?.aborted === true, sleep(ms, undefined, { signal }));
+  throwIfAborted(signal);
 }

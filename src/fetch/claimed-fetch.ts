@@ -1,6 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import { throwIfAborted, valueUnless } from '../core/errors.ts';
+import { pause } from '../core/breathe.ts';
 import type { Claim } from '../store/claims.ts';
 import { objectHash } from '../store/layout.ts';
 import { covers, heldUntil } from '../store/spans.ts';
@@ -30,8 +29,7 @@ export class Waiting {
       this.#told = true;
       this.#onWait?.();
     }
-    await valueUnless(() => this.#signal?.aborted === true, sleep(askAgainMs, undefined, { signal: this.#signal }));
-    throwIfAborted(this.#signal);
+    await pause(askAgainMs, this.#signal);
   }
 }
 

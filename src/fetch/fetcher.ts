@@ -6,7 +6,6 @@ import { fetchObject } from '../cdn/transport/fetch-object.ts';
 import { codeOf, type ErrorCode, isUnavailable, PakratError } from '../core/errors.ts';
 import { waitForAll } from '../core/wait-for-all.ts';
 import type { Claim } from '../store/claims.ts';
-import { clearWay } from '../store/clear-way.ts';
 import { type ObjectName, objectPath } from '../store/layout.ts';
 import type { Span } from '../store/spans.ts';
 import type { Store } from '../store/store.ts';
@@ -258,11 +257,10 @@ export class Fetcher {
     return failures;
   }
 
-  /** Hashes are over decrypted bytes: whoever checks those of an encrypted object needs its key. A file with other names is not written to. */
+  /** Hashes are over decrypted bytes: whoever checks those of an encrypted object needs its key. */
   *#prepared(jobs: Iterable<RangeJob>): Generator<RangeJob> {
     for (const job of jobs) {
-      clearWay(this.store.layout, job.path);
-      this.store.files.own(job.path);
+      this.store.files.prepare(job.path);
       yield { ...job, objectKey: this.store.objectKeys.keyOf(job.path) };
     }
   }

@@ -1,7 +1,7 @@
 import * as fs from 'node:fs';
 import { dirname } from 'node:path';
 import { isDamage, isNoFile, resultUnless } from '../core/errors.ts';
-import { inStore, syncFolder } from '../files/durable.ts';
+import { inStore, syncFile, syncFolder } from '../files/durable.ts';
 import { type ObjectName, objectPath } from '../store/layout.ts';
 import type { Store } from '../store/store.ts';
 import { checkObject } from '../verify/check-object.ts';
@@ -30,19 +30,12 @@ export function adoptObject({ file, files, objectKeys, writable }: Store, name: 
     return true;
   });
   if (isRight !== true) return undefined;
-  inStore(path, () => flushFile(file(path)));
+  // Whoever wrote it may have been killed before it was flushed.
+  inStore(path, () => {
+    syncFile(file(path));
+    syncFolder(dirname(file(path)));
+  });
   files.complete(path, bytes.length);
   if (name.suffix === '.index') files.settle(objectPath({ ...name, suffix: '' }));
   return decrypted;
-}
-
-/** Flushes a file and its name: whoever wrote it may have been killed before. */
-function flushFile(file: string): void {
-  const fd = fs.openSync(file, 'r');
-  try {
-    fs.fsyncSync(fd);
-  } finally {
-    fs.closeSync(fd);
-  }
-  syncFolder(dirname(file));
 }

@@ -42,9 +42,27 @@ export function fullError(path: string, cause: unknown): PakratError {
 /** Flushes a folder's names to disk. A no-op where folders cannot be opened (Windows). */
 export function syncFolder(folder: string): void {
   if (process.platform === 'win32') return;
-  const fd = fs.openSync(folder, 'r');
-  try {
+  withFile(folder, 'r', fs.fsyncSync);
+}
+
+/** Flushes a file's bytes to disk; its name is not looked after. */
+export function syncFile(file: string): void {
+  // Windows flushes only what may be written; elsewhere a link may be of a file that may not.
+  withFile(file, process.platform === 'win32' ? 'r+' : 'r', fs.fsyncSync);
+}
+
+/** Cuts a file off where it is longer than a size, and flushes it to disk. */
+export function truncateDurable(file: string, size: number): void {
+  withFile(file, 'r+', (fd) => {
+    if (fs.fstatSync(fd).size > size) fs.ftruncateSync(fd, size);
     fs.fsyncSync(fd);
+  });
+}
+
+function withFile(path: string, flags: 'r' | 'r+', work: (fd: number) => void): void {
+  const fd = fs.openSync(path, flags);
+  try {
+    work(fd);
   } finally {
     fs.closeSync(fd);
   }

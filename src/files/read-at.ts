@@ -26,6 +26,7 @@ export function reading<Result>(path: string, work: () => Result): Result {
     if (isPakratError(error)) throw error;
     const missing = codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR';
     const options = { data: { path }, cause: error };
-    throw new PakratError(missing ? 'E_NOT_FOUND' : 'E_STORE', `${path}: ${messageOf(error)}`, options);
+    if (missing) throw new PakratError('E_NOT_FOUND', `there is no ${path}`, options);
+    throw new PakratError('E_STORE', `${path}: ${messageOf(error)}`, options);
   }
 }

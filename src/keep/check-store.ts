@@ -162,7 +162,7 @@ async function* checkArchives({ store, objects, signal }: StoreCheck, buffer: Ha
     if (entries === undefined) {
       if (spans.length === 0) continue;
       if (fs.existsSync(store.file(object.path))) yield { unchecked: uncheckedArchive(object.path, spans) };
-      else yield claimFinding(object.path, 'its file is gone');
+      else if (isClaimed(store, object)) yield claimFinding(object.path, 'its file is gone');
       continue;
     }
     yield* checkClaims(object.path, { claimed, spans, entries });
@@ -171,15 +171,22 @@ async function* checkArchives({ store, objects, signal }: StoreCheck, buffer: Ha
       yield* checkArchive(store, object, { spans, entries, buffer, signal });
     } catch (error) {
       if (!isSystemError(error)) throw error;
-      yield { problem: unreadable(object.path, error) };
+      if (isClaimed(store, object)) yield { problem: unreadable(object.path, error) };
     }
   }
+}
+
+/** True unless all of an object was given back since it was listed. */
+function isClaimed({ ledger }: Store, { path }: KnownObject): boolean {
+  return ledger.spans(path).length > 0;
 }
 
 /** A web server would serve what stands behind the end of a whole archive. To withdraw nothing of it moves it out, and to move it in cuts that off. */
 function* checkLength(store: Store, { path, size, complete }: KnownObject): Generator<Finding> {
   const found = complete ? fs.statSync(store.file(path), { throwIfNoEntry: false }) : undefined;
-  if (found?.isFile() && found.size !== size) yield claimFinding(path, wrongSize(size).message, [nothing]);
+  // One of which something was given back meanwhile is not whole, and its file may be shorter.
+  if (found?.isFile() && found.size !== size && store.ledger.completeSize(path) === size)
+    yield claimFinding(path, wrongSize(size).message, [nothing]);
 }
 
 /** Only entries are ever held, each span behind the other. Whatever else the ledger claims is no pakrat's claim. */

@@ -4,7 +4,7 @@ import { isPakratError, resultUnless } from '../core/errors.ts';
 import type { Selection } from '../fetch/plan/selection.ts';
 import { cell, decodeBpsv } from '../formats/services/bpsv.ts';
 import type { Ledger } from '../store/ledger/ledger.ts';
-import type { BuildIdentity, BuildRow, DamagedRow } from '../store/ledger/rows.ts';
+import { type BuildIdentity, type BuildRow, type DamagedRow, keyOf } from '../store/ledger/rows.ts';
 import type { VerifyProblem } from '../verify/verify-result.ts';
 import { type KeptHistory, takeBackLost } from './check-history.ts';
 
@@ -120,11 +120,11 @@ function restoreBuild(ledger: Ledger, history: Ledger, damaged: DamagedRow): Bui
 }
 
 /** A build as the history has it: that of the same build config, else the only one that the ledger has no row of. */
-function keptBuild(ledger: Ledger, history: Ledger, { product, buildConfig }: BuildRow): BuildRow | undefined {
+function keptBuild(ledger: Ledger, history: Ledger, damaged: BuildRow): BuildRow | undefined {
   const builds = history.builds();
-  const same = builds.find((build) => build.product === product && build.buildConfig === buildConfig);
-  const known = new Set(ledger.builds().map((build) => `${build.product}@${build.buildConfig}`));
-  const [only, another] = builds.filter((build) => !known.has(`${build.product}@${build.buildConfig}`));
+  const same = builds.find((build) => keyOf(build) === keyOf(damaged));
+  const known = new Set(ledger.builds().map(keyOf));
+  const [only, another] = builds.filter((build) => !known.has(keyOf(build)));
   return same ?? (another === undefined ? only : undefined);
 }
 

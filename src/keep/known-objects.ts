@@ -3,7 +3,7 @@ import { isPakratError, resultUnless } from '../core/errors.ts';
 import { hasObject } from '../fetch/small-objects.ts';
 import { decodeBuildConfig } from '../formats/configs/build-config.ts';
 import { decodeCdnConfig } from '../formats/configs/cdn-config.ts';
-import type { ObjectKind, ObjectName } from '../store/layout.ts';
+import { type ObjectKind, type ObjectName, usualConfigPath } from '../store/layout.ts';
 import type { BuildRow } from '../store/ledger/rows.ts';
 import type { Store } from '../store/store.ts';
 import { checkObject } from '../verify/check-object.ts';
@@ -27,9 +27,6 @@ interface KnownObjects {
   objects: KnownObject[];
   strays: string[];
 }
-
-/** Product configs are here unless `cdns` says otherwise. */
-const usualConfigPath = 'tpr/configs/data';
 
 /** Everything that the ledger knows. */
 export function knownObjects(store: Store): KnownObjects {
@@ -118,8 +115,8 @@ export function lackingObjects(store: Store, build: BuildRow): ObjectName[] {
   return [...ownObjects(build, cdnConfig), ...(patches || [])].filter((name) => !hasObject(store, name));
 }
 
-/** Decodes a small object that is held, and right. */
-function decodeIf<Key>(store: Store, name: ObjectName, decode: (bytes: Uint8Array) => Key[]): Key[] {
+/** What a small object says that is held, and right; nothing of others. */
+export function decodeIf<Key>(store: Store, name: ObjectName, decode: (bytes: Uint8Array) => Key[]): Key[] {
   const keys = resultUnless(isPakratError, () => {
     const bytes = store.readObject(name);
     if (bytes !== undefined) checkObject(name, bytes);

@@ -5,7 +5,7 @@ import { plural } from '../core/quantities.ts';
 import type { Plan } from '../fetch/plan/plan.ts';
 import type { Selection } from '../fetch/plan/selection.ts';
 import { objectPath } from '../store/layout.ts';
-import type { BuildRow } from '../store/ledger/rows.ts';
+import { type BuildRow, keyOf } from '../store/ledger/rows.ts';
 import type { Store } from '../store/store.ts';
 import { missingPatches } from '../sync/patches/patch-objects.ts';
 import { planSync } from '../sync/plan-sync.ts';
@@ -79,6 +79,8 @@ interface SyncedRow extends BuildRow {
 async function recountBuild(recount: Recount, row: SyncedRow, found: Recounted): Promise<void> {
   const { store, repair } = recount;
   const plan = await planHeld(recount, row);
+  // One that was forgotten meanwhile has lost nothing, and is not made whole.
+  if (rowNow(store, row) === undefined) return;
   const problem = row.wasWhole ? lossOf(row, plan, recount) : undefined;
   if (problem !== undefined) found.bad.push(problem);
   const loosePath = (hash: string): string => objectPath({ cdnPath: row.cdnPath, kind: 'data', hash });
@@ -102,8 +104,8 @@ async function recountBuild(recount: Recount, row: SyncedRow, found: Recounted):
   store.ledger.setProgress(product, buildConfig, { selection, wanted: counts.wanted, held: counts.held });
 }
 
-/** What the ledger says of a build now. */
-function rowNow({ ledger }: Store, { product, buildConfig }: BuildRow): BuildRow | undefined {
+/** What the ledger says of a build now; undefined for one that it forgot since. */
+export function rowNow({ ledger }: Store, { product, buildConfig }: BuildRow): BuildRow | undefined {
   return ledger.builds(product).find((row) => row.buildConfig === buildConfig);
 }
 
@@ -115,8 +117,8 @@ function isWhole({ ledger }: Store, row: BuildRow): boolean {
 }
 
 /** The setting that has the selection of which a build was whole. */
-export function wholeSetting({ product, buildConfig }: BuildRow): string {
-  return `whole:${product}@${buildConfig}`;
+export function wholeSetting(row: BuildRow): string {
+  return `whole:${keyOf(row)}`;
 }
 
 /** The plan of what is missing now; else the error of a build that cannot be opened, undefined for other trouble. Nothing is fetched. */

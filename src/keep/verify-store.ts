@@ -10,7 +10,7 @@ import { checkArchivesAgain, checkStore, type StoreCheck } from './check-store.t
 import { type FetchedDamage, needsFetch } from './damage.ts';
 import { checkRowSums } from './damaged-rows.ts';
 import { belongsTo, type KnownObject, knownObjects, lackingObjects } from './known-objects.ts';
-import { recountBuilds } from './recount-builds.ts';
+import { recountBuilds, rowNow } from './recount-builds.ts';
 import { repairDamage } from './repair-store.ts';
 import { VerifyRun } from './verify-run.ts';
 
@@ -170,7 +170,11 @@ function besides({ cdnPath, configPath, keyRing, productConfig }: BuildRow): Obj
 
 /** The small objects that lack: of synced builds (one that was only looked at needs not be there), and those that were held once. */
 function lackingNames({ store, objects }: StoreCheck, builds: readonly BuildRow[]): ObjectName[] {
-  const own = builds.filter(({ selection }) => selection !== null).flatMap((build) => lackingObjects(store, build));
+  const own = builds.flatMap((build) => {
+    const names = build.selection === null ? [] : lackingObjects(store, build);
+    // Asked afterwards: a build leaves the ledger before its objects do.
+    return names.length > 0 && rowNow(store, build) === undefined ? [] : names;
+  });
   const known = new Set([...store.ledger.objects()].map(({ path }) => path));
   const lost = objects.filter((object) => isLostSmall(object) && known.has(object.path)).map(({ name }) => name);
   return uniqueNames([...own, ...lost]).filter((name) => !hasObject(store, name));

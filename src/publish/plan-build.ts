@@ -1,6 +1,6 @@
 import { PakratError } from '../core/errors.ts';
 import type { TactKey } from '../formats/configs/key-list.ts';
-import { isSafeCdnPath } from '../store/layout.ts';
+import { isSafeCdnPath, usualConfigPath } from '../store/layout.ts';
 import { EarlierBuild, findLiveBuild, type LiveBuild } from './earlier-build.ts';
 import type { EncoderOptions } from './encode/encoder.ts';
 import type { EspecChoice } from './encode/espec-choice.ts';
@@ -72,7 +72,7 @@ export function planBuild(options: PublishOptions): BuildPlan {
   if (ownNames.includes(product))
     throw new PakratError('E_USAGE', `${product} cannot be a product: a CDN folder has it for itself`);
   const live = findLiveBuild(out, product);
-  const { cdnPath = live?.cdnPath ?? `tpr/${product}`, configPath = 'tpr/configs/data' } = options;
+  const { cdnPath = live?.cdnPath ?? `tpr/${product}`, configPath = usualConfigPath } = options;
   const { buildId = (live?.buildId ?? 0) + 1, version = `1.0.0.${buildId}` } = options;
   checkWords([version], true);
   checkWords([cdnPath, configPath], false);

@@ -3,7 +3,6 @@ import { dirname, join, relative, resolve, sep } from 'node:path';
 import { codeOf, isStoreTrouble, PakratError, withHint } from '../core/errors.ts';
 import type { WorkOptions } from '../core/progress.ts';
 import { makeFolderDurable } from '../files/durable.ts';
-import { reading } from '../files/read-at.ts';
 import { clearDeadTemporaries } from '../files/temporary.ts';
 import { readList } from '../files/text-list.ts';
 import { decodeKeyList } from '../formats/configs/key-list.ts';
@@ -121,8 +120,8 @@ function realFolder(path: string): string {
 
 /** What the tag file and the keys say of names. @throws E_USAGE for keys of which nobody says what they encrypt, E_NOT_FOUND, E_FORMAT… */
 async function readFacts({ tags, keys: keyFile }: PublishFolderOptions): Promise<TagFile> {
-  const keys = keyFile === undefined ? [] : decodeKeyList(await readGiven(keyFile));
-  const tagFile = decodeTagFile(tags === undefined ? new Uint8Array() : await readGiven(tags), keys);
+  const keys = keyFile === undefined ? [] : decodeKeyList(await readList(keyFile));
+  const tagFile = decodeTagFile(tags === undefined ? new Uint8Array() : await readList(tags), keys);
   const [key, ...others] = tagFile.namesKeys ? [] : keys;
   if (key === undefined) return tagFile;
   if (others.length > 0) {
@@ -133,21 +132,8 @@ async function readFacts({ tags, keys: keyFile }: PublishFolderOptions): Promise
   return { ...tagFile, factsOf: (name) => ({ ...tagFile.factsOf(name), key }) };
 }
 
-/** @throws E_NOT_FOUND, E_STORE, E_USAGE for a list that is too large */
-async function readGiven(list: string | AsyncIterable<Uint8Array>): Promise<Uint8Array> {
-  if (typeof list === 'string') reading(list, () => fs.accessSync(list));
-  return readList(list);
-}
-
 /** Keeps other processes from publishing into the same folder. @returns the release @throws E_STORE_LOCKED, E_STORE… */
 function lockFolder(out: string): () => void {
-  try {
-    makeFolderDurable(out);
-    return lockStore(join(out, '.publish.lock'));
-  } catch (error) {
-    if (codeOf(error) !== 'E_STORE_LOCKED') throw error;
-    throw new PakratError('E_STORE_LOCKED', `another pakrat is publishing into ${out}`, {
-      hint: 'Wait for it to end.',
-    });
-  }
+  makeFolderDurable(out);
+  return lockStore(join(out, '.publish.lock'), `publishing into ${out}`);
 }

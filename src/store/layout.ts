@@ -24,6 +24,9 @@ export function objectPath(name: ObjectName): string {
   return `${folder}/${hash.slice(0, 2)}/${hash.slice(2, 4)}/${hash}${suffix}`;
 }
 
+/** The CDN path of product configs, unless `cdns` says otherwise. */
+export const usualConfigPath = 'tpr/configs/data';
+
 /** The hash that an object is named by, out of its path. */
 export function objectHash(path: string): string {
   return /([0-9a-f]{32})(?:\.index)?$/.exec(path)?.[1] ?? '';

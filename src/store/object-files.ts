@@ -2,8 +2,9 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { isPakratError, PakratError, resultUnless } from '../core/errors.ts';
 import { ownFile } from '../files/copies/own-file.ts';
-import { inStore } from '../files/durable.ts';
+import { inStore, truncateDurable } from '../files/durable.ts';
 import { decodeArchiveIndex } from '../formats/indices/archive-index.ts';
+import { clearWay } from './clear-way.ts';
 import { objectHash, type StoreLayout } from './layout.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import type { ObjectKeys } from './object-keys.ts';
@@ -59,11 +60,12 @@ export class ObjectFiles {
   }
 
   /**
-   * Sees to it that no file of an object has a name outside of the store, before something is written into it, cut off it or punched out of it:
-   * one that has is replaced by a copy.
+   * Sees to it that bytes of an object can be written: what stands in the way of its file is set aside, and a file of it that has a name outside
+   * of the store is replaced by a copy.
    * @throws E_STORE_FULL, E_STORE
    */
-  own(path: string): void {
+  prepare(path: string): void {
+    clearWay(this.#layout, path);
     const { file, elsewhere = [] } = this.partial(path);
     for (const place of [file, ...elsewhere]) this.#own(place);
   }
@@ -166,15 +168,5 @@ export class ObjectFiles {
       }
       return found === this.inPlace(path) || moveIfThere(found, this.inPlace(path));
     });
-  }
-}
-
-function truncateDurable(file: string, size: number): void {
-  const fd = fs.openSync(file, 'r+');
-  try {
-    fs.ftruncateSync(fd, size);
-    fs.fsyncSync(fd);
-  } finally {
-    fs.closeSync(fd);
   }
 }

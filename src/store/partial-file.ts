@@ -18,7 +18,7 @@ export function findFile([first = '', ...others]: readonly string[]): string {
 /**
  * Opens the file of an object for reading and writing, and makes it where there is none. All bytes of objects are written through here: a file
  * is never made while the object has one in another place, whoever moves it meanwhile. New names are on disk when it returns.
- * Whoever writes to an object has had `ObjectFiles.own` look after its other names before.
+ * Whoever writes to an object has had `ObjectFiles.prepare` look after its other names before.
  * @throws E_STORE_FULL, E_STORE, also for a file with other names, which may not be written to
  */
 export function openPartial({ file, elsewhere = [] }: PartialFile): number {

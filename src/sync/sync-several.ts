@@ -1,6 +1,7 @@
 import type { ResolvedBuild } from '../builds/resolve/resolve-build.ts';
 import { isOurTrouble, isPakratError } from '../core/errors.ts';
 import type { OnProgress } from '../core/progress.ts';
+import { keyOf } from '../store/ledger/rows.ts';
 import type { SyncReport } from './sync-report.ts';
 
 /** A build, or a product, that could not be synced. */
@@ -45,8 +46,7 @@ export async function syncSeveral(
     });
   const found = new Map<string, ResolvedBuild>();
   for (const name of new Set(names)) {
-    for (const build of (await attempt(name, find(name))) ?? [])
-      found.set(`${build.product}@${build.buildConfig}`, build);
+    for (const build of (await attempt(name, find(name))) ?? []) found.set(keyOf(build), build);
   }
   const builds: SyncReport[] = [];
   let number = 0;

@@ -1,4 +1,5 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import type { WatchEvent } from '../../src/app/watch.ts';
@@ -41,6 +42,12 @@ test('each new build is brought, the older go, a network that is away is told on
       events.push(event);
     });
     await heard(synced('1.0'));
+    // A build to come is told, and then gone: what was said of it stays.
+    const preload = 'Region!STRING:0|BuildConfig!HEX:16\n## seqn = 7\nus|00112233445566778899aabbccddeeff\n';
+    writeFileSync(join(scratch('cdn'), 'game/bgdl'), preload);
+    const isKept = () => readFileSync(join(store, 'history.jsonl'), 'utf8').includes('"endpoint":"bgdl"');
+    await heard(isKept);
+    rmSync(join(scratch('cdn'), 'game/bgdl'));
     await publishFamily(1, { out: scratch('cdn'), port });
     await heard(synced('1.1'));
     await heard(({ event }) => event === 'forgot');

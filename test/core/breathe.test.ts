@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { breathe } from '../../src/core/breathe.ts';
+import { breathe, pause } from '../../src/core/breathe.ts';
 
 /** Work that waits for nothing, for a moment, and longer where the machine is busy: how long it took, and the turns of the event loop meanwhile. */
 async function busy(workers: number): Promise<{ turns: number; ms: number }> {
@@ -34,4 +34,13 @@ test('an interruption is heard in it', async () => {
     for (;;) await breathe(stop.signal);
   };
   await expect(work()).rejects.toMatchObject({ code: 'E_ABORTED' });
+});
+
+test('a pause lasts, and ends with its signal', async () => {
+  const begun = performance.now();
+  await pause(20, undefined);
+  expect(performance.now() - begun).toBeGreaterThan(15);
+  const stop = new AbortController();
+  setTimeout(() => stop.abort(), 20);
+  await expect(pause(60_000, stop.signal)).rejects.toMatchObject({ code: 'E_ABORTED' });
 });

@@ -332,7 +332,10 @@ test('a second publish into the same folder waits for nobody, and is refused', a
   await publish(game, cdn);
   const release = lockStore(join(cdn, '.publish.lock'));
   try {
-    await expect(publish(game, cdn)).rejects.toMatchObject({ code: 'E_STORE_LOCKED' });
+    await expect(publish(game, cdn)).rejects.toMatchObject({
+      code: 'E_STORE_LOCKED',
+      message: expect.stringContaining('publishing'),
+    });
   } finally {
     release();
   }

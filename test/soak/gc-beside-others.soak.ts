@@ -1,37 +1,5 @@
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
-import { type StaticServer, serveFolder } from '../../src/serve/static-server.ts';
-import { publishFamily } from '../support/family.ts';
-import { gcRounds, roundFiles } from '../support/gc-rounds.ts';
-import { freePort } from '../support/loopback.ts';
-import { scratchFolder } from '../support/scratch.ts';
-import { withPakrat } from '../support/with-pakrat.ts';
+/* gc beside others, for a hundred rounds. */
 
-// Many processes at once; the machine may be busy.
-jest.setTimeout(7_200_000);
-const scratch = scratchFolder();
-const versions = [0, 1, 2, 3];
-let server: StaticServer;
-
-beforeAll(async () => {
-  const port = await freePort();
-  const out = scratch('cdn');
-  for (const version of versions) {
-    await publishFamily(version, { out, port, files: roundFiles(version) });
-    if (version === 0) server = await serveFolder(out, { port, bytesPerSecond: 12_000_000 });
-    // Each was seen when it was live.
-    await withPakrat({ store: scratch('store'), patchUrl: server.url }, (pakrat) => pakrat.versions('game'));
-  }
-});
-afterAll(() => server?.close());
-
-test('gc beside a sync and five readers, one of them killed: nothing kept is lost, nothing wrong is read or held', async () => {
-  const place = { store: scratch('store'), www: scratch('cdn'), url: server.url, versions, scratch: scratch() };
-  const { wrong, kills, readWhole } = await gcRounds({
-    ...place,
-    rounds: Number(process.env.PAKRAT_ROUNDS ?? 100),
-    seed: Number(process.env.PAKRAT_SEED ?? 7),
-  });
-  expect(wrong).toEqual([]);
-  expect(readWhole).toBeGreaterThan(2);
-  expect(kills).toBeGreaterThan(10);
-});
+process.env.PAKRAT_ROUNDS ??= '100';
+process.env.PAKRAT_SEED ??= '7';
+await import('../acceptance/gc-beside-others.test.ts');

@@ -142,10 +142,17 @@ describe('a file that is written to', () => {
     put(partial());
     fs.linkSync(partial(), scratch(`other${number}`));
     expect(write).toThrow(/other names/);
-    store.files.own(path);
+    store.files.prepare(path);
     write();
     expect(fs.readFileSync(scratch(`other${number}`))).toEqual(bytes);
     expect(fs.readFileSync(partial(), 'latin1').slice(0, 9)).toBe('Archive a');
+  });
+
+  test.each([partial, inPlace])('is made where a folder has its name', (place) => {
+    fs.mkdirSync(place(), { recursive: true });
+    store.files.prepare(path);
+    write();
+    expect(fs.readFileSync(partial(), 'latin1')).toBe('A');
   });
 
   test('that is too long is cut in a copy where it has another name', () => {

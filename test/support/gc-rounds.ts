@@ -118,7 +118,7 @@ async function wrongInStore(store: string, newest: number): Promise<string[]> {
 const block = 4096;
 
 /** Bytes on the disk that the ledger does not know of, or the other way round, by more than one in a hundred. */
-function wrongBooks(store: string): string[] {
+export function wrongBooks(store: string): string[] {
   let booked = 0;
   for (const spans of readClaims(store).values())
     for (const { start, end } of spans) booked += Math.ceil(end / block) * block - Math.floor(start / block) * block;

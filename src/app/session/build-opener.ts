@@ -6,7 +6,7 @@ import type { Session } from './session.ts';
 /** Opens builds of a session's store for those who look after it. */
 export function buildOpener(session: Session, { signal, onProgress }: WorkOptions): BuildOpener {
   return {
-    open: (identity, { offline }) => session.openFetched(identity, { offline, signal, onProgress }),
+    open: (identity, { offline }) => session.openFetched(identity, { offline, isKnown: true, signal, onProgress }),
     connect: (identity) => session.connect(identity, { signal, onProgress }),
     askAgain: async (product) => {
       await valueUnless((error) => !isOurTrouble(error), session.resolve(product, { fresh: true, signal }));

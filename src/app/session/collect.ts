@@ -1,11 +1,12 @@
 import { existsSync } from 'node:fs';
 import { codeOf } from '../../core/errors.ts';
 import type { WorkOptions } from '../../core/progress.ts';
-import type { GcReport } from '../../keep/gc/collect-garbage.ts';
+import { collectGarbage, type GcReport } from '../../keep/gc/collect-garbage.ts';
 import type { KeepRules } from '../../keep/gc/going-builds.ts';
 import { storeLayout } from '../../store/layout.ts';
 import type { BuildRow } from '../../store/ledger/rows.ts';
 import { keepReserve, spendReserve } from '../../store/reserve.ts';
+import { buildOpener } from './build-opener.ts';
 import type { Session } from './session.ts';
 
 interface CollectRequest extends WorkOptions {
@@ -31,8 +32,6 @@ export async function collect(session: Session, request: CollectRequest): Promis
 }
 
 async function runGc(session: Session, request: CollectRequest): Promise<GcReport> {
-  const { collectGarbage } = await import('../../keep/gc/collect-garbage.ts');
-  const { buildOpener } = await import('./build-opener.ts');
   const { rules, dryRun = false, signal, onProgress } = request;
   const store = await session.store({ create: false });
   return collectGarbage(store, {

@@ -1,5 +1,6 @@
 import { learnObjectKey } from '../../builds/keys/build-keys.ts';
 import { parseBuildSpec } from '../../builds/resolve/build-spec.ts';
+import { keepPreloads } from '../../builds/resolve/keep-preloads.ts';
 import { listBuilds } from '../../builds/resolve/list-builds.ts';
 import type { ResolvedBuild } from '../../builds/resolve/resolve-build.ts';
 import { isDamage, isUnavailable, PakratError, valueUnless } from '../../core/errors.ts';
@@ -31,6 +32,7 @@ export async function findBuilds(
   work: WorkOptions,
 ): Promise<ResolvedBuild[]> {
   const context = await session.resolveContext({ ...work, create: true });
+  await keepPreloads(context, product);
   const builds = await listBuilds(context, product, (identity, mayFetch) =>
     readCdnConfig(session, identity, { ...work, mayFetch }),
   );

@@ -1,3 +1,4 @@
+import { knownBuild } from '../../builds/resolve/resolve-build.ts';
 import { PakratError } from '../../core/errors.ts';
 import type { BuildRow } from '../../store/ledger/rows.ts';
 import type { Session } from './session.ts';
@@ -12,7 +13,6 @@ export async function findRows(
   names: readonly string[],
   { demandBuild }: { demandBuild: boolean },
 ): Promise<BuildRow[]> {
-  const { knownBuild } = await import('../../builds/resolve/resolve-build.ts');
   const known = await session.knownBuilds();
   return names.map((name) => {
     const spec = name.replace(/^tact:/, '');

@@ -239,22 +239,23 @@ export class Session {
 
   /**
    * Opens a build of the store; the parts of it that lack are fetched where there is a network. Closing it leaves the network open.
+   * @param options.isKnown the ledger had it: if it was forgotten since, it stays so
    * @throws as openBuild of builds/
    */
   async openBuild(
     identity: ResolvedBuild,
     network: Network | undefined,
-    options: { jobs?: number | undefined } & Pick<BuildPlace, 'onStep' | 'onNote'> = {},
+    options: { jobs?: number | undefined; isKnown?: boolean | undefined } & Pick<BuildPlace, 'onStep' | 'onNote'> = {},
   ): Promise<OpenedBuild> {
     const { openBuild } = await import('../../builds/build.ts');
     const store = await this.store({ create: network !== undefined });
     const { cdnConfigs } = identity;
+    const { onStep, onNote, isKnown = false } = options;
     const remember = (known: BuildIdentity): void => {
-      if (network !== undefined && store.writable) store.ledger.addBuild(known);
+      if (network !== undefined && store.writable && !isKnown) store.ledger.addBuild(known);
     };
     // That there is a build which no table names only its config tells.
     if (cdnConfigs === undefined) remember(identity);
-    const { onStep, onNote } = options;
     const fetcher = await this.#openFetcher(store, network, options);
     try {
       const objects = fetcher.objects();
@@ -307,14 +308,14 @@ export class Session {
   /** Opens a build with a network of its own, or without any. Needs `close`. @throws as openBuild of builds/ */
   async openFetched(
     identity: ResolvedBuild,
-    options: { offline?: boolean; signal?: AbortSignal | undefined; onProgress?: OnProgress | undefined },
+    options: { offline?: boolean; isKnown?: boolean } & WorkOptions,
   ): Promise<OpenedBuild> {
-    const { offline = false, signal, onProgress } = options;
+    const { offline = false, isKnown, signal, onProgress } = options;
     const network = offline ? undefined : await this.openNetwork(identity, { signal, onProgress });
     try {
       const onStep = (step: string): void => onProgress?.({ type: 'step', step, bytes: network?.traffic.bytes ?? 0 });
       const onNote = (text: string): void => onProgress?.({ type: 'note', text });
-      const { build, fetcher, close } = await this.openBuild(identity, network, { onStep, onNote });
+      const { build, fetcher, close } = await this.openBuild(identity, network, { onStep, onNote, isKnown });
       const closeAll = async (): Promise<void> => {
         // Transfers end before what they brought is committed.
         await network?.close();

@@ -1,7 +1,7 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { breathe } from '../../core/breathe.ts';
-import { codeOf, formatError, PakratError, resultUnless, valueUnless } from '../../core/errors.ts';
+import { formatError, PakratError, resultUnless, valueUnless } from '../../core/errors.ts';
 import { IdSet } from '../../core/tables/id-set.ts';
 import { makeFolderDurable } from '../../files/durable.ts';
 import { type BadLine, type ListfileRow, ListfileScanner } from '../../formats/roots/listfile.ts';
@@ -70,14 +70,7 @@ export async function importListfile(
 /** Keeps other processes from changing the names. Gives back the release. @throws E_STORE_LOCKED */
 export function lockListfile(folders: LookupFolders): () => void {
   makeFolderDurable(folders.names);
-  try {
-    return lockStore(join(folders.names, 'listfile.lock'));
-  } catch (error) {
-    if (codeOf(error) !== 'E_STORE_LOCKED') throw error;
-    throw new PakratError('E_STORE_LOCKED', 'another pakrat is changing the names of this store', {
-      hint: 'Wait for it to end.',
-    });
-  }
+  return lockStore(join(folders.names, 'listfile.lock'), 'changing the names of this store');
 }
 
 /**

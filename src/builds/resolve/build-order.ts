@@ -1,7 +1,8 @@
-import { resultUnless } from '../../core/errors.ts';
-import { cell, decodeBpsv } from '../../formats/services/bpsv.ts';
+import { isDamage, resultUnless } from '../../core/errors.ts';
+import { decodeBpsv } from '../../formats/services/bpsv.ts';
 import type { Ledger } from '../../store/ledger/ledger.ts';
 import type { BuildRow } from '../../store/ledger/rows.ts';
+import { buildConfigOf, seenVersions } from './seen-builds.ts';
 
 /** The age of a build, by what the version services said of it. */
 export interface BuildAge {
@@ -27,11 +28,14 @@ export interface AgedBuild {
  * its key, after its time. Of such the build id tells the age, and when they were asked for only where that does not: they come in any order.
  */
 export function buildsByAge(ledger: Ledger, product: string): AgedBuild[] {
-  const ages = answeredAges(ledger, product);
-  const live = new Set(configsOf(ledger.answers(product, 'versions')[0]?.body).map(({ config }) => config));
+  const seen = seenVersions(ledger, product);
+  const [last] = ledger.answers(product, 'versions');
+  const table = resultUnless(isDamage, () => last && decodeBpsv(last.body));
+  const live = new Set(table?.rows.map(buildConfigOf));
   const builds = ledger.builds(product).map((row): AgedBuild => {
-    const firstSeen = ledger.keeping.arrival(row) ?? 0;
-    const age = ages.get(row.buildConfig) ?? { firstSeen, seqn: undefined, named: false };
+    const version = seen.get(row.buildConfig);
+    const firstSeen = version?.firstTime ?? ledger.keeping.arrival(row) ?? 0;
+    const age = { firstSeen, seqn: version?.seqn, named: version !== undefined };
     return { row, age, live: live.has(row.buildConfig) };
   });
   const bySeqn = builds.every(({ age }) => !age.named || age.seqn !== undefined);
@@ -44,30 +48,4 @@ export function buildsByAge(ledger: Ledger, product: string): AgedBuild[] {
       b.age.firstSeen - a.age.firstSeen ||
       (a.row.buildConfig < b.row.buildConfig ? -1 : 1),
   );
-}
-
-/** Ages by build config. */
-function answeredAges(ledger: Ledger, product: string): Map<string, BuildAge> {
-  const ages = new Map<string, BuildAge>();
-  for (const { firstTime, body } of ledger.answerHistory(product, 'versions')) {
-    for (const { config, seqn } of configsOf(body)) {
-      const age = ages.get(config) ?? { firstSeen: firstTime, seqn: undefined, named: true };
-      if (seqn !== undefined) age.seqn = Math.max(age.seqn ?? 0, seqn);
-      age.firstSeen = Math.min(age.firstSeen, firstTime);
-      ages.set(config, age);
-    }
-  }
-  return ages;
-}
-
-/** The build configs that an answer names. One that cannot be read names none. */
-function configsOf(body: Uint8Array | undefined): { config: string; seqn: number | undefined }[] {
-  const table = resultUnless(
-    () => true,
-    () => body && decodeBpsv(body),
-  );
-  return (table?.rows ?? []).flatMap((row) => {
-    const config = cell(row, 'BuildConfig')?.toLowerCase();
-    return config ? [{ config, seqn: table?.seqn ?? undefined }] : [];
-  });
 }

@@ -15,6 +15,8 @@ export interface SeenVersion {
   /** Milliseconds since 1970 of the first and the last answer that named it. */
   firstTime: number;
   lastTime: number;
+  /** The highest sequence number of the answers that named it; undefined where none has a number. */
+  seqn: number | undefined;
   /** The last table that named it, with the rows about it alone. */
   table: Bpsv;
 }
@@ -63,10 +65,12 @@ function addSeen(seen: Map<string, SeenVersion>, { firstTime, lastTime, table }:
   };
   const rows = table.rows.filter((other) => buildConfigOf(other) === buildConfig);
   const only = { ...table, rows };
-  const known = seen.get(buildConfig) ?? { ...names, buildConfig, regions: [], firstTime, lastTime, table: only };
+  const { seqn } = table;
+  const known = seen.get(buildConfig) ?? { ...names, buildConfig, regions: [], firstTime, lastTime, seqn, table: only };
   const region = cell(row, 'Region');
   if (region !== undefined && !known.regions.includes(region)) known.regions.push(region);
   known.firstTime = Math.min(known.firstTime, firstTime);
+  known.seqn = seqn ?? known.seqn;
   if (lastTime < known.lastTime) {
     seen.set(buildConfig, known);
     return;
@@ -76,6 +80,6 @@ function addSeen(seen: Map<string, SeenVersion>, { firstTime, lastTime, table }:
 }
 
 /** The build config that a row names, in small letters; undefined for none. */
-function buildConfigOf(row: BpsvRow): string | undefined {
+export function buildConfigOf(row: BpsvRow): string | undefined {
   return cell(row, 'BuildConfig')?.toLowerCase() || undefined;
 }

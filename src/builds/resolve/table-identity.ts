@@ -3,10 +3,8 @@ import { rowOfRegion } from '../../cdn/versions/region-rows.ts';
 import { isKeyHex } from '../../core/bytes.ts';
 import { PakratError } from '../../core/errors.ts';
 import { type Bpsv, type BpsvRow, cell } from '../../formats/services/bpsv.ts';
-import { isSafeCdnPath } from '../../store/layout.ts';
+import { isSafeCdnPath, usualConfigPath } from '../../store/layout.ts';
 import type { BuildIdentity } from '../../store/ledger/rows.ts';
-
-const defaultConfigPath = 'tpr/configs/data';
 
 /**
  * The identity of a build from its row in `versions` and the rows of `cdns`.
@@ -52,10 +50,10 @@ function cdnOf(
     });
   }
   if (found.fellBack) note(`cdns of ${product} has no row for region ${region}; taking the one of ${found.region}`);
-  const configPath = pathCell(found.row, 'ConfigPath') ?? defaultConfigPath;
+  const configPath = pathCell(found.row, 'ConfigPath') ?? usualConfigPath;
   return {
     cdnPath,
-    configPath: isSafeCdnPath(configPath) ? configPath : defaultConfigPath,
+    configPath: isSafeCdnPath(configPath) ? configPath : usualConfigPath,
     hosts: hostsOfRow(cell(found.row, 'Servers'), cell(found.row, 'Hosts')),
   };
 }

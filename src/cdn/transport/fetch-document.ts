@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { pause } from '../../core/breathe.ts';
 import { isPakratError, PakratError } from '../../core/errors.ts';
 import type { HttpGetter } from './http.ts';
 import { type HttpHead, parseContentRange, redactUrl, statusError, wrongAnswer } from './http-head.ts';
@@ -60,9 +60,7 @@ export async function fetchDocument(
       most = Math.max(most, target.size);
       const wait = waitMs(error, attempt);
       if (attempt >= options.attempts || !isPassing(error) || wait > longestWaitMs) throw error;
-      await sleep(wait, undefined, { signal: options.signal }).catch(() => {
-        throw error;
-      });
+      await pause(wait, options.signal);
     }
   }
 }

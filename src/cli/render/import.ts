@@ -16,7 +16,7 @@ const mostLines = 50;
 /** The report in words. */
 export function renderImport(report: ImportReport): string {
   const { folder, dryRun, taken, linked, held, lacking, damaged, unknown, unlisted, others, builds } = report;
-  const lines = [printable(folder), `  ${dryRun ? 'would take' : 'taken'}     ${amountText(taken)}`];
+  const lines = [printable(folder), `  ${dryRun ? 'to take   ' : 'taken     '}${amountText(taken)}`];
   if (linked.objects > 0)
     lines.push(`  linked    ${plural(linked.objects, 'object', 'objects')} of them, ${formatBytes(linked.bytes)}`);
   lines.push(`  held      ${amountText(held)}`);

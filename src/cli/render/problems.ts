@@ -1,11 +1,11 @@
 import type { VerifyProblem } from '../../app/verify.ts';
 import { formatCount, plural } from '../../core/quantities.ts';
-import { printable } from '../terminal/text.ts';
+import { oneLine, printable } from '../terminal/text.ts';
 
 /** A problem with a file, on one line that a terminal shows as it is: names come from outside. Messages often start with the name. */
 export function problemLine(name: string, message: string): string {
   const isNamed = message.startsWith(`${name}:`) || message.startsWith(`${name} `);
-  return `  ${printable(isNamed ? message : `${name}: ${message}`)}`;
+  return `  ${printable(oneLine(isNamed ? message : `${name}: ${message}`))}`;
 }
 
 /** Names that are shown at most: where a key is unverified, all files are unsure. */

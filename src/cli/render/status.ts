@@ -14,14 +14,17 @@ export function renderStatus(report: StatusReport, shown: { width: number; produ
     { title: 'held', align: 'right' as const },
     { title: 'state' },
   ];
-  const rows = report.builds.map(({ product, name, wanted, held }) => [
+  const rows = report.builds.map(({ product, name, wanted, held, pinned }) => [
     product,
     name,
     formatBytes(wanted.bytes),
     formatBytes(Math.min(held.bytes, wanted.bytes)),
-    held.entries >= wanted.entries
-      ? 'complete'
-      : `unfinished, ${plural(wanted.entries - held.entries, 'entry', 'entries')} to go`,
+    `${stateOf({ wanted, held })}${pinned ? ', pinned' : ''}`,
   ]);
   return `${head}\n\n${renderTable(columns, rows, width)}`;
+}
+
+function stateOf({ wanted, held }: Pick<StatusReport['builds'][number], 'wanted' | 'held'>): string {
+  if (held.entries >= wanted.entries) return 'complete';
+  return `unfinished, ${plural(wanted.entries - held.entries, 'entry', 'entries')} to go`;
 }

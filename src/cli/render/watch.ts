@@ -1,9 +1,10 @@
 import type { WatchEvent } from '../../app/watch.ts';
 import { formatBytes, formatDuration } from '../../core/quantities.ts';
+import { oneLine } from '../terminal/text.ts';
 
 /** An event in words: its time, and one line, whatever the message is. */
 export function renderEvent(event: WatchEvent): string {
-  return `${event.time.slice(0, 19).replace('T', ' ')}  ${textOf(event).replace(/\s*\n\s*/g, ' ')}`;
+  return `${event.time.slice(0, 19).replace('T', ' ')}  ${oneLine(textOf(event))}`;
 }
 
 function textOf(event: WatchEvent): string {

@@ -18,6 +18,11 @@ export function printable(text: string): string {
   return text.replace(unprintable, escapeOne);
 }
 
+/** A message of several lines on one. */
+export function oneLine(message: string): string {
+  return message.replace(/\s*\n\s*/g, ' ');
+}
+
 /** As {@link printable}, for a text of several lines. */
 export function printableBlock(text: string): string {
   return text.replace(unprintableInBlock, escapeOne);

@@ -4,10 +4,10 @@
  * @param most words that are given at most
  */
 export function nearest(word: string, known: Iterable<string>, most = 3): string[] {
-  const wanted = fold(word);
+  const wanted = comparable(word);
   const ranked: [distance: number, word: string][] = [];
   for (const one of new Set(known)) {
-    const other = fold(one);
+    const other = comparable(one);
     const distance = wanted.length > 1 && other.startsWith(wanted) ? 0.5 : mistakes(wanted, other);
     if (distance <= Math.max(1, Math.floor(Math.max(wanted.length, other.length) / 3))) ranked.push([distance, one]);
   }
@@ -25,7 +25,7 @@ export function didYouMean(words: readonly string[]): string | undefined {
 /** Words are compared by their first letters: hostile ones may have a million. */
 const longest = 64;
 
-function fold(word: string): string {
+function comparable(word: string): string {
   return word.slice(0, longest).toLowerCase();
 }
 

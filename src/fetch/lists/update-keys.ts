@@ -55,7 +55,7 @@ export async function updateKeyList(
 ): Promise<KeyUpdate> {
   const { layout, ledger } = store;
   makeFolderDurable(layout.temporary);
-  const release = lockStore(join(layout.temporary, 'keys.lock'));
+  const release = lockStore(join(layout.temporary, 'keys.lock'), 'updating the keys of this store');
   try {
     const { replace } = options;
     const source = redactUrl(url);

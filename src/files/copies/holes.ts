@@ -4,7 +4,15 @@ import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 import { breathe } from '../../core/breathe.ts';
 import { abortError, codeOf } from '../../core/errors.ts';
-import { inStore, makeFolderDurable, moveDurable, syncFolder, writeAll } from '../durable.ts';
+import {
+  inStore,
+  makeFolderDurable,
+  moveDurable,
+  syncFile,
+  syncFolder,
+  truncateDurable,
+  writeAll,
+} from '../durable.ts';
 import { removeTemporary, temporaryName } from '../temporary.ts';
 
 /*
@@ -28,22 +36,21 @@ const spareBytes = 8 * 1024 * 1024;
 
 let canPunch: boolean | undefined;
 
+interface FreeOptions {
+  /** Folder on the same file system. */
+  temporary: string;
+  signal?: AbortSignal | undefined;
+  /** Gives the copy the name of the file, or leaves both where that is not to be any more. */
+  replace: (copy: string) => void;
+}
+
 /**
  * Gives the bytes of a file back that are in none of the stretches that are left, which are in order and apart. Whoever reads what is left sees
  * nothing of it. Nobody may write to the file meanwhile. The end of the file moves to that of the last stretch.
- * @param options.temporary folder on the same file system
- * @param options.replace gives the copy the name of the file; undefined when that is not to be any more
  * @throws E_STORE_FULL where it can neither be punched nor copied, E_STORE, E_ABORTED
  */
-export async function freeBytes(
-  file: string,
-  left: readonly Stretch[],
-  {
-    temporary,
-    signal,
-    replace,
-  }: { temporary: string; signal?: AbortSignal | undefined; replace: (copy: string) => void },
-): Promise<void> {
+export async function freeBytes(file: string, left: readonly Stretch[], options: FreeOptions): Promise<void> {
+  const { temporary, signal } = options;
   const stat = inStore(file, () => fs.statSync(file));
   const end = left.at(-1)?.end ?? 0;
   const holes = holesBetween(left, end);
@@ -52,10 +59,15 @@ export async function freeBytes(
   const isOwn = stat.nlink === 1;
   const isCheapToPunch = holes.length * bytesOfHole <= leftBytes;
   if (isOwn && (isCheapToPunch || !hasRoom(temporary, leftBytes))) {
-    inStore(file, () => cut(file, end));
+    inStore(file, () => truncateDurable(file, end));
     if (await punch(file, holes, signal)) return;
   }
-  await rewrite(file, left, { temporary, signal, replace });
+  await rewrite(file, left, options);
+}
+
+/** Bytes that files take on the disk, without their holes. One that is not there takes none. */
+export function diskBytesOf(files: readonly string[]): number {
+  return files.reduce((sum, file) => sum + (fs.statSync(file, { throwIfNoEntry: false })?.blocks ?? 0) * 512, 0);
 }
 
 function holesBetween(left: readonly Stretch[], end: number): Stretch[] {
@@ -74,16 +86,6 @@ function hasRoom(folder: string, bytes: number): boolean {
     const { bavail, bsize } = fs.statfsSync(folder);
     return bavail * bsize > bytes + spareBytes;
   });
-}
-
-function cut(file: string, end: number): void {
-  const fd = fs.openSync(file, 'r+');
-  try {
-    if (fs.fstatSync(fd).size > end) fs.ftruncateSync(fd, end);
-    fs.fsyncSync(fd);
-  } finally {
-    fs.closeSync(fd);
-  }
 }
 
 const run = promisify(execFile);
@@ -109,23 +111,10 @@ async function punch(file: string, holes: readonly Stretch[], signal: AbortSigna
   return true;
 }
 
-function syncFile(file: string): void {
-  const fd = fs.openSync(file, 'r+');
-  try {
-    fs.fsyncSync(fd);
-  } finally {
-    fs.closeSync(fd);
-  }
-}
-
 async function rewrite(
   file: string,
   left: readonly Stretch[],
-  {
-    temporary,
-    signal,
-    replace,
-  }: { temporary: string; signal?: AbortSignal | undefined; replace: (copy: string) => void },
+  { temporary, signal, replace }: FreeOptions,
 ): Promise<void> {
   const copy = temporaryName(temporary);
   try {

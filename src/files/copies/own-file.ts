@@ -1,5 +1,5 @@
 import * as fs from 'node:fs';
-import { inStore, makeFolderDurable, moveDurable } from '../durable.ts';
+import { inStore, makeFolderDurable, moveDurable, syncFile } from '../durable.ts';
 import { releaseTemporary, removeTemporary, temporaryName } from '../temporary.ts';
 import { cloneFile, copySparse } from './copy-file.ts';
 
@@ -46,10 +46,5 @@ function copyDurable(from: string, to: string): void {
   if (!cloneFile(from, to)) copySparse(from, to);
   // A link may have been of a file that is not to be written.
   fs.chmodSync(to, 0o644);
-  const fd = fs.openSync(to, 'r+');
-  try {
-    fs.fsyncSync(fd);
-  } finally {
-    fs.closeSync(fd);
-  }
+  syncFile(to);
 }

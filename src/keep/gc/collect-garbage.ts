@@ -1,16 +1,17 @@
-import * as fs from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { codeOf, isPakratError, PakratError, resultUnless, throwIfAborted, valueUnless } from '../../core/errors.ts';
+import { pause } from '../../core/breathe.ts';
+import { codeOf, PakratError, resultUnless } from '../../core/errors.ts';
+import { diskBytesOf } from '../../files/copies/holes.ts';
 import { namesIn } from '../../files/walk.ts';
 import { decodeBuildConfig } from '../../formats/configs/build-config.ts';
 import { removeDerived } from '../../store/derived/derived-file.ts';
-import type { BuildRow } from '../../store/ledger/rows.ts';
+import { type BuildRow, keyOf } from '../../store/ledger/rows.ts';
 import type { Store } from '../../store/store.ts';
 import type { BuildOpener } from '../build-opener.ts';
+import { decodeIf } from '../known-objects.ts';
 import { wholeSetting } from '../recount-builds.ts';
 import { finishLeaving, type GivenBack, giveBack } from './give-back.ts';
-import { type KeepRules, keyOf } from './going-builds.ts';
+import type { KeepRules } from './going-builds.ts';
 import { derivedKeys } from './mark-build.ts';
 import { type GcPlan, planGc } from './plan-gc.ts';
 
@@ -83,7 +84,7 @@ function reportPlan(store: Store, { going, dead, spared, keptBytes }: GcPlan): G
     builds: going.map(nameOf),
     objects: dead.length,
     bytes: dead.reduce((sum, { bytes }) => sum + bytes, 0),
-    diskBytes: dead.reduce((sum, { diskBytes }) => sum + diskBytes, blocksOf(derived)),
+    diskBytes: dead.reduce((sum, { diskBytes }) => sum + diskBytes, diskBytesOf(derived)),
     spared,
     inUse: [],
     kept: { bytes: keptBytes },
@@ -120,7 +121,7 @@ async function carryOut(store: Store, plan: GcPlan, report: GcReport, options: G
   report.spared = spared;
   report.inUse = given.inUse;
   report.kept = { bytes: keptBytes };
-  report.diskBytes += blocksOf(derived);
+  report.diskBytes += diskBytesOf(derived);
   for (const file of derived) removeDerived(file);
   return true;
 }
@@ -146,14 +147,11 @@ function forgetBuilds({ ledger }: Store, { going, signature }: GcPlan): string |
 
 /** Keys of the derived files of builds, as far as their configs are held. */
 function derivedOf(store: Store, builds: readonly BuildRow[]): Set<string> {
-  const keys = builds.flatMap((identity) => {
-    const { cdnPath, buildConfig } = identity;
-    const config = resultUnless(isPakratError, () => {
-      const bytes = store.readObject({ cdnPath, kind: 'config', hash: buildConfig });
-      return bytes && decodeBuildConfig(bytes);
-    });
-    return config === undefined ? [] : derivedKeys({ config, identity });
-  });
+  const keys = builds.flatMap((identity) =>
+    decodeIf(store, { cdnPath: identity.cdnPath, kind: 'config', hash: identity.buildConfig }, (bytes) =>
+      derivedKeys({ config: decodeBuildConfig(bytes), identity }),
+    ),
+  );
   return new Set(keys);
 }
 
@@ -175,17 +173,12 @@ function unusedDerived(store: Store, going: readonly BuildRow[]): string[] {
   );
 }
 
-function blocksOf(files: readonly string[]): number {
-  return files.reduce((sum, file) => sum + (fs.statSync(file, { throwIfNoEntry: false })?.blocks ?? 0) * 512, 0);
-}
-
 /** Only one process gives back at a time; the others wait for it. */
 async function lockPatiently(store: Store, { signal, onNote }: GcOptions): Promise<() => void> {
   for (let told = false; ; told = true) {
     const release = resultUnless((error) => codeOf(error) === 'E_STORE_LOCKED', store.lock);
     if (release !== undefined) return release;
     if (!told) onNote?.('another process is giving space of this store back; waiting for it');
-    await valueUnless(() => signal?.aborted === true, sleep(askAgainMs, undefined, { signal }));
-    throwIfAborted(signal);
+    await pause(askAgainMs, signal);
   }
 }

@@ -1,9 +1,7 @@
 import * as fs from 'node:fs';
 import { dirname } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { breathe } from '../../core/breathe.ts';
-import { throwIfAborted, valueUnless } from '../../core/errors.ts';
-import { freeBytes, replaceFile } from '../../files/copies/holes.ts';
+import { breathe, pause } from '../../core/breathe.ts';
+import { diskBytesOf, freeBytes, replaceFile } from '../../files/copies/holes.ts';
 import { inStore, syncFolder } from '../../files/durable.ts';
 import type { Claim } from '../../store/claims.ts';
 import { mergeSpans, subtractSpans } from '../../store/spans.ts';
@@ -114,8 +112,7 @@ async function claimAll(
         return claim === undefined;
       });
       if (left.length === 0 || performance.now() > until) return taken;
-      await valueUnless(() => signal?.aborted === true, sleep(askAgainMs, undefined, { signal }));
-      throwIfAborted(signal);
+      await pause(askAgainMs, signal);
     }
   } catch (error) {
     for (const claim of taken.values()) claim.release();
@@ -156,7 +153,7 @@ async function free(store: Store, paths: ReadonlySet<string>, signal: AbortSigna
       unheld.push(path);
       continue;
     }
-    const before = blocksOf(file);
+    const before = diskBytesOf([file]);
     const leaving = keeping.leaving().filter((bytes) => bytes.path === path);
     if (before > 0 && subtractSpans(mergeSpans(leaving), held).length > 0) {
       const replace = (copy: string): void =>
@@ -166,7 +163,7 @@ async function free(store: Store, paths: ReadonlySet<string>, signal: AbortSigna
       await freeBytes(file, held, { temporary: layout.temporary, signal, replace });
     }
     keeping.left(path);
-    diskBytes += before - blocksOf(file);
+    diskBytes += before - diskBytesOf([file]);
   }
   const removed = new Set<string>();
   ledger.transaction(() => {
@@ -174,7 +171,7 @@ async function free(store: Store, paths: ReadonlySet<string>, signal: AbortSigna
       const file = files.find(path);
       // Another process may have found it on the disk, and taken it back.
       if (ledger.completeSize(path) === undefined && ledger.spans(path).length === 0) {
-        diskBytes += blocksOf(file);
+        diskBytes += diskBytesOf([file]);
         inStore(file, () => fs.rmSync(file, { force: true }));
         removed.add(dirname(file));
       }
@@ -185,8 +182,4 @@ async function free(store: Store, paths: ReadonlySet<string>, signal: AbortSigna
     for (const path of unheld) keeping.left(path);
   });
   return diskBytes;
-}
-
-function blocksOf(file: string): number {
-  return (fs.statSync(file, { throwIfNoEntry: false })?.blocks ?? 0) * 512;
 }

@@ -1,6 +1,8 @@
 import { type AgedBuild, buildsByAge } from '../../builds/resolve/build-order.ts';
 import type { Ledger } from '../../store/ledger/ledger.ts';
-import type { BuildRow } from '../../store/ledger/rows.ts';
+import { type BuildRow, keyOf } from '../../store/ledger/rows.ts';
+
+export { keyOf };
 
 /** The rules by which builds go. Without any nothing goes but what no build names. */
 export interface KeepRules {
@@ -57,9 +59,4 @@ export function sortBuilds(ledger: Ledger, rules: KeepRules, forget: readonly Bu
 /** True for a build of which all that its last sync wanted is held. */
 export function isComplete({ selection, wanted, held }: BuildRow): boolean {
   return selection !== null && wanted.entries > 0 && held.entries >= wanted.entries;
-}
-
-/** The name of a build among those of a ledger. */
-export function keyOf({ product, buildConfig }: Pick<BuildRow, 'product' | 'buildConfig'>): string {
-  return `${product}@${buildConfig}`;
 }

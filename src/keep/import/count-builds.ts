@@ -1,6 +1,6 @@
 import { breathe } from '../../core/breathe.ts';
 import { isOurTrouble } from '../../core/errors.ts';
-import type { BuildIdentity } from '../../store/ledger/rows.ts';
+import { type BuildIdentity, keyOf } from '../../store/ledger/rows.ts';
 import { planSync } from '../../sync/plan-sync.ts';
 import type { BuildOpener } from '../build-opener.ts';
 import { selectionOf } from '../damaged-rows.ts';
@@ -17,11 +17,11 @@ export async function countBuilds(
   builds: readonly BuildIdentity[],
 ): Promise<void> {
   const { ledger } = store;
-  const rows = new Map(ledger.builds().map((row) => [`${row.product}@${row.buildConfig}`, row]));
+  const rows = new Map(ledger.builds().map((row) => [keyOf(row), row]));
   for (const identity of builds) {
     await breathe(settings.signal);
     const { product, buildConfig } = identity;
-    const row = rows.get(`${product}@${buildConfig}`);
+    const row = rows.get(keyOf(identity));
     const selection = row?.selection ?? ledger.keeping.selections(identity).at(-1);
     const choice = selection === undefined ? undefined : selectionOf({ selection });
     if (row === undefined || selection === undefined || choice === undefined) continue;

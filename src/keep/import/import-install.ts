@@ -9,12 +9,13 @@ import { decodeBuildInfo, type InstalledBuild } from '../../formats/local/build-
 import { cell } from '../../formats/services/bpsv.ts';
 import { findContainer, findInstall, isInstall } from '../../installs/casc/find-install.ts';
 import { LocalStorage } from '../../installs/casc/local-storage.ts';
-import { isSafeCdnPath, type ObjectName, objectPath } from '../../store/layout.ts';
+import { isSafeCdnPath, type ObjectName, objectPath, usualConfigPath } from '../../store/layout.ts';
 import type { BuildIdentity } from '../../store/ledger/rows.ts';
 import { keyOfEntry } from '../../verify/entry-key.ts';
 import type { FoundFile } from './find/found-files.ts';
+import { addAmount } from './import-report.ts';
 import type { ImportRun } from './import-run.ts';
-import { plainSize, readPlain } from './take/entry-source.ts';
+import { mostTableBytes, plainSize, readPlain } from './take/entry-source.ts';
 import type { FoundEntry, ScatteredEntries } from './take/scattered-entries.ts';
 import { type EntryWork, takeEntries } from './take/take-entries.ts';
 
@@ -30,8 +31,6 @@ export interface InstalledGame {
   storage: LocalStorage;
   entries: ScatteredEntries;
 }
-
-const mostTableBytes = 1 << 20;
 
 /**
  * The installed game in a folder; undefined when it is none.
@@ -87,7 +86,7 @@ function identityOfInstalled(
     keyRing: row.keyRing ?? null,
     region: row.branch ?? '',
     cdnPath,
-    configPath: 'tpr/configs/data',
+    configPath: usualConfigPath,
     hosts: hostsOfRow(row.row && cell(row.row, 'CDN Servers'), row.hosts.join(' ')),
   };
 }
@@ -177,8 +176,7 @@ function looseWork(
   }
   const name: ObjectName = { cdnPath, kind: 'data', hash };
   if (store.ledger.completeSize(objectPath(name)) !== undefined) {
-    report.held.objects += 1;
-    report.held.bytes += found.size;
+    addAmount(report.held, { objects: 1, bytes: found.size });
     run.pass(found.size);
     return undefined;
   }

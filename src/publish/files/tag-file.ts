@@ -89,6 +89,7 @@ export function decodeTagFile(bytes: Uint8Array, keys: readonly TactKey[] = []):
 }
 
 function wordFacts(word: string, keys: readonly TactKey[], refused: (problem: string) => PakratError): Facts {
+  if (word === '') throw refused('a word is empty; there are no blanks around commas');
   const [, kind, value = ''] = /^(\w+):(.+)$/.exec(word) ?? [];
   if (word === 'install') return { install: true };
   if (kind === 'priority') {

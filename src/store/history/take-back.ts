@@ -2,6 +2,7 @@ import { isKeyHex } from '../../core/bytes.ts';
 import { formatError } from '../../core/errors.ts';
 import { isSafeCdnPath } from '../layout.ts';
 import type { Sqlite } from '../ledger/sqlite.ts';
+import { addBuildSql, addForgottenSql, addPinSql } from '../ledger/statements.ts';
 import { bytesOf, type HistoryLine } from './lines.ts';
 
 /** Does again in a ledger what a line of the history says. @throws E_FORMAT for a line that says nothing a ledger could hold */
@@ -99,30 +100,17 @@ function addBuild(db: Sqlite, line: HistoryLine): void {
   const [buildId, productConfig, keyRing] = [line.buildId, line.productConfig, line.keyRing].map((value) =>
     typeof value === 'string' ? value : null,
   );
-  db.run(
-    `INSERT INTO builds (product, name, build_id, build_config, cdn_config, product_config, key_ring, region, cdn_path, config_path, hosts, time)
-     VALUES (@product, @name, @buildId, @buildConfig, @cdnConfig, @productConfig, @keyRing, @region, @cdnPath, @configPath, @hosts, @time)
-     ON CONFLICT (product, build_config) DO UPDATE SET name = excluded.name, build_id = excluded.build_id, cdn_config = excluded.cdn_config,
-       product_config = excluded.product_config, key_ring = excluded.key_ring, region = excluded.region, cdn_path = excluded.cdn_path,
-       config_path = excluded.config_path, hosts = excluded.hosts, time = excluded.time`,
-    { ...texts, buildId, productConfig, keyRing, time: timeOf(line) },
-  );
+  db.run(addBuildSql, { ...texts, buildId, productConfig, keyRing, time: timeOf(line) });
 }
 
 function addPin(db: Sqlite, line: HistoryLine): void {
   const { product, buildConfig } = named(line, 'product', 'buildConfig');
-  const sql = 'INSERT INTO pins (product, build_config, time) VALUES (?, ?, ?) ON CONFLICT DO NOTHING';
-  db.run(sql, product, buildConfig, timeOf(line));
+  db.run(addPinSql, product, buildConfig, timeOf(line));
 }
 
 function addForgotten(db: Sqlite, line: HistoryLine): void {
   const texts = named(line, 'product', 'name', 'buildConfig', 'cdnConfig', 'cdnPath', 'configPath');
-  db.run(
-    `INSERT INTO forgotten (product, name, build_config, cdn_config, cdn_path, config_path, time)
-     VALUES (@product, @name, @buildConfig, @cdnConfig, @cdnPath, @configPath, @time)
-     ON CONFLICT DO UPDATE SET time = excluded.time, cdn_config = excluded.cdn_config, cdn_path = excluded.cdn_path`,
-    { ...texts, time: timeOf(line) },
-  );
+  db.run(addForgottenSql, { ...texts, time: timeOf(line) });
 }
 
 /** Fields of a line that are texts. */

@@ -1,6 +1,7 @@
 import type { Span } from '../spans.ts';
 import type { BuildIdentity } from './rows.ts';
 import type { Sqlite } from './sqlite.ts';
+import { addForgottenSql, addPinSql } from './statements.ts';
 
 /** A build that is not kept any more. */
 export type ForgottenBuild = Pick<
@@ -45,8 +46,7 @@ export class Keeping {
 
   /** Keeps a build, whatever the rules say. @returns false when it is so already */
   pin({ product, buildConfig }: NamedBuild): boolean {
-    const sql = 'INSERT INTO pins (product, build_config, time) VALUES (?, ?, ?) ON CONFLICT DO NOTHING';
-    return this.#db.run(sql, product, buildConfig, Date.now()).changes > 0;
+    return this.#db.run(addPinSql, product, buildConfig, Date.now()).changes > 0;
   }
   /** @returns false when it had no pin */
   unpin({ product, buildConfig }: NamedBuild): boolean {
@@ -55,19 +55,25 @@ export class Keeping {
   }
   /** The builds that have a pin. */
   pins(): NamedBuild[] {
-    // An older ledger that may not be written has none.
-    if (this.#db.get("SELECT 1 FROM sqlite_master WHERE name = 'pins'") === undefined) return [];
+    if (!this.#hasPins()) return [];
     return this.#db.all<NamedBuild>('SELECT product, build_config AS buildConfig FROM pins ORDER BY id');
+  }
+
+  /** True for a build that is kept, whatever the rules say. */
+  isPinned({ product, buildConfig }: NamedBuild): boolean {
+    if (!this.#hasPins()) return false;
+    const query = 'SELECT 1 FROM pins WHERE product = ? AND build_config = ?';
+    return this.#db.get(query, product, buildConfig) !== undefined;
+  }
+
+  /** An older ledger that may not be written has none. */
+  #hasPins(): boolean {
+    return this.#db.get("SELECT 1 FROM sqlite_master WHERE name = 'pins'") !== undefined;
   }
 
   /** Does not keep a build any more: what only it needs may go. Its history stays. */
   forget(build: ForgottenBuild): void {
-    this.#db.run(
-      `INSERT INTO forgotten (product, name, build_config, cdn_config, cdn_path, config_path, time)
-       VALUES (@product, @name, @buildConfig, @cdnConfig, @cdnPath, @configPath, @time)
-       ON CONFLICT DO UPDATE SET time = excluded.time, cdn_config = excluded.cdn_config, cdn_path = excluded.cdn_path`,
-      { ...build, time: Date.now() },
-    );
+    this.#db.run(addForgottenSql, { ...build, time: Date.now() });
     this.#db.run('DELETE FROM builds WHERE product = ? AND build_config = ?', build.product, build.buildConfig);
   }
   /** The builds that were forgotten. */

@@ -8,6 +8,7 @@ import { damagedRows, hasRow, removeRow, sealRow } from './row-sums.ts';
 import type { Amount, AnswerRow, BuildIdentity, BuildRow, DamagedRow, KeyRow } from './rows.ts';
 import { demandSchema, migrate } from './schema.ts';
 import { logPages, Sqlite } from './sqlite.ts';
+import { addBuildSql } from './statements.ts';
 
 const timeout = 10_000;
 
@@ -110,14 +111,7 @@ export class Ledger {
 
   /** Adds a build or renews what is known of it; counts and selection stay. */
   addBuild(build: BuildIdentity): void {
-    this.#db.run(
-      `INSERT INTO builds (product, name, build_id, build_config, cdn_config, product_config, key_ring, region, cdn_path, config_path, hosts, time)
-       VALUES (@product, @name, @buildId, @buildConfig, @cdnConfig, @productConfig, @keyRing, @region, @cdnPath, @configPath, @hosts, @time)
-       ON CONFLICT (product, build_config) DO UPDATE SET name = excluded.name, build_id = excluded.build_id, cdn_config = excluded.cdn_config,
-         product_config = excluded.product_config, key_ring = excluded.key_ring, region = excluded.region, cdn_path = excluded.cdn_path,
-         config_path = excluded.config_path, hosts = excluded.hosts, time = excluded.time`,
-      { ...build, hosts: jsonOfHosts(build.hosts), time: Date.now() },
-    );
+    this.#db.run(addBuildSql, { ...build, hosts: jsonOfHosts(build.hosts), time: Date.now() });
   }
   /** Builds of a product (or all), the last added first. */
   builds(product?: string): BuildRow[] {

@@ -23,6 +23,11 @@ export interface BuildRow extends BuildIdentity {
   held: Amount;
 }
 
+/** The name of a build among all: two products may have the same build config. */
+export function keyOf({ product, buildConfig }: Pick<BuildIdentity, 'product' | 'buildConfig'>): string {
+  return `${product}@${buildConfig}`;
+}
+
 /** A host as `cdns` named it. */
 export interface HostRow {
   /** `http://host[:port]`, no slash at the end. */

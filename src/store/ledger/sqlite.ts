@@ -181,29 +181,30 @@ function nativeModuleError(cause: unknown): PakratError {
 }
 
 /**
- * Takes the lock of a store and gives back its release. The lock is a held SQLite transaction, so the system lets go of it
+ * Takes a lock and gives back its release. The lock is a held SQLite transaction, so the system lets go of it
  * when the process dies, however it dies. Nothing is ever written to the file: one that has something in it is damaged, and emptied.
+ * @param doing what another process does that holds it, as in `publishing into DIR`
  * @throws E_STORE_LOCKED when another process holds it, E_STORE_FULL, E_STORE
  */
-export function lockStore(path: string): () => void {
+export function lockStore(path: string, doing = 'at work on the files of this store'): () => void {
   try {
-    return takeLock(path);
+    return takeLock(path, doing);
   } catch (error) {
     if (codeOf(error) !== 'E_STORE_DAMAGED' && !isFolder(path)) throw error;
     inStore(path, () => emptyLock(path));
-    return takeLock(path);
+    return takeLock(path, doing);
   }
 }
 
-function takeLock(path: string): () => void {
+function takeLock(path: string, doing: string): () => void {
   const db = new Sqlite(path, { timeout: 0 });
   try {
     db.exec('BEGIN EXCLUSIVE');
   } catch (error) {
     db.close();
     if (codeOf(error) !== 'E_STORE_LOCKED') throw error;
-    throw new PakratError('E_STORE_LOCKED', 'another process is moving files of this store', {
-      hint: 'Wait for it to end, or use another --store.',
+    throw new PakratError('E_STORE_LOCKED', `another pakrat is ${doing}`, {
+      hint: 'Wait for it to end.',
       data: { path },
     });
   }

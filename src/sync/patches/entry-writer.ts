@@ -94,7 +94,7 @@ export class EntryWriter {
 
   #open(path: string): SpanWriter {
     const { files, layout } = this.#fetcher.store;
-    files.own(path);
+    files.prepare(path);
     const report = (spans: Span[]): void => this.#fetcher.addSpans(path, spans, this.#events.onHeld);
     return new SpanWriter(files.partial(path), layout.temporary, report);
   }

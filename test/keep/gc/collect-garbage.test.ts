@@ -125,9 +125,12 @@ describe('a build that is forgotten', () => {
     const store = await syncFamily([0, 1]);
     await withPakrat({ store, offline: true }, async (pakrat) => {
       await pakrat.pin(['game@1.0']);
+      const pinned = async () => (await pakrat.status()).builds.filter((build) => build.pinned).map(({ name }) => name);
+      expect(await pinned()).toEqual(['1.0']);
       await expect(pakrat.forget(['game@1.0'])).rejects.toMatchObject({ code: 'E_USAGE' });
       expect(await pakrat.gc({ keep: 1 })).toMatchObject({ builds: [] });
       await pakrat.unpin(['game@1.0']);
+      expect(await pinned()).toEqual([]);
       expect(await pakrat.gc({ keep: 1 })).toMatchObject({ builds: [{ name: '1.0' }] });
       await expectWhole(pakrat, 1);
     });

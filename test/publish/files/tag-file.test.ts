@@ -51,6 +51,7 @@ test.each([
   ['\n\ncolour:Red **', /line 3: colour is no type of tags/],
   ['xxYY **', /xxYY is not known/],
   ['enUS', /line 1: words, then a glob/],
+  ['enUS, deDE **', /a word is empty/],
   ['priority:200 **', /priority 200 is outside/],
   ['priority:high **', /priority high/],
   ['key:0000000000000001 **', /no key 0000000000000001 is given/],

@@ -91,7 +91,7 @@ test('a second process is refused, and is let in when the first one died', async
   try {
     await other.says('locked');
     expect(() => lockStore(path)).toThrow(
-      expect.objectContaining({ code: 'E_STORE_LOCKED', hint: expect.stringContaining('--store') }),
+      expect.objectContaining({ code: 'E_STORE_LOCKED', hint: expect.stringContaining('Wait') }),
     );
   } finally {
     await other.kill();

@@ -4,9 +4,8 @@ import { isKeyHex } from '../../../core/bytes.ts';
 import { isPakratError, resultUnless } from '../../../core/errors.ts';
 import { type Bpsv, type BpsvRow, cell, decodeBpsv } from '../../../formats/services/bpsv.ts';
 import type { FolderConfigs, ListedBuild } from '../../../installs/cdn-folder/configs.ts';
+import { usualConfigPath } from '../../../store/layout.ts';
 import type { BuildIdentity } from '../../../store/ledger/rows.ts';
-
-const usualConfigPath = 'tpr/configs/data';
 
 /** The builds that tables of the version services name, as they lie in a folder. Tables that are none are passed over. */
 export function buildsOfTables(

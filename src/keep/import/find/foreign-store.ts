@@ -54,11 +54,10 @@ export function openForeignStore(root: string, report: ImportReport): ForeignSto
 }
 
 function foreignStore(root: string, ledger: Ledger): ForeignStore {
-  const pins = new Set(ledger.keeping.pins().map(nameOf));
   const foreignBuild = (row: BuildRow): ForeignBuild => ({
     identity: row,
     selections: selectionsOf(ledger, row),
-    isPinned: pins.has(nameOf(row)),
+    isPinned: ledger.keeping.isPinned(row),
   });
   const known = new Set([...ledger.objects()].map(({ path }) => path));
   return {
@@ -71,10 +70,6 @@ function foreignStore(root: string, ledger: Ledger): ForeignStore {
     giveObjectKeys: (store) => giveObjectKeys(ledger, store),
     close: () => ledger.close(),
   };
-}
-
-function nameOf({ product, buildConfig }: Pick<BuildIdentity, 'product' | 'buildConfig'>): string {
-  return `${product}@${buildConfig}`;
 }
 
 /** An older ledger, which may not be written, has only the last. */

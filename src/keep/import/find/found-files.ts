@@ -2,7 +2,8 @@ import * as fs from 'node:fs';
 import { join, sep } from 'node:path';
 import { breathe } from '../../../core/breathe.ts';
 import { walk } from '../../../files/walk.ts';
-import { isSafeCdnPath, type ObjectKind, type ObjectName } from '../../../store/layout.ts';
+import { isSafeCdnPath, type ObjectKind, type ObjectName, usualConfigPath } from '../../../store/layout.ts';
+import { mostTableBytes } from '../take/entry-source.ts';
 
 /*
  * Objects are found by the names of their files alone, `…/config|data|patch/aa/bb/HASH[.index]`, wherever that stands in a folder: a mirror as it
@@ -49,10 +50,8 @@ export interface FindOptions {
 
 /** Product configs have a path of their own, which ends like this. */
 const productFolder = 'configs/data';
-const usualConfigPath = 'tpr/configs/data';
 const objectPattern = /^(?:(.*)\/)?([0-9a-f]{2})\/([0-9a-f]{2})\/(\2\3[0-9a-f]{28})(\.index)?$/;
 const tablePattern = /^(?:.*\/)?([\w.-]{1,64})\/(versions|cdns)$/;
-const mostTableBytes = 1 << 20;
 
 /** Goes through a folder. Links are not followed, and what is no plain file is not opened. @throws E_ABORTED, E_NOT_FOUND, E_STORE */
 export async function findFiles(root: string, options: FindOptions): Promise<FoundFiles> {

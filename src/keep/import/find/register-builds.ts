@@ -4,10 +4,10 @@ import { type CdnConfig, decodeCdnConfig } from '../../../formats/configs/cdn-co
 import { decodeProductConfig } from '../../../formats/configs/product-config.ts';
 import { addConfig, type FolderConfigs, noConfigs } from '../../../installs/cdn-folder/configs.ts';
 import { isSafeCdnPath, type ObjectName, objectPath } from '../../../store/layout.ts';
-import type { BuildIdentity, BuildRow } from '../../../store/ledger/rows.ts';
+import { type BuildIdentity, type BuildRow, keyOf } from '../../../store/ledger/rows.ts';
 import { checkObject } from '../../../verify/check-object.ts';
 import type { ImportRun } from '../import-run.ts';
-import { readPlain } from '../take/entry-source.ts';
+import { mostTableBytes, readPlain } from '../take/entry-source.ts';
 import { hasSmall, readSmall } from '../take/take-objects.ts';
 import { buildsOfTables, identityOfConfig } from './foreign-builds.ts';
 import type { ForeignBuild } from './foreign-store.ts';
@@ -54,18 +54,14 @@ export async function findBuilds(
   const known = new Set([...named, ...run.store.ledger.builds()].map(({ buildConfig }) => buildConfig));
   const own = run.store.ledger.builds().filter((row) => hasConfig(found, row));
   const all = [...named, ...buildsInConfigs(run, found, { ...search, known }), ...own];
-  const builds = [...new Map(all.map((build) => [nameOf(build), build])).values()];
-  const wantedOf = new Map(others.map((other) => [nameOf(other.identity), other]));
-  const rows = new Map(run.store.ledger.builds().map((row) => [nameOf(row), row]));
+  const builds = [...new Map(all.map((build) => [keyOf(build), build])).values()];
+  const wantedOf = new Map(others.map((other) => [keyOf(other.identity), other]));
+  const rows = new Map(run.store.ledger.builds().map((row) => [keyOf(row), row]));
   run.store.ledger.transaction(() => {
     for (const build of builds)
-      register(run, build, { found, row: rows.get(nameOf(build)), other: wantedOf.get(nameOf(build)) });
+      register(run, build, { found, row: rows.get(keyOf(build)), other: wantedOf.get(keyOf(build)) });
   });
   return builds;
-}
-
-function nameOf({ product, buildConfig }: BuildIdentity): string {
-  return `${product}@${buildConfig}`;
 }
 
 function hasConfig({ small }: FoundFiles, { buildConfig }: BuildIdentity): boolean {
@@ -101,8 +97,6 @@ export function learnObjectKeys({ store }: ImportRun, found: FoundFiles, search:
     if (keyName !== undefined) store.objectKeys.learn(cdnPath, keyName);
   }
 }
-
-const mostTableBytes = 1 << 20;
 
 function buildsInTables({ tables }: FoundFiles, { region }: BuildSearch): BuildIdentity[] {
   return [...tables].flatMap(([product, { versions, cdns }]) => {

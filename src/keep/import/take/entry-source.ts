@@ -14,6 +14,9 @@ export interface EntrySource {
   close(): void;
 }
 
+/** The largest tables of version services and builds that are read: they have some kB. */
+export const mostTableBytes = 1 << 20;
+
 const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = fs.constants;
 
 /** Opens a plain file, and nothing that waits for somebody or leads elsewhere. @throws E_INTEGRITY where it cannot be read, or is none, E_NOT_FOUND */

@@ -1,7 +1,7 @@
 import * as fs from 'node:fs';
 import { codeOf } from '../../../core/errors.ts';
 import { cloneFile } from '../../../files/copies/copy-file.ts';
-import { inStore, makeFolderDurable, moveDurable } from '../../../files/durable.ts';
+import { inStore, makeFolderDurable, moveDurable, syncFile, truncateDurable } from '../../../files/durable.ts';
 import { releaseTemporary, removeTemporary, temporaryName } from '../../../files/temporary.ts';
 import { clearWay } from '../../../store/clear-way.ts';
 import type { Store } from '../../../store/store.ts';
@@ -36,8 +36,10 @@ export async function placeWhole(
     if (!isMade) return 'cannot';
     if (!(await isRight(copy))) return 'wrong';
     inStore(path, () => {
-      if (kind === 'clone') cutCopy(copy, size);
-      flush(copy);
+      if (kind === 'clone') {
+        fs.chmodSync(copy, 0o644);
+        truncateDurable(copy, size);
+      } else syncFile(copy);
       moveToPlace(store, copy, path);
     });
     store.files.complete(path, size);
@@ -56,20 +58,6 @@ function linkFile(file: string, to: string): boolean {
     if (['EXDEV', 'EPERM', 'EMLINK', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EACCES'].includes(codeOf(error) ?? ''))
       return false;
     throw error;
-  }
-}
-
-function cutCopy(copy: string, size: number): void {
-  fs.chmodSync(copy, 0o644);
-  if (fs.statSync(copy).size > size) fs.truncateSync(copy, size);
-}
-
-function flush(file: string): void {
-  const fd = fs.openSync(file, 'r');
-  try {
-    fs.fsyncSync(fd);
-  } finally {
-    fs.closeSync(fd);
   }
 }
 

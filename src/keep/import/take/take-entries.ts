@@ -8,7 +8,6 @@ import {
   throwIfAborted,
 } from '../../../core/errors.ts';
 import { SpanWriter } from '../../../fetch/transfer/span-writer.ts';
-import { clearWay } from '../../../store/clear-way.ts';
 import { type ObjectName, objectPath } from '../../../store/layout.ts';
 import { covers, heldUntil } from '../../../store/spans.ts';
 import { checkEntries } from '../../../verify/check-entries.ts';
@@ -141,8 +140,7 @@ function outputFor(
   path: string,
   crypt: (bytes: Uint8Array, at: number) => Uint8Array,
 ): { writer: SpanWriter; sink: VerifiedSink } {
-  clearWay(store.layout, path);
-  store.files.own(path);
+  store.files.prepare(path);
   const writer = new SpanWriter(store.files.partial(path), store.layout.temporary, (spans) =>
     committer.add(path, spans),
   );
