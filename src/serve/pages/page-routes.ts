@@ -10,6 +10,7 @@ import { sendFile } from './send/send-file.ts';
 import { sendSelection } from './send/send-selection.ts';
 import { offlineSession } from './served/offline-session.ts';
 import type { LinkedFile } from './served/place.ts';
+import { parseQuery } from './served/search-names.ts';
 import { ServedSources } from './served/served-sources.ts';
 import { plainName } from './text.ts';
 import { browseView } from './views/browse-view.ts';
@@ -38,7 +39,7 @@ export function addPageRoutes(app: FastifyInstance, { session, store, options }:
   });
   app.register(async (pages) => {
     pages.setErrorHandler((error, _request, reply) =>
-      sendPage(reply, { title: 'Not shown', main: Promise.reject(error) }),
+      sendPage(reply, { title: 'Not shown', main: () => Promise.reject(error) }),
     );
     addAssets(pages);
     addViews(pages, looking);
@@ -51,42 +52,53 @@ function addViews(pages: FastifyInstance, looking: Looking): void {
   const view = (path: string, make: (query: Query) => Omit<View, 'within'> | Promise<Omit<View, 'within'>>): void => {
     pages.get(path, async (request, reply) => sendPage(reply, { within: path, ...(await make(new Query(request))) }));
   };
-  view(paths.overview, () => ({ title: 'What is held', main: overview(looking) }));
+  view(paths.overview, () => ({ title: 'What is held', main: () => overview(looking) }));
   view(paths.build, async (query) => {
     const { label } = await looking.sources.get(query.text('in'));
-    return { title: plainName(label), main: buildView(looking, query.text('in'), query.number('from')) };
+    return { title: plainName(label), main: () => buildView(looking, query.text('in'), query.number('from')) };
   });
   view(paths.browse, async (query) => {
     const [id, folder] = [query.text('in'), query.folder()];
     const { label } = await looking.sources.get(id);
     const browsing = { id, folder, query: query.text('q'), from: query.number('from') };
-    return { title: plainName(folder === '' ? label : folder), main: browseView(looking, browsing) };
+    parseQuery(browsing.query);
+    return {
+      title: plainName(folder === '' ? label : folder),
+      main: () => browseView(looking, browsing),
+      isSlow: !looking.sources.isReady(id),
+    };
   });
   view(paths.file, async (query) => {
     const [id, file] = [query.text('in'), query.file()];
     await looking.sources.get(id);
     const last = file.name.split('/').at(-1) || file.name || 'A file';
-    return { title: plainName(last), main: fileView(looking, id, file) };
+    return { title: plainName(last), main: () => fileView(looking, id, file), isSlow: !looking.sources.isReady(id) };
   });
   view(paths.keys, async (query) => {
     const { label } = await looking.sources.get(query.text('in'));
-    return { title: `Missing keys: ${plainName(label)}`, main: keysView(looking, query.text('in')) };
+    return {
+      title: `Missing keys: ${plainName(label)}`,
+      main: () => keysView(looking, query.text('in')),
+      isSlow: true,
+    };
   });
-  view(paths.diff, (query) => {
+  view(paths.diff, async (query) => {
     const comparing = {
       before: query.text('before'),
       after: query.text('after'),
       kind: query.text('kind'),
       from: query.number('from'),
     };
-    return { title: 'Compare', main: diffView(looking, comparisons, comparing) };
+    for (const id of [comparing.before, comparing.after]) if (id !== '') await looking.sources.get(id);
+    return { title: 'Compare', main: () => diffView(looking, comparisons, comparing), isSlow: true };
   });
   view(paths.history, (query) => ({
     title: 'History of a file',
-    main: historyView(looking, query.text('name').trim()),
+    main: () => historyView(looking, query.text('name').trim()),
+    isSlow: query.text('name') !== '',
   }));
-  view(paths.fetching, () => ({ title: 'Fetching now', head: fetchingHead, main: fetchingView(looking) }));
-  view(paths.space, () => ({ title: 'Space', main: spaceView(looking, plans) }));
+  view(paths.fetching, () => ({ title: 'Fetching now', head: fetchingHead, main: () => fetchingView(looking) }));
+  view(paths.space, () => ({ title: 'Space', main: () => spaceView(looking, plans), isSlow: true }));
 }
 
 function addContents(pages: FastifyInstance, looking: Looking): void {

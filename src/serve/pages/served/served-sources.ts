@@ -61,6 +61,7 @@ export class ServedSources {
   readonly #slots = new Map<string, Slot>();
   #warming: Promise<unknown> = Promise.resolve();
   #isClosed = false;
+  readonly #ready = new Set<string>();
 
   /** @param session one without a network: to look at something fetches nothing */
   constructor(session: Session, paths: readonly string[]) {
@@ -100,11 +101,16 @@ export class ServedSources {
         if (isOut) this.#giveBack(id, slot);
         isOut = false;
       };
-      return { served, source: opened.source, names: () => this.#namesOf(opened), release };
+      return { served, source: opened.source, names: () => this.#namesOf(id, opened), release };
     } catch (error) {
       this.#slots.delete(id);
       throw error;
     }
+  }
+
+  /** True for a source that is open, names and all: to look into it takes no time. */
+  isReady(id: string): boolean {
+    return this.#ready.has(id);
   }
 
   /** Opens sources and reads their names, one after the other, before somebody asks. Whatever is wrong with them, whoever asks is told. */
@@ -160,10 +166,14 @@ export class ServedSources {
     return listfileVersion(await this.#session.folders())?.base ?? '';
   }
 
-  #namesOf(opened: OpenedServed): Promise<NameIndex> {
+  #namesOf(id: string, opened: OpenedServed): Promise<NameIndex> {
     opened.names ??= this.#session
       .folders()
       .then(({ temporary }) => writeNames(opened.source, temporary))
+      .then((index) => {
+        this.#ready.add(id);
+        return index;
+      })
       .catch((error: unknown) => {
         opened.names = undefined;
         throw error;
@@ -184,6 +194,7 @@ export class ServedSources {
     const slot = this.#slots.get(id);
     if (slot === undefined) return;
     this.#slots.delete(id);
+    this.#ready.delete(id);
     clearTimeout(slot.idle);
     const opened = await slot.opened.catch(() => undefined);
     await opened?.close().catch(() => {});
