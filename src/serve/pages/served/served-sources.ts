@@ -32,6 +32,7 @@ export interface Lease {
 
 interface OpenedServed {
   source: Source;
+  build: BuildRow | undefined;
   names: Promise<NameIndex> | undefined;
   close(): Promise<void>;
 }
@@ -143,6 +144,7 @@ export class ServedSources {
         : await this.#openBuild(served.build);
     const opened: OpenedServed = {
       source,
+      build: served.build,
       names: undefined,
       close: async () => {
         const names = await opened.names?.catch(() => undefined);
@@ -167,9 +169,7 @@ export class ServedSources {
   }
 
   #namesOf(id: string, opened: OpenedServed): Promise<NameIndex> {
-    opened.names ??= this.#session
-      .folders()
-      .then(({ temporary }) => writeNames(opened.source, temporary))
+    opened.names ??= this.#readNames(opened)
       .then((index) => {
         this.#ready.add(id);
         return index;
@@ -179,6 +179,17 @@ export class ServedSources {
         throw error;
       });
     return opened.names;
+  }
+
+  async #readNames({ source, build }: OpenedServed): Promise<NameIndex> {
+    const { store, locale } = this.#session.options;
+    if (build !== undefined && store !== undefined) {
+      const { namesInThread } = await import('./names-thread.ts');
+      const names = await namesInThread({ store, locale, product: build.product, buildConfig: build.buildConfig });
+      if (names !== undefined) return names;
+    }
+    const { temporary } = await this.#session.folders();
+    return writeNames(source, temporary);
   }
 
   #giveBack(id: string, slot: Slot): void {
