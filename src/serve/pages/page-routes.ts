@@ -108,8 +108,10 @@ function addContents(pages: FastifyInstance, looking: Looking): void {
   };
   pages.get(paths.download, async (request, reply) => send(request, reply, 'file'));
   pages.get(paths.raw, async (request, reply) => send(request, reply, 'picture'));
-  pages.get(paths.fetchingEvents, async (_request, reply) => sendEvents(reply, looking));
-  pages.get(paths.selection, async (request, reply) => {
+  // What has no end is not begun for its head alone.
+  const endless = { exposeHeadRoute: false };
+  pages.get(paths.fetchingEvents, endless, async (_request, reply) => sendEvents(reply, looking));
+  pages.get(paths.selection, endless, async (request, reply) => {
     const query = new Query(request);
     const [files, folders] = [query.all('f'), query.all('d')];
     // The form of a listing always says where it stood: nothing ticked there is not everything.

@@ -237,3 +237,9 @@ test('headers and a bare path are enough for a HEAD, and nothing is taken that i
 test('nothing ticked is nothing, and not everything', async () => {
   expect((await get(`${link(paths.selection, { in: page.pak, format: 'zip' })}&below=`)).status).toBe(400);
 });
+
+test('the head of a file is asked for without its bytes, and of what has no end not at all', async () => {
+  const head = await get(link(paths.download, { in: page.after, name: 'data/table.bin' }), { method: 'HEAD' });
+  expect([head.status, head.headers.get('content-length'), head.bytes.length]).toEqual([200, '5000', 0]);
+  expect((await get(paths.fetchingEvents, { method: 'HEAD' })).status).toBe(404);
+});
