@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import * as fs from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
+import { threadId } from 'node:worker_threads';
 import { codeOf, PakratError, resultUnless } from '../core/errors.ts';
 import { inStore, makeFolderDurable } from '../files/durable.ts';
 import { isDeadMark, processMark } from '../files/temporary.ts';
@@ -10,7 +11,7 @@ import type { StoreLayout } from './layout.ts';
 /*
  * Every process that has a store open for writing has a file in tmp/ that says on which machine it runs:
  *
- *   open-MACHINE-PID-START-HOST-SERIAL     its content is the name of the host
+ *   open-MACHINE-PID-START-HOST-THREAD-SERIAL     its content is the name of the host
  *
  * SQLite keeps its log in memory that the processes of one machine share: on a folder that two machines share it would be damaged. MACHINE is a
  * hash of what the kernel calls this run of its own, which containers have in common. The file is renewed now and then; one of another machine that is
@@ -33,7 +34,7 @@ export interface Presence {
  */
 export function announce({ temporary, root }: Pick<StoreLayout, 'temporary' | 'root'>): Presence {
   serial += 1;
-  const own = join(temporary, `open-${machine()}-${processMark()}-${serial}`);
+  const own = join(temporary, `open-${machine()}-${processMark()}-${threadId}-${serial}`);
   if (!inStore(own, () => create(own, temporary))) return { close() {} };
   const other = otherMachine(own, temporary);
   if (other !== undefined) {

@@ -81,3 +81,17 @@ test.each([
   claims = new Claims(file);
   expect(claims.take('a', 0, 10)).toBeDefined();
 });
+
+test('what is claimed is listed, whoever fetches it; of the dead nothing is', async () => {
+  expect(claims.list()).toEqual([]);
+  const claim = claims.take('b', 5, 7);
+  const child = await claimant();
+  expect(claims.list()).toEqual([
+    { path: 'a', start: 0, end: 10 },
+    { path: 'b', start: 5, end: 7 },
+  ]);
+  await child.kill();
+  expect(claims.list()).toEqual([{ path: 'b', start: 5, end: 7 }]);
+  claim?.release();
+  expect(claims.list()).toEqual([]);
+});

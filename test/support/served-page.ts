@@ -123,6 +123,8 @@ function hostileFolder(path: string): { path: string; names: string[] } {
     `${'long'.repeat(60)}.txt`,
     'a+b=c & d%20e.txt',
     '--flag',
+    // Longer than a URL has room for.
+    `${'長'.repeat(80)}/${'い'.repeat(80)}/${'名'.repeat(80)}.txt`,
   ];
   for (const name of names) {
     const file = join(path, name);

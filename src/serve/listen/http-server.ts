@@ -25,8 +25,6 @@ export interface HttpListeners {
   isBusy: (socket: Socket) => boolean;
   /** A request was refused before it was one. */
   onRefused: (socket: Socket, status: number) => void;
-  /** True for a path that takes forms. */
-  takesForm: (path: string) => boolean;
 }
 
 /** Makes an HTTP server that reads requests strictly and within limits, and answers what breaks them with a short text. */
@@ -56,7 +54,7 @@ export function makeHttpServer(handler: http.RequestListener, limits: Limits, li
     const count = (asked.get(socket) ?? 0) + 1;
     asked.set(socket, count);
     if (count >= limits.requests) response.shouldKeepAlive = false;
-    const status = refusal(request, limits, listeners);
+    const status = refusal(request, limits);
     if (status === undefined) handler(request, response);
     else refuse(response, status);
   });
@@ -73,16 +71,13 @@ export function makeHttpServer(handler: http.RequestListener, limits: Limits, li
 function refusal(
   { method = '', url = '', headers, rawHeaders }: http.IncomingMessage,
   limits: Limits,
-  { takesForm }: HttpListeners,
 ): number | undefined {
   if (url.length > limits.urlLength) return 414;
   if (rawHeaders.length > 2 * limits.headers) return 431;
   if (!isPath(pathOf(url))) return 400;
-  const isForm = method === 'POST' && takesForm(pathOf(url));
-  if (method !== 'GET' && method !== 'HEAD' && !isForm) return 405;
-  // Elsewhere nothing reads a body: one could only be the beginning of another request.
-  const mostBytes = isForm ? limits.formBytes : 0;
-  if (headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > mostBytes) return 413;
+  // Nothing here is written to, so nothing reads a body: one could only be the beginning of another request.
+  if (method !== 'GET' && method !== 'HEAD') return 405;
+  if (headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) !== 0) return 413;
   return undefined;
 }
 

@@ -12,8 +12,6 @@ export interface Limits {
   headers: number;
   /** Characters of a URL. Default 4096. */
   urlLength: number;
-  /** Bytes of a form, which only some paths take. Default 4 MiB. */
-  formBytes: number;
   /** Milliseconds in which a request has to come whole. Default 10 s. */
   requestMs: number;
   /** Milliseconds that a connection may wait for its next request. Default 60 s. */
@@ -33,7 +31,6 @@ export function defaultLimits(): Limits {
     headerBytes: 16 * 1024,
     headers: 100,
     urlLength: 4096,
-    formBytes: 4 << 20,
     requestMs: 10_000,
     idleMs: 60_000,
     slowMs: 30_000,

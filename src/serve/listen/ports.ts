@@ -4,7 +4,6 @@ import { type FastifyError, type FastifyInstance, fastify } from 'fastify';
 import { isNotFound, messageOf } from '../../core/errors.ts';
 import { ribbitAnswer } from '../answers/ribbit-answer.ts';
 import { bodySizes, entryOf, teller, unreadable } from '../logs/tell-requests.ts';
-import { paths } from '../pages/links.ts';
 import type { Serving } from '../serving.ts';
 import type { Connections } from './connections.ts';
 import { makeHttpServer, pathOf, textOf } from './http-server.ts';
@@ -43,7 +42,6 @@ export function makePorts({ serving, connections, limits, isShared }: PortOption
           tell(entryOf(exchange, sizeOf(exchange)));
         },
         isBusy: connections.isBusy,
-        takesForm: (path) => path === paths.selection,
         onRefused: (socket, status) => tell({ ...unreadable, address: socket.remoteAddress ?? '', status }),
       });
       return server;

@@ -25,6 +25,18 @@ export function link(path: string, parameters: Readonly<Record<string, string | 
   return query === '' ? path : `${path}?${query}`;
 }
 
+/** Encoded characters of a name that a URL has room for beside the rest. */
+const longName = 1500;
+
+/** The parameters that name a file: by its name, or where that is very long by its place among the names. */
+export function fileParameters(
+  { name, index }: { name: string; index?: number | undefined },
+  place: string | undefined,
+): Record<string, string | number | undefined> {
+  const isLong = encodeURIComponent(wellFormed(name)).length > longName;
+  return isLong && place !== undefined ? { at: place } : { name, index };
+}
+
 /** A name as the value of a form: browsers change the ends of lines in it otherwise, and what cannot be seen would not be seen. */
 export function formValue(name: string): string {
   return encodeURIComponent(wellFormed(name));

@@ -1,6 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { PakratError } from '../../core/errors.ts';
-import { defaultLimits } from '../listen/limits.ts';
 import type { Serving } from '../serving.ts';
 import { addAssets } from './assets.ts';
 import { fromFormValue, paths } from './links.ts';
@@ -9,8 +8,9 @@ import { sendPage, type View } from './page.ts';
 import { sendEvents } from './send/send-events.ts';
 import { sendFile } from './send/send-file.ts';
 import { sendSelection } from './send/send-selection.ts';
-import type { FileName } from './served/find-entry.ts';
 import { offlineSession } from './served/offline-session.ts';
+import type { LinkedFile } from './served/place.ts';
+import { parseQuery } from './served/search-names.ts';
 import { ServedSources } from './served/served-sources.ts';
 import { plainName } from './text.ts';
 import { browseView } from './views/browse-view.ts';
@@ -38,13 +38,8 @@ export function addPageRoutes(app: FastifyInstance, { session, store, options }:
     await own.close();
   });
   app.register(async (pages) => {
-    pages.addContentTypeParser(
-      'application/x-www-form-urlencoded',
-      { parseAs: 'string', bodyLimit: { ...defaultLimits(), ...options.limits }.formBytes },
-      (_request, body, done) => done(null, new URLSearchParams(String(body))),
-    );
     pages.setErrorHandler((error, _request, reply) =>
-      sendPage(reply, { title: 'Not shown', main: Promise.reject(error) }),
+      sendPage(reply, { title: 'Not shown', main: () => Promise.reject(error) }),
     );
     addAssets(pages);
     addViews(pages, looking);
@@ -57,42 +52,53 @@ function addViews(pages: FastifyInstance, looking: Looking): void {
   const view = (path: string, make: (query: Query) => Omit<View, 'within'> | Promise<Omit<View, 'within'>>): void => {
     pages.get(path, async (request, reply) => sendPage(reply, { within: path, ...(await make(new Query(request))) }));
   };
-  view(paths.overview, () => ({ title: 'What is held', main: overview(looking) }));
+  view(paths.overview, () => ({ title: 'What is held', main: () => overview(looking) }));
   view(paths.build, async (query) => {
     const { label } = await looking.sources.get(query.text('in'));
-    return { title: plainName(label), main: buildView(looking, query.text('in'), query.number('from')) };
+    return { title: plainName(label), main: () => buildView(looking, query.text('in'), query.number('from')) };
   });
   view(paths.browse, async (query) => {
     const [id, folder] = [query.text('in'), query.folder()];
     const { label } = await looking.sources.get(id);
     const browsing = { id, folder, query: query.text('q'), from: query.number('from') };
-    return { title: plainName(folder === '' ? label : folder), main: browseView(looking, browsing) };
+    parseQuery(browsing.query);
+    return {
+      title: plainName(folder === '' ? label : folder),
+      main: () => browseView(looking, browsing),
+      isSlow: !looking.sources.isReady(id),
+    };
   });
   view(paths.file, async (query) => {
     const [id, file] = [query.text('in'), query.file()];
     await looking.sources.get(id);
-    const last = file.name.split('/').at(-1) || file.name;
-    return { title: plainName(last), main: fileView(looking, id, file) };
+    const last = file.name.split('/').at(-1) || file.name || 'A file';
+    return { title: plainName(last), main: () => fileView(looking, id, file), isSlow: !looking.sources.isReady(id) };
   });
   view(paths.keys, async (query) => {
     const { label } = await looking.sources.get(query.text('in'));
-    return { title: `Missing keys: ${plainName(label)}`, main: keysView(looking, query.text('in')) };
+    return {
+      title: `Missing keys: ${plainName(label)}`,
+      main: () => keysView(looking, query.text('in')),
+      isSlow: true,
+    };
   });
-  view(paths.diff, (query) => {
+  view(paths.diff, async (query) => {
     const comparing = {
       before: query.text('before'),
       after: query.text('after'),
       kind: query.text('kind'),
       from: query.number('from'),
     };
-    return { title: 'Compare', main: diffView(looking, comparisons, comparing) };
+    for (const id of [comparing.before, comparing.after]) if (id !== '') await looking.sources.get(id);
+    return { title: 'Compare', main: () => diffView(looking, comparisons, comparing), isSlow: true };
   });
   view(paths.history, (query) => ({
     title: 'History of a file',
-    main: historyView(looking, query.text('name').trim()),
+    main: () => historyView(looking, query.text('name').trim()),
+    isSlow: query.text('name') !== '',
   }));
-  view(paths.fetching, () => ({ title: 'Fetching now', head: fetchingHead, main: fetchingView(looking) }));
-  view(paths.space, () => ({ title: 'Space', main: spaceView(looking, plans) }));
+  view(paths.fetching, () => ({ title: 'Fetching now', head: fetchingHead, main: () => fetchingView(looking) }));
+  view(paths.space, () => ({ title: 'Space', main: () => spaceView(looking, plans), isSlow: true }));
 }
 
 function addContents(pages: FastifyInstance, looking: Looking): void {
@@ -102,28 +108,32 @@ function addContents(pages: FastifyInstance, looking: Looking): void {
   };
   pages.get(paths.download, async (request, reply) => send(request, reply, 'file'));
   pages.get(paths.raw, async (request, reply) => send(request, reply, 'picture'));
-  pages.get(paths.fetchingEvents, async (_request, reply) => sendEvents(reply, looking));
-  pages.get(paths.selection, async (request, reply) => {
+  // What has no end is not begun for its head alone.
+  const endless = { exposeHeadRoute: false };
+  pages.get(paths.fetchingEvents, endless, async (_request, reply) => sendEvents(reply, looking));
+  pages.get(paths.selection, endless, async (request, reply) => {
     const query = new Query(request);
-    const selection = { files: [], folders: [query.text('folder')], query: query.text('q') };
-    return sendSelection(reply, looking, { id: query.text('in'), selection, format: query.format() });
-  });
-  pages.post(paths.selection, async (request, reply) => {
-    const query = new Query(request);
-    const selection = { files: query.files(), folders: query.all('folder').map(fromFormValue), query: '' };
+    const [files, folders] = [query.all('f'), query.all('d')];
+    // The form of a listing always says where it stood: nothing ticked there is not everything.
+    if (query.has('below') && files.length + folders.length === 0)
+      throw new PakratError('E_USAGE', 'nothing was ticked');
+    const selection = { files, folders, below: query.folder(), query: query.text('q') };
     return sendSelection(reply, looking, { id: query.text('in'), selection, format: query.format() });
   });
 }
 
-/** The parameters of a request: of its form where it has one, else of its URL. The first of several counts. */
+/** The parameters of a request. The first of several counts. */
 class Query {
   readonly #values: URLSearchParams;
 
-  constructor({ body, url }: FastifyRequest) {
-    this.#values = body instanceof URLSearchParams ? body : new URLSearchParams(/\?(.*)$/s.exec(url)?.[1] ?? '');
+  constructor({ url }: FastifyRequest) {
+    this.#values = new URLSearchParams(/\?(.*)$/s.exec(url)?.[1] ?? '');
   }
   text(name: string): string {
     return this.#values.get(name) ?? '';
+  }
+  has(name: string): boolean {
+    return this.#values.has(name);
   }
   all(name: string): string[] {
     return this.#values.getAll(name);
@@ -132,22 +142,14 @@ class Query {
     const text = this.text(name);
     return /^\d{1,15}$/.test(text) ? Number(text) : 0;
   }
-  file(): FileName {
+  file(): LinkedFile {
     const name = this.text('name');
     const index = this.text('index') === '' ? undefined : this.number('index');
-    return { name, index };
+    return this.has('at') ? { name, index, place: this.text('at') } : { name, index };
   }
   /** The folder that a link names, or the search form. */
   folder(): string {
     return this.text('folder') || fromFormValue(this.text('below'));
-  }
-  /** Files as the boxes of a listing name them: `[NUMBER]:NAME`. */
-  files(): FileName[] {
-    return this.all('file').flatMap((value): FileName[] => {
-      const [, number, name] = /^(\d{0,15}):(.*)$/s.exec(value) ?? [];
-      if (name === undefined) return [];
-      return [{ name: fromFormValue(name), index: number === '' ? undefined : Number(number) }];
-    });
   }
   /** @throws E_USAGE */
   format(): 'zip' | 'tar' {

@@ -12,8 +12,10 @@ export interface View {
   within?: string;
   /** More for the head, HTML. */
   head?: string;
-  /** The main part without its heading, HTML. */
-  main: Promise<string>;
+  /** Makes the main part without its heading, HTML. */
+  main: () => Promise<string>;
+  /** It may keep the thread busy for a while: the head is sent before it is begun. */
+  isSlow?: boolean;
 }
 
 /** Nothing from elsewhere, and nothing inline: whatever a name may smuggle in does not run. */
@@ -35,21 +37,36 @@ const patienceMs = 40;
 /** Answers with a view; what takes long is sent behind the head when it is there. */
 export async function sendPage(reply: FastifyReply, view: View): Promise<FastifyReply> {
   reply.headers(pageHeaders).type('text/html; charset=utf-8');
-  const main = view.main.then(
-    (content) => ({ content, status: 200 }),
-    (error: unknown) => ({ content: showError(error), status: statusOf(error) }),
-  );
+  const make = (): Promise<Made> =>
+    view.main().then(
+      (content) => ({ content, status: 200 }),
+      (error: unknown) => ({ content: showError(error), status: statusOf(error) }),
+    );
+  if (view.isSlow === true) return reply.send(Readable.from(inParts(view, make), { objectMode: false }));
+  const main = make();
   const early = await Promise.race([main, sleep(patienceMs)]);
   if (early !== undefined) {
     reply.code(early.status);
     return reply.send(beginning(view) + early.content + end);
   }
-  return reply.send(Readable.from(inParts(view, main), { objectMode: false }));
+  return reply.send(
+    Readable.from(
+      inParts(view, () => main),
+      { objectMode: false },
+    ),
+  );
 }
 
-async function* inParts(view: View, main: Promise<{ content: string }>): AsyncGenerator<string> {
+interface Made {
+  content: string;
+  status: number;
+}
+
+async function* inParts(view: View, make: () => Promise<Made>): AsyncGenerator<string> {
   yield beginning(view);
-  yield (await main).content + end;
+  // What was given is on its way only when the event loop has turned.
+  await sleep(1);
+  yield (await make()).content + end;
 }
 
 const menu = [

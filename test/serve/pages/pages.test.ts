@@ -129,19 +129,21 @@ test('every hostile name is escaped, and its links give its file', async () => {
     for (const text of [everything.text, (await get(link(paths.browse, { in: id }))).text])
       expect(text).not.toMatch(/<img|<script>|<b>|onerror=|\u202e|\p{Cc}(?<!\n)/u);
     const files = linksOf(everything.text).filter((href) => href.startsWith(`${paths.file}?`));
-    expect(files).toHaveLength(names.length);
+    const contents: string[] = [];
     for (const href of files) {
       const view = await get(href);
       expect([href, view.status]).toEqual([href, 200]);
       expect(view.text).not.toMatch(/<img|<script>|<b>|\u202e|\p{Cc}(?<!\n)/u);
       const { bytes, headers } = await get(href.replace(paths.file, paths.download));
-      const name = new URLSearchParams(href.split('?')[1]).get('name')!;
       const index = new URLSearchParams(href.split('?')[1]).get('index');
-      expect(bytes.toString()).toBe(index === null ? `this is ${name}` : `content of ${index}\n`);
+      expect(href.length).toBeLessThan(2000);
+      contents.push(index === null ? bytes.toString() : `${names[Number(index)]} ${bytes.toString()}`);
       expect(headers.get('content-disposition')).toMatch(
         /^attachment; filename="[^"\\]*"; filename\*=UTF-8''[\w.~%!$&+^`|-]*$/,
       );
     }
+    const expected = names.map((name, i) => (id === page.pak ? `${name} content of ${i}\n` : `this is ${name}`));
+    expect(contents.toSorted()).toEqual(expected.toSorted());
   }
 });
 
@@ -210,10 +212,17 @@ test.each(['zip', 'tar'])('a selection comes as a %s that others unpack, and tel
   expect(readFileSync(scratch(`whole-${format}`, 'data/table.bin'))).toEqual(tableBytes);
   const lacks = readFileSync(scratch(`whole-${format}`, 'FILES-THAT-COULD-NOT-BE-READ.txt'), 'utf8');
   expect(lacks).toMatch(/^"sounds\/wind.ogg": .*E_KEY_MISSING/);
-  const body = new URLSearchParams({ in: page.pak, format });
-  for (const value of ['3:x', '4:x', '8:x', ':maps%2Fe1m1.bsp']) body.append('file', value);
-  const some = await take('some', await get(paths.selection, { method: 'POST', body }));
-  expect(some).toEqual(['FILES-THAT-COULD-NOT-BE-READ.txt', 'maps', 'maps/e1m1.bsp', 'maps/start.bsp']);
+  const listing = await get(link(paths.browse, { in: page.pak, q: 'p' }));
+  const ticked = Array.from(listing.text.matchAll(/name="f" value="([^"]*)"/g), ([, value]) => `f=${value}`);
+  const chosen = `${link(paths.selection, { in: page.pak, format })}&below=&${ticked.join('&')}&f=0-aaaaa`;
+  const some = await take('some', await get(chosen));
+  expect(some).toEqual([
+    "';alert(1);'&amp;%00%2f..%2f",
+    'FILES-THAT-COULD-NOT-BE-READ.txt',
+    'maps',
+    'maps/e1m1.bsp',
+    'maps/start.bsp',
+  ]);
 });
 
 test('headers and a bare path are enough for a HEAD, and nothing is taken that is not asked for by a view', async () => {
@@ -224,4 +233,14 @@ test('headers and a bare path are enough for a HEAD, and nothing is taken that i
   const { headers, text } = await get(paths.style);
   expect(text).toContain('color-scheme');
   expect((await get(paths.style, { headers: { 'if-none-match': headers.get('etag')! } })).status).toBe(304);
+});
+
+test('nothing ticked is nothing, and not everything', async () => {
+  expect((await get(`${link(paths.selection, { in: page.pak, format: 'zip' })}&below=`)).status).toBe(400);
+});
+
+test('the head of a file is asked for without its bytes, and of what has no end not at all', async () => {
+  const head = await get(link(paths.download, { in: page.after, name: 'data/table.bin' }), { method: 'HEAD' });
+  expect([head.status, head.headers.get('content-length'), head.bytes.length]).toEqual([200, '5000', 0]);
+  expect((await get(paths.fetchingEvents, { method: 'HEAD' })).status).toBe(404);
 });

@@ -5,14 +5,18 @@ import { outputName } from '../../../sources/extract/chosen-files.ts';
 import type { Source, SourceEntry } from '../../../sources/source.ts';
 import { type FileName, getEntry } from '../served/find-entry.ts';
 import type { NameIndex } from '../served/name-index.ts';
+import { folderAt, lineAt } from '../served/place.ts';
 import { parseQuery, searchNames } from '../served/search-names.ts';
 import type { Lease } from '../served/served-sources.ts';
 
 /** The files that a person chose. */
 export interface Selection {
-  files: readonly FileName[];
-  /** All that is below these; '' is the top. */
+  /** By their places among the names, see `placeOf`. */
+  files: readonly string[];
+  /** As well; all that is below them. They lie in `below`. */
   folders: readonly string[];
+  /** Full path with a slash at its end, '' for the top. With neither files nor folders all that is below it is meant. */
+  below: string;
   /** Of the folders only what this finds. */
   query: string;
 }
@@ -29,6 +33,9 @@ export interface SelectedFile {
 
 /** The name under which a zip or a tar tells of the files that it lacks. */
 export const failuresName = 'FILES-THAT-COULD-NOT-BE-READ.txt';
+
+/** Stands for what was ticked and is another file by now. */
+const changed = '(what was ticked has changed: tick it again)';
 
 /** Content up to this size is held until it is whole; more is decoded twice, first to see that it is right. */
 const heldSize = 16 << 20;
@@ -70,13 +77,17 @@ export async function* selectedFiles(
 
 async function* chosenNames(
   lease: Lease,
-  { files, folders, query }: Selection,
+  { files, folders, below, query }: Selection,
   signal: AbortSignal,
 ): AsyncGenerator<FileName> {
-  yield* files;
-  if (folders.length === 0) return;
   const index = await lease.names();
-  for (const folder of folders) yield* namesBelow(index, folder, { query, signal });
+  for (const place of files) yield lineAt(index, place) ?? { name: changed };
+  if (files.length + folders.length === 0) yield* namesBelow(index, below, { query, signal });
+  for (const place of folders) {
+    const folder = folderAt(index, place, below);
+    if (folder === undefined) yield { name: changed };
+    else yield* namesBelow(index, folder, { query: '', signal });
+  }
 }
 
 async function* namesBelow(

@@ -5,7 +5,8 @@ import { PakratError } from '../../../core/errors.ts';
 import { readPart } from '../../../sources/file-reader.ts';
 import type { Source, SourceEntry } from '../../../sources/source.ts';
 import type { Looking } from '../looking.ts';
-import { type FileName, getEntry } from '../served/find-entry.ts';
+import { getEntry } from '../served/find-entry.ts';
+import { type LinkedFile, namedFile } from '../served/place.ts';
 import { attachment, pictureType } from './media.ts';
 
 /** Whatever is in a file, it is nothing that runs here. */
@@ -37,11 +38,11 @@ export async function readHead(source: Source, entry: SourceEntry, most: number)
 export async function sendFile(
   reply: FastifyReply,
   { sources }: Looking,
-  { id, file, as }: { id: string; file: FileName; as: 'file' | 'picture' },
+  { id, file, as }: { id: string; file: LinkedFile; as: 'file' | 'picture' },
 ): Promise<FastifyReply> {
   const lease = await sources.lease(id);
   try {
-    const entry = await getEntry(lease.source, file);
+    const entry = await getEntry(lease.source, await namedFile(lease, file));
     const bytes = provenBytes(lease.source, entry);
     const { value: first = Buffer.alloc(0) } = await bytes.next();
     const type = as === 'picture' ? pictureType(first) : 'application/octet-stream';

@@ -23,7 +23,6 @@ export async function sendSelection(
   { sources, signal }: Looking,
   { id, selection, format }: SelectionRequest,
 ): Promise<FastifyReply> {
-  if (selection.files.length + selection.folders.length === 0) throw new PakratError('E_USAGE', 'nothing was chosen');
   parseQuery(selection.query);
   const lease = await sources.lease(id);
   const ended = new AbortController();

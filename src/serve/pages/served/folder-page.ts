@@ -2,7 +2,7 @@ import { compareNames } from '../../../core/names/name-order.ts';
 import type { NameIndex, NameLine } from './name-index.ts';
 
 /** A row of a folder: a file by its line, or a folder with a slash at its end. */
-export type FolderRow = NameLine | { folder: string };
+export type FolderRow = NameLine | { folder: string; at: number };
 
 /** Part of what lies in a folder or was found. */
 export interface NamesPage<Row> {
@@ -42,7 +42,7 @@ function rowAt(index: NameIndex, folder: string, at: number): FolderRow | undefi
     if (at >= index.sortedEnd) return folder === '' ? line : undefined;
     if (!line.name.startsWith(folder)) return undefined;
     const end = line.name.indexOf('/', folder.length);
-    return end < 0 ? line : { folder: line.name.slice(0, end + 1) };
+    return end < 0 ? line : { folder: line.name.slice(0, end + 1), at: line.at };
   }
   return undefined;
 }

@@ -26,7 +26,8 @@ export interface NameLine {
   name: string;
   /** Its number in the source, where it has one. */
   index: number | undefined;
-  /** The place of the line behind it. */
+  /** The place of its line, and of the line behind it. */
+  at: number;
   next: number;
 }
 
@@ -100,7 +101,7 @@ export class NameIndex {
       const bytes = this.#readNow(at, Math.min(size, this.size - at));
       let start = 0;
       for (let end = bytes.indexOf(lineEnd); end >= 0; end = bytes.indexOf(lineEnd, start)) {
-        yield lineOf(bytes.subarray(start, end), at + end + 1);
+        yield lineOf(bytes.subarray(start, end), at + start);
         start = end + 1;
       }
       // One that is longer than what is read at a time.
@@ -130,11 +131,12 @@ function nameBytes(line: Buffer): Buffer {
   return line.subarray(0, end < 0 ? line.length - 1 : end);
 }
 
-/** A line without its end. */
-export function lineOf(line: Buffer, next: number): NameLine {
+/** A line without its end, and its place. */
+export function lineOf(line: Buffer, at: number): NameLine {
   const end = line.indexOf(fieldEnd);
-  if (end < 0) return { name: line.toString('utf8'), index: undefined, next };
+  const next = at + line.length + 1;
+  if (end < 0) return { name: line.toString('utf8'), index: undefined, at, next };
   const second = line.indexOf(fieldEnd, end + 1);
   const index = second < 0 ? undefined : Number(line.toString('latin1', second + 1));
-  return { name: line.toString('utf8', 0, end), index, next };
+  return { name: line.toString('utf8', 0, end), index, at, next };
 }

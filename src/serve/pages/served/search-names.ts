@@ -95,7 +95,7 @@ export async function searchNames(
       const isFull = rows.length === limit;
       if (isFull || (seen % linesAtOnce === 0 && performance.now() > until))
         return { rows, next: at + start, isCut: !isFull };
-      const line = lineOf(lines.subarray(start, next - 1), at + next);
+      const line = lineOf(lines.subarray(start, next - 1), at + start);
       if (query.matches?.(line.name) !== false) rows.push(line);
     }
     at += lines.length;

@@ -32,6 +32,7 @@ export interface Lease {
 
 interface OpenedServed {
   source: Source;
+  build: BuildRow | undefined;
   names: Promise<NameIndex> | undefined;
   close(): Promise<void>;
 }
@@ -61,6 +62,7 @@ export class ServedSources {
   readonly #slots = new Map<string, Slot>();
   #warming: Promise<unknown> = Promise.resolve();
   #isClosed = false;
+  readonly #ready = new Set<string>();
 
   /** @param session one without a network: to look at something fetches nothing */
   constructor(session: Session, paths: readonly string[]) {
@@ -100,11 +102,16 @@ export class ServedSources {
         if (isOut) this.#giveBack(id, slot);
         isOut = false;
       };
-      return { served, source: opened.source, names: () => this.#namesOf(opened), release };
+      return { served, source: opened.source, names: () => this.#namesOf(id, opened), release };
     } catch (error) {
       this.#slots.delete(id);
       throw error;
     }
+  }
+
+  /** True for a source that is open, names and all: to look into it takes no time. */
+  isReady(id: string): boolean {
+    return this.#ready.has(id);
   }
 
   /** Opens sources and reads their names, one after the other, before somebody asks. Whatever is wrong with them, whoever asks is told. */
@@ -137,6 +144,7 @@ export class ServedSources {
         : await this.#openBuild(served.build);
     const opened: OpenedServed = {
       source,
+      build: served.build,
       names: undefined,
       close: async () => {
         const names = await opened.names?.catch(() => undefined);
@@ -160,15 +168,28 @@ export class ServedSources {
     return listfileVersion(await this.#session.folders())?.base ?? '';
   }
 
-  #namesOf(opened: OpenedServed): Promise<NameIndex> {
-    opened.names ??= this.#session
-      .folders()
-      .then(({ temporary }) => writeNames(opened.source, temporary))
+  #namesOf(id: string, opened: OpenedServed): Promise<NameIndex> {
+    opened.names ??= this.#readNames(opened)
+      .then((index) => {
+        this.#ready.add(id);
+        return index;
+      })
       .catch((error: unknown) => {
         opened.names = undefined;
         throw error;
       });
     return opened.names;
+  }
+
+  async #readNames({ source, build }: OpenedServed): Promise<NameIndex> {
+    const { store, locale } = this.#session.options;
+    if (build !== undefined && store !== undefined) {
+      const { namesInThread } = await import('./names-thread.ts');
+      const names = await namesInThread({ store, locale, product: build.product, buildConfig: build.buildConfig });
+      if (names !== undefined) return names;
+    }
+    const { temporary } = await this.#session.folders();
+    return writeNames(source, temporary);
   }
 
   #giveBack(id: string, slot: Slot): void {
@@ -184,6 +205,7 @@ export class ServedSources {
     const slot = this.#slots.get(id);
     if (slot === undefined) return;
     this.#slots.delete(id);
+    this.#ready.delete(id);
     clearTimeout(slot.idle);
     const opened = await slot.opened.catch(() => undefined);
     await opened?.close().catch(() => {});

@@ -13,14 +13,19 @@ import { fieldEnd, lineEnd, markEvery, type NameFile, NameIndex, type NameMark, 
 /** Names that a root gives before the event loop turns. */
 const namesAtOnce = 4096;
 
-/** Writes the names of a source into a temporary file, sorted. @throws as listing the source does, E_STORE… */
+/** Writes the names of a source into a temporary file, sorted, and opens it. @throws as listing the source does, E_STORE… */
 export async function writeNames(source: Source, temporary: string): Promise<NameIndex> {
+  return new NameIndex(await writeNameFile(source, temporary));
+}
+
+/** As {@link writeNames}, for another thread to open: the file stays. */
+export async function writeNameFile(source: Source, temporary: string): Promise<NameFile> {
   makeFolderDurable(temporary);
   const writer = new NamesWriter(temporary);
   try {
     if (isBuildSource(source)) await addBuild(writer, source.build);
     else await addListed(writer, source);
-    return new NameIndex(writer.finish());
+    return writer.finish();
   } catch (error) {
     writer.discard();
     throw error;

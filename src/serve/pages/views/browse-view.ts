@@ -1,9 +1,10 @@
 import { html } from 'ghtml';
 import type { SourceEntry } from '../../../sources/source.ts';
-import { formValue, link, paths } from '../links.ts';
+import { fileParameters, formValue, link, paths } from '../links.ts';
 import type { Looking } from '../looking.ts';
 import { findEntry } from '../served/find-entry.ts';
 import { type FolderRow, folderPage, type NamesPage } from '../served/folder-page.ts';
+import { placeOf } from '../served/place.ts';
 import { parseQuery, searchNames } from '../served/search-names.ts';
 import type { Lease } from '../served/served-sources.ts';
 import { formatCount, plainName, showBytes, showName } from '../text.ts';
@@ -68,7 +69,7 @@ function nothing({ query, from }: Browsing, { next }: Shown): string {
 function listing(rows: readonly string[], { id, folder, query }: Browsing): string {
   const whole = { in: id, folder, q: query };
   const what = query === '' ? 'the whole folder' : 'all that is found';
-  return html`<form action="${link(paths.selection)}" method="post"><input type="hidden" name="in" value="${id}">
+  return html`<form action="${link(paths.selection)}" method="get"><input type="hidden" name="in" value="${id}"><input type="hidden" name="below" value="${formValue(folder)}">
 <div class="wide" tabindex="0" role="region" aria-label="Files"><table class="files"><caption>${query === '' ? 'Folders and files' : 'Files that were found'}</caption>
 <thead><tr><th scope="col"><span class="away">Chosen</span></th><th scope="col">Name</th><th scope="col">Size</th><th scope="col" class="extra">Held</th><th scope="col"><span class="away">Get it</span></th></tr></thead>
 <tbody>!${rows}</tbody></table></div>
@@ -78,18 +79,20 @@ function listing(rows: readonly string[], { id, folder, query }: Browsing): stri
 
 async function showRow({ served, source }: Lease, row: FolderRow, { folder, query }: Browsing): Promise<string> {
   const { id } = served;
+  const box = (kind: 'd' | 'f', name: string): string =>
+    html`<td><input type="checkbox" name="${kind}" value="${placeOf({ at: row.at, name })}" aria-label="Choose ${plainName(name)}"></td>`;
   if ('folder' in row) {
     const name = row.folder.slice(folder.length);
-    return html`<tr class="folder"><td><input type="checkbox" name="folder" value="${formValue(row.folder)}" aria-label="Choose ${plainName(name)}"></td><th scope="row"><a href="${link(paths.browse, { in: id, folder: row.folder })}">!${showName(name === '/' ? '(no name)/' : name)}</a></th><td></td><td class="extra"></td><td></td></tr>`;
+    return html`<tr class="folder">!${box('d', row.folder)}<th scope="row"><a href="${link(paths.browse, { in: id, folder: row.folder })}">!${showName(name === '/' ? '(no name)/' : name)}</a></th><td></td><td class="extra"></td><td></td></tr>`;
   }
-  const { name, index } = row;
+  const { name } = row;
   const entry = await findEntry(source, row);
   const shown = showName(query === '' ? name.slice(folder.length) : name);
   if (entry === undefined)
-    return html`<tr><td></td><th scope="row">!${shown}</th><td></td><td colspan="2"><span class="none">not for this locale</span></td></tr>`;
-  const value = `${index ?? ''}:${formValue(name)}`;
-  return html`<tr><td><input type="checkbox" name="file" value="${value}" aria-label="Choose ${plainName(name)}"></td><th scope="row"><a href="${link(paths.file, { in: id, name, index })}">!${shown}</a></th>
-<td>!${showBytes(entry.size)}</td><td class="extra">!${showHeld(source.isHeld?.(entry))}!${showHidden(entry)}</td><td><a href="${link(paths.download, { in: id, name, index })}">Download<span class="away"> ${plainName(name)}</span></a></td></tr>`;
+    return html`<tr><td></td><th scope="row">!${shown}</th><td></td><td class="extra"></td><td><span class="none">not to be had</span></td></tr>`;
+  const named = { in: id, ...fileParameters(row, placeOf(row)) };
+  return html`<tr>!${box('f', name)}<th scope="row"><a href="${link(paths.file, named)}">!${shown}</a></th>
+<td>!${showBytes(entry.size)}</td><td class="extra">!${showHeld(source.isHeld?.(entry))}!${showHidden(entry)}</td><td><a href="${link(paths.download, named)}">Download<span class="away"> ${plainName(name)}</span></a></td></tr>`;
 }
 
 /** Whether a file is held, in a word. */

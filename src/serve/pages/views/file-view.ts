@@ -2,12 +2,13 @@ import { html } from 'ghtml';
 import { isPakratError } from '../../../core/errors.ts';
 import { formatBytes } from '../../../core/quantities.ts';
 import type { SourceEntry } from '../../../sources/source.ts';
-import { link, paths } from '../links.ts';
+import { fileParameters, link, paths } from '../links.ts';
 import type { Looking } from '../looking.ts';
 import { showError } from '../page.ts';
 import { pictureType, textOf } from '../send/media.ts';
 import { readHead } from '../send/send-file.ts';
-import { type FileName, getEntry } from '../served/find-entry.ts';
+import { getEntry } from '../served/find-entry.ts';
+import { type LinkedFile, namedFile } from '../served/place.ts';
 import type { Lease } from '../served/served-sources.ts';
 import { plainName, showBytes, showFacts, showName } from '../text.ts';
 import { crumbs, showHeld } from './browse-view.ts';
@@ -16,11 +17,12 @@ import { crumbs, showHeld } from './browse-view.ts';
 const [textBytes, hexBytes, pictureBytes] = [64 << 10, 1 << 10, 16 << 20];
 
 /** A file: what is known of it, and its beginning. @throws E_NOT_FOUND */
-export async function fileView({ sources }: Looking, id: string, file: FileName): Promise<string> {
+export async function fileView({ sources }: Looking, id: string, linked: LinkedFile): Promise<string> {
   return sources.use(id, async (lease) => {
     const { source } = lease;
+    const file = await namedFile(lease, linked);
     const entry = await getEntry(source, file);
-    const named = { in: id, name: file.name, index: file.index };
+    const named = { in: id, ...fileParameters(file, linked.place) };
     const links = [
       html`<li><a href="${link(paths.download, named)}">Download</a></li>`,
       lease.served.build === undefined
@@ -28,7 +30,7 @@ export async function fileView({ sources }: Looking, id: string, file: FileName)
         : html`<li><a href="${link(paths.history, { name: file.name })}">Its history over builds</a></li>`,
     ];
     return html`!${crumbs(lease, entry.name)}<ul class="actions">!${links}</ul>
-!${factsOf(lease, entry)}<section><h2>Beginning</h2>!${await preview(lease, entry, file)}</section>`;
+!${factsOf(lease, entry)}<section><h2>Beginning</h2>!${await preview(lease, entry, link(paths.raw, named))}</section>`;
   });
 }
 
@@ -48,14 +50,13 @@ function factsOf({ source }: Lease, entry: SourceEntry): string {
   ]);
 }
 
-async function preview({ served, source }: Lease, entry: SourceEntry, file: FileName): Promise<string> {
+async function preview({ source }: Lease, entry: SourceEntry, picture: string): Promise<string> {
   try {
     const bytes = await readHead(source, entry, textBytes);
     if (bytes.length === 0) return '<p>It is empty.</p>';
     const isCut = bytes.length < (entry.size ?? Number.POSITIVE_INFINITY);
-    const shown = { in: served.id, name: file.name, index: file.index };
     if (pictureType(bytes) !== undefined && (entry.size ?? 0) <= pictureBytes)
-      return html`<img class="picture" src="${link(paths.raw, shown)}" alt="The picture ${plainName(entry.name)}">`;
+      return html`<img class="picture" src="${picture}" alt="The picture ${plainName(entry.name)}">`;
     const text = textOf(bytes, isCut);
     if (text === undefined) return html`!${textureNote(bytes)}!${hexOf(bytes)}`;
     const rest = isCut ? html`<p>The first ${formatBytes(bytes.length)} of it.</p>` : '';

@@ -1,0 +1,24 @@
+/* A thread that opens a build of a store for itself and writes its names: what has to be made for that the first time takes seconds. */
+import { closeSync } from 'node:fs';
+import { parentPort, workerData } from 'node:worker_threads';
+import { Session } from '../../../app/session/session.ts';
+import { buildSource } from '../../../sources/build-source.ts';
+import type { MadeNames, NamesOrder } from './names-thread.ts';
+import { writeNameFile } from './write-names.ts';
+
+const { store, locale, product, buildConfig } = workerData as NamesOrder;
+const session = new Session({ store, locale, offline: true, threads: 0 });
+try {
+  const { ledger } = await session.store({ create: false });
+  const row = ledger.builds(product).find((build) => build.buildConfig === buildConfig);
+  if (row !== undefined) {
+    const { build, close } = await session.openFetched(row, { offline: true });
+    const { temporary } = await session.folders();
+    const { fd, ...names } = await writeNameFile(buildSource(build, { locale }), temporary);
+    closeSync(fd);
+    await close();
+    parentPort?.postMessage(names satisfies MadeNames);
+  }
+} finally {
+  await session.close();
+}
