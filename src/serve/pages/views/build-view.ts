@@ -1,5 +1,6 @@
 import { html } from 'ghtml';
 import { PakratError } from '../../../core/errors.ts';
+import { plural } from '../../../core/quantities.ts';
 import { decodeCdnConfig } from '../../../formats/configs/cdn-config.ts';
 import { objectPath } from '../../../store/layout.ts';
 import type { BuildRow } from '../../../store/ledger/rows.ts';
@@ -60,7 +61,7 @@ function archives({ store }: Looking, build: BuildRow, { id, from }: { id: strin
     const hashes = decodeCdnConfig(bytes).archives;
     const shown = hashes.slice(from, from + archivesPerPage);
     const rows = shown.map((hash, i) => archiveRow(store, { hash, cdnPath, number: from + i + 1 }));
-    return html`<section><h2>Archives</h2><p>${formatCount(hashes.length)} archives. <span class="key-held">Dark</span> is held, <span class="key-part">light</span> is held in part.</p>
+    return html`<section><h2>Archives</h2><p>${plural(hashes.length, 'archive', 'archives')}. <span class="key-held">Dark</span> is held, <span class="key-part">light</span> is held in part.</p>
 <div class="wide" tabindex="0" role="region" aria-label="Archives"><table class="archives"><caption>Held spans of archives !${rangeOf(from, shown.length, hashes.length)}</caption>
 <thead><tr><th scope="col">No.</th><th scope="col">Archive</th><th scope="col">Size</th><th scope="col">Held</th><th scope="col">Spans</th></tr></thead><tbody>!${rows}</tbody></table></div>
 !${pager(id, from, hashes.length)}</section>`;
