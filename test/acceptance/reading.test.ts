@@ -100,7 +100,8 @@ describe('reading a build', () => {
       await pakrat.plan('wow');
     });
     const { value } = await pakratJson<Record<string, unknown>>(['status', '--store', scratch('part')]);
-    const build = { product: 'wow_old', name: '11.2.0.60000', buildConfig: hex, wanted: amount, held: amount };
+    const names = { product: 'wow_old', name: '11.2.0.60000', buildConfig: hex };
+    const build = { ...names, wanted: amount, held: amount, pinned: false };
     expect(value).toEqual({ store: scratch('part'), builds: [build], bytes: expect.any(Number) });
     const whole = runPakrat(['status', 'wow', '--store', scratch('whole')]);
     expect(whole.stdout).toMatch(/wow\s+11\.2\.0\.60100 .*complete/);
