@@ -185,21 +185,24 @@ export class Ledger {
   completeSize(path: string): number | undefined {
     return this.#db.get<{ size: number }>('SELECT size FROM objects WHERE path = ? AND complete = 1', path)?.size;
   }
-  /** The verified spans of an object, merged and in order; the whole of a complete one. */
+  /**
+   * The verified spans of an object, merged and in order; the whole of a complete one. One question: between two another process may call the
+   * object whole, and it would have neither spans nor a size.
+   */
   spans(path: string): Span[] {
-    const size = this.completeSize(path);
-    if (size !== undefined) return size === 0 ? [] : [{ start: 0, end: size }];
     return this.#db.all<Span>(
-      'SELECT start, end FROM spans WHERE object = (SELECT id FROM objects WHERE path = ?) ORDER BY start',
+      `WITH found AS (SELECT id, size, complete FROM objects WHERE path = ?)
+       SELECT 0 AS start, size AS end FROM found WHERE complete = 1 AND size > 0
+       UNION ALL SELECT start, end FROM spans WHERE object = (SELECT id FROM found) ORDER BY start`,
       path,
     );
   }
-  /** Those of the verified spans of an object that have bytes from `start` to `end`, whole. */
+  /** Those of the verified spans of an object that have bytes from `start` to `end`, whole. One question, as {@link spans}. */
   spansWithin(path: string, start: number, end: number): Span[] {
-    if (this.completeSize(path) !== undefined) return this.spans(path);
     return this.#db.all<Span>(
-      `WITH found AS (SELECT id FROM objects WHERE path = @path)
-       SELECT start, end FROM spans WHERE object = (SELECT id FROM found) AND start < @end AND end > @start
+      `WITH found AS (SELECT id, size, complete FROM objects WHERE path = @path)
+       SELECT 0 AS start, size AS end FROM found WHERE complete = 1 AND size > 0
+       UNION ALL SELECT start, end FROM spans WHERE object = (SELECT id FROM found) AND start < @end AND end > @start
          AND start >= (SELECT coalesce(max(start), 0) FROM spans WHERE object = (SELECT id FROM found) AND start <= @start) ORDER BY start`,
       { path, start, end },
     );

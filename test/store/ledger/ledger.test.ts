@@ -1,5 +1,5 @@
 import * as fs from 'node:fs';
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import Database from 'better-sqlite3';
 import fc from 'fast-check';
 import { Ledger } from '../../../src/store/ledger/ledger.ts';
@@ -81,6 +81,35 @@ describe('spans', () => {
     ledger.addComplete('empty', 0);
     expect(ledger.spans('empty')).toEqual([]);
     expect(ledger.completeSize('empty')).toBe(0);
+  });
+
+  test.each(['all', 'within'])('are never gone while another process calls the object whole (%s)', (which) => {
+    ledger.addSpans('a', [{ start: 0, end: 100 }]);
+    const other = new Sqlite(path);
+    const whole = jest.fn(() => {
+      other.exec('UPDATE objects SET complete = 1, size = 100; DELETE FROM spans');
+    });
+    // Behind the first question, as early as another process can.
+    const { get, all } = Sqlite.prototype;
+    const asks = [
+      jest.spyOn(Sqlite.prototype, 'get').mockImplementation(function (this: Sqlite, ...question) {
+        const answer = get.apply(this, question);
+        if (whole.mock.calls.length === 0) whole();
+        return answer as never;
+      }),
+      jest.spyOn(Sqlite.prototype, 'all').mockImplementation(function (this: Sqlite, ...question) {
+        const answer = all.apply(this, question);
+        if (whole.mock.calls.length === 0) whole();
+        return answer as never;
+      }),
+    ];
+    try {
+      expect(which === 'all' ? ledger.spans('a') : ledger.spansWithin('a', 10, 20)).toEqual([{ start: 0, end: 100 }]);
+      expect(whole).toHaveBeenCalledTimes(1);
+    } finally {
+      for (const ask of asks) ask.mockRestore();
+      other.close();
+    }
   });
 
   test('one object is not another, and a forgotten one has none', () => {
