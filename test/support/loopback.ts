@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import * as http from 'node:http';
 import * as net from 'node:net';
 
@@ -29,11 +30,22 @@ export function tcpServer(onConnection: (socket: net.Socket) => void): Promise<L
   });
 }
 
+/** Ports that no system gives to connections, nor to who asks for any port: only tests take one of them between the look and its use. */
+const [firstPort, lastPort] = [10_000, 30_000];
+
 /** A port of 127.0.0.1 on which nobody listens, at least now. */
 export async function freePort(): Promise<number> {
-  const server = await tcpServer(() => {});
-  await server.close();
-  return server.port;
+  for (;;) {
+    const port = randomInt(firstPort, lastPort);
+    const server = net.createServer();
+    const isFree = await new Promise<boolean>((resolve) => {
+      server.once('error', () => resolve(false));
+      server.listen(port, '127.0.0.1', () => resolve(true));
+    });
+    if (!isFree) continue;
+    await new Promise((resolve) => server.close(resolve));
+    return port;
+  }
 }
 
 function listening(server: net.Server, cut: () => void): Promise<Loopback> {
