@@ -72,8 +72,11 @@ function formOf({ kind, suffix }: ObjectName, isArchive: boolean): KnownObject['
 
 const objectPattern = /^(.+)\/([0-9a-f]{2})\/([0-9a-f]{2})\/(\2\3[0-9a-f]{28})(\.index)?$/;
 
-/** The name behind an object's path; a product config has a folder of its own, without a kind. */
-function parseObjectPath(path: string, configPaths: ReadonlySet<string>): ObjectName | undefined {
+/**
+ * The name behind an object's path; undefined for a path that is none.
+ * @param configPaths folders of product configs: these have a folder of their own, without a kind
+ */
+export function parseObjectPath(path: string, configPaths: ReadonlySet<string> = new Set()): ObjectName | undefined {
   const [, folder, , , hash, suffix] = objectPattern.exec(path) ?? [];
   if (folder === undefined || hash === undefined) return undefined;
   if (configPaths.has(folder)) return { cdnPath: folder, kind: 'product', hash };

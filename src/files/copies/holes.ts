@@ -65,6 +65,9 @@ export async function freeBytes(file: string, left: readonly Stretch[], options:
   await rewrite(file, left, options);
 }
 
+/** File systems keep bytes in blocks of this size, nearly all of them. */
+export const blockBytes = 4096;
+
 /** Bytes that files take on the disk, without their holes. One that is not there takes none. */
 export function diskBytesOf(files: readonly string[]): number {
   return files.reduce((sum, file) => sum + (fs.statSync(file, { throwIfNoEntry: false })?.blocks ?? 0) * 512, 0);

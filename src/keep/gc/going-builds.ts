@@ -2,8 +2,6 @@ import { type AgedBuild, buildsByAge } from '../../builds/resolve/build-order.ts
 import type { Ledger } from '../../store/ledger/ledger.ts';
 import { type BuildRow, keyOf } from '../../store/ledger/rows.ts';
 
-export { keyOf };
-
 /** The rules by which builds go. Without any nothing goes but what no build names. */
 export interface KeepRules {
   /** The newest complete builds of each product that are kept, and whatever is newer than they are. */

@@ -1,13 +1,13 @@
-import { statSync } from 'node:fs';
 import { CdnLists } from '../../builds/cdn-lists.ts';
 import { isPakratError, PakratError, resultUnless } from '../../core/errors.ts';
+import { blockBytes, diskBytesOf } from '../../files/copies/holes.ts';
 import { decodeCdnConfig } from '../../formats/configs/cdn-config.ts';
-import type { BuildRow } from '../../store/ledger/rows.ts';
+import { type BuildRow, keyOf } from '../../store/ledger/rows.ts';
 import { type Span, spanBytes, subtractSpans } from '../../store/spans.ts';
 import type { Store } from '../../store/store.ts';
 import type { BuildOpener } from '../build-opener.ts';
 import { type KnownObject, knownObjects } from '../known-objects.ts';
-import { type KeepRules, keyOf, type SortedBuilds, sortBuilds } from './going-builds.ts';
+import { type KeepRules, type SortedBuilds, sortBuilds } from './going-builds.ts';
 import { Marks } from './marks.ts';
 
 /** Bytes of an object that no kept build wants. */
@@ -149,15 +149,12 @@ function keepStrayConfigs(store: Store, { kept, objects }: Marks): void {
   }
 }
 
-/** File systems keep bytes in blocks of this size, nearly all of them: one goes when none of its bytes is held. */
-const blockBytes = 4096;
-
 function diskBytes(
   store: Store,
   { path }: KnownObject,
   { held, dead, isAll }: { held: readonly Span[]; dead: readonly Span[]; isAll: boolean },
 ): number {
-  if (isAll) return (statSync(store.file(path), { throwIfNoEntry: false })?.blocks ?? 0) * 512;
+  if (isAll) return diskBytesOf([store.file(path)]);
   return (touchedBlocks(held) - touchedBlocks(subtractSpans(held, dead))) * blockBytes;
 }
 

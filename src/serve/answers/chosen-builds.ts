@@ -3,9 +3,9 @@ import { seenVersions } from '../../builds/resolve/seen-builds.ts';
 import { identityOfRow } from '../../builds/resolve/table-identity.ts';
 import { heldBuildName } from '../../builds/resolve/unlisted-build.ts';
 import { PakratError, resultUnless } from '../../core/errors.ts';
-import { decodeBpsv } from '../../formats/services/bpsv.ts';
 import type { BuildIdentity } from '../../store/ledger/rows.ts';
 import type { Store } from '../../store/store.ts';
+import { newestTable } from './newest-table.ts';
 
 /**
  * The builds that a person wants to be live, by product.
@@ -48,16 +48,15 @@ function findKnown(store: Store, product: string, build: string): BuildIdentity 
 /** Builds of the ledger, then those that answers alone named: what these need stands in the newest answer of `cdns`. */
 function knownBuilds({ ledger }: Store, product: string): BuildIdentity[] {
   const builds: BuildIdentity[] = ledger.builds(product);
-  const [answer] = ledger.answers(product, 'cdns');
-  const isAnything = (): boolean => true;
-  const cdns = resultUnless(isAnything, () => answer && decodeBpsv(answer.body));
+  const cdns = newestTable(ledger, product, 'cdns');
   if (cdns === undefined) return builds;
   const configs = new Set(builds.map(({ buildConfig }) => buildConfig));
   const named = [...seenVersions(ledger, product).values()].flatMap(
     ({ buildConfig, table, regions: [region = ''] }) => {
       const [row] = table.rows;
       if (row === undefined || configs.has(buildConfig)) return [];
-      return resultUnless(isAnything, () => identityOfRow({ product, region }, row, cdns, () => {})) ?? [];
+      const identity = (): BuildIdentity => identityOfRow({ product, region }, row, cdns, () => {});
+      return resultUnless(() => true, identity) ?? [];
     },
   );
   return [...builds, ...named];

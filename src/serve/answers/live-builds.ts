@@ -1,11 +1,11 @@
 import { buildsByAge } from '../../builds/resolve/build-order.ts';
 import { seenVersions } from '../../builds/resolve/seen-builds.ts';
-import { resultUnless } from '../../core/errors.ts';
 import { groupBy } from '../../core/tables/group-by.ts';
-import { cell, decodeBpsv } from '../../formats/services/bpsv.ts';
+import { cell } from '../../formats/services/bpsv.ts';
 import { isComplete } from '../../keep/gc/going-builds.ts';
 import type { Ledger } from '../../store/ledger/ledger.ts';
 import type { BuildIdentity } from '../../store/ledger/rows.ts';
+import { newestTable } from './newest-table.ts';
 
 /** A build with the regions in which the server calls it live. */
 export interface LiveBuild {
@@ -43,12 +43,7 @@ export function liveBuilds(
 
 /** The regions that answers ever named, those of the newest answer first, and the build config that this has for each. */
 function saidLive(ledger: Ledger, product: string): { regions: readonly string[]; configs: Map<string, string> } {
-  const [newest] = ledger.answers(product, 'versions');
-  // An answer that is damaged tells nothing.
-  const table = resultUnless(
-    () => true,
-    () => newest && decodeBpsv(newest.body),
-  );
+  const table = newestTable(ledger, product, 'versions');
   const configs = new Map<string, string>();
   for (const row of table?.rows ?? []) {
     const region = cell(row, 'Region');

@@ -1,7 +1,7 @@
-import { resultUnless } from '../../core/errors.ts';
-import { type Bpsv, cell, decodeBpsv } from '../../formats/services/bpsv.ts';
+import { type Bpsv, cell } from '../../formats/services/bpsv.ts';
 import { isComplete } from '../../keep/gc/going-builds.ts';
 import type { Ledger } from '../../store/ledger/ledger.ts';
+import { newestTable } from './newest-table.ts';
 
 /**
  * The builds to come (`bgdl`) that the version service named last, of those that are held whole and not live yet.
@@ -14,12 +14,7 @@ export function preloads(
   product: string,
   { live, mayLack }: { live: readonly string[]; mayLack: boolean },
 ): Bpsv | undefined {
-  const [newest] = ledger.answers(product, 'bgdl');
-  // An answer that is damaged tells nothing.
-  const table = resultUnless(
-    () => true,
-    () => newest && decodeBpsv(newest.body),
-  );
+  const table = newestTable(ledger, product, 'bgdl');
   if (table === undefined) return undefined;
   const offered = ledger.builds(product).filter((row) => mayLack || isComplete(row));
   const configs = new Set(offered.map(({ buildConfig }) => buildConfig).filter((config) => !live.includes(config)));

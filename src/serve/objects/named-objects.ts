@@ -3,10 +3,12 @@ import { isPakratError, valueUnless } from '../../core/errors.ts';
 import { type BuildConfig, decodeBuildConfig } from '../../formats/configs/build-config.ts';
 import { type CdnConfig, decodeCdnConfig } from '../../formats/configs/cdn-config.ts';
 import { type ArchiveIndex, decodeArchiveIndex } from '../../formats/indices/archive-index.ts';
-import { type ObjectKind, type ObjectName, objectPath } from '../../store/layout.ts';
+import { parseObjectPath } from '../../keep/known-objects.ts';
+import { type ObjectName, objectPath } from '../../store/layout.ts';
 import type { BuildRow } from '../../store/ledger/rows.ts';
 import type { Store } from '../../store/store.ts';
 import { checkObject } from '../../verify/check-object.ts';
+import { RecentValues } from './recent-values.ts';
 
 /** An object that a build of the ledger names. */
 export interface NamedObject {
@@ -28,7 +30,12 @@ interface LooseList {
   indexSize: number | undefined;
 }
 
-const objectPattern = /^(.+)\/(config|data|patch)\/([0-9a-f]{2})\/([0-9a-f]{2})\/(\3\4[0-9a-f]{28})(\.index)?$/;
+/** The entries of such a list, in memory. */
+interface LooseEntries {
+  list: ArchiveIndex;
+  bytes: number;
+}
+
 /** Bytes of lists of loose objects that stay in memory. */
 const mostListBytes = 48 * 1024 * 1024;
 /** Milliseconds for which a build whose configs cannot be had is not asked for again. */
@@ -46,7 +53,7 @@ export class NamedObjects {
   #loose: LooseList[] = [];
   /** Builds that are not read yet, and when each may be. */
   #unread: { build: BuildRow; after: number }[] = [];
-  readonly #lists = new Map<string, ArchiveIndex>();
+  readonly #lists = new RecentValues<LooseEntries>(mostListBytes);
   #reading: Promise<void> = Promise.resolve();
 
   constructor(store: Store, read: ReadSmall) {
@@ -59,9 +66,9 @@ export class NamedObjects {
     this.#refresh();
     const known = this.#objects.get(path) ?? (await this.#readUntil(path));
     if (known !== undefined) return known;
-    const [, cdnPath, kind, , , hash, suffix] = objectPattern.exec(path) ?? [];
-    if (cdnPath === undefined || hash === undefined || suffix !== undefined || kind === 'config') return undefined;
-    return this.#findLoose({ cdnPath, kind: kind as ObjectKind, hash });
+    const name = parseObjectPath(path);
+    if (name === undefined || name.suffix !== '' || name.kind === 'config') return undefined;
+    return this.#findLoose(name);
   }
 
   /** Begins anew when builds came or went. */
@@ -173,18 +180,11 @@ export class NamedObjects {
 
   async #list({ build, index, indexSize }: LooseList): Promise<ArchiveIndex | undefined> {
     const path = objectPath(index);
+    const known = this.#lists.get(path);
+    if (known !== undefined) return known.list;
     const decode = (bytes: Uint8Array): ArchiveIndex => decodeArchiveIndex(bytes, index.hash);
-    const list = this.#lists.get(path) ?? (await this.#readRight(build, index, decode, indexSize));
-    if (list === undefined) return undefined;
-    this.#lists.delete(path);
-    this.#lists.set(path, list);
-    let bytes = 0;
-    for (const { bytes: own } of this.#lists.values()) bytes += own.length;
-    for (const [oldest, { bytes: own }] of this.#lists) {
-      if (bytes <= mostListBytes || oldest === path) break;
-      this.#lists.delete(oldest);
-      bytes -= own.length;
-    }
-    return list;
+    const list = await this.#readRight(build, index, decode, indexSize);
+    // Another request may have read it meanwhile.
+    return list && (this.#lists.get(path) ?? this.#lists.add(path, { list, bytes: list.bytes.length })).list;
   }
 }

@@ -3,6 +3,7 @@ import { toHex } from '../../core/bytes.ts';
 import { type ArchiveIndex, decodeArchiveIndex } from '../../formats/indices/archive-index.ts';
 import { type ObjectName, objectPath } from '../../store/layout.ts';
 import type { Store } from '../../store/store.ts';
+import { RecentValues } from '../objects/recent-values.ts';
 
 /** Bytes of indices that stay in memory. */
 const mostBytes = 64 * 1024 * 1024;
@@ -56,8 +57,7 @@ export class ArchiveMap {
 /** The maps of archives whose indices are held; those that were not asked for the longest are made again. */
 export class ArchiveMaps {
   readonly #store: Store;
-  readonly #maps = new Map<string, ArchiveMap>();
-  #bytes = 0;
+  readonly #maps = new RecentValues<ArchiveMap>(mostBytes);
 
   constructor(store: Store) {
     this.#store = store;
@@ -66,20 +66,9 @@ export class ArchiveMaps {
   /** The entries of an archive; undefined while its index is not held. @throws E_FORMAT… and E_INTEGRITY for an index that is damaged, E_KEY_MISSING */
   of(archive: ObjectName): ArchiveMap | undefined {
     const path = objectPath(archive);
-    let map = this.#maps.get(path);
-    if (map === undefined) {
-      const bytes = this.#store.readObject({ ...archive, suffix: '.index' });
-      if (bytes === undefined) return undefined;
-      map = new ArchiveMap(archive, decodeArchiveIndex(bytes, archive.hash));
-      this.#bytes += map.bytes;
-    }
-    this.#maps.delete(path);
-    this.#maps.set(path, map);
-    for (const [oldest, { bytes }] of this.#maps) {
-      if (this.#bytes <= mostBytes || oldest === path) break;
-      this.#maps.delete(oldest);
-      this.#bytes -= bytes;
-    }
-    return map;
+    const known = this.#maps.get(path);
+    if (known !== undefined) return known;
+    const bytes = this.#store.readObject({ ...archive, suffix: '.index' });
+    return bytes && this.#maps.add(path, new ArchiveMap(archive, decodeArchiveIndex(bytes, archive.hash)));
   }
 }

@@ -1,3 +1,4 @@
+import { blockBytes } from '../../files/copies/holes.ts';
 import type { Span } from '../spans.ts';
 import type { Sqlite } from './sqlite.ts';
 
@@ -13,9 +14,6 @@ export interface Reach {
 export interface PulledBytes extends Span {
   path: string;
 }
-
-/** File systems keep bytes in blocks of this size, nearly all of them. */
-const block = 4096;
 
 /** The table of {@link ServedBytes}. Nothing checks its rows: a damaged one costs bytes that can be fetched again, for what a build is kept for stays whatever it says. */
 export const pulledTable = `
@@ -79,8 +77,8 @@ export class ServedBytes {
   /** Bytes of all blocks on disk that objects take, a little too many where two stretches share a block. */
   blockBytes(): number {
     const row = this.#db.get<{ bytes: number }>(
-      `SELECT (SELECT coalesce(sum((size + ${block - 1}) / ${block} * ${block}), 0) FROM objects WHERE complete = 1)
-         + (SELECT coalesce(sum((end + ${block - 1}) / ${block} * ${block} - start / ${block} * ${block}), 0) FROM spans) AS bytes`,
+      `SELECT (SELECT coalesce(sum((size + ${blockBytes - 1}) / ${blockBytes} * ${blockBytes}), 0) FROM objects WHERE complete = 1)
+         + (SELECT coalesce(sum((end + ${blockBytes - 1}) / ${blockBytes} * ${blockBytes} - start / ${blockBytes} * ${blockBytes}), 0) FROM spans) AS bytes`,
     );
     return row?.bytes ?? 0;
   }
