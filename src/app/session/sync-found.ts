@@ -3,6 +3,7 @@ import type { ResolvedBuild } from '../../builds/resolve/resolve-build.ts';
 import type { WorkOptions } from '../../core/progress.ts';
 import { tagsWithoutFiles } from '../../fetch/plan/selection.ts';
 import type { OpenedBuild } from '../../keep/build-opener.ts';
+import { prepareMarks } from '../../keep/gc/mark-build.ts';
 import { runSync, SyncProgress } from '../../sync/run-sync.ts';
 import { resumable } from '../../sync/sync-errors.ts';
 import type { SyncReport } from '../../sync/sync-report.ts';
@@ -67,6 +68,7 @@ export async function syncFound(
         `no file has the tag ${tag}: it brings nothing of its own, and files without a tag of its kind are wanted all the same`,
       );
     }
+    if (!dryRun) await prepareMarks(opened.fetcher.store, opened.build, signal);
     const { product, name: build, buildConfig, cdnConfig } = opened.build.identity;
     const seconds = Math.round(performance.now() - started) / 1000;
     return { product, build: { name: build, buildConfig, cdnConfig }, ...outcome, seconds };

@@ -1,8 +1,17 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Build } from '../../builds/build.ts';
 import { hasTvfsFirst } from '../../builds/roots/index.ts';
 import { breathe } from '../../core/breathe.ts';
 import { fromHex, toHex } from '../../core/bytes.ts';
-import { isPakratError, isUnavailable, PakratError, resultUnless, valueUnless } from '../../core/errors.ts';
+import {
+  isOurTrouble,
+  isPakratError,
+  isUnavailable,
+  PakratError,
+  resultUnless,
+  valueUnless,
+} from '../../core/errors.ts';
 import { RecordTable } from '../../core/tables/record-table.ts';
 import { sortRecords } from '../../core/tables/sort-records.ts';
 import { HeldSpans } from '../../fetch/held-spans.ts';
@@ -15,7 +24,7 @@ import { covers, mergeSpans, type Span } from '../../store/spans.ts';
 import type { Store } from '../../store/store.ts';
 import type { KnownObject } from '../known-objects.ts';
 import type { KeptBytes } from './kept-bytes.ts';
-import { BuildMarks } from './marks-file.ts';
+import { BuildMarks, keepMarks } from './marks-file.ts';
 import { everyKey, ownKeys } from './own-keys.ts';
 import { readIndexOf } from './read-index.ts';
 
@@ -38,6 +47,28 @@ export async function markBuild(build: Build, signal?: AbortSignal): Promise<Fou
   await build.lookUp(() => named.addEntries(keys, signal));
   const isTvfsWhole = await markTvfs(named, build, signal);
   return { marks: named.marks(), isWhole: isWhole && isTvfsWhole };
+}
+
+/** Bytes of the pages by ekey of a build whose marks are found in moments: some 300,000 entries. */
+const mostEkeyBytes = 8 * 1024 * 1024;
+
+/**
+ * Keeps what an open build names, as long as it is open anyway: who plans what may go of hundreds of builds then need not open them. That is left for
+ * later where it would take long, and of a build that cannot be read.
+ * @throws E_ABORTED, E_STORE…
+ */
+export async function prepareMarks(store: Store, build: Build, signal?: AbortSignal): Promise<void> {
+  const { ekeyPageCount, ekeyPageSize } = build.encoding.layout;
+  if (ekeyPageCount * ekeyPageSize > mostEkeyBytes) return;
+  if (existsSync(join(store.layout.marks, build.identity.buildConfig))) return;
+  await valueUnless((error) => !isOurTrouble(error), findMarks(store, build, signal));
+}
+
+/** Finds what an open build names, and keeps it for the next time. @throws as {@link markBuild} */
+export async function findMarks(store: Store, build: Build, signal?: AbortSignal): Promise<BuildMarks> {
+  const { marks, isWhole } = await markBuild(build, signal);
+  if (isWhole) keepMarks(store, build.identity, marks);
+  return marks;
 }
 
 /** Without one of its indices nobody knows all places of what a build names: that they are held says no more than that they can be read. */

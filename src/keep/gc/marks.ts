@@ -19,9 +19,9 @@ import type { BuildOpener } from '../build-opener.ts';
 import { wantsAll } from '../damaged-rows.ts';
 import type { KnownObject } from '../known-objects.ts';
 import { KeptBytes } from './kept-bytes.ts';
-import { markBuild, markStrays } from './mark-build.ts';
+import { findMarks, markStrays } from './mark-build.ts';
 import { markPatches } from './mark-patches.ts';
-import { type BuildMarks, keepMarks, readMarks } from './marks-file.ts';
+import { type BuildMarks, readMarks } from './marks-file.ts';
 import { readIndexOf } from './read-index.ts';
 
 /** The store whose builds are marked, and the way to open those whose marks are not known. */
@@ -180,11 +180,7 @@ export class Marks {
     const isReadable = existsSync(join(store.layout.manifests, config.encoding.ckey));
     const known = isReadable ? readMarks(store, row, list.archives.length) : undefined;
     if (known !== undefined) return known;
-    return this.#withBuild(row, async (build) => {
-      const { marks, isWhole } = await markBuild(build, signal);
-      if (isWhole) keepMarks(store, row, marks);
-      return marks;
-    });
+    return this.#withBuild(row, (build) => findMarks(store, build, signal));
   }
 
   async #withBuild<Result>(row: BuildRow, work: (build: Build) => Promise<Result>): Promise<Result> {

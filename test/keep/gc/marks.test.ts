@@ -59,10 +59,14 @@ describe('what builds name is kept', () => {
 
   beforeAll(async () => {
     store = await syncAll();
-    expect(existsSync(storeLayout(store).marks)).toBe(false);
-    planned = await plan(store);
     file = fileOf(store, '1.1');
     bytes = readFileSync(file);
+    rmSync(storeLayout(store).marks, { recursive: true });
+    planned = await plan(store);
+  });
+
+  test('by the sync of a build, and by the first plan as well', () => {
+    expect(readFileSync(file).equals(bytes)).toBe(true);
   });
 
   test('and the next plan is the same, without a build being opened', async () => {
@@ -196,7 +200,7 @@ describe('nothing goes although what each build names is known', () => {
   test.each(Object.keys(damages))('while %s', async (what) => {
     const store = await syncAll();
     expect((await plan(store)).bytes).toBeGreaterThan(0);
-    expect(readdirSync(storeLayout(store).marks)).toHaveLength(2);
+    expect(readdirSync(storeLayout(store).marks)).toHaveLength(3);
     damages[what]?.(store, rowOf(store, '1.2'));
     const report = await withPakrat({ store, offline: true }, (pakrat) => pakrat.gc({ keep: 1 }));
     expect(report).toMatchObject({ builds: [], objects: 0, bytes: 0, spared: [{ cdnPath: 'tpr/game' }] });

@@ -1,3 +1,4 @@
+import { expect, test } from '@jest/globals';
 import { RecentValues } from '../../../src/serve/objects/recent-values.ts';
 
 test('what was not asked for the longest goes, until the others fit', () => {
