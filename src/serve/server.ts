@@ -51,6 +51,7 @@ export async function startServer(session: Session, options: ServeOptions = {}):
   const connections = watchConnections(limits);
   const heldBytes = (): number => store.ledger.heldBytes();
   const metrics = openMetrics({ connections: () => connections.count, heldBytes });
+  for (const figure of pull?.figures() ?? []) metrics.add(figure);
   const serving: Serving = { session, store, options, publicHost: publicName, answers, metrics, pull };
   const isShared = ribbit !== undefined && ribbit === port && port !== 0;
   const ports = makePorts({ serving, connections, limits, isShared });

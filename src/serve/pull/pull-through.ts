@@ -9,6 +9,7 @@ import { type ObjectName, objectPath } from '../../store/layout.ts';
 import { mergeSpans, subtractSpans } from '../../store/spans.ts';
 import type { Store } from '../../store/store.ts';
 import { patchJobs } from '../../sync/patches/patch-jobs.ts';
+import type { Figure } from '../metrics/metrics.ts';
 import { type FoundObject, findObject } from '../objects/find-object.ts';
 import { type NamedObject, NamedObjects } from '../objects/named-objects.ts';
 import { heldUntil } from '../objects/read-held.ts';
@@ -51,6 +52,8 @@ export class PullThrough {
   readonly #waiting = new Map<string, Set<() => void>>();
   /** The room that is left; undefined where it has no limit. */
   readonly #room: Room | undefined;
+  /** Answers that had to wait for the CDN. */
+  #misses = 0;
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
 
@@ -110,6 +113,7 @@ export class PullThrough {
         const named = await this.#named.find(path);
         if (named === undefined || named.form === 'small') return false;
         if (heldUntil(this.#store, path, at) > at) return true;
+        if (tries.size === 0) this.#misses += 1;
         const times = (tries.get(at) ?? 0) + 1;
         tries.set(at, times);
         if (times > mostTries) return false;
@@ -124,6 +128,31 @@ export class PullThrough {
         if (named !== undefined && named.form !== 'small') ask(named, ahead, end);
       },
     };
+  }
+
+  /** What it did, for those who watch over the server. */
+  figures(): Figure[] {
+    const type = 'counter';
+    return [
+      {
+        name: 'pakrat_upstream_bytes_total',
+        help: 'Bytes of bodies that came from CDNs.',
+        type,
+        read: () => this.#upstreams.traffic().bytes,
+      },
+      {
+        name: 'pakrat_upstream_requests_total',
+        help: 'Requests to CDNs.',
+        type,
+        read: () => this.#upstreams.traffic().requests,
+      },
+      {
+        name: 'pakrat_misses_total',
+        help: 'Answers with an archive or a loose object of which bytes had to be waited for.',
+        type,
+        read: () => this.#misses,
+      },
+    ];
   }
 
   /** Ends transfers. What came until then is kept. */

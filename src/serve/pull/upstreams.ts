@@ -8,6 +8,13 @@ import type { BuildRow } from '../../store/ledger/rows.ts';
 /** Networks that are open at a time: builds of one product share one. */
 const mostOpen = 64;
 
+/** What was asked of CDNs, and came. */
+export interface UpstreamTraffic {
+  /** Bytes of bodies. */
+  bytes: number;
+  requests: number;
+}
+
 /** The CDNs of builds, each connected to when first needed and kept. Needs `close`. */
 export class Upstreams {
   readonly #session: Session;
@@ -15,6 +22,8 @@ export class Upstreams {
   readonly #stopping = new AbortController();
   readonly #open = new Map<string, Promise<ConnectedBuild>>();
   readonly #fetchers = new Set<Fetcher>();
+  /** Of fetchers that were closed. */
+  #closed: UpstreamTraffic = { bytes: 0, requests: 0 };
 
   constructor(session: Session, onProgress: OnProgress | undefined) {
     this.#session = session;
@@ -49,8 +58,19 @@ export class Upstreams {
     if (oldest === undefined) return;
     this.#open.delete(oldest[0]);
     const { fetcher, close } = await oldest[1];
+    this.#closed = this.traffic();
     this.#fetchers.delete(fetcher);
     await close();
+  }
+
+  /** All that was asked, and came, until now. */
+  traffic(): UpstreamTraffic {
+    let { bytes, requests } = this.#closed;
+    for (const { network } of this.#fetchers) {
+      bytes += network?.traffic.bytes ?? 0;
+      requests += network?.traffic.requests ?? 0;
+    }
+    return { bytes, requests };
   }
 
   /** Commits what came, on disk and checked, since the last time. @throws E_STORE… */

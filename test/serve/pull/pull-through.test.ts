@@ -132,6 +132,28 @@ test('a large entry is answered chunk by chunk, while the rest of it arrives', a
   expect(upstream.sentBytes).toBeGreaterThan(sentBefore);
 });
 
+test('figures tell what came from the CDN, and which answers waited for it', async () => {
+  const figure = async (name: string): Promise<number> => {
+    const text = await bytesOf(await get('metrics'));
+    return Number(new RegExp(`^${name} (\\d+)$`, 'm').exec(text.toString())?.[1]);
+  };
+  await learn();
+  const { archive, entries } = largest();
+  const { offset, size } = entries[1]!;
+  const range = { range: `bytes=${offset}-${offset + size - 1}` };
+  for (const misses of [1, 1]) {
+    await bytesOf(await get(archive, range));
+    expect(await figure('pakrat_misses_total')).toBe(misses);
+  }
+  const asked = upstream.asked.filter(({ path }) => !/^game\//.test(path));
+  const bytes = asked.reduce(
+    (sum, one) => sum + (one.range ? one.range.end - one.range.start : upstream.objects.get(one.path)!.length),
+    0,
+  );
+  expect(await figure('pakrat_upstream_bytes_total')).toBe(bytes);
+  expect(await figure('pakrat_upstream_requests_total')).toBe(asked.length);
+});
+
 function largest(): { archive: string; entries: { offset: number; size: number }[] } {
   const archive = archivesOf(upstream).sort(
     (a, b) => upstream.objects.get(b)!.length - upstream.objects.get(a)!.length,
