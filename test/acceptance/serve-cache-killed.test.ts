@@ -1,10 +1,6 @@
-import { spawnSync } from 'node:child_process';
-import { once } from 'node:events';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, jest, test } from '@jest/globals';
 import { publishedUpstream } from '../serve/pull/upstream.ts';
-import { pullRounds } from '../support/pull-rounds.ts';
-import { startPakrat } from '../support/run-pakrat.ts';
+import { killCache } from '../support/killed-cache.ts';
 import { scratchFolder } from '../support/scratch.ts';
 import { withPakrat } from '../support/with-pakrat.ts';
 
@@ -16,32 +12,14 @@ test('a cache that is killed again and again stays within its size, and its stor
   const sizes = Array.from({ length: 250 }, (_, i) => 8_000 + i * 120);
   const upstream = await publishedUpstream(scratch('cdn'), sizes);
   const store = scratch('store');
-  const args = ['serve', '--pull-through', '--max-size', String(limit), '--store', store, '--port', '0', '--json'];
   try {
-    let touched = 0;
-    for (let run = 0; run < 4; run++) {
-      const server = startPakrat([...args, '--patch-url', upstream.base]);
-      const [line] = (await once(server.child.stdout!, 'data')) as [Buffer];
-      const { url } = JSON.parse(String(line).split('\n')[0]!) as { url: string };
-      expect((await fetch(`${url}/game/versions`)).status).toBe(200);
-      const clients = pullRounds(url, upstream, { clients: 8, seconds: 2, lies: 0, seed: run });
-      await sleep(1_200 + run * 300);
-      server.child.kill('SIGKILL');
-      await server.ended;
-      const outcome = await clients;
-      expect(outcome.wrongBytes).toBe(0);
-      touched += outcome.touched;
-      expect(diskBytes(store)).toBeLessThanOrEqual(1.02 * limit);
-    }
+    const killAfterMs = [1_200, 1_500, 1_800, 2_100];
+    const { wrongBytes, touched, mostBytes } = await killCache(store, upstream, { limit, clients: 8, killAfterMs });
+    expect(wrongBytes).toBe(0);
     expect(touched).toBeGreaterThan(limit);
+    expect(mostBytes).toBeLessThanOrEqual(1.02 * limit);
   } finally {
     await upstream.close();
   }
   await withPakrat({ store, offline: true }, async (pakrat) => expect((await pakrat.verify()).bad).toEqual([]));
 });
-
-/** What the objects of a store take on disk, whatever the ledger says. */
-function diskBytes(store: string): number {
-  const { stdout } = spawnSync('du', ['-skc', `${store}/partial`, `${store}/tpr`], { encoding: 'utf8' });
-  return 1024 * Number(/^(\d+)\ttotal$/m.exec(stdout)?.[1]);
-}
