@@ -1,4 +1,5 @@
 import { html } from 'ghtml';
+import { breathe } from '../../../core/breathe.ts';
 import type { SourceEntry } from '../../../sources/source.ts';
 import { fileParameters, formValue, link, paths } from '../links.ts';
 import type { Looking } from '../looking.ts';
@@ -35,7 +36,12 @@ export async function browseView({ sources, signal }: Looking, browsing: Browsin
     const choice = { folder, from, limit: rowsPerPage };
     const page: Shown =
       wanted === undefined ? folderPage(index, choice) : await searchNames(index, wanted, { ...choice, signal });
-    const rows = await Promise.all(page.rows.map((row) => showRow(lease, row, browsing)));
+    const rows: string[] = [];
+    for (const row of page.rows) {
+      // The head of the page goes out meanwhile, and others are answered.
+      await breathe(signal);
+      rows.push(await showRow(lease, row, browsing));
+    }
     return html`!${searchForm(browsing)}!${crumbs(lease, folder)}
 !${rows.length === 0 ? nothing(browsing, page) : listing(rows, browsing)}
 !${pager(browsing, page)}<p class="note">${formatCount(index.count)} names in all.</p>`;

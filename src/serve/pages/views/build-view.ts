@@ -1,4 +1,5 @@
 import { html } from 'ghtml';
+import { breathe } from '../../../core/breathe.ts';
 import { PakratError } from '../../../core/errors.ts';
 import { plural } from '../../../core/quantities.ts';
 import { decodeCdnConfig } from '../../../formats/configs/cdn-config.ts';
@@ -43,7 +44,7 @@ export async function buildView(looking: Looking, id: string, from: number): Pro
     ['Held', selection === null ? undefined : showAmount(held)],
     ['Complete', selection === null ? undefined : showShare(held.bytes, wanted.bytes, 'Held of what was chosen')],
   ]);
-  return html`<ul class="actions">!${links}</ul>!${facts}!${archives(looking, build, { id, from })}`;
+  return html`<ul class="actions">!${links}</ul>!${facts}!${await archives(looking, build, { id, from })}`;
 }
 
 /** The build of the product that was added before this one. */
@@ -53,14 +54,22 @@ function buildBefore({ store }: Looking, build: BuildRow): BuildRow | undefined 
   return builds[at + 1] ?? builds.find(({ buildConfig }) => buildConfig !== build.buildConfig);
 }
 
-function archives({ store }: Looking, build: BuildRow, { id, from }: { id: string; from: number }): string {
+async function archives(
+  { store, signal }: Looking,
+  build: BuildRow,
+  { id, from }: { id: string; from: number },
+): Promise<string> {
   try {
     const { cdnPath } = build;
     const bytes = store.readObject({ cdnPath, kind: 'config', hash: build.cdnConfig });
     if (bytes === undefined) return '<section><h2>Archives</h2><p>The CDN config is not held.</p></section>';
     const hashes = decodeCdnConfig(bytes).archives;
     const shown = hashes.slice(from, from + archivesPerPage);
-    const rows = shown.map((hash, i) => archiveRow(store, { hash, cdnPath, number: from + i + 1 }));
+    const rows: string[] = [];
+    for (const [i, hash] of shown.entries()) {
+      await breathe(signal);
+      rows.push(archiveRow(store, { hash, cdnPath, number: from + i + 1 }));
+    }
     return html`<section><h2>Archives</h2><p>${plural(hashes.length, 'archive', 'archives')}. <span class="key-held">Dark</span> is held, <span class="key-part">light</span> is held in part.</p>
 <div class="wide" tabindex="0" role="region" aria-label="Archives"><table class="archives"><caption>Held spans of archives !${rangeOf(from, shown.length, hashes.length)}</caption>
 <thead><tr><th scope="col">No.</th><th scope="col">Archive</th><th scope="col">Size</th><th scope="col">Held</th><th scope="col">Spans</th></tr></thead><tbody>!${rows}</tbody></table></div>
