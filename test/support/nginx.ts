@@ -22,6 +22,8 @@ export interface NginxOptions {
   bytesPerSecond?: number;
   /** More lines of its `server` block, to be a bad host on purpose. */
   rules?: string;
+  /** A `server` block instead of all of that; it listens on the port. */
+  server?: string;
 }
 
 /** A running nginx. */
@@ -87,9 +89,17 @@ export async function startNginx(options: NginxOptions): Promise<Nginx> {
 }
 
 /** One process without a master: it runs as whoever runs the tests, and there is one id to end. */
-function configuration(port: number, { folder, bytesPerSecond, rules = '' }: NginxOptions): string {
+function configuration(port: number, { folder, bytesPerSecond, rules = '', server }: NginxOptions): string {
   const rate = bytesPerSecond === undefined ? '' : `limit_rate ${Math.round(bytesPerSecond)};`;
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((part) => `${part}_temp_path logs;`);
+  const usual = `
+  server {
+    listen 127.0.0.1:${port} sndbuf=256k;
+    ${rate}
+    location = /nginx-status { stub_status; access_log off; limit_rate 0; }
+    location / { root ${folder}; }
+    ${rules}
+  }`;
   return `
 daemon off; master_process off; pid logs/nginx.pid;
 events { worker_connections 1024; }
@@ -99,13 +109,7 @@ http {
   ${temporary.join(' ')}
   sendfile on; tcp_nopush off; keepalive_timeout 60s; keepalive_requests 1000000;
   default_type application/octet-stream;
-  server {
-    listen 127.0.0.1:${port} sndbuf=256k;
-    ${rate}
-    location = /nginx-status { stub_status; access_log off; limit_rate 0; }
-    location / { root ${folder}; }
-    ${rules}
-  }
+  ${server ?? usual}
 }
 `;
 }
