@@ -1,11 +1,12 @@
-import { type ChildProcess, execFileSync, spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { type ChildProcess, execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe } from '@jest/globals';
 import { checkHeldBytes, lostClaims, readClaims } from './held-bytes.ts';
 import { randomMoments } from './interrupt.ts';
+import { makeImage, mountImage, unmountImage, whyNoDisk } from './mounted-image.ts';
 import { startPakrat } from './run-pakrat.ts';
 
 /*
@@ -43,37 +44,13 @@ export interface CutOutcome {
 
 /** `describe` that needs a disk of its own. Where none can be mounted it says so. */
 export function describePowerCut(name: string, body: () => void): void {
-  const reason = whyNot();
+  const reason = whyNoDisk('ext4');
   if (reason === undefined) {
     describe(name, body);
   } else {
     console.warn(`SKIPPED, ${reason}: ${name}`);
     describe.skip(name, body);
   }
-}
-
-/** Why no disk can be mounted here: it takes Linux, root, loop devices and mkfs.ext4. */
-function whyNot(): string | undefined {
-  if (process.platform !== 'linux' || process.getuid?.() !== 0) return 'only root on Linux can mount a disk';
-  if (spawnSync('mkfs.ext4', ['-V']).status !== 0) return 'mkfs.ext4 is not installed';
-  const home = mkdtempSync(join(tmpdir(), 'pakrat-disk-'));
-  try {
-    const disk = new Disk(home, makeImage(home, 16));
-    execFileSync('umount', [disk.folder], { stdio: 'pipe' });
-    return undefined;
-  } catch (error) {
-    return `no disk can be mounted (${(error as Error).message.split('\n')[0]})`;
-  } finally {
-    rmSync(home, { recursive: true });
-  }
-}
-
-function makeImage(home: string, megabytes: number): string {
-  const image = join(home, '0.img');
-  writeFileSync(image, '');
-  truncateSync(image, megabytes * 1024 * 1024);
-  execFileSync('mkfs.ext4', ['-q', '-F', image], { stdio: 'pipe' });
-  return image;
 }
 
 let serial = 0;
@@ -89,8 +66,7 @@ class Disk {
     this.#home = home;
     this.#image = image;
     this.folder = join(home, `mounted-${serial}`);
-    mkdirSync(this.folder);
-    execFileSync('mount', ['-o', 'loop,commit=300', image, this.folder], { stdio: 'pipe' });
+    mountImage(image, this.folder, 'commit=300');
   }
 
   /** Stops a process dead and gives back the disk as the power cut leaves it; this one is gone. */
@@ -106,14 +82,8 @@ class Disk {
     return new Disk(this.#home, copy);
   }
 
-  async remove(): Promise<void> {
-    // The system may take a moment to let go of the files of a process that was killed.
-    for (let tries = 0; spawnSync('umount', [this.folder]).status !== 0; tries++) {
-      if (tries === 100) throw new Error(`${this.folder} cannot be unmounted`);
-      await sleep(50);
-    }
-    rmSync(this.folder, { recursive: true });
-    rmSync(this.#image);
+  remove(): Promise<void> {
+    return unmountImage(this.#image, this.folder);
   }
 }
 
@@ -128,7 +98,8 @@ export async function cutPowerAgainAndAgain(
   const moment = randomMoments(plan.betweenMs, plan.seed);
   const outcome: CutOutcome = { interrupted: 0, wrong: [], lost: [], heldBytes: [] };
   const home = mkdtempSync(join(tmpdir(), 'pakrat-disk-'));
-  let disk = new Disk(home, makeImage(home, plan.diskMegabytes));
+  makeImage(join(home, '0.img'), 'ext4', plan.diskMegabytes);
+  let disk = new Disk(home, join(home, '0.img'));
   try {
     for (let cut = 1; cut <= plan.cuts; cut++) {
       const store = join(disk.folder, 'store');

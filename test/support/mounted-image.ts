@@ -1,0 +1,54 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/* Small disks of a test's own: images of file systems, mounted through loop devices. It takes Linux, root, loop devices and the program that makes one. */
+
+/** File systems that can be made, the least size of one in MiB, and the arguments that make it quietly whatever the file had. */
+const kinds = { ext4: { least: 16, args: ['-q', '-F'] }, xfs: { least: 300, args: ['-q', '-f'] } } as const;
+
+/** A file system of {@link kinds}. */
+export type DiskKind = keyof typeof kinds;
+
+/** Makes an image with an empty file system. */
+export function makeImage(image: string, kind: DiskKind, megabytes: number = kinds[kind].least): void {
+  writeFileSync(image, '');
+  truncateSync(image, megabytes * 1024 * 1024);
+  execFileSync(`mkfs.${kind}`, [...kinds[kind].args, image], { stdio: 'pipe' });
+}
+
+/** Mounts an image in a new folder. */
+export function mountImage(image: string, folder: string, options = ''): void {
+  mkdirSync(folder);
+  execFileSync('mount', ['-o', ['loop', options].filter(Boolean).join(','), image, folder], { stdio: 'pipe' });
+}
+
+/** Unmounts it, and removes both. */
+export async function unmountImage(image: string, folder: string): Promise<void> {
+  // The system may take a moment to let go of the files of a process that was killed.
+  for (let tries = 0; spawnSync('umount', [folder]).status !== 0; tries++) {
+    if (tries === 100) throw new Error(`${folder} cannot be unmounted`);
+    await sleep(50);
+  }
+  rmSync(folder, { recursive: true });
+  rmSync(image);
+}
+
+/** Why no such disk can be mounted here; undefined where one can. */
+export function whyNoDisk(kind: DiskKind): string | undefined {
+  if (process.platform !== 'linux' || process.getuid?.() !== 0) return 'only root on Linux can mount a disk';
+  if (spawnSync(`mkfs.${kind}`, ['-V']).status !== 0) return `mkfs.${kind} is not installed`;
+  const home = mkdtempSync(join(tmpdir(), 'pakrat-disk-'));
+  try {
+    makeImage(join(home, 'image'), kind);
+    mountImage(join(home, 'image'), join(home, 'mounted'));
+    execFileSync('umount', [join(home, 'mounted')], { stdio: 'pipe' });
+    return undefined;
+  } catch (error) {
+    return `no disk can be mounted (${(error as Error).message.split('\n')[0]})`;
+  } finally {
+    rmSync(home, { recursive: true });
+  }
+}
