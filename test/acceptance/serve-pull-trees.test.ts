@@ -1,7 +1,8 @@
-import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, jest, test } from '@jest/globals';
 import { Session } from '../../src/app/session/session.ts';
+import { md5Hex } from '../../src/core/hash.ts';
 import { type Server, startServer } from '../../src/serve/server.ts';
 import { makeEncryptedTree, writeTreeKey } from '../support/armadillo-tree.ts';
 import { checkHeldBytes } from '../support/held-bytes.ts';
@@ -67,3 +68,41 @@ describe('a second store that syncs all of two builds, with their patches, has t
     expect(upstream.requests().some(({ path }) => path.includes('/patch/'))).toBe(true);
   });
 });
+
+test('loose objects that no index lists come, too: a second store syncs all that the encoding file names', async () => {
+  const { server, upstream } = await pullThrough('unlisted', (root, port) => {
+    makeTree(root, port, options);
+    forgetLooseObjects(root);
+  });
+  await withPakrat({ store: scratch('unlisted-second'), patchUrl: server.url }, async (pakrat) => {
+    const { missing, wanted } = await pakrat.sync('wow');
+    expect([missing.entries, wanted.entries > 80]).toEqual([0, true]);
+    expect((await pakrat.verify()).bad).toEqual([]);
+  });
+  expect(upstream.requests().filter(({ path }) => isLoose(path)).length).toBeGreaterThan(5);
+  expect((await fetch(`${server.url}/tpr/wow/data/ab/cd/abcd${'0'.repeat(28)}`)).status).toBe(404);
+
+  function isLoose(path: string): boolean {
+    return (
+      path.includes('/data/') &&
+      !existsSync(join(scratch('unlisted'), 'www', `${path}.index`)) &&
+      !path.endsWith('.index')
+    );
+  }
+});
+
+/** Gives the build `wow` of a tree a CDN config without a list of loose objects, as builds of the first years had. */
+function forgetLooseObjects(root: string): void {
+  const versions = join(root, 'www/wow/versions');
+  const table = readFileSync(versions, 'utf8');
+  const [hash = ''] = table
+    .split('\n')
+    .flatMap((line) => line.split('|')[2] ?? [])
+    .filter((cell) => /^[0-9a-f]{32}$/.test(cell));
+  const file = (name: string): string => join(root, 'www/tpr/wow/config', name.slice(0, 2), name.slice(2, 4), name);
+  const config = readFileSync(file(hash), 'latin1').replace(/^file-index.*\n/gm, '');
+  const changed = md5Hex(Buffer.from(config, 'latin1'));
+  mkdirSync(dirname(file(changed)), { recursive: true });
+  writeFileSync(file(changed), config);
+  writeFileSync(versions, table.replaceAll(hash, changed));
+}

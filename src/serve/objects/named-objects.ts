@@ -23,6 +23,9 @@ export interface NamedObject {
 /** Reads a small object of a build, decrypted; undefined where it cannot be had. */
 export type ReadSmall = (build: BuildRow, name: ObjectName, size?: number) => Promise<Uint8Array | undefined>;
 
+/** Encoded size of a loose object that only the encoding file of a build lists; undefined where it does not. @param ekey hex */
+export type UnlistedSize = (build: BuildRow, ekey: string) => Promise<number | undefined>;
+
 /** A list of loose objects. */
 interface LooseList {
   build: BuildRow;
@@ -48,17 +51,22 @@ const againMs = 10_000;
 export class NamedObjects {
   readonly #store: Store;
   readonly #read: ReadSmall;
+  readonly #unlistedSize: UnlistedSize | undefined;
   #signature = '';
   #objects = new Map<string, NamedObject>();
   #loose: LooseList[] = [];
+  /** Builds whose CDN configs have no list of loose objects. */
+  #unlisted: BuildRow[] = [];
   /** Builds that are not read yet, and when each may be. */
   #unread: { build: BuildRow; after: number }[] = [];
   readonly #lists = new RecentValues<LooseEntries>(mostListBytes);
   #reading: Promise<void> = Promise.resolve();
 
-  constructor(store: Store, read: ReadSmall) {
+  /** @param unlistedSize absent: what no index lists is not named */
+  constructor(store: Store, read: ReadSmall, unlistedSize?: UnlistedSize) {
     this.#store = store;
     this.#read = read;
+    this.#unlistedSize = unlistedSize;
   }
 
   /** The object at a path; undefined for one that no build names. */
@@ -79,6 +87,7 @@ export class NamedObjects {
     this.#signature = signature;
     this.#objects = new Map();
     this.#loose = [];
+    this.#unlisted = [];
     const builds = ledger.builds();
     this.#unread = builds.map((build) => ({ build, after: 0 }));
     for (const build of builds) this.#addRow(build);
@@ -164,6 +173,7 @@ export class NamedObjects {
       this.#add(build, index, 'small', indexSize);
       this.#loose.push({ build, index, indexSize });
     };
+    if (config.fileIndex === undefined) this.#unlisted.push(build);
     addLoose('data', config.fileIndex, config.fileIndexSize);
     addLoose('patch', config.patchFileIndex, config.patchFileIndexSize);
   }
@@ -174,6 +184,11 @@ export class NamedObjects {
       if (list.index.cdnPath !== name.cdnPath || list.index.kind !== name.kind) continue;
       const size = (await this.#list(list))?.find(key)?.size;
       if (size !== undefined) return { name, build: list.build, form: 'loose', size };
+    }
+    for (const build of name.kind === 'data' ? this.#unlisted : []) {
+      if (build.cdnPath !== name.cdnPath) continue;
+      const size = await this.#unlistedSize?.(build, name.hash);
+      if (size !== undefined) return { name, build, form: 'loose', size };
     }
     return undefined;
   }

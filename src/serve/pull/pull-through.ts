@@ -1,4 +1,5 @@
 import PQueue from 'p-queue';
+import { buildOpener } from '../../app/session/build-opener.ts';
 import type { Session } from '../../app/session/session.ts';
 import type { EntryPlace } from '../../builds/objects.ts';
 import { isPakratError, valueUnless } from '../../core/errors.ts';
@@ -11,12 +12,13 @@ import type { Store } from '../../store/store.ts';
 import { patchJobs } from '../../sync/patches/patch-jobs.ts';
 import type { Figure } from '../metrics/metrics.ts';
 import { type FoundObject, findObject } from '../objects/find-object.ts';
-import { type NamedObject, NamedObjects } from '../objects/named-objects.ts';
+import { type NamedObject, NamedObjects, type ReadSmall } from '../objects/named-objects.ts';
 import { heldUntil } from '../objects/read-held.ts';
 import type { Bringing } from '../objects/send-object.ts';
 import { ArchiveMaps } from './archive-maps.ts';
 import { BuildLearner } from './learn-build.ts';
 import { Room } from './room.ts';
+import { UnlistedObjects } from './unlisted-objects.ts';
 import { Upstreams } from './upstreams.ts';
 
 /** Bytes, and entries, in front of an answer that are asked for at once. */
@@ -40,6 +42,8 @@ export class PullThrough {
   readonly #store: Store;
   readonly #upstreams: Upstreams;
   readonly #named: NamedObjects;
+  readonly #unlisted: UnlistedObjects;
+  readonly #stopping = new AbortController();
   readonly #maps: ArchiveMaps;
   readonly #learner: BuildLearner;
   readonly #queue = new PQueue({ concurrency: mostFetches });
@@ -75,10 +79,12 @@ export class PullThrough {
     this.#upstreams = new Upstreams(session, onProgress);
     this.#maps = new ArchiveMaps(store);
     this.#learner = new BuildLearner(session, store, onBuild);
-    this.#named = new NamedObjects(store, async (build, name, size) => {
+    this.#unlisted = new UnlistedObjects(buildOpener(session, { signal: this.#stopping.signal, onProgress }));
+    const read: ReadSmall = async (build, name, size) => {
       const isHere = await this.#bringSmall({ name, build, form: 'small', size });
       return isHere ? store.readObject(name) : undefined;
-    });
+    };
+    this.#named = new NamedObjects(store, read, (build, ekey) => this.#unlisted.sizeOf(build, ekey));
   }
 
   /** Sees to it that the ledger knows the build of a product that is live; what cannot be learned is left as it is. */
@@ -159,6 +165,8 @@ export class PullThrough {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#queue.clear();
+    this.#stopping.abort();
+    await this.#unlisted.close();
     await this.#upstreams.close();
     await this.#queue.onIdle();
     clearInterval(this.#timer);
