@@ -17,6 +17,15 @@ export async function breathe(signal?: AbortSignal): Promise<void> {
   throwIfAborted(signal);
 }
 
+/** Does all steps of some work, breathing between them. @throws as throwIfAborted, and as the work does */
+export async function breatheBetween<Result>(steps: Generator<void, Result>, signal?: AbortSignal): Promise<Result> {
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+    await breathe(signal);
+  }
+}
+
 async function takeTurn(): Promise<void> {
   // The first may come before the loop has looked for what happened meanwhile.
   await nextTurn();

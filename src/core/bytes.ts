@@ -40,6 +40,18 @@ export function compareBytes(a: Uint8Array, b: Uint8Array): number {
   return a.length - b.length;
 }
 
+/** Bytes of a key: an ekey, a ckey, the name of an object. */
+const keyBytes = 16;
+
+/** Order of two keys of 16 bytes that lie at offsets of some bytes, as `memcmp`: no view is made of either. */
+export function compareKeys(a: Uint8Array, at: number, b: Uint8Array, bAt: number): number {
+  for (let i = 0; i < keyBytes; i++) {
+    const difference = a[at + i]! - b[bAt + i]!;
+    if (difference !== 0) return difference;
+  }
+  return 0;
+}
+
 /** A big-endian number of up to 6 bytes, which must be there. */
 export function uintAt(bytes: Uint8Array, at: number, size: number): number {
   let value = 0;

@@ -1,12 +1,15 @@
 import type { Build } from '../builds/build.ts';
 import type { EntryPlace } from '../builds/objects.ts';
+import { breatheBetween } from '../core/breathe.ts';
 import { toHex } from '../core/bytes.ts';
 import { groupBy } from '../core/tables/group-by.ts';
 import type { RecordTable } from '../core/tables/record-table.ts';
 import type { Fetcher } from '../fetch/fetcher.ts';
 import { HeldSpans } from '../fetch/held-spans.ts';
+import type { TagAmount } from '../fetch/plan/download-order.ts';
+import { type PlacedEntries, placeEntries } from '../fetch/plan/placed-entries.ts';
 import { type Plan, type PlannedRange, type PlanOptions, planRanges } from '../fetch/plan/plan.ts';
-import { type Selection, selectEntries } from '../fetch/plan/selection.ts';
+import { chooseEntries, type Selection } from '../fetch/plan/selection.ts';
 import type { RangeJob } from '../fetch/transfer/range-job.ts';
 import { objectPath } from '../store/layout.ts';
 import { mergeSpans, type Span } from '../store/spans.ts';
@@ -17,29 +20,50 @@ export interface PlannedSync {
   plan: Plan;
   /** Rows of a WantedList, sorted by ekey. */
   wanted: RecordTable;
-}
-
-/** Decides what to fetch for a selection; does nothing. @throws as selectEntries */
-export async function planSync(fetcher: Fetcher, build: Build, selection: Selection): Promise<PlannedSync> {
-  return build.lookUp(async () => {
-    const wanted = await selectEntries(build, selection);
-    return { plan: planWanted(fetcher.store, build, wanted, planOptionsFor(fetcher, selection)), wanted };
-  });
-}
-
-/** The options of a plan: where every object of the CDN is wanted, so are all copies of an entry. */
-export function planOptionsFor({ settings }: Fetcher, { all }: Selection): PlanOptions {
-  return { ...settings.planOptions, everyCopy: all };
+  /** The places of {@link wanted}. */
+  placed: PlacedEntries;
+  /** Where it was asked for: wanted entries and bytes of each tag of the download manifest. */
+  byTag: TagAmount[];
 }
 
 /**
- * The plan for entries that are chosen already, by what the store holds now.
+ * Decides what to fetch for a selection; does nothing.
+ * @param options.tags tell the amounts of each tag
+ * @throws as chooseEntries
+ */
+export async function planSync(
+  fetcher: Fetcher,
+  build: Build,
+  selection: Selection,
+  { tags = false }: { tags?: boolean | undefined } = {},
+): Promise<PlannedSync> {
+  return build.lookUp(async () => {
+    const { wanted, byTag } = await chosenBy(build, selection, tags);
+    // Where every object of the CDN is wanted, so are all copies of an entry.
+    const steps = placeEntries(wanted, build.group, selection.all);
+    const placed = await breatheBetween(steps, fetcher.network?.signal);
+    return { plan: planPlaced(fetcher.store, build, placed, fetcher.settings.planOptions), wanted, placed, byTag };
+  });
+}
+
+/** A function of its own, so that the download manifest is out of memory when it returns. */
+async function chosenBy(
+  build: Build,
+  selection: Selection,
+  tags: boolean,
+): Promise<Pick<PlannedSync, 'wanted' | 'byTag'>> {
+  const { wanted, byTag } = await chooseEntries(build, selection);
+  return { wanted, byTag: tags ? byTag() : [] };
+}
+
+/**
+ * The plan for entries whose places are known already, by what the store holds now.
  * @param made entries that are taken for held, for something else brings them
  */
-export function planWanted(
+export function planPlaced(
   store: Store,
   build: Build,
-  wanted: RecordTable,
+  placed: PlacedEntries,
   options: PlanOptions,
   made: readonly EntryPlace[] = [],
 ): Plan {
@@ -53,8 +77,7 @@ export function planWanted(
   };
   return planRanges(
     {
-      wanted,
-      entries: build.group?.pages() ?? [],
+      placed,
       heldSpans: (archive) => (archives[archive] === undefined ? [] : heldSpans(archives[archive])),
       loose: (ekey) => {
         const hash = toHex(ekey);

@@ -8,7 +8,7 @@ import { hasObject } from '../fetch/small-objects.ts';
 import type { TransferFailure } from '../fetch/transfer/transfer.ts';
 import type { Amount } from '../store/ledger/rows.ts';
 import type { PatchedAmount, PatchOptions, PatchPlan } from './patches/patch-plan.ts';
-import { dataPath, type PlannedSync, planOptionsFor, planSync, planWanted, rangeJobs } from './plan-sync.ts';
+import { dataPath, type PlannedSync, planPlaced, planSync, rangeJobs } from './plan-sync.ts';
 
 /** The way in which a sync is done, and who hears of it. */
 export interface SyncOptions {
@@ -41,10 +41,11 @@ export async function planPatchedSync(
   fetcher: Fetcher,
   build: Build,
   selection: Selection,
-  patchOptions: PatchOptions | undefined,
+  { patchOptions, tags }: { patchOptions: PatchOptions | undefined; tags?: boolean },
 ): Promise<PlannedSync & { patches?: PatchPlan }> {
-  const { plan, wanted } = await planSync(fetcher, build, selection);
-  if (patchOptions === undefined) return { plan, wanted };
+  const planned = await planSync(fetcher, build, selection, { tags });
+  if (patchOptions === undefined) return planned;
+  const { plan, wanted, placed } = planned;
   // Loaded when asked for: it brings encoders along.
   const { noPatches, planPatches } = await import('./patches/patch-plan.ts');
   const isEncrypted = fetcher.store.objectKeys.keyOf(dataPath(build, build.identity.buildConfig)) !== undefined;
@@ -55,9 +56,9 @@ export async function planPatchedSync(
         ? noPatches('the objects of the product are encrypted')
         : await build.lookUp(() => planPatches(fetcher, build, wanted, patchOptions));
   const made = patches.choices.map(({ place }) => place);
-  const options = besidePatches(planOptionsFor(fetcher, selection), made.length > 0 ? patchOptions : undefined);
-  const { ranges, rangeBytes } = await build.lookUp(() => planWanted(fetcher.store, build, wanted, options, made));
-  return { plan: { ...plan, ranges, rangeBytes }, wanted, patches };
+  const options = besidePatches(fetcher.settings.planOptions, made.length > 0 ? patchOptions : undefined);
+  const { ranges, rangeBytes } = planPlaced(fetcher.store, build, placed, options, made);
+  return { ...planned, plan: { ...plan, ranges, rangeBytes }, patches };
 }
 
 /**
@@ -98,11 +99,11 @@ export async function syncBuild(
   options: SyncOptions = {},
 ): Promise<SyncResult> {
   const { store } = fetcher;
-  const planOptions = planOptionsFor(fetcher, selection);
+  const { planOptions } = fetcher.settings;
   const lost = await bringOwnObjects(fetcher, build);
   // Names before data: an aborted run keeps the map.
   await waitForAll(build.root(), build.install(), build.fetchDownload());
-  const { plan, wanted, patches } = await planPatchedSync(fetcher, build, selection, options.patches);
+  const { plan, placed, patches } = await planPatchedSync(fetcher, build, selection, { patchOptions: options.patches });
   const progress = new BuildProgress(fetcher, build, selection);
   progress.record(plan);
   options.onPlan?.({ ...plan, rangeBytes: plan.rangeBytes + (patches?.jobBytes ?? 0) });
@@ -120,10 +121,10 @@ export async function syncBuild(
       patched = await applyPatches(fetcher, build, patches, { onEntry, onHeld });
       // Entries that could not be made are missing still, and fetched like the rest.
       const beside = besidePatches(planOptions, patched.patched?.entries ? options.patches : undefined);
-      ({ ranges } = await build.lookUp(() => planWanted(store, build, wanted, beside)));
+      ({ ranges } = planPlaced(store, build, placed, beside));
     }
     const failures = await fetcher.fetchPlanned(fetch, (whole) => {
-      const left = whole ? planWanted(store, build, wanted, { ...planOptions, whole }).ranges : ranges;
+      const left = whole ? planPlaced(store, build, placed, { ...planOptions, whole }).ranges : ranges;
       return rangeJobs(store, build, left);
     });
     if (selection.all) {
@@ -131,7 +132,7 @@ export async function syncBuild(
       failures.push(...(await syncPatches(fetcher, build)));
     }
     failures.push(...(await build.lookUp(() => unlistedContents(build, fetcher.network?.signal))));
-    const after = await build.lookUp(() => planWanted(store, build, wanted, planOptions));
+    const after = planPlaced(store, build, placed, planOptions);
     progress.record(after);
     return {
       wanted: after.wanted,

@@ -1,7 +1,7 @@
 import type { Build } from '../builds/build.ts';
 import type { Fetcher } from '../fetch/fetcher.ts';
 import { requestCount } from '../fetch/plan/plan.ts';
-import { amountsByTag, type Selection } from '../fetch/plan/selection.ts';
+import type { Selection } from '../fetch/plan/selection.ts';
 import type { Amount } from '../store/ledger/rows.ts';
 import type { PatchedAmount, PatchOptions } from './patches/patch-plan.ts';
 import { planPatchedSync } from './sync-build.ts';
@@ -43,9 +43,7 @@ export async function reportPlan(
   selection: Selection,
   patchOptions: PatchOptions | undefined,
 ): Promise<Omit<SyncReport, 'product' | 'build' | 'seconds'> & { patchReason: string | undefined }> {
-  const { plan, wanted, patches } = await planPatchedSync(fetcher, build, selection, patchOptions);
-  const download = await build.download();
-  const tags = download === undefined ? [] : amountsByTag(wanted, download);
+  const { plan, byTag, patches } = await planPatchedSync(fetcher, build, selection, { patchOptions, tags: true });
   const { maxRangeBytes } = fetcher.settings.planOptions;
   return {
     wanted: plan.wanted,
@@ -57,7 +55,7 @@ export async function reportPlan(
       bytes: plan.rangeBytes + (patches?.jobBytes ?? 0),
       requests: requestCount(plan, maxRangeBytes) + (patches?.jobs.length ?? 0),
       priorities: [...plan.byPriority].sort(([a], [b]) => a - b).map(([priority, amount]) => ({ priority, ...amount })),
-      tags: tags.map(({ tag, amount }) => ({ tag: tag.name, type: tag.type, ...amount })),
+      tags: byTag.map(({ tag, amount }) => ({ tag: tag.name, type: tag.type, ...amount })),
     },
     patchReason: patches?.reason,
   };

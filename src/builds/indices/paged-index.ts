@@ -1,4 +1,4 @@
-import { equalBytes, uintAt } from '../../core/bytes.ts';
+import { compareKeys, equalBytes, uintAt } from '../../core/bytes.ts';
 import { md5 } from '../../core/hash.ts';
 import type { RecordTable } from '../../core/tables/record-table.ts';
 import { decodeIndexToc, findInPage, type IndexEntry, pageEntries } from '../../formats/indices/archive-index.ts';
@@ -97,13 +97,4 @@ export class PagedIndex {
     if (equalBytes(md5(bytes).subarray(0, hash.length), hash)) return bytes;
     throw this.#file.damage(`page ${page} is wrong`);
   }
-}
-
-/** Order of two ekeys of 16 bytes. */
-function compareKeys(a: Uint8Array, at: number, b: Uint8Array, bAt: number): number {
-  for (let i = 0; i < 16; i++) {
-    const difference = a[at + i]! - b[bAt + i]!;
-    if (difference !== 0) return difference;
-  }
-  return 0;
 }

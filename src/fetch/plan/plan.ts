@@ -1,15 +1,13 @@
 import type { EntryPlace } from '../../builds/objects.ts';
-import { asBuffer, toHex } from '../../core/bytes.ts';
-import { RecordTable } from '../../core/tables/record-table.ts';
-import { sortRecords } from '../../core/tables/sort-records.ts';
-import type { IndexEntry } from '../../formats/indices/archive-index.ts';
+import { toHex } from '../../core/bytes.ts';
 import { objectPath } from '../../store/layout.ts';
 import type { Amount } from '../../store/ledger/rows.ts';
-import { covers, heldUntil, type Span } from '../../store/spans.ts';
+import { heldUntil, type Span } from '../../store/spans.ts';
 import type { Store } from '../../store/store.ts';
 import { HeldSpans } from '../held-spans.ts';
 import type { RangeJob, RangeTarget } from '../transfer/range-job.ts';
-import { wantedPriority, wantedRow } from './wanted.ts';
+import type { PlacedEntries } from './placed-entries.ts';
+import { wantedRow } from './wanted.ts';
 
 /** The sizes by which ranges are cut. */
 export interface PlanOptions {
@@ -19,8 +17,6 @@ export interface PlanOptions {
   maxRangeBytes: number;
   /** One range for each archive, whatever lies between: for hosts that know no ranges. */
   whole?: boolean;
-  /** Every copy of an entry that several archives have, not the first alone: for archives that are to be whole. */
-  everyCopy?: boolean;
 }
 
 /** The options for one range an archive. */
@@ -33,13 +29,10 @@ const leastRangeBytes = 16 * 1024 * 1024;
 /** Entries of one range at most: each has a verifier while the range is fetched, and small ones come in hundreds of thousands. */
 const mostEntries = 512;
 
-/** The entries that are wanted, those that there are, and those that are held. Nothing here does anything: planning decides, others fetch. */
+/** The entries that are wanted, where they lie, and what is held. Nothing here does anything: planning decides, others fetch. */
 export interface PlanInput {
-  /** Rows of a WantedList, sorted by ekey. */
-  wanted: RecordTable;
-  /** All entries of the build's archives, sorted by ekey. */
-  entries: Iterable<Iterable<IndexEntry>>;
-  /** Verified spans of an archive, by its number. */
+  placed: PlacedEntries;
+  /** Verified spans of an archive, by its number; merged and in order. */
   heldSpans: (archive: number) => readonly Span[];
   /**
    * For an entry that is in no archive: its size as a loose object (undefined when only the manifest knows it), whether it has its
@@ -75,18 +68,6 @@ export interface Plan {
   byPriority: Map<number, Amount>;
 }
 
-/*
- * Missing entries of archives while they are planned, as bytes:
- *
- *   0   u16  archive
- *   2   u32  offset
- *   6   u32  size
- *   10  u32  bytes held from its start
- *   14  u8   priority + 128
- *   15  key  ekey
- */
-const missingStride = 31;
-
 /** Decides what to fetch: wanted entries less spans held, sorted by archive and offset, those that lie close made one range. */
 export function planRanges(input: PlanInput, options: PlanOptions): Plan {
   const plan: Plan = {
@@ -97,7 +78,8 @@ export function planRanges(input: PlanInput, options: PlanOptions): Plan {
     ranges: [],
     byPriority: new Map(),
   };
-  const missing = joinMissing(input, plan, options.everyCopy === true);
+  const missing = findMissing(input, plan);
+  for (const row of input.placed.loose) planLoose(input, plan, row);
   plan.ranges.push(...coalesce(missing, cuts(options, plan.missing.bytes)));
   plan.ranges.sort(
     (a, b) => a.priority - b.priority || (a.archive ?? 0x10000) - (b.archive ?? 0x10000) || a.start - b.start,
@@ -119,51 +101,56 @@ function addTo(amount: Amount, bytes: number): void {
   amount.bytes += bytes;
 }
 
-/** Walks the wanted rows and the archives' entries side by side, both sorted by ekey. Gives back the missing rows of archives, sorted by place. */
-function joinMissing(input: PlanInput, plan: Plan, everyCopy: boolean): RecordTable {
-  const spans = new Map<number, readonly Span[]>();
-  const spansOf = (archive: number): readonly Span[] => {
-    let held = spans.get(archive);
-    if (held === undefined) {
-      held = input.heldSpans(archive);
-      spans.set(archive, held);
+/** Entries of archives that are not held whole: numbers of placed rows, in their order. */
+interface MissingEntries {
+  placed: PlacedEntries;
+  rows: Uint32Array;
+  /** Bytes held from the start of an entry, by its row, for the few of which there are any. */
+  heldStarts: ReadonlyMap<number, number>;
+}
+
+/** Walks the placed entries and the held spans of each archive side by side, both in order. */
+function findMissing({ placed, heldSpans }: PlanInput, plan: Plan): MissingEntries {
+  const rows = new Uint32Array(placed.count);
+  const heldStarts = new Map<number, number>();
+  let count = 0;
+  let archive: number | undefined;
+  let walk = new SpanWalk([]);
+  for (let row = 0; row < placed.count; row++) {
+    if (archive !== placed.archive(row)) {
+      archive = placed.archive(row);
+      walk = new SpanWalk(heldSpans(archive));
     }
-    return held;
-  };
-  const rows = new MissingRows();
-  let row = 0;
-  /** The row of the last entry: another copy of it may follow. */
-  let found = -1;
-  /** Goes to the first row that is not before a key, and compares it with that; to the end without one. */
-  const advance = (ekey?: Uint8Array): number => {
-    for (; row < input.wanted.count; row++) {
-      const order = ekey === undefined ? -1 : input.wanted.compare(row, ekey);
-      if (order >= 0) return order;
-      if (row !== found) planLoose(input, plan, row);
+    const size = placed.size(row);
+    addTo(plan.wanted, size);
+    const held = walk.heldAfter(placed.offset(row));
+    if (held >= size) {
+      addTo(plan.held, size);
+      continue;
     }
-    return 1;
-  };
-  for (const page of input.entries) {
-    for (const entry of page) {
-      if (advance(entry.ekey) !== 0 || (row === found && !everyCopy)) continue;
-      found = row;
-      const priority = wantedPriority(input.wanted.at(row));
-      const { archive, offset, size } = entry;
-      addTo(plan.wanted, size);
-      const held = spansOf(archive);
-      if (covers(held, offset, offset + size)) {
-        addTo(plan.held, size);
-      } else {
-        const heldBytes = heldUntil(held, offset) - offset;
-        plan.held.bytes += heldBytes;
-        addMissing(plan, size - heldBytes, priority);
-        rows.add({ archive, offset, size, held: heldBytes, priority, ekey: entry.ekey });
-      }
-    }
-    if (row === input.wanted.count) break;
+    if (held > 0) heldStarts.set(row, held);
+    plan.held.bytes += held;
+    addMissing(plan, size - held, placed.priority(row));
+    rows[count++] = row;
   }
-  advance();
-  return rows.sorted();
+  return { placed, rows: rows.subarray(0, count), heldStarts };
+}
+
+/** Goes through merged spans in order, for those who ask in the order of offsets. */
+class SpanWalk {
+  readonly #spans: readonly Span[];
+  #at = 0;
+
+  constructor(spans: readonly Span[]) {
+    this.#spans = spans;
+  }
+
+  /** Bytes from an offset on that are held. */
+  heldAfter(offset: number): number {
+    while (this.#at < this.#spans.length && this.#spans[this.#at]!.end <= offset) this.#at += 1;
+    const span = this.#spans[this.#at];
+    return span !== undefined && span.start <= offset ? span.end - offset : 0;
+  }
 }
 
 function addMissing(plan: Plan, bytes: number, priority: number): void {
@@ -174,7 +161,7 @@ function addMissing(plan: Plan, bytes: number, priority: number): void {
 }
 
 function planLoose(input: PlanInput, plan: Plan, row: number): void {
-  const { ekey, size: listedSize, priority } = wantedRow(input.wanted.at(row));
+  const { ekey, size: listedSize, priority } = wantedRow(input.placed.wanted.at(row));
   const { size = listedSize, complete, held } = input.loose(ekey);
   addTo(plan.wanted, size);
   if (complete || size === 0) {
@@ -188,83 +175,47 @@ function planLoose(input: PlanInput, plan: Plan, row: number): void {
   plan.ranges.push({ archive: undefined, start: heldBytes, end: size, priority, targets: () => [target] });
 }
 
-interface MissingRow {
-  archive: number;
-  offset: number;
-  size: number;
-  held: number;
-  priority: number;
-  ekey: Uint8Array;
-}
-
-class MissingRows {
-  #bytes = Buffer.alloc(missingStride * 1024);
-  #count = 0;
-
-  add(row: MissingRow): void {
-    const at = this.#count * missingStride;
-    if (at + missingStride > this.#bytes.length) this.#bytes = Buffer.concat([this.#bytes], this.#bytes.length * 2);
-    this.#bytes.writeUInt16BE(row.archive, at);
-    this.#bytes.writeUInt32BE(row.offset, at + 2);
-    this.#bytes.writeUInt32BE(row.size, at + 6);
-    this.#bytes.writeUInt32BE(row.held, at + 10);
-    this.#bytes[at + 14] = row.priority + 128;
-    this.#bytes.set(row.ekey, at + 15);
-    this.#count += 1;
-  }
-
-  sorted(): RecordTable {
-    const rows = this.#bytes.subarray(0, this.#count * missingStride);
-    return new RecordTable(sortRecords(rows, missingStride, 6), missingStride);
-  }
-}
-
-function missingRow(table: RecordTable, row: number): MissingRow {
-  const bytes = table.at(row);
-  const view = asBuffer(bytes);
-  return {
-    archive: view.readUInt16BE(0),
-    offset: view.readUInt32BE(2),
-    size: view.readUInt32BE(6),
-    held: view.readUInt32BE(10),
-    priority: view[14]! - 128,
-    ekey: view.subarray(15),
-  };
-}
-
-/** Makes ranges of rows that are sorted by archive and offset. Rows that overlap (a hostile index) never share a range. */
-function* coalesce(rows: RecordTable, options: PlanOptions): Generator<PlannedRange> {
+/** Makes ranges of entries that are sorted by archive and offset. Entries that overlap (a hostile index) never share a range. */
+function* coalesce(missing: MissingEntries, options: PlanOptions): Generator<PlannedRange> {
+  const { placed, rows, heldStarts } = missing;
   let first = 0;
   let range: Omit<PlannedRange, 'targets'> | undefined;
   let reach = 0;
-  for (let row = 0; row < rows.count; row++) {
-    const { archive, offset, size, held, priority } = missingRow(rows, row);
-    const start = offset + held;
-    const end = offset + size;
+  for (let i = 0; i < rows.length; i++) {
+    const row = rows[i]!;
+    const archive = placed.archive(row);
+    const offset = placed.offset(row);
+    const priority = placed.priority(row);
+    const start = offset + (heldStarts.get(row) ?? 0);
+    const end = offset + placed.size(row);
     if (
       range?.archive === archive &&
       offset >= reach &&
       start - range.end <= options.gapBytes &&
       end - range.start <= options.maxRangeBytes &&
-      (row - first < mostEntries || options === uncut)
+      (i - first < mostEntries || options === uncut)
     ) {
       range.end = end;
       range.priority = Math.min(range.priority, priority);
     } else {
-      if (range !== undefined) yield { ...range, targets: targetsOf(rows, first, row) };
+      if (range !== undefined) yield { ...range, targets: targetsOf(missing, first, i) };
       range = { archive, start, end, priority };
-      first = row;
+      first = i;
     }
     reach = end;
   }
-  if (range !== undefined) yield { ...range, targets: targetsOf(rows, first, rows.count) };
+  if (range !== undefined) yield { ...range, targets: targetsOf(missing, first, rows.length) };
 }
 
-function targetsOf(rows: RecordTable, first: number, end: number): () => RangeTarget[] {
+function targetsOf({ placed, rows, heldStarts }: MissingEntries, first: number, end: number): () => RangeTarget[] {
   return () =>
-    Array.from({ length: end - first }, (_, i) => {
-      const { ekey, offset, size, held } = missingRow(rows, first + i);
-      return { ekey: toHex(ekey), offset, size, held };
+    Array.from(rows.subarray(first, end), (row) => {
+      return {
+        ekey: placed.ekey(row),
+        offset: placed.offset(row),
+        size: placed.size(row),
+        held: heldStarts.get(row) ?? 0,
+      };
     });
 }
 

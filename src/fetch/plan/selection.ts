@@ -5,10 +5,10 @@ import { nameMatcher } from '../../core/glob.ts';
 import type { RecordTable } from '../../core/tables/record-table.ts';
 import type { ManifestKeys } from '../../formats/configs/build-config.ts';
 import type { Download } from '../../formats/manifests/download.ts';
-import { ekeySize } from '../../formats/manifests/encoding/pages.ts';
+import { ekeySize, ekeyStride } from '../../formats/manifests/encoding/pages.ts';
 import { hasTag, selectByTags, type Tag } from '../../formats/manifests/tags.ts';
-import type { Amount } from '../../store/ledger/rows.ts';
-import { setWantedPriority, WantedList, wantedPriority } from './wanted.ts';
+import { DownloadOrder, type TagAmount } from './download-order.ts';
+import { manifestPriority, WantedList } from './wanted.ts';
 
 /** The part of a build that a person asks for. All empty: the whole build. */
 export interface Selection {
@@ -20,23 +20,39 @@ export interface Selection {
   all: boolean;
 }
 
-/** The priority of manifests: before any file. */
-const manifestPriority = -128;
+/** The entries of a selection. */
+export interface ChosenEntries {
+  /** Rows of a {@link WantedList}, sorted by ekey. */
+  wanted: RecordTable;
+  /** Wanted entries and bytes of each tag of the download manifest; made when asked for. It keeps the manifest in memory. */
+  byTag: () => TagAmount[];
+}
 
 /**
  * The entries that a selection chooses, sorted by ekey. Manifests of the build are always among them, so that what is synced can be read later.
  * @throws E_USAGE for a tag that the build does not have, E_NOT_FOUND for a glob that no name matches
  */
 export async function selectEntries(build: Build, selection: Selection): Promise<RecordTable> {
-  const list = new WantedList();
-  const download = await build.download();
+  return (await chooseEntries(build, selection)).wanted;
+}
+
+/** As {@link selectEntries}, for those who ask for tags as well. @throws as it does */
+export async function chooseEntries(build: Build, selection: Selection): Promise<ChosenEntries> {
+  const { ekeyPageCount, ekeyPageSize } = build.encoding.layout;
+  const isWhole = selection.tags.length + selection.include.length === 0;
+  const list = new WantedList(isWhole ? Math.ceil((ekeyPageCount * ekeyPageSize) / ekeyStride) : undefined);
+  const manifest = await build.download();
+  const download = manifest && new DownloadOrder(manifest);
   const byName = selection.include.length > 0 ? await namedEkeys(build, selection.include) : undefined;
   if (selection.all) addEverything(build, list);
-  else if (selection.tags.length > 0) await addTagged(build, { list, download, tags: selection.tags, byName });
+  else if (selection.tags.length > 0)
+    await addTagged(build, { list, download: manifest, tags: selection.tags, byName });
   else if (byName !== undefined) for (const ekey of byName) addEkey(build, list, ekey);
-  else addBuild(build, list, download);
+  else await addBuild(build, list, download);
   addManifests(build, list);
-  return withPriorities(list.sorted(), download);
+  const wanted = list.sorted();
+  await download?.rank(wanted);
+  return { wanted, byTag: () => download?.amountsByTag(wanted) ?? [] };
 }
 
 /** The manifests of a build, as rows of a {@link WantedList}. */
@@ -47,9 +63,9 @@ export function manifestEntries(build: Build): RecordTable {
 }
 
 /** Every entry of the build: what encoding and download list. */
-function addBuild(build: Build, list: WantedList, download: Download | undefined): void {
+async function addBuild(build: Build, list: WantedList, download: DownloadOrder | undefined): Promise<void> {
   addEncoding(build, list);
-  for (const { ekey, size } of download?.entries ?? []) list.add(ekey, size);
+  await download?.addTo(list);
 }
 
 /** Every entry of every archive and every loose object, whether this build uses it or not. */
@@ -60,7 +76,9 @@ function addEverything(build: Build, list: WantedList): void {
 }
 
 function addEncoding(build: Build, list: WantedList): void {
-  for (const page of build.encoding.ekeyPages()) for (const row of page) list.add(row, ekeySize(row));
+  for (const { bytes, stride, count } of build.encoding.ekeyPages()) {
+    for (let row = 0, at = 0; row < count; row++, at += stride) list.addAt(bytes, at, ekeySize(bytes, at));
+  }
 }
 
 async function addTagged(
@@ -165,32 +183,4 @@ function addManifest(build: Build, list: WantedList, { ckey, ekey, encodedSize }
     const place = build.locate(key, encodedSize);
     if (place !== undefined) list.add(fromHex(key), place.size, manifestPriority);
   }
-}
-
-/** Gives each row the priority that the download manifest has for it. */
-function withPriorities(rows: RecordTable, download: Download | undefined): RecordTable {
-  for (const { ekey, priority } of download?.entries ?? []) {
-    const row = rows.find(ekey);
-    if (row !== undefined && wantedPriority(row) > manifestPriority) setWantedPriority(row, priority);
-  }
-  return rows;
-}
-
-/** Wanted entries and bytes of each tag of the download manifest. */
-export function amountsByTag(wanted: RecordTable, download: Download): { tag: Tag; amount: Amount }[] {
-  const sizes = Float64Array.from(download.entries, ({ ekey, size }) => (wanted.find(ekey) ? size : notWanted));
-  return download.tags.map((tag) => ({ tag, amount: amountOf(tag, sizes) }));
-}
-
-const notWanted = -1;
-
-function amountOf({ mask }: Tag, sizes: Float64Array): Amount {
-  const amount = { entries: 0, bytes: 0 };
-  for (let i = 0; i < sizes.length; i++) {
-    const size = sizes[i]!;
-    if (size === notWanted || !hasTag(mask, i)) continue;
-    amount.entries += 1;
-    amount.bytes += size;
-  }
-  return amount;
 }

@@ -19,6 +19,7 @@ import { uintAt } from '../../core/bytes.ts';
 import { formatError, PakratError } from '../../core/errors.ts';
 import { ByteReader } from '../../core/reader.ts';
 import { type EntryTable, entryTable } from '../../core/tables/entry-table.ts';
+import type { RecordTable } from '../../core/tables/record-table.ts';
 import { ByteWriter } from '../../core/writer.ts';
 import { type Format, startsWith } from '../format.ts';
 import { readTags, type TaggedEntries, writeEntries, writeTags } from './tags.ts';
@@ -60,6 +61,9 @@ const format = 'download manifest';
 export const downloadFormat: Format = { name: format, matches: startsWith('DL\x01', 'DL\x02', 'DL\x03') };
 
 const reservedSize = 3;
+/** Offsets in an entry. */
+const sizeAt = 16;
+const priorityAt = 21;
 
 /** Reads a download manifest. @throws E_FORMAT… when it is none, is cut off or goes on behind its last tag */
 export function decodeDownload(bytes: Uint8Array): Download {
@@ -87,10 +91,20 @@ function entrySize({ hasChecksum, flagSize }: DownloadShape): number {
   return 16 + 5 + 1 + (hasChecksum ? 4 : 0) + flagSize;
 }
 
+/** The encoded size of entry `i`: no object is made. */
+export function downloadSize({ bytes, stride }: RecordTable, i: number): number {
+  return uintAt(bytes, i * stride + sizeAt, 5);
+}
+
+/** The priority of entry `i` that counts: no object is made. */
+export function downloadPriority({ rows, basePriority }: Pick<Download, 'rows' | 'basePriority'>, i: number): number {
+  return ((rows.bytes[i * rows.stride + priorityAt]! << 24) >> 24) - basePriority;
+}
+
 function decodeEntry(row: Uint8Array, { hasChecksum, flagSize, basePriority }: DownloadShape): DownloadEntry {
   const ekey = row.subarray(0, 16);
-  const size = uintAt(row, 16, 5);
-  const priority = ((row[21]! << 24) >> 24) - basePriority;
+  const size = uintAt(row, sizeAt, 5);
+  const priority = ((row[priorityAt]! << 24) >> 24) - basePriority;
   // One literal for each shape: a build has millions of entries, and spreading takes longer than all the rest.
   if (!hasChecksum)
     return flagSize === 0 ? { ekey, size, priority } : { ekey, size, priority, flags: uintAt(row, 22, flagSize) };

@@ -1,4 +1,5 @@
 import type { Build } from '../../builds/build.ts';
+import { compareKeys } from '../../core/bytes.ts';
 import { prefixAt, prefixStarts } from '../../core/tables/prefix-starts.ts';
 import { RecordTable } from '../../core/tables/record-table.ts';
 import { sortRecords } from '../../core/tables/sort-records.ts';
@@ -51,7 +52,7 @@ function encodingKeys({ encoding }: Build): RecordTable {
   for (const { bytes, stride, count } of encoding.ekeyPages()) {
     for (let row = 0; row < count; row++, size += keySize) {
       for (let i = 0; i < keySize; i++) keys[size + i] = bytes[row * stride + i]!;
-      isSorted &&= size === 0 || compareAt(keys, size - keySize, keys, size) < 0;
+      isSorted &&= size === 0 || compareKeys(keys, size - keySize, keys, size) < 0;
     }
   }
   const listed = keys.subarray(0, size);
@@ -66,7 +67,7 @@ function finderOf({ bytes: keys, count }: RecordTable): (bytes: Uint8Array, at: 
     let [low, high] = [starts[prefix]!, starts[prefix + 1]!];
     while (low < high) {
       const middle = (low + high) >>> 1;
-      const order = compareAt(keys, middle * keySize, bytes, at);
+      const order = compareKeys(keys, middle * keySize, bytes, at);
       if (order === 0) return true;
       if (order < 0) low = middle + 1;
       else high = middle;
@@ -82,7 +83,7 @@ function sortedKeys(keys: readonly Uint8Array[]): RecordTable {
 /** @param sorted keys one after the other */
 function onceEach(sorted: Uint8Array): RecordTable {
   const rows = new RecordTable(sorted, keySize);
-  return rows.where((row) => row === 0 || compareAt(sorted, (row - 1) * keySize, sorted, row * keySize) < 0);
+  return rows.where((row) => row === 0 || compareKeys(sorted, (row - 1) * keySize, sorted, row * keySize) < 0);
 }
 
 /** Two sorted tables that have no key in common as one. */
@@ -102,13 +103,4 @@ function mergeKeys(some: RecordTable, more: RecordTable): RecordTable {
   }
   append(some.bytes.subarray(from * keySize, some.count * keySize));
   return new RecordTable(merged, keySize);
-}
-
-/** Order of two keys at offsets of some bytes. */
-function compareAt(a: Uint8Array, at: number, b: Uint8Array, bAt: number): number {
-  for (let i = 0; i < keySize; i++) {
-    const difference = a[at + i]! - b[bAt + i]!;
-    if (difference !== 0) return difference;
-  }
-  return 0;
 }

@@ -1,8 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import type { PagedIndex } from '../../../src/builds/indices/paged-index.ts';
 import type { EntryPlace } from '../../../src/builds/objects.ts';
 import { fromHex, toHex } from '../../../src/core/bytes.ts';
 import { md5 } from '../../../src/core/hash.ts';
+import type { RecordTable } from '../../../src/core/tables/record-table.ts';
+import { type PlacedEntries, placeEntries } from '../../../src/fetch/plan/placed-entries.ts';
 import {
   entryJobs,
   type Plan,
@@ -41,18 +44,34 @@ interface World {
   complete: Set<string>;
 }
 
-function inputOf({ entries, held, complete }: World): PlanInput {
+/** Places wanted rows among entries of archives. */
+function place(wanted: RecordTable, entries: readonly IndexEntry[], everyCopy = false): PlacedEntries {
+  const group = {
+    *matches(keys: RecordTable, visit: Parameters<PagedIndex['matches']>[1]): Generator<void> {
+      for (const { ekey, archive, offset, size } of entries) {
+        const row = keys.lowerBound(ekey);
+        if (row < keys.count && keys.compare(row, ekey) === 0) visit(row, archive, offset, size);
+      }
+      yield;
+    },
+  };
+  const steps = placeEntries(wanted, group, everyCopy);
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+function inputOf({ entries, held, complete }: World, everyCopy?: boolean): PlanInput {
   const list = new WantedList();
   for (const { ekey, size, priority, wanted } of entries) if (wanted) list.add(fromHex(ekey), size, priority);
   const archived: IndexEntry[] = entries.flatMap(({ ekey, archive, offset, size }) =>
     archive === undefined ? [] : [{ ekey: fromHex(ekey), archive, offset, size }],
   );
   archived.sort((a, b) => Buffer.compare(a.ekey, b.ekey));
-  const pages = [archived.slice(0, 7), [], archived.slice(7)];
   const sizes = new Map(entries.map(({ ekey, size }) => [ekey, size]));
   return {
-    wanted: list.sorted(),
-    entries: pages,
+    placed: place(list.sorted(), archived, everyCopy),
     heldSpans: (archive) => mergeSpans(held.get(archive) ?? []),
     loose: (ekey) => ({
       size: sizes.get(toHex(ekey)),
@@ -291,8 +310,7 @@ describe('loose objects', () => {
     const list = new WantedList();
     list.add(fromHex(ekey), 77);
     const input: PlanInput = {
-      wanted: list.sorted(),
-      entries: [],
+      placed: place(list.sorted(), []),
       heldSpans: () => [],
       loose: () => ({ size: undefined, complete: false, held: [] }),
     };
@@ -368,7 +386,7 @@ function curveInput(curve: (typeof curves)[number]): { input: PlanInput; gaps: n
   const loose = (): never => {
     throw new Error('nothing is loose');
   };
-  return { input: { wanted: list.sorted(), entries: [entries], heldSpans: () => [], loose }, gaps };
+  return { input: { placed: place(list.sorted(), entries), heldSpans: () => [], loose }, gaps };
 }
 
 describe.each(curves)('a plan for a build shaped like $build', (curve) => {
@@ -390,7 +408,7 @@ describe.each(curves)('a plan for a build shaped like $build', (curve) => {
 const scratch = scratchFolder();
 const object = { cdnPath: 'tpr/wow', kind: 'data' as const, hash: '1'.repeat(32) };
 const other = { ...object, hash: '2'.repeat(32) };
-const place = (n: number, offset: number, more: Partial<EntryPlace> = {}): EntryPlace => ({
+const entryAt = (n: number, offset: number, more: Partial<EntryPlace> = {}): EntryPlace => ({
   ekey: String(n).repeat(32),
   object,
   loose: false,
@@ -411,12 +429,12 @@ test('entries that lie close come in one range, others and loose ones in their o
   const jobs = entryJobs(
     store,
     [
-      place(4, 5000),
-      place(1, 0),
-      place(2, 150),
-      place(1, 0),
-      place(3, 240),
-      place(5, 0, { object: other, loose: true }),
+      entryAt(4, 5000),
+      entryAt(1, 0),
+      entryAt(2, 150),
+      entryAt(1, 0),
+      entryAt(3, 240),
+      entryAt(5, 0, { object: other, loose: true }),
     ],
     { gapBytes: 50, maxRangeBytes: 1000 },
   );
@@ -432,7 +450,7 @@ test('entries that lie close come in one range, others and loose ones in their o
 });
 
 test('no range is longer than the longest that may be asked for', () => {
-  const places = [place(1, 0), place(2, 100), place(3, 200), place(4, 300)];
+  const places = [entryAt(1, 0), entryAt(2, 100), entryAt(3, 200), entryAt(4, 300)];
   const jobs = entryJobs(store, places, { gapBytes: 50, maxRangeBytes: 250 });
   expect(jobs.map(({ start, end }) => [start, end])).toEqual([
     [0, 200],
@@ -441,7 +459,7 @@ test('no range is longer than the longest that may be asked for', () => {
 });
 
 test('where answers are whole objects there is one job for each', () => {
-  const places = [place(1, 0), place(2, 5000), place(3, 0, { object: other })];
+  const places = [entryAt(1, 0), entryAt(2, 5000), entryAt(3, 0, { object: other })];
   const jobs = entryJobs(store, places, { gapBytes: 0, maxRangeBytes: 100, whole: true });
   expect(jobs.map(({ start, end, targets }) => [start, end, targets.length])).toEqual([
     [0, 5100, 2],
@@ -451,7 +469,7 @@ test('where answers are whole objects there is one job for each', () => {
 
 test('an entry of which the start is held is asked for from there', () => {
   store.ledger.addSpans(objectPath(object), [{ start: 900, end: 1040 }]);
-  const [job] = entryJobs(store, [place(1, 1000)], { gapBytes: 0, maxRangeBytes: 1000 });
+  const [job] = entryJobs(store, [entryAt(1, 1000)], { gapBytes: 0, maxRangeBytes: 1000 });
   expect(job).toMatchObject({ start: 1040, end: 1100, targets: [{ held: 40 }] });
 });
 
@@ -473,7 +491,7 @@ test('an entry that two archives have is planned once, and twice where every cop
   const once = planOf(world);
   expect(once.wanted.entries).toBe(3);
   expect(new Set(archivesOf(once))).toEqual(new Set([2, undefined]));
-  const twice = planOf(world, { ...defaults, everyCopy: true });
+  const twice = planRanges(inputOf(world, true), defaults);
   expect(twice.wanted.entries).toBe(4);
   expect(twice.held.entries).toBe(1);
   expect(new Set(archivesOf(twice))).toEqual(new Set([1, 2, undefined]));

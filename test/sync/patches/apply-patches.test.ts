@@ -98,7 +98,7 @@ describe('a sync with patches', () => {
     return { ...result, bytes: b.traffic.bytes };
   }
   const planB = ({ fetcher, build }: OpenedBuild, options = patches) =>
-    planPatchedSync(fetcher, build, everything, options);
+    planPatchedSync(fetcher, build, everything, { patchOptions: options });
   function expectAllRows({ build, store }: OpenedBuild): void {
     for (const row of cdn.truth('b')) {
       for (const ekey of row.ekeys!.split(',')) {

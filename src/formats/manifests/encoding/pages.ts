@@ -243,9 +243,9 @@ function decodeEkeyEntry(row: Uint8Array): EkeyEntry {
   return { ekey: reader.key(), especIndex: reader.u32(), size: reader.u40() };
 }
 
-/** The encoded size in a row of {@link ekeyRecords}. */
-export function ekeySize(row: Uint8Array): number {
-  return uintAt(row, encodingKeyBytes + 4, 5);
+/** The encoded size in a row of {@link ekeyRecords} that lies at an offset of some bytes. */
+export function ekeySize(bytes: Uint8Array, at = 0): number {
+  return uintAt(bytes, at + encodingKeyBytes + 4, 5);
 }
 
 /** The entry of an encoded object, or undefined. Throws E_FORMAT_TRUNCATED when the page is not whole. */

@@ -1,0 +1,123 @@
+import type { PagedIndex } from '../../builds/indices/paged-index.ts';
+import { asBuffer, toHex, uintAt } from '../../core/bytes.ts';
+import { RecordTable } from '../../core/tables/record-table.ts';
+import { sortRecords } from '../../core/tables/sort-records.ts';
+import { wantedPriority } from './wanted.ts';
+
+/*
+ * Wanted entries of archives with their places, as bytes, sorted by archive and offset:
+ *
+ *   0   u16  archive
+ *   2   u32  offset
+ *   6   u32  size
+ *   10  u8   priority + 128
+ *   11  u32  row in the table of what is wanted
+ */
+const stride = 15;
+const placeSize = 6;
+const priorityBias = 128;
+
+/** Wanted entries that lie in archives: where, whatever of them is held. So one table is planned from as often as need be. */
+export class PlacedEntries {
+  /** Rows of a WantedList, sorted by ekey. */
+  readonly wanted: RecordTable;
+  /** Rows of {@link wanted} that no archive has. */
+  readonly loose: readonly number[];
+  readonly #rows: RecordTable;
+  readonly #view: Buffer;
+
+  /** {@link placeEntries} makes them. @param rows as they were found */
+  constructor(wanted: RecordTable, loose: readonly number[], rows: Uint8Array) {
+    this.wanted = wanted;
+    this.loose = loose;
+    this.#rows = new RecordTable(sortRecords(rows, stride, placeSize), stride);
+    this.#view = asBuffer(this.#rows.bytes);
+  }
+
+  get count(): number {
+    return this.#rows.count;
+  }
+
+  archive(row: number): number {
+    return uintAt(this.#view, row * stride, 2);
+  }
+
+  offset(row: number): number {
+    return uintAt(this.#view, row * stride + 2, 4);
+  }
+
+  /** Encoded size. */
+  size(row: number): number {
+    return uintAt(this.#view, row * stride + 6, 4);
+  }
+
+  priority(row: number): number {
+    return this.#view[row * stride + 10]! - priorityBias;
+  }
+
+  /** Hex. */
+  ekey(row: number): string {
+    return toHex(this.wanted.at(uintAt(this.#view, row * stride + 11, 4)).subarray(0, 16));
+  }
+}
+
+/**
+ * Finds the places of wanted entries, a step at a time.
+ * @param wanted rows of a WantedList, sorted by ekey
+ * @param group all entries of the build's archives; undefined where it has none
+ * @param everyCopy every copy of an entry that several archives have, not the first alone: for archives that are to be whole
+ * @throws E_FORMAT_CHECKSUM when the group is damaged
+ */
+export function* placeEntries(
+  wanted: RecordTable,
+  group: Pick<PagedIndex, 'matches'> | undefined,
+  everyCopy: boolean,
+): Generator<void, PlacedEntries> {
+  const rows = new PlacedRows(wanted.count);
+  const loose: number[] = [];
+  /** The row of the last entry: another copy of it may follow. */
+  let last = -1;
+  const skipTo = (row: number): void => {
+    for (let skipped = last + 1; skipped < row; skipped++) loose.push(skipped);
+  };
+  const matches = group?.matches(wanted, (row, archive, offset, size) => {
+    if (row === last && !everyCopy) return;
+    skipTo(row);
+    last = row;
+    rows.add({ archive, offset, size, priority: wantedPriority(wanted, row), row });
+  });
+  if (matches !== undefined) yield* matches;
+  skipTo(wanted.count);
+  return new PlacedEntries(wanted, loose, rows.bytes());
+}
+
+class PlacedRows {
+  #view: DataView<ArrayBuffer>;
+  #size = 0;
+
+  constructor(expected: number) {
+    this.#view = new DataView(new ArrayBuffer(expected * stride));
+  }
+
+  add(place: { archive: number; offset: number; size: number; priority: number; row: number }): void {
+    if (this.#size === this.#view.byteLength) this.#grow();
+    const at = this.#size;
+    const view = this.#view;
+    view.setUint16(at, place.archive);
+    view.setUint32(at + 2, place.offset);
+    view.setUint32(at + 6, place.size);
+    view.setUint8(at + 10, place.priority + priorityBias);
+    view.setUint32(at + 11, place.row);
+    this.#size += stride;
+  }
+
+  #grow(): void {
+    const grown = new Uint8Array(this.#size * 2 + 1024 * stride);
+    grown.set(this.bytes());
+    this.#view = new DataView(grown.buffer);
+  }
+
+  bytes(): Uint8Array {
+    return new Uint8Array(this.#view.buffer, 0, this.#size);
+  }
+}
