@@ -6,12 +6,12 @@ import { groupBy } from '../core/tables/group-by.ts';
 import type { RecordTable } from '../core/tables/record-table.ts';
 import type { Fetcher } from '../fetch/fetcher.ts';
 import { HeldSpans } from '../fetch/held-spans.ts';
-import type { TagAmount } from '../fetch/plan/download-order.ts';
 import { type PlacedEntries, placeEntries } from '../fetch/plan/placed-entries.ts';
 import { type Plan, type PlannedRange, type PlanOptions, planRanges } from '../fetch/plan/plan.ts';
 import { chooseEntries, type Selection } from '../fetch/plan/selection.ts';
 import type { RangeJob } from '../fetch/transfer/range-job.ts';
 import { objectPath } from '../store/layout.ts';
+import type { Amount } from '../store/ledger/rows.ts';
 import { mergeSpans, type Span } from '../store/spans.ts';
 import type { Store } from '../store/store.ts';
 
@@ -23,7 +23,7 @@ export interface PlannedSync {
   /** The places of {@link wanted}. */
   placed: PlacedEntries;
   /** Where it was asked for: wanted entries and bytes of each tag of the download manifest. */
-  byTag: TagAmount[];
+  byTag: ({ tag: string; type: number } & Amount)[];
 }
 
 /**
@@ -46,14 +46,15 @@ export async function planSync(
   });
 }
 
-/** A function of its own, so that the download manifest is out of memory when it returns. */
+/** A function of its own, and no tags with their masks, so that the download manifest is out of memory when it returns. */
 async function chosenBy(
   build: Build,
   selection: Selection,
   tags: boolean,
 ): Promise<Pick<PlannedSync, 'wanted' | 'byTag'>> {
   const { wanted, byTag } = await chooseEntries(build, selection);
-  return { wanted, byTag: tags ? byTag() : [] };
+  const amounts = tags ? await byTag() : [];
+  return { wanted, byTag: amounts.map(({ tag: { name, type }, amount }) => ({ tag: name, type, ...amount })) };
 }
 
 /**

@@ -55,7 +55,7 @@ export async function reportPlan(
       bytes: plan.rangeBytes + (patches?.jobBytes ?? 0),
       requests: requestCount(plan, maxRangeBytes) + (patches?.jobs.length ?? 0),
       priorities: [...plan.byPriority].sort(([a], [b]) => a - b).map(([priority, amount]) => ({ priority, ...amount })),
-      tags: byTag.map(({ tag, amount }) => ({ tag: tag.name, type: tag.type, ...amount })),
+      tags: byTag,
     },
     patchReason: patches?.reason,
   };

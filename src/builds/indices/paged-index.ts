@@ -1,4 +1,4 @@
-import { compareKeys, equalBytes, uintAt } from '../../core/bytes.ts';
+import { compareKeys, equalBytes } from '../../core/bytes.ts';
 import { md5 } from '../../core/hash.ts';
 import type { RecordTable } from '../../core/tables/record-table.ts';
 import { decodeIndexToc, findInPage, type IndexEntry, pageEntries } from '../../formats/indices/archive-index.ts';
@@ -75,15 +75,19 @@ export class PagedIndex {
     for (let first = 0; first < pageCount && row < keys.count; first += pagesAtOnce) {
       const pages = Math.min(pagesAtOnce, pageCount - first);
       const bytes = this.#file.read(first * pageSize, pages * pageSize);
+      const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+      let at = 0;
       const entries = Math.min(count - first * entriesPerPage, pages * entriesPerPage);
-      for (let i = 0; i < entries; i++) {
-        const at = Math.floor(i / entriesPerPage) * pageSize + (i % entriesPerPage) * entrySize;
+      for (let i = 0; i < entries && row < keys.count; i++) {
+        // The first of a page.
+        if (i % entriesPerPage === 0) at = (i / entriesPerPage) * pageSize;
         let order = -1;
         for (; row < keys.count; row++) {
           order = compareKeys(keys.bytes, row * keys.stride, bytes, at);
           if (order >= 0) break;
         }
-        if (order === 0) visit(row, uintAt(bytes, at + 20, 2), uintAt(bytes, at + 22, 4), uintAt(bytes, at + 16, 4));
+        if (order === 0) visit(row, view.getUint16(at + 20), view.getUint32(at + 22), view.getUint32(at + 16));
+        at += entrySize;
       }
       yield;
     }

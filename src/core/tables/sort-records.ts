@@ -7,55 +7,54 @@ const fewRecords = 0x1000;
 const placesInNumber = 2 ** 21;
 const wordBytes = 4;
 
-/** Sorts records of one size by their leading bytes into a new array, in the order of {@link sortedOrder}. */
-export function sortRecords(bytes: Uint8Array, stride: number, keySize: number): Uint8Array {
-  const order = sortedOrder(bytes, stride, keySize);
-  const sorted = new Uint8Array(order.length * stride);
-  for (let row = 0, to = 0; row < order.length; row++) {
-    const from = order[row]! * stride;
-    // Byte by byte: to make a view of a few bytes takes longer.
-    for (let i = 0; i < stride; i++) sorted[to++] = bytes[from + i]!;
-  }
-  return sorted;
-}
-
 /**
- * The numbers of records of one size in the order of their leading bytes, as memcmp orders them; equal keys keep their order.
- * Many records are first dealt into 65,536 buckets by their first two bytes. A bucket is sorted as numbers, each of the next four bytes of a
- * key and of the place of its record, which runtimes sort without calling back; only what is equal there is compared to the end.
+ * Sorts records of one size by their leading bytes, as memcmp orders them, into a new array; equal keys keep their order.
+ * Many records are first dealt into 65,536 buckets by their first two bytes. A bucket, which fits the caches, is sorted as numbers, each of the
+ * next four bytes of a key and of the place of its record, which runtimes sort without calling back; only what is equal there is compared to the end.
  * Three million records with even keys take half a second, with no object for any of them.
  * @param stride bytes of a record, @param keySize how many of its leading bytes decide
  */
-export function sortedOrder(bytes: Uint8Array, stride: number, keySize: number): Uint32Array {
+export function sortRecords(bytes: Uint8Array, stride: number, keySize: number): Uint8Array {
   const count = Math.floor(bytes.length / stride);
-  const { order, starts, dealtBy } = count < fewRecords ? undealt(count) : deal(bytes, stride, count);
-  const bucket = new Bucket(bytes, { stride, keySize, dealtBy });
+  const { dealt, starts, dealtBy } = count < fewRecords ? undealt(bytes, stride, count) : deal(bytes, stride, count);
+  const bucket = new Bucket(dealt, { stride, keySize, dealtBy });
   for (let i = 1; i < starts.length; i++) {
-    if (starts[i]! - starts[i - 1]! > 1) bucket.sort(order.subarray(starts[i - 1], starts[i]));
+    if (starts[i]! - starts[i - 1]! > 1) bucket.sort(starts[i - 1]!, starts[i]!);
   }
-  return order;
+  return dealt;
 }
 
-/** Records in the order of their buckets, and where each bucket starts; of a key the first `dealtBy` bytes are done. */
+/** Records bucket by bucket, and where each starts; of a key the first `dealtBy` bytes are done. */
 interface Dealt {
-  order: Uint32Array;
+  dealt: Uint8Array;
   starts: Uint32Array;
   dealtBy: number;
 }
 
-function undealt(count: number): Dealt {
-  return { order: Uint32Array.from({ length: count }, (_, row) => row), starts: Uint32Array.of(0, count), dealtBy: 0 };
+function undealt(bytes: Uint8Array, stride: number, count: number): Dealt {
+  return { dealt: new Uint8Array(bytes.subarray(0, count * stride)), starts: Uint32Array.of(0, count), dealtBy: 0 };
 }
 
 function deal(bytes: Uint8Array, stride: number, count: number): Dealt {
   const starts = prefixStarts(bytes, stride, count);
-  const order = new Uint32Array(count);
+  const dealt = new Uint8Array(count * stride);
   const next = starts.slice();
-  for (let row = 0; row < count; row++) order[next[prefixAt(bytes, row * stride)]!++] = row;
-  return { order, starts, dealtBy: 2 };
+  for (let from = 0; from < dealt.length; from += stride) {
+    copyRecord(bytes, from, { stride, to: next[prefixAt(bytes, from)]!++ * stride, target: dealt });
+  }
+  return { dealt, starts, dealtBy: 2 };
 }
 
-/** Sorts records that are equal so far. */
+/** Byte by byte: to make a view of a few bytes takes longer. */
+function copyRecord(
+  bytes: Uint8Array,
+  from: number,
+  { stride, target, to }: { stride: number; target: Uint8Array; to: number },
+): void {
+  for (let i = 0; i < stride; i++) target[to + i] = bytes[from + i]!;
+}
+
+/** Sorts records that are equal so far, where they are. */
 class Bucket {
   readonly #bytes: Uint8Array;
   readonly #stride: number;
@@ -64,7 +63,8 @@ class Bucket {
   readonly #wordAt: number;
   readonly #wordSize: number;
   #numbers = new Float64Array(64);
-  #places = new Uint32Array(64);
+  #order = new Uint32Array(64);
+  #copy = new Uint8Array(0);
 
   constructor(bytes: Uint8Array, { stride, keySize, dealtBy }: { stride: number; keySize: number; dealtBy: number }) {
     this.#bytes = bytes;
@@ -74,33 +74,47 @@ class Bucket {
     this.#wordSize = Math.max(0, Math.min(wordBytes, keySize - dealtBy));
   }
 
-  /** Sorts the numbers of records, where they are. */
-  sort(rows: Uint32Array): void {
-    const count = rows.length;
-    if (count > placesInNumber) {
-      rows.sort((a, b) => this.#compare(a, b));
-      return;
-    }
-    if (count > this.#numbers.length) {
+  /** Sorts the records [first, end). */
+  sort(first: number, end: number): void {
+    const count = end - first;
+    if (count > this.#order.length) {
       this.#numbers = new Float64Array(2 * count);
-      this.#places = new Uint32Array(2 * count);
+      this.#order = new Uint32Array(2 * count);
     }
-    const numbers = this.#numbers.subarray(0, count);
-    for (let i = 0; i < count; i++) numbers[i] = this.#word(rows[i]!) * placesInNumber + i;
-    numbers.sort();
-    this.#places.set(rows);
-    for (let i = 0; i < count; i++) rows[i] = this.#places[numbers[i]! % placesInNumber]!;
-    this.#sortEqual(rows, numbers);
+    const order = this.#order.subarray(0, count);
+    if (count > placesInNumber) {
+      for (let i = 0; i < count; i++) order[i] = first + i;
+      order.sort((a, b) => this.#compare(a, b));
+    } else {
+      const numbers = this.#numbers.subarray(0, count);
+      for (let i = 0; i < count; i++) numbers[i] = this.#word(first + i) * placesInNumber + i;
+      numbers.sort();
+      for (let i = 0; i < count; i++) order[i] = first + (numbers[i]! % placesInNumber);
+      this.#sortEqual(order, numbers);
+    }
+    this.#reorder(first, order);
   }
 
   /** Compares to the end what has the same word. */
-  #sortEqual(rows: Uint32Array, numbers: Float64Array): void {
-    for (let from = 0; from < rows.length; ) {
+  #sortEqual(order: Uint32Array, numbers: Float64Array): void {
+    for (let from = 0; from < order.length; ) {
       const end = (Math.floor(numbers[from]! / placesInNumber) + 1) * placesInNumber;
       let to = from + 1;
-      while (to < rows.length && numbers[to]! < end) to++;
-      if (to - from > 1) rows.subarray(from, to).sort((a, b) => this.#compare(a, b));
+      while (to < order.length && numbers[to]! < end) to++;
+      if (to - from > 1) order.subarray(from, to).sort((a, b) => this.#compare(a, b));
       from = to;
+    }
+  }
+
+  #reorder(first: number, order: Uint32Array): void {
+    const stride = this.#stride;
+    const start = first * stride;
+    const size = order.length * stride;
+    if (size > this.#copy.length) this.#copy = new Uint8Array(2 * size);
+    this.#copy.set(this.#bytes.subarray(start, start + size));
+    for (let i = 0; i < order.length; i++) {
+      const from = order[i]! * stride - start;
+      copyRecord(this.#copy, from, { stride, target: this.#bytes, to: start + i * stride });
     }
   }
 

@@ -1,5 +1,5 @@
 import type { PagedIndex } from '../../builds/indices/paged-index.ts';
-import { asBuffer, toHex, uintAt } from '../../core/bytes.ts';
+import { toHex } from '../../core/bytes.ts';
 import { RecordTable } from '../../core/tables/record-table.ts';
 import { sortRecords } from '../../core/tables/sort-records.ts';
 import { wantedPriority } from './wanted.ts';
@@ -24,14 +24,15 @@ export class PlacedEntries {
   /** Rows of {@link wanted} that no archive has. */
   readonly loose: readonly number[];
   readonly #rows: RecordTable;
-  readonly #view: Buffer;
+  readonly #view: DataView;
 
   /** {@link placeEntries} makes them. @param rows as they were found */
   constructor(wanted: RecordTable, loose: readonly number[], rows: Uint8Array) {
     this.wanted = wanted;
     this.loose = loose;
     this.#rows = new RecordTable(sortRecords(rows, stride, placeSize), stride);
-    this.#view = asBuffer(this.#rows.bytes);
+    const { buffer, byteOffset, byteLength } = this.#rows.bytes;
+    this.#view = new DataView(buffer, byteOffset, byteLength);
   }
 
   get count(): number {
@@ -39,25 +40,25 @@ export class PlacedEntries {
   }
 
   archive(row: number): number {
-    return uintAt(this.#view, row * stride, 2);
+    return this.#view.getUint16(row * stride);
   }
 
   offset(row: number): number {
-    return uintAt(this.#view, row * stride + 2, 4);
+    return this.#view.getUint32(row * stride + 2);
   }
 
   /** Encoded size. */
   size(row: number): number {
-    return uintAt(this.#view, row * stride + 6, 4);
+    return this.#view.getUint32(row * stride + 6);
   }
 
   priority(row: number): number {
-    return this.#view[row * stride + 10]! - priorityBias;
+    return this.#view.getUint8(row * stride + 10) - priorityBias;
   }
 
   /** Hex. */
   ekey(row: number): string {
-    return toHex(this.wanted.at(uintAt(this.#view, row * stride + 11, 4)).subarray(0, 16));
+    return toHex(this.wanted.at(this.#view.getUint32(row * stride + 11)).subarray(0, 16));
   }
 }
 

@@ -7,7 +7,7 @@ import type { ManifestKeys } from '../../formats/configs/build-config.ts';
 import type { Download } from '../../formats/manifests/download.ts';
 import { ekeySize, ekeyStride } from '../../formats/manifests/encoding/pages.ts';
 import { hasTag, selectByTags, type Tag } from '../../formats/manifests/tags.ts';
-import { DownloadOrder, type TagAmount } from './download-order.ts';
+import { addDownload, amountsByTag, rankWanted, type TagAmount } from './download-rows.ts';
 import { manifestPriority, WantedList } from './wanted.ts';
 
 /** The part of a build that a person asks for. All empty: the whole build. */
@@ -24,8 +24,8 @@ export interface Selection {
 export interface ChosenEntries {
   /** Rows of a {@link WantedList}, sorted by ekey. */
   wanted: RecordTable;
-  /** Wanted entries and bytes of each tag of the download manifest; made when asked for. It keeps the manifest in memory. */
-  byTag: () => TagAmount[];
+  /** Wanted entries and bytes of each tag of the download manifest; found when asked for. It keeps the manifest in memory. */
+  byTag: () => Promise<TagAmount[]>;
 }
 
 /**
@@ -38,21 +38,22 @@ export async function selectEntries(build: Build, selection: Selection): Promise
 
 /** As {@link selectEntries}, for those who ask for tags as well. @throws as it does */
 export async function chooseEntries(build: Build, selection: Selection): Promise<ChosenEntries> {
-  const { ekeyPageCount, ekeyPageSize } = build.encoding.layout;
-  const isWhole = selection.tags.length + selection.include.length === 0;
-  const list = new WantedList(isWhole ? Math.ceil((ekeyPageCount * ekeyPageSize) / ekeyStride) : undefined);
-  const manifest = await build.download();
-  const download = manifest && new DownloadOrder(manifest);
-  const byName = selection.include.length > 0 ? await namedEkeys(build, selection.include) : undefined;
-  if (selection.all) addEverything(build, list);
-  else if (selection.tags.length > 0)
-    await addTagged(build, { list, download: manifest, tags: selection.tags, byName });
+  const { tags, include, all } = selection;
+  const download = await build.download();
+  const byName = include.length > 0 ? await namedEkeys(build, include) : undefined;
+  const isWhole = !all && tags.length === 0 && byName === undefined;
+  const list = isWhole ? listOfEncoding(build) : new WantedList();
+  // Entries whose priorities are not known yet; undefined: of none.
+  let unranked: number[] | undefined;
+  if (all) addEverything(build, list);
+  else if (tags.length > 0) await addTagged(build, { list, download, tags, byName });
   else if (byName !== undefined) for (const ekey of byName) addEkey(build, list, ekey);
-  else await addBuild(build, list, download);
+  else if (download !== undefined) unranked = await addDownload(list, download);
   addManifests(build, list);
   const wanted = list.sorted();
-  await download?.rank(wanted);
-  return { wanted, byTag: () => download?.amountsByTag(wanted) ?? [] };
+  if (download === undefined) return { wanted, byTag: async () => [] };
+  await rankWanted(wanted, download, unranked);
+  return { wanted, byTag: () => amountsByTag(isWhole ? undefined : wanted, download) };
 }
 
 /** The manifests of a build, as rows of a {@link WantedList}. */
@@ -62,10 +63,12 @@ export function manifestEntries(build: Build): RecordTable {
   return list.sorted();
 }
 
-/** Every entry of the build: what encoding and download list. */
-async function addBuild(build: Build, list: WantedList, download: DownloadOrder | undefined): Promise<void> {
+/** Every entry that the encoding file lists: of a whole build nearly all there are, so that its memory is not grown by doubling. */
+function listOfEncoding(build: Build): WantedList {
+  const { ekeyPageCount, ekeyPageSize } = build.encoding.layout;
+  const list = new WantedList(Math.ceil((ekeyPageCount * ekeyPageSize) / ekeyStride));
   addEncoding(build, list);
-  await download?.addTo(list);
+  return list;
 }
 
 /** Every entry of every archive and every loose object, whether this build uses it or not. */

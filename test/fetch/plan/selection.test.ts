@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { importListfile } from '../../../src/builds/listfile/listfile-import.ts';
 import { toHex } from '../../../src/core/bytes.ts';
-import { DownloadOrder } from '../../../src/fetch/plan/download-order.ts';
+import { amountsByTag } from '../../../src/fetch/plan/download-rows.ts';
 import { type Selection, selectEntries, tagsWithoutFiles } from '../../../src/fetch/plan/selection.ts';
 import { wantedRow } from '../../../src/fetch/plan/wanted.ts';
 import type { Download } from '../../../src/formats/manifests/download.ts';
@@ -169,7 +169,7 @@ describe('selectEntries', () => {
   test('amounts by tag are those of the entries that are wanted', async () => {
     const manifest = await download();
     const rows = await selectEntries(at.build, { tags: ['deDE'], include: [], all: false });
-    const amounts = new DownloadOrder(manifest).amountsByTag(rows);
+    const amounts = await amountsByTag(rows, manifest);
     expect(amounts.map(({ tag }) => tag.name)).toEqual(manifest.tags.map(({ name }) => name));
     const find = (name: string): number => amounts.find(({ tag }) => tag.name === name)!.amount.entries;
     expect(find('deDE')).toBeGreaterThan(0);

@@ -1,0 +1,120 @@
+import { breathe } from '../../core/breathe.ts';
+import { asBuffer, compareKeys } from '../../core/bytes.ts';
+import type { RecordTable } from '../../core/tables/record-table.ts';
+import { sortRecords } from '../../core/tables/sort-records.ts';
+import { type Download, downloadPriority, downloadSize } from '../../formats/manifests/download.ts';
+import { hasTag, type Tag } from '../../formats/manifests/tags.ts';
+import type { Amount } from '../../store/ledger/rows.ts';
+import { manifestPriority, setWantedPriority, type WantedList, wantedPriority } from './wanted.ts';
+
+/** Wanted entries and bytes of a tag. */
+export interface TagAmount {
+  tag: Tag;
+  amount: Amount;
+}
+
+/** Entries that are sorted at once, to be gone through beside a table. */
+const entriesAtOnce = 1 << 18;
+/** An ekey, and the number of its entry, u32. */
+const numberAt = 16;
+const numberedSize = 20;
+
+/**
+ * Calls back with the number of every entry and that of the row with its ekey; -1 where the sorted table has none. Entries come in any order, those
+ * of one ekey in theirs. To sort them a part at a time and go through the table beside is faster than to look up each: neither leaves the caches.
+ */
+async function eachEntry(
+  { rows }: Download,
+  table: RecordTable,
+  visit: (entry: number, row: number) => void,
+): Promise<void> {
+  const memory = Buffer.allocUnsafe(Math.min(entriesAtOnce, rows.count) * numberedSize);
+  for (let first = 0; first < rows.count; first += entriesAtOnce) {
+    await breathe();
+    const entries = asBuffer(sortRecords(numbered(rows, first, memory), numberedSize, numberAt));
+    let row = 0;
+    for (let at = 0; at < entries.length; at += numberedSize) {
+      let order = 1;
+      for (; row < table.count; row++) {
+        order = compareKeys(table.bytes, row * table.stride, entries, at);
+        if (order >= 0) break;
+      }
+      visit(entries.readUInt32BE(at + numberAt), order === 0 ? row : -1);
+    }
+  }
+}
+
+/** The ekeys of entries from one on, each with its number. @param memory for the most of them that are sorted at once */
+function numbered({ bytes, stride, count }: RecordTable, first: number, memory: Buffer): Uint8Array {
+  const end = Math.min(first + entriesAtOnce, count);
+  const keys = memory.subarray(0, (end - first) * numberedSize);
+  for (let entry = first, at = 0; entry < end; entry++, at += numberedSize) {
+    for (let i = 0; i < numberAt; i++) keys[at + i] = bytes[entry * stride + i]!;
+    keys.writeUInt32BE(entry, at + numberAt);
+  }
+  return keys;
+}
+
+/**
+ * Adds the entries of a download manifest that a list does not have, and gives priorities to those that it has.
+ * @returns the entries that were not found among the rows that came in order: their priorities are to be given once the list is sorted
+ */
+export async function addDownload(list: WantedList, download: Download): Promise<number[]> {
+  const { rows } = download;
+  const table = list.inOrder();
+  const added: number[] = [];
+  await eachEntry(download, table, (entry, row) => {
+    if (row !== -1) {
+      setWantedPriority(table, row, downloadPriority(download, entry));
+      return;
+    }
+    list.addAt(rows.bytes, entry * rows.stride, downloadSize(rows, entry));
+    added.push(entry);
+  });
+  return added;
+}
+
+/**
+ * Gives wanted rows the priorities that a download manifest has for them; manifests keep theirs.
+ * @param entries numbers of the entries that are looked at; all by default
+ */
+export async function rankWanted(wanted: RecordTable, download: Download, entries?: readonly number[]): Promise<void> {
+  const rank = (entry: number, row: number): void => {
+    if (row === -1 || wantedPriority(wanted, row) === manifestPriority) return;
+    setWantedPriority(wanted, row, downloadPriority(download, entry));
+  };
+  if (entries === undefined) return eachEntry(download, wanted, rank);
+  for (const entry of entries) {
+    const ekey = download.rows.at(entry).subarray(0, numberAt);
+    const row = wanted.lowerBound(ekey);
+    rank(entry, row < wanted.count && wanted.compare(row, ekey) === 0 ? row : -1);
+  }
+}
+
+/**
+ * Wanted entries and bytes of each tag of a download manifest.
+ * @param wanted rows of a WantedList, sorted by ekey; undefined: every entry is wanted
+ */
+export async function amountsByTag(wanted: RecordTable | undefined, download: Download): Promise<TagAmount[]> {
+  const { rows, tags, count } = download;
+  const sizes = new Float64Array(count).fill(notWanted);
+  const take = (entry: number): void => {
+    sizes[entry] = downloadSize(rows, entry);
+  };
+  if (wanted === undefined) for (let entry = 0; entry < count; entry++) take(entry);
+  else await eachEntry(download, wanted, (entry, row) => row !== -1 && take(entry));
+  return tags.map((tag) => ({ tag, amount: amountOf(tag, sizes) }));
+}
+
+const notWanted = -1;
+
+function amountOf({ mask }: Tag, sizes: Float64Array): Amount {
+  const amount = { entries: 0, bytes: 0 };
+  for (let i = 0; i < sizes.length; i++) {
+    const size = sizes[i]!;
+    if (size === notWanted || !hasTag(mask, i)) continue;
+    amount.entries += 1;
+    amount.bytes += size;
+  }
+  return amount;
+}
