@@ -20,7 +20,7 @@ interface DerivedFinding {
 const patterns = {
   manifests: /^[0-9a-f]{32}$/,
   groups: /^[0-9a-f]{32}\.index$/,
-  marks: /^[0-9a-f]{32}$/,
+  marks: /^[0-9a-f]{32}(?:\.[0-9a-f]{8})?$/,
   names:
     /^(?:[0-9a-f]{32}\.(?:ids|named|blocks|files|notes|paths|vfsids|order)|listfile.*\.(?:json|names|txt|ids|hashes|updated))$/,
 } as const;

@@ -49,9 +49,12 @@ export class ObjectFiles {
 
   /** The file of an object, whether it is there or not. It may move before it is opened: then it is found here again. */
   find(path: string): string {
-    const { file, elsewhere = [] } = this.partial(path);
     const isComplete = this.#ledger.completeSize(path) !== undefined;
-    return findFile(isComplete ? [this.inPlace(path), file] : [file, ...elsewhere]);
+    // Thousands are looked for at once: mostly the first place is the right one.
+    const first = isComplete ? this.inPlace(path) : join(this.#layout.partial, path);
+    if (fs.existsSync(first)) return first;
+    const { file, elsewhere = [] } = this.partial(path);
+    return findFile(isComplete ? [first, file] : [file, ...elsewhere]);
   }
 
   /** The file that bytes of an object are written to. */

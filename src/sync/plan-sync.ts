@@ -8,7 +8,7 @@ import type { Fetcher } from '../fetch/fetcher.ts';
 import { HeldSpans } from '../fetch/held-spans.ts';
 import { type PlacedEntries, placeEntries } from '../fetch/plan/placed-entries.ts';
 import { type Plan, type PlannedRange, type PlanOptions, planRanges } from '../fetch/plan/plan.ts';
-import { chooseEntries, type Selection } from '../fetch/plan/selection.ts';
+import { type ChosenEntries, chooseEntries, type Selection } from '../fetch/plan/selection.ts';
 import type { RangeJob } from '../fetch/transfer/range-job.ts';
 import { objectPath } from '../store/layout.ts';
 import type { Amount } from '../store/ledger/rows.ts';
@@ -24,6 +24,7 @@ export interface PlannedSync {
   placed: PlacedEntries;
   /** Where it was asked for: wanted entries and bytes of each tag of the download manifest. */
   byTag: ({ tag: string; type: number } & Amount)[];
+  isListed: ChosenEntries['isListed'];
 }
 
 /**
@@ -38,11 +39,17 @@ export async function planSync(
   { tags = false }: { tags?: boolean | undefined } = {},
 ): Promise<PlannedSync> {
   return build.lookUp(async () => {
-    const { wanted, byTag } = await chosenBy(build, selection, tags);
+    const { wanted, byTag, isListed } = await chosenBy(build, selection, tags);
     // Where every object of the CDN is wanted, so are all copies of an entry.
     const steps = placeEntries(wanted, build.group, selection.all);
     const placed = await breatheBetween(steps, fetcher.network?.signal);
-    return { plan: planPlaced(fetcher.store, build, placed, fetcher.settings.planOptions), wanted, placed, byTag };
+    return {
+      plan: planPlaced(fetcher.store, build, placed, fetcher.settings.planOptions),
+      wanted,
+      placed,
+      byTag,
+      isListed,
+    };
   });
 }
 
@@ -51,10 +58,11 @@ async function chosenBy(
   build: Build,
   selection: Selection,
   tags: boolean,
-): Promise<Pick<PlannedSync, 'wanted' | 'byTag'>> {
-  const { wanted, byTag } = await chooseEntries(build, selection);
+): Promise<Pick<PlannedSync, 'wanted' | 'byTag' | 'isListed'>> {
+  const { wanted, byTag, isListed } = await chooseEntries(build, selection);
   const amounts = tags ? await byTag() : [];
-  return { wanted, byTag: amounts.map(({ tag: { name, type }, amount }) => ({ tag: name, type, ...amount })) };
+  const plain = amounts.map(({ tag: { name, type }, amount }) => ({ tag: name, type, ...amount }));
+  return { wanted, byTag: plain, isListed };
 }
 
 /**

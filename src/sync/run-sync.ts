@@ -1,5 +1,6 @@
 import type { Build } from '../builds/build.ts';
 import type { OnProgress } from '../core/progress.ts';
+import { plural } from '../core/quantities.ts';
 import type { Fetcher } from '../fetch/fetcher.ts';
 import type { Network } from '../fetch/network.ts';
 import type { Plan } from '../fetch/plan/plan.ts';
@@ -56,6 +57,13 @@ export class SyncProgress {
     this.#files.done += 1;
   };
 
+  /** Tells that files of objects were deleted, or cut. */
+  readonly onLost = (paths: readonly string[]): void => {
+    const what = plural(paths.length, 'file of the store is', 'files of the store are');
+    const text = `${what} gone or cut, what lacks is fetched again: ${paths[0]}${paths.length > 1 ? ', …' : ''}`;
+    this.#onProgress({ type: 'note', text });
+  };
+
   /** Tells why patches did not do more, where they were asked for. */
   noteWhyNotPatched(reason: string | undefined): void {
     if (reason !== undefined) this.#onProgress({ type: 'note', text: `--patch: ${reason}` });
@@ -93,10 +101,12 @@ export async function runSync(
     progress.noteWhyNotPatched(patchReason);
     return outcome;
   }
-  const { onPlan, onEntry } = progress;
-  const result = await syncBuild(fetcher, build, selection, { patches, onPlan, onEntry }).catch((error: unknown) => {
-    throw progress.hasData ? interrupted(error, fetcher.store.ledger, build.identity) : error;
-  });
+  const { onPlan, onEntry, onLost } = progress;
+  const result = await syncBuild(fetcher, build, selection, { patches, onPlan, onEntry, onLost }).catch(
+    (error: unknown) => {
+      throw progress.hasData ? interrupted(error, fetcher.store.ledger, build.identity) : error;
+    },
+  );
   const { wanted, held, missing, patched, failures, patchReason } = result;
   progress.noteWhyNotPatched(patchReason);
   if (missing.entries > 0 || failures.length > 0) throw incomplete({ wanted, held, missing }, failures);

@@ -2,11 +2,13 @@ import type { Build } from '../builds/build.ts';
 import { ownObjects } from '../builds/own-objects.ts';
 import { waitForAll } from '../core/wait-for-all.ts';
 import type { Fetcher } from '../fetch/fetcher.ts';
+import { forgetLost } from '../fetch/lost-files.ts';
 import type { Plan, PlanOptions } from '../fetch/plan/plan.ts';
 import type { Selection } from '../fetch/plan/selection.ts';
 import { hasObject } from '../fetch/small-objects.ts';
 import type { TransferFailure } from '../fetch/transfer/transfer.ts';
 import type { Amount } from '../store/ledger/rows.ts';
+import { keepPlanned, loosePaths, planOfNothing } from './nothing-missing.ts';
 import type { PatchedAmount, PatchOptions, PatchPlan } from './patches/patch-plan.ts';
 import { dataPath, type PlannedSync, planPlaced, planSync, rangeJobs } from './plan-sync.ts';
 
@@ -16,6 +18,8 @@ export interface SyncOptions {
   patches?: PatchOptions | undefined;
   /** Called with the plan before any data is fetched. */
   onPlan?: ((plan: Plan) => void) | undefined;
+  /** Called with the paths of objects whose files were deleted, or cut: what they lack is fetched again. */
+  onLost?: ((paths: readonly string[]) => void) | undefined;
   /** Called with the encoded size of each entry that is held now. */
   onEntry?: ((bytes: number) => void) | undefined;
 }
@@ -69,6 +73,34 @@ async function bringOwnObjects(fetcher: Fetcher, { identity, cdnConfig }: Build)
   return fetcher.bringObjects(ownObjects(identity, cdnConfig).filter((name) => !hasObject(fetcher.store, name)));
 }
 
+/**
+ * As {@link planPatchedSync}, once the file of each archive and each wanted object was looked at: what was deleted or cut is missing.
+ * @throws as planPatchedSync
+ */
+async function planPresent(
+  fetcher: Fetcher,
+  build: Build,
+  selection: Selection,
+  { patches: patchOptions, onLost }: SyncOptions,
+): ReturnType<typeof planPatchedSync> {
+  const forget = (paths: string[]): number => {
+    const lost = forgetLost(fetcher.store, paths);
+    if (lost.length > 0) onLost?.(lost);
+    return lost.length;
+  };
+  forget(build.cdnConfig.archives.map((hash) => dataPath(build, hash)));
+  const planned = await planPatchedSync(fetcher, build, selection, { patchOptions });
+  // Only now it is known which objects of their own are wanted.
+  const lost = forget(loosePaths(build, planned.placed));
+  return lost === 0 ? planned : planPatchedSync(fetcher, build, selection, { patchOptions });
+}
+
+/** Mirrors the patches of a build. @returns those that no host gave */
+async function bringPatches(fetcher: Fetcher, build: Build): Promise<TransferFailure[]> {
+  const { syncPatches } = await import('./patches/patch-objects.ts');
+  return syncPatches(fetcher, build);
+}
+
 /** What a build lists in pages of its encoding file that are damaged cannot be found, even where it is held. */
 async function unlistedContents(
   { encoding, config }: Build,
@@ -103,8 +135,17 @@ export async function syncBuild(
   const lost = await bringOwnObjects(fetcher, build);
   // Names before data: an aborted run keeps the map.
   await waitForAll(build.root(), build.install(), build.fetchDownload());
-  const { plan, placed, patches } = await planPatchedSync(fetcher, build, selection, { patchOptions: options.patches });
   const progress = new BuildProgress(fetcher, build, selection);
+  const nothing = options.patches === undefined ? planOfNothing(store, build, selection) : undefined;
+  if (nothing !== undefined) {
+    progress.record(nothing);
+    options.onPlan?.(nothing);
+    const failures = selection.all ? await bringPatches(fetcher, build) : [];
+    const { wanted, held, missing } = nothing;
+    return { wanted, held, missing, failures: [...lost, ...failures] };
+  }
+  const planned = await planPresent(fetcher, build, selection, options);
+  const { plan, placed, patches } = planned;
   progress.record(plan);
   options.onPlan?.({ ...plan, rangeBytes: plan.rangeBytes + (patches?.jobBytes ?? 0) });
   const onEntry = (size: number): void => {
@@ -127,20 +168,14 @@ export async function syncBuild(
       const left = whole ? planPlaced(store, build, placed, { ...planOptions, whole }).ranges : ranges;
       return rangeJobs(store, build, left);
     });
-    if (selection.all) {
-      const { syncPatches } = await import('./patches/patch-objects.ts');
-      failures.push(...(await syncPatches(fetcher, build)));
-    }
+    if (selection.all) failures.push(...(await bringPatches(fetcher, build)));
     failures.push(...(await build.lookUp(() => unlistedContents(build, fetcher.network?.signal))));
     const after = planPlaced(store, build, placed, planOptions);
     progress.record(after);
-    return {
-      wanted: after.wanted,
-      held: after.held,
-      missing: after.missing,
-      failures: [...lost, ...failures],
-      ...patched,
-    };
+    const { wanted, held, missing } = after;
+    const isDone = missing.entries === 0 && lost.length + failures.length === 0;
+    if (isDone) await keepPlanned(store, build, selection, { ...planned, plan: after });
+    return { wanted, held, missing, failures: [...lost, ...failures], ...patched };
   } finally {
     fetcher.flush();
   }

@@ -24,6 +24,8 @@ import { type CheckedOptions, checkOptions, type SessionOptions } from './sessio
 type NetworkUse = { [Name in 'signal' | 'jobs' | 'bytesPerSecond' | 'threads']?: NetworkOptions[Name] | undefined } & {
   /** Told of trouble with hosts. */
   onProgress?: OnProgress | undefined;
+  /** Nothing is expected to be fetched: threads are started when they are needed, not before. */
+  isIdle?: boolean;
 };
 
 /** The remark on waiting for what another process fetches. */
@@ -201,7 +203,7 @@ export class Session {
     const { settings, workerUrl, offline } = this.options;
     if (offline) return undefined;
     const { openNetwork } = await import('../../fetch/network.ts');
-    const { signal, jobs = settings.sync.jobs, bytesPerSecond, threads = 0, onProgress } = use;
+    const { signal, jobs = settings.sync.jobs, bytesPerSecond, threads = 0, isIdle = false, onProgress } = use;
     const { connectMs, idleMs, slowWindowMs, hedgeMs, attemptsPerHost } = settings.network;
     const { layout } = await this.store({ create: true });
     const fittingThreads = fittingJobs(threads, filesOfThread, 0);
@@ -220,7 +222,7 @@ export class Session {
       signal,
     });
     // Threads start while configs and indices are asked for; a failure shows when they are needed.
-    if (fittingThreads > 0) network.engine().catch(() => {});
+    if (fittingThreads > 0 && !isIdle) network.engine().catch(() => {});
     return network;
   }
 

@@ -32,6 +32,13 @@ export interface SyncOptions extends WorkOptions {
 
 const mostThreads = 4;
 
+/** True for a build that was held whole when it was synced last: most likely there is nothing to fetch. */
+async function wasWhole(session: Session, { product, buildConfig }: ResolvedBuild): Promise<boolean> {
+  const { ledger } = await session.store({ create: !session.options.offline });
+  const row = ledger.builds(product).find((build) => build.buildConfig === buildConfig);
+  return row !== undefined && row.wanted.entries > 0 && row.held.entries >= row.wanted.entries;
+}
+
 /**
  * Brings a build that was found, or the part of it that is chosen, into the store, or plans that.
  * @param started of the clock of `performance.now`, when the work on it began
@@ -51,6 +58,7 @@ export async function syncFound(
     jobs,
     bytesPerSecond,
     threads: dryRun ? 0 : threads,
+    isIdle: await wasWhole(session, identity),
     onProgress,
   });
   const progress = new SyncProgress(network, onProgress);

@@ -26,6 +26,8 @@ export interface ChosenEntries {
   wanted: RecordTable;
   /** Wanted entries and bytes of each tag of the download manifest; found when asked for. It keeps the manifest in memory. */
   byTag: () => Promise<TagAmount[]>;
+  /** False where the build names a download manifest that cannot be had: more may be wanted, another time. */
+  isListed: boolean;
 }
 
 /**
@@ -51,9 +53,9 @@ export async function chooseEntries(build: Build, selection: Selection): Promise
   else if (download !== undefined) unranked = await addDownload(list, download);
   addManifests(build, list);
   const wanted = list.sorted();
-  if (download === undefined) return { wanted, byTag: async () => [] };
+  if (download === undefined) return { wanted, byTag: async () => [], isListed: build.config.download === undefined };
   await rankWanted(wanted, download, unranked);
-  return { wanted, byTag: () => amountsByTag(isWhole ? undefined : wanted, download) };
+  return { wanted, byTag: () => amountsByTag(isWhole ? undefined : wanted, download), isListed: true };
 }
 
 /** The manifests of a build, as rows of a {@link WantedList}. */

@@ -1,0 +1,54 @@
+import * as fs from 'node:fs';
+import { isNoFile, resultUnless } from '../core/errors.ts';
+import { clearWay } from '../store/clear-way.ts';
+import type { Store } from '../store/store.ts';
+import { HeldSpans } from './held-spans.ts';
+
+/** An object of which less is on disk than the ledger says: its file was deleted or cut. */
+interface LostBytes {
+  path: string;
+  /** The end of its file, 0 where there is none: all behind it is lost. */
+  from: number;
+}
+
+/**
+ * Looks at the file of each object that is held, whole or in part: whether it is there, and as long as it should be. Nothing is read, so that thousands
+ * are looked at in no time. What is lost is not held any more, so that it is fetched again.
+ * @returns the paths of objects that lost something
+ * @throws E_STORE…
+ */
+export function forgetLost(store: Store, paths: Iterable<string>): string[] {
+  const { ledger, layout, files } = store;
+  const suspects = lostOf(store, paths, new HeldSpans(store));
+  if (suspects.length === 0) return [];
+  // Files move inside a transaction of the ledger: one that was only on its way is found now.
+  const suspected = suspects.map(({ path }) => path);
+  const lost = ledger.transaction(() => lostOf(store, suspected, new HeldSpans(store)));
+  for (const { path } of lost) clearWay(layout, path);
+  const lostPaths = lost.map(({ path }) => path);
+  files.withdraw(lostPaths, () => {
+    for (const { path, from } of lost) ledger.removeSpan(path, from, Number.MAX_SAFE_INTEGER);
+  });
+  return lostPaths;
+}
+
+/** True where {@link forgetLost} would find something. @param spans as they were asked for before */
+export function hasLost(store: Store, paths: Iterable<string>, spans: HeldSpans): boolean {
+  return lostOf(store, paths, spans).length > 0;
+}
+
+function lostOf(store: Store, paths: Iterable<string>, spans: HeldSpans): LostBytes[] {
+  const lost: LostBytes[] = [];
+  for (const path of paths) {
+    // The ledger first: a file is never shorter than what the ledger said before.
+    const end = spans.of(path).at(-1)?.end ?? 0;
+    const size = end === 0 ? 0 : fileSize(store.file(path));
+    if (size < end) lost.push({ path, from: size });
+  }
+  return lost;
+}
+
+function fileSize(file: string): number {
+  const stat = resultUnless(isNoFile, () => fs.statSync(file));
+  return stat?.isFile() === true ? stat.size : 0;
+}
