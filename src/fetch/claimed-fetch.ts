@@ -1,10 +1,9 @@
-import { isDeepStrictEqual } from 'node:util';
 import { pause } from '../core/breathe.ts';
 import type { Claim } from '../store/claims.ts';
 import { objectHash } from '../store/layout.ts';
 import { covers, heldUntil } from '../store/spans.ts';
 import type { Store } from '../store/store.ts';
-import type { RangeJob } from './transfer/range-job.ts';
+import type { RangeJob, RangeTarget } from './transfer/range-job.ts';
 
 const askAgainMs = 100;
 /** Milliseconds of waiting that need not be told. */
@@ -72,7 +71,7 @@ export class ClaimedJobs {
     const start = job.targets[0]?.offset ?? job.start;
     const claim = claims.take(job.path, start, Math.max(job.end, start + 1));
     // It may have been fetched and released between the look and the claim.
-    if (claim !== undefined && isDeepStrictEqual(stillMissing(this.#store, job), [job])) {
+    if (claim !== undefined && isMissing(this.#store, job)) {
       this.#claims.set(job, claim);
       return true;
     }
@@ -92,6 +91,19 @@ export class ClaimedJobs {
   }
 }
 
+/** True where all of a job is missing just as it says: what {@link stillMissing} gives back is the job itself. */
+function isMissing(store: Store, job: RangeJob): boolean {
+  const [left, ...others] = stillMissing(store, job);
+  return (
+    left !== undefined &&
+    others.length === 0 &&
+    left.start === job.start &&
+    left.end === job.end &&
+    left.targets.length === job.targets.length &&
+    left.targets.every((target, i) => target.offset === job.targets[i]!.offset && target.held === job.targets[i]!.held)
+  );
+}
+
 /** What is left of a job by what the ledger has now, its neighbours side by side as before. */
 function stillMissing({ ledger }: Store, job: RangeJob): RangeJob[] {
   if (ledger.completeSize(job.path) !== undefined) return [];
@@ -107,12 +119,17 @@ function stillMissing({ ledger }: Store, job: RangeJob): RangeJob[] {
       // A host that knows no ranges sends all of it once, not once for each part.
       if (job.allowWhole !== true) last = undefined;
     } else if (last === undefined) {
-      last = { ...job, targets: [{ ...target, held }], start: offset + held, end };
+      last = { ...job, targets: [withHeld(target, held)], start: offset + held, end };
       left.push(last);
     } else {
-      last.targets.push({ ...target, held });
+      last.targets.push(withHeld(target, held));
       last.end = end;
     }
   }
   return left;
+}
+
+/** The target itself where nothing changed: a build has millions. */
+function withHeld(target: RangeTarget, held: number): RangeTarget {
+  return target.held === held ? target : { ...target, held };
 }

@@ -1,5 +1,5 @@
 import type { PagedIndex } from '../../builds/indices/paged-index.ts';
-import { toHex } from '../../core/bytes.ts';
+import { asBuffer } from '../../core/bytes.ts';
 import { RecordTable } from '../../core/tables/record-table.ts';
 import { sortRecords } from '../../core/tables/sort-records.ts';
 import { wantedPriority } from './wanted.ts';
@@ -25,10 +25,12 @@ export class PlacedEntries {
   readonly loose: readonly number[];
   readonly #rows: RecordTable;
   readonly #view: DataView;
+  readonly #keys: Buffer;
 
   /** {@link placeEntries} makes them. @param rows as they were found */
   constructor(wanted: RecordTable, loose: readonly number[], rows: Uint8Array) {
     this.wanted = wanted;
+    this.#keys = asBuffer(wanted.bytes);
     this.loose = loose;
     this.#rows = new RecordTable(sortRecords(rows, stride, placeSize), stride);
     const { buffer, byteOffset, byteLength } = this.#rows.bytes;
@@ -58,7 +60,8 @@ export class PlacedEntries {
 
   /** Hex. */
   ekey(row: number): string {
-    return toHex(this.wanted.at(this.#view.getUint32(row * stride + 11)).subarray(0, 16));
+    const at = this.#view.getUint32(row * stride + 11) * this.wanted.stride;
+    return this.#keys.toString('hex', at, at + 16);
   }
 }
 
