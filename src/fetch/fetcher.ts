@@ -15,7 +15,7 @@ import { HeldSpans, isHeld, type OnHeld, SpanCommitter } from './held-spans.ts';
 import { completeLoose } from './loose-objects.ts';
 import type { Network } from './network.ts';
 import { entryJobs, type PlanOptions } from './plan/plan.ts';
-import { adoptObject } from './small-objects.ts';
+import { Arrivals, adoptObject } from './small-objects.ts';
 import type { RangeJob, RangeTarget } from './transfer/range-job.ts';
 import { type TransferFailure, transfer } from './transfer/transfer.ts';
 
@@ -62,6 +62,7 @@ export class Fetcher {
   fetchedEntries = 0;
   readonly #committer: SpanCommitter;
   readonly #smallObjects: PQueue;
+  readonly #arrivals: Arrivals;
   /** Entries that no host gave a short while ago: a batch asks for many, and then each file for its own. */
   readonly #failed = new Map<string, { time: number; error: PakratError }>();
   readonly #waiting: Waiting;
@@ -71,6 +72,7 @@ export class Fetcher {
     this.network = network;
     this.settings = settings;
     this.#committer = new SpanCommitter(store);
+    this.#arrivals = new Arrivals(store);
     this.#smallObjects = new PQueue({ concurrency: settings.smallJobs });
     this.#waiting = new Waiting(network?.signal, settings.onWait);
   }
@@ -123,7 +125,7 @@ export class Fetcher {
       if (heldNow !== undefined) return heldNow;
       const request = { path, kind, maxSize, isMostlySmaller: !size, check };
       const bytes = await fetchObject(await network.cdn(), request);
-      this.store.addObject(name, bytes);
+      await this.#arrivals.add({ name, bytes });
       return objectKeys.decrypt(path, bytes);
     } finally {
       claim?.release();

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { isDamage, isNoFile, resultUnless } from '../core/errors.ts';
 import { inStore, syncFile, syncFolder } from '../files/durable.ts';
 import { type ObjectName, objectPath } from '../store/layout.ts';
-import type { Store } from '../store/store.ts';
+import type { SmallObject, Store } from '../store/store.ts';
 import { checkObject } from '../verify/check-object.ts';
 
 /** True when the ledger has a small object and its file is there, as large as it should be. Nothing is read, so that thousands are asked in no time. */
@@ -38,4 +38,52 @@ export function adoptObject({ file, files, objectKeys, writable }: Store, name: 
   files.complete(path, bytes.length);
   if (name.suffix === '.index') files.settle(objectPath({ ...name, suffix: '' }));
   return decrypted;
+}
+
+/** Small objects that have come and are not in the store yet: those that come at about the same time are brought to disk together. */
+export class Arrivals {
+  readonly #store: Store;
+  #waiting: Arrival[] = [];
+
+  constructor(store: Store) {
+    this.#store = store;
+  }
+
+  /** Puts an object into the store; it is on disk and in the ledger afterwards. @throws E_STORE… */
+  add(object: SmallObject): Promise<void> {
+    return new Promise((done, failed) => {
+      // While a few are brought to disk others come, so that one wait for the disk is for many.
+      if (this.#waiting.length === 0) setImmediate(() => this.#addAll());
+      this.#waiting.push({ object, done, failed });
+    });
+  }
+
+  #addAll(): void {
+    const arrivals = this.#waiting;
+    this.#waiting = [];
+    try {
+      this.#store.addObjects(arrivals.map(({ object }) => object));
+      for (const { done } of arrivals) done();
+    } catch (error) {
+      const [first] = arrivals;
+      // One by one, so that what is wrong with one is not the others' fault.
+      if (arrivals.length === 1) first?.failed(error);
+      else for (const arrival of arrivals) this.#addOne(arrival);
+    }
+  }
+
+  #addOne({ object, done, failed }: Arrival): void {
+    try {
+      this.#store.addObjects([object]);
+      done();
+    } catch (error) {
+      failed(error);
+    }
+  }
+}
+
+interface Arrival {
+  object: SmallObject;
+  done: () => void;
+  failed: (error: unknown) => void;
 }

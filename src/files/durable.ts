@@ -70,6 +70,12 @@ function withFile(path: string, flags: 'r' | 'r+', work: (fd: number) => void): 
 
 /** Makes a folder and those above it; the new names are on disk when it returns. */
 export function makeFolderDurable(folder: string): void {
+  // With a journal the first of these brings all of them to disk.
+  for (const path of makeFolders(folder)) syncFolder(dirname(path));
+}
+
+/** Makes a folder and those above it. @returns those that were not there, the upper ones first */
+function makeFolders(folder: string): string[] {
   const missing: string[] = [];
   for (let at = folder; !fs.existsSync(at) && dirname(at) !== at; at = dirname(at)) missing.unshift(at);
   for (const path of missing) {
@@ -79,8 +85,7 @@ export function makeFolderDurable(folder: string): void {
       if (codeOf(error) !== 'EEXIST') throw storeError(error, path);
     }
   }
-  // With a journal the first of these brings all of them to disk.
-  for (const path of missing) syncFolder(dirname(path));
+  return missing;
 }
 
 /** Moves a complete, flushed file to its final name, durably; makes the folder when needed. */
@@ -168,5 +173,39 @@ export function writeFileDurable(path: string, bytes: Uint8Array, temporary: str
     file.finish(path);
   } finally {
     file.close();
+  }
+}
+
+/**
+ * Writes several small files, each of which is there whole or not at all: with the flushes side by side, the first brings most of the others along.
+ * Where it throws, some have their names already.
+ * @param temporary folder on the same file system @throws E_STORE_FULL, E_STORE
+ */
+export function writeFilesDurable(files: readonly { path: string; bytes: Uint8Array }[], temporary: string): void {
+  const open: { fd: number; name: string; path: string }[] = [];
+  try {
+    for (const { path, bytes } of files) {
+      const name = temporaryName(temporary);
+      inStore(path, () => {
+        makeFolderDurable(temporary);
+        const fd = fs.openSync(name, 'wx');
+        open.push({ fd, name, path });
+        writeAll(fd, bytes, 0);
+      });
+    }
+    for (const { fd, path } of open) inStore(path, () => fs.fsyncSync(fd));
+    const folders = new Set(open.map(({ path }) => dirname(path)));
+    const made = [...folders].flatMap((folder) => inStore(folder, () => makeFolders(folder)));
+    for (const above of new Set(made.map(dirname))) inStore(above, () => syncFolder(above));
+    for (const { name, path } of open) {
+      inStore(path, () => fs.renameSync(name, path));
+      releaseTemporary(name);
+    }
+    for (const folder of folders) inStore(folder, () => syncFolder(folder));
+  } finally {
+    for (const { fd, name } of open) {
+      fs.closeSync(fd);
+      removeTemporary(name);
+    }
   }
 }

@@ -6,9 +6,8 @@ import { systemError, watchFs } from '../support/watched-fs.ts';
 const scratch = scratchFolder();
 const root = scratch();
 const watched = watchFs(root);
-const { makeFolderDurable, moveDurable, storeError, syncFolder, writeAll, writeFileDurable } = await import(
-  '../../src/files/durable.ts'
-);
+const { makeFolderDurable, moveDurable, storeError, syncFolder, writeAll, writeFileDurable, writeFilesDurable } =
+  await import('../../src/files/durable.ts');
 
 const bytes = new TextEncoder().encode('what must not be lost');
 let number = 0;
@@ -32,6 +31,54 @@ const story = (): string[] =>
         .replaceAll(folder, '.')
         .replace(/tmp\/\S+\.tmp/, 'tmp/name'),
     );
+
+describe('writeFilesDurable', () => {
+  const write = (...names: string[]): void =>
+    writeFilesDurable(
+      names.map((name) => ({ path: scratch(folder, name), bytes })),
+      scratch(folder, 'tmp'),
+    );
+
+  test('all bytes are on disk before any name, and new folders before what is put into them', () => {
+    fs.mkdirSync(scratch(folder, 'tmp'));
+    write('a/one', 'two', 'a/three');
+    const name = 'tmp/name';
+    expect(story()).toEqual([
+      `write ${name}`,
+      `write ${name}`,
+      `write ${name}`,
+      `fsync ${name}`,
+      `fsync ${name}`,
+      `fsync ${name}`,
+      'mkdir a',
+      'fsync .',
+      `rename ${name} a/one`,
+      `rename ${name} two`,
+      `rename ${name} a/three`,
+      'fsync a',
+      'fsync .',
+    ]);
+    for (const file of ['a/one', 'two', 'a/three'])
+      expect(fs.readFileSync(scratch(folder, file))).toEqual(Buffer.from(bytes));
+    expect(fs.readdirSync(scratch(folder, 'tmp'))).toEqual([]);
+  });
+
+  test.each(['open', 'write', 'fsync', 'mkdir', 'rename'])(
+    'a %s that fails leaves nothing under a temporary name',
+    (failing) => {
+      fs.mkdirSync(scratch(folder, 'tmp'));
+      let left = 1;
+      watched.fail = (call) => (call === failing && left-- === 0 ? systemError('ENOSPC') : undefined);
+      expect(() => write('a/one', 'b/two')).toThrow(expect.objectContaining({ code: 'E_STORE_FULL' }));
+      expect(fs.readdirSync(scratch(folder, 'tmp'))).toEqual([]);
+    },
+  );
+
+  test('no files are no work', () => {
+    write();
+    expect(story()).toEqual([]);
+  });
+});
 
 describe('writeFileDurable', () => {
   const write = (name: string): void => writeFileDurable(scratch(folder, name), bytes, scratch(folder, 'tmp'));

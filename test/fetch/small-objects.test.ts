@@ -1,0 +1,52 @@
+import * as fs from 'node:fs';
+import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { toHex } from '../../src/core/bytes.ts';
+import { md5 } from '../../src/core/hash.ts';
+import { Arrivals } from '../../src/fetch/small-objects.ts';
+import { objectPath } from '../../src/store/layout.ts';
+import { openStore, type SmallObject, type Store } from '../../src/store/store.ts';
+import { scratchFolder } from '../support/scratch.ts';
+
+const scratch = scratchFolder();
+let store: Store;
+let number = 0;
+beforeEach(() => {
+  number += 1;
+  store = openStore(scratch(`store${number}`), { create: true });
+});
+afterEach(() => store.close());
+
+function config(n: number): SmallObject {
+  const bytes = new TextEncoder().encode(`config ${n}`);
+  return { name: { cdnPath: 'tpr/wow', kind: 'config', hash: toHex(md5(bytes)) }, bytes };
+}
+
+test('objects that come together are brought to disk together, and each is held when its promise says so', async () => {
+  const together = jest.spyOn(store, 'addObjects');
+  const arrivals = new Arrivals(store);
+  const objects = [1, 2, 3].map(config);
+  await Promise.all(
+    objects.map(async (object) => {
+      await arrivals.add(object);
+      expect(store.readObject(object.name)).toEqual(object.bytes);
+    }),
+  );
+  expect(together.mock.calls.map(([batch]) => batch.length)).toEqual([3]);
+  await arrivals.add(config(4));
+  expect(store.readObject(config(4).name)).toEqual(config(4).bytes);
+});
+
+test('one that cannot be written is told, and costs the others nothing', async () => {
+  const arrivals = new Arrivals(store);
+  const [first, second, third] = [config(1), config(2), config(3)];
+  const write = store.addObjects;
+  jest.spyOn(store, 'addObjects').mockImplementation((objects) => {
+    if (objects.includes(second)) throw Object.assign(new Error('no room'), { code: 'E_STORE_FULL' });
+    write(objects);
+  });
+  const ends = await Promise.allSettled([first, second, third].map((object) => arrivals.add(object)));
+  expect(ends.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+  expect(ends[1]).toMatchObject({ reason: { code: 'E_STORE_FULL' } });
+  for (const { name } of [first, third]) expect(fs.existsSync(store.file(objectPath(name)))).toBe(true);
+  expect(store.readObject(second.name)).toBeUndefined();
+});
