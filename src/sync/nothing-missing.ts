@@ -7,7 +7,7 @@ import type { Plan } from '../fetch/plan/plan.ts';
 import type { Selection } from '../fetch/plan/selection.ts';
 import { coversAll } from '../store/spans.ts';
 import type { Store } from '../store/store.ts';
-import { keepWants, readWants, type WantedOf, wantedSpans, wantsOf } from './kept-wants.ts';
+import { keepWants, readWants, type WantedOf, wantsOf } from './kept-wants.ts';
 import { dataPath, type PlannedSync } from './plan-sync.ts';
 
 /**
@@ -20,14 +20,15 @@ export function planOfNothing(store: Store, build: Build, selection: Selection):
   const wants = readWants(store, wantedOf(build, selection));
   if (wants === undefined) return undefined;
   const archives = build.cdnConfig.archives.map((hash) => dataPath(build, hash));
-  const loose = Array.from(wants.loose, (ekey) => dataPath(build, toHex(ekey)));
+  const { wanted, named } = wants;
+  const loose = Array.from(named.loose, (ekey) => dataPath(build, toHex(ekey)));
   const held = new HeldSpans(store);
-  for (const { archive, spans } of wantedSpans(wants)) {
-    if (!coversAll(held.of(archives[archive] ?? ''), spans)) return undefined;
+  for (const [archive, path] of archives.entries()) {
+    const spans = named.spansOf(archive);
+    if (spans.length > 0 && !coversAll(held.of(path), spans)) return undefined;
   }
   if (!loose.every((path) => store.ledger.completeSize(path) !== undefined)) return undefined;
   if (hasLost(store, [...archives, ...loose], held)) return undefined;
-  const { wanted } = wants;
   return { wanted, held: wanted, missing: { entries: 0, bytes: 0 }, rangeBytes: 0, ranges: [], byPriority: new Map() };
 }
 

@@ -19,18 +19,19 @@ import type { ManifestKeys } from '../../formats/configs/build-config.ts';
 import { decodeTvfs, decodeTvfsHeader } from '../../formats/roots/tvfs/decode.ts';
 import { TvfsFlags } from '../../formats/roots/tvfs/layout.ts';
 import { readDerived } from '../../store/derived/derived-file.ts';
+import { NamedBytes } from '../../store/derived/named-bytes.ts';
 import { objectPath } from '../../store/layout.ts';
 import { covers, mergeSpans, type Span } from '../../store/spans.ts';
 import type { Store } from '../../store/store.ts';
 import type { KnownObject } from '../known-objects.ts';
 import type { KeptBytes } from './kept-bytes.ts';
-import { BuildMarks, keepMarks } from './marks-file.ts';
+import { keepMarks } from './marks-file.ts';
 import { everyKey, ownKeys } from './own-keys.ts';
 import { readIndexOf } from './read-index.ts';
 
 /** What a build names, as far as it could be read. */
 export interface FoundMarks {
-  marks: BuildMarks;
+  marks: NamedBytes;
   /** False where a part of it that is not held may name more: another time it may be. */
   isWhole: boolean;
 }
@@ -65,7 +66,7 @@ export async function prepareMarks(store: Store, build: Build, signal?: AbortSig
 }
 
 /** Finds what an open build names, and keeps it for the next time. @throws as {@link markBuild} */
-export async function findMarks(store: Store, build: Build, signal?: AbortSignal): Promise<BuildMarks> {
+export async function findMarks(store: Store, build: Build, signal?: AbortSignal): Promise<NamedBytes> {
   const { marks, isWhole } = await markBuild(build, signal);
   if (isWhole) keepMarks(store, build.identity, marks);
   return marks;
@@ -121,9 +122,9 @@ class Named {
       });
   }
 
-  marks(): BuildMarks {
+  marks(): NamedBytes {
     const keys = sortRecords(Buffer.concat(this.#loose), 16, 16);
-    return BuildMarks.of(new RecordTable(keys, 16), this.#archives.map(mergeSpans));
+    return NamedBytes.of(new RecordTable(keys, 16), this.#archives.map(mergeSpans));
   }
 }
 

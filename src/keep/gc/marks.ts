@@ -10,6 +10,7 @@ import { groupBy } from '../../core/tables/group-by.ts';
 import { hasObject } from '../../fetch/small-objects.ts';
 import { type BuildConfig, decodeBuildConfig } from '../../formats/configs/build-config.ts';
 import { decodeCdnConfig } from '../../formats/configs/cdn-config.ts';
+import type { NamedBytes } from '../../store/derived/named-bytes.ts';
 import { type ObjectName, objectPath } from '../../store/layout.ts';
 import type { BuildRow } from '../../store/ledger/rows.ts';
 import { coversAll, type Span, spanBytes } from '../../store/spans.ts';
@@ -21,7 +22,7 @@ import type { KnownObject } from '../known-objects.ts';
 import { KeptBytes } from './kept-bytes.ts';
 import { findMarks, markStrays } from './mark-build.ts';
 import { markPatches } from './mark-patches.ts';
-import { type BuildMarks, readMarks } from './marks-file.ts';
+import { readMarks } from './marks-file.ts';
 import { readIndexOf } from './read-index.ts';
 
 /** The store whose builds are marked, and the way to open those whose marks are not known. */
@@ -175,7 +176,7 @@ export class Marks {
   }
 
   /** What a build names: as it is kept, else out of the build itself. A build that cannot be read names nothing, whatever is kept of it. */
-  async #marksOf({ row, config, list }: ConfiguredBuild): Promise<BuildMarks> {
+  async #marksOf({ row, config, list }: ConfiguredBuild): Promise<NamedBytes> {
     const { store, signal } = this.#tools;
     const isReadable = existsSync(join(store.layout.manifests, config.encoding.ckey));
     const known = isReadable ? readMarks(store, row, list.archives.length) : undefined;
@@ -281,7 +282,7 @@ function readConfig(store: Store, { cdnPath }: BuildRow, hash: string): Uint8Arr
 }
 
 /** Ekeys of what a build may have as objects of their own: of a mirror all that the index of them lists. @throws E_OFFLINE, E_FORMAT…, E_INTEGRITY */
-function* looseKeys(store: Store, { row, list, isMirror }: ConfiguredBuild, marks: BuildMarks): Generator<Uint8Array> {
+function* looseKeys(store: Store, { row, list, isMirror }: ConfiguredBuild, marks: NamedBytes): Generator<Uint8Array> {
   yield* marks.loose;
   if (!isMirror || list.fileIndex === undefined) return;
   for (const { ekey } of readIndexOf(store, { cdnPath: row.cdnPath, kind: 'data', hash: list.fileIndex })) yield ekey;
