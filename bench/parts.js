@@ -28,6 +28,13 @@ export function makeTree(folder, options) {
   return folder;
 }
 
+/** The tree of a build of 2,000,000 files in 1000 archives, or of one so many times smaller. */
+export function bigTree(work, scale) {
+  const count = (value) => String(Math.round(value / scale));
+  const smaller = ['--files', count(2e6), '--per-archive', '3000', '--foreign', count(1e6), '--archives', count(1000)];
+  return makeTree(join(work, `big-build-${scale}`), ['--preset', 'wow', ...(scale === 1 ? [] : smaller)]);
+}
+
 /** Facts about a tree that the generator wrote. */
 export function summaryOf(tree) {
   return JSON.parse(fs.readFileSync(join(tree, 'truth/summary.json'), 'utf8'));

@@ -7,7 +7,19 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { deadEntries, manyBuilds } from './many-builds.js';
-import { archivesOf, bin, killedPakrat, makeTree, measure, median, pakrat, startNginx, summaryOf } from './parts.js';
+import {
+  archivesOf,
+  bigTree,
+  bin,
+  killedPakrat,
+  makeTree,
+  measure,
+  median,
+  pakrat,
+  startNginx,
+  summaryOf,
+} from './parts.js';
+import { latencyTrial, planTrial } from './plan-trial.js';
 import { serveTrial } from './serve-trial.js';
 import { startTrial } from './start-trial.js';
 
@@ -26,6 +38,16 @@ export const trials = [
     name: 'big-build',
     shows: 'one file by name out of 2,000,000 in 1000 archives, the first and the second time',
     run: bigBuild,
+  },
+  {
+    name: 'plan',
+    shows: 'a sync with nothing to do, dry runs and a sync of 2,000,000 entries; the archive group',
+    run: planTrial,
+  },
+  {
+    name: 'latency',
+    shows: 'the indices of 1000 archives from a host that is 20 ms away, beside 3 connections',
+    run: latencyTrial,
   },
   { name: 'resume', shows: 'bytes served for 200 MB when the sync is killed four times', run: resumeAfterKills },
   { name: 'root', shows: 'a WoW root of 2,974,106 rows decoded, then asked for ids and names', run: wowRoot },
@@ -144,9 +166,7 @@ function md5Of(file) {
 }
 
 async function bigBuild({ work, scale }) {
-  const count = (value) => String(Math.round(value / scale));
-  const smaller = ['--files', count(2e6), '--per-archive', '3000', '--foreign', count(1e6), '--archives', count(1000)];
-  const tree = makeTree(join(work, `big-build-${scale}`), ['--preset', 'wow', ...(scale === 1 ? [] : smaller)]);
+  const tree = bigTree(work, scale);
   const name = aNamedFile(tree);
   const runs = fs.mkdtempSync(join(work, 'big-build-runs-'));
   const server = await startNginx(tree, runs);

@@ -40,10 +40,11 @@ export function adoptObject({ file, files, objectKeys, writable }: Store, name: 
   return decrypted;
 }
 
-/** Small objects that have come and are not in the store yet: those that come at about the same time are brought to disk together. */
+/** Small objects that have come and are not in the store yet: those that come while others are brought to disk are brought there together. */
 export class Arrivals {
   readonly #store: Store;
   #waiting: Arrival[] = [];
+  #isBusy = false;
 
   constructor(store: Store) {
     this.#store = store;
@@ -52,33 +53,33 @@ export class Arrivals {
   /** Puts an object into the store; it is on disk and in the ledger afterwards. @throws E_STORE… */
   add(object: SmallObject): Promise<void> {
     return new Promise((done, failed) => {
-      // While a few are brought to disk others come, so that one wait for the disk is for many.
-      if (this.#waiting.length === 0) setImmediate(() => this.#addAll());
       this.#waiting.push({ object, done, failed });
+      if (!this.#isBusy) void this.#addAll();
     });
   }
 
-  #addAll(): void {
-    const arrivals = this.#waiting;
-    this.#waiting = [];
-    try {
-      this.#store.addObjects(arrivals.map(({ object }) => object));
-      for (const { done } of arrivals) done();
-    } catch (error) {
-      const [first] = arrivals;
+  async #addAll(): Promise<void> {
+    this.#isBusy = true;
+    while (this.#waiting.length > 0) {
+      const arrivals = this.#waiting;
+      this.#waiting = [];
+      const isDone = await this.#add(arrivals);
       // One by one, so that what is wrong with one is not the others' fault.
-      if (arrivals.length === 1) first?.failed(error);
-      else for (const arrival of arrivals) this.#addOne(arrival);
+      if (!isDone) for (const arrival of arrivals) await this.#add([arrival]);
     }
+    this.#isBusy = false;
   }
 
-  #addOne({ object, done, failed }: Arrival): void {
+  /** @returns false where several could not be brought to disk together */
+  async #add(arrivals: readonly Arrival[]): Promise<boolean> {
     try {
-      this.#store.addObjects([object]);
-      done();
+      await this.#store.addObjects(arrivals.map(({ object }) => object));
+      for (const { done } of arrivals) done();
     } catch (error) {
-      failed(error);
+      if (arrivals.length > 1) return false;
+      for (const { failed } of arrivals) failed(error);
     }
+    return true;
   }
 }
 

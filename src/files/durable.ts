@@ -1,6 +1,7 @@
 import * as fs from 'node:fs';
 import { dirname } from 'node:path';
 import { codeOf, messageOf, PakratError } from '../core/errors.ts';
+import { waitForAll } from '../core/wait-for-all.ts';
 import { releaseTemporary, removeTemporary, temporaryName } from './temporary.ts';
 
 /*
@@ -177,11 +178,14 @@ export function writeFileDurable(path: string, bytes: Uint8Array, temporary: str
 }
 
 /**
- * Writes several small files, each of which is there whole or not at all: with the flushes side by side, the first brings most of the others along.
- * Where it throws, some have their names already.
+ * Writes several small files, each of which is there whole or not at all. They are flushed side by side, so that they share the waits for the disk, and
+ * the event loop turns meanwhile. Where it throws, some may have their names already.
  * @param temporary folder on the same file system @throws E_STORE_FULL, E_STORE
  */
-export function writeFilesDurable(files: readonly { path: string; bytes: Uint8Array }[], temporary: string): void {
+export async function writeFilesDurable(
+  files: readonly { path: string; bytes: Uint8Array }[],
+  temporary: string,
+): Promise<void> {
   const open: { fd: number; name: string; path: string }[] = [];
   try {
     for (const { path, bytes } of files) {
@@ -193,19 +197,36 @@ export function writeFilesDurable(files: readonly { path: string; bytes: Uint8Ar
         writeAll(fd, bytes, 0);
       });
     }
-    for (const { fd, path } of open) inStore(path, () => fs.fsyncSync(fd));
+    await waitForAll(...open.map(({ fd, path }) => flush(fd, path)));
     const folders = new Set(open.map(({ path }) => dirname(path)));
     const made = [...folders].flatMap((folder) => inStore(folder, () => makeFolders(folder)));
-    for (const above of new Set(made.map(dirname))) inStore(above, () => syncFolder(above));
+    await waitForAll(...Array.from(new Set(made.map(dirname)), flushFolder));
     for (const { name, path } of open) {
       inStore(path, () => fs.renameSync(name, path));
       releaseTemporary(name);
     }
-    for (const folder of folders) inStore(folder, () => syncFolder(folder));
+    await waitForAll(...Array.from(folders, flushFolder));
   } finally {
     for (const { fd, name } of open) {
       fs.closeSync(fd);
       removeTemporary(name);
     }
   }
+}
+
+/** As {@link syncFolder}, while the event loop turns. */
+async function flushFolder(folder: string): Promise<void> {
+  if (process.platform === 'win32') return;
+  const fd = inStore(folder, () => fs.openSync(folder, 'r'));
+  try {
+    await flush(fd, folder);
+  } finally {
+    fs.closeSync(fd);
+  }
+}
+
+function flush(fd: number, path: string): Promise<void> {
+  return new Promise((done, failed) => {
+    fs.fsync(fd, (error) => (error === null ? done() : failed(storeError(error, path))));
+  });
 }

@@ -33,15 +33,15 @@ const story = (): string[] =>
     );
 
 describe('writeFilesDurable', () => {
-  const write = (...names: string[]): void =>
+  const write = (...names: string[]): Promise<void> =>
     writeFilesDurable(
       names.map((name) => ({ path: scratch(folder, name), bytes })),
       scratch(folder, 'tmp'),
     );
 
-  test('all bytes are on disk before any name, and new folders before what is put into them', () => {
+  test('all bytes are on disk before any name, and new folders before what is put into them', async () => {
     fs.mkdirSync(scratch(folder, 'tmp'));
-    write('a/one', 'two', 'a/three');
+    await write('a/one', 'two', 'a/three');
     const name = 'tmp/name';
     expect(story()).toEqual([
       `write ${name}`,
@@ -65,17 +65,17 @@ describe('writeFilesDurable', () => {
 
   test.each(['open', 'write', 'fsync', 'mkdir', 'rename'])(
     'a %s that fails leaves nothing under a temporary name',
-    (failing) => {
+    async (failing) => {
       fs.mkdirSync(scratch(folder, 'tmp'));
       let left = 1;
       watched.fail = (call) => (call === failing && left-- === 0 ? systemError('ENOSPC') : undefined);
-      expect(() => write('a/one', 'b/two')).toThrow(expect.objectContaining({ code: 'E_STORE_FULL' }));
+      await expect(write('a/one', 'b/two')).rejects.toThrow(expect.objectContaining({ code: 'E_STORE_FULL' }));
       expect(fs.readdirSync(scratch(folder, 'tmp'))).toEqual([]);
     },
   );
 
-  test('no files are no work', () => {
-    write();
+  test('no files are no work', async () => {
+    await write();
     expect(story()).toEqual([]);
   });
 });

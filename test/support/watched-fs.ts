@@ -63,6 +63,15 @@ export function watchFs(folder: string): WatchedFs {
       note('fsync', named(fd));
       real.fsyncSync(fd);
     },
+    fsync(fd: number, done: (error: Error | null) => void): void {
+      try {
+        note('fsync', named(fd));
+      } catch (error) {
+        done(error as Error);
+        return;
+      }
+      real.fsync(fd, done);
+    },
     fdatasync(fd: number, done: (error: Error | null) => void): void {
       const path = named(fd);
       watched.beforeFlush().then(() => {

@@ -19,34 +19,51 @@ const entriesAtOnce = 1 << 18;
 const numberAt = 16;
 const numberedSize = 20;
 
-/**
- * Calls back with the number of every entry and that of the row with its ekey; -1 where the sorted table has none. Entries come in any order, those
- * of one ekey in theirs. To sort them a part at a time and go through the table beside is faster than to look up each: neither leaves the caches.
- */
-async function eachEntry(
-  { rows }: Download,
-  table: RecordTable,
-  visit: (entry: number, row: number) => void,
-): Promise<void> {
-  const memory = Buffer.allocUnsafe(Math.min(entriesAtOnce, rows.count) * numberedSize);
+/** Entries from one on, before another: as many as are sorted at once. */
+interface Part {
+  first: number;
+  end: number;
+}
+
+/** A manifest part by part, with turns for others between. */
+async function* partsOf({ rows }: Download): AsyncGenerator<Part> {
   for (let first = 0; first < rows.count; first += entriesAtOnce) {
     await breathe();
-    const entries = asBuffer(sortRecords(numbered(rows, first, memory), numberedSize, numberAt));
-    let row = 0;
-    for (let at = 0; at < entries.length; at += numberedSize) {
-      let order = 1;
-      for (; row < table.count; row++) {
-        order = compareKeys(table.bytes, row * table.stride, entries, at);
-        if (order >= 0) break;
-      }
-      visit(entries.readUInt32BE(at + numberAt), order === 0 ? row : -1);
-    }
+    yield { first, end: Math.min(first + entriesAtOnce, rows.count) };
   }
 }
 
-/** The ekeys of entries from one on, each with its number. @param memory for the most of them that are sorted at once */
-function numbered({ bytes, stride, count }: RecordTable, first: number, memory: Buffer): Uint8Array {
-  const end = Math.min(first + entriesAtOnce, count);
+/** Called with the number of an entry and that of the row with its ekey; -1 where the table has none. */
+type OnMatch = (entry: number, row: number) => void;
+
+/**
+ * Calls back for every entry, with its row in a sorted table. Entries come in any order, those of one ekey in theirs. To sort them a part at a time
+ * and go through the table beside is faster than to look up each: neither leaves the caches.
+ */
+async function eachEntry(download: Download, table: RecordTable, visit: OnMatch): Promise<void> {
+  const memory = Buffer.allocUnsafe(entriesAtOnce * numberedSize);
+  for await (const part of partsOf(download)) matchPart(download, part, { table, memory, visit });
+}
+
+function matchPart(
+  { rows }: Download,
+  part: Part,
+  { table, memory, visit }: { table: RecordTable; memory: Buffer; visit: OnMatch },
+): void {
+  const entries = asBuffer(sortRecords(numbered(rows, part, memory), numberedSize, numberAt));
+  let row = 0;
+  for (let at = 0; at < entries.length; at += numberedSize) {
+    let order = 1;
+    for (; row < table.count; row++) {
+      order = compareKeys(table.bytes, row * table.stride, entries, at);
+      if (order >= 0) break;
+    }
+    visit(entries.readUInt32BE(at + numberAt), order === 0 ? row : -1);
+  }
+}
+
+/** The ekeys of a part, each with its number. @param memory for the most of them that are sorted at once */
+function numbered({ bytes, stride }: RecordTable, { first, end }: Part, memory: Buffer): Uint8Array {
   const keys = memory.subarray(0, (end - first) * numberedSize);
   for (let entry = first, at = 0; entry < end; entry++, at += numberedSize) {
     for (let i = 0; i < numberAt; i++) keys[at + i] = bytes[entry * stride + i]!;
@@ -96,25 +113,28 @@ export async function rankWanted(wanted: RecordTable, download: Download, entrie
  * @param wanted rows of a WantedList, sorted by ekey; undefined: every entry is wanted
  */
 export async function amountsByTag(wanted: RecordTable | undefined, download: Download): Promise<TagAmount[]> {
-  const { rows, tags, count } = download;
-  const sizes = new Float64Array(count).fill(notWanted);
-  const take = (entry: number): void => {
-    sizes[entry] = downloadSize(rows, entry);
-  };
-  if (wanted === undefined) for (let entry = 0; entry < count; entry++) take(entry);
-  else await eachEntry(download, wanted, (entry, row) => row !== -1 && take(entry));
-  return tags.map((tag) => ({ tag, amount: amountOf(tag, sizes) }));
+  const amounts = download.tags.map((tag) => ({ tag, amount: { entries: 0, bytes: 0 } }));
+  const sizes = new Float64Array(entriesAtOnce);
+  const memory = Buffer.allocUnsafe(wanted === undefined ? 0 : entriesAtOnce * numberedSize);
+  for await (const part of partsOf(download)) {
+    sizes.fill(notWanted);
+    const take = (entry: number): void => {
+      sizes[entry - part.first] = downloadSize(download.rows, entry);
+    };
+    if (wanted === undefined) for (let entry = part.first; entry < part.end; entry++) take(entry);
+    else matchPart(download, part, { table: wanted, memory, visit: (entry, row) => row !== -1 && take(entry) });
+    for (const { tag, amount } of amounts) addSizes(amount, tag, { part, sizes });
+  }
+  return amounts;
 }
 
 const notWanted = -1;
 
-function amountOf({ mask }: Tag, sizes: Float64Array): Amount {
-  const amount = { entries: 0, bytes: 0 };
-  for (let i = 0; i < sizes.length; i++) {
-    const size = sizes[i]!;
-    if (size === notWanted || !hasTag(mask, i)) continue;
+function addSizes(amount: Amount, { mask }: Tag, { part, sizes }: { part: Part; sizes: Float64Array }): void {
+  for (let entry = part.first; entry < part.end; entry++) {
+    const size = sizes[entry - part.first]!;
+    if (size === notWanted || !hasTag(mask, entry)) continue;
     amount.entries += 1;
     amount.bytes += size;
   }
-  return amount;
 }
