@@ -8,7 +8,7 @@ import { dirname, join, relative, resolve } from 'node:path';
 /** From the ground up. A room imports from the rooms before its own line only. */
 const floors = [
   ['core'],
-  ['codecs', 'files'],
+  ['codecs', 'files', 'threads'],
   ['formats'],
   ['paks', 'cdn', 'store'],
   ['verify'],

@@ -23,7 +23,7 @@ export interface ExtractOptions
   list?: string | AsyncIterable<Uint8Array> | undefined;
   /** Only names in which one of these regular expressions is found. */
   regex?: readonly string[] | undefined;
-  /** Threads for a PAK. Default: one for each core, where that pays. */
+  /** Threads. Default: one for each core, where that pays. */
   jobs?: number | undefined;
   /** Takes the files as a tar, piece by piece, instead of files in a folder. */
   tar?: ((piece: Uint8Array) => Promise<void> | void) | undefined;
@@ -49,7 +49,8 @@ export async function extract(session: Session, name: string, options: ExtractOp
     to,
     names,
     regex: search,
-    threads: jobs,
+    threads: session.options.threads === 0 ? 0 : jobs,
+    workerUrl: session.options.workerUrl,
     list: list === undefined ? undefined : await readExtractList(list),
     onNote: (text) => onProgress?.({ type: 'note', text }),
     ...counted,

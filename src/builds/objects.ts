@@ -37,6 +37,11 @@ export interface Objects {
   /** The file and offset where a held entry lies; the file may have moved before it is opened. @throws E_OFFLINE or E_NOT_FOUND when it is not held */
   open(place: EntryPlace): { file: string; offset: number };
   /**
+   * As `open` for many entries, for whoever reads and proves their bytes elsewhere: undefined for one that is not held, that cannot be opened, or
+   * whose object is encrypted as a whole. Absent where `open` is as cheap, and nothing is encrypted.
+   */
+  openMany?(places: readonly EntryPlace[]): ({ file: string; offset: number } | undefined)[];
+  /**
    * Demands that an entry is still held. Whoever read some of it asks that afterwards: bytes leave the ledger before they leave the disk, so what is
    * held still was there when it was read. Absent where nothing is ever given back.
    * @throws E_OFFLINE or E_NOT_FOUND when it is not

@@ -11,7 +11,7 @@ import type { Span } from '../store/spans.ts';
 import type { Store } from '../store/store.ts';
 import { checkObject } from '../verify/check-object.ts';
 import { ClaimedJobs, claimObject, Waiting } from './claimed-fetch.ts';
-import { HeldSpans, isHeld, type OnHeld, SpanCommitter } from './held-spans.ts';
+import { HeldSpans, heldPlaces, isHeld, type OnHeld, SpanCommitter } from './held-spans.ts';
 import { completeLoose } from './loose-objects.ts';
 import type { Network } from './network.ts';
 import { entryJobs, type PlanOptions } from './plan/plan.ts';
@@ -177,8 +177,7 @@ export class Fetcher {
    * @throws E_OFFLINE, the error of the first that no host gave, E_ABORTED, E_STORE…
    */
   async entries(places: readonly EntryPlace[]): Promise<void> {
-    const held = new HeldSpans(this.store);
-    const missing = places.filter((place) => !held.hasEntry(place));
+    const missing = places.filter(lacks(this.store, places.length));
     const [first] = missing;
     if (first === undefined) return;
     this.#demandNetwork(`entry ${first.ekey}`, { ekey: first.ekey, object: objectPath(first.object) });
@@ -295,11 +294,22 @@ export class Fetcher {
         this.#demandHeld(place);
         return { file: store.file(objectPath(place.object)), offset: place.offset };
       },
+      openMany: (places) => heldPlaces(store, places),
       demandHeld: (place) => this.#demandHeld(place),
       decrypt: (name, bytes, offset) => store.objectKeys.decrypt(objectPath(name), bytes, offset),
       learnObjectKey: (cdnPath, keyName) => store.objectKeys.learn(cdnPath, keyName),
     };
   }
+}
+
+/** Few places that are asked about one by one, as files that are read one after the other: all spans of an object would be too many for each. */
+const fewPlaces = 4;
+
+/** Whether an entry is not held: for so many of them. */
+function lacks(store: Store, count: number): (place: EntryPlace) => boolean {
+  if (count <= fewPlaces) return (place) => !isHeld(store, place);
+  const held = new HeldSpans(store);
+  return (place) => !held.hasEntry(place);
 }
 
 function* wholeJobs(jobs: Iterable<RangeJob>): Generator<RangeJob> {

@@ -42,6 +42,32 @@ export function isHeld({ ledger }: Store, { object, loose, offset, size }: Entry
   return covers(ledger.spansWithin(path, offset, offset + size), offset, offset + size);
 }
 
+/** The files and offsets of those entries that are held and that no key of their object locks; undefined for the others. */
+export function heldPlaces(
+  store: Store,
+  places: readonly EntryPlace[],
+): ({ file: string; offset: number } | undefined)[] {
+  const held = new HeldSpans(store);
+  /** Files of objects; undefined for one that is encrypted as a whole. */
+  const files = new Map<string, string | undefined>();
+  return places.map((place) => {
+    const path = objectPath(place.object);
+    if (!held.hasEntry(place)) return undefined;
+    if (!files.has(path)) files.set(path, isPlain(store, path) ? store.file(path) : undefined);
+    const file = files.get(path);
+    return file === undefined ? undefined : { file, offset: place.offset };
+  });
+}
+
+function isPlain({ objectKeys }: Store, path: string): boolean {
+  try {
+    return objectKeys.keyOf(path) === undefined;
+  } catch {
+    // Whoever reads it tells what is wrong.
+    return false;
+  }
+}
+
 /** Milliseconds that spans wait for others to be committed with. */
 const commitMs = 200;
 

@@ -1,4 +1,5 @@
 import type { Build } from '../builds/build.ts';
+import { encodedFiles } from '../builds/encoded-files.ts';
 import {
   type BuildFile,
   findContentsOf,
@@ -23,6 +24,8 @@ const allLocales = 0xffffffff;
 /** A file of a build, as listed. */
 export interface BuildEntry extends SourceEntry {
   readonly file: BuildFile;
+  /** Its parts with what the encoding file knows of them. */
+  parts(): ResolvedPart[];
 }
 
 /** A build as a source. */
@@ -76,6 +79,16 @@ export function buildSource(build: Build, options: BuildSourceOptions): BuildSou
     },
     read: ({ file }) => readFile(build, file),
     ...(hasEntry && { isHeld: ({ file }) => isHeld(build, file, hasEntry) }),
+    forThreads: {
+      find: (entries) =>
+        build.lookUp(() =>
+          encodedFiles(
+            build,
+            entries.map((entry) => entry.parts()),
+          ),
+        ),
+      keys: build.keys,
+    },
     missingKeys: (signal) => missingKeys(build, { ...options, signal }),
     info: () => buildInfo(build),
     close: async () => build.close(),
@@ -87,11 +100,11 @@ class Row implements BuildEntry {
   readonly file: BuildFile;
   readonly size: number | undefined;
   readonly note: string | undefined;
-  readonly #parts: () => ResolvedPart[];
+  readonly parts: () => ResolvedPart[];
 
   constructor(file: BuildFile, known: KnownParts, parts: () => ResolvedPart[], noteOf: BuildSourceOptions['noteOf']) {
     this.file = file;
-    this.#parts = parts;
+    this.parts = parts;
     this.size = sizeOf(file.parts.map(({ size }, i) => ({ size: size ?? known[i]?.size })));
     this.note =
       noteOf &&
@@ -103,12 +116,12 @@ class Row implements BuildEntry {
     return this.file.name;
   }
   get md5(): string | undefined {
-    const [only, another] = this.#parts();
+    const [only, another] = this.parts();
     return another === undefined && only?.size === only?.contentSize ? only?.ckey : undefined;
   }
   get facts(): Readonly<Record<string, unknown>> {
     const { fileDataId, localeFlags = allLocales } = this.file;
-    const [only, another] = this.#parts();
+    const [only, another] = this.parts();
     const whole = another === undefined ? only : undefined;
     const locale = localeFlags === allLocales ? undefined : localeNames(localeFlags).join(' ');
     return { fileDataId, ckey: whole?.ckey, ekey: whole?.ekeys[0], locale, note: this.note };

@@ -1,4 +1,6 @@
+import type { EncodedFile } from '../builds/encoded-files.ts';
 import type { MissingKey } from '../builds/keys/missing-key.ts';
+import type { KeyRing } from '../formats/blte/keys.ts';
 
 /** A file of a source, as listed. */
 export interface SourceEntry {
@@ -55,7 +57,17 @@ export interface Source<Entry extends SourceEntry = SourceEntry> {
   isHeld?(entry: Entry): boolean;
   /** The keys that are missing to read it, and what they lock. Absent where that cannot be told. */
   missingKeys?(signal?: AbortSignal): Promise<MissingKey[]>;
+  /** Its files for threads that decode them beside each other. Absent where there are none for them. */
+  readonly forThreads?: FilesForThreads<Entry>;
   /** The facts of the source that `info` shows. Plain JSON. */
   info(): Promise<Record<string, unknown>>;
   close(): Promise<void>;
+}
+
+/** Files as threads take them. */
+export interface FilesForThreads<Entry extends SourceEntry = SourceEntry> {
+  /** Where files that were prepared lie; undefined for one that only `read` can give. */
+  find(entries: readonly Entry[]): Promise<(EncodedFile | undefined)[]>;
+  /** For encrypted chunks. */
+  keys: KeyRing;
 }

@@ -211,7 +211,8 @@ function isFolder(path: string): boolean {
 }
 
 async function startPool(from: ThreadedPak): Promise<PakPool | undefined> {
-  const { PakPool, usefulThreads } = await import('../../sources/paks/pak-pool.ts');
+  const { PakPool } = await import('../../sources/paks/pak-pool.ts');
+  const { usefulThreads } = await import('../../threads/thread-pool.ts');
   const threads = usefulThreads();
   return threads > 1 ? new PakPool(from, threads) : undefined;
 }

@@ -87,6 +87,11 @@ export class OutputFolder {
     return path;
   }
 
+  /** Paths that are kept so far. */
+  get claimed(): number {
+    return this.#taken.size;
+  }
+
   /**
    * The file for a claimed path, its folders made. Folders on the way are looked at anew each time: a link there is refused, for it may lead out.
    * @throws E_UNSAFE_PATH for a link on the way, or what is no plain file in the place
@@ -149,6 +154,23 @@ export async function writeOutput(file: string, pieces: AsyncIterable<Uint8Array
     fs.renameSync(name, file);
     releaseTemporary(name);
     return size;
+  } catch (error) {
+    if (open) fs.closeSync(fd);
+    removeTemporary(name);
+    throw error;
+  }
+}
+
+/** As {@link writeOutput}, for content that is all there. */
+export function writeWhole(file: string, content: Uint8Array): void {
+  const { name, fd } = openTemporary(file);
+  let open = true;
+  try {
+    writeAll(fd, content, 0);
+    fs.closeSync(fd);
+    open = false;
+    fs.renameSync(name, file);
+    releaseTemporary(name);
   } catch (error) {
     if (open) fs.closeSync(fd);
     removeTemporary(name);

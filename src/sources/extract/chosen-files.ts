@@ -33,16 +33,27 @@ export async function* chosenFiles(
   choice: OutputChoice,
   onMissing: (name: string, error: unknown) => void,
 ): AsyncGenerator<ChosenFile> {
+  for await (const batch of chosenBatches(source, choice, onMissing)) {
+    for (const chosen of batch) {
+      await breathe(choice.signal);
+      yield chosen;
+    }
+  }
+}
+
+/** As {@link chosenFiles}, as many at a time as are made ready together. A batch that is not full is the last. */
+export async function* chosenBatches(
+  source: Source,
+  choice: OutputChoice,
+  onMissing: (name: string, error: unknown) => void,
+): AsyncGenerator<ChosenFile[]> {
   let count: Count | undefined;
   try {
     for await (const batch of inBatches(choose(source, choice, onMissing), batchSize)) {
       count ??= batch.length < batchSize ? countNow(batch, choice) : startCount(source, choice);
       await breathe(choice.signal);
       await source.prepare(batch.map(({ entry }) => entry));
-      for (const chosen of batch) {
-        await breathe(choice.signal);
-        yield chosen;
-      }
+      yield batch;
     }
   } finally {
     // The source may be closed next.

@@ -4,7 +4,7 @@ import { outputPath } from '../../files/output/output-folder.ts';
 import { fileReader } from '../file-reader.ts';
 import type { Source } from '../source.ts';
 import { chosenFiles } from './chosen-files.ts';
-import { addUnsure, type ExtractOptions, type ExtractResult } from './extract.ts';
+import { addUnsure, type ExtractOptions, type ExtractResult } from './extraction.ts';
 import { tarEnd, tarHeader, tarPadding } from './tar.ts';
 
 /** Content up to this size is held until it is whole; more is decoded twice, first to see that it is right. */

@@ -1,12 +1,13 @@
 import { breathe } from '../../core/breathe.ts';
 import { throwIfAborted } from '../../core/errors.ts';
 import { getRow, type VerifyWork } from '../../paks/pak.ts';
+import { usefulThreads } from '../../threads/thread-pool.ts';
 import type { VerifyProblem, VerifyResult } from '../../verify/verify-result.ts';
-import { PakPool, type PoolHooks, usefulThreads } from './pak-pool.ts';
+import { PakPool, type PakPoolHooks } from './pak-pool.ts';
 import type { PakSource } from './pak-source.ts';
 import { type PakJob, type PakTask, pakTaskRunner } from './pak-tasks.ts';
 
-interface PakTaskOptions extends PoolHooks {
+interface PakTaskOptions extends PakPoolHooks {
   /** Default: as many as the machine has cores, 8 at most, and none for small work. */
   threads?: number | undefined;
 }

@@ -1,0 +1,124 @@
+import * as fs from 'node:fs';
+import type { EncodedFile } from '../../builds/encoded-files.ts';
+import { codeOf, isPakratError } from '../../core/errors.ts';
+import { OutputFolder, writeOutput, writeWhole } from '../../files/output/output-folder.ts';
+import { readAt } from '../../files/read-at.ts';
+import { decodeBlte } from '../../formats/blte/decode.ts';
+import type { KeyRing } from '../../formats/blte/keys.ts';
+import { readBlte } from '../../formats/blte/read.ts';
+import { SameContent } from './same-content.ts';
+
+/** A file for a thread to write. Plain data, for it travels. */
+export interface ExtractTask extends EncodedFile {
+  /** Output path, checked and relative. */
+  path: string;
+}
+
+/**
+ * The outcome of a task: the file was written, was there already, or was put back. What is put back left nothing behind, and whoever planned the
+ * work does it again, in the one way that knows what to do about damage, missing keys and the rest.
+ */
+export type ExtractTaskResult =
+  | 'written'
+  | 'there'
+  /** With the name of the key that was not at hand, where that was it. */
+  | { putBack: string | undefined };
+
+/** Objects up to this size, encoded and decoded, are read and decoded at once. */
+const wholeBytes = 8 << 20;
+
+/** What a thread needs beside its tasks. */
+interface ExtractSurroundings {
+  /** The folder for the files. */
+  to: string;
+  keys: KeyRing;
+  /** Called between pieces of files; what it throws ends the job. */
+  checkpoint: () => void;
+}
+
+/** Does batches of tasks. Throws only what ends the job: E_ABORTED. */
+export function extractRunner(
+  surroundings: ExtractSurroundings,
+): (tasks: ExtractTask[]) => Promise<ExtractTaskResult[]> {
+  const { to, checkpoint } = surroundings;
+  const folder = new OutputFolder(to);
+  const sameContent = new SameContent(folder.root, checkpoint);
+  return async (tasks) => {
+    const same = sameContent.find(tasks);
+    const files = new OpenedFiles();
+    const results: ExtractTaskResult[] = [];
+    try {
+      for (const task of tasks) {
+        checkpoint();
+        results.push(
+          await resultOf(() => extractTask(task, { ...surroundings, folder, files, isThere: same.has(task) })),
+        );
+      }
+      return results;
+    } finally {
+      files.close();
+    }
+  };
+}
+
+async function resultOf(work: () => Promise<'written' | 'there'>): Promise<ExtractTaskResult> {
+  try {
+    return await work();
+  } catch (error) {
+    if (codeOf(error) === 'E_ABORTED') throw error;
+    const keyName = isPakratError(error) ? error.data.keyName : undefined;
+    return { putBack: typeof keyName === 'string' ? keyName : undefined };
+  }
+}
+
+async function extractTask(
+  task: ExtractTask,
+  {
+    keys,
+    checkpoint,
+    folder,
+    files,
+    isThere,
+  }: Omit<ExtractSurroundings, 'to'> & { folder: OutputFolder; files: OpenedFiles; isThere: boolean },
+): Promise<'written' | 'there'> {
+  const file = folder.fileFor(task.path);
+  if (isThere) return 'there';
+  const { encodedSize, size, ekey, ckey } = task;
+  const fd = files.open(task.file);
+  const read = (offset: number, count: number): Uint8Array => readAt(fd, task.offset + offset, count, `entry ${ekey}`);
+  if (encodedSize <= wholeBytes && size <= wholeBytes) {
+    writeWhole(file, decodeBlte(read(0, encodedSize), { keys, ekey, ckey, decodedSize: size }));
+    return 'written';
+  }
+  const pieces = readBlte(async (offset, count) => read(offset, count), encodedSize, {
+    keys,
+    ekey,
+    ckey,
+    decodedSize: size,
+  });
+  await writeOutput(file, watched(pieces, checkpoint));
+  return 'written';
+}
+
+async function* watched(pieces: AsyncIterable<Uint8Array>, checkpoint: () => void): AsyncGenerator<Uint8Array> {
+  for await (const piece of pieces) {
+    checkpoint();
+    yield piece;
+  }
+}
+
+/** Files that many tasks read from, open for one batch: what lies at a path may be another file later. */
+class OpenedFiles {
+  readonly #fds = new Map<string, number>();
+
+  open(file: string): number {
+    const fd = this.#fds.get(file) ?? fs.openSync(file, 'r');
+    this.#fds.set(file, fd);
+    return fd;
+  }
+
+  close(): void {
+    for (const fd of this.#fds.values()) fs.closeSync(fd);
+    this.#fds.clear();
+  }
+}

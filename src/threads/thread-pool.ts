@@ -1,0 +1,174 @@
+import { existsSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import { Worker } from 'node:worker_threads';
+import { codeOf, type ErrorCode, type ErrorData, messageOf, PakratError, throwIfAborted } from '../core/errors.ts';
+
+/** What a thread is given when it starts: its own data, and a number that is no longer 0 when all must end. */
+export interface ThreadData<Setup> {
+  setup: Setup;
+  stop: Int32Array;
+}
+/** An order to a thread: the job, tasks to do it with, something that it is told meanwhile, or that there is no more. */
+export type ThreadOrder<Job, Task> = { job: Job } | { tasks: Task[] } | { told: unknown } | { end: true };
+/** A thread's answer to a batch of tasks: what it packed their results into, or what ends the job. */
+export type ThreadAnswer<Packed> =
+  | { done: Packed }
+  | { error: { code: string | undefined; message: string; hint: string | undefined; data: ErrorData } };
+
+/** Batches of tasks, one after the other; to plan the next may take a while, and is done while threads work. */
+export type Batches<Task> = AsyncIterator<Task[]> | Iterator<Task[]>;
+
+/** The signal that interrupts a job, and the listener to its results. */
+export interface PoolHooks<Task, Result> {
+  signal?: AbortSignal | undefined;
+  onResult?: ((task: Task, result: Result) => void) | undefined;
+}
+
+/** The program of a thread, and what it is to make of its answers. */
+export interface ThreadProgram<Setup, Job, Packed, Result> {
+  /** Where the program lies. */
+  url: URL;
+  setup: Setup;
+  /** Gives the results of a batch, in the order of its tasks. */
+  unpack: (packed: Packed) => Result[];
+  /** Whether an interruption may end threads where they stand, for this job leaves nothing behind. Default: never. */
+  mayKill?: ((job: Job) => boolean) | undefined;
+}
+
+const maxThreads = 8;
+/** A thread has its next batch before it has done the one before. */
+const batchesInFlight = 2;
+
+/** Threads that are worth it on this machine. */
+export function usefulThreads(): number {
+  return Math.min(availableParallelism(), maxThreads);
+}
+
+/**
+ * The program of a thread, beside the file that starts it; undefined where it is not there, as where the library is bundled anew.
+ * @param beside a file of the folder that has it
+ */
+export function threadUrl(name: string, beside: string | URL): URL | undefined {
+  const url = new URL(`./${name}.js`, beside);
+  return url.protocol === 'file:' && existsSync(fileURLToPath(url)) ? url : undefined;
+}
+
+/** Threads that run the same program, each for itself. Good for one job; needs `end`. */
+export class ThreadPool<Setup, Job, Task, Packed, Result> {
+  readonly #stop = new Int32Array(new SharedArrayBuffer(4));
+  readonly #threads: PoolThread<Job, Task, Result>[];
+  readonly #mayKill: (job: Job) => boolean;
+  #halt: () => void = () => {};
+  /** Comes when all is to end early: whoever plans batches waits for no result any more. */
+  readonly halted = new Promise<void>((resolve) => {
+    this.#halt = resolve;
+  });
+
+  /** Starts the threads; they make themselves ready at once, while the caller does something else. */
+  constructor(program: ThreadProgram<Setup, Job, Packed, Result>, threads: number) {
+    const { url, setup, unpack, mayKill = () => false } = program;
+    const data: ThreadData<Setup> = { setup, stop: this.#stop };
+    this.#mayKill = mayKill;
+    this.#threads = Array.from({ length: threads }, () => startThread<Job, Task, Packed, Result>(url, data, unpack));
+  }
+
+  /**
+   * Does a job with batches of tasks. Each thread asks for the next batch when it has room for one.
+   * @throws E_ABORTED, what ends a job (E_STORE_FULL), what planning a batch throws, and what is a bug
+   */
+  async run(job: Job, batches: Batches<Task>, { signal, onResult }: PoolHooks<Task, Result>): Promise<void> {
+    const halt = (): void => {
+      Atomics.store(this.#stop, 0, 1);
+      this.#halt();
+      if (this.#mayKill(job)) for (const thread of this.#threads) thread.kill();
+    };
+    signal?.addEventListener('abort', halt, { once: true });
+    try {
+      const ended = this.halted.then(() => ({ done: true as const, value: undefined }));
+      const next = async (): Promise<Task[] | undefined> => (await Promise.race([ended, batches.next()])).value;
+      const runs = this.#threads.map((thread) => {
+        // One thread that cannot go on ends them all.
+        return thread.run(job, next, onResult).catch((error: unknown) => {
+          halt();
+          return { error };
+        });
+      });
+      const failures = (await Promise.all(runs)).flatMap((end) => end ?? []);
+      throwIfAborted(signal);
+      // The others were interrupted because of the first.
+      const failure = failures.find(({ error }) => codeOf(error) !== 'E_ABORTED') ?? failures[0];
+      if (failure !== undefined) throw failure.error;
+    } finally {
+      signal?.removeEventListener('abort', halt);
+      await batches.return?.();
+    }
+  }
+
+  /** Tells every thread something, before the batches that it is sent from now on. */
+  tell(told: unknown): void {
+    for (const thread of this.#threads) thread.tell(told);
+  }
+
+  async end(): Promise<void> {
+    await Promise.all(this.#threads.map((thread) => thread.end()));
+  }
+}
+
+interface PoolThread<Job, Task, Result> {
+  /** Ends when there is no next batch and all that it was given is answered. */
+  run(job: Job, next: () => Promise<Task[] | undefined>, onResult: PoolHooks<Task, Result>['onResult']): Promise<void>;
+  tell(told: unknown): void;
+  end(): Promise<void>;
+  kill(): void;
+}
+
+function startThread<Job, Task, Packed, Result>(
+  url: URL,
+  workerData: ThreadData<unknown>,
+  unpack: (packed: Packed) => Result[],
+): PoolThread<Job, Task, Result> {
+  const thread = new Worker(url, {
+    workerData,
+    // Pieces of files die young: a small young generation gives their memory back soon.
+    resourceLimits: { maxYoungGenerationSizeMb: 2 },
+  });
+  let failure: unknown;
+  /** Called with the results of batches that it was given and did not answer yet: it answers in their order. */
+  const waiting: ((results: Result[]) => void)[] = [];
+  thread.on('error', (error) => {
+    failure ??= new Error(`a thread died: ${messageOf(error)}`, { cause: error });
+  });
+  thread.on('message', (answer: ThreadAnswer<Packed>) => {
+    if ('done' in answer) waiting.shift()?.(unpack(answer.done));
+    else failure ??= errorOf(answer.error);
+  });
+  const exited = new Promise<undefined>((resolve) => thread.on('exit', () => resolve(undefined)));
+  const order = (message: ThreadOrder<Job, Task>): void => thread.postMessage(message);
+  return {
+    async run(job, next, onResult) {
+      const once = async (): Promise<void> => {
+        for (let tasks = await next(); tasks !== undefined; tasks = await next()) {
+          const answer = new Promise<Result[]>((resolve) => waiting.push(resolve));
+          order({ tasks });
+          const results = await Promise.race([answer, exited]);
+          if (failure !== undefined) throw failure;
+          if (results === undefined) return;
+          for (const [i, task] of tasks.entries()) onResult?.(task, results[i]!);
+        }
+      };
+      order({ job });
+      await Promise.all(Array.from({ length: batchesInFlight }, once));
+    },
+    tell: (told) => order({ told }),
+    async end() {
+      order({ end: true });
+      await exited;
+    },
+    kill: () => void thread.terminate(),
+  };
+}
+
+function errorOf({ code, message, hint, data }: Extract<ThreadAnswer<never>, { error: unknown }>['error']): unknown {
+  return code === undefined ? new Error(message) : new PakratError(code as ErrorCode, message, { hint, data });
+}
