@@ -36,7 +36,12 @@ A file that cannot be had (its key is missing, no host has it) is named with the
     strip: Flags.integer({ summary: 'Take so many folders off the front of names.', helpValue: 'N', min: 0 }),
     flat: Flags.boolean({ summary: 'Write all files into one folder.', exclusive: ['strip'] }),
     raw: rawFlag,
-    jobs: Flags.integer({ summary: 'Threads for a PAK. Default: one for each core.', helpValue: 'N', min: 1, max: 64 }),
+    jobs: Flags.integer({
+      summary: 'Threads. Default: one for each core, where that pays.',
+      helpValue: 'N',
+      min: 1,
+      max: 64,
+    }),
     ...pakFlags,
   };
   static override examples = [

@@ -1,7 +1,6 @@
-import { resultUnless } from '../core/errors.ts';
-import type { Build } from './build.ts';
+import { isPakratError, resultUnless } from '../core/errors.ts';
 import type { ResolvedPart } from './files.ts';
-import type { EntryPlace } from './objects.ts';
+import type { EntryPlace, Objects } from './objects.ts';
 
 /** A file of a build by its encoded bytes: all that it takes to decode and prove it without the build, save keys. Plain data. */
 export interface EncodedFile {
@@ -17,14 +16,19 @@ export interface EncodedFile {
   size: number;
 }
 
-/**
- * Where files lie that are held, of one content, and wanted whole. Undefined for others: they take what `readFile` knows.
- * @param files the parts of each
- */
-export function encodedFiles(build: Build, files: readonly (readonly ResolvedPart[])[]): (EncodedFile | undefined)[] {
-  const simple = files.map((parts) => simplePlace(build, parts));
-  const wanted = simple.flatMap((found) => found?.place ?? []);
-  const opened = openAll(build, wanted)[Symbol.iterator]();
+/** A file: its parts, and the first place of each. */
+interface PlacedFile {
+  parts(): readonly ResolvedPart[];
+  places: readonly EntryPlace[];
+}
+
+/** Where files lie that are held, of one content, and wanted whole. Undefined for others: they take what `readFile` knows. */
+export function encodedFiles(objects: Objects, files: readonly PlacedFile[]): (EncodedFile | undefined)[] {
+  const simple = files.map(simpleFile);
+  const opened = openAll(
+    objects,
+    simple.flatMap((found) => found?.place ?? []),
+  ).values();
   return simple.map((found) => {
     const held = found === undefined ? undefined : opened.next().value;
     if (found === undefined || held === undefined) return undefined;
@@ -34,30 +38,19 @@ export function encodedFiles(build: Build, files: readonly (readonly ResolvedPar
   });
 }
 
-function simplePlace(
-  build: Build,
-  parts: readonly ResolvedPart[],
-): { place: EntryPlace; ckey: string | undefined; size: number } | undefined {
-  const [only, another] = parts;
-  if (only === undefined || another !== undefined) return undefined;
-  const { ckey, ekeys, size, contentSize, encodedSize } = only;
-  if (size === undefined || (contentSize ?? size) !== size) return undefined;
-  // The first that has a place, as `readFile` tries them; whatever is wrong, that tells it.
-  const place = unlessWrong(() => {
-    for (const ekey of ekeys) {
-      const found = build.locate(ekey, encodedSize);
-      if (found !== undefined) return found;
-    }
-    return undefined;
-  });
-  return place && { place, ckey, size };
+function simpleFile({
+  parts,
+  places,
+}: PlacedFile): { place: EntryPlace; ckey: string | undefined; size: number } | undefined {
+  const [place] = places;
+  const [only, another] = place === undefined ? [] : parts();
+  if (place === undefined || only === undefined || another !== undefined) return undefined;
+  const { ckey, size, contentSize } = only;
+  return size === undefined || (contentSize ?? size) !== size ? undefined : { place, ckey, size };
 }
 
-function openAll({ objects }: Build, places: readonly EntryPlace[]): ({ file: string; offset: number } | undefined)[] {
+function openAll(objects: Objects, places: readonly EntryPlace[]): ({ file: string; offset: number } | undefined)[] {
   if (objects.openMany !== undefined) return objects.openMany(places);
-  return places.map((place) => unlessWrong(() => objects.open(place)));
-}
-
-function unlessWrong<Value>(work: () => Value): Value | undefined {
-  return resultUnless(() => true, work);
+  // Whoever reads one that cannot be opened tells what is wrong with it.
+  return places.map((place) => resultUnless(isPakratError, () => objects.open(place)));
 }

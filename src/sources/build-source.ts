@@ -26,6 +26,8 @@ export interface BuildEntry extends SourceEntry {
   readonly file: BuildFile;
   /** Its parts with what the encoding file knows of them. */
   parts(): ResolvedPart[];
+  /** The first place of each part, once it was prepared; fewer than parts where one has none. */
+  places: readonly EntryPlace[];
 }
 
 /** A build as a source. */
@@ -73,20 +75,17 @@ export function buildSource(build: Build, options: BuildSourceOptions): BuildSou
       return rowOf(file, (await findContentsOf(build, [file]))(0));
     },
     async prepare(entries) {
-      const places = await build.lookUp(() => entries.flatMap(({ file }) => firstPlaces(build, file)));
+      await build.lookUp(() => {
+        for (const entry of entries) entry.places = firstPlaces(build, entry);
+      });
+      const places = entries.flatMap((entry) => entry.places);
       // One that cannot be had must not keep the others back: each says so itself when it is read.
       await valueUnless(isUnavailable, build.objects.entries(places));
     },
     read: ({ file }) => readFile(build, file),
     ...(hasEntry && { isHeld: ({ file }) => isHeld(build, file, hasEntry) }),
     forThreads: {
-      find: (entries) =>
-        build.lookUp(() =>
-          encodedFiles(
-            build,
-            entries.map((entry) => entry.parts()),
-          ),
-        ),
+      find: async (entries) => encodedFiles(build.objects, entries),
       keys: build.keys,
     },
     missingKeys: (signal) => missingKeys(build, { ...options, signal }),
@@ -101,6 +100,7 @@ class Row implements BuildEntry {
   readonly size: number | undefined;
   readonly note: string | undefined;
   readonly parts: () => ResolvedPart[];
+  places: readonly EntryPlace[] = [];
 
   constructor(file: BuildFile, known: KnownParts, parts: () => ResolvedPart[], noteOf: BuildSourceOptions['noteOf']) {
     this.file = file;
@@ -138,11 +138,9 @@ function isHeld(build: Build, file: BuildFile, hasEntry: (place: EntryPlace) => 
   );
 }
 
-function firstPlaces(build: Build, file: BuildFile): EntryPlace[] {
+function firstPlaces(build: Build, { file, parts }: BuildEntry): EntryPlace[] {
   const isNoDerived = (error: unknown): boolean => isPakratError(error) && damagedFile(error) === undefined;
-  const places = resultUnless(isNoDerived, () =>
-    resolveParts(build, file).flatMap((part) => placesOf(build, file, part).slice(0, 1)),
-  );
+  const places = resultUnless(isNoDerived, () => parts().flatMap((part) => placesOf(build, file, part).slice(0, 1)));
   return places ?? [];
 }
 

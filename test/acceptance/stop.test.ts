@@ -61,6 +61,11 @@ const out = scratch('out');
 /** Each command with what tells that it is at work: else it is when it hears signals. */
 const commands: [name: string, args: readonly string[], isAtWork?: () => boolean][] = [
   ['extract of a build', ['extract', 'wow', '--to', out, ...inStore], () => fs.existsSync(join(out))],
+  [
+    'extract of a build in threads',
+    ['extract', 'wow', '--to', out, '--jobs', '2', ...inStore],
+    () => fs.existsSync(out),
+  ],
   ['extract of a CDN folder', ['extract', 'cdn:', '--to', out, '--store', scratch('other')], () => fs.existsSync(out)],
   ['extract of a PAK', ['extract', packed, '--to', out, '--jobs', '1'], () => fs.existsSync(out)],
   ['extract of a PAK in threads', ['extract', packed, '--to', out, '--jobs', '2'], () => fs.existsSync(out)],

@@ -139,7 +139,7 @@ class ThreadedExtraction {
       const encoded = found[i];
       // What is written a second time waits for the first.
       if (encoded === undefined || item.path === undefined || !isNew) continue;
-      const task = { ...encoded, path: item.path };
+      const task = { ...encoded, path: item.path, md5: file.entry.md5 };
       batch.tasks.push(task);
       this.#underWay.set(task, { item, batch });
     }

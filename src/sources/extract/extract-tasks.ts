@@ -12,6 +12,8 @@ import { SameContent } from './same-content.ts';
 export interface ExtractTask extends EncodedFile {
   /** Output path, checked and relative. */
   path: string;
+  /** MD5 of the content in hex, where the source promises one: a file that has it is not written again. */
+  md5: string | undefined;
 }
 
 /**
@@ -26,6 +28,9 @@ export type ExtractTaskResult =
 
 /** Objects up to this size, encoded and decoded, are read and decoded at once. */
 const wholeBytes = 8 << 20;
+
+/** Files that a thread has open to read from: systems let a process have few. */
+const mostOpen = 8;
 
 /** What a thread needs beside its tasks. */
 interface ExtractSurroundings {
@@ -112,7 +117,10 @@ class OpenedFiles {
   readonly #fds = new Map<string, number>();
 
   open(file: string): number {
-    const fd = this.#fds.get(file) ?? fs.openSync(file, 'r');
+    const known = this.#fds.get(file);
+    if (known !== undefined) return known;
+    if (this.#fds.size >= mostOpen) this.close();
+    const fd = fs.openSync(file, 'r');
     this.#fds.set(file, fd);
     return fd;
   }

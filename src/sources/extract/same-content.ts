@@ -12,7 +12,7 @@ interface PromisedFile {
   path: string;
   size: number;
   /** MD5 of its content in hex; undefined where nothing promises one. */
-  ckey: string | undefined;
+  md5: string | undefined;
 }
 
 /** Bytes that are hashed beside each other: of files up to that size, many at once take a third of the time. */
@@ -40,16 +40,16 @@ export class SameContent {
     let end: number = Md5Lanes.reservedBytes;
     const judge = (): void => {
       const digests = waiting.length === 0 ? [] : this.#lanes().lanes.digest(waiting.map(({ stretch }) => stretch));
-      for (const [i, { file }] of waiting.entries()) if (toHex(digests[i]!) === file.ckey) same.add(file);
+      for (const [i, { file }] of waiting.entries()) if (toHex(digests[i]!) === file.md5) same.add(file);
       waiting = [];
       end = Md5Lanes.reservedBytes;
     };
     for (const file of files) {
       const path = join(this.#root, file.path);
-      if (file.ckey === undefined || fs.statSync(path, { throwIfNoEntry: false })?.size !== file.size) continue;
+      if (file.md5 === undefined || fs.statSync(path, { throwIfNoEntry: false })?.size !== file.size) continue;
       this.#checkpoint();
       if (file.size > roomBytes) {
-        if (this.#hashAlone(path, file.size) === file.ckey) same.add(file);
+        if (this.#hashAlone(path, file.size) === file.md5) same.add(file);
         continue;
       }
       if (end + file.size > Md5Lanes.reservedBytes + roomBytes) judge();
