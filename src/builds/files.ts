@@ -1,6 +1,7 @@
 import { breathe } from '../core/breathe.ts';
 import { isKeyHex, toHex } from '../core/bytes.ts';
 import { codeOf, isPakratError, isUnavailable, PakratError } from '../core/errors.ts';
+import type { NeededText } from '../core/glob.ts';
 import { md5Hasher } from '../core/hash.ts';
 import { normalizeName } from '../core/jenkins.ts';
 import { compareNames } from '../core/names/name-order.ts';
@@ -108,6 +109,8 @@ function fileOf(variant: FileVariant): BuildFile {
 interface FileListing {
   locale: string;
   matches: (name: string) => boolean;
+  /** Of these texts every name has one that matches; undefined where that is not known. */
+  needed?: readonly NeededText[] | undefined;
 }
 
 /** Files that are looked up together: more would be a little faster, and take more memory. */
@@ -117,8 +120,9 @@ const batchSize = 16_384;
  * The files of a listing, many at a time and sorted by name: those of the root, and those of the install manifest that the root does not name.
  * There may be millions. The event loop turns meanwhile, whether names match or not.
  */
-export async function* listFiles(build: Build, { locale, matches }: FileListing): AsyncGenerator<BuildFile[]> {
+export async function* listFiles(build: Build, { locale, matches, needed }: FileListing): AsyncGenerator<BuildFile[]> {
   const root = await build.wholeRoot();
+  const rows = (needed && (await root.narrow?.(needed))) ?? root.list.bind(root);
   // Roots are gone through without waiting: now and then a name that is not wanted comes through, for a pause.
   const pauses = new Set<string>();
   let asked = 0;
@@ -131,7 +135,7 @@ export async function* listFiles(build: Build, { locale, matches }: FileListing)
   };
   let batch: BuildFile[] = [];
   const listing = { locale, matches: matchesOrPauses };
-  for (const file of joinFiles(root, await installFiles(build, locale), listing)) {
+  for (const file of joinFiles({ root, rows }, await installFiles(build, locale), listing)) {
     const isPause = pauses.delete(file.name);
     if (!isPause && batch.push(file) < batchSize) continue;
     asked = 0;
@@ -143,17 +147,21 @@ export async function* listFiles(build: Build, { locale, matches }: FileListing)
   yield batch;
 }
 
-function* joinFiles(root: Root, installed: readonly BuildFile[], listing: FileListing): Generator<BuildFile> {
+function* joinFiles(
+  { root, rows }: { root: Root; rows: Root['list'] },
+  installed: readonly BuildFile[],
+  listing: FileListing,
+): Generator<BuildFile> {
   // All at once: whatever is wanted, names are asked about in the same order.
   const others = installed
     .filter(({ name }) => listing.matches(name) && root.find(name).length === 0)
     .sort((a, b) => compareNames(a.name, b.name));
-  yield* mergeByName(rootFiles(root, listing), others, ({ name }) => (/^(?:fdid|ckey):/.test(name) ? undefined : name));
+  yield* mergeByName(rootFiles(rows, listing), others, ({ name }) => (/^(?:fdid|ckey):/.test(name) ? undefined : name));
 }
 
-function* rootFiles(root: Root, { locale, matches }: FileListing): Generator<BuildFile> {
+function* rootFiles(rows: Root['list'], { locale, matches }: FileListing): Generator<BuildFile> {
   let variants: FileVariant[] = [];
-  for (const variant of root.list(matches)) {
+  for (const variant of rows(matches)) {
     const [first] = variants;
     if (first !== undefined && !isSameFile(first, variant)) {
       const picked = pickVariant(variants, locale);

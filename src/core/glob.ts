@@ -54,22 +54,43 @@ export function fold(text: string): string {
   return /[\\ς]/.test(lower) ? lower.replaceAll('\\', '/').replaceAll('ς', 'σ') : lower;
 }
 
-function globTest(glob: string): (name: string) => boolean {
-  if (glob.length > maxLength || glob.split(/[({]/).length > maxBrackets) throw badGlob(glob, 'it is too large');
-  const [unknown] = /[+*!]\(/.exec(glob) ?? [];
-  const instead = unknown === '!(' ? '!GLOB, or use --exclude' : 'the repeats as {a,aa,aaa}, or use --regex';
-  if (unknown !== undefined) throw badGlob(glob, `${unknown}…) is not known`, `Write ${instead}.`);
+/** A text that is in every name that something matches, whatever its case: other names are passed over without a look at each. */
+export interface NeededText {
+  /** A regular expression without its flag `i`; it finds ASCII only, so bytes of UTF-8 can be gone through with it. */
+  pattern: string;
+  /** Names begin with it. */
+  isAtStart: boolean;
+}
+
+/** What names need for a glob to match them; undefined where there is no such text. */
+export function neededText(glob: string): NeededText | undefined {
+  const { isNegated, own, isPath } = readGlob(glob);
+  const needed = literalOf(own, isPath);
+  return isNegated || needed.pattern === '' ? undefined : needed;
+}
+
+/** A glob without what stands around it. */
+function readGlob(glob: string): { isNegated: boolean; own: string; isPath: boolean } {
   const isNegated = glob.startsWith('!');
   const given = isNegated ? glob.slice(1) : glob;
   // As shells complete paths; names do not begin so. A folder is all that is in it.
   const path = given.replace(/^(?:\.[/\\])+/, '');
   const own = /[/\\]$/.test(path) ? `${path}**` : path;
+  return { isNegated, own, isPath: /[/\\]/.test(given) };
+}
+
+function globTest(glob: string): (name: string) => boolean {
+  if (glob.length > maxLength || glob.split(/[({]/).length > maxBrackets) throw badGlob(glob, 'it is too large');
+  const [unknown] = /[+*!]\(/.exec(glob) ?? [];
+  const instead = unknown === '!(' ? '!GLOB, or use --exclude' : 'the repeats as {a,aa,aaa}, or use --regex';
+  if (unknown !== undefined) throw badGlob(glob, `${unknown}…) is not known`, `Write ${instead}.`);
+  const { isNegated, own, isPath } = readGlob(glob);
   const text = fold(own);
   const expanded = expand(text, glob);
   if (expanded.join('').length > maxTotal) throw badGlob(glob, 'it is too large');
   const alternatives = expanded.map((one) => stepsOf(one, glob));
-  const isPath = /[/\\]/.test(given);
-  const literal = literalOf(own.replaceAll('\\', '/'), isPath);
+  const { pattern, isAtStart } = literalOf(own, isPath);
+  const literal = new RegExp(isAtStart ? `^${pattern}` : pattern, 'i');
   return (name) => {
     if (!literal.test(name)) return isNegated;
     const folded = fold(name);
@@ -79,11 +100,16 @@ function globTest(glob: string): (name: string) => boolean {
 }
 
 /** The longest part, of ASCII, that every name that a glob matches has in it: most names do not, which takes a tenth of the time to see. */
-function literalOf(text: string, isPath: boolean): RegExp {
+function literalOf(own: string, isPath: boolean): NeededText {
+  const text = own.replaceAll('\\', '/');
   const literals = text.split(/[{@?[].*[})\]]|[*?]|[^ -~]/s).map((part) => part.replace(/^\/+|\/+$/g, ''));
   const [longest = ''] = literals.sort((a, b) => b.length - a.length);
-  const escaped = longest.replace(/[\^$.*+?()[\]{}|]/g, '\\$&').replaceAll('/', '[/\\\\]');
-  return new RegExp(isPath && text.startsWith(longest) ? `^${escaped}` : escaped, 'i');
+  return { pattern: patternOf(longest), isAtStart: isPath && text.startsWith(longest) };
+}
+
+/** The regular expression of a text of ASCII in which the direction of slashes does not matter. */
+export function patternOf(text: string): string {
+  return text.replace(/[\^$.*+?()[\]{}|]/g, '\\$&').replaceAll('/', '[/\\\\]');
 }
 
 function badGlob(glob: string, problem: string, hint?: string): PakratError {

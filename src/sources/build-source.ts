@@ -65,8 +65,8 @@ export function buildSource(build: Build, options: BuildSourceOptions): BuildSou
     kind: 'build',
     isInNameOrder: true,
     label: `${identity.product} ${identity.name}`,
-    async *list(matches) {
-      for await (const batch of listFiles(build, { locale, matches })) {
+    async *list(matches, needed) {
+      for await (const batch of listFiles(build, { locale, matches, needed })) {
         yield* rowsOf(batch, await findContentsOf(build, batch));
       }
     },

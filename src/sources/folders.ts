@@ -1,4 +1,4 @@
-import { fold } from '../core/glob.ts';
+import { fold, type NeededText, patternOf } from '../core/glob.ts';
 
 /*
  * Folders of a source: there are only names, and what stands before a slash in one of them is a folder. Case and the direction of slashes do
@@ -11,6 +11,8 @@ export interface Folder {
   text: string;
   /** Says where in a name the part below the folder begins; -1 for a name that is not below it. */
   start: (name: string) => number;
+  /** What names below it begin with; undefined for all. */
+  needed?: NeededText | undefined;
 }
 
 /** The folder that a text names: `textures/`, `Textures`, `/` or `.` for all. */
@@ -26,7 +28,9 @@ export function folderOf(text: string): Folder {
     const isThere = name.charCodeAt(length - 1) === slash && fold(name.slice(0, length)) === prefix;
     return isThere ? length : -1;
   };
-  return { text, start };
+  // The Kelvin sign is another k: what stands before the first k is enough.
+  const [ascii = ''] = /^[ -jl-~]*/.exec(prefix) ?? [];
+  return { text, start, needed: ascii === '' ? undefined : { pattern: patternOf(ascii), isAtStart: true } };
 }
 
 /** True for a text that can name nothing but a folder. */

@@ -1,8 +1,9 @@
 import { isNotFound, PakratError, throwIfAborted, valueUnless } from '../core/errors.ts';
-import { hasGlob, nameMatcher } from '../core/glob.ts';
+import { hasGlob, type NeededText, nameMatcher } from '../core/glob.ts';
 import { compareNames } from '../core/names/name-order.ts';
 import { type Folder, folderOf, isFolderName } from './folders.ts';
 import type { RegexSearch } from './regex-search.ts';
+import { neededBy } from './select.ts';
 import type { Listing, Source, SourceEntry } from './source.ts';
 
 /** A folder in a listing. */
@@ -73,7 +74,9 @@ export async function* look(source: Source, choice: LookChoice): AsyncGenerator<
     // The file that comes by first may have no variant for the locale: all of a folder are asked for until one is there.
     return row !== undefined && !shown.has(row);
   };
-  for await (const entry of await inNameOrder(source, (await regex?.filter(source, matches)) ?? matches)) {
+  const filtered = await regex?.filter(source, matches);
+  const needed = filtered ? undefined : neededBy([...globs, ...folders].map(({ text }) => text));
+  for await (const entry of await inNameOrder(source, filtered ?? matches, needed)) {
     const row = takes(entry.name) ?? entry.name;
     if (row === entry.name) yield entry;
     else if (!shown.has(row)) {
@@ -106,8 +109,12 @@ async function namesakes(source: Source, entry: SourceEntry, text: string): Prom
 }
 
 /** The rows of a source by name. What has no such order holds all of its rows in memory anyway. */
-async function inNameOrder(source: Source, matches: (name: string) => boolean): Promise<Listing<SourceEntry>> {
-  const listing = source.list(matches);
+async function inNameOrder(
+  source: Source,
+  matches: (name: string) => boolean,
+  needed: readonly NeededText[] | undefined,
+): Promise<Listing<SourceEntry>> {
+  const listing = source.list(matches, needed);
   if (source.isInNameOrder === true) return listing;
   const rows: SourceEntry[] = [];
   for await (const row of listing) rows.push(row);

@@ -1,5 +1,5 @@
 import { isNotFound, PakratError, throwIfAborted, valueUnless } from '../core/errors.ts';
-import { hasGlob, nameMatcher } from '../core/glob.ts';
+import { hasGlob, type NeededText, nameMatcher, neededText } from '../core/glob.ts';
 import { folderOf, isFolderName } from './folders.ts';
 import type { RegexSearch } from './regex-search.ts';
 import type { Source, SourceEntry } from './source.ts';
@@ -47,7 +47,8 @@ export async function* selectFiles<Entry extends SourceEntry>(
       throwIfAborted(choice.signal);
       return chosen.matches(name) && isWanted(name);
     };
-    for await (const entry of source.list((await regex?.filter(source, matches)) ?? matches)) {
+    const filtered = await regex?.filter(source, matches);
+    for await (const entry of source.list(filtered ?? matches, filtered ? undefined : neededBy(globs))) {
       if (entry.hidden !== undefined) continue;
       any = true;
       yield entry;
@@ -72,6 +73,12 @@ function choiceTest(text: string): (name: string) => boolean {
   if (hasGlob(text)) return nameMatcher([text]);
   const { start } = folderOf(text);
   return (name) => start(name) >= 0;
+}
+
+/** The texts of which every name has one that globs and folders choose; undefined where that is not known of each. */
+export function neededBy(globs: readonly string[]): NeededText[] | undefined {
+  const needed = globs.map((glob) => (hasGlob(glob) ? neededText(glob) : folderOf(glob).needed));
+  return needed.length > 0 && needed.every((one) => one !== undefined) ? needed : undefined;
 }
 
 /** What several globs and folders choose together; none chooses everything. Remembers which of them chose something. */

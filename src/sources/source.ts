@@ -1,5 +1,6 @@
 import type { EncodedFile } from '../builds/encoded-files.ts';
 import type { MissingKey } from '../builds/keys/missing-key.ts';
+import type { NeededText } from '../core/glob.ts';
 import type { KeyRing } from '../formats/blte/keys.ts';
 
 /** A file of a source, as listed. */
@@ -39,8 +40,11 @@ export interface Source<Entry extends SourceEntry = SourceEntry> {
   readonly label: string;
   /** True when {@link list} goes by the bytes of names in UTF-8, as `LC_ALL=C sort` does; files without a name come last, by number. */
   readonly isInNameOrder?: boolean;
-  /** Every file whose name `matches`, in the source's own order. Another listing asks about the same names in the same order. */
-  list(matches: (name: string) => boolean): Listing<Entry>;
+  /**
+   * Every file whose name `matches`, in the source's own order. Another listing asks about the same names in the same order.
+   * @param needed of these texts a name that matches has one: a source may ask about no others
+   */
+  list(matches: (name: string) => boolean, needed?: readonly NeededText[]): Listing<Entry>;
   /** One file by name. @throws E_NOT_FOUND with what to try */
   get(name: string): Promise<Entry>;
   /** Fetches all that these files need, at once rather than one by one. A file that cannot be had says so when it is read. */

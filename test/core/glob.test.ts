@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import picomatch from 'picomatch';
-import { hasGlob, nameMatcher, withFolders } from '../../src/core/glob.ts';
+import { hasGlob, nameMatcher, neededText, withFolders } from '../../src/core/glob.ts';
 import { codeOf } from '../support/thrown-code.ts';
 
 const names = [
@@ -189,4 +189,12 @@ describe('nameMatcher', () => {
 test('a glob is told from a name', () => {
   for (const glob of ['*.blp', 'a?c', 'x[0-9]', 'a.{b,c}']) expect(hasGlob(glob)).toBe(true);
   for (const name of ['Interface/Icons/Temp.blp', 'fdid:12', 'a b+c']) expect(hasGlob(name)).toBe(false);
+});
+
+test('every name that a glob matches has the text that it needs; where there is none no name is passed over', () => {
+  const needs = (glob: string) => neededText(glob);
+  expect(needs('World/maps/*_5791*')).toEqual({ pattern: 'World[/\\\\]maps', isAtStart: true });
+  expect(needs('*_5791*')).toEqual({ pattern: '_5791', isAtStart: false });
+  expect(needs('maps')).toEqual({ pattern: 'maps', isAtStart: false });
+  for (const glob of ['*', '!*.blp', '{a,b}', '**/[a-c]?', 'ä*']) expect(needs(glob)).toBeUndefined();
 });

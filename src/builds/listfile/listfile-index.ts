@@ -2,6 +2,7 @@ import { existsSync, rmSync } from 'node:fs';
 import { breathe } from '../../core/breathe.ts';
 import { asBuffer } from '../../core/bytes.ts';
 import { PakratError } from '../../core/errors.ts';
+import type { NeededText } from '../../core/glob.ts';
 import { nameHash } from '../../core/jenkins.ts';
 import { TextWindows } from '../../files/text-windows.ts';
 import { DerivedFile, damagedFile, isLacking, openDerived } from '../../store/derived/derived-file.ts';
@@ -9,6 +10,7 @@ import { LookupFile } from '../../store/derived/lookup-file.ts';
 import type { LookupFolders } from '../../store/layout.ts';
 import { listfilePaths, listfileRows, listfileVersion } from './listfile-paths.ts';
 import { type NamePlace, namesOf, remakeLookups, sortText, type TextName } from './listfile-writer.ts';
+import { offsetsOf } from './search-names.ts';
 
 const { idStride, hashStride, noId } = listfileRows;
 
@@ -137,6 +139,11 @@ export class ListfileIndex {
       const view = asBuffer(rows.bytes);
       for (let at = 0; at < view.length; at += idStride) yield listedId(view, at);
     }
+  }
+
+  /** The offsets of the names that have one of some texts, ascending. For those who called {@link checkAll}. */
+  offsetsOf(needed: readonly NeededText[]): Promise<Float64Array> {
+    return offsetsOf(this.#text, needed);
   }
 
   /** All lines of the text: the names by their bytes, each with its id. */

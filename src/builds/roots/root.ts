@@ -1,3 +1,5 @@
+import type { NeededText } from '../../core/glob.ts';
+
 /** A piece of a file: the content that `ckey` or `ekey` names, or its first `size` bytes. */
 export interface FilePart {
   ckey?: string | undefined;
@@ -42,5 +44,10 @@ export interface Root {
    * same id or name are variants of one file. For those who called {@link checkAll}.
    */
   list(matches: (name: string) => boolean): Iterable<FileVariant>;
+  /**
+   * Goes through the names at once for those that have one of some texts.
+   * @returns what {@link list} is for these alone; undefined where they are not there to be gone through. Absent where names are few.
+   */
+  narrow?(needed: readonly NeededText[]): Promise<Root['list'] | undefined>;
   close(): void;
 }

@@ -85,14 +85,32 @@ async function writeOrder(
 export function* orderedRows(order: LookupFile): Generator<OrderedRow> {
   for (const records of order.tables()) {
     const view = asBuffer(records.bytes);
+    for (let at = 0; at < view.length; at += stride) yield orderedRow(view, at);
+  }
+}
+
+/**
+ * As {@link orderedRows}, of names at some offsets, those without a name, and misfits.
+ * @param offsets ascending
+ */
+export function* orderedRowsAt(order: LookupFile, offsets: Float64Array): Generator<OrderedRow> {
+  let next = 0;
+  for (const records of order.tables()) {
+    const view = asBuffer(records.bytes);
     for (let at = 0; at < view.length; at += stride) {
-      const offset = view.readUIntBE(at, 5);
-      yield {
-        fileDataId: view.readUInt32BE(at + 5),
-        row: view.readUInt32BE(at + 9),
-        place: offset === noName ? undefined : { at: offset, size: view.readUInt16BE(at + 13) },
-        isMisfit: view[at + 15] === 1,
-      };
+      const offset = view.readUInt32BE(at) * 0x100 + view[at + 4]!;
+      while (offsets[next]! < offset) next += 1;
+      if (offset === offsets[next] || offset === noName || view[at + 15] === 1) yield orderedRow(view, at);
     }
   }
+}
+
+function orderedRow(view: Buffer, at: number): OrderedRow {
+  const offset = view.readUIntBE(at, 5);
+  return {
+    fileDataId: view.readUInt32BE(at + 5),
+    row: view.readUInt32BE(at + 9),
+    place: offset === noName ? undefined : { at: offset, size: view.readUInt16BE(at + 13) },
+    isMisfit: view[at + 15] === 1,
+  };
 }

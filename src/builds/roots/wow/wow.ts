@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { breathe } from '../../../core/breathe.ts';
 import { asBuffer, toHex } from '../../../core/bytes.ts';
+import type { NeededText } from '../../../core/glob.ts';
 import { nameHash } from '../../../core/jenkins.ts';
 import { sortRecords } from '../../../core/tables/sort-records.ts';
 import { decodeWowRoot, fillFileDataIds, rowNameHash } from '../../../formats/roots/wow/decode.ts';
@@ -12,7 +13,7 @@ import type { LookupFolders } from '../../../store/layout.ts';
 import { type ListedId, type ListfileIndex, listedNames, namesWhenNeeded } from '../../listfile/listfile-index.ts';
 import type { NamePlace } from '../../listfile/listfile-writer.ts';
 import type { FileVariant, Root } from '../root.ts';
-import { type OrderedRow, openNameOrder, orderedRows } from './name-order.ts';
+import { type OrderedRow, openNameOrder, orderedRows, orderedRowsAt } from './name-order.ts';
 
 /*
  * A decoded WoW root stays a file; beside it lie, under names/<ckey of the root>:
@@ -24,6 +25,8 @@ import { type OrderedRow, openNameOrder, orderedRows } from './name-order.ts';
  *
  * so that one file is found with a few page reads, whatever the size of the root.
  */
+/** Of so many names each row is read by itself. */
+const fewNames = 10_000;
 const idStride = 8;
 const hashStride = 16;
 
@@ -129,7 +132,7 @@ class WowRootFile implements Root {
 
   /** Every row with the place of its name, in the order of ids. */
   *#placedRows(names: ListfileIndex): Generator<OrderedRow> {
-    const bytes = asBuffer(this.#rows.readUnchecked(0, this.#rows.size));
+    const bytes = this.#allRows();
     const listedOf = listedNames(names);
     for (const { fileDataId, rows } of this.#files()) {
       const listed = listedOf(fileDataId);
@@ -170,12 +173,32 @@ class WowRootFile implements Root {
     return Array.from(this.#ids.findNumber(fileDataId), (record) => asBuffer(record).readUInt32BE(4));
   }
 
-  *list(matches: (name: string) => boolean): Generator<FileVariant> {
-    const bytes = asBuffer(this.#rows.readUnchecked(0, this.#rows.size));
+  async narrow(needed: readonly NeededText[]): Promise<Root['list'] | undefined> {
+    const [order, names] = [this.#order, this.#listfile];
+    if (order === undefined || names === undefined) return undefined;
+    const offsets = await names.offsetsOf(needed);
+    const bytes = offsets.length < fewNames ? undefined : this.#allRows();
+    return (matches) => this.#list(matches, orderedRowsAt(order, offsets), bytes);
+  }
+
+  list(matches: (name: string) => boolean): Generator<FileVariant> {
+    return this.#list(matches, this.#rowsInOrder(), this.#allRows());
+  }
+
+  #allRows(): Buffer {
+    return asBuffer(this.#rows.readUnchecked(0, this.#rows.size));
+  }
+
+  /** @param bytes all rows; where few are wanted, these are read */
+  *#list(
+    matches: (name: string) => boolean,
+    inOrder: Iterable<OrderedRow>,
+    bytes: Buffer | undefined,
+  ): Generator<FileVariant> {
     const read = this.#listfile?.nameReader();
     let misfits = 0;
     let [name, id, isListed]: [string | undefined, number, boolean] = [undefined, -1, false];
-    for (const { fileDataId, row, place, isMisfit } of this.#rowsInOrder()) {
+    for (const { fileDataId, row, place, isMisfit } of inOrder) {
       if (fileDataId !== id) {
         name = place && read?.(place);
         id = fileDataId;

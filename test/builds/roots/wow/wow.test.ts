@@ -2,6 +2,7 @@ import { expect, test } from '@jest/globals';
 import { importListfile } from '../../../../src/builds/listfile/listfile-import.ts';
 import type { Root } from '../../../../src/builds/roots/root.ts';
 import { fromHex, toHex } from '../../../../src/core/bytes.ts';
+import { nameMatcher, neededText } from '../../../../src/core/glob.ts';
 import { nameHash } from '../../../../src/core/jenkins.ts';
 import { decodeWowRoot, fillFileDataIds, rowCkey } from '../../../../src/formats/roots/wow/decode.ts';
 import { encodeWowRoot } from '../../../../src/formats/roots/wow/encode.ts';
@@ -102,6 +103,53 @@ test('another list brings another order', async () => {
   };
   expect(await listed('7;b.adt\n4000000000;c.adt\n')).toEqual(['b.adt', 'c.adt']);
   expect(await listed('7;d.adt\n')).toEqual(['c.adt', 'd.adt']);
+});
+
+test('names that are gone through for a text are all that have it, and those without a name', async () => {
+  const names = [
+    'World/Äpfel/51.adt',
+    'a\\b/C.blp',
+    'x;world/51',
+    'WORLD/maps/a.m2',
+    'y/51.blp',
+    'µ/K51.blp',
+    `${'z'.repeat(60_000)}/51`,
+  ];
+  const many = Array.from({ length: 20_000 }, (_, i) => `many/in/a/folder/${i}.dat`);
+  const listed = [...names, ...many].map((name, i) => `${i + 1};${name}\n`).join('');
+  await importListfile(storeLayout(scratch('store')), [
+    new TextEncoder().encode(`${listed};world/unnamed51\n`),
+  ] as never);
+  const ids = [...names, ...many, 'fdid'].map((_, i) => row(i + 1, 'a'));
+  const rows = [{ contentFlags: 0x10000000, localeFlags: 2, rows: ids }];
+  const root = await openSmallRoot(scratch, { root: encodeWowRoot({ form: 'tsfm2', blocks: rows }) });
+  await root.checkAll();
+  const namesOf = (list: Root['list'], matches: (name: string) => boolean): unknown[] =>
+    Array.from(list(matches), ({ name, fileDataId, parts }) => [name ?? fileDataId, parts[0]!.ckey]);
+  const globs = [
+    '*51*',
+    'world/**',
+    'World/Ä*/*',
+    'a/b/*',
+    '**/*.blp',
+    'µ/K*',
+    'many/*/*/folder/*7*',
+    '*.DAT',
+    'fdid:*',
+    'no/*',
+  ];
+  for (const glob of globs) {
+    const needed = neededText(glob);
+    const list = needed && (await root.narrow?.([needed]));
+    expect(list).toBeDefined();
+    const matches = nameMatcher([glob]);
+    const asked: string[] = [];
+    const found = namesOf(list!, (name) => asked.push(name) > 0 && matches(name));
+    expect(found).toEqual(namesOf(root.list.bind(root), matches));
+    if (glob === 'no/*') expect(asked).toEqual([`fdid:${ids.length}`]);
+    else expect(found).not.toEqual([]);
+  }
+  root.close();
 });
 
 describeConformance('the real roots', () => {
