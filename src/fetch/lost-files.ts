@@ -1,5 +1,3 @@
-import * as fs from 'node:fs';
-import { isNoFile, resultUnless } from '../core/errors.ts';
 import { clearWay } from '../store/clear-way.ts';
 import type { Store } from '../store/store.ts';
 import { HeldSpans } from './held-spans.ts';
@@ -41,14 +39,12 @@ function lostOf(store: Store, paths: Iterable<string>, spans: HeldSpans): LostBy
   const lost: LostBytes[] = [];
   for (const path of paths) {
     // The ledger first: a file is never shorter than what the ledger said before.
-    const end = spans.of(path).at(-1)?.end ?? 0;
-    const size = end === 0 ? 0 : fileSize(store.file(path));
+    const held = spans.of(path);
+    const end = held.at(-1)?.end ?? 0;
+    // Of what is whole there is one span, from the start.
+    const place = held.length === 1 && held[0]?.start === 0 ? 'whole' : 'partial';
+    const size = end === 0 ? 0 : (store.files.sizeOf(path, place) ?? 0);
     if (size < end) lost.push({ path, from: size });
   }
   return lost;
-}
-
-function fileSize(file: string): number {
-  const stat = resultUnless(isNoFile, () => fs.statSync(file));
-  return stat?.isFile() === true ? stat.size : 0;
 }

@@ -7,12 +7,10 @@ import type { SmallObject, Store } from '../store/store.ts';
 import { checkObject } from '../verify/check-object.ts';
 
 /** True when the ledger has a small object and its file is there, as large as it should be. Nothing is read, so that thousands are asked in no time. */
-export function hasObject({ ledger, file }: Store, name: ObjectName): boolean {
+export function hasObject({ ledger, files }: Store, name: ObjectName): boolean {
   const path = objectPath(name);
   const size = ledger.completeSize(path);
-  if (size === undefined) return false;
-  const stat = resultUnless(isNoFile, () => fs.statSync(file(path)));
-  return stat?.isFile() === true && stat.size === size;
+  return size !== undefined && files.sizeOf(path, 'whole') === size;
 }
 
 /**

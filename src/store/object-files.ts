@@ -1,6 +1,6 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
-import { isPakratError, PakratError, resultUnless } from '../core/errors.ts';
+import { isNoFile, isPakratError, PakratError, resultUnless } from '../core/errors.ts';
 import { ownFile } from '../files/copies/own-file.ts';
 import { inStore, truncateDurable } from '../files/durable.ts';
 import { decodeArchiveIndex } from '../formats/indices/archive-index.ts';
@@ -49,12 +49,18 @@ export class ObjectFiles {
 
   /** The file of an object, whether it is there or not. It may move before it is opened: then it is found here again. */
   find(path: string): string {
-    const isComplete = this.#ledger.completeSize(path) !== undefined;
-    // Thousands are looked for at once: mostly the first place is the right one.
-    const first = isComplete ? this.inPlace(path) : join(this.#layout.partial, path);
-    if (fs.existsSync(first)) return first;
     const { file, elsewhere = [] } = this.partial(path);
-    return findFile(isComplete ? [first, file] : [file, ...elsewhere]);
+    const isComplete = this.#ledger.completeSize(path) !== undefined;
+    return findFile(isComplete ? [this.inPlace(path), file] : [file, ...elsewhere]);
+  }
+
+  /**
+   * Bytes of the file of an object; undefined where it has none.
+   * @param place where it lies most likely, which is looked at first: thousands are asked for at once
+   */
+  sizeOf(path: string, place: 'whole' | 'partial'): number | undefined {
+    const likely = place === 'whole' ? this.inPlace(path) : join(this.#layout.partial, path);
+    return sizeOfFile(likely) ?? sizeOfFile(this.find(path));
   }
 
   /** The file that bytes of an object are written to. */
@@ -172,4 +178,9 @@ export class ObjectFiles {
       return found === this.inPlace(path) || moveIfThere(found, this.inPlace(path));
     });
   }
+}
+
+function sizeOfFile(file: string): number | undefined {
+  const stat = resultUnless(isNoFile, () => fs.statSync(file, { throwIfNoEntry: false }));
+  return stat?.isFile() === true ? stat.size : undefined;
 }

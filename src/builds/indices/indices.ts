@@ -2,6 +2,7 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { breathe } from '../../core/breathe.ts';
+import { plainView } from '../../core/bytes.ts';
 import { codeOf, resultUnless, valueUnless } from '../../core/errors.ts';
 import { plural } from '../../core/quantities.ts';
 import type { CdnConfig } from '../../formats/configs/cdn-config.ts';
@@ -66,7 +67,7 @@ export async function openFileIndex(place: BuildPlace, cdnConfig: CdnConfig): Pr
 export async function readIndex(objects: Objects, name: ObjectName, size?: number): Promise<ArchiveIndex> {
   const file = await objects.index(name, size);
   await breathe();
-  const bytes = new Uint8Array(fs.readFileSync(file));
+  const bytes = plainView(fs.readFileSync(file));
   return decodeArchiveIndex(objects.decrypt?.(name, bytes, 0) ?? bytes, name.hash);
 }
 
