@@ -51,7 +51,7 @@ interface RangeFetch {
 
 /**
  * Brings bytes of a CDN into a store: fetched, checked, on disk, in the ledger, then used. All that is ever fetched of a build comes
- * through here. Without a network there is only what the store holds: anything else is E_OFFLINE. Needs `flush` at the end.
+ * through here. Without a network there is only what the store holds: anything else is E_OFFLINE. Needs `end`.
  */
 export class Fetcher {
   readonly store: Store;
@@ -80,6 +80,12 @@ export class Fetcher {
   /** Commits what is verified and on disk. @throws E_STORE… */
   flush(): void {
     this.#committer.flush();
+  }
+
+  /** As {@link flush}, for a store that will be closed: no small object is brought to it any more, whoever still asks for one. @throws E_STORE… */
+  async end(): Promise<void> {
+    await this.#arrivals.end();
+    this.flush();
   }
 
   /** Takes spans that were written here rather than fetched. Their bytes must be on disk. */

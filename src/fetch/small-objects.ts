@@ -1,6 +1,6 @@
 import * as fs from 'node:fs';
 import { dirname } from 'node:path';
-import { isDamage, isNoFile, resultUnless } from '../core/errors.ts';
+import { isDamage, isNoFile, PakratError, resultUnless } from '../core/errors.ts';
 import { inStore, syncFile, syncFolder } from '../files/durable.ts';
 import { type ObjectName, objectPath } from '../store/layout.ts';
 import type { SmallObject, Store } from '../store/store.ts';
@@ -42,22 +42,31 @@ export function adoptObject({ file, files, objectKeys, writable }: Store, name: 
 export class Arrivals {
   readonly #store: Store;
   #waiting: Arrival[] = [];
-  #isBusy = false;
+  /** The work on those that came first, while there is any. */
+  #working: Promise<void> | undefined;
+  #isEnded = false;
 
   constructor(store: Store) {
     this.#store = store;
   }
 
-  /** Puts an object into the store; it is on disk and in the ledger afterwards. @throws E_STORE… */
+  /** Puts an object into the store; it is on disk and in the ledger afterwards. @throws E_STORE…, E_ABORTED after {@link end} */
   add(object: SmallObject): Promise<void> {
     return new Promise((done, failed) => {
       this.#waiting.push({ object, done, failed });
-      if (!this.#isBusy) void this.#addAll();
+      this.#working ??= this.#addAll().finally(() => {
+        this.#working = undefined;
+      });
     });
   }
 
+  /** Ends the work, for a store that will be closed: what is on its way to disk gets there, what waits or comes later does not begin. */
+  async end(): Promise<void> {
+    this.#isEnded = true;
+    await this.#working;
+  }
+
   async #addAll(): Promise<void> {
-    this.#isBusy = true;
     while (this.#waiting.length > 0) {
       const arrivals = this.#waiting;
       this.#waiting = [];
@@ -65,12 +74,12 @@ export class Arrivals {
       // One by one, so that what is wrong with one is not the others' fault.
       if (!isDone) for (const arrival of arrivals) await this.#add([arrival]);
     }
-    this.#isBusy = false;
   }
 
   /** @returns false where several could not be brought to disk together */
   async #add(arrivals: readonly Arrival[]): Promise<boolean> {
     try {
+      if (this.#isEnded) throw new PakratError('E_ABORTED', 'the store is being closed');
       await this.#store.addObjects(arrivals.map(({ object }) => object));
       for (const { done } of arrivals) done();
     } catch (error) {

@@ -38,11 +38,12 @@ export async function planSync(
   selection: Selection,
   { tags = false }: { tags?: boolean | undefined } = {},
 ): Promise<PlannedSync> {
+  const { signal } = fetcher.network ?? {};
   return build.lookUp(async () => {
-    const { wanted, byTag, isListed } = await chosenBy(build, selection, tags);
+    const { wanted, byTag, isListed } = await chosenBy(build, selection, { tags, signal });
     // Where every object of the CDN is wanted, so are all copies of an entry.
     const steps = placeEntries(wanted, build.group, selection.all);
-    const placed = await breatheBetween(steps, fetcher.network?.signal);
+    const placed = await breatheBetween(steps, signal);
     return {
       plan: planPlaced(fetcher.store, build, placed, fetcher.settings.planOptions),
       wanted,
@@ -57,9 +58,9 @@ export async function planSync(
 async function chosenBy(
   build: Build,
   selection: Selection,
-  tags: boolean,
+  { tags, signal }: { tags: boolean; signal: AbortSignal | undefined },
 ): Promise<Pick<PlannedSync, 'wanted' | 'byTag' | 'isListed'>> {
-  const { wanted, byTag, isListed } = await chooseEntries(build, selection);
+  const { wanted, byTag, isListed } = await chooseEntries(build, selection, signal);
   const amounts = tags ? await byTag() : [];
   const plain = amounts.map(({ tag: { name, type }, amount }) => ({ tag: name, type, ...amount }));
   return { wanted, byTag: plain, isListed };

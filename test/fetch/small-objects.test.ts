@@ -50,3 +50,14 @@ test('one that cannot be written is told, and costs the others nothing', async (
   for (const { name } of [first, third]) expect(fs.existsSync(store.file(objectPath(name)))).toBe(true);
   expect(store.readObject(second.name)).toBeUndefined();
 });
+
+test('after the end nothing is begun; what was on its way is held', async () => {
+  const arrivals = new Arrivals(store);
+  const [first, second, third] = [config(1), config(2), config(3)];
+  const adding = Promise.allSettled([arrivals.add(first), arrivals.add(second)]);
+  await arrivals.end();
+  expect(store.readObject(first.name)).toEqual(first.bytes);
+  expect((await adding).map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
+  await expect(arrivals.add(third)).rejects.toMatchObject({ code: 'E_ABORTED' });
+  expect(fs.readdirSync(store.layout.temporary).filter((name) => name.endsWith('.tmp'))).toEqual([]);
+});

@@ -271,11 +271,11 @@ export class Session {
       if (cdnConfigs !== undefined) remember(build.identity);
       const close = async (): Promise<void> => {
         build.close();
-        fetcher.flush();
+        await fetcher.end();
       };
       return { build, fetcher, close };
     } catch (error) {
-      fetcher.flush();
+      await fetcher.end();
       throw error;
     }
   }
@@ -302,7 +302,7 @@ export class Session {
     const fetcher = await this.#openFetcher(await this.store({ create: false }), network, { onNote });
     const close = async (): Promise<void> => {
       await network?.close();
-      fetcher.flush();
+      await fetcher.end();
     };
     return { fetcher, close };
   }

@@ -26,9 +26,9 @@ interface Part {
 }
 
 /** A manifest part by part, with turns for others between. */
-async function* partsOf({ rows }: Download): AsyncGenerator<Part> {
+async function* partsOf({ rows }: Download, signal: AbortSignal | undefined): AsyncGenerator<Part> {
   for (let first = 0; first < rows.count; first += entriesAtOnce) {
-    await breathe();
+    await breathe(signal);
     yield { first, end: Math.min(first + entriesAtOnce, rows.count) };
   }
 }
@@ -40,9 +40,13 @@ type OnMatch = (entry: number, row: number) => void;
  * Calls back for every entry, with its row in a sorted table. Entries come in any order, those of one ekey in theirs. To sort them a part at a time
  * and go through the table beside is faster than to look up each: neither leaves the caches.
  */
-async function eachEntry(download: Download, table: RecordTable, visit: OnMatch): Promise<void> {
+async function eachEntry(
+  download: Download,
+  table: RecordTable,
+  { visit, signal }: { visit: OnMatch; signal: AbortSignal | undefined },
+): Promise<void> {
   const memory = Buffer.allocUnsafe(entriesAtOnce * numberedSize);
-  for await (const part of partsOf(download)) matchPart(download, part, { table, memory, visit });
+  for await (const part of partsOf(download, signal)) matchPart(download, part, { table, memory, visit });
 }
 
 function matchPart(
@@ -76,31 +80,40 @@ function numbered({ bytes, stride }: RecordTable, { first, end }: Part, memory: 
  * Adds the entries of a download manifest that a list does not have, and gives priorities to those that it has.
  * @returns the entries that were not found among the rows that came in order: their priorities are to be given once the list is sorted
  */
-export async function addDownload(list: WantedList, download: Download): Promise<number[]> {
+export async function addDownload(
+  list: WantedList,
+  download: Download,
+  signal: AbortSignal | undefined,
+): Promise<number[]> {
   const { rows } = download;
   const table = list.inOrder();
   const added: number[] = [];
-  await eachEntry(download, table, (entry, row) => {
+  const visit = (entry: number, row: number): void => {
     if (row !== -1) {
       setWantedPriority(table, row, downloadPriority(download, entry));
       return;
     }
     list.addAt(rows.bytes, entry * rows.stride, downloadSize(rows, entry));
     added.push(entry);
-  });
+  };
+  await eachEntry(download, table, { visit, signal });
   return added;
 }
 
 /**
  * Gives wanted rows the priorities that a download manifest has for them; manifests keep theirs.
- * @param entries numbers of the entries that are looked at; all by default
+ * @param options.entries numbers of the entries that are looked at; undefined: all
  */
-export async function rankWanted(wanted: RecordTable, download: Download, entries?: readonly number[]): Promise<void> {
+export async function rankWanted(
+  wanted: RecordTable,
+  download: Download,
+  { entries, signal }: { entries: readonly number[] | undefined; signal: AbortSignal | undefined },
+): Promise<void> {
   const rank = (entry: number, row: number): void => {
     if (row === -1 || wantedPriority(wanted, row) === manifestPriority) return;
     setWantedPriority(wanted, row, downloadPriority(download, entry));
   };
-  if (entries === undefined) return eachEntry(download, wanted, rank);
+  if (entries === undefined) return eachEntry(download, wanted, { visit: rank, signal });
   for (const entry of entries) {
     const ekey = download.rows.at(entry).subarray(0, numberAt);
     const row = wanted.lowerBound(ekey);
@@ -112,11 +125,15 @@ export async function rankWanted(wanted: RecordTable, download: Download, entrie
  * Wanted entries and bytes of each tag of a download manifest.
  * @param wanted rows of a WantedList, sorted by ekey; undefined: every entry is wanted
  */
-export async function amountsByTag(wanted: RecordTable | undefined, download: Download): Promise<TagAmount[]> {
+export async function amountsByTag(
+  wanted: RecordTable | undefined,
+  download: Download,
+  signal?: AbortSignal | undefined,
+): Promise<TagAmount[]> {
   const amounts = download.tags.map((tag) => ({ tag, amount: { entries: 0, bytes: 0 } }));
   const sizes = new Float64Array(entriesAtOnce);
   const memory = Buffer.allocUnsafe(wanted === undefined ? 0 : entriesAtOnce * numberedSize);
-  for await (const part of partsOf(download)) {
+  for await (const part of partsOf(download, signal)) {
     sizes.fill(notWanted);
     const take = (entry: number): void => {
       sizes[entry - part.first] = downloadSize(download.rows, entry);

@@ -38,8 +38,12 @@ export async function selectEntries(build: Build, selection: Selection): Promise
   return (await chooseEntries(build, selection)).wanted;
 }
 
-/** As {@link selectEntries}, for those who ask for tags as well. @throws as it does */
-export async function chooseEntries(build: Build, selection: Selection): Promise<ChosenEntries> {
+/** As {@link selectEntries}, for those who ask for tags as well. @throws as it does, E_ABORTED */
+export async function chooseEntries(
+  build: Build,
+  selection: Selection,
+  signal?: AbortSignal | undefined,
+): Promise<ChosenEntries> {
   const { tags, include, all } = selection;
   const download = await build.download();
   const byName = include.length > 0 ? await namedEkeys(build, include) : undefined;
@@ -50,12 +54,12 @@ export async function chooseEntries(build: Build, selection: Selection): Promise
   if (all) addEverything(build, list);
   else if (tags.length > 0) await addTagged(build, { list, download, tags, byName });
   else if (byName !== undefined) for (const ekey of byName) addEkey(build, list, ekey);
-  else if (download !== undefined) unranked = await addDownload(list, download);
+  else if (download !== undefined) unranked = await addDownload(list, download, signal);
   addManifests(build, list);
   const wanted = list.sorted();
   if (download === undefined) return { wanted, byTag: async () => [], isListed: build.config.download === undefined };
-  await rankWanted(wanted, download, unranked);
-  return { wanted, byTag: () => amountsByTag(isWhole ? undefined : wanted, download), isListed: true };
+  await rankWanted(wanted, download, { entries: unranked, signal });
+  return { wanted, byTag: () => amountsByTag(isWhole ? undefined : wanted, download, signal), isListed: true };
 }
 
 /** The manifests of a build, as rows of a {@link WantedList}. */
