@@ -85,6 +85,7 @@ export class ThreadPool<Setup, Job, Task, Packed, Result> {
     };
     signal?.addEventListener('abort', halt, { once: true });
     try {
+      throwIfAborted(signal);
       const ended = this.halted.then(() => ({ done: true as const, value: undefined }));
       const next = async (): Promise<Task[] | undefined> => (await Promise.race([ended, batches.next()])).value;
       const runs = this.#threads.map((thread) => {

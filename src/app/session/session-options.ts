@@ -27,7 +27,7 @@ export interface SessionOptions {
   keys?: Readonly<Record<string, string>> | undefined;
   /** Threads for a sync, by default one a core, 4 at most. With 0 nothing ever starts a thread, as in a bundle that has no files for them. */
   threads?: number | undefined;
-  /** The program of a thread, `dist/chunks/transfer-worker.js`, where it is not beside the library; `pak-worker.js` is looked for beside it. */
+  /** The program of a thread, `dist/chunks/transfer-worker.js`, where it is not beside the library; the others are looked for beside it. */
   workerUrl?: URL | undefined;
 }
 
