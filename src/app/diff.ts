@@ -1,5 +1,5 @@
 import { codeOf } from '../core/errors.ts';
-import { nameMatcher, withFolders } from '../core/glob.ts';
+import { nameMatcher, neededTexts, withFolders } from '../core/glob.ts';
 import type { OnProgress } from '../core/progress.ts';
 import { isBuildSource } from '../sources/build-source.ts';
 import { type DiffFailure, type DiffItem, diffSources } from '../sources/diff/diff.ts';
@@ -46,7 +46,7 @@ export async function diff(
     const second = await openAny(session, after, options);
     try {
       const difference = await diffSources(first.source, second.source, {
-        matches: globs.length === 0 ? () => true : nameMatcher(globs),
+        ...(globs.length > 0 && { matches: nameMatcher(globs), needed: neededTexts(globs) }),
         signal,
         onProgress: (phase, done, total) => onProgress?.({ type: 'bytes', phase, done, total }),
       });

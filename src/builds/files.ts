@@ -5,13 +5,14 @@ import type { NeededText } from '../core/glob.ts';
 import { md5Hasher } from '../core/hash.ts';
 import { normalizeName } from '../core/jenkins.ts';
 import { compareNames } from '../core/names/name-order.ts';
+import type { IdSet } from '../core/tables/id-set.ts';
 import type { CkeyEntry } from '../formats/manifests/encoding/pages.ts';
 import { hasTag } from '../formats/manifests/tags.ts';
 import { ContentFlags, localeFallback, localeFlag, localeNames } from '../formats/roots/locale.ts';
 import type { Build } from './build.ts';
 import type { EntryPlace } from './objects.ts';
 import { mergeByName } from './roots/merge-by-name.ts';
-import type { FilePart, FileVariant, Root } from './roots/root.ts';
+import type { FilePart, FileVariant, Root, VariantFlags } from './roots/root.ts';
 
 /** A file of a build, in the variant that was chosen. */
 export interface BuildFile {
@@ -111,6 +112,21 @@ interface FileListing {
   matches: (name: string) => boolean;
   /** Of these texts every name has one that matches; undefined where that is not known. */
   needed?: readonly NeededText[] | undefined;
+  /** Ids that are left out, of {@link sameFiles}. */
+  without?: IdSet | undefined;
+}
+
+/**
+ * The ids of files that two builds have under the same name and with the same content, in the variants for a locale; undefined where that cannot
+ * be told at once. @throws E_ABORTED
+ */
+export async function sameFiles(
+  before: Build,
+  after: Build,
+  { locale, signal }: { locale: string; signal?: AbortSignal | undefined },
+): Promise<IdSet | undefined> {
+  const [root, other] = [await before.wholeRoot(), await after.wholeRoot()];
+  return root.sameIds?.(other, (variants) => pickVariant(variants, locale), signal);
 }
 
 /** Files that are looked up together: more would be a little faster, and take more memory. */
@@ -120,9 +136,10 @@ const batchSize = 16_384;
  * The files of a listing, many at a time and sorted by name: those of the root, and those of the install manifest that the root does not name.
  * There may be millions. The event loop turns meanwhile, whether names match or not.
  */
-export async function* listFiles(build: Build, { locale, matches, needed }: FileListing): AsyncGenerator<BuildFile[]> {
+export async function* listFiles(build: Build, listing: FileListing): AsyncGenerator<BuildFile[]> {
+  const { locale, matches } = listing;
   const root = await build.wholeRoot();
-  const rows = (needed && (await root.narrow?.(needed))) ?? root.list.bind(root);
+  const rows = await rowsOf(root, listing);
   // Roots are gone through without waiting: now and then a name that is not wanted comes through, for a pause.
   const pauses = new Set<string>();
   let asked = 0;
@@ -134,8 +151,8 @@ export async function* listFiles(build: Build, { locale, matches, needed }: File
     return pauses.has(name);
   };
   let batch: BuildFile[] = [];
-  const listing = { locale, matches: matchesOrPauses };
-  for (const file of joinFiles({ root, rows }, await installFiles(build, locale), listing)) {
+  const whole = { locale, matches: matchesOrPauses };
+  for (const file of joinFiles({ root, rows }, await installFiles(build, locale), whole)) {
     const isPause = pauses.delete(file.name);
     if (!isPause && batch.push(file) < batchSize) continue;
     asked = 0;
@@ -145,6 +162,12 @@ export async function* listFiles(build: Build, { locale, matches, needed }: File
     batch = [];
   }
   yield batch;
+}
+
+/** Lists a root, or the part of it that is asked for. */
+async function rowsOf(root: Root, { needed, without }: FileListing): Promise<Root['list']> {
+  if (without !== undefined) return (matches) => root.listWithout?.(without, matches) ?? root.list(matches);
+  return (needed && (await root.narrow?.(needed))) ?? ((matches) => root.list(matches));
 }
 
 function* joinFiles(
@@ -289,7 +312,7 @@ function checkContent(file: BuildFile, part: ResolvedPart, found: string): void 
  * The variant of a file that a locale gets: the rows for the locale (or the one it falls back to), those that are no
  * low-violence or do-not-load alternates before those that are, the first of what is left. Undefined when no row is for the locale.
  */
-function pickVariant(variants: readonly FileVariant[], locale: string): FileVariant | undefined {
+function pickVariant<Variant extends VariantFlags>(variants: readonly Variant[], locale: string): Variant | undefined {
   for (let name: string | undefined = locale; name !== undefined; name = localeFallback(name)) {
     const flag = localeFlag(name);
     const fitting = variants.filter((variant) => (variant.localeFlags & flag) !== 0);
@@ -298,7 +321,7 @@ function pickVariant(variants: readonly FileVariant[], locale: string): FileVari
   return undefined;
 }
 
-function isAlternate(variant: FileVariant): boolean {
+function isAlternate(variant: VariantFlags): boolean {
   return (variant.contentFlags & (ContentFlags.lowViolence | ContentFlags.dontLoad)) !== 0;
 }
 

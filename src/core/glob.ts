@@ -69,6 +69,12 @@ export function neededText(glob: string): NeededText | undefined {
   return isNegated || needed.pattern === '' ? undefined : needed;
 }
 
+/** The texts of which a name needs one for one of the globs to match it; undefined where that is not known of each. */
+export function neededTexts(globs: readonly string[]): NeededText[] | undefined {
+  const needed = globs.map(neededText);
+  return needed.every((one) => one !== undefined) ? needed : undefined;
+}
+
 /** A glob without what stands around it. */
 function readGlob(glob: string): { isNegated: boolean; own: string; isPath: boolean } {
   const isNegated = glob.startsWith('!');

@@ -1,4 +1,5 @@
 import type { NeededText } from '../../core/glob.ts';
+import type { IdSet } from '../../core/tables/id-set.ts';
 
 /** A piece of a file: the content that `ckey` or `ekey` names, or its first `size` bytes. */
 export interface FilePart {
@@ -25,6 +26,12 @@ export interface FileVariant {
   oneOf?: readonly string[];
 }
 
+/** What decides which variant of a file is picked. */
+export type VariantFlags = Pick<FileVariant, 'localeFlags' | 'contentFlags'>;
+
+/** Picks one of the variants of a file, or none. */
+export type PickVariant = <Variant extends VariantFlags>(variants: readonly Variant[]) => Variant | undefined;
+
 /** The names of a build, of whichever kind. An open handle; needs `close`. */
 export interface Root {
   /** `wow`, `tvfs`, …; null for a root of no known kind. */
@@ -49,5 +56,12 @@ export interface Root {
    * @returns what {@link list} is for these alone; undefined where they are not there to be gone through. Absent where names are few.
    */
   narrow?(needed: readonly NeededText[]): Promise<Root['list'] | undefined>;
+  /**
+   * The ids that another root of this kind has as well, under the same name and with the same content, in the variants that `pick` picks.
+   * @returns undefined where they cannot be told at once. Absent where files have no ids. For those who called {@link checkAll} of both.
+   */
+  sameIds?(other: Root, pick: PickVariant, signal?: AbortSignal): Promise<IdSet | undefined>;
+  /** As {@link list}, without some ids that {@link sameIds} gave. */
+  listWithout?(ids: IdSet, matches: (name: string) => boolean): Iterable<FileVariant>;
   close(): void;
 }

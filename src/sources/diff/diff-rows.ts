@@ -1,25 +1,38 @@
-import { type BuildFile, listFiles, sizeOf } from '../../builds/files.ts';
+import { type BuildFile, listFiles, sameFiles, sizeOf } from '../../builds/files.ts';
 import { isDamage, resultUnless } from '../../core/errors.ts';
+import type { NeededText } from '../../core/glob.ts';
 import { md5Hex } from '../../core/hash.ts';
+import type { IdSet } from '../../core/tables/id-set.ts';
 import { isBuildSource } from '../build-source.ts';
 import type { Source, SourceEntry } from '../source.ts';
 import type { DiffRow, DiffSide, Mark } from './diff-table.ts';
 
-/**
- * The files of a source that it gives for their names, as rows.
- * @param keysOnly of a build only what its names tell, which spares a look-up for each file; sizes are for {@link fillSizes}
- */
-export async function* diffRows(
-  source: Source,
-  matches: (name: string) => boolean,
-  keysOnly: boolean,
-): AsyncGenerator<DiffRow> {
+/** The files of a side that are compared. */
+export interface RowChoice {
+  matches: (name: string) => boolean;
+  /** Of these texts every name has one that matches; undefined where that is not known. */
+  needed?: readonly NeededText[] | undefined;
+  /** Of a build only what its names tell, which spares a look-up for each file; sizes are for {@link fillSizes}. */
+  keysOnly: boolean;
+  /** Ids that are left out. */
+  without?: IdSet | undefined;
+}
+
+/** The files of a source that it gives for their names, as rows. */
+export async function* diffRows(source: Source, choice: RowChoice): AsyncGenerator<DiffRow> {
+  const { matches, needed, keysOnly } = choice;
   if (keysOnly && isBuildSource(source)) {
     const { build, locale } = source;
-    for await (const batch of listFiles(build, { locale, matches })) yield* batch.map(rowOfFile);
+    for await (const batch of listFiles(build, { ...choice, locale })) yield* batch.map(rowOfFile);
     return;
   }
-  for await (const entry of source.list(matches)) if (entry.hidden === undefined) yield rowOfEntry(entry);
+  for await (const entry of source.list(matches, needed)) if (entry.hidden === undefined) yield rowOfEntry(entry);
+}
+
+/** The ids of files that are equal on both sides, and called the same; undefined where that cannot be told at once. @throws E_ABORTED */
+export async function equalIds(before: Source, after: Source, signal?: AbortSignal): Promise<IdSet | undefined> {
+  if (!isBuildSource(before) || !isBuildSource(after) || before.locale !== after.locale) return undefined;
+  return sameFiles(before.build, after.build, { locale: before.locale, signal });
 }
 
 /** True where files have ids, and may change their names. */

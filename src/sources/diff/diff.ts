@@ -1,10 +1,11 @@
 import { randomInt } from 'node:crypto';
 import { breathe } from '../../core/breathe.ts';
+import type { IdSet } from '../../core/tables/id-set.ts';
 import { isBuildSource } from '../build-source.ts';
 import type { Source } from '../source.ts';
 import { type ContentPair, compareContents } from './diff-content.ts';
 import { DiffIndex, type Identity, identityHash } from './diff-index.ts';
-import { diffRows, fillSizes, hasIds } from './diff-rows.ts';
+import { diffRows, equalIds, fillSizes, hasIds, type RowChoice } from './diff-rows.ts';
 import {
   compareRows,
   type DecidedBy,
@@ -47,8 +48,9 @@ export interface Difference {
 }
 
 /** The files that are compared, and whoever hears of it. */
-export interface DiffOptions {
-  matches: (name: string) => boolean;
+export interface DiffOptions extends Pick<RowChoice, 'needed'> {
+  /** Undefined for all. */
+  matches?: ((name: string) => boolean) | undefined;
   signal?: AbortSignal | undefined;
   /** Told what is done, in a word, with the bytes that were read and, where it is known, that will be. */
   onProgress?: ((phase: string, bytes: number, total: number) => void) | undefined;
@@ -63,6 +65,7 @@ export interface DiffOptions {
 export async function diffSources(before: Source, after: Source, options: DiffOptions): Promise<Difference> {
   const byId = (await hasIds(before)) && (await hasIds(after));
   const comparison = new Comparison({ byId, seed: randomInt(2 ** 32) }, { before, after }, options);
+  await comparison.passOverEqual();
   await comparison.listAfter(await comparison.listBefore());
   await comparison.compareContents();
   return comparison.finish();
@@ -89,6 +92,8 @@ class Comparison {
   readonly #files = { before: 0, after: 0 };
   #unchanged = 0;
   #repeated = 0;
+  /** Ids of files that are counted as equal already. */
+  #equal: IdSet | undefined;
 
   constructor(identity: Identity, sources: { before: Source; after: Source }, options: DiffOptions) {
     this.#identity = identity;
@@ -100,7 +105,22 @@ class Comparison {
 
   #rows({ source }: DiffSide): AsyncIterable<DiffRow> {
     this.#options.onProgress?.(`list ${source.label}`, 0, 0);
-    return diffRows(source, this.#options.matches, this.#keysOnly);
+    const { matches = () => true, needed } = this.#options;
+    return diffRows(source, { matches, needed, keysOnly: this.#keysOnly, without: this.#equal });
+  }
+
+  /** Most files of two builds are equal: where both have ids, these are never made rows of. */
+  async passOverEqual(): Promise<void> {
+    const { matches, signal, onProgress } = this.#options;
+    if (!this.#identity.byId || matches !== undefined) return;
+    const [before, after] = [this.#before.source, this.#after.source];
+    onProgress?.(`list ${before.label}`, 0, 0);
+    this.#equal = await equalIds(before, after, signal);
+    const size = this.#equal?.size ?? 0;
+    if (size > 0) this.#decided.md5 = size;
+    this.#unchanged = size;
+    this.#files.before = size;
+    this.#files.after = size;
   }
 
   /** Takes the files of the first side, and gives back what finds them. */
@@ -112,7 +132,7 @@ class Comparison {
     }
     const index = new DiffIndex(table, this.#identity);
     this.#repeated = index.repeated;
-    this.#files.before = table.count - this.#repeated;
+    this.#files.before += table.count - this.#repeated;
     return index;
   }
 

@@ -1,5 +1,7 @@
 import { breathe } from '../../../core/breathe.ts';
 import { asBuffer } from '../../../core/bytes.ts';
+import type { IdSet } from '../../../core/tables/id-set.ts';
+import type { RecordTable } from '../../../core/tables/record-table.ts';
 import { SortedRuns } from '../../../files/sorted-runs.ts';
 import { openDerived } from '../../../store/derived/derived-file.ts';
 import { LookupFile, writeLookupFile } from '../../../store/derived/lookup-file.ts';
@@ -102,6 +104,55 @@ export function* orderedRowsAt(order: LookupFile, offsets: Float64Array): Genera
       while (offsets[next]! < offset) next += 1;
       if (offset === offsets[next] || offset === noName || view[at + 15] === 1) yield orderedRow(view, at);
     }
+  }
+}
+
+/** As {@link orderedRows}, without some ids. */
+export function* orderedRowsWithout(order: LookupFile, ids: IdSet): Generator<OrderedRow> {
+  for (const records of order.tables()) {
+    const view = asBuffer(records.bytes);
+    for (let at = 0; at < view.length; at += stride)
+      if (!ids.has(view.readUInt32BE(at + 5))) yield orderedRow(view, at);
+  }
+}
+
+/** Goes through an order file by file, and makes no object of each. For those who checked it. */
+export class OrderCursor {
+  /** Of the name; that of files without one is behind all others. */
+  offset = -1;
+  fileDataId = 0;
+  isMisfit = false;
+  /** The rows of the file: they hold until the next one. */
+  readonly rows: number[] = [];
+  readonly #tables: Iterator<RecordTable>;
+  #view: Buffer = Buffer.alloc(0);
+  #at = 0;
+
+  constructor(order: LookupFile) {
+    this.#tables = order.tables();
+  }
+
+  /** Goes to the next file; false at the end. */
+  next(): boolean {
+    if (!this.#hasRow()) return false;
+    this.offset = this.#view.readUInt32BE(this.#at) * 0x100 + this.#view[this.#at + 4]!;
+    this.fileDataId = this.#view.readUInt32BE(this.#at + 5);
+    this.isMisfit = this.#view[this.#at + 15] === 1;
+    this.rows.length = 0;
+    do {
+      this.rows.push(this.#view.readUInt32BE(this.#at + 9));
+      this.#at += stride;
+    } while (this.#hasRow() && this.#view.readUInt32BE(this.#at + 5) === this.fileDataId);
+    return true;
+  }
+
+  #hasRow(): boolean {
+    if (this.#at < this.#view.length) return true;
+    const table = this.#tables.next();
+    if (table.done === true) return false;
+    this.#view = asBuffer(table.value.bytes);
+    this.#at = 0;
+    return true;
   }
 }
 

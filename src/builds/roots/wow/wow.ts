@@ -3,6 +3,7 @@ import { breathe } from '../../../core/breathe.ts';
 import { asBuffer, toHex } from '../../../core/bytes.ts';
 import type { NeededText } from '../../../core/glob.ts';
 import { nameHash } from '../../../core/jenkins.ts';
+import type { IdSet } from '../../../core/tables/id-set.ts';
 import { sortRecords } from '../../../core/tables/sort-records.ts';
 import { decodeWowRoot, fillFileDataIds, rowNameHash } from '../../../formats/roots/wow/decode.ts';
 import type { WowRoot, WowRootBlock } from '../../../formats/roots/wow/layout.ts';
@@ -12,8 +13,9 @@ import { LookupFile, writeLookupFile } from '../../../store/derived/lookup-file.
 import type { LookupFolders } from '../../../store/layout.ts';
 import { type ListedId, type ListfileIndex, listedNames, namesWhenNeeded } from '../../listfile/listfile-index.ts';
 import type { NamePlace } from '../../listfile/listfile-writer.ts';
-import type { FileVariant, Root } from '../root.ts';
-import { type OrderedRow, openNameOrder, orderedRows, orderedRowsAt } from './name-order.ts';
+import type { FileVariant, PickVariant, Root } from '../root.ts';
+import { type OrderedRow, openNameOrder, orderedRows, orderedRowsAt, orderedRowsWithout } from './name-order.ts';
+import { type ComparedRoot, sameIds } from './same-ids.ts';
 
 /*
  * A decoded WoW root stays a file; beside it lie, under names/<ckey of the root>:
@@ -179,6 +181,23 @@ class WowRootFile implements Root {
     const offsets = await names.offsetsOf(needed);
     const bytes = offsets.length < fewNames ? undefined : this.#allRows();
     return (matches) => this.#list(matches, orderedRowsAt(order, offsets), bytes);
+  }
+
+  async sameIds(other: Root, pick: PickVariant, signal?: AbortSignal): Promise<IdSet | undefined> {
+    if (!(other instanceof WowRootFile) || this.#listfile?.mark !== other.#listfile?.mark) return undefined;
+    const [one, two] = [this.#compared(), other.#compared()];
+    return one && two && sameIds(one, two, { pick, signal });
+  }
+
+  #compared(): ComparedRoot | undefined {
+    return this.#order && { order: this.#order, bytes: this.#allRows(), blockOf: (row) => this.#blockOf(row) };
+  }
+
+  listWithout(ids: IdSet, matches: (name: string) => boolean): Iterable<FileVariant> {
+    const order = this.#order;
+    return order === undefined
+      ? this.list(matches)
+      : this.#list(matches, orderedRowsWithout(order, ids), this.#allRows());
   }
 
   list(matches: (name: string) => boolean): Generator<FileVariant> {
