@@ -47,8 +47,9 @@ export default class Ls extends PakratCommand {
     const [source = '', ...names] = argv as string[];
     const { regex, tree, long: held } = flags;
     const recursive = flags.recursive || tree;
-    const options = { ...this.notes(), names, regex, recursive, held, pak: pakOptions(flags) };
     const form = tree ? 'tree' : flags.long ? 'long' : process.stdout.isTTY && !flags['names-only'] ? 'sizes' : 'names';
+    const namesOnly = form === 'names' && !this.jsonEnabled();
+    const options = { ...this.notes(), names, regex, recursive, held, namesOnly, pak: pakOptions(flags) };
     const missing = await this.withSession(flags, (session) =>
       listFiles(session, source, options, async (rows) => {
         if (this.jsonEnabled()) await writeJsonList(process.stdout, rows, listRow);

@@ -112,6 +112,8 @@ interface FileListing {
   matches: (name: string) => boolean;
   /** Of these texts every name has one that matches; undefined where that is not known. */
   needed?: readonly NeededText[] | undefined;
+  /** Files that are given at once. Few at a time spare memory where nothing is looked up. */
+  batchSize?: number | undefined;
   /** Ids that are left out, of {@link sameFiles}. */
   without?: IdSet | undefined;
 }
@@ -130,14 +132,16 @@ export async function sameFiles(
 }
 
 /** Files that are looked up together: more would be a little faster, and take more memory. */
-const batchSize = 16_384;
+const lookedUpAtOnce = 16_384;
+/** Names that are asked about before there is a pause. */
+const askedAtOnce = 16_384;
 
 /**
  * The files of a listing, many at a time and sorted by name: those of the root, and those of the install manifest that the root does not name.
  * There may be millions. The event loop turns meanwhile, whether names match or not.
  */
 export async function* listFiles(build: Build, listing: FileListing): AsyncGenerator<BuildFile[]> {
-  const { locale, matches } = listing;
+  const { locale, matches, batchSize = lookedUpAtOnce } = listing;
   const root = await build.wholeRoot();
   const rows = await rowsOf(root, listing);
   // Roots are gone through without waiting: now and then a name that is not wanted comes through, for a pause.
@@ -147,7 +151,7 @@ export async function* listFiles(build: Build, listing: FileListing): AsyncGener
     if (matches(name)) return true;
     asked += 1;
     // The one variant of a file may pass and another be picked: so all that come, until one is through.
-    if (asked >= batchSize && name !== '') pauses.add(name);
+    if (asked >= askedAtOnce && name !== '') pauses.add(name);
     return pauses.has(name);
   };
   let batch: BuildFile[] = [];

@@ -17,7 +17,7 @@ import type { EntryPlace } from '../builds/objects.ts';
 import { isPakratError, isUnavailable, resultUnless, valueUnless } from '../core/errors.ts';
 import { localeNames } from '../formats/roots/locale.ts';
 import { damagedFile } from '../store/derived/derived-file.ts';
-import type { Source, SourceEntry } from './source.ts';
+import type { ListHints, Source, SourceEntry } from './source.ts';
 
 const allLocales = 0xffffffff;
 
@@ -56,8 +56,15 @@ export function buildSource(build: Build, options: BuildSourceOptions): BuildSou
   const { locale, noteOf, hasEntry } = options;
   const rowOf = (file: BuildFile, known: KnownParts): BuildEntry =>
     new Row(file, known, () => resolveParts(build, file, known), noteOf);
-  function* rowsOf(files: readonly BuildFile[], find: (file: number) => KnownParts): Generator<BuildEntry> {
-    for (const [i, file] of files.entries()) yield rowOf(file, find(i));
+  async function* listBatches(
+    matches: (name: string) => boolean,
+    { needed, namesOnly }: ListHints = {},
+  ): AsyncGenerator<BuildEntry[]> {
+    const batchSize = namesOnly ? namesAtOnce : undefined;
+    for await (const batch of listFiles(build, { locale, matches, needed, batchSize })) {
+      const find = namesOnly ? undefined : await findContentsOf(build, batch);
+      yield batch.map((file, i) => (find === undefined ? nameRow(file) : rowOf(file, find(i))));
+    }
   }
   return {
     build,
@@ -65,11 +72,10 @@ export function buildSource(build: Build, options: BuildSourceOptions): BuildSou
     kind: 'build',
     isInNameOrder: true,
     label: `${identity.product} ${identity.name}`,
-    async *list(matches, needed) {
-      for await (const batch of listFiles(build, { locale, matches, needed })) {
-        yield* rowsOf(batch, await findContentsOf(build, batch));
-      }
+    async *list(matches, hints) {
+      for await (const batch of listBatches(matches, hints)) for (const entry of batch) yield entry;
     },
+    listBatches,
     async get(name) {
       const file = await findFile(build, name, options);
       return rowOf(file, (await findContentsOf(build, [file]))(0));
@@ -93,6 +99,15 @@ export function buildSource(build: Build, options: BuildSourceOptions): BuildSou
     close: async () => build.close(),
   };
 }
+
+/** A file of which only the name is asked for. */
+function nameRow(file: BuildFile): BuildEntry {
+  return { name: file.name, file, size: undefined, facts: noFacts };
+}
+
+/** Few enough to be gone before the runtime takes them for lasting objects. */
+const namesAtOnce = 512;
+const noFacts: BuildEntry['facts'] = {};
 
 /** A file in a list that may have millions: facts that only some ask for are made when they are asked for. */
 class Row implements BuildEntry {

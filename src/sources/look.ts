@@ -1,10 +1,10 @@
 import { isNotFound, PakratError, throwIfAborted, valueUnless } from '../core/errors.ts';
-import { hasGlob, type NeededText, nameMatcher } from '../core/glob.ts';
+import { hasGlob, nameMatcher } from '../core/glob.ts';
 import { compareNames } from '../core/names/name-order.ts';
 import { type Folder, folderOf, isFolderName } from './folders.ts';
 import type { RegexSearch } from './regex-search.ts';
 import { neededBy } from './select.ts';
-import type { Listing, Source, SourceEntry } from './source.ts';
+import type { ListHints, Source, SourceEntry } from './source.ts';
 
 /** A folder in a listing. */
 export interface ListedFolder {
@@ -28,6 +28,8 @@ export interface LookChoice {
   /** Go into folders, all the way down. Globs and regular expressions do so anyway. */
   recursive: boolean;
   regex?: RegexSearch | undefined;
+  /** Nothing is asked of a row but its name. */
+  namesOnly?: boolean | undefined;
   /** Told of each name, folder and glob of which there is nothing. */
   onMissing: (name: string) => void;
   signal?: AbortSignal | undefined;
@@ -41,14 +43,14 @@ interface Sought<Entry> {
 }
 
 /**
- * The rows of a listing, sorted by name: files that were named come first. A folder shows what lies directly in it; its own folders are rows.
+ * The rows of a listing, a few or many at a time, sorted by name: files that were named come first. A folder shows what lies directly in it; its own folders are rows.
  * Each folder is a row as soon as the first of its files comes by, so nothing waits for the end, whatever the size of the source.
  * @throws E_USAGE for a pattern that cannot be used, E_ABORTED
  */
-export async function* look(source: Source, choice: LookChoice): AsyncGenerator<ListedRow> {
-  const { names, recursive, regex, signal } = choice;
+export async function* look(source: Source, choice: LookChoice): AsyncGenerator<readonly ListedRow[]> {
+  const { names, recursive, regex, namesOnly, signal } = choice;
   const sought = await seek(source, names);
-  for (const entry of sought.files) if ((await regex?.finds(entry.name)) !== false) yield entry;
+  for (const entry of sought.files) if ((await regex?.finds(entry.name)) !== false) yield [entry];
   const { folders, globs } = sought;
   if (names.length > 0 && folders.length + globs.length === 0) return;
   const shown = new Set<string>();
@@ -76,13 +78,17 @@ export async function* look(source: Source, choice: LookChoice): AsyncGenerator<
   };
   const filtered = await regex?.filter(source, matches);
   const needed = filtered ? undefined : neededBy([...globs, ...folders].map(({ text }) => text));
-  for await (const entry of await inNameOrder(source, filtered ?? matches, needed)) {
-    const row = takes(entry.name) ?? entry.name;
-    if (row === entry.name) yield entry;
-    else if (!shown.has(row)) {
-      shown.add(row);
-      yield { name: row, folder: true };
+  for await (const entries of inNameOrder(source, filtered ?? matches, { needed, namesOnly })) {
+    const rows: ListedRow[] = [];
+    for (const entry of entries) {
+      const row = takes(entry.name) ?? entry.name;
+      if (row === entry.name) rows.push(entry);
+      else if (!shown.has(row)) {
+        shown.add(row);
+        rows.push({ name: row, folder: true });
+      }
     }
+    if (rows.length > 0) yield rows;
   }
   for (const { text, found } of [...globs, ...folders]) if (!found && names.length > 0) choice.onMissing(text);
 }
@@ -109,16 +115,21 @@ async function namesakes(source: Source, entry: SourceEntry, text: string): Prom
 }
 
 /** The rows of a source by name. What has no such order holds all of its rows in memory anyway. */
-async function inNameOrder(
+async function* inNameOrder(
   source: Source,
   matches: (name: string) => boolean,
-  needed: readonly NeededText[] | undefined,
-): Promise<Listing<SourceEntry>> {
-  const listing = source.list(matches, needed);
-  if (source.isInNameOrder === true) return listing;
+  hints: ListHints,
+): AsyncGenerator<readonly SourceEntry[]> {
+  if (source.isInNameOrder === true && source.listBatches !== undefined) {
+    yield* source.listBatches(matches, hints);
+    return;
+  }
   const rows: SourceEntry[] = [];
-  for await (const row of listing) rows.push(row);
-  return rows.sort((a, b) => compareNames(a.name, b.name));
+  for await (const row of source.list(matches, hints)) {
+    if (source.isInNameOrder === true) yield [row];
+    else rows.push(row);
+  }
+  yield rows.sort((a, b) => compareNames(a.name, b.name));
 }
 
 /** The error for names, or for expressions, of which there is nothing. */

@@ -48,7 +48,7 @@ export async function* selectFiles<Entry extends SourceEntry>(
       return chosen.matches(name) && isWanted(name);
     };
     const filtered = await regex?.filter(source, matches);
-    for await (const entry of source.list(filtered ?? matches, filtered ? undefined : neededBy(globs))) {
+    for await (const entry of source.list(filtered ?? matches, { needed: filtered ? undefined : neededBy(globs) })) {
       if (entry.hidden !== undefined) continue;
       any = true;
       yield entry;

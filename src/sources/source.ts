@@ -28,6 +28,14 @@ export interface SourceEntry {
 /** Rows that have to be waited for, or that are there: then going through them without waiting costs a third. */
 export type Listing<Row> = AsyncIterable<Row> | Iterable<Row>;
 
+/** What a source may leave undone when it lists. */
+export interface ListHints {
+  /** Of these texts a name that matches has one: no others need be asked about. */
+  needed?: readonly NeededText[] | undefined;
+  /** Nothing is asked of a row but its name. */
+  namesOnly?: boolean | undefined;
+}
+
 /**
  * Anything with named files in it. Every reading command is written against this, once. Not every kind can do everything: a
  * method that may be absent is asked for with `source.readRange !== undefined`.
@@ -42,9 +50,10 @@ export interface Source<Entry extends SourceEntry = SourceEntry> {
   readonly isInNameOrder?: boolean;
   /**
    * Every file whose name `matches`, in the source's own order. Another listing asks about the same names in the same order.
-   * @param needed of these texts a name that matches has one: a source may ask about no others
    */
-  list(matches: (name: string) => boolean, needed?: readonly NeededText[]): Listing<Entry>;
+  list(matches: (name: string) => boolean, hints?: ListHints): Listing<Entry>;
+  /** As {@link list}, many rows at a time, where that spares waiting for each. */
+  listBatches?(matches: (name: string) => boolean, hints?: ListHints): AsyncIterable<readonly Entry[]>;
   /** One file by name. @throws E_NOT_FOUND with what to try */
   get(name: string): Promise<Entry>;
   /** Fetches all that these files need, at once rather than one by one. A file that cannot be had says so when it is read. */

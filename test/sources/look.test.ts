@@ -47,8 +47,8 @@ const source = sourceOf(names);
 async function shown(given: readonly string[], recursive = false): Promise<string[]> {
   const rows: string[] = [];
   const missing: string[] = [];
-  for await (const row of look(source, { names: given, recursive, onMissing: (name) => missing.push(`-${name}`) }))
-    rows.push(isListedFolder(row) ? `${row.name}+` : row.name);
+  for await (const batch of look(source, { names: given, recursive, onMissing: (name) => missing.push(`-${name}`) }))
+    for (const row of batch) rows.push(isListedFolder(row) ? `${row.name}+` : row.name);
   return [...rows, ...missing];
 }
 

@@ -26,7 +26,7 @@ export async function* diffRows(source: Source, choice: RowChoice): AsyncGenerat
     for await (const batch of listFiles(build, { ...choice, locale })) yield* batch.map(rowOfFile);
     return;
   }
-  for await (const entry of source.list(matches, needed)) if (entry.hidden === undefined) yield rowOfEntry(entry);
+  for await (const entry of source.list(matches, { needed })) if (entry.hidden === undefined) yield rowOfEntry(entry);
 }
 
 /** The ids of files that are equal on both sides, and called the same; undefined where that cannot be told at once. @throws E_ABORTED */
