@@ -21,6 +21,8 @@ import {
   summaryOf,
 } from './parts.js';
 import { latencyTrial, planTrial } from './plan-trial.js';
+import { namesTrial } from './names-trial.js';
+import { archivesOf, bin, killedPakrat, makeTree, measure, median, pakrat, startNginx, summaryOf } from './parts.js';
 import { serveTrial } from './serve-trial.js';
 import { startTrial } from './start-trial.js';
 
@@ -55,6 +57,9 @@ export const trials = [
     shows:
       'builds extracted, again, and checked, on all cores: 2 GB in 8,000 files and 100,000 small ones, beside a bare loop, unzip, md5sum',
     run: extractTrial,
+    name: 'names',
+    shows: 'some and all names of 2,000,000 files, and two such builds compared, beside grep and another build',
+    run: namesTrial,
   },
   { name: 'resume', shows: 'bytes served for 200 MB when the sync is killed four times', run: resumeAfterKills },
   { name: 'root', shows: 'a WoW root of 2,974,106 rows decoded, then asked for ids and names', run: wowRoot },
