@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { extractTrial } from './extract-trials.js';
 import { deadEntries, manyBuilds } from './many-builds.js';
+import { namesTrial } from './names-trial.js';
 import {
   archivesOf,
   bigTree,
@@ -21,8 +22,6 @@ import {
   summaryOf,
 } from './parts.js';
 import { latencyTrial, planTrial } from './plan-trial.js';
-import { namesTrial } from './names-trial.js';
-import { archivesOf, bin, killedPakrat, makeTree, measure, median, pakrat, startNginx, summaryOf } from './parts.js';
 import { serveTrial } from './serve-trial.js';
 import { startTrial } from './start-trial.js';
 
@@ -57,6 +56,8 @@ export const trials = [
     shows:
       'builds extracted, again, and checked, on all cores: 2 GB in 8,000 files and 100,000 small ones, beside a bare loop, unzip, md5sum',
     run: extractTrial,
+  },
+  {
     name: 'names',
     shows: 'some and all names of 2,000,000 files, and two such builds compared, beside grep and another build',
     run: namesTrial,

@@ -63,7 +63,7 @@ export function buildSource(build: Build, options: BuildSourceOptions): BuildSou
     const batchSize = namesOnly ? namesAtOnce : undefined;
     for await (const batch of listFiles(build, { locale, matches, needed, batchSize })) {
       const find = namesOnly ? undefined : await findContentsOf(build, batch);
-      yield batch.map((file, i) => (find === undefined ? nameRow(file) : rowOf(file, find(i))));
+      yield batch.map((file, i) => (find === undefined ? nameRow(build, file) : rowOf(file, find(i))));
     }
   }
   return {
@@ -101,13 +101,15 @@ export function buildSource(build: Build, options: BuildSourceOptions): BuildSou
 }
 
 /** A file of which only the name is asked for. */
-function nameRow(file: BuildFile): BuildEntry {
-  return { name: file.name, file, size: undefined, facts: noFacts };
+function nameRow(build: Build, file: BuildFile): BuildEntry {
+  const parts = (): ResolvedPart[] => resolveParts(build, file);
+  return { name: file.name, file, size: undefined, facts: noFacts, parts, places: noPlaces };
 }
 
 /** Few enough to be gone before the runtime takes them for lasting objects. */
 const namesAtOnce = 512;
 const noFacts: BuildEntry['facts'] = {};
+const noPlaces: BuildEntry['places'] = [];
 
 /** A file in a list that may have millions: facts that only some ask for are made when they are asked for. */
 class Row implements BuildEntry {
