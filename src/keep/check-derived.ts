@@ -16,11 +16,12 @@ interface DerivedFinding {
   damage?: Damage;
 }
 
-/** Derived files by their folder: decoded manifests, archive groups, what builds name, names. Nothing else is looked at there. */
+/** Derived files by their folder: decoded manifests, archive groups, what builds name, what selections want, names. Nothing else is looked at there. */
 const patterns = {
   manifests: /^[0-9a-f]{32}$/,
   groups: /^[0-9a-f]{32}\.index$/,
-  marks: /^[0-9a-f]{32}(?:\.[0-9a-f]{8})?$/,
+  marks: /^[0-9a-f]{32}$/,
+  wants: /^[0-9a-f]{32}\.[0-9a-f]{8}$/,
   names:
     /^(?:[0-9a-f]{32}\.(?:ids|named|blocks|files|notes|paths|vfsids|order)|listfile.*\.(?:json|names|txt|ids|hashes|updated))$/,
 } as const;

@@ -34,7 +34,7 @@ export function objectHash(path: string): string {
 
 /** The names that a store has for itself, in any case: some file systems take no notice of it. */
 const ownNames =
-  /^(tmp|groups|manifests|names|marks|channels|partial|reserve|history\.jsonl|(ledger|lock|claims)\.db(-\w+)?)$/i;
+  /^(tmp|groups|manifests|names|marks|wants|channels|partial|reserve|history\.jsonl|(ledger|lock|claims)\.db(-\w+)?)$/i;
 
 /**
  * True for a CDN path that is safe to use below a folder: words of letters, digits, `.`, `_` and `-`, no dots alone, and none that begins
@@ -59,6 +59,8 @@ export interface StoreLayout {
   names: string;
   /** What each build names, for whoever decides what may go. */
   marks: string;
+  /** What selections want of builds, once all of it was held. */
+  wants: string;
   /** Objects of the version service that prove themselves: `aa/bb/<md5>`. */
   channels: string;
   temporary: string;
@@ -83,6 +85,7 @@ export function storeLayout(root: string): StoreLayout {
     manifests: join(root, 'manifests'),
     names: join(root, 'names'),
     marks: join(root, 'marks'),
+    wants: join(root, 'wants'),
     channels: join(root, 'channels'),
     temporary: join(root, 'tmp'),
     partial: join(root, 'partial'),

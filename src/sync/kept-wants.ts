@@ -15,7 +15,7 @@ import type { Store } from '../store/store.ts';
 
 /*
  * What a selection wants of a build never changes: its two configs decide it. Once a sync has found all of it, the bytes are kept as
- * marks/<build config>.<CRC-32 of the selection>, a derived file. A sync with nothing to do then compares spans, archive by archive, in place of
+ * wants/<build config>.<CRC-32 of the selection>, a derived file. A sync with nothing to do then compares spans, archive by archive, in place of
  * millions of entries:
  *
  *   version     u16, 1
@@ -75,9 +75,9 @@ export function keepWants({ layout }: Pick<Store, 'layout'>, of: WantedOf, wants
   resultUnless(isStoreTrouble, () => writeDerived(pathOf(layout, of), encodeWants(of, wants), layout.temporary));
 }
 
-function pathOf({ marks }: Store['layout'], of: WantedOf): string {
+function pathOf({ wants }: Store['layout'], of: WantedOf): string {
   const sum = crc32(JSON.stringify(of.selection)).toString(16).padStart(8, '0');
-  return join(marks, `${of.identity.buildConfig}.${sum}`);
+  return join(wants, `${of.identity.buildConfig}.${sum}`);
 }
 
 function about({ identity: { buildConfig, cdnConfig }, selection }: WantedOf): Uint8Array {

@@ -56,7 +56,7 @@ describe('a sync with nothing to do', () => {
   async function sync(selection = everything): Promise<SyncResult> {
     return (await again(selection)).result;
   }
-  const marks = (): string[] => fs.readdirSync(join(root, 'marks')).map((name) => join(root, 'marks', name));
+  const kept = (): string[] => fs.readdirSync(join(root, 'wants')).map((name) => join(root, 'wants', name));
   /** Files of objects of data that are neither indices nor of another kind, by their place. */
   function files(place: '' | 'partial'): string[] {
     const folder = join(root, place, 'tpr/wow/data');
@@ -93,7 +93,7 @@ describe('a sync with nothing to do', () => {
     for (const keeps of [true, false]) {
       const file = kinds[kind as keyof typeof kinds]();
       if (file === undefined) throw new Error(`the store has no such file: ${kind}`);
-      if (!keeps) for (const mark of marks()) fs.rmSync(mark);
+      if (!keeps) for (const mark of kept()) fs.rmSync(mark);
       losses[loss]!(file);
       const { result, lost, traffic, store } = await again(selection);
       expect(result).toEqual(whole);
@@ -115,7 +115,7 @@ describe('a sync with nothing to do', () => {
   });
 
   test('plans again where what was kept is damaged, of another build, or not there, and keeps it anew', async () => {
-    const [mark = ''] = marks();
+    const [mark = ''] = kept();
     const right = fs.readFileSync(mark);
     const spoil = [
       () => fs.writeFileSync(mark, right.subarray(0, -1)),
@@ -144,7 +144,7 @@ describe('a sync with nothing to do', () => {
     const whole = await again();
     expect(whole.result).toEqual(first);
     expect(whole.traffic.requests).toBeGreaterThan(0);
-    expect(marks()).toHaveLength(2);
+    expect(kept()).toHaveLength(2);
     const globs = { ...everything, include: ['*'] };
     await sync(globs);
     expect((await again(globs)).planned).toBe(true);

@@ -166,8 +166,8 @@ function unusedDerived(store: Store, going: readonly BuildRow[]): string[] {
     store,
     store.ledger.builds().filter((row) => !keys.has(keyOf(row))),
   );
-  const { groups, manifests, names, marks } = store.layout;
-  return [groups, manifests, names, marks].flatMap((folder) =>
+  const { groups, manifests, names, marks, wants } = store.layout;
+  return [groups, manifests, names, marks, wants].flatMap((folder) =>
     namesIn(folder).flatMap((name) => {
       const key = name.slice(0, 32);
       return gone.has(key) && !left.has(key) ? [join(folder, name)] : [];

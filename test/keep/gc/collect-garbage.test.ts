@@ -46,7 +46,7 @@ async function syncFamily(
 
 /** Bytes on the disk of the objects of a store, and of what is derived of them. */
 function blocks(store: string): number {
-  const places = ['tpr', 'partial', 'groups', 'manifests', 'names', 'marks']
+  const places = ['tpr', 'partial', 'groups', 'manifests', 'names', 'marks', 'wants']
     .map((name) => join(store, name))
     .filter((folder) => existsSync(folder));
   return places
