@@ -200,7 +200,7 @@ describe('nothing goes although what each build names is known', () => {
   test.each(Object.keys(damages))('while %s', async (what) => {
     const store = await syncAll();
     expect((await plan(store)).bytes).toBeGreaterThan(0);
-    expect(readdirSync(storeLayout(store).marks).filter((name) => !name.includes('.'))).toHaveLength(3);
+    expect(readdirSync(storeLayout(store).marks)).toHaveLength(3);
     damages[what]?.(store, rowOf(store, '1.2'));
     const report = await withPakrat({ store, offline: true }, (pakrat) => pakrat.gc({ keep: 1 }));
     expect(report).toMatchObject({ builds: [], objects: 0, bytes: 0, spared: [{ cdnPath: 'tpr/game' }] });
