@@ -46,7 +46,7 @@ export class SameContent {
     };
     for (const file of files) {
       const path = join(this.#root, file.path);
-      if (file.md5 === undefined || fs.statSync(path, { throwIfNoEntry: false })?.size !== file.size) continue;
+      if (file.md5 === undefined || !isFileOf(path, file.size)) continue;
       this.#checkpoint();
       if (file.size > roomBytes) {
         if (this.#hashAlone(path, file.size) === file.md5) same.add(file);
@@ -86,6 +86,12 @@ export class SameContent {
     });
     return isRead ? toHex(hash.digest()) : undefined;
   }
+}
+
+/** True for a file of a size: to open a pipe could wait for ever. */
+function isFileOf(path: string, size: number): boolean {
+  const stat = fs.lstatSync(path, { throwIfNoEntry: false });
+  return stat?.isFile() === true && stat.size === size;
 }
 
 /** Runs work with an open file. @returns false where it cannot be read: then it is written anew, or that tells what is wrong */

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
@@ -170,6 +171,21 @@ describe('in threads', () => {
     );
     expect(here.result.failed.some(({ code }) => code === 'E_UNSAFE_PATH')).toBe(true);
     expect(fs.readdirSync(outside)).toEqual([]);
+  });
+
+  test('a pipe in the place of an empty file is refused, and nobody waits for it', async () => {
+    const { files } = await bothWays();
+    const name = Object.keys(files).find((one) => files[one] === '')!;
+    const { here } = await bothWays(
+      {},
+      {
+        prepare(to) {
+          fs.mkdirSync(join(to, name, '..'), { recursive: true });
+          execFileSync('mkfifo', [join(to, name)]);
+        },
+      },
+    );
+    expect(here.result.failed.some(({ code }) => code === 'E_UNSAFE_PATH')).toBe(true);
   });
 
   test('an interruption ends all of them and leaves no file half-written', async () => {
