@@ -8,7 +8,7 @@ import type { Spool } from '../../verify/hash-buffer.ts';
 /** Written bytes that ask for a flush to disk: they are what a power cut can cost for each file being written. A kill costs less, see adopt. */
 const flushBytes = 16 * 1024 * 1024;
 /** After this time what came is written and flushed, however little it is: on a slow line this is what an interruption costs. */
-const flushMs = 500;
+const flushMs = 250;
 const replayBytes = 1024 * 1024;
 
 /**
