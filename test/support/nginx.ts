@@ -20,6 +20,8 @@ export interface NginxOptions {
   port?: number;
   /** Bytes a second for each answer. Default: no limit. */
   bytesPerSecond?: number;
+  /** Bytes of an answer that may wait in a connection, which count as sent. Default: 256 KiB. */
+  sendBuffer?: number;
   /** More lines of its `server` block, to be a bad host on purpose. */
   rules?: string;
   /** A `server` block instead of all of that; it listens on the port. */
@@ -89,12 +91,15 @@ export async function startNginx(options: NginxOptions): Promise<Nginx> {
 }
 
 /** One process without a master: it runs as whoever runs the tests, and there is one id to end. */
-function configuration(port: number, { folder, bytesPerSecond, rules = '', server }: NginxOptions): string {
+function configuration(
+  port: number,
+  { folder, bytesPerSecond, sendBuffer = 256 * 1024, rules = '', server }: NginxOptions,
+): string {
   const rate = bytesPerSecond === undefined ? '' : `limit_rate ${Math.round(bytesPerSecond)};`;
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((part) => `${part}_temp_path logs;`);
   const usual = `
   server {
-    listen 127.0.0.1:${port} sndbuf=256k;
+    listen 127.0.0.1:${port} sndbuf=${sendBuffer};
     ${rate}
     location = /nginx-status { stub_status; access_log off; limit_rate 0; }
     location / { root ${folder}; }

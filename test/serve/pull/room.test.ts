@@ -72,4 +72,8 @@ const du = (...paths: string[]): number =>
 const diskBytes = (store: string): number => du(store);
 /** The ledger and its like, which are nothing beside gigabytes, and much beside two megabytes. */
 const diskBytesOfTables = (store: string): number =>
-  du(...['ledger.db', 'claims.db', 'reserve', 'groups', 'manifests', 'names'].map((name) => `${store}/${name}`));
+  du(
+    ...['ledger.db', 'claims.db', 'reserve', 'groups', 'manifests', 'names', 'marks', 'wants'].map(
+      (name) => `${store}/${name}`,
+    ),
+  );
