@@ -19,6 +19,14 @@ Of a PAK, the hash of its directory and of every entry is checked, as far as its
     decode: Flags.boolean({
       summary: 'Of a PAK, decode what is compressed, too. Needs the key of what is encrypted.',
     }),
+    jobs: Flags.integer({
+      char: 'j',
+      summary:
+        'Threads. Default: one for each core, where that pays, and 4 at most for the store; 1 is kind to a disk that turns.',
+      helpValue: 'N',
+      min: 1,
+      max: 64,
+    }),
     ...pakFlags,
   };
   static override examples = [
@@ -29,9 +37,9 @@ Of a PAK, the hash of its directory and of every entry is checked, as far as its
 
   async run(): Promise<VerifyResult> {
     const { args, flags } = await this.parse(Verify);
-    const { repair, decode } = flags;
+    const { repair, decode, jobs } = flags;
     const result = await this.withSession(flags, (session) =>
-      verify(session, args.source, { ...this.work(), repair, decode, pak: pakOptions(flags) }),
+      verify(session, args.source, { ...this.work(), repair, decode, jobs, pak: pakOptions(flags) }),
     );
     this.log(renderVerify(result));
     process.exitCode = verifyExitCode(result);

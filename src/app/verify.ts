@@ -11,6 +11,8 @@ export interface VerifyOptions extends SourceOptions {
   repair?: boolean | undefined;
   /** Of a PAK: decode what is compressed, too. Needs the key of what is encrypted. */
   decode?: boolean | undefined;
+  /** Threads. Default: one for each core, where that pays, and 4 at most for what is in the store. */
+  jobs?: number | undefined;
 }
 
 /**
@@ -39,15 +41,20 @@ export async function verify(
   return verifyInstall(session, name, named.rest, options);
 }
 
+/** A session without threads starts none, whatever is asked. */
+function threadsOf({ options }: Session, jobs: number | undefined): number | undefined {
+  return options.threads === 0 ? 0 : jobs;
+}
+
 async function verifyPakSource(session: Session, name: string, work: VerifyOptions): Promise<VerifyResult> {
   const { isPakSource } = await import('../sources/paks/pak-source.ts');
   const { verifyPak } = await import('../sources/paks/run-pak-tasks.ts');
   const { countedFiles } = await import('../sources/counted-files.ts');
-  const { signal, onProgress, decode } = work;
+  const { signal, onProgress, decode, jobs } = work;
   return withSource(session, name, { ...work, readsAll: true }, async ({ source }) => {
     if (!isPakSource(source)) throw new Error('a PAK that is no PAK');
     const { onPlan, onFile } = countedFiles('verify', onProgress);
-    return verifyPak(source, { decode, signal, onPlan, onEntry: onFile });
+    return verifyPak(source, { decode, threads: threadsOf(session, jobs), signal, onPlan, onEntry: onFile });
   });
 }
 
@@ -82,8 +89,8 @@ async function verifyInstall(session: Session, name: string, rest: string, work:
 }
 
 async function verifyHeld(session: Session, name: string | undefined, work: VerifyOptions): Promise<VerifyResult> {
-  const { repair = false, signal, onProgress } = work;
-  const { offline } = session.options;
+  const { repair = false, jobs, signal, onProgress } = work;
+  const { offline, workerUrl } = session.options;
   if (repair && offline) {
     throw new PakratError('E_USAGE', '--repair fetches, and --offline forbids that', {
       hint: 'Leave one of them away.',
@@ -99,6 +106,7 @@ async function verifyHeld(session: Session, name: string | undefined, work: Veri
   return verifyStore(store, {
     build,
     repair,
+    use: { threads: threadsOf(session, jobs), workerUrl },
     signal,
     opener: buildOpener(session, { signal, onProgress }),
     onProgress: (phase, done, total) => onProgress?.({ type: 'bytes', phase, done, total }),

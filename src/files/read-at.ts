@@ -18,6 +18,55 @@ export function readInto(fd: number, bytes: Uint8Array, { offset, what }: { offs
   }
 }
 
+/** Pieces that are still in the caches when they are looked at. */
+const pieceBytes = 256 << 10;
+
+/**
+ * Reads stretches of a file that mostly lie one behind the other, a piece at a time, into memory that is used again: thousands of small
+ * stretches cost a few calls, and large ones no memory of their own.
+ */
+export class ReadAhead {
+  readonly #fd: number;
+  #memory: Uint8Array;
+  /** The place of what is in the memory. */
+  #start = 0;
+  #end = 0;
+
+  /** @param end where the last of them ends */
+  constructor(fd: number, end: number) {
+    this.#fd = fd;
+    this.#memory = new Uint8Array(Math.min(pieceBytes, end));
+  }
+
+  /**
+   * Exactly `size` bytes at `offset`, good until the next are read.
+   * @throws E_FORMAT_TRUNCATED when they are not there, and errors of the system as they come
+   */
+  read(offset: number, size: number, what: string): Uint8Array {
+    if (offset < this.#start || offset + size > this.#end) this.#fill(offset, size, what);
+    return this.#memory.subarray(offset - this.#start, offset - this.#start + size);
+  }
+
+  #fill(offset: number, size: number, what: string): void {
+    if (size > this.#memory.length) this.#memory = new Uint8Array(size);
+    // What an error leaves there is nothing that was read.
+    this.#end = this.#start;
+    const ahead = this.#readAhead(offset);
+    if (ahead < size) readInto(this.#fd, this.#memory.subarray(ahead, size), { offset: offset + ahead, what });
+    this.#start = offset;
+    this.#end = offset + Math.max(ahead, size);
+  }
+
+  /** What cannot be read may lie behind what is asked for. */
+  #readAhead(offset: number): number {
+    try {
+      return fs.readSync(this.#fd, this.#memory, 0, this.#memory.length, offset);
+    } catch {
+      return 0;
+    }
+  }
+}
+
 /** Runs work that reads a file or folder. @throws E_NOT_FOUND when it is not there, E_STORE when the system refuses it */
 export function reading<Result>(path: string, work: () => Result): Result {
   try {

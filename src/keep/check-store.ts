@@ -10,7 +10,7 @@ import {
   resultUnless,
 } from '../core/errors.ts';
 import { formatBytes, plural } from '../core/quantities.ts';
-import { mergeSpans, type Span, spanBytes, subtractSpans } from '../store/spans.ts';
+import { mergeSpans, type Span, spanBytes } from '../store/spans.ts';
 import type { Store } from '../store/store.ts';
 import { checkObject } from '../verify/check-object.ts';
 import { HashBuffer } from '../verify/hash-buffer.ts';
@@ -18,12 +18,15 @@ import type { UncheckedObject, VerifyProblem } from '../verify/verify-result.ts'
 import { checkDerived } from './check-derived.ts';
 import type { Damage } from './damage.ts';
 import type { KnownObject } from './known-objects.ts';
+import { proofTask } from './proofs/plan-proof.ts';
+import { type ProofThreads, proveObjects } from './proofs/prove-objects.ts';
 import {
   type ArchiveEntry,
   archiveEntries,
   checkHeldEntries,
   noFile,
   uncheckedArchive,
+  unclaimable,
   unreadable,
 } from './store-checks.ts';
 
@@ -31,6 +34,8 @@ import {
 export interface Finding {
   /** Bytes that were checked; undefined for what is no object that was read. */
   bytes?: number;
+  /** The entries that they are of. Default: one. */
+  entries?: number;
   problem?: VerifyProblem | undefined;
   /** The damage that can be taken out of the store, and mended. */
   damage?: Damage | undefined;
@@ -46,13 +51,10 @@ export interface StoreCheck {
   strays: readonly string[];
   /** Look at derived files, too, which belong to no build alone. */
   derived: boolean;
+  /** Threads to hash in. */
+  use?: ProofThreads | undefined;
   signal?: AbortSignal | undefined;
 }
-
-type CheckStep = (check: StoreCheck, buffer: HashBuffer) => AsyncIterable<Finding> | Iterable<Finding>;
-
-/** The steps of a check, in their order: configs and indices say what the others are. */
-const steps: readonly CheckStep[] = [checkKeys, checkRows, checkSmall, checkArchives, checkLoose, checkAllDerived];
 
 /** Checks parts of a store, step by step. Nothing is changed; to stop asking stops the check. */
 export async function* checkStore(check: StoreCheck): AsyncGenerator<Finding> {
@@ -70,10 +72,28 @@ function isStillSo({ ledger }: Store, { damage, unchecked }: Finding): boolean {
   );
 }
 
+/** Configs and indices come first, for they say what the others are. */
 async function* allFindings(check: StoreCheck): AsyncGenerator<Finding> {
+  yield* checkKeys(check);
+  const open = { ...check, objects: check.objects.filter(({ path }) => lockedBy(check.store, path) === undefined) };
+  yield* checkRows(open);
+  yield* checkSmall(open);
+  const left = yield* checkInThreads(open);
   const buffer = new HashBuffer();
-  const open = check.objects.filter(({ path }) => lockedBy(check.store, path) === undefined);
-  for (const step of steps) yield* step(step === checkKeys ? check : { ...check, objects: open }, buffer);
+  yield* checkArchives(left, buffer);
+  yield* checkLoose(left, buffer);
+  yield* checkAllDerived(check);
+}
+
+/** Hashes in threads what is as it should be, where that pays. @returns what is left to be looked at here */
+async function* checkInThreads(check: StoreCheck): AsyncGenerator<Finding, StoreCheck> {
+  const proven = new Set<string>();
+  const tasks = check.objects.flatMap((object) => proofTask(check.store, object) ?? []);
+  for await (const { path, ...proof } of proveObjects(tasks, { ...check.use, signal: check.signal })) {
+    proven.add(path);
+    yield proof;
+  }
+  return { ...check, objects: check.objects.filter(({ path }) => !proven.has(path)) };
 }
 
 /** Checks the archives alone, for those whose index was not there the first time. */
@@ -189,15 +209,12 @@ function* checkLength(store: Store, { path, size, complete }: KnownObject): Gene
     yield claimFinding(path, wrongSize(size).message, [nothing]);
 }
 
-/** Only entries are ever held, each span behind the other. Whatever else the ledger claims is no pakrat's claim. */
+/** Spans lie one behind the other, and in entries. */
 function* checkClaims(
   path: string,
   { claimed, spans, entries }: { claimed: readonly Span[]; spans: readonly Span[]; entries: readonly ArchiveEntry[] },
 ): Generator<Finding> {
-  const excess = subtractSpans(
-    spans,
-    entries.map(({ offset, size }) => ({ start: offset, end: offset + size })),
-  );
+  const excess = unclaimable(spans, entries);
   if (excess.length > 0) {
     yield claimFinding(path, `${formatBytes(spanBytes(excess))} of it that no entry lies in were called held`, excess);
   } else if (spans.length !== claimed.length) {

@@ -2,10 +2,10 @@ import * as fs from 'node:fs';
 import { toHex } from '../core/bytes.ts';
 import { codeOf, isNoFile, isSystemError, messageOf, PakratError, resultUnless } from '../core/errors.ts';
 import { formatBytes, plural } from '../core/quantities.ts';
-import { readAt } from '../files/read-at.ts';
+import { ReadAhead } from '../files/read-at.ts';
 import { decodeArchiveIndex } from '../formats/indices/archive-index.ts';
 import type { ObjectName } from '../store/layout.ts';
-import { heldUntil, type Span, spanBytes } from '../store/spans.ts';
+import { heldUntil, type Span, spanBytes, subtractSpans } from '../store/spans.ts';
 import { checkEntries } from '../verify/check-entries.ts';
 import type { HashBuffer } from '../verify/hash-buffer.ts';
 import type { UncheckedObject, VerifyProblem } from '../verify/verify-result.ts';
@@ -36,6 +36,14 @@ export function archiveEntries(indexBytes: Uint8Array, name: ObjectName): Archiv
   return entries.sort((a, b) => a.offset - b.offset);
 }
 
+/** What the ledger holds of an archive where no entry lies: only entries are ever held, so it is no pakrat's claim. */
+export function unclaimable(spans: readonly Span[], entries: readonly ArchiveEntry[]): Span[] {
+  return subtractSpans(
+    spans,
+    entries.map(({ offset, size }) => ({ start: offset, end: offset + size })),
+  );
+}
+
 interface EntryCheck {
   /** The spans that the ledger holds of it, merged and in order. */
   spans: readonly Span[];
@@ -55,9 +63,10 @@ export async function* checkHeldEntries(
   { spans, decrypt, buffer, signal }: EntryCheck,
 ): AsyncGenerator<{ bytes: number; damage: DamagedEntry | undefined }> {
   const fd = openIfThere(find);
+  const ahead = fd === undefined ? undefined : new ReadAhead(fd, spans.at(-1)?.end ?? 0);
   const read = ({ ekey, offset }: ArchiveEntry, from: number, size: number): Uint8Array => {
-    if (fd === undefined) throw new PakratError('E_INTEGRITY', `entry ${ekey}: its file is gone`);
-    return decrypt(readHeld(fd, { ekey, offset: offset + from, size }), offset + from);
+    if (ahead === undefined) throw new PakratError('E_INTEGRITY', `entry ${ekey}: its file is gone`);
+    return decrypt(readHeld(ahead, { ekey, offset: offset + from, size }), offset + from);
   };
   try {
     const checked = checkEntries(heldEntries(entries, spans), read, { buffer, signal });
@@ -73,9 +82,12 @@ export async function* checkHeldEntries(
 }
 
 /** Bytes that a broken disk does not give back are no different from wrong ones. */
-function readHeld(fd: number, { ekey, offset, size }: { ekey: string; offset: number; size: number }): Uint8Array {
+function readHeld(
+  ahead: ReadAhead,
+  { ekey, offset, size }: { ekey: string; offset: number; size: number },
+): Uint8Array {
   try {
-    return readAt(fd, offset, size, `entry ${ekey}`);
+    return ahead.read(offset, size, `entry ${ekey}`);
   } catch (error) {
     if (!isSystemError(error)) throw error;
     throw new PakratError('E_INTEGRITY', `entry ${ekey}: it cannot be read: ${messageOf(error)}`, { cause: error });

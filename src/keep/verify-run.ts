@@ -32,9 +32,9 @@ export class VerifyRun {
   async take(findings: AsyncIterable<Finding>): Promise<void> {
     const { checked, bad } = this.result;
     try {
-      for await (const { bytes, problem, damage, unchecked } of findings) {
+      for await (const { bytes, entries = 1, problem, damage, unchecked } of findings) {
         if (bytes !== undefined) {
-          checked.entries += 1;
+          checked.entries += entries;
           checked.bytes += bytes;
         }
         if (problem !== undefined) bad.push(problem);

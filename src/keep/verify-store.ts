@@ -10,6 +10,7 @@ import { checkArchivesAgain, checkStore, type StoreCheck } from './check-store.t
 import { type FetchedDamage, needsFetch } from './damage.ts';
 import { checkRowSums } from './damaged-rows.ts';
 import { belongsTo, type KnownObject, knownObjects, lackingObjects } from './known-objects.ts';
+import type { ProofThreads } from './proofs/prove-objects.ts';
 import { recountBuilds, rowNow } from './recount-builds.ts';
 import { repairDamage } from './repair-store.ts';
 import { VerifyRun } from './verify-run.ts';
@@ -20,6 +21,8 @@ interface VerifyStoreOptions {
   /** Fetch again what is damaged. */
   repair: boolean;
   opener: BuildOpener;
+  /** Threads to hash in. */
+  use?: ProofThreads | undefined;
   signal?: AbortSignal | undefined;
   /** Called with the bytes that were checked, of how many. */
   onProgress?: ((phase: 'verify' | 'repair', done: number, total: number) => void) | undefined;
@@ -33,7 +36,7 @@ interface VerifyStoreOptions {
  * @throws E_ABORTED, E_STORE…
  */
 export async function verifyStore(store: Store, options: VerifyStoreOptions): Promise<VerifyResult> {
-  const { build, repair, opener, signal, onProgress, onNote } = options;
+  const { build, repair, opener, use, signal, onProgress, onNote } = options;
   store.ledger.check();
   const { askAgain } = opener;
   const { writable } = store;
@@ -41,7 +44,7 @@ export async function verifyStore(store: Store, options: VerifyStoreOptions): Pr
   const history = checkHistory(store, { repair });
   const builds = build === undefined ? store.ledger.builds() : [build];
   adoptOwnObjects(store, builds);
-  const check = whatToCheck(store, build, signal);
+  const check = { ...whatToCheck(store, build), use, signal };
   const total = heldBytes(store, check.objects);
   const run = new VerifyRun(store, signal, (bytes) => onProgress?.('verify', bytes, total));
   await run.take(checkStore(check));
@@ -97,10 +100,10 @@ function isLostSmall({ lost, form }: KnownObject): boolean {
   return lost && (form === 'small' || form === 'patch');
 }
 
-function whatToCheck(store: Store, build: BuildRow | undefined, signal: AbortSignal | undefined): StoreCheck {
+function whatToCheck(store: Store, build: BuildRow | undefined): StoreCheck {
   const { objects, strays } = knownObjects(store);
-  if (build === undefined) return { store, objects, strays, derived: true, signal };
-  return { store, objects: objects.filter(belongsTo(store, build)), strays: [], derived: false, signal };
+  if (build === undefined) return { store, objects, strays, derived: true };
+  return { store, objects: objects.filter(belongsTo(store, build)), strays: [], derived: false };
 }
 
 function heldBytes(store: Store, objects: readonly KnownObject[]): number {

@@ -34,6 +34,8 @@ export interface ThreadProgram<Setup, Job, Packed, Result> {
   unpack: (packed: Packed) => Result[];
   /** Whether an interruption may end threads where they stand, for this job leaves nothing behind. Default: never. */
   mayKill?: ((job: Job) => boolean) | undefined;
+  /** Room for what dies young, in MiB: a small one gives the memory of pieces of files back soon, a larger one is collected less often. Default: 2. */
+  youngMiB?: number | undefined;
 }
 
 const maxThreads = 8;
@@ -67,10 +69,10 @@ export class ThreadPool<Setup, Job, Task, Packed, Result> {
 
   /** Starts the threads; they make themselves ready at once, while the caller does something else. */
   constructor(program: ThreadProgram<Setup, Job, Packed, Result>, threads: number) {
-    const { url, setup, unpack, mayKill = () => false } = program;
+    const { setup, mayKill = () => false } = program;
     const data: ThreadData<Setup> = { setup, stop: this.#stop };
     this.#mayKill = mayKill;
-    this.#threads = Array.from({ length: threads }, () => startThread<Job, Task, Packed, Result>(url, data, unpack));
+    this.#threads = Array.from({ length: threads }, () => startThread<Setup, Job, Task, Packed, Result>(program, data));
   }
 
   /**
@@ -124,16 +126,11 @@ interface PoolThread<Job, Task, Result> {
   kill(): void;
 }
 
-function startThread<Job, Task, Packed, Result>(
-  url: URL,
-  workerData: ThreadData<unknown>,
-  unpack: (packed: Packed) => Result[],
+function startThread<Setup, Job, Task, Packed, Result>(
+  { url, unpack, youngMiB = 2 }: ThreadProgram<Setup, Job, Packed, Result>,
+  workerData: ThreadData<Setup>,
 ): PoolThread<Job, Task, Result> {
-  const thread = new Worker(url, {
-    workerData,
-    // Pieces of files die young: a small young generation gives their memory back soon.
-    resourceLimits: { maxYoungGenerationSizeMb: 2 },
-  });
+  const thread = new Worker(url, { workerData, resourceLimits: { maxYoungGenerationSizeMb: youngMiB } });
   let failure: unknown;
   /** Called with the results of batches that it was given and did not answer yet: it answers in their order. */
   const waiting: ((results: Result[]) => void)[] = [];

@@ -3,7 +3,7 @@ import { isOurTrouble, isPakratError, type PakratError } from '../core/errors.ts
 import { EntryVerifier, type VerifiedEntry } from './entry-verifier.ts';
 import { HashBuffer, type HashStream, type VerifiedSink } from './hash-buffer.ts';
 
-/** Reads bytes of an encoded entry, decrypted where its object is encrypted as a whole; offsets count from the start of the entry. */
+/** Reads bytes of an encoded entry, decrypted where its object is encrypted as a whole; offsets count from the start of the entry. They are good until the next are read. */
 type ReadEntry<Entry> = (entry: Entry, offset: number, size: number) => Uint8Array;
 
 /** An encoded entry of which all, or the first `held` bytes, are to be checked. */
@@ -19,7 +19,7 @@ export interface CheckedEntry<Entry> {
   problem: { code: string; message: string } | undefined;
 }
 
-const pieceSize = 1 << 20;
+const pieceSize = 256 << 10;
 /** Entries that are judged at a time: their chunks are hashed many at a time. */
 const batchSize = 256;
 

@@ -1,0 +1,73 @@
+import { batchesOf } from '../../threads/batches.ts';
+import { ThreadPool, threadUrl, usefulThreads } from '../../threads/thread-pool.ts';
+import type { Proof, ProofTask } from './proof-tasks.ts';
+
+/** The threads that may be used. */
+export interface ProofThreads {
+  /** Default: one for each core, 4 at most, and none for little work. */
+  threads?: number | undefined;
+  workerUrl?: string | URL | undefined;
+}
+
+/** Each more reads elsewhere on the same disk. */
+const mostThreads = 4;
+/** To start threads takes as long as this many bytes. */
+const smallBytes = 128 << 20;
+/** Objects that travel together: small ones are hashed beside each other. */
+const batchLimits = { bytes: 8 << 20, tasks: 256 };
+
+/**
+ * Hashes objects in threads, and gives those that are as they should be, in the order in which they turn out so; none where threads do not pay.
+ * To stop asking ends them.
+ * @throws E_ABORTED
+ */
+export async function* proveObjects(
+  tasks: readonly ProofTask[],
+  { signal, ...use }: ProofThreads & { signal?: AbortSignal | undefined },
+): AsyncGenerator<Proof & { path: string }> {
+  const pool = poolFor(tasks, use);
+  if (pool === undefined) return;
+  const left = new AbortController();
+  const proven: (Proof & { path: string })[] = [];
+  let isDone = false;
+  let wake = (): void => {};
+  const run = pool.run(undefined, batchesOf(tasks, batchLimits), {
+    signal: signal === undefined ? left.signal : AbortSignal.any([signal, left.signal]),
+    onResult({ path }, proof) {
+      if (proof !== undefined) proven.push({ path, ...proof });
+      wake();
+    },
+  });
+  const ended = run
+    .catch(() => {})
+    .then(() => {
+      isDone = true;
+      wake();
+    });
+  try {
+    while (!isDone) {
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+        if (isDone) resolve();
+      });
+      yield* proven.splice(0);
+    }
+    await run;
+  } finally {
+    left.abort();
+    await ended;
+    await pool.end();
+  }
+}
+
+type Pool = ThreadPool<undefined, undefined, ProofTask, (Proof | undefined)[], Proof | undefined>;
+
+function poolFor(tasks: readonly ProofTask[], { threads: asked, workerUrl }: ProofThreads): Pool | undefined {
+  const isSmall = tasks.reduce((sum, { size }) => sum + size, 0) < smallBytes;
+  const threads = Math.min(asked ?? (isSmall ? 0 : Math.min(usefulThreads(), mostThreads)), tasks.length);
+  const url = threads < 2 ? undefined : threadUrl('proof-worker', workerUrl ?? import.meta.url);
+  if (url === undefined) return undefined;
+  // It leaves nothing behind.
+  const mayKill = (): boolean => true;
+  return new ThreadPool({ url, setup: undefined, unpack: (proofs) => proofs, mayKill, youngMiB: 16 }, threads);
+}
