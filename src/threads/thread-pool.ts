@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { codeOf, type ErrorCode, type ErrorData, messageOf, PakratError, throwIfAborted } from '../core/errors.ts';
+import { Ending } from './ending.ts';
 
 /** What a thread is given when it starts: its own data, and a number that is no longer 0 when all must end. */
 export interface ThreadData<Setup> {
@@ -61,11 +62,8 @@ export class ThreadPool<Setup, Job, Task, Packed, Result> {
   readonly #stop = new Int32Array(new SharedArrayBuffer(4));
   readonly #threads: PoolThread<Job, Task, Result>[];
   readonly #mayKill: (job: Job) => boolean;
-  #halt: () => void = () => {};
   /** Comes when all is to end early: whoever plans batches waits for no result any more. */
-  readonly halted = new Promise<void>((resolve) => {
-    this.#halt = resolve;
-  });
+  readonly halted = new Ending();
 
   /** Starts the threads; they make themselves ready at once, while the caller does something else. */
   constructor(program: ThreadProgram<Setup, Job, Packed, Result>, threads: number) {
@@ -82,14 +80,14 @@ export class ThreadPool<Setup, Job, Task, Packed, Result> {
   async run(job: Job, batches: Batches<Task>, { signal, onResult }: PoolHooks<Task, Result>): Promise<void> {
     const halt = (): void => {
       Atomics.store(this.#stop, 0, 1);
-      this.#halt();
+      this.halted.come();
       if (this.#mayKill(job)) for (const thread of this.#threads) thread.kill();
     };
     signal?.addEventListener('abort', halt, { once: true });
     try {
       throwIfAborted(signal);
-      const ended = this.halted.then(() => ({ done: true as const, value: undefined }));
-      const next = async (): Promise<Task[] | undefined> => (await Promise.race([ended, batches.next()])).value;
+      const next = async (): Promise<Task[] | undefined> =>
+        (await this.halted.before(async () => batches.next()))?.value;
       const runs = this.#threads.map((thread) => {
         // One thread that cannot go on ends them all.
         return thread.run(job, next, onResult).catch((error: unknown) => {
@@ -141,15 +139,16 @@ function startThread<Setup, Job, Task, Packed, Result>(
     if ('done' in answer) waiting.shift()?.(unpack(answer.done));
     else failure ??= errorOf(answer.error);
   });
-  const exited = new Promise<undefined>((resolve) => thread.on('exit', () => resolve(undefined)));
+  const exit = new Ending();
+  const exited = new Promise<void>((resolve) => thread.on('exit', () => resolve()));
+  exited.then(() => exit.come());
   const order = (message: ThreadOrder<Job, Task>): void => thread.postMessage(message);
   return {
     async run(job, next, onResult) {
       const once = async (): Promise<void> => {
         for (let tasks = await next(); tasks !== undefined; tasks = await next()) {
-          const answer = new Promise<Result[]>((resolve) => waiting.push(resolve));
           order({ tasks });
-          const results = await Promise.race([answer, exited]);
+          const results = await exit.before(() => new Promise<Result[]>((resolve) => waiting.push(resolve)));
           if (failure !== undefined) throw failure;
           if (results === undefined) return;
           for (const [i, task] of tasks.entries()) onResult?.(task, results[i]!);

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { afterEach, expect, test } from '@jest/globals';
 import { batchesOf } from '../../src/threads/batches.ts';
+import type { Ending } from '../../src/threads/ending.ts';
 import { type PoolHooks, ThreadPool, threadUrl } from '../../src/threads/thread-pool.ts';
 import { builtModule } from '../support/built-module.ts';
 
@@ -45,11 +46,11 @@ test('what threads are told comes before the batches that follow', async () => {
 
 test('a thread that cannot go on ends the job with its error, also while the next batch is planned', async () => {
   let isClosed = false;
-  async function* batches(halted: Promise<void>) {
+  async function* batches(halted: Ending) {
     try {
       yield [1];
       yield [-1];
-      await halted;
+      await halted.before(() => new Promise(() => {}));
     } finally {
       isClosed = true;
     }

@@ -139,7 +139,9 @@ class ThreadedExtraction {
       const encoded = found[i];
       // What is written a second time waits for the first.
       if (encoded === undefined || item.path === undefined || !isNew) continue;
-      const task = { ...encoded, path: item.path, md5: file.entry.md5 };
+      // Written out: a spread would have the runtime make a class for each file.
+      const { file: from, offset, encodedSize, ekey, ckey, size } = encoded;
+      const task = { file: from, offset, encodedSize, ekey, ckey, size, path: item.path, md5: file.entry.md5 };
       batch.tasks.push(task);
       this.#underWay.set(task, { item, batch });
     }
@@ -148,14 +150,14 @@ class ThreadedExtraction {
     return batch;
   }
 
-  #claim(file: ChosenFile): { item: Item; isNew: boolean } {
+  #claim({ entry, output }: ChosenFile): { item: Item; isNew: boolean } {
     const { folder } = this.#work;
     const before = folder.claimed;
     try {
-      const path = claimName(this.#work, file.entry, file.output);
-      return { item: { ...file, path, error: undefined, isDone: false }, isNew: folder.claimed > before };
+      const path = claimName(this.#work, entry, output);
+      return { item: { entry, output, path, error: undefined, isDone: false }, isNew: folder.claimed > before };
     } catch (error) {
-      return { item: { ...file, path: undefined, error, isDone: false }, isNew: false };
+      return { item: { entry, output, path: undefined, error, isDone: false }, isNew: false };
     }
   }
 
@@ -191,9 +193,9 @@ class ThreadedExtraction {
   /** Waits for a batch, and does here what threads did not. @returns false when all is to end before it came back */
   async #end({ items, back }: PlannedBatch): Promise<boolean> {
     const { signal } = this.#work.options;
-    const isBack = await Promise.race([back.then(() => true), this.#pool.halted.then(() => false)]);
+    const isBack = await this.#pool.halted.before(() => back.then(() => true));
     throwIfAborted(signal);
-    if (!isBack) return false;
+    if (isBack === undefined) return false;
     for (const { entry, path, error, isDone } of items) {
       if (isDone) continue;
       await breathe(signal);
