@@ -71,10 +71,9 @@ export async function* checkHeldEntries(
   try {
     const checked = checkEntries(heldEntries(entries, spans), read, { buffer, signal });
     for await (const { entry, right, problem } of checked) {
-      const { held, ...rest } = entry;
-      const start = entry.offset + right;
-      const end = entry.offset + held;
-      yield { bytes: held, damage: problem === undefined ? undefined : { ...rest, start, end, ...problem } };
+      const { held, ekey, offset, size, raw } = entry;
+      const place = { ekey, offset, size, raw, start: offset + right, end: offset + held };
+      yield { bytes: held, damage: problem === undefined ? undefined : { ...place, ...problem } };
     }
   } finally {
     if (fd !== undefined) fs.closeSync(fd);
@@ -98,9 +97,9 @@ function* heldEntries(
   entries: readonly ArchiveEntry[],
   spans: readonly Span[],
 ): Generator<ArchiveEntry & { held: number }> {
-  for (const entry of entries) {
-    const held = Math.min(heldUntil(spans, entry.offset) - entry.offset, entry.size);
-    if (held > 0) yield { ...entry, held };
+  for (const { ekey, offset, size, raw } of entries) {
+    const held = Math.min(heldUntil(spans, offset) - offset, size);
+    if (held > 0) yield { ekey, offset, size, raw, held };
   }
 }
 
