@@ -51,13 +51,12 @@ export function extractRunner(
   return async (tasks) => {
     const same = sameContent.find(tasks);
     const files = new OpenedFiles();
+    const tools = { ...surroundings, folder, files };
     const results: ExtractTaskResult[] = [];
     try {
       for (const task of tasks) {
         checkpoint();
-        results.push(
-          await resultOf(() => extractTask(task, { ...surroundings, folder, files, isThere: same.has(task) })),
-        );
+        results.push(await resultOf(() => extractTask(task, same.has(task), tools)));
       }
       return results;
     } finally {
@@ -78,13 +77,8 @@ async function resultOf(work: () => Promise<'written' | 'there'>): Promise<Extra
 
 async function extractTask(
   task: ExtractTask,
-  {
-    keys,
-    checkpoint,
-    folder,
-    files,
-    isThere,
-  }: Omit<ExtractSurroundings, 'to'> & { folder: OutputFolder; files: OpenedFiles; isThere: boolean },
+  isThere: boolean,
+  { keys, checkpoint, folder, files }: ExtractSurroundings & { folder: OutputFolder; files: OpenedFiles },
 ): Promise<'written' | 'there'> {
   const file = folder.fileFor(task.path);
   if (isThere) return 'there';
