@@ -16,6 +16,7 @@ export interface Stretch {
 }
 
 const blockSize = 64;
+const digestSize = 16;
 const initialState = [0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476];
 /** The time that one lane takes for a message, in times of OpenSSL. Eight of them at once are three times as fast all the same. */
 const laneSlowness = 2.4;
@@ -23,7 +24,8 @@ const laneSlowness = 2.4;
 /** Messages that go through the lanes at a time, and the state of each lane. */
 interface Run {
   messages: readonly Stretch[];
-  digests: Uint8Array[];
+  /** Of all messages, one behind the other. */
+  digests: Uint8Array;
   /** Those that no lane has taken yet, by their place among the messages. */
   waiting: Iterator<number>;
   /** The message of each lane; -1 for none. */
@@ -42,31 +44,38 @@ type Compress = (blocks: number) => void;
 export class Md5Lanes {
   /** The first bytes of the memory are for the hash itself. */
   static readonly reservedBytes = reservedBytes + laneCount * 2 * blockSize;
-  readonly #buffer: ArrayBuffer;
+  // Made once: a view for each of millions of messages would have to be collected.
+  readonly #memory: Uint8Array;
+  readonly #view: DataView;
   readonly #compress: Compress | undefined;
   readonly #state: Uint32Array;
   readonly #addresses: Uint32Array;
 
   constructor(memory: WebAssembly.Memory) {
-    this.#buffer = memory.buffer;
+    const { buffer } = memory;
+    this.#memory = new Uint8Array(buffer);
+    this.#view = new DataView(buffer);
     this.#compress = instantiate(memory);
-    this.#state = new Uint32Array(this.#buffer, stateOffset, laneCount * 4);
-    this.#addresses = new Uint32Array(this.#buffer, addressesOffset, laneCount);
-    new Uint32Array(this.#buffer, constantsOffset, 256).set(constants());
+    this.#state = new Uint32Array(buffer, stateOffset, laneCount * 4);
+    this.#addresses = new Uint32Array(buffer, addressesOffset, laneCount);
+    new Uint32Array(buffer, constantsOffset, 256).set(constants());
   }
 
-  /** @returns the digest of each, 16 bytes */
-  digest(messages: readonly Stretch[]): Uint8Array[] {
-    const digests = new Array<Uint8Array>(messages.length);
+  /** @returns the digests in the order of the messages, 16 bytes each */
+  digest(messages: readonly Stretch[]): Uint8Array {
+    const digests = new Uint8Array(messages.length * digestSize);
     const order = messages.map((_, i) => i).sort((a, b) => messages[b]!.size - messages[a]!.size);
     const alone = this.#compress === undefined ? order.length : countAlone(order.map((i) => messages[i]!.size));
-    for (const i of order.splice(0, alone)) digests[i] = md5(this.#bytes(messages[i]!.offset, messages[i]!.size));
+    for (const i of order.splice(0, alone)) {
+      const { offset, size } = messages[i]!;
+      digests.set(md5(this.#memory.subarray(offset, offset + size)), i * digestSize);
+    }
     this.#run(messages, order, digests);
     return digests;
   }
 
   /** Sends messages through the lanes, the longest first; a lane that is through takes the next one. */
-  #run(messages: readonly Stretch[], order: readonly number[], digests: Uint8Array[]): void {
+  #run(messages: readonly Stretch[], order: readonly number[], digests: Uint8Array): void {
     const message = new Int32Array(laneCount).fill(-1);
     const [blocks, inTail] = [new Int32Array(laneCount), new Uint8Array(laneCount)];
     const run: Run = { messages, digests, waiting: order.values(), message, blocks, inTail };
@@ -99,7 +108,7 @@ export class Md5Lanes {
         this.#startTail(lane, run);
         return;
       }
-      if (message !== -1) run.digests[message] = readDigest(this.#state, lane);
+      if (message !== -1) putDigest(run.digests, message * digestSize, this.#state, lane);
       const { value: next = -1 } = run.waiting.next();
       run.message[lane] = next;
       if (next === -1) return;
@@ -117,19 +126,14 @@ export class Md5Lanes {
     const rest = size % blockSize;
     const at = reservedBytes + lane * 2 * blockSize;
     blocks[lane] = rest < blockSize - 8 ? 1 : 2;
-    const tail = this.#bytes(at, blocks[lane]! * blockSize);
-    tail.fill(0);
-    tail.set(this.#bytes(offset + size - rest, rest));
-    tail[rest] = 0x80;
-    const bits = new DataView(this.#buffer, at + tail.length - 8);
-    bits.setUint32(0, (size * 8) % 2 ** 32, true);
-    bits.setUint32(4, Math.floor(size / 2 ** 29), true);
+    const end = at + blocks[lane]! * blockSize;
+    this.#memory.fill(0, at, end);
+    this.#memory.copyWithin(at, offset + size - rest, offset + size);
+    this.#memory[at + rest] = 0x80;
+    this.#view.setUint32(end - 8, (size * 8) % 2 ** 32, true);
+    this.#view.setUint32(end - 4, Math.floor(size / 2 ** 29), true);
     this.#addresses[lane] = at;
     inTail[lane] = 1;
-  }
-
-  #bytes(offset: number, size: number): Uint8Array {
-    return new Uint8Array(this.#buffer, offset, size);
   }
 }
 
@@ -153,11 +157,8 @@ function wordOf(lane: number, word: number): number {
   return 16 * (lane >> 2) + 4 * word + (lane & 3);
 }
 
-function readDigest(state: Uint32Array, lane: number): Uint8Array {
-  const digest = new Uint8Array(16);
-  const view = new DataView(digest.buffer);
-  for (let word = 0; word < 4; word++) view.setUint32(4 * word, state[wordOf(lane, word)]!, true);
-  return digest;
+function putDigest(digests: Uint8Array, at: number, state: Uint32Array, lane: number): void {
+  for (let i = 0; i < digestSize; i++) digests[at + i] = state[wordOf(lane, i >> 2)]! >>> (8 * (i & 3));
 }
 
 /** Compiled once: whoever checks many files has many instances. */

@@ -39,8 +39,10 @@ export class SameContent {
     let waiting: { file: File; stretch: Stretch }[] = [];
     let end: number = Md5Lanes.reservedBytes;
     const judge = (): void => {
-      const digests = waiting.length === 0 ? [] : this.#lanes().lanes.digest(waiting.map(({ stretch }) => stretch));
-      for (const [i, { file }] of waiting.entries()) if (toHex(digests[i]!) === file.md5) same.add(file);
+      if (waiting.length === 0) return;
+      const digests = this.#lanes().lanes.digest(waiting.map(({ stretch }) => stretch));
+      for (const [i, { file }] of waiting.entries())
+        if (toHex(digests.subarray(i * 16, i * 16 + 16)) === file.md5) same.add(file);
       waiting = [];
       end = Md5Lanes.reservedBytes;
     };

@@ -25,9 +25,9 @@ function check(sizes: readonly number[], seed = 1): void {
       .update(content.subarray(from, from + size))
       .digest('hex'),
   );
-  expect(lanes.digest(messages).map(toHex)).toEqual(expected);
+  expect(toHex(lanes.digest(messages))).toEqual(expected.join(''));
   // What was hashed is as it was, and a second time gives the same.
-  expect(lanes.digest(messages).map(toHex)).toEqual(expected);
+  expect(toHex(lanes.digest(messages))).toEqual(expected.join(''));
 }
 
 describe('MD5 of many messages', () => {
