@@ -29,8 +29,9 @@ export async function* checkFolderEntries<Entry extends FolderEntry>(
   { signal, also }: { signal: AbortSignal | undefined; also?: (entry: Entry) => string | undefined },
 ): AsyncGenerator<CheckedObject> {
   const checks = checkEntries(entries, (entry, offset, size) => entry.read(offset, size), { signal });
-  for await (const checked of checks) {
-    yield { name: checked.entry.name, bytes: checked.entry.size, problem: problemOf(checked, also) };
+  for await (const batch of checks) {
+    for (const checked of batch)
+      yield { name: checked.entry.name, bytes: checked.entry.size, problem: problemOf(checked, also) };
   }
 }
 

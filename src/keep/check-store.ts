@@ -235,18 +235,22 @@ async function* checkArchive(
 ): AsyncGenerator<Finding> {
   const { path } = object;
   const { entries, ...rest } = check;
-  const decrypt = (bytes: Uint8Array, offset: number): Uint8Array => store.objectKeys.decrypt(path, bytes, offset);
-  const checked = checkHeldEntries(() => store.file(path), entries, { ...rest, decrypt });
-  for await (const { bytes, damage: entry } of checked) {
-    if (entry === undefined) {
-      yield { bytes };
-      continue;
+  const checked = checkHeldEntries(() => store.file(path), entries, { ...rest, decrypt: decrypter(store, path) });
+  for await (const { damages, ...batch } of checked) {
+    yield batch;
+    for (const entry of damages) {
+      // It is named in front already.
+      const message = entry.message.replace(new RegExp(`^entry ${entry.ekey}:? `), '');
+      const problem = { name: `${path} ${entry.ekey}`, code: entry.code, message };
+      yield { problem, damage: { kind: 'entry', object, entry } };
     }
-    const { ekey, code } = entry;
-    // It is named in front already.
-    const message = entry.message.replace(new RegExp(`^entry ${ekey}:? `), '');
-    yield { bytes, problem: { name: `${path} ${ekey}`, code, message }, damage: { kind: 'entry', object, entry } };
   }
+}
+
+/** What an object is encrypted with is found out once. */
+function decrypter({ objectKeys }: Store, path: string): (bytes: Uint8Array, offset: number) => Uint8Array {
+  if (objectKeys.keyOf(path) === undefined) return (bytes) => bytes;
+  return (bytes, offset) => objectKeys.decrypt(path, bytes, offset);
 }
 
 /** The entries of an archive; undefined when its index is not there, or not to be read or damaged, which is a finding of its own. */
@@ -278,12 +282,12 @@ async function* checkLoose({ store, objects, signal }: StoreCheck, buffer: HashB
       const entry: ArchiveEntry = { ekey: name.hash, offset: 0, size, raw: false };
       const checks = checkHeldEntries(() => file, [entry], {
         spans: [{ start: 0, end: size }],
-        decrypt: (bytes, offset) => store.objectKeys.decrypt(path, bytes, offset),
+        decrypt: decrypter(store, path),
         buffer,
         signal,
       });
-      for await (const { damage } of checks)
-        if (damage !== undefined) throw new PakratError('E_INTEGRITY', damage.message);
+      for await (const { damages } of checks)
+        for (const { message } of damages) throw new PakratError('E_INTEGRITY', message);
     });
   }
 }

@@ -6,7 +6,7 @@ import { ReadAhead } from '../files/read-at.ts';
 import { decodeArchiveIndex } from '../formats/indices/archive-index.ts';
 import type { ObjectName } from '../store/layout.ts';
 import { heldUntil, type Span, spanBytes, subtractSpans } from '../store/spans.ts';
-import { checkEntries } from '../verify/check-entries.ts';
+import { type CheckedEntry, checkEntries } from '../verify/check-entries.ts';
 import type { HashBuffer } from '../verify/hash-buffer.ts';
 import type { UncheckedObject, VerifyProblem } from '../verify/verify-result.ts';
 
@@ -53,15 +53,22 @@ interface EntryCheck {
   signal?: AbortSignal | undefined;
 }
 
+/** Entries that were checked together: how many, the bytes of them that are held, and what is wrong, in their order. */
+export interface CheckedEntries {
+  entries: number;
+  bytes: number;
+  damages: DamagedEntry[];
+}
+
 /**
- * Checks those entries of an object of which something is held: gives the held bytes of each, and what is wrong with it.
+ * Checks those entries of an object of which something is held.
  * @param find its file, which may move
  */
 export async function* checkHeldEntries(
   find: () => string,
   entries: readonly ArchiveEntry[],
   { spans, decrypt, buffer, signal }: EntryCheck,
-): AsyncGenerator<{ bytes: number; damage: DamagedEntry | undefined }> {
+): AsyncGenerator<CheckedEntries> {
   const fd = openIfThere(find);
   const ahead = fd === undefined ? undefined : new ReadAhead(fd, spans.at(-1)?.end ?? 0);
   const read = ({ ekey, offset }: ArchiveEntry, from: number, size: number): Uint8Array => {
@@ -69,15 +76,21 @@ export async function* checkHeldEntries(
     return decrypt(readHeld(ahead, { ekey, offset: offset + from, size }), offset + from);
   };
   try {
-    const checked = checkEntries(heldEntries(entries, spans), read, { buffer, signal });
-    for await (const { entry, right, problem } of checked) {
-      const { held, ekey, offset, size, raw } = entry;
-      const place = { ekey, offset, size, raw, start: offset + right, end: offset + held };
-      yield { bytes: held, damage: problem === undefined ? undefined : { ...place, ...problem } };
+    for await (const batch of checkEntries(heldEntries(entries, spans), read, { buffer, signal })) {
+      const bytes = batch.reduce((sum, { entry }) => sum + entry.held, 0);
+      yield { entries: batch.length, bytes, damages: batch.flatMap((checked) => damageOf(checked) ?? []) };
     }
   } finally {
     if (fd !== undefined) fs.closeSync(fd);
   }
+}
+
+type HeldEntry = ArchiveEntry & { held: number };
+
+function damageOf({ entry, right, problem }: CheckedEntry<HeldEntry>): DamagedEntry | undefined {
+  if (problem === undefined) return undefined;
+  const { held, ...rest } = entry;
+  return { ...rest, start: entry.offset + right, end: entry.offset + held, ...problem };
 }
 
 /** Bytes that a broken disk does not give back are no different from wrong ones. */
@@ -93,10 +106,7 @@ function readHeld(
   }
 }
 
-function* heldEntries(
-  entries: readonly ArchiveEntry[],
-  spans: readonly Span[],
-): Generator<ArchiveEntry & { held: number }> {
+function* heldEntries(entries: readonly ArchiveEntry[], spans: readonly Span[]): Generator<HeldEntry> {
   for (const { ekey, offset, size, raw } of entries) {
     const held = Math.min(heldUntil(spans, offset) - offset, size);
     if (held > 0) yield { ekey, offset, size, raw, held };

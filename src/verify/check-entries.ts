@@ -20,8 +20,9 @@ export interface CheckedEntry<Entry> {
 }
 
 const pieceSize = 256 << 10;
-/** Entries that are judged at a time: their chunks are hashed many at a time. */
+/** Entries that are judged at a time, and their bytes: their chunks are hashed many at a time. */
 const batchSize = 256;
+const batchBytes = 64 << 20;
 
 /** The signal that ends a check, and a buffer for whoever checks many objects one after the other: to make one takes a while. */
 interface CheckOptions {
@@ -36,7 +37,7 @@ const noSink: VerifiedSink = { write() {}, spool: () => ({ append() {}, replay()
 
 /**
  * Checks encoded entries against their keys: the header's MD5 is the ekey, each chunk has the MD5 that the header says. No key is needed to
- * do so. Entries are read one after the other and judged in batches, in their order.
+ * do so. Entries are read one after the other, and judged and given in batches, in their order.
  * @param read errors of ours that it throws are the entry's problem; others end the check
  * @throws E_ABORTED, E_STORE… from the sink
  */
@@ -44,20 +45,34 @@ export async function* checkEntries<Entry extends EntryToCheck>(
   entries: Iterable<Entry>,
   read: ReadEntry<Entry>,
   { signal, buffer = new HashBuffer(), sink = noSink }: CheckOptions = {},
-): AsyncGenerator<CheckedEntry<Entry>> {
+): AsyncGenerator<CheckedEntry<Entry>[]> {
   const stream = buffer.open(sink);
   let batch: ReadingEntry<Entry>[] = [];
-  function* judged(): Generator<CheckedEntry<Entry>> {
+  let [bytes, sinceTurn] = [0, 0];
+  const judge = (): CheckedEntry<Entry>[] => {
     stream.flush();
-    for (const reading of batch) yield outcomeOf(reading);
+    const outcomes = batch.map(outcomeOf);
     batch = [];
-  }
+    bytes = 0;
+    return outcomes;
+  };
   try {
     for (const entry of entries) {
-      batch.push(await readEntry(entry, { stream, read, signal }));
-      if (batch.length === batchSize) yield* judged();
+      const reading: ReadingEntry<Entry> = { entry, verifier: undefined, error: undefined };
+      batch.push(reading);
+      for (const size of readPieces(reading, stream, read)) {
+        bytes += size;
+        sinceTurn += size;
+        if (sinceTurn < pieceSize) continue;
+        sinceTurn = 0;
+        await breathe(signal);
+      }
+      if (batch.length < batchSize && bytes < batchBytes) continue;
+      await breathe(signal);
+      yield judge();
     }
-    yield* judged();
+    await breathe(signal);
+    if (batch.length > 0) yield judge();
   } finally {
     stream.close();
   }
@@ -69,18 +84,20 @@ interface ReadingEntry<Entry> {
   error: PakratError | undefined;
 }
 
-/** Gives the bytes of an entry to a verifier of its own. */
-async function readEntry<Entry extends EntryToCheck>(
-  entry: Entry,
-  { stream, read, signal }: { stream: HashStream; read: ReadEntry<Entry>; signal: AbortSignal | undefined },
-): Promise<ReadingEntry<Entry>> {
-  const reading: ReadingEntry<Entry> = { entry, verifier: undefined, error: undefined };
+/** Gives the bytes of an entry to a verifier of its own, and says how many come next. */
+function* readPieces<Entry extends EntryToCheck>(
+  reading: ReadingEntry<Entry>,
+  stream: HashStream,
+  read: ReadEntry<Entry>,
+): Generator<number> {
+  const { entry } = reading;
   const { held = entry.size } = entry;
   try {
     reading.verifier = new EntryVerifier(entry, stream);
     for (let done = 0; done < held; done += pieceSize) {
-      await breathe(signal);
-      reading.verifier.push(read(entry, done, Math.min(pieceSize, held - done)));
+      const size = Math.min(pieceSize, held - done);
+      yield size;
+      reading.verifier.push(read(entry, done, size));
     }
   } catch (error) {
     if (!isPakratError(error) || isOurTrouble(error)) throw error;
@@ -88,7 +105,6 @@ async function readEntry<Entry extends EntryToCheck>(
   } finally {
     reading.verifier?.close();
   }
-  return reading;
 }
 
 /** A chunk that is held in part cannot be right. */

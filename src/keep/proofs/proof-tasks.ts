@@ -36,9 +36,9 @@ export async function proveObject(task: ProofTask, buffer: HashBuffer): Promise<
     const entries = entriesOf(task);
     if (unclaimable(spans, entries).length > 0) return undefined;
     const checks = checkHeldEntries(() => file, entries, { spans, decrypt: (bytes) => bytes, buffer });
-    for await (const { bytes, damage } of checks) {
-      if (damage !== undefined) return undefined;
-      proof.entries += 1;
+    for await (const { entries: count, bytes, damages } of checks) {
+      if (damages.length > 0) return undefined;
+      proof.entries += count;
       proof.bytes += bytes;
     }
     return proof;

@@ -122,9 +122,11 @@ async function takeBatch(run: ImportRun, work: EntryWork): Promise<void> {
         : crypt(source.read(entry, offset, size), entry.offset + offset);
     const there = entriesThere(run, work, source);
     const checks = checkEntries(there, read, { buffer, signal: settings.signal, sink: output?.sink });
-    for await (const checked of checks) {
-      right = checked.right;
-      tell(run, work, checked);
+    for await (const batch of checks) {
+      for (const checked of batch) {
+        right = checked.right;
+        tell(run, work, checked);
+      }
     }
   } finally {
     source.close();

@@ -193,8 +193,8 @@ async function areRight(
   try {
     const read = (entry: ArchiveEntry, offset: number, size: number): Uint8Array =>
       store.objectKeys.decrypt(path, source.read(entry, offset, size), entry.offset + offset);
-    for await (const { problem } of checkEntries(entries, read, { buffer, signal: settings.signal }))
-      if (problem !== undefined) return false;
+    for await (const batch of checkEntries(entries, read, { buffer, signal: settings.signal }))
+      if (batch.some(({ problem }) => problem !== undefined)) return false;
     return true;
   } catch (error) {
     if (codeOf(error) === 'E_INTEGRITY' || codeOf(error) === 'E_KEY_MISSING') return false;
