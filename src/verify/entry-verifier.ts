@@ -99,6 +99,8 @@ export class EntryVerifier {
   push(bytes: Uint8Array): void {
     try {
       if (this.failure !== undefined) throw this.failure;
+      // Mostly the first bytes come together, and what they begin is known before any of it is kept.
+      if (this.#pos === 0 && !this.#raw && bytes.length >= bltePrefixSize) this.#unit = this.#unitBehind(bytes);
       for (let from = 0; from < bytes.length; ) {
         const part = bytes.subarray(from, from + this.#unit.end - this.#pos);
         if (part.length === 0) throw this.#wrong('has bytes behind its end');
@@ -206,13 +208,17 @@ export class EntryVerifier {
     this.verified = end;
   }
 
-  /** The first 8 bytes tell how long the header is, or that the whole entry is one chunk without a table. */
   #growPrefix(): void {
-    const headerSize = decodeBltePrefix(this.#stream.openBytes);
+    this.#unit = this.#unitBehind(this.#stream.openBytes);
+    this.#begin();
+  }
+
+  /** The first 8 bytes tell how long the header is, or that the whole entry is one chunk without a table. */
+  #unitBehind(prefix: Uint8Array): Unit {
+    const headerSize = decodeBltePrefix(prefix);
     if (headerSize > Math.min(this.size, headerLimit)) throw this.#wrong(`claims a header of ${headerSize} bytes`);
     const end = headerSize === bltePrefixSize ? this.size : headerSize;
-    this.#unit = { start: 0, end, md5: this.#ekey };
-    this.#begin();
+    return { start: 0, end, md5: this.#ekey };
   }
 
   #nextUnit(): void {

@@ -148,9 +148,9 @@ export class HashStream {
     const unit = this.#buffer.allocate(size);
     this.#throwFailure();
     if (unit === undefined) return false;
-    const begun = this.openBytes;
-    this.#buffer.set(begun, unit.at);
-    this.open = { at: unit.at, size: unit.size, filled: begun.length };
+    const filled = this.open?.filled ?? 0;
+    if (filled > 0) this.#buffer.set(this.openBytes, unit.at);
+    this.open = { at: unit.at, size: unit.size, filled };
     return true;
   }
 
