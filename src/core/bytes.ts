@@ -82,3 +82,30 @@ export function isAllZero(bytes: Uint8Array): boolean {
 export function isKeyHex(text: string): boolean {
   return /^[0-9a-fA-F]{32}$/.test(text);
 }
+
+/** A part of some bytes: [start, end). */
+export interface BytePart {
+  start: number;
+  end: number;
+}
+
+/** Compares parts of bytes as memcmp does, the shorter of two that begin alike first; for parts so short that to make views of them takes longer. */
+export function compareParts(a: Uint8Array, part: BytePart, b: Uint8Array, other: BytePart): number {
+  const [size, otherSize] = [part.end - part.start, other.end - other.start];
+  const common = Math.min(size, otherSize);
+  for (let i = part.start, j = other.start, end = i + common; i < end; i++, j++) {
+    const difference = a[i]! - b[j]!;
+    if (difference !== 0) return difference;
+  }
+  return size - otherSize;
+}
+
+/** The big-endian u32 at an offset, which is inside. */
+export function u32At(bytes: Uint8Array, at: number): number {
+  return ((bytes[at]! << 24) | (bytes[at + 1]! << 16) | (bytes[at + 2]! << 8) | bytes[at + 3]!) >>> 0;
+}
+
+/** Writes a big-endian u32 at an offset. */
+export function writeU32(bytes: Uint8Array, at: number, value: number): void {
+  for (let i = 0; i < 4; i++) bytes[at + i] = value >>> (24 - 8 * i);
+}

@@ -3,29 +3,36 @@
  * and for the checksums of local index files. Words are little-endian; all sums are modulo 2^32.
  */
 
+import { writeU32 } from './bytes.ts';
+
 const rotate = (x: number, k: number): number => (x << k) | (x >>> (32 - k));
+
+/** What {@link mix} made last: an object for each of millions of names would cost more than the hash. */
+let primary = 0;
+let second = 0;
 
 /**
  * Both halves of hashlittle2 over some bytes, as unsigned numbers: `c` is the primary, `b` the second value.
  * @param pc first seed, @param pb second seed
  */
 export function hashLittle2(bytes: Uint8Array, pc = 0, pb = 0): { c: number; b: number } {
-  const size = bytes.length;
+  mix(bytes, bytes.length, { pc, pb });
+  return { c: primary >>> 0, b: second >>> 0 };
+}
+
+const noSeeds = { pc: 0, pb: 0 };
+
+/** Hashes the first `size` bytes into {@link primary} and {@link second}. */
+function mix(bytes: Uint8Array, size: number, { pc, pb }: { pc: number; pb: number } = noSeeds): void {
   let a = (0xdeadbeef + size + pc) | 0;
   let b = a;
   let c = (a + pb) | 0;
-  if (size === 0) return { c: c >>> 0, b: b >>> 0 };
-  const word = (at: number): number => {
-    let value = 0;
-    for (let i = 3; i >= 0; i--) value = (value << 8) | (bytes[at + i] ?? 0);
-    return value;
-  };
   // The last block of 1 to 12 bytes is padded with zeros and goes through the final mix alone.
   let at = 0;
   for (; size - at > 12; at += 12) {
-    a = (a + word(at)) | 0;
-    b = (b + word(at + 4)) | 0;
-    c = (c + word(at + 8)) | 0;
+    a = (a + wordAt(bytes, at)) | 0;
+    b = (b + wordAt(bytes, at + 4)) | 0;
+    c = (c + wordAt(bytes, at + 8)) | 0;
     a = (a - c) ^ rotate(c, 4);
     c = (c + b) | 0;
     b = (b - a) ^ rotate(a, 6);
@@ -39,17 +46,30 @@ export function hashLittle2(bytes: Uint8Array, pc = 0, pb = 0): { c: number; b: 
     c = (c - b) ^ rotate(b, 4);
     b = (b + a) | 0;
   }
-  a = (a + word(at)) | 0;
-  b = (b + word(at + 4)) | 0;
-  c = (c + word(at + 8)) | 0;
-  c = ((c ^ b) - rotate(b, 14)) | 0;
-  a = ((a ^ c) - rotate(c, 11)) | 0;
-  b = ((b ^ a) - rotate(a, 25)) | 0;
-  c = ((c ^ b) - rotate(b, 16)) | 0;
-  a = ((a ^ c) - rotate(c, 4)) | 0;
-  b = ((b ^ a) - rotate(a, 14)) | 0;
-  c = ((c ^ b) - rotate(b, 24)) | 0;
-  return { c: c >>> 0, b: b >>> 0 };
+  if (size > 0) {
+    a = (a + lastWordAt(bytes, at, size)) | 0;
+    b = (b + lastWordAt(bytes, at + 4, size)) | 0;
+    c = (c + lastWordAt(bytes, at + 8, size)) | 0;
+    c = ((c ^ b) - rotate(b, 14)) | 0;
+    a = ((a ^ c) - rotate(c, 11)) | 0;
+    b = ((b ^ a) - rotate(a, 25)) | 0;
+    c = ((c ^ b) - rotate(b, 16)) | 0;
+    a = ((a ^ c) - rotate(c, 4)) | 0;
+    b = ((b ^ a) - rotate(a, 14)) | 0;
+    c = ((c ^ b) - rotate(b, 24)) | 0;
+  }
+  primary = c;
+  second = b;
+}
+
+function wordAt(bytes: Uint8Array, at: number): number {
+  return bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24);
+}
+
+function lastWordAt(bytes: Uint8Array, at: number, size: number): number {
+  let value = 0;
+  for (let i = Math.min(4, size - at) - 1; i >= 0; i--) value |= bytes[at + i]! << (8 * i);
+  return value;
 }
 
 /** hashlittle: the primary value of {@link hashLittle2} alone. */
@@ -59,25 +79,40 @@ export function hashLittle(bytes: Uint8Array, seed = 0): number {
 
 const utf8Encoder = new TextEncoder();
 
+/** Bytes of a name that is being hashed, upper-case. */
+let upperCase = new Uint8Array(1024);
+
 /**
  * The 64-bit name hash of a WoW root, 8 bytes big-endian: lookup3 of the upper-case name with back-slashes,
  * the primary value in the high half. "interface/icons/inv_helm_armor_explorer_d_01.blp" is 770b8d2dc4d940aa.
  * (Checked fact, formats: WoW root name hash.)
  */
 export function nameHash(name: string): Uint8Array {
-  // As normalizeName has it, on bytes: lists have millions of names, and a name as text takes four times as long.
   const bytes = utf8Encoder.encode(name);
-  for (let i = 0; i < bytes.length; i++) {
-    const byte = bytes[i]!;
-    if (byte >= 0x61 && byte <= 0x7a) bytes[i] = byte - 0x20;
-    else if (byte === 0x2f) bytes[i] = 0x5c;
-  }
-  const { c, b } = hashLittle2(bytes);
   const hash = new Uint8Array(8);
-  const view = new DataView(hash.buffer);
-  view.setUint32(0, c);
-  view.setUint32(4, b);
+  writeNameHash(hash, 0, { bytes, start: 0, end: bytes.length });
   return hash;
+}
+
+/**
+ * As {@link nameHash}, of the bytes [start, end) of UTF-8 text, written to `target` at an offset.
+ * For lists of millions of names, where a text, or a view, of each takes several times as long.
+ */
+export function writeNameHash(
+  target: Uint8Array,
+  at: number,
+  { bytes, start, end }: { bytes: Uint8Array; start: number; end: number },
+): void {
+  const size = end - start;
+  if (size > upperCase.length) upperCase = new Uint8Array(2 * size);
+  // As normalizeName has it.
+  for (let i = 0; i < size; i++) {
+    const byte = bytes[start + i]!;
+    upperCase[i] = byte >= 0x61 && byte <= 0x7a ? byte - 0x20 : byte === 0x2f ? 0x5c : byte;
+  }
+  mix(upperCase, size);
+  writeU32(target, at, primary);
+  writeU32(target, at + 4, second);
 }
 
 /** A name as the formats compare it: upper-case ASCII and back-slashes. Other letters stay as they are. */

@@ -1,4 +1,5 @@
 import * as fs from 'node:fs';
+import { uintAt } from '../core/bytes.ts';
 import { sortRecords } from '../core/tables/sort-records.ts';
 import { makeFolderDurable, writeAll } from './durable.ts';
 import { readAt } from './read-at.ts';
@@ -8,14 +9,19 @@ import { removeTemporary, temporaryName } from './temporary.ts';
 const runRows = 1 << 18;
 const windowBytes = 1 << 16;
 
+/** Bytes of rows that are handed on at a time. */
+const pieceBytes = 1 << 16;
+/** Bytes of a key that are compared as a number. */
+const wordSize = 6;
+
 /** The rows of one run, from `next` on. */
 interface Run {
   next: number;
   end: number;
   window: Uint8Array;
+  /** Where in the window the first row is that was not given out, and with what number it begins. */
   at: number;
-  /** The first row that was not given out. */
-  head: Uint8Array | undefined;
+  word: number;
 }
 
 /** Sorts any number of records of one size in little memory: runs of them are sorted and put on disk, and merged as they are read. Needs `close`. */
@@ -25,7 +31,8 @@ export class SortedRuns {
   readonly #name: string;
   readonly #fd: number;
   readonly #ends: number[] = [];
-  readonly #rows: Buffer;
+  /** Where rows that are added lie. */
+  readonly memory: Buffer;
   #count = 0;
 
   /** @param keySize how many of a row's leading bytes decide; of equal ones the first added comes first */
@@ -35,7 +42,7 @@ export class SortedRuns {
     makeFolderDurable(temporary);
     this.#name = temporaryName(temporary);
     this.#fd = fs.openSync(this.#name, 'wx+');
-    this.#rows = Buffer.allocUnsafe(runRows * stride);
+    this.memory = Buffer.allocUnsafe(runRows * stride);
   }
 
   /** Forgets everything. */
@@ -46,14 +53,20 @@ export class SortedRuns {
 
   /** Memory for one more row, to be filled before the next call. */
   add(): Buffer {
+    const at = this.addAt();
+    return this.memory.subarray(at, at + this.#stride);
+  }
+
+  /** As {@link add}, without a view: where in {@link memory} the row lies. */
+  addAt(): number {
     if (this.#count === runRows) this.#spill();
     this.#count += 1;
-    return this.#rows.subarray((this.#count - 1) * this.#stride, this.#count * this.#stride);
+    return (this.#count - 1) * this.#stride;
   }
 
   #spill(): void {
     if (this.#count === 0) return;
-    const bytes = sortRecords(this.#rows.subarray(0, this.#count * this.#stride), this.#stride, this.#keySize);
+    const bytes = sortRecords(this.memory.subarray(0, this.#count * this.#stride), this.#stride, this.#keySize);
     const start = this.#ends.at(-1) ?? 0;
     writeAll(this.#fd, bytes, start);
     this.#ends.push(start + bytes.length);
@@ -62,41 +75,64 @@ export class SortedRuns {
 
   /** All rows in order. More can be added meanwhile: they are there when all are read again. */
   *rows(): Generator<Uint8Array> {
-    this.#spill();
-    const runs = this.#ends.map(
-      (end, i): Run => ({ next: this.#ends[i - 1] ?? 0, end, window: new Uint8Array(0), at: 0, head: undefined }),
-    );
-    for (const run of runs) run.head = this.#row(run);
-    for (;;) {
-      let first: Run | undefined;
-      for (const run of runs) {
-        if (run.head === undefined) continue;
-        if (first?.head === undefined || this.#compare(run.head, first.head) < 0) first = run;
-      }
-      if (first?.head === undefined) return;
-      yield first.head;
-      first.head = this.#row(first);
+    for (const piece of this.pieces()) {
+      for (let at = 0; at < piece.length; at += this.#stride) yield piece.subarray(at, at + this.#stride);
     }
   }
 
-  #compare(a: Uint8Array, b: Uint8Array): number {
+  /** As {@link rows}, many rows at a time: each piece has whole rows, and is the caller's. */
+  *pieces(): Generator<Uint8Array> {
+    this.#spill();
+    const stride = this.#stride;
+    const size = Math.max(stride, pieceBytes - (pieceBytes % stride));
+    let runs = this.#ends.map((end, i): Run => {
+      return { next: this.#ends[i - 1] ?? 0, end, window: new Uint8Array(0), at: 0, word: 0 };
+    });
+    runs = runs.filter((run) => this.#load(run));
+    while (runs.length > 0) {
+      const piece = new Uint8Array(size);
+      let filled = 0;
+      while (filled < size && runs.length > 0) {
+        const first = this.#first(runs);
+        const { window, at } = first;
+        for (let i = 0; i < stride; i++) piece[filled + i] = window[at + i]!;
+        filled += stride;
+        first.at += stride;
+        if (!this.#load(first)) runs = runs.filter((run) => run !== first);
+      }
+      yield piece.subarray(0, filled);
+    }
+  }
+
+  /** The run with the least row; of equal ones that which was made first. */
+  #first(runs: readonly Run[]): Run {
+    let first = runs[0]!;
+    for (let i = 1; i < runs.length; i++) {
+      const run = runs[i]!;
+      if (run.word < first.word || (run.word === first.word && this.#compare(run, first) < 0)) first = run;
+    }
+    return first;
+  }
+
+  #compare(a: Run, b: Run): number {
     for (let i = 0; i < this.#keySize; i++) {
-      const difference = a[i]! - b[i]!;
+      const difference = a.window[a.at + i]! - b.window[b.at + i]!;
       if (difference !== 0) return difference;
     }
     return 0;
   }
 
-  #row(run: Run): Uint8Array | undefined {
+  /** Sees to it that the next row of a run is in its window; false at the end. */
+  #load(run: Run): boolean {
     if (run.at === run.window.length) {
       const left = run.end - run.next;
-      if (left === 0) return undefined;
-      const size = Math.min(left, windowBytes - (windowBytes % this.#stride));
+      if (left === 0) return false;
+      const size = Math.min(left, Math.max(this.#stride, windowBytes - (windowBytes % this.#stride)));
       run.window = readAt(this.#fd, run.next, size, 'sorted run');
       run.next += size;
       run.at = 0;
     }
-    run.at += this.#stride;
-    return run.window.subarray(run.at - this.#stride, run.at);
+    run.word = uintAt(run.window, run.at, Math.min(wordSize, this.#keySize));
+    return true;
   }
 }

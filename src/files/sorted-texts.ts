@@ -1,5 +1,6 @@
 import * as fs from 'node:fs';
-import { asBuffer } from '../core/bytes.ts';
+import { asBuffer, compareParts, u32At, writeU32 } from '../core/bytes.ts';
+import { mergeSort } from '../core/tables/merge-sort.ts';
 import { makeFolderDurable, writeAll } from './durable.ts';
 import { readAt } from './read-at.ts';
 import { removeTemporary, temporaryName } from './temporary.ts';
@@ -8,11 +9,17 @@ import { removeTemporary, temporaryName } from './temporary.ts';
 const runBytes = 1 << 23;
 const windowBytes = 1 << 18;
 const headSize = 8;
+/** Up to here bytes are copied one by one. */
+const fewBytes = 128;
 
-/** A text and what was put beside it. Views: they hold until the next row is asked for. */
+/** A text and what was put beside it: they hold until the next row is asked for. The views are made when they are asked for. */
 export interface SortedText {
-  text: Buffer;
-  beside: Buffer;
+  readonly text: Buffer;
+  readonly beside: Buffer;
+  /** Where both lie: the text ends where what is beside it starts. */
+  readonly bytes: Buffer;
+  readonly start: number;
+  readonly end: number;
 }
 
 /**
@@ -26,7 +33,9 @@ export class SortedTexts {
   readonly #ends: number[] = [];
   #memory = Buffer.allocUnsafe(1 << 16);
   #filled = 0;
-  #starts: number[] = [];
+  /** Where in memory each text starts, with the sizes before it. */
+  #starts = new Uint32Array(1 << 10);
+  #count = 0;
 
   constructor(temporary: string) {
     makeFolderDurable(temporary);
@@ -42,16 +51,39 @@ export class SortedTexts {
 
   /** @param beside bytes that come back with the text */
   add(text: string, beside: Uint8Array): void {
-    const most = headSize + text.length * 3 + beside.length;
+    const at = this.#begin(headSize + text.length * 3 + beside.length);
+    this.#end(at, this.#memory.write(text, at + headSize), beside);
+  }
+
+  /** As {@link add}, of the bytes [start, end) of UTF-8 text: byte by byte, as to make a view of a few takes longer. */
+  addBytes(bytes: Uint8Array, start: number, { end, beside }: { end: number; beside: Uint8Array }): void {
+    const at = this.#begin(headSize + end - start + beside.length);
+    const memory = this.#memory;
+    for (let from = start, to = at + headSize; from < end; ) memory[to++] = bytes[from++]!;
+    this.#end(at, end - start, beside);
+  }
+
+  /** Sees to it that there is memory for a text. @returns where */
+  #begin(most: number): number {
     if (this.#filled + most > runBytes) this.#spill();
     this.#reserve(most);
-    const at = this.#filled;
-    const size = this.#memory.write(text, at + headSize);
-    this.#memory.writeUInt32BE(size, at);
-    this.#memory.writeUInt32BE(beside.length, at + 4);
-    this.#memory.set(beside, at + headSize + size);
-    this.#starts.push(at);
-    this.#filled += headSize + size + beside.length;
+    return this.#filled;
+  }
+
+  #end(at: number, size: number, beside: Uint8Array): void {
+    const memory = this.#memory;
+    writeU32(memory, at, size);
+    writeU32(memory, at + 4, beside.length);
+    const to = at + headSize + size;
+    if (beside.length > fewBytes) memory.set(beside, to);
+    else for (let i = 0; i < beside.length; i++) memory[to + i] = beside[i]!;
+    if (this.#count === this.#starts.length) {
+      const more = new Uint32Array(2 * this.#count);
+      more.set(this.#starts);
+      this.#starts = more;
+    }
+    this.#starts[this.#count++] = at;
+    this.#filled = to + beside.length;
   }
 
   #reserve(size: number): void {
@@ -64,36 +96,12 @@ export class SortedTexts {
 
   #spill(): void {
     if (this.#filled === 0) return;
-    const sorted = Buffer.allocUnsafe(this.#filled);
-    let filled = 0;
-    for (const i of this.#order()) {
-      const end = this.#starts[i + 1] ?? this.#filled;
-      // Byte by byte: to make a view of a few bytes takes longer.
-      for (let at = this.#starts[i] ?? end; at < end; at++) sorted[filled++] = this.#memory[at]!;
-    }
+    const memory = this.#memory.subarray(0, this.#filled);
     const from = this.#ends.at(-1) ?? 0;
-    writeAll(this.#fd, sorted, from);
-    this.#ends.push(from + filled);
+    writeAll(this.#fd, inOrder(memory, this.#starts.subarray(0, this.#count)), from);
+    this.#ends.push(from + this.#filled);
     this.#filled = 0;
-    this.#starts = [];
-  }
-
-  /** Numbers of the texts in memory, sorted. A runtime sorts strings without calling back: so each has its number behind a byte below all others. */
-  #order(): number[] {
-    const keys = this.#starts.map((start, i) => {
-      const key = this.#memory.toString(
-        'latin1',
-        start + headSize,
-        start + headSize + this.#memory.readUInt32BE(start),
-      );
-      const number = String.fromCharCode(i >>> 16, (i >>> 8) & 0xff, i & 0xff);
-      return `${escaped(key)}\0${number}`;
-    });
-    keys.sort();
-    return keys.map((key) => {
-      const [high, middle, low] = [-3, -2, -1].map((at) => key.charCodeAt(key.length + at));
-      return ((high ?? 0) << 16) | ((middle ?? 0) << 8) | (low ?? 0);
-    });
+    this.#count = 0;
   }
 
   /** All texts in order; more than once, if need be. */
@@ -119,54 +127,79 @@ export class SortedTexts {
   }
 }
 
-/** A text of bytes in which none is 0, in the same order. */
-function escaped(key: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the bytes that are replaced
-  return /[\0\x01]/.test(key) ? key.replace(/[\0\x01]/g, (byte) => (byte === '\0' ? '\x01\x01' : '\x01\x02')) : key;
+/** The texts in memory, sorted. @param starts of the texts, ascending */
+function inOrder(memory: Buffer, starts: Uint32Array): Uint8Array {
+  const order = mergeSort(starts, (a, b) => compareTexts(memory, a, b));
+  // Where nothing moved, what is in memory is in order.
+  if (order.every((start, i) => i === 0 || start > order[i - 1]!)) return memory;
+  const sorted = Buffer.allocUnsafe(memory.length);
+  let filled = 0;
+  for (const start of order) {
+    const end = start + headSize + u32At(memory, start) + u32At(memory, start + 4);
+    // Byte by byte: to make a view of a few bytes takes longer.
+    if (end - start > fewBytes) filled += memory.copy(sorted, filled, start, end);
+    else for (let at = start; at < end; at++) sorted[filled++] = memory[at]!;
+  }
+  return sorted;
+}
+
+/** Compares the texts at two places of a memory: {@link compareParts} without an object for each. */
+function compareTexts(memory: Uint8Array, a: number, b: number): number {
+  const difference = u32At(memory, a) - u32At(memory, b);
+  const end = a + headSize + u32At(memory, difference < 0 ? a : b);
+  for (let i = a + headSize, j = b + headSize; i < end; i++, j++) {
+    if (memory[i] !== memory[j]) return memory[i]! - memory[j]!;
+  }
+  return difference;
 }
 
 /** A run on disk, and the text that is next in it. */
 class Run implements SortedText {
-  text: Buffer = Buffer.alloc(0);
-  beside: Buffer = Buffer.alloc(0);
-  key = '';
-  readonly start: number;
+  bytes: Buffer = Buffer.alloc(0);
+  start = 0;
+  end = 0;
+  /** Where in the file the run starts. */
+  readonly runStart: number;
   readonly #fd: number;
   readonly #end: number;
   #offset: number;
-  #window: Buffer = Buffer.alloc(0);
   #at = 0;
 
   constructor(fd: number, start: number, end: number) {
     this.#fd = fd;
-    this.start = start;
+    this.runStart = start;
     this.#offset = start;
     this.#end = end;
   }
 
+  get text(): Buffer {
+    return this.bytes.subarray(this.start, this.end);
+  }
+
+  get beside(): Buffer {
+    return this.bytes.subarray(this.end, this.#at);
+  }
+
   /** Goes to the next text; false at the end. */
   next(): boolean {
-    if (this.#at === this.#window.length && this.#offset === this.#end) return false;
+    if (this.#at === this.bytes.length && this.#offset === this.#end) return false;
     this.#need(headSize);
-    const size = this.#window.readUInt32BE(this.#at);
-    const besideSize = this.#window.readUInt32BE(this.#at + 4);
+    const size = u32At(this.bytes, this.#at);
+    const besideSize = u32At(this.bytes, this.#at + 4);
     this.#need(headSize + size + besideSize);
-    const start = this.#at + headSize;
-    const end = start + size;
-    this.text = this.#window.subarray(start, end);
-    this.beside = this.#window.subarray(end, end + besideSize);
-    this.key = this.#window.toString('latin1', start, end);
-    this.#at = end + besideSize;
+    this.start = this.#at + headSize;
+    this.end = this.start + size;
+    this.#at = this.end + besideSize;
     return true;
   }
 
   /** Sees to it that the next bytes are in the window. */
   #need(size: number): void {
-    const rest = this.#window.length - this.#at;
+    const rest = this.bytes.length - this.#at;
     if (rest >= size) return;
     const more = Math.min(Math.max(windowBytes, size - rest), this.#end - this.#offset);
     const read = asBuffer(readAt(this.#fd, this.#offset, more, 'sorted run'));
-    this.#window = rest === 0 ? read : Buffer.concat([this.#window.subarray(this.#at), read]);
+    this.bytes = rest === 0 ? read : Buffer.concat([this.bytes.subarray(this.#at), read]);
     this.#offset += more;
     this.#at = 0;
   }
@@ -174,6 +207,5 @@ class Run implements SortedText {
 
 /** Equal texts come from the run that was made first. */
 function compareRuns(a: Run, b: Run): number {
-  if (a.key === b.key) return a.start - b.start;
-  return a.key < b.key ? -1 : 1;
+  return compareParts(a.bytes, a, b.bytes, b) || a.runStart - b.runStart;
 }

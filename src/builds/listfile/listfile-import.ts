@@ -1,15 +1,23 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { breathe } from '../../core/breathe.ts';
+import { u32At } from '../../core/bytes.ts';
 import { formatError, PakratError, resultUnless, valueUnless } from '../../core/errors.ts';
 import { IdSet } from '../../core/tables/id-set.ts';
 import { makeFolderDurable } from '../../files/durable.ts';
-import { type BadLine, type ListfileRow, ListfileScanner } from '../../formats/roots/listfile.ts';
+import {
+  type BadLine,
+  type ListfileRow,
+  type ListfileRows,
+  ListfileScanner,
+  noListedId,
+} from '../../formats/roots/listfile.ts';
 import { isLacking, readDerived } from '../../store/derived/derived-file.ts';
 import { writeDerived } from '../../store/derived/derived-writer.ts';
 import type { LookupFolders } from '../../store/layout.ts';
 import { lockStore } from '../../store/ledger/sqlite.ts';
-import { damagedList, ListfileIndex, listedName } from './listfile-index.ts';
+import { compareNames, keepUnnamed } from './compare-lists.ts';
+import { damagedList, ListfileIndex } from './listfile-index.ts';
 import {
   type ListfileVersion,
   listfileBase,
@@ -45,6 +53,9 @@ export interface BadLines {
   lines: number;
   first: BadLine[];
 }
+
+/** Lines that are gone through before the clock is looked at. */
+const linesPerTurn = 4096;
 
 /** Bad lines that are told one by one at most. */
 const fewBad = 3;
@@ -87,9 +98,12 @@ export async function replaceListfile(
   const writer = new ListfileWriter(folders);
   try {
     const bad: BadLines = { lines: 0, first: [] };
-    for await (const rows of readListfile(chunks, bad)) {
-      if (writer.rows === 0 && url !== undefined) checkFirst(rows[0]);
-      for (const row of rows) writer.add(row.fileDataId, row.name);
+    for await (const pieces of readListfile(chunks, bad)) {
+      if (writer.rows === 0 && url !== undefined) checkFirst(pieces.find(({ count }) => count > 0)?.at(0));
+      for (const rows of pieces) {
+        addRows(writer, rows);
+        await breathe(signal);
+      }
       checkBad(bad, writer.rows);
       await breathe(signal);
     }
@@ -155,13 +169,22 @@ async function openChecked(folders: LookupFolders): Promise<ListfileIndex | unde
 }
 
 /** @param bad gets the lines that are no rows */
-async function* readListfile(chunks: AsyncIterable<Uint8Array>, bad: BadLines): AsyncGenerator<ListfileRow[]> {
+async function* readListfile(chunks: AsyncIterable<Uint8Array>, bad: BadLines): AsyncGenerator<ListfileRows[]> {
   const scanner = new ListfileScanner((line) => {
     bad.lines += 1;
     if (bad.first.length < fewBad) bad.first.push(line);
   });
-  for await (const chunk of chunks) yield scanner.push(chunk);
-  yield scanner.end();
+  for await (const chunk of chunks) yield scanner.pushBytes(chunk);
+  yield scanner.endBytes();
+}
+
+function addRows(writer: ListfileWriter, { bytes, ids, starts, ends, count }: ListfileRows): void {
+  const name = { bytes, start: 0, end: 0 };
+  for (let row = 0; row < count; row++) {
+    name.start = starts[row]!;
+    name.end = ends[row]!;
+    writer.add(ids[row] === noListedId ? undefined : ids[row], name);
+  }
 }
 
 /** A few bad lines are passed over; what has more of them than names is another kind of file. @throws E_FORMAT */
@@ -190,10 +213,21 @@ async function keepOlder(
   { listed, isNext, signal }: { listed: IdSet; isNext: boolean; signal: AbortSignal | undefined },
 ): Promise<number> {
   const added = await keepUnnamed(writer, index, signal);
-  for (const { id, name } of index?.names() ?? []) {
+  const kept = new IdSet();
+  for (const rows of index?.ids.tables() ?? []) {
     await breathe(signal);
-    if (id === undefined || listed.has(id) || (isNext && updated.has(id))) continue;
-    writer.add(id, name);
+    for (let at = 0; at < rows.bytes.length; at += rows.stride) {
+      const id = u32At(rows.bytes, at);
+      if (!listed.has(id) && !(isNext && updated.has(id))) kept.add(id);
+    }
+  }
+  // The next version of a list mostly has all that the last one had.
+  if (kept.size === 0) return added;
+  let lines = 0;
+  for (const line of index?.lines() ?? []) {
+    lines += 1;
+    if (lines % linesPerTurn === 0) await breathe(signal);
+    if (line.id !== undefined && kept.has(line.id)) writer.add(line.id, line);
   }
   return added;
 }
@@ -242,69 +276,4 @@ function useVersion(folders: LookupFolders, version: ListfileVersion): void {
     const base = listfileBase(name);
     if (base !== undefined && base !== version.base) fs.rmSync(join(folders.names, name), { force: true });
   }
-}
-
-/* Two versions of the list of names beside each other, in the order in which both are sorted: neither is held in memory. */
-
-/**
- * Adds the names without an id that only the old version has.
- * @returns how many only the new one has
- * @throws E_ABORTED
- */
-async function keepUnnamed(
-  writer: ListfileWriter,
-  index: ListfileIndex | undefined,
-  signal: AbortSignal | undefined,
-): Promise<number> {
-  let added = 0;
-  const olds = unnamed(index?.hashes ?? []);
-  let old = olds.next().value;
-  const keep = (row: Uint8Array): void => writer.add(undefined, index?.nameAt(listedName(row)) ?? '');
-  // Names that are added meanwhile are not among the rows that are gone through.
-  for (const row of unnamed(writer.unnamedHashes())) {
-    await breathe(signal);
-    for (; old && compareHashes(old, row) < 0; old = olds.next().value) keep(old);
-    if (old && compareHashes(old, row) === 0) old = olds.next().value;
-    else added += 1;
-  }
-  for (; old; old = olds.next().value) keep(old);
-  return added;
-}
-
-/** Of rows sorted by their hashes, and mere hashes, those without an id, each hash once. */
-function* unnamed(rows: Iterable<Uint8Array>): Generator<Uint8Array, undefined> {
-  let last: Uint8Array | undefined;
-  for (const row of rows) {
-    const hasId = row.length > 8 && listedName(row).fileDataId !== undefined;
-    if (hasId || (last !== undefined && compareHashes(last, row) === 0)) continue;
-    last = row;
-    yield row;
-  }
-  return undefined;
-}
-
-function compareHashes(a: Uint8Array, b: Uint8Array): number {
-  return Buffer.compare(a.subarray(0, 8), b.subarray(0, 8));
-}
-
-/** Counts the ids that are new, have another name, or are gone. @throws E_ABORTED */
-async function compareNames(
-  old: ListfileIndex | undefined,
-  index: ListfileIndex,
-  signal: AbortSignal | undefined,
-): Promise<{ added: number; changed: number; removed: number }> {
-  const change = { added: 0, changed: 0, removed: 0 };
-  const olds = old?.listedIds();
-  let before = olds?.next().value;
-  for (const { fileDataId, high, low } of index.listedIds()) {
-    await breathe(signal);
-    for (; before && before.fileDataId < fileDataId; before = olds?.next().value) change.removed += 1;
-    if (!before || before.fileDataId > fileDataId) change.added += 1;
-    else {
-      if (before.high !== high || before.low !== low) change.changed += 1;
-      before = olds?.next().value;
-    }
-  }
-  for (; before; before = olds?.next().value) change.removed += 1;
-  return change;
 }

@@ -9,7 +9,8 @@ import { DerivedFile, damagedFile, isLacking, openDerived } from '../../store/de
 import { LookupFile } from '../../store/derived/lookup-file.ts';
 import type { LookupFolders } from '../../store/layout.ts';
 import { listfilePaths, listfileRows, listfileVersion } from './listfile-paths.ts';
-import { type NamePlace, namesOf, remakeLookups, sortText, type TextName } from './listfile-writer.ts';
+import { linesOf, type NamePlace, namesOf, type TextName } from './listfile-text.ts';
+import { remakeLookups, sortText } from './listfile-writer.ts';
 import { offsetsOf } from './search-names.ts';
 
 const { idStride, hashStride, noId } = listfileRows;
@@ -149,6 +150,11 @@ export class ListfileIndex {
   /** All lines of the text: the names by their bytes, each with its id. */
   names(): Generator<TextName> {
     return namesOf(this.#text);
+  }
+
+  /** As {@link names}, as bytes. */
+  lines(): ReturnType<typeof linesOf> {
+    return linesOf(this.#text);
   }
 }
 

@@ -1,22 +1,16 @@
 import { breathe } from '../../core/breathe.ts';
-import { asBuffer } from '../../core/bytes.ts';
-import { nameHash } from '../../core/jenkins.ts';
+import { u32At, writeU32 } from '../../core/bytes.ts';
+import { writeNameHash } from '../../core/jenkins.ts';
 import { IdSet } from '../../core/tables/id-set.ts';
 import { SortedRuns } from '../../files/sorted-runs.ts';
 import { SortedTexts } from '../../files/sorted-texts.ts';
 import type { DerivedFile } from '../../store/derived/derived-file.ts';
-import { DerivedWriter } from '../../store/derived/derived-writer.ts';
 import { writeLookupFile } from '../../store/derived/lookup-file.ts';
 import type { LookupFolders } from '../../store/layout.ts';
 import { listfilePaths, listfileRows } from './listfile-paths.ts';
+import { linesOf, type NameBytes, type NamePlace, TextWriter } from './listfile-text.ts';
 
 const { idStride, hashStride, noId } = listfileRows;
-
-/** The offset and the bytes of a name in the text: names are sorted as their offsets are. */
-export interface NamePlace {
-  at: number;
-  size: number;
-}
 
 /** The rows of BASE.ids and BASE.hashes, sorted in little memory. Needs `close`. */
 class ListfileLookups {
@@ -36,24 +30,26 @@ class ListfileLookups {
     this.#hashRuns.close();
   }
 
-  add(id: number | undefined, name: string, place: NamePlace): void {
-    const hash = nameHash(name);
-    const hashRow = this.#hashRuns.add();
-    hashRow.set(hash, 0);
-    writePlace(hashRow, 8, place);
-    hashRow.writeUInt32BE(id ?? noId, 15);
+  /** @param at offset of the name in the text, @param size its bytes, as `name` has them */
+  add(id: number | undefined, name: NameBytes, { at, size }: NamePlace): void {
+    const hashes = this.#hashRuns.memory;
+    const hashAt = this.#hashRuns.addAt();
+    writeNameHash(hashes, hashAt, name);
+    writePlace(hashes, hashAt + 8, at, size);
+    writeU32(hashes, hashAt + 15, id ?? noId);
     if (id === undefined) return;
-    const idRow = this.#idRuns.add();
-    idRow.writeUInt32BE(id, 0);
-    writePlace(idRow, 4, place);
-    idRow.set(hash, 11);
+    const ids = this.#idRuns.memory;
+    const idAt = this.#idRuns.addAt();
+    writeU32(ids, idAt, id);
+    writePlace(ids, idAt + 4, at, size);
+    for (let i = 0; i < 8; i++) ids[idAt + 11 + i] = hashes[hashAt + i]!;
   }
 
   /** @param of mark of the text */
   async write(base: string, of: number, signal?: AbortSignal): Promise<void> {
     const paths = listfilePaths(this.#folders, base);
     const { temporary } = this.#folders;
-    const [ids, hashes] = [lastOfEach(this.#idRuns.rows(), 4), this.#hashRuns.rows()];
+    const [ids, hashes] = [lastOfEach(this.#idRuns.pieces()), this.#hashRuns.pieces()];
     await writeLookupFile(paths.ids, { stride: idStride, rows: ids, of }, temporary, signal);
     await writeLookupFile(paths.hashes, { stride: hashStride, rows: hashes, of }, temporary, signal);
   }
@@ -67,39 +63,38 @@ export class ListfileWriter {
   readonly ids = new IdSet();
   readonly #folders: LookupFolders;
   readonly #names: SortedTexts;
-  /** Each id u32 with the number of its row u32. */
-  readonly #idRows: SortedRuns;
   /** The hashes of names without an id. */
   readonly #unnamed: SortedRuns;
-  /** An id came more than once. */
-  #isRepeated = false;
+  /** Ids that came more than once. */
+  readonly #repeated = new IdSet();
+  /** The id u32 and the number u32 of the row that is being added. */
+  readonly #numbers = new Uint8Array(8);
 
   constructor(folders: LookupFolders) {
     this.#folders = folders;
     const { temporary } = folders;
     this.#names = new SortedTexts(temporary);
-    this.#idRows = new SortedRuns(temporary, { stride: 8, keySize: 8 });
     this.#unnamed = new SortedRuns(temporary, { stride: 8, keySize: 8 });
   }
 
   /** Removes what is not finished. */
   close(): void {
-    for (const sorter of [this.#names, this.#idRows, this.#unnamed]) sorter.close();
+    for (const sorter of [this.#names, this.#unnamed]) sorter.close();
   }
 
-  add(id: number | undefined, name: string): void {
-    const numbers = Buffer.allocUnsafe(8);
-    numbers.writeUInt32BE(id ?? noId, 0);
-    numbers.writeUInt32BE(this.rows, 4);
-    this.#names.add(name, numbers);
+  add(id: number | undefined, name: NameBytes): void {
+    const { bytes, start, end } = name;
+    writeU32(this.#numbers, 0, id ?? noId);
+    writeU32(this.#numbers, 4, this.rows);
+    this.#names.addBytes(bytes, start, { end, beside: this.#numbers });
     this.rows += 1;
     if (id === undefined) {
-      this.#unnamed.add().set(nameHash(name));
+      const at = this.#unnamed.addAt();
+      writeNameHash(this.#unnamed.memory, at, name);
       return;
     }
-    this.#isRepeated ||= this.ids.has(id);
-    this.ids.add(id);
-    this.#idRows.add().set(numbers);
+    if (this.ids.has(id)) this.#repeated.add(id);
+    else this.ids.add(id);
   }
 
   /** The hashes of the names without an id so far, in order; as {@link SortedRuns.rows}. */
@@ -109,20 +104,18 @@ export class ListfileWriter {
 
   /** Puts the version in its place, under a base of its own. @throws E_ABORTED, E_STORE… */
   async finish(base: string, signal?: AbortSignal): Promise<void> {
-    const replaced = this.#replacedRows();
-    const text = new DerivedWriter(this.#folders.temporary);
+    const replaced = await this.#replacedRows(signal);
+    const text = new TextWriter(this.#folders.temporary);
     const lookups = new ListfileLookups(this.#folders);
     let count = 0;
     try {
-      for (const { text: name, beside } of this.#names.rows()) {
-        if (replaced.has(beside.readUInt32BE(4))) continue;
-        const id = beside.readUInt32BE(0) === noId ? undefined : beside.readUInt32BE(0);
-        const line = `${id ?? ''};${name.toString('latin1')}\n`;
-        const size = name.length;
-        lookups.add(id, name.toString(), { at: text.size + line.length - size - 1, size });
-        text.append(Buffer.from(line, 'latin1'));
+      for (const row of this.#names.rows()) {
         count += 1;
         if (count % rowsPerTurn === 0) await breathe(signal);
+        if (replaced.size > 0 && replaced.has(u32At(row.bytes, row.end + 4))) continue;
+        const number = u32At(row.bytes, row.end);
+        const id = number === noId ? undefined : number;
+        lookups.add(id, row, { at: text.add(id, row), size: row.end - row.start });
       }
       await lookups.write(base, text.finish(listfilePaths(this.#folders, base).text), signal);
     } finally {
@@ -132,28 +125,32 @@ export class ListfileWriter {
   }
 
   /** The rows whose id came again later. */
-  #replacedRows(): IdSet {
+  async #replacedRows(signal?: AbortSignal): Promise<IdSet> {
     const replaced = new IdSet();
-    let last: { id: number; row: number } | undefined;
-    for (const bytes of this.#isRepeated ? this.#idRows.rows() : []) {
-      const view = asBuffer(bytes);
-      const next = { id: view.readUInt32BE(0), row: view.readUInt32BE(4) };
-      if (last?.id === next.id) replaced.add(last.row);
-      last = next;
+    if (this.#repeated.size === 0) return replaced;
+    const last = new Map<number, number>();
+    let count = 0;
+    for (const { bytes, end } of this.#names.rows()) {
+      count += 1;
+      if (count % rowsPerTurn === 0) await breathe(signal);
+      const [id, row] = [u32At(bytes, end), u32At(bytes, end + 4)];
+      if (id === noId || !this.#repeated.has(id)) continue;
+      const other = last.get(id);
+      if (other !== undefined) replaced.add(Math.min(row, other));
+      last.set(id, Math.max(row, other ?? row));
     }
     return replaced;
   }
 }
 
-/** Rows that are written before the clock is looked at. */
-const rowsPerTurn = 256;
-
+/** Rows that are gone through before the clock is looked at. */
+const rowsPerTurn = 4096;
 /** Makes BASE.ids and BASE.hashes again from the text. @throws E_FORMAT_CHECKSUM when the text is damaged, E_STORE… */
 export async function remakeLookups(folders: LookupFolders, base: string, text: DerivedFile): Promise<void> {
   const lookups = new ListfileLookups(folders);
   try {
-    for (const { id, name, at, size } of namesOf(text)) {
-      lookups.add(id, name, { at, size });
+    for (const line of linesOf(text)) {
+      lookups.add(line.id, line, { at: line.at, size: line.end - line.start });
       await breathe();
     }
     await lookups.write(base, text.mark);
@@ -166,8 +163,8 @@ export async function remakeLookups(folders: LookupFolders, base: string, text: 
 export async function sortText(folders: LookupFolders, base: string, unsorted: DerivedFile): Promise<void> {
   const writer = new ListfileWriter(folders);
   try {
-    for (const { id, name } of namesOf(unsorted)) {
-      writer.add(id, name);
+    for (const line of linesOf(unsorted)) {
+      writer.add(line.id, line);
       await breathe();
     }
     await writer.finish(base);
@@ -176,50 +173,32 @@ export async function sortText(folders: LookupFolders, base: string, unsorted: D
   }
 }
 
-const pieceSize = 1 << 20;
-
-/** A line of the text: its name, where that lies, and its id. */
-export interface TextName extends NamePlace {
-  id: number | undefined;
-  name: string;
-}
-
-/** The names of the text, line by line. */
-export function* namesOf(text: DerivedFile): Generator<TextName> {
-  for (const { start, line } of linesOf(text)) {
-    const head = line.indexOf(';') + 1;
-    const id = head === 1 ? undefined : Number(line.toString('latin1', 0, head - 1));
-    yield { id, name: line.toString('utf8', head), at: start + head, size: line.length - head };
-  }
-}
-
-/** The lines of the text, without their ends. */
-function* linesOf(text: DerivedFile): Generator<{ start: number; line: Buffer }> {
-  let rest = Buffer.alloc(0);
-  for (let offset = 0; offset < text.size; offset += pieceSize) {
-    const bytes = Buffer.concat([rest, text.read(offset, Math.min(pieceSize, text.size - offset))]);
-    const first = offset - rest.length;
-    let start = 0;
-    for (let end = bytes.indexOf(10); end >= 0; end = bytes.indexOf(10, start)) {
-      yield { start: first + start, line: bytes.subarray(start, end) };
-      start = end + 1;
-    }
-    rest = bytes.subarray(start);
-  }
-}
-
 /** An offset u40 and a size u16. */
-function writePlace(row: Buffer, to: number, { at, size }: NamePlace): void {
-  row.writeUIntBE(at, to, 5);
-  row.writeUInt16BE(size, to + 5);
+function writePlace(row: Uint8Array, to: number, at: number, size: number): void {
+  row[to] = at / 0x1_0000_0000;
+  writeU32(row, to + 1, at);
+  row[to + 5] = size >>> 8;
+  row[to + 6] = size;
 }
 
-/** Of sorted rows that share their first `keySize` bytes only the last stays. */
-function* lastOfEach(rows: Iterable<Uint8Array>, keySize: number): Generator<Uint8Array> {
-  let held: Uint8Array | undefined;
-  for (const row of rows) {
-    if (held !== undefined && Buffer.compare(held.subarray(0, keySize), row.subarray(0, keySize)) !== 0) yield held;
-    held = row;
+/** Of sorted rows of BASE.ids, in pieces, only the last of an id stays. */
+function* lastOfEach(pieces: Iterable<Uint8Array>): Generator<Uint8Array> {
+  let held = new Uint8Array();
+  for (const piece of pieces) {
+    const rows = new Uint8Array(held.length + piece.length);
+    let filled = 0;
+    const add = (row: Uint8Array, from: number): void => {
+      for (let i = 0; i < idStride; i++) rows[filled + i] = row[from + i]!;
+      filled += idStride;
+    };
+    if (held.length > 0) add(held, 0);
+    for (let at = 0; at < piece.length; at += idStride) {
+      const isSame = filled > 0 && u32At(piece, at) === u32At(rows, filled - idStride);
+      if (isSame) filled -= idStride;
+      add(piece, at);
+    }
+    yield rows.subarray(0, filled - idStride);
+    held = rows.slice(filled - idStride, filled);
   }
-  if (held !== undefined) yield held;
+  if (held.length > 0) yield held;
 }

@@ -1,3 +1,5 @@
+import { isUtf8 } from 'node:buffer';
+import { asBuffer } from '../../core/bytes.ts';
 import { formatError, isDamage } from '../../core/errors.ts';
 import { ByteWriter } from '../../core/writer.ts';
 import type { Format } from '../format.ts';
@@ -21,9 +23,10 @@ const what = 'listfile';
 const maxNameSize = 1024;
 /** Longest line: a name, an id of ten digits, the semicolon, the line end. */
 const maxLineSize = maxNameSize + 13;
-/** Text is decoded in pieces of this many bytes: names are slices of a piece and keep it alive. */
+/** Bytes are gone through in pieces of this size: rows are parts of one and keep it alive. */
 const pieceSize = 0x10000;
-const [lf, cr, nul, semicolon, digit0, digit9] = [0x0a, 0x0d, 0, 0x3b, 0x30, 0x39];
+const [lf, cr, nul, semicolon, digit0, digit9, sharp] = [0x0a, 0x0d, 0, 0x3b, 0x30, 0x39, 0x23];
+const mostDigits = 10;
 
 /** With ids: told by its first line. A list of names alone looks like any text, and is not told. */
 export const listfileFormat: Format = { name: what, matches: (head) => /^\d{1,10};\S/.test(firstLine(head)) };
@@ -43,6 +46,56 @@ const comment = /^#(?:\s|$)/;
 export interface ListfileRow {
   fileDataId: number | undefined;
   name: string;
+}
+
+/** What stands for no id among {@link ListfileRows.ids}. */
+export const noListedId = -1;
+
+/** Rows of a list as parts of its bytes: to make an object and a text of each of millions takes several times as long as to read them. */
+export class ListfileRows {
+  count = 0;
+  /** The id of each row, or {@link noListedId}. */
+  ids = new Float64Array(0x400);
+  /** The name of each row: [start, end) of the bytes. */
+  starts = new Uint32Array(0x400);
+  ends = new Uint32Array(0x400);
+  readonly bytes: Uint8Array;
+
+  constructor(bytes: Uint8Array) {
+    this.bytes = bytes;
+  }
+
+  add(id: number, start: number, end: number): void {
+    if (this.count === this.ids.length) this.#grow();
+    this.ids[this.count] = id;
+    this.starts[this.count] = start;
+    this.ends[this.count] = end;
+    this.count += 1;
+  }
+
+  #grow(): void {
+    const { ids, starts, ends } = this;
+    this.ids = new Float64Array(2 * ids.length);
+    this.starts = new Uint32Array(2 * ids.length);
+    this.ends = new Uint32Array(2 * ids.length);
+    this.ids.set(ids);
+    this.starts.set(starts);
+    this.ends.set(ends);
+  }
+
+  /** A row as text. */
+  at(row: number): ListfileRow {
+    const id = this.ids[row]!;
+    const name = asBuffer(this.bytes).toString('utf8', this.starts[row], this.ends[row]);
+    return { fileDataId: id === noListedId ? undefined : id, name };
+  }
+
+  /** Leaves out some rows. */
+  drop(isDropped: (row: number) => boolean): void {
+    const { count } = this;
+    this.count = 0;
+    for (let i = 0; i < count; i++) if (!isDropped(i)) this.add(this.ids[i]!, this.starts[i]!, this.ends[i]!);
+  }
 }
 
 const lineDecoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -86,8 +139,8 @@ function readLine(text: string, line: number): ListfileRow | undefined {
 
 /**
  * Reads a list that comes in chunks, cut anywhere. It holds no more than a line.
- * {@link push} gives the rows of the lines that the chunk completes, {@link end} the row of a last line without a line end.
- * Both throw E_FORMAT for a line that is no row, E_FORMAT_RANGE for a name over 1,024 bytes or an id beyond 32 bits;
+ * {@link push} gives the rows of the lines that the chunk completes, {@link end} the row of a last line without a line end;
+ * {@link pushBytes} and {@link endBytes} give them as bytes. All throw E_FORMAT for a line that is no row, E_FORMAT_RANGE for a name over 1,024 bytes or an id beyond 32 bits;
  * the message has the line's number.
  */
 export class ListfileScanner {
@@ -108,14 +161,18 @@ export class ListfileScanner {
   }
 
   push(chunk: Uint8Array): ListfileRow[] {
-    const rows: ListfileRow[] = [];
-    for (let start = 0; start < chunk.length; start += pieceSize) {
-      this.#pushPiece(chunk.subarray(start, start + pieceSize), rows);
-    }
-    return rows;
+    return texts(this.pushBytes(chunk));
   }
 
-  #pushPiece(piece: Uint8Array, rows: ListfileRow[]): void {
+  pushBytes(chunk: Uint8Array): ListfileRows[] {
+    const pieces: ListfileRows[] = [];
+    for (let start = 0; start < chunk.length; start += pieceSize) {
+      this.#pushPiece(chunk.subarray(start, start + pieceSize), pieces);
+    }
+    return pieces;
+  }
+
+  #pushPiece(piece: Uint8Array, pieces: ListfileRows[]): void {
     const last = piece.lastIndexOf(lf);
     const bytes = new Uint8Array(this.#rest.length + (last < 0 ? piece.length : last + 1));
     bytes.set(this.#rest);
@@ -128,32 +185,50 @@ export class ListfileScanner {
     }
     // A copy: the chunk is the caller's, who may fill it anew. (A Buffer's own `slice` would not copy.)
     this.#rest = new Uint8Array(piece.subarray(last + 1));
-    this.#readLines(bytes, rows);
+    pieces.push(this.#readLines(this.#checkText(bytes)));
   }
 
-  /** @param bytes whole lines */
-  #readLines(bytes: Uint8Array, rows: ListfileRow[]): void {
-    const text = this.#decode(bytes);
+  /** @param bytes whole lines of text */
+  #readLines(bytes: Uint8Array): ListfileRows {
+    const rows = new ListfileRows(bytes);
     /** Rows of this piece without an id, by their place among `rows`, and the lines that they are on. */
     const unnumbered = new Map<number, number>();
-    const before = rows.length;
-    for (let start = 0; start < text.length; ) {
-      const end = text.indexOf('\n', start);
-      const stop = end > start && text.charCodeAt(end - 1) === cr ? end - 1 : end;
+    for (let start = 0; start < bytes.length; ) {
+      const before = rows.count;
       this.#lines++;
-      const row = stop === start ? undefined : this.#readLine(text.slice(start, stop));
-      if (row !== undefined) {
-        if (row.fileDataId === undefined && this.#hasIds !== false) unnumbered.set(rows.length, this.#lines);
-        rows.push(row);
+      start = this.#readLine(rows, start);
+      if (rows.count > before && rows.ids[before] === noListedId && this.#hasIds !== false) {
+        unnumbered.set(before, this.#lines);
       }
-      start = end + 1;
     }
-    const read = rows.length - before;
-    if (read > 0) this.#hasIds ??= unnumbered.size < read;
+    if (rows.count > 0) this.#hasIds ??= unnumbered.size < rows.count;
     if (this.#onBad !== undefined && this.#hasIds === true) this.#dropUnnumbered(rows, unnumbered, this.#onBad);
+    return rows;
   }
 
-  #readLine(text: string): ListfileRow | undefined {
+  /** Adds the row of a line, if it is one. Almost all are told by their bytes, any other as text. @returns where the next line starts */
+  #readLine(rows: ListfileRows, start: number): number {
+    const { bytes } = rows;
+    let at = start;
+    let id = 0;
+    for (; bytes[at]! >= digit0 && bytes[at]! <= digit9; at++) id = id * 10 + bytes[at]! - digit0;
+    let end = at;
+    let isPlain = bytes[start]! > 0x20 && bytes[start]! < 0x7f && bytes[start] !== sharp;
+    for (; bytes[end] !== lf; end++) if (bytes[end] === semicolon) isPlain = false;
+    const stop = end > start && bytes[end - 1] === cr ? end - 1 : end;
+    const hasId = bytes[at] === semicolon && at > start && at - start <= mostDigits && id <= 0xffffffff;
+    if (hasId && stop > at + 1 && stop - at - 1 <= maxNameSize) rows.add(id, at + 1, stop);
+    else if (isPlain && stop > start && stop - start <= maxNameSize) rows.add(noListedId, start, stop);
+    else if (stop > start) this.#readText(rows, start, stop);
+    return end + 1;
+  }
+
+  #readText(rows: ListfileRows, start: number, stop: number): void {
+    const row = this.#rowOf(lineDecoder.decode(rows.bytes.subarray(start, stop)));
+    if (row !== undefined) rows.add(row.fileDataId ?? noListedId, stop - Buffer.byteLength(row.name), stop);
+  }
+
+  #rowOf(text: string): ListfileRow | undefined {
     if (this.#onBad === undefined) return readLine(text, this.#lines);
     try {
       return readLine(text, this.#lines);
@@ -165,26 +240,23 @@ export class ListfileScanner {
   }
 
   /** Takes rows without an id out of a list of ids. */
-  #dropUnnumbered(rows: ListfileRow[], unnumbered: ReadonlyMap<number, number>, onBad: (bad: BadLine) => void): void {
+  #dropUnnumbered(rows: ListfileRows, unnumbered: ReadonlyMap<number, number>, onBad: (bad: BadLine) => void): void {
     if (unnumbered.size === 0) return;
     for (const [place, line] of unnumbered) {
-      const shown = JSON.stringify(rows[place]?.name.slice(0, 40));
+      const shown = JSON.stringify(rows.at(place).name.slice(0, 40));
       onBad({ line, message: lineError(line, `no file data id: ${shown}`).message });
     }
-    let kept = 0;
-    for (const [place, row] of rows.entries()) if (!unnumbered.has(place)) rows[kept++] = row;
-    rows.length = kept;
+    rows.drop((row) => unnumbered.has(row));
   }
 
-  #decode(bytes: Uint8Array): string {
+  /** The bytes without a byte order mark. @throws E_FORMAT for what is no text */
+  #checkText(bytes: Uint8Array): Uint8Array {
     const mark = this.#lines === 0 && bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
     const body = mark === 0 ? bytes : bytes.subarray(mark);
-    if (body.includes(nul)) throw lineError(this.#lineAt(body, body.indexOf(nul)), 'not text');
-    try {
-      return lineDecoder.decode(body);
-    } catch {
-      throw lineError(this.#firstBadLine(body), 'not UTF-8');
-    }
+    const noText = asBuffer(body).indexOf(nul);
+    if (noText >= 0) throw lineError(this.#lineAt(body, noText), 'not text');
+    if (!isUtf8(body)) throw lineError(this.#firstBadLine(body), 'not UTF-8');
+    return body;
   }
 
   #lineAt(bytes: Uint8Array, offset: number): number {
@@ -206,10 +278,18 @@ export class ListfileScanner {
   }
 
   end(): ListfileRow[] {
-    const rows: ListfileRow[] = [];
-    if (this.#rest.length > 0) this.#pushPiece(Uint8Array.of(lf), rows);
-    return rows;
+    return texts(this.endBytes());
   }
+
+  endBytes(): ListfileRows[] {
+    const pieces: ListfileRows[] = [];
+    if (this.#rest.length > 0) this.#pushPiece(Uint8Array.of(lf), pieces);
+    return pieces;
+  }
+}
+
+function texts(pieces: readonly ListfileRows[]): ListfileRow[] {
+  return pieces.flatMap((rows) => Array.from({ length: rows.count }, (_, row) => rows.at(row)));
 }
 
 /** Reads a list that is in memory, row by row. Throws as {@link ListfileScanner}, at the line that is wrong. */

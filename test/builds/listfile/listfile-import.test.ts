@@ -76,6 +76,62 @@ describe('imported names', () => {
     expect(await known(layout)).toEqual({ 3: 'three', 7: 'two' });
   });
 
+  test('of an id that is three times in a list, with others between, the last counts, be it the first by name', async () => {
+    const layout = store();
+    await add(layout, '7;b\n5;e\n7;c\n7;a\n4;b\n');
+    expect(await known(layout)).toEqual({ 4: 'b', 5: 'e', 7: 'a' });
+    const index = (await ListfileIndex.open(layout))!;
+    expect(index.hashes.count).toBe(3);
+    index.close();
+  });
+
+  test('what is derived of a text with two lines of an id has the last of them, also where pieces of many rows meet', async () => {
+    const layout = store();
+    const lines = Array.from({ length: 6900 }, (_, i) => `${i >> 1};n${String(i).padStart(5, '0')}\n`);
+    await add(layout, '1;a\n');
+    const [text = ''] = readdirSync(layout.names).filter((name) => name.endsWith('.names'));
+    writeDerived(join(layout.names, text), Buffer.from(lines.join('')), layout.temporary);
+    const names = Object.entries(await known(layout));
+    expect(names).toHaveLength(3450);
+    expect(names.filter(([id, name]) => name !== `n${String(2 * Number(id) + 1).padStart(5, '0')}`)).toEqual([]);
+  });
+
+  test('lines of any kind, cut anywhere, give the same names', async () => {
+    const list = Buffer.from(
+      `\ufeff1;a/b.blp\r\n\r\n2;ü ñ/c.m2\n# no name\n3;#d\n4; e \n00000000005;f\n4294967296;g\n6;${'h'.repeat(1024)}\n7;${'h'.repeat(1025)}\n8;i;j\n9;last`,
+    );
+    const wanted = { 1: 'a/b.blp', 2: 'ü ñ/c.m2', 3: '#d', 4: ' e ', 5: 'f', 6: 'h'.repeat(1024), 8: 'i;j', 9: 'last' };
+    for (const size of [1, 7, 1000, 10_000]) {
+      const chunks = Array.from({ length: Math.ceil(list.length / size) }, (_, i) =>
+        list.subarray(i * size, (i + 1) * size),
+      );
+      const layout = store();
+      const { bad } = await importListfile(layout, Readable.from(chunks));
+      expect(bad?.lines).toBe(2);
+      expect(await known(layout)).toEqual(wanted);
+    }
+  });
+
+  test('an import keeps what it does not name, and says nothing of names that stay', async () => {
+    const layout = store();
+    const line = (id: number, mark = ''): string => `${id};folder ${id % 7}/${mark}${id}.blp\n`;
+    const ids = Array.from({ length: 9000 }, (_, i) => i * 3);
+    await add(layout, ids.map((id) => line(id)).join(''));
+    await add(layout, 'plain/name\n');
+    const half = ids.filter((id) => id % 2 === 0);
+    const list = `${half.map((id) => line(id, id % 100 === 0 ? 'new ' : '')).join('')}${line(1)}`;
+    const change = { rows: 4501, ids: 9001, added: 1, changed: 90, removed: 0 };
+    expect(await add(layout, list)).toEqual(change);
+    const names = await known(layout, ['plain/name']);
+    expect(names).toMatchObject({
+      0: 'folder 0/new 0.blp',
+      3: 'folder 3/3.blp',
+      1: 'folder 1/1.blp',
+      'plain/name': true,
+    });
+    expect(Object.keys(names)).toHaveLength(9002);
+  });
+
   test('a bad line does not cost the others: the first are told with their numbers, comments are none', async () => {
     const layout = store();
     const list = '# names\n1;a\n12,comma.blp\n# comment\n;noid\n3;\nx;y\n2;b\n';

@@ -6,7 +6,7 @@ import { SortedRuns } from '../../../files/sorted-runs.ts';
 import { openDerived } from '../../../store/derived/derived-file.ts';
 import { LookupFile, writeLookupFile } from '../../../store/derived/lookup-file.ts';
 import type { ListfileIndex } from '../../listfile/listfile-index.ts';
-import type { NamePlace } from '../../listfile/listfile-writer.ts';
+import type { NamePlace } from '../../listfile/listfile-text.ts';
 
 /*
  * The rows of a root with ids in the order of their names, under names/<ckey of the root>.order:

@@ -12,7 +12,7 @@ import { writeDerived } from '../../../store/derived/derived-writer.ts';
 import { LookupFile, writeLookupFile } from '../../../store/derived/lookup-file.ts';
 import type { LookupFolders } from '../../../store/layout.ts';
 import { type ListedId, type ListfileIndex, listedNames, namesWhenNeeded } from '../../listfile/listfile-index.ts';
-import type { NamePlace } from '../../listfile/listfile-writer.ts';
+import type { NamePlace } from '../../listfile/listfile-text.ts';
 import type { FileVariant, PickVariant, Root } from '../root.ts';
 import { type OrderedRow, openNameOrder, orderedRows, orderedRowsAt, orderedRowsWithout } from './name-order.ts';
 import { type ComparedRoot, sameIds } from './same-ids.ts';

@@ -1,0 +1,85 @@
+/**
+ * Sorts numbers, equal ones in the order in which they are. What is sorted already, in whole or in long parts, as names that
+ * are neighbours often are, takes little more than to look at it.
+ * @returns the numbers in order; what the array held is lost
+ */
+export function mergeSort(numbers: Uint32Array, compare: (a: number, b: number) => number): Uint32Array {
+  let bounds = sortedParts(numbers, compare);
+  let [from, to] = [numbers, bounds.length > 2 ? new Uint32Array(numbers.length) : numbers];
+  while (bounds.length > 2) {
+    const next = [0];
+    for (let i = 0; i + 1 < bounds.length; i += 2) {
+      const [start, middle] = [bounds[i]!, bounds[i + 1]!];
+      const end = bounds[i + 2] ?? middle;
+      merge(from, to, { start, middle, end }, compare);
+      next.push(end);
+    }
+    bounds = next;
+    [from, to] = [to, from];
+  }
+  return from;
+}
+
+/** Where the parts that are sorted begin, and the end of the last. */
+function sortedParts(numbers: Uint32Array, compare: (a: number, b: number) => number): number[] {
+  const bounds = [0];
+  for (let i = 1; i < numbers.length; i++) if (compare(numbers[i - 1]!, numbers[i]!) > 0) bounds.push(i);
+  bounds.push(numbers.length);
+  return bounds;
+}
+
+/** So many of one side in a row are taken to be the beginning of more, whose end is then searched for. */
+const streak = 6;
+
+function merge(
+  from: Uint32Array,
+  to: Uint32Array,
+  { start, middle, end }: { start: number; middle: number; end: number },
+  compare: (a: number, b: number) => number,
+): void {
+  let [left, right, at] = [start, middle, start];
+  let [lefts, rights] = [0, 0];
+  while (left < middle && right < end) {
+    if (lefts >= streak) {
+      const other = from[right]!;
+      const stop = endOfPart(from, { start: left, end: middle }, (number) => compare(number, other) <= 0);
+      while (left < stop) to[at++] = from[left++]!;
+      lefts = 0;
+    } else if (rights >= streak) {
+      const other = from[left]!;
+      const stop = endOfPart(from, { start: right, end }, (number) => compare(number, other) < 0);
+      while (right < stop) to[at++] = from[right++]!;
+      rights = 0;
+    } else if (compare(from[left]!, from[right]!) <= 0) {
+      to[at++] = from[left++]!;
+      lefts += 1;
+      rights = 0;
+    } else {
+      to[at++] = from[right++]!;
+      rights += 1;
+      lefts = 0;
+    }
+  }
+  while (left < middle) to[at++] = from[left++]!;
+  while (right < end) to[at++] = from[right++]!;
+}
+
+/** Where the first numbers of a part end, of which something is true: with ever longer steps beyond it, then by halving. */
+function endOfPart(
+  numbers: Uint32Array,
+  { start, end }: { start: number; end: number },
+  isTrue: (number: number) => boolean,
+): number {
+  let [low, step] = [start, 1];
+  while (low + step <= end && isTrue(numbers[low + step - 1]!)) {
+    low += step;
+    step *= 2;
+  }
+  let high = Math.min(end, low + step - 1);
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (isTrue(numbers[middle]!)) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
