@@ -1,22 +1,20 @@
+import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { fileSource } from '../files/file-source.ts';
 import { checkPart, readPieces } from '../files/pieces.ts';
+import { reading } from '../files/read-at.ts';
 import { walkFiles } from '../files/walk.ts';
 import { cleanName, foldName } from './names.ts';
 import { getRow, type Pak, type PakEntry, type PakProblem } from './pak.ts';
 
 /**
  * The plain files below a folder, by name, as a PAK of its own: the last step of most search paths. Links to files are
- * followed, links to folders are not.
+ * followed, links to folders are not. They are listed when all are asked for; one by name is looked for along its path.
  * @param isWanted tells by the relative name, with `/`
- * @throws E_NOT_FOUND, E_STORE
+ * @throws E_NOT_FOUND, E_STORE, also when it is asked for entries
  */
 export function openLooseFiles(root: string, isWanted: (name: string) => boolean): Pak {
-  const files = [...walkFiles(root)].filter(({ name }) => isWanted(name)).sort((a, b) => (a.name < b.name ? -1 : 1));
-  const entries = files.map(({ name, stat: { size, mtime } }, index): PakEntry => {
-    return { index, name, size, storedSize: size, method: 'none', encrypted: false, mtime };
-  });
-  return new LooseFiles(root, entries);
+  return new LooseFiles(root, isWanted);
 }
 
 class LooseFiles implements Pak {
@@ -24,12 +22,21 @@ class LooseFiles implements Pak {
   readonly version = '';
   readonly notes: readonly string[] = [];
   readonly facts: Record<string, unknown> = {};
-  readonly entries: readonly PakEntry[];
   readonly #root: string;
+  readonly #isWanted: (name: string) => boolean;
+  #entries: readonly PakEntry[] | undefined;
 
-  constructor(root: string, entries: readonly PakEntry[]) {
+  constructor(root: string, isWanted: (name: string) => boolean) {
     this.#root = root;
-    this.entries = entries;
+    this.#isWanted = isWanted;
+  }
+
+  get entries(): readonly PakEntry[] {
+    this.#entries ??= [...walkFiles(this.#root)]
+      .filter(({ name }) => this.#isWanted(name))
+      .sort(byName)
+      .map(({ name, stat }, index) => looseEntry(name, stat, index));
+    return this.#entries;
   }
 
   find(name: string): PakEntry | undefined {
@@ -40,13 +47,27 @@ class LooseFiles implements Pak {
     );
   }
 
+  namesakes(name: string): readonly PakEntry[] | undefined {
+    if (this.#entries !== undefined) return undefined;
+    const found = filesNamed(this.#root, foldName(name).split('/'));
+    return found
+      ?.filter((file) => this.#isWanted(file.name))
+      .sort(byName)
+      .map((file) => new FoundFile(file.name, file.stat, () => this.#indexOf(file.name)));
+  }
+
+  #indexOf(name: string): number {
+    return this.entries.findIndex((entry) => entry.name === name);
+  }
+
   read(entry: PakEntry): AsyncIterable<Uint8Array> {
     return this.readRange(entry, 0, entry.size);
   }
 
   async *readRange(entry: PakEntry, offset: number, size: number): AsyncGenerator<Uint8Array> {
     checkPart(entry, offset, size);
-    const source = await fileSource(join(this.#root, getRow(this.entries, entry).name));
+    const { name } = entry instanceof FoundFile ? entry : getRow(this.entries, entry);
+    const source = await fileSource(join(this.#root, name));
     try {
       yield* readPieces(source, offset, size);
     } finally {
@@ -64,4 +85,69 @@ class LooseFiles implements Pak {
     return undefined;
   }
   async close(): Promise<void> {}
+}
+
+interface LooseFile {
+  name: string;
+  stat: fs.Stats;
+}
+
+function byName(a: LooseFile, b: LooseFile): number {
+  return a.name < b.name ? -1 : 1;
+}
+
+function looseEntry(name: string, { size, mtime }: fs.Stats, index: number): PakEntry {
+  return { index, name, size, storedSize: size, method: 'none', encrypted: false, mtime };
+}
+
+/** A file that was looked for by its name. Its number is known once all are listed. */
+class FoundFile implements PakEntry {
+  readonly name: string;
+  readonly size: number;
+  readonly storedSize: number;
+  readonly method = 'none';
+  readonly encrypted = false;
+  readonly mtime: Date;
+  readonly #indexOf: () => number;
+
+  constructor(name: string, { size, mtime }: fs.Stats, indexOf: () => number) {
+    this.name = name;
+    this.size = size;
+    this.storedSize = size;
+    this.mtime = mtime;
+    this.#indexOf = indexOf;
+  }
+
+  get index(): number {
+    return this.#indexOf();
+  }
+}
+
+/**
+ * The files that a walk gives under a name when case is ignored: of each folder on the way the names are read, and nothing of what bears another.
+ * Undefined where a name there has a back-slash in it, which may stand for the folder that comes next.
+ * @param parts of the name, folded
+ */
+function filesNamed(root: string, parts: readonly string[]): LooseFile[] | undefined {
+  let prefixes = [''];
+  const files: LooseFile[] = [];
+  for (const [depth, part] of parts.entries()) {
+    const isLast = depth === parts.length - 1;
+    const inner: string[] = [];
+    for (const prefix of prefixes) {
+      const names = reading(join(root, prefix), () => fs.readdirSync(join(root, prefix)));
+      if (names.some((name) => name.includes('\\'))) return undefined;
+      for (const name of names) {
+        if (name.toLowerCase() !== part) continue;
+        const path = prefix + name;
+        const own = fs.lstatSync(join(root, path), { throwIfNoEntry: false });
+        if (!isLast && own?.isDirectory()) inner.push(`${path}/`);
+        if (!isLast || !(own?.isFile() || own?.isSymbolicLink())) continue;
+        const stat = fs.statSync(join(root, path), { throwIfNoEntry: false });
+        if (stat?.isFile()) files.push({ name: path, stat });
+      }
+    }
+    prefixes = inner;
+  }
+  return files;
 }

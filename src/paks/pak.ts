@@ -92,6 +92,11 @@ export interface Pak {
   readonly facts: Record<string, unknown>;
   /** The entry the engine would take for this name (case rules of the engine), or undefined. Throws as `entries`. */
   find(name: string): PakEntry | undefined;
+  /**
+   * The entries whose names are this one when case is ignored, in the order of `entries`, found without listing all of them. Undefined
+   * where only all entries tell; absent where these are at hand anyway. Throws as `entries`.
+   */
+  namesakes?(name: string): readonly PakEntry[] | undefined;
   /** The decoded bytes of an entry, in pieces of bounded size. Throws E_UNSUPPORTED, E_KEY_MISSING, E_INTEGRITY, E_FORMAT…. */
   read(entry: PakEntry): AsyncIterable<Uint8Array>;
   /**

@@ -32,7 +32,7 @@ interface SearchPathOptions {
   notes: readonly string[];
   /** PAKs that are no steps because no key opens them. */
   lockedParts?: readonly LockedPart[];
-  /** Names with the same key are the same file to the engine. */
+  /** Names with the same key are the same file to the engine; they differ by case at most. */
   keyOf: (name: string) => string;
 }
 
@@ -77,17 +77,19 @@ export async function closeSteps(steps: readonly SearchStep[]): Promise<void> {
   for (const { pak } of steps) await pak.close();
 }
 
+/** Names that are looked for one by one before all rows are listed: then the next ones cost nothing. */
+const fewNames = 8;
+
 class SearchPathPak implements Pak {
   readonly family: string;
   readonly version: string;
-  readonly entries: readonly SearchRow[];
   readonly notes: readonly string[];
   readonly facts: Record<string, unknown>;
   readonly lockedParts: readonly LockedPart[] | undefined;
   readonly #steps: readonly SearchStep[];
   readonly #keyOf: (name: string) => string;
-  readonly #winners = new Map<string, SearchRow>();
-  readonly #folded = new Map<string, SearchRow>();
+  #all: PlacedRows | undefined;
+  #asked = 0;
 
   constructor(steps: readonly SearchStep[], options: SearchPathOptions) {
     this.family = options.family;
@@ -97,10 +99,106 @@ class SearchPathPak implements Pak {
     this.notes = [...options.notes, ...steps.flatMap(({ label, pak }) => pak.notes.map((note) => `${label}: ${note}`))];
     this.#steps = steps;
     this.#keyOf = options.keyOf;
+    // Where nothing has to be listed, faults of names are told as soon as it is opened.
+    if (steps.every(({ pak }) => pak.namesakes === undefined)) this.#listed();
+  }
+
+  get entries(): readonly SearchRow[] {
+    return this.#listed().entries;
+  }
+
+  #listed(): PlacedRows {
+    this.#all ??= new PlacedRows(this.#steps, this.#keyOf, ({ pak }) => pak.entries);
+    return this.#all;
+  }
+
+  find(name: string): PakEntry | undefined {
+    if (this.#all !== undefined || ++this.#asked > fewNames) return this.#listed().find(name);
+    // Rows stand in the way of those alone that have the same name but for case: so these are all that have to be placed.
+    const folded = foldName(name);
+    const named = new PlacedRows(this.#steps, this.#keyOf, (step) => {
+      const known = step.nameOf === undefined ? step.pak.namesakes?.(name) : undefined;
+      return known ?? step.pak.entries.filter((inner) => foldName(nameIn(step, inner) ?? '') === folded);
+    });
+    const row = named.find(name);
+    return row && new FoundRow(row, () => this.#indexOf(row));
+  }
+
+  /** The number of a row that was found by itself. */
+  #indexOf({ step, inner }: SearchRow): number {
+    return this.entries.findIndex((row) => {
+      // A name occurs once in what is listed late.
+      return (
+        row.step === step &&
+        (row.inner === inner || (step.pak.namesakes !== undefined && row.inner.name === inner.name))
+      );
+    });
+  }
+
+  #rowOf(entry: PakEntry): SearchRow {
+    return entry instanceof FoundRow ? entry : getRow(this.entries, entry);
+  }
+
+  read(entry: PakEntry): AsyncIterable<Uint8Array> {
+    const { step, inner } = this.#rowOf(entry);
+    return step.pak.read(inner);
+  }
+
+  readRange(entry: PakEntry, offset: number, size: number): AsyncIterable<Uint8Array> {
+    const { step, inner } = this.#rowOf(entry);
+    return step.pak.readRange?.(inner, offset, size) ?? slicePieces(step.pak.read(inner), offset, size);
+  }
+
+  partSize(entry: PakEntry): number | undefined {
+    const { step, inner } = this.#rowOf(entry);
+    return step.pak.partSize?.(inner);
+  }
+
+  async status(entry: PakEntry): Promise<EntryStatus> {
+    const { step, inner } = this.#rowOf(entry);
+    return (await step.pak.status?.(inner)) ?? 'exact';
+  }
+
+  verify(entry: PakEntry, work?: VerifyWork): Promise<PakProblem | undefined> {
+    const { step, inner } = this.#rowOf(entry);
+    return step.pak.verify(inner, work);
+  }
+
+  hasProof(entry: PakEntry, work?: VerifyWork): Promise<boolean> {
+    const { step, inner } = this.#rowOf(entry);
+    return step.pak.hasProof(inner, work);
+  }
+
+  async verifyDirectory(): Promise<PakProblem | undefined> {
+    for (const { label, pak } of this.#steps) {
+      const problem = await pak.verifyDirectory();
+      if (problem !== undefined) return { code: problem.code, message: `${label}: ${problem.message}` };
+    }
+    return undefined;
+  }
+
+  async close(): Promise<void> {
+    await closeSteps(this.#steps);
+  }
+}
+
+/** Rows of a search path, and which of them each name gives. */
+class PlacedRows {
+  readonly entries: readonly SearchRow[];
+  readonly #keyOf: (name: string) => string;
+  readonly #winners = new Map<string, SearchRow>();
+  readonly #folded = new Map<string, SearchRow>();
+
+  constructor(
+    steps: readonly SearchStep[],
+    keyOf: (name: string) => string,
+    entriesOf: (step: SearchStep) => readonly PakEntry[],
+  ) {
+    this.#keyOf = keyOf;
     const entries: SearchRow[] = [];
     for (const step of steps) {
-      for (const inner of step.pak.entries) {
-        const name = step.nameOf === undefined ? inner.name : step.nameOf(inner);
+      for (const inner of entriesOf(step)) {
+        const name = nameIn(step, inner);
         if (name !== undefined) entries.push(this.#place({ step, inner }, name, entries.length));
       }
     }
@@ -136,54 +234,37 @@ class SearchPathPak implements Pak {
     return row;
   }
 
-  find(name: string): PakEntry | undefined {
+  find(name: string): SearchRow | undefined {
     const row = this.#winners.get(this.#keyOf(cleanName(name)));
     if (row !== undefined) return row.hidden === undefined ? row : undefined;
     const other = this.#folded.get(foldName(name));
     return other && { ...other, note: joinNotes(other.note, `found by ignoring case: it is stored as ${other.name}`) };
   }
+}
 
-  read(entry: PakEntry): AsyncIterable<Uint8Array> {
-    const { step, inner } = getRow(this.entries, entry);
-    return step.pak.read(inner);
+/** A row that was found without listing all of them. Its number is known once they are listed. */
+class FoundRow implements SearchRow {
+  declare readonly name: string;
+  declare readonly size: number;
+  declare readonly storedSize: number;
+  declare readonly method: string;
+  declare readonly encrypted: boolean;
+  declare readonly step: SearchStep;
+  declare readonly inner: PakEntry;
+  readonly #indexOf: () => number;
+
+  constructor({ index: _, ...row }: SearchRow, indexOf: () => number) {
+    Object.assign(this, row);
+    this.#indexOf = indexOf;
   }
 
-  readRange(entry: PakEntry, offset: number, size: number): AsyncIterable<Uint8Array> {
-    const { step, inner } = getRow(this.entries, entry);
-    return step.pak.readRange?.(inner, offset, size) ?? slicePieces(step.pak.read(inner), offset, size);
+  get index(): number {
+    return this.#indexOf();
   }
+}
 
-  partSize(entry: PakEntry): number | undefined {
-    const { step, inner } = getRow(this.entries, entry);
-    return step.pak.partSize?.(inner);
-  }
-
-  async status(entry: PakEntry): Promise<EntryStatus> {
-    const { step, inner } = getRow(this.entries, entry);
-    return (await step.pak.status?.(inner)) ?? 'exact';
-  }
-
-  verify(entry: PakEntry, work?: VerifyWork): Promise<PakProblem | undefined> {
-    const { step, inner } = getRow(this.entries, entry);
-    return step.pak.verify(inner, work);
-  }
-
-  hasProof(entry: PakEntry, work?: VerifyWork): Promise<boolean> {
-    const { step, inner } = getRow(this.entries, entry);
-    return step.pak.hasProof(inner, work);
-  }
-
-  async verifyDirectory(): Promise<PakProblem | undefined> {
-    for (const { label, pak } of this.#steps) {
-      const problem = await pak.verifyDirectory();
-      if (problem !== undefined) return { code: problem.code, message: `${label}: ${problem.message}` };
-    }
-    return undefined;
-  }
-
-  async close(): Promise<void> {
-    await closeSteps(this.#steps);
-  }
+function nameIn({ nameOf }: SearchStep, entry: PakEntry): string | undefined {
+  return nameOf === undefined ? entry.name : nameOf(entry);
 }
 
 function joinNotes(...notes: (string | undefined)[]): string | undefined {

@@ -188,7 +188,7 @@ interface QuakeState extends Record<string, unknown> {
 function quakeState(steps: readonly SearchStep[]): QuakeState {
   const paks = steps.filter(({ pak }) => pak.family === 'quake');
   const releases = paks.flatMap(({ pak }) => (typeof pak.facts.release === 'string' ? [pak.facts.release] : []));
-  const proofs = steps.flatMap(({ pak }) => pak.entries.find(isProof) ?? []);
+  const proofs = steps.flatMap(({ pak }) => (pak.namesakes?.(registeredProof.name) ?? pak.entries).find(isProof) ?? []);
   return { registered: proofs.length > 0, modified: releases.length < paks.length, releases };
 }
 

@@ -110,7 +110,8 @@ function pakAmounts(pak: Pak): Record<string, number> | undefined {
   let rows: readonly PakEntry[];
   try {
     rows = pak.entries;
-  } catch {
+  } catch (error) {
+    if (pak.locked === undefined) throw error;
     return undefined;
   }
   const sums = { entries: rows.length, hidden: 0, encrypted: 0, bytes: 0, storedBytes: 0 };
