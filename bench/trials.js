@@ -7,7 +7,9 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { extractTrial } from './extract-trials.js';
+import { listfileTrial, looseFilesTrial } from './lists-trials.js';
 import { deadEntries, manyBuilds } from './many-builds.js';
+import { mountTrial } from './mount-trial.js';
 import { namesTrial } from './names-trial.js';
 import {
   archivesOf,
@@ -56,6 +58,21 @@ export const trials = [
     shows:
       'builds extracted, again, and checked, on all cores: 2 GB in 8,000 files and 100,000 small ones, beside a bare loop, unzip, md5sum',
     run: extractTrial,
+  },
+  {
+    name: 'listfile',
+    shows: '2,000,000 names imported, and again with 1 % changed, beside sort and another build',
+    run: listfileTrial,
+  },
+  {
+    name: 'loose-files',
+    shows: 'one file by name out of a game folder with 200,000 loose files, beside another build',
+    run: looseFilesTrial,
+  },
+  {
+    name: 'mount',
+    shows: 'a game folder with 300,000 files mounted, then find and ls -R in it, beside another build',
+    run: mountTrial,
   },
   {
     name: 'names',

@@ -187,7 +187,8 @@ class PlacedRows {
   readonly entries: readonly SearchRow[];
   readonly #keyOf: (name: string) => string;
   readonly #winners = new Map<string, SearchRow>();
-  readonly #folded = new Map<string, SearchRow>();
+  /** The first file of each name when case is ignored; made when a name is asked for that is none. */
+  #folded: Map<string, SearchRow> | undefined;
 
   constructor(
     steps: readonly SearchStep[],
@@ -229,14 +230,23 @@ class PlacedRows {
     // A row that its own PAK hides stands in nobody's way, but a delete record does.
     if (winner === undefined && (inner.hidden === undefined || inner.hidden === 'delete-record')) {
       this.#winners.set(key, row);
-      if (row.hidden === undefined && !this.#folded.has(foldName(name))) this.#folded.set(foldName(name), row);
     }
     return row;
+  }
+
+  #fold(): Map<string, SearchRow> {
+    const folded = new Map<string, SearchRow>();
+    for (const row of this.#winners.values()) {
+      const key = foldName(row.name);
+      if (row.hidden === undefined && !folded.has(key)) folded.set(key, row);
+    }
+    return folded;
   }
 
   find(name: string): SearchRow | undefined {
     const row = this.#winners.get(this.#keyOf(cleanName(name)));
     if (row !== undefined) return row.hidden === undefined ? row : undefined;
+    this.#folded ??= this.#fold();
     const other = this.#folded.get(foldName(name));
     return other && { ...other, note: joinNotes(other.note, `found by ignoring case: it is stored as ${other.name}`) };
   }

@@ -18,17 +18,24 @@ export interface FileTree {
 /** Builds the tree of a source, without what it does not give for its names. */
 export async function buildTree(source: Source): Promise<FileTree> {
   const tree: FileTree = { root: newFolder(), files: 0, skipped: [] };
-  const found: { entry: SourceEntry; folder: TreeFolder; name: string }[] = [];
+  const found: SourceEntry[] = [];
   for await (const entry of source.list(() => true)) {
     if (entry.hidden !== undefined) continue;
     const parts = nameParts(entry.name);
     const isBad = parts.some((part) => part === '' || part === '.' || part === '..' || part.includes('\0'));
-    const name = parts.pop() ?? '';
-    if (isBad) tree.skipped.push(entry.name);
-    else found.push({ entry, name, folder: parts.reduce(makeFolder, tree.root) });
+    if (isBad) {
+      tree.skipped.push(entry.name);
+      continue;
+    }
+    found.push(entry);
+    parts.pop();
+    parts.reduce(makeFolder, tree.root);
   }
-  // Only when all folders are there, a file with the name of one shows.
-  for (const { entry, folder, name } of found) {
+  // Only when all folders are there, a file with the name of one shows. To go along a name twice takes less than to keep what was found.
+  for (const entry of found) {
+    const parts = nameParts(entry.name);
+    const name = parts.pop() ?? '';
+    const folder = parts.reduce(makeFolder, tree.root);
     if (folder.folders.has(name) || folder.files.has(name)) tree.skipped.push(entry.name);
     else {
       folder.files.set(name, entry);
@@ -43,7 +50,9 @@ function newFolder(): TreeFolder {
 }
 
 function makeFolder({ folders }: TreeFolder, name: string): TreeFolder {
-  const folder = folders.get(name) ?? newFolder();
+  const known = folders.get(name);
+  if (known !== undefined) return known;
+  const folder = newFolder();
   folders.set(name, folder);
   return folder;
 }

@@ -4,9 +4,9 @@ import { createRequire } from 'node:module';
 import { constants } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { codeOf, messageOf, PakratError } from '../../core/errors.ts';
-import type { Source, SourceEntry } from '../source.ts';
-import { buildTree, type FileTree, findInTree, isTreeFolder, type TreeFolder } from './file-tree.ts';
-import { openRangeReader, type RangeReader } from './range-reader.ts';
+import type { Source } from '../source.ts';
+import { buildTree } from './file-tree.ts';
+import { operations } from './operations.ts';
 
 /** A mounted source, as `mount --json` prints it when it has ended. */
 export interface MountReport {
@@ -25,20 +25,6 @@ interface MountWork {
   fuse: FuseClass;
 }
 
-/** Answers of a file system: 0 or more is success, less an error number of the system. */
-type Answer<Value = never> = (code: number, value?: Value) => void;
-
-interface Stat {
-  mode: number;
-  size: number;
-  mtime: Date;
-  atime: Date;
-  ctime: Date;
-  nlink: number;
-  uid: number;
-  gid: number;
-}
-
 /** The part of fuse-native that is used. It comes without types, and may not be there at all. */
 interface Fuse {
   mount(done: (error: Error | null) => void): void;
@@ -46,9 +32,6 @@ interface Fuse {
 }
 type FuseClass = new (folder: string, operations: object, options: object) => Fuse;
 
-const errorNumbers = { ENOENT: -2, EIO: -5, EBADF: -9, EACCES: -13, EROFS: -30 } as const;
-const folderMode = 0o40555;
-const fileMode = 0o100444;
 const lookEveryMs = 1000;
 
 /** Checks that a source can be mounted at a folder, before it is opened. @throws E_USAGE, E_UNSUPPORTED */
@@ -179,77 +162,4 @@ function isMounted(folder: string): boolean {
   if (!fs.existsSync('/proc/self/mounts')) return true;
   const escaped = folder.replaceAll(' ', '\\040');
   return fs.readFileSync('/proc/self/mounts', 'utf8').includes(` ${escaped} `);
-}
-
-/** The file system's operations over a tree. */
-function operations(source: Source, tree: FileTree): object {
-  const readers = new Map<number, RangeReader>();
-  let lastHandle = 0;
-  return {
-    readdir(path: string, answer: Answer<string[]>) {
-      const node = findInTree(tree, path);
-      if (node === undefined || !isTreeFolder(node)) answer(errorNumbers.ENOENT);
-      else answer(0, [...node.folders.keys(), ...node.files.keys()]);
-    },
-    getattr(path: string, answer: Answer<Stat>) {
-      const node = findInTree(tree, path);
-      if (node === undefined) return answer(errorNumbers.ENOENT);
-      statOf(source, node).then((stat) => answer(0, stat), failing(answer));
-    },
-    open(path: string, flags: number, answer: Answer<number>) {
-      const node = findInTree(tree, path);
-      if (node === undefined || isTreeFolder(node)) return answer(errorNumbers.ENOENT);
-      if ((flags & (fs.constants.O_WRONLY | fs.constants.O_RDWR)) !== 0) return answer(errorNumbers.EROFS);
-      lastHandle += 1;
-      readers.set(lastHandle, openRangeReader(source, node));
-      answer(0, lastHandle);
-    },
-    read(_path: string, handle: number, buffer: Buffer, size: number, offset: number, answer: Answer) {
-      const reader = readers.get(handle);
-      if (reader === undefined) return answer(errorNumbers.EBADF);
-      reader.read(offset, size).then((bytes) => {
-        buffer.set(bytes);
-        answer(bytes.length);
-      }, failing(answer));
-    },
-    release(_path: string, handle: number, answer: Answer) {
-      const reader = readers.get(handle);
-      readers.delete(handle);
-      if (reader === undefined) answer(0);
-      else reader.close().then(() => answer(0), failing(answer));
-    },
-  };
-}
-
-/** The error that a program sees: it lacks the right to read, or the data is bad. */
-function failing(answer: Answer): (error: unknown) => void {
-  return (error) => answer(codeOf(error) === 'E_KEY_MISSING' ? errorNumbers.EACCES : errorNumbers.EIO);
-}
-
-const sizes = new WeakMap<SourceEntry, number>();
-const started = new Date();
-
-async function statOf(source: Source, node: TreeFolder | SourceEntry): Promise<Stat> {
-  const isFolder = isTreeFolder(node);
-  const time = (isFolder ? undefined : node.mtime) ?? started;
-  return {
-    mode: isFolder ? folderMode : fileMode,
-    size: isFolder ? 0 : await sizeOf(source, node),
-    nlink: isFolder ? 2 : 1,
-    mtime: time,
-    atime: time,
-    ctime: time,
-    uid: process.getuid?.() ?? 0,
-    gid: process.getgid?.() ?? 0,
-  };
-}
-
-/** A size that nothing tells is found by decoding, once. */
-async function sizeOf(source: Source, entry: SourceEntry): Promise<number> {
-  let size = entry.size ?? sizes.get(entry);
-  if (size !== undefined) return size;
-  size = 0;
-  for await (const piece of source.read(entry)) size += piece.length;
-  sizes.set(entry, size);
-  return size;
 }
