@@ -55,7 +55,7 @@ export async function planTrial({ work, reps, scale }) {
 
 const latencyMs = 20;
 
-/** Indices from a host that answers after a while: opening a build for the first time, beside curl with 3 connections. */
+/** Indices from a host that answers after a while: opening a build for the first time, beside curl with 3 connections, and with as many as ours. */
 export async function latencyTrial({ work, reps, scale }) {
   const tree = bigTree(work, scale);
   const runs = fs.mkdtempSync(join(work, 'latency-runs-'));
@@ -66,7 +66,9 @@ export async function latencyTrial({ work, reps, scale }) {
       ({ hash, path }) => `url = "${host.url}/${path}.index"\noutput = "${hash}"\n`,
     );
     fs.writeFileSync(join(runs, 'curl.conf'), urls.join(''));
-    const seconds = { first: [], again: [], curl: [] };
+    const curl = (connections) =>
+      measure('curl', ['-s', '--fail', '-Z', '--parallel-max', connections, '-K', 'curl.conf'], { cwd: runs }).seconds;
+    const seconds = { first: [], again: [], indices: [], curl: [], wire: [] };
     for (const rep of range(reps)) {
       const dry = () =>
         measure(process.execPath, [
@@ -79,17 +81,23 @@ export async function latencyTrial({ work, reps, scale }) {
           join(runs, `store-${rep}`),
           ...flags,
         ]);
+      // What curl asked for before is not ours.
+      await host.indexSeconds();
       seconds.first.push(dry().seconds);
+      seconds.indices.push(await host.indexSeconds());
       seconds.again.push(dry().seconds);
-      const options = ['-s', '--fail', '-Z', '--parallel-max', '3', '-K', 'curl.conf'];
-      seconds.curl.push(measure('curl', options, { cwd: runs }).seconds);
+      seconds.curl.push(curl('3'));
+      seconds.wire.push(curl('32'));
     }
-    const [first, again, curl] = [seconds.first, seconds.again, seconds.curl].map(median);
+    const [first, again, indices] = [seconds.first, seconds.again, seconds.indices].map(median);
+    const [three, wire] = [seconds.curl, seconds.wire].map(median);
     console.log(`${urls.length} indices, ${latencyMs} ms each, medians of ${reps}\n`);
     console.log('| | wall s |\n| --- | --- |');
     console.log(`| dry run that fetches them | ${first.toFixed(2)} |\n| dry run that has them | ${again.toFixed(2)} |`);
+    console.log(`| its indices, from the first request to the last answer | ${indices.toFixed(2)} |`);
+    console.log(`| curl, 3 connections | ${three.toFixed(2)} |\n| curl, 32 connections | ${wire.toFixed(2)} |`);
     console.log(
-      `| curl, 3 connections | ${curl.toFixed(2)} |\n| the difference over curl (asked 0.1) | ${ratio(first - again, curl)} |`,
+      `| the indices over curl with 3 (asked 0.1), with 32 | ${ratio(indices, three)}, ${ratio(indices, wire)} |`,
     );
   } finally {
     await host.close();
