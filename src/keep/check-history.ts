@@ -1,5 +1,6 @@
 import { isStoreTrouble, messageOf } from '../core/errors.ts';
 import { plural } from '../core/quantities.ts';
+import { clearWay } from '../store/clear-way.ts';
 import { appendHistory, knownDamage, readHistory } from '../store/history/history-file.ts';
 import { type HistoryLine, lastingKey } from '../store/history/lines.ts';
 import { Ledger } from '../store/ledger/ledger.ts';
@@ -54,6 +55,8 @@ export function checkHistory(store: Store, { repair }: { repair: boolean }): His
   if (!store.ledger.history.isKept) return { bad: [], repaired: 0, added: new Set() };
   // Nobody else writes to either of them meanwhile.
   if (!store.writable) return compareAndMend(store, { repair: false });
+  // What lies in its place is nobody's history; what the ledger knows of it is written anew below.
+  if (repair) clearWay(store.layout, fileName);
   const found = store.ledger.transaction(() => compareAndMend(store, { repair }));
   store.ledger.history.write();
   return found;

@@ -1,4 +1,13 @@
-import { appendFileSync, cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
 import { verifyExitCode } from '../../src/cli/render/verify.ts';
 import type { Pakrat } from '../../src/pakrat.ts';
@@ -118,6 +127,25 @@ test.each([
   expect((await verify()).bad).toEqual([]);
   const times = { firstSeen: expect.anything(), lastSeen: expect.anything() };
   expect(await known()).toEqual({ ...before, builds: before.builds.map((build) => ({ ...build, ...times })) });
+});
+
+test('a folder in its place is told, and set aside by --repair; what the ledger knows is written anew', async () => {
+  const before = readFileSync(history());
+  rmSync(history());
+  mkdirSync(`${history()}/somebody`, { recursive: true });
+  const found = await verify();
+  expect(found.bad).toMatchObject([{ name: 'history.jsonl', code: 'E_STORE' }]);
+  expect(verifyExitCode(found)).toBe(3);
+  const mended = await repair();
+  expect({ code: verifyExitCode(mended), repaired: mended.repaired }).toEqual({ code: 0, repaired: mended.bad.length });
+  expect(readFileSync(history()).length).toBeGreaterThan(before.length / 2);
+  const asides = readdirSync(`${store}/tmp`).filter((name) => name.startsWith('aside-'));
+  expect(asides.map((name) => readdirSync(`${store}/tmp/${name}`))).toEqual([['somebody']]);
+  expect((await verify()).bad).toEqual([]);
+  const pinned = async () => (await known()).builds.filter((build) => build.pinned).map(({ name }) => name);
+  expect(await pinned()).toEqual(['1.0.101']);
+  for (const end of ['', '-wal', '-shm']) rmSync(`${store}/ledger.db${end}`, { force: true });
+  expect(await pinned()).toEqual(['1.0.101']);
 });
 
 test('rows that an older copy of the ledger lacks are told, and taken back by --repair', async () => {

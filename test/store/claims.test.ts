@@ -70,12 +70,21 @@ test('a claim of another host is void when it is not renewed', () => {
   expect(claims.take('old', 0, 10)).toBeDefined();
 });
 
+let whole: Buffer;
+const zeroed = (bytes: Buffer, from: number, size: number): Buffer => {
+  expect(bytes.length).toBeGreaterThan(from + size);
+  return Buffer.from(bytes).fill(0, from, from + size);
+};
+
 test.each([
   ['damaged', () => fs.writeFileSync(file, Buffer.alloc(4096, 'no database '))],
+  ['damaged in their index', () => fs.writeFileSync(file, zeroed(whole, 8024, 512))],
   ['a folder', () => fs.mkdirSync(join(file, 'more'), { recursive: true })],
   ['a file whose log is a folder', () => fs.mkdirSync(`${file}-wal`)],
 ])('claims that are %s are made anew', (_, damage) => {
+  for (let i = 0; i < 40; i++) claims.take(`a/${i}`, 0, 10);
   claims.close();
+  whole = fs.readFileSync(file);
   fs.rmSync(file);
   damage();
   claims = new Claims(file);
