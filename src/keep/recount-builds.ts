@@ -51,13 +51,15 @@ export async function recountBuilds(recount: Recount, builds: readonly BuildRow[
     const row = rowNow(recount.store, build);
     if (row === undefined) continue;
     const own = recount.damages.filter(({ object }) => object.name.cdnPath === row.cdnPath);
-    const wasWhole = isWhole(recount.store, row);
-    const wanted = selectionOf(row);
-    if (row.selection === null || wanted === undefined) continue;
-    if (wasWhole || own.length > 0 || recount.uncounted.has(row.buildConfig))
+    const choice = selectionOf(row);
+    if (row.selection === null || choice === undefined) continue;
+    const isUncounted = recount.uncounted.has(row.buildConfig);
+    // What a row that was lost said of it nobody knows: of a build that was asked for, too much is better than too little.
+    const toBeWhole = isUncounted || isWhole(recount.store, row);
+    if (toBeWhole || own.length > 0)
       await recountBuild(
         { ...recount, damages: own },
-        { ...row, selection: row.selection, choice: wanted, wasWhole },
+        { ...row, selection: row.selection, choice, toBeWhole, isUncounted },
         found,
       );
   }
@@ -73,7 +75,10 @@ interface SyncedRow extends BuildRow {
   selection: string;
   /** The selection, decoded. */
   choice: Selection;
-  wasWhole: boolean;
+  /** It was whole once, or may have been. */
+  toBeWhole: boolean;
+  /** Its counts are not to be believed. */
+  isUncounted: boolean;
 }
 
 async function recountBuild(recount: Recount, row: SyncedRow, found: Recounted): Promise<void> {
@@ -81,13 +86,13 @@ async function recountBuild(recount: Recount, row: SyncedRow, found: Recounted):
   const plan = await planHeld(recount, row);
   // One that was forgotten meanwhile has lost nothing, and is not made whole.
   if (rowNow(store, row) === undefined) return;
-  const problem = row.wasWhole ? lossOf(row, plan, recount) : undefined;
+  const problem = row.toBeWhole && !row.isUncounted ? lossOf(row, plan, recount) : undefined;
   if (problem !== undefined) found.bad.push(problem);
   const loosePath = (hash: string): string => objectPath({ cdnPath: row.cdnPath, kind: 'data', hash });
   if (isPlan(plan)) for (const ekey of missingEkeys(plan)) found.wanted.add(loosePath(ekey));
   if (!store.writable) return;
   let after: Pick<SyncResult, 'wanted' | 'held' | 'missing'> | undefined = isPlan(plan) ? plan : undefined;
-  if (row.wasWhole && (after?.missing.entries !== 0 || (isPlan(plan) && plan.patches.length > 0))) {
+  if (row.toBeWhole && (after?.missing.entries !== 0 || (isPlan(plan) && plan.patches.length > 0))) {
     store.ledger.setSetting(wholeSetting(row), row.selection);
     const made = repair ? await makeWhole(recount, row) : undefined;
     after = made ?? after;

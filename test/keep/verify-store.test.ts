@@ -209,6 +209,20 @@ test('a build is restored by what the version services said, which an earlier --
   expect(await expectWhole()).toMatchObject({ builds: [{ product: 'wow' }] });
 });
 
+test.each([
+  ['damaged', 'UPDATE builds SET wanted_entries = wanted_entries * 60'],
+  ['gone', 'DELETE FROM builds'],
+])('the row of a build is %s, and an archive was forgotten before that was known: one --repair', async (_what, sql) => {
+  const { archives } = copy().objects();
+  damageLedger(store.root, sql);
+  rmSync(store.file(archives[0] as string));
+  mkdirSync(store.file(archives[0] as string));
+  expect(verifyExitCode(await verify())).toBe(3);
+  expect(verifyExitCode(await repair())).toBe(0);
+  const status = await expectWhole();
+  expect(status.builds[0]?.held).toEqual(status.builds[0]?.wanted);
+});
+
 describe('bytes behind the end', () => {
   test.each(['archives', 'indices', 'configs', 'loose'] as const)(
     'of %s that are whole: found, and never served again',
