@@ -83,12 +83,14 @@ function refusal(
 
 /** The path of a request, with its query. A proxy's form of a request names the host, too, which says nothing here. */
 export function pathOf(url: string): string {
-  return url.replace(/^https?:\/\/[^/?#]*(?=[/?#]|$)/i, '') || '/';
+  return url.startsWith('/') ? url : url.replace(/^https?:\/\/[^/?#]*(?=[/?#]|$)/i, '') || '/';
 }
 
 function isPath(path: string): boolean {
+  if (!path.startsWith('/')) return false;
+  if (!path.includes('%')) return true;
   try {
-    return path.startsWith('/') && decodeURI(path) !== '';
+    return decodeURI(path) !== '';
   } catch {
     return false;
   }
