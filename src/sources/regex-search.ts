@@ -31,8 +31,11 @@ export class RegexSearch {
   readonly #thread: Worker;
   /** Aborted when nothing more is to be waited for, with the error that says why. */
   readonly #end = new AbortController();
+  /** Batches that were sent, and those that were answered: the thread takes them in turn. */
   #sent = 0;
-  #answers: Uint8Array[] = [];
+  #answered = 0;
+  /** Answers that nobody has taken yet, by the numbers of their batches. */
+  readonly #answers = new Map<number, Uint8Array>();
 
   /** Starts the thread. @throws E_USAGE for what is no regular expression, before it starts */
   constructor(patterns: readonly string[], options: RegexSearchOptions = {}) {
@@ -42,31 +45,31 @@ export class RegexSearch {
     const workerData = patterns.map(withForwardSlashes);
     throwIfAborted(signal);
     this.#thread = new Worker(workerUrl, { workerData });
-    this.#thread.on('message', (answer: Uint8Array) => this.#answers.push(answer));
+    this.#thread.on('message', (answer: Uint8Array) => this.#answers.set(this.#answered++, answer));
     this.#thread.on('error', (error) => this.#end.abort(this.#failure(error)));
     signal?.addEventListener('abort', () => this.#end.abort(), { signal: this.#end.signal });
   }
 
   /** True for a name that has one of the patterns. @throws as {@link filter} */
   async finds(name: string): Promise<boolean> {
-    this.#send([name]);
-    return (await this.#found())[0] === 1;
+    return (await this.#found([this.#send([name])]))[0] === 1;
   }
 
   /**
    * A test for one listing of a source, of the names that `matches` takes and that have one of the patterns. The names are gone
-   * through here, and then once more: to make rows of all files, for the few that are found, would take longer.
+   * through here, and then once more: to make rows of all files, for the few that are found, would take longer. Several may be made at a time.
    * @throws E_USAGE for a pattern that takes too long, E_ABORTED
    */
   async filter(source: Pick<Source, 'list'>, matches: (name: string) => boolean): Promise<(name: string) => boolean> {
     const batch: string[] = [];
+    const sent: number[] = [];
     const none = source.list((name) => {
-      if (matches(name) && batch.push(name) === batchNames) this.#send(batch.splice(0));
+      if (matches(name) && batch.push(name) === batchNames) sent.push(this.#send(batch.splice(0)));
       return false;
     });
     for await (const _ of none);
-    this.#send(batch);
-    const found = await this.#found();
+    sent.push(this.#send(batch));
+    const found = await this.#found(sent);
     let next = 0;
     return (name) => matches(name) && found[next++] === 1;
   }
@@ -77,16 +80,21 @@ export class RegexSearch {
     await this.#thread.terminate();
   }
 
-  #send(names: readonly string[]): void {
-    this.#sent += 1;
+  /** @returns the number of the batch */
+  #send(names: readonly string[]): number {
     this.#thread.postMessage(names);
+    return this.#sent++;
   }
 
-  /** For each name that was sent whether it has a pattern, 1 or 0, when all batches have been answered. */
-  async #found(): Promise<Uint8Array> {
-    while (this.#answers.length < this.#sent) await this.#answer();
-    this.#sent = 0;
-    return concatBytes(this.#answers.splice(0));
+  /** For each name of some batches whether it has a pattern, 1 or 0, when all of them have been answered. */
+  async #found(batches: readonly number[]): Promise<Uint8Array> {
+    const found: Uint8Array[] = [];
+    for (const batch of batches) {
+      while (this.#answered <= batch) await this.#answer();
+      found.push(this.#answers.get(batch) ?? new Uint8Array());
+      this.#answers.delete(batch);
+    }
+    return concatBytes(found);
   }
 
   async #answer(): Promise<void> {

@@ -52,6 +52,19 @@ describe('a search for regular expressions', () => {
     expect([await regex.finds('b'), await regex.finds('b11')]).toEqual([false, true]);
   });
 
+  test('several listings at a time get the answers that are theirs', async () => {
+    const regex = search(['1']);
+    const names = Array.from({ length: 9000 }, (_, i) => `a/${i}`);
+    const [all, some, one] = await Promise.all([
+      found(regex, names),
+      found(regex, names.slice(0, 20)),
+      regex.finds('b1'),
+    ]);
+    expect(all).toEqual(names.filter((name) => name.includes('1')));
+    expect(some).toEqual(all.slice(0, 11));
+    expect(one).toBe(true);
+  });
+
   test.each(['(', 'a{2,1}', 'a**', '[z-a]', '\\', '('.repeat(20_000) + ')'.repeat(20_000)])(
     'what is no regular expression, or too long, is a mistake before any thread starts: %#',
     (pattern) => {

@@ -75,9 +75,9 @@ function countNow(batch: readonly ChosenFile[], { onPlan }: OutputChoice): Count
   return { end: async () => {} };
 }
 
-/** Goes through all files that are chosen, beside the work on them. A search for regular expressions can do that but once. */
+/** Goes through all files that are chosen, beside the work on them. */
 function startCount(source: Source, choice: OutputChoice): Count {
-  const { onPlan, regex } = choice;
+  const { onPlan } = choice;
   const ended = new AbortController();
   const count = async (): Promise<void> => {
     let [files, bytes] = [0, 0];
@@ -90,7 +90,7 @@ function startCount(source: Source, choice: OutputChoice): Count {
     onPlan?.(files, bytes);
   };
   // Whatever is wrong, the work itself tells.
-  const counted = onPlan === undefined || regex !== undefined ? Promise.resolve() : count().catch(() => {});
+  const counted = onPlan === undefined ? Promise.resolve() : count().catch(() => {});
   return {
     end() {
       ended.abort();

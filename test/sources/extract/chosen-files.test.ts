@@ -1,6 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import { chosenFiles } from '../../../src/sources/extract/chosen-files.ts';
+import { RegexSearch } from '../../../src/sources/regex-search.ts';
 import type { Source, SourceEntry } from '../../../src/sources/source.ts';
+import { builtModule } from '../../support/built-module.ts';
+
+const workerUrl = new URL(builtModule('src/sources/regex-worker.ts'));
 
 /** A source of files of ten bytes each, and the number of listings of it that are under way. */
 function sourceOf(count: number): { source: Source; listings: () => { begun: number; open: number } } {
@@ -57,6 +61,20 @@ describe('the number of files, and their bytes', () => {
     }
     expect(plans).toEqual([[given, given * 10]]);
     expect(givenWhenPlanned).toBeLessThan(given);
+  });
+
+  test('of many that regular expressions choose are counted as well', async () => {
+    const { source } = sourceOf(9000);
+    const regex = new RegexSearch(['[2-9]'], { workerUrl });
+    const plans: number[][] = [];
+    let given = 0;
+    for await (const _ of chosenFiles(source, { names: [], regex, onPlan: (...plan) => plans.push(plan) }, () => {})) {
+      given += 1;
+      await new Promise(setImmediate);
+    }
+    await regex.close();
+    expect(given).toBeGreaterThan(2000);
+    expect(plans).toEqual([[given, given * 10]]);
   });
 
   test('are counted no longer than the work lasts: the source may be closed then', async () => {
