@@ -6,6 +6,7 @@ import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { blteTrial } from './blte-trial.js';
 import { extractTrial } from './extract-trials.js';
 import { listfileTrial, looseFilesTrial } from './lists-trials.js';
 import { deadEntries, manyBuilds } from './many-builds.js';
@@ -24,6 +25,7 @@ import {
   summaryOf,
 } from './parts.js';
 import { latencyTrial, planTrial } from './plan-trial.js';
+import { readsTrial } from './reads-trial.js';
 import { serveTrial } from './serve-trial.js';
 import { startTrial } from './start-trial.js';
 
@@ -93,6 +95,16 @@ export const trials = [
     run: manyBuilds,
   },
   { name: 'dead-entries', shows: '100,000 dead entries in 1000 archives given back', run: deadEntries },
+  {
+    name: 'reads',
+    shows: 'bytes read for one file, or a range of one, of a sparse PAK of 40 GB and of an object of 3 GB',
+    run: readsTrial,
+  },
+  {
+    name: 'blte',
+    shows: 'zlib and Salsa20 chunks decoded on all cores, beside inflate and @noble/ciphers',
+    run: blteTrial,
+  },
   { name: 'paks', shows: 'PAK archives beside bare loops that do the same', run: paks },
 ];
 

@@ -3,7 +3,7 @@ import { concatBytes, fromHex, toHex } from '../core/bytes.ts';
 import { isDamage, isUnavailable, PakratError, resultUnless } from '../core/errors.ts';
 import { waitForAll } from '../core/wait-for-all.ts';
 import type { KeyRing } from '../formats/blte/keys.ts';
-import { type ReadRange, readBlte } from '../formats/blte/read.ts';
+import { type BltePart, type ReadRange, readBlte, readBltePart } from '../formats/blte/read.ts';
 import { type BuildConfig, decodeBuildConfig, type ManifestKeys } from '../formats/configs/build-config.ts';
 import { type CdnConfig, decodeCdnConfig } from '../formats/configs/cdn-config.ts';
 import type { ArchiveIndex } from '../formats/indices/archive-index.ts';
@@ -228,11 +228,13 @@ export class Build {
     await writeManifest(this.readEncoded(place, size), { path, ckey, temporary });
   }
 
-  /** The decoded bytes of a held entry, in pieces. @throws E_KEY_MISSING, E_INTEGRITY, E_FORMAT… */
-  async *readEncoded(place: EntryPlace, decodedSize?: number): AsyncGenerator<Uint8Array> {
+  /** The decoded bytes of a held entry, or a part of them, in pieces. @throws E_KEY_MISSING, E_INTEGRITY, E_FORMAT… */
+  async *readEncoded(place: EntryPlace, decodedSize?: number, part?: BltePart): AsyncGenerator<Uint8Array> {
     const { read, close } = this.openEncoded(place);
+    const known = { keys: this.keys, ekey: place.ekey, decodedSize };
     try {
-      yield* readBlte(read, place.size, { keys: this.keys, ekey: place.ekey, decodedSize });
+      if (part === undefined) yield* readBlte(read, place.size, known);
+      else yield* readBltePart(read, place.size, part, known);
     } finally {
       close();
     }

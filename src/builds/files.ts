@@ -1,8 +1,7 @@
 import { breathe } from '../core/breathe.ts';
-import { isKeyHex, toHex } from '../core/bytes.ts';
-import { codeOf, isPakratError, isUnavailable, PakratError } from '../core/errors.ts';
+import { isKeyHex } from '../core/bytes.ts';
+import { PakratError } from '../core/errors.ts';
 import type { NeededText } from '../core/glob.ts';
-import { md5Hasher } from '../core/hash.ts';
 import { normalizeName } from '../core/jenkins.ts';
 import { compareNames } from '../core/names/name-order.ts';
 import type { IdSet } from '../core/tables/id-set.ts';
@@ -246,69 +245,6 @@ export function placesOf(build: Build, file: BuildFile, part: ResolvedPart): Ent
   const key = part.ckey ?? part.ekeys[0] ?? '';
   throw new PakratError('E_NOT_FOUND', `${file.name}: no index says where its content ${key} is`, {
     data: { name: file.name, key },
-  });
-}
-
-/**
- * The decoded bytes of a file, in pieces. What is not held is fetched first, where the build has a way to.
- * The whole is checked against the ckey: an error after the last piece means that none of them may be kept.
- * @throws E_NOT_FOUND, E_OFFLINE, E_KEY_MISSING, E_INTEGRITY, E_FORMAT…
- */
-export async function* readFile(build: Build, file: BuildFile): AsyncGenerator<Uint8Array> {
-  for (const part of await build.lookUp(() => resolveParts(build, file))) {
-    let left = part.size ?? Number.POSITIVE_INFINITY;
-    for await (const piece of readContent(build, file, part)) {
-      const wanted = piece.subarray(0, Math.min(piece.length, left));
-      left -= wanted.length;
-      if (wanted.length > 0) yield wanted;
-    }
-    if (left > 0 && left !== Number.POSITIVE_INFINITY) {
-      throw new PakratError('E_INTEGRITY', `${file.name}: its content is ${left} bytes short`, {
-        data: { name: file.name },
-      });
-    }
-  }
-}
-
-/** One content, from the first of its encodings that can be had and opened. */
-async function* readContent(build: Build, file: BuildFile, part: ResolvedPart): AsyncGenerator<Uint8Array> {
-  const places = await build.lookUp(() => placesOf(build, file, part));
-  // Each twice: what was held may have been given back before it was read, and is fetched again then.
-  const attempts = places.flatMap((place) => [place, place]);
-  for (const [i, place] of attempts.entries()) {
-    let begun = false;
-    try {
-      await build.objects.entries([place]);
-      const hash = md5Hasher();
-      for await (const piece of build.readEncoded(place, part.contentSize)) {
-        hash.update(piece);
-        begun = true;
-        yield piece;
-      }
-      checkContent(file, part, toHex(hash.digest()));
-      return;
-    } catch (error) {
-      const another = i + 1 < attempts.length && !begun && (isUnavailable(error) || codeOf(error) === 'E_KEY_MISSING');
-      if (!another) throw refused(file, error);
-    }
-  }
-}
-
-/** A refusal knows the entry only; whoever asked knows the file. */
-function refused(file: BuildFile, error: unknown): unknown {
-  if (!isPakratError(error)) return error;
-  const { code, hint, data } = error;
-  const name = { name: file.name, ...data };
-  if (code === 'E_NOT_FOUND') return new PakratError(code, `${file.name}: ${error.message}`, { hint, data: name });
-  if (code !== 'E_OFFLINE') return error;
-  return new PakratError(code, `${file.name} is not held and may not be fetched`, { hint, data: name });
-}
-
-function checkContent(file: BuildFile, part: ResolvedPart, found: string): void {
-  if (part.ckey === undefined || part.ckey === found) return;
-  throw new PakratError('E_INTEGRITY', `${file.name} decodes to content ${found}, expected ${part.ckey}`, {
-    hint: 'Run `pakrat verify` on the store.',
-    data: { name: file.name, expected: part.ckey, found },
   });
 }
 

@@ -8,12 +8,12 @@ import {
   listFiles,
   placesOf,
   type ResolvedPart,
-  readFile,
   resolveParts,
   sizeOf,
 } from '../builds/files.ts';
 import { missingKeys } from '../builds/keys/missing-keys.ts';
 import type { EntryPlace } from '../builds/objects.ts';
+import { readFile, readFileRange } from '../builds/read-file.ts';
 import { isPakratError, isUnavailable, resultUnless, valueUnless } from '../core/errors.ts';
 import { localeNames } from '../formats/roots/locale.ts';
 import { damagedFile } from '../store/derived/derived-file.ts';
@@ -89,6 +89,8 @@ export function buildSource(build: Build, options: BuildSourceOptions): BuildSou
       await valueUnless(isUnavailable, build.objects.entries(places));
     },
     read: ({ file }) => readFile(build, file),
+    readRange: ({ file }, offset, size) => readFileRange(build, file, { offset, size }),
+    readsWhole: true,
     ...(hasEntry && { isHeld: ({ file }) => isHeld(build, file, hasEntry) }),
     forThreads: {
       find: async (entries) => encodedFiles(build.objects, entries),

@@ -62,6 +62,8 @@ export interface Source<Entry extends SourceEntry = SourceEntry> {
   read(entry: Entry): AsyncIterable<Uint8Array>;
   /** Part of a file, from little more than the bytes that hold it. Absent where files can only be read from their start. */
   readRange?(entry: Entry, offset: number, size: number): AsyncIterable<Uint8Array>;
+  /** True where a file that is read in many pieces is better read along: only all of it together is checked against what it must be. */
+  readonly readsWhole?: boolean;
   /** The bytes of a file as they are stored, encrypted and compressed. Absent where the source cannot give them. */
   readRaw?(entry: Entry): AsyncIterable<Uint8Array>;
   /** True for a file whose content may be wrong although it can be read. Absent where reading tells. Throws as `read`. */

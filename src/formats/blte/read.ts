@@ -8,6 +8,7 @@ import { inflatePieces } from '../../codecs/compression/inflate.ts';
 import { fromHex, toHex } from '../../core/bytes.ts';
 import { codeOf, formatError } from '../../core/errors.ts';
 import { md5Hasher, md5Hex } from '../../core/hash.ts';
+import { slicePieces } from '../../files/pieces.ts';
 import { expectKey } from '../check-md5.ts';
 import { type ChunkOptions, chunkName, decodeChunk, expectDigest, expectSize, maxDepth, unknownMode } from './chunk.ts';
 import { decodeCipherHead, openCipher } from './cipher.ts';
@@ -28,12 +29,14 @@ const wholeChunkSize = 0x80_0000;
 const pieceSize = 0x4_0000;
 /** Bytes that are read at least where less than a piece is wanted: 1 MiB. */
 const readAheadSize = 0x10_0000;
+/** The same where only a header is wanted. */
+const headerReadSize = 0x1_0000;
 /** Most bytes for a chunk in a mode that cannot be decoded in pieces: 64 MiB. */
 const heldSize = 0x400_0000;
 
 /** Reads the header of an object: 64 KiB or what the table needs. Throws E_FORMAT_… as decodeBlteHeader. */
 export async function readBlteHeader(read: ReadRange, objectSize: number): Promise<BlteHeader> {
-  return decodeBlteHeader(await readHeaderBytes(readAhead(read, objectSize, 0x1_0000), objectSize), objectSize);
+  return decodeBlteHeader(await readHeaderBytes(readAhead(read, objectSize, headerReadSize), objectSize), objectSize);
 }
 
 /**
@@ -47,22 +50,77 @@ export async function* readBlte(
   options: ReadBlteOptions = {},
 ): AsyncGenerator<Uint8Array> {
   const buffered = readAhead(read, objectSize);
-  const headerBytes = await readHeaderBytes(buffered, objectSize);
-  const header = decodeBlteHeader(headerBytes, objectSize);
-  const { ekey, ckey, keys = emptyKeyRing } = options;
-  if (ekey !== undefined && header.headerSize > 0) expectKey('ekey', ekey, md5Hex(headerBytes));
-  const decodedSize = expectSize(header, options.decodedSize);
+  const { ckey, keys = emptyKeyRing } = options;
+  const { header, chunk } = await openBlte(buffered, objectSize, options);
   const content = ckey === undefined ? undefined : md5Hasher();
   for (let i = 0; i < header.count; i++) {
-    const chunk = header.chunk(i);
-    const whole = ekey === undefined ? {} : { md5: fromHex(ekey), before: headerBytes };
-    const expected: ExpectedChunk = header.headerSize > 0 ? chunk : { ...chunk, decodedSize, ...whole };
-    for await (const piece of readChunk(buffered, expected, keys)) {
+    for await (const piece of readChunk(buffered, chunk(i), keys)) {
       content?.update(piece);
       yield piece;
     }
   }
   if (ckey !== undefined && content !== undefined) expectKey('ckey', ckey, toHex(content.digest()));
+}
+
+/** Decoded bytes of an object: offset and size, in bytes. */
+export interface BltePart {
+  readonly offset: number;
+  readonly size: number;
+}
+
+/**
+ * Decodes a part of an object: only the header is read and the chunks that the part lies in. Fewer bytes come where the object ends. The ckey
+ * covers all of the content, and so tells nothing here. Without a table there is one chunk, which is read from its start to the end of the part.
+ * @throws as {@link readBlte}
+ */
+export async function* readBltePart(
+  read: ReadRange,
+  objectSize: number,
+  { offset, size }: BltePart,
+  options: Omit<ReadBlteOptions, 'ckey'> = {},
+): AsyncGenerator<Uint8Array> {
+  const { keys = emptyKeyRing } = options;
+  const { header, chunk } = await openBlte(readAhead(read, objectSize, headerReadSize), objectSize, options);
+  const { first, end, start } = chunksAround(header, { offset, size });
+  if (first === end) return;
+  const last = chunk(end - 1);
+  // Not a byte behind the last of them.
+  const buffered = readAhead(read, last.offset + last.encodedSize);
+  async function* pieces(): AsyncGenerator<Uint8Array> {
+    for (let i = first; i < end; i++) yield* readChunk(buffered, chunk(i), keys);
+  }
+  yield* slicePieces(pieces(), offset - start, size);
+}
+
+/** The chunks from `first` to before `end` that a part lies in; decoded, the first of them begins at `start`. */
+function chunksAround(header: BlteHeader, part: BltePart): { first: number; end: number; start: number } {
+  if (header.decodedSize === undefined) return { first: 0, end: part.size === 0 ? 0 : 1, start: 0 };
+  let index = 0;
+  let at = 0;
+  const skipTo = (offset: number): number => {
+    for (; index < header.count; index++) {
+      const next = at + (header.chunk(index).decodedSize ?? 0);
+      if (next > offset) break;
+      at = next;
+    }
+    return index;
+  };
+  const first = skipTo(part.offset);
+  const start = at;
+  const end = part.size === 0 ? first : Math.min(skipTo(part.offset + part.size - 1) + 1, header.count);
+  return { first, end, start };
+}
+
+/** The header of an object, checked against what is known of it, and its chunks as they must be. */
+async function openBlte(read: ReadRange, objectSize: number, { ekey, decodedSize: known }: ReadBlteOptions) {
+  const headerBytes = await readHeaderBytes(read, objectSize);
+  const header = decodeBlteHeader(headerBytes, objectSize);
+  if (ekey !== undefined && header.headerSize > 0) expectKey('ekey', ekey, md5Hex(headerBytes));
+  const decodedSize = expectSize(header, known);
+  const whole = ekey === undefined ? {} : { md5: fromHex(ekey), before: headerBytes };
+  const chunk = (index: number): ExpectedChunk =>
+    header.headerSize > 0 ? header.chunk(index) : { ...header.chunk(index), decodedSize, ...whole };
+  return { header, chunk };
 }
 
 /** A chunk, and bytes that its MD5 covers before it: without a table the ekey is the MD5 of the whole object. */

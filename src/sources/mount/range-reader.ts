@@ -11,11 +11,12 @@ export interface RangeReader {
 /** Decoded bytes that are kept. A file up to this size is decoded whole before any of it is given out. */
 const windowSize = 8 << 20;
 
-/** A reader of a file: by ranges where the source can, else along the file, from the start again when somebody goes back. */
+/** A reader of a file: by ranges where the source can and ought to, else along the file, from the start again when somebody goes back. */
 export function openRangeReader(source: Source, entry: SourceEntry): RangeReader {
   const { size } = entry;
   const readRange = source.readRange?.bind(source);
-  if (readRange === undefined || size === undefined) return new StreamReader(source, entry);
+  if (readRange === undefined || source.readsWhole === true || size === undefined)
+    return new StreamReader(source, entry);
   return {
     async read(offset, wanted) {
       const pieces: Uint8Array[] = [];

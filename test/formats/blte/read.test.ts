@@ -7,7 +7,13 @@ import { md5, md5Hex } from '../../../src/core/hash.ts';
 import { decodeBlte } from '../../../src/formats/blte/decode.ts';
 import { type EncodedBlte, encodeBlte } from '../../../src/formats/blte/encode.ts';
 import { decodeBlteHeader, encodeBlteHeader } from '../../../src/formats/blte/header.ts';
-import { type ReadBlteOptions, type ReadRange, readBlte, readBlteHeader } from '../../../src/formats/blte/read.ts';
+import {
+  type ReadBlteOptions,
+  type ReadRange,
+  readBlte,
+  readBlteHeader,
+  readBltePart,
+} from '../../../src/formats/blte/read.ts';
 import { words } from '../../codecs/ciphers/words.ts';
 import { conformanceBytes, describeConformance } from '../../support/conformance.ts';
 import { expectHostileSafe } from '../../support/hostile.ts';
@@ -306,6 +312,55 @@ describe('readBlteHeader', () => {
     const { read } = reader(bytes);
     await expect(readBlteHeader(read, bytes.length)).rejects.toEqual(code('E_FORMAT_TRUNCATED'));
     await expect(readBlteHeader(reader(bytes.subarray(0, 5)).read, 5)).rejects.toEqual(code('E_FORMAT_TRUNCATED'));
+  });
+});
+
+describe('readBltePart', () => {
+  /** The part of an object, and what was asked for. */
+  async function partOf({ bytes, ekey }: EncodedBlte, offset: number, size: number) {
+    const { read, asked } = reader(bytes);
+    const pieces: Uint8Array[] = [];
+    for await (const piece of readBltePart(read, bytes.length, { offset, size }, { ekey, keys })) pieces.push(piece);
+    return { part: concatBytes(pieces), bytesRead: asked.reduce((sum, one) => sum + one.size, 0) };
+  }
+
+  test.each(['b:{256K*=n}', 'b:{256K*=z}', 'n', 'z', `b:{100K=n,1=z,*=${secret},n}}`, 'b:{*=z}'])(
+    'gives what a slice of the whole is: %s',
+    async (spec) => {
+      const object = largeAs(spec);
+      const end = large.length;
+      for (const [from, to] of [
+        [0, 1],
+        [0, end],
+        [262_144, 262_145],
+        [262_143, 600_000],
+        [5_000_000, 5_000_000],
+        [end - 1, end],
+        [end - 10, end + 10],
+        [end, end + 1],
+      ] as const) {
+        const { part } = await partOf(object, from, to - from);
+        expect(md5Hex(part)).toBe(md5Hex(large.subarray(from, to)));
+      }
+    },
+  );
+
+  test('reads the header and the chunks that hold it', async () => {
+    const { part, bytesRead } = await partOf(largeAs('b:{256K*=n}'), 4 * MiB + 10, 20);
+    expect(part).toEqual(large.subarray(4 * MiB + 10, 4 * MiB + 30));
+    expect(bytesRead).toBe(65_536 + 256 * 1024 + 1);
+    const small = await partOf(largeAs('b:{2K*=n}'), MiB + 10, 20);
+    expect(small.part).toEqual(large.subarray(MiB + 10, MiB + 30));
+    expect(small.bytesRead).toBe(65_536 + 12 + 24 * 4103 + 2049);
+  });
+
+  test('refuses a damaged header and a damaged chunk; one that it does not need may be damaged', async () => {
+    const { bytes, ekey } = largeAs('b:{256K*=n}');
+    const damaged = (at: number) => ({ bytes: bytes.map((byte, i) => (i === at ? byte ^ 1 : byte)), ekey });
+    const chunk = (index: number) => decodeBlteHeader(bytes, bytes.length).chunk(index).offset + 5;
+    for (const at of [30, chunk(16)])
+      await expect(partOf(damaged(at), 4 * MiB + 10, 20)).rejects.toEqual(code('E_INTEGRITY'));
+    expect((await partOf(damaged(chunk(15)), 4 * MiB + 10, 20)).part).toHaveLength(20);
   });
 });
 
