@@ -104,7 +104,7 @@ export async function deadEntries({ work, scale }) {
  * Makes a store with builds of small files, or goes on where it was left.
  * @param work a folder that keeps all of it: the files, what is published, and `store`
  */
-async function makeBuilds(work, { builds, files }) {
+export async function makeBuilds(work, { builds, files }) {
   const { openPakrat } = await import(join(dirname(bin), '../dist/index.js'));
   const [folder, www] = [join(work, 'files'), join(work, 'www')];
   fs.mkdirSync(work, { recursive: true });

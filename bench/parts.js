@@ -35,6 +35,21 @@ export function bigTree(work, scale) {
   return makeTree(join(work, `big-build-${scale}`), ['--preset', 'wow', ...(scale === 1 ? [] : smaller)]);
 }
 
+/** 1.8 GB in 8 archives. */
+export function twoGigabytes(work, scale) {
+  const bytes = Math.round((2400 * 2 ** 20) / scale);
+  const archives = ['--per-archive', '262', '--archive-max', '400M', '--localized', '0', '--lowviolence', '0'];
+  const still = ['--changed', '0', '--added', '0', '--removed', '0', '--patches', '0', '--zlevel', '1'];
+  return makeTree(join(work, `two-gigabytes-${scale}`), [
+    '--files',
+    '2000',
+    '--total-bytes',
+    String(bytes),
+    ...archives,
+    ...still,
+  ]);
+}
+
 /** Facts about a tree that the generator wrote. */
 export function summaryOf(tree) {
   return JSON.parse(fs.readFileSync(join(tree, 'truth/summary.json'), 'utf8'));
@@ -121,7 +136,7 @@ export function measure(command, args, options = {}) {
   const started = performance.now();
   const { status, stderr } = spawnSync('/usr/bin/env', ['time', '-f', 'used %U %S %M', command, ...args], {
     stdio: ['ignore', options.output ?? 'ignore', 'pipe'],
-    env: { ...process.env, NODE_ENV: 'production' },
+    env: { ...process.env, NODE_ENV: 'production', ...options.env },
     cwd: options.cwd,
     encoding: 'utf8',
     maxBuffer: 1 << 30,

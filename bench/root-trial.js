@@ -6,27 +6,10 @@
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import * as fs from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
-import { bin } from './parts.js';
-
-/** A module of the source beside the program, built for this process. */
-async function load(path) {
-  const root = join(dirname(bin), '..');
-  const outfile = join(fs.mkdtempSync(join(root, 'node_modules', '.bench-')), 'module.mjs');
-  await build({
-    entryPoints: [join(root, 'src', path)],
-    outfile,
-    bundle: true,
-    format: 'esm',
-    platform: 'node',
-    external: ['better-sqlite3'],
-    banner: { js: "import { createRequire as of } from 'node:module'; const require = of(import.meta.url);" },
-  });
-  return import(outfile);
-}
+import { loadSource as load } from './source-module.js';
 
 /** Of wow 11.2.7.65299. */
 const gameRows = 2_974_106;

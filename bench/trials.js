@@ -8,6 +8,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { blteTrial } from './blte-trial.js';
 import { extractTrial } from './extract-trials.js';
+import { growthTrial } from './growth-trial.js';
+import { idleSyncTrial } from './idle-sync-trial.js';
+import { largePlanTrial } from './large-plan-trial.js';
 import { listfileTrial, looseFilesTrial } from './lists-trials.js';
 import { deadEntries, manyBuilds } from './many-builds.js';
 import { mountTrial } from './mount-trial.js';
@@ -23,11 +26,14 @@ import {
   pakrat,
   startNginx,
   summaryOf,
+  twoGigabytes,
 } from './parts.js';
 import { latencyTrial, planTrial } from './plan-trial.js';
 import { readsTrial } from './reads-trial.js';
+import { scatterTrial } from './scatter-trial.js';
 import { serveTrial } from './serve-trial.js';
 import { startTrial } from './start-trial.js';
+import { twoHostsTrial } from './two-hosts-trial.js';
 
 const mebibyte = 1024 * 1024;
 const settleMs = 2000;
@@ -105,22 +111,29 @@ export const trials = [
     shows: 'zlib and Salsa20 chunks decoded on all cores, beside inflate and @noble/ciphers',
     run: blteTrial,
   },
+  {
+    name: 'scatter',
+    shows: '20,000 small entries that lie apart, 20 ms away, beside one request an entry',
+    run: scatterTrial,
+  },
+  {
+    name: 'large-plan',
+    shows: 'the plan of a build as Overwatch 2 is described: 63,705 runs among 9.9 million entries',
+    run: largePlanTrial,
+  },
+  {
+    name: 'idle-sync',
+    shows: 'a sync with nothing to do in a store with 500 builds and 50,000 archives, beside one build',
+    run: idleSyncTrial,
+  },
+  { name: 'two-hosts', shows: '2 GB from two hosts of 100 MB/s, 40 ms away, beside curl', run: twoHostsTrial },
+  {
+    name: 'growth',
+    shows: 'how costs grow with entries and archives: a table, and bench/growth.svg',
+    run: growthTrial,
+  },
   { name: 'paks', shows: 'PAK archives beside bare loops that do the same', run: paks },
 ];
-
-function twoGigabytes(work, scale) {
-  const bytes = Math.round((2400 * mebibyte) / scale);
-  const archives = ['--per-archive', '262', '--archive-max', '400M', '--localized', '0', '--lowviolence', '0'];
-  const still = ['--changed', '0', '--added', '0', '--removed', '0', '--patches', '0', '--zlevel', '1'];
-  return makeTree(join(work, `two-gigabytes-${scale}`), [
-    '--files',
-    '2000',
-    '--total-bytes',
-    String(bytes),
-    ...archives,
-    ...still,
-  ]);
-}
 
 /**
  * The same archives by each way in turn, each into fresh folders. What one wrote is removed before the next begins, which waits until the
