@@ -18,6 +18,13 @@ export function sha1(bytes: Uint8Array): Uint8Array {
   return crypto.hash('sha1', bytes, 'buffer');
 }
 
+/** True when bytes have a SHA-1 of 20 bytes. A text of one character a byte costs a third of an array of them. */
+export function isSha1(bytes: Uint8Array, expected: Uint8Array): boolean {
+  const found = crypto.hash('sha1', bytes, 'binary');
+  for (let i = 0; i < found.length; i++) if (found.charCodeAt(i) !== expected[i]) return false;
+  return true;
+}
+
 /** SHA-256 of some bytes: 32 bytes. */
 export function sha256(bytes: Uint8Array): Uint8Array {
   return crypto.hash('sha256', bytes, 'buffer');

@@ -30,7 +30,7 @@ export async function fileSource(path: string): Promise<FillingSource> {
       reading(path, () => readInto(fd, bytes, { offset, what: path }));
       return bytes;
     },
-    async readInto(target, offset) {
+    readInto(target, offset) {
       checkRange({ name: path, size }, offset, target.length);
       reading(path, () => readInto(fd, target, { offset, what: path }));
     },

@@ -2,6 +2,7 @@ import * as fs from 'node:fs';
 import type { ByteSource } from '../core/byte-source.ts';
 import { isPakratError, PakratError, valueUnless } from '../core/errors.ts';
 import { fileSource } from '../files/file-source.ts';
+import type { SharedDirectory } from './many-entries.ts';
 import { nadeo } from './nadeo/index.ts';
 import type { Pak, PakFamily, PakFolders } from './pak.ts';
 import { quake } from './quake/index.ts';
@@ -32,13 +33,29 @@ const endSize = 4096;
 export async function openPak(pak: string | ByteSource, options: PakOptions = {}): Promise<Pak> {
   if (typeof pak !== 'string') return openSource(pak, options);
   if (isFolder(pak)) return openFolder(pak, options);
-  const source = await fileSource(pak);
+  return withFile(pak, (source) => openSource(source, options));
+}
+
+/** Opens a file as a PAK, which has the file then; closes it after an error. */
+async function withFile(path: string, open: (source: ByteSource) => Promise<Pak>): Promise<Pak> {
+  const source = await fileSource(path);
   try {
-    return await openSource(source, options);
+    return await open(source);
   } catch (error) {
     await source.close();
     throw error;
   }
+}
+
+/**
+ * Opens a PAK that is open in another thread, without reading its directory again.
+ * @param options those that it was opened with there
+ * @throws E_NOT_FOUND, E_STORE
+ */
+export async function openShared(path: string, options: PakOptions, shared: SharedDirectory): Promise<Pak> {
+  const family = pakFamilies.find(({ name }) => name === shared.family);
+  if (family === undefined) throw new Error(`there is no family ${shared.family}`);
+  return withFile(path, (source) => family.open(source, options, shared.directory));
 }
 
 /** The family that claims a file by its bytes, or undefined. Reads at most 4 KiB from both ends. */

@@ -4,7 +4,11 @@ import { nameParts } from '../files/output/output-folder.ts';
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true });
 
 /** Turns the bytes from `start` to `end` of a directory into text. */
-export type NameDecoder = (bytes: Uint8Array, start: number, end: number) => string;
+export interface NameDecoder {
+  (bytes: Uint8Array, start: number, end: number): string;
+  /** True when it makes of each byte of ASCII the character that it is, whatever stands around it. */
+  readonly keepsAscii?: true | undefined;
+}
 
 /**
  * The decoder of names: UTF-8, or Latin-1 when the bytes are no UTF-8; or of the encoding that is asked for.
@@ -27,7 +31,7 @@ function utf8OrLatin1Decoder(): NameDecoder {
   // One view of a whole directory, not one for each of its thousands of names.
   let known: Uint8Array | undefined;
   let buffer: Buffer = Buffer.alloc(0);
-  return (bytes, start, end) => {
+  const decode = (bytes: Uint8Array, start: number, end: number): string => {
     if (bytes !== known) buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
     known = bytes;
     const text = buffer.toString('utf8', start, end);
@@ -36,6 +40,7 @@ function utf8OrLatin1Decoder(): NameDecoder {
       ? buffer.toString('latin1', start, end)
       : text;
   };
+  return Object.assign(decode, { keepsAscii: true as const });
 }
 
 function isUtf8(bytes: Uint8Array): boolean {

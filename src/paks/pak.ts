@@ -149,8 +149,11 @@ export interface PakFamily<Options = SharedOptions, PackOptions = object> {
    * @param head up to 4 KiB from its start, @param tail up to 4 KiB from its end
    */
   matches(head: Uint8Array, tail: Uint8Array): boolean;
-  /** Opens a PAK: reads the directory, and nothing else. The source belongs to the PAK then; after an error it is the caller's. */
-  open(source: ByteSource, options?: Options): Promise<Pak>;
+  /**
+   * Opens a PAK: reads the directory, and nothing else. The source belongs to the PAK then; after an error it is the caller's.
+   * @param shared what `shareDirectory` (many-entries.ts) of the same PAK gave, opened with the same options: then the directory need not be read
+   */
+  open(source: ByteSource, options?: Options, shared?: unknown): Promise<Pak>;
   /** Folders that its engines read as one whole. Absent where there is no such thing. */
   readonly folders?: PakFolders<Options>;
   /** Writes a PAK. Without options it is what needs none. Absent where the family is only read. */
@@ -173,9 +176,14 @@ export function problemOf(error: unknown): PakProblem {
   return { code: error.code, message: error.message };
 }
 
+/** The error for a number that no entry has. */
+export function noEntry(index: number): PakratError {
+  return new PakratError('E_NOT_FOUND', `there is no entry ${index}`);
+}
+
 /** The row of an entry, by its number. Throws E_NOT_FOUND for an entry of another PAK. */
 export function getRow<Row>(rows: readonly Row[], { index }: Pick<PakEntry, 'index'>): Row {
   const row = rows[index];
-  if (row === undefined) throw new PakratError('E_NOT_FOUND', `there is no entry ${index}`);
+  if (row === undefined) throw noEntry(index);
   return row;
 }

@@ -14,7 +14,8 @@ export function countedFiles(phase: string, onProgress: OnProgress | undefined):
   const files = { done: 0, total: 0 };
   let done = 0;
   let total = 0;
-  const tell = (): void => onProgress?.({ type: 'bytes', phase, done, total, files: { ...files } });
+  const tell = (): void =>
+    onProgress?.({ type: 'bytes', phase, done, total, files: { done: files.done, total: files.total } });
   return {
     onPlan(count, bytes) {
       total = bytes;

@@ -4,15 +4,20 @@ export interface BatchLimits {
   tasks: number;
 }
 
-const usual: BatchLimits = { bytes: 4 << 20, tasks: 256 };
+/** Batches of tasks that each write a file. */
+export const usualLimits: BatchLimits = { bytes: 4 << 20, tasks: 256 };
 
-/** The largest tasks first, each alone, so that none is still under way when all else is done; the others together, in their order. */
+/**
+ * The largest tasks first, each alone, so that none is still under way when all else is done; the others together, in their order.
+ * @param tasks are gone through twice
+ */
 export function* batchesOf<Task extends { readonly size: number }>(
-  tasks: readonly Task[],
-  limits: BatchLimits = usual,
+  tasks: Iterable<Task>,
+  limits: BatchLimits = usualLimits,
 ): Generator<Task[]> {
-  const large = tasks.filter(({ size }) => size >= limits.bytes).sort((a, b) => b.size - a.size);
-  for (const task of large) yield [task];
+  const large: Task[] = [];
+  for (const task of tasks) if (task.size >= limits.bytes) large.push(task);
+  for (const task of large.sort((a, b) => b.size - a.size)) yield [task];
   let waiting: Task[] = [];
   let bytes = 0;
   for (const task of tasks) {

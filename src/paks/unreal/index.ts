@@ -1,5 +1,6 @@
 import type { PakFamily } from '../pak.ts';
 import { hasFooterMagic } from './footer.ts';
+import type { SharedIndex } from './opened-index.ts';
 import type { UnrealOptions } from './options.ts';
 import type { UnrealPackOptions } from './write/pack-plan.ts';
 
@@ -8,7 +9,8 @@ export const unreal: PakFamily<UnrealOptions, UnrealPackOptions> = {
   name: 'unreal',
   extensions: ['.pak'],
   matches: (_head, tail) => hasFooterMagic(tail),
-  open: async (source, options) => (await import('./open.ts')).openUnrealPak(source, options),
+  open: async (source, options, shared) =>
+    (await import('./open.ts')).openUnrealPak(source, options, shared as SharedIndex | undefined),
   folders: {
     what: 'a Paks folder of an Unreal game',
     matches: async (path) => (await import('./folder.ts')).isUnrealFolder(path),

@@ -5,7 +5,7 @@ import { decodeFooter, maxFooterSize } from './footer.ts';
 import type { EncodedFormat } from './index/encoded-entry.ts';
 import { IndexOpener } from './index/open-index.ts';
 import { aesKeys } from './keys.ts';
-import type { OpenedIndex, UnrealParts } from './opened-index.ts';
+import type { OpenedIndex, SharedIndex, UnrealParts } from './opened-index.ts';
 import type { UnrealOptions } from './options.ts';
 import { UnrealPak } from './unreal-pak.ts';
 
@@ -14,9 +14,14 @@ const pathHashVersion = 10;
 /**
  * Opens an Unreal PAK: reads the footer and the index, and nothing else. An encrypted index that no key opens gives a
  * PAK whose entries cannot be asked, but whose facts can.
+ * @param shared the index as another thread opened it, with the same options: then it is not read
  * @throws E_FORMAT… for damage, E_INTEGRITY for an index with another SHA-1, E_UNSUPPORTED
  */
-export async function openUnrealPak(source: ByteSource, options: UnrealOptions = {}): Promise<UnrealPak> {
+export async function openUnrealPak(
+  source: ByteSource,
+  options: UnrealOptions = {},
+  shared?: SharedIndex,
+): Promise<UnrealPak> {
   const size = Math.min(source.size, maxFooterSize);
   const footer = decodeFooter(await source.read(source.size - size, size), source.size, options);
   const format: EncodedFormat = {
@@ -24,8 +29,9 @@ export async function openUnrealPak(source: ByteSource, options: UnrealOptions =
     hasByteMethod: footer.label === '8A',
     hasIvs: footer.encryption === 'AES-256-CTR',
   };
-  const index = await readIndex({ source, footer, format, options }).catch(whenLocked);
-  return new UnrealPak({ source, footer, format, index, options });
+  const parts = { source, footer, format, options };
+  const index = shared === undefined ? await readIndex(parts).catch(whenLocked) : await takeIndex(shared, parts);
+  return new UnrealPak({ ...parts, index });
 }
 
 function whenLocked(error: unknown): PakratError {
@@ -59,4 +65,14 @@ async function readIndex({ source, footer, format, options }: Omit<UnrealParts, 
   }
   if (pathHashes === undefined) throw formatError('E_FORMAT', 'Unreal PAK index', 'neither names nor path hashes');
   return { ...opened, seed, ...decodePathHashPart(await opener.read(pathHashes, 1), parts) };
+}
+
+/** The index that another thread has opened. */
+async function takeIndex(
+  shared: SharedIndex,
+  { format, options }: Pick<UnrealParts, 'format' | 'options'>,
+): Promise<OpenedIndex> {
+  const { rowsOf } = await import('./index/rows/rows-of.ts');
+  const rows = rowsOf(shared.rows, format, nameDecoder(options.encoding));
+  return { ...shared, rows, findRow: undefined, problems: [], readRest: async () => {} };
 }

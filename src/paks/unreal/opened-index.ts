@@ -4,6 +4,7 @@ import type { PakProblem } from '../pak.ts';
 import type { Footer } from './footer.ts';
 import type { EncodedFormat } from './index/encoded-entry.ts';
 import type { DecodedIndex } from './index/index-rows.ts';
+import type { SharedRows } from './index/rows/shared-rows.ts';
 import type { UnrealOptions } from './options.ts';
 
 /** An index that could be read. */
@@ -18,6 +19,11 @@ export interface OpenedIndex extends DecodedIndex {
   problems: readonly PakProblem[];
   /** Reads the parts that opening did not need, to check their hashes. Throws as opening does. */
   readRest: () => Promise<void>;
+}
+
+/** An index that was opened, as plain data for threads: what is wrong with it was told when it was opened. */
+export interface SharedIndex extends Pick<OpenedIndex, 'mountPoint' | 'seed' | 'key'> {
+  rows: SharedRows;
 }
 
 /** The parts of an open PAK. */

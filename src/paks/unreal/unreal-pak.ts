@@ -1,20 +1,15 @@
 import { isPakratError, type PakratError } from '../../core/errors.ts';
+import { offerEntries } from '../many-entries.ts';
 import type { PackResult, PackSink, RewriteOptions, RewriteRow } from '../packing.ts';
-import {
-  type EntryStatus,
-  getRow,
-  type Pak,
-  type PakEntry,
-  type PakProblem,
-  problemOf,
-  type VerifyWork,
-} from '../pak.ts';
+import { type EntryStatus, type Pak, type PakEntry, type PakProblem, problemOf, type VerifyWork } from '../pak.ts';
 import { unrealFacts, unrealNotes } from './describe.ts';
 import type { UnrealContent } from './entries/content.ts';
+import { EntryList } from './entries/entry-list.ts';
 import { hasOwnChecksum } from './entries/method-names.ts';
-import { UnrealEntry } from './entries/unreal-entry.ts';
-import { RowList, RowNames, relativeNames } from './index/index-rows.ts';
-import type { OpenedIndex, UnrealParts } from './opened-index.ts';
+import type { UnrealEntry } from './entries/unreal-entry.ts';
+import { RowList, relativeNames } from './index/index-rows.ts';
+import { RowNames } from './index/rows/row-names.ts';
+import type { OpenedIndex, SharedIndex, UnrealParts } from './opened-index.ts';
 
 /** An open Unreal PAK. With a locked index only its facts can be asked. */
 export class UnrealPak implements Pak {
@@ -22,7 +17,7 @@ export class UnrealPak implements Pak {
   readonly version: string;
   readonly notes: readonly string[];
   readonly #parts: UnrealParts;
-  readonly #entries: readonly UnrealEntry[];
+  readonly #entries: EntryList;
   readonly #names: RowNames;
   #content: Promise<UnrealContent> | undefined;
 
@@ -33,8 +28,11 @@ export class UnrealPak implements Pak {
     this.version = footer.label;
     this.notes = unrealNotes(footer, index);
     this.#names = new RowNames(rows);
-    const context = { rows, footer, fileSize: source.size, names: this.#names };
-    this.#entries = Array.from({ length: rows.count }, (_, row) => new UnrealEntry(row, context));
+    const entries = new EntryList({ rows, footer, fileSize: source.size, names: this.#names });
+    this.#entries = entries;
+    // What a locked PAK is asked for it refuses by itself.
+    if (!isPakratError(index))
+      offerEntries(this, { count: entries.count, at: (row) => entries.at(row), share: () => shareIndex(index) });
   }
 
   get facts(): Record<string, unknown> {
@@ -49,7 +47,7 @@ export class UnrealPak implements Pak {
 
   get entries(): readonly UnrealEntry[] {
     if (this.locked !== undefined) throw this.locked;
-    return this.#entries;
+    return this.#entries.all();
   }
 
   /** The folder of the game below which its names are. Throws as `entries`. */
@@ -67,11 +65,11 @@ export class UnrealPak implements Pak {
     const { mountPoint, findRow } = this.#index;
     const candidates = relativeNames(mountPoint, name);
     for (const candidate of candidates) {
-      const entry = this.#entries[this.#names.find(candidate) ?? -1];
+      const entry = this.#entries.keep(this.#names.find(candidate) ?? -1);
       if (entry !== undefined) return entry.record.deleted ? undefined : entry;
     }
     for (const candidate of candidates) {
-      const entry = this.#entries[findRow?.(candidate) ?? -1];
+      const entry = this.#entries.at(findRow?.(candidate) ?? -1);
       if (entry !== undefined) return entry.named(candidate);
     }
     return undefined;
@@ -87,7 +85,7 @@ export class UnrealPak implements Pak {
 
   /** Blocks that have checksums. */
   partSize(entry: PakEntry): number | undefined {
-    const { record, method } = getRow(this.#entries, entry);
+    const { record, method } = this.#entries.own(entry);
     return record.blockCount > 1 && hasOwnChecksum(method) ? record.blockSize : undefined;
   }
 
@@ -130,4 +128,10 @@ export class UnrealPak implements Pak {
     );
     return this.#content;
   }
+}
+
+/** The index for threads, where its rows are bytes. */
+function shareIndex({ mountPoint, seed, key, rows }: OpenedIndex): SharedIndex | undefined {
+  const shared = rows.share?.();
+  return shared && { mountPoint, seed, key, rows: shared };
 }

@@ -1,6 +1,7 @@
 import { basename } from 'node:path';
 import { addFile, type MissingKey } from '../../builds/keys/missing-key.ts';
 import { isPakratError, type PakratError } from '../../core/errors.ts';
+import { eachEntry } from '../../paks/many-entries.ts';
 import type { Pak, PakEntry } from '../../paks/pak.ts';
 
 /** Entries that are tried at most in each PAK: one that cannot be read for another reason says nothing of the key. */
@@ -31,7 +32,7 @@ export async function pakMissingKeys(pak: Pak, label: string): Promise<MissingKe
 /** The encrypted files of each PAK, those that the game sees; an empty one needs no key. */
 function encryptedByOrigin(pak: Pak): Map<string | undefined, PakEntry[]> {
   const groups = new Map<string | undefined, PakEntry[]>();
-  for (const entry of pak.entries) {
+  for (const entry of eachEntry(pak)) {
     if (!entry.encrypted || entry.hidden !== undefined || entry.size === 0) continue;
     const group = groups.get(entry.origin);
     if (group === undefined) groups.set(entry.origin, [entry]);

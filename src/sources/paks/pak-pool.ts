@@ -1,7 +1,11 @@
 import type { PakOptions } from '../../paks/index.ts';
-import { batchesOf } from '../../threads/batches.ts';
+import type { SharedDirectory } from '../../paks/many-entries.ts';
+import { type BatchLimits, batchesOf, usualLimits } from '../../threads/batches.ts';
 import { type PoolHooks, ThreadPool } from '../../threads/thread-pool.ts';
 import type { PakJob, PakTask, PakTaskResult } from './pak-tasks.ts';
+
+/** To check a tiny entry takes a few microseconds, and to send a batch takes hundreds. */
+const checkLimits: BatchLimits = { ...usualLimits, tasks: 2048 };
 
 /** The PAK that a thread opens for itself. */
 export interface PakPath {
@@ -13,6 +17,12 @@ export interface PakPath {
 export interface ThreadedPak extends PakPath {
   /** The folder that has `pak-worker.js`, as the URL of a file in it; default: that of this module. */
   workerUrl?: URL | undefined;
+}
+
+/** A job, and the directory of the PAK where it need not be read again. */
+export interface PakOrder {
+  job: PakJob;
+  directory: SharedDirectory | undefined;
 }
 
 /** The results of a batch, in the order of its tasks: thousands of tasks end well, and bytes are all that there is to say of them. */
@@ -27,19 +37,19 @@ export type PakPoolHooks = PoolHooks<PakTask, PakTaskResult>;
 
 /** Threads that each have the same PAK open for themselves. Good for one job; needs `end`. */
 export class PakPool {
-  readonly #pool: ThreadPool<PakPath, PakJob, PakTask, PakBatchDone, PakTaskResult>;
+  readonly #pool: ThreadPool<PakPath, PakOrder, PakTask, PakBatchDone, PakTaskResult>;
 
-  /** Starts the threads; they open the PAK at once, while the caller does something else. */
+  /** Starts the threads; they make themselves ready at once, while the caller does something else. */
   constructor({ path, options, workerUrl }: ThreadedPak, threads: number) {
     const url = new URL('./pak-worker.js', workerUrl ?? import.meta.url);
     // A check leaves nothing behind; an extraction ends by itself between two pieces.
-    const mayKill = ({ kind }: PakJob): boolean => kind === 'verify';
+    const mayKill = ({ job }: PakOrder): boolean => job.kind === 'verify';
     this.#pool = new ThreadPool({ url, setup: { path, options }, unpack: resultsOf, mayKill }, threads);
   }
 
   /** Does a job with some entries. @throws E_ABORTED, what ends a job (E_STORE_FULL), and what is a bug */
-  run(job: PakJob, tasks: readonly PakTask[], hooks: PakPoolHooks): Promise<void> {
-    return this.#pool.run(job, batchesOf(tasks), hooks);
+  run(order: PakOrder, tasks: Iterable<PakTask>, hooks: PakPoolHooks): Promise<void> {
+    return this.#pool.run(order, batchesOf(tasks, order.job.kind === 'verify' ? checkLimits : usualLimits), hooks);
   }
 
   end(): Promise<void> {

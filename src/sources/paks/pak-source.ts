@@ -1,4 +1,5 @@
 import { PakratError } from '../../core/errors.ts';
+import { countEntries, eachEntry, entryAt } from '../../paks/many-entries.ts';
 import type { Pak, PakEntry } from '../../paks/pak.ts';
 import type { Source, SourceEntry } from '../source.ts';
 import { pakMissingKeys } from './pak-missing-keys.ts';
@@ -35,11 +36,14 @@ export function pakSource(
     from,
     pool,
     *list(matches) {
-      for (const row of pak.entries) if (matches(row.name)) yield new Row(row);
+      for (const row of eachEntry(pak)) {
+        const { name } = row;
+        if (matches(name)) yield new Row(row, name);
+      }
     },
     async get(name) {
       const row = pak.find(name) ?? rowByIndex(pak, name);
-      if (row !== undefined) return new Row(row);
+      if (row !== undefined) return new Row(row, row.name);
       throw new PakratError('E_NOT_FOUND', `${label} has no file ${name}`, {
         hint: '`pakrat ls` lists its files; index:N names one by its number, hidden ones too.',
         data: { name },
@@ -67,19 +71,19 @@ export function isPakSource(source: Source): source is PakSource {
 
 function rowByIndex(pak: Pak, name: string): PakEntry | undefined {
   const number = /^index:(\d{1,10})$/.exec(name)?.[1];
-  return number === undefined ? undefined : pak.entries[Number(number)];
+  return number === undefined ? undefined : entryAt(pak, Number(number));
 }
 
 /** A row of a listing. Its facts are made when `ls --json` asks for them. */
 class Row implements PakSourceEntry {
   // Declared only: thousands are made, and fields cost less so.
   declare readonly row: PakEntry;
+  /** Kept: rows are sorted by it, and a PAK may have to decode it each time. */
+  declare readonly name: string;
 
-  constructor(row: PakEntry) {
+  constructor(row: PakEntry, name: string) {
     this.row = row;
-  }
-  get name(): string {
-    return this.row.name;
+    this.name = name;
   }
   get index(): number {
     return this.row.index;
@@ -107,15 +111,15 @@ class Row implements PakSourceEntry {
 
 /** Sums over the rows; undefined when the directory is locked. */
 function pakAmounts(pak: Pak): Record<string, number> | undefined {
-  let rows: readonly PakEntry[];
+  let entries: number;
   try {
-    rows = pak.entries;
+    entries = countEntries(pak);
   } catch (error) {
     if (pak.locked === undefined) throw error;
     return undefined;
   }
-  const sums = { entries: rows.length, hidden: 0, encrypted: 0, bytes: 0, storedBytes: 0 };
-  for (const { size, storedSize, hidden, encrypted } of rows) {
+  const sums = { entries, hidden: 0, encrypted: 0, bytes: 0, storedBytes: 0 };
+  for (const { size, storedSize, hidden, encrypted } of eachEntry(pak)) {
     sums.bytes += size;
     sums.storedBytes += storedSize;
     if (hidden !== undefined) sums.hidden += 1;

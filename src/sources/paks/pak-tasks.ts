@@ -2,7 +2,8 @@ import { codeOf, isPakratError, PakratError } from '../../core/errors.ts';
 import { storeError } from '../../files/durable.ts';
 import { OutputFolder, writeOutput, writePart } from '../../files/output/output-folder.ts';
 import { slicePieces } from '../../files/pieces.ts';
-import { getRow, type Pak, type PakEntry, type VerifyWork } from '../../paks/pak.ts';
+import { entryAt } from '../../paks/many-entries.ts';
+import { noEntry, type Pak, type PakEntry, type VerifyWork } from '../../paks/pak.ts';
 
 /** A job with many entries of a PAK. Plain data, for it travels to threads. */
 export type PakJob = { kind: 'extract'; to: string; raw: boolean } | ({ kind: 'verify' } & VerifyWork);
@@ -42,13 +43,14 @@ export function pakTaskRunner(pak: Pak, job: PakJob, checkpoint: Checkpoint): Pa
   // Of bytes as they are stored there is nothing to be unsure of.
   const mayBeUnsure = job.kind === 'verify' || !job.raw;
   return async (task) => {
-    await checkpoint();
-    const entry = getRow(pak.entries, task);
+    const turn = checkpoint();
+    if (turn !== undefined) await turn;
+    const entry = entryAt(pak, task.index);
+    if (entry === undefined) throw noEntry(task.index);
     try {
       const done = await work(entry, task);
-      return done.problem === undefined && mayBeUnsure && (await isUnsure(pak, entry))
-        ? { ...done, unsure: true }
-        : done;
+      const isAsked = done.problem === undefined && mayBeUnsure && entry.mayBeUnsure === true;
+      return isAsked && (await isUnsure(pak, entry)) ? { ...done, unsure: true } : done;
     } catch (thrown) {
       const error = job.kind === 'extract' ? storeError(thrown, job.to) : thrown;
       const code = codeOf(error);

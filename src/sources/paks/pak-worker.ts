@@ -1,16 +1,16 @@
 /* A thread that opens a PAK for itself and does the tasks that it is sent. */
-import { openPak } from '../../paks/index.ts';
+import { openPak, openShared } from '../../paks/index.ts';
+import type { Pak } from '../../paks/pak.ts';
 import { checkpoint, serveOrders, threadSetup } from '../../threads/serve-orders.ts';
-import type { PakBatchDone, PakPath } from './pak-pool.ts';
-import { type PakJob, type PakTask, pakTaskRunner } from './pak-tasks.ts';
+import type { PakBatchDone, PakOrder, PakPath } from './pak-pool.ts';
+import { type PakTask, pakTaskRunner } from './pak-tasks.ts';
 
 const { path, options } = threadSetup<PakPath>();
-const opened = openPak(path, options);
-// The thread that started this one opened the same PAK and tells of what is wrong with it; here it matters when there is a job.
-opened.catch(() => {});
+let opened: Promise<Pak> | undefined;
 
-serveOrders<PakJob, PakTask, PakBatchDone>({
-  async begin(job) {
+serveOrders<PakOrder, PakTask, PakBatchDone>({
+  async begin({ job, directory }) {
+    opened = directory === undefined ? openPak(path, options) : openShared(path, options, directory);
     const run = pakTaskRunner(await opened, job, checkpoint);
     return async (tasks) => {
       const done: PakBatchDone = { bytes: [], odd: [] };
@@ -23,5 +23,5 @@ serveOrders<PakJob, PakTask, PakBatchDone>({
       return done;
     };
   },
-  close: () => opened.then((pak) => pak.close()).catch(() => {}),
+  close: async () => opened?.then((pak) => pak.close()).catch(() => {}),
 });

@@ -1,6 +1,7 @@
 import { breathe } from '../../core/breathe.ts';
 import { throwIfAborted } from '../../core/errors.ts';
-import { getRow, type VerifyWork } from '../../paks/pak.ts';
+import { countEntries, eachEntry, entryAt, shareDirectory } from '../../paks/many-entries.ts';
+import type { Pak, VerifyWork } from '../../paks/pak.ts';
 import { usefulThreads } from '../../threads/thread-pool.ts';
 import type { VerifyProblem, VerifyResult } from '../../verify/verify-result.ts';
 import { PakPool, type PakPoolHooks } from './pak-pool.ts';
@@ -24,14 +25,14 @@ const smallFiles = 600;
 export async function runPakTasks(
   source: PakSource,
   job: PakJob,
-  tasks: readonly PakTask[],
+  tasks: Iterable<PakTask>,
   options: PakTaskOptions = {},
 ): Promise<void> {
   throwIfAborted(options.signal);
   const pool = poolFor(source, job, { tasks, threads: options.threads });
   if (pool === undefined) return runHere(source, job, tasks, options);
   try {
-    await pool.run(job, tasks, options);
+    await pool.run({ job, directory: shareDirectory(source.pak) }, tasks, options);
   } finally {
     await pool.end();
   }
@@ -40,11 +41,15 @@ export async function runPakTasks(
 function poolFor(
   { from, pool }: PakSource,
   job: PakJob,
-  { tasks, threads: asked }: { tasks: readonly PakTask[]; threads: number | undefined },
+  { tasks, threads: asked }: { tasks: Iterable<PakTask>; threads: number | undefined },
 ): PakPool | undefined {
-  const bytes = tasks.reduce((sum, { size }) => sum + size, 0);
-  const isSmall = bytes < smallBytes && tasks.length < smallFiles;
-  const threads = Math.min(asked ?? (isSmall ? 0 : usefulThreads()), tasks.length);
+  let [count, bytes] = [0, 0];
+  for (const { size } of tasks) {
+    count += 1;
+    bytes += size;
+  }
+  const isSmall = bytes < smallBytes && count < smallFiles;
+  const threads = Math.min(asked ?? (isSmall ? 0 : usefulThreads()), count);
   // A check of a large entry hears no signal, and a thread can be ended.
   if (threads < (job.kind === 'verify' ? 1 : 2) || from === undefined) return undefined;
   return asked === undefined && pool !== undefined ? pool : new PakPool(from, threads);
@@ -53,13 +58,33 @@ function poolFor(
 async function runHere(
   source: PakSource,
   job: PakJob,
-  tasks: readonly PakTask[],
+  tasks: Iterable<PakTask>,
   { signal, onResult }: PakTaskOptions,
 ): Promise<void> {
   const run = pakTaskRunner(source.pak, job, () => breathe(signal));
   for (const task of tasks) {
     const result = await run(task);
     onResult?.(task, result);
+  }
+}
+
+/** The tasks of a check, one for each entry: there may be millions, and each is made when it is asked for. */
+class CheckTasks implements Iterable<PakTask> {
+  readonly #sizes: Float64Array;
+  readonly bytes: number;
+
+  constructor(pak: Pak) {
+    this.#sizes = new Float64Array(countEntries(pak));
+    for (const { index, storedSize } of eachEntry(pak)) this.#sizes[index] = storedSize;
+    this.bytes = this.#sizes.reduce((sum, size) => sum + size, 0);
+  }
+
+  get count(): number {
+    return this.#sizes.length;
+  }
+
+  *[Symbol.iterator](): Generator<PakTask> {
+    for (let index = 0; index < this.#sizes.length; index++) yield { index, size: this.#sizes[index]!, path: '' };
   }
 }
 
@@ -80,12 +105,9 @@ export async function verifyPak(source: PakSource, options: VerifyOptions = {}):
   const result: VerifyResult = { checked: { entries: 0, bytes: 0 }, bad: [], repaired: 0 };
   const directory = await pak.verifyDirectory();
   if (directory !== undefined) result.bad.push({ name: '', ...directory });
-  const tasks = pak.entries.map(({ index, storedSize }) => ({ index, size: storedSize, path: '' }));
-  options.onPlan?.(
-    tasks.length,
-    tasks.reduce((sum, { size }) => sum + size, 0),
-  );
-  const nameOf = (index: number): string => getRow(pak.entries, { index }).name;
+  const tasks = new CheckTasks(pak);
+  options.onPlan?.(tasks.count, tasks.bytes);
+  const nameOf = (index: number): string => entryAt(pak, index)?.name ?? '';
   const found: (VerifyProblem & { index: number })[] = [];
   await runPakTasks(source, { kind: 'verify', decode: options.decode }, tasks, {
     threads: options.threads,

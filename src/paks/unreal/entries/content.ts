@@ -2,11 +2,12 @@ import { isAllZero } from '../../../core/bytes.ts';
 import { formatError, isPakratError, PakratError } from '../../../core/errors.ts';
 import { checkPart } from '../../../files/pieces.ts';
 import { ScratchPool } from '../../../files/scratch.ts';
-import { type EntryStatus, getRow, type PakEntry, type PakProblem, type VerifyWork } from '../../pak.ts';
+import type { EntryStatus, PakEntry, PakProblem, VerifyWork } from '../../pak.ts';
 import { aesKeys, decryptUnit, missingKey } from '../keys.ts';
 import type { OpenedIndex, UnrealParts } from '../opened-index.ts';
 import { EntryHash } from './entry-hash.ts';
 import { findEntryKey, type KeyChoice } from './entry-key.ts';
+import type { EntryList } from './entry-list.ts';
 import { ivOf, placementProblem } from './entry-record.ts';
 import { hasOwnChecksum } from './method-names.ts';
 import { type EntryAccess, type EntryCipher, readEntry } from './read-entry.ts';
@@ -23,38 +24,38 @@ const checkedHash = 2;
 export class UnrealContent {
   readonly #parts: UnrealParts;
   readonly #index: OpenedIndex;
-  readonly #entries: readonly UnrealEntry[];
+  readonly #entries: EntryList;
   readonly #scratches = new ScratchPool();
   /** Of each row what its record in front of the data said when it was checked. */
   readonly #checked: Uint8Array;
   #key: Promise<KeyChoice> | undefined;
   #hasHashes: Promise<boolean> | undefined;
 
-  constructor(parts: UnrealParts, index: OpenedIndex, entries: readonly UnrealEntry[]) {
+  constructor(parts: UnrealParts, index: OpenedIndex, entries: EntryList) {
     this.#parts = parts;
     this.#index = index;
     this.#entries = entries;
-    this.#checked = new Uint8Array(entries.length);
+    this.#checked = new Uint8Array(entries.count);
   }
 
   /** The decoded bytes of an entry. Throws as `Pak.read`. */
   async *read(entry: PakEntry): AsyncGenerator<Uint8Array> {
-    const row = getRow(this.#entries, entry);
+    const row = this.#entries.own(entry);
     const located = this.#located(row);
     const expected = this.#ignoresHashes ? undefined : await this.#checkRecord(row, located);
-    const { record, method, name } = located;
-    const isHashed = expected !== undefined && !hasOwnChecksum(method);
+    const { record } = located;
+    const isHashed = expected !== undefined && !hasOwnChecksum(row.method);
     if (isHashed && isAllZero(expected)) await this.#demandNoHashes(row);
     const hash = isHashed ? new EntryHash(record.storedSize) : undefined;
     yield* readEntry(await this.#unlocked(row, located), { offset: 0, size: record.size }, hash);
-    if (expected !== undefined) hash?.check(expected, name);
+    if (expected !== undefined) hash?.check(expected, row.name);
   }
 
   /** Part of the decoded bytes. Throws as `Pak.readRange`. */
   async *readRange(entry: PakEntry, offset: number, size: number): AsyncGenerator<Uint8Array> {
-    const row = getRow(this.#entries, entry);
+    const row = this.#entries.own(entry);
     const located = this.#located(row);
-    checkPart({ name: located.name, size: located.record.size }, offset, size);
+    checkPart({ name: row.name, size: located.record.size }, offset, size);
     if (!this.#ignoresHashes && this.#checked[row.index] === 0) await this.#checkRecord(row, located);
     yield* readEntry(await this.#unlocked(row, located), { offset, size });
   }
@@ -63,11 +64,12 @@ export class UnrealContent {
   async verify(entry: PakEntry, { decode = false }: VerifyWork): Promise<PakProblem | undefined> {
     const scratch = this.#scratches.take();
     try {
-      const row = getRow(this.#entries, entry);
+      const row = this.#entries.own(entry);
       const { record } = row;
       if (record.deleted) return undefined;
       const located = this.#located(row);
-      const isHashed = await verifyEntry(located, scratch);
+      const verified = verifyEntry(located, scratch);
+      const isHashed = typeof verified === 'boolean' ? verified : await verified;
       this.#checked[row.index] = isHashed ? checkedHash : checkedBounds;
       if (!isHashed) await this.#demandNoHashes(row);
       if (decode && record.method !== 0) {
@@ -85,7 +87,7 @@ export class UnrealContent {
 
   /** As `Pak.hasProof`. */
   async hasProof(entry: PakEntry, { decode = false }: VerifyWork): Promise<boolean> {
-    const row = getRow(this.#entries, entry);
+    const row = this.#entries.own(entry);
     if (row.size === 0 || row.record.deleted || (decode && row.record.method !== 0)) return true;
     if (this.#checked[row.index] === 0) await this.#checkRecord(row, this.#located(row));
     return this.#checked[row.index] === checkedHash;
@@ -93,7 +95,7 @@ export class UnrealContent {
 
   /** As `Pak.status`. */
   async status(entry: PakEntry): Promise<EntryStatus> {
-    const row = getRow(this.#entries, entry);
+    const row = this.#entries.own(entry);
     if (!row.mayBeUnsure || hasOwnChecksum(row.method)) return 'exact';
     const { key, isProven } = await this.#chooseKey();
     return key === undefined || isProven ? 'exact' : 'key unverified';
@@ -121,9 +123,9 @@ export class UnrealContent {
   }
 
   async #findHash(): Promise<boolean> {
-    const step = Math.max(1, Math.floor(this.#entries.length / hashSamples));
-    for (let i = 0; i < this.#entries.length; i += step) {
-      const row = this.#entries[i];
+    const step = Math.max(1, Math.floor(this.#entries.count / hashSamples));
+    for (let i = 0; i < this.#entries.count; i += step) {
+      const row = this.#entries.at(i);
       if (row === undefined || row.size === 0 || row.record.deleted) continue;
       try {
         if (!isAllZero(await this.#checkRecord(row, this.#located(row)))) return true;
@@ -153,13 +155,7 @@ export class UnrealContent {
       cipher: undefined,
       oodle: options.oodle,
       scratches: this.#scratches,
-      // Names stay bytes until somebody has to be told one.
-      get name() {
-        return row.name;
-      },
-      get method() {
-        return row.method;
-      },
+      row,
     };
   }
 
@@ -186,8 +182,11 @@ export class UnrealContent {
     const { key } = this.#index;
     if (key !== undefined) return { key, isProven: true, possible: 1 };
     const keys = aesKeys(this.#parts.options.keys);
-    const encrypted = this.#entries.filter(({ record }) => record.encrypted && !record.deleted);
-    const accesses = encrypted.map((entry) => this.#plainAccess(entry));
+    const accesses: EntryAccess[] = [];
+    for (let i = 0; i < this.#entries.count; i++) {
+      const row = this.#entries.at(i);
+      if (row?.record.encrypted === true && !row.record.deleted) accesses.push(this.#plainAccess(row));
+    }
     return findEntryKey(keys, accesses, (access, key) => this.#cipher(access, key));
   }
 

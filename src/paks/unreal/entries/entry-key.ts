@@ -58,8 +58,8 @@ export async function findEntryKey(
 async function chooseTrials(entries: readonly EntryAccess[]): Promise<EntryAccess[]> {
   const placed = entries.filter(({ record, source }) => record.size > 0 && !placementProblem(record, source.size));
   const small = placed.filter(({ record }) => record.storedSize <= maxTrialBytes);
-  const telling = ({ record, method }: EntryAccess): boolean =>
-    hasOwnChecksum(method) || dataSize(record) - record.storedSize >= minPadding;
+  const telling = ({ record, row }: EntryAccess): boolean =>
+    hasOwnChecksum(row.method) || dataSize(record) - record.storedSize >= minPadding;
   const smallest = placed.reduce<EntryAccess[]>((least, entry) => {
     return least[0] === undefined || entry.record.storedSize < least[0].record.storedSize ? [entry] : least;
   }, []);
@@ -94,7 +94,7 @@ async function tryKey(
   let isWrong = false;
   for (const trial of trials) {
     const cipher = makeCipher(trial, key);
-    const verdict = hasOwnChecksum(trial.method)
+    const verdict = hasOwnChecksum(trial.row.method)
       ? await decodes({ ...trial, cipher })
       : await looksRight(trial, cipher, starts);
     if (verdict === true) return true;

@@ -29,7 +29,7 @@ const offsetSize = 8;
 const flagEncrypted = 1;
 const flagDeleted = 2;
 /** Upper half of the largest number that JavaScript has exactly. */
-const maxHigh = 0x1fffff;
+export const maxHigh = 0x1fffff;
 
 /** The facts of a version that decide the form of a record. */
 export interface RecordFormat {
@@ -110,12 +110,11 @@ export function recordSize(format: RecordFormat, blockCount: number | undefined)
   return minRecordSize(format) + blocks;
 }
 
-/** Reads a record. Throws E_FORMAT_RANGE for numbers below 0 or past 2^53, E_FORMAT_TRUNCATED. */
-export function readEntryRecord(reader: ByteReader, format: RecordFormat): EntryRecord {
-  const decoder = new RecordDecoder(reader.bytes, format, reader.what);
-  const start = reader.pos;
-  reader.seek(decoder.endOf(start));
-  return decoder.at(start);
+/** The record that some bytes start with. @param what names them in errors @throws E_FORMAT_RANGE for numbers below 0 or past 2^53, E_FORMAT_TRUNCATED */
+export function firstRecord(bytes: Uint8Array, format: RecordFormat, what: string): EntryRecord {
+  const decoder = new RecordDecoder(bytes, format, what);
+  decoder.endOf(0);
+  return decoder.at(0);
 }
 
 /** Decodes records anywhere in some bytes. An index has many thousands, so it goes through them with as few calls as it can. */
@@ -206,7 +205,7 @@ function tooLarge(what: string, offset: number): PakratError {
   return formatError('E_FORMAT_RANGE', what, 'a number below 0 or past 2^53', { offset });
 }
 
-/** The mirror of {@link readEntryRecord}, for records that have a SHA-1 and whole blocks. */
+/** The mirror of {@link RecordDecoder.at}, for records that have a SHA-1 and whole blocks. */
 export function writeEntryRecord(writer: ByteWriter, record: EntryRecord, format: RecordFormat): void {
   const { bytes, blocksOffset, blockCount } = record;
   writer.u64le(record.offset).u64le(record.storedSize).u64le(record.size);

@@ -18,10 +18,8 @@ export interface EntryAccess {
   source: FillingSource;
   format: RecordFormat;
   record: EntryRecord;
-  /** Name, for errors. */
-  name: string;
-  /** Name of the compression method. */
-  method: string;
+  /** Name, for errors, and name of the compression method: nothing is decoded before somebody asks. */
+  row: { readonly name: string; readonly method: string };
   /** Undefined for an entry that is not encrypted. */
   cipher: EntryCipher | undefined;
   /** Path of a module that decodes Oodle. */
@@ -48,7 +46,7 @@ export async function* readEntry(
   if (range.size === 0) return;
   if (record.method === 0) yield* readPlain(access, range, hash);
   else if (record.blockCount === 1 && record.size > maxBlockSize) yield* readLargeBlock(access, range, hash);
-  else yield* readBlocks(access, { ...range, decode: await blockDecoder(access.method, access.oodle), hash });
+  else yield* readBlocks(access, { ...range, decode: await blockDecoder(access.row.method, access.oodle), hash });
 }
 
 async function* readPlain(
@@ -73,14 +71,14 @@ async function* readLargeBlock(
   range: DecodedRange,
   hash: EntryHash | undefined,
 ): AsyncGenerator<Uint8Array> {
-  const { record, format, name, method } = access;
-  if (method !== 'zlib') {
+  const { record, format, row } = access;
+  if (row.method !== 'zlib') {
     const facts = { expected: `at most ${maxBlockSize}` };
-    throw formatError('E_FORMAT_RANGE', name, `a block of ${record.size} bytes`, facts);
+    throw formatError('E_FORMAT_RANGE', row.name, `a block of ${record.size} bytes`, facts);
   }
   for (const block of blockRanges(record, format)) {
     const stored = readBlockPieces(access, block, hash);
-    const pieces = inflatePieces(stored, { size: record.size, maxSize: record.size, what: name });
+    const pieces = inflatePieces(stored, { size: record.size, maxSize: record.size, what: row.name });
     yield* slicePieces(pieces, range.offset, range.size);
   }
 }
@@ -107,7 +105,7 @@ interface BlockWork extends DecodedRange {
 }
 
 async function* readBlocks(access: EntryAccess, work: BlockWork): AsyncGenerator<Uint8Array> {
-  const { source, record, cipher, name, scratches } = access;
+  const { source, record, cipher, row, scratches } = access;
   const { offset, size } = work;
   const scratch = scratches.take();
   try {
@@ -118,7 +116,7 @@ async function* readBlocks(access: EntryAccess, work: BlockWork): AsyncGenerator
       for (const block of group.blocks) {
         const bytes = stored.subarray(block.start - start, block.storedEnd - start);
         const plain = cipher === undefined ? bytes : cipher(bytes, block.start - dataOffset(record));
-        const decoded = work.decode(plain.subarray(0, block.end - block.start), block.size, name);
+        const decoded = work.decode(plain.subarray(0, block.end - block.start), block.size, row.name);
         yield decoded.subarray(Math.max(offset - block.at, 0), Math.min(offset + size - block.at, decoded.length));
       }
     }
@@ -169,14 +167,14 @@ function* placeBlocks(access: EntryAccess, offset: number): Generator<PlacedBloc
     const isSane = end >= start && storedEnd <= source.size && size > 0 && size <= maxBlockSize;
     if (!isSane || end - start > maxStored(size)) {
       const problem = `a block of ${end - start} bytes at ${start} for ${size} decoded ones`;
-      throw formatError('E_FORMAT_RANGE', access.name, problem);
+      throw formatError('E_FORMAT_RANGE', access.row.name, problem);
     }
     yield { start, end, storedEnd, at, size };
     at += size;
   }
   if (at !== record.size) {
     const facts = { expected: record.size, found: at };
-    throw formatError('E_FORMAT_TRUNCATED', access.name, 'its blocks are too few', facts);
+    throw formatError('E_FORMAT_TRUNCATED', access.row.name, 'its blocks are too few', facts);
   }
 }
 

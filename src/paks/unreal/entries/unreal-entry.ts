@@ -1,7 +1,8 @@
 import { isAllZero, toHex } from '../../../core/bytes.ts';
 import type { HiddenKind, PakEntry } from '../../pak.ts';
 import type { Footer } from '../footer.ts';
-import type { IndexRows, RowNames } from '../index/index-rows.ts';
+import type { IndexRows } from '../index/index-rows.ts';
+import type { RowNames } from '../index/rows/row-names.ts';
 import { dataOffset, type EntryRecord, placementProblem, sha1Of } from './entry-record.ts';
 import { methodName } from './method-names.ts';
 

@@ -32,7 +32,8 @@ import type { NameDecoder } from '../../names.ts';
 import { readFString, readOpenString, writeFString } from './fstring.ts';
 
 const flatMagic = 0x50464451;
-const utf8NamesVersion = 12;
+/** From it on names of files are UTF-8, and need no NUL. */
+export const utf8NamesVersion = 12;
 const flatVersion = 13;
 const maxDirectoryName = 4096;
 
@@ -42,7 +43,8 @@ export const deletedLocation = -0x80000000;
 /** Is told each file. */
 export type OnFile = (name: string, location: number) => void;
 
-interface DirectoryFormat {
+/** The facts of a PAK that decide how the names of its directory index are read. */
+export interface DirectoryFormat {
   version: number;
   decodeName: NameDecoder;
   /** Told each directory of the nested form, as stored. */
@@ -51,10 +53,17 @@ interface DirectoryFormat {
 
 /** Decodes a directory index of either form. Throws E_FORMAT…, and what `onFile` throws. */
 export function decodeDirectoryIndex(reader: ByteReader, format: DirectoryFormat, onFile: OnFile): void {
+  if (isFlatDirectory(reader, format)) decodeFlat(reader, format, onFile);
+  else decodeNested(reader, format, onFile);
+}
+
+/** True for the flat form. The reader stays where it is. */
+export function isFlatDirectory(reader: ByteReader, { version }: Pick<DirectoryFormat, 'version'>): boolean {
+  if (version < flatVersion || reader.remaining < 4) return false;
   const start = reader.pos;
-  const isFlat = format.version >= flatVersion && reader.remaining >= 4 && reader.u32le() === flatMagic;
-  if (!isFlat) reader.seek(start);
-  (isFlat ? decodeFlat : decodeNested)(reader, format, onFile);
+  const isFlat = reader.u32le() === flatMagic;
+  reader.seek(start);
+  return isFlat;
 }
 
 function decodeNested(reader: ByteReader, format: DirectoryFormat, onFile: OnFile): void {
@@ -71,7 +80,13 @@ function decodeNested(reader: ByteReader, format: DirectoryFormat, onFile: OnFil
   }
 }
 
-function readFileName(reader: ByteReader, { version, decodeName }: DirectoryFormat): string {
+/** Reads the name of a directory in the nested form, without the root in front. Throws E_FORMAT…. */
+export function readDirectoryName(reader: ByteReader, { decodeName }: DirectoryFormat): string {
+  return withoutRoot(readFString(reader, decodeName));
+}
+
+/** Reads the name of a file in the nested form. Throws E_FORMAT…. */
+export function readFileName(reader: ByteReader, { version, decodeName }: DirectoryFormat): string {
   return version >= utf8NamesVersion ? readOpenString(reader, decodeName) : readFString(reader, decodeName);
 }
 
@@ -80,6 +95,7 @@ function withoutRoot(directory: string): string {
 }
 
 function decodeFlat(reader: ByteReader, { decodeName }: DirectoryFormat, onFile: OnFile): void {
+  reader.skip(4);
   const directories = reader.u32le();
   const files = reader.u32le();
   const restartInterval = Math.max(reader.u32le(), 1);

@@ -15,7 +15,14 @@
  */
 import { ByteReader } from '../../../core/reader.ts';
 import type { ByteWriter } from '../../../core/writer.ts';
-import { blockRanges, type EntryRecord, type RecordFormat, readSize, recordSize } from '../entries/entry-record.ts';
+import {
+  blockRanges,
+  type EntryRecord,
+  maxHigh,
+  type RecordFormat,
+  readSize,
+  recordSize,
+} from '../entries/entry-record.ts';
 
 const ivSize = 12;
 const blockRowSize = 4;
@@ -64,6 +71,24 @@ export function decodeEncodedEntry(bytes: Uint8Array, position: number, format: 
     blockStride: blockRowSize,
     ivOffset,
   };
+}
+
+/** True when the entry at a position is surely one that {@link decodeEncodedEntry} decodes: of a million it need not be asked then. */
+export function fitsEncodedEntry(view: DataView, position: number, { hasIvs }: EncodedFormat): boolean {
+  if (position + 4 > view.byteLength) return false;
+  const bits = view.getUint32(position, true);
+  const count = (bits >>> 6) & maxBlockCount;
+  const isPlain = ((bits >>> 23) & maxMethod) === 0;
+  const isEncrypted = (bits & 0x400000) !== 0;
+  // Sizes of 64 bits are rare, and can be too large.
+  if (((bits >>> 29) & 3) !== 3) return false;
+  const offsetAt = position + ((bits & blockSizeEscape) === blockSizeEscape ? 8 : 4);
+  const sizesAt = offsetAt + (bits >>> 31 === 1 ? 4 : 8);
+  if (sizesAt > view.byteLength) return false;
+  if (bits >>> 31 === 0 && view.getUint32(offsetAt + 4, true) > maxHigh) return false;
+  const blocks = !isPlain && (count !== 1 || isEncrypted) ? count : 0;
+  const size = (isPlain ? 4 : 8) + (isEncrypted && hasIvs ? ivSize : 0) + blocks * blockRowSize;
+  return sizesAt + size <= view.byteLength;
 }
 
 function readNumber(reader: ByteReader, bits: number, bit: number): number {

@@ -10,6 +10,7 @@ import { formatError } from '../../../core/errors.ts';
 import type { ByteReader } from '../../../core/reader.ts';
 import type { ByteWriter } from '../../../core/writer.ts';
 import type { NameDecoder } from '../../names.ts';
+import { hashAscii, noHash } from './rows/name-hash.ts';
 
 const lengthSize = 4;
 
@@ -34,6 +35,26 @@ export function skipFString(reader: ByteReader): number {
     throw formatError('E_FORMAT', reader.what, 'a string without its closing NUL', { offset });
   }
   return Math.abs(length) - 1;
+}
+
+/** The end of a string whose start is known, and which was read or skipped before; of a name that may end in a NUL, too. */
+export function endOfFString(bytes: Uint8Array, start: number): number {
+  const length = lengthAt(bytes, start);
+  return start + lengthSize + (length >= 0 ? length : length * -2);
+}
+
+/** Goes on with the hash of a name by a string that was read or skipped before (name-hash.ts); its NUL may be missing. */
+export function hashFString(bytes: Uint8Array, start: number, state: number): number {
+  const length = lengthAt(bytes, start);
+  if (length < 0) return noHash;
+  const end = start + lengthSize + length;
+  const isClosed = length > 0 && bytes[end - 1] === 0;
+  return hashAscii(bytes, start + lengthSize, isClosed ? end - 1 : end, state);
+}
+
+/** The number in front of a string. */
+function lengthAt(bytes: Uint8Array, at: number): number {
+  return bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24);
 }
 
 /** Reads a name that may end in a NUL or not. Throws as {@link readFString}, but for the NUL. */

@@ -1,9 +1,9 @@
 import { formatError } from '../../../core/errors.ts';
-import type { ByteReader } from '../../../core/reader.ts';
-import { cleanName, foldName, type NameDecoder } from '../../names.ts';
+import { cleanName, foldName } from '../../names.ts';
 import { getRow } from '../../pak.ts';
-import { type EntryRecord, emptyRecord, RecordDecoder, type RecordFormat } from '../entries/entry-record.ts';
-import { readFString, skipFString } from './fstring.ts';
+import type { EntryRecord } from '../entries/entry-record.ts';
+import { hashText } from './rows/name-hash.ts';
+import type { SharedRows } from './rows/shared-rows.ts';
 
 /** The rows of an index, by number: names with what is stored under them. */
 export interface IndexRows {
@@ -12,7 +12,11 @@ export interface IndexRows {
   nameAt(row: number): string;
   /** Name of a row as it is stored. */
   storedNameAt(row: number): string;
+  /** Hash of the folded name of a row (name-hash.ts). */
+  nameHashAt(row: number): number;
   recordAt(row: number): EntryRecord;
+  /** The rows as plain data in shared memory. Absent where they are no bytes. */
+  share?(): SharedRows;
 }
 
 /** One row by itself. */
@@ -40,7 +44,7 @@ export interface IndexForm {
   /** The only part that it has; undefined for both. */
   readonly parts: 'hashes' | 'directory' | undefined;
   /** Directories of its directory index as stored, in their order. */
-  readonly directories: readonly string[];
+  directories(): readonly string[];
   /** Hash and name of a row as a new index has them. */
   rowAt(row: number): Pick<IndexRow, 'hash' | 'isListed'>;
 }
@@ -64,7 +68,7 @@ export class NameBudget {
   }
 }
 
-/** Rows that are decoded one after the other. */
+/** Rows that are decoded one after the other: of forms that no game was seen to have. */
 export class RowList implements IndexRows {
   readonly #rows: IndexRow[] = [];
   readonly #budget = new NameBudget();
@@ -84,108 +88,11 @@ export class RowList implements IndexRows {
   storedNameAt(row: number): string {
     return getRow(this.#rows, { index: row }).name;
   }
+  nameHashAt(row: number): number {
+    return hashText(foldName(this.nameAt(row)));
+  }
   recordAt(row: number): EntryRecord {
     return getRow(this.#rows, { index: row }).record;
-  }
-}
-
-/**
- * Rows of a name and a record each, which stay bytes until they are asked for: threads that check a PAK need no names, and
- * never most of its records.
- */
-export class StoredRows implements IndexRows {
-  readonly count: number;
-  readonly #reader: ByteReader;
-  readonly #decodeName: NameDecoder;
-  readonly #decoder: RecordDecoder;
-  /** Offsets of the name and of the record of each row. */
-  readonly #places: Uint32Array;
-  readonly #names: (string | undefined)[];
-  /** Whoever asks for something of a row asks for more of it next; all of them would be a burden. */
-  #lastRow = -1;
-  #lastRecord = emptyRecord;
-
-  /**
-   * Finds the rows, and looks at all that can be wrong with them: then each can be decoded.
-   * @param reader stands where they start, and may be used for nothing else afterwards
-   * @throws E_FORMAT… for damage
-   */
-  constructor(reader: ByteReader, count: number, format: { record: RecordFormat; decodeName: NameDecoder }) {
-    const budget = new NameBudget();
-    const decoder = new RecordDecoder(reader.bytes, format.record, reader.what);
-    const places = new Uint32Array(count * 2);
-    for (let row = 0; row < count; row++) {
-      places[row * 2] = reader.pos;
-      budget.spend(skipFString(reader));
-      places[row * 2 + 1] = reader.pos;
-      reader.seek(decoder.endOf(reader.pos));
-    }
-    this.count = count;
-    this.#reader = reader;
-    this.#decodeName = format.decodeName;
-    this.#decoder = decoder;
-    this.#places = places;
-    this.#names = new Array(count);
-  }
-
-  nameAt(row: number): string {
-    const known = this.#names[row];
-    if (known !== undefined) return known;
-    const name = cleanName(this.storedNameAt(row));
-    this.#names[row] = name;
-    return name;
-  }
-
-  storedNameAt(row: number): string {
-    this.#reader.seek(this.#places[row * 2]!);
-    return readFString(this.#reader, this.#decodeName);
-  }
-
-  recordAt(row: number): EntryRecord {
-    if (row !== this.#lastRow) {
-      this.#lastRecord = this.#decoder.at(this.#places[row * 2 + 1]!);
-      this.#lastRow = row;
-    }
-    return this.#lastRecord;
-  }
-}
-
-/**
- * Look-up of rows by name without case. A later row of a name takes the place of an earlier one, as in the engine's table.
- * Built when it is first asked: what goes through a PAK by number needs no names.
- */
-export class RowNames {
-  readonly #rows: IndexRows;
-  #last: Map<string, number> | undefined;
-  /** By earlier rows: the one that took their place. */
-  readonly #shadows = new Map<number, number>();
-
-  constructor(rows: IndexRows) {
-    this.#rows = rows;
-  }
-
-  /** Number of the row that has a name. */
-  find(name: string): number | undefined {
-    return this.#table().get(foldName(name));
-  }
-
-  /** Number of the row that took the place of this one, or undefined. */
-  shadowOf(index: number): number | undefined {
-    this.#table();
-    return this.#shadows.get(index);
-  }
-
-  #table(): ReadonlyMap<string, number> {
-    if (this.#last !== undefined) return this.#last;
-    const last = new Map<string, number>();
-    this.#last = last;
-    for (let index = 0; index < this.#rows.count; index++) {
-      const key = foldName(this.#rows.nameAt(index));
-      const earlier = last.get(key);
-      if (earlier !== undefined) this.#shadows.set(earlier, index);
-      last.set(key, index);
-    }
-    return last;
   }
 }
 

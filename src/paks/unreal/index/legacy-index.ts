@@ -13,14 +13,15 @@ import { ByteWriter } from '../../../core/writer.ts';
 import type { NameDecoder } from '../../names.ts';
 import { minRecordSize, type RecordFormat, writeEntryRecord } from '../entries/entry-record.ts';
 import { readFString, writeFString } from './fstring.ts';
-import { type DecodedIndex, type IndexRow, StoredRows } from './index-rows.ts';
+import type { DecodedIndex, IndexRow } from './index-rows.ts';
+import { findLegacyRows, LegacyRows, legacyWhat } from './rows/legacy-rows.ts';
 
 /** Decodes an index that is not encrypted any more; its rows stay bytes until they are asked for. Throws E_FORMAT…. */
 export function decodeLegacyIndex(bytes: Uint8Array, format: RecordFormat, decodeName: NameDecoder): DecodedIndex {
-  const reader = new ByteReader(bytes, 'Unreal PAK index');
+  const reader = new ByteReader(bytes, legacyWhat);
   const mountPoint = readFString(reader, decodeName);
   const count = reader.count(reader.u32le(), 4 + minRecordSize(format));
-  return { mountPoint, rows: new StoredRows(reader, count, { record: format, decodeName }) };
+  return { mountPoint, rows: new LegacyRows(findLegacyRows(reader, count, format), format, decodeName) };
 }
 
 /** The mirror of {@link decodeLegacyIndex}. */

@@ -1,11 +1,13 @@
-import type { ByteSource } from '../../../core/byte-source.ts';
+import { type ByteSource, checkRange } from '../../../core/byte-source.ts';
 import { equalBytes, isAllZero, toHex } from '../../../core/bytes.ts';
 import { formatError, PakratError } from '../../../core/errors.ts';
 import { sha1 } from '../../../core/hash.ts';
+import type { FillingSource } from '../../../files/scratch.ts';
 import type { PakProblem } from '../../pak.ts';
 import type { Footer } from '../footer.ts';
 import { decryptUnit, looksLikeIndex, missingKey } from '../keys.ts';
 import type { PartRange } from './primary-index.ts';
+import { sharedBytes } from './rows/shared-rows.ts';
 
 /** Larger indices are taken for damage: those of the largest games have a fifth of it. */
 const maxIndexBytes = 256 << 20;
@@ -42,7 +44,7 @@ export class IndexOpener {
     const { source, footer } = this.#access;
     const what = `${source.name}: the ${indexParts[part]}`;
     if (range.size > maxIndexBytes) throw formatError('E_FORMAT_RANGE', what, `has ${range.size} bytes`);
-    const stored = await source.read(range.offset, range.size);
+    const stored = await readShared(source, range);
     const bytes = footer.encryptedIndex ? this.#decrypt(stored, { range, part, what }) : stored;
     this.#checkHash(bytes, range, what);
     return bytes;
@@ -76,6 +78,15 @@ export class IndexOpener {
     if (!this.#access.ignoreHashes) throw error;
     this.problems.push({ code: error.code, message: error.message });
   }
+}
+
+/** Bytes of a source, in memory that threads can share where the source fills such. Throws as the source does. */
+async function readShared(source: FillingSource, { offset, size }: PartRange): Promise<Uint8Array> {
+  if (source.readInto === undefined) return source.read(offset, size);
+  checkRange(source, offset, size);
+  const bytes = sharedBytes(size);
+  source.readInto(bytes, offset);
+  return bytes;
 }
 
 /** True when the hash is that of the bytes, or was left empty. */

@@ -16,6 +16,7 @@ const fnvStart = 0xcbf29ce484222325n;
 const fnvPrime = 0x100000001b3n;
 const max64 = 0xffffffffffffffffn;
 const rowSize = 12;
+const hexDigits = '0123456789abcdef';
 
 /** Hash of a path as a PAK of this version has it. */
 export function pathHash(path: string, seed: bigint, version: number): bigint {
@@ -25,18 +26,58 @@ export function pathHash(path: string, seed: bigint, version: number): bigint {
   return hash;
 }
 
-/** The rows of a path-hash index, which stay bytes until they are asked for. */
-export type PathHashRows = Iterable<[hash: bigint, location: number]>;
-
-/** Reads the rows; the reader then stands at the directory. Throws E_FORMAT_TRUNCATED. */
-export function readPathHashRows(reader: ByteReader): PathHashRows {
-  const bytes = reader.take(reader.count(reader.u32le(), rowSize) * rowSize);
-  return { [Symbol.iterator]: () => decodeRows(bytes) };
+/** Bytes of the rows of a path-hash index; the reader then stands at the directory. Throws E_FORMAT_TRUNCATED. */
+export function takePathHashRows(reader: ByteReader): Uint8Array {
+  return reader.take(reader.count(reader.u32le(), rowSize) * rowSize);
 }
 
-function* decodeRows(bytes: Uint8Array): Generator<[hash: bigint, location: number]> {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
-  for (let at = 0; at < bytes.length; at += rowSize) yield [view.getBigUint64(at, true), view.getInt32(at + 8, true)];
+/** Hashes that are looked for by going through all rows, before a table is made for the next ones. */
+const fewHashes = 8;
+
+/** The rows of a path-hash index, which stay bytes until they are asked for. */
+export class PathHashTable {
+  readonly count: number;
+  readonly #view: DataView;
+  #asked = 0;
+  #rows: ReadonlyMap<bigint, number> | undefined;
+
+  /** @param bytes of the rows, as {@link takePathHashRows} gives them */
+  constructor(bytes: Uint8Array) {
+    this.count = bytes.length / rowSize;
+    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  }
+
+  hashAt(row: number): bigint {
+    return this.#view.getBigUint64(row * rowSize, true);
+  }
+
+  /** Writes the hash of a row as 16 hex digits in ASCII. */
+  writeHex(row: number, target: Uint8Array): void {
+    for (let i = 0; i < 8; i++) {
+      const byte = this.#view.getUint8(row * rowSize + 7 - i);
+      target[i * 2] = hexDigits.charCodeAt(byte >>> 4);
+      target[i * 2 + 1] = hexDigits.charCodeAt(byte & 15);
+    }
+  }
+
+  locationAt(row: number): number {
+    return this.#view.getInt32(row * rowSize + 8, true);
+  }
+
+  /** The last row that has a hash, or undefined. */
+  find(hash: bigint): number | undefined {
+    if (this.#rows === undefined && ++this.#asked <= fewHashes) return this.#last(hash);
+    this.#rows ??= new Map(Array.from({ length: this.count }, (_, row) => [this.hashAt(row), row]));
+    return this.#rows.get(hash);
+  }
+
+  #last(hash: bigint): number | undefined {
+    const low = Number(hash & 0xffffffffn);
+    for (let row = this.count - 1; row >= 0; row--) {
+      if (this.#view.getUint32(row * rowSize, true) === low && this.hashAt(row) === hash) return row;
+    }
+    return undefined;
+  }
 }
 
 /** Writes the rows of a path-hash index; the directory that ends it is the caller's. A row whose path is not known has its hash. */

@@ -13,17 +13,17 @@
  * name that was deleted. The parts are padded and encrypted each for itself; their SHA-1 is over the decrypted bytes,
  * padding included. (Checked on real files of versions 11 and 12; plain entries and IVs by description.)
  */
-import { formatError } from '../../../core/errors.ts';
 import { ByteReader } from '../../../core/reader.ts';
 import type { NameDecoder } from '../../names.ts';
-import { type EntryRecord, emptyRecord, minRecordSize, readEntryRecord, readSize } from '../entries/entry-record.ts';
-import { decodeDirectoryIndex, deletedLocation } from './directory-index.ts';
-import { decodeEncodedEntry, type EncodedFormat } from './encoded-entry.ts';
+import { minRecordSize, readSize } from '../entries/entry-record.ts';
+import { decodeDirectoryIndex, isFlatDirectory } from './directory-index.ts';
+import type { EncodedFormat } from './encoded-entry.ts';
 import { readFString } from './fstring.ts';
-import { type DecodedIndex, type IndexRow, NameBudget, RowList } from './index-rows.ts';
-import { type PathHashRows, pathHash, readPathHashRows } from './path-hash.ts';
-
-const ivSize = 12;
+import { type DecodedIndex, type IndexRow, type IndexRows, NameBudget, RowList } from './index-rows.ts';
+import { pathHash, takePathHashRows } from './path-hash.ts';
+import { DirectoryRows, directoryWhat, findDirectoryRows } from './rows/directory-rows.ts';
+import { findHashRows, HashRows } from './rows/hash-rows.ts';
+import { findPlainRecords, LocatedRecords } from './rows/located-records.ts';
 
 /** A part of the index that lies elsewhere in the file. */
 export interface PartRange {
@@ -38,8 +38,7 @@ interface PrimaryIndex {
   seed: bigint;
   pathHashes: PartRange | undefined;
   directory: PartRange | undefined;
-  encoded: Uint8Array;
-  plain: EntryRecord[];
+  records: LocatedRecords;
 }
 
 /** Decodes the primary index. Throws E_FORMAT…. */
@@ -52,28 +51,13 @@ export function decodePrimaryIndex(bytes: Uint8Array, format: EncodedFormat, dec
   const directory = readPartRange(reader);
   const encoded = reader.take(reader.u32le());
   const plainCount = reader.count(reader.u32le(), minRecordSize(format));
-  const plain = Array.from({ length: plainCount }, () => readEntryRecord(reader, format));
-  if (format.hasIvs) for (const record of plain) readIv(reader, record);
-  return { mountPoint, count, seed, pathHashes, directory, encoded, plain };
-}
-
-/** The IV of a plain entry does not stand in its record, but lies in the same bytes. */
-function readIv(reader: ByteReader, record: EntryRecord): void {
-  record.ivOffset = reader.pos;
-  reader.skip(ivSize);
+  const records = new LocatedRecords(findPlainRecords(reader, plainCount, { encoded, format }), format);
+  return { mountPoint, count, seed, pathHashes, directory, records };
 }
 
 function readPartRange(reader: ByteReader): PartRange | undefined {
   if (reader.u32le() === 0) return undefined;
   return { offset: readSize(reader), size: readSize(reader), hash: reader.take(20) };
-}
-
-function recordAt(location: number, index: PrimaryIndex, format: EncodedFormat): EntryRecord {
-  if (location === deletedLocation) return { ...emptyRecord, deleted: true };
-  if (location >= 0) return decodeEncodedEntry(index.encoded, location, format);
-  const record = index.plain[-location - 1];
-  if (record !== undefined) return record;
-  throw formatError('E_FORMAT_RANGE', 'Unreal PAK index', `there is no plain entry ${-location - 1}`);
 }
 
 interface PartOptions {
@@ -84,15 +68,35 @@ interface PartOptions {
 
 /** Decodes the full directory index. Throws E_FORMAT…. */
 export function decodeDirectoryPart(bytes: Uint8Array, { index, format, decodeName }: PartOptions): DecodedIndex {
+  const { mountPoint, records } = index;
+  const names = { version: format.version, decodeName };
+  const reader = new ByteReader(bytes, directoryWhat);
+  const isFlat = isFlatDirectory(reader, names);
+  const rows: IndexRows = isFlat
+    ? flatRows(reader, names, records)
+    : new DirectoryRows(findDirectoryRows(reader, names, records), records, names);
+  const parts = index.pathHashes === undefined ? 'directory' : undefined;
+  const directories = (): string[] => directoryNames(new ByteReader(bytes, directoryWhat), names);
+  return { mountPoint, rows, form: { parts, directories, rowAt: () => ({}) } };
+}
+
+interface NameFormat {
+  version: number;
+  decodeName: NameDecoder;
+}
+
+function flatRows(reader: ByteReader, names: NameFormat, records: LocatedRecords): RowList {
   const list = new RowList();
-  const reader = new ByteReader(bytes, 'directory index of an Unreal PAK');
+  decodeDirectoryIndex(reader, names, (name, location) => list.add(name, records.at(location)));
+  return list;
+}
+
+/** The directories of a directory index that was read before. */
+function directoryNames(reader: ByteReader, names: NameFormat): string[] {
   const directories: string[] = [];
   const onDirectory = (name: string): void => void directories.push(name);
-  decodeDirectoryIndex(reader, { version: format.version, decodeName, onDirectory }, (name, location) =>
-    list.add(name, recordAt(location, index, format)),
-  );
-  const parts = index.pathHashes === undefined ? 'directory' : undefined;
-  return { mountPoint: index.mountPoint, rows: list, form: { parts, directories, rowAt: () => ({}) } };
+  decodeDirectoryIndex(reader, { ...names, onDirectory }, () => {});
+  return directories;
 }
 
 interface HashedIndex extends DecodedIndex {
@@ -100,15 +104,10 @@ interface HashedIndex extends DecodedIndex {
   findRow: (path: string) => number | undefined;
 }
 
-/** Name of a row whose path is not known. */
-function hashName(hash: bigint): string {
-  return `hash-${hash.toString(16).padStart(16, '0')}`;
-}
-
 /** Decodes the path-hash index; rows have a name where its directory has one, and a name made of the hash otherwise. */
 export function decodePathHashPart(bytes: Uint8Array, { index, format, decodeName }: PartOptions): HashedIndex {
   const reader = new ByteReader(bytes, 'path-hash index of an Unreal PAK');
-  const table = readPathHashRows(reader);
+  const table = takePathHashRows(reader);
   const names = new Map<number, string>();
   const budget = new NameBudget();
   const directories: string[] = [];
@@ -119,28 +118,9 @@ export function decodePathHashPart(bytes: Uint8Array, { index, format, decodeNam
       names.set(location, name);
     });
   }
-  const list = new RowList();
-  for (const [hash, location] of table) {
-    list.add(names.get(location) ?? hashName(hash), recordAt(location, index, format));
-  }
-  let rows: [hash: bigint, location: number][] | undefined;
-  const rowAt = (row: number): Pick<IndexRow, 'hash' | 'isListed'> => {
-    rows ??= [...table];
-    const [hash, location = deletedLocation] = rows[row] ?? [];
-    return { hash, isListed: names.has(location) };
-  };
-  const form = { parts: 'hashes', directories, rowAt } as const;
-  return { mountPoint: index.mountPoint, rows: list, form, findRow: rowFinder(table, index.seed, format) };
-}
-
-function rowFinder(
-  table: PathHashRows,
-  seed: bigint,
-  { version }: EncodedFormat,
-): (path: string) => number | undefined {
-  let rows: Map<bigint, number> | undefined;
-  return (path) => {
-    rows ??= new Map([...table].map(([found], row) => [found, row]));
-    return rows.get(pathHash(path, seed, version));
-  };
+  const rows = new HashRows(findHashRows({ table, names }, index.records), index.records);
+  const rowAt = (row: number): Pick<IndexRow, 'hash' | 'isListed'> => rows.formAt(row);
+  const form = { parts: 'hashes', directories: () => directories, rowAt } as const;
+  const findRow = (path: string): number | undefined => rows.find(pathHash(path, index.seed, format.version));
+  return { mountPoint: index.mountPoint, rows, form, findRow };
 }

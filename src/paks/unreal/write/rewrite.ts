@@ -131,7 +131,7 @@ async function planLike(
     pathHashSeed: index.seed,
     zlibMethod: zlibMethod(footer.methodNames, footer.version),
     methodNames: footer.methodNames,
-    directories: index.form?.directories,
+    directories: index.form?.directories(),
     parts: index.form?.parts,
   };
   const others = newRows.filter(

@@ -1,0 +1,165 @@
+import { foldName } from '../../../names.ts';
+import type { IndexRows } from '../index-rows.ts';
+import { hashText } from './name-hash.ts';
+
+/** Names that are looked for by going through all rows, before a table is made for the next ones. */
+const fewNames = 3;
+/** More steps than these to free places of a table, for each row, are no accident: names were chosen so that their hashes are the same. */
+const mostSteps = 16;
+/** So few are quick whatever their names are. */
+const fewRows = 1024;
+/** The golden ratio in 32 bits: a product with it spreads what hashes differ in over its upper bits. */
+const spread = 0x9e3779b1;
+
+/**
+ * Look-up of rows by name without case. A later row of a name takes the place of an earlier one, as in the engine's table.
+ * Rows are told apart by hashes of their names: what goes through a PAK by number, or asks for one name, makes no strings.
+ */
+export class RowNames {
+  readonly #rows: IndexRows;
+  #asked = 0;
+  #table: NameTable | undefined;
+
+  constructor(rows: IndexRows) {
+    this.#rows = rows;
+  }
+
+  /** Number of the row that has a name. */
+  find(name: string): number | undefined {
+    const folded = foldName(name);
+    return this.#asksFew() ? this.#last(folded) : this.#tabled().find(folded);
+  }
+
+  /** Number of the row that took the place of this one, or undefined. */
+  shadowOf(index: number): number | undefined {
+    return this.#asksFew() ? this.#nextLike(index) : this.#tabled().shadowOf(index);
+  }
+
+  #asksFew(): boolean {
+    return this.#table === undefined && ++this.#asked <= fewNames;
+  }
+
+  #last(folded: string): number | undefined {
+    const rows = this.#rows;
+    const hash = hashText(folded);
+    for (let row = rows.count - 1; row >= 0; row--) {
+      if (rows.nameHashAt(row) === hash && foldName(rows.nameAt(row)) === folded) return row;
+    }
+    return undefined;
+  }
+
+  #nextLike(index: number): number | undefined {
+    const rows = this.#rows;
+    const hash = rows.nameHashAt(index);
+    const folded = foldName(rows.nameAt(index));
+    for (let row = index + 1; row < rows.count; row++) {
+      if (rows.nameHashAt(row) === hash && foldName(rows.nameAt(row)) === folded) return row;
+    }
+    return undefined;
+  }
+
+  #tabled(): NameTable {
+    this.#table ??= HashedNames.of(this.#rows) ?? new MappedNames(this.#rows);
+    return this.#table;
+  }
+}
+
+interface NameTable {
+  find(folded: string): number | undefined;
+  shadowOf(index: number): number | undefined;
+}
+
+/** A table of numbers alone: the last row of each name at the place that the hash of the name gives, or behind it. */
+class HashedNames implements NameTable {
+  readonly #rows: IndexRows;
+  readonly #hashes: Uint32Array;
+  /** Row and 1; 0 where there is none. */
+  readonly #places: Uint32Array;
+  readonly #shift: number;
+  /** By earlier rows: the one that took their place, and 1. */
+  #shadows: Uint32Array | undefined;
+  #steps = 0;
+
+  private constructor(rows: IndexRows) {
+    const bits = Math.max(1, Math.ceil(Math.log2(rows.count + 1)) + 1);
+    this.#rows = rows;
+    this.#hashes = new Uint32Array(rows.count);
+    this.#places = new Uint32Array(2 ** bits);
+    this.#shift = 32 - bits;
+  }
+
+  /** Undefined for names that were chosen to make the table slow. */
+  static of(rows: IndexRows): HashedNames | undefined {
+    const table = new HashedNames(rows);
+    for (let row = 0; row < rows.count; row++) {
+      table.#add(row);
+      if (table.#steps > mostSteps * (row + fewRows)) return undefined;
+    }
+    return table;
+  }
+
+  #add(row: number): void {
+    const hash = this.#rows.nameHashAt(row);
+    this.#hashes[row] = hash;
+    let folded: string | undefined;
+    const place = this.#placeOf(hash, (earlier) => {
+      folded ??= foldName(this.#rows.nameAt(row));
+      if (foldName(this.#rows.nameAt(earlier)) === folded) return true;
+      this.#steps += folded.length;
+      return false;
+    });
+    const earlier = this.#places[place]! - 1;
+    this.#places[place] = row + 1;
+    if (earlier < 0) return;
+    this.#shadows ??= new Uint32Array(this.#rows.count);
+    this.#shadows[earlier] = row + 1;
+  }
+
+  /** The place of a name, which is taken by the row that has it or free. */
+  #placeOf(hash: number, isName: (row: number) => boolean): number {
+    const places = this.#places;
+    let place = Math.imul(hash, spread) >>> this.#shift;
+    for (let row = places[place]!; row > 0; row = places[place]!) {
+      if (this.#hashes[row - 1] === hash && isName(row - 1)) break;
+      place = (place + 1) & (places.length - 1);
+      this.#steps += 1;
+    }
+    return place;
+  }
+
+  find(folded: string): number | undefined {
+    const place = this.#placeOf(hashText(folded), (row) => foldName(this.#rows.nameAt(row)) === folded);
+    return known(this.#places[place]);
+  }
+
+  shadowOf(index: number): number | undefined {
+    return known(this.#shadows?.[index]);
+  }
+}
+
+function known(numberAndOne = 0): number | undefined {
+  return numberAndOne === 0 ? undefined : numberAndOne - 1;
+}
+
+/** A table of the names themselves, whose hashes nobody outside can know. */
+class MappedNames implements NameTable {
+  readonly #last = new Map<string, number>();
+  readonly #shadows = new Map<number, number>();
+
+  constructor(rows: IndexRows) {
+    for (let index = 0; index < rows.count; index++) {
+      const key = foldName(rows.nameAt(index));
+      const earlier = this.#last.get(key);
+      if (earlier !== undefined) this.#shadows.set(earlier, index);
+      this.#last.set(key, index);
+    }
+  }
+
+  find(folded: string): number | undefined {
+    return this.#last.get(folded);
+  }
+
+  shadowOf(index: number): number | undefined {
+    return this.#shadows.get(index);
+  }
+}

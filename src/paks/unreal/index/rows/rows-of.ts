@@ -1,0 +1,16 @@
+import type { NameDecoder } from '../../../names.ts';
+import type { EncodedFormat } from '../encoded-entry.ts';
+import type { IndexRows } from '../index-rows.ts';
+import { DirectoryRows } from './directory-rows.ts';
+import { HashRows } from './hash-rows.ts';
+import { LegacyRows } from './legacy-rows.ts';
+import { LocatedRecords } from './located-records.ts';
+import type { SharedRows } from './shared-rows.ts';
+
+/** Rows out of their data, which another thread has looked at. */
+export function rowsOf(data: SharedRows, format: EncodedFormat, decodeName: NameDecoder): IndexRows {
+  if (data.form === 'legacy') return new LegacyRows(data, format, decodeName);
+  const records = new LocatedRecords(data.records, format);
+  if (data.form === 'hashes') return new HashRows(data, records);
+  return new DirectoryRows(data, records, { version: format.version, decodeName });
+}
