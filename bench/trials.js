@@ -34,6 +34,7 @@ import { scatterTrial } from './scatter-trial.js';
 import { serveTrial } from './serve-trial.js';
 import { startTrial } from './start-trial.js';
 import { twoHostsTrial } from './two-hosts-trial.js';
+import { unrealTrial } from './unreal-trial.js';
 
 const mebibyte = 1024 * 1024;
 const settleMs = 2000;
@@ -133,6 +134,7 @@ export const trials = [
     run: growthTrial,
   },
   { name: 'paks', shows: 'PAK archives beside bare loops that do the same', run: paks },
+  { name: 'unreal', shows: 'Unreal PAKs of 1,000,000 tiny files: checked, and one file read', run: unrealTrial },
 ];
 
 /**

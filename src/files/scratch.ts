@@ -33,6 +33,8 @@ export class Scratch {
       this.#forget();
       source.readInto(this.#bytes.subarray(0, size), offset);
       this.#start = offset;
+      // What was asked for alone is not held: who asks again wants to know whether it is still the same.
+      this.#end = offset;
     }
     this.#source = source;
     this.#next = offset + size;

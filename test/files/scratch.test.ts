@@ -49,6 +49,26 @@ test('large pieces, and small ones here and there, are read by themselves', asyn
   await source.close();
 });
 
+test('pieces in any order are what the file has', async () => {
+  const { source } = await watched('any');
+  const scratch = new Scratch();
+  let state = 99;
+  const next = (below: number): number => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return (state >>> 8) % below;
+  };
+  let at = 0;
+  for (let i = 0; i < 3000; i++) {
+    const size = next(i % 5 === 0 ? 100_000 : 3000);
+    // Mostly a little ahead, now and then anywhere.
+    at = i % 7 === 0 || at > 590_000 ? next(500_000) : at + next(40);
+    const end = Math.min(at + size, content.length);
+    expect(Buffer.compare(await scratch.read(source, at, end - at), content.subarray(at, end))).toBe(0);
+    at = end;
+  }
+  await source.close();
+});
+
 test('what was read ahead is forgotten when the event loop turns', async () => {
   const { source } = await watched('changing');
   const scratch = new Scratch();
