@@ -1,3 +1,4 @@
+import { breathe } from '../core/breathe.ts';
 import { isNotFound, PakratError, throwIfAborted, valueUnless } from '../core/errors.ts';
 import { hasGlob, nameMatcher } from '../core/glob.ts';
 import { compareNames } from '../core/names/name-order.ts';
@@ -54,7 +55,7 @@ export async function* look(source: Source, choice: LookChoice): AsyncGenerator<
   const { folders, globs } = sought;
   if (names.length > 0 && folders.length + globs.length === 0) return;
   const shown = new Set<string>();
-  const takes = (name: string): string | undefined => {
+  const rowOf = (name: string): string | undefined => {
     let row: string | undefined;
     for (const glob of globs) {
       if (!glob.matches(name)) continue;
@@ -70,6 +71,14 @@ export async function* look(source: Source, choice: LookChoice): AsyncGenerator<
     }
     return row;
   };
+  // Asked once whether a file is listed, and then as what.
+  const last: { name: string | undefined; row: string | undefined } = { name: undefined, row: undefined };
+  const takes = (name: string): string | undefined => {
+    if (name === last.name) return last.row;
+    last.name = name;
+    last.row = rowOf(name);
+    return last.row;
+  };
   const matches = (name: string): boolean => {
     throwIfAborted(signal);
     const row = takes(name);
@@ -78,7 +87,8 @@ export async function* look(source: Source, choice: LookChoice): AsyncGenerator<
   };
   const filtered = await regex?.filter(source, matches);
   const needed = filtered ? undefined : neededBy([...globs, ...folders].map(({ text }) => text));
-  for await (const entries of inNameOrder(source, filtered ?? matches, { needed, namesOnly })) {
+  const listed = { matches: filtered ?? matches, hints: { needed, namesOnly }, takes, signal };
+  for await (const entries of inNameOrder(source, listed)) {
     const rows: ListedRow[] = [];
     for (const entry of entries) {
       const row = takes(entry.name) ?? entry.name;
@@ -114,22 +124,60 @@ async function namesakes(source: Source, entry: SourceEntry, text: string): Prom
   return rows;
 }
 
-/** The rows of a source by name. What has no such order holds all of its rows in memory anyway. */
+/** Rows that are taken between two breaths. */
+const rowsOfBatch = 1024;
+
+/** What is listed of a source. */
+interface Listed {
+  matches: (name: string) => boolean;
+  hints: ListHints;
+  /** The row as which a file is listed: itself, or a folder. */
+  takes: (name: string) => string | undefined;
+  signal: AbortSignal | undefined;
+}
+
+/** The rows of a source by name. Where it has no such order they are sorted; of the files of a folder that is a row the first is enough. */
 async function* inNameOrder(
+  source: Source,
+  { matches, hints, takes, signal }: Listed,
+): AsyncGenerator<readonly SourceEntry[]> {
+  if (source.isInNameOrder === true) {
+    if (source.listBatches !== undefined) yield* source.listBatches(matches, hints);
+    else for await (const row of source.list(matches, hints)) yield [row];
+    return;
+  }
+  const rows: SourceEntry[] = [];
+  const firsts = new Map<string, SourceEntry>();
+  for await (const batch of batchesOf(source, matches, hints)) {
+    await breathe(signal);
+    for (const entry of batch) {
+      const row = takes(entry.name);
+      const first = row === undefined || row === entry.name ? entry : firsts.get(row);
+      if (first === entry) rows.push(entry);
+      else if (row !== undefined && (first === undefined || compareNames(entry.name, first.name) < 0))
+        firsts.set(row, entry);
+    }
+  }
+  for (const entry of firsts.values()) rows.push(entry);
+  yield rows.sort((a, b) => compareNames(a.name, b.name));
+}
+
+async function* batchesOf(
   source: Source,
   matches: (name: string) => boolean,
   hints: ListHints,
 ): AsyncGenerator<readonly SourceEntry[]> {
-  if (source.isInNameOrder === true && source.listBatches !== undefined) {
+  if (source.listBatches !== undefined) {
     yield* source.listBatches(matches, hints);
     return;
   }
-  const rows: SourceEntry[] = [];
+  let batch: SourceEntry[] = [];
   for await (const row of source.list(matches, hints)) {
-    if (source.isInNameOrder === true) yield [row];
-    else rows.push(row);
+    if (batch.push(row) < rowsOfBatch) continue;
+    yield batch;
+    batch = [];
   }
-  yield rows.sort((a, b) => compareNames(a.name, b.name));
+  yield batch;
 }
 
 /** The error for names, or for expressions, of which there is nothing. */

@@ -44,10 +44,10 @@ function sourceOf(all: readonly string[]): Source {
 const source = sourceOf(names);
 
 /** Names of the rows; folders end in a slash and a `+`. */
-async function shown(given: readonly string[], recursive = false): Promise<string[]> {
+async function shown(given: readonly string[], recursive = false, of = source): Promise<string[]> {
   const rows: string[] = [];
   const missing: string[] = [];
-  for await (const batch of look(source, { names: given, recursive, onMissing: (name) => missing.push(`-${name}`) }))
+  for await (const batch of look(of, { names: given, recursive, onMissing: (name) => missing.push(`-${name}`) }))
     for (const row of batch) rows.push(isListedFolder(row) ? `${row.name}+` : row.name);
   return [...rows, ...missing];
 }
@@ -61,6 +61,36 @@ describe('look', () => {
     for (const root of [[], ['/'], ['.'], ['']]) expect(await shown(root)).toEqual(top);
     expect(await shown([], true)).toEqual(inOrder(names));
     expect(await shown(['ü'])).toEqual(['ü/\uff5e', 'ü/\u{1f600}']);
+  });
+
+  test('shows of names in any order what it shows of sorted ones', async () => {
+    const letters = ['a', 'b', 'B', '!', '~', 'a b'];
+    const many = Array.from({ length: 5000 }, (_, i) => {
+      const parts = Array.from(
+        { length: 1 + ((i * 7) % 4) },
+        (_, k) => letters[(i * (13 + k * 5) + (i >> (k + 2))) % 6],
+      );
+      return `${parts.join('/')}${i % 9 === 0 ? '.txt' : ''}`;
+    });
+    const plain = sourceOf(many);
+    const sorted: Source = { ...sourceOf(inOrder(many)), isInNameOrder: true };
+    const batched: Source = {
+      ...plain,
+      async *listBatches(matches) {
+        for (let at = 0; at < many.length; at += 7) {
+          yield many
+            .slice(at, at + 7)
+            .filter(matches)
+            .map((name) => ({ name, size: 1, facts: {} }));
+        }
+      },
+    };
+    for (const given of [[], ['a/'], ['a/', 'a/b/'], ['a/b/', 'a/'], ['/', '**/*.txt'], ['b/', '*/a/*', 'B/!/']]) {
+      const expected = await shown(given, false, sorted);
+      expect(expected.length).toBeGreaterThan(5);
+      expect([given, await shown(given, false, plain)]).toEqual([given, expected]);
+      expect([given, await shown(given, false, batched)]).toEqual([given, expected]);
+    }
   });
 
   test('a folder is found whatever its case; of a file and a folder of one name the file is meant, or the folder with a slash', async () => {

@@ -23,6 +23,9 @@ export interface PakSource extends Source<PakSourceEntry> {
   readonly pool: PakPool | undefined;
 }
 
+/** Rows that are looked at between two waits of a listing. */
+const rowsOfBatch = 4096;
+
 /** Makes a source of an open PAK. */
 export function pakSource(
   pak: Pak,
@@ -40,6 +43,18 @@ export function pakSource(
         const { name } = row;
         if (matches(name)) yield new Row(row, name);
       }
+    },
+    async *listBatches(matches) {
+      let batch: Row[] = [];
+      for (const row of eachEntry(pak)) {
+        const { name } = row;
+        if (matches(name)) batch.push(new Row(row, name));
+        // A batch may be empty: whoever takes it can hear a signal then.
+        if (row.index % rowsOfBatch !== rowsOfBatch - 1) continue;
+        yield batch;
+        batch = [];
+      }
+      yield batch;
     },
     async get(name) {
       const row = pak.find(name) ?? rowByIndex(pak, name);
