@@ -12,6 +12,7 @@ import { growthTrial } from './growth-trial.js';
 import { idleSyncTrial } from './idle-sync-trial.js';
 import { largePlanTrial } from './large-plan-trial.js';
 import { listfileTrial, looseFilesTrial } from './lists-trials.js';
+import { looseObjectsTrial } from './loose-objects-trial.js';
 import { deadEntries, manyBuilds } from './many-builds.js';
 import { mountTrial } from './mount-trial.js';
 import { namesTrial } from './names-trial.js';
@@ -78,6 +79,7 @@ export const trials = [
     shows: 'one file by name out of a game folder with 200,000 loose files, beside another build',
     run: looseFilesTrial,
   },
+  { name: 'loose-objects', shows: '4,000 loose objects synced, beside another build', run: looseObjectsTrial },
   {
     name: 'mount',
     shows: 'a game folder with 300,000 files mounted, then find and ls -R in it, beside another build',

@@ -12,11 +12,11 @@ import type { Store } from '../store/store.ts';
 import { checkObject } from '../verify/check-object.ts';
 import { ClaimedJobs, claimObject, Waiting } from './claimed-fetch.ts';
 import { HeldSpans, heldPlaces, isHeld, type OnHeld, SpanCommitter } from './held-spans.ts';
-import { completeLoose } from './loose-objects.ts';
 import type { Network } from './network.ts';
 import { entryJobs, type PlanOptions } from './plan/plan.ts';
 import { Arrivals, adoptObject } from './small-objects.ts';
 import type { RangeJob, RangeTarget } from './transfer/range-job.ts';
+import { isLoose } from './transfer/range-job.ts';
 import { type TransferFailure, transfer } from './transfer/transfer.ts';
 
 /** The largest objects that are believed where nothing promises their size. */
@@ -254,7 +254,7 @@ export class Fetcher {
       signal,
       onSpans: (path, spans) => this.#committer.add(path, spans, onHeld),
       onDone: (job, target) => {
-        completeLoose(this.store, job, target);
+        if (isLoose(job, target)) this.#committer.complete(job.path, target.size);
         if (kind === 'data') this.fetchedEntries += 1;
         onEntry?.(target, job);
       },

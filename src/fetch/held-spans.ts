@@ -70,14 +70,18 @@ function isPlain({ objectKeys }: Store, path: string): boolean {
 
 /** Milliseconds that spans wait for others to be committed with. */
 const commitMs = 200;
+/** Objects that get their final names together: another process that writes to the ledger waits as long. */
+const objectsAtOnce = 64;
 
 /** Called inside a commit with the bytes that it adds for one piece of work. */
 export type OnHeld = (bytes: number) => void;
 
-/** Gathers spans that engines report, and commits all of them a few times a second. Needs `flush`. */
+/** Gathers spans that engines report, and loose objects that are whole, and commits all of them a few times a second. Needs `flush`. */
 export class SpanCommitter {
   readonly #store: Store;
   readonly #waiting = new Map<string, Span[]>();
+  /** Sizes of loose objects that are whole, by path. */
+  readonly #whole = new Map<string, number>();
   readonly #bytes = new Map<OnHeld, number>();
   readonly #afterCommit: (() => void)[] = [];
   #timer: NodeJS.Timeout | undefined;
@@ -88,7 +92,7 @@ export class SpanCommitter {
 
   /** Does something once all that was added so far is committed. */
   afterCommit(action: () => void): void {
-    if (this.#waiting.size === 0) action();
+    if (this.#waiting.size + this.#whole.size === 0) action();
     else this.#afterCommit.push(action);
   }
 
@@ -98,6 +102,16 @@ export class SpanCommitter {
     this.#waiting.set(path, list);
     list.push(...spans);
     if (onHeld !== undefined) this.#bytes.set(onHeld, (this.#bytes.get(onHeld) ?? 0) + spanBytes(spans));
+    this.#schedule();
+  }
+
+  /** Takes a loose object that is verified and on disk to its end: it gets its final name with others. */
+  complete(path: string, size: number): void {
+    this.#whole.set(path, size);
+    this.#schedule();
+  }
+
+  #schedule(): void {
     this.#timer ??= setTimeout(() => this.#tryFlush(), commitMs);
   }
 
@@ -105,24 +119,33 @@ export class SpanCommitter {
   flush(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    if (this.#waiting.size === 0) return;
-    const { ledger } = this.#store;
+    if (this.#waiting.size + this.#whole.size === 0) return;
+    const { ledger, files } = this.#store;
     ledger.transaction(() => {
       for (const [path, spans] of this.#waiting) ledger.addSpans(path, spans);
       for (const [onHeld, bytes] of this.#bytes) onHeld(bytes);
     });
-    const paths = [...this.#waiting.keys()];
+    const paths = [...this.#waiting.keys()].filter((path) => !this.#whole.has(path));
     this.#waiting.clear();
     this.#bytes.clear();
     const actions = this.#afterCommit.splice(0);
     try {
-      for (const path of paths) this.#store.files.settle(path);
+      for (const path of paths) files.settle(path);
+      this.#complete();
     } finally {
       for (const action of actions) action();
     }
   }
 
-  /** Spans that could not be committed still wait: the flush at the end commits them, or says why not. */
+  #complete(): void {
+    while (this.#whole.size > 0) {
+      const objects = [...this.#whole].slice(0, objectsAtOnce).map(([path, size]) => ({ path, size }));
+      this.#store.files.complete(objects);
+      for (const { path } of objects) this.#whole.delete(path);
+    }
+  }
+
+  /** What could not be committed still waits: the flush at the end commits them, or says why not. */
   #tryFlush(): void {
     try {
       this.flush();

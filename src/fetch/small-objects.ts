@@ -33,7 +33,7 @@ export function adoptObject({ file, files, objectKeys, writable }: Store, name: 
     syncFile(file(path));
     syncFolder(dirname(file(path)));
   });
-  files.complete(path, bytes.length);
+  files.complete([{ path, size: bytes.length }]);
   if (name.suffix === '.index') files.settle(objectPath({ ...name, suffix: '' }));
   return decrypted;
 }

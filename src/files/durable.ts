@@ -75,8 +75,8 @@ export function makeFolderDurable(folder: string): void {
   for (const path of makeFolders(folder)) syncFolder(dirname(path));
 }
 
-/** Makes a folder and those above it. @returns those that were not there, the upper ones first */
-function makeFolders(folder: string): string[] {
+/** Makes a folder and those above it, without a flush. @returns those that were not there, the upper ones first @throws as {@link storeError} says */
+export function makeFolders(folder: string): string[] {
   const missing: string[] = [];
   for (let at = folder; !fs.existsSync(at) && dirname(at) !== at; at = dirname(at)) missing.unshift(at);
   for (const path of missing) {
@@ -94,6 +94,23 @@ export function moveDurable(from: string, to: string): void {
   makeFolderDurable(dirname(to));
   fs.renameSync(from, to);
   syncFolder(dirname(to));
+}
+
+/**
+ * Moves complete, flushed files to their final names, durably, and makes the folders: these are on disk before a name is in them, and the new names before
+ * the old ones are gone for good. Many share the waits for the disk. @throws as {@link storeError} says
+ */
+export function moveFilesDurable(moves: readonly { from: string; to: string }[]): void {
+  const folders = new Set(moves.map(({ to }) => dirname(to)));
+  const made = Array.from(folders, makeFolders).flat();
+  syncFolders(made.map(dirname));
+  for (const { from, to } of moves) inStore(to, () => fs.renameSync(from, to));
+  syncFolders(folders);
+  syncFolders(moves.map(({ from }) => dirname(from)));
+}
+
+function syncFolders(folders: Iterable<string>): void {
+  for (const folder of new Set(folders)) inStore(folder, () => syncFolder(folder));
 }
 
 /** Writes all bytes at a position; a short write goes on where it stopped. */

@@ -2,7 +2,7 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { isNoFile, isPakratError, PakratError, resultUnless } from '../core/errors.ts';
 import { ownFile } from '../files/copies/own-file.ts';
-import { inStore, truncateDurable } from '../files/durable.ts';
+import { inStore, moveFilesDurable, truncateDurable } from '../files/durable.ts';
 import { decodeArchiveIndex } from '../formats/indices/archive-index.ts';
 import { clearWay } from './clear-way.ts';
 import { objectHash, type StoreLayout } from './layout.ts';
@@ -84,14 +84,18 @@ export class ObjectFiles {
   }
 
   /**
-   * Moves an object, of which all bytes are verified and on disk, to its place, and says in the ledger that it is held whole.
-   * @throws E_STORE when its file is shorter or not there
+   * Moves objects, of which all bytes are verified and on disk, to their places, and says in the ledger that they are held whole.
+   * @throws E_STORE when the file of one is shorter or not there
    */
-  complete(path: string, size: number): void {
+  complete(objects: readonly { path: string; size: number }[]): void {
     this.#ledger.transaction(() => {
-      if (!this.#moveIn(path, size))
+      const files = objects.map(({ path, size }) => {
+        const file = this.#wholeFile(path, size);
+        if (file !== undefined) return { from: file, to: this.inPlace(path) };
         throw new PakratError('E_STORE', `the file of ${path} is not whole`, { data: { path } });
-      this.#ledger.addComplete(path, size);
+      });
+      moveFilesDurable(files.filter(({ from, to }) => from !== to));
+      for (const { path, size } of objects) this.#ledger.addComplete(path, size);
     });
   }
 
@@ -100,7 +104,7 @@ export class ObjectFiles {
     if (this.#wholeSize(path) === undefined || this.#isSettled(path)) return;
     this.#ledger.transaction(() => {
       const size = this.#wholeSize(path);
-      if (size !== undefined && this.#moveIn(path, size)) this.#ledger.addComplete(path, size);
+      if (size !== undefined && this.#wholeFile(path, size) !== undefined) this.complete([{ path, size }]);
     });
   }
 
@@ -164,18 +168,18 @@ export class ObjectFiles {
     });
   }
 
-  /** Bytes behind the end were never verified, and go. */
-  #moveIn(path: string, size: number): boolean {
+  /** The file of an object that has all of its bytes; undefined when it is shorter or not there. Bytes behind the end were never verified, and go. */
+  #wholeFile(path: string, size: number): string | undefined {
     const { file, elsewhere = [] } = this.partial(path);
     const found = findFile([file, ...elsewhere]);
     return inStore(found, () => {
       const stat = fs.statSync(found, { throwIfNoEntry: false });
-      if (stat === undefined || stat.size < size) return false;
+      if (stat === undefined || stat.size < size) return undefined;
       if (stat.size > size) {
         this.#own(found);
         truncateDurable(found, size);
       }
-      return found === this.inPlace(path) || moveIfThere(found, this.inPlace(path));
+      return found;
     });
   }
 }

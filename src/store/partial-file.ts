@@ -1,7 +1,7 @@
 import * as fs from 'node:fs';
 import { dirname } from 'node:path';
 import { codeOf, PakratError } from '../core/errors.ts';
-import { inStore, makeFolderDurable, moveDurable, syncFolder } from '../files/durable.ts';
+import { inStore, makeFolders, moveDurable, syncFolder } from '../files/durable.ts';
 
 /** The file in which an object grows, and where it may lie instead. Plain data, for it travels to threads. */
 export interface PartialFile {
@@ -56,13 +56,16 @@ export function moveIfThere(from: string, to: string): boolean {
   });
 }
 
+/** An empty file needs no flush of its own: there is nothing in it, and what is written later is flushed then. */
 function createDurable(file: string): number {
   const folder = dirname(file);
-  makeFolderDurable(folder);
-  const fd = fs.openSync(file, 'wx+');
-  fs.fsyncSync(fd);
-  syncFolder(folder);
-  return fd;
+  const folders = makeFolders(folder);
+  try {
+    return fs.openSync(file, 'wx+');
+  } finally {
+    // With a journal the first of these brings all of them to disk.
+    for (const path of [folder, ...folders.map(dirname)]) syncFolder(path);
+  }
 }
 
 /** The value of `work`; undefined where the system says this instead. */

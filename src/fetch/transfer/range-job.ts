@@ -31,6 +31,11 @@ export interface RangeJob extends PartialFile {
   objectKey?: Uint8Array | undefined;
 }
 
+/** True for a target that is all of its object, a loose one: the object has its name. */
+export function isLoose({ path }: Pick<RangeJob, 'path'>, { ekey }: Pick<RangeTarget, 'ekey'>): boolean {
+  return path.endsWith(ekey);
+}
+
 /** The outcome of a job on one host. */
 export interface RangeResult {
   /** For each target the bytes from its start that are verified now. */

@@ -2,7 +2,6 @@ import type { EntryPlace } from '../../builds/objects.ts';
 import { PakratError } from '../../core/errors.ts';
 import type { Fetcher } from '../../fetch/fetcher.ts';
 import type { OnHeld } from '../../fetch/held-spans.ts';
-import { completeLoose } from '../../fetch/loose-objects.ts';
 import { SpanWriter } from '../../fetch/transfer/span-writer.ts';
 import type { Claim } from '../../store/claims.ts';
 import { objectPath } from '../../store/layout.ts';
@@ -50,8 +49,7 @@ export class EntryWriter {
     this.#waiting.push(place.size);
     if (!place.loose) return;
     await this.finish();
-    const { ekey, offset, size } = place;
-    completeLoose(store, { path }, { ekey, offset, size, held: 0 });
+    store.files.complete([{ path, size: place.size }]);
   }
 
   /** Whoever waits holds no claim: what was written is finished first. */

@@ -61,9 +61,8 @@ describe('reporting', () => {
     await spans.finish();
     expect(watched.log.filter((line) => !/^(open|close)/.test(line))).toEqual([
       `mkdir d${number}`,
-      'fsync .',
-      `fsync ${name}`,
       `fsync d${number}`,
+      'fsync .',
       `write ${name}`,
       `fdatasync ${name}`,
       'report 100-300',

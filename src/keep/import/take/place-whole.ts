@@ -42,7 +42,7 @@ export async function placeWhole(
       } else syncFile(copy);
       moveToPlace(store, copy, path);
     });
-    store.files.complete(path, size);
+    store.files.complete([{ path, size }]);
     return 'placed';
   } finally {
     removeTemporary(copy);

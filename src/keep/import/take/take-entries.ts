@@ -134,7 +134,7 @@ async function takeBatch(run: ImportRun, work: EntryWork): Promise<void> {
     run.committer.flush();
   }
   const [only] = work.entries;
-  if (work.loose && !settings.dryRun && right === only?.size) store.files.complete(path, right);
+  if (work.loose && !settings.dryRun && right === only?.size) store.files.complete([{ path, size: right }]);
 }
 
 function outputFor(
