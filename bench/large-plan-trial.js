@@ -178,13 +178,16 @@ async function make(name, folder, scale) {
 /** Merges the indices as a build that is opened for the first time does, and keeps the group. */
 async function mergeIndices(folder) {
   const { decodeArchiveIndex } = await load('formats/index.ts');
-  const { encodeArchiveGroupInSteps } = await load('formats/indices/archive-group.ts');
-  const { writeDerived } = await load('store/derived/derived-writer.ts');
+  const { ArchiveGroupEncoder } = await load('formats/indices/archive-group.ts');
+  const { DerivedWriter } = await load('store/derived/derived-writer.ts');
   const names = fs.readdirSync(folder).filter((one) => /^\d+\.index$/.test(one));
   return measured(async () => {
-    const indices = names.map((one) => decodeArchiveIndex(new Uint8Array(fs.readFileSync(join(folder, one)))));
-    const { bytes } = await encodeArchiveGroupInSteps(indices);
-    writeDerived(join(folder, 'group'), bytes, folder);
+    const group = new ArchiveGroupEncoder();
+    for (const one of names) group.add(decodeArchiveIndex(new Uint8Array(fs.readFileSync(join(folder, one)))));
+    const file = new DerivedWriter(folder);
+    for (const piece of group.encode()) file.append(piece);
+    file.finish(join(folder, 'group'));
+    file.close();
   });
 }
 

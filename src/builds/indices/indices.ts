@@ -6,10 +6,10 @@ import { plainView } from '../../core/bytes.ts';
 import { codeOf, resultUnless, valueUnless } from '../../core/errors.ts';
 import { plural } from '../../core/quantities.ts';
 import type { CdnConfig } from '../../formats/configs/cdn-config.ts';
-import { encodeArchiveGroupInSteps } from '../../formats/indices/archive-group.ts';
+import { ArchiveGroupEncoder } from '../../formats/indices/archive-group.ts';
 import { type ArchiveIndex, decodeArchiveIndex, encodeArchiveIndex } from '../../formats/indices/archive-index.ts';
 import { isLacking, removeDerived } from '../../store/derived/derived-file.ts';
-import { writeDerived } from '../../store/derived/derived-writer.ts';
+import { DerivedWriter } from '../../store/derived/derived-writer.ts';
 import type { ObjectName } from '../../store/layout.ts';
 import { type BuildPlace, type Objects, unlessLacking } from '../objects.ts';
 import { PagedIndex } from './paged-index.ts';
@@ -34,16 +34,36 @@ async function makeGroup(file: string, of: number, place: BuildPlace, cdnConfig:
   onStep?.(`${cdnConfig.archives.length} archive indices`);
   const sizes = cdnConfig.archiveIndexSizes;
   const names = cdnConfig.archives.map((hash) => indexName(identity.cdnPath, 'data', hash));
-  const indices = await Promise.all(names.map((name, i) => valueUnless(isNowhere, readIndex(objects, name, sizes[i]))));
-  const { bytes } = await encodeArchiveGroupInSteps(indices.map((index) => index ?? noEntries()));
-  const lacking = indices.filter((index) => index === undefined).length;
+  const files = names.map((name, i) => valueUnless(isNowhere, objects.index(name, sizes[i])));
+  // All are fetched side by side, and one that fails is told of in its turn.
+  for (const file of files) file.catch(() => {});
+  const group = new ArchiveGroupEncoder();
+  let lacking = 0;
+  for (const [i, name] of names.entries()) {
+    const path = await files[i];
+    if (path === undefined) lacking += 1;
+    group.add(path === undefined ? noEntries() : await openIndex(objects, name, path));
+  }
   if (lacking > 0)
     onNote?.(`${plural(lacking, 'archive index', 'archive indices')} cannot be had, nor what lies there`);
   // A group that is not whole is made again each time: it has another name.
   const made = lacking > 0 ? `${file}.part` : file;
-  writeDerived(made, bytes, folders.temporary, { of });
+  await writeGroup(made, group, folders.temporary, of);
   if (lacking === 0) removeDerived(`${file}.part`);
   return made;
+}
+
+async function writeGroup(path: string, group: ArchiveGroupEncoder, temporary: string, of: number): Promise<void> {
+  const writer = new DerivedWriter(temporary, { of });
+  try {
+    for (const piece of group.encode()) {
+      await breathe();
+      writer.append(piece);
+    }
+    writer.finish(path);
+  } finally {
+    writer.close();
+  }
 }
 
 /** True for an object that no host has. That hosts fail otherwise may be over soon: then a build is not opened in part. */
@@ -65,7 +85,10 @@ export async function openFileIndex(place: BuildPlace, cdnConfig: CdnConfig): Pr
 
 /** An index; fetched where it is not there. @param size what a config promises it to have @throws as `Objects.index` */
 export async function readIndex(objects: Objects, name: ObjectName, size?: number): Promise<ArchiveIndex> {
-  const file = await objects.index(name, size);
+  return openIndex(objects, name, await objects.index(name, size));
+}
+
+async function openIndex(objects: Objects, name: ObjectName, file: string): Promise<ArchiveIndex> {
   await breathe();
   const bytes = plainView(fs.readFileSync(file));
   return decodeArchiveIndex(objects.decrypt?.(name, bytes, 0) ?? bytes, name.hash);

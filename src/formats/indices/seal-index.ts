@@ -1,4 +1,4 @@
-import { toHex } from '../../core/bytes.ts';
+import { concatBytes, toHex } from '../../core/bytes.ts';
 import { formatError } from '../../core/errors.ts';
 import { md5 } from '../../core/hash.ts';
 import { encodeIndexFooter, type IndexGeometry, type NamedIndex } from './index-layout.ts';
@@ -23,8 +23,14 @@ export function sealIndex(bytes: Uint8Array, geometry: IndexGeometry): NamedInde
     const page = bytes.subarray(i * pageSize, (i + 1) * pageSize);
     bytes.set(md5(page).subarray(0, hashBytes), hashesOffset + i * hashBytes);
   }
-  const tocHash = md5(bytes.subarray(tocOffset, tocOffset + tocSize)).subarray(0, hashBytes);
+  const tail = indexTail(bytes.subarray(tocOffset, tocOffset + tocSize), geometry);
+  bytes.set(tail.bytes, tocOffset);
+  return { bytes, name: tail.name };
+}
+
+/** What stands behind the pages of an index: its table and its footer; and the name that follows. */
+export function indexTail(toc: Uint8Array, geometry: IndexGeometry): NamedIndex {
+  const tocHash = md5(toc).subarray(0, geometry.hashBytes);
   const footer = encodeIndexFooter({ ...geometry, tocHash });
-  bytes.set(footer, tocOffset + tocSize);
-  return { bytes, name: toHex(md5(footer)) };
+  return { bytes: concatBytes([toc, footer]), name: toHex(md5(footer)) };
 }
