@@ -22,7 +22,7 @@ const cores = String(availableParallelism());
 const trees = [
   {
     name: 'mixed',
-    make: ['--files', '8000', '--total-bytes', '2000000000', '--max-file', '60000000', '--archives', '20'],
+    make: ['--files', '8000', '--total-bytes', '2000000000', '--max-file', '60000000', '--archives', '20', '--local'],
   },
   {
     name: 'small',
@@ -39,6 +39,7 @@ export async function extractTrial({ work, reps, scale }) {
       const store = join(work, `extract-${name}-store`);
       if (!fs.existsSync(join(store, 'ledger.db'))) await fill(tree, store, work);
       trialOf(name, { store, memory, tree, reps });
+      if (make.includes('--local')) trialOfInstall(name, { store, memory, tree, reps });
     }
   } finally {
     fs.rmSync(memory, { recursive: true });
@@ -65,7 +66,7 @@ async function fill(tree, store, work) {
 
 function trialOf(name, { store, memory, tree, reps }) {
   const plan = join(memory, 'plan.json');
-  fs.writeFileSync(plan, JSON.stringify(planOf(store, tree)));
+  fs.writeFileSync(plan, JSON.stringify(planOf('wow', { store, tree, places: placesIn(store) })));
   const [ours, theirs, bare] = ['ours', 'before', 'bare'].map((folder) => join(memory, folder));
   const extract = (program, to) =>
     measure(process.execPath, [program, 'extract', 'wow', '--store', store, '--offline', '--to', to, '--quiet']);
@@ -102,6 +103,26 @@ function trialOf(name, { store, memory, tree, reps }) {
   for (const folder of [ours, theirs, bare]) empty(folder);
 }
 
+/** The same build from an installed client; keys are the store's. */
+function trialOfInstall(name, { store, memory, tree, reps }) {
+  const folder = join(tree, 'local');
+  const plan = join(memory, 'plan.json');
+  fs.writeFileSync(plan, JSON.stringify(planOf(folder, { store, tree, places: placesOfInstall(folder) })));
+  const into = (to, run) => () => {
+    fs.rmSync(to, { recursive: true, force: true });
+    return run(to);
+  };
+  const extract = (program) => (to) =>
+    measure(process.execPath, [program, 'extract', folder, '--store', store, '--offline', '--to', to, '--quiet']);
+  const [ours, bare] = ['ours', 'bare'].map((of) => join(memory, of));
+  row(`extract ${name} from an install`, reps, {
+    ours: into(ours, extract(bin)),
+    before: before && into(ours, extract(before)),
+    'bare loop': into(bare, (to) => measure(process.execPath, [self, plan, to])),
+  });
+  for (const of of [ours, bare]) fs.rmSync(of, { recursive: true, force: true });
+}
+
 /** Runs the variants in turn, and prints medians with the ratio to the last. */
 function row(title, reps, variants) {
   const runs = Object.entries(variants).filter(([, run]) => run);
@@ -117,17 +138,16 @@ function row(title, reps, variants) {
   console.log(`${title}: ${cells.join(' · ')}`);
 }
 
-/** What a bare loop needs to know: where each file lies in the store, and the keys. */
-function planOf(store, tree) {
+/** What a bare loop needs to know: where each file lies, and the keys. */
+function planOf(source, { store, tree, places }) {
   const list = spawnSync(
     process.execPath,
-    [bin, 'ls', 'wow', '-R', '--json', '--store', store, '--offline', '--quiet'],
+    [bin, 'ls', source, '-R', '--json', '--store', store, '--offline', '--quiet'],
     {
       encoding: 'utf8',
       maxBuffer: 1 << 30,
     },
   );
-  const places = placesIn(store);
   const files = JSON.parse(list.stdout).flatMap(({ name, ekey, ckey }) => {
     const place = places.get(ekey);
     return place === undefined ? [] : [{ name: name.replace(':', '-'), ckey, ...place }];
@@ -156,6 +176,23 @@ function placesIn(store) {
       const size = bytes.readUInt32BE(at + 16);
       places.set(bytes.toString('hex', at, at + 16), { file, offset: bytes.readUInt32BE(at + 20), size });
     }
+  }
+  return places;
+}
+
+/** The same in an installed client: its data files are one object after the other, each behind 30 bytes with its key, the other way round, and its size. */
+function placesOfInstall(folder) {
+  const places = new Map();
+  const data = join(folder, 'Data/data');
+  for (const name of fs.readdirSync(data).filter((one) => /^data\.\d+$/.test(one))) {
+    const file = join(data, name);
+    const fd = fs.openSync(file, 'r');
+    const header = Buffer.alloc(30);
+    for (let at = 0; fs.readSync(fd, header, 0, 30, at) === 30; at += header.readUInt32LE(16)) {
+      const ekey = Buffer.from(header.subarray(0, 16)).reverse().toString('hex');
+      places.set(ekey, { file, offset: at + 30, size: header.readUInt32LE(16) - 30 });
+    }
+    fs.closeSync(fd);
   }
   return places;
 }

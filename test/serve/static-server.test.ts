@@ -199,7 +199,7 @@ describe('a limited rate', () => {
     await Promise.all([range('bytes=0-199999'), range('bytes=200000-399999')]);
     const seconds = (performance.now() - started) / 1000;
     expect(seconds).toBeGreaterThan(0.4);
-    expect(seconds).toBeLessThan(3);
+    expect(seconds).toBeLessThan(15);
     expect(server.stats.bytes).toBe(400_000);
   });
 

@@ -85,7 +85,7 @@ describe('a search for regular expressions', () => {
       });
       await expect(found(regex, ['a'])).rejects.toMatchObject({ code: 'E_USAGE' });
       await regex.close();
-      expect(performance.now() - started).toBeLessThan(5000);
+      expect(performance.now() - started).toBeLessThan(15_000);
     },
   );
 
@@ -116,7 +116,7 @@ describe('a search for regular expressions', () => {
     setTimeout(() => control.abort(), 200);
     await expect(found(regex, [endless])).rejects.toMatchObject({ code: 'E_ABORTED' });
     await regex.close();
-    expect(performance.now() - started).toBeLessThan(2000);
+    expect(performance.now() - started).toBeLessThan(15_000);
     expect(codeOf(() => search(['a'], { signal: control.signal }))).toBe('E_ABORTED');
   });
 });
