@@ -144,8 +144,13 @@ function measureGroup(folder, how) {
     const read = (name) => fs.readFileSync(${JSON.stringify(`${folder}/`)} + name);
     if (${how === 'md5'}) for (const name of names) createHash('md5').update(read(name)).digest();
     else {
-      const { decodeArchiveIndex, encodeArchiveGroup } = await import(${JSON.stringify(formats)});
-      encodeArchiveGroup(names.map((name) => decodeArchiveIndex(new Uint8Array(read(name)))).filter(({ layout }) => layout.offsetBytes === 4));
+      const { decodeArchiveIndex, ArchiveGroupEncoder } = await import(${JSON.stringify(formats)});
+      const group = new ArchiveGroupEncoder();
+      for (const name of names) {
+        const index = decodeArchiveIndex(new Uint8Array(read(name)));
+        if (index.layout.offsetBytes === 4) group.add(index);
+      }
+      for (const piece of group.encode()) void piece;
     }`;
   return measure(process.execPath, ['--input-type=module', '--eval', program]);
 }

@@ -29,6 +29,9 @@ const crowd = 64;
 /** Records that a piece of a bucket has room for. */
 const fewestInPiece = 16;
 const mostInPiece = 1024;
+/** Bytes of memory that is taken at once. */
+const fewestInSlab = 1 << 16;
+const mostInSlab = 33 * (1 << 20);
 
 /**
  * Merges indices into a group. The place of an index in the list becomes its archive number.
@@ -50,7 +53,12 @@ export function encodeArchiveGroup(indices: readonly ArchiveIndex[]): NamedIndex
 export class ArchiveGroupEncoder {
   #archives = 0;
   #count = 0;
-  readonly #buckets = Array.from({ length: 0x100 }, () => new Bucket());
+  readonly #buckets: Bucket[];
+
+  constructor() {
+    const slabs = new Slabs();
+    this.#buckets = Array.from({ length: 0x100 }, () => new Bucket(slabs));
+  }
 
   /** Takes the records of the index of the next archive. @throws as {@link encodeArchiveGroup} */
   add({ name, bytes, layout }: ArchiveIndex): void {
@@ -91,12 +99,35 @@ export class ArchiveGroupEncoder {
   }
 }
 
+/** Memory for records, cut from few large pieces: many small ones would leave holes that the system does not get back. */
+class Slabs {
+  #slab: DataView = new DataView(new ArrayBuffer(0));
+  #at = 0;
+  #given = 0;
+
+  take(bytes: number): DataView {
+    if (this.#at + bytes > this.#slab.byteLength) {
+      this.#slab = new DataView(new ArrayBuffer(Math.min(mostInSlab, Math.max(fewestInSlab, this.#given))));
+      this.#at = 0;
+    }
+    const part = new DataView(this.#slab.buffer, this.#at, bytes);
+    this.#at += bytes;
+    this.#given += bytes;
+    return part;
+  }
+}
+
 /** The records whose keys begin with the same byte. */
 class Bucket {
   count = 0;
+  readonly #slabs: Slabs;
   #pieces: DataView[] = [];
-  #piece = new DataView(new ArrayBuffer(0));
+  #piece: DataView = new DataView(new ArrayBuffer(0));
   #at = 0;
+
+  constructor(slabs: Slabs) {
+    this.#slabs = slabs;
+  }
 
   /** Takes a record of an index. */
   add(from: DataView, at: number, archive: number): void {
@@ -111,14 +142,14 @@ class Bucket {
 
   #grow(): void {
     const records = Math.min(mostInPiece, Math.max(fewestInPiece, this.count));
-    this.#piece = new DataView(new ArrayBuffer(records * recordSize));
+    this.#piece = this.#slabs.take(records * recordSize);
     this.#pieces.push(this.#piece);
     this.#at = 0;
   }
 
   /** All records in the order of their keys; equal keys as they came. Afterwards there are none. */
   takeSorted(): Uint8Array {
-    const pieces = this.#pieces.map((view) => new Uint8Array(view.buffer));
+    const pieces = this.#pieces.map(bytesOf);
     pieces.push(pieces.pop()!.subarray(0, this.#at));
     const dealBits = Math.min(mostDealBits, Math.max(1, 31 - Math.clz32(this.count >>> 2)));
     const ends = endsOf(pieces, dealBits);
@@ -253,6 +284,10 @@ class Pages {
   toc(): Uint8Array {
     return concatBytes([this.#lastKeys.bytes(), this.#hashes.bytes()]);
   }
+}
+
+function bytesOf(view: DataView): Uint8Array {
+  return new Uint8Array(view.buffer, view.byteOffset, view.byteLength);
 }
 
 function viewOf(bytes: Uint8Array): DataView {
