@@ -26,8 +26,8 @@ export const uncut: PlanOptions = { gapBytes: Number.POSITIVE_INFINITY, maxRange
 const leastRanges = 32;
 /** Ranges are not cut smaller than this. */
 const leastRangeBytes = 16 * 1024 * 1024;
-/** Entries of one range at most: each has a verifier while the range is fetched, and small ones come in hundreds of thousands. */
-const mostEntries = 512;
+/** Entries of one range at most: each is an object while the range is fetched, and small ones come in hundreds of thousands. */
+const mostEntries = 2560;
 
 /** The entries that are wanted, where they lie, and what is held. Nothing here does anything: planning decides, others fetch. */
 export interface PlanInput {

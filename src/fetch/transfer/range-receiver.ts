@@ -1,4 +1,5 @@
 import { isStoreTrouble } from '../../core/errors.ts';
+import { bltePrefixSize } from '../../formats/blte/header.ts';
 import { objectHash } from '../../store/layout.ts';
 import { EntryVerifier } from '../../verify/entry-verifier.ts';
 import type { HashBuffer, HashStream } from '../../verify/hash-buffer.ts';
@@ -64,8 +65,12 @@ export class RangeReceiver {
   /** Hashes are over what is decrypted, the store has what came. */
   readonly #crypt: Crypt;
   readonly #stream: HashStream;
-  readonly #verifiers: (EntryVerifier | undefined)[];
-  readonly #from: number[] = [];
+  /** Of the entries that bytes came of, or were there of, and that are not known to be right: an entry that is waited for takes no memory. */
+  readonly #verifiers = new Map<number, EntryVerifier>();
+  /** Entries that no bytes can be right for, as a bad index may list. */
+  readonly #impossible = new Set<number>();
+  /** Where the bytes of an entry are needed from, where that is not its start. */
+  readonly #from = new Map<number, number>();
   #adopting = true;
   #current = 0;
   /** Entries before this one are known to be right or wrong. */
@@ -85,31 +90,35 @@ export class RangeReceiver {
       spool: () => writer.spool(),
     });
     try {
-      this.#verifiers = job.targets.map((target, index) => this.#tryOpen(target, index));
+      for (const [index, target] of job.targets.entries()) {
+        const isThere = target.held > 0 || isOnDisk(writer, target, { at: 0, crypt });
+        if (isThere) this.#open(index, () => this.#resumed(target, index));
+        else if (target.size <= bltePrefixSize) this.#open(index, () => new EntryVerifier(target, this.#stream));
+      }
     } catch (error) {
       this.#stream.close();
       throw error;
     }
     this.#adopting = false;
-    this.start = this.#from.reduce(
-      (least, from, i) => (this.#verifiers[i]?.done === false ? Math.min(least, from) : least),
-      job.end,
-    );
+    this.start = job.targets.reduce((least, { offset }, index) => {
+      const isNeeded = !this.#impossible.has(index) && this.#verifiers.get(index)?.done !== true;
+      return isNeeded ? Math.min(least, this.#from.get(index) ?? offset) : least;
+    }, job.end);
   }
 
-  /** A verifier for an entry; undefined for one that no bytes can be right for, as a bad index may list. */
-  #tryOpen(target: RangeTarget, index: number): EntryVerifier | undefined {
-    this.#from[index] = target.offset + target.size;
+  /** Opens the verifier of an entry, where bytes can be right for it. */
+  #open(index: number, open: () => EntryVerifier): void {
     try {
-      return this.#open(target, index);
+      this.#verifiers.set(index, open());
     } catch (error) {
       if (isStoreTrouble(error)) throw error;
       this.problem ??= error;
-      return undefined;
+      this.#impossible.add(index);
     }
   }
 
-  #open(target: RangeTarget, index: number): EntryVerifier {
+  /** A verifier that goes on behind what is on disk. */
+  #resumed(target: RangeTarget, index: number): EntryVerifier {
     const writer = this.#writer;
     const crypt = this.#crypt;
     const read = (offset: number, size: number): Uint8Array =>
@@ -126,7 +135,7 @@ export class RangeReceiver {
         at = at > 0 ? verifier.resume(at, held) : 0;
       }
     }
-    this.#from[index] = target.offset + at;
+    this.#from.set(index, target.offset + at);
     return verifier;
   }
 
@@ -143,9 +152,9 @@ export class RangeReceiver {
       const target = this.#job.targets[this.#current];
       if (target === undefined) break;
       const targetEnd = target.offset + target.size;
-      at = Math.max(at, this.#from[this.#current] ?? targetEnd);
+      at = Math.max(at, this.#from.get(this.#current) ?? target.offset);
       const until = Math.min(end, targetEnd);
-      if (until > at) this.#give(this.#current, this.#crypt(piece.subarray(at - position, until - position), at));
+      if (until > at) this.#give(target, this.#crypt(piece.subarray(at - position, until - position), at));
       if (until < targetEnd) break;
       at = Math.max(at, until);
     }
@@ -154,8 +163,12 @@ export class RangeReceiver {
     if (this.#wrong >= wrongInARow) throw this.problem;
   }
 
-  #give(index: number, bytes: Uint8Array): void {
-    const verifier = this.#verifiers[index];
+  /** Gives bytes to the current entry. */
+  #give(target: RangeTarget, bytes: Uint8Array): void {
+    const index = this.#current;
+    if (this.#impossible.has(index)) return;
+    if (!this.#verifiers.has(index)) this.#open(index, () => new EntryVerifier(target, this.#stream));
+    const verifier = this.#verifiers.get(index);
     if (verifier === undefined) return;
     if (verifier.failure !== undefined) {
       // Its bytes must leave the buffer before those of the next entry come.
@@ -171,14 +184,15 @@ export class RangeReceiver {
 
   /** Looks which entries turned out right or wrong, in their order. */
   #judge(): void {
-    for (; this.#judged < this.#verifiers.length; this.#judged++) {
-      const verifier = this.#verifiers[this.#judged];
+    for (; this.#judged < this.#job.targets.length; this.#judged++) {
+      const verifier = this.#verifiers.get(this.#judged);
       if (verifier?.failure !== undefined) {
         this.problem ??= verifier.failure;
         this.#wrong += 1;
       } else if (verifier?.done === true) {
         this.#wrong = 0;
-      } else if (verifier !== undefined) {
+        this.#verifiers.delete(this.#judged);
+      } else if (!this.#impossible.has(this.#judged)) {
         return;
       }
     }
@@ -186,13 +200,17 @@ export class RangeReceiver {
 
   /** For each entry the bytes from its start that are verified. */
   verified(): number[] {
-    return this.#verifiers.map((verifier) => verifier?.verified ?? 0);
+    return this.#job.targets.map(({ size }, index) => {
+      const open = this.#verifiers.get(index);
+      if (open !== undefined) return open.verified;
+      return index < this.#judged && !this.#impossible.has(index) ? size : 0;
+    });
   }
 
   /** Hashes all that is complete, and gives the memory back. @throws E_STORE… */
   close(): void {
     try {
-      for (const verifier of this.#verifiers) verifier?.close();
+      for (const verifier of this.#verifiers.values()) verifier.close();
       this.#stream.flush();
       this.#judge();
     } finally {

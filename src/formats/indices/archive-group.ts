@@ -29,9 +29,9 @@ const crowd = 64;
 /** Records that a piece of a bucket has room for. */
 const fewestInPiece = 16;
 const mostInPiece = 1024;
-/** Bytes of memory that is taken at once. */
-const fewestInSlab = 1 << 16;
-const mostInSlab = 33 * (1 << 20);
+/** Bytes of memory that are taken at once. What is larger than 32 MiB the C library always gives back, and is not misled by. */
+const firstSlab = 1 << 16;
+const slabBytes = 33 * (1 << 20);
 
 /**
  * Merges indices into a group. The place of an index in the list becomes its archive number.
@@ -103,16 +103,14 @@ export class ArchiveGroupEncoder {
 class Slabs {
   #slab: DataView = new DataView(new ArrayBuffer(0));
   #at = 0;
-  #given = 0;
 
   take(bytes: number): DataView {
     if (this.#at + bytes > this.#slab.byteLength) {
-      this.#slab = new DataView(new ArrayBuffer(Math.min(mostInSlab, Math.max(fewestInSlab, this.#given))));
+      this.#slab = new DataView(new ArrayBuffer(this.#slab.byteLength === 0 ? firstSlab : slabBytes));
       this.#at = 0;
     }
     const part = new DataView(this.#slab.buffer, this.#at, bytes);
     this.#at += bytes;
-    this.#given += bytes;
     return part;
   }
 }

@@ -222,14 +222,14 @@ describe('the ranges of a plan', () => {
     );
   });
 
-  test('of many small entries hold 512 each, for those are in memory together; an answer that is whole holds all', () => {
-    const entries = Array.from({ length: 2500 }, (_, n): Entry => {
+  test('of many small entries hold 2560 each, for those are in memory together; an answer that is whole holds all', () => {
+    const entries = Array.from({ length: 6000 }, (_, n): Entry => {
       return { ekey: keyOf(n), archive: 0, offset: n * 100, size: 100, priority: 0, wanted: true };
     });
     const world = { entries, held: new Map(), complete: new Set<string>() };
     const { ranges, rangeBytes } = planOf(world);
-    expect(ranges.map(({ targets }) => targets().length)).toEqual([512, 512, 512, 512, 452]);
-    expect(rangeBytes).toBe(250_000);
+    expect(ranges.map(({ targets }) => targets().length)).toEqual([2560, 2560, 880]);
+    expect(rangeBytes).toBe(600_000);
     expect(planOf(world, { ...defaults, whole: true }).ranges).toHaveLength(1);
   });
 

@@ -37,3 +37,19 @@ test('an entry that is found wrong while another transfer flushes leaves nothing
   expect(receiver.verified()[1]).toBe(second.size);
   expect(receiver.problem).toMatchObject({ code: 'E_INTEGRITY' });
 });
+
+test.each([0, 5])(
+  'an entry of %i bytes is told of, for no bytes can be right for it, and its neighbours are taken',
+  (size) => {
+    const archive = archiveOf([1, 2, 3].map((seed) => chunkedEntry(40_000, 10_000, seed)));
+    const job = jobFor(archive, { path: 'tpr/x/data/aa/bb/archive', file: scratch(`impossible${size}`) });
+    job.targets = job.targets.map((target, i) => (i === 1 ? { ...target, size } : target));
+    const writer = new SpanWriter(job, scratch('tmp'), () => {});
+    const receiver = new RangeReceiver(job, writer, { buffer, crypt: (bytes) => bytes });
+    open.push({ receiver, writer });
+    receiver.push(0, archive.bytes);
+    receiver.close();
+    expect(receiver.verified()).toEqual([archive.places[0]!.size, 0, archive.places[2]!.size]);
+    expect(receiver.problem).toMatchObject({ code: 'E_INTEGRITY' });
+  },
+);
