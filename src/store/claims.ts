@@ -130,7 +130,7 @@ function openDatabase(path: string): Sqlite {
 function prepared(path: string): Sqlite {
   const db = new Sqlite(path, { timeout });
   try {
-    db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; PRAGMA wal_autocheckpoint = ${logPages}; ${schema}`);
+    db.setUp(`PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; PRAGMA wal_autocheckpoint = ${logPages}; ${schema}`);
     // A page that is damaged would be met in the middle of a fetch, by every process.
     db.check();
     return db;

@@ -53,7 +53,7 @@ export class Ledger {
       if (readOnly) {
         demandSchema(this.#db);
       } else {
-        this.#db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON');
+        this.#db.setUp('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON');
         this.#db.exec(`PRAGMA wal_autocheckpoint = ${logPages}`);
         migrate(this.#db, () => this.history.takeAllBack());
         this.#db.onNoted = () => this.history.write();

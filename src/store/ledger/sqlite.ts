@@ -18,6 +18,10 @@ function keep<Handle extends object>(handle: Handle): Handle {
   return handle;
 }
 
+const setUpAgainMs = 10;
+/** What a thread sleeps on: nobody wakes it. */
+const nobody = new Int32Array(new SharedArrayBuffer(4));
+
 /** Pages of a write-ahead log, 1 MiB of them: the log must fit into what is kept for the moment when the disk is full. */
 export const logPages = 256;
 
@@ -29,6 +33,8 @@ export class Sqlite {
   readonly #path: string;
   readonly #db: Database.Database;
   readonly #statements = new Map<string, Database.Statement>();
+  /** Milliseconds that another process is waited for. */
+  readonly #timeout: number;
   /** Statements that rows are gone through with, while nobody does. */
   readonly #idle = new Map<string, Database.Statement[]>();
   /** Called when lines of the history were noted, once they are committed. */
@@ -40,6 +46,7 @@ export class Sqlite {
     { bytes, ...options }: { readonly?: boolean; timeout?: number; bytes?: Buffer | undefined } = {},
   ) {
     this.#path = path;
+    this.#timeout = options.timeout ?? 0;
     this.#db = this.#guard(() => keep(new Database(bytes ?? path, options)));
     this.#db.function(rowSum.name, { deterministic: true, varargs: true }, rowSum.sum);
     this.#db.function('body_md5', { deterministic: true }, (body) => md5Hex(body as Uint8Array));
@@ -73,6 +80,23 @@ export class Sqlite {
   /** Runs several statements that take and give nothing. */
   exec(sql: string): void {
     this.#guard(() => this.#db.exec(sql));
+  }
+
+  /**
+   * Runs statements that set a database up, and that may be run again. Where several processes do so at once, SQLite may give up without having
+   * waited, for each of two that read can want to write.
+   */
+  setUp(sql: string): void {
+    const end = performance.now() + this.#timeout;
+    for (;;) {
+      try {
+        this.exec(sql);
+        return;
+      } catch (error) {
+        if (codeOf(error) !== 'E_STORE_LOCKED' || performance.now() > end) throw error;
+        Atomics.wait(nobody, 0, 0, setUpAgainMs);
+      }
+    }
   }
 
   run(sql: string, ...values: unknown[]): { changes: number; lastInsertRowid: number | bigint } {
