@@ -55,6 +55,7 @@ A file that cannot be had (its key is missing, no host has it) is named with the
 
   async run(): Promise<ExtractResult | undefined> {
     const { argv, flags } = await this.parse(Extract);
+    this.goesOn = flags.to !== '-';
     const [source = '', ...names] = argv as string[];
     const isTar = flags.to === '-';
     if (isTar && this.jsonEnabled()) {

@@ -33,6 +33,8 @@ Where the file system can, copies share their bytes with the folder until one of
     '<%= config.bin %> import mirror --dry-run --json',
   ];
 
+  protected override goesOn = true;
+
   async run(): Promise<ImportReport> {
     const { args, flags } = await this.parse(Import);
     const { link, product } = flags;

@@ -54,6 +54,8 @@ Several builds are synced one after the other, and what they share is fetched on
     '<%= config.bin %> sync wow wow_classic_era --builds 2 --all',
   ];
 
+  protected override goesOn = true;
+
   async run(): Promise<SyncReport | SyncedBuilds> {
     const { argv, flags } = await this.parse(Sync);
     const [build = '', ...more] = argv as string[];

@@ -33,6 +33,8 @@ export abstract class CliCommand extends Command {
   static override enableJsonFlag = true;
   static override baseFlags = globalFlagsShowing(outputFlags);
 
+  /** Whether the same command, run again after an interruption, goes on where it stopped. */
+  protected goesOn = false;
   readonly #abort = new AbortController();
   #isSignalUsed = false;
   #quiet = false;
@@ -99,9 +101,8 @@ export abstract class CliCommand extends Command {
 
   readonly #interrupt = (): void => {
     const isSecond = this.#abort.signal.aborted;
-    this.#abort.abort(
-      new PakratError('E_ABORTED', 'interrupted', { hint: 'Run the same command again to go on where it stopped.' }),
-    );
+    const hint = this.goesOn ? 'Run the same command again to go on where it stopped.' : undefined;
+    this.#abort.abort(new PakratError('E_ABORTED', 'interrupted', { hint }));
     // Work that has no ear for the signal is short, and keeps nothing half-done.
     if (isSecond || !this.#isSignalUsed) this.#endNow();
     else setTimeout(() => this.#endNow(), graceMs).unref();

@@ -36,19 +36,19 @@ export function decodeList<Row>(bytes: Uint8Array, rowOf: RowOf<readonly string[
   );
 }
 
-/** The rows of a list, each made of a line without blanks around it. @throws E_FORMAT that names the line which is none */
-export function decodeLines<Row>(bytes: Uint8Array, rowOf: RowOf<string, Row>): Row[] {
+/** The rows of a list, each made of a line without blanks around it. @param what the list for errors @throws E_FORMAT that names the line which is none */
+export function decodeLines<Row>(bytes: Uint8Array, rowOf: RowOf<string, Row>, what = 'list'): Row[] {
   let text: string;
   try {
     text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
-    throw formatError('E_FORMAT', 'list', 'it is not UTF-8 text');
+    throw formatError('E_FORMAT', what, 'it is not UTF-8 text');
   }
   return text.split(/\r?\n/).flatMap((line, i) => {
     const trimmed = line.trim();
     if (trimmed === '' || trimmed.startsWith('#')) return [];
     const refused = (problem: string): PakratError =>
-      formatError('E_FORMAT', 'list', `line ${i + 1}: ${problem}: ${JSON.stringify(trimmed.slice(0, 80))}`);
+      formatError('E_FORMAT', what, `line ${i + 1}: ${problem}: ${JSON.stringify(trimmed.slice(0, 80))}`);
     return [rowOf(trimmed, refused)];
   });
 }

@@ -63,7 +63,7 @@ export interface TagFile {
  * @throws E_FORMAT that names the line: for an unknown word, a key that is not there, a glob that cannot be used
  */
 export function decodeTagFile(bytes: Uint8Array, keys: readonly TactKey[] = []): TagFile {
-  const rules = decodeLines(bytes, (line, refused): Rule => {
+  const ruleOf = (line: string, refused: (problem: string) => PakratError): Rule => {
     const [, words = '', glob = ''] = /^(\S+)\s+(.+)$/.exec(line) ?? [];
     if (glob === '') throw refused('words, then a glob are expected');
     try {
@@ -75,7 +75,8 @@ export function decodeTagFile(bytes: Uint8Array, keys: readonly TactKey[] = []):
     } catch (error) {
       throw isPakratError(error) && error.code === 'E_USAGE' ? refused(messageOf(error)) : error;
     }
-  });
+  };
+  const rules = decodeLines(bytes, ruleOf, 'tag file');
   const namesKeys = rules.some((rule) => rule.facts.some(({ key }) => key !== undefined));
   const used = new Set<Rule>();
   const factsOf: FactsOf = (name) => {

@@ -50,7 +50,7 @@ test.each([
   ['Extra **', /line 1: the tag Extra is not known by its name; say its type, as in category:Extra/],
   ['\n\ncolour:Red **', /line 3: colour is no type of tags/],
   ['xxYY **', /xxYY is not known/],
-  ['enUS', /line 1: words, then a glob/],
+  ['enUS', /tag file: line 1: words, then a glob/],
   ['enUS, deDE **', /a word is empty/],
   ['priority:200 **', /priority 200 is outside/],
   ['priority:high **', /priority high/],
