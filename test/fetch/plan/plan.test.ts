@@ -24,7 +24,7 @@ import { scratchFolder } from '../../support/scratch.ts';
 
 const kibibyte = 1024;
 const mebibyte = 1024 * 1024;
-const defaults: PlanOptions = { gapBytes: 64 * kibibyte, maxRangeBytes: 256 * mebibyte };
+const defaults: PlanOptions = { gapBytes: 128 * kibibyte, maxRangeBytes: 256 * mebibyte };
 
 /** An entry of an archive (or a loose object), and whether it is wanted. */
 interface Entry {
