@@ -29,6 +29,7 @@ ${text(box.left - 8, up(one) + 4, `${one} s`, 'end')}`,
   );
   const linear = [first, last].map((one) => `${across(one)},${up((low * one) / first)}`).join(' ');
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" font-family="sans-serif" font-size="12">
+<title>processor time of commands by ${x}</title>
 <rect width="${width}" height="${height}" fill="white"/>
 ${text(box.left, 18, `processor time by ${x}; dotted: as the ${x}; --version takes ${start.toFixed(2)} s`, 'start')}
 ${rules.join('\n')}

@@ -25,6 +25,11 @@ export class HostNews {
     this.#asked.set(host, (this.#asked.get(host) ?? 0) + 1);
   }
 
+  /** How many answers the host owes. */
+  owed(host: Host): number {
+    return this.#asked.get(host) ?? 0;
+  }
+
   /** It answered, rightly or wrongly. */
   answered(host: Host): void {
     const left = (this.#asked.get(host) ?? 1) - 1;

@@ -122,7 +122,8 @@ export class Hosts {
 
   /**
    * The best of those hosts for a kind of object that are open to a question, and whether all of them were tried; undefined when none is.
-   * Those in `tried` come last, equals take turns, and of a long list the first is taken that nothing is known against, until one was right.
+   * Those in `tried` come last. Of equals the one that owes the fewest answers is next, for turns alone let a slow one gather all that is asked;
+   * where they owe as many they take turns. Of a long list the first is taken that nothing is known against, until one was right.
    */
   best(
     kind: HealthKind,
@@ -130,14 +131,16 @@ export class Hosts {
     isOpen: (host: Host) => boolean,
   ): { host: Host; allTried: boolean } | undefined {
     this.#turn += 1;
-    let best: { host: Host; rank: number } | undefined;
+    let best: { host: Host; rank: number; owed: number } | undefined;
     let allTried = true;
     for (let i = 0; i < this.all.length; i++) {
       const host = this.all[(i + this.#turn) % this.all.length];
       if (host === undefined || !isOpen(host)) continue;
       if (!tried.has(host.base)) allTried = false;
       const rank = this.#rank(host, kind, tried);
-      if (best === undefined || rank < best.rank) best = { host, rank };
+      const owed = this.news.owed(host);
+      if (best === undefined || rank < best.rank || (rank === best.rank && owed < best.owed))
+        best = { host, rank, owed };
       if (this.isLong && !this.#anyProven && rank <= this.#freshRank) break;
     }
     return best && { host: best.host, allTried };

@@ -276,6 +276,23 @@ test('many hosts that are asked at a time for one thing may all listen for its e
   expect(warnsFrom).toBeGreaterThan(most);
 });
 
+test('a slow host does not gather the questions: those that are open at a time are spread evenly', async () => {
+  const hosts = hostsNamed('slow', 'fast');
+  const open = new Map<string, number>();
+  let mostAtSlow = 0;
+  const answer = async ({ base }: Host): Promise<void> => {
+    open.set(base, (open.get(base) ?? 0) + 1);
+    mostAtSlow = Math.max(mostAtSlow, open.get('http://slow') ?? 0);
+    await sleep(base === 'http://slow' ? 40 : 1);
+    open.set(base, open.get(base)! - 1);
+  };
+  const inTurn = async (): Promise<void> => {
+    for (let i = 0; i < 10; i++) await askHosts(hosts, { kind: 'data', what: `tpr/${i}`, attemptsPerHost: 3 }, answer);
+  };
+  await Promise.all(Array.from({ length: 8 }, inTurn));
+  expect(mostAtSlow).toBeLessThanOrEqual(5);
+});
+
 describe('waiting', () => {
   test('Retry-After is waited for when no other host is left', async () => {
     const started = performance.now();

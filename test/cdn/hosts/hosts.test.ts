@@ -22,6 +22,17 @@ describe('the order', () => {
     expect(first.size).toBe(3);
   });
 
+  test('of equals the one that owes the fewest answers is next, and never before a better one', () => {
+    const hosts = new Hosts([a, b, c]);
+    for (const owing of [a, a, c]) hosts.news.asking(owing);
+    for (let i = 0; i < 3; i++) expect(bases(ranked(hosts, 'data'))).toEqual(['b', 'c', 'a']);
+    fail(hosts, b, 'data', 1);
+    for (let i = 0; i < 3; i++) expect(bases(ranked(hosts, 'data'))).toEqual(['c', 'a', 'b']);
+    for (const owing of [a, a, c]) hosts.news.answered(owing);
+    hosts.succeeded(b, 'data');
+    expect(new Set(Array.from({ length: 3 }, () => ranked(hosts, 'data')[0])).size).toBe(3);
+  });
+
   test('one that failed comes behind those that did not, one that is right again does not', () => {
     const hosts = new Hosts([a, b, c]);
     fail(hosts, a, 'data', 1);
