@@ -209,7 +209,7 @@ async function plan(folder) {
     let step = steps.next();
     while (step.done !== true) step = steps.next();
     const loose = () => ({ size: undefined, complete: false, held: [] });
-    const options = { gapBytes: 128 * KiB, maxRangeBytes: 256 * MiB };
+    const options = { gapBytes: 64 * KiB, maxRangeBytes: 256 * MiB };
     const made = planRanges({ placed: step.value, heldSpans: () => [], loose }, options);
     const { wanted, rangeBytes } = made;
     const requests = requestCount(made, options.maxRangeBytes);

@@ -80,8 +80,8 @@ describe('a published build', () => {
       missing: { entries: 0, bytes: 0 },
       fetched: { entries: 2 },
     });
-    // What lies between the two, in one archive, comes along: ranges are joined over gaps of 128 KiB.
-    expect(server.stats.bytes - before).toBeLessThan(23_000 + 131_072);
+    // What lies between the two, in one archive, comes along: ranges are joined over gaps of 64 KiB.
+    expect(server.stats.bytes - before).toBeLessThan(23_000 + 65_536);
   });
 
   test('gives every file back by name, in the language asked for', async () => {

@@ -109,7 +109,7 @@ export interface OpenOptions {
 
 /** Opens a store and a build in it. */
 export async function openGenerated(options: OpenOptions): Promise<OpenedBuild> {
-  const { servers, signal, jobs = 4, gapBytes = 131_072, slowWindowMs, hedgeMs } = options;
+  const { servers, signal, jobs = 4, gapBytes = 65536, slowWindowMs, hedgeMs } = options;
   const store = openStore(options.root, { create: true });
   const limits = { connectMs: 1000, idleMs: 500, slowWindowMs };
   const http = new HttpClient({ ...limits, connections: 8 });

@@ -11,7 +11,7 @@ import { wantedRow } from './wanted.ts';
 
 /** The sizes by which ranges are cut. */
 export interface PlanOptions {
-  /** Bytes between ranges at most that become one. */
+  /** Bytes between ranges at most that become one; twice that where there are very many ranges. */
   gapBytes: number;
   /** No single range is larger, unless one entry is. */
   maxRangeBytes: number;
@@ -28,6 +28,9 @@ const leastRanges = 32;
 const leastRangeBytes = 16 * 1024 * 1024;
 /** Entries of one range at most: each is an object while the range is fetched, and small ones come in hundreds of thousands. */
 const mostEntries = 2560;
+
+/** So many ranges take longer to be answered, one behind the other, than the bytes take that lie between them: wider gaps are worth it. */
+const manyRanges = 1000;
 
 /** The entries that are wanted, where they lie, and what is held. Nothing here does anything: planning decides, others fetch. */
 export interface PlanInput {
@@ -80,7 +83,7 @@ export function planRanges(input: PlanInput, options: PlanOptions): Plan {
   };
   const missing = findMissing(input, plan);
   for (const row of input.placed.loose) planLoose(input, plan, row);
-  plan.ranges.push(...coalesce(missing, cuts(options, plan.missing.bytes)));
+  for (const range of coalesceMissing(missing, cuts(options, plan.missing.bytes))) plan.ranges.push(range);
   plan.ranges.sort(
     (a, b) => a.priority - b.priority || (a.archive ?? 0x10000) - (b.archive ?? 0x10000) || a.start - b.start,
   );
@@ -173,6 +176,12 @@ function planLoose(input: PlanInput, plan: Plan, row: number): void {
   addMissing(plan, size - heldBytes, priority);
   const target = { ekey: toHex(ekey), offset: 0, size, held: heldBytes };
   plan.ranges.push({ archive: undefined, start: heldBytes, end: size, priority, targets: () => [target] });
+}
+
+function coalesceMissing(missing: MissingEntries, options: PlanOptions): PlannedRange[] {
+  const ranges = [...coalesce(missing, options)];
+  if (ranges.length <= manyRanges) return ranges;
+  return [...coalesce(missing, { ...options, gapBytes: options.gapBytes * 2 })];
 }
 
 /** Makes ranges of entries that are sorted by archive and offset. Entries that overlap (a hostile index) never share a range. */

@@ -9,7 +9,7 @@ describe('mergeSettings', () => {
       region: 'us',
       locale: 'enUS',
       regions: ['us', 'eu', 'kr', 'tw', 'sg', 'cn'],
-      sync: { jobs: 8, smallJobs: 32, gapBytes: 128 * 1024, maxRangeBytes: 256 * 1024 * 1024 },
+      sync: { jobs: 8, smallJobs: 32, gapBytes: 64 * 1024, maxRangeBytes: 256 * 1024 * 1024 },
       network: { connectMs: 5000, idleMs: 15_000, versionServiceMs: 5000, attemptsPerHost: 5 },
     });
     expect(mergeSettings()).not.toHaveProperty('$schema');
@@ -24,7 +24,7 @@ describe('mergeSettings', () => {
     expect(mergeSettings(file, given)).toMatchObject({
       region: 'eu',
       regions: ['eu', 'zz'],
-      sync: { jobs: 3, smallJobs: 1, gapBytes: 131_072 },
+      sync: { jobs: 3, smallJobs: 1, gapBytes: 65_536 },
       network: { idleMs: 7, connectMs: 5000 },
     });
     expect(mergeSettings(file, { name: 'given', settings: { sync: { jobs: 4 } } }).sync.jobs).toBe(4);
@@ -63,7 +63,7 @@ test('each setting says which layer it comes from', () => {
     { name: 'regions', value: ['eu'], from: 'mine.json' },
     { name: 'sync.jobs', value: 3, from: 'mine.json' },
   ]);
-  expect(rows).toContainEqual({ name: 'sync.gapBytes', value: 131_072, from: 'default' });
+  expect(rows).toContainEqual({ name: 'sync.gapBytes', value: 65_536, from: 'default' });
 });
 
 test('every setting has a meaning and bounds in the schema, and a default', () => {
