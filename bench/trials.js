@@ -224,7 +224,7 @@ function md5Of(file) {
   return md5s.get(file);
 }
 
-async function bigBuild({ work, scale }) {
+async function bigBuild({ work, reps, scale }) {
   const tree = bigTree(work, scale);
   const name = aNamedFile(tree);
   const runs = fs.mkdtempSync(join(work, 'big-build-runs-'));
@@ -242,6 +242,15 @@ async function bigBuild({ work, scale }) {
     ];
     for (const [when, { seconds, cpu, mib }, asked] of times)
       console.log(`| ${when} | ${seconds.toFixed(2)} | ${cpu.toFixed(2)} | ${mib.toFixed(0)} | ${asked} |`);
+    const [ours, bare] = [[], []];
+    for (let rep = 0; rep < reps; rep++) {
+      ours.push(pakrat(['cat', 'wow', name, '--offline', '--store', join(runs, 'store')]).seconds);
+      bare.push(measure(process.execPath, ['-e', '0']).seconds);
+    }
+    const ratio = median(ours) / median(bare);
+    console.log(
+      `\ncat --offline ${median(ours).toFixed(3)} s, node -e 0 ${median(bare).toFixed(3)} s, medians of ${reps}: ${ratio.toFixed(2)}`,
+    );
   } finally {
     await server.close();
     fs.rmSync(runs, { recursive: true });
