@@ -8,7 +8,8 @@ import { dirname, join, relative, resolve } from 'node:path';
 /** From the ground up. A room imports from the rooms before its own line only. */
 const floors = [
   ['core'],
-  ['codecs', 'files', 'threads'],
+  ['codecs', 'files'],
+  ['threads'],
   ['formats'],
   ['paks', 'cdn', 'store'],
   ['verify'],

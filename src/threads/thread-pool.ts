@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { codeOf, type ErrorCode, type ErrorData, messageOf, PakratError, throwIfAborted } from '../core/errors.ts';
+import { fittingJobs } from '../files/open-files.ts';
 import { Ending } from './ending.ts';
 
 /** What a thread is given when it starts: its own data, and a number that is no longer 0 when all must end. */
@@ -40,12 +41,14 @@ export interface ThreadProgram<Setup, Job, Packed, Result> {
 }
 
 const maxThreads = 8;
+/** Files that a thread has open at once, while it loads its program. */
+const filesToLoad = 48;
 /** A thread has its next batch before it has done the one before. */
 const batchesInFlight = 2;
 
-/** Threads that are worth it on this machine. */
-export function usefulThreads(): number {
-  return Math.min(availableParallelism(), maxThreads);
+/** Threads for work: as many as are wanted, else as are worth it on this machine; fewer, or none, where few files may be open. */
+export function usefulThreads(wanted = Math.min(availableParallelism(), maxThreads)): number {
+  return fittingJobs(wanted, filesToLoad, 0);
 }
 
 /**

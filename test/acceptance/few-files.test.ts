@@ -1,4 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process';
+import * as fs from 'node:fs';
 import { resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { scratchFolder } from '../support/scratch.ts';
@@ -13,22 +14,22 @@ if (!hasPrlimit) console.warn('no prlimit here: that few files may be open is no
 (hasPrlimit ? describe : describe.skip)('with few files', () => {
   let synced: SyncedStore;
   let whole: { status: number | null };
+  let many: unknown[];
   beforeAll(async () => {
-    const make = ['--files', '300', '--total-bytes', '5M', '--archives', '24', '--loose', '0.1'];
+    // So many that threads would extract them.
+    const make = ['--files', '700', '--total-bytes', '5M', '--archives', '24', '--loose', '0.1'];
     synced = await syncedStore(scratch('original'), make);
     whole = await limited(4096, ['extract', 'wow', '--to', scratch('many'), '--store', scratch('original')]);
+    many = fs.readdirSync(scratch('many'), { recursive: true }).sort();
   });
   afterAll(() => synced.cdn.close());
 
-  function limited(files: number, args: readonly string[]): Promise<{ status: number | null; text: string }> {
-    const child = spawn('prlimit', [
-      `--nofile=${files}`,
-      process.execPath,
-      resolve('bin/run.js'),
-      ...args,
-      '--patch-url',
-      synced.cdn.url,
-    ]);
+  function limited(
+    files: number,
+    args: readonly string[],
+    more = ['--patch-url', synced.cdn.url],
+  ): Promise<{ status: number | null; text: string }> {
+    const child = spawn('prlimit', [`--nofile=${files}`, process.execPath, resolve('bin/run.js'), ...args, ...more]);
     let text = '';
     child.stdout.on('data', (piece) => {
       text += String(piece);
@@ -39,12 +40,16 @@ if (!hasPrlimit) console.warn('no prlimit here: that few files may be open is no
     return new Promise((done) => child.on('close', (status) => done({ status, text })));
   }
 
-  test.each([64, 48])('%d of them: sync, extract and verify --repair end as ever', async (files) => {
+  test.each([64, 48])('%d of them: sync, extract, verify --repair and publish end as ever', async (files) => {
     const store = ['--store', scratch(`store${files}`)];
     const synced = await limited(files, ['sync', 'wow', '--all', ...store]);
     expect(synced).toEqual({ status: 0, text: expect.any(String) });
-    const extract = ['extract', 'wow', '--to', scratch(`few${files}`), ...store];
-    expect(await limited(files, extract)).toMatchObject({ status: whole.status });
-    expect(await limited(files, ['verify', '--repair', ...store])).toMatchObject({ status: 0 });
+    const out = scratch(`few${files}`);
+    expect(await limited(files, ['extract', 'wow', '--to', out, ...store])).toMatchObject({ status: whole.status });
+    expect(fs.readdirSync(out, { recursive: true }).sort()).toEqual(many);
+    expect(await limited(files, ['verify', '--repair', '--jobs', '8', ...store])).toMatchObject({ status: 0 });
+    expect(
+      await limited(files, ['publish', out, '--product', 'few', '--to', scratch(`cdn${files}`)], []),
+    ).toMatchObject({ status: 0 });
   });
 });

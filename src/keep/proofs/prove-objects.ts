@@ -64,7 +64,7 @@ type Pool = ThreadPool<undefined, undefined, ProofTask, (Proof | undefined)[], P
 
 function poolFor(tasks: readonly ProofTask[], { threads: asked, workerUrl }: ProofThreads): Pool | undefined {
   const isSmall = tasks.reduce((sum, { size }) => sum + size, 0) < smallBytes;
-  const threads = Math.min(asked ?? (isSmall ? 0 : Math.min(usefulThreads(), mostThreads)), tasks.length);
+  const threads = Math.min(usefulThreads(asked ?? (isSmall ? 0 : undefined)), asked ?? mostThreads, tasks.length);
   const url = threads < 2 ? undefined : threadUrl('proof-worker', workerUrl ?? import.meta.url);
   if (url === undefined) return undefined;
   // It leaves nothing behind.

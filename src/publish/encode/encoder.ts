@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import { breathe } from '../../core/breathe.ts';
 import { type ErrorCode, PakratError, throwIfAborted } from '../../core/errors.ts';
+import { usefulThreads } from '../../threads/thread-pool.ts';
 import { type EncodeAnswer, type EncodeTask, runEncodeTask } from './encode-task.ts';
 
 /** A thread's answer to a task. */
@@ -30,10 +31,10 @@ export class Encoder {
   #isEnded = false;
 
   constructor({ threads = 0, workerUrl, signal }: EncoderOptions) {
-    this.#threads = threads;
+    this.#threads = usefulThreads(threads);
     this.#workerUrl = workerUrl;
     this.signal = signal;
-    this.windowBytes = threads < 2 ? 0 : threads * (4 << 20);
+    this.windowBytes = this.#threads < 2 ? 0 : this.#threads * (4 << 20);
     // A patch of large contents hears no signal.
     signal?.addEventListener('abort', this.#halt, { once: true });
   }

@@ -68,7 +68,7 @@ function poolFor({ source, options }: Extraction, first: readonly ChosenFile[]):
   if (source.forThreads === undefined || raw === true) return undefined;
   const bytes = first.reduce((sum, { entry }) => sum + (entry.size ?? 0), 0);
   const isSmall = bytes < smallBytes && first.length < smallFiles;
-  const threads = Math.min(asked ?? (isSmall ? 0 : usefulThreads()), first.length);
+  const threads = Math.min(usefulThreads(asked ?? (isSmall ? 0 : undefined)), first.length);
   const url = threads < 2 ? undefined : threadUrl('extract-worker', workerUrl ?? import.meta.url);
   return url && new ThreadPool({ url, setup: undefined, unpack: (results) => results }, threads);
 }

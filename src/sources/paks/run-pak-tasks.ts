@@ -49,7 +49,7 @@ function poolFor(
     bytes += size;
   }
   const isSmall = bytes < smallBytes && count < smallFiles;
-  const threads = Math.min(asked ?? (isSmall ? 0 : usefulThreads()), count);
+  const threads = Math.min(usefulThreads(asked ?? (isSmall ? 0 : undefined)), count);
   // A check of a large entry hears no signal, and a thread can be ended.
   if (threads < (job.kind === 'verify' ? 1 : 2) || from === undefined) return undefined;
   return asked === undefined && pool !== undefined ? pool : new PakPool(from, threads);
