@@ -4,6 +4,7 @@ export default {
   testTimeout: 120_000,
   // A core that jest would keep free is idle: tests that start the program mostly wait for it.
   maxWorkers: '100%',
+  globalSetup: '<rootDir>/test/support/scratch-in-memory.js',
   roots: ['<rootDir>/test'],
   setupFilesAfterEnv: ['<rootDir>/test/support/equal-bytes.ts'],
   extensionsToTreatAsEsm: ['.ts'],
