@@ -92,6 +92,7 @@ function systemError(error: unknown): PakratError | undefined {
     const message = 'the disk is full: the output could not be written';
     return new PakratError('E_STORE_FULL', message, { cause: error, data: { reason }, hint: fullHint });
   }
+  if (syscall === 'uv_cwd') return new PakratError('E_NOT_FOUND', 'the current folder is gone', { cause: error });
   // The one that comes without its path: reading a folder as if it were a file.
   const named = typeof path === 'string' ? path : reason === 'EISDIR' ? 'what was named' : undefined;
   if (typeof syscall !== 'string' || named === undefined || reason === undefined) return undefined;

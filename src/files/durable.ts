@@ -13,6 +13,13 @@ import { releaseTemporary, removeTemporary, temporaryName } from './temporary.ts
 export function storeError(error: unknown, path: string): unknown {
   const code = codeOf(error);
   if (code === 'ENOSPC' || code === 'EDQUOT') return fullError(path, error);
+  if (code === 'EFBIG') {
+    return new PakratError('E_STORE', `${path} may not become as large as that`, {
+      cause: error,
+      hint: 'Its file system, or a limit (ulimit -f), allows no larger files.',
+      data: { path },
+    });
+  }
   if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS') {
     return new PakratError('E_STORE', `no permission to write ${path}`, { cause: error, data: { path } });
   }

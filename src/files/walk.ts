@@ -1,30 +1,53 @@
 /*
  * The one walk through folders. Of links it knows one rule: a link to a folder is never entered, so that a walk ends, and
- * stays below the folder where it began. Whether a link to a file is a file, the caller says.
+ * stays below the folder where it began. Whether a link to a file is a file, the caller says. What has a name that is not UTF-8 cannot be
+ * asked for by it: whoever reads a folder passes it over, and whoever keeps all of one refuses it.
  */
 
 import * as fs from 'node:fs';
 import { join } from 'node:path';
-import { isNotFound, resultUnless } from '../core/errors.ts';
+import { isNotFound, PakratError, resultUnless } from '../core/errors.ts';
 import { reading } from './read-at.ts';
 
-/** The files below a folder: its own by name, then those of each folder in it; names are relative, with `/`. @throws E_NOT_FOUND, E_STORE */
-export function* walk(root: string): Generator<{ name: string; isLink: boolean }> {
+/**
+ * The files below a folder: its own by name, then those of each folder in it; names are relative, with `/`.
+ * @param onUnnamed called with the path of what is passed over, for its name is not UTF-8
+ * @throws E_NOT_FOUND, E_STORE
+ */
+export function* walk(
+  root: string,
+  onUnnamed: (path: string) => void = () => {},
+): Generator<{ name: string; isLink: boolean }> {
   const folders = [''];
   for (let prefix = folders.pop(); prefix !== undefined; prefix = folders.pop()) {
     const inner: string[] = [];
     for (const entry of sortedEntries(join(root, prefix))) {
       const name = prefix + entry.name;
-      if (entry.isDirectory()) inner.push(`${name}/`);
+      if (isUnnamed(join(root, name))) onUnnamed(join(root, name));
+      else if (entry.isDirectory()) inner.push(`${name}/`);
       else if (entry.isFile() || entry.isSymbolicLink()) yield { name, isLink: entry.isSymbolicLink() };
     }
     folders.push(...inner.reverse());
   }
 }
 
-/** The plain files below a folder, links to such among them, in the order of {@link walk}. @throws E_NOT_FOUND, E_STORE */
-export function* walkFiles(root: string): Generator<{ name: string; stat: fs.Stats }> {
-  for (const { name } of walk(root)) {
+/** True for a path out of a listing by which nothing is there: in place of bytes that are not UTF-8 the system gives a mark. */
+function isUnnamed(path: string): boolean {
+  return path.includes('\ufffd') && fs.lstatSync(path, { throwIfNoEntry: false }) === undefined;
+}
+
+/** For {@link walk}, where nothing may be left out. @throws E_USAGE */
+export function refuseUnnamed(path: string): never {
+  throw new PakratError('E_USAGE', `${path}: its name is not UTF-8`, {
+    hint: 'Rename it; convmv does so for many.',
+    data: { path },
+  });
+}
+
+/** The plain files below a folder, links to such among them, in the order and with the parameters of {@link walk}. @throws E_NOT_FOUND, E_STORE */
+export function* walkFiles(...folder: Parameters<typeof walk>): Generator<{ name: string; stat: fs.Stats }> {
+  const [root] = folder;
+  for (const { name } of walk(...folder)) {
     const stat = fs.statSync(join(root, name), { throwIfNoEntry: false });
     if (stat?.isFile() === true) yield { name, stat };
   }

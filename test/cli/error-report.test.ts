@@ -59,6 +59,11 @@ describe('errorReport', () => {
       syscall: 'write',
     });
     expect(errorReport(full)).toMatchObject({ code: 'E_STORE_FULL', exit: 1 });
+    const gone = Object.assign(new Error('ENOENT: no such file or directory, uv_cwd'), {
+      code: 'ENOENT',
+      syscall: 'uv_cwd',
+    });
+    expect(errorReport(gone)).toMatchObject({ code: 'E_NOT_FOUND', message: 'the current folder is gone' });
   });
 
   test('nothing that comes from outside reaches the terminal as a command', () => {

@@ -118,6 +118,7 @@ describe('writeFileDurable', () => {
     ['write', 'ENOSPC', 'E_STORE_FULL'],
     ['write', 'EDQUOT', 'E_STORE_FULL'],
     ['write', 'EIO', 'E_STORE'],
+    ['write', 'EFBIG', 'E_STORE'],
     ['fsync', 'EIO', 'E_STORE'],
     ['fsync', 'ENOSPC', 'E_STORE_FULL'],
     ['open', 'EMFILE', 'E_STORE'],

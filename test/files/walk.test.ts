@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
 import { codeOf } from '../../src/core/errors.ts';
-import { childOf, namesIn, sortedEntries, walk, walkFiles } from '../../src/files/walk.ts';
+import { childOf, namesIn, refuseUnnamed, sortedEntries, walk, walkFiles } from '../../src/files/walk.ts';
 import { scratchFolder } from '../support/scratch.ts';
 
 const scratch = scratchFolder();
@@ -55,6 +55,24 @@ test('what is not there, or is no folder, has no names; a walk through it is an 
     expect(() => sortedEntries(path)).toThrow(expect.objectContaining({ code: 'E_NOT_FOUND' }));
     expect(() => [...walk(path)]).toThrow(expect.objectContaining({ code: 'E_NOT_FOUND' }));
   }
+});
+
+test('a name that is not UTF-8 is passed over, or refused where nothing may be left out', () => {
+  mkdirSync(scratch('old', 'a'), { recursive: true });
+  // The second has the mark itself in its name, and that is UTF-8.
+  for (const name of ['a/x', 'b\ufffd']) writeFileSync(scratch('old', name), '');
+  const latin1 = (name: string) => Buffer.from(scratch('old', name), 'latin1');
+  try {
+    writeFileSync(latin1('a/gr\u00fcn'), '');
+    mkdirSync(latin1('h\u00fcte'));
+    writeFileSync(latin1('h\u00fcte/y'), '');
+  } catch {
+    // Not every system takes such names.
+    return;
+  }
+  expect([...walkFiles(scratch('old'))].map(({ name }) => name)).toEqual(['b\ufffd', 'a/x']);
+  expect(() => [...walk(scratch('old'), refuseUnnamed)]).toThrow(expect.objectContaining({ code: 'E_USAGE' }));
+  expect(() => [...walkFiles(scratch('old/a'), refuseUnnamed)]).toThrow('not UTF-8');
 });
 
 test('a folder that may not be read is trouble with the disk, not an empty one', () => {

@@ -2,7 +2,7 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { breathe } from '../../core/breathe.ts';
 import { reading } from '../../files/read-at.ts';
-import { walk } from '../../files/walk.ts';
+import { refuseUnnamed, walk } from '../../files/walk.ts';
 import { localeFlag } from '../../formats/roots/locale.ts';
 import type { PublishFile } from './publish-file.ts';
 
@@ -17,18 +17,18 @@ export interface FolderFile extends PublishFile {
  * `deDE/texts/story.txt` is `texts/story.txt` for deDE.
  */
 export function listFolderFiles(folder: string): FolderFile[] {
-  const names = [...walk(folder)].flatMap(({ name, isLink }) => (isLink ? [] : [name]));
+  const names = [...walk(folder, refuseUnnamed)].flatMap(({ name, isLink }) => (isLink ? [] : [name]));
   return names.sort().map((name) => folderFile(folder, name));
 }
 
-/** The files below a folder by their names in it, sorted, with their sizes; and the number of links, which are left out. @throws E_NOT_FOUND, E_STORE, E_ABORTED */
+/** The files below a folder by their names in it, sorted, with their sizes; and the number of links, which are left out. @throws E_NOT_FOUND, E_STORE, E_ABORTED, E_USAGE for a name that is not UTF-8 */
 export async function listFolder(
   folder: string,
   signal?: AbortSignal,
 ): Promise<{ files: (FolderFile & { size: number })[]; links: number }> {
   const files: (FolderFile & { size: number })[] = [];
   let links = 0;
-  for (const { name, isLink } of walk(folder)) {
+  for (const { name, isLink } of walk(folder, refuseUnnamed)) {
     await breathe(signal);
     const path = join(folder, name);
     if (isLink) links += 1;

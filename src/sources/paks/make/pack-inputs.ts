@@ -6,7 +6,7 @@ import { storeError } from '../../../files/durable.ts';
 import { fileSource } from '../../../files/file-source.ts';
 import { readPieces } from '../../../files/pieces.ts';
 import { decodeList, readList } from '../../../files/text-list.ts';
-import { walkFiles } from '../../../files/walk.ts';
+import { refuseUnnamed, walkFiles } from '../../../files/walk.ts';
 import { cleanName } from '../../../paks/names.ts';
 import type { PackFile } from '../../../paks/packing.ts';
 
@@ -31,14 +31,14 @@ export interface PackInput {
 /**
  * The files that go into a PAK: a folder gives its files by their names in it, a file is called by its path as it is written.
  * @param out the PAK itself, which is left out when it lies in a folder
- * @throws E_NOT_FOUND, E_USAGE for a path that leads out of the folder and so is no name
+ * @throws E_NOT_FOUND, E_USAGE for a path that leads out of the folder and so is no name, and for names on disk that are not UTF-8
  */
 export function inputFiles(inputs: readonly PackInput[], out: string, signal: AbortSignal | undefined): PackFile[] {
   return inputs.flatMap(({ path, name }) => {
     const stat = statOf(path);
     if (!stat.isDirectory()) return [packFile({ path, name: name ?? nameOf(path), stat }, signal)];
     const below = name === undefined ? '' : `${name.replace(/[/\\]+$/, '')}/`;
-    return [...walkFiles(path)].flatMap((file) => {
+    return [...walkFiles(path, refuseUnnamed)].flatMap((file) => {
       const inner = join(path, file.name);
       // The PAK itself, when it is written into the folder that it is made of.
       if (resolve(inner) === resolve(out)) return [];

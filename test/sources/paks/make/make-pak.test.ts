@@ -24,6 +24,22 @@ async function contents(pak: string, pakOptions = {}): Promise<Record<string, st
   });
 }
 
+test('a file whose name is not UTF-8 is not left out in silence', async () => {
+  write('latin/ok', 'A');
+  try {
+    writeFileSync(Buffer.from(scratch('latin/gr\u00fcn'), 'latin1'), 'B');
+  } catch {
+    // Not every system takes such names.
+    return;
+  }
+  await withPakrat({}, async (pakrat) => {
+    const refused = { code: 'E_USAGE', message: expect.stringContaining('not UTF-8') };
+    await expect(pakrat.pack.quake(scratch('latin.pak'), scratch('latin'))).rejects.toMatchObject(refused);
+    const publishing = pakrat.publish(scratch('latin'), { product: 'p', to: scratch('latin-cdn') });
+    await expect(publishing).rejects.toMatchObject(refused);
+  });
+});
+
 test('several folders, files and a list go into one PAK', async () => {
   write('one/maps/a.bsp', 'A');
   write('two/gfx/b.lmp', 'B');
