@@ -1,9 +1,10 @@
 import { writeSync } from 'node:fs';
-import { Config } from '@oclif/core/config';
+import type { Config } from '@oclif/core/interfaces';
 import { PakratError } from '../core/errors.ts';
 import { errorJson, errorReport, errorText, exitCodes } from './error-report.ts';
 import { findCommand } from './find-command.ts';
 import { isJsonAsked, wordsBeforeDashes } from './flags/words.ts';
+import { loadProgram } from './program.ts';
 import { toJson } from './terminal/json.ts';
 
 /**
@@ -14,7 +15,7 @@ import { toJson } from './terminal/json.ts';
  */
 export async function main(words: readonly string[], root: string): Promise<void> {
   try {
-    const config = await Config.load({ root });
+    const config = await loadProgram(root);
     const [first] = words;
     if (first === '--version' || first === '-v') {
       writeSync(1, `${config.userAgent}\n`);
