@@ -17,28 +17,29 @@ const doorEntries = Object.values(doors)
     in: types.replace('./dist/types/', 'src/').replace('.d.ts', '.ts'),
     out: basename(made, '.js'),
   }));
-// A thread lies beside the chunks that start it.
+// A thread lies beside the chunks that start it. Those that need little are one file each: to load 25 pieces takes as long again as to start.
+const smallThreads = ['encode-worker', 'extract-worker', 'proof-worker'];
 const threadEntries = below('src', '-worker.ts').map((name) => ({
   in: name,
   out: `chunks/${basename(name, '.ts')}`,
 }));
-const entryPoints = [
+const isAlone = ({ out }) => smallThreads.includes(basename(out));
+const shared = [
   ...doorEntries,
   { in: 'src/cli/run.ts', out: 'run' },
   ...below('commands', '.ts').map((name) => ({ in: name, out: name.replace(/\.ts$/, '') })),
-  ...threadEntries,
+  ...threadEntries.filter((entry) => !isAlone(entry)),
 ];
-const outs = entryPoints.map(({ out }) => out);
+const alone = threadEntries.filter(isAlone);
+const outs = [...shared, ...alone].map(({ out }) => out);
 const twice = outs.filter((name, i) => outs.indexOf(name) !== i);
 if (twice.length > 0) throw new Error(`entries share the name ${twice[0]}: one would overwrite the other`);
 
-for (const made of ['dist', 'man', 'oclif.manifest.json']) rmSync(made, { recursive: true, force: true });
+for (const old of ['dist', 'man', 'oclif.manifest.json']) rmSync(old, { recursive: true, force: true });
 
-const { metafile } = await build({
-  entryPoints,
+const options = {
   outdir: 'dist',
   bundle: true,
-  splitting: true,
   chunkNames: 'chunks/[name]-[hash]',
   format: 'esm',
   platform: 'node',
@@ -52,8 +53,12 @@ const { metafile } = await build({
   legalComments: 'none',
   logLevel: 'warning',
   metafile: true,
-});
-writeFileSync('dist/THIRD-PARTY.txt', notices(Object.keys(metafile.inputs)));
+};
+const made = [
+  await build({ ...options, entryPoints: shared, splitting: true }),
+  await build({ ...options, entryPoints: alone }),
+];
+writeFileSync('dist/THIRD-PARTY.txt', notices(made.flatMap(({ metafile }) => Object.keys(metafile.inputs))));
 
 /** The licences of the packages that are in the bundle. */
 function notices(inputs) {
