@@ -79,10 +79,19 @@ async function* allFindings(check: StoreCheck): AsyncGenerator<Finding> {
   yield* checkRows(open);
   yield* checkSmall(open);
   const left = yield* checkInThreads(open);
-  const buffer = new HashBuffer();
+  const buffer = bufferOnce();
   yield* checkArchives(left, buffer);
   yield* checkLoose(left, buffer);
   yield* checkAllDerived(check);
+}
+
+/** To make a buffer takes a while, and mostly threads leave nothing for one. */
+function bufferOnce(): () => HashBuffer {
+  let buffer: HashBuffer | undefined;
+  return () => {
+    buffer ??= new HashBuffer();
+    return buffer;
+  };
 }
 
 /** Hashes in threads what is as it should be, where that pays. @returns what is left to be looked at here */
@@ -98,7 +107,7 @@ async function* checkInThreads(check: StoreCheck): AsyncGenerator<Finding, Store
 
 /** Checks the archives alone, for those whose index was not there the first time. */
 export async function* checkArchivesAgain(check: StoreCheck): AsyncGenerator<Finding> {
-  const findings = checkArchives(check, new HashBuffer());
+  const findings = checkArchives(check, bufferOnce());
   for await (const finding of findings) if (isStillSo(check.store, finding)) yield finding;
 }
 
@@ -173,7 +182,10 @@ async function checkWhole(object: KnownObject, bytes: number, check: () => Promi
   }
 }
 
-async function* checkArchives({ store, objects, signal }: StoreCheck, buffer: HashBuffer): AsyncGenerator<Finding> {
+async function* checkArchives(
+  { store, objects, signal }: StoreCheck,
+  buffer: () => HashBuffer,
+): AsyncGenerator<Finding> {
   for (const object of objects) {
     if (object.form !== 'archive') continue;
     const claimed = store.ledger.spans(object.path);
@@ -188,7 +200,7 @@ async function* checkArchives({ store, objects, signal }: StoreCheck, buffer: Ha
     yield* checkClaims(object.path, { claimed, spans, entries });
     try {
       yield* checkLength(store, object);
-      yield* checkArchive(store, object, { spans, entries, buffer, signal });
+      yield* checkArchive(store, object, { spans, entries, buffer: buffer(), signal });
     } catch (error) {
       if (!isSystemError(error)) throw error;
       if (isClaimed(store, object)) yield { problem: unreadable(object.path, error) };
@@ -267,7 +279,7 @@ function checkAllDerived({ store, derived, signal }: StoreCheck): AsyncIterable<
 }
 
 /** A loose object is one entry. One that is not whole yet is checked when the next sync goes on with it. */
-async function* checkLoose({ store, objects, signal }: StoreCheck, buffer: HashBuffer): AsyncGenerator<Finding> {
+async function* checkLoose({ store, objects, signal }: StoreCheck, buffer: () => HashBuffer): AsyncGenerator<Finding> {
   for (const object of objects) {
     const { path, name, form, size, complete, lost } = object;
     if (lost || (form !== 'loose' && form !== 'patch')) continue;
@@ -283,7 +295,7 @@ async function* checkLoose({ store, objects, signal }: StoreCheck, buffer: HashB
       const checks = checkHeldEntries(() => file, [entry], {
         spans: [{ start: 0, end: size }],
         decrypt: decrypter(store, path),
-        buffer,
+        buffer: buffer(),
         signal,
       });
       for await (const { damages } of checks)
