@@ -1,5 +1,5 @@
 import * as fs from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, sep } from 'node:path';
 import { codeOf, PakratError } from '../../core/errors.ts';
 import { writeAll } from '../durable.ts';
 import { clearDeadTemporaries, releaseTemporary, removeTemporary, temporaryName } from '../temporary.ts';
@@ -42,6 +42,14 @@ export function outputPath(name: string): string {
     if (Buffer.byteLength(part) > maxPartBytes) throw refuse(`a part is longer than ${maxPartBytes} bytes`);
   }
   return parts.join('/');
+}
+
+/** What somebody knows of the places of many files that are written within a moment: nothing of it is looked at again. */
+interface SeenPlaces {
+  /** Folders that were looked at; those that are come to it. */
+  lookedAt?: Set<string>;
+  /** Nothing is in the place of the file. */
+  isFree?: boolean;
 }
 
 /** A folder that files are written into, and only into. */
@@ -96,14 +104,15 @@ export class OutputFolder {
    * The file for a claimed path, its folders made. Folders on the way are looked at anew each time: a link there is refused, for it may lead out.
    * @throws E_UNSAFE_PATH for a link on the way, or what is no plain file in the place
    */
-  fileFor(path: string): string {
-    const parts = path.split('/');
-    let folder = this.root;
-    for (const part of parts.slice(0, -1)) {
-      folder = join(folder, part);
+  fileFor(path: string, { lookedAt, isFree = false }: SeenPlaces = {}): string {
+    const file = `${this.root}${this.root.endsWith(sep) ? '' : sep}${sep === '/' ? path : path.replaceAll('/', sep)}`;
+    for (let end = path.indexOf('/'); end >= 0; end = path.indexOf('/', end + 1)) {
+      const folder = file.slice(0, file.length - path.length + end);
+      if (lookedAt?.has(folder)) continue;
       this.#folder(folder, path);
+      lookedAt?.add(folder);
     }
-    const file = join(folder, parts.at(-1) ?? '');
+    if (isFree) return file;
     const there = fs.lstatSync(file, { throwIfNoEntry: false });
     if (there !== undefined && !there.isFile()) {
       throw new PakratError('E_UNSAFE_PATH', `${file} is there and is no plain file`, { data: { path: file } });

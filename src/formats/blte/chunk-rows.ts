@@ -5,7 +5,7 @@ import { bltePrefixSize } from './header.ts';
 const magic = 0x424c5445;
 const tableOffset = 12;
 /** Bytes of a row in the two formats, and where the MD5 of a chunk stands in it. */
-const rowSizes: Readonly<Record<number, number>> = { 0x0f: 24, 0x10: 40 };
+const rowSizes: Readonly<Record<number, number>> = { 15: 24, 16: 40 };
 /** Offset of the MD5 of a chunk in its row, which begins with its encoded size. */
 export const rowMd5Offset = 8;
 

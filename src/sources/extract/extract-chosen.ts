@@ -23,7 +23,7 @@ export interface ToldKey {
 const smallBytes = 48 << 20;
 const smallFiles = 600;
 /** Tasks that travel together: enough bytes to be hashed beside each other. */
-const batchLimits = { bytes: 8 << 20, tasks: 256 };
+const batchLimits = { bytes: 8 << 20, tasks: 512 };
 
 /** Writes the files that were chosen: in threads where there are enough of them, else here. @throws as extractFiles */
 export async function extractChosen(work: Extraction): Promise<void> {

@@ -6,7 +6,9 @@ import { readAt } from '../../files/read-at.ts';
 import { decodeBlte } from '../../formats/blte/decode.ts';
 import type { KeyRing } from '../../formats/blte/keys.ts';
 import { readBlte } from '../../formats/blte/read.ts';
+import { ManyDecoder } from './decode-many.ts';
 import { SameContent } from './same-content.ts';
+import { Workroom } from './workroom.ts';
 
 /** A file for a thread to write. Plain data, for it travels. */
 export interface ExtractTask extends EncodedFile {
@@ -42,32 +44,48 @@ interface ExtractSurroundings {
 }
 
 /** Does batches of tasks. Throws only what ends the job: E_ABORTED. */
-export function extractRunner(
-  surroundings: ExtractSurroundings,
-): (tasks: ExtractTask[]) => Promise<ExtractTaskResult[]> {
-  const { to, checkpoint } = surroundings;
+export function extractRunner({
+  to,
+  keys,
+  checkpoint,
+}: ExtractSurroundings): (tasks: ExtractTask[]) => Promise<ExtractTaskResult[]> {
   const folder = new OutputFolder(to);
-  const sameContent = new SameContent(folder.root, checkpoint);
+  const room = new Workroom();
+  const sameContent = new SameContent(folder.root, room, checkpoint);
+  const decoder = new ManyDecoder(room, keys);
   return async (tasks) => {
-    const same = sameContent.find(tasks);
+    const { same, absent } = sameContent.find(tasks);
+    const lookedAt = new Set<string>();
+    const fileFor = (task: ExtractTask): string => folder.fileFor(task.path, { lookedAt, isFree: absent.has(task) });
+    const results = new Map<ExtractTask, ExtractTaskResult>();
     const files = new OpenedFiles();
-    const tools = { ...surroundings, folder, files };
-    const results: ExtractTaskResult[] = [];
+    const alone = { keys, checkpoint, files };
     try {
-      for (const task of tasks) {
+      for (const { task, content } of decoder.decode(without(tasks, same), (file) => files.open(file))) {
         checkpoint();
-        results.push(await resultOf(() => extractTask(task, same.has(task), tools)));
+        const work = (): void | Promise<void> =>
+          content === undefined ? extractAlone(task, fileFor(task), alone) : writeWhole(fileFor(task), content);
+        results.set(task, await resultOf(work));
       }
-      return results;
+      for (const task of same) results.set(task, await resultOf(() => void fileFor(task), 'there'));
+      return tasks.map((task) => results.get(task)!);
     } finally {
       files.close();
     }
   };
 }
 
-async function resultOf(work: () => Promise<'written' | 'there'>): Promise<ExtractTaskResult> {
+function without(tasks: readonly ExtractTask[], others: ReadonlySet<ExtractTask>): readonly ExtractTask[] {
+  return others.size === 0 ? tasks : tasks.filter((task) => !others.has(task));
+}
+
+async function resultOf(
+  work: () => void | Promise<void>,
+  result: 'written' | 'there' = 'written',
+): Promise<ExtractTaskResult> {
   try {
-    return await work();
+    await work();
+    return result;
   } catch (error) {
     if (codeOf(error) === 'E_ABORTED') throw error;
     const keyName = isPakratError(error) ? error.data.keyName : undefined;
@@ -75,28 +93,22 @@ async function resultOf(work: () => Promise<'written' | 'there'>): Promise<Extra
   }
 }
 
-async function extractTask(
+/** Writes a file by itself: a large one, and whatever is not as most are. */
+async function extractAlone(
   task: ExtractTask,
-  isThere: boolean,
-  { keys, checkpoint, folder, files }: ExtractSurroundings & { folder: OutputFolder; files: OpenedFiles },
-): Promise<'written' | 'there'> {
-  const file = folder.fileFor(task.path);
-  if (isThere) return 'there';
+  file: string,
+  { keys, checkpoint, files }: Pick<ExtractSurroundings, 'keys' | 'checkpoint'> & { files: OpenedFiles },
+): Promise<void> {
   const { encodedSize, size, ekey, ckey } = task;
   const fd = files.open(task.file);
   const read = (offset: number, count: number): Uint8Array => readAt(fd, task.offset + offset, count, `entry ${ekey}`);
+  const known = { keys, ekey, ckey, decodedSize: size };
   if (encodedSize <= wholeBytes && size <= wholeBytes) {
-    writeWhole(file, decodeBlte(read(0, encodedSize), { keys, ekey, ckey, decodedSize: size }));
-    return 'written';
+    writeWhole(file, decodeBlte(read(0, encodedSize), known));
+  } else {
+    const pieces = readBlte(async (offset, count) => read(offset, count), encodedSize, known);
+    await writeOutput(file, watched(pieces, checkpoint));
   }
-  const pieces = readBlte(async (offset, count) => read(offset, count), encodedSize, {
-    keys,
-    ekey,
-    ckey,
-    decodedSize: size,
-  });
-  await writeOutput(file, watched(pieces, checkpoint));
-  return 'written';
 }
 
 async function* watched(pieces: AsyncIterable<Uint8Array>, checkpoint: () => void): AsyncGenerator<Uint8Array> {

@@ -1,10 +1,10 @@
 import * as fs from 'node:fs';
-import { join } from 'node:path';
-import { Md5Lanes, type Stretch } from '../../codecs/md5-lanes/index.ts';
+import type { Stretch } from '../../codecs/md5-lanes/index.ts';
 import { toHex } from '../../core/bytes.ts';
 import { codeOf } from '../../core/errors.ts';
 import { md5Hasher } from '../../core/hash.ts';
-import { readAt, readInto } from '../../files/read-at.ts';
+import { readAt } from '../../files/read-at.ts';
+import type { Workroom } from './workroom.ts';
 
 /** A file that may be there already. */
 interface PromisedFile {
@@ -15,67 +15,62 @@ interface PromisedFile {
   md5: string | undefined;
 }
 
-/** Bytes that are hashed beside each other: of files up to that size, many at once take a third of the time. */
-const roomBytes = 24 << 20;
-const pageBytes = 64 << 10;
+/** What was found of files where they are to be written. */
+interface Found<File> {
+  /** Those that are there with the content that they should have. */
+  same: Set<File>;
+  /** Those in whose place nothing is. */
+  absent: Set<File>;
+}
+
 const pieceBytes = 1 << 20;
 
 /** Finds the files that are in a folder with the content that they should have. */
 export class SameContent {
   readonly #root: string;
+  readonly #room: Workroom;
   readonly #checkpoint: () => void;
-  /** Made when a file is there at all. */
-  #room: { bytes: Uint8Array; lanes: Md5Lanes } | undefined;
 
   /** @param checkpoint called between files; what it throws goes through */
-  constructor(root: string, checkpoint: () => void) {
+  constructor(root: string, room: Workroom, checkpoint: () => void) {
     this.#root = root;
+    this.#room = room;
     this.#checkpoint = checkpoint;
   }
 
-  /** Those of the files that are there and right. One that cannot be read is not among them. */
-  find<File extends PromisedFile>(files: readonly File[]): Set<File> {
-    const same = new Set<File>();
-    let waiting: { file: File; stretch: Stretch }[] = [];
-    let end: number = Md5Lanes.reservedBytes;
+  /** Looks for files. One that cannot be read is neither there nor absent. */
+  find<File extends PromisedFile>(files: readonly File[]): Found<File> {
+    const found: Found<File> = { same: new Set(), absent: new Set() };
+    let waiting: (Stretch & { file: File })[] = [];
+    const room = this.#room;
+    let end = room.start;
     const judge = (): void => {
       if (waiting.length === 0) return;
-      const digests = this.#lanes().lanes.digest(waiting.map(({ stretch }) => stretch));
+      const digests = this.#room.digests(waiting);
       for (const [i, { file }] of waiting.entries())
-        if (toHex(digests.subarray(i * 16, i * 16 + 16)) === file.md5) same.add(file);
+        if (toHex(digests.subarray(i * 16, i * 16 + 16)) === file.md5) found.same.add(file);
       waiting = [];
-      end = Md5Lanes.reservedBytes;
+      end = room.start;
     };
     for (const file of files) {
-      const path = join(this.#root, file.path);
-      if (file.md5 === undefined || !isFileOf(path, file.size)) continue;
+      if (file.md5 === undefined) continue;
+      const path = `${this.#root}/${file.path}`;
+      const stat = fs.lstatSync(path, { throwIfNoEntry: false });
+      if (stat === undefined) found.absent.add(file);
+      // To open a pipe could wait for ever.
+      if (stat?.isFile() !== true || stat.size !== file.size) continue;
       this.#checkpoint();
-      if (file.size > roomBytes) {
-        if (this.#hashAlone(path, file.size) === file.md5) same.add(file);
+      if (file.size > room.size) {
+        if (this.#hashAlone(path, file.size) === file.md5) found.same.add(file);
         continue;
       }
-      if (end + file.size > Md5Lanes.reservedBytes + roomBytes) judge();
-      const stretch = { offset: end, size: file.size };
-      if (!this.#readTo(path, stretch)) continue;
-      waiting.push({ file, stretch });
+      if (end + file.size > room.bytes.length) judge();
+      if (!withFile(path, (fd) => readWhole(fd, room.bytes, { at: end, size: file.size }))) continue;
+      waiting.push({ file, offset: end, size: file.size });
       end += file.size;
     }
     judge();
-    return same;
-  }
-
-  #lanes(): { bytes: Uint8Array; lanes: Md5Lanes } {
-    if (this.#room === undefined) {
-      const size = Md5Lanes.reservedBytes + roomBytes;
-      const memory = new WebAssembly.Memory({ initial: Math.ceil(size / pageBytes) });
-      this.#room = { bytes: new Uint8Array(memory.buffer), lanes: new Md5Lanes(memory) };
-    }
-    return this.#room;
-  }
-
-  #readTo(path: string, { offset, size }: Stretch): boolean {
-    const { bytes } = this.#lanes();
-    return withFile(path, (fd) => readInto(fd, bytes.subarray(offset, offset + size), { offset: 0, what: path }));
+    return found;
   }
 
   #hashAlone(path: string, size: number): string | undefined {
@@ -90,10 +85,12 @@ export class SameContent {
   }
 }
 
-/** True for a file of a size: to open a pipe could wait for ever. */
-function isFileOf(path: string, size: number): boolean {
-  const stat = fs.lstatSync(path, { throwIfNoEntry: false });
-  return stat?.isFile() === true && stat.size === size;
+function readWhole(fd: number, bytes: Uint8Array, { at, size }: { at: number; size: number }): void {
+  for (let done = 0; done < size; ) {
+    const more = fs.readSync(fd, bytes, at + done, size - done, done);
+    if (more === 0) throw new Error('the file was cut meanwhile');
+    done += more;
+  }
 }
 
 /** Runs work with an open file. @returns false where it cannot be read: then it is written anew, or that tells what is wrong */
