@@ -44,14 +44,6 @@ export function outputPath(name: string): string {
   return parts.join('/');
 }
 
-/** What somebody knows of the places of many files that are written within a moment: nothing of it is looked at again. */
-interface SeenPlaces {
-  /** Folders that were looked at; those that are come to it. */
-  lookedAt?: Set<string>;
-  /** Nothing is in the place of the file. */
-  isFree?: boolean;
-}
-
 /** A folder that files are written into, and only into. */
 export class OutputFolder {
   readonly root: string;
@@ -102,9 +94,10 @@ export class OutputFolder {
 
   /**
    * The file for a claimed path, its folders made. Folders on the way are looked at anew each time: a link there is refused, for it may lead out.
+   * @param lookedAt folders that were looked at within this moment; those that are come to it
    * @throws E_UNSAFE_PATH for a link on the way, or what is no plain file in the place
    */
-  fileFor(path: string, { lookedAt, isFree = false }: SeenPlaces = {}): string {
+  fileFor(path: string, lookedAt?: Set<string>): string {
     const file = `${this.root}${this.root.endsWith(sep) ? '' : sep}${sep === '/' ? path : path.replaceAll('/', sep)}`;
     for (let end = path.indexOf('/'); end >= 0; end = path.indexOf('/', end + 1)) {
       const folder = file.slice(0, file.length - path.length + end);
@@ -112,7 +105,6 @@ export class OutputFolder {
       this.#folder(folder, path);
       lookedAt?.add(folder);
     }
-    if (isFree) return file;
     const there = fs.lstatSync(file, { throwIfNoEntry: false });
     if (there !== undefined && !there.isFile()) {
       throw new PakratError('E_UNSAFE_PATH', `${file} is there and is no plain file`, { data: { path: file } });

@@ -34,6 +34,7 @@ export async function* chosenFiles(
   onMissing: (name: string, error: unknown) => void,
 ): AsyncGenerator<ChosenFile> {
   for await (const batch of chosenBatches(source, choice, onMissing)) {
+    await source.prepare(batch.map(({ entry }) => entry));
     for (const chosen of batch) {
       await breathe(choice.signal);
       yield chosen;
@@ -41,7 +42,7 @@ export async function* chosenFiles(
   }
 }
 
-/** As {@link chosenFiles}, as many at a time as are made ready together. A batch that is not full is the last. */
+/** As {@link chosenFiles}, as many at a time as are best made ready together; whoever takes them does that. A batch that is not full is the last. */
 export async function* chosenBatches(
   source: Source,
   choice: OutputChoice,
@@ -52,7 +53,6 @@ export async function* chosenBatches(
     for await (const batch of inBatches(choose(source, choice, onMissing), batchSize)) {
       count ??= batch.length < batchSize ? countNow(batch, choice) : startCount(source, choice);
       await breathe(choice.signal);
-      await source.prepare(batch.map(({ entry }) => entry));
       yield batch;
     }
   } finally {

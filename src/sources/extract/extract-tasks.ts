@@ -14,17 +14,24 @@ import { Workroom } from './workroom.ts';
 export interface ExtractTask extends EncodedFile {
   /** Output path, checked and relative. */
   path: string;
-  /** MD5 of the content in hex, where the source promises one: a file that has it is not written again. */
-  md5: string | undefined;
+}
+
+/** A file for a thread to look for: what has its size and content already is not written again. */
+export interface CheckTask {
+  path: string;
+  size: number;
+  /** MD5 of the content in hex. */
+  md5: string;
 }
 
 /**
- * The outcome of a task: the file was written, was there already, or was put back. What is put back left nothing behind, and whoever planned the
- * work does it again, in the one way that knows what to do about damage, missing keys and the rest.
+ * The outcome of a task: the file was written, is there already, or is not or is another; or it was put back. What is put back left nothing behind, and
+ * whoever planned the work does it again, in the one way that knows what to do about damage, missing keys and the rest.
  */
-export type ExtractTaskResult =
+export type TaskResult =
   | 'written'
   | 'there'
+  | 'lacking'
   /** With the name of the key that was not at hand, where that was it. */
   | { putBack: string | undefined };
 
@@ -48,41 +55,44 @@ export function extractRunner({
   to,
   keys,
   checkpoint,
-}: ExtractSurroundings): (tasks: ExtractTask[]) => Promise<ExtractTaskResult[]> {
+}: ExtractSurroundings): (tasks: (CheckTask | ExtractTask)[]) => Promise<TaskResult[]> {
   const folder = new OutputFolder(to);
   const room = new Workroom();
   const sameContent = new SameContent(folder.root, room, checkpoint);
   const decoder = new ManyDecoder(room, keys);
   return async (tasks) => {
-    const { same, absent } = sameContent.find(tasks);
+    const results = new Map<CheckTask | ExtractTask, TaskResult>();
     const lookedAt = new Set<string>();
-    const fileFor = (task: ExtractTask): string => folder.fileFor(task.path, { lookedAt, isFree: absent.has(task) });
-    const results = new Map<ExtractTask, ExtractTaskResult>();
+    const fileFor = (path: string): string => folder.fileFor(path, lookedAt);
+    for (const task of sameContent.find(tasks.filter(isCheckTask)))
+      results.set(task, await resultOf(() => void fileFor(task.path), 'there'));
     const files = new OpenedFiles();
     const alone = { keys, checkpoint, files };
     try {
-      for (const { task, content } of decoder.decode(without(tasks, same), (file) => files.open(file))) {
+      for (const { task, content } of decoder.decode(tasks.filter(isExtractTask), (file) => files.open(file))) {
         checkpoint();
         const work = (): void | Promise<void> =>
-          content === undefined ? extractAlone(task, fileFor(task), alone) : writeWhole(fileFor(task), content);
-        results.set(task, await resultOf(work));
+          content === undefined
+            ? extractAlone(task, fileFor(task.path), alone)
+            : writeWhole(fileFor(task.path), content);
+        results.set(task, await resultOf(work, 'written'));
       }
-      for (const task of same) results.set(task, await resultOf(() => void fileFor(task), 'there'));
-      return tasks.map((task) => results.get(task)!);
+      return tasks.map((task) => results.get(task) ?? 'lacking');
     } finally {
       files.close();
     }
   };
 }
 
-function without(tasks: readonly ExtractTask[], others: ReadonlySet<ExtractTask>): readonly ExtractTask[] {
-  return others.size === 0 ? tasks : tasks.filter((task) => !others.has(task));
+function isExtractTask(task: CheckTask | ExtractTask): task is ExtractTask {
+  return 'file' in task;
 }
 
-async function resultOf(
-  work: () => void | Promise<void>,
-  result: 'written' | 'there' = 'written',
-): Promise<ExtractTaskResult> {
+function isCheckTask(task: CheckTask | ExtractTask): task is CheckTask {
+  return 'md5' in task;
+}
+
+async function resultOf(work: () => void | Promise<void>, result: 'written' | 'there'): Promise<TaskResult> {
   try {
     await work();
     return result;

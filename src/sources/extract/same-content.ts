@@ -11,16 +11,8 @@ interface PromisedFile {
   /** Relative path. */
   path: string;
   size: number;
-  /** MD5 of its content in hex; undefined where nothing promises one. */
-  md5: string | undefined;
-}
-
-/** What was found of files where they are to be written. */
-interface Found<File> {
-  /** Those that are there with the content that they should have. */
-  same: Set<File>;
-  /** Those in whose place nothing is. */
-  absent: Set<File>;
+  /** MD5 of its content in hex. */
+  md5: string;
 }
 
 const pieceBytes = 1 << 20;
@@ -38,9 +30,9 @@ export class SameContent {
     this.#checkpoint = checkpoint;
   }
 
-  /** Looks for files. One that cannot be read is neither there nor absent. */
-  find<File extends PromisedFile>(files: readonly File[]): Found<File> {
-    const found: Found<File> = { same: new Set(), absent: new Set() };
+  /** Those of the files that are there and right. One that cannot be read is not among them. */
+  find<File extends PromisedFile>(files: readonly File[]): Set<File> {
+    const same = new Set<File>();
     let waiting: (Stretch & { file: File })[] = [];
     const room = this.#room;
     let end = room.start;
@@ -48,20 +40,18 @@ export class SameContent {
       if (waiting.length === 0) return;
       const digests = this.#room.digests(waiting);
       for (const [i, { file }] of waiting.entries())
-        if (toHex(digests.subarray(i * 16, i * 16 + 16)) === file.md5) found.same.add(file);
+        if (toHex(digests.subarray(i * 16, i * 16 + 16)) === file.md5) same.add(file);
       waiting = [];
       end = room.start;
     };
     for (const file of files) {
-      if (file.md5 === undefined) continue;
       const path = `${this.#root}/${file.path}`;
       const stat = fs.lstatSync(path, { throwIfNoEntry: false });
-      if (stat === undefined) found.absent.add(file);
       // To open a pipe could wait for ever.
       if (stat?.isFile() !== true || stat.size !== file.size) continue;
       this.#checkpoint();
       if (file.size > room.size) {
-        if (this.#hashAlone(path, file.size) === file.md5) found.same.add(file);
+        if (this.#hashAlone(path, file.size) === file.md5) same.add(file);
         continue;
       }
       if (end + file.size > room.bytes.length) judge();
@@ -70,7 +60,7 @@ export class SameContent {
       end += file.size;
     }
     judge();
-    return found;
+    return same;
   }
 
   #hashAlone(path: string, size: number): string | undefined {
