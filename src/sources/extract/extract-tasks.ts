@@ -1,7 +1,7 @@
 import * as fs from 'node:fs';
 import type { EncodedFile } from '../../builds/encoded-files.ts';
 import { codeOf, isPakratError } from '../../core/errors.ts';
-import { OutputFolder, writeOutput, writeWhole } from '../../files/output/output-folder.ts';
+import { OutputFolder, type SeenFolders, writeOutput, writeWhole } from '../../files/output/output-folder.ts';
 import { readAt } from '../../files/read-at.ts';
 import { decodeBlte } from '../../formats/blte/decode.ts';
 import type { KeyRing } from '../../formats/blte/keys.ts';
@@ -62,8 +62,9 @@ export function extractRunner({
   const decoder = new ManyDecoder(room, keys);
   return async (tasks) => {
     const results = new Map<CheckTask | ExtractTask, TaskResult>();
-    const lookedAt = new Set<string>();
-    const fileFor = (path: string): string => folder.fileFor(path, lookedAt);
+    // A batch is done within a moment.
+    const seen: SeenFolders = new Map();
+    const fileFor = (path: string): string => folder.fileFor(path, seen);
     for (const task of sameContent.find(tasks.filter(isCheckTask)))
       results.set(task, await resultOf(() => void fileFor(task.path), 'there'));
     const files = new OpenedFiles();
