@@ -26,6 +26,8 @@ const smallBytes = 48 << 20;
 const smallFiles = 600;
 /** Tasks that travel together: enough bytes to be hashed beside each other. */
 const batchLimits = { bytes: 8 << 20, tasks: 512 };
+/** To look for large files takes one lane for each. */
+const checkLimits = { bytes: 256 << 20, tasks: 512 };
 
 /** Writes the files that were chosen: in threads where there are enough of them, else here. @throws as extractFiles */
 export async function extractChosen(work: Extraction): Promise<void> {
@@ -131,13 +133,8 @@ class ThreadedExtraction {
     let written: Batch | undefined;
     for await (const chosen of andNothingTwice(batches)) {
       const batch: Batch = { items: chosen.map((file) => this.#claim(file)), ...nothingLeft };
-      yield* batchesOf(
-        this.#begin(
-          batch,
-          batch.items.map((item) => this.#checkTask(item)),
-        ),
-        batchLimits,
-      );
+      const checks = batch.items.map((item) => this.#checkTask(item));
+      yield* batchesOf(this.#begin(batch, checks), checkLimits);
       if (sought !== undefined) {
         if (!(await this.#isBack(sought))) return;
         yield* batchesOf(this.#begin(sought, await this.#plan(sought)), batchLimits);
