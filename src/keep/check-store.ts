@@ -19,7 +19,7 @@ import { checkDerived } from './check-derived.ts';
 import type { Damage } from './damage.ts';
 import type { KnownObject } from './known-objects.ts';
 import { proofTask } from './proofs/plan-proof.ts';
-import { type ProofThreads, proveObjects } from './proofs/prove-objects.ts';
+import { type ProofPool, type ProofThreads, proveObjects, startProofs } from './proofs/prove-objects.ts';
 import {
   type ArchiveEntry,
   archiveEntries,
@@ -51,6 +51,8 @@ export interface StoreCheck {
   strays: readonly string[];
   /** Look at derived files, too, which belong to no build alone. */
   derived: boolean;
+  /** Bytes that are held of the objects: so much is there for threads. Default: none, and threads only where they are asked for. */
+  heldBytes?: number | undefined;
   /** Threads to hash in. */
   use?: ProofThreads | undefined;
   signal?: AbortSignal | undefined;
@@ -74,11 +76,23 @@ function isStillSo({ ledger }: Store, { damage, unchecked }: Finding): boolean {
 
 /** Configs and indices come first, for they say what the others are. */
 async function* allFindings(check: StoreCheck): AsyncGenerator<Finding> {
+  const bytes = check.heldBytes ?? 0;
+  const objects = check.objects.filter(({ form }) => form === 'archive' || form === 'loose').length;
+  const started = startProofs({ bytes, objects }, check.use ?? {});
+  try {
+    yield* findingsWith(started, check);
+  } finally {
+    // Interrupted, some may be at work that is for nothing.
+    await (check.signal?.aborted ? started?.kill() : started?.end());
+  }
+}
+
+async function* findingsWith(started: ProofPool | undefined, check: StoreCheck): AsyncGenerator<Finding> {
   yield* checkKeys(check);
   const open = { ...check, objects: check.objects.filter(({ path }) => lockedBy(check.store, path) === undefined) };
   yield* checkRows(open);
   yield* checkSmall(open);
-  const left = yield* checkInThreads(open);
+  const left = yield* checkInThreads(started, open);
   const buffer = bufferOnce();
   yield* checkArchives(left, buffer);
   yield* checkLoose(left, buffer);
@@ -95,10 +109,11 @@ function bufferOnce(): () => HashBuffer {
 }
 
 /** Hashes in threads what is as it should be, where that pays. @returns what is left to be looked at here */
-async function* checkInThreads(check: StoreCheck): AsyncGenerator<Finding, StoreCheck> {
+async function* checkInThreads(started: ProofPool | undefined, check: StoreCheck): AsyncGenerator<Finding, StoreCheck> {
+  if (started === undefined) return check;
   const proven = new Set<string>();
   const tasks = check.objects.flatMap((object) => proofTask(check.store, object) ?? []);
-  for await (const { path, ...proof } of proveObjects(tasks, { ...check.use, signal: check.signal })) {
+  for await (const { path, ...proof } of proveObjects(tasks, { started, signal: check.signal })) {
     proven.add(path);
     yield proof;
   }
