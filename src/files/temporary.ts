@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import * as fs from 'node:fs';
 import { hostname } from 'node:os';
-import { join } from 'node:path';
+import { join, sep } from 'node:path';
 import { threadId } from 'node:worker_threads';
 import { codeOf } from '../core/errors.ts';
 
@@ -22,7 +22,7 @@ let ownMark: string | undefined;
 /** A path in `folder` that no other process, thread or call uses. It is this thread's until {@link removeTemporary} or {@link releaseTemporary}. */
 export function temporaryName(folder: string, prefix: '' | '.pakrat-' = ''): string {
   serial += 1;
-  const path = join(folder, `${prefix}${processMark()}-${threadId}-${serial}.tmp`);
+  const path = `${folder}${sep}${prefix}${processMark()}-${threadId}-${serial}.tmp`;
   open.add(path);
   return path;
 }

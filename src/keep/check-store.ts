@@ -19,7 +19,7 @@ import { checkDerived } from './check-derived.ts';
 import type { Damage } from './damage.ts';
 import type { KnownObject } from './known-objects.ts';
 import { proofTask } from './proofs/plan-proof.ts';
-import { type ProofThreads, proveObjects } from './proofs/prove-objects.ts';
+import { type ProofPool, type ProofThreads, proveObjects, startProofs } from './proofs/prove-objects.ts';
 import {
   type ArchiveEntry,
   archiveEntries,
@@ -51,6 +51,8 @@ export interface StoreCheck {
   strays: readonly string[];
   /** Look at derived files, too, which belong to no build alone. */
   derived: boolean;
+  /** Bytes that are held of the objects: so much is there for threads. Default: none, and threads only where they are asked for. */
+  heldBytes?: number | undefined;
   /** Threads to hash in. */
   use?: ProofThreads | undefined;
   signal?: AbortSignal | undefined;
@@ -74,22 +76,44 @@ function isStillSo({ ledger }: Store, { damage, unchecked }: Finding): boolean {
 
 /** Configs and indices come first, for they say what the others are. */
 async function* allFindings(check: StoreCheck): AsyncGenerator<Finding> {
+  const bytes = check.heldBytes ?? 0;
+  const objects = check.objects.filter(({ form }) => form === 'archive' || form === 'loose').length;
+  const started = startProofs({ bytes, objects }, check.use ?? {});
+  try {
+    yield* findingsWith(started, check);
+  } finally {
+    // Interrupted, some may be at work that is for nothing.
+    await (check.signal?.aborted ? started?.kill() : started?.end());
+  }
+}
+
+async function* findingsWith(started: ProofPool | undefined, check: StoreCheck): AsyncGenerator<Finding> {
   yield* checkKeys(check);
   const open = { ...check, objects: check.objects.filter(({ path }) => lockedBy(check.store, path) === undefined) };
   yield* checkRows(open);
   yield* checkSmall(open);
-  const left = yield* checkInThreads(open);
-  const buffer = new HashBuffer();
+  const left = yield* checkInThreads(started, open);
+  const buffer = bufferOnce();
   yield* checkArchives(left, buffer);
   yield* checkLoose(left, buffer);
   yield* checkAllDerived(check);
 }
 
+/** To make a buffer takes a while, and mostly threads leave nothing for one. */
+function bufferOnce(): () => HashBuffer {
+  let buffer: HashBuffer | undefined;
+  return () => {
+    buffer ??= new HashBuffer();
+    return buffer;
+  };
+}
+
 /** Hashes in threads what is as it should be, where that pays. @returns what is left to be looked at here */
-async function* checkInThreads(check: StoreCheck): AsyncGenerator<Finding, StoreCheck> {
+async function* checkInThreads(started: ProofPool | undefined, check: StoreCheck): AsyncGenerator<Finding, StoreCheck> {
+  if (started === undefined) return check;
   const proven = new Set<string>();
   const tasks = check.objects.flatMap((object) => proofTask(check.store, object) ?? []);
-  for await (const { path, ...proof } of proveObjects(tasks, { ...check.use, signal: check.signal })) {
+  for await (const { path, ...proof } of proveObjects(tasks, { started, signal: check.signal })) {
     proven.add(path);
     yield proof;
   }
@@ -98,7 +122,7 @@ async function* checkInThreads(check: StoreCheck): AsyncGenerator<Finding, Store
 
 /** Checks the archives alone, for those whose index was not there the first time. */
 export async function* checkArchivesAgain(check: StoreCheck): AsyncGenerator<Finding> {
-  const findings = checkArchives(check, new HashBuffer());
+  const findings = checkArchives(check, bufferOnce());
   for await (const finding of findings) if (isStillSo(check.store, finding)) yield finding;
 }
 
@@ -173,7 +197,10 @@ async function checkWhole(object: KnownObject, bytes: number, check: () => Promi
   }
 }
 
-async function* checkArchives({ store, objects, signal }: StoreCheck, buffer: HashBuffer): AsyncGenerator<Finding> {
+async function* checkArchives(
+  { store, objects, signal }: StoreCheck,
+  buffer: () => HashBuffer,
+): AsyncGenerator<Finding> {
   for (const object of objects) {
     if (object.form !== 'archive') continue;
     const claimed = store.ledger.spans(object.path);
@@ -188,7 +215,7 @@ async function* checkArchives({ store, objects, signal }: StoreCheck, buffer: Ha
     yield* checkClaims(object.path, { claimed, spans, entries });
     try {
       yield* checkLength(store, object);
-      yield* checkArchive(store, object, { spans, entries, buffer, signal });
+      yield* checkArchive(store, object, { spans, entries, buffer: buffer(), signal });
     } catch (error) {
       if (!isSystemError(error)) throw error;
       if (isClaimed(store, object)) yield { problem: unreadable(object.path, error) };
@@ -267,7 +294,7 @@ function checkAllDerived({ store, derived, signal }: StoreCheck): AsyncIterable<
 }
 
 /** A loose object is one entry. One that is not whole yet is checked when the next sync goes on with it. */
-async function* checkLoose({ store, objects, signal }: StoreCheck, buffer: HashBuffer): AsyncGenerator<Finding> {
+async function* checkLoose({ store, objects, signal }: StoreCheck, buffer: () => HashBuffer): AsyncGenerator<Finding> {
   for (const object of objects) {
     const { path, name, form, size, complete, lost } = object;
     if (lost || (form !== 'loose' && form !== 'patch')) continue;
@@ -283,7 +310,7 @@ async function* checkLoose({ store, objects, signal }: StoreCheck, buffer: HashB
       const checks = checkHeldEntries(() => file, [entry], {
         spans: [{ start: 0, end: size }],
         decrypt: decrypter(store, path),
-        buffer,
+        buffer: buffer(),
         signal,
       });
       for await (const { damages } of checks)

@@ -7,6 +7,7 @@ import type { Selection } from '../fetch/plan/selection.ts';
 import { objectPath } from '../store/layout.ts';
 import { type BuildRow, keyOf } from '../store/ledger/rows.ts';
 import type { Store } from '../store/store.ts';
+import { planOfNothing } from '../sync/nothing-missing.ts';
 import { missingPatches } from '../sync/patches/patch-objects.ts';
 import { planSync } from '../sync/plan-sync.ts';
 import { type SyncResult, syncBuild } from '../sync/sync-build.ts';
@@ -134,7 +135,8 @@ async function planHeld({ opener }: Recount, row: SyncedRow): Promise<HeldPlan |
     isOpen = true;
     try {
       const patches = row.choice.all ? await missingPatches(fetcher.store, build) : [];
-      return { ...(await planSync(fetcher, build, row.choice)).plan, patches };
+      const nothing = planOfNothing(fetcher.store, build, row.choice);
+      return { ...(nothing ?? (await planSync(fetcher, build, row.choice)).plan), patches };
     } finally {
       await close();
     }

@@ -44,8 +44,9 @@ export async function verifyStore(store: Store, options: VerifyStoreOptions): Pr
   const history = checkHistory(store, { repair });
   const builds = build === undefined ? store.ledger.builds() : [build];
   adoptOwnObjects(store, builds);
-  const check = { ...whatToCheck(store, build), use, signal };
-  const total = heldBytes(store, check.objects);
+  const what = whatToCheck(store, build);
+  const total = heldBytes(store, what.objects);
+  const check = { ...what, heldBytes: total, use, signal };
   const run = new VerifyRun(store, signal, (bytes) => onProgress?.('verify', bytes, total));
   await run.take(checkStore(check));
   if (repair) {

@@ -116,6 +116,7 @@ const noPlaces: BuildEntry['places'] = [];
 /** A file in a list that may have millions: facts that only some ask for are made when they are asked for. */
 class Row implements BuildEntry {
   readonly file: BuildFile;
+  readonly #known: KnownParts;
   readonly size: number | undefined;
   readonly note: string | undefined;
   readonly parts: () => ResolvedPart[];
@@ -123,8 +124,13 @@ class Row implements BuildEntry {
 
   constructor(file: BuildFile, known: KnownParts, parts: () => ResolvedPart[], noteOf: BuildSourceOptions['noteOf']) {
     this.file = file;
+    this.#known = known;
     this.parts = parts;
-    this.size = sizeOf(file.parts.map(({ size }, i) => ({ size: size ?? known[i]?.size })));
+    const [only, another] = file.parts;
+    this.size =
+      another === undefined && only !== undefined
+        ? (only.size ?? known[0]?.size)
+        : sizeOf(file.parts.map(({ size }, i) => ({ size: size ?? known[i]?.size })));
     this.note =
       noteOf &&
       parts()
@@ -135,8 +141,10 @@ class Row implements BuildEntry {
     return this.file.name;
   }
   get md5(): string | undefined {
-    const [only, another] = this.parts();
-    return another === undefined && only?.size === only?.contentSize ? only?.ckey : undefined;
+    // Without its encodings, which most who ask do not want.
+    const [only, another] = this.file.parts;
+    const size = this.#known[0]?.size;
+    return another === undefined && (only?.size ?? size) === size ? only?.ckey : undefined;
   }
   get facts(): Readonly<Record<string, unknown>> {
     const { fileDataId, localeFlags = allLocales } = this.file;

@@ -28,6 +28,14 @@ export async function* selectFiles<Entry extends SourceEntry>(
   source: Source<Entry>,
   choice: FileChoice,
 ): AsyncGenerator<Entry> {
+  for await (const batch of selectBatches(source, choice)) for (const entry of batch) yield entry;
+}
+
+/** As {@link selectFiles}, as many at a time as the source lists at once. */
+export async function* selectBatches<Entry extends SourceEntry>(
+  source: Source<Entry>,
+  choice: FileChoice,
+): AsyncGenerator<readonly Entry[]> {
   const { regex } = choice;
   const isWanted = nameTest(choice);
   const globs: string[] = [];
@@ -38,7 +46,7 @@ export async function* selectFiles<Entry extends SourceEntry>(
     else if (isWanted(entry.name) && (await regex?.finds(entry.name)) !== false) {
       any = true;
       if (entry.note !== undefined) choice.onNote?.(`${name}: ${entry.note}`);
-      yield entry;
+      yield [entry];
     }
   }
   const chosen = globChoice(globs);
@@ -48,10 +56,10 @@ export async function* selectFiles<Entry extends SourceEntry>(
       return chosen.matches(name) && isWanted(name);
     };
     const filtered = await regex?.filter(source, matches);
-    for await (const entry of source.list(filtered ?? matches, { needed: filtered ? undefined : neededBy(globs) })) {
-      if (entry.hidden !== undefined) continue;
-      any = true;
-      yield entry;
+    for await (const batch of batchesOf(source, filtered ?? matches, filtered ? undefined : neededBy(globs))) {
+      const shown = batch.filter(({ hidden }) => hidden === undefined);
+      any ||= shown.length > 0;
+      yield shown;
     }
   }
   const unmatched = chosen.unmatched() ?? (any ? undefined : regex?.text);
@@ -61,6 +69,16 @@ export async function* selectFiles<Entry extends SourceEntry>(
       data: { glob: unmatched },
     });
   }
+}
+
+/** Where a source lists one file after the other, each comes by itself. */
+async function* batchesOf<Entry extends SourceEntry>(
+  source: Source<Entry>,
+  matches: (name: string) => boolean,
+  needed: readonly NeededText[] | undefined,
+): AsyncGenerator<readonly Entry[]> {
+  if (source.listBatches !== undefined) yield* source.listBatches(matches, { needed });
+  else for await (const entry of source.list(matches, { needed })) yield [entry];
 }
 
 /** One entry by its name; undefined for what is no name of a file. */

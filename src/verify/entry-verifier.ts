@@ -4,8 +4,8 @@ import { type Hasher, md5, md5Hasher } from '../core/hash.ts';
 import { type BlteHeader, bltePrefixSize, decodeBlteHeader, decodeBltePrefix } from '../formats/blte/header.ts';
 import type { HashStream, Spool } from './hash-buffer.ts';
 
-/** A header of 350,000 chunks. Entries of real builds are far below. */
-const headerLimit = 2 * 1024 * 1024;
+/** A header of 350,000 chunks: larger ones are called wrong. Entries of real builds are far below. */
+export const headerLimit = 2 * 1024 * 1024;
 
 /** The stretch of an entry that one hash covers: the header, a chunk, or a whole entry without a chunk table. */
 interface Unit {

@@ -1,4 +1,4 @@
-import { md5 } from '../../core/hash.ts';
+import { md5, md5Hasher } from '../../core/hash.ts';
 import {
   addressesOffset,
   constants,
@@ -15,15 +15,26 @@ export interface Stretch {
   size: number;
 }
 
+/** A message that is brought to the memory piece by piece. */
+export interface StreamedMessage {
+  size: number;
+  /** Brings `size` bytes of it, the first of them `from` bytes behind its start, to an offset of the memory. */
+  bring: (offset: number, size: number, from: number) => void;
+}
+
 const blockSize = 64;
 const digestSize = 16;
 const initialState = [0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476];
 /** The time that one lane takes for a message, in times of OpenSSL. Eight of them at once are three times as fast all the same. */
 const laneSlowness = 2.4;
 
+type Message = Stretch | StreamedMessage;
+
 /** Messages that go through the lanes at a time, and the state of each lane. */
 interface Run {
-  messages: readonly Stretch[];
+  messages: readonly Message[];
+  /** Room for pieces of messages that are brought, for each lane. */
+  room: Stretch;
   /** Of all messages, one behind the other. */
   digests: Uint8Array;
   /** Those that no lane has taken yet, by their place among the messages. */
@@ -32,6 +43,8 @@ interface Run {
   message: Int32Array;
   /** The blocks that each lane has still to take: of the whole blocks of its message first, then of the end of it with the padding. */
   blocks: Int32Array;
+  /** The bytes of its message that each lane was given so far. */
+  given: Float64Array;
   inTail: Uint8Array;
 }
 
@@ -74,11 +87,35 @@ export class Md5Lanes {
     return digests;
   }
 
+  /**
+   * As {@link digest}, of messages that are larger than the memory.
+   * @param room a part of the memory for pieces of them: the same for each lane, and a multiple of 64 bytes
+   */
+  digestStreams(messages: readonly StreamedMessage[], room: Stretch): Uint8Array {
+    const digests = new Uint8Array(messages.length * digestSize);
+    const order = messages.map((_, i) => i).sort((a, b) => messages[b]!.size - messages[a]!.size);
+    const alone = this.#compress === undefined ? order.length : countAlone(order.map((i) => messages[i]!.size));
+    for (const i of order.splice(0, alone)) digests.set(this.#hashAlone(messages[i]!, room), i * digestSize);
+    this.#run(messages, order, digests, { ...room, size: Math.floor(room.size / laneCount / blockSize) * blockSize });
+    return digests;
+  }
+
+  #hashAlone({ size, bring }: StreamedMessage, room: Stretch): Uint8Array {
+    const hash = md5Hasher();
+    for (let done = 0; done < size; done += room.size) {
+      const piece = Math.min(room.size, size - done);
+      bring(room.offset, piece, done);
+      hash.update(this.#memory.subarray(room.offset, room.offset + piece));
+    }
+    return hash.digest();
+  }
+
   /** Sends messages through the lanes, the longest first; a lane that is through takes the next one. */
-  #run(messages: readonly Stretch[], order: readonly number[], digests: Uint8Array): void {
+  #run(messages: readonly Message[], order: readonly number[], digests: Uint8Array, room: Stretch = nowhere): void {
     const message = new Int32Array(laneCount).fill(-1);
     const [blocks, inTail] = [new Int32Array(laneCount), new Uint8Array(laneCount)];
-    const run: Run = { messages, digests, waiting: order.values(), message, blocks, inTail };
+    const given = new Float64Array(laneCount);
+    const run: Run = { messages, room, digests, waiting: order.values(), message, blocks, given, inTail };
     for (let lane = 0; lane < laneCount; lane++) this.#goOn(lane, run);
     for (;;) {
       let least = -1;
@@ -105,30 +142,48 @@ export class Md5Lanes {
     while (run.blocks[lane] === 0) {
       const message = run.message[lane]!;
       if (message !== -1 && run.inTail[lane] === 0) {
-        this.#startTail(lane, run);
+        if (!this.#bringMore(lane, run)) this.#startTail(lane, run);
         return;
       }
       if (message !== -1) putDigest(run.digests, message * digestSize, this.#state, lane);
       const { value: next = -1 } = run.waiting.next();
       run.message[lane] = next;
       if (next === -1) return;
-      const { offset, size } = run.messages[next]!;
-      this.#addresses[lane] = offset;
-      run.blocks[lane] = Math.floor(size / blockSize);
+      const found = run.messages[next]!;
+      const isThere = 'offset' in found;
+      if (isThere) this.#addresses[lane] = found.offset;
+      run.blocks[lane] = isThere ? Math.floor(found.size / blockSize) : 0;
+      run.given[lane] = run.blocks[lane]! * blockSize;
       run.inTail[lane] = 0;
       for (let word = 0; word < 4; word++) this.#state[wordOf(lane, word)] = initialState[word]!;
     }
   }
 
+  /** Brings the next whole blocks of a lane's message. @returns false when it has no more of them */
+  #bringMore(lane: number, { messages, message, blocks, given, room }: Run): boolean {
+    const streamed = messages[message[lane]!]!;
+    const left = streamed.size - (streamed.size % blockSize) - given[lane]!;
+    if (left === 0 || 'offset' in streamed) return false;
+    const size = Math.min(left, room.size);
+    const offset = room.offset + lane * room.size;
+    streamed.bring(offset, size, given[lane]!);
+    this.#addresses[lane] = offset;
+    blocks[lane] = size / blockSize;
+    given[lane]! += size;
+    return true;
+  }
+
   /** The end of a message: what is left of it, a 1 bit, zeros, and its size in bits (RFC 1321, 3.1 and 3.2). */
-  #startTail(lane: number, { messages, message, blocks, inTail }: Run): void {
-    const { offset, size } = messages[message[lane]!]!;
+  #startTail(lane: number, { messages, message: numbers, blocks, inTail }: Run): void {
+    const message = messages[numbers[lane]!]!;
+    const { size } = message;
     const rest = size % blockSize;
     const at = reservedBytes + lane * 2 * blockSize;
     blocks[lane] = rest < blockSize - 8 ? 1 : 2;
     const end = at + blocks[lane]! * blockSize;
     this.#memory.fill(0, at, end);
-    this.#memory.copyWithin(at, offset + size - rest, offset + size);
+    if ('offset' in message) this.#memory.copyWithin(at, message.offset + size - rest, message.offset + size);
+    else if (rest > 0) message.bring(at, rest, size - rest);
     this.#memory[at + rest] = 0x80;
     this.#view.setUint32(end - 8, (size * 8) % 2 ** 32, true);
     this.#view.setUint32(end - 4, Math.floor(size / 2 ** 29), true);
@@ -136,6 +191,8 @@ export class Md5Lanes {
     inTail[lane] = 1;
   }
 }
+
+const nowhere: Stretch = { offset: 0, size: 0 };
 
 /** The number of these sizes, largest first, that are better hashed one by one: they would keep the other lanes idle. */
 function countAlone(sizes: readonly number[]): number {

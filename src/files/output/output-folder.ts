@@ -1,5 +1,5 @@
 import * as fs from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, sep } from 'node:path';
 import { codeOf, PakratError } from '../../core/errors.ts';
 import { writeAll } from '../durable.ts';
 import { clearDeadTemporaries, releaseTemporary, removeTemporary, temporaryName } from '../temporary.ts';
@@ -11,6 +11,9 @@ import { clearDeadTemporaries, releaseTemporary, removeTemporary, temporaryName 
 
 const reserved = /^(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$)(\..*)?$/i;
 const maxPartBytes = 255;
+/** What most names are: good as they stand. Letters, digits, and a dot or a space between them; no part is a device. */
+const plainPart = '(?!(?:con|prn|aux|nul|com\\d|lpt\\d)(?:[./]|$))[\\w-]+(?:[ .][\\w-]+)*';
+const plainName = new RegExp(`^${plainPart}(?:/${plainPart})*$`, 'i');
 /** The longest path that the system takes, in bytes. Whatever is longer is refused before folders are made for it. */
 const maxPathBytes = { linux: 4095, darwin: 1023 }[process.platform as string] ?? 32_766;
 
@@ -26,6 +29,7 @@ export function nameParts(name: string): string[] {
  * @throws E_UNSAFE_PATH for a name that could leave the output folder, or that some system takes for something else than a file
  */
 export function outputPath(name: string): string {
+  if (name.length <= maxPartBytes && plainName.test(name)) return name;
   const normal = name.normalize('NFC');
   const refuse = (problem: string): PakratError =>
     new PakratError('E_UNSAFE_PATH', `${JSON.stringify(name)} is not written: ${problem}`, { data: { name } });
@@ -43,6 +47,9 @@ export function outputPath(name: string): string {
   }
   return parts.join('/');
 }
+
+/** Folders that were looked at, and whether each was made then. */
+export type SeenFolders = Map<string, boolean>;
 
 /** A folder that files are written into, and only into. */
 export class OutputFolder {
@@ -64,7 +71,7 @@ export class OutputFolder {
    */
   claim(name: string, identity = name): string {
     const path = outputPath(name);
-    const size = Buffer.byteLength(join(this.root, path));
+    const size = this.root.length + 1 + path.length > maxPathBytes / 3 ? Buffer.byteLength(join(this.root, path)) : 0;
     if (size > maxPathBytes) {
       const problem = `a name of ${Buffer.byteLength(name)} bytes is not written: below ${this.root} the path would have ${size} bytes, and the system takes ${maxPathBytes}`;
       throw new PakratError('E_UNSAFE_PATH', problem, {
@@ -94,31 +101,36 @@ export class OutputFolder {
 
   /**
    * The file for a claimed path, its folders made. Folders on the way are looked at anew each time: a link there is refused, for it may lead out.
+   * @param seen folders that were looked at within this moment; those that are come to it
    * @throws E_UNSAFE_PATH for a link on the way, or what is no plain file in the place
    */
-  fileFor(path: string): string {
-    const parts = path.split('/');
-    let folder = this.root;
-    for (const part of parts.slice(0, -1)) {
-      folder = join(folder, part);
-      this.#folder(folder, path);
+  fileFor(path: string, seen: SeenFolders = new Map()): string {
+    const file = `${this.root}${this.root.endsWith(sep) ? '' : sep}${sep === '/' ? path : path.replaceAll('/', sep)}`;
+    let isMade = false;
+    for (let end = path.indexOf('/'); end >= 0; end = path.indexOf('/', end + 1)) {
+      const folder = file.slice(0, file.length - path.length + end);
+      isMade = seen.get(folder) ?? this.#folder(folder, path);
+      seen.set(folder, isMade);
     }
-    const file = join(folder, parts.at(-1) ?? '');
-    const there = fs.lstatSync(file, { throwIfNoEntry: false });
+    // Nothing was in a folder that was just made, and nobody else writes this file.
+    const there = isMade ? undefined : fs.lstatSync(file, { throwIfNoEntry: false });
     if (there !== undefined && !there.isFile()) {
       throw new PakratError('E_UNSAFE_PATH', `${file} is there and is no plain file`, { data: { path: file } });
     }
     return file;
   }
 
-  #folder(folder: string, name: string): void {
+  /** @returns true when it was made here */
+  #folder(folder: string, name: string): boolean {
     const there = fs.lstatSync(folder, { throwIfNoEntry: false });
-    if (there === undefined) makeFolder(folder);
-    else if (!there.isDirectory()) {
+    if (there === undefined) return makeFolder(folder);
+    if (!there.isDirectory()) {
       throw new PakratError('E_UNSAFE_PATH', `${folder} is on the way of ${JSON.stringify(name)} and is no folder`, {
         data: { name, path: folder },
       });
-    } else this.#clear(folder);
+    }
+    this.#clear(folder);
+    return false;
   }
 
   /** Removes what killed runs left, the first time that a folder is written into. */
@@ -129,12 +141,14 @@ export class OutputFolder {
   }
 }
 
-/** Another thread may make the same folder at the same moment; what it made is looked at when the next file comes. */
-function makeFolder(folder: string): void {
+/** @returns false where another thread made the same folder at the same moment; what it made is looked at when the next file comes */
+function makeFolder(folder: string): boolean {
   try {
     fs.mkdirSync(folder);
+    return true;
   } catch (error) {
     if (codeOf(error) !== 'EEXIST' || !fs.lstatSync(folder).isDirectory()) throw error;
+    return false;
   }
 }
 

@@ -1,14 +1,21 @@
 /* A thread that hashes what a store holds. */
 import { serveOrders } from '../../threads/serve-orders.ts';
+import { EntryProver } from '../../verify/entry-prover.ts';
 import { HashBuffer } from '../../verify/hash-buffer.ts';
 import { type Proof, type ProofTask, proveObject } from './proof-tasks.ts';
+import { quickProofs } from './quick-proofs.ts';
 
 serveOrders<undefined, ProofTask, (Proof | undefined)[]>({
   async begin() {
-    const buffer = new HashBuffer();
+    const prover = new EntryProver();
+    let buffer: HashBuffer | undefined;
     return async (tasks) => {
-      const proofs: (Proof | undefined)[] = [];
-      for (const task of tasks) proofs.push(await proveObject(task, buffer));
+      const proofs = quickProofs(tasks, prover);
+      for (const [i, task] of tasks.entries()) {
+        if (proofs[i] !== undefined) continue;
+        buffer ??= new HashBuffer();
+        proofs[i] = await proveObject(task, buffer);
+      }
       return proofs;
     };
   },

@@ -19,13 +19,15 @@ const batchLimits = { bytes: 8 << 20, tasks: 256 };
 /**
  * Hashes objects in threads, and gives those that are as they should be, in the order in which they turn out so; none where threads do not pay.
  * To stop asking ends them.
+ * @param options.started threads that were started for this
  * @throws E_ABORTED
  */
 export async function* proveObjects(
   tasks: readonly ProofTask[],
-  { signal, ...use }: ProofThreads & { signal?: AbortSignal | undefined },
+  { signal, started, ...use }: ProofThreads & { signal?: AbortSignal | undefined; started?: ProofPool | undefined },
 ): AsyncGenerator<Proof & { path: string }> {
-  const pool = poolFor(tasks, use);
+  const bytes = tasks.reduce((sum, { size }) => sum + size, 0);
+  const pool = started ?? startProofs({ bytes, objects: tasks.length }, use);
   if (pool === undefined) return;
   const left = new AbortController();
   const proven: (Proof & { path: string })[] = [];
@@ -60,11 +62,16 @@ export async function* proveObjects(
   }
 }
 
-type Pool = ThreadPool<undefined, undefined, ProofTask, (Proof | undefined)[], Proof | undefined>;
+/** Threads that prove objects. They need `end`, or `kill`. */
+export type ProofPool = ThreadPool<undefined, undefined, ProofTask, (Proof | undefined)[], Proof | undefined>;
 
-function poolFor(tasks: readonly ProofTask[], { threads: asked, workerUrl }: ProofThreads): Pool | undefined {
-  const isSmall = tasks.reduce((sum, { size }) => sum + size, 0) < smallBytes;
-  const threads = Math.min(usefulThreads(asked ?? (isSmall ? 0 : undefined)), asked ?? mostThreads, tasks.length);
+/** Starts threads for so much, where they pay: they make themselves ready while it is planned what they are to do. */
+export function startProofs(
+  { bytes, objects }: { bytes: number; objects: number },
+  { threads: asked, workerUrl }: ProofThreads,
+): ProofPool | undefined {
+  const useful = usefulThreads(asked ?? (bytes < smallBytes ? 0 : undefined));
+  const threads = Math.min(useful, asked ?? mostThreads, objects);
   const url = threads < 2 ? undefined : threadUrl('proof-worker', workerUrl ?? import.meta.url);
   if (url === undefined) return undefined;
   // It leaves nothing behind.

@@ -1,7 +1,7 @@
 import { breathe } from '../../core/breathe.ts';
 import { codeOf, PakratError, throwIfAborted } from '../../core/errors.ts';
 import { nameParts } from '../../files/output/output-folder.ts';
-import { type FileChoice, nameTest, selectFiles } from '../select.ts';
+import { type FileChoice, nameTest, selectBatches } from '../select.ts';
 import type { Source, SourceEntry } from '../source.ts';
 import type { ListEntry } from './extract-list.ts';
 
@@ -34,6 +34,7 @@ export async function* chosenFiles(
   onMissing: (name: string, error: unknown) => void,
 ): AsyncGenerator<ChosenFile> {
   for await (const batch of chosenBatches(source, choice, onMissing)) {
+    await source.prepare(batch.map(({ entry }) => entry));
     for (const chosen of batch) {
       await breathe(choice.signal);
       yield chosen;
@@ -41,7 +42,7 @@ export async function* chosenFiles(
   }
 }
 
-/** As {@link chosenFiles}, as many at a time as are made ready together. A batch that is not full is the last. */
+/** As {@link chosenFiles}, as many at a time as are best made ready together; whoever takes them does that. A batch that is not full is the last. */
 export async function* chosenBatches(
   source: Source,
   choice: OutputChoice,
@@ -52,7 +53,6 @@ export async function* chosenBatches(
     for await (const batch of inBatches(choose(source, choice, onMissing), batchSize)) {
       count ??= batch.length < batchSize ? countNow(batch, choice) : startCount(source, choice);
       await breathe(choice.signal);
-      await source.prepare(batch.map(({ entry }) => entry));
       yield batch;
     }
   } finally {
@@ -82,10 +82,10 @@ function startCount(source: Source, choice: OutputChoice): Count {
   const count = async (): Promise<void> => {
     let [files, bytes] = [0, 0];
     const silent = { ...choice, signal: ended.signal, onNote: undefined };
-    for await (const { entry } of choose(source, silent, () => {})) {
+    for await (const batch of choose(source, silent, () => {})) {
       throwIfAborted(ended.signal);
-      files += 1;
-      bytes += entry.size ?? 0;
+      files += batch.length;
+      for (const { entry } of batch) bytes += entry.size ?? 0;
     }
     onPlan?.(files, bytes);
   };
@@ -103,7 +103,7 @@ async function* choose(
   source: Source,
   choice: OutputChoice,
   onMissing: (name: string, error: unknown) => void,
-): AsyncGenerator<ChosenFile> {
+): AsyncGenerator<ChosenFile[]> {
   const { list, names } = choice;
   let [written, leftOut] = [0, 0];
   const chosen = (entry: SourceEntry, output = outputName(entry.name, choice)): ChosenFile | undefined => {
@@ -112,17 +112,14 @@ async function* choose(
     return output === undefined ? undefined : { entry, output };
   };
   if (list === undefined || names.length > 0) {
-    for await (const entry of selectFiles(source, choice)) {
-      const file = chosen(entry);
-      if (file !== undefined) yield file;
-    }
+    for await (const batch of selectBatches(source, choice)) yield batch.flatMap((entry) => chosen(entry) ?? []);
   }
   const isWanted = nameTest(choice);
   for (const { name, output } of list ?? []) {
     const entry = await findListed(source, name, onMissing);
     if (entry === undefined || !isWanted(entry.name) || (await choice.regex?.finds(entry.name)) === false) continue;
     const file = chosen(entry, output);
-    if (file !== undefined) yield file;
+    if (file !== undefined) yield [file];
   }
   if (written === 0 && leftOut > 0 && choice.strip) throw nothingLeft(choice);
 }
@@ -141,13 +138,14 @@ async function findListed(
   }
 }
 
-async function* inBatches<Item>(items: AsyncIterable<Item>, size: number): AsyncGenerator<Item[]> {
+async function* inBatches<Item>(lists: AsyncIterable<readonly Item[]>, size: number): AsyncGenerator<Item[]> {
   let batch: Item[] = [];
-  for await (const item of items) {
-    batch.push(item);
-    if (batch.length < size) continue;
-    yield batch;
-    batch = [];
+  for await (const items of lists) {
+    for (const item of items) {
+      if (batch.push(item) < size) continue;
+      yield batch;
+      batch = [];
+    }
   }
   if (batch.length > 0) yield batch;
 }
@@ -160,8 +158,12 @@ interface OutputNaming {
   flat?: boolean | undefined;
 }
 
+/** What makes a name another one by taking it to its parts: a colon, a back-slash, a slash in front, a part that is a dot. */
+const needsParts = /[:\\]|^\/|(?:^|\/)\.\//;
+
 /** The output name for a name, not yet safe; undefined when it is left out. */
 export function outputName(name: string, { strip = 0, flat = false }: OutputNaming): string | undefined {
+  if (strip === 0 && !flat && !needsParts.test(name)) return name;
   // A file that is asked for by a key has a colon, which file names cannot have.
   const parts = nameParts(name.replace(/^(fdid|ckey|ekey):/, '$1-'));
   if (flat) return parts.at(-1);

@@ -1,10 +1,12 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { breathe } from '../../core/breathe.ts';
 import { throwIfAborted } from '../../core/errors.ts';
 import { batchesOf } from '../../threads/batches.ts';
 import { ThreadPool, threadUrl, usefulThreads } from '../../threads/thread-pool.ts';
 import type { FilesForThreads } from '../source.ts';
 import { type ChosenFile, chosenBatches } from './chosen-files.ts';
-import type { ExtractTask, ExtractTaskResult } from './extract-tasks.ts';
+import type { CheckTask, ExtractTask, TaskResult } from './extract-tasks.ts';
 import { addFailure, claimName, type Extraction, extractOne, refuse, writeClaimed } from './extraction.ts';
 
 /** The job of a thread. */
@@ -23,7 +25,9 @@ export interface ToldKey {
 const smallBytes = 48 << 20;
 const smallFiles = 600;
 /** Tasks that travel together: enough bytes to be hashed beside each other. */
-const batchLimits = { bytes: 8 << 20, tasks: 256 };
+const batchLimits = { bytes: 8 << 20, tasks: 512 };
+/** To look for large files takes one lane for each. */
+const checkLimits = { bytes: 256 << 20, tasks: 512 };
 
 /** Writes the files that were chosen: in threads where there are enough of them, else here. @throws as extractFiles */
 export async function extractChosen(work: Extraction): Promise<void> {
@@ -55,13 +59,14 @@ async function* withFirst<Item>(first: Item, rest: AsyncGenerator<Item>): AsyncG
 }
 
 async function extractHere(work: Extraction, batch: readonly ChosenFile[]): Promise<void> {
+  await work.source.prepare(batch.map(({ entry }) => entry));
   for (const chosen of batch) {
     await breathe(work.options.signal);
     await extractOne(work, chosen);
   }
 }
 
-type Pool = ThreadPool<undefined, ExtractJob, ExtractTask, ExtractTaskResult[], ExtractTaskResult>;
+type Pool = ThreadPool<undefined, ExtractJob, CheckTask | ExtractTask, TaskResult[], TaskResult>;
 
 function poolFor({ source, options }: Extraction, first: readonly ChosenFile[]): Pool | undefined {
   const { raw, threads: asked, workerUrl } = options;
@@ -73,18 +78,21 @@ function poolFor({ source, options }: Extraction, first: readonly ChosenFile[]):
   return url && new ThreadPool({ url, setup: undefined, unpack: (results) => results }, threads);
 }
 
+type Task = CheckTask | ExtractTask;
+
 /** A file of a batch, and how far it came. */
 interface Item extends ChosenFile {
   /** Undefined when it may have none: then there is the error. */
   path: string | undefined;
   error: unknown;
+  /** False for what is written a second time, which waits for the first. */
+  isNew: boolean;
   isDone: boolean;
 }
 
-/** Files that are planned together; they are with threads until all of them came back. */
-interface PlannedBatch {
+/** Files that go to threads together. */
+interface Batch {
   items: Item[];
-  tasks: ExtractTask[];
   /** Tasks that did not come back yet. */
   left: number;
   /** Comes with the last of them. */
@@ -92,13 +100,18 @@ interface PlannedBatch {
   comesBack: () => void;
 }
 
-/** An extraction with threads: they write what they can, and what they put back is written here, in its order. */
+/**
+ * An extraction with threads: they look for files that are there already, and write the others as far as they can. What they put back is written here, in
+ * its order. What is there need neither be fetched nor looked up.
+ */
 class ThreadedExtraction {
   readonly #work: Extraction;
   readonly #files: FilesForThreads;
   readonly #pool: Pool;
-  readonly #underWay = new Map<ExtractTask, { item: Item; batch: PlannedBatch }>();
+  readonly #underWay = new Map<Task, { item: Item; batch: Batch }>();
   readonly #told = new Set<string>();
+  /** Whether a folder was there when its first file came. */
+  readonly #folders = new Map<string, boolean>();
 
   constructor(work: Extraction, files: FilesForThreads, pool: Pool) {
     this.#work = work;
@@ -114,61 +127,90 @@ class ThreadedExtraction {
     });
   }
 
-  /** Batches for threads. While they work at one, the next is planned and what came back of the one before is ended. */
-  async *#taskBatches(batches: AsyncIterable<ChosenFile[]>): AsyncGenerator<ExtractTask[]> {
-    let before: PlannedBatch | undefined;
-    for await (const chosen of batches) {
-      const batch = await this.#plan(chosen);
-      yield* batchesOf(batch.tasks, batchLimits);
-      if (before !== undefined && !(await this.#end(before))) return;
-      before = batch;
+  /** Batches for threads. While they look for files of one, those of the one before are planned to be written, and what came back of one more is ended. */
+  async *#taskBatches(batches: AsyncIterable<ChosenFile[]>): AsyncGenerator<Task[]> {
+    let sought: Batch | undefined;
+    let written: Batch | undefined;
+    for await (const chosen of andNothingTwice(batches)) {
+      const batch: Batch = { items: chosen.map((file) => this.#claim(file)), ...nothingLeft };
+      const checks = batch.items.map((item) => this.#checkTask(item));
+      yield* batchesOf(this.#begin(batch, checks), checkLimits);
+      if (sought !== undefined) {
+        if (!(await this.#isBack(sought))) return;
+        yield* batchesOf(this.#begin(sought, await this.#plan(sought)), batchLimits);
+        if (written !== undefined && !(await this.#end(written))) return;
+      }
+      written = sought;
+      sought = batch;
     }
-    if (before !== undefined) await this.#end(before);
   }
 
-  async #plan(chosen: readonly ChosenFile[]): Promise<PlannedBatch> {
-    const found = await this.#files.find(chosen.map(({ entry }) => entry));
-    let comesBack = (): void => {};
-    const back = new Promise<void>((resolve) => {
-      comesBack = resolve;
-    });
-    const batch: PlannedBatch = { items: [], tasks: [], left: 0, back, comesBack };
-    for (const [i, file] of chosen.entries()) {
-      const { item, isNew } = this.#claim(file);
-      batch.items.push(item);
-      const encoded = found[i];
-      // What is written a second time waits for the first.
-      if (encoded === undefined || item.path === undefined || !isNew) continue;
-      // Written out: a spread would have the runtime make a class for each file.
-      const { file: from, offset, encodedSize, ekey, ckey, size } = encoded;
-      const task = { file: from, offset, encodedSize, ekey, ckey, size, path: item.path, md5: file.entry.md5 };
-      batch.tasks.push(task);
-      this.#underWay.set(task, { item, batch });
-    }
-    batch.left = batch.tasks.length;
-    if (batch.left === 0) batch.comesBack();
-    return batch;
-  }
-
-  #claim({ entry, output }: ChosenFile): { item: Item; isNew: boolean } {
+  #claim({ entry, output }: ChosenFile): Item {
     const { folder } = this.#work;
     const before = folder.claimed;
     try {
       const path = claimName(this.#work, entry, output);
-      return { item: { entry, output, path, error: undefined, isDone: false }, isNew: folder.claimed > before };
+      return { entry, output, path, error: undefined, isNew: folder.claimed > before, isDone: false };
     } catch (error) {
-      return { item: { entry, output, path: undefined, error, isDone: false }, isNew: false };
+      return { entry, output, path: undefined, error, isNew: false, isDone: false };
     }
   }
 
-  #take(task: ExtractTask, outcome: ExtractTaskResult): void {
+  /** The task to look for a file; undefined where it cannot be there, or nothing tells its content. */
+  #checkTask({ entry, path, isNew }: Item): CheckTask | undefined {
+    const { size, md5 } = entry;
+    if (path === undefined || !isNew || !this.#hasFolder(path) || size === undefined || md5 === undefined)
+      return undefined;
+    return { path, size, md5 };
+  }
+
+  #hasFolder(path: string): boolean {
+    const folder = path.slice(0, Math.max(0, path.lastIndexOf('/')));
+    const known = this.#folders.get(folder);
+    if (known !== undefined) return known;
+    const isThere = existsSync(join(this.#work.folder.root, folder));
+    this.#folders.set(folder, isThere);
+    return isThere;
+  }
+
+  /** Fetches what is not there, and says how each file of it is written; undefined for one that is left to this thread. */
+  async #plan({ items }: Batch): Promise<(ExtractTask | undefined)[]> {
+    const wanted = items.filter(({ isDone }) => !isDone).map(({ entry }) => entry);
+    if (wanted.length > 0) await this.#work.source.prepare(wanted);
+    const found = (await this.#files.find(wanted)).values();
+    return items.map(({ path, isNew, isDone }) => {
+      const encoded = isDone ? undefined : found.next().value;
+      if (encoded === undefined || path === undefined || !isNew) return undefined;
+      // Written out: a spread would have the runtime make a class for each file.
+      const { file, offset, encodedSize, ekey, ckey, size } = encoded;
+      return { file, offset, encodedSize, ekey, ckey, size, path };
+    });
+  }
+
+  /** Says which tasks of a batch go to threads. @param tasks one for each item, or undefined */
+  #begin<Given extends Task>(batch: Batch, tasks: readonly (Given | undefined)[]): Given[] {
+    const given: Given[] = [];
+    for (const [i, task] of tasks.entries()) {
+      if (task === undefined) continue;
+      given.push(task);
+      this.#underWay.set(task, { item: batch.items[i]!, batch });
+    }
+    batch.left = given.length;
+    if (batch.left > 0)
+      batch.back = new Promise((resolve) => {
+        batch.comesBack = resolve;
+      });
+    return given;
+  }
+
+  #take(task: Task, outcome: TaskResult): void {
     const { result, options } = this.#work;
     const under = this.#underWay.get(task);
     if (under === undefined) return;
     this.#underWay.delete(task);
     const { item, batch } = under;
     if (typeof outcome === 'object') this.#tellKey(outcome.putBack);
-    else {
+    else if (outcome !== 'lacking') {
       item.isDone = true;
       if (outcome === 'there') result.skipped += 1;
       else {
@@ -190,13 +232,18 @@ class ThreadedExtraction {
     this.#pool.tell(told);
   }
 
-  /** Waits for a batch, and does here what threads did not. @returns false when all is to end before it came back */
-  async #end({ items, back }: PlannedBatch): Promise<boolean> {
-    const { signal } = this.#work.options;
+  /** Waits for a batch. @returns false when all is to end before it came back */
+  async #isBack({ back }: Batch): Promise<boolean> {
     const isBack = await this.#pool.halted.before(() => back.then(() => true));
-    throwIfAborted(signal);
-    if (isBack === undefined) return false;
-    for (const { entry, path, error, isDone } of items) {
+    throwIfAborted(this.#work.options.signal);
+    return isBack === true;
+  }
+
+  /** Waits for a batch, and does here what threads did not. @returns as {@link #isBack} */
+  async #end(batch: Batch): Promise<boolean> {
+    const { signal } = this.#work.options;
+    if (!(await this.#isBack(batch))) return false;
+    for (const { entry, path, error, isDone } of batch.items) {
       if (isDone) continue;
       await breathe(signal);
       if (path === undefined) refuse(this.#work, entry.name, error);
@@ -204,4 +251,14 @@ class ThreadedExtraction {
     }
     return true;
   }
+}
+
+/** Of a batch that no thread has. */
+const nothingLeft: Omit<Batch, 'items'> = { left: 0, back: Promise.resolve(), comesBack() {} };
+
+/** What comes last goes through all steps, too. */
+async function* andNothingTwice(batches: AsyncIterable<ChosenFile[]>): AsyncGenerator<ChosenFile[]> {
+  yield* batches;
+  yield [];
+  yield [];
 }

@@ -1,28 +1,37 @@
 import * as fs from 'node:fs';
 import type { EncodedFile } from '../../builds/encoded-files.ts';
 import { codeOf, isPakratError } from '../../core/errors.ts';
-import { OutputFolder, writeOutput, writeWhole } from '../../files/output/output-folder.ts';
+import { OutputFolder, type SeenFolders, writeOutput, writeWhole } from '../../files/output/output-folder.ts';
 import { readAt } from '../../files/read-at.ts';
 import { decodeBlte } from '../../formats/blte/decode.ts';
 import type { KeyRing } from '../../formats/blte/keys.ts';
 import { readBlte } from '../../formats/blte/read.ts';
+import { ManyDecoder } from './decode-many.ts';
 import { SameContent } from './same-content.ts';
+import { Workroom } from './workroom.ts';
 
 /** A file for a thread to write. Plain data, for it travels. */
 export interface ExtractTask extends EncodedFile {
   /** Output path, checked and relative. */
   path: string;
-  /** MD5 of the content in hex, where the source promises one: a file that has it is not written again. */
-  md5: string | undefined;
+}
+
+/** A file for a thread to look for: what has its size and content already is not written again. */
+export interface CheckTask {
+  path: string;
+  size: number;
+  /** MD5 of the content in hex. */
+  md5: string;
 }
 
 /**
- * The outcome of a task: the file was written, was there already, or was put back. What is put back left nothing behind, and whoever planned the
- * work does it again, in the one way that knows what to do about damage, missing keys and the rest.
+ * The outcome of a task: the file was written, is there already, or is not or is another; or it was put back. What is put back left nothing behind, and
+ * whoever planned the work does it again, in the one way that knows what to do about damage, missing keys and the rest.
  */
-export type ExtractTaskResult =
+export type TaskResult =
   | 'written'
   | 'there'
+  | 'lacking'
   /** With the name of the key that was not at hand, where that was it. */
   | { putBack: string | undefined };
 
@@ -42,32 +51,52 @@ interface ExtractSurroundings {
 }
 
 /** Does batches of tasks. Throws only what ends the job: E_ABORTED. */
-export function extractRunner(
-  surroundings: ExtractSurroundings,
-): (tasks: ExtractTask[]) => Promise<ExtractTaskResult[]> {
-  const { to, checkpoint } = surroundings;
+export function extractRunner({
+  to,
+  keys,
+  checkpoint,
+}: ExtractSurroundings): (tasks: (CheckTask | ExtractTask)[]) => Promise<TaskResult[]> {
   const folder = new OutputFolder(to);
-  const sameContent = new SameContent(folder.root, checkpoint);
+  const room = new Workroom();
+  const sameContent = new SameContent(folder.root, room, checkpoint);
+  const decoder = new ManyDecoder(room, keys);
   return async (tasks) => {
-    const same = sameContent.find(tasks);
+    const results = new Map<CheckTask | ExtractTask, TaskResult>();
+    // A batch is done within a moment.
+    const seen: SeenFolders = new Map();
+    const fileFor = (path: string): string => folder.fileFor(path, seen);
+    for (const task of sameContent.find(tasks.filter(isCheckTask)))
+      results.set(task, await resultOf(() => void fileFor(task.path), 'there'));
     const files = new OpenedFiles();
-    const tools = { ...surroundings, folder, files };
-    const results: ExtractTaskResult[] = [];
+    const alone = { keys, checkpoint, files };
     try {
-      for (const task of tasks) {
+      for (const { task, content } of decoder.decode(tasks.filter(isExtractTask), (file) => files.open(file))) {
         checkpoint();
-        results.push(await resultOf(() => extractTask(task, same.has(task), tools)));
+        const work = (): void | Promise<void> =>
+          content === undefined
+            ? extractAlone(task, fileFor(task.path), alone)
+            : writeWhole(fileFor(task.path), content);
+        results.set(task, await resultOf(work, 'written'));
       }
-      return results;
+      return tasks.map((task) => results.get(task) ?? 'lacking');
     } finally {
       files.close();
     }
   };
 }
 
-async function resultOf(work: () => Promise<'written' | 'there'>): Promise<ExtractTaskResult> {
+function isExtractTask(task: CheckTask | ExtractTask): task is ExtractTask {
+  return 'file' in task;
+}
+
+function isCheckTask(task: CheckTask | ExtractTask): task is CheckTask {
+  return 'md5' in task;
+}
+
+async function resultOf(work: () => void | Promise<void>, result: 'written' | 'there'): Promise<TaskResult> {
   try {
-    return await work();
+    await work();
+    return result;
   } catch (error) {
     if (codeOf(error) === 'E_ABORTED') throw error;
     const keyName = isPakratError(error) ? error.data.keyName : undefined;
@@ -75,28 +104,22 @@ async function resultOf(work: () => Promise<'written' | 'there'>): Promise<Extra
   }
 }
 
-async function extractTask(
+/** Writes a file by itself: a large one, and whatever is not as most are. */
+async function extractAlone(
   task: ExtractTask,
-  isThere: boolean,
-  { keys, checkpoint, folder, files }: ExtractSurroundings & { folder: OutputFolder; files: OpenedFiles },
-): Promise<'written' | 'there'> {
-  const file = folder.fileFor(task.path);
-  if (isThere) return 'there';
+  file: string,
+  { keys, checkpoint, files }: Pick<ExtractSurroundings, 'keys' | 'checkpoint'> & { files: OpenedFiles },
+): Promise<void> {
   const { encodedSize, size, ekey, ckey } = task;
   const fd = files.open(task.file);
   const read = (offset: number, count: number): Uint8Array => readAt(fd, task.offset + offset, count, `entry ${ekey}`);
+  const known = { keys, ekey, ckey, decodedSize: size };
   if (encodedSize <= wholeBytes && size <= wholeBytes) {
-    writeWhole(file, decodeBlte(read(0, encodedSize), { keys, ekey, ckey, decodedSize: size }));
-    return 'written';
+    writeWhole(file, decodeBlte(read(0, encodedSize), known));
+  } else {
+    const pieces = readBlte(async (offset, count) => read(offset, count), encodedSize, known);
+    await writeOutput(file, watched(pieces, checkpoint));
   }
-  const pieces = readBlte(async (offset, count) => read(offset, count), encodedSize, {
-    keys,
-    ekey,
-    ckey,
-    decodedSize: size,
-  });
-  await writeOutput(file, watched(pieces, checkpoint));
-  return 'written';
 }
 
 async function* watched(pieces: AsyncIterable<Uint8Array>, checkpoint: () => void): AsyncGenerator<Uint8Array> {

@@ -1,7 +1,9 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
+import { isPakratError, resultUnless } from '../../../src/core/errors.ts';
 import { OutputFolder, outputPath, writeOutput } from '../../../src/files/output/output-folder.ts';
+import { randomSource } from '../../support/hostile.ts';
 import { scratchFolder } from '../../support/scratch.ts';
 
 const scratch = scratchFolder();
@@ -53,4 +55,41 @@ test('a file has its name when all of it is there: what fails half-way leaves no
   }
   expect(await writeOutput(file, whole())).toBe(3);
   expect([...fs.readFileSync(file)]).toEqual([1, 2, 3]);
+});
+
+test('folders that were seen are not looked at again, and others are', () => {
+  const folder = new OutputFolder(scratch('seen'));
+  const seen = new Map<string, boolean>();
+  const file = folder.fileFor('a/b/c', seen);
+  expect(file).toBe(join(folder.root, 'a/b/c'));
+  expect([...seen]).toEqual([
+    [join(folder.root, 'a'), true],
+    [join(folder.root, 'a/b'), true],
+  ]);
+  fs.symlinkSync(scratch('elsewhere'), join(folder.root, 'a/d'));
+  expect(() => folder.fileFor('a/d/e', seen)).toThrow(unsafe);
+  // What was there before is looked at, whatever was seen.
+  const again = new Map<string, boolean>();
+  fs.mkdirSync(join(folder.root, 'a/b/f'));
+  expect(() => folder.fileFor('a/b/f', again)).toThrow(unsafe);
+  expect([...again.values()]).toEqual([false, false]);
+});
+
+test('names at random are safe, or refused', () => {
+  const random = randomSource(5);
+  const signs = ['a', 'B', '7', '_', '-', '.', ' ', '/', 'con', 'nul', 'com1', 'é', '$', ':', '\\', 'prn.x'];
+  let taken = 0;
+  for (let i = 0; i < 20_000; i++) {
+    const name = Array.from(
+      { length: 1 + Math.floor(random() * 6) },
+      () => signs[Math.floor(random() * signs.length)],
+    ).join('');
+    const path = resultUnless(isPakratError, () => outputPath(name));
+    if (path === undefined) continue;
+    taken += 1;
+    for (const part of path.split('/')) {
+      expect(part).not.toMatch(/^$|[:\\]|[. ]$|^(con|prn|nul|com1)(\..*)?$/i);
+    }
+  }
+  expect(taken).toBeGreaterThan(2000);
 });
