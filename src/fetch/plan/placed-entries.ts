@@ -58,9 +58,14 @@ export class PlacedEntries {
     return this.#view.getUint8(row * stride + 10) - priorityBias;
   }
 
+  /** Where the ekey lies in the bytes of {@link wanted}. */
+  keyOffset(row: number): number {
+    return this.#view.getUint32(row * stride + 11) * this.wanted.stride;
+  }
+
   /** Hex. */
   ekey(row: number): string {
-    const at = this.#view.getUint32(row * stride + 11) * this.wanted.stride;
+    const at = this.keyOffset(row);
     return this.#keys.toString('hex', at, at + 16);
   }
 }
