@@ -113,6 +113,8 @@ function stillMissing({ ledger }: Store, job: PackedJob): PackedJob[] {
   if (ledger.completeSize(job.path) !== undefined) return [];
   const { targets, raw } = job;
   const spans = ledger.spansWithin(job.path, firstOffset(job), job.end);
+  // Of most jobs nothing was ever held, and each has thousands of entries.
+  if (spans.length === 0 && targets.lackAll) return [job];
   const held = new Float64Array(targets.length);
   const runs: number[][] = [];
   let last: number[] | undefined;

@@ -224,7 +224,8 @@ function targetsOf({ placed, rows, heldStarts }: MissingEntries, first: number, 
     const { bytes } = placed.wanted;
     for (let i = first; i < end; i++) {
       const row = rows[i]!;
-      targets.setNumbers(i - first, placed.offset(row), placed.size(row), heldStarts.get(row) ?? 0);
+      const held = heldStarts.size === 0 ? 0 : (heldStarts.get(row) ?? 0);
+      targets.setNumbers(i - first, placed.offset(row), placed.size(row), held);
       targets.setKey(i - first, bytes, placed.keyOffset(row));
     }
     return targets;

@@ -59,6 +59,12 @@ export class RangeTargets implements TargetColumns {
     return this.numbers[index * numbersOfOne + 2]!;
   }
 
+  /** True when there are some, and of each all bytes are missing. */
+  get lackAll(): boolean {
+    for (let index = 0; index < this.length; index++) if (this.held(index) > 0 || this.size(index) === 0) return false;
+    return this.length > 0;
+  }
+
   /** Offset behind its last byte. */
   end(index: number): number {
     return this.offset(index) + this.size(index);
