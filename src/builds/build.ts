@@ -225,7 +225,13 @@ export class Build {
 
   async #decodeTo(path: string, place: EntryPlace, { ckey, size }: ManifestKeys): Promise<void> {
     const { temporary } = this.#place.folders;
-    await writeManifest(this.readEncoded(place, size), { path, ckey, temporary });
+    const { read, close } = openRanges(this.objects, place, true);
+    const known = { keys: this.keys, ekey: place.ekey, decodedSize: size, isReused: true };
+    try {
+      await writeManifest(readBlte(read, place.size, known), { path, ckey, temporary });
+    } finally {
+      close();
+    }
   }
 
   /** The decoded bytes of a held entry, or a part of them, in pieces. @throws E_KEY_MISSING, E_INTEGRITY, E_FORMAT… */

@@ -1,6 +1,7 @@
 import * as fs from 'node:fs';
 import { codeOf, isDamage, isNotFound, isUnavailable, valueUnless } from '../core/errors.ts';
-import { readAt } from '../files/read-at.ts';
+import { ReusedBytes } from '../core/large-bytes.ts';
+import { readAt, readInto } from '../files/read-at.ts';
 import type { KeyRing } from '../formats/blte/keys.ts';
 import type { ReadRange } from '../formats/blte/read.ts';
 import type { CdnConfig } from '../formats/configs/cdn-config.ts';
@@ -73,13 +74,29 @@ export function openHeld(objects: Objects, place: EntryPlace): { fd: number; off
   }
 }
 
-/** Reads ranges of a held entry, decrypted where its object is encrypted as a whole. Needs `close`. @throws as {@link openHeld} */
-export function openRanges(objects: Objects, place: EntryPlace): { read: ReadRange; close: () => void } {
+/**
+ * Reads ranges of a held entry, decrypted where its object is encrypted as a whole. Needs `close`.
+ * @param isReused each range is read into the same memory: it is there until the next
+ * @throws as {@link openHeld}
+ */
+export function openRanges(
+  objects: Objects,
+  place: EntryPlace,
+  isReused = false,
+): { read: ReadRange; close: () => void } {
   const { fd, offset } = openHeld(objects, place);
+  const what = `entry ${place.ekey}`;
+  const memory = isReused ? new ReusedBytes() : undefined;
+  const readBytes = (at: number, size: number): Uint8Array => {
+    if (memory === undefined) return readAt(fd, at, size, what);
+    const bytes = memory.take(size);
+    readInto(fd, bytes, { offset: at, what });
+    return bytes;
+  };
   /** A file that ends early may have been cut meanwhile: that the entry is not held any more is what is wrong then. */
   const readHeld = (at: number, size: number): Uint8Array => {
     try {
-      return readAt(fd, at, size, `entry ${place.ekey}`);
+      return readBytes(at, size);
     } finally {
       objects.demandHeld?.(place);
     }

@@ -1,9 +1,8 @@
 import { pause } from '../core/breathe.ts';
 import type { Claim } from '../store/claims.ts';
-import { objectHash } from '../store/layout.ts';
 import { covers, heldUntil } from '../store/spans.ts';
 import type { Store } from '../store/store.ts';
-import type { RangeJob, RangeTarget } from './transfer/range-job.ts';
+import { isLoose, type PackedJob, partOf } from './transfer/range-targets.ts';
 
 const askAgainMs = 100;
 /** Milliseconds of waiting that need not be told. */
@@ -52,23 +51,23 @@ export async function claimObject(store: Store, path: string, waiting: Waiting):
 /** Range jobs, each claimed when its turn comes; what others fetch is put off. Needs `close`. */
 export class ClaimedJobs {
   /** Jobs of which others fetch something. */
-  putOff: RangeJob[] = [];
+  putOff: PackedJob[] = [];
   readonly #store: Store;
-  readonly #claims = new Map<RangeJob, Claim>();
+  readonly #claims = new Map<PackedJob, Claim>();
 
   constructor(store: Store) {
     this.#store = store;
   }
 
   /** What is missing now of some jobs, and fetched by nobody else. */
-  *take(jobs: Iterable<RangeJob>): Generator<RangeJob> {
+  *take(jobs: Iterable<PackedJob>): Generator<PackedJob> {
     for (const job of jobs) for (const part of stillMissing(this.#store, job)) if (this.#claim(part)) yield part;
   }
 
-  #claim(job: RangeJob): boolean {
+  #claim(job: PackedJob): boolean {
     const claims = this.#store.claims();
     if (claims === undefined) return true;
-    const start = job.targets[0]?.offset ?? job.start;
+    const start = firstOffset(job);
     const claim = claims.take(job.path, start, Math.max(job.end, start + 1));
     // It may have been fetched and released between the look and the claim.
     if (claim !== undefined && isMissing(this.#store, job)) {
@@ -81,7 +80,7 @@ export class ClaimedJobs {
   }
 
   /** Lets go of a job whose bytes are in the ledger. */
-  release(job: RangeJob): void {
+  release(job: PackedJob): void {
     this.#claims.get(job)?.release();
     this.#claims.delete(job);
   }
@@ -91,45 +90,49 @@ export class ClaimedJobs {
   }
 }
 
+/** Where its first entry begins, held in part or not. */
+function firstOffset({ targets, start }: PackedJob): number {
+  return targets.length === 0 ? start : targets.offset(0);
+}
+
 /** True where all of a job is missing just as it says: what {@link stillMissing} gives back is the job itself. */
-function isMissing(store: Store, job: RangeJob): boolean {
+function isMissing(store: Store, job: PackedJob): boolean {
   const [left, ...others] = stillMissing(store, job);
   return (
     left !== undefined &&
     others.length === 0 &&
     left.start === job.start &&
     left.end === job.end &&
-    left.targets.length === job.targets.length &&
-    left.targets.every((target, i) => target.offset === job.targets[i]!.offset && target.held === job.targets[i]!.held)
+    // Where nothing changed it has the same ones.
+    left.targets === job.targets
   );
 }
 
 /** What is left of a job by what the ledger has now, its neighbours side by side as before. */
-function stillMissing({ ledger }: Store, job: RangeJob): RangeJob[] {
+function stillMissing({ ledger }: Store, job: PackedJob): PackedJob[] {
   if (ledger.completeSize(job.path) !== undefined) return [];
-  const spans = ledger.spansWithin(job.path, job.targets[0]?.offset ?? job.start, job.end);
-  const left: RangeJob[] = [];
-  let last: RangeJob | undefined;
-  for (const target of job.targets) {
-    const { ekey, offset, size, raw } = target;
-    const end = offset + size;
-    const held = raw === true && !covers(spans, offset, end) ? 0 : Math.min(heldUntil(spans, offset) - offset, size);
+  const { targets, raw } = job;
+  const spans = ledger.spansWithin(job.path, firstOffset(job), job.end);
+  // Of most jobs nothing was ever held, and each has thousands of entries.
+  if (spans.length === 0 && targets.lackAll) return [job];
+  const held = new Float64Array(targets.length);
+  const runs: number[][] = [];
+  let last: number[] | undefined;
+  for (let index = 0; index < targets.length; index++) {
+    const offset = targets.offset(index);
+    const size = targets.size(index);
+    const isRight = raw !== true || covers(spans, offset, offset + size);
+    held[index] = isRight ? Math.min(heldUntil(spans, offset) - offset, size) : 0;
     // A loose object that is verified to its end still needs its name.
-    if (held === size && ekey !== objectHash(job.path)) {
+    if (held[index] === size && !isLoose(job)) {
       // A host that knows no ranges sends all of it once, not once for each part.
       if (job.allowWhole !== true) last = undefined;
     } else if (last === undefined) {
-      last = { ...job, targets: [withHeld(target, held)], start: offset + held, end };
-      left.push(last);
+      last = [index];
+      runs.push(last);
     } else {
-      last.targets.push(withHeld(target, held));
-      last.end = end;
+      last.push(index);
     }
   }
-  return left;
-}
-
-/** The target itself where nothing changed: a build has millions. */
-function withHeld(target: RangeTarget, held: number): RangeTarget {
-  return target.held === held ? target : { ...target, held };
+  return runs.map((run) => partOf(job, run, held));
 }

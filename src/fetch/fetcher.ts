@@ -15,8 +15,8 @@ import { HeldSpans, heldPlaces, isHeld, type OnHeld, SpanCommitter } from './hel
 import type { Network } from './network.ts';
 import { entryJobs, type PlanOptions } from './plan/plan.ts';
 import { Arrivals, adoptObject } from './small-objects.ts';
-import type { RangeJob, RangeTarget } from './transfer/range-job.ts';
-import { isLoose } from './transfer/range-job.ts';
+import type { RangeJob } from './transfer/range-job.ts';
+import { isLoose, type PackedJob, packJob } from './transfer/range-targets.ts';
 import { type TransferFailure, transfer } from './transfer/transfer.ts';
 
 /** The largest objects that are believed where nothing promises their size. */
@@ -38,13 +38,16 @@ interface FetchSettings {
   onWait?: (() => void) | undefined;
 }
 
+/** A few entries in objects, or thousands in columns. */
+type Jobs = Iterable<RangeJob | PackedJob>;
+
 /** Ranges that are to be fetched. */
 interface RangeFetch {
   kind: Extract<HealthKind, 'data' | 'patch'>;
   /** Times that one host is asked for the same thing; absent: as the settings say. */
   attemptsPerHost?: number;
-  /** Called for each entry that is held to its end now. */
-  onEntry?: ((target: RangeTarget, job: RangeJob) => void) | undefined;
+  /** Called for each entry that is held to its end now, with its index in a job. */
+  onEntry?: ((job: PackedJob, index: number) => void) | undefined;
   /** Called inside each commit with the bytes that it adds. */
   onHeld?: OnHeld | undefined;
 }
@@ -217,7 +220,7 @@ export class Fetcher {
    * @returns the entries that no host gave right
    * @throws E_ABORTED, E_STORE…
    */
-  async fetchPlanned(fetch: RangeFetch, plan: (whole: boolean) => Iterable<RangeJob>): Promise<TransferFailure[]> {
+  async fetchPlanned(fetch: RangeFetch, plan: (whole: boolean) => Jobs): Promise<TransferFailure[]> {
     const failures = await this.fetchRanges(fetch, plan(false));
     if (failures.length === 0 || this.network?.hosts.noneKnowsRanges(fetch.kind) !== true) return failures;
     return this.fetchRanges(fetch, wholeJobs(plan(true)));
@@ -227,7 +230,7 @@ export class Fetcher {
    * Fetches ranges, each from the host that does best. What another process fetches is waited for, and used.
    * @returns and @throws as {@link fetchPlanned}
    */
-  async fetchRanges(fetch: RangeFetch, jobs: Iterable<RangeJob>): Promise<TransferFailure[]> {
+  async fetchRanges(fetch: RangeFetch, jobs: Jobs): Promise<TransferFailure[]> {
     const claimed = new ClaimedJobs(this.store);
     try {
       const failures = await this.#transfer(fetch, claimed, jobs);
@@ -241,7 +244,7 @@ export class Fetcher {
     }
   }
 
-  async #transfer(fetch: RangeFetch, claimed: ClaimedJobs, jobs: Iterable<RangeJob>): Promise<TransferFailure[]> {
+  async #transfer(fetch: RangeFetch, claimed: ClaimedJobs, jobs: Jobs): Promise<TransferFailure[]> {
     const network = this.#demandNetwork('data', {});
     const { kind, onEntry, onHeld } = fetch;
     const { hosts, attemptsPerHost, signal } = await network.cdn();
@@ -253,10 +256,10 @@ export class Fetcher {
       kind,
       signal,
       onSpans: (path, spans) => this.#committer.add(path, spans, onHeld),
-      onDone: (job, target) => {
-        if (isLoose(job, target)) this.#committer.complete(job.path, target.size);
+      onDone: (job, index) => {
+        if (isLoose(job)) this.#committer.complete(job.path, job.targets.size(index));
         if (kind === 'data') this.fetchedEntries += 1;
-        onEntry?.(target, job);
+        onEntry?.(job, index);
       },
       onEnd: (job) => this.#committer.afterCommit(() => claimed.release(job)),
     });
@@ -265,10 +268,10 @@ export class Fetcher {
   }
 
   /** Hashes are over decrypted bytes: whoever checks those of an encrypted object needs its key. */
-  *#prepared(jobs: Iterable<RangeJob>): Generator<RangeJob> {
+  *#prepared(jobs: Jobs): Generator<PackedJob> {
     for (const job of jobs) {
       this.store.files.prepare(job.path);
-      yield { ...job, objectKey: this.store.objectKeys.keyOf(job.path) };
+      yield { ...packJob(job), objectKey: this.store.objectKeys.keyOf(job.path) };
     }
   }
 
@@ -318,7 +321,7 @@ function lacks(store: Store, count: number): (place: EntryPlace) => boolean {
   return (place) => !held.hasEntry(place);
 }
 
-function* wholeJobs(jobs: Iterable<RangeJob>): Generator<RangeJob> {
+function* wholeJobs(jobs: Jobs): Generator<RangeJob | PackedJob> {
   for (const job of jobs) yield { ...job, allowWhole: true };
 }
 

@@ -1,5 +1,6 @@
 import * as fs from 'node:fs';
 import { codeOf, formatError, isPakratError, messageOf, PakratError } from '../core/errors.ts';
+import type { ReusedBytes } from '../core/large-bytes.ts';
 
 /** Exactly `size` bytes at `offset` of an open file. Throws E_FORMAT_TRUNCATED when they are not there. */
 export function readAt(fd: number, offset: number, size: number, what: string): Uint8Array {
@@ -15,6 +16,18 @@ export function readInto(fd: number, bytes: Uint8Array, { offset, what }: { offs
     if (more === 0)
       throw formatError('E_FORMAT_TRUNCATED', what, `the file ends ${bytes.length - done} bytes early`, { offset });
     done += more;
+  }
+}
+
+/** All bytes of a file, there until something else is taken of the memory. Throws as {@link readAt}, and errors of the system as they come. */
+export function readWhole(file: string, memory: ReusedBytes): Uint8Array {
+  const fd = fs.openSync(file, 'r');
+  try {
+    const bytes = memory.take(fs.fstatSync(fd).size);
+    readInto(fd, bytes, { offset: 0, what: file });
+    return bytes;
+  } finally {
+    fs.closeSync(fd);
   }
 }
 

@@ -9,7 +9,7 @@ import { HeldSpans } from '../fetch/held-spans.ts';
 import { type PlacedEntries, placeEntries } from '../fetch/plan/placed-entries.ts';
 import { type Plan, type PlannedRange, type PlanOptions, planRanges } from '../fetch/plan/plan.ts';
 import { type ChosenEntries, chooseEntries, type Selection } from '../fetch/plan/selection.ts';
-import type { RangeJob } from '../fetch/transfer/range-job.ts';
+import type { PackedJob } from '../fetch/transfer/range-targets.ts';
 import { objectPath } from '../store/layout.ts';
 import type { Amount } from '../store/ledger/rows.ts';
 import { mergeSpans, type Span } from '../store/spans.ts';
@@ -105,11 +105,11 @@ export function dataPath(build: Build, hash: string): string {
 }
 
 /** The jobs of planned ranges, each made when its turn comes. */
-export function* rangeJobs(store: Store, build: Build, ranges: readonly PlannedRange[]): Generator<RangeJob> {
+export function* rangeJobs(store: Store, build: Build, ranges: readonly PlannedRange[]): Generator<PackedJob> {
   const { archives } = build.cdnConfig;
   for (const { archive, start, end, targets } of ranges) {
     const list = targets();
-    const hash = archive === undefined ? list[0]?.ekey : archives[archive];
+    const hash = archive === undefined ? list.ekey(0) : archives[archive];
     if (hash === undefined) throw new Error(`a range of no object: archive ${archive}`);
     const path = dataPath(build, hash);
     yield { path, ...store.files.partial(path), start, end, targets: list };

@@ -6,6 +6,7 @@ import { forgetLost } from '../fetch/lost-files.ts';
 import type { Plan, PlanOptions } from '../fetch/plan/plan.ts';
 import type { Selection } from '../fetch/plan/selection.ts';
 import { hasObject } from '../fetch/small-objects.ts';
+import type { PackedJob } from '../fetch/transfer/range-targets.ts';
 import type { TransferFailure } from '../fetch/transfer/transfer.ts';
 import type { Amount } from '../store/ledger/rows.ts';
 import { keepPlanned, loosePaths, planOfNothing } from './nothing-missing.ts';
@@ -153,7 +154,11 @@ export async function syncBuild(
     options.onEntry?.(size);
   };
   const { onHeld } = progress;
-  const fetch = { kind: 'data' as const, onHeld, onEntry: ({ size }: { size: number }) => onEntry(size) };
+  const fetch = {
+    kind: 'data' as const,
+    onHeld,
+    onEntry: ({ targets }: PackedJob, i: number) => onEntry(targets.size(i)),
+  };
   try {
     let { ranges } = plan;
     let patched: Pick<SyncResult, 'patched' | 'patchReason'> = {};

@@ -1,7 +1,8 @@
 import { createCipheriv } from 'node:crypto';
 import * as fs from 'node:fs';
 import { md5Hex } from '../../src/core/hash.ts';
-import type { RangeJob, RangeTarget } from '../../src/fetch/transfer/range-job.ts';
+import type { RangeJob, RangeResult, RangeTarget } from '../../src/fetch/transfer/range-job.ts';
+import type { PackedJob } from '../../src/fetch/transfer/range-targets.ts';
 import { encodeBlte } from '../../src/formats/blte/encode.ts';
 import { mergeSpans, type Span } from '../../src/store/spans.ts';
 
@@ -54,11 +55,29 @@ export function archiveOf(entries: readonly TestEntry[], gaps: readonly number[]
   return { bytes: new Uint8Array(Buffer.concat(parts)), places };
 }
 
-/** A job for all entries of an archive. */
-export function jobFor(archive: TestArchive, more: Pick<RangeJob, 'path' | 'file'> & Partial<RangeJob>): RangeJob {
+/** A job with a list of its entries, for all of an archive. */
+export function jobFor(archive: TestArchive, more: Pick<RangeJob, 'path' | 'file'> & Partial<RangeJob>): ListedJob {
   const targets: RangeTarget[] = archive.places.map((place) => ({ ...place, held: 0 }));
   const last = targets.at(-1)!;
-  return { start: targets[0]!.offset, end: last.offset + last.size, targets, ...more };
+  return { start: targets[0]!.offset, end: last.offset + last.size, ...more, targets };
+}
+
+/** A job that can be looked at and changed. */
+export interface ListedJob extends RangeJob {
+  targets: RangeTarget[];
+}
+
+/** A job whose entries are a list again. */
+export function listed(job: PackedJob): ListedJob {
+  return { ...job, targets: [...job.targets] };
+}
+
+/** A result that can be looked at. */
+export type ListedResult = RangeResult & { verified: number[] };
+
+/** A result whose numbers are a list. */
+export function listedResult(result: RangeResult): ListedResult {
+  return { ...result, verified: Array.from(result.verified) };
 }
 
 /** Demands that the bytes of every span are on disk and are those of the archive. */

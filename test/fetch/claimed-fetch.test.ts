@@ -1,19 +1,21 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { ClaimedJobs, claimObject, Waiting } from '../../src/fetch/claimed-fetch.ts';
-import type { RangeJob } from '../../src/fetch/transfer/range-job.ts';
+import { type PackedJob, packJob } from '../../src/fetch/transfer/range-targets.ts';
 import { objectPath } from '../../src/store/layout.ts';
 import { openStore, type Store } from '../../src/store/store.ts';
 import { scratchFolder } from '../support/scratch.ts';
+import { listed } from './archive.ts';
 
 const scratch = scratchFolder();
 const path = objectPath({ cdnPath: 'tpr/wow', kind: 'data', hash: 'ab'.repeat(16) });
-const job = (...offsets: number[]): RangeJob => ({
-  path,
-  file: 'unused',
-  start: offsets[0] ?? 0,
-  end: (offsets.at(-1) ?? 0) + 100,
-  targets: offsets.map((offset) => ({ ekey: String(offset).padStart(32, '0'), offset, size: 100, held: 0 })),
-});
+const job = (...offsets: number[]): PackedJob =>
+  packJob({
+    path,
+    file: 'unused',
+    start: offsets[0] ?? 0,
+    end: (offsets.at(-1) ?? 0) + 100,
+    targets: offsets.map((offset) => ({ ekey: String(offset).padStart(32, '0'), offset, size: 100, held: 0 })),
+  });
 
 let store: Store;
 let another: Store;
@@ -28,7 +30,7 @@ afterEach(() => {
   store.close();
 });
 
-const offsetsOf = (jobs: Iterable<RangeJob>): number[][] =>
+const offsetsOf = (jobs: Iterable<PackedJob>): number[][] =>
   [...jobs].map(({ targets }) => targets.map(({ offset }) => offset));
 
 describe('claimed jobs', () => {
@@ -38,7 +40,7 @@ describe('claimed jobs', () => {
       { start: 300, end: 400 },
     ]);
     const jobs = new ClaimedJobs(store);
-    const taken = [...jobs.take([job(0, 100, 200, 300, 400)])];
+    const taken = [...jobs.take([job(0, 100, 200, 300, 400)])].map(listed);
     expect(taken).toMatchObject([
       { start: 130, end: 300, targets: [{ offset: 100, held: 30 }, { offset: 200 }] },
       { start: 400, end: 500, targets: [{ offset: 400 }] },

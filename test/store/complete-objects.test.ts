@@ -1,7 +1,7 @@
 import * as fs from 'node:fs';
 import { dirname } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { isLoose } from '../../src/fetch/transfer/range-job.ts';
+import { isLoose, RangeTargets } from '../../src/fetch/transfer/range-targets.ts';
 import { objectPath } from '../../src/store/layout.ts';
 import { openStore, type Store } from '../../src/store/store.ts';
 import { scratchFolder } from '../support/scratch.ts';
@@ -57,6 +57,7 @@ test('one of which too little is on disk is never called held, nor is one beside
 });
 
 test('an object is loose where it has the name of what is wanted of it', () => {
-  expect(isLoose(first, { ekey: hashes[0]! })).toBe(true);
-  expect(isLoose(first, { ekey: hashes[1]! })).toBe(false);
+  const wanted = (ekey: string): RangeTargets => RangeTargets.of([{ ekey, offset: 0, size: first.size, held: 0 }]);
+  expect(isLoose({ ...first, targets: wanted(hashes[0]!) })).toBe(true);
+  expect(isLoose({ ...first, targets: wanted(hashes[1]!) })).toBe(false);
 });

@@ -212,7 +212,7 @@ describe('syncBuild', () => {
     const path = objectPath({ cdnPath: 'tpr/wow', kind: 'data', hash });
     server.lie = ({ path: asked }) => (asked === path ? { kind: 'status', status: 404 } : undefined);
     const result = await sync(first);
-    const lost = plan.ranges.filter(({ archive }) => archive === gone.archive).flatMap((range) => range.targets());
+    const lost = plan.ranges.filter(({ archive }) => archive === gone.archive).flatMap((range) => [...range.targets()]);
     expect(result.missing.entries).toBe(lost.length);
     expect(result.failures.flatMap(({ ekeys }) => ekeys).toSorted()).toEqual(lost.map(({ ekey }) => ekey).toSorted());
     expect(result.failures.every((failure) => failure.path === path && failure.code === 'E_NOT_FOUND')).toBe(true);

@@ -1,10 +1,10 @@
-import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { breathe } from '../../core/breathe.ts';
-import { plainView } from '../../core/bytes.ts';
 import { codeOf, resultUnless, valueUnless } from '../../core/errors.ts';
+import { ReusedBytes } from '../../core/large-bytes.ts';
 import { plural } from '../../core/quantities.ts';
+import { readWhole } from '../../files/read-at.ts';
 import type { CdnConfig } from '../../formats/configs/cdn-config.ts';
 import { ArchiveGroupEncoder } from '../../formats/indices/archive-group.ts';
 import { type ArchiveIndex, decodeArchiveIndex, encodeArchiveIndex } from '../../formats/indices/archive-index.ts';
@@ -38,11 +38,13 @@ async function makeGroup(file: string, of: number, place: BuildPlace, cdnConfig:
   // All are fetched side by side, and one that fails is told of in its turn.
   for (const file of files) file.catch(() => {});
   const group = new ArchiveGroupEncoder();
+  // The group takes what it needs of one before the next is read.
+  const memory = new ReusedBytes();
   let lacking = 0;
   for (const [i, name] of names.entries()) {
     const path = await files[i];
     if (path === undefined) lacking += 1;
-    group.add(path === undefined ? noEntries() : await openIndex(objects, name, path));
+    group.add(path === undefined ? noEntries() : await openIndex(objects, name, path, memory));
   }
   if (lacking > 0)
     onNote?.(`${plural(lacking, 'archive index', 'archive indices')} cannot be had, nor what lies there`);
@@ -88,9 +90,14 @@ export async function readIndex(objects: Objects, name: ObjectName, size?: numbe
   return openIndex(objects, name, await objects.index(name, size));
 }
 
-async function openIndex(objects: Objects, name: ObjectName, file: string): Promise<ArchiveIndex> {
+async function openIndex(
+  objects: Objects,
+  name: ObjectName,
+  file: string,
+  memory = new ReusedBytes(),
+): Promise<ArchiveIndex> {
   await breathe();
-  const bytes = plainView(fs.readFileSync(file));
+  const bytes = readWhole(file, memory);
   return decodeArchiveIndex(objects.decrypt?.(name, bytes, 0) ?? bytes, name.hash);
 }
 

@@ -84,10 +84,12 @@ export class PagedIndex {
     visit: (row: number, archive: number, offset: number, size: number) => void,
   ): Generator<void> {
     const { pageSize, pageCount, count, entriesPerPage, entrySize } = this.layout;
+    // Its pages mostly are those of the file.
+    const memory = Buffer.allocUnsafe((pagesAtOnce + 1) * pageSize);
     let row = 0;
     for (let first = 0; first < pageCount && row < keys.count; first += pagesAtOnce) {
       const pages = Math.min(pagesAtOnce, pageCount - first);
-      const bytes = this.#file.read(first * pageSize, pages * pageSize);
+      const bytes = this.#file.read(first * pageSize, pages * pageSize, memory);
       const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
       let at = 0;
       const entries = Math.min(count - first * entriesPerPage, pages * entriesPerPage);

@@ -13,7 +13,7 @@ interface ManifestFile {
   temporary: string;
 }
 
-/** Writes the decoded bytes of a manifest as a derived file. @throws E_INTEGRITY when they are not those of its ckey, E_STORE…, and as the bytes do */
+/** Writes the decoded bytes of a manifest, of which each piece is there until the next is asked for, as a derived file. @throws E_INTEGRITY when they are not those of its ckey, E_STORE…, and as the bytes do */
 export async function writeManifest(
   pieces: AsyncIterable<Uint8Array>,
   { path, ckey, temporary }: ManifestFile,

@@ -3,8 +3,8 @@ import type { buildConnector } from 'undici';
 // The part alone, as the agent in http.ts.
 import makeConnector from 'undici/lib/core/connect.js';
 
-/** Bytes of a read. Twice and four times as many are no faster: they leave the processor's cache on their way. */
-const readBytes = 64 * 1024;
+/** Bytes of a read, and of a piece at most. Twice and four times as many are no faster: they leave the processor's cache on their way. */
+export const readBytes = 64 * 1024;
 
 /**
  * Makes connections that read into one buffer, each piece after the one before was taken. Else node makes a new buffer for every piece:

@@ -22,9 +22,12 @@ export interface StreamedMessage {
   bring: (offset: number, size: number, from: number) => void;
 }
 
-const blockSize = 64;
-const digestSize = 16;
-const initialState = [0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476];
+/** Bytes that MD5 takes at a time. */
+export const blockSize = 64;
+/** Bytes of a digest. */
+export const digestSize = 16;
+/** The state of a lane before its first block. */
+export const initialState = [0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476];
 /** The time that one lane takes for a message, in times of OpenSSL. Eight of them at once are three times as fast all the same. */
 const laneSlowness = 2.4;
 
@@ -48,7 +51,8 @@ interface Run {
   inTail: Uint8Array;
 }
 
-type Compress = (blocks: number) => void;
+/** Takes so many blocks of each lane's message into its state. */
+export type Compress = (blocks: number) => void;
 
 /**
  * MD5 of many messages at once, all in one memory: about three times as fast as one after the other, for MD5 waits for itself most of
@@ -210,19 +214,20 @@ function countAlone(sizes: readonly number[]): number {
 }
 
 /** The place of a word of a lane's state, counted in words. */
-function wordOf(lane: number, word: number): number {
+export function wordOf(lane: number, word: number): number {
   return 16 * (lane >> 2) + 4 * word + (lane & 3);
 }
 
-function putDigest(digests: Uint8Array, at: number, state: Uint32Array, lane: number): void {
+/** Puts the digest that a lane's state is into bytes. */
+export function putDigest(digests: Uint8Array, at: number, state: Uint32Array, lane: number): void {
   for (let i = 0; i < digestSize; i++) digests[at + i] = state[wordOf(lane, i >> 2)]! >>> (8 * (i & 3));
 }
 
 /** Compiled once: whoever checks many files has many instances. */
 let compiled: WebAssembly.Module | undefined;
 
-/** Undefined where WebAssembly or its vectors are missing. */
-function instantiate(memory: WebAssembly.Memory): Compress | undefined {
+/** The code over a memory; undefined where WebAssembly or its vectors are missing. */
+export function instantiate(memory: WebAssembly.Memory): Compress | undefined {
   try {
     compiled ??= new WebAssembly.Module(md5LanesModule());
     const { exports } = new WebAssembly.Instance(compiled, { env: { memory } });

@@ -1,4 +1,5 @@
 import { uintAt } from '../bytes.ts';
+import { largeBytes } from '../large-bytes.ts';
 import { prefixAt, prefixStarts } from './prefix-starts.ts';
 
 /** Fewer records than this are not dealt: to look at every bucket would take longer than to sort them. */
@@ -37,7 +38,7 @@ function undealt(bytes: Uint8Array, stride: number, count: number): Dealt {
 
 function deal(bytes: Uint8Array, stride: number, count: number): Dealt {
   const starts = prefixStarts(bytes, stride, count);
-  const dealt = new Uint8Array(count * stride);
+  const dealt = largeBytes(count * stride);
   const next = starts.slice();
   for (let from = 0; from < dealt.length; from += stride) {
     copyRecord(bytes, from, { stride, to: next[prefixAt(bytes, from)]!++ * stride, target: dealt });

@@ -1,5 +1,6 @@
 import { breathe } from '../../core/breathe.ts';
 import { asBuffer, compareKeys } from '../../core/bytes.ts';
+import { largeBytes } from '../../core/large-bytes.ts';
 import type { RecordTable } from '../../core/tables/record-table.ts';
 import { sortRecords } from '../../core/tables/sort-records.ts';
 import { type Download, downloadPriority, downloadSize } from '../../formats/manifests/download.ts';
@@ -45,7 +46,7 @@ async function eachEntry(
   table: RecordTable,
   { visit, signal }: { visit: OnMatch; signal: AbortSignal | undefined },
 ): Promise<void> {
-  const memory = Buffer.allocUnsafe(entriesAtOnce * numberedSize);
+  const memory = asBuffer(largeBytes(entriesAtOnce * numberedSize));
   for await (const part of partsOf(download, signal)) matchPart(download, part, { table, memory, visit });
 }
 
@@ -132,7 +133,7 @@ export async function amountsByTag(
 ): Promise<TagAmount[]> {
   const amounts = download.tags.map((tag) => ({ tag, amount: { entries: 0, bytes: 0 } }));
   const sizes = new Float64Array(entriesAtOnce);
-  const memory = Buffer.allocUnsafe(wanted === undefined ? 0 : entriesAtOnce * numberedSize);
+  const memory = asBuffer(largeBytes(wanted === undefined ? 0 : entriesAtOnce * numberedSize));
   for await (const part of partsOf(download, signal)) {
     sizes.fill(notWanted);
     const take = (entry: number): void => {

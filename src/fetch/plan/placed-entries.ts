@@ -1,5 +1,6 @@
 import type { PagedIndex } from '../../builds/indices/paged-index.ts';
 import { asBuffer } from '../../core/bytes.ts';
+import { largeBytes } from '../../core/large-bytes.ts';
 import { RecordTable } from '../../core/tables/record-table.ts';
 import { sortRecords } from '../../core/tables/sort-records.ts';
 import { wantedPriority } from './wanted.ts';
@@ -58,9 +59,14 @@ export class PlacedEntries {
     return this.#view.getUint8(row * stride + 10) - priorityBias;
   }
 
+  /** Where the ekey lies in the bytes of {@link wanted}. */
+  keyOffset(row: number): number {
+    return this.#view.getUint32(row * stride + 11) * this.wanted.stride;
+  }
+
   /** Hex. */
   ekey(row: number): string {
-    const at = this.#view.getUint32(row * stride + 11) * this.wanted.stride;
+    const at = this.keyOffset(row);
     return this.#keys.toString('hex', at, at + 16);
   }
 }
@@ -100,7 +106,7 @@ class PlacedRows {
   #size = 0;
 
   constructor(expected: number) {
-    this.#view = new DataView(new ArrayBuffer(expected * stride));
+    this.#view = viewOf(largeBytes(expected * stride));
   }
 
   add(place: { archive: number; offset: number; size: number; priority: number; row: number }): void {
@@ -116,12 +122,16 @@ class PlacedRows {
   }
 
   #grow(): void {
-    const grown = new Uint8Array(this.#size * 2 + 1024 * stride);
+    const grown = largeBytes(this.#size * 2 + 1024 * stride);
     grown.set(this.bytes());
-    this.#view = new DataView(grown.buffer);
+    this.#view = viewOf(grown);
   }
 
   bytes(): Uint8Array {
     return new Uint8Array(this.#view.buffer, 0, this.#size);
   }
+}
+
+function viewOf({ buffer, byteOffset, byteLength }: Uint8Array<ArrayBuffer>): DataView<ArrayBuffer> {
+  return new DataView(buffer, byteOffset, byteLength);
 }

@@ -6,6 +6,7 @@ import { heldUntil, type Span } from '../../store/spans.ts';
 import type { Store } from '../../store/store.ts';
 import { HeldSpans } from '../held-spans.ts';
 import type { RangeJob, RangeTarget } from '../transfer/range-job.ts';
+import { RangeTargets } from '../transfer/range-targets.ts';
 import type { PlacedEntries } from './placed-entries.ts';
 import { wantedRow } from './wanted.ts';
 
@@ -53,7 +54,7 @@ export interface PlannedRange {
   /** The soonest priority of its entries. */
   priority: number;
   /** The entries; made when asked for. */
-  targets: () => RangeTarget[];
+  targets: () => RangeTargets;
 }
 
 /** Everything that is missing, as ranges. */
@@ -175,7 +176,8 @@ function planLoose(input: PlanInput, plan: Plan, row: number): void {
   plan.held.bytes += heldBytes;
   addMissing(plan, size - heldBytes, priority);
   const target = { ekey: toHex(ekey), offset: 0, size, held: heldBytes };
-  plan.ranges.push({ archive: undefined, start: heldBytes, end: size, priority, targets: () => [target] });
+  const targets = (): RangeTargets => RangeTargets.of([target]);
+  plan.ranges.push({ archive: undefined, start: heldBytes, end: size, priority, targets });
 }
 
 function coalesceMissing(missing: MissingEntries, options: PlanOptions): PlannedRange[] {
@@ -216,16 +218,18 @@ function* coalesce(missing: MissingEntries, options: PlanOptions): Generator<Pla
   if (range !== undefined) yield { ...range, targets: targetsOf(missing, first, rows.length) };
 }
 
-function targetsOf({ placed, rows, heldStarts }: MissingEntries, first: number, end: number): () => RangeTarget[] {
-  return () =>
-    Array.from(rows.subarray(first, end), (row) => {
-      return {
-        ekey: placed.ekey(row),
-        offset: placed.offset(row),
-        size: placed.size(row),
-        held: heldStarts.get(row) ?? 0,
-      };
-    });
+function targetsOf({ placed, rows, heldStarts }: MissingEntries, first: number, end: number): () => RangeTargets {
+  return () => {
+    const targets = RangeTargets.ofLength(end - first);
+    const { bytes } = placed.wanted;
+    for (let i = first; i < end; i++) {
+      const row = rows[i]!;
+      const held = heldStarts.size === 0 ? 0 : (heldStarts.get(row) ?? 0);
+      targets.setNumbers(i - first, placed.offset(row), placed.size(row), held);
+      targets.setKey(i - first, bytes, placed.keyOffset(row));
+    }
+    return targets;
+  };
 }
 
 /** The requests that the ranges will take: one each, more for an entry larger than the largest range, none for one that is all there. */
@@ -233,12 +237,15 @@ export function requestCount(plan: Plan, maxRangeBytes: number): number {
   return plan.ranges.reduce((sum, range) => sum + Math.ceil((range.end - range.start) / maxRangeBytes), 0);
 }
 
+/** A job whose entries are being gathered. */
+type ListedJob = RangeJob & { targets: RangeTarget[] };
+
 /** The jobs that bring some entries: those that lie close in one archive come in one range. */
 export function entryJobs(store: Store, places: readonly EntryPlace[], options: PlanOptions): RangeJob[] {
   const { gapBytes, maxRangeBytes } = options.whole === true ? uncut : options;
   const held = new HeldSpans(store);
-  const jobs: RangeJob[] = [];
-  let last: RangeJob | undefined;
+  const jobs: ListedJob[] = [];
+  let last: ListedJob | undefined;
   for (const place of uniqueInOrder(places)) {
     const path = objectPath(place.object);
     const target: RangeTarget = { ekey: place.ekey, offset: place.offset, size: place.size, held: held.startOf(place) };

@@ -1,4 +1,5 @@
 import { asBuffer, compareBytes, compareKeys } from '../../core/bytes.ts';
+import { largeBytes } from '../../core/large-bytes.ts';
 import { RecordTable } from '../../core/tables/record-table.ts';
 import { sortRecords } from '../../core/tables/sort-records.ts';
 
@@ -20,14 +21,14 @@ export const manifestPriority = -128;
 
 /** Gathers wanted entries; the same ekey may come more than once. Entries that come in the order of their ekeys are not sorted again. */
 export class WantedList {
-  #bytes: Buffer;
+  #bytes: Uint8Array;
   #count = 0;
   /** Rows at the front that are in order, each ekey once. */
   #inOrder = 0;
 
   /** @param expected about as many entries will come */
   constructor(expected = 1024) {
-    this.#bytes = Buffer.alloc(wantedStride * Math.max(expected, 1));
+    this.#bytes = largeBytes(wantedStride * Math.max(expected, 1));
   }
 
   add(ekey: Uint8Array, size: number, priority = defaultPriority): void {
@@ -52,7 +53,7 @@ export class WantedList {
   }
 
   #grow(): void {
-    const grown = Buffer.alloc(this.#bytes.length * 2);
+    const grown = largeBytes(this.#bytes.length * 2);
     grown.set(this.#bytes);
     this.#bytes = grown;
   }

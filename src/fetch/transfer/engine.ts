@@ -2,11 +2,14 @@ import { setMaxListeners } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { HttpClient, type HttpLimits } from '../../cdn/transport/http.ts';
 import { type RateLimit, unlimited } from '../../cdn/transport/rate-limit.ts';
+import { readBytes } from '../../cdn/transport/read-buffer.ts';
 import { abortError, messageOf, PakratError } from '../../core/errors.ts';
 import type { Span } from '../../store/spans.ts';
 import { HashBuffer } from '../../verify/hash-buffer.ts';
+import { SmallEntries } from '../../verify/small-entries.ts';
 import { fetchRange, type RangeTools } from './fetch-range.ts';
-import type { RangeJob, RangeResult } from './range-job.ts';
+import type { RangeResult } from './range-job.ts';
+import type { PackedJob, TargetColumns } from './range-targets.ts';
 
 /** Settings of an engine; plain data, for they travel to threads. */
 export interface EngineOptions extends Pick<RangeTools, 'temporary' | 'maxRangeBytes'> {
@@ -25,7 +28,7 @@ type OnSpans = (spans: Span[]) => void;
 
 /** Runs range jobs, in this thread or in others: fetch, check, write, flush. */
 export interface Engine {
-  run(job: RangeJob, base: string, onSpans: OnSpans): Promise<RangeResult>;
+  run(job: PackedJob, base: string, onSpans: OnSpans): Promise<RangeResult>;
   /** Ends running transfers; what they verified is still flushed and reported. */
   abort(): void;
   close(): Promise<void>;
@@ -38,12 +41,13 @@ export interface Engine {
 export function rangeEngine(options: EngineOptions, events: EngineEvents, rate: RateLimit = unlimited): Engine {
   const http = new HttpClient(options.limits);
   const buffer = new HashBuffer(options.threads);
+  const small = SmallEntries.create(readBytes);
   const controller = new AbortController();
   // Every transfer listens to it, and there may be many.
   setMaxListeners(0, controller.signal);
   const { temporary, maxRangeBytes } = options;
   const { signal } = controller;
-  const tools = { http, rate, buffer, temporary, maxRangeBytes, signal, ...events };
+  const tools = { http, rate, buffer, small, temporary, maxRangeBytes, signal, ...events };
   return {
     run: (job, base, onSpans) => fetchRange(job, base, { ...tools, onSpans }),
     abort: () => controller.abort(abortError()),
@@ -53,8 +57,13 @@ export function rangeEngine(options: EngineOptions, events: EngineEvents, rate: 
 
 const youngSpaceMb = 2;
 
+/** A job as a thread is told of it. */
+interface SentJob extends Omit<PackedJob, 'targets'> {
+  targets: TargetColumns;
+}
+
 /** Messages to a worker. */
-export type ToWorker = { type: 'run'; id: number; job: RangeJob; base: string } | { type: 'abort' } | { type: 'close' };
+export type ToWorker = { type: 'run'; id: number; job: SentJob; base: string } | { type: 'abort' } | { type: 'close' };
 /** Messages of a worker. */
 export type FromWorker =
   | { type: 'spans'; id: number; spans: Span[] }
@@ -94,7 +103,7 @@ interface WaitingJob {
 interface RunningWorker {
   waiting: Map<number, WaitingJob>;
   post(message: ToWorker): void;
-  run(job: RangeJob, base: string, onSpans: OnSpans): Promise<RangeResult>;
+  run(job: PackedJob, base: string, onSpans: OnSpans): Promise<RangeResult>;
   close(): Promise<void>;
 }
 
@@ -136,7 +145,8 @@ function startWorker(url: URL, options: EngineOptions, events: EngineEvents): Ru
         // One that ended, or never began, answers nothing.
         if (failure !== undefined) return reject(failure);
         waiting.set(id, { resolve, reject, onSpans });
-        post({ type: 'run', id, job, base });
+        const { keys, numbers } = job.targets;
+        post({ type: 'run', id, job: { ...job, targets: { keys, numbers } }, base });
       });
     },
     async close() {

@@ -5,8 +5,10 @@ import { codeOf, type ErrorData, isStoreTrouble, messageOf, PakratError } from '
 import { storeError } from '../../files/durable.ts';
 import type { Span } from '../../store/spans.ts';
 import type { HashBuffer } from '../../verify/hash-buffer.ts';
-import type { RangeJob, RangeResult } from './range-job.ts';
+import type { SmallEntries } from '../../verify/small-entries.ts';
+import type { RangeResult } from './range-job.ts';
 import { cryptOf, RangeReceiver } from './range-receiver.ts';
+import type { PackedJob } from './range-targets.ts';
 import { SpanWriter } from './span-writer.ts';
 
 /** The client, memory and limits that a range is fetched with, and callbacks for what comes of it. */
@@ -15,6 +17,8 @@ export interface RangeTools {
   rate: RateLimit;
   /** Memory in which bytes wait for their hash. */
   buffer: HashBuffer;
+  /** Absent: small entries go the way of large ones. */
+  small?: SmallEntries | undefined;
   /** Folder for temporary files. */
   temporary: string;
   /** Largest single range to ask for. */
@@ -30,7 +34,7 @@ export interface RangeTools {
  * a wrong entry is passed over. Never throws for what the host did: the result says how far each entry came.
  */
 export async function fetchRange(
-  job: RangeJob,
+  job: PackedJob,
   base: string,
   tools: RangeTools & { signal?: AbortSignal | undefined },
 ): Promise<RangeResult> {
@@ -38,7 +42,7 @@ export async function fetchRange(
   let receiver: RangeReceiver | undefined;
   let errors: unknown[] = [];
   try {
-    receiver = new RangeReceiver(job, writer, { buffer: tools.buffer, crypt: await cryptOf(job) });
+    receiver = new RangeReceiver(job, writer, { buffer: tools.buffer, small: tools.small, crypt: await cryptOf(job) });
     await receiveRanges(job, `${base}/${job.path}`, { ...tools, receiver });
   } catch (error) {
     errors.push(error);
@@ -54,15 +58,19 @@ export async function fetchRange(
   const trouble = errors.find(isStoreTrouble);
   return {
     // Bytes that are not on disk are not verified, however right they were.
-    verified:
-      trouble === undefined && receiver !== undefined ? receiver.verified() : job.targets.map(({ held }) => held),
+    verified: trouble === undefined && receiver !== undefined ? receiver.verified() : heldOf(job),
     rangeServed: receiver?.rangeServed === true,
     error: plainError(trouble ?? errors[0]),
   };
 }
 
+/** For each entry the bytes from its start that were there before. */
+function heldOf({ targets }: PackedJob): Float64Array {
+  return Float64Array.from({ length: targets.length }, (_, index) => targets.held(index));
+}
+
 async function receiveRanges(
-  job: RangeJob,
+  job: PackedJob,
   url: string,
   tools: RangeTools & { receiver: RangeReceiver; signal?: AbortSignal | undefined },
 ): Promise<void> {

@@ -15,14 +15,14 @@ export interface RangeTarget {
   raw?: boolean;
 }
 
-/** A stretch of one object that is fetched in one go, with the entries in it that are wanted. Plain data, for it travels to threads. */
+/** A stretch of one object that is fetched in one go, with the entries in it that are wanted; all of them BLTE, or none. */
 export interface RangeJob extends PartialFile {
   /** Path of the object below a host, and in the ledger. Its bytes go to its file at the same offsets. */
   path: string;
   start: number;
   end: number;
   /** In the order of their offsets, none overlapping another. */
-  targets: RangeTarget[];
+  targets: readonly RangeTarget[];
   /** Take an answer that is the whole object, for hosts that know no ranges. */
   allowWhole?: boolean;
   /** Other hosts can be asked: one that is far slower than others is given up. */
@@ -31,15 +31,10 @@ export interface RangeJob extends PartialFile {
   objectKey?: Uint8Array | undefined;
 }
 
-/** True for a target that is all of its object, a loose one: the object has its name. */
-export function isLoose({ path }: Pick<RangeJob, 'path'>, { ekey }: Pick<RangeTarget, 'ekey'>): boolean {
-  return path.endsWith(ekey);
-}
-
 /** The outcome of a job on one host. */
 export interface RangeResult {
   /** For each target the bytes from its start that are verified now. */
-  verified: number[];
+  verified: ArrayLike<number>;
   /** The host answered a range as it was asked. */
   rangeServed: boolean;
   /** The first thing that was wrong with the host's answer, or that went wrong here. */

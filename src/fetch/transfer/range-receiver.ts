@@ -3,18 +3,23 @@ import { bltePrefixSize } from '../../formats/blte/header.ts';
 import { objectHash } from '../../store/layout.ts';
 import { EntryVerifier } from '../../verify/entry-verifier.ts';
 import type { HashBuffer, HashStream } from '../../verify/hash-buffer.ts';
+import { SmallEntries } from '../../verify/small-entries.ts';
 import type { RangeJob, RangeTarget } from './range-job.ts';
+import type { PackedJob } from './range-targets.ts';
 import type { SpanWriter } from './span-writer.ts';
 
 /** Wrong entries in a row after which the rest of an answer is not worth its bytes. */
 const wrongInARow = 3;
 const adoptBytes = 1024 * 1024;
 
+/** An entry of a job, and whether it is a patch. */
+type JobTarget = RangeTarget & Pick<PackedJob, 'raw'>;
+
 /**
  * True when the file seems to have bytes of the entry that the ledger does not know of: a run that was killed wrote them, or the ledger is new.
  * They only count once they are hashed and flushed, but they need not be fetched.
  */
-function isOnDisk(writer: SpanWriter, target: RangeTarget, { at, crypt }: { at: number; crypt: Crypt }): boolean {
+function isOnDisk(writer: SpanWriter, target: JobTarget, { at, crypt }: { at: number; crypt: Crypt }): boolean {
   const position = target.offset + at;
   if (at >= target.size || position >= writer.size) return false;
   const [first] = crypt(writer.read(position, 1), position);
@@ -25,7 +30,7 @@ function isOnDisk(writer: SpanWriter, target: RangeTarget, { at, crypt }: { at: 
 type Crypt = (bytes: Uint8Array, position: number) => Uint8Array;
 
 /** The cipher of a job's object. */
-export async function cryptOf({ path, objectKey }: RangeJob): Promise<Crypt> {
+export async function cryptOf({ path, objectKey }: Pick<RangeJob, 'path' | 'objectKey'>): Promise<Crypt> {
   if (objectKey === undefined) return (bytes) => bytes;
   // Few objects are encrypted: the cipher is loaded for those only.
   const { armadillo } = await import('../../formats/armadillo.ts');
@@ -52,6 +57,9 @@ function adoptFromDisk(
   }
 }
 
+/** What is known of an entry: nothing; something, by a verifier of its own; all of it is right, which was found out together with others. */
+const states = { untouched: 0, opened: 1, right: 2 };
+
 /** Leads the bytes of an answer to the entries that they belong to. Bytes between entries are dropped, never written. Needs `close`. */
 export class RangeReceiver {
   /** The first offset that is needed. */
@@ -60,11 +68,15 @@ export class RangeReceiver {
   problem: unknown;
   /** The host answered a range as it was asked; for whoever reads its answer. */
   rangeServed = false;
-  readonly #job: RangeJob;
+  readonly #job: PackedJob;
   readonly #writer: SpanWriter;
   /** Hashes are over what is decrypted, the store has what came. */
   readonly #crypt: Crypt;
   readonly #stream: HashStream;
+  /** Absent where its entries are of another kind, or their bytes are encrypted. */
+  readonly #small: SmallEntries | undefined;
+  /** What is known of each entry: one of {@link states}. */
+  readonly #states: Uint8Array;
   /** Of the entries that bytes came of, or were there of, and that are not known to be right: an entry that is waited for takes no memory. */
   readonly #verifiers = new Map<number, EntryVerifier>();
   /** Entries that no bytes can be right for, as a bad index may list. */
@@ -75,11 +87,20 @@ export class RangeReceiver {
   #current = 0;
   /** Entries before this one are known to be right or wrong. */
   #judged = 0;
+  /** Wrong entries in a row up to there, and the most of them. */
   #wrong = 0;
+  #mostWrong = 0;
 
   /** @throws E_STORE… */
-  constructor(job: RangeJob, writer: SpanWriter, { buffer, crypt }: { buffer: HashBuffer; crypt: Crypt }) {
+  constructor(
+    job: PackedJob,
+    writer: SpanWriter,
+    { buffer, small, crypt }: { buffer: HashBuffer; small?: SmallEntries | undefined; crypt: Crypt },
+  ) {
+    const { targets } = job;
     this.#job = job;
+    this.#small = job.raw === true || job.objectKey !== undefined ? undefined : small;
+    this.#states = new Uint8Array(targets.length);
     this.#writer = writer;
     this.#crypt = crypt;
     this.#stream = buffer.open({
@@ -90,24 +111,42 @@ export class RangeReceiver {
       spool: () => writer.spool(),
     });
     try {
-      for (const [index, target] of job.targets.entries()) {
-        const isThere = target.held > 0 || isOnDisk(writer, target, { at: 0, crypt });
-        if (isThere) this.#open(index, () => this.#resumed(target, index));
-        else if (target.size <= bltePrefixSize) this.#open(index, () => new EntryVerifier(target, this.#stream));
+      for (let index = 0; index < targets.length; index++) {
+        const isThere = targets.held(index) > 0 || this.#isOnDisk(index);
+        if (isThere) this.#open(index, () => this.#resumed(index));
+        else if (targets.size(index) <= bltePrefixSize) this.#begin(index);
       }
     } catch (error) {
       this.#stream.close();
       throw error;
     }
     this.#adopting = false;
-    this.start = job.targets.reduce((least, { offset }, index) => {
+    let start = job.end;
+    for (let index = 0; index < targets.length; index++) {
       const isNeeded = !this.#impossible.has(index) && this.#verifiers.get(index)?.done !== true;
-      return isNeeded ? Math.min(least, this.#from.get(index) ?? offset) : least;
-    }, job.end);
+      if (isNeeded) start = Math.min(start, this.#from.get(index) ?? targets.offset(index));
+    }
+    this.start = start;
+  }
+
+  #target(index: number): JobTarget {
+    return { ...this.#job.targets.at(index), raw: this.#job.raw === true };
+  }
+
+  /** As {@link isOnDisk}; asked of each of thousands, most of which lie behind the end of the file. */
+  #isOnDisk(index: number): boolean {
+    const writer = this.#writer;
+    if (this.#job.targets.offset(index) >= writer.size) return false;
+    return isOnDisk(writer, this.#target(index), { at: 0, crypt: this.#crypt });
+  }
+
+  #begin(index: number): void {
+    this.#open(index, () => new EntryVerifier(this.#target(index), this.#stream));
   }
 
   /** Opens the verifier of an entry, where bytes can be right for it. */
   #open(index: number, open: () => EntryVerifier): void {
+    this.#states[index] = states.opened;
     try {
       this.#verifiers.set(index, open());
     } catch (error) {
@@ -118,7 +157,8 @@ export class RangeReceiver {
   }
 
   /** A verifier that goes on behind what is on disk. */
-  #resumed(target: RangeTarget, index: number): EntryVerifier {
+  #resumed(index: number): EntryVerifier {
+    const target = this.#target(index);
     const writer = this.#writer;
     const crypt = this.#crypt;
     const read = (offset: number, size: number): Uint8Array =>
@@ -148,26 +188,73 @@ export class RangeReceiver {
   push(position: number, piece: Uint8Array): void {
     let at = position;
     const end = position + piece.length;
+    const { targets } = this.#job;
     for (; at < end; this.#current += 1) {
-      const target = this.#job.targets[this.#current];
-      if (target === undefined) break;
-      const targetEnd = target.offset + target.size;
-      at = Math.max(at, this.#from.get(this.#current) ?? target.offset);
+      at = this.#takeSmall(at, piece, position);
+      const index = this.#current;
+      if (index >= targets.length) break;
+      at = Math.max(at, this.#from.get(index) ?? targets.offset(index));
+      const targetEnd = targets.end(index);
       const until = Math.min(end, targetEnd);
-      if (until > at) this.#give(target, this.#crypt(piece.subarray(at - position, until - position), at));
+      if (until > at) this.#give(index, this.#crypt(piece.subarray(at - position, until - position), at));
       if (until < targetEnd) break;
       at = Math.max(at, until);
     }
     if (this.#stream.hasComplete && this.#writer.isDue) this.#stream.flush();
     this.#judge();
-    if (this.#wrong >= wrongInARow) throw this.problem;
+    if (this.#mostWrong >= wrongInARow) throw this.problem;
   }
 
-  /** Gives bytes to the current entry. */
-  #give(target: RangeTarget, bytes: Uint8Array): void {
-    const index = this.#current;
+  /**
+   * Takes small entries from the current one on that are in a piece whole. Right ones are written, neighbours together; what another one is a verifier
+   * finds out.
+   * @param from where to go on in the object
+   * @returns where to go on then
+   */
+  #takeSmall(from: number, piece: Uint8Array, position: number): number {
+    const { targets } = this.#job;
+    const first = this.#current;
+    const end = this.#endOfSmall(from, position + piece.length);
+    if (this.#small === undefined || end === first) return from;
+    const bytesOf = (index: number, last: number): Uint8Array =>
+      piece.subarray(targets.offset(index) - position, targets.end(last) - position);
+    const start = targets.offset(first);
+    const right = this.#small.check({ bytes: bytesOf(first, end - 1), position: start }, targets, first, end);
+    for (let index = first; index < end; ) {
+      let next = index + 1;
+      if (right[index - first] === 1) {
+        while (next < end && right[next - first] === 1 && targets.offset(next) === targets.end(next - 1)) next++;
+        this.#writer.write(targets.offset(index), bytesOf(index, next - 1));
+        this.#states.fill(states.right, index, next);
+      } else {
+        this.#give(index, bytesOf(index, index));
+      }
+      index = next;
+    }
+    this.#current = end;
+    return targets.end(end - 1);
+  }
+
+  /** The first entry, from the current one on, that does not lie between two offsets, is not small, or was seen before. */
+  #endOfSmall(from: number, until: number): number {
+    const { targets } = this.#job;
+    let index = this.#current;
+    if (this.#small === undefined) return index;
+    while (
+      index < targets.length &&
+      targets.offset(index) >= from &&
+      targets.end(index) <= until &&
+      targets.size(index) <= SmallEntries.maxSize &&
+      this.#states[index] === states.untouched
+    )
+      index++;
+    return index;
+  }
+
+  /** Gives bytes to an entry. */
+  #give(index: number, bytes: Uint8Array): void {
     if (this.#impossible.has(index)) return;
-    if (!this.#verifiers.has(index)) this.#open(index, () => new EntryVerifier(target, this.#stream));
+    if (!this.#verifiers.has(index)) this.#begin(index);
     const verifier = this.#verifiers.get(index);
     if (verifier === undefined) return;
     if (verifier.failure !== undefined) {
@@ -184,11 +271,16 @@ export class RangeReceiver {
 
   /** Looks which entries turned out right or wrong, in their order. */
   #judge(): void {
-    for (; this.#judged < this.#job.targets.length; this.#judged++) {
+    for (; this.#judged < this.#states.length; this.#judged++) {
+      if (this.#states[this.#judged] === states.right) {
+        this.#wrong = 0;
+        continue;
+      }
       const verifier = this.#verifiers.get(this.#judged);
       if (verifier?.failure !== undefined) {
         this.problem ??= verifier.failure;
         this.#wrong += 1;
+        this.#mostWrong = Math.max(this.#mostWrong, this.#wrong);
       } else if (verifier?.done === true) {
         this.#wrong = 0;
         this.#verifiers.delete(this.#judged);
@@ -199,12 +291,14 @@ export class RangeReceiver {
   }
 
   /** For each entry the bytes from its start that are verified. */
-  verified(): number[] {
-    return this.#job.targets.map(({ size }, index) => {
+  verified(): Float64Array {
+    const verified = new Float64Array(this.#states.length);
+    for (let index = 0; index < verified.length; index++) {
       const open = this.#verifiers.get(index);
-      if (open !== undefined) return open.verified;
-      return index < this.#judged && !this.#impossible.has(index) ? size : 0;
-    });
+      const isRight = this.#states[index] === states.right || (index < this.#judged && !this.#impossible.has(index));
+      verified[index] = open !== undefined ? open.verified : isRight ? this.#job.targets.size(index) : 0;
+    }
+    return verified;
   }
 
   /** Hashes all that is complete, and gives the memory back. @throws E_STORE… */

@@ -1,5 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { type EngineOptions, type FromWorker, rangeEngine, type ToWorker } from './engine.ts';
+import { RangeTargets } from './range-targets.ts';
 
 /* One thread of the thread engine: an engine behind a message port. Counts are sent a few times a second, not for each piece. */
 
@@ -27,7 +28,8 @@ const timer = setInterval(sendCounts, 100);
 
 port.on('message', async (message: ToWorker) => {
   if (message.type === 'run') {
-    const { id, job, base } = message;
+    const { id, base } = message;
+    const job = { ...message.job, targets: new RangeTargets(message.job.targets) };
     const result = await engine.run(job, base, (spans) => send({ type: 'spans', id, spans }));
     sendCounts();
     send({ type: 'result', id, result });

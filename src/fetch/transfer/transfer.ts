@@ -4,7 +4,7 @@ import type { HealthKind, Hosts } from '../../cdn/hosts/hosts.ts';
 import { abortError, codeOf, type ErrorCode, isUnavailable, PakratError } from '../../core/errors.ts';
 import type { Span } from '../../store/spans.ts';
 import type { Engine } from './engine.ts';
-import type { RangeJob, RangeTarget } from './range-job.ts';
+import { type PackedJob, partOf } from './range-targets.ts';
 
 /** The hosts and the engine that a transfer uses, and callbacks for what comes of it. */
 export interface TransferOptions {
@@ -17,10 +17,10 @@ export interface TransferOptions {
   signal?: AbortSignal | undefined;
   /** Called with spans of an object that are verified and on disk. */
   onSpans: (path: string, spans: Span[]) => void;
-  /** Called when a target is verified to its end. */
-  onDone?: (job: RangeJob, target: RangeTarget) => void;
+  /** Called with the index of a target that is verified to its end. */
+  onDone?: (job: PackedJob, index: number) => void;
   /** Called when a job ended, whatever came of it. */
-  onEnd?: (job: RangeJob) => void;
+  onEnd?: (job: PackedJob) => void;
 }
 
 /** Entries that no host gave right, with the last reason. */
@@ -41,7 +41,7 @@ const graceMs = 900;
  * @returns what no host gave right
  * @throws E_ABORTED after an interruption, E_STORE… when this machine is the trouble; running jobs are ended first
  */
-export async function transfer(jobs: Iterable<RangeJob>, options: TransferOptions): Promise<TransferFailure[]> {
+export async function transfer(jobs: Iterable<PackedJob>, options: TransferOptions): Promise<TransferFailure[]> {
   const queue = new PQueue({ concurrency: options.jobs });
   const failures: TransferFailure[] = [];
   let fatal: unknown;
@@ -78,23 +78,23 @@ export async function transfer(jobs: Iterable<RangeJob>, options: TransferOption
   return failures;
 }
 
-async function runJob(job: RangeJob, options: TransferOptions): Promise<TransferFailure | undefined> {
+async function runJob(job: PackedJob, options: TransferOptions): Promise<TransferFailure | undefined> {
   let remaining = [job];
   const ask = { kind: options.kind, what: job.path, attemptsPerHost: options.attemptsPerHost, signal: options.signal };
   try {
     await askHosts(options.hosts, ask, async (host) => {
       if (options.hosts.noneKnowsRanges(options.kind) && job.allowWhole !== true) throw noRanges(job.path);
-      const next: RangeJob[] = [];
+      const next: PackedJob[] = [];
       let error: PakratError | undefined;
       let progressed = false;
       for (const part of remaining) {
         const ask = { ...part, hasAlternatives: options.hosts.hasOthers(host, options.kind) };
         const result = await options.engine.run(ask, host.base, (spans) => options.onSpans(part.path, spans));
-        part.targets.forEach((target, i) => {
-          const verified = result.verified[i] ?? 0;
-          if (verified > target.held) progressed = true;
-          if (verified === target.size) options.onDone?.(part, target);
-        });
+        for (let index = 0; index < part.targets.length; index++) {
+          const verified = result.verified[index] ?? 0;
+          if (verified > part.targets.held(index)) progressed = true;
+          if (verified === part.targets.size(index)) options.onDone?.(part, index);
+        }
         next.push(...leftOver(part, result.verified));
         if (result.rangeServed) options.hosts.servedRange(host);
         if (result.error !== undefined) {
@@ -111,7 +111,7 @@ async function runJob(job: RangeJob, options: TransferOptions): Promise<Transfer
     return undefined;
   } catch (error) {
     if (!isUnavailable(error)) throw error;
-    const ekeys = remaining.flatMap((part) => part.targets.map((target) => target.ekey));
+    const ekeys = remaining.flatMap(({ targets }) => targets.map(({ ekey }) => ekey));
     const { code, message, hint } = error as PakratError;
     return { path: job.path, ekeys, code, message, hint };
   }
@@ -123,21 +123,16 @@ function noRanges(path: string): PakratError {
 }
 
 /** The rest of a job that is still to fetch, as jobs: the unverified entries, neighbours side by side as before. */
-function leftOver(job: RangeJob, verified: readonly number[]): RangeJob[] {
-  const left: RangeJob[] = [];
-  let previous = -2;
-  job.targets.forEach((target, index) => {
-    const held = Math.max(target.held, verified[index] ?? 0);
-    if (held >= target.size) return;
-    const more: RangeTarget = { ...target, held };
-    const last = left.at(-1);
-    if (last !== undefined && index === previous + 1) {
-      last.targets.push(more);
-      last.end = target.offset + target.size;
-    } else {
-      left.push({ ...job, targets: [more], start: target.offset + held, end: target.offset + target.size });
-    }
-    previous = index;
-  });
-  return left;
+function leftOver(job: PackedJob, verified: ArrayLike<number>): PackedJob[] {
+  const { targets } = job;
+  const held = Float64Array.from({ length: targets.length }, (_, i) => Math.max(targets.held(i), verified[i] ?? 0));
+  const runs: number[][] = [];
+  let isNext = false;
+  for (let index = 0; index < targets.length; index++) {
+    const isLeft = held[index]! < targets.size(index);
+    if (isLeft && isNext) runs.at(-1)?.push(index);
+    else if (isLeft) runs.push([index]);
+    isNext = isLeft;
+  }
+  return runs.map((run) => partOf(job, run, held));
 }

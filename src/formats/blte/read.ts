@@ -18,11 +18,14 @@ import { emptyKeyRing, type KeyRing } from './keys.ts';
 import { chunkModes } from './modes.ts';
 import { collect, mapPieces, type Pieces, peekFirst, skipBytes, slices } from './pieces.ts';
 
-/** Gives exactly `size` bytes from `offset` of an object; they must not change afterwards. */
+/** Gives exactly `size` bytes from `offset` of an object; they must not change afterwards, unless `isReused` says that they do. */
 export type ReadRange = (offset: number, size: number) => Promise<Uint8Array>;
 
 /** Facts about an object that are known before it is read, and the means to decode it. The ckey is checked at the end. */
-export type ReadBlteOptions = Omit<DecodeBlteOptions, 'maxSize'>;
+export interface ReadBlteOptions extends Omit<DecodeBlteOptions, 'maxSize'> {
+  /** What is read is there until the next is read, and so is a piece that comes out: for those who are through with it then. */
+  isReused?: boolean;
+}
 
 /** Chunks up to this size, encoded and decoded, are held whole: 8 MiB. */
 const wholeChunkSize = 0x80_0000;
@@ -112,19 +115,24 @@ function chunksAround(header: BlteHeader, part: BltePart): { first: number; end:
 }
 
 /** The header of an object, checked against what is known of it, and its chunks as they must be. */
-async function openBlte(read: ReadRange, objectSize: number, { ekey, decodedSize: known }: ReadBlteOptions) {
-  const headerBytes = await readHeaderBytes(read, objectSize);
+async function openBlte(read: ReadRange, objectSize: number, options: ReadBlteOptions) {
+  const { ekey, decodedSize: known, isReused = false } = options;
+  const headerRead = await readHeaderBytes(read, objectSize);
+  const headerBytes = isReused ? headerRead.slice() : headerRead;
   const header = decodeBlteHeader(headerBytes, objectSize);
   if (ekey !== undefined && header.headerSize > 0) expectKey('ekey', ekey, md5Hex(headerBytes));
   const decodedSize = expectSize(header, known);
   const whole = ekey === undefined ? {} : { md5: fromHex(ekey), before: headerBytes };
   const chunk = (index: number): ExpectedChunk =>
-    header.headerSize > 0 ? header.chunk(index) : { ...header.chunk(index), decodedSize, ...whole };
+    header.headerSize > 0
+      ? { ...header.chunk(index), isReused }
+      : { ...header.chunk(index), isReused, decodedSize, ...whole };
   return { header, chunk };
 }
 
-/** A chunk, and bytes that its MD5 covers before it: without a table the ekey is the MD5 of the whole object. */
-interface ExpectedChunk extends BlteChunk {
+/** A chunk, and how it is read. */
+interface ExpectedChunk extends BlteChunk, Pick<PieceContext, 'isReused'> {
+  /** Bytes that its MD5 covers before it: without a table the ekey is the MD5 of the whole object. */
   before?: Uint8Array;
 }
 
@@ -197,22 +205,26 @@ interface PieceContext extends ChunkOptions {
   keys: KeyRing;
   depth: number;
   what: string;
+  /** A piece is there until the next is read. */
+  isReused: boolean;
 }
 
 /** Decodes a chunk that comes in pieces. The first piece must hold the heads of all encryptions. */
 async function* decodePieces(pieces: Pieces, context: PieceContext): AsyncGenerator<Uint8Array> {
-  const { decodedSize, what } = context;
+  const { decodedSize, what, isReused } = context;
   const { first, all } = await peekFirst(pieces);
+  // For those who look at several at a time.
+  const kept = (): Pieces => (isReused ? mapPieces(all, (piece) => piece.slice()) : all);
   switch (first[0]) {
     case chunkModes.plain:
       return yield* skipBytes(all, 1);
     case chunkModes.zlib:
-      return yield* inflatePieces(skipBytes(all, 1), { size: decodedSize, maxSize: Number.POSITIVE_INFINITY, what });
+      return yield* inflatePieces(skipBytes(kept(), 1), { size: decodedSize, maxSize: Number.POSITIVE_INFINITY, what });
     case chunkModes.encrypted:
       return yield* decryptPieces(first, all, context);
     case chunkModes.nested:
     case chunkModes.lz4:
-      return yield* slices(decodeChunk(await collect(all, heldSize, what), { ...context, maxSize: heldSize }));
+      return yield* slices(decodeChunk(await collect(kept(), heldSize, what), { ...context, maxSize: heldSize }));
     default:
       throw unknownMode(first[0], what);
   }

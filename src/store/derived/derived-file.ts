@@ -2,6 +2,7 @@ import * as fs from 'node:fs';
 import { basename } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { codeOf, formatError, isPakratError, PakratError, resultUnless } from '../../core/errors.ts';
+import { largeBytes } from '../../core/large-bytes.ts';
 import { readInto } from '../../files/read-at.ts';
 
 /*
@@ -133,13 +134,16 @@ export class DerivedFile {
     fs.closeSync(this.#fd);
   }
 
-  /** Bytes of the content, checked; a view that is not to be written to. */
-  read(offset: number, size: number): Uint8Array {
+  /**
+   * Bytes of the content, checked; a view that is not to be written to.
+   * @param memory takes the pages that they lie in, if these are so many bytes or fewer: for those who read one part after the other
+   */
+  read(offset: number, size: number, memory?: Uint8Array): Uint8Array {
     if (size === 0) return new Uint8Array();
     this.#checkRange(offset, size);
     const first = Math.floor(offset / this.pageSize);
     const at = offset - first * this.pageSize;
-    return this.#pagesAt(first, Math.ceil((at + size) / this.pageSize)).subarray(at, at + size);
+    return this.#pagesAt(first, Math.ceil((at + size) / this.pageSize), memory).subarray(at, at + size);
   }
 
   /** Bytes of the content as they are: for those who check them by a hash of their own, or called {@link checkAll}. */
@@ -152,7 +156,7 @@ export class DerivedFile {
 
   /** All of the content, checked. */
   readAll(): Uint8Array {
-    const bytes = new Uint8Array(this.size);
+    const bytes = largeBytes(this.size);
     this.#fill(bytes, 0);
     this.#check(bytes, 0);
     return bytes;
@@ -192,14 +196,16 @@ export class DerivedFile {
     });
   }
 
-  #pagesAt(first: number, count: number): Uint8Array {
+  #pagesAt(first: number, count: number, memory?: Uint8Array): Uint8Array {
     const kept = count === 1 ? this.#pages.get(first) : undefined;
     if (kept !== undefined) return kept;
     const offset = first * this.pageSize;
-    const bytes = Buffer.allocUnsafe(Math.min(count * this.pageSize, this.size - offset));
+    const size = Math.min(count * this.pageSize, this.size - offset);
+    const isGiven = memory !== undefined && memory.length >= size;
+    const bytes = isGiven ? memory.subarray(0, size) : Buffer.allocUnsafe(size);
     this.#fill(bytes, offset);
     this.#check(bytes, first);
-    if (count === 1) this.#keepPage(first, bytes);
+    if (count === 1 && !isGiven) this.#keepPage(first, bytes);
     return bytes;
   }
 

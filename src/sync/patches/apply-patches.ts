@@ -6,7 +6,7 @@ import { md5Hex } from '../../core/hash.ts';
 import { ByteReader } from '../../core/reader.ts';
 import type { Fetcher } from '../../fetch/fetcher.ts';
 import { isHeld } from '../../fetch/held-spans.ts';
-import type { RangeJob, RangeTarget } from '../../fetch/transfer/range-job.ts';
+import type { PackedJob } from '../../fetch/transfer/range-targets.ts';
 import { readAt } from '../../files/read-at.ts';
 import { applyZbsdiff } from '../../formats/patches/zbsdiff.ts';
 import { objectPath } from '../../store/layout.ts';
@@ -62,10 +62,11 @@ export async function applyPatches(
 async function fetchPatches(fetcher: Fetcher, { jobs }: PatchPlan): Promise<number> {
   // From the first patch that came to the last: what lies between came too.
   const fetched = new Map<string, Span>();
-  const onEntry = (target: RangeTarget, { path, start: first }: RangeJob): void => {
+  const onEntry = ({ path, start: first, targets }: PackedJob, index: number): void => {
     const key = `${path} ${first}`;
-    const { start, end } = fetched.get(key) ?? { start: target.offset, end: 0 };
-    fetched.set(key, { start: Math.min(start, target.offset), end: Math.max(end, target.offset + target.size) });
+    const offset = targets.offset(index);
+    const { start, end } = fetched.get(key) ?? { start: offset, end: 0 };
+    fetched.set(key, { start: Math.min(start, offset), end: Math.max(end, targets.end(index)) });
   };
   for (const batch of batches(jobs, fetcher.settings.jobs * 2)) {
     const failures = await fetcher.fetchRanges({ kind: 'patch', attemptsPerHost: 1, onEntry }, batch);

@@ -2,12 +2,23 @@ import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/g
 import { rateLimit } from '../../../src/cdn/transport/rate-limit.ts';
 import type { Engine, EngineEvents, EngineOptions } from '../../../src/fetch/transfer/engine.ts';
 import * as source from '../../../src/fetch/transfer/engine.ts';
-import type { RangeJob, RangeResult } from '../../../src/fetch/transfer/range-job.ts';
+import type { RangeJob } from '../../../src/fetch/transfer/range-job.ts';
+import { packJob } from '../../../src/fetch/transfer/range-targets.ts';
 import { mergeSpans, type Span, spanBytes } from '../../../src/store/spans.ts';
 import { builtModule } from '../../support/built-module.ts';
 import { always, type LyingServer, lyingServer } from '../../support/lying-server.ts';
 import { scratchFolder } from '../../support/scratch.ts';
-import { archiveOf, chunkedEntry, expectRight, jobFor, type TestArchive, wholeEntry } from '../archive.ts';
+import {
+  archiveOf,
+  chunkedEntry,
+  expectRight,
+  jobFor,
+  type ListedJob,
+  type ListedResult,
+  listedResult,
+  type TestArchive,
+  wholeEntry,
+} from '../archive.ts';
 
 const scratch = scratchFolder();
 const archives = new Map<string, TestArchive>(
@@ -62,10 +73,14 @@ describe.each(kinds)('an engine %s', (kind, make) => {
     await engine.close();
     await server.close();
   });
-  const run = (job: RangeJob): Promise<RangeResult> =>
-    engine.run(job, server.base, (found) => spans.set(job.path, [...(spans.get(job.path) ?? []), ...found]));
+  const run = async (job: RangeJob): Promise<ListedResult> =>
+    listedResult(
+      await engine.run(packJob(job), server.base, (found) =>
+        spans.set(job.path, [...(spans.get(job.path) ?? []), ...found]),
+      ),
+    );
   const fileOf = (path: string): string => scratch(`${kind}${number}`, path);
-  const jobs = (): RangeJob[] => [...archives].map(([path, archive]) => jobFor(archive, { path, file: fileOf(path) }));
+  const jobs = (): ListedJob[] => [...archives].map(([path, archive]) => jobFor(archive, { path, file: fileOf(path) }));
 
   test('runs jobs side by side; spans come before the result, and the counts are right', async () => {
     await Promise.all(
@@ -130,7 +145,7 @@ test('threads that cannot start fail what they are given, at once and whenever i
   );
   const [[path, archive]] = [...archives] as [[string, TestArchive]];
   const run = (): Promise<unknown> =>
-    engine.run(jobFor(archive, { path, file: scratch('none') }), 'http://127.0.0.1:9', () => {});
+    engine.run(packJob(jobFor(archive, { path, file: scratch('none') })), 'http://127.0.0.1:9', () => {});
   await expect(run()).rejects.toThrow('a transfer thread died');
   await new Promise((resolve) => setTimeout(resolve, 500));
   await expect(run()).rejects.toThrow('a transfer thread died');
@@ -152,7 +167,7 @@ test('a limited rate is kept by all jobs together', async () => {
     const started = performance.now();
     await Promise.all(
       [...archives].map(([path, archive]) =>
-        engine.run(jobFor(archive, { path, file: scratch('rate', path) }), server.base, () => {}),
+        engine.run(packJob(jobFor(archive, { path, file: scratch('rate', path) })), server.base, () => {}),
       ),
     );
     // 1.84 MB, of which a quarter of a second may be ahead and the last pieces are not waited for.

@@ -3,7 +3,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { HttpClient } from '../../../src/cdn/transport/http.ts';
 import { rateLimit, unlimited } from '../../../src/cdn/transport/rate-limit.ts';
 import { fetchRange, type RangeTools } from '../../../src/fetch/transfer/fetch-range.ts';
-import type { RangeJob, RangeResult } from '../../../src/fetch/transfer/range-job.ts';
+import type { RangeJob } from '../../../src/fetch/transfer/range-job.ts';
+import { packJob } from '../../../src/fetch/transfer/range-targets.ts';
 import { mergeSpans, type Span, spanBytes } from '../../../src/store/spans.ts';
 import { HashBuffer } from '../../../src/verify/hash-buffer.ts';
 import { freePort } from '../../support/loopback.ts';
@@ -15,6 +16,8 @@ import {
   chunkedEntry,
   expectRight,
   jobFor,
+  type ListedResult,
+  listedResult,
   randomBytes,
   rawEntry,
   type TestArchive,
@@ -57,9 +60,9 @@ afterEach(() => server.close());
 function run(
   work = job,
   more: Partial<RangeTools> & { signal?: AbortSignal; base?: string } = {},
-): Promise<RangeResult> {
+): Promise<ListedResult> {
   const { base = server.base, ...tools } = more;
-  return fetchRange(work, base, {
+  const result = fetchRange(packJob(work), base, {
     http,
     rate: unlimited,
     buffer,
@@ -74,6 +77,7 @@ function run(
     },
     ...tools,
   });
+  return result.then(listedResult);
 }
 
 const sizes = (work = job): number[] => work.targets.map(({ size }) => size);
@@ -81,7 +85,7 @@ const sizes = (work = job): number[] => work.targets.map(({ size }) => size);
 const wantedBytes = (work = job): number => sizes(work).reduce((sum, size) => sum + size, 0);
 
 /** Nothing may be reported that is not right on disk, nor outside of what was wanted. */
-function expectHonest(result: RangeResult, truth = archive.bytes, work = job): void {
+function expectHonest(result: ListedResult, truth = archive.bytes, work = job): void {
   expectRight(work.file, spans, truth);
   const allowed = work.targets.map(({ offset, size }) => ({ start: offset, end: offset + size }));
   for (const span of mergeSpans(spans)) {

@@ -6,13 +6,14 @@ import { HttpClient } from '../../../src/cdn/transport/http.ts';
 import { unlimited } from '../../../src/cdn/transport/rate-limit.ts';
 import { type Engine, rangeEngine } from '../../../src/fetch/transfer/engine.ts';
 import type { RangeJob, RangeResult, RangeTarget } from '../../../src/fetch/transfer/range-job.ts';
+import { type PackedJob, packJob } from '../../../src/fetch/transfer/range-targets.ts';
 import { type TransferOptions, transfer } from '../../../src/fetch/transfer/transfer.ts';
 import { mergeSpans, type Span, spanBytes } from '../../../src/store/spans.ts';
 import { freePort } from '../../support/loopback.ts';
 import { always, atFirst, type Lie, type LyingServer, lyingServer } from '../../support/lying-server.ts';
 import { scratchFolder } from '../../support/scratch.ts';
 import { describeTmpfs, withTmpfs } from '../../support/tmpfs.ts';
-import { archiveOf, chunkedEntry, expectRight, jobFor, type TestArchive, wholeEntry } from '../archive.ts';
+import { archiveOf, chunkedEntry, expectRight, jobFor, listed, type TestArchive, wholeEntry } from '../archive.ts';
 
 const scratch = scratchFolder();
 const limits = { connectMs: 1000, idleMs: 600, connections: 8 };
@@ -73,19 +74,23 @@ const fileOf = (path: string): string => scratch(`run${number}`, path);
 const jobs = (more: Partial<RangeJob> = {}): RangeJob[] =>
   [...objects].map(([path, archive]) => jobFor(archive, { path, file: fileOf(path), ...more }));
 
+function* packedLater(work: Iterable<RangeJob>): Generator<PackedJob> {
+  for (const job of work) yield packJob(job);
+}
+
 function run(
   hosts: Hosts,
   more: Partial<TransferOptions> & { work?: Iterable<RangeJob> } = {},
 ): ReturnType<typeof transfer> {
   const { work = jobs(), ...options } = more;
-  return transfer(work, {
+  return transfer(packedLater(work), {
     hosts,
     engine: options.engine ?? engine(),
     jobs: 4,
     attemptsPerHost: 3,
     kind: 'data',
     onSpans: (path, found) => spans.set(path, [...(spans.get(path) ?? []), ...found]),
-    onDone: (_, target) => done.push(target.ekey),
+    onDone: ({ targets }, index) => done.push(targets.ekey(index)),
     ...options,
   });
 }
@@ -108,7 +113,8 @@ describe('honest hosts', () => {
   test('all carry, and every entry is told once when it is on disk', async () => {
     const hosts = await startHosts(undefined, undefined, undefined);
     const failures = await run(hosts, {
-      onDone(job, target) {
+      onDone(job, index) {
+        const target = job.targets.at(index);
         const bytes = fs.readFileSync(job.file).subarray(target.offset, target.offset + target.size);
         expect(
           bytes.equals(Buffer.from(objects.get(job.path)!.bytes.subarray(target.offset, target.offset + target.size))),
@@ -331,7 +337,8 @@ describeTmpfs('a full disk', () => {
     const hosts = await startHosts(undefined, undefined);
     await withTmpfs('64k', async (folder) => {
       const work = jobs().map((job) => ({ ...job, file: `${folder}/${job.path}` }));
-      const onDone = (job: RangeJob, target: RangeTarget): void => {
+      const onDone = (job: PackedJob, index: number): void => {
+        const target = job.targets.at(index);
         const bytes = fs.readFileSync(job.file).subarray(target.offset, target.offset + target.size);
         const right = objects.get(job.path)!.bytes.subarray(target.offset, target.offset + target.size);
         if (!bytes.equals(Buffer.from(right))) throw new Error('called done, but not on disk');
@@ -350,7 +357,7 @@ describe('the order of work', () => {
     return {
       aborts: 0,
       async run(job, base) {
-        const given = await answer(job, base);
+        const given = await answer(listed(job), base);
         return { verified: job.targets.map(({ size }) => size), rangeServed: true, error: undefined, ...given };
       },
       abort() {
@@ -371,7 +378,8 @@ describe('the order of work', () => {
     start: targets[0]!.offset,
     end: Math.max(...targets.map(({ offset, size }) => offset + size)),
   });
-  const target = (i: number, held = 0): RangeTarget => ({ ekey: `e${i}`, offset: i * 100, size: 100, held });
+  const keyOf = (i: number): string => `e${i}`.padStart(32, '0');
+  const target = (i: number, held = 0): RangeTarget => ({ ekey: keyOf(i), offset: i * 100, size: 100, held });
 
   test('so many at a time and no more, in the order given, each made when its turn comes', async () => {
     let made = 0;
@@ -412,7 +420,7 @@ describe('the order of work', () => {
       { path: 'p0', file: 'f0', start: 130, end: 300, targets: [target(1, 30), target(2)] },
       { path: 'p0', file: 'f0', start: 460, end: 500, targets: [target(4, 60)] },
     ]);
-    expect(done).toEqual(['e0', 'e3', 'e1', 'e2', 'e4']);
+    expect(done).toEqual([0, 3, 1, 2, 4].map(keyOf));
   });
 
   test('trouble of this machine ends the others, and no new one begins', async () => {

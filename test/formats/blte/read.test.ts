@@ -86,21 +86,24 @@ describeConformance('readBlte on objects of others', () => {
   });
 });
 
+/** Ways to encode the large content. */
+const shapes = [
+  ['one large plain chunk', 'b:{*=n}'],
+  ['one large zlib chunk', 'b:{*=z:1}'],
+  ['one large encrypted plain chunk', `b:{100=n,*=${secret},n}}`],
+  ['one large encrypted zlib chunk', `b:{100=n,*=${secret},z:1}}`],
+  ['one large chunk encrypted twice', `b:{100=n,*=${secret},e:{${wireName},0000000000000001,z:0}}}`],
+  ['no table, plain', 'n'],
+  ['no table, zlib', 'z:1'],
+  ['no table, encrypted', `${secret},z:0}`],
+  ['no table, a nested object', 'e:{3ecb6a12785050fa,01020304,b:{1M*=z:0}}'],
+  ['a large nested object', 'b:{5=n,*=b:{1M*=z:0}}'],
+  ['middling chunks', 'b:{5M*=n}'],
+  ['small chunks', 'b:{64K*=z:0}'],
+] as const;
+
 describe('readBlte', () => {
-  test.each([
-    ['one large plain chunk', 'b:{*=n}'],
-    ['one large zlib chunk', 'b:{*=z:1}'],
-    ['one large encrypted plain chunk', `b:{100=n,*=${secret},n}}`],
-    ['one large encrypted zlib chunk', `b:{100=n,*=${secret},z:1}}`],
-    ['one large chunk encrypted twice', `b:{100=n,*=${secret},e:{${wireName},0000000000000001,z:0}}}`],
-    ['no table, plain', 'n'],
-    ['no table, zlib', 'z:1'],
-    ['no table, encrypted', `${secret},z:0}`],
-    ['no table, a nested object', 'e:{3ecb6a12785050fa,01020304,b:{1M*=z:0}}'],
-    ['a large nested object', 'b:{5=n,*=b:{1M*=z:0}}'],
-    ['middling chunks', 'b:{5M*=n}'],
-    ['small chunks', 'b:{64K*=z:0}'],
-  ])('%s comes out whole, in small pieces', async (_name, spec) => {
+  test.each(shapes)('%s comes out whole, in small pieces', async (_name, spec) => {
     const { bytes, ekey } = largeAs(spec);
     const found = { md5: largeMd5, size: large.length };
     const known = await summary(bytes, { keys, ekey, ckey: largeMd5, decodedSize: large.length });
@@ -116,6 +119,20 @@ describe('readBlte', () => {
     const found = await summary(bytes, { ckey: md5Hex(zeros) });
     expect(found.size).toBe(zeros.length);
     expect(found.largest).toBeLessThanOrEqual(4 * MiB);
+  });
+
+  test.each(shapes)('%s comes out whole of memory that is used again', async (_name, spec) => {
+    const { bytes, ekey } = largeAs(spec);
+    const memory = new Uint8Array(bytes.length);
+    const read: ReadRange = async (offset, size) => {
+      // Nothing of what was read before is there any more.
+      memory.fill(0xee);
+      memory.set(bytes.subarray(offset, offset + size));
+      return memory.subarray(0, size);
+    };
+    const content = crypto.createHash('md5');
+    for await (const piece of readBlte(read, bytes.length, { ekey, keys, isReused: true })) content.update(piece);
+    expect(content.digest('hex')).toBe(largeMd5);
   });
 
   test('reads each byte about once, and ahead over small chunks', async () => {

@@ -35,6 +35,24 @@ function readAll(): Uint8Array {
 }
 
 describe('a derived file', () => {
+  test.each([4000, 8000, 30_000])(
+    'is read into memory of %i bytes where that is enough, checked all the same',
+    (size) => {
+      write();
+      const memory = new Uint8Array(size);
+      const file = new DerivedFile(path, { keep: true });
+      for (let at = 0; at < file.size; at += 777) {
+        const bytes = file.read(at, Math.min(777, file.size - at), memory);
+        expect(Buffer.compare(bytes, content.subarray(at, at + 777))).toBe(0);
+      }
+      const damaged = fs.readFileSync(path);
+      damaged[9000]! ^= 1;
+      fs.writeFileSync(path, damaged);
+      expect(damageOf(() => file.read(8500, 100, memory))).toBe(path);
+      file.close();
+    },
+  );
+
   test.each([0, 1, 3999, 4000, 4001, 20_000])(
     'of %i bytes is read back, begins with its content, and nothing lies behind it',
     (size) => {

@@ -3,6 +3,7 @@ import { breathe } from '../../../core/breathe.ts';
 import { asBuffer, toHex } from '../../../core/bytes.ts';
 import type { NeededText } from '../../../core/glob.ts';
 import { nameHash } from '../../../core/jenkins.ts';
+import { largeBytes } from '../../../core/large-bytes.ts';
 import type { IdSet } from '../../../core/tables/id-set.ts';
 import { sortRecords } from '../../../core/tables/sort-records.ts';
 import { decodeWowRoot, fillFileDataIds, rowNameHash } from '../../../formats/roots/wow/decode.ts';
@@ -58,7 +59,7 @@ async function writeLookups(file: string, base: string, temporary: string): Prom
 }
 
 function idRecords(ids: Uint32Array): Uint8Array {
-  const bytes = Buffer.alloc(ids.length * idStride);
+  const bytes = asBuffer(largeBytes(ids.length * idStride));
   for (let row = 0; row < ids.length; row++) {
     bytes.writeUInt32BE(ids[row]!, row * idStride);
     bytes.writeUInt32BE(row, row * idStride + 4);
@@ -68,7 +69,7 @@ function idRecords(ids: Uint32Array): Uint8Array {
 
 function hashRecords(root: WowRoot, ids: Uint32Array): Uint8Array {
   const named = root.blocks.filter((block) => block.hashOffset >= 0);
-  const bytes = Buffer.alloc(named.reduce((sum, block) => sum + block.count, 0) * hashStride);
+  const bytes = asBuffer(largeBytes(named.reduce((sum, block) => sum + block.count, 0) * hashStride));
   let at = 0;
   for (const block of named) {
     for (let row = block.firstRow; row < block.firstRow + block.count; row++) {

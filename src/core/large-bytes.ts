@@ -1,0 +1,26 @@
+/** The C library maps what is larger than 32 MiB by itself, so that it is given back as soon as it is freed. */
+const mappedBytes = 33 << 20;
+/** From this size on it is worth it. */
+const largeBytesLeast = 1 << 20;
+
+/**
+ * Bytes for a large table, all of them 0. A table of some MiB that was freed between others stays with the process, for the C library cuts it from memory
+ * that it gives back from its end only; and it takes each such table for a sign that larger ones should be cut as well. So it lies at the start of a stretch that
+ * is mapped by itself: what is never touched of that takes no memory. Its `buffer` is larger than the table: not for what is sent to threads.
+ */
+export function largeBytes(size: number): Uint8Array<ArrayBuffer> {
+  const isLarge = size >= largeBytesLeast && size < mappedBytes;
+  return new Uint8Array(new ArrayBuffer(isLarge ? mappedBytes : size), 0, size);
+}
+
+/** Memory for one thing after the other: what was taken before is overwritten. */
+export class ReusedBytes {
+  #memory = new Uint8Array(0);
+
+  /** So many bytes; what is in them is left over. */
+  take(size: number): Uint8Array {
+    // Things that are about as large differ a little.
+    if (size > this.#memory.length) this.#memory = new Uint8Array(Math.ceil(size * 1.25));
+    return this.#memory.subarray(0, size);
+  }
+}

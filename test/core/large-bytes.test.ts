@@ -1,0 +1,27 @@
+import { expect, test } from '@jest/globals';
+import { largeBytes, ReusedBytes } from '../../src/core/large-bytes.ts';
+
+const MiB = 1 << 20;
+
+test.each([0, 5, MiB - 1, MiB, 5 * MiB + 1, 33 * MiB - 1, 33 * MiB, 34 * MiB])('%i bytes, all of them 0', (size) => {
+  const bytes = largeBytes(size);
+  expect(bytes).toHaveLength(size);
+  expect(bytes.byteOffset).toBe(0);
+  expect(bytes.every((byte) => byte === 0)).toBe(true);
+});
+
+test('a table lies in a stretch of more than 32 MiB, and small or very large bytes in one of their own', () => {
+  expect(largeBytes(2 * MiB).buffer.byteLength).toBe(33 * MiB);
+  expect(largeBytes(1000).buffer.byteLength).toBe(1000);
+  expect(largeBytes(40 * MiB).buffer.byteLength).toBe(40 * MiB);
+});
+
+test('memory that is taken again is the same, as long as it is enough', () => {
+  const memory = new ReusedBytes();
+  const first = memory.take(100).fill(7);
+  const second = memory.take(60);
+  expect(second).toEqual(first.subarray(0, 60));
+  second[0] = 8;
+  expect(first[0]).toBe(8);
+  expect(memory.take(1000)).toHaveLength(1000);
+});
