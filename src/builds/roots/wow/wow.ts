@@ -31,6 +31,7 @@ import { type ComparedRoot, sameIds } from './same-ids.ts';
 const fewNames = 10_000;
 const idStride = 8;
 const hashStride = 16;
+const ckeySize = 16;
 
 /** Opens a WoW root, a decoded file; its look-up files are made when they are not there or damaged. Needs `close`. */
 export async function openWowRoot(
@@ -125,11 +126,30 @@ class WowRootFile implements Root {
   }
 
   async checkAll(): Promise<void> {
-    for (const file of [this.#rows, this.#ids, this.#hashes]) for (const _ of file.checkAll()) await breathe();
+    await this.#checkFiles();
     const names = this.#listfile;
-    await names?.checkAll();
-    if (names === undefined || this.#order !== undefined) return;
-    this.#order = await openNameOrder({ ...this.#place, names, ids: this.#ids }, () => this.#placedRows(names));
+    if (names === undefined) return;
+    const order = await this.#openedOrder(names);
+    for (const _ of order.checkAll()) await breathe();
+  }
+
+  /** Checks all but the order, and all that this is made of. */
+  async #checkFiles(): Promise<void> {
+    for (const file of [this.#rows, this.#ids, this.#hashes]) for (const _ of file.checkAll()) await breathe();
+    await this.#listfile?.checkAll();
+  }
+
+  /** The order of the names; what it is made of is checked, it is not. */
+  async #openedOrder(names: ListfileIndex): Promise<LookupFile> {
+    if (this.#order !== undefined) return this.#order;
+    const order = await openNameOrder({ ...this.#place, names, ids: this.#ids }, async () => {
+      await this.#checkFiles();
+      return this.#placedRows(names);
+    });
+    // Another listing may have opened it meanwhile.
+    if (this.#order !== undefined) order.close();
+    this.#order ??= order;
+    return this.#order;
   }
 
   /** Every row with the place of its name, in the order of ids. */
@@ -176,11 +196,14 @@ class WowRootFile implements Root {
   }
 
   async narrow(needed: readonly NeededText[]): Promise<Root['list'] | undefined> {
-    const [order, names] = [this.#order, this.#listfile];
-    if (order === undefined || names === undefined) return undefined;
-    const offsets = await names.offsetsOf(needed);
-    const bytes = offsets.length < fewNames ? undefined : this.#allRows();
-    return (matches) => this.#list(matches, orderedRowsAt(order, offsets), bytes);
+    const names = this.#listfile;
+    if (names === undefined) return undefined;
+    const order = await this.#openedOrder(names);
+    const found = await orderedRowsAt(order, await names.offsetsOf(needed));
+    const isFew = found.count < fewNames;
+    if (isFew) for (const { row } of orderedRows([found])) this.#rows.read(this.#ckeyOffset(row), ckeySize);
+    else for (const _ of this.#rows.checkAll()) await breathe();
+    return (matches) => this.#list(matches, orderedRows([found]), isFew ? undefined : this.#allRows());
   }
 
   async sameIds(other: Root, pick: PickVariant, signal?: AbortSignal): Promise<IdSet | undefined> {
@@ -230,7 +253,7 @@ class WowRootFile implements Root {
 
   /** Every row by its name; by its id where no names were imported. */
   *#rowsInOrder(): Generator<OrderedRow> {
-    if (this.#order !== undefined) return yield* orderedRows(this.#order);
+    if (this.#order !== undefined) return yield* orderedRows(this.#order.tables());
     const names = this.#listfile;
     if (names !== undefined) return yield* this.#placedRows(names);
     for (const { fileDataId, rows } of this.#files())
@@ -288,12 +311,17 @@ class WowRootFile implements Root {
   }
 
   #variant(row: number, known: { name: string | undefined; fileDataId: number }, bytes?: Buffer): FileVariant {
-    const block = this.#blockOf(row);
-    const at = block.ckeyOffset + (row - block.firstRow) * block.ckeyStride;
-    const ckey = bytes?.toString('hex', at, at + 16) ?? toHex(this.#rows.read(at, 16));
+    const at = this.#ckeyOffset(row);
+    const ckey = bytes?.toString('hex', at, at + ckeySize) ?? toHex(this.#rows.read(at, ckeySize));
     const { name, fileDataId } = known;
-    const { localeFlags, contentFlags } = block;
+    const { localeFlags, contentFlags } = this.#blockOf(row);
     return { name, fileDataId, localeFlags, contentFlags, parts: [{ ckey, size: undefined }] };
+  }
+
+  /** Where the root has the ckey of a row. */
+  #ckeyOffset(row: number): number {
+    const block = this.#blockOf(row);
+    return block.ckeyOffset + (row - block.firstRow) * block.ckeyStride;
   }
 
   #blockOf(row: number): WowRootBlock {
