@@ -199,12 +199,39 @@ function* rootFiles(rows: Root['list'], { locale, matches }: FileListing): Gener
     if (first !== undefined && !isSameFile(first, variant)) {
       const picked = pickVariant(variants, locale);
       variants = [];
-      if (picked !== undefined) yield fileOf(picked);
+      if (picked !== undefined) yield new ListedFile(picked);
     }
     variants.push(variant);
   }
   const last = pickVariant(variants, locale);
-  if (last !== undefined) yield fileOf(last);
+  if (last !== undefined) yield new ListedFile(last);
+}
+
+/** A file of a listing: of millions most are asked for their names alone, and the parts are made when they are asked for. */
+class ListedFile implements BuildFile {
+  // Declared only: fields cost less so.
+  declare readonly name: string;
+  declare private readonly variant: FileVariant;
+  declare private known: FilePart[] | undefined;
+
+  constructor(variant: FileVariant) {
+    this.name = variant.name ?? `fdid:${variant.fileDataId}`;
+    this.variant = variant;
+    this.known = undefined;
+  }
+
+  get fileDataId(): number | undefined {
+    return this.variant.fileDataId;
+  }
+
+  get localeFlags(): number {
+    return this.variant.localeFlags;
+  }
+
+  get parts(): FilePart[] {
+    this.known ??= this.variant.parts;
+    return this.known;
+  }
 }
 
 function isSameFile(a: FileVariant, b: FileVariant): boolean {

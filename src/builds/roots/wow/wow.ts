@@ -13,7 +13,7 @@ import { LookupFile, writeLookupFile } from '../../../store/derived/lookup-file.
 import type { LookupFolders } from '../../../store/layout.ts';
 import { type ListedId, type ListfileIndex, listedNames, namesWhenNeeded } from '../../listfile/listfile-index.ts';
 import type { NamePlace } from '../../listfile/listfile-text.ts';
-import type { FileVariant, PickVariant, Root } from '../root.ts';
+import type { FilePart, FileVariant, PickVariant, Root, VariantFlags } from '../root.ts';
 import { type OrderedRow, openNameOrder, orderedRows, orderedRowsAt, orderedRowsWithout } from './name-order.ts';
 import { type ComparedRoot, sameIds } from './same-ids.ts';
 
@@ -203,7 +203,7 @@ class WowRootFile implements Root {
     const isFew = found.count < fewNames;
     if (isFew) for (const { row } of orderedRows([found])) this.#rows.read(this.#ckeyOffset(row), ckeySize);
     else for (const _ of this.#rows.checkAll()) await breathe();
-    return (matches) => this.#list(matches, orderedRows([found]), isFew ? undefined : this.#allRows());
+    return (matches) => this.#list(matches, orderedRows([found]), isFew);
   }
 
   async sameIds(other: Root, pick: PickVariant, signal?: AbortSignal): Promise<IdSet | undefined> {
@@ -218,26 +218,25 @@ class WowRootFile implements Root {
 
   listWithout(ids: IdSet, matches: (name: string) => boolean): Iterable<FileVariant> {
     const order = this.#order;
-    return order === undefined
-      ? this.list(matches)
-      : this.#list(matches, orderedRowsWithout(order, ids), this.#allRows());
+    return order === undefined ? this.list(matches) : this.#list(matches, orderedRowsWithout(order, ids));
   }
 
   list(matches: (name: string) => boolean): Generator<FileVariant> {
-    return this.#list(matches, this.#rowsInOrder(), this.#allRows());
+    return this.#list(matches, this.#rowsInOrder());
   }
 
   #allRows(): Buffer {
     return asBuffer(this.#rows.readUnchecked(0, this.#rows.size));
   }
 
-  /** @param bytes all rows; where few are wanted, these are read */
-  *#list(
-    matches: (name: string) => boolean,
-    inOrder: Iterable<OrderedRow>,
-    bytes: Buffer | undefined,
-  ): Generator<FileVariant> {
+  /** @param isFew the rows are read one by one; else all of them at once, where one is asked for its content */
+  *#list(matches: (name: string) => boolean, inOrder: Iterable<OrderedRow>, isFew = false): Generator<FileVariant> {
     const read = this.#listfile?.nameReader();
+    let bytes: Buffer | undefined;
+    const ckeyOf = (row: number): string => {
+      if (!isFew) bytes ??= this.#allRows();
+      return this.#ckeyOf(row, bytes);
+    };
     let misfits = 0;
     let [name, id, isListed]: [string | undefined, number, boolean] = [undefined, -1, false];
     for (const { fileDataId, row, place, isMisfit } of inOrder) {
@@ -247,7 +246,7 @@ class WowRootFile implements Root {
         if (isMisfit) this.misfits = Math.max(this.misfits, ++misfits);
         isListed = matches(name ?? `fdid:${fileDataId}`);
       }
-      if (isListed) yield this.#variant(row, { fileDataId, name }, bytes);
+      if (isListed) yield new ListedVariant({ name, fileDataId, row }, this.#blockOf(row), ckeyOf);
     }
   }
 
@@ -310,12 +309,15 @@ class WowRootFile implements Root {
     return block.hashOffset < 0 ? -1 : block.hashOffset + (row - block.firstRow) * block.hashStride;
   }
 
-  #variant(row: number, known: { name: string | undefined; fileDataId: number }, bytes?: Buffer): FileVariant {
-    const at = this.#ckeyOffset(row);
-    const ckey = bytes?.toString('hex', at, at + ckeySize) ?? toHex(this.#rows.read(at, ckeySize));
-    const { name, fileDataId } = known;
+  #variant(row: number, { name, fileDataId }: { name: string | undefined; fileDataId: number }): FileVariant {
     const { localeFlags, contentFlags } = this.#blockOf(row);
-    return { name, fileDataId, localeFlags, contentFlags, parts: [{ ckey, size: undefined }] };
+    return { name, fileDataId, localeFlags, contentFlags, parts: [{ ckey: this.#ckeyOf(row), size: undefined }] };
+  }
+
+  /** @param bytes all rows, where they are there */
+  #ckeyOf(row: number, bytes?: Buffer): string {
+    const at = this.#ckeyOffset(row);
+    return bytes?.toString('hex', at, at + ckeySize) ?? toHex(this.#rows.read(at, ckeySize));
   }
 
   /** Where the root has the ckey of a row. */
@@ -333,6 +335,34 @@ class WowRootFile implements Root {
       else high = middle;
     }
     return this.#blocks[low]!;
+  }
+}
+
+/** A row of a listing. There may be millions, most of which are asked for no more than their names: the content is read when it is asked for. */
+class ListedVariant implements FileVariant {
+  // Declared only: fields cost less so.
+  declare readonly name: string | undefined;
+  declare readonly fileDataId: number;
+  declare readonly localeFlags: number;
+  declare readonly contentFlags: number;
+  declare private readonly row: number;
+  declare private readonly ckeyOf: (row: number) => string;
+
+  constructor(
+    { name, fileDataId, row }: { name: string | undefined; fileDataId: number; row: number },
+    { localeFlags, contentFlags }: VariantFlags,
+    ckeyOf: (row: number) => string,
+  ) {
+    this.name = name;
+    this.fileDataId = fileDataId;
+    this.localeFlags = localeFlags;
+    this.contentFlags = contentFlags;
+    this.row = row;
+    this.ckeyOf = ckeyOf;
+  }
+
+  get parts(): FilePart[] {
+    return [{ ckey: this.ckeyOf(this.row), size: undefined }];
   }
 }
 
