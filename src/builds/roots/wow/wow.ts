@@ -13,7 +13,8 @@ import { LookupFile, writeLookupFile } from '../../../store/derived/lookup-file.
 import type { LookupFolders } from '../../../store/layout.ts';
 import { type ListedId, type ListfileIndex, listedNames, namesWhenNeeded } from '../../listfile/listfile-index.ts';
 import type { NamePlace } from '../../listfile/listfile-text.ts';
-import type { FilePart, FileVariant, PickVariant, Root, VariantFlags } from '../root.ts';
+import type { FileVariant, PickVariant, Root } from '../root.ts';
+import { ListedVariant } from './listed-variant.ts';
 import { type OrderedRow, openNameOrder, orderedRows, orderedRowsAt, orderedRowsWithout } from './name-order.ts';
 import { type ComparedRoot, sameIds } from './same-ids.ts';
 
@@ -335,34 +336,6 @@ class WowRootFile implements Root {
       else high = middle;
     }
     return this.#blocks[low]!;
-  }
-}
-
-/** A row of a listing. There may be millions, most of which are asked for no more than their names: the content is read when it is asked for. */
-class ListedVariant implements FileVariant {
-  // Declared only: fields cost less so.
-  declare readonly name: string | undefined;
-  declare readonly fileDataId: number;
-  declare readonly localeFlags: number;
-  declare readonly contentFlags: number;
-  declare private readonly row: number;
-  declare private readonly ckeyOf: (row: number) => string;
-
-  constructor(
-    { name, fileDataId, row }: { name: string | undefined; fileDataId: number; row: number },
-    { localeFlags, contentFlags }: VariantFlags,
-    ckeyOf: (row: number) => string,
-  ) {
-    this.name = name;
-    this.fileDataId = fileDataId;
-    this.localeFlags = localeFlags;
-    this.contentFlags = contentFlags;
-    this.row = row;
-    this.ckeyOf = ckeyOf;
-  }
-
-  get parts(): FilePart[] {
-    return [{ ckey: this.ckeyOf(this.row), size: undefined }];
   }
 }
 
