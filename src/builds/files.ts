@@ -141,8 +141,6 @@ const askedAtOnce = 16_384;
  */
 export async function* listFiles(build: Build, listing: FileListing): AsyncGenerator<BuildFile[]> {
   const { locale, matches, batchSize = lookedUpAtOnce } = listing;
-  const root = await build.wholeRoot();
-  const rows = await rowsOf(root, listing);
   // Roots are gone through without waiting: now and then a name that is not wanted comes through, for a pause.
   const pauses = new Set<string>();
   let asked = 0;
@@ -155,7 +153,11 @@ export async function* listFiles(build: Build, listing: FileListing): AsyncGener
   };
   let batch: BuildFile[] = [];
   const whole = { locale, matches: matchesOrPauses };
-  for (const file of joinFiles({ root, rows }, await installFiles(build, locale), whole)) {
+  // All at once: whatever is wanted, names are asked about in the same order, and once, though what is damaged be made again.
+  const installed = (await installFiles(build, locale)).filter(({ name }) => matchesOrPauses(name));
+  const { rows, others } = await openListing(build, installed, listing);
+  const byName = ({ name }: BuildFile): string | undefined => (/^(?:fdid|ckey):/.test(name) ? undefined : name);
+  for (const file of mergeByName(rootFiles(rows, whole), others, byName)) {
     const isPause = pauses.delete(file.name);
     if (!isPause && batch.push(file) < batchSize) continue;
     asked = 0;
@@ -167,22 +169,27 @@ export async function* listFiles(build: Build, listing: FileListing): AsyncGener
   yield batch;
 }
 
-/** Lists a root, or the part of it that is asked for. */
-async function rowsOf(root: Root, { needed, without }: FileListing): Promise<Root['list']> {
-  if (without !== undefined) return (matches) => root.listWithout?.(without, matches) ?? root.list(matches);
-  return (needed && (await root.narrow?.(needed))) ?? ((matches) => root.list(matches));
+/** The rows of a root, and the installed files that it does not name. What is read of them after this was checked. */
+async function openListing(
+  build: Build,
+  installed: readonly BuildFile[],
+  { needed, without }: FileListing,
+): Promise<{ rows: Root['list']; others: BuildFile[] }> {
+  if (needed !== undefined && without === undefined) {
+    const narrowed = await build.lookUp(async () => {
+      const root = await build.root();
+      const rows = await root.narrow?.(needed);
+      return rows && { rows, others: notInRoot(root, installed) };
+    });
+    if (narrowed !== undefined) return narrowed;
+  }
+  const root = await build.wholeRoot();
+  const rows: Root['list'] = (matches) => (without && root.listWithout?.(without, matches)) ?? root.list(matches);
+  return { rows, others: notInRoot(root, installed) };
 }
 
-function* joinFiles(
-  { root, rows }: { root: Root; rows: Root['list'] },
-  installed: readonly BuildFile[],
-  listing: FileListing,
-): Generator<BuildFile> {
-  // All at once: whatever is wanted, names are asked about in the same order.
-  const others = installed
-    .filter(({ name }) => listing.matches(name) && root.find(name).length === 0)
-    .sort((a, b) => compareNames(a.name, b.name));
-  yield* mergeByName(rootFiles(rows, listing), others, ({ name }) => (/^(?:fdid|ckey):/.test(name) ? undefined : name));
+function notInRoot(root: Root, installed: readonly BuildFile[]): BuildFile[] {
+  return installed.filter(({ name }) => root.find(name).length === 0).sort((a, b) => compareNames(a.name, b.name));
 }
 
 function* rootFiles(rows: Root['list'], { locale, matches }: FileListing): Generator<BuildFile> {
@@ -192,12 +199,39 @@ function* rootFiles(rows: Root['list'], { locale, matches }: FileListing): Gener
     if (first !== undefined && !isSameFile(first, variant)) {
       const picked = pickVariant(variants, locale);
       variants = [];
-      if (picked !== undefined) yield fileOf(picked);
+      if (picked !== undefined) yield new ListedFile(picked);
     }
     variants.push(variant);
   }
   const last = pickVariant(variants, locale);
-  if (last !== undefined) yield fileOf(last);
+  if (last !== undefined) yield new ListedFile(last);
+}
+
+/** A file of a listing: of millions most are asked for their names alone, and the parts are made when they are asked for. */
+class ListedFile implements BuildFile {
+  // Declared only: fields cost less so.
+  declare readonly name: string;
+  declare private readonly variant: FileVariant;
+  declare private known: FilePart[] | undefined;
+
+  constructor(variant: FileVariant) {
+    this.name = variant.name ?? `fdid:${variant.fileDataId}`;
+    this.variant = variant;
+    this.known = undefined;
+  }
+
+  get fileDataId(): number | undefined {
+    return this.variant.fileDataId;
+  }
+
+  get localeFlags(): number {
+    return this.variant.localeFlags;
+  }
+
+  get parts(): FilePart[] {
+    this.known ??= this.variant.parts;
+    return this.known;
+  }
 }
 
 function isSameFile(a: FileVariant, b: FileVariant): boolean {

@@ -69,6 +69,36 @@ export function neededText(glob: string): NeededText | undefined {
   return isNegated || needed.pattern === '' ? undefined : needed;
 }
 
+/**
+ * As {@link neededText}, for going through lines of names: where a glob begins with a text, with the longest of its other texts behind that. Each line is looked at
+ * once, for a pattern that begins anywhere could begin at every character of it.
+ */
+export function neededInLine(glob: string): NeededText | undefined {
+  const needed = neededText(glob);
+  if (needed === undefined) return undefined;
+  const { own, isPath } = readGlob(glob);
+  const [start = '', ...others] = literalsOf(own);
+  if (!isPath || start === '') return needed;
+  const texts = others.flatMap(asciiParts);
+  const isLongest = needed.isAtStart;
+  // The longest is needed as it is; of others a part.
+  const first = isLongest ? needed.pattern : patternOf(asciiParts(start)[0] ?? '');
+  const second = isLongest ? patternOf(longestOf(texts)) : needed.pattern;
+  return {
+    pattern: first === '' || second === '' ? needed.pattern : `${first}[^\\n]*${second}`,
+    isAtStart: first !== '',
+  };
+}
+
+/** The parts of a text that nothing but their own ASCII, of either case, becomes: there is a k, and an i with a dot of its own, that are none. */
+function asciiParts(text: string): string[] {
+  return text.split(/k/i).map((part) => part.replace(/i+$/i, ''));
+}
+
+function longestOf(texts: readonly string[]): string {
+  return texts.reduce((longest, text) => (text.length > longest.length ? text : longest), '');
+}
+
 /** The texts of which a name needs one for one of the globs to match it; undefined where that is not known of each. */
 export function neededTexts(globs: readonly string[]): NeededText[] | undefined {
   const needed = globs.map(neededText);
@@ -107,10 +137,15 @@ function globTest(glob: string): (name: string) => boolean {
 
 /** The longest part, of ASCII, that every name that a glob matches has in it: most names do not, which takes a tenth of the time to see. */
 function literalOf(own: string, isPath: boolean): NeededText {
-  const text = own.replaceAll('\\', '/');
-  const literals = text.split(/[{@?[].*[})\]]|[*?]|[^ -~]/s).map((part) => part.replace(/^\/+|\/+$/g, ''));
-  const [longest = ''] = literals.sort((a, b) => b.length - a.length);
-  return { pattern: patternOf(longest), isAtStart: isPath && text.startsWith(longest) };
+  const longest = longestOf(literalsOf(own));
+  return { pattern: patternOf(longest), isAtStart: isPath && own.replaceAll('\\', '/').startsWith(longest) };
+}
+
+/** The parts of a glob that stand for themselves, without slashes at their ends, in their order: the first is what it begins with. */
+function literalsOf(own: string): string[] {
+  const parts = own.replaceAll('\\', '/').split(/[{@?[].*[})\]]|[*?]|[^ -~]/s);
+  const trimmed = parts.map((part) => part.replace(/^\/+|\/+$/g, ''));
+  return parts[0]?.startsWith('/') ? ['', ...trimmed] : trimmed;
 }
 
 /** The regular expression of a text of ASCII in which the direction of slashes does not matter. */

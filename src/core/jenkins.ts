@@ -3,7 +3,7 @@
  * and for the checksums of local index files. Words are little-endian; all sums are modulo 2^32.
  */
 
-import { writeU32 } from './bytes.ts';
+import { type BytePart, writeU32 } from './bytes.ts';
 
 const rotate = (x: number, k: number): number => (x << k) | (x >>> (32 - k));
 
@@ -11,28 +11,47 @@ const rotate = (x: number, k: number): number => (x << k) | (x >>> (32 - k));
 let primary = 0;
 let second = 0;
 
+/** The bytes [start, end) of a memory, as a view of numbers. */
+export interface ViewPart extends BytePart {
+  view: DataView;
+}
+
+/** How {@link mix} takes bytes. */
+interface Mixing {
+  pc: number;
+  pb: number;
+  /** Letters as upper-case ones, and slashes as back-slashes. */
+  isName: boolean;
+}
+
 /**
  * Both halves of hashlittle2 over some bytes, as unsigned numbers: `c` is the primary, `b` the second value.
  * @param pc first seed, @param pb second seed
  */
 export function hashLittle2(bytes: Uint8Array, pc = 0, pb = 0): { c: number; b: number } {
-  mix(bytes, bytes.length, { pc, pb });
+  mix(viewOf({ bytes, start: 0, end: bytes.length }), { pc, pb, isName: false });
   return { c: primary >>> 0, b: second >>> 0 };
 }
 
-const noSeeds = { pc: 0, pb: 0 };
+function viewOf({ bytes, start, end }: BytePart & { bytes: Uint8Array }): ViewPart {
+  return { view: new DataView(bytes.buffer, bytes.byteOffset + start, end - start), start: 0, end: end - start };
+}
 
-/** Hashes the first `size` bytes into {@link primary} and {@link second}. */
-function mix(bytes: Uint8Array, size: number, { pc, pb }: { pc: number; pb: number } = noSeeds): void {
-  let a = (0xdeadbeef + size + pc) | 0;
+/** Hashes some bytes into {@link primary} and {@link second}. */
+function mix({ view, start, end }: ViewPart, { pc, pb, isName }: Mixing): void {
+  let at = start;
+  let rest = end - start;
+  let a = (0xdeadbeef + rest + pc) | 0;
   let b = a;
   let c = (a + pb) | 0;
   // The last block of 1 to 12 bytes is padded with zeros and goes through the final mix alone.
-  let at = 0;
-  for (; size - at > 12; at += 12) {
-    a = (a + wordAt(bytes, at)) | 0;
-    b = (b + wordAt(bytes, at + 4)) | 0;
-    c = (c + wordAt(bytes, at + 8)) | 0;
+  for (; rest > 12; rest -= 12, at += 12) {
+    const first = view.getInt32(at, true);
+    const next = view.getInt32(at + 4, true);
+    const last = view.getInt32(at + 8, true);
+    a = (a + (isName ? normalizeWord(first) : first)) | 0;
+    b = (b + (isName ? normalizeWord(next) : next)) | 0;
+    c = (c + (isName ? normalizeWord(last) : last)) | 0;
     a = (a - c) ^ rotate(c, 4);
     c = (c + b) | 0;
     b = (b - a) ^ rotate(a, 6);
@@ -46,10 +65,13 @@ function mix(bytes: Uint8Array, size: number, { pc, pb }: { pc: number; pb: numb
     c = (c - b) ^ rotate(b, 4);
     b = (b + a) | 0;
   }
-  if (size > 0) {
-    a = (a + lastWordAt(bytes, at, size)) | 0;
-    b = (b + lastWordAt(bytes, at + 4, size)) | 0;
-    c = (c + lastWordAt(bytes, at + 8, size)) | 0;
+  if (rest > 0) {
+    const first = wordAt(view, at, rest);
+    const next = wordAt(view, at + 4, rest - 4);
+    const last = wordAt(view, at + 8, rest - 8);
+    a = (a + (isName ? normalizeWord(first) : first)) | 0;
+    b = (b + (isName ? normalizeWord(next) : next)) | 0;
+    c = (c + (isName ? normalizeWord(last) : last)) | 0;
     c = ((c ^ b) - rotate(b, 14)) | 0;
     a = ((a ^ c) - rotate(c, 11)) | 0;
     b = ((b ^ a) - rotate(a, 25)) | 0;
@@ -62,14 +84,23 @@ function mix(bytes: Uint8Array, size: number, { pc, pb }: { pc: number; pb: numb
   second = b;
 }
 
-function wordAt(bytes: Uint8Array, at: number): number {
-  return bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24);
+/** Up to four bytes as a word, with zeros behind them. */
+function wordAt(view: DataView, at: number, size: number): number {
+  if (size >= 4) return view.getInt32(at, true);
+  let value = 0;
+  for (let i = size - 1; i >= 0; i--) value = (value << 8) | view.getUint8(at + i);
+  return value;
 }
 
-function lastWordAt(bytes: Uint8Array, at: number, size: number): number {
-  let value = 0;
-  for (let i = Math.min(4, size - at) - 1; i >= 0; i--) value |= bytes[at + i]! << (8 * i);
-  return value;
+/** Four characters at once, each as {@link normalizeName} has it: the highest bit of a byte says what is true of the seven others. */
+function normalizeWord(word: number): number {
+  const low = word & 0x7f7f7f7f;
+  const isAscii = ~word & 0x80808080;
+  // a to z: from 0x61 on, and not from 0x7b on.
+  const isLetter = (low + 0x1f1f1f1f) & ~(low + 0x05050505) & isAscii;
+  const isSlash = ~((low ^ 0x2f2f2f2f) + 0x7f7f7f7f) & isAscii;
+  // 0x2f and 0x5c differ in 0x73.
+  return word ^ (isLetter >>> 2) ^ ((isSlash >>> 7) * 0x73);
 }
 
 /** hashlittle: the primary value of {@link hashLittle2} alone. */
@@ -78,9 +109,7 @@ export function hashLittle(bytes: Uint8Array, seed = 0): number {
 }
 
 const utf8Encoder = new TextEncoder();
-
-/** Bytes of a name that is being hashed, upper-case. */
-let upperCase = new Uint8Array(1024);
+const nameMixing: Mixing = { pc: 0, pb: 0, isName: true };
 
 /**
  * The 64-bit name hash of a WoW root, 8 bytes big-endian: lookup3 of the upper-case name with back-slashes,
@@ -98,21 +127,17 @@ export function nameHash(name: string): Uint8Array {
  * As {@link nameHash}, of the bytes [start, end) of UTF-8 text, written to `target` at an offset.
  * For lists of millions of names, where a text, or a view, of each takes several times as long.
  */
-export function writeNameHash(
-  target: Uint8Array,
-  at: number,
-  { bytes, start, end }: { bytes: Uint8Array; start: number; end: number },
-): void {
-  const size = end - start;
-  if (size > upperCase.length) upperCase = new Uint8Array(2 * size);
-  // As normalizeName has it.
-  for (let i = 0; i < size; i++) {
-    const byte = bytes[start + i]!;
-    upperCase[i] = byte >= 0x61 && byte <= 0x7a ? byte - 0x20 : byte === 0x2f ? 0x5c : byte;
-  }
-  mix(upperCase, size);
+export function writeNameHash(target: Uint8Array, at: number, name: BytePart & { bytes: Uint8Array }): void {
+  mix(viewOf(name), nameMixing);
   writeU32(target, at, primary);
   writeU32(target, at + 4, second);
+}
+
+/** As {@link writeNameHash}, as two words of a table: the high half, then the low. */
+export function putNameHash(words: Uint32Array, at: number, name: ViewPart): void {
+  mix(name, nameMixing);
+  words[at] = primary;
+  words[at + 1] = second;
 }
 
 /** A name as the formats compare it: upper-case ASCII and back-slashes. Other letters stay as they are. */

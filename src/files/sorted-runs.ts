@@ -64,13 +64,22 @@ export class SortedRuns {
     return (this.#count - 1) * this.#stride;
   }
 
-  #spill(): void {
-    if (this.#count === 0) return;
-    const bytes = sortRecords(this.memory.subarray(0, this.#count * this.#stride), this.#stride, this.#keySize);
+  /** Adds rows that are sorted already, in pieces. */
+  addRun(pieces: Iterable<Uint8Array>): void {
+    this.#spill();
     const start = this.#ends.at(-1) ?? 0;
-    writeAll(this.#fd, bytes, start);
-    this.#ends.push(start + bytes.length);
+    let end = start;
+    for (const piece of pieces) {
+      writeAll(this.#fd, piece, end);
+      end += piece.length;
+    }
+    if (end > start) this.#ends.push(end);
+  }
+
+  #spill(): void {
+    const rows = this.memory.subarray(0, this.#count * this.#stride);
     this.#count = 0;
+    if (rows.length > 0) this.addRun([sortRecords(rows, this.#stride, this.#keySize)]);
   }
 
   /** All rows in order. More can be added meanwhile: they are there when all are read again. */

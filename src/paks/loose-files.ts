@@ -38,8 +38,9 @@ class LooseFiles implements Pak {
 
   #list(): PakEntry[] {
     // What the system says of a file is ten times as large as what is kept of it.
-    const entries: { -readonly [Key in keyof PakEntry]: PakEntry[Key] }[] = [];
-    for (const { name, stat } of walkFiles(this.#root)) if (this.#isWanted(name)) entries.push(looseEntry(name, stat));
+    const entries: ListedFile[] = [];
+    for (const { name, stat } of walkFiles(this.#root))
+      if (this.#isWanted(name)) entries.push(new ListedFile(name, stat));
     entries.sort(byName);
     entries.forEach((entry, index) => {
       entry.index = index;
@@ -104,25 +105,47 @@ function byName(a: { name: string }, b: { name: string }): number {
   return a.name < b.name ? -1 : 1;
 }
 
-function looseEntry(name: string, { size, mtime }: fs.Stats): PakEntry {
-  return { index: 0, name, size, storedSize: size, method: 'none', encrypted: false, mtime };
+/** A file in little memory: there may be hundreds of thousands. */
+abstract class LooseEntry implements PakEntry {
+  // Declared only: fields cost less so.
+  declare readonly name: string;
+  declare readonly size: number;
+  declare private readonly modifiedMs: number;
+
+  constructor(name: string, { size, mtimeMs }: fs.Stats) {
+    this.name = name;
+    this.size = size;
+    // Dates have no more.
+    this.modifiedMs = Math.round(mtimeMs);
+  }
+
+  abstract get index(): number;
+
+  get storedSize(): number {
+    return this.size;
+  }
+  get method(): string {
+    return 'none';
+  }
+  get encrypted(): boolean {
+    return false;
+  }
+  get mtime(): Date {
+    return new Date(this.modifiedMs);
+  }
+}
+
+/** One of all files. */
+class ListedFile extends LooseEntry {
+  index = 0;
 }
 
 /** A file that was looked for by its name. Its number is known once all are listed. */
-class FoundFile implements PakEntry {
-  readonly name: string;
-  readonly size: number;
-  readonly storedSize: number;
-  readonly method = 'none';
-  readonly encrypted = false;
-  readonly mtime: Date;
+class FoundFile extends LooseEntry {
   readonly #indexOf: () => number;
 
-  constructor(name: string, { size, mtime }: fs.Stats, indexOf: () => number) {
-    this.name = name;
-    this.size = size;
-    this.storedSize = size;
-    this.mtime = mtime;
+  constructor(name: string, stat: fs.Stats, indexOf: () => number) {
+    super(name, stat);
     this.#indexOf = indexOf;
   }
 

@@ -209,24 +209,9 @@ class PlacedRows {
   #place({ step, inner }: { step: SearchStep; inner: PakEntry }, name: string, index: number): SearchRow {
     const key = this.#keyOf(name);
     const winner = this.#winners.get(key);
-    const { size, storedSize, offset, method, encrypted, mtime, sha1, mayBeUnsure } = inner;
-    const row: SearchRow = {
-      index,
-      name,
-      size,
-      storedSize,
-      offset,
-      method,
-      encrypted,
-      mtime,
-      sha1,
-      mayBeUnsure,
-      step,
-      inner,
-      hidden: inner.hidden ?? hiddenBy(winner),
-      origin: step.label,
-      note: joinNotes(inner.note, hiddenNote(winner)),
-    };
+    const hidden = inner.hidden ?? hiddenBy(winner);
+    const note = joinNotes(inner.note, hiddenNote(winner));
+    const row = new PlacedRow({ step, inner }, { index, name, hidden, note });
     // A row that its own PAK hides stands in nobody's way, but a delete record does.
     if (winner === undefined && (inner.hidden === undefined || inner.hidden === 'delete-record')) {
       this.#winners.set(key, row);
@@ -248,28 +233,68 @@ class PlacedRows {
     if (row !== undefined) return row.hidden === undefined ? row : undefined;
     this.#folded ??= this.#fold();
     const other = this.#folded.get(foldName(name));
-    return other && { ...other, note: joinNotes(other.note, `found by ignoring case: it is stored as ${other.name}`) };
+    if (other === undefined) return undefined;
+    const note = joinNotes(other.note, `found by ignoring case: it is stored as ${other.name}`);
+    return new PlacedRow(other, { index: other.index, name: other.name, hidden: other.hidden, note });
+  }
+}
+
+/** A row of the whole: what it has of its own, and for the rest the entry that it stands for. There may be hundreds of thousands. */
+class PlacedRow implements SearchRow {
+  // Declared only: fields cost less so.
+  declare readonly index: number;
+  declare readonly name: string;
+  declare readonly step: SearchStep;
+  declare readonly inner: PakEntry;
+  declare readonly hidden: HiddenKind | undefined;
+  declare readonly note: string | undefined;
+
+  constructor(
+    { step, inner }: Pick<SearchRow, 'step' | 'inner'>,
+    { index, name, hidden, note }: Pick<SearchRow, 'index' | 'name' | 'hidden' | 'note'>,
+  ) {
+    this.index = index;
+    this.name = name;
+    this.step = step;
+    this.inner = inner;
+    this.hidden = hidden;
+    this.note = note;
+  }
+
+  get size(): number {
+    return this.inner.size;
+  }
+  get storedSize(): number {
+    return this.inner.storedSize;
+  }
+  get offset(): number | undefined {
+    return this.inner.offset;
+  }
+  get method(): string {
+    return this.inner.method;
+  }
+  get encrypted(): boolean {
+    return this.inner.encrypted;
+  }
+  get mtime(): Date | undefined {
+    return this.inner.mtime;
+  }
+  get sha1(): string | undefined {
+    return this.inner.sha1;
+  }
+  get mayBeUnsure(): boolean | undefined {
+    return this.inner.mayBeUnsure;
+  }
+  get origin(): string {
+    return this.step.label;
   }
 }
 
 /** A row that was found without listing all of them. Its number is known once they are listed. */
-class FoundRow implements SearchRow {
-  declare readonly name: string;
-  declare readonly size: number;
-  declare readonly storedSize: number;
-  declare readonly method: string;
-  declare readonly encrypted: boolean;
-  declare readonly step: SearchStep;
-  declare readonly inner: PakEntry;
-  readonly #indexOf: () => number;
-
-  constructor({ index: _, ...row }: SearchRow, indexOf: () => number) {
-    Object.assign(this, row);
-    this.#indexOf = indexOf;
-  }
-
-  get index(): number {
-    return this.#indexOf();
+class FoundRow extends PlacedRow {
+  constructor(row: SearchRow, indexOf: () => number) {
+    super(row, row);
+    Object.defineProperty(this, 'index', { get: indexOf, enumerable: true });
   }
 }
 

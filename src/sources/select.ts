@@ -1,5 +1,5 @@
 import { isNotFound, PakratError, throwIfAborted, valueUnless } from '../core/errors.ts';
-import { hasGlob, type NeededText, nameMatcher, neededText } from '../core/glob.ts';
+import { hasGlob, type NeededText, nameMatcher, neededInLine } from '../core/glob.ts';
 import { folderOf, isFolderName } from './folders.ts';
 import type { RegexSearch } from './regex-search.ts';
 import type { Source, SourceEntry } from './source.ts';
@@ -95,7 +95,7 @@ function choiceTest(text: string): (name: string) => boolean {
 
 /** The texts of which every name has one that globs and folders choose; undefined where that is not known of each. */
 export function neededBy(globs: readonly string[]): NeededText[] | undefined {
-  const needed = globs.map((glob) => (hasGlob(glob) ? neededText(glob) : folderOf(glob).needed));
+  const needed = globs.map((glob) => (hasGlob(glob) ? neededInLine(glob) : folderOf(glob).needed));
   return needed.length > 0 && needed.every((one) => one !== undefined) ? needed : undefined;
 }
 

@@ -87,10 +87,10 @@ describe.each(['wow', 'tvfs', 'text'] as const)('derived files of a store with b
   /** Does work with the library, and with a network. */
   const online = <Result>(work: (pakrat: Pakrat) => Promise<Result>): Promise<Result> =>
     withPakrat({ store, patchUrl: server.url }, work);
-  const list = (product = 'wow'): Promise<string> =>
+  const list = (product = 'wow', ...names: string[]): Promise<string> =>
     withSession(async (session) => {
       const lines: string[] = [];
-      await listFiles(session, product, { recursive: true }, async (rows) => {
+      await listFiles(session, product, { recursive: true, names }, async (rows) => {
         for await (const row of rows) if (!isListedFolder(row)) lines.push(`${row.name} ${row.size} ${row.md5}`);
       });
       return lines.join('\n');
@@ -169,6 +169,29 @@ describe.each(['wow', 'tvfs', 'text'] as const)('derived files of a store with b
     }
     expect(count).toBeGreaterThan(layout === 'wow' ? 85 : 26);
     if (layout === 'wow') expect(refused).toBeGreaterThan(1);
+  });
+
+  test('names that a glob matches are those of a whole store, however a file is damaged', async () => {
+    const glob = 'world/maps/*/*_*';
+    const matching = await list('wow', glob);
+    expect(matching.split('\n').length).toBeGreaterThan(10);
+    const random = randomSource(17);
+    let refused = 0;
+    for (const file of derived.keys()) {
+      for (const how of ['flip', 'flip', 'zeros', 'gone'] as const) {
+        if (!damage(file, how, derived, random)) continue;
+        try {
+          expect(await list('wow', glob)).toBe(matching);
+        } catch (error) {
+          if (!isPakratError(error) || error.data.list === undefined)
+            throw new Error(`${how} ${file}`, { cause: error });
+          expect(file).toMatch(/\.names$/);
+          refused += 1;
+        }
+        restore(store, derived);
+      }
+    }
+    expect(refused).toBe(layout === 'wow' ? 4 : 0);
   });
 
   /** Runs the program on the store, without a network. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import picomatch from 'picomatch';
-import { hasGlob, nameMatcher, neededText, withFolders } from '../../src/core/glob.ts';
+import { hasGlob, nameMatcher, neededInLine, neededText, withFolders } from '../../src/core/glob.ts';
 import { codeOf } from '../support/thrown-code.ts';
 
 const names = [
@@ -197,4 +197,50 @@ test('every name that a glob matches has the text that it needs; where there is 
   expect(needs('*_5791*')).toEqual({ pattern: '_5791', isAtStart: false });
   expect(needs('maps')).toEqual({ pattern: 'maps', isAtStart: false });
   for (const glob of ['*', '!*.blp', '{a,b}', '**/[a-c]?', 'ä*']) expect(needs(glob)).toBeUndefined();
+});
+
+test('in a line of a list the text is found that a glob begins with, and behind it the longest of its others', () => {
+  const needs = (glob: string) => neededInLine(glob);
+  expect(needs('world/maps/zone034/*5791*')).toEqual({
+    pattern: 'world[/\\\\]maps[/\\\\]zone034[^\\n]*5791',
+    isAtStart: true,
+  });
+  expect(needs('a/*longer*')).toEqual({ pattern: 'a[^\\n]*longer', isAtStart: true });
+  for (const glob of ['*_5791*', 'maps', '*/a/*longest*', 'World/maps/*'])
+    expect(needs(glob)).toEqual(neededText(glob));
+  for (const glob of ['*', '!*.blp', '{a,b}', 'ä*']) expect(needs(glob)).toBeUndefined();
+});
+
+test('a line has the text that a glob needs wherever the glob matches its name', () => {
+  const parts = ['ab', 'k', 'i', 'İ', '\u212a', 'x.', '/', 'Ab', 'ck', '5'];
+  const names = Array.from({ length: 4000 }, (_, i) => {
+    const mixed = Math.imul(i + 1, 0x9e3779b1) >>> 0;
+    return Array.from({ length: 5 }, (_, at) => parts[(mixed >>> (6 * at)) % parts.length]).join('');
+  });
+  const globs = [
+    'ab/*',
+    'a*k*',
+    'ab*ck*5',
+    'k*ab*x',
+    'i*5',
+    'a?{b,c}*i/*',
+    'ab/**/i*k',
+    '[a-c]b*5',
+    'x./*ab*',
+    'AB*/*K5',
+  ];
+  let found = 0;
+  for (const glob of globs) {
+    const needed = neededInLine(glob);
+    if (needed === undefined) continue;
+    const matches = nameMatcher([glob]);
+    const search = new RegExp(needed.isAtStart ? `;${needed.pattern}` : needed.pattern, 'i');
+    for (const name of names) {
+      if (!matches(name)) continue;
+      found += 1;
+      // As it is gone through: a character for each byte.
+      expect([glob, name, search.test(Buffer.from(`1;${name}`).toString('latin1'))]).toEqual([glob, name, true]);
+    }
+  }
+  expect(found).toBeGreaterThan(100);
 });

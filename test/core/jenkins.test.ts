@@ -1,6 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
 import { toHex } from '../../src/core/bytes.ts';
-import { hashLittle, hashLittle2, nameHash, normalizeName } from '../../src/core/jenkins.ts';
+import {
+  hashLittle,
+  hashLittle2,
+  nameHash,
+  normalizeName,
+  putNameHash,
+  writeNameHash,
+} from '../../src/core/jenkins.ts';
 
 const score = new TextEncoder().encode('Four score and seven years ago');
 const empty = new Uint8Array();
@@ -51,6 +58,26 @@ describe('names', () => {
       'Interface\\Icons/Inv_Helm_Armor_Explorer_D_01.blp',
     ]) {
       expect(toHex(nameHash(name))).toBe('770b8d2dc4d940aa');
+    }
+  });
+
+  test('every byte at every place is hashed as the formats compare it', () => {
+    for (let byte = 0; byte < 0x100; byte++) {
+      const bytes = Uint8Array.from({ length: 31 }, (_, i) => (i % 3 === 0 ? byte : (i * 37 + byte) % 0x100));
+      const [target, words] = [Buffer.alloc(10), new Uint32Array(3)];
+      for (const [start, end] of [
+        [0, 31],
+        [1, 14],
+        [2, 29],
+        [3, 5],
+      ] as const) {
+        const { c, b } = hashLittle2(
+          Buffer.from(normalizeName(Buffer.from(bytes).toString('latin1', start, end)), 'latin1'),
+        );
+        writeNameHash(target, 2, { bytes, start, end });
+        putNameHash(words, 1, { view: new DataView(bytes.buffer), start, end });
+        expect([target.readUInt32BE(2), target.readUInt32BE(6), words[1], words[2]]).toEqual([c, b, c, b]);
+      }
     }
   });
 

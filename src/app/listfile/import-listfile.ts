@@ -1,4 +1,4 @@
-import { createReadStream } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { importListfile as importInto, type ListfileChange } from '../../builds/listfile/listfile-import.ts';
 import type { WorkOptions } from '../../core/progress.ts';
 import type { Session } from '../session/session.ts';
@@ -20,8 +20,22 @@ export async function importListfile(
   { signal, onProgress }: WorkOptions = {},
 ): Promise<ListfileChange> {
   const { layout } = await session.store({ create: true });
-  const pieces = typeof list === 'string' ? createReadStream(list, { highWaterMark: pieceBytes }) : list;
-  const change = await importInto(layout, pieces, signal);
+  const change = await importInto(layout, typeof list === 'string' ? piecesOf(list) : list, signal);
   tellBadLines(change, onProgress);
   return change;
+}
+
+/** A file, which may be a pipe, in pieces that each hold until the next is asked for: memory for each would wait to be collected. */
+async function* piecesOf(path: string): AsyncGenerator<Uint8Array> {
+  const file = await open(path, 'r');
+  try {
+    const memory = Buffer.allocUnsafe(pieceBytes);
+    for (;;) {
+      const { bytesRead } = await file.read(memory, 0, memory.length, null);
+      if (bytesRead === 0) return;
+      yield memory.subarray(0, bytesRead);
+    }
+  } finally {
+    await file.close();
+  }
 }

@@ -5,13 +5,7 @@ import { u32At } from '../../core/bytes.ts';
 import { formatError, PakratError, resultUnless, valueUnless } from '../../core/errors.ts';
 import { IdSet } from '../../core/tables/id-set.ts';
 import { makeFolderDurable } from '../../files/durable.ts';
-import {
-  type BadLine,
-  type ListfileRow,
-  type ListfileRows,
-  ListfileScanner,
-  noListedId,
-} from '../../formats/roots/listfile.ts';
+import { type BadLine, type ListfileRow, type ListfileRows, ListfileScanner } from '../../formats/roots/listfile.ts';
 import { isLacking, readDerived } from '../../store/derived/derived-file.ts';
 import { writeDerived } from '../../store/derived/derived-writer.ts';
 import type { LookupFolders } from '../../store/layout.ts';
@@ -98,18 +92,14 @@ export async function replaceListfile(
   const writer = new ListfileWriter(folders);
   try {
     const bad: BadLines = { lines: 0, first: [] };
-    for await (const pieces of readListfile(chunks, bad)) {
-      if (writer.rows === 0 && url !== undefined) checkFirst(pieces.find(({ count }) => count > 0)?.at(0));
-      for (const rows of pieces) {
-        addRows(writer, rows);
-        await breathe(signal);
-      }
-      checkBad(bad, writer.rows);
+    for await (const rows of readListfile(chunks, bad)) {
+      if (writer.rows === 0 && rows.count > 0 && url !== undefined) checkFirst(rows.at(0));
+      writer.addRows(rows);
       await breathe(signal);
     }
     const { rows } = writer;
     if (rows === 0) throw noNames(bad);
-    const listed = IdSet.from(writer.ids.bytes());
+    const listed = writer.ids.copy();
     const isNext = url !== undefined && url === old.version?.url;
     const added = await keepOlder(writer, old, { listed, isNext, signal });
     const updated = url === undefined ? without(old.updated, listed) : listed;
@@ -169,22 +159,20 @@ async function openChecked(folders: LookupFolders): Promise<ListfileIndex | unde
 }
 
 /** @param bad gets the lines that are no rows */
-async function* readListfile(chunks: AsyncIterable<Uint8Array>, bad: BadLines): AsyncGenerator<ListfileRows[]> {
+async function* readListfile(chunks: AsyncIterable<Uint8Array>, bad: BadLines): AsyncGenerator<ListfileRows> {
   const scanner = new ListfileScanner((line) => {
     bad.lines += 1;
     if (bad.first.length < fewBad) bad.first.push(line);
   });
-  for await (const chunk of chunks) yield scanner.pushBytes(chunk);
-  yield scanner.endBytes();
-}
-
-function addRows(writer: ListfileWriter, { bytes, ids, starts, ends, count }: ListfileRows): void {
-  const name = { bytes, start: 0, end: 0 };
-  for (let row = 0; row < count; row++) {
-    name.start = starts[row]!;
-    name.end = ends[row]!;
-    writer.add(ids[row] === noListedId ? undefined : ids[row], name);
+  let count = 0;
+  for await (const chunk of chunks) {
+    for (const rows of scanner.pushBytes(chunk)) {
+      count += rows.count;
+      yield rows;
+    }
+    checkBad(bad, count);
   }
+  yield* scanner.endBytes();
 }
 
 /** A few bad lines are passed over; what has more of them than names is another kind of file. @throws E_FORMAT */
@@ -197,8 +185,8 @@ function noNames({ first: [first] }: BadLines, problem = 'there are no names in 
 }
 
 /** Any line is a name; a page that says what went wrong is told by the characters that no name of a file has. */
-function checkFirst(row: ListfileRow | undefined): void {
-  if (row === undefined || row.fileDataId !== undefined || !/[<>"|?*{}]/.test(row.name)) return;
+function checkFirst(row: ListfileRow): void {
+  if (row.fileDataId !== undefined || !/[<>"|?*{}]/.test(row.name)) return;
   throw formatError(
     'E_FORMAT',
     'listfile',

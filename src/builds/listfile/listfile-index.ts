@@ -112,7 +112,7 @@ export class ListfileIndex {
     }
   }
 
-  /** Reads names at places that follow one another. For those who called {@link checkAll}. */
+  /** Reads names at places that follow one another. For those who called {@link checkAll} or {@link offsetsOf}. */
   nameReader(): (place: NamePlace) => string {
     const text = new TextWindows((memory, offset) => this.#text.readSome(memory, offset));
     return ({ at, size }) => text.read(at, size);
@@ -142,9 +142,13 @@ export class ListfileIndex {
     }
   }
 
-  /** The offsets of the names that have one of some texts, ascending. For those who called {@link checkAll}. */
-  offsetsOf(needed: readonly NeededText[]): Promise<Float64Array> {
-    return offsetsOf(this.#text, needed);
+  /** The offsets of the names that have one of some texts, ascending. It checks the text: its names can be read after it. @throws E_FORMAT_CHECKSUM */
+  async offsetsOf(needed: readonly NeededText[]): Promise<Float64Array> {
+    try {
+      return await offsetsOf(this.#text, needed);
+    } catch (error) {
+      throw listError(this.#text.path, error);
+    }
   }
 
   /** All lines of the text: the names by their bytes, each with its id. */

@@ -19,6 +19,9 @@ export interface NameBytes extends BytePart {
 const lineBytes = 1 << 17;
 const mostOfLine = 0xffff + 12;
 
+/** Up to here bytes are copied one by one: to make a view of them takes longer. */
+const fewBytes = 128;
+
 /** Writes the lines of BASE.names. Needs `close`. Throws as {@link DerivedWriter}. */
 export class TextWriter {
   readonly #file: DerivedWriter;
@@ -42,6 +45,21 @@ export class TextWriter {
     const at = this.#file.size + this.#filled;
     for (let from = start; from < end; from++) lines[this.#filled++] = bytes[from]!;
     lines[this.#filled++] = 0x0a;
+    return at;
+  }
+
+  /** Adds lines as they are. @returns where they begin in the text */
+  addLines(bytes: Uint8Array, start: number, end: number): number {
+    const size = end - start;
+    if (this.#filled + size > lineBytes) this.#write();
+    const at = this.#file.size + this.#filled;
+    if (size > lineBytes) {
+      this.#file.append(bytes.subarray(start, end));
+      return at;
+    }
+    if (size > fewBytes) this.#lines.set(bytes.subarray(start, end), this.#filled);
+    else for (let i = 0; i < size; i++) this.#lines[this.#filled + i] = bytes[start + i]!;
+    this.#filled += size;
     return at;
   }
 

@@ -2,22 +2,25 @@ import { breathe } from '../../core/breathe.ts';
 import type { NeededText } from '../../core/glob.ts';
 import type { DerivedFile } from '../../store/derived/derived-file.ts';
 
-/** Bytes that are gone through at once: more than a line has, and few enough to stay in the cache of a processor. */
-const memorySize = 1 << 17;
+/** Bytes that are gone through at once: as a text of twice as many characters they would not lie where memory is taken and given back at no cost. */
+const pieceSize = 1 << 16;
+/** Bytes of a line at most: names are at most what a row of a look-up file can say. */
+const mostOfLine = 1 << 17;
 
 /**
  * The offsets of the names in the text of a list that have one of some texts, and maybe of a few more, ascending. Each piece of the text is gone
- * through as a whole, as grep does: a line is looked at only where there is something in it. For those who checked the text.
+ * through as a whole, as grep does: a line is looked at only where there is something in it. All of the text is checked. @throws E_FORMAT_CHECKSUM
  */
 export async function offsetsOf(text: DerivedFile, needed: readonly NeededText[]): Promise<Float64Array> {
   const offsets = new Offsets();
   // A name begins behind the first `;` of its line.
   const patterns = needed.map(({ pattern, isAtStart }) => (isAtStart ? `;${pattern}` : pattern));
   const search = new RegExp(patterns.join('|'), 'gi');
-  const memory = Buffer.allocUnsafe(memorySize);
+  const step = Math.ceil(pieceSize / text.pageSize) * text.pageSize;
+  const memory = Buffer.allocUnsafe(mostOfLine + step);
   let kept = 0;
   for (let offset = 0; offset < text.size; ) {
-    const size = text.readSome(memory.subarray(kept), offset);
+    const size = text.readPages(memory.subarray(kept, kept + step), offset);
     const end = memory.lastIndexOf('\n', kept + size - 1) + 1;
     // Bytes as characters: so that none is split, and the place of one in the text is its offset.
     addOffsets(memory.toString('latin1', 0, end), { search, start: offset - kept, offsets });

@@ -52,8 +52,8 @@ export interface Root {
    */
   list(matches: (name: string) => boolean): Iterable<FileVariant>;
   /**
-   * Goes through the names at once for those that have one of some texts.
-   * @returns what {@link list} is for these alone; undefined where they are not there to be gone through. Absent where names are few.
+   * Goes through the names at once for those that have one of some texts, and checks what {@link list} reads of these alone: {@link checkAll} reads several times as much.
+   * @returns what {@link list} is for them; undefined where names are not there to be gone through. Absent where they are few. @throws E_FORMAT_CHECKSUM
    */
   narrow?(needed: readonly NeededText[]): Promise<Root['list'] | undefined>;
   /**

@@ -5,25 +5,40 @@ const pageIds = 0x10000;
 const pageSize = pageIds / 8;
 const recordSize = 2 + pageSize;
 
+/** How many bits of a byte are set. */
+const bitsOf = Uint8Array.from({ length: 0x100 }, (_, byte) => byte.toString(2).replaceAll('0', '').length);
+
 /** Many 32-bit ids in little memory: a bit each, in pages that are made when the first id of theirs comes. */
 export class IdSet {
   readonly #pages = new Map<number, Uint8Array>();
   #size = 0;
+  /** The page that was added to last. */
+  #lastHigh = -1;
+  #last: Uint8Array = new Uint8Array();
 
   /** Number of ids. */
   get size(): number {
     return this.#size;
   }
 
-  add(id: number): void {
-    let page = this.#pages.get(id >>> 16);
-    if (page === undefined) {
-      page = new Uint8Array(pageSize);
-      this.#pages.set(id >>> 16, page);
-    }
+  /** @returns whether it is new */
+  add(id: number): boolean {
+    const page = this.#pageOf(id >>> 16);
     const [at, bit] = [(id & 0xffff) >>> 3, 1 << (id & 7)];
-    if ((page[at]! & bit) === 0) this.#size += 1;
+    if ((page[at]! & bit) !== 0) return false;
     page[at]! |= bit;
+    this.#size += 1;
+    return true;
+  }
+
+  /** Ids that follow one another are mostly of one page. */
+  #pageOf(high: number): Uint8Array {
+    if (high === this.#lastHigh) return this.#last;
+    const page = this.#pages.get(high) ?? new Uint8Array(pageSize);
+    this.#pages.set(high, page);
+    this.#lastHigh = high;
+    this.#last = page;
+    return page;
   }
 
   has(id: number): boolean {
@@ -38,6 +53,11 @@ export class IdSet {
         if (page[low >>> 3]! & (1 << (low & 7))) yield high * pageIds + low;
       }
     }
+  }
+
+  /** A set of its own with the same ids. */
+  copy(): IdSet {
+    return IdSet.from(this.bytes());
   }
 
   /** The set as bytes: for each page its number u16 and its bits. */
@@ -57,10 +77,9 @@ export class IdSet {
     if (bytes.length % recordSize !== 0) throw formatError('E_FORMAT_TRUNCATED', 'set of ids', 'it is cut');
     const set = new IdSet();
     for (let at = 0; at < bytes.length; at += recordSize) {
-      const high = bytes[at]! * 256 + bytes[at + 1]!;
-      for (let low = 0; low < pageIds; low++) {
-        if (bytes[at + 2 + (low >>> 3)]! & (1 << (low & 7))) set.add(high * pageIds + low);
-      }
+      const page = new Uint8Array(bytes.subarray(at + 2, at + recordSize));
+      set.#pages.set(bytes[at]! * 256 + bytes[at + 1]!, page);
+      for (const byte of page) set.#size += bitsOf[byte]!;
     }
     return set;
   }

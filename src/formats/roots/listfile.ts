@@ -51,7 +51,10 @@ export interface ListfileRow {
 /** What stands for no id among {@link ListfileRows.ids}. */
 export const noListedId = -1;
 
-/** Rows of a list as parts of its bytes: to make an object and a text of each of millions takes several times as long as to read them. */
+/**
+ * Rows of a list as parts of its bytes: to make an object and a text of each of millions takes several times as long as to read them. A scanner has one of
+ * them, which it fills anew.
+ */
 export class ListfileRows {
   count = 0;
   /** The id of each row, or {@link noListedId}. */
@@ -59,10 +62,12 @@ export class ListfileRows {
   /** The name of each row: [start, end) of the bytes. */
   starts = new Uint32Array(0x400);
   ends = new Uint32Array(0x400);
-  readonly bytes: Uint8Array;
+  bytes: Uint8Array = new Uint8Array();
 
-  constructor(bytes: Uint8Array) {
+  /** Begins anew, with other bytes. */
+  clear(bytes: Uint8Array): void {
     this.bytes = bytes;
+    this.count = 0;
   }
 
   add(id: number, start: number, end: number): void {
@@ -147,8 +152,11 @@ export class ListfileScanner {
   readonly #onBad: ((bad: BadLine) => void) | undefined;
   /** Whether the list has ids, told by its first piece. */
   #hasIds: boolean | undefined;
-  /** The start of a line that is not complete. */
-  #rest: Uint8Array = new Uint8Array(0);
+  /** What is gone through, filled anew for each piece: it begins with the start of a line that was not complete. */
+  #memory = new Uint8Array(2 * pieceSize);
+  /** Bytes of that line. */
+  #rest = 0;
+  readonly #rows = new ListfileRows();
   /** Lines read so far. */
   #lines = 0;
 
@@ -164,33 +172,33 @@ export class ListfileScanner {
     return texts(this.pushBytes(chunk));
   }
 
-  pushBytes(chunk: Uint8Array): ListfileRows[] {
-    const pieces: ListfileRows[] = [];
+  /** The rows of a chunk, piece by piece: each holds until the next is asked for. All must be asked for. */
+  *pushBytes(chunk: Uint8Array): Generator<ListfileRows> {
     for (let start = 0; start < chunk.length; start += pieceSize) {
-      this.#pushPiece(chunk.subarray(start, start + pieceSize), pieces);
+      const piece = chunk.subarray(start, start + pieceSize);
+      const end = piece.lastIndexOf(lf) + 1;
+      // A line that never ends must not fill the memory.
+      if (end === 0 && this.#rest + piece.length > maxLineSize)
+        throw lineError(this.#lines + 1, 'too long', 'E_FORMAT_RANGE');
+      this.#keep(piece.subarray(0, end));
+      if (end > 0) {
+        yield this.#readLines(this.#checkText(this.#memory.subarray(0, this.#rest)));
+        this.#rest = 0;
+      }
+      this.#keep(piece.subarray(end));
     }
-    return pieces;
   }
 
-  #pushPiece(piece: Uint8Array, pieces: ListfileRows[]): void {
-    const last = piece.lastIndexOf(lf);
-    const bytes = new Uint8Array(this.#rest.length + (last < 0 ? piece.length : last + 1));
-    bytes.set(this.#rest);
-    bytes.set(piece.subarray(0, bytes.length - this.#rest.length), this.#rest.length);
-    if (last < 0) {
-      // A line that never ends must not fill the memory.
-      if (bytes.length > maxLineSize) throw lineError(this.#lines + 1, 'too long', 'E_FORMAT_RANGE');
-      this.#rest = bytes;
-      return;
-    }
-    // A copy: the chunk is the caller's, who may fill it anew. (A Buffer's own `slice` would not copy.)
-    this.#rest = new Uint8Array(piece.subarray(last + 1));
-    pieces.push(this.#readLines(this.#checkText(bytes)));
+  /** Keeps a copy: the chunk is the caller's, who may fill it anew. */
+  #keep(bytes: Uint8Array): void {
+    this.#memory.set(bytes, this.#rest);
+    this.#rest += bytes.length;
   }
 
   /** @param bytes whole lines of text */
   #readLines(bytes: Uint8Array): ListfileRows {
-    const rows = new ListfileRows(bytes);
+    const rows = this.#rows;
+    rows.clear(bytes);
     /** Rows of this piece without an id, by their place among `rows`, and the lines that they are on. */
     const unnumbered = new Map<number, number>();
     for (let start = 0; start < bytes.length; ) {
@@ -281,15 +289,16 @@ export class ListfileScanner {
     return texts(this.endBytes());
   }
 
-  endBytes(): ListfileRows[] {
-    const pieces: ListfileRows[] = [];
-    if (this.#rest.length > 0) this.#pushPiece(Uint8Array.of(lf), pieces);
-    return pieces;
+  /** As {@link pushBytes}, of a last line without a line end. */
+  *endBytes(): Generator<ListfileRows> {
+    if (this.#rest > 0) yield* this.pushBytes(Uint8Array.of(lf));
   }
 }
 
-function texts(pieces: readonly ListfileRows[]): ListfileRow[] {
-  return pieces.flatMap((rows) => Array.from({ length: rows.count }, (_, row) => rows.at(row)));
+function texts(pieces: Iterable<ListfileRows>): ListfileRow[] {
+  const all: ListfileRow[] = [];
+  for (const rows of pieces) for (let row = 0; row < rows.count; row++) all.push(rows.at(row));
+  return all;
 }
 
 /** Reads a list that is in memory, row by row. Throws as {@link ListfileScanner}, at the line that is wrong. */

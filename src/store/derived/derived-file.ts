@@ -175,15 +175,19 @@ export class DerivedFile {
     return size;
   }
 
+  /** As {@link readSome}, checked: from the start of a page, and whole pages as long as there are some. */
+  readPages(bytes: Uint8Array, offset: number): number {
+    const size = this.readSome(bytes, offset);
+    this.#check(bytes.subarray(0, size), offset / this.pageSize);
+    return size;
+  }
+
   /** Checks the content piece by piece, for those who read all of it and must not end half-way. Gives the bytes of each piece. */
   *checkAll(): Generator<number> {
     const step = Math.max(1, Math.floor(pieceSize / this.pageSize)) * this.pageSize;
     const memory = Buffer.allocUnsafe(Math.min(step, this.size));
     for (let offset = 0; offset < this.size; offset += step) {
-      const piece = memory.subarray(0, Math.min(step, this.size - offset));
-      this.#fill(piece, offset);
-      this.#check(piece, offset / this.pageSize);
-      yield piece.length;
+      yield this.readPages(memory, offset);
     }
   }
 

@@ -1,7 +1,8 @@
 import { breathe } from '../../../core/breathe.ts';
 import { asBuffer } from '../../../core/bytes.ts';
 import type { IdSet } from '../../../core/tables/id-set.ts';
-import type { RecordTable } from '../../../core/tables/record-table.ts';
+import { RecordTable } from '../../../core/tables/record-table.ts';
+import { ByteWriter } from '../../../core/writer.ts';
 import { SortedRuns } from '../../../files/sorted-runs.ts';
 import { openDerived } from '../../../store/derived/derived-file.ts';
 import { LookupFile, writeLookupFile } from '../../../store/derived/lookup-file.ts';
@@ -18,6 +19,7 @@ import type { NamePlace } from '../../listfile/listfile-text.ts';
  */
 const stride = 16;
 const keySize = 13;
+const misfitAt = 15;
 const noName = 0xff_ffff_ffff;
 /** Rows that are gone through before the clock is looked at. */
 const rowsPerTurn = 256;
@@ -41,22 +43,15 @@ interface OrderPlace {
   ids: LookupFile;
 }
 
-/** Opens the order of a root; it is made of `rows`, in any order, when it is not there, and checked. Needs `close`. */
-export async function openNameOrder(
+/** Opens the order of a root; it is made of `rows`, in any order, when it is not there. It is not checked. Needs `close`. */
+export function openNameOrder(
   { base, temporary, names, ids }: OrderPlace,
-  rows: () => Iterable<OrderedRow>,
+  rows: () => Promise<Iterable<OrderedRow>>,
 ): Promise<LookupFile> {
   const path = `${base}.order`;
   const of = (names.mark ^ ids.mark) >>> 0;
   const open = (): LookupFile => new LookupFile(path, { stride, of });
-  const order = await openDerived(open, () => writeOrder(path, { temporary, of }, rows()));
-  try {
-    for (const _ of order.checkAll()) await breathe();
-    return order;
-  } catch (error) {
-    order.close();
-    throw error;
-  }
+  return openDerived(open, async () => writeOrder(path, { temporary, of }, await rows()));
 }
 
 async function writeOrder(
@@ -73,7 +68,7 @@ async function writeOrder(
       record.writeUInt32BE(fileDataId, 5);
       record.writeUInt32BE(row, 9);
       record.writeUInt16BE(place?.size ?? 0, 13);
-      record[15] = Number(isMisfit);
+      record[misfitAt] = Number(isMisfit);
       count += 1;
       if (count % rowsPerTurn === 0) await breathe();
     }
@@ -83,28 +78,52 @@ async function writeOrder(
   }
 }
 
-/** The rows of an order, sorted by name. For those who checked it. */
-export function* orderedRows(order: LookupFile): Generator<OrderedRow> {
-  for (const records of order.tables()) {
+/** The rows of an order, or of a part of it, sorted by name. For those who checked it. */
+export function* orderedRows(tables: Iterable<RecordTable>): Generator<OrderedRow> {
+  for (const records of tables) {
     const view = asBuffer(records.bytes);
     for (let at = 0; at < view.length; at += stride) yield orderedRow(view, at);
   }
 }
 
 /**
- * As {@link orderedRows}, of names at some offsets, those without a name, and misfits.
+ * The rows of names at some offsets, those without a name, and misfits, for {@link orderedRows}. All of the order is checked.
  * @param offsets ascending
+ * @throws E_FORMAT_CHECKSUM
  */
-export function* orderedRowsAt(order: LookupFile, offsets: Float64Array): Generator<OrderedRow> {
+export async function orderedRowsAt(order: LookupFile, offsets: Float64Array): Promise<RecordTable> {
+  const found = new ByteWriter();
   let next = 0;
-  for (const records of order.tables()) {
-    const view = asBuffer(records.bytes);
-    for (let at = 0; at < view.length; at += stride) {
-      const offset = view.readUInt32BE(at) * 0x100 + view[at + 4]!;
-      while (offsets[next]! < offset) next += 1;
-      if (offset === offsets[next] || offset === noName || view[at + 15] === 1) yield orderedRow(view, at);
-    }
+  for (const { bytes } of order.tables()) {
+    await breathe();
+    next = addRowsAt(bytes, { offsets, next, found });
   }
+  return new RecordTable(found.bytes(), stride);
+}
+
+/** @param next of the offsets, the first that may be in these rows @returns the first that may be in those behind them */
+function addRowsAt(
+  bytes: Uint8Array,
+  { offsets, next: first, found }: { offsets: Float64Array; next: number; found: ByteWriter },
+): number {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  let [next, nextHigh] = [first, high(offsets[first])];
+  for (let at = 0; at < bytes.length; at += stride) {
+    const offsetHigh = view.getUint32(at);
+    // So are almost all.
+    if (offsetHigh < nextHigh && view.getUint8(at + misfitAt) === 0) continue;
+    const offset = offsetHigh * 0x100 + view.getUint8(at + 4);
+    while (offsets[next]! < offset) next += 1;
+    nextHigh = high(offsets[next]);
+    if (offset === offsets[next] || offset === noName || view.getUint8(at + misfitAt) === 1)
+      found.raw(bytes.subarray(at, at + stride));
+  }
+  return next;
+}
+
+/** The first four bytes of an offset; without one, those of no name. */
+function high(offset = noName): number {
+  return Math.floor(offset / 0x100);
 }
 
 /** As {@link orderedRows}, without some ids. */
@@ -137,7 +156,7 @@ export class OrderCursor {
     if (!this.#hasRow()) return false;
     this.offset = this.#view.readUInt32BE(this.#at) * 0x100 + this.#view[this.#at + 4]!;
     this.fileDataId = this.#view.readUInt32BE(this.#at + 5);
-    this.isMisfit = this.#view[this.#at + 15] === 1;
+    this.isMisfit = this.#view[this.#at + misfitAt] === 1;
     this.rows.length = 0;
     do {
       this.rows.push(this.#view.readUInt32BE(this.#at + 9));
@@ -162,6 +181,6 @@ function orderedRow(view: Buffer, at: number): OrderedRow {
     fileDataId: view.readUInt32BE(at + 5),
     row: view.readUInt32BE(at + 9),
     place: offset === noName ? undefined : { at: offset, size: view.readUInt16BE(at + 13) },
-    isMisfit: view[at + 15] === 1,
+    isMisfit: view[at + misfitAt] === 1,
   };
 }

@@ -70,7 +70,7 @@ export function openWowTvfs(
     const index = names();
     const read = index?.nameReader();
     const records = order && ids.rows(0, ids.count);
-    for (const { row, place } of order === undefined ? placedRows(ids, index) : orderedRows(order)) {
+    for (const { row, place } of order === undefined ? placedRows(ids, index) : orderedRows(order.tables())) {
       const name = place && read?.(place);
       yield variantOf(records?.at(row) ?? ids.rows(row, 1).at(0), name);
     }
@@ -90,7 +90,8 @@ export function openWowTvfs(
       await index?.checkAll();
       await paths.checkAll();
       if (index === undefined) return;
-      order ??= await openNameOrder({ ...place, names: index, ids }, () => placedRows(ids, index));
+      order ??= await openNameOrder({ ...place, names: index, ids }, async () => placedRows(ids, index));
+      for (const _ of order.checkAll()) await breathe();
     },
     *list(matches) {
       // Asked once they are merged: whatever is wanted, names are asked about in the same order.

@@ -15,6 +15,7 @@ import type { LookupFolders } from '../../../store/layout.ts';
 import { type ListedId, type ListfileIndex, listedNames, namesWhenNeeded } from '../../listfile/listfile-index.ts';
 import type { NamePlace } from '../../listfile/listfile-text.ts';
 import type { FileVariant, PickVariant, Root } from '../root.ts';
+import { ListedVariant } from './listed-variant.ts';
 import { type OrderedRow, openNameOrder, orderedRows, orderedRowsAt, orderedRowsWithout } from './name-order.ts';
 import { type ComparedRoot, sameIds } from './same-ids.ts';
 
@@ -32,6 +33,7 @@ import { type ComparedRoot, sameIds } from './same-ids.ts';
 const fewNames = 10_000;
 const idStride = 8;
 const hashStride = 16;
+const ckeySize = 16;
 
 /** Opens a WoW root, a decoded file; its look-up files are made when they are not there or damaged. Needs `close`. */
 export async function openWowRoot(
@@ -126,11 +128,30 @@ class WowRootFile implements Root {
   }
 
   async checkAll(): Promise<void> {
-    for (const file of [this.#rows, this.#ids, this.#hashes]) for (const _ of file.checkAll()) await breathe();
+    await this.#checkFiles();
     const names = this.#listfile;
-    await names?.checkAll();
-    if (names === undefined || this.#order !== undefined) return;
-    this.#order = await openNameOrder({ ...this.#place, names, ids: this.#ids }, () => this.#placedRows(names));
+    if (names === undefined) return;
+    const order = await this.#openedOrder(names);
+    for (const _ of order.checkAll()) await breathe();
+  }
+
+  /** Checks all but the order, and all that this is made of. */
+  async #checkFiles(): Promise<void> {
+    for (const file of [this.#rows, this.#ids, this.#hashes]) for (const _ of file.checkAll()) await breathe();
+    await this.#listfile?.checkAll();
+  }
+
+  /** The order of the names; what it is made of is checked, it is not. */
+  async #openedOrder(names: ListfileIndex): Promise<LookupFile> {
+    if (this.#order !== undefined) return this.#order;
+    const order = await openNameOrder({ ...this.#place, names, ids: this.#ids }, async () => {
+      await this.#checkFiles();
+      return this.#placedRows(names);
+    });
+    // Another listing may have opened it meanwhile.
+    if (this.#order !== undefined) order.close();
+    this.#order ??= order;
+    return this.#order;
   }
 
   /** Every row with the place of its name, in the order of ids. */
@@ -177,11 +198,14 @@ class WowRootFile implements Root {
   }
 
   async narrow(needed: readonly NeededText[]): Promise<Root['list'] | undefined> {
-    const [order, names] = [this.#order, this.#listfile];
-    if (order === undefined || names === undefined) return undefined;
-    const offsets = await names.offsetsOf(needed);
-    const bytes = offsets.length < fewNames ? undefined : this.#allRows();
-    return (matches) => this.#list(matches, orderedRowsAt(order, offsets), bytes);
+    const names = this.#listfile;
+    if (names === undefined) return undefined;
+    const order = await this.#openedOrder(names);
+    const found = await orderedRowsAt(order, await names.offsetsOf(needed));
+    const isFew = found.count < fewNames;
+    if (isFew) for (const { row } of orderedRows([found])) this.#rows.read(this.#ckeyOffset(row), ckeySize);
+    else for (const _ of this.#rows.checkAll()) await breathe();
+    return (matches) => this.#list(matches, orderedRows([found]), isFew);
   }
 
   async sameIds(other: Root, pick: PickVariant, signal?: AbortSignal): Promise<IdSet | undefined> {
@@ -196,26 +220,25 @@ class WowRootFile implements Root {
 
   listWithout(ids: IdSet, matches: (name: string) => boolean): Iterable<FileVariant> {
     const order = this.#order;
-    return order === undefined
-      ? this.list(matches)
-      : this.#list(matches, orderedRowsWithout(order, ids), this.#allRows());
+    return order === undefined ? this.list(matches) : this.#list(matches, orderedRowsWithout(order, ids));
   }
 
   list(matches: (name: string) => boolean): Generator<FileVariant> {
-    return this.#list(matches, this.#rowsInOrder(), this.#allRows());
+    return this.#list(matches, this.#rowsInOrder());
   }
 
   #allRows(): Buffer {
     return asBuffer(this.#rows.readUnchecked(0, this.#rows.size));
   }
 
-  /** @param bytes all rows; where few are wanted, these are read */
-  *#list(
-    matches: (name: string) => boolean,
-    inOrder: Iterable<OrderedRow>,
-    bytes: Buffer | undefined,
-  ): Generator<FileVariant> {
+  /** @param isFew the rows are read one by one; else all of them at once, where one is asked for its content */
+  *#list(matches: (name: string) => boolean, inOrder: Iterable<OrderedRow>, isFew = false): Generator<FileVariant> {
     const read = this.#listfile?.nameReader();
+    let bytes: Buffer | undefined;
+    const ckeyOf = (row: number): string => {
+      if (!isFew) bytes ??= this.#allRows();
+      return this.#ckeyOf(row, bytes);
+    };
     let misfits = 0;
     let [name, id, isListed]: [string | undefined, number, boolean] = [undefined, -1, false];
     for (const { fileDataId, row, place, isMisfit } of inOrder) {
@@ -225,13 +248,13 @@ class WowRootFile implements Root {
         if (isMisfit) this.misfits = Math.max(this.misfits, ++misfits);
         isListed = matches(name ?? `fdid:${fileDataId}`);
       }
-      if (isListed) yield this.#variant(row, { fileDataId, name }, bytes);
+      if (isListed) yield new ListedVariant({ name, fileDataId, row }, this.#blockOf(row), ckeyOf);
     }
   }
 
   /** Every row by its name; by its id where no names were imported. */
   *#rowsInOrder(): Generator<OrderedRow> {
-    if (this.#order !== undefined) return yield* orderedRows(this.#order);
+    if (this.#order !== undefined) return yield* orderedRows(this.#order.tables());
     const names = this.#listfile;
     if (names !== undefined) return yield* this.#placedRows(names);
     for (const { fileDataId, rows } of this.#files())
@@ -288,13 +311,21 @@ class WowRootFile implements Root {
     return block.hashOffset < 0 ? -1 : block.hashOffset + (row - block.firstRow) * block.hashStride;
   }
 
-  #variant(row: number, known: { name: string | undefined; fileDataId: number }, bytes?: Buffer): FileVariant {
+  #variant(row: number, { name, fileDataId }: { name: string | undefined; fileDataId: number }): FileVariant {
+    const { localeFlags, contentFlags } = this.#blockOf(row);
+    return { name, fileDataId, localeFlags, contentFlags, parts: [{ ckey: this.#ckeyOf(row), size: undefined }] };
+  }
+
+  /** @param bytes all rows, where they are there */
+  #ckeyOf(row: number, bytes?: Buffer): string {
+    const at = this.#ckeyOffset(row);
+    return bytes?.toString('hex', at, at + ckeySize) ?? toHex(this.#rows.read(at, ckeySize));
+  }
+
+  /** Where the root has the ckey of a row. */
+  #ckeyOffset(row: number): number {
     const block = this.#blockOf(row);
-    const at = block.ckeyOffset + (row - block.firstRow) * block.ckeyStride;
-    const ckey = bytes?.toString('hex', at, at + 16) ?? toHex(this.#rows.read(at, 16));
-    const { name, fileDataId } = known;
-    const { localeFlags, contentFlags } = block;
-    return { name, fileDataId, localeFlags, contentFlags, parts: [{ ckey, size: undefined }] };
+    return block.ckeyOffset + (row - block.firstRow) * block.ckeyStride;
   }
 
   #blockOf(row: number): WowRootBlock {
