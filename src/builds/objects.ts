@@ -1,6 +1,6 @@
 import * as fs from 'node:fs';
 import { codeOf, isDamage, isNotFound, isUnavailable, valueUnless } from '../core/errors.ts';
-import { ReusedBytes } from '../core/large-bytes.ts';
+import { ReusedBytes } from '../core/tables/large-bytes.ts';
 import { readAt, readInto } from '../files/read-at.ts';
 import type { KeyRing } from '../formats/blte/keys.ts';
 import type { ReadRange } from '../formats/blte/read.ts';

@@ -1,6 +1,6 @@
 import * as fs from 'node:fs';
 import { codeOf, formatError, isPakratError, messageOf, PakratError } from '../core/errors.ts';
-import type { ReusedBytes } from '../core/large-bytes.ts';
+import type { ReusedBytes } from '../core/tables/large-bytes.ts';
 
 /** Exactly `size` bytes at `offset` of an open file. Throws E_FORMAT_TRUNCATED when they are not there. */
 export function readAt(fd: number, offset: number, size: number, what: string): Uint8Array {

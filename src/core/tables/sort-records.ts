@@ -1,5 +1,5 @@
 import { uintAt } from '../bytes.ts';
-import { largeBytes } from '../large-bytes.ts';
+import { largeBytes } from './large-bytes.ts';
 import { prefixAt, prefixStarts } from './prefix-starts.ts';
 
 /** Fewer records than this are not dealt: to look at every bucket would take longer than to sort them. */

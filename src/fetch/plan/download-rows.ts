@@ -1,6 +1,6 @@
 import { breathe } from '../../core/breathe.ts';
 import { asBuffer, compareKeys } from '../../core/bytes.ts';
-import { largeBytes } from '../../core/large-bytes.ts';
+import { largeBytes } from '../../core/tables/large-bytes.ts';
 import type { RecordTable } from '../../core/tables/record-table.ts';
 import { sortRecords } from '../../core/tables/sort-records.ts';
 import { type Download, downloadPriority, downloadSize } from '../../formats/manifests/download.ts';

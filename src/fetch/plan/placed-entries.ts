@@ -1,6 +1,6 @@
 import type { PagedIndex } from '../../builds/indices/paged-index.ts';
 import { asBuffer } from '../../core/bytes.ts';
-import { largeBytes } from '../../core/large-bytes.ts';
+import { largeBytes } from '../../core/tables/large-bytes.ts';
 import { RecordTable } from '../../core/tables/record-table.ts';
 import { sortRecords } from '../../core/tables/sort-records.ts';
 import { wantedPriority } from './wanted.ts';

@@ -1,5 +1,5 @@
 import { asBuffer, compareBytes, compareKeys } from '../../core/bytes.ts';
-import { largeBytes } from '../../core/large-bytes.ts';
+import { largeBytes } from '../../core/tables/large-bytes.ts';
 import { RecordTable } from '../../core/tables/record-table.ts';
 import { sortRecords } from '../../core/tables/sort-records.ts';
 

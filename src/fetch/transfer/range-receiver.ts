@@ -235,15 +235,17 @@ export class RangeReceiver {
     return targets.end(end - 1);
   }
 
-  /** The first entry, from the current one on, that does not lie between two offsets, is not small, or was seen before. */
+  /** The first entry, from the current one on, that does not lie between two offsets, is not small, was seen before, or is too many. */
   #endOfSmall(from: number, until: number): number {
     const { targets } = this.#job;
     let index = this.#current;
-    if (this.#small === undefined) return index;
+    if (this.#small === undefined || index >= targets.length) return index;
+    // What a socket kept while it was not read comes in one piece.
+    const limit = Math.min(until, targets.offset(index) + this.#small.pieceBytes);
     while (
       index < targets.length &&
       targets.offset(index) >= from &&
-      targets.end(index) <= until &&
+      targets.end(index) <= limit &&
       targets.size(index) <= SmallEntries.maxSize &&
       this.#states[index] === states.untouched
     )

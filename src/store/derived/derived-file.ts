@@ -2,7 +2,7 @@ import * as fs from 'node:fs';
 import { basename } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { codeOf, formatError, isPakratError, PakratError, resultUnless } from '../../core/errors.ts';
-import { largeBytes } from '../../core/large-bytes.ts';
+import { largeBytes } from '../../core/tables/large-bytes.ts';
 import { readInto } from '../../files/read-at.ts';
 
 /*

@@ -120,6 +120,14 @@ describe('small entries that come together', () => {
     );
   });
 
+  test('are taken out of a piece that is larger than what is hashed together', async () => {
+    const archive = archiveOf(Array.from({ length: 2000 }, (_, i) => entryOf('one chunk', i)));
+    expect(archive.bytes.length).toBeGreaterThan(2 * small!.pieceBytes);
+    const { verified, problem } = await receive(archive, archive.bytes, [archive.bytes.length]);
+    expect(problem).toBeUndefined();
+    expect(verified).toEqual(archive.places.map(({ size }) => size));
+  });
+
   test('one that is wrong is told of, and costs itself alone', async () => {
     const archive = archiveOf(Array.from({ length: 50 }, (_, i) => entryOf(kinds[i % 3]!, i + 100)));
     for (const index of [0, 7, 8, 49]) {

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { largeBytes, ReusedBytes } from '../../src/core/large-bytes.ts';
+import { largeBytes, ReusedBytes } from '../../../src/core/tables/large-bytes.ts';
 
 const MiB = 1 << 20;
 
