@@ -1,6 +1,7 @@
 import { open } from 'node:fs/promises';
 import { importListfile as importInto, type ListfileChange } from '../../builds/listfile/listfile-import.ts';
 import type { WorkOptions } from '../../core/progress.ts';
+import { reading } from '../../files/read-at.ts';
 import type { Session } from '../session/session.ts';
 import { tellBadLines } from '../session/tell-names.ts';
 
@@ -27,7 +28,11 @@ export async function importListfile(
 
 /** A file, which may be a pipe, in pieces that each hold until the next is asked for: memory for each would wait to be collected. */
 async function* piecesOf(path: string): AsyncGenerator<Uint8Array> {
-  const file = await open(path, 'r');
+  const file = await open(path, 'r').catch((error: unknown) =>
+    reading(path, (): never => {
+      throw error;
+    }),
+  );
   try {
     const memory = Buffer.allocUnsafe(pieceBytes);
     for (;;) {

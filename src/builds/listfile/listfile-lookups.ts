@@ -12,6 +12,8 @@ const { idStride, hashStride, noId } = listfileRows;
 /** Words of a row in memory: both halves of the hash, the offset of the name, the rest of that above its bytes, the id. */
 const words = 5;
 const [lowAt, offsetAt, sizeAt, idAt] = [1, 2, 3, 4];
+/** Words for each row while they are sorted: one of its own, and three of {@link sortNumbers}. */
+const wordsToSort = 4;
 /** Where an offset goes on in the word of the size. */
 const sizeBits = 16;
 /** Rows that are in memory at most. */
@@ -29,6 +31,7 @@ export class ListfileLookups {
   #rows: Uint32Array;
   #count = 0;
   #runs: { ids: SortedRuns; hashes: SortedRuns } | undefined;
+  #memory: Uint32Array = new Uint32Array();
 
   /** @param rows that will be added, as far as it is known, @param most rows that may be in memory */
   constructor(folders: LookupFolders, { rows = 0x100, most = mostRows }: { rows?: number; most?: number } = {}) {
@@ -73,10 +76,18 @@ export class ListfileLookups {
     this.#count = 0;
   }
 
-  /** @param of mark of the text */
-  async write(base: string, of: number, signal?: AbortSignal): Promise<void> {
+  /**
+   * @param of mark of the text
+   * @param memory that nobody needs any more: rows are sorted in it, where it is large enough
+   */
+  async write(
+    base: string,
+    { of, memory, signal }: { of: number; memory?: ArrayBufferLike | undefined; signal?: AbortSignal | undefined },
+  ): Promise<void> {
     const paths = listfilePaths(this.#folders, base);
     const { temporary } = this.#folders;
+    const size = this.#count * wordsToSort;
+    if (memory !== undefined && memory.byteLength >= size * 4) this.#memory = new Uint32Array(memory, 0, size);
     if (this.#runs !== undefined) this.#spill();
     const ids = this.#runs === undefined ? this.#idPieces() : lastOfEach(this.#runs.ids.pieces());
     await writeLookupFile(paths.ids, { stride: idStride, rows: ids, of }, temporary, signal);
@@ -86,8 +97,8 @@ export class ListfileLookups {
 
   /** The rows by their ids, the last of each. */
   #idPieces(): Generator<Uint8Array> {
-    const ids = this.#column(idAt);
-    const order = sortNumbers(ids);
+    const [ids, memory] = this.#column(idAt);
+    const order = sortNumbers(ids, memory);
     let count = 0;
     for (let i = 0; i < order.length && ids[i] !== noId; i++) {
       if (ids[i + 1] !== ids[i]) order[count++] = order[i]!;
@@ -102,8 +113,8 @@ export class ListfileLookups {
 
   /** The rows by their hashes. */
   #hashPieces(): Generator<Uint8Array> {
-    const halves = this.#column(0);
-    const order = sortNumbers(halves);
+    const [halves, memory] = this.#column(0);
+    const order = sortNumbers(halves, memory);
     for (let i = 0; i < order.length; ) {
       let end = i + 1;
       while (end < order.length && halves[end] === halves[i]) end += 1;
@@ -123,11 +134,13 @@ export class ListfileLookups {
     return this.#rows[row * words + lowAt]!;
   }
 
-  /** A word of every row. */
-  #column(word: number): Uint32Array {
-    const column = new Uint32Array(this.#count);
-    for (let i = 0, at = word; i < column.length; i++, at += words) column[i] = this.#rows[at]!;
-    return column;
+  /** A word of every row, and memory to sort them. Both hold until it is called again. */
+  #column(word: number): [column: Uint32Array, memory: Uint32Array] {
+    const count = this.#count;
+    if (this.#memory.length < count * wordsToSort) this.#memory = new Uint32Array(count * wordsToSort);
+    const column = this.#memory.subarray(0, count);
+    for (let i = 0, at = word; i < count; i++, at += words) column[i] = this.#rows[at]!;
+    return [column, this.#memory.subarray(count)];
   }
 
   /** Rows of a look-up file; each piece holds until the next is asked for. */

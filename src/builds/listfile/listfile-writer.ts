@@ -15,7 +15,7 @@ import { type ListTarget, NamesInMemory } from './names-in-memory.ts';
 const { noId } = listfileRows;
 
 /** Bytes of memory for names, with all that is made of them: a list of two million of today takes so much. More are sorted on disk. */
-const memoryForNames = 192 << 20;
+const memoryForNames = 224 << 20;
 
 /** Writes a version of the list of names, in memory that does not grow with very long ones. Needs `close`. */
 export class ListfileWriter {
@@ -106,9 +106,8 @@ export class ListfileWriter {
     try {
       if (this.#memory !== undefined) await this.#memory.write({ text, lookups }, this.#repeated.size > 0, signal);
       if (this.#sorted !== undefined) await this.#writeSorted(this.#sorted, { text, lookups }, signal);
-      // Its lines are in the text: the rows need the memory.
-      this.#memory = undefined;
-      await lookups.write(base, text.finish(listfilePaths(this.#folders, base).text), signal);
+      const of = text.finish(listfilePaths(this.#folders, base).text);
+      await lookups.write(base, { of, memory: this.#memory?.release(), signal });
     } finally {
       text.close();
       lookups.close();
@@ -173,7 +172,7 @@ export async function remakeLookups(folders: LookupFolders, base: string, text: 
       lookups.add(line.id, view(line), { at: line.at, size: line.end - line.start });
       await breathe();
     }
-    await lookups.write(base, text.mark);
+    await lookups.write(base, { of: text.mark });
   } finally {
     lookups.close();
   }

@@ -10,8 +10,12 @@ import { sortedNames } from './sorted-names.ts';
 const { noId } = listfileRows;
 const [lf, semicolon] = [0x0a, 0x3b];
 
-/** Memory for lines grows to twice its size up to here, then to all that it may have: what is not written to costs nothing. */
+/**
+ * Memory for lines grows to twice its size up to so many bytes, and that for names up to so many; then to all that it may have: what is not written to costs
+ * nothing, and what was grown from would wait to be collected.
+ */
 const growsTo = 1 << 24;
+const fewNames = 1 << 16;
 /** Bytes that a name costs beside its line until all is written. */
 const bytesOfName = 36;
 /** Names that are written before the clock is looked at. */
@@ -91,7 +95,7 @@ export class NamesInMemory {
   }
 
   #growNames(): void {
-    const length = 2 * this.count;
+    const length = this.count < fewNames ? 2 * this.count : Math.ceil(this.#limit / bytesOfName);
     const [starts, sizes, ids] = [new Uint32Array(length), new Uint16Array(length), new Uint32Array(length)];
     starts.set(this.#starts);
     sizes.set(this.#sizes);
@@ -113,6 +117,19 @@ export class NamesInMemory {
       this.#bytes = larger;
     }
     return this.#bytes;
+  }
+
+  /** The memory of the lines, for other things: the names are gone. */
+  release(): ArrayBufferLike {
+    const { buffer } = this.#bytes;
+    [this.#bytes, this.#starts, this.#sizes, this.#ids] = [
+      new Uint8Array(),
+      new Uint32Array(),
+      new Uint16Array(),
+      new Uint32Array(),
+    ];
+    [this.#filled, this.count] = [0, 0];
+    return buffer;
   }
 
   /** The names in the order in which they were added. */

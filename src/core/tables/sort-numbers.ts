@@ -4,12 +4,17 @@ const digits = 1 << digitBits;
 
 /**
  * Sorts numbers, where they are: by eight bits after eight, from the lowest on, so that millions take four passes and no comparison.
+ * @param memory for three times as many numbers, the result among them
  * @returns where each of them was, equal ones in the order in which they were
  */
-export function sortNumbers(numbers: Uint32Array): Uint32Array {
+export function sortNumbers(
+  numbers: Uint32Array,
+  memory: Uint32Array = new Uint32Array(3 * numbers.length),
+): Uint32Array {
   const count = numbers.length;
-  let from: Placed = { numbers, places: new Uint32Array(count) };
-  let to: Placed = { numbers: new Uint32Array(count), places: new Uint32Array(count) };
+  const part = (i: number): Uint32Array => memory.subarray(i * count, (i + 1) * count);
+  let from: Placed = { numbers, places: part(0) };
+  let to: Placed = { numbers: part(1), places: part(2) };
   for (let i = 0; i < count; i++) from.places[i] = i;
   for (let shift = 0; shift < 32; shift += digitBits) {
     const starts = startsOf(numbers, shift);

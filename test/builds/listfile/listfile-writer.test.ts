@@ -82,7 +82,7 @@ describe('a written list', () => {
         const id = i % 9 === 0 ? undefined : (Math.imul(i, 0x9e3779b1) >>> 0) % 3000;
         lookups.add(id, { view, start: 0, end: bytes.length }, { at, size: bytes.length });
       }
-      await lookups.write(base, 1);
+      await lookups.write(base, { of: 1 });
       lookups.close();
       const { ids, hashes } = listfilePaths(layout, base);
       return [ids, hashes].map((path) => Buffer.from(readDerived(path)));
