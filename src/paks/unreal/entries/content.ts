@@ -10,6 +10,7 @@ import { findEntryKey, type KeyChoice } from './entry-key.ts';
 import type { EntryList } from './entry-list.ts';
 import { ivOf, placementProblem } from './entry-record.ts';
 import { hasOwnChecksum } from './method-names.ts';
+import { isFilledAsWritten } from './padding.ts';
 import { type EntryAccess, type EntryCipher, readEntry } from './read-entry.ts';
 import type { UnrealEntry } from './unreal-entry.ts';
 import { readCheckedRecord, verifyEntry } from './verify-entry.ts';
@@ -90,7 +91,13 @@ export class UnrealContent {
     const row = this.#entries.own(entry);
     if (row.size === 0 || row.record.deleted || (decode && row.record.method !== 0)) return true;
     if (this.#checked[row.index] === 0) await this.#checkRecord(row, this.#located(row));
-    return this.#checked[row.index] === checkedHash;
+    return this.#checked[row.index] === checkedHash && (await this.#isProvenToItsEnd(row));
+  }
+
+  /** Whether what the SHA-1 of an encrypted entry leaves out is as it was written; true where there is no key to look at it. */
+  async #isProvenToItsEnd(row: UnrealEntry): Promise<boolean> {
+    if (!row.encrypted || ivOf(row.record) !== undefined || (await this.#chooseKey()).key === undefined) return true;
+    return isFilledAsWritten(await this.#unlocked(row, this.#located(row)));
   }
 
   /** As `Pak.status`. */

@@ -4,6 +4,7 @@ import { codeOf, isPakratError } from '../../../core/errors.ts';
 import { Scratch } from '../../../files/scratch.ts';
 import { blockRanges, dataOffset, dataSize, placementProblem } from './entry-record.ts';
 import { hasOwnChecksum } from './method-names.ts';
+import { isFilling } from './padding.ts';
 import { type EntryAccess, type EntryCipher, readEntry } from './read-entry.ts';
 import { verifyEntry } from './verify-entry.ts';
 
@@ -141,7 +142,7 @@ async function looksRight(
   const lastBlock = await decrypt(end - aesBlockSize, aesBlockSize);
   const padding = lastBlock.subarray(size - (end - aesBlockSize));
   if (padding.length < minPadding) return undefined;
-  return padding.every((byte, i) => byte === head[i % size]) || padding.every((byte) => byte === 0);
+  return isFilling(padding, head);
 }
 
 /**

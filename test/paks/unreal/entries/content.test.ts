@@ -106,6 +106,23 @@ test('a PAK without any hash is read, and says that its entries have no proof', 
   }
 });
 
+test('what fills the last block of an encrypted entry has no hash: changed, its end has no proof any more', async () => {
+  const files = [packFile('a.txt', 'twenty-six bytes of content'.slice(0, 26))];
+  for (const version of [5, 7, '8B', 9, 10, 11]) {
+    const bytes = await packed((sink) => writeUnrealPak(files, sink, { version, key, encryptIndex: true }));
+    const pak = await open(bytes, { keys: [key] });
+    const [entry] = pak.entries as readonly UnrealEntry[];
+    expect([version, await pak.hasProof(entry!)]).toEqual([version, true]);
+    const right = await contentHash(pak, entry!);
+    // Of 32 bytes the last 6 fill the block.
+    bytes[entry!.record.offset + 53 + 30]! ^= 1;
+    const changed = await open(bytes, { keys: [key] });
+    const [other] = changed.entries;
+    expect(await contentHash(changed, other!)).not.toBe(right);
+    expect([version, await changed.hasProof(other!)]).toEqual([version, false]);
+  }
+});
+
 test('an empty entry needs no hash, and every other one of our own has one', async () => {
   for (const version of [1, 2, 3, 7, '8A', 8, 9, 10, 11]) {
     const files = [packFile('empty', ''), packFile('text', text)];
