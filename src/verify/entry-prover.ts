@@ -1,4 +1,4 @@
-import { Md5Lanes, type Stretch } from '../codecs/md5-lanes/index.ts';
+import { Md5Lanes, memoryToHash, type Stretch } from '../codecs/md5-lanes/index.ts';
 import { u32At } from '../core/bytes.ts';
 import { firstRow, headerSizeAt, rowMd5Offset, rowSizeAt } from '../formats/blte/chunk-rows.ts';
 import { bltePrefixSize } from '../formats/blte/header.ts';
@@ -31,7 +31,6 @@ interface Unit extends Stretch {
   object: ObjectProof;
 }
 
-const pageBytes = 64 << 10;
 const digestBytes = 16;
 /** Larger reads take no less time, and there are chunks enough for all lanes in it. */
 const memoryBytes = 8 << 20;
@@ -58,7 +57,7 @@ export class EntryProver {
   #lastEnd = 0;
 
   constructor() {
-    const memory = new WebAssembly.Memory({ initial: Math.ceil((Md5Lanes.reservedBytes + memoryBytes) / pageBytes) });
+    const memory = memoryToHash(memoryBytes);
     this.#memory = new Uint8Array(memory.buffer);
     this.#lanes = new Md5Lanes(memory);
   }

@@ -1,4 +1,4 @@
-import { Md5Lanes } from '../codecs/md5-lanes/index.ts';
+import { Md5Lanes, memoryToHash } from '../codecs/md5-lanes/index.ts';
 
 /** The target of bytes whose hash was right. */
 export interface VerifiedSink {
@@ -33,7 +33,6 @@ interface CompleteUnit extends Unit {
   onHashed: (isRight: boolean) => boolean;
 }
 
-const pageBytes = 64 * 1024;
 /**
  * Bytes that wait before they are hashed at once, in all threads. Many at a time is fast; what is not hashed yet is lost when the
  * process is killed, half of this on average.
@@ -57,8 +56,7 @@ export class HashBuffer {
   constructor(threads = 4) {
     this.#flushBytes = flushBytes / threads;
     // As much again is for units that grow.
-    const bytes = Md5Lanes.reservedBytes + 2 * this.#flushBytes;
-    const memory = new WebAssembly.Memory({ initial: Math.ceil(bytes / pageBytes) });
+    const memory = memoryToHash(2 * this.#flushBytes);
     this.#memory = new Uint8Array(memory.buffer);
     this.#lanes = new Md5Lanes(memory);
   }

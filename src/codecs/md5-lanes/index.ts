@@ -213,6 +213,13 @@ function countAlone(sizes: readonly number[]): number {
   return best.count;
 }
 
+const pageBytes = 64 << 10;
+
+/** A memory to hash in, with room for so many bytes behind what {@link Md5Lanes} keeps for itself. */
+export function memoryToHash(bytes: number): WebAssembly.Memory {
+  return new WebAssembly.Memory({ initial: Math.ceil((Md5Lanes.reservedBytes + bytes) / pageBytes) });
+}
+
 /** The place of a word of a lane's state, counted in words. */
 export function wordOf(lane: number, word: number): number {
   return 16 * (lane >> 2) + 4 * word + (lane & 3);

@@ -5,6 +5,7 @@ import {
   initialState,
   instantiate,
   Md5Lanes,
+  memoryToHash,
   putDigest,
   wordOf,
 } from './index.ts';
@@ -47,8 +48,7 @@ export class ShortMessages {
 
   /** Undefined where there is no WebAssembly, or no vectors for it. */
   static create(sizes: Sizes): ShortMessages | undefined {
-    const bytes = Md5Lanes.reservedBytes + sizes.givenBytes + sizes.paddedBytes + blockSize;
-    const memory = new WebAssembly.Memory({ initial: Math.ceil(bytes / 0x1_0000) });
+    const memory = memoryToHash(sizes.givenBytes + sizes.paddedBytes + blockSize);
     const compress = instantiate(memory);
     return compress && new ShortMessages(memory, compress, sizes);
   }

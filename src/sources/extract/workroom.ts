@@ -1,6 +1,5 @@
-import { Md5Lanes, type StreamedMessage, type Stretch } from '../../codecs/md5-lanes/index.ts';
+import { Md5Lanes, memoryToHash, type StreamedMessage, type Stretch } from '../../codecs/md5-lanes/index.ts';
 
-const pageBytes = 64 << 10;
 /** Room for what is hashed at once: of files up to that size, many beside each other take a third of the time. */
 const roomBytes = 24 << 20;
 
@@ -15,7 +14,7 @@ export class Workroom {
   readonly #lanes: Md5Lanes;
 
   constructor() {
-    const memory = new WebAssembly.Memory({ initial: Math.ceil((Md5Lanes.reservedBytes + roomBytes) / pageBytes) });
+    const memory = memoryToHash(roomBytes);
     this.bytes = new Uint8Array(memory.buffer);
     this.#lanes = new Md5Lanes(memory);
   }
