@@ -1,4 +1,6 @@
+import * as fs from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { join } from 'node:path';
 import { httpServer, type Loopback } from './loopback.ts';
 
 /*
@@ -80,6 +82,17 @@ export async function lyingServer(objects: Iterable<readonly [string, Uint8Array
     sentBytes: 0,
   };
   return server;
+}
+
+/** What a made tree holds, for a host that serves it. @param www the folder that a web server would serve */
+export function objectsBelow(www: string): Map<string, Uint8Array> {
+  const paths = fs.readdirSync(join(www, 'tpr'), { recursive: true, encoding: 'utf8' });
+  return new Map(
+    paths
+      .map((path) => `tpr/${path}`)
+      .filter((path) => fs.statSync(join(www, path)).isFile())
+      .map((path) => [path, new Uint8Array(fs.readFileSync(join(www, path)))]),
+  );
 }
 
 /** The same lie at every request. */

@@ -8,7 +8,7 @@ import { Fetcher } from '../../src/fetch/fetcher.ts';
 import { openNetwork, type Traffic } from '../../src/fetch/network.ts';
 import type { BuildIdentity } from '../../src/store/ledger/rows.ts';
 import { openStore, type Store } from '../../src/store/store.ts';
-import { type LyingServer, lyingServer } from '../support/lying-server.ts';
+import { type LyingServer, lyingServer, objectsBelow } from '../support/lying-server.ts';
 import { makeTree } from '../support/synthetic-cdn.ts';
 
 /*
@@ -37,7 +37,7 @@ export function generateCdn(...options: string[]): GeneratedCdn {
     const { configs } = JSON.parse(text('truth/summary.json')) as { configs: Configs };
     const truth = { a: rowsOf(text('truth/build-a.tsv')), b: rowsOf(text('truth/build-b.tsv')) };
     return {
-      objects: filesBelow(join(root, 'www'), 'tpr'),
+      objects: objectsBelow(join(root, 'www')),
       identity: (build) => ({
         product: 'wow',
         name: `build ${build}`,
@@ -63,16 +63,6 @@ interface Configs {
   cdn: { a: string; b: string };
   product_config: string;
   keyring: string;
-}
-
-function filesBelow(root: string, folder: string): Map<string, Uint8Array> {
-  const paths = fs.readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' });
-  return new Map(
-    paths
-      .map((path) => `${folder}/${path}`)
-      .filter((path) => fs.statSync(join(root, path)).isFile())
-      .map((path) => [path, new Uint8Array(fs.readFileSync(join(root, path)))]),
-  );
 }
 
 function rowsOf(text: string): TruthRow[] {
