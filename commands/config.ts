@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { listSettings } from '../src/app/session/settings.ts';
+import { listSettings } from '../src/app/settings/settings.ts';
 import { StoreCommand } from '../src/cli/base-command.ts';
 import { type ConfigReport, renderConfig } from '../src/cli/render/config.ts';
 import { settingsFile, userSettings } from '../src/cli/settings-file.ts';

@@ -32,7 +32,7 @@ export type { PublishOptions, PublishReport } from './app/publish.ts';
 export type { SourceOptions } from './app/session/open-source.ts';
 export type { PakOpenOptions } from './app/session/pak-options.ts';
 export type { SessionOptions } from './app/session/session-options.ts';
-export type { PartialSettings, Settings } from './app/session/settings.ts';
+export type { PartialSettings, Settings } from './app/settings/settings.ts';
 export type { StatusReport } from './app/status.ts';
 export type { SyncedBuilds, SyncFailure, SyncOptions, SyncReport, SyncSeveralOptions } from './app/sync.ts';
 export type { VerifyOptions, VerifyProblem, VerifyResult } from './app/verify.ts';

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { posix, win32 } from 'node:path';
-import { mergeSettings, type PartialSettings } from '../app/session/settings.ts';
+import { mergeSettings, type PartialSettings } from '../app/settings/settings.ts';
 import { messageOf, PakratError } from '../core/errors.ts';
 
 /** The system as far as it says where settings lie. */

@@ -5,7 +5,7 @@ import { fromHex } from '../../core/bytes.ts';
 import { PakratError } from '../../core/errors.ts';
 import type { KeyRing } from '../../formats/blte/keys.ts';
 import { localeFlag, localeNames } from '../../formats/roots/locale.ts';
-import { mergeSettings, type PartialSettings, type Settings } from './settings.ts';
+import { mergeSettings, type PartialSettings, type Settings } from '../settings/settings.ts';
 
 /** Options of a session; they carry the names of the command line's flags in camel case. */
 export interface SessionOptions {

@@ -1,4 +1,4 @@
-import type { SettingRow } from '../../app/session/settings.ts';
+import type { SettingRow } from '../../app/settings/settings.ts';
 import { renderFields, renderTable } from '../terminal/table.ts';
 
 /** The settings that hold. */

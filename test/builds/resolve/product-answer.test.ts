@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { mergeSettings } from '../../../src/app/session/settings.ts';
+import { mergeSettings } from '../../../src/app/settings/settings.ts';
 import { productAnswer, type ResolveContext } from '../../../src/builds/resolve/product-answer.ts';
 import { HttpClient } from '../../../src/cdn/transport/http.ts';
 import { Channels } from '../../../src/cdn/versions/channels.ts';

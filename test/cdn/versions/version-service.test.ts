@@ -1,6 +1,6 @@
 import type { RequestListener } from 'node:http';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { mergeSettings } from '../../../src/app/session/settings.ts';
+import { mergeSettings } from '../../../src/app/settings/settings.ts';
 import { HttpClient } from '../../../src/cdn/transport/http.ts';
 import { Channels } from '../../../src/cdn/versions/channels.ts';
 import { serviceUrls } from '../../../src/cdn/versions/service-urls.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { listSettings, mergeSettings } from '../../../src/app/session/settings.ts';
+import { listSettings, mergeSettings } from '../../../src/app/settings/settings.ts';
 
 describe('mergeSettings', () => {
   test('the defaults are those that the documents promise', () => {
