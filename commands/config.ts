@@ -13,7 +13,7 @@ export default class Config extends StoreCommand {
   async run(): Promise<ConfigReport> {
     const { flags } = await this.parse(Config);
     const file = settingsFile();
-    const settings = listSettings({ name: file ?? '', settings: userSettings(file) });
+    const settings = listSettings({ name: file ?? '', settings: (await userSettings(file)) ?? {} });
     const { store = join(this.config.dataDir, 'store') } = flags;
     const report = { file: file ?? null, store, settings };
     this.log(renderConfig(report, this.width));

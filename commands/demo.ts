@@ -25,7 +25,7 @@ The store and the extracted files stay in the folder that --to names, and nothin
       this.endProgress();
       this.log(text);
     };
-    const request = { to: flags.to, program, settings: userSettings() };
+    const request = { to: flags.to, program, settings: await userSettings() };
     return this.withProgress(flags, (work) => runDemo(request, { ...work, log }));
   }
 }

@@ -36,6 +36,17 @@ if (twice.length > 0) throw new Error(`entries share the name ${twice[0]}: one w
  * Parts of oclif that no command comes to, and what stands in for them. To read, compile and run them took a tenth of every start.
  */
 const standIns = {
+  '@oclif/core/lib/config/plugin.js': '',
+  '@oclif/core/lib/config/ts-path.js': '',
+  '@oclif/core/lib/help/index.js': '',
+  '@oclif/core/lib/module-loader.js': '',
+  // Its marks; it would load the part of node that observes them.
+  '@oclif/core/lib/performance.js': 'exports.Performance = { mark() {} };',
+  // What starts processes is for a name of the shell, which nobody here asks for.
+  '@oclif/core/lib/util/os.js': `
+    exports.getHomeDir = require('node:os').homedir;
+    exports.getPlatform = async () => process.platform;
+    exports.getShell = async () => 'unknown';`,
   '@oclif/core/lib/ux/action/spinner.js': "module.exports = require('./simple.js');",
   debug: 'module.exports = () => Object.assign(() => {}, { enabled: false });',
   ejs: '',
@@ -43,7 +54,6 @@ const standIns = {
   minimatch: '',
   tinyglobby: '',
   'wrap-ansi': '',
-  'wsl-utils': 'export const isWsl = false;',
 };
 const withoutUnused = {
   name: 'without-unused',

@@ -16,7 +16,7 @@ import type { PinnedBuild } from './app/pin.ts';
 import type { ProductRow, ProductsOptions } from './app/products.ts';
 import type { PublishOptions, PublishReport } from './app/publish.ts';
 import { openSource, type SourceOptions } from './app/session/open-source.ts';
-import { Session } from './app/session/session.ts';
+import { openSession, type Session } from './app/session/session.ts';
 import type { SessionOptions } from './app/session/session-options.ts';
 import type { StatusReport } from './app/status.ts';
 import type { SyncedBuilds, SyncOptions, SyncReport, SyncSeveralOptions } from './app/sync.ts';
@@ -33,7 +33,7 @@ import { PakratSource } from './pakrat-source.ts';
  * @throws E_USAGE for options that are none
  */
 export async function openPakrat(options: SessionOptions = {}): Promise<Pakrat> {
-  return new Pakrat(new Session(options));
+  return new Pakrat(await openSession(options));
 }
 
 /** Does work whose listener hears of progress ten times a second at most, and of the rest at the end. */

@@ -49,7 +49,7 @@ export abstract class CliCommand extends Command {
     body: (session: Session) => Promise<Result>,
   ): Promise<Result> {
     const { withSession } = await import('../app/session/session.ts');
-    return this.withProgress(flags, () => withSession(sessionOptions(flags, this.config.dataDir), body));
+    return this.withProgress(flags, async () => withSession(await sessionOptions(flags, this.config.dataDir), body));
   }
 
   /** Runs work that opens sessions of its own. */

@@ -75,7 +75,7 @@ export abstract class PackCommand extends CliCommand {
     body: (out: string, inputs: string[], work: PackWork) => Promise<PackReport>,
   ): Promise<PackReport> {
     const [out = '', ...inputs] = argv as string[];
-    const { store } = sessionOptions(flags, this.config.dataDir);
+    const { store } = await sessionOptions(flags, this.config.dataDir);
     const common = { ...commonOptions(flags), store };
     const report = await this.withProgress(flags, (work) => body(out, inputs, { ...common, ...work }));
     const { path, files, bytes, notes, kept } = report;

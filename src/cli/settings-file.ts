@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { posix, win32 } from 'node:path';
-import { mergeSettings, type PartialSettings } from '../app/settings/settings.ts';
+import type { PartialSettings } from '../app/settings/settings.ts';
 import { messageOf, PakratError } from '../core/errors.ts';
 
 /** The system as far as it says where settings lie. */
@@ -30,15 +30,16 @@ export function settingsFile(places: SettingsPlaces = {}): string | undefined {
 }
 
 /**
- * The settings of the user's file; none without one.
+ * The settings of the user's file; undefined without one.
  * @throws E_USAGE that names the file, and the setting, when it cannot be read, is no JSON, or holds what is no setting
  */
-export function userSettings(path = settingsFile()): PartialSettings {
-  if (path === undefined) return {};
-  const settings = readJson(path) as PartialSettings;
+export async function userSettings(path = settingsFile()): Promise<PartialSettings | undefined> {
+  if (path === undefined) return undefined;
+  const settings = readJson(path);
   // Here the file has a name.
-  mergeSettings({ name: path, settings });
-  return settings;
+  const { checkSettings } = await import('../app/settings/check-settings.ts');
+  checkSettings(path, settings);
+  return settings as PartialSettings;
 }
 
 function readJson(path: string): unknown {

@@ -2,7 +2,7 @@
  * `pakrat/serve`: a store as a server, for programs that have one of their own. {@link startServer} listens; what it serves is as
  * `pakrat serve` serves it.
  */
-import { Session } from '../app/session/session.ts';
+import { openSession } from '../app/session/session.ts';
 import type { SessionOptions } from '../app/session/session-options.ts';
 import type { ServeOptions } from './serve-options.ts';
 import { type Server, startServer as serveSession } from './server.ts';
@@ -19,7 +19,7 @@ export type { Server } from './server.ts';
  * @throws E_NOT_FOUND when there is no store, E_USAGE for options that are none and for an address that cannot be listened on, E_STORE…
  */
 export async function startServer(options: SessionOptions & ServeOptions): Promise<Server> {
-  const session = new Session(options);
+  const session = await openSession(options);
   try {
     const server = await serveSession(session, options);
     const close = async (): Promise<void> => {

@@ -21,14 +21,14 @@ function userFile(content: unknown, path = scratch('mine.json')): string {
   return path;
 }
 
-test('PAKRAT_CONFIG names the file; without it that of the settings folder is found, and without that there is none', () => {
-  expect(userSettings()).toEqual({});
+test('PAKRAT_CONFIG names the file; without it that of the settings folder is found, and without that there is none', async () => {
+  expect(await userSettings()).toBeUndefined();
   userFile({ region: 'eu' }, scratch('xdg/pakrat/config.json'));
-  expect(userSettings()).toEqual({ region: 'eu' });
+  expect(await userSettings()).toEqual({ region: 'eu' });
   process.env.PAKRAT_CONFIG = '';
-  expect(userSettings()).toEqual({ region: 'eu' });
+  expect(await userSettings()).toEqual({ region: 'eu' });
   process.env.PAKRAT_CONFIG = userFile({ region: 'kr' });
-  expect(userSettings()).toEqual({ region: 'kr' });
+  expect(await userSettings()).toEqual({ region: 'kr' });
 });
 
 test('each system has its folders for settings', () => {
@@ -52,14 +52,14 @@ test.each([
   [{ speed: 1 }, 'there is no setting speed'],
   [[], 'Expected "object"'],
   ['{"region": ', 'cannot be read as settings'],
-])('%j is refused, and the message says which file it is', (content, message) => {
+])('%j is refused, and the message says which file it is', async (content, message) => {
   const path = userFile(content, scratch('xdg/pakrat/config.json'));
   const refused = expect.objectContaining({ code: 'E_USAGE', message: expect.stringContaining(message) });
-  expect(() => userSettings()).toThrow(refused);
-  expect(() => userSettings()).toThrow(path);
+  await expect(userSettings()).rejects.toThrow(refused);
+  await expect(userSettings()).rejects.toThrow(path);
 });
 
-test('a file that is named and not there is refused', () => {
+test('a file that is named and not there is refused', async () => {
   process.env.PAKRAT_CONFIG = scratch('none.json');
-  expect(() => userSettings()).toThrow(expect.objectContaining({ code: 'E_USAGE' }));
+  await expect(userSettings()).rejects.toThrow(expect.objectContaining({ code: 'E_USAGE' }));
 });

@@ -50,7 +50,7 @@ export interface CheckedOptions {
   workerUrl: URL | undefined;
 }
 
-/** Checks the options of a session, and fills in the settings. @throws E_USAGE */
+/** Checks the options of a session but for its settings, and fills in those that are not given. @throws E_USAGE */
 export function checkOptions(options: SessionOptions): CheckedOptions {
   const settings = mergeSettings({ name: 'the settings given', settings: options.settings ?? {} });
   const patchUrls = listOf(options.patchUrl);

@@ -35,12 +35,21 @@ const waitNote = 'another process is fetching what is needed here; waiting for i
 const filesOfJob = 4;
 const filesOfThread = 32;
 
-/** Opens a session, runs `body` with it, and closes it, whatever happens. */
+/** Opens a session, and checks the settings that it is given. @throws E_USAGE for options that are none */
+export async function openSession(options: SessionOptions): Promise<Session> {
+  if (options.settings !== undefined) {
+    const { checkSettings } = await import('../settings/check-settings.ts');
+    checkSettings('the settings given', options.settings);
+  }
+  return new Session(options);
+}
+
+/** Opens a session, runs `body` with it, and closes it, whatever happens. @throws E_USAGE, and what `body` throws */
 export async function withSession<Result>(
   options: SessionOptions,
   body: (session: Session) => Promise<Result>,
 ): Promise<Result> {
-  const session = new Session(options);
+  const session = await openSession(options);
   try {
     return await body(session);
   } finally {
@@ -61,7 +70,7 @@ export class Session {
   #scratch: string | undefined;
   #derivesBeside = false;
 
-  /** @throws E_USAGE for options that are none */
+  /** Takes settings as they are; {@link openSession} checks them. @throws E_USAGE for other options that are none */
   constructor(options: SessionOptions) {
     this.options = checkOptions(options);
   }

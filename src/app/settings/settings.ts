@@ -1,8 +1,5 @@
-import { type Schema, Validator } from '@cfworker/json-schema';
 import defaults from '../../../config/default.json' with { type: 'json' };
-import schema from '../../../config/schema.json' with { type: 'json' };
 import type { ServiceTemplate } from '../../cdn/versions/service-urls.ts';
-import { PakratError } from '../../core/errors.ts';
 
 /** Every setting; defaults, bounds and meanings are in config/default.json and config/schema.json. */
 export interface Settings {
@@ -43,20 +40,14 @@ export type PartialSettings = {
 
 interface SettingsLayer {
   name: string;
-  settings: unknown;
+  settings: PartialSettings;
 }
 
-const validator = new Validator(schema as Schema, '2020-12');
-
-/**
- * The defaults with some layers over them, later ones over earlier ones. Lists are replaced whole.
- * @throws E_USAGE for a layer that holds what is no setting
- */
+/** The defaults with some layers over them, which `checkSettings` has let pass, later ones over earlier ones. Lists are replaced whole. */
 export function mergeSettings(...layers: readonly SettingsLayer[]): Settings {
   const merged: Record<string, unknown> = {};
-  for (const { name, settings } of [{ name: 'config/default.json', settings: defaults }, ...layers]) {
-    const layer = checkSettings(name, settings);
-    for (const [setting, value] of Object.entries(layer)) merged[setting] = over(merged[setting], value);
+  for (const settings of [defaults, ...layers.map((layer) => withoutUndefined(layer.settings))]) {
+    for (const [setting, value] of Object.entries(settings)) merged[setting] = over(merged[setting], value);
   }
   const { $schema: _, ...settings } = merged;
   return settings as unknown as Settings;
@@ -71,7 +62,7 @@ export interface SettingRow {
   from: string;
 }
 
-/** Every setting with its value, and the layer that it comes from. @throws E_USAGE as {@link mergeSettings} */
+/** Every setting with its value, and the layer that it comes from. */
 export function listSettings(...layers: readonly SettingsLayer[]): SettingRow[] {
   const merged = mergeSettings(...layers);
   const origins = new Map<string, string>();
@@ -88,17 +79,9 @@ function leaves(settings: object): [path: string, value: unknown][] {
   );
 }
 
-/** What config/schema.json allows of settings, without members that are undefined. @throws E_USAGE that names the first that it forbids */
-function checkSettings(name: string, settings: unknown): object {
-  const plain: unknown = JSON.parse(JSON.stringify(settings));
-  const problem = validator.validate(plain).errors.at(-1);
-  if (problem === undefined) return plain as object;
-  const setting = problem.instanceLocation.slice('#/'.length).replaceAll('/', '.');
-  const what = problem.keyword === 'false' ? `there is no setting ${setting}` : `${setting}: ${problem.error}`;
-  throw new PakratError('E_USAGE', `${name}: ${what}`, {
-    hint: 'config/schema.json says what every setting may be.',
-    data: { file: name, setting },
-  });
+/** Settings as a JSON file would have them: a member that is undefined is left out. */
+function withoutUndefined(settings: PartialSettings): PartialSettings {
+  return JSON.parse(JSON.stringify(settings)) as PartialSettings;
 }
 
 /** A value over another: groups of settings are joined, anything else is replaced. */

@@ -77,7 +77,10 @@ export type GlobalFlags = Partial<InferredFlags<typeof globalFlags>>;
  * @param dataFolder folder of the store when nobody says
  * @throws E_USAGE for bad settings
  */
-export function sessionOptions(flags: GlobalFlags, dataFolder: string): SessionOptions & { store: string } {
+export async function sessionOptions(
+  flags: GlobalFlags,
+  dataFolder: string,
+): Promise<SessionOptions & { store: string }> {
   return {
     store: flags.store ?? join(dataFolder, 'store'),
     region: flags.region,
@@ -85,6 +88,6 @@ export function sessionOptions(flags: GlobalFlags, dataFolder: string): SessionO
     patchUrl: flags['patch-url'] ?? (process.env.PAKRAT_PATCH_URL ?? '').split(/\s+/).filter(Boolean),
     cdnHost: flags['cdn-host'],
     offline: flags.offline,
-    settings: userSettings(),
+    settings: await userSettings(),
   };
 }

@@ -1,4 +1,3 @@
-import { execFile } from 'node:child_process';
 import * as fs from 'node:fs';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
@@ -91,12 +90,12 @@ function hasRoom(folder: string, bytes: number): boolean {
   });
 }
 
-const run = promisify(execFile);
-
 /** @returns false where the system has no such program, or the file system no holes */
 async function punch(file: string, holes: readonly Stretch[], signal: AbortSignal | undefined): Promise<boolean> {
   if (holes.length === 0) return true;
   if (canPunch === false) return false;
+  const { execFile } = await import('node:child_process');
+  const run = promisify(execFile);
   for (const { start, end } of holes) {
     await breathe(signal);
     try {

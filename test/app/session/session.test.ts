@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { withSource } from '../../../src/app/session/open-source.ts';
-import { Session } from '../../../src/app/session/session.ts';
+import { openSession, Session } from '../../../src/app/session/session.ts';
 import type { SessionOptions } from '../../../src/app/session/session-options.ts';
 import { toHex } from '../../../src/core/bytes.ts';
 import { md5Hex } from '../../../src/core/hash.ts';
@@ -145,8 +145,8 @@ test.each([
   [{ cdnHost: ['a', 'b c'] }, 'b c'],
   [{ keys: { x: 'aa' } }, 'keys: "x"'],
   [{ settings: { sync: { jobs: 0 } } }, 'the settings given: sync.jobs: 0 is less than 1'],
-] as [SessionOptions, string][])('%j are no options', (options, message) => {
-  expect(() => new Session(options)).toThrow(
+] as [SessionOptions, string][])('%j are no options', async (options, message) => {
+  await expect(openSession(options)).rejects.toThrow(
     expect.objectContaining({ code: 'E_USAGE', message: expect.stringContaining(message) }),
   );
 });

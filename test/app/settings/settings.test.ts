@@ -30,29 +30,6 @@ describe('mergeSettings', () => {
     expect(mergeSettings(file, { name: 'given', settings: { sync: { jobs: 4 } } }).sync.jobs).toBe(4);
     expect(mergeSettings().sync.jobs).toBe(8);
   });
-
-  test.each([
-    [{ sync: { jobs: 0 } }, 'sync.jobs: 0 is less than 1'],
-    [{ sync: { jobs: '8' } }, 'sync.jobs: Instance type "string" is invalid'],
-    [{ sync: { jobs: 1.5 } }, 'sync.jobs'],
-    [{ sync: { job: 8 } }, 'there is no setting sync.job'],
-    [{ sync: 8 }, 'sync: Instance type "number" is invalid. Expected "object"'],
-    [{ sync: null }, 'sync: Instance type "null"'],
-    [{ speed: 1 }, 'there is no setting speed'],
-    [{ region: 'United States' }, 'region: String does not match pattern'],
-    [{ locale: 'en' }, 'locale'],
-    [{ regions: [] }, 'regions: Array has too few items'],
-    [{ regions: [1] }, 'regions.0: Instance type "number"'],
-    [{ versionServices: [{ regionUrls: {} }] }, 'versionServices.0: Instance does not have required property "url"'],
-    [{ versionServices: [{ url: 'us.version.battle.net' }] }, 'versionServices.0.url'],
-    [{ versionServices: [{ url: 'http://a', regionUrls: { cn: 3 } }] }, 'versionServices.0.regionUrls.cn'],
-    [{ constructor: 1 }, 'there is no setting constructor'],
-    [[], 'Expected "object"'],
-  ])('%j is refused, and the message says where', (settings, message) => {
-    const merge = () => mergeSettings({ name: 'mine.json', settings });
-    expect(merge).toThrow(expect.objectContaining({ code: 'E_USAGE', message: expect.stringContaining(message) }));
-    expect(merge).toThrow('mine.json');
-  });
 });
 
 test('each setting says which layer it comes from', () => {
