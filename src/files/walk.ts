@@ -9,23 +9,27 @@ import { join } from 'node:path';
 import { isNotFound, PakratError, resultUnless } from '../core/errors.ts';
 import { reading } from './read-at.ts';
 
+/** Why a walk passes something over: its name is not UTF-8, or it is no file, as a pipe and a link that leads to none are. */
+export type WhyNot = 'unnamed' | 'no file';
+
 /**
  * The files below a folder: its own by name, then those of each folder in it; names are relative, with `/`.
- * @param onUnnamed called with the path of what is passed over, for its name is not UTF-8
+ * @param onPassed called with the path of what is passed over
  * @throws E_NOT_FOUND, E_STORE
  */
 export function* walk(
   root: string,
-  onUnnamed: (path: string) => void = () => {},
+  onPassed: (path: string, why: WhyNot) => void = () => {},
 ): Generator<{ name: string; isLink: boolean }> {
   const folders = [''];
   for (let prefix = folders.pop(); prefix !== undefined; prefix = folders.pop()) {
     const inner: string[] = [];
     for (const entry of sortedEntries(join(root, prefix))) {
       const name = prefix + entry.name;
-      if (isUnnamed(join(root, name))) onUnnamed(join(root, name));
+      if (isUnnamed(join(root, name))) onPassed(join(root, name), 'unnamed');
       else if (entry.isDirectory()) inner.push(`${name}/`);
       else if (entry.isFile() || entry.isSymbolicLink()) yield { name, isLink: entry.isSymbolicLink() };
+      else onPassed(join(root, name), 'no file');
     }
     folders.push(...inner.reverse());
   }
@@ -36,8 +40,9 @@ function isUnnamed(path: string): boolean {
   return path.includes('\ufffd') && fs.lstatSync(path, { throwIfNoEntry: false }) === undefined;
 }
 
-/** For {@link walk}, where nothing may be left out. @throws E_USAGE */
-export function refuseUnnamed(path: string): never {
+/** For {@link walk}, where no file may be left out. @throws E_USAGE */
+export function refuseUnnamed(path: string, why: WhyNot): void {
+  if (why !== 'unnamed') return;
   throw new PakratError('E_USAGE', `${path}: its name is not UTF-8`, {
     hint: 'Rename it; convmv does so for many.',
     data: { path },
@@ -46,10 +51,11 @@ export function refuseUnnamed(path: string): never {
 
 /** The plain files below a folder, links to such among them, in the order and with the parameters of {@link walk}. @throws E_NOT_FOUND, E_STORE */
 export function* walkFiles(...folder: Parameters<typeof walk>): Generator<{ name: string; stat: fs.Stats }> {
-  const [root] = folder;
+  const [root, onPassed] = folder;
   for (const { name } of walk(...folder)) {
     const stat = fs.statSync(join(root, name), { throwIfNoEntry: false });
     if (stat?.isFile() === true) yield { name, stat };
+    else onPassed?.(join(root, name), 'no file');
   }
 }
 

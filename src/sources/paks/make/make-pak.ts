@@ -55,7 +55,12 @@ export async function makePak(path: string, work: PackWork): Promise<PackReport>
   if (!force) refuseExisting(path);
   const given = (typeof inputs === 'string' ? [inputs] : inputs).map((input) => ({ path: input }));
   const listed = list === undefined ? [] : await readPackList(list);
-  const files = inputFiles([...given, ...listed], path, signal);
+  const passed: string[] = [];
+  const files = inputFiles([...given, ...listed], { out: path, onPassed: (one) => passed.push(one), signal });
+  if (passed.length > 0) {
+    const more = passed.length > 1 ? ` and ${passed.length - 1} more` : '';
+    onProgress?.({ type: 'note', text: `not packed, for it is no file and no link to one: ${passed[0]}${more}` });
+  }
   const hasInputs = given.length > 0 || list !== undefined;
   if (like !== undefined) return rewritePak(path, like, { ...work, files: hasInputs ? files : undefined });
   if (Object.keys(replace).length > 0) {

@@ -6,7 +6,7 @@ import { storeError } from '../../../files/durable.ts';
 import { fileSource } from '../../../files/file-source.ts';
 import { readPieces } from '../../../files/pieces.ts';
 import { decodeList, readList } from '../../../files/text-list.ts';
-import { refuseUnnamed, walkFiles } from '../../../files/walk.ts';
+import { refuseUnnamed, type WhyNot, walkFiles } from '../../../files/walk.ts';
 import { cleanName } from '../../../paks/names.ts';
 import type { PackFile } from '../../../paks/packing.ts';
 
@@ -30,15 +30,23 @@ export interface PackInput {
 
 /**
  * The files that go into a PAK: a folder gives its files by their names in it, a file is called by its path as it is written.
- * @param out the PAK itself, which is left out when it lies in a folder
+ * @param of.out the PAK itself, which is left out when it lies in a folder
+ * @param of.onPassed called with the path of what lies in a folder and is no file
  * @throws E_NOT_FOUND, E_USAGE for a path that leads out of the folder and so is no name, and for names on disk that are not UTF-8
  */
-export function inputFiles(inputs: readonly PackInput[], out: string, signal: AbortSignal | undefined): PackFile[] {
+export function inputFiles(
+  inputs: readonly PackInput[],
+  { out, onPassed, signal }: { out: string; onPassed: (path: string) => void; signal: AbortSignal | undefined },
+): PackFile[] {
+  const pass = (path: string, why: WhyNot): void => {
+    refuseUnnamed(path, why);
+    onPassed(path);
+  };
   return inputs.flatMap(({ path, name }) => {
     const stat = statOf(path);
     if (!stat.isDirectory()) return [packFile({ path, name: name ?? nameOf(path), stat }, signal)];
     const below = name === undefined ? '' : `${name.replace(/[/\\]+$/, '')}/`;
-    return [...walkFiles(path, refuseUnnamed)].flatMap((file) => {
+    return [...walkFiles(path, pass)].flatMap((file) => {
       const inner = join(path, file.name);
       // The PAK itself, when it is written into the folder that it is made of.
       if (resolve(inner) === resolve(out)) return [];

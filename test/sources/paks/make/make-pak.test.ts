@@ -1,5 +1,6 @@
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
+import type { OnProgress } from '../../../../src/core/progress.ts';
 import { encodePacklist } from '../../../../src/paks/nadeo/keys/packlist.ts';
 import { decodePackList } from '../../../../src/sources/paks/make/pack-inputs.ts';
 import { scratchFolder } from '../../../support/scratch.ts';
@@ -38,6 +39,17 @@ test('a file whose name is not UTF-8 is not left out in silence', async () => {
     const publishing = pakrat.publish(scratch('latin'), { product: 'p', to: scratch('latin-cdn') });
     await expect(publishing).rejects.toMatchObject(refused);
   });
+});
+
+test('what is no file is left out, and that is said', async () => {
+  write('links/ok', 'A');
+  symlinkSync('ok', scratch('links/same'));
+  for (const name of ['to-nothing', 'up']) symlinkSync(name === 'up' ? '..' : 'nothing', scratch('links', name));
+  const notes: string[] = [];
+  const onProgress: OnProgress = (event) => event.type === 'note' && notes.push(event.text);
+  await withPakrat({}, (pakrat) => pakrat.pack.quake(scratch('links.pak'), scratch('links'), { onProgress }));
+  expect(await contents(scratch('links.pak'))).toEqual({ ok: 'A', same: 'A' });
+  expect(notes).toEqual([expect.stringMatching(/no link to one: .*to-nothing and 1 more$/)]);
 });
 
 test('several folders, files and a list go into one PAK', async () => {
