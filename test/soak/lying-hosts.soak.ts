@@ -114,7 +114,7 @@ describe('hosts that lie', () => {
 
   test('alone: named, nothing wrong is held, and given up within two minutes', async () => {
     const all = await syncAll(false, 12);
-    expect(all.filter(({ status, isNamed }) => status !== 0 && !(status === 9 && isNamed))).toEqual([]);
+    expect(all.filter(({ status, isNamed }) => status !== 0 && !([1, 9].includes(status ?? 0) && isNamed))).toEqual([]);
     expect(all.filter(({ wrong }) => wrong.length > 0)).toEqual([]);
     expect(all.filter(({ seconds, peakMiB }) => seconds > 120 || peakMiB > 400)).toEqual([]);
   });

@@ -11,6 +11,11 @@ export interface CrawlLimits {
 /** A body below this rate is of no use to anyone, and above it a slow line may be to blame. */
 const defaultSlowest = 1024;
 const defaultWindowMs = 15_000;
+/**
+ * A try that broke off with fewer right bytes a second than this got nowhere, and counts. It is a quarter of a crawl: eight bodies may share a line that
+ * is slow itself.
+ */
+const worthwhile = defaultSlowest / 4;
 /** Where others can be asked, a body crawls that is so many times slower than a good one lately was, and slower than this. */
 const timesSlower = 20;
 const fastEnough = 64 * 1024;
@@ -19,6 +24,11 @@ const tellingBytes = 32 * 1024;
 const paceMs = 60_000;
 /** Milliseconds more for a head, for a busy machine. */
 const graceMs = 1000;
+
+/** True when a try that took so long, and broke off, brought enough for the next one to begin as the first did. */
+export function gotSomewhere(bytes: number, ms: number): boolean {
+  return bytes > 0 && bytes * 1000 >= worthwhile * ms;
+}
 
 /** The rate of the fastest body of late. */
 export class Pace {

@@ -1,5 +1,6 @@
 import { pause } from '../../core/breathe.ts';
 import { isPakratError, PakratError } from '../../core/errors.ts';
+import { gotSomewhere } from './crawl-watch.ts';
 import type { HttpGetter } from './http.ts';
 import { type HttpHead, parseContentRange, redactUrl, statusError, wrongAnswer } from './http-head.ts';
 
@@ -27,7 +28,7 @@ export interface FetchDocumentOptions {
   known: Validators;
   /** Largest body believed. */
   maxSize: number;
-  /** Tries without any progress. */
+  /** Tries that get nowhere. */
   attempts: number;
   signal?: AbortSignal | undefined;
   /** Throws to refuse the answer. */
@@ -53,10 +54,11 @@ export async function fetchDocument(
 ): Promise<boolean> {
   let most = target.size;
   for (let attempt = 1; ; attempt++) {
+    const begun = performance.now();
     try {
       return await fetchOnce(http, url, target, options);
     } catch (error) {
-      if (target.size > most) attempt = 0;
+      if (gotSomewhere(target.size - most, performance.now() - begun)) attempt = 0;
       most = Math.max(most, target.size);
       const wait = waitMs(error, attempt);
       if (attempt >= options.attempts || !isPassing(error) || wait > longestWaitMs) throw error;

@@ -1,6 +1,7 @@
 import PQueue from 'p-queue';
 import { askHosts } from '../../cdn/hosts/ask-hosts.ts';
 import type { HealthKind, Hosts } from '../../cdn/hosts/hosts.ts';
+import { gotSomewhere } from '../../cdn/transport/crawl-watch.ts';
 import { abortError, codeOf, type ErrorCode, isUnavailable, PakratError } from '../../core/errors.ts';
 import type { Span } from '../../store/spans.ts';
 import type { Engine } from './engine.ts';
@@ -86,15 +87,18 @@ async function runJob(job: PackedJob, options: TransferOptions): Promise<Transfe
       if (options.hosts.noneKnowsRanges(options.kind) && job.allowWhole !== true) throw noRanges(job.path);
       const next: PackedJob[] = [];
       let error: PakratError | undefined;
+      const begun = performance.now();
+      let gained = 0;
       let progressed = false;
       for (const part of remaining) {
         const ask = { ...part, hasAlternatives: options.hosts.hasOthers(host, options.kind) };
         const result = await options.engine.run(ask, host.base, (spans) => options.onSpans(part.path, spans));
         for (let index = 0; index < part.targets.length; index++) {
           const verified = result.verified[index] ?? 0;
-          if (verified > part.targets.held(index)) progressed = true;
+          gained += Math.max(verified - part.targets.held(index), 0);
           if (verified === part.targets.size(index)) options.onDone?.(part, index);
         }
+        progressed = gotSomewhere(gained, performance.now() - begun);
         next.push(...leftOver(part, result.verified));
         if (result.rangeServed) options.hosts.servedRange(host);
         if (result.error !== undefined) {

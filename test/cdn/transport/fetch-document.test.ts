@@ -133,6 +133,27 @@ describe('download', () => {
     expect(asked).toHaveLength(4);
   }, 20_000);
 
+  test('a server that sends a few bytes now and then is given up after the tries, and what came stays', async () => {
+    const impatient = new HttpClient({ connectMs: 2000, idleMs: 2000, connections: 1, slowWindowMs: 300 });
+    const url = await serve((request, response) => {
+      let at = Number(/\d+/.exec(request.headers.range ?? '0')?.[0]);
+      const range = { 'content-range': `bytes ${at}-${body.length - 1}/${body.length}` };
+      response.writeHead(at > 0 ? 206 : 200, { etag, 'content-length': body.length - at, ...range });
+      const timer = setInterval(() => {
+        response.write(body.subarray(at, at + 2));
+        at += 2;
+      }, 30);
+      response.on('close', () => clearInterval(timer));
+    });
+    const target = new Memory();
+    const slow = fetchDocument(impatient, url, target, options);
+    await expect(slow).rejects.toMatchObject({ code: 'E_NETWORK_TIMEOUT' });
+    await impatient.close();
+    expect(asked).toHaveLength(3);
+    expect(target.size).toBeGreaterThan(0);
+    expect(body.subarray(0, target.size).equals(target.bytes)).toBe(true);
+  });
+
   test('redirects are followed, but not for ever and not to what is less secure', async () => {
     const url = await serve((request, response) => {
       if (request.url === '/list') response.writeHead(302, { location: '/moved?x=1' }).end('elsewhere');

@@ -283,6 +283,25 @@ describe('no host is right', () => {
   });
 });
 
+test('an only host that brings a tiny entry now and then is given up after its tries, and what came is right', async () => {
+  const tiny = archiveOf(Array.from({ length: 400 }, (_, i) => wholeEntry(10, i)));
+  const path = 'tpr/x/data/tiny';
+  const hosts = await startHosts(always({ kind: 'drip', bytes: 5, everyMs: 50 }));
+  servers[0]!.objects.set(path, tiny.bytes);
+  const impatient = rangeEngine(
+    { limits: { ...limits, slowWindowMs: 900 }, temporary: scratch('tmp'), maxRangeBytes: 1 << 28 },
+    { onReceived: () => {}, onRequest: () => {} },
+  );
+  engines.push(impatient);
+  const work = [jobFor(tiny, { path, file: fileOf(path) })];
+  const failures = await run(hosts, { work, engine: impatient });
+  expect(failures).toMatchObject([{ message: expect.stringMatching(/only \d+ bytes a second/) }]);
+  expect(requests()).toBeLessThanOrEqual(3);
+  const held = spans.get(path) ?? [];
+  expect(spanBytes(mergeSpans(held))).toBeGreaterThan(0);
+  expectRight(fileOf(path), held, tiny.bytes);
+});
+
 describe('an interruption', () => {
   /** A signal that is aborted as soon as something is true. */
   function abortedWhen(isTrue: () => boolean): AbortSignal {
