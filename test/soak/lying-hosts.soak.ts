@@ -114,7 +114,9 @@ describe('hosts that lie', () => {
 
   test('alone: named, nothing wrong is held, and given up within two minutes', async () => {
     const all = await syncAll(false, 12);
-    expect(all.filter(({ status, isNamed }) => status !== 0 && !([1, 9].includes(status ?? 0) && isNamed))).toEqual([]);
+    // Nothing could be begun, a build that no host has, or one in part.
+    const isTold = ({ status, isNamed }: Ended): boolean => [1, 4, 9].includes(status ?? 0) && isNamed;
+    expect(all.filter((one) => one.status !== 0 && !isTold(one))).toEqual([]);
     expect(all.filter(({ wrong }) => wrong.length > 0)).toEqual([]);
     expect(all.filter(({ seconds, peakMiB }) => seconds > 120 || peakMiB > 400)).toEqual([]);
   });
