@@ -221,12 +221,13 @@ function* coalesce(missing: MissingEntries, options: PlanOptions): Generator<Pla
 function targetsOf({ placed, rows, heldStarts }: MissingEntries, first: number, end: number): () => RangeTargets {
   return () => {
     const targets = RangeTargets.ofLength(end - first);
-    const { bytes } = placed.wanted;
+    const { buffer, byteOffset, byteLength } = placed.wanted.bytes;
+    const keys = new DataView(buffer, byteOffset, byteLength);
     for (let i = first; i < end; i++) {
       const row = rows[i]!;
       const held = heldStarts.size === 0 ? 0 : (heldStarts.get(row) ?? 0);
       targets.setNumbers(i - first, placed.offset(row), placed.size(row), held);
-      targets.setKey(i - first, bytes, placed.keyOffset(row));
+      targets.setKey(i - first, keys, placed.keyOffset(row));
     }
     return targets;
   };
