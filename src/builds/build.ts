@@ -18,6 +18,7 @@ import type { PagedIndex } from './indices/paged-index.ts';
 import { buildKeyRing, learnObjectKey } from './keys/build-keys.ts';
 import { ListfileIndex } from './listfile/listfile-index.ts';
 import { listfileVersion } from './listfile/listfile-paths.ts';
+import { fetchLooseEncoding } from './manifests/early-encoding.ts';
 import { EncodingFile } from './manifests/encoding-file.ts';
 import { placesOfSize, unnamedEncoding } from './manifests/unnamed-encoding.ts';
 import { writeManifest } from './manifests/write-manifest.ts';
@@ -41,7 +42,9 @@ export async function openBuild(place: BuildPlace): Promise<Build> {
     place.cdnConfig === undefined ? read(identity.cdnConfig).then(decodeCdnConfig) : Promise.resolve(place.cdnConfig),
     buildKeyRing(place.keys, identity, objects),
   );
-  const [fileIndex, group] = await waitForAll(openFileIndex(place, cdnConfig), openGroup(place, cdnConfig));
+  const listed = openFileIndex(place, cdnConfig);
+  const early = listed.then((index) => fetchLooseEncoding(place, config, index));
+  const [fileIndex, group] = await waitForAll(listed, openGroup(place, cdnConfig), early);
   const build = new Build(place, { config, cdnConfig, keys, fileIndex, group });
   try {
     await build.lookUp(() => build.openEncoding());

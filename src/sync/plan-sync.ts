@@ -6,6 +6,7 @@ import { groupBy } from '../core/tables/group-by.ts';
 import type { RecordTable } from '../core/tables/record-table.ts';
 import type { Fetcher } from '../fetch/fetcher.ts';
 import { HeldSpans } from '../fetch/held-spans.ts';
+import { fetchOrder } from '../fetch/plan/fetch-order.ts';
 import { type PlacedEntries, placeEntries } from '../fetch/plan/placed-entries.ts';
 import { type Plan, type PlannedRange, type PlanOptions, planRanges } from '../fetch/plan/plan.ts';
 import { type ChosenEntries, chooseEntries, type Selection } from '../fetch/plan/selection.ts';
@@ -104,10 +105,10 @@ export function dataPath(build: Build, hash: string): string {
   return objectPath({ cdnPath: build.identity.cdnPath, kind: 'data', hash });
 }
 
-/** The jobs of planned ranges, each made when its turn comes. */
+/** The jobs of planned ranges, in the order in which to fetch them, each made when its turn comes. */
 export function* rangeJobs(store: Store, build: Build, ranges: readonly PlannedRange[]): Generator<PackedJob> {
   const { archives } = build.cdnConfig;
-  for (const { archive, start, end, targets } of ranges) {
+  for (const { archive, start, end, targets } of fetchOrder(ranges)) {
     const list = targets();
     const hash = archive === undefined ? list.ekey(0) : archives[archive];
     if (hash === undefined) throw new Error(`a range of no object: archive ${archive}`);

@@ -1,5 +1,6 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { md5Hex } from '../../src/core/hash.ts';
+import { decodeCdnConfig } from '../../src/formats/configs/cdn-config.ts';
 import { type LyingServer, lyingServer } from '../support/lying-server.ts';
 import { scratchFolder } from '../support/scratch.ts';
 import { type GeneratedCdn, generateCdn, type OpenedBuild, openGenerated } from '../sync/generated-build.ts';
@@ -22,12 +23,13 @@ describe('a build config that gives the encoding file one key', () => {
     await server.close();
   });
 
+  const pathOf = (hash: string): string => `tpr/wow/config/${hash.slice(0, 2)}/${hash.slice(2, 4)}/${hash}`;
+
   /** The CDN with another build config. */
   function withConfig(change: (text: string) => string): GeneratedCdn {
     const { buildConfig, ...identity } = common.identity('a');
-    const path = (hash: string): string => `tpr/wow/config/${hash.slice(0, 2)}/${hash.slice(2, 4)}/${hash}`;
-    const bytes = new TextEncoder().encode(change(new TextDecoder().decode(common.objects.get(path(buildConfig)))));
-    server.objects.set(path(md5Hex(bytes)), bytes);
+    const bytes = new TextEncoder().encode(change(new TextDecoder().decode(common.objects.get(pathOf(buildConfig)))));
+    server.objects.set(pathOf(md5Hex(bytes)), bytes);
     return { ...common, identity: () => ({ ...identity, buildConfig: md5Hex(bytes) }) };
   }
   const open = (root: string, cdn: GeneratedCdn): Promise<OpenedBuild> =>
@@ -52,5 +54,27 @@ describe('a build config that gives the encoding file one key', () => {
       code: 'E_FORMAT',
       message: expect.stringContaining(buildConfig),
     });
+  });
+
+  test('and lies loose is fetched while indices of archives still come, and not again', async () => {
+    const config = new TextDecoder().decode(common.objects.get(pathOf(common.identity('a').buildConfig)));
+    const [, ekey] = /^encoding = \w+ (\w+)$/m.exec(config)!;
+    const isIndex = (path: string): boolean => path.endsWith('.index');
+    const isEncoding = (path: string): boolean => path.endsWith(`/${ekey}`);
+    const { fileIndex } = decodeCdnConfig(common.objects.get(pathOf(common.identity('a').cdnConfig))!);
+    // Those of archives come when they are asked for once more.
+    server.lie = ({ path }, count) =>
+      isIndex(path) && !path.includes(fileIndex!) && count === 1 ? { kind: 'stall', after: 10 } : undefined;
+    opened = await open('early', common);
+    const paths = server.asked.map(({ path }) => path);
+    expect(paths.findIndex(isEncoding)).toBeLessThan(paths.findLastIndex(isIndex));
+    expect(paths.filter(isEncoding)).toHaveLength(1);
+  });
+
+  test('and cannot be had says so, however early it was asked for', async () => {
+    const config = new TextDecoder().decode(common.objects.get(pathOf(common.identity('a').buildConfig)));
+    const [, ekey] = /^encoding = \w+ (\w+)$/m.exec(config)!;
+    server.lie = ({ path }) => (path.endsWith(`/${ekey}`) ? { kind: 'status', status: 404 } : undefined);
+    await expect(open('lacking', common)).rejects.toMatchObject({ code: 'E_NOT_FOUND' });
   });
 });

@@ -133,12 +133,13 @@ export class EncodingFile {
   async damagedPages(signal?: AbortSignal): Promise<PakratError[]> {
     const problems: PakratError[] = [];
     for (const kind of ['ckey', 'ekey'] as const) {
+      const read = this.#pageReader(kind);
       for (let number = 0; number < this.#pageCount(kind); number++) {
         if (this.#checked[kind][number] !== 0) continue;
         await breathe(signal);
         resultUnless(
           (error) => isDamage(error) && problems.push(error) > 0,
-          () => this.#page(kind, number),
+          () => read(number),
         );
       }
     }

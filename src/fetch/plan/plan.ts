@@ -24,7 +24,7 @@ export interface PlanOptions {
 export const uncut: PlanOptions = { gapBytes: Number.POSITIVE_INFINITY, maxRangeBytes: Number.POSITIVE_INFINITY };
 
 /** Ranges that a plan of few large ones is cut into, so that transfers that run side by side end at about the same time. */
-const leastRanges = 32;
+const leastRanges = 64;
 /** Ranges are not cut smaller than this. */
 const leastRangeBytes = 16 * 1024 * 1024;
 /** Entries of one range at most: each is an object while the range is fetched, and small ones come in hundreds of thousands. */
@@ -66,7 +66,7 @@ export interface Plan {
   missing: Amount;
   /** Bytes that the ranges ask for: what is missing, and the gaps between. */
   rangeBytes: number;
-  /** In the order in which to fetch them: by priority, then by archive and offset. */
+  /** By priority, then by archive and offset, loose objects last; `fetchOrder` spreads these. */
   ranges: PlannedRange[];
   /** Missing entries and bytes by priority. */
   byPriority: Map<number, Amount>;
@@ -221,12 +221,13 @@ function* coalesce(missing: MissingEntries, options: PlanOptions): Generator<Pla
 function targetsOf({ placed, rows, heldStarts }: MissingEntries, first: number, end: number): () => RangeTargets {
   return () => {
     const targets = RangeTargets.ofLength(end - first);
-    const { bytes } = placed.wanted;
+    const { buffer, byteOffset, byteLength } = placed.wanted.bytes;
+    const keys = new DataView(buffer, byteOffset, byteLength);
     for (let i = first; i < end; i++) {
       const row = rows[i]!;
       const held = heldStarts.size === 0 ? 0 : (heldStarts.get(row) ?? 0);
       targets.setNumbers(i - first, placed.offset(row), placed.size(row), held);
-      targets.setKey(i - first, bytes, placed.keyOffset(row));
+      targets.setKey(i - first, keys, placed.keyOffset(row));
     }
     return targets;
   };

@@ -11,6 +11,8 @@ import type { SpanWriter } from './span-writer.ts';
 /** Wrong entries in a row after which the rest of an answer is not worth its bytes. */
 const wrongInARow = 3;
 const adoptBytes = 1024 * 1024;
+/** Bytes of a file that are read at once to see where entries lie. */
+const peekBytes = 16 * 1024;
 
 /** An entry of a job, and whether it is a patch. */
 type JobTarget = RangeTarget & Pick<PackedJob, 'raw'>;
@@ -23,8 +25,11 @@ function isOnDisk(writer: SpanWriter, target: JobTarget, { at, crypt }: { at: nu
   const position = target.offset + at;
   if (at >= target.size || position >= writer.size) return false;
   const [first] = crypt(writer.read(position, 1), position);
-  return first !== undefined && (at > 0 || target.raw ? first !== 0 : first === 0x42);
+  return first !== undefined && (at > 0 || target.raw ? first !== 0 : first === entryStart);
 }
+
+/** The first byte of BLTE. */
+const entryStart = 0x42;
 
 /** Encrypts or decrypts bytes that stand at a position of the object; gives them back as they are when it is not encrypted. */
 type Crypt = (bytes: Uint8Array, position: number) => Uint8Array;
@@ -83,6 +88,8 @@ export class RangeReceiver {
   readonly #impossible = new Set<number>();
   /** Where the bytes of an entry are needed from, where that is not its start. */
   readonly #from = new Map<number, number>();
+  /** Bytes of the file as it was found, and where they lie. */
+  #peeked: { at: number; bytes: Uint8Array } = { at: 0, bytes: new Uint8Array() };
   #adopting = true;
   #current = 0;
   /** Entries before this one are known to be right or wrong. */
@@ -121,23 +128,27 @@ export class RangeReceiver {
       throw error;
     }
     this.#adopting = false;
-    let start = job.end;
-    for (let index = 0; index < targets.length; index++) {
-      const isNeeded = !this.#impossible.has(index) && this.#verifiers.get(index)?.done !== true;
-      if (isNeeded) start = Math.min(start, this.#from.get(index) ?? targets.offset(index));
-    }
-    this.start = start;
+    const isNeeded = (index: number): boolean =>
+      !this.#impossible.has(index) && this.#verifiers.get(index)?.done !== true;
+    let first = 0;
+    while (first < targets.length && !isNeeded(first)) first++;
+    this.start = first === targets.length ? job.end : (this.#from.get(first) ?? targets.offset(first));
   }
 
   #target(index: number): JobTarget {
     return { ...this.#job.targets.at(index), raw: this.#job.raw === true };
   }
 
-  /** As {@link isOnDisk}; asked of each of thousands, most of which lie behind the end of the file. */
+  /** As {@link isOnDisk}; asked of each of thousands, in their order, which lie behind the end of the file or where nothing was written yet. */
   #isOnDisk(index: number): boolean {
-    const writer = this.#writer;
-    if (this.#job.targets.offset(index) >= writer.size) return false;
-    return isOnDisk(writer, this.#target(index), { at: 0, crypt: this.#crypt });
+    const { targets, raw } = this.#job;
+    const offset = targets.offset(index);
+    if (targets.size(index) === 0 || offset >= this.#writer.size) return false;
+    if (offset >= this.#peeked.at + this.#peeked.bytes.length || offset < this.#peeked.at)
+      this.#peeked = { at: offset, bytes: this.#writer.read(offset, peekBytes) };
+    const at = offset - this.#peeked.at;
+    const [first] = this.#crypt(this.#peeked.bytes.subarray(at, at + 1), offset);
+    return first !== undefined && (raw === true ? first !== 0 : first === entryStart);
   }
 
   #begin(index: number): void {

@@ -13,14 +13,20 @@ export interface TargetColumns {
   numbers: Float64Array;
 }
 
+function viewOf({ buffer, byteOffset, byteLength }: Uint8Array): DataView {
+  return new DataView(buffer, byteOffset, byteLength);
+}
+
 /** The entries of a range, thousands of them, without an object for each. In the order of their offsets, none overlapping another. */
 export class RangeTargets implements TargetColumns {
   readonly keys: Uint8Array;
   readonly numbers: Float64Array;
+  readonly #keyView: DataView;
 
   constructor({ keys, numbers }: TargetColumns) {
     this.keys = keys;
     this.numbers = numbers;
+    this.#keyView = viewOf(keys);
   }
 
   /** Room for so many, to be set one by one. */
@@ -35,7 +41,7 @@ export class RangeTargets implements TargetColumns {
     const targets = RangeTargets.ofLength(list.length);
     for (const [index, target] of list.entries()) {
       targets.setNumbers(index, target.offset, target.size, target.held);
-      targets.setKey(index, fromHex(target.ekey), 0);
+      targets.keys.set(fromHex(target.ekey), index * keySize);
     }
     return targets;
   }
@@ -86,10 +92,10 @@ export class RangeTargets implements TargetColumns {
     this.numbers[at + 2] = held;
   }
 
-  /** Takes an ekey that lies at an offset of some bytes: no view is made of it. */
-  setKey(index: number, bytes: Uint8Array, from: number): void {
+  /** Takes an ekey that lies at an offset of some bytes. Of millions, four words are copied in half the time of sixteen bytes. */
+  setKey(index: number, bytes: DataView, from: number): void {
     const at = index * keySize;
-    for (let i = 0; i < keySize; i++) this.keys[at + i] = bytes[from + i]!;
+    for (let i = 0; i < keySize; i += 4) this.#keyView.setUint32(at + i, bytes.getUint32(from + i));
   }
 
   /** Some of them, of each of which so much is held. */
@@ -100,7 +106,7 @@ export class RangeTargets implements TargetColumns {
     for (let i = 0; i < indices.length; i++) {
       const index = indices[i]!;
       picked.setNumbers(i, this.offset(index), this.size(index), held[index]!);
-      picked.setKey(i, this.keys, index * keySize);
+      picked.setKey(i, this.#keyView, index * keySize);
     }
     return picked;
   }

@@ -93,13 +93,16 @@ async function runJob(job: PackedJob, options: TransferOptions): Promise<Transfe
       for (const part of remaining) {
         const ask = { ...part, hasAlternatives: options.hosts.hasOthers(host, options.kind) };
         const result = await options.engine.run(ask, host.base, (spans) => options.onSpans(part.path, spans));
+        let done = 0;
         for (let index = 0; index < part.targets.length; index++) {
           const verified = result.verified[index] ?? 0;
           gained += Math.max(verified - part.targets.held(index), 0);
-          if (verified === part.targets.size(index)) options.onDone?.(part, index);
+          if (verified !== part.targets.size(index)) continue;
+          options.onDone?.(part, index);
+          done += 1;
         }
         progressed = gotSomewhere(gained, performance.now() - begun);
-        next.push(...leftOver(part, result.verified));
+        if (done < part.targets.length) next.push(...leftOver(part, result.verified));
         if (result.rangeServed) options.hosts.servedRange(host);
         if (result.error !== undefined) {
           const { code, message, hint, data } = result.error;

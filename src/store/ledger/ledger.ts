@@ -222,11 +222,11 @@ export class Ledger {
     if (row === undefined || row.complete === 1) return;
     const { id } = row;
     for (const span of mergeSpans(spans)) {
+      // Spans are merged: of those that begin before it only the last can touch it, and there may be thousands.
       const touching = this.#db.all<Span>(
-        'SELECT start, end FROM spans WHERE object = ? AND start <= ? AND end >= ?',
-        id,
-        span.end,
-        span.start,
+        `SELECT start, end FROM spans WHERE object = @id AND start <= @end AND end >= @start
+           AND start >= (SELECT coalesce(max(start), 0) FROM spans WHERE object = @id AND start <= @start)`,
+        { id, ...span },
       );
       for (const old of touching) this.#db.run('DELETE FROM spans WHERE object = ? AND start = ?', id, old.start);
       const start = Math.min(span.start, ...touching.map((old) => old.start));

@@ -1,4 +1,5 @@
 import * as fs from 'node:fs';
+import { dirname } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { HttpClient } from '../../../src/cdn/transport/http.ts';
 import { rateLimit, unlimited } from '../../../src/cdn/transport/rate-limit.ts';
@@ -206,6 +207,28 @@ describe('what is held', () => {
     const { start } = server.asked[0]!.range!;
     expect(start).toBeGreaterThan(a.offset + 20_000);
     expect(start).toBeLessThanOrEqual(a.offset + 35_000);
+  });
+
+  test('of hundreds of small entries those that lie on disk are taken over, whatever lies between', async () => {
+    const entries = Array.from({ length: 400 }, (_, i) => wholeEntry(100 + i, i));
+    const many = archiveOf(entries, [0, 30, 0, 40_000, 7]);
+    server.objects.set(path, many.bytes);
+    const work = jobFor(many, { path, file: job.file });
+    const isThere = (i: number): boolean => i % 3 === 0 && i < 390;
+    fs.mkdirSync(dirname(job.file), { recursive: true });
+    const file = fs.openSync(job.file, 'w');
+    many.places.forEach(({ offset, size }, i) => {
+      if (isThere(i)) fs.writeSync(file, many.bytes, offset, size, offset);
+    });
+    fs.closeSync(file);
+    server.lie = () => ({ kind: 'hang up' });
+    const cut = await run(work);
+    expect(cut.verified).toEqual(many.places.map(({ size }, i) => (isThere(i) ? size : 0)));
+    expectHonest(cut, many.bytes, work);
+    server.lie = () => undefined;
+    const whole = await run(work);
+    expect(whole).toMatchObject({ verified: sizes(work), error: undefined });
+    expectHonest(whole, many.bytes, work);
   });
 
   test('what the ledger says and the file has not is fetched again', async () => {

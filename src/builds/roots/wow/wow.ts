@@ -61,10 +61,11 @@ async function writeLookups(file: string, base: string, temporary: string): Prom
 }
 
 function idRecords(ids: Uint32Array): Uint8Array {
-  const bytes = asBuffer(largeBytes(ids.length * idStride));
+  const bytes = largeBytes(ids.length * idStride);
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   for (let row = 0; row < ids.length; row++) {
-    bytes.writeUInt32BE(ids[row]!, row * idStride);
-    bytes.writeUInt32BE(row, row * idStride + 4);
+    view.setUint32(row * idStride, ids[row]!);
+    view.setUint32(row * idStride + 4, row);
   }
   return bytes;
 }
