@@ -177,14 +177,38 @@ export async function writeOutput(file: string, pieces: AsyncIterable<Uint8Array
 
 /** As {@link writeOutput}, for content that is all there. */
 export function writeWhole(file: string, content: Uint8Array): void {
+  writeUnderTemporary(file, undefined, (fd) => {
+    writeAll(fd, content, 0);
+    return content.length;
+  });
+}
+
+/**
+ * As {@link writeOutput}, for pieces that come without waiting.
+ * @param pieces end with false where they are nothing
+ * @returns bytes written; undefined where they are nothing, which leaves nothing behind
+ */
+export function writeAtOnce(file: string, pieces: Generator<Uint8Array, boolean>, mtime?: Date): number | undefined {
+  return writeUnderTemporary(file, mtime, (fd) => writeNow(fd, 0, pieces));
+}
+
+/** Writes a file under a temporary name. It gets its own when the work is done, and is taken away when that gives nothing. */
+function writeUnderTemporary(
+  file: string,
+  mtime: Date | undefined,
+  work: (fd: number) => number | undefined,
+): number | undefined {
   const { name, fd } = openTemporary(file);
   let open = true;
   try {
-    writeAll(fd, content, 0);
+    const size = work(fd);
+    if (size !== undefined && mtime !== undefined) fs.futimesSync(fd, mtime, mtime);
     fs.closeSync(fd);
     open = false;
-    fs.renameSync(name, file);
+    if (size === undefined) removeTemporary(name);
+    else fs.renameSync(name, file);
     releaseTemporary(name);
+    return size;
   } catch (error) {
     if (open) fs.closeSync(fd);
     removeTemporary(name);
@@ -206,6 +230,17 @@ async function writePieces(fd: number, offset: number, pieces: AsyncIterable<Uin
     size += piece.length;
   }
   return size;
+}
+
+/** @returns bytes written; undefined where the pieces are nothing */
+function writeNow(fd: number, offset: number, pieces: Generator<Uint8Array, boolean>): number | undefined {
+  let size = 0;
+  let next = pieces.next();
+  for (; next.done !== true; next = pieces.next()) {
+    writeAll(fd, next.value, offset + size);
+    size += next.value.length;
+  }
+  return next.value ? size : undefined;
 }
 
 /** A file that is written in parts, by several threads. It has its final name when all of them are there, or never. */
@@ -244,6 +279,20 @@ export async function writePart(temporary: string, offset: number, pieces: Async
   const fd = fs.openSync(temporary, O_WRONLY | O_NOFOLLOW);
   try {
     return await writePieces(fd, offset, pieces);
+  } finally {
+    fs.closeSync(fd);
+  }
+}
+
+/** As {@link writePart}, for pieces that come without waiting. @returns bytes written; undefined where the pieces end with false: they are nothing */
+export function writePartAtOnce(
+  temporary: string,
+  offset: number,
+  pieces: Generator<Uint8Array, boolean>,
+): number | undefined {
+  const fd = fs.openSync(temporary, O_WRONLY | O_NOFOLLOW);
+  try {
+    return writeNow(fd, offset, pieces);
   } finally {
     fs.closeSync(fd);
   }

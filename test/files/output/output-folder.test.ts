@@ -2,7 +2,7 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { isPakratError, resultUnless } from '../../../src/core/errors.ts';
-import { OutputFolder, outputPath, writeOutput } from '../../../src/files/output/output-folder.ts';
+import { OutputFolder, outputPath, writeAtOnce, writeOutput } from '../../../src/files/output/output-folder.ts';
 import { randomSource } from '../../support/hostile.ts';
 import { scratchFolder } from '../../support/scratch.ts';
 
@@ -55,6 +55,22 @@ test('a file has its name when all of it is there: what fails half-way leaves no
   }
   expect(await writeOutput(file, whole())).toBe(3);
   expect([...fs.readFileSync(file)]).toEqual([1, 2, 3]);
+});
+
+test('pieces that come at once, and turn out to be nothing, leave what was there', () => {
+  const folder = new OutputFolder(scratch('once'));
+  const file = folder.fileFor('a.bin');
+  function* pieces(isRight: boolean, ...bytes: number[]): Generator<Uint8Array, boolean> {
+    for (const byte of bytes) yield Uint8Array.of(byte);
+    return isRight;
+  }
+  expect(writeAtOnce(file, pieces(false, 7))).toBeUndefined();
+  expect(fs.readdirSync(folder.root)).toEqual([]);
+  expect(writeAtOnce(file, pieces(true, 1, 2), new Date(5000))).toBe(2);
+  expect(fs.statSync(file).mtimeMs).toBe(5000);
+  expect(writeAtOnce(file, pieces(false, 7))).toBeUndefined();
+  expect([...fs.readFileSync(file)]).toEqual([1, 2]);
+  expect(fs.readdirSync(folder.root)).toEqual(['a.bin']);
 });
 
 test('folders that were seen are not looked at again, and others are', () => {

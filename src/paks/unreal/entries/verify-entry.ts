@@ -50,7 +50,7 @@ function verifyStored(entry: CheckedEntry, first: Uint8Array, scratch: Scratch):
  * @returns the SHA-1 of the stored bytes, good as long as `bytes` are: zeros, which say nothing, when there is none
  * @throws E_INTEGRITY with what differs, E_FORMAT… when the record cannot be read
  */
-function checkRecord(entry: CheckedEntry, bytes: Uint8Array): Uint8Array {
+export function checkRecord(entry: CheckedEntry, bytes: Uint8Array): Uint8Array {
   const { record } = entry;
   const isSame = isRecordAt(bytes, record);
   const header = isSame ? record : readHeader(entry, bytes);
