@@ -190,6 +190,11 @@ export function problemOf(error: unknown): PakProblem {
   return { code: error.code, message: error.message };
 }
 
+/** True for content that may be wrong: only some files prove that they were decrypted right. Throws as the PAK does. */
+export async function isUnsure(pak: Pak, entry: PakEntry): Promise<boolean> {
+  return entry.mayBeUnsure === true && (await pak.status?.(entry))?.endsWith('unverified') === true;
+}
+
 /** The error for a number that no entry has. */
 export function noEntry(index: number): PakratError {
   return new PakratError('E_NOT_FOUND', `there is no entry ${index}`);

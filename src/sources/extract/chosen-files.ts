@@ -1,6 +1,6 @@
 import { breathe } from '../../core/breathe.ts';
 import { codeOf, PakratError, throwIfAborted } from '../../core/errors.ts';
-import { nameParts } from '../../files/output/output-folder.ts';
+import { nameParts } from '../../files/output/output-path.ts';
 import { type FileChoice, nameTest, selectBatches } from '../select.ts';
 import type { Source, SourceEntry } from '../source.ts';
 import type { ListEntry } from './extract-list.ts';

@@ -10,7 +10,7 @@ import {
 } from '../../files/output/output-folder.ts';
 import { slicePieces } from '../../files/pieces.ts';
 import { entryAt } from '../../paks/many-entries.ts';
-import { noEntry, type Pak, type PakEntry, type VerifyWork } from '../../paks/pak.ts';
+import { isUnsure, noEntry, type Pak, type PakEntry, type VerifyWork } from '../../paks/pak.ts';
 
 /** A job with many entries of a PAK. Plain data, for it travels to threads. */
 export type PakJob = { kind: 'extract'; to: string; raw: boolean } | ({ kind: 'verify' } & VerifyWork);
@@ -113,9 +113,4 @@ async function* watched(pieces: AsyncIterable<Uint8Array>, checkpoint: Checkpoin
     await checkpoint();
     yield piece;
   }
-}
-
-/** True for content that may be wrong: only some files prove that they were decrypted right. Throws as the PAK does. */
-export async function isUnsure(pak: Pak, entry: PakEntry): Promise<boolean> {
-  return entry.mayBeUnsure === true && (await pak.status?.(entry))?.endsWith('unverified') === true;
 }
