@@ -17,11 +17,17 @@ export class OutputFolder {
   readonly #taken = new Map<string, string>();
   readonly #cleared = new Set<string>();
 
-  /** Makes the folder when it is not there. */
-  constructor(root: string) {
-    fs.mkdirSync(root, { recursive: true });
+  /** True when the folder was not there: then nothing is in it that was not written here. */
+  readonly isNew: boolean;
+
+  /**
+   * Makes the folder when it is not there.
+   * @param isKnown another thread of this process has it, and looked into it
+   */
+  constructor(root: string, isKnown = false) {
+    this.isNew = fs.mkdirSync(root, { recursive: true }) !== undefined;
     this.root = fs.realpathSync(root);
-    this.#clear(this.root);
+    if (!isKnown && !this.isNew) this.#clear(this.root);
   }
 
   /**
@@ -62,9 +68,10 @@ export class OutputFolder {
   /**
    * The file for a claimed path, its folders made. Folders on the way are looked at anew each time: a link there is refused, for it may lead out.
    * @param seen folders that were looked at within this moment; those that are come to it
+   * @param isSeen what is in the place of the file itself was looked at, or its folder is new: nothing is there then but what this process wrote
    * @throws E_UNSAFE_PATH for a link on the way, or what is no plain file in the place
    */
-  fileFor(path: string, seen: SeenFolders = new Map()): string {
+  fileFor(path: string, seen: SeenFolders = new Map(), isSeen = false): string {
     const file = `${this.root}${this.root.endsWith(sep) ? '' : sep}${sep === '/' ? path : path.replaceAll('/', sep)}`;
     let isMade = false;
     for (let end = path.indexOf('/'); end >= 0; end = path.indexOf('/', end + 1)) {
@@ -73,7 +80,7 @@ export class OutputFolder {
       seen.set(folder, isMade);
     }
     // Nothing was in a folder that was just made, and nobody else writes this file.
-    const there = isMade ? undefined : fs.lstatSync(file, { throwIfNoEntry: false });
+    const there = isMade || isSeen ? undefined : fs.lstatSync(file, { throwIfNoEntry: false });
     if (there !== undefined && !there.isFile()) {
       throw new PakratError('E_UNSAFE_PATH', `${file} is there and is no plain file`, { data: { path: file } });
     }
