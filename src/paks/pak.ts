@@ -135,6 +135,8 @@ export interface Pak {
   resolveNames?(): Promise<number>;
   /** Checks one entry as far as the format allows, without keys where hashes are over stored bytes. Undefined when it is right. */
   verify(entry: PakEntry, work?: VerifyWork): Promise<PakProblem | undefined>;
+  /** The way to check thousands of small entries: true for one that is right and has proof, false for one of which that is not known before `verify` looks. */
+  checkerAtOnce?(): Promise<(entry: PakEntry) => boolean>;
   /** False when `verify` finds the entry right by its bounds alone, for there is no hash of it and nothing to decode. Throws as `read`. */
   hasProof(entry: PakEntry, work?: VerifyWork): Promise<boolean>;
   /** Checks what belongs to no entry (index hash, header hash). Undefined when it is right. */

@@ -96,6 +96,11 @@ export class UnrealPak implements Pak {
     return (entry, part) => content.readAtOnce(entry, part);
   }
 
+  async checkerAtOnce(): Promise<(entry: PakEntry) => boolean> {
+    const content = await this.#open();
+    return (entry) => content.isRightAtOnce(entry);
+  }
+
   /** Blocks that have checksums. */
   partSize(entry: PakEntry): number | undefined {
     const { record, method } = this.#entries.own(entry);

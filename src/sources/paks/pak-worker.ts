@@ -19,9 +19,8 @@ serveOrders<PakOrder, PakTask, PakBatchDone>({
       const seen: SeenFolders = new Map();
       for (const task of tasks) {
         const result = await run(task, seen);
-        const { bytes, ...rest } = result;
-        if (Object.keys(rest).length > 0) done.odd.push([done.bytes.length, result]);
-        done.bytes.push(bytes);
+        if (Object.keys(result).length > 1) done.odd.push([done.bytes.length, result]);
+        done.bytes.push(result.bytes);
       }
       return done;
     };

@@ -14,7 +14,7 @@ import { isFilledAsWritten } from './padding.ts';
 import { QuickReader } from './quick-reader.ts';
 import { type EntryAccess, type EntryCipher, readEntry } from './read-entry.ts';
 import type { UnrealEntry } from './unreal-entry.ts';
-import { checkRecord, readCheckedRecord, verifyEntry } from './verify-entry.ts';
+import { checkRecord, isRightNow, readCheckedRecord, verifyEntry } from './verify-entry.ts';
 
 /** Entries that are asked whether a PAK has hashes. */
 const hashSamples = 16;
@@ -99,6 +99,23 @@ export class UnrealContent {
       if (!isPakratError(error)) throw error;
       const { code, message, hint } = error;
       return { code, message: hint === undefined ? message : `${message} (${hint})` };
+    } finally {
+      this.#scratches.give(scratch);
+    }
+  }
+
+  /** As `Pak.checkerAtOnce` says, of a small entry that is not encrypted. */
+  isRightAtOnce(entry: PakEntry): boolean {
+    const scratch = this.#scratches.take();
+    try {
+      const row = this.#entries.own(entry);
+      if (row.size === 0 || row.encrypted) return false;
+      const isRight = isRightNow(this.#located(row), scratch);
+      if (isRight) this.#checked[row.index] = checkedHash;
+      return isRight;
+    } catch (error) {
+      if (isPakratError(error)) return false;
+      throw error;
     } finally {
       this.#scratches.give(scratch);
     }

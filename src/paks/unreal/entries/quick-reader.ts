@@ -36,8 +36,8 @@ export class QuickReader {
     if (record.size === 0 || !(isZlib || (record.method === 0 && part === undefined))) return false;
     const isSmall = part === undefined && headerSize + storedSize <= pieceSize;
     const size = isSmall ? headerSize + storedSize : headerSize;
-    const first = check === undefined ? noBytes : this.#scratch.read(source, offset, size);
-    if (first instanceof Promise) return false;
+    const first = check === undefined ? noBytes : this.#scratch.readNow(source, offset, size);
+    if (first === undefined) return false;
     const sha1 = check?.(access, first);
     const small = isSmall ? first : undefined;
     if (isZlib) return yield* this.#blocks(access, part ?? { offset: 0, size: record.size }, small);
@@ -55,8 +55,8 @@ export class QuickReader {
     const hash = new EntryHash(record.storedSize);
     for (let at = 0; at < record.storedSize; at += pieceSize) {
       const size = Math.min(pieceSize, record.storedSize - at);
-      const piece = this.#scratch.read(source, dataOffset(record) + at, size);
-      if (piece instanceof Promise) return false;
+      const piece = this.#scratch.readNow(source, dataOffset(record) + at, size);
+      if (piece === undefined) return false;
       hash.update(piece, at);
       yield piece;
     }
@@ -74,8 +74,8 @@ export class QuickReader {
     const piece = (): Uint8Array => decoded.subarray(Math.max(range.offset - start, 0), Math.min(end - start, filled));
     for (const group of groupBlocks(access, range)) {
       const from = small === undefined ? group.start : record.offset;
-      const stored = small ?? this.#scratch.read(source, group.start, group.end - group.start);
-      if (stored instanceof Promise || group.start < from || group.end > from + stored.length) return false;
+      const stored = small ?? this.#scratch.readNow(source, group.start, group.end - group.start);
+      if (stored === undefined || group.start < from || group.end > from + stored.length) return false;
       for (const block of group.blocks) {
         // The engine has use for one byte more.
         if (block.size >= decoded.length) return false;

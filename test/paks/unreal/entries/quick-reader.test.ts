@@ -73,6 +73,20 @@ test.each(shapes)('version %d: what comes at once is what comes otherwise', asyn
   await pak.close();
 });
 
+test('what has a hash and is small is checked at once, and nothing else', async () => {
+  const names = async (pak: Pak): Promise<string[]> => {
+    const isRight = await pak.checkerAtOnce!();
+    return pak.entries.filter(isRight).map(({ name }) => name);
+  };
+  const whole = await open('checked', shape(3));
+  expect(await names(whole)).toEqual(['small', 'next', 'dense', 'plain']);
+  for (const name of await names(whole)) expect(await whole.hasProof(whole.find(name)!)).toBe(true);
+  const some = rows.slice(0, 2).map((row, i) => ({ ...row, hasNoHash: i === 0 }));
+  expect(await names(await open('one without', legacyPak(some, { version: 3 })))).toEqual(['next']);
+  const locked = unrealPak(rows, { version: 11, methods: ['zlib'], key, encryptData: true });
+  expect(await names(await open('sealed', locked, { keys: [key] }))).toEqual([]);
+});
+
 test('parts of what is in blocks come at once, wherever they start and end', async () => {
   const pak = await open('parts', shape(3));
   const { content } = rows.find(({ name }) => name === 'large')!;
@@ -99,6 +113,11 @@ test('what is not as most are does not come at once', async () => {
   expect(await readNow(await open('trusting', shape(3), { ignoreHashes: true }), 'plain')).toMatchObject({
     isRight: false,
   });
+  const content = halfNoise(900_000);
+  const block = legacyPak([{ name: 'block', content, blocks: [deflateSync(content)], method: 1, blockSize: 900_000 }], {
+    version: 3,
+  });
+  expect(await readNow(await open('block', block), 'block')).toMatchObject({ isRight: false });
   const empty = legacyPak([{ name: 'empty', content: Buffer.alloc(0) }], { version: 3 });
   expect(await readNow(await open('empty', empty), 'empty')).toMatchObject({ isRight: false });
 });
@@ -132,6 +151,9 @@ test.each([3, 11])('version %d: no damage is said to be right, and it is told as
     // The SHA-1 of what has checksums of its own is for `verify`.
     if (told instanceof Error) expect([at, now.isRight]).toEqual([at, false]);
     else expect(now.isRight && now.bytes.equals(content)).toBe(true);
+    const isSmall = content.length < 200_000 || name === 'dense';
+    const isRight = (await damaged.checkerAtOnce!())(damaged.find(name)!);
+    expect([at, isRight]).toEqual([at, isSmall && (await damaged.verify(damaged.find(name)!)) === undefined]);
     const to = folder(`out-${at}`);
     const { failed } = await extractFiles(pakSource(damaged, 'x'), { names: [name], to });
     expect(failed.map(({ message }) => message)).toEqual(told instanceof Error ? [told.message] : []);
