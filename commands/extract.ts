@@ -65,8 +65,11 @@ A file that cannot be had (its key is missing, no host has it) is named with the
     const list = flags.list === '-' ? process.stdin : flags.list;
     const choice = { names, list, include, exclude, regex, strip, flat, raw, jobs, pak: pakOptions(flags) };
     const where = isTar ? { tar: writeToStdout } : { to };
+    const { signal, onProgress } = this.work();
+    // To count files for nobody would take as long as to list them.
+    const work = { signal, onProgress: flags.quiet ? undefined : onProgress };
     const result = await this.withSession(flags, (session) =>
-      extract(session, source, { ...this.work(), ...choice, ...where }),
+      extract(session, source, { ...work, ...choice, ...where }),
     );
     const text = renderExtract(result, isTar ? 'a tar' : to);
     if (!isTar) this.log(text);

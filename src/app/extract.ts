@@ -53,7 +53,7 @@ export async function extract(session: Session, name: string, options: ExtractOp
     workerUrl: session.options.workerUrl,
     list: list === undefined ? undefined : await readExtractList(list),
     onNote: (text) => onProgress?.({ type: 'note', text }),
-    ...counted,
+    ...(onProgress && counted),
   };
   const readsAll = tar === undefined && names.length === 0 && list === undefined && jobs === undefined;
   return withSource(

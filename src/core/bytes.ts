@@ -43,6 +43,19 @@ export function compareBytes(a: Uint8Array, b: Uint8Array): number {
 /** Bytes of a key: an ekey, a ckey, the name of an object. */
 const keyBytes = 16;
 
+const hexDigits = '0123456789abcdef';
+
+/** True when the key that lies at an offset of some bytes is that of a text in lower-case hex: nothing is made of either. */
+export function isKeyAt(bytes: Uint8Array, at: number, hex: string): boolean {
+  if (hex.length !== 2 * keyBytes || at + keyBytes > bytes.length) return false;
+  for (let i = 0; i < keyBytes; i++) {
+    const byte = bytes[at + i]!;
+    if (hex.charCodeAt(2 * i) !== hexDigits.charCodeAt(byte >> 4)) return false;
+    if (hex.charCodeAt(2 * i + 1) !== hexDigits.charCodeAt(byte & 15)) return false;
+  }
+  return true;
+}
+
 /** Order of two keys of 16 bytes that lie at offsets of some bytes, as `memcmp`: no view is made of either. */
 export function compareKeys(a: Uint8Array, at: number, b: Uint8Array, bAt: number): number {
   for (let i = 0; i < keyBytes; i++) {

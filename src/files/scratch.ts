@@ -26,7 +26,12 @@ export class Scratch {
 
   /** Exactly `size` bytes, valid until the next read; memory of their own when they are many. At once where the source fills. Throws as it does. */
   read(source: FillingSource, offset: number, size: number): Uint8Array | Promise<Uint8Array> {
-    if (source.readInto === undefined || size > pieceSize) return source.read(offset, size);
+    return this.readNow(source, offset, size) ?? source.read(offset, size);
+  }
+
+  /** As {@link read}; undefined where it would have to be waited for. */
+  readNow(source: FillingSource, offset: number, size: number): Uint8Array | undefined {
+    if (source.readInto === undefined || size > pieceSize) return undefined;
     this.#bytes ??= new Uint8Array(pieceSize);
     const isHeld = source === this.#source && offset >= this.#start && offset + size <= this.#end;
     if (!isHeld && !this.#readAhead(source, this.#bytes, { offset, size })) {

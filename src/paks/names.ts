@@ -1,5 +1,5 @@
 import { PakratError } from '../core/errors.ts';
-import { nameParts } from '../files/output/output-folder.ts';
+import { nameParts } from '../files/output/output-path.ts';
 
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true });
 

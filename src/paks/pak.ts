@@ -67,6 +67,18 @@ export interface VerifyWork {
 /** A fault of an entry or of a directory. */
 export type PakProblem = { code: string; message: string; hint?: string | undefined };
 
+/** Part of the decoded bytes of an entry. */
+export interface EntryPart {
+  offset: number;
+  size: number;
+}
+
+/**
+ * Reads an entry, or part of it, without waiting, in pieces that are good until the next is asked for. It ends with true when all of it came and is right. It is
+ * for entries that are as most are: of any other, or where something is wrong, it ends with false. What it gave is nothing then, and `Pak.read` tells why.
+ */
+export type ReadAtOnce = (entry: PakEntry, part?: EntryPart) => Generator<Uint8Array, boolean>;
+
 /** A PAK of a folder whose directory no key opens. */
 export interface LockedPart {
   origin: string;
@@ -104,6 +116,8 @@ export interface Pak {
    * from its start. Throws as `read`, and E_FORMAT_RANGE when the entry does not have that part.
    */
   readRange?(entry: PakEntry, offset: number, size: number): AsyncIterable<Uint8Array>;
+  /** The way to read thousands of small entries, and parts of large ones, one after the other. Absent where each read waits. */
+  readerAtOnce?(): Promise<ReadAtOnce>;
   /** The bytes of an entry as they are stored, encrypted and compressed; needs no key. Absent where they cannot be had. */
   readRaw?(entry: PakEntry): AsyncIterable<Uint8Array>;
   /**
@@ -121,6 +135,8 @@ export interface Pak {
   resolveNames?(): Promise<number>;
   /** Checks one entry as far as the format allows, without keys where hashes are over stored bytes. Undefined when it is right. */
   verify(entry: PakEntry, work?: VerifyWork): Promise<PakProblem | undefined>;
+  /** The way to check thousands of small entries: true for one that is right and has proof, false for one of which that is not known before `verify` looks. */
+  checkerAtOnce?(): Promise<(entry: PakEntry) => boolean>;
   /** False when `verify` finds the entry right by its bounds alone, for there is no hash of it and nothing to decode. Throws as `read`. */
   hasProof(entry: PakEntry, work?: VerifyWork): Promise<boolean>;
   /** Checks what belongs to no entry (index hash, header hash). Undefined when it is right. */
@@ -174,6 +190,11 @@ export interface PakFolders<Options = SharedOptions> {
 export function problemOf(error: unknown): PakProblem {
   if (!isPakratError(error)) throw error;
   return { code: error.code, message: error.message };
+}
+
+/** True for content that may be wrong: only some files prove that they were decrypted right. Throws as the PAK does. */
+export async function isUnsure(pak: Pak, entry: PakEntry): Promise<boolean> {
+  return entry.mayBeUnsure === true && (await pak.status?.(entry))?.endsWith('unverified') === true;
 }
 
 /** The error for a number that no entry has. */

@@ -1,12 +1,13 @@
 import { isPakratError, PakratError, withHint } from '../core/errors.ts';
 import { fold } from '../core/glob.ts';
 import { didYouMean, nearest } from '../core/names/nearest.ts';
-import { isBuildSource } from './build-source.ts';
 import { folderOf } from './folders.ts';
 import type { Source, SourceEntry } from './source.ts';
 
 /** Advice for when no name of a source matches: many builds have no names without a list. Undefined where a list is there, or none would help. */
-export function namesHint(source: Source): string | undefined {
+async function namesHint(source: Source): Promise<string | undefined> {
+  // Loaded where something is wrong: a PAK needs nothing of builds.
+  const { isBuildSource } = await import('./build-source.ts');
   if (!isBuildSource(source) || source.kind !== 'build' || source.build.hasListfile()) return undefined;
   return 'Many files are known by id only until a list of names is there: `pakrat listfile import FILE`.';
 }
@@ -16,11 +17,11 @@ export async function withNamesHint(error: unknown, source: Source): Promise<unk
   if (!isPakratError(error) || error.code !== 'E_NOT_FOUND') return error;
   const { name, glob } = error.data;
   let hint = error.hint;
-  if (glob !== undefined) hint ??= namesHint(source);
+  if (glob !== undefined) hint ??= await namesHint(source);
   else if (typeof name === 'string') {
     const { isFolder, alike } = await namesAlike(source, name);
     if (isFolder) return folderError(source, name);
-    hint = didYouMean(alike) ?? hint ?? namesHint(source);
+    hint = didYouMean(alike) ?? hint ?? (await namesHint(source));
   }
   return withHint(error, hint);
 }

@@ -1,6 +1,15 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { compareBytes, concatBytes, equalBytes, fromHex, isAllZero, isKeyHex, toHex } from '../../src/core/bytes.ts';
+import {
+  compareBytes,
+  concatBytes,
+  equalBytes,
+  fromHex,
+  isAllZero,
+  isKeyAt,
+  isKeyHex,
+  toHex,
+} from '../../src/core/bytes.ts';
 
 const bytes = () => fc.uint8Array({ maxLength: 40, size: 'max' });
 
@@ -17,6 +26,23 @@ test('hex is what Node writes, and comes back', () => {
 
 test.each(['0', 'abc', 'zz', '0x12', ' 12', '12 ', '1g', 'é0'])('%j is no hex', (text) => {
   expect(() => fromHex(text)).toThrow(expect.objectContaining({ code: 'E_FORMAT' }));
+});
+
+test('a key in other bytes is that of a text when all of it is', () => {
+  const key = fc.uint8Array({ minLength: 16, maxLength: 16 });
+  fc.assert(
+    fc.property(key, fc.nat(20), fc.nat(31), (value, at, digit) => {
+      const around = new Uint8Array(at + 20).fill(7);
+      around.set(value, at);
+      const hex = toHex(value);
+      expect(isKeyAt(around, at, hex)).toBe(true);
+      expect(
+        isKeyAt(around, at, `${hex.slice(0, digit)}${hex[digit] === '0' ? '1' : '0'}${hex.slice(digit + 1)}`),
+      ).toBe(false);
+      expect(isKeyAt(around, at, hex.slice(0, digit))).toBe(false);
+      expect(isKeyAt(around.subarray(0, at + 15), at, hex)).toBe(false);
+    }),
+  );
 });
 
 test('the order of bytes is that of memcmp', () => {

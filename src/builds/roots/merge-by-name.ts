@@ -12,7 +12,7 @@ export function* mergeByName<Row>(
   const others = second[Symbol.iterator]();
   let other = others.next();
   for (const row of first) {
-    const name = nameOf(row);
+    const name = other.done === true ? undefined : nameOf(row);
     for (; other.done !== true; other = others.next()) {
       const otherName = nameOf(other.value);
       if (otherName === undefined || (name !== undefined && compareNames(name, otherName) <= 0)) break;

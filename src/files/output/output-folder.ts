@@ -3,50 +3,10 @@ import { dirname, join, sep } from 'node:path';
 import { codeOf, PakratError } from '../../core/errors.ts';
 import { writeAll } from '../durable.ts';
 import { clearDeadTemporaries, releaseTemporary, removeTemporary, temporaryName } from '../temporary.ts';
+import { outputPath } from './output-path.ts';
 
-/*
- * Names come from outside and become paths here, and nowhere else. The rules are those of the strictest system, everywhere,
- * so that what is unpacked on one machine can be moved to another.
- */
-
-const reserved = /^(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$)(\..*)?$/i;
-const maxPartBytes = 255;
-/** What most names are: good as they stand. Letters, digits, and a dot or a space between them; no part is a device. */
-const plainPart = '(?!(?:con|prn|aux|nul|com\\d|lpt\\d)(?:[./]|$))[\\w-]+(?:[ .][\\w-]+)*';
-const plainName = new RegExp(`^${plainPart}(?:/${plainPart})*$`, 'i');
 /** The longest path that the system takes, in bytes. Whatever is longer is refused before folders are made for it. */
 const maxPathBytes = { linux: 4095, darwin: 1023 }[process.platform as string] ?? 32_766;
-
-/** The parts of a name, without `.` and without slashes in front: some tools pack `./a` and `/a`, and mean `a`. */
-export function nameParts(name: string): string[] {
-  const parts = name.split(/[/\\]/).filter((part, i, all) => part !== '.' || i === all.length - 1);
-  const first = parts.findIndex((part) => part !== '');
-  return first < 0 ? [''] : parts.slice(first);
-}
-
-/**
- * The relative path, with `/`, at which a file of this name may be written.
- * @throws E_UNSAFE_PATH for a name that could leave the output folder, or that some system takes for something else than a file
- */
-export function outputPath(name: string): string {
-  if (name.length <= maxPartBytes && plainName.test(name)) return name;
-  const normal = name.normalize('NFC');
-  const refuse = (problem: string): PakratError =>
-    new PakratError('E_UNSAFE_PATH', `${JSON.stringify(name)} is not written: ${problem}`, { data: { name } });
-  const parts = nameParts(normal);
-  for (const part of parts) {
-    if (part === '') throw refuse('it has an empty part');
-    if (part === '..') throw refuse('it steps out of its folder');
-    if (part === '.') throw refuse('it is the name of a folder');
-    if (part.includes(':')) throw refuse('it has a colon (a drive or a stream)');
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is refused
-    if (/[\u0000-\u001f\u007f<>"|?*]/.test(part)) throw refuse('it has a character that file names cannot have');
-    if (/[. ]$/.test(part)) throw refuse('a part ends in a dot or a space');
-    if (reserved.test(part)) throw refuse('it is the name of a device');
-    if (Buffer.byteLength(part) > maxPartBytes) throw refuse(`a part is longer than ${maxPartBytes} bytes`);
-  }
-  return parts.join('/');
-}
 
 /** Folders that were looked at, and whether each was made then. */
 export type SeenFolders = Map<string, boolean>;
@@ -57,11 +17,17 @@ export class OutputFolder {
   readonly #taken = new Map<string, string>();
   readonly #cleared = new Set<string>();
 
-  /** Makes the folder when it is not there. */
-  constructor(root: string) {
-    fs.mkdirSync(root, { recursive: true });
+  /** True when the folder was not there: then nothing is in it that was not written here. */
+  readonly isNew: boolean;
+
+  /**
+   * Makes the folder when it is not there.
+   * @param isKnown another thread of this process has it, and looked into it
+   */
+  constructor(root: string, isKnown = false) {
+    this.isNew = fs.mkdirSync(root, { recursive: true }) !== undefined;
     this.root = fs.realpathSync(root);
-    this.#clear(this.root);
+    if (!isKnown && !this.isNew) this.#clear(this.root);
   }
 
   /**
@@ -102,9 +68,10 @@ export class OutputFolder {
   /**
    * The file for a claimed path, its folders made. Folders on the way are looked at anew each time: a link there is refused, for it may lead out.
    * @param seen folders that were looked at within this moment; those that are come to it
+   * @param isSeen what is in the place of the file itself was looked at, or its folder is new: nothing is there then but what this process wrote
    * @throws E_UNSAFE_PATH for a link on the way, or what is no plain file in the place
    */
-  fileFor(path: string, seen: SeenFolders = new Map()): string {
+  fileFor(path: string, seen: SeenFolders = new Map(), isSeen = false): string {
     const file = `${this.root}${this.root.endsWith(sep) ? '' : sep}${sep === '/' ? path : path.replaceAll('/', sep)}`;
     let isMade = false;
     for (let end = path.indexOf('/'); end >= 0; end = path.indexOf('/', end + 1)) {
@@ -113,7 +80,7 @@ export class OutputFolder {
       seen.set(folder, isMade);
     }
     // Nothing was in a folder that was just made, and nobody else writes this file.
-    const there = isMade ? undefined : fs.lstatSync(file, { throwIfNoEntry: false });
+    const there = isMade || isSeen ? undefined : fs.lstatSync(file, { throwIfNoEntry: false });
     if (there !== undefined && !there.isFile()) {
       throw new PakratError('E_UNSAFE_PATH', `${file} is there and is no plain file`, { data: { path: file } });
     }
@@ -177,14 +144,38 @@ export async function writeOutput(file: string, pieces: AsyncIterable<Uint8Array
 
 /** As {@link writeOutput}, for content that is all there. */
 export function writeWhole(file: string, content: Uint8Array): void {
+  writeUnderTemporary(file, undefined, (fd) => {
+    writeAll(fd, content, 0);
+    return content.length;
+  });
+}
+
+/**
+ * As {@link writeOutput}, for pieces that come without waiting.
+ * @param pieces end with false where they are nothing
+ * @returns bytes written; undefined where they are nothing, which leaves nothing behind
+ */
+export function writeAtOnce(file: string, pieces: Generator<Uint8Array, boolean>, mtime?: Date): number | undefined {
+  return writeUnderTemporary(file, mtime, (fd) => writeNow(fd, 0, pieces));
+}
+
+/** Writes a file under a temporary name. It gets its own when the work is done, and is taken away when that gives nothing. */
+function writeUnderTemporary(
+  file: string,
+  mtime: Date | undefined,
+  work: (fd: number) => number | undefined,
+): number | undefined {
   const { name, fd } = openTemporary(file);
   let open = true;
   try {
-    writeAll(fd, content, 0);
+    const size = work(fd);
+    if (size !== undefined && mtime !== undefined) fs.futimesSync(fd, mtime, mtime);
     fs.closeSync(fd);
     open = false;
-    fs.renameSync(name, file);
+    if (size === undefined) removeTemporary(name);
+    else fs.renameSync(name, file);
     releaseTemporary(name);
+    return size;
   } catch (error) {
     if (open) fs.closeSync(fd);
     removeTemporary(name);
@@ -206,6 +197,17 @@ async function writePieces(fd: number, offset: number, pieces: AsyncIterable<Uin
     size += piece.length;
   }
   return size;
+}
+
+/** @returns bytes written; undefined where the pieces are nothing */
+function writeNow(fd: number, offset: number, pieces: Generator<Uint8Array, boolean>): number | undefined {
+  let size = 0;
+  let next = pieces.next();
+  for (; next.done !== true; next = pieces.next()) {
+    writeAll(fd, next.value, offset + size);
+    size += next.value.length;
+  }
+  return next.value ? size : undefined;
 }
 
 /** A file that is written in parts, by several threads. It has its final name when all of them are there, or never. */
@@ -244,6 +246,20 @@ export async function writePart(temporary: string, offset: number, pieces: Async
   const fd = fs.openSync(temporary, O_WRONLY | O_NOFOLLOW);
   try {
     return await writePieces(fd, offset, pieces);
+  } finally {
+    fs.closeSync(fd);
+  }
+}
+
+/** As {@link writePart}, for pieces that come without waiting. @returns bytes written; undefined where the pieces end with false: they are nothing */
+export function writePartAtOnce(
+  temporary: string,
+  offset: number,
+  pieces: Generator<Uint8Array, boolean>,
+): number | undefined {
+  const fd = fs.openSync(temporary, O_WRONLY | O_NOFOLLOW);
+  try {
+    return writeNow(fd, offset, pieces);
   } finally {
     fs.closeSync(fd);
   }

@@ -1,7 +1,15 @@
 import { isPakratError, type PakratError } from '../../core/errors.ts';
 import { offerEntries } from '../many-entries.ts';
 import type { PackResult, PackSink, RewriteOptions, RewriteRow } from '../packing.ts';
-import { type EntryStatus, type Pak, type PakEntry, type PakProblem, problemOf, type VerifyWork } from '../pak.ts';
+import {
+  type EntryStatus,
+  type Pak,
+  type PakEntry,
+  type PakProblem,
+  problemOf,
+  type ReadAtOnce,
+  type VerifyWork,
+} from '../pak.ts';
 import { unrealFacts, unrealNotes } from './describe.ts';
 import type { UnrealContent } from './entries/content.ts';
 import { EntryList } from './entries/entry-list.ts';
@@ -81,6 +89,16 @@ export class UnrealPak implements Pak {
 
   async *readRange(entry: PakEntry, offset: number, size: number): AsyncGenerator<Uint8Array> {
     yield* (await this.#open()).readRange(entry, offset, size);
+  }
+
+  async readerAtOnce(): Promise<ReadAtOnce> {
+    const content = await this.#open();
+    return (entry, part) => content.readAtOnce(entry, part);
+  }
+
+  async checkerAtOnce(): Promise<(entry: PakEntry) => boolean> {
+    const content = await this.#open();
+    return (entry) => content.isRightAtOnce(entry);
   }
 
   /** Blocks that have checksums. */

@@ -1,6 +1,6 @@
 import { breathe } from '../../core/breathe.ts';
 import { codeOf, PakratError, throwIfAborted } from '../../core/errors.ts';
-import { nameParts } from '../../files/output/output-folder.ts';
+import { nameParts } from '../../files/output/output-path.ts';
 import { type FileChoice, nameTest, selectBatches } from '../select.ts';
 import type { Source, SourceEntry } from '../source.ts';
 import type { ListEntry } from './extract-list.ts';
@@ -158,14 +158,16 @@ interface OutputNaming {
   flat?: boolean | undefined;
 }
 
+/** A name that stands for an id or a key. It has a colon, which file names cannot have. */
+const standIn = /^(fdid|ckey|ekey):/;
 /** What makes a name another one by taking it to its parts: a colon, a back-slash, a slash in front, a part that is a dot. */
 const needsParts = /[:\\]|^\/|(?:^|\/)\.\//;
 
 /** The output name for a name, not yet safe; undefined when it is left out. */
 export function outputName(name: string, { strip = 0, flat = false }: OutputNaming): string | undefined {
-  if (strip === 0 && !flat && !needsParts.test(name)) return name;
-  // A file that is asked for by a key has a colon, which file names cannot have.
-  const parts = nameParts(name.replace(/^(fdid|ckey|ekey):/, '$1-'));
+  const plain = name.replace(standIn, '$1-');
+  if (strip === 0 && !flat && !needsParts.test(plain)) return plain;
+  const parts = nameParts(plain);
   if (flat) return parts.at(-1);
   return parts.length > strip ? parts.slice(strip).join('/') : undefined;
 }

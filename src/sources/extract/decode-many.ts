@@ -2,7 +2,7 @@ import * as fs from 'node:fs';
 import type { EncodedFile } from '../../builds/encoded-files.ts';
 import { Inflater } from '../../codecs/compression/inflater.ts';
 import type { Stretch } from '../../codecs/md5-lanes/index.ts';
-import { fromHex, u32At } from '../../core/bytes.ts';
+import { compareKeys, isKeyAt, u32At } from '../../core/bytes.ts';
 import { isPakratError, resultUnless } from '../../core/errors.ts';
 import { decodeChunk } from '../../formats/blte/chunk.ts';
 import { firstRow, headerSizeAt, rowMd5Offset, rowSizeAt } from '../../formats/blte/chunk-rows.ts';
@@ -17,10 +17,9 @@ interface DecodedFile<Task> {
   content: Uint8Array | undefined;
 }
 
-/** Bytes of the workroom, the digest that they must have, and the file that they are of. */
+/** Bytes of the workroom, the digest that they must have, as hex or where it lies in the workroom, and the file that they are of. */
 interface Unit extends Stretch {
-  digest: Uint8Array;
-  digestAt: number;
+  digest: string | number;
   file: File;
 }
 
@@ -99,7 +98,7 @@ export class ManyDecoder {
       file.isOdd = !this.#decodeFile(file);
       end += file.task.size;
       const { ckey, size } = file.task;
-      if (ckey !== undefined) contents.push({ offset: file.contentAt, size, digest: fromHex(ckey), digestAt: 0, file });
+      if (ckey !== undefined) contents.push({ offset: file.contentAt, size, digest: ckey, file });
     }
     this.#check(contents);
     for (const { task, contentAt, isOdd } of files) {
@@ -120,23 +119,22 @@ export class ManyDecoder {
   #addUnits(file: File, units: Unit[]): boolean {
     const { bytes } = this.#room;
     const { at, task } = file;
-    const { encodedSize, size } = task;
+    const { encodedSize, size, ekey } = task;
     if (encodedSize <= bltePrefixSize) return false;
     const headerSize = headerSizeAt(bytes, at);
-    const ekey = fromHex(task.ekey);
     file.headerSize = headerSize;
     if (headerSize === bltePrefixSize) {
-      units.push({ offset: at, size: encodedSize, digest: ekey, digestAt: 0, file });
+      units.push({ offset: at, size: encodedSize, digest: ekey, file });
       return true;
     }
     if (headerSize < 0 || headerSize > encodedSize) return false;
     if (rowSizeAt(bytes, at, { headerSize, objectSize: encodedSize }) !== usualRowSize) return false;
-    units.push({ offset: at, size: headerSize, digest: ekey, digestAt: 0, file });
+    units.push({ offset: at, size: headerSize, digest: ekey, file });
     let chunk = at + headerSize;
     let decodedSize = 0;
     for (let row = firstRow(at); row < at + headerSize; row += usualRowSize) {
       const chunkSize = u32At(bytes, row);
-      units.push({ offset: chunk, size: chunkSize, digest: bytes, digestAt: row + rowMd5Offset, file });
+      units.push({ offset: chunk, size: chunkSize, digest: row + rowMd5Offset, file });
       chunk += chunkSize;
       decodedSize += u32At(bytes, row + decodedSizeOffset);
     }
@@ -145,10 +143,13 @@ export class ManyDecoder {
 
   #check(units: readonly Unit[]): void {
     const digests = this.#room.digests(units);
+    const { bytes } = this.#room;
     for (let i = 0; i < units.length; i++) {
-      const { digest, digestAt, file } = units[i]!;
-      for (let byte = 0; byte < digestBytes; byte++)
-        if (digests[i * digestBytes + byte] !== digest[digestAt + byte]) file.isOdd = true;
+      const { digest, file } = units[i]!;
+      const at = i * digestBytes;
+      const isRight =
+        typeof digest === 'string' ? isKeyAt(digests, at, digest) : compareKeys(digests, at, bytes, digest) === 0;
+      if (!isRight) file.isOdd = true;
     }
   }
 

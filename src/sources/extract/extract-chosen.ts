@@ -87,6 +87,7 @@ interface Item extends ChosenFile {
   error: unknown;
   /** False for what is written a second time, which waits for the first. */
   isNew: boolean;
+  isFolderNew: boolean;
   isDone: boolean;
 }
 
@@ -117,6 +118,7 @@ class ThreadedExtraction {
     this.#work = work;
     this.#files = files;
     this.#pool = pool;
+    this.#folders.set('', !work.folder.isNew);
   }
 
   async run(batches: AsyncIterable<ChosenFile[]>): Promise<void> {
@@ -150,17 +152,17 @@ class ThreadedExtraction {
     const before = folder.claimed;
     try {
       const path = claimName(this.#work, entry, output);
-      return { entry, output, path, error: undefined, isNew: folder.claimed > before, isDone: false };
+      const isNew = folder.claimed > before;
+      return { entry, output, path, error: undefined, isNew, isFolderNew: !this.#hasFolder(path), isDone: false };
     } catch (error) {
-      return { entry, output, path: undefined, error, isNew: false, isDone: false };
+      return { entry, output, path: undefined, error, isNew: false, isFolderNew: false, isDone: false };
     }
   }
 
   /** The task to look for a file; undefined where it cannot be there, or nothing tells its content. */
-  #checkTask({ entry, path, isNew }: Item): CheckTask | undefined {
+  #checkTask({ entry, path, isNew, isFolderNew }: Item): CheckTask | undefined {
     const { size, md5 } = entry;
-    if (path === undefined || !isNew || !this.#hasFolder(path) || size === undefined || md5 === undefined)
-      return undefined;
+    if (path === undefined || !isNew || isFolderNew || size === undefined || md5 === undefined) return undefined;
     return { path, size, md5 };
   }
 
@@ -178,12 +180,12 @@ class ThreadedExtraction {
     const wanted = items.filter(({ isDone }) => !isDone).map(({ entry }) => entry);
     if (wanted.length > 0) await this.#work.source.prepare(wanted);
     const found = (await this.#files.find(wanted)).values();
-    return items.map(({ path, isNew, isDone }) => {
+    return items.map(({ path, isNew, isFolderNew, isDone }) => {
       const encoded = isDone ? undefined : found.next().value;
       if (encoded === undefined || path === undefined || !isNew) return undefined;
       // Written out: a spread would have the runtime make a class for each file.
       const { file, offset, encodedSize, ekey, ckey, size } = encoded;
-      return { file, offset, encodedSize, ekey, ckey, size, path };
+      return { file, offset, encodedSize, ekey, ckey, size, path, isFolderNew };
     });
   }
 

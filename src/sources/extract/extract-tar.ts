@@ -1,6 +1,6 @@
 import { concatBytes } from '../../core/bytes.ts';
 import { codeOf, isPakratError, PakratError } from '../../core/errors.ts';
-import { outputPath } from '../../files/output/output-folder.ts';
+import { outputPath } from '../../files/output/output-path.ts';
 import { fileReader } from '../file-reader.ts';
 import type { Source } from '../source.ts';
 import { chosenFiles } from './chosen-files.ts';

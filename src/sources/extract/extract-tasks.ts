@@ -14,6 +14,8 @@ import { Workroom } from './workroom.ts';
 export interface ExtractTask extends EncodedFile {
   /** Output path, checked and relative. */
   path: string;
+  /** Its folder was not there before the first file came to it. */
+  isFolderNew: boolean;
 }
 
 /** A file for a thread to look for: what has its size and content already is not written again. */
@@ -56,7 +58,7 @@ export function extractRunner({
   keys,
   checkpoint,
 }: ExtractSurroundings): (tasks: (CheckTask | ExtractTask)[]) => Promise<TaskResult[]> {
-  const folder = new OutputFolder(to);
+  const folder = new OutputFolder(to, true);
   const room = new Workroom();
   const sameContent = new SameContent(folder.root, room, checkpoint);
   const decoder = new ManyDecoder(room, keys);
@@ -64,18 +66,17 @@ export function extractRunner({
     const results = new Map<CheckTask | ExtractTask, TaskResult>();
     // A batch is done within a moment.
     const seen: SeenFolders = new Map();
-    const fileFor = (path: string): string => folder.fileFor(path, seen);
     for (const task of sameContent.find(tasks.filter(isCheckTask)))
-      results.set(task, await resultOf(() => void fileFor(task.path), 'there'));
+      results.set(task, await resultOf(() => void folder.fileFor(task.path, seen, true), 'there'));
     const files = new OpenedFiles();
     const alone = { keys, checkpoint, files };
     try {
       for (const { task, content } of decoder.decode(tasks.filter(isExtractTask), (file) => files.open(file))) {
         checkpoint();
-        const work = (): void | Promise<void> =>
-          content === undefined
-            ? extractAlone(task, fileFor(task.path), alone)
-            : writeWhole(fileFor(task.path), content);
+        const work = (): void | Promise<void> => {
+          const file = folder.fileFor(task.path, seen, task.isFolderNew);
+          return content === undefined ? extractAlone(task, file, alone) : writeWhole(file, content);
+        };
         results.set(task, await resultOf(work, 'written'));
       }
       return tasks.map((task) => results.get(task) ?? 'lacking');

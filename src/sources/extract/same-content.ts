@@ -1,6 +1,6 @@
 import * as fs from 'node:fs';
 import type { Stretch } from '../../codecs/md5-lanes/index.ts';
-import { toHex } from '../../core/bytes.ts';
+import { isKeyAt } from '../../core/bytes.ts';
 import type { Workroom } from './workroom.ts';
 
 /** A file that may be there already. */
@@ -30,9 +30,8 @@ export class SameContent {
 
   /** Those of the files that are there and right. One that cannot be read is not among them. */
   find<File extends PromisedFile>(files: readonly File[]): Set<File> {
-    const there = files.filter((file) => isFileOf(this.#pathOf(file), file.size));
-    const large = there.filter(({ size }) => size > wholeBytes);
-    const small = there.filter(({ size }) => size <= wholeBytes);
+    const large = files.filter((file) => file.size > wholeBytes && isFileOf(this.#pathOf(file), file.size));
+    const small = files.filter((file) => file.size <= wholeBytes && mayBeFileOf(this.#pathOf(file), file.size));
     return new Set([...this.#findSmall(small), ...this.#findLarge(large)]);
   }
 
@@ -42,12 +41,13 @@ export class SameContent {
     let end = room.start;
     for (const file of files) {
       this.#checkpoint();
-      if (end + file.size > room.bytes.length) {
+      // With room for one byte more it shows that there is none.
+      if (end + file.size >= room.bytes.length) {
         yield* sameOf(waiting, room.digests(waiting));
         waiting = [];
         end = room.start;
       }
-      if (!this.#read(file, { at: end, size: file.size, from: 0 })) continue;
+      if (this.#read(file, { at: end, size: file.size + 1, from: 0 }) !== file.size) continue;
       waiting.push({ file, offset: end, size: file.size });
       end += file.size;
     }
@@ -61,7 +61,7 @@ export class SameContent {
       size: file.size,
       bring: (at: number, size: number, from: number): void => {
         this.#checkpoint();
-        if (!this.#read(file, { at, size, from })) unread.add(file);
+        if (this.#read(file, { at, size, from }) !== size) unread.add(file);
       },
     }));
     return sameOf(messages, this.#room.streamedDigests(messages)).filter((file) => !unread.has(file));
@@ -71,21 +71,28 @@ export class SameContent {
     return `${this.#root}/${path}`;
   }
 
-  /** Reads a part of a file into the workroom; false where it cannot be read: then it is written anew, or that tells what is wrong. */
-  #read(file: PromisedFile, { at, size, from }: { at: number; size: number; from: number }): boolean {
+  /** Reads a part of a file into the workroom, as far as it is there. A file that cannot be read is written anew, or that tells what is wrong. */
+  #read(file: PromisedFile, { at, size, from }: { at: number; size: number; from: number }): number {
     let fd: number | undefined;
     try {
-      fd = fs.openSync(this.#pathOf(file), 'r');
-      return fs.readSync(fd, this.#room.bytes, at, size, from) === size;
+      fd = fs.openSync(this.#pathOf(file), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+      return fs.readSync(fd, this.#room.bytes, at, size, from);
     } catch {
-      return false;
+      return -1;
     } finally {
       if (fd !== undefined) fs.closeSync(fd);
     }
   }
 }
 
-/** True for a file of a size: to open a pipe could wait for ever. */
+// To open a pipe could wait for ever.
+const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = fs.constants;
+
+/** True for what may be a file of a size; to read it tells. Nothing reads as an empty file does but an empty file and a pipe. */
+function mayBeFileOf(path: string, size: number): boolean {
+  return size > 0 && O_NOFOLLOW !== 0 ? fs.existsSync(path) : isFileOf(path, size);
+}
+
 function isFileOf(path: string, size: number): boolean {
   const stat = fs.lstatSync(path, { throwIfNoEntry: false });
   return stat?.isFile() === true && stat.size === size;
@@ -93,5 +100,5 @@ function isFileOf(path: string, size: number): boolean {
 
 /** The files that have the digests that they should have. */
 function sameOf<File extends PromisedFile>(files: readonly { file: File }[], digests: Uint8Array): File[] {
-  return files.flatMap(({ file }, i) => (toHex(digests.subarray(i * 16, i * 16 + 16)) === file.md5 ? [file] : []));
+  return files.flatMap(({ file }, i) => (isKeyAt(digests, i * 16, file.md5) ? [file] : []));
 }

@@ -1,4 +1,4 @@
-import { nameParts } from '../../files/output/output-folder.ts';
+import { nameParts } from '../../files/output/output-path.ts';
 import type { Source, SourceEntry } from '../source.ts';
 
 /** A folder of a tree: its own folders and files by name. */

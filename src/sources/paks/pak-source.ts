@@ -1,10 +1,9 @@
 import { PakratError } from '../../core/errors.ts';
 import { countEntries, eachEntry, entryAt } from '../../paks/many-entries.ts';
-import type { Pak, PakEntry } from '../../paks/pak.ts';
+import { isUnsure, type Pak, type PakEntry } from '../../paks/pak.ts';
 import type { Source, SourceEntry } from '../source.ts';
 import { pakMissingKeys } from './pak-missing-keys.ts';
 import type { PakPool, ThreadedPak } from './pak-pool.ts';
-import { isUnsure } from './pak-tasks.ts';
 
 /** A row of a PAK, as listed. */
 export interface PakSourceEntry extends SourceEntry {

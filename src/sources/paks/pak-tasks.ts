@@ -1,9 +1,16 @@
 import { codeOf, isPakratError, PakratError } from '../../core/errors.ts';
 import { storeError } from '../../files/durable.ts';
-import { OutputFolder, writeOutput, writePart } from '../../files/output/output-folder.ts';
+import {
+  OutputFolder,
+  type SeenFolders,
+  writeAtOnce,
+  writeOutput,
+  writePart,
+  writePartAtOnce,
+} from '../../files/output/output-folder.ts';
 import { slicePieces } from '../../files/pieces.ts';
 import { entryAt } from '../../paks/many-entries.ts';
-import { noEntry, type Pak, type PakEntry, type VerifyWork } from '../../paks/pak.ts';
+import { isUnsure, noEntry, type Pak, type PakEntry, type VerifyWork } from '../../paks/pak.ts';
 
 /** A job with many entries of a PAK. Plain data, for it travels to threads. */
 export type PakJob = { kind: 'extract'; to: string; raw: boolean } | ({ kind: 'verify' } & VerifyWork);
@@ -31,8 +38,11 @@ export interface PakTaskResult {
   unproven?: boolean;
 }
 
-/** Does a task. Throws only what must end the whole job: E_STORE_FULL, E_ABORTED, and bugs. */
-export type PakTaskRunner = (task: PakTask) => Promise<PakTaskResult>;
+/**
+ * Does a task. Throws only what must end the whole job: E_STORE_FULL, E_ABORTED, and bugs.
+ * @param seen output folders that were looked at within this moment
+ */
+export type PakTaskRunner = (task: PakTask, seen?: SeenFolders) => Promise<PakTaskResult>;
 
 /** Lets signals be heard. @throws E_ABORTED */
 type Checkpoint = () => Promise<void> | void;
@@ -42,13 +52,13 @@ export function pakTaskRunner(pak: Pak, job: PakJob, checkpoint: Checkpoint): Pa
   const work = job.kind === 'verify' ? verifier(pak, job) : extractor(pak, job, checkpoint);
   // Of bytes as they are stored there is nothing to be unsure of.
   const mayBeUnsure = job.kind === 'verify' || !job.raw;
-  return async (task) => {
+  return async (task, seen) => {
     const turn = checkpoint();
     if (turn !== undefined) await turn;
     const entry = entryAt(pak, task.index);
     if (entry === undefined) throw noEntry(task.index);
     try {
-      const done = await work(entry, task);
+      const done = await work(entry, task, seen);
       const isAsked = done.problem === undefined && mayBeUnsure && entry.mayBeUnsure === true;
       return isAsked && (await isUnsure(pak, entry)) ? { ...done, unsure: true } : done;
     } catch (thrown) {
@@ -60,10 +70,13 @@ export function pakTaskRunner(pak: Pak, job: PakJob, checkpoint: Checkpoint): Pa
   };
 }
 
-type EntryWork = (entry: PakEntry, task: PakTask) => Promise<PakTaskResult>;
+type EntryWork = (entry: PakEntry, task: PakTask, seen?: SeenFolders) => Promise<PakTaskResult>;
 
 function verifier(pak: Pak, work: VerifyWork): EntryWork {
+  const checker = work.decode === true ? undefined : pak.checkerAtOnce?.();
   return async (entry) => {
+    const isRight = await checker;
+    if (isRight?.(entry) === true) return { bytes: entry.storedSize };
     const problem = await pak.verify(entry, work);
     const { storedSize: bytes } = entry;
     if (problem !== undefined) return { bytes, problem };
@@ -71,15 +84,25 @@ function verifier(pak: Pak, work: VerifyWork): EntryWork {
   };
 }
 
+/** Files and parts of files up to this size take a moment: no signal is heard meanwhile. */
+const momentBytes = 8 << 20;
+
 function extractor(pak: Pak, { to, raw }: { to: string; raw: boolean }, checkpoint: Checkpoint): EntryWork {
-  const folder = new OutputFolder(to);
-  return async (entry, { path, size, part }) => {
+  const folder = new OutputFolder(to, true);
+  const reader = raw ? undefined : pak.readerAtOnce?.();
+  return async (entry, { path, size, part }, seen) => {
+    const read = size > momentBytes ? undefined : await reader;
     if (part !== undefined) {
+      const written = read && writePartAtOnce(part.file, part.offset, read(entry, { offset: part.offset, size }));
+      if (written !== undefined) return { bytes: written };
       const pieces = pak.readRange?.(entry, part.offset, size) ?? slicePieces(pak.read(entry), part.offset, size);
       return { bytes: await writePart(part.file, part.offset, watched(pieces, checkpoint)) };
     }
+    const file = folder.fileFor(path, seen);
+    const written = read && writeAtOnce(file, read(entry), entry.mtime);
+    if (written !== undefined) return { bytes: written };
     const pieces = raw ? readRaw(pak, entry) : pak.read(entry);
-    return { bytes: await writeOutput(folder.fileFor(path), watched(pieces, checkpoint), entry.mtime) };
+    return { bytes: await writeOutput(file, watched(pieces, checkpoint), entry.mtime) };
   };
 }
 
@@ -93,9 +116,4 @@ async function* watched(pieces: AsyncIterable<Uint8Array>, checkpoint: Checkpoin
     await checkpoint();
     yield piece;
   }
-}
-
-/** True for content that may be wrong: only some files prove that they were decrypted right. Throws as the PAK does. */
-export async function isUnsure(pak: Pak, entry: PakEntry): Promise<boolean> {
-  return entry.mayBeUnsure === true && (await pak.status?.(entry))?.endsWith('unverified') === true;
 }

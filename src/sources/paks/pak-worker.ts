@@ -1,4 +1,5 @@
 /* A thread that opens a PAK for itself and does the tasks that it is sent. */
+import type { SeenFolders } from '../../files/output/output-folder.ts';
 import { openPak, openShared } from '../../paks/index.ts';
 import type { Pak } from '../../paks/pak.ts';
 import { checkpoint, serveOrders, threadSetup } from '../../threads/serve-orders.ts';
@@ -14,11 +15,12 @@ serveOrders<PakOrder, PakTask, PakBatchDone>({
     const run = pakTaskRunner(await opened, job, checkpoint);
     return async (tasks) => {
       const done: PakBatchDone = { bytes: [], odd: [] };
+      // A batch is done within a moment.
+      const seen: SeenFolders = new Map();
       for (const task of tasks) {
-        const result = await run(task);
-        const { bytes, ...rest } = result;
-        if (Object.keys(rest).length > 0) done.odd.push([done.bytes.length, result]);
-        done.bytes.push(bytes);
+        const result = await run(task, seen);
+        if (Object.keys(result).length > 1) done.odd.push([done.bytes.length, result]);
+        done.bytes.push(result.bytes);
       }
       return done;
     };

@@ -63,6 +63,12 @@ describe('the number of files, and their bytes', () => {
     expect(givenWhenPlanned).toBeLessThan(given);
   });
 
+  test('of many are not counted for nobody', async () => {
+    const { source, listings } = sourceOf(9000);
+    for await (const _ of chosenFiles(source, { names: [] }, () => {}));
+    expect(listings()).toEqual({ begun: 1, open: 0 });
+  });
+
   test('of many that regular expressions choose are counted as well', async () => {
     const { source } = sourceOf(9000);
     const regex = new RegexSearch(['[2-9]'], { workerUrl });

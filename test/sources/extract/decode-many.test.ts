@@ -33,7 +33,7 @@ function tasksOf(
   let offset = 0;
   return objects.map(({ bytes, task }, i): ExtractTask => {
     fs.writeSync(fd, bytes, 0, bytes.length, offset);
-    const place = { file, offset, encodedSize: bytes.length, path: `file${i}`, ckey: undefined, md5: undefined };
+    const place = { file, offset, encodedSize: bytes.length, path: `file${i}`, ckey: undefined, isFolderNew: false };
     offset += bytes.length;
     return { ...place, ...task };
   });

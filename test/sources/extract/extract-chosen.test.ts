@@ -117,6 +117,41 @@ describe('in threads', () => {
     expect([...threads.read].sort()).toEqual(here.result.failed.map(({ name }) => name).sort());
   });
 
+  test('what only begins as a file does, a link to the right one, and a pipe are not taken for it', async () => {
+    const { files } = await bothWays();
+    const names = Object.keys(files).filter((name) => files[name] !== '' && files[name]!.length < 100_000);
+    const [longer = '', linked = '', piped = ''] = names;
+    const right = scratch('right');
+    fs.writeFileSync(right, files[linked]!, 'latin1');
+    const { here, files: after } = await bothWays(
+      {},
+      {
+        prepare(to) {
+          for (const name of [longer, linked, piped]) fs.mkdirSync(join(to, name, '..'), { recursive: true });
+          fs.writeFileSync(join(to, longer), `${files[longer]}x`, 'latin1');
+          fs.symlinkSync(right, join(to, linked));
+          execFileSync('mkfifo', [join(to, piped)]);
+        },
+      },
+    );
+    expect(here.result.skipped).toBe(0);
+    expect(after[longer]).toBe(files[longer]);
+    const refused = here.result.failed
+      .filter(({ code }) => code === 'E_UNSAFE_PATH')
+      .map(({ name }) => name.replace(':', '-'));
+    expect(refused.sort()).toEqual([linked, piped].sort());
+  });
+
+  test('files in the way of each other in a new folder are refused as they are here', async () => {
+    const { files } = await bothWays();
+    const names = Object.keys(files).filter((name) => name.includes('/') && files[name] !== '');
+    const outputs = ['new/a', 'new/a/b', 'new/c/d', 'new/c', 'e', 'e/f'];
+    const list = outputs.map((output, i) => ({ name: names[i] ?? '', output }));
+    const { here } = await bothWays({ list });
+    expect(here.result.failed.map(({ code }) => code)).toEqual(['E_UNSAFE_PATH', 'E_UNSAFE_PATH', 'E_UNSAFE_PATH']);
+    expect(here.result.files).toBe(3);
+  });
+
   test('a damaged entry is refused as it is here, and the others are written', async () => {
     const root = scratch('damaged');
     fs.cpSync(store, root, { recursive: true });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { bytesSource } from '../../../src/core/byte-source.ts';
 import { PakratError } from '../../../src/core/errors.ts';
-import { outputPath } from '../../../src/files/output/output-folder.ts';
+import { outputPath } from '../../../src/files/output/output-path.ts';
 import { openPak } from '../../../src/paks/index.ts';
 import { type ExtractOptions, type ExtractResult, extractFiles } from '../../../src/sources/extract/extract.ts';
 import { pakSource } from '../../../src/sources/paks/pak-source.ts';

@@ -2,7 +2,7 @@ import { isAllZero } from '../../../core/bytes.ts';
 import { formatError, isPakratError, PakratError } from '../../../core/errors.ts';
 import { checkPart } from '../../../files/pieces.ts';
 import { ScratchPool } from '../../../files/scratch.ts';
-import type { EntryStatus, PakEntry, PakProblem, VerifyWork } from '../../pak.ts';
+import type { EntryPart, EntryStatus, PakEntry, PakProblem, VerifyWork } from '../../pak.ts';
 import { aesKeys, decryptUnit, missingKey } from '../keys.ts';
 import type { OpenedIndex, UnrealParts } from '../opened-index.ts';
 import { EntryHash } from './entry-hash.ts';
@@ -11,9 +11,10 @@ import type { EntryList } from './entry-list.ts';
 import { ivOf, placementProblem } from './entry-record.ts';
 import { hasOwnChecksum } from './method-names.ts';
 import { isFilledAsWritten } from './padding.ts';
+import { QuickReader } from './quick-reader.ts';
 import { type EntryAccess, type EntryCipher, readEntry } from './read-entry.ts';
 import type { UnrealEntry } from './unreal-entry.ts';
-import { readCheckedRecord, verifyEntry } from './verify-entry.ts';
+import { checkRecord, isRightNow, readCheckedRecord, verifyEntry } from './verify-entry.ts';
 
 /** Entries that are asked whether a PAK has hashes. */
 const hashSamples = 16;
@@ -29,6 +30,7 @@ export class UnrealContent {
   readonly #scratches = new ScratchPool();
   /** Of each row what its record in front of the data said when it was checked. */
   readonly #checked: Uint8Array;
+  #quick: QuickReader | undefined;
   #key: Promise<KeyChoice> | undefined;
   #hasHashes: Promise<boolean> | undefined;
 
@@ -61,6 +63,22 @@ export class UnrealContent {
     yield* readEntry(await this.#unlocked(row, located), { offset, size });
   }
 
+  /** As {@link ReadAtOnce}. */
+  *readAtOnce(entry: PakEntry, part?: EntryPart): Generator<Uint8Array, boolean> {
+    const row = this.#entries.own(entry);
+    if (row.encrypted || this.#ignoresHashes) return false;
+    try {
+      const isChecked = part !== undefined && this.#checked[row.index] !== 0;
+      const check = (access: EntryAccess, bytes: Uint8Array): Uint8Array =>
+        this.#markChecked(row, checkRecord(access, bytes));
+      this.#quick ??= new QuickReader();
+      return yield* this.#quick.read(this.#located(row), { part, check: isChecked ? undefined : check });
+    } catch (error) {
+      if (isPakratError(error)) return false;
+      throw error;
+    }
+  }
+
   /** Checks an entry, as `Pak.verify`. */
   async verify(entry: PakEntry, { decode = false }: VerifyWork): Promise<PakProblem | undefined> {
     const scratch = this.#scratches.take();
@@ -81,6 +99,23 @@ export class UnrealContent {
       if (!isPakratError(error)) throw error;
       const { code, message, hint } = error;
       return { code, message: hint === undefined ? message : `${message} (${hint})` };
+    } finally {
+      this.#scratches.give(scratch);
+    }
+  }
+
+  /** As `Pak.checkerAtOnce` says, of a small entry that is not encrypted. */
+  isRightAtOnce(entry: PakEntry): boolean {
+    const scratch = this.#scratches.take();
+    try {
+      const row = this.#entries.own(entry);
+      if (row.size === 0 || row.encrypted) return false;
+      const isRight = isRightNow(this.#located(row), scratch);
+      if (isRight) this.#checked[row.index] = checkedHash;
+      return isRight;
+    } catch (error) {
+      if (isPakratError(error)) return false;
+      throw error;
     } finally {
       this.#scratches.give(scratch);
     }
@@ -114,7 +149,11 @@ export class UnrealContent {
 
   /** The SHA-1 of an entry, its record checked. Throws as {@link readCheckedRecord}. */
   async #checkRecord(row: UnrealEntry, access: EntryAccess): Promise<Uint8Array> {
-    const hash = await readCheckedRecord(access);
+    return this.#markChecked(row, await readCheckedRecord(access));
+  }
+
+  /** @param hash what its record says @returns the same */
+  #markChecked(row: UnrealEntry, hash: Uint8Array): Uint8Array {
     this.#checked[row.index] = isAllZero(hash) ? checkedBounds : checkedHash;
     return hash;
   }

@@ -27,7 +27,8 @@ export interface EntryAccess {
   scratches: ScratchPool;
 }
 
-interface DecodedRange {
+/** Decoded bytes of an entry. */
+export interface DecodedRange {
   offset: number;
   size: number;
 }
@@ -141,7 +142,8 @@ interface BlockGroup {
   blocks: PlacedBlock[];
 }
 
-function* groupBlocks(access: EntryAccess, work: BlockWork): Generator<BlockGroup> {
+/** The blocks that have some decoded bytes. @throws E_FORMAT… for blocks that cannot be */
+export function* groupBlocks(access: EntryAccess, work: DecodedRange): Generator<BlockGroup> {
   let group: BlockGroup | undefined;
   for (const block of placeBlocks(access, work.offset)) {
     if (block.at >= work.offset + work.size) break;

@@ -1,6 +1,6 @@
 import { breathe } from '../../../core/breathe.ts';
 import { isOurTrouble, isPakratError, PakratError } from '../../../core/errors.ts';
-import { outputPath } from '../../../files/output/output-folder.ts';
+import { outputPath } from '../../../files/output/output-path.ts';
 import { outputName } from '../../../sources/extract/chosen-files.ts';
 import type { Source, SourceEntry } from '../../../sources/source.ts';
 import { type FileName, getEntry } from '../served/find-entry.ts';

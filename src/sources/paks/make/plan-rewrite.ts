@@ -2,7 +2,7 @@ import { breathe } from '../../../core/breathe.ts';
 import { equalBytes } from '../../../core/bytes.ts';
 import { isPakratError, PakratError } from '../../../core/errors.ts';
 import { formatCount } from '../../../core/quantities.ts';
-import { outputPath } from '../../../files/output/output-folder.ts';
+import { outputPath } from '../../../files/output/output-path.ts';
 import { type PackFile, type RewriteRow, sortForPacking } from '../../../paks/packing.ts';
 import type { Pak, PakEntry } from '../../../paks/pak.ts';
 
