@@ -1,15 +1,13 @@
 // The records of all indices of a group, dealt by the first byte of their keys. Which archive they are of is noted once for all that follow one another. What
 // has the same first byte fits the caches: there it is sorted by the numbers of the records, for to look at one by its number costs little.
 
+import { orderOfWords } from '../../core/tables/sort-words.ts';
+
 /** Bytes of a key, and of a record in the index of an archive: key, size u32, offset u32. */
 const keySize = 16;
 export const indexRecordSize = 24;
 const recordSize = indexRecordSize;
 const recordWords = recordSize / 4;
-/** Bits behind the first byte that deal the records, at most: a few of ten million share them. */
-const mostDealBits = 16;
-/** Above this many records with the same leading bits, which hashes never have, sorting by insertion would crawl. */
-const crowd = 64;
 /** Records that a piece of a bucket has room for. */
 const fewestInPiece = 16;
 const mostInPiece = 1024;
@@ -50,7 +48,7 @@ export class GroupRecords {
     const { view, archives } = memory;
     const [words, order] = [memory.words.subarray(0, count), memory.order.subarray(0, count)];
     for (let i = 0, at = 1; i < count; i++, at += recordSize) words[i] = view.getUint32(at);
-    sortNumbersOf({ view, words }, order);
+    orderOfWords(words, order, (a, b) => compareRecords(view, a, b));
     return { records: view, archives, order };
   }
 }
@@ -128,6 +126,7 @@ export class SortingMemory {
   /** The same. */
   view = new DataView(this.records.buffer);
   archives = new Uint16Array();
+  /** Of each record four bytes of the key behind its first. */
   words = new Uint32Array();
   order = new Uint32Array();
 
@@ -152,61 +151,7 @@ export interface SortedRecords {
   order: Uint32Array;
 }
 
-interface KeyedRecords {
-  view: DataView;
-  /** Four bytes of each key behind its first. */
-  words: Uint32Array;
-}
-
-/** Puts the numbers of records into the order of their keys: by some bits of them, then those few that have these in common by the rest. */
-function sortNumbersOf(keyed: KeyedRecords, order: Uint32Array): void {
-  const { words } = keyed;
-  const shift = 32 - Math.min(mostDealBits, Math.max(1, 32 - Math.clz32(words.length >>> 1)));
-  const ends = new Uint32Array(2 ** (32 - shift));
-  for (let i = 0; i < words.length; i++) ends[words[i]! >>> shift]! += 1;
-  let most = 0;
-  for (let i = 0, end = 0; i < ends.length; i++) {
-    const count = ends[i]!;
-    if (count > most) most = count;
-    end += count;
-    ends[i] = end;
-  }
-  // From the last to the first, so that equal keys stay as they came. What were ends are starts then.
-  for (let i = words.length - 1; i >= 0; i--) {
-    const bits = words[i]! >>> shift;
-    const at = ends[bits]! - 1;
-    order[at] = i;
-    ends[bits] = at;
-  }
-  if (most > crowd) sortCrowds(keyed, order, ends);
-  sortByInsertion(keyed, order);
-}
-
-/** Sorts what begins with the same bits, where it is much. */
-function sortCrowds(keyed: KeyedRecords, order: Uint32Array, starts: Uint32Array): void {
-  for (let i = 0; i < starts.length; i++) {
-    const part = order.subarray(starts[i], starts[i + 1] ?? order.length);
-    if (part.length > crowd) part.sort((a, b) => compareRecords(keyed, a, b) || a - b);
-  }
-}
-
-/** Equal keys keep their order: by archive, then as in its index. */
-function sortByInsertion(keyed: KeyedRecords, order: Uint32Array): void {
-  const { words } = keyed;
-  for (let i = 1; i < order.length; i++) {
-    const moving = order[i]!;
-    const word = words[moving]!;
-    let place = i;
-    for (; place > 0; place--) {
-      const before = order[place - 1]!;
-      if (words[before]! < word || (words[before] === word && compareRecords(keyed, before, moving) <= 0)) break;
-      order[place] = before;
-    }
-    order[place] = moving;
-  }
-}
-
-function compareRecords({ view }: KeyedRecords, a: number, b: number): number {
+function compareRecords(view: DataView, a: number, b: number): number {
   const [left, right] = [a * recordSize, b * recordSize];
   for (let i = 0; i < keySize; i += 4) {
     const difference = view.getUint32(left + i) - view.getUint32(right + i);
