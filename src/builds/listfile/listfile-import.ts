@@ -103,7 +103,8 @@ export async function replaceListfile(
     const isNext = url !== undefined && url === old.version?.url;
     const added = await keepOlder(writer, old, { listed, isNext, signal });
     const updated = url === undefined ? without(old.updated, listed) : listed;
-    const version = { base: `listfile-${Date.now().toString(36)}-${process.pid}`, url: url ?? old.version?.url };
+    const base = `listfile-${Date.now().toString(36)}-${process.pid}`;
+    const version: ListfileVersion = { base, url: url ?? old.version?.url, sorted: true };
     const change = await finish(folders, writer, { old, version, updated, signal });
     if (isNext && change.removed > fewNames && change.removed * 2 > old.updated.size)
       throw shrunk(folders, version, change);
@@ -238,7 +239,7 @@ async function finish(
   if (updated.size > 0) {
     writeDerived(listfilePaths(folders, version.base).updated, updated.bytes(), folders.temporary);
   }
-  const index = await ListfileIndex.openVersion(folders, version.base);
+  const index = await ListfileIndex.openVersion(folders, version);
   try {
     return { ids: index.ids.count, ...(await compareNames(old.index, index, signal)) };
   } finally {
