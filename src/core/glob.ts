@@ -85,10 +85,13 @@ export function neededInLine(glob: string): NeededText | undefined {
   const first = isLongest ? needed.pattern : patternOf(asciiParts(start)[0] ?? '');
   const second = isLongest ? patternOf(longestOf(texts)) : needed.pattern;
   return {
-    pattern: first === '' || second === '' ? needed.pattern : `${first}[^\\n]*${second}`,
+    pattern: first === '' || second === '' ? needed.pattern : `${first}${anyInLine}${second}`,
     isAtStart: first !== '',
   };
 }
+
+/** What stands between two texts in a {@link neededInLine}. */
+const anyInLine = '[^\\n]*';
 
 /** The parts of a text that nothing but their own ASCII, of either case, becomes: there is a k, and an i with a dot of its own, that are none. */
 function asciiParts(text: string): string[] {
@@ -156,6 +159,12 @@ export function patternOf(text: string): string {
 function badGlob(glob: string, problem: string, hint?: string): PakratError {
   const shown = glob.length > 80 ? `${glob.slice(0, 80)}…` : glob;
   return new PakratError('E_USAGE', `the glob ${shown} cannot be used: ${problem}`, { hint, data: { glob: shown } });
+}
+
+/** The text of ASCII that names begin with, where a needed text says so; of `\\` and `/` it has `/`. */
+export function neededStart({ pattern, isAtStart }: NeededText): string {
+  const [literal = ''] = isAtStart ? pattern.split(anyInLine, 1) : [];
+  return literal.replaceAll('[/\\\\]', '/').replace(/\\(.)/g, '$1');
 }
 
 /** The globs without groups that a text stands for. @param glob as a person wrote it, for errors */

@@ -66,6 +66,7 @@ export * from './patches/zbsdiff.ts';
 // Roots, the names of files: World of Warcraft's with its locales, TVFS, MNDX, texts, and lists of names.
 
 export * from './roots/listfile.ts';
+export * from './roots/listfile-rows.ts';
 export * from './roots/locale.ts';
 export * from './roots/mndx/decode.ts';
 export * from './roots/mndx/encode.ts';

@@ -23,11 +23,17 @@ const patterns = {
   marks: /^[0-9a-f]{32}$/,
   wants: /^[0-9a-f]{32}\.[0-9a-f]{8}$/,
   names:
-    /^(?:[0-9a-f]{32}\.(?:ids|named|blocks|files|notes|paths|vfsids|order)|listfile.*\.(?:json|names|txt|ids|hashes|updated))$/,
+    /^(?:[0-9a-f]{32}\.(?:ids|named|blocks|files|notes|paths|vfsids|order|misfits)|listfile.*\.(?:json|names|txt|ids|hashes|updated))$/,
 } as const;
 
 /** The ending of the file that one with this ending belongs to. */
-const owners: Readonly<Record<string, string>> = { notes: 'files', paths: 'files', ids: 'names', hashes: 'names' };
+const owners: Readonly<Record<string, string>> = {
+  notes: 'files',
+  paths: 'files',
+  ids: 'names',
+  hashes: 'names',
+  misfits: 'order',
+};
 
 /**
  * Checks every derived file of a store, to its last byte. What is damaged is made again when it is needed; the text of an imported list is

@@ -5,7 +5,8 @@ import { u32At } from '../../core/bytes.ts';
 import { formatError, PakratError, resultUnless, valueUnless } from '../../core/errors.ts';
 import { IdSet } from '../../core/tables/id-set.ts';
 import { makeFolderDurable } from '../../files/durable.ts';
-import { type BadLine, type ListfileRow, type ListfileRows, ListfileScanner } from '../../formats/roots/listfile.ts';
+import { type BadLine, ListfileScanner } from '../../formats/roots/listfile.ts';
+import type { ListfileRow, ListfileRows } from '../../formats/roots/listfile-rows.ts';
 import { isLacking, readDerived } from '../../store/derived/derived-file.ts';
 import { writeDerived } from '../../store/derived/derived-writer.ts';
 import type { LookupFolders } from '../../store/layout.ts';
@@ -103,7 +104,8 @@ export async function replaceListfile(
     const isNext = url !== undefined && url === old.version?.url;
     const added = await keepOlder(writer, old, { listed, isNext, signal });
     const updated = url === undefined ? without(old.updated, listed) : listed;
-    const version = { base: `listfile-${Date.now().toString(36)}-${process.pid}`, url: url ?? old.version?.url };
+    const base = `listfile-${Date.now().toString(36)}-${process.pid}`;
+    const version: ListfileVersion = { base, url: url ?? old.version?.url, sorted: true };
     const change = await finish(folders, writer, { old, version, updated, signal });
     if (isNext && change.removed > fewNames && change.removed * 2 > old.updated.size)
       throw shrunk(folders, version, change);
@@ -238,7 +240,7 @@ async function finish(
   if (updated.size > 0) {
     writeDerived(listfilePaths(folders, version.base).updated, updated.bytes(), folders.temporary);
   }
-  const index = await ListfileIndex.openVersion(folders, version.base);
+  const index = await ListfileIndex.openVersion(folders, version);
   try {
     return { ids: index.ids.count, ...(await compareNames(old.index, index, signal)) };
   } finally {

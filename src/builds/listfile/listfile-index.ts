@@ -8,7 +8,7 @@ import { TextWindows } from '../../files/text-windows.ts';
 import { DerivedFile, damagedFile, isLacking, openDerived } from '../../store/derived/derived-file.ts';
 import { LookupFile } from '../../store/derived/lookup-file.ts';
 import type { LookupFolders } from '../../store/layout.ts';
-import { listfilePaths, listfileRows, listfileVersion } from './listfile-paths.ts';
+import { type ListfileVersion, listfilePaths, listfileRows, listfileVersion } from './listfile-paths.ts';
 import { linesOf, type NamePlace, namesOf, type TextName } from './listfile-text.ts';
 import { remakeLookups, sortText } from './listfile-writer.ts';
 import { offsetsOf } from './search-names.ts';
@@ -33,8 +33,10 @@ export class ListfileIndex {
   /** The rows of BASE.ids and of BASE.hashes. */
   readonly ids: LookupFile;
   readonly hashes: LookupFile;
+  readonly #isSorted: boolean;
 
-  private constructor(folders: LookupFolders, base: string) {
+  private constructor(folders: LookupFolders, { base, sorted }: ListfileVersion) {
+    this.#isSorted = sorted === true;
     const paths = listfilePaths(folders, base);
     const opened: { close(): void }[] = [];
     const keep = <File extends { close(): void }>(file: File): File => {
@@ -58,22 +60,23 @@ export class ListfileIndex {
    */
   static async open(folders: LookupFolders): Promise<ListfileIndex | undefined> {
     for (;;) {
-      const base = listfileVersion(folders)?.base;
-      if (base === undefined) return undefined;
+      const version = listfileVersion(folders);
+      if (version === undefined) return undefined;
       try {
-        return await ListfileIndex.openVersion(folders, base);
+        return await ListfileIndex.openVersion(folders, version);
       } catch (error) {
         // While it was being opened another one came into use.
-        if (damagedList(error) === undefined || listfileVersion(folders)?.base === base) throw error;
+        if (damagedList(error) === undefined || listfileVersion(folders)?.base === version.base) throw error;
       }
     }
   }
 
   /** Opens one version. @throws as {@link open} */
-  static async openVersion(folders: LookupFolders, base: string): Promise<ListfileIndex> {
+  static async openVersion(folders: LookupFolders, version: ListfileVersion): Promise<ListfileIndex> {
+    const { base } = version;
     await sortEarlier(folders, base);
     return openDerived(
-      () => new ListfileIndex(folders, base),
+      () => new ListfileIndex(folders, version),
       async () => {
         const text = openText(listfilePaths(folders, base).text);
         try {
@@ -142,10 +145,10 @@ export class ListfileIndex {
     }
   }
 
-  /** The offsets of the names that have one of some texts, ascending. It checks the text: its names can be read after it. @throws E_FORMAT_CHECKSUM */
+  /** The offsets of the names that have one of some texts, ascending. It checks what it goes through: these names can be read after it. @throws E_FORMAT_CHECKSUM */
   async offsetsOf(needed: readonly NeededText[]): Promise<Float64Array> {
     try {
-      return await offsetsOf(this.#text, needed);
+      return await offsetsOf(this.#text, needed, { isSorted: this.#isSorted });
     } catch (error) {
       throw listError(this.#text.path, error);
     }

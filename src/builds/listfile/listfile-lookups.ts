@@ -1,8 +1,8 @@
 import { u32At } from '../../core/bytes.ts';
 import { putNameHash, type ViewPart } from '../../core/jenkins.ts';
-import { sortNumbers } from '../../core/tables/sort-numbers.ts';
+import { orderOfWords } from '../../core/tables/sort-words.ts';
 import { SortedRuns } from '../../files/sorted-runs.ts';
-import { writeLookupFile } from '../../store/derived/lookup-file.ts';
+import { lookupRowsPerPage, writeLookupFile } from '../../store/derived/lookup-file.ts';
 import type { LookupFolders } from '../../store/layout.ts';
 import { listfilePaths, listfileRows } from './listfile-paths.ts';
 import type { NamePlace } from './listfile-text.ts';
@@ -12,17 +12,22 @@ const { idStride, hashStride, noId } = listfileRows;
 /** Words of a row in memory: both halves of the hash, the offset of the name, the rest of that above its bytes, the id. */
 const words = 5;
 const [lowAt, offsetAt, sizeAt, idAt] = [1, 2, 3, 4];
-/** Words for each row while they are sorted: one of its own, and three of {@link sortNumbers}. */
-const wordsToSort = 4;
 /** Where an offset goes on in the word of the size. */
 const sizeBits = 16;
 /** Rows that are in memory at most. */
 const mostRows = 1 << 22;
-/** Rows of a look-up file that are handed on at a time. */
-const rowsOfPiece = 1 << 12;
+/** Rows of a look-up file that are handed on at a time: those of sixteen pages. */
+const rowsOfPiece = 16 * lookupRowsPerPage(idStride);
+/** Buckets that rows are dealt into, so that those of each fit the caches. */
+const bucketBits = 8;
 
-/** Writes a row of a look-up file; see {@link listfilePaths}. */
-type PutRow = (view: DataView, at: number, place: { rows: Uint32Array; from: number }) => void;
+/** Rows whose key begins alike, in memory, and their places in the order of their keys. */
+interface Bucket {
+  /** Rows, one after the other, and the number of the first of them. */
+  rows: Uint32Array;
+  first: number;
+  order: Uint32Array;
+}
 
 /** The rows of BASE.ids and BASE.hashes, sorted in memory; where they are very many as runs, on disk. Needs `close`. */
 export class ListfileLookups {
@@ -86,8 +91,7 @@ export class ListfileLookups {
   ): Promise<void> {
     const paths = listfilePaths(this.#folders, base);
     const { temporary } = this.#folders;
-    const size = this.#count * wordsToSort;
-    if (memory !== undefined && memory.byteLength >= size * 4) this.#memory = new Uint32Array(memory, 0, size);
+    if (memory !== undefined) this.#memory = new Uint32Array(memory, 0, memory.byteLength >>> 2);
     if (this.#runs !== undefined) this.#spill();
     const ids = this.#runs === undefined ? this.#idPieces() : lastOfEach(this.#runs.ids.pieces());
     await writeLookupFile(paths.ids, { stride: idStride, rows: ids, of }, temporary, signal);
@@ -96,66 +100,110 @@ export class ListfileLookups {
   }
 
   /** The rows by their ids, the last of each. */
-  #idPieces(): Generator<Uint8Array> {
-    const [ids, memory] = this.#column(idAt);
-    const order = sortNumbers(ids, memory);
-    let count = 0;
-    for (let i = 0; i < order.length && ids[i] !== noId; i++) {
-      if (ids[i + 1] !== ids[i]) order[count++] = order[i]!;
+  *#idPieces(): Generator<Uint8Array> {
+    const piece = new Piece(idStride);
+    for (const { rows, first, order } of this.#buckets(idAt)) {
+      for (let i = 0; i < order.length; i++) {
+        const from = (first + order[i]!) * words;
+        const id = rows[from + idAt]!;
+        if (i + 1 < order.length && rows[(first + order[i + 1]!) * words + idAt] === id) continue;
+        const { view, at } = piece;
+        view.setUint32(at, id);
+        putPlace(view, at + 4, rows, from);
+        view.setUint32(at + 11, rows[from]!);
+        view.setUint32(at + 15, rows[from + lowAt]!);
+        if (piece.next()) yield piece.take();
+      }
     }
-    return this.#pieces(order.subarray(0, count), idStride, (view, at, { rows, from }) => {
-      view.setUint32(at, rows[from + idAt]!);
-      putPlace(view, at + 4, rows, from);
-      view.setUint32(at + 11, rows[from]!);
-      view.setUint32(at + 15, rows[from + lowAt]!);
-    });
+    yield piece.take();
   }
 
   /** The rows by their hashes. */
-  #hashPieces(): Generator<Uint8Array> {
-    const [halves, memory] = this.#column(0);
-    const order = sortNumbers(halves, memory);
-    for (let i = 0; i < order.length; ) {
-      let end = i + 1;
-      while (end < order.length && halves[end] === halves[i]) end += 1;
-      // Few hashes have a half in common.
-      if (end - i > 1) order.subarray(i, end).sort((a, b) => this.#lowHalf(a) - this.#lowHalf(b) || a - b);
-      i = end;
-    }
-    return this.#pieces(order, hashStride, (view, at, { rows, from }) => {
-      view.setUint32(at, rows[from]!);
-      view.setUint32(at + 4, rows[from + lowAt]!);
-      putPlace(view, at + 8, rows, from);
-      view.setUint32(at + 15, rows[from + idAt]!);
-    });
-  }
-
-  #lowHalf(row: number): number {
-    return this.#rows[row * words + lowAt]!;
-  }
-
-  /** A word of every row, and memory to sort them. Both hold until it is called again. */
-  #column(word: number): [column: Uint32Array, memory: Uint32Array] {
-    const count = this.#count;
-    if (this.#memory.length < count * wordsToSort) this.#memory = new Uint32Array(count * wordsToSort);
-    const column = this.#memory.subarray(0, count);
-    for (let i = 0, at = word; i < count; i++, at += words) column[i] = this.#rows[at]!;
-    return [column, this.#memory.subarray(count)];
-  }
-
-  /** Rows of a look-up file; each piece holds until the next is asked for. */
-  *#pieces(order: Uint32Array, stride: number, put: PutRow): Generator<Uint8Array> {
-    const piece = new Uint8Array(Math.min(rowsOfPiece, order.length) * stride);
-    const view = new DataView(piece.buffer);
-    const place = { rows: this.#rows, from: 0 };
-    for (let first = 0; first < order.length; first += rowsOfPiece) {
-      const count = Math.min(rowsOfPiece, order.length - first);
-      for (let i = 0; i < count; i++) {
-        place.from = order[first + i]! * words;
-        put(view, i * stride, place);
+  *#hashPieces(): Generator<Uint8Array> {
+    const piece = new Piece(hashStride);
+    for (const { rows, first, order } of this.#buckets(0)) {
+      for (let i = 0; i < order.length; i++) {
+        const from = (first + order[i]!) * words;
+        const { view, at } = piece;
+        view.setUint32(at, rows[from]!);
+        view.setUint32(at + 4, rows[from + lowAt]!);
+        putPlace(view, at + 8, rows, from);
+        view.setUint32(at + 15, rows[from + idAt]!);
+        if (piece.next()) yield piece.take();
       }
-      yield piece.subarray(0, count * stride);
     }
+    yield piece.take();
+  }
+
+  /** The rows that have this word, in its order, and in that of the next where it is the first. Each bucket holds until the next is asked for. */
+  *#buckets(word: number): Generator<Bucket> {
+    const { rows, ends, shift } = this.#deal(word);
+    const largest = ends.reduce((most, end, i) => Math.max(most, end - (ends[i - 1] ?? 0)), 0);
+    const [keys, order] = [new Uint32Array(largest), new Uint32Array(largest)];
+    for (let bucket = 0, first = 0; bucket < ends.length; bucket++) {
+      const count = ends[bucket]! - first;
+      const [key, places] = [keys.subarray(0, count), order.subarray(0, count)];
+      // What all have in common is left out.
+      for (let i = 0, at = first * words + word; i < count; i++, at += words)
+        key[i] = word === 0 ? (rows[at]! << bucketBits) | (rows[at + lowAt]! >>> shift) : rows[at]! << (32 - shift);
+      const start = first;
+      const low = (place: number): number => rows[(start + place) * words + lowAt]!;
+      orderOfWords(key, places, word === 0 ? (a, b) => low(a) - low(b) : () => 0);
+      yield { rows, first, order: places };
+      first += count;
+    }
+  }
+
+  /** Deals rows by the leading bits of a word; without an id none is dealt by it. @returns the rows, and where those of each bucket end */
+  #deal(word: number): { rows: Uint32Array; ends: Uint32Array; shift: number } {
+    const [rows, end] = [this.#rows, this.#count * words];
+    let most = word === 0 ? 0xffffffff : 0;
+    if (word !== 0)
+      for (let at = word; at < end; at += words) if (rows[at] !== noId && rows[at]! > most) most = rows[at]!;
+    const shift = Math.max(0, 32 - Math.clz32(most) - bucketBits);
+    const ends = new Uint32Array(1 << bucketBits);
+    const isDealt = (value: number): boolean => word === 0 || value !== noId;
+    for (let at = word; at < end; at += words) if (isDealt(rows[at]!)) ends[rows[at]! >>> shift]! += 1;
+    for (let i = 1; i < ends.length; i++) ends[i]! += ends[i - 1]!;
+    if (this.#memory.length < end) this.#memory = new Uint32Array(end);
+    const [next, dealt] = [ends.slice(), this.#memory];
+    // From the last to the first, so that what begins alike stays in its order.
+    for (let from = end - words; from >= 0; from -= words) {
+      if (!isDealt(rows[from + word]!)) continue;
+      const bucket = rows[from + word]! >>> shift;
+      const row = next[bucket]! - 1;
+      next[bucket] = row;
+      for (let i = 0, to = row * words; i < words; i++, to++) dealt[to] = rows[from + i]!;
+    }
+    return { rows: dealt, ends, shift };
+  }
+}
+
+/** Rows of a look-up file that are handed on together. */
+class Piece {
+  /** Where the next row goes. */
+  at = 0;
+  readonly view: DataView;
+  readonly #stride: number;
+  readonly #bytes: Uint8Array;
+
+  constructor(stride: number) {
+    this.#stride = stride;
+    this.#bytes = new Uint8Array(rowsOfPiece * stride);
+    this.view = new DataView(this.#bytes.buffer);
+  }
+
+  /** Goes on behind a row. @returns whether the piece is full */
+  next(): boolean {
+    this.at += this.#stride;
+    return this.at === this.#bytes.length;
+  }
+
+  /** The rows so far, which hold until there is another. */
+  take(): Uint8Array {
+    const rows = this.#bytes.subarray(0, this.at);
+    this.at = 0;
+    return rows;
   }
 }
 

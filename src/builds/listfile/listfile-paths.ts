@@ -7,9 +7,10 @@ import type { LookupFolders } from '../../store/layout.ts';
 /*
  * The list of names, as files under names/. All of one version share a BASE:
  *
- *   listfile.json   {"base": BASE, "url": where the list of the last update came from}
+ *   listfile.json   {"base": BASE, "url": where the list of the last update came from, "sorted": true}
  *   BASE.names      what was imported, as `id;name` lines sorted by the bytes of the names, so that what is listed in the order of its offsets is
- *                   sorted; in front of them names that an id had before it was named again in the same list: the last line of an id counts
+ *                   sorted. Where listfile.json does not say sorted, there may be names in front of them that an id had before it was
+ *                   named again in the same list: the last line of an id counts
  *   BASE.ids        u32 id, u40 offset of the name in BASE.names, u16 its bytes, u64 name hash  sorted by id, one row an id
  *   BASE.hashes     u64 name hash, u40 offset, u16 bytes, u32 id (0xffffffff: none)             sorted by hash
  *   BASE.updated    the set of ids whose names came with the last update; only where there was one
@@ -28,6 +29,8 @@ export const textEnding = '.names';
 export interface ListfileVersion {
   base: string;
   url?: string | undefined;
+  /** No name stands in front of the sorted ones, as earlier versions left them; so it is of each that is imported now. */
+  sorted?: true | undefined;
 }
 
 /** The files of a version. */

@@ -4,7 +4,7 @@ import { type ViewPart, writeNameHash } from '../../core/jenkins.ts';
 import { IdSet } from '../../core/tables/id-set.ts';
 import { SortedRuns } from '../../files/sorted-runs.ts';
 import { SortedTexts } from '../../files/sorted-texts.ts';
-import { type ListfileRows, noListedId } from '../../formats/roots/listfile.ts';
+import { type ListfileRows, noListedId } from '../../formats/roots/listfile-rows.ts';
 import type { DerivedFile } from '../../store/derived/derived-file.ts';
 import type { LookupFolders } from '../../store/layout.ts';
 import { ListfileLookups } from './listfile-lookups.ts';

@@ -1,6 +1,7 @@
 import { breathe } from '../../core/breathe.ts';
-import type { NeededText } from '../../core/glob.ts';
+import { type NeededText, neededStart } from '../../core/glob.ts';
 import type { DerivedFile } from '../../store/derived/derived-file.ts';
+import { rangesOf, type TextRange } from './name-ranges.ts';
 
 /** Bytes that are gone through at once: as a text of twice as many characters they would not lie where memory is taken and given back at no cost. */
 const pieceSize = 1 << 16;
@@ -9,27 +10,56 @@ const mostOfLine = 1 << 17;
 
 /**
  * The offsets of the names in the text of a list that have one of some texts, and maybe of a few more, ascending. Each piece of the text is gone
- * through as a whole, as grep does: a line is looked at only where there is something in it. All of the text is checked. @throws E_FORMAT_CHECKSUM
+ * through as a whole, as grep does: a line is looked at only where there is something in it. What is gone through is checked: all of the text, but of a sorted
+ * one only the parts where the names are that begin as they must. @throws E_FORMAT_CHECKSUM
  */
-export async function offsetsOf(text: DerivedFile, needed: readonly NeededText[]): Promise<Float64Array> {
+export async function offsetsOf(
+  text: DerivedFile,
+  needed: readonly NeededText[],
+  { isSorted }: { isSorted: boolean },
+): Promise<Float64Array> {
   const offsets = new Offsets();
   // A name begins behind the first `;` of its line.
   const patterns = needed.map(({ pattern, isAtStart }) => (isAtStart ? `;${pattern}` : pattern));
   const search = new RegExp(patterns.join('|'), 'gi');
+  const starts = needed.map(neededStart);
+  const isInParts = isSorted && starts.every((start) => start !== '');
+  const ranges = isInParts ? joined(starts.flatMap((start) => rangesOf(text, start))) : [{ from: 0, to: text.size }];
+  for (const range of ranges) await searchRange(text, range, { search, offsets });
+  return offsets.all();
+}
+
+/** Parts that overlap or follow one another become one. */
+function joined(ranges: TextRange[]): TextRange[] {
+  const all: TextRange[] = [];
+  for (const { from, to } of ranges.sort((a, b) => a.from - b.from)) {
+    const last = all.at(-1);
+    if (last !== undefined && from <= last.to) last.to = Math.max(last.to, to);
+    else all.push({ from, to });
+  }
+  return all;
+}
+
+async function searchRange(
+  text: DerivedFile,
+  { from, to }: TextRange,
+  { search, offsets }: { search: RegExp; offsets: Offsets },
+): Promise<void> {
   const step = Math.ceil(pieceSize / text.pageSize) * text.pageSize;
   const memory = Buffer.allocUnsafe(mostOfLine + step);
   let kept = 0;
-  for (let offset = 0; offset < text.size; ) {
+  for (let offset = from - (from % text.pageSize); offset < to; ) {
     const size = text.readPages(memory.subarray(kept, kept + step), offset);
-    const end = memory.lastIndexOf('\n', kept + size - 1) + 1;
+    const start = offset - kept;
+    const begin = Math.max(0, from - start);
+    const end = memory.lastIndexOf('\n', Math.min(kept + size, to - start) - 1) + 1;
     // Bytes as characters: so that none is split, and the place of one in the text is its offset.
-    addOffsets(memory.toString('latin1', 0, end), { search, start: offset - kept, offsets });
+    if (end > begin) addOffsets(memory.toString('latin1', begin, end), { search, start: start + begin, offsets });
     offset += size;
     memory.copyWithin(0, end, kept + size);
     kept += size - end;
     await breathe();
   }
-  return offsets.all();
 }
 
 /** @param lines whole lines, that begin at `start` */

@@ -57,7 +57,10 @@ export class IdSet {
 
   /** A set of its own with the same ids. */
   copy(): IdSet {
-    return IdSet.from(this.bytes());
+    const set = new IdSet();
+    for (const [high, page] of this.#pages) set.#pages.set(high, page.slice());
+    set.#size = this.#size;
+    return set;
   }
 
   /** The set as bytes: for each page its number u16 and its bits. */

@@ -1,10 +1,15 @@
 /**
  * Sorts numbers, equal ones in the order in which they are. What is sorted already, in whole or in long parts, as names that
  * are neighbours often are, takes little more than to look at it.
+ * @param parts where parts begin that are sorted, and the end of the last, for who knows that
  * @returns the numbers in order; what the array held is lost
  */
-export function mergeSort(numbers: Uint32Array, compare: (a: number, b: number) => number): Uint32Array {
-  let bounds = sortedParts(numbers, compare);
+export function mergeSort(
+  numbers: Uint32Array,
+  compare: (a: number, b: number) => number,
+  parts = [0, ...descentsIn(numbers, compare), numbers.length],
+): Uint32Array {
+  let bounds = parts;
   let [from, to] = [numbers, bounds.length > 2 ? new Uint32Array(numbers.length) : numbers];
   while (bounds.length > 2) {
     const next = [0];
@@ -20,12 +25,13 @@ export function mergeSort(numbers: Uint32Array, compare: (a: number, b: number) 
   return from;
 }
 
-/** Where the parts that are sorted begin, and the end of the last. */
-function sortedParts(numbers: Uint32Array, compare: (a: number, b: number) => number): number[] {
-  const bounds = [0];
-  for (let i = 1; i < numbers.length; i++) if (compare(numbers[i - 1]!, numbers[i]!) > 0) bounds.push(i);
-  bounds.push(numbers.length);
-  return bounds;
+/** The places of numbers that are below the one before them: there sorted parts begin. */
+export function* descentsIn(
+  numbers: Uint32Array,
+  compare: (a: number, b: number) => number,
+  { start, end } = { start: 0, end: numbers.length },
+): Generator<number> {
+  for (let i = start + 1; i < end; i++) if (compare(numbers[i - 1]!, numbers[i]!) > 0) yield i;
 }
 
 /** So many of one side in a row are taken to be the beginning of more, whose end is then searched for. */

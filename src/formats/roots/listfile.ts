@@ -4,6 +4,7 @@ import { formatError, isDamage } from '../../core/errors.ts';
 import { ByteWriter } from '../../core/writer.ts';
 import type { Format } from '../format.ts';
 import { firstLine } from '../text-lines.ts';
+import { type ListfileRow, ListfileRows, noListedId } from './listfile-rows.ts';
 
 /*
  * A list of file names, as the community keeps it for World of Warcraft: UTF-8 text, a file a line.
@@ -27,6 +28,7 @@ const maxLineSize = maxNameSize + 13;
 const pieceSize = 0x10000;
 const [lf, cr, nul, semicolon, digit0, digit9, sharp] = [0x0a, 0x0d, 0, 0x3b, 0x30, 0x39, 0x23];
 const mostDigits = 10;
+const wordSize = 4;
 
 /** With ids: told by its first line. A list of names alone looks like any text, and is not told. */
 export const listfileFormat: Format = { name: what, matches: (head) => /^\d{1,10};\S/.test(firstLine(head)) };
@@ -41,67 +43,6 @@ export interface BadLine {
 
 /** A comment: a name may start with the sign, but hardly with the sign and a blank. */
 const comment = /^#(?:\s|$)/;
-
-/** A line of the list. */
-export interface ListfileRow {
-  fileDataId: number | undefined;
-  name: string;
-}
-
-/** What stands for no id among {@link ListfileRows.ids}. */
-export const noListedId = -1;
-
-/**
- * Rows of a list as parts of its bytes: to make an object and a text of each of millions takes several times as long as to read them. A scanner has one of
- * them, which it fills anew.
- */
-export class ListfileRows {
-  count = 0;
-  /** The id of each row, or {@link noListedId}. */
-  ids = new Float64Array(0x400);
-  /** The name of each row: [start, end) of the bytes. */
-  starts = new Uint32Array(0x400);
-  ends = new Uint32Array(0x400);
-  bytes: Uint8Array = new Uint8Array();
-
-  /** Begins anew, with other bytes. */
-  clear(bytes: Uint8Array): void {
-    this.bytes = bytes;
-    this.count = 0;
-  }
-
-  add(id: number, start: number, end: number): void {
-    if (this.count === this.ids.length) this.#grow();
-    this.ids[this.count] = id;
-    this.starts[this.count] = start;
-    this.ends[this.count] = end;
-    this.count += 1;
-  }
-
-  #grow(): void {
-    const { ids, starts, ends } = this;
-    this.ids = new Float64Array(2 * ids.length);
-    this.starts = new Uint32Array(2 * ids.length);
-    this.ends = new Uint32Array(2 * ids.length);
-    this.ids.set(ids);
-    this.starts.set(starts);
-    this.ends.set(ends);
-  }
-
-  /** A row as text. */
-  at(row: number): ListfileRow {
-    const id = this.ids[row]!;
-    const name = asBuffer(this.bytes).toString('utf8', this.starts[row], this.ends[row]);
-    return { fileDataId: id === noListedId ? undefined : id, name };
-  }
-
-  /** Leaves out some rows. */
-  drop(isDropped: (row: number) => boolean): void {
-    const { count } = this;
-    this.count = 0;
-    for (let i = 0; i < count; i++) if (!isDropped(i)) this.add(this.ids[i]!, this.starts[i]!, this.ends[i]!);
-  }
-}
 
 const lineDecoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const nameEncoder = new TextEncoder();
@@ -153,7 +94,8 @@ export class ListfileScanner {
   /** Whether the list has ids, told by its first piece. */
   #hasIds: boolean | undefined;
   /** What is gone through, filled anew for each piece: it begins with the start of a line that was not complete. */
-  #memory = new Uint8Array(2 * pieceSize);
+  readonly #memory = new Uint8Array(2 * pieceSize + wordSize);
+  readonly #view = new DataView(this.#memory.buffer);
   /** Bytes of that line. */
   #rest = 0;
   readonly #rows = new ListfileRows();
@@ -220,15 +162,27 @@ export class ListfileScanner {
     let at = start;
     let id = 0;
     for (; bytes[at]! >= digit0 && bytes[at]! <= digit9; at++) id = id * 10 + bytes[at]! - digit0;
-    let end = at;
-    let isPlain = bytes[start]! > 0x20 && bytes[start]! < 0x7f && bytes[start] !== sharp;
-    for (; bytes[end] !== lf; end++) if (bytes[end] === semicolon) isPlain = false;
-    const stop = end > start && bytes[end - 1] === cr ? end - 1 : end;
     const hasId = bytes[at] === semicolon && at > start && at - start <= mostDigits && id <= 0xffffffff;
+    const end = this.#lineEnd(bytes, at);
+    const stop = end > start && bytes[end - 1] === cr ? end - 1 : end;
+    let isPlain = !hasId && bytes[start]! > 0x20 && bytes[start]! < 0x7f && bytes[start] !== sharp;
+    for (let i = at; isPlain && i < end; i++) if (bytes[i] === semicolon) isPlain = false;
     if (hasId && stop > at + 1 && stop - at - 1 <= maxNameSize) rows.add(id, at + 1, stop);
     else if (isPlain && stop > start && stop - start <= maxNameSize) rows.add(noListedId, start, stop);
     else if (stop > start) this.#readText(rows, start, stop);
     return end + 1;
+  }
+
+  /** The line end from an offset on, which is there: a word at a time, as long as none of its bytes is one. */
+  #lineEnd(bytes: Uint8Array, from: number): number {
+    const start = bytes.byteOffset;
+    let at = from;
+    for (; ; at += wordSize) {
+      const different = this.#view.getInt32(start + at, true) ^ 0x0a0a0a0a;
+      if (((different - 0x01010101) & ~different & 0x80808080) !== 0) break;
+    }
+    while (bytes[at] !== lf) at += 1;
+    return at;
   }
 
   #readText(rows: ListfileRows, start: number, stop: number): void {

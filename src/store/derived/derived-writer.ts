@@ -32,33 +32,36 @@ export class DerivedWriter {
   }
 
   append(bytes: Uint8Array): void {
-    for (let at = 0; at < bytes.length; ) {
-      const piece = bytes.subarray(at, at + this.#pageSize - this.#inPage);
-      at += piece.length;
-      if (piece.length === this.#pageSize) {
-        this.#add(piece);
-        continue;
-      }
-      this.#page.set(piece, this.#inPage);
-      this.#inPage += piece.length;
-      if (this.#inPage === this.#pageSize) this.#addPage();
-    }
+    let at = 0;
+    if (this.#inPage > 0) at = this.#addToPage(bytes.subarray(0, this.#pageSize - this.#inPage));
+    const end = bytes.length - ((bytes.length - at) % this.#pageSize);
+    if (at < end) this.#addPages(bytes.subarray(at, end));
+    if (end < bytes.length) this.#addToPage(bytes.subarray(end));
     this.size += bytes.length;
   }
 
-  #addPage(): void {
-    if (this.#inPage > 0) this.#add(this.#page.subarray(0, this.#inPage));
+  #addToPage(bytes: Uint8Array): number {
+    this.#page.set(bytes, this.#inPage);
+    this.#inPage += bytes.length;
+    if (this.#inPage === this.#pageSize) this.#endPage();
+    return bytes.length;
+  }
+
+  #endPage(): void {
+    if (this.#inPage > 0) this.#addPages(this.#page.subarray(0, this.#inPage));
     this.#inPage = 0;
   }
 
-  #add(page: Uint8Array): void {
-    this.#table.u32(crc32(page));
-    this.#file.append(page);
+  /** @param pages whole ones, or a last one */
+  #addPages(pages: Uint8Array): void {
+    for (let at = 0; at < pages.length; at += this.#pageSize)
+      this.#table.u32(crc32(pages.subarray(at, at + this.#pageSize)));
+    this.#file.append(pages);
   }
 
   /** Brings all of it to disk, under its name. @returns its mark, for files that belong to it */
   finish(path: string): number {
-    this.#addPage();
+    this.#endPage();
     const table = this.#table.bytes();
     this.#file.append(table);
     const { footer, mark } = derivedFooter(path, { pageSize: this.#pageSize, size: this.size, of: this.#of, table });

@@ -33,13 +33,15 @@ export async function writeLookupFile(
   temporary: string,
   signal?: AbortSignal,
 ): Promise<number> {
-  const file = new DerivedWriter(temporary, { pageSize: rowsPerPage(stride) * stride, of });
+  const file = new DerivedWriter(temporary, { pageSize: lookupRowsPerPage(stride) * stride, of });
   try {
     let appended = 0;
     for (const piece of rows) {
       file.append(piece);
-      appended += 1;
-      if (appended % rowsPerTurn === 0) await breathe(signal);
+      appended += piece.length / stride;
+      if (appended < rowsPerTurn) continue;
+      appended = 0;
+      await breathe(signal);
     }
     file.finish(path);
     return file.size / stride;
@@ -48,7 +50,8 @@ export async function writeLookupFile(
   }
 }
 
-function rowsPerPage(stride: number): number {
+/** Rows of a page; what is written so many at a time, or a multiple, is not copied. */
+export function lookupRowsPerPage(stride: number): number {
   return Math.max(1, Math.floor(derivedPageSize / stride));
 }
 
@@ -66,7 +69,7 @@ export class LookupFile {
     this.#file = new DerivedFile(path, { of, keep });
     this.stride = stride;
     this.count = this.#file.size / stride;
-    this.#perPage = rowsPerPage(stride);
+    this.#perPage = lookupRowsPerPage(stride);
     if (this.#file.pageSize === this.#perPage * stride && Number.isInteger(this.count)) return;
     this.#file.close();
     throw this.#file.damage(`it has no records of ${stride} bytes`);

@@ -2,13 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { describe, expect, test } from '@jest/globals';
 import { isPakratError } from '../../../src/core/errors.ts';
 import { md5Hex } from '../../../src/core/hash.ts';
-import {
-  decodeListfile,
-  encodeListfile,
-  type ListfileRow,
-  ListfileScanner,
-  readListfile,
-} from '../../../src/formats/roots/listfile.ts';
+import { decodeListfile, encodeListfile, ListfileScanner, readListfile } from '../../../src/formats/roots/listfile.ts';
+import type { ListfileRow } from '../../../src/formats/roots/listfile-rows.ts';
 import { builtModule } from '../../support/built-module.ts';
 import { describeConformance } from '../../support/conformance.ts';
 import { expectHostileSafe, randomSource } from '../../support/hostile.ts';
@@ -39,6 +34,24 @@ describe('reading', () => {
     ]);
     expect(rowsOf('')).toEqual([]);
     expect(rowsOf('\ufeff')).toEqual([]);
+  });
+
+  test('lines of every length, at every place of the pieces that are gone through', () => {
+    // Pieces of 64 KiB, each with the most that a line may leave over for the next.
+    const names = Array.from({ length: 4000 }, (_, i) => 'n'.repeat(1 + ((i * 37) % 1020)) + (i % 10));
+    for (const end of ['\n', '\r\n']) {
+      expect(rowsOf(names.map((name, i) => `${i};${name}${end}`).join(''))).toEqual(names.map((name, i) => [i, name]));
+      expect(rowsOf(names.map((name) => `${name}${end}`).join(''))).toEqual(names.map((name) => [undefined, name]));
+    }
+    const full = `1;${'a'.repeat(65_533 - 1024)}`;
+    expect(refusal(`${full}\n`).code).toBe('E_FORMAT_RANGE');
+    const bad = new ListfileScanner(() => {});
+    // What is left of the first piece, with all of the second behind it, fills the memory to the last byte.
+    const first = utf8(`\n12;${'y'.repeat(65_532)}`);
+    const second = utf8(`${'z'.repeat(65_535)}\n`);
+    expect([...bad.push(first), ...bad.push(second), ...bad.push(utf8('2;y\n'))]).toEqual([
+      { fileDataId: 2, name: 'y' },
+    ]);
   });
 
   test('names are kept as written', () => {

@@ -1,10 +1,12 @@
 import { breathe } from '../../../core/breathe.ts';
-import { asBuffer } from '../../../core/bytes.ts';
+import { asBuffer, u32At } from '../../../core/bytes.ts';
+import { codeOf, resultUnless } from '../../../core/errors.ts';
 import type { IdSet } from '../../../core/tables/id-set.ts';
 import { RecordTable } from '../../../core/tables/record-table.ts';
 import { ByteWriter } from '../../../core/writer.ts';
 import { SortedRuns } from '../../../files/sorted-runs.ts';
-import { openDerived } from '../../../store/derived/derived-file.ts';
+import { isLacking, openDerived, readDerived } from '../../../store/derived/derived-file.ts';
+import { writeDerived } from '../../../store/derived/derived-writer.ts';
 import { LookupFile, writeLookupFile } from '../../../store/derived/lookup-file.ts';
 import type { ListfileIndex } from '../../listfile/listfile-index.ts';
 import type { NamePlace } from '../../listfile/listfile-text.ts';
@@ -86,44 +88,78 @@ export function* orderedRows(tables: Iterable<RecordTable>): Generator<OrderedRo
   }
 }
 
+/** Rows of an order, and how many files there are of which the list has another name. */
+interface RowsAt {
+  rows: RecordTable;
+  misfits: number;
+}
+
 /**
- * The rows of names at some offsets, those without a name, and misfits, for {@link orderedRows}. All of the order is checked.
+ * The rows of names at some offsets, and those without a name, for {@link orderedRows}. What is read of the order is checked: only where these rows are, once
+ * it was counted how many files the list has another name of. That is written beside the order.
  * @param offsets ascending
  * @throws E_FORMAT_CHECKSUM
  */
-export async function orderedRowsAt(order: LookupFile, offsets: Float64Array): Promise<RecordTable> {
+export async function orderedRowsAt(
+  order: LookupFile,
+  offsets: Float64Array,
+  { base, temporary }: { base: string; temporary: string },
+): Promise<RowsAt> {
+  const path = `${base}.misfits`;
+  const counted = resultUnless(isLacking, () => Number(asBuffer(readDerived(path, { of: order.mark })).toString()));
+  const misfits = counted ?? (await countMisfits(order));
+  if (counted === undefined) {
+    // A store may be one that is only read: then it is counted each time.
+    const isStoreTrouble = (error: unknown): boolean => ['E_STORE', 'E_STORE_FULL'].includes(codeOf(error) ?? '');
+    resultUnless(isStoreTrouble, () => writeDerived(path, Buffer.from(`${misfits}`), temporary, { of: order.mark }));
+  }
   const found = new ByteWriter();
-  let next = 0;
+  if (offsets.length < fewOffsets) {
+    for (const offset of offsets) for (const row of order.find(keyOf(offset))) found.raw(row);
+  } else await addRowsAt(order, offsets, found);
+  const unnamed = order.lowerBound(keyOf(noName));
+  found.raw(order.rows(unnamed, order.count - unnamed).bytes);
+  return { rows: new RecordTable(found.bytes(), stride), misfits };
+}
+
+/** Up to so many names are looked for one by one. */
+const fewOffsets = 1000;
+/** Rows that are read at a time. */
+const rowsOfTable = 1 << 14;
+
+function keyOf(offset: number): Uint8Array {
+  const key = Buffer.alloc(5);
+  key.writeUIntBE(offset, 0, 5);
+  return key;
+}
+
+async function countMisfits(order: LookupFile): Promise<number> {
+  let [count, last] = [0, -1];
   for (const { bytes } of order.tables()) {
     await breathe();
-    next = addRowsAt(bytes, { offsets, next, found });
+    for (let at = 0; at < bytes.length; at += stride) {
+      if (bytes[at + misfitAt] === 0) continue;
+      const id = u32At(bytes, at + 5);
+      if (id !== last) count += 1;
+      last = id;
+    }
   }
-  return new RecordTable(found.bytes(), stride);
+  return count;
 }
 
-/** @param next of the offsets, the first that may be in these rows @returns the first that may be in those behind them */
-function addRowsAt(
-  bytes: Uint8Array,
-  { offsets, next: first, found }: { offsets: Float64Array; next: number; found: ByteWriter },
-): number {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
-  let [next, nextHigh] = [first, high(offsets[first])];
-  for (let at = 0; at < bytes.length; at += stride) {
-    const offsetHigh = view.getUint32(at);
-    // So are almost all.
-    if (offsetHigh < nextHigh && view.getUint8(at + misfitAt) === 0) continue;
-    const offset = offsetHigh * 0x100 + view.getUint8(at + 4);
-    while (offsets[next]! < offset) next += 1;
-    nextHigh = high(offsets[next]);
-    if (offset === offsets[next] || offset === noName || view.getUint8(at + misfitAt) === 1)
-      found.raw(bytes.subarray(at, at + stride));
+/** Goes through the rows from the first of the offsets to the last. */
+async function addRowsAt(order: LookupFile, offsets: Float64Array, found: ByteWriter): Promise<void> {
+  const end = order.lowerBound(keyOf(offsets.at(-1)! + 1));
+  let next = 0;
+  for (let first = order.lowerBound(keyOf(offsets[0]!)); first < end; first += rowsOfTable) {
+    await breathe();
+    const { bytes } = order.rows(first, Math.min(rowsOfTable, end - first));
+    for (let at = 0; at < bytes.length; at += stride) {
+      const offset = u32At(bytes, at) * 0x100 + bytes[at + 4]!;
+      while (offsets[next]! < offset) next += 1;
+      if (offset === offsets[next]) found.raw(bytes.subarray(at, at + stride));
+    }
   }
-  return next;
-}
-
-/** The first four bytes of an offset; without one, those of no name. */
-function high(offset = noName): number {
-  return Math.floor(offset / 0x100);
 }
 
 /** As {@link orderedRows}, without some ids. */

@@ -26,6 +26,7 @@ import { type ComparedRoot, sameIds } from './same-ids.ts';
  *   .named    u64 name hash, u32 row, u32 id    sorted by hash; only rows that have one
  *   .blocks   the block table, JSON
  *   .order    the rows in the order of their names, once all were listed (name-order.ts)
+ *   .misfits  how many files the list has another name of than the root, in digits; belongs to .order
  *
  * so that one file is found with a few page reads, whatever the size of the root.
  */
@@ -202,11 +203,12 @@ class WowRootFile implements Root {
     const names = this.#listfile;
     if (names === undefined) return undefined;
     const order = await this.#openedOrder(names);
-    const found = await orderedRowsAt(order, await names.offsetsOf(needed));
-    const isFew = found.count < fewNames;
-    if (isFew) for (const { row } of orderedRows([found])) this.#rows.read(this.#ckeyOffset(row), ckeySize);
+    const { rows, misfits } = await orderedRowsAt(order, await names.offsetsOf(needed), this.#place);
+    const isFew = rows.count < fewNames;
+    if (isFew) for (const { row } of orderedRows([rows])) this.#rows.read(this.#ckeyOffset(row), ckeySize);
     else for (const _ of this.#rows.checkAll()) await breathe();
-    return (matches) => this.#list(matches, orderedRows([found]), isFew);
+    this.misfits = Math.max(this.misfits, misfits);
+    return (matches) => this.#list(matches, orderedRows([rows]), isFew);
   }
 
   async sameIds(other: Root, pick: PickVariant, signal?: AbortSignal): Promise<IdSet | undefined> {

@@ -1,3 +1,5 @@
+import { appendFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { importListfile } from '../../../../src/builds/listfile/listfile-import.ts';
 import type { Root } from '../../../../src/builds/roots/root.ts';
@@ -86,6 +88,22 @@ test('a listed name whose hash is not that of the row is another file, and is no
     expect([...new Set(names)]).toEqual(['7 World/Seven.adt', '300 a/two.m2', '5 undefined', '4000000000 undefined']);
     expect(whole.misfits).toBe(2);
     whole.close();
+  }
+});
+
+test('listed names that are of other files are told by a search, too, whatever it finds', async () => {
+  const list = new TextEncoder().encode('5;x/other.m2\n7;World/Seven.adt\n8;a/two.m2\n300;a/two.dds\n');
+  const layout = storeLayout(scratch('store'));
+  await importListfile(layout, [list] as never);
+  // First they are counted; then that is read, or counted again where it is damaged.
+  for (const turn of [1, 2, 3]) {
+    const root = await openSmallRoot(scratch, { root: encodeWowRoot({ form: 'tsfm2', blocks }) });
+    const searched = await root.narrow?.([neededText('World/*')!]);
+    expect(Array.from(searched!(nameMatcher(['World/*'])), ({ name }) => name)).toEqual(['World/Seven.adt']);
+    expect(root.misfits).toBe(2);
+    root.close();
+    const [counted] = readdirSync(layout.names).filter((name) => name.endsWith('.misfits'));
+    if (turn === 2) appendFileSync(join(layout.names, counted!), 'x');
   }
 });
 
