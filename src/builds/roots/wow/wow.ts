@@ -4,13 +4,9 @@ import { asBuffer, toHex } from '../../../core/bytes.ts';
 import type { NeededText } from '../../../core/glob.ts';
 import { nameHash } from '../../../core/jenkins.ts';
 import type { IdSet } from '../../../core/tables/id-set.ts';
-import { largeBytes } from '../../../core/tables/large-bytes.ts';
-import { sortRecords } from '../../../core/tables/sort-records.ts';
-import { decodeWowRoot, fillFileDataIds, rowNameHash } from '../../../formats/roots/wow/decode.ts';
-import type { WowRoot, WowRootBlock } from '../../../formats/roots/wow/layout.ts';
+import type { WowRootBlock } from '../../../formats/roots/wow/layout.ts';
 import { DerivedFile, openDerived, readDerived } from '../../../store/derived/derived-file.ts';
-import { writeDerived } from '../../../store/derived/derived-writer.ts';
-import { LookupFile, writeLookupFile } from '../../../store/derived/lookup-file.ts';
+import { LookupFile } from '../../../store/derived/lookup-file.ts';
 import type { LookupFolders } from '../../../store/layout.ts';
 import { type ListedId, type ListfileIndex, listedNames, namesWhenNeeded } from '../../listfile/listfile-index.ts';
 import type { NamePlace } from '../../listfile/listfile-text.ts';
@@ -18,6 +14,7 @@ import type { FileVariant, PickVariant, Root } from '../root.ts';
 import { ListedVariant } from './listed-variant.ts';
 import { type OrderedRow, openNameOrder, orderedRows, orderedRowsAt, orderedRowsWithout } from './name-order.ts';
 import { type ComparedRoot, sameIds } from './same-ids.ts';
+import { hashStride, idStride, writeLookups } from './write-lookups.ts';
 
 /*
  * A decoded WoW root stays a file; beside it lie, under names/<ckey of the root>:
@@ -32,8 +29,6 @@ import { type ComparedRoot, sameIds } from './same-ids.ts';
  */
 /** Of so many names each row is read by itself. */
 const fewNames = 10_000;
-const idStride = 8;
-const hashStride = 16;
 const ckeySize = 16;
 
 /** Opens a WoW root, a decoded file; its look-up files are made when they are not there or damaged. Needs `close`. */
@@ -47,43 +42,6 @@ export async function openWowRoot(
     () => new WowRootFile(file, { base, temporary: folders.temporary }, names),
     () => writeLookups(file, base, folders.temporary),
   );
-}
-
-async function writeLookups(file: string, base: string, temporary: string): Promise<void> {
-  const root = decodeWowRoot(readDerived(file));
-  const ids = fillFileDataIds(root);
-  await breathe();
-  const idRows = sortRecords(idRecords(ids), idStride, idStride);
-  await writeLookupFile(`${base}.ids`, { stride: idStride, rows: [idRows] }, temporary);
-  await breathe();
-  const namedRows = sortRecords(hashRecords(root, ids), hashStride, hashStride);
-  await writeLookupFile(`${base}.named`, { stride: hashStride, rows: [namedRows] }, temporary);
-  writeDerived(`${base}.blocks`, Buffer.from(JSON.stringify(root.blocks)), temporary);
-}
-
-function idRecords(ids: Uint32Array): Uint8Array {
-  const bytes = largeBytes(ids.length * idStride);
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  for (let row = 0; row < ids.length; row++) {
-    view.setUint32(row * idStride, ids[row]!);
-    view.setUint32(row * idStride + 4, row);
-  }
-  return bytes;
-}
-
-function hashRecords(root: WowRoot, ids: Uint32Array): Uint8Array {
-  const named = root.blocks.filter((block) => block.hashOffset >= 0);
-  const bytes = asBuffer(largeBytes(named.reduce((sum, block) => sum + block.count, 0) * hashStride));
-  let at = 0;
-  for (const block of named) {
-    for (let row = block.firstRow; row < block.firstRow + block.count; row++) {
-      bytes.set(rowNameHash(root, row) ?? [], at);
-      bytes.writeUInt32BE(row, at + 8);
-      bytes.writeUInt32BE(ids[row]!, at + 12);
-      at += hashStride;
-    }
-  }
-  return bytes;
 }
 
 class WowRootFile implements Root {
