@@ -130,11 +130,8 @@ export async function sameFiles(
   return root.sameIds?.(other, (variants) => pickVariant(variants, locale), signal);
 }
 
-/** Files that are looked up together: some of each page of the encoding file, where that is not too many. More would be no faster, and stay longer in memory. */
-function lookedUpAtOnce({ encoding }: Build): number {
-  return Math.min(16_384, Math.max(2048, 2 * encoding.layout.ckeyPageCount));
-}
-
+/** Files that are looked up together: more would be a little faster, and take more memory. */
+const lookedUpAtOnce = 16_384;
 /** Names that are asked about before there is a pause. */
 const askedAtOnce = 16_384;
 
@@ -143,7 +140,7 @@ const askedAtOnce = 16_384;
  * There may be millions. The event loop turns meanwhile, whether names match or not.
  */
 export async function* listFiles(build: Build, listing: FileListing): AsyncGenerator<BuildFile[]> {
-  const { locale, matches, batchSize = lookedUpAtOnce(build) } = listing;
+  const { locale, matches, batchSize = lookedUpAtOnce } = listing;
   // Roots are gone through without waiting: now and then a name that is not wanted comes through, for a pause.
   const pauses = new Set<string>();
   let asked = 0;

@@ -25,7 +25,6 @@ function madeBuild() {
     wholeRoot: async () => root,
     lookUp: (work: () => unknown) => work(),
     encoding: {
-      layout: { ckeyPageCount: 1 },
       findCkeys(ckeys: unknown[]) {
         lookedUp.contents += ckeys.length;
         return () => ({ ekeys: [], size: 7 });
