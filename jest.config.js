@@ -4,6 +4,8 @@ export default {
   testTimeout: 120_000,
   // A core that jest would keep free is idle: tests that start the program mostly wait for it.
   maxWorkers: '100%',
+  // What tests leave in a process is never let go of, and is looked through each time garbage is collected: the last of a hundred take ten times as long.
+  workerIdleMemoryLimit: '300MB',
   globalSetup: '<rootDir>/test/support/scratch-in-memory.js',
   roots: ['<rootDir>/test'],
   setupFilesAfterEnv: ['<rootDir>/test/support/equal-bytes.ts'],
