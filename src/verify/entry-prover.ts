@@ -1,4 +1,4 @@
-import { Md5Lanes, memoryToHash, type Stretch } from '../codecs/md5-lanes/index.ts';
+import { digestSize, Md5Lanes, memoryToHash, type Stretch } from '../codecs/md5-lanes/index.ts';
 import { u32At } from '../core/bytes.ts';
 import { firstRow, headerSizeAt, rowMd5Offset, rowSizeAt } from '../formats/blte/chunk-rows.ts';
 import { bltePrefixSize } from '../formats/blte/header.ts';
@@ -31,7 +31,6 @@ interface Unit extends Stretch {
   object: ObjectProof;
 }
 
-const digestBytes = 16;
 /** Larger reads take no less time, and there are chunks enough for all lanes in it. */
 const memoryBytes = 8 << 20;
 /** What lies between two runs of bytes is read along up to here. */
@@ -83,7 +82,7 @@ export class EntryProver {
     const digests = this.#lanes.digest(units);
     for (let i = 0; i < units.length; i++) {
       const { digest, digestAt, object } = units[i]!;
-      if (!isDigest(digests, i * digestBytes, digest, digestAt)) object.isOpen = true;
+      if (!isDigest(digests, i * digestSize, digest, digestAt)) object.isOpen = true;
     }
     this.#units = [];
     this.#used = Md5Lanes.reservedBytes;
@@ -152,7 +151,7 @@ export class EntryProver {
 
 /** True when the digest at an offset of some bytes is the one at an offset of others, which may be cut: an installation knows only the first bytes of a key. */
 function isDigest(digests: Uint8Array, at: number, expected: Uint8Array, expectedAt: number): boolean {
-  const size = Math.min(digestBytes, expected.length - expectedAt);
+  const size = Math.min(digestSize, expected.length - expectedAt);
   for (let i = 0; i < size; i++) if (digests[at + i] !== expected[expectedAt + i]) return false;
   return true;
 }

@@ -10,6 +10,7 @@ const maxPartBytes = 255;
 /** What most names are: good as they stand. Letters, digits, and a dot or a space between them; no part is a device. */
 const plainPart = '(?!(?:con|prn|aux|nul|com\\d|lpt\\d)(?:[./]|$))[\\w-]+(?:[ .][\\w-]+)*';
 const plainName = new RegExp(`^${plainPart}(?:/${plainPart})*$`, 'i');
+
 /** The parts of a name, without `.` and without slashes in front: some tools pack `./a` and `/a`, and mean `a`. */
 export function nameParts(name: string): string[] {
   const parts = name.split(/[/\\]/).filter((part, i, all) => part !== '.' || i === all.length - 1);

@@ -1,7 +1,7 @@
 import * as fs from 'node:fs';
 import type { EncodedFile } from '../../builds/encoded-files.ts';
 import { Inflater } from '../../codecs/compression/inflater.ts';
-import type { Stretch } from '../../codecs/md5-lanes/index.ts';
+import { digestSize, type Stretch } from '../../codecs/md5-lanes/index.ts';
 import { compareKeys, isKeyAt, u32At } from '../../core/bytes.ts';
 import { isPakratError, resultUnless } from '../../core/errors.ts';
 import { decodeChunk } from '../../formats/blte/chunk.ts';
@@ -33,7 +33,6 @@ interface File<Task extends EncodedFile = EncodedFile> {
   isOdd: boolean;
 }
 
-const digestBytes = 16;
 const decodedSizeOffset = 4;
 /** Rows with a hash of what comes out as well are rare. */
 const usualRowSize = 24;
@@ -146,7 +145,7 @@ export class ManyDecoder {
     const { bytes } = this.#room;
     for (let i = 0; i < units.length; i++) {
       const { digest, file } = units[i]!;
-      const at = i * digestBytes;
+      const at = i * digestSize;
       const isRight =
         typeof digest === 'string' ? isKeyAt(digests, at, digest) : compareKeys(digests, at, bytes, digest) === 0;
       if (!isRight) file.isOdd = true;

@@ -1,5 +1,5 @@
 import * as fs from 'node:fs';
-import type { Stretch } from '../../codecs/md5-lanes/index.ts';
+import { digestSize, type Stretch } from '../../codecs/md5-lanes/index.ts';
 import { isKeyAt } from '../../core/bytes.ts';
 import type { Workroom } from './workroom.ts';
 
@@ -100,5 +100,5 @@ function isFileOf(path: string, size: number): boolean {
 
 /** The files that have the digests that they should have. */
 function sameOf<File extends PromisedFile>(files: readonly { file: File }[], digests: Uint8Array): File[] {
-  return files.flatMap(({ file }, i) => (isKeyAt(digests, i * 16, file.md5) ? [file] : []));
+  return files.flatMap(({ file }, i) => (isKeyAt(digests, i * digestSize, file.md5) ? [file] : []));
 }
