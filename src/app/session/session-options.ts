@@ -52,7 +52,7 @@ export interface CheckedOptions {
 
 /** Checks the options of a session but for its settings, and fills in those that are not given. @throws E_USAGE */
 export function checkOptions(options: SessionOptions): CheckedOptions {
-  const settings = mergeSettings({ name: 'the settings given', settings: options.settings ?? {} });
+  const settings = mergeSettings(options.settings ?? {});
   const patchUrls = listOf(options.patchUrl);
   const region = (options.region ?? settings.region).toLowerCase();
   if (!settings.regions.includes(region)) {

@@ -44,12 +44,12 @@ export async function openSession(options: SessionOptions): Promise<Session> {
   return new Session(options);
 }
 
-/** Opens a session, runs `body` with it, and closes it, whatever happens. @throws E_USAGE, and what `body` throws */
+/** Opens a session with settings that were checked, runs `body` with it, and closes it, whatever happens. @throws E_USAGE, and what `body` throws */
 export async function withSession<Result>(
   options: SessionOptions,
   body: (session: Session) => Promise<Result>,
 ): Promise<Result> {
-  const session = await openSession(options);
+  const session = new Session(options);
   try {
     return await body(session);
   } finally {

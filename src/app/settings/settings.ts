@@ -43,10 +43,10 @@ interface SettingsLayer {
   settings: PartialSettings;
 }
 
-/** The defaults with some layers over them, which `checkSettings` has let pass, later ones over earlier ones. Lists are replaced whole. */
-export function mergeSettings(...layers: readonly SettingsLayer[]): Settings {
+/** The defaults with some settings over them, which `checkSettings` has let pass, later ones over earlier ones. Lists are replaced whole. */
+export function mergeSettings(...layers: readonly PartialSettings[]): Settings {
   const merged: Record<string, unknown> = {};
-  for (const settings of [defaults, ...layers.map((layer) => withoutUndefined(layer.settings))]) {
+  for (const settings of [defaults, ...layers.map(withoutUndefined)]) {
     for (const [setting, value] of Object.entries(settings)) merged[setting] = over(merged[setting], value);
   }
   const { $schema: _, ...settings } = merged;
@@ -64,7 +64,7 @@ export interface SettingRow {
 
 /** Every setting with its value, and the layer that it comes from. */
 export function listSettings(...layers: readonly SettingsLayer[]): SettingRow[] {
-  const merged = mergeSettings(...layers);
+  const merged = mergeSettings(...layers.map(({ settings }) => settings));
   const origins = new Map<string, string>();
   for (const { name, settings } of layers) for (const [path] of leaves(settings as object)) origins.set(path, name);
   return leaves(merged).map(([name, value]) => ({ name, value, from: origins.get(name) ?? 'default' }));

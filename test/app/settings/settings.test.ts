@@ -19,15 +19,15 @@ describe('mergeSettings', () => {
   });
 
   test('a layer changes single settings, lists whole; the last one counts', () => {
-    const file = { name: 'mine.json', settings: { region: 'eu', sync: { jobs: 3 }, regions: ['eu', 'zz'] } };
-    const given = { name: 'given', settings: { sync: { smallJobs: 1 }, network: { idleMs: 7 } } };
+    const file = { region: 'eu', sync: { jobs: 3 }, regions: ['eu', 'zz'] };
+    const given = { sync: { smallJobs: 1 }, network: { idleMs: 7 } };
     expect(mergeSettings(file, given)).toMatchObject({
       region: 'eu',
       regions: ['eu', 'zz'],
       sync: { jobs: 3, smallJobs: 1, gapBytes: 65_536 },
       network: { idleMs: 7, connectMs: 5000 },
     });
-    expect(mergeSettings(file, { name: 'given', settings: { sync: { jobs: 4 } } }).sync.jobs).toBe(4);
+    expect(mergeSettings(file, { sync: { jobs: 4 } }).sync.jobs).toBe(4);
     expect(mergeSettings().sync.jobs).toBe(8);
   });
 });
