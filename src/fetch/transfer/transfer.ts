@@ -89,7 +89,7 @@ async function runJob(job: PackedJob, options: TransferOptions): Promise<Transfe
       let error: PakratError | undefined;
       const begun = performance.now();
       let gained = 0;
-      let progressed = false;
+      const hasProgressed = (): boolean => gotSomewhere(gained, performance.now() - begun);
       for (const part of remaining) {
         const ask = { ...part, hasAlternatives: options.hosts.hasOthers(host, options.kind) };
         const result = await options.engine.run(ask, host.base, (spans) => options.onSpans(part.path, spans));
@@ -101,18 +101,20 @@ async function runJob(job: PackedJob, options: TransferOptions): Promise<Transfe
           options.onDone?.(part, index);
           done += 1;
         }
-        progressed = gotSomewhere(gained, performance.now() - begun);
         if (done < part.targets.length) next.push(...leftOver(part, result.verified));
         if (result.rangeServed) options.hosts.servedRange(host);
         if (result.error !== undefined) {
           const { code, message, hint, data } = result.error;
-          error ??= new PakratError(code as ErrorCode, message, { hint, data: { ...data, progressed } });
+          error ??= new PakratError(code as ErrorCode, message, {
+            hint,
+            data: { ...data, progressed: hasProgressed() },
+          });
         }
       }
       remaining = next;
       if (remaining.length > 0) {
         const what = `${host.base}/${job.path}: the answer was not complete`;
-        throw error ?? new PakratError('E_NETWORK', what, { data: { progressed } });
+        throw error ?? new PakratError('E_NETWORK', what, { data: { progressed: hasProgressed() } });
       }
     });
     return undefined;
