@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { peakMiB } from '../support/child.ts';
 import { checkHeldBytes } from '../support/held-bytes.ts';
 import { type Asked, type Lie, type LyingServer, lyingServer, objectsBelow } from '../support/lying-server.ts';
 import { runPakrat, startPakrat } from '../support/run-pakrat.ts';
@@ -133,12 +133,12 @@ describe('hosts that lie', () => {
 
 /** Watches how much memory a process has at the most, where the system tells. */
 function watchPeak(pid: number): { end(): number } {
-  let kib = 0;
+  let most = 0;
   let isOver = false;
   const watch = async (): Promise<void> => {
     for (; !isOver; await sleep(100)) {
       try {
-        kib = Math.max(kib, Number(/^VmHWM:\s*(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0));
+        most = Math.max(most, peakMiB(pid));
       } catch {
         // It has ended.
       }
@@ -148,7 +148,7 @@ function watchPeak(pid: number): { end(): number } {
   return {
     end() {
       isOver = true;
-      return kib / 1024;
+      return most;
     },
   };
 }

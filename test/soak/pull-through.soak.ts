@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { expect, jest, test } from '@jest/globals';
 import { publishedUpstream } from '../serve/pull/upstream.ts';
+import { peakMiB } from '../support/child.ts';
 import { pullRounds } from '../support/pull-rounds.ts';
 import { scratchFolder } from '../support/scratch.ts';
 
@@ -22,7 +22,7 @@ test('200 clients with random ranges over a slow, failing, lying CDN', async () 
     const { url } = JSON.parse(String(line).split('\n')[0]!) as { url: string };
     expect((await fetch(`${url}/game/versions`)).status).toBe(200);
     const outcome = await pullRounds(url, upstream, { clients: 200, seconds, lies: 0.15, seed: 3 });
-    const peak = Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1]) / 1024;
+    const peak = peakMiB(child.pid);
     console.log(JSON.stringify({ ...outcome, share: outcome.cameRight / outcome.touched, peakMiB: peak }));
     expect(outcome.wrongBytes).toBe(0);
     expect(outcome.cameRight).toBeLessThanOrEqual(1.02 * outcome.touched);

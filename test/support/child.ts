@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 
 /** Another process of a test. */
 export interface Child {
@@ -42,4 +43,11 @@ export function runInChild(source: string): Child {
       await ended;
     },
   };
+}
+
+/** The most memory that a process had so far, in MiB. Throws where it has ended, or the system does not tell. */
+export function peakMiB(pid: number | undefined): number {
+  const [, kib] = /^VmHWM:\s*(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+  if (kib === undefined) throw new Error(`process ${pid} has no memory any more`);
+  return Number(kib) / 1024;
 }
