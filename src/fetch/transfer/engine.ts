@@ -70,22 +70,27 @@ export type FromWorker =
   | { type: 'received'; bytes: number; requests: number }
   | { type: 'result'; id: number; result: RangeResult };
 
+/** Bytes that a thread has before it another thread, which takes 0.2 s of processor time to start, is worth it; an entry weighs as much as some bytes. */
+const fullLoad = 12 << 20;
+const entryLoad = 2048;
+
 /**
  * An engine in threads, each of which owns its transfers from the socket to the disk: hashing is the bottleneck,
- * and no bytes pass between threads.
+ * and no bytes pass between threads. The first starts at once, others when those that run have enough to do.
  */
 export function threadEngine(threads: number, options: EngineOptions, events: EngineEvents): Engine {
-  const connections = Math.ceil(options.limits.connections / threads);
   const { workerUrl = new URL('./transfer-worker.js', import.meta.url), ...shared } = options;
-  const workers = Array.from({ length: threads }, () =>
-    startWorker(workerUrl, { ...shared, threads, limits: { ...options.limits, connections } }, events),
-  );
+  const start = (): RunningWorker => startWorker(workerUrl, { ...shared, threads }, events);
+  const workers = [start()];
+  let isAborted = false;
+  const idlest = (): RunningWorker => workers.reduce((best, worker) => (worker.load < best.load ? worker : best));
   return {
     async run(job, base, onSpans) {
-      const idlest = workers.reduce((best, worker) => (worker.waiting.size < best.waiting.size ? worker : best));
-      return idlest.run(job, base, onSpans);
+      if (idlest().load >= fullLoad && workers.length < threads && !isAborted) workers.push(start());
+      return idlest().run(job, base, onSpans);
     },
     abort: () => {
+      isAborted = true;
       for (const worker of workers) worker.post({ type: 'abort' });
     },
     close: async () => {
@@ -95,13 +100,15 @@ export function threadEngine(threads: number, options: EngineOptions, events: En
 }
 
 interface WaitingJob {
+  load: number;
   resolve: (result: RangeResult) => void;
   reject: (error: unknown) => void;
   onSpans: OnSpans;
 }
 
 interface RunningWorker {
-  waiting: Map<number, WaitingJob>;
+  /** Bytes of the jobs that it has, entries counted in. */
+  readonly load: number;
   post(message: ToWorker): void;
   run(job: PackedJob, base: string, onSpans: OnSpans): Promise<RangeResult>;
   close(): Promise<void>;
@@ -113,7 +120,8 @@ function startWorker(url: URL, options: EngineOptions, events: EngineEvents): Ru
     // Pieces of bodies die young: a small young generation gives their memory back soon.
     resourceLimits: { maxYoungGenerationSizeMb: youngSpaceMb },
   });
-  const waiting: RunningWorker['waiting'] = new Map();
+  const waiting = new Map<number, WaitingJob>();
+  let load = 0;
   let nextId = 0;
   let failure: unknown;
   const fail = (error: unknown): void => {
@@ -127,8 +135,10 @@ function startWorker(url: URL, options: EngineOptions, events: EngineEvents): Ru
       events.onReceived(message.bytes);
       for (let i = 0; i < message.requests; i++) events.onRequest();
     } else {
-      waiting.get(message.id)?.resolve(message.result);
+      const ended = waiting.get(message.id);
       waiting.delete(message.id);
+      load -= ended?.load ?? 0;
+      ended?.resolve(message.result);
     }
   });
   thread.on('error', (error) => fail(new Error(`a transfer thread died: ${messageOf(error)}`, { cause: error })));
@@ -136,7 +146,9 @@ function startWorker(url: URL, options: EngineOptions, events: EngineEvents): Ru
   const exited = new Promise<void>((resolve) => thread.once('exit', () => resolve()));
   const post = (message: ToWorker): void => thread.postMessage(message);
   return {
-    waiting,
+    get load() {
+      return load;
+    },
     post,
     run(job, base, onSpans) {
       nextId += 1;
@@ -144,8 +156,10 @@ function startWorker(url: URL, options: EngineOptions, events: EngineEvents): Ru
       return new Promise((resolve, reject) => {
         // One that ended, or never began, answers nothing.
         if (failure !== undefined) return reject(failure);
-        waiting.set(id, { resolve, reject, onSpans });
         const { keys, numbers } = job.targets;
+        const own = job.end - job.start + job.targets.length * entryLoad;
+        load += own;
+        waiting.set(id, { load: own, resolve, reject, onSpans });
         post({ type: 'run', id, job: { ...job, targets: { keys, numbers } }, base });
       });
     },

@@ -24,7 +24,8 @@ const scratch = scratchFolder();
 const archives = new Map<string, TestArchive>(
   Array.from({ length: 8 }, (_, i) => [
     `data/a${i}`,
-    archiveOf([chunkedEntry(200_000, 50_000, i), wholeEntry(30_000, 50 + i)], [10, 20]),
+    // All together are work for two threads.
+    archiveOf([chunkedEntry(2_000_000, 50_000, i), wholeEntry(30_000, 50 + i)], [10, 20]),
   ]),
 );
 const total = [...archives.values()].reduce(
@@ -152,6 +153,60 @@ test('threads that cannot start fail what they are given, at once and whenever i
   await engine.close();
 });
 
+/** A thread that answers each job after a moment, with its own number in place of bytes. */
+const numberedThread = new URL(
+  `data:text/javascript,${encodeURIComponent(`
+    import { parentPort, threadId } from 'node:worker_threads';
+    parentPort.on('message', ({ type, id }) => {
+      if (type === 'close') parentPort.close();
+      const result = { verified: [threadId], rangeServed: true };
+      if (type === 'run') setTimeout(() => parentPort.postMessage({ type: 'result', id, result }), 100);
+    });`)}`,
+);
+
+describe('an engine of three threads', () => {
+  let engine: Engine;
+
+  beforeEach(() => {
+    engine = source.threadEngine(
+      3,
+      {
+        limits: { connectMs: 1000, idleMs: 1000, connections: 2 },
+        temporary: scratch('tmp'),
+        maxRangeBytes: 1 << 28,
+        workerUrl: numberedThread,
+      },
+      { onReceived: () => {}, onRequest: () => {} },
+    );
+  });
+  afterEach(() => engine.close());
+
+  /** How many threads do so many jobs at a time, each of so many bytes and entries. */
+  const threadsOf = async (jobs: number, bytes: number, entries = 1): Promise<number> => {
+    const targets = Array.from({ length: entries }, (_, i) => ({ ekey: 'a'.repeat(32), offset: i, size: 1, held: 0 }));
+    const job = packJob({ path: 'data/a', file: scratch('none'), start: 0, end: bytes, targets });
+    const all = Array.from({ length: jobs }, () => engine.run(job, 'http://127.0.0.1:9', () => {}));
+    return new Set((await Promise.all(all)).map(({ verified }) => verified[0])).size;
+  };
+
+  test('does what is little in one, and starts more for what is much', async () => {
+    expect(await threadsOf(8, 1 << 20)).toBe(1);
+    expect(await threadsOf(2, 16 << 20)).toBe(2);
+    expect(await threadsOf(9, 16 << 20)).toBe(3);
+    // What has ended is no load any more, and threads that are there share what comes.
+    expect(await threadsOf(3, 1)).toBe(3);
+  });
+
+  test('takes many small entries for much, too', async () => {
+    expect(await threadsOf(2, 10_000, 10_000)).toBe(2);
+  });
+
+  test('starts none that would not know of the abort', async () => {
+    engine.abort();
+    expect(await threadsOf(9, 16 << 20)).toBe(1);
+  });
+});
+
 test('a limited rate is kept by all jobs together', async () => {
   const server = await lyingServer([...archives].map(([path, { bytes }]) => [path, bytes]));
   const engine = source.rangeEngine(
@@ -161,7 +216,7 @@ test('a limited rate is kept by all jobs together', async () => {
       maxRangeBytes: 1 << 28,
     },
     { onReceived: () => {}, onRequest: () => {} },
-    rateLimit(1_500_000),
+    rateLimit(13_000_000),
   );
   try {
     const started = performance.now();
@@ -170,7 +225,7 @@ test('a limited rate is kept by all jobs together', async () => {
         engine.run(packJob(jobFor(archive, { path, file: scratch('rate', path) })), server.base, () => {}),
       ),
     );
-    // 1.84 MB, of which a quarter of a second may be ahead and the last pieces are not waited for.
+    // 16.2 MB, of which a quarter of a second may be ahead and the last pieces are not waited for.
     expect(performance.now() - started).toBeGreaterThan(400);
   } finally {
     await engine.close();
