@@ -70,8 +70,9 @@ export type FromWorker =
   | { type: 'received'; bytes: number; requests: number }
   | { type: 'result'; id: number; result: RangeResult };
 
-/** Bytes that a thread has before it another thread, which takes 0.2 s of processor time to start, is worth it; an entry weighs as much as some bytes. */
+/** Bytes that every thread has to do before one more is worth it, which takes 0.2 s of processor time to start. */
 const fullLoad = 12 << 20;
+/** Bytes that take as long as what is done for an entry whatever its size. */
 const entryLoad = 2048;
 
 /**
@@ -100,6 +101,7 @@ export function threadEngine(threads: number, options: EngineOptions, events: En
 }
 
 interface WaitingJob {
+  /** Its bytes, with those that its entries stand for. */
   load: number;
   resolve: (result: RangeResult) => void;
   reject: (error: unknown) => void;
@@ -107,7 +109,7 @@ interface WaitingJob {
 }
 
 interface RunningWorker {
-  /** Bytes of the jobs that it has, entries counted in. */
+  /** That of all its jobs. */
   readonly load: number;
   post(message: ToWorker): void;
   run(job: PackedJob, base: string, onSpans: OnSpans): Promise<RangeResult>;
@@ -121,7 +123,6 @@ function startWorker(url: URL, options: EngineOptions, events: EngineEvents): Ru
     resourceLimits: { maxYoungGenerationSizeMb: youngSpaceMb },
   });
   const waiting = new Map<number, WaitingJob>();
-  let load = 0;
   let nextId = 0;
   let failure: unknown;
   const fail = (error: unknown): void => {
@@ -135,10 +136,8 @@ function startWorker(url: URL, options: EngineOptions, events: EngineEvents): Ru
       events.onReceived(message.bytes);
       for (let i = 0; i < message.requests; i++) events.onRequest();
     } else {
-      const ended = waiting.get(message.id);
+      waiting.get(message.id)?.resolve(message.result);
       waiting.delete(message.id);
-      load -= ended?.load ?? 0;
-      ended?.resolve(message.result);
     }
   });
   thread.on('error', (error) => fail(new Error(`a transfer thread died: ${messageOf(error)}`, { cause: error })));
@@ -147,7 +146,9 @@ function startWorker(url: URL, options: EngineOptions, events: EngineEvents): Ru
   const post = (message: ToWorker): void => thread.postMessage(message);
   return {
     get load() {
-      return load;
+      let all = 0;
+      for (const { load } of waiting.values()) all += load;
+      return all;
     },
     post,
     run(job, base, onSpans) {
@@ -157,9 +158,8 @@ function startWorker(url: URL, options: EngineOptions, events: EngineEvents): Ru
         // One that ended, or never began, answers nothing.
         if (failure !== undefined) return reject(failure);
         const { keys, numbers } = job.targets;
-        const own = job.end - job.start + job.targets.length * entryLoad;
-        load += own;
-        waiting.set(id, { load: own, resolve, reject, onSpans });
+        const load = job.end - job.start + job.targets.length * entryLoad;
+        waiting.set(id, { load, resolve, reject, onSpans });
         post({ type: 'run', id, job: { ...job, targets: { keys, numbers } }, base });
       });
     },

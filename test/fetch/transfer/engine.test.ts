@@ -133,17 +133,15 @@ describe.each(kinds)('an engine %s', (kind, make) => {
   });
 });
 
+/** An engine in threads of another program, which asks nobody. */
+function threadsOf(threads: number, workerUrl: URL): Engine {
+  const limits = { connectMs: 1000, idleMs: 1000, connections: 2 };
+  const options = { limits, temporary: scratch('tmp'), maxRangeBytes: 1 << 28, workerUrl };
+  return source.threadEngine(threads, options, { onReceived: () => {}, onRequest: () => {} });
+}
+
 test('threads that cannot start fail what they are given, at once and whenever it comes, and can be closed', async () => {
-  const engine = source.threadEngine(
-    2,
-    {
-      limits: { connectMs: 1000, idleMs: 1000, connections: 2 },
-      temporary: scratch('tmp'),
-      maxRangeBytes: 1 << 28,
-      workerUrl: new URL('file:///nowhere/transfer-worker.js'),
-    },
-    { onReceived: () => {}, onRequest: () => {} },
-  );
+  const engine = threadsOf(2, new URL('file:///nowhere/transfer-worker.js'));
   const [[path, archive]] = [...archives] as [[string, TestArchive]];
   const run = (): Promise<unknown> =>
     engine.run(packJob(jobFor(archive, { path, file: scratch('none') })), 'http://127.0.0.1:9', () => {});
@@ -168,21 +166,12 @@ describe('an engine of three threads', () => {
   let engine: Engine;
 
   beforeEach(() => {
-    engine = source.threadEngine(
-      3,
-      {
-        limits: { connectMs: 1000, idleMs: 1000, connections: 2 },
-        temporary: scratch('tmp'),
-        maxRangeBytes: 1 << 28,
-        workerUrl: numberedThread,
-      },
-      { onReceived: () => {}, onRequest: () => {} },
-    );
+    engine = threadsOf(3, numberedThread);
   });
   afterEach(() => engine.close());
 
   /** How many threads do so many jobs at a time, each of so many bytes and entries. */
-  const threadsOf = async (jobs: number, bytes: number, entries = 1): Promise<number> => {
+  const atWork = async (jobs: number, bytes: number, entries = 1): Promise<number> => {
     const targets = Array.from({ length: entries }, (_, i) => ({ ekey: 'a'.repeat(32), offset: i, size: 1, held: 0 }));
     const job = packJob({ path: 'data/a', file: scratch('none'), start: 0, end: bytes, targets });
     const all = Array.from({ length: jobs }, () => engine.run(job, 'http://127.0.0.1:9', () => {}));
@@ -190,20 +179,20 @@ describe('an engine of three threads', () => {
   };
 
   test('does what is little in one, and starts more for what is much', async () => {
-    expect(await threadsOf(8, 1 << 20)).toBe(1);
-    expect(await threadsOf(2, 16 << 20)).toBe(2);
-    expect(await threadsOf(9, 16 << 20)).toBe(3);
+    expect(await atWork(8, 1 << 20)).toBe(1);
+    expect(await atWork(2, 16 << 20)).toBe(2);
+    expect(await atWork(9, 16 << 20)).toBe(3);
     // What has ended is no load any more, and threads that are there share what comes.
-    expect(await threadsOf(3, 1)).toBe(3);
+    expect(await atWork(3, 1)).toBe(3);
   });
 
   test('takes many small entries for much, too', async () => {
-    expect(await threadsOf(2, 10_000, 10_000)).toBe(2);
+    expect(await atWork(2, 10_000, 10_000)).toBe(2);
   });
 
   test('starts none that would not know of the abort', async () => {
     engine.abort();
-    expect(await threadsOf(9, 16 << 20)).toBe(1);
+    expect(await atWork(9, 16 << 20)).toBe(1);
   });
 });
 
