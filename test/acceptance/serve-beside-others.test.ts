@@ -31,11 +31,11 @@ test.each([
   const server = await pullServer(store, upstream);
   try {
     expect((await fetch(`${server.url}/game/versions`)).status).toBe(200);
-    const clients = pullRounds(server.url, upstream, { clients: 6, seconds: 2.5, lies: 0.05, seed: 11 });
+    const clients = pullRounds(server.url, upstream, { clients: 6, seconds: 4, lies: 0.05, seed: 11 });
     const random = randomNumbers(name.length);
     for (let kills = 0; kills < 2; kills++) {
       const victim = startPakrat([...args(), '--store', store]);
-      await Promise.race([victim.ended, sleep(300 + random() * 600)]);
+      await Promise.race([victim.ended, sleep(500 + random() * 900)]);
       victim.child.kill('SIGKILL');
       await victim.ended;
     }
