@@ -184,8 +184,9 @@ describe.each(commands.map(([name, args, isAtWork], number) => ({ name, args, is
       // A run may end before it is stopped, or be at its very end: where the machine is so quick, it is stopped sooner.
       const isOver = ({ wasRunning, status, afterMs }: Stopped): boolean =>
         !wasRunning || (status === 0 && afterMs < 300);
-      let run = await stopAfter(later);
-      for (let wait = later; stops === 0 && wait > 0 && isOver(run); ) {
+      let wait = later;
+      let run = await stopAfter(wait);
+      while (isOver(run) && stops === 0 && wait > 0) {
         wait >>= 1;
         run = await stopAfter(wait);
       }
