@@ -127,8 +127,9 @@ export function writeAll(fd: number, bytes: Uint8Array, position: number): void 
   }
 }
 
-/** Pieces that are smaller wait until they are this much. */
+/** Pieces that are smaller wait until they are this much; at first little, for most files are small. */
 const bufferBytes = 1 << 20;
+const firstBufferBytes = 1 << 14;
 
 /**
  * A file that is there whole or not at all, whatever happens: it grows under a temporary name, and gets its own when all of it is on disk.
@@ -139,7 +140,7 @@ export class DurableFile {
   size = 0;
   readonly #name: string;
   readonly #fd: number;
-  #buffer: Buffer | undefined;
+  #buffer: Buffer = Buffer.allocUnsafe(0);
   #waiting = 0;
 
   /** @param temporary folder on the same file system for the temporary name */
@@ -152,21 +153,27 @@ export class DurableFile {
   }
 
   append(bytes: Uint8Array): void {
-    if (this.#waiting + bytes.length > bufferBytes) this.#flush();
-    if (bytes.length > bufferBytes) {
+    if (this.#waiting + bytes.length > this.#buffer.length) this.#makeRoom();
+    if (bytes.length > this.#buffer.length) {
       this.#write(bytes, this.size);
     } else {
-      this.#buffer ??= Buffer.allocUnsafe(bufferBytes);
       this.#buffer.set(bytes, this.#waiting);
       this.#waiting += bytes.length;
     }
     this.size += bytes.length;
   }
 
+  #makeRoom(): void {
+    // Whoever fills it comes with more.
+    const room = this.#waiting === 0 ? firstBufferBytes : bufferBytes;
+    this.#flush();
+    if (this.#buffer.length < room) this.#buffer = Buffer.allocUnsafe(room);
+  }
+
   #flush(): void {
     const waiting = this.#waiting;
     this.#waiting = 0;
-    if (this.#buffer !== undefined) this.#write(this.#buffer.subarray(0, waiting), this.size - waiting);
+    if (waiting > 0) this.#write(this.#buffer.subarray(0, waiting), this.size - waiting);
   }
 
   #write(bytes: Uint8Array, position: number): void {

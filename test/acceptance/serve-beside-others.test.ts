@@ -31,7 +31,7 @@ test.each([
   const server = await pullServer(store, upstream);
   try {
     expect((await fetch(`${server.url}/game/versions`)).status).toBe(200);
-    const clients = pullRounds(server.url, upstream, { clients: 6, seconds: 4, lies: 0.05, seed: 11 });
+    const clients = pullRounds(server.url, upstream, { clients: 6, seconds: 4, lies: 0.05, seed: 11, restMs: 10 });
     const random = randomNumbers(name.length);
     for (let kills = 0; kills < 2; kills++) {
       const victim = startPakrat([...args(), '--store', store]);

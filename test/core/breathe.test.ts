@@ -10,7 +10,7 @@ async function busy(workers: number): Promise<{ turns: number; ms: number }> {
   const begun = performance.now();
   const passed = (): number => performance.now() - begun;
   const work = async (): Promise<void> => {
-    while (passed() < 600 || (turns < 4 && passed() < 30_000)) {
+    while (passed() < 300 || (turns < 4 && passed() < 30_000)) {
       const until = performance.now() + 2;
       while (performance.now() < until);
       await breathe();

@@ -6,8 +6,16 @@ import { systemError, watchFs } from '../support/watched-fs.ts';
 const scratch = scratchFolder();
 const root = scratch();
 const watched = watchFs(root);
-const { makeFolderDurable, moveDurable, storeError, syncFolder, writeAll, writeFileDurable, writeFilesDurable } =
-  await import('../../src/files/durable.ts');
+const {
+  DurableFile,
+  makeFolderDurable,
+  moveDurable,
+  storeError,
+  syncFolder,
+  writeAll,
+  writeFileDurable,
+  writeFilesDurable,
+} = await import('../../src/files/durable.ts');
 
 const bytes = new TextEncoder().encode('what must not be lost');
 let number = 0;
@@ -132,6 +140,30 @@ describe('writeFileDurable', () => {
     expect(fs.existsSync(scratch(folder, 'file'))).toBe(false);
     const temporary = scratch(folder, 'tmp');
     expect(fs.existsSync(temporary) ? fs.readdirSync(temporary) : []).toEqual([]);
+  });
+});
+
+describe('DurableFile', () => {
+  const MiB = 1 << 20;
+
+  test.each([
+    ['small pieces in few writes', Array.from({ length: 1000 }, () => 5000), 6],
+    ['a large piece at once', [3 * MiB], 1],
+    ['large pieces between small ones', [1, 20_000, 5, MiB, MiB + 1, 0, 16_384, 7, MiB - 1], 6],
+    ['nothing', [], 0],
+  ])('%s', (_, sizes, mostWrites) => {
+    const pieces = sizes.map((size, i) => Buffer.alloc(size, i));
+    const file = new DurableFile(scratch(folder, 'tmp'));
+    // Whoever appends may use its memory again.
+    const memory = Buffer.alloc(3 * MiB);
+    for (const piece of pieces) {
+      memory.set(piece);
+      file.append(memory.subarray(0, piece.length));
+    }
+    file.finish(scratch(folder, 'file'));
+    file.close();
+    expect(fs.readFileSync(scratch(folder, 'file')).equals(Buffer.concat(pieces))).toBe(true);
+    expect(story().filter((line) => line.startsWith('write '))).toHaveLength(mostWrites);
   });
 });
 

@@ -19,8 +19,11 @@ test.each(kinds)('%s that several processes make at the same time is opened by e
   const opener = `
     const { ${name} } = await import(${JSON.stringify(module)});
     const failed = [];
+    const sleeper = new Int32Array(new SharedArrayBuffer(4));
     for (let round = 0; round < ${rounds}; round++) {
-      while (Date.now() < ${start} + round * ${roundMs});
+      const moment = ${start} + round * ${roundMs};
+      Atomics.wait(sleeper, 0, 0, Math.max(0, moment - Date.now() - 2));
+      while (Date.now() < moment);
       try {
         new ${name}(${JSON.stringify(scratch(name))} + round).close();
       } catch (error) {

@@ -15,6 +15,16 @@ export interface PullRounds {
   touched: number;
 }
 
+/** Clients, how long they ask, and the share of lies among the answers of the CDN. */
+interface PullClients {
+  clients: number;
+  seconds: number;
+  lies: number;
+  seed: number;
+  /** How long a client waits before it asks again. Default: not at all. */
+  restMs?: number;
+}
+
 /** Numbers from 0 to 1, the same for the same seed. */
 export function randomNumbers(seed: number): () => number {
   let state = seed;
@@ -28,7 +38,7 @@ export function randomNumbers(seed: number): () => number {
 export async function pullRounds(
   url: string,
   upstream: LyingServer,
-  { clients, seconds, lies, seed }: { clients: number; seconds: number; lies: number; seed: number },
+  { clients, seconds, lies, seed, restMs }: PullClients,
 ): Promise<PullRounds> {
   const random = randomNumbers(seed);
   const archives = [...upstream.objects.keys()].filter((path) => upstream.objects.has(`${path}.index`));
@@ -65,6 +75,7 @@ export async function pullRounds(
       if (!right) outcome.wrongBytes += 1;
       if (isWhole) outcome.whole += 1;
       else await sleep(50);
+      if (restMs !== undefined) await sleep(restMs);
     }
   };
   await Promise.all(Array.from({ length: clients }, client));

@@ -85,7 +85,7 @@ export class PagedIndex {
   ): Generator<void> {
     const { pageSize, pageCount, count, entriesPerPage, entrySize } = this.layout;
     // Its pages mostly are those of the file.
-    const memory = Buffer.allocUnsafe((pagesAtOnce + 1) * pageSize);
+    const memory = Buffer.allocUnsafe((Math.min(pagesAtOnce, pageCount) + 1) * pageSize);
     let row = 0;
     for (let first = 0; first < pageCount && row < keys.count; first += pagesAtOnce) {
       const pages = Math.min(pagesAtOnce, pageCount - first);

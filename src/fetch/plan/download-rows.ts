@@ -34,6 +34,15 @@ async function* partsOf({ rows }: Download, signal: AbortSignal | undefined): As
   }
 }
 
+function mostInPart({ rows }: Download): number {
+  return Math.min(rows.count, entriesAtOnce);
+}
+
+/** For the entries of one part after the other, with their numbers. */
+function memoryForPart(download: Download): Buffer {
+  return asBuffer(largeBytes(mostInPart(download) * numberedSize));
+}
+
 /** Called with the number of an entry and that of the row with its ekey; -1 where the table has none. */
 type OnMatch = (entry: number, row: number) => void;
 
@@ -46,7 +55,7 @@ async function eachEntry(
   table: RecordTable,
   { visit, signal }: { visit: OnMatch; signal: AbortSignal | undefined },
 ): Promise<void> {
-  const memory = asBuffer(largeBytes(entriesAtOnce * numberedSize));
+  const memory = memoryForPart(download);
   for await (const part of partsOf(download, signal)) matchPart(download, part, { table, memory, visit });
 }
 
@@ -132,8 +141,8 @@ export async function amountsByTag(
   signal?: AbortSignal | undefined,
 ): Promise<TagAmount[]> {
   const amounts = download.tags.map((tag) => ({ tag, amount: { entries: 0, bytes: 0 } }));
-  const sizes = new Float64Array(entriesAtOnce);
-  const memory = asBuffer(largeBytes(wanted === undefined ? 0 : entriesAtOnce * numberedSize));
+  const sizes = new Float64Array(mostInPart(download));
+  const memory = wanted === undefined ? Buffer.alloc(0) : memoryForPart(download);
   for await (const part of partsOf(download, signal)) {
     sizes.fill(notWanted);
     const take = (entry: number): void => {

@@ -11,9 +11,11 @@ const recordWords = recordSize / 4;
 /** Records that a piece of a bucket has room for. */
 const fewestInPiece = 16;
 const mostInPiece = 1024;
-/** Bytes of memory that are taken at once. What is larger than 32 MiB the C library always gives back, and is not misled by. */
-const firstSlab = 1 << 16;
-const slabBytes = 33 * (1 << 20);
+/** Bytes of memory that are taken at once: little for a small group. What is larger than 32 MiB the C library always gives back, and is not misled by. */
+const smallSlab = 1 << 16;
+const largeSlab = 33 * (1 << 20);
+/** Small ones that are taken first. */
+const smallSlabs = 4;
 
 /** The records of a group. */
 export class GroupRecords {
@@ -56,11 +58,13 @@ export class GroupRecords {
 /** Memory for records, cut from few large pieces: many small ones would leave holes that the system does not get back. */
 class Slabs {
   #slab: ArrayBuffer = new ArrayBuffer(0);
+  #taken = 0;
   #at = 0;
 
   take(words: number): Uint32Array {
     if (this.#at + words * 4 > this.#slab.byteLength) {
-      this.#slab = new ArrayBuffer(this.#slab.byteLength === 0 ? firstSlab : slabBytes);
+      this.#slab = new ArrayBuffer(this.#taken < smallSlabs ? smallSlab : largeSlab);
+      this.#taken += 1;
       this.#at = 0;
     }
     const part = new Uint32Array(this.#slab, this.#at, words);

@@ -70,7 +70,8 @@ function* linesOf(path: string): Generator<{ number: number; bytes: Buffer }> {
   if (!fs.existsSync(path)) return;
   const fd = inStore(path, () => fs.openSync(path, 'r'));
   try {
-    const piece = Buffer.alloc(pieceBytes);
+    const { size: fileSize } = inStore(path, () => fs.fstatSync(fd));
+    const piece = Buffer.allocUnsafe(Math.min(pieceBytes, fileSize + 1));
     let parts: Buffer[] = [];
     let number = 1;
     for (;;) {
