@@ -38,6 +38,8 @@ interface CompleteUnit extends Unit {
  * process is killed, half of this on average.
  */
 const flushBytes = 32 * 1024 * 1024;
+/** The memory at first: what is small needs no more, and a heap looks for garbage sooner where much memory hangs on it. */
+const firstBytes = 1024 * 1024;
 
 /**
  * Memory in which encoded bytes wait until many units can be hashed at once, which is three times as fast as one by one.
@@ -45,9 +47,11 @@ const flushBytes = 32 * 1024 * 1024;
  */
 export class HashBuffer {
   /** All of the memory. */
-  readonly #memory: Uint8Array;
-  readonly #lanes: Md5Lanes;
+  #memory: Uint8Array;
+  #lanes: Md5Lanes;
   readonly #flushBytes: number;
+  /** Where the memory ends when it is as large as it may be. */
+  readonly #lastEnd: number;
   readonly #streams = new Set<HashStream>();
   #end = Md5Lanes.reservedBytes;
   #completeBytes = 0;
@@ -56,8 +60,18 @@ export class HashBuffer {
   constructor(threads = 4) {
     this.#flushBytes = flushBytes / threads;
     // As much again is for units that grow.
+    this.#lastEnd = Md5Lanes.reservedBytes + 2 * this.#flushBytes;
+    const memory = memoryToHash(firstBytes);
+    this.#memory = new Uint8Array(memory.buffer);
+    this.#lanes = new Md5Lanes(memory);
+  }
+
+  /** Makes the memory as large as it may be. */
+  #grow(): void {
+    const held = this.#memory.subarray(0, this.#end);
     const memory = memoryToHash(2 * this.#flushBytes);
     this.#memory = new Uint8Array(memory.buffer);
+    this.#memory.set(held);
     this.#lanes = new Md5Lanes(memory);
   }
 
@@ -90,8 +104,9 @@ export class HashBuffer {
 
   /** Finds memory for a unit, flushing first when it is time; undefined for one that is too large for what is left then. */
   allocate(size: number): Unit | undefined {
-    if (this.#completeBytes >= this.#flushBytes || this.#end + size > this.#memory.length) this.flush();
-    if (this.#end + size > this.#memory.length) return undefined;
+    if (this.#completeBytes >= this.#flushBytes || this.#end + size > this.#lastEnd) this.flush();
+    if (this.#end + size > this.#lastEnd) return undefined;
+    if (this.#end + size > this.#memory.length) this.#grow();
     const unit = { at: this.#end, size };
     this.#end += size;
     return unit;
