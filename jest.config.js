@@ -4,8 +4,8 @@ export default {
   testEnvironment: '<rootDir>/test/support/plain-globals.js',
   // Only a hang should reach it, however busy the machine is.
   testTimeout: 120_000,
-  // One more than there are cores: tests that start the program mostly wait for it, and some for a host that is slow.
-  maxWorkers: availableParallelism() + 1,
+  // Two more than there are cores: tests that start the program mostly wait for it, and some for a host that is slow.
+  maxWorkers: availableParallelism() + 2,
   // What tests leave in a process is never let go of, and slows those behind them: a file of 8 s takes 17 where 300 MB are left. A new process takes 0.3 s.
   workerIdleMemoryLimit: '80MB',
   globalSetup: '<rootDir>/test/support/scratch-in-memory.js',
