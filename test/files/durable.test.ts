@@ -151,7 +151,7 @@ describe('DurableFile', () => {
     ['a large piece at once', [3 * MiB], 1],
     ['large pieces between small ones', [1, 20_000, 5, MiB, MiB + 1, 0, 16_384, 7, MiB - 1], 6],
     ['nothing', [], 0],
-  ])('%s', (_, sizes, mostWrites) => {
+  ])('%s', (_, sizes, writes) => {
     const pieces = sizes.map((size, i) => Buffer.alloc(size, i));
     const file = new DurableFile(scratch(folder, 'tmp'));
     // Whoever appends may use its memory again.
@@ -163,7 +163,7 @@ describe('DurableFile', () => {
     file.finish(scratch(folder, 'file'));
     file.close();
     expect(fs.readFileSync(scratch(folder, 'file')).equals(Buffer.concat(pieces))).toBe(true);
-    expect(story().filter((line) => line.startsWith('write '))).toHaveLength(mostWrites);
+    expect(story().filter((line) => line.startsWith('write '))).toHaveLength(writes);
   });
 });
 

@@ -7,52 +7,12 @@ import { md5, md5Hex } from '../../src/core/hash.ts';
 import { encodeBlte } from '../../src/formats/blte/encode.ts';
 import { type BlteRow, decodeBlteHeader, decodeBltePrefix, encodeBlteHeader } from '../../src/formats/blte/header.ts';
 import { EntryVerifier } from '../../src/verify/entry-verifier.ts';
-import { HashBuffer, type HashStream, type Spool, type VerifiedSink } from '../../src/verify/hash-buffer.ts';
+import { HashBuffer, type HashStream, type VerifiedSink } from '../../src/verify/hash-buffer.ts';
 import { chunkedEntry, randomBytes, rawEntry, type TestEntry, wholeEntry } from '../fetch/archive.ts';
 import { conformanceBytes, describeConformance } from '../support/conformance.ts';
+import { Kept } from './kept.ts';
 
 const mebibyte = 1024 * 1024;
-
-/** A sink that keeps what it is given, and what waits in its spools. */
-class Kept implements VerifiedSink {
-  readonly bytes: Uint8Array;
-  readonly writes: { start: number; end: number }[] = [];
-  readonly spools: { size: number; closed: boolean }[] = [];
-
-  constructor(size: number) {
-    this.bytes = new Uint8Array(size);
-  }
-  write(offset: number, bytes: Uint8Array): void {
-    this.bytes.set(bytes, offset);
-    this.writes.push({ start: offset, end: offset + bytes.length });
-  }
-  spool(): Spool {
-    const pieces: Uint8Array[] = [];
-    const note = { size: 0, closed: false };
-    this.spools.push(note);
-    return {
-      append(piece) {
-        pieces.push(piece.slice());
-        note.size += piece.length;
-      },
-      replay(take) {
-        for (const piece of pieces) take(piece);
-      },
-      close() {
-        note.closed = true;
-      },
-    };
-  }
-  /** Bytes that were given, when they came one after the other from `from` on. */
-  end(from = 0): number {
-    let end = from;
-    for (const write of this.writes) {
-      if (write.start !== end) throw new Error(`a write at ${write.start} where ${end} was due`);
-      end = write.end;
-    }
-    return end;
-  }
-}
 
 /** Where an entry can be verified up to: behind its header and each chunk, or only at its end. */
 function boundaries({ bytes }: TestEntry, raw = false): number[] {

@@ -1,24 +1,11 @@
 import { expect, test } from '@jest/globals';
 import { md5 } from '../../src/core/hash.ts';
-import { HashBuffer, type HashStream, type VerifiedSink } from '../../src/verify/hash-buffer.ts';
+import { HashBuffer, type HashStream } from '../../src/verify/hash-buffer.ts';
 import { randomBytes } from '../fetch/archive.ts';
-import { randomNumbers } from '../support/pull-rounds.ts';
+import { randomSource } from '../support/hostile.ts';
+import { Kept } from './kept.ts';
 
 const KiB = 1024;
-
-class Kept implements VerifiedSink {
-  readonly bytes: Uint8Array;
-
-  constructor(size: number) {
-    this.bytes = new Uint8Array(size);
-  }
-  write(position: number, bytes: Uint8Array): void {
-    this.bytes.set(bytes, position);
-  }
-  spool(): never {
-    throw new Error('there is room for all of it');
-  }
-}
 
 interface Transfer {
   content: Uint8Array;
@@ -44,7 +31,7 @@ test.each([
   ['a memory that grows', undefined],
   ['that of a thread', 2],
 ])('the bytes of transfers that come side by side are right, from a few to more than %s holds', (_, threads) => {
-  const random = randomNumbers(1);
+  const random = randomSource(1);
   const buffer = new HashBuffer(threads);
   const sizes = [3, 70 * KiB, 900 * KiB, 5000 * KiB, 20_000 * KiB, 60_000 * KiB];
   const transfers = sizes.map((size, i): Transfer => {

@@ -71,6 +71,7 @@ function* linesOf(path: string): Generator<{ number: number; bytes: Buffer }> {
   const fd = inStore(path, () => fs.openSync(path, 'r'));
   try {
     const { size: fileSize } = inStore(path, () => fs.fstatSync(fd));
+    // Nothing can be read into an empty one.
     const piece = Buffer.allocUnsafe(Math.min(pieceBytes, fileSize + 1));
     let parts: Buffer[] = [];
     let number = 1;
