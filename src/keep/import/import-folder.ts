@@ -25,7 +25,8 @@ import type { ImportReport } from './import-report.ts';
 import { ImportRun, type ImportSettings } from './import-run.ts';
 import { takeScattered } from './take/scattered-entries.ts';
 import { type EntryWork, takeEntries } from './take/take-entries.ts';
-import { readSmall, takeObject, takeSmall } from './take/take-objects.ts';
+import { takeObject } from './take/take-objects.ts';
+import { readSmall, takeSmall } from './take/take-small.ts';
 
 /** What an import needs to know beside the folder. */
 export interface ImportOptions extends ImportSettings, BuildSearch {

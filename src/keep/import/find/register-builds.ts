@@ -8,7 +8,7 @@ import { type BuildIdentity, type BuildRow, keyOf } from '../../../store/ledger/
 import { checkObject } from '../../../verify/check-object.ts';
 import type { ImportRun } from '../import-run.ts';
 import { mostTableBytes, readPlain } from '../take/entry-source.ts';
-import { hasSmall, readSmall } from '../take/take-objects.ts';
+import { hasSmall, readSmall } from '../take/take-small.ts';
 import { buildsOfTables, identityOfConfig } from './foreign-builds.ts';
 import type { ForeignBuild } from './foreign-store.ts';
 import type { FoundFiles } from './found-files.ts';

@@ -5,7 +5,7 @@ import { type ArchiveEntry, archiveEntries } from '../../store-checks.ts';
 import type { ImportRun } from '../import-run.ts';
 import type { EntrySource } from './entry-source.ts';
 import { type EntryWork, missingEntries, takeEntries } from './take-entries.ts';
-import { readSmall } from './take-objects.ts';
+import { readSmall } from './take-small.ts';
 
 /** Entries that lie somewhere by their keys alone, in no archive: in the data files of an installed game, or in a file each. Needs `close`. */
 export interface ScatteredEntries {
