@@ -10,6 +10,7 @@ import { blteTrial } from './blte-trial.js';
 import { extractTrial } from './extract-trials.js';
 import { growthTrial } from './growth-trial.js';
 import { idleSyncTrial } from './idle-sync-trial.js';
+import { importTrial } from './import-trial.js';
 import { largePlanTrial } from './large-plan-trial.js';
 import { listfileTrial, looseFilesTrial } from './lists-trials.js';
 import { looseObjectsTrial } from './loose-objects-trial.js';
@@ -80,6 +81,11 @@ export const trials = [
     run: looseFilesTrial,
   },
   { name: 'loose-objects', shows: '4,000 loose objects synced, beside another build', run: looseObjectsTrial },
+  {
+    name: 'import',
+    shows: 'a mirror taken into a store: 1.8 GB in 8 archives, and 4,000 loose objects, beside cp and md5sum',
+    run: importTrial,
+  },
   {
     name: 'mount',
     shows: 'a game folder with 300,000 files mounted, then find and ls -R in it, beside another build',

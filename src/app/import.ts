@@ -49,6 +49,7 @@ export async function importFolder(
     product,
     cdnPath,
     region: session.options.region,
+    use: { threads: session.options.threads, workerUrl: session.options.workerUrl },
     signal,
     onProgress: (done, total) => onProgress?.({ type: 'bytes', phase: 'import', done, total }),
     onWait: () => note('another process is fetching what is to be taken; waiting for it'),

@@ -53,10 +53,24 @@ export function syncFolder(folder: string): void {
   withFile(folder, 'r', fs.fsyncSync);
 }
 
+// Windows flushes only what may be written; elsewhere a link may be of a file that may not.
+const flushable = process.platform === 'win32' ? 'r+' : 'r';
+
 /** Flushes a file's bytes to disk; its name is not looked after. */
 export function syncFile(file: string): void {
-  // Windows flushes only what may be written; elsewhere a link may be of a file that may not.
-  withFile(file, process.platform === 'win32' ? 'r+' : 'r', fs.fsyncSync);
+  withFile(file, flushable, fs.fsyncSync);
+}
+
+/** As {@link syncFile}, for several, side by side, while the event loop turns. @throws as {@link storeError} says */
+export async function syncFiles(files: readonly string[]): Promise<void> {
+  await waitForAll(...files.map(flushFile));
+}
+
+/** Removes a file, if it is there; it stays away after a power cut. */
+export function removeDurable(file: string): void {
+  if (!fs.existsSync(file)) return;
+  fs.rmSync(file);
+  syncFolder(dirname(file));
 }
 
 /** Cuts a file off where it is longer than a size, and flushes it to disk. */
@@ -247,10 +261,13 @@ export async function writeFilesDurable(
 
 /** As {@link syncFolder}, while the event loop turns. */
 async function flushFolder(folder: string): Promise<void> {
-  if (process.platform === 'win32') return;
-  const fd = inStore(folder, () => fs.openSync(folder, 'r'));
+  if (process.platform !== 'win32') await flushFile(folder);
+}
+
+async function flushFile(file: string): Promise<void> {
+  const fd = inStore(file, () => fs.openSync(file, flushable));
   try {
-    await flush(fd, folder);
+    await flush(fd, file);
   } finally {
     fs.closeSync(fd);
   }

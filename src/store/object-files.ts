@@ -2,7 +2,7 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { isNoFile, isPakratError, PakratError, resultUnless } from '../core/errors.ts';
 import { ownFile } from '../files/copies/own-file.ts';
-import { inStore, moveFilesDurable, truncateDurable } from '../files/durable.ts';
+import { inStore, moveFilesDurable, removeDurable, truncateDurable } from '../files/durable.ts';
 import { decodeArchiveIndex } from '../formats/indices/archive-index.ts';
 import { clearWay } from './clear-way.ts';
 import { objectHash, type StoreLayout } from './layout.ts';
@@ -96,6 +96,22 @@ export class ObjectFiles {
       });
       moveFilesDurable(files.filter(({ from, to }) => from !== to));
       for (const { path, size } of objects) this.#ledger.addComplete(path, size);
+    });
+  }
+
+  /**
+   * Gives files that are whole objects, verified and on disk, the places of these, and says in the ledger that they are held. What was there of
+   * an object in part goes. A file that is in its place already, under two names, keeps both.
+   * @throws E_STORE…
+   */
+  place(objects: readonly { path: string; size: number; from: string }[]): void {
+    this.#ledger.transaction(() => {
+      for (const { path } of objects) clearWay(this.#layout, path);
+      moveFilesDurable(objects.map(({ path, from }) => ({ from, to: this.inPlace(path) })));
+      for (const { path, size } of objects) {
+        for (const part of [this.partial(path).file, this.#old(path)]) inStore(part, () => removeDurable(part));
+        this.#ledger.addComplete(path, size);
+      }
     });
   }
 

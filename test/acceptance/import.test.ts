@@ -7,6 +7,7 @@ import { type StaticServer, serveFolder } from '../../src/serve/static-server.ts
 import { checkHeldBytes } from '../support/held-bytes.ts';
 import { claimedBytes } from '../support/interrupt.ts';
 import { freePort } from '../support/loopback.ts';
+import { cutPowerAgainAndAgain, describePowerCut } from '../support/power-cut.ts';
 import { pakratJson, runPakrat, startPakrat } from '../support/run-pakrat.ts';
 import { scratchFolder } from '../support/scratch.ts';
 import { makeTree } from '../support/synthetic-cdn.ts';
@@ -101,6 +102,33 @@ test('beside gc, verify and another import: nothing is called damaged, and all i
   expect((await beside((pakrat) => pakrat.verify())).bad).toEqual([]);
   const { builds } = await beside((pakrat) => pakrat.status());
   for (const { wanted, held } of builds) expect(held).toEqual(wanted);
+});
+
+describePowerCut('a power cut', () => {
+  test('twice, in the middle of loose objects that come to disk together: nothing that was called held is wrong or lost, and the last run takes the rest', async () => {
+    const root = scratch('loose');
+    makeTree(root, 1, ['--files', '1200', '--total-bytes', '24M', '--loose', '.8', '--archives', '4', '--seed', 'cut']);
+    const mirror = join(root, 'www');
+    const args = (store: string): string[] => ['import', mirror, '--store', store, '--offline', '--json'];
+    const plan = { args, www: mirror, cuts: 2, betweenMs: [600, 1500], seed: 3, diskMegabytes: 160 } as const;
+    const {
+      interrupted,
+      wrong,
+      lost,
+      heldBytes: held,
+    } = await cutPowerAgainAndAgain(plan, async (store) => {
+      const { status, value } = await pakratJson<ImportReport>(args(store));
+      expect({ status, damaged: value.damaged, unknown: value.unknown }).toEqual({
+        status: 0,
+        damaged: [],
+        unknown: [],
+      });
+      expect(checkHeldBytes(store, mirror)).toEqual({ wrong: [], bytes: value.taken.bytes + value.held.bytes });
+    });
+    expect({ wrong, lost }).toEqual({ wrong: [], lost: [] });
+    expect(interrupted).toBeGreaterThan(0);
+    expect(held.at(-1)).toBeGreaterThan(0);
+  });
 });
 
 describeTmpfs('a small disk', () => {

@@ -25,8 +25,10 @@ import type { ImportReport } from './import-report.ts';
 import { ImportRun, type ImportSettings } from './import-run.ts';
 import { takeScattered } from './take/scattered-entries.ts';
 import { type EntryWork, takeEntries } from './take/take-entries.ts';
+import { takeSmallLoose } from './take/take-loose.ts';
 import { takeObject } from './take/take-objects.ts';
-import { readSmall, takeSmall } from './take/take-small.ts';
+import { hasSmall, readSmall, takeSmall } from './take/take-small.ts';
+import { takeWholeInThreads } from './take/take-whole.ts';
 
 /** What an import needs to know beside the folder. */
 export interface ImportOptions extends ImportSettings, BuildSearch {
@@ -111,14 +113,14 @@ async function takeAll(run: ImportRun, options: ImportOptions, { found, game, ot
   // Configs say what the rest is, and indices what the archives are.
   const isConfig = ({ name }: FoundFile): boolean => name.suffix !== '.index';
   const configs = found.small.filter(isConfig);
-  await takeAllSmall(run, configs);
+  await takeSmall(run, configs);
   const brought = configs.filter(({ name }) => hasObject(run.store, name));
   const ofGame = (game?.builds ?? []).map((identity) => ({ identity, selections: [], isPinned: false }));
   const builds = await findBuilds(run, options, { found, others: [...(other?.builds ?? []), ...ofGame] });
   // What was given back until the ledger knew these builds comes again: from now on it stays.
   const again = brought.filter(({ name }) => !hasObject(run.store, name));
-  await takeAllSmall(run, [...again, ...found.small.filter((file) => !isConfig(file))]);
-  await takeAllSmall(run, namedIndices(run, game?.indices ?? [], builds));
+  await takeSmall(run, [...again, ...found.small.filter((file) => !isConfig(file))]);
+  await takeSmall(run, namedIndices(run, game?.indices ?? [], builds));
   await bringIndices(run, options, { builds, found, all: game !== undefined || found.fragments.length > 0 });
   const here = hereBuilds(run, found, builds);
   const later = await takeLarge(run, found.large, here);
@@ -143,28 +145,41 @@ function namedIndices(run: ImportRun, files: readonly FoundFile[], builds: reado
   });
 }
 
-async function takeAllSmall(run: ImportRun, files: readonly FoundFile[]): Promise<void> {
-  for (const file of files) {
-    throwIfAborted(run.settings.signal);
-    await takeSmall(run, file);
-  }
-}
-
 async function takeLarge(run: ImportRun, files: readonly FoundFile[], here: HereBuilds): Promise<EntryWork[]> {
+  const hasIndex = ({ name }: FoundFile): boolean => hasSmall(run, { ...name, suffix: '.index' });
+  const isArchive = (file: FoundFile): boolean => here.isArchive(file.name) || hasIndex(file);
+  const taken = new Set<FoundFile>();
+  const left = (): FoundFile[] => files.filter((file) => !taken.has(file));
+  const add = (more: Iterable<FoundFile>): void => {
+    for (const file of more) taken.add(file);
+  };
+  const patches = files.filter((file) => file.name.kind === 'patch' && !isArchive(file));
+  await takeSmall(run, patches);
+  add(patches);
+  add(
+    await takeSmallLoose(
+      run,
+      left().filter((file) => !isArchive(file)),
+    ),
+  );
+  add(
+    await takeWholeInThreads(
+      run,
+      left().filter((file) => !isArchive(file) || hasIndex(file)),
+    ),
+  );
+  run.report.unlisted += files.filter((file) => hasIndex(file) && !here.isListed(file.name)).length;
   const later: EntryWork[] = [];
-  for (const file of files) {
+  for (const file of left()) {
     throwIfAborted(run.settings.signal);
     const { name } = file;
     const index = readSmall(run, { ...name, suffix: '.index' });
     if (index === undefined && here.isArchive(name)) {
       run.report.unknown.push({ name: objectPath(name), message: 'it is an archive, and its index is not here' });
       run.pass(file.size);
-    } else if (index === undefined && name.kind === 'patch') {
-      await takeSmall(run, file);
     } else {
-      if (index !== undefined && !here.isListed(name)) run.report.unlisted += 1;
-      const left = await takeObject(run, file, index);
-      if (left !== undefined) later.push(left);
+      const work = await takeObject(run, file, index);
+      if (work !== undefined) later.push(work);
     }
   }
   return later;

@@ -50,6 +50,12 @@ export function emptyReport(folder: string, dryRun: boolean): ImportReport {
   };
 }
 
+/** Counts an object that shares its file with the folder. */
+export function addLinked({ linked }: ImportReport, bytes: number): void {
+  linked.objects += 1;
+  linked.bytes += bytes;
+}
+
 /** Adds to an amount. */
 export function addAmount(sum: ImportAmount, { objects = 0, entries = 0, bytes = 0 }: Partial<ImportAmount>): void {
   sum.objects += objects;

@@ -4,7 +4,9 @@ import type { Claim } from '../../store/claims.ts';
 import type { Span } from '../../store/spans.ts';
 import type { Store } from '../../store/store.ts';
 import { HashBuffer } from '../../verify/hash-buffer.ts';
+import type { ProofThreads } from '../proofs/prove-objects.ts';
 import { emptyReport, type ImportReport } from './import-report.ts';
+import type { CopyKind } from './take/place-whole.ts';
 
 /** The way an import works, and whom it tells. */
 export interface ImportSettings {
@@ -12,6 +14,8 @@ export interface ImportSettings {
   link: boolean;
   /** Check all and take nothing. */
   dryRun: boolean;
+  /** Threads to hash in. */
+  use?: ProofThreads | undefined;
   signal?: AbortSignal | undefined;
   /** Called with the bytes that were looked at, of how many. */
   onProgress?: ((done: number, total: number) => void) | undefined;
@@ -57,10 +61,11 @@ export class ImportRun {
     this.settings.onProgress?.(this.#done, this.total);
   }
 
-  /** Says once that hard links cannot be made. */
-  noLinks(): void {
-    if (this.canLink) this.settings.onNote?.('no hard links can be made from there to the store; all is copied');
-    this.canLink = false;
+  /** Says that copies of a kind cannot be made, of links to a person, too: from now on none are tried. */
+  cannot(kind: CopyKind): void {
+    if (kind === 'link') this.settings.onNote?.('no hard links can be made from there to the store; all is copied');
+    if (kind === 'link') this.canLink = false;
+    else this.canClone = false;
   }
 
   /** Counts an object of which something was taken, once. */

@@ -1,5 +1,5 @@
 import { batchesOf } from '../../threads/batches.ts';
-import { ThreadPool, threadUrl, usefulThreads } from '../../threads/thread-pool.ts';
+import { type Batches, ThreadPool, threadUrl, usefulThreads } from '../../threads/thread-pool.ts';
 import type { Proof, ProofTask } from './proof-tasks.ts';
 
 /** The threads that may be used. */
@@ -29,14 +29,27 @@ export async function* proveObjects(
   const bytes = tasks.reduce((sum, { size }) => sum + size, 0);
   const pool = started ?? startProofs({ bytes, objects: tasks.length }, use);
   if (pool === undefined) return;
+  for await (const { task, proof } of proveBatches(pool, batchesOf(tasks, batchLimits), signal))
+    if (proof !== undefined) yield { path: task.path, ...proof };
+}
+
+/**
+ * Hashes objects in threads, and gives the outcome of each as it comes: no proof where anything is not as it should be. To stop asking ends the threads.
+ * @throws E_ABORTED, what planning a batch throws
+ */
+export async function* proveBatches(
+  pool: ProofPool,
+  batches: Batches<ProofTask>,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<{ task: ProofTask; proof: Proof | undefined }> {
   const left = new AbortController();
-  const proven: (Proof & { path: string })[] = [];
+  const outcomes: { task: ProofTask; proof: Proof | undefined }[] = [];
   let isDone = false;
   let wake = (): void => {};
-  const run = pool.run(undefined, batchesOf(tasks, batchLimits), {
+  const run = pool.run(undefined, batches, {
     signal: signal === undefined ? left.signal : AbortSignal.any([signal, left.signal]),
-    onResult({ path }, proof) {
-      if (proof !== undefined) proven.push({ path, ...proof });
+    onResult(task, proof) {
+      outcomes.push({ task, proof });
       wake();
     },
   });
@@ -50,9 +63,9 @@ export async function* proveObjects(
     while (!isDone) {
       await new Promise<void>((resolve) => {
         wake = resolve;
-        if (isDone) resolve();
+        if (isDone || outcomes.length > 0) resolve();
       });
-      yield* proven.splice(0);
+      yield* outcomes.splice(0);
     }
     await run;
   } finally {

@@ -51,8 +51,8 @@ export function archiveFile(file: string): EntrySource {
   };
 }
 
-/** Bytes that a broken disk, or a lack of permission, does not give are the fault of the file; one that is gone by now is not there. */
-function readable<Result>(file: string, work: () => Result): Result {
+/** Runs work that reads a file: bytes that a broken disk, or a lack of permission, does not give are the fault of the file; one that is gone by now is not there. @throws as {@link openPlain} */
+export function readable<Result>(file: string, work: () => Result): Result {
   try {
     return work();
   } catch (error) {

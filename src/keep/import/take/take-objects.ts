@@ -6,7 +6,7 @@ import { checkEntries } from '../../../verify/check-entries.ts';
 import { keyOfEntry, sizeByTable } from '../../../verify/entry-key.ts';
 import { type ArchiveEntry, archiveEntries } from '../../store-checks.ts';
 import type { FoundFile } from '../find/found-files.ts';
-import { addAmount } from '../import-report.ts';
+import { addAmount, addLinked } from '../import-report.ts';
 import type { ImportRun } from '../import-run.ts';
 import { archiveFile, openPlain } from './entry-source.ts';
 import { type CopyKind, placeWhole } from './place-whole.ts';
@@ -77,13 +77,13 @@ async function takeWhole(
       const isRight = (copy: string): Promise<boolean> => areRight(run, copy, path, entries);
       const outcome = await placeWhole(store, { kind, file, path, size: end }, isRight);
       if (outcome === 'wrong') return false;
-      if (outcome === 'cannot' && kind === 'clone') run.canClone = false;
-      if (outcome === 'cannot' && kind === 'link') run.noLinks();
-      if (outcome === 'cannot') continue;
+      if (outcome === 'cannot') {
+        run.cannot(kind);
+        continue;
+      }
       run.touch(path);
       addAmount(report.taken, { entries: loose ? 0 : entries.length, bytes: end });
-      if (kind === 'link') report.linked.objects += 1;
-      if (kind === 'link') report.linked.bytes += end;
+      if (kind === 'link') addLinked(report, end);
       run.pass(end);
       return true;
     }
