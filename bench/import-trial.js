@@ -6,13 +6,14 @@
 import * as fs from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
-import { bin, makeTree, measure, median, summaryOf, twoGigabytes } from './parts.js';
+import { bin, fillMemory, makeTree, measure, median, summaryOf, twoGigabytes } from './parts.js';
 
 const before = process.env.PAKRAT_BEFORE;
 const cores = availableParallelism();
 
 export async function importTrial({ work, reps, scale }) {
   const large = twoGigabytes(work, scale);
+  fillMemory(work);
   trialOf('1.78 GB in 8 archives', large, { work, reps });
   const files = ['--files', String(Math.round(4000 / scale)), '--total-bytes', '33554432'];
   const small = makeTree(join(work, `loose-objects-${scale}`), [...files, '--loose', '1', '--patches', '0']);
@@ -35,7 +36,6 @@ function trialOf(name, tree, { work, reps }) {
   try {
     for (let rep = 0; rep < reps; rep++) {
       for (const [variant, run] of Object.entries(variants)) {
-        // What is removed would give memory back to the host of a virtual machine, and the next run would wait for it.
         figures[variant].push(run(join(runs, `${Object.keys(variants).indexOf(variant)}-${rep}`)));
       }
     }

@@ -21,6 +21,7 @@ import {
   archivesOf,
   bigTree,
   bin,
+  fillMemory,
   killedPakrat,
   makeTree,
   measure,
@@ -155,6 +156,7 @@ async function syncBesideCurl({ work, reps, scale }) {
   const archives = archivesOf(tree, 'a');
   const bytes = archives.reduce((sum, { size }) => sum + size, 0);
   const runs = fs.mkdtempSync(join(work, 'sync-runs-'));
+  fillMemory(work);
   const server = await startNginx(tree, runs);
   const variants = [
     { name: 'pakrat sync', run: (to) => pakrat(['sync', 'wow_old', '--store', to, ...server.flags]) },
@@ -171,7 +173,6 @@ async function syncBesideCurl({ work, reps, scale }) {
         spawnSync('sync');
         await sleep(settleMs);
         figures.get(name).push(run(to));
-        fs.rmSync(to, { recursive: true });
       }
     }
   } finally {
