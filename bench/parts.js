@@ -72,11 +72,13 @@ export function archivesOf(tree, which) {
  * a GB: a matter of luck, and of no program. Runs that follow leave their output where it is until all are done. Takes a minute on such a machine.
  */
 export function fillMemory(work) {
+  const file = join(work, 'memory');
+  // What another file of that name has of the memory is free then.
+  fs.rmSync(file, { force: true });
   const free = Number(/^MemFree: +(\d+) kB/m.exec(fs.readFileSync('/proc/meminfo', 'utf8'))[1]) / 1024;
   if (free < 2048) return;
   console.error(`filling ${Math.round(free / 1024)} GiB of memory`);
-  const file = join(work, 'memory');
-  execFileSync('dd', ['if=/dev/zero', `of=${file}`, 'bs=1M', `count=${Math.round(free - 1024)}`], { stdio: 'ignore' });
+  execFileSync('dd', ['if=/dev/zero', `of=${file}`, 'bs=1M', `count=${Math.round(free - 512)}`], { stdio: 'ignore' });
   execFileSync('sync');
 }
 
