@@ -121,6 +121,18 @@ function trialOfInstall(name, { store, memory, tree, reps }) {
     'bare loop': into(bare, (to) => measure(process.execPath, [self, plan, to])),
   });
   for (const of of [ours, bare]) fs.rmSync(of, { recursive: true, force: true });
+  verifyRow(`verify ${name} of the install`, reps, folder);
+  verifyRow(`verify ${name} of the CDN folder`, reps, join(tree, 'www/tpr/wow'));
+}
+
+/** A folder checked where it lies. */
+function verifyRow(title, reps, folder) {
+  const verify = (program) => measure(process.execPath, [program, 'verify', folder, '--quiet']);
+  row(title, reps, {
+    ours: () => verify(bin),
+    before: before && (() => verify(before)),
+    md5sum: () => measure('sh', ['-c', `find ${folder} -type f -print0 | xargs -0 -P${cores} -n 5 md5sum`]),
+  });
 }
 
 /** Runs the variants in turn, and prints medians with the ratio to the last. */

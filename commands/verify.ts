@@ -22,7 +22,7 @@ Of a PAK, the hash of its directory and of every entry is checked, as far as its
     jobs: Flags.integer({
       char: 'j',
       summary:
-        'Threads. Default: one for each core, where that pays, and 4 at most for the store; 1 is kind to a disk that turns.',
+        'Threads. Default: one for each core, where that pays, and 4 at most but for PAKs; 1 is kind to a disk that turns.',
       helpValue: 'N',
       min: 1,
       max: 64,

@@ -1,4 +1,5 @@
 import { PakratError } from '../core/errors.ts';
+import type { ProofThreads } from '../keep/proofs/prove-objects.ts';
 import type { VerifyResult } from '../verify/verify-result.ts';
 import { besideFolder, findSourceName, type SourceOptions, splitChoice, withSource } from './session/open-source.ts';
 import type { Session } from './session/session.ts';
@@ -11,7 +12,7 @@ export interface VerifyOptions extends SourceOptions {
   repair?: boolean | undefined;
   /** Of a PAK: decode what is compressed, too. Needs the key of what is encrypted. */
   decode?: boolean | undefined;
-  /** Threads. Default: one for each core, where that pays, and 4 at most for what is in the store. */
+  /** Threads. Default: one for each core, where that pays, and 4 at most but for PAKs. */
   jobs?: number | undefined;
 }
 
@@ -37,51 +38,52 @@ export async function verify(
     options.onProgress?.({ type: 'note', text: 'nothing can be fetched for this source; it is only checked' });
   }
   if (named.scheme === 'pak') return verifyPakSource(session, name, options);
-  if (named.scheme === 'cdn') return verifyCdnFolder(named.rest, options);
+  if (named.scheme === 'cdn') return verifyCdn(session, named.rest, options);
   return verifyInstall(session, name, named.rest, options);
 }
 
 /** A session without threads starts none, whatever is asked. */
-function threadsOf({ options }: Session, jobs: number | undefined): number | undefined {
+function threadsOf({ options }: Session, { jobs }: VerifyOptions): number | undefined {
   return options.threads === 0 ? 0 : jobs;
+}
+
+function useOf(session: Session, options: VerifyOptions): ProofThreads {
+  return { threads: threadsOf(session, options), workerUrl: session.options.workerUrl };
 }
 
 async function verifyPakSource(session: Session, name: string, work: VerifyOptions): Promise<VerifyResult> {
   const { isPakSource } = await import('../sources/paks/pak-source.ts');
   const { verifyPak } = await import('../sources/paks/run-pak-tasks.ts');
   const { countedFiles } = await import('../sources/counted-files.ts');
-  const { signal, onProgress, decode, jobs } = work;
+  const { signal, onProgress, decode } = work;
   return withSource(session, name, { ...work, readsAll: true }, async ({ source }) => {
     if (!isPakSource(source)) throw new Error('a PAK that is no PAK');
     const { onPlan, onFile } = countedFiles('verify', onProgress);
-    return verifyPak(source, { decode, threads: threadsOf(session, jobs), signal, onPlan, onEntry: onFile });
+    return verifyPak(source, { decode, threads: threadsOf(session, work), signal, onPlan, onEntry: onFile });
   });
 }
 
 /** All of the folder is checked, not only what belongs to one build: that needs none. */
-async function verifyCdnFolder(rest: string, work: VerifyOptions): Promise<VerifyResult> {
-  const { collectChecks } = await import('../installs/check-folder.ts');
-  const { demandFolder } = await import('../installs/open-folder.ts');
-  const { cdnBytes, checkCdn } = await import('../installs/cdn-folder/check-cdn.ts');
-  const { path } = splitChoice(rest);
-  demandFolder(path);
-  return collectChecks(checkCdn(path, work.signal), cdnBytes(path), work);
+async function verifyCdn(session: Session, rest: string, work: VerifyOptions): Promise<VerifyResult> {
+  const { verifyCdnFolder } = await import('../keep/proofs/verify-folder.ts');
+  return verifyCdnFolder(splitChoice(rest).path, { ...work, use: useOf(session, work) });
 }
 
 /** All of the install is checked, not only what belongs to one build. */
 async function verifyInstall(session: Session, name: string, rest: string, work: VerifyOptions): Promise<VerifyResult> {
+  const { verifyFolder } = await import('../keep/proofs/verify-folder.ts');
   const { collectChecks } = await import('../installs/check-folder.ts');
-  const { path, choice } = splitChoice(rest);
   const { openFolder } = await import('../installs/open-folder.ts');
   const { isBuildSource } = await import('../sources/build-source.ts');
+  const { path, choice } = splitChoice(rest);
   const folder = openFolder('casc', path, choice);
   try {
-    const total = folder.checkBytes?.() ?? 0;
-    if (folder.check !== undefined) return await collectChecks(folder.check(work.signal), total, work);
-    const { checkWith } = folder;
+    const { check, checkWith } = folder;
+    const bytes = folder.checkBytes?.() ?? 0;
+    if (check !== undefined) return await verifyFolder(check, bytes, { ...work, use: useOf(session, work) });
     return await withSource(session, name, work, ({ source }) => {
       if (!isBuildSource(source)) throw new Error('a folder without a build');
-      return collectChecks(checkWith?.(source.build, work.signal) ?? [], total, work);
+      return collectChecks(checkWith?.(source.build, work.signal) ?? [], bytes, work);
     });
   } finally {
     folder.close();
@@ -89,8 +91,8 @@ async function verifyInstall(session: Session, name: string, rest: string, work:
 }
 
 async function verifyHeld(session: Session, name: string | undefined, work: VerifyOptions): Promise<VerifyResult> {
-  const { repair = false, jobs, signal, onProgress } = work;
-  const { offline, workerUrl } = session.options;
+  const { repair = false, signal, onProgress } = work;
+  const { offline } = session.options;
   if (repair && offline) {
     throw new PakratError('E_USAGE', '--repair fetches, and --offline forbids that', {
       hint: 'Leave one of them away.',
@@ -106,7 +108,7 @@ async function verifyHeld(session: Session, name: string | undefined, work: Veri
   return verifyStore(store, {
     build,
     repair,
-    use: { threads: threadsOf(session, jobs), workerUrl },
+    use: useOf(session, work),
     signal,
     opener: buildOpener(session, { signal, onProgress }),
     onProgress: (phase, done, total) => onProgress?.({ type: 'bytes', phase, done, total }),

@@ -4,6 +4,7 @@ import { isPakratError, PakratError } from '../core/errors.ts';
 import type { WorkOptions } from '../core/progress.ts';
 import { type CheckedEntry, checkEntries, type EntryToCheck } from '../verify/check-entries.ts';
 import { checkObject } from '../verify/check-object.ts';
+import type { EntryBatch, ProveEntries } from '../verify/entry-columns.ts';
 import type { VerifyResult } from '../verify/verify-result.ts';
 import { hashFiles } from './read-file.ts';
 
@@ -11,6 +12,8 @@ import { hashFiles } from './read-file.ts';
 export interface CheckedObject {
   name: string;
   bytes: number;
+  /** Entries that it is of. Default: one. */
+  entries?: number;
   problem?: { code: string; message: string } | undefined;
 }
 
@@ -18,6 +21,37 @@ export interface CheckedObject {
 export interface FolderEntry extends EntryToCheck {
   name: string;
   read: (offset: number, size: number) => Uint8Array;
+}
+
+/** The ways to check a folder. */
+export interface CheckOptions {
+  signal?: AbortSignal | undefined;
+  /** Proves what is right many entries at a time; absent where that does not pay. */
+  prove?: ProveEntries | undefined;
+}
+
+/** Entries of one file, and the check that tells what is wrong with them. */
+export interface FolderBatch extends EntryBatch {
+  name: string;
+  check: () => AsyncIterable<CheckedObject> | Iterable<CheckedObject>;
+}
+
+/** Checks batches of entries: what is not proven, one by one, in the order of the batches. @throws E_ABORTED */
+export async function* checkBatches(
+  batches: Iterable<FolderBatch>,
+  prove: ProveEntries,
+): AsyncGenerator<CheckedObject> {
+  const left: (FolderBatch & { number: number })[] = [];
+  const numbered = function* (): Generator<FolderBatch & { number: number }> {
+    let number = 0;
+    for (const batch of batches) yield { ...batch, number: number++ };
+  };
+  for await (const { batch, isRight } of prove(numbered())) {
+    const { name, bytes, columns } = batch;
+    if (isRight) yield { name, bytes, entries: columns.offsets.length };
+    else left.push(batch);
+  }
+  for (const { check } of left.sort((a, b) => a.number - b.number)) yield* check();
 }
 
 /** The largest index, config or patch of its own that is believed. */
@@ -81,9 +115,9 @@ export async function collectChecks(
 ): Promise<VerifyResult> {
   const result: VerifyResult = { checked: { entries: 0, bytes: 0 }, bad: [], repaired: 0 };
   const { checked } = result;
-  for await (const { name, bytes, problem } of objects) {
+  for await (const { name, bytes, entries = 1, problem } of objects) {
     await breathe(signal);
-    checked.entries += 1;
+    checked.entries += entries;
     checked.bytes += bytes;
     if (problem !== undefined) result.bad.push({ name, ...problem });
     onProgress?.({ type: 'bytes', phase: 'verify', done: checked.bytes, total });

@@ -4,7 +4,7 @@ import { PakratError } from '../core/errors.ts';
 import { type CdnConfig, decodeCdnConfig } from '../formats/configs/cdn-config.ts';
 import type { LookupFolders } from '../store/layout.ts';
 import type { BuildIdentity } from '../store/ledger/rows.ts';
-import type { CheckedObject } from './check-folder.ts';
+import type { CheckedObject, CheckOptions } from './check-folder.ts';
 
 /** A build that lies in a folder as it is: what it is opened with, and what the folder itself can say. Needs `close`. */
 export interface FolderBuild {
@@ -21,7 +21,7 @@ export interface FolderBuild {
   /** Facts about the folder, as plain JSON. */
   info(build: Build): Promise<Record<string, unknown>>;
   /** Everything in the folder that can be checked, as it is checked. Absent where it takes the build to say what there is. */
-  check?(signal: AbortSignal | undefined): AsyncIterable<CheckedObject>;
+  check?(options: CheckOptions): AsyncIterable<CheckedObject>;
   /** The same with an open build. */
   checkWith?(build: Build, signal: AbortSignal | undefined): AsyncIterable<CheckedObject>;
   /** Bytes that will be looked at, as far as that is known before. */

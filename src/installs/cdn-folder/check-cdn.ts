@@ -1,11 +1,21 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { checkRange } from '../../core/byte-source.ts';
-import { toHex } from '../../core/bytes.ts';
+import { fromHex, toHex } from '../../core/bytes.ts';
 import { codeOf, isPakratError } from '../../core/errors.ts';
 import { readAt } from '../../files/read-at.ts';
 import { type ArchiveIndex, decodeArchiveIndex } from '../../formats/indices/archive-index.ts';
-import { type CheckedObject, checkConfigs, checkFolderEntries, checkWhole, type FolderEntry } from '../check-folder.ts';
+import { entryBatch } from '../../verify/entry-columns.ts';
+import {
+  type CheckedObject,
+  type CheckOptions,
+  checkBatches,
+  checkConfigs,
+  checkFolderEntries,
+  checkWhole,
+  type FolderBatch,
+  type FolderEntry,
+} from '../check-folder.ts';
 import { hashFiles } from '../read-file.ts';
 
 /** Bytes of all objects below a folder in the layout of a CDN. */
@@ -18,13 +28,34 @@ export function cdnBytes(path: string): number {
 }
 
 /** Checks all objects of a folder in the layout of a CDN: configs, indices, archives entry by entry, and objects of their own. @throws E_ABORTED */
-export async function* checkCdn(path: string, signal: AbortSignal | undefined): AsyncGenerator<CheckedObject> {
+export async function* checkCdn(path: string, { signal, prove }: CheckOptions): AsyncGenerator<CheckedObject> {
   yield* checkConfigs(join(path, 'config'));
+  const provable: CdnObject[] = [];
   for (const kind of ['data', 'patch'] as const) {
     for (const { name, file } of hashFiles(join(path, kind))) {
-      if (name.endsWith('.index')) yield checkWhole(`${kind}/${name}`, { kind, name, file });
-      else yield* checkData({ kind, name, file }, signal);
+      const object: CdnObject = { kind, name, file };
+      if (name.endsWith('.index')) yield checkWhole(`${kind}/${name}`, object);
+      else if (prove === undefined || isPatchAlone(object)) yield* checkData(object, signal);
+      else provable.push(object);
     }
+  }
+  if (prove !== undefined) yield* checkBatches(batchesOf(provable, signal), prove);
+}
+
+/** A patch of its own has no entries. */
+function isPatchAlone({ kind, file }: CdnObject): boolean {
+  return kind === 'patch' && !fs.existsSync(`${file}.index`);
+}
+
+function* batchesOf(objects: readonly CdnObject[], signal: AbortSignal | undefined): Generator<FolderBatch> {
+  for (const object of objects) {
+    const { kind, name, file } = object;
+    const index = indexBeside(file, name);
+    if (index === 'damaged') continue;
+    const whole = { ekey: fromHex(name), offset: 0, size: fs.statSync(file).size };
+    const entries = index === undefined ? [whole] : [...index].sort((a, b) => a.offset - b.offset);
+    const batch = entryBatch(file, kind === 'patch', entries);
+    yield { ...batch, name: `${kind}/${name}`, check: () => checkData(object, signal) };
   }
 }
 

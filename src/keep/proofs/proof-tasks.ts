@@ -1,7 +1,11 @@
 import * as fs from 'node:fs';
+import { toHex } from '../../core/bytes.ts';
 import { isPakratError, isSystemError } from '../../core/errors.ts';
+import { readAt } from '../../files/read-at.ts';
 import type { ObjectName } from '../../store/layout.ts';
 import type { Span } from '../../store/spans.ts';
+import { checkEntries } from '../../verify/check-entries.ts';
+import { type EntryBatch, entriesIn } from '../../verify/entry-columns.ts';
 import type { HashBuffer } from '../../verify/hash-buffer.ts';
 import { type ArchiveEntry, archiveEntries, checkHeldEntries, unclaimable } from '../store-checks.ts';
 
@@ -19,6 +23,12 @@ export interface ProofTask {
   spans: readonly Span[];
   /** Bytes of these. */
   size: number;
+}
+
+/** Entries of a file that are to be proven right, all of them. Plain data, too. */
+export interface EntriesTask extends EntryBatch {
+  /** Whoever planned the work knows it by this. */
+  number: number;
 }
 
 /** What was proven of an object: the entries of which something is held, and their bytes that are. */
@@ -42,6 +52,28 @@ export async function proveObject(task: ProofTask, buffer: HashBuffer): Promise<
       proof.bytes += bytes;
     }
     return proof;
+  } catch (error) {
+    if (isPakratError(error) || isSystemError(error)) return undefined;
+    throw error;
+  }
+}
+
+/** Hashes entries of a file. @returns undefined when any of them is not right, as {@link proveObject} */
+export async function proveColumns(task: EntriesTask, buffer: HashBuffer): Promise<Proof | undefined> {
+  const { file, offsets } = task.columns;
+  try {
+    const fd = fs.openSync(file, fs.constants.O_RDONLY | (fs.constants.O_NONBLOCK ?? 0));
+    try {
+      if (!fs.fstatSync(fd).isFile()) return undefined;
+      const entries = Array.from(entriesIn(task), (entry) => ({ ...entry, ekey: toHex(entry.ekey) }));
+      const read = (entry: ArchiveEntry, offset: number, size: number): Uint8Array =>
+        readAt(fd, entry.offset + offset, size, file);
+      for await (const batch of checkEntries(entries, read, { buffer }))
+        if (batch.some(({ problem }) => problem !== undefined)) return undefined;
+      return { entries: offsets.length, bytes: task.bytes };
+    } finally {
+      fs.closeSync(fd);
+    }
   } catch (error) {
     if (isPakratError(error) || isSystemError(error)) return undefined;
     throw error;

@@ -2,10 +2,10 @@
 import { serveOrders } from '../../threads/serve-orders.ts';
 import { EntryProver } from '../../verify/entry-prover.ts';
 import { HashBuffer } from '../../verify/hash-buffer.ts';
-import { type Proof, type ProofTask, proveObject } from './proof-tasks.ts';
+import { type EntriesTask, type Proof, type ProofTask, proveColumns, proveObject } from './proof-tasks.ts';
 import { quickProofs } from './quick-proofs.ts';
 
-serveOrders<undefined, ProofTask, (Proof | undefined)[]>({
+serveOrders<undefined, ProofTask | EntriesTask, (Proof | undefined)[]>({
   async begin() {
     const prover = new EntryProver();
     let buffer: HashBuffer | undefined;
@@ -14,7 +14,7 @@ serveOrders<undefined, ProofTask, (Proof | undefined)[]>({
       for (const [i, task] of tasks.entries()) {
         if (proofs[i] !== undefined) continue;
         buffer ??= new HashBuffer();
-        proofs[i] = await proveObject(task, buffer);
+        proofs[i] = await ('columns' in task ? proveColumns(task, buffer) : proveObject(task, buffer));
       }
       return proofs;
     };

@@ -1,6 +1,7 @@
 import { batchesOf } from '../../threads/batches.ts';
 import { type Batches, ThreadPool, threadUrl, usefulThreads } from '../../threads/thread-pool.ts';
-import type { Proof, ProofTask } from './proof-tasks.ts';
+import type { EntryBatch } from '../../verify/entry-columns.ts';
+import type { EntriesTask, Proof, ProofTask } from './proof-tasks.ts';
 
 /** The threads that may be used. */
 export interface ProofThreads {
@@ -37,19 +38,19 @@ export async function* proveObjects(
  * Hashes objects in threads, and gives the outcome of each as it comes: no proof where anything is not as it should be. To stop asking ends the threads.
  * @throws E_ABORTED, what planning a batch throws
  */
-export async function* proveBatches(
+export async function* proveBatches<Task extends ProofTask | EntriesTask>(
   pool: ProofPool,
-  batches: Batches<ProofTask>,
+  batches: Batches<Task>,
   signal: AbortSignal | undefined,
-): AsyncGenerator<{ task: ProofTask; proof: Proof | undefined }> {
+): AsyncGenerator<{ task: Task; proof: Proof | undefined }> {
   const left = new AbortController();
-  const outcomes: { task: ProofTask; proof: Proof | undefined }[] = [];
+  const outcomes: { task: Task; proof: Proof | undefined }[] = [];
   let isDone = false;
   let wake = (): void => {};
   const run = pool.run(undefined, batches, {
     signal: signal === undefined ? left.signal : AbortSignal.any([signal, left.signal]),
     onResult(task, proof) {
-      outcomes.push({ task, proof });
+      outcomes.push({ task: task as Task, proof });
       wake();
     },
   });
@@ -75,8 +76,45 @@ export async function* proveBatches(
   }
 }
 
+/** Proves batches of entries in threads: each comes back as it turns out. To stop asking ends the threads. @throws E_ABORTED, what making a batch throws */
+export async function* proveEntries<Batch extends EntryBatch>(
+  pool: ProofPool,
+  batches: Iterable<Batch>,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<{ batch: Batch; isRight: boolean }> {
+  const sent = new Map<number, Batch>();
+  const tasks = function* (): Generator<EntriesTask[]> {
+    let number = 0;
+    let waiting: EntriesTask[] = [];
+    let bytes = 0;
+    for (const batch of batches) {
+      number += 1;
+      sent.set(number, batch);
+      // What else its owner has in it may not travel.
+      waiting.push({ number, columns: batch.columns, bytes: batch.bytes });
+      bytes += batch.bytes;
+      if (bytes < batchLimits.bytes && waiting.length < batchLimits.tasks) continue;
+      yield waiting;
+      waiting = [];
+      bytes = 0;
+    }
+    if (waiting.length > 0) yield waiting;
+  };
+  for await (const { task, proof } of proveBatches(pool, tasks(), signal)) {
+    const batch = sent.get(task.number)!;
+    sent.delete(task.number);
+    yield { batch, isRight: proof !== undefined };
+  }
+}
+
 /** Threads that prove objects. They need `end`, or `kill`. */
-export type ProofPool = ThreadPool<undefined, undefined, ProofTask, (Proof | undefined)[], Proof | undefined>;
+export type ProofPool = ThreadPool<
+  undefined,
+  undefined,
+  ProofTask | EntriesTask,
+  (Proof | undefined)[],
+  Proof | undefined
+>;
 
 /** Starts threads for so much, where they pay: they make themselves ready while it is planned what they are to do. */
 export function startProofs(

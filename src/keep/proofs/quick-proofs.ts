@@ -4,24 +4,32 @@ import { isPakratError, isSystemError } from '../../core/errors.ts';
 import { readInto } from '../../files/read-at.ts';
 import { decodeArchiveIndex } from '../../formats/indices/archive-index.ts';
 import { heldUntil } from '../../store/spans.ts';
+import { entriesIn } from '../../verify/entry-columns.ts';
 import type { EntryProver, EntryToProve, ObjectProof } from '../../verify/entry-prover.ts';
-import type { Proof, ProofTask } from './proof-tasks.ts';
+import type { EntriesTask, Proof, ProofTask } from './proof-tasks.ts';
+
+// A pipe would wait for somebody to write to it.
+const { O_RDONLY, O_NONBLOCK = 0 } = fs.constants;
 
 /**
  * Hashes what is held of many objects, hashes of small ones beside each other. Says nothing (undefined) of an object that is not held as most are: entries
- * to their ends, and all in its index.
+ * to their ends, and all in its index; and of entries that are not all right.
  */
-export function quickProofs(tasks: readonly ProofTask[], prover: EntryProver): (Proof | undefined)[] {
+export function quickProofs(tasks: readonly (ProofTask | EntriesTask)[], prover: EntryProver): (Proof | undefined)[] {
   const begun = tasks.map((task) => beginProof(task, prover));
   prover.flush();
   return begun.map((proof) => (proof === undefined || proof.object.isOpen ? undefined : proof.held));
 }
 
-function beginProof(task: ProofTask, prover: EntryProver): { object: ObjectProof; held: Proof } | undefined {
+function beginProof(
+  task: ProofTask | EntriesTask,
+  prover: EntryProver,
+): { object: ObjectProof; held: Proof } | undefined {
   try {
-    const fd = fs.openSync(task.file, 'r');
+    const isColumns = 'columns' in task;
+    const fd = fs.openSync(isColumns ? task.columns.file : task.file, O_RDONLY | O_NONBLOCK);
     try {
-      return addEntries(task, fd, prover);
+      return isColumns ? addColumns(task, fd, prover) : addEntries(task, fd, prover);
     } finally {
       fs.closeSync(fd);
     }
@@ -55,6 +63,25 @@ function addEntries(
   }
   // What the ledger holds where no entry lies is no pakrat's claim.
   return held.bytes === task.size ? { object, held } : undefined;
+}
+
+function addColumns(
+  task: EntriesTask,
+  fd: number,
+  prover: EntryProver,
+): { object: ObjectProof; held: Proof } | undefined {
+  const { file, offsets, sizes } = task.columns;
+  if (!fs.fstatSync(fd).isFile()) return undefined;
+  const read = (bytes: Uint8Array, offset: number): void => readInto(fd, bytes, { offset, what: file });
+  const end = (offsets.at(-1) ?? 0) + (sizes.at(-1) ?? 0);
+  const object = prover.open(read, end);
+  let proven = 0;
+  for (const entry of entriesIn(task)) {
+    if (object.isOpen || entry.offset < proven) return undefined;
+    prover.add(entry, end);
+    proven = entry.offset + entry.size;
+  }
+  return { object, held: { entries: offsets.length, bytes: task.bytes } };
 }
 
 /** In the order in which they lie. @throws E_FORMAT…, E_INTEGRITY for a damaged index */

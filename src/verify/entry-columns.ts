@@ -1,0 +1,55 @@
+import type { EntryToProve } from './entry-prover.ts';
+
+/** Entries of one file, in the order in which they lie there, as columns: they travel to threads. */
+export interface EntryColumns {
+  file: string;
+  /** Their keys, one behind the other: ekeys, or the first bytes of these. */
+  keys: Uint8Array;
+  /** Bytes of a key. */
+  keySize: number;
+  offsets: Float64Array;
+  sizes: Float64Array;
+  /** They are patches, and their keys the MD5s of their bytes. */
+  raw: boolean;
+}
+
+/** Entries that are to be proven together, and their bytes. */
+export interface EntryBatch {
+  columns: EntryColumns;
+  bytes: number;
+}
+
+/** Proves batches of entries: each comes back as it turns out, with whether all of it is right. */
+export type ProveEntries = <Batch extends EntryBatch>(
+  batches: Iterable<Batch>,
+) => AsyncIterable<{ batch: Batch; isRight: boolean }>;
+
+/** Puts entries of a file into columns. @param entries keys are of one length */
+export function entryBatch(file: string, raw: boolean, entries: readonly Omit<EntryToProve, 'raw'>[]): EntryBatch {
+  const keySize = entries[0]?.ekey.length ?? 0;
+  const columns = {
+    file,
+    keys: new Uint8Array(entries.length * keySize),
+    keySize,
+    offsets: new Float64Array(entries.length),
+    sizes: new Float64Array(entries.length),
+    raw,
+  };
+  let bytes = 0;
+  for (const [i, { ekey, offset, size }] of entries.entries()) {
+    columns.keys.set(ekey, i * keySize);
+    columns.offsets[i] = offset;
+    columns.sizes[i] = size;
+    bytes += size;
+  }
+  return { columns, bytes };
+}
+
+/** The entries of a batch. */
+export function* entriesIn({ columns }: EntryBatch): Generator<EntryToProve> {
+  const { keys, keySize, offsets, sizes, raw } = columns;
+  for (let i = 0; i < offsets.length; i++) {
+    const ekey = keys.subarray(i * keySize, (i + 1) * keySize);
+    yield { ekey, offset: offsets[i]!, size: sizes[i]!, raw };
+  }
+}
