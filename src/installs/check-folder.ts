@@ -5,6 +5,7 @@ import type { WorkOptions } from '../core/progress.ts';
 import { type CheckedEntry, checkEntries, type EntryToCheck } from '../verify/check-entries.ts';
 import { checkObject } from '../verify/check-object.ts';
 import type { EntryBatch, ProveEntries } from '../verify/entry-columns.ts';
+import type { HashBuffer } from '../verify/hash-buffer.ts';
 import type { VerifyResult } from '../verify/verify-result.ts';
 import { hashFiles } from './read-file.ts';
 
@@ -57,12 +58,18 @@ export async function* checkBatches(
 /** The largest index, config or patch of its own that is believed. */
 const maxWhole = 256 << 20;
 
+/** The signal that ends a check, and a buffer for whoever checks many files one after the other. */
+export interface EntryWork {
+  signal: AbortSignal | undefined;
+  buffer?: HashBuffer | undefined;
+}
+
 /** Checks entries of a folder, many at a time. @param also a check of its own for entries whose bytes are right @throws E_ABORTED */
 export async function* checkFolderEntries<Entry extends FolderEntry>(
   entries: Iterable<Entry>,
-  { signal, also }: { signal: AbortSignal | undefined; also?: (entry: Entry) => string | undefined },
+  { also, ...work }: EntryWork & { also?: (entry: Entry) => string | undefined },
 ): AsyncGenerator<CheckedObject> {
-  const checks = checkEntries(entries, (entry, offset, size) => entry.read(offset, size), { signal });
+  const checks = checkEntries(entries, (entry, offset, size) => entry.read(offset, size), work);
   for await (const batch of checks) {
     for (const checked of batch)
       yield { name: checked.entry.name, bytes: checked.entry.size, problem: problemOf(checked, also) };

@@ -6,6 +6,7 @@ import { codeOf, isPakratError } from '../../core/errors.ts';
 import { readAt } from '../../files/read-at.ts';
 import { type ArchiveIndex, decodeArchiveIndex } from '../../formats/indices/archive-index.ts';
 import { entryBatch } from '../../verify/entry-columns.ts';
+import { HashBuffer } from '../../verify/hash-buffer.ts';
 import {
   type CheckedObject,
   type CheckOptions,
@@ -13,6 +14,7 @@ import {
   checkConfigs,
   checkFolderEntries,
   checkWhole,
+  type EntryWork,
   type FolderBatch,
   type FolderEntry,
 } from '../check-folder.ts';
@@ -30,16 +32,17 @@ export function cdnBytes(path: string): number {
 /** Checks all objects of a folder in the layout of a CDN: configs, indices, archives entry by entry, and objects of their own. @throws E_ABORTED */
 export async function* checkCdn(path: string, { signal, prove }: CheckOptions): AsyncGenerator<CheckedObject> {
   yield* checkConfigs(join(path, 'config'));
+  const work: EntryWork = { signal, buffer: new HashBuffer() };
   const provable: CdnObject[] = [];
   for (const kind of ['data', 'patch'] as const) {
     for (const { name, file } of hashFiles(join(path, kind))) {
       const object: CdnObject = { kind, name, file };
       if (name.endsWith('.index')) yield checkWhole(`${kind}/${name}`, object);
-      else if (prove === undefined || isPatchAlone(object)) yield* checkData(object, signal);
+      else if (prove === undefined || isPatchAlone(object)) yield* checkData(object, work);
       else provable.push(object);
     }
   }
-  if (prove !== undefined) yield* checkBatches(batchesOf(provable, signal), prove);
+  if (prove !== undefined) yield* checkBatches(batchesOf(provable, work), prove);
 }
 
 /** A patch of its own has no entries. */
@@ -47,7 +50,7 @@ function isPatchAlone({ kind, file }: CdnObject): boolean {
   return kind === 'patch' && !fs.existsSync(`${file}.index`);
 }
 
-function* batchesOf(objects: readonly CdnObject[], signal: AbortSignal | undefined): Generator<FolderBatch> {
+function* batchesOf(objects: readonly CdnObject[], work: EntryWork): Generator<FolderBatch> {
   for (const object of objects) {
     const { kind, name, file } = object;
     const index = indexBeside(file, name);
@@ -55,7 +58,7 @@ function* batchesOf(objects: readonly CdnObject[], signal: AbortSignal | undefin
     const whole = { ekey: fromHex(name), offset: 0, size: fs.statSync(file).size };
     const entries = index === undefined ? [whole] : [...index].sort((a, b) => a.offset - b.offset);
     const batch = entryBatch(file, kind === 'patch', entries);
-    yield { ...batch, name: `${kind}/${name}`, check: () => checkData(object, signal) };
+    yield { ...batch, name: `${kind}/${name}`, check: () => checkData(object, work) };
   }
 }
 
@@ -65,13 +68,13 @@ interface CdnObject {
   file: string;
 }
 
-async function* checkData(object: CdnObject, signal: AbortSignal | undefined): AsyncGenerator<CheckedObject> {
+async function* checkData(object: CdnObject, work: EntryWork): AsyncGenerator<CheckedObject> {
   const { kind, name, file } = object;
   const index = indexBeside(file, name);
   // One whose index is damaged cannot be taken apart; the index itself is reported.
   if (index === 'damaged') return;
   if (index === undefined && kind === 'patch') yield checkWhole(`patch/${name}`, object);
-  else yield* withFile(file, (read, size) => checkFolderEntries(entriesOf(object, { index, read, size }), { signal }));
+  else yield* withFile(file, (read, size) => checkFolderEntries(entriesOf(object, { index, read, size }), work));
 }
 
 function indexBeside(file: string, name: string): ArchiveIndex | 'damaged' | undefined {
