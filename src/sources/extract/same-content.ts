@@ -20,6 +20,8 @@ export class SameContent {
   readonly #root: string;
   readonly #room: Workroom;
   readonly #checkpoint: () => void;
+  /** The small file that was looked for last is there. */
+  #wasThere = false;
 
   /** @param checkpoint called between files and pieces of them; what it throws goes through */
   constructor(root: string, room: Workroom, checkpoint: () => void) {
@@ -31,8 +33,17 @@ export class SameContent {
   /** Those of the files that are there and right. One that cannot be read is not among them. */
   find<File extends PromisedFile>(files: readonly File[]): Set<File> {
     const large = files.filter((file) => file.size > wholeBytes && isFileOf(this.#pathOf(file), file.size));
-    const small = files.filter((file) => file.size <= wholeBytes && mayBeFileOf(this.#pathOf(file), file.size));
+    const small = files.filter(({ size }) => size <= wholeBytes);
     return new Set([...this.#findSmall(small), ...this.#findLarge(large)]);
+  }
+
+  /** False for what is no file of a size; to read others tells. Nothing reads as an empty file does but an empty file and a pipe. */
+  #mayBe(file: PromisedFile): boolean {
+    const path = this.#pathOf(file);
+    if (file.size === 0 || O_NOFOLLOW === 0) return isFileOf(path, file.size);
+    // Where one is there the next is, mostly; where none is, to ask costs less than the error of opening it.
+    this.#wasThere ||= fs.existsSync(path);
+    return this.#wasThere;
   }
 
   *#findSmall<File extends PromisedFile>(files: readonly File[]): Generator<File> {
@@ -41,6 +52,7 @@ export class SameContent {
     let end = room.start;
     for (const file of files) {
       this.#checkpoint();
+      if (!this.#mayBe(file)) continue;
       // With room for one byte more it shows that there is none.
       if (end + file.size >= room.bytes.length) {
         yield* sameOf(waiting, room.digests(waiting));
@@ -78,6 +90,7 @@ export class SameContent {
       fd = fs.openSync(this.#pathOf(file), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
       return fs.readSync(fd, this.#room.bytes, at, size, from);
     } catch {
+      this.#wasThere = false;
       return -1;
     } finally {
       if (fd !== undefined) fs.closeSync(fd);
@@ -87,11 +100,6 @@ export class SameContent {
 
 // To open a pipe could wait for ever.
 const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = fs.constants;
-
-/** True for what may be a file of a size; to read it tells. Nothing reads as an empty file does but an empty file and a pipe. */
-function mayBeFileOf(path: string, size: number): boolean {
-  return size > 0 && O_NOFOLLOW !== 0 ? fs.existsSync(path) : isFileOf(path, size);
-}
 
 function isFileOf(path: string, size: number): boolean {
   const stat = fs.lstatSync(path, { throwIfNoEntry: false });
