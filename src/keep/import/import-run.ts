@@ -75,6 +75,12 @@ export class ImportRun {
     this.report.taken.objects += 1;
   }
 
+  /** False for an object of which the other store does not claim so many bytes from the first on. */
+  isClaimed(path: string, size: number): boolean {
+    const [span, ...others] = this.claimsOf(path) ?? [{ start: 0, end: size }];
+    return span !== undefined && others.length === 0 && span.start === 0 && span.end >= size;
+  }
+
   /** Claims bytes of an object. @returns undefined while another process has some of them */
   claim(path: string, start: number, end: number): Claim | undefined {
     const claims = this.settings.dryRun ? undefined : this.store.claims();

@@ -61,7 +61,8 @@ export async function* proveBatches<Task extends ProofTask | EntriesTask>(
       wake();
     });
   try {
-    while (!isDone) {
+    // Threads may be through before whoever asks has taken all that they said.
+    while (!isDone || outcomes.length > 0) {
       await new Promise<void>((resolve) => {
         wake = resolve;
         if (isDone || outcomes.length > 0) resolve();

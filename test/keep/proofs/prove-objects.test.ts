@@ -1,11 +1,12 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { VerifyOptions, VerifyResult } from '../../../src/app/verify.ts';
 import { knownObjects } from '../../../src/keep/known-objects.ts';
 import { proofTask } from '../../../src/keep/proofs/plan-proof.ts';
 import type { Proof, ProofTask } from '../../../src/keep/proofs/proof-tasks.ts';
-import { proveObjects } from '../../../src/keep/proofs/prove-objects.ts';
+import { proveBatches, proveObjects, startProofs } from '../../../src/keep/proofs/prove-objects.ts';
 import { openPakrat } from '../../../src/pakrat.ts';
 import { openStore } from '../../../src/store/store.ts';
 import { builtModule } from '../../support/built-module.ts';
@@ -103,6 +104,17 @@ test.each([
   const entries = [...proofs.values()].reduce((sum, proof) => sum + proof.entries, 0);
   expect(checked.entries).toBeGreaterThanOrEqual(entries);
   expect(entries).toBeGreaterThan(100);
+});
+
+test('whoever takes long over the first answer is given all others, though the threads are through', async () => {
+  const { tasks } = await prove(copyOf(whole));
+  const pool = startProofs({ bytes: 1, objects: tasks.length }, { threads: 2, workerUrl });
+  const proven: string[] = [];
+  for await (const { task, proof } of proveBatches(pool!, tasks.map((each) => [each]).values(), undefined)) {
+    if (proven.length === 0) await sleep(1_000);
+    if (proof !== undefined) proven.push(task.path);
+  }
+  expect(proven.sort()).toEqual(tasks.map(({ path }) => path).sort());
 });
 
 describe('what is not as it should be is not proven, and told as ever', () => {

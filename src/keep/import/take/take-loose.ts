@@ -43,9 +43,10 @@ interface LooseEntry extends EntryToCheck {
 }
 
 /** @returns undefined for one that is not to be taken whole, or cannot be read */
-function readIfPlain({ store, claimsOf }: ImportRun, found: FoundFile): LooseEntry | undefined {
+function readIfPlain(run: ImportRun, found: FoundFile): LooseEntry | undefined {
+  const { store } = run;
   const path = objectPath(found.name);
-  if (store.ledger.completeSize(path) !== undefined || claimsOf(path) !== undefined) return undefined;
+  if (store.ledger.completeSize(path) !== undefined || !run.isClaimed(path, found.size)) return undefined;
   return resultUnless(isPakratError, () => {
     const bytes = readPlain(found.file, mostBytes);
     const plain = store.objectKeys.decrypt(path, bytes);

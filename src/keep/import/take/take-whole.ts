@@ -60,9 +60,7 @@ export async function takeWholeInThreads(run: ImportRun, files: readonly FoundFi
 function isLikelyWhole(run: ImportRun, { name, file, size }: FoundFile): boolean {
   const { ledger, objectKeys } = run.store;
   const path = objectPath(name);
-  const claims = run.claimsOf(path) ?? [{ start: 0, end: size }];
-  if (ledger.spans(path).length > 0 || claims.length !== 1 || claims[0]!.start > 0 || claims[0]!.end < size)
-    return false;
+  if (ledger.spans(path).length > 0 || !run.isClaimed(path, size)) return false;
   if (resultUnless(isPakratError, () => objectKeys.keyOf(path) === undefined) !== true) return false;
   const stat = fs.lstatSync(file, { throwIfNoEntry: false });
   return stat?.isFile() === true && (stat.blocks ?? Number.MAX_SAFE_INTEGER) * 512 >= size;
@@ -77,7 +75,8 @@ async function* tasksOf(
   for (const found of files) {
     const { name, size } = found;
     const path = objectPath(name);
-    const claim = run.claim(path, 0, Number.MAX_SAFE_INTEGER);
+    // It may lie in the folder twice.
+    const claim = candidates.has(path) ? undefined : run.claim(path, 0, Number.MAX_SAFE_INTEGER);
     if (claim === undefined) continue;
     // It may have been fetched and released between the look and the claim.
     const isHeld = run.store.ledger.spans(path).length > 0;

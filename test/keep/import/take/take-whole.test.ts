@@ -114,6 +114,8 @@ test('one with a wrong byte, a cut, a hole, bytes behind the end and an archive 
 test('with --dry-run and with hard links: the same report as without threads', async () => {
   const { root, archives } = mirror();
   fs.writeFileSync(archives[1]!, flipBytes(fs.readFileSync(archives[1]!), 5000, 100_000));
+  const twice = archives[2]!;
+  fs.cpSync(twice, twice.replace(root, join(root, 'other')), { recursive: true });
   for (const options of [{ dryRun: true }, { link: true }]) {
     const alone = await imported(root, 0, options);
     const { report, store } = await imported(root, 2, options);
