@@ -62,7 +62,7 @@ export function syncFile(file: string): void {
 }
 
 /** Files that are open at once to be flushed. */
-const flushedAtOnce = 16;
+const flushedAtOnce = 8;
 
 /** As {@link syncFile}, for several, many at a time, while the event loop turns. @throws as {@link storeError} says */
 export async function syncFiles(files: readonly string[]): Promise<void> {

@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process';
 import * as fs from 'node:fs';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { scratchFolder } from '../support/scratch.ts';
 import { type SyncedStore, syncedStore } from '../support/synced-store.ts';
@@ -40,14 +40,18 @@ if (!hasPrlimit) console.warn('no prlimit here: that few files may be open is no
     return new Promise((done) => child.on('close', (status) => done({ status, text })));
   }
 
-  test.each([64, 48])('%d of them: sync, extract, verify --repair and publish end as ever', async (files) => {
+  test.each([64, 48])('%d of them: sync, extract, verify --repair, import and publish end as ever', async (files) => {
     const store = ['--store', scratch(`store${files}`)];
-    const synced = await limited(files, ['sync', 'wow', '--all', ...store]);
-    expect(synced).toEqual({ status: 0, text: expect.any(String) });
+    expect(await limited(files, ['sync', 'wow', '--all', ...store])).toEqual({ status: 0, text: expect.any(String) });
     const out = scratch(`few${files}`);
     expect(await limited(files, ['extract', 'wow', '--to', out, ...store])).toMatchObject({ status: whole.status });
     expect(fs.readdirSync(out, { recursive: true }).sort()).toEqual(many);
     expect(await limited(files, ['verify', '--repair', '--jobs', '8', ...store])).toMatchObject({ status: 0 });
+    const mirror = join(synced.cdn.root, 'www');
+    const imported = ['import', mirror, '--store', scratch(`imported${files}`), '--offline'];
+    expect(await limited(files, imported, [])).toMatchObject({ status: 0 });
+    const folder = `cdn:${join(mirror, 'tpr/wow')}`;
+    expect(await limited(files, ['verify', folder, '--jobs', '8'], [])).toMatchObject({ status: 0 });
     expect(
       await limited(files, ['publish', out, '--product', 'few', '--to', scratch(`cdn${files}`)], []),
     ).toMatchObject({ status: 0 });
