@@ -42,6 +42,8 @@ export class EntryVerifier {
   readonly #stream: HashStream;
   #pos = 0;
   #header: BlteHeader | undefined;
+  /** Its header has a table of chunks, which must fill it: one that ends with its header is cut. */
+  #hasTable = false;
   #unit: Unit;
   #chunk = -1;
   /** For a unit that is too large for the buffer: it is hashed as it comes, and waits on disk. */
@@ -165,7 +167,7 @@ export class EntryVerifier {
     } else if (this.#header === undefined && this.#unit.end === bltePrefixSize && !this.#raw) {
       this.#growPrefix();
       return;
-    } else if (this.#header === undefined && this.#unit.end !== this.size) {
+    } else if (this.#header === undefined && this.#hasTable) {
       // The chunks that come next are cut by the header: it is checked at once.
       const bytes = this.#stream.openBytes;
       const digest = md5(bytes);
@@ -217,7 +219,8 @@ export class EntryVerifier {
   #unitBehind(prefix: Uint8Array): Unit {
     const headerSize = decodeBltePrefix(prefix);
     if (headerSize > Math.min(this.size, headerLimit)) throw this.#wrong(`claims a header of ${headerSize} bytes`);
-    const end = headerSize === bltePrefixSize ? this.size : headerSize;
+    this.#hasTable = headerSize !== bltePrefixSize;
+    const end = this.#hasTable ? headerSize : this.size;
     return { start: 0, end, md5: this.#ekey };
   }
 

@@ -264,6 +264,18 @@ describe('wrong bytes', () => {
     }
   });
 
+  test('an entry that ends where its header does is cut, and never whole', () => {
+    const { bytes, ekey } = chunkedEntry(300, 100, 1);
+    const { headerSize } = decodeBlteHeader(bytes);
+    for (const step of [1, 8, headerSize]) {
+      const sink = new Kept(bytes.length);
+      const verifier = new EntryVerifier({ ekey, size: headerSize }, streamOf(sink));
+      expect(() => pushAll(verifier, bytes.subarray(0, headerSize), step)).toThrow(refused);
+      expect(verifier.done).toBe(false);
+      expect(sink.writes).toEqual([]);
+    }
+  });
+
   test('a size that no entry has is refused at once', () => {
     for (let size = 0; size < 9; size++) {
       expect(() => new EntryVerifier({ ekey: '0'.repeat(32), size }, streamOf(new Kept(0)))).toThrow(refused);
