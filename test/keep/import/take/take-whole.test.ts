@@ -31,6 +31,8 @@ const fresh = (name: string): string => {
   return scratch(`${name}${number}`);
 };
 
+const sizeOf = (file: string): number => fs.statSync(file).size;
+
 interface Taken {
   report: ImportReport;
   store: string;
@@ -61,11 +63,10 @@ function mirror(): { root: string; archives: string[] } {
   const root = fresh('mirror');
   fs.cpSync(www(), root, { recursive: true });
   const files = fs.readdirSync(join(root, 'tpr/wow/data'), { recursive: true, encoding: 'utf8' });
-  const size = (file: string): number => fs.statSync(file).size;
   const archives = files
     .filter((path) => files.includes(`${path}.index`))
     .map((path) => join(root, 'tpr/wow/data', path))
-    .sort((a, b) => size(b) - size(a));
+    .sort((a, b) => sizeOf(b) - sizeOf(a));
   expect(archives.length).toBeGreaterThan(5);
   return { root, archives };
 }
@@ -126,9 +127,12 @@ test('with --dry-run and with hard links: the same report as without threads', a
 
 test('changed while it is taken: what is not as it was is told, and no wrong byte is taken', async () => {
   const { root, archives } = mirror();
+  const below = fs.readdirSync(root, { recursive: true, encoding: 'utf8' }).map((path) => join(root, path));
+  const large = below.filter((path) => below.includes(`${path}.index`)).reduce((sum, path) => sum + sizeOf(path), 0);
   let isChanged = false;
   const onProgress: ImportOptions['onProgress'] = (event) => {
-    if (isChanged || event.type !== 'bytes' || event.done < (event.total ?? 0) / 2) return;
+    // The first archive has begun.
+    if (isChanged || event.type !== 'bytes' || event.done <= (event.total ?? 0) - large) return;
     isChanged = true;
     for (const file of archives) fs.writeFileSync(file, flipBytes(fs.readFileSync(file), 300, 100_000));
   };
