@@ -48,8 +48,8 @@ export async function* checkBatches(
     for (const batch of batches) yield { ...batch, number: number++ };
   };
   for await (const { batch, isRight } of prove(numbered())) {
-    const { name, bytes, columns } = batch;
-    if (isRight) yield { name, bytes, entries: columns.offsets.length };
+    const { name, size, columns } = batch;
+    if (isRight) yield { name, bytes: size, entries: columns.offsets.length };
     else left.push(batch);
   }
   for (const { check } of left.sort((a, b) => a.number - b.number)) yield* check();

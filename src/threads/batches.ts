@@ -18,11 +18,22 @@ export function* batchesOf<Task extends { readonly size: number }>(
   const large: Task[] = [];
   for (const task of tasks) if (task.size >= limits.bytes) large.push(task);
   for (const task of large.sort((a, b) => b.size - a.size)) yield [task];
+  yield* batchesInOrder(smallOnes(tasks, limits.bytes), limits);
+}
+
+function* smallOnes<Task extends { readonly size: number }>(tasks: Iterable<Task>, bytes: number): Generator<Task> {
+  for (const task of tasks) if (task.size < bytes) yield task;
+}
+
+/** Tasks together, in their order; one that is larger than a batch may be is alone. */
+export function* batchesInOrder<Task extends { readonly size: number }>(
+  tasks: Iterable<Task>,
+  limits: BatchLimits,
+): Generator<Task[]> {
   let waiting: Task[] = [];
   let bytes = 0;
   for (const task of tasks) {
-    if (task.size >= limits.bytes) continue;
-    if (bytes + task.size > limits.bytes || waiting.length === limits.tasks) {
+    if (waiting.length === limits.tasks || (waiting.length > 0 && bytes + task.size > limits.bytes)) {
       yield waiting;
       waiting = [];
       bytes = 0;

@@ -16,7 +16,7 @@ export interface EntryColumns {
 /** Entries that are to be proven together, and their bytes. */
 export interface EntryBatch {
   columns: EntryColumns;
-  bytes: number;
+  size: number;
 }
 
 /** Proves batches of entries: each comes back as it turns out, with whether all of it is right. */
@@ -24,8 +24,11 @@ export type ProveEntries = <Batch extends EntryBatch>(
   batches: Iterable<Batch>,
 ) => AsyncIterable<{ batch: Batch; isRight: boolean }>;
 
+/** Where an entry lies in a file. */
+export type EntryAt = Omit<EntryToProve, 'raw'>;
+
 /** Puts entries of a file into columns. @param entries keys are of one length */
-export function entryBatch(file: string, raw: boolean, entries: readonly Omit<EntryToProve, 'raw'>[]): EntryBatch {
+export function entryBatch(file: string, raw: boolean, entries: readonly EntryAt[]): EntryBatch {
   const keySize = entries[0]?.ekey.length ?? 0;
   const columns = {
     file,
@@ -35,14 +38,14 @@ export function entryBatch(file: string, raw: boolean, entries: readonly Omit<En
     sizes: new Float64Array(entries.length),
     raw,
   };
-  let bytes = 0;
+  let all = 0;
   for (const [i, { ekey, offset, size }] of entries.entries()) {
     columns.keys.set(ekey, i * keySize);
     columns.offsets[i] = offset;
     columns.sizes[i] = size;
-    bytes += size;
+    all += size;
   }
-  return { columns, bytes };
+  return { columns, size: all };
 }
 
 /** The entries of a batch. */

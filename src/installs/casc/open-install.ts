@@ -8,7 +8,7 @@ import { childOf } from '../../files/walk.ts';
 import { decodeBuildInfo, type InstalledBuild } from '../../formats/local/build-info.ts';
 import type { LocalEntry } from '../../formats/local/local-index.ts';
 import type { BuildIdentity } from '../../store/ledger/rows.ts';
-import { entriesIn, entryBatch } from '../../verify/entry-columns.ts';
+import { type EntryAt, entriesIn, entryBatch } from '../../verify/entry-columns.ts';
 import { keyOfEntry } from '../../verify/entry-key.ts';
 import {
   type CheckedObject,
@@ -175,12 +175,6 @@ function* installedBatches(
     bytes += place.size;
   }
   if (entries.length > 0) yield batch();
-}
-
-interface EntryAt {
-  ekey: Uint8Array;
-  offset: number;
-  size: number;
 }
 
 /** The place of the BLTE object of an entry whose local header is right; undefined where that cannot be said. */

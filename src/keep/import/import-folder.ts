@@ -146,8 +146,8 @@ function namedIndices(run: ImportRun, files: readonly FoundFile[], builds: reado
 }
 
 async function takeLarge(run: ImportRun, files: readonly FoundFile[], here: HereBuilds): Promise<EntryWork[]> {
-  const hasIndex = ({ name }: FoundFile): boolean => hasSmall(run, { ...name, suffix: '.index' });
-  const isArchive = (file: FoundFile): boolean => here.isArchive(file.name) || hasIndex(file);
+  const indexed = new Set(files.filter(({ name }) => hasSmall(run, { ...name, suffix: '.index' })));
+  const isArchive = (file: FoundFile): boolean => indexed.has(file) || here.isArchive(file.name);
   const taken = new Set<FoundFile>();
   const left = (): FoundFile[] => files.filter((file) => !taken.has(file));
   const add = (more: Iterable<FoundFile>): void => {
@@ -165,10 +165,10 @@ async function takeLarge(run: ImportRun, files: readonly FoundFile[], here: Here
   add(
     await takeWholeInThreads(
       run,
-      left().filter((file) => !isArchive(file) || hasIndex(file)),
+      left().filter((file) => !isArchive(file) || indexed.has(file)),
     ),
   );
-  run.report.unlisted += files.filter((file) => hasIndex(file) && !here.isListed(file.name)).length;
+  run.report.unlisted += [...indexed].filter(({ name }) => !here.isListed(name)).length;
   const later: EntryWork[] = [];
   for (const file of left()) {
     throwIfAborted(run.settings.signal);

@@ -1,10 +1,8 @@
 import * as fs from 'node:fs';
 import { toHex } from '../../core/bytes.ts';
 import { isPakratError, isSystemError } from '../../core/errors.ts';
-import { readAt } from '../../files/read-at.ts';
 import type { ObjectName } from '../../store/layout.ts';
 import type { Span } from '../../store/spans.ts';
-import { checkEntries } from '../../verify/check-entries.ts';
 import { type EntryBatch, entriesIn } from '../../verify/entry-columns.ts';
 import type { HashBuffer } from '../../verify/hash-buffer.ts';
 import { type ArchiveEntry, archiveEntries, checkHeldEntries, unclaimable } from '../store-checks.ts';
@@ -38,42 +36,46 @@ export interface Proof {
 }
 
 /** Hashes what is held of an object. @returns undefined when anything is not as it should be: whoever planned the work looks again, and says what it is */
-export async function proveObject(task: ProofTask, buffer: HashBuffer): Promise<Proof | undefined> {
+export function proveObject(task: ProofTask, buffer: HashBuffer): Promise<Proof | undefined> {
   const { file, spans, wholeSize } = task;
-  const proof: Proof = { entries: 0, bytes: 0 };
-  try {
+  return unlessUnreadable(async () => {
     if (wholeSize !== undefined && fs.statSync(file).size !== wholeSize) return undefined;
     const entries = entriesOf(task);
     if (unclaimable(spans, entries).length > 0) return undefined;
-    const checks = checkHeldEntries(() => file, entries, { spans, decrypt: (bytes) => bytes, buffer });
-    for await (const { entries: count, bytes, damages } of checks) {
-      if (damages.length > 0) return undefined;
-      proof.entries += count;
-      proof.bytes += bytes;
-    }
-    return proof;
-  } catch (error) {
-    if (isPakratError(error) || isSystemError(error)) return undefined;
-    throw error;
-  }
+    return proofOf(file, entries, { spans, buffer });
+  });
 }
 
-/** Hashes entries of a file. @returns undefined when any of them is not right, as {@link proveObject} */
-export async function proveColumns(task: EntriesTask, buffer: HashBuffer): Promise<Proof | undefined> {
-  const { file, offsets } = task.columns;
+/** Hashes entries of a file. @returns undefined as {@link proveObject} */
+export function proveColumns(task: EntriesTask, buffer: HashBuffer): Promise<Proof | undefined> {
+  const { file } = task.columns;
+  return unlessUnreadable(async () => {
+    // A pipe would wait for somebody to write to it.
+    if (!fs.statSync(file).isFile()) return undefined;
+    const entries = Array.from(entriesIn(task), (entry) => ({ ...entry, ekey: toHex(entry.ekey) }));
+    const end = entries.reduce((most, { offset, size }) => Math.max(most, offset + size), 0);
+    return proofOf(file, entries, { spans: [{ start: 0, end }], buffer });
+  });
+}
+
+async function proofOf(
+  file: string,
+  entries: readonly ArchiveEntry[],
+  { spans, buffer }: { spans: readonly Span[]; buffer: HashBuffer },
+): Promise<Proof | undefined> {
+  const proof: Proof = { entries: 0, bytes: 0 };
+  const checks = checkHeldEntries(() => file, entries, { spans, decrypt: (bytes) => bytes, buffer });
+  for await (const { entries: count, bytes, damages } of checks) {
+    if (damages.length > 0) return undefined;
+    proof.entries += count;
+    proof.bytes += bytes;
+  }
+  return proof;
+}
+
+async function unlessUnreadable(work: () => Promise<Proof | undefined>): Promise<Proof | undefined> {
   try {
-    const fd = fs.openSync(file, fs.constants.O_RDONLY | (fs.constants.O_NONBLOCK ?? 0));
-    try {
-      if (!fs.fstatSync(fd).isFile()) return undefined;
-      const entries = Array.from(entriesIn(task), (entry) => ({ ...entry, ekey: toHex(entry.ekey) }));
-      const read = (entry: ArchiveEntry, offset: number, size: number): Uint8Array =>
-        readAt(fd, entry.offset + offset, size, file);
-      for await (const batch of checkEntries(entries, read, { buffer }))
-        if (batch.some(({ problem }) => problem !== undefined)) return undefined;
-      return { entries: offsets.length, bytes: task.bytes };
-    } finally {
-      fs.closeSync(fd);
-    }
+    return await work();
   } catch (error) {
     if (isPakratError(error) || isSystemError(error)) return undefined;
     throw error;

@@ -1,4 +1,4 @@
-import { batchesOf } from '../../threads/batches.ts';
+import { batchesInOrder, batchesOf } from '../../threads/batches.ts';
 import { type Batches, ThreadPool, threadUrl, usefulThreads } from '../../threads/thread-pool.ts';
 import type { EntryBatch } from '../../verify/entry-columns.ts';
 import type { EntriesTask, Proof, ProofTask } from './proof-tasks.ts';
@@ -84,24 +84,16 @@ export async function* proveEntries<Batch extends EntryBatch>(
   signal: AbortSignal | undefined,
 ): AsyncGenerator<{ batch: Batch; isRight: boolean }> {
   const sent = new Map<number, Batch>();
-  const tasks = function* (): Generator<EntriesTask[]> {
+  const tasks = function* (): Generator<EntriesTask> {
     let number = 0;
-    let waiting: EntriesTask[] = [];
-    let bytes = 0;
     for (const batch of batches) {
       number += 1;
       sent.set(number, batch);
       // What else its owner has in it may not travel.
-      waiting.push({ number, columns: batch.columns, bytes: batch.bytes });
-      bytes += batch.bytes;
-      if (bytes < batchLimits.bytes && waiting.length < batchLimits.tasks) continue;
-      yield waiting;
-      waiting = [];
-      bytes = 0;
+      yield { number, columns: batch.columns, size: batch.size };
     }
-    if (waiting.length > 0) yield waiting;
   };
-  for await (const { task, proof } of proveBatches(pool, tasks(), signal)) {
+  for await (const { task, proof } of proveBatches(pool, batchesInOrder(tasks(), batchLimits), signal)) {
     const batch = sent.get(task.number)!;
     sent.delete(task.number);
     yield { batch, isRight: proof !== undefined };

@@ -26,10 +26,10 @@ function beginProof(
   prover: EntryProver,
 ): { object: ObjectProof; held: Proof } | undefined {
   try {
-    const isColumns = 'columns' in task;
-    const fd = fs.openSync(isColumns ? task.columns.file : task.file, O_RDONLY | O_NONBLOCK);
+    const held = 'columns' in task ? heldColumns(task) : task;
+    const fd = fs.openSync(held.file, O_RDONLY | O_NONBLOCK);
     try {
-      return isColumns ? addColumns(task, fd, prover) : addEntries(task, fd, prover);
+      return addEntries(held, () => ('columns' in task ? entriesIn(task) : entriesOf(task)), { fd, prover });
     } finally {
       fs.closeSync(fd);
     }
@@ -39,19 +39,28 @@ function beginProof(
   }
 }
 
+/** What a file is said to have. */
+type HeldFile = Pick<ProofTask, 'file' | 'spans' | 'wholeSize' | 'size'>;
+
+/** What lies between entries is read along. */
+function heldColumns({ columns, size }: EntriesTask): HeldFile {
+  const { file, offsets, sizes } = columns;
+  const end = (offsets.at(-1) ?? 0) + (sizes.at(-1) ?? 0);
+  return { file, spans: [{ start: offsets[0] ?? 0, end }], wholeSize: undefined, size };
+}
+
 function addEntries(
-  task: ProofTask,
-  fd: number,
-  prover: EntryProver,
+  { file, spans, wholeSize, size }: HeldFile,
+  entries: () => Iterable<EntryToProve>,
+  { fd, prover }: { fd: number; prover: EntryProver },
 ): { object: ObjectProof; held: Proof } | undefined {
-  const { file, spans, wholeSize } = task;
   const stat = fs.fstatSync(fd);
   if (!stat.isFile() || (wholeSize !== undefined && stat.size !== wholeSize)) return undefined;
   const read = (bytes: Uint8Array, offset: number): void => readInto(fd, bytes, { offset, what: file });
   const object = prover.open(read, spans.at(-1)?.end ?? 0);
   const held: Proof = { entries: 0, bytes: 0 };
   let proven = 0;
-  for (const entry of entriesOf(task)) {
+  for (const entry of entries()) {
     const end = heldUntil(spans, entry.offset);
     if (end === entry.offset) continue;
     // Bytes that two entries share would count twice.
@@ -62,26 +71,7 @@ function addEntries(
     held.bytes += entry.size;
   }
   // What the ledger holds where no entry lies is no pakrat's claim.
-  return held.bytes === task.size ? { object, held } : undefined;
-}
-
-function addColumns(
-  task: EntriesTask,
-  fd: number,
-  prover: EntryProver,
-): { object: ObjectProof; held: Proof } | undefined {
-  const { file, offsets, sizes } = task.columns;
-  if (!fs.fstatSync(fd).isFile()) return undefined;
-  const read = (bytes: Uint8Array, offset: number): void => readInto(fd, bytes, { offset, what: file });
-  const end = (offsets.at(-1) ?? 0) + (sizes.at(-1) ?? 0);
-  const object = prover.open(read, end);
-  let proven = 0;
-  for (const entry of entriesIn(task)) {
-    if (object.isOpen || entry.offset < proven) return undefined;
-    prover.add(entry, end);
-    proven = entry.offset + entry.size;
-  }
-  return { object, held: { entries: offsets.length, bytes: task.bytes } };
+  return held.bytes === size ? { object, held } : undefined;
 }
 
 /** In the order in which they lie. @throws E_FORMAT…, E_INTEGRITY for a damaged index */

@@ -10,6 +10,7 @@ import {
 import { SpanWriter } from '../../../fetch/transfer/span-writer.ts';
 import { type ObjectName, objectPath } from '../../../store/layout.ts';
 import { covers, heldUntil } from '../../../store/spans.ts';
+import { batchesInOrder } from '../../../threads/batches.ts';
 import { checkEntries } from '../../../verify/check-entries.ts';
 import type { VerifiedSink } from '../../../verify/hash-buffer.ts';
 import type { ArchiveEntry } from '../../store-checks.ts';
@@ -29,8 +30,7 @@ export interface EntryWork {
 }
 
 /** Entries that are written under one claim, and their bytes: what a kill costs. */
-const mostEntries = 2048;
-const mostBytes = 32 << 20;
+const together = { tasks: 2048, bytes: 32 << 20 };
 
 /** The entries of an object that the store does not hold. */
 export function missingEntries(
@@ -52,7 +52,7 @@ export async function takeEntries(run: ImportRun, work: EntryWork): Promise<Entr
   const later: ArchiveEntry[] = [];
   const path = objectPath(work.name);
   if (isLocked(run, work)) return undefined;
-  for (const batch of batches(missingEntries(run, work))) {
+  for (const batch of batchesInOrder(missingEntries(run, work), together)) {
     throwIfAborted(run.settings.signal);
     const ends = batch.map(({ offset, size }) => offset + size);
     const claim = run.claim(path, batch[0]?.offset ?? 0, Math.max(...ends));
@@ -90,21 +90,6 @@ export function tellWrong({ report }: ImportRun, path: string, error: unknown): 
   const { code, message, hint } = error as PakratError;
   if (isUnknown) report.unknown.push({ name: path, message: `${message}. ${hint ?? ''}`.trimEnd() });
   else report.damaged.push({ name: path, code, message });
-}
-
-function* batches(entries: readonly ArchiveEntry[]): Generator<ArchiveEntry[]> {
-  let batch: ArchiveEntry[] = [];
-  let bytes = 0;
-  for (const entry of entries) {
-    if (batch.length === mostEntries || (batch.length > 0 && bytes + entry.size > mostBytes)) {
-      yield batch;
-      batch = [];
-      bytes = 0;
-    }
-    batch.push(entry);
-    bytes += entry.size;
-  }
-  if (batch.length > 0) yield batch;
 }
 
 async function takeBatch(run: ImportRun, work: EntryWork): Promise<void> {

@@ -1,5 +1,6 @@
 import { isPakratError, resultUnless, throwIfAborted } from '../../../core/errors.ts';
 import { objectPath } from '../../../store/layout.ts';
+import { batchesInOrder } from '../../../threads/batches.ts';
 import { checkEntries, type EntryToCheck } from '../../../verify/check-entries.ts';
 import type { FoundFile } from '../find/found-files.ts';
 import type { ImportRun } from '../import-run.ts';
@@ -16,7 +17,8 @@ const mostBytes = 1 << 20;
  */
 export async function takeSmallLoose(run: ImportRun, files: readonly FoundFile[]): Promise<Set<FoundFile>> {
   const taken = new Set<FoundFile>();
-  for (const group of together(files.filter(({ size }) => size <= mostBytes))) {
+  const small = files.filter(({ size }) => size <= mostBytes);
+  for (const group of batchesInOrder(small, together)) {
     throwIfAborted(run.settings.signal);
     const right = await rightOnes(
       run,

@@ -4,6 +4,7 @@ import { hasObject } from '../../../fetch/small-objects.ts';
 import { removeTemporary } from '../../../files/temporary.ts';
 import type { Claim } from '../../../store/claims.ts';
 import { type ObjectName, objectPath } from '../../../store/layout.ts';
+import { batchesInOrder } from '../../../threads/batches.ts';
 import { checkObject } from '../../../verify/check-object.ts';
 import type { FoundFile } from '../find/found-files.ts';
 import { addAmount, addLinked } from '../import-report.ts';
@@ -17,8 +18,7 @@ const mostConfigBytes = 32 << 20;
 const mostBytes = 256 << 20;
 
 /** Objects that are brought to disk together, and their bytes: what a kill costs. */
-const mostTogether = 64;
-const mostBytesTogether = 8 << 20;
+export const together = { tasks: 64, bytes: 8 << 20 };
 
 /** The bytes of a small object, decrypted, out of the store or, in a dry run, out of the folder; undefined where neither has it right. */
 export function readSmall({ store, seen }: ImportRun, name: ObjectName): Uint8Array | undefined {
@@ -42,7 +42,7 @@ export function hasSmall({ store, seen }: ImportRun, name: ObjectName): boolean 
 
 /** Takes objects that are checked as a whole: configs, indices, patches. @throws E_ABORTED, E_STORE… */
 export async function takeSmall(run: ImportRun, files: readonly FoundFile[]): Promise<void> {
-  for (const group of together(files)) {
+  for (const group of batchesInOrder(files, together)) {
     throwIfAborted(run.settings.signal);
     const right: RightObject[] = [];
     for (const found of group) {
@@ -56,22 +56,6 @@ export async function takeSmall(run: ImportRun, files: readonly FoundFile[]): Pr
     }
     await addObjects(run, right);
   }
-}
-
-/** Files some at a time, in their order. */
-export function* together(files: readonly FoundFile[]): Generator<FoundFile[]> {
-  let group: FoundFile[] = [];
-  let bytes = 0;
-  for (const file of files) {
-    if (group.length === mostTogether || (group.length > 0 && bytes + file.size > mostBytesTogether)) {
-      yield group;
-      group = [];
-      bytes = 0;
-    }
-    group.push(file);
-    bytes += file.size;
-  }
-  if (group.length > 0) yield group;
 }
 
 function bytesIfRight(run: ImportRun, { name, file }: FoundFile): Uint8Array | undefined {
