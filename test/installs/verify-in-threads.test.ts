@@ -1,7 +1,8 @@
 import * as fs from 'node:fs';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { VerifyResult } from '../../src/app/verify.ts';
+import { encodeBlte } from '../../src/formats/blte/encode.ts';
 import { builtModule } from '../support/built-module.ts';
 import { randomSource } from '../support/hostile.ts';
 import { scratchFolder } from '../support/scratch.ts';
@@ -92,6 +93,29 @@ describe('a folder in the layout of a CDN', () => {
     const names = bad.map(({ name }) => name).join('\n');
     for (const file of [flipped, cut, unlisted, loose, looseCut, headed, patch])
       expect(names).toContain(file.split(/[/\\]/).at(-1));
+  });
+
+  test('with chunks that are larger than what threads read at once: right ones are right, a wrong one is told', async () => {
+    const folder = copyOf('www/tpr/wow');
+    const random = randomSource(9);
+    const large = Buffer.from(Array.from({ length: 1 << 16 }, () => Math.floor(random() * 256)));
+    const put = (content: Buffer): string => {
+      const { bytes, ekey } = encodeBlte(content, 'b:{*=n}');
+      const file = join(folder, 'data', ekey.slice(0, 2), ekey.slice(2, 4), ekey);
+      fs.mkdirSync(dirname(file), { recursive: true });
+      fs.writeFileSync(file, bytes);
+      return file;
+    };
+    put(Buffer.concat(Array.from({ length: 150 }, () => large)));
+    const { bad: none } = await sameResult(`cdn:${folder}`);
+    expect(none).toEqual([]);
+    const wrong = put(Buffer.concat(Array.from({ length: 151 }, () => large)));
+    changed(wrong, (bytes) => {
+      bytes[9_000_000]! ^= 1;
+      return bytes;
+    });
+    const { bad } = await sameResult(`cdn:${folder}`);
+    expect(bad.map(({ name }) => name)).toEqual([expect.stringContaining(basename(wrong))]);
   });
 
   test('without an object of one is no such folder', async () => {
