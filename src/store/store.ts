@@ -1,6 +1,6 @@
 import * as fs from 'node:fs';
 import { isNoFile, PakratError } from '../core/errors.ts';
-import { inStore, makeFolderDurable, storeError, writeFileDurable, writeFilesDurable } from '../files/durable.ts';
+import { inStore, makeFolderDurable, storeError, writeFilesDurable } from '../files/durable.ts';
 import { clearDeadTemporaries } from '../files/temporary.ts';
 import { Claims } from './claims.ts';
 import { clearWay } from './clear-way.ts';
@@ -31,9 +31,7 @@ export interface Store {
   readonly objectKeys: ObjectKeys;
   /** The bytes of a small object that is held whole, decrypted; undefined when it is not. @throws E_KEY_MISSING */
   readObject(name: ObjectName): Uint8Array | undefined;
-  /** Puts a small object, as it came and checked by the caller, into the store and the ledger. */
-  addObject(name: ObjectName, bytes: Uint8Array): void;
-  /** As {@link addObject}, for several that share the waits for the disk, while the event loop turns. */
+  /** Puts small objects, as they came and checked by the caller, into the store and the ledger. They share the waits for the disk, and the event loop turns. */
   addObjects(objects: readonly SmallObject[]): Promise<void>;
   /** What this process and others fetch just now; undefined for a store that cannot be written. @throws E_STORE… when it is first used */
   claims(): Claims | undefined;
@@ -70,14 +68,6 @@ export function openStore(root: string, options: { create: boolean }): Store {
   const ledger = openLedger(layout, writable, presence);
   const keys = objectKeys(ledger, writable);
   const files = new ObjectFiles(layout, ledger, keys);
-  /** Says that objects are held whose bytes are on disk, under their names. */
-  const settleObjects = (objects: readonly SmallObject[]): void => {
-    ledger.transaction(() => {
-      for (const { name, bytes } of objects) ledger.addComplete(objectPath(name), bytes.length);
-    });
-    // They say whether their archives are whole.
-    for (const { name } of objects) if (name.suffix === '.index') files.settle(objectPath({ ...name, suffix: '' }));
-  };
   let claims: Claims | undefined;
   return {
     layout,
@@ -92,17 +82,15 @@ export function openStore(root: string, options: { create: boolean }): Store {
       const bytes = readIfThere(files.find(path));
       return bytes && keys.decrypt(path, bytes);
     },
-    addObject(name, bytes) {
-      const path = objectPath(name);
-      clearWay(layout, path);
-      writeFileDurable(files.inPlace(path), bytes, layout.temporary);
-      settleObjects([{ name, bytes }]);
-    },
     async addObjects(objects) {
       for (const { name } of objects) clearWay(layout, objectPath(name));
       const written = objects.map(({ name, bytes }) => ({ path: files.inPlace(objectPath(name)), bytes }));
       await writeFilesDurable(written, layout.temporary);
-      settleObjects(objects);
+      ledger.transaction(() => {
+        for (const { name, bytes } of objects) ledger.addComplete(objectPath(name), bytes.length);
+      });
+      // They say whether their archives are whole.
+      for (const { name } of objects) if (name.suffix === '.index') files.settle(objectPath({ ...name, suffix: '' }));
     },
     claims() {
       if (writable) claims ??= new Claims(layout.claims);

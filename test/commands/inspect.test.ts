@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { inspectBytes } from '../../src/inspect/inspect.ts';
-import { openStore } from '../../src/store/store.ts';
+import { openStore, type SmallObject } from '../../src/store/store.ts';
 import { runPakrat } from '../support/run-pakrat.ts';
 import { scratchFolder } from '../support/scratch.ts';
 import { type SyntheticCdn, syntheticCdn } from '../support/synthetic-cdn.ts';
@@ -75,14 +75,15 @@ describe('inspect, on the objects of a CDN', () => {
     const store = openStore(folder, { create: true });
     const names = readdirSync(join(cdn.root, 'www', 'tpr', 'wow', 'data'), { recursive: true, encoding: 'utf8' });
     const hash = names.find((path) => names.includes(`${path}.index`))!.slice(-32);
-    const add = (kind: 'config' | 'data', name: string, suffix: '' | '.index'): void =>
-      store.addObject(
-        { cdnPath: 'tpr/wow', kind, hash: name, suffix },
-        new Uint8Array(readFileSync(object(kind, name + suffix))),
-      );
-    add('config', configs.build.b, '');
-    add('data', hash, '.index');
-    add('data', hash, '');
+    const objectOf = (kind: 'config' | 'data', name: string, suffix: '' | '.index'): SmallObject => ({
+      name: { cdnPath: 'tpr/wow', kind, hash: name, suffix },
+      bytes: new Uint8Array(readFileSync(object(kind, name + suffix))),
+    });
+    await store.addObjects([
+      objectOf('config', configs.build.b, ''),
+      objectOf('data', hash, '.index'),
+      objectOf('data', hash, ''),
+    ]);
     store.close();
     const { stdout } = runPakrat(['inspect', configs.build.b.toUpperCase(), '--store', folder, '--json']);
     expect(JSON.parse(stdout)).toMatchObject({ format: 'build config', md5: configs.build.b });

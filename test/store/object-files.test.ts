@@ -20,10 +20,10 @@ const bytes = Buffer.alloc(1000, 'archive ');
 
 let store: Store;
 let number = 0;
-beforeEach(() => {
+beforeEach(async () => {
   number += 1;
   store = openStore(scratch(`store${number}`), { create: true });
-  store.addObject({ ...name, suffix: '.index' }, index.bytes);
+  await store.addObjects([{ name: { ...name, suffix: '.index' }, bytes: index.bytes }]);
 });
 afterEach(() => store.close());
 
@@ -85,14 +85,14 @@ describe('an archive', () => {
     expect(placesWithFile()).toEqual([inPlace()]);
   });
 
-  test('goes with its index, and comes back with it', () => {
+  test('goes with its index, and comes back with it', async () => {
     put(partial());
     store.ledger.addSpans(path, [{ start: 0, end: 1000 }]);
     store.files.settle(path);
     store.files.withdraw([`${path}.index`], () => store.ledger.removeObject(`${path}.index`));
     expect(placesWithFile()).toEqual([partial()]);
     expect(store.ledger.spans(path)).toEqual([{ start: 0, end: 1000 }]);
-    store.addObject({ ...name, suffix: '.index' }, index.bytes);
+    await store.addObjects([{ name: { ...name, suffix: '.index' }, bytes: index.bytes }]);
     expect(placesWithFile()).toEqual([inPlace()]);
   });
 });
