@@ -12,7 +12,7 @@ import { fileURLToPath } from 'node:url';
 import { isMainThread, Worker, workerData } from 'node:worker_threads';
 import { inflateSync } from 'node:zlib';
 import { salsa20 } from '@noble/ciphers/salsa.js';
-import { bin, makeTree, measure, median, pakrat, startNginx } from './parts.js';
+import { bin, MemoryFolders, makeTree, measure, median, pakrat, startNginx } from './parts.js';
 
 const self = fileURLToPath(import.meta.url);
 const before = process.env.PAKRAT_BEFORE;
@@ -38,8 +38,9 @@ export async function extractTrial({ work, reps, scale }) {
       const tree = makeTree(join(work, `extract-${name}`), shrunk([...make, '--withheld', '0'], scale));
       const store = join(work, `extract-${name}-store`);
       if (!fs.existsSync(join(store, 'ledger.db'))) await fill(tree, store, work);
-      trialOf(name, { store, memory, tree, reps });
-      if (make.includes('--local')) trialOfInstall(name, { store, memory, tree, reps });
+      const folders = new MemoryFolders(memory, work);
+      trialOf(name, { store, memory, folders, tree, reps });
+      if (make.includes('--local')) trialOfInstall(name, { store, memory, folders, tree, reps });
     }
   } finally {
     fs.rmSync(memory, { recursive: true });
@@ -64,63 +65,67 @@ async function fill(tree, store, work) {
   pakrat(['keys', 'import', join(tree, 'truth/keys.txt'), '--store', store]);
 }
 
-function trialOf(name, { store, memory, tree, reps }) {
+function trialOf(name, { store, memory, folders, tree, reps }) {
   const plan = join(memory, 'plan.json');
   fs.writeFileSync(plan, JSON.stringify(planOf('wow', { store, tree, places: placesIn(store) })));
-  const [ours, theirs, bare] = ['ours', 'before', 'bare'].map((folder) => join(memory, folder));
-  const extract = (program, to) =>
+  const extract = (program, to = folders.next()) =>
     measure(process.execPath, [program, 'extract', 'wow', '--store', store, '--offline', '--to', to, '--quiet']);
-  const empty = (folder) => fs.rmSync(folder, { recursive: true, force: true });
-  const fresh = (folder, run) => () => {
-    empty(folder);
-    return run(folder);
-  };
   const every = (folder, count) => ['-c', `find ${folder} -type f -print0 | xargs -0 -P${cores} -n ${count} md5sum`];
   const verify = (program) => measure(process.execPath, [program, 'verify', '--store', store, '--offline', '--quiet']);
   row(`extract ${name}`, reps, {
-    ours: fresh(ours, (to) => extract(bin, to)),
-    before: before && fresh(theirs, (to) => extract(before, to)),
-    'bare loop': fresh(bare, (to) => measure(process.execPath, [self, plan, to])),
+    ours: () => extract(bin),
+    before: before && (() => extract(before)),
+    'bare loop': () => measure(process.execPath, [self, plan, folders.next()]),
   });
+  const whole = join(memory, 'whole');
+  extract(bin, whole);
   if (name === 'small') {
     const zip = join(memory, 'all.zip');
-    execFileSync('zip', ['-qr', zip, '.'], { cwd: ours });
+    execFileSync('zip', ['-qr', zip, '.'], { cwd: whole });
     row(`extract ${name}`, reps, {
-      ours: fresh(ours, (to) => extract(bin, to)),
-      unzip: fresh(bare, (to) => measure('unzip', ['-q', zip, '-d', to])),
+      ours: () => extract(bin),
+      unzip: () => measure('unzip', ['-q', zip, '-d', folders.next()]),
     });
   }
   row(`extract ${name} again`, reps, {
-    ours: () => extract(bin, ours),
-    before: before && (() => extract(before, ours)),
-    md5sum: () => measure('sh', every(ours, 500)),
+    ours: () => extract(bin, whole),
+    before: before && (() => extract(before, whole)),
+    md5sum: () => measure('sh', every(whole, 500)),
   });
   row(`verify ${name}`, reps, {
     ours: () => verify(bin),
     before: before && (() => verify(before)),
     md5sum: () => measure('sh', every(store, 5)),
   });
-  for (const folder of [ours, theirs, bare]) empty(folder);
+  fs.rmSync(whole, { recursive: true });
+  folders.empty();
 }
 
 /** The same build from an installed client; keys are the store's. */
-function trialOfInstall(name, { store, memory, tree, reps }) {
+function trialOfInstall(name, { store, memory, folders, tree, reps }) {
   const folder = join(tree, 'local');
   const plan = join(memory, 'plan.json');
   fs.writeFileSync(plan, JSON.stringify(planOf(folder, { store, tree, places: placesOfInstall(folder) })));
-  const into = (to, run) => () => {
-    fs.rmSync(to, { recursive: true, force: true });
-    return run(to);
+  const extract = (program) => {
+    const to = folders.next();
+    return measure(process.execPath, [
+      program,
+      'extract',
+      folder,
+      '--store',
+      store,
+      '--offline',
+      '--to',
+      to,
+      '--quiet',
+    ]);
   };
-  const extract = (program) => (to) =>
-    measure(process.execPath, [program, 'extract', folder, '--store', store, '--offline', '--to', to, '--quiet']);
-  const [ours, bare] = ['ours', 'bare'].map((of) => join(memory, of));
   row(`extract ${name} from an install`, reps, {
-    ours: into(ours, extract(bin)),
-    before: before && into(ours, extract(before)),
-    'bare loop': into(bare, (to) => measure(process.execPath, [self, plan, to])),
+    ours: () => extract(bin),
+    before: before && (() => extract(before)),
+    'bare loop': () => measure(process.execPath, [self, plan, folders.next()]),
   });
-  for (const of of [ours, bare]) fs.rmSync(of, { recursive: true, force: true });
+  folders.empty();
   verifyRow(`verify ${name} of the install`, reps, folder);
   verifyRow(`verify ${name} of the CDN folder`, reps, join(tree, 'www/tpr/wow'));
 }

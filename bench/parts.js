@@ -75,11 +75,43 @@ export function fillMemory(work) {
   const file = join(work, 'memory');
   // What another file of that name has of the memory is free then.
   fs.rmSync(file, { force: true });
-  const free = Number(/^MemFree: +(\d+) kB/m.exec(fs.readFileSync('/proc/meminfo', 'utf8'))[1]) / 1024;
+  const free = memoryMiB('MemFree');
   if (free < 2048) return;
   console.error(`filling ${Math.round(free / 1024)} GiB of memory`);
   execFileSync('dd', ['if=/dev/zero', `of=${file}`, 'bs=1M', `count=${Math.round(free - 512)}`], { stdio: 'ignore' });
   execFileSync('sync');
+}
+
+function memoryMiB(name) {
+  return Number(new RegExp(`^${name}: +(\\d+) kB`, 'm').exec(fs.readFileSync('/proc/meminfo', 'utf8'))[1]) / 1024;
+}
+
+/** Folders in memory for what runs write. Each stays until little memory is left for the next; then they go, and memory is filled anew. */
+export class MemoryFolders {
+  #root;
+  #work;
+  #count = 0;
+
+  constructor(root, work) {
+    this.#root = root;
+    this.#work = work;
+    fillMemory(work);
+  }
+
+  /** A name that nothing has. */
+  next() {
+    if (memoryMiB('MemAvailable') < 6144) {
+      this.empty();
+      fillMemory(this.#work);
+    }
+    this.#count += 1;
+    return join(this.#root, String(this.#count));
+  }
+
+  empty() {
+    for (const name of fs.readdirSync(this.#root))
+      if (/^\d+$/.test(name)) fs.rmSync(join(this.#root, name), { recursive: true });
+  }
 }
 
 /**
