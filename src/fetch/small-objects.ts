@@ -28,12 +28,18 @@ export function adoptObject({ file, files, objectKeys, writable }: Store, name: 
     return true;
   });
   if (isRight !== true) return undefined;
-  // Whoever wrote it may have been killed before it was flushed.
-  inStore(path, () => {
-    syncFile(file(path));
-    syncFolder(dirname(file(path)));
-  });
-  files.complete([{ path, size: bytes.length }]);
+  try {
+    // Whoever wrote it may have been killed before it was flushed.
+    inStore(path, () => {
+      syncFile(file(path));
+      syncFolder(dirname(file(path)));
+    });
+    files.complete([{ path, size: bytes.length }]);
+  } catch (error) {
+    // Another process that lets go of it says so in the ledger first.
+    if (!fs.existsSync(file(path))) return undefined;
+    throw error;
+  }
   if (name.suffix === '.index') files.settle(objectPath({ ...name, suffix: '' }));
   return decrypted;
 }

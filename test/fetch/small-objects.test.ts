@@ -2,7 +2,7 @@ import * as fs from 'node:fs';
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { toHex } from '../../src/core/bytes.ts';
 import { md5 } from '../../src/core/hash.ts';
-import { Arrivals } from '../../src/fetch/small-objects.ts';
+import { Arrivals, adoptObject } from '../../src/fetch/small-objects.ts';
 import { objectPath } from '../../src/store/layout.ts';
 import { openStore, type SmallObject, type Store } from '../../src/store/store.ts';
 import { scratchFolder } from '../support/scratch.ts';
@@ -60,4 +60,20 @@ test('after the end nothing is begun; what was on its way is held', async () => 
   expect((await adding).map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
   await expect(arrivals.add(third)).rejects.toMatchObject({ code: 'E_ABORTED' });
   expect(fs.readdirSync(store.layout.temporary).filter((name) => name.endsWith('.tmp'))).toEqual([]);
+});
+
+test('a file that the ledger does not know is taken over; one that another process takes away meanwhile is not there', async () => {
+  const [stays, goes] = [config(1), config(2)];
+  const place = ({ name }: SmallObject): string => store.file(objectPath(name));
+  await store.addObjects([stays, goes]);
+  for (const { name } of [stays, goes]) store.ledger.removeObject(objectPath(name));
+  expect(adoptObject(store, stays.name)).toEqual(stays.bytes);
+  expect(store.readObject(stays.name)).toEqual(stays.bytes);
+  // It goes between the moment in which it is read and the one in which it is called held.
+  jest.spyOn(store.objectKeys, 'decrypt').mockImplementation((_, bytes) => {
+    fs.rmSync(place(goes));
+    return bytes;
+  });
+  expect(adoptObject(store, goes.name)).toBeUndefined();
+  expect(store.ledger.completeSize(objectPath(goes.name))).toBeUndefined();
 });
