@@ -1,5 +1,6 @@
 import { writeSync } from 'node:fs';
 import { Command } from '@oclif/core/command';
+import type { Config } from '@oclif/core/config';
 import { ExitError } from '@oclif/core/errors';
 import type { Session } from '../app/session/session.ts';
 import { removeTemporaries } from '../app/session/temporaries.ts';
@@ -39,6 +40,18 @@ export abstract class CliCommand extends Command {
   #isSignalUsed = false;
   #quiet = false;
   #progress: { show: OnProgress; end: () => void } | undefined;
+
+  /** As the program runs a command, with what it has loaded: oclif would load it a second time. */
+  static override async run<Result extends Command>(
+    this: new (
+      argv: string[],
+      config: Config,
+    ) => Result,
+    argv: string[],
+    config: Config,
+  ): Promise<ReturnType<Result['run']>> {
+    return (new this(argv, config) as Command as CliCommand)._run();
+  }
 
   /**
    * Opens a session from the flags that `parse` gave, runs `body`, and closes it, whatever happens. Call it before `note` and `work`: it
