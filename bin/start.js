@@ -1,7 +1,6 @@
 'use strict';
-const { join } = require('node:path');
-const { getHeapSpaceStatistics, setFlagsFromString } = require('node:v8');
-const { hasFewFiles, loadInTurn } = require('./load-in-turn.js');
+// Loaded when it is first needed: a short command has ended by then.
+const v8 = () => require('node:v8');
 
 // Until a command hears them itself.
 for (const name of ['SIGINT', 'SIGTERM']) {
@@ -12,14 +11,16 @@ for (const name of ['SIGINT', 'SIGTERM']) {
 // A heap may grow to twice what is alive in it, not to four times as much, before its garbage is looked for: a quarter of the memory of long work, for a
 // fiftieth of its time. That is for the program to say, and not for the library. Not at once: what Node has compiled of itself is good for the flags that it
 // started with, and a short command would wait for it to be compiled again.
-setTimeout(() => setFlagsFromString('--heap-growing-percent=100'), 250).unref();
+setTimeout(() => v8().setFlagsFromString('--heap-growing-percent=100'), 250).unref();
 // What dies young has room for itself that doubles up to 32 MiB, and never gets smaller. The first thread of a sync has nothing from more than a quarter of
 // that; a listing of millions of names would be slower. Each thread that starts sets the flag back.
 const youngBytes = 8 << 20;
-const roomForYoung = () => getHeapSpaceStatistics().find((space) => space.space_name === 'new_space').space_size;
+const roomForYoung = () =>
+  v8()
+    .getHeapSpaceStatistics()
+    .find((space) => space.space_name === 'new_space').space_size;
 const keepYoungSmall = () => {
-  if (roomForYoung() >= youngBytes) setFlagsFromString('--semi-space-growth-factor=1');
+  if (roomForYoung() >= youngBytes) v8().setFlagsFromString('--semi-space-growth-factor=1');
 };
 if (process.argv[2] === 'sync') setInterval(keepYoungSmall, 50).unref();
-if (hasFewFiles()) loadInTurn(join(__dirname, '../dist/chunks')).then(() => import('../dist/run.js'));
-else import('../dist/run.js');
+require('../dist/program/run.js');

@@ -1,8 +1,9 @@
-// Builds the package: the program, its commands, its threads and the doors of the library as few files; each piece of code is in one of them.
-// Node takes about half a millisecond for every file of a hundred and eighty that a command would load otherwise. See docs/adr/0006-bundle.md.
+// Builds the package: the doors of the library and its threads as few files, ES modules, and beside them the program with its commands and threads as
+// CommonJS, which Node loads in half the time. In each of the two every piece of code is in one file. See docs/adr/0006-bundle.md.
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { build } from 'esbuild';
+import { asCommonJs } from './as-commonjs.js';
 
 const below = (folder, ending) =>
   readdirSync(folder, { recursive: true })
@@ -17,20 +18,15 @@ const doorEntries = Object.values(doors)
     in: types.replace('./dist/types/', 'src/').replace('.d.ts', '.ts'),
     out: basename(made, '.js'),
   }));
-// A thread lies beside the chunks that start it.
+const programEntries = [
+  { in: 'src/cli/run.ts', out: 'run' },
+  ...below('commands', '.ts').map((name) => ({ in: name, out: name.replace(/\.ts$/, '') })),
+];
+// A thread lies beside the pieces that start it.
 const threadEntries = below('src', '-worker.ts').map((name) => ({
   in: name,
   out: `chunks/${basename(name, '.ts')}`,
 }));
-const entryPoints = [
-  ...doorEntries,
-  { in: 'src/cli/run.ts', out: 'run' },
-  ...below('commands', '.ts').map((name) => ({ in: name, out: name.replace(/\.ts$/, '') })),
-  ...threadEntries,
-];
-const outs = entryPoints.map(({ out }) => out);
-const twice = outs.filter((name, i) => outs.indexOf(name) !== i);
-if (twice.length > 0) throw new Error(`entries share the name ${twice[0]}: one would overwrite the other`);
 
 /**
  * Parts of oclif and undici that no command comes to, and what stands in for them. To read, compile and run them took a tenth of every start.
@@ -41,6 +37,9 @@ const standIns = {
   '@oclif/core/lib/config/ts-path.js': '',
   '@oclif/core/lib/help/index.js': '',
   '@oclif/core/lib/module-loader.js': '',
+  // Answers from a terminal and files that must be there are asked for by no flag here.
+  '@oclif/core/lib/parser/parse.js': (code) => code.replace('require("node:readline")', 'undefined'),
+  '@oclif/core/lib/util/fs.js': "exports.existsSync = require('node:fs').existsSync;",
   // Its marks; it would load the part of node that observes them.
   '@oclif/core/lib/performance.js': 'exports.Performance = { mark() {} };',
   // What starts processes is for a name of the shell, which nobody here asks for.
@@ -48,7 +47,15 @@ const standIns = {
     exports.getHomeDir = require('node:os').homedir;
     exports.getPlatform = async () => process.platform;
     exports.getShell = async () => 'unknown';`,
-  '@oclif/core/lib/ux/action/spinner.js': "module.exports = require('./simple.js');",
+  // To ask a stream loads what it is made of; few errors are broken into lines.
+  '@oclif/core/lib/screen.js': `
+    for (const [name, stream] of Object.entries({ stdtermwidth: 'stdout', errtermwidth: 'stderr' }))
+      Object.defineProperty(exports, name, { get: () => process[stream].columns || 80 });`,
+  // Colours and marks of work are not oclif's.
+  '@oclif/core/lib/ux/index.js': `
+    exports.colorize = require('./theme').colorize;
+    exports.ux = { ...require('./write'), colorize: exports.colorize, action: { stop() {} } };`,
+  '@oclif/core/lib/ux/theme.js': 'exports.colorize = (color, text) => text;',
   debug: 'module.exports = () => Object.assign(() => {}, { enabled: false });',
   ejs: '',
   lilconfig: '',
@@ -65,34 +72,50 @@ const withoutUnused = {
     onLoad({ filter: /[\\/]node_modules[\\/]/ }, ({ path }) => {
       const below = `${path.replaceAll('\\', '/').split('/node_modules/').at(-1)}/`;
       const name = Object.keys(standIns).find((one) => below.startsWith(`${one}/`));
-      return name === undefined ? undefined : { contents: standIns[name] };
+      if (name === undefined) return undefined;
+      const standIn = standIns[name];
+      return { contents: typeof standIn === 'string' ? standIn : standIn(readFileSync(path, 'utf8')) };
     });
   },
 };
 
 for (const made of ['dist', 'man', 'oclif.manifest.json']) rmSync(made, { recursive: true, force: true });
 
-const { metafile } = await build({
-  entryPoints,
+const library = await bundle([...doorEntries, ...threadEntries], {
   outdir: 'dist',
-  bundle: true,
-  splitting: true,
-  chunkNames: 'chunks/[name]-[hash]',
-  format: 'esm',
-  platform: 'node',
-  target: 'node20',
-  // Native code and what may not be installed.
-  external: ['better-sqlite3', 'fuse-native', 'ooz-wasm'],
   // CommonJS that is bundled still asks for the modules of node. Who bundles this again as CommonJS has no import.meta.url; any file will do.
   banner: {
     js: "import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url ?? 'file:///C:/');",
   },
-  plugins: [withoutUnused],
-  legalComments: 'none',
-  logLevel: 'warning',
-  metafile: true,
 });
-writeFileSync('dist/THIRD-PARTY.txt', notices(Object.keys(metafile.inputs)));
+const program = await bundle([...programEntries, ...threadEntries], { outdir: 'dist/program' });
+writeFileSync('dist/program/package.json', '{ "type": "commonjs" }\n');
+for (const name of below('dist/program', '.js')) writeFileSync(name, asCommonJs(readFileSync(name, 'utf8'), name));
+writeFileSync('dist/THIRD-PARTY.txt', notices(Object.keys({ ...library.inputs, ...program.inputs })));
+
+/** Puts entries, and the pieces that they share, into a folder. */
+async function bundle(entryPoints, options) {
+  const outs = entryPoints.map(({ out }) => out);
+  const twice = outs.filter((name, i) => outs.indexOf(name) !== i);
+  if (twice.length > 0) throw new Error(`entries share the name ${twice[0]}: one would overwrite the other`);
+  const { metafile } = await build({
+    entryPoints,
+    bundle: true,
+    splitting: true,
+    chunkNames: 'chunks/[name]-[hash]',
+    format: 'esm',
+    platform: 'node',
+    target: 'node20',
+    // Native code and what may not be installed.
+    external: ['better-sqlite3', 'fuse-native', 'ooz-wasm'],
+    plugins: [withoutUnused],
+    legalComments: 'none',
+    logLevel: 'warning',
+    metafile: true,
+    ...options,
+  });
+  return metafile;
+}
 
 /** The licences of the packages that are in the bundle. */
 function notices(inputs) {

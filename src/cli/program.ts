@@ -1,9 +1,12 @@
 import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import type { Command } from '@oclif/core/command';
 import { Config } from '@oclif/core/config';
 import type { PJSON, Plugin } from '@oclif/core/interfaces';
+
+/** Commands are built as CommonJS. */
+const requireBuilt = createRequire(import.meta.url);
 
 /** The commands as the build wrote them down, with the file of each. */
 interface Manifest {
@@ -29,7 +32,7 @@ export async function loadProgram(root: string): Promise<Config> {
   const loadable = Object.values(commands).map((command) => ({
     ...command,
     load: async () => {
-      const { default: loaded } = await import(pathToFileURL(join(root, ...command.relativePath)).href);
+      const { default: loaded } = requireBuilt(join(root, ...command.relativePath));
       return Object.assign(loaded, { id: command.id, plugin });
     },
   }));

@@ -2,4 +2,5 @@
 import { fileURLToPath } from 'node:url';
 import { main } from './main.ts';
 
-await main(process.argv.slice(2), fileURLToPath(new URL('..', import.meta.url)));
+// It fails by itself, and tells.
+void main(process.argv.slice(2), fileURLToPath(new URL('../..', import.meta.url)));

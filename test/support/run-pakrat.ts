@@ -5,7 +5,7 @@ import { dirname, join, resolve } from 'node:path';
 
 /** The program under test: PAKRAT_BIN, else the one of this folder. Built, as a person has it. */
 const bin = resolve(process.env.PAKRAT_BIN ?? 'bin/run.js');
-const commands = join(dirname(bin), '../dist/commands');
+const commands = join(dirname(bin), '../dist/program/commands');
 
 /** What a run of the built program left behind. */
 export interface Run {

@@ -6,19 +6,22 @@ import { buildSource } from '../../../sources/build-source.ts';
 import type { MadeNames, NamesOrder } from './names-thread.ts';
 import { writeNameFile } from './write-names.ts';
 
-const { store, locale, product, buildConfig } = workerData as NamesOrder;
-const session = new Session({ store, locale, offline: true, threads: 0 });
-try {
-  const { ledger } = await session.store({ create: false });
-  const row = ledger.builds(product).find((build) => build.buildConfig === buildConfig);
-  if (row !== undefined) {
+// An error ends the thread, and whoever started it is told.
+void writeNames(workerData as NamesOrder);
+
+async function writeNames({ store, locale, product, buildConfig }: NamesOrder): Promise<void> {
+  const session = new Session({ store, locale, offline: true, threads: 0 });
+  try {
+    const { ledger } = await session.store({ create: false });
+    const row = ledger.builds(product).find((build) => build.buildConfig === buildConfig);
+    if (row === undefined) return;
     const { build, close } = await session.openFetched(row, { offline: true });
     const { temporary } = await session.folders();
     const { fd, ...names } = await writeNameFile(buildSource(build, { locale }), temporary);
     closeSync(fd);
     await close();
     parentPort?.postMessage(names satisfies MadeNames);
+  } finally {
+    await session.close();
   }
-} finally {
-  await session.close();
 }
