@@ -89,6 +89,7 @@ const library = await bundle([...doorEntries, ...threadEntries], {
   },
 });
 const program = await bundle([...programEntries, ...threadEntries], { outdir: 'dist/program' });
+throwIfMutual(program.outputs);
 writeFileSync('dist/program/package.json', '{ "type": "commonjs" }\n');
 for (const name of below('dist/program', '.js')) writeFileSync(name, asCommonJs(readFileSync(name, 'utf8'), name));
 writeFileSync('dist/THIRD-PARTY.txt', notices(Object.keys({ ...library.inputs, ...program.inputs })));
@@ -115,6 +116,19 @@ async function bundle(entryPoints, options) {
     ...options,
   });
   return metafile;
+}
+
+/** Ends the build where pieces need one another: what one takes of the other would not be set yet. */
+function throwIfMutual(outputs) {
+  const passed = new Set();
+  const visit = (path, above) => {
+    if (above.includes(path)) throw new Error(`pieces need one another: ${[...above, path].join(' and ')}`);
+    if (passed.has(path)) return;
+    for (const { path: needed, kind, external } of outputs[path].imports)
+      if (kind === 'import-statement' && !external) visit(needed, [...above, path]);
+    passed.add(path);
+  };
+  for (const path of Object.keys(outputs)) visit(path, []);
 }
 
 /** The licences of the packages that are in the bundle. */
