@@ -68,8 +68,7 @@ async function fill(tree, store, work) {
 function trialOf(name, { store, memory, folders, tree, reps }) {
   const plan = join(memory, 'plan.json');
   fs.writeFileSync(plan, JSON.stringify(planOf('wow', { store, tree, places: placesIn(store) })));
-  const extract = (program, to = folders.next()) =>
-    measure(process.execPath, [program, 'extract', 'wow', '--store', store, '--offline', '--to', to, '--quiet']);
+  const extract = (program, to = folders.next()) => measureExtract(program, 'wow', { store, to });
   const every = (folder, count) => ['-c', `find ${folder} -type f -print0 | xargs -0 -P${cores} -n ${count} md5sum`];
   const verify = (program) => measure(process.execPath, [program, 'verify', '--store', store, '--offline', '--quiet']);
   row(`extract ${name}`, reps, {
@@ -101,25 +100,17 @@ function trialOf(name, { store, memory, folders, tree, reps }) {
   folders.empty();
 }
 
+function measureExtract(program, source, { store, to }) {
+  const args = ['extract', source, '--store', store, '--offline', '--to', to, '--quiet'];
+  return measure(process.execPath, [program, ...args]);
+}
+
 /** The same build from an installed client; keys are the store's. */
 function trialOfInstall(name, { store, memory, folders, tree, reps }) {
   const folder = join(tree, 'local');
   const plan = join(memory, 'plan.json');
   fs.writeFileSync(plan, JSON.stringify(planOf(folder, { store, tree, places: placesOfInstall(folder) })));
-  const extract = (program) => {
-    const to = folders.next();
-    return measure(process.execPath, [
-      program,
-      'extract',
-      folder,
-      '--store',
-      store,
-      '--offline',
-      '--to',
-      to,
-      '--quiet',
-    ]);
-  };
+  const extract = (program) => measureExtract(program, folder, { store, to: folders.next() });
   row(`extract ${name} from an install`, reps, {
     ours: () => extract(bin),
     before: before && (() => extract(before)),

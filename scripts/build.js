@@ -1,5 +1,5 @@
 // Builds the package: the doors of the library and its threads as few files, ES modules, and beside them the program with its commands and threads as
-// CommonJS, which Node loads in half the time. In each of the two every piece of code is in one file. See docs/adr/0006-bundle.md.
+// CommonJS, which Node loads sooner. In each of the two every piece of code is in one file. See docs/adr/0006-bundle.md.
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { build } from 'esbuild';

@@ -166,7 +166,7 @@ describe('the tarball', () => {
       ),
     ).toEqual([]);
     expect(files.length).toBeLessThan(1100);
-    expect(files.reduce((sum, path) => sum + statSync(join(installed, path)).size, 0)).toBeLessThan(13_000_000);
+    expect(files.reduce((sum, path) => sum + statSync(join(installed, path)).size, 0)).toBeLessThan(12_000_000);
   });
 
   test.each([
