@@ -3,7 +3,7 @@ import { u32At } from '../../core/bytes.ts';
 import type { RecordTable } from '../../core/tables/record-table.ts';
 import { type ListfileIndex, listedName } from './listfile-index.ts';
 import { listfileRows } from './listfile-paths.ts';
-import type { ListfileWriter } from './listfile-writer.ts';
+import type { ListfileWriter } from './write/listfile-writer.ts';
 
 const { idStride } = listfileRows;
 /** Where the name hash is in a row of BASE.ids. */

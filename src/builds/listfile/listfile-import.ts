@@ -20,7 +20,7 @@ import {
   listfilePointer,
   listfileVersion,
 } from './listfile-paths.ts';
-import { ListfileWriter } from './listfile-writer.ts';
+import { ListfileWriter } from './write/listfile-writer.ts';
 
 /** Smaller lists may shrink as they like. */
 const fewNames = 1000;

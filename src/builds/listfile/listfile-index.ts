@@ -10,8 +10,8 @@ import { LookupFile } from '../../store/derived/lookup-file.ts';
 import type { LookupFolders } from '../../store/layout.ts';
 import { type ListfileVersion, listfilePaths, listfileRows, listfileVersion } from './listfile-paths.ts';
 import { linesOf, type NamePlace, namesOf, type TextName } from './listfile-text.ts';
-import { remakeLookups, sortText } from './listfile-writer.ts';
 import { offsetsOf } from './search-names.ts';
+import { remakeLookups, sortText } from './write/listfile-writer.ts';
 
 const { idStride, hashStride, noId } = listfileRows;
 

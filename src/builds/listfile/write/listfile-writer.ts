@@ -1,15 +1,15 @@
-import { breathe } from '../../core/breathe.ts';
-import { u32At, writeU32 } from '../../core/bytes.ts';
-import { type ViewPart, writeNameHash } from '../../core/jenkins.ts';
-import { IdSet } from '../../core/tables/id-set.ts';
-import { SortedRuns } from '../../files/sorted-runs.ts';
-import { SortedTexts } from '../../files/sorted-texts.ts';
-import { type ListfileRows, noListedId } from '../../formats/roots/listfile-rows.ts';
-import type { DerivedFile } from '../../store/derived/derived-file.ts';
-import type { LookupFolders } from '../../store/layout.ts';
+import { breathe } from '../../../core/breathe.ts';
+import { u32At, writeU32 } from '../../../core/bytes.ts';
+import { type ViewPart, writeNameHash } from '../../../core/jenkins.ts';
+import { IdSet } from '../../../core/tables/id-set.ts';
+import { SortedRuns } from '../../../files/sorted-runs.ts';
+import { SortedTexts } from '../../../files/sorted-texts.ts';
+import { type ListfileRows, noListedId } from '../../../formats/roots/listfile-rows.ts';
+import type { DerivedFile } from '../../../store/derived/derived-file.ts';
+import type { LookupFolders } from '../../../store/layout.ts';
+import { listfilePaths, listfileRows } from '../listfile-paths.ts';
+import { linesOf, type NameBytes, TextWriter } from '../listfile-text.ts';
 import { ListfileLookups } from './listfile-lookups.ts';
-import { listfilePaths, listfileRows } from './listfile-paths.ts';
-import { linesOf, type NameBytes, TextWriter } from './listfile-text.ts';
 import { type ListTarget, NamesInMemory } from './names-in-memory.ts';
 
 const { noId } = listfileRows;

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
-import { ListfileLookups } from '../../../src/builds/listfile/listfile-lookups.ts';
-import { listfilePaths } from '../../../src/builds/listfile/listfile-paths.ts';
-import { ListfileWriter } from '../../../src/builds/listfile/listfile-writer.ts';
-import { ListfileScanner } from '../../../src/formats/roots/listfile.ts';
-import { readDerived } from '../../../src/store/derived/derived-file.ts';
-import { type StoreLayout, storeLayout } from '../../../src/store/layout.ts';
-import { scratchFolder } from '../../support/scratch.ts';
+import { listfilePaths } from '../../../../src/builds/listfile/listfile-paths.ts';
+import { ListfileLookups } from '../../../../src/builds/listfile/write/listfile-lookups.ts';
+import { ListfileWriter } from '../../../../src/builds/listfile/write/listfile-writer.ts';
+import { ListfileScanner } from '../../../../src/formats/roots/listfile.ts';
+import { readDerived } from '../../../../src/store/derived/derived-file.ts';
+import { type StoreLayout, storeLayout } from '../../../../src/store/layout.ts';
+import { scratchFolder } from '../../../support/scratch.ts';
 
 const scratch = scratchFolder();
 let number = 0;

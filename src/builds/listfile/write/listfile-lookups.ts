@@ -1,11 +1,11 @@
-import { u32At } from '../../core/bytes.ts';
-import { putNameHash, type ViewPart } from '../../core/jenkins.ts';
-import { orderOfWords } from '../../core/tables/sort-words.ts';
-import { SortedRuns } from '../../files/sorted-runs.ts';
-import { lookupRowsPerPage, writeLookupFile } from '../../store/derived/lookup-file.ts';
-import type { LookupFolders } from '../../store/layout.ts';
-import { listfilePaths, listfileRows } from './listfile-paths.ts';
-import type { NamePlace } from './listfile-text.ts';
+import { u32At } from '../../../core/bytes.ts';
+import { putNameHash, type ViewPart } from '../../../core/jenkins.ts';
+import { orderOfWords } from '../../../core/tables/sort-words.ts';
+import { SortedRuns } from '../../../files/sorted-runs.ts';
+import { lookupRowsPerPage, writeLookupFile } from '../../../store/derived/lookup-file.ts';
+import type { LookupFolders } from '../../../store/layout.ts';
+import { listfilePaths, listfileRows } from '../listfile-paths.ts';
+import type { NamePlace } from '../listfile-text.ts';
 
 const { idStride, hashStride, noId } = listfileRows;
 

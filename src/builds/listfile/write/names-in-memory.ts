@@ -1,10 +1,10 @@
-import { breathe } from '../../core/breathe.ts';
-import type { ViewPart } from '../../core/jenkins.ts';
-import { IdSet } from '../../core/tables/id-set.ts';
-import { type ListfileRows, noListedId } from '../../formats/roots/listfile-rows.ts';
+import { breathe } from '../../../core/breathe.ts';
+import type { ViewPart } from '../../../core/jenkins.ts';
+import { IdSet } from '../../../core/tables/id-set.ts';
+import { type ListfileRows, noListedId } from '../../../formats/roots/listfile-rows.ts';
+import { listfileRows } from '../listfile-paths.ts';
+import type { NameBytes, NamePlace, TextWriter } from '../listfile-text.ts';
 import type { ListfileLookups } from './listfile-lookups.ts';
-import { listfileRows } from './listfile-paths.ts';
-import type { NameBytes, NamePlace, TextWriter } from './listfile-text.ts';
 import { sortedNames } from './sorted-names.ts';
 
 const { noId } = listfileRows;

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { sortedNames } from '../../../src/builds/listfile/sorted-names.ts';
-import { randomSource } from '../../support/hostile.ts';
+import { sortedNames } from '../../../../src/builds/listfile/write/sorted-names.ts';
+import { randomSource } from '../../../support/hostile.ts';
 
 const random = randomSource(9);
 const of = <Value>(values: readonly Value[]): Value => values[Math.floor(random() * values.length)]!;
