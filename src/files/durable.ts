@@ -202,8 +202,19 @@ export class DurableFile {
   finish(path: string, head?: Uint8Array): void {
     this.#flush();
     if (head !== undefined) this.#write(head, 0);
+    inStore(path, () => fs.fsyncSync(this.#fd));
+    this.#move(path);
+  }
+
+  /** As {@link finish}, while the event loop turns. */
+  async finishMeanwhile(path: string): Promise<void> {
+    this.#flush();
+    await flush(this.#fd, path);
+    this.#move(path);
+  }
+
+  #move(path: string): void {
     inStore(path, () => {
-      fs.fsyncSync(this.#fd);
       moveDurable(this.#name, path);
       releaseTemporary(this.#name);
     });

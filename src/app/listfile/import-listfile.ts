@@ -21,26 +21,35 @@ export async function importListfile(
   { signal, onProgress }: WorkOptions = {},
 ): Promise<ListfileChange> {
   const { layout } = await session.store({ create: true });
-  const change = await importInto(layout, typeof list === 'string' ? piecesOf(list) : list, signal);
+  const { threads, workerUrl } = session.options;
+  const pieces = typeof list === 'string' ? piecesOf(list) : list;
+  const change = await importInto(layout, pieces, { signal, threads, workerUrl });
   tellBadLines(change, onProgress);
   return change;
 }
 
-/** A file, which may be a pipe, in pieces that each hold until the next is asked for: memory for each would wait to be collected. */
+/** A file, which may be a pipe, in pieces that each hold until the next is asked for: memory for each would wait to be collected. One is read ahead. */
 async function* piecesOf(path: string): AsyncGenerator<Uint8Array> {
   const file = await open(path, 'r').catch((error: unknown) =>
     reading(path, (): never => {
       throw error;
     }),
   );
+  const read = async (memory: Buffer): Promise<Uint8Array> => {
+    const { bytesRead } = await file.read(memory, 0, memory.length, null);
+    return memory.subarray(0, bytesRead);
+  };
+  let [memory, other] = [Buffer.allocUnsafe(pieceBytes), Buffer.allocUnsafe(pieceBytes)];
+  let next = read(memory);
   try {
-    const memory = Buffer.allocUnsafe(pieceBytes);
-    for (;;) {
-      const { bytesRead } = await file.read(memory, 0, memory.length, null);
-      if (bytesRead === 0) return;
-      yield memory.subarray(0, bytesRead);
+    for (let piece = await next; piece.length > 0; piece = await next) {
+      [memory, other] = [other, memory];
+      next = read(memory);
+      yield piece;
     }
   } finally {
+    // Whoever stops has no use for it.
+    await next.catch(() => {});
     await file.close();
   }
 }

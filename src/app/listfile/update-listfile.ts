@@ -18,13 +18,15 @@ export interface UpdateListfileOptions extends WorkOptions {
  * @throws E_USAGE without a URL or offline, E_FORMAT for what is no list, E_NETWORK…, E_ABORTED
  */
 export async function updateListfile(session: Session, options: UpdateListfileOptions = {}): Promise<ListfileUpdate> {
-  const { settings, offline } = session.options;
+  const { settings, offline, threads, workerUrl } = session.options;
   const url = listUrl(options.url ?? settings.listfile.url, { what: 'listfile', offline });
   options.onProgress?.({ type: 'note', text: `asking ${redactUrl(url)}` });
   const store = await session.store({ create: true });
   const updated = await update(store, await session.http(), url, {
     attempts: settings.network.attemptsPerHost,
     signal: options.signal,
+    threads,
+    workerUrl,
     onProgress: (done, total) => options.onProgress?.({ type: 'bytes', phase: 'names', done, total }),
   });
   tellBadLines(updated, options.onProgress);

@@ -1,6 +1,7 @@
 import { breathe } from '../../core/breathe.ts';
 import { u32At } from '../../core/bytes.ts';
 import type { RecordTable } from '../../core/tables/record-table.ts';
+import type { LookupFile } from '../../store/derived/lookup-file.ts';
 import { type ListfileIndex, listedName } from './listfile-index.ts';
 import { listfileRows } from './listfile-paths.ts';
 import type { ListfileWriter } from './write/listfile-writer.ts';
@@ -56,17 +57,17 @@ function compareHashes(a: Uint8Array, b: Uint8Array): number {
   return Buffer.compare(a.subarray(0, 8), b.subarray(0, 8));
 }
 
-/** Counts the ids that are new, have another name, or are gone. @throws E_ABORTED */
+/** Counts the ids that are new, have another name, or are gone: of rows of BASE.ids, old and new. @throws E_ABORTED */
 export async function compareNames(
-  old: ListfileIndex | undefined,
-  index: ListfileIndex,
+  old: LookupFile | undefined,
+  ids: LookupFile,
   signal: AbortSignal | undefined,
 ): Promise<{ added: number; changed: number; removed: number }> {
   const change = { added: 0, changed: 0, removed: 0 };
-  if (old === undefined) return { ...change, added: index.ids.count };
+  if (old === undefined) return { ...change, added: ids.count };
   const before = new IdRows(old);
   let isLeft = before.next();
-  for (const { bytes, stride } of index.ids.tables()) {
+  for (const { bytes, stride } of ids.tables({ isReused: true })) {
     await breathe(signal);
     for (let at = 0; at < bytes.length; at += stride) {
       const id = u32At(bytes, at);
@@ -90,8 +91,8 @@ class IdRows {
   #bytes: Uint8Array = new Uint8Array();
   #at = 0;
 
-  constructor(index: ListfileIndex) {
-    this.#tables = index.ids.tables();
+  constructor(ids: LookupFile) {
+    this.#tables = ids.tables({ isReused: true });
   }
 
   /** Goes to the next row; false at the end. */

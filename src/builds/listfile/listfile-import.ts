@@ -9,6 +9,7 @@ import { type BadLine, ListfileScanner } from '../../formats/roots/listfile.ts';
 import type { ListfileRow, ListfileRows } from '../../formats/roots/listfile-rows.ts';
 import { isLacking, readDerived } from '../../store/derived/derived-file.ts';
 import { writeDerived } from '../../store/derived/derived-writer.ts';
+import type { LookupFile } from '../../store/derived/lookup-file.ts';
 import type { LookupFolders } from '../../store/layout.ts';
 import { lockStore } from '../../store/ledger/sqlite.ts';
 import { compareNames, keepUnnamed } from './compare-lists.ts';
@@ -21,6 +22,7 @@ import {
   listfileVersion,
 } from './listfile-paths.ts';
 import { ListfileWriter } from './write/listfile-writer.ts';
+import type { NamesThreads } from './write/names-thread.ts';
 
 /** Smaller lists may shrink as they like. */
 const fewNames = 1000;
@@ -49,6 +51,11 @@ export interface BadLines {
   first: BadLine[];
 }
 
+/** What interrupts an import, and the threads that it may use. */
+export interface ImportOptions extends NamesThreads {
+  signal?: AbortSignal | undefined;
+}
+
 /** Lines that are gone through before the clock is looked at. */
 const linesPerTurn = 4096;
 
@@ -63,11 +70,11 @@ const fewBad = 3;
 export async function importListfile(
   folders: LookupFolders,
   chunks: AsyncIterable<Uint8Array>,
-  signal?: AbortSignal,
+  options: ImportOptions = {},
 ): Promise<ListfileChange> {
   const release = lockListfile(folders);
   try {
-    return await replaceListfile(folders, chunks, { signal });
+    return await replaceListfile(folders, chunks, options);
   } finally {
     release();
   }
@@ -87,10 +94,10 @@ export function lockListfile(folders: LookupFolders): () => void {
 export async function replaceListfile(
   folders: LookupFolders,
   chunks: AsyncIterable<Uint8Array>,
-  { url, signal }: { url?: string | undefined; signal?: AbortSignal | undefined },
+  { url, signal, ...threads }: ImportOptions & { url?: string | undefined },
 ): Promise<ListfileChange> {
   const old = await openOld(folders);
-  const writer = new ListfileWriter(folders);
+  const writer = new ListfileWriter(folders, threads);
   try {
     const bad: BadLines = { lines: 0, first: [] };
     for await (const rows of readListfile(chunks, bad)) {
@@ -115,7 +122,7 @@ export async function replaceListfile(
     bad.first.sort((a, b) => a.line - b.line);
     return { rows, ...change, added: change.added + added, ...(damaged && { damaged }), ...(bad.lines > 0 && { bad }) };
   } finally {
-    writer.close();
+    await writer.close();
     old.index?.close();
   }
 }
@@ -204,7 +211,7 @@ async function keepOlder(
 ): Promise<number> {
   const added = await keepUnnamed(writer, index, signal);
   const kept = new IdSet();
-  for (const rows of index?.ids.tables() ?? []) {
+  for (const rows of index?.ids.tables({ isReused: true }) ?? []) {
     await breathe(signal);
     for (let at = 0; at < rows.bytes.length; at += rows.stride) {
       const id = u32At(rows.bytes, at);
@@ -236,16 +243,16 @@ async function finish(
   made: { old: OldVersion; version: ListfileVersion; updated: IdSet; signal: AbortSignal | undefined },
 ): Promise<Omit<ListfileChange, 'rows'>> {
   const { old, version, updated, signal } = made;
-  await writer.finish(version.base, signal);
+  let change: Omit<ListfileChange, 'rows'> | undefined;
+  const compare = async (ids: LookupFile): Promise<void> => {
+    change = { ids: ids.count, ...(await compareNames(old.index?.ids, ids, signal)) };
+  };
+  await writer.finish(version.base, { signal, onIds: compare });
   if (updated.size > 0) {
     writeDerived(listfilePaths(folders, version.base).updated, updated.bytes(), folders.temporary);
   }
-  const index = await ListfileIndex.openVersion(folders, version);
-  try {
-    return { ids: index.ids.count, ...(await compareNames(old.index, index, signal)) };
-  } finally {
-    index.close();
-  }
+  if (change === undefined) throw new Error('nothing was compared');
+  return change;
 }
 
 function shrunk(

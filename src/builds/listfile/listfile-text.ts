@@ -77,10 +77,10 @@ export class TextWriter {
     this.#filled = 0;
   }
 
-  /** Brings the text to disk. @returns its mark */
-  finish(path: string): number {
+  /** Brings the text to disk, as {@link DerivedWriter.finishMeanwhile}. */
+  finish(path: string): { mark: number; isDone: Promise<void> } {
     this.#write();
-    return this.#file.finish(path);
+    return this.#file.finishMeanwhile(path);
   }
 }
 

@@ -5,6 +5,7 @@ import {
   replaceListfile,
 } from '../../builds/listfile/listfile-import.ts';
 import { listfileVersion } from '../../builds/listfile/listfile-paths.ts';
+import type { NamesThreads } from '../../builds/listfile/write/names-thread.ts';
 import type { Validators } from '../../cdn/transport/fetch-document.ts';
 import type { HttpGetter } from '../../cdn/transport/http.ts';
 import { redactUrl } from '../../cdn/transport/http-head.ts';
@@ -40,7 +41,7 @@ export async function updateListfile(
   store: Store,
   http: HttpGetter,
   url: string,
-  options: ListOptions,
+  { threads, workerUrl, ...options }: ListOptions & NamesThreads,
 ): Promise<ListfileUpdate> {
   const { layout, ledger } = store;
   const release = lockListfile(layout);
@@ -48,7 +49,7 @@ export async function updateListfile(
     const shown = redactUrl(url);
     const known = await knownList(store, shown);
     const take = (pieces: AsyncIterable<Uint8Array>): Promise<ListfileChange> =>
-      replaceListfile(layout, pieces, { url: shown, signal: options.signal });
+      replaceListfile(layout, pieces, { url: shown, signal: options.signal, threads, workerUrl });
     const list = { ...options, url, name: 'listfile' as const, maxSize, known, take };
     const { bytes, taken, validators } = await fetchList(store, http, list);
     if (taken === undefined) {

@@ -61,12 +61,23 @@ export class DerivedWriter {
 
   /** Brings all of it to disk, under its name. @returns its mark, for files that belong to it */
   finish(path: string): number {
+    const mark = this.#end(path);
+    this.#file.finish(path);
+    return mark;
+  }
+
+  /** As {@link finish}, while what belongs to it is made: `isDone` when it is on disk. */
+  finishMeanwhile(path: string): { mark: number; isDone: Promise<void> } {
+    const mark = this.#end(path);
+    return { mark, isDone: this.#file.finishMeanwhile(path) };
+  }
+
+  #end(path: string): number {
     this.#endPage();
     const table = this.#table.bytes();
     this.#file.append(table);
     const { footer, mark } = derivedFooter(path, { pageSize: this.#pageSize, size: this.size, of: this.#of, table });
     this.#file.append(footer);
-    this.#file.finish(path);
     return mark;
   }
 

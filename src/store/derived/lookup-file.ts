@@ -89,10 +89,10 @@ export class LookupFile {
     return this.#file.checkAll();
   }
 
-  /** Rows [first, first + count) as a table of their own. */
-  rows(first: number, count: number): RecordTable {
+  /** Rows [first, first + count) as a table of their own. @param memory as {@link DerivedFile.read} takes it */
+  rows(first: number, count: number, memory?: Uint8Array): RecordTable {
     const size = Math.max(0, Math.min(count, this.count - first)) * this.stride;
-    return new RecordTable(this.#file.read(first * this.stride, size), this.stride);
+    return new RecordTable(this.#file.read(first * this.stride, size, memory), this.stride);
   }
 
   #page(page: number): RecordTable {
@@ -158,10 +158,14 @@ export class LookupFile {
     for (const rows of this.tables()) yield* rows;
   }
 
-  /** All rows in large pieces, for those who go through millions and want no view of each. */
-  *tables(): Generator<RecordTable> {
+  /**
+   * All rows in large pieces, for those who go through millions and want no view of each.
+   * @param isReused each piece holds until the next is asked for: memory for each would wait to be collected
+   */
+  *tables({ isReused = false } = {}): Generator<RecordTable> {
     const step = this.#perPage * 64;
-    for (let first = 0; first < this.count; first += step) yield this.rows(first, step);
+    const memory = isReused ? Buffer.allocUnsafe(step * this.stride) : undefined;
+    for (let first = 0; first < this.count; first += step) yield this.rows(first, step, memory);
   }
 }
 

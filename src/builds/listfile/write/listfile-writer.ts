@@ -2,6 +2,7 @@ import { breathe } from '../../../core/breathe.ts';
 import { u32At, writeU32 } from '../../../core/bytes.ts';
 import { type ViewPart, writeNameHash } from '../../../core/jenkins.ts';
 import { IdSet } from '../../../core/tables/id-set.ts';
+import { waitForAll } from '../../../core/wait-for-all.ts';
 import { SortedRuns } from '../../../files/sorted-runs.ts';
 import { SortedTexts } from '../../../files/sorted-texts.ts';
 import { type ListfileRows, noListedId } from '../../../formats/roots/listfile-rows.ts';
@@ -9,8 +10,9 @@ import type { DerivedFile } from '../../../store/derived/derived-file.ts';
 import type { LookupFolders } from '../../../store/layout.ts';
 import { listfilePaths, listfileRows } from '../listfile-paths.ts';
 import { linesOf, type NameBytes, TextWriter } from '../listfile-text.ts';
-import { ListfileLookups } from './listfile-lookups.ts';
-import { type ListTarget, NamesInMemory } from './names-in-memory.ts';
+import { ListfileLookups, type WritingOptions } from './listfile-lookups.ts';
+import { NamesInMemory } from './names-in-memory.ts';
+import type { NamesThreads } from './names-thread.ts';
 
 const { noId } = listfileRows;
 
@@ -25,6 +27,8 @@ export class ListfileWriter {
   readonly ids = new IdSet();
   readonly #folders: LookupFolders;
   #memory: NamesInMemory | undefined;
+  /** Memory that had names. */
+  #spare: ArrayBufferLike | undefined;
   /** Names that are too many for the memory. */
   #sorted: SortedTexts | undefined;
   /** The hashes of names without an id. */
@@ -34,15 +38,19 @@ export class ListfileWriter {
   /** The id u32 and the number u32 of the row that is being added. */
   readonly #numbers = new Uint8Array(8);
 
-  /** @param memory bytes that names may take before they are sorted on disk */
-  constructor(folders: LookupFolders, memory = memoryForNames) {
+  /** @param options.memory bytes that names may take before they are sorted on disk */
+  constructor(
+    folders: LookupFolders,
+    { memory = memoryForNames, ...threads }: NamesThreads & { memory?: number | undefined } = {},
+  ) {
     this.#folders = folders;
-    this.#memory = new NamesInMemory(memory);
+    this.#memory = new NamesInMemory(folders, memory, threads);
     this.#unnamed = new SortedRuns(folders.temporary, { stride: 8, keySize: 8 });
   }
 
   /** Removes what is not finished. */
-  close(): void {
+  async close(): Promise<void> {
+    await this.#memory?.close();
     this.#sorted?.close();
     this.#unnamed.close();
   }
@@ -51,25 +59,32 @@ export class ListfileWriter {
   addRows(rows: ListfileRows): void {
     const { bytes, ids, starts, ends, count } = rows;
     const isAdded = this.#memory?.addRows(rows) === true;
-    const name = { bytes, start: 0, end: 0 };
     for (let row = 0; row < count; row++) {
-      name.start = starts[row]!;
-      name.end = ends[row]!;
-      const id = ids[row] === noListedId ? undefined : ids[row];
-      if (isAdded) this.#count(id, name);
-      else this.add(id, name);
+      const id = ids[row]!;
+      // Nothing is made for a name that has an id, as nearly all have.
+      if (isAdded && id !== noListedId) this.#countId(id);
+      else {
+        const name = { bytes, start: starts[row]!, end: ends[row]! };
+        if (isAdded) this.#countUnnamed(name);
+        else this.add(id === noListedId ? undefined : id, name);
+      }
     }
   }
 
   add(id: number | undefined, name: NameBytes): void {
     if (this.#memory?.add(id, name) !== true) this.#addSorted(id, name);
-    this.#count(id, name);
+    if (id === undefined) this.#countUnnamed(name);
+    else this.#countId(id);
   }
 
-  #count(id: number | undefined, name: NameBytes): void {
+  #countUnnamed(name: NameBytes): void {
     this.rows += 1;
-    if (id === undefined) writeNameHash(this.#unnamed.memory, this.#unnamed.addAt(), name);
-    else if (!this.ids.add(id)) this.#repeated.add(id);
+    writeNameHash(this.#unnamed.memory, this.#unnamed.addAt(), name);
+  }
+
+  #countId(id: number): void {
+    this.rows += 1;
+    if (!this.ids.add(id)) this.#repeated.add(id);
   }
 
   #addSorted(id: number | undefined, { bytes, start, end }: NameBytes): void {
@@ -90,6 +105,7 @@ export class ListfileWriter {
       sorted.addBytes(bytes, start, { end, beside: this.#numbers });
       number += 1;
     }
+    this.#spare = this.#memory?.release();
     this.#memory = undefined;
     return sorted;
   }
@@ -100,21 +116,26 @@ export class ListfileWriter {
   }
 
   /** Puts the version in its place, under a base of its own. Nothing can be added any more. @throws E_ABORTED, E_STORE… */
-  async finish(base: string, signal?: AbortSignal): Promise<void> {
+  async finish(base: string, options: WritingOptions = {}): Promise<void> {
+    const isRepeated = this.#repeated.size > 0;
+    if (this.#sorted === undefined) return this.#memory?.write(base, { ...options, isRepeated });
     const text = new TextWriter(this.#folders.temporary);
-    const lookups = new ListfileLookups(this.#folders, { rows: this.rows });
+    const lookups = new ListfileLookups(this.#folders, { rows: this.rows, memory: this.#spare });
     try {
-      if (this.#memory !== undefined) await this.#memory.write({ text, lookups }, this.#repeated.size > 0, signal);
-      if (this.#sorted !== undefined) await this.#writeSorted(this.#sorted, { text, lookups }, signal);
-      const of = text.finish(listfilePaths(this.#folders, base).text);
-      await lookups.write(base, { of, memory: this.#memory?.release(), signal });
+      await this.#writeSorted(this.#sorted, { text, lookups }, options.signal);
+      const { mark, isDone } = text.finish(listfilePaths(this.#folders, base).text);
+      await waitForAll(isDone, lookups.write(base, mark, options));
     } finally {
       text.close();
       lookups.close();
     }
   }
 
-  async #writeSorted(sorted: SortedTexts, { text, lookups }: ListTarget, signal?: AbortSignal): Promise<void> {
+  async #writeSorted(
+    sorted: SortedTexts,
+    { text, lookups }: { text: TextWriter; lookups: ListfileLookups },
+    signal?: AbortSignal,
+  ): Promise<void> {
     const replaced = await this.#replacedRows(sorted, signal);
     const view = viewsOfNames();
     let count = 0;
@@ -172,7 +193,7 @@ export async function remakeLookups(folders: LookupFolders, base: string, text: 
       lookups.add(line.id, view(line), { at: line.at, size: line.end - line.start });
       await breathe();
     }
-    await lookups.write(base, { of: text.mark });
+    await lookups.write(base, text.mark);
   } finally {
     lookups.close();
   }
@@ -180,7 +201,7 @@ export async function remakeLookups(folders: LookupFolders, base: string, text: 
 
 /** Makes the text of a version again, sorted, from that of an earlier pakrat. @throws as {@link remakeLookups} */
 export async function sortText(folders: LookupFolders, base: string, unsorted: DerivedFile): Promise<void> {
-  const writer = new ListfileWriter(folders);
+  const writer = new ListfileWriter(folders, { threads: 0 });
   try {
     for (const line of linesOf(unsorted)) {
       writer.add(line.id, line);
@@ -188,6 +209,6 @@ export async function sortText(folders: LookupFolders, base: string, unsorted: D
     }
     await writer.finish(base);
   } finally {
-    writer.close();
+    await writer.close();
   }
 }

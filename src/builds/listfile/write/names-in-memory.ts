@@ -1,49 +1,75 @@
 import { breathe } from '../../../core/breathe.ts';
-import type { ViewPart } from '../../../core/jenkins.ts';
 import { IdSet } from '../../../core/tables/id-set.ts';
+import { waitForAll } from '../../../core/wait-for-all.ts';
 import { type ListfileRows, noListedId } from '../../../formats/roots/listfile-rows.ts';
-import { listfileRows } from '../listfile-paths.ts';
-import type { NameBytes, NamePlace, TextWriter } from '../listfile-text.ts';
-import type { ListfileLookups } from './listfile-lookups.ts';
-import { sortedNames } from './sorted-names.ts';
+import type { LookupFolders } from '../../../store/layout.ts';
+import { listfilePaths, listfileRows } from '../listfile-paths.ts';
+import { type NameBytes, TextWriter } from '../listfile-text.ts';
+import {
+  copyRows,
+  dealtWords,
+  hashNames,
+  hashPieces,
+  idAt,
+  idPieces,
+  type ListedRows,
+  listedRows,
+  memoryOf,
+  offsetAt,
+  orderOfHashes,
+  rowWords,
+  sizeAt,
+  startAt,
+} from './listed-rows.ts';
+import { type WritingOptions, writeHashes, writeIds } from './listfile-lookups.ts';
+import { NamesThread, type NamesThreads } from './names-thread.ts';
+import { foldersOf, type PlacedNames, sortedNames } from './sorted-names.ts';
 
 const { noId } = listfileRows;
 const [lf, semicolon] = [0x0a, 0x3b];
 
 /**
- * Memory for lines grows to twice its size up to so many bytes, and that for names up to so many; then to all that it may have: what is not written to costs
- * nothing, and what was grown from would wait to be collected.
+ * Memory grows to twice its size up to so many bytes of lines, and so many names; then to all that it may have: what is not written to costs nothing, and what was
+ * grown from would wait to be collected. More names are worth a thread.
  */
-const growsTo = 1 << 24;
+const fewBytes = 1 << 22;
 const fewNames = 1 << 16;
 /** Bytes that a name costs beside its line until all is written. */
-const bytesOfName = 36;
+const bytesOfName = 40;
 /** Names that are written before the clock is looked at. */
 const namesPerTurn = 4096;
 
-/** What takes the sorted names. */
-export interface ListTarget {
-  text: TextWriter;
-  lookups: ListfileLookups;
-}
-
 /**
  * The names of a list with their ids, as lines in memory: sorted they are copied from there, many at a time where they follow one another, and nothing but
- * what is the result is written to disk.
+ * what is the result is written to disk. Needs `close`.
  */
 export class NamesInMemory {
   count = 0;
+  readonly #folders: LookupFolders;
   readonly #limit: number;
-  #bytes = new Uint8Array(1 << 12);
+  readonly #threads: NamesThreads;
+  #bytes: Uint8Array = new Uint8Array(1 << 12);
   #filled = 0;
-  /** Of each name: where it starts in memory, its bytes, and its id. Its line is `id;name` and a line end. */
-  #starts = new Uint32Array(1 << 8);
-  #sizes = new Uint16Array(1 << 8);
-  #ids = new Uint32Array(1 << 8);
+  /** Each name: its line is `id;name` and a line end. */
+  #rows = listedRows(1 << 8);
+  /** Goes through the names as well, where they are many. */
+  #thread: NamesThread | undefined;
 
   /** @param limit bytes of memory that all of it may take */
-  constructor(limit: number) {
+  constructor(folders: LookupFolders, limit: number, threads: NamesThreads) {
+    this.#folders = folders;
     this.#limit = limit;
+    this.#threads = threads;
+  }
+
+  async close(): Promise<void> {
+    await this.#thread?.close();
+  }
+
+  /** Ends the use of these names. @returns the memory of their lines, for other things: when it is shared, nobody collects it for long */
+  release(): ArrayBufferLike {
+    void this.close();
+    return this.#bytes.buffer;
   }
 
   /** Adds the rows of a piece of a list. @returns false where there is no room for them: none was added */
@@ -57,11 +83,19 @@ export class NamesInMemory {
       }
       return true;
     }
-    const memory = this.#reserve(bytes.length);
+    this.#reserve(count, bytes.length);
     const first = this.#filled;
-    memory.set(bytes, first);
+    this.#bytes.set(bytes, first);
     this.#filled += bytes.length;
-    for (let row = 0; row < count; row++) this.#addName(ids[row]!, first + starts[row]!, first + ends[row]!);
+    const { words } = this.#rows;
+    for (let row = 0, at = this.count * rowWords; row < count; row++, at += rowWords) {
+      words[at + startAt] = first + starts[row]!;
+      words[at + sizeAt] = ends[row]! - starts[row]!;
+      // What stands for no id in a list becomes what does so in its files.
+      words[at + idAt] = ids[row]!;
+    }
+    this.count += count;
+    this.#thread?.reach(this.count);
     return true;
   }
 
@@ -74,33 +108,19 @@ export class NamesInMemory {
 
   #addLine(id: number | undefined, { bytes, start, end }: NameBytes): void {
     const before = id === undefined ? 0 : digitsOf(id);
-    const memory = this.#reserve(before + 2 + end - start);
+    this.#reserve(1, before + 2 + end - start);
+    const memory = this.#bytes;
     let at = this.#filled + before;
     for (let i = 1, rest = id ?? 0; i <= before; i++, rest = Math.floor(rest / 10)) memory[at - i] = 0x30 + (rest % 10);
     memory[at++] = semicolon;
-    const name = at;
+    const row = this.count * rowWords;
+    this.#rows.words[row + startAt] = at;
+    this.#rows.words[row + sizeAt] = end - start;
+    this.#rows.words[row + idAt] = id ?? noId;
+    this.count += 1;
     for (let from = start; from < end; from++) memory[at++] = bytes[from]!;
     memory[at] = lf;
     this.#filled = at + 1;
-    this.#addName(id ?? noId, name, at);
-  }
-
-  #addName(id: number, start: number, end: number): void {
-    if (this.count === this.#starts.length) this.#growNames();
-    this.#starts[this.count] = start;
-    this.#sizes[this.count] = end - start;
-    // What stands for no id in a list becomes what does so in its files.
-    this.#ids[this.count] = id;
-    this.count += 1;
-  }
-
-  #growNames(): void {
-    const length = this.count < fewNames ? 2 * this.count : Math.ceil(this.#limit / bytesOfName);
-    const [starts, sizes, ids] = [new Uint32Array(length), new Uint16Array(length), new Uint32Array(length)];
-    starts.set(this.#starts);
-    sizes.set(this.#sizes);
-    ids.set(this.#ids);
-    [this.#starts, this.#sizes, this.#ids] = [starts, sizes, ids];
   }
 
   #isRoomFor(names: number, bytes: number): boolean {
@@ -108,52 +128,91 @@ export class NamesInMemory {
     return this.#filled + bytes + 12 * names + (this.count + names) * bytesOfName <= this.#limit;
   }
 
-  #reserve(size: number): Uint8Array {
-    const needed = this.#filled + size;
-    if (needed > this.#bytes.length) {
-      const length = 2 * needed < growsTo ? 2 * needed : Math.max(needed, this.#limit);
-      const larger = new Uint8Array(Buffer.allocUnsafeSlow(length).buffer);
-      larger.set(this.#bytes.subarray(0, this.#filled));
-      this.#bytes = larger;
+  /** Makes room, twice what is needed. Of many names it is all the room that there may be, shared with a thread. */
+  #reserve(names: number, bytes: number): void {
+    const [allNames, allBytes] = [this.count + names, this.#filled + bytes];
+    const [lacksNames, lacksBytes] = [allNames * rowWords > this.#rows.words.length, allBytes > this.#bytes.length];
+    if (!lacksNames && !lacksBytes) return;
+    if (allNames <= fewNames && allBytes <= fewBytes) {
+      if (lacksBytes) this.#growBytes(Math.min(2 * allBytes, fewBytes), false);
+      if (lacksNames) this.#growNames(Math.min(2 * allNames, fewNames), false);
+      return;
     }
-    return this.#bytes;
+    this.#growBytes(Math.max(allBytes, this.#limit), true);
+    this.#growNames(Math.max(allNames, Math.ceil(this.#limit / bytesOfName)), true);
+    this.#thread = NamesThread.start(this.#placed(), this.#folders, this.#threads);
   }
 
-  /** The memory of the lines, for other things: the names are gone. */
-  release(): ArrayBufferLike {
-    const { buffer } = this.#bytes;
-    [this.#bytes, this.#starts, this.#sizes, this.#ids] = [
-      new Uint8Array(),
-      new Uint32Array(),
-      new Uint16Array(),
-      new Uint32Array(),
-    ];
-    [this.#filled, this.count] = [0, 0];
-    return buffer;
+  #growBytes(length: number, isShared: boolean): void {
+    const larger = new Uint8Array(memoryOf(length, isShared));
+    larger.set(this.#bytes.subarray(0, this.#filled));
+    this.#bytes = larger;
+  }
+
+  #growNames(length: number, isShared: boolean): void {
+    const larger = listedRows(length, isShared);
+    copyRows(this.#rows, larger);
+    this.#rows = larger;
+  }
+
+  #placed(): PlacedNames & ListedRows {
+    return { bytes: this.#bytes, ...this.#rows };
   }
 
   /** The names in the order in which they were added. */
   *names(): Generator<NameBytes & { id: number | undefined }> {
+    const { words } = this.#rows;
     const name: NameBytes & { id: number | undefined } = { id: undefined, bytes: this.#bytes, start: 0, end: 0 };
-    for (let i = 0; i < this.count; i++) {
-      const id = this.#ids[i]!;
+    for (let from = 0; from < this.count * rowWords; from += rowWords) {
+      const id = words[from + idAt]!;
       name.id = id === noId ? undefined : id;
-      name.start = this.#starts[i]!;
-      name.end = name.start + this.#sizes[i]!;
+      name.start = words[from + startAt]!;
+      name.end = name.start + words[from + sizeAt]!;
       yield name;
     }
   }
 
-  /** Writes the names in order; of an id that came more than once the last. @throws E_ABORTED, E_STORE… */
-  async write({ text, lookups }: ListTarget, isRepeated: boolean, signal?: AbortSignal): Promise<void> {
-    const [bytes, starts, sizes, ids] = [this.#bytes, this.#starts, this.#sizes, this.#ids];
-    let order = sortedNames({ bytes, starts, sizes, count: this.count });
-    if (isRepeated) {
-      const replaced = this.#replaced();
-      order = order.filter((name) => !replaced.has(name));
+  /**
+   * Writes a version of the list: the names in order, of an id that came more than once the last; and what they are found by.
+   * @throws E_ABORTED, E_STORE…
+   */
+  async write(base: string, { isRepeated, signal, onIds }: WritingOptions & { isRepeated: boolean }): Promise<void> {
+    const [folders, thread, rows, count] = [this.#folders, this.#thread, this.#rows, this.count];
+    const order = await this.#inOrder(isRepeated);
+    const text = new TextWriter(folders.temporary);
+    try {
+      await this.#addLines(text, order, signal);
+      if (thread === undefined) hashNames(rows, new DataView(this.#bytes.buffer), [0, count]);
+      else await thread.hashed();
+      const { mark: of, isDone } = text.finish(listfilePaths(folders, base).text);
+      // The lines are written: the thread deals names in the first part of their memory, this one in the second.
+      const memory = thread && new Uint32Array(this.#bytes.buffer, 4 * dealtWords * count, dealtWords * count);
+      await waitForAll(
+        isDone,
+        writeIds(folders, base, { rows: idPieces(rows, count, memory), of }, { signal, onIds }),
+        thread?.write(base, of, signal) ??
+          writeHashes(folders, base, { rows: hashPieces(orderOfHashes(rows, count)), of }, signal),
+      );
+    } finally {
+      text.close();
     }
-    const name: ViewPart = { view: new DataView(bytes.buffer), start: 0, end: 0 };
-    const place: NamePlace = { at: 0, size: 0 };
+  }
+
+  /** The names by their bytes, without those whose id came again: these are left out from now on. */
+  async #inOrder(isRepeated: boolean): Promise<Uint32Array> {
+    const [thread, count] = [this.#thread, this.count];
+    thread?.reach(count);
+    const names = this.#placed();
+    const order = sortedNames(names, count, await (thread?.foundFolders() ?? foldersOf(names, count)));
+    if (!isRepeated) return order;
+    const replaced = this.#replaced();
+    for (const name of replaced) names.words[name * rowWords + sizeAt] = 0;
+    return order.filter((name) => !replaced.has(name));
+  }
+
+  /** Adds lines to the text, and notes where in it their names are. */
+  async #addLines(text: TextWriter, order: Uint32Array, signal: AbortSignal | undefined): Promise<void> {
+    const [bytes, { words }] = [this.#bytes, this.#rows];
     for (let i = 0; i < order.length; ) {
       const first = this.#lineStart(order[i]!);
       let [last, end] = [i, this.#lineEnd(order[i]!)];
@@ -163,32 +222,28 @@ export class NamesInMemory {
       }
       const shift = text.addLines(bytes, first, end) - first;
       for (; i <= last; i++) {
-        const row = order[i]!;
-        const id = ids[row]!;
-        name.start = starts[row]!;
-        name.end = name.start + sizes[row]!;
-        place.at = name.start + shift;
-        place.size = sizes[row]!;
-        lookups.add(id === noId ? undefined : id, name, place);
+        const from = order[i]! * rowWords;
+        words[from + offsetAt] = words[from + startAt]! + shift;
         if (i % namesPerTurn === 0) await breathe(signal);
       }
     }
   }
 
   #lineStart(row: number): number {
-    const id = this.#ids[row]!;
-    return this.#starts[row]! - 1 - (id === noId ? 0 : digitsOf(id));
+    const from = row * rowWords;
+    const id = this.#rows.words[from + idAt]!;
+    return this.#rows.words[from + startAt]! - 1 - (id === noId ? 0 : digitsOf(id));
   }
 
   #lineEnd(row: number): number {
-    return this.#starts[row]! + this.#sizes[row]! + 1;
+    return this.#rows.words[row * rowWords + startAt]! + this.#rows.words[row * rowWords + sizeAt]! + 1;
   }
 
   /** The names whose id came again later, by their numbers. */
   #replaced(): IdSet {
     const [seen, replaced] = [new IdSet(), new IdSet()];
     for (let i = this.count - 1; i >= 0; i--) {
-      const id = this.#ids[i]!;
+      const id = this.#rows.words[i * rowWords + idAt]!;
       if (id !== noId && !seen.add(id)) replaced.add(i);
     }
     return replaced;
@@ -204,7 +259,7 @@ function areLines({ bytes, starts, ends, count }: ListfileRows): boolean {
 }
 
 function digitsOf(id: number): number {
-  let digits = 1;
-  for (let least = 10; id >= least; least *= 10) digits += 1;
-  return digits;
+  if (id < 1e5) return id < 1e2 ? (id < 10 ? 1 : 2) : id < 1e3 ? 3 : id < 1e4 ? 4 : 5;
+  if (id < 1e7) return id < 1e6 ? 6 : 7;
+  return id < 1e8 ? 8 : id < 1e9 ? 9 : 10;
 }

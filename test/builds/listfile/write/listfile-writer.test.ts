@@ -15,13 +15,13 @@ const store = (): StoreLayout => storeLayout(scratch(`s${number++}`));
 /** Writes a list, and gives the files of its version. */
 async function written(list: string, memory?: number): Promise<{ text: Buffer; ids: Buffer; hashes: Buffer }> {
   const layout = store();
-  const writer = new ListfileWriter(layout, memory);
+  const writer = new ListfileWriter(layout, { memory });
   const scanner = new ListfileScanner();
   for (const pieces of [scanner.pushBytes(Buffer.from(list)), scanner.endBytes()]) {
     for (const rows of pieces) writer.addRows(rows);
   }
   await writer.finish('listfile-1');
-  writer.close();
+  await writer.close();
   const { text, ids, hashes } = listfilePaths(layout, 'listfile-1');
   return { text: readFileSync(text), ids: readFileSync(ids), hashes: readFileSync(hashes) };
 }
@@ -82,7 +82,7 @@ describe('a written list', () => {
         const id = i % 9 === 0 ? undefined : (Math.imul(i, 0x9e3779b1) >>> 0) % 3000;
         lookups.add(id, { view, start: 0, end: bytes.length }, { at, size: bytes.length });
       }
-      await lookups.write(base, { of: 1 });
+      await lookups.write(base, 1);
       lookups.close();
       const { ids, hashes } = listfilePaths(layout, base);
       return [ids, hashes].map((path) => Buffer.from(readDerived(path)));

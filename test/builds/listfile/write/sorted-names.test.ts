@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { sortedNames } from '../../../../src/builds/listfile/write/sorted-names.ts';
+import { rowWords, sizeAt, startAt } from '../../../../src/builds/listfile/write/listed-rows.ts';
+import { foldersOf, sortedNames } from '../../../../src/builds/listfile/write/sorted-names.ts';
 import { randomSource } from '../../../support/hostile.ts';
 
 const random = randomSource(9);
@@ -8,13 +9,18 @@ const of = <Value>(values: readonly Value[]): Value => values[Math.floor(random(
 /** The numbers of names in the order of their bytes, and as it should be. */
 function orders(names: readonly string[]): [found: number[], expected: number[]] {
   const texts = names.map((name) => Buffer.from(name));
-  const starts = new Uint32Array(names.length);
-  const sizes = Uint16Array.from(texts, ({ length }) => length);
-  for (let i = 1; i < names.length; i++) starts[i] = starts[i - 1]! + sizes[i - 1]!;
+  const words = new Uint32Array(names.length * rowWords);
+  for (let i = 0, start = 0; i < names.length; i++) {
+    words[i * rowWords + startAt] = start;
+    words[i * rowWords + sizeAt] = texts[i]!.length;
+    start += texts[i]!.length;
+  }
   // Behind the last name there is what was there before.
   const bytes = new Uint8Array(Buffer.concat([...texts, Buffer.from('rest')]));
   const expected = texts.map((_, i) => i).sort((a, b) => Buffer.compare(texts[a]!, texts[b]!) || a - b);
-  return [Array.from(sortedNames({ bytes, starts, sizes, count: names.length })), expected];
+  const placed = { bytes, words };
+  const found = sortedNames(placed, names.length, foldersOf(placed, names.length));
+  return [Array.from(found), expected];
 }
 
 const folders = ['', 'a/', 'a/b/', 'a/b/c/', 'a\\', 'a/b.c/', 'A/', 'a/bb/', 'ä/', '/', 'long/'.repeat(20)];
