@@ -27,9 +27,6 @@ const mostFailed = 100_000;
 /** Bytes that an object may have beyond what was promised: it proves itself, and makers of CDNs err. */
 const sizeSlack = 1024 * 1024;
 
-/** An engine that cannot start is told to whoever asks for it next. */
-const ignored = (): void => undefined;
-
 /** The amount that is fetched side by side, and the sizes by which ranges are cut. */
 interface FetchSettings {
   /** Ranges in flight at a time. */
@@ -136,8 +133,6 @@ export class Fetcher {
       const heldNow = this.#heldObject(name);
       if (heldNow !== undefined) return heldNow;
       const request = { path, kind, maxSize, isMostlySmaller: !size, check };
-      // Whose indices are new to the store has manifests that are so, too: its engine comes to be while this one is waited for.
-      if (kind === 'index') network.engine().catch(ignored);
       const bytes = await fetchObject(await network.cdn(), request);
       await this.#arrivals.add({ name, bytes });
       return objectKeys.decrypt(path, bytes);
