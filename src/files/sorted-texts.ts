@@ -32,6 +32,8 @@ export class SortedTexts {
   /** Where in the file each run ends. */
   readonly #ends: number[] = [];
   #memory = Buffer.allocUnsafe(1 << 16);
+  /** As large, for texts in order. */
+  #other = Buffer.allocUnsafe(0);
   #filled = 0;
   /** Where in memory each text starts, with the sizes before it. */
   #starts = new Uint32Array(1 << 10);
@@ -96,9 +98,11 @@ export class SortedTexts {
 
   #spill(): void {
     if (this.#filled === 0) return;
-    const memory = this.#memory.subarray(0, this.#filled);
+    // Used for each run: memory of its own would wait to be collected.
+    if (this.#other.length < this.#filled) this.#other = Buffer.allocUnsafe(this.#memory.length);
+    const sorted = inOrder(this.#memory, this.#starts.subarray(0, this.#count), this.#other);
     const from = this.#ends.at(-1) ?? 0;
-    writeAll(this.#fd, inOrder(memory, this.#starts.subarray(0, this.#count)), from);
+    writeAll(this.#fd, sorted.subarray(0, this.#filled), from);
     this.#ends.push(from + this.#filled);
     this.#filled = 0;
     this.#count = 0;
@@ -127,20 +131,19 @@ export class SortedTexts {
   }
 }
 
-/** The texts in memory, sorted. @param starts of the texts, ascending */
-function inOrder(memory: Buffer, starts: Uint32Array): Uint8Array {
+/** Puts the texts in memory in order, there or in another memory. @param starts of the texts, ascending @returns which has them */
+function inOrder(memory: Buffer, starts: Uint32Array, other: Buffer): Buffer {
   const order = mergeSort(starts, (a, b) => compareTexts(memory, a, b));
   // Where nothing moved, what is in memory is in order.
   if (order.every((start, i) => i === 0 || start > order[i - 1]!)) return memory;
-  const sorted = Buffer.allocUnsafe(memory.length);
   let filled = 0;
   for (const start of order) {
     const end = start + headSize + u32At(memory, start) + u32At(memory, start + 4);
     // Byte by byte: to make a view of a few bytes takes longer.
-    if (end - start > fewBytes) filled += memory.copy(sorted, filled, start, end);
-    else for (let at = start; at < end; at++) sorted[filled++] = memory[at]!;
+    if (end - start > fewBytes) filled += memory.copy(other, filled, start, end);
+    else for (let at = start; at < end; at++) other[filled++] = memory[at]!;
   }
-  return sorted;
+  return other;
 }
 
 /** Compares the texts at two places of a memory: {@link compareParts} without an object for each. */
