@@ -59,8 +59,10 @@ describe('a long list', () => {
     const lines = list.split('\n').slice(0, -1);
     // Some names change, some are new.
     const next = lines.map((line, i) => (i % 100 ? line : `${line}2`)).concat('4000000000;new/name.m2', '');
+    // One of them from Windows: its lines are not copied as they are.
+    const ended = (text: string): string => (kind === 'mixed' ? text.replaceAll('\n', '\r\n') : text);
     const import_ = (name: string, text: string): Promise<{ value: unknown }> =>
-      pakratJson(['listfile', 'import', written(name, text), '--store', store]);
+      pakratJson(['listfile', 'import', written(name, ended(text)), '--store', store]);
     const ids = new Set(lines.map((line) => line.split(';')[0]).filter((id) => id !== '')).size;
     expect((await import_(`${kind}-1`, list)).value).toMatchObject({ rows: count, ids, changed: 0, removed: 0 });
     const [text, byId, byHash] = filesOf(store);

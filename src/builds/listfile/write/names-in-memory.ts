@@ -76,13 +76,18 @@ export class NamesInMemory {
   addRows(rows: ListfileRows): boolean {
     const { bytes, ids, starts, ends, count } = rows;
     if (!this.#isRoomFor(count, bytes.length + count)) return false;
-    if (!areLines(rows)) {
+    if (areLines(rows)) this.#addLines(rows);
+    else {
       for (let row = 0; row < count; row++) {
         const id = ids[row] === noListedId ? undefined : ids[row];
         this.#addLine(id, { bytes, start: starts[row]!, end: ends[row]! });
       }
-      return true;
     }
+    this.#thread?.reach(this.count);
+    return true;
+  }
+
+  #addLines({ bytes, ids, starts, ends, count }: ListfileRows): void {
     this.#reserve(count, bytes.length);
     const first = this.#filled;
     this.#bytes.set(bytes, first);
@@ -95,8 +100,6 @@ export class NamesInMemory {
       words[at + idAt] = ids[row]!;
     }
     this.count += count;
-    this.#thread?.reach(this.count);
-    return true;
   }
 
   /** Adds a name. @returns false where there is no room for it */
@@ -181,7 +184,7 @@ export class NamesInMemory {
     const order = await this.#inOrder(isRepeated);
     const text = new TextWriter(folders.temporary);
     try {
-      await this.#addLines(text, order, signal);
+      await this.#writeLines(text, order, signal);
       if (thread === undefined) hashNames(rows, new DataView(this.#bytes.buffer), [0, count]);
       else await thread.hashed();
       const { mark: of, isDone } = text.finish(listfilePaths(folders, base).text);
@@ -211,7 +214,7 @@ export class NamesInMemory {
   }
 
   /** Adds lines to the text, and notes where in it their names are. */
-  async #addLines(text: TextWriter, order: Uint32Array, signal: AbortSignal | undefined): Promise<void> {
+  async #writeLines(text: TextWriter, order: Uint32Array, signal: AbortSignal | undefined): Promise<void> {
     const [bytes, { words }] = [this.#bytes, this.#rows];
     for (let i = 0; i < order.length; ) {
       const first = this.#lineStart(order[i]!);
