@@ -53,9 +53,10 @@ export function usefulThreads(wanted = Math.min(availableParallelism(), maxThrea
 
 /**
  * The program of a thread, beside the file that starts it; undefined where it is not there, as where the library is bundled anew.
- * @param beside a file of the folder that has it
+ * @param beside a file of the folder that has it; undefined is what `import.meta.url` becomes in a bundle of CommonJS
  */
-export function threadUrl(name: string, beside: string | URL): URL | undefined {
+export function threadUrl(name: string, beside: string | URL | undefined): URL | undefined {
+  if (beside === undefined) return undefined;
   const url = new URL(`./${name}.js`, beside);
   return url.protocol === 'file:' && existsSync(fileURLToPath(url)) ? url : undefined;
 }

@@ -84,6 +84,8 @@ test.each(['before', 'meanwhile'])('an interruption ends it: %s', async (when) =
 test('a program that is not there is undefined, whatever the address', () => {
   expect(threadUrl('module', url)).toBeUndefined();
   expect(threadUrl('anything', 'https://example.invalid/x.js')).toBeUndefined();
+  // What becomes of import.meta.url in a bundle of CommonJS.
+  expect(threadUrl('thread-pool', undefined)).toBeUndefined();
   expect(existsSync(url)).toBe(true);
 });
 
