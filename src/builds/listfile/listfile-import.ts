@@ -21,8 +21,8 @@ import {
   listfilePointer,
   listfileVersion,
 } from './listfile-paths.ts';
+import type { ListfileThreads } from './write/listfile-thread.ts';
 import { ListfileWriter } from './write/listfile-writer.ts';
-import type { NamesThreads } from './write/names-thread.ts';
 
 /** Smaller lists may shrink as they like. */
 const fewNames = 1000;
@@ -52,7 +52,7 @@ export interface BadLines {
 }
 
 /** What interrupts an import, and the threads that it may use. */
-export interface ImportOptions extends NamesThreads {
+export interface ListfileOptions extends ListfileThreads {
   signal?: AbortSignal | undefined;
 }
 
@@ -70,7 +70,7 @@ const fewBad = 3;
 export async function importListfile(
   folders: LookupFolders,
   chunks: AsyncIterable<Uint8Array>,
-  options: ImportOptions = {},
+  options: ListfileOptions = {},
 ): Promise<ListfileChange> {
   const release = lockListfile(folders);
   try {
@@ -94,7 +94,7 @@ export function lockListfile(folders: LookupFolders): () => void {
 export async function replaceListfile(
   folders: LookupFolders,
   chunks: AsyncIterable<Uint8Array>,
-  { url, signal, ...threads }: ImportOptions & { url?: string | undefined },
+  { url, signal, ...threads }: ListfileOptions & { url?: string | undefined },
 ): Promise<ListfileChange> {
   const old = await openOld(folders);
   const writer = new ListfileWriter(folders, threads);

@@ -5,7 +5,7 @@ import {
   replaceListfile,
 } from '../../builds/listfile/listfile-import.ts';
 import { listfileVersion } from '../../builds/listfile/listfile-paths.ts';
-import type { NamesThreads } from '../../builds/listfile/write/names-thread.ts';
+import type { ListfileThreads } from '../../builds/listfile/write/listfile-thread.ts';
 import type { Validators } from '../../cdn/transport/fetch-document.ts';
 import type { HttpGetter } from '../../cdn/transport/http.ts';
 import { redactUrl } from '../../cdn/transport/http-head.ts';
@@ -41,7 +41,7 @@ export async function updateListfile(
   store: Store,
   http: HttpGetter,
   url: string,
-  { threads, workerUrl, ...options }: ListOptions & NamesThreads,
+  { threads, workerUrl, ...options }: ListOptions & ListfileThreads,
 ): Promise<ListfileUpdate> {
   const { layout, ledger } = store;
   const release = lockListfile(layout);

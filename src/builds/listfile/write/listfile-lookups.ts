@@ -138,11 +138,17 @@ export class ListfileLookups {
   }
 
   #idPieces(): Iterable<Uint8Array> {
-    return idPieces(this.#rows, this.#count, this.#dealt);
+    return idPieces(this.#rows, this.#count, this.#roomToDeal());
   }
 
   #hashPieces(): Iterable<Uint8Array> {
-    return hashPieces(orderOfHashes(this.#rows, this.#count), this.#dealt);
+    return hashPieces(orderOfHashes(this.#rows, this.#count), this.#roomToDeal());
+  }
+
+  /** The same for ids and hashes, and for each run: what is not written to costs nothing. */
+  #roomToDeal(): Uint32Array {
+    this.#dealt ??= new Uint32Array((this.#rows.words.length / rowWords) * dealtWords);
+    return this.#dealt;
   }
 
   /** @param of mark of the text */

@@ -2,14 +2,14 @@
 import { checkpoint, serveOrders } from '../../../threads/serve-orders.ts';
 import { dealtWords, type HashOrder, hashNames, hashPieces, orderOfHashes } from './listed-rows.ts';
 import { writeHashes } from './listfile-lookups.ts';
-import { countAt, isAllAt, type NamesJob, type NamesTask } from './names-thread.ts';
+import { countAt, isAllAt, type ListfileJob, type ListfileTask } from './listfile-thread.ts';
 import { FolderFinder, type FoundFolders } from './sorted-names.ts';
 
 /** Names that are gone through before it is looked whether all must end, and milliseconds of waiting for more. */
 const namesPerTurn = 1 << 14;
 const waitMs = 20;
 
-serveOrders<NamesJob, NamesTask, (FoundFolders | undefined)[]>({
+serveOrders<ListfileJob, ListfileTask, (FoundFolders | undefined)[]>({
   async begin({ names, folders, progress }) {
     const { bytes } = names;
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);

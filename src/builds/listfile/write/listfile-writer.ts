@@ -11,8 +11,8 @@ import type { LookupFolders } from '../../../store/layout.ts';
 import { listfilePaths, listfileRows } from '../listfile-paths.ts';
 import { linesOf, type NameBytes, TextWriter } from '../listfile-text.ts';
 import { ListfileLookups, type WritingOptions } from './listfile-lookups.ts';
+import type { ListfileThreads } from './listfile-thread.ts';
 import { NamesInMemory } from './names-in-memory.ts';
-import type { NamesThreads } from './names-thread.ts';
 
 const { noId } = listfileRows;
 
@@ -41,7 +41,7 @@ export class ListfileWriter {
   /** @param options.memory bytes that names may take before they are sorted on disk */
   constructor(
     folders: LookupFolders,
-    { memory = memoryForNames, ...threads }: NamesThreads & { memory?: number | undefined } = {},
+    { memory = memoryForNames, ...threads }: ListfileThreads & { memory?: number | undefined } = {},
   ) {
     this.#folders = folders;
     this.#memory = new NamesInMemory(folders, memory, threads);

@@ -22,7 +22,7 @@ import {
   startAt,
 } from './listed-rows.ts';
 import { type WritingOptions, writeHashes, writeIds } from './listfile-lookups.ts';
-import { NamesThread, type NamesThreads } from './names-thread.ts';
+import { ListfileThread, type ListfileThreads } from './listfile-thread.ts';
 import { foldersOf, type PlacedNames, sortedNames } from './sorted-names.ts';
 
 const { noId } = listfileRows;
@@ -47,16 +47,16 @@ export class NamesInMemory {
   count = 0;
   readonly #folders: LookupFolders;
   readonly #limit: number;
-  readonly #threads: NamesThreads;
+  readonly #threads: ListfileThreads;
   #bytes: Uint8Array = new Uint8Array(1 << 12);
   #filled = 0;
   /** Each name: its line is `id;name` and a line end. */
   #rows = listedRows(1 << 8);
   /** Goes through the names as well, where they are many. */
-  #thread: NamesThread | undefined;
+  #thread: ListfileThread | undefined;
 
   /** @param limit bytes of memory that all of it may take */
-  constructor(folders: LookupFolders, limit: number, threads: NamesThreads) {
+  constructor(folders: LookupFolders, limit: number, threads: ListfileThreads) {
     this.#folders = folders;
     this.#limit = limit;
     this.#threads = threads;
@@ -143,7 +143,7 @@ export class NamesInMemory {
     }
     this.#growBytes(Math.max(allBytes, this.#limit), true);
     this.#growNames(Math.max(allNames, Math.ceil(this.#limit / bytesOfName)), true);
-    this.#thread = NamesThread.start(this.#placed(), this.#folders, this.#threads);
+    this.#thread = ListfileThread.start(this.#placed(), this.#folders, this.#threads);
   }
 
   #growBytes(length: number, isShared: boolean): void {

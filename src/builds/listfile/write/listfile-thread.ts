@@ -5,7 +5,7 @@ import type { ListedRows } from './listed-rows.ts';
 import type { FoundFolders, PlacedNames } from './sorted-names.ts';
 
 /** Whether a thread may go through names as well, and where its program lies. */
-export interface NamesThreads {
+export interface ListfileThreads {
   /** Threads of the program, this one among them: below 2 there is no other. Default: as many as there are cores. */
   threads?: number | undefined;
   workerUrl?: string | URL | undefined;
@@ -15,7 +15,7 @@ export interface NamesThreads {
 export type SharedNames = ListedRows & PlacedNames;
 
 /** The names that a thread goes through, while they still come. */
-export interface NamesJob {
+export interface ListfileJob {
   names: SharedNames;
   folders: LookupFolders;
   /** How many there are by now, and whether they are all. */
@@ -23,26 +23,32 @@ export interface NamesJob {
 }
 
 /** Find the folders of all names; bring them in the order of their hashes; write BASE.hashes. */
-export type NamesTask = 'folders' | 'hashes' | { base: string; of: number };
+export type ListfileTask = 'folders' | 'hashes' | { base: string; of: number };
 
-/** Where in {@link NamesJob.progress} each number is. */
+/** Where in {@link ListfileJob.progress} each number is. */
 export const [countAt, isAllAt] = [0, 1];
 
 /** A thread that goes through names while others are still read, and then writes BASE.hashes while BASE.names and BASE.ids are written. Needs `close`. */
-export class NamesThread {
-  readonly #pool: ThreadPool<undefined, NamesJob, NamesTask, (FoundFolders | undefined)[], FoundFolders | undefined>;
+export class ListfileThread {
+  readonly #pool: ThreadPool<
+    undefined,
+    ListfileJob,
+    ListfileTask,
+    (FoundFolders | undefined)[],
+    FoundFolders | undefined
+  >;
   readonly #progress = new Int32Array(new SharedArrayBuffer(8));
   readonly #end = new AbortController();
   readonly #run: Promise<void>;
   readonly #folders = new Answer<FoundFolders | undefined>();
   readonly #hashed = new Answer<void>();
-  readonly #write = new Answer<NamesTask | undefined>();
+  readonly #write = new Answer<ListfileTask | undefined>();
 
   /** Starts it over names that are in shared memory; undefined where there is to be none. */
-  static start(names: SharedNames, folders: LookupFolders, use: NamesThreads): NamesThread | undefined {
+  static start(names: SharedNames, folders: LookupFolders, use: ListfileThreads): ListfileThread | undefined {
     const { threads, workerUrl = import.meta.url } = use;
     const url = usefulThreads(threads) < 2 ? undefined : threadUrl('listfile-worker', workerUrl);
-    return url && new NamesThread(url, names, folders);
+    return url && new ListfileThread(url, names, folders);
   }
 
   private constructor(url: URL, names: SharedNames, folders: LookupFolders) {
@@ -59,7 +65,7 @@ export class NamesThread {
     this.#run.catch(() => {});
   }
 
-  async *#tasks(): AsyncGenerator<NamesTask[]> {
+  async *#tasks(): AsyncGenerator<ListfileTask[]> {
     yield ['folders'];
     yield ['hashes'];
     const write = await this.#write.given;
