@@ -35,33 +35,36 @@ export class RecordTable {
     return this.bytes.subarray(index * this.stride, (index + 1) * this.stride);
   }
 
-  /** Number of the first row whose leading bytes are not below `key`; `count` when all are. Rows must be sorted. */
-  lowerBound(key: Uint8Array): number {
+  /**
+   * Number of the first row whose leading bytes are not below `key`; `count` when all are. Rows must be sorted.
+   * @param at where the key lies in `key`, and `size` its bytes, for those who have many of them: no view is made of any
+   */
+  lowerBound(key: Uint8Array, at = 0, size = key.length - at): number {
     let low = 0;
     let high = this.count;
-    if (high >= manyRows && key.length >= 2 && this.stride >= 2) {
+    if (high >= manyRows && size >= 2 && this.stride >= 2) {
       this.#starts ??= prefixStarts(this.bytes, this.stride, this.count);
-      const prefix = prefixAt(key, 0);
+      const prefix = prefixAt(key, at);
       low = this.#starts[prefix]!;
       high = this.#starts[prefix + 1]!;
     }
     while (low < high) {
       const middle = (low + high) >>> 1;
-      if (this.compare(middle, key) < 0) low = middle + 1;
+      if (this.compare(middle, key, at, size) < 0) low = middle + 1;
       else high = middle;
     }
     return low;
   }
 
-  /** Order of the leading bytes of a row and of a key, as `memcmp`; a row that starts with the key is equal. */
-  compare(row: number, key: Uint8Array): number {
+  /** Order of the leading bytes of a row and of a key, as `memcmp`; a row that starts with the key is equal. @param at as {@link lowerBound} has it */
+  compare(row: number, key: Uint8Array, at = 0, size = key.length - at): number {
     const start = row * this.stride;
-    const shared = Math.min(key.length, this.stride);
+    const shared = Math.min(size, this.stride);
     for (let i = 0; i < shared; i++) {
-      const difference = this.bytes[start + i]! - key[i]!;
+      const difference = this.bytes[start + i]! - key[at + i]!;
       if (difference !== 0) return difference;
     }
-    return shared - key.length;
+    return shared - size;
   }
 
   /** The first row that starts with `key`, or undefined. Rows must be sorted. */

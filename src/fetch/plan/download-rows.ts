@@ -1,10 +1,9 @@
 import { breathe } from '../../core/breathe.ts';
-import { asBuffer, compareKeys } from '../../core/bytes.ts';
+import { compareKeys, uintAt } from '../../core/bytes.ts';
 import { largeBytes } from '../../core/tables/large-bytes.ts';
-import type { RecordTable } from '../../core/tables/record-table.ts';
-import { sortRecords } from '../../core/tables/sort-records.ts';
+import { RecordTable } from '../../core/tables/record-table.ts';
 import { type Download, downloadPriority, downloadSize } from '../../formats/manifests/download.ts';
-import { hasTag, type Tag } from '../../formats/manifests/tags.ts';
+import { hasTag, maskSize, type Tag } from '../../formats/manifests/tags.ts';
 import type { Amount } from '../../store/ledger/rows.ts';
 import { manifestPriority, setWantedPriority, type WantedList, wantedPriority } from './wanted.ts';
 
@@ -14,11 +13,11 @@ export interface TagAmount {
   amount: Amount;
 }
 
-/** Entries that are sorted at once, to be gone through beside a table. */
+/** Entries that are dealt and sorted at once, to be gone through beside a table. */
 const entriesAtOnce = 1 << 18;
-/** An ekey, and the number of its entry, u32. */
-const numberAt = 16;
-const numberedSize = 20;
+const ekeySize = 16;
+/** The number of an entry, behind its row. */
+const numberSize = 4;
 
 /** Entries from one on, before another: as many as are sorted at once. */
 interface Part {
@@ -38,13 +37,8 @@ function mostInPart({ rows }: Download): number {
   return Math.min(rows.count, entriesAtOnce);
 }
 
-/** For the entries of one part after the other, with their numbers. */
-function memoryForPart(download: Download): Buffer {
-  return asBuffer(largeBytes(mostInPart(download) * numberedSize));
-}
-
-/** Called with the number of an entry and that of the row with its ekey; -1 where the table has none. */
-type OnMatch = (entry: number, row: number) => void;
+/** Called for an entry with the row that has its ekey, -1 where none has, the entries that were dealt, and its place among them. */
+type OnMatch = (row: number, entries: RecordTable, place: number) => void;
 
 /**
  * Calls back for every entry, with its row in a sorted table. Entries come in any order, those of one ekey in theirs. To sort them a part at a time
@@ -55,35 +49,93 @@ async function eachEntry(
   table: RecordTable,
   { visit, signal }: { visit: OnMatch; signal: AbortSignal | undefined },
 ): Promise<void> {
-  const memory = memoryForPart(download);
-  for await (const part of partsOf(download, signal)) matchPart(download, part, { table, memory, visit });
+  const dealt = new DealtEntries(download);
+  for await (const part of partsOf(download, signal)) dealt.match(part, table, visit);
 }
 
-function matchPart(
-  { rows }: Download,
-  part: Part,
-  { table, memory, visit }: { table: RecordTable; memory: Buffer; visit: OnMatch },
-): void {
-  const entries = asBuffer(sortRecords(numbered(rows, part, memory), numberedSize, numberAt));
-  let row = 0;
-  for (let at = 0; at < entries.length; at += numberedSize) {
-    let order = 1;
-    for (; row < table.count; row++) {
-      order = compareKeys(table.bytes, row * table.stride, entries, at);
-      if (order >= 0) break;
+/** Entries of a part by the first bytes of their ekeys: copied, for each is looked at several times, and from one end of the manifest to the other is far. */
+class DealtEntries {
+  readonly #rows: RecordTable;
+  readonly #entries: RecordTable;
+  readonly #words: Float64Array;
+
+  constructor(download: Download) {
+    const most = mostInPart(download);
+    this.#rows = download.rows;
+    const stride = download.rows.stride + numberSize;
+    this.#entries = new RecordTable(largeBytes(most * stride), stride, most);
+    this.#words = new Float64Array(most);
+  }
+
+  match(part: Part, table: RecordTable, visit: OnMatch): void {
+    const entries = this.#entries;
+    const starts = this.#deal(part);
+    let row = 0;
+    for (let byte = 0; byte < 0x100; byte++) {
+      const start = starts[byte]!;
+      for (const number of this.#sortedWords(start, starts[byte + 1]!)) {
+        const word = Math.floor(number / entriesAtOnce);
+        const place = start + (number - word * entriesAtOnce);
+        while (row < table.count && wordOf(table, row) < word) row++;
+        if (row === table.count || wordOf(table, row) !== word) visit(-1, entries, place);
+        // Rows that begin alike and are others somebody means to have: then it is looked up.
+        else if (compareKeys(table.bytes, row * table.stride, entries.bytes, place * entries.stride) === 0)
+          visit(row, entries, place);
+        else visit(rowOf(table, entries, place), entries, place);
+      }
     }
-    visit(entries.readUInt32BE(at + numberAt), order === 0 ? row : -1);
+  }
+
+  /** @returns where the entries of each first byte begin, and the end */
+  #deal({ first, end }: Part): Uint32Array {
+    const { bytes, stride } = this.#rows;
+    const starts = new Uint32Array(0x102);
+    // Two places on: each is moved to the end of its entries below, where the next begin.
+    for (let at = first * stride; at < end * stride; at += stride) starts[bytes[at]! + 2]! += 1;
+    for (let byte = 2; byte <= 0x100; byte++) starts[byte + 1]! += starts[byte]!;
+    const { bytes: dealt, stride: dealtStride } = this.#entries;
+    for (let entry = first, from = first * stride; entry < end; entry++, from += stride) {
+      const to = starts[bytes[from]! + 1]!++ * dealtStride;
+      for (let i = 0; i < stride; i++) dealt[to + i] = bytes[from + i]!;
+      setNumber(dealt, to + stride, entry);
+    }
+    return starts;
+  }
+
+  /**
+   * Entries that were dealt in the order of the first bytes of their ekeys, and those that have the same in theirs: each is a number of these bytes and of its
+   * place, which runtimes sort without calling back.
+   */
+  #sortedWords(start: number, end: number): Float64Array {
+    const words = this.#words.subarray(0, end - start);
+    for (let i = 0; i < words.length; i++) words[i] = wordOf(this.#entries, start + i) * entriesAtOnce + i;
+    return words.sort();
   }
 }
 
-/** The ekeys of a part, each with its number. @param memory for the most of them that are sorted at once */
-function numbered({ bytes, stride }: RecordTable, { first, end }: Part, memory: Buffer): Uint8Array {
-  const keys = memory.subarray(0, (end - first) * numberedSize);
-  for (let entry = first, at = 0; entry < end; entry++, at += numberedSize) {
-    for (let i = 0; i < numberAt; i++) keys[at + i] = bytes[entry * stride + i]!;
-    keys.writeUInt32BE(entry, at + numberAt);
-  }
-  return keys;
+/** The first four bytes of a row. */
+function wordOf({ bytes, stride }: RecordTable, row: number): number {
+  const at = row * stride;
+  return ((bytes[at]! << 24) | (bytes[at + 1]! << 16) | (bytes[at + 2]! << 8) | bytes[at + 3]!) >>> 0;
+}
+
+/** The row with the ekey of an entry, -1 where there is none. */
+function rowOf(table: RecordTable, { bytes, stride }: RecordTable, entry: number): number {
+  const at = entry * stride;
+  const row = table.lowerBound(bytes, at, ekeySize);
+  return row < table.count && table.compare(row, bytes, at, ekeySize) === 0 ? row : -1;
+}
+
+function setNumber(bytes: Uint8Array, at: number, number: number): void {
+  bytes[at] = number >>> 24;
+  bytes[at + 1] = number >>> 16;
+  bytes[at + 2] = number >>> 8;
+  bytes[at + 3] = number;
+}
+
+/** The number of an entry that was dealt. */
+function numberOf({ bytes, stride }: RecordTable, place: number): number {
+  return uintAt(bytes, (place + 1) * stride - numberSize, numberSize);
 }
 
 /**
@@ -95,18 +147,16 @@ export async function addDownload(
   download: Download,
   signal: AbortSignal | undefined,
 ): Promise<number[]> {
-  const { rows } = download;
+  const { rows, basePriority } = download;
   const table = list.inOrder();
   const added: number[] = [];
-  const visit = (entry: number, row: number): void => {
-    if (row !== -1) {
-      setWantedPriority(table, row, downloadPriority(download, entry));
-      return;
-    }
-    list.addAt(rows.bytes, entry * rows.stride, downloadSize(rows, entry));
-    added.push(entry);
+  const visit = (row: number, entries: RecordTable, place: number): void => {
+    if (row === -1) added.push(numberOf(entries, place));
+    else setWantedPriority(table, row, downloadPriority({ rows: entries, basePriority }, place));
   };
   await eachEntry(download, table, { visit, signal });
+  // Not before: the table lies in the memory of the list, which may move when it grows.
+  for (const entry of added) list.addAt(rows.bytes, entry * rows.stride, downloadSize(rows, entry));
   return added;
 }
 
@@ -119,16 +169,13 @@ export async function rankWanted(
   download: Download,
   { entries, signal }: { entries: readonly number[] | undefined; signal: AbortSignal | undefined },
 ): Promise<void> {
-  const rank = (entry: number, row: number): void => {
+  const { basePriority } = download;
+  const rank = (row: number, rows: RecordTable, place: number): void => {
     if (row === -1 || wantedPriority(wanted, row) === manifestPriority) return;
-    setWantedPriority(wanted, row, downloadPriority(download, entry));
+    setWantedPriority(wanted, row, downloadPriority({ rows, basePriority }, place));
   };
   if (entries === undefined) return eachEntry(download, wanted, { visit: rank, signal });
-  for (const entry of entries) {
-    const ekey = download.rows.at(entry).subarray(0, numberAt);
-    const row = wanted.lowerBound(ekey);
-    rank(entry, row < wanted.count && wanted.compare(row, ekey) === 0 ? row : -1);
-  }
+  for (const entry of entries) rank(rowOf(wanted, download.rows, entry), download.rows, entry);
 }
 
 /**
@@ -141,27 +188,72 @@ export async function amountsByTag(
   signal?: AbortSignal | undefined,
 ): Promise<TagAmount[]> {
   const amounts = download.tags.map((tag) => ({ tag, amount: { entries: 0, bytes: 0 } }));
-  const sizes = new Float64Array(mostInPart(download));
-  const memory = wanted === undefined ? Buffer.alloc(0) : memoryForPart(download);
+  const sizes = new PartSizes(mostInPart(download));
+  const dealt = wanted && new DealtEntries(download);
   for await (const part of partsOf(download, signal)) {
-    sizes.fill(notWanted);
-    const take = (entry: number): void => {
-      sizes[entry - part.first] = downloadSize(download.rows, entry);
-    };
-    if (wanted === undefined) for (let entry = part.first; entry < part.end; entry++) take(entry);
-    else matchPart(download, part, { table: wanted, memory, visit: (entry, row) => row !== -1 && take(entry) });
-    for (const { tag, amount } of amounts) addSizes(amount, tag, { part, sizes });
+    sizes.clear();
+    const { rows } = download;
+    if (dealt === undefined || wanted === undefined)
+      for (let entry = part.first; entry < part.end; entry++) sizes.set(entry - part.first, downloadSize(rows, entry));
+    else
+      dealt.match(part, wanted, (row, entries, place) => {
+        if (row !== -1) sizes.set(numberOf(entries, place) - part.first, downloadSize(entries, place));
+      });
+    sizes.addUp();
+    for (const { tag, amount } of amounts) sizes.addTo(amount, tag.mask, part.first);
   }
   return amounts;
 }
 
 const notWanted = -1;
 
-function addSizes(amount: Amount, { mask }: Tag, { part, sizes }: { part: Part; sizes: Float64Array }): void {
-  for (let entry = part.first; entry < part.end; entry++) {
-    const size = sizes[entry - part.first]!;
-    if (size === notWanted || !hasTag(mask, entry)) continue;
-    amount.entries += 1;
-    amount.bytes += size;
+/** The sizes of the entries of a part that are wanted, and what each eight of them have together: a byte of a mask mostly takes all of them or none. */
+class PartSizes {
+  readonly #sizes: Float64Array;
+  readonly #eights: { entries: Uint8Array; bytes: Float64Array };
+
+  constructor(most: number) {
+    const eights = maskSize(most);
+    this.#sizes = new Float64Array(eights * 8);
+    this.#eights = { entries: new Uint8Array(eights), bytes: new Float64Array(eights) };
+  }
+
+  clear(): void {
+    this.#sizes.fill(notWanted);
+  }
+
+  set(place: number, size: number): void {
+    this.#sizes[place] = size;
+  }
+
+  addUp(): void {
+    const { entries, bytes } = this.#eights;
+    entries.fill(0);
+    bytes.fill(0);
+    for (const [place, size] of this.#sizes.entries()) {
+      if (size === notWanted) continue;
+      entries[place >>> 3]! += 1;
+      bytes[place >>> 3]! += size;
+    }
+  }
+
+  /** @param first the entry that the part begins with, a multiple of 8 */
+  addTo(amount: Amount, mask: Uint8Array, first: number): void {
+    const { entries, bytes } = this.#eights;
+    for (let eight = 0; eight < entries.length; eight++) {
+      const bits = mask[(first >>> 3) + eight] ?? 0;
+      if (bits === 0) continue;
+      if (bits === 0xff) {
+        amount.entries += entries[eight]!;
+        amount.bytes += bytes[eight]!;
+        continue;
+      }
+      for (let place = eight * 8; place < eight * 8 + 8; place++) {
+        const size = this.#sizes[place]!;
+        if (size === notWanted || !hasTag(mask, first + place)) continue;
+        amount.entries += 1;
+        amount.bytes += size;
+      }
+    }
   }
 }
