@@ -18,7 +18,7 @@ import type { PagedIndex } from './indices/paged-index.ts';
 import { buildKeyRing, learnObjectKey } from './keys/build-keys.ts';
 import { ListfileIndex } from './listfile/listfile-index.ts';
 import { listfileVersion } from './listfile/listfile-paths.ts';
-import { fetchLooseEncoding } from './manifests/early-encoding.ts';
+import { EarlyManifests } from './manifests/early-manifests.ts';
 import { EncodingFile } from './manifests/encoding-file.ts';
 import { placesOfSize, unnamedEncoding } from './manifests/unnamed-encoding.ts';
 import { writeManifest } from './manifests/write-manifest.ts';
@@ -43,9 +43,17 @@ export async function openBuild(place: BuildPlace): Promise<Build> {
     buildKeyRing(place.keys, identity, objects),
   );
   const listed = openFileIndex(place, cdnConfig);
-  const early = listed.then((index) => fetchLooseEncoding(place, config, index));
-  const [fileIndex, group] = await waitForAll(listed, openGroup(place, cdnConfig), early);
-  const build = new Build(place, { config, cdnConfig, keys, fileIndex, group });
+  const early = new EarlyManifests(place, wantedManifests(place, config), listed);
+  try {
+    const [fileIndex, group] = await waitForAll(listed, openGroup(place, cdnConfig));
+    return await withEncoding(new Build(place, { config, cdnConfig, keys, fileIndex, group, early }));
+  } catch (error) {
+    await early.close();
+    throw error;
+  }
+}
+
+async function withEncoding(build: Build): Promise<Build> {
   try {
     await build.lookUp(() => build.openEncoding());
     return build;
@@ -55,12 +63,18 @@ export async function openBuild(place: BuildPlace): Promise<Build> {
   }
 }
 
+/** The manifests that will be opened in any case, and whose encoding keys the config knows. */
+function wantedManifests({ wantsDownload }: BuildPlace, { encoding, download }: BuildConfig): ManifestKeys[] {
+  return wantsDownload === true && download !== undefined ? [encoding, download] : [encoding];
+}
+
 interface BuildParts {
   config: BuildConfig;
   cdnConfig: CdnConfig;
   keys: KeyRing;
   fileIndex: ArchiveIndex | undefined;
   group: PagedIndex | undefined;
+  early: EarlyManifests;
 }
 
 /** An open build. Finds where entries lie and opens manifests; needs `close`. */
@@ -72,6 +86,7 @@ export class Build {
   readonly fileIndex: ArchiveIndex | undefined;
   readonly objects: Objects;
   readonly #place: BuildPlace;
+  readonly #early: EarlyManifests;
   readonly #noted = new Set<string>();
   /** Manifests that are being fetched and decoded: whoever wants one as well waits for it. */
   readonly #underWay = new Map<string, Promise<void>>();
@@ -82,7 +97,7 @@ export class Build {
   #openedRoot: Root | undefined;
   readonly #mending = new Mending(() => this.#mend());
 
-  constructor(place: BuildPlace, { config, cdnConfig, keys, fileIndex, group }: BuildParts) {
+  constructor(place: BuildPlace, { config, cdnConfig, keys, fileIndex, group, early }: BuildParts) {
     this.identity = place.identity;
     this.config = config;
     this.cdnConfig = cdnConfig;
@@ -90,10 +105,13 @@ export class Build {
     this.fileIndex = fileIndex;
     this.objects = place.objects;
     this.#place = place;
+    this.#early = early;
     this.#group = this.#keep(group);
   }
 
   close(): void {
+    // What it still does it does for nobody.
+    void this.#early.close();
     for (const handle of this.#handles) handle.close();
     this.#handles.clear();
   }
@@ -200,6 +218,7 @@ export class Build {
   }
 
   async #makeManifest(file: string, keys: ManifestKeys): Promise<void> {
+    if (await this.#early.made(keys.ckey)) return;
     const isEncoding = keys.ckey === this.config.encoding.ckey;
     if (keys.ekey === undefined && isEncoding) return this.#findEncoding(file, keys);
     const ekeys = keys.ekey === undefined ? (this.encoding.findCkey(keys.ckey)?.ekeys ?? []) : [keys.ekey];

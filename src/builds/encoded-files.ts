@@ -1,6 +1,5 @@
-import { isPakratError, resultUnless } from '../core/errors.ts';
 import type { ResolvedPart } from './files.ts';
-import type { EntryPlace, Objects } from './objects.ts';
+import { type EntryPlace, heldFiles, type Objects } from './objects.ts';
 
 /** A file of a build by its encoded bytes: all that it takes to decode and prove it without the build, save keys. Plain data. */
 export interface EncodedFile {
@@ -25,7 +24,7 @@ interface PlacedFile {
 /** Where files lie that are held, of one content, and wanted whole. Undefined for others: they take what `readFile` knows. */
 export function encodedFiles(objects: Objects, files: readonly PlacedFile[]): (EncodedFile | undefined)[] {
   const simple = files.map(simpleFile);
-  const opened = openAll(
+  const opened = heldFiles(
     objects,
     simple.flatMap((found) => found?.place ?? []),
   ).values();
@@ -47,10 +46,4 @@ function simpleFile({
   if (place === undefined || only === undefined || another !== undefined) return undefined;
   const { ckey, size, contentSize } = only;
   return size === undefined || (contentSize ?? size) !== size ? undefined : { place, ckey, size };
-}
-
-function openAll(objects: Objects, places: readonly EntryPlace[]): ({ file: string; offset: number } | undefined)[] {
-  if (objects.openMany !== undefined) return objects.openMany(places);
-  // Whoever reads one that cannot be opened tells what is wrong with it.
-  return places.map((place) => resultUnless(isPakratError, () => objects.open(place)));
 }

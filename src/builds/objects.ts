@@ -1,5 +1,13 @@
 import * as fs from 'node:fs';
-import { codeOf, isDamage, isNotFound, isUnavailable, valueUnless } from '../core/errors.ts';
+import {
+  codeOf,
+  isDamage,
+  isNotFound,
+  isPakratError,
+  isUnavailable,
+  resultUnless,
+  valueUnless,
+} from '../core/errors.ts';
 import { ReusedBytes } from '../core/tables/large-bytes.ts';
 import { readAt, readInto } from '../files/read-at.ts';
 import type { KeyRing } from '../formats/blte/keys.ts';
@@ -7,6 +15,7 @@ import type { ReadRange } from '../formats/blte/read.ts';
 import type { CdnConfig } from '../formats/configs/cdn-config.ts';
 import type { LookupFolders, ObjectName } from '../store/layout.ts';
 import type { BuildIdentity } from '../store/ledger/rows.ts';
+import type { ThreadUse } from '../threads/thread-pool.ts';
 
 /** The place of an encoded entry: in an archive, or as a loose object of its own. */
 export interface EntryPlace {
@@ -110,6 +119,16 @@ export function openRanges(
   };
 }
 
+/** Where entries lie, for whoever reads and proves them elsewhere; undefined for those of which only `Objects.open` tells what is the matter. */
+export function heldFiles(
+  objects: Objects,
+  places: readonly EntryPlace[],
+): ({ file: string; offset: number } | undefined)[] {
+  if (objects.openMany !== undefined) return objects.openMany(places);
+  // Whoever reads one that cannot be opened tells what is wrong with it.
+  return places.map((place) => resultUnless(isPakratError, () => objects.open(place)));
+}
+
 /** The outcome of work on an object, undefined when no host has it: real builds name such objects, and are used without. */
 export function optional<Value>(work: Promise<Value>): Promise<Value | undefined> {
   return valueUnless(isNotFound, work);
@@ -125,6 +144,10 @@ export interface BuildPlace {
   keys: KeyRing;
   /** Used in place of the CDN config that the identity names: the archives that a folder has. */
   cdnConfig?: CdnConfig | undefined;
+  /** Its download manifest will be asked for. */
+  wantsDownload?: boolean | undefined;
+  /** The threads that may be used while it is opened. */
+  threads?: ThreadUse | undefined;
   /** Called with what happens, in words: `1000 archive indices`, `encoding`. */
   onStep?: ((step: string) => void) | undefined;
   /** Called with remarks for a person: parts of the build that it is read without. */

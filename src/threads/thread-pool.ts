@@ -61,6 +61,23 @@ export function threadUrl(name: string, beside: string | URL | undefined): URL |
   return url.protocol === 'file:' && existsSync(fileURLToPath(url)) ? url : undefined;
 }
 
+/** The threads that a piece of work may use. */
+export interface ThreadUse {
+  /** Threads of the program, this one among them: below 2 there is no other. Default: as many as there are cores. */
+  threads?: number | undefined;
+  /** A file of the folder that has their programs, where that is not the folder of this program. */
+  workerUrl?: string | URL | undefined;
+}
+
+/** The program of one thread beside this one; undefined where there is to be none. @param own the `import.meta.url` of whoever starts it */
+export function secondThread(
+  name: string,
+  { threads, workerUrl }: ThreadUse,
+  own: string | undefined,
+): URL | undefined {
+  return usefulThreads(threads) < 2 ? undefined : threadUrl(name, workerUrl ?? own);
+}
+
 /** Threads that run the same program, each for itself. Good for one job; needs `end`. */
 export class ThreadPool<Setup, Job, Task, Packed, Result> {
   readonly #stop = new Int32Array(new SharedArrayBuffer(4));

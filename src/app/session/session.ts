@@ -256,12 +256,15 @@ export class Session {
   async openBuild(
     identity: ResolvedBuild,
     network: Network | undefined,
-    options: { jobs?: number | undefined; isKnown?: boolean | undefined } & Pick<BuildPlace, 'onStep' | 'onNote'> = {},
+    options: { jobs?: number | undefined; isKnown?: boolean | undefined } & Pick<
+      BuildPlace,
+      'wantsDownload' | 'onStep' | 'onNote'
+    > = {},
   ): Promise<OpenedBuild> {
     const { openBuild } = await import('../../builds/build.ts');
     const store = await this.store({ create: network !== undefined });
     const { cdnConfigs } = identity;
-    const { onStep, onNote, isKnown = false } = options;
+    const { wantsDownload, onStep, onNote, isKnown = false } = options;
     const remember = (known: BuildIdentity): void => {
       if (network !== undefined && store.writable && !isKnown) store.ledger.addBuild(known);
     };
@@ -272,7 +275,9 @@ export class Session {
       const objects = fetcher.objects();
       const keys = await this.keyRing();
       const folders = await this.folders();
-      const place = { identity, objects, folders, keys, onStep, onNote };
+      const { threads, workerUrl } = this.options;
+      const use = { wantsDownload, threads: { threads, workerUrl } };
+      const place = { identity, objects, folders, keys, ...use, onStep, onNote };
       const build =
         cdnConfigs === undefined
           ? await openBuild(place)

@@ -66,7 +66,8 @@ export async function syncFound(
   try {
     progress.onStep('configs');
     const onNote = (text: string): void => onProgress({ type: 'note', text });
-    opened = await session.openBuild(identity, network, { jobs, onStep: progress.onStep, onNote });
+    const { onStep } = progress;
+    opened = await session.openBuild(identity, network, { jobs, wantsDownload: true, onStep, onNote });
     const { patchGapBytes: gapBytes, patchMaxBytes: maxBytes } = session.options.settings.sync;
     const patches = options.patch === true ? { gapBytes, maxBytes } : undefined;
     const { tags = [], include = [], all = false } = options;

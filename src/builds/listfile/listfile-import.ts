@@ -12,6 +12,7 @@ import { writeDerived } from '../../store/derived/derived-writer.ts';
 import type { LookupFile } from '../../store/derived/lookup-file.ts';
 import type { LookupFolders } from '../../store/layout.ts';
 import { lockStore } from '../../store/ledger/sqlite.ts';
+import type { ThreadUse } from '../../threads/thread-pool.ts';
 import { compareNames, keepUnnamed } from './compare-lists.ts';
 import { damagedList, ListfileIndex } from './listfile-index.ts';
 import {
@@ -21,7 +22,6 @@ import {
   listfilePointer,
   listfileVersion,
 } from './listfile-paths.ts';
-import type { ListfileThreads } from './write/listfile-thread.ts';
 import { ListfileWriter } from './write/listfile-writer.ts';
 
 /** Smaller lists may shrink as they like. */
@@ -52,7 +52,7 @@ export interface BadLines {
 }
 
 /** What interrupts an import, and the threads that it may use. */
-export interface ListfileOptions extends ListfileThreads {
+export interface ListfileOptions extends ThreadUse {
   signal?: AbortSignal | undefined;
 }
 

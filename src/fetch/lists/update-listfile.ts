@@ -5,11 +5,11 @@ import {
   replaceListfile,
 } from '../../builds/listfile/listfile-import.ts';
 import { listfileVersion } from '../../builds/listfile/listfile-paths.ts';
-import type { ListfileThreads } from '../../builds/listfile/write/listfile-thread.ts';
 import type { Validators } from '../../cdn/transport/fetch-document.ts';
 import type { HttpGetter } from '../../cdn/transport/http.ts';
 import { redactUrl } from '../../cdn/transport/http-head.ts';
 import type { Store } from '../../store/store.ts';
+import type { ThreadUse } from '../../threads/thread-pool.ts';
 import { fetchList, type ListOptions } from './fetch-list.ts';
 
 const maxSize = 4 * 1024 ** 3;
@@ -41,7 +41,7 @@ export async function updateListfile(
   store: Store,
   http: HttpGetter,
   url: string,
-  { threads, workerUrl, ...options }: ListOptions & ListfileThreads,
+  { threads, workerUrl, ...options }: ListOptions & ThreadUse,
 ): Promise<ListfileUpdate> {
   const { layout, ledger } = store;
   const release = lockListfile(layout);

@@ -1,15 +1,8 @@
 import { throwIfAborted } from '../../../core/errors.ts';
 import type { LookupFolders } from '../../../store/layout.ts';
-import { ThreadPool, threadUrl, usefulThreads } from '../../../threads/thread-pool.ts';
+import { secondThread, ThreadPool, type ThreadUse } from '../../../threads/thread-pool.ts';
 import type { ListedRows } from './listed-rows.ts';
 import type { FoundFolders, PlacedNames } from './sorted-names.ts';
-
-/** Whether a thread may go through names as well, and where its program lies. */
-export interface ListfileThreads {
-  /** Threads of the program, this one among them: below 2 there is no other. Default: as many as there are cores. */
-  threads?: number | undefined;
-  workerUrl?: string | URL | undefined;
-}
 
 /** Names in memory that threads share. */
 export type SharedNames = ListedRows & PlacedNames;
@@ -45,9 +38,8 @@ export class ListfileThread {
   readonly #write = new Answer<ListfileTask | undefined>();
 
   /** Starts it over names that are in shared memory; undefined where there is to be none. */
-  static start(names: SharedNames, folders: LookupFolders, use: ListfileThreads): ListfileThread | undefined {
-    const { threads, workerUrl = import.meta.url } = use;
-    const url = usefulThreads(threads) < 2 ? undefined : threadUrl('listfile-worker', workerUrl);
+  static start(names: SharedNames, folders: LookupFolders, use: ThreadUse): ListfileThread | undefined {
+    const url = secondThread('listfile-worker', use, import.meta.url);
     return url && new ListfileThread(url, names, folders);
   }
 

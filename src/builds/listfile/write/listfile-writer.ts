@@ -8,10 +8,10 @@ import { SortedTexts } from '../../../files/sorted-texts.ts';
 import { type ListfileRows, noListedId } from '../../../formats/roots/listfile-rows.ts';
 import type { DerivedFile } from '../../../store/derived/derived-file.ts';
 import type { LookupFolders } from '../../../store/layout.ts';
+import type { ThreadUse } from '../../../threads/thread-pool.ts';
 import { listfilePaths, listfileRows } from '../listfile-paths.ts';
 import { linesOf, type NameBytes, TextWriter } from '../listfile-text.ts';
 import { ListfileLookups, type WritingOptions } from './listfile-lookups.ts';
-import type { ListfileThreads } from './listfile-thread.ts';
 import { NamesInMemory } from './names-in-memory.ts';
 
 const { noId } = listfileRows;
@@ -41,7 +41,7 @@ export class ListfileWriter {
   /** @param options.memory bytes that names may take before they are sorted on disk */
   constructor(
     folders: LookupFolders,
-    { memory = memoryForNames, ...threads }: ListfileThreads & { memory?: number | undefined } = {},
+    { memory = memoryForNames, ...threads }: ThreadUse & { memory?: number | undefined } = {},
   ) {
     this.#folders = folders;
     this.#memory = new NamesInMemory(folders, memory, threads);

@@ -3,6 +3,7 @@ import { IdSet } from '../../../core/tables/id-set.ts';
 import { waitForAll } from '../../../core/wait-for-all.ts';
 import { type ListfileRows, noListedId } from '../../../formats/roots/listfile-rows.ts';
 import type { LookupFolders } from '../../../store/layout.ts';
+import type { ThreadUse } from '../../../threads/thread-pool.ts';
 import { listfilePaths, listfileRows } from '../listfile-paths.ts';
 import { type NameBytes, TextWriter } from '../listfile-text.ts';
 import {
@@ -22,7 +23,7 @@ import {
   startAt,
 } from './listed-rows.ts';
 import { type WritingOptions, writeHashes, writeIds } from './listfile-lookups.ts';
-import { ListfileThread, type ListfileThreads } from './listfile-thread.ts';
+import { ListfileThread } from './listfile-thread.ts';
 import { foldersOf, type PlacedNames, sortedNames } from './sorted-names.ts';
 
 const { noId } = listfileRows;
@@ -47,7 +48,7 @@ export class NamesInMemory {
   count = 0;
   readonly #folders: LookupFolders;
   readonly #limit: number;
-  readonly #threads: ListfileThreads;
+  readonly #threads: ThreadUse;
   #bytes: Uint8Array = new Uint8Array(1 << 12);
   #filled = 0;
   /** Each name: its line is `id;name` and a line end. */
@@ -56,7 +57,7 @@ export class NamesInMemory {
   #thread: ListfileThread | undefined;
 
   /** @param limit bytes of memory that all of it may take */
-  constructor(folders: LookupFolders, limit: number, threads: ListfileThreads) {
+  constructor(folders: LookupFolders, limit: number, threads: ThreadUse) {
     this.#folders = folders;
     this.#limit = limit;
     this.#threads = threads;
