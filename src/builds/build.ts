@@ -18,10 +18,10 @@ import type { PagedIndex } from './indices/paged-index.ts';
 import { buildKeyRing, learnObjectKey } from './keys/build-keys.ts';
 import { ListfileIndex } from './listfile/listfile-index.ts';
 import { listfileVersion } from './listfile/listfile-paths.ts';
+import { decodeHeld } from './manifests/decode-held.ts';
 import { EarlyManifests } from './manifests/early-manifests.ts';
 import { EncodingFile } from './manifests/encoding-file.ts';
 import { placesOfSize, unnamedEncoding } from './manifests/unnamed-encoding.ts';
-import { writeManifest } from './manifests/write-manifest.ts';
 import { type BuildPlace, type EntryPlace, type Objects, openRanges, optional, unlessLacking } from './objects.ts';
 import { Mending, retryDamaged } from './retry-damaged.ts';
 import { openRoot } from './roots/index.ts';
@@ -43,29 +43,21 @@ export async function openBuild(place: BuildPlace): Promise<Build> {
     buildKeyRing(place.keys, identity, objects),
   );
   const listed = openFileIndex(place, cdnConfig);
-  const early = new EarlyManifests(place, wantedManifests(place, config), listed);
+  const early = EarlyManifests.begin(place, config, listed);
   try {
     const [fileIndex, group] = await waitForAll(listed, openGroup(place, cdnConfig));
-    return await withEncoding(new Build(place, { config, cdnConfig, keys, fileIndex, group, early }));
+    const build = new Build(place, { config, cdnConfig, keys, fileIndex, group, early });
+    await build
+      .lookUp(() => build.openEncoding())
+      .catch((error: unknown) => {
+        build.close();
+        throw error;
+      });
+    return build;
   } catch (error) {
     await early.close();
     throw error;
   }
-}
-
-async function withEncoding(build: Build): Promise<Build> {
-  try {
-    await build.lookUp(() => build.openEncoding());
-    return build;
-  } catch (error) {
-    build.close();
-    throw error;
-  }
-}
-
-/** The manifests that will be opened in any case, and whose encoding keys the config knows. */
-function wantedManifests({ wantsDownload }: BuildPlace, { encoding, download }: BuildConfig): ManifestKeys[] {
-  return wantsDownload === true && download !== undefined ? [encoding, download] : [encoding];
 }
 
 interface BuildParts {
@@ -209,18 +201,17 @@ export class Build {
     return openDerived(
       () => open(path),
       () => {
-        const making =
-          this.#underWay.get(ckey) ?? this.#makeManifest(path, keys).finally(() => this.#underWay.delete(ckey));
+        const making = this.#underWay.get(ckey) ?? this.#makeManifest(keys).finally(() => this.#underWay.delete(ckey));
         this.#underWay.set(ckey, making);
         return making;
       },
     );
   }
 
-  async #makeManifest(file: string, keys: ManifestKeys): Promise<void> {
+  async #makeManifest(keys: ManifestKeys): Promise<void> {
     if (await this.#early.made(keys.ckey)) return;
     const isEncoding = keys.ckey === this.config.encoding.ckey;
-    if (keys.ekey === undefined && isEncoding) return this.#findEncoding(file, keys);
+    if (keys.ekey === undefined && isEncoding) return this.#findEncoding(keys);
     const ekeys = keys.ekey === undefined ? (this.encoding.findCkey(keys.ckey)?.ekeys ?? []) : [keys.ekey];
     const place = ekeys.map((ekey) => this.locate(ekey, keys.encodedSize)).find((found) => found !== undefined);
     if (place === undefined) {
@@ -229,31 +220,20 @@ export class Build {
       });
     }
     await this.objects.entries([place]);
-    await this.#decodeTo(file, place, keys);
+    await decodeHeld(this.#place, place, keys, this.keys);
   }
 
   /** Finds the encoding file of a config that does not give its ekey: by its size, which hardly another entry has. */
-  async #findEncoding(file: string, keys: ManifestKeys): Promise<void> {
+  async #findEncoding(keys: ManifestKeys): Promise<void> {
     for (const place of placesOfSize(this, keys.encodedSize)) {
       try {
         await this.objects.entries([place]);
-        return await this.#decodeTo(file, place, keys);
+        return await decodeHeld(this.#place, place, keys, this.keys);
       } catch (error) {
         if (!isDamage(error) && !isUnavailable(error)) throw error;
       }
     }
     throw unnamedEncoding(this.identity.buildConfig, keys.ckey);
-  }
-
-  async #decodeTo(path: string, place: EntryPlace, { ckey, size }: ManifestKeys): Promise<void> {
-    const { temporary } = this.#place.folders;
-    const { read, close } = openRanges(this.objects, place, true);
-    const known = { keys: this.keys, ekey: place.ekey, decodedSize: size, isReused: true };
-    try {
-      await writeManifest(readBlte(read, place.size, known), { path, ckey, temporary });
-    } finally {
-      close();
-    }
   }
 
   /** The decoded bytes of a held entry, or a part of them, in pieces. @throws E_KEY_MISSING, E_INTEGRITY, E_FORMAT… */

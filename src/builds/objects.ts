@@ -72,8 +72,11 @@ export interface Objects {
   locate?(ekey: string, size: number | undefined): EntryPlace | undefined;
 }
 
+/** As much of objects as it takes to read what is held. */
+export type Readable = Pick<Objects, 'open' | 'demandHeld' | 'decrypt'>;
+
 /** Opens the file where a held entry lies, also when it has just moved. @throws as `Objects.open`; system errors of opening as they come */
-export function openHeld(objects: Objects, place: EntryPlace): { fd: number; offset: number } {
+export function openHeld(objects: Pick<Objects, 'open'>, place: EntryPlace): { fd: number; offset: number } {
   const { file, offset } = objects.open(place);
   try {
     return { fd: fs.openSync(file, 'r'), offset };
@@ -89,7 +92,7 @@ export function openHeld(objects: Objects, place: EntryPlace): { fd: number; off
  * @throws as {@link openHeld}
  */
 export function openRanges(
-  objects: Objects,
+  objects: Readable,
   place: EntryPlace,
   isReused = false,
 ): { read: ReadRange; close: () => void } {

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fromHex } from '../../core/bytes.ts';
-import type { ManifestKeys } from '../../formats/configs/build-config.ts';
+import type { BuildConfig, ManifestKeys } from '../../formats/configs/build-config.ts';
 import type { ArchiveIndex } from '../../formats/indices/archive-index.ts';
 import { type BuildPlace, type EntryPlace, heldFiles } from '../objects.ts';
 import { decodeInThread } from './manifest-thread.ts';
@@ -16,6 +16,16 @@ export class EarlyManifests {
   readonly #made = new Map<string, Promise<boolean>>();
   readonly #end = new AbortController();
   readonly #last: Promise<unknown>;
+
+  /** Begins to make those of a build that will be opened in any case, as far as its config knows their encoding keys. */
+  static begin(
+    place: BuildPlace,
+    { encoding, download }: Pick<BuildConfig, 'encoding' | 'download'>,
+    fileIndex: Promise<ArchiveIndex | undefined>,
+  ): EarlyManifests {
+    const isBoth = place.wantsDownload === true && download !== undefined;
+    return new EarlyManifests(place, isBoth ? [encoding, download] : [encoding], fileIndex);
+  }
 
   /** Begins with the first of those that are wanted. */
   constructor(place: BuildPlace, wanted: readonly ManifestKeys[], fileIndex: Promise<ArchiveIndex | undefined>) {
@@ -60,13 +70,12 @@ export class EarlyManifests {
     return entry;
   }
 
-  async #decode(entry: EntryPlace | undefined, { ckey, size }: ManifestKeys): Promise<boolean> {
+  async #decode(entry: EntryPlace | undefined, manifest: ManifestKeys): Promise<boolean> {
     const { objects, folders, threads } = this.#place;
     const [held] = entry === undefined ? [] : heldFiles(objects, [entry]);
     if (entry === undefined || held === undefined) return false;
-    const { ekey, size: encodedSize } = entry;
-    const path = join(folders.manifests, ckey);
-    const task = { ...held, encodedSize, ekey, ckey, size, path, temporary: folders.temporary };
+    const { manifests, temporary } = folders;
+    const task = { held, entry, manifest, folders: { manifests, temporary } };
     return decodeInThread(task, { ...threads, signal: this.#end.signal });
   }
 }
