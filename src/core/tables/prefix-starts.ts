@@ -7,12 +7,12 @@ export function prefixAt(bytes: Uint8Array, at: number): number {
 
 /**
  * The first record of each value of the first two bytes, as they are when sorted.
- * @param stride bytes of a record, at least 2
+ * @param pieces whole records, one piece after the other, @param stride bytes of a record, at least 2
  * @returns 65,537 numbers of records: those of a prefix end where those of the next start
  */
-export function prefixStarts(bytes: Uint8Array, stride: number, count: number): Uint32Array {
+export function prefixStarts(pieces: readonly Uint8Array[], stride: number): Uint32Array {
   const starts = new Uint32Array(prefixes + 1);
-  for (let row = 0; row < count; row++) starts[prefixAt(bytes, row * stride) + 1]!++;
+  for (const bytes of pieces) for (let at = 0; at < bytes.length; at += stride) starts[prefixAt(bytes, at) + 1]!++;
   for (let prefix = 0; prefix < prefixes; prefix++) starts[prefix + 1]! += starts[prefix]!;
   return starts;
 }

@@ -1,5 +1,5 @@
 import { uintAt } from '../bytes.ts';
-import { largeBytes } from './large-bytes.ts';
+import { giveBack, largeBytes } from './large-bytes.ts';
 import { prefixAt, prefixStarts } from './prefix-starts.ts';
 
 /** Fewer records than this are not dealt: to look at every bucket would take longer than to sort them. */
@@ -16,8 +16,18 @@ const wordBytes = 4;
  * @param stride bytes of a record, @param keySize how many of its leading bytes decide
  */
 export function sortRecords(bytes: Uint8Array, stride: number, keySize: number): Uint8Array {
-  const count = Math.floor(bytes.length / stride);
-  const { dealt, starts, dealtBy } = count < fewRecords ? undealt(bytes, stride, count) : deal(bytes, stride, count);
+  const whole = bytes.subarray(0, bytes.length - (bytes.length % stride));
+  return sortDealt(dealtOf([whole], stride), stride, keySize);
+}
+
+/** As {@link sortRecords}, of whole records in several pieces, whose memory is given back: they are empty afterwards. So all of them are there twice at no time. */
+export function sortTaken(pieces: readonly Uint8Array<ArrayBuffer>[], stride: number, keySize: number): Uint8Array {
+  const onDealt = (piece: Uint8Array): void => giveBack(piece.buffer as ArrayBuffer);
+  return sortDealt(dealtOf(pieces, stride, onDealt), stride, keySize);
+}
+
+/** Sorts each bucket. */
+function sortDealt({ dealt, starts, dealtBy }: Dealt, stride: number, keySize: number): Uint8Array {
   const bucket = new Bucket(dealt, { stride, keySize, dealtBy });
   for (let i = 1; i < starts.length; i++) {
     if (starts[i]! - starts[i - 1]! > 1) bucket.sort(starts[i - 1]!, starts[i]!);
@@ -32,18 +42,20 @@ interface Dealt {
   dealtBy: number;
 }
 
-function undealt(bytes: Uint8Array, stride: number, count: number): Dealt {
-  return { dealt: new Uint8Array(bytes.subarray(0, count * stride)), starts: Uint32Array.of(0, count), dealtBy: 0 };
-}
-
-function deal(bytes: Uint8Array, stride: number, count: number): Dealt {
-  const starts = prefixStarts(bytes, stride, count);
-  const dealt = largeBytes(count * stride);
+/** @param onDealt called with each piece whose records are copied */
+function dealtOf(pieces: readonly Uint8Array[], stride: number, onDealt?: (piece: Uint8Array) => void): Dealt {
+  const size = pieces.reduce((sum, { length }) => sum + length, 0);
+  const isFew = size / stride < fewRecords;
+  const starts = isFew ? Uint32Array.of(0, size / stride) : prefixStarts(pieces, stride);
+  const dealt = largeBytes(size);
   const next = starts.slice();
-  for (let from = 0; from < dealt.length; from += stride) {
-    copyRecord(bytes, from, { stride, to: next[prefixAt(bytes, from)]!++ * stride, target: dealt });
+  for (const piece of pieces) {
+    for (let from = 0; from < piece.length; from += stride) {
+      copyRecord(piece, from, { stride, to: next[isFew ? 0 : prefixAt(piece, from)]!++ * stride, target: dealt });
+    }
+    onDealt?.(piece);
   }
-  return { dealt, starts, dealtBy: 2 };
+  return { dealt, starts, dealtBy: isFew ? 0 : 2 };
 }
 
 /** Byte by byte: to make a view of a few bytes takes longer. */

@@ -2,7 +2,7 @@ import type { PagedIndex } from '../../builds/indices/paged-index.ts';
 import { asBuffer } from '../../core/bytes.ts';
 import { largeBytes } from '../../core/tables/large-bytes.ts';
 import { RecordTable } from '../../core/tables/record-table.ts';
-import { sortRecords } from '../../core/tables/sort-records.ts';
+import { sortTaken } from '../../core/tables/sort-records.ts';
 import { wantedPriority } from './wanted.ts';
 
 /*
@@ -17,6 +17,9 @@ import { wantedPriority } from './wanted.ts';
 const stride = 15;
 const placeSize = 6;
 const priorityBias = 128;
+/** Rows of a piece of those that were found. */
+const fewestInPiece = 64;
+const mostInPiece = 1 << 18;
 
 /** Wanted entries that lie in archives: where, whatever of them is held. So one table is planned from as often as need be. */
 export class PlacedEntries {
@@ -28,12 +31,12 @@ export class PlacedEntries {
   readonly #view: DataView;
   readonly #keys: Buffer;
 
-  /** {@link placeEntries} makes them. @param rows as they were found */
-  constructor(wanted: RecordTable, loose: readonly number[], rows: Uint8Array) {
+  /** {@link placeEntries} makes them. @param rows as they were found, in pieces, whose memory is given back */
+  constructor(wanted: RecordTable, loose: readonly number[], rows: readonly Uint8Array<ArrayBuffer>[]) {
     this.wanted = wanted;
     this.#keys = asBuffer(wanted.bytes);
     this.loose = loose;
-    this.#rows = new RecordTable(sortRecords(rows, stride, placeSize), stride);
+    this.#rows = new RecordTable(sortTaken(rows, stride, placeSize), stride);
     const { buffer, byteOffset, byteLength } = this.#rows.bytes;
     this.#view = new DataView(buffer, byteOffset, byteLength);
   }
@@ -83,7 +86,7 @@ export function* placeEntries(
   group: Pick<PagedIndex, 'matches'> | undefined,
   everyCopy: boolean,
 ): Generator<void, PlacedEntries> {
-  const rows = new PlacedRows(wanted.count);
+  const rows = new PlacedRows();
   const loose: number[] = [];
   /** The row of the last entry: another copy of it may follow. */
   let last = -1;
@@ -98,16 +101,14 @@ export function* placeEntries(
   });
   if (matches !== undefined) yield* matches;
   skipTo(wanted.count);
-  return new PlacedEntries(wanted, loose, rows.bytes());
+  return new PlacedEntries(wanted, loose, rows.pieces());
 }
 
+/** Rows that were found, in pieces. */
 class PlacedRows {
-  #view: DataView<ArrayBuffer>;
+  readonly #pieces: Uint8Array<ArrayBuffer>[] = [];
+  #view = new DataView(new ArrayBuffer(0));
   #size = 0;
-
-  constructor(expected: number) {
-    this.#view = viewOf(largeBytes(expected * stride));
-  }
 
   add(place: { archive: number; offset: number; size: number; priority: number; row: number }): void {
     if (this.#size === this.#view.byteLength) this.#grow();
@@ -122,16 +123,16 @@ class PlacedRows {
   }
 
   #grow(): void {
-    const grown = largeBytes(this.#size * 2 + 1024 * stride);
-    grown.set(this.bytes());
-    this.#view = viewOf(grown);
+    const rows = Math.min(mostInPiece, Math.max(fewestInPiece, (2 * this.#size) / stride));
+    const piece = largeBytes(rows * stride);
+    this.#pieces.push(piece);
+    this.#view = new DataView(piece.buffer, 0, piece.length);
+    this.#size = 0;
   }
 
-  bytes(): Uint8Array {
-    return new Uint8Array(this.#view.buffer, 0, this.#size);
+  /** All of them. Nothing may be added afterwards. */
+  pieces(): Uint8Array<ArrayBuffer>[] {
+    const last = this.#pieces.pop();
+    return last === undefined ? [] : [...this.#pieces, last.subarray(0, this.#size)];
   }
-}
-
-function viewOf({ buffer, byteOffset, byteLength }: Uint8Array<ArrayBuffer>): DataView<ArrayBuffer> {
-  return new DataView(buffer, byteOffset, byteLength);
 }

@@ -79,6 +79,7 @@ export class ArchiveGroupEncoder {
     const pages = new Pages(geometry);
     const memory = new SortingMemory();
     for (let byte = 0; byte < 0x100; byte++) yield pages.add(this.#records.takeSorted(byte, memory));
+    this.#records.giveBack();
     yield pages.end();
     const { bytes, name } = indexTail(pages.toc(), geometry);
     yield bytes;

@@ -1,6 +1,7 @@
 // The records of all indices of a group, dealt by the first byte of their keys. Which archive they are of is noted once for all that follow one another. What
 // has the same first byte fits the caches: there it is sorted by the numbers of the records, for to look at one by its number costs little.
 
+import { giveBack } from '../../core/tables/large-bytes.ts';
 import { orderOfWords } from '../../core/tables/sort-words.ts';
 
 /** Bytes of a key, and of a record in the index of an archive: key, size u32, offset u32. */
@@ -20,11 +21,11 @@ const smallSlabs = 4;
 /** The records of a group. */
 export class GroupRecords {
   count = 0;
+  readonly #slabs = new Slabs();
   readonly #buckets: Bucket[];
 
   constructor() {
-    const slabs = new Slabs();
-    this.#buckets = Array.from({ length: 0x100 }, () => new Bucket(slabs));
+    this.#buckets = Array.from({ length: 0x100 }, () => new Bucket(this.#slabs));
   }
 
   /** Takes the records of an archive that lie one after the other in some bytes. They are sorted, so that some in a row begin alike. */
@@ -36,6 +37,11 @@ export class GroupRecords {
       this.#buckets[bytes[start]!]!.add(words, { start: start / 4, end: end / 4 }, archive);
     }
     this.count += bytes.length / recordSize;
+  }
+
+  /** Lets go of them all. */
+  giveBack(): void {
+    this.#slabs.giveBack();
   }
 
   /**
@@ -57,19 +63,23 @@ export class GroupRecords {
 
 /** Memory for records, cut from few large pieces: many small ones would leave holes that the system does not get back. */
 class Slabs {
+  readonly #taken: ArrayBuffer[] = [];
   #slab: ArrayBuffer = new ArrayBuffer(0);
-  #taken = 0;
   #at = 0;
 
   take(words: number): Uint32Array {
     if (this.#at + words * 4 > this.#slab.byteLength) {
-      this.#slab = new ArrayBuffer(this.#taken < smallSlabs ? smallSlab : largeSlab);
-      this.#taken += 1;
+      this.#slab = new ArrayBuffer(this.#taken.length < smallSlabs ? smallSlab : largeSlab);
+      this.#taken.push(this.#slab);
       this.#at = 0;
     }
     const part = new Uint32Array(this.#slab, this.#at, words);
     this.#at += words * 4;
     return part;
+  }
+
+  giveBack(): void {
+    giveBack(...this.#taken.splice(0));
   }
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { largeBytes, ReusedBytes } from '../../../src/core/tables/large-bytes.ts';
+import { giveBack, largeBytes, ReusedBytes } from '../../../src/core/tables/large-bytes.ts';
 
 const MiB = 1 << 20;
 
@@ -24,4 +24,16 @@ test('memory that is taken again is the same, as long as it is enough', () => {
   second[0] = 8;
   expect(first[0]).toBe(8);
   expect(memory.take(1000)).toHaveLength(1000);
+});
+
+test('memory that is given back is free at once, and its table empty', () => {
+  const tables = Array.from({ length: 4 }, () => largeBytes(40 * MiB).fill(1));
+  const before = process.memoryUsage();
+  giveBack(...tables.map(({ buffer }) => buffer));
+  const after = process.memoryUsage();
+  expect(tables.map(({ length }) => length)).toEqual([0, 0, 0, 0]);
+  expect(before.rss - after.rss).toBeGreaterThan(150 * MiB);
+  // Again, and of nothing.
+  giveBack(largeBytes(MiB).buffer);
+  giveBack();
 });

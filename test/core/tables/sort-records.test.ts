@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { sortRecords } from '../../../src/core/tables/sort-records.ts';
+import { sortRecords, sortTaken } from '../../../src/core/tables/sort-records.ts';
 
 /** Rows as Buffers, sorted by their first `keySize` bytes; equal keys keep their order. */
 function expected(bytes: Uint8Array, stride: number, keySize: number): Buffer[] {
@@ -73,4 +73,19 @@ test('many records with even keys are sorted in a moment, with no object for any
   for (let i = 16; i < sorted.length; i += 16) {
     if (Buffer.compare(sorted.subarray(i - 16, i), sorted.subarray(i, i + 16)) > 0) throw new Error(`row ${i / 16}`);
   }
+});
+
+test.each([
+  ['few', [3, 0, 5]],
+  ['many', [9000, 1, 0, 4000]],
+])('%s records in pieces are sorted as in one, and the pieces are empty then', (_, counts) => {
+  const [stride, keySize] = [7, 3];
+  const pieces = counts.map((count, i) =>
+    new Uint8Array(count * stride).map((__, at) => (at * 31 + i * 7 + (at >>> 5)) % 253),
+  );
+  const whole = new Uint8Array(Buffer.concat(pieces));
+  const sorted = sortTaken(pieces, stride, keySize);
+  expect(Buffer.from(sorted).equals(sortRecords(whole, stride, keySize))).toBe(true);
+  expect(sorted).toHaveLength(whole.length);
+  expect(pieces.map(({ length }) => length)).toEqual(counts.map(() => 0));
 });
