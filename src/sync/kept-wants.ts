@@ -43,7 +43,7 @@ export interface WantedOf {
 /** The wanted bytes of placed entries. @param archives that the CDN config lists */
 export function wantsOf(placed: PlacedEntries, wanted: Amount, archives: number): Wants {
   const loose = new ByteWriter();
-  for (const row of placed.loose) loose.raw(placed.wanted.at(row).subarray(0, 16));
+  for (const row of placed.loose) loose.raw(row.subarray(0, 16));
   return { wanted, named: NamedBytes.of(new RecordTable(loose.bytes(), 16), placedSpans(placed, archives)) };
 }
 

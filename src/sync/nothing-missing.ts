@@ -48,8 +48,8 @@ export async function keepPlanned(
 }
 
 /** The paths of wanted objects that are in no archive. */
-export function loosePaths(build: Build, { loose, wanted }: PlacedEntries): string[] {
-  return loose.map((row) => dataPath(build, toHex(wanted.at(row).subarray(0, 16))));
+export function loosePaths(build: Build, { loose }: PlacedEntries): string[] {
+  return Array.from(loose, (row) => dataPath(build, toHex(row.subarray(0, 16))));
 }
 
 /** True where the configs of a build alone decide what a selection wants: no list of names does, and no list of it is lacking for now. */

@@ -1,5 +1,6 @@
 import type { Build } from '../builds/build.ts';
 import { ownObjects } from '../builds/own-objects.ts';
+import { giveBack } from '../core/tables/large-bytes.ts';
 import { waitForAll } from '../core/wait-for-all.ts';
 import type { Fetcher } from '../fetch/fetcher.ts';
 import { forgetLost } from '../fetch/lost-files.ts';
@@ -47,10 +48,13 @@ export async function planPatchedSync(
   build: Build,
   selection: Selection,
   { patchOptions, tags }: { patchOptions: PatchOptions | undefined; tags?: boolean },
-): Promise<PlannedSync & { patches?: PatchPlan }> {
-  const planned = await planSync(fetcher, build, selection, { tags });
-  if (patchOptions === undefined) return planned;
-  const { plan, wanted, placed } = planned;
+): Promise<Omit<PlannedSync, 'wanted'> & { patches?: PatchPlan }> {
+  const { wanted, ...planned } = await planSync(fetcher, build, selection, { tags });
+  if (patchOptions === undefined) {
+    giveBack(wanted.bytes);
+    return planned;
+  }
+  const { plan, placed } = planned;
   // Loaded when asked for: it brings encoders along.
   const { noPatches, planPatches } = await import('./patches/patch-plan.ts');
   const isEncrypted = fetcher.store.objectKeys.keyOf(dataPath(build, build.identity.buildConfig)) !== undefined;

@@ -16,16 +16,19 @@ export function largeBytes(size: number): Uint8Array<ArrayBuffer> {
 let nowhere: InstanceType<typeof MessageChannel>['port1'] | undefined;
 
 /**
- * Gives the memory of large tables back to the system at once; they are empty afterwards, and nobody may look at them any more. Memory that nothing leads to is else
+ * Gives the memory of large tables, each of which has a buffer of its own, back to the system at once; they are empty afterwards, and nobody may look at them any more. Memory that nothing leads to is else
  * given back when garbage is collected: that may be long after more was taken, and then both count.
  */
-export function giveBack(...buffers: ArrayBuffer[]): void {
+export function giveBack(...tables: readonly Uint8Array[]): void {
   if (nowhere === undefined) {
     nowhere = new MessageChannel().port1;
     nowhere.close();
   }
   // What is handed over to a port that is closed is lost, with its memory.
-  nowhere.postMessage(null, buffers);
+  nowhere.postMessage(
+    null,
+    tables.map(({ buffer }) => buffer as ArrayBuffer),
+  );
 }
 
 /** Memory for one thing after the other: what was taken before is overwritten. */

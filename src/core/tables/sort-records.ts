@@ -21,9 +21,8 @@ export function sortRecords(bytes: Uint8Array, stride: number, keySize: number):
 }
 
 /** As {@link sortRecords}, of whole records in several pieces, whose memory is given back: they are empty afterwards. So all of them are there twice at no time. */
-export function sortTaken(pieces: readonly Uint8Array<ArrayBuffer>[], stride: number, keySize: number): Uint8Array {
-  const onDealt = (piece: Uint8Array): void => giveBack(piece.buffer as ArrayBuffer);
-  return sortDealt(dealtOf(pieces, stride, onDealt), stride, keySize);
+export function sortTaken(pieces: readonly Uint8Array[], stride: number, keySize: number): Uint8Array {
+  return sortDealt(dealtOf(pieces, stride, giveBack), stride, keySize);
 }
 
 /** Sorts each bucket. */

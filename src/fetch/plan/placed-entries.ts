@@ -1,5 +1,5 @@
 import type { PagedIndex } from '../../builds/indices/paged-index.ts';
-import { asBuffer } from '../../core/bytes.ts';
+import { toHex } from '../../core/bytes.ts';
 import { largeBytes } from '../../core/tables/large-bytes.ts';
 import { RecordTable } from '../../core/tables/record-table.ts';
 import { sortTaken } from '../../core/tables/sort-records.ts';
@@ -12,9 +12,11 @@ import { wantedPriority } from './wanted.ts';
  *   2   u32  offset
  *   6   u32  size
  *   10  u8   priority + 128
- *   11  u32  row in the table of what is wanted
+ *   11  key  ekey
  */
-const stride = 15;
+const stride = 27;
+const keyAt = 11;
+const keySize = 16;
 const placeSize = 6;
 const priorityBias = 128;
 /** Rows of a piece of those that were found. */
@@ -23,22 +25,16 @@ const mostInPiece = 1 << 18;
 
 /** Wanted entries that lie in archives: where, whatever of them is held. So one table is planned from as often as need be. */
 export class PlacedEntries {
-  /** Rows of a WantedList, sorted by ekey. */
-  readonly wanted: RecordTable;
-  /** Rows of {@link wanted} that no archive has. */
-  readonly loose: readonly number[];
+  /** Wanted entries that no archive has: rows of a WantedList, sorted by ekey. */
+  readonly loose: RecordTable;
   readonly #rows: RecordTable;
   readonly #view: DataView;
-  readonly #keys: Buffer;
 
   /** {@link placeEntries} makes them. @param rows as they were found, in pieces, whose memory is given back */
-  constructor(wanted: RecordTable, loose: readonly number[], rows: readonly Uint8Array<ArrayBuffer>[]) {
-    this.wanted = wanted;
-    this.#keys = asBuffer(wanted.bytes);
+  constructor(loose: RecordTable, rows: readonly Uint8Array[]) {
     this.loose = loose;
     this.#rows = new RecordTable(sortTaken(rows, stride, placeSize), stride);
-    const { buffer, byteOffset, byteLength } = this.#rows.bytes;
-    this.#view = new DataView(buffer, byteOffset, byteLength);
+    this.#view = viewOf(this.#rows.bytes);
   }
 
   get count(): number {
@@ -62,15 +58,20 @@ export class PlacedEntries {
     return this.#view.getUint8(row * stride + 10) - priorityBias;
   }
 
-  /** Where the ekey lies in the bytes of {@link wanted}. */
+  /** Where the ekey lies in {@link keys}. */
   keyOffset(row: number): number {
-    return this.#view.getUint32(row * stride + 11) * this.wanted.stride;
+    return row * stride + keyAt;
+  }
+
+  /** Bytes with the ekeys of all entries. */
+  get keys(): DataView {
+    return this.#view;
   }
 
   /** Hex. */
   ekey(row: number): string {
     const at = this.keyOffset(row);
-    return this.#keys.toString('hex', at, at + 16);
+    return toHex(this.#rows.bytes.subarray(at, at + keySize));
   }
 }
 
@@ -86,7 +87,7 @@ export function* placeEntries(
   group: Pick<PagedIndex, 'matches'> | undefined,
   everyCopy: boolean,
 ): Generator<void, PlacedEntries> {
-  const rows = new PlacedRows();
+  const rows = new PlacedRows(wanted);
   const loose: number[] = [];
   /** The row of the last entry: another copy of it may follow. */
   let last = -1;
@@ -97,28 +98,43 @@ export function* placeEntries(
     if (row === last && !everyCopy) return;
     skipTo(row);
     last = row;
-    rows.add({ archive, offset, size, priority: wantedPriority(wanted, row), row });
+    rows.add(row, archive, offset, size);
   });
   if (matches !== undefined) yield* matches;
   skipTo(wanted.count);
-  return new PlacedEntries(wanted, loose, rows.pieces());
+  return new PlacedEntries(rowsOf(wanted, loose), rows.pieces());
+}
+
+/** Some rows of a table, copied. */
+function rowsOf(table: RecordTable, rows: readonly number[]): RecordTable {
+  const bytes = largeBytes(rows.length * table.stride);
+  for (const [i, row] of rows.entries()) bytes.set(table.at(row), i * table.stride);
+  return new RecordTable(bytes, table.stride);
 }
 
 /** Rows that were found, in pieces. */
 class PlacedRows {
-  readonly #pieces: Uint8Array<ArrayBuffer>[] = [];
+  readonly #wanted: RecordTable;
+  readonly #keys: DataView;
+  readonly #pieces: Uint8Array[] = [];
   #view = new DataView(new ArrayBuffer(0));
   #size = 0;
 
-  add(place: { archive: number; offset: number; size: number; priority: number; row: number }): void {
+  constructor(wanted: RecordTable) {
+    this.#wanted = wanted;
+    this.#keys = viewOf(wanted.bytes);
+  }
+
+  add(row: number, archive: number, offset: number, size: number): void {
     if (this.#size === this.#view.byteLength) this.#grow();
     const at = this.#size;
     const view = this.#view;
-    view.setUint16(at, place.archive);
-    view.setUint32(at + 2, place.offset);
-    view.setUint32(at + 6, place.size);
-    view.setUint8(at + 10, place.priority + priorityBias);
-    view.setUint32(at + 11, place.row);
+    view.setUint16(at, archive);
+    view.setUint32(at + 2, offset);
+    view.setUint32(at + 6, size);
+    view.setUint8(at + 10, wantedPriority(this.#wanted, row) + priorityBias);
+    const from = row * this.#wanted.stride;
+    for (let i = 0; i < keySize; i += 4) view.setUint32(at + keyAt + i, this.#keys.getUint32(from + i));
     this.#size += stride;
   }
 
@@ -126,13 +142,17 @@ class PlacedRows {
     const rows = Math.min(mostInPiece, Math.max(fewestInPiece, (2 * this.#size) / stride));
     const piece = largeBytes(rows * stride);
     this.#pieces.push(piece);
-    this.#view = new DataView(piece.buffer, 0, piece.length);
+    this.#view = viewOf(piece);
     this.#size = 0;
   }
 
   /** All of them. Nothing may be added afterwards. */
-  pieces(): Uint8Array<ArrayBuffer>[] {
+  pieces(): Uint8Array[] {
     const last = this.#pieces.pop();
     return last === undefined ? [] : [...this.#pieces, last.subarray(0, this.#size)];
   }
+}
+
+function viewOf({ buffer, byteOffset, byteLength }: Uint8Array): DataView<ArrayBuffer> {
+  return new DataView(buffer as ArrayBuffer, byteOffset, byteLength);
 }

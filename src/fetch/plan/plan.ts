@@ -164,8 +164,8 @@ function addMissing(plan: Plan, bytes: number, priority: number): void {
   plan.byPriority.set(priority, amount);
 }
 
-function planLoose(input: PlanInput, plan: Plan, row: number): void {
-  const { ekey, size: listedSize, priority } = wantedRow(input.placed.wanted.at(row));
+function planLoose(input: PlanInput, plan: Plan, row: Uint8Array): void {
+  const { ekey, size: listedSize, priority } = wantedRow(row);
   const { size = listedSize, complete, held } = input.loose(ekey);
   addTo(plan.wanted, size);
   if (complete || size === 0) {
@@ -221,13 +221,11 @@ function* coalesce(missing: MissingEntries, options: PlanOptions): Generator<Pla
 function targetsOf({ placed, rows, heldStarts }: MissingEntries, first: number, end: number): () => RangeTargets {
   return () => {
     const targets = RangeTargets.ofLength(end - first);
-    const { buffer, byteOffset, byteLength } = placed.wanted.bytes;
-    const keys = new DataView(buffer, byteOffset, byteLength);
     for (let i = first; i < end; i++) {
       const row = rows[i]!;
       const held = heldStarts.size === 0 ? 0 : (heldStarts.get(row) ?? 0);
       targets.setNumbers(i - first, placed.offset(row), placed.size(row), held);
-      targets.setKey(i - first, keys, placed.keyOffset(row));
+      targets.setKey(i - first, placed.keys, placed.keyOffset(row));
     }
     return targets;
   };

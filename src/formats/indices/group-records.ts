@@ -63,17 +63,17 @@ export class GroupRecords {
 
 /** Memory for records, cut from few large pieces: many small ones would leave holes that the system does not get back. */
 class Slabs {
-  readonly #taken: ArrayBuffer[] = [];
-  #slab: ArrayBuffer = new ArrayBuffer(0);
+  readonly #taken: Uint8Array[] = [];
+  #slab = new Uint8Array();
   #at = 0;
 
   take(words: number): Uint32Array {
-    if (this.#at + words * 4 > this.#slab.byteLength) {
-      this.#slab = new ArrayBuffer(this.#taken.length < smallSlabs ? smallSlab : largeSlab);
+    if (this.#at + words * 4 > this.#slab.length) {
+      this.#slab = new Uint8Array(this.#taken.length < smallSlabs ? smallSlab : largeSlab);
       this.#taken.push(this.#slab);
       this.#at = 0;
     }
-    const part = new Uint32Array(this.#slab, this.#at, words);
+    const part = new Uint32Array(this.#slab.buffer, this.#at, words);
     this.#at += words * 4;
     return part;
   }

@@ -29,11 +29,11 @@ test('memory that is taken again is the same, as long as it is enough', () => {
 test('memory that is given back is free at once, and its table empty', () => {
   const tables = Array.from({ length: 4 }, () => largeBytes(40 * MiB).fill(1));
   const before = process.memoryUsage();
-  giveBack(...tables.map(({ buffer }) => buffer));
+  giveBack(...tables);
   const after = process.memoryUsage();
   expect(tables.map(({ length }) => length)).toEqual([0, 0, 0, 0]);
   expect(before.rss - after.rss).toBeGreaterThan(150 * MiB);
   // Again, and of nothing.
-  giveBack(largeBytes(MiB).buffer);
+  giveBack(largeBytes(MiB));
   giveBack();
 });
