@@ -1,5 +1,5 @@
 import { breathe } from '../../core/breathe.ts';
-import { compareKeys, uintAt } from '../../core/bytes.ts';
+import { compareKeys, u32At, writeU32 } from '../../core/bytes.ts';
 import { largeBytes } from '../../core/tables/large-bytes.ts';
 import { RecordTable } from '../../core/tables/record-table.ts';
 import { type Download, downloadPriority, downloadSize } from '../../formats/manifests/download.ts';
@@ -97,7 +97,7 @@ class DealtEntries {
     for (let entry = first, from = first * stride; entry < end; entry++, from += stride) {
       const to = starts[bytes[from]! + 1]!++ * dealtStride;
       for (let i = 0; i < stride; i++) dealt[to + i] = bytes[from + i]!;
-      setNumber(dealt, to + stride, entry);
+      writeU32(dealt, to + stride, entry);
     }
     return starts;
   }
@@ -115,8 +115,7 @@ class DealtEntries {
 
 /** The first four bytes of a row. */
 function wordOf({ bytes, stride }: RecordTable, row: number): number {
-  const at = row * stride;
-  return ((bytes[at]! << 24) | (bytes[at + 1]! << 16) | (bytes[at + 2]! << 8) | bytes[at + 3]!) >>> 0;
+  return u32At(bytes, row * stride);
 }
 
 /** The row with the ekey of an entry, -1 where there is none. */
@@ -126,16 +125,9 @@ function rowOf(table: RecordTable, { bytes, stride }: RecordTable, entry: number
   return row < table.count && table.compare(row, bytes, at, ekeySize) === 0 ? row : -1;
 }
 
-function setNumber(bytes: Uint8Array, at: number, number: number): void {
-  bytes[at] = number >>> 24;
-  bytes[at + 1] = number >>> 16;
-  bytes[at + 2] = number >>> 8;
-  bytes[at + 3] = number;
-}
-
 /** The number of an entry that was dealt. */
 function numberOf({ bytes, stride }: RecordTable, place: number): number {
-  return uintAt(bytes, (place + 1) * stride - numberSize, numberSize);
+  return u32At(bytes, (place + 1) * stride - numberSize);
 }
 
 /**
