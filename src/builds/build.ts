@@ -7,7 +7,6 @@ import { type BltePart, type ReadRange, readBlte, readBltePart } from '../format
 import { type BuildConfig, decodeBuildConfig, type ManifestKeys } from '../formats/configs/build-config.ts';
 import { type CdnConfig, decodeCdnConfig } from '../formats/configs/cdn-config.ts';
 import type { ArchiveIndex } from '../formats/indices/archive-index.ts';
-import { type Download, decodeDownload } from '../formats/manifests/download.ts';
 import type { EkeyEntry } from '../formats/manifests/encoding/pages.ts';
 import { decodeInstall, type Install } from '../formats/manifests/install.ts';
 import { DerivedFile, openDerived, readDerived } from '../store/derived/derived-file.ts';
@@ -19,6 +18,7 @@ import { buildKeyRing, learnObjectKey } from './keys/build-keys.ts';
 import { ListfileIndex } from './listfile/listfile-index.ts';
 import { listfileVersion } from './listfile/listfile-paths.ts';
 import { decodeHeld } from './manifests/decode-held.ts';
+import { DownloadFile } from './manifests/download-file.ts';
 import { EarlyManifests } from './manifests/early-manifests.ts';
 import { EncodingFile } from './manifests/encoding-file.ts';
 import { placesOfSize, unnamedEncoding } from './manifests/unnamed-encoding.ts';
@@ -85,6 +85,7 @@ export class Build {
   readonly #handles = new Set<{ close(): void }>();
   #group: PagedIndex | undefined;
   #encoding: EncodingFile | undefined;
+  #download: DownloadFile | undefined;
   #root: Promise<Root> | undefined;
   #openedRoot: Root | undefined;
   readonly #mending = new Mending(() => this.#mend());
@@ -97,13 +98,11 @@ export class Build {
     this.fileIndex = fileIndex;
     this.objects = place.objects;
     this.#place = place;
-    this.#early = early;
+    this.#early = this.#keep(early);
     this.#group = this.#keep(group);
   }
 
   close(): void {
-    // What it still does it does for nobody.
-    void this.#early.close();
     for (const handle of this.#handles) handle.close();
     this.#handles.clear();
   }
@@ -283,16 +282,15 @@ export class Build {
     return install && this.#unlessLacking('its install manifest', this.#load(install).then(decodeInstall));
   }
 
-  /** The download manifest, or undefined when the build has none, or none that can be had. @throws E_OFFLINE: without it too much may seem wanted */
-  async download(): Promise<Download | undefined> {
+  /** The download manifest, open as long as the build is; undefined when the build has none, or none that can be had. @throws E_OFFLINE: without it too much may seem wanted */
+  async download(): Promise<DownloadFile | undefined> {
     const { download } = this.config;
-    return download && this.#unlessLacking('its download manifest', this.#load(download).then(decodeDownload), false);
-  }
-
-  /** Fetches the download manifest without opening it: it is large, and opened by those who need it. */
-  async fetchDownload(): Promise<void> {
-    const { download } = this.config;
-    if (download !== undefined) await this.#unlessLacking('its download manifest', this.manifest(download));
+    const open = (path: string): DownloadFile => this.#keep(new DownloadFile(path));
+    const opened = async (keys: ManifestKeys): Promise<DownloadFile> => {
+      this.#download ??= await this.lookUp(() => this.#openManifest(keys, open));
+      return this.#download;
+    };
+    return download && this.#unlessLacking('its download manifest', opened(download), false);
   }
 
   /** Ids whose imported name turned out to be another file's, as far as names were looked up. */

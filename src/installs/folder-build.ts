@@ -69,8 +69,7 @@ export async function countHere(
   const present = { entries: 0, bytes: 0 };
   const download = await build.download();
   if (download === undefined) return { wanted, present };
-  for (let i = 0; i < download.count; i++) {
-    const { ekey, size } = download.entry(i);
+  for (const { ekey, size } of download.entries()) {
     wanted.entries += 1;
     wanted.bytes += size;
     if (!isHere(ekey)) continue;

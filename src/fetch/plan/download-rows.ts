@@ -1,8 +1,10 @@
+import type { DownloadFile, DownloadPart } from '../../builds/manifests/download-file.ts';
 import { breathe } from '../../core/breathe.ts';
 import { compareKeys, u32At, writeU32 } from '../../core/bytes.ts';
 import { largeBytes } from '../../core/tables/large-bytes.ts';
 import { RecordTable } from '../../core/tables/record-table.ts';
-import { type Download, downloadPriority, downloadSize } from '../../formats/manifests/download.ts';
+import { ByteWriter } from '../../core/writer.ts';
+import { downloadPriority, downloadSize } from '../../formats/manifests/download.ts';
 import { hasTag, maskSize, type Tag } from '../../formats/manifests/tags.ts';
 import type { Amount } from '../../store/ledger/rows.ts';
 import { manifestPriority, setWantedPriority, type WantedList, wantedPriority } from './wanted.ts';
@@ -13,28 +15,18 @@ export interface TagAmount {
   amount: Amount;
 }
 
-/** Entries that are dealt and sorted at once, to be gone through beside a table. */
-const entriesAtOnce = 1 << 18;
 const ekeySize = 16;
 /** The number of an entry, behind its row. */
 const numberSize = 4;
-
-/** Entries from one on, before another: as many as are sorted at once. */
-interface Part {
-  first: number;
-  end: number;
-}
+/** More than a part has: a word and a place below this are one number of fewer than 53 bits. */
+const placesInWord = 2 ** 20;
 
 /** A manifest part by part, with turns for others between. */
-async function* partsOf({ rows }: Download, signal: AbortSignal | undefined): AsyncGenerator<Part> {
-  for (let first = 0; first < rows.count; first += entriesAtOnce) {
+async function* partsOf(download: DownloadFile, signal: AbortSignal | undefined): AsyncGenerator<DownloadPart> {
+  for (const part of download.parts()) {
     await breathe(signal);
-    yield { first, end: Math.min(first + entriesAtOnce, rows.count) };
+    yield part;
   }
-}
-
-function mostInPart({ rows }: Download): number {
-  return Math.min(rows.count, entriesAtOnce);
 }
 
 /** Called for an entry with the row that has its ekey, -1 where none has, the entries that were dealt, and its place among them. */
@@ -45,7 +37,7 @@ type OnMatch = (row: number, entries: RecordTable, place: number) => void;
  * and go through the table beside is faster than to look up each: neither leaves the caches.
  */
 async function eachEntry(
-  download: Download,
+  download: DownloadFile,
   table: RecordTable,
   { visit, signal }: { visit: OnMatch; signal: AbortSignal | undefined },
 ): Promise<void> {
@@ -53,29 +45,26 @@ async function eachEntry(
   for await (const part of partsOf(download, signal)) dealt.match(part, table, visit);
 }
 
-/** Entries of a part by the first bytes of their ekeys: copied, for each is looked at several times, and from one end of the manifest to the other is far. */
+/** Entries of a part by the first bytes of their ekeys: copied, for each is looked at several times, and from one end of the part to the other is far. */
 class DealtEntries {
-  readonly #rows: RecordTable;
   readonly #entries: RecordTable;
   readonly #words: Float64Array;
 
-  constructor(download: Download) {
-    const most = mostInPart(download);
-    this.#rows = download.rows;
-    const stride = download.rows.stride + numberSize;
-    this.#entries = new RecordTable(largeBytes(most * stride), stride, most);
-    this.#words = new Float64Array(most);
+  constructor({ entrySize, mostInPart }: DownloadFile) {
+    const stride = entrySize + numberSize;
+    this.#entries = new RecordTable(largeBytes(mostInPart * stride), stride, mostInPart);
+    this.#words = new Float64Array(mostInPart);
   }
 
-  match(part: Part, table: RecordTable, visit: OnMatch): void {
+  match(part: DownloadPart, table: RecordTable, visit: OnMatch): void {
     const entries = this.#entries;
     const starts = this.#deal(part);
     let row = 0;
     for (let byte = 0; byte < 0x100; byte++) {
       const start = starts[byte]!;
       for (const number of this.#sortedWords(start, starts[byte + 1]!)) {
-        const word = Math.floor(number / entriesAtOnce);
-        const place = start + (number - word * entriesAtOnce);
+        const word = Math.floor(number / placesInWord);
+        const place = start + (number - word * placesInWord);
         while (row < table.count && wordOf(table, row) < word) row++;
         if (row === table.count || wordOf(table, row) !== word) visit(-1, entries, place);
         // Rows that begin alike and are others somebody means to have: then it is looked up.
@@ -87,14 +76,13 @@ class DealtEntries {
   }
 
   /** @returns where the entries of each first byte begin, and the end */
-  #deal({ first, end }: Part): Uint32Array {
-    const { bytes, stride } = this.#rows;
+  #deal({ first, rows: { bytes, stride, count } }: DownloadPart): Uint32Array {
     const starts = new Uint32Array(0x102);
     // Two places on: each is moved to the end of its entries below, where the next begin.
-    for (let at = first * stride; at < end * stride; at += stride) starts[bytes[at]! + 2]! += 1;
+    for (let at = 0; at < count * stride; at += stride) starts[bytes[at]! + 2]! += 1;
     for (let byte = 2; byte <= 0x100; byte++) starts[byte + 1]! += starts[byte]!;
     const { bytes: dealt, stride: dealtStride } = this.#entries;
-    for (let entry = first, from = first * stride; entry < end; entry++, from += stride) {
+    for (let entry = first, from = 0; from < count * stride; entry++, from += stride) {
       const to = starts[bytes[from]! + 1]!++ * dealtStride;
       for (let i = 0; i < stride; i++) dealt[to + i] = bytes[from + i]!;
       writeU32(dealt, to + stride, entry);
@@ -108,7 +96,7 @@ class DealtEntries {
    */
   #sortedWords(start: number, end: number): Float64Array {
     const words = this.#words.subarray(0, end - start);
-    for (let i = 0; i < words.length; i++) words[i] = wordOf(this.#entries, start + i) * entriesAtOnce + i;
+    for (let i = 0; i < words.length; i++) words[i] = wordOf(this.#entries, start + i) * placesInWord + i;
     return words.sort();
   }
 }
@@ -132,34 +120,35 @@ function numberOf({ bytes, stride }: RecordTable, place: number): number {
 
 /**
  * Adds the entries of a download manifest that a list does not have, and gives priorities to those that it has.
- * @returns the entries that were not found among the rows that came in order: their priorities are to be given once the list is sorted
+ * @returns the rows of the entries that were not found among those of the list that came in order: their priorities are to be given once it is sorted
  */
 export async function addDownload(
   list: WantedList,
-  download: Download,
+  download: DownloadFile,
   signal: AbortSignal | undefined,
-): Promise<number[]> {
-  const { rows, basePriority } = download;
+): Promise<RecordTable> {
+  const { basePriority, entrySize } = download;
   const table = list.inOrder();
-  const added: number[] = [];
-  const visit = (row: number, entries: RecordTable, place: number): void => {
-    if (row === -1) added.push(numberOf(entries, place));
-    else setWantedPriority(table, row, downloadPriority({ rows: entries, basePriority }, place));
+  const added = new ByteWriter();
+  const visit = (row: number, rows: RecordTable, place: number): void => {
+    if (row === -1) added.raw(rows.at(place).subarray(0, entrySize));
+    else setWantedPriority(table, row, downloadPriority({ rows, basePriority }, place));
   };
   await eachEntry(download, table, { visit, signal });
   // Not before: the table lies in the memory of the list, which may move when it grows.
-  for (const entry of added) list.addAt(rows.bytes, entry * rows.stride, downloadSize(rows, entry));
-  return added;
+  const rows = new RecordTable(added.bytes(), entrySize);
+  for (let i = 0; i < rows.count; i++) list.addAt(rows.bytes, i * entrySize, downloadSize(rows, i));
+  return rows;
 }
 
 /**
  * Gives wanted rows the priorities that a download manifest has for them; manifests keep theirs.
- * @param options.entries numbers of the entries that are looked at; undefined: all
+ * @param options.entries rows of the entries that are looked at; undefined: all
  */
 export async function rankWanted(
   wanted: RecordTable,
-  download: Download,
-  { entries, signal }: { entries: readonly number[] | undefined; signal: AbortSignal | undefined },
+  download: DownloadFile,
+  { entries, signal }: { entries: RecordTable | undefined; signal: AbortSignal | undefined },
 ): Promise<void> {
   const { basePriority } = download;
   const rank = (row: number, rows: RecordTable, place: number): void => {
@@ -167,7 +156,7 @@ export async function rankWanted(
     setWantedPriority(wanted, row, downloadPriority({ rows, basePriority }, place));
   };
   if (entries === undefined) return eachEntry(download, wanted, { visit: rank, signal });
-  for (const entry of entries) rank(rowOf(wanted, download.rows, entry), download.rows, entry);
+  for (let i = 0; i < entries.count; i++) rank(rowOf(wanted, entries, i), entries, i);
 }
 
 /**
@@ -176,23 +165,23 @@ export async function rankWanted(
  */
 export async function amountsByTag(
   wanted: RecordTable | undefined,
-  download: Download,
+  download: DownloadFile,
   signal?: AbortSignal | undefined,
 ): Promise<TagAmount[]> {
   const amounts = download.tags.map((tag) => ({ tag, amount: { entries: 0, bytes: 0 } }));
-  const sizes = new PartSizes(mostInPart(download));
+  const sizes = new PartSizes(download.mostInPart);
   const dealt = wanted && new DealtEntries(download);
   for await (const part of partsOf(download, signal)) {
+    const { first, rows } = part;
     sizes.clear();
-    const { rows } = download;
     if (dealt === undefined || wanted === undefined)
-      for (let entry = part.first; entry < part.end; entry++) sizes.set(entry - part.first, downloadSize(rows, entry));
+      for (let place = 0; place < rows.count; place++) sizes.set(place, downloadSize(rows, place));
     else
       dealt.match(part, wanted, (row, entries, place) => {
-        if (row !== -1) sizes.set(numberOf(entries, place) - part.first, downloadSize(entries, place));
+        if (row !== -1) sizes.set(numberOf(entries, place) - first, downloadSize(entries, place));
       });
     sizes.addUp();
-    for (const { tag, amount } of amounts) sizes.addTo(amount, tag.mask, part.first);
+    for (const { tag, amount } of amounts) sizes.addTo(amount, tag.mask, first);
   }
   return amounts;
 }

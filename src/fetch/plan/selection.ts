@@ -1,10 +1,10 @@
 import type { Build } from '../../builds/build.ts';
+import type { DownloadFile } from '../../builds/manifests/download-file.ts';
 import { fromHex, toHex } from '../../core/bytes.ts';
 import { isDamage, PakratError, resultUnless } from '../../core/errors.ts';
 import { nameMatcher } from '../../core/glob.ts';
 import type { RecordTable } from '../../core/tables/record-table.ts';
 import type { ManifestKeys } from '../../formats/configs/build-config.ts';
-import type { Download } from '../../formats/manifests/download.ts';
 import { ekeySize, ekeyStride } from '../../formats/manifests/encoding/pages.ts';
 import { hasTag, selectByTags, type Tag } from '../../formats/manifests/tags.ts';
 import { addDownload, amountsByTag, rankWanted, type TagAmount } from './download-rows.ts';
@@ -50,7 +50,7 @@ export async function chooseEntries(
   const isWhole = !all && tags.length === 0 && byName === undefined;
   const list = isWhole ? listOfEncoding(build) : new WantedList();
   // Entries whose priorities are not known yet; undefined: of none.
-  let unranked: number[] | undefined;
+  let unranked: RecordTable | undefined;
   if (all) addEverything(build, list);
   else if (tags.length > 0) await addTagged(build, { list, download, tags, byName });
   else if (byName !== undefined) for (const ekey of byName) addEkey(build, list, ekey);
@@ -94,7 +94,7 @@ async function addTagged(
   build: Build,
   choice: {
     list: WantedList;
-    download: Download | undefined;
+    download: DownloadFile | undefined;
     tags: readonly string[];
     byName: ReadonlySet<string> | undefined;
   },
@@ -109,9 +109,9 @@ async function addTagged(
   selectByTags([...(download?.tags ?? []), ...(install?.tags ?? [])], tags, 0);
   if (download !== undefined) {
     const mask = selectByTags(download.tags, known(tags, download.tags), download.count);
-    for (let i = 0; i < download.count; i++) {
-      if (!hasTag(mask, i)) continue;
-      const { ekey, size } = download.entry(i);
+    let number = 0;
+    for (const { ekey, size } of download.entries()) {
+      if (!hasTag(mask, number++)) continue;
       if (byName === undefined || byName.has(toHex(ekey))) list.add(ekey, size);
     }
   }

@@ -22,7 +22,7 @@ import { type EntryTable, entryTable } from '../../core/tables/entry-table.ts';
 import type { RecordTable } from '../../core/tables/record-table.ts';
 import { ByteWriter } from '../../core/writer.ts';
 import { type Format, startsWith } from '../format.ts';
-import { readTags, type TaggedEntries, writeEntries, writeTags } from './tags.ts';
+import { readTags, type Tag, type TaggedEntries, writeEntries, writeTags } from './tags.ts';
 
 /** One encoded object. */
 export interface DownloadEntry {
@@ -65,15 +65,32 @@ const reservedSize = 3;
 const sizeAt = 16;
 const priorityAt = 21;
 
-/** Reads a download manifest. @throws E_FORMAT… when it is none, is cut off or goes on behind its last tag */
-export function decodeDownload(bytes: Uint8Array): Download {
-  const reader = new ByteReader(bytes, format);
+/** The parts of a download manifest before its tags. */
+export interface DownloadLayout {
+  readonly shape: DownloadShape;
+  /** Offset of the first entry. */
+  readonly entriesAt: number;
+  /** Bytes of an entry. */
+  readonly entrySize: number;
+  readonly count: number;
+  readonly tagCount: number;
+}
+
+/** A header has as many bytes at the most. */
+export const maxDownloadHeaderSize = 16;
+
+/** Reads the header of a download manifest. @throws E_FORMAT… when it is none */
+export function decodeDownloadLayout(bytes: Uint8Array): DownloadLayout {
+  return readLayout(new ByteReader(bytes, format));
+}
+
+function readLayout(reader: ByteReader): DownloadLayout {
   reader.magic('DL');
   const version = reader.version('u8', 1, 2, 3);
   const ekeyBytes = reader.u8();
   if (ekeyBytes !== 16) throw new PakratError('E_UNSUPPORTED', `${format}: keys of ${ekeyBytes} bytes`);
   const hasChecksum = reader.u8() !== 0;
-  const entryCount = reader.u32();
+  const count = reader.u32();
   const tagCount = reader.u16();
   const flagSize = version >= 2 ? reader.u8() : 0;
   if (flagSize > 4)
@@ -81,10 +98,25 @@ export function decodeDownload(bytes: Uint8Array): Download {
   const basePriority = version >= 3 ? reader.i8() : 0;
   const reserved = version >= 3 ? reader.take(reservedSize) : undefined;
   const shape = { version, hasChecksum, flagSize, basePriority, ...(reserved && { reserved }) } as const;
-  const rows = reader.table(entryCount, entrySize(shape));
-  const tags = readTags(reader, tagCount, entryCount);
+  return { shape, entriesAt: reader.pos, entrySize: entrySize(shape), count, tagCount };
+}
+
+/** Reads the tags of a download manifest: all that lies behind its entries. @throws E_FORMAT… when they are cut off or something follows */
+export function decodeDownloadTags(bytes: Uint8Array, { tagCount, count }: DownloadLayout): Tag[] {
+  const reader = new ByteReader(bytes, format);
+  const tags = readTags(reader, tagCount, count);
   reader.end();
-  return { ...shape, tags, ...entryTable(rows, (row) => decodeEntry(row, shape)) };
+  return tags;
+}
+
+/** Reads a download manifest. @throws E_FORMAT… when it is none, is cut off or goes on behind its last tag */
+export function decodeDownload(bytes: Uint8Array): Download {
+  const reader = new ByteReader(bytes, format);
+  const layout = readLayout(reader);
+  const { shape, count } = layout;
+  const rows = reader.table(count, layout.entrySize);
+  const tags = decodeDownloadTags(bytes.subarray(reader.pos), layout);
+  return { ...shape, tags, ...entryTable(rows, (row) => decodeDownloadEntry(row, shape)) };
 }
 
 function entrySize({ hasChecksum, flagSize }: DownloadShape): number {
@@ -101,7 +133,11 @@ export function downloadPriority({ rows, basePriority }: Pick<Download, 'rows' |
   return ((rows.bytes[i * rows.stride + priorityAt]! << 24) >> 24) - basePriority;
 }
 
-function decodeEntry(row: Uint8Array, { hasChecksum, flagSize, basePriority }: DownloadShape): DownloadEntry {
+/** The fields of a row. */
+export function decodeDownloadEntry(
+  row: Uint8Array,
+  { hasChecksum, flagSize, basePriority }: DownloadShape,
+): DownloadEntry {
   const ekey = row.subarray(0, 16);
   const size = uintAt(row, sizeAt, 5);
   const priority = ((row[priorityAt]! << 24) >> 24) - basePriority;

@@ -27,7 +27,8 @@ export async function ownKeys(build: Build): Promise<OwnKeys> {
     const listed = encodingKeys(build);
     const has = finderOf(listed);
     const isNew = (rows: RecordTable): RecordTable => rows.where((row) => !has(rows.bytes, row * rows.stride));
-    const rest = [manifestEntries(build), ...(download === undefined ? [] : [download.rows])].map(isNew);
+    const fromDownload = Array.from(download?.parts() ?? [], ({ rows }) => isNew(rows));
+    const rest = [isNew(manifestEntries(build)), ...fromDownload];
     return mergeKeys(listed, sortedKeys(rest.flatMap((rows) => Array.from(rows, (_, row) => keyAt(rows, row)))));
   });
   return { keys, isWhole };

@@ -1,12 +1,17 @@
-import { expect, test } from '@jest/globals';
+import { join } from 'node:path';
+import { afterAll, expect, test } from '@jest/globals';
+import { DownloadFile } from '../../../src/builds/manifests/download-file.ts';
 import { addDownload, amountsByTag, rankWanted } from '../../../src/fetch/plan/download-rows.ts';
 import { WantedList, wantedRow } from '../../../src/fetch/plan/wanted.ts';
-import {
-  type Download,
-  type DownloadEntry,
-  decodeDownload,
-  encodeDownload,
-} from '../../../src/formats/manifests/download.ts';
+import { type DownloadEntry, encodeDownload } from '../../../src/formats/manifests/download.ts';
+import { writeDerived } from '../../../src/store/derived/derived-writer.ts';
+import { scratchFolder } from '../../support/scratch.ts';
+
+const scratch = scratchFolder();
+const opened: DownloadFile[] = [];
+afterAll(() => {
+  for (const file of opened) file.close();
+});
 
 /** A key that begins with some bytes and ends with a number. */
 function key(start: readonly number[], number: number): Uint8Array {
@@ -16,18 +21,18 @@ function key(start: readonly number[], number: number): Uint8Array {
   return bytes;
 }
 
-function downloadOf(entries: readonly DownloadEntry[], mask = new Uint8Array(Math.ceil(entries.length / 8))): Download {
+function downloadOf(
+  entries: readonly DownloadEntry[],
+  mask = new Uint8Array(Math.ceil(entries.length / 8)),
+): DownloadFile {
   const tags = [{ name: 'odd', type: 1, mask }];
-  return decodeDownload(
-    encodeDownload({
-      version: 3,
-      basePriority: 1,
-      flagSize: 2,
-      count: entries.length,
-      entries: entries.map((entry) => ({ flags: 0, ...entry })),
-      tags,
-    }),
-  );
+  const whole = entries.map((entry) => ({ flags: 0, ...entry }));
+  const shape = { version: 3, basePriority: 1, flagSize: 2 } as const;
+  const path = join(scratch(), `download-${opened.length}`);
+  writeDerived(path, encodeDownload({ ...shape, count: entries.length, entries: whole, tags }), scratch());
+  const file = new DownloadFile(path);
+  opened.push(file);
+  return file;
 }
 
 /** Keys that a CDN has (even ones), and those that nobody has on purpose: each begins with the same bytes, so that only the last differ. */

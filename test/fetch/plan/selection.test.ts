@@ -5,7 +5,6 @@ import { toHex } from '../../../src/core/bytes.ts';
 import { amountsByTag } from '../../../src/fetch/plan/download-rows.ts';
 import { type Selection, selectEntries, tagsWithoutFiles } from '../../../src/fetch/plan/selection.ts';
 import { wantedRow } from '../../../src/fetch/plan/wanted.ts';
-import type { Download } from '../../../src/formats/manifests/download.ts';
 import { storeLayout } from '../../../src/store/layout.ts';
 import type { LyingServer } from '../../support/lying-server.ts';
 import { scratchFolder } from '../../support/scratch.ts';
@@ -57,7 +56,10 @@ describe('selectEntries', () => {
     return wanted;
   }
   const keysOf = (rows: readonly TruthRow[]): string[] => rows.flatMap(({ ekeys }) => ekeys!.split(','));
-  const download = async (): Promise<Download> => (await at.build.download())!;
+  const download = async () => {
+    const file = (await at.build.download())!;
+    return { file, tags: file.tags, count: file.count, all: [...file.entries()] };
+  };
 
   test('without a choice is the whole build, with the sizes that the CDN has', async () => {
     const wanted = await select({});
@@ -87,7 +89,7 @@ describe('selectEntries', () => {
         const tagged = tags.some(({ mask }) => has(mask, i));
         return asked.length === 0 || !tagged || asked.some(({ mask }) => has(mask, i));
       });
-      const ekey = toHex(manifest.entry(i).ekey);
+      const ekey = toHex(manifest.all[i]!.ekey);
       if (inAll) chosen += 1;
       expect([ekey, wanted.has(ekey)]).toEqual([ekey, inAll || manifests.includes(ekey)]);
     }
@@ -158,7 +160,7 @@ describe('selectEntries', () => {
     const manifest = await download();
     const seen = new Set<number>();
     for (let i = 0; i < manifest.count; i++) {
-      const { ekey, priority } = manifest.entry(i);
+      const { ekey, priority } = manifest.all[i]!;
       if (manifests.includes(toHex(ekey))) continue;
       expect(wanted.get(toHex(ekey))?.priority).toBe(priority);
       seen.add(priority);
@@ -169,7 +171,7 @@ describe('selectEntries', () => {
   test('amounts by tag are those of the entries that are wanted', async () => {
     const manifest = await download();
     const rows = await selectEntries(at.build, { tags: ['deDE'], include: [], all: false });
-    const amounts = await amountsByTag(rows, manifest);
+    const amounts = await amountsByTag(rows, manifest.file);
     expect(amounts.map(({ tag }) => tag.name)).toEqual(manifest.tags.map(({ name }) => name));
     const find = (name: string): number => amounts.find(({ tag }) => tag.name === name)!.amount.entries;
     expect(find('deDE')).toBeGreaterThan(0);
@@ -177,7 +179,7 @@ describe('selectEntries', () => {
     for (const { tag, amount } of amounts) {
       let [entries, bytes] = [0, 0];
       for (let i = 0; i < manifest.count; i++) {
-        const { ekey, size } = manifest.entry(i);
+        const { ekey, size } = manifest.all[i]!;
         if (((tag.mask[i >> 3]! >> (7 - (i & 7))) & 1) === 0 || rows.find(ekey) === undefined) continue;
         entries += 1;
         bytes += size;
