@@ -4,6 +4,7 @@ import type { EntryPlace, Objects } from '../builds/objects.ts';
 import type { HealthKind } from '../cdn/hosts/hosts.ts';
 import { fetchObject } from '../cdn/transport/fetch-object.ts';
 import { codeOf, type ErrorCode, isUnavailable, PakratError } from '../core/errors.ts';
+import { giveBack } from '../core/tables/large-bytes.ts';
 import { waitForAll } from '../core/wait-for-all.ts';
 import type { Claim } from '../store/claims.ts';
 import { type ObjectName, objectPath } from '../store/layout.ts';
@@ -295,7 +296,7 @@ export class Fetcher {
     return {
       config: (name) => this.object(name),
       index: async (name, size) => {
-        await this.#smallObjects.add(() => this.object(name, size));
+        await this.#smallObjects.add(async () => giveBackBody(await this.object(name, size)));
         return store.file(objectPath(name));
       },
       entries: (places) => this.entries(places),
@@ -309,6 +310,12 @@ export class Fetcher {
       learnObjectKey: (cdnPath, keyName) => store.objectKeys.learn(cdnPath, keyName),
     };
   }
+}
+
+/** Gives the memory of an object back that nobody looks at any more: thousands of indices come faster than garbage is collected. */
+function giveBackBody(bytes: Uint8Array): void {
+  // Small ones share a buffer with others.
+  if (bytes.length === bytes.buffer.byteLength) giveBack(bytes);
 }
 
 /** Few places that are asked about one by one, as files that are read one after the other: all spans of an object would be too many for each. */
