@@ -293,6 +293,12 @@ export class Build {
     return download && this.#unlessLacking('its download manifest', opened(download), false);
   }
 
+  /** Fetches the download manifest without reading it: a sync that has nothing to do needs none of it. */
+  async fetchDownload(): Promise<void> {
+    const { download } = this.config;
+    if (download !== undefined) await this.#unlessLacking('its download manifest', this.manifest(download));
+  }
+
   /** Ids whose imported name turned out to be another file's, as far as names were looked up. */
   get misfits(): number {
     return this.#openedRoot?.misfits ?? 0;

@@ -139,7 +139,7 @@ export async function syncBuild(
   const { planOptions } = fetcher.settings;
   const lost = await bringOwnObjects(fetcher, build);
   // Names before data: an aborted run keeps the map.
-  await waitForAll(build.root(), build.install(), build.download());
+  await waitForAll(build.root(), build.install(), build.fetchDownload());
   const progress = new BuildProgress(fetcher, build, selection);
   const nothing = options.patches === undefined ? planOfNothing(store, build, selection) : undefined;
   if (nothing !== undefined) {
