@@ -47,12 +47,8 @@ export async function openBuild(place: BuildPlace): Promise<Build> {
   try {
     const [fileIndex, group] = await waitForAll(listed, openGroup(place, cdnConfig));
     const build = new Build(place, { config, cdnConfig, keys, fileIndex, group, early });
-    await build
-      .lookUp(() => build.openEncoding())
-      .catch((error: unknown) => {
-        build.close();
-        throw error;
-      });
+    const closed = async (error: unknown): Promise<never> => build.close().then(() => Promise.reject(error));
+    await build.lookUp(() => build.openEncoding()).catch(closed);
     return build;
   } catch (error) {
     await early.close();
@@ -98,13 +94,15 @@ export class Build {
     this.fileIndex = fileIndex;
     this.objects = place.objects;
     this.#place = place;
-    this.#early = this.#keep(early);
+    this.#early = early;
     this.#group = this.#keep(group);
   }
 
-  close(): void {
+  /** Closes what is open, at once, and waits for what was begun early to end. */
+  async close(): Promise<void> {
     for (const handle of this.#handles) handle.close();
     this.#handles.clear();
+    await this.#early.close();
   }
 
   #keep<Handle extends { close(): void } | undefined>(handle: Handle): Handle {

@@ -284,7 +284,7 @@ export class Session {
           : await (await import('../../builds/resolve/unlisted-build.ts')).openUnlisted(place, cdnConfigs);
       if (cdnConfigs !== undefined) remember(build.identity);
       const close = async (): Promise<void> => {
-        build.close();
+        await build.close();
         await fetcher.end();
       };
       return { build, fetcher, close };

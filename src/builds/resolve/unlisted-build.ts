@@ -35,21 +35,21 @@ export async function openUnlisted(place: BuildPlace, cdnConfigs: readonly strin
         problem = error;
         return isUnavailable(error) || isDamage(error);
       },
-      openBuild({ ...place, identity, onNote: undefined }),
+      openBuild({ ...place, identity, wantsDownload: false, onNote: undefined }),
     );
     if (build === undefined) continue;
     const share = await build.lookUp(() => shareListed(build));
     if (best !== undefined && best.share >= share) {
-      build.close();
+      await build.close();
       continue;
     }
-    best?.build.close();
+    await best?.build.close();
     best = { build, share };
     if (share >= enough) break;
   }
   if (best === undefined) throw problem;
   const { build, share } = best;
-  build.close();
+  await build.close();
   onNote?.(remarkOn(build.identity, share));
   return openBuild({ ...place, identity: build.identity });
 }

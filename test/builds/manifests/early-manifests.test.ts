@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { EarlyManifests } from '../../../src/builds/manifests/early-manifests.ts';
 import type { BuildPlace, EntryPlace } from '../../../src/builds/objects.ts';
+import { pause } from '../../../src/core/breathe.ts';
 import { fromHex } from '../../../src/core/bytes.ts';
 import { md5Hex } from '../../../src/core/hash.ts';
 import { encodeBlte } from '../../../src/formats/blte/encode.ts';
@@ -122,6 +123,15 @@ describe('manifests that are made early', () => {
     expect(fetched.length).toBeLessThan(2);
     expect(fs.readdirSync(folders.manifests)).toEqual([]);
     expect(fs.readdirSync(folders.temporary)).toEqual([]);
+  });
+
+  test('that are being decoded when it is closed leave nothing behind either', async () => {
+    const { place, folders } = placeOf({});
+    const early = new EarlyManifests(place, manifests, indexed());
+    while (fs.readdirSync(folders.temporary).length === 0) await pause(1, undefined);
+    await early.close();
+    expect(fs.readdirSync(folders.temporary)).toEqual([]);
+    expect(await early.made(second.ckey)).toBe(false);
   });
 
   test('that cannot be fetched, or have no index, are left to who opens them', async () => {
