@@ -34,7 +34,8 @@ export class EarlyManifests {
     let fetched: Promise<unknown> = fileIndex;
     let decoded: Promise<unknown> = fileIndex;
     for (const keys of wanted) {
-      const fetching = settled(fetched).then(() => this.#fetch(keys));
+      // Where one cannot be had nobody asks for the next: a host that fails takes its time, each time.
+      const fetching = fetched.then(() => this.#fetch(keys));
       const made = Promise.all([fetching, settled(decoded)]).then(([entry]) => this.#decode(entry, keys));
       this.#made.set(
         keys.ckey,

@@ -136,9 +136,15 @@ describe('manifests that are made early', () => {
 
   test('that cannot be fetched, or have no index, are left to who opens them', async () => {
     const refuses = placeOf({});
-    refuses.place.objects.entries = () => Promise.reject(new Error('no host has it'));
+    let asked = 0;
+    refuses.place.objects.entries = () => {
+      asked += 1;
+      return Promise.reject(new Error('no host has it'));
+    };
     const early = new EarlyManifests(refuses.place, manifests, indexed());
     expect([await early.made(first.ckey), await early.made(second.ckey)]).toEqual([false, false]);
+    // A host that fails takes its time.
+    expect(asked).toBe(1);
     const { place } = placeOf({});
     const failing = Promise.reject(new Error('no index'));
     failing.catch(() => {});
