@@ -44,14 +44,15 @@ export async function openBuild(place: BuildPlace): Promise<Build> {
   );
   const listed = openFileIndex(place, cdnConfig);
   const early = EarlyManifests.begin(place, config, listed);
+  let opened: { close(): Promise<void> } = early;
   try {
     const [fileIndex, group] = await waitForAll(listed, openGroup(place, cdnConfig));
     const build = new Build(place, { config, cdnConfig, keys, fileIndex, group, early });
-    const closed = async (error: unknown): Promise<never> => build.close().then(() => Promise.reject(error));
-    await build.lookUp(() => build.openEncoding()).catch(closed);
+    opened = build;
+    await build.lookUp(() => build.openEncoding());
     return build;
   } catch (error) {
-    await early.close();
+    await opened.close();
     throw error;
   }
 }

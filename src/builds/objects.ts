@@ -73,7 +73,7 @@ export interface Objects {
 }
 
 /** As much of objects as it takes to read what is held. */
-export type Readable = Pick<Objects, 'open' | 'demandHeld' | 'decrypt'>;
+export type HeldObjects = Pick<Objects, 'open' | 'demandHeld' | 'decrypt'>;
 
 /** Opens the file where a held entry lies, also when it has just moved. @throws as `Objects.open`; system errors of opening as they come */
 export function openHeld(objects: Pick<Objects, 'open'>, place: EntryPlace): { fd: number; offset: number } {
@@ -92,7 +92,7 @@ export function openHeld(objects: Pick<Objects, 'open'>, place: EntryPlace): { f
  * @throws as {@link openHeld}
  */
 export function openRanges(
-  objects: Readable,
+  objects: HeldObjects,
   place: EntryPlace,
   isReused = false,
 ): { read: ReadRange; close: () => void } {

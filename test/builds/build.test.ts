@@ -71,6 +71,33 @@ describe('a build config that gives the encoding file one key', () => {
     expect(paths.filter(isEncoding)).toHaveLength(1);
   });
 
+  test.each([
+    ['and so is the download manifest of a build that is synced', true],
+    ['and nobody asks for the download manifest of one that is not', undefined],
+  ])('%s', async (_, wantsDownload) => {
+    const config = new TextDecoder().decode(common.objects.get(pathOf(common.identity('a').buildConfig)));
+    const [, ekey] = /^download = \w+ (\w+)$/m.exec(config)!;
+    const isIndex = (path: string): boolean => path.endsWith('.index');
+    const { fileIndex } = decodeCdnConfig(common.objects.get(pathOf(common.identity('a').cdnConfig))!);
+    server.lie = ({ path }, count) =>
+      isIndex(path) && !path.includes(fileIndex!) && count === 1 ? { kind: 'stall', after: 10 } : undefined;
+    const root = scratch(`download-${wantsDownload}`);
+    opened = await openGenerated({
+      root,
+      cdn: common,
+      build: 'a',
+      servers: [server],
+      ...(wantsDownload && { wantsDownload }),
+    });
+    const paths = server.asked.map(({ path }) => path);
+    const places = paths.flatMap((path, i) => (path.endsWith(`/${ekey}`) ? [i] : []));
+    if (wantsDownload === undefined) expect(places).toEqual([]);
+    else expect(places[0]).toBeLessThan(paths.findLastIndex(isIndex));
+    // Once in all.
+    expect((await opened.build.download())?.count).toBeGreaterThan(0);
+    expect(server.asked.filter(({ path }) => path.endsWith(`/${ekey}`))).toHaveLength(1);
+  });
+
   test('and cannot be had says so, however early it was asked for', async () => {
     const config = new TextDecoder().decode(common.objects.get(pathOf(common.identity('a').buildConfig)));
     const [, ekey] = /^encoding = \w+ (\w+)$/m.exec(config)!;

@@ -95,11 +95,12 @@ export interface OpenOptions {
   /** For hosts that crawl. */
   slowWindowMs?: number;
   hedgeMs?: number;
+  wantsDownload?: boolean;
 }
 
 /** Opens a store and a build in it. */
 export async function openGenerated(options: OpenOptions): Promise<OpenedBuild> {
-  const { servers, signal, jobs = 4, gapBytes = 65536, slowWindowMs, hedgeMs } = options;
+  const { servers, signal, jobs = 4, gapBytes = 65536, slowWindowMs, hedgeMs, wantsDownload } = options;
   const store = openStore(options.root, { create: true });
   const limits = { connectMs: 1000, idleMs: 500, slowWindowMs };
   const http = new HttpClient({ ...limits, connections: 8 });
@@ -134,6 +135,7 @@ export async function openGenerated(options: OpenOptions): Promise<OpenedBuild> 
       objects: fetcher.objects(),
       folders: store.layout,
       keys: { find: () => undefined },
+      wantsDownload,
     });
     return {
       store,
@@ -141,7 +143,7 @@ export async function openGenerated(options: OpenOptions): Promise<OpenedBuild> 
       fetcher,
       traffic: network.traffic,
       async close() {
-        build.close();
+        await build.close();
         await closeAll();
       },
     };

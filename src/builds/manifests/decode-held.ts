@@ -3,7 +3,7 @@ import type { KeyRing } from '../../formats/blte/keys.ts';
 import { readBlte } from '../../formats/blte/read.ts';
 import type { ManifestKeys } from '../../formats/configs/build-config.ts';
 import type { LookupFolders } from '../../store/layout.ts';
-import { type EntryPlace, openRanges, type Readable } from '../objects.ts';
+import { type EntryPlace, type HeldObjects, openRanges } from '../objects.ts';
 import { writeManifest } from './write-manifest.ts';
 
 /** The folder of derived manifests, and the one for their temporary names. */
@@ -11,7 +11,7 @@ export type ManifestFolders = Pick<LookupFolders, 'manifests' | 'temporary'>;
 
 /** Decodes a manifest that is held to its derived file. @throws E_INTEGRITY when it is another, as `writeManifest` and reading do */
 export async function decodeHeld(
-  { objects, folders: { manifests, temporary } }: { objects: Readable; folders: ManifestFolders },
+  { objects, folders: { manifests, temporary } }: { objects: HeldObjects; folders: ManifestFolders },
   entry: EntryPlace,
   { ckey, size }: ManifestKeys,
   keys: KeyRing,

@@ -67,10 +67,16 @@ export class RecordTable {
     return shared - size;
   }
 
+  /** Number of the first row that starts with `key`; -1 where none does. Rows must be sorted. @param at as {@link lowerBound} has it */
+  indexOf(key: Uint8Array, at = 0, size = key.length - at): number {
+    const row = this.lowerBound(key, at, size);
+    return row < this.count && this.compare(row, key, at, size) === 0 ? row : -1;
+  }
+
   /** The first row that starts with `key`, or undefined. Rows must be sorted. */
   find(key: Uint8Array): Uint8Array | undefined {
-    const row = this.lowerBound(key);
-    return row < this.count && this.compare(row, key) === 0 ? this.at(row) : undefined;
+    const row = this.indexOf(key);
+    return row === -1 ? undefined : this.at(row);
   }
 
   /** A table of the rows that pass, copied, in the same order. */

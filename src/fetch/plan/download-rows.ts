@@ -108,9 +108,7 @@ function wordOf({ bytes, stride }: RecordTable, row: number): number {
 
 /** The row with the ekey of an entry, -1 where there is none. */
 function rowOf(table: RecordTable, { bytes, stride }: RecordTable, entry: number): number {
-  const at = entry * stride;
-  const row = table.lowerBound(bytes, at, ekeySize);
-  return row < table.count && table.compare(row, bytes, at, ekeySize) === 0 ? row : -1;
+  return table.indexOf(bytes, entry * stride, ekeySize);
 }
 
 /** The number of an entry that was dealt. */

@@ -143,9 +143,8 @@ export function decodeIndexToc(tocBytes: Uint8Array, layout: IndexLayout): Index
 /** The first record of a page whose key starts with `key` (16 bytes, or a prefix such as 9), or undefined. */
 export function findInPage(page: Uint8Array, key: Uint8Array, layout: IndexGeometry): IndexEntry | undefined {
   const records = new RecordTable(page, layout.entrySize, countInPage(page, layout));
-  const row = records.lowerBound(key);
-  if (row === records.count || compareBytes(records.at(row).subarray(0, key.length), key) !== 0) return undefined;
-  return decodeEntry(page, row * layout.entrySize, layout);
+  const row = records.indexOf(key);
+  return row === -1 ? undefined : decodeEntry(page, row * layout.entrySize, layout);
 }
 
 /** The first `count` records of a page; a full page has `entriesPerPage`, the last one what remains of `count`. */

@@ -102,8 +102,8 @@ class Named {
     for (const _ of pages ?? []) await breathe(signal);
     // What no archive has can only lie by itself; so can what is listed as such, too.
     for (const { ekey } of fileIndex ?? []) {
-      const row = keys.lowerBound(ekey);
-      if (row < keys.count && keys.compare(row, ekey) === 0) isListed[row] = 0;
+      const row = keys.indexOf(ekey);
+      if (row !== -1) isListed[row] = 0;
     }
     this.#archives = archives;
     this.#loose = [];

@@ -43,6 +43,10 @@ describe('look-up', () => {
         const equal = starts.findIndex((start) => start.equals(Buffer.from(key)));
         const match = table(rows).find(Uint8Array.from(key));
         expect(match === undefined ? undefined : [...match]).toEqual(equal === -1 ? undefined : rows[equal]);
+        // The same key, where it lies among others.
+        const among = Uint8Array.from([9, ...key, 9]);
+        expect(table(rows).indexOf(among, 1, key.length)).toBe(equal);
+        expect(table(rows).lowerBound(among, 1, key.length)).toBe(found);
       }),
     );
   });
