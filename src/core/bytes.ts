@@ -10,6 +10,22 @@ export function plainView(buffer: Buffer): Uint8Array {
   return new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.length);
 }
 
+/** The same bytes for readers and writers of numbers. No copy. */
+export function viewOf({ buffer, byteOffset, byteLength }: Uint8Array): DataView<ArrayBuffer> {
+  return new DataView(buffer as ArrayBuffer, byteOffset, byteLength);
+}
+
+/** Copies a record, or a key: so few bytes that to make a view of them takes longer. Four at a time take half the time of one after the other. */
+export function copyRecord(
+  source: DataView,
+  from: number,
+  { target, to, size }: { target: DataView; to: number; size: number },
+): void {
+  let at = 0;
+  for (; at + 4 <= size; at += 4) target.setUint32(to + at, source.getUint32(from + at));
+  for (; at < size; at++) target.setUint8(to + at, source.getUint8(from + at));
+}
+
 /** Lower-case hex of some bytes. */
 export function toHex(bytes: Uint8Array): string {
   return asBuffer(bytes).toString('hex');

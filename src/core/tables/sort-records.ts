@@ -1,4 +1,4 @@
-import { uintAt } from '../bytes.ts';
+import { copyRecord, uintAt, viewOf } from '../bytes.ts';
 import { giveBack, largeBytes } from './large-bytes.ts';
 import { prefixAt, prefixStarts } from './prefix-starts.ts';
 
@@ -47,28 +47,22 @@ function dealtOf(pieces: readonly Uint8Array[], stride: number, onDealt?: (piece
   const isFew = size / stride < fewRecords;
   const starts = isFew ? Uint32Array.of(0, size / stride) : prefixStarts(pieces, stride);
   const dealt = largeBytes(size);
+  const target = viewOf(dealt);
   const next = starts.slice();
   for (const piece of pieces) {
+    const source = viewOf(piece);
     for (let from = 0; from < piece.length; from += stride) {
-      copyRecord(piece, from, { stride, to: next[isFew ? 0 : prefixAt(piece, from)]!++ * stride, target: dealt });
+      copyRecord(source, from, { target, to: next[isFew ? 0 : prefixAt(piece, from)]!++ * stride, size: stride });
     }
     onDealt?.(piece);
   }
   return { dealt, starts, dealtBy: isFew ? 0 : 2 };
 }
 
-/** Byte by byte: to make a view of a few bytes takes longer. */
-function copyRecord(
-  bytes: Uint8Array,
-  from: number,
-  { stride, target, to }: { stride: number; target: Uint8Array; to: number },
-): void {
-  for (let i = 0; i < stride; i++) target[to + i] = bytes[from + i]!;
-}
-
 /** Sorts records that are equal so far, where they are. */
 class Bucket {
   readonly #bytes: Uint8Array;
+  readonly #view: DataView;
   readonly #stride: number;
   readonly #keySize: number;
   /** The word of a record that is sorted as part of a number: its offset and its bytes. */
@@ -80,6 +74,7 @@ class Bucket {
 
   constructor(bytes: Uint8Array, { stride, keySize, dealtBy }: { stride: number; keySize: number; dealtBy: number }) {
     this.#bytes = bytes;
+    this.#view = viewOf(bytes);
     this.#stride = stride;
     this.#keySize = keySize;
     this.#wordAt = dealtBy;
@@ -124,9 +119,9 @@ class Bucket {
     const size = order.length * stride;
     if (size > this.#copy.length) this.#copy = new Uint8Array(2 * size);
     this.#copy.set(this.#bytes.subarray(start, start + size));
+    const source = viewOf(this.#copy);
     for (let i = 0; i < order.length; i++) {
-      const from = order[i]! * stride - start;
-      copyRecord(this.#copy, from, { stride, target: this.#bytes, to: start + i * stride });
+      copyRecord(source, order[i]! * stride - start, { target: this.#view, to: start + i * stride, size: stride });
     }
   }
 

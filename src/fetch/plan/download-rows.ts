@@ -1,6 +1,6 @@
 import type { DownloadFile, DownloadPart } from '../../builds/manifests/download-file.ts';
 import { breathe } from '../../core/breathe.ts';
-import { compareKeys, u32At, writeU32 } from '../../core/bytes.ts';
+import { compareKeys, copyRecord, u32At, viewOf } from '../../core/bytes.ts';
 import { largeBytes } from '../../core/tables/large-bytes.ts';
 import { RecordTable } from '../../core/tables/record-table.ts';
 import { ByteWriter } from '../../core/writer.ts';
@@ -82,10 +82,11 @@ class DealtEntries {
     for (let at = 0; at < count * stride; at += stride) starts[bytes[at]! + 2]! += 1;
     for (let byte = 2; byte <= 0x100; byte++) starts[byte + 1]! += starts[byte]!;
     const { bytes: dealt, stride: dealtStride } = this.#entries;
+    const [source, target] = [viewOf(bytes), viewOf(dealt)];
     for (let entry = first, from = 0; from < count * stride; entry++, from += stride) {
       const to = starts[bytes[from]! + 1]!++ * dealtStride;
-      for (let i = 0; i < stride; i++) dealt[to + i] = bytes[from + i]!;
-      writeU32(dealt, to + stride, entry);
+      copyRecord(source, from, { target, to, size: stride });
+      target.setUint32(to + stride, entry);
     }
     return starts;
   }

@@ -1,5 +1,5 @@
 import type { PagedIndex } from '../../builds/indices/paged-index.ts';
-import { toHex } from '../../core/bytes.ts';
+import { copyRecord, toHex, viewOf } from '../../core/bytes.ts';
 import { largeBytes } from '../../core/tables/large-bytes.ts';
 import { RecordTable } from '../../core/tables/record-table.ts';
 import { sortTaken } from '../../core/tables/sort-records.ts';
@@ -133,8 +133,7 @@ class PlacedRows {
     view.setUint32(at + 2, offset);
     view.setUint32(at + 6, size);
     view.setUint8(at + 10, wantedPriority(this.#wanted, row) + priorityBias);
-    const from = row * this.#wanted.stride;
-    for (let i = 0; i < keySize; i += 4) view.setUint32(at + keyAt + i, this.#keys.getUint32(from + i));
+    copyRecord(this.#keys, row * this.#wanted.stride, { target: view, to: at + keyAt, size: keySize });
     this.#size += stride;
   }
 
@@ -151,8 +150,4 @@ class PlacedRows {
     const last = this.#pieces.pop();
     return last === undefined ? [] : [...this.#pieces, last.subarray(0, this.#size)];
   }
-}
-
-function viewOf({ buffer, byteOffset, byteLength }: Uint8Array): DataView<ArrayBuffer> {
-  return new DataView(buffer as ArrayBuffer, byteOffset, byteLength);
 }

@@ -1,4 +1,4 @@
-import { fromHex, toHex } from '../../core/bytes.ts';
+import { copyRecord, fromHex, toHex, viewOf } from '../../core/bytes.ts';
 import type { RangeJob, RangeTarget } from './range-job.ts';
 
 const keySize = 16;
@@ -11,10 +11,6 @@ export interface TargetColumns {
   keys: Uint8Array;
   /** For each its offset, its size, and the bytes held from its start. */
   numbers: Float64Array;
-}
-
-function viewOf({ buffer, byteOffset, byteLength }: Uint8Array): DataView {
-  return new DataView(buffer, byteOffset, byteLength);
 }
 
 /** The entries of a range, thousands of them, without an object for each. In the order of their offsets, none overlapping another. */
@@ -92,10 +88,9 @@ export class RangeTargets implements TargetColumns {
     this.numbers[at + 2] = held;
   }
 
-  /** Takes an ekey that lies at an offset of some bytes. Of millions, four words are copied in half the time of sixteen bytes. */
+  /** Takes an ekey that lies at an offset of some bytes. */
   setKey(index: number, bytes: DataView, from: number): void {
-    const at = index * keySize;
-    for (let i = 0; i < keySize; i += 4) this.#keyView.setUint32(at + i, bytes.getUint32(from + i));
+    copyRecord(bytes, from, { target: this.#keyView, to: index * keySize, size: keySize });
   }
 
   /** Some of them, of each of which so much is held. */
