@@ -1,4 +1,4 @@
-import { toHex, uintAt } from './bytes.ts';
+import { toHex, uintAt, viewOf } from './bytes.ts';
 import { formatError } from './errors.ts';
 import { RecordTable } from './tables/record-table.ts';
 
@@ -22,7 +22,7 @@ export class ByteReader {
     this.bytes = bytes;
     this.what = what;
     this.pos = pos;
-    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.#view = viewOf(bytes);
   }
 
   /** Bytes from the cursor to the end. */

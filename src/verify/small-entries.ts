@@ -1,4 +1,5 @@
 import { ShortMessages } from '../codecs/md5-lanes/short-messages.ts';
+import { viewOf } from '../core/bytes.ts';
 
 /** Entries of an object, as columns. */
 interface Entries {
@@ -53,7 +54,7 @@ export class SmallEntries {
   private constructor(messages: ShortMessages, most: number) {
     const { given } = messages;
     this.#messages = messages;
-    this.#view = new DataView(given.buffer, given.byteOffset, given.length);
+    this.#view = viewOf(given);
     this.#entry = new Int32Array(most);
     this.#expected = new Int32Array(most);
   }

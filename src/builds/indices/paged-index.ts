@@ -1,4 +1,4 @@
-import { compareKeys, equalBytes } from '../../core/bytes.ts';
+import { compareKeys, equalBytes, viewOf } from '../../core/bytes.ts';
 import { md5 } from '../../core/hash.ts';
 import type { RecordTable } from '../../core/tables/record-table.ts';
 import { decodeIndexToc, findInPage, type IndexEntry, pageEntries } from '../../formats/indices/archive-index.ts';
@@ -90,7 +90,7 @@ export class PagedIndex {
     for (let first = 0; first < pageCount && row < keys.count; first += pagesAtOnce) {
       const pages = Math.min(pagesAtOnce, pageCount - first);
       const bytes = this.#file.read(first * pageSize, pages * pageSize, memory);
-      const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+      const view = viewOf(bytes);
       let at = 0;
       const entries = Math.min(count - first * entriesPerPage, pages * entriesPerPage);
       for (let i = 0; i < entries && row < keys.count; i++) {

@@ -5,6 +5,7 @@
  * 256 words. (Schneier, "Description of a New Variable-Length Key, 64-Bit Block Cipher"; word order and rounds
  * checked against test vectors.)
  */
+import { viewOf } from '../../core/bytes.ts';
 import { PakratError } from '../../core/errors.ts';
 
 type BlowfishRounds = 8 | 16;
@@ -32,7 +33,7 @@ export function blowfishKey(key: Uint8Array, rounds: BlowfishRounds = 16): Blowf
   piWords ??= fractionOfPi(subkeyCount + boxWordCount);
   const p = piWords.slice(0, rounds + 2);
   const s = piWords.slice(subkeyCount);
-  const view = new DataView(key.buffer, key.byteOffset, key.length);
+  const view = viewOf(key);
   for (let i = 0; i < p.length; i++) p[i]! ^= view.getUint32((i * 4) % key.length, true);
   const schedule: BlowfishKey = { rounds, p, s };
   const block = new Uint32Array(2);

@@ -10,7 +10,7 @@
 // the official name.
 
 import { digestSize } from '../../codecs/md5-lanes/index.ts';
-import { concatBytes } from '../../core/bytes.ts';
+import { concatBytes, viewOf } from '../../core/bytes.ts';
 import { formatError, PakratError } from '../../core/errors.ts';
 import { ByteWriter } from '../../core/writer.ts';
 import type { ArchiveIndex } from './archive-index.ts';
@@ -109,7 +109,7 @@ class Pages {
   /** Takes records behind those that came before. @returns the pages that are full now */
   add({ records, archives, order }: SortedRecords): Uint8Array {
     this.#reserve(order.length);
-    const pages = new DataView(this.#pages.buffer, this.#pages.byteOffset, this.#pages.length);
+    const pages = viewOf(this.#pages);
     let [pageAt, used] = [0, this.#used];
     for (let i = 0; i < order.length; i++) {
       const place = order[i]!;

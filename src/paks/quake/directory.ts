@@ -19,6 +19,7 @@
  * Daikatana has the magic of Quake; only the size and the sense of the directory tell them apart. Entries may overlap,
  * and have no order. (id Software's WinQuake; checked on real files of Quake, by description for the others.)
  */
+import { viewOf } from '../../core/bytes.ts';
 import { formatError } from '../../core/errors.ts';
 import { ByteReader } from '../../core/reader.ts';
 import { cleanName, type NameDecoder } from '../names.ts';
@@ -97,7 +98,7 @@ export function choosePackLayout(bytes: Uint8Array, fileSize: number): QuakeLayo
 
 /** True when every whole record has a name that could be one, and lies inside the file. */
 export function isSensible(bytes: Uint8Array, layout: QuakeLayout, fileSize: number): boolean {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  const view = viewOf(bytes);
   for (let at = 0; at + layout.recordSize <= bytes.length; at += layout.recordSize) {
     const numbers = at + layout.nameSize;
     const offset = view.getUint32(numbers, true);

@@ -1,4 +1,5 @@
 import { aesBlockSize, aesCtr, aesEcbDecrypt, aesKeySize } from '../../codecs/ciphers/aes.ts';
+import { viewOf } from '../../core/bytes.ts';
 import { formatError, PakratError } from '../../core/errors.ts';
 import type { EncryptionMethod, Footer } from './footer.ts';
 
@@ -37,7 +38,7 @@ export function decryptUnit(
  */
 export function looksLikeIndex(bytes: Uint8Array): boolean {
   if (bytes.length < aesBlockSize) return false;
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  const view = viewOf(bytes);
   const length = view.getInt32(0, true);
   if (Math.abs(length) > maxMountPointLength) return false;
   const step = length > 0 ? 1 : 2;

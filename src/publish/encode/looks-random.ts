@@ -1,3 +1,4 @@
+import { viewOf } from '../../core/bytes.ts';
 import type { Content } from './content.ts';
 
 /** Less is simply tried. */
@@ -33,7 +34,7 @@ function isEven(bytes: Uint8Array): boolean {
 /** True when one place in a hundred begins with four bytes that stood somewhere before. */
 function repeats(bytes: Uint8Array): boolean {
   const places = new Int32Array(1 << tableBits).fill(-1);
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  const view = viewOf(bytes);
   let found = 0;
   for (let i = 0; i + 4 <= bytes.length; i++) {
     const word = view.getUint32(i);

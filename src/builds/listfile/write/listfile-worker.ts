@@ -1,4 +1,5 @@
 /* A thread that goes through the names of a list, and writes what they are found by. */
+import { viewOf } from '../../../core/bytes.ts';
 import { checkpoint, serveOrders } from '../../../threads/serve-orders.ts';
 import { dealtWords, type HashOrder, hashNames, hashPieces, orderOfHashes } from './listed-rows.ts';
 import { writeHashes } from './listfile-lookups.ts';
@@ -12,7 +13,7 @@ const waitMs = 20;
 serveOrders<ListfileJob, ListfileTask, (FoundFolders | undefined)[]>({
   async begin({ names, folders, progress }) {
     const { bytes } = names;
-    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+    const view = viewOf(bytes);
     let hashed = 0;
     let order: HashOrder | undefined;
     const hashTo = (count: number): void => {

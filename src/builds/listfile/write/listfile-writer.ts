@@ -1,5 +1,5 @@
 import { breathe } from '../../../core/breathe.ts';
-import { u32At, writeU32 } from '../../../core/bytes.ts';
+import { u32At, viewOf, writeU32 } from '../../../core/bytes.ts';
 import { type ViewPart, writeNameHash } from '../../../core/jenkins.ts';
 import { IdSet } from '../../../core/tables/id-set.ts';
 import { waitForAll } from '../../../core/wait-for-all.ts';
@@ -176,7 +176,7 @@ function viewsOfNames(): (name: NameBytes) => ViewPart {
   let last: Uint8Array | undefined;
   const part: ViewPart = { view: new DataView(new ArrayBuffer(0)), start: 0, end: 0 };
   return ({ bytes, start, end }) => {
-    if (bytes !== last) part.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+    if (bytes !== last) part.view = viewOf(bytes);
     last = bytes;
     part.start = start;
     part.end = end;

@@ -1,5 +1,5 @@
 import { breathe } from '../../../core/breathe.ts';
-import { asBuffer } from '../../../core/bytes.ts';
+import { asBuffer, viewOf } from '../../../core/bytes.ts';
 import { largeBytes } from '../../../core/tables/large-bytes.ts';
 import { sortRecords } from '../../../core/tables/sort-records.ts';
 import { decodeWowRoot, fillFileDataIds, rowNameHash } from '../../../formats/roots/wow/decode.ts';
@@ -28,7 +28,7 @@ export async function writeLookups(file: string, base: string, temporary: string
 
 function idRecords(ids: Uint32Array): Uint8Array {
   const bytes = largeBytes(ids.length * idStride);
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const view = viewOf(bytes);
   for (let row = 0; row < ids.length; row++) {
     view.setUint32(row * idStride, ids[row]!);
     view.setUint32(row * idStride + 4, row);

@@ -16,6 +16,7 @@
 // Inner tries hold labels backwards: a link names a node, and the label is read on the way up to the root.
 // Known from the marisa-trie library, and checked on what it writes: one and several levels, text and binary tail.
 
+import { viewOf } from '../../../core/bytes.ts';
 import { formatError } from '../../../core/errors.ts';
 import type { ByteReader } from '../../../core/reader.ts';
 import { type BitVector, readArray, readBitVector } from './bit-vector.ts';
@@ -193,7 +194,7 @@ function readExtras(reader: ByteReader): { count: number; extra: (index: number)
   if (bits > 32 || count * bits > units.length * 8) {
     throw formatError('E_FORMAT_RANGE', format, `${count} values of ${bits} bits in ${units.length} bytes`, { offset });
   }
-  const view = new DataView(units.buffer, units.byteOffset, units.byteLength);
+  const view = viewOf(units);
   const extra = (index: number): number => {
     let value = 0;
     for (let bit = 0; bit < bits; ) {

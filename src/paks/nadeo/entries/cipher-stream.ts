@@ -14,7 +14,9 @@
  *
  * (Mania Tech Wiki, PAK; the chaining of version 12 and the counter mode are told by one source each.)
  */
+
 import { type BlowfishKey, blowfishDecrypt, blowfishEncrypt, blowfishKey } from '../../../codecs/ciphers/blowfish.ts';
+import { viewOf } from '../../../core/bytes.ts';
 
 /** Plain bytes between two points at which feedback takes effect. */
 export const pageSize = 0x100;
@@ -49,7 +51,7 @@ export class CipherStream {
 
   /** @param iv the 8 bytes in front of the region */
   constructor(key: BlowfishKey, iv: Uint8Array, version: number) {
-    const view = new DataView(iv.buffer, iv.byteOffset, iv.length);
+    const view = viewOf(iv);
     this.#key = key;
     this.#nineChaining = version >= firstVersionOfNineChaining;
     this.#ivLow = view.getUint32(0, true);
@@ -73,7 +75,7 @@ export class CipherStream {
 
   /** Decrypts the next bytes of the region in place; their number is a multiple of 8. */
   decrypt(bytes: Uint8Array): void {
-    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+    const view = viewOf(bytes);
     const block = this.#block;
     for (let at = 0; at < bytes.length; at += blockSize) {
       const low = view.getUint32(at, true);
@@ -90,7 +92,7 @@ export class CipherStream {
 
   /** The opposite of {@link decrypt}. */
   encrypt(bytes: Uint8Array): void {
-    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+    const view = viewOf(bytes);
     const block = this.#block;
     for (let at = 0; at < bytes.length; at += blockSize) {
       this.#startBlock();
@@ -134,8 +136,8 @@ export class CipherStream {
  * @param offset of the bytes inside the region, a multiple of 8
  */
 export function decryptCounted(key: BlowfishKey, iv: Uint8Array, offset: number, bytes: Uint8Array): void {
-  const start = new DataView(iv.buffer, iv.byteOffset, iv.length).getBigUint64(0, true) + 8n;
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  const start = viewOf(iv).getBigUint64(0, true) + 8n;
+  const view = viewOf(bytes);
   const block = new Uint32Array(2);
   for (let at = 0; at < bytes.length; at += blockSize) {
     const position = offset + at;

@@ -18,6 +18,7 @@
  * (Mania Tech Wiki for the nodes; the chunks as two readers and one reader have them. That nodes inside skippable
  * chunks mix nothing is told of version 18 only.)
  */
+import { viewOf } from '../../../core/bytes.ts';
 import { isPakratError } from '../../../core/errors.ts';
 import { decodeGbxHeader, type GbxHeader, looksLikeGbx } from './gbx-header.ts';
 import type { NodeClasses } from './node-classes.ts';
@@ -114,7 +115,7 @@ export class GbxScanner {
   }
 
   #scanBody(bytes: Uint8Array, places: FeedbackPlace[]): void {
-    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+    const view = viewOf(bytes);
     let at = this.#scanned;
     for (; at + pairSize <= bytes.length; at++) {
       const word = view.getUint32(at, true);
@@ -189,7 +190,7 @@ class ChunkCursor {
 
   constructor(bytes: Uint8Array, pos: number) {
     this.#bytes = bytes;
-    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+    this.#view = viewOf(bytes);
     this.pos = pos;
   }
 

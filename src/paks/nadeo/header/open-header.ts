@@ -1,4 +1,5 @@
 import type { ByteSource } from '../../../core/byte-source.ts';
+import { viewOf } from '../../../core/bytes.ts';
 import { formatError, isDamage, isPakratError, PakratError, valueUnless } from '../../../core/errors.ts';
 import type { NameDecoder } from '../../names.ts';
 import { directoryFeedback } from '../directory/directory.ts';
@@ -188,7 +189,7 @@ function headerRoom(
   const what = `NadeoPak ${place.version} header`;
   if (start.length < dataOffsetAt + 4)
     throw formatError('E_FORMAT_TRUNCATED', what, 'the pack ends inside it', { offset });
-  const view = new DataView(start.buffer, start.byteOffset, start.length);
+  const view = viewOf(start);
   const dataOffset = place.dataOffset ?? view.getUint32(dataOffsetAt, true);
   const room = dataOffset - offset;
   if (room < dataOffsetAt || room > maxHeaderBytes) {

@@ -18,7 +18,9 @@
  * Each block is compressed for itself. In an encrypted entry each block is padded to 16; its end is without the padding.
  * (u4pak's README for versions up to 4 and 7; checked on real files from version 5 to 12.)
  */
+
 import { alignToBlock } from '../../../codecs/ciphers/aes.ts';
+import { viewOf } from '../../../core/bytes.ts';
 import { formatError, type PakratError } from '../../../core/errors.ts';
 import { ByteReader } from '../../../core/reader.ts';
 import type { ByteWriter } from '../../../core/writer.ts';
@@ -128,7 +130,7 @@ export class RecordDecoder {
   /** @param what names the bytes in errors */
   constructor(bytes: Uint8Array, format: RecordFormat, what: string) {
     this.#bytes = bytes;
-    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+    this.#view = viewOf(bytes);
     this.#format = format;
     this.#what = what;
     this.#minSize = minRecordSize(format);

@@ -25,6 +25,7 @@
  *
  * (Nested form checked on real files of versions 11 and 12; the flat form by CUE4Parse's description.)
  */
+import { viewOf } from '../../../core/bytes.ts';
 import { formatError } from '../../../core/errors.ts';
 import type { ByteReader } from '../../../core/reader.ts';
 import type { ByteWriter } from '../../../core/writer.ts';
@@ -126,7 +127,7 @@ function decodeFlat(reader: ByteReader, { decodeName }: DirectoryFormat, onFile:
 
 function readNumbers(reader: ByteReader, count: number): (index: number) => number {
   const { bytes } = reader.table(count, 4);
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  const view = viewOf(bytes);
   return (index) => view.getInt32(index * 4, true);
 }
 

@@ -9,6 +9,7 @@
  * added to the start value. Version 10 had start value and prime swapped.
  * (Checked on every entry of real files of versions 11 and 12.)
  */
+import { viewOf } from '../../../core/bytes.ts';
 import type { ByteReader } from '../../../core/reader.ts';
 import type { ByteWriter } from '../../../core/writer.ts';
 
@@ -44,7 +45,7 @@ export class PathHashTable {
   /** @param bytes of the rows, as {@link takePathHashRows} gives them */
   constructor(bytes: Uint8Array) {
     this.count = bytes.length / rowSize;
-    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+    this.#view = viewOf(bytes);
   }
 
   hashAt(row: number): bigint {

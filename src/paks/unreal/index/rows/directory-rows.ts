@@ -1,3 +1,4 @@
+import { viewOf } from '../../../../core/bytes.ts';
 import { ByteReader } from '../../../../core/reader.ts';
 import type { NameDecoder } from '../../../names.ts';
 import type { EntryRecord } from '../../entries/entry-record.ts';
@@ -101,7 +102,7 @@ export class DirectoryRows extends StoredRows {
     this.#data = data;
     this.#records = records;
     this.#reader = new ByteReader(bytes, directoryWhat);
-    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+    this.#view = viewOf(bytes);
     this.#format = format;
   }
 

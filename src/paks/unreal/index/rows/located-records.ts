@@ -1,3 +1,4 @@
+import { viewOf } from '../../../../core/bytes.ts';
 import { formatError } from '../../../../core/errors.ts';
 import type { ByteReader } from '../../../../core/reader.ts';
 import { type EntryRecord, emptyRecord, RecordDecoder } from '../../entries/entry-record.ts';
@@ -41,7 +42,7 @@ export class LocatedRecords {
     const { encoded, plain } = data;
     this.data = data;
     this.#format = format;
-    this.#encoded = new DataView(encoded.buffer, encoded.byteOffset, encoded.length);
+    this.#encoded = viewOf(encoded);
     this.#plain = new RecordDecoder(plain, format, what);
   }
 
