@@ -3,12 +3,14 @@ import fc from 'fast-check';
 import {
   compareBytes,
   concatBytes,
+  copyRecord,
   equalBytes,
   fromHex,
   isAllZero,
   isKeyAt,
   isKeyHex,
   toHex,
+  viewOf,
 } from '../../src/core/bytes.ts';
 
 const bytes = () => fc.uint8Array({ maxLength: 40, size: 'max' });
@@ -26,6 +28,20 @@ test('hex is what Node writes, and comes back', () => {
 
 test.each(['0', 'abc', 'zz', '0x12', ' 12', '12 ', '1g', 'é0'])('%j is no hex', (text) => {
   expect(() => fromHex(text)).toThrow(expect.objectContaining({ code: 'E_FORMAT' }));
+});
+
+test('a record of any size is copied from one place to another, and nothing beside it', () => {
+  fc.assert(
+    fc.property(bytes(), fc.nat(9), fc.nat(9), (record, from, to) => {
+      const source = new Uint8Array(from + record.length + 5).fill(1);
+      source.set(record, from);
+      const target = new Uint8Array(to + record.length + 5).fill(2);
+      const expected = target.slice();
+      expected.set(record, to);
+      copyRecord(viewOf(source), from, { target: viewOf(target), to, size: record.length });
+      expect(target).toEqual(expected);
+    }),
+  );
 });
 
 test('a key in other bytes is that of a text when all of it is', () => {
