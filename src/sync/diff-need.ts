@@ -1,4 +1,5 @@
 import type { Build } from '../builds/build.ts';
+import type { RecordTable } from '../core/tables/record-table.ts';
 import type { Fetcher } from '../fetch/fetcher.ts';
 import { selectEntries } from '../fetch/plan/selection.ts';
 import { wantedRow } from '../fetch/plan/wanted.ts';
@@ -24,16 +25,18 @@ export async function fetchNeed(
   { build, fetcher }: { build: Build; fetcher: Fetcher },
   globs: readonly string[],
 ): Promise<FetchNeed> {
-  const { plan, wanted } = await planSync(fetcher, build, { tags: [], include: globs, all: false });
   // Objects of another CDN path are other objects, even of equal content.
   const shares = before.identity.cdnPath === build.identity.cdnPath;
   const had = shares ? await selectEntries(before, { tags: [], include: [], all: false }) : undefined;
   const fetch = { entries: 0, bytes: 0 };
-  for (const row of wanted) {
-    const { ekey, size } = wantedRow(row);
-    if (had?.find(ekey) !== undefined) continue;
-    fetch.entries += 1;
-    fetch.bytes += size;
-  }
+  const onWanted = (wanted: RecordTable): void => {
+    for (const row of wanted) {
+      const { ekey, size } = wantedRow(row);
+      if (had?.find(ekey) !== undefined) continue;
+      fetch.entries += 1;
+      fetch.bytes += size;
+    }
+  };
+  const { plan } = await planSync(fetcher, build, { tags: [], include: globs, all: false }, { onWanted });
   return { fetch, missing: plan.missing };
 }

@@ -19,9 +19,6 @@ import type { Store } from '../store/store.ts';
 /** A plan, with the entries that it is for. */
 export interface PlannedSync {
   plan: Plan;
-  /** Rows of a WantedList, sorted by ekey. */
-  wanted: RecordTable;
-  /** The places of {@link wanted}. */
   placed: PlacedEntries;
   /** Where it was asked for: wanted entries and bytes of each tag of the download manifest. */
   byTag: ({ tag: string; type: number } & Amount)[];
@@ -30,24 +27,27 @@ export interface PlannedSync {
 
 /**
  * Decides what to fetch for a selection; does nothing.
- * @param options.tags tell the amounts of each tag
+ * @param options.tags tell the amounts of each tag, @param options.onWanted called with what is wanted: rows of a WantedList, sorted by ekey, good during the call
  * @throws as chooseEntries
  */
 export async function planSync(
   fetcher: Fetcher,
   build: Build,
   selection: Selection,
-  { tags = false }: { tags?: boolean | undefined } = {},
+  {
+    tags = false,
+    onWanted,
+  }: { tags?: boolean | undefined; onWanted?: ((wanted: RecordTable) => void) | undefined } = {},
 ): Promise<PlannedSync> {
   const { signal } = fetcher.network ?? {};
   return build.lookUp(async () => {
     const { wanted, byTag, isListed } = await chosenBy(build, selection, { tags, signal });
     // Where every object of the CDN is wanted, so are all copies of an entry.
+    onWanted?.(wanted);
     const steps = placeEntries(wanted, build.group, selection.all);
     const placed = await breatheBetween(steps, signal);
     return {
       plan: planPlaced(fetcher.store, build, placed, fetcher.settings.planOptions),
-      wanted,
       placed,
       byTag,
       isListed,
@@ -60,7 +60,7 @@ async function chosenBy(
   build: Build,
   selection: Selection,
   { tags, signal }: { tags: boolean; signal: AbortSignal | undefined },
-): Promise<Pick<PlannedSync, 'wanted' | 'byTag' | 'isListed'>> {
+): Promise<Pick<PlannedSync, 'byTag' | 'isListed'> & Pick<ChosenEntries, 'wanted'>> {
   const { wanted, byTag, isListed } = await chooseEntries(build, selection, signal);
   const amounts = tags ? await byTag() : [];
   const plain = amounts.map(({ tag: { name, type }, amount }) => ({ tag: name, type, ...amount }));

@@ -1,11 +1,12 @@
 import type { Build } from '../builds/build.ts';
 import { ownObjects } from '../builds/own-objects.ts';
-import { giveBack } from '../core/tables/large-bytes.ts';
+import { RecordTable } from '../core/tables/record-table.ts';
 import { waitForAll } from '../core/wait-for-all.ts';
 import type { Fetcher } from '../fetch/fetcher.ts';
 import { forgetLost } from '../fetch/lost-files.ts';
 import type { Plan, PlanOptions } from '../fetch/plan/plan.ts';
 import type { Selection } from '../fetch/plan/selection.ts';
+import { wantedStride } from '../fetch/plan/wanted.ts';
 import { hasObject } from '../fetch/small-objects.ts';
 import type { PackedJob } from '../fetch/transfer/range-targets.ts';
 import type { TransferFailure } from '../fetch/transfer/transfer.ts';
@@ -48,12 +49,14 @@ export async function planPatchedSync(
   build: Build,
   selection: Selection,
   { patchOptions, tags }: { patchOptions: PatchOptions | undefined; tags?: boolean },
-): Promise<Omit<PlannedSync, 'wanted'> & { patches?: PatchPlan }> {
-  const { wanted, ...planned } = await planSync(fetcher, build, selection, { tags });
-  if (patchOptions === undefined) {
-    giveBack(wanted.bytes);
-    return planned;
-  }
+): Promise<PlannedSync & { patches?: PatchPlan }> {
+  if (patchOptions === undefined) return planSync(fetcher, build, selection, { tags });
+  let wanted = new RecordTable(new Uint8Array(), wantedStride);
+  // A copy: its memory is used for the places.
+  const onWanted = ({ bytes, stride }: RecordTable): void => {
+    wanted = new RecordTable(bytes.slice(), stride);
+  };
+  const planned = await planSync(fetcher, build, selection, { tags, onWanted });
   const { plan, placed } = planned;
   // Loaded when asked for: it brings encoders along.
   const { noPatches, planPatches } = await import('./patches/patch-plan.ts');

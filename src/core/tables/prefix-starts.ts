@@ -11,8 +11,17 @@ export function prefixAt(bytes: Uint8Array, at: number): number {
  * @returns 65,537 numbers of records: those of a prefix end where those of the next start
  */
 export function prefixStarts(pieces: readonly Uint8Array[], stride: number): Uint32Array {
+  return startsOf((count) => {
+    for (const bytes of pieces) for (let at = 0; at < bytes.length; at += stride) count(prefixAt(bytes, at));
+  });
+}
+
+/** As {@link prefixStarts}, of records of which somebody says, one by one, what their first two bytes are. */
+export function startsOf(countAll: (count: (prefix: number) => void) => void): Uint32Array {
   const starts = new Uint32Array(prefixes + 1);
-  for (const bytes of pieces) for (let at = 0; at < bytes.length; at += stride) starts[prefixAt(bytes, at) + 1]!++;
+  countAll((prefix) => {
+    starts[prefix + 1]! += 1;
+  });
   for (let prefix = 0; prefix < prefixes; prefix++) starts[prefix + 1]! += starts[prefix]!;
   return starts;
 }

@@ -1,5 +1,5 @@
 import { copyRecord, uintAt, viewOf } from '../bytes.ts';
-import { giveBack, largeBytes } from './large-bytes.ts';
+import { largeBytes } from './large-bytes.ts';
 import { prefixAt, prefixStarts } from './prefix-starts.ts';
 
 /** Fewer records than this are not dealt: to look at every bucket would take longer than to sort them. */
@@ -17,46 +17,106 @@ const wordBytes = 4;
  */
 export function sortRecords(bytes: Uint8Array, stride: number, keySize: number): Uint8Array {
   const whole = bytes.subarray(0, bytes.length - (bytes.length % stride));
-  return sortDealt(dealtOf([whole], stride), stride, keySize);
-}
-
-/** As {@link sortRecords}, of whole records in several pieces, whose memory is given back: they are empty afterwards. So all of them are there twice at no time. */
-export function sortTaken(pieces: readonly Uint8Array[], stride: number, keySize: number): Uint8Array {
-  return sortDealt(dealtOf(pieces, stride, giveBack), stride, keySize);
-}
-
-/** Sorts each bucket. */
-function sortDealt({ dealt, starts, dealtBy }: Dealt, stride: number, keySize: number): Uint8Array {
-  const bucket = new Bucket(dealt, { stride, keySize, dealtBy });
-  for (let i = 1; i < starts.length; i++) {
-    if (starts[i]! - starts[i - 1]! > 1) bucket.sort(starts[i - 1]!, starts[i]!);
+  const { starts, dealtBy } = bucketsOf(whole, stride);
+  const dealt = largeBytes(whole.length);
+  const [source, target] = [viewOf(whole), viewOf(dealt)];
+  const next = starts.slice();
+  for (let from = 0; from < whole.length; from += stride) {
+    const to = next[dealtBy === 0 ? 0 : prefixAt(whole, from)]!++ * stride;
+    copyRecord(source, from, { target, to, size: stride });
   }
+  sortBuckets(dealt, starts, { stride, keySize, dealtBy });
   return dealt;
 }
 
-/** Records bucket by bucket, and where each starts; of a key the first `dealtBy` bytes are done. */
-interface Dealt {
-  dealt: Uint8Array;
-  starts: Uint32Array;
+/** As {@link sortRecords}, by all of their bytes and where they are: what is too large to be there twice. It takes a third longer. */
+export function sortInPlace(bytes: Uint8Array, stride: number): void {
+  const whole = bytes.subarray(0, bytes.length - (bytes.length % stride));
+  const { starts, dealtBy } = bucketsOf(whole, stride);
+  if (dealtBy > 0) dealInPlace(whole, stride, starts);
+  sortBuckets(whole, starts, { stride, keySize: stride, dealtBy });
+}
+
+/** Records that are made one by one, in any order, and sorted by all of their bytes. Each goes where those are that begin alike: they are there once. */
+export class DealtRecords {
+  /** For who writes them. */
+  readonly view: DataView;
+  readonly #bytes: Uint8Array;
+  readonly #stride: number;
+  readonly #starts: Uint32Array;
+  readonly #next: Uint32Array;
+
+  /** @param starts the first record of each value of the first two bytes, and their number, as `prefixStarts` has them */
+  constructor(starts: Uint32Array, stride: number) {
+    this.#bytes = largeBytes((starts.at(-1) ?? 0) * stride);
+    this.view = viewOf(this.#bytes);
+    this.#stride = stride;
+    this.#starts = starts;
+    this.#next = starts.slice();
+  }
+
+  /** Where the next record is to be written that begins with two bytes, given as a number. */
+  place(prefix: number): number {
+    const row = this.#next[prefix]!;
+    this.#next[prefix] = row + 1;
+    return row * this.#stride;
+  }
+
+  /** All of them, in order, once all are written. */
+  sorted(): Uint8Array {
+    const stride = this.#stride;
+    sortBuckets(this.#bytes, this.#starts, { stride, keySize: stride, dealtBy: 2 });
+    return this.#bytes;
+  }
+}
+
+/** Where the records of each bucket begin, and the end; of a key the first `dealtBy` bytes say in which one it is. */
+function bucketsOf(bytes: Uint8Array, stride: number): { starts: Uint32Array; dealtBy: number } {
+  const count = bytes.length / stride;
+  if (count < fewRecords) return { starts: Uint32Array.of(0, count), dealtBy: 0 };
+  return { starts: prefixStarts([bytes], stride), dealtBy: 2 };
+}
+
+/** Goes through the buckets: a record that is in the wrong one changes places with that where the next of its own belongs. */
+function dealInPlace(bytes: Uint8Array, stride: number, starts: Uint32Array): void {
+  const view = viewOf(bytes);
+  const next = starts.slice();
+  for (let bucket = 0; bucket + 1 < starts.length; bucket++) {
+    const end = starts[bucket + 1]! * stride;
+    for (let at = next[bucket]! * stride; at < end; ) {
+      const own = prefixAt(bytes, at);
+      if (own === bucket) at += stride;
+      else swapRecords(view, at, next[own]!++ * stride, stride);
+    }
+  }
+}
+
+function swapRecords(view: DataView, a: number, b: number, size: number): void {
+  let at = 0;
+  for (; at + 4 <= size; at += 4) {
+    const word = view.getUint32(a + at);
+    view.setUint32(a + at, view.getUint32(b + at));
+    view.setUint32(b + at, word);
+  }
+  for (; at < size; at++) {
+    const byte = view.getUint8(a + at);
+    view.setUint8(a + at, view.getUint8(b + at));
+    view.setUint8(b + at, byte);
+  }
+}
+
+/** What of a record decides. */
+interface SortKey {
+  stride: number;
+  keySize: number;
   dealtBy: number;
 }
 
-/** @param onDealt called with each piece whose records are copied */
-function dealtOf(pieces: readonly Uint8Array[], stride: number, onDealt?: (piece: Uint8Array) => void): Dealt {
-  const size = pieces.reduce((sum, { length }) => sum + length, 0);
-  const isFew = size / stride < fewRecords;
-  const starts = isFew ? Uint32Array.of(0, size / stride) : prefixStarts(pieces, stride);
-  const dealt = largeBytes(size);
-  const target = viewOf(dealt);
-  const next = starts.slice();
-  for (const piece of pieces) {
-    const source = viewOf(piece);
-    for (let from = 0; from < piece.length; from += stride) {
-      copyRecord(source, from, { target, to: next[isFew ? 0 : prefixAt(piece, from)]!++ * stride, size: stride });
-    }
-    onDealt?.(piece);
+function sortBuckets(bytes: Uint8Array, starts: Uint32Array, key: SortKey): void {
+  const bucket = new Bucket(bytes, key);
+  for (let i = 1; i < starts.length; i++) {
+    if (starts[i]! - starts[i - 1]! > 1) bucket.sort(starts[i - 1]!, starts[i]!);
   }
-  return { dealt, starts, dealtBy: isFew ? 0 : 2 };
 }
 
 /** Sorts records that are equal so far, where they are. */
@@ -72,7 +132,7 @@ class Bucket {
   #order = new Uint32Array(64);
   #copy = new Uint8Array(0);
 
-  constructor(bytes: Uint8Array, { stride, keySize, dealtBy }: { stride: number; keySize: number; dealtBy: number }) {
+  constructor(bytes: Uint8Array, { stride, keySize, dealtBy }: SortKey) {
     this.#bytes = bytes;
     this.#view = viewOf(bytes);
     this.#stride = stride;

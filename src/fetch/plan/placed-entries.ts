@@ -1,12 +1,13 @@
 import type { PagedIndex } from '../../builds/indices/paged-index.ts';
-import { copyRecord, toHex, viewOf } from '../../core/bytes.ts';
+import { toHex, viewOf } from '../../core/bytes.ts';
 import { largeBytes } from '../../core/tables/large-bytes.ts';
 import { RecordTable } from '../../core/tables/record-table.ts';
-import { sortTaken } from '../../core/tables/sort-records.ts';
-import { wantedPriority } from './wanted.ts';
+import { sortInPlace } from '../../core/tables/sort-records.ts';
+import { ByteWriter } from '../../core/writer.ts';
+import { wantedPriority, wantedStride } from './wanted.ts';
 
 /*
- * Wanted entries of archives with their places, as bytes, sorted by archive and offset:
+ * Wanted entries of archives with their places, as bytes, sorted by archive and offset. A row is as large as that of a wanted entry, whose memory it takes:
  *
  *   0   u16  archive
  *   2   u32  offset
@@ -14,14 +15,10 @@ import { wantedPriority } from './wanted.ts';
  *   10  u8   priority + 128
  *   11  key  ekey
  */
-const stride = 27;
+const stride = wantedStride;
 const keyAt = 11;
 const keySize = 16;
-const placeSize = 6;
 const priorityBias = 128;
-/** Rows of a piece of those that were found. */
-const fewestInPiece = 64;
-const mostInPiece = 1 << 18;
 
 /** Wanted entries that lie in archives: where, whatever of them is held. So one table is planned from as often as need be. */
 export class PlacedEntries {
@@ -30,10 +27,11 @@ export class PlacedEntries {
   readonly #rows: RecordTable;
   readonly #view: DataView;
 
-  /** {@link placeEntries} makes them. @param rows as they were found, in pieces, whose memory is given back */
-  constructor(loose: RecordTable, rows: readonly Uint8Array[]) {
+  /** {@link placeEntries} makes them. @param rows in any order; they are sorted where they are */
+  constructor(loose: RecordTable, rows: Uint8Array) {
     this.loose = loose;
-    this.#rows = new RecordTable(sortTaken(rows, stride, placeSize), stride);
+    sortInPlace(rows, stride);
+    this.#rows = new RecordTable(rows, stride);
     this.#view = viewOf(this.#rows.bytes);
   }
 
@@ -77,7 +75,7 @@ export class PlacedEntries {
 
 /**
  * Finds the places of wanted entries, a step at a time.
- * @param wanted rows of a WantedList, sorted by ekey
+ * @param wanted rows of a WantedList, sorted by ekey; their memory is that of the result, and they are gone
  * @param group all entries of the build's archives; undefined where it has none
  * @param everyCopy every copy of an entry that several archives have, not the first alone: for archives that are to be whole
  * @throws E_FORMAT_CHECKSUM when the group is damaged
@@ -87,67 +85,94 @@ export function* placeEntries(
   group: Pick<PagedIndex, 'matches'> | undefined,
   everyCopy: boolean,
 ): Generator<void, PlacedEntries> {
-  const rows = new PlacedRows(wanted);
-  const loose: number[] = [];
-  /** The row of the last entry: another copy of it may follow. */
-  let last = -1;
-  const skipTo = (row: number): void => {
-    for (let skipped = last + 1; skipped < row; skipped++) loose.push(skipped);
-  };
-  const matches = group?.matches(wanted, (row, archive, offset, size) => {
-    if (row === last && !everyCopy) return;
-    skipTo(row);
-    last = row;
-    rows.add(row, archive, offset, size);
+  if (group === undefined) return new PlacedEntries(wanted, new Uint8Array());
+  const rows = new FoundRows(wanted);
+  yield* group.matches(wanted, (row, archive, offset, size) => {
+    if (row !== rows.last) rows.add(row, archive, offset, size);
+    else if (everyCopy) rows.addCopy(archive, offset, size);
   });
-  if (matches !== undefined) yield* matches;
-  skipTo(wanted.count);
-  return new PlacedEntries(rowsOf(wanted, loose), rows.pieces());
+  return rows.end();
 }
 
-/** Some rows of a table, copied. */
-function rowsOf(table: RecordTable, rows: readonly number[]): RecordTable {
-  const bytes = largeBytes(rows.length * table.stride);
-  for (const [i, row] of rows.entries()) bytes.set(table.at(row), i * table.stride);
-  return new RecordTable(bytes, table.stride);
-}
-
-/** Rows that were found, in pieces. */
-class PlacedRows {
+/** Rows of wanted entries, found one after the other, which become those of placed ones. In memory of their own these would be there beside them: 81 MB of three million. */
+class FoundRows {
+  /** The row that was found last. */
+  last = -1;
   readonly #wanted: RecordTable;
-  readonly #keys: DataView;
-  readonly #pieces: Uint8Array[] = [];
-  #view = new DataView(new ArrayBuffer(0));
+  readonly #view: DataView;
+  readonly #loose = new ByteWriter();
+  readonly #copies = new ByteWriter();
+  #count = 0;
+  /** The place of the last row, which is written when the next was found: until then whoever finds looks at the row. */
+  #archive = 0;
+  #offset = 0;
   #size = 0;
 
   constructor(wanted: RecordTable) {
     this.#wanted = wanted;
-    this.#keys = viewOf(wanted.bytes);
+    this.#view = viewOf(wanted.bytes);
   }
 
+  /** Takes the place of a row. Those before it that were not found are loose objects. */
   add(row: number, archive: number, offset: number, size: number): void {
-    if (this.#size === this.#view.byteLength) this.#grow();
-    const at = this.#size;
-    const view = this.#view;
-    view.setUint16(at, archive);
-    view.setUint32(at + 2, offset);
-    view.setUint32(at + 6, size);
-    view.setUint8(at + 10, wantedPriority(this.#wanted, row) + priorityBias);
-    copyRecord(this.#keys, row * this.#wanted.stride, { target: view, to: at + keyAt, size: keySize });
-    this.#size += stride;
+    this.#goTo(row);
+    this.#archive = archive;
+    this.#offset = offset;
+    this.#size = size;
   }
 
-  #grow(): void {
-    const rows = Math.min(mostInPiece, Math.max(fewestInPiece, (2 * this.#size) / stride));
-    const piece = largeBytes(rows * stride);
-    this.#pieces.push(piece);
-    this.#view = viewOf(piece);
-    this.#size = 0;
+  /** Takes another place of the last row. */
+  addCopy(archive: number, offset: number, size: number): void {
+    const copy = new Uint8Array(stride);
+    this.#write(viewOf(copy), 0, { archive, offset, size });
+    this.#copies.raw(copy);
   }
 
-  /** All of them. Nothing may be added afterwards. */
-  pieces(): Uint8Array[] {
-    const last = this.#pieces.pop();
-    return last === undefined ? [] : [...this.#pieces, last.subarray(0, this.#size)];
+  end(): PlacedEntries {
+    this.#goTo(this.#wanted.count);
+    const found = this.#wanted.bytes.subarray(0, this.#count * stride);
+    const copies = this.#copies.bytes();
+    const loose = new RecordTable(this.#loose.bytes(), this.#wanted.stride);
+    if (copies.length === 0) return new PlacedEntries(loose, found);
+    const all = largeBytes(found.length + copies.length);
+    all.set(found);
+    all.set(copies, found.length);
+    return new PlacedEntries(loose, all);
+  }
+
+  /** Writes the last row, and goes on to another. */
+  #goTo(row: number): void {
+    if (this.last >= 0) {
+      const place = { archive: this.#archive, offset: this.#offset, size: this.#size };
+      this.#write(this.#view, this.#count * stride, place);
+      this.#count += 1;
+    }
+    for (let loose = this.last + 1; loose < row; loose++) this.#loose.raw(this.#wanted.at(loose));
+    this.last = row;
+  }
+
+  #write(
+    target: DataView,
+    to: number,
+    { archive, offset, size }: { archive: number; offset: number; size: number },
+  ): void {
+    const from = this.last * stride;
+    const priority = wantedPriority(this.#wanted, this.last) + priorityBias;
+    // All of the key before any is written: it may be the same row.
+    const key = this.#view;
+    const [a, b, c, d] = [
+      key.getUint32(from),
+      key.getUint32(from + 4),
+      key.getUint32(from + 8),
+      key.getUint32(from + 12),
+    ];
+    target.setUint16(to, archive);
+    target.setUint32(to + 2, offset);
+    target.setUint32(to + 6, size);
+    target.setUint8(to + 10, priority);
+    target.setUint32(to + keyAt, a);
+    target.setUint32(to + keyAt + 4, b);
+    target.setUint32(to + keyAt + 8, c);
+    target.setUint32(to + keyAt + 12, d);
   }
 }

@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { sortRecords, sortTaken } from '../../../src/core/tables/sort-records.ts';
+import { prefixAt, prefixStarts } from '../../../src/core/tables/prefix-starts.ts';
+import { DealtRecords, sortInPlace, sortRecords } from '../../../src/core/tables/sort-records.ts';
 
 /** Rows as Buffers, sorted by their first `keySize` bytes; equal keys keep their order. */
 function expected(bytes: Uint8Array, stride: number, keySize: number): Buffer[] {
@@ -75,17 +76,27 @@ test('many records with even keys are sorted in a moment, with no object for any
   }
 });
 
-test.each([
-  ['few', [3, 0, 5]],
-  ['many', [9000, 1, 0, 4000]],
-])('%s records in pieces are sorted as in one, and the pieces are empty then', (_, counts) => {
-  const [stride, keySize] = [7, 3];
-  const pieces = counts.map((count, i) =>
-    new Uint8Array(count * stride).map((__, at) => (at * 31 + i * 7 + (at >>> 5)) % 253),
-  );
-  const whole = new Uint8Array(Buffer.concat(pieces));
-  const sorted = sortTaken(pieces, stride, keySize);
-  expect(Buffer.from(sorted).equals(sortRecords(whole, stride, keySize))).toBe(true);
-  expect(sorted).toHaveLength(whole.length);
-  expect(pieces.map(({ length }) => length)).toEqual(counts.map(() => 0));
+test.each([0, 1, 5, 4095, 4096, 9000])('%i records are sorted where they are, by all of their bytes', (count) => {
+  for (const stride of [2, 7, 27]) {
+    const bytes = new Uint8Array(count * stride + 1).map(
+      (_, at) => (at * 31 + (at >>> 5)) % (at % stride < 2 ? 3 : 253),
+    );
+    const rows = bytes.subarray(0, count * stride);
+    const wanted = Buffer.concat(expected(rows, stride, stride));
+    const last = bytes.at(-1);
+    sortInPlace(bytes, stride);
+    expect(wanted.equals(rows)).toBe(true);
+    expect(bytes.at(-1)).toBe(last);
+  }
+});
+
+test.each([0, 1, 700])('%i records that are dealt as they are made come out in order', (count) => {
+  const stride = 5;
+  const bytes = new Uint8Array(count * stride).map((_, at) => (at * 31 + (at >>> 3)) % (at % stride < 2 ? 3 : 251));
+  const records = new DealtRecords(prefixStarts([bytes], stride), stride);
+  for (let at = 0; at < bytes.length; at += stride) {
+    const to = records.place(prefixAt(bytes, at));
+    for (let i = 0; i < stride; i++) records.view.setUint8(to + i, bytes[at + i]!);
+  }
+  expect(Buffer.concat(expected(bytes, stride, stride)).equals(records.sorted())).toBe(true);
 });

@@ -48,8 +48,10 @@ interface World {
 function place(wanted: RecordTable, entries: readonly IndexEntry[], everyCopy = false): PlacedEntries {
   const group = {
     *matches(keys: RecordTable, visit: Parameters<PagedIndex['matches']>[1]): Generator<void> {
+      // Side by side: what lies behind belongs to the result.
+      let row = 0;
       for (const { ekey, archive, offset, size } of entries) {
-        const row = keys.lowerBound(ekey);
+        while (row < keys.count && keys.compare(row, ekey) < 0) row++;
         if (row < keys.count && keys.compare(row, ekey) === 0) visit(row, archive, offset, size);
       }
       yield;

@@ -1,8 +1,8 @@
 import { breathe } from '../../../core/breathe.ts';
-import { asBuffer, viewOf } from '../../../core/bytes.ts';
-import { largeBytes } from '../../../core/tables/large-bytes.ts';
-import { sortRecords } from '../../../core/tables/sort-records.ts';
-import { decodeWowRoot, fillFileDataIds, rowNameHash } from '../../../formats/roots/wow/decode.ts';
+import { giveBack } from '../../../core/tables/large-bytes.ts';
+import { startsOf } from '../../../core/tables/prefix-starts.ts';
+import { DealtRecords } from '../../../core/tables/sort-records.ts';
+import { decodeWowRoot, eachNameHash, fillFileDataIds } from '../../../formats/roots/wow/decode.ts';
 import type { WowRoot } from '../../../formats/roots/wow/layout.ts';
 import { readDerived } from '../../../store/derived/derived-file.ts';
 import { writeDerived } from '../../../store/derived/derived-writer.ts';
@@ -18,35 +18,44 @@ export async function writeLookups(file: string, base: string, temporary: string
   const root = decodeWowRoot(readDerived(file));
   const ids = fillFileDataIds(root);
   await breathe();
-  const idRows = sortRecords(idRecords(ids), idStride, idStride);
-  await writeLookupFile(`${base}.ids`, { stride: idStride, rows: [idRows] }, temporary);
+  await writeSorted(`${base}.ids`, idRecords(ids), { stride: idStride, temporary });
   await breathe();
-  const namedRows = sortRecords(hashRecords(root, ids), hashStride, hashStride);
-  await writeLookupFile(`${base}.named`, { stride: hashStride, rows: [namedRows] }, temporary);
+  await writeSorted(`${base}.named`, hashRecords(root, ids), { stride: hashStride, temporary });
   writeDerived(`${base}.blocks`, Buffer.from(JSON.stringify(root.blocks)), temporary);
 }
 
-function idRecords(ids: Uint32Array): Uint8Array {
-  const bytes = largeBytes(ids.length * idStride);
-  const view = viewOf(bytes);
-  for (let row = 0; row < ids.length; row++) {
-    view.setUint32(row * idStride, ids[row]!);
-    view.setUint32(row * idStride + 4, row);
-  }
-  return bytes;
+async function writeSorted(
+  path: string,
+  records: DealtRecords,
+  { stride, temporary }: { stride: number; temporary: string },
+): Promise<void> {
+  const sorted = records.sorted();
+  await writeLookupFile(path, { stride, rows: [sorted] }, temporary);
+  giveBack(sorted);
 }
 
-function hashRecords(root: WowRoot, ids: Uint32Array): Uint8Array {
-  const named = root.blocks.filter((block) => block.hashOffset >= 0);
-  const bytes = asBuffer(largeBytes(named.reduce((sum, block) => sum + block.count, 0) * hashStride));
-  let at = 0;
-  for (const block of named) {
-    for (let row = block.firstRow; row < block.firstRow + block.count; row++) {
-      bytes.set(rowNameHash(root, row) ?? [], at);
-      bytes.writeUInt32BE(row, at + 8);
-      bytes.writeUInt32BE(ids[row]!, at + 12);
-      at += hashStride;
-    }
+function idRecords(ids: Uint32Array): DealtRecords {
+  const starts = startsOf((count) => {
+    for (let row = 0; row < ids.length; row++) count(ids[row]! >>> 16);
+  });
+  const records = new DealtRecords(starts, idStride);
+  for (let row = 0; row < ids.length; row++) {
+    const at = records.place(ids[row]! >>> 16);
+    records.view.setUint32(at, ids[row]!);
+    records.view.setUint32(at + 4, row);
   }
-  return bytes;
+  return records;
+}
+
+function hashRecords(root: WowRoot, ids: Uint32Array): DealtRecords {
+  const starts = startsOf((count) => eachNameHash(root, (_, first) => count(first >>> 16)));
+  const records = new DealtRecords(starts, hashStride);
+  eachNameHash(root, (row, first, last) => {
+    const at = records.place(first >>> 16);
+    records.view.setUint32(at, first);
+    records.view.setUint32(at + 4, last);
+    records.view.setUint32(at + 8, row);
+    records.view.setUint32(at + 12, ids[row]!);
+  });
+  return records;
 }

@@ -137,6 +137,16 @@ export function fillFileDataIds(root: WowRoot): Uint32Array {
   return ids;
 }
 
+/** Calls back for each row that has a name hash, in row order, with its first and its last four bytes as numbers: nothing is made for a row. */
+export function eachNameHash(root: WowRoot, visit: (row: number, first: number, last: number) => void): void {
+  const view = viewOf(root.bytes);
+  for (const { firstRow, count, hashOffset, hashStride } of root.blocks) {
+    if (hashOffset < 0) continue;
+    for (let i = 0, at = hashOffset; i < count; i++, at += hashStride)
+      visit(firstRow + i, view.getUint32(at + 4, true), view.getUint32(at, true));
+  }
+}
+
 /** The block that holds a row. @throws E_NOT_FOUND when the root has no such row */
 export function rowBlock(root: WowRoot, row: number): WowRootBlock {
   if (!(row >= 0 && row < root.rowCount)) {

@@ -5,6 +5,7 @@ import { nameHash } from '../../../../src/core/jenkins.ts';
 import { ContentFlags, localeFlag } from '../../../../src/formats/roots/locale.ts';
 import {
   decodeWowRoot,
+  eachNameHash,
   fillFileDataIds,
   headerlessWowRootFormat,
   rowBlock,
@@ -25,11 +26,17 @@ const isWowRoot = (bytes: Uint8Array): boolean =>
 /** Rows, found one by one by their numbers. */
 function rowsByNumber(root: WowRoot): WowRootRow[] {
   const ids = fillFileDataIds(root);
-  return Array.from(ids, (fileDataId, row) => ({
-    fileDataId,
-    ckey: rowCkey(root, row),
-    nameHash: rowNameHash(root, row),
-  }));
+  const hashes = new Map<number, Uint8Array>();
+  eachNameHash(root, (row, first, last) => {
+    const hash = new DataView(new ArrayBuffer(8));
+    hash.setUint32(0, first);
+    hash.setUint32(4, last);
+    hashes.set(row, new Uint8Array(hash.buffer));
+  });
+  return Array.from(ids, (fileDataId, row) => {
+    expect(hashes.get(row)).toEqual(rowNameHash(root, row));
+    return { fileDataId, ckey: rowCkey(root, row), nameHash: hashes.get(row) };
+  });
 }
 
 describeConformance('real WoW roots', () => {
