@@ -156,8 +156,8 @@ export class Build {
     if (entry !== undefined) {
       const hash = this.cdnConfig.archives[entry.archive];
       if (hash === undefined) return undefined;
-      const { offset, size: entrySize } = entry;
-      return { ekey: toHex(entry.ekey), object: this.#data(hash), loose: false, offset, size: entrySize };
+      const whole = ekey.length === 32 ? ekey : toHex(entry.ekey);
+      return { ekey: whole, object: this.#data(hash), loose: false, offset: entry.offset, size: entry.size };
     }
     const listed = this.fileIndex?.find(key);
     const full = listed === undefined ? ekey : toHex(listed.ekey);

@@ -37,12 +37,9 @@ export function encodedFiles(objects: Objects, files: readonly PlacedFile[]): (E
   });
 }
 
-function simpleFile({
-  parts,
-  places,
-}: PlacedFile): { place: EntryPlace; ckey: string | undefined; size: number } | undefined {
-  const [place] = places;
-  const [only, another] = place === undefined ? [] : parts();
+function simpleFile(file: PlacedFile): { place: EntryPlace; ckey: string | undefined; size: number } | undefined {
+  const [place] = file.places;
+  const [only, another] = place === undefined ? [] : file.parts();
   if (place === undefined || only === undefined || another !== undefined) return undefined;
   const { ckey, size, contentSize } = only;
   return size === undefined || (contentSize ?? size) !== size ? undefined : { place, ckey, size };

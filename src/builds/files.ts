@@ -276,10 +276,21 @@ export function sizeOf(parts: readonly Pick<ResolvedPart, 'size'>[]): number | u
 export function placesOf(build: Build, file: BuildFile, part: ResolvedPart): EntryPlace[] {
   const places = part.ekeys.flatMap((ekey) => build.locate(ekey, part.encodedSize) ?? []);
   if (places.length > 0) return places;
-  const key = part.ckey ?? part.ekeys[0] ?? '';
-  throw new PakratError('E_NOT_FOUND', `${file.name}: no index says where its content ${key} is`, {
-    data: { name: file.name, key },
-  });
+  throw noPlace(file, part);
+}
+
+/** The first of {@link placesOf}, without a look at the others. @throws as that does */
+export function firstPlaceOf(build: Build, file: BuildFile, part: ResolvedPart): EntryPlace {
+  for (const ekey of part.ekeys) {
+    const place = build.locate(ekey, part.encodedSize);
+    if (place !== undefined) return place;
+  }
+  throw noPlace(file, part);
+}
+
+function noPlace({ name }: BuildFile, { ckey, ekeys }: ResolvedPart): PakratError {
+  const key = ckey ?? ekeys[0] ?? '';
+  return new PakratError('E_NOT_FOUND', `${name}: no index says where its content ${key} is`, { data: { name, key } });
 }
 
 /**

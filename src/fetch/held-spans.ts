@@ -22,9 +22,8 @@ export class HeldSpans {
     return spans;
   }
 
-  /** True when every byte of an entry is held. A loose object counts once it has its final name. */
-  hasEntry({ object, loose, offset, size }: EntryPlace): boolean {
-    const path = objectPath(object);
+  /** True when every byte of an entry is held. A loose object counts once it has its final name. @param path of its object, where that is at hand */
+  hasEntry({ object, loose, offset, size }: EntryPlace, path = objectPath(object)): boolean {
     if (loose) return this.#store.ledger.completeSize(path) !== undefined;
     return covers(this.of(path), offset, offset + size);
   }
@@ -52,7 +51,7 @@ export function heldPlaces(
   const files = new Map<string, string | undefined>();
   return places.map((place) => {
     const path = objectPath(place.object);
-    if (!held.hasEntry(place)) return undefined;
+    if (!held.hasEntry(place, path)) return undefined;
     if (!files.has(path)) files.set(path, isPlain(store, path) ? store.file(path) : undefined);
     const file = files.get(path);
     return file === undefined ? undefined : { file, offset: place.offset };

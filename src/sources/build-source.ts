@@ -4,9 +4,9 @@ import {
   type BuildFile,
   findContentsOf,
   findFile,
+  firstPlaceOf,
   type KnownParts,
   listFiles,
-  placesOf,
   type ResolvedPart,
   resolveParts,
   sizeOf,
@@ -54,8 +54,7 @@ interface BuildSourceOptions {
 export function buildSource(build: Build, options: BuildSourceOptions): BuildSource {
   const { identity } = build;
   const { locale, noteOf, hasEntry } = options;
-  const rowOf = (file: BuildFile, known: KnownParts): BuildEntry =>
-    new Row(file, known, () => resolveParts(build, file, known), noteOf);
+  const rowOf = (file: BuildFile, known: KnownParts): BuildEntry => new Row(build, file, known, noteOf);
   async function* listBatches(
     matches: (name: string) => boolean,
     { needed, namesOnly }: ListHints = {},
@@ -116,16 +115,17 @@ const noPlaces: BuildEntry['places'] = [];
 /** A file in a list that may have millions: facts that only some ask for are made when they are asked for. */
 class Row implements BuildEntry {
   readonly file: BuildFile;
+  readonly #build: Build;
   readonly #known: KnownParts;
+  #parts: ResolvedPart[] | undefined;
   readonly size: number | undefined;
   readonly note: string | undefined;
-  readonly parts: () => ResolvedPart[];
-  places: readonly EntryPlace[] = [];
+  places: readonly EntryPlace[] = noPlaces;
 
-  constructor(file: BuildFile, known: KnownParts, parts: () => ResolvedPart[], noteOf: BuildSourceOptions['noteOf']) {
+  constructor(build: Build, file: BuildFile, known: KnownParts, noteOf: BuildSourceOptions['noteOf']) {
+    this.#build = build;
     this.file = file;
     this.#known = known;
-    this.parts = parts;
     const [only, another] = file.parts;
     this.size =
       another === undefined && only !== undefined
@@ -133,12 +133,16 @@ class Row implements BuildEntry {
         : sizeOf(file.parts.map(({ size }, i) => ({ size: size ?? known[i]?.size })));
     this.note =
       noteOf &&
-      parts()
+      this.parts()
         .map(({ ekeys }) => noteOf(ekeys))
         .find((text) => text !== undefined);
   }
   get name(): string {
     return this.file.name;
+  }
+  parts(): ResolvedPart[] {
+    this.#parts ??= resolveParts(this.#build, this.file, this.#known);
+    return this.#parts;
   }
   get md5(): string | undefined {
     // Without its encodings, which most who ask do not want.
@@ -165,9 +169,9 @@ function isHeld(build: Build, file: BuildFile, hasEntry: (place: EntryPlace) => 
   );
 }
 
-function firstPlaces(build: Build, { file, parts }: BuildEntry): EntryPlace[] {
+function firstPlaces(build: Build, entry: BuildEntry): EntryPlace[] {
   const isNoDerived = (error: unknown): boolean => isPakratError(error) && damagedFile(error) === undefined;
-  const places = resultUnless(isNoDerived, () => parts().flatMap((part) => placesOf(build, file, part).slice(0, 1)));
+  const places = resultUnless(isNoDerived, () => entry.parts().map((part) => firstPlaceOf(build, entry.file, part)));
   return places ?? [];
 }
 

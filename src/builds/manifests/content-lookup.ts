@@ -142,10 +142,11 @@ class FoundContents {
   }
 
   ekeys(row: number): string[] {
+    const ekeys: string[] = [];
     const start = this.#starts[row]!;
-    return Array.from({ length: this.#counts[row]! }, (_, i) =>
-      this.#ekeys.toString('hex', start + i * keyBytes, start + (i + 1) * keyBytes),
-    );
+    const end = start + this.#counts[row]! * keyBytes;
+    for (let at = start; at < end; at += keyBytes) ekeys.push(this.#ekeys.toString('hex', at, at + keyBytes));
+    return ekeys;
   }
 }
 
