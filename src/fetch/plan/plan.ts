@@ -105,19 +105,19 @@ function addTo(amount: Amount, bytes: number): void {
   amount.bytes += bytes;
 }
 
-/** Entries of archives that are not held whole: numbers of placed rows, in their order. */
+/** Entries of archives that are not held whole. */
 interface MissingEntries {
   placed: PlacedEntries;
-  rows: Uint32Array;
+  /** For each placed row 1 where it is missing: of three million, which mostly all are, numbers would be four times as large. */
+  isMissing: Uint8Array;
   /** Bytes held from the start of an entry, by its row, for the few of which there are any. */
   heldStarts: ReadonlyMap<number, number>;
 }
 
 /** Walks the placed entries and the held spans of each archive side by side, both in order. */
 function findMissing({ placed, heldSpans }: PlanInput, plan: Plan): MissingEntries {
-  const rows = new Uint32Array(placed.count);
+  const isMissing = new Uint8Array(placed.count);
   const heldStarts = new Map<number, number>();
-  let count = 0;
   let archive: number | undefined;
   let walk = new SpanWalk([]);
   for (let row = 0; row < placed.count; row++) {
@@ -135,9 +135,9 @@ function findMissing({ placed, heldSpans }: PlanInput, plan: Plan): MissingEntri
     if (held > 0) heldStarts.set(row, held);
     plan.held.bytes += held;
     addMissing(plan, size - held, placed.priority(row));
-    rows[count++] = row;
+    isMissing[row] = 1;
   }
-  return { placed, rows: rows.subarray(0, count), heldStarts };
+  return { placed, isMissing, heldStarts };
 }
 
 /** Goes through merged spans in order, for those who ask in the order of offsets. */
@@ -188,12 +188,12 @@ function coalesceMissing(missing: MissingEntries, options: PlanOptions): Planned
 
 /** Makes ranges of entries that are sorted by archive and offset. Entries that overlap (a hostile index) never share a range. */
 function* coalesce(missing: MissingEntries, options: PlanOptions): Generator<PlannedRange> {
-  const { placed, rows, heldStarts } = missing;
-  let first = 0;
+  const { placed, isMissing, heldStarts } = missing;
+  let [first, count] = [0, 0];
   let range: Omit<PlannedRange, 'targets'> | undefined;
   let reach = 0;
-  for (let i = 0; i < rows.length; i++) {
-    const row = rows[i]!;
+  for (let row = 0; row < placed.count; row++) {
+    if (isMissing[row] === 0) continue;
     const archive = placed.archive(row);
     const offset = placed.offset(row);
     const priority = placed.priority(row);
@@ -204,28 +204,35 @@ function* coalesce(missing: MissingEntries, options: PlanOptions): Generator<Pla
       offset >= reach &&
       start - range.end <= options.gapBytes &&
       end - range.start <= options.maxRangeBytes &&
-      (i - first < mostEntries || options === uncut)
+      (count < mostEntries || options === uncut)
     ) {
       range.end = end;
       range.priority = Math.min(range.priority, priority);
+      count += 1;
     } else {
-      if (range !== undefined) yield { ...range, targets: targetsOf(missing, first, i) };
+      if (range !== undefined) yield { ...range, targets: targetsOf(missing, first, count) };
       range = { archive, start, end, priority };
-      first = i;
+      [first, count] = [row, 1];
     }
     reach = end;
   }
-  if (range !== undefined) yield { ...range, targets: targetsOf(missing, first, rows.length) };
+  if (range !== undefined) yield { ...range, targets: targetsOf(missing, first, count) };
 }
 
-function targetsOf({ placed, rows, heldStarts }: MissingEntries, first: number, end: number): () => RangeTargets {
+/** So many missing entries, the first of which is in a row. */
+function targetsOf(
+  { placed, isMissing, heldStarts }: MissingEntries,
+  first: number,
+  count: number,
+): () => RangeTargets {
   return () => {
-    const targets = RangeTargets.ofLength(end - first);
-    for (let i = first; i < end; i++) {
-      const row = rows[i]!;
+    const targets = RangeTargets.ofLength(count);
+    for (let row = first, i = 0; i < count; row++) {
+      if (isMissing[row] === 0) continue;
       const held = heldStarts.size === 0 ? 0 : (heldStarts.get(row) ?? 0);
-      targets.setNumbers(i - first, placed.offset(row), placed.size(row), held);
-      targets.setKey(i - first, placed.keys, placed.keyOffset(row));
+      targets.setNumbers(i, placed.offset(row), placed.size(row), held);
+      targets.setKey(i, placed.keys, placed.keyOffset(row));
+      i += 1;
     }
     return targets;
   };
