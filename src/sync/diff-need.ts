@@ -28,15 +28,23 @@ export async function fetchNeed(
   // Objects of another CDN path are other objects, even of equal content.
   const shares = before.identity.cdnPath === build.identity.cdnPath;
   const had = shares ? await selectEntries(before, { tags: [], include: [], all: false }) : undefined;
-  const fetch = { entries: 0, bytes: 0 };
+  let fetch: Amount = { entries: 0, bytes: 0 };
+  // Called once more where a look-up file turned out damaged on the way.
   const onWanted = (wanted: RecordTable): void => {
-    for (const row of wanted) {
-      const { ekey, size } = wantedRow(row);
-      if (had?.find(ekey) !== undefined) continue;
-      fetch.entries += 1;
-      fetch.bytes += size;
-    }
+    fetch = lackingIn(had, wanted);
   };
   const { plan } = await planSync(fetcher, build, { tags: [], include: globs, all: false }, { onWanted });
   return { fetch, missing: plan.missing };
+}
+
+/** The entries that a build wants and another does not have; all of them where there is no other. */
+function lackingIn(had: RecordTable | undefined, wanted: RecordTable): Amount {
+  const amount = { entries: 0, bytes: 0 };
+  for (const row of wanted) {
+    const { ekey, size } = wantedRow(row);
+    if (had?.find(ekey) !== undefined) continue;
+    amount.entries += 1;
+    amount.bytes += size;
+  }
+  return amount;
 }
