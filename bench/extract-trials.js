@@ -85,6 +85,11 @@ function trialOf(name, { store, memory, folders, tree, reps }) {
       ours: () => extract(bin),
       unzip: () => measure('unzip', ['-q', zip, '-d', folders.next()]),
     });
+    row(`extract ${name} on one core`, reps, {
+      ours: () => onOneCore(bin, { store, to: folders.next() }),
+      before: before && (() => onOneCore(before, { store, to: folders.next() })),
+      unzip: () => measure('unzip', ['-q', zip, '-d', folders.next()]),
+    });
   }
   row(`extract ${name} again`, reps, {
     ours: () => extract(bin, whole),
@@ -100,9 +105,16 @@ function trialOf(name, { store, memory, folders, tree, reps }) {
   folders.empty();
 }
 
-function measureExtract(program, source, { store, to }) {
-  const args = ['extract', source, '--store', store, '--offline', '--to', to, '--quiet'];
-  return measure(process.execPath, [program, ...args]);
+function measureExtract(program, source, folders) {
+  return measure(process.execPath, extractArgs(program, source, folders));
+}
+
+function onOneCore(program, folders) {
+  return measure('taskset', ['-c', '0', process.execPath, ...extractArgs(program, 'wow', folders)]);
+}
+
+function extractArgs(program, source, { store, to }) {
+  return [program, 'extract', source, '--store', store, '--offline', '--to', to, '--quiet'];
 }
 
 /** The same build from an installed client; keys are the store's. */

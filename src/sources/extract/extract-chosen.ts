@@ -74,7 +74,8 @@ function poolFor({ source, options }: Extraction, first: readonly ChosenFile[]):
   const bytes = first.reduce((sum, { entry }) => sum + (entry.size ?? 0), 0);
   const isSmall = bytes < smallBytes && first.length < smallFiles;
   const threads = Math.min(usefulThreads(asked ?? (isSmall ? 0 : undefined)), first.length);
-  const url = threads < 2 ? undefined : threadUrl('extract-worker', workerUrl ?? import.meta.url);
+  // One is worth it on a machine with one core, too: many files at a time take a third of the work of one after the other.
+  const url = threads < 1 ? undefined : threadUrl('extract-worker', workerUrl ?? import.meta.url);
   return url && new ThreadPool({ url, setup: undefined, unpack: (results) => results }, threads);
 }
 

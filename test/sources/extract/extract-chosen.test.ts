@@ -96,6 +96,15 @@ describe('in threads', () => {
     expect(threads.read.size).toBeLessThan(here.result.failed.length + 10);
   });
 
+  test('a machine with one core has a thread as well: hardly a file is read here', async () => {
+    const { here, files } = await bothWays();
+    const to = scratch('one');
+    const { result, read } = await extract(store, to, { threads: 1 });
+    expect(result.files).toBe(here.result.files);
+    expect(read.size).toBeLessThan(here.result.failed.length + 10);
+    expect(filesBelow(to)).toEqual(files);
+  });
+
   test('files that are there and right are passed over, others are written anew', async () => {
     const { files } = await bothWays();
     const [changed = '', shorter = '', ...others] = Object.keys(files).filter((name) => files[name] !== '');
