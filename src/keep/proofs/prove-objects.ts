@@ -116,7 +116,8 @@ export function startProofs(
 ): ProofPool | undefined {
   const useful = usefulThreads(asked ?? (bytes < smallBytes ? 0 : undefined));
   const threads = Math.min(useful, asked ?? mostThreads, objects);
-  const url = threads < 2 ? undefined : threadUrl('proof-worker', workerUrl ?? import.meta.url);
+  // One proves more together than this thread does, which has other work: that pays on one core, too.
+  const url = threads < 1 ? undefined : threadUrl('proof-worker', workerUrl ?? import.meta.url);
   if (url === undefined) return undefined;
   // It leaves nothing behind.
   const mayKill = (): boolean => true;

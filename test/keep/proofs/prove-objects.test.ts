@@ -54,8 +54,12 @@ const copyOf = (of: SyncedStore): StoreCopy => {
   return of.copyTo(scratch(`copy${number}`));
 };
 
-async function verify(root: string, options: VerifyOptions, threadsFrom = workerUrl): Promise<VerifyResult> {
-  const pakrat = await openPakrat({ store: root, offline: true, workerUrl: threadsFrom });
+async function verify(
+  root: string,
+  { threads, ...options }: VerifyOptions & { threads?: number },
+  threadsFrom = workerUrl,
+): Promise<VerifyResult> {
+  const pakrat = await openPakrat({ store: root, offline: true, workerUrl: threadsFrom, threads });
   try {
     return await pakrat.verify(undefined, options);
   } finally {
@@ -63,15 +67,19 @@ async function verify(root: string, options: VerifyOptions, threadsFrom = worker
   }
 }
 
-/** Verifies a store and a copy of it, here and in threads. */
+/** Verifies a store and copies of it, here, in one thread and in two. */
 async function bothWays(store: StoreCopy): Promise<VerifyResult> {
-  const other = scratch(`other${number}`);
-  fs.cpSync(store.root, other, { recursive: true, verbatimSymlinks: true });
+  const [other, third] = [scratch(`other${number}`), scratch(`third${number}`)];
+  for (const copy of [other, third]) fs.cpSync(store.root, copy, { recursive: true, verbatimSymlinks: true });
   const before = threadsStarted();
-  const here = await verify(other, { jobs: 1 });
+  const here = await verify(other, { threads: 0 });
   expect(threadsStarted()).toBe(before);
+  // As on a machine with one core.
+  const one = await verify(third, { jobs: 1 });
+  expect(threadsStarted()).toBe(before + 1);
+  expect(JSON.parse(JSON.stringify(one).replaceAll(third, other))).toEqual(here);
   const threads = await verify(store.root, { jobs: 2 });
-  expect(threadsStarted()).toBe(before + 2);
+  expect(threadsStarted()).toBe(before + 3);
   expect(JSON.parse(JSON.stringify(threads).replaceAll(store.root, other))).toEqual(here);
   return threads;
 }
