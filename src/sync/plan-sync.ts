@@ -42,8 +42,8 @@ export async function planSync(
   const { signal } = fetcher.network ?? {};
   return build.lookUp(async () => {
     const { wanted, byTag, isListed } = await chosenBy(build, selection, { tags, signal });
-    // Where every object of the CDN is wanted, so are all copies of an entry.
     onWanted?.(wanted);
+    // Where every object of the CDN is wanted, so are all copies of an entry.
     const steps = placeEntries(wanted, build.group, selection.all);
     const placed = await breatheBetween(steps, signal);
     return {
