@@ -9,8 +9,8 @@ import { type SyntheticCdn, syntheticCdn } from '../support/synthetic-cdn.ts';
 import { describeTmpfs, withTmpfs } from '../support/tmpfs.ts';
 import { withPakrat } from '../support/with-pakrat.ts';
 
-// The built program, as a person would run it.
-jest.setTimeout(60_000);
+// The built program, as a person would run it; dozens of processes one after the other, on a machine that may be busy.
+jest.setTimeout(180_000);
 
 describeTmpfs('a store on a small disk', () => {
   describe('of a real size', () => {
