@@ -37,6 +37,8 @@ export interface ClaimRow {
 export class Claims {
   readonly #db: Sqlite;
   readonly #held = new Set<number>();
+  /** Released ones whose rows could not be removed, for the disk is full: they keep nobody of this process. */
+  readonly #left = new Set<number>();
   #timer: NodeJS.Timeout | undefined;
 
   /** @throws E_STORE… */
@@ -57,6 +59,8 @@ export class Claims {
       return Number(lastInsertRowid);
     });
     if (id === undefined) return undefined;
+    // Numbers of rows that are gone are given out again.
+    this.#left.delete(id);
     this.#held.add(id);
     this.#timer ??= setInterval(() => this.#renew(), renewMs).unref();
     return { release: () => this.#release(id) };
@@ -70,7 +74,8 @@ export class Claims {
       start,
     );
     for (const row of rows) {
-      if (!isVoid(row.owner, row.time)) return true;
+      const isLeft = this.#left.has(row.id) && row.owner === processMark();
+      if (!isLeft && !isVoid(row.owner, row.time)) return true;
       this.#db.run('DELETE FROM claims WHERE id = ?', row.id);
     }
     return false;
@@ -98,7 +103,12 @@ export class Claims {
       clearInterval(this.#timer);
       this.#timer = undefined;
     }
-    this.#db.run('DELETE FROM claims WHERE id = ?', id);
+    try {
+      this.#db.run('DELETE FROM claims WHERE id = ?', id);
+    } catch {
+      // For others it is void once it was not renewed for a while. Whoever releases has nothing else to do about it.
+      this.#left.add(id);
+    }
   }
 
   close(): void {

@@ -6,6 +6,7 @@ import { Sqlite } from '../../src/store/ledger/sqlite.ts';
 import { builtModule } from '../support/built-module.ts';
 import { runInChild } from '../support/child.ts';
 import { scratchFolder } from '../support/scratch.ts';
+import { describeTmpfs, withTmpfs } from '../support/tmpfs.ts';
 
 const scratch = scratchFolder();
 const module = builtModule('src/store/claims.ts');
@@ -104,3 +105,38 @@ test('what is claimed is listed, whoever fetches it; of the dead nothing is', as
   claim?.release();
   expect(claims.list()).toEqual([]);
 });
+
+describeTmpfs('on a full disk', () => {
+  test('a claim is released without a word, and keeps nobody of its process once there is room', async () => {
+    await withTmpfs('1m', async (folder, resize) => {
+      const full = new Claims(join(folder, 'claims.db'));
+      try {
+        const claim = full.take('a', 0, 10);
+        expect(claim).toBeDefined();
+        fillDisk(folder);
+        expect(() => full.take('b', 0, 10)).toThrow(expect.objectContaining({ code: 'E_STORE_FULL' }));
+        claim!.release();
+        resize('4m');
+        expect(full.list()).toHaveLength(1);
+        const again = full.take('a', 0, 10);
+        expect(again).toBeDefined();
+        expect(full.take('a', 5, 6)).toBeUndefined();
+        again!.release();
+      } finally {
+        full.close();
+      }
+    });
+  });
+});
+
+/** Takes the last bytes of a disk. */
+function fillDisk(folder: string): void {
+  const fd = fs.openSync(join(folder, 'filler'), 'w');
+  try {
+    for (;;) fs.writeSync(fd, Buffer.alloc(4096, 1));
+  } catch {
+    // That was the last.
+  } finally {
+    fs.closeSync(fd);
+  }
+}
