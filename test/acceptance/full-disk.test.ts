@@ -1,4 +1,3 @@
-import * as fs from 'node:fs';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { type StaticServer, serveFolder } from '../../src/serve/static-server.ts';
 import { familyFiles, publishFamily } from '../support/family.ts';
@@ -6,7 +5,7 @@ import { freePort } from '../support/loopback.ts';
 import { type Run, runPakrat, startPakrat } from '../support/run-pakrat.ts';
 import { scratchFolder } from '../support/scratch.ts';
 import { type SyntheticCdn, syntheticCdn } from '../support/synthetic-cdn.ts';
-import { describeTmpfs, withTmpfs } from '../support/tmpfs.ts';
+import { describeTmpfs, fillDisk, withTmpfs } from '../support/tmpfs.ts';
 import { withPakrat } from '../support/with-pakrat.ts';
 
 // The built program, as a person would run it; dozens of processes one after the other, on a machine that may be busy.
@@ -131,15 +130,3 @@ describeTmpfs('a store on a small disk', () => {
     });
   });
 });
-
-/** Takes the last bytes of a disk. */
-function fillDisk(folder: string): void {
-  const fd = fs.openSync(`${folder}/filler`, 'w');
-  try {
-    for (;;) fs.writeSync(fd, Buffer.alloc(4096, 1));
-  } catch {
-    // That was the last.
-  } finally {
-    fs.closeSync(fd);
-  }
-}

@@ -6,7 +6,7 @@ import { Sqlite } from '../../src/store/ledger/sqlite.ts';
 import { builtModule } from '../support/built-module.ts';
 import { runInChild } from '../support/child.ts';
 import { scratchFolder } from '../support/scratch.ts';
-import { describeTmpfs, withTmpfs } from '../support/tmpfs.ts';
+import { describeTmpfs, fillDisk, withTmpfs } from '../support/tmpfs.ts';
 
 const scratch = scratchFolder();
 const module = builtModule('src/store/claims.ts');
@@ -128,15 +128,3 @@ describeTmpfs('on a full disk', () => {
     });
   });
 });
-
-/** Takes the last bytes of a disk. */
-function fillDisk(folder: string): void {
-  const fd = fs.openSync(join(folder, 'filler'), 'w');
-  try {
-    for (;;) fs.writeSync(fd, Buffer.alloc(4096, 1));
-  } catch {
-    // That was the last.
-  } finally {
-    fs.closeSync(fd);
-  }
-}

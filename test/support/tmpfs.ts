@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmdirSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, rmdirSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe } from '@jest/globals';
@@ -46,5 +46,17 @@ export async function withTmpfs(
     // Lazily, for a failed test may have left files open.
     if (!run('umount', folder)) run('umount', '-l', folder);
     rmdirSync(folder);
+  }
+}
+
+/** Takes the last bytes of a disk. */
+export function fillDisk(folder: string): void {
+  const fd = openSync(join(folder, 'filler'), 'w');
+  try {
+    for (;;) writeSync(fd, Buffer.alloc(4096, 1));
+  } catch {
+    // That was the last.
+  } finally {
+    closeSync(fd);
   }
 }

@@ -7,12 +7,12 @@ export function prefixAt(bytes: Uint8Array, at: number): number {
 
 /**
  * The first record of each value of the first two bytes, as they are when sorted.
- * @param pieces whole records, one piece after the other, @param stride bytes of a record, at least 2
+ * @param bytes whole records, @param stride bytes of a record, at least 2
  * @returns 65,537 numbers of records: those of a prefix end where those of the next start
  */
-export function prefixStarts(pieces: readonly Uint8Array[], stride: number): Uint32Array {
+export function prefixStarts(bytes: Uint8Array, stride: number): Uint32Array {
   return startsOf((count) => {
-    for (const bytes of pieces) for (let at = 0; at < bytes.length; at += stride) count(prefixAt(bytes, at));
+    for (let at = 0; at < bytes.length; at += stride) count(prefixAt(bytes, at));
   });
 }
 

@@ -43,7 +43,7 @@ export class RecordTable {
     let low = 0;
     let high = this.count;
     if (high >= manyRows && size >= 2 && this.stride >= 2) {
-      this.#starts ??= prefixStarts([this.bytes.subarray(0, this.count * this.stride)], this.stride);
+      this.#starts ??= prefixStarts(this.bytes.subarray(0, this.count * this.stride), this.stride);
       const prefix = prefixAt(key, at);
       low = this.#starts[prefix]!;
       high = this.#starts[prefix + 1]!;

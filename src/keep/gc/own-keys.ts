@@ -62,7 +62,7 @@ function encodingKeys({ encoding }: Build): RecordTable {
 
 /** Tells whether a key at an offset of some bytes is in a sorted table; keys are hashes, and few share their first two bytes. */
 function finderOf({ bytes: keys, count }: RecordTable): (bytes: Uint8Array, at: number) => boolean {
-  const starts = prefixStarts([keys.subarray(0, count * keySize)], keySize);
+  const starts = prefixStarts(keys.subarray(0, count * keySize), keySize);
   return (bytes, at) => {
     const prefix = prefixAt(bytes, at);
     let [low, high] = [starts[prefix]!, starts[prefix + 1]!];

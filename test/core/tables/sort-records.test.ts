@@ -93,7 +93,7 @@ test.each([0, 1, 5, 4095, 4096, 9000])('%i records are sorted where they are, by
 test.each([0, 1, 700])('%i records that are dealt as they are made come out in order', (count) => {
   const stride = 5;
   const bytes = new Uint8Array(count * stride).map((_, at) => (at * 31 + (at >>> 3)) % (at % stride < 2 ? 3 : 251));
-  const records = new DealtRecords(prefixStarts([bytes], stride), stride);
+  const records = new DealtRecords(prefixStarts(bytes, stride), stride);
   for (let at = 0; at < bytes.length; at += stride) {
     const to = records.place(prefixAt(bytes, at));
     for (let i = 0; i < stride; i++) records.view.setUint8(to + i, bytes[at + i]!);
