@@ -1,4 +1,4 @@
-/** The C library maps what is larger than 32 MiB by itself, so that it is given back as soon as it is freed. */
+/** The C library maps what is larger than 32 MiB by itself, unless a free piece of its own holds it, so that it is given back as soon as it is freed. */
 const mappedBytes = 33 << 20;
 /** From this size on it is worth it. */
 const largeBytesLeast = 1 << 20;

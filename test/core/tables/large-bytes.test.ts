@@ -32,7 +32,8 @@ test('memory that is given back is free at once, and its table empty', () => {
   giveBack(...tables);
   const after = process.memoryUsage();
   expect(tables.map(({ length }) => length)).toEqual([0, 0, 0, 0]);
-  expect(before.rss - after.rss).toBeGreaterThan(150 * MiB);
+  // What is resident may stay: where the C library has a free piece that is large enough, it cuts from it, and the freed table goes back into it.
+  expect(before.arrayBuffers - after.arrayBuffers).toBeGreaterThan(150 * MiB);
   // Again, and of nothing.
   giveBack(largeBytes(MiB));
   giveBack();
