@@ -6,8 +6,8 @@ import { batchesOf } from '../../threads/batches.ts';
 import { ThreadPool, threadUrl, usefulThreads } from '../../threads/thread-pool.ts';
 import type { FilesForThreads } from '../source.ts';
 import { type ChosenFile, chosenBatches } from './chosen-files.ts';
-import type { CheckTask, ExtractTask, TaskResult } from './extract-tasks.ts';
 import { addFailure, claimName, type Extraction, extractOne, refuse, writeClaimed } from './extraction.ts';
+import type { CheckTask, ExtractTask, TaskResult } from './threads/extract-tasks.ts';
 
 /** The job of a thread. */
 export interface ExtractJob {

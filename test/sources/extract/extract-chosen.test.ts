@@ -12,7 +12,7 @@ import { type GeneratedCdn, generateCdn, hostOf, openGenerated } from '../../syn
 /* What threads write is what this one writes: each case is done both ways, in two folders that were alike before. */
 
 const scratch = scratchFolder();
-const built = builtModule('src/sources/extract/extract-worker.ts');
+const built = builtModule('src/sources/extract/threads/extract-worker.ts');
 const store = scratch('store');
 let cdn: GeneratedCdn;
 let workerUrl: URL;

@@ -1,11 +1,11 @@
 import * as fs from 'node:fs';
-import type { EncodedFile } from '../../builds/encoded-files.ts';
-import { codeOf, isPakratError } from '../../core/errors.ts';
-import { OutputFolder, type SeenFolders, writeOutput, writeWhole } from '../../files/output/output-folder.ts';
-import { readAt } from '../../files/read-at.ts';
-import { decodeBlte } from '../../formats/blte/decode.ts';
-import type { KeyRing } from '../../formats/blte/keys.ts';
-import { readBlte } from '../../formats/blte/read.ts';
+import type { EncodedFile } from '../../../builds/encoded-files.ts';
+import { codeOf, isPakratError } from '../../../core/errors.ts';
+import { OutputFolder, type SeenFolders, writeOutput, writeWhole } from '../../../files/output/output-folder.ts';
+import { readAt } from '../../../files/read-at.ts';
+import { decodeBlte } from '../../../formats/blte/decode.ts';
+import type { KeyRing } from '../../../formats/blte/keys.ts';
+import { readBlte } from '../../../formats/blte/read.ts';
 import { ManyDecoder } from './decode-many.ts';
 import { SameContent } from './same-content.ts';
 import { Workroom } from './workroom.ts';

@@ -1,15 +1,15 @@
 import * as fs from 'node:fs';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { isPakratError, resultUnless } from '../../../src/core/errors.ts';
-import { md5Hex } from '../../../src/core/hash.ts';
-import { decodeBlte } from '../../../src/formats/blte/decode.ts';
-import { encodeBlte } from '../../../src/formats/blte/encode.ts';
-import { ManyDecoder } from '../../../src/sources/extract/decode-many.ts';
-import type { ExtractTask } from '../../../src/sources/extract/extract-tasks.ts';
-import { Workroom } from '../../../src/sources/extract/workroom.ts';
-import { words } from '../../codecs/ciphers/words.ts';
-import { randomSource } from '../../support/hostile.ts';
-import { scratchFolder } from '../../support/scratch.ts';
+import { isPakratError, resultUnless } from '../../../../src/core/errors.ts';
+import { md5Hex } from '../../../../src/core/hash.ts';
+import { decodeBlte } from '../../../../src/formats/blte/decode.ts';
+import { encodeBlte } from '../../../../src/formats/blte/encode.ts';
+import { ManyDecoder } from '../../../../src/sources/extract/threads/decode-many.ts';
+import type { ExtractTask } from '../../../../src/sources/extract/threads/extract-tasks.ts';
+import { Workroom } from '../../../../src/sources/extract/threads/workroom.ts';
+import { words } from '../../../codecs/ciphers/words.ts';
+import { randomSource } from '../../../support/hostile.ts';
+import { scratchFolder } from '../../../support/scratch.ts';
 
 const scratch = scratchFolder();
 const file = scratch('archive');

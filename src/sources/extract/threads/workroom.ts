@@ -1,4 +1,4 @@
-import { Md5Lanes, memoryToHash, type StreamedMessage, type Stretch } from '../../codecs/md5-lanes/index.ts';
+import { Md5Lanes, memoryToHash, type StreamedMessage, type Stretch } from '../../../codecs/md5-lanes/index.ts';
 
 /** Room for what is hashed at once: of files up to that size, many beside each other take a third of the time. */
 const roomBytes = 24 << 20;

@@ -1,14 +1,14 @@
 import * as fs from 'node:fs';
-import type { EncodedFile } from '../../builds/encoded-files.ts';
-import { Inflater } from '../../codecs/compression/inflater.ts';
-import { digestSize, type Stretch } from '../../codecs/md5-lanes/index.ts';
-import { compareKeys, isKeyAt, u32At } from '../../core/bytes.ts';
-import { isPakratError, resultUnless } from '../../core/errors.ts';
-import { decodeChunk } from '../../formats/blte/chunk.ts';
-import { firstRow, headerSizeAt, rowMd5Offset, rowSizeAt } from '../../formats/blte/chunk-rows.ts';
-import { bltePrefixSize } from '../../formats/blte/header.ts';
-import type { KeyRing } from '../../formats/blte/keys.ts';
-import { chunkModes } from '../../formats/blte/modes.ts';
+import type { EncodedFile } from '../../../builds/encoded-files.ts';
+import { Inflater } from '../../../codecs/compression/inflater.ts';
+import { digestSize, type Stretch } from '../../../codecs/md5-lanes/index.ts';
+import { compareKeys, isKeyAt, u32At } from '../../../core/bytes.ts';
+import { isPakratError, resultUnless } from '../../../core/errors.ts';
+import { decodeChunk } from '../../../formats/blte/chunk.ts';
+import { firstRow, headerSizeAt, rowMd5Offset, rowSizeAt } from '../../../formats/blte/chunk-rows.ts';
+import { bltePrefixSize } from '../../../formats/blte/header.ts';
+import type { KeyRing } from '../../../formats/blte/keys.ts';
+import { chunkModes } from '../../../formats/blte/modes.ts';
 import type { Workroom } from './workroom.ts';
 
 /** A file, and its content where it was proved; it lies in the workroom. */

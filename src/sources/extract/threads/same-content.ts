@@ -1,6 +1,6 @@
 import * as fs from 'node:fs';
-import { digestSize, type Stretch } from '../../codecs/md5-lanes/index.ts';
-import { isKeyAt } from '../../core/bytes.ts';
+import { digestSize, type Stretch } from '../../../codecs/md5-lanes/index.ts';
+import { isKeyAt } from '../../../core/bytes.ts';
 import type { Workroom } from './workroom.ts';
 
 /** A file that may be there already. */
