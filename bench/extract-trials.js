@@ -85,6 +85,11 @@ function trialOf(name, { store, memory, folders, tree, reps }) {
       ours: () => extract(bin),
       unzip: () => measure('unzip', ['-q', zip, '-d', folders.next()]),
     });
+    row(`extract ${name} to a tar`, reps, {
+      ours: () => extract(bin, '-'),
+      before: before && (() => extract(before, '-')),
+      'unzip -p': () => measure('unzip', ['-p', zip]),
+    });
     row(`extract ${name} on one core`, reps, {
       ours: () => onOneCore(bin, { store, to: folders.next() }),
       before: before && (() => onOneCore(before, { store, to: folders.next() })),

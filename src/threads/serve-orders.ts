@@ -7,6 +7,8 @@ import type { ThreadAnswer, ThreadData, ThreadOrder } from './thread-pool.ts';
 export interface ThreadWork<Job, Task, Packed> {
   /** Takes the job; what it gives does a batch of tasks. An error ends the whole job. */
   begin(job: Job): Promise<(tasks: Task[]) => Promise<Packed>>;
+  /** The memory of an answer that goes with it, and is not copied. */
+  memoryOf?(packed: Packed): ArrayBuffer[];
   /** Takes what all threads are told. */
   hear?(told: unknown): void;
   /** Gives back what it holds. */
@@ -28,7 +30,7 @@ export function checkpoint(): void {
 export function serveOrders<Job, Task, Packed>(work: ThreadWork<Job, Task, Packed>): void {
   if (parentPort === null) throw new Error('this is the program of a thread');
   const port = parentPort;
-  const answer = (message: ThreadAnswer<Packed>): void => port.postMessage(message);
+  const answer = (message: ThreadAnswer<Packed>, memory: ArrayBuffer[] = []): void => port.postMessage(message, memory);
   let run: (tasks: Task[]) => Promise<Packed> = async () => {
     throw new Error('tasks came before their job');
   };
@@ -38,7 +40,10 @@ export function serveOrders<Job, Task, Packed>(work: ThreadWork<Job, Task, Packe
       await work.close?.();
     } else if ('job' in order) run = await work.begin(order.job);
     else if ('told' in order) work.hear?.(order.told);
-    else answer({ done: await run(order.tasks) });
+    else {
+      const done = await run(order.tasks);
+      answer({ done }, work.memoryOf?.(done));
+    }
   };
   let hasFailed = false;
   const fail = (error: unknown): void => {

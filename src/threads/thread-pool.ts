@@ -111,7 +111,7 @@ export class ThreadPool<Setup, Job, Task, Packed, Result> {
         (await this.halted.before(async () => batches.next()))?.value;
       const runs = this.#threads.map((thread) => {
         // One thread that cannot go on ends them all.
-        return thread.run(job, next, onResult).catch((error: unknown) => {
+        return runOf(thread, job, { next, onResult }).catch((error: unknown) => {
           halt();
           return { error };
         });
@@ -125,6 +125,27 @@ export class ThreadPool<Setup, Job, Task, Packed, Result> {
       signal?.removeEventListener('abort', halt);
       await batches.return?.();
     }
+  }
+
+  /** Batches that its threads have room for together. */
+  get room(): number {
+    return this.#threads.length * batchesInFlight;
+  }
+
+  /** Begins a job of which {@link ask} does batches. */
+  begin(job: Job): void {
+    for (const thread of this.#threads) thread.begin(job);
+  }
+
+  /**
+   * The results of a batch, done by the thread that has least to do. For whoever wants them in the order of batches; it says itself how many are asked for at once.
+   * @throws what ends a job, what is a bug
+   */
+  async ask(tasks: Task[]): Promise<Result[]> {
+    const thread = this.#threads.reduce((a, b) => (b.load < a.load ? b : a));
+    const results = await thread.ask(tasks);
+    if (results === undefined) throw new Error('a thread ended before it had answered');
+    return results;
   }
 
   /** Tells every thread something, before the batches that it is sent from now on. */
@@ -144,11 +165,31 @@ export class ThreadPool<Setup, Job, Task, Packed, Result> {
 }
 
 interface PoolThread<Job, Task, Result> {
-  /** Ends when there is no next batch and all that it was given is answered. */
-  run(job: Job, next: () => Promise<Task[] | undefined>, onResult: PoolHooks<Task, Result>['onResult']): Promise<void>;
+  begin(job: Job): void;
+  /** The results of a batch; undefined when the thread ended before. */
+  ask(tasks: Task[]): Promise<Result[] | undefined>;
+  /** Batches that it was asked for and did not answer yet. */
+  readonly load: number;
   tell(told: unknown): void;
   end(): Promise<void>;
   kill(): void;
+}
+
+/** The part of a job that a thread does: ends when there is no next batch and all that it was given is answered. */
+async function runOf<Job, Task, Result>(
+  thread: PoolThread<Job, Task, Result>,
+  job: Job,
+  { next, onResult }: { next: () => Promise<Task[] | undefined>; onResult: PoolHooks<Task, Result>['onResult'] },
+): Promise<void> {
+  const once = async (): Promise<void> => {
+    for (let tasks = await next(); tasks !== undefined; tasks = await next()) {
+      const results = await thread.ask(tasks);
+      if (results === undefined) return;
+      for (const [i, task] of tasks.entries()) onResult?.(task, results[i]!);
+    }
+  };
+  thread.begin(job);
+  await Promise.all(Array.from({ length: batchesInFlight }, once));
 }
 
 function startThread<Setup, Job, Task, Packed, Result>(
@@ -171,18 +212,15 @@ function startThread<Setup, Job, Task, Packed, Result>(
   exited.then(() => exit.come());
   const order = (message: ThreadOrder<Job, Task>): void => thread.postMessage(message);
   return {
-    async run(job, next, onResult) {
-      const once = async (): Promise<void> => {
-        for (let tasks = await next(); tasks !== undefined; tasks = await next()) {
-          order({ tasks });
-          const results = await exit.before(() => new Promise<Result[]>((resolve) => waiting.push(resolve)));
-          if (failure !== undefined) throw failure;
-          if (results === undefined) return;
-          for (const [i, task] of tasks.entries()) onResult?.(task, results[i]!);
-        }
-      };
-      order({ job });
-      await Promise.all(Array.from({ length: batchesInFlight }, once));
+    begin: (job) => order({ job }),
+    async ask(tasks) {
+      order({ tasks });
+      const results = await exit.before(() => new Promise<Result[]>((resolve) => waiting.push(resolve)));
+      if (failure !== undefined) throw failure;
+      return results;
+    },
+    get load() {
+      return waiting.length;
     },
     tell: (told) => order({ told }),
     async end() {

@@ -81,6 +81,25 @@ test.each(['before', 'meanwhile'])('an interruption ends it: %s', async (when) =
   await expect(sums(batches(), { signal: controller.signal })).rejects.toMatchObject({ code: 'E_ABORTED' });
 });
 
+test('batches that are asked for have their own results, and what threads are told comes before', async () => {
+  const pool = poolOf(2);
+  pool.begin({ add: 100 });
+  expect(pool.room).toBe(4);
+  const asked = Array.from({ length: 20 }, (_, i) => pool.ask([i, 1000 + i]));
+  expect(await Promise.all(asked)).toEqual(Array.from({ length: 20 }, (_, i) => [100 + i, 1100 + i]));
+  pool.tell(5);
+  expect(await Promise.all([pool.ask([1]), pool.ask([2])])).toEqual([[106], [107]]);
+});
+
+test('a thread that cannot go on answers nobody who asks for batches any more', async () => {
+  const pool = poolOf(1);
+  pool.begin({ add: 1 });
+  const [right, wrong, behind] = [pool.ask([1]), pool.ask([-1]), pool.ask([2])];
+  await expect(right).resolves.toEqual([2]);
+  for (const asked of [wrong, behind, pool.ask([3])])
+    await expect(asked).rejects.toMatchObject({ code: 'E_STORE_FULL', hint: 'Make some.' });
+});
+
 test('a program that is not there is undefined, whatever the address', () => {
   expect(threadUrl('module', url)).toBeUndefined();
   expect(threadUrl('anything', 'https://example.invalid/x.js')).toBeUndefined();

@@ -24,25 +24,11 @@ export interface ChosenFile {
 const batchSize = 2000;
 
 /**
- * The files that names and globs choose, then those of the list, each ready to be read.
+ * The files that names and globs choose, then those of the list: as many at a time as are best made ready together, which whoever takes them does. A batch that is
+ * not full is the last.
  * @param onMissing told of entries of the list that are not there
  * @throws E_NOT_FOUND when `strip` leaves nothing of any name, as selectFiles, E_ABORTED
  */
-export async function* chosenFiles(
-  source: Source,
-  choice: OutputChoice,
-  onMissing: (name: string, error: unknown) => void,
-): AsyncGenerator<ChosenFile> {
-  for await (const batch of chosenBatches(source, choice, onMissing)) {
-    await source.prepare(batch.map(({ entry }) => entry));
-    for (const chosen of batch) {
-      await breathe(choice.signal);
-      yield chosen;
-    }
-  }
-}
-
-/** As {@link chosenFiles}, as many at a time as are best made ready together; whoever takes them does that. A batch that is not full is the last. */
 export async function* chosenBatches(
   source: Source,
   choice: OutputChoice,

@@ -3,27 +3,11 @@ import { join } from 'node:path';
 import { breathe } from '../../core/breathe.ts';
 import { throwIfAborted } from '../../core/errors.ts';
 import { batchesOf } from '../../threads/batches.ts';
-import { ThreadPool, threadUrl, usefulThreads } from '../../threads/thread-pool.ts';
-import type { FilesForThreads } from '../source.ts';
 import { type ChosenFile, chosenBatches } from './chosen-files.ts';
+import { type FileThreads, keyTeller, withThreads } from './extract-pool.ts';
 import { addFailure, claimName, type Extraction, extractOne, refuse, writeClaimed } from './extraction.ts';
-import type { CheckTask, ExtractTask, TaskResult } from './threads/extract-tasks.ts';
+import type { CheckTask, ExtractJob, ExtractTask, TaskResult } from './threads/extract-tasks.ts';
 
-/** The job of a thread. */
-export interface ExtractJob {
-  /** The folder for the files. */
-  to: string;
-}
-
-/** A key that threads are told when one of them lacked it. */
-export interface ToldKey {
-  name: string;
-  key: Uint8Array;
-}
-
-/** To start threads takes as long as this many bytes or files take. */
-const smallBytes = 48 << 20;
-const smallFiles = 600;
 /** Tasks that travel together: enough bytes to be hashed beside each other. */
 const batchLimits = { bytes: 8 << 20, tasks: 512 };
 /** To look for large files takes one lane for each. */
@@ -33,28 +17,16 @@ const checkLimits = { bytes: 256 << 20, tasks: 512 };
 export async function extractChosen(work: Extraction): Promise<void> {
   const { source, options, result } = work;
   const batches = chosenBatches(source, options, (name, error) => addFailure(result, name, error));
-  const first = await batches.next();
-  if (first.done === true) return;
-  // A first batch that is full may be followed by any number.
-  const pool = poolFor(work, first.value);
-  const all = withFirst(first.value, batches);
-  if (pool === undefined || source.forThreads === undefined) {
+  const program = { ...options, program: 'extract-worker', unpack: (results: TaskResult[]) => results };
+  const { all, threads } = await withThreads<ExtractJob, Task, TaskResult[], TaskResult>(source, batches, program);
+  if (threads === undefined) {
     for await (const batch of all) await extractHere(work, batch);
     return;
   }
   try {
-    await new ThreadedExtraction(work, source.forThreads, pool).run(all);
+    await new ThreadedExtraction(work, threads).run(all);
   } finally {
-    await pool.end();
-  }
-}
-
-async function* withFirst<Item>(first: Item, rest: AsyncGenerator<Item>): AsyncGenerator<Item> {
-  try {
-    yield first;
-    yield* rest;
-  } finally {
-    await rest.return(undefined);
+    await threads.pool.end();
   }
 }
 
@@ -66,20 +38,8 @@ async function extractHere(work: Extraction, batch: readonly ChosenFile[]): Prom
   }
 }
 
-type Pool = ThreadPool<undefined, ExtractJob, CheckTask | ExtractTask, TaskResult[], TaskResult>;
-
-function poolFor({ source, options }: Extraction, first: readonly ChosenFile[]): Pool | undefined {
-  const { raw, threads: asked, workerUrl } = options;
-  if (source.forThreads === undefined || raw === true) return undefined;
-  const bytes = first.reduce((sum, { entry }) => sum + (entry.size ?? 0), 0);
-  const isSmall = bytes < smallBytes && first.length < smallFiles;
-  const threads = Math.min(usefulThreads(asked ?? (isSmall ? 0 : undefined)), first.length);
-  // One is worth it on a machine with one core, too: many files at a time take a third of the work of one after the other.
-  const url = threads < 1 ? undefined : threadUrl('extract-worker', workerUrl ?? import.meta.url);
-  return url && new ThreadPool({ url, setup: undefined, unpack: (results) => results }, threads);
-}
-
 type Task = CheckTask | ExtractTask;
+type Threads = FileThreads<ExtractJob, Task, TaskResult[], TaskResult>;
 
 /** A file of a batch, and how far it came. */
 interface Item extends ChosenFile {
@@ -108,17 +68,18 @@ interface Batch {
  */
 class ThreadedExtraction {
   readonly #work: Extraction;
-  readonly #files: FilesForThreads;
-  readonly #pool: Pool;
+  readonly #files: Threads['files'];
+  readonly #pool: Threads['pool'];
   readonly #underWay = new Map<Task, { item: Item; batch: Batch }>();
-  readonly #told = new Set<string>();
+  readonly #tellKey: (name: string | undefined) => void;
   /** Whether a folder was there when its first file came. */
   readonly #folders = new Map<string, boolean>();
 
-  constructor(work: Extraction, files: FilesForThreads, pool: Pool) {
+  constructor(work: Extraction, { files, pool }: Threads) {
     this.#work = work;
     this.#files = files;
     this.#pool = pool;
+    this.#tellKey = keyTeller(pool, files.keys);
     this.#folders.set('', !work.folder.isNew);
   }
 
@@ -224,15 +185,6 @@ class ThreadedExtraction {
     }
     batch.left -= 1;
     if (batch.left === 0) batch.comesBack();
-  }
-
-  /** Tells threads a key that one of them lacked, once. One that is not known is told by whoever does the file again. */
-  #tellKey(name: string | undefined): void {
-    const key = name === undefined || this.#told.has(name) ? undefined : this.#files.keys.find(name);
-    if (name === undefined || key === undefined) return;
-    this.#told.add(name);
-    const told: ToldKey = { name, key };
-    this.#pool.tell(told);
   }
 
   /** Waits for a batch. @returns false when all is to end before it came back */

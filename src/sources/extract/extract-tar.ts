@@ -3,29 +3,42 @@ import { codeOf, isPakratError, PakratError } from '../../core/errors.ts';
 import { outputPath } from '../../files/output/output-path.ts';
 import { fileReader } from '../file-reader.ts';
 import type { Source } from '../source.ts';
-import { chosenFiles } from './chosen-files.ts';
 import { addUnsure, type ExtractOptions, type ExtractResult } from './extraction.ts';
+import { filesAhead } from './read-ahead.ts';
 import { tarEnd, tarHeader, tarPadding } from './tar.ts';
 
 /** Content up to this size is held until it is whole; more is decoded twice, first to see that it is right. */
 const heldSize = 32 << 20;
+
+/** Pieces that are given out together: what is smaller takes as long to write as this much. */
+const gatheredSize = 1 << 18;
 
 /**
  * Gives out files of a source as a tar. Nothing of a file is given out before all of it was decoded: one that fails is left out.
  * @param result told what was done, while it is done
  * @throws E_NOT_FOUND when a name or glob chooses nothing, E_ABORTED, E_INTEGRITY for a file that changes meanwhile
  */
-export async function* tarFiles(
+export function tarFiles(
+  source: Source,
+  options: Omit<ExtractOptions, 'to'>,
+  result: ExtractResult,
+): AsyncGenerator<Uint8Array> {
+  return gathered(tarPieces(source, options, result));
+}
+
+async function* tarPieces(
   source: Source,
   options: Omit<ExtractOptions, 'to'>,
   result: ExtractResult,
 ): AsyncGenerator<Uint8Array> {
   const read = fileReader(source, options);
   const onMissing = (name: string, error: unknown): void => addFailure(result, name, error);
-  for await (const { entry, output } of chosenFiles(source, options, onMissing)) {
+  for await (const { chosen, content } of filesAhead(source, options, onMissing)) {
+    const { entry, output } = chosen;
     try {
       const path = outputPath(output);
-      const { size, whole } = await measure(read(entry));
+      const { size, whole } =
+        content === undefined ? await measure(read(entry)) : { size: content.length, whole: content };
       yield tarHeader(path, size, entry.mtime);
       yield* whole === undefined ? again(read(entry), entry.name, size) : [whole];
       yield tarPadding(size);
@@ -75,4 +88,23 @@ async function* again(pieces: AsyncIterable<Uint8Array>, name: string, size: num
     throw codeOf(cause) === 'E_ABORTED' ? cause : broken(cause);
   }
   if (done !== size) throw broken();
+}
+
+/** The same bytes in pieces of one size, in memory of their own: what was given out may still wait to be written. */
+async function* gathered(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let bytes = new Uint8Array(gatheredSize);
+  let size = 0;
+  for await (const piece of pieces) {
+    for (let at = 0; at < piece.length; ) {
+      const part = piece.subarray(at, at + gatheredSize - size);
+      bytes.set(part, size);
+      size += part.length;
+      at += part.length;
+      if (size < gatheredSize) continue;
+      yield bytes;
+      bytes = new Uint8Array(gatheredSize);
+      size = 0;
+    }
+  }
+  if (size > 0) yield bytes.subarray(0, size);
 }

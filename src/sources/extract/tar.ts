@@ -21,7 +21,7 @@ const encoder = new TextEncoder();
 /** The header of a file. @param name relative, with `/` @param mtime default 1970 */
 export function tarHeader(name: string, size: number, mtime?: Date): Uint8Array {
   const records: string[] = [];
-  if (encoder.encode(name).length > maxName || /[^ -~]/.test(name)) records.push(paxRecord('path', name));
+  if (Buffer.byteLength(name) > maxName || /[^ -~]/.test(name)) records.push(paxRecord('path', name));
   if (size > maxOctal) records.push(paxRecord('size', String(size)));
   const time = Math.max(0, Math.floor((mtime?.getTime() ?? 0) / 1000));
   const own = header({ name, size: size > maxOctal ? 0 : size, time: Math.min(time, maxOctal), type: '0' });
@@ -42,19 +42,14 @@ export function tarEnd(): Uint8Array {
 }
 
 function header({ name, size, time, type }: { name: string; size: number; time: number; type: string }): Uint8Array {
-  const block = new Uint8Array(blockSize);
-  const put = (offset: number, text: string): void => block.set(encoder.encode(text), offset);
-  block.set(encoder.encode(name).subarray(0, maxName), 0);
-  put(100, octal(0o644, 8));
-  put(108, octal(0, 8));
-  put(116, octal(0, 8));
-  put(124, octal(size, 12));
-  put(136, octal(time, 12));
-  put(148, ' '.repeat(8));
-  put(156, type);
-  put(257, 'ustar\x0000');
-  const checksum = block.reduce((sum, byte) => sum + byte, 0);
-  put(148, `${octal(checksum, 7)} `);
+  const block = Buffer.alloc(blockSize);
+  const rights = `${octal(0o644, 8)}${octal(0, 8)}${octal(0, 8)}`;
+  block.write(name, 0, maxName);
+  block.write(`${rights}${octal(size, 12)}${octal(time, 12)}${' '.repeat(8)}${type}`, 100);
+  block.write('ustar\x0000', 257);
+  let checksum = 0;
+  for (let i = 0; i < blockSize; i++) checksum += block[i]!;
+  block.write(octal(checksum, 7), 148);
   return block;
 }
 

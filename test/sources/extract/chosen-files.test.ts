@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { chosenFiles } from '../../../src/sources/extract/chosen-files.ts';
+import { filesAhead } from '../../../src/sources/extract/read-ahead.ts';
 import { RegexSearch } from '../../../src/sources/regex-search.ts';
 import type { Source, SourceEntry } from '../../../src/sources/source.ts';
 import { builtModule } from '../../support/built-module.ts';
@@ -38,7 +38,7 @@ describe('the number of files, and their bytes', () => {
   test('of few are known before the first is given out, from the one listing', async () => {
     const { source, listings } = sourceOf(1500);
     const plans: number[][] = [];
-    const files = chosenFiles(source, { names: [], onPlan: (...plan) => plans.push(plan) }, () => {});
+    const files = filesAhead(source, { names: [], onPlan: (...plan) => plans.push(plan) }, () => {});
     await files.next();
     expect(plans).toEqual([[1500, 15_000]]);
     for await (const _ of files);
@@ -55,7 +55,7 @@ describe('the number of files, and their bytes', () => {
       plans.push(plan);
       givenWhenPlanned = given;
     };
-    for await (const _ of chosenFiles(source, { names: [], exclude: ['a/1*'], onPlan }, () => {})) {
+    for await (const _ of filesAhead(source, { names: [], exclude: ['a/1*'], onPlan }, () => {})) {
       given += 1;
       await new Promise(setImmediate);
     }
@@ -65,7 +65,7 @@ describe('the number of files, and their bytes', () => {
 
   test('of many are not counted for nobody', async () => {
     const { source, listings } = sourceOf(9000);
-    for await (const _ of chosenFiles(source, { names: [] }, () => {}));
+    for await (const _ of filesAhead(source, { names: [] }, () => {}));
     expect(listings()).toEqual({ begun: 1, open: 0 });
   });
 
@@ -74,7 +74,7 @@ describe('the number of files, and their bytes', () => {
     const regex = new RegexSearch(['[2-9]'], { workerUrl });
     const plans: number[][] = [];
     let given = 0;
-    for await (const _ of chosenFiles(source, { names: [], regex, onPlan: (...plan) => plans.push(plan) }, () => {})) {
+    for await (const _ of filesAhead(source, { names: [], regex, onPlan: (...plan) => plans.push(plan) }, () => {})) {
       given += 1;
       await new Promise(setImmediate);
     }
@@ -85,7 +85,7 @@ describe('the number of files, and their bytes', () => {
 
   test('are counted no longer than the work lasts: the source may be closed then', async () => {
     const { source, listings } = sourceOf(1_000_000);
-    for await (const _ of chosenFiles(source, { names: [], onPlan: () => {} }, () => {})) break;
+    for await (const _ of filesAhead(source, { names: [], onPlan: () => {} }, () => {})) break;
     expect(listings()).toEqual({ begun: 2, open: 0 });
   });
 });

@@ -2,12 +2,11 @@ import { execFileSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { buildSource } from '../../../src/sources/build-source.ts';
 import { type ExtractOptions, type ExtractResult, extractFiles } from '../../../src/sources/extract/extract.ts';
-import { syncBuild } from '../../../src/sync/sync-build.ts';
 import { builtModule } from '../../support/built-module.ts';
 import { scratchFolder } from '../../support/scratch.ts';
-import { type GeneratedCdn, generateCdn, hostOf, openGenerated } from '../../sync/generated-build.ts';
+import type { GeneratedCdn } from '../../sync/generated-build.ts';
+import { damagedCopy, openWatched, syncedBuild, threadProgram } from './synced-build.ts';
 
 /* What threads write is what this one writes: each case is done both ways, in two folders that were alike before. */
 
@@ -19,17 +18,8 @@ let workerUrl: URL;
 let number = 0;
 
 beforeAll(async () => {
-  cdn = generateCdn();
-  const program = scratch('program');
-  fs.mkdirSync(program);
-  fs.writeFileSync(join(program, 'package.json'), '{"type":"module"}');
-  fs.writeFileSync(join(program, 'extract-worker.js'), `import ${JSON.stringify(built)};`);
-  workerUrl = new URL(`file://${program}/any.js`);
-  const server = await hostOf(cdn);
-  const online = await openGenerated({ root: store, cdn, build: 'a', servers: [server] });
-  await syncBuild(online.fetcher, online.build, { tags: [], include: [], all: false });
-  await online.close();
-  await server.close();
+  workerUrl = threadProgram(scratch('program'), 'extract-worker', built);
+  ({ cdn } = await syncedBuild(store));
 });
 
 interface Extracted {
@@ -41,23 +31,14 @@ interface Extracted {
 }
 
 async function extract(root: string, to: string, options: Partial<ExtractOptions>): Promise<Extracted> {
-  const { build, close } = await openGenerated({ root, cdn, build: 'a', servers: [] });
+  const { source, read, close } = await openWatched(cdn, root);
   try {
-    const source = buildSource(build, { locale: 'enUS' });
-    const read = new Set<string>();
     const told = { files: 0, bytes: 0 };
-    const watched: typeof source = {
-      ...source,
-      read(entry) {
-        read.add(entry.name);
-        return source.read(entry);
-      },
-    };
     const onFile = (bytes: number): void => {
       told.files += 1;
       told.bytes += bytes;
     };
-    const result = await extractFiles(watched, { names: [], to, workerUrl, onFile, ...options });
+    const result = await extractFiles(source, { names: [], to, workerUrl, onFile, ...options });
     return { result, read, told };
   } finally {
     await close();
@@ -163,16 +144,7 @@ describe('in threads', () => {
 
   test('a damaged entry is refused as it is here, and the others are written', async () => {
     const root = scratch('damaged');
-    fs.cpSync(store, root, { recursive: true });
-    const archives = fs
-      .readdirSync(root, { recursive: true, encoding: 'utf8' })
-      .filter((name) => /\/data\/..\/..\/[0-9a-f]{32}$/.test(name))
-      .map((name) => join(root, name));
-    for (const file of archives) {
-      const bytes = fs.readFileSync(file);
-      if (bytes.length > 100_000) for (let i = 5000; i < bytes.length; i += 50_000) bytes[i]! ^= 0x55;
-      fs.writeFileSync(file, bytes);
-    }
+    damagedCopy(store, root);
     const { here, threads } = await bothWays({}, { root });
     const damaged = here.result.failed.filter(({ code }) => code === 'E_INTEGRITY');
     expect(damaged.length).toBeGreaterThan(0);

@@ -1,14 +1,17 @@
-import * as fs from 'node:fs';
 import type { EncodedFile } from '../../../builds/encoded-files.ts';
-import { codeOf, isPakratError } from '../../../core/errors.ts';
 import { OutputFolder, type SeenFolders, writeOutput, writeWhole } from '../../../files/output/output-folder.ts';
-import { readAt } from '../../../files/read-at.ts';
-import { decodeBlte } from '../../../formats/blte/decode.ts';
 import type { KeyRing } from '../../../formats/blte/keys.ts';
 import { readBlte } from '../../../formats/blte/read.ts';
+import { decodeWhole, isSmall, OpenedFiles, type PutBack, putBackFor, readerOf } from './decode-alone.ts';
 import { ManyDecoder } from './decode-many.ts';
 import { SameContent } from './same-content.ts';
 import { Workroom } from './workroom.ts';
+
+/** The job of a thread that writes files. */
+export interface ExtractJob {
+  /** The folder for the files. */
+  to: string;
+}
 
 /** A file for a thread to write. Plain data, for it travels. */
 export interface ExtractTask extends EncodedFile {
@@ -30,18 +33,7 @@ export interface CheckTask {
  * The outcome of a task: the file was written, is there already, or is not or is another; or it was put back. What is put back left nothing behind, and
  * whoever planned the work does it again, in the one way that knows what to do about damage, missing keys and the rest.
  */
-export type TaskResult =
-  | 'written'
-  | 'there'
-  | 'lacking'
-  /** With the name of the key that was not at hand, where that was it. */
-  | { putBack: string | undefined };
-
-/** Objects up to this size, encoded and decoded, are read and decoded at once. */
-const wholeBytes = 8 << 20;
-
-/** Files that a thread has open to read from: systems let a process have few. */
-const mostOpen = 8;
+export type TaskResult = 'written' | 'there' | 'lacking' | PutBack;
 
 /** What a thread needs beside its tasks. */
 interface ExtractSurroundings {
@@ -99,9 +91,7 @@ async function resultOf(work: () => void | Promise<void>, result: 'written' | 't
     await work();
     return result;
   } catch (error) {
-    if (codeOf(error) === 'E_ABORTED') throw error;
-    const keyName = isPakratError(error) ? error.data.keyName : undefined;
-    return { putBack: typeof keyName === 'string' ? keyName : undefined };
+    return putBackFor(error);
   }
 }
 
@@ -111,40 +101,22 @@ async function extractAlone(
   file: string,
   { keys, checkpoint, files }: Pick<ExtractSurroundings, 'keys' | 'checkpoint'> & { files: OpenedFiles },
 ): Promise<void> {
-  const { encodedSize, size, ekey, ckey } = task;
-  const fd = files.open(task.file);
-  const read = (offset: number, count: number): Uint8Array => readAt(fd, task.offset + offset, count, `entry ${ekey}`);
+  if (isSmall(task)) return writeWhole(file, decodeWhole(task, keys, files));
+  const { encodedSize, ekey, ckey, size } = task;
+  const read = readerOf(task, files);
   const known = { keys, ekey, ckey, decodedSize: size };
-  if (encodedSize <= wholeBytes && size <= wholeBytes) {
-    writeWhole(file, decodeBlte(read(0, encodedSize), known));
-  } else {
-    const pieces = readBlte(async (offset, count) => read(offset, count), encodedSize, known);
-    await writeOutput(file, watched(pieces, checkpoint));
-  }
+  await writeOutput(
+    file,
+    watched(
+      readBlte(async (at, count) => read(at, count), encodedSize, known),
+      checkpoint,
+    ),
+  );
 }
 
 async function* watched(pieces: AsyncIterable<Uint8Array>, checkpoint: () => void): AsyncGenerator<Uint8Array> {
   for await (const piece of pieces) {
     checkpoint();
     yield piece;
-  }
-}
-
-/** Files that many tasks read from, open for one batch: what lies at a path may be another file later. */
-class OpenedFiles {
-  readonly #fds = new Map<string, number>();
-
-  open(file: string): number {
-    const known = this.#fds.get(file);
-    if (known !== undefined) return known;
-    if (this.#fds.size >= mostOpen) this.close();
-    const fd = fs.openSync(file, 'r');
-    this.#fds.set(file, fd);
-    return fd;
-  }
-
-  close(): void {
-    for (const fd of this.#fds.values()) fs.closeSync(fd);
-    this.#fds.clear();
   }
 }

@@ -1,16 +1,13 @@
 /* A thread that decodes files of a build and writes them. */
 import { checkpoint, serveOrders } from '../../../threads/serve-orders.ts';
-import type { ExtractJob, ToldKey } from '../extract-chosen.ts';
-import { type CheckTask, type ExtractTask, extractRunner, type TaskResult } from './extract-tasks.ts';
+import { type CheckTask, type ExtractJob, type ExtractTask, extractRunner, type TaskResult } from './extract-tasks.ts';
+import { type ToldKey, ToldKeys } from './told-keys.ts';
 
-const keys = new Map<string, Uint8Array>();
+const keys = new ToldKeys();
 
 serveOrders<ExtractJob, CheckTask | ExtractTask, TaskResult[]>({
   async begin({ to }) {
-    return extractRunner({ to, keys: { find: (name) => keys.get(name) }, checkpoint });
+    return extractRunner({ to, keys, checkpoint });
   },
-  hear(told) {
-    const { name, key } = told as ToldKey;
-    keys.set(name, key);
-  },
+  hear: (told) => keys.hear(told as ToldKey),
 });
