@@ -2,6 +2,8 @@ import * as fs from 'node:fs';
 import { breathe } from '../core/breathe.ts';
 import { isPakratError, PakratError } from '../core/errors.ts';
 import type { WorkOptions } from '../core/progress.ts';
+import { readAt } from '../files/read-at.ts';
+import { checkArchiveIndex } from '../formats/indices/archive-index.ts';
 import { type CheckedEntry, checkEntries, type EntryToCheck } from '../verify/check-entries.ts';
 import { checkObject } from '../verify/check-object.ts';
 import type { EntryBatch, ProveEntries } from '../verify/entry-columns.ts';
@@ -32,10 +34,10 @@ export interface CheckOptions {
 }
 
 /** Entries of one file, and the check that tells what is wrong with them. */
-export interface FolderBatch extends EntryBatch {
+export type FolderBatch = EntryBatch & {
   name: string;
   check: () => AsyncIterable<CheckedObject> | Iterable<CheckedObject>;
-}
+};
 
 /** Checks batches of entries: what is not proven, one by one, in the order of the batches. @throws E_ABORTED */
 export async function* checkBatches(
@@ -47,10 +49,9 @@ export async function* checkBatches(
     let number = 0;
     for (const batch of batches) yield { ...batch, number: number++ };
   };
-  for await (const { batch, isRight } of prove(numbered())) {
-    const { name, size, columns } = batch;
-    if (isRight) yield { name, bytes: size, entries: columns.offsets.length };
-    else left.push(batch);
+  for await (const { batch, proof } of prove(numbered())) {
+    if (proof === undefined) left.push(batch);
+    else yield { name: batch.name, ...proof };
   }
   for (const { check } of left.sort((a, b) => a.number - b.number)) yield* check();
 }
@@ -99,8 +100,18 @@ export function checkWhole(
     if (size > maxWhole) throw new PakratError('E_FORMAT_RANGE', `${size} bytes are too many for it`);
     const [hash = '', suffix] = object.name.split('.');
     const { kind, file } = object;
-    checkObject({ kind, hash, suffix: suffix === undefined ? '' : '.index' }, new Uint8Array(fs.readFileSync(file)));
+    if (suffix !== undefined) checkIndex(file, size, hash);
+    else checkObject({ kind, hash }, new Uint8Array(fs.readFileSync(file)));
   });
+}
+
+function checkIndex(file: string, size: number, hash: string): void {
+  const fd = fs.openSync(file, 'r');
+  try {
+    checkArchiveIndex({ size, read: (at, count) => readAt(fd, at, count, file) }, hash);
+  } finally {
+    fs.closeSync(fd);
+  }
 }
 
 /** Runs a check; an error of ours is the problem, any other goes on. */

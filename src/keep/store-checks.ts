@@ -29,7 +29,7 @@ export interface DamagedEntry extends ArchiveEntry {
 }
 
 /** The entries of an archive, by its index, in the order in which they lie in it. Throws E_FORMAT…, E_INTEGRITY. */
-export function archiveEntries(indexBytes: Uint8Array, name: ObjectName): ArchiveEntry[] {
+export function archiveEntries(indexBytes: Uint8Array, name: Pick<ObjectName, 'kind' | 'hash'>): ArchiveEntry[] {
   const index = decodeArchiveIndex(indexBytes, name.hash);
   const raw = name.kind === 'patch';
   const entries = Array.from(index, ({ ekey, offset, size }) => ({ ekey: toHex(ekey), offset, size, raw }));

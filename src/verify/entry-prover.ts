@@ -33,6 +33,8 @@ interface Unit extends Stretch {
 
 /** Larger reads take no less time, and there are chunks enough for all lanes in it. */
 const memoryBytes = 8 << 20;
+/** What waits for its hash is remembered, some hundred bytes each: of tiny entries there is room for very many. */
+const mostUnits = 8192;
 /** What lies between two runs of bytes is read along up to here. */
 const leastRead = 256 << 10;
 
@@ -73,11 +75,18 @@ export class EntryProver {
   /** Reads an entry of the object, and sees to it that it is hashed. @param runEnd where the bytes end that lie there without a gap @throws as reading does */
   add(entry: EntryToProve, runEnd: number): void {
     this.#runEnd = runEnd;
+    if (this.#units.length >= mostUnits) this.#hash();
     if (!this.#object.isOpen && !this.#addEntry(entry)) this.#object.isOpen = true;
   }
 
   /** Hashes what was read. */
   flush(): void {
+    this.#hash();
+    this.#used = Md5Lanes.reservedBytes;
+    this.#forget();
+  }
+
+  #hash(): void {
     const units = this.#units;
     const digests = this.#lanes.digest(units);
     for (let i = 0; i < units.length; i++) {
@@ -85,8 +94,6 @@ export class EntryProver {
       if (!isDigest(digests, i * digestSize, digest, digestAt)) object.isOpen = true;
     }
     this.#units = [];
-    this.#used = Md5Lanes.reservedBytes;
-    this.#forget();
   }
 
   #forget(): void {

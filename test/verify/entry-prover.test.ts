@@ -63,6 +63,18 @@ test('proves entries of every kind, more of them than its memory has room for', 
   }
 });
 
+test('of tiny entries hashes some before all are read, and finds a wrong one wherever it is', () => {
+  const entries = Array.from({ length: 10_000 }, (_, i) => chunkedEntry(40, 40, i));
+  const { bytes, places } = placed(entries, () => false);
+  expect(isProven(bytes, places)).toBe(true);
+  for (const i of [0, 4095, 4096, 9999]) {
+    const wrong = bytes.slice();
+    wrong[places[i]!.offset + places[i]!.size - 1]! ^= 1;
+    expect([i, isProven(wrong, places)]).toEqual([i, false]);
+  }
+  expect(isProven(bytes, places)).toBe(true);
+});
+
 test('leaves open what it has no room for', () => {
   const { bytes, places } = placed([wholeEntry(9_000_000, 1)], () => false);
   expect(isProven(bytes, places)).toBe(false);

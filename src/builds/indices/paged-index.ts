@@ -1,6 +1,6 @@
 import { compareKeys, equalBytes, viewOf } from '../../core/bytes.ts';
 import { md5 } from '../../core/hash.ts';
-import type { RecordTable } from '../../core/tables/record-table.ts';
+import { RecordTable } from '../../core/tables/record-table.ts';
 import { decodeIndexToc, findInPage, type IndexEntry, pageEntries } from '../../formats/indices/archive-index.ts';
 import { decodeIndexFooter, type IndexLayout, maxFooterSize } from '../../formats/indices/index-layout.ts';
 import { DerivedFile } from '../../store/derived/derived-file.ts';
@@ -68,10 +68,16 @@ export class PagedIndex {
 
   /** All entries in the order of their ekeys, a page at a time; the bytes of a page are there until the next is asked for. */
   *pages(): Generator<Iterable<IndexEntry>> {
-    const memory = Buffer.allocUnsafe(this.layout.pageSize);
-    for (let page = 0; page < this.layout.pageCount; page++) {
-      const left = this.layout.count - page * this.layout.entriesPerPage;
-      yield pageEntries(this.#page(page, memory), this.layout, Math.min(left, this.layout.entriesPerPage));
+    for (const { bytes, count } of this.recordPages()) yield pageEntries(bytes, this.layout, count);
+  }
+
+  /** As {@link pages}, the records as they are. */
+  *recordPages(): Generator<RecordTable> {
+    const { pageSize, pageCount, count, entriesPerPage, entrySize } = this.layout;
+    const memory = Buffer.allocUnsafe(pageSize);
+    for (let page = 0; page < pageCount; page++) {
+      const left = count - page * entriesPerPage;
+      yield new RecordTable(this.#page(page, memory), entrySize, Math.min(left, entriesPerPage));
     }
   }
 

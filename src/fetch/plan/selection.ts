@@ -1,6 +1,6 @@
 import type { Build } from '../../builds/build.ts';
 import type { DownloadFile } from '../../builds/manifests/download-file.ts';
-import { fromHex, toHex } from '../../core/bytes.ts';
+import { compareKeys, fromHex, toHex, u32At } from '../../core/bytes.ts';
 import { isDamage, PakratError, resultUnless } from '../../core/errors.ts';
 import { nameMatcher } from '../../core/glob.ts';
 import type { RecordTable } from '../../core/tables/record-table.ts';
@@ -9,6 +9,8 @@ import { ekeySize, ekeyStride } from '../../formats/manifests/encoding/pages.ts'
 import { hasTag, selectByTags, type Tag } from '../../formats/manifests/tags.ts';
 import { addDownload, amountsByTag, rankWanted, type TagAmount } from './download-rows.ts';
 import { manifestPriority, WantedList } from './wanted.ts';
+
+const ekeyBytes = 16;
 
 /** The part of a build that a person asks for. All empty: the whole build. */
 export interface Selection {
@@ -48,13 +50,12 @@ export async function chooseEntries(
   const download = await build.download();
   const byName = include.length > 0 ? await namedEkeys(build, include) : undefined;
   const isWhole = !all && tags.length === 0 && byName === undefined;
-  const list = isWhole ? listOfEncoding(build) : new WantedList();
+  const list = all ? listOfEverything(build) : isWhole ? listOfEncoding(build) : new WantedList();
   // Entries whose priorities are not known yet; undefined: of none.
   let unranked: RecordTable | undefined;
-  if (all) addEverything(build, list);
-  else if (tags.length > 0) await addTagged(build, { list, download, tags, byName });
-  else if (byName !== undefined) for (const ekey of byName) addEkey(build, list, ekey);
-  else if (download !== undefined) unranked = await addDownload(list, download, signal);
+  if (isWhole && download !== undefined) unranked = await addDownload(list, download, signal);
+  else if (!all && tags.length > 0) await addTagged(build, { list, download, tags, byName });
+  else if (!all) for (const ekey of byName ?? []) addEkey(build, list, ekey);
   addManifests(build, list);
   const wanted = list.sorted();
   if (download === undefined) return { wanted, byTag: async () => [], isListed: build.config.download === undefined };
@@ -71,23 +72,53 @@ export function manifestEntries(build: Build): RecordTable {
 
 /** Every entry that the encoding file lists: of a whole build nearly all there are, so that its memory is not grown by doubling. */
 function listOfEncoding(build: Build): WantedList {
-  const { ekeyPageCount, ekeyPageSize } = build.encoding.layout;
-  const list = new WantedList(Math.ceil((ekeyPageCount * ekeyPageSize) / ekeyStride));
-  addEncoding(build, list);
+  const list = new WantedList(encodedCount(build));
+  for (const { bytes, at } of rowsOf(build.encoding.ekeyPages())) list.addAt(bytes, at, ekeySize(bytes, at));
   return list;
 }
 
-/** Every entry of every archive and every loose object, whether this build uses it or not. */
-function addEverything(build: Build, list: WantedList): void {
-  addEncoding(build, list);
-  for (const page of build.group?.pages() ?? []) for (const { ekey, size } of page) list.add(ekey, size);
-  for (const { ekey, size } of build.fileIndex ?? []) list.add(ekey, size);
+/** About as many entries as the encoding file lists. */
+function encodedCount(build: Build): number {
+  const { ekeyPageCount, ekeyPageSize } = build.encoding.layout;
+  return Math.ceil((ekeyPageCount * ekeyPageSize) / ekeyStride);
 }
 
-function addEncoding(build: Build, list: WantedList): void {
-  for (const { bytes, stride, count } of build.encoding.ekeyPages()) {
-    for (let row = 0, at = 0; row < count; row++, at += stride) list.addAt(bytes, at, ekeySize(bytes, at));
+/** Every entry of every archive and every loose object, whether this build uses it or not. What the encoding file and the group list comes in one order. */
+function listOfEverything(build: Build): WantedList {
+  const list = new WantedList(encodedCount(build) + (build.group?.layout.count ?? 0));
+  const grouped = rowsOf(build.group?.recordPages() ?? []);
+  let other = grouped.next().value;
+  for (const own of rowsOf(build.encoding.ekeyPages())) {
+    let size = ekeySize(own.bytes, own.at);
+    for (; other !== undefined; other = grouped.next().value) {
+      const order = compareKeys(other.bytes, other.at, own.bytes, own.at);
+      if (order > 0) break;
+      if (order === 0) size = Math.min(size, entrySize(other));
+      else list.addAt(other.bytes, other.at, entrySize(other));
+    }
+    list.addAt(own.bytes, own.at, size);
   }
+  for (; other !== undefined; other = grouped.next().value) list.addAt(other.bytes, other.at, entrySize(other));
+  for (const { ekey, size } of build.fileIndex ?? []) list.add(ekey, size);
+  return list;
+}
+
+interface RowPlace {
+  bytes: Uint8Array;
+  at: number;
+}
+
+/** Where each row of some tables begins, one after the other; it is there until the next is asked for. */
+function* rowsOf(tables: Iterable<RecordTable>): Generator<RowPlace, undefined> {
+  for (const { bytes, stride, count } of tables) {
+    const place = { bytes, at: 0 };
+    for (let row = 0; row < count; row++, place.at += stride) yield place;
+  }
+}
+
+/** Encoded size of an entry of the group: behind its key. */
+function entrySize({ bytes, at }: RowPlace): number {
+  return u32At(bytes, at + ekeyBytes);
 }
 
 async function addTagged(

@@ -103,26 +103,53 @@ export class ArchiveIndex {
  * @throws E_FORMAT… when it is no index, E_INTEGRITY when a hash differs or it is the index of another archive
  */
 export function decodeArchiveIndex(bytes: Uint8Array, name?: string): ArchiveIndex {
-  const layout = decodeIndexFooter(bytes.subarray(-maxFooterSize), bytes.length);
+  const { layout, toc } = decodeEnd({ size: bytes.length, read: (at, size) => bytes.subarray(at, at + size) }, name);
+  checkPages(bytes, 0, toc, layout);
+  return new ArchiveIndex(bytes, layout, toc);
+}
+
+/** An index that is read in pieces. */
+interface IndexPieces {
+  size: number;
+  read(at: number, size: number): Uint8Array;
+}
+
+/** Pages that are read together. */
+const pagesAtOnce = 256;
+
+/** Checks all of an index as {@link decodeArchiveIndex} does, piece by piece: that of a group of archives may have hundreds of MB. @throws as that, and as reading does */
+export function checkArchiveIndex(index: IndexPieces, name: string): void {
+  const { layout, toc } = decodeEnd(index, name);
+  const { pageCount, pageSize } = layout;
+  for (let first = 0; first < pageCount; first += pagesAtOnce) {
+    const count = Math.min(pagesAtOnce, pageCount - first);
+    checkPages(index.read(first * pageSize, count * pageSize), first, toc, layout);
+  }
+}
+
+/** What lies behind the pages. */
+function decodeEnd({ size, read }: IndexPieces, name: string | undefined): { layout: IndexLayout; toc: IndexToc } {
+  const footerSize = Math.min(size, maxFooterSize);
+  const layout = decodeIndexFooter(read(size - footerSize, footerSize), size);
   if (name !== undefined && name.toLowerCase() !== layout.name) {
     throw new PakratError('E_INTEGRITY', `archive index ${name}: its footer belongs to ${layout.name}`, {
       data: { key: name, expected: name, found: layout.name },
     });
   }
-  const toc = decodeIndexToc(bytes.subarray(layout.tocOffset, layout.tocOffset + layout.tocSize), layout);
-  checkPages(bytes, toc, layout);
-  return new ArchiveIndex(bytes, layout, toc);
+  return { layout, toc: decodeIndexToc(read(layout.tocOffset, layout.tocSize), layout) };
 }
 
-/** @throws E_INTEGRITY */
-function checkPages(bytes: Uint8Array, { pageHashes: expected }: IndexToc, layout: IndexLayout): void {
+/** Checks the pages that some bytes begin with, from a number on. @throws E_INTEGRITY */
+function checkPages(bytes: Uint8Array, first: number, { pageHashes: expected }: IndexToc, layout: IndexLayout): void {
   const { name, pageCount, pageSize, hashBytes } = layout;
-  const found = pageHashes(bytes.subarray(0, pageCount * pageSize), pageSize);
-  for (let i = 0; i < pageCount; i++) {
+  const count = Math.min(pageCount - first, Math.floor(bytes.length / pageSize));
+  const found = pageHashes(bytes.subarray(0, count * pageSize), pageSize);
+  for (let i = 0; i < count; i++) {
+    const page = first + i;
     let same = 0;
-    while (same < hashBytes && found[i * digestSize + same] === expected.bytes[i * hashBytes + same]) same += 1;
+    while (same < hashBytes && found[i * digestSize + same] === expected.bytes[page * hashBytes + same]) same += 1;
     if (same === hashBytes) continue;
-    checkMd5(bytes.subarray(i * pageSize, (i + 1) * pageSize), expected.at(i), `archive index ${name} page ${i}`);
+    checkMd5(bytes.subarray(i * pageSize, (i + 1) * pageSize), expected.at(page), `archive index ${name} page ${page}`);
   }
 }
 

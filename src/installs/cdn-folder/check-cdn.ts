@@ -1,11 +1,10 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { checkRange } from '../../core/byte-source.ts';
-import { fromHex, toHex } from '../../core/bytes.ts';
+import { toHex } from '../../core/bytes.ts';
 import { codeOf, isPakratError } from '../../core/errors.ts';
 import { readAt } from '../../files/read-at.ts';
 import { type ArchiveIndex, decodeArchiveIndex } from '../../formats/indices/archive-index.ts';
-import { entryBatch } from '../../verify/entry-columns.ts';
 import { HashBuffer } from '../../verify/hash-buffer.ts';
 import {
   type CheckedObject,
@@ -42,7 +41,11 @@ export async function* checkCdn(path: string, { signal, prove }: CheckOptions): 
       else provable.push(object);
     }
   }
-  if (prove !== undefined) yield* checkBatches(batchesOf(provable, work), prove);
+  if (prove === undefined) return;
+  yield* checkBatches(
+    provable.map((object) => batchOf(object, work)),
+    prove,
+  );
 }
 
 /** A patch of its own has no entries. */
@@ -50,16 +53,11 @@ function isPatchAlone({ kind, file }: CdnObject): boolean {
   return kind === 'patch' && !fs.existsSync(`${file}.index`);
 }
 
-function* batchesOf(objects: readonly CdnObject[], work: EntryWork): Generator<FolderBatch> {
-  for (const object of objects) {
-    const { kind, name, file } = object;
-    const index = indexBeside(file, name);
-    if (index === 'damaged') continue;
-    const whole = { ekey: fromHex(name), offset: 0, size: fs.statSync(file).size };
-    const entries = index === undefined ? [whole] : [...index].sort((a, b) => a.offset - b.offset);
-    const batch = entryBatch(file, kind === 'patch', entries);
-    yield { ...batch, name: `${kind}/${name}`, check: () => checkData(object, work) };
-  }
+function batchOf(object: CdnObject, work: EntryWork): FolderBatch {
+  const { kind, name, file } = object;
+  const index = fs.existsSync(`${file}.index`) ? `${file}.index` : undefined;
+  const listed = { name: { kind, hash: name }, file, index };
+  return { listed, size: fs.statSync(file).size, name: `${kind}/${name}`, check: () => checkData(object, work) };
 }
 
 interface CdnObject {

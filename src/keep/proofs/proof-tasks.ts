@@ -3,7 +3,7 @@ import { toHex } from '../../core/bytes.ts';
 import { isPakratError, isSystemError } from '../../core/errors.ts';
 import type { ObjectName } from '../../store/layout.ts';
 import type { Span } from '../../store/spans.ts';
-import { type EntryBatch, entriesIn } from '../../verify/entry-columns.ts';
+import { type EntryBatch, entriesIn, type ListedEntries, type Proof } from '../../verify/entry-columns.ts';
 import type { HashBuffer } from '../../verify/hash-buffer.ts';
 import { type ArchiveEntry, archiveEntries, checkHeldEntries, unclaimable } from '../store-checks.ts';
 
@@ -24,18 +24,12 @@ export interface ProofTask {
 }
 
 /** Entries of a file that are to be proven right, all of them. Plain data, too. */
-export interface EntriesTask extends EntryBatch {
+export type EntriesTask = EntryBatch & {
   /** Whoever planned the work knows it by this. */
   number: number;
-}
+};
 
-/** What was proven of an object: the entries of which something is held, and their bytes that are. */
-export interface Proof {
-  entries: number;
-  bytes: number;
-}
-
-/** Hashes what is held of an object. @returns undefined when anything is not as it should be: whoever planned the work looks again, and says what it is */
+/** Hashes what is held of an object, of which the entries that something is held of count. @returns undefined when anything is not as it should be: whoever planned the work looks again, and says what it is */
 export function proveObject(task: ProofTask, buffer: HashBuffer): Promise<Proof | undefined> {
   const { file, spans, wholeSize } = task;
   return unlessUnreadable(async () => {
@@ -47,12 +41,15 @@ export function proveObject(task: ProofTask, buffer: HashBuffer): Promise<Proof 
 }
 
 /** Hashes entries of a file. @returns undefined as {@link proveObject} */
-export function proveColumns(task: EntriesTask, buffer: HashBuffer): Promise<Proof | undefined> {
-  const { file } = task.columns;
+export function proveEntriesOf(task: EntriesTask, buffer: HashBuffer): Promise<Proof | undefined> {
+  const { file } = 'columns' in task ? task.columns : task.listed;
   return unlessUnreadable(async () => {
     // A pipe would wait for somebody to write to it.
     if (!fs.statSync(file).isFile()) return undefined;
-    const entries = Array.from(entriesIn(task), (entry) => ({ ...entry, ekey: toHex(entry.ekey) }));
+    const entries =
+      'columns' in task
+        ? Array.from(entriesIn(task), (entry) => ({ ...entry, ekey: toHex(entry.ekey) }))
+        : entriesOf({ ...task.listed, size: task.size });
     const end = entries.reduce((most, { offset, size }) => Math.max(most, offset + size), 0);
     return proofOf(file, entries, { spans: [{ start: 0, end }], buffer });
   });
@@ -82,7 +79,7 @@ async function unlessUnreadable(work: () => Promise<Proof | undefined>): Promise
   }
 }
 
-function entriesOf({ name, index, size }: ProofTask): ArchiveEntry[] {
+function entriesOf({ name, index, size }: ListedEntries & { size: number }): ArchiveEntry[] {
   if (index === undefined) return [{ ekey: name.hash, offset: 0, size, raw: false }];
   return archiveEntries(new Uint8Array(fs.readFileSync(index)), name);
 }

@@ -1,7 +1,7 @@
 import { batchesInOrder, batchesOf } from '../../threads/batches.ts';
 import { type Batches, ThreadPool, threadUrl, usefulThreads } from '../../threads/thread-pool.ts';
-import type { EntryBatch } from '../../verify/entry-columns.ts';
-import type { EntriesTask, Proof, ProofTask } from './proof-tasks.ts';
+import type { EntryBatch, Proof } from '../../verify/entry-columns.ts';
+import type { EntriesTask, ProofTask } from './proof-tasks.ts';
 
 /** The threads that may be used. */
 export interface ProofThreads {
@@ -82,7 +82,7 @@ export async function* proveEntries<Batch extends EntryBatch>(
   pool: ProofPool,
   batches: Iterable<Batch>,
   signal: AbortSignal | undefined,
-): AsyncGenerator<{ batch: Batch; isRight: boolean }> {
+): AsyncGenerator<{ batch: Batch; proof: Proof | undefined }> {
   const sent = new Map<number, Batch>();
   const tasks = function* (): Generator<EntriesTask> {
     let number = 0;
@@ -90,13 +90,14 @@ export async function* proveEntries<Batch extends EntryBatch>(
       number += 1;
       sent.set(number, batch);
       // What else its owner has in it may not travel.
-      yield { number, columns: batch.columns, size: batch.size };
+      const { size } = batch;
+      yield 'columns' in batch ? { number, columns: batch.columns, size } : { number, listed: batch.listed, size };
     }
   };
   for await (const { task, proof } of proveBatches(pool, batchesInOrder(tasks(), batchLimits), signal)) {
     const batch = sent.get(task.number)!;
     sent.delete(task.number);
-    yield { batch, isRight: proof !== undefined };
+    yield { batch, proof };
   }
 }
 

@@ -4,9 +4,9 @@ import { isPakratError, isSystemError } from '../../core/errors.ts';
 import { readInto } from '../../files/read-at.ts';
 import { decodeArchiveIndex } from '../../formats/indices/archive-index.ts';
 import { heldUntil } from '../../store/spans.ts';
-import { entriesIn } from '../../verify/entry-columns.ts';
+import { type ColumnBatch, entriesIn, type ListedEntries, type Proof } from '../../verify/entry-columns.ts';
 import type { EntryProver, EntryToProve, ObjectProof } from '../../verify/entry-prover.ts';
-import type { EntriesTask, Proof, ProofTask } from './proof-tasks.ts';
+import type { EntriesTask, ProofTask } from './proof-tasks.ts';
 
 // A pipe would wait for somebody to write to it.
 const { O_RDONLY, O_NONBLOCK = 0 } = fs.constants;
@@ -26,10 +26,12 @@ function beginProof(
   prover: EntryProver,
 ): { object: ObjectProof; held: Proof } | undefined {
   try {
-    const held = 'columns' in task ? heldColumns(task) : task;
+    const held = 'columns' in task ? heldColumns(task) : 'listed' in task ? heldListed(task) : task;
     const fd = fs.openSync(held.file, O_RDONLY | O_NONBLOCK);
     try {
-      return addEntries(held, () => ('columns' in task ? entriesIn(task) : entriesOf(task)), { fd, prover });
+      const entries = (): Iterable<EntryToProve> =>
+        'columns' in task ? entriesIn(task) : entriesOf('listed' in task ? { ...task.listed, size: task.size } : task);
+      return addEntries(held, entries, { fd, prover });
     } finally {
       fs.closeSync(fd);
     }
@@ -40,13 +42,21 @@ function beginProof(
 }
 
 /** What a file is said to have. */
-type HeldFile = Pick<ProofTask, 'file' | 'spans' | 'wholeSize' | 'size'>;
+type HeldFile = Pick<ProofTask, 'file' | 'spans' | 'wholeSize'> & {
+  /** Bytes of its entries, where that is known. */
+  size: number | undefined;
+};
 
 /** What lies between entries is read along. */
-function heldColumns({ columns, size }: EntriesTask): HeldFile {
+function heldColumns({ columns, size }: ColumnBatch): HeldFile {
   const { file, offsets, sizes } = columns;
   const end = (offsets.at(-1) ?? 0) + (sizes.at(-1) ?? 0);
   return { file, spans: [{ start: offsets[0] ?? 0, end }], wholeSize: undefined, size };
+}
+
+/** Entries may leave some of the file out. */
+function heldListed({ listed, size }: Extract<EntriesTask, { listed: ListedEntries }>): HeldFile {
+  return { file: listed.file, spans: [{ start: 0, end: size }], wholeSize: undefined, size: undefined };
 }
 
 function addEntries(
@@ -71,11 +81,11 @@ function addEntries(
     held.bytes += entry.size;
   }
   // What the ledger holds where no entry lies is no pakrat's claim.
-  return held.bytes === size ? { object, held } : undefined;
+  return size === undefined || held.bytes === size ? { object, held } : undefined;
 }
 
 /** In the order in which they lie. @throws E_FORMAT…, E_INTEGRITY for a damaged index */
-function entriesOf({ name, index, size }: ProofTask): EntryToProve[] {
+function entriesOf({ name, index, size }: ListedEntries & { size: number }): EntryToProve[] {
   if (index === undefined) return [{ ekey: fromHex(name.hash), offset: 0, size, raw: false }];
   const raw = name.kind === 'patch';
   const rows = decodeArchiveIndex(new Uint8Array(fs.readFileSync(index)), name.hash);

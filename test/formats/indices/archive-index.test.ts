@@ -3,6 +3,7 @@ import { concatBytes, fromHex, toHex } from '../../../src/core/bytes.ts';
 import { md5 } from '../../../src/core/hash.ts';
 import {
   type ArchiveIndex,
+  checkArchiveIndex,
   decodeArchiveIndex,
   decodeIndexToc,
   encodeArchiveIndex,
@@ -123,6 +124,35 @@ describe('an archive index', () => {
       changed[offset]! ^= 1;
       expect([offset, codeThrownBy(() => decodeArchiveIndex(changed))]).toEqual([offset, code]);
     }
+  });
+
+  test('is checked piece by piece, as it is when it is read whole', () => {
+    const large = encodeArchiveIndex(someEntries(300 * 170));
+    let most = 0;
+    const check = (of: Uint8Array, as = large.name): void =>
+      checkArchiveIndex(
+        {
+          size: of.length,
+          read(at, size) {
+            most = Math.max(most, size);
+            return of.slice(at, at + size);
+          },
+        },
+        as,
+      );
+    check(large.bytes);
+    expect(most).toBeLessThan(large.bytes.length);
+    const { layout } = decodeArchiveIndex(large.bytes);
+    expect(layout.pageCount).toBe(300);
+    for (const at of [0, 256 * 4096 - 1, 299 * 4096, layout.tocOffset, large.bytes.length - 28]) {
+      const changed = large.bytes.slice();
+      changed[at]! ^= 1;
+      const code = codeThrownBy(() => decodeArchiveIndex(changed, large.name));
+      expect([at, codeThrownBy(() => check(changed))]).toEqual([at, code]);
+    }
+    expect(codeThrownBy(() => check(large.bytes, 'a'.repeat(32)))).toBe('E_INTEGRITY');
+    expect(codeThrownBy(() => check(large.bytes.subarray(4096)))).toBe('E_FORMAT_TRUNCATED');
+    check(encodeArchiveIndex([]).bytes, encodeArchiveIndex([]).name);
   });
 
   test('without its first page is refused', () => {

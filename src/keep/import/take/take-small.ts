@@ -1,4 +1,5 @@
 import { codeOf, isDamage, throwIfAborted } from '../../../core/errors.ts';
+import { giveBack } from '../../../core/tables/large-bytes.ts';
 import { claimObject } from '../../../fetch/claimed-fetch.ts';
 import { hasObject } from '../../../fetch/small-objects.ts';
 import { removeTemporary } from '../../../files/temporary.ts';
@@ -55,6 +56,8 @@ export async function takeSmall(run: ImportRun, files: readonly FoundFile[]): Pr
       if (bytes !== undefined) right.push({ ...found, bytes });
     }
     await addObjects(run, right);
+    // An index of a group of archives has a hundred MB.
+    giveBack(...right.map(({ bytes }) => bytes).filter(({ length }) => length > together.bytes));
   }
 }
 
