@@ -62,7 +62,10 @@ export function buildSource(build: Build, options: BuildSourceOptions): BuildSou
     const batchSize = namesOnly ? namesAtOnce : undefined;
     for await (const batch of listFiles(build, { locale, matches, needed, batchSize })) {
       const find = namesOnly ? undefined : await findContentsOf(build, batch);
-      yield batch.map((file, i) => (find === undefined ? nameRow(build, file) : rowOf(file, find(i))));
+      for (let first = 0; first < batch.length; first += rowsAtOnce) {
+        const files = batch.slice(first, first + rowsAtOnce);
+        yield files.map((file, i) => (find === undefined ? nameRow(build, file) : rowOf(file, find(first + i))));
+      }
     }
   }
   return {
@@ -109,6 +112,8 @@ function nameRow(build: Build, file: BuildFile): BuildEntry {
 
 /** Few enough to be gone before the runtime takes them for lasting objects. */
 const namesAtOnce = 512;
+/** Rows with what is known of them, some kilobytes each: many more are looked up at once. */
+const rowsAtOnce = 2048;
 const noFacts: BuildEntry['facts'] = {};
 const noPlaces: BuildEntry['places'] = [];
 

@@ -4,6 +4,7 @@ import { codeOf, PakratError } from '../../core/errors.ts';
 import { writeAll } from '../durable.ts';
 import { clearDeadTemporaries, releaseTemporary, removeTemporary, temporaryName } from '../temporary.ts';
 import { outputPath } from './output-path.ts';
+import { TakenNames } from './taken-names.ts';
 
 /** The longest path that the system takes, in bytes. Whatever is longer is refused before folders are made for it. */
 const maxPathBytes = { linux: 4095, darwin: 1023 }[process.platform as string] ?? 32_766;
@@ -14,7 +15,8 @@ export type SeenFolders = Map<string, boolean>;
 /** A folder that files are written into, and only into. */
 export class OutputFolder {
   readonly root: string;
-  readonly #taken = new Map<string, string>();
+  readonly #taken = new TakenNames();
+  #claimed = 0;
   readonly #cleared = new Set<string>();
 
   /** True when the folder was not there: then nothing is in it that was not written here. */
@@ -45,24 +47,21 @@ export class OutputFolder {
         data: { name },
       });
     }
-    const key = path.toLowerCase();
-    const other = this.#taken.get(key);
-    if (other !== undefined && other !== identity) {
-      throw new PakratError(
-        'E_UNSAFE_PATH',
-        `${JSON.stringify(name)} and ${JSON.stringify(other)} would be the same file on some systems`,
-        {
-          data: { name, other },
-        },
-      );
+    const taking = this.#taken.take(path, identity);
+    if (typeof taking === 'object') {
+      const { other } = taking;
+      const both = `${JSON.stringify(name)} and ${other === undefined ? 'a file before it' : JSON.stringify(other)}`;
+      throw new PakratError('E_UNSAFE_PATH', `${both} would be the same file on some systems`, {
+        data: { name, ...(other !== undefined && { other }) },
+      });
     }
-    this.#taken.set(key, identity);
+    if (taking === 'new') this.#claimed += 1;
     return path;
   }
 
   /** Paths that are kept so far. */
   get claimed(): number {
-    return this.#taken.size;
+    return this.#claimed;
   }
 
   /**

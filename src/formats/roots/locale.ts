@@ -67,7 +67,9 @@ export function localeFlag(name: string): number {
 
 /** The names of all locales whose bits are set, in bit order; bits without a name are left out. */
 export function localeNames(flags: number): string[] {
-  return [...localeBits].filter(([, bit]) => (flags & bit) !== 0).map(([name]) => name);
+  const names: string[] = [];
+  for (const [name, bit] of localeBits) if ((flags & bit) !== 0) names.push(name);
+  return names;
 }
 
 /** The locale whose files stand in for those that `name` does not have (enGB → enUS, ptPT → ptBR), or undefined. */

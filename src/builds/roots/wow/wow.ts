@@ -54,6 +54,7 @@ class WowRootFile implements Root {
   readonly #names: () => ListfileIndex | undefined;
   readonly #place: { base: string; temporary: string };
   #order: LookupFile | undefined;
+  #shared: WeakRef<Buffer> | undefined;
 
   constructor(file: string, place: { base: string; temporary: string }, names: () => ListfileIndex | undefined) {
     const { base } = place;
@@ -188,8 +189,13 @@ class WowRootFile implements Root {
     return this.#list(matches, this.#rowsInOrder());
   }
 
+  /** All of the file, tens of megabytes: listings that go on beside each other share them. */
   #allRows(): Buffer {
-    return asBuffer(this.#rows.readUnchecked(0, this.#rows.size));
+    const shared = this.#shared?.deref();
+    if (shared !== undefined) return shared;
+    const bytes = asBuffer(this.#rows.readUnchecked(0, this.#rows.size));
+    this.#shared = new WeakRef(bytes);
+    return bytes;
   }
 
   /** @param isFew the rows are read one by one; else all of them at once, where one is asked for its content */

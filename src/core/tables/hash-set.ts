@@ -1,0 +1,54 @@
+/** Part of its places that may be taken: more would make looking for one long. */
+const fullest = 0.75;
+const leastPlaces = 1024;
+
+/** Very many hashes of 64 bits in little memory: 11 to 22 bytes each. */
+export class HashSet {
+  /** Two words a place, both 0 where it is free. */
+  #places = new Uint32Array(2 * leastPlaces);
+  #size = 0;
+
+  /** Number of hashes. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Takes a hash: two words of 32 bits. */
+  add(first: number, second: number): void {
+    if (this.#size >= fullest * (this.#places.length / 2)) this.#grow();
+    if (put(this.#places, first, second)) this.#size += 1;
+  }
+
+  has(first: number, second: number): boolean {
+    const at = placeOf(this.#places, first, second);
+    return this.#places[at] !== 0 || this.#places[at + 1] !== 0;
+  }
+
+  #grow(): void {
+    const before = this.#places;
+    this.#places = new Uint32Array(2 * before.length);
+    for (let at = 0; at < before.length; at += 2) {
+      if (before[at] !== 0 || before[at + 1] !== 0) put(this.#places, before[at]!, before[at + 1]!);
+    }
+  }
+}
+
+/** @returns whether it is new */
+function put(places: Uint32Array, first: number, second: number): boolean {
+  const at = placeOf(places, first, second);
+  if (places[at] !== 0 || places[at + 1] !== 0) return false;
+  places[at] = first;
+  places[at + 1] = second === 0 && first === 0 ? 1 : second;
+  return true;
+}
+
+/** Where a hash is, or else where it belongs. */
+function placeOf(places: Uint32Array, first: number, second: number): number {
+  const last = places.length / 2 - 1;
+  const wanted = second === 0 && first === 0 ? 1 : second;
+  for (let place = first & last; ; place = (place + 1) & last) {
+    const at = 2 * place;
+    const [a, b] = [places[at]!, places[at + 1]!];
+    if ((a === first && b === wanted) || (a === 0 && b === 0)) return at;
+  }
+}

@@ -1,0 +1,66 @@
+import { HashSet } from '../../core/tables/hash-set.ts';
+
+/** Names that are kept as they are. As texts, three million take hundreds of megabytes. */
+const mostExact = 1 << 15;
+
+/** What became of a name: it is new, was taken by the same before, or by another, whose name may be forgotten by then. */
+export type Taking = 'new' | 'again' | { other: string | undefined };
+
+/**
+ * Names of files of which no two are to differ by case only, and who has each. The last ones are kept as they are, those before as hashes of 64 bits: two names
+ * that differ are taken for one as good as never, and then one of them is refused; two that are one are always found.
+ */
+export class TakenNames {
+  /** By the name in lower case: who has it. */
+  readonly #exact = new Map<string, string>();
+  /** Of those before: names that their owners have as they are in lower case, which is what most are. */
+  readonly #plain = new HashSet();
+  /** All others, and each with its owner. */
+  readonly #owned = new HashSet();
+
+  take(name: string, owner: string): Taking {
+    const key = name.toLowerCase();
+    const known = this.#exact.get(key);
+    if (known !== undefined) return known === owner ? 'again' : { other: known };
+    const before = this.#takenBefore(key, owner);
+    if (before !== 'new') return before;
+    if (this.#exact.size === mostExact) this.#forget();
+    this.#exact.set(key, owner);
+    return 'new';
+  }
+
+  #takenBefore(key: string, owner: string): Taking {
+    if (this.#plain.size === 0 && this.#owned.size === 0) return 'new';
+    const hash = hashOf(key);
+    if (this.#plain.has(...hash)) return owner === key ? 'again' : { other: key };
+    if (!this.#owned.has(...hash)) return 'new';
+    return this.#owned.has(...hashOf(ownedName(key, owner))) ? 'again' : { other: undefined };
+  }
+
+  #forget(): void {
+    for (const [key, owner] of this.#exact) {
+      if (owner === key) this.#plain.add(...hashOf(key));
+      else for (const text of [key, ownedName(key, owner)]) this.#owned.add(...hashOf(text));
+    }
+    this.#exact.clear();
+  }
+}
+
+/** No name has a NUL. */
+function ownedName(key: string, owner: string): string {
+  return `${key}\0${owner}`;
+}
+
+/** Two hashes of 32 bits that go their own ways, by multiplying, and are mixed at the end, so that each bit of a text changes half of theirs. */
+function hashOf(text: string): readonly [number, number] {
+  let a = 0xdeadbeef;
+  let b = 0x41c6ce57;
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i);
+    a = Math.imul(a ^ unit, 0x9e3779b1);
+    b = Math.imul(b ^ unit, 0x5f356495);
+  }
+  a = Math.imul(a ^ (a >>> 16), 0x85ebca6b) ^ Math.imul(b ^ (b >>> 13), 0xc2b2ae35);
+  b = Math.imul(b ^ (b >>> 16), 0x85ebca6b) ^ Math.imul(a ^ (a >>> 13), 0xc2b2ae35);
+  return [a >>> 0, b >>> 0];
+}
