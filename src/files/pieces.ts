@@ -33,3 +33,22 @@ export async function* slicePieces(
     if (at >= offset + size) return;
   }
 }
+
+/** The same bytes in blocks of one size but the last, each of them memory of its own. */
+export async function* inBlocks(pieces: AsyncIterable<Uint8Array>, size: number): AsyncGenerator<Uint8Array> {
+  let block = new Uint8Array(size);
+  let filled = 0;
+  for await (const piece of pieces) {
+    for (let at = 0; at < piece.length; ) {
+      const part = piece.subarray(at, at + size - filled);
+      block.set(part, filled);
+      filled += part.length;
+      at += part.length;
+      if (filled < size) continue;
+      yield block;
+      block = new Uint8Array(size);
+      filled = 0;
+    }
+  }
+  if (filled > 0) yield block.slice(0, filled);
+}

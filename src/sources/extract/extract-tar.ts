@@ -1,6 +1,7 @@
 import { concatBytes } from '../../core/bytes.ts';
 import { codeOf, isPakratError, PakratError } from '../../core/errors.ts';
 import { outputPath } from '../../files/output/output-path.ts';
+import { inBlocks, pieceSize } from '../../files/pieces.ts';
 import { fileReader } from '../file-reader.ts';
 import type { Source } from '../source.ts';
 import { addUnsure, type ExtractOptions, type ExtractResult } from './extraction.ts';
@@ -9,9 +10,6 @@ import { tarEnd, tarHeader, tarPadding } from './tar.ts';
 
 /** Content up to this size is held until it is whole; more is decoded twice, first to see that it is right. */
 const heldSize = 32 << 20;
-
-/** Pieces that are given out together: what is smaller takes as long to write as this much. */
-const gatheredSize = 1 << 18;
 
 /**
  * Gives out files of a source as a tar. Nothing of a file is given out before all of it was decoded: one that fails is left out.
@@ -23,7 +21,8 @@ export function tarFiles(
   options: Omit<ExtractOptions, 'to'>,
   result: ExtractResult,
 ): AsyncGenerator<Uint8Array> {
-  return gathered(tarPieces(source, options, result));
+  // What was given out may still wait to be written: it is memory of its own.
+  return inBlocks(tarPieces(source, options, result), pieceSize);
 }
 
 async function* tarPieces(
@@ -88,23 +87,4 @@ async function* again(pieces: AsyncIterable<Uint8Array>, name: string, size: num
     throw codeOf(cause) === 'E_ABORTED' ? cause : broken(cause);
   }
   if (done !== size) throw broken();
-}
-
-/** The same bytes in pieces of one size, in memory of their own: what was given out may still wait to be written. */
-async function* gathered(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  let bytes = new Uint8Array(gatheredSize);
-  let size = 0;
-  for await (const piece of pieces) {
-    for (let at = 0; at < piece.length; ) {
-      const part = piece.subarray(at, at + gatheredSize - size);
-      bytes.set(part, size);
-      size += part.length;
-      at += part.length;
-      if (size < gatheredSize) continue;
-      yield bytes;
-      bytes = new Uint8Array(gatheredSize);
-      size = 0;
-    }
-  }
-  if (size > 0) yield bytes.subarray(0, size);
 }

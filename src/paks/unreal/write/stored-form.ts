@@ -3,7 +3,7 @@ import { aesBlockSize, aesEcbEncrypt, alignToBlock } from '../../../codecs/ciphe
 import { deflateExactInSteps } from '../../../codecs/compression/deflate-exact.ts';
 import { deflateBlock } from '../../../codecs/compression/inflate.ts';
 import { equalBytes } from '../../../core/bytes.ts';
-import { pieceSize } from '../../../files/pieces.ts';
+import { inBlocks, pieceSize } from '../../../files/pieces.ts';
 import { changedWhilePacking, contentOf, type PackFile } from '../../packing.ts';
 import type { PackPlan } from './pack-plan.ts';
 
@@ -105,25 +105,6 @@ export function padded(bytes: Uint8Array, start: Uint8Array): Uint8Array {
   whole.set(bytes);
   for (let i = bytes.length; i < whole.length; i++) whole[i] = start[(i - bytes.length) % start.length]!;
   return whole;
-}
-
-/** The same bytes in blocks of one size but the last, each of them memory of its own. */
-async function* inBlocks(pieces: AsyncIterable<Uint8Array>, size: number): AsyncGenerator<Uint8Array> {
-  let block = new Uint8Array(size);
-  let filled = 0;
-  for await (const piece of pieces) {
-    for (let at = 0; at < piece.length; ) {
-      const part = piece.subarray(at, at + size - filled);
-      block.set(part, filled);
-      filled += part.length;
-      at += part.length;
-      if (filled < size) continue;
-      yield block;
-      block = new Uint8Array(size);
-      filled = 0;
-    }
-  }
-  if (filled > 0) yield block.slice(0, filled);
 }
 
 /**
