@@ -1,10 +1,11 @@
+import { existsSync } from 'node:fs';
 import { CdnLists } from '../builds/cdn-lists.ts';
 import { ownObjects, patchObjects } from '../builds/own-objects.ts';
 import { isPakratError, resultUnless } from '../core/errors.ts';
 import { hasObject } from '../fetch/small-objects.ts';
 import { decodeBuildConfig } from '../formats/configs/build-config.ts';
 import { decodeCdnConfig } from '../formats/configs/cdn-config.ts';
-import { type ObjectKind, type ObjectName, usualConfigPath } from '../store/layout.ts';
+import { type ObjectKind, type ObjectName, objectPath, usualConfigPath } from '../store/layout.ts';
 import type { BuildRow } from '../store/ledger/rows.ts';
 import type { Store } from '../store/store.ts';
 import { checkObject } from '../verify/check-object.ts';
@@ -113,7 +114,17 @@ export function lackingObjects(store: Store, build: BuildRow): ObjectName[] {
   ]);
   const isMirror = selectionOf({ selection })?.all === true;
   const patches = isMirror && config !== undefined && cdnConfig !== undefined && patchObjects(build, config, cdnConfig);
-  return [...ownObjects(build, cdnConfig), ...(patches || [])].filter((name) => !hasObject(store, name));
+  // One that it can be read without, and whose row is lost, was there if its file is.
+  const left = besides(build).filter((name) => existsSync(store.file(objectPath(name))));
+  return [...ownObjects(build, cdnConfig), ...(patches || []), ...left].filter((name) => !hasObject(store, name));
+}
+
+/** The objects beside a build that it names, and can be read without: that one of them is lost for good is told, each time. */
+export function besides({ cdnPath, configPath, keyRing, productConfig }: BuildRow): ObjectName[] {
+  const names: ObjectName[] = [];
+  if (keyRing !== null) names.push({ cdnPath, kind: 'config', hash: keyRing });
+  if (productConfig !== null) names.push({ cdnPath: configPath, kind: 'product', hash: productConfig });
+  return names;
 }
 
 /** What a small object says that is held, and right; nothing of others. */

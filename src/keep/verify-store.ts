@@ -9,7 +9,7 @@ import { checkHistory, openHistory } from './check-history.ts';
 import { checkArchivesAgain, checkStore, type StoreCheck } from './check-store.ts';
 import { type FetchedDamage, needsFetch } from './damage.ts';
 import { checkRowSums } from './damaged-rows.ts';
-import { belongsTo, type KnownObject, knownObjects, lackingObjects } from './known-objects.ts';
+import { belongsTo, besides, type KnownObject, knownObjects, lackingObjects } from './known-objects.ts';
 import type { ProofThreads } from './proofs/prove-objects.ts';
 import { recountBuilds, rowNow } from './recount-builds.ts';
 import { repairDamage } from './repair-store.ts';
@@ -162,14 +162,6 @@ function forgetNowhere(
     store.ledger.removeObject(path);
     run.withdrawn.add(path);
   }
-}
-
-/** The objects beside a build that it names, and can be read without: that one of them is lost for good is told, each time. */
-function besides({ cdnPath, configPath, keyRing, productConfig }: BuildRow): ObjectName[] {
-  const names: ObjectName[] = [];
-  if (keyRing !== null) names.push({ cdnPath, kind: 'config', hash: keyRing });
-  if (productConfig !== null) names.push({ cdnPath: configPath, kind: 'product', hash: productConfig });
-  return names;
 }
 
 /** The small objects that lack: of synced builds (one that was only looked at needs not be there), and those that were held once. */

@@ -77,6 +77,20 @@ test('a repair writes into no file that has another name', async () => {
   await expectWhole();
 });
 
+test('a key ring that is damaged, and whose row is lost: a repair fetches it', async () => {
+  const [keyRing = ''] = copy()
+    .objects()
+    .configs.filter((path) => readFileSync(store.file(path), 'latin1').startsWith('# Keyring'));
+  const right = readFileSync(store.file(keyRing));
+  writeFileSync(store.file(keyRing), Buffer.concat([right.subarray(0, 32), Buffer.alloc(right.length - 32)]));
+  store.sql(`UPDATE objects SET path = substr(path, 1, 40) || '>' || substr(path, 42) WHERE path = '${keyRing}'`);
+  const { unchecked } = await verify();
+  expect(unchecked).toEqual([expect.objectContaining({ name: keyRing })]);
+  await repair();
+  expect(readFileSync(store.file(keyRing)).equals(right)).toBe(true);
+  await expectWhole();
+});
+
 describe('an index that is not there', () => {
   test('its archive is not passed over: verify says so and ends with 9, a sync brings the index back', async () => {
     const { archives } = copy().objects();
