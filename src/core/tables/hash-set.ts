@@ -38,14 +38,19 @@ function put(places: Uint32Array, first: number, second: number): boolean {
   const at = placeOf(places, first, second);
   if (places[at] !== 0 || places[at + 1] !== 0) return false;
   places[at] = first;
-  places[at + 1] = second === 0 && first === 0 ? 1 : second;
+  places[at + 1] = keptSecond(first, second);
   return true;
+}
+
+/** A hash of zeros is kept as another, for zeros are a free place. */
+function keptSecond(first: number, second: number): number {
+  return first === 0 && second === 0 ? 1 : second;
 }
 
 /** Where a hash is, or else where it belongs. */
 function placeOf(places: Uint32Array, first: number, second: number): number {
   const last = places.length / 2 - 1;
-  const wanted = second === 0 && first === 0 ? 1 : second;
+  const wanted = keptSecond(first, second);
   for (let place = first & last; ; place = (place + 1) & last) {
     const at = 2 * place;
     const [a, b] = [places[at]!, places[at + 1]!];

@@ -41,11 +41,7 @@ export async function* checkCdn(path: string, { signal, prove }: CheckOptions): 
       else provable.push(object);
     }
   }
-  if (prove === undefined) return;
-  yield* checkBatches(
-    provable.map((object) => batchOf(object, work)),
-    prove,
-  );
+  if (prove !== undefined) yield* checkBatches(batchesOf(provable, work), prove);
 }
 
 /** A patch of its own has no entries. */
@@ -53,11 +49,13 @@ function isPatchAlone({ kind, file }: CdnObject): boolean {
   return kind === 'patch' && !fs.existsSync(`${file}.index`);
 }
 
-function batchOf(object: CdnObject, work: EntryWork): FolderBatch {
-  const { kind, name, file } = object;
-  const index = fs.existsSync(`${file}.index`) ? `${file}.index` : undefined;
-  const listed = { name: { kind, hash: name }, file, index };
-  return { listed, size: fs.statSync(file).size, name: `${kind}/${name}`, check: () => checkData(object, work) };
+function* batchesOf(objects: readonly CdnObject[], work: EntryWork): Generator<FolderBatch> {
+  for (const object of objects) {
+    const { kind, name, file } = object;
+    const index = fs.existsSync(`${file}.index`) ? `${file}.index` : undefined;
+    const listed = { name: { kind, hash: name }, file, index };
+    yield { listed, size: fs.statSync(file).size, name: `${kind}/${name}`, check: () => checkData(object, work) };
+  }
 }
 
 interface CdnObject {

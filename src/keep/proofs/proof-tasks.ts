@@ -29,7 +29,7 @@ export type EntriesTask = EntryBatch & {
   number: number;
 };
 
-/** Hashes what is held of an object, of which the entries that something is held of count. @returns undefined when anything is not as it should be: whoever planned the work looks again, and says what it is */
+/** Hashes what is held of an object: entries of which something is held count. @returns undefined when anything is not as it should be: whoever planned the work looks again, and says what it is */
 export function proveObject(task: ProofTask, buffer: HashBuffer): Promise<Proof | undefined> {
   const { file, spans, wholeSize } = task;
   return unlessUnreadable(async () => {

@@ -4,7 +4,7 @@ import { isPakratError, isSystemError } from '../../core/errors.ts';
 import { readInto } from '../../files/read-at.ts';
 import { decodeArchiveIndex } from '../../formats/indices/archive-index.ts';
 import { heldUntil } from '../../store/spans.ts';
-import { type ColumnBatch, entriesIn, type ListedEntries, type Proof } from '../../verify/entry-columns.ts';
+import { entriesIn, type ListedEntries, type Proof } from '../../verify/entry-columns.ts';
 import type { EntryProver, EntryToProve, ObjectProof } from '../../verify/entry-prover.ts';
 import type { EntriesTask, ProofTask } from './proof-tasks.ts';
 
@@ -26,12 +26,10 @@ function beginProof(
   prover: EntryProver,
 ): { object: ObjectProof; held: Proof } | undefined {
   try {
-    const held = 'columns' in task ? heldColumns(task) : 'listed' in task ? heldListed(task) : task;
+    const held = heldBy(task);
     const fd = fs.openSync(held.file, O_RDONLY | O_NONBLOCK);
     try {
-      const entries = (): Iterable<EntryToProve> =>
-        'columns' in task ? entriesIn(task) : entriesOf('listed' in task ? { ...task.listed, size: task.size } : task);
-      return addEntries(held, entries, { fd, prover });
+      return addEntries(held, { fd, prover });
     } finally {
       fs.closeSync(fd);
     }
@@ -42,26 +40,35 @@ function beginProof(
 }
 
 /** What a file is said to have. */
-type HeldFile = Pick<ProofTask, 'file' | 'spans' | 'wholeSize'> & {
+interface HeldFile extends Pick<ProofTask, 'file' | 'spans' | 'wholeSize'> {
   /** Bytes of its entries, where that is known. */
   size: number | undefined;
-};
-
-/** What lies between entries is read along. */
-function heldColumns({ columns, size }: ColumnBatch): HeldFile {
-  const { file, offsets, sizes } = columns;
-  const end = (offsets.at(-1) ?? 0) + (sizes.at(-1) ?? 0);
-  return { file, spans: [{ start: offsets[0] ?? 0, end }], wholeSize: undefined, size };
+  /** In the order in which they lie; asked for when the file is open. */
+  entries: () => Iterable<EntryToProve>;
 }
 
-/** Entries may leave some of the file out. */
-function heldListed({ listed, size }: Extract<EntriesTask, { listed: ListedEntries }>): HeldFile {
-  return { file: listed.file, spans: [{ start: 0, end: size }], wholeSize: undefined, size: undefined };
+function heldBy(task: ProofTask | EntriesTask): HeldFile {
+  const { size } = task;
+  if ('columns' in task) {
+    // What lies between entries is read along.
+    const { file, offsets, sizes } = task.columns;
+    const end = (offsets.at(-1) ?? 0) + (sizes.at(-1) ?? 0);
+    const spans = [{ start: offsets[0] ?? 0, end }];
+    return { file, spans, wholeSize: undefined, size, entries: () => entriesIn(task) };
+  }
+  if ('listed' in task) {
+    // Entries may leave some of the file out.
+    const { listed } = task;
+    const spans = [{ start: 0, end: size }];
+    const entries = (): EntryToProve[] => entriesOf({ ...listed, size });
+    return { file: listed.file, spans, wholeSize: undefined, size: undefined, entries };
+  }
+  const { file, spans, wholeSize } = task;
+  return { file, spans, wholeSize, size, entries: () => entriesOf(task) };
 }
 
 function addEntries(
-  { file, spans, wholeSize, size }: HeldFile,
-  entries: () => Iterable<EntryToProve>,
+  { file, spans, wholeSize, size, entries }: HeldFile,
   { fd, prover }: { fd: number; prover: EntryProver },
 ): { object: ObjectProof; held: Proof } | undefined {
   const stat = fs.fstatSync(fd);
