@@ -19,6 +19,19 @@ export function readInto(fd: number, bytes: Uint8Array, { offset, what }: { offs
   }
 }
 
+/** Lets work read a file at positions, and closes it. Throws as {@link readAt}, errors of the system as they come, and what the work throws. */
+export function withReads<Result>(
+  file: string,
+  work: (read: (offset: number, size: number) => Uint8Array, fd: number) => Result,
+): Result {
+  const fd = fs.openSync(file, 'r');
+  try {
+    return work((offset, size) => readAt(fd, offset, size, file), fd);
+  } finally {
+    fs.closeSync(fd);
+  }
+}
+
 /** All bytes of a file, there until something else is taken of the memory. Throws as {@link readAt}, and errors of the system as they come. */
 export function readWhole(file: string, memory: ReusedBytes): Uint8Array {
   const fd = fs.openSync(file, 'r');

@@ -2,7 +2,7 @@ import * as fs from 'node:fs';
 import { breathe } from '../core/breathe.ts';
 import { isPakratError, PakratError } from '../core/errors.ts';
 import type { WorkOptions } from '../core/progress.ts';
-import { readAt } from '../files/read-at.ts';
+import { withReads } from '../files/read-at.ts';
 import { checkArchiveIndex } from '../formats/indices/archive-index.ts';
 import { type CheckedEntry, checkEntries, type EntryToCheck } from '../verify/check-entries.ts';
 import { checkObject } from '../verify/check-object.ts';
@@ -100,18 +100,9 @@ export function checkWhole(
     if (size > maxWhole) throw new PakratError('E_FORMAT_RANGE', `${size} bytes are too many for it`);
     const [hash = '', suffix] = object.name.split('.');
     const { kind, file } = object;
-    if (suffix !== undefined) checkIndex(file, size, hash);
+    if (suffix !== undefined) withReads(file, (read) => checkArchiveIndex({ size, read }, hash));
     else checkObject({ kind, hash }, new Uint8Array(fs.readFileSync(file)));
   });
-}
-
-function checkIndex(file: string, size: number, hash: string): void {
-  const fd = fs.openSync(file, 'r');
-  try {
-    checkArchiveIndex({ size, read: (at, count) => readAt(fd, at, count, file) }, hash);
-  } finally {
-    fs.closeSync(fd);
-  }
 }
 
 /** Runs a check; an error of ours is the problem, any other goes on. */

@@ -10,6 +10,8 @@ import {
   resultUnless,
 } from '../core/errors.ts';
 import { formatBytes, plural } from '../core/quantities.ts';
+import { withReads } from '../files/read-at.ts';
+import { checkArchiveIndex } from '../formats/indices/archive-index.ts';
 import { mergeSpans, type Span, spanBytes } from '../store/spans.ts';
 import type { Store } from '../store/store.ts';
 import { checkObject } from '../verify/check-object.ts';
@@ -169,12 +171,27 @@ async function* checkSmall({ store, objects }: StoreCheck): AsyncGenerator<Findi
   for (const object of objects) {
     const { path, name, form, size, complete } = object;
     if (!complete || (form !== 'small' && form !== 'patch')) continue;
+    const isPlainIndex = name.suffix === '.index' && store.objectKeys.keyOf(path) === undefined;
     yield checkWhole(object, size, () => {
+      if (isPlainIndex) {
+        checkIndex(store.file(path), size, name.hash);
+        return;
+      }
       const bytes = new Uint8Array(fs.readFileSync(store.file(path)));
       if (bytes.length !== size) throw wrongSize(size);
       checkObject(name, store.objectKeys.decrypt(path, bytes));
     });
   }
+}
+
+/** That of a group of archives may have a hundred megabytes, and is not read at once. */
+function checkIndex(file: string, size: number, hash: string): void {
+  withReads(file, (read, fd) => {
+    const found = fs.fstatSync(fd);
+    // What lies there and is no file cannot be read, which tells.
+    if (found.isFile() && found.size !== size) throw wrongSize(size);
+    checkArchiveIndex({ size, read }, hash);
+  });
 }
 
 const nothing: Span = { start: 0, end: 0 };
