@@ -43,6 +43,9 @@ function variantsOf({ tree, store }) {
   };
   return {
     "ls 'world/maps/zone034/*5791*'": [...by(['ls', 'wow', 'world/maps/zone034/*5791*']), bare, grep],
+    'ls, the folders at the top': [...by(['ls', 'wow']), bare],
+    'ls world/maps, 40 folders': [...by(['ls', 'wow', 'world/maps']), bare],
+    'ls world/maps/zone034, a folder of files alone': [...by(['ls', 'wow', 'world/maps/zone034']), bare],
     'ls -R, all names': by(['ls', 'wow', '-R']),
     'diff of both builds': by(['diff', 'wow_old', 'wow']),
   };

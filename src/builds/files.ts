@@ -11,7 +11,7 @@ import { ContentFlags, localeFallback, localeFlag, localeNames } from '../format
 import type { Build } from './build.ts';
 import type { EntryPlace } from './objects.ts';
 import { mergeByName } from './roots/merge-by-name.ts';
-import type { FilePart, FileVariant, Root, VariantFlags } from './roots/root.ts';
+import type { FilePart, FileVariant, PickVariant, Root, VariantFlags } from './roots/root.ts';
 
 /** A file of a build, in the variant that was chosen. */
 export interface BuildFile {
@@ -111,6 +111,8 @@ interface FileListing {
   matches: (name: string) => boolean;
   /** Of these texts every name has one that matches; undefined where that is not known. */
   needed?: readonly NeededText[] | undefined;
+  /** Of folders that this gives one file is enough: what the names of the folder begin with as which a file is listed. */
+  folderOf?: ((name: string) => string | undefined) | undefined;
   /** Files that are given at once. Few at a time spare memory where nothing is looked up. */
   batchSize?: number | undefined;
   /** Ids that are left out, of {@link sameFiles}. */
@@ -127,7 +129,7 @@ export async function sameFiles(
   { locale, signal }: { locale: string; signal?: AbortSignal | undefined },
 ): Promise<IdSet | undefined> {
   const [root, other] = [await before.wholeRoot(), await after.wholeRoot()];
-  return root.sameIds?.(other, (variants) => pickVariant(variants, locale), signal);
+  return root.sameIds?.(other, pickFor(locale), signal);
 }
 
 /** Files that are looked up together: more would be a little faster, and take more memory. */
@@ -173,12 +175,13 @@ export async function* listFiles(build: Build, listing: FileListing): AsyncGener
 async function openListing(
   build: Build,
   installed: readonly BuildFile[],
-  { needed, without }: FileListing,
+  { needed, folderOf, without, locale }: FileListing,
 ): Promise<{ rows: Root['list']; others: BuildFile[] }> {
-  if (needed !== undefined && without === undefined) {
+  if ((needed ?? folderOf) !== undefined && without === undefined) {
+    const folders = folderOf && { folderOf, pick: pickFor(locale) };
     const narrowed = await build.lookUp(async () => {
       const root = await build.root();
-      const rows = await root.narrow?.(needed);
+      const rows = await root.narrow?.({ needed, folders });
       return rows && { rows, others: notInRoot(root, installed) };
     });
     if (narrowed !== undefined) return narrowed;
@@ -304,6 +307,10 @@ function pickVariant<Variant extends VariantFlags>(variants: readonly Variant[],
     if (fitting.length > 0) return fitting.find((variant) => !isAlternate(variant)) ?? fitting[0];
   }
   return undefined;
+}
+
+function pickFor(locale: string): PickVariant {
+  return (variants) => pickVariant(variants, locale);
 }
 
 function isAlternate(variant: VariantFlags): boolean {

@@ -57,10 +57,10 @@ export function buildSource(build: Build, options: BuildSourceOptions): BuildSou
   const rowOf = (file: BuildFile, known: KnownParts): BuildEntry => new Row(build, file, known, noteOf);
   async function* listBatches(
     matches: (name: string) => boolean,
-    { needed, namesOnly }: ListHints = {},
+    { needed, folderOf, namesOnly }: ListHints = {},
   ): AsyncGenerator<BuildEntry[]> {
     const batchSize = namesOnly ? namesAtOnce : undefined;
-    for await (const batch of listFiles(build, { locale, matches, needed, batchSize })) {
+    for await (const batch of listFiles(build, { locale, matches, needed, folderOf, batchSize })) {
       const find = namesOnly ? undefined : await findContentsOf(build, batch);
       for (let first = 0; first < batch.length; first += rowsAtOnce) {
         const files = batch.slice(first, first + rowsAtOnce);

@@ -9,6 +9,8 @@ import { fold, type NeededText, patternOf } from '../core/glob.ts';
 export interface Folder {
   /** As it was named. */
   text: string;
+  /** What names in it begin with, folded; nothing for all. */
+  path: string;
   /** Says where in a name the part below the folder begins; -1 for a name that is not below it. */
   start: (name: string) => number;
   /** What names below it begin with; undefined for all. */
@@ -20,7 +22,7 @@ export function folderOf(text: string): Folder {
   const path = fold(text)
     .replace(/^(?:\.?\/)+/, '')
     .replace(/\/+$/, '');
-  if (path === '' || path === '.') return { text, start: () => 0 };
+  if (path === '' || path === '.') return { text, path: '', start: () => 0 };
   const prefix = `${path}/`;
   const { length } = prefix;
   const slash = '/'.charCodeAt(0);
@@ -30,7 +32,12 @@ export function folderOf(text: string): Folder {
   };
   // The Kelvin sign is another k: what stands before the first k is enough.
   const [ascii = ''] = /^[ -jl-~]*/.exec(prefix) ?? [];
-  return { text, start, needed: ascii === '' ? undefined : { pattern: patternOf(ascii), isAtStart: true } };
+  return {
+    text,
+    path: prefix,
+    start,
+    needed: ascii === '' ? undefined : { pattern: patternOf(ascii), isAtStart: true },
+  };
 }
 
 /** True for a text that can name nothing but a folder. */

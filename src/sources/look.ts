@@ -1,6 +1,6 @@
 import { breathe } from '../core/breathe.ts';
 import { isNotFound, PakratError, throwIfAborted, valueUnless } from '../core/errors.ts';
-import { hasGlob, nameMatcher } from '../core/glob.ts';
+import { fold, hasGlob, nameMatcher } from '../core/glob.ts';
 import { compareNames } from '../core/names/name-order.ts';
 import { type Folder, folderOf, isFolderName } from './folders.ts';
 import type { RegexSearch } from './regex-search.ts';
@@ -87,7 +87,21 @@ export async function* look(source: Source, choice: LookChoice): AsyncGenerator<
   };
   const filtered = await regex?.filter(source, matches);
   const needed = filtered ? undefined : neededBy([...globs, ...folders].map(({ text }) => text));
-  const listed = { matches: filtered ?? matches, hints: { needed, namesOnly }, takes, signal };
+  const folderOf = (name: string): string | undefined => {
+    throwIfAborted(signal);
+    const row = takes(name);
+    if (row === undefined || row === name) return undefined;
+    // A folder that was named as well may lie in it, and has to be found.
+    const isWhole = (path: string): boolean => !folders.some((one) => !one.found && one.path.startsWith(fold(path)));
+    let end = row.length;
+    while (end > 0 && !isWhole(name.slice(0, end))) end = name.indexOf('/', end) + 1;
+    return end === 0 ? undefined : name.slice(0, end);
+  };
+  const isShallow = !recursive && regex === undefined && globs.length === 0;
+  // Where folders do not tell what names begin with, all are gone through, and at once.
+  const isTold = needed !== undefined || folders.some(({ path }) => path === '');
+  const hints = { needed, namesOnly, ...(isShallow && isTold && { folderOf }) };
+  const listed = { matches: filtered ?? matches, hints, takes, signal };
   for await (const entries of inNameOrder(source, listed)) {
     const rows: ListedRow[] = [];
     for (const entry of entries) {

@@ -32,6 +32,11 @@ export type Listing<Row> = AsyncIterable<Row> | Iterable<Row>;
 export interface ListHints {
   /** Of these texts a name that matches has one: no others need be asked about. */
   needed?: readonly NeededText[] | undefined;
+  /**
+   * Of folders that this gives one file is enough, where none that is listed otherwise lies in them: what the names of the folder begin with as which a file
+   * is listed.
+   */
+  folderOf?: ((name: string) => string | undefined) | undefined;
   /** Nothing is asked of a row but its name. */
   namesOnly?: boolean | undefined;
 }

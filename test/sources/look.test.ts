@@ -85,11 +85,25 @@ describe('look', () => {
         }
       },
     };
-    for (const given of [[], ['a/'], ['a/', 'a/b/'], ['a/b/', 'a/'], ['/', '**/*.txt'], ['b/', '*/a/*', 'B/!/']]) {
+    // One that gives no more than it must of folders that are rows.
+    const passing: Source = {
+      ...sorted,
+      *list(matches, { folderOf } = {}) {
+        let last: string | undefined;
+        for (const name of inOrder(many)) {
+          if (last !== undefined && name.startsWith(last)) continue;
+          last = folderOf?.(name);
+          if (matches(name)) yield { name, size: 1, facts: {} };
+        }
+      },
+    };
+    const folders = [[], ['a/'], ['a/', 'a/b/'], ['a/b/', 'a/'], ['/', 'a/b/'], ['/', 'B/a/!/', 'a/'], ['/', 'none/']];
+    for (const given of [...folders, ['/', '**/*.txt'], ['b/', '*/a/*', 'B/!/']]) {
       const expected = await shown(given, false, sorted);
       expect(expected.length).toBeGreaterThan(5);
       expect([given, await shown(given, false, plain)]).toEqual([given, expected]);
       expect([given, await shown(given, false, batched)]).toEqual([given, expected]);
+      expect([given, await shown(given, false, passing)]).toEqual([given, expected]);
     }
   });
 

@@ -10,7 +10,8 @@ import { LookupFile } from '../../store/derived/lookup-file.ts';
 import type { LookupFolders } from '../../store/layout.ts';
 import { type ListfileVersion, listfilePaths, listfileRows, listfileVersion } from './listfile-paths.ts';
 import { linesOf, type NamePlace, namesOf, type TextName } from './listfile-text.ts';
-import { offsetsOf } from './search-names.ts';
+import type { TextRange } from './name-ranges.ts';
+import { offsetsOf, partsOf } from './search-names.ts';
 import { remakeLookups, sortText } from './write/listfile-writer.ts';
 
 const { idStride, hashStride, noId } = listfileRows;
@@ -107,9 +108,14 @@ export class ListfileIndex {
   }
 
   /** The name at a place. */
-  nameAt({ at, size }: NamePlace): string {
+  nameAt(place: NamePlace): string {
+    return asBuffer(this.bytesAt(place)).toString('utf8');
+  }
+
+  /** The bytes of the name at a place; a view that is not to be written to. */
+  bytesAt({ at, size }: NamePlace): Uint8Array {
     try {
-      return asBuffer(this.#text.read(at, size)).toString('utf8');
+      return this.#text.read(at, size);
     } catch (error) {
       throw listError(this.#text.path, error);
     }
@@ -149,6 +155,19 @@ export class ListfileIndex {
   async offsetsOf(needed: readonly NeededText[]): Promise<Float64Array> {
     try {
       return await offsetsOf(this.#text, needed, { isSorted: this.#isSorted });
+    } catch (error) {
+      throw listError(this.#text.path, error);
+    }
+  }
+
+  /**
+   * The parts of the text where the names are that begin with one of some texts, ascending; all of it where they may begin otherwise.
+   * @returns undefined where the names are not all sorted. @throws E_FORMAT_CHECKSUM
+   */
+  rangesOf(needed: readonly NeededText[] | undefined): TextRange[] | undefined {
+    if (!this.#isSorted) return undefined;
+    try {
+      return partsOf(this.#text, needed);
     } catch (error) {
       throw listError(this.#text.path, error);
     }

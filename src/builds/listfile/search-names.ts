@@ -22,11 +22,15 @@ export async function offsetsOf(
   // A name begins behind the first `;` of its line.
   const patterns = needed.map(({ pattern, isAtStart }) => (isAtStart ? `;${pattern}` : pattern));
   const search = new RegExp(patterns.join('|'), 'gi');
-  const starts = needed.map(neededStart);
-  const isInParts = isSorted && starts.every((start) => start !== '');
-  const ranges = isInParts ? joined(starts.flatMap((start) => rangesOf(text, start))) : [{ from: 0, to: text.size }];
-  for (const range of ranges) await searchRange(text, range, { search, offsets });
+  for (const range of partsOf(text, isSorted ? needed : undefined)) await searchRange(text, range, { search, offsets });
   return offsets.all();
+}
+
+/** The parts of a sorted text where the names are that begin as they must, ascending; all of it where they may begin otherwise. @throws E_FORMAT_CHECKSUM */
+export function partsOf(text: DerivedFile, needed: readonly NeededText[] | undefined): TextRange[] {
+  const starts = needed?.map(neededStart) ?? [''];
+  if (starts.includes('')) return [{ from: 0, to: text.size }];
+  return joined(starts.flatMap((start) => rangesOf(text, start)));
 }
 
 /** Parts that overlap or follow one another become one. */

@@ -32,6 +32,22 @@ export type VariantFlags = Pick<FileVariant, 'localeFlags' | 'contentFlags'>;
 /** Picks one of the variants of a file, or none. */
 export type PickVariant = <Variant extends VariantFlags>(variants: readonly Variant[]) => Variant | undefined;
 
+/** What is known of the names that are wanted. */
+export interface WantedNames {
+  /** Each has one of these texts; undefined for any name. */
+  needed?: readonly NeededText[] | undefined;
+  /** Where folders are listed: of those in each, one file is enough. */
+  folders?: WantedFolders | undefined;
+}
+
+/** The folders of a listing that shows no more of them than that they are there. */
+export interface WantedFolders {
+  /** What the names of the folder begin with as which a file is listed; undefined for one that is listed by itself, or not at all. */
+  folderOf: (name: string) => string | undefined;
+  /** Picks the variant of a file that shows its folder. */
+  pick: PickVariant;
+}
+
 /** The names of a build, of whichever kind. An open handle; needs `close`. */
 export interface Root {
   /** `wow`, `tvfs`, …; null for a root of no known kind. */
@@ -52,10 +68,10 @@ export interface Root {
    */
   list(matches: (name: string) => boolean): Iterable<FileVariant>;
   /**
-   * Goes through the names at once for those that have one of some texts, and checks what {@link list} reads of these alone: {@link checkAll} reads several times as much.
+   * Finds the few names that are wanted without a look at each, and checks what {@link list} reads of these alone: {@link checkAll} reads several times as much.
    * @returns what {@link list} is for them; undefined where names are not there to be gone through. Absent where they are few. @throws E_FORMAT_CHECKSUM
    */
-  narrow?(needed: readonly NeededText[]): Promise<Root['list'] | undefined>;
+  narrow?(names: WantedNames): Promise<Root['list'] | undefined>;
   /**
    * The ids that another root of this kind has as well, under the same name and with the same content, in the variants that `pick` picks.
    * @returns undefined where they cannot be told at once. Absent where files have no ids. For those who called {@link checkAll} of both.

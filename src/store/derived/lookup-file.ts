@@ -95,6 +95,11 @@ export class LookupFile {
     return new RecordTable(this.#file.read(first * this.stride, size, memory), this.stride);
   }
 
+  /** One row; a page of them is kept for the next. */
+  at(row: number): Uint8Array {
+    return this.#page(Math.floor(row / this.#perPage)).at(row % this.#perPage);
+  }
+
   #page(page: number): RecordTable {
     if (this.#cached?.page !== page) this.#cached = { page, rows: this.rows(page * this.#perPage, this.#perPage) };
     return this.#cached.rows;
@@ -140,7 +145,7 @@ export class LookupFile {
   /** Every row that starts with `key`, in order. */
   *find(key: Uint8Array): Generator<Uint8Array> {
     for (let row = this.lowerBound(key); row < this.count; row++) {
-      const bytes = this.#page(Math.floor(row / this.#perPage)).at(row % this.#perPage);
+      const bytes = this.at(row);
       if (Buffer.compare(bytes.subarray(0, key.length), key) !== 0) return;
       yield bytes;
     }

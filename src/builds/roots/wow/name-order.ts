@@ -2,8 +2,8 @@ import { breathe } from '../../../core/breathe.ts';
 import { asBuffer, u32At } from '../../../core/bytes.ts';
 import { codeOf, resultUnless } from '../../../core/errors.ts';
 import type { IdSet } from '../../../core/tables/id-set.ts';
-import { RecordTable } from '../../../core/tables/record-table.ts';
-import { ByteWriter } from '../../../core/writer.ts';
+import type { RecordTable } from '../../../core/tables/record-table.ts';
+import type { ByteWriter } from '../../../core/writer.ts';
 import { SortedRuns } from '../../../files/sorted-runs.ts';
 import { isLacking, openDerived, readDerived } from '../../../store/derived/derived-file.ts';
 import { writeDerived } from '../../../store/derived/derived-writer.ts';
@@ -88,38 +88,44 @@ export function* orderedRows(tables: Iterable<RecordTable>): Generator<OrderedRo
   }
 }
 
-/** Rows of an order, and how many files there are of which the list has another name. */
-interface RowsAt {
-  rows: RecordTable;
-  misfits: number;
+/**
+ * How many files there are of which the list has another name. It is counted once, and written beside the order.
+ * @throws E_FORMAT_CHECKSUM
+ */
+export async function misfitsOf(
+  order: LookupFile,
+  { base, temporary }: { base: string; temporary: string },
+): Promise<number> {
+  const path = `${base}.misfits`;
+  const counted = resultUnless(isLacking, () => Number(asBuffer(readDerived(path, { of: order.mark })).toString()));
+  if (counted !== undefined) return counted;
+  const misfits = await countMisfits(order);
+  // A store may be one that is only read: then it is counted each time.
+  const isStoreTrouble = (error: unknown): boolean => ['E_STORE', 'E_STORE_FULL'].includes(codeOf(error) ?? '');
+  resultUnless(isStoreTrouble, () => writeDerived(path, Buffer.from(`${misfits}`), temporary, { of: order.mark }));
+  return misfits;
 }
 
 /**
- * The rows of names at some offsets, and those without a name, for {@link orderedRows}. What is read of the order is checked: only where these rows are, once
- * it was counted how many files the list has another name of. That is written beside the order.
+ * Adds the rows of names at some offsets. What is read of the order is checked: only where these rows are.
  * @param offsets ascending
  * @throws E_FORMAT_CHECKSUM
  */
-export async function orderedRowsAt(
-  order: LookupFile,
-  offsets: Float64Array,
-  { base, temporary }: { base: string; temporary: string },
-): Promise<RowsAt> {
-  const path = `${base}.misfits`;
-  const counted = resultUnless(isLacking, () => Number(asBuffer(readDerived(path, { of: order.mark })).toString()));
-  const misfits = counted ?? (await countMisfits(order));
-  if (counted === undefined) {
-    // A store may be one that is only read: then it is counted each time.
-    const isStoreTrouble = (error: unknown): boolean => ['E_STORE', 'E_STORE_FULL'].includes(codeOf(error) ?? '');
-    resultUnless(isStoreTrouble, () => writeDerived(path, Buffer.from(`${misfits}`), temporary, { of: order.mark }));
-  }
-  const found = new ByteWriter();
+export async function addRowsAt(order: LookupFile, offsets: Float64Array, found: ByteWriter): Promise<void> {
   if (offsets.length < fewOffsets) {
     for (const offset of offsets) for (const row of order.find(keyOf(offset))) found.raw(row);
-  } else await addRowsAt(order, offsets, found);
-  const unnamed = order.lowerBound(keyOf(noName));
-  found.raw(order.rows(unnamed, order.count - unnamed).bytes);
-  return { rows: new RecordTable(found.bytes(), stride), misfits };
+  } else await addRowsAlong(order, offsets, found);
+}
+
+/** The rows of an order that have no name, checked. @throws E_FORMAT_CHECKSUM */
+export function unnamedRows(order: LookupFile): Uint8Array {
+  const first = firstRowFrom(order, noName);
+  return order.rows(first, order.count - first).bytes;
+}
+
+/** The first row of an order whose name lies at an offset or behind it. @throws E_FORMAT_CHECKSUM */
+export function firstRowFrom(order: LookupFile, offset: number): number {
+  return order.lowerBound(keyOf(offset));
 }
 
 /** Up to so many names are looked for one by one. */
@@ -139,7 +145,7 @@ async function countMisfits(order: LookupFile): Promise<number> {
     await breathe();
     for (let at = 0; at < bytes.length; at += stride) {
       if (bytes[at + misfitAt] === 0) continue;
-      const id = u32At(bytes, at + 5);
+      const id = idOfRow(bytes, at);
       if (id !== last) count += 1;
       last = id;
     }
@@ -148,14 +154,14 @@ async function countMisfits(order: LookupFile): Promise<number> {
 }
 
 /** Goes through the rows from the first of the offsets to the last. */
-async function addRowsAt(order: LookupFile, offsets: Float64Array, found: ByteWriter): Promise<void> {
-  const end = order.lowerBound(keyOf(offsets.at(-1)! + 1));
+async function addRowsAlong(order: LookupFile, offsets: Float64Array, found: ByteWriter): Promise<void> {
+  const end = firstRowFrom(order, offsets.at(-1)! + 1);
   let next = 0;
-  for (let first = order.lowerBound(keyOf(offsets[0]!)); first < end; first += rowsOfTable) {
+  for (let first = firstRowFrom(order, offsets[0]!); first < end; first += rowsOfTable) {
     await breathe();
     const { bytes } = order.rows(first, Math.min(rowsOfTable, end - first));
     for (let at = 0; at < bytes.length; at += stride) {
-      const offset = u32At(bytes, at) * 0x100 + bytes[at + 4]!;
+      const offset = offsetOfRow(bytes, at);
       while (offsets[next]! < offset) next += 1;
       if (offset === offsets[next]) found.raw(bytes.subarray(at, at + stride));
     }
@@ -166,8 +172,7 @@ async function addRowsAt(order: LookupFile, offsets: Float64Array, found: ByteWr
 export function* orderedRowsWithout(order: LookupFile, ids: IdSet): Generator<OrderedRow> {
   for (const records of order.tables()) {
     const view = asBuffer(records.bytes);
-    for (let at = 0; at < view.length; at += stride)
-      if (!ids.has(view.readUInt32BE(at + 5))) yield orderedRow(view, at);
+    for (let at = 0; at < view.length; at += stride) if (!ids.has(idOfRow(view, at))) yield orderedRow(view, at);
   }
 }
 
@@ -190,14 +195,14 @@ export class OrderCursor {
   /** Goes to the next file; false at the end. */
   next(): boolean {
     if (!this.#hasRow()) return false;
-    this.offset = this.#view.readUInt32BE(this.#at) * 0x100 + this.#view[this.#at + 4]!;
-    this.fileDataId = this.#view.readUInt32BE(this.#at + 5);
+    this.offset = offsetOfRow(this.#view, this.#at);
+    this.fileDataId = idOfRow(this.#view, this.#at);
     this.isMisfit = this.#view[this.#at + misfitAt] === 1;
     this.rows.length = 0;
     do {
-      this.rows.push(this.#view.readUInt32BE(this.#at + 9));
+      this.rows.push(numberOfRow(this.#view, this.#at));
       this.#at += stride;
-    } while (this.#hasRow() && this.#view.readUInt32BE(this.#at + 5) === this.fileDataId);
+    } while (this.#hasRow() && idOfRow(this.#view, this.#at) === this.fileDataId);
     return true;
   }
 
@@ -211,12 +216,31 @@ export class OrderCursor {
   }
 }
 
+/** The id of the file to which a row of an order belongs. */
+export function idOfRow(bytes: Uint8Array, at = 0): number {
+  return u32At(bytes, at + 5);
+}
+
+/** The number that a row of an order has in the root. */
+export function numberOfRow(bytes: Uint8Array, at = 0): number {
+  return u32At(bytes, at + 9);
+}
+
+/** Where the name of a row of an order lies, if it has one. */
+export function placeOfRow(bytes: Uint8Array, at = 0): NamePlace {
+  return { at: offsetOfRow(bytes, at), size: bytes[at + 13]! * 0x100 + bytes[at + 14]! };
+}
+
+function offsetOfRow(bytes: Uint8Array, at: number): number {
+  return u32At(bytes, at) * 0x100 + bytes[at + 4]!;
+}
+
 function orderedRow(view: Buffer, at: number): OrderedRow {
-  const offset = view.readUIntBE(at, 5);
+  const place = placeOfRow(view, at);
   return {
-    fileDataId: view.readUInt32BE(at + 5),
-    row: view.readUInt32BE(at + 9),
-    place: offset === noName ? undefined : { at: offset, size: view.readUInt16BE(at + 13) },
+    fileDataId: idOfRow(view, at),
+    row: numberOfRow(view, at),
+    place: place.at === noName ? undefined : place,
     isMisfit: view[at + misfitAt] === 1,
   };
 }

@@ -1,18 +1,28 @@
 import { join } from 'node:path';
 import { breathe } from '../../../core/breathe.ts';
 import { asBuffer, toHex } from '../../../core/bytes.ts';
-import type { NeededText } from '../../../core/glob.ts';
 import { nameHash } from '../../../core/jenkins.ts';
 import type { IdSet } from '../../../core/tables/id-set.ts';
+import { RecordTable } from '../../../core/tables/record-table.ts';
+import { ByteWriter } from '../../../core/writer.ts';
 import type { WowRootBlock } from '../../../formats/roots/wow/layout.ts';
 import { DerivedFile, openDerived, readDerived } from '../../../store/derived/derived-file.ts';
 import { LookupFile } from '../../../store/derived/lookup-file.ts';
 import type { LookupFolders } from '../../../store/layout.ts';
 import { type ListedId, type ListfileIndex, listedNames, namesWhenNeeded } from '../../listfile/listfile-index.ts';
 import type { NamePlace } from '../../listfile/listfile-text.ts';
-import type { FileVariant, PickVariant, Root } from '../root.ts';
+import type { FileVariant, PickVariant, Root, WantedNames } from '../root.ts';
+import { addRowsOfFolders } from './folder-rows.ts';
 import { ListedVariant } from './listed-variant.ts';
-import { type OrderedRow, openNameOrder, orderedRows, orderedRowsAt, orderedRowsWithout } from './name-order.ts';
+import {
+  addRowsAt,
+  misfitsOf,
+  type OrderedRow,
+  openNameOrder,
+  orderedRows,
+  orderedRowsWithout,
+  unnamedRows,
+} from './name-order.ts';
 import { type ComparedRoot, sameIds } from './same-ids.ts';
 import { hashStride, idStride, writeLookups } from './write-lookups.ts';
 
@@ -158,11 +168,20 @@ class WowRootFile implements Root {
     return Array.from(this.#ids.findNumber(fileDataId), (record) => asBuffer(record).readUInt32BE(4));
   }
 
-  async narrow(needed: readonly NeededText[]): Promise<Root['list'] | undefined> {
+  async narrow({ needed, folders }: WantedNames): Promise<Root['list'] | undefined> {
     const names = this.#listfile;
-    if (names === undefined) return undefined;
+    const ranges = folders && names?.rangesOf(needed);
+    if (names === undefined || (ranges === undefined && needed === undefined)) return undefined;
     const order = await this.#openedOrder(names);
-    const { rows, misfits } = await orderedRowsAt(order, await names.offsetsOf(needed), this.#place);
+    const misfits = await misfitsOf(order, this.#place);
+    const found = new ByteWriter();
+    if (folders === undefined || ranges === undefined) await addRowsAt(order, await names.offsetsOf(needed!), found);
+    else {
+      const isShown = (rows: readonly number[]): boolean =>
+        folders.pick(rows.map((row) => this.#blockOf(row))) !== undefined;
+      await addRowsOfFolders(order, ranges, { names, folderOf: folders.folderOf, isShown }, found);
+    }
+    const rows = new RecordTable(found.raw(unnamedRows(order)).bytes(), order.stride);
     const isFew = rows.count < fewNames;
     if (isFew) for (const { row } of orderedRows([rows])) this.#rows.read(this.#ckeyOffset(row), ckeySize);
     else for (const _ of this.#rows.checkAll()) await breathe();

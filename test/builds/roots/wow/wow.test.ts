@@ -2,12 +2,13 @@ import { appendFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { importListfile } from '../../../../src/builds/listfile/listfile-import.ts';
-import type { Root } from '../../../../src/builds/roots/root.ts';
+import type { FileVariant, PickVariant, Root } from '../../../../src/builds/roots/root.ts';
 import { fromHex, toHex } from '../../../../src/core/bytes.ts';
 import { nameMatcher, neededText } from '../../../../src/core/glob.ts';
 import { nameHash } from '../../../../src/core/jenkins.ts';
 import { decodeWowRoot, fillFileDataIds, rowCkey } from '../../../../src/formats/roots/wow/decode.ts';
 import { encodeWowRoot } from '../../../../src/formats/roots/wow/encode.ts';
+import { folderOf } from '../../../../src/sources/folders.ts';
 import { storeLayout } from '../../../../src/store/layout.ts';
 import { conformanceBytes, describeConformance } from '../../../support/conformance.ts';
 import { scratchFolder } from '../../../support/scratch.ts';
@@ -98,7 +99,7 @@ test('listed names that are of other files are told by a search, too, whatever i
   // First they are counted; then that is read, or counted again where it is damaged.
   for (const turn of [1, 2, 3]) {
     const root = await openSmallRoot(scratch, { root: encodeWowRoot({ form: 'tsfm2', blocks }) });
-    const searched = await root.narrow?.([neededText('World/*')!]);
+    const searched = await root.narrow?.({ needed: [neededText('World/*')!] });
     expect(Array.from(searched!(nameMatcher(['World/*'])), ({ name }) => name)).toEqual(['World/Seven.adt']);
     expect(root.misfits).toBe(2);
     root.close();
@@ -158,7 +159,7 @@ test('names that are gone through for a text are all that have it, and those wit
   ];
   for (const glob of globs) {
     const needed = neededText(glob);
-    const list = needed && (await root.narrow?.([needed]));
+    const list = needed && (await root.narrow?.({ needed: [needed] }));
     expect(list).toBeDefined();
     const matches = nameMatcher([glob]);
     const asked: string[] = [];
@@ -166,6 +167,68 @@ test('names that are gone through for a text are all that have it, and those wit
     expect(found).toEqual(namesOf(root.list.bind(root), matches));
     if (glob === 'no/*') expect(asked).toEqual([`fdid:${ids.length}`]);
     else expect(found).not.toEqual([]);
+  }
+  root.close();
+});
+
+test('of a folder that is listed one file is looked at that the locale has, and those that are listed by themselves', async () => {
+  const few = [
+    'a.txt',
+    'a/0',
+    'a/1',
+    'a/b/2',
+    'a0',
+    'B/x',
+    'b/x',
+    'c\\d',
+    'many',
+    'many/x',
+    'z\\z/y',
+    'z\\z/z/y',
+    'Ä/ß',
+    'ä/ß',
+  ];
+  const many = Array.from({ length: 20_000 }, (_, i) => `many/in/a/folder/${i}.dat`);
+  const names = [...few, ...many].toSorted((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
+  // The first of a folder that the locale has is neither its first nor its last.
+  const isOther = (name: string): boolean => /^a\/0|^B\/|folder\/0/.test(name);
+  const list = new TextEncoder().encode(names.map((name, i) => `${i + 1};${name}\n`).join(''));
+  await importListfile(storeLayout(scratch('store')), [list] as never);
+  const rowsOf = (locale: boolean) => names.flatMap((name, i) => (isOther(name) === locale ? [row(i + 1, 'a')] : []));
+  const root = await openSmallRoot(scratch, {
+    root: encodeWowRoot({
+      form: 'tsfm2',
+      blocks: [
+        { contentFlags: 0x10000000, localeFlags: 2, rows: [...rowsOf(false), row(50_000, 'b')] },
+        { contentFlags: 0x10000000, localeFlags: 4, rows: rowsOf(true) },
+      ],
+    }),
+  });
+  await root.checkAll();
+  const pick: PickVariant = (variants) => variants.find(({ localeFlags }) => localeFlags === 2);
+  for (const path of ['', 'a/', 'b/', 'many/', 'many/in/', 'z\\z/', 'ä/', 'none/']) {
+    const { start, needed } = folderOf(path === '' ? '/' : path);
+    const asked: string[] = [];
+    const rowOf = (name: string): string | undefined => {
+      if (start(name) < 0) return undefined;
+      const end = name.indexOf('/', start(name));
+      return end < 0 ? name : name.slice(0, end + 1);
+    };
+    const folder = (name: string): string | undefined => {
+      asked.push(name);
+      const listed = rowOf(name);
+      return listed === name ? undefined : listed;
+    };
+    const rowsIn = (rows: Iterable<FileVariant>): unknown[] => {
+      const shown = Array.from(rows, (one) => one.localeFlags === 2 && rowOf(one.name ?? `fdid:${one.fileDataId}`));
+      return [...new Set(shown)].filter((one) => typeof one === 'string');
+    };
+    const whole = rowsIn(root.list((name) => rowOf(name) !== undefined));
+    const narrowed = await root.narrow?.({ needed: needed && [needed], folders: { folderOf: folder, pick } });
+    expect([path, ...rowsIn(narrowed!(() => true))]).toEqual([path, ...whole]);
+    if (path !== 'none/') expect(whole).not.toEqual([]);
+    // What a folder begins with that is no ASCII is not searched for.
+    expect(asked.length).toBeLessThan(path === 'ä/' ? 21_000 : 30);
   }
   root.close();
 });
