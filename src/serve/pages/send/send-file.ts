@@ -3,9 +3,9 @@ import type { FastifyReply } from 'fastify';
 import { breathe } from '../../../core/breathe.ts';
 import { PakratError } from '../../../core/errors.ts';
 import { readPart } from '../../../sources/file-reader.ts';
+import { getEntry } from '../../../sources/names/find-entry.ts';
 import type { Source, SourceEntry } from '../../../sources/source.ts';
 import type { Looking } from '../looking.ts';
-import { getEntry } from '../served/find-entry.ts';
 import { type LinkedFile, namedFile } from '../served/place.ts';
 import { attachment, pictureType } from './media.ts';
 

@@ -1,8 +1,8 @@
 import { existsSync, openSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
+import { type NameFile, NameIndex } from '../../../sources/names/name-index.ts';
 import type { BuildRow } from '../../../store/ledger/rows.ts';
-import { type NameFile, NameIndex } from './name-index.ts';
 
 /** The build whose names a thread writes. */
 export interface NamesOrder extends Pick<BuildRow, 'product' | 'buildConfig'> {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { FileName } from './find-entry.ts';
-import type { NameIndex, NameLine } from './name-index.ts';
+import type { FileName } from '../../../sources/names/find-entry.ts';
+import type { NameIndex, NameLine } from '../../../sources/names/name-index.ts';
 import type { Lease } from './served-sources.ts';
 
 const placePattern = /^([0-9a-z]{1,9})-([\w-]{5})$/;

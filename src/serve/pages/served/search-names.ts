@@ -1,8 +1,8 @@
 import { breathe } from '../../../core/breathe.ts';
 import { PakratError } from '../../../core/errors.ts';
 import { fold, hasGlob, nameMatcher } from '../../../core/glob.ts';
-import type { NamesPage, PageChoice } from './folder-page.ts';
-import { lineEnd, lineOf, type NameIndex, type NameLine, windowSize } from './name-index.ts';
+import type { NamesPage, PageChoice } from '../../../sources/names/folder-page.ts';
+import { lineEnd, lineOf, type NameIndex, type NameLine, windowSize } from '../../../sources/names/name-index.ts';
 
 /*
  * A search looks for bytes in the file of names: only the lines that have the longest plain part of what is sought are looked at one by one.

@@ -5,9 +5,9 @@ import { listfileVersion } from '../../../builds/listfile/listfile-paths.ts';
 import { abortError, PakratError } from '../../../core/errors.ts';
 import { isHeld } from '../../../fetch/held-spans.ts';
 import { buildSource } from '../../../sources/build-source.ts';
+import type { NameIndex } from '../../../sources/names/name-index.ts';
 import type { Source } from '../../../sources/source.ts';
 import type { BuildRow } from '../../../store/ledger/rows.ts';
-import type { NameIndex } from './name-index.ts';
 import { writeNames } from './write-names.ts';
 
 /** A source that the server lets people look into. */

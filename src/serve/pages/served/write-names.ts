@@ -1,14 +1,12 @@
-import * as fs from 'node:fs';
 import type { Build } from '../../../builds/build.ts';
 import { breathe } from '../../../core/breathe.ts';
-import { fold } from '../../../core/glob.ts';
 import { normalizeName } from '../../../core/jenkins.ts';
 import { compareNames } from '../../../core/names/name-order.ts';
-import { makeFolderDurable, writeAll } from '../../../files/durable.ts';
-import { removeTemporary, temporaryName } from '../../../files/temporary.ts';
+import { makeFolderDurable } from '../../../files/durable.ts';
 import { isBuildSource } from '../../../sources/build-source.ts';
+import { type NameFile, NameIndex } from '../../../sources/names/name-index.ts';
+import { NamesWriter } from '../../../sources/names/names-writer.ts';
 import type { Source } from '../../../sources/source.ts';
-import { fieldEnd, lineEnd, markEvery, type NameFile, NameIndex, type NameMark, windowSize } from './name-index.ts';
 
 /** Names that a root gives before the event loop turns. */
 const namesAtOnce = 4096;
@@ -64,80 +62,5 @@ async function addListed(writer: NamesWriter, source: Source): Promise<void> {
   for (const { name, index } of rows) {
     writer.add(name, index);
     await breathe();
-  }
-}
-
-class NamesWriter {
-  readonly #path: string;
-  readonly #fd: number;
-  readonly #marks: NameMark[] = [];
-  readonly #memory = Buffer.allocUnsafe(windowSize);
-  #used = 0;
-  #written = 0;
-  #count = 0;
-  #last: string | undefined;
-  #sortedEnd: number | undefined;
-
-  constructor(folder: string) {
-    this.#path = temporaryName(folder);
-    this.#fd = fs.openSync(this.#path, 'wx+', 0o600);
-  }
-
-  /** Adds a name that is not before the last; from the first that is, they are not in order. One that comes again is the same file. */
-  add(name: string, index?: number): void {
-    if (name === this.#last && index === undefined) return;
-    const at = this.#written + this.#used;
-    if (this.#last !== undefined && this.#sortedEnd === undefined && compareNames(name, this.#last) < 0)
-      this.#sortedEnd = at;
-    this.#last = name;
-    this.#count += 1;
-    const folded = fold(name);
-    const isOther = folded !== name || index !== undefined;
-    const most = 3 * (name.length + folded.length) + 16;
-    if (this.#used + most > this.#memory.length) this.#flush();
-    // Longer than all of the memory: it is cut, and found by its beginning.
-    if (most > this.#memory.length) return;
-    const start = this.#used;
-    this.#put(name);
-    const mark = this.#marks.at(-1);
-    if (this.#sortedEnd === undefined && (mark === undefined || at - mark.at >= markEvery))
-      this.#marks.push({ at, name: Buffer.from(this.#memory.subarray(start, this.#used)) });
-    if (isOther) {
-      this.#memory[this.#used++] = fieldEnd;
-      this.#put(folded);
-    }
-    if (index !== undefined) {
-      this.#memory[this.#used++] = fieldEnd;
-      this.#put(String(index));
-    }
-    this.#memory[this.#used++] = lineEnd;
-  }
-
-  #put(text: string): void {
-    this.#used += this.#memory.write(text, this.#used, 'utf8');
-  }
-
-  #flush(): void {
-    writeAll(this.#fd, this.#memory.subarray(0, this.#used), this.#written);
-    this.#written += this.#used;
-    this.#used = 0;
-  }
-
-  finish(): NameFile {
-    this.#flush();
-    const size = this.#written;
-    return {
-      path: this.#path,
-      fd: this.#fd,
-      size,
-      count: this.#count,
-      sortedEnd: this.#sortedEnd ?? size,
-      marks: this.#marks,
-    };
-  }
-
-  discard(): void {
-    fs.closeSync(this.#fd);
-    removeTemporary(this.#path);
   }
 }

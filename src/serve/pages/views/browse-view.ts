@@ -1,10 +1,10 @@
 import { html } from 'ghtml';
 import { breathe } from '../../../core/breathe.ts';
+import { findEntry } from '../../../sources/names/find-entry.ts';
+import { type FolderRow, folderPage, type NamesPage } from '../../../sources/names/folder-page.ts';
 import type { SourceEntry } from '../../../sources/source.ts';
 import { fileParameters, formValue, link, paths } from '../links.ts';
 import type { Looking } from '../looking.ts';
-import { findEntry } from '../served/find-entry.ts';
-import { type FolderRow, folderPage, type NamesPage } from '../served/folder-page.ts';
 import { placeOf } from '../served/place.ts';
 import { parseQuery, searchNames } from '../served/search-names.ts';
 import type { Lease } from '../served/served-sources.ts';

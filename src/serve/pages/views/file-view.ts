@@ -1,13 +1,13 @@
 import { html } from 'ghtml';
 import { isPakratError } from '../../../core/errors.ts';
 import { formatBytes } from '../../../core/quantities.ts';
+import { getEntry } from '../../../sources/names/find-entry.ts';
 import type { SourceEntry } from '../../../sources/source.ts';
 import { fileParameters, link, paths } from '../links.ts';
 import type { Looking } from '../looking.ts';
 import { showError } from '../page.ts';
 import { pictureType, textOf } from '../send/media.ts';
 import { readHead } from '../send/send-file.ts';
-import { getEntry } from '../served/find-entry.ts';
 import { type LinkedFile, namedFile } from '../served/place.ts';
 import type { Lease } from '../served/served-sources.ts';
 import { plainName, showBytes, showFacts, showName } from '../text.ts';

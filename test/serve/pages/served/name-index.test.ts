@@ -1,10 +1,10 @@
 import { mkdirSync, readdirSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { compareNames } from '../../../../src/core/names/name-order.ts';
-import { type FolderRow, folderPage } from '../../../../src/serve/pages/served/folder-page.ts';
-import { lineOf, type NameIndex } from '../../../../src/serve/pages/served/name-index.ts';
 import { parseQuery, searchNames } from '../../../../src/serve/pages/served/search-names.ts';
 import { writeNames } from '../../../../src/serve/pages/served/write-names.ts';
+import { type FolderRow, folderPage } from '../../../../src/sources/names/folder-page.ts';
+import { lineOf, type NameIndex } from '../../../../src/sources/names/name-index.ts';
 import type { Source } from '../../../../src/sources/source.ts';
 import { scratchFolder } from '../../../support/scratch.ts';
 import { codeOf } from '../../../support/thrown-code.ts';

@@ -1,6 +1,6 @@
 import * as fs from 'node:fs';
 import { promisify } from 'node:util';
-import { removeTemporary } from '../../../files/temporary.ts';
+import { removeTemporary } from '../../files/temporary.ts';
 
 /*
  * The names of a source in a temporary file, so that two million of them take no memory: lines in the order of the bytes of the names.

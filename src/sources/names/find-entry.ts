@@ -1,5 +1,5 @@
-import { isNotFound, valueUnless } from '../../../core/errors.ts';
-import type { Source, SourceEntry } from '../../../sources/source.ts';
+import { isNotFound, valueUnless } from '../../core/errors.ts';
+import type { Source, SourceEntry } from '../source.ts';
 
 /** A file as a link names it. */
 export interface FileName {

@@ -1,4 +1,4 @@
-import { compareNames } from '../../../core/names/name-order.ts';
+import { compareNames } from '../../core/names/name-order.ts';
 import type { NameIndex, NameLine } from './name-index.ts';
 
 /** A row of a folder: a file by its line, or a folder with a slash at its end. */
