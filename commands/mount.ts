@@ -26,7 +26,7 @@ export default class Mount extends PakratCommand {
     const onMounted = ({ folder, files }: MountReport): void =>
       this.note(`${files} files at ${folder}. Ctrl-C unmounts.`);
     const { stuck, ...report } = await this.withSession(flags, (session) =>
-      mount(session, args.source, args.dir, { ...this.notes(), pak: pakOptions(flags), onMounted }),
+      mount(session, args.source, args.dir, { ...this.work(), pak: pakOptions(flags), onMounted }),
     );
     if (stuck) setTimeout(() => process.exit(), exitAfterMs).unref();
     return report;

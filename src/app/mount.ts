@@ -1,3 +1,4 @@
+import { isBuildSource } from '../sources/build-source.ts';
 import { demandMountable, type MountReport, mountSource } from '../sources/mount/mount.ts';
 import { type SourceOptions, withSource } from './session/open-source.ts';
 import type { Session } from './session/session.ts';
@@ -25,9 +26,10 @@ export async function mount(
   options: MountOptions,
 ): Promise<MountReport & { stuck: boolean }> {
   const path = await demandMountable(folder);
-  const { signal, onMounted } = options;
+  const { signal, onMounted, onProgress } = options;
   return withSource(session, name, options, async ({ source }) => {
-    const onNote = (text: string): void => options.onProgress?.({ type: 'note', text });
-    return mountSource(source, { ...path, signal, onMounted, onNote });
+    // The names of a build go where it has what is derived of it; those of anything else need no store.
+    const { temporary } = isBuildSource(source) ? await session.folders() : session.scratch();
+    return mountSource(source, { ...path, signal, temporary, onMounted, onProgress });
   });
 }

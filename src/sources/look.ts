@@ -176,7 +176,8 @@ async function* inNameOrder(
   yield rows.sort((a, b) => compareNames(a.name, b.name));
 }
 
-async function* batchesOf(
+/** The rows of a source many at a time, whether or not it lists them so. */
+export async function* batchesOf(
   source: Source,
   matches: (name: string) => boolean,
   hints: ListHints,

@@ -123,11 +123,14 @@ export class Session {
   async folders(): Promise<LookupFolders> {
     const store = this.options.store === undefined ? undefined : await this.store({ create: true });
     if (store?.writable === true && !this.#derivesBeside) return store.layout;
-    if (this.#scratch === undefined) {
-      this.#scratch = mkdtempSync(join(tmpdir(), 'pakrat-'));
-      const { linkDerived } = await import('../../store/derived/derived-overlay.ts');
-      if (store !== undefined) linkDerived(store.layout, storeLayout(this.#scratch));
-    }
+    const { linkDerived } = await import('../../store/derived/derived-overlay.ts');
+    if (store !== undefined && this.#scratch === undefined) linkDerived(store.layout, this.scratch());
+    return this.scratch();
+  }
+
+  /** Temporary folders, gone when the session is closed. */
+  scratch(): LookupFolders {
+    this.#scratch ??= mkdtempSync(join(tmpdir(), 'pakrat-'));
     return storeLayout(this.#scratch);
   }
 

@@ -52,7 +52,8 @@ function sortedKeys(ckeys: readonly (string | undefined)[]): Uint8Array {
     rows.writeUInt32BE(row, size + keyBytes);
     size += stride;
   }
-  return sortRecords(rows.subarray(0, size), stride, keyBytes);
+  const keys = rows.subarray(0, size);
+  return size > stride ? sortRecords(keys, stride, keyBytes) : keys;
 }
 
 /** Goes along the pages, never back. */
@@ -68,14 +69,8 @@ class PageCursor {
 
   /** The offset of a key's entry in `page`; keys come in ascending order. */
   find(keys: Uint8Array, key: number): number | undefined {
-    const { table } = this.#pages;
     const before = this.#number;
-    while (
-      this.#number + 1 < table.count &&
-      compareKeys(table.bytes, (this.#number + 1) * table.stride, keys, key) <= 0
-    ) {
-      this.#number += 1;
-    }
+    this.#number = this.#pageOf(keys, key);
     if (this.#number < 0) return undefined;
     if (this.#number !== before) {
       // What a damaged page lists is not found. Whoever asks for one content of it by itself hears why.
@@ -94,6 +89,21 @@ class PageCursor {
       at = end;
     }
     return undefined;
+  }
+
+  /** The last page from this one on whose first key is not behind a key: steps double, for it is mostly near by, and only the last is halved. */
+  #pageOf(keys: Uint8Array, key: number): number {
+    const { table } = this.#pages;
+    const isBehind = (page: number): boolean => compareKeys(table.bytes, page * table.stride, keys, key) > 0;
+    let [low, step] = [this.#number, 1];
+    for (; low + step < table.count && !isBehind(low + step); step *= 2) low += step;
+    let high = Math.min(table.count, low + step);
+    while (high - low > 1) {
+      const middle = (low + high) >>> 1;
+      if (isBehind(middle)) high = middle;
+      else low = middle;
+    }
+    return low;
   }
 }
 

@@ -4,6 +4,7 @@ import { createRequire } from 'node:module';
 import { constants } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { codeOf, messageOf, PakratError } from '../../core/errors.ts';
+import type { WorkOptions } from '../../core/progress.ts';
 import type { Source } from '../source.ts';
 import { buildTree } from './file-tree.ts';
 import { operations } from './operations.ts';
@@ -14,13 +15,14 @@ export interface MountReport {
   files: number;
 }
 
-interface MountWork {
+interface MountWork extends WorkOptions {
   /** As it was named, and its absolute path. */
   folder: string;
   path: string;
   signal: AbortSignal;
+  /** Folder for temporary files. */
+  temporary: string;
   onMounted?: ((report: MountReport) => void) | undefined;
-  onNote: (text: string) => void;
   /** The FUSE library. */
   fuse: FuseClass;
 }
@@ -45,24 +47,29 @@ export async function demandMountable(folder: string): Promise<Pick<MountWork, '
 /**
  * Shows a source as a read-only file system until the signal is aborted or somebody unmounts it.
  * @returns `stuck` when the library still waits for its own way of unmounting, and would keep the process for ever
- * @throws E_STORE when it cannot be mounted there
+ * @throws E_STORE when it cannot be mounted there, E_ABORTED before it is
  */
 export async function mountSource(
   source: Source,
-  { folder, path, signal, onMounted, onNote, fuse: FuseNative }: MountWork,
+  { folder, path, signal, temporary, onMounted, onProgress, fuse: FuseNative }: MountWork,
 ): Promise<MountReport & { stuck: boolean }> {
-  const tree = await buildTree(source);
-  const report = { folder, files: tree.files };
-  if (tree.skipped.length > 0) onNote(`${tree.skipped.length} names cannot be shown: ${tree.skipped[0]} …`);
-  makeFolder(path);
-  // "ro" has no option of its own in the library; behind a comma it reaches the system all the same.
-  const fuse = new FuseNative(path, operations(source, tree), { timeout: false, fsname: 'pakrat,ro' });
-  await done((tell) => fuse.mount(tell)).catch((error: unknown) => {
-    throw notMounted(path, error);
-  });
-  onMounted?.(report);
-  const stillMounted = await untilEnd(path, signal);
-  return { ...report, stuck: stillMounted ? await unmount(fuse, path) : true };
+  const tree = await buildTree(source, { temporary, signal, onProgress });
+  try {
+    const report = { folder, files: tree.files };
+    const { count, first } = tree.skipped;
+    if (count > 0) onProgress?.({ type: 'note', text: `${count} names cannot be shown: ${first} …` });
+    makeFolder(path);
+    // "ro" has no option of its own in the library; behind a comma it reaches the system all the same.
+    const fuse = new FuseNative(path, operations(source, tree), { timeout: false, fsname: 'pakrat,ro' });
+    await done((tell) => fuse.mount(tell)).catch((error: unknown) => {
+      throw notMounted(path, error);
+    });
+    onMounted?.(report);
+    const stillMounted = await untilEnd(path, signal);
+    return { ...report, stuck: stillMounted ? await unmount(fuse, path) : true };
+  } finally {
+    tree.close();
+  }
 }
 
 async function loadFuse(): Promise<FuseClass> {

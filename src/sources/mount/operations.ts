@@ -1,7 +1,8 @@
 import * as fs from 'node:fs';
 import { codeOf } from '../../core/errors.ts';
+import { getEntry } from '../names/find-entry.ts';
 import type { Source, SourceEntry } from '../source.ts';
-import { type FileTree, findInTree, isTreeFolder, type TreeFolder } from './file-tree.ts';
+import type { FileTree, TreeFile } from './file-tree.ts';
 import { openRangeReader, type RangeReader } from './range-reader.ts';
 
 /** Answers of a file system: 0 or more is success, less an error number of the system. */
@@ -33,33 +34,45 @@ const errorNumbers = { ENOENT: -2, EIO: -5, EBADF: -9, EACCES: -13, EROFS: -30 }
 const folderMode = 0o40555;
 const fileMode = 0o100444;
 const started = new Date();
+const [uid, gid] = [process.getuid?.() ?? 0, process.getgid?.() ?? 0];
 
 /** The file system's operations over a tree. */
 export function operations(source: Source, tree: FileTree): Operations {
   const readers = new Map<number, RangeReader>();
+  const entries = new KeptEntries(source);
   let lastHandle = 0;
   return {
     readdir(path, answer) {
-      const node = findInTree(tree, path);
-      if (node === undefined || !isTreeFolder(node)) return answer(errorNumbers.ENOENT);
-      // With the kind of each, `find` and `ls -R` need not ask about every file: that is a way through the system for each.
-      const kinds: Stat[] = [];
-      for (const _ of node.folders) kinds.push(folderKind);
-      for (const _ of node.files) kinds.push(fileKind);
-      answer(0, [...node.folders.keys(), ...node.files.keys()], kinds);
+      attempt(answer, async () => {
+        const names = tree.namesIn(path);
+        if (names === undefined) return answer(errorNumbers.ENOENT);
+        // With the kind of each, `find` and `ls -R` need not ask about every file: that is a way through the system for each.
+        const kinds = names.map(({ isFolder }) => (isFolder ? folderKind : fileKind));
+        answer(
+          0,
+          names.map(({ name }) => name),
+          kinds,
+        );
+      });
     },
     getattr(path, answer) {
-      const node = findInTree(tree, path);
-      if (node === undefined) return answer(errorNumbers.ENOENT);
-      statOf(source, node).then((stat) => answer(0, stat), failing(answer));
+      attempt(answer, async () => {
+        const node = tree.find(path);
+        if (node === undefined) answer(errorNumbers.ENOENT);
+        else
+          answer(0, node === 'folder' ? folderStat() : fileStat(await entries.get(node), await entries.sizeOf(node)));
+      });
     },
     open(path, flags, answer) {
-      const node = findInTree(tree, path);
-      if (node === undefined || isTreeFolder(node)) return answer(errorNumbers.ENOENT);
-      if ((flags & (fs.constants.O_WRONLY | fs.constants.O_RDWR)) !== 0) return answer(errorNumbers.EROFS);
-      lastHandle += 1;
-      readers.set(lastHandle, openRangeReader(source, node));
-      answer(0, lastHandle);
+      attempt(answer, async () => {
+        const node = tree.find(path);
+        if (node === undefined || node === 'folder') return answer(errorNumbers.ENOENT);
+        if ((flags & (fs.constants.O_WRONLY | fs.constants.O_RDWR)) !== 0) return answer(errorNumbers.EROFS);
+        const reader = openRangeReader(source, await entries.get(node));
+        lastHandle += 1;
+        readers.set(lastHandle, reader);
+        answer(0, lastHandle);
+      });
     },
     read(_path, handle, buffer, size, offset, answer) {
       const reader = readers.get(handle);
@@ -78,42 +91,86 @@ export function operations(source: Source, tree: FileTree): Operations {
   };
 }
 
+/** Does work that answers; where it fails the answer is {@link failing}. */
+function attempt(answer: Answer, work: () => Promise<void>): void {
+  work().catch(failing(answer));
+}
+
 /** The error that a program sees: it lacks the right to read, or the data is bad. */
 function failing(answer: Answer): (error: unknown) => void {
   return (error) => answer(codeOf(error) === 'E_KEY_MISSING' ? errorNumbers.EACCES : errorNumbers.EIO);
 }
 
 /** What a listing says of a name: of all this the system takes the kind alone. */
-const folderKind = kindOf(folderMode);
-const fileKind = kindOf(fileMode);
+const folderKind = statOf({ mode: folderMode, nlink: 1 });
+const fileKind = statOf({ mode: fileMode, nlink: 1 });
 
-function kindOf(mode: number): Stat {
-  return { mode, size: 0, nlink: 1, mtime: started, atime: started, ctime: started, uid: 0, gid: 0 };
-}
-
-const sizes = new WeakMap<SourceEntry, number>();
-
-async function statOf(source: Source, node: TreeFolder | SourceEntry): Promise<Stat> {
-  const isFolder = isTreeFolder(node);
-  const time = (isFolder ? undefined : node.mtime) ?? started;
+function statOf({ mode, nlink, size = 0, mtime = started }: Pick<Stat, 'mode' | 'nlink'> & Partial<Stat>): Stat {
   return {
-    mode: isFolder ? folderMode : fileMode,
-    size: isFolder ? 0 : await sizeOf(source, node),
-    nlink: isFolder ? 2 : 1,
-    mtime: time,
-    atime: time,
-    ctime: time,
-    uid: process.getuid?.() ?? 0,
-    gid: process.getgid?.() ?? 0,
+    mode,
+    size,
+    nlink,
+    mtime,
+    atime: mtime,
+    ctime: mtime,
+    uid,
+    gid,
   };
 }
 
-/** A size that nothing tells is found by decoding, once. */
-async function sizeOf(source: Source, entry: SourceEntry): Promise<number> {
-  let size = entry.size ?? sizes.get(entry);
-  if (size !== undefined) return size;
-  size = 0;
-  for await (const piece of source.read(entry)) size += piece.length;
-  sizes.set(entry, size);
-  return size;
+function folderStat(): Stat {
+  return statOf({ mode: folderMode, nlink: 2 });
+}
+
+function fileStat({ mtime }: SourceEntry, size: number): Stat {
+  return statOf({ mode: fileMode, nlink: 1, size, mtime: mtime ?? started });
+}
+
+/** Files that are kept once they were asked for: who asks what one is mostly opens it then. */
+const mostKept = 256;
+
+/** The files of a source that were asked for last. */
+class KeptEntries {
+  readonly #source: Source;
+  /** By their places in the tree; that which was asked for first comes first. */
+  readonly #entries = new Map<number, Promise<SourceEntry>>();
+  /** Sizes that nothing told. */
+  readonly #sizes = new Map<number, Promise<number>>();
+
+  constructor(source: Source) {
+    this.#source = source;
+  }
+
+  get({ at, other, index }: TreeFile): Promise<SourceEntry> {
+    return kept(this.#entries, at, () => getEntry(this.#source, { name: other, index }), mostKept);
+  }
+
+  /** A size that nothing tells is found by decoding, once. */
+  async sizeOf(file: TreeFile): Promise<number> {
+    const entry = await this.get(file);
+    return entry.size ?? kept(this.#sizes, file.at, () => this.#decodedSize(entry));
+  }
+
+  async #decodedSize(entry: SourceEntry): Promise<number> {
+    let size = 0;
+    for await (const piece of this.#source.read(entry)) size += piece.length;
+    return size;
+  }
+}
+
+/** What is kept for a key, or else is made, and kept unless that fails. */
+function kept<Value>(
+  all: Map<number, Promise<Value>>,
+  key: number,
+  make: () => Promise<Value>,
+  most = Number.POSITIVE_INFINITY,
+): Promise<Value> {
+  const known = all.get(key);
+  if (known !== undefined) return known;
+  const made = make();
+  all.set(key, made);
+  made.catch(() => all.delete(key));
+  const [first] = all.size > most ? all.keys() : [];
+  if (first !== undefined) all.delete(first);
+  return made;
 }

@@ -26,25 +26,36 @@ export interface PageChoice {
 export function folderPage(index: NameIndex, { folder, from, limit }: PageChoice): NamesPage<FolderRow> {
   const start = index.lineStart(Math.max(from, folder === '' ? 0 : index.lowerBound(Buffer.from(folder))));
   const rows: FolderRow[] = [];
-  let at = start;
-  while (rows.length < limit) {
-    const row = rowAt(index, folder, at);
-    if (row === undefined) return { rows: from > 0 ? rows : foldersFirst(rows), next: undefined };
+  for (const row of folderRows(index, folder, start)) {
+    if (rows.length === limit) return { rows, next: row.at };
     rows.push(row);
-    at = 'folder' in row ? index.lowerBound(behind(row.folder)) : row.next;
   }
-  return { rows, next: rowAt(index, folder, at) === undefined ? undefined : at };
+  return { rows: from > 0 ? rows : foldersFirst(rows), next: undefined };
 }
 
-function rowAt(index: NameIndex, folder: string, at: number): FolderRow | undefined {
-  for (const line of index.lines(at)) {
-    // Behind the sorted ones are files without a name: they lie at the top.
-    if (at >= index.sortedEnd) return folder === '' ? line : undefined;
-    if (!line.name.startsWith(folder)) return undefined;
-    const end = line.name.indexOf('/', folder.length);
-    return end < 0 ? line : { folder: line.name.slice(0, end + 1), at: line.at };
+/** What lies directly in a folder, from the place of a line on, by name. */
+export function* folderRows(
+  index: NameIndex,
+  folder: string,
+  from: number = index.lowerBound(Buffer.from(folder)),
+): Generator<FolderRow> {
+  for (let start: number | undefined = from; start !== undefined; ) {
+    const lines = index.lines(start);
+    start = undefined;
+    for (const line of lines) {
+      // Behind the sorted ones are files without a name: they lie at the top.
+      const isSorted = line.at < index.sortedEnd;
+      if (isSorted ? !line.name.startsWith(folder) : folder !== '') return;
+      const end = isSorted ? line.name.indexOf('/', folder.length) : -1;
+      if (end < 0) yield line;
+      else {
+        const inner = line.name.slice(0, end + 1);
+        yield { folder: inner, at: line.at };
+        start = index.lowerBound(behind(inner));
+        break;
+      }
+    }
   }
-  return undefined;
 }
 
 /** The first name that could stand behind all that is in a folder: the character behind the slash ends it. */

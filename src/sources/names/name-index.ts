@@ -5,9 +5,9 @@ import { removeTemporary } from '../../files/temporary.ts';
 /*
  * The names of a source in a temporary file, so that two million of them take no memory: lines in the order of the bytes of the names.
  *
- *   name [FE folded name [FE number]] FF       FE and FF are no bytes of UTF-8
+ *   name [FE other name [FE number]] FF       FE and FF are no bytes of UTF-8
  *
- * The folded name, as names are compared, is there where it is another; the number where the source gives one.
+ * The other name is what whoever wrote them wants to know beside; the number is there where the source gives one.
  * Every so many bytes there is a mark in memory: a name is found by these and one short read.
  */
 export const [fieldEnd, lineEnd] = [0xfe, 0xff];
@@ -24,6 +24,8 @@ export interface NameMark {
 /** A name of a source. */
 export interface NameLine {
   name: string;
+  /** What was written beside it; its name where that was nothing else. */
+  other: string;
   /** Its number in the source, where it has one. */
   index: number | undefined;
   /** The place of its line, and of the line behind it. */
@@ -42,6 +44,12 @@ export interface NameFile {
   marks: readonly NameMark[];
 }
 
+/** Whole lines, from a place on. */
+interface Window {
+  start: number;
+  bytes: Buffer;
+}
+
 const read = promisify(fs.read);
 
 /** The sorted names of a source. An open handle; needs `close`. */
@@ -50,6 +58,7 @@ export class NameIndex {
   readonly count: number;
   readonly sortedEnd: number;
   readonly #file: NameFile;
+  #window: Window | undefined;
   #isOpen = true;
 
   constructor(file: NameFile) {
@@ -69,6 +78,22 @@ export class NameIndex {
 
   /** The place of the first name that is not before `name`; the end of the sorted ones when all are. */
   lowerBound(name: Buffer): number {
+    const { start, bytes } = this.#windowOf(name);
+    return start + firstFrom(bytes, name);
+  }
+
+  /** The line of a name; undefined where there is none. Of several it is the first. */
+  find(name: Buffer): NameLine | undefined {
+    const { start, bytes } = this.#windowOf(name);
+    const at = firstFrom(bytes, name);
+    const end = bytes.indexOf(lineEnd, at);
+    // The first line behind the window has the name of the mark there.
+    const [line] = end < 0 ? this.lines(start + at) : [lineOf(bytes.subarray(at, end), start + at)];
+    return line?.name === name.toString() ? line : undefined;
+  }
+
+  /** The lines between the marks around a name. Who looks for one mostly looks for its neighbours then. */
+  #windowOf(name: Buffer): Window {
     const { marks } = this.#file;
     let [low, high] = [0, marks.length];
     while (low < high) {
@@ -77,14 +102,11 @@ export class NameIndex {
       else high = middle;
     }
     const start = marks[low - 1]?.at ?? 0;
-    const end = marks[low]?.at ?? this.sortedEnd;
-    const bytes = this.#readNow(start, end - start);
-    for (let at = 0; at < bytes.length; ) {
-      const next = bytes.indexOf(lineEnd, at) + 1;
-      if (Buffer.compare(nameBytes(bytes.subarray(at, next)), name) >= 0) return start + at;
-      at = next;
-    }
-    return end;
+    const size = (marks[low]?.at ?? this.sortedEnd) - start;
+    const known = this.#window;
+    if (known?.start === start && known.bytes.length === size) return known;
+    this.#window = { start, bytes: this.#readNow(start, size) };
+    return this.#window;
   }
 
   /** The place of the line that a place is in: for places that come from outside. */
@@ -126,6 +148,20 @@ export class NameIndex {
   }
 }
 
+/** Where in some lines the first begins whose name is not before a name; their end where all are. */
+function firstFrom(lines: Buffer, name: Buffer): number {
+  let [first, behind] = [0, lines.length];
+  while (first < behind) {
+    // Of the line in the middle the next is looked at, where there is one.
+    const middle = lines.indexOf(lineEnd, (first + behind) >>> 1) + 1;
+    const at = middle < behind ? middle : first;
+    const next = lines.indexOf(lineEnd, at) + 1;
+    if (Buffer.compare(nameBytes(lines.subarray(at, next)), name) < 0) first = next;
+    else behind = at;
+  }
+  return first;
+}
+
 function nameBytes(line: Buffer): Buffer {
   const end = line.indexOf(fieldEnd);
   return line.subarray(0, end < 0 ? line.length - 1 : end);
@@ -135,8 +171,12 @@ function nameBytes(line: Buffer): Buffer {
 export function lineOf(line: Buffer, at: number): NameLine {
   const end = line.indexOf(fieldEnd);
   const next = at + line.length + 1;
-  if (end < 0) return { name: line.toString('utf8'), index: undefined, at, next };
+  if (end < 0) {
+    const name = line.toString('utf8');
+    return { name, other: name, index: undefined, at, next };
+  }
   const second = line.indexOf(fieldEnd, end + 1);
   const index = second < 0 ? undefined : Number(line.toString('latin1', second + 1));
-  return { name: line.toString('utf8', 0, end), index, at, next };
+  const other = line.toString('utf8', end + 1, second < 0 ? line.length : second);
+  return { name: line.toString('utf8', 0, end), other, index, at, next };
 }

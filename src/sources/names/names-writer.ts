@@ -1,5 +1,4 @@
 import * as fs from 'node:fs';
-import { fold } from '../../core/glob.ts';
 import { compareNames } from '../../core/names/name-order.ts';
 import { writeAll } from '../../files/durable.ts';
 import { removeTemporary, temporaryName } from '../../files/temporary.ts';
@@ -22,17 +21,19 @@ export class NamesWriter {
     this.#fd = fs.openSync(this.#path, 'wx+', 0o600);
   }
 
-  /** Adds a name that is not before the last; from the first that is, they are not in order. One that comes again is the same file. */
-  add(name: string, index?: number): void {
+  /**
+   * Adds a name that is not before the last; from the first that is, they are not in order. One that comes again is the same file.
+   * @param other what is to be known beside it
+   */
+  add(name: string, { other, index }: { other: string; index?: number | undefined }): void {
     if (name === this.#last && index === undefined) return;
     const at = this.#written + this.#used;
     if (this.#last !== undefined && this.#sortedEnd === undefined && compareNames(name, this.#last) < 0)
       this.#sortedEnd = at;
     this.#last = name;
     this.#count += 1;
-    const folded = fold(name);
-    const isOther = folded !== name || index !== undefined;
-    const most = 3 * (name.length + folded.length) + 16;
+    const isOther = other !== name || index !== undefined;
+    const most = 3 * (name.length + other.length) + 16;
     if (this.#used + most > this.#memory.length) this.#flush();
     // Longer than all of the memory: it is cut, and found by its beginning.
     if (most > this.#memory.length) return;
@@ -43,7 +44,7 @@ export class NamesWriter {
       this.#marks.push({ at, name: Buffer.from(this.#memory.subarray(start, this.#used)) });
     if (isOther) {
       this.#memory[this.#used++] = fieldEnd;
-      this.#put(folded);
+      this.#put(other);
     }
     if (index !== undefined) {
       this.#memory[this.#used++] = fieldEnd;

@@ -1,5 +1,6 @@
 import type { Build } from '../../../builds/build.ts';
 import { breathe } from '../../../core/breathe.ts';
+import { fold } from '../../../core/glob.ts';
 import { normalizeName } from '../../../core/jenkins.ts';
 import { compareNames } from '../../../core/names/name-order.ts';
 import { makeFolderDurable } from '../../../files/durable.ts';
@@ -11,7 +12,7 @@ import type { Source } from '../../../sources/source.ts';
 /** Names that a root gives before the event loop turns. */
 const namesAtOnce = 4096;
 
-/** Writes the names of a source into a temporary file, sorted, and opens it. @throws as listing the source does, E_STORE… */
+/** Writes the names of a source into a temporary file, sorted, each with its folded name, as names are compared, and opens it. @throws as listing the source does, E_STORE… */
 export async function writeNames(source: Source, temporary: string): Promise<NameIndex> {
   return new NameIndex(await writeNameFile(source, temporary));
 }
@@ -41,14 +42,14 @@ async function addBuild(writer: NamesWriter, build: Build): Promise<void> {
   let other = 0;
   const add = (name: string): boolean => {
     for (let next = others[other]; next !== undefined && compareNames(next, name) < 0; next = others[++other])
-      writer.add(next);
-    writer.add(name);
+      writer.add(next, { other: fold(next) });
+    writer.add(name, { other: fold(name) });
     asked += 1;
     // A name that is taken comes out of the list: the one place where it can be left for a moment.
     return asked % namesAtOnce === 0;
   };
   for (const _ of root.list(add)) await breathe();
-  for (const name of others.slice(other)) writer.add(name);
+  for (const name of others.slice(other)) writer.add(name, { other: fold(name) });
 }
 
 /** What has no order of names holds all of its rows in memory anyway. */
@@ -60,7 +61,7 @@ async function addListed(writer: NamesWriter, source: Source): Promise<void> {
   }
   rows.sort((a, b) => compareNames(a.name, b.name));
   for (const { name, index } of rows) {
-    writer.add(name, index);
+    writer.add(name, { other: fold(name), index });
     await breathe();
   }
 }

@@ -112,7 +112,13 @@ test('a place from outside is brought to the beginning of its line', () => {
   expect(names).toContain(line?.name);
   for (const place of [-5, Number.NaN, 1e15, 0.5])
     expect(() => [...take(index.lines(index.lineStart(place)), 1)]).not.toThrow();
-  expect(lineOf(Buffer.from([0x61, 0xfe, 0x62, 0xfe, 0x33]), 6)).toEqual({ name: 'a', index: 3, at: 6, next: 12 });
+  expect(lineOf(Buffer.from([0x61, 0xfe, 0x62, 0xfe, 0x33]), 6)).toEqual({
+    name: 'a',
+    other: 'b',
+    index: 3,
+    at: 6,
+    next: 12,
+  });
 });
 
 test('patterns that would be a burden are refused', () => {
