@@ -18,6 +18,13 @@ export interface EncoderOptions {
 
 /** To start threads takes about as long as to encode this much. */
 const smallBytes = 1 << 20;
+/** To encode anything at all takes about as long as to encode so many bytes more. */
+const taskBytes = 4096;
+
+/** What it takes to encode a content, in bytes. */
+export function encodingWeight(size: number): number {
+  return size + taskBytes;
+}
 
 /** Encodes contents, in threads as soon as that is worth it. Needs `end`. */
 export class Encoder {
@@ -44,7 +51,7 @@ export class Encoder {
   /** Does a task. @throws as encodeBlte, E_ABORTED */
   async run(task: EncodeTask): Promise<EncodeAnswer> {
     if (this.#isEnded) throw new PakratError('E_ABORTED', 'encoding has ended');
-    this.#bytes += task.content.length;
+    this.#bytes += encodingWeight(task.content.length);
     if (this.#threads < 2 || this.#bytes < smallBytes) {
       await breathe(this.signal);
       return runEncodeTask(task);
@@ -108,10 +115,10 @@ class EncodeThread {
   }
 
   run(task: EncodeTask): Promise<EncodeAnswer> {
-    const size = task.content.length;
-    this.waitingBytes += size + 1;
+    const size = encodingWeight(task.content.length);
+    this.waitingBytes += size;
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ size: size + 1, resolve, reject });
+      this.#waiting.push({ size, resolve, reject });
       this.#worker.postMessage(task);
     });
   }

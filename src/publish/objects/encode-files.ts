@@ -7,7 +7,7 @@ import type { EarlierBuild } from '../earlier-build.ts';
 import { bytesContent, type Content, openContent } from '../encode/content.ts';
 import type { EncodedBytes, EncodedContent } from '../encode/encode-content.ts';
 import { encodeInMemory, encodeOnDisk, type ToEncode } from '../encode/encode-object.ts';
-import type { Encoder } from '../encode/encoder.ts';
+import { type Encoder, encodingWeight } from '../encode/encoder.ts';
 import { type EspecChoice, especsFor } from '../encode/espec-choice.ts';
 import { inOrder, type Started } from '../encode/in-order.ts';
 import { fileChecker, type PublishFile, type RootKind } from '../files/publish-file.ts';
@@ -112,7 +112,7 @@ class FileEncoder {
     const ckey = md5Hex(bytes);
     const { encoder } = this.#work;
     const content = bytesContent(file.name, bytes);
-    const started = this.#start(file, { content, ckey, weight: bytes.length + 1 }, (one) =>
+    const started = this.#start(file, { content, ckey, weight: encodingWeight(bytes.length) }, (one) =>
       encodeInMemory(one, encoder),
     );
     if (started.weight === 0) return started;

@@ -50,6 +50,20 @@ test('a file with the name of a folder, and a second one of a name, do not show'
   tree.close();
 });
 
+test('of a build a file is asked for by its id, where names are the same but for their case', async () => {
+  const rows = [
+    { name: 'A/one', file: { fileDataId: 7 } },
+    { name: 'a/ONE', file: { fileDataId: 9 } },
+    { name: 'no/id', file: {} },
+  ];
+  const source = { build: {}, list: () => rows } as unknown as Parameters<typeof buildTree>[0];
+  const tree = await buildTree(source, place);
+  expect(tree.find('/A/one')).toMatchObject({ other: 'fdid:7', index: undefined });
+  expect(tree.find('/a/ONE')).toMatchObject({ other: 'fdid:9' });
+  expect(tree.find('/no/id')).toMatchObject({ other: 'no/id' });
+  tree.close();
+});
+
 test('every one of many names is found, and every folder has what lies in it, whatever the characters', async () => {
   const letters = ['a', 'b', 'ä', '\u{1f600}', '!', '~', 'a b', '\uff5e'];
   const names = Array.from({ length: 20_000 }, (_, i) =>
