@@ -1,4 +1,6 @@
+import { asBuffer } from '../../../core/bytes.ts';
 import type { FilePart, FileVariant, VariantFlags } from '../root.ts';
+import { type CkeyPlace, ckeySize } from './name-order.ts';
 
 /** A row of a listing. There may be millions, most of which are asked for no more than their names: the content is read when it is asked for. */
 export class ListedVariant implements FileVariant {
@@ -7,23 +9,22 @@ export class ListedVariant implements FileVariant {
   declare readonly fileDataId: number;
   declare readonly localeFlags: number;
   declare readonly contentFlags: number;
-  declare private readonly row: number;
-  declare private readonly ckeyOf: (row: number) => string;
+  declare private readonly ckey: CkeyPlace;
 
   constructor(
-    { name, fileDataId, row }: { name: string | undefined; fileDataId: number; row: number },
+    { name, fileDataId }: { name: string | undefined; fileDataId: number },
     { localeFlags, contentFlags }: VariantFlags,
-    ckeyOf: (row: number) => string,
+    ckey: CkeyPlace,
   ) {
     this.name = name;
     this.fileDataId = fileDataId;
     this.localeFlags = localeFlags;
     this.contentFlags = contentFlags;
-    this.row = row;
-    this.ckeyOf = ckeyOf;
+    this.ckey = ckey;
   }
 
   get parts(): FilePart[] {
-    return [{ ckey: this.ckeyOf(this.row), size: undefined }];
+    const { of, at } = this.ckey;
+    return [{ ckey: asBuffer(of.bytes).toString('hex', at, at + ckeySize), size: undefined }];
   }
 }

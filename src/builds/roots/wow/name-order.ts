@@ -14,12 +14,15 @@ import type { NamePlace } from '../../listfile/listfile-text.ts';
 /*
  * The rows of a root with ids in the order of their names, under names/<ckey of the root>.order:
  *
- *   u40 offset of the name in the imported list, u32 file data id, u32 row, u16 bytes of the name, u8 1 where the list has another name    sorted
+ *   u40 offset of the name in the imported list, u32 file data id, u32 row, u16 bytes of the name, u8 1 where the list has another name, ckey [16]    sorted
  *
+ * The ckey is there where the rows of the root have nothing else that is listed: who goes by names would look all over the root for it.
  * The list is sorted by name, so its offsets are. What has no name has an offset of ff…ff: it comes last, by id. The file belongs to one version of
  * the list and one file of ids, and is made when all names are first listed.
  */
-const stride = 16;
+const ckeyAt = 16;
+/** Bytes of a ckey. */
+export const ckeySize = 16;
 const keySize = 13;
 const misfitAt = 15;
 const noName = 0xff_ffff_ffff;
@@ -34,6 +37,14 @@ export interface OrderedRow {
   place: NamePlace | undefined;
   /** The list has a name for the id that is not that of the file. */
   isMisfit: boolean;
+  /** Where its ckey lies; absent where the order has none. */
+  ckey?: CkeyPlace | undefined;
+}
+
+/** The place of a ckey in bytes that are there, or are read when they are asked for. */
+export interface CkeyPlace {
+  of: { readonly bytes: Uint8Array };
+  at: number;
 }
 
 /** The list and the ids that an order is made of, and where it goes. */
@@ -43,34 +54,39 @@ interface OrderPlace {
   temporary: string;
   names: ListfileIndex;
   ids: LookupFile;
+  /** The rows have their ckeys. */
+  hasCkeys: boolean;
 }
 
 /** Opens the order of a root; it is made of `rows`, in any order, when it is not there. It is not checked. Needs `close`. */
 export function openNameOrder(
-  { base, temporary, names, ids }: OrderPlace,
+  { base, temporary, names, ids, hasCkeys }: OrderPlace,
   rows: () => Promise<Iterable<OrderedRow>>,
 ): Promise<LookupFile> {
   const path = `${base}.order`;
-  const of = (names.mark ^ ids.mark) >>> 0;
+  const stride = hasCkeys ? ckeyAt + ckeySize : ckeyAt;
+  // Earlier versions had no ckeys in any, and pages have the same size.
+  const of = (names.mark ^ ids.mark ^ (stride - ckeyAt)) >>> 0;
   const open = (): LookupFile => new LookupFile(path, { stride, of });
-  return openDerived(open, async () => writeOrder(path, { temporary, of }, await rows()));
+  return openDerived(open, async () => writeOrder(path, { temporary, of, stride }, await rows()));
 }
 
 async function writeOrder(
   path: string,
-  { temporary, of }: { temporary: string; of: number },
+  { temporary, of, stride }: { temporary: string; of: number; stride: number },
   rows: Iterable<OrderedRow>,
 ): Promise<void> {
   const runs = new SortedRuns(temporary, { stride, keySize });
   try {
     let count = 0;
-    for (const { fileDataId, row, place, isMisfit } of rows) {
+    for (const { fileDataId, row, place, isMisfit, ckey } of rows) {
       const record = runs.add();
       record.writeUIntBE(place?.at ?? noName, 0, 5);
       record.writeUInt32BE(fileDataId, 5);
       record.writeUInt32BE(row, 9);
       record.writeUInt16BE(place?.size ?? 0, 13);
       record[misfitAt] = Number(isMisfit);
+      if (ckey !== undefined) record.set(ckey.of.bytes.subarray(ckey.at, ckey.at + ckeySize), ckeyAt);
       count += 1;
       if (count % rowsPerTurn === 0) await breathe();
     }
@@ -83,8 +99,7 @@ async function writeOrder(
 /** The rows of an order, or of a part of it, sorted by name. For those who checked it. */
 export function* orderedRows(tables: Iterable<RecordTable>): Generator<OrderedRow> {
   for (const records of tables) {
-    const view = asBuffer(records.bytes);
-    for (let at = 0; at < view.length; at += stride) yield orderedRow(view, at);
+    for (let at = 0; at < records.bytes.length; at += records.stride) yield orderedRow(records, at);
   }
 }
 
@@ -143,7 +158,7 @@ async function countMisfits(order: LookupFile): Promise<number> {
   let [count, last] = [0, -1];
   for (const { bytes } of order.tables()) {
     await breathe();
-    for (let at = 0; at < bytes.length; at += stride) {
+    for (let at = 0; at < bytes.length; at += order.stride) {
       if (bytes[at + misfitAt] === 0) continue;
       const id = idOfRow(bytes, at);
       if (id !== last) count += 1;
@@ -160,10 +175,10 @@ async function addRowsAlong(order: LookupFile, offsets: Float64Array, found: Byt
   for (let first = firstRowFrom(order, offsets[0]!); first < end; first += rowsOfTable) {
     await breathe();
     const { bytes } = order.rows(first, Math.min(rowsOfTable, end - first));
-    for (let at = 0; at < bytes.length; at += stride) {
+    for (let at = 0; at < bytes.length; at += order.stride) {
       const offset = offsetOfRow(bytes, at);
       while (offsets[next]! < offset) next += 1;
-      if (offset === offsets[next]) found.raw(bytes.subarray(at, at + stride));
+      if (offset === offsets[next]) found.raw(bytes.subarray(at, at + order.stride));
     }
   }
 }
@@ -171,8 +186,8 @@ async function addRowsAlong(order: LookupFile, offsets: Float64Array, found: Byt
 /** As {@link orderedRows}, without some ids. */
 export function* orderedRowsWithout(order: LookupFile, ids: IdSet): Generator<OrderedRow> {
   for (const records of order.tables()) {
-    const view = asBuffer(records.bytes);
-    for (let at = 0; at < view.length; at += stride) if (!ids.has(idOfRow(view, at))) yield orderedRow(view, at);
+    for (let at = 0; at < records.bytes.length; at += records.stride)
+      if (!ids.has(idOfRow(records.bytes, at))) yield orderedRow(records, at);
   }
 }
 
@@ -184,12 +199,16 @@ export class OrderCursor {
   isMisfit = false;
   /** The rows of the file: they hold until the next one. */
   readonly rows: number[] = [];
+  /** The ckeys of the rows, one behind the other, where the order has them. */
+  ckeys = new Uint8Array(ckeySize);
   readonly #tables: Iterator<RecordTable>;
+  readonly #stride: number;
   #view: Buffer = Buffer.alloc(0);
   #at = 0;
 
   constructor(order: LookupFile) {
     this.#tables = order.tables();
+    this.#stride = order.stride;
   }
 
   /** Goes to the next file; false at the end. */
@@ -200,10 +219,22 @@ export class OrderCursor {
     this.isMisfit = this.#view[this.#at + misfitAt] === 1;
     this.rows.length = 0;
     do {
-      this.rows.push(numberOfRow(this.#view, this.#at));
-      this.#at += stride;
+      this.#takeCkey(this.rows.push(numberOfRow(this.#view, this.#at)) * ckeySize);
+      this.#at += this.#stride;
     } while (this.#hasRow() && idOfRow(this.#view, this.#at) === this.fileDataId);
     return true;
+  }
+
+  /** @param end of the ckey among those of the file */
+  #takeCkey(end: number): void {
+    if (this.#stride === ckeyAt) return;
+    if (end > this.ckeys.length) {
+      const larger = new Uint8Array(end * 2);
+      larger.set(this.ckeys);
+      this.ckeys = larger;
+    }
+    const from = this.#at + ckeyAt;
+    for (let i = 0; i < ckeySize; i++) this.ckeys[end - ckeySize + i] = this.#view[from + i]!;
   }
 
   #hasRow(): boolean {
@@ -235,12 +266,14 @@ function offsetOfRow(bytes: Uint8Array, at: number): number {
   return u32At(bytes, at) * 0x100 + bytes[at + 4]!;
 }
 
-function orderedRow(view: Buffer, at: number): OrderedRow {
-  const place = placeOfRow(view, at);
+function orderedRow(records: RecordTable, at: number): OrderedRow {
+  const { bytes, stride } = records;
+  const place = placeOfRow(bytes, at);
   return {
-    fileDataId: idOfRow(view, at),
-    row: numberOfRow(view, at),
+    fileDataId: idOfRow(bytes, at),
+    row: numberOfRow(bytes, at),
     place: place.at === noName ? undefined : place,
-    isMisfit: view[at + misfitAt] === 1,
+    isMisfit: bytes[at + misfitAt] === 1,
+    ckey: stride > ckeyAt ? { of: records, at: at + ckeyAt } : undefined,
   };
 }

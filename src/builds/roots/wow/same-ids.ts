@@ -3,17 +3,15 @@ import { IdSet } from '../../../core/tables/id-set.ts';
 import type { WowRootBlock } from '../../../formats/roots/wow/layout.ts';
 import type { LookupFile } from '../../../store/derived/lookup-file.ts';
 import type { PickVariant } from '../root.ts';
-import { OrderCursor } from './name-order.ts';
+import { ckeySize, OrderCursor } from './name-order.ts';
 
 /** A root, as far as its files are compared. */
 export interface ComparedRoot {
-  /** Of the same list of names as that of the other. */
+  /** Of the same list of names as that of the other; it has ckeys. */
   order: LookupFile;
-  bytes: Buffer;
   blockOf: (row: number) => WowRootBlock;
 }
 
-const ckeySize = 16;
 /** Files that are compared before the clock is looked at. */
 const filesPerTurn = 1024;
 
@@ -29,13 +27,13 @@ export async function sameIds(
 ): Promise<IdSet> {
   const same = new IdSet();
   const [left, right] = [new OrderCursor(one.order), new OrderCursor(other.order)];
-  const [leftCkey, rightCkey] = [picker(one, pick), picker(other, pick)];
+  const [pickLeft, pickRight] = [picker(one, pick), picker(other, pick)];
   let [isLeft, isRight] = [left.next(), right.next()];
   for (let compared = 1; isLeft && isRight; compared++) {
     const difference = left.offset - right.offset || left.fileDataId - right.fileDataId;
     if (difference === 0 && !left.isMisfit && !right.isMisfit) {
-      const [at, otherAt] = [leftCkey(left.rows), rightCkey(right.rows)];
-      if (at >= 0 && otherAt >= 0 && isEqual(one.bytes, at, other.bytes, otherAt)) same.add(left.fileDataId);
+      const [row, otherRow] = [pickLeft(left.rows), pickRight(right.rows)];
+      if (row >= 0 && otherRow >= 0 && isEqual(left.ckeys, row, right.ckeys, otherRow)) same.add(left.fileDataId);
     }
     if (difference <= 0) isLeft = left.next();
     if (difference >= 0) isRight = right.next();
@@ -44,7 +42,7 @@ export async function sameIds(
   return same;
 }
 
-/** A function that gives the offset of the ckey of the row that is picked; -1 where none is. */
+/** A function that says which of the rows of a file is picked; -1 where none is. */
 function picker({ blockOf }: ComparedRoot, pick: PickVariant): (rows: readonly number[]) => number {
   // Most files have one row, and there are few blocks.
   const picked = new Map<WowRootBlock, boolean>();
@@ -55,9 +53,8 @@ function picker({ blockOf }: ComparedRoot, pick: PickVariant): (rows: readonly n
   };
   return (rows) => {
     const [row = 0, another] = rows;
-    if (another === undefined) return isPicked(blockOf(row)) ? ckeyOffset(blockOf(row), row) : -1;
-    const variant = pick(rows.map((row) => ({ row, ...flagsOf(blockOf(row)) })));
-    return variant === undefined ? -1 : ckeyOffset(blockOf(variant.row), variant.row);
+    if (another === undefined) return isPicked(blockOf(row)) ? 0 : -1;
+    return pick(rows.map((one, number) => ({ number, ...flagsOf(blockOf(one)) })))?.number ?? -1;
   };
 }
 
@@ -65,11 +62,7 @@ function flagsOf({ localeFlags, contentFlags }: WowRootBlock): Pick<WowRootBlock
   return { localeFlags, contentFlags };
 }
 
-function ckeyOffset(block: WowRootBlock, row: number): number {
-  return block.ckeyOffset + (row - block.firstRow) * block.ckeyStride;
-}
-
-function isEqual(one: Buffer, at: number, other: Buffer, otherAt: number): boolean {
-  for (let i = 0; i < ckeySize; i++) if (one[at + i] !== other[otherAt + i]) return false;
+function isEqual(one: Uint8Array, row: number, other: Uint8Array, otherRow: number): boolean {
+  for (let i = 0; i < ckeySize; i++) if (one[row * ckeySize + i] !== other[otherRow * ckeySize + i]) return false;
   return true;
 }

@@ -90,7 +90,9 @@ export function openWowTvfs(
       await index?.checkAll();
       await paths.checkAll();
       if (index === undefined) return;
-      order ??= await openNameOrder({ ...place, names: index, ids }, async () => placedRows(ids, index));
+      order ??= await openNameOrder({ ...place, names: index, ids, hasCkeys: false }, async () =>
+        placedRows(ids, index),
+      );
       for (const _ of order.checkAll()) await breathe();
     },
     *list(matches) {

@@ -16,6 +16,7 @@ import { addRowsOfFolders } from './folder-rows.ts';
 import { ListedVariant } from './listed-variant.ts';
 import {
   addRowsAt,
+  ckeySize,
   misfitsOf,
   type OrderedRow,
   openNameOrder,
@@ -37,9 +38,6 @@ import { hashStride, idStride, writeLookups } from './write-lookups.ts';
  *
  * so that one file is found with a few page reads, whatever the size of the root.
  */
-/** Of so many names each row is read by itself. */
-const fewNames = 10_000;
-const ckeySize = 16;
 
 /** Opens a WoW root, a decoded file; its look-up files are made when they are not there or damaged. Needs `close`. */
 export async function openWowRoot(
@@ -115,7 +113,7 @@ class WowRootFile implements Root {
   /** The order of the names; what it is made of is checked, it is not. */
   async #openedOrder(names: ListfileIndex): Promise<LookupFile> {
     if (this.#order !== undefined) return this.#order;
-    const order = await openNameOrder({ ...this.#place, names, ids: this.#ids }, async () => {
+    const order = await openNameOrder({ ...this.#place, names, ids: this.#ids, hasCkeys: true }, async () => {
       await this.#checkFiles();
       return this.#placedRows(names);
     });
@@ -128,11 +126,13 @@ class WowRootFile implements Root {
   /** Every row with the place of its name, in the order of ids. */
   *#placedRows(names: ListfileIndex): Generator<OrderedRow> {
     const bytes = this.#allRows();
+    const of = { bytes };
     const listedOf = listedNames(names);
     for (const { fileDataId, rows } of this.#files()) {
       const listed = listedOf(fileDataId);
       const place = this.#placeOf(rows, listed, bytes);
-      for (const row of rows) yield { fileDataId, row, place, isMisfit: listed !== undefined && place !== listed };
+      const isMisfit = listed !== undefined && place !== listed;
+      for (const row of rows) yield { fileDataId, row, place, isMisfit, ckey: { of, at: this.#ckeyOffset(row) } };
     }
   }
 
@@ -182,11 +182,8 @@ class WowRootFile implements Root {
       await addRowsOfFolders(order, ranges, { names, folderOf: folders.folderOf, isShown }, found);
     }
     const rows = new RecordTable(found.raw(unnamedRows(order)).bytes(), order.stride);
-    const isFew = rows.count < fewNames;
-    if (isFew) for (const { row } of orderedRows([rows])) this.#rows.read(this.#ckeyOffset(row), ckeySize);
-    else for (const _ of this.#rows.checkAll()) await breathe();
     this.misfits = Math.max(this.misfits, misfits);
-    return (matches) => this.#list(matches, orderedRows([rows]), isFew);
+    return (matches) => this.#list(matches, orderedRows([rows]));
   }
 
   async sameIds(other: Root, pick: PickVariant, signal?: AbortSignal): Promise<IdSet | undefined> {
@@ -196,7 +193,7 @@ class WowRootFile implements Root {
   }
 
   #compared(): ComparedRoot | undefined {
-    return this.#order && { order: this.#order, bytes: this.#allRows(), blockOf: (row) => this.#blockOf(row) };
+    return this.#order && { order: this.#order, blockOf: (row) => this.#blockOf(row) };
   }
 
   listWithout(ids: IdSet, matches: (name: string) => boolean): Iterable<FileVariant> {
@@ -217,24 +214,20 @@ class WowRootFile implements Root {
     return bytes;
   }
 
-  /** @param isFew the rows are read one by one; else all of them at once, where one is asked for its content */
-  *#list(matches: (name: string) => boolean, inOrder: Iterable<OrderedRow>, isFew = false): Generator<FileVariant> {
+  *#list(matches: (name: string) => boolean, inOrder: Iterable<OrderedRow>): Generator<FileVariant> {
     const read = this.#listfile?.nameReader();
-    let bytes: Buffer | undefined;
-    const ckeyOf = (row: number): string => {
-      if (!isFew) bytes ??= this.#allRows();
-      return this.#ckeyOf(row, bytes);
-    };
+    const all = new AllRows(() => this.#allRows());
     let misfits = 0;
     let [name, id, isListed]: [string | undefined, number, boolean] = [undefined, -1, false];
-    for (const { fileDataId, row, place, isMisfit } of inOrder) {
+    for (const { fileDataId, row, place, isMisfit, ckey } of inOrder) {
       if (fileDataId !== id) {
         name = place && read?.(place);
         id = fileDataId;
         if (isMisfit) this.misfits = Math.max(this.misfits, ++misfits);
         isListed = matches(name ?? `fdid:${fileDataId}`);
       }
-      if (isListed) yield new ListedVariant({ name, fileDataId, row }, this.#blockOf(row), ckeyOf);
+      if (!isListed) continue;
+      yield new ListedVariant({ name, fileDataId }, this.#blockOf(row), ckey ?? { of: all, at: this.#ckeyOffset(row) });
     }
   }
 
@@ -302,10 +295,8 @@ class WowRootFile implements Root {
     return { name, fileDataId, localeFlags, contentFlags, parts: [{ ckey: this.#ckeyOf(row), size: undefined }] };
   }
 
-  /** @param bytes all rows, where they are there */
-  #ckeyOf(row: number, bytes?: Buffer): string {
-    const at = this.#ckeyOffset(row);
-    return bytes?.toString('hex', at, at + ckeySize) ?? toHex(this.#rows.read(at, ckeySize));
+  #ckeyOf(row: number): string {
+    return toHex(this.#rows.read(this.#ckeyOffset(row), ckeySize));
   }
 
   /** Where the root has the ckey of a row. */
@@ -323,6 +314,21 @@ class WowRootFile implements Root {
       else high = middle;
     }
     return this.#blocks[low]!;
+  }
+}
+
+/** All bytes of a root, read when a ckey is first asked for: who lists names alone needs none. */
+class AllRows {
+  readonly #read: () => Uint8Array;
+  #bytes: Uint8Array | undefined;
+
+  constructor(read: () => Uint8Array) {
+    this.#read = read;
+  }
+
+  get bytes(): Uint8Array {
+    this.#bytes ??= this.#read();
+    return this.#bytes;
   }
 }
 

@@ -9,12 +9,15 @@ import { nameHash } from '../../../../src/core/jenkins.ts';
 import { decodeWowRoot, fillFileDataIds, rowCkey } from '../../../../src/formats/roots/wow/decode.ts';
 import { encodeWowRoot } from '../../../../src/formats/roots/wow/encode.ts';
 import { folderOf } from '../../../../src/sources/folders.ts';
+import { DerivedFile } from '../../../../src/store/derived/derived-file.ts';
+import { LookupFile, writeLookupFile } from '../../../../src/store/derived/lookup-file.ts';
 import { storeLayout } from '../../../../src/store/layout.ts';
 import { conformanceBytes, describeConformance } from '../../../support/conformance.ts';
 import { scratchFolder } from '../../../support/scratch.ts';
 import { openSmallRoot } from '../small-build.ts';
 
 const scratch = scratchFolder();
+const apart = scratchFolder();
 const key = (digit: string) => digit.repeat(32);
 const row = (fileDataId: number, digit: string, name?: string) => ({
   fileDataId,
@@ -106,6 +109,41 @@ test('listed names that are of other files are told by a search, too, whatever i
     const [counted] = readdirSync(layout.names).filter((name) => name.endsWith('.misfits'));
     if (turn === 2) appendFileSync(join(layout.names, counted!), 'x');
   }
+});
+
+test('an order as an earlier version had it, without ckeys, is made again', async () => {
+  const layout = storeLayout(apart('store'));
+  await importListfile(layout, [new TextEncoder().encode('7;b.adt\n4000000000;c.adt\n300;d.adt\n')] as never);
+  const listed = async (): Promise<string[]> => {
+    const root = await openSmallRoot(apart, { root: encodeWowRoot({ form: 'tsfm2', blocks }) });
+    await root.checkAll();
+    const rows = Array.from(
+      root.list(() => true),
+      ({ name, parts }) => `${name} ${parts[0]!.ckey?.[0]}`,
+    );
+    root.close();
+    return rows;
+  };
+  const expected = await listed();
+  const pathOf = (ending: string): string =>
+    join(
+      layout.names,
+      readdirSync(layout.names).find((name) => name.endsWith(ending) && !/^listfile.*ids$/.test(name))!,
+    );
+  const markOf = (path: string): number => {
+    const file = new DerivedFile(path);
+    file.close();
+    return file.mark;
+  };
+  const path = pathOf('.order');
+  const order = new LookupFile(path, { stride: 32 });
+  const rows = [...order].map((row) => row.slice(0, 16));
+  order.close();
+  const of = (markOf(pathOf('.names')) ^ markOf(pathOf('.ids'))) >>> 0;
+  // As many as make whole rows of the size that they have now.
+  expect(rows.length % 2).toBe(0);
+  await writeLookupFile(path, { stride: 16, rows, of }, layout.temporary);
+  expect(await listed()).toEqual(expected);
 });
 
 test('another list brings another order', async () => {
