@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { breathe } from '../../core/breathe.ts';
-import { asBuffer } from '../../core/bytes.ts';
+import { asBuffer, concatBytes } from '../../core/bytes.ts';
 import { nameHash, normalizeName } from '../../core/jenkins.ts';
 import { SortedRuns } from '../../files/sorted-runs.ts';
 import { SortedTexts } from '../../files/sorted-texts.ts';
@@ -22,6 +22,9 @@ import type { FilePart, FileVariant, Root } from './root.ts';
  * Notes and paths belong to the lines that were written with them: rows may be others another time.
  */
 const pathStride = 18;
+/** What a line begins and ends with, and what ends its name. */
+const lineStart = '["';
+const [lineEnd, quote] = [0x0a, 0x22];
 /** Bytes of lines that are read at a time for a listing. */
 const pieceSize = 1 << 20;
 
@@ -189,21 +192,31 @@ class NameTable implements Root {
   }
 
   *list(matches: (name: string) => boolean): Generator<FileVariant> {
-    let rest = '';
+    let rest: Uint8Array = new Uint8Array();
     const { size } = this.#lines;
     for (let offset = 0; offset < size; offset += pieceSize) {
-      // A line is cut by bytes: keep the cut part as latin1 so that no character is split, and read whole lines as UTF-8.
       const piece = this.#lines.readUnchecked(offset, Math.min(pieceSize, size - offset));
-      rest += asBuffer(piece).toString('latin1');
-      const end = rest.lastIndexOf('\n') + 1;
-      for (const line of rest.slice(0, end).split('\n')) {
-        if (line === '') continue;
-        const variant = variantOf(Buffer.from(line, 'latin1').toString('utf8'));
-        if (matches(variant.name)) yield variant;
+      const bytes = asBuffer(rest.length === 0 ? piece : concatBytes([rest, piece]));
+      let at = 0;
+      for (let end = bytes.indexOf(lineEnd); end >= 0; end = bytes.indexOf(lineEnd, at)) {
+        // Of millions most are not wanted: a name that stands as it is tells so without the rest of its line.
+        const plain = plainName(bytes, at);
+        if (plain === undefined || matches(plain)) {
+          const variant = variantOf(bytes.toString('utf8', at, end));
+          if (plain !== undefined || matches(variant.name)) yield variant;
+        }
+        at = end + 1;
       }
-      rest = rest.slice(end);
+      rest = bytes.subarray(at);
     }
   }
+}
+
+/** The name with which a line begins; undefined for one that has something in it which JSON escapes. */
+function plainName(lines: Buffer, at: number): string | undefined {
+  const start = at + lineStart.length;
+  const name = lines.toString('utf8', start, lines.indexOf(quote, start));
+  return name.includes('\\') ? undefined : name;
 }
 
 function namesOf({ name, otherName }: { name: string; otherName?: string | undefined }): string[] {
