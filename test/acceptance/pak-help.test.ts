@@ -156,7 +156,7 @@ test('mount says of a folder that it is not empty', async () => {
       folder: 'full',
       path: scratch('full'),
       signal: new AbortController().signal,
-      onNote: () => {},
+      temporary: scratch('names'),
       fuse: class {},
     };
     await expect(mountSource(source as never, work as never)).rejects.toMatchObject({
