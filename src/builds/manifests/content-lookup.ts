@@ -1,5 +1,6 @@
 import { asBuffer } from '../../core/bytes.ts';
 import { formatError, isDamage, resultUnless } from '../../core/errors.ts';
+import { firstNot } from '../../core/tables/first-not.ts';
 import type { RecordTable } from '../../core/tables/record-table.ts';
 import { sortRecords } from '../../core/tables/sort-records.ts';
 import type { CkeyEntry } from '../../formats/manifests/encoding/pages.ts';
@@ -91,19 +92,11 @@ class PageCursor {
     return undefined;
   }
 
-  /** The last page from this one on whose first key is not behind a key: steps double, for it is mostly near by, and only the last is halved. */
+  /** The last page from this one on whose first key is not behind a key. */
   #pageOf(keys: Uint8Array, key: number): number {
     const { table } = this.#pages;
-    const isBehind = (page: number): boolean => compareKeys(table.bytes, page * table.stride, keys, key) > 0;
-    let [low, step] = [this.#number, 1];
-    for (; low + step < table.count && !isBehind(low + step); step *= 2) low += step;
-    let high = Math.min(table.count, low + step);
-    while (high - low > 1) {
-      const middle = (low + high) >>> 1;
-      if (isBehind(middle)) high = middle;
-      else low = middle;
-    }
-    return low;
+    const isNotBehind = (page: number): boolean => compareKeys(table.bytes, page * table.stride, keys, key) <= 0;
+    return firstNot(this.#number + 1, table.count, isNotBehind) - 1;
   }
 }
 

@@ -29,10 +29,15 @@ export interface TreeName {
 }
 
 /** Names that do not show: with parts that are empty, `.` or `..`, or with that of a folder, or of a file before. */
-interface Skipped {
-  count: number;
-  /** One of them. */
+class Skipped {
+  count = 0;
+  /** The one that was seen first. */
   first: string | undefined;
+
+  add(name: string): void {
+    this.count += 1;
+    this.first ??= name;
+  }
 }
 
 /** Where the names of a source go, and who hears of them. */
@@ -44,7 +49,7 @@ interface TreePlace extends WorkOptions {
 /** The files of a source as folders. An open handle; needs `close`. */
 export class FileTree {
   readonly files: number;
-  readonly skipped: Readonly<Skipped>;
+  readonly skipped: Pick<Skipped, 'count' | 'first'>;
   readonly #paths: NameIndex;
   /** Files that have the name of a folder: that one shows. */
   readonly #covered: ReadonlySet<string>;
@@ -62,7 +67,7 @@ export class FileTree {
 
   /** What is at a path that starts with `/`. */
   find(path: string): TreeFile | 'folder' | undefined {
-    const name = path.split('/').filter(Boolean).join('/');
+    const name = nameOf(path);
     if (name === '') return 'folder';
     const file = this.#covered.has(name) ? undefined : this.#paths.find(Buffer.from(name));
     if (file !== undefined) return file;
@@ -73,7 +78,7 @@ export class FileTree {
   /** The names in a folder, those of folders first; undefined where there is none at the path. */
   namesIn(path: string): TreeName[] | undefined {
     if (this.find(path) !== 'folder') return undefined;
-    const name = path.split('/').filter(Boolean).join('/');
+    const name = nameOf(path);
     const folder = name === '' ? '' : `${name}/`;
     const folders: TreeName[] = [];
     const files: TreeName[] = [];
@@ -85,14 +90,15 @@ export class FileTree {
   }
 }
 
+/** A path of the system as it stands in the file of names. */
+function nameOf(path: string): string {
+  return path.split('/').filter(Boolean).join('/');
+}
+
 /** Builds the tree of a source, without what it does not give for its names. @throws as listing the source does, E_STORE…, E_ABORTED */
 export async function buildTree(source: Source, { temporary, signal, onProgress }: TreePlace): Promise<FileTree> {
   const sorter = new SortedTexts(temporary);
-  const skipped: Skipped = { count: 0, first: undefined };
-  const skip = (name: string): void => {
-    skipped.count += 1;
-    skipped.first ??= name;
-  };
+  const skipped = new Skipped();
   try {
     let done = 0;
     const matches = (): boolean => true;
@@ -103,11 +109,11 @@ export async function buildTree(source: Source, { temporary, signal, onProgress 
       for (const entry of entries) {
         if (entry.hidden !== undefined) continue;
         const path = pathOf(entry.name);
-        if (path === undefined) skip(entry.name);
+        if (path === undefined) skipped.add(entry.name);
         else sorter.add(path, Buffer.from(`${entry.index ?? ''};${nameToGet(source, entry)}`));
       }
     }
-    return await writeTree(sorter, { temporary, signal, onProgress }, { skipped, skip });
+    return await writeTree(sorter, { temporary, signal, onProgress }, skipped);
   } finally {
     sorter.close();
   }
@@ -134,7 +140,7 @@ function nameToGet(source: Source, entry: SourceEntry): string {
 async function writeTree(
   sorter: SortedTexts,
   { temporary, signal, onProgress }: TreePlace,
-  { skipped, skip }: { skipped: Skipped; skip: (name: string) => void },
+  skipped: Skipped,
 ): Promise<FileTree> {
   const writer = new NamesWriter(temporary);
   const covered = new Set<string>();
@@ -151,13 +157,13 @@ async function writeTree(
       const path = text.toString();
       while (above.length > 0 && !path.startsWith(above.at(-1)!)) above.pop();
       if (path === above.at(-1)) {
-        skip(path);
+        skipped.add(path);
         continue;
       }
       for (const file of above) {
         if (path[file.length] !== '/' || covered.has(file)) continue;
         covered.add(file);
-        skip(file);
+        skipped.add(file);
       }
       above.push(path);
       const end = beside.indexOf(besideEnd);

@@ -59,8 +59,7 @@ export function operations(source: Source, tree: FileTree): Operations {
       attempt(answer, async () => {
         const node = tree.find(path);
         if (node === undefined) answer(errorNumbers.ENOENT);
-        else
-          answer(0, node === 'folder' ? folderStat() : fileStat(await entries.get(node), await entries.sizeOf(node)));
+        else answer(0, node === 'folder' ? folderStat() : await entries.stat(node));
       });
     },
     open(path, flags, answer) {
@@ -106,24 +105,11 @@ const folderKind = statOf({ mode: folderMode, nlink: 1 });
 const fileKind = statOf({ mode: fileMode, nlink: 1 });
 
 function statOf({ mode, nlink, size = 0, mtime = started }: Pick<Stat, 'mode' | 'nlink'> & Partial<Stat>): Stat {
-  return {
-    mode,
-    size,
-    nlink,
-    mtime,
-    atime: mtime,
-    ctime: mtime,
-    uid,
-    gid,
-  };
+  return { mode, size, nlink, mtime, atime: mtime, ctime: mtime, uid, gid };
 }
 
 function folderStat(): Stat {
   return statOf({ mode: folderMode, nlink: 2 });
-}
-
-function fileStat({ mtime }: SourceEntry, size: number): Stat {
-  return statOf({ mode: fileMode, nlink: 1, size, mtime: mtime ?? started });
 }
 
 /** Files that are kept once they were asked for: who asks what one is mostly opens it then. */
@@ -146,9 +132,10 @@ class KeptEntries {
   }
 
   /** A size that nothing tells is found by decoding, once. */
-  async sizeOf(file: TreeFile): Promise<number> {
+  async stat(file: TreeFile): Promise<Stat> {
     const entry = await this.get(file);
-    return entry.size ?? kept(this.#sizes, file.at, () => this.#decodedSize(entry));
+    const size = entry.size ?? (await kept(this.#sizes, file.at, () => this.#decodedSize(entry)));
+    return statOf({ mode: fileMode, nlink: 1, size, mtime: entry.mtime ?? started });
   }
 
   async #decodedSize(entry: SourceEntry): Promise<number> {

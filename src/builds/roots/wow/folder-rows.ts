@@ -1,5 +1,6 @@
 import { breathe } from '../../../core/breathe.ts';
 import { asBuffer } from '../../../core/bytes.ts';
+import { firstNot } from '../../../core/tables/first-not.ts';
 import type { ByteWriter } from '../../../core/writer.ts';
 import type { LookupFile } from '../../../store/derived/lookup-file.ts';
 import type { ListfileIndex } from '../../listfile/listfile-index.ts';
@@ -27,7 +28,7 @@ export async function addRowsOfFolders(
   { names, folderOf, isShown }: FolderChoice,
   found: ByteWriter,
 ): Promise<void> {
-  const nameAt: NameAt = (row) => asBuffer(names.bytesAt(placeOfRow(order.at(row))));
+  const nameAt = (row: number): Buffer => asBuffer(names.bytesAt(placeOfRow(order.at(row))));
   let files = 0;
   for (const { from, to } of ranges) {
     const end = firstRowFrom(order, to);
@@ -36,14 +37,14 @@ export async function addRowsOfFolders(
       const folder = folderOf(nameAt(row).toString());
       const next = endOfFile(order, row, end);
       const isFolder = folder !== undefined && isShown(range(row, next).map((one) => numberOfRow(order.at(one))));
-      if (folder === undefined || isFolder) for (; row < next; row++) found.raw(order.at(row));
-      row = isFolder ? endOfStart(Buffer.from(folder), { row: next, end, nameAt }) : next;
+      if (folder === undefined || isFolder) for (let one = row; one < next; one++) found.raw(order.at(one));
+      row = next;
+      if (!isFolder) continue;
+      const start = Buffer.from(folder);
+      row = firstNot(next, end, (one) => nameAt(one).subarray(0, start.length).equals(start));
     }
   }
 }
-
-/** The bytes of the name of a row. */
-type NameAt = (row: number) => Buffer;
 
 function range(first: number, end: number): number[] {
   return Array.from({ length: end - first }, (_, i) => first + i);
@@ -55,21 +56,4 @@ function endOfFile(order: LookupFile, first: number, end: number): number {
   let row = first + 1;
   while (row < end && idOfRow(order.at(row)) === id) row += 1;
   return row;
-}
-
-/** The row behind those whose names begin with some bytes. Folders are mostly small: steps double, and only the last is halved. */
-function endOfStart(start: Uint8Array, { row, end, nameAt }: { row: number; end: number; nameAt: NameAt }): number {
-  const isWithin = (at: number): boolean => Buffer.compare(nameAt(at).subarray(0, start.length), start) === 0;
-  let [low, high] = [row, row];
-  for (let step = 1; high < end && isWithin(high); step *= 2) {
-    low = high + 1;
-    high += step;
-  }
-  high = Math.min(high, end);
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (isWithin(middle)) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }

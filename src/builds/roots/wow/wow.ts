@@ -170,17 +170,17 @@ class WowRootFile implements Root {
 
   async narrow({ needed, folders }: WantedNames): Promise<Root['list'] | undefined> {
     const names = this.#listfile;
-    const ranges = folders && names?.rangesOf(needed);
-    if (names === undefined || (ranges === undefined && needed === undefined)) return undefined;
+    if (names === undefined) return undefined;
     const order = await this.#openedOrder(names);
     const misfits = await misfitsOf(order, this.#place);
     const found = new ByteWriter();
-    if (folders === undefined || ranges === undefined) await addRowsAt(order, await names.offsetsOf(needed!), found);
-    else {
+    const ranges = folders && names.rangesOf(needed);
+    if (folders !== undefined && ranges !== undefined) {
       const isShown = (rows: readonly number[]): boolean =>
         folders.pick(rows.map((row) => this.#blockOf(row))) !== undefined;
       await addRowsOfFolders(order, ranges, { names, folderOf: folders.folderOf, isShown }, found);
-    }
+    } else if (needed !== undefined) await addRowsAt(order, await names.offsetsOf(needed), found);
+    else return undefined;
     const rows = new RecordTable(found.raw(unnamedRows(order)).bytes(), order.stride);
     this.misfits = Math.max(this.misfits, misfits);
     return (matches) => this.#list(matches, orderedRows([rows]));
