@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import * as pako from 'pako';
 import { deflateExact, deflateExactInSteps } from '../../../src/codecs/compression/deflate-exact.ts';
 import { inflate } from '../../../src/codecs/compression/inflate.ts';
 import { md5Hex } from '../../../src/core/hash.ts';
@@ -15,6 +16,17 @@ test.each([
   const stream = deflateExact(text, { level, windowBits });
   expect(md5Hex(stream)).toBe(expected);
   expect(inflate(stream, { size: text.length, maxSize: text.length, what: 'test' })).toEqual(text);
+});
+
+test('small contents, one after the other, are deflated as if each were alone', () => {
+  const random = randomSource(7);
+  for (let i = 0; i < 300; i++) {
+    const level = [1, 6, 9][Math.floor(random() * 3)] ?? 6;
+    const size = i === 0 ? 0 : Math.floor(random() * 20_000);
+    // Every third is noise, which gets no smaller.
+    const bytes = Uint8Array.from({ length: size }, (_, at) => (i % 3 === 0 ? random() * 256 : 97 + ((at * at) % 7)));
+    expect(md5Hex(deflateExact(bytes, { level }))).toBe(md5Hex(pako.deflate(bytes, { level, legacyHash: true })));
+  }
 });
 
 test.each([0, 1, 1 << 18, (1 << 18) + 1, 1_500_000])('%i bytes in steps are the same bytes', async (size) => {
