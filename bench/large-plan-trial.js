@@ -146,7 +146,7 @@ function fill(random, { bytes }, { entryBytes, entrySpread }) {
 
 async function make(name, folder, scale) {
   const { encodeArchiveIndex } = await load('formats/index.ts');
-  const { sortRecords } = await load('core/tables/sort-records.ts');
+  const { sortRecords } = await load('core/sorting/sort-records.ts');
   const shape = shapes[name];
   const random = chance(7);
   fs.rmSync(folder, { recursive: true, force: true });

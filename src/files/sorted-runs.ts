@@ -1,6 +1,6 @@
 import * as fs from 'node:fs';
 import { uintAt } from '../core/bytes.ts';
-import { sortRecords } from '../core/tables/sort-records.ts';
+import { sortRecords } from '../core/sorting/sort-records.ts';
 import { makeFolderDurable, writeAll } from './durable.ts';
 import { readAt } from './read-at.ts';
 import { removeTemporary, temporaryName } from './temporary.ts';

@@ -1,6 +1,6 @@
 import * as fs from 'node:fs';
 import { asBuffer, compareParts, u32At, writeU32 } from '../core/bytes.ts';
-import { mergeSort } from '../core/tables/merge-sort.ts';
+import { mergeSort } from '../core/sorting/merge-sort.ts';
 import { makeFolderDurable, writeAll } from './durable.ts';
 import { readAt } from './read-at.ts';
 import { removeTemporary, temporaryName } from './temporary.ts';

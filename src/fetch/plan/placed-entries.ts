@@ -1,8 +1,8 @@
 import type { PagedIndex } from '../../builds/indices/paged-index.ts';
 import { toHex, viewOf } from '../../core/bytes.ts';
+import { sortInPlace } from '../../core/sorting/sort-records.ts';
 import { largeBytes } from '../../core/tables/large-bytes.ts';
 import { RecordTable } from '../../core/tables/record-table.ts';
-import { sortInPlace } from '../../core/tables/sort-records.ts';
 import { ByteWriter } from '../../core/writer.ts';
 import { wantedPriority, wantedStride } from './wanted.ts';
 

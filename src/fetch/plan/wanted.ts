@@ -1,7 +1,7 @@
 import { asBuffer, compareBytes, compareKeys } from '../../core/bytes.ts';
+import { sortRecords } from '../../core/sorting/sort-records.ts';
 import { largeBytes } from '../../core/tables/large-bytes.ts';
 import { RecordTable } from '../../core/tables/record-table.ts';
-import { sortRecords } from '../../core/tables/sort-records.ts';
 
 /*
  * Entries that are wanted, as bytes: three million of them are 81 MB, not a gigabyte of objects.

@@ -1,8 +1,8 @@
 // The records of all indices of a group, dealt by the first byte of their keys. Which archive they are of is noted once for all that follow one another. What
 // has the same first byte fits the caches: there it is sorted by the numbers of the records, for to look at one by its number costs little.
 
+import { orderOfWords } from '../../core/sorting/sort-words.ts';
 import { giveBack } from '../../core/tables/large-bytes.ts';
-import { orderOfWords } from '../../core/tables/sort-words.ts';
 
 /** Bytes of a key, and of a record in the index of an archive: key, size u32, offset u32. */
 const keySize = 16;

@@ -12,9 +12,9 @@ import {
   resultUnless,
   valueUnless,
 } from '../../core/errors.ts';
+import { sortInPlace, sortRecords } from '../../core/sorting/sort-records.ts';
 import { largeBytes } from '../../core/tables/large-bytes.ts';
 import { RecordTable } from '../../core/tables/record-table.ts';
-import { sortInPlace, sortRecords } from '../../core/tables/sort-records.ts';
 import { HeldSpans } from '../../fetch/held-spans.ts';
 import type { ManifestKeys } from '../../formats/configs/build-config.ts';
 import { decodeTvfs, decodeTvfsHeader } from '../../formats/roots/tvfs/decode.ts';

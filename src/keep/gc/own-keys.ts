@@ -1,8 +1,8 @@
 import type { Build } from '../../builds/build.ts';
 import { compareKeys } from '../../core/bytes.ts';
+import { sortRecords } from '../../core/sorting/sort-records.ts';
 import { prefixAt, prefixStarts } from '../../core/tables/prefix-starts.ts';
 import { RecordTable } from '../../core/tables/record-table.ts';
-import { sortRecords } from '../../core/tables/sort-records.ts';
 import { manifestEntries, selectEntries } from '../../fetch/plan/selection.ts';
 
 const keySize = 16;

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { sortRecords } from '../../../src/core/tables/sort-records.ts';
+import { sortRecords } from '../../../src/core/sorting/sort-records.ts';
 import { LookupFile, writeLookupFile } from '../../../src/store/derived/lookup-file.ts';
 import { randomSource } from '../../support/hostile.ts';
 import { scratchFolder } from '../../support/scratch.ts';

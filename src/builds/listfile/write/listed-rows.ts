@@ -1,5 +1,5 @@
 import { putNameHash, type ViewPart } from '../../../core/jenkins.ts';
-import { orderOfWords } from '../../../core/tables/sort-words.ts';
+import { orderOfWords } from '../../../core/sorting/sort-words.ts';
 import { lookupRowsPerPage } from '../../../store/derived/lookup-file.ts';
 import { listfileRows } from '../listfile-paths.ts';
 

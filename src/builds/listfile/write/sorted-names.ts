@@ -1,5 +1,5 @@
 import { asBuffer } from '../../../core/bytes.ts';
-import { descentsIn, mergeSort } from '../../../core/tables/merge-sort.ts';
+import { descentsIn, mergeSort } from '../../../core/sorting/merge-sort.ts';
 import { offsetAt, rowWords, sizeAt, startAt } from './listed-rows.ts';
 
 const [slash, backslash] = [0x2f, 0x5c];

@@ -1,6 +1,6 @@
 import { breathe } from '../../../core/breathe.ts';
 import { asBuffer, fromHex, toHex } from '../../../core/bytes.ts';
-import { sortRecords } from '../../../core/tables/sort-records.ts';
+import { sortRecords } from '../../../core/sorting/sort-records.ts';
 import { ByteWriter } from '../../../core/writer.ts';
 import type { TvfsSpan } from '../../../formats/roots/tvfs/layout.ts';
 import type { WowTvfsName } from '../../../formats/roots/tvfs/wow-name.ts';

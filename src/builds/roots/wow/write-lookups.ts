@@ -1,7 +1,7 @@
 import { breathe } from '../../../core/breathe.ts';
+import { DealtRecords } from '../../../core/sorting/sort-records.ts';
 import { giveBack } from '../../../core/tables/large-bytes.ts';
 import { startsOf } from '../../../core/tables/prefix-starts.ts';
-import { DealtRecords } from '../../../core/tables/sort-records.ts';
 import { decodeWowRoot, eachNameHash, fillFileDataIds } from '../../../formats/roots/wow/decode.ts';
 import type { WowRoot } from '../../../formats/roots/wow/layout.ts';
 import { readDerived } from '../../../store/derived/derived-file.ts';

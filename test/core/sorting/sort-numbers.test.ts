@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { sortNumbers } from '../../../src/core/tables/sort-numbers.ts';
+import { sortNumbers } from '../../../src/core/sorting/sort-numbers.ts';
 
 /** The places of numbers in their order, equal ones as they come. */
 function placesOf(numbers: Uint32Array): number[] {

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { DealtRecords, sortInPlace, sortRecords } from '../../../src/core/sorting/sort-records.ts';
 import { prefixAt, prefixStarts } from '../../../src/core/tables/prefix-starts.ts';
-import { DealtRecords, sortInPlace, sortRecords } from '../../../src/core/tables/sort-records.ts';
 
 /** Rows as Buffers, sorted by their first `keySize` bytes; equal keys keep their order. */
 function expected(bytes: Uint8Array, stride: number, keySize: number): Buffer[] {

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { orderOfWords } from '../../../src/core/tables/sort-words.ts';
+import { orderOfWords } from '../../../src/core/sorting/sort-words.ts';
 import { randomSource } from '../../support/hostile.ts';
 
 const random = randomSource(3);

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { mergeSort } from '../../../src/core/tables/merge-sort.ts';
+import { mergeSort } from '../../../src/core/sorting/merge-sort.ts';
 
 /** Keys in many orders: sorted, backwards, any, parts that are sorted, few different ones. */
 const orders: Record<string, (i: number) => number> = {

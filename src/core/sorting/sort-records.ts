@@ -1,6 +1,6 @@
 import { copyRecord, uintAt, viewOf } from '../bytes.ts';
-import { largeBytes } from './large-bytes.ts';
-import { prefixAt, prefixStarts } from './prefix-starts.ts';
+import { largeBytes } from '../tables/large-bytes.ts';
+import { prefixAt, prefixStarts } from '../tables/prefix-starts.ts';
 
 /** Fewer records than this are not dealt: to look at every bucket would take longer than to sort them. */
 const fewRecords = 0x1000;
