@@ -62,6 +62,10 @@ export class ByteWriter {
     this.#view.setUint32(at, value, true);
     return this;
   }
+  /** Writes a number over four bytes that were written before. */
+  setU32(at: number, value: number): void {
+    this.#view.setUint32(at, value);
+  }
   i32le(value: number): this {
     const at = this.#room(4);
     this.#view.setInt32(at, value, true);
@@ -113,6 +117,11 @@ export class ByteWriter {
   /** Zeros up to this size, if it is not reached yet. */
   padTo(size: number): this {
     return this.zeros(Math.max(0, size - this.#size));
+  }
+
+  /** All that was written, as a view, which holds until more is. */
+  get written(): Uint8Array {
+    return this.#bytes.subarray(0, this.#size);
   }
 
   /** All that was written, as a copy of its own. */

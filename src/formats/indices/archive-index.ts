@@ -10,9 +10,11 @@
 // the same name and no hash of its own. Known from wowdev.wiki (TACT) and checked on a real index of 7,060 records.
 
 import { digestSize } from '../../codecs/md5-lanes/index.ts';
-import { compareBytes, uintAt } from '../../core/bytes.ts';
+import { uintAt } from '../../core/bytes.ts';
 import { formatError, PakratError } from '../../core/errors.ts';
+import { sortRecords } from '../../core/sorting/sort-records.ts';
 import { RecordTable } from '../../core/tables/record-table.ts';
+import { ByteWriter } from '../../core/writer.ts';
 import { checkMd5 } from '../check-md5.ts';
 import { canBeRead, type Format } from '../format.ts';
 import {
@@ -211,33 +213,40 @@ export interface IndexContent extends Iterable<IndexEntry> {
  * @throws E_FORMAT_RANGE when a key, size, offset or archive number does not fit
  */
 export function encodeArchiveIndex(entries: IndexContent, shape: Partial<IndexShape> = {}): NamedIndex {
-  const sorted = [...entries].sort((a, b) => compareBytes(a.ekey, b.ekey));
-  const geometry = indexGeometry(sorted.length, { ...entries.layout, ...shape });
-  const bytes = new Uint8Array(geometry.fileSize);
-  for (const [i, entry] of sorted.entries()) encodeEntry(bytes, entryOffset(i, geometry), entry, geometry);
+  const records = new ByteWriter();
+  let count = 0;
+  const widths = indexGeometry(0, { ...entries.layout, ...shape });
+  const { entrySize, keyBytes } = widths;
+  for (const entry of entries) {
+    encodeEntry(records, entry, widths);
+    count += 1;
+  }
+  const sorted = sortRecords(records.bytes(), entrySize, keyBytes);
+  const geometry = indexGeometry(count, widths);
+  const { fileSize, pageSize, entriesPerPage } = geometry;
+  const bytes = new Uint8Array(fileSize);
+  const inPage = entriesPerPage * entrySize;
+  for (let at = 0, page = 0; at < sorted.length; at += inPage, page += pageSize)
+    bytes.set(sorted.subarray(at, at + inPage), page);
   return sealIndex(bytes, geometry);
 }
 
-function encodeEntry(bytes: Uint8Array, at: number, entry: IndexEntry, shape: IndexShape): void {
+function encodeEntry(records: ByteWriter, entry: IndexEntry, shape: IndexShape): void {
   const { keyBytes, sizeBytes, offsetBytes } = shape;
   if (entry.ekey.length !== keyBytes) {
     const facts = { expected: keyBytes, found: entry.ekey.length };
     throw formatError('E_FORMAT_RANGE', 'archive index', 'a key of the wrong size', facts);
   }
-  bytes.set(entry.ekey, at);
   const archiveBytes = offsetBytes === 6 ? 2 : 0;
-  putUint(bytes, at + keyBytes, sizeBytes, entry.size);
-  putUint(bytes, at + keyBytes + sizeBytes, archiveBytes, entry.archive);
-  putUint(bytes, at + keyBytes + sizeBytes + archiveBytes, offsetBytes - archiveBytes, entry.offset);
+  records.raw(entry.ekey);
+  putUint(records, sizeBytes, entry.size);
+  putUint(records, archiveBytes, entry.archive);
+  putUint(records, offsetBytes - archiveBytes, entry.offset);
 }
 
-function putUint(bytes: Uint8Array, at: number, size: number, value: number): void {
+function putUint(records: ByteWriter, size: number, value: number): void {
   if (!(value >= 0 && value < 0x100 ** size)) {
     throw formatError('E_FORMAT_RANGE', 'archive index', `${value} does not fit into ${size} bytes`);
   }
-  let rest = value;
-  for (let i = at + size - 1; i >= at; i--) {
-    bytes[i] = rest % 0x100;
-    rest = Math.floor(rest / 0x100);
-  }
+  records.uint(value, size);
 }
